@@ -1,0 +1,92 @@
+// Package diag says what is wrong with what people wrote, and where: located
+// data, not errors. A mistake of the user never stops the rest of a plan; a
+// failure of ours is a Go error and has no place here.
+package diag
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Severity grades a diagnostic.
+type Severity int
+
+// The severities. Only an Error makes validate and render exit with 1.
+const (
+	Notice Severity = iota
+	Warning
+	Error
+)
+
+// String returns the severity in lower case, as it is printed.
+func (s Severity) String() string {
+	switch s {
+	case Notice:
+		return "notice"
+	case Warning:
+		return "warning"
+	default:
+		return "error"
+	}
+}
+
+// MarshalText prints the severity by name in JSON and YAML.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// Pos is a place in a source file. Line counts from 1; 0 means the whole file.
+type Pos struct {
+	File string `json:"file"`
+	Line int    `json:"line,omitempty"`
+}
+
+// String returns file:line, as compilers print it.
+func (p Pos) String() string {
+	if p.Line == 0 {
+		return p.File
+	}
+	return fmt.Sprintf("%s:%d", p.File, p.Line)
+}
+
+// Diagnostic is one finding. Message says what is wrong and with which value,
+// Hint what to type next. Code is stable and kebab-case; every code has an entry
+// in docs/diagnostics.md.
+type Diagnostic struct {
+	Code     string   `json:"code"`
+	Severity Severity `json:"severity"`
+	Pos      Pos      `json:"pos"`
+	Message  string   `json:"message"`
+	Hint     string   `json:"hint,omitempty"`
+}
+
+// String returns "file:line: severity: message [code]", and the hint on a second
+// line, indented.
+func (d Diagnostic) String() string {
+	var b strings.Builder
+	if d.Pos.File != "" {
+		b.WriteString(d.Pos.String() + ": ")
+	}
+	fmt.Fprintf(&b, "%s: %s [%s]", d.Severity, d.Message, d.Code)
+	if d.Hint != "" {
+		b.WriteString("\n\thint: " + d.Hint)
+	}
+	return b.String()
+}
+
+// Sort orders diagnostics by place, then severity (worst first), code and message,
+// and drops exact repetitions.
+func Sort(ds []Diagnostic) []Diagnostic {
+	slices.SortFunc(ds, func(a, b Diagnostic) int {
+		return cmp.Or(
+			cmp.Compare(a.Pos.File, b.Pos.File), cmp.Compare(a.Pos.Line, b.Pos.Line),
+			cmp.Compare(b.Severity, a.Severity), cmp.Compare(a.Code, b.Code),
+			cmp.Compare(a.Message, b.Message), cmp.Compare(a.Hint, b.Hint))
+	})
+	return slices.Compact(ds)
+}
+
+// HasErrors reports whether any diagnostic is an Error.
+func HasErrors(ds []Diagnostic) bool {
+	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == Error })
+}
