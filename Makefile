@@ -1,0 +1,46 @@
+# Everything is built from the module proxy; no target downloads a binary.
+GO ?= go
+GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+export CGO_ENABLED = 0
+
+.PHONY: all build test race golden lint fmt fuzz bench demo tidy check help
+
+all: build test ## build and test
+
+build: ## build bin/waybill
+	$(GO) build -trimpath -o bin/ ./cmd/...
+
+test: ## run every test
+	$(GO) test ./...
+
+race: ## run every test with the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race ./...
+
+golden: ## rewrite the golden output of scenarios and commands
+	$(GO) test ./test/scenario ./test/cli -update
+	git diff --stat
+
+lint: ## run golangci-lint at the pinned version
+	$(GO) run $(GOLANGCI) run ./...
+
+fmt: ## format
+	$(GO) run $(GOLANGCI) fmt ./...
+
+fuzz: ## run each fuzz target for 30 seconds
+	@set -e; for f in $$(grep -rlE '^func Fuzz' --include=*_test.go .); do \
+	  for t in $$(grep -oE '^func Fuzz[A-Za-z0-9]*' $$f | cut -c6-); do \
+	    echo "$$f $$t"; $(GO) test ./$$(dirname $$f) -run '^$$' -fuzz "^$$t$$" -fuzztime 30s; done; done
+
+bench: ## run the benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+demo: build ## show the whole way in a temporary folder
+	bin/waybill demo
+
+tidy: ## fail if go.mod is not tidy
+	$(GO) mod tidy -diff
+
+check: tidy lint test ## what CI runs
+
+help: ## print this
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-dev/waybill/reconciler/preview"
+	"github.com/waybill-dev/waybill/render/diag"
+)
+
+func diffCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "diff [BASE [HEAD]]", Short: "Show what a change does to every cluster", Args: cobra.MaximumNArgs(2),
+		Long: `Diff plans two versions of the source and shows what appears, moves, scales,
+changes and disappears, where, and why. BASE is HEAD if it is left out; HEAD is
+the directory as it stands if it is left out. It exits with 0 if no cluster
+changes, 1 if one does, and 2 on an error.`,
+	}
+	path := cmd.Flags().StringP("source", "C", ".", "directory of the source")
+	to := cmd.Flags().String("to", "", "repository that the source is published to, for the previous decisions: a path or a URL")
+	output := outputFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		base, head := "HEAD", ""
+		if len(args) > 0 {
+			base = args[0]
+		}
+		if len(args) > 1 {
+			head = args[1]
+		}
+		r, err := reconcilerFor(cmd.Context(), *path, base, *to, credentials{})
+		if err != nil {
+			return failure(2, err)
+		}
+		local := location{path: *path, rev: head}
+		s, err := local.snapshot(cmd.Context())
+		if err != nil {
+			return failure(2, err)
+		}
+		report, err := r.Compare(cmd.Context(), base, s)
+		if err != nil {
+			return failure(2, err)
+		}
+		return show(cmd, *output, &report)
+	}
+	return cmd
+}
+
+// show prints a report and ends with the status that tells whether it is empty.
+func show(cmd *cobra.Command, format string, report *preview.Report) error {
+	err := emit(cmd.OutOrStdout(), format, report, func(w io.Writer) error {
+		for _, d := range report.Diags {
+			if d.Severity != diag.Notice {
+				fmt.Fprintln(cmd.ErrOrStderr(), d)
+			}
+		}
+		return report.Text(w)
+	})
+	if err == nil && !report.Empty() {
+		return errSilent
+	}
+	return failure(2, err)
+}

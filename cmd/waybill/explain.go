@@ -1,0 +1,173 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-dev/waybill/policies/place"
+	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+func explainCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "explain KIND[.GROUP]/NAME", Short: "Say why an object goes where it goes, and what differs there", Args: cobra.ExactArgs(1),
+		Long: `Explain shows the policy that claims an object and those that lost it, every
+cluster with the reason it was passed over, weights and seats, and each override
+rule with what it changed.`,
+		Example: "  waybill explain deployment/web -n shop\n  waybill explain clusterrole.rbac.authorization.k8s.io/reader -o json",
+	}
+	path := cmd.Flags().StringP("source", "C", ".", "directory of the source")
+	rev := cmd.Flags().String("rev", "", "a commit, branch or tag, instead of the directory as it stands")
+	namespace := cmd.Flags().StringP("namespace", "n", "", "namespace of the object")
+	output := outputFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		_, in, err := location{*path, *rev}.build(cmd.Context())
+		if err != nil {
+			return failure(2, err)
+		}
+		ref, err := lookUp(in, args[0], *namespace)
+		if err != nil {
+			return failure(2, err)
+		}
+		e, _ := plan.Explain(in, ref)
+		return failure(2, emit(cmd.OutOrStdout(), *output, e, func(w io.Writer) error { return explanation(w, &e) }))
+	}
+	return cmd
+}
+
+// lookUp finds the one object that a person means.
+func lookUp(in plan.Input, arg, namespace string) (object.Ref, error) {
+	kind, name, ok := strings.Cut(arg, "/")
+	if !ok {
+		return object.Ref{}, fmt.Errorf("%q names no object; want KIND/NAME, as in deployment/web", arg)
+	}
+	kind, group, hasGroup := strings.Cut(kind, ".")
+	matches := func(r object.Ref) bool {
+		sameKind := strings.EqualFold(r.Kind, kind) || strings.EqualFold(r.Kind+"s", kind)
+		return sameKind && (!hasGroup || r.Group == group) && (name == "" || r.Name == name) && (namespace == "" || r.Namespace == namespace)
+	}
+	refs := plan.Find(in, matches)
+	switch len(refs) {
+	case 1:
+		return refs[0], nil
+	case 0:
+		return object.Ref{}, fmt.Errorf("the source has no template %s; \"waybill render -C\" lists them", arg)
+	}
+	names := make([]string, 0, len(refs))
+	for _, r := range refs {
+		names = append(names, r.String())
+	}
+	return object.Ref{}, fmt.Errorf("%s may be any of %s; add -n NAMESPACE or the group", arg, short(names, 5))
+}
+
+func explanation(w io.Writer, e *plan.Explanation) error {
+	fmt.Fprintf(w, "%s  (%s)\n", e.Object, e.Where)
+	switch {
+	case e.Policy != "":
+		fmt.Fprintf(w, "policy     %s  (%s)\n", e.Policy, e.PolicyPos)
+	default:
+		fmt.Fprintf(w, "policy     none selects it\n")
+	}
+	for _, l := range e.Losers {
+		fmt.Fprintf(w, "  lost     %s: %s\n", l.Policy, l.Why)
+	}
+	fmt.Fprintf(w, "outcome    %s%s\n", e.Outcome, prefixed(": ", e.Message))
+	for _, r := range e.RequiredBy {
+		fmt.Fprintf(w, "needed by  %s/%s in %d clusters\n", r.Namespace, r.Name, len(r.Clusters))
+	}
+	if e.Placement != nil {
+		if err := placementReport(w, e.Placement); err != nil {
+			return err
+		}
+	}
+	overrides(w, e.Clusters)
+	return nil
+}
+
+func prefixed(prefix, s string) string {
+	if s == "" {
+		return ""
+	}
+	return prefix + s
+}
+
+// placementReport prints every cluster with its reason or its seats.
+func placementReport(w io.Writer, r *place.Report) error {
+	fmt.Fprintln(w)
+	var rows [][]string
+	for _, c := range r.Clusters {
+		verdict := "chosen"
+		switch {
+		case c.Rejected != "":
+			verdict = "no: " + c.Rejected
+		case !c.Chosen:
+			verdict = "fits, not chosen"
+		}
+		room := "-"
+		if c.Rank > 0 && c.Available != math.MaxInt32 {
+			room = strconv.FormatInt(c.Available, 10)
+		}
+		rows = append(rows, []string{c.Name, number(int64(c.Rank)), room, number(c.Weight), number(c.Seats), verdict})
+	}
+	if err := columns(w, []string{"CLUSTER", "RANK", "ROOM", "WEIGHT", "SEATS", "VERDICT"}, rows); err != nil {
+		return err
+	}
+	for _, g := range r.Groups {
+		fmt.Fprintf(w, "group %s: %d clusters, score %d, chosen %t\n", g.Name, g.Clusters, g.Score, g.Chosen)
+	}
+	if len(r.Tried) > 1 {
+		for _, d := range r.Tried {
+			fmt.Fprintf(w, "affinity group %s: %s\n", d.Group, d.Message)
+		}
+	}
+	return nil
+}
+
+func number(n int64) string {
+	if n == 0 {
+		return "-"
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// overrides prints what rules change, clusters with the same changes together.
+func overrides(w io.Writer, clusters []plan.Written) {
+	var order []string
+	same := map[string][]string{}
+	for _, c := range clusters {
+		var b strings.Builder
+		for _, a := range c.Changes {
+			fmt.Fprintf(&b, "  %s  (%s)\n", a.Rule, a.Where)
+			for _, ch := range a.Changes {
+				fmt.Fprintf(&b, "    %s %s: %s -> %s\n", ch.Overrider, ch.Path, quoted(ch.Old), quoted(ch.New))
+			}
+		}
+		if c.Error != "" {
+			fmt.Fprintf(&b, "  error: %s\n", c.Error)
+		}
+		text := b.String()
+		if text == "" {
+			continue
+		}
+		if same[text] == nil {
+			order = append(order, text)
+		}
+		same[text] = append(same[text], c.Cluster)
+	}
+	for _, text := range order {
+		fmt.Fprintf(w, "\noverrides in %s\n%s", short(same[text], 6), text)
+	}
+}
+
+func quoted(s string) string {
+	if s == "" {
+		return "(none)"
+	}
+	return s
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+func getCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "get clusters|policies|bindings|works|flux", Short: "List what a source registers and where it goes", Args: cobra.ExactArgs(1),
+		ValidArgs: []string{"clusters", "policies", "bindings", "works", "flux"},
+	}
+	path := cmd.Flags().StringP("source", "C", ".", "directory of the source")
+	rev := cmd.Flags().String("rev", "", "a commit, branch or tag, instead of the directory as it stands")
+	namespace := cmd.Flags().StringP("namespace", "n", "", "only what is in this namespace")
+	output := outputFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		p, in, err := location{*path, *rev}.build(cmd.Context())
+		if err != nil {
+			return failure(2, err)
+		}
+		g := getter{plan: &p, in: &in, namespace: *namespace, format: *output, w: cmd.OutOrStdout()}
+		list, ok := map[string]func() error{
+			"clusters": g.clusters, "policies": g.policies, "bindings": g.bindings, "works": g.works, "flux": g.flux,
+		}[args[0]]
+		if !ok {
+			return failure(2, fmt.Errorf("there is no list of %q; want clusters, policies, bindings, works or flux", args[0]))
+		}
+		return failure(2, list())
+	}
+	return cmd
+}
+
+type getter struct {
+	plan              *plan.Plan
+	in                *plan.Input
+	namespace, format string
+	w                 io.Writer
+}
+
+func (g *getter) show(items any, head []string, rows [][]string) error {
+	return emit(g.w, g.format, items, func(w io.Writer) error { return columns(w, head, rows) })
+}
+
+func (g *getter) wants(namespace string) bool { return g.namespace == "" || g.namespace == namespace }
+
+func (g *getter) clusters() error {
+	set, _, _ := policies.Load(g.in.Source.Objects)
+	objects := map[string]int{}
+	for _, c := range g.plan.Clusters {
+		objects[c.Name] = c.Objects
+	}
+	var rows [][]string
+	items := []karmada.Cluster{}
+	for _, c := range set.Clusters {
+		s := c.Spec.Spec
+		items = append(items, c.Spec)
+		rows = append(rows, []string{c.Spec.Name, string(s.SyncMode), dash(s.Provider), dash(s.Region), dash(strings.Join(s.Zones, ",")), strconv.Itoa(len(s.Taints)), strconv.Itoa(objects[c.Spec.Name])})
+	}
+	return g.show(items, []string{"NAME", "MODE", "PROVIDER", "REGION", "ZONES", "TAINTS", "OBJECTS"}, rows)
+}
+
+func (g *getter) policies() error {
+	set, _, _ := policies.Load(g.in.Source.Objects)
+	claims := map[*object.Object]int{}
+	for _, d := range g.plan.Decisions {
+		if d.Policy != nil {
+			claims[d.Policy.Object]++
+		}
+	}
+	var rows [][]string
+	items := []map[string]any{}
+	for _, p := range set.Propagation {
+		if r := p.Object.Ref(); g.wants(r.Namespace) {
+			items = append(items, p.Object.Content())
+			rows = append(rows, []string{r.Kind, dash(r.Namespace), r.Name, strconv.Itoa(int(p.Spec.ExplicitPriority())), strconv.Itoa(claims[p.Object]), p.Object.Pos().String()})
+		}
+	}
+	for _, p := range set.Override {
+		if r := p.Object.Ref(); g.wants(r.Namespace) {
+			items = append(items, p.Object.Content())
+			rows = append(rows, []string{r.Kind, dash(r.Namespace), r.Name, "-", "-", p.Object.Pos().String()})
+		}
+	}
+	return g.show(items, []string{"KIND", "NAMESPACE", "NAME", "PRIORITY", "CLAIMS", "WHERE"}, rows)
+}
+
+func (g *getter) bindings() error {
+	var rows [][]string
+	items := []*karmada.ResourceBinding{}
+	for _, d := range g.plan.Decisions {
+		b := d.Binding
+		if b == nil || !g.wants(b.Namespace) {
+			continue
+		}
+		items = append(items, b)
+		var names []string
+		for _, t := range d.Targets {
+			name := t.Name
+			if t.Replicas > 0 {
+				name += ":" + strconv.Itoa(int(t.Replicas))
+			}
+			names = append(names, name)
+		}
+		rows = append(rows, []string{dash(b.Namespace), b.Name, strconv.Itoa(int(b.Spec.Replicas)), dash(d.Reason), dash(short(names, 4))})
+	}
+	return g.show(items, []string{"NAMESPACE", "NAME", "REPLICAS", "SCHEDULED", "CLUSTERS"}, rows)
+}
+
+// work is one manifest in one cluster.
+type work struct {
+	Cluster string     `json:"cluster"`
+	Object  object.Ref `json:"object"`
+	Path    string     `json:"path"`
+}
+
+func (g *getter) works() error {
+	items := []work{}
+	var rows [][]string
+	for _, c := range g.plan.Clusters {
+		for path, e := range c.Tree.All() {
+			if !strings.HasPrefix(path, "manifests/") {
+				continue
+			}
+			data, err := e.Blob.Bytes()
+			if err != nil {
+				return err
+			}
+			for _, o := range object.Decode(path, data).Objects {
+				if g.wants(o.Ref().Namespace) {
+					items = append(items, work{c.Name, o.Ref(), path})
+					rows = append(rows, []string{c.Name, o.Ref().String(), path})
+				}
+			}
+		}
+	}
+	return g.show(items, []string{"CLUSTER", "OBJECT", "PATH"}, rows)
+}
+
+// flux prints, for each cluster, the Flux objects that sync its branch: one
+// Kustomization, or one a namespace where the tree has them.
+func (g *getter) flux() error {
+	for _, c := range g.plan.Clusters {
+		var folders []string
+		for path := range c.Tree.All() {
+			if folder, ok := strings.CutSuffix(path, "/kustomization.yaml"); ok && strings.HasPrefix(folder, "flux/") {
+				folders = append(folders, folder)
+			}
+		}
+		if len(folders) == 0 {
+			folders = []string{"."}
+		}
+		slices.Sort(folders)
+		docs := []map[string]any{fluxSource(g.plan.Config.Publish.BranchPrefix+c.Name, c.Name)}
+		for _, f := range folders {
+			docs = append(docs, fluxKustomization(c.Name, f))
+		}
+		for _, d := range docs {
+			if _, err := fmt.Fprintf(g.w, "---\n%s", object.Encode(d)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func fluxSource(branch, cluster string) map[string]any {
+	return map[string]any{
+		"apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "GitRepository",
+		"metadata": map[string]any{"name": "waybill-" + cluster, "namespace": "flux-system"},
+		"spec": map[string]any{
+			"interval": "1m", "url": "https://git.example.com/fleet.git", "ref": map[string]any{"branch": branch},
+		},
+	}
+}
+
+func fluxKustomization(cluster, folder string) map[string]any {
+	name := "waybill-" + cluster
+	if folder != "." {
+		name += "-" + strings.TrimLeft(strings.TrimPrefix(folder, "flux/"), "_")
+	}
+	return map[string]any{
+		"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization",
+		"metadata": map[string]any{"name": name, "namespace": "flux-system"},
+		"spec": map[string]any{
+			"interval": "10m", "prune": true, "path": "./" + strings.TrimPrefix(folder, "."),
+			"sourceRef": map[string]any{"kind": "GitRepository", "name": "waybill-" + cluster},
+		},
+	}
+}

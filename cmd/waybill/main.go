@@ -1,0 +1,100 @@
+// Command waybill turns a Git repository of manifests and Karmada policies into
+// one tree and one branch per cluster. The commands here only wire: what they do is
+// decided in reconciler/plan and done in reconciler.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// version is set at link time; a build without it names its module's version.
+var version = ""
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// exitError ends the program with a status and, unless it is silent, a message.
+type exitError struct {
+	code int
+	err  error // nil: everything was said
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit status %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// run executes one command line and returns its exit status.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := rootCommand()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	var exit *exitError
+	if errors.As(err, &exit) {
+		if exit.err != nil {
+			fmt.Fprintln(stderr, "error:", exit.err)
+		}
+		return exit.code
+	}
+	fmt.Fprintln(stderr, "error:", err)
+	return 2
+}
+
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "waybill",
+		Short: "One branch per cluster from a Git repository of manifests and Karmada policies",
+		Long: `Waybill does Karmada's job from Git alone. A repository of ordinary manifests
+and Karmada-format policies goes in; what each cluster should hold comes out,
+as a branch per cluster.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(
+		initCommand(), validateCommand(), renderCommand(), diffCommand(), explainCommand(), publishCommand(),
+		controllerCommand(), getCommand(), verifyCommand(), demoCommand(), versionCommand(),
+	)
+	return root
+}
+
+// buildVersion names the running program in commit trailers.
+func buildVersion() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "devel"
+}
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "waybill", buildVersion())
+			return err
+		},
+	}
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/waybill-dev/waybill/render/diag"
+)
+
+// outputFlag adds -o, with "table" for people and json and yaml for programs.
+func outputFlag(cmd *cobra.Command) *string {
+	return cmd.Flags().StringP("output", "o", "table", "output format: table, json or yaml")
+}
+
+// emit writes x in the format; table writes it for people.
+func emit(w io.Writer, format string, x any, table func(io.Writer) error) error {
+	switch format {
+	case "table", "text", "":
+		return table(w)
+	case "json":
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(x)
+	case "yaml":
+		data, err := sigsyaml.Marshal(x)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(data)
+		return err
+	}
+	return fmt.Errorf("output format %q is not known; want table, json or yaml", format)
+}
+
+// columns writes rows as an aligned table.
+func columns(w io.Writer, head []string, rows [][]string) error {
+	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(t, strings.Join(head, "\t"))
+	for _, r := range rows {
+		fmt.Fprintln(t, strings.Join(r, "\t"))
+	}
+	return t.Flush()
+}
+
+// complain writes diagnostics to stderr and sums them up; failed says whether any
+// is an error.
+func complain(w io.Writer, ds []diag.Diagnostic) (failed bool) {
+	counts := map[diag.Severity]int{}
+	for _, d := range ds {
+		fmt.Fprintln(w, d)
+		counts[d.Severity]++
+	}
+	if len(ds) > 0 {
+		fmt.Fprintf(w, "%d errors, %d warnings, %d notices\n", counts[diag.Error], counts[diag.Warning], counts[diag.Notice])
+	}
+	return counts[diag.Error] > 0
+}
+
+// short prints names so that a table fits a terminal.
+func short(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, ",")
+	}
+	return fmt.Sprintf("%s,+%d", strings.Join(names[:most], ","), len(names)-most)
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/dir"
+	"github.com/waybill-dev/waybill/sources/git"
+)
+
+// pathOf returns the optional PATH argument.
+func pathOf(args []string) string {
+	if len(args) > 0 {
+		return args[0]
+	}
+	return "."
+}
+
+// location is where a source is and which version of it is wanted.
+type location struct {
+	path string // a directory, or the URL of a repository
+	rev  string // empty: the directory as it stands
+}
+
+// snapshot opens the source.
+func (l location) snapshot(ctx context.Context) (sources.Snapshot, error) {
+	if l.rev == "" && !git.IsURL(l.path) {
+		return dir.Snapshot(l.path)
+	}
+	repo, subdir, err := openSource(ctx, l.path, credentials{})
+	if err != nil {
+		return nil, err
+	}
+	return repo.Snapshot(ctx, revOr(l.rev), subdir)
+}
+
+func revOr(rev string) string {
+	if rev == "" {
+		return "HEAD"
+	}
+	return rev
+}
+
+// build plans a source on its own, without what was published from it.
+func (l location) build(ctx context.Context) (plan.Plan, plan.Input, error) {
+	s, err := l.snapshot(ctx)
+	if err != nil {
+		return plan.Plan{}, plan.Input{}, err
+	}
+	src, err := render.Load(s, nil)
+	if err != nil {
+		return plan.Plan{}, plan.Input{}, err
+	}
+	in := plan.Input{Source: src, Medium: plan.Folder}
+	return plan.Build(in), in, nil
+}
+
+// credentials are what the flags and the environment say for a repository.
+type credentials struct {
+	username, password, sshKey, knownHosts string
+}
+
+// credentialFlags adds the flags for a repository that is written to. The password
+// comes from a file or the environment, never from the command line.
+func credentialFlags(cmd *cobra.Command) func() (credentials, error) {
+	username := cmd.Flags().String("username", "", "user name for HTTP(S); the password or token is read from --password-file or $WAYBILL_PASSWORD")
+	passwordFile := cmd.Flags().String("password-file", "", "file that holds the password or token for HTTP(S)")
+	sshKey := cmd.Flags().String("ssh-key", "", "private key file for SSH")
+	knownHosts := cmd.Flags().String("known-hosts", "", "known_hosts file for SSH (default ~/.ssh/known_hosts)")
+	return func() (credentials, error) {
+		c := credentials{username: *username, password: os.Getenv("WAYBILL_PASSWORD"), sshKey: *sshKey, knownHosts: *knownHosts}
+		if *passwordFile != "" {
+			data, err := os.ReadFile(*passwordFile)
+			if err != nil {
+				return c, fmt.Errorf("reading --password-file: %w", err)
+			}
+			c.password = string(data)
+		}
+		return c, nil
+	}
+}
+
+// open opens a repository by path or URL.
+func open(ctx context.Context, at string, c credentials) (*git.Repo, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	return git.Open(ctx, git.Options{
+		Location: at, CacheDir: filepath.Join(cache, "waybill", "repositories"),
+		Auth: git.Auth{Username: c.username, Password: c.password, SSHKey: c.sshKey, KnownHosts: c.knownHosts},
+	})
+}
+
+// openSource opens the repository that a path is in, and says which folder of it
+// the path is.
+func openSource(ctx context.Context, path string, c credentials) (repo *git.Repo, subdir string, err error) {
+	repo, err = open(ctx, path, c)
+	if err != nil {
+		return nil, "", err
+	}
+	return repo, repo.Subdir(), nil
+}
+
+// reconcilerFor opens a source and the repository that it is published to: the one
+// that to names, else the one of its config, else its own.
+func reconcilerFor(ctx context.Context, path, rev, to string, c credentials) (*reconciler.Reconciler, error) {
+	source, subdir, err := openSource(ctx, path, c)
+	if err != nil {
+		return nil, err
+	}
+	r := &reconciler.Reconciler{Source: source, Target: source, Subdir: subdir, Version: buildVersion()}
+	if to == "" {
+		s, err := source.Snapshot(ctx, rev, subdir)
+		if err != nil {
+			return nil, err
+		}
+		if to, err = configured(s); err != nil {
+			return nil, err
+		}
+	}
+	if to == "" {
+		return r, nil
+	}
+	r.Target, err = open(ctx, to, c)
+	return r, err
+}
+
+// configured returns publish.repository of a source's config; "" where there is
+// none.
+func configured(s sources.Snapshot) (string, error) {
+	for _, f := range s.Files() {
+		if f.Path != render.ConfigFile {
+			continue
+		}
+		data, err := s.ReadFile(f.Path)
+		if err != nil {
+			return "", err
+		}
+		c, _ := render.ParseConfig(data)
+		return c.Publish.Repository, nil
+	}
+	return "", nil
+}
+
+// errSilent ends with status 1 after everything was said.
+var errSilent = &exitError{code: 1}
+
+func failure(code int, err error) error {
+	if err == nil {
+		return nil
+	}
+	var exit *exitError
+	if errors.As(err, &exit) {
+		return err
+	}
+	return &exitError{code: code, err: err}
+}

@@ -1,0 +1,150 @@
+// Package match says which propagation policy claims a template (Karmada sections
+// A.3 and A.4). It promises that the answer depends on the template and the set of
+// policies alone: claims are judged afresh each time, as if everything had been
+// created at once, so a policy never keeps a template by having been there first.
+//
+// Inside one namespace a PropagationPolicy beats every ClusterPropagationPolicy;
+// then the higher spec.priority wins, then the closer selector (name over labels
+// over kind), then the alphabetically smaller name.
+package match
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// Index finds the policy that claims a template without asking every policy. It
+// is immutable and safe for concurrent use.
+type Index struct {
+	byKind map[kind][]*policies.Propagation
+	all    []*policies.Propagation
+}
+
+type kind struct{ apiVersion, kind string }
+
+// New indexes policies.
+func New(ps []*policies.Propagation) *Index {
+	ix := &Index{byKind: map[kind][]*policies.Propagation{}, all: ps}
+	for _, p := range ps {
+		for apiVersion, k := range p.Selectors.Kinds {
+			key := kind{apiVersion, k}
+			if list := ix.byKind[key]; len(list) == 0 || list[len(list)-1] != p {
+				ix.byKind[key] = append(list, p)
+			}
+		}
+	}
+	return ix
+}
+
+// Candidate is a policy that matches a template, and how closely.
+type Candidate struct {
+	Policy   *policies.Propagation
+	Implicit policies.Implicit
+}
+
+// Policy returns the policy that claims t; nil if none does.
+func (ix *Index) Policy(t policies.Subject) *policies.Propagation {
+	var best Candidate
+	for _, p := range ix.byKind[kind{t.APIVersion, t.Ref.Kind}] {
+		c := Candidate{p, p.Selectors.Match(t)}
+		if c.applies(t) && (best.Policy == nil || compare(c, best) < 0) {
+			best = c
+		}
+	}
+	return best.Policy
+}
+
+// Candidates returns every policy that matches t, the winner first.
+func (ix *Index) Candidates(t policies.Subject) []Candidate {
+	var cs []Candidate
+	for _, p := range ix.byKind[kind{t.APIVersion, t.Ref.Kind}] {
+		if c := (Candidate{p, p.Selectors.Match(t)}); c.applies(t) {
+			cs = append(cs, c)
+		}
+	}
+	slices.SortFunc(cs, compare)
+	return cs
+}
+
+func (c Candidate) applies(t policies.Subject) bool {
+	return c.Implicit != policies.NoMatch && (!c.Policy.Namespaced() || c.Policy.Object.Ref().Namespace == t.Ref.Namespace)
+}
+
+// compare orders candidates, the winner first.
+func compare(a, b Candidate) int {
+	if a.Policy.Namespaced() != b.Policy.Namespaced() {
+		if a.Policy.Namespaced() {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(
+		cmp.Compare(b.Policy.Spec.ExplicitPriority(), a.Policy.Spec.ExplicitPriority()),
+		cmp.Compare(b.Implicit, a.Implicit),
+		cmp.Compare(a.Policy.Object.Ref().Name, b.Policy.Object.Ref().Name))
+}
+
+// Why says why a policy that matches lost to the winner.
+func Why(loser, winner Candidate) string {
+	switch {
+	case loser.Policy.Namespaced() != winner.Policy.Namespaced():
+		return "a PropagationPolicy beats every ClusterPropagationPolicy"
+	case loser.Policy.Spec.ExplicitPriority() != winner.Policy.Spec.ExplicitPriority():
+		return fmt.Sprintf("its priority is %d, the winner's %d", loser.Policy.Spec.ExplicitPriority(), winner.Policy.Spec.ExplicitPriority())
+	case loser.Implicit != winner.Implicit:
+		return fmt.Sprintf("it matches by %s, the winner by %s", loser.Implicit, winner.Implicit)
+	}
+	return "its name comes after the winner's"
+}
+
+// NearMiss returns a policy that would match t if the version in its selector's
+// apiVersion were t's.
+func (ix *Index) NearMiss(t policies.Subject) (p *policies.Propagation, apiVersion string) {
+	for _, p := range ix.all {
+		if p.Namespaced() && p.Object.Ref().Namespace != t.Ref.Namespace {
+			continue
+		}
+		if v, ok := p.Selectors.NearMiss(t); ok {
+			return p, v
+		}
+	}
+	return nil, ""
+}
+
+var systemNamespace = regexp.MustCompile(`^(karmada-system|karmada-cluster|karmada-es-.*|kube-.*)$`)
+
+// claimedBy marks objects that MultiClusterService owns.
+const claimedBy = "resourcetemplate.karmada.io/claimed-by"
+
+// Skipped returns why Karmada never propagates an object, or "" if it may
+// (section A.3). Groups whose objects are policies never get here.
+func Skipped(apiVersion string, r object.Ref, ls labels.Set) string {
+	switch {
+	case r.Group == "events.k8s.io", apiVersion == "v1" && r.Kind == "Event":
+		return "events are never propagated"
+	case apiVersion == "coordination.k8s.io/v1":
+		return "objects of coordination.k8s.io are never propagated"
+	case strings.HasSuffix(r.Group, ".karmada.io"):
+		return "objects of Karmada's own groups are never propagated"
+	case systemNamespace.MatchString(r.Namespace):
+		return fmt.Sprintf("the namespace %s is reserved", r.Namespace)
+	case ls.Has(claimedBy):
+		return "its label " + claimedBy + " says that another owner propagates it"
+	}
+	return ""
+}
+
+// SkippedNamespace reports whether a Namespace object is never sent along with
+// what is in it (section E.1).
+func SkippedNamespace(name string, ls labels.Set) bool {
+	return name == "default" || systemNamespace.MatchString(name) ||
+		strings.EqualFold(ls.Get("namespace.karmada.io/skip-auto-propagation"), "true")
+}

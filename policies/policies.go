@@ -1,0 +1,216 @@
+// Package policies is the index of what steers placement in one source: it splits
+// the policies and clusters from the templates, decodes them strictly, defaults
+// and validates them, and says with file and line what is wrong.
+//
+// A policy with an error is left out and listed as broken, so that the plan can go
+// on with the version of it that was last in force. The packages beneath decide
+// with what is here: match, place, override and interpret; none imports another.
+package policies
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// Propagation is a PropagationPolicy or ClusterPropagationPolicy in force.
+type Propagation struct {
+	Object    *object.Object
+	Spec      *karmada.PropagationSpec
+	Selectors Selectors
+}
+
+// Namespaced reports a PropagationPolicy.
+func (p *Propagation) Namespaced() bool { return p.Object.Ref().Namespace != "" }
+
+// String returns the kind and name, as in "PropagationPolicy shop/web".
+func (p *Propagation) String() string { return Name(p.Object) }
+
+// Override is an OverridePolicy or ClusterOverridePolicy in force.
+type Override struct {
+	Object    *object.Object
+	Spec      *karmada.OverrideSpec
+	Selectors Selectors
+}
+
+// Namespaced reports an OverridePolicy.
+func (p *Override) Namespaced() bool { return p.Object.Ref().Namespace != "" }
+
+// String returns the kind and name, as in "OverridePolicy shop/web".
+func (p *Override) String() string { return Name(p.Object) }
+
+// Name returns the kind and name of a policy as people say them.
+func Name(o *object.Object) string {
+	r := o.Ref()
+	if r.Namespace == "" {
+		return r.Kind + " " + r.Name
+	}
+	return r.Kind + " " + r.Namespace + "/" + r.Name
+}
+
+// Cluster is a registered member cluster.
+type Cluster struct {
+	Object *object.Object
+	Spec   karmada.Cluster
+}
+
+// Set is everything in a source that steers. Its slices are in the order of names.
+type Set struct {
+	Propagation []*Propagation
+	Override    []*Override
+	Clusters    []Cluster
+	// Broken lists the policies and clusters that have an error.
+	Broken []render.Broken
+}
+
+// Load splits objects into what steers and the templates.
+func Load(objs []*object.Object) (set Set, templates []*object.Object, diags []diag.Diagnostic) {
+	for _, o := range objs {
+		if !render.IsPolicyGroup(o.Ref().Group) {
+			templates = append(templates, o)
+			continue
+		}
+		diags = append(diags, set.add(o)...)
+	}
+	slices.SortFunc(set.Propagation, func(a, b *Propagation) int { return a.Object.Ref().Compare(b.Object.Ref()) })
+	slices.SortFunc(set.Override, func(a, b *Override) int { return a.Object.Ref().Compare(b.Object.Ref()) })
+	slices.SortFunc(set.Clusters, func(a, b Cluster) int { return cmp.Compare(a.Spec.Name, b.Spec.Name) })
+	return set, templates, append(diags, set.dependentOverrides()...)
+}
+
+// add decodes one object and files it.
+func (s *Set) add(o *object.Object) []diag.Diagnostic {
+	r := o.Ref()
+	if !karmada.Known(o.APIVersion(), r.Kind) {
+		s.Broken = append(s.Broken, render.Broken{Ref: r})
+		return []diag.Diagnostic{{
+			Code: "unknown-kind", Severity: diag.Error, Pos: o.Pos(),
+			Message: fmt.Sprintf("%s %s is no kind that Karmada or Waybill has", o.APIVersion(), r.Kind),
+			Hint:    "check apiVersion and kind; policies are policy.karmada.io/v1alpha1, clusters cluster.karmada.io/v1alpha1",
+		}}
+	}
+	data, err := json.Marshal(o.Content())
+	if err != nil {
+		panic("policies: a decoded manifest is no JSON: " + err.Error())
+	}
+	x, wrong := karmada.Decode(o.APIVersion(), r.Kind, data)
+	if x != nil {
+		wrong = append(wrong, karmada.Validate(x)...)
+		karmada.Default(x)
+	}
+	diags := located(o, wrong)
+	if x == nil || diag.HasErrors(diags) {
+		s.Broken = append(s.Broken, render.Broken{Ref: r})
+		return diags
+	}
+	return append(diags, s.file(o, x)...)
+}
+
+// file puts a decoded object where it acts.
+func (s *Set) file(o *object.Object, x any) []diag.Diagnostic {
+	switch x := x.(type) {
+	case *karmada.PropagationPolicy:
+		s.Propagation = append(s.Propagation, &Propagation{Object: o, Spec: &x.Spec, Selectors: Compile(x.Spec.ResourceSelectors)})
+	case *karmada.OverridePolicy:
+		s.Override = append(s.Override, &Override{Object: o, Spec: &x.Spec, Selectors: Compile(x.Spec.ResourceSelectors)})
+	case *karmada.Cluster:
+		s.Clusters = append(s.Clusters, Cluster{Object: o, Spec: *x})
+	default:
+		return inert(o)
+	}
+	return nil
+}
+
+// inert says of a kind that decodes but does not act that it does not.
+func inert(o *object.Object) []diag.Diagnostic {
+	d := diag.Diagnostic{
+		Code: "kind-not-acting", Severity: diag.Error, Pos: o.Pos(),
+		Message: fmt.Sprintf("%s is read and valid, but this version does not act on it", Name(o)),
+		Hint:    "remove it, or name its file in " + render.IgnoreFile + "; the README lists what acts",
+	}
+	switch o.Ref().Kind {
+	case "ResourceBinding", "ClusterResourceBinding", "Work":
+		d.Severity, d.Code = diag.Warning, "not-a-policy"
+		d.Message = Name(o) + " is what Karmada computes, not what people write; it is passed over"
+		d.Hint = "the bindings that Waybill computes are on the state branch"
+	case "FederatedHPA", "Remedy", "ResourceInterpreterWebhookConfiguration", "MultiClusterIngress", "MultiClusterService":
+		d.Severity = diag.Warning
+		d.Message = Name(o) + " needs a control plane that watches clusters; it is passed over"
+		d.Hint = "see the compatibility table in the README"
+	}
+	return []diag.Diagnostic{d}
+}
+
+// dependentOverrides takes out the policies that name an override policy which is
+// not there: Karmada applies them to nothing until it is (section A.1).
+func (s *Set) dependentOverrides() []diag.Diagnostic {
+	type name struct{ namespace, name string }
+	have := map[name]bool{}
+	for _, o := range s.Override {
+		have[name{o.Object.Ref().Namespace, o.Object.Ref().Name}] = true
+	}
+	var diags []diag.Diagnostic
+	s.Propagation = slices.DeleteFunc(s.Propagation, func(p *Propagation) bool {
+		missing := false
+		for i, n := range p.Spec.DependentOverrides {
+			if have[name{p.Object.Ref().Namespace, n}] {
+				continue
+			}
+			missing = true
+			diags = append(diags, diag.Diagnostic{
+				Code: "missing-override", Severity: diag.Error, Pos: p.Object.FieldPos([]any{"spec", "dependentOverrides", i}),
+				Message: fmt.Sprintf("%s depends on the override policy %q, which is not in the source", p, n),
+				Hint:    "add it, or remove the name; until then what the policy placed stays as it was last published",
+			})
+		}
+		if missing {
+			s.Broken = append(s.Broken, render.Broken{Ref: p.Object.Ref()})
+		}
+		return missing
+	})
+	return diags
+}
+
+// located turns field errors into diagnostics with file and line.
+func located(o *object.Object, wrong []karmada.FieldError) []diag.Diagnostic {
+	diags := make([]diag.Diagnostic, 0, len(wrong))
+	for _, w := range wrong {
+		severity := diag.Error
+		if w.Warning {
+			severity = diag.Warning
+		}
+		message := w.Message
+		if p := fieldPath(w.Path); p != "" {
+			message = p + ": " + message
+		}
+		diags = append(diags, diag.Diagnostic{
+			Code: w.Code, Severity: severity, Pos: o.FieldPos(w.Path),
+			Message: Name(o) + ": " + message, Hint: w.Hint,
+		})
+	}
+	return diags
+}
+
+// fieldPath prints a path as kubectl does: spec.rules[0].name.
+func fieldPath(path []any) string {
+	var b strings.Builder
+	for _, step := range path {
+		switch step := step.(type) {
+		case int:
+			fmt.Fprintf(&b, "[%d]", step)
+		case string:
+			if b.Len() > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(step)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,168 @@
+package reconciler
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// The limits of the loop. The grace is what a publication under way gets to end in
+// when the process is told to stop; the ceiling is the longest wait after errors.
+const (
+	stopGrace      = 20 * time.Second
+	backoffCeiling = 2 * time.Minute
+)
+
+// Loop publishes a source whenever it, or what is published from it, changes.
+type Loop struct {
+	Reconciler *Reconciler
+	Rev        string        // branch to follow
+	Interval   time.Duration // between two looks at the repositories
+	Log        *slog.Logger
+	Now        func() time.Time
+	// Report is told of every synchronisation that did or tried something.
+	Report func(Sync)
+}
+
+// Sync is one turn of the loop.
+type Sync struct {
+	At       time.Time
+	Took     time.Duration
+	Result   Result
+	Err      error
+	UpToDate bool // nothing had changed, so that nothing was done
+}
+
+// Run turns until ctx ends. A publication under way is then finished, or given up
+// after a grace period; either leaves the repositories whole.
+func (l *Loop) Run(ctx context.Context) error {
+	var done string // the fingerprint that was synchronised last
+	failures := 0
+	for {
+		s := l.turn(ctx, &done)
+		if ctx.Err() != nil && s.Err != nil {
+			return nil // what failed was cut off
+		}
+		if s.Err != nil {
+			failures++
+		} else {
+			failures = 0
+		}
+		l.Report(s)
+		timer := time.NewTimer(l.wait(failures))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-timer.C:
+		}
+	}
+}
+
+// wait returns how long to sleep: the interval, doubled for each failure in a row.
+func (l *Loop) wait(failures int) time.Duration {
+	d := l.Interval
+	for range failures {
+		d *= 2
+		if d >= backoffCeiling {
+			return max(backoffCeiling, l.Interval)
+		}
+	}
+	return d
+}
+
+// turn looks once and publishes if something changed since done.
+func (l *Loop) turn(ctx context.Context, done *string) Sync {
+	start := l.Now()
+	s := Sync{At: start}
+	seen, err := l.Reconciler.fingerprint(ctx, l.Rev)
+	if err == nil && seen == *done {
+		s.UpToDate = true
+		return s
+	}
+	if err == nil {
+		act, cancel := graceful(ctx)
+		s.Result, err = l.Reconciler.Publish(act, l.Rev)
+		if err == nil {
+			*done, err = l.Reconciler.fingerprint(act, l.Rev)
+		}
+		cancel()
+	}
+	s.Err, s.Took = err, l.Now().Sub(start)
+	l.log(s)
+	return s
+}
+
+// graceful returns a context that outlives ctx by the grace period.
+func graceful(ctx context.Context) (context.Context, context.CancelFunc) {
+	act, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		time.AfterFunc(stopGrace, cancel)
+	})
+	return act, func() { stop(); cancel() }
+}
+
+func (l *Loop) log(s Sync) {
+	if s.Err != nil {
+		l.Log.Error("sync failed", "source", l.Reconciler.Source.Name(), "dur", s.Took, "err", s.Err)
+		return
+	}
+	commit := s.Result.Plan.Revision.Commit
+	for i, u := range s.Result.Updates {
+		l.Log.Info("branch published", "branch", u.Branch, "head", s.Result.Heads[i].String(), "commit", commit)
+	}
+	for _, d := range s.Result.Diags {
+		l.Log.Debug("diagnostic", "commit", commit, "text", d.String())
+	}
+	errs := 0
+	for _, d := range s.Result.Diags {
+		if d.Severity == diag.Error {
+			errs++
+		}
+	}
+	l.Log.Info("synced", "source", l.Reconciler.Source.Name(), "commit", commit, "branches", len(s.Result.Updates), "errors", errs, "dur", s.Took)
+}
+
+// fingerprint is equal as long as neither the followed branch nor anything
+// published from it moves. It asks each repository for its heads, once.
+func (r *Reconciler) fingerprint(ctx context.Context, rev string) (string, error) {
+	heads, err := r.Source.Heads(ctx)
+	if err != nil {
+		return "", fmt.Errorf("looking at the source: %w", err)
+	}
+	var b strings.Builder
+	tip, ok := heads[rev]
+	if !ok {
+		if tip, err = r.Source.Resolve(ctx, rev); err != nil {
+			return "", fmt.Errorf("looking at the source: %w", err)
+		}
+	}
+	fmt.Fprintln(&b, tip)
+	target := heads
+	if r.Target != r.Source {
+		if target, err = r.Target.Heads(ctx); err != nil {
+			return "", fmt.Errorf("looking at what is published: %w", err)
+		}
+	}
+	published(&b, target)
+	return b.String(), nil
+}
+
+// published writes the heads of the branches that Waybill writes. Prefixes are
+// configurable, but all of one repository's branches may be: what moves besides
+// costs one look.
+func published(b *strings.Builder, heads map[string]files.ID) {
+	for _, name := range slices.Sorted(maps.Keys(heads)) {
+		if name == state.Branch || strings.Contains(name, "/") {
+			fmt.Fprintln(b, name, heads[name])
+		}
+	}
+}

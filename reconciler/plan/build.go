@@ -1,0 +1,212 @@
+package plan
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/fleet"
+	"github.com/waybill-dev/waybill/policies/interpret"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/match"
+	"github.com/waybill-dev/waybill/policies/override"
+	"github.com/waybill-dev/waybill/policies/place"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+type target = karmada.TargetCluster
+
+// builder carries a plan through its steps.
+type builder struct {
+	in     *Input
+	plan   Plan
+	mender mender
+
+	set       policies.Set
+	templates []*template
+	byRef     map[object.Ref]*template
+	bound     map[string][]*object.Object
+	// definitions are the CustomResourceDefinitions, by the kind they define. They
+	// are placed first, so that what is of their kinds can follow.
+	definitions map[groupKind]*template
+
+	fleet      fleet.Fleet
+	claims     *match.Index
+	overrides  *override.Index
+	interpret  *interpret.Interpreter
+	schedulers map[*policies.Propagation]*place.Scheduler
+	out        *writer
+}
+
+// Build makes the plan. It cannot fail: what is wrong with the input is in Diags.
+func Build(in Input) Plan {
+	b := newBuilder(&in)
+	b.decide()
+	b.write()
+	b.layOut()
+	b.remember()
+	return b.finish()
+}
+
+// newBuilder reads the input: it mends, loads the policies and the fleet.
+func newBuilder(in *Input) *builder {
+	b := &builder{
+		in: in, interpret: interpret.New(), schedulers: map[*policies.Propagation]*place.Scheduler{},
+		plan:   Plan{Revision: in.Source.Revision, Config: in.Source.Config},
+		mender: mender{in: in, missing: map[string]bool{}, lastGood: map[string]string{}},
+		bound:  map[string][]*object.Object{}, definitions: map[groupKind]*template{},
+	}
+	b.plan.Diags = append(b.plan.Diags, in.Source.Diags...)
+	b.plan.Stats.Stats = in.Source.Stats
+	b.load()
+	b.join()
+	return b
+}
+
+// load splits policies from templates, both mended.
+func (b *builder) load() {
+	objs := b.mender.mend(b.in.Source.Objects, b.in.Source.Broken, unbound)
+	set, templates, diags := policies.Load(objs)
+	b.report(diags...)
+	if len(set.Broken) > 0 {
+		if mended := b.mender.mend(objs, set.Broken, unbound); len(mended) > 0 {
+			set, templates, _ = policies.Load(mended)
+		}
+	}
+	b.set = set
+	render.SortObjects(templates)
+	b.byRef = make(map[object.Ref]*template, len(templates))
+	for _, o := range templates {
+		t := newTemplate(o, b.interpret)
+		b.templates = append(b.templates, t)
+		b.byRef[o.Ref()] = t
+		if t.isDefinition() {
+			b.definitions[t.defines()] = t
+		}
+	}
+	b.plan.Stats.Templates = len(templates)
+	for _, c := range set.Clusters {
+		name := c.Spec.Name
+		b.bound[name] = b.mender.mend(b.in.Source.Bound[name], b.in.Source.Broken, func(s render.Source) []*object.Object { return s.Bound[name] })
+	}
+}
+
+// join makes the fleet of the registered clusters.
+func (b *builder) join() {
+	clusters := make([]karmada.Cluster, 0, len(b.set.Clusters))
+	for _, c := range b.set.Clusters {
+		clusters = append(clusters, c.Spec)
+	}
+	b.fleet = fleet.New(clusters)
+	b.plan.FleetDigest = digest(clusters)
+	b.claims = match.New(b.set.Propagation)
+	overrides, err := override.New(b.set.Override)
+	if err != nil {
+		panic("plan: a validated override policy does not compile: " + err.Error())
+	}
+	b.overrides = overrides
+	b.out = newWriter(b)
+}
+
+func digest(clusters []karmada.Cluster) string {
+	data, err := json.Marshal(clusters)
+	if err != nil {
+		panic("plan: clusters that were decoded from JSON do not encode: " + err.Error())
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+func (b *builder) report(ds ...diag.Diagnostic) { b.plan.Diags = append(b.plan.Diags, ds...) }
+
+// layOut makes each cluster's tree and holds it against the published one.
+func (b *builder) layOut() {
+	g := guard{rules: b.in.Source.Config.Guard, unsure: b.mender.unsure, cause: b.cause, seen: map[[2]files.ID]lost{}}
+	trees := tree.NewBuilder()
+	groups := map[string]Cluster{} // by what is placed
+	for i, c := range b.fleet.Clusters() {
+		key := b.out.signature(i)
+		cp, ok := groups[key]
+		if !ok {
+			manifests := b.out.manifests(i)
+			cp = Cluster{Tree: trees.Build(manifests), Objects: len(manifests)}
+			groups[key] = cp
+		}
+		cp.Name = c.Name
+		cp.Held = g.judge(&cp, b.in.Published[c.Name])
+		b.plan.Stats.Placed += cp.Objects
+		b.plan.Clusters = append(b.plan.Clusters, cp)
+	}
+	b.plan.Stats.Distinct = len(b.out.blobs)
+	b.detached()
+	b.release()
+}
+
+// detached reports the branches of clusters that are no longer registered. They
+// stay as they are: that a registration vanished is no order to delete.
+func (b *builder) detached() {
+	for _, name := range slices.Sorted(maps.Keys(b.in.Published)) {
+		if _, ok := b.fleet.Lookup(name); ok {
+			continue
+		}
+		b.plan.Detached = append(b.plan.Detached, name)
+		b.report(diag.Diagnostic{
+			Code: "cluster-detached", Severity: diag.Warning,
+			Message: fmt.Sprintf("cluster %s is no longer registered; its branch stays as it is", name),
+			Hint:    fmt.Sprintf("register it again, or delete the branch: git push REMOTE --delete %s%s", b.in.Source.Config.Publish.BranchPrefix, name),
+		})
+	}
+}
+
+// remember makes the next state.
+func (b *builder) remember() {
+	c := state.Content{LastGood: b.mender.lastGood}
+	for i := range b.plan.Decisions {
+		if bound := b.plan.Decisions[i].Binding; bound != nil {
+			c.Bindings = append(c.Bindings, bound)
+		}
+	}
+	for i := range b.set.Clusters {
+		c.Clusters = append(c.Clusters, &b.set.Clusters[i].Spec)
+	}
+	folder, err := state.Encode(c)
+	if err != nil {
+		panic("plan: a binding that was made here does not encode: " + err.Error())
+	}
+	b.plan.State = folder
+}
+
+func (b *builder) finish() Plan {
+	b.plan.Missing = slices.Sorted(maps.Keys(b.mender.missing))
+	b.plan.Diags = diag.Sort(b.plan.Diags)
+	return b.plan
+}
+
+func policyName(p *policies.Propagation) string {
+	if p == nil {
+		return ""
+	}
+	return p.String()
+}
+
+// list prints names, the first few of them.
+func list(names []string) string {
+	const most = 3
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+func byName(a, b target) int { return cmp.Compare(a.Name, b.Name) }

@@ -1,0 +1,225 @@
+package plan
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// AllowTrailer on a source commit releases the held clusters of the plan whose
+// removals have the digest it names.
+const AllowTrailer = "Waybill-Allow-Prune"
+
+// guard holds the clusters whose new tree would do damage (design section 7).
+type guard struct {
+	rules  render.Guard
+	unsure bool                            // the source could not be read whole
+	cause  func(object.Ref, string) string // why a ref leaves a cluster
+	seen   map[[2]files.ID]lost            // clusters that go from one tree to another alike
+}
+
+// lost is what one tree has and the next has not.
+type lost struct {
+	refs   []object.Ref
+	before int
+	err    error
+}
+
+// judge returns why c may not be published over its head; nil if it may.
+func (g *guard) judge(c *Cluster, p tree.Published) *Hold {
+	if p.Built == nil && len(p.Foreign) > 0 {
+		return &Hold{Reason: "the branch exists and was not written by Waybill"}
+	}
+	if p.Edited {
+		return &Hold{Reason: "somebody else edited files of the branch; publishing would undo that"}
+	}
+	if p.Built == nil || p.Built.ID() == c.Tree.ID() {
+		return nil
+	}
+	l := g.lost(p, c.Tree)
+	if l.err != nil {
+		return &Hold{Reason: "what the branch holds cannot be read: " + l.err.Error()}
+	}
+	reason := g.reason(l, c.Objects)
+	if reason == "" {
+		return nil
+	}
+	h := &Hold{Reason: reason}
+	for _, r := range l.refs {
+		h.Removals = append(h.Removals, Removal{Object: r, Cause: g.cause(r, c.Name)})
+	}
+	return h
+}
+
+// reason applies the rules; "" means that the removals are within them.
+func (g *guard) reason(l lost, after int) string {
+	limit := max(g.rules.MaxRemoved, l.before*g.rules.MaxRemovedPercent/100)
+	protected := slices.IndexFunc(l.refs, func(r object.Ref) bool { return slices.Contains(g.rules.Protect, r.Kind) })
+	switch n := len(l.refs); {
+	case n == 0:
+		return ""
+	case g.unsure:
+		return fmt.Sprintf("it would lose %d of %d objects while part of the source cannot be read", n, l.before)
+	case after == 0:
+		return fmt.Sprintf("it would lose all its %d objects", l.before)
+	case protected >= 0:
+		return fmt.Sprintf("it would lose %s, of a protected kind", l.refs[protected])
+	case n > limit:
+		return fmt.Sprintf("it would lose %d of %d objects; the guard allows %d", n, l.before, limit)
+	}
+	return ""
+}
+
+// lost lists the objects that a published tree has and the next has not.
+func (g *guard) lost(p tree.Published, next *files.Folder) lost {
+	key := [2]files.ID{p.Built.ID(), next.ID()}
+	if l, ok := g.seen[key]; ok {
+		return l
+	}
+	var l lost
+	paths, err := p.Paths()
+	l.before, l.err = len(paths), err
+	for c := range files.Diff(p.Built, next) {
+		if c.New.Name != "" || !strings.HasPrefix(c.Path, tree.ManifestDir+"/") {
+			continue
+		}
+		r, err := refOf(c.Path, c.Old.Blob)
+		if err != nil {
+			l.err = err
+		}
+		l.refs = append(l.refs, r)
+	}
+	slices.SortFunc(l.refs, object.Ref.Compare)
+	g.seen[key] = l
+	return l
+}
+
+// refOf reads the ref of a published manifest.
+func refOf(path string, b *files.Blob) (object.Ref, error) {
+	data, err := b.Bytes()
+	if err != nil {
+		return object.Ref{}, fmt.Errorf("reading %s: %w", path, err)
+	}
+	d := object.Decode(path, data)
+	if len(d.Objects) != 1 {
+		return object.Ref{}, fmt.Errorf("reading %s: it holds %d objects, not one", path, len(d.Objects))
+	}
+	return d.Objects[0].Ref(), nil
+}
+
+// removals digests what held clusters would lose. It does not depend on the source
+// commit, so that a later commit can allow it by name.
+func removals(clusters []Cluster) string {
+	h := sha256.New()
+	any := false
+	for _, c := range clusters {
+		if c.Held == nil {
+			continue
+		}
+		any = true
+		fmt.Fprintf(h, "%s %s\n", c.Name, c.Tree.ID())
+		for _, r := range c.Held.Removals {
+			fmt.Fprintf(h, "%s\n", r.Object)
+		}
+	}
+	if !any {
+		return ""
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// release lifts the holds that the input or the source commit allows, and reports
+// the others.
+func (b *builder) release() {
+	b.plan.Removals = removals(b.plan.Clusters)
+	if b.plan.Removals == "" {
+		return
+	}
+	allowed := b.in.Allow == AllowAll || b.in.Allow == b.plan.Removals || slices.Contains(trailers(b.in.Source.Revision.Message, AllowTrailer), b.plan.Removals)
+	for i := range b.plan.Clusters {
+		c := &b.plan.Clusters[i]
+		if c.Held == nil {
+			continue
+		}
+		d := diag.Diagnostic{
+			Code: "held", Severity: diag.Error,
+			Message: fmt.Sprintf("cluster %s is held: %s%s", c.Name, c.Held.Reason, examples(c.Held.Removals)),
+			Hint:    fmt.Sprintf("to let it happen, put the trailer %q on a commit, or publish with --allow-prune", AllowTrailer+": "+b.plan.Removals),
+		}
+		if allowed {
+			c.Held = nil
+			d.Severity, d.Code = diag.Warning, "released"
+			d.Message = strings.Replace(d.Message, "is held", "was held and is released", 1)
+			d.Hint = ""
+		}
+		b.plan.Diags = append(b.plan.Diags, d)
+	}
+	if allowed {
+		b.plan.Removals = ""
+	}
+}
+
+// examples prints the first removals with their causes.
+func examples(rs []Removal) string {
+	const most = 3
+	var parts []string
+	for _, r := range rs[:min(most, len(rs))] {
+		parts = append(parts, fmt.Sprintf("%s (%s)", r.Object, r.Cause))
+	}
+	if len(rs) > most {
+		parts = append(parts, fmt.Sprintf("and %d more", len(rs)-most))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(parts, "; ")
+}
+
+// trailers returns the values of a trailer in the last paragraph of a commit
+// message, as git interpret-trailers reads it.
+func trailers(message, key string) []string {
+	message = strings.TrimRight(message, "\n")
+	if i := strings.LastIndex(message, "\n\n"); i >= 0 {
+		message = message[i+2:]
+	}
+	var values []string
+	for line := range strings.Lines(message) {
+		k, v, ok := strings.Cut(line, ":")
+		if ok && strings.EqualFold(strings.TrimSpace(k), key) {
+			values = append(values, strings.TrimSpace(v))
+		}
+	}
+	return values
+}
+
+// causes explains removals from what was decided.
+func (b *builder) cause(r object.Ref, cluster string) string {
+	i, ok := slices.BinarySearchFunc(b.plan.Decisions, r, func(d Decision, r object.Ref) int { return d.Template.Ref().Compare(r) })
+	if !ok {
+		if r.Kind == "Namespace" && r.Group == "" {
+			return "nothing in the cluster needs the namespace"
+		}
+		return "it is no longer in the source"
+	}
+	switch d := b.plan.Decisions[i]; {
+	case d.Outcome == Unclaimed:
+		return "no policy selects it any more"
+	case d.Outcome == Skipped:
+		return d.Message
+	case len(d.Targets) == 0:
+		return "it fits no cluster: " + d.Message
+	case slices.ContainsFunc(d.Targets, func(t target) bool { return t.Name == cluster }):
+		return "it could not be written for this cluster"
+	default:
+		return cmp.Or(policyName(d.Policy), "what needs it") + " no longer sends it here"
+	}
+}

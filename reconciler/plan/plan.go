@@ -1,0 +1,150 @@
+// Package plan is the judgement of the product: Build turns a source, the fleet,
+// the previous decisions and what is published into what every cluster should hold
+// and why. Controller, preview, command line and tests call it; nothing else
+// decides.
+//
+// It promises that equal inputs give equal bytes, that what has an error keeps its
+// last published files, and that a plan which removes too much says so instead of
+// being carried out. It reads and writes nothing.
+//
+// # How a plan is made
+//
+//  1. Mend: parts of the source that could not be read, and policies with an
+//     error, are taken from the last commit in which they were sound.
+//  2. Decide: match claims each template for one policy, place gives it clusters
+//     and replicas, then dependencies follow what needs them.
+//  3. Write out: for one template, clusters with the same replicas and the same
+//     matching override rules form a class. A manifest is overridden, encoded and
+//     hashed once a class, not once a cluster.
+//  4. Lay out: clusters that hold the same things share one tree. A placed
+//     manifest costs eight bytes a cluster until then.
+//  5. Guard: each new tree is held against the published one. What shrinks too
+//     much, loses a protected kind, or was edited by somebody else is held.
+//
+// # Limits
+//
+// The work of steps 1 and 2 grows with templates and, where placement asks every
+// cluster, with templates times clusters; that of step 3 with the number of
+// different results; that of step 4 with placed manifests, at a few nanoseconds
+// each, and with distinct trees.
+package plan
+
+import (
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// Medium is what a plan is for.
+type Medium int
+
+// The media. Plain Secrets are refused on branches.
+const (
+	Folder Medium = iota
+	Branch
+)
+
+// Input is everything a plan depends on.
+type Input struct {
+	Source render.Source
+	// LastGood holds earlier commits of the source, by commit id: those that
+	// State.SourceCommit and State.LastGood name, as far as they could be read.
+	LastGood map[string]render.Source
+	State    state.State
+	// Published is the head of each cluster branch, by cluster.
+	Published map[string]tree.Published
+	Medium    Medium
+	// Allow is the digest of the removals that are allowed (see Plan.Removals), or
+	// AllowAll.
+	Allow string
+}
+
+// AllowAll allows every removal.
+const AllowAll = "*"
+
+// Plan is what every cluster should hold, and why.
+type Plan struct {
+	Revision  sources.Revision
+	Config    render.ConfigSpec
+	Decisions []Decision // in the order of their templates
+	Clusters  []Cluster  // in the order of names
+	// Detached names the clusters that have a branch and are no longer registered.
+	Detached []string
+	State    *files.Folder // the state branch's next folder
+	Diags    []diag.Diagnostic
+	Stats    Stats
+	// FleetDigest identifies the clusters as the plan saw them.
+	FleetDigest string
+	// Removals identifies what the held clusters would lose; empty if none is held.
+	Removals string
+	// Missing lists the commits that Build wants in LastGood and was not given.
+	Missing []string
+}
+
+// Stats counts.
+type Stats struct {
+	render.Stats
+
+	Templates int `json:"templates"` // objects that a policy may place
+	Placed    int `json:"placed"`    // manifests over all clusters
+	Distinct  int `json:"distinct"`  // different manifests among them
+}
+
+// Cluster is the plan for one cluster.
+type Cluster struct {
+	Name string
+	// Tree is what the cluster should hold, without waybill.metadata.
+	Tree    *files.Folder
+	Objects int   // manifests in Tree
+	Held    *Hold // nil if the tree may be published
+}
+
+// Hold says why a tree may not be published.
+type Hold struct {
+	Reason   string    `json:"reason"`
+	Removals []Removal `json:"removals,omitempty"`
+}
+
+// Removal is an object that a cluster would lose.
+type Removal struct {
+	Object object.Ref `json:"object"`
+	Cause  string     `json:"cause"`
+}
+
+// Outcome is what became of a template.
+type Outcome int
+
+// The outcomes.
+const (
+	// Unclaimed: no policy selects the template and nothing depends on it.
+	Unclaimed Outcome = iota
+	// Skipped: Karmada never propagates such an object.
+	Skipped
+	// Placed: the template goes to Targets.
+	Placed
+	// Kept: something is wrong, so that the template stays as it was published.
+	Kept
+)
+
+// Decision is where one template goes, and why.
+type Decision struct {
+	Template *object.Object
+	Policy   *policies.Propagation // nil if none claims it
+	Outcome  Outcome
+	// Targets are the clusters in the order of names, dependencies included.
+	Targets []karmada.TargetCluster
+	// RequiredBy names the bindings that pulled the template along.
+	RequiredBy []karmada.BindingSnapshot
+	// Group is the affinity group in force; empty where the policy has none.
+	Group string
+	// Reason and Message are Karmada's condition of the binding, or why the
+	// template is skipped.
+	Reason, Message string
+	Binding         *karmada.ResourceBinding // nil if there is none
+}

@@ -1,0 +1,66 @@
+package plan
+
+import (
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/interpret"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// template is an object on its way through the plan.
+type template struct {
+	object  *object.Object
+	subject policies.Subject
+	// content is the object with the API server's defaults, as Karmada sees it;
+	// added are the defaults, to be taken away again.
+	content map[string]any
+	added   []interpret.Path
+
+	policy   *policies.Propagation
+	decision Decision
+	// own are the clusters by the template's policy; the decision's targets are
+	// these and the ones that other templates pull it to.
+	own        []karmada.TargetCluster
+	requiredBy []karmada.BindingSnapshot
+	overwrite  bool // some binding that needs it, or its policy, says Overwrite
+	preserve   bool // some binding that needs it preserves resources on deletion
+
+	replicas     int32
+	requirements *karmada.ReplicaRequirements
+	interpretErr error
+}
+
+func newTemplate(o *object.Object, in *interpret.Interpreter) *template {
+	t := &template{object: o, subject: policies.SubjectOf(o)}
+	t.content, t.added = interpret.Default(o.Content())
+	t.replicas, t.requirements, _, t.interpretErr = in.Replicas(t.content)
+	return t
+}
+
+// divided reports whether the template's replicas are shared out.
+func (t *template) divided() bool {
+	if t.policy == nil || t.policy.Spec.Placement.ReplicaScheduling == nil {
+		return false
+	}
+	return t.policy.Spec.Placement.ReplicaScheduling.ReplicaSchedulingType != karmada.ReplicaSchedulingTypeDuplicated
+}
+
+// isWorkload reports whether the template's binding has replicas (Karmada section
+// A.12).
+func (t *template) isWorkload() bool { return t.replicas > 0 || t.requirements != nil }
+
+type groupKind struct{ group, kind string }
+
+func (t *template) isDefinition() bool {
+	r := t.object.Ref()
+	return r.Kind == "CustomResourceDefinition" && r.Group == "apiextensions.k8s.io"
+}
+
+// defines returns the kind that a CustomResourceDefinition defines.
+func (t *template) defines() groupKind {
+	spec, _ := t.object.Content()["spec"].(map[string]any)
+	names, _ := spec["names"].(map[string]any)
+	group, _ := spec["group"].(string)
+	kind, _ := names["kind"].(string)
+	return groupKind{group, kind}
+}

@@ -1,0 +1,430 @@
+package plan
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/waybill-dev/waybill/policies/interpret"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/match"
+	"github.com/waybill-dev/waybill/policies/override"
+	"github.com/waybill-dev/waybill/policies/place"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// managedLabel marks what Karmada, and so Waybill, may change or delete.
+const managedLabel = "karmada.io/managed"
+
+// writer collects what every cluster holds. A placed manifest is two numbers: the
+// index of its ref and that of its blob.
+type writer struct {
+	*builder
+
+	refs    []object.Ref
+	blobs   []*files.Blob
+	blobIDs map[files.ID]int32
+	placed  [][]placed // by the cluster's index in the fleet
+	index   map[string]int
+	rules   map[*override.Rule][]bool // by the cluster's index: does the rule match?
+	paths   map[string]object.Ref
+	used    []map[string]bool // namespaces with something in them, by the cluster's index
+}
+
+type placed struct{ ref, blob int32 }
+
+func newWriter(b *builder) *writer {
+	w := &writer{
+		builder: b, blobIDs: map[files.ID]int32{}, index: map[string]int{},
+		rules: map[*override.Rule][]bool{}, paths: map[string]object.Ref{},
+		placed: make([][]placed, len(b.fleet.Clusters())),
+	}
+	for i, c := range b.fleet.Clusters() {
+		w.index[c.Name] = i
+	}
+	return w
+}
+
+// write puts every decided template, the Namespaces that go along, and what is
+// bound to a cluster, into the clusters.
+func (b *builder) write() {
+	namespaces := map[string]*template{}
+	for _, t := range b.templates {
+		if r := t.object.Ref(); r.Kind == "Namespace" && r.Group == "" {
+			namespaces[r.Name] = t
+			continue
+		}
+		b.out.template(t, t.decision.Targets)
+	}
+	b.out.bound()
+	for _, name := range slices.Sorted(maps.Keys(namespaces)) {
+		t := namespaces[name]
+		b.out.template(t, b.out.namespaceTargets(t))
+	}
+}
+
+// class is what a template's manifest in a cluster depends on.
+type class struct {
+	replicas    int32
+	completions int64  // -1: as written
+	rules       string // one byte a rule: does it match there?
+}
+
+// result is the manifest of a class: a blob, or why there is none.
+type result struct {
+	blob     int32
+	err      *diag.Diagnostic
+	clusters []string // of a class without a blob
+}
+
+// template writes t for each of its targets, encoding it once a class.
+func (w *writer) template(t *template, targets []target) {
+	if len(targets) == 0 || !w.claimPath(t.object) {
+		return
+	}
+	ref := w.ref(t.object.Ref())
+	rules := w.overrides.Rules(t.subject)
+	completions := w.completions(t)
+	classes := map[class]*result{}
+	var failed []*result
+	for _, c := range targets {
+		i, ok := w.index[c.Name]
+		if !ok {
+			continue
+		}
+		k := class{replicas: c.Replicas, completions: -1, rules: w.matching(rules, i)}
+		if n, ok := completions[c.Name]; ok {
+			k.completions = n
+		}
+		r, known := classes[k]
+		if !known {
+			r = w.encode(t, k, rules)
+			classes[k] = r
+			if r.err != nil {
+				failed = append(failed, r)
+			}
+		}
+		if r.err == nil {
+			w.placed[i] = append(w.placed[i], placed{ref, r.blob})
+			continue
+		}
+		r.clusters = append(r.clusters, c.Name)
+		w.keepPublished(ref, i, c.Name)
+	}
+	for _, r := range failed {
+		r.err.Message += " (clusters " + list(r.clusters) + ")"
+		w.report(*r.err)
+	}
+}
+
+// matching says which rules match the cluster with index i.
+func (w *writer) matching(rules []*override.Rule, i int) string {
+	if len(rules) == 0 {
+		return ""
+	}
+	key := make([]byte, len(rules))
+	for n, r := range rules {
+		matches, ok := w.rules[r]
+		if !ok {
+			matches = make([]bool, len(w.placed))
+			for j, c := range w.fleet.Clusters() {
+				matches[j] = r.Clusters.Matches(c)
+			}
+			w.rules[r] = matches
+		}
+		if matches[i] {
+			key[n] = 1
+		}
+	}
+	return string(key)
+}
+
+// completions divides a Job's completions over its own clusters by their replicas
+// (Karmada section A.12).
+func (w *writer) completions(t *template) map[string]int64 {
+	total, ok := interpret.Completions(t.content)
+	if !ok || !t.divided() || t.replicas <= 0 {
+		return nil
+	}
+	weights := make([]place.Weight, 0, len(t.own))
+	for _, c := range t.own {
+		weights = append(weights, place.Weight{Name: c.Name, Weight: int64(c.Replicas)})
+	}
+	out := map[string]int64{}
+	for _, seat := range place.Divide(total, weights) {
+		out[seat.Name] = seat.Seats
+	}
+	return out
+}
+
+// encode makes the manifest of a class: replicas, completions, overrides, then
+// what Karmada prunes and marks.
+func (w *writer) encode(t *template, k class, rules []*override.Rule) *result {
+	if d := w.secret(t.object); d != nil {
+		return &result{err: d}
+	}
+	if raw, sealed := t.object.Sealed(); sealed {
+		return w.sealed(t, k, raw)
+	}
+	content, err := w.revise(t, k)
+	if err != nil {
+		return &result{err: &diag.Diagnostic{
+			Code: "replicas", Severity: diag.Error, Pos: t.object.Pos(),
+			Message: fmt.Sprintf("the replicas of %s cannot be set: %v", t.object.Ref(), err), Hint: keptHint,
+		}}
+	}
+	for n, r := range rules {
+		if k.rules[n] == 0 {
+			continue
+		}
+		if content, _, err = override.Apply(content, r.Overriders); err != nil {
+			return &result{err: overrideFailed(t, r, err)}
+		}
+	}
+	if err := sameName(t.object, content); err != nil {
+		return &result{err: overrideFailed(t, rules[0], err)}
+	}
+	content = marked(interpret.Prune(interpret.Undefault(content, t.added)))
+	return &result{blob: w.blob(files.NewBlob(object.Encode(content)))}
+}
+
+const keptHint = "there it stays as it was last published"
+
+func overrideFailed(t *template, r *override.Rule, err error) *diag.Diagnostic {
+	return &diag.Diagnostic{
+		Code: "override-failed", Severity: diag.Error, Pos: r.Policy.Object.FieldPos([]any{"spec", "overrideRules", r.Index}),
+		Message: fmt.Sprintf("%s cannot be applied to %s: %v", r, t.object.Ref(), err),
+		Hint:    keptHint + "; narrow the policy's resourceSelectors, or mend the path",
+	}
+}
+
+// sameName refuses overrides that make another object of the object.
+func sameName(o *object.Object, content map[string]any) error {
+	meta, _ := content["metadata"].(map[string]any)
+	namespace, _ := meta["namespace"].(string)
+	apiVersion, _ := content["apiVersion"].(string)
+	group, _ := object.GroupVersion(apiVersion)
+	switch r := o.Ref(); {
+	case meta["name"] != r.Name, content["kind"] != r.Kind, namespace != r.Namespace, group != r.Group:
+		return fmt.Errorf("the overrides turn it into %v %v/%v, which is another object", content["kind"], namespace, meta["name"])
+	}
+	return nil
+}
+
+// revise sets replicas and completions where the binding is a workload.
+func (w *writer) revise(t *template, k class) (map[string]any, error) {
+	content := t.content
+	if t.policy != nil && t.isWorkload() && w.interpret.Revisable(content) {
+		revised, err := w.interpret.Revise(content, k.replicas)
+		if err != nil {
+			return nil, err //nolint:wrapcheck // the caller says of what
+		}
+		content = revised
+	}
+	if k.completions >= 0 {
+		content = interpret.ReviseCompletions(content, k.completions)
+	}
+	return content, nil
+}
+
+// sealed passes an encrypted document on byte for byte. Nothing may change it.
+func (w *writer) sealed(t *template, k class, raw []byte) *result {
+	for _, matches := range []byte(k.rules) {
+		if matches == 1 {
+			return &result{err: &diag.Diagnostic{
+				Code: "sealed", Severity: diag.Error, Pos: t.object.Pos(),
+				Message: t.object.Ref().String() + " is encrypted by SOPS, so that no override can change it",
+				Hint:    "exclude it from the override policies that select it",
+			}}
+		}
+	}
+	return &result{blob: w.blob(files.NewBlob(raw))}
+}
+
+// secret refuses a plain Secret on a branch, where everybody who reads the
+// repository would read it.
+func (w *writer) secret(o *object.Object) *diag.Diagnostic {
+	if r := o.Ref(); r.Kind != "Secret" || r.Group != "" {
+		return nil
+	}
+	if _, sealed := o.Sealed(); sealed || isEmpty(o.Content()["data"]) && isEmpty(o.Content()["stringData"]) {
+		return nil
+	}
+	d := diag.Diagnostic{
+		Code: "plain-secret", Severity: diag.Warning, Pos: o.Pos(),
+		Message: o.Ref().String() + " holds its values in plain text",
+		Hint:    "encrypt it with SOPS or Sealed Secrets, or use an ExternalSecret",
+	}
+	switch {
+	case w.in.Source.Config.Secrets == render.SecretsAllow:
+		return nil
+	case w.in.Medium == Branch:
+		d.Severity = diag.Error
+		d.Message += ", which a branch would show to everybody who can read it"
+		d.Hint += "; or set secrets: allow in " + render.ConfigFile
+		return &d
+	}
+	w.report(d)
+	return nil
+}
+
+func isEmpty(v any) bool {
+	m, ok := v.(map[string]any)
+	return v == nil || ok && len(m) == 0
+}
+
+// marked returns content with the label by which Karmada knows its objects.
+func marked(content map[string]any) map[string]any {
+	out := maps.Clone(content)
+	meta, _ := content["metadata"].(map[string]any)
+	meta = maps.Clone(meta)
+	if meta == nil {
+		meta = map[string]any{}
+	}
+	labels, _ := meta["labels"].(map[string]any)
+	labels = maps.Clone(labels)
+	if labels == nil {
+		labels = map[string]any{}
+	}
+	labels[managedLabel] = "true"
+	meta["labels"], out["metadata"] = labels, meta
+	return out
+}
+
+// keepPublished leaves an object in a cluster as it was last published there.
+func (w *writer) keepPublished(ref int32, cluster int, name string) {
+	p := w.in.Published[name]
+	if p.Built == nil {
+		return
+	}
+	if e, ok := p.Built.Lookup(tree.Path(w.refs[ref])); ok && e.Blob != nil {
+		w.placed[cluster] = append(w.placed[cluster], placed{ref, w.blob(e.Blob)})
+	}
+}
+
+// bound writes what is bound to a cluster by its directory. No policy and no
+// override touches it.
+func (w *writer) bound() {
+	for _, cluster := range slices.Sorted(maps.Keys(w.builder.bound)) {
+		i, ok := w.index[cluster]
+		if !ok {
+			continue
+		}
+		have := map[object.Ref]bool{}
+		for _, p := range w.placed[i] {
+			have[w.refs[p.ref]] = true
+		}
+		for _, o := range w.builder.bound[cluster] {
+			if have[o.Ref()] {
+				w.report(diag.Diagnostic{
+					Code: "duplicate-object", Severity: diag.Error, Pos: o.Pos(),
+					Message: fmt.Sprintf("cluster %s would receive %s twice: from its own directory and by a policy; the policy's is used", cluster, o.Ref()),
+					Hint:    "remove one of them, or exclude the cluster from the policy",
+				})
+				continue
+			}
+			ref := w.ref(o.Ref())
+			t := &template{object: o, content: o.Content()}
+			r := w.encode(t, class{completions: -1}, nil)
+			if r.err != nil {
+				w.report(*r.err)
+				w.keepPublished(ref, i, cluster)
+				continue
+			}
+			w.placed[i] = append(w.placed[i], placed{ref, r.blob})
+		}
+	}
+}
+
+// namespaceTargets returns where a Namespace goes: where its decision says, and,
+// unless it is never sent along, where the config says.
+func (w *writer) namespaceTargets(t *template) []target {
+	targets := slices.Clone(t.decision.Targets)
+	name := t.object.Ref().Name
+	mode := w.in.Source.Config.Namespaces
+	if mode == render.NamespacesNone || match.SkippedNamespace(name, t.subject.Labels) {
+		return targets
+	}
+	for i, c := range w.fleet.Clusters() {
+		if slices.ContainsFunc(targets, func(t target) bool { return t.Name == c.Name }) {
+			continue
+		}
+		if mode == render.NamespacesAll || w.needs(i, name) {
+			targets = append(targets, karmada.TargetCluster{Name: c.Name})
+		}
+	}
+	slices.SortFunc(targets, byName)
+	return targets
+}
+
+// needs reports whether the cluster with index i holds something in a namespace.
+func (w *writer) needs(i int, namespace string) bool {
+	if w.used == nil {
+		w.used = make([]map[string]bool, len(w.placed))
+		for j, ps := range w.placed {
+			w.used[j] = map[string]bool{}
+			for _, p := range ps {
+				w.used[j][w.refs[p.ref].Namespace] = true
+			}
+		}
+	}
+	return w.used[i][namespace]
+}
+
+// claimPath reports false if another template has the path that o's manifest
+// would have, which only kinds that differ in nothing but case can.
+func (w *writer) claimPath(o *object.Object) bool {
+	path := tree.Path(o.Ref())
+	if other, taken := w.paths[path]; taken && other != o.Ref() {
+		w.report(diag.Diagnostic{
+			Code: "same-path", Severity: diag.Error, Pos: o.Pos(),
+			Message: fmt.Sprintf("%s and %s would be one file on a branch (%s); the second is left out", other, o.Ref(), path),
+			Hint:    "rename one of them",
+		})
+		return false
+	}
+	w.paths[path] = o.Ref()
+	return true
+}
+
+func (w *writer) ref(r object.Ref) int32 {
+	w.refs = append(w.refs, r)
+	return int32(len(w.refs) - 1) //nolint:gosec // a source has far fewer objects
+}
+
+// blob returns the index of a blob; equal blobs have one.
+func (w *writer) blob(b *files.Blob) int32 {
+	if i, ok := w.blobIDs[b.ID()]; ok {
+		return i
+	}
+	i := int32(len(w.blobs)) //nolint:gosec // a plan has far fewer blobs
+	w.blobs = append(w.blobs, b)
+	w.blobIDs[b.ID()] = i
+	return i
+}
+
+// signature is equal for clusters that hold the same manifests.
+func (w *writer) signature(i int) string {
+	ps := w.placed[i]
+	slices.SortFunc(ps, func(a, b placed) int { return w.refs[a.ref].Compare(w.refs[b.ref]) })
+	buf := make([]byte, 0, 8*len(ps))
+	for _, p := range ps {
+		buf = binary.LittleEndian.AppendUint32(buf, uint32(p.ref))  //nolint:gosec // an index
+		buf = binary.LittleEndian.AppendUint32(buf, uint32(p.blob)) //nolint:gosec // an index
+	}
+	return string(buf)
+}
+
+// manifests lists what the cluster with index i holds, sorted.
+func (w *writer) manifests(i int) []tree.Manifest {
+	ms := make([]tree.Manifest, 0, len(w.placed[i]))
+	for _, p := range w.placed[i] {
+		ms = append(ms, tree.Manifest{Ref: w.refs[p.ref], Blob: w.blobs[p.blob]})
+	}
+	return ms
+}

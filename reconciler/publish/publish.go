@@ -1,0 +1,158 @@
+// Package publish writes a plan to branches: a branch a cluster, and the state
+// branch. Changes says what would be written and is what a dry run prints; Do only
+// writes it.
+//
+// It promises that an unchanged tree makes no commit, that a held cluster's branch
+// is not touched, that files of others stay where they are, and that every branch
+// advances from the head that the plan was made against or not at all.
+package publish
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git"
+)
+
+// The author of every commit. Equal plans on equal parents are equal commits.
+const (
+	authorName  = "Waybill"
+	authorEmail = "waybill@waybill.dev"
+)
+
+// The trailers by which a published commit names what it was computed from.
+const (
+	TrailerRepository = "Source-Repository"
+	TrailerCommit     = "Source-Commit"
+	TrailerFleet      = "Fleet-Digest"
+	TrailerState      = "State-Commit"
+	TrailerVersion    = "Waybill-Version"
+)
+
+// Heads is what the branches were at when the plan was made.
+type Heads struct {
+	State    files.ID            // zero: there is no state branch
+	Clusters map[string]files.ID // by cluster; absent: there is no branch
+}
+
+// Changes returns the updates that carry out p, the state branch last, and what a
+// person should know of them. Version is the running Waybill's.
+func Changes(p *plan.Plan, published map[string]tree.Published, before state.State, heads Heads, version string) ([]git.Update, []diag.Diagnostic, error) {
+	c := changer{plan: p, message: message(p, before, version), version: version}
+	for _, cluster := range p.Clusters {
+		if err := c.cluster(cluster, published[cluster.Name], heads.Clusters[cluster.Name]); err != nil {
+			return nil, nil, err
+		}
+	}
+	if root := before.Root(); root == nil || root.ID() != p.State.ID() {
+		c.update(state.Branch, heads.State, p.State)
+	}
+	return c.updates, c.diags, nil
+}
+
+type changer struct {
+	plan    *plan.Plan
+	message string
+	version string
+	updates []git.Update
+	diags   []diag.Diagnostic
+}
+
+// cluster adds the update of one cluster branch, if it needs one.
+func (c *changer) cluster(cl plan.Cluster, p tree.Published, head files.ID) error {
+	branch := c.plan.Config.Publish.BranchPrefix + cl.Name
+	if len(p.Foreign) > 0 && cl.Held == nil {
+		names := slices.Sorted(maps.Keys(p.Foreign))
+		c.diags = append(c.diags, diag.Diagnostic{
+			Code: "foreign-files", Severity: diag.Warning,
+			Message: fmt.Sprintf("branch %s holds files that Waybill did not write (%s); they stay", branch, some(names)),
+			Hint:    "Flux and Argo CD may apply them; move them elsewhere if they should not",
+		})
+	}
+	switch {
+	case cl.Held != nil:
+		return nil
+	case p.Built != nil && !p.Edited && p.Built.ID() == cl.Tree.ID():
+		return nil
+	case p.Built == nil && head.IsZero() && cl.Objects == 0:
+		return nil // a new cluster that is to hold nothing needs no branch yet
+	}
+	meta := tree.Metadata{DrySHA: c.plan.Revision.Commit, RepoURL: c.plan.Revision.Repo, Version: c.version}
+	root, err := tree.WithMetadata(cl.Tree, meta, p.Foreign)
+	if err != nil {
+		return fmt.Errorf("laying out branch %s: %w", branch, err)
+	}
+	c.update(branch, head, root)
+	return nil
+}
+
+func (c *changer) update(branch string, old files.ID, root *files.Folder) {
+	c.updates = append(c.updates, git.Update{
+		Branch: branch, Old: old, Tree: root, Message: c.message,
+		Author: git.Author{Name: authorName, Email: authorEmail}, When: when(c.plan),
+	})
+}
+
+// when is the date of every commit of a plan: that of the source commit.
+func when(p *plan.Plan) time.Time { return p.Revision.When.UTC() }
+
+// message is the commit message of every branch of a plan.
+func message(p *plan.Plan, before state.State, version string) string {
+	r := p.Revision
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n\n", r.Commit[:min(12, len(r.Commit))], r.Subject)
+	for _, t := range [][2]string{
+		{TrailerRepository, r.Repo}, {TrailerCommit, r.Commit}, {TrailerFleet, p.FleetDigest},
+		{TrailerState, before.Commit}, {TrailerVersion, version},
+	} {
+		if t[1] != "" {
+			fmt.Fprintf(&b, "%s: %s\n", t[0], t[1])
+		}
+	}
+	return b.String()
+}
+
+func some(names []string) string {
+	const most = 3
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+// A Publisher writes branches. *git.Repo is one.
+type Publisher interface {
+	Publish(ctx context.Context, updates []git.Update) ([]files.ID, error)
+}
+
+// Do carries updates out. It returns the new heads in the order of the updates.
+func Do(ctx context.Context, to Publisher, updates []git.Update) ([]files.ID, error) {
+	if len(updates) == 0 {
+		return nil, nil
+	}
+	heads, err := to.Publish(ctx, updates)
+	if err != nil {
+		return heads, fmt.Errorf("publishing %d branches: %w", len(updates), err)
+	}
+	return heads, nil
+}
+
+// Trailer returns the value of a trailer of a commit message; "" where there is
+// none.
+func Trailer(message, key string) string {
+	for line := range strings.Lines(message) {
+		if k, v, ok := strings.Cut(line, ":"); ok && k == key {
+			return strings.TrimSpace(v)
+		}
+	}
+	return ""
+}

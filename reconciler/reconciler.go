@@ -1,0 +1,206 @@
+// Package reconciler observes, plans and acts: it reads a source and what was
+// published from it, asks plan.Build what should be, and has it written. It holds
+// every effect of the product but the commands' own, and no judgement.
+package reconciler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/preview"
+	"github.com/waybill-dev/waybill/reconciler/publish"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git"
+)
+
+// maxRaces is how often a lost race is planned again before giving up.
+const maxRaces = 5
+
+// Reconciler publishes one source to one repository.
+type Reconciler struct {
+	Source  *git.Repo
+	Target  *git.Repo // may be Source
+	Subdir  string    // folder of the source to read; empty for all
+	Cache   render.Cache
+	Version string // of the running Waybill, for commit trailers
+	Allow   string // removals to allow; see plan.Input
+}
+
+// Observation is everything a plan was made from, and the heads it was made
+// against.
+type Observation struct {
+	Input plan.Input
+	Heads publish.Heads
+}
+
+// Observe reads the source at rev and what is published from it.
+func (r *Reconciler) Observe(ctx context.Context, rev string) (Observation, error) {
+	snapshot, err := r.Source.Snapshot(ctx, rev, r.Subdir)
+	if err != nil {
+		return Observation{}, fmt.Errorf("reading the source: %w", err)
+	}
+	src, err := render.Load(snapshot, r.Cache)
+	if err != nil {
+		return Observation{}, fmt.Errorf("reading the source: %w", err)
+	}
+	obs := Observation{Input: plan.Input{
+		Source: src, Medium: plan.Branch, Allow: r.Allow,
+		LastGood: map[string]render.Source{}, Published: map[string]tree.Published{},
+	}}
+	if err := r.published(ctx, &obs); err != nil {
+		return Observation{}, fmt.Errorf("reading what is published: %w", err)
+	}
+	return obs, nil
+}
+
+// published reads the state branch and every cluster branch.
+func (r *Reconciler) published(ctx context.Context, obs *Observation) error {
+	heads, err := r.Target.Heads(ctx)
+	if err != nil {
+		return err //nolint:wrapcheck // the caller says of what
+	}
+	prefix := obs.Input.Source.Config.Publish.BranchPrefix
+	var wanted []string
+	for _, branch := range slices.Sorted(maps.Keys(heads)) {
+		if branch == state.Branch || strings.HasPrefix(branch, prefix) {
+			wanted = append(wanted, branch)
+		}
+	}
+	if err := r.Target.Fetch(ctx, wanted...); err != nil {
+		return err //nolint:wrapcheck // the caller says of what
+	}
+	obs.Heads.Clusters = map[string]files.ID{}
+	for _, branch := range wanted {
+		head, ok, err := r.Target.Branch(ctx, branch)
+		if err != nil {
+			return err //nolint:wrapcheck // it names the branch
+		}
+		if !ok {
+			continue
+		}
+		if branch == state.Branch {
+			obs.Heads.State = head.Commit
+			if obs.Input.State, err = ReadState(head); err != nil {
+				return fmt.Errorf("branch %s: %w", branch, err)
+			}
+			continue
+		}
+		p, err := tree.Read(head.Tree)
+		if err != nil {
+			return fmt.Errorf("branch %s: %w", branch, err)
+		}
+		name := strings.TrimPrefix(branch, prefix)
+		obs.Heads.Clusters[name], obs.Input.Published[name] = head.Commit, p
+	}
+	return nil
+}
+
+// ReadState reads a commit of the state branch.
+func ReadState(head git.Head) (state.State, error) {
+	s, err := state.Decode(head.Tree)
+	if err != nil {
+		return state.State{}, err //nolint:wrapcheck // the caller says of what
+	}
+	s.Commit = head.Commit.String()
+	s.SourceCommit = publish.Trailer(head.Message, publish.TrailerCommit)
+	return s, nil
+}
+
+// Build plans an observation. Where parts of the source are broken it reads the
+// earlier commits in which they were sound, and plans again.
+func (r *Reconciler) Build(ctx context.Context, obs *Observation) plan.Plan {
+	p := plan.Build(obs.Input)
+	found := false
+	for _, commit := range p.Missing {
+		snapshot, err := r.Source.Snapshot(ctx, commit, r.Subdir)
+		if err != nil {
+			continue // the plan goes on without it, and removes nothing
+		}
+		src, err := render.Load(snapshot, r.Cache)
+		if err != nil {
+			continue
+		}
+		obs.Input.LastGood[commit] = src
+		found = true
+	}
+	if found {
+		p = plan.Build(obs.Input)
+	}
+	return p
+}
+
+// Result is what a publication did.
+type Result struct {
+	Plan    plan.Plan
+	Updates []git.Update // the branches that advanced
+	Heads   []files.ID   // their new heads
+	Diags   []diag.Diagnostic
+}
+
+// Publish plans the source at rev and writes the plan. A lost race is planned
+// again from what is published then.
+func (r *Reconciler) Publish(ctx context.Context, rev string) (Result, error) {
+	for race := 1; ; race++ {
+		res, err := r.publishOnce(ctx, rev)
+		var lost *git.RaceError
+		if !errors.As(err, &lost) {
+			return res, err
+		}
+		if race == maxRaces {
+			return res, fmt.Errorf("giving up after %d lost races; another writer keeps moving the branches: %w", race, err)
+		}
+	}
+}
+
+func (r *Reconciler) publishOnce(ctx context.Context, rev string) (Result, error) {
+	res, err := r.DryRun(ctx, rev)
+	if err != nil {
+		return res, err
+	}
+	updates := res.Updates
+	res.Heads, err = publish.Do(ctx, r.Target, updates)
+	if err != nil {
+		res.Updates = nil
+	}
+	return res, err //nolint:wrapcheck // it says what
+}
+
+// DryRun does what Publish does, without writing.
+func (r *Reconciler) DryRun(ctx context.Context, rev string) (Result, error) {
+	obs, err := r.Observe(ctx, rev)
+	if err != nil {
+		return Result{}, err
+	}
+	res := Result{Plan: r.Build(ctx, &obs)}
+	updates, diags, err := publish.Changes(&res.Plan, obs.Input.Published, obs.Input.State, obs.Heads, r.Version)
+	if err != nil {
+		return res, err //nolint:wrapcheck // it says what
+	}
+	res.Updates, res.Diags = updates, diag.Sort(append(slices.Clone(res.Plan.Diags), diags...))
+	return res, nil
+}
+
+// Compare reports what going from the source at base to the snapshot head does to
+// every cluster, both planned from the same previous decisions.
+func (r *Reconciler) Compare(ctx context.Context, base string, head sources.Snapshot) (preview.Report, error) {
+	obs, err := r.Observe(ctx, base)
+	if err != nil {
+		return preview.Report{}, err
+	}
+	before := r.Build(ctx, &obs)
+	if obs.Input.Source, err = render.Load(head, r.Cache); err != nil {
+		return preview.Report{}, fmt.Errorf("reading the source: %w", err)
+	}
+	after := r.Build(ctx, &obs)
+	return preview.Compare(&before, &after) //nolint:wrapcheck // it says what
+}

@@ -1,0 +1,136 @@
+// Package serve answers over HTTP what the controller is doing: /healthz, /readyz
+// and Prometheus metrics at /metrics. It holds the last synchronisation and decides
+// nothing.
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/render/diag"
+)
+
+// The time limits of a connection, and what open ones get when the server stops.
+const (
+	headerTimeout = 5 * time.Second
+	readTimeout   = 10 * time.Second
+	closeGrace    = 5 * time.Second
+)
+
+// Server keeps the state of a loop for those who ask.
+type Server struct {
+	registry *prometheus.Registry
+	metrics  metrics
+
+	mu     sync.Mutex
+	ready  bool // a synchronisation succeeded
+	reason string
+}
+
+type metrics struct {
+	syncs    *prometheus.CounterVec
+	duration prometheus.Histogram
+	branches prometheus.Counter
+	diags    *prometheus.GaugeVec
+	clusters *prometheus.GaugeVec
+	placed   prometheus.Gauge
+	last     prometheus.Gauge
+}
+
+// New returns a server that is not ready yet.
+func New() *Server {
+	s := &Server{registry: prometheus.NewRegistry(), reason: "no synchronisation has succeeded yet"}
+	s.metrics = metrics{
+		syncs:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "waybill_syncs_total", Help: "Turns of the loop, by result: published, unchanged or failed."}, []string{"result"}),
+		duration: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "waybill_sync_duration_seconds", Help: "Time from seeing a change to having published it.", Buckets: prometheus.ExponentialBuckets(0.05, 2, 12)}),
+		branches: prometheus.NewCounter(prometheus.CounterOpts{Name: "waybill_branches_published_total", Help: "Branches that advanced."}),
+		diags:    prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "waybill_diagnostics", Help: "Diagnostics of the last plan, by severity."}, []string{"severity"}),
+		clusters: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "waybill_clusters", Help: "Registered clusters of the last plan, by whether the guard holds them."}, []string{"held"}),
+		placed:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "waybill_placed_manifests", Help: "Manifests of the last plan over all clusters."}),
+		last:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "waybill_last_success_timestamp_seconds", Help: "When a turn last ended without an error."}),
+	}
+	m := s.metrics
+	s.registry.MustRegister(m.syncs, m.duration, m.branches, m.diags, m.clusters, m.placed, m.last,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return s
+}
+
+// Record takes one turn of the loop in.
+func (s *Server) Record(t reconciler.Sync) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.metrics
+	if t.Err != nil {
+		m.syncs.WithLabelValues("failed").Inc()
+		s.reason = "the last synchronisation failed; see the log"
+		return
+	}
+	s.ready, s.reason = true, ""
+	m.last.Set(float64(t.At.Add(t.Took).Unix()))
+	if t.UpToDate {
+		m.syncs.WithLabelValues("unchanged").Inc()
+		return
+	}
+	m.syncs.WithLabelValues("published").Inc()
+	m.duration.Observe(t.Took.Seconds())
+	m.branches.Add(float64(len(t.Result.Updates)))
+	counts := map[diag.Severity]int{}
+	for _, d := range t.Result.Diags {
+		counts[d.Severity]++
+	}
+	for _, severity := range []diag.Severity{diag.Notice, diag.Warning, diag.Error} {
+		m.diags.WithLabelValues(severity.String()).Set(float64(counts[severity]))
+	}
+	held := 0
+	for _, c := range t.Result.Plan.Clusters {
+		if c.Held != nil {
+			held++
+		}
+	}
+	m.clusters.WithLabelValues("true").Set(float64(held))
+	m.clusters.WithLabelValues("false").Set(float64(len(t.Result.Plan.Clusters) - held))
+	m.placed.Set(float64(t.Result.Plan.Stats.Placed))
+}
+
+// Handler serves /healthz, /readyz and /metrics.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		s.mu.Lock()
+		ready, reason := s.ready, s.reason
+		s.mu.Unlock()
+		if !ready {
+			http.Error(w, reason, http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprintln(w, "ok")
+	})
+	mux.Handle("GET /metrics", promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{}))
+	return mux
+}
+
+// Serve answers on l until ctx ends.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	srv := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout}
+	stop := context.AfterFunc(ctx, func() {
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
+		defer cancel()
+		_ = srv.Shutdown(grace)
+	})
+	defer stop()
+	if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving on %s: %w", l.Addr(), err)
+	}
+	return nil
+}

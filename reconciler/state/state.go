@@ -1,0 +1,186 @@
+// Package state is what the state branch remembers: where every template went and
+// why, as Karmada's ResourceBindings; the clusters that the decisions saw; and the
+// last source commit in which each part that is broken now was sound. It turns
+// these values into files and back, and does no I/O of its own.
+//
+//	bindings/<namespace|_cluster>/<name>-<kind>.yaml   ResourceBinding or ClusterResourceBinding
+//	clusters/<name>.yaml                               Cluster, with the observation that was used
+//	last-good.json                                     only while something is broken
+//
+// Objects of state carry no server-made field. A binding's name is Karmada's
+// (section A.17), so two kinds of one name in different groups would share it; the
+// file of the second then carries its group, too.
+package state
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// Branch is the name of the state branch.
+const Branch = "waybill/state"
+
+const (
+	bindingsDir  = "bindings"
+	clustersDir  = "clusters"
+	lastGoodFile = "last-good.json"
+	clusterScope = "_cluster"
+)
+
+// State is the content of the state branch. The zero value is that of a
+// repository that nothing was published from yet.
+type State struct {
+	// Commit is the head of the state branch; empty where there is none.
+	Commit string
+	// SourceCommit is the source commit that the head was computed from.
+	SourceCommit string
+	// Bindings are the previous decisions, by template.
+	Bindings map[object.Ref]*karmada.ResourceBinding
+	// LastGood maps a broken part of the source to the commit in which it was last
+	// sound.
+	LastGood map[string]string
+
+	root *files.Folder
+}
+
+// Root returns the folder that the state was read from; nil for the zero value.
+func (s *State) Root() *files.Folder { return s.root }
+
+// Decode reads the state branch's folder.
+func Decode(root *files.Folder) (State, error) {
+	s := State{Bindings: map[object.Ref]*karmada.ResourceBinding{}, root: root}
+	for path, e := range root.All() {
+		if e.Blob == nil || !strings.HasPrefix(path, bindingsDir+"/") && path != lastGoodFile {
+			continue
+		}
+		data, err := e.Blob.Bytes()
+		if err != nil {
+			return State{}, fmt.Errorf("reading %s: %w", path, err)
+		}
+		if path == lastGoodFile {
+			if err := json.Unmarshal(data, &s.LastGood); err != nil {
+				return State{}, fmt.Errorf("decoding %s: %w", path, err)
+			}
+			continue
+		}
+		b, err := decodeBinding(data)
+		if err != nil {
+			return State{}, fmt.Errorf("decoding %s: %w", path, err)
+		}
+		s.Bindings[TemplateRef(b)] = b
+	}
+	return s, nil
+}
+
+func decodeBinding(data []byte) (*karmada.ResourceBinding, error) {
+	b := &karmada.ResourceBinding{}
+	if err := sigsyaml.Unmarshal(data, b); err != nil {
+		return nil, err //nolint:wrapcheck // the caller names the file
+	}
+	return b, nil
+}
+
+// TemplateRef returns the template that b is for.
+func TemplateRef(b *karmada.ResourceBinding) object.Ref {
+	r := b.Spec.Resource
+	group, _ := object.GroupVersion(r.APIVersion)
+	return object.Ref{Group: group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
+}
+
+// BindingName returns the name Karmada gives the binding of a template (section
+// A.17): the name and the kind in lower case, with ":" turned to ".".
+func BindingName(r object.Ref) string {
+	return strings.ToLower(strings.ReplaceAll(r.Name, ":", ".") + "-" + r.Kind)
+}
+
+// Content is what a plan wants remembered.
+type Content struct {
+	Bindings []*karmada.ResourceBinding // in the order of their templates
+	Clusters []*karmada.Cluster         // in the order of names
+	LastGood map[string]string
+}
+
+// Encode lays content out as the folder of the state branch.
+func Encode(c Content) (*files.Folder, error) {
+	root := map[string][]files.Entry{}
+	used := map[string]bool{}
+	for _, b := range c.Bindings {
+		data, err := encode(b)
+		if err != nil {
+			return nil, fmt.Errorf("encoding binding %s: %w", b.Name, err)
+		}
+		dir := clusterScope
+		if b.Namespace != "" {
+			dir = b.Namespace
+		}
+		name := b.Name
+		if used[dir+"/"+name] {
+			group, _ := object.GroupVersion(b.Spec.Resource.APIVersion)
+			name += "." + group
+		}
+		used[dir+"/"+name] = true
+		root[dir] = append(root[dir], files.FileEntry(name+".yaml", files.NewBlob(data)))
+	}
+	var top []files.Entry
+	if len(root) > 0 {
+		var dirs []files.Entry
+		for dir, entries := range root {
+			dirs = append(dirs, files.DirEntry(dir, files.NewFolder(entries)))
+		}
+		top = append(top, files.DirEntry(bindingsDir, files.NewFolder(dirs)))
+	}
+	clusters, err := encodeClusters(c.Clusters)
+	if err != nil {
+		return nil, err
+	}
+	if clusters != nil {
+		top = append(top, files.DirEntry(clustersDir, clusters))
+	}
+	if len(c.LastGood) > 0 {
+		data, err := json.MarshalIndent(c.LastGood, "", "  ")
+		if err != nil {
+			return nil, fmt.Errorf("encoding %s: %w", lastGoodFile, err)
+		}
+		top = append(top, files.FileEntry(lastGoodFile, files.NewBlob(append(data, '\n'))))
+	}
+	return files.NewFolder(top), nil
+}
+
+func encodeClusters(clusters []*karmada.Cluster) (*files.Folder, error) {
+	var entries []files.Entry
+	for _, cl := range clusters {
+		data, err := encode(cl)
+		if err != nil {
+			return nil, fmt.Errorf("encoding cluster %s: %w", cl.Name, err)
+		}
+		entries = append(entries, files.FileEntry(cl.Name+".yaml", files.NewBlob(data)))
+	}
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	return files.NewFolder(entries), nil
+}
+
+// encode writes a typed object as canonical YAML.
+func encode(x any) ([]byte, error) {
+	data, err := json.Marshal(x)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller names the object
+	}
+	var content map[string]any
+	if err := utiljson.Unmarshal(data, &content); err != nil {
+		return nil, err //nolint:wrapcheck // the caller names the object
+	}
+	if status, ok := content["status"].(map[string]any); ok && len(status) == 0 {
+		delete(content, "status")
+	}
+	return object.Encode(content), nil
+}

@@ -1,0 +1,122 @@
+package reconciler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/publish"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git"
+)
+
+// Verification is the outcome of rebuilding a branch.
+type Verification struct {
+	Branch      string   `json:"branch"`
+	Commit      string   `json:"commit"`
+	Source      string   `json:"sourceCommit"`
+	Version     string   `json:"waybillVersion"` // that wrote the commit
+	Same        bool     `json:"same"`
+	Differences []string `json:"differences,omitempty"` // paths, or what else differs
+}
+
+// Verify rebuilds the head of a branch from what its trailers name, and compares
+// it byte for byte.
+func (r *Reconciler) Verify(ctx context.Context, branch string) (Verification, error) {
+	if err := r.Target.Fetch(ctx, branch, state.Branch); err != nil {
+		return Verification{}, err //nolint:wrapcheck // it names the branch
+	}
+	head, ok, err := r.Target.Branch(ctx, branch)
+	if err != nil {
+		return Verification{}, err //nolint:wrapcheck // it names the branch
+	}
+	if !ok {
+		return Verification{}, fmt.Errorf("there is no branch %s in the repository", branch)
+	}
+	v := Verification{
+		Branch: branch, Commit: head.Commit.String(),
+		Source: publish.Trailer(head.Message, publish.TrailerCommit), Version: publish.Trailer(head.Message, publish.TrailerVersion),
+	}
+	if v.Source == "" {
+		return v, fmt.Errorf("the head of %s, %s, has no %s trailer: Waybill did not write it", branch, v.Commit, publish.TrailerCommit)
+	}
+	in, err := r.inputOf(ctx, head, branch)
+	if err != nil {
+		return v, fmt.Errorf("reading what %s was made from: %w", branch, err)
+	}
+	obs := Observation{Input: in}
+	p := r.Build(ctx, &obs)
+	want, err := rebuilt(&p, branch, obs.Input.Published, head)
+	if err != nil {
+		return v, err
+	}
+	if digest := publish.Trailer(head.Message, publish.TrailerFleet); digest != p.FleetDigest {
+		v.Differences = append(v.Differences, fmt.Sprintf("the fleet: the commit saw %.12s, the source has %.12s", digest, p.FleetDigest))
+	}
+	for c := range files.Diff(want, head.Tree) {
+		v.Differences = append(v.Differences, c.Path)
+	}
+	v.Same = len(v.Differences) == 0
+	return v, nil
+}
+
+// inputOf collects the input of the plan that a commit was written by.
+func (r *Reconciler) inputOf(ctx context.Context, head git.Head, branch string) (plan.Input, error) {
+	snapshot, err := r.Source.Snapshot(ctx, publish.Trailer(head.Message, publish.TrailerCommit), r.Subdir)
+	if err != nil {
+		return plan.Input{}, err //nolint:wrapcheck // the caller says of what
+	}
+	src, err := render.Load(snapshot, r.Cache)
+	if err != nil {
+		return plan.Input{}, err //nolint:wrapcheck // the caller says of what
+	}
+	in := plan.Input{Source: src, Medium: plan.Branch, Allow: plan.AllowAll, LastGood: map[string]render.Source{}, Published: map[string]tree.Published{}}
+	if commit := publish.Trailer(head.Message, publish.TrailerState); commit != "" {
+		before, err := r.commit(ctx, commit)
+		if err != nil {
+			return plan.Input{}, err
+		}
+		if in.State, err = ReadState(before); err != nil {
+			return plan.Input{}, err
+		}
+	}
+	if name, ok := strings.CutPrefix(branch, src.Config.Publish.BranchPrefix); ok && !head.Parent.IsZero() {
+		parent, err := r.Target.Commit(ctx, head.Parent)
+		if err != nil {
+			return plan.Input{}, err //nolint:wrapcheck // it names the commit
+		}
+		if in.Published[name], err = tree.Read(parent.Tree); err != nil {
+			return plan.Input{}, err //nolint:wrapcheck // the caller says of what
+		}
+	}
+	return in, nil
+}
+
+func (r *Reconciler) commit(ctx context.Context, hex string) (git.Head, error) {
+	id, err := files.ParseID(hex)
+	if err != nil {
+		return git.Head{}, err //nolint:wrapcheck // it names the id
+	}
+	return r.Target.Commit(ctx, id) //nolint:wrapcheck // it names the commit
+}
+
+// rebuilt returns the root folder that the plan gives a branch.
+func rebuilt(p *plan.Plan, branch string, published map[string]tree.Published, head git.Head) (*files.Folder, error) {
+	if branch == state.Branch {
+		return p.State, nil
+	}
+	name, ok := strings.CutPrefix(branch, p.Config.Publish.BranchPrefix)
+	for _, c := range p.Clusters {
+		if !ok || c.Name != name {
+			continue
+		}
+		meta := tree.Metadata{DrySHA: p.Revision.Commit, RepoURL: publish.Trailer(head.Message, publish.TrailerRepository), Version: publish.Trailer(head.Message, publish.TrailerVersion)}
+		return tree.WithMetadata(c.Tree, meta, published[name].Foreign) //nolint:wrapcheck // it says what
+	}
+	return nil, errors.New("the source commit registers no cluster for branch " + branch)
+}

@@ -1,0 +1,149 @@
+package object
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// refs lists the refs and places of what a file held.
+func refs(d Decoded) []string {
+	var out []string
+	for _, o := range d.Objects {
+		out = append(out, fmt.Sprintf("%s %s", o.Pos(), o.Ref()))
+	}
+	return out
+}
+
+func TestDecode(t *testing.T) {
+	for _, tt := range []struct {
+		name, file, in string
+		want           []string
+		notManifests   int
+	}{
+		{"documents keep their lines", "a.yaml", "# head\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: ns}\n---\n\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: b\n",
+			[]string{"a.yaml:3 ConfigMap/ns/a", "a.yaml:8 Deployment.apps/b"}, 0},
+		{"a marker inside a block scalar does not split", "a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  x: |\n    ---\n    y\n", []string{"a.yaml:1 ConfigMap/a"}, 0},
+		{"what has no kind is counted", "a.yaml", "a: 1\n---\n- x\n---\nhello\n---\n", nil, 3},
+		{"a List is flattened, with lines", "a.yaml", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Secret\n  metadata: {name: s}\n- apiVersion: v1\n  kind: Service\n  metadata: {name: t}\n", []string{"a.yaml:4 Secret/s", "a.yaml:7 Service/t"}, 0},
+		{"items of a typed list take its kind", "a.yaml", "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleList\nitems:\n- metadata: {name: r}\n", []string{"a.yaml:4 Role.rbac.authorization.k8s.io/r"}, 0},
+		{"a kind that ends in List and has a name is an object", "a.yaml", "apiVersion: x.io/v1\nkind: AllowList\nmetadata: {name: r}\nitems: [a]\n", []string{"a.yaml:1 AllowList.x.io/r"}, 0},
+		{"JSON, with tabs, keeps its lines", "a.json", "{\n\t\"apiVersion\": \"v1\",\n\t\"kind\": \"ConfigMap\",\n\t\"metadata\": {\"name\": \"a\"}\n}\n{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"b\"}}", []string{"a.json:1 ConfigMap/a", "a.json:6 Secret/b"}, 0},
+		{"a byte order mark is no matter", "a.yaml", "\xef\xbb\xbfapiVersion: v1\nkind: Secret\nmetadata: {name: b}\n", []string{"a.yaml:1 Secret/b"}, 0},
+		{"Windows line ends", "a.yaml", "apiVersion: v1\r\nkind: Secret\r\nmetadata:\r\n  name: b\r\n---\r\na: 1\r\n", []string{"a.yaml:1 Secret/b"}, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := Decode(tt.file, []byte(tt.in))
+			if diff := cmp.Diff(tt.want, refs(d)); diff != "" {
+				t.Error(diff, d.Diags)
+			}
+			if d.NotManifests != tt.notManifests || d.Broken || len(d.Diags) > 0 {
+				t.Errorf("%d documents were no manifests, want %d; broken %t, %v", d.NotManifests, tt.notManifests, d.Broken, d.Diags)
+			}
+		})
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	deep := strings.Repeat("{a: ", 101) + "1" + strings.Repeat("}", 101)
+	head := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+	for _, tt := range []struct{ name, file, in, want string }{
+		{"malformed YAML", "a.yaml", "a: 1\n---\nb: [1\nc: 2\n", "a.yaml:3: error: the document is no valid YAML"},
+		{"malformed JSON", "a.json", "{\n\"a\": 1,\n}", "a.json:3: error: the file is no valid JSON"},
+		{"a key twice", "a.yaml", head + "data:\n  x: a\n  y: b\n  x: c\n", `a.yaml:7: error: the key "x" stands twice`},
+		{"a key twice in JSON", "a.json", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"x":"1","x":"2"}}`, `a.json:1: error: the key "x" stands twice`},
+		{"over 100 aliases", "a.yaml", head + "x: &x 1\ny: [" + strings.Repeat("*x, ", 101) + "]\n", "a.yaml:1: error: the document has 101 aliases; the limit is 100"},
+		{"an alias bomb", "a.yaml", bomb(9, 9), "grows over 10 times"},
+		{"an alias of itself", "a.yaml", head + "x: &x [*x]\n", "contains itself"},
+		{"over 100 levels", "a.yaml", head + "x: " + deep + "\n", "nested over 100 levels"},
+		{"over 10,000 levels", "a.yaml", strings.Repeat("[", 20000), "no valid YAML"},
+		{"a large file", "a.yaml", head + "# " + strings.Repeat("x", MaxFile) + "\n", "the limit is 5242880"},
+		{"a large CRD", "a.yaml", "kind: CustomResourceDefinition\n# " + strings.Repeat("x", MaxCRDFile) + "\n", "16777216 for a file with a CustomResourceDefinition"},
+		{"an LFS pointer", "a.yaml", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", "a.yaml:1: error: the file is a Git LFS pointer"},
+		{"generateName", "a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n", "a.yaml:1: error: Pod has generateName"},
+		{"no name", "a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {}\n", "a.yaml:1: error: Pod has no metadata.name"},
+		{"a name that YAML reads as a number", "a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: 12}\n", "metadata.name is 12, which YAML reads as no string"},
+		{"a name that is a path", "a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: ../x}\n", `"../x" in namespace "" is no valid name`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			start := time.Now()
+			d := Decode(tt.file, []byte(tt.in))
+			if !d.Broken || len(d.Diags) != 1 || !strings.Contains(d.Diags[0].String(), tt.want) {
+				t.Errorf("broken %t, want %q, got %v", d.Broken, tt.want, d.Diags)
+			}
+			if took := time.Since(start); took > 5*time.Second {
+				t.Errorf("it took %s to refuse", took)
+			}
+		})
+	}
+}
+
+// bomb returns a document in which each level names the one below several times.
+func bomb(levels, width int) string {
+	var b strings.Builder
+	b.WriteString("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\na0: &a0 lol\n")
+	for i := 1; i <= levels; i++ {
+		refs := strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i-1), width), ", ")
+		fmt.Fprintf(&b, "a%d: &a%d [%s]\n", i, i, refs)
+	}
+	return b.String()
+}
+
+func TestALargeCRDIsRead(t *testing.T) {
+	in := "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a}\n# " + strings.Repeat("x", MaxFile) + "\n"
+	if d := Decode("a.yaml", []byte(in)); len(d.Objects) != 1 {
+		t.Error(d.Diags)
+	}
+}
+
+func TestAFileWithOneBrokenDocumentKeepsTheOthers(t *testing.T) {
+	d := Decode("a.yaml", []byte("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n---\nb: [\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: c}\n"))
+	if diff := cmp.Diff([]string{"a.yaml:1 Secret/a", "a.yaml:7 Secret/c"}, refs(d)); diff != "" || !d.Broken {
+		t.Error(diff, d.Broken)
+	}
+}
+
+func TestASOPSDocumentStaysAsItIs(t *testing.T) {
+	doc := "kind: Secret\napiVersion: v1\nmetadata:\n    name: a # kept\ndata:\n    z: ENC[AES256_GCM,data:x]\n    a: ENC[AES256_GCM,data:y]\nsops:\n    mac: ENC[x]\n"
+	d := Decode("a.yaml", []byte("---\n"+doc+"---\n"))
+	if got := string(d.Objects[0].YAML()); got != doc {
+		t.Errorf("got\n%s\nwant\n%s", got, doc)
+	}
+}
+
+func TestFieldPos(t *testing.T) {
+	d := Decode("p.yaml", []byte("# x\napiVersion: policy.karmada.io/v1alpha1\nkind: OverridePolicy\nmetadata:\n  name: a\nspec:\n  overrideRules:\n  - overriders:\n      plaintext:\n      - path: /a\n        operator: add\n      - path: /b\n        operator: bad\n"))
+	for _, tt := range []struct {
+		path []any
+		want string
+	}{
+		{[]any{"spec", "overrideRules", 0, "overriders", "plaintext", 1, "operator"}, "p.yaml:13"},
+		{[]any{"spec", "overrideRules", 0, "nosuch", "field"}, "p.yaml:8"},
+		{[]any{"spec", "overrideRules", 7}, "p.yaml:7"},
+		{nil, "p.yaml:2"},
+	} {
+		if got := d.Objects[0].FieldPos(tt.path).String(); got != tt.want {
+			t.Errorf("%v stands at %s, want %s", tt.path, got, tt.want)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add("a.yaml", []byte(deployment))
+	f.Add("a.json", []byte(`{"apiVersion":"v1","kind":"List","items":[{"kind":"Secret"}]}`))
+	f.Add("a.yaml", []byte(bomb(3, 3)))
+	f.Fuzz(func(t *testing.T, file string, data []byte) {
+		for _, o := range Decode(file, data).Objects {
+			again := Decode("a.yaml", o.YAML())
+			if len(again.Objects) != 1 || again.Objects[0].Ref() != o.Ref() {
+				t.Fatalf("%s is not read back:\n%s", o.Ref(), o.YAML())
+			}
+			if _, sealed := o.Sealed(); !sealed && string(again.Objects[0].YAML()) != string(o.YAML()) {
+				t.Fatalf("canonical YAML is not canonical:\n%s\n%s", o.YAML(), again.Objects[0].YAML())
+			}
+		}
+	})
+}

@@ -1,0 +1,158 @@
+package tree
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// Metadata is what waybill.metadata holds. DrySHA is what Argo CD's promoter asks
+// of a hydrator.
+type Metadata struct {
+	DrySHA  string `json:"drySha"`
+	RepoURL string `json:"repoURL,omitempty"`
+	// Tree is the id of the tree as Build made it, without this file and without
+	// what others put on the branch: it tells whether somebody edited our files.
+	Tree    string `json:"tree"`
+	Version string `json:"waybillVersion"`
+}
+
+// WithMetadata returns a tree of Build with its waybill.metadata, and with the
+// foreign files of the branch, which stay where they are unless the tree needs
+// their place.
+func WithMetadata(built *files.Folder, m Metadata, foreign map[string]files.Entry) (*files.Folder, error) {
+	m.Tree = built.ID().String()
+	data, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("encoding %s: %w", metadataFile, err)
+	}
+	entries := append([]files.Entry{files.FileEntry(metadataFile, files.NewBlob(append(data, '\n')))}, built.Entries()...)
+	return overlay(files.NewFolder(entries), foreign), nil
+}
+
+// overlay adds entries at their paths below f. What f holds stays.
+func overlay(f *files.Folder, foreign map[string]files.Entry) *files.Folder {
+	if len(foreign) == 0 {
+		return f
+	}
+	below := map[string]map[string]files.Entry{}
+	entries := append([]files.Entry(nil), f.Entries()...)
+	has := map[string]int{}
+	for i, e := range entries {
+		has[e.Name] = i
+	}
+	for p, e := range foreign {
+		name, rest, deeper := strings.Cut(p, "/")
+		if deeper {
+			if below[name] == nil {
+				below[name] = map[string]files.Entry{}
+			}
+			below[name][rest] = e
+		} else if _, taken := has[name]; !taken {
+			entries = append(entries, e)
+		}
+	}
+	for name, sub := range below {
+		if i, ok := has[name]; !ok {
+			entries = append(entries, files.DirEntry(name, overlay(files.NewFolder(nil), sub)))
+		} else if entries[i].Dir != nil {
+			entries[i] = files.DirEntry(name, overlay(entries[i].Dir, sub))
+		}
+	}
+	return files.NewFolder(entries)
+}
+
+// Published is the head of a cluster branch, taken apart.
+type Published struct {
+	// Built is the tree as Build made it; nil if the branch was not written by
+	// Waybill.
+	Built *files.Folder
+	// Metadata is the head's waybill.metadata.
+	Metadata Metadata
+	// Foreign holds the files that others put on the branch.
+	Foreign map[string]files.Entry
+	// Edited reports that files of ours are not as they were written.
+	Edited bool
+}
+
+// Paths lists the manifests of a published tree.
+func (p *Published) Paths() ([]string, error) {
+	if p.Built == nil {
+		return nil, nil
+	}
+	return resources(p.Built)
+}
+
+// Read takes the root folder of a branch head apart.
+func Read(root *files.Folder) (Published, error) {
+	var p Published
+	e, ok := root.Lookup(metadataFile)
+	if !ok || e.Blob == nil {
+		p.Foreign = map[string]files.Entry{}
+		for path, e := range root.All() {
+			p.Foreign[path] = e
+		}
+		return p, nil
+	}
+	data, err := e.Blob.Bytes()
+	if err != nil {
+		return p, fmt.Errorf("reading %s: %w", metadataFile, err)
+	}
+	if err := json.Unmarshal(data, &p.Metadata); err != nil {
+		p.Edited = true
+	}
+	rest := without(root, metadataFile)
+	if rest.ID().String() == p.Metadata.Tree {
+		p.Built = rest
+		return p, nil
+	}
+	return p, p.separate(rest)
+}
+
+func without(f *files.Folder, name string) *files.Folder {
+	var entries []files.Entry
+	for _, e := range f.Entries() {
+		if e.Name != name {
+			entries = append(entries, e)
+		}
+	}
+	return files.NewFolder(entries)
+}
+
+// separate tells our files from foreign ones by what the kustomization lists.
+func (p *Published) separate(rest *files.Folder) error {
+	paths, err := resources(rest)
+	if err != nil {
+		return err
+	}
+	ours := map[string]bool{kustomizationFile: true, attributesFile: true}
+	for _, path := range paths {
+		ours[path] = true
+	}
+	own := map[string]files.Entry{}
+	p.Foreign = map[string]files.Entry{}
+	for path, e := range rest.All() {
+		if ours[path] || strings.HasPrefix(path, fluxDir+"/") {
+			own[path] = e
+		} else {
+			p.Foreign[path] = e
+		}
+	}
+	p.Built = overlay(files.NewFolder(nil), own)
+	p.Edited = p.Edited || p.Built.ID().String() != p.Metadata.Tree
+	return nil
+}
+
+func resources(f *files.Folder) ([]string, error) {
+	e, ok := f.Lookup(kustomizationFile)
+	if !ok || e.Blob == nil {
+		return nil, nil
+	}
+	data, err := e.Blob.Bytes()
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", kustomizationFile, err)
+	}
+	return listed(data), nil
+}

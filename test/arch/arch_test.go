@@ -1,0 +1,161 @@
+// Package arch holds the rules of the architecture against the code.
+package arch
+
+import (
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/waybill-dev/waybill"
+
+// order lists the top-level folders from the bottom up. A package may import its
+// own folder and those before it; examples is data.
+var order = []string{"examples", "sources", "render", "policies", "reconciler", "cmd", "test"}
+
+// only lists what none but the named packages and what is below them may import.
+var only = map[string][]string{
+	"os":                                   {"sources/git", "sources/dir", "cmd", "test"},
+	"os/exec":                              {"cmd", "test"},
+	"net":                                  {"sources/git", "reconciler/serve", "cmd", "test"},
+	"net/http":                             {"sources/git", "reconciler/serve", "cmd", "test"},
+	"log/slog":                             {"reconciler", "cmd", "test"},
+	"sync":                                 {"sources/git", "sources/dir", "render/cache", "reconciler/serve", "cmd", "test"},
+	"golang.org/x/sync/errgroup":           {"sources/git", "cmd", "test"},
+	"github.com/go-git/go-git/v5":          {"sources/git", "sources/ignore", "test"},
+	"github.com/go-git/go-billy/v5":        {"sources/git", "test"},
+	"github.com/evanphx/json-patch/v5":     {"policies/override"},
+	"github.com/distribution/reference":    {"policies/override"},
+	"github.com/prometheus/client_golang":  {"reconciler/serve"},
+	"github.com/spf13/cobra":               {"cmd"},
+	"go.yaml.in/yaml/v3":                   {"render/object"},
+	"github.com/rogpeppe/go-internal/diff": {"reconciler/preview"},
+}
+
+// apart lists packages that decide beside each other and never import each other;
+// only reconciler/plan joins them.
+var apart = []string{"policies/match", "policies/place", "policies/override", "policies/interpret"}
+
+// concurrent lists the packages that may start goroutines.
+var concurrent = []string{"sources/git", "reconciler", "reconciler/serve", "cmd/waybill"}
+
+type pkg struct {
+	ImportPath, Dir string
+	Imports         []string
+	GoFiles         []string
+}
+
+// rel is the package's path within the module.
+func (p pkg) rel() string { return strings.TrimPrefix(p.ImportPath, module+"/") }
+
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Dir,Imports,GoFiles", module+"/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ps []pkg
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return ps
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		ps = append(ps, p)
+	}
+}
+
+// below reports whether path is dir or in it.
+func below(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
+
+func TestImportsGoOneWay(t *testing.T) {
+	for _, p := range packages(t) {
+		level := slices.Index(order, top(p.rel()))
+		if level < 0 {
+			t.Errorf("%s is in none of the folders %v", p.rel(), order)
+		}
+		for _, imp := range p.Imports {
+			if r, ok := strings.CutPrefix(imp, module+"/"); ok && slices.Index(order, top(r)) > level {
+				t.Errorf("%s imports %s, which is above it", p.rel(), r)
+			}
+		}
+	}
+}
+
+func TestOnePackageTouchesEachLibrary(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, imp := range p.Imports {
+			for lib, allowed := range only {
+				exact := !strings.Contains(lib, ".")
+				if exact && imp != lib || !exact && !below(imp, lib) {
+					continue
+				}
+				if !slices.ContainsFunc(allowed, func(dir string) bool { return below(p.rel(), dir) }) {
+					t.Errorf("%s imports %s; only %v may", p.rel(), imp, allowed)
+				}
+			}
+		}
+	}
+}
+
+func TestDecidersStayApart(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, imp := range p.Imports {
+			r := strings.TrimPrefix(imp, module+"/")
+			if slices.Contains(apart, p.rel()) && slices.Contains(apart, r) {
+				t.Errorf("%s imports %s; only reconciler/plan joins them", p.rel(), r)
+			}
+		}
+	}
+}
+
+func TestThePureCoreTakesTheTimeAndStartsNothing(t *testing.T) {
+	fset := token.NewFileSet()
+	for _, p := range packages(t) {
+		for _, name := range p.GoFiles {
+			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				if g, ok := n.(*ast.GoStmt); ok && !slices.Contains(concurrent, p.rel()) {
+					t.Errorf("%s: go statement outside the packages that may have one", fset.Position(g.Pos()))
+				}
+				if s, ok := n.(*ast.SelectorExpr); ok && top(p.rel()) != "cmd" && top(p.rel()) != "test" {
+					if id, ok := s.X.(*ast.Ident); ok && id.Name == "time" && (s.Sel.Name == "Now" || s.Sel.Name == "Since") {
+						t.Errorf("%s: take the time as a parameter", fset.Position(s.Pos()))
+					}
+				}
+				return true
+			})
+		}
+	}
+}
+
+func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
+	fset := token.NewFileSet()
+	for _, p := range packages(t) {
+		said := len(p.GoFiles) == 0 // only tests
+		for _, name := range p.GoFiles {
+			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.PackageClauseOnly|parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			said = said || f.Doc != nil
+		}
+		if !said {
+			t.Errorf("%s has no package comment", p.rel())
+		}
+	}
+}
+
+func top(rel string) string { s, _, _ := strings.Cut(rel, "/"); return s }
