@@ -53,6 +53,9 @@ func (r *Reconciler) Observe(ctx context.Context, rev string) (Observation, erro
 	if err != nil {
 		return Observation{}, fmt.Errorf("reading the source: %w", err)
 	}
+	if d, broken := src.BadConfig(); broken {
+		return Observation{}, fmt.Errorf("%s; nothing is published until it is mended", d)
+	}
 	obs := Observation{Input: plan.Input{
 		Source: src, Medium: plan.Branch, Allow: r.Allow,
 		LastGood: map[string]render.Source{}, Published: map[string]tree.Published{},

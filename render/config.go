@@ -14,6 +14,8 @@ import (
 // ConfigFile is where a source may set the options of Config.
 const ConfigFile = "waybill.yaml"
 
+const badConfig = "bad-config"
+
 // Config is a source's waybill.yaml (waybill.dev/v1alpha1, kind Config).
 type Config struct {
 	APIVersion string     `json:"apiVersion"`
@@ -92,7 +94,7 @@ func DefaultConfig() ConfigSpec {
 func ParseConfig(data []byte) (ConfigSpec, []diag.Diagnostic) {
 	bad := func(format string, args ...any) (ConfigSpec, []diag.Diagnostic) {
 		return DefaultConfig(), []diag.Diagnostic{{
-			Code: "bad-config", Severity: diag.Error, Pos: diag.Pos{File: ConfigFile}, Message: fmt.Sprintf(format, args...),
+			Code: badConfig, Severity: diag.Error, Pos: diag.Pos{File: ConfigFile}, Message: fmt.Sprintf(format, args...),
 			Hint: "the options are listed in docs/config.md",
 		}}
 	}
@@ -138,4 +140,14 @@ func (c *ConfigSpec) check() error {
 		return fmt.Errorf("spec.guard allows %d objects or %d percent; want at least 0, and at most 100 percent", g.MaxRemoved, g.MaxRemovedPercent)
 	}
 	return nil
+}
+
+// BadConfig returns what is wrong with the source's waybill.yaml, if anything is.
+// What it says of branches and of the guard is then not known.
+func (s *Source) BadConfig() (diag.Diagnostic, bool) {
+	i := slices.IndexFunc(s.Diags, func(d diag.Diagnostic) bool { return d.Code == badConfig })
+	if i < 0 {
+		return diag.Diagnostic{}, false
+	}
+	return s.Diags[i], true
 }

@@ -95,6 +95,7 @@ func Load(s sources.Snapshot, c Cache) (Source, error) {
 	if err := l.read(); err != nil {
 		return Source{}, err
 	}
+	sortByPlace(l.src.Objects)
 	if err := l.apps(); err != nil {
 		return Source{}, err
 	}
@@ -316,6 +317,13 @@ func (l *loader) dedupe(objs []*object.Object) []*object.Object {
 		return objs
 	}
 	return slices.DeleteFunc(slices.Clone(objs), func(o *object.Object) bool { return twice[o.Ref()] })
+}
+
+// sortByPlace orders objects by where they stand.
+func sortByPlace(objs []*object.Object) {
+	slices.SortStableFunc(objs, func(a, b *object.Object) int {
+		return cmp.Or(cmp.Compare(a.Pos().File, b.Pos().File), cmp.Compare(a.Pos().Line, b.Pos().Line))
+	})
 }
 
 // SortObjects orders objects by ref, then by place.

@@ -70,7 +70,7 @@ func (g *guard) reason(l lost, after int) string {
 	case g.unsure:
 		return fmt.Sprintf("it would lose %d of %d objects while part of the source cannot be read", n, l.before)
 	case after == 0:
-		return fmt.Sprintf("it would lose all its %d objects", l.before)
+		return fmt.Sprintf("it would lose all it holds, %d of %d objects", n, l.before)
 	case protected >= 0:
 		return fmt.Sprintf("it would lose %s, of a protected kind", l.refs[protected])
 	case n > limit:
@@ -203,11 +203,11 @@ func trailers(message, key string) []string {
 
 // causes explains removals from what was decided.
 func (b *builder) cause(r object.Ref, cluster string) string {
+	if r.Kind == "Namespace" && r.Group == "" {
+		return "nothing in the cluster needs the namespace"
+	}
 	i, ok := slices.BinarySearchFunc(b.plan.Decisions, r, func(d Decision, r object.Ref) int { return d.Template.Ref().Compare(r) })
 	if !ok {
-		if r.Kind == "Namespace" && r.Group == "" {
-			return "nothing in the cluster needs the namespace"
-		}
 		return "it is no longer in the source"
 	}
 	switch d := b.plan.Decisions[i]; {

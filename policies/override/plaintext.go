@@ -1,0 +1,165 @@
+package override
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+)
+
+// plaintext applies all entries as one RFC 6902 patch (section B.6).
+func (a *applier) plaintext(entries []karmada.PlaintextOverrider) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	ops := make([]operation, len(entries))
+	for i, e := range entries {
+		ops[i] = operation{e.Operator, e.Path, e.Value, serverSets(e.Path)}
+	}
+	doc, err := json.Marshal(withMetadata(a.obj))
+	if err != nil {
+		return fmt.Errorf("encoding the object: %w", err)
+	}
+	patched, failed, err := patch(doc, ops)
+	if err != nil {
+		a.index = failed
+		return fmt.Errorf("%s: %w", ops[failed].path, err)
+	}
+	obj, err := decode(patched)
+	if err != nil {
+		a.index = len(entries) - 1
+		return fmt.Errorf("%s: %w", ops[a.index].path, err)
+	}
+	withoutMetadata(obj, a.obj)
+	a.secret = a.secret || obj["kind"] == "Secret"
+	for i := range ops {
+		a.index = i
+		if err := a.recordOperation(&ops[i]); err != nil {
+			return fmt.Errorf("%s: %w", ops[i].path, err)
+		}
+	}
+	a.obj = obj
+	return nil
+}
+
+func decode(data []byte) (map[string]any, error) {
+	var obj map[string]any
+	if err := utiljson.Unmarshal(data, &obj); err != nil {
+		return nil, fmt.Errorf("decoding the patched object: %w", err)
+	}
+	if kind, _ := obj["kind"].(string); kind == "" {
+		return nil, errors.New("the patched object has no kind")
+	}
+	return obj, nil
+}
+
+// recordOperation records what an operation of a patch changes in the object as it
+// is before the patch.
+func (a *applier) recordOperation(op *operation) error {
+	parent, old := lookup(a.obj, op.path)
+	if op.operator == karmada.OverriderOpRemove {
+		if old != (any)(absent{}) {
+			a.record(op.path, old, absent{})
+		}
+		return nil
+	}
+	if _, inserted := parent.([]any); inserted && op.operator == karmada.OverriderOpAdd {
+		old = absent{}
+	}
+	var value any
+	if len(op.value) > 0 {
+		if err := utiljson.Unmarshal(op.value, &value); err != nil {
+			return fmt.Errorf("decoding the value: %w", err)
+		}
+	}
+	if !reflect.DeepEqual(old, value) {
+		a.record(op.path, old, value)
+	}
+	return nil
+}
+
+// lookup returns what a JSON pointer leads to, and what holds that; absent{} where
+// it leads nowhere. As in patches, a negative index counts from a list's end.
+func lookup(obj map[string]any, pointer string) (parent, v any) {
+	tokens, err := pointerTokens(pointer)
+	if err != nil {
+		return absent{}, absent{}
+	}
+	parent, v = absent{}, obj
+	for _, t := range tokens {
+		parent, v = v, absent{}
+		switch p := parent.(type) {
+		case map[string]any:
+			if child, ok := p[t]; ok {
+				v = child
+			}
+		case []any:
+			i, err := strconv.Atoi(t)
+			if i < 0 {
+				i += len(p)
+			}
+			if err == nil && i >= 0 && i < len(p) {
+				v = p[i]
+			}
+		}
+	}
+	return parent, v
+}
+
+// serverSets reports whether a path leads to what an API server sets and a
+// manifest lacks. Karmada patches objects that have it.
+func serverSets(path string) bool {
+	tokens, err := pointerTokens(path)
+	if err != nil || len(tokens) == 0 {
+		return false
+	}
+	if tokens[0] == "status" {
+		return true
+	}
+	return tokens[0] == "metadata" && len(tokens) > 1 && slices.Contains(
+		[]string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"}, tokens[1])
+}
+
+// withMetadata returns obj with labels and annotations, empty where it has none:
+// objects that Karmada patches have both.
+func withMetadata(obj map[string]any) map[string]any {
+	for _, field := range []string{"labels", "annotations"} {
+		if v, err := valueAt(obj, "metadata", field); v == nil && err == nil {
+			obj = with(obj, map[string]any{}, "metadata", field)
+		}
+	}
+	return obj
+}
+
+// withoutMetadata undoes in obj what withMetadata added to the object it was
+// before, where nothing was put into it.
+func withoutMetadata(obj, before map[string]any) {
+	meta, ok := obj["metadata"].(map[string]any)
+	if !ok {
+		return
+	}
+	old, _ := before["metadata"].(map[string]any)
+	for _, field := range []string{"labels", "annotations"} {
+		if m, ok := meta[field].(map[string]any); !ok || len(m) > 0 || old[field] != nil {
+			continue
+		}
+		restore(meta, old, field)
+	}
+	if len(meta) == 0 && before["metadata"] == nil {
+		restore(obj, before, "metadata")
+	}
+}
+
+// restore makes m[key] what it is in old, or takes it out.
+func restore(m, old map[string]any, key string) {
+	delete(m, key)
+	if v, ok := old[key]; ok {
+		m[key] = v
+	}
+}

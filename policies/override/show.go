@@ -1,0 +1,102 @@
+package override
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// absent stands for no value, which null is not.
+type absent struct{}
+
+// The most bytes of a value that are shown, and how many of them may stand before
+// the first difference. A line of explain holds two values.
+const (
+	shown   = 80
+	context = 20
+)
+
+// show prints an old and a new value so that one can see how they differ.
+func show(from, to any) (before, after string) {
+	before, after = text(from), text(to)
+	same := 0
+	for same < min(len(before), len(after)) && before[same] == after[same] {
+		same++
+	}
+	return quote(from, window(before, same-context)), quote(to, window(after, same-context))
+}
+
+// withheld prints that there is a value, and no more.
+func withheld(v any) string {
+	if v == (absent{}) {
+		return ""
+	}
+	return "(withheld)"
+}
+
+// text prints a string as it is and anything else as JSON.
+func text(v any) string {
+	switch v := v.(type) {
+	case absent:
+		return ""
+	case string:
+		return v
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return fmt.Sprint(v)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// quote puts quotes around the text of a string that could be taken for something
+// else, or that would not stay on its line.
+func quote(v any, s string) string {
+	if _, ok := v.(string); !ok {
+		return s
+	}
+	if s == "" || json.Valid([]byte(s)) || strings.ContainsFunc(s, unicode.IsControl) {
+		return strconv.Quote(s)
+	}
+	return s
+}
+
+// window cuts a long s to what begins at about the given byte.
+func window(s string, from int) string {
+	if len(s) <= shown {
+		return s
+	}
+	from = max(0, min(from, len(s)-shown))
+	end := from + shown
+	cut := strings.ToValidUTF8(s[from:end], "")
+	if from > 0 {
+		cut = "…" + cut
+	}
+	if end < len(s) {
+		cut += "…"
+	}
+	return cut
+}
+
+// sort names the JSON type of a value in a sentence.
+func sort(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return "a string"
+	case bool:
+		return "a boolean"
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "an object"
+	default:
+		return "a number"
+	}
+}

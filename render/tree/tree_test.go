@@ -1,0 +1,169 @@
+package tree
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+func manifest(r object.Ref, content string) Manifest {
+	return Manifest{Ref: r, Blob: files.NewBlob([]byte(content))}
+}
+
+func build(b *Builder, ms ...Manifest) *files.Folder {
+	slices.SortFunc(ms, func(a, b Manifest) int { return a.Ref.Compare(b.Ref) })
+	return b.Build(ms)
+}
+
+func paths(f *files.Folder) []string {
+	var out []string
+	for p := range f.All() {
+		out = append(out, p)
+	}
+	return out
+}
+
+func TestPath(t *testing.T) {
+	for _, tt := range []struct {
+		ref  object.Ref
+		want string
+	}{
+		{object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}, "manifests/shop/deployment.apps/web.yaml"},
+		{object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "a.b"}, "manifests/shop/configmap/a.b.yaml"},
+		{object.Ref{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "view"}, "manifests/_cluster/clusterrole.rbac.authorization.k8s.io/view.yaml"},
+		{object.Ref{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "system:Foo"}, "manifests/_cluster/clusterrole.rbac.authorization.k8s.io/system-foo-470679b0f5.yaml"},
+		{object.Ref{Kind: "Service", Namespace: "x", Name: "con"}, "manifests/x/service/con-"},
+		{object.Ref{Kind: "Service", Namespace: "x", Name: "kustomization"}, "manifests/x/service/kustomization-"},
+	} {
+		if got := Path(tt.ref); !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%s stands at %s, want %s", tt.ref, got, tt.want)
+		}
+	}
+	seen := map[string]string{}
+	for _, name := range []string{"a:b", "a-b", "A:b", "a.b", "a/b", "ä", "ö", strings.Repeat("x", 250), strings.Repeat("x", 251), "com1", "COM1", "-", "."} {
+		p := strings.ToLower(Path(object.Ref{Kind: "K", Name: name}))
+		if other, ok := seen[p]; ok {
+			t.Errorf("%q and %q are one file for some file systems: %s", name, other, p)
+		}
+		seen[p] = name
+	}
+}
+
+func TestBuild(t *testing.T) {
+	f := build(NewBuilder(),
+		manifest(object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}, "w"),
+		manifest(object.Ref{Kind: "Namespace", Name: "shop"}, "n"))
+	want := []string{".gitattributes", "kustomization.yaml", "manifests/_cluster/namespace/shop.yaml", "manifests/shop/deployment.apps/web.yaml"}
+	if d := cmp.Diff(want, paths(f)); d != "" {
+		t.Error(d)
+	}
+	e, _ := f.Lookup("kustomization.yaml")
+	data, _ := e.Blob.Bytes()
+	wantK := "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- manifests/_cluster/namespace/shop.yaml\n- manifests/shop/deployment.apps/web.yaml\n"
+	if d := cmp.Diff(wantK, string(data)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestLargeClustersGetAKustomizationANamespace(t *testing.T) {
+	var ms []Manifest
+	for i := range 501 {
+		ms = append(ms, manifest(object.Ref{Kind: "ConfigMap", Namespace: fmt.Sprintf("n%d", i%2), Name: fmt.Sprint("c", i)}, "x"))
+	}
+	f := build(NewBuilder(), ms...)
+	for _, ns := range []string{"n0", "n1"} {
+		e, ok := f.Lookup("flux/" + ns + "/kustomization.yaml")
+		if !ok {
+			t.Fatalf("flux/%s has no kustomization: %v", ns, paths(f)[:3])
+		}
+		data, _ := e.Blob.Bytes()
+		if got := listed(data); len(got) < 250 || !strings.HasPrefix(got[0], "../../manifests/"+ns+"/") {
+			t.Errorf("%s lists %d files, the first %s", ns, len(got), got[0])
+		}
+	}
+}
+
+func TestEqualClustersShareOneTree(t *testing.T) {
+	b := NewBuilder()
+	web := manifest(object.Ref{Kind: "Service", Namespace: "a", Name: "web"}, "w")
+	one := build(b, web, manifest(object.Ref{Kind: "Secret", Namespace: "a", Name: "s"}, "1"))
+	same := build(b, manifest(object.Ref{Kind: "Secret", Namespace: "a", Name: "s"}, "1"), web)
+	other := build(b, web, manifest(object.Ref{Kind: "Secret", Namespace: "a", Name: "s"}, "2"))
+	if one != same {
+		t.Error("equal trees are two")
+	}
+	x, _ := one.Lookup("manifests/a/service")
+	y, _ := other.Lookup("manifests/a/service")
+	if x.Dir == nil || x.Dir != y.Dir {
+		t.Error("an equal folder of different trees is two")
+	}
+}
+
+func published(t *testing.T, built *files.Folder, foreign map[string]files.Entry) Published {
+	t.Helper()
+	root, err := WithMetadata(built, Metadata{DrySHA: "abc", Version: "test"}, foreign)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Read(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestReadTellsForeignFilesFromOurs(t *testing.T) {
+	built := build(NewBuilder(), manifest(object.Ref{Kind: "Service", Namespace: "a", Name: "web"}, "w"))
+	blob := files.NewBlob([]byte("theirs"))
+	foreign := map[string]files.Entry{}
+	for _, p := range []string{"README.md", ".github/workflows/ci.yaml", "manifests/a/service/other.yaml", "manifests/new/x.yaml"} {
+		foreign[p] = files.FileEntry(p[strings.LastIndex(p, "/")+1:], blob)
+	}
+	if p := published(t, built, nil); p.Built.ID() != built.ID() || p.Edited || len(p.Foreign) > 0 || p.Metadata.DrySHA != "abc" {
+		t.Errorf("our own tree is read as %+v", p)
+	}
+	p := published(t, built, foreign)
+	if p.Built.ID() != built.ID() || p.Edited {
+		t.Error("with foreign files, ours are not read as they were written")
+	}
+	if d := cmp.Diff(slices.Sorted(mapsKeys(foreign)), slices.Sorted(mapsKeys(p.Foreign))); d != "" {
+		t.Error(d)
+	}
+	next := build(NewBuilder(), manifest(object.Ref{Kind: "Service", Namespace: "a", Name: "next"}, "n"))
+	if q := published(t, next, p.Foreign); q.Built.ID() != next.ID() || len(q.Foreign) != len(foreign) {
+		t.Error("foreign files did not survive the next tree")
+	}
+}
+
+func mapsKeys[V any](m map[string]V) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+func TestReadNoticesEdits(t *testing.T) {
+	built := build(NewBuilder(), manifest(object.Ref{Kind: "Service", Namespace: "a", Name: "web"}, "w"))
+	root, err := WithMetadata(built, Metadata{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := overlay(without(root, "manifests"), map[string]files.Entry{"manifests/a/service/web.yaml": files.FileEntry("web.yaml", files.NewBlob([]byte("edited")))})
+	p, err := Read(edited)
+	if err != nil || !p.Edited {
+		t.Errorf("an edited file of ours is not noticed: %+v, %v", p, err)
+	}
+	p, err = Read(files.NewFolder([]files.Entry{files.FileEntry("index.html", files.NewBlob(nil))}))
+	if err != nil || p.Built != nil || len(p.Foreign) != 1 {
+		t.Errorf("a branch of somebody else is taken for ours: %+v, %v", p, err)
+	}
+}

@@ -1,0 +1,112 @@
+package files
+
+import (
+	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestIDsAreGits(t *testing.T) {
+	if got := NewBlob([]byte("hello\n")).ID().String(); got != "ce013625030ba8dba906f756967f9e9ca394464a" {
+		t.Errorf("the blob's id is %s", got)
+	}
+	f := NewFolder([]Entry{
+		DirEntry("a", NewFolder([]Entry{FileEntry("x", NewBlob([]byte("x")))})),
+		FileEntry("a.b", NewBlob([]byte("b"))), FileEntry("a-b", NewBlob([]byte("c"))), FileEntry("ab", NewBlob([]byte("d"))),
+	})
+	dir := t.TempDir()
+	script := "git init -q . && mkdir a && printf x >a/x && printf b >a.b && printf c >a-b && printf d >ab && git add -A && git write-tree"
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", script)
+	cmd.Dir = filepath.Clean(dir)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := f.ID().String(), strings.TrimSpace(string(out)); got != want {
+		t.Errorf("the folder's id is %s, git's %s", got, want)
+	}
+}
+
+// of makes a folder of paths and contents.
+func of(m map[string]string) *Folder {
+	below := map[string]map[string]string{}
+	var entries []Entry
+	for p, c := range m {
+		if dir, rest, ok := strings.Cut(p, "/"); ok {
+			if below[dir] == nil {
+				below[dir] = map[string]string{}
+			}
+			below[dir][rest] = c
+		} else {
+			entries = append(entries, FileEntry(p, NewBlob([]byte(c))))
+		}
+	}
+	for dir, sub := range below {
+		entries = append(entries, DirEntry(dir, of(sub)))
+	}
+	return NewFolder(entries)
+}
+
+func diffs(old, now *Folder) []string {
+	var out []string
+	for c := range Diff(old, now) {
+		out = append(out, string("-"[:b2i(c.Old.Blob != nil)])+string("+"[:b2i(c.New.Blob != nil)])+" "+c.Path)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func TestDiff(t *testing.T) {
+	old := of(map[string]string{"a/x": "1", "a/y": "1", "b": "1", "c/d/e": "1", "f": "1", "same/z": "1"})
+	now := of(map[string]string{"a/x": "2", "a/w": "1", "b/c": "1", "c/d/e": "1", "f": "1", "same/z": "1"})
+	want := []string{"+ a/w", "+ b/c", "- a/y", "- b", "-+ a/x"}
+	if d := cmp.Diff(want, diffs(old, now)); d != "" {
+		t.Error(d)
+	}
+	if got := diffs(nil, old); len(got) != 6 {
+		t.Errorf("from nothing: %v", got)
+	}
+}
+
+// TestDiffThenApplyIsEquality checks the law on random folders: what Diff yields
+// from one to another turns the one into the other.
+func TestDiffThenApplyIsEquality(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	random := func() map[string]string {
+		m := map[string]string{}
+		for range r.IntN(12) {
+			m[strings.Join([]string{"a", "b", "c.d", "c"}[r.IntN(4):][:1], "")+"/"+[]string{"x", "y/z", "w"}[r.IntN(3)]] = []string{"1", "2"}[r.IntN(2)]
+		}
+		return m
+	}
+	for range 500 {
+		from, to := random(), random()
+		got := map[string]string{}
+		for p, c := range from {
+			got[p] = c
+		}
+		for c := range Diff(of(from), of(to)) {
+			if c.New.Blob == nil {
+				delete(got, c.Path)
+				continue
+			}
+			data, _ := c.New.Blob.Bytes()
+			got[c.Path] = string(data)
+		}
+		if d := cmp.Diff(to, got); d != "" {
+			t.Fatalf("from %v to %v: %s", from, to, d)
+		}
+	}
+}

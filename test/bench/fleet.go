@@ -1,0 +1,161 @@
+// Package bench generates sources of any size from a seed and measures what
+// Waybill does with them. The package itself only generates; the benchmarks are its
+// tests.
+package bench
+
+import (
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// Shape is the size and kind of a generated source.
+type Shape struct {
+	Clusters, Templates int
+	Regions             int // clusters are spread over them
+	// Overridden is the share of templates, in percent, that differs per region.
+	Overridden int
+	// Unique makes the overridden templates differ in every cluster instead.
+	Unique bool
+}
+
+// Source is a generated snapshot in memory.
+type Source struct {
+	files []sources.File
+	data  map[string][]byte
+}
+
+// New generates a source.
+func New(s Shape) *Source {
+	src := &Source{data: map[string][]byte{}}
+	var b strings.Builder
+	for i := range s.Clusters {
+		fmt.Fprintf(&b, clusterText, i, i%s.Regions, i)
+	}
+	src.add("fleet/clusters.yaml", b.String())
+	for i := range s.Templates {
+		namespace := fmt.Sprintf("team-%02d", i%20)
+		src.add(fmt.Sprintf("apps/%s/app-%05d.yaml", namespace, i), template(i, namespace, i*100 < s.Overridden*s.Templates))
+	}
+	src.add("policies/everything.yaml", policyText)
+	src.add("policies/overrides.yaml", overrides(s))
+	slices.SortFunc(src.files, func(a, b sources.File) int { return strings.Compare(a.Path, b.Path) })
+	return src
+}
+
+func (s *Source) add(path, text string) {
+	s.data[path] = []byte(text)
+	s.files = append(s.files, sources.File{Path: path, Size: int64(len(text)), Digest: files.Sum("blob", []byte(text)).String()})
+}
+
+// Revision returns a fixed revision.
+func (s *Source) Revision() sources.Revision {
+	return sources.Revision{Repo: "bench", Commit: strings.Repeat("0", 40), When: time.Unix(1763683200, 0), Subject: "bench"}
+}
+
+// Files lists the files.
+func (s *Source) Files() []sources.File { return s.files }
+
+// ReadFile returns a file.
+func (s *Source) ReadFile(path string) ([]byte, error) {
+	data, ok := s.data[path]
+	if !ok {
+		return nil, fmt.Errorf("reading %s: %w", path, fs.ErrNotExist)
+	}
+	return data, nil
+}
+
+// template is a Deployment, or for every other a ConfigMap, of about 1 KiB.
+func template(i int, namespace string, overridden bool) string {
+	tier := "plain"
+	if overridden {
+		tier = "regional"
+	}
+	if i%2 == 1 {
+		return fmt.Sprintf(configText, i, namespace, tier, strings.Repeat("option = value\n    ", 40))
+	}
+	return fmt.Sprintf(deploymentText, i, namespace, tier, i)
+}
+
+// overrides has a rule a region, or a cluster.
+func overrides(s Shape) string {
+	var b strings.Builder
+	b.WriteString(overrideHead)
+	if s.Unique {
+		for i := range s.Clusters {
+			fmt.Fprintf(&b, "  - targetCluster: {clusterNames: [c%04d]}\n    overriders:\n      labelsOverrider: [{operator: add, value: {cluster: c%04d}}]\n", i, i)
+		}
+		return b.String()
+	}
+	for i := range s.Regions {
+		fmt.Fprintf(&b, "  - targetCluster: {labelSelector: {matchLabels: {region: r%d}}}\n    overriders:\n      labelsOverrider: [{operator: add, value: {region: r%d}}]\n      imageOverrider: [{component: Registry, operator: replace, value: r%d.example.com}]\n", i, i, i)
+	}
+	return b.String()
+}
+
+const clusterText = `apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: c%04d, labels: {region: r%d, index: "%d"}}
+spec: {syncMode: Pull}
+---
+`
+
+const policyText = `apiVersion: policy.karmada.io/v1alpha1
+kind: ClusterPropagationPolicy
+metadata: {name: everything}
+spec:
+  resourceSelectors:
+  - {apiVersion: apps/v1, kind: Deployment}
+  - {apiVersion: v1, kind: ConfigMap}
+  placement: {clusterAffinity: {}}
+`
+
+const overrideHead = `apiVersion: policy.karmada.io/v1alpha1
+kind: ClusterOverridePolicy
+metadata: {name: regional}
+spec:
+  resourceSelectors:
+  - {apiVersion: apps/v1, kind: Deployment, labelSelector: {matchLabels: {tier: regional}}}
+  - {apiVersion: v1, kind: ConfigMap, labelSelector: {matchLabels: {tier: regional}}}
+  overrideRules:
+`
+
+const configText = `apiVersion: v1
+kind: ConfigMap
+metadata: {name: app-%05d, namespace: %s, labels: {tier: %s}}
+data:
+  settings: |
+    %s
+`
+
+const deploymentText = `apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: app-%05d
+  namespace: %s
+  labels: {tier: %s}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: app-%d}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - name: main
+        image: registry.example.io/shop/web:v1.2.3
+        args: ["--listen=:8080", "--verbose"]
+        ports: [{containerPort: 8080}]
+        resources:
+          requests: {cpu: 100m, memory: 128Mi}
+          limits: {memory: 256Mi}
+        env:
+        - {name: MODE, value: "on"}
+        - {name: CONFIG, valueFrom: {configMapKeyRef: {name: web, key: config}}}
+        readinessProbe:
+          httpGet: {path: /healthz, port: 8080}
+`

@@ -1,0 +1,352 @@
+// Package scenario runs text scenarios: a source and what every cluster should
+// hold, in one file.
+//
+// A scenario is a txtar file in testdata. Its first paragraph says what it shows.
+// Files are the source, but for those below "previous/", which are an earlier
+// version of the source that was published first. Sections whose names begin with
+// "@" are golden output, and "go test ./test/scenario -update" rewrites them:
+//
+//	@diagnostics          every diagnostic, always there, even empty
+//	@decisions            where each template goes, by which policy, with replicas
+//	@<cluster>/<path>     a file of a cluster; list the ones that matter
+//	@held                 the clusters that the guard holds
+//
+// Each scenario runs with its files in order and shuffled, with a cold and a warm
+// cache, and on one processor, and must give the same bytes. A folder of examples
+// is a scenario, too: its golden output is testdata/example-NAME.golden.
+package scenario
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/cache"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+var update = flag.Bool("update", false, "rewrite golden sections")
+
+// memory is a snapshot in memory.
+type memory struct {
+	rev   sources.Revision
+	files []sources.File
+	data  map[string][]byte
+}
+
+func (m *memory) Revision() sources.Revision { return m.rev }
+func (m *memory) Files() []sources.File      { return m.files }
+
+func (m *memory) ReadFile(path string) ([]byte, error) {
+	data, ok := m.data[path]
+	if !ok {
+		return nil, fmt.Errorf("reading %s: %w", path, fs.ErrNotExist)
+	}
+	return data, nil
+}
+
+func snapshot(commit string, data map[string][]byte, order func([]sources.File)) *memory {
+	m := &memory{rev: sources.Revision{Repo: "scenario", Commit: commit, When: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), Subject: commit}, data: data}
+	for p, d := range data {
+		m.files = append(m.files, sources.File{Path: p, Size: int64(len(d)), Digest: files.Sum("blob", d).String()})
+	}
+	slices.SortFunc(m.files, func(a, b sources.File) int { return strings.Compare(a.Path, b.Path) })
+	order(m.files)
+	return m
+}
+
+// scenario is a parsed scenario.
+type scenario struct {
+	source, previous map[string][]byte
+	golden           []string // names of golden sections, in order
+}
+
+func parse(ar *txtar.Archive) scenario {
+	s := scenario{source: map[string][]byte{}}
+	for _, f := range ar.Files {
+		if strings.HasPrefix(f.Name, "@") {
+			s.golden = append(s.golden, f.Name)
+		} else if p, ok := strings.CutPrefix(f.Name, "previous/"); ok {
+			if s.previous == nil {
+				s.previous = map[string][]byte{}
+			}
+			s.previous[p] = f.Data
+		} else {
+			s.source[f.Name] = f.Data
+		}
+	}
+	return s
+}
+
+// run plans a scenario and returns the golden sections it asks for.
+func (s scenario) run(t *testing.T, c render.Cache, order func([]sources.File)) map[string]string {
+	t.Helper()
+	in := plan.Input{Medium: plan.Branch, LastGood: map[string]render.Source{}, Published: map[string]tree.Published{}}
+	if s.previous != nil {
+		in.Source = load(t, snapshot("previous", s.previous, order), c)
+		before := plan.Build(in)
+		in.LastGood["previous"] = in.Source
+		st, err := state.Decode(before.State)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st.Commit, st.SourceCommit = "0000000000000000000000000000000000000001", "previous"
+		in.State = st
+		for _, cl := range before.Clusters {
+			in.Published[cl.Name] = tree.Published{Built: cl.Tree}
+		}
+	}
+	in.Source = load(t, snapshot("head", s.source, order), c)
+	p := plan.Build(in)
+	return s.sections(t, &p)
+}
+
+func load(t *testing.T, m *memory, c render.Cache) render.Source {
+	t.Helper()
+	src, err := render.Load(m, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return src
+}
+
+func (s scenario) sections(t *testing.T, p *plan.Plan) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, name := range s.golden {
+		switch name {
+		case "@diagnostics":
+			for _, d := range p.Diags {
+				out[name] += d.String() + "\n"
+			}
+		case "@decisions":
+			for _, d := range p.Decisions {
+				out[name] += decision(d)
+			}
+		case "@held":
+			for _, c := range p.Clusters {
+				if c.Held != nil {
+					out[name] += c.Name + ": " + c.Held.Reason + "\n"
+					for _, r := range c.Held.Removals {
+						out[name] += "  " + r.Object.String() + ": " + r.Cause + "\n"
+					}
+				}
+			}
+		default:
+			out[name] = file(t, p, strings.TrimPrefix(name, "@"))
+		}
+	}
+	out["@all"] = everything(t, p)
+	return out
+}
+
+// decision prints a decision on a line.
+func decision(d plan.Decision) string {
+	var where []string
+	for _, c := range d.Targets {
+		w := c.Name
+		if c.Replicas > 0 {
+			w += fmt.Sprintf(":%d", c.Replicas)
+		}
+		where = append(where, w)
+	}
+	line := fmt.Sprintf("%s %s [%s]", d.Template.Ref(), d.Outcome, strings.Join(where, " "))
+	if d.Policy != nil {
+		line += " by " + d.Policy.String()
+	}
+	for _, r := range d.RequiredBy {
+		line += " for " + r.Name
+	}
+	if d.Reason != "" && d.Reason != "Success" {
+		line += " (" + d.Reason + ": " + d.Message + ")"
+	}
+	return line + "\n"
+}
+
+// file returns a file of a cluster, or says that there is none.
+func file(t *testing.T, p *plan.Plan, name string) string {
+	t.Helper()
+	cluster, path, _ := strings.Cut(name, "/")
+	for _, c := range p.Clusters {
+		if c.Name != cluster {
+			continue
+		}
+		if path == "" {
+			var list strings.Builder
+			for at := range c.Tree.All() {
+				list.WriteString(at + "\n")
+			}
+			return list.String()
+		}
+		if e, ok := c.Tree.Lookup(path); ok && e.Blob != nil {
+			data, err := e.Blob.Bytes()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(data)
+		}
+	}
+	return "(none)\n"
+}
+
+// everything prints all that a plan would write, to compare runs.
+func everything(t *testing.T, p *plan.Plan) string {
+	t.Helper()
+	var b strings.Builder
+	for _, c := range p.Clusters {
+		fmt.Fprintf(&b, "%s %s %v\n", c.Name, c.Tree.ID(), c.Held)
+	}
+	fmt.Fprintln(&b, p.State.ID(), p.FleetDigest, p.Removals)
+	for _, d := range p.Diags {
+		fmt.Fprintln(&b, d)
+	}
+	return b.String()
+}
+
+func asWritten([]sources.File) {}
+
+// runAll runs a scenario in every way that must make no difference.
+func runAll(t *testing.T, s scenario) map[string]string {
+	t.Helper()
+	want := s.run(t, nil, asWritten)
+	warm := cache.Memory()
+	r := rand.New(rand.NewPCG(7, 7))
+	shuffled := func(fs []sources.File) { r.Shuffle(len(fs), func(i, j int) { fs[i], fs[j] = fs[j], fs[i] }) }
+	for _, way := range []struct {
+		name  string
+		cache render.Cache
+		order func([]sources.File)
+		procs int
+	}{
+		{"cold cache", warm, asWritten, 0}, {"warm cache", warm, asWritten, 0},
+		{"shuffled", nil, shuffled, 0}, {"shuffled again", nil, shuffled, 0}, {"one processor", nil, asWritten, 1},
+	} {
+		was := runtime.GOMAXPROCS(way.procs)
+		got := s.run(t, way.cache, way.order)
+		runtime.GOMAXPROCS(was)
+		if d := cmp.Diff(want["@all"], got["@all"]); d != "" {
+			t.Errorf("%s gives something else: %s", way.name, d)
+		}
+	}
+	return want
+}
+
+func TestScenarios(t *testing.T) {
+	names, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(names) == 0 {
+		t.Fatal("no scenarios", err)
+	}
+	for _, name := range names {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			ar, err := txtar.ParseFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := parse(ar)
+			if len(bytes.TrimSpace(ar.Comment)) == 0 || !slices.Contains(s.golden, "@diagnostics") || len(s.golden) < 2 {
+				t.Fatal("a scenario says what it shows, and has @diagnostics and another golden section")
+			}
+			check(t, name, ar, runAll(t, s))
+		})
+	}
+}
+
+// check holds golden sections against what came out, or rewrites them.
+func check(t *testing.T, name string, ar *txtar.Archive, got map[string]string) {
+	t.Helper()
+	changed := false
+	for i, f := range ar.Files {
+		if !strings.HasPrefix(f.Name, "@") || string(f.Data) == got[f.Name] {
+			continue
+		}
+		if *update {
+			ar.Files[i].Data, changed = []byte(got[f.Name]), true
+		} else {
+			t.Errorf("%s: %s", f.Name, cmp.Diff(string(f.Data), got[f.Name]))
+		}
+	}
+	if changed {
+		if err := os.WriteFile(name, txtar.Format(ar), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestExamples runs every folder of examples as a scenario.
+func TestExamples(t *testing.T) {
+	entries, err := os.ReadDir("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		name := e.Name()
+		dir := filepath.Join("../../examples", name)
+		t.Run(name, func(t *testing.T) {
+			s := scenario{source: map[string][]byte{}, golden: []string{"@diagnostics", "@decisions"}}
+			err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+				if err != nil || d.IsDir() {
+					return err
+				}
+				rel, err := filepath.Rel(dir, p)
+				if err != nil {
+					return err
+				}
+				s.source[filepath.ToSlash(rel)], err = os.ReadFile(p)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range s.clusters(t) {
+				s.golden = append(s.golden, "@"+c)
+			}
+			golden := "testdata/example-" + name + ".golden"
+			ar, err := txtar.ParseFile(golden)
+			if err != nil {
+				ar = &txtar.Archive{Comment: []byte("What examples/" + name + " gives.\n\n")}
+			}
+			got := runAll(t, s)
+			for _, section := range s.golden {
+				if !slices.ContainsFunc(ar.Files, func(f txtar.File) bool { return f.Name == section }) {
+					ar.Files = append(ar.Files, txtar.File{Name: section, Data: []byte("(not recorded)\n")})
+				}
+			}
+			check(t, golden, ar, got)
+		})
+	}
+}
+
+// clusters lists every file of every cluster, as names of golden sections.
+func (s scenario) clusters(t *testing.T) []string {
+	t.Helper()
+	p := plan.Build(plan.Input{Source: load(t, snapshot("head", s.source, asWritten), nil), Medium: plan.Branch})
+	var names []string
+	for _, c := range p.Clusters {
+		for path := range c.Tree.All() {
+			if strings.HasPrefix(path, tree.ManifestDir+"/") {
+				names = append(names, c.Name+"/"+path)
+			}
+		}
+	}
+	return names
+}
