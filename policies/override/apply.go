@@ -67,7 +67,7 @@ func (a *applier) apply(ov *karmada.Overriders) error {
 	if err := each(a, "fieldOverrider", ov.FieldOverrider, a.field); err != nil {
 		return err
 	}
-	a.entry = "plaintext"
+	a.entry, a.index = "plaintext", 0
 	if err := a.plaintext(ov.Plaintext); err != nil {
 		return a.failed(err)
 	}
@@ -89,6 +89,14 @@ func each[T any](a *applier, name string, entries []T, apply func(*T) error) err
 // failed says which entry err is of.
 func (a *applier) failed(err error) error {
 	return fmt.Errorf("applying %s[%d]: %w", a.entry, a.index, err)
+}
+
+// located says where in the object err is.
+func located(path string, err error) error {
+	if path == "" {
+		path = "the whole object"
+	}
+	return fmt.Errorf("%s: %w", path, err)
 }
 
 // record notes that the entry in hand changed what is at path. A value is absent{}

@@ -38,14 +38,14 @@ func (a *applier) containers(edit func(path string, c map[string]any) (map[strin
 	}
 	list, ok := v.([]any)
 	if !ok {
-		return fmt.Errorf("%s: want a list, got %s", path, sort(v))
+		return fmt.Errorf("%s: want a list, got %s", path, typeName(v))
 	}
 	var changed []any
 	for i, item := range list {
 		path := path + "/" + strconv.Itoa(i)
 		c, ok := item.(map[string]any)
 		if !ok {
-			return fmt.Errorf("%s: want a container, got %s", path, sort(item))
+			return fmt.Errorf("%s: want a container, got %s", path, typeName(item))
 		}
 		edited, err := edit(path, c)
 		if err != nil {
@@ -78,7 +78,7 @@ func (a *applier) words(field string, o *karmada.CommandArgsOverrider) error {
 		path += "/" + field
 		before, err := stringify(c[field])
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return nil, located(path, err)
 		}
 		after := overrideWords(before, o)
 		old, ok := c[field].([]any)
@@ -103,13 +103,13 @@ func stringify(v any) ([]any, error) {
 	}
 	list, ok := v.([]any)
 	if !ok {
-		return nil, fmt.Errorf("want a list, got %s", sort(v))
+		return nil, fmt.Errorf("want a list, got %s", typeName(v))
 	}
 	words := make([]any, len(list))
 	for i, item := range list {
 		switch item.(type) {
 		case nil, []any, map[string]any:
-			return nil, fmt.Errorf("want a list of strings, got %s at %d", sort(item), i)
+			return nil, fmt.Errorf("want a list of strings, got %s at %d", typeName(item), i)
 		}
 		words[i] = fmt.Sprint(item)
 	}

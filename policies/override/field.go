@@ -23,7 +23,7 @@ func (a *applier) field(o *karmada.FieldOverrider) error {
 		return after, err
 	})
 	if err != nil {
-		return fmt.Errorf("%s: %w", o.FieldPath, err)
+		return located(o.FieldPath, err)
 	}
 	if after != before {
 		a.obj = edited.(map[string]any)

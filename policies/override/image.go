@@ -23,11 +23,11 @@ func (a *applier) image(o *karmada.ImageOverrider) error {
 		path += "/image"
 		before, ok := c["image"].(string)
 		if v := c["image"]; !ok && v != nil {
-			return nil, fmt.Errorf("%s: want a string, got %s", path, sort(v))
+			return nil, fmt.Errorf("%s: want a string, got %s", path, typeName(v))
 		}
 		after, err := a.overrideImage(before, o)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return nil, located(path, err)
 		}
 		if after == before {
 			return nil, nil
@@ -53,7 +53,7 @@ func (a *applier) imageAt(path string, o *karmada.ImageOverrider) error {
 		return after, err
 	})
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return located(path, err)
 	}
 	if after != before {
 		a.obj = edited.(map[string]any)

@@ -25,7 +25,7 @@ func (a *applier) metadata(field string, o *karmada.LabelAnnotationOverrider) er
 	}
 	old, ok := v.(map[string]any)
 	if !ok && v != nil {
-		return fmt.Errorf("%s: want an object, got %s", path, sort(v))
+		return fmt.Errorf("%s: want an object, got %s", path, typeName(v))
 	}
 	changed := make(map[string]any, len(old)+len(o.Value))
 	maps.Copy(changed, old)

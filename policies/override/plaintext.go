@@ -29,19 +29,19 @@ func (a *applier) plaintext(entries []karmada.PlaintextOverrider) error {
 	patched, failed, err := patch(doc, ops)
 	if err != nil {
 		a.index = failed
-		return fmt.Errorf("%s: %w", ops[failed].path, err)
+		return located(ops[failed].path, err)
 	}
 	obj, err := decode(patched)
 	if err != nil {
-		a.index = len(entries) - 1
-		return fmt.Errorf("%s: %w", ops[a.index].path, err)
+		a.index = max(0, slices.IndexFunc(ops, func(op operation) bool { return op.path == "" || op.path == "/kind" }))
+		return located(ops[a.index].path, err)
 	}
 	withoutMetadata(obj, a.obj)
 	a.secret = a.secret || obj["kind"] == "Secret"
 	for i := range ops {
 		a.index = i
 		if err := a.recordOperation(&ops[i]); err != nil {
-			return fmt.Errorf("%s: %w", ops[i].path, err)
+			return located(ops[i].path, err)
 		}
 	}
 	a.obj = obj

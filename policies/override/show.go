@@ -13,10 +13,10 @@ import (
 type absent struct{}
 
 // The most bytes of a value that are shown, and how many of them may stand before
-// the first difference. A line of explain holds two values.
+// the first difference. An image with its digest is shown whole.
 const (
-	shown   = 80
-	context = 20
+	shown   = 120
+	context = 40
 )
 
 // show prints an old and a new value so that one can see how they differ.
@@ -83,8 +83,8 @@ func window(s string, from int) string {
 	return cut
 }
 
-// sort names the JSON type of a value in a sentence.
-func sort(v any) string {
+// typeName names the JSON type of a value in a sentence.
+func typeName(v any) string {
 	switch v.(type) {
 	case nil:
 		return "null"

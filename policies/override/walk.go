@@ -17,7 +17,7 @@ func valueAt(obj map[string]any, path ...string) (any, error) {
 		}
 		m, ok := v.(map[string]any)
 		if !ok {
-			return nil, fmt.Errorf("/%s: want an object, got %s", strings.Join(path[:i], "/"), sort(v))
+			return nil, fmt.Errorf("/%s: want an object, got %s", strings.Join(path[:i], "/"), typeName(v))
 		}
 		v = m[key]
 	}
@@ -43,7 +43,7 @@ func editString(node any, tokens []string, edit func(string) (string, error)) (a
 	if len(tokens) == 0 {
 		s, ok := node.(string)
 		if !ok {
-			return nil, fmt.Errorf("want a string, got %s", sort(node))
+			return nil, fmt.Errorf("want a string, got %s", typeName(node))
 		}
 		return edit(s)
 	}
@@ -76,7 +76,7 @@ func editString(node any, tokens []string, edit func(string) (string, error)) (a
 		c[i] = edited
 		return c, nil
 	default:
-		return nil, fmt.Errorf("%s has no key %q", sort(node), tokens[0])
+		return nil, fmt.Errorf("%s has no key %q", typeName(node), tokens[0])
 	}
 }
 
