@@ -183,11 +183,7 @@ func refOf(path string, b *files.Blob) (object.Ref, error) {
 	if err != nil {
 		return object.Ref{}, fmt.Errorf("reading %s: %w", path, err)
 	}
-	d := object.Decode(path, data)
-	if len(d.Objects) != 1 {
-		return object.Ref{}, fmt.Errorf("reading %s: it holds %d objects, not one", path, len(d.Objects))
-	}
-	return d.Objects[0].Ref(), nil
+	return object.RefOf(path, data) //nolint:wrapcheck // it names the file
 }
 
 // changed files a changed manifest with the clusters in which it changes alike.

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	sigsyaml "sigs.k8s.io/yaml"
 
@@ -80,12 +81,16 @@ func Decode(root *files.Folder) (State, error) {
 	return s, nil
 }
 
+// decodeBinding reads a binding: fast if it is as Encode wrote it.
 func decodeBinding(data []byte) (*karmada.ResourceBinding, error) {
 	b := &karmada.ResourceBinding{}
-	if err := sigsyaml.Unmarshal(data, b); err != nil {
-		return nil, err //nolint:wrapcheck // the caller names the file
+	content, err := object.DecodeCanonical(data)
+	if err != nil {
+		err = sigsyaml.Unmarshal(data, b) // somebody wrote it in another way
+	} else {
+		err = runtime.DefaultUnstructuredConverter.FromUnstructured(content, b)
 	}
-	return b, nil
+	return b, err //nolint:wrapcheck // the caller names the file
 }
 
 // TemplateRef returns the template that b is for.

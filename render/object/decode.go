@@ -8,6 +8,7 @@ import (
 	"io"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,6 +54,15 @@ func Decode(file string, data []byte) Decoded {
 		d.yaml(data)
 	}
 	return d.out
+}
+
+// RefOf names the one object of a manifest file.
+func RefOf(file string, data []byte) (Ref, error) {
+	d := Decode(file, data)
+	if len(d.Objects) != 1 {
+		return Ref{}, fmt.Errorf("reading %s: it holds %d objects, not one", file, len(d.Objects))
+	}
+	return d.Objects[0].ref, nil
 }
 
 type decoder struct {
@@ -161,6 +171,7 @@ func (d *decoder) document(offset int, data []byte) {
 	if doc.Kind == 0 || len(doc.Content) == 0 || doc.Content[0].Tag == "!!null" {
 		return
 	}
+	data = quoteLetters(data, &doc)
 	shift(&doc, offset)
 	if over := checkLimits(&doc); over != nil {
 		d.fail(diag.Diagnostic{
@@ -201,6 +212,34 @@ func sealedDocument(data []byte) []byte {
 		_, data, _ = bytes.Cut(data, []byte("\n"))
 	}
 	return append(bytes.Clone(bytes.TrimRight(data, " \t\r\n")), '\n')
+}
+
+// quoteLetters puts the plain scalars y, Y, n and N in quotes, which YAML 1.1 reads
+// as booleans. Nobody writes a boolean of a manifest that way, YAML 1.2 reads
+// strings, and where an annotation is n Karmada delivers n.
+func quoteLetters(data []byte, doc *yaml.Node) []byte {
+	var at []*yaml.Node
+	var walk func(n *yaml.Node)
+	walk = func(n *yaml.Node) {
+		if n.Kind == yaml.ScalarNode && n.Style == 0 && len(n.Value) == 1 && strings.Contains("yYnN", n.Value) {
+			at = append(at, n)
+		}
+		for _, c := range n.Content {
+			walk(c)
+		}
+	}
+	walk(doc)
+	if len(at) == 0 {
+		return data
+	}
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	for _, n := range slices.Backward(at) { // from the end, so that columns stay true
+		line := []rune(string(lines[n.Line-1]))
+		if i := n.Column - 1; i < len(line) && string(line[i]) == n.Value {
+			lines[n.Line-1] = []byte(string(line[:i]) + "\"" + n.Value + "\"" + string(line[i+1:]))
+		}
+	}
+	return bytes.Join(lines, nil)
 }
 
 // values decodes a document as kubectl does.

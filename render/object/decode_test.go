@@ -114,6 +114,17 @@ func TestASOPSDocumentStaysAsItIs(t *testing.T) {
 	}
 }
 
+func TestSingleLettersAreStrings(t *testing.T) {
+	d := Decode("a.yaml", []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: n, annotations: {é: n, y: Y}}\ndata:\n  n: y\n  yes: 'N'\n  block: |\n    n\n  list: [n, y, no]\n"))
+	want := map[string]any{"n": "y", "true": "N", "block": "n\n", "list": []any{"n", "y", false}}
+	if diff := cmp.Diff(want, d.Objects[0].Content()["data"]); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(map[string]string{"é": "n", "y": "Y"}, d.Objects[0].Annotations()); diff != "" || d.Objects[0].Ref().Name != "n" {
+		t.Error(diff, d.Objects[0].Ref())
+	}
+}
+
 func TestFieldPos(t *testing.T) {
 	d := Decode("p.yaml", []byte("# x\napiVersion: policy.karmada.io/v1alpha1\nkind: OverridePolicy\nmetadata:\n  name: a\nspec:\n  overrideRules:\n  - overriders:\n      plaintext:\n      - path: /a\n        operator: add\n      - path: /b\n        operator: bad\n"))
 	for _, tt := range []struct {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
@@ -115,7 +116,7 @@ func FuzzStringsSurvive(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if s == "after" || !strings.Contains(strings.ToValidUTF8(s, "\x00\x00"), s) || strings.ToValidUTF8(s, "") != s {
+		if s == "after" || !utf8.ValidString(s) {
 			t.Skip() // JSON, and so a manifest, holds valid UTF-8 only
 		}
 		survives(t, s)
@@ -169,3 +170,59 @@ spec:
         readinessProbe:
           httpGet: {path: /healthz, port: 8080}
 `
+
+func TestDecodeCanonical(t *testing.T) {
+	d := Decode("a.yaml", []byte(deployment))
+	y := d.Objects[0].YAML()
+	got, err := DecodeCanonical(y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(d.Objects[0].Content(), got); diff != "" {
+		t.Error(diff)
+	}
+	for _, bad := range []string{"", "a", "a:\n", "a: [1]\n", "a: 1", "a: &x 1\n", "- a\n", "a:\n   b: 1\n", "a: 1\n b: 2\n", "# c\na: 1\n", "a: yes\n", "{}\n{}\n", "a: 'x\n"} {
+		if m, err := DecodeCanonical([]byte(bad)); err == nil {
+			if string(Encode(m)) != bad {
+				t.Errorf("%q is read as %v, which is written otherwise", bad, m)
+			}
+		}
+	}
+}
+
+// FuzzDecodeCanonical checks that what Encode writes is read back, whatever the
+// strings in it.
+func FuzzDecodeCanonical(f *testing.F) {
+	for i, s := range hard {
+		f.Add(s, hard[len(hard)-1-i], int64(i), float64(i)/3)
+	}
+	f.Fuzz(func(t *testing.T, s, u string, n int64, x float64) {
+		if !utf8.ValidString(s) || !utf8.ValidString(u) || len(s) > 800 || len(u) > 800 || x != x || x > 1e300 || x < -1e300 || x == float64(int64(x)) {
+			t.Skip()
+		}
+		in := map[string]any{
+			"k" + s: s, "l": []any{s, []any{u, []any{}}, map[string]any{u: n, "z": map[string]any{"y": s}}, nil, map[string]any{}, x},
+			"m": map[string]any{"a": u, "b": []any{map[string]any{"c": true, "d": s}}, "e": n}, "z": false,
+		}
+		y := Encode(in)
+		got, err := DecodeCanonical(y)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, y)
+		}
+		if diff := cmp.Diff(in, got); diff != "" {
+			t.Fatalf("%s\n%s", diff, y)
+		}
+	})
+}
+
+func BenchmarkDecodeCanonical(b *testing.B) {
+	d := Decode("a.yaml", []byte(deployment))
+	y := d.Objects[0].YAML()
+	b.ReportAllocs()
+	b.SetBytes(int64(len(y)))
+	for b.Loop() {
+		if _, err := DecodeCanonical(y); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

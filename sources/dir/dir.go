@@ -1,11 +1,17 @@
-// Package dir takes a snapshot of a directory as it stands, for looking at a
-// source before it is committed. What is published comes from commits only.
+// Package dir reads a directory as it stands, for people who try things out before
+// they commit. It promises not to leave the directory: links are listed and not
+// followed, also where one takes the place of a folder between listing and reading.
+// It passes over .git and what is neither a file, a folder nor a link. It does not
+// know which files are new, changed or ignored.
 package dir
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,69 +19,105 @@ import (
 	"github.com/waybill-dev/waybill/sources"
 )
 
-type snapshot struct {
-	root  *os.Root
-	name  string
-	files []sources.File
-}
+// The bounds are those of a commit; see package git.
+const (
+	maxPaths = 200_000
+	maxDepth = 64
+	maxFile  = 16<<20 + 1 // bytes that are read
+)
 
-// Snapshot lists the files below path. Links are listed as links and never
-// followed; .git folders are left out.
-func Snapshot(path string) (sources.Snapshot, error) {
-	info, err := os.Stat(path)
+// Snapshot lists the directory at a path. Its revision has only Repo, the absolute
+// path. Files have sizes and no digests, and are read when they are asked for: one
+// that was changed meanwhile is read as it is then.
+func Snapshot(at string) (sources.Snapshot, error) {
+	abs, err := filepath.Abs(at)
 	if err != nil {
-		return nil, fmt.Errorf("reading the source: %w", err)
+		return nil, fmt.Errorf("reading directory %s: %w", at, err)
 	}
-	if !info.IsDir() {
-		return nil, fmt.Errorf("reading the source: %s is no directory", path)
-	}
-	root, err := os.OpenRoot(path)
+	root, err := os.OpenRoot(abs)
 	if err != nil {
-		return nil, fmt.Errorf("reading the source: %w", err)
+		return nil, fmt.Errorf("reading directory %s: %w", at, err)
 	}
-	s := &snapshot{root: root, name: path}
+	s := &snapshot{root: root, at: abs}
 	if err := fs.WalkDir(root.FS(), ".", s.visit); err != nil {
-		return nil, fmt.Errorf("reading the source: %w", err)
+		root.Close()
+		return nil, fmt.Errorf("reading directory %s: %w", at, err)
 	}
 	slices.SortFunc(s.files, func(a, b sources.File) int { return strings.Compare(a.Path, b.Path) })
 	return s, nil
 }
 
-func (s *snapshot) visit(path string, d fs.DirEntry, err error) error {
+type snapshot struct {
+	root  *os.Root
+	at    string
+	files []sources.File
+}
+
+// visit lists one path.
+func (s *snapshot) visit(name string, e fs.DirEntry, err error) error {
 	if err != nil {
 		return err
 	}
-	if d.IsDir() {
-		if d.Name() == ".git" {
+	if path.Base(name) == ".git" { // a folder, or the file that stands for one
+		if e.IsDir() {
 			return fs.SkipDir
 		}
 		return nil
 	}
-	f := sources.File{Path: path}
-	switch mode := d.Type(); {
-	case mode&fs.ModeSymlink != 0:
+	f := sources.File{Path: name}
+	switch {
+	case e.IsDir():
+		if strings.Count(name, "/") >= maxDepth {
+			return fmt.Errorf("%s: more than %d folders inside each other", name, maxDepth)
+		}
+		return nil
+	case e.Type()&fs.ModeSymlink != 0:
 		f.Kind = sources.Symlink
-	case mode.IsRegular():
-		info, err := d.Info()
+	case e.Type().IsRegular():
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // it was there a moment ago
+		}
 		if err != nil {
-			return err
+			return err //nolint:wrapcheck // it names the file
 		}
 		f.Size = info.Size()
 	default:
-		return nil // sockets, devices and pipes hold no manifests
+		return nil
+	}
+	if len(s.files) == maxPaths {
+		return fmt.Errorf("more than %d files; give a smaller directory", maxPaths)
 	}
 	s.files = append(s.files, f)
 	return nil
 }
 
-func (s *snapshot) Revision() sources.Revision {
-	abs, err := filepath.Abs(s.name)
-	if err != nil {
-		abs = s.name
-	}
-	return sources.Revision{Repo: abs}
-}
+// Revision implements sources.Snapshot.
+func (s *snapshot) Revision() sources.Revision { return sources.Revision{Repo: s.at} }
 
+// Files implements sources.Snapshot.
 func (s *snapshot) Files() []sources.File { return s.files }
 
-func (s *snapshot) ReadFile(path string) ([]byte, error) { return s.root.ReadFile(filepath.FromSlash(path)) }
+// ReadFile implements sources.Snapshot.
+func (s *snapshot) ReadFile(name string) ([]byte, error) {
+	i, ok := slices.BinarySearchFunc(s.files, name, func(f sources.File, n string) int { return strings.Compare(f.Path, n) })
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("reading %s: %w", name, fs.ErrNotExist)
+	case s.files[i].Kind != sources.Regular:
+		return nil, fmt.Errorf("reading %s: it is a link, and only regular files are read", name)
+	}
+	f, err := s.root.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("reading %s: more than the limit of %d bytes", name, maxFile)
+	}
+	return data, nil
+}
