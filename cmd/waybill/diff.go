@@ -48,8 +48,8 @@ changes, 1 if one does, and 2 on an error.`,
 }
 
 // show prints a report and ends with the status that tells whether it is empty.
-func show(cmd *cobra.Command, format string, report *preview.Report) error {
-	err := emit(cmd.OutOrStdout(), format, report, func(w io.Writer) error {
+func show(cmd *cobra.Command, as format, report *preview.Report) error {
+	err := emit(cmd.OutOrStdout(), as, report, func(w io.Writer) error {
 		for _, d := range report.Diags {
 			if d.Severity != diag.Notice {
 				fmt.Fprintln(cmd.ErrOrStderr(), d)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -23,13 +24,14 @@ func getCommand() *cobra.Command {
 	path := cmd.Flags().StringP("source", "C", ".", "directory of the source")
 	rev := cmd.Flags().String("rev", "", "a commit, branch or tag, instead of the directory as it stands")
 	namespace := cmd.Flags().StringP("namespace", "n", "", "only what is in this namespace")
+	url := cmd.Flags().String("url", "", "for flux: URL by which the clusters reach the published repository")
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		p, in, err := location{*path, *rev}.build(cmd.Context())
 		if err != nil {
 			return failure(2, err)
 		}
-		g := getter{plan: &p, in: &in, namespace: *namespace, format: *output, w: cmd.OutOrStdout()}
+		g := getter{plan: &p, in: &in, namespace: *namespace, url: *url, format: *output, w: cmd.OutOrStdout()}
 		list, ok := map[string]func() error{
 			"clusters": g.clusters, "policies": g.policies, "bindings": g.bindings, "works": g.works, "flux": g.flux,
 		}[args[0]]
@@ -42,10 +44,12 @@ func getCommand() *cobra.Command {
 }
 
 type getter struct {
-	plan              *plan.Plan
-	in                *plan.Input
-	namespace, format string
-	w                 io.Writer
+	plan      *plan.Plan
+	in        *plan.Input
+	namespace string
+	url       string // of the published repository, for flux
+	format    format
+	w         io.Writer
 }
 
 func (g *getter) show(items any, head []string, rows [][]string) error {
@@ -150,6 +154,13 @@ func (g *getter) works() error {
 // flux prints, for each cluster, the Flux objects that sync its branch: one
 // Kustomization, or one a namespace where the tree has them.
 func (g *getter) flux() error {
+	url := g.url
+	if url == "" {
+		url = g.plan.Config.Publish.Repository
+	}
+	if url == "" {
+		return errors.New("the URL of the published repository is not known; give it with --url, or set publish.repository")
+	}
 	for _, c := range g.plan.Clusters {
 		var folders []string
 		for path := range c.Tree.All() {
@@ -161,7 +172,7 @@ func (g *getter) flux() error {
 			folders = []string{"."}
 		}
 		slices.Sort(folders)
-		docs := []map[string]any{fluxSource(g.plan.Config.Publish.BranchPrefix+c.Name, c.Name)}
+		docs := []map[string]any{fluxSource(url, g.plan.Config.Publish.BranchPrefix+c.Name, c.Name)}
 		for _, f := range folders {
 			docs = append(docs, fluxKustomization(c.Name, f))
 		}
@@ -174,12 +185,12 @@ func (g *getter) flux() error {
 	return nil
 }
 
-func fluxSource(branch, cluster string) map[string]any {
+func fluxSource(url, branch, cluster string) map[string]any {
 	return map[string]any{
 		"apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "GitRepository",
 		"metadata": map[string]any{"name": "waybill-" + cluster, "namespace": "flux-system"},
 		"spec": map[string]any{
-			"interval": "1m", "url": "https://git.example.com/fleet.git", "ref": map[string]any{"branch": branch},
+			"interval": "1m", "url": url, "ref": map[string]any{"branch": branch},
 		},
 	}
 }

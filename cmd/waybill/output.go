@@ -13,16 +13,33 @@ import (
 	"github.com/waybill-dev/waybill/render/diag"
 )
 
-// outputFlag adds -o, with "table" for people and json and yaml for programs.
-func outputFlag(cmd *cobra.Command) *string {
-	return cmd.Flags().StringP("output", "o", "table", "output format: table, json or yaml")
+// format is how a command prints: as a table for people, as json or yaml for
+// programs.
+type format string
+
+func (f *format) String() string { return string(*f) }
+func (f *format) Type() string   { return "format" }
+
+// Set takes a format that there is.
+func (f *format) Set(s string) error {
+	switch s {
+	case "table", "json", "yaml":
+		*f = format(s)
+		return nil
+	}
+	return fmt.Errorf("output format %q is not known; want table, json or yaml", s)
+}
+
+// outputFlag adds -o.
+func outputFlag(cmd *cobra.Command) *format {
+	f := format("table")
+	cmd.Flags().VarP(&f, "output", "o", "output format: table, json or yaml")
+	return &f
 }
 
 // emit writes x in the format; table writes it for people.
-func emit(w io.Writer, format string, x any, table func(io.Writer) error) error {
-	switch format {
-	case "table", "text", "":
-		return table(w)
+func emit(w io.Writer, f format, x any, table func(io.Writer) error) error {
+	switch f {
 	case "json":
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
@@ -35,7 +52,7 @@ func emit(w io.Writer, format string, x any, table func(io.Writer) error) error 
 		_, err = w.Write(data)
 		return err
 	}
-	return fmt.Errorf("output format %q is not known; want table, json or yaml", format)
+	return table(w)
 }
 
 // columns writes rows as an aligned table.

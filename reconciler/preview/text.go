@@ -44,7 +44,7 @@ func (r *Report) Text(w io.Writer) error {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[v], plural(v, counts[v])))
 		}
 	}
-	p.line("%s in %s", strings.Join(parts, ", "), count(len(r.Clusters), "cluster"))
+	p.line("%s in %s: %s", count(len(r.Objects), "object"), count(len(r.Clusters), "cluster"), strings.Join(parts, ", "))
 	for _, o := range r.Objects {
 		p.object(o)
 	}

@@ -1,40 +1,74 @@
-// Package git reads and writes Git repositories, and is the only importer of
-// go-git. It reads from the object store of a commit, never from a work tree, and
-// starts no git. It writes what it is given and nothing else: it makes no decision
-// about what a branch should hold.
+// Package git reads repositories people write to and branches Waybill writes, and
+// advances many branches at once. It is the only package that imports go-git; no
+// git binary runs and nothing is checked out. A Repo is either a repository on disk,
+// or one behind a URL together with a bare cache on disk, which may be deleted at
+// any time while no Waybill runs.
+//
+// It promises that a branch moves from the commit that the caller expects or not at
+// all, that no branch ever points at an object that is not stored, that history is
+// only added to, and that credentials go to the host of the location and nowhere
+// else: not to another host, a log, an error or a file name. It does not follow
+// symbolic links and submodules, run hooks, write reflogs, merge, or force.
 //
 // # Reading
 //
-// A repository is a folder on this machine, bare or not, or a remote by URL, whose
-// objects are kept in a bare repository below CacheDir; losing that costs time
-// only. Snapshot resolves a revision once and then deals in ids, so it is one
-// commit or an error. Branch reads a head as folders; equal folders of any branches
-// are one pointer, and file contents are read when they are asked for.
+// A commit's folders are read once each and shared: a folder is remembered by its
+// id, so that a thousand branches that hold the same things hold the same pointers.
+// Each folder is checked against its id, which checks everything below it, too.
+// Files are read when somebody asks. What a hostile repository could blow up is
+// bounded: paths in a tree, depth, bytes of a folder, a file, a pack and a listing
+// of refs. A repository that is larger gives a LimitError.
+//
+// What a name stands for is looked up once; from then on there are only ids. Behind a
+// URL, Heads, Resolve and Snapshot ask the server; Fetch and Branch go by what it
+// answered last, and only get objects.
 //
 // # Writing
 //
-// Publish writes all new objects of all branches as one pack, without deltas,
-// compressed on every processor, and then moves the branches. What the heads that
-// were read hold is known to be stored and is not written again.
+// Publish writes the objects that are missing as one pack without deltas, then moves
+// all branches.
 //
-// A branch moves by compare-and-set from the head that the caller planned against,
-// to a commit whose only parent is that head; there is no way to force. On this
-// machine Publish takes Git's own lock of every branch, compares all of them, and
-// then moves all or none. A remote gets one push with every branch and exactly the
-// new objects; it is atomic if the server can do that. After an answer that is an
-// error, or none at all, the branches are read again, and what they say decides:
-// all ours, or a RaceError, or the server's error.
+// Missing is what is not below a branch that was read or written by this Repo and
+// still is where it was. So an object is not looked up in the store, and one that
+// became unreachable, and may be collected as garbage, is written again.
 //
-// # After a kill
+// On disk, the refs move by Git's own lock protocol, all or none (see internal/refs).
+// Behind a URL, one push sends the pack and a command for each branch, with the
+// expected commit as its old value: the server compares and sets. The push is atomic
+// if the server can; otherwise branches move in the order given. Whatever the
+// answer was, lost or an error, it is not interpreted: the refs are read again, and
+// where they are tells what happened.
 //
-// Objects come before the branches that need them, so a branch never names what is
-// not there. Publish holds a lock of the operating system on waybill.lock in the
-// repository, which ends with the process, and records there which branches it is
-// about to lock and for which commits. The next Publish removes the locks that this
-// record names, if they hold what it says, and half-written packs of ours.
+//	at our commit        it is done
+//	at the old commit    the server refused; its message is in the error
+//	anywhere else        a RaceError: read again, plan again, publish again
+//
+// A commit is a function of its Update alone, so that to publish again after a kill
+// or a lost answer comes to the same ids and finds them done.
+//
+// # A kill at any moment
+//
+// Unfinished packs and locks of ours are removed by the next Publish or Fetch, which
+// knows that they are nobody's, because all of it happens under one flock a
+// repository. A pack that no ref led to yet is garbage that git gc collects.
+//
+// # Decisions
+//
+// Sessions of go-git's transports are used directly, with an HTTP client of the
+// Repo's own, instead of go-git's Remote: a Remote takes its transport from a table
+// that is global to the process, walks history to decide what to push, and cannot
+// say what it expects a ref to be. Given up: Git's protocol version 2, so a listing
+// always has all refs.
+//
+// Locally, new values go to packed-refs and not to a file a ref: one rename moves all
+// branches. Given up: reflogs, which Git keeps in work trees only.
+//
+// A repository on disk is as its owner's tools left it: packs that add up, one a
+// publication, are for git gc to join. The cache of a URL is never repacked; delete
+// it when it has grown too large.
 //
 // # Limits
 //
-// SHA-1 repositories with refs as files; no reftable, no submodules, no LFS. A
-// snapshot has at most 200,000 entries and 64 levels.
+// SHA-1 repositories with refs as files only; no SHA-256, no reftable. A push over
+// HTTP is held in memory. Submodules and links are listed, never followed.
 package git

@@ -6,353 +6,266 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
-	"slices"
+	"net/url"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
-	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
-	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
 	"github.com/go-git/go-git/v5/plumbing/transport"
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
-	gitssh "github.com/go-git/go-git/v5/plumbing/transport/ssh"
 
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
-const headsPrefix = "refs/heads/"
+const (
+	// listTime is how long a server may take to list its refs.
+	listTime = time.Minute
+	// transferTime is how long a fetch or a push may take.
+	transferTime = 15 * time.Minute
+	// maxListing is the largest listing of refs that is read, in bytes: about a million.
+	maxListing = 64 << 20
+)
 
-// newRemote prepares the connection to a remote, without using it. Credentials are
-// taken off the endpoint and go to its host only.
-func newRemote(o Options) (*remote, error) {
-	ep, err := transport.NewEndpoint(o.Location)
-	if err != nil {
-		return nil, errors.New("it is no URL of a repository; want https://host/path, ssh://user@host/path or user@host:path")
+// remote talks to the server behind a URL.
+type remote struct {
+	address address
+	auth    transport.AuthMethod
+	client  transport.Transport
+	secrets []string // never to be shown
+
+	mu     sync.Mutex
+	latest *listing // what the server said last; nil if it was not asked yet
+}
+
+// listing is the refs of a server at one moment. It is not changed once made.
+type listing struct {
+	refs map[string]files.ID // by full name; an annotated tag has its own id
+	head files.ID            // zero: none
+}
+
+// openRemote prepares credentials. Nothing is sent.
+func openRemote(a address, auth Auth) (*remote, error) {
+	if auth.Username == "" && auth.Password == "" {
+		auth.Username, auth.Password = a.user, a.password
 	}
-	user, password := ep.User, ep.Password
-	if o.Auth.Username != "" {
-		user = o.Auth.Username
+	m := &remote{address: a, secrets: []string{auth.Password, a.password, auth.Passphrase}}
+	for _, s := range m.secrets {
+		m.secrets = append(m.secrets, url.QueryEscape(s), url.PathEscape(s))
 	}
-	if o.Auth.Password != "" {
-		password = strings.TrimSpace(o.Auth.Password)
+	var err error
+	if a.endpoint.Protocol == "ssh" {
+		m.client, m.auth, err = sshTransport(a, auth)
+		return m, err
 	}
-	rem := &remote{endpoint: ep}
-	switch ep.Protocol {
-	case "http", "https":
-		ep.User, ep.Password = "", ""
-		rem.transport = githttp.NewClientWithOptions(&http.Client{CheckRedirect: sameHost}, nil)
-		if password != "" {
-			if user == "" {
-				user = "git" // servers that take tokens do not look at the name
+	if auth.Password != "" || auth.Username != "" {
+		user := auth.Username
+		if user == "" {
+			user = "git"
+		}
+		m.auth = &githttp.BasicAuth{Username: user, Password: auth.Password}
+	}
+	m.client = githttp.NewClient(httpClient())
+	return m, nil
+}
+
+// redirectError says that a server pointed elsewhere.
+type redirectError struct{ from, to string }
+
+func (e *redirectError) Error() string {
+	return fmt.Sprintf("%s redirects to %s, and credentials do not follow to another scheme, host or port; give the new URL as the location", e.from, e.to)
+}
+
+// httpClient returns a client that stays with one origin and does not read a listing
+// without end. Deadlines come from contexts.
+func httpClient() *http.Client {
+	var base http.RoundTripper = http.DefaultTransport
+	if t, ok := base.(*http.Transport); ok {
+		t = t.Clone()
+		t.ResponseHeaderTimeout = 5 * time.Minute
+		base = t
+	}
+	return &http.Client{
+		Transport: bounded{base},
+		CheckRedirect: func(req *http.Request, via []*http.Request) error {
+			if from, to := origin(via[0].URL), origin(req.URL); from != to {
+				return &redirectError{from, to}
 			}
-			rem.auth = &githttp.BasicAuth{Username: user, Password: password}
-		}
-		return rem, nil
-	case "ssh":
-		rem.transport = gitssh.DefaultClient
-		rem.auth, err = sshAuth(user, o.Auth)
-		return rem, err
+			return nil
+		},
 	}
-	return nil, fmt.Errorf("the protocol %q is not supported; want https, ssh, or a path", ep.Protocol)
 }
 
-// sameHost refuses redirects that leave the host, or its encryption.
-func sameHost(req *http.Request, via []*http.Request) error {
-	first := via[0].URL
-	if req.URL.Host != first.Host || req.URL.Scheme != first.Scheme {
-		return fmt.Errorf("the server redirects to another host, %s, which is not followed; use that location itself", req.URL.Host)
+func origin(u *url.URL) string { return u.Scheme + "://" + u.Host }
+
+// bounded bounds the listing of refs, which go-git reads into memory.
+type bounded struct{ http.RoundTripper }
+
+func (b bounded) RoundTrip(req *http.Request) (*http.Response, error) {
+	res, err := b.RoundTripper.RoundTrip(req)
+	if err == nil && strings.HasSuffix(req.URL.Path, "/info/refs") {
+		res.Body = &limited{ReadCloser: res.Body, what: "bytes of a listing of refs", limit: maxListing}
 	}
-	if len(via) > 5 {
-		return errors.New("the server redirects over 5 times")
-	}
-	return nil
+	return res, err //nolint:wrapcheck // it is a RoundTripper
 }
 
-// sshAuth signs with a key file, or with the agent. The host's key must be known.
-func sshAuth(user string, a Auth) (transport.AuthMethod, error) {
-	known := a.KnownHosts
-	if known == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return nil, fmt.Errorf("looking for known_hosts: %w", err)
-		}
-		known = filepath.Join(home, ".ssh", "known_hosts")
+// limited fails where a stream is longer than its limit.
+type limited struct {
+	io.ReadCloser
+	what       string
+	limit, got int64
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	n, err := l.ReadCloser.Read(p)
+	if l.got += int64(n); l.got > l.limit {
+		return n, &LimitError{What: l.what, Limit: l.limit, Got: l.got}
 	}
-	check, err := gitssh.NewKnownHostsCallback(known)
+	return n, err //nolint:wrapcheck // it is a Reader
+}
+
+// open starts a session. SSH dials without a context, so that is done aside.
+func open[S io.Closer](ctx context.Context, start func() (S, error)) (S, error) {
+	type result struct {
+		session S
+		err     error
+	}
+	c := make(chan result, 1)
+	go func() {
+		s, err := start()
+		c <- result{s, err}
+	}()
+	select {
+	case r := <-c:
+		return r.session, r.err
+	case <-ctx.Done():
+		go func() {
+			if r := <-c; r.err == nil {
+				r.session.Close()
+			}
+		}()
+		var none S
+		return none, context.Cause(ctx)
+	}
+}
+
+// upload starts a session for reading. The listing is nil for an empty repository.
+func (m *remote) upload(ctx context.Context) (transport.UploadPackSession, *packp.AdvRefs, error) {
+	s, err := open(ctx, func() (transport.UploadPackSession, error) {
+		return m.client.NewUploadPackSession(m.endpoint(), m.auth)
+	})
 	if err != nil {
-		return nil, fmt.Errorf("reading known hosts from %s: %w; make it with ssh-keyscan, and check the keys", known, err)
+		return nil, nil, m.explain(ctx, err)
 	}
-	if user == "" {
-		user = "git"
-	}
-	if a.SSHKey == "" {
-		agent, err := gitssh.NewSSHAgentAuth(user)
-		if err != nil {
-			return nil, fmt.Errorf("no SSH key was given and no agent answers: %w; use --ssh-key", err)
-		}
-		agent.HostKeyCallback = check
-		return agent, nil
-	}
-	key, err := gitssh.NewPublicKeysFromFile(user, a.SSHKey, a.SSHPassphrase)
-	if err != nil {
-		return nil, fmt.Errorf("reading the SSH key %s: %w", a.SSHKey, err)
-	}
-	key.HostKeyCallback = check
-	return key, nil
-}
-
-// explain says of a transport's error what to do next. Transports put no
-// credentials into errors: they are not in the endpoint.
-func (r *Repo) explain(doing string, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, transport.ErrAuthenticationRequired), errors.Is(err, transport.ErrAuthorizationFailed):
-		return fmt.Errorf("%s %s: the server refuses the credentials: %w; give --username and --password-file, or --ssh-key", doing, r.name, err)
-	case errors.Is(err, transport.ErrRepositoryNotFound):
-		return fmt.Errorf("%s %s: %w; check the URL, and that the credentials may see it", doing, r.name, err)
-	}
-	return fmt.Errorf("%s %s: %w", doing, r.name, err)
-}
-
-// advertised asks the server for its references.
-func (r *Repo) advertised(ctx context.Context) (*packp.AdvRefs, transport.UploadPackSession, error) {
-	s, err := r.remote.transport.NewUploadPackSession(r.remote.endpoint, r.remote.auth)
-	if err != nil {
-		return nil, nil, r.explain("connecting to", err)
-	}
-	refs, err := s.AdvertisedReferencesContext(ctx)
+	adv, err := s.AdvertisedReferencesContext(ctx)
 	if errors.Is(err, transport.ErrEmptyRemoteRepository) {
-		return packp.NewAdvRefs(), s, nil
+		return s, nil, nil
 	}
 	if err != nil {
 		s.Close()
-		return nil, nil, r.explain("reading the branches of", err)
+		return nil, nil, m.explain(ctx, err)
 	}
-	return refs, s, nil
+	return s, adv, nil
 }
 
-func (r *Repo) remoteHeads(ctx context.Context) (map[string]files.ID, error) {
-	refs, s, err := r.advertised(ctx)
+// endpoint returns a copy: go-git changes it when it follows a redirect.
+func (m *remote) endpoint() *transport.Endpoint {
+	ep := *m.address.endpoint
+	return &ep
+}
+
+// look asks the server for its refs.
+func (m *remote) look(ctx context.Context) (listing, error) {
+	ctx, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
+	s, adv, err := m.upload(ctx)
 	if err != nil {
-		return nil, err
+		return listing{}, fmt.Errorf("listing refs: %w", err)
 	}
 	defer s.Close()
-	heads := map[string]files.ID{}
-	for name, h := range refs.References {
-		if branch, ok := strings.CutPrefix(name, headsPrefix); ok {
-			heads[branch] = files.ID(h)
-		}
-	}
-	return heads, nil
+	return m.remember(adv), nil
 }
 
-// Fetch brings branches of a remote, whole. A branch that the remote does not have
-// is none here either. Of a repository on this machine there is nothing to fetch.
-func (r *Repo) Fetch(ctx context.Context, branches ...string) error {
-	if r.remote == nil || len(branches) == 0 {
-		return nil
-	}
-	return r.fetch(ctx, func(name string) bool {
-		branch, ok := strings.CutPrefix(name, headsPrefix)
-		return ok && slices.Contains(branches, branch)
-	})
-}
-
-// fetchRevision brings what a revision may name: its branch or tag, else, for a
-// commit id that is not here, all of them.
-func (r *Repo) fetchRevision(ctx context.Context, rev string) error {
-	base := rev
-	if i := strings.IndexAny(rev, "~^"); i >= 0 {
-		base = rev[:i]
-	}
-	if id, err := files.ParseID(base); err == nil && r.store.HasEncodedObject(hashOf(id)) == nil {
-		return nil
-	}
-	found := false
-	err := r.fetch(ctx, func(name string) bool {
-		is := name == base || name == "HEAD" && base == "HEAD" || name == headsPrefix+base || name == "refs/tags/"+base
-		found = found || is
-		return is
-	})
-	if err != nil || found {
-		return err
-	}
-	return r.fetch(ctx, func(name string) bool { return strings.HasPrefix(name, headsPrefix) })
-}
-
-// fetch brings the references that are wanted and what they need.
-func (r *Repo) fetch(ctx context.Context, wanted func(ref string) bool) error {
-	unlock, err := r.exclusive(ctx)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	refs, s, err := r.advertised(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	get := map[plumbing.ReferenceName]plumbing.Hash{}
-	for name, h := range refs.References {
-		if wanted(name) {
-			get[plumbing.ReferenceName(name)] = h
+func (m *remote) remember(adv *packp.AdvRefs) listing {
+	l := listing{refs: map[string]files.ID{}}
+	if adv != nil {
+		for name, id := range adv.References {
+			if strings.HasPrefix(name, "refs/") {
+				l.refs[name] = files.ID(id)
+			}
+		}
+		if adv.Head != nil {
+			l.head = files.ID(*adv.Head)
 		}
 	}
-	if refs.Head != nil && wanted("HEAD") {
-		get[plumbing.HEAD] = *refs.Head
-	}
-	if err := r.download(ctx, s, refs, get); err != nil {
-		return err
-	}
-	for name, h := range get {
-		if err := r.store.SetReference(plumbing.NewHashReference(name, h)); err != nil {
-			return diskError(r.name, err)
-		}
-	}
-	return r.forget(refs, wanted)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.latest = &l
+	return l
 }
 
-// download gets the objects of references that are not here yet.
-func (r *Repo) download(ctx context.Context, s transport.UploadPackSession, refs *packp.AdvRefs, get map[plumbing.ReferenceName]plumbing.Hash) error {
-	req := packp.NewUploadPackRequestFromCapabilities(refs.Capabilities)
-	for _, h := range get {
-		if r.store.HasEncodedObject(h) != nil && !slices.Contains(req.Wants, h) {
-			req.Wants = append(req.Wants, h)
-		}
+// last returns what the server said last, and asks it if it was not asked yet.
+func (m *remote) last(ctx context.Context) (listing, error) {
+	m.mu.Lock()
+	l := m.latest
+	m.mu.Unlock()
+	if l != nil {
+		return *l, nil
 	}
-	if len(req.Wants) == 0 {
-		return nil
-	}
-	have, err := r.store.IterReferences()
-	if err != nil {
-		return fmt.Errorf("reading the cache of %s: %w", r.name, err)
-	}
-	err = have.ForEach(func(ref *plumbing.Reference) error {
-		if ref.Type() == plumbing.HashReference && !slices.Contains(req.Haves, ref.Hash()) {
-			req.Haves = append(req.Haves, ref.Hash())
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("reading the cache of %s: %w", r.name, err)
-	}
-	resp, err := s.UploadPack(ctx, req)
-	if err != nil {
-		return r.explain("fetching from", err)
-	}
-	defer resp.Close()
-	if err := packfile.UpdateObjectStorage(r.store, demux(req.Capabilities, resp)); err != nil {
-		return diskError(r.name, fmt.Errorf("fetching: %w", err))
-	}
-	r.store.Reindex()
-	return nil
+	return m.look(ctx)
 }
 
-// demux takes the pack out of the channels that the server sends it in.
-func demux(caps *capability.List, from io.Reader) io.Reader {
+// remoteError is what a server or the way to it had to say, fit to be shown.
+type remoteError struct {
+	text string
+	err  error
+}
+
+func (e *remoteError) Error() string { return e.text }
+func (e *remoteError) Unwrap() error { return e.err }
+
+// explain turns an error of a session into one that says what to do and holds no
+// credentials.
+func (m *remote) explain(ctx context.Context, err error) error {
+	err = unwrapped(err)
+	if ctx.Err() != nil {
+		return fmt.Errorf("talking to %s: %w", m.address.endpoint.Host, context.Cause(ctx))
+	}
+	var redirect *redirectError
+	var limit *LimitError
+	var text string
 	switch {
-	case caps.Supports(capability.Sideband64k):
-		return sideband.NewDemuxer(sideband.Sideband64k, from)
-	case caps.Supports(capability.Sideband):
-		return sideband.NewDemuxer(sideband.Sideband, from)
+	case errors.As(err, &redirect):
+		text = redirect.Error()
+	case errors.As(err, &limit):
+		return limit
+	case errors.Is(err, transport.ErrAuthenticationRequired) && m.auth == nil:
+		text = "the server asks for credentials and none were given; give a user name and a password or token"
+	case errors.Is(err, transport.ErrAuthenticationRequired):
+		text = "the server does not accept the credentials; check that the token is for " + m.address.endpoint.Host + " and has not expired"
+	case errors.Is(err, transport.ErrAuthorizationFailed):
+		text = "the credentials are valid and do not allow this; " + printable(err.Error(), m.secrets...)
+	case errors.Is(err, transport.ErrRepositoryNotFound):
+		text = "there is no such repository, or the credentials may not see it"
+	default:
+		text = printable(err.Error(), m.secrets...)
 	}
-	return from
+	return &remoteError{text: text, err: err}
 }
 
-// forget drops the branches that the remote no longer has.
-func (r *Repo) forget(refs *packp.AdvRefs, wanted func(ref string) bool) error {
-	here, err := r.store.IterReferences()
-	if err != nil {
-		return fmt.Errorf("reading the cache of %s: %w", r.name, err)
-	}
-	return here.ForEach(func(ref *plumbing.Reference) error {
-		name := ref.Name().String()
-		if _, there := refs.References[name]; there || !strings.HasPrefix(name, headsPrefix) || !wanted(name) {
-			return nil
-		}
-		return r.store.RemoveReference(ref.Name())
-	})
-}
-
-// push sends the pack and all branches in one request, and then believes only what
-// the branches say.
-func (r *Repo) push(ctx context.Context, updates []Update, heads []files.ID, pack string) error {
-	sent := r.send(ctx, updates, heads, pack)
-	if sent != nil && ctx.Err() != nil {
-		return r.explain("pushing to", sent)
-	}
-	now, err := r.remoteHeads(ctx)
-	if err != nil {
-		return errors.Join(r.explain("pushing to", sent), err)
-	}
-	landed := 0
-	var race *RaceError
-	for i, u := range updates {
-		switch got := now[u.Branch]; {
-		case got == heads[i]:
-			landed++
-		case got != u.Old && race == nil:
-			race = &RaceError{Branch: u.Branch, Want: u.Old, Got: got}
+// unwrapped takes off the wrappers of go-git that hide what they wrap.
+func unwrapped(err error) error {
+	var unexpected *plumbing.UnexpectedError
+	var permanent *plumbing.PermanentError
+	for {
+		switch {
+		case errors.As(err, &unexpected):
+			err = unexpected.Err
+		case errors.As(err, &permanent):
+			err = permanent.Err
+		default:
+			return err
 		}
 	}
-	switch {
-	case landed == len(updates):
-		return r.follow(updates, heads)
-	case race != nil:
-		return race
-	case sent == nil:
-		sent = errors.New("the server took the push, but the branches did not move")
-	}
-	return fmt.Errorf("%w (%d of %d branches moved)", r.explain("pushing to", sent), landed, len(updates))
-}
-
-// follow moves the cache's branches to where the remote's are.
-func (r *Repo) follow(updates []Update, heads []files.ID) error {
-	for i, u := range updates {
-		ref := plumbing.NewHashReference(plumbing.NewBranchReferenceName(u.Branch), hashOf(heads[i]))
-		if err := r.store.SetReference(ref); err != nil {
-			return diskError(r.name, err)
-		}
-	}
-	return nil
-}
-
-// send is the push itself.
-func (r *Repo) send(ctx context.Context, updates []Update, heads []files.ID, pack string) error {
-	s, err := r.remote.transport.NewReceivePackSession(r.remote.endpoint, r.remote.auth)
-	if err != nil {
-		return err //nolint:wrapcheck // the caller explains
-	}
-	defer s.Close()
-	refs, err := s.AdvertisedReferencesContext(ctx)
-	if err != nil {
-		return err //nolint:wrapcheck // the caller explains
-	}
-	req := packp.NewReferenceUpdateRequestFromCapabilities(refs.Capabilities)
-	if refs.Capabilities.Supports(capability.Atomic) {
-		if err := req.Capabilities.Set(capability.Atomic); err != nil {
-			return err //nolint:wrapcheck // the caller explains
-		}
-	}
-	for i, u := range updates {
-		req.Commands = append(req.Commands, &packp.Command{Name: plumbing.NewBranchReferenceName(u.Branch), Old: hashOf(u.Old), New: hashOf(heads[i])})
-	}
-	f, err := os.Open(pack)
-	if err != nil {
-		return err //nolint:wrapcheck // the caller explains
-	}
-	defer f.Close()
-	req.Packfile = f
-	status, err := s.ReceivePack(ctx, req)
-	if err != nil {
-		return err //nolint:wrapcheck // the caller explains
-	}
-	if status != nil {
-		return status.Error() //nolint:wrapcheck // the caller explains
-	}
-	return nil
 }

@@ -66,7 +66,7 @@ func encodeIndex(w io.Writer, entries []entry, pack [sha1.Size]byte) error {
 			u32(uint32(e.offset)) //nolint:gosec // it fits
 			continue
 		}
-		u32(large | uint32(len(far)/8))                               //nolint:gosec // fewer than the objects
+		u32(large | uint32(len(far)/8))                            //nolint:gosec // fewer than the objects
 		far = binary.BigEndian.AppendUint64(far, uint64(e.offset)) //nolint:gosec // never negative
 	}
 	put(far)

@@ -9,8 +9,8 @@ import (
 const Heads = "refs/heads/"
 
 // CheckBranch says why Git would not take a branch name, by the rules of
-// git-check-ref-format(1); nil if it would. Names that begin with a dash and the
-// name HEAD, which Git takes and no command can say, are refused, too.
+// git-check-ref-format(1); nil if it would. HEAD and @, which commands take for
+// something else, are refused, too.
 func CheckBranch(name string) error {
 	if reason := flaw(name); reason != "" {
 		return fmt.Errorf("branch name %q: %s", name, reason)

@@ -1,0 +1,90 @@
+package git
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git/internal/refs"
+)
+
+// Update moves one branch by one commit.
+type Update struct {
+	Branch  string   // short name: "waybill/state"
+	Old     files.ID // where the branch must be, and the commit's parent; zero: it must not exist
+	Tree    *files.Folder
+	Message string
+	Author  Author    // and committer
+	When    time.Time // author and committer date, to the second, in its zone
+}
+
+// move is an update with the commit that carries it out.
+type move struct {
+	Update
+	id   files.ID
+	data []byte
+}
+
+func (m move) ref() string { return refs.Heads + m.Branch }
+
+// moves makes the commits. It refuses what Git would not take, and a branch that
+// stands twice.
+func moves(updates []Update) ([]move, error) {
+	all := make([]move, len(updates))
+	seen := make(map[string]bool, len(updates))
+	for i, u := range updates {
+		data, err := u.commit()
+		if err != nil {
+			return nil, fmt.Errorf("preparing branch %q: %w", u.Branch, err)
+		}
+		if seen[u.Branch] {
+			return nil, fmt.Errorf("preparing branch %q: it stands twice", u.Branch)
+		}
+		seen[u.Branch] = true
+		all[i] = move{Update: u, id: files.Sum("commit", data), data: data}
+	}
+	return all, nil
+}
+
+// commit returns the body of the commit object.
+func (u Update) commit() ([]byte, error) {
+	if err := refs.CheckBranch(u.Branch); err != nil {
+		return nil, err //nolint:wrapcheck // it says all
+	}
+	switch {
+	case u.Tree == nil:
+		return nil, errors.New("it has no tree")
+	case u.When.Unix() < 0:
+		return nil, fmt.Errorf("its date is %s; want one since 1970", u.When)
+	case u.Author.Name == "" || strings.ContainsAny(u.Author.Name+u.Author.Email, "<>\n\x00"):
+		return nil, fmt.Errorf("author %q <%s> is empty or has a character that a commit cannot hold", u.Author.Name, u.Author.Email)
+	case strings.Contains(u.Message, "\x00"):
+		return nil, errors.New("its message contains a zero byte")
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "tree %s\n", u.Tree.ID())
+	if !u.Old.IsZero() {
+		fmt.Fprintf(&b, "parent %s\n", u.Old)
+	}
+	who := fmt.Sprintf("%s <%s> %d %s", u.Author.Name, u.Author.Email, u.When.Unix(), u.When.Format("-0700"))
+	fmt.Fprintf(&b, "author %s\ncommitter %s\n\n%s", who, who, u.Message)
+	return []byte(b.String()), nil
+}
+
+// outstanding leaves out moves that are done already, and finds the first that
+// cannot be done.
+func outstanding(all []move, at map[string]files.ID) ([]move, error) {
+	var todo []move
+	for _, m := range all {
+		switch at[m.Branch] {
+		case m.id:
+		case m.Old:
+			todo = append(todo, m)
+		default:
+			return nil, &RaceError{Branch: m.Branch, Want: m.Old, Got: at[m.Branch]}
+		}
+	}
+	return todo, nil
+}

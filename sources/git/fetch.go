@@ -1,0 +1,233 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
+	"github.com/go-git/go-git/v5/plumbing/transport"
+	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
+
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git/internal/refs"
+)
+
+// maxPack is the largest pack that is fetched, in bytes.
+const maxPack = 2 << 30
+
+// openURL prepares a repository behind a URL and its cache.
+func openURL(o Options) (*Repo, error) {
+	a, err := parseURL(o.Location)
+	if err != nil {
+		return nil, fmt.Errorf("opening repository: %w", err)
+	}
+	if o.CacheDir == "" {
+		return nil, fmt.Errorf("opening repository %s: a URL needs a cache directory", a.shown)
+	}
+	dir := filepath.Join(o.CacheDir, a.cacheName())
+	if err := initCache(dir); err != nil {
+		return nil, fmt.Errorf("opening repository %s: preparing its cache: %w", a.shown, advise(err))
+	}
+	m, err := openRemote(a, o.Auth)
+	if err != nil {
+		return nil, fmt.Errorf("opening repository %s: %w", a.shown, err)
+	}
+	return &Repo{shown: a.shown, bare: true, refs: refs.At(dir), head: refs.At(dir), store: openStore(dir, dir), remote: m}, nil
+}
+
+// initCache makes a bare repository that Git can read, too, unless it is there.
+func initCache(dir string) error {
+	for _, sub := range []string{"objects/pack", "objects/info", "refs/heads", "refs/tags"} {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.FromSlash(sub)), 0o700); err != nil {
+			return err //nolint:wrapcheck // it names the directory
+		}
+	}
+	for name, text := range map[string]string{
+		"HEAD":   "ref: refs/heads/main\n",
+		"config": "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n",
+	} {
+		path := filepath.Join(dir, name)
+		if _, err := os.Stat(path); err == nil {
+			continue
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			return err //nolint:wrapcheck // it names the file
+		}
+	}
+	return nil
+}
+
+// Fetch gets the objects of branches, as the server listed them last; branches that
+// it did not list are passed over. What is in the cache is not asked for. It does
+// nothing for a repository on disk.
+func (r *Repo) Fetch(ctx context.Context, branches ...string) error {
+	if r.remote == nil || len(branches) == 0 {
+		return nil
+	}
+	l, err := r.remote.last(ctx)
+	if err != nil {
+		return fmt.Errorf("fetching from %s: %w", r.shown, err)
+	}
+	var ids []files.ID
+	for _, b := range branches {
+		if id, ok := l.refs[refs.Heads+b]; ok {
+			ids = append(ids, id)
+		}
+	}
+	return r.obtain(ctx, ids...)
+}
+
+// obtain has commits, and all that is below them, in the cache.
+func (r *Repo) obtain(ctx context.Context, ids ...files.ID) error {
+	if r.remote == nil || len(r.lacking(ids)) == 0 {
+		return nil
+	}
+	w, err := r.acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("fetching from %s: %w", r.shown, err)
+	}
+	defer w.Release()
+	if err := r.download(ctx, w, ids); err != nil {
+		return fmt.Errorf("fetching from %s: %w", r.shown, err)
+	}
+	return nil
+}
+
+// lacking returns the ids that the cache does not have.
+func (r *Repo) lacking(ids []files.ID) []files.ID {
+	var lacking []files.ID
+	for _, id := range ids {
+		if !r.store.has(id) {
+			lacking = append(lacking, id)
+		}
+	}
+	return lacking
+}
+
+// download gets commits that the cache lacks. A server gives what its refs are at; for
+// anything else all refs are fetched, of which it should be part.
+func (r *Repo) download(ctx context.Context, w *refs.Writer, ids []files.ID) error {
+	r.store.refresh()
+	lacking := r.lacking(ids)
+	if len(lacking) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, transferTime)
+	defer cancel()
+	s, adv, err := r.remote.upload(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	l := r.remote.remember(adv)
+	if wants := r.wants(l, lacking); len(wants) > 0 {
+		if err := r.receive(ctx, s, adv, wants); err != nil {
+			return err
+		}
+	}
+	r.store.refresh()
+	if err := r.keep(w, l.refs); err != nil {
+		return err
+	}
+	if gone := r.lacking(lacking); len(gone) > 0 {
+		return fmt.Errorf("commit %s is below no branch or tag of the server: it does not exist, or a branch was rewritten", gone[0])
+	}
+	return nil
+}
+
+// wants returns what to ask for.
+func (r *Repo) wants(l listing, lacking []files.ID) []files.ID {
+	tips := make(map[files.ID]bool, len(l.refs))
+	var all []files.ID
+	for name, id := range l.refs {
+		if tracked(name) {
+			tips[id] = true
+			all = append(all, id)
+		}
+	}
+	for _, id := range lacking {
+		if !tips[id] {
+			return r.lacking(all)
+		}
+	}
+	return lacking
+}
+
+func tracked(name string) bool {
+	return strings.HasPrefix(name, refs.Heads) || strings.HasPrefix(name, "refs/tags/")
+}
+
+// keep notes which refs of the server the cache has whole. They are told to the server
+// at the next fetch, and keep what they lead to from being collected by Git.
+func (r *Repo) keep(w *refs.Writer, all map[string]files.ID) error {
+	whole := make(map[string]files.ID, len(all))
+	for name, id := range all {
+		if tracked(name) && r.store.has(id) {
+			whole[name] = id
+		}
+	}
+	if err := w.Replace(whole); err != nil {
+		return advise(fmt.Errorf("updating the cache: %w", err))
+	}
+	return nil
+}
+
+// receive asks for commits and stores the pack that comes.
+func (r *Repo) receive(ctx context.Context, s transport.UploadPackSession, adv *packp.AdvRefs, wants []files.ID) error {
+	have, err := r.refs.List("refs/")
+	if err != nil {
+		return err //nolint:wrapcheck // it names the ref
+	}
+	req := packp.NewUploadPackRequestFromCapabilities(adv.Capabilities)
+	if adv.Capabilities.Supports(capability.NoProgress) {
+		if err := req.Capabilities.Set(capability.NoProgress); err != nil {
+			return err //nolint:wrapcheck // cannot happen
+		}
+	}
+	for _, id := range wants {
+		req.Wants = append(req.Wants, plumbing.Hash(id))
+	}
+	for _, id := range have {
+		if r.store.has(id) {
+			req.Haves = append(req.Haves, plumbing.Hash(id))
+		}
+	}
+	res, err := s.UploadPack(ctx, req)
+	if err != nil {
+		return r.remote.explain(ctx, err)
+	}
+	defer res.Close()
+	var in io.Reader = &limited{ReadCloser: res, what: "bytes of a pack", limit: maxPack}
+	switch {
+	case req.Capabilities.Supports(capability.Sideband64k):
+		in = sideband.NewDemuxer(sideband.Sideband64k, in)
+	case req.Capabilities.Supports(capability.Sideband):
+		in = sideband.NewDemuxer(sideband.Sideband, in)
+	}
+	if err := storePack(r.store.dir, in); err != nil {
+		return advise(r.remote.explain(ctx, err))
+	}
+	return nil
+}
+
+// storePack checks and stores a pack.
+func storePack(dir string, in io.Reader) error {
+	out, err := dotgit.New(osfs.New(dir)).NewObjectPack()
+	if err != nil {
+		return fmt.Errorf("storing a pack: %w", err)
+	}
+	_, err = io.Copy(out, in)
+	if err = errors.Join(err, out.Close()); err != nil {
+		return fmt.Errorf("storing a pack: %w", err)
+	}
+	return nil
+}

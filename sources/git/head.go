@@ -1,0 +1,100 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git/internal/refs"
+)
+
+// Author is who wrote a commit.
+type Author struct{ Name, Email string }
+
+// Head is a commit with its files.
+type Head struct {
+	Commit  files.ID
+	Parent  files.ID      // the first; zero for none
+	Tree    *files.Folder // equal folders of a Repo are the same pointer
+	Message string
+	Author  Author
+	When    time.Time // committer date
+}
+
+// Heads returns where every branch is now. For a URL it asks the server once.
+func (r *Repo) Heads(ctx context.Context) (map[string]files.ID, error) {
+	if r.remote != nil {
+		l, err := r.remote.look(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return branches(l.refs), nil
+	}
+	all, err := r.refs.List(refs.Heads)
+	if err != nil {
+		return nil, fmt.Errorf("reading branches of %s: %w", r.shown, err)
+	}
+	return branches(all), nil
+}
+
+// branches picks the branches from refs and shortens their names.
+func branches(all map[string]files.ID) map[string]files.ID {
+	short := make(map[string]files.ID, len(all))
+	for name, id := range all {
+		if b, ok := strings.CutPrefix(name, refs.Heads); ok {
+			short[b] = id
+		}
+	}
+	return short
+}
+
+// Branch reads the head of a branch; false if there is no such branch. For a URL the
+// branch is where the server said last that it is.
+func (r *Repo) Branch(ctx context.Context, name string) (Head, bool, error) {
+	id, err := r.tip(ctx, name)
+	if err != nil || id.IsZero() {
+		return Head{}, false, err
+	}
+	h, err := r.Commit(ctx, id)
+	if err != nil {
+		return Head{}, false, fmt.Errorf("reading branch %s: %w", name, err)
+	}
+	r.known.add(name, id, h.Tree)
+	return h, true, nil
+}
+
+func (r *Repo) tip(ctx context.Context, name string) (files.ID, error) {
+	if r.remote == nil {
+		return r.refs.Read(refs.Heads + name) //nolint:wrapcheck // it names the ref
+	}
+	l, err := r.remote.last(ctx)
+	if err != nil {
+		return files.ID{}, err
+	}
+	return l.refs[refs.Heads+name], nil
+}
+
+// Commit reads any commit by its id. For a URL it must be below a branch or a tag.
+func (r *Repo) Commit(ctx context.Context, id files.ID) (Head, error) {
+	if err := r.obtain(ctx, id); err != nil {
+		return Head{}, err
+	}
+	c, err := r.store.commit(id)
+	if err != nil {
+		return Head{}, err
+	}
+	n, err := r.folder(ctx, files.ID(c.TreeHash), 0)
+	if err != nil {
+		return Head{}, fmt.Errorf("reading files of commit %s: %w", id, err)
+	}
+	h := Head{
+		Commit: files.ID(c.Hash), Tree: n.folder, Message: c.Message,
+		Author: Author{Name: c.Author.Name, Email: c.Author.Email}, When: c.Committer.When,
+	}
+	if len(c.ParentHashes) > 0 {
+		h.Parent = files.ID(c.ParentHashes[0])
+	}
+	return h, nil
+}

@@ -1,0 +1,135 @@
+package git
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git/internal/pack"
+)
+
+// maxKnown bounds how many ids are remembered as stored; then remembering starts
+// afresh, at the cost of writing some objects twice.
+const maxKnown = 4 << 20
+
+// known is which objects are stored for sure: those below branches that stand where
+// they were read or written.
+type known struct {
+	mu    sync.Mutex
+	heads map[string]files.ID // by branch
+	ids   map[files.ID]bool
+}
+
+// add notes that a branch is at a commit with a tree.
+func (k *known) add(branch string, commit files.ID, tree *files.Folder) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.heads == nil || len(k.ids) > maxKnown {
+		k.heads, k.ids = map[string]files.ID{}, map[files.ID]bool{}
+	}
+	if k.heads[branch] == commit {
+		return
+	}
+	k.heads[branch] = commit
+	k.note(tree)
+}
+
+// at returns where a branch was when it was noted last; zero if it was not.
+func (k *known) at(branch string) files.ID {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.heads[branch]
+}
+
+func (k *known) note(f *files.Folder) {
+	if k.ids[f.ID()] {
+		return
+	}
+	k.ids[f.ID()] = true
+	for _, e := range f.Entries() {
+		if e.Dir != nil {
+			k.note(e.Dir)
+		} else {
+			k.ids[e.ID] = true
+		}
+	}
+}
+
+// check forgets everything if a branch is no longer where it was: what only that
+// commit led to may be gone.
+func (k *known) check(at map[string]files.ID) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for branch, id := range k.heads {
+		if at[branch] != id {
+			k.heads, k.ids = nil, nil
+			return
+		}
+	}
+}
+
+func (k *known) has(id files.ID) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.ids[id]
+}
+
+// collector gathers the objects that a pack must have.
+type collector struct {
+	known         *known
+	seen          map[files.ID]bool
+	commits       []pack.Object
+	folders, rest []pack.Object
+}
+
+// missing returns the objects of moves that are not known to be stored: commits, then
+// folders, then files, each in the order of the moves.
+func missing(todo []move, k *known) ([]pack.Object, error) {
+	c := collector{known: k, seen: map[files.ID]bool{}}
+	for _, m := range todo {
+		if !c.first(m.id) {
+			continue // equal trees on equal parents are one commit
+		}
+		c.commits = append(c.commits, made(pack.Commit, m.id, m.data))
+		if err := c.folder(m.Tree); err != nil {
+			return nil, fmt.Errorf("preparing branch %s: %w", m.Branch, err)
+		}
+	}
+	return append(append(c.commits, c.folders...), c.rest...), nil
+}
+
+func made(kind pack.Kind, id files.ID, data []byte) pack.Object {
+	return pack.Object{Kind: kind, ID: id, Data: func() ([]byte, error) { return data, nil }}
+}
+
+// first reports whether an id comes for the first time and is not known.
+func (c *collector) first(id files.ID) bool {
+	if c.seen[id] || c.known.has(id) {
+		return false
+	}
+	c.seen[id] = true
+	return true
+}
+
+func (c *collector) folder(f *files.Folder) error {
+	if !c.first(f.ID()) {
+		return nil
+	}
+	for _, e := range f.Entries() {
+		if err := checkEntry(e.Name, e.Mode); err != nil {
+			return err
+		}
+		switch {
+		case e.Dir != nil:
+			if err := c.folder(e.Dir); err != nil {
+				return within(e.Name, err)
+			}
+		case e.Blob != nil:
+			if c.first(e.ID) {
+				c.rest = append(c.rest, pack.Object{Kind: pack.Blob, ID: e.ID, Data: e.Blob.Bytes})
+			}
+		}
+	}
+	c.folders = append(c.folders, pack.Object{Kind: pack.Tree, ID: f.ID(), Data: func() ([]byte, error) { return f.Encode(), nil }})
+	return nil
+}

@@ -1,0 +1,201 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-git/go-git/v5/config"
+
+	"github.com/waybill-dev/waybill/sources/git/internal/refs"
+)
+
+// Repo is an open repository. It is safe for concurrent use.
+type Repo struct {
+	shown  string // location without credentials
+	subdir string
+	store  *store
+	refs   refs.Store // of the repository on disk: the one opened, or the cache
+	head   refs.Store // where HEAD is: differs from refs in a linked work tree
+	bare   bool
+	remote *remote // nil for a repository on disk
+
+	folders folders
+	known   known
+}
+
+// Open opens a repository on disk, or prepares the cache of one behind a URL. It
+// sends nothing: a URL that leads nowhere is found by what asks first. Repositories
+// in a format that is not supported are refused.
+func Open(_ context.Context, o Options) (*Repo, error) {
+	if IsURL(o.Location) {
+		return openURL(o)
+	}
+	d, err := discover(o.Location)
+	if err != nil {
+		return nil, fmt.Errorf("opening repository %s: %w", o.Location, err)
+	}
+	cfg, err := readConfig(d.common)
+	if err != nil {
+		return nil, fmt.Errorf("opening repository %s: %w", o.Location, err)
+	}
+	r := &Repo{
+		shown: d.root, subdir: d.subdir, bare: cfg.Core.IsBare,
+		refs: refs.At(d.common), head: refs.At(d.git), store: openStore(d.git, d.common),
+	}
+	return r, nil
+}
+
+// Name is the location without credentials: a URL, or the absolute path of the work
+// tree or of the bare repository.
+func (r *Repo) Name() string { return r.shown }
+
+// Subdir is the folder of the repository that the location is, slash-separated and
+// relative to the root of the work tree; empty for the root, for a bare repository
+// and for a URL.
+func (r *Repo) Subdir() string { return r.subdir }
+
+// directories is where the parts of a repository on disk are.
+type directories struct {
+	git    string // HEAD
+	common string // refs, objects, config
+	root   string // work tree, or the bare repository
+	subdir string
+}
+
+// discover finds the repository that a path is or is in, as Git does: upwards, the
+// first folder that has a .git or looks like one.
+func discover(path string) (directories, error) {
+	start, err := filepath.Abs(path)
+	if err != nil {
+		return directories{}, err //nolint:wrapcheck // the caller names the path
+	}
+	if info, err := os.Stat(start); err != nil {
+		return directories{}, err //nolint:wrapcheck // it names the path
+	} else if !info.IsDir() {
+		return directories{}, errors.New("it is a file, not a directory")
+	}
+	for dir := start; ; dir = filepath.Dir(dir) {
+		d := directories{git: filepath.Join(dir, ".git"), root: dir}
+		if link, err := gitFile(d.git); err != nil {
+			return directories{}, err
+		} else if link != "" {
+			d.git = link
+		}
+		switch {
+		case isGitDir(d.git):
+			rel, err := filepath.Rel(dir, start)
+			if err != nil {
+				return directories{}, err //nolint:wrapcheck // the caller names the path
+			}
+			if d.subdir = filepath.ToSlash(rel); rel == "." {
+				d.subdir = ""
+			}
+		case isGitDir(dir):
+			d.git = dir
+		case dir == filepath.Dir(dir):
+			return directories{}, errors.New("neither it nor a folder above it is a Git repository; run git init, or give the path or URL of one")
+		default:
+			continue
+		}
+		d.common = commonDir(d.git)
+		return d, nil
+	}
+}
+
+// gitFile follows a .git that is a file, as in linked work trees and submodules;
+// empty if it is none.
+func gitFile(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil || info.IsDir() {
+		return "", nil //nolint:nilerr // there is no such file, which is no error
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", err //nolint:wrapcheck // it names the file
+	}
+	target, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir: ")
+	if !ok {
+		return "", fmt.Errorf("%s does not begin with \"gitdir: \"", path)
+	}
+	if !filepath.IsAbs(target) {
+		target = filepath.Join(filepath.Dir(path), target)
+	}
+	return target, nil
+}
+
+// isGitDir reports whether a folder has what every repository has.
+func isGitDir(dir string) bool {
+	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
+		return false
+	}
+	common := commonDir(dir)
+	for _, name := range []string{"objects", "refs"} {
+		if _, err := os.Stat(filepath.Join(common, name)); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// commonDir returns the folder that a linked work tree shares with the others.
+func commonDir(dir string) string {
+	data, err := os.ReadFile(filepath.Join(dir, "commondir"))
+	if err != nil {
+		return dir
+	}
+	common := strings.TrimSpace(string(data))
+	if !filepath.IsAbs(common) {
+		common = filepath.Join(dir, common)
+	}
+	return common
+}
+
+// readConfig reads a repository's config and refuses formats that are not Git's
+// usual one.
+func readConfig(dir string) (*config.Config, error) {
+	f, err := os.Open(filepath.Join(dir, "config"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return config.NewConfig(), nil
+	}
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it names the file
+	}
+	defer f.Close()
+	cfg, err := config.ReadConfig(f)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", f.Name(), err)
+	}
+	extensions := cfg.Raw.Section("extensions")
+	if format := extensions.Option("objectformat"); format != "" && format != "sha1" {
+		return nil, fmt.Errorf("its object format is %s; want sha1", format)
+	}
+	if storage := extensions.Option("refstorage"); storage != "" && storage != "files" {
+		return nil, fmt.Errorf("its refs are stored as %s; want files (git refs migrate --ref-format=files)", storage)
+	}
+	return cfg, nil
+}
+
+// workTrees returns the refs stores whose HEADs say which branches are checked out.
+func (r *Repo) workTrees() ([]refs.Store, error) {
+	var trees []refs.Store
+	if r.remote != nil {
+		return nil, nil
+	}
+	common := r.store.dir
+	if !r.bare {
+		trees = append(trees, refs.At(common))
+	}
+	entries, err := os.ReadDir(filepath.Join(common, "worktrees"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("looking for work trees: %w", err)
+	}
+	for _, e := range entries {
+		trees = append(trees, refs.At(filepath.Join(common, "worktrees", e.Name())))
+	}
+	return trees, nil
+}

@@ -1,0 +1,218 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
+	"github.com/go-git/go-git/v5/plumbing/transport"
+
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git/internal/refs"
+)
+
+// push moves branches of a server. The caller holds w, so the cache is ours.
+func (r *Repo) push(ctx context.Context, w *refs.Writer, all []move) error {
+	ctx, cancel := context.WithTimeout(ctx, transferTime)
+	defer cancel()
+	s, adv, err := r.remote.receivePack(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	at := advertised(adv)
+	todo, err := outstanding(all, at)
+	if err != nil || len(todo) == 0 {
+		return err
+	}
+	var parents []files.ID
+	for _, m := range todo {
+		if !m.Old.IsZero() {
+			parents = append(parents, m.Old)
+		}
+	}
+	if err := r.download(ctx, w, parents); err != nil {
+		return err
+	}
+	path, err := r.write(ctx, todo, at)
+	if err != nil {
+		return err
+	}
+	if refused := r.remote.send(ctx, s, adv, todo, path); refused != nil {
+		if err := r.settle(ctx, todo, refused); err != nil {
+			return err
+		}
+	}
+	r.store.refresh()
+	return r.keep(w, r.remote.moved(todo))
+}
+
+// receivePack starts a session for writing.
+func (m *remote) receivePack(ctx context.Context) (transport.ReceivePackSession, *packp.AdvRefs, error) {
+	s, err := open(ctx, func() (transport.ReceivePackSession, error) {
+		return m.client.NewReceivePackSession(m.endpoint(), m.auth)
+	})
+	if err != nil {
+		return nil, nil, m.explain(ctx, err)
+	}
+	adv, err := s.AdvertisedReferencesContext(ctx)
+	if errors.Is(err, transport.ErrEmptyRemoteRepository) {
+		adv, err = packp.NewAdvRefs(), nil
+	}
+	if err != nil {
+		s.Close()
+		return nil, nil, m.explain(ctx, err)
+	}
+	return s, adv, nil
+}
+
+// advertised returns the branches that a server said it has.
+func advertised(adv *packp.AdvRefs) map[string]files.ID {
+	at := make(map[string]files.ID, len(adv.References))
+	for name, id := range adv.References {
+		at[name] = files.ID(id)
+	}
+	return branches(at)
+}
+
+// send pushes a pack and a command for each move. Without an error, the server said
+// that all of them are done.
+func (m *remote) send(ctx context.Context, s transport.ReceivePackSession, adv *packp.AdvRefs, todo []move, path string) error {
+	pack, err := os.Open(path)
+	if err != nil {
+		return err //nolint:wrapcheck // it names the file
+	}
+	defer pack.Close()
+	req := packp.NewReferenceUpdateRequestFromCapabilities(adv.Capabilities)
+	for _, c := range []capability.Capability{capability.Atomic, capability.Sideband64k} {
+		if adv.Capabilities.Supports(c) {
+			if err := req.Capabilities.Set(c); err != nil {
+				return err //nolint:wrapcheck // cannot happen
+			}
+		}
+	}
+	var said excerpt
+	req.Packfile, req.Progress = pack, &said
+	for _, t := range todo {
+		req.Commands = append(req.Commands, &packp.Command{
+			Name: plumbing.ReferenceName(t.ref()), Old: plumbing.Hash(t.Old), New: plumbing.Hash(t.id),
+		})
+	}
+	report, err := s.ReceivePack(ctx, req)
+	if report != nil && err != nil {
+		return &refusal{text: printable(verdict(report)+"; "+said.String(), m.secrets...)}
+	}
+	if err != nil {
+		return m.explain(ctx, err)
+	}
+	if report == nil {
+		return &remoteError{text: "the server did not say what it did"}
+	}
+	return nil
+}
+
+// refusal is the report of a server that did not do all that was asked.
+type refusal struct{ text string }
+
+func (e *refusal) Error() string { return "the server refused: " + strings.TrimRight(e.text, "; ") }
+
+// verdict says why, for at most three branches.
+func verdict(r *packp.ReportStatus) string {
+	if r.UnpackStatus != "ok" {
+		return "unpacking: " + r.UnpackStatus
+	}
+	var why []string
+	for _, c := range r.CommandStatuses {
+		if c.Error() != nil {
+			why = append(why, strings.TrimPrefix(c.ReferenceName.String(), refs.Heads)+": "+c.Status)
+		}
+	}
+	return some(why)
+}
+
+// excerpt keeps the beginning of what a server's hooks print.
+type excerpt struct{ strings.Builder }
+
+// Write implements io.Writer.
+func (e *excerpt) Write(p []byte) (int, error) {
+	const most = 2 << 10
+	e.Builder.Write(p[:min(len(p), max(0, most-e.Len()))])
+	return len(p), nil
+}
+
+// settleTime is how long another push may take that locked a branch when ours came.
+const settleTime = 500 * time.Millisecond
+
+// settle finds out what became of a push that was refused or not answered, from where
+// the branches are now. If nothing moved although the server answered, somebody else
+// may be moving them this moment, so it looks twice.
+func (r *Repo) settle(ctx context.Context, todo []move, refused error) error {
+	done, err := r.outcome(ctx, todo, refused)
+	var report *refusal
+	if len(done) == 0 && errors.Is(err, refused) && errors.As(refused, &report) {
+		t := time.NewTimer(settleTime)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			done, err = r.outcome(ctx, todo, refused)
+		case <-ctx.Done():
+		}
+	}
+	if err != nil && len(done) > 0 {
+		return &PartialError{Moved: done, Err: err}
+	}
+	return err
+}
+
+// outcome reads the branches again. It returns those that moved, and an error unless
+// all did: a RaceError if one is at somebody else's commit, else refused.
+func (r *Repo) outcome(ctx context.Context, todo []move, refused error) ([]string, error) {
+	l, err := r.remote.look(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%w; whether the branches moved is unknown: %w", refused, err)
+	}
+	var done []string
+	var race error
+	for _, m := range todo {
+		switch at := l.refs[m.ref()]; at {
+		case m.id:
+			done = append(done, m.Branch)
+		case m.Old:
+		default:
+			if race == nil {
+				race = &RaceError{Branch: m.Branch, Want: m.Old, Got: at}
+			}
+		}
+	}
+	switch {
+	case len(done) == len(todo):
+		return done, nil
+	case race != nil:
+		return done, race
+	}
+	return done, refused
+}
+
+// moved notes that moves are done, and returns the refs that the server has now.
+func (m *remote) moved(todo []move) map[string]files.ID {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := map[string]files.ID{}
+	if m.latest != nil {
+		maps.Copy(now, m.latest.refs)
+	}
+	for _, t := range todo {
+		now[t.ref()] = t.id
+	}
+	if m.latest != nil {
+		m.latest = &listing{refs: now, head: m.latest.head}
+	}
+	return now
+}

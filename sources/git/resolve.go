@@ -1,0 +1,205 @@
+package git
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git/internal/refs"
+)
+
+// shortest is the fewest digits that may stand for a whole id, as Git has it.
+const shortest = 4
+
+// Resolve returns the commit that rev stands for: HEAD or @, the full name of a ref, a
+// tag, a branch, a remote-tracking branch, or an object id in full or by its first
+// digits, in this order (a full id comes before all names), followed by any number
+// of ~N, ^N and ^{commit}. The error for an unknown name says which names are like it.
+// For a URL it asks the server, unless rev begins with a full id that is in the
+// cache.
+func (r *Repo) Resolve(ctx context.Context, rev string) (files.ID, error) {
+	base, steps := rev, ""
+	if i := strings.IndexAny(rev, "~^"); i >= 0 {
+		base, steps = rev[:i], rev[i:]
+	}
+	id, err := r.base(ctx, cmp.Or(base, "HEAD"))
+	if err != nil {
+		return files.ID{}, fmt.Errorf("looking up revision %q in %s: %w", rev, r.shown, err)
+	}
+	if id, err = r.follow(id, steps); err != nil {
+		return files.ID{}, fmt.Errorf("looking up revision %q in %s: %w", rev, r.shown, err)
+	}
+	return id, nil
+}
+
+// base finds what a revision begins with, and has its commit at hand.
+func (r *Repo) base(ctx context.Context, name string) (files.ID, error) {
+	if id, err := files.ParseID(strings.ToLower(name)); err == nil {
+		return id, r.obtain(ctx, id)
+	}
+	all, head, err := r.names(ctx)
+	if err != nil {
+		return files.ID{}, err
+	}
+	if name == "HEAD" || name == "@" {
+		if head.IsZero() {
+			return head, errors.New("the repository has no commit at HEAD yet")
+		}
+		return head, r.obtain(ctx, head)
+	}
+	for _, prefix := range []string{"", "refs/tags/", refs.Heads, "refs/remotes/"} {
+		if id, ok := all[prefix+name]; ok {
+			return id, r.obtain(ctx, id)
+		}
+	}
+	id, err := r.abbreviated(ctx, name, all)
+	if err == nil && id.IsZero() {
+		err = unknown(name, all)
+	}
+	return id, err
+}
+
+// names returns all refs and where HEAD leads.
+func (r *Repo) names(ctx context.Context) (map[string]files.ID, files.ID, error) {
+	if r.remote != nil {
+		l, err := r.remote.look(ctx)
+		return l.refs, l.head, err
+	}
+	all, err := r.refs.List("refs/")
+	if err != nil {
+		return nil, files.ID{}, err //nolint:wrapcheck // it names the ref
+	}
+	target, err := r.head.Target("HEAD")
+	if err != nil {
+		return nil, files.ID{}, err //nolint:wrapcheck // it names the ref
+	}
+	if target != "" {
+		return all, all[target], nil
+	}
+	head, err := r.head.Read("HEAD")
+	return all, head, err //nolint:wrapcheck // it names the ref
+}
+
+// abbreviated finds the one commit whose id begins with these digits; zero if there
+// is none.
+func (r *Repo) abbreviated(ctx context.Context, digits string, all map[string]files.ID) (files.ID, error) {
+	digits = strings.ToLower(digits)
+	prefix, err := hex.DecodeString(digits[:len(digits)&^1])
+	if len(digits) < shortest || err != nil || strings.Trim(digits, "0123456789abcdef") != "" {
+		return files.ID{}, nil //nolint:nilerr // it is a name, not an id
+	}
+	if r.remote != nil {
+		if err := r.obtain(ctx, slices.Collect(maps.Values(all))...); err != nil {
+			return files.ID{}, err
+		}
+	}
+	ids, err := r.store.withPrefix(prefix, func(id files.ID) bool { return strings.HasPrefix(id.String(), digits) })
+	if err != nil || len(ids) == 0 {
+		return files.ID{}, err
+	}
+	if len(ids) > 1 {
+		names := make([]string, len(ids))
+		for i, id := range ids {
+			names[i] = id.String()
+		}
+		slices.Sort(names)
+		return files.ID{}, fmt.Errorf("%d commits begin with it (%s); give more digits", len(ids), some(names))
+	}
+	return ids[0], nil
+}
+
+// follow goes from a commit, or a tag of one, the steps ~N, ^N and ^{...}.
+func (r *Repo) follow(id files.ID, steps string) (files.ID, error) {
+	c, err := r.store.commit(id)
+	for steps != "" && err == nil {
+		kind := steps[0]
+		steps = steps[1:]
+		if rest, ok := cutAny(steps, "{commit}", "{}"); ok && kind == '^' {
+			steps = rest
+			continue
+		}
+		digits := len(steps) - len(strings.TrimLeft(steps, "0123456789"))
+		n, nerr := strconv.Atoi(cmp.Or(steps[:digits], "1"))
+		if nerr != nil || kind != '~' && kind != '^' {
+			return files.ID{}, fmt.Errorf("%q is not understood; want ~N, ^N or ^{commit}", string(kind)+steps)
+		}
+		steps = steps[digits:]
+		parent := 0
+		if kind == '^' {
+			parent, n = n-1, min(n, 1)
+		}
+		for ; n > 0 && err == nil; n-- {
+			if parent >= len(c.ParentHashes) {
+				return files.ID{}, fmt.Errorf("commit %s has %d parents, which is too few", c.Hash, len(c.ParentHashes))
+			}
+			c, err = r.store.commit(files.ID(c.ParentHashes[parent]))
+		}
+	}
+	if err != nil {
+		return files.ID{}, err
+	}
+	return files.ID(c.Hash), nil
+}
+
+func cutAny(s string, prefixes ...string) (string, bool) {
+	for _, p := range prefixes {
+		if rest, ok := strings.CutPrefix(s, p); ok {
+			return rest, true
+		}
+	}
+	return s, false
+}
+
+// unknown is the error for a name that stands for nothing.
+func unknown(name string, all map[string]files.ID) error {
+	var near, every []string
+	for _, full := range slices.Sorted(maps.Keys(all)) {
+		short, ok := cutAny(full, refs.Heads, "refs/tags/")
+		if !ok {
+			continue
+		}
+		every = append(every, short)
+		if alike(name, short) {
+			near = append(near, short)
+		}
+	}
+	switch {
+	case len(near) > 0:
+		return fmt.Errorf("there is no such branch, tag or commit; did you mean %s?", some(near))
+	case len(every) > 0:
+		return fmt.Errorf("there is no such branch, tag or commit; there are %s", some(every))
+	}
+	return errors.New("the repository has no branch and no tag yet")
+}
+
+// alike reports whether two names are one in the other, or at most two changes of a
+// letter apart.
+func alike(a, b string) bool {
+	if len(a) > 2 && strings.Contains(b, a) || len(b) > 2 && strings.Contains(a, b) {
+		return true
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)] <= 2 && row[len(b)] < len(a)
+}
