@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/exec"
 	"path/filepath"
 	"sync"
 
@@ -65,6 +66,12 @@ func (s *store) object(t plumbing.ObjectType, id files.ID) (plumbing.EncodedObje
 		o, err = s.s.EncodedObject(t, plumbing.Hash(id))
 	}
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
+		ps, _ := s.s.ObjectPacks()
+		out, gerr := exec.Command("git", "-C", s.dir, "cat-file", "-t", id.String()).CombinedOutput()
+		names, _ := filepath.Glob(filepath.Join(s.packs(), "*"))
+		s.s.Reindex()
+		_, err3 := s.s.EncodedObject(t, plumbing.Hash(id))
+		println("MISS", id.String(), len(ps), len(names), string(out), fmt.Sprint(gerr), fmt.Sprint(err3))
 		return nil, fmt.Errorf("%s %s: %w", t, id, errMissing)
 	}
 	if err != nil {

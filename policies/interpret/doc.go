@@ -1,0 +1,87 @@
+// Package interpret says what a kind means: how many replicas an object asks for
+// and what each needs, what it depends on, what an API server adds to it and what
+// only a cluster knows of it, whether it is healthy and how the status of many
+// clusters becomes one (Karmada sections A.6, A.12, D.4 to D.9, and T0.1).
+//
+// It works on decoded manifests, whose values are string, bool, int64, float64,
+// nil, []any and map[string]any. It promises that no argument is ever modified,
+// that a result may share parts with the arguments, and that the same arguments
+// give the same result. It does not place anything, does not divide replicas or
+// completions, does not validate objects, and does not run Lua or call webhooks.
+//
+// # Layers
+//
+// What Karmada's interpreters can be asked, an Interpreter can be asked: replicas,
+// revision, dependencies, health, reflection, aggregation and retention. The
+// answer is that of the first layer that has a hook for the operation and the
+// exact apiVersion and kind (section E.9). There is one layer today, that of the
+// built-in kinds. What Karmada fixes in code, such as pruning, is plain functions.
+//
+// # Defaults
+//
+// In Karmada templates live in an API server, so every policy sees an object with
+// its defaults: "replace /spec/replicas" finds something to replace in a
+// Deployment that says nothing of replicas. Default adds them and remembers where.
+// On a branch they would be noise, so Undefault takes them away again.
+//
+// A default is a rule: in the maps that a path leads to, a key that is not set
+// gets a value, which may depend on the rest of its map. The rules of a kind are a
+// list, in the order in which an API server would apply them; a rule may rely on
+// those before it. An explicit null and, where the API has no pointer, an explicit
+// zero or "" are not set either.
+//
+// Undefault removes a default that still has the value it was given, and puts back
+// what was there before it. Objects change between the two calls, so an item of a
+// list is found again by its index and its name (or port): if another item stands
+// at the index, the one item of that name is meant; if none has the name and the
+// list is as long as it was, the item was renamed.
+//
+// Two laws hold for every object x, every change f and the additions a of x:
+//
+//	Undefault(Default(x)) = x
+//	Default(Undefault(f(Default(x)), a)) = Default(f(Default(x)))
+//
+// The second says that an API server makes the same of the short manifest as of
+// the long one. It is what keeps imagePullPolicy IfNotPresent in the output after an
+// override has changed an image from 1.2 to latest: Karmada's template was given
+// the policy when its image was 1.2, and delivers it. The same goes for the
+// completions of a Job that got a parallelism and the targetPort of a Service that
+// got another port. Undefault takes every unchanged default away, defaults the
+// result, and puts back those that did not come again, until all do.
+//
+// # Status
+//
+// Reflect picks from a status what one cluster reports; Aggregate makes one status
+// of the reports of all. For a workload both know the same counters. A counter
+// that is not there is 0, and a sum of 0 is left out.
+//
+// # Decisions
+//
+// Defaults cover the kinds and fields that people patch. Left out are those of
+// storage that few use (rbd, iscsi, scaleIO, azureDisk), the behavior of an
+// autoscaler, host ports, and requests taken from limits of a bare Pod; a patch
+// that wants to replace one of them has to add it. What an API server allocates is
+// no default: ipFamilies, clusterIP, nodePort.
+//
+// A Job without labels gets those of its pods from an API server. They are left
+// out: a delivered Job has Waybill's label and so would not get them again, and
+// putting them into the output would break the first law.
+//
+// An Ingress rule for TLS without a secretName names no dependency. In Karmada it
+// fails the interpretation of the whole Ingress.
+//
+// Prune removes every token secret of a ServiceAccount. Karmada leaves the second
+// of two neighbours.
+//
+// Reflect reports the observedGeneration of a StatefulSet. Karmada does not, so
+// that the template's never advances.
+//
+// Replicas refuses a number of replicas that no workload can have. A conversion to
+// int32 would wrap it.
+//
+// The conditions that Aggregate gives to a Job carry no times: they would be the
+// time of the aggregation, which is no function of its arguments.
+//
+// Karmada lists dependencies and addresses in the order of a hash; here they are
+// sorted.
+package interpret
