@@ -132,7 +132,7 @@ func (s *Set) file(o *object.Object, x any) []diag.Diagnostic {
 func inert(o *object.Object) []diag.Diagnostic {
 	d := diag.Diagnostic{
 		Code: "kind-not-acting", Severity: diag.Error, Pos: o.Pos(),
-		Message: fmt.Sprintf("%s is read and valid, but this version does not act on it", Name(o)),
+		Message: Name(o) + " is read and valid, but this version does not act on it",
 		Hint:    "remove it, or name its file in " + render.IgnoreFile + "; the README lists what acts",
 	}
 	switch o.Ref().Kind {

@@ -155,8 +155,7 @@ type Result struct {
 func (r *Reconciler) Publish(ctx context.Context, rev string) (Result, error) {
 	for race := 1; ; race++ {
 		res, err := r.publishOnce(ctx, rev)
-		var lost *git.RaceError
-		if !errors.As(err, &lost) {
+		if _, ok := errors.AsType[*git.RaceError](err); !ok {
 			return res, err
 		}
 		if race == maxRaces {

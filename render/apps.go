@@ -82,7 +82,7 @@ func (l *loader) kustomizeFiles() (map[string]bool, error) {
 
 // references returns the strings of a kustomization that may name a file or a
 // folder: those of every list and map in it. A string that names nothing there is
-// is no matter.
+// no matter.
 func (l *loader) references(file string) ([]string, error) {
 	data, err := l.snapshot.ReadFile(file)
 	if err != nil {

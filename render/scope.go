@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
@@ -112,10 +113,5 @@ func isBuiltin(group string) bool {
 	if _, ok := clusterKinds[group]; ok {
 		return true
 	}
-	for _, g := range builtinGroups {
-		if g == group {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(builtinGroups, group)
 }

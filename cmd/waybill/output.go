@@ -18,7 +18,7 @@ import (
 type format string
 
 func (f *format) String() string { return string(*f) }
-func (f *format) Type() string   { return "format" }
+func (*format) Type() string     { return "format" }
 
 // Set takes a format that there is.
 func (f *format) Set(s string) error {

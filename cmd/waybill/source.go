@@ -159,8 +159,7 @@ func failure(code int, err error) error {
 	if err == nil {
 		return nil
 	}
-	var exit *exitError
-	if errors.As(err, &exit) {
+	if _, ok := errors.AsType[*exitError](err); ok {
 		return err
 	}
 	return &exitError{code: code, err: err}

@@ -54,9 +54,11 @@ func intAt(obj map[string]any, path ...string) (n int64, found bool, err error) 
 
 func dotted(path []string) string {
 	s := ""
+	var sSb57 strings.Builder
 	for _, key := range path {
-		s += "." + key
+		sSb57.WriteString("." + key)
 	}
+	s += sSb57.String()
 	return s
 }
 

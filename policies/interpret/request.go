@@ -2,6 +2,7 @@ package interpret
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -77,9 +78,7 @@ func (p *podNeeds) request() amounts {
 // is missing.
 func (c *containerNeeds) amounts() amounts {
 	a := amountsOf(c.Resources.Limits)
-	for name, n := range amountsOf(c.Resources.Requests) {
-		a[name] = n
-	}
+	maps.Copy(a, amountsOf(c.Resources.Requests))
 	return a
 }
 

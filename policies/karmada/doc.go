@@ -7,4 +7,39 @@
 // that Default fills in what Karmada's mutating webhooks fill in, and that
 // Validate refuses, with the field's path, what its validating webhooks refuse.
 // It decides nothing about where an object goes: match, place and override do.
+//
+// # A document's way
+//
+// Decode, then Validate, then Default. Each mistake is a FieldError, with the path
+// from the document's root, so that a caller who knows the lines can point at it;
+// nothing here is a Go error, because nothing here can fail but what was written.
+//
+// Decode walks the document beside the Go type of its kind and finds every unknown
+// field, wrong type and missing object; the strict decoder of Kubernetes then makes
+// the object, and finds fields that are written twice. The walk is ours because
+// that decoder stops at the first wrong type and does not say in which element of a
+// list.
+//
+// Validate runs before Default so that it sees what people wrote: an old spelling,
+// or a replicaScheduling that says nothing and so divides. Every rule therefore
+// takes a field that is not given as Default would have it, and a document has the
+// same mistakes before and after.
+//
+// # Decisions
+//
+// Warnings are for what Karmada accepts and does something unexpected with, seen in
+// one document alone. What it takes two documents to see belongs to the plan.
+//
+// The deprecated form of an OverridePolicy, with overriders beside targetCluster,
+// is held against the same rules as overrideRules. Karmada admits anything there
+// and fails in each cluster; we would have to say so in each cluster.
+//
+// Label selectors and field selectors that cannot be read are errors. Karmada
+// admits them and they match nothing.
+//
+// Resource models are validated by ascending grade, with the first from nothing and
+// the last without bound, because that is how Karmada stores them whatever is
+// written.
+//
+// Immutable fields are not checked: a commit that changes one is a commit.
 package karmada

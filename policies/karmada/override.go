@@ -1,8 +1,6 @@
 package karmada
 
 import (
-	"encoding/json"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -60,13 +58,6 @@ const (
 	OverriderOpReplace OverriderOperator = "replace"
 )
 
-// PlaintextOverrider is one operation of an RFC 6902 patch.
-type PlaintextOverrider struct {
-	Path     string            `json:"path"`
-	Operator OverriderOperator `json:"operator"`
-	Value    json.RawMessage   `json:"value,omitempty"`
-}
-
 // ImageComponent is a part of an image reference.
 type ImageComponent string
 
@@ -101,18 +92,4 @@ type CommandArgsOverrider struct {
 type LabelAnnotationOverrider struct {
 	Operator OverriderOperator `json:"operator"`
 	Value    map[string]string `json:"value,omitempty"`
-}
-
-// FieldOverrider patches the JSON or YAML document inside a string field.
-type FieldOverrider struct {
-	FieldPath string           `json:"fieldPath"`
-	JSON      []FieldOperation `json:"json,omitempty"`
-	YAML      []FieldOperation `json:"yaml,omitempty"`
-}
-
-// FieldOperation is one operation of the patch inside the field.
-type FieldOperation struct {
-	SubPath  string            `json:"subPath"`
-	Operator OverriderOperator `json:"operator"`
-	Value    json.RawMessage   `json:"value,omitempty"`
 }

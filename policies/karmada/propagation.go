@@ -1,7 +1,6 @@
 package karmada
 
 import (
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -50,116 +49,6 @@ type ResourceSelector struct {
 	LabelSelector *metav1.LabelSelector `json:"labelSelector,omitempty"`
 }
 
-// Placement says which clusters, and how many replicas in each.
-type Placement struct {
-	ClusterAffinity    *ClusterAffinity      `json:"clusterAffinity,omitempty"`
-	ClusterAffinities  []ClusterAffinityTerm `json:"clusterAffinities,omitempty"`
-	ClusterTolerations []corev1.Toleration   `json:"clusterTolerations,omitempty"`
-	SpreadConstraints  []SpreadConstraint    `json:"spreadConstraints,omitempty"`
-	ReplicaScheduling  *ReplicaScheduling    `json:"replicaScheduling,omitempty"`
-	WorkloadAffinity   *WorkloadAffinity     `json:"workloadAffinity,omitempty"`
-}
-
-// ClusterAffinity is a filter over clusters: all that is given must hold.
-// The zero value matches every cluster.
-type ClusterAffinity struct {
-	LabelSelector   *metav1.LabelSelector `json:"labelSelector,omitempty"`
-	FieldSelector   *FieldSelector        `json:"fieldSelector,omitempty"`
-	ClusterNames    []string              `json:"clusterNames,omitempty"`
-	ExcludeClusters []string              `json:"exclude,omitempty"`
-}
-
-// FieldSelector filters on the cluster fields provider, region and zone.
-type FieldSelector struct {
-	MatchExpressions []corev1.NodeSelectorRequirement `json:"matchExpressions,omitempty"`
-}
-
-// ClusterAffinityTerm is one of an ordered list of affinity groups.
-type ClusterAffinityTerm struct {
-	AffinityName       string `json:"affinityName"`
-	ClusterAffinity    `json:",inline"`
-	OverflowAffinities []OverflowAffinityTerm `json:"overflowAffinities,omitempty"`
-}
-
-// OverflowAffinityTerm takes what the group before it has no room for.
-type OverflowAffinityTerm struct {
-	AffinityName    string `json:"affinityName"`
-	ClusterAffinity `json:",inline"`
-}
-
-// SpreadFieldValue is a cluster field that a spread constraint groups by.
-type SpreadFieldValue string
-
-// The fields that clusters can be grouped by.
-const (
-	SpreadByFieldCluster  SpreadFieldValue = "cluster"
-	SpreadByFieldRegion   SpreadFieldValue = "region"
-	SpreadByFieldZone     SpreadFieldValue = "zone"
-	SpreadByFieldProvider SpreadFieldValue = "provider"
-)
-
-// SpreadConstraint bounds how many groups of clusters are chosen.
-type SpreadConstraint struct {
-	SpreadByField SpreadFieldValue `json:"spreadByField,omitempty"`
-	SpreadByLabel string           `json:"spreadByLabel,omitempty"`
-	MaxGroups     int              `json:"maxGroups,omitempty"`
-	MinGroups     int              `json:"minGroups,omitempty"`
-}
-
-// ReplicaSchedulingType is how replicas relate to clusters.
-type ReplicaSchedulingType string
-
-// The replica scheduling types.
-const (
-	ReplicaSchedulingTypeDuplicated ReplicaSchedulingType = "Duplicated"
-	ReplicaSchedulingTypeDivided    ReplicaSchedulingType = "Divided"
-)
-
-// ReplicaDivisionPreference is how divided replicas are divided.
-type ReplicaDivisionPreference string
-
-// The replica division preferences.
-const (
-	ReplicaDivisionPreferenceAggregated ReplicaDivisionPreference = "Aggregated"
-	ReplicaDivisionPreferenceWeighted   ReplicaDivisionPreference = "Weighted"
-)
-
-// ReplicaScheduling says how replicas are given to the chosen clusters.
-type ReplicaScheduling struct {
-	ReplicaSchedulingType     ReplicaSchedulingType     `json:"replicaSchedulingType,omitempty"`
-	ReplicaDivisionPreference ReplicaDivisionPreference `json:"replicaDivisionPreference,omitempty"`
-	WeightPreference          *ClusterPreferences       `json:"weightPreference,omitempty"`
-}
-
-// DynamicWeightFactor is what dynamic weights are taken from.
-type DynamicWeightFactor string
-
-// DynamicWeightByAvailableReplicas weighs a cluster by the replicas it has room for.
-const DynamicWeightByAvailableReplicas DynamicWeightFactor = "AvailableReplicas"
-
-// ClusterPreferences weighs clusters, by a list or by their capacity.
-type ClusterPreferences struct {
-	StaticWeightList []StaticClusterWeight `json:"staticWeightList,omitempty"`
-	DynamicWeight    DynamicWeightFactor   `json:"dynamicWeight,omitempty"`
-}
-
-// StaticClusterWeight gives the clusters it matches a weight of at least 1.
-type StaticClusterWeight struct {
-	TargetCluster ClusterAffinity `json:"targetCluster"`
-	Weight        int64           `json:"weight"`
-}
-
-// WorkloadAffinity groups workloads by the value of a label.
-type WorkloadAffinity struct {
-	Affinity     *WorkloadAffinityTerm `json:"affinity,omitempty"`
-	AntiAffinity *WorkloadAffinityTerm `json:"antiAffinity,omitempty"`
-}
-
-// WorkloadAffinityTerm names the label whose value forms the group.
-type WorkloadAffinityTerm struct {
-	GroupByLabelKey string `json:"groupByLabelKey"`
-}
-
 // PreemptionBehavior says whether a policy takes templates from others.
 type PreemptionBehavior string
 
@@ -183,52 +72,6 @@ type ActivationPreference string
 
 // LazyActivation waits for the template itself to change.
 const LazyActivation ActivationPreference = "Lazy"
-
-// PurgeMode is how an evicted application leaves its old cluster.
-type PurgeMode string
-
-// The purge modes.
-const (
-	PurgeModeDirectly   PurgeMode = "Directly"
-	PurgeModeGracefully PurgeMode = "Gracefully"
-	PurgeModeNever      PurgeMode = "Never"
-)
-
-// FailoverBehavior says what moves when an application or a cluster fails.
-type FailoverBehavior struct {
-	Application *ApplicationFailoverBehavior `json:"application,omitempty"`
-	Cluster     *ClusterFailoverBehavior     `json:"cluster,omitempty"`
-}
-
-// ApplicationFailoverBehavior is failover of an unhealthy application.
-type ApplicationFailoverBehavior struct {
-	DecisionConditions DecisionConditions `json:"decisionConditions"`
-	PurgeMode          PurgeMode          `json:"purgeMode,omitempty"`
-	GracePeriodSeconds *int32             `json:"gracePeriodSeconds,omitempty"`
-	StatePreservation  *StatePreservation `json:"statePreservation,omitempty"`
-}
-
-// DecisionConditions says when an application counts as failed.
-type DecisionConditions struct {
-	TolerationSeconds *int32 `json:"tolerationSeconds,omitempty"`
-}
-
-// ClusterFailoverBehavior is failover of a tainted cluster.
-type ClusterFailoverBehavior struct {
-	PurgeMode         PurgeMode          `json:"purgeMode,omitempty"`
-	StatePreservation *StatePreservation `json:"statePreservation,omitempty"`
-}
-
-// StatePreservation carries status values into the next cluster as labels.
-type StatePreservation struct {
-	Rules []StatePreservationRule `json:"rules"`
-}
-
-// StatePreservationRule maps one status field to one label.
-type StatePreservationRule struct {
-	AliasLabelName string `json:"aliasLabelName"`
-	JSONPath       string `json:"jsonPath"`
-}
 
 // Suspension holds dispatching, in all clusters or in some.
 type Suspension struct {

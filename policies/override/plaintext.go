@@ -64,7 +64,7 @@ func decode(data []byte) (map[string]any, error) {
 func (a *applier) recordOperation(op *operation) error {
 	parent, old := lookup(a.obj, op.path)
 	if op.operator == karmada.OverriderOpRemove {
-		if old != (any)(absent{}) {
+		if old != any(absent{}) {
 			a.record(op.path, old, absent{})
 		}
 		return nil

@@ -211,8 +211,12 @@ func (b *builder) alsoServed(t *template) func(string) bool {
 
 // unplaced reports a template that its policy cannot place.
 func (b *builder) unplaced(t *template, d place.Decision) {
-	after := "it leaves its clusters"
-	if d.Reason != place.NoClusterFit {
+	after := "it is nowhere"
+	switch {
+	case len(b.previous(t)) == 0:
+	case d.Reason == place.NoClusterFit:
+		after = "it leaves its clusters"
+	default:
 		after = "it keeps its clusters and replicas"
 	}
 	b.report(diag.Diagnostic{

@@ -92,7 +92,7 @@ func (b *builder) explainClaim(t *template, e *Explanation) {
 func (b *builder) explainCluster(t *template, c target, rules []*override.Rule) Written {
 	w := Written{Cluster: c.Name, Replicas: c.Replicas}
 	k := class{replicas: c.Replicas, completions: -1, rules: b.out.matching(rules, b.out.index[c.Name])}
-	if n, ok := b.out.completions(t)[c.Name]; ok {
+	if n, ok := completions(t)[c.Name]; ok {
 		k.completions = n
 	}
 	content, err := b.out.revise(t, k)

@@ -116,18 +116,18 @@ func refOf(path string, b *files.Blob) (object.Ref, error) {
 // commit, so that a later commit can allow it by name.
 func removals(clusters []Cluster) string {
 	h := sha256.New()
-	any := false
+	held := false
 	for _, c := range clusters {
 		if c.Held == nil {
 			continue
 		}
-		any = true
+		held = true
 		fmt.Fprintf(h, "%s %s\n", c.Name, c.Tree.ID())
 		for _, r := range c.Held.Removals {
 			fmt.Fprintf(h, "%s\n", r.Object)
 		}
 	}
-	if !any {
+	if !held {
 		return ""
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])

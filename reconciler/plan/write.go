@@ -89,7 +89,7 @@ func (w *writer) template(t *template, targets []target) {
 	}
 	ref := w.ref(t.object.Ref())
 	rules := w.overrides.Rules(t.subject)
-	completions := w.completions(t)
+	shares := completions(t)
 	classes := map[class]*result{}
 	var failed []*result
 	for _, c := range targets {
@@ -98,7 +98,7 @@ func (w *writer) template(t *template, targets []target) {
 			continue
 		}
 		k := class{replicas: c.Replicas, completions: -1, rules: w.matching(rules, i)}
-		if n, ok := completions[c.Name]; ok {
+		if n, ok := shares[c.Name]; ok {
 			k.completions = n
 		}
 		r, known := classes[k]
@@ -146,7 +146,7 @@ func (w *writer) matching(rules []*override.Rule, i int) string {
 
 // completions divides a Job's completions over its own clusters by their replicas
 // (Karmada section A.12).
-func (w *writer) completions(t *template) map[string]int64 {
+func completions(t *template) map[string]int64 {
 	total, ok := interpret.Completions(t.content)
 	if !ok || !t.divided() || t.replicas <= 0 {
 		return nil
@@ -234,14 +234,12 @@ func (w *writer) revise(t *template, k class) (map[string]any, error) {
 
 // sealed passes an encrypted document on byte for byte. Nothing may change it.
 func (w *writer) sealed(t *template, k class, raw []byte) *result {
-	for _, matches := range []byte(k.rules) {
-		if matches == 1 {
-			return &result{err: &diag.Diagnostic{
-				Code: "sealed", Severity: diag.Error, Pos: t.object.Pos(),
-				Message: t.object.Ref().String() + " is encrypted by SOPS, so that no override can change it",
-				Hint:    "exclude it from the override policies that select it",
-			}}
-		}
+	if slices.Contains([]byte(k.rules), 1) {
+		return &result{err: &diag.Diagnostic{
+			Code: "sealed", Severity: diag.Error, Pos: t.object.Pos(),
+			Message: t.object.Ref().String() + " is encrypted by SOPS, so that no override can change it",
+			Hint:    "exclude it from the override policies that select it",
+		}}
 	}
 	return &result{blob: w.blob(files.NewBlob(raw))}
 }

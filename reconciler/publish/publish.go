@@ -111,8 +111,11 @@ func message(p *plan.Plan, before state.State, version string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n\n", r.Commit[:min(12, len(r.Commit))], r.Subject)
 	for _, t := range [][2]string{
-		{TrailerRepository, r.Repo}, {TrailerCommit, r.Commit}, {TrailerFleet, p.FleetDigest},
-		{TrailerState, before.Commit}, {TrailerVersion, version},
+		{TrailerRepository, r.Repo},
+		{TrailerCommit, r.Commit},
+		{TrailerFleet, p.FleetDigest},
+		{TrailerState, before.Commit},
+		{TrailerVersion, version},
 	} {
 		if t[1] != "" {
 			fmt.Fprintf(&b, "%s: %s\n", t[0], t[1])

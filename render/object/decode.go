@@ -94,8 +94,7 @@ func (d *decoder) json(data []byte) {
 			return
 		} else if err != nil {
 			at := start
-			var syntax *json.SyntaxError
-			if errors.As(err, &syntax) {
+			if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 				at = syntax.Offset
 			}
 			d.malformed(lineAt(data, at), "the file is no valid JSON: "+err.Error())
@@ -384,7 +383,7 @@ func (d *decoder) named(o *Object) bool {
 	case meta["namespace"] != nil && !nsIsString:
 		d.unnamed(o, fmt.Sprintf("metadata.namespace is %v, which YAML reads as no string", meta["namespace"]), "put it in quotes")
 	case name == "" && meta["generateName"] != nil:
-		d.unnamed(o, fmt.Sprintf("%s has generateName: its name would differ at every apply", o.ref.Kind), "give it a metadata.name")
+		d.unnamed(o, o.ref.Kind+" has generateName: its name would differ at every apply", "give it a metadata.name")
 	case name == "" && !isOwn(o.ref):
 		d.unnamed(o, o.ref.Kind+" has no metadata.name", "give it one")
 	case strings.ContainsAny(name, "/\x00\n") || strings.ContainsAny(namespace, "/\x00\n") || name == "." || name == "..":

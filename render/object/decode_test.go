@@ -24,8 +24,11 @@ func TestDecode(t *testing.T) {
 		want           []string
 		notManifests   int
 	}{
-		{"documents keep their lines", "a.yaml", "# head\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: ns}\n---\n\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: b\n",
-			[]string{"a.yaml:3 ConfigMap/ns/a", "a.yaml:8 Deployment.apps/b"}, 0},
+		{
+			"documents keep their lines", "a.yaml", "# head\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: ns}\n---\n\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: b\n",
+			[]string{"a.yaml:3 ConfigMap/ns/a", "a.yaml:8 Deployment.apps/b"},
+			0,
+		},
 		{"a marker inside a block scalar does not split", "a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  x: |\n    ---\n    y\n", []string{"a.yaml:1 ConfigMap/a"}, 0},
 		{"what has no kind is counted", "a.yaml", "a: 1\n---\n- x\n---\nhello\n---\n", nil, 3},
 		{"a List is flattened, with lines", "a.yaml", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Secret\n  metadata: {name: s}\n- apiVersion: v1\n  kind: Service\n  metadata: {name: t}\n", []string{"a.yaml:4 Secret/s", "a.yaml:7 Service/t"}, 0},

@@ -56,16 +56,16 @@ type weigher struct {
 
 type weight struct{ size, depth int }
 
-// overLimit is the reason a document is refused.
-type overLimit struct {
+// limitError is the reason a document is refused.
+type limitError struct {
 	code, message string
 	line          int
 }
 
-func (e *overLimit) Error() string { return e.message }
+func (e *limitError) Error() string { return e.message }
 
 // checkLimits measures a document.
-func checkLimits(doc *yaml.Node) *overLimit {
+func checkLimits(doc *yaml.Node) *limitError {
 	w := weigher{known: map[*yaml.Node]weight{}, open: map[*yaml.Node]bool{}}
 	raw := 0
 	if err := w.raw(doc, 0, &raw); err != nil {
@@ -75,14 +75,14 @@ func checkLimits(doc *yaml.Node) *overLimit {
 		return nil
 	}
 	if w.aliases > maxAliases {
-		return &overLimit{code: "yaml-aliases", line: doc.Line, message: fmt.Sprintf("the document has %d aliases; the limit is %d", w.aliases, maxAliases)}
+		return &limitError{code: "yaml-aliases", line: doc.Line, message: fmt.Sprintf("the document has %d aliases; the limit is %d", w.aliases, maxAliases)}
 	}
 	total, err := w.expanded(doc)
 	if err != nil {
 		return err
 	}
 	if total.size > maxExpansion*raw {
-		return &overLimit{code: "yaml-expansion", line: doc.Line, message: fmt.Sprintf("the document grows over %d times when its aliases are expanded", maxExpansion)}
+		return &limitError{code: "yaml-expansion", line: doc.Line, message: fmt.Sprintf("the document grows over %d times when its aliases are expanded", maxExpansion)}
 	}
 	if total.depth > maxDepth {
 		return tooDeep(doc.Line)
@@ -90,12 +90,12 @@ func checkLimits(doc *yaml.Node) *overLimit {
 	return nil
 }
 
-func tooDeep(line int) *overLimit {
-	return &overLimit{code: "yaml-depth", line: line, message: fmt.Sprintf("the document is nested over %d levels deep", maxDepth)}
+func tooDeep(line int) *limitError {
+	return &limitError{code: "yaml-depth", line: line, message: fmt.Sprintf("the document is nested over %d levels deep", maxDepth)}
 }
 
 // raw adds up the document as written.
-func (w *weigher) raw(n *yaml.Node, depth int, size *int) *overLimit {
+func (w *weigher) raw(n *yaml.Node, depth int, size *int) *limitError {
 	if depth > maxDepth {
 		return tooDeep(n.Line)
 	}
@@ -114,7 +114,7 @@ func (w *weigher) raw(n *yaml.Node, depth int, size *int) *overLimit {
 
 // expanded adds up the document with every alias replaced by what it names. An
 // anchored node is measured once; a sum stops growing at a size nothing allows.
-func (w *weigher) expanded(n *yaml.Node) (weight, *overLimit) {
+func (w *weigher) expanded(n *yaml.Node) (weight, *limitError) {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
@@ -122,7 +122,7 @@ func (w *weigher) expanded(n *yaml.Node) (weight, *overLimit) {
 		return known, nil
 	}
 	if w.open[n] {
-		return weight{}, &overLimit{code: "yaml-aliases", line: n.Line, message: fmt.Sprintf("the alias of anchor %q contains itself", n.Anchor)}
+		return weight{}, &limitError{code: "yaml-aliases", line: n.Line, message: fmt.Sprintf("the alias of anchor %q contains itself", n.Anchor)}
 	}
 	if n.Anchor != "" {
 		w.open[n] = true

@@ -9,6 +9,7 @@ package object
 
 import (
 	"cmp"
+	"maps"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -90,14 +91,10 @@ func (o *Object) InNamespace(namespace string) *Object {
 		return o
 	}
 	content := make(map[string]any, len(o.content))
-	for k, v := range o.content {
-		content[k] = v
-	}
+	maps.Copy(content, o.content)
 	meta := map[string]any{}
 	if old, ok := o.content["metadata"].(map[string]any); ok {
-		for k, v := range old {
-			meta[k] = v
-		}
+		maps.Copy(meta, old)
 	}
 	if namespace == "" {
 		delete(meta, "namespace")

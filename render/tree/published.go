@@ -3,6 +3,7 @@ package tree
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/waybill-dev/waybill/sources/files"
@@ -90,10 +91,7 @@ func Read(root *files.Folder) (Published, error) {
 	var p Published
 	e, ok := root.Lookup(metadataFile)
 	if !ok || e.Blob == nil {
-		p.Foreign = map[string]files.Entry{}
-		for path, e := range root.All() {
-			p.Foreign[path] = e
-		}
+		p.Foreign = maps.Collect(root.All())
 		return p, nil
 	}
 	data, err := e.Blob.Bytes()

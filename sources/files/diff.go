@@ -11,15 +11,15 @@ type Change struct {
 // Diff yields the paths of files at which two folders differ, in Git's order of
 // each folder. Folders with one id are passed over whole, so the cost is that of
 // what differs. Either may be nil, for an empty one.
-func Diff(old, new *Folder) iter.Seq[Change] {
-	return func(yield func(Change) bool) { diff("", old, new, yield) }
+func Diff(old, now *Folder) iter.Seq[Change] {
+	return func(yield func(Change) bool) { diff("", old, now, yield) }
 }
 
-func diff(prefix string, old, new *Folder, yield func(Change) bool) bool {
-	if old == new || old != nil && new != nil && old.id == new.id {
+func diff(prefix string, old, now *Folder, yield func(Change) bool) bool {
+	if old == now || old != nil && now != nil && old.id == now.id {
 		return true
 	}
-	a, b := entriesOf(old), entriesOf(new)
+	a, b := entriesOf(old), entriesOf(now)
 	for len(a) > 0 || len(b) > 0 {
 		var x, y Entry
 		switch {

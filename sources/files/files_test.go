@@ -1,6 +1,7 @@
 package files
 
 import (
+	"maps"
 	"math/rand/v2"
 	"os/exec"
 	"path/filepath"
@@ -55,7 +56,7 @@ func of(m map[string]string) *Folder {
 func diffs(old, now *Folder) []string {
 	var out []string
 	for c := range Diff(old, now) {
-		out = append(out, string("-"[:b2i(c.Old.Blob != nil)])+string("+"[:b2i(c.New.Blob != nil)])+" "+c.Path)
+		out = append(out, "-"[:b2i(c.Old.Blob != nil)]+"+"[:b2i(c.New.Blob != nil)]+" "+c.Path)
 	}
 	slices.Sort(out)
 	return out
@@ -94,9 +95,7 @@ func TestDiffThenApplyIsEquality(t *testing.T) {
 	for range 500 {
 		from, to := random(), random()
 		got := map[string]string{}
-		for p, c := range from {
-			got[p] = c
-		}
+		maps.Copy(got, from)
 		for c := range Diff(of(from), of(to)) {
 			if c.New.Blob == nil {
 				delete(got, c.Path)

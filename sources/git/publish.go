@@ -64,7 +64,7 @@ func (r *Repo) acquire(ctx context.Context) (*refs.Writer, error) {
 	if r.remote != nil {
 		fetched = []string{"tmp_pack_", "tmp_idx_"} // go-git's, and the cache is ours alone
 	}
-	if err := pack.Sweep(r.store.packs(), fetched...); err != nil {
+	if err := pack.Sweep(r.store.objects(), fetched...); err != nil {
 		w.Release()
 		return nil, advise(fmt.Errorf("removing unfinished packs: %w", err))
 	}
@@ -112,7 +112,7 @@ func (r *Repo) write(ctx context.Context, todo []move, at map[string]files.ID) (
 	if err != nil {
 		return "", err
 	}
-	path, err := pack.Write(ctx, r.store.packs(), objects)
+	path, err := pack.Write(ctx, r.store.objects(), objects)
 	if err != nil {
 		return "", advise(fmt.Errorf("writing %d objects: %w", len(objects), err))
 	}

@@ -148,7 +148,7 @@ func (e *excerpt) Write(p []byte) (int, error) {
 }
 
 // settleTime is how long another push may take that locked a branch when ours came.
-const settleTime = 500 * time.Millisecond
+const settleTime = 200 * time.Millisecond
 
 // settle finds out what became of a push that was refused or not answered, from where
 // the branches are now. If nothing moved although the server answered, somebody else

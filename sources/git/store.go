@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/exec"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/go-git/go-billy/v5"
 	"github.com/go-git/go-billy/v5/osfs"
@@ -52,26 +52,36 @@ func openStore(git, common string) *store {
 	})}
 }
 
-// packs is the folder for new packs.
-func (s *store) packs() string { return filepath.Join(s.dir, "objects", "pack") }
+// objects is the folder of all objects.
+func (s *store) objects() string { return filepath.Join(s.dir, "objects") }
 
-// object finds an object. Where it does not, it looks again at which packs there
-// are: Git or we may have written one, or gc replaced them.
-func (s *store) object(t plumbing.ObjectType, id files.ID) (plumbing.EncodedObject, error) {
+// try looks something up. Where that fails it looks at which packs there are again:
+// Git or we may have written one, or gc replaced them. While somebody is at that,
+// go-git sees a pack without its index or no packs at all, so the third time comes
+// after a pause.
+func (s *store) try(lookup func() error) error {
+	const pause = 20 * time.Millisecond
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	o, err := s.s.EncodedObject(t, plumbing.Hash(id))
-	if err != nil {
+	err := lookup()
+	for n := 0; err != nil && n < 3; n++ {
+		if n > 0 {
+			<-time.NewTimer(pause).C
+		}
 		s.s.Reindex()
-		o, err = s.s.EncodedObject(t, plumbing.Hash(id))
+		err = lookup()
 	}
+	return err
+}
+
+// object finds an object.
+func (s *store) object(t plumbing.ObjectType, id files.ID) (plumbing.EncodedObject, error) {
+	var o plumbing.EncodedObject
+	err := s.try(func() (err error) {
+		o, err = s.s.EncodedObject(t, plumbing.Hash(id))
+		return err //nolint:wrapcheck // see below
+	})
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
-		ps, _ := s.s.ObjectPacks()
-		out, gerr := exec.Command("git", "-C", s.dir, "cat-file", "-t", id.String()).CombinedOutput()
-		names, _ := filepath.Glob(filepath.Join(s.packs(), "*"))
-		s.s.Reindex()
-		_, err3 := s.s.EncodedObject(t, plumbing.Hash(id))
-		println("MISS", id.String(), len(ps), len(names), string(out), fmt.Sprint(gerr), fmt.Sprint(err3))
 		return nil, fmt.Errorf("%s %s: %w", t, id, errMissing)
 	}
 	if err != nil {
@@ -170,10 +180,12 @@ func (s *store) commit(id files.ID) (*object.Commit, error) {
 
 // withPrefix returns the commits whose ids begin with these bytes and match.
 func (s *store) withPrefix(prefix []byte, match func(files.ID) bool) ([]files.ID, error) {
-	s.mu.Lock()
-	s.s.Reindex()
-	hashes, err := s.s.HashesWithPrefix(prefix)
-	s.mu.Unlock()
+	s.refresh()
+	var hashes []plumbing.Hash
+	err := s.try(func() (err error) {
+		hashes, err = s.s.HashesWithPrefix(prefix)
+		return err //nolint:wrapcheck // see below
+	})
 	if err != nil {
 		return nil, fmt.Errorf("looking for object ids: %w", err)
 	}

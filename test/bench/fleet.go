@@ -40,7 +40,11 @@ func New(s Shape) *Source {
 	src.add("fleet/clusters.yaml", b.String())
 	for i := range s.Templates {
 		namespace := fmt.Sprintf("team-%02d", i%20)
-		src.add(fmt.Sprintf("apps/%s/app-%05d.yaml", namespace, i), template(i, namespace, i*100 < s.Overridden*s.Templates))
+		tier := "plain"
+		if i*100 < s.Overridden*s.Templates {
+			tier = "regional"
+		}
+		src.add(fmt.Sprintf("apps/%s/app-%05d.yaml", namespace, i), template(i, namespace, tier))
 	}
 	src.add("policies/everything.yaml", policyText)
 	src.add("policies/overrides.yaml", overrides(s))
@@ -54,7 +58,7 @@ func (s *Source) add(path, text string) {
 }
 
 // Revision returns a fixed revision.
-func (s *Source) Revision() sources.Revision {
+func (*Source) Revision() sources.Revision {
 	return sources.Revision{Repo: "bench", Commit: strings.Repeat("0", 40), When: time.Unix(1763683200, 0), Subject: "bench"}
 }
 
@@ -71,11 +75,7 @@ func (s *Source) ReadFile(path string) ([]byte, error) {
 }
 
 // template is a Deployment, or for every other a ConfigMap, of about 1 KiB.
-func template(i int, namespace string, overridden bool) string {
-	tier := "plain"
-	if overridden {
-		tier = "regional"
-	}
+func template(i int, namespace, tier string) string {
 	if i%2 == 1 {
 		return fmt.Sprintf(configText, i, namespace, tier, strings.Repeat("option = value\n    ", 40))
 	}

@@ -355,7 +355,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 }
 
 func get(url string) string {
-	resp, err := http.Get(url) //nolint:noctx // a test
+	resp, err := http.Get(url)
 	if err != nil {
 		return err.Error()
 	}

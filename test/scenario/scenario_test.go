@@ -171,9 +171,11 @@ func decision(d plan.Decision) string {
 	if d.Policy != nil {
 		line += " by " + d.Policy.String()
 	}
+	var lineSb174 strings.Builder
 	for _, r := range d.RequiredBy {
-		line += " for " + r.Name
+		lineSb174.WriteString(" for " + r.Name)
 	}
+	line += lineSb174.String()
 	if d.Reason != "" && d.Reason != "Success" {
 		line += " (" + d.Reason + ": " + d.Message + ")"
 	}
@@ -235,8 +237,11 @@ func runAll(t *testing.T, s scenario) map[string]string {
 		order func([]sources.File)
 		procs int
 	}{
-		{"cold cache", warm, asWritten, 0}, {"warm cache", warm, asWritten, 0},
-		{"shuffled", nil, shuffled, 0}, {"shuffled again", nil, shuffled, 0}, {"one processor", nil, asWritten, 1},
+		{"cold cache", warm, asWritten, 0},
+		{"warm cache", warm, asWritten, 0},
+		{"shuffled", nil, shuffled, 0},
+		{"shuffled again", nil, shuffled, 0},
+		{"one processor", nil, asWritten, 1},
 	} {
 		was := runtime.GOMAXPROCS(way.procs)
 		got := s.run(t, way.cache, way.order)

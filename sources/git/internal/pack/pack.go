@@ -48,8 +48,13 @@ type Object struct {
 // knows "tmp_" and removes such files, too, when they are old.
 const tempPrefix = "tmp_waybill_"
 
-// Write stores objects, each of which must stand once, in a new pack in dir and
-// returns the path of the pack. No objects make no pack, and the path is empty.
+// packFolder is where packs are, in a folder of objects. Unfinished files are beside
+// it: readers that list packs would stumble over what comes and goes.
+const packFolder = "pack"
+
+// Write stores objects, each of which must stand once, in a new pack of the folder of
+// objects dir, and returns the path of the pack. No objects make no pack, and the
+// path is empty.
 func Write(ctx context.Context, dir string, objects []Object) (path string, err error) {
 	if len(objects) == 0 {
 		return "", nil
@@ -57,7 +62,7 @@ func Write(ctx context.Context, dir string, objects []Object) (path string, err 
 	if len(objects) > math.MaxUint32 {
 		return "", fmt.Errorf("a pack cannot hold %d objects", len(objects))
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil { //nolint:gosec // the umask decides, as for Git
+	if err := os.MkdirAll(filepath.Join(dir, packFolder), 0o777); err != nil { //nolint:gosec // the umask decides, as for Git
 		return "", err //nolint:wrapcheck // it names the directory
 	}
 	f, err := os.CreateTemp(dir, tempPrefix+"*.pack")
@@ -91,6 +96,7 @@ func Write(ctx context.Context, dir string, objects []Object) (path string, err 
 // install gives a pack and its index their names. The index comes last: a pack
 // without one is not looked at.
 func install(dir, pack, index string, sum [sha1.Size]byte) (string, error) {
+	dir = filepath.Join(dir, packFolder)
 	base := filepath.Join(dir, "pack-"+hex.EncodeToString(sum[:]))
 	if err := os.Rename(pack, base+".pack"); err != nil {
 		os.Remove(index)
@@ -116,10 +122,19 @@ func harden(f *os.File) error {
 	return errors.Join(f.Chmod(0o444), f.Sync())
 }
 
-// Sweep removes the unfinished files in dir that Write left behind when it was
-// killed, and those whose names begin with one of the other prefixes. No writer may
-// be at work there.
+// Sweep removes the unfinished files that Write left behind in the folder of objects
+// dir when it was killed, and those in its folder of packs whose names begin with one
+// of the other prefixes. No writer may be at work there.
 func Sweep(dir string, others ...string) error {
+	err := remove(dir, tempPrefix)
+	for _, prefix := range others {
+		err = errors.Join(err, remove(filepath.Join(dir, packFolder), prefix))
+	}
+	return err
+}
+
+// remove deletes the files in dir whose names begin with prefix.
+func remove(dir, prefix string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -128,14 +143,11 @@ func Sweep(dir string, others ...string) error {
 		return err //nolint:wrapcheck // it names the directory
 	}
 	for _, e := range entries {
-		for _, prefix := range append(others, tempPrefix) {
-			if !strings.HasPrefix(e.Name(), prefix) {
-				continue
-			}
-			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err //nolint:wrapcheck // it names the file
-			}
-			break
+		if !strings.HasPrefix(e.Name(), prefix) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err //nolint:wrapcheck // it names the file
 		}
 	}
 	return nil

@@ -47,7 +47,7 @@ func TestGitReadsWhatWasWritten(t *testing.T) {
 	dir := t.TempDir()
 	git(t, dir, "init", "-q", "--bare")
 	objects := blobs(1000)
-	path, err := Write(t.Context(), filepath.Join(dir, "objects", "pack"), objects)
+	path, err := Write(t.Context(), filepath.Join(dir, "objects"), objects)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestGitReadsWhatWasWritten(t *testing.T) {
 			t.Errorf("blob %s = %d bytes, want %d", o.ID, len(got), len(want))
 		}
 	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "objects", "pack", "tmp_*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(dir, "objects", "tmp_*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }
@@ -74,7 +74,7 @@ func TestBytesDoNotDependOnProcessors(t *testing.T) {
 			t.Fatal(err)
 		}
 		var all []string
-		for _, path := range []string{"*.pack", "*.idx"} {
+		for _, path := range []string{"pack/*.pack", "pack/*.idx"} {
 			names, _ := filepath.Glob(filepath.Join(dir, path))
 			data, err := os.ReadFile(names[0])
 			if err != nil {
@@ -111,7 +111,7 @@ func TestNothingStaysAfterAnError(t *testing.T) {
 			if _, err := Write(test.ctx, dir, test.objs); !errors.Is(err, test.want) {
 				t.Errorf("error %v, want %v", err, test.want)
 			}
-			if left, _ := os.ReadDir(dir); len(left) > 0 {
+			if left, _ := filepath.Glob(filepath.Join(dir, "*[._]*")); len(left) > 0 {
 				t.Errorf("left behind: %v", left)
 			}
 		})
@@ -127,7 +127,11 @@ func TestNoObjectsMakeNoPack(t *testing.T) {
 
 func TestSweepRemovesOnlyUnfinishedFiles(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"tmp_waybill_1.pack", "tmp_waybill_2.idx", "tmp_pack_3", "pack-4.pack", "tmp_other"} {
+	if err := os.Mkdir(filepath.Join(dir, "pack"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	keep := []string{"pack/pack-4.pack", "pack/tmp_other", "tmp_obj_git"}
+	for _, name := range append([]string{"tmp_waybill_1.pack", "tmp_waybill_2.idx", "pack/tmp_pack_3"}, keep...) {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o444); err != nil {
 			t.Fatal(err)
 		}
@@ -135,12 +139,20 @@ func TestSweepRemovesOnlyUnfinishedFiles(t *testing.T) {
 	if err := Sweep(dir, "tmp_pack_"); err != nil {
 		t.Fatal(err)
 	}
-	left, _ := filepath.Glob(filepath.Join(dir, "*"))
-	want := []string{filepath.Join(dir, "pack-4.pack"), filepath.Join(dir, "tmp_other")}
-	if d := cmp.Diff(want, left); d != "" {
+	var left []string
+	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		if rel, _ := filepath.Rel(dir, path); !e.IsDir() {
+			left = append(left, rel)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(keep, left); d != "" {
 		t.Error(d)
 	}
-	if err := Sweep(filepath.Join(dir, "none")); err != nil {
+	if err := Sweep(filepath.Join(dir, "none"), "tmp_pack_"); err != nil {
 		t.Errorf("sweeping a folder that does not exist: %v", err)
 	}
 }

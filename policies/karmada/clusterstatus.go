@@ -1,0 +1,48 @@
+package karmada
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ClusterStatus is what was observed of a cluster, or written down by hand.
+type ClusterStatus struct {
+	KubernetesVersion string             `json:"kubernetesVersion,omitempty"`
+	APIEnablements    []APIEnablement    `json:"apiEnablements,omitempty"`
+	Conditions        []metav1.Condition `json:"conditions,omitempty"`
+	NodeSummary       *NodeSummary       `json:"nodeSummary,omitempty"`
+	ResourceSummary   *ResourceSummary   `json:"resourceSummary,omitempty"`
+	RemedyActions     []string           `json:"remedyActions,omitempty"`
+}
+
+// APIEnablement lists the kinds that a cluster serves under a group version.
+type APIEnablement struct {
+	GroupVersion string        `json:"groupVersion"`
+	Resources    []APIResource `json:"resources,omitempty"`
+}
+
+// APIResource is one served kind.
+type APIResource struct {
+	Name string `json:"name"`
+	Kind string `json:"kind"`
+}
+
+// NodeSummary counts nodes.
+type NodeSummary struct {
+	TotalNum int32 `json:"totalNum,omitempty"`
+	ReadyNum int32 `json:"readyNum,omitempty"`
+}
+
+// ResourceSummary sums a cluster's resources over its nodes.
+type ResourceSummary struct {
+	Allocatable          corev1.ResourceList   `json:"allocatable,omitempty"`
+	Allocating           corev1.ResourceList   `json:"allocating,omitempty"`
+	Allocated            corev1.ResourceList   `json:"allocated,omitempty"`
+	AllocatableModelings []AllocatableModeling `json:"allocatableModelings,omitempty"`
+}
+
+// AllocatableModeling counts the nodes of a grade.
+type AllocatableModeling struct {
+	Grade uint `json:"grade"`
+	Count int  `json:"count"`
+}

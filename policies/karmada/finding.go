@@ -1,0 +1,172 @@
+package karmada
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// FieldError says what is wrong with one field of a document.
+type FieldError struct {
+	// Path leads to the field from the document's root: a string is a key, an int
+	// an index, as in "spec", "overrideRules", 0, "overriders". It may lead to a
+	// field that is not there, and is empty for the whole document.
+	Path []any
+	// Code is stable and kebab-case.
+	Code string
+	// Message says what is wrong, with the value. It does not repeat the path.
+	Message string
+	// Hint says what to write instead. It may be empty.
+	Hint string
+	// Warning tells a trap, which Karmada accepts, from a mistake, which it refuses.
+	Warning bool
+}
+
+// The codes of mistakes. Warnings have a code for each trap.
+const (
+	malformed        = "malformed"
+	unknownKind      = "unknown-kind"
+	unknownField     = "unknown-field"
+	duplicateField   = "duplicate-field"
+	wrongType        = "wrong-type"
+	requiredField    = "required-field"
+	invalidValue     = "invalid-value"
+	unsupportedValue = "unsupported-value"
+	conflict         = "conflicting-fields"
+	duplicateValue   = "duplicate-value"
+)
+
+// field is a path under construction. Its methods never change it.
+type field []any
+
+func (f field) at(steps ...any) field { return append(slices.Clip(f), steps...) }
+
+// findings collects what is wrong.
+type findings []FieldError
+
+func (fs *findings) fail(at field, code, message, hint string) {
+	*fs = append(*fs, FieldError{Path: at, Code: code, Message: message, Hint: hint})
+}
+
+func (fs *findings) warn(at field, code, message, hint string) {
+	*fs = append(*fs, FieldError{Path: at, Code: code, Message: message, Hint: hint, Warning: true})
+}
+
+// invalid reports that value is not valid, for the given reasons. There may be none.
+func (fs *findings) invalid(at field, value string, reasons []string) {
+	if len(reasons) > 0 {
+		fs.fail(at, invalidValue, fmt.Sprintf("%q is not valid: %s", value, strings.Join(reasons, "; ")), "")
+	}
+}
+
+// require reports an empty string.
+func (fs *findings) require(at field, value, hint string) {
+	if value == "" {
+		fs.fail(at, requiredField, "is required", hint)
+	}
+}
+
+// oneOf reports a value that is not among those allowed, and names the nearest.
+// The empty value is as good as any other: callers leave it out or let it in.
+func oneOf[T ~string](fs *findings, at field, value T, allowed ...T) {
+	if slices.Contains(allowed, value) {
+		return
+	}
+	names := make([]string, 0, len(allowed))
+	for _, a := range allowed {
+		if a != "" {
+			names = append(names, string(a))
+		}
+	}
+	if value == "" {
+		fs.fail(at, requiredField, "is required", "write "+alternatives(names))
+		return
+	}
+	fs.fail(at, unsupportedValue, fmt.Sprintf("%q is not supported; want %s", value, alternatives(names)), meant(string(value), names))
+}
+
+// alternatives spells a list as people do: "a", "b" or "c".
+func alternatives(names []string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = strconv.Quote(n)
+	}
+	last := len(quoted) - 1
+	if last < 1 {
+		return strings.Join(quoted, "")
+	}
+	return strings.Join(quoted[:last], ", ") + " or " + quoted[last]
+}
+
+// atLeast reports a number below its least value.
+func (fs *findings) atLeast(at field, value, least int64) {
+	if value < least {
+		fs.fail(at, invalidValue, fmt.Sprintf("%d is too small; want %d or more", value, least), "")
+	}
+}
+
+// within reports a number that is given and outside its bounds.
+func (fs *findings) within(at field, value *int32, least, most int32) {
+	if value != nil && (*value < least || *value > most) {
+		fs.fail(at, invalidValue, fmt.Sprintf("%d is out of range; want %d to %d", *value, least, most), "")
+	}
+}
+
+// key reports what is no valid label key.
+func (fs *findings) key(at field, key string) {
+	if key == "" {
+		fs.require(at, key, "")
+		return
+	}
+	fs.invalid(at, key, validation.IsQualifiedName(key))
+}
+
+// clusterName reports a name that no cluster can have (Karmada section C.1).
+func (fs *findings) clusterName(at field, name string) {
+	if name == "" {
+		fs.require(at, name, "")
+		return
+	}
+	fs.invalid(at, name, clusterName(name))
+}
+
+// kind reports an apiVersion and kind that name no kind.
+func (fs *findings) kind(at field, apiVersion, kind string) {
+	fs.require(at.at("apiVersion"), apiVersion, "write group/version, as in apps/v1")
+	fs.apiVersion(at.at("apiVersion"), apiVersion)
+	fs.require(at.at("kind"), kind, "")
+}
+
+func (fs *findings) apiVersion(at field, apiVersion string) {
+	if _, err := schema.ParseGroupVersion(apiVersion); err != nil {
+		fs.fail(at, invalidValue, fmt.Sprintf("%q is not group/version", apiVersion), "write as in apps/v1")
+	}
+}
+
+// selector reports a label selector that cannot be read.
+func (fs *findings) selector(at field, s *metav1.LabelSelector) {
+	if s == nil {
+		return
+	}
+	fs.labels(at.at("matchLabels"), s.MatchLabels)
+	for i, e := range s.MatchExpressions {
+		at := at.at("matchExpressions", i)
+		fs.key(at.at("key"), e.Key)
+		oneOf(fs, at.at("operator"), e.Operator, "In", "NotIn", "Exists", "DoesNotExist")
+		listed := e.Operator == metav1.LabelSelectorOpIn || e.Operator == metav1.LabelSelectorOpNotIn
+		switch {
+		case listed && len(e.Values) == 0:
+			fs.fail(at.at("values"), requiredField, "is required", "")
+		case !listed && len(e.Values) > 0:
+			fs.fail(at.at("values"), conflict, fmt.Sprintf("has no meaning with operator %q", e.Operator), "remove it, or write In or NotIn")
+		}
+		for j, v := range e.Values {
+			fs.invalid(at.at("values", j), v, validation.IsValidLabelValue(v))
+		}
+	}
+}

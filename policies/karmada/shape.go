@@ -1,0 +1,173 @@
+package karmada
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	strictjson "sigs.k8s.io/json"
+)
+
+// shape holds a JSON value against the type it is to be decoded into, and reports
+// every unknown field and every value of the wrong type with its path. The decoder
+// itself stops at the first wrong type and tells no index.
+func (fs *findings) shape(t reflect.Type, v any, at field) {
+	if v == nil {
+		return
+	}
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	object, isObject := v.(map[string]any)
+	list, isList := v.([]any)
+	switch {
+	case decodesItself(t):
+		fs.leaf(t, v, at)
+	case isObject && t.Kind() == reflect.Struct:
+		fs.structShape(t, object, at)
+	case isObject && t.Kind() == reflect.Map:
+		for _, key := range slices.Sorted(maps.Keys(object)) {
+			fs.shape(t.Elem(), object[key], at.at(key))
+		}
+	case isList && t.Kind() == reflect.Slice:
+		for i := range list {
+			fs.shape(t.Elem(), list[i], at.at(i))
+		}
+	default:
+		fs.leaf(t, v, at)
+	}
+}
+
+func (fs *findings) structShape(t reflect.Type, v map[string]any, at field) {
+	known := membersOf(t)
+	for _, key := range slices.Sorted(maps.Keys(v)) {
+		m, ok := known[key]
+		if !ok {
+			fs.fail(at.at(key), unknownField, "is not a field here", whichField(key, known))
+			continue
+		}
+		fs.shape(m.typ, v[key], at.at(key))
+	}
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		if v[name] == nil && known[name].required && emptyIsValid(known[name].typ) {
+			fs.fail(at.at(name), requiredField, "is required", `write {} if it is meant to be empty`)
+		}
+	}
+}
+
+// leaf tries the decoder on a value that has no parts to look into.
+func (fs *findings) leaf(t reflect.Type, v any, at field) {
+	if _, ok := v.(string); ok && t.Kind() == reflect.String && !decodesItself(t) {
+		return
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic("karmada: a decoded JSON value does not encode: " + err.Error())
+	}
+	endless := t == reflect.TypeFor[resource.Quantity]() && endlessQuantity.Match(data)
+	if !endless && strictjson.UnmarshalCaseSensitivePreserveInts(data, reflect.New(t).Interface()) == nil {
+		return
+	}
+	const most = 60
+	if len(data) > most {
+		data = append(bytes.ToValidUTF8(data[:most], nil), "..."...)
+	}
+	fs.fail(at, wrongType, fmt.Sprintf("%s is not %s", data, wanted(t)), "")
+}
+
+// endlessQuantity matches exponents that take a quantity's arithmetic minutes, or
+// all memory: the library works out every digit.
+var endlessQuantity = regexp.MustCompile(`[eE][+-]?[0-9]{4,}`)
+
+// wanted describes a type to people who write YAML.
+func wanted(t reflect.Type) string {
+	switch reflect.Zero(t).Interface().(type) {
+	case resource.Quantity:
+		return "a quantity, such as 500m or 2Gi"
+	case metav1.Time:
+		return "a time, such as 2026-01-02T15:04:05Z"
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return "a string; quote it"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		return fmt.Sprintf("a whole number of at most %d bits", t.Bits())
+	case reflect.Uint, reflect.Uint32, reflect.Uint64:
+		return "a whole number that is not negative"
+	case reflect.Slice:
+		return "a list"
+	default:
+		return "a mapping"
+	}
+}
+
+// decodesItself reports a type whose fields are not its JSON.
+func decodesItself(t reflect.Type) bool {
+	return reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
+}
+
+// emptyIsValid reports the types of required objects for which {} is a value of
+// its own, so that Validate cannot tell whether they are there.
+func emptyIsValid(t reflect.Type) bool {
+	switch reflect.Zero(t).Interface().(type) {
+	case Overriders, ClusterAffinity, DecisionConditions:
+		return true
+	}
+	return false
+}
+
+// member is a field of a struct as JSON has it.
+type member struct {
+	typ      reflect.Type
+	required bool
+}
+
+// membersOf returns the fields of a struct by their JSON names, embedded ones
+// included.
+func membersOf(t reflect.Type) map[string]member {
+	members := map[string]member{}
+	for f := range t.Fields() {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && name == "":
+			maps.Copy(members, membersOf(f.Type))
+		case name != "-" && name != "":
+			members[name] = member{f.Type, !strings.Contains(options, "omit")}
+		}
+	}
+	return members
+}
+
+// whichField guesses what an unknown field was meant to be: another name, or the
+// same name one level down; failing that, it lists what there is.
+func whichField(key string, known map[string]member) string {
+	names := slices.Sorted(maps.Keys(known))
+	if hint := meant(key, names); hint != "" {
+		return hint
+	}
+	for _, name := range names {
+		if t := known[name].typ; t.Kind() == reflect.Struct && !decodesItself(t) {
+			if _, ok := membersOf(t)[key]; ok {
+				return fmt.Sprintf("%q is a field of %q", key, name)
+			}
+		}
+	}
+	const most = 8
+	if len(names) > most {
+		return ""
+	}
+	for i := range names {
+		names[i] = strconv.Quote(names[i])
+	}
+	return "the fields here are " + strings.Join(names, ", ")
+}

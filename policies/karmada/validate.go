@@ -1,0 +1,162 @@
+package karmada
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/validation"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+)
+
+// maxClusterName is the length of the longest name of a cluster (section C.1).
+const maxClusterName = 48
+
+// Validate returns what is wrong with x, which Decode returned, in the order of the
+// document: as errors what Karmada's API server and validating webhooks refuse, as
+// warnings what they accept and people trip over. It answers the same before and
+// after Default, but that only before can it tell of spellings that Default
+// rewrites. Rules that need more than the one object are not here.
+func Validate(x any) []FieldError {
+	var fs findings
+	if o, ok := x.(object); ok {
+		fs.metadata(o)
+	}
+	spec := field{"spec"}
+	switch x := x.(type) {
+	case *PropagationPolicy:
+		fs.propagationPolicy(x, spec)
+	case *OverridePolicy:
+		fs.overridePolicy(x, spec)
+	case *Cluster:
+		fs.cluster(&x.Spec, spec)
+	case *ClusterTaintPolicy:
+		fs.taintPolicy(&x.Spec, spec)
+	case *FederatedResourceQuota:
+		fs.quota(&x.Spec, spec)
+	case *Work:
+		fs.work(&x.Spec, spec)
+	case *FederatedHPA:
+		fs.federatedHPA(&x.Spec, spec)
+	case *CronFederatedHPA:
+		fs.cronFederatedHPA(&x.Spec, spec)
+	case *WorkloadRebalancer:
+		fs.rebalancer(&x.Spec, spec)
+	case *Remedy:
+		fs.remedy(&x.Spec, spec)
+	case *ResourceInterpreterCustomization:
+		fs.customization(&x.Spec, spec)
+	case *ResourceInterpreterWebhookConfiguration:
+		fs.webhooks(x.Webhooks, field{"webhooks"})
+	case *MultiClusterService:
+		fs.multiClusterService(&x.Spec, spec)
+	case *MultiClusterIngress:
+		fs.multiClusterIngress(&x.Spec, spec)
+	}
+	return fs
+}
+
+// metadata holds name, namespace, labels and annotations against the rules of an
+// API server. An object that does not say its kind has no rules for the first two.
+func (fs *findings) metadata(o object) {
+	at := field{"metadata"}
+	apiVersion, kindName := o.GroupVersionKind().ToAPIVersionAndKind()
+	if k, ok := kinds[gvk{apiVersion, kindName}]; ok {
+		if o.GetName() == "" {
+			fs.require(at.at("name"), "", "")
+		} else {
+			fs.invalid(at.at("name"), o.GetName(), k.name(o.GetName()))
+		}
+		fs.namespace(at.at("namespace"), o.GetNamespace(), k, kindName)
+	}
+	fs.labels(at.at("labels"), o.GetLabels())
+	fs.annotations(at.at("annotations"), o.GetAnnotations())
+}
+
+func (fs *findings) namespace(at field, namespace string, k kind, kindName string) {
+	switch {
+	case k.namespaced && namespace == "":
+		hint := "write the namespace"
+		if wide := "Cluster" + kindName; Known(policyGroup, wide) {
+			hint += ", or make it a " + wide + " to select in every namespace"
+		}
+		fs.fail(at, requiredField, "is required", hint)
+	case k.namespaced:
+		fs.invalid(at, namespace, utilvalidation.IsDNS1123Label(namespace))
+	case namespace != "":
+		hint := "remove it"
+		if narrow, ok := strings.CutPrefix(kindName, "Cluster"); ok && Known(policyGroup, narrow) {
+			hint += ", or make it a " + narrow + " to select in that namespace only"
+		}
+		fs.fail(at, conflict, fmt.Sprintf("%q is given, but a %s has no namespace", namespace, kindName), hint)
+	}
+}
+
+func (fs *findings) labels(at field, labels map[string]string) {
+	for _, k := range slices.Sorted(maps.Keys(labels)) {
+		fs.key(at.at(k), k)
+		fs.invalid(at.at(k), labels[k], utilvalidation.IsValidLabelValue(labels[k]))
+	}
+}
+
+// annotations differ from labels in that their keys are compared in lower case and
+// their values are free, but bounded in sum.
+func (fs *findings) annotations(at field, annotations map[string]string) {
+	for _, k := range slices.Sorted(maps.Keys(annotations)) {
+		fs.key(at.at(k), strings.ToLower(k))
+	}
+	if err := validation.ValidateAnnotationsSize(annotations); err != nil {
+		fs.fail(at, invalidValue, err.Error(), "")
+	}
+}
+
+// resourceSelectors holds for the selectors of both policies; namespace is that of
+// the policy, empty for a cluster-wide one.
+func (fs *findings) resourceSelectors(at field, selectors []ResourceSelector, namespace string) {
+	for i, s := range selectors {
+		at := at.at(i)
+		fs.kind(at, s.APIVersion, s.Kind)
+		if namespace != "" && s.Namespace != "" && s.Namespace != namespace {
+			fs.fail(at.at("namespace"), conflict,
+				fmt.Sprintf("%q is not the policy's namespace %q, and it selects nowhere else", s.Namespace, namespace),
+				"remove it, or make the policy a cluster-wide one")
+		}
+		fs.selector(at.at("labelSelector"), s.LabelSelector)
+		if s.Name != "" && s.LabelSelector != nil {
+			fs.warn(at.at("labelSelector"), "unused-field",
+				fmt.Sprintf("does nothing, because name %q alone decides", s.Name), "remove one of them")
+		}
+	}
+}
+
+// clusterAffinity holds wherever clusters are filtered (section A.1).
+func (fs *findings) clusterAffinity(at field, a *ClusterAffinity) {
+	if a == nil {
+		return
+	}
+	fs.selector(at.at("labelSelector"), a.LabelSelector)
+	if a.FieldSelector != nil {
+		for i, e := range a.FieldSelector.MatchExpressions {
+			at := at.at("fieldSelector", "matchExpressions", i)
+			oneOf(fs, at.at("key"), e.Key, "provider", "region", "zone")
+			oneOf(fs, at.at("operator"), e.Operator, "In", "NotIn")
+			if len(e.Values) == 0 {
+				fs.fail(at.at("values"), requiredField, "is required", "")
+			}
+		}
+	}
+	for i, name := range a.ClusterNames {
+		if slices.Contains(a.ExcludeClusters, name) {
+			fs.warn(at.at("clusterNames", i), "excluded", fmt.Sprintf("%q is excluded too, so that it does not match", name), "remove it from one of the lists")
+		}
+	}
+}
+
+// clusterName says why no cluster can have the name.
+func clusterName(name string) []string {
+	if len(name) > maxClusterName {
+		return []string{fmt.Sprintf("it has %d characters, at most %d are allowed", len(name), maxClusterName)}
+	}
+	return utilvalidation.IsDNS1123Label(name)
+}

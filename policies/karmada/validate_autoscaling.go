@@ -1,0 +1,156 @@
+package karmada
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	// The names of time zones are part of the rules, and must not be those of the
+	// machine.
+	_ "time/tzdata"
+
+	"github.com/robfig/cron/v3"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+)
+
+// maxRuleName is the length of the longest name of a rule.
+const maxRuleName = 32
+
+// scaleTarget may leave out the apiVersion.
+func (fs *findings) scaleTarget(at field, r autoscalingv2.CrossVersionObjectReference) {
+	fs.apiVersion(at.at("apiVersion"), r.APIVersion)
+	fs.require(at.at("kind"), r.Kind, "")
+	fs.require(at.at("name"), r.Name, "")
+}
+
+// federatedHPA holds bounds and metrics (section E.5).
+func (fs *findings) federatedHPA(s *FederatedHPASpec, at field) {
+	fs.scaleTarget(at.at("scaleTargetRef"), s.ScaleTargetRef)
+	fs.atLeast(at.at("maxReplicas"), int64(s.MaxReplicas), 1)
+	if s.MinReplicas != nil {
+		fs.atLeast(at.at("minReplicas"), int64(*s.MinReplicas), 1)
+		if *s.MinReplicas > s.MaxReplicas && s.MaxReplicas > 0 {
+			fs.fail(at.at("minReplicas"), conflict, fmt.Sprintf("%d is more than maxReplicas %d", *s.MinReplicas, s.MaxReplicas), "")
+		}
+	}
+	for i, m := range s.Metrics {
+		fs.metric(m, at.at("metrics", i))
+	}
+}
+
+// metric holds that the source is the one that type names.
+func (fs *findings) metric(m autoscalingv2.MetricSpec, at field) {
+	sources := []struct {
+		of    autoscalingv2.MetricSourceType
+		field string
+		given bool
+	}{
+		{autoscalingv2.ObjectMetricSourceType, "object", m.Object != nil},
+		{autoscalingv2.PodsMetricSourceType, "pods", m.Pods != nil},
+		{autoscalingv2.ResourceMetricSourceType, "resource", m.Resource != nil},
+		{autoscalingv2.ContainerResourceMetricSourceType, "containerResource", m.ContainerResource != nil},
+		{autoscalingv2.ExternalMetricSourceType, "external", m.External != nil},
+	}
+	names := make([]autoscalingv2.MetricSourceType, len(sources))
+	for i, s := range sources {
+		names[i] = s.of
+		if s.given && s.of != m.Type {
+			fs.fail(at.at(s.field), conflict, fmt.Sprintf("cannot be given with type %q", m.Type), "")
+		}
+		if !s.given && s.of == m.Type {
+			fs.fail(at.at(s.field), requiredField, fmt.Sprintf("is required with type %q", m.Type), "")
+		}
+	}
+	oneOf(fs, at.at("type"), m.Type, names...)
+}
+
+// cronFederatedHPA holds rules (section E.6). What a rule sets depends on whether
+// it scales a template or a FederatedHPA.
+func (fs *findings) cronFederatedHPA(s *CronFederatedHPASpec, at field) {
+	target := s.ScaleTargetRef
+	fs.scaleTarget(at.at("scaleTargetRef"), target)
+	federated := target.APIVersion == autoscalingGroup
+	if federated && target.Kind != "" {
+		oneOf(fs, at.at("scaleTargetRef", "kind"), target.Kind, "FederatedHPA")
+	}
+	if len(s.Rules) == 0 {
+		fs.fail(at.at("rules"), requiredField, "has no rule, and needs one", "")
+	}
+	names := map[string]bool{}
+	for i := range s.Rules {
+		r, at := &s.Rules[i], at.at("rules", i)
+		fs.cronRule(r, at)
+		if names[r.Name] && r.Name != "" {
+			fs.fail(at.at("name"), duplicateValue, fmt.Sprintf("%q is the name of another rule", r.Name), "")
+		}
+		names[r.Name] = true
+		if federated {
+			fs.cronBounds(r, at)
+		} else {
+			fs.cronReplicas(r, target.Kind, at)
+		}
+	}
+}
+
+func (fs *findings) cronRule(r *CronFederatedHPARule, at field) {
+	fs.require(at.at("name"), r.Name, "")
+	if len(r.Name) > maxRuleName {
+		fs.fail(at.at("name"), invalidValue, fmt.Sprintf("%q has %d characters; at most %d are allowed", r.Name, len(r.Name), maxRuleName), "")
+	}
+	fs.schedule(at.at("schedule"), r.Schedule)
+	if r.TimeZone != nil {
+		fs.timeZone(at.at("timeZone"), *r.TimeZone)
+	}
+	fs.within(at.at("successfulHistoryLimit"), r.SuccessfulHistoryLimit, 1, 32)
+	fs.within(at.at("failedHistoryLimit"), r.FailedHistoryLimit, 0, 32)
+}
+
+// timeZone refuses Local too: it is another zone on another machine.
+func (fs *findings) timeZone(at field, name string) {
+	if _, err := time.LoadLocation(name); err != nil || name == "Local" {
+		fs.fail(at, invalidValue, fmt.Sprintf("%q is not a time zone", name), "write a name such as Europe/Berlin or UTC")
+	}
+}
+
+// schedule allows what every cron has: five fields, or a word such as @daily. The
+// parser knows intervals and time zones besides, which Karmada does not.
+func (fs *findings) schedule(at field, schedule string) {
+	const hint = "write minute, hour, day of month, month and day of week, as in 0 8 * * 1-5"
+	if schedule == "" {
+		fs.require(at, schedule, hint)
+		return
+	}
+	foreign := strings.HasPrefix(schedule, "@every") || strings.Contains(schedule, "=")
+	if foreign {
+		fs.fail(at, invalidValue, fmt.Sprintf("%q is not a schedule", schedule), hint)
+		return
+	}
+	parser := cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
+	if _, err := parser.Parse(schedule); err != nil {
+		fs.fail(at, invalidValue, fmt.Sprintf("%q is not a schedule: %s", schedule, err), hint)
+	}
+}
+
+func (fs *findings) cronReplicas(r *CronFederatedHPARule, kind string, at field) {
+	if r.TargetReplicas == nil {
+		fs.fail(at.at("targetReplicas"), requiredField, "is required to scale a "+kind, "")
+		return
+	}
+	fs.atLeast(at.at("targetReplicas"), int64(*r.TargetReplicas), 0)
+}
+
+func (fs *findings) cronBounds(r *CronFederatedHPARule, at field) {
+	least, most := r.TargetMinReplicas, r.TargetMaxReplicas
+	if least == nil && most == nil {
+		fs.fail(at.at("targetMaxReplicas"), requiredField, "is required to scale a FederatedHPA", "write targetMinReplicas, targetMaxReplicas or both")
+		return
+	}
+	if least != nil {
+		fs.atLeast(at.at("targetMinReplicas"), int64(*least), 1)
+	}
+	if most != nil {
+		fs.atLeast(at.at("targetMaxReplicas"), int64(*most), 1)
+	}
+	if least != nil && most != nil && *least > *most {
+		fs.fail(at.at("targetMinReplicas"), conflict, fmt.Sprintf("%d is more than targetMaxReplicas %d", *least, *most), "")
+	}
+}

@@ -1,0 +1,92 @@
+package karmada
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// cluster holds for a registration (section C.1).
+func (fs *findings) cluster(s *ClusterSpec, at field) {
+	oneOf(fs, at.at("syncMode"), s.SyncMode, Push, Pull)
+	if s.APIEndpoint != "" {
+		fs.apiEndpoint(at.at("apiEndpoint"), s.APIEndpoint)
+	}
+	fs.secretRef(s.SecretRef, at.at("secretRef"))
+	fs.secretRef(s.ImpersonatorSecretRef, at.at("impersonatorSecretRef"))
+	if s.ProxyURL != "" {
+		fs.proxyURL(at.at("proxyURL"), s.ProxyURL)
+	}
+	if s.Zone != "" && len(s.Zones) > 0 {
+		fs.fail(at.at("zone"), conflict, fmt.Sprintf("%q cannot be given beside zones", s.Zone), "move it into zones")
+	}
+	fs.taints(s.Taints, at.at("taints"))
+	fs.resourceModels(s.ResourceModels, at.at("resourceModels"))
+}
+
+func (fs *findings) apiEndpoint(at field, endpoint string) {
+	u, err := url.Parse(endpoint)
+	var wrong string
+	switch {
+	case err != nil:
+		wrong = "it is not a URL"
+	case u.Host == "":
+		wrong = "it has no host"
+	case u.User != nil:
+		wrong = "it must not carry credentials"
+	case u.RawQuery != "" || u.Fragment != "":
+		wrong = "it must not carry a query or fragment"
+	default:
+		return
+	}
+	// What is refused for its credentials must not be printed.
+	fs.fail(at, invalidValue, "is not the address of an API server: "+wrong, "write scheme, host and port, as in https://10.0.0.1:6443")
+}
+
+func (fs *findings) proxyURL(at field, proxy string) {
+	u, err := url.Parse(proxy)
+	if err != nil || !slices.Contains([]string{"http", "https", "socks5"}, u.Scheme) {
+		fs.fail(at, invalidValue, "is not the address of a proxy", "write an http, https or socks5 URL")
+	}
+}
+
+func (fs *findings) secretRef(r *LocalSecretReference, at field) {
+	if r == nil {
+		return
+	}
+	fs.require(at.at("namespace"), r.Namespace, "")
+	fs.require(at.at("name"), r.Name, "")
+}
+
+// taints of a cluster either keep new objects away or drive objects out; there is
+// no preference.
+func (fs *findings) taints(ts []corev1.Taint, at field) {
+	policy := make([]PolicyTaint, len(ts))
+	for i, t := range ts {
+		policy[i] = PolicyTaint{Key: t.Key, Effect: t.Effect, Value: t.Value}
+		oneOf(fs, at.at(i, "effect"), t.Effect, corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute)
+	}
+	fs.taintKeys(policy, at)
+}
+
+// taintKeys holds keys and values, and that no key has an effect twice.
+func (fs *findings) taintKeys(ts []PolicyTaint, at field) {
+	type unique struct {
+		key    string
+		effect corev1.TaintEffect
+	}
+	seen := map[unique]bool{}
+	for i, t := range ts {
+		at := at.at(i)
+		fs.key(at.at("key"), t.Key)
+		fs.invalid(at.at("value"), t.Value, validation.IsValidLabelValue(t.Value))
+		if u := (unique{t.Key, t.Effect}); seen[u] {
+			fs.fail(at, duplicateValue, fmt.Sprintf("%s:%s is there already", t.Key, t.Effect), "remove one of them")
+		} else {
+			seen[u] = true
+		}
+	}
+}

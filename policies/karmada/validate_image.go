@@ -1,0 +1,65 @@
+package karmada
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// What image references are made of, by their grammar: what may be added to a tag,
+// and what may stand for one.
+var (
+	tagEnd      = regexp.MustCompile(`^[\w.-]{1,127}$`)
+	tagOrDigest = regexp.MustCompile(`^(\w[\w.-]{0,127}|[A-Za-z][A-Za-z0-9]*([-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})$`)
+)
+
+// imageOverrider holds the fields and warns of values that Karmada takes and then
+// drops without a word, or makes broken images of (section B.3).
+func (fs *findings) imageOverrider(o *ImageOverrider, at field) {
+	if o.Predicate != nil {
+		fs.pointer(at.at("predicate", "path"), o.Predicate.Path)
+	}
+	oneOf(fs, at.at("component"), o.Component, ImageRegistry, ImageRepository, ImageTag)
+	fs.operator(at.at("operator"), o.Operator)
+	switch o.Component {
+	case ImageRegistry:
+		fs.registry(o, at)
+	case ImageRepository:
+		fs.repository(o, at)
+	case ImageTag:
+		fs.tag(o, at.at("value"))
+	}
+}
+
+func (fs *findings) registry(o *ImageOverrider, at field) {
+	switch {
+	case o.Operator == OverriderOpRemove:
+		return
+	case o.Operator == OverriderOpAdd:
+		fs.warn(at.at("operator"), "registry-add",
+			fmt.Sprintf("appends %q to a registry that is there already, as in docker.io%s", o.Value, o.Value), "write operator: replace, which also adds a missing one")
+	case o.Value == "":
+		fs.warn(at.at("value"), "image-value", "is empty, so that the registry is removed", "write operator: remove")
+	}
+	if strings.HasSuffix(o.Value, "/") {
+		fs.warn(at.at("value"), "image-value", fmt.Sprintf("%q ends in a slash, and another follows", o.Value), fmt.Sprintf("write %q", strings.TrimRight(o.Value, "/")))
+	}
+}
+
+func (fs *findings) repository(o *ImageOverrider, at field) {
+	switch {
+	case o.Operator == OverriderOpRemove, o.Operator == OverriderOpReplace && o.Value == "":
+		fs.warn(at, "image-value", "leaves no repository, which is no image", "write operator: replace with a value")
+	case o.Operator == OverriderOpAdd:
+		fs.changesSomething(at.at("value"), len(o.Value))
+	}
+}
+
+// tag warns of what is no tag or digest: the image then stays as it is.
+func (fs *findings) tag(o *ImageOverrider, at field) {
+	want := map[OverriderOperator]*regexp.Regexp{OverriderOpAdd: tagEnd, OverriderOpReplace: tagOrDigest}[o.Operator]
+	if want != nil && !want.MatchString(o.Value) {
+		fs.warn(at, "image-value", fmt.Sprintf("%q makes no tag or digest, so that the image stays as it is", o.Value),
+			`write the tag alone, as in "1.2", or a digest, as in "sha256:...", without ":" or "@" before it`)
+	}
+}

@@ -1,0 +1,148 @@
+package karmada
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/yuin/gopher-lua/parse"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	apifield "k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// contextVersion is the one version of the protocol that webhooks speak.
+const contextVersion = "v1alpha1"
+
+// customization holds that each script is Lua and has its function (section E.9).
+func (fs *findings) customization(s *ResourceInterpreterCustomizationSpec, at field) {
+	fs.kind(at.at("target"), s.Target.APIVersion, s.Target.Kind)
+	c := &s.Customizations
+	scripts := []struct {
+		field, function string
+		script          *LuaScript
+	}{
+		{"retention", "Retain", c.Retention},
+		{"replicaResource", "GetReplicas", c.ReplicaResource},
+		{"componentResource", "GetComponents", c.ComponentResource},
+		{"replicaRevision", "ReviseReplica", c.ReplicaRevision},
+		{"statusReflection", "ReflectStatus", c.StatusReflection},
+		{"statusAggregation", "AggregateStatus", c.StatusAggregation},
+		{"healthInterpretation", "InterpretHealth", c.HealthInterpretation},
+		{"dependencyInterpretation", "GetDependencies", c.DependencyInterpretation},
+	}
+	given := 0
+	for _, x := range scripts {
+		if x.script == nil {
+			continue
+		}
+		given++
+		fs.lua(at.at("customizations", x.field, "luaScript"), x.script.LuaScript, x.function)
+	}
+	if given == 0 {
+		fs.warn(at.at("customizations"), "changes-nothing", "has no script", "")
+	}
+}
+
+func (fs *findings) lua(at field, script, function string) {
+	if script == "" {
+		fs.require(at, script, "define function "+function)
+		return
+	}
+	if _, err := parse.Parse(strings.NewReader(script), "luaScript"); err != nil {
+		fs.fail(at, invalidValue, "is not Lua: "+strings.Join(strings.Fields(err.Error()), " "), "")
+		return
+	}
+	if !strings.Contains(script, function) {
+		fs.warn(at, "missing-function", "does not define "+function+", which is what is called", "")
+	}
+}
+
+func (fs *findings) webhooks(hooks []ResourceInterpreterWebhook, at field) {
+	names := map[string]bool{}
+	for i := range hooks {
+		h, at := &hooks[i], at.at(i)
+		var reasons []string
+		for _, e := range validation.IsFullyQualifiedDomainName(apifield.NewPath("name"), h.Name) {
+			reasons = append(reasons, e.Detail)
+		}
+		fs.invalid(at.at("name"), h.Name, reasons)
+		if names[h.Name] {
+			fs.fail(at.at("name"), duplicateValue, fmt.Sprintf("%q is the name of another webhook", h.Name), "")
+		}
+		names[h.Name] = true
+		fs.clientConfig(&h.ClientConfig, at.at("clientConfig"))
+		for j := range h.Rules {
+			fs.interpreterRule(&h.Rules[j], at.at("rules", j))
+		}
+		fs.within(at.at("timeoutSeconds"), h.TimeoutSeconds, 1, 30)
+		fs.contextVersions(h.InterpreterContextVersions, at.at("interpreterContextVersions"))
+	}
+}
+
+func (fs *findings) clientConfig(c *admissionregistrationv1.WebhookClientConfig, at field) {
+	switch {
+	case (c.URL == nil) == (c.Service == nil):
+		fs.fail(at, requiredField, "needs exactly one of url and service", "")
+	case c.URL != nil:
+		u, err := url.Parse(*c.URL)
+		if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+			fs.fail(at.at("url"), invalidValue, "is not the address of a webhook", "write an https URL with a host, without credentials, query or fragment")
+		}
+	default:
+		fs.webhookService(c.Service, at.at("service"))
+	}
+}
+
+func (fs *findings) webhookService(s *admissionregistrationv1.ServiceReference, at field) {
+	fs.require(at.at("name"), s.Name, "")
+	fs.require(at.at("namespace"), s.Namespace, "")
+	fs.within(at.at("port"), s.Port, 1, 65535)
+	if s.Path != nil && !strings.HasPrefix(*s.Path, "/") {
+		fs.fail(at.at("path"), invalidValue, fmt.Sprintf("%q does not begin with a slash", *s.Path), fmt.Sprintf("write %q", "/"+*s.Path))
+	}
+}
+
+func (fs *findings) interpreterRule(r *RuleWithOperations, at field) {
+	operations := make([]string, len(r.Operations))
+	for i, op := range r.Operations {
+		operations[i] = string(op)
+		oneOf(fs, at.at("operations", i), op, InterpreterOperationAll,
+			InterpreterOperationInterpretReplica, InterpreterOperationInterpretComponent, InterpreterOperationReviseReplica,
+			InterpreterOperationInterpretStatus, InterpreterOperationPrune, InterpreterOperationRetain,
+			InterpreterOperationAggregateStatus, InterpreterOperationInterpretHealth, InterpreterOperationInterpretDependency)
+	}
+	fs.wildcards(at.at("operations"), operations)
+	fs.wildcards(at.at("apiGroups"), r.APIGroups)
+	fs.wildcards(at.at("apiVersions"), r.APIVersions)
+	fs.wildcards(at.at("kinds"), r.Kinds)
+	for i, v := range r.APIVersions {
+		fs.require(at.at("apiVersions", i), v, "")
+	}
+	for i, k := range r.Kinds {
+		fs.require(at.at("kinds", i), k, "")
+	}
+}
+
+// wildcards holds for a list that is needed and in which "*" stands alone.
+func (fs *findings) wildcards(at field, list []string) {
+	if len(list) == 0 {
+		fs.fail(at, requiredField, "is empty, and needs a value", `write ["*"] for all`)
+	}
+	if len(list) > 1 && slices.Contains(list, "*") {
+		fs.fail(at, conflict, `has "*", which stands for all, beside others`, `write ["*"] alone, or remove it`)
+	}
+}
+
+func (fs *findings) contextVersions(versions []string, at field) {
+	if !slices.Contains(versions, contextVersion) {
+		fs.fail(at, requiredField, fmt.Sprintf("needs %q among its values", contextVersion), "")
+	}
+	for i, v := range versions {
+		fs.invalid(at.at(i), v, validation.IsDNS1035Label(v))
+		if slices.Contains(versions[:i], v) {
+			fs.fail(at.at(i), duplicateValue, fmt.Sprintf("%q is there already", v), "remove one of them")
+		}
+	}
+}

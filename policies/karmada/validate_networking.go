@@ -1,0 +1,121 @@
+package karmada
+
+import (
+	"fmt"
+	"strings"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// multiClusterService holds for exposure (section E.3).
+func (fs *findings) multiClusterService(s *MultiClusterServiceSpec, at field) {
+	if len(s.Types) != 1 {
+		fs.fail(at.at("types"), requiredField, fmt.Sprintf("has %d values, and needs exactly one", len(s.Types)), "write CrossCluster or LoadBalancer")
+	}
+	for i, t := range s.Types {
+		oneOf(fs, at.at("types", i), t, ExposureTypeCrossCluster, ExposureTypeLoadBalancer)
+	}
+	names := map[string]bool{}
+	for i, p := range s.Ports {
+		at := at.at("ports", i)
+		if p.Name != "" {
+			fs.invalid(at.at("name"), p.Name, validation.IsDNS1123Label(p.Name))
+			if names[p.Name] {
+				fs.fail(at.at("name"), duplicateValue, fmt.Sprintf("%q is the name of another port", p.Name), "")
+			}
+			names[p.Name] = true
+		}
+		fs.within(at.at("port"), &p.Port, 1, 65535)
+	}
+	for i, c := range s.ProviderClusters {
+		fs.clusterName(at.at("providerClusters", i, "name"), c.Name)
+	}
+	for i, c := range s.ConsumerClusters {
+		fs.clusterName(at.at("consumerClusters", i, "name"), c.Name)
+	}
+	if len(s.Range.ClusterNames)+len(s.ServiceProvisionClusters)+len(s.ServiceConsumptionClusters) > 0 {
+		fs.warn(at, "deprecated-field", "has range, serviceProvisionClusters or serviceConsumptionClusters, which are deprecated",
+			"write providerClusters and consumerClusters")
+	}
+}
+
+// multiClusterIngress holds for an Ingress (section E.4).
+func (fs *findings) multiClusterIngress(s *networkingv1.IngressSpec, at field) {
+	if s.DefaultBackend == nil && len(s.Rules) == 0 {
+		fs.fail(at, requiredField, "needs defaultBackend or rules", "")
+	}
+	if s.DefaultBackend != nil {
+		fs.ingressBackend(s.DefaultBackend, at.at("defaultBackend"))
+	}
+	for i, t := range s.TLS {
+		for j, host := range t.Hosts {
+			fs.host(at.at("tls", i, "hosts", j), host)
+		}
+	}
+	for i, r := range s.Rules {
+		at := at.at("rules", i)
+		fs.host(at.at("host"), r.Host)
+		if r.HTTP == nil {
+			continue
+		}
+		if len(r.HTTP.Paths) == 0 {
+			fs.fail(at.at("http", "paths"), requiredField, "has no path, and needs one", "")
+		}
+		for j := range r.HTTP.Paths {
+			fs.ingressPath(&r.HTTP.Paths[j], at.at("http", "paths", j))
+		}
+	}
+}
+
+// host may be empty, for every host, or begin with "*." for every one below it.
+func (fs *findings) host(at field, host string) {
+	switch {
+	case host == "":
+	case strings.Contains(host, "*"):
+		fs.invalid(at, host, validation.IsWildcardDNS1123Subdomain(host))
+	default:
+		fs.invalid(at, host, validation.IsDNS1123Subdomain(host))
+	}
+}
+
+func (fs *findings) ingressPath(p *networkingv1.HTTPIngressPath, at field) {
+	var pathType networkingv1.PathType
+	if p.PathType != nil {
+		pathType = *p.PathType
+	}
+	oneOf(fs, at.at("pathType"), pathType, networkingv1.PathTypeExact, networkingv1.PathTypePrefix, networkingv1.PathTypeImplementationSpecific)
+	optional := pathType == networkingv1.PathTypeImplementationSpecific && p.Path == ""
+	if !optional && !strings.HasPrefix(p.Path, "/") {
+		fs.fail(at.at("path"), invalidValue, fmt.Sprintf("%q does not begin with a slash", p.Path), fmt.Sprintf("write %q", "/"+p.Path))
+	}
+	fs.ingressBackend(&p.Backend, at.at("backend"))
+}
+
+func (fs *findings) ingressBackend(b *networkingv1.IngressBackend, at field) {
+	switch {
+	case (b.Service == nil) == (b.Resource == nil):
+		fs.fail(at, requiredField, "needs exactly one of service and resource", "")
+	case b.Resource != nil:
+		fs.require(at.at("resource", "kind"), b.Resource.Kind, "")
+		fs.require(at.at("resource", "name"), b.Resource.Name, "")
+	default:
+		fs.ingressService(b.Service, at.at("service"))
+	}
+}
+
+func (fs *findings) ingressService(s *networkingv1.IngressServiceBackend, at field) {
+	if s.Name == "" {
+		fs.require(at.at("name"), s.Name, "")
+	} else {
+		fs.invalid(at.at("name"), s.Name, validation.IsDNS1035Label(s.Name))
+	}
+	switch port := s.Port; {
+	case (port.Name == "") == (port.Number == 0):
+		fs.fail(at.at("port"), requiredField, "needs exactly one of name and number", "")
+	case port.Name != "":
+		fs.invalid(at.at("port", "name"), port.Name, validation.IsValidPortName(port.Name))
+	default:
+		fs.within(at.at("port", "number"), &port.Number, 1, 65535)
+	}
+}

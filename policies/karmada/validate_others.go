@@ -1,0 +1,92 @@
+package karmada
+
+import (
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// taintPolicy refuses to drive objects out, as Karmada's webhook does unless it is
+// told otherwise (section C.4).
+func (fs *findings) taintPolicy(s *ClusterTaintPolicySpec, at field) {
+	fs.clusterAffinity(at.at("targetClusters"), s.TargetClusters)
+	fs.matchConditions(s.AddOnConditions, at.at("addOnConditions"))
+	fs.matchConditions(s.RemoveOnConditions, at.at("removeOnConditions"))
+	if len(s.Taints) == 0 {
+		fs.fail(at.at("taints"), requiredField, "has no taint, and needs one", "")
+	}
+	for i, t := range s.Taints {
+		at := at.at("taints", i, "effect")
+		if t.Effect == corev1.TaintEffectNoExecute {
+			fs.fail(at, unsupportedValue, `"NoExecute" is not allowed here, because it drives objects out of clusters by itself`, "write NoSchedule")
+			continue
+		}
+		oneOf(fs, at, t.Effect, corev1.TaintEffectNoSchedule)
+	}
+	fs.taintKeys(s.Taints, at.at("taints"))
+	if len(s.AddOnConditions)+len(s.RemoveOnConditions) == 0 {
+		fs.warn(at, "changes-nothing", "has neither addOnConditions nor removeOnConditions, so that no taint is ever set", "")
+	}
+}
+
+func (fs *findings) matchConditions(ms []MatchCondition, at field) {
+	for i, m := range ms {
+		at := at.at(i)
+		fs.require(at.at("conditionType"), m.ConditionType, "")
+		oneOf(fs, at.at("operator"), m.Operator, MatchConditionOpIn, MatchConditionOpNotIn)
+		if len(m.StatusValues) == 0 {
+			fs.fail(at.at("statusValues"), requiredField, "is required", "")
+		}
+		for j, v := range m.StatusValues {
+			oneOf(fs, at.at("statusValues", j), v, metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown)
+		}
+	}
+}
+
+// rebalancer holds that each template is named in full (section E.8).
+func (fs *findings) rebalancer(s *WorkloadRebalancerSpec, at field) {
+	if len(s.Workloads) == 0 {
+		fs.fail(at.at("workloads"), requiredField, "has no workload, and needs one", "")
+	}
+	for i, w := range s.Workloads {
+		at := at.at("workloads", i)
+		fs.kind(at, w.APIVersion, w.Kind)
+		fs.require(at.at("name"), w.Name, "")
+	}
+}
+
+// remedy refuses other operators only; what else it does not know never comes true.
+func (fs *findings) remedy(s *RemedySpec, at field) {
+	for i, m := range s.DecisionMatches {
+		if m.ClusterConditionMatch == nil {
+			continue
+		}
+		at, c := at.at("decisionMatches", i, "clusterConditionMatch"), m.ClusterConditionMatch
+		fs.require(at.at("conditionType"), c.ConditionType, "write "+ServiceDomainNameResolutionReady)
+		if c.ConditionType != "" && c.ConditionType != ServiceDomainNameResolutionReady {
+			fs.warn(at.at("conditionType"), "matches-nothing", fmt.Sprintf("no cluster has condition %q", c.ConditionType), "write "+ServiceDomainNameResolutionReady)
+		}
+		oneOf(fs, at.at("operator"), c.Operator, ClusterConditionEqual, ClusterConditionNotEqual)
+		fs.require(at.at("conditionStatus"), c.ConditionStatus, "")
+	}
+	for i, a := range s.Actions {
+		if a != TrafficControl {
+			fs.warn(at.at("actions", i), "unknown-action", fmt.Sprintf("nobody performs %q", a), "write "+string(TrafficControl))
+		}
+	}
+}
+
+// work holds that each manifest is an object.
+func (fs *findings) work(s *WorkSpec, at field) {
+	for i, m := range s.Workload.Manifests {
+		at := at.at("workload", "manifests", i)
+		var t metav1.TypeMeta
+		if err := json.Unmarshal(m.Raw, &t); err != nil {
+			fs.fail(at, invalidValue, "is not an object", "")
+			continue
+		}
+		fs.kind(at, t.APIVersion, t.Kind)
+	}
+}

@@ -1,0 +1,176 @@
+package karmada
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// spreadAnnotation set to strict makes constraints act that Karmada passes over,
+// so that there is nothing to warn of.
+const spreadAnnotation = "waybill.dev/spread"
+
+// maxAffinityName is the length of the longest name of an affinity group.
+const maxAffinityName = 32
+
+func (fs *findings) placement(p *Placement, at field) {
+	if p.ClusterAffinity != nil && p.ClusterAffinities != nil {
+		fs.fail(at.at("clusterAffinities"), conflict, "cannot be given beside clusterAffinity", "make clusterAffinity the first of clusterAffinities")
+	}
+	fs.clusterAffinity(at.at("clusterAffinity"), p.ClusterAffinity)
+	fs.affinityGroups(p, at.at("clusterAffinities"))
+	fs.tolerations(at.at("clusterTolerations"), p.ClusterTolerations)
+	fs.spreadConstraints(p, at.at("spreadConstraints"))
+	if p.ReplicaScheduling != nil {
+		fs.replicaScheduling(p.ReplicaScheduling, at.at("replicaScheduling"))
+	}
+	if p.WorkloadAffinity != nil {
+		fs.workloadAffinity(p.WorkloadAffinity, at.at("workloadAffinity"))
+	}
+}
+
+// divides reports whether replicas are divided, and byCapacity by what clusters
+// have room for (section A.12).
+func (r *ReplicaScheduling) divides() bool {
+	return r != nil && r.ReplicaSchedulingType != ReplicaSchedulingTypeDuplicated
+}
+
+func (r *ReplicaScheduling) byCapacity() bool {
+	return r.divides() && (r.ReplicaDivisionPreference == ReplicaDivisionPreferenceAggregated ||
+		r.WeightPreference != nil && r.WeightPreference.DynamicWeight != "")
+}
+
+func (fs *findings) affinityGroups(p *Placement, at field) {
+	names := map[string]bool{}
+	for i := range p.ClusterAffinities {
+		g := &p.ClusterAffinities[i]
+		fs.affinityName(at.at(i, "affinityName"), g.AffinityName, names)
+		fs.clusterAffinity(at.at(i), &g.ClusterAffinity)
+		if len(g.OverflowAffinities) > 0 {
+			fs.overflow(p, g, at.at(i))
+		}
+	}
+	if len(p.ClusterAffinities) > 1 && !p.ReplicaScheduling.byCapacity() {
+		fs.warn(at, "capacity-ignored",
+			"is tried in order, but replicas that are duplicated or divided by fixed weights never lack room, so that a full group does not lead to the next",
+			"divide by Aggregated or by dynamicWeight: AvailableReplicas")
+	}
+}
+
+// affinityName reports a name that is not valid or was seen before.
+func (fs *findings) affinityName(at field, name string, seen map[string]bool) {
+	fs.key(at, name)
+	if len(name) > maxAffinityName {
+		fs.fail(at, invalidValue, fmt.Sprintf("%q has %d characters; at most %d are allowed", name, len(name), maxAffinityName), "")
+	}
+	if seen[name] && name != "" {
+		fs.fail(at, duplicateValue, fmt.Sprintf("%q is the name of another group", name), "")
+	}
+	seen[name] = true
+}
+
+// overflow holds the groups that take what g has no room for.
+func (fs *findings) overflow(p *Placement, g *ClusterAffinityTerm, at field) {
+	if !p.ReplicaScheduling.byCapacity() {
+		fs.fail(at.at("overflowAffinities"), conflict, "needs replicas that are divided by capacity",
+			"divide by Aggregated or by dynamicWeight: AvailableReplicas, or remove it")
+	}
+	if g.empty() {
+		fs.fail(at.at("overflowAffinities"), conflict, "can take nothing, because the group before it matches every cluster", "say which clusters come first")
+	}
+	names := map[string]bool{g.AffinityName: true}
+	for i := range g.OverflowAffinities {
+		o := &g.OverflowAffinities[i]
+		fs.affinityName(at.at("overflowAffinities", i, "affinityName"), o.AffinityName, names)
+		fs.clusterAffinity(at.at("overflowAffinities", i), &o.ClusterAffinity)
+	}
+}
+
+// empty reports an affinity without any demand.
+func (a *ClusterAffinity) empty() bool {
+	return a.LabelSelector == nil && a.FieldSelector == nil && len(a.ClusterNames) == 0 && len(a.ExcludeClusters) == 0
+}
+
+func (fs *findings) spreadConstraints(p *Placement, at field) {
+	var by []SpreadFieldValue
+	for i, c := range p.SpreadConstraints {
+		at := at.at(i)
+		fs.groups(c, at)
+		if c.SpreadByLabel != "" {
+			fs.invalid(at.at("spreadByLabel"), c.SpreadByLabel, validation.IsQualifiedName(c.SpreadByLabel))
+			if c.SpreadByField != "" {
+				fs.fail(at.at("spreadByLabel"), conflict, "cannot be given beside spreadByField", "remove one of them")
+			}
+			continue
+		}
+		c.setDefaults()
+		oneOf(fs, at.at("spreadByField"), c.SpreadByField, SpreadByFieldCluster, SpreadByFieldRegion, SpreadByFieldZone, SpreadByFieldProvider)
+		if slices.Contains(by, c.SpreadByField) {
+			fs.fail(at.at("spreadByField"), duplicateValue, fmt.Sprintf("%q has a constraint already", c.SpreadByField), "remove one of them")
+		}
+		by = append(by, c.SpreadByField)
+	}
+	if len(by) > 0 && !slices.Contains(by, SpreadByFieldCluster) {
+		fs.fail(at, requiredField, "has no constraint by cluster, and needs one beside any other field",
+			"add spreadByField: cluster with minGroups and maxGroups")
+	}
+}
+
+// groups holds minGroups and maxGroups.
+func (fs *findings) groups(c SpreadConstraint, at field) {
+	fs.atLeast(at.at("minGroups"), int64(c.MinGroups), 0)
+	fs.atLeast(at.at("maxGroups"), int64(c.MaxGroups), 0)
+	if c.MaxGroups > 0 && c.MaxGroups < c.MinGroups {
+		fs.fail(at.at("maxGroups"), conflict, fmt.Sprintf("%d is less than minGroups %d", c.MaxGroups, c.MinGroups), "")
+	}
+}
+
+// spreadTraps warns of constraints that do other than they seem to (section A.10).
+// The mode is the value of spreadAnnotation.
+func (fs *findings) spreadTraps(p *Placement, mode string, at field) {
+	if len(p.SpreadConstraints) == 0 {
+		return
+	}
+	r := p.ReplicaScheduling
+	if r.divides() && !r.byCapacity() && (r.WeightPreference == nil || len(r.WeightPreference.StaticWeightList) > 0) {
+		fs.warn(at, "spread-ignored", "does nothing, because replicas are divided by fixed weights",
+			"divide by Aggregated or by dynamicWeight: AvailableReplicas, or remove it")
+		return
+	}
+	for i, c := range p.SpreadConstraints {
+		switch idle := idleSpread(c, p.SpreadConstraints); {
+		case idle != "" && mode != "strict":
+			fs.warn(at.at(i), "spread-idle", idle, "annotate the policy with "+spreadAnnotation+": strict to make it act")
+		case c.MaxGroups == 0:
+			fs.warn(at.at(i, "maxGroups"), "spread-selects-none", "is 0, which allows no group at all; it does not mean that there is no bound",
+				"write how many groups there may be at most")
+		}
+	}
+}
+
+// idleSpread says what Karmada does with a constraint that does not spread, or
+// nothing for one that does. By a label alone Karmada fails, but we spread.
+func idleSpread(c SpreadConstraint, all []SpreadConstraint) string {
+	byField := func(c SpreadConstraint) bool { return c.SpreadByLabel == "" }
+	switch {
+	case c.SpreadByLabel != "" && slices.ContainsFunc(all, byField):
+		return fmt.Sprintf("does nothing by label %q, because another constraint is by field", c.SpreadByLabel)
+	case c.SpreadByLabel == "" && (c.SpreadByField == SpreadByFieldZone || c.SpreadByField == SpreadByFieldProvider):
+		return fmt.Sprintf("leaves out clusters without a %s, but does not spread over them", c.SpreadByField)
+	}
+	return ""
+}
+
+func (fs *findings) workloadAffinity(a *WorkloadAffinity, at field) {
+	if a.Affinity != nil {
+		fs.key(at.at("affinity", "groupByLabelKey"), a.Affinity.GroupByLabelKey)
+	}
+	if a.AntiAffinity == nil {
+		return
+	}
+	fs.key(at.at("antiAffinity", "groupByLabelKey"), a.AntiAffinity.GroupByLabelKey)
+	if key := a.AntiAffinity.GroupByLabelKey; a.Affinity != nil && key != "" && key == a.Affinity.GroupByLabelKey {
+		fs.fail(at.at("antiAffinity", "groupByLabelKey"), conflict, fmt.Sprintf("%q is the key of affinity too", key), "")
+	}
+}

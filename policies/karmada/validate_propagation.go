@@ -1,0 +1,129 @@
+package karmada
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// defaultScheduler is the only scheduler that Karmada runs by itself.
+const defaultScheduler = "default-scheduler"
+
+func (fs *findings) propagationPolicy(p *PropagationPolicy, at field) {
+	s := &p.Spec
+	if len(s.ResourceSelectors) == 0 {
+		fs.fail(at.at("resourceSelectors"), requiredField, "has no selector, and needs one", "")
+	}
+	fs.resourceSelectors(at.at("resourceSelectors"), s.ResourceSelectors, p.Namespace)
+	if s.Association {
+		fs.warn(at.at("association"), "unused-field", "is read by nobody", "write propagateDeps")
+	}
+	fs.placement(&s.Placement, at.at("placement"))
+	fs.spreadTraps(&s.Placement, p.Annotations[spreadAnnotation], at.at("placement", "spreadConstraints"))
+	fs.preemption(s, at)
+	if s.SchedulerName != "" && s.SchedulerName != defaultScheduler {
+		fs.warn(at.at("schedulerName"), "other-scheduler",
+			fmt.Sprintf("%q is not the scheduler %q, so that Karmada's leaves this policy alone; here it changes nothing", s.SchedulerName, defaultScheduler), "remove it")
+	}
+	if s.Failover != nil {
+		fs.failover(s, at)
+	}
+	oneOf(fs, at.at("conflictResolution"), s.ConflictResolution, "", ConflictAbort, ConflictOverwrite)
+	oneOf(fs, at.at("activationPreference"), s.ActivationPreference, "", LazyActivation)
+	fs.suspension(s.Suspension, at.at("suspension"))
+	if p := s.SchedulePriority; p != nil {
+		oneOf(fs, at.at("schedulePriority", "priorityClassSource"), p.PriorityClassSource, "KubePriorityClass")
+		fs.require(at.at("schedulePriority", "priorityClassName"), p.PriorityClassName, "")
+	}
+}
+
+// preemption must name what it takes, so that it takes nothing by accident.
+func (fs *findings) preemption(s *PropagationSpec, at field) {
+	oneOf(fs, at.at("preemption"), s.Preemption, "", PreemptAlways, PreemptNever)
+	if s.Preemption != PreemptAlways {
+		return
+	}
+	for i, r := range s.ResourceSelectors {
+		fs.require(at.at("resourceSelectors", i, "name"), r.Name, `a policy with preemption: Always takes objects by name only`)
+	}
+}
+
+func (fs *findings) suspension(s *Suspension, at field) {
+	if s == nil || s.Dispatching == nil || !*s.Dispatching || s.DispatchingOnClusters == nil {
+		return
+	}
+	if len(s.DispatchingOnClusters.ClusterNames) > 0 {
+		fs.fail(at.at("dispatchingOnClusters", "clusterNames"), conflict,
+			"is given, but dispatching: true suspends every cluster", "remove one of them")
+	}
+}
+
+func (fs *findings) failover(s *PropagationSpec, at field) {
+	if a := s.Failover.Application; a != nil {
+		if !s.followsDependencies() {
+			fs.fail(at.at("propagateDeps"), conflict, "is false, and failover.application needs it", "write propagateDeps: true")
+		}
+		fs.applicationFailover(a, at.at("failover", "application"))
+	}
+	if c := s.Failover.Cluster; c != nil {
+		at := at.at("failover", "cluster")
+		fs.purgeMode(at.at("purgeMode"), c.PurgeMode, PurgeModeDirectly, PurgeModeGracefully)
+		fs.statePreservation(c.StatePreservation, at.at("statePreservation", "rules"))
+	}
+}
+
+func (fs *findings) applicationFailover(a *ApplicationFailoverBehavior, at field) {
+	if seconds := a.DecisionConditions.TolerationSeconds; seconds != nil {
+		fs.atLeast(at.at("decisionConditions", "tolerationSeconds"), int64(*seconds), 0)
+	}
+	fs.purgeMode(at.at("purgeMode"), a.PurgeMode, PurgeModeDirectly, PurgeModeGracefully, PurgeModeNever)
+	if a.GracePeriodSeconds != nil {
+		fs.atLeast(at.at("gracePeriodSeconds"), int64(*a.GracePeriodSeconds), 1)
+		if a.PurgeMode.today() != PurgeModeGracefully {
+			fs.fail(at.at("gracePeriodSeconds"), conflict,
+				fmt.Sprintf("has no meaning with purgeMode %q", a.PurgeMode), "remove it, or write purgeMode: Gracefully")
+		}
+	}
+	fs.statePreservation(a.StatePreservation, at.at("statePreservation", "rules"))
+}
+
+// purgeMode lets the spellings before Karmada 1.19 pass with a warning.
+func (fs *findings) purgeMode(at field, m PurgeMode, allowed ...PurgeMode) {
+	if m == purgeModeImmediately || m == purgeModeGraciously {
+		fs.warn(at, "old-purge-mode", fmt.Sprintf("%q is no longer a purge mode; it is read as %q", m, m.today()),
+			"write purgeMode: "+string(m.today()))
+		return
+	}
+	oneOf(fs, at, m, append(allowed, "")...)
+}
+
+func (fs *findings) statePreservation(s *StatePreservation, at field) {
+	if s == nil {
+		return
+	}
+	if len(s.Rules) == 0 {
+		fs.fail(at, requiredField, "has no rule, and needs one", "")
+	}
+	for i, r := range s.Rules {
+		fs.key(at.at(i, "aliasLabelName"), r.AliasLabelName)
+		fs.require(at.at(i, "jsonPath"), r.JSONPath, "")
+	}
+}
+
+// tolerations differ from a pod's in that numbers are not compared. The effect is
+// not checked by Karmada, but one it does not know tolerates nothing.
+func (fs *findings) tolerations(at field, ts []corev1.Toleration) {
+	for i, t := range ts {
+		at := at.at(i)
+		oneOf(fs, at.at("operator"), t.Operator, "", corev1.TolerationOpEqual, corev1.TolerationOpExists)
+		switch t.Effect {
+		case "", corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute:
+		default:
+			fs.warn(at.at("effect"), "matches-nothing", fmt.Sprintf("no cluster has a taint with effect %q", t.Effect),
+				"write NoSchedule or NoExecute, or leave it out for both")
+		}
+		if t.Operator == corev1.TolerationOpExists && t.Value != "" {
+			fs.warn(at.at("value"), "unused-field", fmt.Sprintf("%q does nothing, because operator Exists tolerates every value", t.Value), "remove it, or write operator: Equal")
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package karmada
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// quotaName is a label's value too (section E.7).
+func quotaName(name string) []string {
+	if len(name) > validation.LabelValueMaxLength {
+		return []string{fmt.Sprintf("it has %d characters, at most %d are allowed", len(name), validation.LabelValueMaxLength)}
+	}
+	return validation.IsDNS1123Subdomain(name)
+}
+
+// quota holds that what is given to clusters is no more than there is (section E.7).
+func (fs *findings) quota(s *FederatedResourceQuotaSpec, at field) {
+	if len(s.Overall) == 0 {
+		fs.fail(at.at("overall"), requiredField, "has no resource, and needs one", "")
+	}
+	fs.resources(at.at("overall"), s.Overall)
+	sum := map[corev1.ResourceName]resource.Quantity{}
+	for i, a := range s.StaticAssignments {
+		at := at.at("staticAssignments", i)
+		fs.clusterName(at.at("clusterName"), a.ClusterName)
+		fs.resources(at.at("hard"), a.Hard)
+		for _, name := range slices.Sorted(maps.Keys(a.Hard)) {
+			total := sum[name]
+			total.Add(a.Hard[name])
+			sum[name] = total
+			if _, ok := s.Overall[name]; !ok {
+				fs.fail(at.at("hard", string(name)), invalidValue, "is not bounded by overall", "add it to overall, or remove it")
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Overall)) {
+		overall := s.Overall[name]
+		if given, ok := sum[name]; ok && overall.Cmp(given) < 0 {
+			fs.fail(at.at("overall", string(name)), invalidValue,
+				fmt.Sprintf("%s is less than %s, which is what clusters are given in sum", overall.String(), given.String()), "raise it, or give clusters less")
+		}
+	}
+}
+
+// resources holds a list of bounds as a ResourceQuota has it.
+func (fs *findings) resources(at field, list corev1.ResourceList) {
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		at := at.at(string(name))
+		fs.quotaResource(at, string(name))
+		q := list[name]
+		if q.Sign() < 0 {
+			fs.fail(at, invalidValue, q.String()+" is negative", "")
+		}
+		if counted(string(name)) && q.MilliValue()%1000 != 0 {
+			fs.fail(at, invalidValue, q.String()+" is not a whole number", "")
+		}
+	}
+}
+
+// counts are the objects that a ResourceQuota counts by a short name.
+var counts = []string{
+	"pods", "services", "services.loadbalancers", "services.nodeports", "replicationcontrollers",
+	"resourcequotas", "secrets", "configmaps", "persistentvolumeclaims",
+}
+
+func counted(name string) bool {
+	return strings.HasPrefix(name, "count/") || slices.Contains(counts, name)
+}
+
+// quotaResource reports a resource that no ResourceQuota can bound. Names with a
+// slash are extended resources, storage classes or counts of any kind.
+func (fs *findings) quotaResource(at field, name string) {
+	if strings.Contains(name, "/") {
+		fs.invalid(at, name, validation.IsQualifiedName(name))
+		return
+	}
+	of := strings.TrimPrefix(strings.TrimPrefix(name, "requests."), "limits.")
+	if strings.HasPrefix(of, corev1.ResourceHugePagesPrefix) {
+		return
+	}
+	known := append([]string{"cpu", "memory", "ephemeral-storage", "requests.storage"}, counts...)
+	if !slices.Contains(known, name) && (of == name || !slices.Contains(known[:3], of)) {
+		fs.fail(at, unsupportedValue, fmt.Sprintf("%q is no resource that a quota bounds", name), meant(name, known))
+	}
+}
