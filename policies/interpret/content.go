@@ -3,6 +3,7 @@ package interpret
 import (
 	"fmt"
 	"maps"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -52,15 +53,7 @@ func intAt(obj map[string]any, path ...string) (n int64, found bool, err error) 
 	}
 }
 
-func dotted(path []string) string {
-	s := ""
-	var sSb57 strings.Builder
-	for _, key := range path {
-		sSb57.WriteString("." + key)
-	}
-	s += sSb57.String()
-	return s
-}
+func dotted(path []string) string { return "." + strings.Join(path, ".") }
 
 // with returns a copy of m in which v stands at the end of path. It copies the
 // maps on the way, and makes those that are missing.

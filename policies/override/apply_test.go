@@ -29,25 +29,25 @@ const (
 )
 
 // object decodes a manifest written as YAML.
-func object(t testing.TB, manifest string) map[string]any {
-	t.Helper()
+func object(tb testing.TB, manifest string) map[string]any {
+	tb.Helper()
 	data, err := yaml.YAMLToJSON([]byte(manifest))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var obj map[string]any
 	if err := utiljson.Unmarshal(data, &obj); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return obj
 }
 
 // overriders decodes overriders written as YAML.
-func overriders(t testing.TB, text string) *karmada.Overriders {
-	t.Helper()
+func overriders(tb testing.TB, text string) *karmada.Overriders {
+	tb.Helper()
 	var o karmada.Overriders
 	if err := yaml.UnmarshalStrict([]byte(text), &o); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return &o
 }

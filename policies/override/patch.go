@@ -62,8 +62,9 @@ func patch(doc []byte, ops []operation) (patched []byte, failed int, err error) 
 			return nil, i, err
 		}
 	}
-	for start, end := 0, 0; start < len(p); start = end {
-		for end = start + 1; end < len(p) && ops[end].missingOK == ops[start].missingOK; {
+	for start := 0; start < len(p); {
+		end := start + 1
+		for end < len(p) && ops[end].missingOK == ops[start].missingOK {
 			end++
 		}
 		options := jsonpatch.NewApplyOptions()
@@ -72,7 +73,7 @@ func patch(doc []byte, ops []operation) (patched []byte, failed int, err error) 
 		if err != nil {
 			return nil, start + firstFailing(doc, p[start:end], options), err
 		}
-		doc = next
+		doc, start = next, end
 	}
 	return doc, 0, nil
 }

@@ -171,11 +171,11 @@ func decision(d plan.Decision) string {
 	if d.Policy != nil {
 		line += " by " + d.Policy.String()
 	}
-	var lineSb174 strings.Builder
+	needed := make([]string, 0, len(d.RequiredBy))
 	for _, r := range d.RequiredBy {
-		lineSb174.WriteString(" for " + r.Name)
+		needed = append(needed, " for "+r.Name)
 	}
-	line += lineSb174.String()
+	line += strings.Join(needed, "")
 	if d.Reason != "" && d.Reason != "Success" {
 		line += " (" + d.Reason + ": " + d.Message + ")"
 	}

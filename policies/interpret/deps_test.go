@@ -1,0 +1,113 @@
+package interpret_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/waybill-dev/waybill/policies/interpret"
+)
+
+func TestDependencies(t *testing.T) {
+	const core = `
+serviceAccountName: sa
+imagePullSecrets: [{name: pull}]
+containers:
+- name: c
+  env: [{name: A, valueFrom: {configMapKeyRef: {name: cm1, key: k, optional: true}}}, {name: B, value: b}, {name: C, valueFrom: {secretKeyRef: {name: s1, key: k}}}]
+  envFrom: [{configMapRef: {name: cm1}}]
+initContainers:
+- name: i
+  envFrom: [{secretRef: {name: s2}}]
+ephemeralContainers:
+- name: e
+  envFrom: [{configMapRef: {name: cm0}}]
+volumes:
+- {name: a, configMap: {name: cm2}}
+- {name: b, secret: {secretName: s1}}
+- {name: c, persistentVolumeClaim: {claimName: pvc1}}
+- {name: d, projected: {sources: [{secret: {name: s3}}, {configMap: {name: cm3}}, {serviceAccountToken: {path: t}}]}}
+- {name: e, ephemeral: {volumeClaimTemplate: {metadata: {name: none}, spec: {}}}}
+- {name: f, emptyDir: {}}
+`
+	const coreWant = "ConfigMap cm0 cm1 cm2 cm3, PersistentVolumeClaim pvc1, Secret pull s1 s2 s3, ServiceAccount sa"
+	const drivers = `{containers: [], volumes: [
+{name: a, azureFile: {secretName: azure, shareName: s}}, {name: b, cephfs: {secretRef: {name: ceph}}}, {name: c, cinder: {secretRef: {name: cinder}}},
+{name: d, flexVolume: {secretRef: {name: flex}}}, {name: e, rbd: {secretRef: {name: rbd}}}, {name: f, scaleIO: {secretRef: {name: scale}}},
+{name: g, iscsi: {secretRef: {name: iscsi}}}, {name: h, storageos: {secretRef: {name: storage}}}, {name: i, csi: {nodePublishSecretRef: {name: csi}}}, {name: j, csi: {driver: d}}]}`
+	pods := func(spec string) string {
+		return "spec:\n template:\n  spec:" + strings.ReplaceAll(spec, "\n", "\n   ")
+	}
+	for _, tt := range []struct{ name, kind, obj, want, err string }{
+		{name: "a Deployment needs what its pods do", kind: "apps/v1 Deployment", obj: pods(core), want: coreWant},
+		{name: "so does a ReplicaSet", kind: "apps/v1 ReplicaSet", obj: pods(core), want: coreWant},
+		{name: "so does a DaemonSet", kind: "apps/v1 DaemonSet", obj: pods(core), want: coreWant},
+		{name: "so does a StatefulSet", kind: "apps/v1 StatefulSet", obj: pods(core), want: coreWant},
+		{name: "so does a Job", kind: "batch/v1 Job", obj: pods(core), want: coreWant},
+		{name: "so does a CronJob", kind: "batch/v1 CronJob", obj: "spec:\n jobTemplate:\n  spec:\n   template:\n    spec:" + strings.ReplaceAll(core, "\n", "\n     "), want: coreWant},
+		{name: "so does a Pod", kind: "v1 Pod", obj: "spec:" + indent(core), want: coreWant},
+		{name: "volume drivers log in", kind: "v1 Pod", obj: "spec: " + drivers, want: "Secret azure ceph cinder csi flex iscsi rbd scale storage"},
+		{name: "the default account is no dependency", kind: "v1 Pod", obj: `{spec: {serviceAccountName: default}}`},
+		{name: "the older account name counts only once defaulted", kind: "v1 Pod", obj: `{spec: {serviceAccount: sa}}`},
+		{name: "a reference without a name is none", kind: "v1 Pod", obj: `{spec: {imagePullSecrets: [{}], volumes: [{name: a, configMap: {}}]}}`},
+		{
+			name: "a StatefulSet makes its own claims", kind: "apps/v1 StatefulSet", want: "PersistentVolumeClaim other",
+			obj: `{spec: {volumeClaimTemplates: [{metadata: {name: data}}], template: {spec: {volumes: [{name: a, persistentVolumeClaim: {claimName: data}}, {name: b, persistentVolumeClaim: {claimName: other}}]}}}}`,
+		},
+		{name: "an Ingress needs its certificates", kind: "networking.k8s.io/v1 Ingress", obj: `{spec: {tls: [{secretName: u}, {secretName: t}, {secretName: t}], defaultBackend: {service: {name: s}}}}`, want: "Secret t u"},
+		{name: "an Ingress without a secretName for TLS needs none there", kind: "networking.k8s.io/v1 Ingress", obj: `{spec: {tls: [{secretName: t}, {hosts: [h]}]}}`, want: "Secret t"},
+		{name: "a Service needs nothing", kind: "v1 Service", obj: `{spec: {}}`},
+		{name: "an autoscaler needs nothing", kind: "autoscaling/v2 HorizontalPodAutoscaler", obj: `{spec: {scaleTargetRef: {name: x}}}`},
+		{name: "a custom resource needs nothing", kind: "example.com/v1 Deployment", obj: pods(core)},
+		{name: "an empty object needs nothing", kind: "apps/v1 Deployment", obj: `{}`},
+		{name: "a spec that cannot be read is an error", kind: "apps/v1 Deployment", obj: `{metadata: {name: web}, spec: {template: {spec: {containers: 3}}}}`, err: "Deployment web: reading .spec.template.spec"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			obj := of(t, tt.kind, tt.obj)
+			if obj["metadata"] == nil {
+				obj["metadata"] = map[string]any{"name": "x", "namespace": "ns"}
+			}
+			deps, err := interpret.New().Dependencies(obj)
+			wantError(t, err, tt.err)
+			if diff := cmp.Diff(tt.want, inShort(t, deps)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// inShort lists core objects of the namespace ns as "Kind name name, Kind name".
+func inShort(t *testing.T, deps []interpret.Dependency) string {
+	t.Helper()
+	var b strings.Builder
+	for i, d := range deps {
+		if d.APIVersion != "v1" || d.Namespace != "ns" || d.LabelSelector != nil {
+			t.Errorf("%+v is not of v1 in ns", d)
+		}
+		if i == 0 || deps[i-1].Kind != d.Kind {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(d.Kind)
+		}
+		b.WriteString(" " + d.Name)
+	}
+	return b.String()
+}
+
+func TestServiceImportNeedsItsServiceAndEndpoints(t *testing.T) {
+	got, err := interpret.New().Dependencies(of(t, "multicluster.x-k8s.io/v1alpha1 ServiceImport", `{metadata: {name: a, namespace: ns}}`))
+	wantError(t, err, "")
+	want := []interpret.Dependency{
+		{
+			APIVersion: "discovery.k8s.io/v1", Kind: "EndpointSlice", Namespace: "ns",
+			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/service-name": "derived-a"}},
+		},
+		{APIVersion: "v1", Kind: "Service", Namespace: "ns", Name: "derived-a"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,166 @@
+package interpret_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/waybill-dev/waybill/policies/interpret"
+)
+
+// FuzzUndefault damages a manifest, defaults it, changes it as overrides might, and
+// holds the result against the laws of Default and Undefault.
+func FuzzUndefault(f *testing.F) {
+	for i := range shop(f) {
+		f.Add(byte(i), []byte{}, []byte{})
+		for n := range byte(12) {
+			f.Add(byte(i), []byte{n * 3, n}, []byte{n * 5, n, n * 7, n + 1, n * 11, n + 2})
+		}
+	}
+	f.Fuzz(func(t *testing.T, which byte, damage, changes []byte) {
+		objs := shop(t)
+		obj := objs[int(which)%len(objs)]
+		change(obj, damage)
+		checkLaws(t, obj, changes)
+	})
+}
+
+// FuzzAnyObject puts every question to whatever is JSON.
+func FuzzAnyObject(f *testing.F) {
+	for _, obj := range shop(f) {
+		f.Add([]byte(asJSON(f, obj)), []byte(asJSON(f, obj)), []byte{1, 2, 3, 4})
+	}
+	f.Add([]byte(`{"apiVersion":"v1","kind":"Service","spec":{"ports":[[],{"port":{}},{"port":[1]}]}}`), []byte(`{}`), []byte{})
+	f.Add([]byte(`{"apiVersion":"v1","kind":"Pod","metadata":[],"spec":{"volumes":{},"containers":[{"ports":[{}]},null]}}`), []byte(`{"status":3}`), []byte{9})
+	f.Fuzz(func(t *testing.T, first, second, changes []byte) {
+		var obj, other map[string]any
+		if utiljson.Unmarshal(first, &obj) != nil || utiljson.Unmarshal(second, &other) != nil || obj == nil {
+			t.Skip()
+		}
+		check, checkOther := frozen(t, obj), frozen(t, other)
+		ask(t, interpret.New(), obj, other)
+		check()
+		checkOther()
+		checkLaws(t, obj, changes)
+	})
+}
+
+// checkLaws holds obj, and what some changes make of it, against the laws.
+func checkLaws(t *testing.T, obj map[string]any, changes []byte) {
+	t.Helper()
+	check := frozen(t, obj)
+	defaulted, added := interpret.Default(obj)
+	if again, _ := interpret.Default(defaulted); !cmp.Equal(defaulted, again) {
+		t.Errorf("a defaulted object got other defaults:\n%s", cmp.Diff(defaulted, again))
+	}
+	if got := interpret.Undefault(defaulted, added); !cmp.Equal(obj, got) {
+		t.Errorf("the defaults were not taken away:\n%s", cmp.Diff(obj, got))
+	}
+	check()
+	changed := cloned(t, defaulted)
+	change(changed, changes)
+	check = frozen(t, changed)
+	short := interpret.Undefault(changed, added)
+	check()
+	want, _ := interpret.Default(changed)
+	if got, _ := interpret.Default(short); !cmp.Equal(want, got) {
+		t.Errorf("the short manifest means something else:\n%s", cmp.Diff(want, got))
+	}
+	if len(asJSON(t, short)) > len(asJSON(t, changed))+len(asJSON(t, obj)) {
+		t.Errorf("the short manifest is longer: %s", asJSON(t, short))
+	}
+}
+
+func cloned(t *testing.T, obj map[string]any) map[string]any {
+	t.Helper()
+	var c map[string]any
+	if err := utiljson.Unmarshal([]byte(asJSON(t, obj)), &c); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// place is where a value of an object stands.
+type place struct {
+	m    map[string]any // the map, or nil
+	list []any
+	key  string
+	i    int
+}
+
+// change makes one change for every two bytes: where, and what.
+func change(obj map[string]any, script []byte) {
+	for ; len(script) >= 2; script = script[2:] {
+		places := placesIn(obj, nil)
+		if len(places) == 0 {
+			return
+		}
+		p := places[int(script[0])*7%len(places)]
+		p.change(script[1])
+	}
+}
+
+// placesIn lists every value below v but the apiVersion and kind of an object, in
+// a fixed order.
+func placesIn(v any, places []place) []place {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if key == "apiVersion" || key == "kind" {
+				continue
+			}
+			places = append(places, place{m: v, key: key})
+			places = placesIn(v[key], places)
+		}
+	case []any:
+		for i := range v {
+			places = append(places, place{list: v, i: i})
+			places = placesIn(v[i], places)
+		}
+	}
+	return places
+}
+
+func (p place) change(how byte) {
+	values := []any{
+		nil, "", int64(0), int64(7), "x", "x:1", "latest", "RollingUpdate", "LoadBalancer", "ClientIP", false,
+		map[string]any{}, []any{}, map[string]any{"name": "x"}, []any{map[string]any{"name": "a"}, map[string]any{"name": "a"}},
+	}
+	n := int(how) % (len(values) + 4)
+	if n < len(values) {
+		p.set(values[n])
+		return
+	}
+	switch list, _ := p.value().([]any); n - len(values) {
+	case 0:
+		if p.m != nil {
+			delete(p.m, p.key)
+		}
+	case 1: // another item in front
+		p.set(append([]any{map[string]any{"name": "new", "image": "new"}}, list...))
+	case 2: // the other way round
+		slices.Reverse(list)
+	case 3: // the first item goes
+		if len(list) > 0 {
+			p.set(list[1:])
+		}
+	}
+}
+
+func (p place) value() any {
+	if p.m != nil {
+		return p.m[p.key]
+	}
+	return p.list[p.i]
+}
+
+func (p place) set(v any) {
+	if p.m != nil {
+		p.m[p.key] = v
+	} else {
+		p.list[p.i] = v
+	}
+}
