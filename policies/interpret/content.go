@@ -1,11 +1,13 @@
 package interpret
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
 // kind is an exact apiVersion and kind.
@@ -104,7 +106,38 @@ func clone(v any) any {
 	}
 }
 
-// typed fills out, a pointer to a struct with JSON tags, from a decoded value.
+// equal compares decoded values.
+func equal(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for key, v := range a {
+			if w, ok := b[key]; !ok || !equal(v, w) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		b, ok := b.([]any)
+		return ok && slices.EqualFunc(a, b, equal)
+	default:
+		switch b.(type) {
+		case map[string]any, []any: // which == would compare with a panic
+			return false
+		}
+		return a == b
+	}
+}
+
+// typed fills out, a pointer to a struct with JSON tags, from a decoded value. An
+// error names the field.
 func typed(v map[string]any, out any) error {
-	return runtime.DefaultUnstructuredConverter.FromUnstructured(v, out) //nolint:wrapcheck // the caller says what was read
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return utiljson.Unmarshal(data, out)
 }

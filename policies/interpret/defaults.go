@@ -1,7 +1,6 @@
 package interpret
 
 import (
-	"reflect"
 	"slices"
 	"strings"
 )
@@ -15,17 +14,15 @@ func Default(obj map[string]any) (defaulted map[string]any, added []Path) {
 	if rules == nil {
 		return obj, nil
 	}
-	d := defaulter{}
+	var d defaulter
 	c := clone(obj)
-	for i := range rules {
-		d.apply(&rules[i], c, rules[i].at)
-	}
+	d.visit(rules, c)
 	return c.(map[string]any), d.added
 }
 
 // A rule gives a default to one key of every map that a path leads to.
 type rule struct {
-	at    []string // keys from the root of the object; "*" is every item of a list
+	path  []string // keys from the root of the object; "*" is every item of a list
 	key   string
 	unset func(old any) bool
 	// value returns the default in a map, which it must not modify; nil for none.
@@ -33,7 +30,8 @@ type rule struct {
 }
 
 func on(path, key string, unset func(any) bool, value func(map[string]any) any) rule {
-	return rule{at: strings.FieldsFunc(path, func(r rune) bool { return r == '/' }), key: key, unset: unset, value: value}
+	keys := strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
+	return rule{path: keys, key: key, unset: unset, value: value}
 }
 
 // fill is the rule for a field that is a pointer, or a string: null and "" are not
@@ -68,47 +66,97 @@ func isEmpty(v any) bool { return v == nil || v == "" }
 
 func isZero(v any) bool { return v == int64(0) || isEmpty(v) }
 
+// A node holds the rules for the maps, and what is below them, at one path.
+type node struct {
+	rules    []rule // in the order in which they apply
+	children []child
+}
+
+type child struct {
+	key string // or "*"
+	*node
+}
+
+// arranged puts rules where they apply, so that each map of an object is visited
+// once. It keeps the order of the rules of one map; those of others do not matter,
+// as a default depends on nothing but its map.
+func arranged(kinds map[kind][]rule) map[kind]*node {
+	out := make(map[kind]*node, len(kinds))
+	for k, rules := range kinds {
+		root := &node{}
+		for _, r := range rules {
+			n := root
+			for _, key := range r.path {
+				n = n.child(key)
+			}
+			n.rules = append(n.rules, r)
+		}
+		out[k] = root
+	}
+	return out
+}
+
+func (n *node) child(key string) *node {
+	for _, c := range n.children {
+		if c.key == key {
+			return c.node
+		}
+	}
+	c := child{key, &node{}}
+	n.children = append(n.children, c)
+	return c.node
+}
+
 // defaulter applies rules to an object that it may modify.
 type defaulter struct {
-	way   []step // to the map in hand
+	way   []step // to the value in hand
 	added []Path
 }
 
-func (d *defaulter) apply(r *rule, node any, path []string) {
-	if len(path) == 0 {
-		if m, ok := node.(map[string]any); ok {
-			d.set(r, m)
+// visit applies the rules of n to v, and those below n to what is below v.
+func (d *defaulter) visit(n *node, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		d.fill(n.rules, v)
+		for _, c := range n.children {
+			if below, ok := v[c.key]; ok {
+				d.down(c.node, below, step{key: c.key})
+			}
 		}
-		return
-	}
-	if path[0] == "*" {
-		list, _ := node.([]any)
-		for i, item := range list {
-			d.down(step{index: i, of: len(list), id: identityOf(item)}, r, item, path[1:])
+	case []any:
+		for _, c := range n.children {
+			if c.key != "*" {
+				continue
+			}
+			for i, item := range v {
+				d.down(c.node, item, step{index: i, of: len(v), id: identityOf(item)})
+			}
 		}
-		return
-	}
-	m, _ := node.(map[string]any)
-	if child, ok := m[path[0]]; ok {
-		d.down(step{key: path[0]}, r, child, path[1:])
 	}
 }
 
-func (d *defaulter) down(s step, r *rule, node any, path []string) {
+func (d *defaulter) down(n *node, v any, s step) {
 	d.way = append(d.way, s)
-	d.apply(r, node, path)
+	d.visit(n, v)
 	d.way = d.way[:len(d.way)-1]
 }
 
-func (d *defaulter) set(r *rule, m map[string]any) {
-	old, had := m[r.key]
-	if !r.unset(old) {
-		return
+func (d *defaulter) fill(rules []rule, m map[string]any) {
+	var way []step
+	for i := range rules {
+		r := &rules[i]
+		old, had := m[r.key]
+		if !r.unset(old) {
+			continue
+		}
+		v := r.value(m)
+		if v == nil || equal(v, old) {
+			continue
+		}
+		m[r.key] = clone(v)
+		if way == nil {
+			way = slices.Clone(d.way)
+		}
+		d.added = append(d.added, Path{way: way, key: r.key, value: v, was: old, had: had})
 	}
-	v := r.value(m)
-	if v == nil || reflect.DeepEqual(v, old) {
-		return
-	}
-	m[r.key] = clone(v)
-	d.added = append(d.added, Path{way: slices.Clone(d.way), key: r.key, value: v, was: old, had: had})
 }

@@ -13,9 +13,9 @@ func TestPrune(t *testing.T) {
 	for _, tt := range []struct{ name, kind, obj, want string }{
 		{
 			name: "what a server sets goes", kind: "example.com/v1 Thing",
-			obj: `{status: {x: 1}, spec: {status: 1}, metadata: {name: a, namespace: n, labels: {l: v}, annotations: {k: v}, creationTimestamp: null, deletionTimestamp: t, deletionGracePeriodSeconds: 1,
+			obj: `{status: {x: 1}, spec: {status: 1}, metadata: {name: a, namespace: ns, labels: {l: v}, annotations: {k: v}, creationTimestamp: null, deletionTimestamp: t, deletionGracePeriodSeconds: 1,
   generation: 2, managedFields: [], resourceVersion: "1", selfLink: s, uid: u, ownerReferences: [], finalizers: [f], generateName: g}}`,
-			want: `{metadata: {name: a, namespace: n, labels: {l: v}, annotations: {k: v}, generateName: g}, spec: {status: 1}}`,
+			want: `{metadata: {name: a, namespace: ns, labels: {l: v}, annotations: {k: v}, generateName: g}, spec: {status: 1}}`,
 		},
 		{
 			name: "a Service loses its addresses and keeps its node ports", kind: "v1 Service",
@@ -60,7 +60,7 @@ func TestPrune(t *testing.T) {
 		},
 		{
 			name: "a claim loses its node and keeps its volume", kind: "v1 PersistentVolumeClaim",
-			obj:  `{metadata: {name: a, annotations: {k: v, volume.kubernetes.io/selected-node: n}}, spec: {volumeName: pv1}}`,
+			obj:  `{metadata: {name: a, annotations: {k: v, volume.kubernetes.io/selected-node: n1}}, spec: {volumeName: pv1}}`,
 			want: `{metadata: {name: a, annotations: {k: v}}, spec: {volumeName: pv1}}`,
 		},
 		{

@@ -50,7 +50,7 @@ var nativeReflect = map[kind]reflectHook{
 	autoscaler:       statusFields(autoscalerCounters),
 	service: func(obj map[string]any) (any, error) {
 		if !isLoadBalancer(obj) {
-			return nil, nil //nolint:nilnil // nothing to report is an answer
+			return nil, nil
 		}
 		return statusFields([]string{"loadBalancer"})(obj)
 	},
@@ -61,7 +61,7 @@ func statusFields(fields []string) reflectHook {
 	return func(obj map[string]any) (any, error) {
 		status := mapAt(obj, "status")
 		if status == nil {
-			return nil, nil //nolint:nilnil // nothing to report is an answer
+			return nil, nil
 		}
 		report := map[string]any{}
 		for _, key := range fields {
@@ -78,7 +78,7 @@ func statusFields(fields []string) reflectHook {
 func workloadStatus(counters []string) reflectHook {
 	return func(obj map[string]any) (any, error) {
 		if mapAt(obj, "status") == nil {
-			return nil, nil //nolint:nilnil // nothing to report is an answer
+			return nil, nil
 		}
 		r := numbers{obj: obj}
 		report := map[string]any{}

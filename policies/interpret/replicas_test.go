@@ -66,14 +66,15 @@ func TestReplicas(t *testing.T) {
 		{
 			name: "tolerations and required affinity are requirements, preferred affinity is none", kind: "v1 Pod", n: 1,
 			obj: `{spec: {tolerations: [{key: k, operator: Exists}], affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [],
-  requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [n]}]}]}}}}}`,
-			needs: `{"nodeClaim":{"hardNodeAffinity":{"nodeSelectorTerms":[{"matchFields":[{"key":"metadata.name","operator":"In","values":["n"]}]}]},"tolerations":[{"key":"k","operator":"Exists"}]}}`,
+  requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [node1]}]}]}}}}}`,
+			needs: `{"nodeClaim":{"hardNodeAffinity":{"nodeSelectorTerms":[{"matchFields":[{"key":"metadata.name","operator":"In","values":["node1"]}]}]},"tolerations":[{"key":"k","operator":"Exists"}]}}`,
 		},
 		{name: "a string is no number", kind: "apps/v1 Deployment", obj: `{metadata: {name: web}, spec: {replicas: "3"}}`, err: `Deployment web: reading .spec.replicas: "3" is no integer`},
 		{name: "a fraction is no number", kind: "batch/v1 Job", obj: `{spec: {parallelism: 1.5}}`, err: ".spec.parallelism: 1.5"},
 		{name: "fewer than none is no number", kind: "apps/v1 Deployment", obj: `{spec: {replicas: -1}}`, err: "-1 is not between"},
 		{name: "more than an int32 is no number", kind: "batch/v1 Job", obj: `{spec: {parallelism: 1, completions: 4294967297}}`, err: ".spec.completions: 4294967297"},
-		{name: "a request that is no quantity is an error", kind: "v1 Pod", obj: `{spec: {containers: [{resources: {requests: {cpu: much}}}]}}`, err: ".spec"},
+		{name: "a request that is no quantity is an error", kind: "v1 Pod", obj: `{spec: {containers: [{resources: {requests: {cpu: much}}}]}}`, err: "the pods of .spec need"},
+		{name: "an error names the field", kind: "v1 Pod", obj: `{spec: {tolerations: [{key: 3}]}}`, err: "tolerations.key"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			n, needs, ok, err := interpret.New().Replicas(of(t, tt.kind, tt.obj))

@@ -37,7 +37,7 @@ type containerNeeds struct {
 func requirements(obj map[string]any, path ...string) (*karmada.ReplicaRequirements, error) {
 	spec := mapAt(obj, path...)
 	if spec == nil {
-		return nil, nil //nolint:nilnil // no pod needs nothing
+		return nil, nil
 	}
 	var p podNeeds
 	if err := typed(spec, &p); err != nil {
@@ -45,7 +45,7 @@ func requirements(obj map[string]any, path ...string) (*karmada.ReplicaRequireme
 	}
 	needs := &karmada.ReplicaRequirements{NodeClaim: p.nodeClaim(), ResourceRequest: p.request().list()}
 	if needs.NodeClaim == nil && needs.ResourceRequest == nil {
-		return nil, nil //nolint:nilnil // no requirements is an answer
+		return nil, nil
 	}
 	return needs, nil
 }

@@ -1,7 +1,6 @@
 package interpret
 
 import (
-	"reflect"
 	"slices"
 	"strings"
 )
@@ -102,7 +101,7 @@ func retainServiceAccount(desired, observed map[string]any) (map[string]any, err
 	for _, field := range []string{"secrets", "imagePullSecrets"} {
 		list := slices.Clone(listAt(desired, field))
 		for _, item := range listAt(observed, field) {
-			if !slices.ContainsFunc(list, func(have any) bool { return reflect.DeepEqual(have, item) }) {
+			if !slices.ContainsFunc(list, func(have any) bool { return equal(have, item) }) {
 				list = append(list, item)
 			}
 		}

@@ -41,16 +41,16 @@ func TestRetain(t *testing.T) {
 		{
 			name: "a Pod keeps what its cluster has set", kind: "v1 Pod",
 			desired:  `{spec: {containers: [{name: a, image: new}, {name: new}], initContainers: [{name: i}], hostname: h}}`,
-			observed: `{spec: {nodeName: n, serviceAccountName: sa, volumes: [{name: v}], containers: [{name: b, volumeMounts: [{name: w}]}, {name: a, image: old, volumeMounts: [{name: v}]}], initContainers: [{name: i, volumeMounts: [{name: v}]}]}}`,
-			want:     `{spec: {nodeName: n, serviceAccountName: sa, volumes: [{name: v}], hostname: h, containers: [{name: a, image: new, volumeMounts: [{name: v}]}, {name: new}], initContainers: [{name: i, volumeMounts: [{name: v}]}]}}`,
+			observed: `{spec: {nodeName: n1, serviceAccountName: sa, volumes: [{name: v}], containers: [{name: b, volumeMounts: [{name: w}]}, {name: a, image: old, volumeMounts: [{name: v}]}], initContainers: [{name: i, volumeMounts: [{name: v}]}]}}`,
+			want:     `{spec: {nodeName: n1, serviceAccountName: sa, volumes: [{name: v}], hostname: h, containers: [{name: a, image: new, volumeMounts: [{name: v}]}, {name: new}], initContainers: [{name: i, volumeMounts: [{name: v}]}]}}`,
 		},
 		{name: "a claim keeps its volume", kind: "v1 PersistentVolumeClaim", desired: `{spec: {}}`, observed: `{spec: {volumeName: v}}`, want: `{spec: {volumeName: v}}`},
 		{name: "a claim without a volume keeps the one it wants", kind: "v1 PersistentVolumeClaim", desired: `{spec: {volumeName: w}}`, observed: `{spec: {volumeName: ""}}`, want: `{spec: {volumeName: w}}`},
 		{name: "a volume keeps its claim", kind: "v1 PersistentVolume", desired: `{spec: {}}`, observed: `{spec: {claimRef: {name: c}}}`, want: `{spec: {claimRef: {name: c}}}`},
 		{
-			name: "a Job keeps its labels", kind: "batch/v1 Job", desired: `{spec: {template: {metadata: {labels: {x: y}}, spec: {}}}}`,
-			observed: `{spec: {selector: {matchLabels: {uid: u}}, template: {metadata: {labels: {x: y, uid: u}}}}}`,
-			want:     `{spec: {selector: {matchLabels: {uid: u}}, template: {metadata: {labels: {x: y, uid: u}}, spec: {}}}}`,
+			name: "a Job keeps its labels", kind: "batch/v1 Job", desired: `{spec: {template: {metadata: {labels: {x: y1}}, spec: {}}}}`,
+			observed: `{spec: {selector: {matchLabels: {uid: u}}, template: {metadata: {labels: {x: y1, uid: u}}}}}`,
+			want:     `{spec: {selector: {matchLabels: {uid: u}}, template: {metadata: {labels: {x: y1, uid: u}}, spec: {}}}}`,
 		},
 		{name: "a token stays", kind: "v1 Secret", desired: `{type: kubernetes.io/service-account-token, data: null}`, observed: `{data: {token: eA==}}`, want: `{type: kubernetes.io/service-account-token, data: {token: eA==}}`},
 		{name: "any other Secret is replaced", kind: "v1 Secret", desired: `{type: Opaque, data: {a: eA==}}`, observed: `{data: {a: eQ==}}`, want: `{type: Opaque, data: {a: eA==}}`},
@@ -61,9 +61,9 @@ func TestRetain(t *testing.T) {
 		},
 		{
 			name: "labels and annotations of others stay, ours go", kind: "example.com/v1 Thing", desired: `{metadata: {labels: {a: new}}}`,
-			observed: `{metadata: {labels: {a: old, gone: x, theirs: y}, annotations: {mine: x, theirs: y, resourcetemplate.karmada.io/managed-labels: "a,gone",
+			observed: `{metadata: {labels: {a: old, gone: x, theirs: y1}, annotations: {mine: x, theirs: y1, resourcetemplate.karmada.io/managed-labels: "a,gone",
   resourcetemplate.karmada.io/managed-annotations: "mine,resourcetemplate.karmada.io/managed-annotations,resourcetemplate.karmada.io/managed-labels"}}}`,
-			want: `{metadata: {labels: {a: new, theirs: y}, annotations: {theirs: y}}}`,
+			want: `{metadata: {labels: {a: new, theirs: y1}, annotations: {theirs: y1}}}`,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

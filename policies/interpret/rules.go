@@ -6,7 +6,7 @@ import (
 )
 
 // defaults are the rules of each kind, in the order in which they apply.
-var defaults = map[kind][]rule{
+var defaults = arranged(map[kind][]rule{
 	pod: slices.Concat(podRules("spec"), []rule{
 		fill("spec", "enableServiceLinks", true),
 	}),
@@ -95,7 +95,7 @@ var defaults = map[kind][]rule{
 	},
 	roleBinding:        bindingRules(),
 	clusterRoleBinding: bindingRules(),
-}
+})
 
 func claimRules(spec string) []rule {
 	return []rule{fill(spec, "volumeMode", "Filesystem")}

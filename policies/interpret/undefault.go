@@ -1,7 +1,5 @@
 package interpret
 
-import "reflect"
-
 // Path is where Default put a value, and which. It is for Undefault only.
 type Path struct {
 	way   []step // to the map
@@ -49,12 +47,12 @@ func Undefault(obj map[string]any, added []Path) map[string]any {
 	for {
 		out, taken := takeOut(obj, added, keep)
 		got, _ := Default(out)
-		if reflect.DeepEqual(got, want) {
+		if equal(got, want) {
 			return out
 		}
 		again := false
 		for _, i := range taken {
-			if !reflect.DeepEqual(added[i].in(got), added[i].in(want)) {
+			if !equal(added[i].in(got), added[i].in(want)) {
 				keep[i], again = true, true
 			}
 		}
@@ -73,7 +71,7 @@ func takeOut(obj map[string]any, added []Path, keep []bool) (out map[string]any,
 		p := &added[i]
 		m := p.parent(out)
 		v, ok := m[p.key]
-		if keep[i] || !ok || !reflect.DeepEqual(v, p.value) {
+		if keep[i] || !ok || !equal(v, p.value) {
 			continue
 		}
 		if p.had {

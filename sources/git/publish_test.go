@@ -268,8 +268,8 @@ func increment(t *testing.T, r *Repo, writer, n int) error {
 }
 
 func TestWritersAtOnceLoseNothing(t *testing.T) {
-	const writers, each = 3, 60
-	test := func(t *testing.T, dir string, open func(i int) *Repo) {
+	const writers = 3
+	test := func(t *testing.T, each int, dir string, open func(i int) *Repo) {
 		t.Helper()
 		mustPublish(t, open(0), update("counter", noID, map[string]string{"n": "0"}))
 		var wg sync.WaitGroup
@@ -295,13 +295,13 @@ func TestWritersAtOnceLoseNothing(t *testing.T) {
 	}
 	t.Run("on disk", func(t *testing.T) {
 		dir := newBare(t)
-		test(t, dir, func(int) *Repo { return mustOpen(t, Options{Location: dir}) })
+		test(t, 60, dir, func(int) *Repo { return mustOpen(t, Options{Location: dir}) })
 	})
 	t.Run("behind a URL with a cache each", func(t *testing.T) {
 		s := newServer(t)
 		dir := s.repo(t, "repo.git")
 		caches := [writers]string{t.TempDir(), t.TempDir(), t.TempDir()}
-		test(t, dir, func(i int) *Repo { return s.open(t, "repo.git", caches[i]) })
+		test(t, 20, dir, func(i int) *Repo { return s.open(t, "repo.git", caches[i]) })
 	})
 }
 
