@@ -124,10 +124,6 @@ func equal(a, b any) bool {
 		b, ok := b.([]any)
 		return ok && slices.EqualFunc(a, b, equal)
 	default:
-		switch b.(type) {
-		case map[string]any, []any: // which == would compare with a panic
-			return false
-		}
 		return a == b
 	}
 }

@@ -18,6 +18,8 @@ const (
 	clusterPolicyAnnotation   = "clusterpropagationpolicy.karmada.io/name"
 	placementAnnotation       = "policy.karmada.io/applied-placement"
 	sourceAnnotation          = "waybill.dev/source"
+	// templateAnnotation records the template's content for a Lazy policy.
+	templateAnnotation = "waybill.dev/template"
 )
 
 // binding makes the ResourceBinding that Karmada would have made of the decision.
@@ -54,6 +56,9 @@ func (b *builder) describePolicy(t *template, rb *karmada.ResourceBinding) {
 		rb.Annotations[clusterPolicyAnnotation] = p.Name
 	}
 	rb.Annotations[placementAnnotation] = placementOf(t.policy)
+	if t.isLazy() {
+		rb.Annotations[templateAnnotation] = t.digest()
+	}
 	rb.Spec.Placement = &spec.Placement
 	rb.Spec.PropagateDeps = spec.PropagateDeps
 	rb.Spec.SchedulerName = spec.SchedulerName

@@ -151,7 +151,7 @@ func (b *builder) schedule(t *template) {
 		return
 	}
 	r := b.request(t)
-	if b.settled(t) && s.Settled(r) {
+	if b.lazy(t) || b.settled(t) && s.Settled(r) {
 		b.stay(t)
 		return
 	}
@@ -184,6 +184,13 @@ func (b *builder) settled(t *template) bool {
 		}
 	}
 	return false
+}
+
+// lazy reports whether t waits: its policy is Lazy, and t itself is as it was when
+// it was last placed (section A.15).
+func (b *builder) lazy(t *template) bool {
+	old := b.in.State.Bindings[t.object.Ref()]
+	return t.isLazy() && old != nil && old.Annotations[templateAnnotation] == t.digest()
 }
 
 // stay repeats the last decision about t.

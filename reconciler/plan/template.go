@@ -1,10 +1,13 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
 )
 
 // template is an object on its way through the plan.
@@ -48,6 +51,47 @@ func (t *template) divided() bool {
 // isWorkload reports whether the template's binding has replicas (Karmada section
 // A.12).
 func (t *template) isWorkload() bool { return t.replicas > 0 || t.requirements != nil }
+
+// isLazy reports whether changes of t's policy wait for a change of t.
+func (t *template) isLazy() bool {
+	return t.policy != nil && t.policy.Spec.ActivationPreference == karmada.LazyActivation
+}
+
+// digest tells one content of the template from another.
+func (t *template) digest() string { return files.Sum("blob", t.object.YAML()).String() }
+
+// suspended reports whether t's policy holds dispatching to a cluster (Karmada
+// section A.16).
+func (t *template) suspended(cluster string) bool {
+	if t.policy == nil || t.policy.Spec.Suspension == nil {
+		return false
+	}
+	s := t.policy.Spec.Suspension
+	return s.Dispatching != nil && *s.Dispatching ||
+		s.DispatchingOnClusters != nil && slices.Contains(s.DispatchingOnClusters.ClusterNames, cluster)
+}
+
+// conflict returns what happens to an object that a cluster already has: what the
+// template's annotation says, else what a policy that sends it says, else abort
+// (Karmada section D.3).
+func (t *template) conflict() string {
+	if a := t.object.Annotations()[conflictAnnotation]; a == "overwrite" || a == "abort" {
+		return a
+	}
+	if t.overwrite || t.policy != nil && t.policy.Spec.ConflictResolution == karmada.ConflictOverwrite {
+		return "overwrite"
+	}
+	return "abort"
+}
+
+// preserved reports whether the object stays in a cluster when it is no longer
+// sent there.
+func (t *template) preserved() bool {
+	if t.policy != nil {
+		return t.policy.Spec.PreserveResourcesOnDeletion != nil && *t.policy.Spec.PreserveResourcesOnDeletion
+	}
+	return t.preserve
+}
 
 type groupKind struct{ group, kind string }
 

@@ -18,8 +18,15 @@ import (
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
-// managedLabel marks what Karmada, and so Waybill, may change or delete.
-const managedLabel = "karmada.io/managed"
+// What delivered manifests carry for those who apply them: the label by which
+// Karmada, and so Waybill, knows what it may change or delete, and, where they
+// differ from the default, what happens to an object that is there already and to
+// one that is no longer sent.
+const (
+	managedLabel       = "karmada.io/managed"
+	conflictAnnotation = "work.karmada.io/conflict-resolution"
+	preserveAnnotation = "waybill.dev/preserve-resources-on-deletion"
+)
 
 // writer collects what every cluster holds. A placed manifest is two numbers: the
 // index of its ref and that of its blob.
@@ -92,9 +99,15 @@ func (w *writer) template(t *template, targets []target) {
 	shares := completions(t)
 	classes := map[class]*result{}
 	var failed []*result
+	var suspended []string
 	for _, c := range targets {
 		i, ok := w.index[c.Name]
 		if !ok {
+			continue
+		}
+		if t.suspended(c.Name) {
+			suspended = append(suspended, c.Name)
+			w.keepPublished(ref, i, c.Name)
 			continue
 		}
 		k := class{replicas: c.Replicas, completions: -1, rules: w.matching(rules, i)}
@@ -115,6 +128,12 @@ func (w *writer) template(t *template, targets []target) {
 		}
 		r.clusters = append(r.clusters, c.Name)
 		w.keepPublished(ref, i, c.Name)
+	}
+	if len(suspended) > 0 {
+		w.report(diag.Diagnostic{
+			Code: "suspended", Severity: diag.Notice, Pos: t.policy.Object.FieldPos([]any{"spec", "suspension"}),
+			Message: fmt.Sprintf("%s suspends dispatching %s to %s; there it stays as it was last published", t.policy, t.object.Ref(), list(suspended)),
+		})
 	}
 	for _, r := range failed {
 		r.err.Message += " (clusters " + list(r.clusters) + ")"
@@ -189,7 +208,7 @@ func (w *writer) encode(t *template, k class, rules []*override.Rule) *result {
 	if err := sameName(t.object, content); err != nil {
 		return &result{err: overrideFailed(t, rules[0], err)}
 	}
-	content = marked(interpret.Prune(interpret.Undefault(content, t.added)))
+	content = marked(interpret.Prune(interpret.Undefault(content, t.added)), t)
 	return &result{blob: w.blob(files.NewBlob(object.Encode(content)))}
 }
 
@@ -276,21 +295,28 @@ func isEmpty(v any) bool {
 	return v == nil || ok && len(m) == 0
 }
 
-// marked returns content with the label by which Karmada knows its objects.
-func marked(content map[string]any) map[string]any {
+// marked returns content with what delivered manifests carry.
+func marked(content map[string]any, t *template) map[string]any {
 	out := maps.Clone(content)
 	meta, _ := content["metadata"].(map[string]any)
 	meta = maps.Clone(meta)
-	if meta == nil {
-		meta = map[string]any{}
+	meta["labels"] = withKey(meta["labels"], managedLabel, "true")
+	if t.conflict() == "overwrite" {
+		meta["annotations"] = withKey(meta["annotations"], conflictAnnotation, "overwrite")
 	}
-	labels, _ := meta["labels"].(map[string]any)
-	labels = maps.Clone(labels)
-	if labels == nil {
-		labels = map[string]any{}
+	if t.preserved() {
+		meta["annotations"] = withKey(meta["annotations"], preserveAnnotation, "true")
 	}
-	labels[managedLabel] = "true"
-	meta["labels"], out["metadata"] = labels, meta
+	out["metadata"] = meta
+	return out
+}
+
+// withKey returns a copy of m, a map or nothing, in which key has a value.
+func withKey(m any, key, value string) map[string]any {
+	old, _ := m.(map[string]any)
+	out := make(map[string]any, len(old)+1)
+	maps.Copy(out, old)
+	out[key] = value
 	return out
 }
 

@@ -28,7 +28,7 @@ func (r *Repo) Heads(ctx context.Context) (map[string]files.ID, error) {
 	if r.remote != nil {
 		l, err := r.remote.look(ctx)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("reading branches of %s: %w", r.shown, err)
 		}
 		return branches(l.refs), nil
 	}
@@ -54,12 +54,15 @@ func branches(all map[string]files.ID) map[string]files.ID {
 // branch is where the server said last that it is.
 func (r *Repo) Branch(ctx context.Context, name string) (Head, bool, error) {
 	id, err := r.tip(ctx, name)
-	if err != nil || id.IsZero() {
-		return Head{}, false, err
+	if err == nil && id.IsZero() {
+		return Head{}, false, nil
 	}
-	h, err := r.Commit(ctx, id)
+	var h Head
+	if err == nil {
+		h, err = r.Commit(ctx, id)
+	}
 	if err != nil {
-		return Head{}, false, fmt.Errorf("reading branch %s: %w", name, err)
+		return Head{}, false, fmt.Errorf("reading branch %s of %s: %w", name, r.shown, err)
 	}
 	r.known.add(name, id, h.Tree)
 	return h, true, nil

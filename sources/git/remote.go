@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/pktline"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/transport"
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
@@ -216,14 +217,15 @@ func (m *remote) last(ctx context.Context) (listing, error) {
 	return m.look(ctx)
 }
 
-// remoteError is what a server or the way to it had to say, fit to be shown.
+// remoteError is what a server or the way to it had to say, fit to be shown. What it
+// was made from can be asked about and not be taken out, because it is not.
 type remoteError struct {
 	text string
 	err  error
 }
 
-func (e *remoteError) Error() string { return e.text }
-func (e *remoteError) Unwrap() error { return e.err }
+func (e *remoteError) Error() string        { return e.text }
+func (e *remoteError) Is(target error) bool { return errors.Is(e.err, target) }
 
 // explain turns an error of a session into one that says what to do and holds no
 // credentials.
@@ -234,6 +236,7 @@ func (m *remote) explain(ctx context.Context, err error) error {
 	}
 	var redirect *redirectError
 	var limit *LimitError
+	var odd *packp.ErrUnexpectedData
 	var text string
 	switch {
 	case errors.As(err, &redirect):
@@ -248,6 +251,8 @@ func (m *remote) explain(ctx context.Context, err error) error {
 		text = "the credentials are valid and do not allow this; " + printable(err.Error(), m.secrets...)
 	case errors.Is(err, transport.ErrRepositoryNotFound):
 		text = "there is no such repository, or the credentials may not see it"
+	case errors.Is(err, pktline.ErrInvalidPktLen), errors.As(err, &odd):
+		text = "the answer is not Git's; check that the URL is that of a repository"
 	default:
 		text = printable(err.Error(), m.secrets...)
 	}
