@@ -61,11 +61,21 @@ type Cluster struct {
 	Spec   karmada.Cluster
 }
 
+// Located is a steering object of any other kind, and where it stands.
+type Located[T any] struct {
+	Object *object.Object
+	Value  *T
+}
+
 // Set is everything in a source that steers. Its slices are in the order of names.
 type Set struct {
 	Propagation []*Propagation
 	Override    []*Override
 	Clusters    []Cluster
+	Taints      []Located[karmada.ClusterTaintPolicy]
+	Quotas      []Located[karmada.FederatedResourceQuota]
+	Rebalancers []Located[karmada.WorkloadRebalancer]
+	Scalers     []Located[karmada.CronFederatedHPA]
 	// Broken lists the policies and clusters that have an error.
 	Broken []render.Broken
 }
@@ -81,8 +91,16 @@ func Load(objs []*object.Object) (set Set, templates []*object.Object, diags []d
 	}
 	slices.SortFunc(set.Propagation, func(a, b *Propagation) int { return a.Object.Ref().Compare(b.Object.Ref()) })
 	slices.SortFunc(set.Override, func(a, b *Override) int { return a.Object.Ref().Compare(b.Object.Ref()) })
+	sortByRef(set.Taints)
+	sortByRef(set.Quotas)
+	sortByRef(set.Rebalancers)
+	sortByRef(set.Scalers)
 	slices.SortFunc(set.Clusters, func(a, b Cluster) int { return cmp.Compare(a.Spec.Name, b.Spec.Name) })
 	return set, templates, append(diags, set.dependentOverrides()...)
+}
+
+func sortByRef[T any](ls []Located[T]) {
+	slices.SortFunc(ls, func(a, b Located[T]) int { return a.Object.Ref().Compare(b.Object.Ref()) })
 }
 
 // add decodes one object and files it.
@@ -122,6 +140,14 @@ func (s *Set) file(o *object.Object, x any) []diag.Diagnostic {
 		s.Override = append(s.Override, &Override{Object: o, Spec: &x.Spec, Selectors: Compile(x.Spec.ResourceSelectors)})
 	case *karmada.Cluster:
 		s.Clusters = append(s.Clusters, Cluster{Object: o, Spec: *x})
+	case *karmada.ClusterTaintPolicy:
+		s.Taints = append(s.Taints, Located[karmada.ClusterTaintPolicy]{o, x})
+	case *karmada.FederatedResourceQuota:
+		s.Quotas = append(s.Quotas, Located[karmada.FederatedResourceQuota]{o, x})
+	case *karmada.WorkloadRebalancer:
+		s.Rebalancers = append(s.Rebalancers, Located[karmada.WorkloadRebalancer]{o, x})
+	case *karmada.CronFederatedHPA:
+		s.Scalers = append(s.Scalers, Located[karmada.CronFederatedHPA]{o, x})
 	default:
 		return inert(o)
 	}

@@ -44,7 +44,7 @@ type Sync struct {
 // Run turns until ctx ends. A publication under way is then finished, or given up
 // after a grace period; either leaves the repositories whole.
 func (l *Loop) Run(ctx context.Context) error {
-	var done string // the fingerprint that was synchronised last
+	var done synced
 	failures := 0
 	for {
 		s := l.turn(ctx, &done)
@@ -57,7 +57,7 @@ func (l *Loop) Run(ctx context.Context) error {
 			failures = 0
 		}
 		l.Report(s)
-		timer := time.NewTimer(l.wait(failures))
+		timer := time.NewTimer(l.untilNext(failures, done))
 		select {
 		case <-ctx.Done():
 			timer.Stop()
@@ -67,7 +67,23 @@ func (l *Loop) Run(ctx context.Context) error {
 	}
 }
 
-// wait returns how long to sleep: the interval, doubled for each failure in a row.
+// synced is what was synchronised last, and until when that holds.
+type synced struct {
+	fingerprint string
+	until       time.Time // zero: for ever
+}
+
+// untilNext returns how long to sleep: at most until a schedule of the source
+// comes about.
+func (l *Loop) untilNext(failures int, done synced) time.Duration {
+	d := l.wait(failures)
+	if done.until.IsZero() {
+		return d
+	}
+	return max(min(d, done.until.Sub(l.Now())), 0)
+}
+
+// wait returns the interval, doubled for each failure in a row.
 func (l *Loop) wait(failures int) time.Duration {
 	d := l.Interval
 	for range failures {
@@ -80,11 +96,11 @@ func (l *Loop) wait(failures int) time.Duration {
 }
 
 // turn looks once and publishes if something changed since done.
-func (l *Loop) turn(ctx context.Context, done *string) Sync {
+func (l *Loop) turn(ctx context.Context, done *synced) Sync {
 	start := l.Now()
 	s := Sync{At: start}
 	seen, err := l.Reconciler.fingerprint(ctx, l.Rev)
-	if err == nil && seen == *done {
+	if due := !done.until.IsZero() && !start.Before(done.until); err == nil && seen == done.fingerprint && !due {
 		s.UpToDate = true
 		return s
 	}
@@ -92,7 +108,8 @@ func (l *Loop) turn(ctx context.Context, done *string) Sync {
 		act, cancel := graceful(ctx)
 		s.Result, err = l.Reconciler.Publish(act, l.Rev)
 		if err == nil {
-			*done, err = l.Reconciler.fingerprint(act, l.Rev)
+			done.until = s.Result.Plan.RecheckAt
+			done.fingerprint, err = l.Reconciler.fingerprint(act, l.Rev)
 		}
 		cancel()
 	}

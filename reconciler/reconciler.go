@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/preview"
@@ -34,6 +35,8 @@ type Reconciler struct {
 	Cache   render.Cache
 	Version string // of the running Waybill, for commit trailers
 	Allow   string // removals to allow; see plan.Input
+	// Now tells the time for which schedules of the source are judged.
+	Now func() time.Time
 }
 
 // Observation is everything a plan was made from, and the heads it was made
@@ -57,7 +60,7 @@ func (r *Reconciler) Observe(ctx context.Context, rev string) (Observation, erro
 		return Observation{}, fmt.Errorf("%s; nothing is published until it is mended", d)
 	}
 	obs := Observation{Input: plan.Input{
-		Source: src, Medium: plan.Branch, Allow: r.Allow,
+		Source: src, Medium: plan.Branch, Allow: r.Allow, Now: r.Now().UTC().Truncate(time.Second),
 		LastGood: map[string]render.Source{}, Published: map[string]tree.Published{},
 	}}
 	if err := r.published(ctx, &obs); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/publish"
@@ -76,6 +77,11 @@ func (r *Reconciler) inputOf(ctx context.Context, head git.Head, branch string) 
 		return plan.Input{}, err //nolint:wrapcheck // the caller says of what
 	}
 	in := plan.Input{Source: src, Medium: plan.Branch, Allow: plan.AllowAll, LastGood: map[string]render.Source{}, Published: map[string]tree.Published{}}
+	if at := publish.Trailer(head.Message, publish.TrailerTime); at != "" {
+		if in.Now, err = time.Parse(time.RFC3339, at); err != nil {
+			return plan.Input{}, fmt.Errorf("reading the trailer %s: %w", publish.TrailerTime, err)
+		}
+	}
 	if commit := publish.Trailer(head.Message, publish.TrailerState); commit != "" {
 		before, err := r.commit(ctx, commit)
 		if err != nil {

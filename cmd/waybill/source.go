@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -60,7 +61,7 @@ func (l location) build(ctx context.Context) (plan.Plan, plan.Input, error) {
 	if err != nil {
 		return plan.Plan{}, plan.Input{}, err
 	}
-	in := plan.Input{Source: src, Medium: plan.Folder}
+	in := plan.Input{Source: src, Medium: plan.Folder, Now: time.Now()}
 	return plan.Build(in), in, nil
 }
 
@@ -118,7 +119,7 @@ func reconcilerFor(ctx context.Context, path, rev, to string, c credentials) (*r
 	if err != nil {
 		return nil, err
 	}
-	r := &reconciler.Reconciler{Source: source, Target: source, Subdir: subdir, Version: buildVersion()}
+	r := &reconciler.Reconciler{Source: source, Target: source, Subdir: subdir, Version: buildVersion(), Now: time.Now}
 	if to == "" {
 		s, err := source.Snapshot(ctx, rev, subdir)
 		if err != nil {

@@ -1,6 +1,7 @@
 package interpret_test
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -14,15 +15,16 @@ import (
 // FuzzUndefault damages a manifest, defaults it, changes it as overrides might, and
 // holds the result against the laws of Default and Undefault.
 func FuzzUndefault(f *testing.F) {
-	for i := range shop(f) {
+	var texts []string
+	for i, obj := range shop(f) {
+		texts = append(texts, asJSON(f, obj))
 		f.Add(byte(i), []byte{}, []byte{})
 		for n := range byte(12) {
 			f.Add(byte(i), []byte{n * 3, n}, []byte{n * 5, n, n * 7, n + 1, n * 11, n + 2})
 		}
 	}
 	f.Fuzz(func(t *testing.T, which byte, damage, changes []byte) {
-		objs := shop(t)
-		obj := objs[int(which)%len(objs)]
+		obj := decoded(t, texts[int(which)%len(texts)])
 		change(obj, damage)
 		checkLaws(t, obj, changes)
 	})
@@ -60,7 +62,7 @@ func checkLaws(t *testing.T, obj map[string]any, changes []byte) {
 		t.Errorf("the defaults were not taken away:\n%s", cmp.Diff(obj, got))
 	}
 	check()
-	changed := cloned(t, defaulted)
+	changed := decoded(t, asJSON(t, defaulted))
 	change(changed, changes)
 	check = frozen(t, changed)
 	short := interpret.Undefault(changed, added)
@@ -69,18 +71,56 @@ func checkLaws(t *testing.T, obj map[string]any, changes []byte) {
 	if got, _ := interpret.Default(short); !cmp.Equal(want, got) {
 		t.Errorf("the short manifest means something else:\n%s", cmp.Diff(want, got))
 	}
-	if len(asJSON(t, short)) > len(asJSON(t, changed))+len(asJSON(t, obj)) {
-		t.Errorf("the short manifest is longer: %s", asJSON(t, short))
+	defaults, lost := map[string]int{}, map[string]int{}
+	before := leaves(t, obj)
+	for path, l := range leaves(t, defaulted) {
+		if before[path] != l {
+			defaults[l]++
+		}
+	}
+	for _, l := range leaves(t, changed) {
+		lost[l]++
+	}
+	for _, l := range leaves(t, short) {
+		lost[l]--
+	}
+	for l, n := range lost {
+		if n > defaults[l] {
+			t.Errorf("%d of %s were lost, though only %d are defaults", n, l, defaults[l])
+		}
 	}
 }
 
-func cloned(t *testing.T, obj map[string]any) map[string]any {
+// leaves lists what is below v and no map or list, as "key: value" by path.
+func leaves(t *testing.T, v any) map[string]string {
 	t.Helper()
-	var c map[string]any
-	if err := utiljson.Unmarshal([]byte(asJSON(t, obj)), &c); err != nil {
+	found := map[string]string{}
+	var walk func(path, key string, v any)
+	walk = func(path, key string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for key, child := range v {
+				walk(path+"/"+key, key, child)
+			}
+		case []any:
+			for i, item := range v {
+				walk(fmt.Sprintf("%s/%d", path, i), key, item)
+			}
+		default:
+			found[path] = key + ": " + asJSON(t, v)
+		}
+	}
+	walk("", "", v)
+	return found
+}
+
+func decoded(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var obj map[string]any
+	if err := utiljson.Unmarshal([]byte(text), &obj); err != nil {
 		t.Fatal(err)
 	}
-	return c
+	return obj
 }
 
 // place is where a value of an object stands.

@@ -20,6 +20,8 @@ const (
 	sourceAnnotation          = "waybill.dev/source"
 	// templateAnnotation records the template's content for a Lazy policy.
 	templateAnnotation = "waybill.dev/template"
+	// rebalancedAnnotation records the WorkloadRebalancers that were acted on.
+	rebalancedAnnotation = "waybill.dev/rebalanced-by"
 )
 
 // binding makes the ResourceBinding that Karmada would have made of the decision.
@@ -59,6 +61,10 @@ func (b *builder) describePolicy(t *template, rb *karmada.ResourceBinding) {
 	if t.isLazy() {
 		rb.Annotations[templateAnnotation] = t.digest()
 	}
+	if t.rebalanced != "" {
+		rb.Annotations[rebalancedAnnotation] = t.rebalanced
+	}
+	rb.Spec.RescheduleTriggeredAt = b.triggered(t)
 	rb.Spec.Placement = &spec.Placement
 	rb.Spec.PropagateDeps = spec.PropagateDeps
 	rb.Spec.SchedulerName = spec.SchedulerName

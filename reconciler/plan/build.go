@@ -63,7 +63,7 @@ func Build(in Input) Plan {
 func newBuilder(in *Input) *builder {
 	b := &builder{
 		in: in, interpret: interpret.New(), schedulers: map[*policies.Propagation]*place.Scheduler{},
-		plan:   Plan{Revision: in.Source.Revision, Config: in.Source.Config},
+		plan:   Plan{Revision: in.Source.Revision, Config: in.Source.Config, Time: in.Now},
 		mender: mender{in: in, missing: map[string]bool{}, lastGood: map[string]string{}},
 		bound:  map[string][]*object.Object{}, definitions: map[groupKind]*template{},
 	}
@@ -88,7 +88,7 @@ func (b *builder) load() {
 	render.SortObjects(templates)
 	b.byRef = make(map[object.Ref]*template, len(templates))
 	for _, o := range templates {
-		t := newTemplate(o, b.interpret)
+		t := newTemplate(o)
 		b.templates = append(b.templates, t)
 		b.byRef[o.Ref()] = t
 		if t.isDefinition() {
@@ -96,6 +96,11 @@ func (b *builder) load() {
 		}
 	}
 	b.plan.Stats.Templates = len(templates)
+	b.scale()
+	for _, t := range b.templates {
+		t.replicas, t.requirements, _, t.interpretErr = b.interpret.Replicas(t.content)
+	}
+	b.rebalance()
 	for _, c := range set.Clusters {
 		name := c.Spec.Name
 		b.bound[name] = b.mender.mend(b.in.Source.Bound[name], b.in.Source.Broken, func(s render.Source) []*object.Object { return s.Bound[name] })
@@ -107,6 +112,14 @@ func (b *builder) join() {
 	clusters := make([]karmada.Cluster, 0, len(b.set.Clusters))
 	for _, c := range b.set.Clusters {
 		clusters = append(clusters, c.Spec)
+	}
+	taints := make([]*karmada.ClusterTaintPolicy, 0, len(b.set.Taints))
+	for _, p := range b.set.Taints {
+		taints = append(taints, p.Value)
+	}
+	clusters, err := fleet.Tainted(clusters, taints)
+	if err != nil {
+		panic("plan: a validated taint policy does not compile: " + err.Error())
 	}
 	b.fleet = fleet.New(clusters)
 	b.plan.FleetDigest = digest(clusters)

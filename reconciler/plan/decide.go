@@ -36,6 +36,7 @@ func (b *builder) decide() {
 			b.schedule(t)
 		}
 	}
+	b.enforceQuotas()
 	for _, t := range b.templates {
 		if t.policy != nil && t.policy.Spec.PropagateDeps && len(t.own) > 0 {
 			b.pullDependencies(t)
@@ -151,7 +152,7 @@ func (b *builder) schedule(t *template) {
 		return
 	}
 	r := b.request(t)
-	if b.lazy(t) || b.settled(t) && s.Settled(r) {
+	if !t.fresh && (b.lazy(t) || b.settled(t) && s.Settled(r)) {
 		b.stay(t)
 		return
 	}
@@ -167,7 +168,7 @@ func (b *builder) schedule(t *template) {
 func (b *builder) request(t *template) place.Request {
 	return place.Request{
 		APIVersion: t.object.APIVersion(), Kind: t.object.Ref().Kind,
-		Replicas: t.replicas, Requirements: t.requirements, Previous: b.previous(t), AlsoServed: b.alsoServed(t),
+		Replicas: t.replicas, Requirements: t.requirements, Previous: b.previous(t), Fresh: t.fresh, AlsoServed: b.alsoServed(t),
 	}
 }
 

@@ -30,6 +30,8 @@
 package plan
 
 import (
+	"time"
+
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/state"
@@ -60,6 +62,9 @@ type Input struct {
 	// Published is the head of each cluster branch, by cluster.
 	Published map[string]tree.Published
 	Medium    Medium
+	// Now is the time for which schedules are judged. It matters only where the
+	// source has schedules: then Plan.Scheduled says so.
+	Now time.Time
 	// Allow is the digest of the removals that are allowed (see Plan.Removals), or
 	// AllowAll.
 	Allow string
@@ -83,6 +88,11 @@ type Plan struct {
 	FleetDigest string
 	// Removals identifies what the held clusters would lose; empty if none is held.
 	Removals string
+	// Scheduled reports that the plan depends on Time, which is Input.Now; RecheckAt
+	// is then the next time at which it may be another, and zero for never.
+	Scheduled bool
+	Time      time.Time
+	RecheckAt time.Time
 	// Missing lists the commits that Build wants in LastGood and was not given.
 	Missing []string
 }

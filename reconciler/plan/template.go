@@ -31,12 +31,16 @@ type template struct {
 	replicas     int32
 	requirements *karmada.ReplicaRequirements
 	interpretErr error
+
+	// rebalanced names the WorkloadRebalancers that name the template; fresh says
+	// that the last plan did not know all of them, so that it is divided afresh.
+	rebalanced string
+	fresh      bool
 }
 
-func newTemplate(o *object.Object, in *interpret.Interpreter) *template {
+func newTemplate(o *object.Object) *template {
 	t := &template{object: o, subject: policies.SubjectOf(o)}
 	t.content, t.added = interpret.Default(o.Content())
-	t.replicas, t.requirements, _, t.interpretErr = in.Replicas(t.content)
 	return t
 }
 

@@ -68,6 +68,7 @@ func (b *builder) write() {
 		}
 		b.out.template(t, t.decision.Targets)
 	}
+	b.out.quotas()
 	b.out.bound()
 	for _, name := range slices.Sorted(maps.Keys(namespaces)) {
 		t := namespaces[name]
@@ -414,6 +415,11 @@ func (w *writer) claimPath(o *object.Object) bool {
 	}
 	w.paths[path] = o.Ref()
 	return true
+}
+
+// place puts a file into the cluster with index i.
+func (w *writer) place(i int, ref int32, data []byte) {
+	w.placed[i] = append(w.placed[i], placed{ref, w.blob(files.NewBlob(data))})
 }
 
 func (w *writer) ref(r object.Ref) int32 {

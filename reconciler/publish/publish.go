@@ -36,6 +36,8 @@ const (
 	TrailerFleet      = "Fleet-Digest"
 	TrailerState      = "State-Commit"
 	TrailerVersion    = "Waybill-Version"
+	// TrailerTime is there only if the plan depends on the time.
+	TrailerTime = "Plan-Time"
 )
 
 // Heads is what the branches were at when the plan was made.
@@ -108,6 +110,10 @@ func when(p *plan.Plan) time.Time { return p.Revision.When.UTC() }
 // message is the commit message of every branch of a plan.
 func message(p *plan.Plan, before state.State, version string) string {
 	r := p.Revision
+	at := ""
+	if p.Scheduled {
+		at = p.Time.UTC().Format(time.RFC3339)
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n\n", r.Commit[:min(12, len(r.Commit))], r.Subject)
 	for _, t := range [][2]string{
@@ -115,6 +121,7 @@ func message(p *plan.Plan, before state.State, version string) string {
 		{TrailerCommit, r.Commit},
 		{TrailerFleet, p.FleetDigest},
 		{TrailerState, before.Commit},
+		{TrailerTime, at},
 		{TrailerVersion, version},
 	} {
 		if t[1] != "" {

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/kustomize/api/krusty"
@@ -189,7 +190,7 @@ func publish(t *testing.T, src string) (*reconciler.Reconciler, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &reconciler.Reconciler{Source: from, Target: to, Version: "test"}
+	r := &reconciler.Reconciler{Source: from, Target: to, Version: "test", Now: time.Now}
 	res, err := r.Publish(t.Context(), "main")
 	if err != nil {
 		t.Fatal(err)

@@ -98,7 +98,7 @@ func parse(ar *txtar.Archive) scenario {
 // run plans a scenario and returns the golden sections it asks for.
 func (s scenario) run(t *testing.T, c render.Cache, order func([]sources.File)) map[string]string {
 	t.Helper()
-	in := plan.Input{Medium: plan.Branch, LastGood: map[string]render.Source{}, Published: map[string]tree.Published{}}
+	in := plan.Input{Medium: plan.Branch, Now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), LastGood: map[string]render.Source{}, Published: map[string]tree.Published{}}
 	if s.previous != nil {
 		in.Source = load(t, snapshot("previous", s.previous, order), c)
 		before := plan.Build(in)
