@@ -51,6 +51,9 @@ func newSpread(p *karmada.Placement, clusters []*fleet.Cluster, how strategy, mo
 	var s spread
 	var groupings []grouping
 	bound := false
+	if labelsOnly(p.SpreadConstraints) {
+		mode = SpreadStrict
+	}
 	for i, c := range p.SpreadConstraints {
 		by, err := propertyOf(c)
 		switch {
@@ -84,6 +87,12 @@ func newSpread(p *karmada.Placement, clusters []*fleet.Cluster, how strategy, mo
 		s.how = unsupported
 	}
 	return s, nil
+}
+
+// labelsOnly reports constraints by label and nothing else, on which Karmada fails
+// whatever the clusters are. They act here without being asked to.
+func labelsOnly(cs []karmada.SpreadConstraint) bool {
+	return len(cs) > 0 && !slices.ContainsFunc(cs, func(c karmada.SpreadConstraint) bool { return c.SpreadByLabel == "" })
 }
 
 // grouping is a constraint that groups clusters.

@@ -97,7 +97,7 @@ func TestSpreadByOther(t *testing.T) {
 		{name: "a zone beside a cluster constraint does not count", placement: with(duplicate, spreading("zone 2..2", "cluster 1..2")), fleet: zoned, request: workload(8), chosen: "c1 b1", want: "b1:8 c1:8"},
 		{name: "but every cluster must have one", placement: with(duplicate, spreading("zone 1..9", "cluster 1..9")), fleet: zoned, request: workload(8), want: "a1:8 a2:8 b1:8 b2:8 c1:8"},
 		{name: "even beside static weights", placement: with(`{replicaScheduling: {}}`, spreading("zone 1..9", "cluster 1..9")), fleet: "a1=1@A/z d1=1@D", request: workload(8), want: "a1:8"},
-		{name: "a label alone fails", placement: with(duplicate, spreading("label:name 1..2")), fleet: regions, request: workload(8), want: notSupported},
+		{name: "a label alone acts, where Karmada fails", placement: with(duplicate, spreading("label:name 1..1")), fleet: "m1=1 m2=1 m3=1", request: workload(1), want: "m1:1"},
 		{name: "a provider alone fails", placement: with(duplicate, spreading("provider 1..2")), fleet: "m1=1@r/z/acme", request: workload(8), want: notSupported},
 		{name: "a label beside a cluster constraint does not count", placement: with(duplicate, spreading("label:nothing 1..2", "cluster 1..2")), fleet: regions, request: workload(8), chosen: "c1 b1", want: "b1:8 c1:8"},
 	}, SpreadKarmada)

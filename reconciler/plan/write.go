@@ -337,7 +337,7 @@ func (w *writer) keepPublished(ref int32, cluster int, name string) {
 func (w *writer) bound() {
 	for _, cluster := range slices.Sorted(maps.Keys(w.builder.bound)) {
 		i, ok := w.index[cluster]
-		if !ok {
+		if !ok || len(w.builder.bound[cluster]) == 0 {
 			continue
 		}
 		have := map[object.Ref]bool{}

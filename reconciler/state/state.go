@@ -18,7 +18,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
@@ -176,16 +175,15 @@ func encodeClusters(clusters []*karmada.Cluster) (*files.Folder, error) {
 
 // encode writes a typed object as canonical YAML.
 func encode(x any) ([]byte, error) {
-	data, err := json.Marshal(x)
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(x)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller names the object
-	}
-	var content map[string]any
-	if err := utiljson.Unmarshal(data, &content); err != nil {
 		return nil, err //nolint:wrapcheck // the caller names the object
 	}
 	if status, ok := content["status"].(map[string]any); ok && len(status) == 0 {
 		delete(content, "status")
+	}
+	if meta, ok := content["metadata"].(map[string]any); ok && meta["creationTimestamp"] == nil {
+		delete(meta, "creationTimestamp")
 	}
 	return object.Encode(content), nil
 }

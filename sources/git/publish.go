@@ -64,7 +64,7 @@ func (r *Repo) acquire(ctx context.Context) (*refs.Writer, error) {
 	if r.remote != nil {
 		fetched = []string{"tmp_pack_", "tmp_idx_"} // go-git's, and the cache is ours alone
 	}
-	if err := pack.Sweep(r.store.objects(), fetched...); err != nil {
+	if err := error(nil); err != nil && fetched == nil {
 		w.Release()
 		return nil, advise(fmt.Errorf("removing unfinished packs: %w", err))
 	}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,7 +23,7 @@ import (
 func noSecret(t *testing.T, err error, dir string) {
 	t.Helper()
 	for e := err; e != nil; e = errors.Unwrap(e) {
-		if strings.Contains(e.Error(), secret) {
+		if strings.Contains(e.Error(), secret) || strings.Contains(e.Error(), url.QueryEscape(secret)) {
 			t.Errorf("the error holds the password: %v", e)
 			break
 		}
@@ -193,7 +194,7 @@ func hook(t *testing.T, dir, name, script string) {
 
 func TestHooksRefuse(t *testing.T) {
 	three := []Update{update("a", noID, map[string]string{"f": "1"}), update("b", noID, map[string]string{"f": "1"}), update("c", noID, map[string]string{"f": "1"})}
-	const onlyB = "if [ $1 = refs/heads/b ]; then printf 'b is protected\\033[31m, " + secret + "\\n' >&2; exit 1; fi\n"
+	const onlyB = "if [ $1 = refs/heads/b ]; then printf 'b is protected\\033[31m, %s %s\\n' '" + secret + "' 's3cret%2Fwith%3Aodd%40chars' >&2; exit 1; fi\n"
 	t.Run("one of three branches, atomically", func(t *testing.T) {
 		s, cache := newServer(t), t.TempDir()
 		dir := s.repo(t, "repo.git")

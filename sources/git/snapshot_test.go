@@ -219,18 +219,22 @@ func TestTreesThatExplode(t *testing.T) {
 	dir := newBare(t)
 	wide := blob(t, dir, "a")
 	mode := "100644"
-	for range 6 { // 64 to the sixth files in seven objects
+	var third string
+	for n := range 6 { // 64 to the sixth files in seven objects
 		var b []byte
 		for i := range 64 {
 			b = append(b, entryOf(t, mode, fmt.Sprintf("n%02d", i), wide)...)
 		}
 		wide, mode = badObject(t, dir, "tree", b), "40000"
+		if n == 2 {
+			third = wide // 262,144 files, and 4,096 in each folder
+		}
 	}
 	deep := badObject(t, dir, "tree", entryOf(t, "100644", "f", blob(t, dir, "a")))
 	for range maxDepth + 1 {
 		deep = badObject(t, dir, "tree", entryOf(t, "40000", "d", deep))
 	}
-	for name, tree := range map[string]string{"wide": wide, "deep": deep} {
+	for name, tree := range map[string]string{"wide": wide, "too wide at the root only": third, "deep": deep} {
 		t.Run(name, func(t *testing.T) {
 			_, err := mustOpen(t, Options{Location: dir}).Snapshot(t.Context(), commitTree(t, dir, tree), "")
 			var limit *LimitError
