@@ -3,6 +3,7 @@ package interpret
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,6 +40,9 @@ func requirements(obj map[string]any, path ...string) (*karmada.ReplicaRequireme
 	if spec == nil {
 		return nil, nil
 	}
+	if q, found := endless(spec); found {
+		return nil, fmt.Errorf("reading what the pods of %s need: the quantity %q has an exponent of over three digits", dotted(path), q)
+	}
 	var p podNeeds
 	if err := typed(spec, &p); err != nil {
 		return nil, fmt.Errorf("reading what the pods of %s need: %w", dotted(path), err)
@@ -48,6 +52,33 @@ func requirements(obj map[string]any, path ...string) (*karmada.ReplicaRequireme
 		return nil, nil
 	}
 	return needs, nil
+}
+
+// endlessExponent matches quantities that take their library minutes, or all
+// memory, to compute with: it works out every digit.
+var endlessExponent = regexp.MustCompile(`^[+-]?[0-9.]+[eE][+-]?[0-9]{4,}$`)
+
+// endless finds a quantity among the requests of a pod spec that nobody should
+// compute with.
+func endless(spec map[string]any) (quantity string, found bool) {
+	needs := []any{spec["overhead"]}
+	for _, field := range []string{"containers", "initContainers"} {
+		list, _ := spec[field].([]any)
+		for _, c := range list {
+			container, _ := c.(map[string]any)
+			resources, _ := container["resources"].(map[string]any)
+			needs = append(needs, resources["limits"], resources["requests"])
+		}
+	}
+	for _, n := range needs {
+		amounts, _ := n.(map[string]any)
+		for _, v := range amounts {
+			if s, ok := v.(string); ok && endlessExponent.MatchString(s) {
+				return s, true
+			}
+		}
+	}
+	return "", false
 }
 
 func (p *podNeeds) nodeClaim() *karmada.NodeClaim {

@@ -96,8 +96,9 @@ func TestDefault(t *testing.T) {
 		},
 		{
 			"a rule of a CronFederatedHPA runs and remembers three times", autoscalingGroup, "CronFederatedHPA",
-			`{spec: {scaleTargetRef: {kind: Deployment, name: web}, rules: [{name: a, schedule: "@daily", failedHistoryLimit: 0}]}, status: {}}`,
-			`{spec: {scaleTargetRef: {kind: Deployment, name: web}, rules: [{name: a, schedule: "@daily", suspend: false, successfulHistoryLimit: 3, failedHistoryLimit: 0}]}, status: {}}`,
+			`{spec: {scaleTargetRef: {kind: Deployment, name: web}, rules: [{name: a, schedule: "@daily", failedHistoryLimit: 0}, {name: b, schedule: "@daily", suspend: true, successfulHistoryLimit: 1}]}, status: {}}`,
+			`{spec: {scaleTargetRef: {kind: Deployment, name: web}, rules: [{name: a, schedule: "@daily", suspend: false, successfulHistoryLimit: 3, failedHistoryLimit: 0},
+			  {name: b, schedule: "@daily", suspend: true, successfulHistoryLimit: 1, failedHistoryLimit: 3}]}, status: {}}`,
 		},
 		{"of other kinds nothing changes", policyGroup, "ClusterTaintPolicy", `{spec: {taints: []}}`, `{spec: {taints: []}}`},
 	} {

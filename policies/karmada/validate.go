@@ -148,7 +148,7 @@ func (fs *findings) clusterAffinity(at field, a *ClusterAffinity) {
 	}
 	for i, name := range a.ClusterNames {
 		if slices.Contains(a.ExcludeClusters, name) {
-			fs.warn(at.at("clusterNames", i), "excluded", fmt.Sprintf("%q is excluded too, so that it does not match", name), "remove it from one of the lists")
+			fs.warn(at.at("clusterNames", i), "excluded-cluster", fmt.Sprintf("%q is excluded too, so that it does not match", name), "remove it from one of the lists")
 		}
 	}
 }

@@ -51,7 +51,7 @@ func TestValidateResourceModels(t *testing.T) {
 	const most = "9223372036854775807"
 	run(t, clusterGroup, "Cluster", []rule{
 		{"grades that go on from each other", models(`{grade: 0, ranges: [{name: cpu, min: 0, max: 2}]}, {grade: 1, ranges: [{name: cpu, min: 2, max: ` + most + `}]}`), nil},
-		{"order and outer bounds do not matter", models(`{grade: 5, ranges: [{name: cpu, min: 2000m, max: 3}]}, {grade: 1, ranges: [{name: cpu, min: 1, max: 2}]}`), nil},
+		{"order and outer bounds do not matter", models(`{grade: 5, ranges: [{name: cpu, min: 2000m, max: 1}]}, {grade: 1, ranges: [{name: cpu, min: 1, max: 2}]}`), nil},
 		{"a single grade", models(`{grade: 0, ranges: [{name: storage, min: 5, max: 1}, {name: ephemeral-storage, min: 0, max: 1}]}`), nil},
 		{"a grade has ranges", models(`{grade: 0}`), []string{"spec.resourceModels[0].ranges required-field"}},
 		{"resources are those of nodes", models(`{grade: 0, ranges: [{name: nvidia.com/gpu, min: 0, max: 1}]}`), []string{"spec.resourceModels[0].ranges[0].name unsupported-value"}},

@@ -12,6 +12,8 @@ func TestValidateFederatedResourceQuota(t *testing.T) {
 	long := strings.Repeat("a", 64)
 	run(t, policyGroup, "FederatedResourceQuota", []rule{
 		{"a quota that is given out", quota(`cpu: 10, requests.memory: 4Gi, pods: 5, count/jobs.batch: 3, requests.nvidia.com/gpu: 1, hugepages-2Mi: 1Gi, requests.storage: 1Gi, limits.cpu: 1`, `{clusterName: m1, hard: {cpu: 4}}, {clusterName: m2, hard: {cpu: 6000m, pods: 5}}`), nil},
+		{"a bound may be nothing", quota(`cpu: 0, pods: 0`, ``), nil},
+		{"a name has 63 characters", `{metadata: {name: ` + long[1:] + `, namespace: shop}, spec: {overall: {cpu: 1}}}`, nil},
 		{"a resource is required", `{spec: {overall: {}}}`, []string{"spec.overall required-field"}},
 		{"clusters are not given more than there is", quota(`cpu: 10`, `{clusterName: m1, hard: {cpu: 4}}, {clusterName: m2, hard: {cpu: 6001m}}`), []string{"spec.overall.cpu invalid-value"}},
 		{"clusters are given what is bounded", quota(`cpu: 10`, `{clusterName: m1, hard: {memory: 4}}`), []string{"spec.staticAssignments[0].hard.memory invalid-value"}},

@@ -29,7 +29,7 @@ func TestValidateClusterAffinity(t *testing.T) {
 		},
 		{
 			"a name is not excluded too", placement(`clusterAffinity: {clusterNames: [m1, m2], exclude: [m2]}`),
-			[]string{"spec.placement.clusterAffinity.clusterNames[1] excluded?"},
+			[]string{"spec.placement.clusterAffinity.clusterNames[1] excluded-cluster?"},
 		},
 		{
 			"there is one affinity or a list", placement(byCapacity + `, clusterAffinity: {}, clusterAffinities: [{affinityName: a}]`),
@@ -74,7 +74,7 @@ func TestValidateAffinityGroups(t *testing.T) {
 			[]string{
 				"spec.placement.clusterAffinities[0].overflowAffinities[0].affinityName duplicate-value",
 				"spec.placement.clusterAffinities[0].overflowAffinities[2].affinityName duplicate-value",
-				"spec.placement.clusterAffinities[0].overflowAffinities[2].clusterNames[0] excluded?",
+				"spec.placement.clusterAffinities[0].overflowAffinities[2].clusterNames[0] excluded-cluster?",
 			},
 		},
 	})

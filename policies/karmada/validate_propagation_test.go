@@ -157,3 +157,24 @@ func TestValidateFailover(t *testing.T) {
 		},
 	})
 }
+
+// TestValidateSaysWhatIsAllowed shows the words of the messages that most people
+// will meet.
+func TestValidateSaysWhatIsAllowed(t *testing.T) {
+	for _, c := range []struct{ doc, message, hint string }{
+		{spec(`conflictResolution: overwrit`), `"overwrit" is not supported; want "Abort" or "Overwrite"`, `did you mean "Overwrite"?`},
+		{spec(`activationPreference: Eager`), `"Eager" is not supported; want "Lazy"`, ""},
+		{
+			placement(`spreadConstraints: [{spreadByField: cluster, maxGroups: 1}, {spreadByField: regoin, maxGroups: 1}]`),
+			`"regoin" is not supported; want "cluster", "region", "zone" or "provider"`, `did you mean "region"?`,
+		},
+		{spec(`schedulePriority: {priorityClassName: a}`), "is required", `write "KubePriorityClass"`},
+		{spec(`priority: 3, failover: {cluster: {purgeMode: Immediately}}`), `"Immediately" is no longer a purge mode; it is read as "Directly"`, "write purgeMode: Directly"},
+	} {
+		x, _ := decode(t, policyGroup, "PropagationPolicy", c.doc)
+		found := Validate(x)
+		if len(found) != 1 || found[0].Message != c.message || found[0].Hint != c.hint {
+			t.Errorf("%s\nwant %q, hint %q", explain(found), c.message, c.hint)
+		}
+	}
+}

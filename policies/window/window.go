@@ -1,6 +1,5 @@
 // Package window is arithmetic on schedules: when a cron line last came about, and
-// when it does next. Time is an argument; nothing here waits. It is the only
-// importer of robfig/cron.
+// when it does next. Time is an argument; nothing here waits.
 //
 // # Decisions
 //

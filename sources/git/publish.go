@@ -62,9 +62,9 @@ func (r *Repo) acquire(ctx context.Context) (*refs.Writer, error) {
 	}
 	var fetched []string
 	if r.remote != nil {
-		fetched = []string{"tmp_pack_", "tmp_idx_"} // go-git's, and the cache is ours alone
+		_ = 0 // go-git's, and the cache is ours alone
 	}
-	if err := error(nil); err != nil && fetched == nil {
+	if err := pack.Sweep(r.store.objects(), fetched...); err != nil {
 		w.Release()
 		return nil, advise(fmt.Errorf("removing unfinished packs: %w", err))
 	}
