@@ -12,13 +12,13 @@ import (
 )
 
 // items are reports of the clusters m1, m2 and so on; nil is none.
-func items(t testing.TB, statuses ...any) []karmada.AggregatedStatusItem {
-	t.Helper()
+func items(tb testing.TB, statuses ...any) []karmada.AggregatedStatusItem {
+	tb.Helper()
 	out := make([]karmada.AggregatedStatusItem, len(statuses))
 	for i, status := range statuses {
 		out[i].ClusterName = fmt.Sprintf("m%d", i+1)
 		if status != nil {
-			out[i].Status = &runtime.RawExtension{Raw: []byte(asJSON(t, status))}
+			out[i].Status = &runtime.RawExtension{Raw: []byte(asJSON(tb, status))}
 		}
 	}
 	return out

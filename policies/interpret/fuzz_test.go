@@ -167,7 +167,10 @@ func placesIn(v any, places []place) []place {
 func (p place) change(how byte) {
 	values := []any{
 		nil, "", int64(0), int64(7), "x", "x:1", "latest", "RollingUpdate", "LoadBalancer", "ClientIP", false,
-		map[string]any{}, []any{}, map[string]any{"name": "x"}, []any{map[string]any{"name": "a"}, map[string]any{"name": "a"}},
+		map[string]any{},
+		[]any{},
+		map[string]any{"name": "x"},
+		[]any{map[string]any{"name": "a"}, map[string]any{"name": "a"}},
 	}
 	n := int(how) % (len(values) + 4)
 	if n < len(values) {

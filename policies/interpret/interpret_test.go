@@ -14,24 +14,24 @@ import (
 )
 
 // manifest decodes YAML as a source does.
-func manifest(t testing.TB, text string) map[string]any {
-	t.Helper()
+func manifest(tb testing.TB, text string) map[string]any {
+	tb.Helper()
 	data, err := yaml.YAMLToJSON([]byte(text))
 	if err != nil {
-		t.Fatalf("%v in\n%s", err, text)
+		tb.Fatalf("%v in\n%s", err, text)
 	}
 	var obj map[string]any
 	if err := utiljson.Unmarshal(data, &obj); err != nil {
-		t.Fatalf("%v in\n%s", err, text)
+		tb.Fatalf("%v in\n%s", err, text)
 	}
 	return obj
 }
 
 // of is a manifest of a kind, "v1 Pod" for example, with some more YAML.
-func of(t testing.TB, kind, text string) map[string]any {
-	t.Helper()
+func of(tb testing.TB, kind, text string) map[string]any {
+	tb.Helper()
 	apiVersion, name, _ := strings.Cut(kind, " ")
-	obj := manifest(t, text)
+	obj := manifest(tb, text)
 	if obj == nil {
 		obj = map[string]any{}
 	}
@@ -40,48 +40,48 @@ func of(t testing.TB, kind, text string) map[string]any {
 }
 
 // shop returns the manifests of testdata.
-func shop(t testing.TB) []map[string]any {
-	t.Helper()
+func shop(tb testing.TB) []map[string]any {
+	tb.Helper()
 	data, err := os.ReadFile("testdata/shop.yaml")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var objs []map[string]any
 	for text := range strings.SplitSeq(string(data), "\n---\n") {
-		objs = append(objs, manifest(t, text))
+		objs = append(objs, manifest(tb, text))
 	}
 	return objs
 }
 
 // frozen returns a check that obj is as it was.
-func frozen(t testing.TB, obj map[string]any) func() {
-	t.Helper()
-	before := asJSON(t, obj)
+func frozen(tb testing.TB, obj map[string]any) func() {
+	tb.Helper()
+	before := asJSON(tb, obj)
 	return func() {
-		t.Helper()
-		if after := asJSON(t, obj); after != before {
-			t.Errorf("the argument was modified:\n%s", cmp.Diff(before, after))
+		tb.Helper()
+		if after := asJSON(tb, obj); after != before {
+			tb.Errorf("the argument was modified:\n%s", cmp.Diff(before, after))
 		}
 	}
 }
 
-func asJSON(t testing.TB, v any) string {
-	t.Helper()
+func asJSON(tb testing.TB, v any) string {
+	tb.Helper()
 	data, err := json.Marshal(v)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return string(data)
 }
 
 // wantError fails unless err says want; an empty want is no error.
-func wantError(t testing.TB, err error, want string) {
-	t.Helper()
+func wantError(tb testing.TB, err error, want string) {
+	tb.Helper()
 	switch {
 	case want == "" && err != nil:
-		t.Fatalf("unexpected error: %v", err)
+		tb.Fatalf("unexpected error: %v", err)
 	case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
-		t.Fatalf("error is %v, want %q", err, want)
+		tb.Fatalf("error is %v, want %q", err, want)
 	}
 }
 
@@ -96,10 +96,10 @@ func TestNoQuestionModifiesItsArgument(t *testing.T) {
 }
 
 // ask puts every question to an object. Errors are answers, too.
-func ask(t testing.TB, in *interpret.Interpreter, obj, other map[string]any) {
-	t.Helper()
+func ask(tb testing.TB, in *interpret.Interpreter, obj, other map[string]any) {
+	tb.Helper()
 	defaulted, added := interpret.Default(obj)
-	checkDefaulted := frozen(t, defaulted)
+	checkDefaulted := frozen(tb, defaulted)
 	interpret.Undefault(interpret.Prune(defaulted), added)
 	interpret.Undefault(other, added)
 	_, _, _, _ = in.Replicas(obj)
@@ -108,7 +108,7 @@ func ask(t testing.TB, in *interpret.Interpreter, obj, other map[string]any) {
 	_, _ = in.Dependencies(obj)
 	in.Health(obj)
 	status, _ := in.Reflect(obj)
-	_, _ = in.Aggregate(obj, items(t, status, other["status"]))
+	_, _ = in.Aggregate(obj, items(tb, status, other["status"]))
 	_, _ = in.Retain(obj, other)
 	_, _ = in.Retain(other, obj)
 	interpret.Prune(obj)

@@ -1,0 +1,54 @@
+package fleet
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+)
+
+func TestTainted(t *testing.T) {
+	ready := func(s metav1.ConditionStatus) []metav1.Condition {
+		return []metav1.Condition{{Type: "Ready", Status: s}}
+	}
+	when := func(op karmada.MatchConditionOperator, s ...metav1.ConditionStatus) []karmada.MatchCondition {
+		return []karmada.MatchCondition{{ConditionType: "Ready", Operator: op, StatusValues: s}}
+	}
+	for _, tt := range []struct {
+		name        string
+		add, remove []karmada.MatchCondition
+		conditions  []metav1.Condition
+		had         []corev1.Taint
+		want        []string
+	}{
+		{"a condition that matches adds", when("In", "False", "Unknown"), nil, ready("False"), nil, []string{"sick"}},
+		{"one that does not match adds nothing", when("In", "False"), nil, ready("True"), nil, nil},
+		{"NotIn", when("NotIn", "True"), nil, ready("Unknown"), nil, []string{"sick"}},
+		{"a condition that is not reported never matches", when("NotIn", "True"), nil, nil, nil, nil},
+		{"all demands must be met", append(when("In", "True"), when("In", "False")...), nil, ready("True"), nil, nil},
+		{"no demands are never met", nil, nil, ready("False"), nil, nil},
+		{"it is added once", when("In", "False"), nil, ready("False"), []corev1.Taint{{Key: "sick", Value: "x", Effect: "NoSchedule"}}, []string{"sick"}},
+		{"another effect is another taint", when("In", "False"), nil, ready("False"), []corev1.Taint{{Key: "sick", Effect: "NoExecute"}}, []string{"sick", "sick"}},
+		{"removal comes after adding", when("In", "False"), when("In", "False"), ready("False"), nil, nil},
+		{"removal takes what people wrote, too", nil, when("In", "True"), ready("True"), []corev1.Taint{{Key: "sick", Effect: "NoSchedule"}, {Key: "mine", Effect: "NoSchedule"}}, []string{"mine"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := karmada.Cluster{Spec: karmada.ClusterSpec{Taints: tt.had}, Status: karmada.ClusterStatus{Conditions: tt.conditions}}
+			p := &karmada.ClusterTaintPolicy{Spec: karmada.ClusterTaintPolicySpec{AddOnConditions: tt.add, RemoveOnConditions: tt.remove, Taints: []karmada.PolicyTaint{{Key: "sick", Effect: "NoSchedule"}}}}
+			out, err := Tainted([]karmada.Cluster{c}, []*karmada.ClusterTaintPolicy{p})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, x := range out[0].Spec.Taints {
+				got = append(got, x.Key)
+			}
+			if d := cmp.Diff(tt.want, got); d != "" || len(c.Spec.Taints) != len(tt.had) {
+				t.Error(d)
+			}
+		})
+	}
+}

@@ -1,0 +1,128 @@
+package match
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// load reads policies, one YAML document each.
+func load(t *testing.T, docs ...string) []*policies.Propagation {
+	t.Helper()
+	var objs []*object.Object
+	for _, doc := range docs {
+		kind, meta, selector := "PropagationPolicy", "", doc
+		head, rest, _ := strings.Cut(doc, ": ")
+		selector = rest
+		namespace, name, namespaced := strings.Cut(head, "/")
+		meta = "{name: " + name + ", namespace: " + namespace + "}"
+		if !namespaced {
+			kind, meta = "ClusterPropagationPolicy", "{name: "+head+"}"
+		}
+		priority := "0"
+		if s, p, ok := strings.Cut(selector, " priority "); ok {
+			selector, priority = s, p
+		}
+		d := object.Decode("p.yaml", []byte("apiVersion: policy.karmada.io/v1alpha1\nkind: "+kind+"\nmetadata: "+meta+"\nspec: {priority: "+priority+", resourceSelectors: [{apiVersion: apps/v1, kind: Deployment"+selector+"}]}\n"))
+		objs = append(objs, d.Objects...)
+	}
+	set, _, diags := policies.Load(objs)
+	if diag.HasErrors(diags) || len(set.Propagation) != len(docs) {
+		t.Fatal(diags)
+	}
+	return set.Propagation
+}
+
+var web = policies.Subject{APIVersion: "apps/v1", Ref: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}, Labels: labels.Set{"team": "blue"}}
+
+func TestPolicy(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		policies []string
+		want     string
+	}{
+		{"no policy selects it", []string{"shop/a: , name: other", "x/b: "}, ""},
+		{"a policy of the namespace beats any cluster-wide one", []string{"shop/a: ", "z: , name: web priority 100"}, "a"},
+		{"a policy of another namespace does not count", []string{"x/a: , name: web", "z: "}, "z"},
+		{"the higher priority", []string{"shop/a: , name: web", "shop/b:  priority 1"}, "b"},
+		{"a negative priority", []string{"shop/a:  priority -1", "shop/b: "}, "b"},
+		{"a name is closer than labels", []string{"shop/a: , labelSelector: {matchLabels: {team: blue}}", "shop/b: , name: web"}, "b"},
+		{"labels are closer than the kind", []string{"shop/a: ", "shop/b: , labelSelector: {matchLabels: {team: blue}}"}, "b"},
+		{"an empty label selector is one", []string{"shop/a: ", "shop/b: , labelSelector: {}"}, "b"},
+		{"with a name, the labels do not matter", []string{"shop/a: , name: web, labelSelector: {matchLabels: {team: red}}"}, "a"},
+		{"labels that do not match", []string{"shop/a: , labelSelector: {matchLabels: {team: red}}"}, ""},
+		{"the smaller name", []string{"shop/b: ", "shop/a: ", "shop/c: "}, "a"},
+		{"a selector with a namespace", []string{"z: , namespace: other", "y: , namespace: shop"}, "y"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ix := New(load(t, tt.policies...))
+			got := ""
+			if p := ix.Policy(web); p != nil {
+				got = p.Object.Ref().Name
+			}
+			if got != tt.want {
+				t.Errorf("%q claims it, want %q", got, tt.want)
+			}
+			if cs := ix.Candidates(web); len(cs) > 0 && cs[0].Policy.Object.Ref().Name != got {
+				t.Errorf("the first candidate is %s", cs[0].Policy)
+			}
+		})
+	}
+}
+
+func TestWhy(t *testing.T) {
+	var got []string
+	cs := New(load(t, "shop/a: , name: web", "shop/b: ", "shop/c: , name: web", "shop/d:  priority -3", "z:  priority 9")).Candidates(web)
+	for _, c := range cs[1:] {
+		got = append(got, c.Policy.Object.Ref().Name+": "+Why(c, cs[0]))
+	}
+	want := []string{
+		"c: its name comes after the winner's", "b: it matches by kind, the winner by name",
+		"d: its priority is -3, the winner's 0", "z: a PropagationPolicy beats every ClusterPropagationPolicy",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestSkipped(t *testing.T) {
+	for _, tt := range []struct {
+		apiVersion string
+		ref        object.Ref
+		labels     labels.Set
+		skipped    bool
+	}{
+		{"v1", object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "a"}, nil, false},
+		{"v1", object.Ref{Kind: "Event", Namespace: "shop", Name: "a"}, nil, true},
+		{"events.k8s.io/v1", object.Ref{Group: "events.k8s.io", Kind: "Event", Namespace: "shop", Name: "a"}, nil, true},
+		{"coordination.k8s.io/v1", object.Ref{Group: "coordination.k8s.io", Kind: "Lease", Namespace: "shop", Name: "a"}, nil, true},
+		{"v1", object.Ref{Kind: "ConfigMap", Namespace: "kube-system", Name: "a"}, nil, true},
+		{"v1", object.Ref{Kind: "ConfigMap", Namespace: "my-kube-system", Name: "a"}, nil, false},
+		{"v1", object.Ref{Kind: "ConfigMap", Namespace: "karmada-es-eu", Name: "a"}, nil, true},
+		{"v1", object.Ref{Kind: "Service", Namespace: "shop", Name: "a"}, labels.Set{claimedBy: "MultiClusterService"}, true},
+		{"work.karmada.io/v1alpha2", object.Ref{Group: "work.karmada.io", Kind: "ResourceBinding", Namespace: "shop", Name: "a"}, nil, true},
+	} {
+		if why := Skipped(tt.apiVersion, tt.ref, tt.labels); (why != "") != tt.skipped {
+			t.Errorf("%s is skipped because %q, want %t", tt.ref, why, tt.skipped)
+		}
+	}
+}
+
+func TestNearMiss(t *testing.T) {
+	ix := New(load(t, "shop/a: , name: web"))
+	other := web
+	other.APIVersion = "apps/v1beta2"
+	if p, v := ix.NearMiss(other); p == nil || v != "apps/v1" {
+		t.Errorf("the near miss is %v %s", p, v)
+	}
+	other.Ref.Name = "other"
+	if p, _ := ix.NearMiss(other); p != nil {
+		t.Errorf("%s is no near miss of %s", p, other.Ref)
+	}
+}
