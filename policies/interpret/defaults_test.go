@@ -52,12 +52,20 @@ func TestDefaultsOfPods(t *testing.T) {
 			want: `{` + podDefaults + `, serviceAccountName: a, serviceAccount: a}`,
 		},
 		{
+			name: "account names that are empty name nothing", spec: `{serviceAccountName: "", serviceAccount: ""}`,
+			want: `{` + podDefaults + `, serviceAccountName: "", serviceAccount: ""}`,
+		},
+		{
+			name: "an older account name that is empty names nothing", spec: `{serviceAccount: ""}`,
+			want: `{` + podDefaults + `, serviceAccount: ""}`,
+		},
+		{
 			name: "volumes",
 			spec: `{volumes: [{name: a}, {name: b, configMap: {}}, {name: c, secret: {defaultMode: 256}}, {name: d, projected: {sources: [{serviceAccountToken: {path: p}}, {downwardAPI: {items: [{fieldRef: {}}]}}]}}, {name: e, downwardAPI: {items: [{fieldRef: {}}]}},
-  {name: f, hostPath: {path: /}}, {name: g, ephemeral: {volumeClaimTemplate: {spec: {}}}}, {name: h, nfs: {}}]}`,
+  {name: f, hostPath: {path: /}}, {name: g, ephemeral: {volumeClaimTemplate: {spec: {}}}}, {name: h, nfs: {}}, {name: i, secret: {}}]}`,
 			want: `{` + podDefaults + `, volumes: [{name: a, emptyDir: {}}, {name: b, configMap: {defaultMode: 420}}, {name: c, secret: {defaultMode: 256}},
   {name: d, projected: {defaultMode: 420, sources: [{serviceAccountToken: {path: p, expirationSeconds: 3600}}, {downwardAPI: {items: [{fieldRef: {apiVersion: v1}}]}}]}}, {name: e, downwardAPI: {defaultMode: 420, items: [{fieldRef: {apiVersion: v1}}]}},
-  {name: f, hostPath: {path: /, type: ""}}, {name: g, ephemeral: {volumeClaimTemplate: {spec: {volumeMode: Filesystem}}}}, {name: h, nfs: {}}]}`,
+  {name: f, hostPath: {path: /, type: ""}}, {name: g, ephemeral: {volumeClaimTemplate: {spec: {volumeMode: Filesystem}}}}, {name: h, nfs: {}}, {name: i, secret: {defaultMode: 420}}]}`,
 		},
 		{
 			name: "null and empty are not set, zero of a pointer is", spec: `{restartPolicy: "", dnsPolicy: null, terminationGracePeriodSeconds: 0}`,

@@ -16,7 +16,7 @@ serviceAccountName: sa
 imagePullSecrets: [{name: pull}]
 containers:
 - name: c
-  env: [{name: A, valueFrom: {configMapKeyRef: {name: cm1, key: k, optional: true}}}, {name: B, value: b}, {name: C, valueFrom: {secretKeyRef: {name: s1, key: k}}}]
+  env: [{name: A, valueFrom: {configMapKeyRef: {name: cm4, key: k, optional: true}}}, {name: B, value: b}, {name: C, valueFrom: {secretKeyRef: {name: s4, key: k}}}]
   envFrom: [{configMapRef: {name: cm1}}]
 initContainers:
 - name: i
@@ -31,8 +31,9 @@ volumes:
 - {name: d, projected: {sources: [{secret: {name: s3}}, {configMap: {name: cm3}}, {serviceAccountToken: {path: t}}]}}
 - {name: e, ephemeral: {volumeClaimTemplate: {metadata: {name: none}, spec: {}}}}
 - {name: f, emptyDir: {}}
+- {name: g, configMap: {name: cm2}}
 `
-	const coreWant = "ConfigMap cm0 cm1 cm2 cm3, PersistentVolumeClaim pvc1, Secret pull s1 s2 s3, ServiceAccount sa"
+	const coreWant = "ConfigMap cm0 cm1 cm2 cm3 cm4, PersistentVolumeClaim pvc1, Secret pull s1 s2 s3 s4, ServiceAccount sa"
 	const drivers = `{containers: [], volumes: [
 {name: a, azureFile: {secretName: azure, shareName: s}}, {name: b, cephfs: {secretRef: {name: ceph}}}, {name: c, cinder: {secretRef: {name: cinder}}},
 {name: d, flexVolume: {secretRef: {name: flex}}}, {name: e, rbd: {secretRef: {name: rbd}}}, {name: f, scaleIO: {secretRef: {name: scale}}},

@@ -25,8 +25,8 @@
 // On a branch they would be noise, so Undefault takes them away again.
 //
 // A default is a rule: in the maps that a path leads to, a key that is not set
-// gets a value, which may depend on the rest of its map. The rules of a kind are a
-// list, in the order in which an API server would apply them; a rule may rely on
+// gets a value, which may depend on the rest of its map. The rules of one map apply
+// in the order of their table, which is that of an API server; a rule may rely on
 // those before it. An explicit null and, where the API has no pointer, an explicit
 // zero or "" are not set either.
 //
@@ -47,7 +47,8 @@
 // the policy when its image was 1.2, and delivers it. The same goes for the
 // completions of a Job that got a parallelism and the targetPort of a Service that
 // got another port. Undefault takes every unchanged default away, defaults the
-// result, and puts back those that did not come again, until all do.
+// result, and puts back those that did not come again, until all do. Where a change
+// removed a default that would come back by itself, it takes nothing away.
 //
 // # Status
 //

@@ -48,6 +48,7 @@ func TestReplicas(t *testing.T) {
 		{name: "a StatefulSet has replicas", kind: "apps/v1 StatefulSet", obj: `{spec: {replicas: 2}}`, n: 2, needs: `null`},
 		{name: "a ReplicaSet has replicas", kind: "apps/v1 ReplicaSet", obj: `{spec: {replicas: 2}}`, n: 2, needs: `null`},
 		{name: "null is absent", kind: "apps/v1 Deployment", obj: `{spec: {replicas: null}}`, needs: `null`},
+		{name: "there may be as many as an int32 counts", kind: "apps/v1 Deployment", obj: `{spec: {replicas: 2147483647}}`, n: 2147483647, needs: `null`},
 		{name: "completions of 0 run nothing", kind: "batch/v1 Job", obj: `{spec: {parallelism: 2, completions: 0}}`, needs: `null`},
 		{
 			name: "overhead is added to the larger of both", kind: "v1 Pod", n: 1,
@@ -80,6 +81,9 @@ func TestReplicas(t *testing.T) {
 			n, needs, ok, err := interpret.New().Replicas(of(t, tt.kind, tt.obj))
 			wantError(t, err, tt.err)
 			if tt.err != "" {
+				if !ok {
+					t.Error("a kind with replicas seems to have none")
+				}
 				return
 			}
 			if n != tt.n || ok == tt.none {

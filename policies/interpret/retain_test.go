@@ -34,6 +34,11 @@ func TestRetain(t *testing.T) {
 			want:    `{metadata: {labels: {resourcetemplate.karmada.io/retain-replicas: "true"}}, spec: {replicas: 0}}`,
 		},
 		{
+			name: "without replicas there are none to keep", kind: "apps/v1 Deployment", observed: `{spec: {}}`,
+			desired: `{metadata: {labels: {resourcetemplate.karmada.io/retain-replicas: "true"}}, spec: {replicas: 2}}`,
+			want:    `{metadata: {labels: {resourcetemplate.karmada.io/retain-replicas: "true"}}, spec: {replicas: 2}}`,
+		},
+		{
 			name: "replicas that are no number are an error", kind: "apps/v1 Deployment", observed: `{spec: {replicas: many}}`,
 			desired: `{metadata: {labels: {resourcetemplate.karmada.io/retain-replicas: "true"}}}`, err: `.spec.replicas: "many"`,
 		},

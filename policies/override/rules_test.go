@@ -10,7 +10,7 @@ import (
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/render/diag"
-	"github.com/waybill-dev/waybill/render/object"
+	manifests "github.com/waybill-dev/waybill/render/object"
 )
 
 func TestRulesApplyFromTheLooseToTheClose(t *testing.T) {
@@ -28,7 +28,7 @@ func TestRulesApplyFromTheLooseToTheClose(t *testing.T) {
 		rule := "{overriders: {labelsOverrider: [{operator: add, value: {k: v}}]}}"
 		file += fmt.Sprintf("---\napiVersion: policy.karmada.io/v1alpha1\nkind: %s\nmetadata: %s\nspec: {%soverrideRules: [%s, %s]}\n", p.kind, p.meta, p.selectors, rule, rule)
 	}
-	set, _, diags := policies.Load(object.Decode("p.yaml", []byte(file)).Objects)
+	set, _, diags := policies.Load(manifests.Decode("p.yaml", []byte(file)).Objects)
 	if diag.HasErrors(diags) {
 		t.Fatal(diags)
 	}
@@ -44,7 +44,7 @@ func TestRulesApplyFromTheLooseToTheClose(t *testing.T) {
 		}
 		return names
 	}
-	got := rules(policies.Subject{APIVersion: "v1", Ref: object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "a"}, Labels: labels.Set{"l": "x"}})
+	got := rules(policies.Subject{APIVersion: "v1", Ref: manifests.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "a"}, Labels: labels.Set{"l": "x"}})
 	want := []string{
 		"ClusterOverridePolicy z-all", "ClusterOverridePolicy y-name",
 		"OverridePolicy shop/a-all", "OverridePolicy shop/z-all", "OverridePolicy shop/b-label", "OverridePolicy shop/a-name",
@@ -52,7 +52,7 @@ func TestRulesApplyFromTheLooseToTheClose(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	got = rules(policies.Subject{APIVersion: "v1", Ref: object.Ref{Kind: "Namespace", Name: "shop"}})
+	got = rules(policies.Subject{APIVersion: "v1", Ref: manifests.Ref{Kind: "Namespace", Name: "shop"}})
 	if d := cmp.Diff([]string{"ClusterOverridePolicy z-all"}, got); d != "" {
 		t.Errorf("a cluster-scoped object: %s", d)
 	}

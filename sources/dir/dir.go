@@ -79,7 +79,7 @@ func (s *snapshot) visit(name string, e fs.DirEntry, err error) error {
 			return nil // it was there a moment ago
 		}
 		if err != nil {
-			return err //nolint:wrapcheck // it names the file
+			return err
 		}
 		f.Size = info.Size()
 	default:

@@ -2,6 +2,7 @@ package git
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -56,7 +57,7 @@ func BenchmarkPublish(b *testing.B) {
 		head := mustPublish(b, r, updates...)[0]
 		for n := 0; b.Loop(); n++ {
 			u := updates[0]
-			u.Old, u.Message = head, fmt.Sprint(n)
+			u.Old, u.Message = head, strconv.Itoa(n)
 			head = mustPublish(b, r, u)[0]
 		}
 	})

@@ -51,7 +51,7 @@ func moves(updates []Update) ([]move, error) {
 // commit returns the body of the commit object.
 func (u Update) commit() ([]byte, error) {
 	if err := refs.CheckBranch(u.Branch); err != nil {
-		return nil, err //nolint:wrapcheck // it says all
+		return nil, err
 	}
 	switch {
 	case u.Tree == nil:

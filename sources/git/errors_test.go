@@ -55,8 +55,7 @@ func TestErrorTexts(t *testing.T) {
 			t.Errorf("%q, want %q", err, want)
 		}
 	}
-	var found *RaceError
-	if !errors.As(partial, &found) {
+	if _, ok := errors.AsType[*RaceError](partial); !ok {
 		t.Error("a PartialError hides its RaceError")
 	}
 }

@@ -48,7 +48,7 @@ func openURL(o Options) (*Repo, error) {
 func initCache(dir string) error {
 	for _, sub := range []string{"objects/pack", "objects/info", "refs/heads", "refs/tags"} {
 		if err := os.MkdirAll(filepath.Join(dir, filepath.FromSlash(sub)), 0o700); err != nil {
-			return err //nolint:wrapcheck // it names the directory
+			return err
 		}
 	}
 	for name, text := range map[string]string{
@@ -60,7 +60,7 @@ func initCache(dir string) error {
 			continue
 		}
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			return err //nolint:wrapcheck // it names the file
+			return err
 		}
 	}
 	return nil
@@ -185,12 +185,12 @@ func (r *Repo) keep(w *refs.Writer, all map[string]files.ID) error {
 func (r *Repo) receive(ctx context.Context, s transport.UploadPackSession, adv *packp.AdvRefs, wants []files.ID) error {
 	have, err := r.refs.List("refs/")
 	if err != nil {
-		return err //nolint:wrapcheck // it names the ref
+		return err
 	}
 	req := packp.NewUploadPackRequestFromCapabilities(adv.Capabilities)
 	if adv.Capabilities.Supports(capability.NoProgress) {
 		if err := req.Capabilities.Set(capability.NoProgress); err != nil {
-			return err //nolint:wrapcheck // cannot happen
+			return err
 		}
 	}
 	for _, id := range wants {
@@ -205,7 +205,7 @@ func (r *Repo) receive(ctx context.Context, s transport.UploadPackSession, adv *
 	if err != nil {
 		return r.remote.explain(ctx, err)
 	}
-	defer res.Close()
+	defer func() { _ = res.Close() }() // the pack is checked by its checksum
 	var in io.Reader = &limited{ReadCloser: res, what: "bytes of a pack", limit: maxPack}
 	switch {
 	case req.Capabilities.Supports(capability.Sideband64k):

@@ -62,7 +62,7 @@ func (r *Repo) folder(ctx context.Context, id files.ID, depth int) (node, error)
 		return node{}, &LimitError{What: "folders inside each other", Limit: maxDepth, Got: int64(depth)}
 	}
 	if err := ctx.Err(); err != nil {
-		return node{}, err //nolint:wrapcheck // nothing to add
+		return node{}, err
 	}
 	data, err := r.store.bytes(plumbing.TreeObject, id, maxMeta)
 	if err != nil {
@@ -117,8 +117,7 @@ func (*Repo) bounded(n node, depth int) error {
 
 // within names the folder in which an error happened, unless it is one of the whole.
 func within(name string, err error) error {
-	var limit *LimitError
-	if errors.As(err, &limit) {
+	if _, ok := errors.AsType[*LimitError](err); ok {
 		return err
 	}
 	return fmt.Errorf("in folder %q: %w", name, err)

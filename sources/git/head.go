@@ -70,7 +70,7 @@ func (r *Repo) Branch(ctx context.Context, name string) (Head, bool, error) {
 
 func (r *Repo) tip(ctx context.Context, name string) (files.ID, error) {
 	if r.remote == nil {
-		return r.refs.Read(refs.Heads + name) //nolint:wrapcheck // it names the ref
+		return r.refs.Read(refs.Heads + name)
 	}
 	l, err := r.remote.last(ctx)
 	if err != nil {

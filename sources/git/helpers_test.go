@@ -1,8 +1,10 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
@@ -111,6 +113,11 @@ func newServer(tb testing.TB) *server {
 			http.Error(w, "who are you, "+p+"?", http.StatusUnauthorized)
 			return
 		}
+		body, err := io.ReadAll(req.Body) // git-http-backend spins if its client dies in the middle
+		if err != nil {
+			return
+		}
+		req.Body = io.NopCloser(bytes.NewReader(body))
 		var h http.Handler = backend
 		if s.wrap != nil {
 			h = s.wrap(h)

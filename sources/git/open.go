@@ -72,10 +72,10 @@ type directories struct {
 func discover(path string) (directories, error) {
 	start, err := filepath.Abs(path)
 	if err != nil {
-		return directories{}, err //nolint:wrapcheck // the caller names the path
+		return directories{}, err
 	}
 	if info, err := os.Stat(start); err != nil {
-		return directories{}, err //nolint:wrapcheck // it names the path
+		return directories{}, err
 	} else if !info.IsDir() {
 		return directories{}, errors.New("it is a file, not a directory")
 	}
@@ -90,7 +90,7 @@ func discover(path string) (directories, error) {
 		case isGitDir(d.git):
 			rel, err := filepath.Rel(dir, start)
 			if err != nil {
-				return directories{}, err //nolint:wrapcheck // the caller names the path
+				return directories{}, err
 			}
 			if d.subdir = filepath.ToSlash(rel); rel == "." {
 				d.subdir = ""
@@ -114,9 +114,9 @@ func gitFile(path string) (string, error) {
 	if err != nil || info.IsDir() {
 		return "", nil //nolint:nilerr // there is no such file, which is no error
 	}
-	data, err := os.ReadFile(path)
+	data, err := os.ReadFile(path) //nolint:gosec // a path of the repository that was opened
 	if err != nil {
-		return "", err //nolint:wrapcheck // it names the file
+		return "", err
 	}
 	target, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir: ")
 	if !ok {
@@ -144,7 +144,7 @@ func isGitDir(dir string) bool {
 
 // commonDir returns the folder that a linked work tree shares with the others.
 func commonDir(dir string) string {
-	data, err := os.ReadFile(filepath.Join(dir, "commondir"))
+	data, err := os.ReadFile(filepath.Join(dir, "commondir")) //nolint:gosec // a path of the repository that was opened
 	if err != nil {
 		return dir
 	}
@@ -158,12 +158,12 @@ func commonDir(dir string) string {
 // readConfig reads a repository's config and refuses formats that are not Git's
 // usual one.
 func readConfig(dir string) (*config.Config, error) {
-	f, err := os.Open(filepath.Join(dir, "config"))
+	f, err := os.Open(filepath.Join(dir, "config")) //nolint:gosec // a path of the repository that was opened
 	if errors.Is(err, fs.ErrNotExist) {
 		return config.NewConfig(), nil
 	}
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it names the file
+		return nil, err
 	}
 	defer f.Close()
 	cfg, err := config.ReadConfig(f)

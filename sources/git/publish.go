@@ -48,7 +48,7 @@ func (r *Repo) publish(ctx context.Context, all []move) error {
 	}
 	at, err := r.refs.List(refs.Heads)
 	if err != nil {
-		return err //nolint:wrapcheck // it names the ref
+		return err
 	}
 	return r.advance(ctx, w, all, branches(at))
 }
@@ -62,7 +62,7 @@ func (r *Repo) acquire(ctx context.Context) (*refs.Writer, error) {
 	}
 	var fetched []string
 	if r.remote != nil {
-		_ = 0 // go-git's, and the cache is ours alone
+		fetched = []string{"tmp_pack_", "tmp_idx_"} // go-git's, and the cache is ours alone
 	}
 	if err := pack.Sweep(r.store.objects(), fetched...); err != nil {
 		w.Release()
@@ -88,8 +88,7 @@ func (r *Repo) advance(ctx context.Context, w *refs.Writer, all []move, at map[s
 		changes[i] = refs.Change{Name: m.ref(), Old: m.Old, New: m.id}
 	}
 	err = w.Update(ctx, changes)
-	var moved *refs.MovedError
-	if errors.As(err, &moved) {
+	if moved, ok := errors.AsType[*refs.MovedError](err); ok {
 		return &RaceError{Branch: moved.Name[len(refs.Heads):], Want: moved.Want, Got: moved.Got}
 	}
 	return advise(err)

@@ -41,6 +41,7 @@ func twins(t *testing.T, test func(t *testing.T, dir string, open func() *Repo))
 
 func TestPublishThenRead(t *testing.T) {
 	twins(t, func(t *testing.T, dir string, open func() *Repo) {
+		t.Helper()
 		r := open()
 		first := mustPublish(t, r,
 			update("waybill/cluster/eu", noID, map[string]string{"manifests/shop/web.yaml": "a", "kustomization.yaml": "k"}),
@@ -88,6 +89,7 @@ func TestPublishThenRead(t *testing.T) {
 
 func TestPublishingTwiceDoesNothing(t *testing.T) {
 	twins(t, func(t *testing.T, dir string, open func() *Repo) {
+		t.Helper()
 		u := []Update{update("a", noID, map[string]string{"f": "1"}), update("b", noID, map[string]string{"f": "1"})}
 		first := mustPublish(t, open(), u...)
 		before := run(t, dir, "for-each-ref")
@@ -107,6 +109,7 @@ func TestPublishingTwiceDoesNothing(t *testing.T) {
 
 func TestPublishLosesRaces(t *testing.T) {
 	twins(t, func(t *testing.T, dir string, open func() *Repo) {
+		t.Helper()
 		r := open()
 		ids := mustPublish(t, r, update("a", noID, map[string]string{"f": "1"}), update("b", noID, map[string]string{"f": "1"}))
 		theirs := mustPublish(t, open(), update("b", ids[1], map[string]string{"f": "theirs"}))
@@ -165,6 +168,7 @@ func TestPublishWritesOnlyWhatIsNew(t *testing.T) {
 // build on them.
 func TestPublishDoesNotTrustObjectsThatCouldBeGone(t *testing.T) {
 	twins(t, func(t *testing.T, dir string, open func() *Repo) {
+		t.Helper()
 		r := open()
 		mustPublish(t, r, update("keep", noID, map[string]string{"f": "0"}), update("gone", noID, map[string]string{"sub/f": "1"}))
 		run(t, dir, "update-ref", "-d", "refs/heads/gone")

@@ -85,16 +85,16 @@ func advertised(adv *packp.AdvRefs) map[string]files.ID {
 // send pushes a pack and a command for each move. Without an error, the server said
 // that all of them are done.
 func (m *remote) send(ctx context.Context, s transport.ReceivePackSession, adv *packp.AdvRefs, todo []move, path string) error {
-	pack, err := os.Open(path)
+	pack, err := os.Open(path) //nolint:gosec // a path of the repository that was opened
 	if err != nil {
-		return err //nolint:wrapcheck // it names the file
+		return err
 	}
 	defer pack.Close()
 	req := packp.NewReferenceUpdateRequestFromCapabilities(adv.Capabilities)
 	for _, c := range []capability.Capability{capability.Atomic, capability.Sideband64k} {
 		if adv.Capabilities.Supports(c) {
 			if err := req.Capabilities.Set(c); err != nil {
-				return err //nolint:wrapcheck // cannot happen
+				return err
 			}
 		}
 	}

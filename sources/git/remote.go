@@ -81,7 +81,7 @@ func (e *redirectError) Error() string {
 // httpClient returns a client that stays with one origin and does not read a listing
 // without end. Deadlines come from contexts.
 func httpClient() *http.Client {
-	var base http.RoundTripper = http.DefaultTransport
+	base := http.DefaultTransport
 	if t, ok := base.(*http.Transport); ok {
 		t = t.Clone()
 		t.ResponseHeaderTimeout = 5 * time.Minute
@@ -108,7 +108,7 @@ func (b bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err == nil && strings.HasSuffix(req.URL.Path, "/info/refs") {
 		res.Body = &limited{ReadCloser: res.Body, what: "bytes of a listing of refs", limit: maxListing}
 	}
-	return res, err //nolint:wrapcheck // it is a RoundTripper
+	return res, err
 }
 
 // limited fails where a stream is longer than its limit.
@@ -123,7 +123,7 @@ func (l *limited) Read(p []byte) (int, error) {
 	if l.got += int64(n); l.got > l.limit {
 		return n, &LimitError{What: l.what, Limit: l.limit, Got: l.got}
 	}
-	return n, err //nolint:wrapcheck // it is a Reader
+	return n, err
 }
 
 // open starts a session. SSH dials without a context, so that is done aside.

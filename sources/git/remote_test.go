@@ -163,8 +163,8 @@ func cut(s *server, keep int64) {
 			}
 			fmt.Fprintf(buf, "HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", rec.Header().Get("Content-Type"), rec.Body.Len())
 			_, _ = io.CopyN(buf, rec.Body, keep)
-			buf.Flush()
-			conn.Close()
+			_ = buf.Flush()
+			_ = conn.Close()
 		})
 	}
 }
@@ -376,10 +376,13 @@ func TestBrokenDownload(t *testing.T) {
 		t.Fatal("half a pack was taken")
 	}
 	s.Config.Handler = whole
+	caches, _ := filepath.Glob(filepath.Join(cache, "*.git"))
+	if err := os.WriteFile(filepath.Join(caches[0], "objects", "pack", "tmp_pack_123"), nil, 0o600); err != nil { // as a kill leaves it
+		t.Fatal(err)
+	}
 	if _, err := text(t.Context(), s.open(t, "repo.git", cache), "b", "f"); err != nil {
 		t.Error(err)
 	}
-	caches, _ := filepath.Glob(filepath.Join(cache, "*.git"))
 	sound(t, caches[0])
 }
 
@@ -393,7 +396,7 @@ func (w *shortWriter) Write(p []byte) (int, error) {
 	if w.left -= len(p); w.left < 0 {
 		panic(http.ErrAbortHandler)
 	}
-	return w.ResponseWriter.Write(p) //nolint:wrapcheck // a test
+	return w.ResponseWriter.Write(p)
 }
 
 func TestListingWithoutEnd(t *testing.T) {
@@ -409,8 +412,7 @@ func TestListingWithoutEnd(t *testing.T) {
 	}))
 	t.Cleanup(s.Close)
 	_, err := mustOpen(t, Options{Location: s.URL, CacheDir: t.TempDir()}).Heads(t.Context())
-	var limit *LimitError
-	if !errors.As(err, &limit) {
+	if _, ok := errors.AsType[*LimitError](err); !ok {
 		t.Errorf("error %v, want a LimitError", err)
 	}
 }
@@ -420,7 +422,7 @@ func TestSSHServerThatNeverAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Close() })
+	t.Cleanup(func() { _ = l.Close() })
 	known := filepath.Join(t.TempDir(), "known_hosts")
 	if err := os.WriteFile(known, nil, 0o600); err != nil {
 		t.Fatal(err)

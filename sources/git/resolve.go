@@ -74,17 +74,17 @@ func (r *Repo) names(ctx context.Context) (map[string]files.ID, files.ID, error)
 	}
 	all, err := r.refs.List("refs/")
 	if err != nil {
-		return nil, files.ID{}, err //nolint:wrapcheck // it names the ref
+		return nil, files.ID{}, err
 	}
 	target, err := r.head.Target("HEAD")
 	if err != nil {
-		return nil, files.ID{}, err //nolint:wrapcheck // it names the ref
+		return nil, files.ID{}, err
 	}
 	if target != "" {
 		return all, all[target], nil
 	}
 	head, err := r.head.Read("HEAD")
-	return all, head, err //nolint:wrapcheck // it names the ref
+	return all, head, err
 }
 
 // abbreviated finds the one commit whose id begins with these digits; zero if there

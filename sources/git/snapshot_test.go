@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -102,7 +103,7 @@ func TestSnapshotIsSafeForManyReaders(t *testing.T) {
 	dir := newBare(t)
 	contents := map[string]string{}
 	for i := range 200 {
-		contents[fmt.Sprintf("d%d/f%d.yaml", i%7, i)] = strings.Repeat(fmt.Sprint(i), 100)
+		contents[fmt.Sprintf("d%d/f%d.yaml", i%7, i)] = strings.Repeat(strconv.Itoa(i), 100)
 	}
 	mustPublish(t, mustOpen(t, Options{Location: dir}), update("main", noID, contents))
 	run(t, dir, "repack", "-adfq") // with deltas
@@ -237,8 +238,7 @@ func TestTreesThatExplode(t *testing.T) {
 	for name, tree := range map[string]string{"wide": wide, "too wide at the root only": third, "deep": deep} {
 		t.Run(name, func(t *testing.T) {
 			_, err := mustOpen(t, Options{Location: dir}).Snapshot(t.Context(), commitTree(t, dir, tree), "")
-			var limit *LimitError
-			if !errors.As(err, &limit) {
+			if _, ok := errors.AsType[*LimitError](err); !ok {
 				t.Errorf("error %v, want a LimitError", err)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -61,7 +62,7 @@ func newSSHServer(t *testing.T) *sshServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Close() })
+	t.Cleanup(func() { _ = l.Close() })
 	s.addr = l.Addr().String()
 	go func() {
 		for {
@@ -76,7 +77,7 @@ func newSSHServer(t *testing.T) *sshServer {
 }
 
 func serveSSH(conn net.Conn, config *ssh.ServerConfig) {
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	_, channels, requests, err := ssh.NewServerConn(conn, config)
 	if err != nil {
 		return
@@ -92,7 +93,7 @@ func serveSSH(conn net.Conn, config *ssh.ServerConfig) {
 			if req.Type != "exec" {
 				continue
 			}
-			cmd := exec.Command("sh", "-c", string(req.Payload[4:])) //nolint:noctx // it ends with the connection
+			cmd := exec.Command("sh", "-c", string(req.Payload[4:]))
 			cmd.Stdout, cmd.Stderr = channel, channel.Stderr()
 			stdin, _ := cmd.StdinPipe()
 			if cmd.Start() == nil {
@@ -109,7 +110,7 @@ func serveSSH(conn net.Conn, config *ssh.ServerConfig) {
 				_ = cmd.Wait()
 			}
 			_, _ = channel.SendRequest("exit-status", false, []byte{0, 0, 0, byte(cmd.ProcessState.ExitCode())})
-			channel.Close()
+			_ = channel.Close()
 		}
 	}
 }
@@ -136,8 +137,8 @@ func TestSSH(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mustPublish(t, r, update("a", heads["a"], map[string]string{"f": fmt.Sprint(n)}))
-		if got, err := text(t.Context(), mustOpen(t, Options{Location: location, CacheDir: t.TempDir(), Auth: auth}), "a", "f"); got != fmt.Sprint(n) || err != nil {
+		mustPublish(t, r, update("a", heads["a"], map[string]string{"f": strconv.Itoa(n)}))
+		if got, err := text(t.Context(), mustOpen(t, Options{Location: location, CacheDir: t.TempDir(), Auth: auth}), "a", "f"); got != strconv.Itoa(n) || err != nil {
 			t.Errorf("file = %q, %v", got, err)
 		}
 	}

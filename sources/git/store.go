@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-git/go-billy/v5"
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
@@ -43,7 +42,7 @@ type store struct {
 }
 
 func openStore(git, common string) *store {
-	var fs billy.Filesystem = osfs.New(common)
+	fs := osfs.New(common)
 	if git != common {
 		fs = dotgit.NewRepositoryFilesystem(osfs.New(git), fs)
 	}
@@ -79,7 +78,7 @@ func (s *store) object(t plumbing.ObjectType, id files.ID) (plumbing.EncodedObje
 	var o plumbing.EncodedObject
 	err := s.try(func() (err error) {
 		o, err = s.s.EncodedObject(t, plumbing.Hash(id))
-		return err //nolint:wrapcheck // see below
+		return err
 	})
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
 		return nil, fmt.Errorf("%s %s: %w", t, id, errMissing)
@@ -184,7 +183,7 @@ func (s *store) withPrefix(prefix []byte, match func(files.ID) bool) ([]files.ID
 	var hashes []plumbing.Hash
 	err := s.try(func() (err error) {
 		hashes, err = s.s.HashesWithPrefix(prefix)
-		return err //nolint:wrapcheck // see below
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("looking for object ids: %w", err)

@@ -61,7 +61,7 @@ func (w *writer) objects(ctx context.Context, objects []Object) error {
 		}
 		return nil
 	})
-	return g.Wait() //nolint:wrapcheck // it names the object
+	return g.Wait()
 }
 
 func (w *writer) append(s segment) {

@@ -19,7 +19,7 @@ const large = 1 << 31
 func writeIndex(dir string, entries []entry, pack [sha1.Size]byte) (path string, err error) {
 	f, err := os.CreateTemp(dir, tempPrefix+"*.idx")
 	if err != nil {
-		return "", err //nolint:wrapcheck // it names the file
+		return "", err
 	}
 	defer func() {
 		f.Close()
@@ -42,7 +42,7 @@ func encodeIndex(w io.Writer, entries []entry, pack [sha1.Size]byte) error {
 	sum := sha1.New() //nolint:gosec // see the import
 	put := func(p []byte) {
 		sum.Write(p)
-		buf.Write(p) //nolint:errcheck,gosec // Flush tells
+		buf.Write(p) //nolint:errcheck // Flush tells
 	}
 	u32 := func(v uint32) { put(binary.BigEndian.AppendUint32(nil, v)) }
 
@@ -52,7 +52,7 @@ func encodeIndex(w io.Writer, entries []entry, pack [sha1.Size]byte) error {
 		for n < len(entries) && int(entries[n].id[0]) == b {
 			n++
 		}
-		u32(uint32(n)) //nolint:gosec // Write checked it
+		u32(uint32(n))
 	}
 	for _, e := range entries {
 		put(e.id[:])
@@ -66,11 +66,11 @@ func encodeIndex(w io.Writer, entries []entry, pack [sha1.Size]byte) error {
 			u32(uint32(e.offset)) //nolint:gosec // it fits
 			continue
 		}
-		u32(large | uint32(len(far)/8))                            //nolint:gosec // fewer than the objects
-		far = binary.BigEndian.AppendUint64(far, uint64(e.offset)) //nolint:gosec // never negative
+		u32(large | uint32(len(far)/8)) //nolint:gosec // fewer than the objects
+		far = binary.BigEndian.AppendUint64(far, uint64(e.offset))
 	}
 	put(far)
 	put(pack[:])
-	buf.Write(sum.Sum(nil)) //nolint:errcheck,gosec // Flush tells
+	buf.Write(sum.Sum(nil)) //nolint:errcheck // Flush tells
 	return buf.Flush()
 }

@@ -63,11 +63,11 @@ func Write(ctx context.Context, dir string, objects []Object) (path string, err 
 		return "", fmt.Errorf("a pack cannot hold %d objects", len(objects))
 	}
 	if err := os.MkdirAll(filepath.Join(dir, packFolder), 0o777); err != nil { //nolint:gosec // the umask decides, as for Git
-		return "", err //nolint:wrapcheck // it names the directory
+		return "", err
 	}
 	f, err := os.CreateTemp(dir, tempPrefix+"*.pack")
 	if err != nil {
-		return "", err //nolint:wrapcheck // it names the file
+		return "", err
 	}
 	defer func() {
 		f.Close()
@@ -100,19 +100,19 @@ func install(dir, pack, index string, sum [sha1.Size]byte) (string, error) {
 	base := filepath.Join(dir, "pack-"+hex.EncodeToString(sum[:]))
 	if err := os.Rename(pack, base+".pack"); err != nil {
 		os.Remove(index)
-		return "", err //nolint:wrapcheck // it names both files
+		return "", err
 	}
 	if err := os.Rename(index, base+".idx"); err != nil {
 		os.Remove(index)
-		return "", err //nolint:wrapcheck // it names both files
+		return "", err
 	}
-	d, err := os.Open(dir)
+	d, err := os.Open(dir) //nolint:gosec // a path of the repository that was opened
 	if err != nil {
-		return "", err //nolint:wrapcheck // it names the directory
+		return "", err
 	}
 	defer d.Close()
 	if err := d.Sync(); err != nil {
-		return "", err //nolint:wrapcheck // it names the directory
+		return "", err
 	}
 	return base + ".pack", nil
 }
@@ -140,14 +140,14 @@ func remove(dir, prefix string) error {
 		return nil
 	}
 	if err != nil {
-		return err //nolint:wrapcheck // it names the directory
+		return err
 	}
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), prefix) {
 			continue
 		}
 		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err //nolint:wrapcheck // it names the file
+			return err
 		}
 	}
 	return nil
@@ -179,13 +179,13 @@ func newWriter(f io.Writer, n int) *writer {
 
 // write appends bytes. A failure stays in the bufio.Writer until finish.
 func (w *writer) write(p []byte) {
-	w.out.Write(p) //nolint:errcheck,gosec // see above
+	w.out.Write(p) //nolint:errcheck // see above
 	w.offset += int64(len(p))
 }
 
 // finish writes the checksum, which it returns, and empties the buffer.
 func (w *writer) finish() ([sha1.Size]byte, error) {
 	sum := [sha1.Size]byte(w.sum.Sum(nil))
-	w.buf.Write(sum[:]) //nolint:errcheck,gosec // Flush tells
+	w.buf.Write(sum[:]) //nolint:errcheck // Flush tells
 	return sum, w.buf.Flush()
 }

@@ -160,8 +160,10 @@ func TestSweepRemovesOnlyUnfinishedFiles(t *testing.T) {
 // A pack over 2 GiB needs 64-bit offsets; Git's own reader says whether they are right.
 func TestIndexHoldsLargeOffsets(t *testing.T) {
 	entries := []entry{
-		{id: files.ID{0x20}, offset: 12}, {id: files.ID{0x10}, offset: large - 1},
-		{id: files.ID{0x30}, offset: large}, {id: files.ID{0x10, 1}, offset: 5 << 32},
+		{id: files.ID{0x20}, offset: 12},
+		{id: files.ID{0x10}, offset: large - 1},
+		{id: files.ID{0x30}, offset: large},
+		{id: files.ID{0x10, 1}, offset: 5 << 32},
 	}
 	var buf bytes.Buffer
 	if err := encodeIndex(&buf, entries, [sha1.Size]byte{}); err != nil {

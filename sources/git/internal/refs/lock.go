@@ -39,7 +39,7 @@ func (s Store) Acquire(ctx context.Context) (*Writer, error) {
 	}
 	w := &Writer{store: s, own: f}
 	for {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) //nolint:gosec // descriptors are small
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
 			break
 		}
@@ -66,7 +66,7 @@ func wait(ctx context.Context) error {
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
-		return context.Cause(ctx) //nolint:wrapcheck // the caller says what was waited for
+		return context.Cause(ctx)
 	case <-t.C:
 		return nil
 	}
@@ -76,16 +76,16 @@ func wait(ctx context.Context) error {
 // lock file, of which nobody else can have made one.
 func (w *Writer) sweep() error {
 	if err := os.Remove(w.store.path(newPacked)); err != nil && !missing(err) {
-		return err //nolint:wrapcheck // it names the file
+		return err
 	}
 	own, err := w.own.Stat()
 	if err != nil {
-		return err //nolint:wrapcheck // it names the file
+		return err
 	}
 	if st, ok := own.Sys().(*syscall.Stat_t); ok && st.Nlink == 1 {
 		return nil
 	}
-	if err := w.unlink(w.store.path(packedName+lockSuffix), own); err != nil {
+	if err := unlink(w.store.path(packedName+lockSuffix), own); err != nil {
 		return err
 	}
 	err = filepath.WalkDir(w.store.path("refs"), func(path string, e fs.DirEntry, err error) error {
@@ -95,13 +95,13 @@ func (w *Writer) sweep() error {
 		if err != nil || e.IsDir() || !strings.HasSuffix(path, lockSuffix) {
 			return err
 		}
-		return w.unlink(path, own)
+		return unlink(path, own)
 	})
-	return err //nolint:wrapcheck // it names the file
+	return err
 }
 
 // unlink removes a lock if it is ours.
-func (w *Writer) unlink(path string, own fs.FileInfo) error {
+func unlink(path string, own fs.FileInfo) error {
 	info, err := os.Lstat(path)
 	if missing(err) || err == nil && !os.SameFile(own, info) {
 		return nil
@@ -109,7 +109,7 @@ func (w *Writer) unlink(path string, own fs.FileInfo) error {
 	if err == nil {
 		err = os.Remove(path)
 	}
-	return err //nolint:wrapcheck // it names the file
+	return err
 }
 
 // lock takes Git's lock of a ref, or of packed-refs, and returns its path.

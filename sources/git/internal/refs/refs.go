@@ -91,7 +91,7 @@ func (s Store) walk(prefix string, into map[string]files.ID) error {
 		return nil
 	}
 	if err != nil {
-		return err //nolint:wrapcheck // it names the directory
+		return err
 	}
 	for _, e := range entries {
 		name := prefix + e.Name()
@@ -166,7 +166,7 @@ func (s Store) loose(name string) (value, error) {
 		return value{}, nil
 	}
 	if err != nil {
-		return value{}, err //nolint:wrapcheck // it names the file
+		return value{}, err
 	}
 	text := strings.TrimRight(string(data), " \t\r\n")
 	if target, ok := strings.CutPrefix(text, "ref:"); ok {
@@ -208,7 +208,7 @@ func (s Store) packed() (packed, error) {
 		return p, nil
 	}
 	if err != nil {
-		return p, err //nolint:wrapcheck // it names the file
+		return p, err
 	}
 	scan := bufio.NewScanner(bytes.NewReader(data))
 	for n := 1; scan.Scan(); n++ {

@@ -155,7 +155,7 @@ func (w *Writer) replace(p packed) error {
 	path := w.store.path(newPacked)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666) //nolint:gosec // the umask decides, as for Git
 	if err != nil {
-		return err //nolint:wrapcheck // it names the file
+		return err
 	}
 	_, err = f.Write(p.encode())
 	if err == nil {
@@ -165,7 +165,7 @@ func (w *Writer) replace(p packed) error {
 		return errors.Join(err, os.Remove(path))
 	}
 	if err := os.Rename(path, w.store.path(packedName)); err != nil {
-		return err //nolint:wrapcheck // it names the file
+		return err
 	}
 	return sync(w.store.dir)
 }
@@ -197,9 +197,9 @@ func (w *Writer) unloose(changes []Change) error {
 
 // sync waits until a folder's entries are stored.
 func sync(dir string) error {
-	d, err := os.Open(dir)
+	d, err := os.Open(dir) //nolint:gosec // a path of the repository that was opened
 	if err != nil {
-		return err //nolint:wrapcheck // it names the directory
+		return err
 	}
 	return errors.Join(d.Sync(), d.Close())
 }

@@ -1,0 +1,83 @@
+package state
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+func binding(ref object.Ref, apiVersion string) *karmada.ResourceBinding {
+	b := &karmada.ResourceBinding{}
+	b.APIVersion, b.Kind = "work.karmada.io/v1alpha2", "ResourceBinding"
+	b.Name, b.Namespace = BindingName(ref), ref.Namespace
+	b.Annotations = map[string]string{"a": "it's: \"quoted\"", "n": "n"}
+	b.Spec.Resource = karmada.ObjectReference{APIVersion: apiVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name}
+	b.Spec.Replicas = 7
+	b.Spec.ReplicaRequirements = &karmada.ReplicaRequirements{ResourceRequest: corev1.ResourceList{"cpu": resource.MustParse("100m")}}
+	b.Spec.Clusters = []karmada.TargetCluster{{Name: "eu-1", Replicas: 4}, {Name: "us-1", Replicas: 3}}
+	b.Status.Conditions = []metav1.Condition{{Type: "Scheduled", Status: "True", Reason: "Success", Message: "ok", LastTransitionTime: metav1.NewTime(time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC))}}
+	return b
+}
+
+func TestWhatIsEncodedIsDecoded(t *testing.T) {
+	web := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}
+	role := object.Ref{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "system:Foo"}
+	twin := object.Ref{Group: "x.example.com", Kind: "Deployment", Namespace: "shop", Name: "web"}
+	in := Content{
+		Bindings: []*karmada.ResourceBinding{binding(role, "rbac.authorization.k8s.io/v1"), binding(web, "apps/v1"), binding(twin, "x.example.com/v1")},
+		LastGood: map[string]string{"a.yaml": "c0ffee"},
+	}
+	folder, err := Encode(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Decode(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, ref := range []object.Ref{role, web, twin} {
+		if d := cmp.Diff(in.Bindings[i], got.Bindings[ref]); d != "" {
+			t.Errorf("%s: %s", ref, d)
+		}
+	}
+	if d := cmp.Diff(in.LastGood, got.LastGood); d != "" || len(got.Bindings) != 3 {
+		t.Error(d)
+	}
+	if _, ok := folder.Lookup("bindings/_cluster/system.foo-clusterrole.yaml"); !ok {
+		t.Error("the binding of a cluster-scoped template is not where it should be")
+	}
+}
+
+func TestABindingThatSomebodyRewroteIsRead(t *testing.T) {
+	b := files.NewBlob([]byte("# by hand\nkind: ResourceBinding\nspec: {resource: {apiVersion: v1, kind: Secret, name: a, namespace: b}, clusters: [{name: eu}]}\n"))
+	dir := files.NewFolder([]files.Entry{files.DirEntry("b", files.NewFolder([]files.Entry{files.FileEntry("a-secret.yaml", b)}))})
+	s, err := Decode(files.NewFolder([]files.Entry{files.DirEntry("bindings", dir)}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Bindings[object.Ref{Kind: "Secret", Namespace: "b", Name: "a"}]; got == nil || got.Spec.Clusters[0].Name != "eu" {
+		t.Errorf("it is read as %+v", got)
+	}
+}
+
+// TestBindingName holds names against Karmada's own (section A.17).
+func TestBindingName(t *testing.T) {
+	for want, ref := range map[string]object.Ref{
+		"nginx-deployment":       {Kind: "Deployment", Namespace: "edge", Name: "nginx"},
+		"edge-namespace":         {Kind: "Namespace", Name: "edge"},
+		"system.foo-clusterrole": {Kind: "ClusterRole", Name: "system:Foo"},
+		"a.b-configmap":          {Kind: "ConfigMap", Namespace: "ns", Name: "a.b"},
+	} {
+		if got := BindingName(ref); got != want {
+			t.Errorf("the binding of %s is %s, want %s", ref, got, want)
+		}
+	}
+}
