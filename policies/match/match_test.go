@@ -17,11 +17,9 @@ func load(t *testing.T, docs ...string) []*policies.Propagation {
 	t.Helper()
 	var objs []*object.Object
 	for _, doc := range docs {
-		kind, meta, selector := "PropagationPolicy", "", doc
-		head, rest, _ := strings.Cut(doc, ": ")
-		selector = rest
+		head, selector, _ := strings.Cut(doc, ": ")
 		namespace, name, namespaced := strings.Cut(head, "/")
-		meta = "{name: " + name + ", namespace: " + namespace + "}"
+		kind, meta := "PropagationPolicy", "{name: "+name+", namespace: "+namespace+"}"
 		if !namespaced {
 			kind, meta = "ClusterPropagationPolicy", "{name: "+head+"}"
 		}

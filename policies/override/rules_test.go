@@ -2,6 +2,7 @@ package override_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,7 +15,7 @@ import (
 )
 
 func TestRulesApplyFromTheLooseToTheClose(t *testing.T) {
-	file := ""
+	var file strings.Builder
 	for _, p := range []struct{ kind, meta, selectors string }{
 		{"OverridePolicy", "{name: z-all, namespace: shop}", ""},
 		{"OverridePolicy", "{name: a-name, namespace: shop}", "resourceSelectors: [{apiVersion: v1, kind: ConfigMap, name: a}], "},
@@ -26,9 +27,9 @@ func TestRulesApplyFromTheLooseToTheClose(t *testing.T) {
 		{"ClusterOverridePolicy", "{name: z-all}", ""},
 	} {
 		rule := "{overriders: {labelsOverrider: [{operator: add, value: {k: v}}]}}"
-		file += fmt.Sprintf("---\napiVersion: policy.karmada.io/v1alpha1\nkind: %s\nmetadata: %s\nspec: {%soverrideRules: [%s, %s]}\n", p.kind, p.meta, p.selectors, rule, rule)
+		fmt.Fprintf(&file, "---\napiVersion: policy.karmada.io/v1alpha1\nkind: %s\nmetadata: %s\nspec: {%soverrideRules: [%s, %s]}\n", p.kind, p.meta, p.selectors, rule, rule)
 	}
-	set, _, diags := policies.Load(manifests.Decode("p.yaml", []byte(file)).Objects)
+	set, _, diags := policies.Load(manifests.Decode("p.yaml", []byte(file.String())).Objects)
 	if diag.HasErrors(diags) {
 		t.Fatal(diags)
 	}

@@ -41,8 +41,16 @@ func TestLastAndNext(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for _, tt := range [][2]string{
-		{"TZ=0", ""}, {"TZ=", ""}, {"CRON_TZ=UTC 0 8 * * *", ""}, {"0 8 * *", ""}, {"61 * * * *", ""}, {"0 0 30 2 *", ""},
-		{"@every 1h", ""}, {"0 8 * * *", "Mars/Olympus"}, {"0 8 * * *", "Local"}, {"", ""},
+		{"TZ=0", ""},
+		{"TZ=", ""},
+		{"CRON_TZ=UTC 0 8 * * *", ""},
+		{"0 8 * *", ""},
+		{"61 * * * *", ""},
+		{"0 0 30 2 *", ""},
+		{"@every 1h", ""},
+		{"0 8 * * *", "Mars/Olympus"},
+		{"0 8 * * *", "Local"},
+		{"", ""},
 	} {
 		if _, err := Parse(tt[0], tt[1]); err == nil {
 			t.Errorf("schedule %q in zone %q is taken", tt[0], tt[1])
