@@ -420,3 +420,15 @@ func FuzzParseTree(f *testing.F) {
 		}
 	})
 }
+
+// Git renames a pack before its index; it may be killed in between.
+func TestPackWithoutIndexIsPassedOver(t *testing.T) {
+	dir := newBare(t)
+	mustPublish(t, mustOpen(t, Options{Location: dir}), update("main", noID, map[string]string{"f": "1"}))
+	if err := os.WriteFile(filepath.Join(dir, "objects", "pack", "pack-"+strings.Repeat("ab", 20)+".pack"), []byte("PACK"), 0o400); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := text(t.Context(), mustOpen(t, Options{Location: dir}), "main", "f"); got != "1" || err != nil {
+		t.Errorf("file = %q, %v", got, err)
+	}
+}

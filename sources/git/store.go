@@ -4,10 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/go-git/go-billy/v5"
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
@@ -42,7 +46,7 @@ type store struct {
 }
 
 func openStore(git, common string) *store {
-	fs := osfs.New(common)
+	var fs billy.Filesystem = wholePacks{osfs.New(common)}
 	if git != common {
 		fs = dotgit.NewRepositoryFilesystem(osfs.New(git), fs)
 	}
@@ -51,13 +55,40 @@ func openStore(git, common string) *store {
 	})}
 }
 
+// wholePacks is a repository in which there is no pack without an index. Somebody may
+// be writing one, or was killed at it; go-git would then find nothing at all.
+type wholePacks struct{ billy.Filesystem }
+
+// ReadDir implements billy.Filesystem.
+func (w wholePacks) ReadDir(dir string) ([]os.FileInfo, error) {
+	if dir != w.Join("objects", "pack") {
+		return w.Filesystem.ReadDir(dir)
+	}
+	entries, err := os.ReadDir(filepath.Join(w.Root(), dir))
+	if err != nil {
+		return nil, err
+	}
+	var packs []os.FileInfo
+	for _, e := range entries {
+		base, ok := strings.CutSuffix(e.Name(), ".pack")
+		if !ok {
+			continue
+		}
+		_, found := slices.BinarySearchFunc(entries, base+".idx", func(e os.DirEntry, n string) int { return strings.Compare(e.Name(), n) })
+		info, err := e.Info()
+		if found && err == nil { // an error: it was there a moment ago
+			packs = append(packs, info)
+		}
+	}
+	return packs, nil
+}
+
 // objects is the folder of all objects.
 func (s *store) objects() string { return filepath.Join(s.dir, "objects") }
 
 // try looks something up. Where that fails it looks at which packs there are again:
-// Git or we may have written one, or gc replaced them. While somebody is at that,
-// go-git sees a pack without its index or no packs at all, so the third time comes
-// after a pause.
+// Git or we may have written one, or gc replaced them. Gc may be at it this moment, so
+// the third time comes after a pause.
 func (s *store) try(lookup func() error) error {
 	const pause = 20 * time.Millisecond
 	s.mu.Lock()

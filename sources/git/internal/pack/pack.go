@@ -93,17 +93,17 @@ func Write(ctx context.Context, dir string, objects []Object) (path string, err 
 	return install(dir, f.Name(), index, sum)
 }
 
-// install gives a pack and its index their names. The index comes last: a pack
-// without one is not looked at.
+// install gives a pack and its index their names. The pack comes last: readers that
+// look for indexes pass over one without a pack, but readers that look for packs, as
+// go-git, stumble over one without an index.
 func install(dir, pack, index string, sum [sha1.Size]byte) (string, error) {
 	dir = filepath.Join(dir, packFolder)
 	base := filepath.Join(dir, "pack-"+hex.EncodeToString(sum[:]))
-	if err := os.Rename(pack, base+".pack"); err != nil {
+	if err := os.Rename(index, base+".idx"); err != nil {
 		os.Remove(index)
 		return "", err
 	}
-	if err := os.Rename(index, base+".idx"); err != nil {
-		os.Remove(index)
+	if err := os.Rename(pack, base+".pack"); err != nil {
 		return "", err
 	}
 	d, err := os.Open(dir) //nolint:gosec // a path of the repository that was opened
