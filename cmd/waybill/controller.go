@@ -28,14 +28,14 @@ path or URL. On SIGTERM it ends the publication under way and stops.`,
 	verbose := cmd.Flags().BoolP("verbose", "v", false, "log diagnostics, too")
 	creds := credentialFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		c, err := creds()
+		from, c, err := creds()
 		if err != nil {
 			return failure(2, err)
 		}
 		if *interval < time.Second {
 			return failure(2, fmt.Errorf("--interval is %s; want at least 1s", *interval))
 		}
-		r, err := reconcilerFor(cmd.Context(), pathOf(args), *rev, *to, c)
+		r, err := reconcilerFor(cmd.Context(), sourceAt{pathOf(args), *rev, from}, *to, c)
 		if err != nil {
 			return failure(2, err)
 		}

@@ -20,8 +20,13 @@ changes, 1 if one does, and 2 on an error.`,
 	}
 	path := cmd.Flags().StringP("source", "C", ".", "directory of the source")
 	to := cmd.Flags().String("to", "", "repository that the source is published to, for the previous decisions: a path or a URL")
+	creds := credentialFlags(cmd)
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		from, c, err := creds()
+		if err != nil {
+			return failure(2, err)
+		}
 		base, head := "HEAD", ""
 		if len(args) > 0 {
 			base = args[0]
@@ -29,7 +34,7 @@ changes, 1 if one does, and 2 on an error.`,
 		if len(args) > 1 {
 			head = args[1]
 		}
-		r, err := reconcilerFor(cmd.Context(), *path, base, *to, credentials{})
+		r, err := reconcilerFor(cmd.Context(), sourceAt{*path, base, from}, *to, c)
 		if err != nil {
 			return failure(2, err)
 		}

@@ -27,11 +27,11 @@ with 1 if anything is wrong or held; what is sound is published all the same.`,
 	creds := credentialFlags(cmd)
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		c, err := creds()
+		from, c, err := creds()
 		if err != nil {
 			return failure(2, err)
 		}
-		r, err := reconcilerFor(cmd.Context(), pathOf(args), *rev, *to, c)
+		r, err := reconcilerFor(cmd.Context(), sourceAt{pathOf(args), *rev, from}, *to, c)
 		if err != nil {
 			return failure(2, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -70,21 +71,33 @@ type credentials struct {
 	username, password, sshKey, knownHosts string
 }
 
-// credentialFlags adds the flags for a repository that is written to. The password
-// comes from a file or the environment, never from the command line.
-func credentialFlags(cmd *cobra.Command) func() (credentials, error) {
-	username := cmd.Flags().String("username", "", "user name for HTTP(S); the password or token is read from --password-file or $WAYBILL_PASSWORD")
-	passwordFile := cmd.Flags().String("password-file", "", "file that holds the password or token for HTTP(S)")
-	sshKey := cmd.Flags().String("ssh-key", "", "private key file for SSH")
-	knownHosts := cmd.Flags().String("known-hosts", "", "known_hosts file for SSH (default ~/.ssh/known_hosts)")
+// credentialFlags adds the flags for the repository that is published to, and for a
+// source that is another remote. Each is sent to its own repository only, and a
+// password comes from a file or the environment, never from the command line.
+func credentialFlags(cmd *cobra.Command) func() (source, target credentials, err error) {
+	target := credentialSet(cmd, "", "WAYBILL_PASSWORD", "the published repository")
+	source := credentialSet(cmd, "source-", "WAYBILL_SOURCE_PASSWORD", "the source, where it is another remote")
+	return func() (s, t credentials, err error) {
+		if t, err = target(); err == nil {
+			s, err = source()
+		}
+		return s, t, err
+	}
+}
+
+func credentialSet(cmd *cobra.Command, prefix, env, of string) func() (credentials, error) {
+	username := cmd.Flags().String(prefix+"username", "", "user name for "+of+" over HTTP(S); the password or token is read from --"+prefix+"password-file or $"+env)
+	passwordFile := cmd.Flags().String(prefix+"password-file", "", "file with the password or token for "+of)
+	sshKey := cmd.Flags().String(prefix+"ssh-key", "", "private key file for "+of+" over SSH")
+	knownHosts := cmd.Flags().String(prefix+"known-hosts", "", "known_hosts file for "+of+" (default ~/.ssh/known_hosts)")
 	return func() (credentials, error) {
-		c := credentials{username: *username, password: os.Getenv("WAYBILL_PASSWORD"), sshKey: *sshKey, knownHosts: *knownHosts}
+		c := credentials{username: *username, password: os.Getenv(env), sshKey: *sshKey, knownHosts: *knownHosts}
 		if *passwordFile != "" {
 			data, err := os.ReadFile(*passwordFile)
 			if err != nil {
-				return c, fmt.Errorf("reading --password-file: %w", err)
+				return c, fmt.Errorf("reading --%spassword-file: %w", prefix, err)
 			}
-			c.password = string(data)
+			c.password = strings.TrimSpace(string(data))
 		}
 		return c, nil
 	}
@@ -114,14 +127,17 @@ func openSource(ctx context.Context, path string, c credentials) (repo *git.Repo
 
 // reconcilerFor opens a source and the repository that it is published to: the one
 // that to names, else the one of its config, else its own.
-func reconcilerFor(ctx context.Context, path, rev, to string, c credentials) (*reconciler.Reconciler, error) {
-	source, subdir, err := openSource(ctx, path, c)
+func reconcilerFor(ctx context.Context, at sourceAt, to string, c credentials) (*reconciler.Reconciler, error) {
+	if to == "" && at.credentials == (credentials{}) {
+		at.credentials = c // one repository is both
+	}
+	source, subdir, err := openSource(ctx, at.path, at.credentials)
 	if err != nil {
 		return nil, err
 	}
 	r := &reconciler.Reconciler{Source: source, Target: source, Subdir: subdir, Version: buildVersion(), Now: time.Now}
 	if to == "" {
-		s, err := source.Snapshot(ctx, rev, subdir)
+		s, err := source.Snapshot(ctx, at.rev, subdir)
 		if err != nil {
 			return nil, err
 		}
@@ -134,6 +150,12 @@ func reconcilerFor(ctx context.Context, path, rev, to string, c credentials) (*r
 	}
 	r.Target, err = open(ctx, to, c)
 	return r, err
+}
+
+// sourceAt is a version of a source, and what opens it.
+type sourceAt struct {
+	path, rev   string
+	credentials credentials
 }
 
 // configured returns publish.repository of a source's config; "" where there is

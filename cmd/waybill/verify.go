@@ -19,11 +19,11 @@ byte for byte. It exits with 1 if they differ.`,
 	creds := credentialFlags(cmd)
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		c, err := creds()
+		from, c, err := creds()
 		if err != nil {
 			return failure(2, err)
 		}
-		r, err := reconcilerFor(cmd.Context(), *path, "HEAD", *to, c)
+		r, err := reconcilerFor(cmd.Context(), sourceAt{*path, "HEAD", from}, *to, c)
 		if err != nil {
 			return failure(2, err)
 		}

@@ -50,7 +50,9 @@
 //
 // Unfinished packs and locks of ours are removed by the next Publish or Fetch, which
 // knows that they are nobody's, because all of it happens under one flock a
-// repository. A pack that no ref led to yet is garbage that git gc collects.
+// repository. A pack that no ref led to yet is garbage that git gc collects. Where
+// branches have no loose files, which is so once Waybill has moved them, a kill leaves
+// all of them at their old commits or all at their new ones.
 //
 // # Decisions
 //

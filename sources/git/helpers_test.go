@@ -104,7 +104,7 @@ func newServer(tb testing.TB) *server {
 			"GIT_PROJECT_ROOT=" + s.root, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=" + user,
 			"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
 		},
-		InheritEnv: []string{"PATH"},
+		InheritEnv: []string{"PATH"}, Stderr: io.Discard,
 	}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		s.requests.Add(1)

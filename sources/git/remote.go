@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -237,6 +238,7 @@ func (m *remote) explain(ctx context.Context, err error) error {
 	var redirect *redirectError
 	var limit *LimitError
 	var odd *packp.ErrUnexpectedData
+	var network *net.OpError
 	var text string
 	switch {
 	case errors.As(err, &redirect):
@@ -253,6 +255,8 @@ func (m *remote) explain(ctx context.Context, err error) error {
 		text = "there is no such repository, or the credentials may not see it"
 	case errors.Is(err, pktline.ErrInvalidPktLen), errors.As(err, &odd):
 		text = "the answer is not Git's; check that the URL is that of a repository"
+	case errors.As(err, &network):
+		text = printable(err.Error(), m.secrets...) + "; check the URL, the network and the proxy"
 	default:
 		text = printable(err.Error(), m.secrets...)
 	}

@@ -33,7 +33,7 @@ const (
 )
 
 // errMissing says that a store has no such object.
-var errMissing = errors.New("object is not in the repository")
+var errMissing = errors.New("it is not in the repository")
 
 // store is the objects of a repository on disk. go-git's storage, which is not safe
 // for concurrent use, is behind one lock.
@@ -111,13 +111,17 @@ func (s *store) object(t plumbing.ObjectType, id files.ID) (plumbing.EncodedObje
 		o, err = s.s.EncodedObject(t, plumbing.Hash(id))
 		return err
 	})
+	if err == nil {
+		return o, nil
+	}
+	kind := "object"
+	if t != plumbing.AnyObject {
+		kind = t.String()
+	}
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
-		return nil, fmt.Errorf("%s %s: %w", t, id, errMissing)
+		return nil, fmt.Errorf("%s %s: %w", kind, id, errMissing)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("reading %s %s: %w; check the repository with git fsck", t, id, err)
-	}
-	return o, nil
+	return nil, fmt.Errorf("reading %s %s: %w; check the repository with git fsck", kind, id, err)
 }
 
 // bytes returns the content of an object of at most limit bytes.
