@@ -128,8 +128,9 @@ func openSource(ctx context.Context, path string, c credentials) (repo *git.Repo
 // reconcilerFor opens a source and the repository that it is published to: the one
 // that to names, else the one of its config, else its own.
 func reconcilerFor(ctx context.Context, at sourceAt, to string, c credentials) (*reconciler.Reconciler, error) {
-	if to == "" && at.credentials == (credentials{}) {
-		at.credentials = c // one repository is both
+	shared := to == "" && at.credentials == (credentials{})
+	if shared {
+		at.credentials = c // unless the config says otherwise, one repository is both
 	}
 	source, subdir, err := openSource(ctx, at.path, at.credentials)
 	if err != nil {
@@ -147,6 +148,9 @@ func reconcilerFor(ctx context.Context, at sourceAt, to string, c credentials) (
 	}
 	if to == "" {
 		return r, nil
+	}
+	if shared && c != (credentials{}) && git.IsURL(at.path) {
+		return nil, fmt.Errorf("the source publishes to another repository, %s; say with the --source-* flags which credentials are for the source", to)
 	}
 	r.Target, err = open(ctx, to, c)
 	return r, err
