@@ -64,7 +64,7 @@ func newBuilder(in *Input) *builder {
 	b := &builder{
 		in: in, interpret: interpret.New(), schedulers: map[*policies.Propagation]*place.Scheduler{},
 		plan:   Plan{Revision: in.Source.Revision, Config: in.Source.Config, Time: in.Now},
-		mender: mender{in: in, missing: map[string]bool{}, lastGood: map[string]string{}},
+		mender: mender{in: in, missing: map[string]bool{}, lastGood: map[string]string{}, unsound: map[string]map[string]bool{}},
 		bound:  map[string][]*object.Object{}, definitions: map[groupKind]*template{},
 	}
 	b.plan.Diags = append(b.plan.Diags, in.Source.Diags...)

@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -11,7 +12,8 @@ import (
 type mender struct {
 	in       *Input
 	missing  map[string]bool
-	lastGood map[string]string // what the next state remembers
+	lastGood map[string]string          // what the next state remembers
+	unsound  map[string]map[string]bool // by commit, the parts that are broken there, too
 	// unsure reports that a part could not be mended, so that what it held is not
 	// known and nothing may be taken for removed.
 	unsure bool
@@ -29,13 +31,16 @@ func (m *mender) mend(objs []*object.Object, broken []render.Broken, from func(r
 		if commit == "" {
 			continue
 		}
-		m.lastGood[b.String()] = commit
 		good, ok := m.in.LastGood[commit]
 		if !ok {
-			m.missing[commit] = true
-			m.unsure = true
+			m.missing[commit], m.unsure = true, true
+			m.lastGood[b.String()] = commit
 			continue
 		}
+		if m.isUnsound(commit, good, b) {
+			continue // it never was sound, as far as is known, and holds nothing
+		}
+		m.lastGood[b.String()] = commit
 		have := make(map[object.Ref]bool, len(objs))
 		if b.Ref != (object.Ref{}) {
 			objs = slices.DeleteFunc(slices.Clone(objs), b.Holds)
@@ -52,5 +57,17 @@ func (m *mender) mend(objs []*object.Object, broken []render.Broken, from func(r
 	return objs
 }
 
-// source returns the objects of a source that are not bound to a cluster.
+// isUnsound reports whether a part was broken in a commit already.
+func (m *mender) isUnsound(commit string, good render.Source, b render.Broken) bool {
+	if m.unsound[commit] == nil {
+		m.unsound[commit] = map[string]bool{}
+		set, _, _ := policies.Load(good.Objects)
+		for _, broken := range append(slices.Clone(good.Broken), set.Broken...) {
+			m.unsound[commit][broken.String()] = true
+		}
+	}
+	return m.unsound[commit][b.String()]
+}
+
+// unbound returns the objects of a source that are not bound to a cluster.
 func unbound(s render.Source) []*object.Object { return s.Objects }

@@ -83,9 +83,18 @@ func (d *decoder) malformed(line int, message string) {
 	})
 }
 
-// json reads concatenated JSON values. JSON is YAML but for tabs, which may only
-// stand between tokens there; the nodes that give lines come from YAML's parser
-// with tabs turned to spaces.
+// surrogate matches half of a character beyond the basic plane, as JSON escapes it.
+var surrogate = regexp.MustCompile(`\\u[dD][89a-fA-F][0-9a-fA-F]{2}`)
+
+// asYAML returns JSON that a YAML parser takes, for its nodes, which give lines and
+// structure: without tabs, which may stand between tokens, and without halves of
+// characters in escapes. Values come from the JSON itself.
+func asYAML(raw []byte) []byte {
+	raw = bytes.ReplaceAll(raw, []byte("\t"), []byte(" "))
+	return surrogate.ReplaceAll(raw, []byte(`\ufffd`))
+}
+
+// json reads concatenated JSON values.
 func (d *decoder) json(data []byte) {
 	for dec := json.NewDecoder(bytes.NewReader(data)); ; {
 		start := dec.InputOffset()
@@ -101,7 +110,7 @@ func (d *decoder) json(data []byte) {
 			return
 		}
 		begin := dec.InputOffset() - int64(len(raw))
-		d.document(lineAt(data, begin)-1, bytes.ReplaceAll(raw, []byte("\t"), []byte(" ")))
+		d.document(lineAt(data, begin)-1, asYAML(raw), raw)
 	}
 }
 
@@ -119,7 +128,7 @@ func (d *decoder) yaml(data []byte) {
 			d.malformed(line, fmt.Sprintf("the file has over %d documents", maxDocuments))
 			return false
 		}
-		d.document(startLine, data[start:end])
+		d.document(startLine, data[start:end], nil)
 		return true
 	}
 	for at := 0; at < len(data); line++ {
@@ -147,9 +156,9 @@ func isMarker(line []byte) bool {
 
 var yamlLine = regexp.MustCompile(`(?:yaml: )?line (\d+): `)
 
-// document reads one YAML document whose first line is the offset-th of the file,
-// counted from 0.
-func (d *decoder) document(offset int, data []byte) {
+// document reads one document whose first line is the offset-th of the file, counted
+// from 0. Of JSON, which is given as it stands, data is what a YAML parser takes.
+func (d *decoder) document(offset int, data []byte, asJSON json.RawMessage) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return
 	}
@@ -193,13 +202,16 @@ func (d *decoder) document(offset int, data []byte) {
 		})
 		return
 	}
-	content, err := values(data)
+	content, err := values(data, asJSON)
 	if err != nil {
 		d.malformed(root.Line, "the document cannot be read: "+err.Error())
 		return
 	}
 	before := len(d.out.Objects)
 	d.manifest(content, root)
+	if asJSON != nil {
+		data = asJSON
+	}
 	if _, encrypted := content["sops"].(map[string]any); encrypted && len(d.out.Objects) > before {
 		d.out.Objects[before].sealed = sealedDocument(data)
 	}
@@ -242,10 +254,12 @@ func quoteLetters(data []byte, doc *yaml.Node) []byte {
 }
 
 // values decodes a document as kubectl does.
-func values(data []byte) (map[string]any, error) {
-	asJSON, err := sigsyaml.YAMLToJSON(data)
-	if err != nil {
-		return nil, err
+func values(data []byte, asJSON json.RawMessage) (map[string]any, error) {
+	if asJSON == nil {
+		var err error
+		if asJSON, err = sigsyaml.YAMLToJSON(data); err != nil {
+			return nil, err
+		}
 	}
 	var content map[string]any
 	if err := utiljson.Unmarshal(asJSON, &content); err != nil {
