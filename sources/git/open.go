@@ -17,6 +17,7 @@ import (
 // Repo is an open repository. It is safe for concurrent use.
 type Repo struct {
 	shown  string // location without credentials
+	origin string // URL of the remote "origin" of a repository on disk; may be empty
 	subdir string
 	store  *store
 	refs   refs.Store // of the repository on disk: the one opened, or the cache
@@ -44,10 +45,24 @@ func Open(_ context.Context, o Options) (*Repo, error) {
 		return nil, fmt.Errorf("opening repository %s: %w", o.Location, err)
 	}
 	r := &Repo{
-		shown: d.root, subdir: d.subdir, bare: cfg.Core.IsBare,
+		shown: d.root, origin: originOf(cfg), subdir: d.subdir, bare: cfg.Core.IsBare,
 		refs: refs.At(d.common), head: refs.At(d.git), store: openStore(d.git, d.common),
 	}
 	return r, nil
+}
+
+// originOf is the URL that a clone was made from, without credentials; empty where
+// there is none. It names a source alike in every clone of it.
+func originOf(cfg *config.Config) string {
+	remote := cfg.Remotes["origin"]
+	if remote == nil || len(remote.URLs) == 0 || !IsURL(remote.URLs[0]) {
+		return ""
+	}
+	a, err := parseURL(remote.URLs[0])
+	if err != nil {
+		return ""
+	}
+	return a.shown
 }
 
 // Name is the location without credentials: a URL, or the absolute path of the work

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -28,7 +29,7 @@ func (r *Repo) Snapshot(ctx context.Context, rev, subdir string) (sources.Snapsh
 	}
 	subject, _, _ := strings.Cut(strings.TrimLeft(h.Message, "\n"), "\n")
 	s := &snapshot{store: r.store, revision: sources.Revision{
-		Repo: r.shown, Ref: rev, Commit: id.String(), When: h.When, Subject: subject, Message: h.Message,
+		Repo: cmp.Or(r.origin, r.shown), Ref: rev, Commit: id.String(), When: h.When, Subject: subject, Message: h.Message,
 	}}
 	root, err := folderAt(h.Tree, subdir)
 	if err != nil {
