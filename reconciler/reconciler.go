@@ -86,6 +86,7 @@ func (r *Reconciler) published(ctx context.Context, obs *Observation) error {
 		return err //nolint:wrapcheck // the caller says of what
 	}
 	obs.Heads.Clusters = map[string]files.ID{}
+	var published []git.Head
 	for _, branch := range wanted {
 		head, ok, err := r.Target.Branch(ctx, branch)
 		if err != nil {
@@ -101,6 +102,7 @@ func (r *Reconciler) published(ctx context.Context, obs *Observation) error {
 			}
 			continue
 		}
+		published = append(published, head)
 		p, err := tree.Read(head.Tree)
 		if err != nil {
 			return fmt.Errorf("branch %s: %w", branch, err)
@@ -108,7 +110,22 @@ func (r *Reconciler) published(ctx context.Context, obs *Observation) error {
 		name := strings.TrimPrefix(branch, prefix)
 		obs.Heads.Clusters[name], obs.Input.Published[name] = head.Commit, p
 	}
+	obs.Input.State.SourceCommit = lastPublished(obs.Input.State, published)
 	return nil
+}
+
+// lastPublished returns the source commit that was published last. The state branch
+// stands still while decisions stay the same, so a cluster branch that was written
+// on top of it knows a later one.
+func lastPublished(s state.State, clusters []git.Head) string {
+	last, at := s.SourceCommit, time.Time{}
+	for _, h := range clusters {
+		commit := publish.Trailer(h.Message, publish.TrailerCommit)
+		if commit != "" && s.Commit != "" && publish.Trailer(h.Message, publish.TrailerState) == s.Commit && !h.When.Before(at) {
+			last, at = commit, h.When
+		}
+	}
+	return last
 }
 
 // ReadState reads a commit of the state branch.
@@ -126,8 +143,17 @@ func ReadState(head git.Head) (state.State, error) {
 // earlier commits in which they were sound, and plans again.
 func (r *Reconciler) Build(ctx context.Context, obs *Observation) plan.Plan {
 	p := plan.Build(obs.Input)
+	for r.readMissing(ctx, obs, p.Missing) {
+		p = plan.Build(obs.Input)
+	}
+	return p
+}
+
+// readMissing reads the earlier commits that a plan asks for; false if none could
+// be read, so that asking again leads nowhere.
+func (r *Reconciler) readMissing(ctx context.Context, obs *Observation, missing []string) bool {
 	found := false
-	for _, commit := range p.Missing {
+	for _, commit := range missing {
 		snapshot, err := r.Source.Snapshot(ctx, commit, r.Subdir)
 		if err != nil {
 			continue // the plan goes on without it, and removes nothing
@@ -139,10 +165,7 @@ func (r *Reconciler) Build(ctx context.Context, obs *Observation) plan.Plan {
 		obs.Input.LastGood[commit] = src
 		found = true
 	}
-	if found {
-		p = plan.Build(obs.Input)
-	}
-	return p
+	return found
 }
 
 // Result is what a publication did.

@@ -91,6 +91,9 @@ func (r *Reconciler) inputOf(ctx context.Context, head git.Head, branch string) 
 			return plan.Input{}, err
 		}
 	}
+	if previous := publish.Trailer(head.Message, publish.TrailerPrevious); previous != "" {
+		in.State.SourceCommit = previous
+	}
 	if name, ok := strings.CutPrefix(branch, src.Config.Publish.BranchPrefix); ok && !head.Parent.IsZero() {
 		parent, err := r.Target.Commit(ctx, head.Parent)
 		if err != nil {

@@ -69,7 +69,7 @@ func (g *guard) reason(l lost, after int) string {
 		return ""
 	case g.unsure:
 		return fmt.Sprintf("it would lose %d of %d objects while part of the source cannot be read", n, l.before)
-	case after == 0:
+	case after == 0, n == l.before:
 		return fmt.Sprintf("it would lose all it holds, %d of %d objects", n, l.before)
 	case protected >= 0:
 		return fmt.Sprintf("it would lose %s, of a protected kind", l.refs[protected])

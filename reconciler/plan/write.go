@@ -106,6 +106,10 @@ func (w *writer) template(t *template, targets []target) {
 		if !ok {
 			continue
 		}
+		if t.decision.Outcome == Kept {
+			w.keepPublished(ref, i, c.Name)
+			continue
+		}
 		if t.suspended(c.Name) {
 			suspended = append(suspended, c.Name)
 			w.keepPublished(ref, i, c.Name)

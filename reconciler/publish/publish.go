@@ -36,6 +36,9 @@ const (
 	TrailerFleet      = "Fleet-Digest"
 	TrailerState      = "State-Commit"
 	TrailerVersion    = "Waybill-Version"
+	// TrailerPrevious is the source commit published before, from which what is
+	// broken in this one is taken.
+	TrailerPrevious = "Previous-Commit"
 	// TrailerTime is there only if the plan depends on the time.
 	TrailerTime = "Plan-Time"
 )
@@ -121,6 +124,7 @@ func message(p *plan.Plan, before state.State, version string) string {
 		{TrailerCommit, r.Commit},
 		{TrailerFleet, p.FleetDigest},
 		{TrailerState, before.Commit},
+		{TrailerPrevious, before.SourceCommit},
 		{TrailerTime, at},
 		{TrailerVersion, version},
 	} {

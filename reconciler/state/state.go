@@ -130,6 +130,9 @@ func Encode(c Content) (*files.Folder, error) {
 			group, _ := object.GroupVersion(b.Spec.Resource.APIVersion)
 			name += "." + group
 		}
+		for used[dir+"/"+name] { // names that differ in case, or in ":" and "."
+			name += "-2"
+		}
 		used[dir+"/"+name] = true
 		root[dir] = append(root[dir], files.FileEntry(name+".yaml", files.NewBlob(data)))
 	}

@@ -179,6 +179,7 @@ func (d *decoder) document(offset int, data []byte, asJSON json.RawMessage) {
 	if doc.Kind == 0 || len(doc.Content) == 0 || doc.Content[0].Tag == "!!null" {
 		return
 	}
+	written := data
 	data = quoteLetters(data, &doc)
 	shift(&doc, offset)
 	if over := checkLimits(&doc); over != nil {
@@ -210,10 +211,10 @@ func (d *decoder) document(offset int, data []byte, asJSON json.RawMessage) {
 	before := len(d.out.Objects)
 	d.manifest(content, root)
 	if asJSON != nil {
-		data = asJSON
+		written = asJSON
 	}
 	if _, encrypted := content["sops"].(map[string]any); encrypted && len(d.out.Objects) > before {
-		d.out.Objects[before].sealed = sealedDocument(data)
+		d.out.Objects[before].sealed = sealedDocument(written)
 	}
 }
 
@@ -245,6 +246,9 @@ func quoteLetters(data []byte, doc *yaml.Node) []byte {
 	}
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	for _, n := range slices.Backward(at) { // from the end, so that columns stay true
+		if n.Line > len(lines) {
+			continue // the parser breaks lines at more characters than LF
+		}
 		line := []rune(string(lines[n.Line-1]))
 		if i := n.Column - 1; i < len(line) && string(line[i]) == n.Value {
 			lines[n.Line-1] = []byte(string(line[:i]) + "\"" + n.Value + "\"" + string(line[i+1:]))
