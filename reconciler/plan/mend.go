@@ -17,6 +17,9 @@ type mender struct {
 	// unsure reports that a part could not be mended, so that what it held is not
 	// known and nothing may be taken for removed.
 	unsure bool
+	// moved reports a broken file that is new while objects are missing: they may
+	// be in it, so that nothing may be taken for removed.
+	moved bool
 }
 
 // mend adds to objs what the broken parts held when they were last sound. Objects
@@ -41,19 +44,29 @@ func (m *mender) mend(objs []*object.Object, broken []render.Broken, from func(r
 			continue // it never was sound, as far as is known, and holds nothing
 		}
 		m.lastGood[b.String()] = commit
-		have := make(map[object.Ref]bool, len(objs))
 		if b.Ref != (object.Ref{}) {
 			objs = slices.DeleteFunc(slices.Clone(objs), b.Holds)
 		}
-		for _, o := range objs {
-			have[o.Ref()] = true
-		}
-		for _, o := range from(good) {
-			if b.Holds(o) && !have[o.Ref()] {
-				objs = append(objs, o)
-			}
+		objs = m.restore(objs, from(good), b)
+	}
+	return objs
+}
+
+// restore adds to objs what a broken part held, as far as it is missing.
+func (m *mender) restore(objs, good []*object.Object, b render.Broken) []*object.Object {
+	have := make(map[object.Ref]bool, len(objs))
+	for _, o := range objs {
+		have[o.Ref()] = true
+	}
+	known, gone := false, false
+	for _, o := range good {
+		known = known || b.Holds(o)
+		gone = gone || !have[o.Ref()]
+		if b.Holds(o) && !have[o.Ref()] {
+			objs = append(objs, o)
 		}
 	}
+	m.moved = m.moved || !known && gone
 	return objs
 }
 
