@@ -52,6 +52,9 @@ func (r *Reconciler) Observe(ctx context.Context, rev string) (Observation, erro
 	if err != nil {
 		return Observation{}, fmt.Errorf("reading the source: %w", err)
 	}
+	if slices.ContainsFunc(snapshot.Files(), func(f sources.File) bool { return f.Path == "waybill.metadata" }) {
+		return Observation{}, fmt.Errorf("%s is what Waybill published, and no source; check out the source's branch, or name it with --rev", rev)
+	}
 	src, err := render.Load(snapshot, r.Cache)
 	if err != nil {
 		return Observation{}, fmt.Errorf("reading the source: %w", err)

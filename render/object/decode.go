@@ -91,6 +91,7 @@ var surrogate = regexp.MustCompile(`\\u[dD][89a-fA-F][0-9a-fA-F]{2}`)
 // characters in escapes. Values come from the JSON itself.
 func asYAML(raw []byte) []byte {
 	raw = bytes.ReplaceAll(raw, []byte("\t"), []byte(" "))
+	raw = bytes.ReplaceAll(raw, []byte(`\/`), []byte(`/`))
 	return surrogate.ReplaceAll(raw, []byte(`\ufffd`))
 }
 

@@ -129,11 +129,11 @@ func TestSingleLettersAreStrings(t *testing.T) {
 }
 
 func TestJSONKeepsItsStrings(t *testing.T) {
-	d := Decode("a.json", []byte("{\"apiVersion\":\"v1\",\n\t\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\"},\"data\":{\"s\":\"\\ud83d\\ude00 \\\\ud83d\\t\",\"n\":\"y\"}}"))
+	d := Decode("a.json", []byte("{\"apiVersion\":\"v1\",\n\t\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\"},\"data\":{\"s\":\"\\ud83d\\ude00\\/ \\\\ud83d\\t\",\"n\":\"y\"}}"))
 	if len(d.Diags) > 0 || len(d.Objects) != 1 {
 		t.Fatal(d.Diags)
 	}
-	want := map[string]any{"s": "😀 \\ud83d\t", "n": "y"}
+	want := map[string]any{"s": "😀/ \\ud83d\t", "n": "y"}
 	if diff := cmp.Diff(want, d.Objects[0].Content()["data"]); diff != "" {
 		t.Error(diff)
 	}
