@@ -1,0 +1,195 @@
+package sources
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ErrSpecial is the reason why a symbolic link or a submodule cannot be opened:
+// nothing here follows a link out of what was read.
+var ErrSpecial = errors.New("a symbolic link or a submodule is not followed")
+
+// FS returns the files of a snapshot as a file system. It implements fs.ReadFileFS,
+// fs.ReadDirFS and fs.StatFS. A symbolic link or a submodule is listed with its
+// type and cannot be opened: the error is ErrSpecial. It is safe for concurrent use.
+func FS(s Snapshot) fs.FS {
+	t := newFileSystem(s.ReadFile)
+	for _, f := range s.Files() {
+		t.add(f)
+	}
+	return t.sorted()
+}
+
+// Tree returns a file system of the given files, by slash-separated paths. A path
+// that is not valid (see fs.ValidPath) is left out.
+func Tree(files map[string][]byte) fs.FS {
+	t := newFileSystem(func(p string) ([]byte, error) { return bytes.Clone(files[p]), nil })
+	for p, data := range files {
+		if fs.ValidPath(p) && p != "." {
+			t.add(File{Path: p, Size: int64(len(data))})
+		}
+	}
+	return t.sorted()
+}
+
+// fileSystem is an index of files and of the folders they imply.
+type fileSystem struct {
+	read  func(path string) ([]byte, error)
+	nodes map[string]info
+	dirs  map[string][]fs.DirEntry
+}
+
+func newFileSystem(read func(string) ([]byte, error)) *fileSystem {
+	root := info{name: ".", mode: fs.ModeDir | 0o555}
+	return &fileSystem{read: read, nodes: map[string]info{".": root}, dirs: map[string][]fs.DirEntry{".": nil}}
+}
+
+func (t *fileSystem) add(f File) {
+	i := info{name: path.Base(f.Path), size: f.Size, mode: 0o444}
+	if f.Kind != Regular {
+		i.mode = fs.ModeSymlink | 0o444
+	}
+	t.put(f.Path, i)
+}
+
+// put adds a node, and the folders above it.
+func (t *fileSystem) put(p string, i info) {
+	if _, ok := t.nodes[p]; ok {
+		return
+	}
+	t.nodes[p] = i
+	dir := path.Dir(p)
+	if _, ok := t.nodes[dir]; !ok {
+		t.put(dir, info{name: path.Base(dir), mode: fs.ModeDir | 0o555})
+	}
+	t.dirs[dir] = append(t.dirs[dir], i)
+}
+
+func (t *fileSystem) sorted() *fileSystem {
+	for _, entries := range t.dirs {
+		slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	}
+	return t
+}
+
+func (t *fileSystem) node(op, name string) (info, error) {
+	if !fs.ValidPath(name) {
+		return info{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+	}
+	i, ok := t.nodes[name]
+	if !ok {
+		return info{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+	}
+	return i, nil
+}
+
+// Stat describes a file, a folder or a link.
+func (t *fileSystem) Stat(name string) (fs.FileInfo, error) {
+	i, err := t.node("stat", name)
+	if err != nil {
+		return nil, err
+	}
+	return i, nil
+}
+
+// ReadFile returns the content of a regular file.
+func (t *fileSystem) ReadFile(name string) ([]byte, error) {
+	i, err := t.node("open", name)
+	switch {
+	case err != nil:
+		return nil, err
+	case i.IsDir():
+		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("is a directory")}
+	case !i.mode.IsRegular():
+		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrSpecial}
+	}
+	data, err := t.read(name)
+	if err != nil {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
+	}
+	return data, nil
+}
+
+// ReadDir lists a folder in the order of names.
+func (t *fileSystem) ReadDir(name string) ([]fs.DirEntry, error) {
+	i, err := t.node("open", name)
+	if err != nil {
+		return nil, err
+	}
+	if !i.IsDir() {
+		return nil, &fs.PathError{Op: "readdir", Path: name, Err: errors.New("not a directory")}
+	}
+	return slices.Clone(t.dirs[name]), nil
+}
+
+// Open opens a file or a folder for reading.
+func (t *fileSystem) Open(name string) (fs.File, error) {
+	i, err := t.node("open", name)
+	if err != nil {
+		return nil, err
+	}
+	if i.IsDir() {
+		return &openDir{info: i, rest: t.dirs[name]}, nil
+	}
+	data, err := t.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	i.size = int64(len(data))
+	return &openFile{info: i, Reader: strings.NewReader(string(data))}, nil
+}
+
+// info is a node as fs.FileInfo and as fs.DirEntry.
+type info struct {
+	name string
+	size int64
+	mode fs.FileMode
+}
+
+func (i info) Name() string               { return i.name }
+func (i info) Size() int64                { return i.size }
+func (i info) Mode() fs.FileMode          { return i.mode }
+func (i info) ModTime() time.Time         { return time.Time{} }
+func (i info) IsDir() bool                { return i.mode.IsDir() }
+func (i info) Sys() any                   { return nil }
+func (i info) Type() fs.FileMode          { return i.mode.Type() }
+func (i info) Info() (fs.FileInfo, error) { return i, nil }
+
+type openFile struct {
+	*strings.Reader
+
+	info info
+}
+
+func (f *openFile) Stat() (fs.FileInfo, error) { return f.info, nil }
+func (f *openFile) Close() error               { return nil }
+
+type openDir struct {
+	info info
+	rest []fs.DirEntry
+}
+
+func (d *openDir) Stat() (fs.FileInfo, error) { return d.info, nil }
+func (d *openDir) Close() error               { return nil }
+
+func (d *openDir) Read([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "read", Path: d.info.name, Err: errors.New("is a directory")}
+}
+
+func (d *openDir) ReadDir(n int) ([]fs.DirEntry, error) {
+	if n <= 0 {
+		n = len(d.rest)
+	} else if len(d.rest) == 0 {
+		return nil, io.EOF
+	}
+	n = min(n, len(d.rest))
+	entries := d.rest[:n:n]
+	d.rest = d.rest[n:]
+	return entries, nil
+}
