@@ -35,6 +35,8 @@ type Reconciler struct {
 	Cache   render.Cache
 	Version string // of the running Waybill, for commit trailers
 	Allow   string // removals to allow; see plan.Input
+	// TakeOver lets branches be written that were published from another source.
+	TakeOver bool
 	// Now tells the time for which schedules of the source are judged.
 	Now func() time.Time
 }
@@ -98,6 +100,10 @@ func (r *Reconciler) published(ctx context.Context, obs *Observation) error {
 		if !ok {
 			continue
 		}
+		if err := r.sameSource(ctx, obs.Input.Source.Revision.Repo, branch, head); err != nil {
+			return err
+		}
+		published = append(published, head)
 		if branch == state.Branch {
 			obs.Heads.State = head.Commit
 			if obs.Input.State, err = ReadState(head); err != nil {
@@ -105,7 +111,6 @@ func (r *Reconciler) published(ctx context.Context, obs *Observation) error {
 			}
 			continue
 		}
-		published = append(published, head)
 		p, err := tree.Read(head.Tree)
 		if err != nil {
 			return fmt.Errorf("branch %s: %w", branch, err)
@@ -115,20 +120,6 @@ func (r *Reconciler) published(ctx context.Context, obs *Observation) error {
 	}
 	obs.Input.State.SourceCommit = lastPublished(obs.Input.State, published)
 	return nil
-}
-
-// lastPublished returns the source commit that was published last. The state branch
-// stands still while decisions stay the same, so a cluster branch that was written
-// on top of it knows a later one.
-func lastPublished(s state.State, clusters []git.Head) string {
-	last, at := s.SourceCommit, time.Time{}
-	for _, h := range clusters {
-		commit := publish.Trailer(h.Message, publish.TrailerCommit)
-		if commit != "" && s.Commit != "" && publish.Trailer(h.Message, publish.TrailerState) == s.Commit && !h.When.Before(at) {
-			last, at = commit, h.When
-		}
-	}
-	return last
 }
 
 // ReadState reads a commit of the state branch.

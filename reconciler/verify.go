@@ -46,12 +46,14 @@ func (r *Reconciler) Verify(ctx context.Context, branch string) (Verification, e
 	if v.Source == "" {
 		return v, fmt.Errorf("the head of %s, %s, has no %s trailer: Waybill did not write it", branch, v.Commit, publish.TrailerCommit)
 	}
-	in, err := r.inputOf(ctx, head, branch)
+	at := *r
+	at.Subdir = publish.Trailer(head.Message, publish.TrailerPath)
+	in, err := at.inputOf(ctx, head, branch)
 	if err != nil {
 		return v, fmt.Errorf("reading what %s was made from: %w", branch, err)
 	}
 	obs := Observation{Input: in}
-	p := r.Build(ctx, &obs)
+	p := at.Build(ctx, &obs)
 	want, err := rebuilt(&p, branch, obs.Input.Published, head)
 	if err != nil {
 		return v, err
@@ -93,6 +95,13 @@ func (r *Reconciler) inputOf(ctx context.Context, head git.Head, branch string) 
 	}
 	if previous := publish.Trailer(head.Message, publish.TrailerPrevious); previous != "" {
 		in.State.SourceCommit = previous
+	}
+	if branch == state.Branch {
+		written, err := ReadState(head)
+		if err != nil {
+			return plan.Input{}, err
+		}
+		in.Held = written.Held // what was held depends on every branch at that time
 	}
 	if name, ok := strings.CutPrefix(branch, src.Config.Publish.BranchPrefix); ok && !head.Parent.IsZero() {
 		parent, err := r.Target.Commit(ctx, head.Parent)

@@ -18,6 +18,7 @@ import "time"
 // as it stands only Repo is set, and When is the zero time.
 type Revision struct {
 	Repo    string    // location without credentials: a URL or a path
+	Path    string    // the folder of the repository that is read; empty for all of it
 	Ref     string    // what was asked for: a branch, tag or "HEAD"
 	Commit  string    // full commit id, lower-case hex; empty for a directory
 	When    time.Time // committer date of the commit

@@ -23,6 +23,7 @@ with 1 if anything is wrong or held; what is sound is published all the same.`,
 	rev := cmd.Flags().String("rev", "HEAD", "commit, branch or tag to publish")
 	to := cmd.Flags().String("to", "", "repository to publish to: a path or a URL")
 	allow := cmd.Flags().Bool("allow-prune", false, "publish clusters that the guard holds, too")
+	takeOver := cmd.Flags().Bool("take-over", false, "publish over branches that were published from another source")
 	dryRun := cmd.Flags().Bool("dry-run", false, "print what would be published and write nothing")
 	creds := credentialFlags(cmd)
 	output := outputFlag(cmd)
@@ -38,6 +39,7 @@ with 1 if anything is wrong or held; what is sound is published all the same.`,
 		if *allow {
 			r.Allow = plan.AllowAll
 		}
+		r.TakeOver = *takeOver
 		act := r.Publish
 		if *dryRun {
 			act = r.DryRun

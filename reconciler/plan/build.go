@@ -149,21 +149,28 @@ func (b *builder) layOut() {
 	trees := tree.NewBuilder()
 	groups := map[string]Cluster{} // by what is placed
 	for i, c := range b.fleet.Clusters() {
-		key := b.out.signature(i)
+		before := b.in.Published[c.Name]
+		flux := before.Flux()
+		key := b.out.signature(i) + strings.Join(flux, "/")
 		cp, ok := groups[key]
 		if !ok {
 			manifests := b.out.manifests(i)
-			cp = Cluster{Tree: trees.Build(manifests), Objects: len(manifests)}
+			cp = Cluster{Tree: trees.Build(manifests, flux), Objects: len(manifests)}
 			groups[key] = cp
 		}
 		cp.Name = c.Name
-		cp.Held = g.judge(&cp, b.in.Published[c.Name])
+		cp.Held = g.judge(&cp, before)
 		b.plan.Stats.Placed += cp.Objects
 		b.plan.Clusters = append(b.plan.Clusters, cp)
 	}
 	b.plan.Stats.Distinct = len(b.out.blobs)
 	b.detached()
 	b.release()
+	for i := range b.plan.Clusters {
+		if c := &b.plan.Clusters[i]; b.in.Held[c.Name] != "" {
+			c.Held = &Hold{Reason: b.in.Held[c.Name]}
+		}
+	}
 }
 
 // detached reports the branches of clusters that are no longer registered. They
@@ -184,12 +191,13 @@ func (b *builder) detached() {
 
 // remember makes the next state.
 func (b *builder) remember() {
-	c := state.Content{LastGood: b.mender.lastGood}
-	for i := range b.plan.Decisions {
-		if bound := b.plan.Decisions[i].Binding; bound != nil {
-			c.Bindings = append(c.Bindings, bound)
+	c := state.Content{LastGood: b.mender.lastGood, Held: map[string]string{}}
+	for _, cl := range b.plan.Clusters {
+		if cl.Held != nil {
+			c.Held[cl.Name] = cl.Held.Reason
 		}
 	}
+	c.Bindings = b.carriedOut(c.Held)
 	for i := range b.set.Clusters {
 		c.Clusters = append(c.Clusters, &b.set.Clusters[i].Spec)
 	}
@@ -198,6 +206,67 @@ func (b *builder) remember() {
 		panic("plan: a binding that was made here does not encode: " + err.Error())
 	}
 	b.plan.State = folder
+}
+
+// carriedOut lists the bindings to remember: a decision that moves or scales
+// something in a held cluster is not carried out there, so that the one before it
+// stays the previous decision.
+func (b *builder) carriedOut(held map[string]string) []*karmada.ResourceBinding {
+	old := b.in.State.Bindings
+	var bindings []*karmada.ResourceBinding
+	decided := make(map[object.Ref]bool, len(b.plan.Decisions))
+	for i := range b.plan.Decisions {
+		bound := b.plan.Decisions[i].Binding
+		if bound == nil {
+			continue
+		}
+		ref := b.plan.Decisions[i].Template.Ref()
+		decided[ref] = true
+		if before := old[ref]; before != nil && differsIn(held, before, bound) {
+			bound = before
+		}
+		bindings = append(bindings, bound)
+	}
+	for ref, before := range old {
+		if !decided[ref] && differsIn(held, before, &karmada.ResourceBinding{}) {
+			bindings = append(bindings, before)
+		}
+	}
+	slices.SortFunc(bindings, func(x, y *karmada.ResourceBinding) int {
+		return state.TemplateRef(x).Compare(state.TemplateRef(y))
+	})
+	return bindings
+}
+
+// differsIn reports whether two bindings of a template give a held cluster
+// something else.
+func differsIn(held map[string]string, before, after *karmada.ResourceBinding) bool {
+	for cluster := range held {
+		was, had := reach(before, cluster)
+		is, has := reach(after, cluster)
+		if had != has || was != is {
+			return true
+		}
+	}
+	return false
+}
+
+// reach reports whether a binding sends its template to a cluster, itself or
+// through what needs it, and with how many replicas.
+func reach(b *karmada.ResourceBinding, cluster string) (replicas int32, sends bool) {
+	for _, c := range b.Spec.Clusters {
+		if c.Name == cluster {
+			return c.Replicas, true
+		}
+	}
+	for _, s := range b.Spec.RequiredBy {
+		for _, c := range s.Clusters {
+			if c.Name == cluster {
+				return 0, true
+			}
+		}
+	}
+	return 0, false
 }
 
 func (b *builder) finish() Plan {

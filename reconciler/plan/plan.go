@@ -68,6 +68,9 @@ type Input struct {
 	// Allow is the digest of the removals that are allowed (see Plan.Removals), or
 	// AllowAll.
 	Allow string
+	// Held are clusters that are held, with the reasons, whatever the guard says: those
+	// of the plan that is rebuilt. A plan of its own leaves it nil.
+	Held map[string]string
 }
 
 // AllowAll allows every removal.

@@ -101,6 +101,7 @@ func (w *writer) template(t *template, targets []target) {
 	classes := map[class]*result{}
 	var failed []*result
 	var suspended []string
+	homeless := false // it could not be written to a cluster that does not have it yet
 	for _, c := range targets {
 		i, ok := w.index[c.Name]
 		if !ok {
@@ -132,7 +133,10 @@ func (w *writer) template(t *template, targets []target) {
 			continue
 		}
 		r.clusters = append(r.clusters, c.Name)
-		w.keepPublished(ref, i, c.Name)
+		homeless = !w.keepPublished(ref, i, c.Name) || homeless
+	}
+	if homeless {
+		w.keepElsewhere(ref, targets)
 	}
 	if len(suspended) > 0 {
 		w.report(diag.Diagnostic{
@@ -325,14 +329,28 @@ func withKey(m any, key, value string) map[string]any {
 	return out
 }
 
-// keepPublished leaves an object in a cluster as it was last published there.
-func (w *writer) keepPublished(ref int32, cluster int, name string) {
+// keepPublished leaves an object in a cluster as it was last published there; false
+// if it was not.
+func (w *writer) keepPublished(ref int32, cluster int, name string) bool {
 	p := w.in.Published[name]
 	if p.Built == nil {
-		return
+		return false
 	}
-	if e, ok := p.Built.Lookup(tree.Path(w.refs[ref])); ok && e.Blob != nil {
-		w.placed[cluster] = append(w.placed[cluster], placed{ref, w.blob(e.Blob)})
+	e, ok := p.Built.Lookup(tree.Path(w.refs[ref]))
+	if !ok || e.Blob == nil {
+		return false
+	}
+	w.placed[cluster] = append(w.placed[cluster], placed{ref, w.blob(e.Blob)})
+	return true
+}
+
+// keepElsewhere leaves an object in the clusters that it would leave: where it
+// should go instead it could not be written.
+func (w *writer) keepElsewhere(ref int32, targets []target) {
+	for i, c := range w.fleet.Clusters() {
+		if !slices.ContainsFunc(targets, func(t target) bool { return t.Name == c.Name }) {
+			w.keepPublished(ref, i, c.Name)
+		}
 	}
 }
 

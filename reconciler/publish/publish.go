@@ -33,9 +33,11 @@ const (
 const (
 	TrailerRepository = "Source-Repository"
 	TrailerCommit     = "Source-Commit"
-	TrailerFleet      = "Fleet-Digest"
-	TrailerState      = "State-Commit"
-	TrailerVersion    = "Waybill-Version"
+	// TrailerPath is there only if the source is a folder of its repository.
+	TrailerPath    = "Source-Path"
+	TrailerFleet   = "Fleet-Digest"
+	TrailerState   = "State-Commit"
+	TrailerVersion = "Waybill-Version"
 	// TrailerPrevious is the source commit published before, from which what is
 	// broken in this one is taken.
 	TrailerPrevious = "Previous-Commit"
@@ -122,6 +124,7 @@ func message(p *plan.Plan, before state.State, version string) string {
 	for _, t := range [][2]string{
 		{TrailerRepository, r.Repo},
 		{TrailerCommit, r.Commit},
+		{TrailerPath, r.Path},
 		{TrailerFleet, p.FleetDigest},
 		{TrailerState, before.Commit},
 		{TrailerPrevious, before.SourceCommit},

@@ -6,6 +6,7 @@
 //	bindings/<namespace|_cluster>/<name>-<kind>.yaml   ResourceBinding or ClusterResourceBinding
 //	clusters/<name>.yaml                               Cluster, with the observation that was used
 //	last-good.json                                     only while something is broken
+//	held.json                                          only while a cluster is held
 //
 // Objects of state carry no server-made field. A binding's name is Karmada's
 // (section A.17), so two kinds of one name in different groups would share it; the
@@ -32,6 +33,7 @@ const (
 	bindingsDir  = "bindings"
 	clustersDir  = "clusters"
 	lastGoodFile = "last-good.json"
+	heldFile     = "held.json"
 	clusterScope = "_cluster"
 )
 
@@ -47,6 +49,8 @@ type State struct {
 	// LastGood maps a broken part of the source to the commit in which it was last
 	// sound.
 	LastGood map[string]string
+	// Held are the clusters that were held, with the reasons.
+	Held map[string]string
 
 	root *files.Folder
 }
@@ -58,15 +62,16 @@ func (s *State) Root() *files.Folder { return s.root }
 func Decode(root *files.Folder) (State, error) {
 	s := State{Bindings: map[object.Ref]*karmada.ResourceBinding{}, root: root}
 	for path, e := range root.All() {
-		if e.Blob == nil || !strings.HasPrefix(path, bindingsDir+"/") && path != lastGoodFile {
+		table := map[string]*map[string]string{lastGoodFile: &s.LastGood, heldFile: &s.Held}[path]
+		if e.Blob == nil || !strings.HasPrefix(path, bindingsDir+"/") && table == nil {
 			continue
 		}
 		data, err := e.Blob.Bytes()
 		if err != nil {
 			return State{}, fmt.Errorf("reading %s: %w", path, err)
 		}
-		if path == lastGoodFile {
-			if err := json.Unmarshal(data, &s.LastGood); err != nil {
+		if table != nil {
+			if err := json.Unmarshal(data, table); err != nil {
 				return State{}, fmt.Errorf("decoding %s: %w", path, err)
 			}
 			continue
@@ -110,6 +115,7 @@ type Content struct {
 	Bindings []*karmada.ResourceBinding // in the order of their templates
 	Clusters []*karmada.Cluster         // in the order of names
 	LastGood map[string]string
+	Held     map[string]string
 }
 
 // Encode lays content out as the folder of the state branch.
@@ -151,12 +157,15 @@ func Encode(c Content) (*files.Folder, error) {
 	if clusters != nil {
 		top = append(top, files.DirEntry(clustersDir, clusters))
 	}
-	if len(c.LastGood) > 0 {
-		data, err := json.MarshalIndent(c.LastGood, "", "  ")
-		if err != nil {
-			return nil, fmt.Errorf("encoding %s: %w", lastGoodFile, err)
+	for name, table := range map[string]map[string]string{lastGoodFile: c.LastGood, heldFile: c.Held} {
+		if len(table) == 0 {
+			continue
 		}
-		top = append(top, files.FileEntry(lastGoodFile, files.NewBlob(append(data, '\n'))))
+		data, err := json.MarshalIndent(table, "", "  ")
+		if err != nil {
+			return nil, fmt.Errorf("encoding %s: %w", name, err)
+		}
+		top = append(top, files.FileEntry(name, files.NewBlob(append(data, '\n'))))
 	}
 	return files.NewFolder(top), nil
 }

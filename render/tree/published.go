@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/waybill-dev/waybill/sources/files"
@@ -86,13 +87,35 @@ func (p *Published) Paths() ([]string, error) {
 	return resources(p.Built)
 }
 
-// Read takes the root folder of a branch head apart.
+// Flux lists the folders below flux, which name what Flux objects may sync.
+func (p *Published) Flux() []string {
+	if p.Built == nil {
+		return nil
+	}
+	e, ok := p.Built.Lookup(fluxDir)
+	if !ok || e.Dir == nil {
+		return nil
+	}
+	var names []string
+	for _, e := range e.Dir.Entries() {
+		names = append(names, e.Name)
+	}
+	return names
+}
+
+// Read takes the root folder of a branch head apart. A branch whose
+// waybill.metadata is gone, but whose kustomization lists manifests as we lay them
+// out, was ours and is edited.
 func Read(root *files.Folder) (Published, error) {
 	var p Published
 	e, ok := root.Lookup(metadataFile)
 	if !ok || e.Blob == nil {
-		p.Foreign = maps.Collect(root.All())
-		return p, nil
+		paths, err := resources(root)
+		if err != nil || !slices.ContainsFunc(paths, func(path string) bool { return strings.HasPrefix(path, ManifestDir+"/") }) {
+			p.Foreign = maps.Collect(root.All())
+			return p, err
+		}
+		return p, p.separate(root)
 	}
 	data, err := e.Blob.Bytes()
 	if err != nil {

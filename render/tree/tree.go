@@ -3,7 +3,7 @@
 //	kustomization.yaml                                   lists every manifest: Flux syncs "."
 //	manifests/<namespace>/<kind>[.<group>]/<name>.yaml   Argo CD syncs "manifests", recursively
 //	manifests/_cluster/<kind>[.<group>]/<name>.yaml      cluster-scoped objects
-//	flux/<namespace>/kustomization.yaml                  only over 500 objects: Flux by namespace
+//	flux/<namespace>/kustomization.yaml                  once there were over 500 objects: Flux by namespace
 //	waybill.metadata                                     JSON; no extension, so that no tool takes it for a manifest
 //	.gitattributes
 //
@@ -18,10 +18,16 @@
 // The tree of a cluster that is to hold nothing lists no resources. Kustomize
 // refuses such a kustomization, so Flux reports an error and keeps what it has
 // applied, where an empty folder would make it delete everything.
+//
+// A folder below flux stays once it is there, because a Flux object may name it: a
+// path that is gone is an error, and what was applied from it would stay for ever.
+// When its namespace has nothing left its kustomization builds to nothing, which
+// Flux accepts and prunes by; that the objects may go, the plan's guard has decided.
 package tree
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/waybill-dev/waybill/render/object"
@@ -81,9 +87,10 @@ func (b *Builder) blob(data []byte) *files.Blob {
 }
 
 // Build returns the tree that holds the manifests, which are sorted by Ref and
-// hold no Ref twice. It lacks waybill.metadata, which depends on the commit and
+// hold no Ref twice. Flux names the folders below flux that the tree before it had
+// (see Published.Flux). It lacks waybill.metadata, which depends on the commit and
 // which WithMetadata adds.
-func (b *Builder) Build(manifests []Manifest) *files.Folder {
+func (b *Builder) Build(manifests []Manifest, flux []string) *files.Folder {
 	root := map[string]files.Entry{}
 	paths := make([]string, 0, len(manifests))
 	dirs := map[string]map[string][]files.Entry{} // namespace folder, kind folder
@@ -108,8 +115,8 @@ func (b *Builder) Build(manifests []Manifest) *files.Folder {
 	}
 	root[kustomizationFile] = files.FileEntry(kustomizationFile, b.blob(kustomization(paths, "")))
 	root[attributesFile] = files.FileEntry(attributesFile, b.attributes)
-	if len(manifests) > maxPerKustomization {
-		root[fluxDir] = files.DirEntry(fluxDir, b.fluxFolder(paths))
+	if len(manifests) > maxPerKustomization || len(flux) > 0 {
+		root[fluxDir] = files.DirEntry(fluxDir, b.fluxFolder(paths, flux))
 	}
 	entries := make([]files.Entry, 0, len(root))
 	for _, e := range root {
@@ -134,21 +141,34 @@ func (b *Builder) manifestFolder(dirs map[string]map[string][]files.Entry) *file
 	return b.share(files.NewFolder(namespaces))
 }
 
-// fluxFolder holds a kustomization for each namespace folder of paths.
-func (b *Builder) fluxFolder(paths []string) *files.Folder {
+// fluxFolder holds a kustomization for each namespace folder of paths, and for those
+// that were there before.
+func (b *Builder) fluxFolder(paths, before []string) *files.Folder {
 	var entries []files.Entry
+	add := func(namespace string, content []byte) {
+		file := files.FileEntry(kustomizationFile, b.blob(content))
+		entries = append(entries, files.DirEntry(namespace, b.share(files.NewFolder([]files.Entry{file}))))
+	}
+	for _, namespace := range before {
+		prefix := ManifestDir + "/" + namespace + "/"
+		if !slices.ContainsFunc(paths, func(path string) bool { return strings.HasPrefix(path, prefix) }) {
+			add(namespace, []byte(nothing))
+		}
+	}
 	for start := 0; start < len(paths); {
 		namespace := strings.Split(paths[start], "/")[1]
 		end := start
 		for end < len(paths) && strings.Split(paths[end], "/")[1] == namespace {
 			end++
 		}
-		file := files.FileEntry(kustomizationFile, b.blob(kustomization(paths[start:end], "../../")))
-		entries = append(entries, files.DirEntry(namespace, b.share(files.NewFolder([]files.Entry{file}))))
+		add(namespace, kustomization(paths[start:end], "../../"))
 		start = end
 	}
 	return b.share(files.NewFolder(entries))
 }
+
+// nothing is a kustomization that builds to no object, and is not refused as empty.
+const nothing = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\ngeneratorOptions:\n  disableNameSuffixHash: true\n"
 
 // kustomization lists paths, each behind prefix. The text is fixed to the byte:
 // Listed reads it back.

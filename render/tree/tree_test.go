@@ -18,7 +18,7 @@ func manifest(r object.Ref, content string) Manifest {
 
 func build(b *Builder, ms ...Manifest) *files.Folder {
 	slices.SortFunc(ms, func(a, b Manifest) int { return a.Ref.Compare(b.Ref) })
-	return b.Build(ms)
+	return b.Build(ms, nil)
 }
 
 func paths(f *files.Folder) []string {
@@ -165,5 +165,28 @@ func TestReadNoticesEdits(t *testing.T) {
 	p, err = Read(files.NewFolder([]files.Entry{files.FileEntry("index.html", files.NewBlob(nil))}))
 	if err != nil || p.Built != nil || len(p.Foreign) != 1 {
 		t.Errorf("a branch of somebody else is taken for ours: %+v, %v", p, err)
+	}
+}
+
+func TestFluxFoldersStayOnceTheyAreThere(t *testing.T) {
+	b := NewBuilder()
+	one := []Manifest{{Ref: object.Ref{Kind: "ConfigMap", Namespace: "a", Name: "x"}, Blob: files.NewBlob([]byte("x"))}}
+	f := b.Build(one, []string{"a", "gone"})
+	for ns, want := range map[string]string{"a": "- ../../manifests/a/configmap/x.yaml\n", "gone": "generatorOptions:"} {
+		e, ok := f.Lookup("flux/" + ns + "/kustomization.yaml")
+		if !ok {
+			t.Fatalf("flux/%s is gone: %v", ns, paths(f))
+		}
+		if data, err := e.Blob.Bytes(); err != nil || !strings.Contains(string(data), want) {
+			t.Errorf("flux/%s: %q, %v", ns, data, err)
+		}
+	}
+	root, err := WithMetadata(f, Metadata{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Read(root)
+	if err != nil || !slices.Equal(p.Flux(), []string{"a", "gone"}) {
+		t.Errorf("read back: %v, %v", p.Flux(), err)
 	}
 }

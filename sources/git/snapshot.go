@@ -29,7 +29,7 @@ func (r *Repo) Snapshot(ctx context.Context, rev, subdir string) (sources.Snapsh
 	}
 	subject, _, _ := strings.Cut(strings.TrimLeft(h.Message, "\n"), "\n")
 	s := &snapshot{store: r.store, revision: sources.Revision{
-		Repo: cmp.Or(r.origin, r.shown), Ref: rev, Commit: id.String(), When: h.When, Subject: subject, Message: h.Message,
+		Repo: cmp.Or(r.origin, r.shown), Path: cleanFolder(subdir), Ref: rev, Commit: id.String(), When: h.When, Subject: subject, Message: h.Message,
 	}}
 	root, err := folderAt(h.Tree, subdir)
 	if err != nil {
@@ -41,9 +41,17 @@ func (r *Repo) Snapshot(ctx context.Context, rev, subdir string) (sources.Snapsh
 	return s, nil
 }
 
+// cleanFolder returns the path of a folder without slashes around it; "" is the root.
+func cleanFolder(path string) string {
+	if path = strings.Trim(path, "/"); path == "." {
+		return ""
+	}
+	return path
+}
+
 // folderAt finds a folder by its path.
 func folderAt(root *files.Folder, path string) (*files.Folder, error) {
-	if path = strings.Trim(path, "/"); path == "" || path == "." {
+	if path = cleanFolder(path); path == "" {
 		return root, nil
 	}
 	e, ok := root.Lookup(path)

@@ -1,0 +1,66 @@
+package reconciler
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/waybill-dev/waybill/reconciler/publish"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/sources/git"
+)
+
+// sameSource refuses to write over a branch that was published from another source.
+// A source is known by where it is, however the URL is spelled, or else by its
+// history: it has the commit that was published. In its own repository a source
+// cannot be another.
+func (r *Reconciler) sameSource(ctx context.Context, here, branch string, head git.Head) error {
+	there := publish.Trailer(head.Message, publish.TrailerRepository)
+	if r.TakeOver || r.Source == r.Target || there == "" || place(there) == place(here) {
+		return nil
+	}
+	commit := publish.Trailer(head.Message, publish.TrailerCommit)
+	if _, err := r.Source.Resolve(ctx, commit); err == nil {
+		return nil
+	}
+	return fmt.Errorf("branch %s was published from %s, and this is %s, which does not have the commit %.12s; two sources cannot share a branch: give each a publish.branchPrefix and a repository of its own, or, if the source moved, publish once with --take-over", branch, there, here, commit)
+}
+
+// place is where a repository is: host and path, without how it is reached.
+func place(repository string) string {
+	s := repository
+	if u, err := url.Parse(repository); err == nil && u.Host != "" {
+		s = u.Hostname() + "/" + strings.TrimLeft(u.Path, "/")
+	} else if host, path, ok := strings.Cut(repository, ":"); ok && !strings.Contains(host, "/") {
+		s = host[strings.LastIndex(host, "@")+1:] + "/" + strings.TrimLeft(path, "/")
+	}
+	return strings.TrimSuffix(strings.TrimRight(s, "/"), ".git")
+}
+
+// lastPublished returns the source commit that was published last. The state branch
+// stands still while decisions stay the same, so a cluster branch that was written
+// on top of it knows a later one. Each head names the commit that was published
+// before its own, so the last one is the one that no other head came after; dates
+// decide only where that says nothing, as after going back and forth.
+func lastPublished(s state.State, heads []git.Head) string {
+	before := map[string]bool{} // commits that another one was published after
+	for _, h := range heads {
+		if commit := publish.Trailer(h.Message, publish.TrailerCommit); commit != publish.Trailer(h.Message, publish.TrailerPrevious) {
+			before[publish.Trailer(h.Message, publish.TrailerPrevious)] = true
+		}
+	}
+	last, at := s.SourceCommit, time.Time{}
+	open := last != "" && !before[last]
+	for _, h := range heads {
+		commit := publish.Trailer(h.Message, publish.TrailerCommit)
+		if commit == "" || s.Commit == "" || publish.Trailer(h.Message, publish.TrailerState) != s.Commit {
+			continue
+		}
+		if isOpen := !before[commit]; isOpen && !open || isOpen == open && !h.When.Before(at) {
+			last, at, open = commit, h.When, isOpen
+		}
+	}
+	return last
+}
