@@ -4,28 +4,52 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"path"
 	"strings"
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/git"
 )
+
+// An otherSourceError says that a branch was published from another source.
+type otherSourceError struct{ branch, there, here, commit string }
+
+func (e *otherSourceError) Error() string {
+	return fmt.Sprintf("branch %s was published from %s, and this is %s, which does not have its commit %.12s; two sources cannot share a branch: give each a publish.branchPrefix and a repository of its own, or, if the source moved, publish once with --take-over", e.branch, e.there, e.here, e.commit)
+}
 
 // sameSource refuses to write over a branch that was published from another source.
 // A source is known by where it is, however the URL is spelled, or else by its
 // history: it has the commit that was published. In its own repository a source
-// cannot be another.
-func (r *Reconciler) sameSource(ctx context.Context, here, branch string, head git.Head) error {
-	there := publish.Trailer(head.Message, publish.TrailerRepository)
-	if r.TakeOver || r.Source == r.Target || there == "" || place(there) == place(here) {
+// can only be another folder.
+func (r *Reconciler) sameSource(ctx context.Context, here sources.Revision, branch string, head git.Head) error {
+	repository, folder := publish.Trailer(head.Message, publish.TrailerRepository), publish.Trailer(head.Message, publish.TrailerPath)
+	if r.TakeOver || repository == "" {
 		return nil
 	}
 	commit := publish.Trailer(head.Message, publish.TrailerCommit)
-	if _, err := r.Source.Resolve(ctx, commit); err == nil {
+	other := &otherSourceError{branch, at(repository, folder), at(here.Repo, r.Subdir), commit}
+	if path.Clean(folder) != path.Clean(r.Subdir) {
+		return other
+	}
+	if r.Source == r.Target || place(repository) == place(here.Repo) {
 		return nil
 	}
-	return fmt.Errorf("branch %s was published from %s, and this is %s, which does not have the commit %.12s; two sources cannot share a branch: give each a publish.branchPrefix and a repository of its own, or, if the source moved, publish once with --take-over", branch, there, here, commit)
+	if _, err := r.Source.Resolve(ctx, commit); err != nil {
+		return other
+	}
+	return nil
+}
+
+// at names a folder of a repository.
+func at(repository, folder string) string {
+	if folder == "" {
+		return repository
+	}
+	return "the folder " + folder + " of " + repository
 }
 
 // place is where a repository is: host and path, without how it is reached.
@@ -33,8 +57,8 @@ func place(repository string) string {
 	s := repository
 	if u, err := url.Parse(repository); err == nil && u.Host != "" {
 		s = u.Hostname() + "/" + strings.TrimLeft(u.Path, "/")
-	} else if host, path, ok := strings.Cut(repository, ":"); ok && !strings.Contains(host, "/") {
-		s = host[strings.LastIndex(host, "@")+1:] + "/" + strings.TrimLeft(path, "/")
+	} else if host, rest, ok := strings.Cut(repository, ":"); ok && !strings.Contains(host, "/") {
+		s = host[strings.LastIndex(host, "@")+1:] + "/" + strings.TrimLeft(rest, "/")
 	}
 	return strings.TrimSuffix(strings.TrimRight(s, "/"), ".git")
 }

@@ -64,22 +64,54 @@ func (r *Reconciler) Observe(ctx context.Context, rev string) (Observation, erro
 	if d, broken := src.BadConfig(); broken {
 		return Observation{}, fmt.Errorf("%s; nothing is published until it is mended", d)
 	}
-	obs := Observation{Input: plan.Input{
-		Source: src, Medium: plan.Branch, Allow: r.Allow, Now: r.Now().UTC().Truncate(time.Second),
-		LastGood: map[string]render.Source{}, Published: map[string]tree.Published{},
-	}}
-	if err := r.published(ctx, &obs); err != nil {
+	obs := r.observation(src, plan.Branch)
+	heads, err := r.Target.Heads(ctx)
+	if err == nil {
+		err = r.published(ctx, &obs, heads, r.Target.Branch)
+	}
+	if err != nil {
 		return Observation{}, fmt.Errorf("reading what is published: %w", err)
 	}
 	return obs, nil
 }
 
-// published reads the state branch and every cluster branch.
-func (r *Reconciler) published(ctx context.Context, obs *Observation) error {
-	heads, err := r.Target.Heads(ctx)
+// Look reads a snapshot of the source, and what is published from it as the target
+// knows it: a clone remembers the branches of its origin. It is for reports, and
+// nothing is to be written from it.
+func (r *Reconciler) Look(ctx context.Context, s sources.Snapshot) (Observation, error) {
+	src, err := render.Load(s, r.Cache)
 	if err != nil {
-		return err //nolint:wrapcheck // the caller says of what
+		return Observation{}, fmt.Errorf("reading the source: %w", err)
 	}
+	obs := r.observation(src, plan.Folder)
+	if r.Target == nil {
+		return obs, nil
+	}
+	heads, err := r.Target.Tracked(ctx)
+	if err == nil {
+		err = r.published(ctx, &obs, heads, func(ctx context.Context, branch string) (git.Head, bool, error) {
+			h, err := r.Target.Commit(ctx, heads[branch])
+			return h, err == nil, err
+		})
+	}
+	if _, other := errors.AsType[*otherSourceError](err); other {
+		return r.observation(src, plan.Folder), nil // nothing was published from this one
+	}
+	if err != nil {
+		return Observation{}, fmt.Errorf("reading what is published: %w", err)
+	}
+	return obs, nil
+}
+
+func (r *Reconciler) observation(src render.Source, m plan.Medium) Observation {
+	return Observation{Input: plan.Input{
+		Source: src, Medium: m, Allow: r.Allow, Now: r.Now().UTC().Truncate(time.Second),
+		LastGood: map[string]render.Source{}, Published: map[string]tree.Published{},
+	}}
+}
+
+// published reads the state branch and every cluster branch of heads.
+func (r *Reconciler) published(ctx context.Context, obs *Observation, heads map[string]files.ID, read func(ctx context.Context, branch string) (git.Head, bool, error)) error {
 	prefix := obs.Input.Source.Config.Publish.BranchPrefix
 	var wanted []string
 	for _, branch := range slices.Sorted(maps.Keys(heads)) {
@@ -93,14 +125,14 @@ func (r *Reconciler) published(ctx context.Context, obs *Observation) error {
 	obs.Heads.Clusters = map[string]files.ID{}
 	var published []git.Head
 	for _, branch := range wanted {
-		head, ok, err := r.Target.Branch(ctx, branch)
+		head, ok, err := read(ctx, branch)
 		if err != nil {
 			return err //nolint:wrapcheck // it names the branch
 		}
 		if !ok {
 			continue
 		}
-		if err := r.sameSource(ctx, obs.Input.Source.Revision.Repo, branch, head); err != nil {
+		if err := r.sameSource(ctx, obs.Input.Source.Revision, branch, head); err != nil {
 			return err
 		}
 		published = append(published, head)

@@ -52,18 +52,40 @@ func revOr(rev string) string {
 	return rev
 }
 
-// build plans a source on its own, without what was published from it.
+// build plans a source for a report, with what was published from it as far as this
+// machine knows: previous decisions count, as they would when it is published.
 func (l location) build(ctx context.Context) (plan.Plan, plan.Input, error) {
 	s, err := l.snapshot(ctx)
 	if err != nil {
 		return plan.Plan{}, plan.Input{}, err
 	}
-	src, err := render.Load(s, nil)
+	r := &reconciler.Reconciler{Now: time.Now}
+	if r.Source, r.Subdir, err = openSource(ctx, l.path, credentials{}); err == nil {
+		if r.Target, err = publishedTo(ctx, s, r.Source); err != nil {
+			return plan.Plan{}, plan.Input{}, err
+		}
+	} // else it is a directory that is in no repository, and nothing was published from it
+	obs, err := r.Look(ctx, s)
 	if err != nil {
 		return plan.Plan{}, plan.Input{}, err
 	}
-	in := plan.Input{Source: src, Medium: plan.Folder, Now: time.Now()}
-	return plan.Build(in), in, nil
+	p := r.Build(ctx, &obs)
+	return p, obs.Input, nil
+}
+
+// publishedTo opens the repository that a source is published to; nil if its config
+// names one that is not on this machine.
+func publishedTo(ctx context.Context, s sources.Snapshot, source *git.Repo) (*git.Repo, error) {
+	switch to, err := configured(s); {
+	case err != nil:
+		return nil, err
+	case to == "":
+		return source, nil
+	case git.IsURL(to):
+		return nil, nil //nolint:nilnil // a report asks no server
+	default:
+		return open(ctx, to, credentials{})
+	}
 }
 
 // credentials are what the flags and the environment say for a repository.

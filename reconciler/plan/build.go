@@ -159,7 +159,9 @@ func (b *builder) layOut() {
 			groups[key] = cp
 		}
 		cp.Name = c.Name
-		cp.Held = g.judge(&cp, before)
+		if b.in.Medium == Branch {
+			cp.Held = g.judge(&cp, before)
+		}
 		b.plan.Stats.Placed += cp.Objects
 		b.plan.Clusters = append(b.plan.Clusters, cp)
 	}

@@ -39,6 +39,28 @@ func (r *Repo) Heads(ctx context.Context) (map[string]files.ID, error) {
 	return branches(all), nil
 }
 
+// Tracked returns Heads and, for a repository on disk, the branches that only its
+// remote origin had when it was fetched last.
+func (r *Repo) Tracked(ctx context.Context) (map[string]files.ID, error) {
+	heads, err := r.Heads(ctx)
+	if err != nil || r.remote != nil {
+		return heads, err
+	}
+	all, err := r.refs.List(tracking)
+	if err != nil {
+		return nil, fmt.Errorf("reading the branches of origin in %s: %w", r.shown, err)
+	}
+	for name, id := range all {
+		branch := strings.TrimPrefix(name, tracking)
+		if _, ok := heads[branch]; !ok {
+			heads[branch] = id
+		}
+	}
+	return heads, nil
+}
+
+const tracking = "refs/remotes/origin/"
+
 // branches picks the branches from refs and shortens their names.
 func branches(all map[string]files.ID) map[string]files.ID {
 	short := make(map[string]files.ID, len(all))
