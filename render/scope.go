@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
@@ -43,10 +44,16 @@ var builtinGroups = []string{
 
 type groupKind struct{ group, kind string }
 
-// scopes tells cluster-scoped kinds from namespaced ones.
-func scopes(objs []*object.Object) map[groupKind]bool {
+// Scopes tells cluster-scoped kinds from namespaced ones: the built-in kinds, and
+// those that CustomResourceDefinitions define.
+type Scopes struct {
+	namespaced map[groupKind]bool
+}
+
+// ScopesOf learns from the CustomResourceDefinitions among objs.
+func ScopesOf(objs ...[]*object.Object) Scopes {
 	namespaced := map[groupKind]bool{}
-	for _, o := range objs {
+	for o := range slices.Values(slices.Concat(objs...)) {
 		if o.Ref().Kind != "CustomResourceDefinition" || o.Ref().Group != "apiextensions.k8s.io" {
 			continue
 		}
@@ -61,45 +68,67 @@ func scopes(objs []*object.Object) map[groupKind]bool {
 			namespaced[groupKind{group, kind}] = false
 		}
 	}
-	return namespaced
+	return Scopes{namespaced}
+}
+
+// Namespaced reports whether objects of a kind have a namespace; known is false for
+// a kind that nothing here defines.
+func (s Scopes) Namespaced(group, kind string) (namespaced, known bool) {
+	if namespaced, known = s.namespaced[groupKind{group, kind}]; known {
+		return namespaced, true
+	}
+	if isBuiltin(group) {
+		return true, true
+	}
+	return false, false
+}
+
+// Released returns what a release in a namespace rendered to as it would be
+// installed: a namespaced object that names no namespace is in the release's. A kind
+// that is not known is taken for namespaced, unless its name says otherwise, as
+// those of ClusterIssuer and GatewayClass do.
+func (s Scopes) Released(o *object.Object, namespace string) *object.Object {
+	r := o.Ref()
+	namespaced, known := s.Namespaced(r.Group, r.Kind)
+	if !known {
+		namespaced = !strings.HasPrefix(r.Kind, "Cluster") && !strings.HasSuffix(r.Kind, "Class")
+	}
+	switch {
+	case namespaced && r.Namespace == "":
+		return o.InNamespace(namespace)
+	case !namespaced && known && r.Namespace != "":
+		return o.InNamespace("")
+	}
+	return o
 }
 
 // scope puts namespaced objects that name no namespace into "default", as kubectl
 // does, and takes the namespace off cluster-scoped ones.
 func (l *loader) scope() {
-	all := append([]*object.Object(nil), l.src.Objects...)
+	all := [][]*object.Object{l.src.Objects}
 	for _, objs := range l.src.Bound {
-		all = append(all, objs...)
+		all = append(all, objs)
 	}
-	namespaced := scopes(all)
-	for i, o := range l.src.Objects {
-		l.src.Objects[i] = l.placed(o, namespaced)
-	}
-	for _, objs := range l.src.Bound {
+	scopes := ScopesOf(all...)
+	for _, objs := range all {
 		for i, o := range objs {
-			objs[i] = l.placed(o, namespaced)
+			objs[i] = l.placed(o, scopes)
 		}
 	}
 }
 
-func (l *loader) placed(o *object.Object, scopes map[groupKind]bool) *object.Object {
+func (l *loader) placed(o *object.Object, scopes Scopes) *object.Object {
 	r := o.Ref()
-	namespaced, known := scopes[groupKind{r.Group, r.Kind}]
-	if !known {
-		namespaced = isBuiltin(r.Group)
-		if !namespaced && r.Namespace == "" && !isOwnKind(r) {
-			l.report("unknown-scope", diag.Notice, o.Pos(),
-				fmt.Sprintf("%s names no namespace and its kind is not known here; it is taken for cluster-scoped", r),
-				"give it a metadata.namespace, or put its CustomResourceDefinition into the source")
-		}
-		if !namespaced {
-			return o
-		}
-	}
+	namespaced, known := scopes.Namespaced(r.Group, r.Kind)
 	switch {
+	case !known && r.Namespace == "" && !isOwnKind(r):
+		l.report("unknown-scope", diag.Notice, o.Pos(),
+			fmt.Sprintf("%s names no namespace and its kind is not known here; it is taken for cluster-scoped", r),
+			"give it a metadata.namespace, or put its CustomResourceDefinition into the source")
+		return o
 	case namespaced && r.Namespace == "":
 		return o.InNamespace(defaultNamespace)
-	case !namespaced && r.Namespace != "":
+	case known && !namespaced && r.Namespace != "":
 		return o.InNamespace("")
 	}
 	return o

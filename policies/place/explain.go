@@ -107,6 +107,8 @@ func (s *Scheduler) explain(i int, a attempt) string {
 		return s.filter.missing[i] + " is empty, and a spread constraint needs it"
 	case isEvicting:
 		return "the template is being evicted from it"
+	case isElsewhere:
+		return "the release that it is part of does not have it there"
 	default:
 		return ""
 	}

@@ -132,6 +132,7 @@ const (
 	isUnmatched
 	lacksProperty
 	isEvicting
+	isElsewhere
 )
 
 // judge holds cluster i against every filter, in Karmada's order (section A.9).
@@ -151,6 +152,8 @@ func (s *Scheduler) judge(i int, g *group, q *query) verdict {
 		return lacksProperty
 	case slices.Contains(q.Evicting, c.Name):
 		return isEvicting
+	case q.Only != nil && !q.Only(c.Name):
+		return isElsewhere
 	}
 	return fits
 }
@@ -266,6 +269,8 @@ func (s *Scheduler) karmadaReason(i int, v verdict) string {
 		return fmt.Sprintf("cluster(s) did not have %s property", s.filter.missing[i])
 	case isEvicting:
 		return "cluster(s) is in the process of eviction"
+	case isElsewhere:
+		return "cluster(s) did not have the release"
 	default: // Karmada passes over clusters that are being deleted without a word
 		return ""
 	}

@@ -43,6 +43,9 @@ type Request struct {
 	// AlsoServed reports whether the cluster gets the template's kind together
 	// with the template; nil when none does.
 	AlsoServed func(cluster string) bool
+	// Only reports the clusters that may have the template at all, because it is part
+	// of a release that is placed; nil for all.
+	Only func(cluster string) bool
 }
 
 // Reason is the reason of Karmada's Scheduled condition.
@@ -136,7 +139,7 @@ func (s *Scheduler) Settled(r Request) bool {
 	var total int64
 	for _, t := range r.Previous {
 		i, ok := s.index(t.Name)
-		if !ok || deleting(s.clusters[i]) {
+		if !ok || deleting(s.clusters[i]) || r.Only != nil && !r.Only(t.Name) {
 			return false
 		}
 		total += int64(t.Replicas)

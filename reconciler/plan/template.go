@@ -12,12 +12,12 @@ import (
 
 // template is an object on its way through the plan.
 type template struct {
-	object  *object.Object
+	variant // the only one, or that of the first cluster
+
 	subject policies.Subject
-	// content is the object with the API server's defaults, as Karmada sees it;
-	// added are the defaults, to be taken away again.
-	content map[string]any
-	added   []interpret.Path
+	// part says which release the template is part of; nil for one that stands for
+	// itself.
+	part *part
 
 	policy   *policies.Propagation
 	decision Decision
@@ -38,10 +38,33 @@ type template struct {
 	fresh      bool
 }
 
+// variant is what a template says. What is part of a release may say another thing
+// in another cluster.
+type variant struct {
+	object *object.Object
+	// content is the object with the API server's defaults, as Karmada sees it;
+	// added are the defaults, to be taken away again.
+	content map[string]any
+	added   []interpret.Path
+}
+
+func newVariant(o *object.Object) variant {
+	v := variant{object: o}
+	v.content, v.added = interpret.Default(o.Content())
+	return v
+}
+
 func newTemplate(o *object.Object) *template {
-	t := &template{object: o, subject: policies.SubjectOf(o)}
-	t.content, t.added = interpret.Default(o.Content())
-	return t
+	return &template{variant: newVariant(o), subject: policies.SubjectOf(o)}
+}
+
+// in returns what the template says in a cluster, and the number of that variant.
+func (t *template) in(cluster string) (variant, int) {
+	if t.part == nil {
+		return t.variant, 0
+	}
+	n := t.part.of[cluster]
+	return t.part.variants[n], n
 }
 
 // divided reports whether the template's replicas are shared out.

@@ -78,6 +78,7 @@ func (b *builder) write() {
 
 // class is what a template's manifest in a cluster depends on.
 type class struct {
+	variant     int
 	replicas    int32
 	completions int64  // -1: as written
 	rules       string // one byte a rule: does it match there?
@@ -116,13 +117,14 @@ func (w *writer) template(t *template, targets []target) {
 			w.keepPublished(ref, i, c.Name)
 			continue
 		}
-		k := class{replicas: c.Replicas, completions: -1, rules: w.matching(rules, i)}
+		v, n := t.in(c.Name)
+		k := class{variant: n, replicas: c.Replicas, completions: -1, rules: w.matching(rules, i)}
 		if n, ok := shares[c.Name]; ok {
 			k.completions = n
 		}
 		r, known := classes[k]
 		if !known {
-			r = w.encode(t, k, rules)
+			r = w.encode(t, v, k, rules)
 			classes[k] = r
 			if r.err != nil {
 				failed = append(failed, r)
@@ -192,18 +194,18 @@ func completions(t *template) map[string]int64 {
 
 // encode makes the manifest of a class: replicas, completions, overrides, then
 // what Karmada prunes and marks.
-func (w *writer) encode(t *template, k class, rules []*override.Rule) *result {
-	if d := w.secret(t.object); d != nil {
+func (w *writer) encode(t *template, v variant, k class, rules []*override.Rule) *result {
+	if d := w.secret(v.object); d != nil {
 		return &result{err: d}
 	}
-	if raw, sealed := t.object.Sealed(); sealed {
+	if raw, sealed := v.object.Sealed(); sealed {
 		return w.sealed(t, k, raw)
 	}
-	content, err := w.revise(t, k)
+	content, err := w.revise(t, v, k)
 	if err != nil {
 		return &result{err: &diag.Diagnostic{
-			Code: "replicas", Severity: diag.Error, Pos: t.object.Pos(),
-			Message: fmt.Sprintf("the replicas of %s cannot be set: %v", t.object.Ref(), err), Hint: keptHint,
+			Code: "replicas", Severity: diag.Error, Pos: v.object.Pos(),
+			Message: fmt.Sprintf("the replicas of %s cannot be set: %v", v.object.Ref(), err), Hint: keptHint,
 		}}
 	}
 	for n, r := range rules {
@@ -214,10 +216,10 @@ func (w *writer) encode(t *template, k class, rules []*override.Rule) *result {
 			return &result{err: overrideFailed(t, r, err)}
 		}
 	}
-	if err := sameName(t.object, content); err != nil {
+	if err := sameName(v.object, content); err != nil {
 		return &result{err: overrideFailed(t, rules[0], err)}
 	}
-	content = marked(interpret.Prune(interpret.Undefault(content, t.added)), t)
+	content = marked(interpret.Prune(interpret.Undefault(content, v.added)), t)
 	return &result{blob: w.blob(files.NewBlob(object.Encode(content)))}
 }
 
@@ -245,8 +247,8 @@ func sameName(o *object.Object, content map[string]any) error {
 }
 
 // revise sets replicas and completions where the binding is a workload.
-func (w *writer) revise(t *template, k class) (map[string]any, error) {
-	content := t.content
+func (w *writer) revise(t *template, v variant, k class) (map[string]any, error) {
+	content := v.content
 	if t.policy != nil && t.isWorkload() && w.interpret.Revisable(content) {
 		revised, err := w.interpret.Revise(content, k.replicas)
 		if err != nil {
@@ -376,8 +378,8 @@ func (w *writer) bound() {
 				continue
 			}
 			ref := w.ref(o.Ref())
-			t := &template{object: o, content: o.Content()}
-			r := w.encode(t, class{completions: -1}, nil)
+			t := &template{variant: variant{object: o, content: o.Content()}}
+			r := w.encode(t, t.variant, class{completions: -1}, nil)
 			if r.err != nil {
 				w.report(*r.err)
 				w.keepPublished(ref, i, cluster)

@@ -5,6 +5,7 @@
 //
 //	bindings/<namespace|_cluster>/<name>-<kind>.yaml   ResourceBinding or ClusterResourceBinding
 //	clusters/<name>.yaml                               Cluster, with the observation that was used
+//	releases/<namespace>/<name>-<kind>[.<cluster>].json   what a release rendered to
 //	last-good.json                                     only while something is broken
 //	held.json                                          only while a cluster is held
 //
@@ -32,6 +33,7 @@ const Branch = "waybill/state"
 const (
 	bindingsDir  = "bindings"
 	clustersDir  = "clusters"
+	releasesDir  = "releases"
 	lastGoodFile = "last-good.json"
 	heldFile     = "held.json"
 	clusterScope = "_cluster"
@@ -51,8 +53,32 @@ type State struct {
 	LastGood map[string]string
 	// Held are the clusters that were held, with the reasons.
 	Held map[string]string
+	// Releases are what releases rendered to.
+	Releases []Release
 
 	root *files.Folder
+}
+
+// Release is what a release rendered to: the objects that stay where they are if it
+// cannot be rendered once.
+type Release struct {
+	// Cluster is the cluster that the release is bound to by its directory; empty for
+	// one of the whole source.
+	Cluster string       `json:"cluster,omitempty"`
+	Release object.Ref   `json:"release"`
+	Objects []object.Ref `json:"objects"` // sorted
+}
+
+// path is where the release is remembered.
+func (r Release) path() (dir, name string) {
+	dir, name = r.Release.Namespace, BindingName(r.Release)
+	if dir == "" {
+		dir = clusterScope
+	}
+	if r.Cluster != "" {
+		name += "." + r.Cluster
+	}
+	return dir, name + ".json"
 }
 
 // Root returns the folder that the state was read from; nil for the zero value.
@@ -63,7 +89,8 @@ func Decode(root *files.Folder) (State, error) {
 	s := State{Bindings: map[object.Ref]*karmada.ResourceBinding{}, root: root}
 	for path, e := range root.All() {
 		table := map[string]*map[string]string{lastGoodFile: &s.LastGood, heldFile: &s.Held}[path]
-		if e.Blob == nil || !strings.HasPrefix(path, bindingsDir+"/") && table == nil {
+		isRelease := strings.HasPrefix(path, releasesDir+"/")
+		if e.Blob == nil || !strings.HasPrefix(path, bindingsDir+"/") && table == nil && !isRelease {
 			continue
 		}
 		data, err := e.Blob.Bytes()
@@ -74,6 +101,14 @@ func Decode(root *files.Folder) (State, error) {
 			if err := json.Unmarshal(data, table); err != nil {
 				return State{}, fmt.Errorf("decoding %s: %w", path, err)
 			}
+			continue
+		}
+		if isRelease {
+			var r Release
+			if err := json.Unmarshal(data, &r); err != nil {
+				return State{}, fmt.Errorf("decoding %s: %w", path, err)
+			}
+			s.Releases = append(s.Releases, r)
 			continue
 		}
 		b, err := decodeBinding(data)
@@ -116,6 +151,7 @@ type Content struct {
 	Clusters []*karmada.Cluster         // in the order of names
 	LastGood map[string]string
 	Held     map[string]string
+	Releases []Release
 }
 
 // Encode lays content out as the folder of the state branch.
@@ -157,6 +193,13 @@ func Encode(c Content) (*files.Folder, error) {
 	if clusters != nil {
 		top = append(top, files.DirEntry(clustersDir, clusters))
 	}
+	releases, err := encodeReleases(c.Releases)
+	if err != nil {
+		return nil, err
+	}
+	if releases != nil {
+		top = append(top, files.DirEntry(releasesDir, releases))
+	}
 	for name, table := range map[string]map[string]string{lastGoodFile: c.LastGood, heldFile: c.Held} {
 		if len(table) == 0 {
 			continue
@@ -168,6 +211,26 @@ func Encode(c Content) (*files.Folder, error) {
 		top = append(top, files.FileEntry(name, files.NewBlob(append(data, '\n'))))
 	}
 	return files.NewFolder(top), nil
+}
+
+func encodeReleases(releases []Release) (*files.Folder, error) {
+	dirs := map[string][]files.Entry{}
+	for _, r := range releases {
+		data, err := json.MarshalIndent(r, "", "  ")
+		if err != nil {
+			return nil, fmt.Errorf("encoding release %s: %w", r.Release, err)
+		}
+		dir, name := r.path()
+		dirs[dir] = append(dirs[dir], files.FileEntry(name, files.NewBlob(append(data, '\n'))))
+	}
+	if len(dirs) == 0 {
+		return nil, nil
+	}
+	var entries []files.Entry
+	for dir, list := range dirs {
+		entries = append(entries, files.DirEntry(dir, files.NewFolder(list)))
+	}
+	return files.NewFolder(entries), nil
 }
 
 func encodeClusters(clusters []*karmada.Cluster) (*files.Folder, error) {
