@@ -18,6 +18,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -33,8 +34,9 @@ type Reconciler struct {
 	Target  *git.Repo // may be Source
 	Subdir  string    // folder of the source to read; empty for all
 	Cache   render.Cache
-	Version string // of the running Waybill, for commit trailers
-	Allow   string // removals to allow; see plan.Input
+	Engine  render.Engine // nil: what needs one is reported as not rendered
+	Version string        // of the running Waybill, for commit trailers
+	Allow   string        // removals to allow; see plan.Input
 	// TakeOver lets branches be written that were published from another source.
 	TakeOver bool
 	// Now tells the time for which schedules of the source are judged.
@@ -46,6 +48,8 @@ type Reconciler struct {
 type Observation struct {
 	Input plan.Input
 	Heads publish.Heads
+	// Snapshot is what the source was read from, for what is rendered later.
+	Snapshot sources.Snapshot
 }
 
 // Observe reads the source at rev and what is published from it.
@@ -57,14 +61,14 @@ func (r *Reconciler) Observe(ctx context.Context, rev string) (Observation, erro
 	if slices.ContainsFunc(snapshot.Files(), func(f sources.File) bool { return f.Path == "waybill.metadata" }) {
 		return Observation{}, fmt.Errorf("%s is what Waybill published, and no source; check out the source's branch, or name it with --rev", rev)
 	}
-	src, err := render.Load(snapshot, r.Cache)
+	src, err := r.load(ctx, snapshot)
 	if err != nil {
 		return Observation{}, fmt.Errorf("reading the source: %w", err)
 	}
 	if d, broken := src.BadConfig(); broken {
 		return Observation{}, fmt.Errorf("%s; nothing is published until it is mended", d)
 	}
-	obs := r.observation(src, plan.Branch)
+	obs := r.observation(snapshot, src, plan.Branch)
 	heads, err := r.Target.Heads(ctx)
 	if err == nil {
 		err = r.published(ctx, &obs, heads, r.Target.Branch)
@@ -79,11 +83,11 @@ func (r *Reconciler) Observe(ctx context.Context, rev string) (Observation, erro
 // knows it: a clone remembers the branches of its origin. It is for reports, and
 // nothing is to be written from it.
 func (r *Reconciler) Look(ctx context.Context, s sources.Snapshot) (Observation, error) {
-	src, err := render.Load(s, r.Cache)
+	src, err := r.load(ctx, s)
 	if err != nil {
 		return Observation{}, fmt.Errorf("reading the source: %w", err)
 	}
-	obs := r.observation(src, plan.Folder)
+	obs := r.observation(s, src, plan.Folder)
 	if r.Target == nil {
 		return obs, nil
 	}
@@ -95,7 +99,7 @@ func (r *Reconciler) Look(ctx context.Context, s sources.Snapshot) (Observation,
 		})
 	}
 	if _, other := errors.AsType[*otherSourceError](err); other {
-		return r.observation(src, plan.Folder), nil // nothing was published from this one
+		return r.observation(s, src, plan.Folder), nil // nothing was published from this one
 	}
 	if err != nil {
 		return Observation{}, fmt.Errorf("reading what is published: %w", err)
@@ -103,8 +107,13 @@ func (r *Reconciler) Look(ctx context.Context, s sources.Snapshot) (Observation,
 	return obs, nil
 }
 
-func (r *Reconciler) observation(src render.Source, m plan.Medium) Observation {
-	return Observation{Input: plan.Input{
+// load reads a snapshot with what the reconciler has to read it with.
+func (r *Reconciler) load(ctx context.Context, s sources.Snapshot) (render.Source, error) {
+	return render.Load(ctx, s, render.With{Cache: r.Cache, Engine: r.Engine}) //nolint:wrapcheck // it says what
+}
+
+func (r *Reconciler) observation(s sources.Snapshot, src render.Source, m plan.Medium) Observation {
+	return Observation{Snapshot: s, Input: plan.Input{
 		Source: src, Medium: m, Allow: r.Allow, Now: r.Now().UTC().Truncate(time.Second),
 		LastGood: map[string]render.Source{}, Published: map[string]tree.Published{},
 	}}
@@ -165,14 +174,43 @@ func ReadState(head git.Head) (state.State, error) {
 	return s, nil
 }
 
-// Build plans an observation. Where parts of the source are broken it reads the
-// earlier commits in which they were sound, and plans again.
-func (r *Reconciler) Build(ctx context.Context, obs *Observation) plan.Plan {
-	p := plan.Build(obs.Input)
-	for r.readMissing(ctx, obs, p.Missing) {
-		p = plan.Build(obs.Input)
+// Build plans an observation. What the plan wants rendered first is rendered, where
+// parts of the source are broken the earlier commits are read in which they were
+// sound, and it is planned again. The error is ours.
+func (r *Reconciler) Build(ctx context.Context, obs *Observation) (plan.Plan, error) {
+	if obs.Input.Rendered == nil {
+		obs.Input.Rendered = map[string]engine.Rendered{}
 	}
-	return p
+	for {
+		p := plan.Build(obs.Input)
+		if len(p.Wanted) > 0 {
+			if err := r.render(ctx, obs, p.Wanted); err != nil {
+				return p, err
+			}
+			continue
+		}
+		if !r.readMissing(ctx, obs, p.Missing) {
+			return p, nil
+		}
+	}
+}
+
+// render does the jobs that a plan wants.
+func (r *Reconciler) render(ctx context.Context, obs *Observation, jobs []engine.Job) error {
+	results := make([]engine.Rendered, len(jobs))
+	for i := range results {
+		results[i].Diags = []diag.Diagnostic{{Code: "not-rendered", Severity: diag.Error, Message: "nothing here renders releases"}}
+	}
+	if r.Engine != nil {
+		var err error
+		if results, err = r.Engine.Render(ctx, obs.Snapshot, jobs); err != nil {
+			return fmt.Errorf("rendering releases: %w", err)
+		}
+	}
+	for i, j := range jobs {
+		obs.Input.Rendered[j.Key()] = results[i]
+	}
+	return nil
 }
 
 // readMissing reads the earlier commits that a plan asks for; false if none could
@@ -184,7 +222,7 @@ func (r *Reconciler) readMissing(ctx context.Context, obs *Observation, missing 
 		if err != nil {
 			continue // the plan goes on without it, and removes nothing
 		}
-		src, err := render.Load(snapshot, r.Cache)
+		src, err := r.load(ctx, snapshot)
 		if err != nil {
 			continue
 		}
@@ -235,7 +273,10 @@ func (r *Reconciler) DryRun(ctx context.Context, rev string) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	res := Result{Plan: r.Build(ctx, &obs)}
+	var res Result
+	if res.Plan, err = r.Build(ctx, &obs); err != nil {
+		return res, err
+	}
 	updates, diags, err := publish.Changes(&res.Plan, obs.Input.Published, obs.Input.State, obs.Heads, r.Version)
 	if err != nil {
 		return res, err //nolint:wrapcheck // it says what
@@ -251,10 +292,17 @@ func (r *Reconciler) Compare(ctx context.Context, base string, head sources.Snap
 	if err != nil {
 		return preview.Report{}, err
 	}
-	before := r.Build(ctx, &obs)
-	if obs.Input.Source, err = render.Load(head, r.Cache); err != nil {
+	before, err := r.Build(ctx, &obs)
+	if err != nil {
+		return preview.Report{}, err
+	}
+	if obs.Input.Source, err = r.load(ctx, head); err != nil {
 		return preview.Report{}, fmt.Errorf("reading the source: %w", err)
 	}
-	after := r.Build(ctx, &obs)
+	obs.Snapshot, obs.Input.Rendered = head, nil
+	after, err := r.Build(ctx, &obs)
+	if err != nil {
+		return preview.Report{}, err
+	}
 	return preview.Compare(&before, &after) //nolint:wrapcheck // it says what
 }

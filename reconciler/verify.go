@@ -12,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
 )
@@ -48,12 +49,14 @@ func (r *Reconciler) Verify(ctx context.Context, branch string) (Verification, e
 	}
 	at := *r
 	at.Subdir = publish.Trailer(head.Message, publish.TrailerPath)
-	in, err := at.inputOf(ctx, head, branch)
-	if err != nil {
+	var obs Observation
+	if obs.Input, obs.Snapshot, err = at.inputOf(ctx, head, branch); err != nil {
 		return v, fmt.Errorf("reading what %s was made from: %w", branch, err)
 	}
-	obs := Observation{Input: in}
-	p := at.Build(ctx, &obs)
+	p, err := at.Build(ctx, &obs)
+	if err != nil {
+		return v, err
+	}
 	want, err := rebuilt(&p, branch, obs.Input.Published, head)
 	if err != nil {
 		return v, err
@@ -69,28 +72,28 @@ func (r *Reconciler) Verify(ctx context.Context, branch string) (Verification, e
 }
 
 // inputOf collects the input of the plan that a commit was written by.
-func (r *Reconciler) inputOf(ctx context.Context, head git.Head, branch string) (plan.Input, error) {
+func (r *Reconciler) inputOf(ctx context.Context, head git.Head, branch string) (plan.Input, sources.Snapshot, error) {
 	snapshot, err := r.Source.Snapshot(ctx, publish.Trailer(head.Message, publish.TrailerCommit), r.Subdir)
 	if err != nil {
-		return plan.Input{}, err //nolint:wrapcheck // the caller says of what
+		return plan.Input{}, nil, err //nolint:wrapcheck // the caller says of what
 	}
-	src, err := render.Load(snapshot, r.Cache)
+	src, err := r.load(ctx, snapshot)
 	if err != nil {
-		return plan.Input{}, err //nolint:wrapcheck // the caller says of what
+		return plan.Input{}, nil, err //nolint:wrapcheck // the caller says of what
 	}
 	in := plan.Input{Source: src, Medium: plan.Branch, Allow: plan.AllowAll, LastGood: map[string]render.Source{}, Published: map[string]tree.Published{}}
 	if at := publish.Trailer(head.Message, publish.TrailerTime); at != "" {
 		if in.Now, err = time.Parse(time.RFC3339, at); err != nil {
-			return plan.Input{}, fmt.Errorf("reading the trailer %s: %w", publish.TrailerTime, err)
+			return plan.Input{}, nil, fmt.Errorf("reading the trailer %s: %w", publish.TrailerTime, err)
 		}
 	}
 	if commit := publish.Trailer(head.Message, publish.TrailerState); commit != "" {
 		before, err := r.commit(ctx, commit)
 		if err != nil {
-			return plan.Input{}, err
+			return plan.Input{}, nil, err
 		}
 		if in.State, err = ReadState(before); err != nil {
-			return plan.Input{}, err
+			return plan.Input{}, nil, err
 		}
 	}
 	if previous := publish.Trailer(head.Message, publish.TrailerPrevious); previous != "" {
@@ -99,20 +102,20 @@ func (r *Reconciler) inputOf(ctx context.Context, head git.Head, branch string) 
 	if branch == state.Branch {
 		written, err := ReadState(head)
 		if err != nil {
-			return plan.Input{}, err
+			return plan.Input{}, nil, err
 		}
 		in.Held = written.Held // what was held depends on every branch at that time
 	}
 	if name, ok := strings.CutPrefix(branch, src.Config.Publish.BranchPrefix); ok && !head.Parent.IsZero() {
 		parent, err := r.Target.Commit(ctx, head.Parent)
 		if err != nil {
-			return plan.Input{}, err //nolint:wrapcheck // it names the commit
+			return plan.Input{}, nil, err //nolint:wrapcheck // it names the commit
 		}
 		if in.Published[name], err = tree.Read(parent.Tree); err != nil {
-			return plan.Input{}, err //nolint:wrapcheck // the caller says of what
+			return plan.Input{}, nil, err //nolint:wrapcheck // the caller says of what
 		}
 	}
-	return in, nil
+	return in, snapshot, nil
 }
 
 func (r *Reconciler) commit(ctx context.Context, hex string) (git.Head, error) {

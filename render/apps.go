@@ -1,6 +1,7 @@
 package render
 
 import (
+	"context"
 	"fmt"
 	"path"
 	"slices"
@@ -9,43 +10,80 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources"
 )
 
-// apps finds what needs an engine to become objects: Kustomize roots, Helm
-// releases and Flux Kustomizations. No engine is built in yet, so each is reported
-// and what belongs to it is taken out of Objects, never delivered half.
-func (l *loader) apps() error {
-	used, err := l.kustomizeFiles()
+// Engine renders jobs over the files of a snapshot. It returns a result for each, in
+// order; its error is ours, never of what people wrote.
+type Engine interface {
+	Render(ctx context.Context, files sources.Snapshot, jobs []engine.Job) ([]engine.Rendered, error)
+}
+
+// roots builds the Kustomize roots, and takes what belongs to a kustomization, or to
+// a release, out of Objects: it is never delivered by itself.
+func (l *loader) roots(ctx context.Context) error {
+	used, roots, err := l.kustomizeFiles()
 	if err != nil {
 		return err
 	}
-	l.src.Objects = slices.DeleteFunc(l.src.Objects, func(o *object.Object) bool {
-		return used[o.Pos().File] || l.isRelease(o)
-	})
+	claimed := flux.Folders(l.src.Objects)
+	isClaimed := func(file string) bool {
+		return slices.ContainsFunc(claimed, func(dir string) bool { return dir == "." || strings.HasPrefix(file, dir+"/") })
+	}
+	isTheirs := func(file string) bool { return used[file] || isClaimed(file) }
+	l.src.Objects = slices.DeleteFunc(l.src.Objects, func(o *object.Object) bool { return isTheirs(o.Pos().File) })
+	l.src.Broken = slices.DeleteFunc(l.src.Broken, func(b Broken) bool { return isTheirs(b.Path) })
+	l.src.Diags = slices.DeleteFunc(l.src.Diags, func(d diag.Diagnostic) bool { return isTheirs(d.Pos.File) })
+	roots = slices.DeleteFunc(roots, func(dir string) bool { return isClaimed(l.kustomizations[dir]) })
+	if l.with.Engine == nil {
+		for _, dir := range roots {
+			file := l.kustomizations[dir]
+			l.report("not-rendered", diag.Error, diag.Pos{File: file, Line: 1}, "the folder is a Kustomize root, and nothing here renders it", "")
+			l.src.Broken = append(l.src.Broken, Broken{Path: file})
+		}
+		return nil
+	}
+	return l.build(ctx, roots)
+}
+
+// build renders the roots.
+func (l *loader) build(ctx context.Context, roots []string) error {
+	jobs := make([]engine.Job, 0, len(roots))
+	for _, dir := range roots {
+		if dir == "" {
+			dir = "."
+		}
+		jobs = append(jobs, engine.Job{Kustomize: &engine.Kustomize{Dir: dir}})
+	}
+	results, err := l.with.Engine.Render(ctx, l.snapshot, jobs)
+	if err != nil {
+		return fmt.Errorf("rendering Kustomize roots: %w", err)
+	}
+	for i, r := range results {
+		pos := diag.Pos{File: l.kustomizations[roots[i]], Line: 1}
+		for _, d := range r.Diags {
+			if d.Pos.File == "" {
+				d.Pos = pos
+			}
+			l.src.Diags = append(l.src.Diags, d)
+		}
+		if r.Failed() {
+			l.src.Broken = append(l.src.Broken, Broken{Path: pos.File})
+			continue
+		}
+		for _, m := range r.Manifests {
+			l.src.Objects = append(l.src.Objects, m.Object.At(pos))
+		}
+	}
 	return nil
 }
 
-func (l *loader) isRelease(o *object.Object) bool {
-	r := o.Ref()
-	helm := r.Kind == "HelmRelease" && r.Group == "helm.toolkit.fluxcd.io"
-	kustomize := r.Kind == "Kustomization" && r.Group == "kustomize.toolkit.fluxcd.io"
-	if helm || kustomize {
-		l.notRendered(o.Pos(), fmt.Sprintf("%s is a release, which this version does not render", r))
-		l.src.Broken = append(l.src.Broken, Broken{Ref: r})
-	}
-	return helm || kustomize
-}
-
-func (l *loader) notRendered(pos diag.Pos, message string) {
-	l.report("not-rendered", diag.Error, pos, message+"; nothing of it is delivered",
-		"render it in CI and commit the manifests, or name it in "+IgnoreFile)
-}
-
-// kustomizeFiles reports the Kustomize roots and returns the files that any
-// kustomization uses.
-func (l *loader) kustomizeFiles() (map[string]bool, error) {
+// kustomizeFiles returns the files that any kustomization uses, and the folders of
+// the kustomizations that none uses.
+func (l *loader) kustomizeFiles() (used map[string]bool, roots []string, err error) {
 	exists := map[string]bool{}
 	for _, f := range l.snapshot.Files() {
 		exists[f.Path] = true
@@ -56,46 +94,54 @@ func (l *loader) kustomizeFiles() (map[string]bool, error) {
 			notRoot[dir] = true
 			continue
 		}
-		refs, err := l.references(l.kustomizations[dir])
+		k, err := l.references(l.kustomizations[dir])
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		for _, ref := range refs {
+		notRoot[dir] = k.component
+		for _, ref := range k.refs {
 			target := path.Join(dir, ref)
 			if exists[target] {
 				used[target] = true
-			} else if _, ok := l.kustomizations[target]; ok && target != dir {
+			}
+			if target == "." {
+				target = ""
+			}
+			if _, ok := l.kustomizations[target]; ok && target != dir {
 				notRoot[target] = true
 			}
 		}
 	}
 	for _, dir := range sortedKeys(l.kustomizations) {
 		if !notRoot[dir] {
-			l.notRendered(diag.Pos{File: l.kustomizations[dir], Line: 1}, "the folder is a Kustomize root, which this version does not render")
+			roots = append(roots, dir)
 		}
 	}
-	for _, file := range sortedKeys(used) {
-		l.src.Broken = append(l.src.Broken, Broken{Path: file})
-	}
-	return used, nil
+	return used, roots, nil
+}
+
+// references is what a kustomization may use.
+type references struct {
+	component bool     // it is a Component, which is built only as part of others
+	refs      []string // of files and folders
 }
 
 // references returns the strings of a kustomization that may name a file or a
 // folder: those of every list and map in it. A string that names nothing there is
 // no matter.
-func (l *loader) references(file string) ([]string, error) {
+func (l *loader) references(file string) (references, error) {
 	data, err := l.snapshot.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", file, err)
+		return references{}, fmt.Errorf("reading %s: %w", file, err)
 	}
-	if len(data) > object.MaxFile {
-		return nil, nil
+	if len(data) > object.MaxFile || len(object.Scan(file, data)) > 0 {
+		return references{}, nil // building the root says what is wrong with it
 	}
-	var content any
+	var content map[string]any
 	if err := sigsyaml.Unmarshal(data, &content); err != nil {
-		return nil, nil //nolint:nilerr // the root is reported as not rendered whatever it says
+		return references{}, nil //nolint:nilerr // as above
 	}
-	var refs []string
+	out := references{component: content["kind"] == "Component"}
 	var walk func(any)
 	walk = func(v any) {
 		switch v := v.(type) {
@@ -105,7 +151,7 @@ func (l *loader) references(file string) ([]string, error) {
 				v = behind
 			}
 			if v != "" && len(v) < 4096 && !strings.Contains(v, "\n") && !path.IsAbs(v) {
-				refs = append(refs, v)
+				out.refs = append(out.refs, v)
 			}
 		case []any:
 			for _, e := range v {
@@ -118,7 +164,7 @@ func (l *loader) references(file string) ([]string, error) {
 		}
 	}
 	walk(content)
-	return refs, nil
+	return out, nil
 }
 
 func sortedKeys[V any](m map[string]V) []string {

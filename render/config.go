@@ -1,14 +1,16 @@
 package render
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	kjson "sigs.k8s.io/json"
-	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/object"
 )
 
 // ConfigFile is where a source may set the options of Config.
@@ -60,7 +62,7 @@ type Scan struct {
 	Exclude []string `json:"exclude"`
 }
 
-// Publish says where trees go.
+// Publish says where trees go. A cluster's branch is BranchPrefix and its name.
 type Publish struct {
 	BranchPrefix string `json:"branchPrefix"`
 	Layout       string `json:"layout"`
@@ -92,35 +94,56 @@ func DefaultConfig() ConfigSpec {
 // ParseConfig reads a waybill.yaml strictly. What it does not say is as
 // DefaultConfig has it; with an error diagnostic the default is returned whole.
 func ParseConfig(data []byte) (ConfigSpec, []diag.Diagnostic) {
-	bad := func(format string, args ...any) (ConfigSpec, []diag.Diagnostic) {
-		return DefaultConfig(), []diag.Diagnostic{{
-			Code: badConfig, Severity: diag.Error, Pos: diag.Pos{File: ConfigFile}, Message: fmt.Sprintf(format, args...),
-			Hint: "the options are listed in docs/config.md",
-		}}
-	}
-	asJSON, err := sigsyaml.YAMLToJSONStrict(data)
-	if err != nil {
-		return bad("the file is no valid YAML: %v", err)
+	o, ds := object.Single(ConfigFile, data)
+	if o == nil {
+		for i := range ds {
+			ds[i].Code, ds[i].Hint = badConfig, configHint
+		}
+		return DefaultConfig(), ds
 	}
 	c := Config{Spec: DefaultConfig()}
-	strict, err := kjson.UnmarshalStrict(asJSON, &c)
-	if err != nil {
-		return bad("the file cannot be read: %v", err)
+	field, problem := c.read(o)
+	if problem == "" {
+		return c.Spec, nil
 	}
-	if len(strict) > 0 {
-		return bad("%v", strict[0])
+	var path []any
+	for name := range strings.SplitSeq(field, ".") {
+		path = append(path, name)
 	}
-	if c.APIVersion != "waybill.dev/v1alpha1" || c.Kind != "Config" {
-		return bad("apiVersion is %q and kind %q; want \"waybill.dev/v1alpha1\" and \"Config\"", c.APIVersion, c.Kind)
-	}
-	if err := c.Spec.check(); err != nil {
-		return bad("%v", err)
-	}
-	return c.Spec, nil
+	return DefaultConfig(), []diag.Diagnostic{{Code: badConfig, Severity: diag.Error, Pos: o.FieldPos(path), Message: problem, Hint: configHint}}
 }
 
-// check holds the options against what they may be.
-func (c *ConfigSpec) check() error {
+const configHint = "the options are listed in docs/config.md"
+
+// read takes over what a manifest says. Where it may not say so, read names the
+// field and the problem.
+func (c *Config) read(o *object.Object) (field, problem string) {
+	asJSON, err := json.Marshal(o.Content())
+	if err != nil {
+		return "", fmt.Sprintf("the file cannot be read: %v", err)
+	}
+	strict, err := kjson.UnmarshalStrict(asJSON, c)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return wrong.Field, fmt.Sprintf("%s is a %s; want a value of type %s", wrong.Field, wrong.Value, wrong.Type)
+	}
+	if err != nil {
+		return "", fmt.Sprintf("the file cannot be read: %v", err)
+	}
+	if len(strict) > 0 {
+		if unknown, ok := errors.AsType[kjson.FieldError](strict[0]); ok {
+			field = unknown.FieldPath()
+		}
+		return field, strict[0].Error()
+	}
+	if c.APIVersion != "waybill.dev/v1alpha1" || c.Kind != "Config" {
+		return "", fmt.Sprintf("apiVersion is %q and kind %q; want \"waybill.dev/v1alpha1\" and \"Config\"", c.APIVersion, c.Kind)
+	}
+	return c.Spec.check()
+}
+
+// check holds the options against what they may be. It names the first field with a
+// problem.
+func (c *ConfigSpec) check() (field, problem string) {
 	for _, e := range []struct {
 		field, value string
 		allowed      []string
@@ -130,16 +153,16 @@ func (c *ConfigSpec) check() error {
 		{"spec.publish.layout", c.Publish.Layout, []string{LayoutBranches}},
 	} {
 		if !slices.Contains(e.allowed, e.value) {
-			return fmt.Errorf("%s is %q; want one of %s", e.field, e.value, strings.Join(e.allowed, ", "))
+			return e.field, fmt.Sprintf("%s is %q; want one of %s", e.field, e.value, strings.Join(e.allowed, ", "))
 		}
 	}
-	if p := c.Publish.BranchPrefix; p == "" || strings.HasPrefix(p, "/") || strings.Contains(p, "//") || strings.ContainsAny(p, " ~^:?*[\\\x7f") || strings.Contains(p, "..") {
-		return fmt.Errorf("spec.publish.branchPrefix is %q, which no branch name can begin with", p)
+	if p := prefixProblem(c.Publish.BranchPrefix); p != "" {
+		return "spec.publish.branchPrefix", fmt.Sprintf("spec.publish.branchPrefix is %q, %s", c.Publish.BranchPrefix, p)
 	}
 	if g := c.Guard; g.MaxRemoved < 0 || g.MaxRemovedPercent < 0 || g.MaxRemovedPercent > 100 {
-		return fmt.Errorf("spec.guard allows %d objects or %d percent; want at least 0, and at most 100 percent", g.MaxRemoved, g.MaxRemovedPercent)
+		return "spec.guard", fmt.Sprintf("spec.guard allows %d objects or %d percent; want at least 0, and at most 100 percent", g.MaxRemoved, g.MaxRemovedPercent)
 	}
-	return nil
+	return "", ""
 }
 
 // BadConfig returns what is wrong with the source's waybill.yaml, if anything is.

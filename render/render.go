@@ -9,6 +9,8 @@ package render
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -18,6 +20,7 @@ import (
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/ignore"
+	"github.com/waybill-dev/waybill/sources/lock"
 )
 
 // IgnoreFile names what a source does not want to be looked at, in gitignore
@@ -31,6 +34,7 @@ const PathAnnotation = "waybill.dev/path"
 type Source struct {
 	Revision sources.Revision
 	Config   ConfigSpec
+	Lock     lock.Lock // what waybill.lock says of charts
 	// Objects are the manifests in the order of their files, those of
 	// cluster-bound directories left out. Duplicates are left out too.
 	Objects []*object.Object
@@ -86,19 +90,28 @@ type Cache interface {
 	Keep(key string, d object.Decoded)
 }
 
-// Load reads a snapshot. The error is of the store, never of what people wrote.
-func Load(s sources.Snapshot, c Cache) (Source, error) {
-	l := loader{snapshot: s, cache: c, src: Source{Revision: s.Revision(), Config: DefaultConfig(), Bound: map[string][]*object.Object{}}}
+// With is what Load works with. The zero value remembers nothing, and reports
+// Kustomize roots as not rendered.
+type With struct {
+	Cache  Cache
+	Engine Engine
+}
+
+// Load reads a snapshot, and builds its Kustomize roots. The error is of the store
+// or of the engine, never of what people wrote.
+func Load(ctx context.Context, s sources.Snapshot, w With) (Source, error) {
+	l := loader{snapshot: s, with: w, src: Source{Revision: s.Revision(), Config: DefaultConfig(), Bound: map[string][]*object.Object{}}}
 	if err := l.configure(); err != nil {
 		return Source{}, err
 	}
+	l.findWritten()
 	if err := l.read(); err != nil {
 		return Source{}, err
 	}
-	sortByPlace(l.src.Objects)
-	if err := l.apps(); err != nil {
+	if err := l.roots(ctx); err != nil {
 		return Source{}, err
 	}
+	sortByPlace(l.src.Objects)
 	l.bind()
 	l.scope()
 	l.unique()
@@ -112,9 +125,10 @@ func Load(s sources.Snapshot, c Cache) (Source, error) {
 
 type loader struct {
 	snapshot                  sources.Snapshot
-	cache                     Cache
+	with                      With
 	ignored, include, exclude ignore.Matcher
-	charts                    []string // folders that are Helm charts
+	charts                    []string        // folders that are Helm charts
+	written                   map[string]bool // folders that Waybill wrote
 	kustomizations            map[string]string
 	src                       Source
 }
@@ -126,7 +140,7 @@ func (l *loader) report(code string, severity diag.Severity, pos diag.Pos, messa
 // configure reads waybill.yaml and .waybillignore.
 func (l *loader) configure() error {
 	for _, f := range l.snapshot.Files() {
-		if f.Kind != sources.Regular || f.Path != ConfigFile && f.Path != IgnoreFile || f.Size > object.MaxFile {
+		if f.Kind != sources.Regular || !slices.Contains([]string{ConfigFile, IgnoreFile, lock.FileName}, f.Path) || f.Size > object.MaxFile {
 			continue
 		}
 		data, err := l.snapshot.ReadFile(f.Path)
@@ -135,6 +149,10 @@ func (l *loader) configure() error {
 		}
 		if f.Path == IgnoreFile {
 			l.ignored = ignore.Parse(string(data))
+			continue
+		}
+		if f.Path == lock.FileName {
+			l.lock(data)
 			continue
 		}
 		var ds []diag.Diagnostic
@@ -147,6 +165,20 @@ func (l *loader) configure() error {
 	l.include = ignore.Parse(strings.Join(l.src.Config.Scan.Include, "\n"))
 	l.exclude = ignore.Parse(strings.Join(l.src.Config.Scan.Exclude, "\n"))
 	return nil
+}
+
+// lock reads waybill.lock. While it cannot be read nothing is locked, so that
+// releases stay as they are.
+func (l *loader) lock(data []byte) {
+	var err error
+	if l.src.Lock, err = lock.Parse(data); err == nil {
+		return
+	}
+	pos := diag.Pos{File: lock.FileName}
+	if e, ok := errors.AsType[*lock.ParseError](err); ok {
+		pos.Line = e.Line
+	}
+	l.report("bad-lock", diag.Error, pos, err.Error(), "write it anew: waybill update")
 }
 
 // read decodes every manifest file, but charts, and files of Kustomize roots,
@@ -183,7 +215,7 @@ func (l *loader) read() error {
 // wanted reports whether f may hold manifests. Of what is passed over, only what
 // somebody asked to ignore is counted.
 func (l *loader) wanted(f sources.File) bool {
-	if hidden(f.Path) || f.Path == ConfigFile {
+	if hidden(f.Path) || f.Path == ConfigFile || l.isWritten(f.Path) {
 		return false
 	}
 	if f.Kind == sources.Regular && !isManifestName(f.Path) {
@@ -225,8 +257,8 @@ func (l *loader) decode(f sources.File) (object.Decoded, error) {
 		return object.Decoded{Broken: true, Diags: []diag.Diagnostic{d}}, nil
 	}
 	key := f.Path + "\x00" + f.Digest
-	if l.cache != nil && f.Digest != "" {
-		if d, ok := l.cache.Decoded(key); ok {
+	if l.with.Cache != nil && f.Digest != "" {
+		if d, ok := l.with.Cache.Decoded(key); ok {
 			return d, nil
 		}
 	}
@@ -235,8 +267,8 @@ func (l *loader) decode(f sources.File) (object.Decoded, error) {
 		return object.Decoded{}, fmt.Errorf("reading %s: %w", f.Path, err)
 	}
 	d := object.Decode(f.Path, data)
-	if l.cache != nil && f.Digest != "" {
-		l.cache.Keep(key, d)
+	if l.with.Cache != nil && f.Digest != "" {
+		l.with.Cache.Keep(key, d)
 	}
 	return d, nil
 }

@@ -38,6 +38,19 @@ func Tree(files map[string][]byte) fs.FS {
 	return t.sorted()
 }
 
+// Arranged returns a file system in which files of another stand at other paths: the
+// one at the path to is read from arrangement[to]. Paths that are not valid are left
+// out.
+func Arranged(from fs.FS, arrangement map[string]string) fs.FS {
+	t := newFileSystem(func(p string) ([]byte, error) { return fs.ReadFile(from, arrangement[p]) })
+	for to := range arrangement {
+		if fs.ValidPath(to) && to != "." {
+			t.add(File{Path: to})
+		}
+	}
+	return t.sorted()
+}
+
 // fileSystem is an index of files and of the folders they imply.
 type fileSystem struct {
 	read  func(path string) ([]byte, error)

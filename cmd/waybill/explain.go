@@ -31,7 +31,7 @@ rule with what it changed.`,
 		if err != nil {
 			return failure(2, err)
 		}
-		ref, err := lookUp(in, args[0], *namespace)
+		ref, err := lookUp(in, args[0], *namespace, *path)
 		if err != nil {
 			return failure(2, err)
 		}
@@ -41,23 +41,23 @@ rule with what it changed.`,
 	return cmd
 }
 
-// lookUp finds the one object that a person means.
-func lookUp(in plan.Input, arg, namespace string) (object.Ref, error) {
+// lookUp finds the one object of the source at path that a person means.
+func lookUp(in plan.Input, arg, namespace, path string) (object.Ref, error) {
 	kind, name, ok := strings.Cut(arg, "/")
-	if !ok {
+	if !ok || kind == "" || name == "" {
 		return object.Ref{}, fmt.Errorf("%q names no object; want KIND/NAME, as in deployment/web", arg)
 	}
 	kind, group, hasGroup := strings.Cut(kind, ".")
 	matches := func(r object.Ref) bool {
 		sameKind := strings.EqualFold(r.Kind, kind) || strings.EqualFold(r.Kind+"s", kind)
-		return sameKind && (!hasGroup || r.Group == group) && (name == "" || r.Name == name) && (namespace == "" || r.Namespace == namespace)
+		return sameKind && (!hasGroup || r.Group == group) && r.Name == name && (namespace == "" || r.Namespace == namespace)
 	}
 	refs := plan.Find(in, matches)
 	switch len(refs) {
 	case 1:
 		return refs[0], nil
 	case 0:
-		return object.Ref{}, fmt.Errorf("the source has no template %s; \"waybill render -C\" lists them", arg)
+		return object.Ref{}, fmt.Errorf("the source has no template %s; %q lists them", arg, "waybill render "+path)
 	}
 	names := make([]string, 0, len(refs))
 	for _, r := range refs {

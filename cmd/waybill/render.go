@@ -4,14 +4,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources/files"
 )
 
 func validateCommand() *cobra.Command {
@@ -46,11 +51,12 @@ func renderCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "render [PATH]", Short: "Write what every cluster should hold to a folder, or print it", Args: cobra.MaximumNArgs(1),
 		Long: `Render plans PATH and writes DIR/<cluster>/... as it would stand on the cluster's
-branch. Without --out it prints where everything goes. It exits with 1 if any
-diagnostic is an error, and then writes nothing unless --keep-going is given.`,
+branch, marked with a waybill.metadata, so that it is never read as a source.
+Without --out it prints where everything goes. It exits with 1 if any diagnostic is
+an error, and then writes nothing unless --keep-going is given.`,
 	}
 	rev := cmd.Flags().String("rev", "", "a commit, branch or tag of the repository at PATH, instead of the directory as it stands")
-	out := cmd.Flags().String("out", "", "folder to write to; a cluster's folder is replaced")
+	out := cmd.Flags().String("out", "", "folder to write to; what an earlier render wrote there is replaced")
 	keepGoing := cmd.Flags().Bool("keep-going", false, "write what is sound in spite of errors")
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -124,25 +130,61 @@ func placementTable(w io.Writer, p *plan.Plan) error {
 	return columns(w, []string{"OBJECT", "POLICY", "CLUSTERS", "WHERE"}, rows)
 }
 
-// writeTrees writes each cluster's tree below dir, replacing what is there.
+// writeTrees writes each cluster's tree below dir, replacing what was written there
+// before, and nothing else.
 func writeTrees(dir string, p *plan.Plan) error {
 	for _, c := range p.Clusters {
-		at := filepath.Join(dir, c.Name)
-		if err := os.RemoveAll(at); err != nil {
-			return fmt.Errorf("clearing %s: %w", at, err)
+		if err := vacate(filepath.Join(dir, c.Name)); err != nil {
+			return err
 		}
-		for path, e := range c.Tree.All() {
-			file := filepath.Join(at, filepath.FromSlash(path))
-			data, err := e.Blob.Bytes()
-			if err != nil {
-				return fmt.Errorf("reading %s: %w", path, err)
-			}
-			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-				return fmt.Errorf("writing %s: %w", file, err)
-			}
-			if err := os.WriteFile(file, data, 0o644); err != nil {
-				return fmt.Errorf("writing %s: %w", file, err)
-			}
+	}
+	meta := tree.Metadata{DrySHA: p.Revision.Commit, Version: buildVersion()}
+	if meta.DrySHA != "" { // else the repository is a path of this machine
+		meta.RepoURL = p.Revision.Repo
+	}
+	for _, c := range p.Clusters {
+		root, err := tree.WithMetadata(c.Tree, meta, nil)
+		if err != nil {
+			return fmt.Errorf("laying out cluster %s: %w", c.Name, err)
+		}
+		if err := writeTree(filepath.Join(dir, c.Name), root); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// vacate removes a folder that an earlier render wrote; any other it refuses to.
+func vacate(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("clearing %s: %w", dir, err)
+	}
+	isOurs := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == render.MetadataFile })
+	if len(entries) > 0 && !isOurs {
+		return fmt.Errorf("%s is in the way: it has no %s, so Waybill did not write it; name another folder with --out, or remove it", dir, render.MetadataFile)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("clearing %s: %w", dir, err)
+	}
+	return nil
+}
+
+func writeTree(dir string, root *files.Folder) error {
+	for path, e := range root.All() {
+		file := filepath.Join(dir, filepath.FromSlash(path))
+		data, err := e.Blob.Bytes()
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", path, err)
+		}
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return fmt.Errorf("writing %s: %w", file, err)
+		}
+		if err := os.WriteFile(file, data, 0o644); err != nil {
+			return fmt.Errorf("writing %s: %w", file, err)
 		}
 	}
 	return nil

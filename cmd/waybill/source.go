@@ -59,7 +59,7 @@ func (l location) build(ctx context.Context) (plan.Plan, plan.Input, error) {
 	if err != nil {
 		return plan.Plan{}, plan.Input{}, err
 	}
-	r := &reconciler.Reconciler{Now: time.Now}
+	r := &reconciler.Reconciler{Now: time.Now, Engine: newEngine()}
 	if r.Source, r.Subdir, err = openSource(ctx, l.path, credentials{}); err == nil {
 		if r.Target, err = publishedTo(ctx, s, r.Source); err != nil {
 			return plan.Plan{}, plan.Input{}, err
@@ -69,8 +69,8 @@ func (l location) build(ctx context.Context) (plan.Plan, plan.Input, error) {
 	if err != nil {
 		return plan.Plan{}, plan.Input{}, err
 	}
-	p := r.Build(ctx, &obs)
-	return p, obs.Input, nil
+	p, err := r.Build(ctx, &obs)
+	return p, obs.Input, err
 }
 
 // publishedTo opens the repository that a source is published to; nil if its config
@@ -158,7 +158,7 @@ func reconcilerFor(ctx context.Context, at sourceAt, to string, c credentials) (
 	if err != nil {
 		return nil, err
 	}
-	r := &reconciler.Reconciler{Source: source, Target: source, Subdir: subdir, Version: buildVersion(), Now: time.Now}
+	r := &reconciler.Reconciler{Source: source, Target: source, Subdir: subdir, Version: buildVersion(), Now: time.Now, Engine: newEngine()}
 	if to == "" {
 		s, err := source.Snapshot(ctx, at.rev, subdir)
 		if err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -34,6 +35,8 @@ type builder struct {
 	mender mender
 
 	set       policies.Set
+	releases  *releases
+	objects   []*object.Object // what is to be placed, as it stands in the source
 	templates []*template
 	byRef     map[object.Ref]*template
 	bound     map[string][]*object.Object
@@ -52,6 +55,9 @@ type builder struct {
 // Build makes the plan. It cannot fail: what is wrong with the input is in Diags.
 func Build(in Input) Plan {
 	b := newBuilder(&in)
+	if len(b.releases.wanted) > 0 {
+		return b.finish()
+	}
 	b.decide()
 	b.write()
 	b.layOut()
@@ -65,46 +71,84 @@ func newBuilder(in *Input) *builder {
 		in: in, interpret: interpret.New(), schedulers: map[*policies.Propagation]*place.Scheduler{},
 		plan:   Plan{Revision: in.Source.Revision, Config: in.Source.Config, Time: in.Now},
 		mender: mender{in: in, missing: map[string]bool{}, lastGood: map[string]string{}, unsound: map[string]map[string]bool{}},
-		bound:  map[string][]*object.Object{}, definitions: map[groupKind]*template{},
+		bound:  map[string][]*object.Object{}, definitions: map[groupKind]*template{}, releases: newReleases(in),
 	}
 	b.plan.Diags = append(b.plan.Diags, in.Source.Diags...)
 	b.plan.Stats.Stats = in.Source.Stats
 	b.load()
 	b.join()
+	b.index()
+	b.count()
 	return b
 }
 
-// load splits policies from templates, both mended.
+// load splits policies from templates, both mended, and puts what they render to in
+// the place of releases that no policy selects.
 func (b *builder) load() {
-	objs := b.mender.mend(b.in.Source.Objects, b.in.Source.Broken, unbound)
-	set, templates, diags := policies.Load(objs)
+	objs := b.releases.unfoldUnselected(b.mender.mend(b.in.Source.Objects, b.in.Source.Broken, unbound))
+	set, objects, diags := policies.Load(objs)
 	b.report(diags...)
 	if len(set.Broken) > 0 {
 		if mended := b.mender.mend(objs, set.Broken, unbound); len(mended) > 0 {
-			set, templates, _ = policies.Load(mended)
+			set, objects, _ = policies.Load(mended)
 		}
 	}
-	b.set = set
-	render.SortObjects(templates)
-	b.byRef = make(map[object.Ref]*template, len(templates))
-	for _, o := range templates {
+	b.set, b.objects = set, objects
+}
+
+// index makes the templates: of objects, of releases that a policy selects, and of
+// what those render to.
+func (b *builder) index() {
+	render.SortObjects(b.objects)
+	b.byRef = make(map[object.Ref]*template, len(b.objects))
+	base := scope{around: b.objects, shelf: flux.NewShelf(b.objects)}
+	var selected []*template
+	for _, o := range b.objects {
 		t := newTemplate(o)
-		b.templates = append(b.templates, t)
-		b.byRef[o.Ref()] = t
-		if t.isDefinition() {
-			b.definitions[t.defines()] = t
+		if t.isRelease() {
+			if b.claim(t); t.policy == nil {
+				continue // it waits, or failed, or is the cluster's own sync
+			}
+			selected = append(selected, t)
+		}
+		b.add(t)
+	}
+	for _, release := range selected {
+		for _, t := range b.parts(release, base) {
+			if other := b.byRef[t.object.Ref()]; other != nil {
+				b.report(diag.Diagnostic{
+					Code: "duplicate-object", Severity: diag.Error, Pos: release.object.Pos(),
+					Message: fmt.Sprintf("%s renders %s, which is also at %s; that one is used", release.object.Ref(), t.object.Ref(), other.object.Pos()),
+					Hint:    "remove one of them, or rename it",
+				})
+				continue
+			}
+			b.add(t)
 		}
 	}
-	b.plan.Stats.Templates = len(templates)
+	slices.SortFunc(b.templates, func(x, y *template) int { return x.object.Ref().Compare(y.object.Ref()) })
+	for _, c := range b.fleet.Clusters() {
+		bound := b.mender.mend(b.in.Source.Bound[c.Name], b.in.Source.Broken, func(s render.Source) []*object.Object { return s.Bound[c.Name] })
+		b.bound[c.Name] = b.releases.unfoldFor(bound, scope{cluster: c, bound: true, around: b.objects, shelf: base.shelf})
+	}
+	b.plan.Stats.Templates = len(b.templates)
+}
+
+func (b *builder) add(t *template) {
+	b.templates = append(b.templates, t)
+	b.byRef[t.object.Ref()] = t
+	if t.isDefinition() {
+		b.definitions[t.defines()] = t
+	}
+}
+
+// count settles how many replicas each template asks for.
+func (b *builder) count() {
 	b.scale()
 	for _, t := range b.templates {
 		t.replicas, t.requirements, _, t.interpretErr = b.interpret.Replicas(t.content)
 	}
 	b.rebalance()
-	for _, c := range set.Clusters {
-		name := c.Spec.Name
-		b.bound[name] = b.mender.mend(b.in.Source.Bound[name], b.in.Source.Broken, func(s render.Source) []*object.Object { return s.Bound[name] })
-	}
 }
 
 // join makes the fleet of the registered clusters.
@@ -200,6 +244,7 @@ func (b *builder) remember() {
 		}
 	}
 	c.Bindings = b.carriedOut(c.Held)
+	c.Releases = b.releases.remembered(b.out.kept)
 	for i := range b.set.Clusters {
 		c.Clusters = append(c.Clusters, &b.set.Clusters[i].Spec)
 	}
@@ -230,7 +275,7 @@ func (b *builder) carriedOut(held map[string]string) []*karmada.ResourceBinding 
 		bindings = append(bindings, bound)
 	}
 	for ref, before := range old {
-		if !decided[ref] && differsIn(held, before, &karmada.ResourceBinding{}) {
+		if !decided[ref] && (b.out.stays[ref] || differsIn(held, before, &karmada.ResourceBinding{})) {
 			bindings = append(bindings, before)
 		}
 	}
@@ -273,6 +318,10 @@ func reach(b *karmada.ResourceBinding, cluster string) (replicas int32, sends bo
 
 func (b *builder) finish() Plan {
 	b.plan.Missing = slices.Sorted(maps.Keys(b.mender.missing))
+	for _, key := range slices.Sorted(maps.Keys(b.releases.wanted)) {
+		b.plan.Wanted = append(b.plan.Wanted, b.releases.wanted[key])
+	}
+	b.report(b.releases.diags...)
 	b.plan.Diags = diag.Sort(b.plan.Diags)
 	return b.plan
 }

@@ -23,7 +23,11 @@ const SpreadAnnotation = "waybill.dev/spread"
 // decide settles where every template goes.
 func (b *builder) decide() {
 	for _, t := range b.templates {
-		b.claim(t)
+		if t.part != nil {
+			t.decision = Decision{Template: t.object, Policy: t.policy}
+		} else if !t.isRelease() {
+			b.claim(t)
+		}
 	}
 	b.unusedPolicies()
 	for _, crd := range b.definitions {
@@ -32,7 +36,7 @@ func (b *builder) decide() {
 		}
 	}
 	for _, t := range b.templates {
-		if t.policy != nil && !t.isDefinition() {
+		if t.policy != nil && !t.isDefinition() && !t.isRelease() {
 			b.schedule(t)
 		}
 	}
@@ -157,6 +161,7 @@ func (b *builder) schedule(t *template) {
 		return
 	}
 	d := s.Schedule(r)
+	defer b.countVariants(t)
 	t.own, t.decision.Reason, t.decision.Message = d.Targets, string(d.Reason), d.Message
 	t.decision.Group = d.Group
 	if d.Reason != place.Success {
@@ -168,7 +173,7 @@ func (b *builder) schedule(t *template) {
 func (b *builder) request(t *template) place.Request {
 	return place.Request{
 		APIVersion: t.object.APIVersion(), Kind: t.object.Ref().Kind,
-		Replicas: t.replicas, Requirements: t.requirements, Previous: b.previous(t), Fresh: t.fresh, AlsoServed: b.alsoServed(t),
+		Replicas: t.replicas, Requirements: t.requirements, Previous: b.previous(t), Fresh: t.fresh, AlsoServed: b.alsoServed(t), Only: t.only(),
 	}
 }
 
@@ -208,6 +213,9 @@ func (b *builder) stay(t *template) {
 // alsoServed tells the clusters that get the definition of t's kind by this plan;
 // nil where the source has none.
 func (b *builder) alsoServed(t *template) func(string) bool {
+	if t.isRelease() {
+		return func(string) bool { return true } // it is rendered, and never sent
+	}
 	crd := b.definitions[groupKind{t.object.Ref().Group, t.object.Ref().Kind}]
 	if crd == nil || crd == t {
 		return nil

@@ -17,6 +17,7 @@ type Explanation struct {
 	Where      string                    `json:"where"` // file and line
 	Outcome    string                    `json:"outcome"`
 	Message    string                    `json:"message,omitempty"`
+	Release    string                    `json:"release,omitempty"` // that renders it
 	Policy     string                    `json:"policy,omitempty"`
 	PolicyPos  string                    `json:"policyWhere,omitempty"`
 	Losers     []Loser                   `json:"losers,omitempty"`
@@ -57,7 +58,12 @@ func Explain(in Input, r object.Ref) (Explanation, bool) {
 		return Explanation{}, false
 	}
 	e := Explanation{Object: r, Where: t.object.Pos().String(), Outcome: t.decision.Outcome.String(), Message: t.decision.Message, RequiredBy: t.requiredBy, Replicas: t.replicas}
-	b.explainClaim(t, &e)
+	if t.part != nil {
+		e.Release = t.part.release.object.Ref().String()
+		b.explainClaim(t.part.release, &e)
+	} else {
+		b.explainClaim(t, &e)
+	}
 	if t.policy != nil {
 		if s := b.scheduler(t.policy); s != nil {
 			report := s.Explain(b.request(t))

@@ -11,21 +11,23 @@
 //
 //  1. Mend: parts of the source that could not be read, and policies with an
 //     error, are taken from the last commit in which they were sound.
-//  2. Decide: match claims each template for one policy, place gives it clusters
+//  2. Unfold: releases become what they render to. What has yet to be rendered is
+//     listed in Wanted, and Build is asked again with the results.
+//  3. Decide: match claims each template for one policy, place gives it clusters
 //     and replicas, then dependencies follow what needs them.
-//  3. Write out: for one template, clusters with the same replicas and the same
+//  4. Write out: for one template, clusters with the same replicas and the same
 //     matching override rules form a class. A manifest is overridden, encoded and
 //     hashed once a class, not once a cluster.
-//  4. Lay out: clusters that hold the same things share one tree. A placed
+//  5. Lay out: clusters that hold the same things share one tree. A placed
 //     manifest costs eight bytes a cluster until then.
-//  5. Guard: each new tree is held against the published one. What shrinks too
+//  6. Guard: each new tree is held against the published one. What shrinks too
 //     much, loses a protected kind, or was edited by somebody else is held.
 //
 // # Limits
 //
-// The work of steps 1 and 2 grows with templates and, where placement asks every
-// cluster, with templates times clusters; that of step 3 with the number of
-// different results; that of step 4 with placed manifests, at a few nanoseconds
+// The work of steps 1 to 3 grows with templates and, where placement asks every
+// cluster, with templates times clusters; that of step 4 with the number of
+// different results; that of step 5 with placed manifests, at a few nanoseconds
 // each, and with distinct trees.
 package plan
 
@@ -37,6 +39,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources"
@@ -62,6 +65,8 @@ type Input struct {
 	// Published is the head of each cluster branch, by cluster.
 	Published map[string]tree.Published
 	Medium    Medium
+	// Rendered holds results of jobs, by Job.Key.
+	Rendered map[string]engine.Rendered
 	// Now is the time for which schedules are judged. It matters only where the
 	// source has schedules: then Plan.Scheduled says so.
 	Now time.Time
@@ -98,6 +103,9 @@ type Plan struct {
 	RecheckAt time.Time
 	// Missing lists the commits that Build wants in LastGood and was not given.
 	Missing []string
+	// Wanted lists the jobs that Build wants in Rendered and was not given. Then it is
+	// all that the plan says.
+	Wanted []engine.Job
 }
 
 // Stats counts.

@@ -6,6 +6,7 @@ import (
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 )
@@ -66,6 +67,10 @@ func (t *template) in(cluster string) (variant, int) {
 	n := t.part.of[cluster]
 	return t.part.variants[n], n
 }
+
+// isRelease reports a release that a policy selects: it stands for its parts and is
+// not delivered itself.
+func (t *template) isRelease() bool { return flux.IsRelease(t.object) }
 
 // divided reports whether the template's replicas are shared out.
 func (t *template) divided() bool {

@@ -40,7 +40,9 @@ type writer struct {
 	index   map[string]int
 	rules   map[*override.Rule][]bool // by the cluster's index: does the rule match?
 	paths   map[string]object.Ref
-	used    []map[string]bool // namespaces with something in them, by the cluster's index
+	used    []map[string]bool          // namespaces with something in them, by the cluster's index
+	kept    map[releaseID][]object.Ref // of releases that could not be rendered
+	stays   map[object.Ref]bool        // what they leave where it is
 }
 
 type placed struct{ ref, blob int32 }
@@ -66,10 +68,13 @@ func (b *builder) write() {
 			namespaces[r.Name] = t
 			continue
 		}
-		b.out.template(t, t.decision.Targets)
+		if !t.isRelease() {
+			b.out.template(t, t.decision.Targets)
+		}
 	}
 	b.out.quotas()
 	b.out.bound()
+	b.out.keepReleases()
 	for _, name := range slices.Sorted(maps.Keys(namespaces)) {
 		t := namespaces[name]
 		b.out.template(t, b.out.namespaceTargets(t))
@@ -352,6 +357,29 @@ func (w *writer) keepElsewhere(ref int32, targets []target) {
 	for i, c := range w.fleet.Clusters() {
 		if !slices.ContainsFunc(targets, func(t target) bool { return t.Name == c.Name }) {
 			w.keepPublished(ref, i, c.Name)
+		}
+	}
+}
+
+// keepReleases leaves what a release that could not be rendered rendered to before,
+// unless somebody else has it now.
+func (w *writer) keepReleases() {
+	w.kept, w.stays = w.releases.kept(), map[object.Ref]bool{}
+	for _, id := range slices.SortedFunc(maps.Keys(w.kept), compareIDs) {
+		for i, c := range w.fleet.Clusters() {
+			if where := w.releases.failed[id]; id.cluster != "" && id.cluster != c.Name || where != nil && !where[c.Name] {
+				continue
+			}
+			have := map[object.Ref]bool{}
+			for _, p := range w.placed[i] {
+				have[w.refs[p.ref]] = true
+			}
+			for _, r := range w.kept[id] {
+				if t := w.byRef[r]; !have[r] && (t == nil || t.part != nil && r.Kind != "Namespace") {
+					w.keepPublished(w.ref(r), i, c.Name)
+					w.stays[r] = true
+				}
+			}
 		}
 	}
 }

@@ -211,7 +211,7 @@ func (c *comparer) decisions() {
 	base, head := decisions(c.base), decisions(c.head)
 	for ref, o := range c.objects {
 		b, h := base[ref], head[ref]
-		o.Why = why(b, h)
+		o.Why = why(o, b, h)
 		if b == nil || h == nil {
 			continue
 		}
@@ -231,34 +231,6 @@ func decisions(p *plan.Plan) map[object.Ref]*plan.Decision {
 		out[p.Decisions[i].Template.Ref()] = &p.Decisions[i]
 	}
 	return out
-}
-
-// why says what a change of an object comes from.
-func why(base, head *plan.Decision) string {
-	switch {
-	case base == nil && head == nil:
-		return ""
-	case base == nil:
-		return "new in " + head.Template.Pos().String()
-	case head == nil:
-		return "removed from " + base.Template.Pos().File
-	case base.Policy != head.Policy && nameOf(base) != nameOf(head):
-		return fmt.Sprintf("claimed by %s, before by %s", nameOf(head), nameOf(base))
-	case string(base.Template.YAML()) != string(head.Template.YAML()):
-		return "changed in " + head.Template.Pos().String()
-	case head.Message != base.Message:
-		return head.Message
-	case !slices.Equal(base.Targets, head.Targets):
-		return "placed otherwise by " + nameOf(head)
-	}
-	return "overridden otherwise"
-}
-
-func nameOf(d *plan.Decision) string {
-	if d.Policy == nil {
-		return "no policy"
-	}
-	return d.Policy.String()
 }
 
 // verb sums an object's changes up in the word that matters most.

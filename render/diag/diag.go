@@ -35,6 +35,17 @@ func (s Severity) String() string {
 // MarshalText prints the severity by name in JSON and YAML.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
+// UnmarshalText reads what MarshalText prints.
+func (s *Severity) UnmarshalText(text []byte) error {
+	for _, known := range []Severity{Notice, Warning, Error} {
+		if known.String() == string(text) {
+			*s = known
+			return nil
+		}
+	}
+	return fmt.Errorf("reading a severity: %q is none", text)
+}
+
 // Pos is a place in a source file. Line counts from 1; 0 means the whole file.
 type Pos struct {
 	File string `json:"file"`

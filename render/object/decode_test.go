@@ -2,6 +2,7 @@ package object
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +37,11 @@ func TestDecode(t *testing.T) {
 		{"a kind that ends in List and has a name is an object", "a.yaml", "apiVersion: x.io/v1\nkind: AllowList\nmetadata: {name: r}\nitems: [a]\n", []string{"a.yaml:1 AllowList.x.io/r"}, 0},
 		{"JSON, with tabs, keeps its lines", "a.json", "{\n\t\"apiVersion\": \"v1\",\n\t\"kind\": \"ConfigMap\",\n\t\"metadata\": {\"name\": \"a\"}\n}\n{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"b\"}}", []string{"a.json:1 ConfigMap/a", "a.json:6 Secret/b"}, 0},
 		{"a byte order mark is no matter", "a.yaml", "\xef\xbb\xbfapiVersion: v1\nkind: Secret\nmetadata: {name: b}\n", []string{"a.yaml:1 Secret/b"}, 0},
+		{"a document ends at dots, and what follows is another", "a.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n...\napiVersion: v1\nkind: Secret\nmetadata: {name: b}\n... # end\n...\n---\nx: 1\n...", []string{"a.yaml:1 Secret/a", "a.yaml:5 Secret/b"}, 1},
+		{"dots inside a block scalar end nothing", "a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  x: |\n    ...\n    y\n", []string{"a.yaml:1 ConfigMap/a"}, 0},
+		{"a byte order mark before JSON", "a.json", "\xef\xbb\xbf{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"b\"}}", []string{"a.json:1 Secret/b"}, 0},
+		{"JSON values that are no manifests", "a.json", "1 \"x\" null [true, {}] {\"a\": {}}", nil, 4},
+		{"items of a JSON list keep their lines", "a.json", "{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": [\n {\"apiVersion\": \"v1\", \"kind\": \"Secret\",\n \"metadata\": {\"name\": \"s\"}},\n\n {\"apiVersion\": \"v1\", \"kind\": \"Secret\", \"metadata\": {\"name\": \"t\"}}]}", []string{"a.json:2 Secret/s", "a.json:5 Secret/t"}, 0},
 		{"Windows line ends", "a.yaml", "apiVersion: v1\r\nkind: Secret\r\nmetadata:\r\n  name: b\r\n---\r\na: 1\r\n", []string{"a.yaml:1 Secret/b"}, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -52,10 +58,12 @@ func TestDecode(t *testing.T) {
 
 func TestDecodeRefuses(t *testing.T) {
 	deep := strings.Repeat("{a: ", 101) + "1" + strings.Repeat("}", 101)
-	head := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 	for _, tt := range []struct{ name, file, in, want string }{
 		{"malformed YAML", "a.yaml", "a: 1\n---\nb: [1\nc: 2\n", "a.yaml:3: error: the document is no valid YAML"},
 		{"malformed JSON", "a.json", "{\n\"a\": 1,\n}", "a.json:3: error: the file is no valid JSON"},
+		{"a second document after a carriage return", "a.yaml", "a: 1\r---\rb: 2\r", "a.yaml:2: error: another document begins here"},
+		{"text behind dots", "a.yaml", "a: 1\n... b: 2\n", "a.yaml:2: error: the document is no valid YAML"},
+		{"text behind the end of a flow mapping", "a.yaml", "\n{a: 1}\nb: 2\n", "a.yaml:3: error: the document is no valid YAML"},
 		{"a key twice", "a.yaml", head + "data:\n  x: a\n  y: b\n  x: c\n", `a.yaml:7: error: the key "x" stands twice`},
 		{"a key twice in JSON", "a.json", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"x":"1","x":"2"}}`, `a.json:1: error: the key "x" stands twice`},
 		{"over 100 aliases", "a.yaml", head + "x: &x 1\ny: [" + strings.Repeat("*x, ", 101) + "]\n", "a.yaml:1: error: the document has 101 aliases; the limit is 100"},
@@ -114,6 +122,65 @@ func TestASOPSDocumentStaysAsItIs(t *testing.T) {
 	d := Decode("a.yaml", []byte("---\n"+doc+"---\n"))
 	if got := string(d.Objects[0].YAML()); got != doc {
 		t.Errorf("got\n%s\nwant\n%s", got, doc)
+	}
+}
+
+func TestASOPSDocumentStaysAsItIsWhateverItSays(t *testing.T) {
+	doc := "kind: Secret\napiVersion: v1\nmetadata:\n    name: &x n\n    annotations: {y: *x, z: N}\nsops:\n    mac: y\n    list: [n,\n      y]\n"
+	for _, file := range []string{doc, "---\n" + doc + "...\n", doc + "...\n" + head, head + "--- # next\n" + doc + "\n---\n" + head} {
+		d := Decode("a.yaml", []byte(strings.ReplaceAll(file, head, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n")))
+		i := slices.IndexFunc(d.Objects, func(o *Object) bool { return o.Ref().Kind == "Secret" })
+		if i < 0 {
+			t.Fatal(d.Diags)
+		}
+		if diff := cmp.Diff(doc, string(d.Objects[i].YAML())); diff != "" || d.Objects[i].Ref().Name != "n" {
+			t.Error(diff, d.Objects[i].Ref())
+		}
+	}
+}
+
+func TestASOPSDocumentInJSONStaysAsItIs(t *testing.T) {
+	doc := "{\"kind\": \"Secret\", \"apiVersion\": \"v1\",\n\t\"metadata\": {\"name\": \"a\"}, \"sops\": {\"mac\": \"y\\/\"}}"
+	d := Decode("a.json", []byte("[]\n"+doc+"\n"))
+	if diff := cmp.Diff(doc+"\n", string(d.Objects[0].YAML())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestJSONTakesKeysOfAnyLength(t *testing.T) {
+	key := strings.Repeat("k", 5000)
+	in := "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\"},\n\"spec\":{\"" + key + "\":1.0,\"n\":12}}"
+	if diff := cmp.Diff(map[string]any{key: 1.0, "n": int64(12)}, spec(t, "a.json", in)); diff != "" {
+		t.Error(diff)
+	}
+	d := Decode("a.json", []byte(strings.Replace(in, "\"n\"", "\n\""+key+"\"", 1)))
+	if len(d.Diags) != 1 || d.Diags[0].Code != "duplicate-key" || d.Diags[0].Pos.Line != 3 {
+		t.Error(d.Diags)
+	}
+}
+
+func TestSingle(t *testing.T) {
+	for _, tt := range []struct{ name, in, want string }{
+		{"one manifest, between empty documents", "---\n# c\n---\n" + head + "---\n", ""},
+		{"a second manifest", head + "---\n\n" + head, "c.yaml:6: error: the file holds a second document, which would not be read [malformed]"},
+		{"a second document that is no manifest", head + "...\nx: 1\n", "c.yaml:5: error: the file holds a second document"},
+		{"none", "# c\n", "c.yaml:1: error: the file holds 0 manifests, not one"},
+		{"a document that is no manifest", "x: 1\n", "c.yaml:1: error: the file holds 0 manifests, not one"},
+		{"a list of two", "apiVersion: v1\nkind: ConfigMapList\nitems: [{metadata: {name: a}}, {metadata: {name: b}}]\n", "c.yaml:1: error: the file holds 2 manifests, not one"},
+		{"what cannot be read", head + "x: [\n", "c.yaml:5: error: the document is no valid YAML"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			o, ds := Single("c.yaml", []byte(tt.in))
+			if tt.want == "" {
+				if o == nil || len(ds) > 0 {
+					t.Error(o, ds)
+				}
+				return
+			}
+			if o != nil || len(ds) != 1 || !strings.Contains(ds[0].String(), tt.want) {
+				t.Errorf("want %q, got %v", tt.want, ds)
+			}
+		})
 	}
 }
 

@@ -24,7 +24,7 @@ func BenchmarkLoad(b *testing.B) {
 	src := New(shapes[1].shape)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := render.Load(src, nil); err != nil {
+		if _, err := render.Load(b.Context(), src, render.With{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -33,7 +33,7 @@ func BenchmarkLoad(b *testing.B) {
 func BenchmarkBuild(b *testing.B) {
 	for _, s := range shapes {
 		b.Run(s.name, func(b *testing.B) {
-			src, err := render.Load(New(s.shape), cache.Memory())
+			src, err := render.Load(b.Context(), New(s.shape), render.With{Cache: cache.Memory()})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -51,7 +51,7 @@ func BenchmarkBuild(b *testing.B) {
 }
 
 func TestGeneratedSourcesArePlannedWhole(t *testing.T) {
-	src, err := render.Load(New(Shape{Clusters: 7, Templates: 50, Regions: 3, Overridden: 20}), nil)
+	src, err := render.Load(t.Context(), New(Shape{Clusters: 7, Templates: 50, Regions: 3, Overridden: 20}), render.With{})
 	if err != nil {
 		t.Fatal(err)
 	}

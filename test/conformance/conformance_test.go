@@ -97,7 +97,7 @@ func input(t *testing.T, name string) plan.Input {
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, err := render.Load(file{name, data}, nil)
+	src, err := render.Load(t.Context(), file{name, data}, render.With{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,8 +34,10 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/renderer"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources"
@@ -100,8 +102,9 @@ func (s scenario) run(t *testing.T, c render.Cache, order func([]sources.File)) 
 	t.Helper()
 	in := plan.Input{Medium: plan.Branch, Now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), LastGood: map[string]render.Source{}, Published: map[string]tree.Published{}}
 	if s.previous != nil {
-		in.Source = load(t, snapshot("previous", s.previous, order), c)
-		before := plan.Build(in)
+		m := snapshot("previous", s.previous, order)
+		in.Source = load(t, m, c)
+		before := build(t, in, m)
 		in.LastGood["previous"] = in.Source
 		st, err := state.Decode(before.State)
 		if err != nil {
@@ -113,14 +116,34 @@ func (s scenario) run(t *testing.T, c render.Cache, order func([]sources.File)) 
 			in.Published[cl.Name] = tree.Published{Built: cl.Tree}
 		}
 	}
-	in.Source = load(t, snapshot("head", s.source, order), c)
-	p := plan.Build(in)
+	m := snapshot("head", s.source, order)
+	in.Source = load(t, m, c)
+	p := build(t, in, m)
 	return s.sections(t, &p)
+}
+
+// build plans, with what the plan wants rendered.
+func build(t *testing.T, in plan.Input, m *memory) plan.Plan {
+	t.Helper()
+	in.Rendered = map[string]engine.Rendered{}
+	for {
+		p := plan.Build(in)
+		if len(p.Wanted) == 0 {
+			return p
+		}
+		results, err := renderer.New(&renderer.Local{}, nil).Render(t.Context(), m, p.Wanted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, j := range p.Wanted {
+			in.Rendered[j.Key()] = results[i]
+		}
+	}
 }
 
 func load(t *testing.T, m *memory, c render.Cache) render.Source {
 	t.Helper()
-	src, err := render.Load(m, c)
+	src, err := render.Load(t.Context(), m, render.With{Cache: c, Engine: renderer.New(&renderer.Local{}, nil)})
 	if err != nil {
 		t.Fatal(err)
 	}

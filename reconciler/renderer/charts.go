@@ -1,0 +1,103 @@
+package renderer
+
+import (
+	"context"
+	"io/fs"
+	"strings"
+	"sync"
+
+	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/lock"
+)
+
+// withCharts is the files of a source and, below engine.ChartDir, the charts that its
+// lock file names: each is fetched when it is asked for.
+type withCharts struct {
+	fs.FS
+
+	ctx    context.Context //nolint:containedctx // a file system's methods take none, and this one lives for one call
+	charts Charts
+	locked map[string]lock.Entry // by folder
+
+	mu  sync.Mutex
+	got map[string]fs.FS
+}
+
+// newWithCharts reads the lock file of a snapshot. One that cannot be read names
+// nothing; loading the source says what is wrong with it.
+func newWithCharts(ctx context.Context, s sources.Snapshot, charts Charts) *withCharts {
+	w := &withCharts{FS: sources.FS(s), ctx: ctx, charts: charts, locked: map[string]lock.Entry{}, got: map[string]fs.FS{}}
+	if data, err := fs.ReadFile(w.FS, lock.FileName); err == nil {
+		l, _ := lock.Parse(data)
+		for _, e := range l.Entries() {
+			w.locked[engine.ChartFolder(e.Ref)] = e
+		}
+	}
+	return w
+}
+
+// entry returns the chart that a path is in, and the path within it.
+func (w *withCharts) entry(name string) (e lock.Entry, within string, ok bool) {
+	rest, below := strings.CutPrefix(name, engine.ChartDir+"/")
+	folder, within, deeper := strings.Cut(rest, "/")
+	if !deeper {
+		within = "."
+	}
+	e, ok = w.locked[folder]
+	return e, within, below && ok
+}
+
+// at returns the file system that has a path, and the path within it.
+func (w *withCharts) at(name string) (fs.FS, string, error) {
+	e, within, ok := w.entry(name)
+	if !ok || w.charts == nil {
+		return w.FS, name, nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if files, ok := w.got[e.Digest]; ok {
+		return files, within, nil
+	}
+	files, err := w.charts.Fetch(w.ctx, e)
+	if err == nil {
+		w.got[e.Digest] = files
+	}
+	return files, within, err //nolint:wrapcheck // it names the chart
+}
+
+// Open implements fs.FS.
+func (w *withCharts) Open(name string) (fs.File, error) {
+	files, name, err := w.at(name)
+	if err != nil {
+		return nil, err
+	}
+	return files.Open(name) //nolint:wrapcheck // a file system gives its own errors
+}
+
+// ReadFile implements fs.ReadFileFS.
+func (w *withCharts) ReadFile(name string) ([]byte, error) {
+	files, name, err := w.at(name)
+	if err != nil {
+		return nil, err
+	}
+	return fs.ReadFile(files, name) //nolint:wrapcheck // as above
+}
+
+// ReadDir implements fs.ReadDirFS.
+func (w *withCharts) ReadDir(name string) ([]fs.DirEntry, error) {
+	files, name, err := w.at(name)
+	if err != nil {
+		return nil, err
+	}
+	return fs.ReadDir(files, name) //nolint:wrapcheck // as above
+}
+
+// Stat implements fs.StatFS.
+func (w *withCharts) Stat(name string) (fs.FileInfo, error) {
+	files, name, err := w.at(name)
+	if err != nil {
+		return nil, err
+	}
+	return fs.Stat(files, name) //nolint:wrapcheck // as above
+}

@@ -1,0 +1,199 @@
+// Package renderer does the jobs that plans and sources ask for: it brings charts
+// and files together, has the engines run, in a sandbox where there is one, and
+// remembers results by all that went into them.
+//
+// It promises that a result depends on the job and on what the job read, never on
+// what was done before; that an app which kills its worker fails alone; and that a
+// chart which cannot be had is a diagnostic of its release, so that other releases
+// go on.
+package renderer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"sync"
+
+	"github.com/waybill-dev/waybill/render/cache"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/lock"
+)
+
+// Runner runs engine.Run on tasks, each over its own files. It returns an outcome for
+// each task, in order.
+type Runner interface {
+	Do(ctx context.Context, tasks []Task) []Outcome
+}
+
+// Task is a job with its files.
+type Task struct {
+	Name  string // for messages
+	Key   string // of the job
+	Job   []byte
+	Files fs.FS
+}
+
+// Outcome is what became of a task.
+type Outcome struct {
+	Output []byte
+	Reads  []string // the paths that were asked for
+	Err    error
+}
+
+// Charts gets charts. *chart.Store is one.
+type Charts interface {
+	Resolve(ctx context.Context, r lock.Ref) (lock.Entry, error)
+	Fetch(ctx context.Context, e lock.Entry) (fs.FS, error)
+}
+
+// Renderer does jobs. It is a render.Engine, and safe for concurrent use.
+type Renderer struct {
+	runner  Runner
+	charts  Charts
+	recipes *cache.Recipes[engine.Rendered]
+}
+
+// remembered is how many results are remembered: a few times what a large source
+// renders, so that a change does not push out what it is compared with.
+const remembered = 4096
+
+// New returns a renderer that has jobs run by r and gets charts from c, which may be
+// nil: then charts of repositories cannot be had.
+func New(r Runner, c Charts) *Renderer {
+	return &Renderer{runner: r, charts: c, recipes: cache.NewRecipes[engine.Rendered](remembered)}
+}
+
+// Render does jobs over the files of a snapshot and returns a result for each, in
+// order. The error is ours.
+func (r *Renderer) Render(ctx context.Context, s sources.Snapshot, jobs []engine.Job) ([]engine.Rendered, error) {
+	b := &batch{Renderer: r, snapshot: s, results: make([]engine.Rendered, len(jobs))}
+	b.files = sync.OnceValue(func() *withCharts { return newWithCharts(ctx, s, r.charts) })
+	b.index = sync.OnceValue(func() *index { return newIndex(s) })
+	for i, j := range jobs {
+		if err := b.add(ctx, i, j); err != nil {
+			return nil, err
+		}
+	}
+	return b.results, b.run(ctx)
+}
+
+// batch is the jobs of one call.
+type batch struct {
+	*Renderer
+
+	snapshot sources.Snapshot
+	files    func() *withCharts
+	index    func() *index
+	results  []engine.Rendered
+	tasks    []Task
+	of       []int // by task: its job
+}
+
+// add takes a job up, unless its result is known or its chart cannot be had.
+func (b *batch) add(ctx context.Context, i int, j engine.Job) error {
+	files, notices := fs.FS(nil), []diag.Diagnostic(nil)
+	if j.Helm != nil {
+		own := *j.Helm // what is found out about the chart is not the caller's
+		j.Helm = &own
+	}
+	if c := j.Chart(); c != nil && c.Path == "" {
+		var err error
+		if files, notices, err = b.chart(ctx, c); err != nil {
+			b.results[i].Diags = []diag.Diagnostic{{
+				Code: "chart-unavailable", Severity: diag.Error,
+				Message: fmt.Sprintf("its chart cannot be had: %v", err),
+			}}
+			return ctx.Err() //nolint:wrapcheck // it says enough
+		}
+	}
+	key := j.Key()
+	if known, ok := b.recipes.Get(key, func(p string) string { d, _ := b.digest(p); return d }); ok {
+		b.results[i] = known
+		b.results[i].Diags = append(notices, known.Diags...)
+		return nil
+	}
+	if files == nil {
+		files = b.files()
+	}
+	data, err := json.Marshal(j)
+	if err != nil {
+		return fmt.Errorf("encoding a job: %w", err)
+	}
+	b.results[i].Diags = notices
+	b.tasks, b.of = append(b.tasks, Task{Name: j.Name(), Key: key, Job: data, Files: files}), append(b.of, i)
+	return nil
+}
+
+// chart gets a chart of a repository. One that is not locked is resolved, and said
+// to be.
+func (b *batch) chart(ctx context.Context, c *engine.Chart) (fs.FS, []diag.Diagnostic, error) {
+	if b.charts == nil {
+		return nil, nil, fmt.Errorf("%s is in a repository, and nothing here asks repositories", c.Ref)
+	}
+	var notices []diag.Diagnostic
+	if c.Locked == nil {
+		e, err := b.charts.Resolve(ctx, c.Ref)
+		if err != nil {
+			return nil, nil, err //nolint:wrapcheck // the caller says of what
+		}
+		c.Locked = &e
+		notices = []diag.Diagnostic{{
+			Code: "chart-floating", Severity: diag.Notice,
+			Message: fmt.Sprintf("%s is version %s today", c.Ref, e.Version), Hint: "pin it: waybill update",
+		}}
+	}
+	files, err := b.charts.Fetch(ctx, *c.Locked)
+	return files, notices, err //nolint:wrapcheck // the caller says of what
+}
+
+// digest identifies what is at a path of the source, or in a chart that its lock file
+// names; false if that is not known.
+func (b *batch) digest(p string) (string, bool) {
+	if e, _, ok := b.files().entry(p); ok {
+		return e.Digest, true
+	}
+	return b.index().digest(p)
+}
+
+// run does what is left to do.
+func (b *batch) run(ctx context.Context) error {
+	if len(b.tasks) == 0 {
+		return nil
+	}
+	for n, o := range b.runner.Do(ctx, b.tasks) {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("rendering: %w", err)
+		}
+		result := &b.results[b.of[n]]
+		if o.Err != nil {
+			result.Diags = append(result.Diags, diag.Diagnostic{Code: "render-failed", Severity: diag.Error, Message: o.Err.Error()})
+			continue
+		}
+		r, err := engine.Decode(o.Output)
+		if err != nil {
+			return fmt.Errorf("rendering %s: %w", b.tasks[n].Name, err)
+		}
+		b.keep(b.tasks[n], o.Reads, r)
+		result.Manifests, result.Diags = r.Manifests, append(result.Diags, r.Diags...)
+	}
+	return nil
+}
+
+// keep remembers a result if all that it was made from has a digest. What was read of
+// a fetched chart is settled by the job, which names its digest.
+func (b *batch) keep(t Task, paths []string, r engine.Rendered) {
+	reads := map[string]string{}
+	if t.Files == fs.FS(b.files()) {
+		for _, p := range paths {
+			d, known := b.digest(p)
+			if !known {
+				return
+			}
+			reads[p] = d
+		}
+	}
+	b.recipes.Keep(t.Key, reads, r)
+}

@@ -1,0 +1,76 @@
+package cache
+
+import (
+	"container/list"
+	"sync"
+)
+
+// Recipes remembers values by what they were made from: a key, and the digest of
+// everything that was read on the way, where that something was not there is a
+// reading, too. It forgets what was not used for the longest time once it holds too
+// much. It is safe for concurrent use; the zero value is not ready, see NewRecipes.
+type Recipes[V any] struct {
+	mu    sync.Mutex
+	most  int
+	known map[string][]*list.Element // by key
+	order *list.List                 // of *recipe[V], most recently used first
+}
+
+type recipe[V any] struct {
+	key   string
+	reads map[string]string
+	value V
+}
+
+// NewRecipes returns a cache of at most so many values.
+func NewRecipes[V any](most int) *Recipes[V] {
+	return &Recipes[V]{most: most, known: map[string][]*list.Element{}, order: list.New()}
+}
+
+// Get returns the value that was made from the key and from what digest still gives
+// for everything that was read.
+func (c *Recipes[V]) Get(key string, digest func(read string) string) (V, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range c.known[key] {
+		r, _ := e.Value.(*recipe[V])
+		if r.holds(digest) {
+			c.order.MoveToFront(e)
+			return r.value, true
+		}
+	}
+	var none V
+	return none, false
+}
+
+func (r *recipe[V]) holds(digest func(string) string) bool {
+	for read, was := range r.reads {
+		if digest(read) != was {
+			return false
+		}
+	}
+	return true
+}
+
+// Keep remembers a value, and the digest of everything that was read for it.
+func (c *Recipes[V]) Keep(key string, reads map[string]string, value V) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.known[key] = append(c.known[key], c.order.PushFront(&recipe[V]{key, reads, value}))
+	for c.order.Len() > c.most {
+		c.forget(c.order.Back())
+	}
+}
+
+func (c *Recipes[V]) forget(e *list.Element) {
+	r, _ := c.order.Remove(e).(*recipe[V])
+	var rest []*list.Element
+	for _, other := range c.known[r.key] {
+		if other != e {
+			rest = append(rest, other)
+		}
+	}
+	if c.known[r.key] = rest; len(rest) == 0 {
+		delete(c.known, r.key)
+	}
+}

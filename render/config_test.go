@@ -1,0 +1,94 @@
+package render_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render"
+)
+
+const configHead = "apiVersion: waybill.dev/v1alpha1\nkind: Config\n"
+
+func TestAConfigStatesWhatDiffers(t *testing.T) {
+	got, ds := render.ParseConfig([]byte("# ours\n---\n" + configHead + "spec:\n  namespaces: all\n  publish: {branchPrefix: clusters/}\n  guard: {maxRemoved: 3}\n---\n# nothing\n"))
+	want := render.DefaultConfig()
+	want.Namespaces, want.Publish.BranchPrefix, want.Guard.MaxRemoved = render.NamespacesAll, "clusters/", 3
+	if diff := cmp.Diff(want, got); diff != "" || len(ds) > 0 {
+		t.Error(diff, ds)
+	}
+}
+
+func TestAMistakeInAConfigIsLocatedAndTheDefaultsServe(t *testing.T) {
+	for _, tt := range []struct{ name, in, want string }{
+		{"nothing", "", "waybill.yaml:1: error: the file holds 0 manifests, not one"},
+		{"no YAML", configHead + "spec: [\n", "waybill.yaml:4: error: the document is no valid YAML"},
+		{"a second document", configHead + "---\nkind: Config\nspec: {namespaces: all}\n", "waybill.yaml:4: error: the file holds a second document"},
+		{"a second document behind dots", configHead + "...\n" + configHead, "waybill.yaml:4: error: the file holds a second document"},
+		{"another kind", "apiVersion: waybill.dev/v1alpha1\nkind: Conf\n", `waybill.yaml:1: error: apiVersion is "waybill.dev/v1alpha1" and kind "Conf"`},
+		{"a field that is not known", configHead + "spec:\n  guard:\n    maxRemoved: 1\n    max: 2\n", `waybill.yaml:6: error: unknown field "spec.guard.max"`},
+		{"a field of another type", configHead + "spec:\n  guard:\n    maxRemoved: many\n", "waybill.yaml:5: error: spec.guard.maxRemoved is a string; want a value of type int"},
+		{"a field twice", configHead + "spec:\n  namespaces: all\n  namespaces: all\n", `waybill.yaml:5: error: the key "namespaces" stands twice`},
+		{"a value that is not known", configHead + "spec:\n  secrets: n\n", `waybill.yaml:4: error: spec.secrets is "n"; want one of refuse, allow`},
+		{"a percentage over 100", configHead + "spec:\n  guard: {maxRemovedPercent: 101}\n", "waybill.yaml:4: error: spec.guard allows 10 objects or 101 percent"},
+		{"a bad prefix", configHead + "spec:\n  publish:\n    layout: branches\n    branchPrefix: ma\n", `waybill.yaml:6: error: spec.publish.branchPrefix is "ma", which does not end with a slash`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, ds := render.ParseConfig([]byte(tt.in))
+			if len(ds) != 1 || !strings.HasPrefix(ds[0].String(), tt.want) || !strings.Contains(ds[0].String(), "[bad-config]") {
+				t.Errorf("want %q, got %v", tt.want, ds)
+			}
+			if diff := cmp.Diff(render.DefaultConfig(), got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestABranchPrefixIsClearOfOtherBranches(t *testing.T) {
+	for _, tt := range []struct{ name, prefix, want string }{
+		{"that of the default", "waybill/cluster/", ""},
+		{"a folder of its own", "rendered/", ""},
+		{"a folder that begins as the state branch does", "waybill/state-of/", ""},
+		{"a folder beside those of the status", "waybill/status-of/", ""},
+		{"a dash inside", "a-b/", ""},
+		{"none", "", "does not end with a slash"},
+		{"the beginning of a word", "ma", "does not end with a slash"},
+		{"a folder and the beginning of a word", "waybill/cluster-", "does not end with a slash"},
+		{"where a cluster named state would be the state", "waybill/", "in the way of waybill/state"},
+		{"below the state branch", "waybill/state/", "in the way of waybill/state"},
+		{"further below the state branch", "waybill/state/of/", "in the way of waybill/state"},
+		{"the branches of the status", "waybill/status/", "in the way of those below waybill/status/"},
+		{"below a branch of the status", "waybill/status/eu/", "in the way of those below waybill/status/"},
+		{"the root", "/", "no branch name can begin with"},
+		{"a slash before", "/a/", "no branch name can begin with"},
+		{"two slashes", "a//", "no branch name can begin with"},
+		{"two dots", "a..b/", "no branch name can begin with"},
+		{"a hidden folder", "a/.b/", "no branch name can begin with"},
+		{"a lock file", "a.lock/", "no branch name can begin with"},
+		{"an option", "-a/", "no branch name can begin with"},
+		{"a reflog", "a@{b/", "no branch name can begin with"},
+		{"a space", "a b/", "no branch name can begin with"},
+		{"a wildcard", "a*/", "no branch name can begin with"},
+		{"a line", "a\\nb/", "no branch name can begin with"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, ds := render.ParseConfig([]byte(configHead + "spec: {publish: {branchPrefix: \"" + tt.prefix + "\"}}\n"))
+			if tt.want == "" {
+				if len(ds) > 0 {
+					t.Error(ds)
+				}
+				return
+			}
+			if len(ds) != 1 || !strings.Contains(ds[0].Message, tt.want) {
+				t.Errorf("want %q, got %v", tt.want, ds)
+			}
+		})
+	}
+	name := strings.TrimPrefix(state.Branch, "waybill/")
+	if _, ds := render.ParseConfig([]byte(configHead + "spec: {publish: {branchPrefix: " + strings.TrimSuffix(state.Branch, name) + "}}\n")); len(ds) == 0 {
+		t.Errorf("a cluster %q could take the state branch", name)
+	}
+}

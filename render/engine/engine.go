@@ -1,0 +1,108 @@
+// Package engine says what there is to render, and renders it: a Kustomize build or
+// a Helm release, with what comes after a release. It joins the packages kustomize
+// and helm, of which neither knows the other.
+//
+// A Job is a value: equal jobs over equal files give equal results, so that its Key
+// is half of what a result can be remembered by; the other half is what was read.
+// Run does a job. It reads nothing but the file system it is given, and is made to
+// be run in a sandbox, because what it reads may be hostile.
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/helm"
+	"github.com/waybill-dev/waybill/render/kustomize"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/lock"
+)
+
+// version is that of what jobs mean. It changes with the engines, so that nothing
+// that an older one rendered is taken for the result of a newer one.
+const version = 1
+
+// Job is one thing to render: exactly one of its fields is set.
+type Job struct {
+	Kustomize *Kustomize `json:"kustomize,omitempty"`
+	Helm      *Helm      `json:"helm,omitempty"`
+}
+
+// Kustomize is a build of a folder of the source.
+type Kustomize struct {
+	Dir     string             `json:"dir"`
+	Overlay *kustomize.Overlay `json:"overlay,omitempty"`
+	// View arranges the source's files before the build, as Flux's ArtifactGenerator
+	// does; nil is the source as it is.
+	View []Copy `json:"view,omitempty"`
+}
+
+// Copy puts what a pattern of the source names into a folder of the view.
+type Copy struct {
+	From    string   `json:"from"` // slash-separated; * within a name, ** over folders
+	To      string   `json:"to"`   // ends in a slash if it is a folder
+	Exclude []string `json:"exclude,omitempty"`
+}
+
+// Chart says where a chart is: in a folder of the source, or in a repository.
+type Chart struct {
+	Path   string      `json:"path,omitempty"`
+	Ref    lock.Ref    `json:"ref,omitzero"`
+	Locked *lock.Entry `json:"locked,omitempty"` // nil: resolved when it is rendered
+}
+
+// Namespace is the one that objects without a namespace get.
+func (j Job) Namespace() string {
+	if j.Helm != nil {
+		return j.Helm.Release.Namespace
+	}
+	return "default"
+}
+
+// Chart is the chart of a release; nil for what is none.
+func (j Job) Chart() *Chart {
+	if j.Helm == nil {
+		return nil
+	}
+	return &j.Helm.Chart
+}
+
+// Name is what messages call a job.
+func (j Job) Name() string {
+	if j.Helm != nil {
+		return "release " + j.Helm.Release.Namespace + "/" + j.Helm.Release.Name
+	}
+	return "kustomization " + j.Kustomize.Dir
+}
+
+// Key identifies a job.
+func (j Job) Key() string {
+	data, err := json.Marshal(struct {
+		Version int
+		Job     Job
+	}{version, j})
+	if err != nil {
+		panic("engine: a job is no JSON: " + err.Error())
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// Rendered is the result of a job.
+type Rendered struct {
+	Manifests []Manifest
+	// Diags say what is wrong or worth knowing. Those without a file are about the job
+	// itself. With an error among them there is no result.
+	Diags []diag.Diagnostic
+}
+
+// Failed reports that there is no result.
+func (r Rendered) Failed() bool { return diag.HasErrors(r.Diags) }
+
+// Manifest is one object that a job rendered to.
+type Manifest struct {
+	Object *object.Object
+	Hook   *helm.Hook // nil for what is no hook
+}

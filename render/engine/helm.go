@@ -1,0 +1,93 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/helm"
+	"github.com/waybill-dev/waybill/render/kustomize"
+	"github.com/waybill-dev/waybill/sources"
+)
+
+// Helm is a release of a chart.
+type Helm struct {
+	Chart   Chart        `json:"chart"`
+	Release helm.Release `json:"release"`
+	// Post are the post-renderers, applied in order.
+	Post []kustomize.Overlay `json:"post,omitempty"`
+}
+
+// helm renders a release. The chart's files are at h.Chart.Path of fsys, or are all
+// of it.
+func (o *output) helm(h *Helm, fsys fs.FS) {
+	if h.Chart.Path != "" {
+		sub, err := fs.Sub(fsys, h.Chart.Path)
+		if err != nil {
+			o.fail("helm", err.Error(), "")
+			return
+		}
+		fsys = sub
+	}
+	rendered, err := helm.Template(fsys, h.Release)
+	if e, ok := errors.AsType[*helm.Error](err); ok {
+		o.fail("helm", e.Error(), e.Hint)
+		return
+	}
+	if err != nil {
+		o.fail("helm", err.Error(), "")
+		return
+	}
+	for _, n := range rendered.Notices {
+		o.Diags = append(o.Diags, diag.Diagnostic{Code: "helm-notice", Severity: diag.Notice, Message: n})
+	}
+	documents := make([]document, 0, len(rendered.Manifests))
+	for _, m := range rendered.Manifests {
+		documents = append(documents, document{Data: m.Data, Hook: m.Hook})
+	}
+	if len(h.Post) > 0 {
+		documents, err = postRender(documents, h.Post)
+	}
+	if err != nil {
+		o.fail("helm", "post-rendering: "+err.Error(), "")
+		return
+	}
+	o.Documents = append(o.Documents, documents...)
+}
+
+// postRender applies overlays to what a release renders to. Hooks pass: as in Helm,
+// a post-renderer is not given them.
+func postRender(documents []document, overlays []kustomize.Overlay) ([]document, error) {
+	var manifests, hooks []document
+	for _, d := range documents {
+		if d.Hook != nil {
+			hooks = append(hooks, d)
+		} else {
+			manifests = append(manifests, d)
+		}
+	}
+	stream := join(manifests)
+	for i := range overlays {
+		files := sources.Tree(map[string][]byte{
+			"release.yaml":       stream,
+			"kustomization.yaml": []byte("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- release.yaml\n"),
+		})
+		var err error
+		if stream, err = kustomize.Build(files, kustomize.Options{Dir: ".", Overlay: &overlays[i]}); err != nil {
+			return nil, err //nolint:wrapcheck // the caller says of what
+		}
+	}
+	return append([]document{{Data: stream}}, hooks...), nil
+}
+
+// join makes one stream of documents.
+func join(documents []document) []byte {
+	var all bytes.Buffer
+	for _, d := range documents {
+		all.WriteString("---\n")
+		all.Write(bytes.TrimRight(d.Data, "\n"))
+		all.WriteString("\n")
+	}
+	return all.Bytes()
+}

@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/helm"
+	"github.com/waybill-dev/waybill/render/kustomize"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// output is what Run returns, as JSON.
+type output struct {
+	Documents []document        `json:"documents,omitempty"`
+	Diags     []diag.Diagnostic `json:"diags,omitempty"`
+}
+
+// document is YAML, of one manifest or of several.
+type document struct {
+	Data []byte     `json:"data"`
+	Hook *helm.Hook `json:"hook,omitempty"`
+}
+
+// Run does a job, which is JSON, and returns its output, which Decode reads. It reads
+// nothing but fsys: the files of the source and, below Charts, of the charts. What is
+// wrong with what it reads is part of the output; an error is ours.
+func Run(job []byte, fsys fs.FS) ([]byte, error) {
+	var j Job
+	if err := json.Unmarshal(job, &j); err != nil {
+		return nil, fmt.Errorf("decoding a job: %w", err)
+	}
+	var out output
+	switch {
+	case j.Kustomize != nil:
+		out.kustomize(j.Kustomize, fsys)
+	case j.Helm != nil:
+		out.helm(j.Helm, fsys)
+	default:
+		return nil, errors.New("a job is neither of Kustomize nor of Helm")
+	}
+	data, err := json.Marshal(out)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the output of a job: %w", err)
+	}
+	return data, nil
+}
+
+func (o *output) fail(code, message, hint string) {
+	o.Diags = append(o.Diags, diag.Diagnostic{Code: code, Severity: diag.Error, Message: message, Hint: hint})
+}
+
+func (o *output) kustomize(k *Kustomize, fsys fs.FS) {
+	files := fsys // the charts of repositories are here, whatever the view is
+	if k.View != nil {
+		arranged, err := view(fsys, k.View)
+		if err != nil {
+			o.fail("bad-release", err.Error(), "")
+			return
+		}
+		fsys = arranged
+	}
+	data, err := kustomize.Build(fsys, kustomize.Options{Dir: k.Dir, Overlay: k.Overlay, Inflate: func(c kustomize.HelmChart) ([]byte, error) {
+		return inflate(fsys, files, c)
+	}})
+	if e, ok := errors.AsType[*kustomize.Error](err); ok {
+		o.Diags = append(o.Diags, e.Diags...)
+		return
+	}
+	if err != nil {
+		o.fail("kustomize", err.Error(), "")
+		return
+	}
+	o.Documents = append(o.Documents, document{Data: data})
+}
+
+// Decode reads the output of Run. It holds every document against the limits of
+// manifests, for Run may have been led astray.
+func Decode(data []byte) (Rendered, error) {
+	var out output
+	if err := json.Unmarshal(data, &out); err != nil {
+		return Rendered{}, fmt.Errorf("decoding the output of a job: %w", err)
+	}
+	r := Rendered{Diags: out.Diags}
+	for _, doc := range out.Documents {
+		d := object.Decode("", doc.Data)
+		r.Diags = append(r.Diags, d.Diags...)
+		for _, o := range d.Objects {
+			r.Manifests = append(r.Manifests, Manifest{Object: o, Hook: doc.Hook})
+		}
+	}
+	return r, nil
+}

@@ -1,0 +1,128 @@
+package flux
+
+import (
+	"encoding/base64"
+	"fmt"
+	"maps"
+
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/kustomize"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/lock"
+)
+
+// Setting is what a release is rendered in.
+type Setting struct {
+	Lock lock.Lock
+	// Pinned refuses a chart whose version is a range that Lock does not settle; else
+	// it is resolved when it is rendered, with a notice.
+	Pinned bool
+	// KubeVersion and APIVersions are those of the cluster; empty for Helm's defaults.
+	KubeVersion string
+	APIVersions []string
+	// Cluster is what values may be taken from the cluster, by valuesKey; nil where the
+	// release is rendered for none.
+	Cluster map[string]string
+}
+
+// Read turns a release into a job. Without a job there is a diagnostic that says
+// why: an Error, or a Notice that the release is suspended.
+func Read(o *object.Object, s *Shelf, in Setting) (*engine.Job, []diag.Diagnostic) {
+	r := reader{release: o, shelf: s, setting: in}
+	var job *engine.Job
+	if isKustomization(o) {
+		job = r.kustomization()
+	} else {
+		return nil, nil
+	}
+	if diag.HasErrors(r.diags) {
+		return nil, r.diags
+	}
+	return job, r.diags
+}
+
+type reader struct {
+	release *object.Object
+	shelf   *Shelf
+	setting Setting
+	diags   []diag.Diagnostic
+}
+
+// fail reports an error in a field of the release.
+func (r *reader) fail(path []any, message, hint string) {
+	r.report("bad-release", diag.Error, path, message, hint)
+}
+
+func (r *reader) report(code string, severity diag.Severity, path []any, message, hint string) {
+	r.diags = append(r.diags, diag.Diagnostic{
+		Code: code, Severity: severity, Pos: r.release.FieldPos(path),
+		Message: r.release.Ref().String() + ": " + message, Hint: hint,
+	})
+}
+
+func (r *reader) suspended() {
+	r.report("release-suspended", diag.Notice, []any{"spec", "suspend"}, "it is suspended; what it rendered to stays as it was last published", "")
+}
+
+func (r *reader) kustomization() *engine.Job {
+	f, problems := kustomize.ReadFlux(r.release.Content())
+	for _, p := range problems {
+		r.report("bad-release", p.Severity, p.Path, p.Message, "")
+	}
+	if f.Suspend {
+		r.suspended()
+		return nil
+	}
+	view, err := r.shelf.artifact(r.release)
+	if err != nil {
+		r.fail([]any{"spec", "sourceRef"}, err.Error(), "copy what it holds into this repository, and name a GitRepository")
+		return nil
+	}
+	variables := map[string]string{}
+	for i, ref := range f.SubstituteFrom {
+		data, problem := r.data(ref.Kind, ref.Name, ref.Optional)
+		if problem != "" {
+			r.fail([]any{"spec", "postBuild", "substituteFrom", i}, problem, "put it into the source, beside the release")
+		}
+		maps.Copy(variables, data)
+	}
+	maps.Copy(variables, f.Overlay.Substitute)
+	if f.Overlay.Substitute != nil || len(f.SubstituteFrom) > 0 {
+		f.Overlay.Substitute = variables
+	}
+	return &engine.Job{Kustomize: &engine.Kustomize{Dir: f.Path, Overlay: &f.Overlay, View: view}}
+}
+
+// data returns what a ConfigMap or Secret beside the release holds, or why that is
+// not known.
+func (r *reader) data(kind, name string, optional bool) (map[string]string, string) {
+	o := r.shelf.find("", kind, r.release.Ref().Namespace, name)
+	if o == nil {
+		if optional {
+			return nil, ""
+		}
+		return nil, fmt.Sprintf("the %s %s/%s is not in the source", kind, r.release.Ref().Namespace, name)
+	}
+	if _, sealed := o.Sealed(); sealed {
+		return nil, fmt.Sprintf("the %s %s is encrypted, and only what applies it to a cluster can read it", kind, name)
+	}
+	out := map[string]string{}
+	for _, field := range []string{"binaryData", "data", "stringData"} {
+		values, _ := fieldAt(o.Content(), field).(map[string]any)
+		for key, v := range values {
+			text, ok := v.(string)
+			if encoded := kind == "Secret" && field == "data" || field == "binaryData"; ok && encoded {
+				raw, err := base64.StdEncoding.DecodeString(text)
+				if err != nil {
+					return nil, fmt.Sprintf("the %s %s has a key %q that is no base64", kind, name, key)
+				}
+				text = string(raw)
+			}
+			if ok {
+				out[key] = text
+			}
+		}
+	}
+	return out, ""
+}

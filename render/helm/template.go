@@ -1,0 +1,199 @@
+package helm
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+)
+
+// What templates see where nothing was said.
+const (
+	// defaultKube is what helm template v3.22.0 renders for without --kube-version.
+	defaultKube = "v1.37.0"
+	// helmVersion is .Capabilities.HelmVersion.Version. The other facts of a build of
+	// Helm are empty.
+	helmVersion = "v3.22.0"
+	// defaultNamespace is that of kubectl without a configuration.
+	defaultNamespace = "default"
+)
+
+// The limits of what a chart renders to.
+const (
+	maxOutput    = 50 << 20 // bytes
+	maxManifests = 5_000
+)
+
+// CRDPolicy says what becomes of the files in crds/, in Flux's words.
+type CRDPolicy string
+
+// The policies. What a release renders to has the definitions or not; who applies it
+// replaces what is there.
+const (
+	Create        CRDPolicy = "Create" // they are rendered; the default
+	CreateReplace CRDPolicy = "CreateReplace"
+	Skip          CRDPolicy = "Skip" // they are not
+)
+
+// Release is what a chart is rendered for. Equal releases of equal charts render to
+// equal output. It can be carried as JSON.
+type Release struct {
+	Name      string `json:"name"`
+	Namespace string `json:"namespace,omitempty"` // empty for default
+	Values    Values `json:"values,omitempty"`
+	// ValuesFiles are files of the chart that, merged in their order, take the place
+	// of its values.yaml, as source-controller has it. Without any, it stays.
+	ValuesFiles              []string `json:"valuesFiles,omitempty"`
+	IgnoreMissingValuesFiles bool     `json:"ignoreMissingValuesFiles,omitempty"`
+	// KubeVersion is .Capabilities.KubeVersion; if empty, that of the Helm release.
+	KubeVersion string `json:"kubeVersion,omitempty"`
+	// APIVersions are added to those of .Capabilities.APIVersions that Helm has, as
+	// apps/v1 or apps/v1/Deployment.
+	APIVersions []string  `json:"apiVersions,omitempty"`
+	CRDs        CRDPolicy `json:"crds,omitempty"`
+	// Allow lists functions that are refused otherwise. See AllowAnnotation.
+	Allow []string `json:"allow,omitempty"`
+}
+
+// Template loads a chart and renders it.
+func Template(files fs.FS, r Release) (Output, error) {
+	c, err := Load(files)
+	if err != nil {
+		return Output{}, err
+	}
+	return c.Template(r)
+}
+
+// Template renders the chart as helm template would. It renders twice and compares,
+// so that what depends on chance is not taken for a result. An *Error has the place.
+func (c *Chart) Template(r Release) (Output, error) {
+	first, err := c.render(r, "refused-0")
+	if err != nil {
+		return Output{}, err
+	}
+	second, err := c.render(r, "refused-1")
+	if err != nil {
+		return Output{}, err
+	}
+	if err := agree(first, second, r); err != nil {
+		return Output{}, err
+	}
+	return c.output(first, r)
+}
+
+// rendering is what one run of the engine gave.
+type rendering struct {
+	chart    *chart.Chart
+	files    map[string]string // by name, as chart/templates/x.yaml
+	origins  map[string]string // of their names, as they were before a sub-chart got an alias
+	refusals map[string]*Error // by origin: a function that was called though it is refused
+	notices  []string
+}
+
+// render runs the engine. The stub stands for the result of functions that are refused.
+func (c *Chart) render(r Release, stub string) (out rendering, err error) {
+	defer recovered("rendering the chart "+c.root.Name(), &err)
+	g := newGuard(r.Allow, stub)
+	copier := &copier{calls: c.calls, guard: g, origins: map[*chart.File]string{}}
+	root := copier.copy(c.root)
+	values, err := prepare(root, r)
+	if err != nil {
+		return rendering{}, err
+	}
+	files, err := engine.RenderWithClientProvider(root, values, g)
+	var located *Error
+	switch refusal := g.refusals[g.current()]; {
+	case err != nil && refusal != nil: // which may be why it went wrong
+		return rendering{}, refusal
+	case errors.As(err, &located):
+		return rendering{}, located
+	case err != nil:
+		return rendering{}, fmt.Errorf("rendering the chart %s: %s", c.root.Name(), g.redact(err.Error()))
+	}
+	maps.DeleteFunc(files, func(name, _ string) bool { return strings.HasSuffix(name, "NOTES.txt") })
+	out = rendering{chart: root, files: files, origins: map[string]string{}, refusals: g.refusals}
+	copier.names(root, out.origins)
+	out.notices = slices.Sorted(maps.Keys(g.notices))
+	return out, nil
+}
+
+// prepare decides which sub-charts take part, and computes what templates see.
+func prepare(root *chart.Chart, r Release) (chartutil.Values, error) {
+	if err := chartutil.ValidateReleaseName(r.Name); err != nil {
+		return nil, fmt.Errorf("the release name %q: %w", r.Name, err)
+	}
+	caps, err := capabilities(r)
+	if err != nil {
+		return nil, err
+	}
+	if want := root.Metadata.KubeVersion; want != "" && !chartutil.IsCompatibleRange(want, caps.KubeVersion.Version) {
+		return nil, fmt.Errorf("the chart %s is made for Kubernetes %s, not for %s", root.Name(), want, caps.KubeVersion.Version)
+	}
+	if err := replaceDefaults(root, r); err != nil {
+		return nil, err
+	}
+	values := cloneMap(r.Values)
+	if err := chartutil.ProcessDependenciesWithMerge(root, values); err != nil {
+		return nil, fmt.Errorf("deciding on the sub-charts of %s: %w", root.Name(), err)
+	}
+	options := chartutil.ReleaseOptions{Name: r.Name, Namespace: r.Namespace, Revision: 1, IsInstall: true}
+	if options.Namespace == "" {
+		options.Namespace = defaultNamespace
+	}
+	const skipSchema = true // validate does it, without the network
+	all, err := chartutil.ToRenderValuesWithSchemaValidation(root, values, options, caps, skipSchema)
+	if err != nil {
+		return nil, fmt.Errorf("merging the values of %s: %w", root.Name(), err)
+	}
+	merged, _ := all["Values"].(chartutil.Values)
+	return all, validate(root, merged)
+}
+
+func capabilities(r Release) (*chartutil.Capabilities, error) {
+	caps := chartutil.DefaultCapabilities.Copy()
+	version := r.KubeVersion
+	if version == "" {
+		version = defaultKube
+	}
+	kube, err := chartutil.ParseKubeVersion(version)
+	if err != nil {
+		return nil, fmt.Errorf("reading the Kubernetes version %q: %w", r.KubeVersion, err)
+	}
+	caps.KubeVersion = *kube
+	caps.APIVersions = append(slices.Clone(caps.APIVersions), r.APIVersions...)
+	caps.HelmVersion.Version = helmVersion
+	caps.HelmVersion.GoVersion = ""
+	return caps, nil
+}
+
+// replaceDefaults puts the release's files of values in the place of the chart's own.
+func replaceDefaults(root *chart.Chart, r Release) error {
+	if len(r.ValuesFiles) == 0 {
+		return nil
+	}
+	values := map[string]any{}
+	for _, name := range r.ValuesFiles {
+		i := slices.IndexFunc(root.Raw, func(f *chart.File) bool { return f.Name == path.Clean(name) })
+		if i < 0 && r.IgnoreMissingValuesFiles {
+			continue
+		}
+		if i < 0 {
+			return fmt.Errorf("the chart %s has no file %q, which valuesFiles names", root.Name(), name)
+		}
+		more, err := decodeValues(root.Raw[i].Data)
+		if err != nil {
+			return fmt.Errorf("reading %s of the chart %s: %w", name, root.Name(), err)
+		}
+		values = merged(values, more)
+	}
+	root.Values = values
+	return nil
+}
+

@@ -1,0 +1,96 @@
+package kustomize
+
+import (
+	"fmt"
+	"io/fs"
+
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/openapi"
+
+	"github.com/waybill-dev/waybill/render/diag"
+)
+
+// Options say what to build.
+type Options struct {
+	// Dir is the folder to build, a path inside the file system with slashes; "." is
+	// its root.
+	Dir string
+	// Overlay is what a Flux Kustomization adds. Nil builds Dir as kubectl does.
+	Overlay *Overlay
+	// Inflate renders a chart that a kustomization lists and returns a stream of
+	// manifests. An error is taken for the chart's. Nil refuses charts.
+	Inflate func(HelmChart) ([]byte, error)
+}
+
+// Build builds a kustomization and returns a stream of manifests: YAML documents with
+// "---" between them, in kustomize's order. What the source has wrong is an *Error; any
+// other error is a mistake of the caller's. It reads only what fsys holds. It is not
+// safe for concurrent use, in one process, of whatever file systems.
+func Build(fsys fs.FS, o Options) ([]byte, error) {
+	if !fs.ValidPath(o.Dir) {
+		return nil, fmt.Errorf("building %q: it is no path inside the repository", o.Dir)
+	}
+	v := &view{fsys: fsys, over: map[string][]byte{}}
+	s := newScan(v, o.Inflate)
+	empty := false
+	if o.Overlay == nil {
+		s.folder(visit{dir: o.Dir}, diag.Pos{})
+	} else {
+		empty = s.overlaid(o.Dir, o.Overlay)
+	}
+	if len(s.found) > 0 {
+		return nil, &Error{Diags: s.found}
+	}
+	if empty {
+		return nil, nil
+	}
+	out, err := run(v, o)
+	if err != nil {
+		s.refuse(diag.Pos{File: v.built(o.Dir)}, "kustomize-build", fmt.Sprintf("building %s: %s", o.Dir, s.redacted(err.Error())), "")
+		return nil, &Error{Diags: s.found}
+	}
+	return out, nil
+}
+
+// built returns the file of the source that a build of dir begins with: none if the
+// folder has no kustomization.
+func (v *view) built(dir string) string {
+	for _, file := range v.kustfiles(dir) {
+		if _, err := fs.Stat(v.fsys, file); err == nil {
+			return file
+		}
+	}
+	return ""
+}
+
+// run builds what was scanned. A panic of kustomize's, which malformed objects can
+// bring about, is an error.
+func run(v *view, o Options) (out []byte, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			out, err = nil, fmt.Errorf("kustomize panics: %v", r)
+		}
+	}()
+	openapi.ResetOpenAPI()
+	defer openapi.ResetOpenAPI()
+	opts := &krusty.Options{
+		Reorder:          krusty.ReorderOptionUnspecified,
+		LoadRestrictions: types.LoadRestrictionsRootOnly,
+		PluginConfig:     types.DisabledPluginConfig(),
+	}
+	if o.Overlay != nil {
+		opts.LoadRestrictions = types.LoadRestrictionsNone
+		openapi.Schema() // so that a schema of the source adds to the builtin ones
+	}
+	m, err := krusty.MakeKustomizer(opts).Run(v, "/"+o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if o.Overlay != nil {
+		if err := o.Overlay.finish(m); err != nil {
+			return nil, err
+		}
+	}
+	return m.AsYaml()
+}

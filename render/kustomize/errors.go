@@ -1,0 +1,34 @@
+package kustomize
+
+import (
+	"strings"
+
+	"github.com/waybill-dev/waybill/render/diag"
+)
+
+// Error is a build that failed for what the source holds. The diagnostics say where;
+// they are in the order of the walk and never empty. Those without a file are about
+// Options; what concerns the Overlay names the field as it is named in the spec of a
+// Flux Kustomization.
+type Error struct {
+	Diags []diag.Diagnostic
+}
+
+// Error returns the diagnostics without their hints, joined by semicolons.
+func (e *Error) Error() string {
+	parts := make([]string, len(e.Diags))
+	for i, d := range e.Diags {
+		d.Hint = ""
+		parts[i] = d.String()
+	}
+	return strings.Join(parts, "; ")
+}
+
+// shown shortens a value for a message.
+func shown(value string) string {
+	const most = 120
+	if r := []rune(value); len(r) > most {
+		return string(r[:most]) + "..."
+	}
+	return value
+}

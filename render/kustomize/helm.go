@@ -1,0 +1,157 @@
+package kustomize
+
+import (
+	"errors"
+	"fmt"
+	"path"
+
+	"sigs.k8s.io/kustomize/api/konfig"
+	"sigs.k8s.io/kustomize/api/types"
+	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"github.com/waybill-dev/waybill/render/diag"
+)
+
+// HelmChart is a chart that a kustomization lists, with all that stands in files read.
+type HelmChart struct {
+	// Pos is the entry of the kustomization.
+	Pos diag.Pos `json:"pos"`
+	// Path is the folder of the chart inside the file system. It is empty for a chart
+	// that is not there and is to be had from Repo, in Version.
+	Path    string `json:"path,omitempty"`
+	Name    string `json:"name"`
+	Repo    string `json:"repo,omitempty"`    // https://..., or oci://... without the name
+	Version string `json:"version,omitempty"` // empty for the newest
+	// ReleaseName is never empty.
+	ReleaseName string   `json:"releaseName"`
+	Namespace   string   `json:"namespace,omitempty"`
+	KubeVersion string   `json:"kubeVersion,omitempty"`
+	APIVersions []string `json:"apiVersions,omitempty"`
+	// Values are the values of all files and of the entry itself, merged. They go over
+	// the chart's own.
+	Values      map[string]any `json:"values,omitempty"`
+	IncludeCRDs bool           `json:"includeCRDs,omitempty"`
+	SkipHooks   bool           `json:"skipHooks,omitempty"`
+	SkipTests   bool           `json:"skipTests,omitempty"`
+	Devel       bool           `json:"devel,omitempty"` // newest may be a pre-release
+}
+
+// defaultRelease is the name that helm template gives a release without one.
+const defaultRelease = "release-name"
+
+// charts renders the charts of a kustomization. A chart's manifests become a file of
+// resources in front of the kustomization's folder, and the last of its resources.
+func (s *scan) charts(k *kustfile, namespace string) {
+	old, globals := types.SplitHelmParameters(k.HelmChartInflationGenerator)
+	if k.HelmGlobals != nil {
+		globals = *k.HelmGlobals
+	}
+	for i, c := range k.HelmCharts {
+		s.chart(k, field{"helmCharts", i}, globals, withNamespace(c, namespace))
+	}
+	for i, c := range old {
+		s.chart(k, field{"helmChartInflationGenerator", i}, globals, withNamespace(c, namespace))
+	}
+	if len(k.HelmCharts)+len(old) > 0 {
+		k.changed = true
+		k.HelmCharts, k.HelmChartInflationGenerator, k.HelmGlobals = nil, nil, nil
+	}
+}
+
+func withNamespace(c types.HelmChart, namespace string) types.HelmChart {
+	c.Namespace = or(c.Namespace, namespace)
+	return c
+}
+
+// chart renders one chart.
+func (s *scan) chart(k *kustfile, f field, globals types.HelmGlobals, c types.HelmChart) {
+	pos := k.pos(f)
+	if s.inflate == nil {
+		s.refuse(pos, "kustomize-helm", fmt.Sprintf("%s: the chart %q is not rendered here", f, c.Name), "use a HelmRelease")
+		return
+	}
+	h, err := s.helmChart(k, f, globals, c)
+	if errors.Is(err, errReported) {
+		return
+	}
+	if err != nil {
+		s.refuse(pos, "kustomize-helm", fmt.Sprintf("%s: %s", f, err), "")
+		return
+	}
+	out, err := s.inflate(*h)
+	if err == nil {
+		out, err = s.marked(pos, out)
+	}
+	if err != nil && !errors.Is(err, errReported) {
+		s.refuse(pos, "kustomize-helm", fmt.Sprintf("%s: rendering the chart %q: %s", f, c.Name, err), "")
+	}
+	if err != nil {
+		return
+	}
+	s.place(k, f, out)
+}
+
+// place lays the manifests of a chart beside the kustomization, under a name that
+// nothing has, and lists it.
+func (s *scan) place(k *kustfile, f field, manifests []byte) {
+	base := f.String() + ".yaml"
+	for s.view.Exists(path.Join(k.dir, base)) && s.view.over[path.Join(k.dir, base)] == nil {
+		base = "_" + base
+	}
+	if !s.view.put(path.Join(k.dir, base), manifests) {
+		s.refuse(k.pos(f), "kustomize-helm", fmt.Sprintf("%s is built for several namespaces at once", f), "give the chart a namespace of its own")
+	}
+	k.Resources = append(k.Resources, "./"+base)
+}
+
+// marked returns manifests with kustomize's mark of what came from Helm, which keeps
+// its transformers of namespaces away from them.
+func (s *scan) marked(pos diag.Pos, manifests []byte) ([]byte, error) {
+	before := len(s.found)
+	s.limits(pos, manifests)
+	if len(s.found) > before {
+		return nil, errReported
+	}
+	m, err := s.factory.NewResMapFromBytes(manifests)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range m.Resources() {
+		if err := r.PipeE(kyaml.SetAnnotation(konfig.HelmGeneratedAnnotation, "true")); err != nil {
+			return nil, err
+		}
+	}
+	return m.AsYaml()
+}
+
+// errReported is returned where a diagnostic says what is wrong.
+var errReported = errors.New("reported")
+
+// helmChart finds the chart and the values of an entry.
+func (s *scan) helmChart(k *kustfile, f field, globals types.HelmGlobals, c types.HelmChart) (*HelmChart, error) {
+	if c.Name == "" {
+		return nil, errors.New("name is empty")
+	}
+	if c.NameTemplate != "" {
+		return nil, fmt.Errorf("nameTemplate %q: a release is named by releaseName alone", shown(c.NameTemplate))
+	}
+	h := &HelmChart{
+		Pos: k.pos(f), Name: c.Name, Repo: c.Repo, Version: c.Version,
+		ReleaseName: or(c.ReleaseName, defaultRelease), Namespace: c.Namespace,
+		KubeVersion: c.KubeVersion, APIVersions: c.ApiVersions,
+		IncludeCRDs: c.IncludeCRDs, SkipHooks: c.SkipHooks, SkipTests: c.SkipTests, Devel: c.Devel,
+	}
+	home := or(globals.ChartHome, types.HelmDefaultHome)
+	if c.Version != "" && c.Repo != "" {
+		home = path.Join(home, c.Name+"-"+c.Version)
+	}
+	name, isDir, err := s.view.resolve(k.dir, path.Join(home, c.Name))
+	switch {
+	case err == nil && isDir:
+		h.Path = name
+	case c.Repo == "":
+		return nil, fmt.Errorf("there is no chart at %q, and no repo to have it from", path.Join(home, c.Name))
+	}
+	h.Values, err = s.values(k, f, h.Path, c)
+	return h, err
+}

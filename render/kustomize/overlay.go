@@ -1,0 +1,265 @@
+package kustomize
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/resid"
+	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"github.com/waybill-dev/waybill/render/diag"
+)
+
+// Overlay is what a Flux Kustomization (kustomize.toolkit.fluxcd.io/v1) adds to the
+// folder that it names. The fields have the names and the meaning of those of its spec.
+// The zero value adds nothing, but builds as Flux does: a folder without a
+// kustomization is all manifests below it, an empty one is no error, and files may be
+// loaded from anywhere in the repository.
+type Overlay struct {
+	Patches                 []Patch   `json:"patches,omitempty"`
+	Images                  []Image   `json:"images,omitempty"`
+	TargetNamespace         string    `json:"targetNamespace,omitempty"`
+	NamePrefix              string    `json:"namePrefix,omitempty"`
+	NameSuffix              string    `json:"nameSuffix,omitempty"`
+	Components              []string  `json:"components,omitempty"` // relative to the folder that is built
+	IgnoreMissingComponents bool      `json:"ignoreMissingComponents,omitempty"`
+	BuildMetadata           []string  `json:"buildMetadata,omitempty"` // in place of the folder's own
+	CommonMetadata          *Metadata `json:"commonMetadata,omitempty"`
+	// Substitute holds all variables of postBuild, those of substituteFrom included,
+	// where substitute has the last word. Without any, nothing is substituted.
+	Substitute map[string]string `json:"substitute,omitempty"`
+}
+
+// Patch is a strategic merge or JSON 6902 patch, as YAML, and what it changes. The
+// target may be nil for a strategic merge patch, which names its own.
+type Patch struct {
+	Patch  string  `json:"patch"`
+	Target *Target `json:"target,omitempty"`
+}
+
+// Target selects objects. Empty fields select any; Group to Namespace are regular
+// expressions, the last two label selectors.
+type Target struct {
+	Group              string `json:"group,omitempty"`
+	Version            string `json:"version,omitempty"`
+	Kind               string `json:"kind,omitempty"`
+	Name               string `json:"name,omitempty"`
+	Namespace          string `json:"namespace,omitempty"`
+	LabelSelector      string `json:"labelSelector,omitempty"`
+	AnnotationSelector string `json:"annotationSelector,omitempty"`
+}
+
+// Image replaces the name, the tag or the digest of images of a name. A digest has
+// precedence over a tag.
+type Image struct {
+	Name    string `json:"name"`
+	NewName string `json:"newName,omitempty"`
+	NewTag  string `json:"newTag,omitempty"`
+	Digest  string `json:"digest,omitempty"`
+}
+
+// Metadata is set on every object, in place of what has the same keys there.
+type Metadata struct {
+	Labels      map[string]string `json:"labels,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// overlaid scans a folder with an overlay over it. It reports whether nothing is left
+// to build, which kustomize itself would call an error.
+func (s *scan) overlaid(dir string, o *Overlay) (empty bool) {
+	k := s.rootOf(dir)
+	if k == nil {
+		return false
+	}
+	k.changed = true
+	for _, v := range o.Substitute {
+		s.hide(v)
+	}
+	k.Namespace = or(o.TargetNamespace, k.Namespace)
+	k.NamePrefix = or(o.NamePrefix, k.NamePrefix)
+	k.NameSuffix = or(o.NameSuffix, k.NameSuffix)
+	k.Images = merged(k.Images, o.Images)
+	if len(o.BuildMetadata) > 0 {
+		k.BuildMetadata = o.BuildMetadata
+	}
+	s.visits[visit{dir: dir}] = 0
+	n := s.kustomization(k, "")
+	for i, p := range o.Patches {
+		f := field{"spec", "patches", i, "patch"}
+		s.limits(diag.Pos{}, []byte(p.Patch))
+		if p.Patch == "" {
+			s.refuse(diag.Pos{}, "flux-kustomization", f.String()+" is empty", "write a patch or remove the entry")
+		}
+		k.Patches = append(k.Patches, types.Patch{Patch: p.Patch, Target: p.Target.selector()})
+	}
+	n += s.components(k, o)
+	s.bounded(n, dir, diag.Pos{})
+	s.rewrite(k)
+	return k.CheckEmpty() != nil
+}
+
+func or(first, second string) string {
+	if first != "" {
+		return first
+	}
+	return second
+}
+
+// components scans the overlay's components and adds them.
+func (s *scan) components(k *kustfile, o *Overlay) (visits int) {
+	for i, c := range o.Components {
+		u := use{field{"spec", "components", i}, c, folder}
+		name, isDir, err := s.view.resolve(k.dir, c)
+		switch {
+		case errors.Is(err, errMissing) && o.IgnoreMissingComponents:
+			continue
+		case err != nil:
+			s.location(diag.Pos{}, u, err)
+		case !isDir:
+			s.location(diag.Pos{}, u, errNoFolder)
+		default:
+			visits += s.folder(visit{name, k.Namespace}, diag.Pos{})
+			k.Components = append(k.Components, c)
+		}
+	}
+	return visits
+}
+
+func (t *Target) selector() *types.Selector {
+	if t == nil {
+		return nil
+	}
+	return &types.Selector{
+		ResId: resid.ResId{
+			Gvk:       resid.Gvk{Group: t.Group, Version: t.Version, Kind: t.Kind},
+			Name:      t.Name,
+			Namespace: t.Namespace,
+		},
+		LabelSelector: t.LabelSelector, AnnotationSelector: t.AnnotationSelector,
+	}
+}
+
+// merged lays images over those of a kustomization: a name given there keeps what the
+// overlay does not say. A tag and a digest are one value, the version.
+func merged(images []types.Image, over []Image) []types.Image {
+	images = slices.Clone(images)
+	for _, o := range over {
+		i := slices.IndexFunc(images, func(m types.Image) bool { return m.Name == o.Name })
+		if i < 0 {
+			images = append(images, types.Image{Name: o.Name, NewName: o.NewName, NewTag: o.NewTag, Digest: o.Digest})
+			continue
+		}
+		images[i].NewName = or(o.NewName, images[i].NewName)
+		if o.NewTag != "" || o.Digest != "" {
+			images[i].NewTag, images[i].Digest = o.NewTag, o.Digest
+		}
+	}
+	return images
+}
+
+// rootOf reads the kustomization of a folder, or makes one of all manifests below it.
+func (s *scan) rootOf(dir string) *kustfile {
+	if !s.view.IsDir(dir) {
+		s.refuse(diag.Pos{}, "flux-kustomization", fmt.Sprintf("spec.path: %q is no folder of the repository", dir), "name an existing folder")
+		return nil
+	}
+	if len(s.view.kustfiles(dir)) > 0 {
+		return s.read(dir, diag.Pos{})
+	}
+	k := &kustfile{dir: dir, file: path.Join(dir, "kustomization.yaml"), root: &kyaml.Node{}}
+	k.Kind, k.APIVersion = types.KustomizationKind, types.KustomizationVersion
+	err := fs.WalkDir(s.view.fsys, dir, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case name == dir:
+			return nil
+		case ignored(name, d):
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case d.IsDir() && len(s.view.kustfiles(name)) > 0:
+			k.Resources = append(k.Resources, below(dir, name))
+			return fs.SkipDir
+		case d.Type().IsRegular() && isYAML(name):
+			s.manifests(name)
+			k.Resources = append(k.Resources, below(dir, name))
+		}
+		return nil
+	})
+	if err != nil {
+		s.refuse(diag.Pos{}, "flux-kustomization", fmt.Sprintf("listing the manifests below %s: %s", dir, err), "")
+		return nil
+	}
+	return k
+}
+
+// manifests reports a file that holds anything else than manifests.
+func (s *scan) manifests(name string) {
+	if content, ok := s.yaml(name); ok && s.resources(content) == nil {
+		s.refuse(diag.Pos{File: name}, "kustomize-no-manifest",
+			"the file holds something else than manifests, and a folder without a kustomization is built from every YAML file below it",
+			"list the manifests in a kustomization.yaml, or move the file")
+	}
+}
+
+// below returns name as seen from dir, in a form that can only be a path.
+func below(dir, name string) string {
+	if dir == "." {
+		return "./" + name
+	}
+	return "." + strings.TrimPrefix(name, dir)
+}
+
+func isYAML(name string) bool {
+	ext := path.Ext(name)
+	return ext == ".yaml" || ext == ".yml"
+}
+
+// ignored reports what Flux leaves out of a source unless told otherwise, as far as it
+// can be YAML: the configuration of Git, of continuous integration and of other tools.
+func ignored(name string, d fs.DirEntry) bool {
+	base := path.Base(name)
+	if d.IsDir() {
+		return base == ".git" || name == ".github" || name == ".circleci"
+	}
+	switch base {
+	case ".goreleaser.yml", ".sops.yaml", ".flux.yaml":
+		return true
+	}
+	switch name {
+	case ".travis.yml", ".gitlab-ci.yml", "appveyor.yml", ".drone.yml", "cloudbuild.yaml", "codeship-services.yml", "codeship-steps.yml":
+		return true
+	}
+	return false
+}
+
+// finish does to the objects what Flux does after kustomize.
+func (o *Overlay) finish(m resmap.ResMap) error {
+	for _, r := range m.Resources() {
+		if err := o.substitute(r); err != nil {
+			return fmt.Errorf("substituting variables in %s %s: %w", r.GetKind(), r.GetName(), err)
+		}
+		if o.CommonMetadata == nil {
+			continue
+		}
+		labels, annotations := r.GetLabels(), r.GetAnnotations()
+		maps.Copy(labels, o.CommonMetadata.Labels)
+		maps.Copy(annotations, o.CommonMetadata.Annotations)
+		if err := r.SetLabels(labels); err != nil {
+			return fmt.Errorf("labelling %s %s: %w", r.GetKind(), r.GetName(), err)
+		}
+		if err := r.SetAnnotations(annotations); err != nil {
+			return fmt.Errorf("annotating %s %s: %w", r.GetKind(), r.GetName(), err)
+		}
+	}
+	return nil
+}

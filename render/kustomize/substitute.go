@@ -1,0 +1,54 @@
+package kustomize
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/fluxcd/pkg/envsubst"
+	"sigs.k8s.io/kustomize/api/resource"
+	"sigs.k8s.io/yaml"
+
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// substituteKey is the label or annotation whose value "disabled" keeps an object as
+// it is.
+const substituteKey = "kustomize.toolkit.fluxcd.io/substitute"
+
+// variable is what the name of a variable looks like.
+var variable = regexp.MustCompile(`^[_[:alpha:]][_[:alpha:][:digit:]]*$`)
+
+// substitute replaces the variables in an object, written as YAML: a value may thus
+// become a number or a mapping. Variables that are not set are empty. Line breaks in
+// values are dropped.
+func (o *Overlay) substitute(r *resource.Resource) error {
+	if len(o.Substitute) == 0 || r.GetLabels()[substituteKey] == "disabled" || r.GetAnnotations()[substituteKey] == "disabled" {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Substitute)) {
+		if !variable.MatchString(name) {
+			return fmt.Errorf("the name of the variable %q does not match %s", name, variable)
+		}
+	}
+	written, err := r.AsYAML()
+	if err != nil {
+		return err
+	}
+	out, err := envsubst.Eval(string(written), func(name string) (string, bool) {
+		return strings.ReplaceAll(o.Substitute[name], "\n", ""), true
+	})
+	if err != nil {
+		return err
+	}
+	for _, d := range object.Scan("", []byte(out)) {
+		return fmt.Errorf("the object as substituted cannot be read: %s", d.Message)
+	}
+	asJSON, err := yaml.YAMLToJSON([]byte(out))
+	if err != nil {
+		return fmt.Errorf("reading the object as substituted: %w", err)
+	}
+	return r.UnmarshalJSON(asJSON)
+}

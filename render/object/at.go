@@ -1,0 +1,30 @@
+package object
+
+import (
+	"maps"
+
+	"github.com/waybill-dev/waybill/render/diag"
+)
+
+// At returns the object as if it stood at another place: what a release renders to
+// stands where the release does. FieldPos then is that place for every field.
+func (o *Object) At(pos diag.Pos) *Object {
+	c := *o
+	c.pos, c.node = pos, nil
+	return &c
+}
+
+// Annotated returns the object with one more annotation.
+func (o *Object) Annotated(key, value string) *Object {
+	content := maps.Clone(o.content)
+	meta, _ := o.content["metadata"].(map[string]any)
+	meta = maps.Clone(meta)
+	annotations, _ := meta["annotations"].(map[string]any)
+	annotations = maps.Clone(annotations)
+	if annotations == nil {
+		annotations = map[string]any{}
+	}
+	annotations[key] = value
+	meta["annotations"], content["metadata"] = annotations, meta
+	return o.With(content)
+}

@@ -1,0 +1,43 @@
+package render
+
+import "strings"
+
+// The branches that Waybill keeps beside those of the clusters: one for the state,
+// and one for the status of each cluster.
+const (
+	stateBranch    = "waybill/state"
+	statusBranches = "waybill/status/"
+)
+
+// prefixProblem says why branches may not begin with prefix; "" if they may. Whatever
+// a cluster is called, which is a name without a slash, its branch must be
+//
+//   - told from other branches: behind a prefix that ends with a slash stands nothing
+//     but clusters, while "ma" would make a cluster "in" of the branch "main";
+//   - a branch that Git takes (git-check-ref-format);
+//   - no branch that Waybill keeps, nor a folder of one, or below one: Git has no
+//     branch "a" beside a branch "a/b".
+func prefixProblem(prefix string) string {
+	switch {
+	case !strings.HasSuffix(prefix, "/"):
+		return "which does not end with a slash; branches of other names could begin with it"
+	case !isRefPath(strings.TrimSuffix(prefix, "/")):
+		return "which no branch name can begin with"
+	case strings.HasPrefix(stateBranch, prefix), strings.HasPrefix(prefix, stateBranch+"/"):
+		return "where a cluster's branch could be in the way of " + stateBranch
+	case strings.HasPrefix(statusBranches, prefix), strings.HasPrefix(prefix, statusBranches):
+		return "where a cluster's branch could be in the way of those below " + statusBranches
+	}
+	return ""
+}
+
+// isRefPath reports whether Git takes path as the beginning of a branch name.
+func isRefPath(path string) bool {
+	for part := range strings.SplitSeq(path, "/") {
+		if part == "" || part[0] == '.' || strings.HasSuffix(part, ".lock") {
+			return false
+		}
+	}
+	isBad := func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune("~^:?*[\\", r) }
+	return path[0] != '-' && !strings.ContainsFunc(path, isBad) && !strings.Contains(path, "..") && !strings.Contains(path, "@{")
+}
