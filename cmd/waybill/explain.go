@@ -25,6 +25,7 @@ rule with what it changed.`,
 	path := cmd.Flags().StringP("source", "C", ".", "directory of the source")
 	rev := cmd.Flags().String("rev", "", "a commit, branch or tag, instead of the directory as it stands")
 	namespace := cmd.Flags().StringP("namespace", "n", "", "namespace of the object")
+	rounds := cmd.Flags().Bool("rounds", false, "show how the replicas were shared out, seat by seat")
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		_, in, err := location{*path, *rev}.build(cmd.Context())
@@ -36,6 +37,9 @@ rule with what it changed.`,
 			return failure(2, err)
 		}
 		e, _ := plan.Explain(in, ref)
+		if e.Placement != nil && !*rounds {
+			e.Placement.Divisions = nil
+		}
 		return failure(2, emit(cmd.OutOrStdout(), *output, e, func(w io.Writer) error { return explanation(w, &e) }))
 	}
 	return cmd
@@ -73,6 +77,9 @@ func explanation(w io.Writer, e *plan.Explanation) error {
 		fmt.Fprintf(w, "policy     %s  (%s)\n", e.Policy, e.PolicyPos)
 	default:
 		fmt.Fprintf(w, "policy     none selects it\n")
+	}
+	if e.Release != "" {
+		fmt.Fprintf(w, "part of    %s, which the policy selects\n", e.Release)
 	}
 	for _, l := range e.Losers {
 		fmt.Fprintf(w, "  lost     %s: %s\n", l.Policy, l.Why)
@@ -120,6 +127,20 @@ func placementReport(w io.Writer, r *place.Report) error {
 	}
 	for _, g := range r.Groups {
 		fmt.Fprintf(w, "group %s: %d clusters, score %d, chosen %t\n", g.Name, g.Clusters, g.Score, g.Chosen)
+	}
+	for _, d := range r.Divisions {
+		fmt.Fprintf(w, "\n%d replicas, seat by seat: each to the largest weight/(2s+1), s being the seats so far\n", d.Replicas)
+		var rows [][]string
+		for i, s := range d.Rounds {
+			next := "-"
+			if s.Next != "" {
+				next = fmt.Sprintf("%s %d/%d", s.Next, s.NextWeight, s.NextDivisor)
+			}
+			rows = append(rows, []string{strconv.Itoa(i + 1), s.Cluster, fmt.Sprintf("%d/%d", s.Weight, s.Divisor), next})
+		}
+		if err := columns(w, []string{"SEAT", "CLUSTER", "QUOTIENT", "NEXT"}, rows); err != nil {
+			return err
+		}
 	}
 	if len(r.Tried) > 1 {
 		for _, d := range r.Tried {

@@ -94,7 +94,7 @@ func (s *Scheduler) assign(chosen []*candidate, q *query) error {
 		}
 		return nil
 	case static:
-		s.assignStatic(chosen, int64(q.Replicas))
+		s.assignStatic(chosen, q)
 		return nil
 	default:
 		return s.assignTiers(chosen, q)
@@ -104,7 +104,7 @@ func (s *Scheduler) assign(chosen []*candidate, q *query) error {
 // assignStatic divides by the policy's weights, whatever the capacity and
 // whatever was before. Clusters without a weight have no part, unless none has
 // one: then all have the same.
-func (s *Scheduler) assignStatic(chosen []*candidate, replicas int64) {
+func (s *Scheduler) assignStatic(chosen []*candidate, q *query) {
 	weighted := false
 	for _, c := range chosen {
 		c.weight = s.weights[c.index]
@@ -115,7 +115,7 @@ func (s *Scheduler) assignStatic(chosen []*candidate, replicas int64) {
 			c.weight = 1
 		}
 	}
-	give(replicas, chosen)
+	q.give(int64(q.Replicas), chosen)
 }
 
 // assignTiers fills one tier of the affinity group after the other, each with as
@@ -154,11 +154,11 @@ func (s *Scheduler) assignDynamic(replicas int64, part []*candidate, q *query) e
 	assigned := total(part, prev)
 	if q.Fresh {
 		setWeights(part, (*candidate).available)
-		return during("do fresh scale", s.share(replicas, part, heaviest))
+		return during("do fresh scale", s.share(replicas, part, q, heaviest))
 	}
 	if assigned > replicas {
 		setWeights(part, prev)
-		return during("scale down", s.share(replicas, part, heaviest))
+		return during("scale down", s.share(replicas, part, q, heaviest))
 	}
 	for _, c := range part {
 		c.seats = c.prev
@@ -167,12 +167,12 @@ func (s *Scheduler) assignDynamic(replicas int64, part []*candidate, q *query) e
 		return nil
 	}
 	setWeights(part, func(c *candidate) int64 { return c.free })
-	return during("scale up", s.share(replicas-assigned, part, settledFirst))
+	return during("scale up", s.share(replicas-assigned, part, q, settledFirst))
 }
 
 // share gives replicas to the clusters by weight. Aggregated, only the first in
 // order that together weigh enough have a part.
-func (s *Scheduler) share(replicas int64, part []*candidate, order func(a, b *candidate) int) error {
+func (s *Scheduler) share(replicas int64, part []*candidate, q *query, order func(a, b *candidate) int) error {
 	weight := total(part, func(c *candidate) int64 { return c.weight })
 	if weight < replicas {
 		return shortError{fmt.Sprintf("Clusters available replicas %d are not enough to schedule.", weight)}
@@ -188,7 +188,7 @@ func (s *Scheduler) share(replicas int64, part []*candidate, order func(a, b *ca
 			sum += c.weight
 		}
 	}
-	give(replicas, part)
+	q.give(replicas, part)
 	return nil
 }
 
@@ -203,12 +203,15 @@ func settledFirst(a, b *candidate) int {
 
 // give divides replicas by the weights of the clusters and adds them to their
 // seats; ties go to the lower name.
-func give(replicas int64, part []*candidate) {
+func (q *query) give(replicas int64, part []*candidate) {
 	parties := make([]party, 0, len(part))
 	for i, c := range part {
 		if c.weight > 0 {
 			parties = append(parties, party{weight: c.weight, rank: c.index, of: i})
 		}
+	}
+	if q.record {
+		q.divisions = append(q.divisions, newDivision(replicas, parties, part))
 	}
 	apportion(replicas, parties)
 	for _, p := range parties {

@@ -14,6 +14,9 @@ type Report struct {
 	Tried    []Decision      `json:"tried"`
 	Clusters []ClusterReport `json:"clusters"`         // the whole fleet, by name
 	Groups   []GroupReport   `json:"groups,omitempty"` // regions, or what else was grouped by, by name; often none
+	// Divisions is how the replicas were shared out, seat by seat. There are several
+	// where an affinity overflows.
+	Divisions []Division `json:"divisions,omitempty"`
 }
 
 // ClusterReport is what became of one cluster.
@@ -44,15 +47,16 @@ type GroupReport struct {
 // expense. The decision is the same.
 func (s *Scheduler) Explain(r Request) Report {
 	q := s.newQuery(r)
-	q.measure = true
+	q.measure, q.record = true, true
 	var decisive attempt
 	report := Report{Decision: s.Schedule(r)}
 	for i := range s.groups {
+		q.divisions = nil
 		a := s.try(&s.groups[i], q)
 		d := a.decision()
 		report.Tried = append(report.Tried, d)
 		if i == 0 || d.Reason == Success {
-			decisive = a
+			decisive, report.Divisions = a, q.divisions
 		}
 		if d.Reason == Success {
 			break

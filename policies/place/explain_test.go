@@ -53,7 +53,7 @@ func TestExplainSpread(t *testing.T) {
 			{Name: "D", Clusters: 1, Score: 1000},
 		},
 	}
-	want.Tried = []Decision{want.Decision}
+	want.Tried, report.Divisions = []Decision{want.Decision}, nil
 	if diff := cmp.Diff(want, report); diff != "" {
 		t.Errorf("Explain (-want +got):\n%s", diff)
 	}

@@ -161,6 +161,9 @@ type query struct {
 	demand   fleet.Demand
 	was      []int32 // by cluster: replicas before, or absent; nil when there is no before
 	measure  bool    // look at capacity even where no decision needs it
+
+	record    bool // note how replicas are shared out
+	divisions []Division
 }
 
 // absent marks a cluster that the template was not in.

@@ -15,6 +15,7 @@ import (
 type Helm struct {
 	Chart   Chart        `json:"chart"`
 	Release helm.Release `json:"release"`
+	NoHooks bool         `json:"noHooks,omitempty"` // hooks are not part of it
 	// Post are the post-renderers, applied in order.
 	Post []kustomize.Overlay `json:"post,omitempty"`
 }
@@ -44,7 +45,9 @@ func (o *output) helm(h *Helm, fsys fs.FS) {
 	}
 	documents := make([]document, 0, len(rendered.Manifests))
 	for _, m := range rendered.Manifests {
-		documents = append(documents, document{Data: m.Data, Hook: m.Hook})
+		if m.Hook == nil || !h.NoHooks {
+			documents = append(documents, document{Data: m.Data, Hook: m.Hook})
+		}
 	}
 	if len(h.Post) > 0 {
 		documents, err = postRender(documents, h.Post)

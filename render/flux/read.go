@@ -34,7 +34,7 @@ func Read(o *object.Object, s *Shelf, in Setting) (*engine.Job, []diag.Diagnosti
 	if isKustomization(o) {
 		job = r.kustomization()
 	} else {
-		return nil, nil
+		job = r.helmRelease()
 	}
 	if diag.HasErrors(r.diags) {
 		return nil, r.diags

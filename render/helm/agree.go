@@ -69,4 +69,3 @@ func delivered(name, text string) bool {
 	}
 	return false
 }
-

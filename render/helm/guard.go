@@ -232,4 +232,3 @@ func (g *guard) redact(message string) string {
 	}
 	return message
 }
-

@@ -58,6 +58,8 @@ type Release struct {
 	// apps/v1 or apps/v1/Deployment.
 	APIVersions []string  `json:"apiVersions,omitempty"`
 	CRDs        CRDPolicy `json:"crds,omitempty"`
+	// SkipSchema leaves out holding the values against the schemas of the charts.
+	SkipSchema bool `json:"skipSchema,omitempty"`
 	// Allow lists functions that are refused otherwise. See AllowAnnotation.
 	Allow []string `json:"allow,omitempty"`
 }
@@ -152,8 +154,10 @@ func prepare(root *chart.Chart, r Release) (chartutil.Values, error) {
 	if err != nil {
 		return nil, fmt.Errorf("merging the values of %s: %w", root.Name(), err)
 	}
-	merged, _ := all["Values"].(chartutil.Values)
-	return all, validate(root, merged)
+	if final, ok := all["Values"].(chartutil.Values); ok && !r.SkipSchema {
+		err = validate(root, final)
+	}
+	return all, err
 }
 
 func capabilities(r Release) (*chartutil.Capabilities, error) {
@@ -196,4 +200,3 @@ func replaceDefaults(root *chart.Chart, r Release) error {
 	root.Values = values
 	return nil
 }
-

@@ -1,0 +1,96 @@
+package flux
+
+import (
+	"fmt"
+
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/helm"
+	"github.com/waybill-dev/waybill/render/kustomize"
+)
+
+func (r *reader) helmRelease() *engine.Job {
+	spec, problems := helm.ReadRelease(r.release.Content())
+	r.add(problems)
+	if spec.Suspend {
+		r.suspended()
+		return nil
+	}
+	if diag.HasErrors(r.diags) {
+		return nil
+	}
+	values, problems := spec.Compose(r.value)
+	r.add(problems)
+	chart, ok := r.chart()
+	if !ok {
+		return nil
+	}
+	return &engine.Job{Helm: &engine.Helm{
+		Chart: chart,
+		Release: helm.Release{
+			Name: spec.ReleaseName, Namespace: spec.Namespace, Values: values,
+			ValuesFiles: spec.Chart.ValuesFiles, IgnoreMissingValuesFiles: spec.Chart.IgnoreMissingValuesFiles,
+			KubeVersion: r.setting.KubeVersion, APIVersions: r.setting.APIVersions,
+			CRDs: spec.CRDs, SkipSchema: spec.SkipSchema, Allow: spec.Allow,
+		},
+		NoHooks: spec.DisableHooks,
+		Post:    overlays(&spec),
+	}}
+}
+
+// add reports what is wrong with the release.
+func (r *reader) add(problems []helm.Problem) {
+	for _, p := range problems {
+		r.report("bad-release", p.Severity, p.Path, p.Message, p.Hint)
+	}
+}
+
+// chart says where the chart is.
+func (r *reader) chart() (engine.Chart, bool) {
+	content := r.release.Content()
+	if ref := fieldAt(content, "spec", "chartRef"); ref != nil {
+		return r.chartOf(ref, []any{"spec", "chartRef"})
+	}
+	return r.chartAt(fieldAt(content, "spec", "chart", "spec"), r.release, []any{"spec", "chart", "spec"})
+}
+
+// value looks up what valuesFrom names.
+func (r *reader) value(ref helm.ValuesRef) (text []byte, found bool, err error) {
+	if ref.Kind == "Cluster" {
+		if r.setting.Cluster == nil {
+			return nil, false, fmt.Errorf("the release is rendered for no cluster; it has to be selected by a policy, or bound to a cluster, to take its %s", ref.Key)
+		}
+		value, ok := r.setting.Cluster[ref.Key]
+		return []byte(value), ok, nil
+	}
+	data, problem := r.data(ref.Kind, ref.Name, true)
+	if problem != "" {
+		return nil, false, fmt.Errorf("%s", problem)
+	}
+	value, ok := data[ref.Key]
+	return []byte(value), ok, nil
+}
+
+// overlays are what comes after the chart: post-renderers, then common metadata.
+func overlays(spec *helm.Spec) []kustomize.Overlay {
+	var all []kustomize.Overlay
+	for _, p := range spec.PostRenderers {
+		var o kustomize.Overlay
+		for _, patch := range p.Patches {
+			one := kustomize.Patch{Patch: patch.Patch}
+			if patch.Target != nil {
+				target := kustomize.Target(*patch.Target)
+				one.Target = &target
+			}
+			o.Patches = append(o.Patches, one)
+		}
+		for _, i := range p.Images {
+			o.Images = append(o.Images, kustomize.Image(i))
+		}
+		all = append(all, o)
+	}
+	if m := spec.CommonMetadata; len(m.Labels)+len(m.Annotations) > 0 {
+		all = append(all, kustomize.Overlay{CommonMetadata: &kustomize.Metadata{Labels: m.Labels, Annotations: m.Annotations}})
+	}
+	return all
+}
