@@ -1,0 +1,59 @@
+// Package lua runs the scripts by which people teach what a kind means (Karmada
+// section E.9): Lua 5.1 on gopher-lua, with Karmada's libraries and its kube module.
+//
+// A Script is compiled once, is immutable, and may be called by many at a time.
+// Every call gets a fresh state, so that nothing passes from one call to the next.
+// Package lua knows nothing of kinds or operations; package interpret does.
+//
+// # What a script can do
+//
+// It has the base functions, string, table and math, an os of time, date and
+// difftime, and require of "kube" and of these libraries by name. The functions
+// that Karmada disables (load and its like, dofile, setmetatable, getmetatable,
+// the raw functions, collectgarbage, module, newproxy, getfenv, setfenv), and print,
+// raise an error that says so. There are no coroutines, files, processes or debug.
+//
+// The same call gives the same answer on every machine. So there is no wall clock
+// (os.clock, os.time without a table and os.date without a time are errors; times
+// are UTC), there are no random numbers, pairs goes through the fields of an object
+// by name, and tostring does not show addresses.
+//
+// # Limits
+//
+// Karmada gives a call one second. A second is not the same everywhere, so a call
+// has a budget instead: 3,000,000 instructions and 64 MiB, which take about a tenth of
+// a second to spend. gopher-lua asks its context before every instruction whether
+// to go on: a context that counts is what makes the budget exact. Library functions
+// pay for what they do: a step for each step of matching a pattern and for each 64
+// bytes that they copy, for example. A clock stands behind the budget, for what the
+// budget cannot count, such as comparing long strings.
+//
+// The virtual machine allocates inside single instructions, which no context sees.
+// Compile therefore rewrites the syntax tree: concatenation, table constructors and
+// assignments to computed keys become calls of functions that pay before they
+// allocate. They reach the script as unnamed arguments of its main function,
+// bound to local variables whose names no script can spell. The library functions
+// that allocate or take long, among them every one with a pattern, are replaced by
+// ones that pay. Bytes are counted when they are allocated and never given back.
+//
+// A spent budget stays spent: a script that catches the error gets it again at its
+// next instruction. Calls nest 256 deep, as in Karmada.
+//
+// # Values
+//
+// Objects go in as tables and come back as decoded manifests: string, bool, int64,
+// float64, []any and map[string]any. Lua has only floating point numbers and only
+// one kind of table, so the converter remembers what each table was made of:
+//
+//   - An integer that Lua cannot hold (beyond 2^53) and a float that looks like an
+//     integer come back as they were, if they are where they were. Any other
+//     number comes back as an int64 if it is whole and fits, else as a float64.
+//   - An empty table comes back as the empty list or the empty map that it was; a new
+//     one as what stood at its place in the object before; one that stands where
+//     nothing was is dropped, as in Karmada.
+//   - A nil removes its field, and null is nil: a null of a map or a list is dropped.
+//
+// A table that is neither a list without gaps nor a map, a number that is not
+// finite, a string that is not UTF-8, a function and a table that contains itself
+// cannot come back: an error names the path.
+package lua

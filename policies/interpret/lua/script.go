@@ -1,0 +1,170 @@
+package lua
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	glua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/parse"
+)
+
+// A Script is compiled Lua. It is immutable and safe for concurrent use.
+type Script struct {
+	proto   *glua.FunctionProto
+	defines map[string]bool
+}
+
+// Error is what is wrong with a script, or what one raised.
+type Error struct {
+	Line    int // from 1; 0 if it is not known
+	Message string
+}
+
+// Error returns the message, after the line if that is known.
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return e.Message
+	}
+	return fmt.Sprintf("line %d: %s", e.Line, e.Message)
+}
+
+// sourceName is what the positions in gopher-lua's messages begin with.
+const sourceName = "script"
+
+// maxSource is the size of the largest script, in bytes: over ten times that of
+// the largest that Karmada has.
+const maxSource = 256 << 10
+
+// maxMessage is the size, in bytes, of the longest message kept of a script.
+const maxMessage = 500
+
+// Compile reads Lua 5.1. An error is an *Error.
+func Compile(source string) (script *Script, err error) {
+	if len(source) > maxSource {
+		return nil, &Error{Message: fmt.Sprintf("the script has %d bytes, more than %d", len(source), maxSource)}
+	}
+	defer func() { // the parser panics on some of what is not Lua
+		if r := recover(); r != nil {
+			script, err = nil, &Error{Message: "the script is not Lua: " + shortened(fmt.Sprint(r))}
+		}
+	}()
+	chunk, err := parse.Parse(strings.NewReader(source), sourceName)
+	if err != nil {
+		return nil, syntaxError(err)
+	}
+	w := rewriter{defines: map[string]bool{}}
+	chunk = w.chunk(chunk)
+	if w.err != nil {
+		return nil, w.err
+	}
+	proto, err := glua.Compile(chunk, sourceName)
+	if err != nil {
+		return nil, syntaxError(err)
+	}
+	return &Script{proto: proto, defines: w.defines}, nil
+}
+
+// Defines reports whether the script assigns a global variable of this name, as
+// "function name" does.
+func (s *Script) Defines(name string) bool { return s.defines[name] }
+
+// Call runs the script and then its function of a name, and returns what that
+// returns. Arguments and results are decoded values, as the package says; results
+// may share parts with the arguments, which are not modified. Where a result has
+// lost what it was, such as the kind of an empty table, the argument at the same
+// position of the result is looked at, and then the first. An error that the script
+// raised is an *Error.
+func (s *Script) Call(kube Kube, function string, args ...any) ([]any, error) {
+	m, stop := newMeter(patience)
+	defer stop()
+	return s.within(m, kube, function, args)
+}
+
+// within is Call with a budget.
+func (s *Script) within(m *meter, kube Kube, function string, args []any) ([]any, error) {
+	l := newState(m, kube)
+	defer l.Close()
+	v := &values{l: l, meter: m, origin: map[*glua.LTable]any{}}
+	params := make([]glua.LValue, len(args))
+	for i, arg := range args {
+		var err error
+		if params[i], err = v.in(arg); err != nil {
+			return nil, fmt.Errorf("giving argument %d to %s: %w", i+1, function, err)
+		}
+	}
+	if err := call(l, l.NewFunctionFromProto(s.proto), 0, intrinsics(l, m)); err != nil {
+		return nil, err
+	}
+	f, ok := l.GetGlobal(function).(*glua.LFunction)
+	if !ok {
+		return nil, &Error{Message: "the script has no function " + function}
+	}
+	if err := call(l, f, glua.MultRet, params); err != nil {
+		return nil, err
+	}
+	return v.results(function, args)
+}
+
+// call calls f and turns what it raises into an *Error.
+func call(l *glua.LState, f *glua.LFunction, results int, args []glua.LValue) error {
+	err := l.CallByParam(glua.P{Fn: f, NRet: results, Protect: true}, args...)
+	if err == nil {
+		return nil
+	}
+	var raised *glua.ApiError
+	if !errors.As(err, &raised) || raised.Object == nil {
+		return &Error{Message: shortened(err.Error())}
+	}
+	switch o := raised.Object.(type) {
+	case glua.LString, glua.LNumber:
+		return placed(o.String())
+	default:
+		return &Error{Message: "the script raised a " + o.Type().String()}
+	}
+}
+
+var (
+	position   = regexp.MustCompile(`(?s)^` + sourceName + `:(\d+): *(.*)$`)
+	unexpected = regexp.MustCompile(`(?s)^` + sourceName + ` line:(\d+)\(column:\d+\) (near '.*?'):\s+(.*)$`)
+	atEnd      = regexp.MustCompile(`(?s)^` + sourceName + ` at EOF:\s+(.*)$`)
+	compiling  = regexp.MustCompile(`(?s)^compile error near line\((\d+)\) ` + sourceName + `: (.*)$`)
+)
+
+// placed takes the line out of the message of an error that a script raised.
+func placed(message string) *Error {
+	if m := position.FindStringSubmatch(message); m != nil {
+		return &Error{Line: number(m[1]), Message: shortened(m[2])}
+	}
+	return &Error{Message: shortened(message)}
+}
+
+// syntaxError takes the line out of the message of an error of the compiler.
+func syntaxError(err error) *Error {
+	text := err.Error()
+	if m := unexpected.FindStringSubmatch(text); m != nil {
+		return &Error{Line: number(m[1]), Message: shortened(m[3] + " " + m[2])}
+	}
+	if m := atEnd.FindStringSubmatch(text); m != nil {
+		return &Error{Message: shortened(m[1] + " at the end of the script")}
+	}
+	if m := compiling.FindStringSubmatch(text); m != nil {
+		return &Error{Line: number(m[1]), Message: shortened(m[2])}
+	}
+	return &Error{Message: shortened(text)}
+}
+
+func number(digits string) int {
+	n, _ := strconv.Atoi(digits) // or 0, which is "not known"
+	return n
+}
+
+// shortened makes one line of a message.
+func shortened(message string) string {
+	if len(message) > maxMessage {
+		message = message[:maxMessage] + "..."
+	}
+	return strings.ToValidUTF8(strings.Join(strings.Fields(message), " "), "?")
+}
