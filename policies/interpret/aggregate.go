@@ -20,7 +20,7 @@ func (in *Interpreter) Aggregate(template map[string]any, items []karmada.Aggreg
 	}
 	reports := make([]report, len(items))
 	for i, item := range items {
-		reports[i].cluster = item.ClusterName
+		reports[i] = report{cluster: item.ClusterName, applied: item.Applied, message: item.AppliedMessage, health: item.Health}
 		if item.Status == nil || len(item.Status.Raw) == 0 {
 			continue
 		}
@@ -35,10 +35,14 @@ func (in *Interpreter) Aggregate(template map[string]any, items []karmada.Aggreg
 	return out, nil
 }
 
-// report is the status of one object in one cluster; nil if there is none.
+// report is the status of one object in one cluster; nil if there is none. The
+// rest is what Waybill knows of the object there.
 type report struct {
 	cluster string
 	status  map[string]any
+	applied bool
+	message string
+	health  karmada.ResourceHealth
 }
 
 var nativeAggregate = map[kind]aggregateHook{

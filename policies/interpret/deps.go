@@ -31,10 +31,24 @@ func (in *Interpreter) Dependencies(obj map[string]any) ([]Dependency, error) {
 	if err != nil {
 		return nil, located("finding what is needed by", obj, err)
 	}
-	slices.SortFunc(deps, func(a, b Dependency) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(deps, compareDependencies)
 	return deps, nil
+}
+
+// compareDependencies orders dependencies. Only equal ones are as good as each other.
+func compareDependencies(a, b Dependency) int {
+	return cmp.Or(
+		cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace),
+		cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(selected(a), selected(b)),
+	)
+}
+
+// selected is the selector of a dependency, as text.
+func selected(d Dependency) string {
+	if d.LabelSelector == nil {
+		return ""
+	}
+	return metav1.FormatLabelSelector(d.LabelSelector)
 }
 
 var nativeDependencies = map[kind]dependenciesHook{

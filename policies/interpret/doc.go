@@ -7,15 +7,27 @@
 // nil, []any and map[string]any. It promises that no argument is ever modified,
 // that a result may share parts with the arguments, and that the same arguments
 // give the same result. It does not place anything, does not divide replicas or
-// completions, does not validate objects, and does not run Lua or call webhooks.
+// completions, does not validate objects, and does not call webhooks.
 //
 // # Layers
 //
 // What Karmada's interpreters can be asked, an Interpreter can be asked: replicas,
-// revision, dependencies, health, reflection, aggregation and retention. The
-// answer is that of the first layer that has a hook for the operation and the
-// exact apiVersion and kind (section E.9). There is one layer today, that of the
-// built-in kinds. What Karmada fixes in code, such as pruning, is plain functions.
+// components, revision, dependencies, health, reflection, aggregation and
+// retention. The answer is that of the first layer that has a hook for the operation
+// and the exact apiVersion and kind (section E.9):
+//
+//   - ResourceInterpreterCustomizations. Of several for one kind, the first by name
+//     that has a script for the operation; for dependencies all of them together.
+//   - The kinds of other projects, which package thirdparty has Lua files for.
+//   - The built-in kinds.
+//
+// Package lua runs the scripts, and says what they can do and what they cost. What
+// they return is checked: a number of replicas is one, a revised or a retained object
+// is still the same object, a dependency can be found, and of an aggregated object
+// only the status counts. A script that does not compile, or does not define its
+// function, makes its operation fail; no other layer answers in its place.
+//
+// What Karmada fixes in code, such as pruning, is plain functions.
 //
 // # Defaults
 //
@@ -82,6 +94,10 @@
 //
 // The conditions that Aggregate gives to a Job carry no times: they would be the
 // time of the aggregation, which is no function of its arguments.
+//
+// A script whose result has a mistake in it is an error. Karmada wraps a number of
+// replicas that is too large and truncates one that is not whole. A status that a
+// script does not report, nil, is an error in Karmada; here there is none.
 //
 // Karmada lists dependencies and addresses in the order of a hash; here they are
 // sorted.

@@ -3,21 +3,29 @@ package interpret
 import (
 	"fmt"
 
+	"github.com/waybill-dev/waybill/policies/interpret/thirdparty"
 	"github.com/waybill-dev/waybill/policies/karmada"
 )
 
-// Interpreter answers what kinds mean. It is immutable and safe for concurrent
-// use; New makes one.
+// Interpreter answers what kinds mean. Its answers never change, and it is safe for
+// concurrent use; New makes one.
 type Interpreter struct {
 	layers []layer
 }
 
-// New returns an interpreter of the built-in kinds.
-func New() *Interpreter { return &Interpreter{layers: []layer{native()}} }
+// New returns an interpreter of what customizations teach, of the kinds of other
+// projects and of the built-in kinds: the first of them that answers, does
+// (section E.9). Scripts are compiled when they are first needed. One that does not
+// compile answers its operation with that error; Check finds it before. The
+// customizations must not be modified afterwards.
+func New(custom ...*karmada.ResourceInterpreterCustomization) *Interpreter {
+	return &Interpreter{layers: []layer{customized(custom), shipped(thirdparty.Files()), native()}}
+}
 
 // The hooks: what a layer has to know of a kind, one operation each.
 type (
 	replicasHook     func(obj map[string]any) (int32, *karmada.ReplicaRequirements, error)
+	componentsHook   func(obj map[string]any) ([]karmada.Component, error)
 	reviseHook       func(obj map[string]any, replicas int32) (map[string]any, error)
 	dependenciesHook func(obj map[string]any) ([]Dependency, error)
 	healthHook       func(observed map[string]any) (healthy bool, err error)
@@ -29,12 +37,18 @@ type (
 // A layer is one source of hooks: for each operation, the kinds it answers for.
 type layer struct {
 	replicas     map[kind]replicasHook
+	components   map[kind]componentsHook
 	revise       map[kind]reviseHook
 	dependencies map[kind]dependenciesHook
 	health       map[kind]healthHook
 	reflect      map[kind]reflectHook
 	aggregate    map[kind]aggregateHook
 	retain       map[kind]retainHook
+
+	// taught are kinds whose hooks are not above, but found when they are needed.
+	taught map[kind]*taught
+	// by says whose hooks these are, if that is not the same for all operations.
+	by map[karmada.InterpreterOperation]string
 }
 
 // native is the layer of the built-in kinds.
@@ -45,11 +59,19 @@ func native() layer {
 	}
 }
 
+// of is the layer as far as one kind needs it.
+func (l layer) of(k kind) layer {
+	if t := l.taught[k]; t != nil {
+		return t.layer(k)
+	}
+	return l
+}
+
 // hook returns the first hook that a layer has for an operation on the kind of obj.
 func hook[H any](in *Interpreter, obj map[string]any, operation func(layer) map[kind]H) (h H, found bool) {
 	k := kindOf(obj)
 	for _, l := range in.layers {
-		if h, found = operation(l)[k]; found {
+		if h, found = operation(l.of(k))[k]; found {
 			return h, true
 		}
 	}

@@ -10,13 +10,14 @@ import (
 
 // Replicas returns how many replicas obj asks for and what each of them needs; nil
 // requirements ask for nothing (Karmada section D.6). It reports false for a kind
-// that has no replicas of its own, such as a DaemonSet. An error names the field
-// that cannot be read.
+// that has no replicas of its own, such as a DaemonSet, or that has Components. An
+// error names the field that cannot be read.
 //
 //nolint:revive // the fourth result tells "no replicas" from "0 replicas"
 func (in *Interpreter) Replicas(obj map[string]any) (n int32, needs *karmada.ReplicaRequirements, ok bool, err error) {
 	h, ok := hook(in, obj, func(l layer) map[kind]replicasHook { return l.replicas })
-	if !ok {
+	_, several := hook(in, obj, func(l layer) map[kind]componentsHook { return l.components })
+	if !ok || several {
 		return 0, nil, false, nil
 	}
 	if n, needs, err = h(obj); err != nil {

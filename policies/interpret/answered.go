@@ -1,0 +1,45 @@
+package interpret
+
+import "github.com/waybill-dev/waybill/policies/karmada"
+
+// Answered says who answers an operation on the kind of obj: "customization " and
+// its name (several names, joined by ", ", where dependencies are united),
+// "third-party", "native", or "" if nobody does, and what stands for no rule holds.
+func (in *Interpreter) Answered(obj map[string]any, operation karmada.InterpreterOperation) string {
+	k := kindOf(obj)
+	for _, l := range in.layers {
+		l = l.of(k)
+		switch {
+		case !l.answers(k, operation):
+		case l.by == nil:
+			return "native"
+		default:
+			return l.by[operation]
+		}
+	}
+	return ""
+}
+
+// answers reports whether a layer has a hook for an operation on a kind.
+func (l layer) answers(k kind, operation karmada.InterpreterOperation) (found bool) {
+	switch operation {
+	case karmada.InterpreterOperationInterpretReplica:
+		_, found = l.replicas[k]
+	case karmada.InterpreterOperationInterpretComponent:
+		_, found = l.components[k]
+	case karmada.InterpreterOperationReviseReplica:
+		_, found = l.revise[k]
+	case karmada.InterpreterOperationInterpretDependency:
+		_, found = l.dependencies[k]
+	case karmada.InterpreterOperationInterpretHealth:
+		_, found = l.health[k]
+	case karmada.InterpreterOperationInterpretStatus:
+		_, found = l.reflect[k]
+	case karmada.InterpreterOperationAggregateStatus:
+		_, found = l.aggregate[k]
+	case karmada.InterpreterOperationRetain:
+		_, found = l.retain[k]
+	default:
+	}
+	return found
+}

@@ -1,0 +1,286 @@
+package interpret_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	"github.com/waybill-dev/waybill/policies/interpret"
+	"github.com/waybill-dev/waybill/policies/karmada"
+)
+
+// teach is a customization of a kind, "v1 Pod" for example, with one script.
+func teach(tb testing.TB, name, kind, field, script string) *karmada.ResourceInterpreterCustomization {
+	tb.Helper()
+	apiVersion, kind, _ := strings.Cut(kind, " ")
+	var c karmada.ResourceInterpreterCustomization
+	c.Name = name
+	c.Spec.Target = karmada.CustomizationTarget{APIVersion: apiVersion, Kind: kind}
+	rules, err := yaml.Marshal(map[string]any{field: map[string]any{"luaScript": script}})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := yaml.UnmarshalStrict(rules, &c.Spec.Customizations); err != nil {
+		tb.Fatal(err)
+	}
+	return &c
+}
+
+const things = "example.com/v1 Thing"
+
+func TestScriptsAnswerEveryOperation(t *testing.T) {
+	thing := of(t, things, `
+metadata: {name: t, namespace: shop, generation: 3}
+spec: {size: 2, empty: [], none: {}, template: {spec: {
+  containers: [{name: c, resources: {requests: {cpu: 100m}}, envFrom: [{configMapRef: {name: settings}}]}]}}}
+status: {ready: 2, old: true}`)
+	check := frozen(t, thing)
+	defer check()
+	t.Run("replicas, with requirements", func(t *testing.T) {
+		in := interpret.New(teach(t, "c", things, "replicaResource", `
+			local kube = require("kube")
+			function GetReplicas(obj) return obj.spec.size, kube.accuratePodRequirements(obj.spec.template) end`))
+		n, needs, ok, err := in.Replicas(thing)
+		if n != 2 || !ok || err != nil {
+			t.Fatal(n, ok, err)
+		}
+		if got := needs.ResourceRequest.Cpu().String(); got != "100m" {
+			t.Errorf("CPU %s, want 100m", got)
+		}
+	})
+	t.Run("components, which leave no replicas", func(t *testing.T) {
+		in := interpret.New(
+			teach(t, "c", things, "componentResource", `function GetComponents(obj) return {
+				{name = "head", replicas = 1, replicaRequirements = {resourceRequest = {cpu = "1"}}},
+				{name = "workers", replicas = obj.spec.size}} end`),
+			teach(t, "r", things, "replicaResource", `function GetReplicas(obj) return obj.spec.size end`))
+		components, ok, err := in.Components(thing)
+		if !ok || err != nil || len(components) != 2 || components[1].Name != "workers" || components[1].Replicas != 2 ||
+			components[0].ReplicaRequirements.ResourceRequest.Cpu().String() != "1" {
+			t.Errorf("%+v, %t, %v", components, ok, err)
+		}
+		if _, _, ok, err := in.Replicas(thing); ok || err != nil {
+			t.Errorf("a kind with components has replicas: %t, %v", ok, err)
+		}
+	})
+	t.Run("revision, which keeps everything else", func(t *testing.T) {
+		in := interpret.New(teach(t, "c", things, "replicaRevision", `function ReviseReplica(obj, n) obj.spec.size = n return obj end`))
+		revised, err := in.Revise(thing, 7)
+		if err != nil || !in.Revisable(thing) {
+			t.Fatal(err, in.Revisable(thing))
+		}
+		want := decoded(t, strings.Replace(asJSON(t, thing), `"size":2`, `"size":7`, 1))
+		if diff := cmp.Diff(want, revised); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	})
+	t.Run("health", func(t *testing.T) {
+		in := interpret.New(teach(t, "c", things, "healthInterpretation", `function InterpretHealth(obj) return obj.status.ready == obj.spec.size end`))
+		if got := in.Health(thing); got != karmada.ResourceHealthy {
+			t.Error(got)
+		}
+	})
+	t.Run("reflection", func(t *testing.T) {
+		in := interpret.New(teach(t, "c", things, "statusReflection", `function ReflectStatus(obj) return {ready = obj.status.ready, generation = obj.metadata.generation} end`))
+		got, err := in.Reflect(thing)
+		if diff := cmp.Diff(map[string]any{"ready": int64(2), "generation": int64(3)}, got); diff != "" || err != nil {
+			t.Errorf("%v (-want +got)\n%s", err, diff)
+		}
+	})
+	t.Run("aggregation, of which only the status counts", func(t *testing.T) {
+		in := interpret.New(teach(t, "c", things, "statusAggregation", `
+			function AggregateStatus(obj, items)
+				local status = {ready = 0, clusters = {}}
+				for i, item in ipairs(items) do
+					status.ready = status.ready + item.status.ready
+					status.clusters[i] = item.clusterName .. "/" .. item.health .. "/" .. tostring(item.applied)
+				end
+				obj.status = status
+				obj.spec = {}
+				return obj
+			end`))
+		out, err := in.Aggregate(thing, []karmada.AggregatedStatusItem{
+			{ClusterName: "a", Status: &runtime.RawExtension{Raw: []byte(`{"ready":1}`)}, Health: karmada.ResourceHealthy, Applied: true},
+			{ClusterName: "b", Status: &runtime.RawExtension{Raw: []byte(`{"ready":4}`)}, Health: karmada.ResourceUnknown},
+		})
+		want := decoded(t, asJSON(t, thing))
+		want["status"] = map[string]any{"ready": int64(5), "clusters": []any{"a/Healthy/true", "b/Unknown/nil"}}
+		if diff := cmp.Diff(want, out); diff != "" || err != nil {
+			t.Errorf("%v (-want +got)\n%s", err, diff)
+		}
+	})
+	t.Run("retention", func(t *testing.T) {
+		in := interpret.New(teach(t, "c", things, "retention", `function Retain(desired, observed) desired.spec.token = observed.spec.token return desired end`))
+		out, err := in.Retain(thing, of(t, things, "metadata: {name: t, namespace: shop}\nspec: {token: abc}"))
+		if err != nil || out["spec"].(map[string]any)["token"] != "abc" {
+			t.Errorf("%v, %v", out, err)
+		}
+	})
+}
+
+func TestDependencyScriptsAreUnited(t *testing.T) {
+	in := interpret.New(
+		teach(t, "b", things, "dependencyInterpretation", `function GetDependencies(obj) return {
+			{apiVersion = "v1", kind = "Secret", namespace = "shop", name = "s"},
+			{apiVersion = "v1", kind = "Service", namespace = "shop", labelSelector = {matchLabels = {app = "x"}}}} end`),
+		teach(t, "a", things, "dependencyInterpretation", `
+			local kube = require("kube")
+			function GetDependencies(obj) return kube.getPodDependencies(obj.spec.template, obj.metadata.namespace) end`),
+		teach(t, "c", things, "dependencyInterpretation", `function GetDependencies(obj) return {} end`),
+	)
+	thing := of(t, things, `
+metadata: {name: t, namespace: shop}
+spec: {template: {spec: {containers: [{name: c, envFrom: [{configMapRef: {name: settings}}, {secretRef: {name: s}}]}]}}}`)
+	got, err := in.Dependencies(thing)
+	want := []interpret.Dependency{
+		{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "settings"},
+		{APIVersion: "v1", Kind: "Secret", Namespace: "shop", Name: "s"},
+		{APIVersion: "v1", Kind: "Service", Namespace: "shop", LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "x"}}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+	if by := in.Answered(thing, karmada.InterpreterOperationInterpretDependency); by != "customization a, customization b, customization c" {
+		t.Errorf("answered by %q", by)
+	}
+}
+
+func TestTheFirstCustomizationByNameAnswers(t *testing.T) {
+	returning := func(n string) string { return "function GetReplicas() return " + n + " end" }
+	in := interpret.New(
+		teach(t, "zebra", things, "replicaResource", returning("1")),
+		teach(t, "aardvark", things, "healthInterpretation", "function InterpretHealth() return false end"),
+		teach(t, "badger", things, "replicaResource", returning("2")),
+		teach(t, "ant", things, "replicaResource", ""),
+		teach(t, "another", "example.com/v2 Thing", "replicaResource", returning("3")),
+	)
+	thing := of(t, things, "metadata: {name: t}")
+	if n, _, _, err := in.Replicas(thing); n != 2 || err != nil {
+		t.Errorf("%d replicas, %v, want those of badger", n, err)
+	}
+	for operation, want := range map[karmada.InterpreterOperation]string{
+		karmada.InterpreterOperationInterpretReplica: "customization badger",
+		karmada.InterpreterOperationInterpretHealth:  "customization aardvark",
+		karmada.InterpreterOperationReviseReplica:    "",
+		karmada.InterpreterOperationAll:              "",
+	} {
+		if got := in.Answered(thing, operation); got != want {
+			t.Errorf("%s is answered by %q, want %q", operation, got, want)
+		}
+	}
+}
+
+func TestACustomizationGoesBeforeTheBuiltInKinds(t *testing.T) {
+	in := interpret.New(teach(t, "c", "apps/v1 Deployment", "replicaResource", "function GetReplicas() return 9 end"))
+	d := of(t, "apps/v1 Deployment", "metadata: {name: d}\nspec: {replicas: 2}")
+	if n, _, _, err := in.Replicas(d); n != 9 || err != nil {
+		t.Errorf("%d replicas, %v, want 9", n, err)
+	}
+	if revised, err := in.Revise(d, 3); err != nil || revised["spec"].(map[string]any)["replicas"] != int64(3) {
+		t.Errorf("%v, %v: what is not customized is not native any more", revised, err)
+	}
+	if got := in.Answered(d, karmada.InterpreterOperationReviseReplica); got != "native" {
+		t.Errorf("revision is answered by %q", got)
+	}
+	clone := of(t, "apps.kruise.io/v1alpha1 CloneSet", "metadata: {name: d}\nspec: {replicas: 2}")
+	if got := in.Answered(clone, karmada.InterpreterOperationInterpretReplica); got != "third-party" {
+		t.Errorf("the replicas of a CloneSet are answered by %q", got)
+	}
+}
+
+func TestAMistakeOfAScriptIsAnError(t *testing.T) {
+	thing := of(t, things, "metadata: {name: t}\nspec: {size: 2}")
+	for _, tt := range []struct{ name, field, script, want string }{
+		{"an error at run time", "replicaResource", "function GetReplicas(o)\n return o.spec.a.b end", "line 2: attempt to index a non-table object(nil) with key 'b'"},
+		{"no function", "replicaResource", "function GetReplica() end", "the script does not define the function GetReplicas"},
+		{"no Lua", "replicaResource", "function GetReplicas(", "syntax error at the end of the script"},
+		{"replicas that are text", "replicaResource", "function GetReplicas() return 'x' end", `it returned a string for the replicas, want a whole number between 0 and 2147483647`},
+		{"half a replica", "replicaResource", "function GetReplicas() return 0.5 end", "it returned 0.5 for the replicas"},
+		{"more replicas than there can be", "replicaResource", "function GetReplicas() return 2 ^ 32 end", "it returned 4294967296 for the replicas"},
+		{"no replicas", "replicaResource", "function GetReplicas() end", "it returned nil for the replicas"},
+		{"requirements that are none", "replicaResource", "function GetReplicas() return 1, {resourceRequest = {cpu = 'x'}} end", "reading the requirements it returned"},
+		{"a quantity without end", "replicaResource", "function GetReplicas() return 1, {resourceRequest = {cpu = '1e99999'}} end", "exponent of over three digits"},
+		{"a revised object that is another", "replicaRevision", "function ReviseReplica(o) o.metadata.name = 'x' return o end", "it changed .metadata.name from t to x"},
+		{"no revised object", "replicaRevision", "function ReviseReplica(o) end", "it returned nil, want an object"},
+		{"a dependency without a name", "dependencyInterpretation", "function GetDependencies() return {{apiVersion = 'v1', kind = 'Secret'}} end", "reading dependency 1 that it returned: it has neither name nor labelSelector"},
+		{"dependencies that are no list", "dependencyInterpretation", "function GetDependencies() return {a = 1} end", "it returned an object, want a list"},
+		{"a component without a name", "componentResource", "function GetComponents() return {{replicas = 1}} end", "reading component 1 that it returned: it has no name"},
+		{"an endless loop", "replicaRevision", "function ReviseReplica() while true do end; end", "line 1: the script takes over 3000000 steps"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in := interpret.New(teach(t, "mine", things, tt.field, tt.script))
+			_, _, _, replicas := in.Replicas(thing)
+			_, _, components := in.Components(thing)
+			_, dependencies := in.Dependencies(thing)
+			var revision error
+			if in.Revisable(thing) {
+				_, revision = in.Revise(thing, 1)
+			}
+			var got []string
+			for _, err := range []error{replicas, components, dependencies, revision} {
+				if err != nil {
+					got = append(got, err.Error())
+				}
+			}
+			if len(got) != 1 || !strings.Contains(got[0], "Thing t: customization mine: ") || !strings.Contains(got[0], tt.want) {
+				t.Errorf("%q, want one with %q", got, tt.want)
+			}
+		})
+	}
+	in := interpret.New(teach(t, "mine", things, "healthInterpretation", "function InterpretHealth(o) return o.a.b end"))
+	if got := in.Health(thing); got != karmada.ResourceUnknown {
+		t.Errorf("health that cannot be told is %s", got)
+	}
+}
+
+func TestCheckFindsWhatCannotRun(t *testing.T) {
+	c := teach(t, "mine", things, "retention", "function Retain(\n\n a b) end")
+	c.Spec.Customizations.ReplicaResource = &karmada.LuaScript{LuaScript: "function GetReplica() end"}
+	c.Spec.Customizations.HealthInterpretation = &karmada.LuaScript{LuaScript: "function InterpretHealth() return true end"}
+	c.Spec.Customizations.StatusReflection = &karmada.LuaScript{}
+	want := []interpret.ScriptError{
+		{Customization: "mine", Field: "retention", Line: 3, Message: "syntax error near 'b'"},
+		{Customization: "mine", Field: "replicaResource", Message: "the script does not define the function GetReplicas"},
+	}
+	if diff := cmp.Diff(want, interpret.Check(c)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestAnInterpreterIsSharedByMany(t *testing.T) {
+	in := interpret.New(teach(t, "c", things, "replicaResource", "n = (n or 0) + 1 function GetReplicas() n = n + 1 return n end"))
+	thing := of(t, things, "metadata: {name: t}")
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			for range 5 {
+				if n, _, _, err := in.Replicas(thing); n != 2 || err != nil {
+					t.Errorf("%d, %v: a call saw another call", n, err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+}
+
+func BenchmarkNew(b *testing.B) {
+	for b.Loop() {
+		interpret.New()
+	}
+}
+
+func BenchmarkScriptedReplicas(b *testing.B) {
+	in := interpret.New(teach(b, "c", "apps/v1 Deployment", "replicaResource", "function GetReplicas(o) return o.spec.replicas end"))
+	d := shop(b)[0]
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, _, err := in.Replicas(d); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

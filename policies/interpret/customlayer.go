@@ -1,0 +1,138 @@
+package interpret
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+
+	"github.com/waybill-dev/waybill/policies/interpret/lua"
+	"github.com/waybill-dev/waybill/policies/karmada"
+)
+
+// script is a function that teaches one operation on one kind.
+type script struct {
+	by       string // who wrote it
+	function string
+	code     *lua.Script
+	err      error // why there is no code
+}
+
+// compiled compiles a source that is to define a function.
+func compiled(source, function string) script {
+	code, err := lua.Compile(source)
+	if err == nil && !code.Defines(function) {
+		err = &lua.Error{Message: "the script does not define the function " + function}
+	}
+	return script{function: function, code: code, err: err}
+}
+
+// call calls the function. An error says whose it is.
+func (s *script) call(args ...any) (results []any, err error) {
+	if err = s.err; err == nil {
+		results, err = s.code.Call(kube(), s.function, args...)
+	}
+	if err != nil {
+		return nil, s.failed(err)
+	}
+	return results, nil
+}
+
+func (s *script) failed(err error) error { return fmt.Errorf("%s: %s: %w", s.by, s.function, err) }
+
+// lessons are the scripts that teach one kind, by operation. Only dependencies have
+// more than one.
+type lessons map[karmada.InterpreterOperation][]script
+
+// taught is a kind that scripts teach. They are compiled when the kind is first
+// met: most of the kinds that are known do not occur.
+type taught struct {
+	load  func() lessons
+	once  sync.Once
+	hooks layer
+}
+
+// layer is the layer of this one kind.
+func (t *taught) layer(k kind) layer {
+	t.once.Do(func() { t.hooks = t.load().layer(k) })
+	return t.hooks
+}
+
+// shipped is the layer of Lua files, each named group/version/Kind.lua.
+func shipped(files fs.FS) layer {
+	l := layer{taught: map[kind]*taught{}}
+	paths, err := fs.Glob(files, "*/*/*.lua")
+	if err != nil {
+		panic("interpret: a pattern that never changes is wrong: " + err.Error())
+	}
+	for _, path := range paths {
+		parts := strings.Split(strings.TrimSuffix(path, ".lua"), "/")
+		k := kind{parts[0] + "/" + parts[1], parts[2]}
+		l.taught[k] = &taught{load: func() lessons { return fileLessons(files, path) }}
+	}
+	return l
+}
+
+// fileLessons are the functions of one file, which is part of the program and has to
+// be Lua.
+func fileLessons(files fs.FS, path string) lessons {
+	source, err := fs.ReadFile(files, path)
+	if err != nil {
+		panic("interpret: " + err.Error())
+	}
+	code, err := lua.Compile(string(source))
+	if err != nil {
+		panic("interpret: " + path + ": " + err.Error())
+	}
+	ls := lessons{}
+	for _, op := range operations {
+		if code.Defines(op.function) {
+			ls[op.name] = []script{{by: thirdParty + " " + path, function: op.function, code: code}}
+		}
+	}
+	return ls
+}
+
+// thirdParty is what Answered says of a file, whatever its name is.
+const thirdParty = "third-party"
+
+// layer makes hooks of the scripts.
+func (ls lessons) layer(k kind) layer {
+	l := layer{by: map[karmada.InterpreterOperation]string{}}
+	for operation, scripts := range ls {
+		l.by[operation] = authors(scripts)
+		s := &scripts[0]
+		switch operation {
+		case karmada.InterpreterOperationInterpretReplica:
+			l.replicas = map[kind]replicasHook{k: s.replicas}
+		case karmada.InterpreterOperationInterpretComponent:
+			l.components = map[kind]componentsHook{k: s.components}
+		case karmada.InterpreterOperationReviseReplica:
+			l.revise = map[kind]reviseHook{k: s.revise}
+		case karmada.InterpreterOperationInterpretDependency:
+			l.dependencies = map[kind]dependenciesHook{k: united(scripts)}
+		case karmada.InterpreterOperationInterpretHealth:
+			l.health = map[kind]healthHook{k: s.health}
+		case karmada.InterpreterOperationInterpretStatus:
+			l.reflect = map[kind]reflectHook{k: s.reflect}
+		case karmada.InterpreterOperationAggregateStatus:
+			l.aggregate = map[kind]aggregateHook{k: s.aggregate}
+		case karmada.InterpreterOperationRetain:
+			l.retain = map[kind]retainHook{k: s.retain}
+		default:
+		}
+	}
+	return l
+}
+
+// authors names who wrote scripts.
+func authors(scripts []script) string {
+	if strings.HasPrefix(scripts[0].by, thirdParty) {
+		return thirdParty
+	}
+	names := make([]string, len(scripts))
+	for i := range scripts {
+		names[i] = scripts[i].by
+	}
+	return strings.Join(names, ", ")
+}
