@@ -102,10 +102,10 @@ func ReadRelease(content map[string]any) (Spec, []Problem) {
 	if config := spec.at("kubeConfig"); config.set() {
 		config.fail("place the release with a PropagationPolicy", "is not read: policies choose the cluster")
 	}
-	spec.known("chart", "chartRef", "commonMetadata", "dependsOn", "driftDetection", "install", "interval",
+	spec.known("chart", "chartRef", "commonMetadata", "dependsOn", "driftDetection", "healthCheckExprs", "install", "interval",
 		"kubeConfig", "maxHistory", "persistentClient", "postRenderers", "releaseName", "rollback",
 		"serviceAccountName", "storageNamespace", "suspend", "targetNamespace", "test", "timeout",
-		"uninstall", "upgrade", "values", "valuesFrom")
+		"uninstall", "upgrade", "values", "valuesFrom", "waitStrategy")
 	return s, r.problems
 }
 

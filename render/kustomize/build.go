@@ -35,9 +35,13 @@ func Build(fsys fs.FS, o Options) ([]byte, error) {
 	s := newScan(v, o.Inflate)
 	empty := false
 	if o.Overlay == nil {
-		s.folder(visit{dir: o.Dir}, diag.Pos{})
+		s.folder(o.Dir, diag.Pos{})
 	} else {
 		empty = s.overlaid(o.Dir, o.Overlay)
+	}
+	if len(s.found) == 0 {
+		s.charts(o.Dir)
+		s.rewrite()
 	}
 	if len(s.found) > 0 {
 		return nil, &Error{Diags: s.found}

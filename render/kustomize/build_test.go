@@ -190,13 +190,16 @@ func TestErrorsShowNoSecrets(t *testing.T) {
 			"kustomization.yaml": "resources: [s.yaml]\npatches: [{target: {kind: Secret}, patch: '[{op: replace, path: /stringData/a/b, value: " + secret + "}]'}]",
 			"s.yaml":             "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n",
 		}},
+		{name: "a URL with a password", files: map[string]string{"kustomization.yaml": "resources: ['https://user:" + secret + "@evil.example.com/a']"}},
+		{name: "a signed URL", files: map[string]string{"kustomization.yaml": "resources: ['https://evil.example.com/a?ref=v1&token=" + secret + "']"}},
+		{name: "a patch that is no YAML", files: map[string]string{"kustomization.yaml": "patchesStrategicMerge:\n- |\n  kind: Secret\n  stringData: {a: " + secret + "\n"}},
 		{name: "a variable", files: map[string]string{"a.yaml": configMap + "data: ${v}\n"}, overlay: &Overlay{Substitute: map[string]string{"v": "[" + secret}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			out, err := Build(sourceOf(tt.files), Options{Dir: ".", Overlay: tt.overlay})
 			if err == nil {
-				t.Skipf("no error, but\n%s", out)
+				t.Fatalf("no error, but\n%s", out)
 			}
 			if text := err.Error(); strings.Contains(text, "hunter2") || strings.Contains(text, encoded) {
 				t.Errorf("the error shows the secret: %s", text)
@@ -218,6 +221,41 @@ func TestBasesAreCountedAsOftenAsTheyAreBuilt(t *testing.T) {
 	}
 	if out, err := Build(sourceOf(files), Options{Dir: "l3"}); err != nil || strings.Count(string(out), "kind: ConfigMap") != 8 {
 		t.Errorf("three layers: %v\n%s", err, out)
+	}
+}
+
+func TestAFolderThatIsAlsoABaseIsScannedForPlugins(t *testing.T) {
+	files := sourceOf(map[string]string{
+		"app/kustomization.yaml":     "namespace: plugins of app\nresources: [../both]\ntransformers: [../both]",
+		"both/kustomization.yaml":    "resources: [patch.yaml]",
+		"both/patch.yaml":            "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: p}\npath: https://evil.example.com/p.yaml",
+		"app/sub/kustomization.yaml": "transformers: [../../both]",
+	})
+	for _, dir := range []string{"app", "app/sub"} {
+		if got := refused(t, files, Options{Dir: dir}); !strings.Contains(got, "[kustomize-remote]") {
+			t.Errorf("%s is refused for %s; want kustomize-remote", dir, got)
+		}
+	}
+}
+
+func TestReportsEnd(t *testing.T) {
+	var e *Error
+	files := sourceOf(map[string]string{"kustomization.yaml": "resources: [" + strings.Repeat("x,", 5000) + "]"})
+	if _, err := Build(files, Options{Dir: "."}); !errors.As(err, &e) || len(e.Diags) != maxFound {
+		t.Errorf("Build: %d diagnostics; want %d", len(e.Diags), maxFound)
+	}
+}
+
+func TestVariablesNestOnlySoDeep(t *testing.T) {
+	deep := func(n int) fstest.MapFS {
+		return sourceOf(map[string]string{"a.yaml": configMap + "data: {a: '" + strings.Repeat("${a:-", n) + strings.Repeat("}", n) + "'}\n"})
+	}
+	o := Options{Dir: ".", Overlay: &Overlay{Substitute: map[string]string{"b": "c"}}}
+	if _, err := Build(deep(maxNesting), o); err != nil {
+		t.Error(err)
+	}
+	if got := refused(t, deep(500_000), o); !strings.Contains(got, "nested over 100 levels") {
+		t.Errorf("it is refused for %s", got)
 	}
 }
 

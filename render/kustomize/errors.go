@@ -24,6 +24,21 @@ func (e *Error) Error() string {
 	return strings.Join(parts, "; ")
 }
 
+// public returns a location without what a URL may carry that is nobody's business: a
+// user with a password, and a query that is more than a version.
+func public(location string) string {
+	if scheme, rest, ok := strings.Cut(location, "//"); ok {
+		host, dir, _ := strings.Cut(rest, "/")
+		if at := strings.LastIndexByte(host, '@'); at >= 0 {
+			location = scheme + "//..." + strings.TrimSuffix(host[at:]+"/"+dir, "/")
+		}
+	}
+	if before, query, ok := strings.Cut(location, "?"); ok && (!strings.HasPrefix(query, "ref=") || strings.Contains(query, "&")) {
+		return before + "?..."
+	}
+	return location
+}
+
 // shown shortens a value for a message.
 func shown(value string) string {
 	const most = 120

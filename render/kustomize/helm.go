@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 
 	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/types"
@@ -39,38 +40,72 @@ type HelmChart struct {
 // defaultRelease is the name that helm template gives a release without one.
 const defaultRelease = "release-name"
 
-// charts renders the charts of a kustomization. A chart's manifests become a file of
-// resources in front of the kustomization's folder, and the last of its resources.
-func (s *scan) charts(k *kustfile, namespace string) {
+// entry is one chart of a kustomization.
+type entry struct {
+	field field
+	types.HelmChart
+}
+
+// entries lists the charts of a kustomization, and what is common to them.
+func (k *kustfile) entries() ([]entry, types.HelmGlobals) {
 	old, globals := types.SplitHelmParameters(k.HelmChartInflationGenerator)
 	if k.HelmGlobals != nil {
 		globals = *k.HelmGlobals
 	}
+	var all []entry
 	for i, c := range k.HelmCharts {
-		s.chart(k, field{"helmCharts", i}, globals, withNamespace(c, namespace))
+		all = append(all, entry{field{"helmCharts", i}, c})
 	}
 	for i, c := range old {
-		s.chart(k, field{"helmChartInflationGenerator", i}, globals, withNamespace(c, namespace))
+		all = append(all, entry{field{"helmChartInflationGenerator", i}, c})
 	}
-	if len(k.HelmCharts)+len(old) > 0 {
+	return all, globals
+}
+
+// visit is a folder as one of its users builds it. Charts that name no namespace are
+// rendered into the user's.
+type visit struct{ dir, namespace string }
+
+// charts renders the charts of a folder and of what it uses. A chart's manifests become
+// a file of resources in front of its kustomization's folder, and the last of its
+// resources.
+func (s *scan) charts(dir string) {
+	s.chartsOf(visit{dir: dir}, map[visit]bool{})
+	for _, k := range s.kusts {
+		if all, _ := k.entries(); len(all) == 0 {
+			continue
+		}
 		k.changed = true
+		k.Resources = append(k.Resources, k.rendered...)
 		k.HelmCharts, k.HelmChartInflationGenerator, k.HelmGlobals = nil, nil, nil
 	}
 }
 
-func withNamespace(c types.HelmChart, namespace string) types.HelmChart {
-	c.Namespace = or(c.Namespace, namespace)
-	return c
+func (s *scan) chartsOf(at visit, done map[visit]bool) {
+	k := s.kusts[at.dir]
+	if k == nil || done[at] || len(done) > maxVisits {
+		return
+	}
+	done[at] = true
+	namespace := or(k.Namespace, at.namespace)
+	all, globals := k.entries()
+	for _, e := range all {
+		e.Namespace = or(e.Namespace, namespace)
+		s.chart(k, globals, e)
+	}
+	for _, base := range k.bases {
+		s.chartsOf(visit{base, namespace}, done)
+	}
 }
 
 // chart renders one chart.
-func (s *scan) chart(k *kustfile, f field, globals types.HelmGlobals, c types.HelmChart) {
-	pos := k.pos(f)
+func (s *scan) chart(k *kustfile, globals types.HelmGlobals, e entry) {
+	f, pos := e.field, k.pos(e.field)
 	if s.inflate == nil {
-		s.refuse(pos, "kustomize-helm", fmt.Sprintf("%s: the chart %q is not rendered here", f, c.Name), "use a HelmRelease")
+		s.refuse(pos, "kustomize-helm", fmt.Sprintf("%s: the chart %q is not rendered here", f, e.Name), "use a HelmRelease")
 		return
 	}
-	h, err := s.helmChart(k, f, globals, c)
+	h, err := s.helmChart(k, globals, e)
 	if errors.Is(err, errReported) {
 		return
 	}
@@ -83,7 +118,7 @@ func (s *scan) chart(k *kustfile, f field, globals types.HelmGlobals, c types.He
 		out, err = s.marked(pos, out)
 	}
 	if err != nil && !errors.Is(err, errReported) {
-		s.refuse(pos, "kustomize-helm", fmt.Sprintf("%s: rendering the chart %q: %s", f, c.Name, err), "")
+		s.refuse(pos, "kustomize-helm", fmt.Sprintf("%s: rendering the chart %q: %s", f, e.Name, err), "")
 	}
 	if err != nil {
 		return
@@ -101,15 +136,15 @@ func (s *scan) place(k *kustfile, f field, manifests []byte) {
 	if !s.view.put(path.Join(k.dir, base), manifests) {
 		s.refuse(k.pos(f), "kustomize-helm", fmt.Sprintf("%s is built for several namespaces at once", f), "give the chart a namespace of its own")
 	}
-	k.Resources = append(k.Resources, "./"+base)
+	if !slices.Contains(k.rendered, "./"+base) {
+		k.rendered = append(k.rendered, "./"+base)
+	}
 }
 
 // marked returns manifests with kustomize's mark of what came from Helm, which keeps
 // its transformers of namespaces away from them.
 func (s *scan) marked(pos diag.Pos, manifests []byte) ([]byte, error) {
-	before := len(s.found)
-	s.limits(pos, manifests)
-	if len(s.found) > before {
+	if !s.limits(pos, manifests) {
 		return nil, errReported
 	}
 	m, err := s.factory.NewResMapFromBytes(manifests)
@@ -128,7 +163,8 @@ func (s *scan) marked(pos diag.Pos, manifests []byte) ([]byte, error) {
 var errReported = errors.New("reported")
 
 // helmChart finds the chart and the values of an entry.
-func (s *scan) helmChart(k *kustfile, f field, globals types.HelmGlobals, c types.HelmChart) (*HelmChart, error) {
+func (s *scan) helmChart(k *kustfile, globals types.HelmGlobals, e entry) (*HelmChart, error) {
+	c := e.HelmChart
 	if c.Name == "" {
 		return nil, errors.New("name is empty")
 	}
@@ -136,7 +172,7 @@ func (s *scan) helmChart(k *kustfile, f field, globals types.HelmGlobals, c type
 		return nil, fmt.Errorf("nameTemplate %q: a release is named by releaseName alone", shown(c.NameTemplate))
 	}
 	h := &HelmChart{
-		Pos: k.pos(f), Name: c.Name, Repo: c.Repo, Version: c.Version,
+		Pos: k.pos(e.field), Name: c.Name, Repo: c.Repo, Version: c.Version,
 		ReleaseName: or(c.ReleaseName, defaultRelease), Namespace: c.Namespace,
 		KubeVersion: c.KubeVersion, APIVersions: c.ApiVersions,
 		IncludeCRDs: c.IncludeCRDs, SkipHooks: c.SkipHooks, SkipTests: c.SkipTests, Devel: c.Devel,
@@ -152,6 +188,6 @@ func (s *scan) helmChart(k *kustfile, f field, globals types.HelmGlobals, c type
 	case c.Repo == "":
 		return nil, fmt.Errorf("there is no chart at %q, and no repo to have it from", path.Join(home, c.Name))
 	}
-	h.Values, err = s.values(k, f, h.Path, c)
+	h.Values, err = s.values(k, e.field, h.Path, c)
 	return h, err
 }

@@ -14,9 +14,12 @@ import (
 
 // kustfile is one kustomization file, decoded as kustomize decodes it.
 type kustfile struct {
-	dir  string // inside the file system
-	file string // inside the file system
-	root *kyaml.Node
+	dir   string // inside the file system
+	file  string // inside the file system
+	root  *kyaml.Node
+	bases []string // folders it builds on, inside the file system
+	// rendered are the resources that its charts became.
+	rendered []string
 	// changed reports that Kustomization is no longer what the file holds.
 	changed bool
 	types.Kustomization

@@ -3,16 +3,12 @@ package kustomize
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"path"
 	"slices"
-	"strings"
 
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/resid"
-	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/waybill-dev/waybill/render/diag"
 )
@@ -89,8 +85,8 @@ func (s *scan) overlaid(dir string, o *Overlay) (empty bool) {
 	if len(o.BuildMetadata) > 0 {
 		k.BuildMetadata = o.BuildMetadata
 	}
-	s.visits[visit{dir: dir}] = 0
-	n := s.kustomization(k, "")
+	s.folders[dir] = 0
+	n := s.kustomization(k)
 	for i, p := range o.Patches {
 		f := field{"spec", "patches", i, "patch"}
 		s.limits(diag.Pos{}, []byte(p.Patch))
@@ -101,7 +97,6 @@ func (s *scan) overlaid(dir string, o *Overlay) (empty bool) {
 	}
 	n += s.components(k, o)
 	s.bounded(n, dir, diag.Pos{})
-	s.rewrite(k)
 	return k.CheckEmpty() != nil
 }
 
@@ -125,7 +120,8 @@ func (s *scan) components(k *kustfile, o *Overlay) (visits int) {
 		case !isDir:
 			s.location(diag.Pos{}, u, errNoFolder)
 		default:
-			visits += s.folder(visit{name, k.Namespace}, diag.Pos{})
+			k.bases = append(k.bases, name)
+			visits += s.folder(name, diag.Pos{})
 			k.Components = append(k.Components, c)
 		}
 	}
@@ -162,84 +158,6 @@ func merged(images []types.Image, over []Image) []types.Image {
 		}
 	}
 	return images
-}
-
-// rootOf reads the kustomization of a folder, or makes one of all manifests below it.
-func (s *scan) rootOf(dir string) *kustfile {
-	if !s.view.IsDir(dir) {
-		s.refuse(diag.Pos{}, "flux-kustomization", fmt.Sprintf("spec.path: %q is no folder of the repository", dir), "name an existing folder")
-		return nil
-	}
-	if len(s.view.kustfiles(dir)) > 0 {
-		return s.read(dir, diag.Pos{})
-	}
-	k := &kustfile{dir: dir, file: path.Join(dir, "kustomization.yaml"), root: &kyaml.Node{}}
-	k.Kind, k.APIVersion = types.KustomizationKind, types.KustomizationVersion
-	err := fs.WalkDir(s.view.fsys, dir, func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case name == dir:
-			return nil
-		case ignored(name, d):
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		case d.IsDir() && len(s.view.kustfiles(name)) > 0:
-			k.Resources = append(k.Resources, below(dir, name))
-			return fs.SkipDir
-		case d.Type().IsRegular() && isYAML(name):
-			s.manifests(name)
-			k.Resources = append(k.Resources, below(dir, name))
-		}
-		return nil
-	})
-	if err != nil {
-		s.refuse(diag.Pos{}, "flux-kustomization", fmt.Sprintf("listing the manifests below %s: %s", dir, err), "")
-		return nil
-	}
-	return k
-}
-
-// manifests reports a file that holds anything else than manifests.
-func (s *scan) manifests(name string) {
-	if content, ok := s.yaml(name); ok && s.resources(content) == nil {
-		s.refuse(diag.Pos{File: name}, "kustomize-no-manifest",
-			"the file holds something else than manifests, and a folder without a kustomization is built from every YAML file below it",
-			"list the manifests in a kustomization.yaml, or move the file")
-	}
-}
-
-// below returns name as seen from dir, in a form that can only be a path.
-func below(dir, name string) string {
-	if dir == "." {
-		return "./" + name
-	}
-	return "." + strings.TrimPrefix(name, dir)
-}
-
-func isYAML(name string) bool {
-	ext := path.Ext(name)
-	return ext == ".yaml" || ext == ".yml"
-}
-
-// ignored reports what Flux leaves out of a source unless told otherwise, as far as it
-// can be YAML: the configuration of Git, of continuous integration and of other tools.
-func ignored(name string, d fs.DirEntry) bool {
-	base := path.Base(name)
-	if d.IsDir() {
-		return base == ".git" || name == ".github" || name == ".circleci"
-	}
-	switch base {
-	case ".goreleaser.yml", ".sops.yaml", ".flux.yaml":
-		return true
-	}
-	switch name {
-	case ".travis.yml", ".gitlab-ci.yml", "appveyor.yml", ".drone.yml", "cloudbuild.yaml", "codeship-services.yml", "codeship-steps.yml":
-		return true
-	}
-	return false
 }
 
 // finish does to the objects what Flux does after kustomize.

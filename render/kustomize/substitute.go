@@ -21,6 +21,25 @@ const substituteKey = "kustomize.toolkit.fluxcd.io/substitute"
 // variable is what the name of a variable looks like.
 var variable = regexp.MustCompile(`^[_[:alpha:]][_[:alpha:][:digit:]]*$`)
 
+// maxNesting bounds how deep the default of a variable may hold others: the parser
+// recurses.
+const maxNesting = 100
+
+// nesting is how deep variables stand in each other.
+func nesting(text string) int {
+	depth, most := 0, 0
+	for i := range len(text) {
+		switch {
+		case strings.HasPrefix(text[i:], "${"):
+			depth++
+			most = max(most, depth)
+		case text[i] == '}':
+			depth = max(depth-1, 0)
+		}
+	}
+	return most
+}
+
 // substitute replaces the variables in an object, written as YAML: a value may thus
 // become a number or a mapping. Variables that are not set are empty. Line breaks in
 // values are dropped.
@@ -36,6 +55,9 @@ func (o *Overlay) substitute(r *resource.Resource) error {
 	written, err := r.AsYAML()
 	if err != nil {
 		return err
+	}
+	if nesting(string(written)) > maxNesting {
+		return fmt.Errorf("variables are nested over %d levels deep", maxNesting)
 	}
 	out, err := envsubst.Eval(string(written), func(name string) (string, bool) {
 		return strings.ReplaceAll(o.Substitute[name], "\n", ""), true

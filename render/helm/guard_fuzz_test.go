@@ -1,0 +1,69 @@
+package helm
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+)
+
+// endless matches texts that Helm would be at for long, or that have no one result.
+var endless = regexp.MustCompile(`\d{3}|values|until|repeat|seq|[a-z]*Decimal|\bkeys\b`)
+
+// plain renders one template with Helm's engine and nothing of ours.
+func plain(t *testing.T, text string) (string, error) {
+	t.Helper()
+	c := &chart.Chart{Metadata: &chart.Metadata{APIVersion: "v2", Name: "c", Version: "1.0.0"}}
+	c.Templates = []*chart.File{{Name: "templates/x", Data: []byte(text)}}
+	values, err := chartutil.ToRenderValues(c, fuzzValues(), chartutil.ReleaseOptions{Name: "r", Namespace: "default", Revision: 1, IsInstall: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := engine.Render(c, values)
+	return files["c/templates/x"], err
+}
+
+func fuzzValues() map[string]any {
+	return map[string]any{"t": `{{ "v" }}`, "m": map[string]any{"a": "b"}}
+}
+
+// A template that calls nothing that is refused renders as if there were no guard, and
+// fails if it would fail without one.
+func FuzzGuard(f *testing.F) {
+	for _, text := range []string{
+		"x: {{ tpl .Values.t . }}",
+		"{{- /* c */ -}} a {{- tpl (printf \"%s)\" .Values.t) $ | upper -}} b",
+		"{{ define \"d\" }}{{ tpl `{{ include \"e\" . }}` . }}{{ end }}{{ define \"e\" }}e{{ end }}{{ include \"d\" . }}",
+		"{{ range $k, $v := .Values.m }}{{ tpl $v $ }}{{ break }}{{ end }}",
+		"{{ with tpl \"{{ .a }}\" .Values.m }}{{ . }}{{ else with 1 }}{{ end }}",
+		"{{ (tpl .Values.t .) | len }}{{ tpl '\\'' . }}",
+		"{{ .Values.m.a }}{{ $x := tpl\n\t.Values.t\n. }}{{ $x }}",
+		"{{ if eq (tpl .Values.t .) \"v\" }}yes{{ end }}{{\"}}\"}}{{`)`}}",
+		"{{ block \"b\" . }}{{ tpl .Values.t . }}{{ end }}{{ template \"b\" . }}",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if endless.MatchString(text) || strings.Contains(text, "lookup") {
+			return
+		}
+		c := &Chart{root: &chart.Chart{Metadata: &chart.Metadata{APIVersion: "v2", Name: "c", Version: "1.0.0"}}}
+		file := &chart.File{Name: "templates/x", Data: []byte(text)}
+		c.root.Templates = []*chart.File{file}
+		c.calls = map[*chart.File][]call{file: calls(text)}
+		got, err := c.render(Release{Name: "r", KubeVersion: "1.20.0", Values: fuzzValues()}, "stub")
+		if len(got.refusals) > 0 || strings.Contains(text, "HelmVersion") || strings.Contains(text, "Capabilities") {
+			return
+		}
+		want, plainErr := plain(t, text)
+		if (err == nil) != (plainErr == nil) {
+			t.Fatalf("%q: got the error %v, want %v", text, err, plainErr)
+		}
+		if err == nil && got.files["c/templates/x"] != want {
+			t.Errorf("%q: got %q, want %q", text, got.files["c/templates/x"], want)
+		}
+	})
+}
