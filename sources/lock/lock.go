@@ -77,7 +77,7 @@ func (l Lock) Lookup(r Ref) (Entry, bool) {
 func (l Lock) With(entries ...Entry) Lock {
 	all := slices.Clone(l.entries)
 	for _, e := range entries {
-		e.Ref = e.Ref.normal()
+		e.Ref = e.normal()
 		all = append(all, e)
 	}
 	slices.SortStableFunc(all, func(a, b Entry) int { return compare(a.Ref, b.Ref) })

@@ -62,6 +62,9 @@ func (e Entry) Validate() error {
 	if err := location(e.URL, schemes); err != nil {
 		return fmt.Errorf("url %s: %w", Shown(e.URL), err)
 	}
+	if at := e.normal().Repository + "/" + e.Name; e.Kind == OCI && !strings.HasPrefix(e.URL, at+":") && !strings.HasPrefix(e.URL, at+"@") {
+		return fmt.Errorf("url %s is not of %s", Shown(e.URL), at)
+	}
 	if !IsDigest(e.Digest) {
 		return fmt.Errorf("digest %q is not sha256: and 64 lower-case hexadecimal digits", e.Digest)
 	}
