@@ -35,6 +35,9 @@ type Source struct {
 	Revision sources.Revision
 	Config   ConfigSpec
 	Lock     lock.Lock // what waybill.lock says of charts
+	// Charts are the charts of repositories that kustomizations list and that charts of
+	// the source depend on.
+	Charts []lock.Ref
 	// Objects are the manifests in the order of their files, those of
 	// cluster-bound directories left out. Duplicates are left out too.
 	Objects []*object.Object

@@ -35,7 +35,7 @@ path or URL. On SIGTERM it ends the publication under way and stops.`,
 		if *interval < time.Second {
 			return failure(2, fmt.Errorf("--interval is %s; want at least 1s", *interval))
 		}
-		r, err := reconcilerFor(cmd.Context(), sourceAt{pathOf(args), *rev, from}, *to, c)
+		r, err := reconcilerFor(cmd, sourceAt{pathOf(args), *rev, from}, *to, c)
 		if err != nil {
 			return failure(2, err)
 		}

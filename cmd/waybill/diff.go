@@ -34,7 +34,7 @@ changes, 1 if one does, and 2 on an error.`,
 		if len(args) > 1 {
 			head = args[1]
 		}
-		r, err := reconcilerFor(cmd.Context(), sourceAt{*path, base, from}, *to, c)
+		r, err := reconcilerFor(cmd, sourceAt{*path, base, from}, *to, c)
 		if err != nil {
 			return failure(2, err)
 		}

@@ -1,11 +1,77 @@
 package main
 
 import (
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	sigsyaml "sigs.k8s.io/yaml"
+
 	"github.com/waybill-dev/waybill/reconciler/renderer"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/sources/chart"
 )
 
+// engineFlags adds the flags that every command has which renders.
+func engineFlags(root *cobra.Command) {
+	flags := root.PersistentFlags()
+	flags.StringArray("chart-host", nil, "host that charts may come from, as https://charts.example.com; repeat for more (default: any public host over https)")
+	flags.StringArray("chart-private", nil, "range of private addresses that a --chart-host may have, as 10.0.0.0/8; repeat for more")
+	flags.String("chart-credentials", "", "YAML file with a list of {url, username, password, token, tokenService} for chart repositories")
+}
+
 // newEngine returns what renders Kustomize roots and releases.
-func newEngine() render.Engine {
-	return renderer.New(&renderer.Local{}, nil)
+func newEngine(cmd *cobra.Command) (render.Engine, error) {
+	charts, err := newCharts(cmd)
+	if err != nil {
+		return nil, err
+	}
+	return renderer.New(&renderer.Local{}, charts), nil
+}
+
+// newCharts returns the store of charts, as the flags say.
+func newCharts(cmd *cobra.Command) (*chart.Store, error) {
+	flags := cmd.Root().PersistentFlags()
+	hosts, err := flags.GetStringArray("chart-host")
+	if err != nil {
+		return nil, err
+	}
+	private, err := flags.GetStringArray("chart-private")
+	if err != nil {
+		return nil, err
+	}
+	file, err := flags.GetString("chart-credentials")
+	if err != nil {
+		return nil, err
+	}
+	o := chart.Options{Dir: cacheDir("charts"), Now: time.Now, Allow: hosts}
+	for _, p := range private {
+		prefix, err := netip.ParsePrefix(p)
+		if err != nil {
+			return nil, fmt.Errorf("reading --chart-private: %w", err)
+		}
+		o.Private = append(o.Private, prefix)
+	}
+	if file != "" {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("reading --chart-credentials: %w", err)
+		}
+		if err := sigsyaml.UnmarshalStrict(data, &o.Credentials); err != nil {
+			return nil, fmt.Errorf("reading --chart-credentials: %s is no list of credentials", file) // the error would quote it
+		}
+	}
+	return chart.New(o)
+}
+
+// cacheDir is a folder of this program's in the user's cache.
+func cacheDir(name string) string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		dir = os.TempDir()
+	}
+	return filepath.Join(dir, "waybill", name)
 }

@@ -28,7 +28,7 @@ rule with what it changed.`,
 	rounds := cmd.Flags().Bool("rounds", false, "show how the replicas were shared out, seat by seat")
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		_, in, err := location{*path, *rev}.build(cmd.Context())
+		_, in, err := location{*path, *rev}.build(cmd)
 		if err != nil {
 			return failure(2, err)
 		}

@@ -27,7 +27,7 @@ func getCommand() *cobra.Command {
 	url := cmd.Flags().String("url", "", "for flux: URL by which the clusters reach the published repository")
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		p, in, err := location{*path, *rev}.build(cmd.Context())
+		p, in, err := location{*path, *rev}.build(cmd)
 		if err != nil {
 			return failure(2, err)
 		}

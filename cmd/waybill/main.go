@@ -72,8 +72,9 @@ as a branch per cluster.`,
 	}
 	root.AddCommand(
 		initCommand(), validateCommand(), renderCommand(), diffCommand(), explainCommand(), publishCommand(),
-		controllerCommand(), getCommand(), verifyCommand(), demoCommand(), versionCommand(),
+		controllerCommand(), getCommand(), updateCommand(), verifyCommand(), demoCommand(), versionCommand(),
 	)
+	engineFlags(root)
 	return root
 }
 

@@ -32,7 +32,7 @@ with 1 if anything is wrong or held; what is sound is published all the same.`,
 		if err != nil {
 			return failure(2, err)
 		}
-		r, err := reconcilerFor(cmd.Context(), sourceAt{pathOf(args), *rev, from}, *to, c)
+		r, err := reconcilerFor(cmd, sourceAt{pathOf(args), *rev, from}, *to, c)
 		if err != nil {
 			return failure(2, err)
 		}

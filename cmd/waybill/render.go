@@ -27,7 +27,7 @@ func validateCommand() *cobra.Command {
 	rev := cmd.Flags().String("rev", "", "a commit, branch or tag of the repository at PATH, instead of the directory as it stands")
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		p, _, err := location{pathOf(args), *rev}.build(cmd.Context())
+		p, _, err := location{pathOf(args), *rev}.build(cmd)
 		if err != nil {
 			return failure(2, err)
 		}
@@ -60,7 +60,7 @@ an error, and then writes nothing unless --keep-going is given.`,
 	keepGoing := cmd.Flags().Bool("keep-going", false, "write what is sound in spite of errors")
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		p, _, err := location{pathOf(args), *rev}.build(cmd.Context())
+		p, _, err := location{pathOf(args), *rev}.build(cmd)
 		if err != nil {
 			return failure(2, err)
 		}

@@ -54,12 +54,16 @@ func revOr(rev string) string {
 
 // build plans a source for a report, with what was published from it as far as this
 // machine knows: previous decisions count, as they would when it is published.
-func (l location) build(ctx context.Context) (plan.Plan, plan.Input, error) {
+func (l location) build(cmd *cobra.Command) (plan.Plan, plan.Input, error) {
+	ctx := cmd.Context()
 	s, err := l.snapshot(ctx)
 	if err != nil {
 		return plan.Plan{}, plan.Input{}, err
 	}
-	r := &reconciler.Reconciler{Now: time.Now, Engine: newEngine()}
+	r := &reconciler.Reconciler{Now: time.Now}
+	if r.Engine, err = newEngine(cmd); err != nil {
+		return plan.Plan{}, plan.Input{}, err
+	}
 	if r.Source, r.Subdir, err = openSource(ctx, l.path, credentials{}); err == nil {
 		if r.Target, err = publishedTo(ctx, s, r.Source); err != nil {
 			return plan.Plan{}, plan.Input{}, err
@@ -149,7 +153,8 @@ func openSource(ctx context.Context, path string, c credentials) (repo *git.Repo
 
 // reconcilerFor opens a source and the repository that it is published to: the one
 // that to names, else the one of its config, else its own.
-func reconcilerFor(ctx context.Context, at sourceAt, to string, c credentials) (*reconciler.Reconciler, error) {
+func reconcilerFor(cmd *cobra.Command, at sourceAt, to string, c credentials) (*reconciler.Reconciler, error) {
+	ctx := cmd.Context()
 	shared := to == "" && at.credentials == (credentials{})
 	if shared {
 		at.credentials = c // unless the config says otherwise, one repository is both
@@ -158,7 +163,10 @@ func reconcilerFor(ctx context.Context, at sourceAt, to string, c credentials) (
 	if err != nil {
 		return nil, err
 	}
-	r := &reconciler.Reconciler{Source: source, Target: source, Subdir: subdir, Version: buildVersion(), Now: time.Now, Engine: newEngine()}
+	r := &reconciler.Reconciler{Source: source, Target: source, Subdir: subdir, Version: buildVersion(), Now: time.Now}
+	if r.Engine, err = newEngine(cmd); err != nil {
+		return nil, err
+	}
 	if to == "" {
 		s, err := source.Snapshot(ctx, at.rev, subdir)
 		if err != nil {

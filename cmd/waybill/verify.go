@@ -23,7 +23,7 @@ byte for byte. It exits with 1 if they differ.`,
 		if err != nil {
 			return failure(2, err)
 		}
-		r, err := reconcilerFor(cmd.Context(), sourceAt{*path, "HEAD", from}, *to, c)
+		r, err := reconcilerFor(cmd, sourceAt{*path, "HEAD", from}, *to, c)
 		if err != nil {
 			return failure(2, err)
 		}

@@ -428,7 +428,7 @@ func (w *writer) namespaceTargets(t *template) []target {
 		return targets
 	}
 	for i, c := range w.fleet.Clusters() {
-		if slices.ContainsFunc(targets, func(t target) bool { return t.Name == c.Name }) {
+		if slices.ContainsFunc(targets, func(t target) bool { return t.Name == c.Name }) || w.has(i, t.object.Ref()) {
 			continue
 		}
 		if mode == render.NamespacesAll || w.needs(i, name) {
@@ -437,6 +437,11 @@ func (w *writer) namespaceTargets(t *template) []target {
 	}
 	slices.SortFunc(targets, byName)
 	return targets
+}
+
+// has reports whether the cluster with index i holds an object already.
+func (w *writer) has(i int, r object.Ref) bool {
+	return slices.ContainsFunc(w.placed[i], func(p placed) bool { return w.refs[p.ref] == r })
 }
 
 // needs reports whether the cluster with index i holds something in a namespace.

@@ -29,7 +29,7 @@ type Decoded struct {
 // Decode reads the manifests of one file: multi-document YAML, JSON, and Lists,
 // which it flattens. A document without apiVersion and kind is no manifest and
 // is counted. The name ends in .json for JSON. Values are read as kubectl reads
-// them (YAML 1.1).
+// them (YAML 1.1), but for the letters y and n, which are strings.
 func Decode(file string, data []byte) Decoded {
 	return read(file, data).out
 }
@@ -163,7 +163,7 @@ func (d *decoder) text(offset int, data []byte) {
 		d.noYAML(offset, err)
 		return
 	default:
-		d.malformed(offset+more.Line, "another document begins here, and not at the start of a line")
+		d.malformed(offset+more.Line, "another document begins here, behind a line break that is no newline")
 		return
 	}
 	shift(&doc, offset)

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/sources/chart"
+	"github.com/waybill-dev/waybill/sources/dir"
+	"github.com/waybill-dev/waybill/sources/lock"
+)
+
+func updateCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "update [PATH] [CHART...]", Short: "Pin the charts of repositories in " + lock.FileName, Args: cobra.ArbitraryArgs,
+		Long: `Update asks the repository of each chart that the source names for the newest
+version that fits, and writes version and digest to ` + lock.FileName + `. With names of
+charts only those are asked for; the others stay as they are. What the source no
+longer names is taken out.`,
+	}
+	check := cmd.Flags().Bool("check", false, "write nothing, and exit with 1 if the file would change")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		u := updater{cmd: cmd, path: pathOf(args)}
+		if len(args) > 1 {
+			u.only = args[1:]
+		}
+		changed, err := u.run(*check)
+		if err == nil && changed && *check {
+			return errSilent
+		}
+		return failure(2, err)
+	}
+	return cmd
+}
+
+// updater writes a lock file anew.
+type updater struct {
+	cmd   *cobra.Command
+	path  string
+	only  []string // names of charts; nil for all
+	store *chart.Store
+}
+
+func (u *updater) run(check bool) (changed bool, err error) {
+	if u.store, err = newCharts(u.cmd); err != nil {
+		return false, err
+	}
+	s, err := dir.Snapshot(u.path)
+	if err != nil {
+		return false, err
+	}
+	r := &reconciler.Reconciler{Now: time.Now}
+	if r.Engine, err = newEngine(u.cmd); err != nil {
+		return false, err
+	}
+	refs, err := r.Charts(u.cmd.Context(), s)
+	if err != nil {
+		return false, err
+	}
+	file := filepath.Join(u.path, lock.FileName)
+	before, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return false, err
+	}
+	old, err := lock.Parse(before)
+	if err != nil && before != nil && u.only != nil {
+		return false, fmt.Errorf("reading %s: %w; without names of charts it is written anew", file, err)
+	}
+	next, err := u.resolve(refs, old)
+	if err != nil {
+		return false, err
+	}
+	after := next.Encode()
+	if len(refs) == 0 && before == nil || bytes.Equal(before, after) {
+		fmt.Fprintf(u.cmd.OutOrStdout(), "%d charts are as %s has them\n", len(refs), lock.FileName)
+		return false, nil
+	}
+	if check {
+		return true, nil
+	}
+	return true, os.WriteFile(file, after, 0o644) //nolint:gosec // it is part of the source, and no secret
+}
+
+// resolve asks for each reference, and prints what became of it.
+func (u *updater) resolve(refs []lock.Ref, old lock.Lock) (lock.Lock, error) {
+	var next lock.Lock
+	var rows [][]string
+	for _, ref := range refs {
+		was, known := old.Lookup(ref)
+		if known && u.only != nil && !slices.Contains(u.only, ref.Name) {
+			next = next.With(was)
+			continue
+		}
+		is, err := u.store.Resolve(u.cmd.Context(), ref)
+		if err != nil {
+			return lock.Lock{}, fmt.Errorf("asking for %s: %w", ref, err)
+		}
+		next = next.With(is)
+		if is != was {
+			rows = append(rows, []string{ref.Name, ref.Constraint, dash(was.Version), is.Version, ref.Repository})
+		}
+	}
+	if len(rows) == 0 {
+		return next, nil
+	}
+	return next, columns(u.cmd.OutOrStdout(), []string{"CHART", "WANTED", "FROM", "TO", "REPOSITORY"}, rows)
+}

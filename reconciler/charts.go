@@ -1,0 +1,65 @@
+package reconciler
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/lock"
+)
+
+// Charts lists the charts of repositories that a source asks for, whatever its lock
+// file says, sorted: those of its releases, of the kustomizations that list charts,
+// and the dependencies of its own charts. It asks no repository.
+func (r *Reconciler) Charts(ctx context.Context, s sources.Snapshot) ([]lock.Ref, error) {
+	c := &collector{Engine: r.Engine, refs: map[lock.Ref]bool{}}
+	asking := *r
+	asking.Engine = c
+	obs, err := asking.Look(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	obs.Input.Source.Lock = lock.Lock{}
+	if _, err := asking.Build(ctx, &obs); err != nil {
+		return nil, err
+	}
+	for _, ref := range obs.Input.Source.Charts {
+		c.refs[ref] = true
+	}
+	return slices.SortedFunc(maps.Keys(c.refs), func(a, b lock.Ref) int { return strings.Compare(a.String(), b.String()) }), nil
+}
+
+// collector is an engine that notes the charts of repositories instead of rendering
+// them.
+type collector struct {
+	render.Engine
+
+	refs map[lock.Ref]bool
+}
+
+// Render implements render.Engine.
+func (c *collector) Render(ctx context.Context, s sources.Snapshot, jobs []engine.Job) ([]engine.Rendered, error) {
+	results := make([]engine.Rendered, len(jobs))
+	var rest []engine.Job
+	var of []int
+	for i, j := range jobs {
+		if chart := j.Chart(); chart != nil && chart.Path == "" {
+			c.refs[chart.Ref] = true
+			continue
+		}
+		rest, of = append(rest, j), append(of, i)
+	}
+	rendered, err := c.Engine.Render(ctx, s, rest)
+	if err != nil {
+		return nil, fmt.Errorf("looking for releases: %w", err)
+	}
+	for n, r := range rendered {
+		results[of[n]] = r
+	}
+	return results, nil
+}
