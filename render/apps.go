@@ -101,13 +101,11 @@ func (l *loader) kustomizeFiles() (used map[string]bool, roots []string, err err
 		notRoot[dir] = k.component
 		for _, ref := range k.refs {
 			target := path.Join(dir, ref)
-			if exists[target] {
-				used[target] = true
-			}
+			used[target] = exists[target]
 			if target == "." {
 				target = ""
 			}
-			if _, ok := l.kustomizations[target]; ok && target != dir {
+			if target != dir {
 				notRoot[target] = true
 			}
 		}

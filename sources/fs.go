@@ -168,9 +168,9 @@ type info struct {
 func (i info) Name() string               { return i.name }
 func (i info) Size() int64                { return i.size }
 func (i info) Mode() fs.FileMode          { return i.mode }
-func (i info) ModTime() time.Time         { return time.Time{} }
+func (info) ModTime() time.Time           { return time.Time{} }
 func (i info) IsDir() bool                { return i.mode.IsDir() }
-func (i info) Sys() any                   { return nil }
+func (info) Sys() any                     { return nil }
 func (i info) Type() fs.FileMode          { return i.mode.Type() }
 func (i info) Info() (fs.FileInfo, error) { return i, nil }
 
@@ -181,7 +181,7 @@ type openFile struct {
 }
 
 func (f *openFile) Stat() (fs.FileInfo, error) { return f.info, nil }
-func (f *openFile) Close() error               { return nil }
+func (*openFile) Close() error                 { return nil }
 
 type openDir struct {
 	info info
@@ -189,7 +189,7 @@ type openDir struct {
 }
 
 func (d *openDir) Stat() (fs.FileInfo, error) { return d.info, nil }
-func (d *openDir) Close() error               { return nil }
+func (*openDir) Close() error                 { return nil }
 
 func (d *openDir) Read([]byte) (int, error) {
 	return 0, &fs.PathError{Op: "read", Path: d.info.name, Err: errors.New("is a directory")}

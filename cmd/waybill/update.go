@@ -27,11 +27,11 @@ longer names is taken out.`,
 	}
 	check := cmd.Flags().Bool("check", false, "write nothing, and exit with 1 if the file would change")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		u := updater{cmd: cmd, path: pathOf(args)}
+		u := updater{cmd: cmd, path: pathOf(args), dry: *check}
 		if len(args) > 1 {
 			u.only = args[1:]
 		}
-		changed, err := u.run(*check)
+		changed, err := u.run()
 		if err == nil && changed && *check {
 			return errSilent
 		}
@@ -45,10 +45,12 @@ type updater struct {
 	cmd   *cobra.Command
 	path  string
 	only  []string // names of charts; nil for all
+	dry   bool     // write nothing
 	store *chart.Store
 }
 
-func (u *updater) run(check bool) (changed bool, err error) {
+// run reports whether the file changes.
+func (u *updater) run() (changed bool, err error) {
 	if u.store, err = newCharts(u.cmd); err != nil {
 		return false, err
 	}
@@ -82,10 +84,10 @@ func (u *updater) run(check bool) (changed bool, err error) {
 		fmt.Fprintf(u.cmd.OutOrStdout(), "%d charts are as %s has them\n", len(refs), lock.FileName)
 		return false, nil
 	}
-	if check {
+	if u.dry {
 		return true, nil
 	}
-	return true, os.WriteFile(file, after, 0o644) //nolint:gosec // it is part of the source, and no secret
+	return true, os.WriteFile(file, after, 0o644)
 }
 
 // resolve asks for each reference, and prints what became of it.

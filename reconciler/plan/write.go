@@ -113,12 +113,10 @@ func (w *writer) template(t *template, targets []target) {
 		if !ok {
 			continue
 		}
-		if t.decision.Outcome == Kept {
-			w.keepPublished(ref, i, c.Name)
-			continue
-		}
-		if t.suspended(c.Name) {
-			suspended = append(suspended, c.Name)
+		if kept := t.decision.Outcome == Kept; kept || t.suspended(c.Name) {
+			if !kept {
+				suspended = append(suspended, c.Name)
+			}
 			w.keepPublished(ref, i, c.Name)
 			continue
 		}
@@ -131,13 +129,13 @@ func (w *writer) template(t *template, targets []target) {
 		if !known {
 			r = w.encode(t, v, k, rules)
 			classes[k] = r
-			if r.err != nil {
-				failed = append(failed, r)
-			}
 		}
 		if r.err == nil {
 			w.placed[i] = append(w.placed[i], placed{ref, r.blob})
 			continue
+		}
+		if len(r.clusters) == 0 {
+			failed = append(failed, r)
 		}
 		r.clusters = append(r.clusters, c.Name)
 		homeless = !w.keepPublished(ref, i, c.Name) || homeless
@@ -145,6 +143,11 @@ func (w *writer) template(t *template, targets []target) {
 	if homeless {
 		w.keepElsewhere(ref, targets)
 	}
+	w.tell(t, suspended, failed)
+}
+
+// tell reports the clusters where a template is held back and where it fails.
+func (w *writer) tell(t *template, suspended []string, failed []*result) {
 	if len(suspended) > 0 {
 		w.report(diag.Diagnostic{
 			Code: "suspended", Severity: diag.Notice, Pos: t.policy.Object.FieldPos([]any{"spec", "suspension"}),
@@ -361,7 +364,7 @@ func (w *writer) keepElsewhere(ref int32, targets []target) {
 	}
 }
 
-// keepReleases leaves what a release that could not be rendered rendered to before,
+// keepReleases leaves what came of a release before that cannot be rendered now,
 // unless somebody else has it now.
 func (w *writer) keepReleases() {
 	w.kept, w.stays = w.releases.kept(), map[object.Ref]bool{}
@@ -370,10 +373,7 @@ func (w *writer) keepReleases() {
 			if where := w.releases.failed[id]; id.cluster != "" && id.cluster != c.Name || where != nil && !where[c.Name] {
 				continue
 			}
-			have := map[object.Ref]bool{}
-			for _, p := range w.placed[i] {
-				have[w.refs[p.ref]] = true
-			}
+			have := w.held(i)
 			for _, r := range w.kept[id] {
 				if t := w.byRef[r]; !have[r] && (t == nil || t.part != nil && r.Kind != "Namespace") {
 					w.keepPublished(w.ref(r), i, c.Name)
@@ -384,6 +384,15 @@ func (w *writer) keepReleases() {
 	}
 }
 
+// held returns what the cluster with index i holds so far.
+func (w *writer) held(i int) map[object.Ref]bool {
+	have := make(map[object.Ref]bool, len(w.placed[i]))
+	for _, p := range w.placed[i] {
+		have[w.refs[p.ref]] = true
+	}
+	return have
+}
+
 // bound writes what is bound to a cluster by its directory. No policy and no
 // override touches it.
 func (w *writer) bound() {
@@ -392,10 +401,7 @@ func (w *writer) bound() {
 		if !ok || len(w.builder.bound[cluster]) == 0 {
 			continue
 		}
-		have := map[object.Ref]bool{}
-		for _, p := range w.placed[i] {
-			have[w.refs[p.ref]] = true
-		}
+		have := w.held(i)
 		for _, o := range w.builder.bound[cluster] {
 			if have[o.Ref()] {
 				w.report(diag.Diagnostic{

@@ -156,35 +156,13 @@ type Content struct {
 
 // Encode lays content out as the folder of the state branch.
 func Encode(c Content) (*files.Folder, error) {
-	root := map[string][]files.Entry{}
-	used := map[string]bool{}
-	for _, b := range c.Bindings {
-		data, err := encode(b)
-		if err != nil {
-			return nil, fmt.Errorf("encoding binding %s: %w", b.Name, err)
-		}
-		dir := clusterScope
-		if b.Namespace != "" {
-			dir = b.Namespace
-		}
-		name := b.Name
-		if used[dir+"/"+name] {
-			group, _ := object.GroupVersion(b.Spec.Resource.APIVersion)
-			name += "." + group
-		}
-		for used[dir+"/"+name] { // names that differ in case, or in ":" and "."
-			name += "-2"
-		}
-		used[dir+"/"+name] = true
-		root[dir] = append(root[dir], files.FileEntry(name+".yaml", files.NewBlob(data)))
-	}
 	var top []files.Entry
-	if len(root) > 0 {
-		var dirs []files.Entry
-		for dir, entries := range root {
-			dirs = append(dirs, files.DirEntry(dir, files.NewFolder(entries)))
-		}
-		top = append(top, files.DirEntry(bindingsDir, files.NewFolder(dirs)))
+	bindings, err := encodeBindings(c.Bindings)
+	if err != nil {
+		return nil, err
+	}
+	if bindings != nil {
+		top = append(top, files.DirEntry(bindingsDir, bindings))
 	}
 	clusters, err := encodeClusters(c.Clusters)
 	if err != nil {
@@ -211,6 +189,40 @@ func Encode(c Content) (*files.Folder, error) {
 		top = append(top, files.FileEntry(name, files.NewBlob(append(data, '\n'))))
 	}
 	return files.NewFolder(top), nil
+}
+
+// encodeBindings lays bindings out by namespace; nil if there are none.
+func encodeBindings(bindings []*karmada.ResourceBinding) (*files.Folder, error) {
+	root := map[string][]files.Entry{}
+	used := map[string]bool{}
+	for _, b := range bindings {
+		data, err := encode(b)
+		if err != nil {
+			return nil, fmt.Errorf("encoding binding %s: %w", b.Name, err)
+		}
+		dir := clusterScope
+		if b.Namespace != "" {
+			dir = b.Namespace
+		}
+		name := b.Name
+		if used[dir+"/"+name] {
+			group, _ := object.GroupVersion(b.Spec.Resource.APIVersion)
+			name += "." + group
+		}
+		for used[dir+"/"+name] { // names that differ in case, or in ":" and "."
+			name += "-2"
+		}
+		used[dir+"/"+name] = true
+		root[dir] = append(root[dir], files.FileEntry(name+".yaml", files.NewBlob(data)))
+	}
+	if len(root) == 0 {
+		return nil, nil
+	}
+	var dirs []files.Entry
+	for dir, entries := range root {
+		dirs = append(dirs, files.DirEntry(dir, files.NewFolder(entries)))
+	}
+	return files.NewFolder(dirs), nil
 }
 
 func encodeReleases(releases []Release) (*files.Folder, error) {

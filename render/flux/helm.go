@@ -63,9 +63,9 @@ func (r *reader) value(ref helm.ValuesRef) (text []byte, found bool, err error) 
 		value, ok := r.setting.Cluster[ref.Key]
 		return []byte(value), ok, nil
 	}
-	data, problem := r.data(ref.Kind, ref.Name, true)
-	if problem != "" {
-		return nil, false, fmt.Errorf("%s", problem)
+	data, err := r.data(ref.Kind, ref.Name)
+	if err != nil {
+		return nil, false, err
 	}
 	value, ok := data[ref.Key]
 	return []byte(value), ok, nil

@@ -81,9 +81,12 @@ func (r *reader) kustomization() *engine.Job {
 	}
 	variables := map[string]string{}
 	for i, ref := range f.SubstituteFrom {
-		data, problem := r.data(ref.Kind, ref.Name, ref.Optional)
-		if problem != "" {
-			r.fail([]any{"spec", "postBuild", "substituteFrom", i}, problem, "put it into the source, beside the release")
+		data, err := r.data(ref.Kind, ref.Name)
+		if err == nil && data == nil && !ref.Optional {
+			err = fmt.Errorf("the %s %s/%s is not in the source", ref.Kind, r.release.Ref().Namespace, ref.Name)
+		}
+		if err != nil {
+			r.fail([]any{"spec", "postBuild", "substituteFrom", i}, err.Error(), "put it into the source, beside the release")
 		}
 		maps.Copy(variables, data)
 	}
@@ -94,18 +97,15 @@ func (r *reader) kustomization() *engine.Job {
 	return &engine.Job{Kustomize: &engine.Kustomize{Dir: f.Path, Overlay: &f.Overlay, View: view}}
 }
 
-// data returns what a ConfigMap or Secret beside the release holds, or why that is
-// not known.
-func (r *reader) data(kind, name string, optional bool) (map[string]string, string) {
+// data returns what a ConfigMap or Secret beside the release holds: nil if it is not
+// in the source.
+func (r *reader) data(kind, name string) (map[string]string, error) {
 	o := r.shelf.find("", kind, r.release.Ref().Namespace, name)
 	if o == nil {
-		if optional {
-			return nil, ""
-		}
-		return nil, fmt.Sprintf("the %s %s/%s is not in the source", kind, r.release.Ref().Namespace, name)
+		return nil, nil
 	}
 	if _, sealed := o.Sealed(); sealed {
-		return nil, fmt.Sprintf("the %s %s is encrypted, and only what applies it to a cluster can read it", kind, name)
+		return nil, fmt.Errorf("the %s %s is encrypted, and only what applies it to a cluster can read it", kind, name)
 	}
 	out := map[string]string{}
 	for _, field := range []string{"binaryData", "data", "stringData"} {
@@ -115,7 +115,7 @@ func (r *reader) data(kind, name string, optional bool) (map[string]string, stri
 			if encoded := kind == "Secret" && field == "data" || field == "binaryData"; ok && encoded {
 				raw, err := base64.StdEncoding.DecodeString(text)
 				if err != nil {
-					return nil, fmt.Sprintf("the %s %s has a key %q that is no base64", kind, name, key)
+					return nil, fmt.Errorf("the %s %s has a key %q that is no base64", kind, name, key)
 				}
 				text = string(raw)
 			}
@@ -124,5 +124,5 @@ func (r *reader) data(kind, name string, optional bool) (map[string]string, stri
 			}
 		}
 	}
-	return out, ""
+	return out, nil
 }

@@ -28,7 +28,7 @@ func (c client) Get(_ context.Context, name string, _ metav1.GetOptions, _ ...st
 
 // List finds nothing, of which the engine makes an empty object without even items, as
 // helm template has it. An empty text for tpl comes here too, and stays empty.
-func (c client) List(context.Context, metav1.ListOptions) (*unstructured.UnstructuredList, error) {
+func (client) List(context.Context, metav1.ListOptions) (*unstructured.UnstructuredList, error) {
 	return nil, notFound("")
 }
 

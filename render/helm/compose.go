@@ -75,7 +75,7 @@ func (n node) clusterRef(ref *ValuesRef) {
 //
 // Lookup returns the text of a reference, or that there is none. Its error becomes a
 // problem of the reference. Texts of Secrets are in no message.
-func (s Spec) Compose(lookup func(ValuesRef) (text []byte, found bool, err error)) (Values, []Problem) {
+func (s *Spec) Compose(lookup func(ValuesRef) (text []byte, found bool, err error)) (Values, []Problem) {
 	r := &reader{}
 	own := map[string]any(NewValues(s.Values)) // changed below, by way of what is merged
 	result := map[string]any{}
@@ -101,7 +101,7 @@ func (s Spec) Compose(lookup func(ValuesRef) (text []byte, found bool, err error
 // String names the reference, as in a message.
 func (r ValuesRef) String() string {
 	if r.Kind == kindCluster {
-		return fmt.Sprintf("%s of the cluster", r.Key)
+		return r.Key + " of the cluster"
 	}
 	return fmt.Sprintf("the key %q of the %s %q", r.Key, r.Kind, r.Name)
 }

@@ -72,7 +72,7 @@ func TestCompose(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			values := decoded(t, tt.values)
-			got, problems := helm.Spec{Values: values, ValuesFrom: tt.from}.Compose(texts(tt.texts))
+			got, problems := (&helm.Spec{Values: values, ValuesFrom: tt.from}).Compose(texts(tt.texts))
 			if len(problems) > 0 {
 				t.Errorf("problems: %v", problems)
 			}
@@ -113,7 +113,7 @@ func TestComposeReports(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, problems := helm.Spec{ValuesFrom: []helm.ValuesRef{tt.ref}}.Compose(tt.lookup)
+			_, problems := (&helm.Spec{ValuesFrom: []helm.ValuesRef{tt.ref}}).Compose(tt.lookup)
 			if len(problems) != 1 || !strings.Contains(problems[0].Message, tt.want) {
 				t.Fatalf("got %v, want one problem with %q", problems, tt.want)
 			}

@@ -21,7 +21,8 @@ func TestArgoCD(t *testing.T) {
 		{"rollback is skipped", helm.Hook{Events: []string{"pre-rollback"}, Weight: 2}, map[string]string{hook: "Skip"}},
 		{"a test is skipped", helm.Hook{Events: []string{"test"}}, map[string]string{hook: "Skip"}},
 		{
-			"weight and policies", helm.Hook{Events: []string{"post-install", "pre-rollback"}, Weight: -5, DeletePolicies: []string{"hook-succeeded", "before-hook-creation", "hook-failed"}},
+			"weight and policies",
+			helm.Hook{Events: []string{"post-install", "pre-rollback"}, Weight: -5, DeletePolicies: []string{"hook-succeeded", "before-hook-creation", "hook-failed"}},
 			map[string]string{hook: "PostSync", wave: "-5", policy: "HookSucceeded,BeforeHookCreation,HookFailed"},
 		},
 	}

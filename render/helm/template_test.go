@@ -76,9 +76,9 @@ func TestTemplate(t *testing.T) {
 		},
 		{
 			name:    "capabilities of a cluster",
-			chart:   line(`printf "%s %t %t" .Capabilities.KubeVersion.Minor (.Capabilities.APIVersions.Has "x.io/v1") (.Capabilities.APIVersions.Has "apps/v1")`),
+			chart:   line(`printf "%s %t/%t" .Capabilities.KubeVersion.Minor (.Capabilities.APIVersions.Has "x.io/v1") (.Capabilities.APIVersions.Has "apps/v1")`),
 			release: helm.Release{KubeVersion: "1.31.2", APIVersions: []string{"x.io/v1"}},
-			want:    "# c/templates/x.yaml\nx: 31 true true\n",
+			want:    "# c/templates/x.yaml\nx: 31 true/true\n",
 		},
 		{
 			name:  "numbers are as Helm has them",

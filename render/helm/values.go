@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -103,9 +104,7 @@ func cloneMap(m map[string]any) map[string]any {
 // all else is replaced. A null stays, to remove what the chart has there.
 func merged(under, over map[string]any) map[string]any {
 	out := make(map[string]any, len(under)+len(over))
-	for key, value := range under {
-		out[key] = value
-	}
+	maps.Copy(out, under)
 	for key, value := range over {
 		upper, isMap := value.(map[string]any)
 		lower, wasMap := out[key].(map[string]any)
