@@ -121,10 +121,7 @@ func (w *writer) template(t *template, targets []target) {
 			continue
 		}
 		v, n := t.in(c.Name)
-		k := class{variant: n, replicas: c.Replicas, completions: -1, rules: w.matching(rules, i)}
-		if n, ok := shares[c.Name]; ok {
-			k.completions = n
-		}
+		k := class{variant: n, replicas: c.Replicas, completions: shareOf(shares, c.Name), rules: w.matching(rules, i)}
 		r, known := classes[k]
 		if !known {
 			r = w.encode(t, v, k, rules)
@@ -144,6 +141,14 @@ func (w *writer) template(t *template, targets []target) {
 		w.keepElsewhere(ref, targets)
 	}
 	w.tell(t, suspended, failed)
+}
+
+// shareOf returns the completions of a cluster, -1 for as many as are written.
+func shareOf(shares map[string]int64, cluster string) int64 {
+	if n, ok := shares[cluster]; ok {
+		return n
+	}
+	return -1
 }
 
 // tell reports the clusters where a template is held back and where it fails.

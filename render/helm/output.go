@@ -27,7 +27,8 @@ type Metadata struct {
 	AppVersion string `json:"appVersion,omitempty"`
 }
 
-// Manifest is one YAML document. It was not looked into: it may be no object.
+// Manifest is one YAML document, ended by a newline, without which a block scalar at its
+// end would be another text. It was not looked into: it may be no object.
 type Manifest struct {
 	Source string `json:"source"` // chart/templates/x.yaml, chart/crds/x.yaml
 	Data   []byte `json:"data"`
@@ -72,9 +73,11 @@ func checkSize(files map[string]string) error {
 	return nil
 }
 
-// add appends a document that is not empty.
+// add appends a document that is not empty, with the newline that Helm took from it when
+// it split the documents, and writes again.
 func (o *Output) add(m Manifest) {
 	if !blank(m.Data) {
+		m.Data = append(m.Data, '\n')
 		o.Manifests = append(o.Manifests, m)
 	}
 }
