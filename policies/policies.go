@@ -76,6 +76,8 @@ type Set struct {
 	Quotas      []Located[karmada.FederatedResourceQuota]
 	Rebalancers []Located[karmada.WorkloadRebalancer]
 	Scalers     []Located[karmada.CronFederatedHPA]
+	// Customizations teach kinds in Lua.
+	Customizations []Located[karmada.ResourceInterpreterCustomization]
 	// Broken lists the policies and clusters that have an error.
 	Broken []render.Broken
 }
@@ -95,6 +97,7 @@ func Load(objs []*object.Object) (set Set, templates []*object.Object, diags []d
 	sortByRef(set.Quotas)
 	sortByRef(set.Rebalancers)
 	sortByRef(set.Scalers)
+	sortByRef(set.Customizations)
 	slices.SortFunc(set.Clusters, func(a, b Cluster) int { return cmp.Compare(a.Spec.Name, b.Spec.Name) })
 	return set, templates, append(diags, set.dependentOverrides()...)
 }
@@ -148,6 +151,8 @@ func (s *Set) file(o *object.Object, x any) []diag.Diagnostic {
 		s.Rebalancers = append(s.Rebalancers, Located[karmada.WorkloadRebalancer]{o, x})
 	case *karmada.CronFederatedHPA:
 		s.Scalers = append(s.Scalers, Located[karmada.CronFederatedHPA]{o, x})
+	case *karmada.ResourceInterpreterCustomization:
+		s.Customizations = append(s.Customizations, Located[karmada.ResourceInterpreterCustomization]{o, x})
 	default:
 		return inert(o)
 	}

@@ -85,6 +85,11 @@ func explanation(w io.Writer, e *plan.Explanation) error {
 		fmt.Fprintf(w, "  lost     %s: %s\n", l.Policy, l.Why)
 	}
 	fmt.Fprintf(w, "outcome    %s%s\n", e.Outcome, prefixed(": ", e.Message))
+	for _, a := range e.Answers {
+		if a.By != "native" {
+			fmt.Fprintf(w, "script     %s of %s\n", a.Operation, a.By)
+		}
+	}
 	for _, r := range e.RequiredBy {
 		fmt.Fprintf(w, "needed by  %s/%s in %d clusters\n", r.Namespace, r.Name, len(r.Clusters))
 	}

@@ -36,7 +36,7 @@ func (b *builder) binding(t *template) *karmada.ResourceBinding {
 	rb.Annotations = map[string]string{sourceAnnotation: t.object.Pos().File}
 	rb.Spec = karmada.ResourceBindingSpec{
 		Resource: karmada.ObjectReference{APIVersion: t.object.APIVersion(), Kind: r.Kind, Namespace: r.Namespace, Name: r.Name},
-		Replicas: t.replicas, ReplicaRequirements: t.requirements, Clusters: t.own, RequiredBy: t.requiredBy,
+		Replicas: t.replicas, ReplicaRequirements: t.requirements, Components: t.components, Clusters: t.own, RequiredBy: t.requiredBy,
 	}
 	if t.overwrite {
 		rb.Spec.ConflictResolution = karmada.ConflictOverwrite

@@ -68,7 +68,7 @@ func Build(in Input) Plan {
 // newBuilder reads the input: it mends, loads the policies and the fleet.
 func newBuilder(in *Input) *builder {
 	b := &builder{
-		in: in, interpret: interpret.New(), schedulers: map[*policies.Propagation]*place.Scheduler{},
+		in: in, schedulers: map[*policies.Propagation]*place.Scheduler{},
 		plan:   Plan{Revision: in.Source.Revision, Config: in.Source.Config, Time: in.Now},
 		mender: mender{in: in, missing: map[string]bool{}, lastGood: map[string]string{}, unsound: map[string]map[string]bool{}},
 		bound:  map[string][]*object.Object{}, definitions: map[groupKind]*template{}, releases: newReleases(in),
@@ -76,6 +76,7 @@ func newBuilder(in *Input) *builder {
 	b.plan.Diags = append(b.plan.Diags, in.Source.Diags...)
 	b.plan.Stats.Stats = in.Source.Stats
 	b.load()
+	b.teach()
 	b.join()
 	b.index()
 	b.count()
@@ -142,11 +143,38 @@ func (b *builder) add(t *template) {
 	}
 }
 
+// teach makes the interpreter of the customizations in force. A script that cannot run
+// makes its operation fail, as in Karmada: what it was asked for stays as it was.
+func (b *builder) teach() {
+	custom := make([]*karmada.ResourceInterpreterCustomization, 0, len(b.set.Customizations))
+	for _, c := range b.set.Customizations {
+		custom = append(custom, c.Value)
+		for _, e := range interpret.Check(c.Value) {
+			where := e.Field
+			if e.Line > 0 {
+				where = fmt.Sprintf("%s, line %d of the script", e.Field, e.Line)
+			}
+			b.report(diag.Diagnostic{
+				Code: "bad-script", Severity: diag.Error, Pos: c.Object.FieldPos([]any{"spec", "customizations", e.Field, "luaScript"}),
+				Message: fmt.Sprintf("%s: %s: %s", policies.Name(c.Object), where, e.Message),
+				Hint:    "what the script would say is not known, so that objects of its kind stay as they were last published",
+			})
+		}
+	}
+	b.interpret = interpret.New(custom...)
+}
+
 // count settles how many replicas each template asks for.
 func (b *builder) count() {
 	b.scale()
 	for _, t := range b.templates {
+		if t.interpretErr != nil {
+			continue
+		}
 		t.replicas, t.requirements, _, t.interpretErr = b.interpret.Replicas(t.content)
+		if t.interpretErr == nil {
+			t.components, _, t.interpretErr = b.interpret.Components(t.content)
+		}
 	}
 	b.rebalance()
 }

@@ -173,7 +173,7 @@ func (b *builder) schedule(t *template) {
 func (b *builder) request(t *template) place.Request {
 	return place.Request{
 		APIVersion: t.object.APIVersion(), Kind: t.object.Ref().Kind,
-		Replicas: t.replicas, Requirements: t.requirements, Previous: b.previous(t), Fresh: t.fresh, AlsoServed: b.alsoServed(t), Only: t.only(),
+		Replicas: t.replicas, Requirements: t.requirements, Components: len(t.components), Previous: b.previous(t), Fresh: t.fresh, AlsoServed: b.alsoServed(t), Only: t.only(),
 	}
 }
 

@@ -13,18 +13,41 @@ import (
 // Explanation is everything that decided where one template goes and what it is
 // there.
 type Explanation struct {
-	Object     object.Ref                `json:"object"`
-	Where      string                    `json:"where"` // file and line
-	Outcome    string                    `json:"outcome"`
-	Message    string                    `json:"message,omitempty"`
-	Release    string                    `json:"release,omitempty"` // that renders it
-	Policy     string                    `json:"policy,omitempty"`
-	PolicyPos  string                    `json:"policyWhere,omitempty"`
-	Losers     []Loser                   `json:"losers,omitempty"`
-	Replicas   int32                     `json:"replicas,omitempty"`
+	Object    object.Ref `json:"object"`
+	Where     string     `json:"where"` // file and line
+	Outcome   string     `json:"outcome"`
+	Message   string     `json:"message,omitempty"`
+	Release   string     `json:"release,omitempty"` // that renders it
+	Policy    string     `json:"policy,omitempty"`
+	PolicyPos string     `json:"policyWhere,omitempty"`
+	Losers    []Loser    `json:"losers,omitempty"`
+	Replicas  int32      `json:"replicas,omitempty"`
+	// Answers say which layer of interpreters answers for the kind: a customization,
+	// the scripts for kinds of other projects, or the built-in kinds.
+	Answers    []Answer                  `json:"answers,omitempty"`
 	Placement  *place.Report             `json:"placement,omitempty"`
 	RequiredBy []karmada.BindingSnapshot `json:"requiredBy,omitempty"`
 	Clusters   []Written                 `json:"clusters"`
+}
+
+// Answer is who answers an operation on the template.
+type Answer struct {
+	Operation karmada.InterpreterOperation `json:"operation"`
+	By        string                       `json:"by"`
+}
+
+// answers lists who answers the operations that a plan asks for.
+func (b *builder) answers(t *template) []Answer {
+	var all []Answer
+	for _, op := range []karmada.InterpreterOperation{
+		karmada.InterpreterOperationInterpretReplica, karmada.InterpreterOperationInterpretComponent,
+		karmada.InterpreterOperationReviseReplica, karmada.InterpreterOperationInterpretDependency,
+	} {
+		if by := b.interpret.Answered(t.content, op); by != "" {
+			all = append(all, Answer{op, by})
+		}
+	}
+	return all
 }
 
 // Loser is a policy that selects the template and lost it to another.
@@ -57,7 +80,7 @@ func Explain(in Input, r object.Ref) (Explanation, bool) {
 	if !ok {
 		return Explanation{}, false
 	}
-	e := Explanation{Object: r, Where: t.object.Pos().String(), Outcome: t.decision.Outcome.String(), Message: t.decision.Message, RequiredBy: t.requiredBy, Replicas: t.replicas}
+	e := Explanation{Object: r, Where: t.object.Pos().String(), Outcome: t.decision.Outcome.String(), Message: t.decision.Message, RequiredBy: t.requiredBy, Replicas: t.replicas, Answers: b.answers(t)}
 	if t.part != nil {
 		e.Release = t.part.release.object.Ref().String()
 		b.explainClaim(t.part.release, &e)

@@ -31,6 +31,7 @@ type template struct {
 
 	replicas     int32
 	requirements *karmada.ReplicaRequirements
+	components   []karmada.Component // pod templates, of a kind that has several
 	interpretErr error
 
 	// rebalanced names the WorkloadRebalancers that name the template; fresh says
@@ -82,7 +83,9 @@ func (t *template) divided() bool {
 
 // isWorkload reports whether the template's binding has replicas (Karmada section
 // A.12).
-func (t *template) isWorkload() bool { return t.replicas > 0 || t.requirements != nil }
+func (t *template) isWorkload() bool {
+	return len(t.components) <= 1 && (t.replicas > 0 || t.requirements != nil)
+}
 
 // isLazy reports whether changes of t's policy wait for a change of t.
 func (t *template) isLazy() bool {
