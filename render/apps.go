@@ -139,6 +139,7 @@ func (l *loader) references(file string) (references, error) {
 	if err := sigsyaml.Unmarshal(data, &content); err != nil {
 		return references{}, nil //nolint:nilerr // as above
 	}
+	l.listCharts(path.Dir(file), data)
 	out := references{component: content["kind"] == "Component"}
 	var walk func(any)
 	walk = func(v any) {

@@ -114,6 +114,9 @@ func Load(ctx context.Context, s sources.Snapshot, w With) (Source, error) {
 	if err := l.roots(ctx); err != nil {
 		return Source{}, err
 	}
+	if err := l.dependencies(); err != nil {
+		return Source{}, err
+	}
 	sortByPlace(l.src.Objects)
 	l.bind()
 	l.scope()

@@ -24,7 +24,7 @@ type Helm struct {
 // of it.
 func (o *output) helm(h *Helm, fsys fs.FS) {
 	if h.Chart.Path != "" {
-		sub, err := fs.Sub(fsys, h.Chart.Path)
+		sub, err := withDependencies(fsys, h.Chart.Path)
 		if err != nil {
 			o.fail("helm", err.Error(), "")
 			return

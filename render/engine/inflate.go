@@ -18,6 +18,7 @@ const ChartDir = ".waybill/charts"
 
 // ChartFolder is the name of a chart's folder in ChartDir.
 func ChartFolder(r lock.Ref) string {
+	r.Repository, r.Constraint = strings.TrimRight(r.Repository, "/"), strings.TrimSpace(r.Constraint) // as in the lock
 	sum := sha256.Sum256([]byte(r.String()))
 	return hex.EncodeToString(sum[:])
 }
@@ -42,9 +43,9 @@ func inflate(local, files fs.FS, c kustomize.HelmChart) ([]byte, error) {
 			return nil, fmt.Errorf("%s is not in %s; run waybill update", ChartRef(c), lock.FileName)
 		}
 	}
-	chart, err := fs.Sub(at, dir)
+	chart, err := withDependencies(at, dir)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it names the folder
+		return nil, err
 	}
 	r := helm.Release{
 		Name: c.ReleaseName, Namespace: c.Namespace, Values: helm.NewValues(c.Values),
