@@ -91,4 +91,3 @@ func (l *loader) dependencies() error {
 	}
 	return nil
 }
-

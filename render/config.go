@@ -50,6 +50,13 @@ const (
 	SecretsEncrypt = "encrypt"
 )
 
+// What happens to the hooks of charts on branches: they are left out, or get the
+// annotations by which Argo CD runs them.
+const (
+	HooksDrop   = "drop"
+	HooksArgoCD = "argocd"
+)
+
 // LayoutBranches publishes a branch a cluster; LayoutFolders a folder a cluster.
 const (
 	LayoutBranches = "branches"
@@ -67,6 +74,7 @@ type Publish struct {
 	BranchPrefix string `json:"branchPrefix"`
 	Layout       string `json:"layout"`
 	Repository   string `json:"repository"`
+	Hooks        string `json:"hooks"` // HooksDrop or HooksArgoCD
 }
 
 // Guard bounds what one plan may remove from a cluster: MaxRemoved objects or
@@ -81,7 +89,7 @@ type Guard struct {
 func DefaultConfig() ConfigSpec {
 	return ConfigSpec{
 		Scan:       Scan{Include: []string{"**"}},
-		Publish:    Publish{BranchPrefix: "waybill/cluster/", Layout: LayoutBranches},
+		Publish:    Publish{BranchPrefix: "waybill/cluster/", Layout: LayoutBranches, Hooks: HooksDrop},
 		Namespaces: NamespacesUsed,
 		Secrets:    SecretsRefuse,
 		Guard: Guard{
@@ -151,6 +159,7 @@ func (c *ConfigSpec) check() (field, problem string) {
 		{"spec.namespaces", c.Namespaces, []string{NamespacesUsed, NamespacesAll, NamespacesNone}},
 		{"spec.secrets", c.Secrets, []string{SecretsRefuse, SecretsAllow}},
 		{"spec.publish.layout", c.Publish.Layout, []string{LayoutBranches}},
+		{"spec.publish.hooks", c.Publish.Hooks, []string{HooksDrop, HooksArgoCD}},
 	} {
 		if !slices.Contains(e.allowed, e.value) {
 			return e.field, fmt.Sprintf("%s is %q; want one of %s", e.field, e.value, strings.Join(e.allowed, ", "))

@@ -349,7 +349,7 @@ func (b *builder) finish() Plan {
 	for _, key := range slices.Sorted(maps.Keys(b.releases.wanted)) {
 		b.plan.Wanted = append(b.plan.Wanted, b.releases.wanted[key])
 	}
-	b.report(b.releases.diags...)
+	b.report(b.releases.diagnostics()...)
 	b.plan.Diags = diag.Sort(b.plan.Diags)
 	return b.plan
 }

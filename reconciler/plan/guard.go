@@ -203,14 +203,13 @@ func trailers(message, key string) []string {
 
 // causes explains removals from what was decided.
 func (b *builder) cause(r object.Ref, cluster string) string {
-	if r.Kind == "Namespace" && r.Group == "" {
-		return "nothing in the cluster needs the namespace"
-	}
 	i, ok := slices.BinarySearchFunc(b.plan.Decisions, r, func(d Decision, r object.Ref) int { return d.Template.Ref().Compare(r) })
 	if !ok {
-		return "it is no longer in the source"
+		return b.releases.cause(r, cluster)
 	}
 	switch d := b.plan.Decisions[i]; {
+	case r.Kind == "Namespace" && r.Group == "" && d.Outcome == Unclaimed:
+		return "nothing in the cluster needs the namespace"
 	case d.Outcome == Unclaimed:
 		return "no policy selects it any more"
 	case d.Outcome == Skipped:

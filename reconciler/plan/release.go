@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/fleet"
@@ -13,6 +14,7 @@ import (
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/flux"
+	"github.com/waybill-dev/waybill/render/helm"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -31,6 +33,7 @@ type releases struct {
 	recent  []releaseID                       // that failed since somebody emptied it
 	next    map[releaseID]map[object.Ref]bool // what is remembered
 	diags   []diag.Diagnostic
+	told    map[string]*told // by release and job
 }
 
 // releaseID names a release: one of the source, or one that is bound to a cluster.
@@ -45,7 +48,7 @@ type where map[string]bool
 func newReleases(in *Input) *releases {
 	return &releases{
 		in: in, wanted: map[string]engine.Job{}, objects: map[string][]*object.Object{},
-		failed: map[releaseID]where{}, next: map[releaseID]map[object.Ref]bool{},
+		failed: map[releaseID]where{}, next: map[releaseID]map[object.Ref]bool{}, told: map[string]*told{},
 	}
 }
 
@@ -187,17 +190,12 @@ func (rs *releases) render(release *object.Object, s *scope) []*object.Object {
 		rs.wanted[key] = *job
 		return nil
 	}
-	for _, d := range rendered.Diags {
-		if d.Pos.File == "" {
-			d.Pos = release.Pos()
-		}
-		rs.report(d)
-	}
+	at := release.Ref().String() + "\x00" + key
+	rs.tell(at, release, s, rendered.Diags)
 	if rendered.Failed() {
 		rs.fail(id, s.name())
 		return nil
 	}
-	at := release.Ref().String() + "\x00" + key
 	objs, ok := rs.objects[at]
 	if !ok {
 		objs = rs.released(release, job.Namespace(), rendered, s)
@@ -229,6 +227,64 @@ func (rs *releases) setting(c *fleet.Cluster) flux.Setting {
 	return s
 }
 
+// told is what a job had to say, for all the clusters that it was done for.
+type told struct {
+	release  *object.Object
+	diags    []diag.Diagnostic
+	clusters []string // one of those that are alike
+	bound    bool     // to them
+}
+
+// tell notes what a job had to say.
+func (rs *releases) tell(at string, release *object.Object, s *scope, diags []diag.Diagnostic) {
+	if len(diags) == 0 {
+		return
+	}
+	if rs.told[at] == nil {
+		rs.told[at] = &told{release: release, diags: diags, bound: s.bound}
+	}
+	if t, cluster := rs.told[at], s.name(); cluster != "" && !slices.Contains(t.clusters, cluster) {
+		t.clusters = append(t.clusters, cluster)
+	}
+}
+
+// diagnostics returns all that is to be said of releases. What has no place of its own
+// stands where the release does.
+func (rs *releases) diagnostics() []diag.Diagnostic {
+	all := slices.Clone(rs.diags)
+	for _, at := range slices.Sorted(maps.Keys(rs.told)) {
+		t := rs.told[at]
+		what := t.release.Ref().String()
+		switch {
+		case t.bound:
+			what += " for " + list(t.clusters)
+		case len(t.clusters) > 0:
+			what += " for clusters like " + list(t.clusters)
+		}
+		for _, d := range t.diags {
+			if d.Pos.File == "" {
+				d.Pos, d.Message = t.release.Pos(), what+": "+d.Message
+			}
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// cause says why an object that no template stands for is no longer there.
+func (rs *releases) cause(r object.Ref, cluster string) string {
+	for _, was := range rs.in.State.Releases {
+		if _, ok := slices.BinarySearchFunc(was.Objects, r, object.Ref.Compare); !ok || was.Cluster != "" && was.Cluster != cluster {
+			continue
+		}
+		if rs.next[releaseID{was.Cluster, was.Release}] != nil {
+			return fmt.Sprintf("%s no longer renders it", was.Release)
+		}
+		return fmt.Sprintf("%s, which rendered it, is no longer in the source", was.Release)
+	}
+	return "it is no longer in the source"
+}
+
 // facts is what a release may take from the cluster that it is rendered for.
 func facts(c *fleet.Cluster) map[string]string {
 	facts := map[string]string{"name": c.Name, "region": c.Region, "provider": c.Provider, "zone": ""}
@@ -245,26 +301,9 @@ func facts(c *fleet.Cluster) map[string]string {
 }
 
 // released returns what a release rendered to as it is installed: in the release's
-// namespace, where the release stands, without hooks.
+// namespace, where the release stands.
 func (rs *releases) released(release *object.Object, namespace string, r engine.Rendered, s *scope) []*object.Object {
-	all := make([]*object.Object, 0, len(r.Manifests))
-	var hooks []string
-	for _, m := range r.Manifests {
-		if m.Hook != nil {
-			if !m.Hook.Test() {
-				hooks = append(hooks, m.Object.Ref().String())
-			}
-			continue
-		}
-		all = append(all, m.Object)
-	}
-	if len(hooks) > 0 {
-		rs.report(diag.Diagnostic{
-			Code: "hooks-dropped", Severity: diag.Warning, Pos: release.Pos(),
-			Message: fmt.Sprintf("%s has hooks, which run at no time on a branch and are left out: %s", release.Ref(), list(hooks)),
-			Hint:    "turn the chart's hooks off in values if it can do without them, or write the jobs out as manifests",
-		})
-	}
+	all := rs.withHooks(release, r)
 	scopes := render.ScopesOf(s.around, all)
 	objs := make([]*object.Object, 0, len(all))
 	for _, o := range all {
@@ -277,7 +316,7 @@ func (rs *releases) released(release *object.Object, namespace string, r engine.
 			continue
 		}
 		o = scopes.Released(o, namespace)
-		if o.Annotations()[keepAnnotation] == "keep" {
+		if helm.Keep(o.Content()) {
 			o = o.Annotated(preserveAnnotation, "true")
 		}
 		objs = append(objs, o.At(release.Pos()))
@@ -285,8 +324,58 @@ func (rs *releases) released(release *object.Object, namespace string, r engine.
 	return objs
 }
 
-// keepAnnotation is Helm's: what has it is not deleted with its release.
-const keepAnnotation = "helm.sh/resource-policy"
+// withHooks returns the manifests of a release, with its hooks as the config says: left
+// out, or as Argo CD runs them. Hooks that are tests are nobody's loss.
+func (rs *releases) withHooks(release *object.Object, r engine.Rendered) []*object.Object {
+	all := make([]*object.Object, 0, len(r.Manifests))
+	var dropped, translated []string
+	for _, m := range r.Manifests {
+		switch {
+		case m.Hook == nil:
+			all = append(all, m.Object)
+		case m.Hook.Test():
+		case rs.in.Source.Config.Publish.Hooks == render.HooksArgoCD && m.Hook.Syncs():
+			translated = append(translated, m.Object.Ref().String())
+			all = append(all, argoHook(m.Object, *m.Hook))
+		default:
+			dropped = append(dropped, m.Object.Ref().String())
+		}
+	}
+	if len(dropped) > 0 {
+		rs.report(diag.Diagnostic{
+			Code: "hooks-dropped", Severity: diag.Warning, Pos: release.Pos(),
+			Message: fmt.Sprintf("%s has hooks, which run at no time on a branch and are left out: %s", release.Ref(), list(dropped)),
+			Hint:    "turn the chart's hooks off in values if it can do without them, or write the jobs out as manifests; for Argo CD, set spec.publish.hooks in " + render.ConfigFile,
+		})
+	}
+	if len(translated) > 0 {
+		rs.report(diag.Diagnostic{
+			Code: "hooks-translated", Severity: diag.Notice, Pos: release.Pos(),
+			Message: fmt.Sprintf("%s has hooks, which Argo CD runs at each sync: %s", release.Ref(), list(translated)),
+		})
+	}
+	return all
+}
+
+// argoHook returns the manifest of a hook as Argo CD runs it. Helm's own annotations
+// go: Argo CD would read them as well.
+func argoHook(o *object.Object, h helm.Hook) *object.Object {
+	annotations := map[string]any{}
+	for k, v := range o.Annotations() {
+		if !strings.HasPrefix(k, "helm.sh/hook") {
+			annotations[k] = v
+		}
+	}
+	for k, v := range helm.ArgoCD(h) {
+		annotations[k] = v
+	}
+	content := maps.Clone(o.Content())
+	metadata, _ := content["metadata"].(map[string]any)
+	metadata = maps.Clone(metadata)
+	metadata["annotations"] = annotations
+	content["metadata"] = metadata
+	return o.With(content)
+}
 
 // kept lists the objects that releases which failed rendered to before, and where
 // they stay. A release that is gone with the one that rendered it is kept with it.

@@ -19,6 +19,11 @@ func (h Hook) Test() bool {
 	return len(h.Events) > 0 && !slices.ContainsFunc(h.Events, func(e string) bool { return e != "test" })
 }
 
+// Syncs reports that Argo CD has a moment for the hook: rollbacks and tests have none.
+func (h Hook) Syncs() bool {
+	return slices.ContainsFunc(h.Events, func(e string) bool { return argoEvent(e) != "" })
+}
+
 // The annotations of Argo CD that stand for those of Helm.
 const (
 	argoHook         = "argocd.argoproj.io/hook"
