@@ -8,3 +8,8 @@ import "embed"
 //
 //go:embed all:quickstart
 var Quickstart embed.FS
+
+// ChartPerRegion is a chart with other values in each region, which waybill demo shows.
+//
+//go:embed all:chart-per-region
+var ChartPerRegion embed.FS

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/waybill-dev/waybill/examples"
 )
 
 func demoCommand() *cobra.Command {
@@ -45,7 +47,7 @@ type demo struct {
 
 func (d *demo) run() error {
 	d.say("A source: two clusters, a policy, an override, an app")
-	d.do(func() error { _, err := writeQuickstart(d.source); return err })
+	d.do(func() error { _, err := writeExample(d.source, examples.Quickstart, "quickstart"); return err })
 	d.git("init", "-q", "-b", "main", d.source)
 	d.git("init", "-q", "--bare", "-b", "main", d.bare)
 	d.commit("first version")
@@ -72,7 +74,26 @@ func (d *demo) run() error {
 	d.commit("more replicas")
 	d.waybill("publish", d.source, "--to", d.bare)
 	d.waybill("verify", "waybill/cluster/eu-1", "-C", d.source, "--to", d.bare)
+	d.chart()
 	return d.err
+}
+
+// chart goes the way again with a chart.
+func (d *demo) chart() {
+	d.source, d.bare = d.source+"-of-charts", strings.TrimSuffix(d.bare, ".git")+"-charts.git"
+	d.say("A chart on three clusters, with other values in each region")
+	d.do(func() error {
+		_, err := writeExample(d.source, examples.ChartPerRegion, "chart-per-region")
+		return err
+	})
+	d.git("init", "-q", "-b", "main", d.source)
+	d.git("init", "-q", "--bare", "-b", "main", d.bare)
+	d.commit("a chart")
+	d.waybill("render", d.source)
+	d.waybill("publish", d.source, "--to", d.bare)
+	d.show("git", "-C", d.bare, "show", "waybill/cluster/us-1:manifests/shop/deployment.apps/shop.yaml")
+	d.show("git", "-C", d.bare, "diff", "--stat", "waybill/cluster/us-1", "waybill/cluster/ap-1", "--", "manifests")
+	d.show("git", "-C", d.bare, "diff", "-U1", "waybill/cluster/us-1", "waybill/cluster/ap-1", "--", "manifests/shop/deployment.apps")
 }
 
 func (d *demo) do(step func() error) {

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,14 +13,20 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/renderer"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources/chart"
 )
+
+// workerArgument, alone on the command line, makes this program a worker's child. It is
+// nothing that people type.
+const workerArgument = "render-worker"
 
 // engineFlags adds the flags that every command has which renders.
 func engineFlags(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	flags.StringArray("chart-host", nil, "host that charts may come from, as https://charts.example.com; repeat for more (default: any public host over https)")
 	flags.StringArray("chart-private", nil, "range of private addresses that a --chart-host may have, as 10.0.0.0/8; repeat for more")
+	flags.Bool("untrusted", false, "the source may be a stranger's: render charts and kustomizations only behind a sandbox")
 	flags.String("chart-credentials", "", "YAML file with a list of {url, username, password, token, tokenService} for chart repositories")
 }
 
@@ -29,7 +36,44 @@ func newEngine(cmd *cobra.Command) (render.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return renderer.New(&renderer.Local{}, charts), nil
+	pool, err := newWorkers(cmd)
+	if err != nil {
+		return nil, err
+	}
+	warn := func(missing []worker.Wall) {
+		names := make([]string, 0, len(missing))
+		for _, w := range missing {
+			names = append(names, w.Name)
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "warning: rendering goes on without some walls of the sandbox (%s); waybill doctor says more\n", short(names, 5))
+	}
+	return renderer.New(&renderer.Workers{Pool: pool, Warn: warn}, charts), nil
+}
+
+// newWorkers returns a pool of children that render, as the flags say. They end with
+// this process.
+func newWorkers(cmd *cobra.Command) (*worker.Pool, error) {
+	o, err := workerOptions(cmd)
+	if err != nil {
+		return nil, err
+	}
+	return worker.New(o), nil
+}
+
+func workerOptions(cmd *cobra.Command) (worker.Options, error) {
+	untrusted, err := cmd.Root().PersistentFlags().GetBool("untrusted")
+	if err != nil {
+		return worker.Options{}, err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return worker.Options{}, fmt.Errorf("looking for this program: %w", err)
+	}
+	o := worker.Options{Command: []string{program, workerArgument}, Trust: worker.Trusted, Jobs: runtime.GOMAXPROCS(0)}
+	if untrusted {
+		o.Trust = worker.Untrusted
+	}
+	return o, nil
 }
 
 // newCharts returns the store of charts, as the flags say.

@@ -16,7 +16,7 @@ func initCommand() *cobra.Command {
 		Use: "init [DIR]", Short: "Write a first source: two clusters, a policy, an app", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := pathOf(args)
-			names, err := writeQuickstart(dir)
+			names, err := writeExample(dir, examples.Quickstart, "quickstart")
 			if err != nil {
 				return failure(2, err)
 			}
@@ -30,15 +30,12 @@ func initCommand() *cobra.Command {
 	}
 }
 
-// writeQuickstart writes the first source to dir. It overwrites nothing.
-func writeQuickstart(dir string) ([]string, error) {
+// writeExample writes an example as the source dir. It overwrites nothing.
+func writeExample(dir string, all fs.FS, name string) ([]string, error) {
 	var names []string
-	files, err := fs.Sub(examples.Quickstart, "quickstart")
+	files, err := fs.Sub(all, name)
 	if err != nil {
 		return nil, err
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("making the folder: %w", err)
 	}
 	err = fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -49,6 +46,9 @@ func writeQuickstart(dir string) ([]string, error) {
 			return err
 		}
 		name := filepath.Join(dir, path)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return fmt.Errorf("making a folder: %w", err)
+		}
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if err != nil {
 			return fmt.Errorf("writing the first source: %w; init overwrites nothing, so choose another folder", err)

@@ -14,12 +14,18 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/worker"
 )
 
 // version is set at link time; a build without it names its module's version.
 var version = ""
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == workerArgument {
+		os.Exit(worker.Main(engine.Run)) // this process is a child that renders, behind walls
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
@@ -72,7 +78,7 @@ as a branch per cluster.`,
 	}
 	root.AddCommand(
 		initCommand(), validateCommand(), renderCommand(), diffCommand(), explainCommand(), publishCommand(),
-		controllerCommand(), getCommand(), updateCommand(), verifyCommand(), demoCommand(), versionCommand(),
+		controllerCommand(), getCommand(), updateCommand(), verifyCommand(), demoCommand(), doctorCommand(), versionCommand(),
 	)
 	engineFlags(root)
 	return root

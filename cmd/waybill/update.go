@@ -92,12 +92,19 @@ func (u *updater) run() (changed bool, err error) {
 
 // resolve asks for each reference, and prints what became of it.
 func (u *updater) resolve(refs []lock.Ref, old lock.Lock) (lock.Lock, error) {
+	for _, name := range u.only {
+		if !slices.ContainsFunc(refs, func(r lock.Ref) bool { return r.Name == name }) {
+			return lock.Lock{}, fmt.Errorf("the source names no chart %q of a repository", name)
+		}
+	}
 	var next lock.Lock
 	var rows [][]string
 	for _, ref := range refs {
 		was, known := old.Lookup(ref)
-		if known && u.only != nil && !slices.Contains(u.only, ref.Name) {
-			next = next.With(was)
+		if u.only != nil && !slices.Contains(u.only, ref.Name) {
+			if known {
+				next = next.With(was)
+			}
 			continue
 		}
 		is, err := u.store.Resolve(u.cmd.Context(), ref)

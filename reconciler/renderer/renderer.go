@@ -10,7 +10,10 @@ package renderer
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"sync"
@@ -18,6 +21,7 @@ import (
 	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/lock"
 )
@@ -34,6 +38,9 @@ type Task struct {
 	Key   string // of the job
 	Job   []byte
 	Files fs.FS
+	// Deadly identifies a job that killed its worker before, with all that it had read
+	// by then: as long as it is the same, it will again. Empty for any other.
+	Deadly string
 }
 
 // Outcome is what became of a task.
@@ -54,6 +61,9 @@ type Renderer struct {
 	runner  Runner
 	charts  Charts
 	recipes *cache.Recipes[engine.Rendered]
+
+	mu     sync.Mutex
+	deadly map[string][]string // by the key of a job: what it had read when it killed its worker
 }
 
 // remembered is how many results are remembered: a few times what a large source
@@ -63,7 +73,7 @@ const remembered = 4096
 // New returns a renderer that has jobs run by r and gets charts from c, which may be
 // nil: then charts of repositories cannot be had.
 func New(r Runner, c Charts) *Renderer {
-	return &Renderer{runner: r, charts: c, recipes: cache.NewRecipes[engine.Rendered](remembered)}
+	return &Renderer{runner: r, charts: c, recipes: cache.NewRecipes[engine.Rendered](remembered), deadly: map[string][]string{}}
 }
 
 // Render does jobs over the files of a snapshot and returns a result for each, in
@@ -123,7 +133,7 @@ func (b *batch) add(ctx context.Context, i int, j engine.Job) error {
 		return fmt.Errorf("encoding a job: %w", err)
 	}
 	b.results[i].Diags = notices
-	b.tasks, b.of = append(b.tasks, Task{Name: j.Name(), Key: key, Job: data, Files: files}), append(b.of, i)
+	b.tasks, b.of = append(b.tasks, Task{Name: j.Name(), Key: key, Job: data, Files: files, Deadly: b.deadlyWith(key)}), append(b.of, i)
 	return nil
 }
 
@@ -168,6 +178,7 @@ func (b *batch) run(ctx context.Context) error {
 			return fmt.Errorf("rendering: %w", err)
 		}
 		result := &b.results[b.of[n]]
+		b.bury(b.tasks[n].Key, o)
 		if o.Err != nil {
 			result.Diags = append(result.Diags, diag.Diagnostic{Code: "render-failed", Severity: diag.Error, Message: o.Err.Error()})
 			continue
@@ -180,6 +191,36 @@ func (b *batch) run(ctx context.Context) error {
 		result.Manifests, result.Diags = r.Manifests, append(result.Diags, r.Diags...)
 	}
 	return nil
+}
+
+// bury notes what a job had read when it killed its worker, or that it no longer does.
+func (b *batch) bury(key string, o Outcome) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch _, died := errors.AsType[*worker.DeathError](o.Err); {
+	case died:
+		b.deadly[key] = o.Reads
+	case o.Err == nil:
+		delete(b.deadly, key)
+	}
+}
+
+// deadlyWith identifies a job that killed its worker with what it had read, as that is
+// now; empty for a job that did not.
+func (b *batch) deadlyWith(key string) string {
+	b.mu.Lock()
+	reads, died := b.deadly[key]
+	b.mu.Unlock()
+	if !died {
+		return ""
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\n", key)
+	for _, p := range reads {
+		d, _ := b.digest(p)
+		fmt.Fprintf(h, "%s %s\n", p, d)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // keep remembers a result if all that it was made from has a digest. What was read of

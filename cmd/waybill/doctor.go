@@ -1,0 +1,77 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-dev/waybill/render/worker"
+)
+
+func doctorCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "doctor", Short: "Say which walls the sandbox of charts and kustomizations has on this host", Args: cobra.NoArgs,
+		Long: `Doctor starts a worker as rendering does and has it try what it must not be able
+to do: read files and environments, execute, open connections. It exits with 1 if
+an attempt succeeds, or if untrusted sources would be refused here.`,
+	}
+	output := outputFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		o, err := workerOptions(cmd)
+		if err != nil {
+			return failure(2, err)
+		}
+		o.Trust = worker.Trusted // it is asked what there is, not to insist on it
+		walls, err := worker.Walls(cmd.Context(), o)
+		if err != nil {
+			return failure(2, err)
+		}
+		o.Trust = worker.Untrusted
+		tried := worker.New(o).Do(cmd.Context(), []worker.Job{{Name: "a try", Input: []byte("{}")}})
+		d := diagnosis{Walls: walls, Untrusted: !errors.Is(tried[0].Err, worker.ErrNoSandbox)}
+		if err := emit(cmd.OutOrStdout(), *output, d, d.report); err != nil {
+			return failure(2, err)
+		}
+		if !d.Untrusted {
+			return errSilent
+		}
+		return nil
+	}
+	return cmd
+}
+
+// diagnosis is what doctor finds.
+type diagnosis struct {
+	Walls     []worker.Wall `json:"walls"`
+	Untrusted bool          `json:"untrusted"` // untrusted sources are rendered here
+}
+
+// report prints the walls, and then the attempts to get past them.
+func (d *diagnosis) report(w io.Writer) error {
+	rows := make([][]string, 0, len(d.Walls))
+	for _, wall := range d.Walls {
+		state := "up"
+		if !wall.Up {
+			state = "MISSING"
+		}
+		name, try := strings.CutPrefix(wall.Name, "try: ")
+		if try && wall.Up {
+			state = "refused"
+		} else if try {
+			state = "POSSIBLE"
+		}
+		rows = append(rows, []string{name, state, wall.Detail})
+	}
+	if err := columns(w, []string{"WALL", "STATE", "DETAIL"}, rows); err != nil {
+		return err
+	}
+	verdict := "refused"
+	if d.Untrusted {
+		verdict = "rendered, behind these walls"
+	}
+	_, err := fmt.Fprintf(w, "\nuntrusted sources are %s\n", verdict)
+	return err
+}

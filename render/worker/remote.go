@@ -1,0 +1,223 @@
+package worker
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"sync"
+	"time"
+)
+
+// entry is one line of a folder's listing.
+type entry struct {
+	Name string
+	Mode fs.FileMode // the type only
+}
+
+// found is what is at a path. On the wire it is a line of JSON, followed by the
+// content if it is a file.
+type found struct {
+	Kind    Kind
+	Entries []entry `json:",omitempty"` // of a folder, sorted by name
+	content []byte
+}
+
+// encode writes f for the wire.
+func (f found) encode() ([]byte, error) {
+	line, err := json.Marshal(f)
+	if err != nil {
+		return nil, fmt.Errorf("encoding a listing: %w", err)
+	}
+	return slices.Concat(line, []byte("\n"), f.content), nil
+}
+
+// decodeFound reads what encode wrote.
+func decodeFound(data []byte) (found, error) {
+	line, content, _ := bytes.Cut(data, []byte("\n"))
+	f := found{content: content}
+	if err := json.Unmarshal(line, &f); err != nil {
+		return found{}, fmt.Errorf("decoding a listing: %w", err)
+	}
+	return f, nil
+}
+
+// remote is the file system of a job as the child sees it: each path is asked for
+// once.
+type remote struct {
+	in  io.Reader
+	out io.Writer
+
+	mu   sync.Mutex
+	seen map[string]found
+}
+
+func newRemote(in io.Reader, out io.Writer) *remote {
+	return &remote{in: in, out: out, seen: map[string]found{}}
+}
+
+// look says what is at a path.
+func (r *remote) look(op, name string) (found, error) {
+	if !fs.ValidPath(name) {
+		return found{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+	}
+	f, err := r.ask(name)
+	switch {
+	case err != nil:
+	case f.Kind == Absent:
+		err = fs.ErrNotExist
+	case f.Kind == Refused:
+		err = fs.ErrInvalid
+	}
+	if err != nil {
+		return found{}, &fs.PathError{Op: op, Path: name, Err: err}
+	}
+	return f, nil
+}
+
+func (r *remote) ask(name string) (found, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if f, ok := r.seen[name]; ok {
+		return f, nil
+	}
+	if err := writeFrame(r.out, kindAsk, []byte(name)); err != nil {
+		return found{}, err
+	}
+	_, data, err := readFrame(r.in, map[kind]int64{kindFound: maxFrame})
+	if err != nil {
+		return found{}, err
+	}
+	f, err := decodeFound(data)
+	if err == nil {
+		r.seen[name] = f
+	}
+	return f, err
+}
+
+// Open implements fs.FS.
+func (r *remote) Open(name string) (fs.File, error) {
+	f, err := r.look("open", name)
+	if err != nil {
+		return nil, err
+	}
+	if f.Kind == Folder {
+		return &openFolder{info: f.info(name), entries: r.entries(name, f)}, nil
+	}
+	return &openFile{info: f.info(name), Reader: bytes.NewReader(f.content)}, nil
+}
+
+// ReadFile implements fs.ReadFileFS.
+func (r *remote) ReadFile(name string) ([]byte, error) {
+	f, err := r.look("read", name)
+	if err == nil && f.Kind != File {
+		err = &fs.PathError{Op: "read", Path: name, Err: errFolder}
+	}
+	return bytes.Clone(f.content), err
+}
+
+// ReadDir implements fs.ReadDirFS.
+func (r *remote) ReadDir(name string) ([]fs.DirEntry, error) {
+	f, err := r.look("readdir", name)
+	if err == nil && f.Kind != Folder {
+		err = &fs.PathError{Op: "readdir", Path: name, Err: errors.New("not a folder")}
+	}
+	return r.entries(name, f), err
+}
+
+// Stat implements fs.StatFS.
+func (r *remote) Stat(name string) (fs.FileInfo, error) {
+	f, err := r.look("stat", name)
+	if err != nil {
+		return nil, err
+	}
+	return f.info(name), nil
+}
+
+func (r *remote) entries(dir string, f found) []fs.DirEntry {
+	var list []fs.DirEntry
+	for _, e := range f.Entries {
+		list = append(list, dirEntry{entry: e, path: path.Join(dir, e.Name), files: r})
+	}
+	return list
+}
+
+// errFolder is that of a folder that is read like a file.
+var errFolder = errors.New("is a folder")
+
+// info describes what is at a path. Times are the zero time, and permissions the same
+// for all, so that no output depends on them.
+func (f found) info(name string) info {
+	if f.Kind == Folder {
+		return info{name: path.Base(name), mode: fs.ModeDir | 0o755}
+	}
+	return info{name: path.Base(name), mode: 0o644, size: int64(len(f.content))}
+}
+
+// info is an fs.FileInfo.
+type info struct {
+	name string
+	mode fs.FileMode
+	size int64
+}
+
+func (i info) Name() string      { return i.name }
+func (i info) Size() int64       { return i.size }
+func (i info) Mode() fs.FileMode { return i.mode }
+func (info) ModTime() time.Time  { return time.Time{} }
+func (i info) IsDir() bool       { return i.mode.IsDir() }
+func (info) Sys() any            { return nil }
+
+// dirEntry is an fs.DirEntry that asks for its size when it must.
+type dirEntry struct {
+	entry
+
+	path  string
+	files *remote
+}
+
+func (e dirEntry) Name() string               { return e.entry.Name }
+func (e dirEntry) IsDir() bool                { return e.Mode.IsDir() }
+func (e dirEntry) Type() fs.FileMode          { return e.Mode.Type() }
+func (e dirEntry) Info() (fs.FileInfo, error) { return e.files.Stat(e.path) }
+
+// openFile is an fs.File with content.
+type openFile struct {
+	info
+	*bytes.Reader
+}
+
+func (f *openFile) Stat() (fs.FileInfo, error) { return f.info, nil }
+func (f *openFile) Size() int64                { return f.size }
+func (*openFile) Close() error                 { return nil }
+
+// openFolder is an fs.ReadDirFile.
+type openFolder struct {
+	info
+
+	entries []fs.DirEntry
+}
+
+func (f *openFolder) Stat() (fs.FileInfo, error) { return f.info, nil }
+func (*openFolder) Close() error                 { return nil }
+
+func (f *openFolder) Read([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "read", Path: f.name, Err: errFolder}
+}
+
+// ReadDir returns the next n entries; all that are left if n is not positive.
+func (f *openFolder) ReadDir(n int) ([]fs.DirEntry, error) {
+	if n <= 0 {
+		n = len(f.entries)
+	} else if len(f.entries) == 0 {
+		return nil, io.EOF
+	}
+	n = min(n, len(f.entries))
+	list := f.entries[:n:n]
+	f.entries = f.entries[n:]
+	return list, nil
+}
