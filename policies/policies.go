@@ -82,6 +82,10 @@ type Set struct {
 	Broken []render.Broken
 }
 
+// Claims reports what decides which policy claims an object: a policy, or an override
+// policy, on which a policy may depend.
+func Claims(o *object.Object) bool { return o.Ref().Group == "policy.karmada.io" }
+
 // Load splits objects into what steers and the templates.
 func Load(objs []*object.Object) (set Set, templates []*object.Object, diags []diag.Diagnostic) {
 	for _, o := range objs {

@@ -134,11 +134,17 @@ func (b *builder) countVariants(t *template) {
 		b.warnOfVariants(t)
 		return
 	}
-	for i := range t.own {
-		v, _ := t.in(t.own[i].Name)
-		if n, _, ok, err := b.interpret.Replicas(v.content); ok && err == nil {
-			t.own[i].Replicas = n
+	asked := make([]int32, len(t.part.variants))
+	for n, v := range t.part.variants {
+		if replicas, _, ok, err := b.interpret.Replicas(v.content); ok && err == nil {
+			asked[n] = replicas
+		} else {
+			asked[n] = t.replicas
 		}
+	}
+	for i := range t.own {
+		_, n := t.in(t.own[i].Name)
+		t.own[i].Replicas = asked[n]
 	}
 }
 

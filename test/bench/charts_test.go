@@ -1,0 +1,99 @@
+package bench
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/renderer"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/worker"
+)
+
+// asWorker, alone on the command line, makes the test binary a worker's child.
+const asWorker = "bench-worker"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == asWorker {
+		os.Exit(worker.Main(engine.Run))
+	}
+	os.Exit(m.Run())
+}
+
+// counter counts the tasks that it hands on.
+type counter struct {
+	renderer.Runner
+
+	tasks int
+}
+
+func (c *counter) Do(ctx context.Context, tasks []renderer.Task) []renderer.Outcome {
+	c.tasks += len(tasks)
+	return c.Runner.Do(ctx, tasks)
+}
+
+// build plans a source, and renders what it asks for.
+func build(tb testing.TB, src *Source, r *renderer.Renderer) plan.Plan {
+	tb.Helper()
+	loaded, err := render.Load(tb.Context(), src, render.With{Engine: r})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	in := plan.Input{Source: loaded, Medium: plan.Branch, Rendered: map[string]engine.Rendered{}}
+	for {
+		p := plan.Build(in)
+		if len(p.Wanted) == 0 {
+			if diag.HasErrors(p.Diags) {
+				tb.Fatal(p.Diags)
+			}
+			return p
+		}
+		results, err := r.Render(tb.Context(), src, p.Wanted)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for i, j := range p.Wanted {
+			in.Rendered[j.Key()] = results[i]
+		}
+	}
+}
+
+func TestAChartRendersOnceForEachSetOfValues(t *testing.T) {
+	c := &counter{Runner: &renderer.Local{}}
+	r := renderer.New(c, nil)
+	p := build(t, Charts(100, 10), r)
+	if c.tasks != 10 || p.Stats.Placed != 100*20 {
+		t.Errorf("%d renders placed %d objects; want 10 and 2000", c.tasks, p.Stats.Placed)
+	}
+	if build(t, Charts(100, 10), r); c.tasks != 10 {
+		t.Errorf("planned again it renders %d times", c.tasks-10)
+	}
+}
+
+// pool renders as the program does.
+func pool(b *testing.B) *worker.Pool {
+	b.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	p := worker.New(worker.Options{Command: []string{program, asWorker}, Trust: worker.Trusted, Jobs: 2})
+	b.Cleanup(p.Close)
+	return p
+}
+
+// BenchmarkChart plans a chart for 1,000 clusters with ten sets of values; nothing is
+// remembered from one round to the next.
+func BenchmarkChart(b *testing.B) {
+	src := Charts(1000, 10)
+	for name, runner := range map[string]renderer.Runner{"worker": &renderer.Workers{Pool: pool(b)}, "in-process": &renderer.Local{}} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				build(b, src, renderer.New(runner, nil))
+			}
+		})
+	}
+}
