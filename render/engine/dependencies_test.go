@@ -104,7 +104,7 @@ func TestDependenciesComeFromTheLockAndFromFoldersBeside(t *testing.T) {
 			if len(r.Diags) > 0 || len(got) != len(strings.Fields(tt.want)) {
 				t.Fatalf("it rendered to %v, %v; want %s", got, r.Diags, tt.want)
 			}
-			for _, w := range strings.FieldsSeq(tt.want) {
+			for w := range strings.FieldsSeq(tt.want) {
 				if name, v, _ := strings.Cut(w, "="); got[name] != v {
 					t.Errorf("%s has %q; want %q", name, got[name], v)
 				}

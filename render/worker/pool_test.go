@@ -63,6 +63,10 @@ func TestHonestJobs(t *testing.T) {
 		{name: "an empty answer is one", order: order{Do: "echo"}},
 		{name: "the error of the handler keeps its text", order: order{Do: "fail", Arg: "line 3: no such key"}, err: "line 3: no such key"},
 		{
+			name: "but holds no orders for terminals", order: order{Do: "fail", Arg: "a\x1b[2Jb\n\tc\xffd\u009be"},
+			err: "a\uFFFD[2Jb\n\tc\uFFFDd\uFFFDe",
+		},
+		{
 			name: "a file is read", order: order{Do: "cat", Arg: "dir/b.yaml"}, want: "b: 2",
 			reads: []Read{{"dir/b.yaml", File}},
 		},

@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 const (
@@ -82,7 +85,7 @@ func (p *process) exchange(input []byte, l *lookup) ([]byte, error) {
 			return data, nil
 		}
 		if k == kindError {
-			return nil, &JobError{Text: string(data)}
+			return nil, &JobError{Text: printable(data)}
 		}
 		if data, err = l.answer(string(data)); err != nil {
 			return nil, err
@@ -91,6 +94,16 @@ func (p *process) exchange(input []byte, l *lookup) ([]byte, error) {
 			return nil, err
 		}
 	}
+}
+
+// printable returns a text of the child without what a terminal would take for orders.
+func printable(text []byte) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return utf8.RuneError
+		}
+		return r
+	}, string(text))
 }
 
 // watch ends a job that uses up its processor time.

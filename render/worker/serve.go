@@ -10,7 +10,6 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"strings"
 )
 
 // settings are what a child is told before it raises its walls.
@@ -97,6 +96,6 @@ func (s *server) do(job []byte) error {
 	case err == nil:
 		return writeFrame(s.out, kindOutput, output)
 	}
-	text := strings.ToValidUTF8(err.Error(), "�")
+	text := err.Error()
 	return writeFrame(s.out, kindError, []byte(text[:min(len(text), maxSmall)]))
 }

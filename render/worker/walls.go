@@ -9,9 +9,9 @@ import (
 // Wall is one thing that shuts a child in: a layer, or an attempt to get out that was
 // made and that failed.
 type Wall struct {
-	Name   string // such as "user namespace", "try: TCP"
-	Up     bool   // the layer is there; the attempt failed
-	Detail string // why not, or how
+	Name   string `json:"name"`             // such as "user namespace", "try: TCP"
+	Up     bool   `json:"up"`               // the layer is there; the attempt failed
+	Detail string `json:"detail,omitempty"` // why not, or how
 }
 
 // tryPrefix begins the names of walls that are attempts.

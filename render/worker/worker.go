@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// Handler turns a job into an answer. It reads files from fsys only. An error is a
-// mistake in the input; its text is handed to the caller of Do as it is.
+// Handler turns a job into an answer. It reads files from fsys only, which may be used
+// by many goroutines, but not after Handler has returned. An error is a mistake in the
+// input; its text, without control characters, is a *JobError for the caller of Do.
 type Handler func(job []byte, fsys fs.FS) ([]byte, error)
 
 // Level says how far what is rendered is trusted.
