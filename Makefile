@@ -11,7 +11,7 @@ build: ## build bin/waybill
 	$(GO) build -trimpath -o bin/ ./cmd/...
 
 test: ## run every test
-	@test -d "$${WAYBILL_CORPUS:-../shared/corpus}" || echo "SKIPPED: test/real, because there are no real manifests; set WAYBILL_CORPUS" >&2
+	@test -d "$${WAYBILL_CORPUS:-../shared/corpus}" || echo "SKIPPED: test/real, and parts of test/rendering, because there are no real manifests; set WAYBILL_CORPUS" >&2
 	$(GO) test -count=1 ./...
 
 race: ## run every test with the race detector (needs a C compiler)

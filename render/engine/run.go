@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/helm"
@@ -76,6 +77,15 @@ func (o *output) kustomize(k *Kustomize, fsys fs.FS) {
 	o.Documents = append(o.Documents, document{Data: data})
 }
 
+// origin names the template that a document is from, as Helm's mark says.
+func origin(document []byte) string {
+	first, _, _ := strings.Cut(string(document), "\n")
+	if name, ok := strings.CutPrefix(first, "# Source: "); ok {
+		return name
+	}
+	return "it"
+}
+
 // Decode reads the output of Run. It holds every document against the limits of
 // manifests, for Run may have been led astray.
 func Decode(data []byte) (Rendered, error) {
@@ -87,6 +97,13 @@ func Decode(data []byte) (Rendered, error) {
 	for _, doc := range out.Documents {
 		d := object.Decode("", doc.Data)
 		r.Diags = append(r.Diags, d.Diags...)
+		if d.NotManifests > 0 {
+			r.Diags = append(r.Diags, diag.Diagnostic{
+				Code: "no-manifest", Severity: diag.Error,
+				Message: origin(doc.Data) + " renders a document without apiVersion or kind",
+				Hint:    "every document that a chart renders is a manifest; look for an if or a range around the top of a template",
+			})
+		}
 		for _, o := range d.Objects {
 			r.Manifests = append(r.Manifests, Manifest{Object: o, Hook: doc.Hook})
 		}

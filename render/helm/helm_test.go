@@ -42,7 +42,7 @@ func template(chart string, r helm.Release) (helm.Output, error) {
 func show(out helm.Output) string {
 	var b strings.Builder
 	for _, m := range out.Manifests {
-		b.WriteString("# " + m.Source + "\n" + string(m.Data) + "\n")
+		b.WriteString("# " + m.Source + "\n" + string(m.Data))
 	}
 	return b.String()
 }

@@ -129,6 +129,11 @@ func TestTemplate(t *testing.T) {
 			want:    "# c/templates/x.yaml\nx: 1\n",
 		},
 		{
+			name:  "a block of text at the end of a document keeps its last newline",
+			chart: "-- templates/x.yaml --\nx: |\n  first\n---\nx: |\n  last\n",
+			want:  "# c/templates/x.yaml\nx: |\n  first\n# c/templates/x.yaml\nx: |\n  last\n",
+		},
+		{
 			name:  "a file that includes another",
 			chart: "-- templates/a.yaml --\nsum: {{ include (print .Template.BasePath \"/b.yaml\") . | sha256sum | trunc 6 }}\n-- templates/b.yaml --\nx: 1\n",
 			want:  "# c/templates/a.yaml\nsum: d09eda\n# c/templates/b.yaml\nx: 1\n",
