@@ -46,7 +46,7 @@ func (o *output) helm(h *Helm, fsys fs.FS) {
 	documents := make([]document, 0, len(rendered.Manifests))
 	for _, m := range rendered.Manifests {
 		if m.Hook == nil || !h.NoHooks {
-			documents = append(documents, document{Data: m.Data, Hook: m.Hook})
+			documents = append(documents, document{Source: m.Source, Data: m.Data, Hook: m.Hook})
 		}
 	}
 	if len(h.Post) > 0 {

@@ -1,11 +1,11 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/helm"
@@ -21,8 +21,9 @@ type output struct {
 
 // document is YAML, of one manifest or of several.
 type document struct {
-	Data []byte     `json:"data"`
-	Hook *helm.Hook `json:"hook,omitempty"`
+	Source string     `json:"source,omitempty"` // the template, where it is known
+	Data   []byte     `json:"data"`
+	Hook   *helm.Hook `json:"hook,omitempty"`
 }
 
 // Run does a job, which is JSON, and returns its output, which Decode reads. It reads
@@ -77,15 +78,6 @@ func (o *output) kustomize(k *Kustomize, fsys fs.FS) {
 	o.Documents = append(o.Documents, document{Data: data})
 }
 
-// origin names the template that a document is from, as Helm's mark says.
-func origin(document []byte) string {
-	first, _, _ := strings.Cut(string(document), "\n")
-	if name, ok := strings.CutPrefix(first, "# Source: "); ok {
-		return name
-	}
-	return "it"
-}
-
 // Decode reads the output of Run. It holds every document against the limits of
 // manifests, for Run may have been led astray.
 func Decode(data []byte) (Rendered, error) {
@@ -96,11 +88,16 @@ func Decode(data []byte) (Rendered, error) {
 	r := Rendered{Diags: out.Diags}
 	for _, doc := range out.Documents {
 		d := object.Decode("", doc.Data)
-		r.Diags = append(r.Diags, d.Diags...)
+		for _, wrong := range d.Diags {
+			if doc.Source != "" {
+				wrong.Message = doc.Source + ": " + wrong.Message
+			}
+			r.Diags = append(r.Diags, wrong)
+		}
 		if d.NotManifests > 0 {
 			r.Diags = append(r.Diags, diag.Diagnostic{
 				Code: "no-manifest", Severity: diag.Error,
-				Message: origin(doc.Data) + " renders a document without apiVersion or kind",
+				Message: cmp.Or(doc.Source, "it") + " renders a document without apiVersion or kind",
 				Hint:    "every document that a chart renders is a manifest; look for an if or a range around the top of a template",
 			})
 		}

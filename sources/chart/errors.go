@@ -50,7 +50,7 @@ func clean(err error) error {
 		return &shown{"it took too long: " + context.DeadlineExceeded.Error(), err}
 	}
 	text := err.Error()
-	if request, ok := errors.AsType[*url.Error](err); ok {
+	if request, ok := errors.AsType[*url.Error](err); ok && !errors.Is(request, errPlain) {
 		text = request.Err.Error() // the URL is in the context
 	}
 	text, _, _ = strings.Cut(text, "\n") // go-containerregistry puts answers with tokens behind one

@@ -209,11 +209,18 @@ type confined struct {
 	left    atomic.Int64
 }
 
+// errPlain is what becomes of the request over https with which go-containerregistry
+// greets a registry that is listed with http:// only.
+var errPlain = errors.New("the registry is in the list of allowed hosts with http:// only")
+
 // RoundTrip takes authorization off a request to another host.
 func (c *confined) RoundTrip(req *http.Request) (*http.Response, error) {
 	o, err := origin(req.URL)
 	if err != nil {
 		return nil, err
+	}
+	if plain, ok := strings.CutPrefix(c.server, "http://"); ok && o == "https://"+plain {
+		return nil, errPlain
 	}
 	if o != c.server && o != c.service {
 		req = req.Clone(req.Context())
