@@ -12,6 +12,7 @@ import (
 
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/helm"
+	"github.com/waybill-dev/waybill/test/peers"
 )
 
 // release is a chart with what it is rendered for.
@@ -52,9 +53,9 @@ func template(tb testing.TB, r release) (string, error) {
 	if r.tests == without {
 		args = append(args, "--skip-tests")
 	}
-	cmd := exec.CommandContext(tb.Context(), tools(tb).helm, args...)
+	cmd := exec.CommandContext(tb.Context(), peers.Build(tb).Helm, args...)
 	cmd.Env = []string{"HOME=" + tb.TempDir(), "KUBECONFIG=/dev/null"}
-	return output(cmd)
+	return peers.Output(cmd)
 }
 
 // ours renders the same with Waybill.

@@ -19,15 +19,16 @@ import (
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/kustomize"
+	"github.com/waybill-dev/waybill/test/peers"
 )
 
 // byKustomize runs kustomize build, with charts rendered by helm.
 func byKustomize(t *testing.T, dir string) (string, error) {
 	t.Helper()
-	p := tools(t)
-	cmd := exec.CommandContext(t.Context(), p.kustomize, "build", "--enable-helm", "--helm-command", p.helm, dir)
+	p := peers.Build(t)
+	cmd := exec.CommandContext(t.Context(), p.Kustomize, "build", "--enable-helm", "--helm-command", p.Helm, dir)
 	cmd.Env = []string{"HOME=" + t.TempDir(), "KUBECONFIG=/dev/null", "PATH=" + os.Getenv("PATH")}
-	return output(cmd)
+	return peers.Output(cmd)
 }
 
 // sameBytes checks that kustomize build and Build give the same stream, or that both

@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/waybill-dev/waybill/test/peers"
 )
 
 // TestWhatIsDeliveredIsWhatTheProgramsRender goes the whole way: a release and a
@@ -31,11 +33,11 @@ func TestWhatIsDeliveredIsWhatTheProgramsRender(t *testing.T) {
 	for _, cluster := range []string{"eu-1", "us-1"} {
 		t.Run(cluster, func(t *testing.T) {
 			t.Parallel()
-			cmd := exec.CommandContext(t.Context(), tools(t).helm, "template", "store", filepath.Join(src, "charts/shop"),
+			cmd := exec.CommandContext(t.Context(), peers.Build(t).Helm, "template", "store", filepath.Join(src, "charts/shop"),
 				"--namespace", "web", "--include-crds",
 				"--values", filepath.Join(dir, "values/common.yaml"), "--set", "sizes.bytes=8000000,cluster="+cluster,
 				"--values", filepath.Join(dir, "values", cluster+".yaml"))
-			released, err := output(cmd)
+			released, err := peers.Output(cmd)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -56,12 +58,12 @@ func deliver(t *testing.T, src, out string) {
 	t.Helper()
 	waybill := filepath.Join(t.TempDir(), "waybill")
 	compile := exec.CommandContext(t.Context(), "go", "build", "-o", waybill, "github.com/waybill-dev/waybill/cmd/waybill")
-	if _, err := output(compile); err != nil {
+	if _, err := peers.Output(compile); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), waybill, "render", src, "--out", out)
 	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir())
-	if text, err := output(cmd); err != nil {
+	if text, err := peers.Output(cmd); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 }

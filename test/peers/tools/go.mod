@@ -1,7 +1,7 @@
 // The programs that Waybill's rendering is compared with, in the versions of the
 // libraries that it uses. They are a module of their own, so that nothing of
 // theirs gets into Waybill's.
-module github.com/waybill-dev/waybill/test/rendering/tools
+module github.com/waybill-dev/waybill/test/peers/tools
 
 go 1.26.0
 

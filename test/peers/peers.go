@@ -1,0 +1,126 @@
+// Package peers builds the programs that people use where they have no Waybill, to
+// compare it with them: helm and kustomize, from the module in tools, in the versions
+// of the libraries that Waybill uses.
+package peers
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Programs are the paths of what Waybill is compared with.
+type Programs struct{ Helm, Kustomize string }
+
+// build builds the programs once for each state of their module. The first time takes
+// minutes, so they are kept in the user's cache.
+var build = sync.OnceValues(func() (Programs, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return Programs{}, err
+	}
+	module, err := folder()
+	if err != nil {
+		return Programs{}, err
+	}
+	flags, err := helmFlags(module)
+	if err != nil {
+		return Programs{}, err
+	}
+	digest := sha256.New()
+	fmt.Fprintln(digest, runtime.Version(), runtime.GOOS, runtime.GOARCH, flags)
+	for _, name := range []string{"go.mod", "go.sum"} {
+		data, err := os.ReadFile(filepath.Join(module, name)) //nolint:gosec // of this repository
+		if err != nil {
+			return Programs{}, err
+		}
+		fmt.Fprintf(digest, "%d\n%s", len(data), data)
+	}
+	dir := filepath.Join(cache, "waybill-test-tools", hex.EncodeToString(digest.Sum(nil)[:16]))
+	p := Programs{Helm: filepath.Join(dir, "helm"), Kustomize: filepath.Join(dir, "kustomize")}
+	if err := install(module, p.Helm, "-ldflags", flags, "helm.sh/helm/v3/cmd/helm"); err != nil {
+		return Programs{}, err
+	}
+	return p, install(module, p.Kustomize, "sigs.k8s.io/kustomize/kustomize/v5")
+})
+
+// Build returns the programs. That they cannot be built fails the test, for without
+// them nothing is compared.
+func Build(tb testing.TB) Programs {
+	tb.Helper()
+	p, err := build()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return p
+}
+
+// helmFlags returns what a release of Helm is linked with: its version, and that of
+// Kubernetes, which templates see.
+func helmFlags(module string) (string, error) {
+	out, err := Go(module, "list", "-m", "-f", "{{.Version}}", "helm.sh/helm/v3", "k8s.io/client-go")
+	if err != nil {
+		return "", err
+	}
+	var version string
+	var minor, patch int
+	if _, err := fmt.Sscanf(out, "%s\nv0.%d.%d", &version, &minor, &patch); err != nil {
+		return "", fmt.Errorf("reading the versions %q: %w", out, err)
+	}
+	const pkg = "helm.sh/helm/v3/"
+	return fmt.Sprintf("-X %sinternal/version.version=%s -X %sinternal/version.metadata= -X %spkg/chartutil.k8sVersionMinor=%d",
+		pkg, version, pkg, pkg, minor), nil
+}
+
+// install builds a program where there is none yet. It appears as a whole, however
+// many tests build it at once.
+func install(module, path string, args ...string) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(path), "build-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	built := filepath.Join(dir, filepath.Base(path))
+	if _, err := Go(module, append([]string{"build", "-o", built}, args...)...); err != nil {
+		return err
+	}
+	return os.Rename(built, path)
+}
+
+// folder is where the module of the programs is.
+func folder() (string, error) {
+	dir, err := Go(".", "list", "-f", "{{.Dir}}", "github.com/waybill-dev/waybill/test/peers")
+	return filepath.Join(strings.TrimSpace(dir), "tools"), err
+}
+
+// Go runs go in a folder. The user's own flags are for Waybill's module.
+func Go(dir string, args ...string) (string, error) {
+	cmd := exec.Command("go", args...) //nolint:gosec,noctx // as the callers say; a build is worth finishing
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GOFLAGS=-mod=readonly")
+	return Output(cmd)
+}
+
+// Output runs a command and returns what it prints. The error has what it wrote to the standard error.
+func Output(cmd *exec.Cmd) (string, error) {
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, stderr.String())
+	}
+	return stdout.String(), nil
+}
