@@ -45,6 +45,16 @@ var nativeRetain = map[kind]retainHook{
 	secret:         retainSecret,
 }
 
+// Owned returns obj without what its cluster owns, for those who apply it without a look
+// at the cluster: the replicas of a Deployment whose label leaves them to an autoscaler
+// (Karmada section D.5). Server-side apply then takes no field of others.
+func Owned(obj map[string]any) map[string]any {
+	if kindOf(obj) != deployment || stringAt(obj, "metadata", "labels", retainReplicasLabel) != "true" {
+		return obj
+	}
+	return without(obj, []string{"spec"}, "replicas")
+}
+
 // copied returns desired with what observed has at path, unless that is nothing.
 func copied(desired, observed map[string]any, path ...string) map[string]any {
 	v := at(observed, path...)

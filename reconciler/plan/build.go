@@ -217,7 +217,7 @@ func (b *builder) report(ds ...diag.Diagnostic) { b.plan.Diags = append(b.plan.D
 
 // layOut makes each cluster's tree and holds it against the published one.
 func (b *builder) layOut() {
-	g := guard{rules: b.in.Source.Config.Guard, unsure: b.mender.unsure, moved: b.mender.moved, cause: b.cause, seen: map[[2]files.ID]lost{}}
+	g := guard{rules: b.in.Source.Config.Guard, unsure: b.mender.unsure, moved: b.mender.moved, cause: b.cause, stays: func(r object.Ref) bool { return b.byRef[r] != nil }, seen: map[[2]files.ID]lost{}}
 	trees := tree.NewBuilder()
 	groups := map[string]Cluster{} // by what is placed
 	for i, c := range b.fleet.Clusters() {

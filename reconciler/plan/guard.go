@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -19,18 +20,25 @@ import (
 // removals have the digest it names.
 const AllowTrailer = "Waybill-Allow-Prune"
 
+// ProtectedLabel with the value Always keeps a template from being deleted (Karmada
+// section A.16): what has it does not leave a cluster because it left the source,
+// unless that is allowed. It may move.
+const ProtectedLabel = "resourcetemplate.karmada.io/deletion-protected"
+
 // guard holds the clusters whose new tree would do damage (design section 7).
 type guard struct {
 	rules  render.Guard
 	moved  bool                            // what is missing may be in a file that cannot be read
 	unsure bool                            // the source could not be read whole
 	cause  func(object.Ref, string) string // why a ref leaves a cluster
+	stays  func(object.Ref) bool           // the source still has it
 	seen   map[[2]files.ID]lost            // clusters that go from one tree to another alike
 }
 
 // lost is what one tree has and the next has not.
 type lost struct {
 	refs   []object.Ref
+	kept   []object.Ref // of these, those with ProtectedLabel
 	before int
 	err    error
 }
@@ -68,6 +76,7 @@ func (g *guard) judge(c *Cluster, p tree.Published) *Hold {
 func (g *guard) reason(l lost, after int) string {
 	limit := max(g.rules.MaxRemoved, l.before*g.rules.MaxRemovedPercent/100)
 	protected := slices.IndexFunc(l.refs, func(r object.Ref) bool { return slices.Contains(g.rules.Protect, r.Kind) })
+	deleted := slices.IndexFunc(l.kept, func(r object.Ref) bool { return !g.stays(r) })
 	switch n := len(l.refs); {
 	case n == 0:
 		return ""
@@ -75,6 +84,8 @@ func (g *guard) reason(l lost, after int) string {
 		return fmt.Sprintf("it would lose %d of %d objects while part of the source cannot be read", n, l.before)
 	case after == 0, n == l.before:
 		return fmt.Sprintf("it would lose all it holds, %d of %d objects", n, l.before)
+	case deleted >= 0:
+		return fmt.Sprintf("it would lose %s, which has the label %s: Always", l.kept[deleted], ProtectedLabel)
 	case protected >= 0:
 		return fmt.Sprintf("it would lose %s, of a protected kind", l.refs[protected])
 	case n > limit:
@@ -96,24 +107,31 @@ func (g *guard) lost(p tree.Published, next *files.Folder) lost {
 		if c.New.Name != "" || !strings.HasPrefix(c.Path, tree.ManifestDir+"/") {
 			continue
 		}
-		r, err := refOf(c.Path, c.Old.Blob)
+		r, kept, err := refOf(c.Path, c.Old.Blob)
 		if err != nil {
 			l.err = err
 		}
 		l.refs = append(l.refs, r)
+		if kept {
+			l.kept = append(l.kept, r)
+		}
 	}
 	slices.SortFunc(l.refs, object.Ref.Compare)
 	g.seen[key] = l
 	return l
 }
 
-// refOf reads the ref of a published manifest.
-func refOf(path string, b *files.Blob) (object.Ref, error) {
+// refOf reads the ref of a published manifest, and whether it has ProtectedLabel.
+func refOf(path string, b *files.Blob) (r object.Ref, protected bool, err error) {
 	data, err := b.Bytes()
 	if err != nil {
-		return object.Ref{}, fmt.Errorf("reading %s: %w", path, err)
+		return object.Ref{}, false, fmt.Errorf("reading %s: %w", path, err)
 	}
-	return object.RefOf(path, data) //nolint:wrapcheck // it names the file
+	if bytes.Contains(data, []byte(ProtectedLabel)) {
+		protected = slices.ContainsFunc(object.Decode(path, data).Objects, func(o *object.Object) bool { return o.Labels()[ProtectedLabel] == "Always" })
+	}
+	r, err = object.RefOf(path, data)
+	return r, protected, err //nolint:wrapcheck // it names the file
 }
 
 // removals digests what held clusters would lose. It does not depend on the source

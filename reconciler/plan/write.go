@@ -232,7 +232,11 @@ func (w *writer) encode(t *template, v variant, k class, rules []*override.Rule)
 	if err := sameName(v.object, content); err != nil {
 		return &result{err: overrideFailed(t, rules[0], err)}
 	}
-	content = marked(interpret.Prune(interpret.Undefault(content, v.added)), t)
+	content = interpret.Prune(interpret.Undefault(content, v.added))
+	if w.in.Medium == Branch {
+		content = interpret.Owned(content)
+	}
+	content = marked(content, t)
 	return &result{blob: w.blob(files.NewBlob(object.Encode(content)))}
 }
 
