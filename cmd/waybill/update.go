@@ -109,11 +109,16 @@ func (u *updater) resolve(refs []lock.Ref, old lock.Lock) (lock.Lock, error) {
 		}
 		is, err := u.store.Resolve(u.cmd.Context(), ref)
 		if err != nil {
-			return lock.Lock{}, fmt.Errorf("asking for %s: %w", ref, err)
+			return lock.Lock{}, err //nolint:wrapcheck // it names the chart
 		}
 		next = next.With(is)
 		if is != was {
 			rows = append(rows, []string{ref.Name, ref.Constraint, dash(was.Version), is.Version, ref.Repository})
+		}
+	}
+	for _, was := range old.Entries() {
+		if _, still := next.Lookup(was.Ref); !still {
+			rows = append(rows, []string{was.Name, was.Constraint, was.Version, "-", was.Repository})
 		}
 	}
 	if len(rows) == 0 {

@@ -117,7 +117,7 @@ func (c *Chart) render(r Release, stub string) (out rendering, err error) {
 	case errors.As(err, &located):
 		return rendering{}, located
 	case err != nil:
-		return rendering{}, fmt.Errorf("rendering the chart %s: %s", c.root.Name(), g.redact(err.Error()))
+		return rendering{}, fmt.Errorf("rendering the chart %s: %s", c.root.Name(), abridged(discreet(g.redact(err.Error()), r.Values)))
 	}
 	maps.DeleteFunc(files, func(name, _ string) bool { return strings.HasSuffix(name, "NOTES.txt") })
 	out = rendering{chart: root, files: files, origins: map[string]string{}, refusals: g.refusals}

