@@ -113,7 +113,7 @@ func (u *updater) resolve(refs []lock.Ref, old lock.Lock) (lock.Lock, error) {
 		}
 		next = next.With(is)
 		if is != was {
-			rows = append(rows, []string{ref.Name, ref.Constraint, dash(was.Version), is.Version, ref.Repository})
+			rows = append(rows, []string{ref.Name, ref.Constraint, dash(was.Version), became(was, is), ref.Repository})
 		}
 	}
 	for _, was := range old.Entries() {
@@ -125,4 +125,16 @@ func (u *updater) resolve(refs []lock.Ref, old lock.Lock) (lock.Lock, error) {
 		return next, nil
 	}
 	return next, columns(u.cmd.OutOrStdout(), []string{"CHART", "WANTED", "FROM", "TO", "REPOSITORY"}, rows)
+}
+
+// became says what a chart is now. One version with two archives is how a repository
+// that somebody took over looks, so it is not passed over.
+func became(was, is lock.Entry) string {
+	switch {
+	case was.Version != is.Version:
+		return is.Version
+	case was.Digest != is.Digest:
+		return is.Version + " (another archive)"
+	}
+	return is.Version + " (moved)"
 }

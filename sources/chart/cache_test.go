@@ -105,6 +105,24 @@ func TestALostFolderCostsTimeOnly(t *testing.T) {
 	wantChart(t, files)
 }
 
+func TestAFolderThatCannotBeMadeCostsTimeOnly(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	srv := repo(t, "1.0.0")
+	s := store(t, Options{Allow: []string{srv.URL}, Dir: filepath.Join(file, "charts")})
+	e, err := s.Resolve(t.Context(), helmRef(srv, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := s.Fetch(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantChart(t, files)
+}
+
 func TestTheFolderStaysWithinItsBound(t *testing.T) {
 	clock := time.Now()
 	now := func() time.Time { clock = clock.Add(time.Second); return clock }

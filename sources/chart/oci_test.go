@@ -278,3 +278,17 @@ func TestARegistryThatTalksWithoutEndIsCut(t *testing.T) {
 		t.Errorf("%d requests were made", n)
 	}
 }
+
+// go-containerregistry greets every registry over https first. That one is listed with
+// http:// only is not why it cannot be asked.
+func TestARegistryOverHTTPSaysWhyItCannotBeAsked(t *testing.T) {
+	srv := serve(t, registryWith(t, "1.0.0").ServeHTTP)
+	ref := ociRef(srv.URL, "")
+	s := store(t, Options{Allow: []string{srv.URL}})
+	s.dialer.private = nil
+	_, err := s.Resolve(t.Context(), ref)
+	wantError(t, err, "127.0.0.1 is not public")
+	srv.Close()
+	_, err = store(t, Options{Allow: []string{srv.URL}}).Resolve(t.Context(), ref)
+	wantError(t, err, "connection refused")
+}
