@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/lock"
@@ -15,23 +16,26 @@ import (
 
 // Charts lists the charts of repositories that a source asks for, whatever its lock
 // file says, sorted: those of its releases, of the kustomizations that list charts,
-// and the dependencies of its own charts. It asks no repository.
-func (r *Reconciler) Charts(ctx context.Context, s sources.Snapshot) ([]lock.Ref, error) {
+// and the dependencies of its own charts. It asks no repository. What is wrong with the
+// source, and what is suspended, may name more: the diagnostics say so.
+func (r *Reconciler) Charts(ctx context.Context, s sources.Snapshot) ([]lock.Ref, []diag.Diagnostic, error) {
 	c := &collector{Engine: r.Engine, refs: map[lock.Ref]bool{}}
 	asking := *r
 	asking.Engine = c
 	obs, err := asking.Look(ctx, s)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	obs.Input.Source.Lock = lock.Lock{}
-	if _, err := asking.Build(ctx, &obs); err != nil {
-		return nil, err
+	p, err := asking.Build(ctx, &obs)
+	if err != nil {
+		return nil, nil, err
 	}
+	unread := slices.DeleteFunc(p.Diags, func(d diag.Diagnostic) bool { return d.Severity != diag.Error && d.Code != "release-suspended" })
 	for _, ref := range obs.Input.Source.Charts {
 		c.refs[ref] = true
 	}
-	return slices.SortedFunc(maps.Keys(c.refs), func(a, b lock.Ref) int { return strings.Compare(a.String(), b.String()) }), nil
+	return slices.SortedFunc(maps.Keys(c.refs), func(a, b lock.Ref) int { return strings.Compare(a.String(), b.String()) }), unread, nil
 }
 
 // collector is an engine that notes the charts of repositories instead of rendering

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources/chart"
 	"github.com/waybill-dev/waybill/sources/dir"
 	"github.com/waybill-dev/waybill/sources/lock"
@@ -62,7 +63,7 @@ func (u *updater) run() (changed bool, err error) {
 	if r.Engine, err = newEngine(u.cmd); err != nil {
 		return false, err
 	}
-	refs, err := r.Charts(u.cmd.Context(), s)
+	refs, unread, err := r.Charts(u.cmd.Context(), s)
 	if err != nil {
 		return false, err
 	}
@@ -75,19 +76,43 @@ func (u *updater) run() (changed bool, err error) {
 	if err != nil && before != nil && u.only != nil {
 		return false, fmt.Errorf("reading %s: %w; without names of charts it is written anew", file, err)
 	}
+	old, kept := u.split(old, refs, unread)
 	next, err := u.resolve(refs, old)
 	if err != nil {
 		return false, err
 	}
-	after := next.Encode()
+	after := next.With(kept...).Encode()
 	if len(refs) == 0 && before == nil || bytes.Equal(before, after) {
-		fmt.Fprintf(u.cmd.OutOrStdout(), "%d charts are as %s has them\n", len(refs), lock.FileName)
+		fmt.Fprintf(u.cmd.OutOrStdout(), "%s is up to date: %d of the source's charts are of repositories\n", lock.FileName, len(refs))
 		return false, nil
 	}
 	if u.dry {
 		return true, nil
 	}
 	return true, os.WriteFile(file, after, 0o644)
+}
+
+// split takes the entries out of a lock that nothing names, if part of the source
+// cannot be read or is suspended: it may name them, so they are kept.
+func (u *updater) split(old lock.Lock, refs []lock.Ref, unread []diag.Diagnostic) (named lock.Lock, kept []lock.Entry) {
+	if len(unread) == 0 {
+		return old, nil
+	}
+	var rest []lock.Entry
+	for _, e := range old.Entries() {
+		if slices.ContainsFunc(refs, func(r lock.Ref) bool { is, ok := old.Lookup(r); return ok && is == e }) {
+			rest = append(rest, e)
+		} else {
+			kept = append(kept, e)
+		}
+	}
+	if len(kept) > 0 {
+		for _, d := range unread {
+			fmt.Fprintln(u.cmd.ErrOrStderr(), d)
+		}
+		fmt.Fprintf(u.cmd.ErrOrStderr(), "%d charts that nothing else names are kept in %s, for what is said above may name them\n", len(kept), lock.FileName)
+	}
+	return lock.Lock{}.With(rest...), kept
 }
 
 // resolve asks for each reference, and prints what became of it.

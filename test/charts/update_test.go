@@ -221,3 +221,31 @@ spec: {interval: 1h, chart: shop, version: 1.2.x, sourceRef: {kind: HelmReposito
 		})
 	}
 }
+
+// What cannot be read may name charts, so that they stay locked.
+func TestUpdateKeepsTheLocksOfWhatItCannotRead(t *testing.T) {
+	t.Parallel()
+	shelf := newFiles(t, "1.2.0")
+	f := newFleet(t, source(shelf.URL, "1.x"), shelf.URL)
+	f.lock()
+	was := f.read("waybill.lock")
+	for name, broken := range map[string]string{
+		"suspended":  strings.Replace(f.read("release.yaml"), "spec:\n", "spec:\n  suspend: true\n", 1),
+		"malformed":  "x: [\n",
+		"misspelled": strings.Replace(f.read("release.yaml"), "spec:\n", "spec:\n  releaseName: No_Name\n", 1),
+	} {
+		good := f.read("release.yaml")
+		f.commit(map[string]string{"release.yaml": broken})
+		f.waybill("update", ".").exits(0, "release.yaml")
+		if f.read("waybill.lock") != was {
+			t.Errorf("%s: the lock became %s", name, f.read("waybill.lock"))
+		}
+		f.commit(map[string]string{"release.yaml": good})
+	}
+	f.exec(f.dir, "git", "rm", "-q", "release.yaml")
+	f.commit(map[string]string{"beside.yaml": beside("two")})
+	f.waybill("update", ".").exits(0)
+	if strings.Contains(f.read("waybill.lock"), "shop") {
+		t.Error("a chart that nothing names stays locked")
+	}
+}
