@@ -144,7 +144,7 @@ func (s *scan) place(k *kustfile, f field, manifests []byte) {
 // marked returns manifests with kustomize's mark of what came from Helm, which keeps
 // its transformers of namespaces away from them.
 func (s *scan) marked(pos diag.Pos, manifests []byte) ([]byte, error) {
-	if !s.limits(pos, manifests) {
+	if !s.limits(pos, nil, manifests) {
 		return nil, errReported
 	}
 	m, err := s.factory.NewResMapFromBytes(manifests)

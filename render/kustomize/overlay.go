@@ -89,7 +89,7 @@ func (s *scan) overlaid(dir string, o *Overlay) (empty bool) {
 	n := s.kustomization(k)
 	for i, p := range o.Patches {
 		f := field{"spec", "patches", i, "patch"}
-		s.limits(diag.Pos{}, []byte(p.Patch))
+		s.limits(diag.Pos{}, f, []byte(p.Patch))
 		if p.Patch == "" {
 			s.refuse(diag.Pos{}, "flux-kustomization", f.String()+" is empty", "write a patch or remove the entry")
 		}

@@ -83,7 +83,7 @@ func pluginUses(f field, r *resource.Resource) ([]use, error) {
 // themselves.
 func (s *scan) plugin(k *kustfile, u use) {
 	if isYAMLText(u.value) {
-		if !s.limits(k.pos(u.field), []byte(u.value)) {
+		if !s.limits(k.pos(u.field), u.field, []byte(u.value)) {
 			return
 		}
 		if m := s.resources([]byte(u.value)); m != nil {

@@ -89,11 +89,14 @@ func (s *scan) yaml(name string) ([]byte, bool) {
 
 // limits holds YAML that stands in a string at pos against the limits of a file, and
 // reports whether it is within them. What is no YAML is for kustomize to refuse, which
-// may not read it as YAML.
-func (s *scan) limits(pos diag.Pos, content []byte) bool {
+// may not read it as YAML. Of a string that stands in no file the field is named.
+func (s *scan) limits(pos diag.Pos, f field, content []byte) bool {
 	s.parsed = append(s.parsed, content)
 	for _, d := range object.Scan(pos.File, content) {
 		if !isMalformed(d) {
+			if pos.File == "" {
+				d.Message = f.String() + ": " + d.Message
+			}
 			s.refuse(pos, d.Code, d.Message, d.Hint)
 			return false
 		}

@@ -99,7 +99,7 @@ func (s *scan) kustomization(k *kustfile) int {
 func (s *scan) use(k *kustfile, u use) int {
 	switch u.kind {
 	case text:
-		s.limits(k.pos(u.field), []byte(u.value))
+		s.limits(k.pos(u.field), u.field, []byte(u.value))
 		return 0
 	case plugin:
 		s.plugin(k, u)
@@ -152,7 +152,7 @@ func (s *scan) location(pos diag.Pos, u use, err error) {
 // inlinePatch reports that a string is patches itself, as kustomize decides it before
 // it takes the string for a path, or more YAML than may be.
 func (s *scan) inlinePatch(k *kustfile, u use) bool {
-	return isYAMLText(u.value) && (!s.limits(k.pos(u.field), []byte(u.value)) || s.areManifests([]byte(u.value)))
+	return isYAMLText(u.value) && (!s.limits(k.pos(u.field), u.field, []byte(u.value)) || s.areManifests([]byte(u.value)))
 }
 
 // isYAMLText reports that a string can be parsed, be it a plain word.
