@@ -7,7 +7,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Severity grades a diagnostic.
@@ -76,11 +78,28 @@ type Diagnostic struct {
 func (d Diagnostic) String() string {
 	var b strings.Builder
 	if d.Pos.File != "" {
-		b.WriteString(d.Pos.String() + ": ")
+		b.WriteString(printable(d.Pos.String()) + ": ")
 	}
-	fmt.Fprintf(&b, "%s: %s [%s]", d.Severity, d.Message, d.Code)
+	fmt.Fprintf(&b, "%s: %s [%s]", d.Severity, printable(d.Message), d.Code)
 	if d.Hint != "" {
-		b.WriteString("\n\thint: " + d.Hint)
+		b.WriteString("\n\thint: " + printable(d.Hint))
+	}
+	return b.String()
+}
+
+// printable escapes what a terminal would obey, and marks the lines after the first,
+// so that no text of a stranger's passes for a line of ours.
+func printable(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '\n':
+			b.WriteString("\n\t| ")
+		case r == '\t' || unicode.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		}
 	}
 	return b.String()
 }

@@ -24,10 +24,12 @@ import (
 // that an older one rendered is taken for the result of a newer one.
 const version = 1
 
-// Job is one thing to render: exactly one of its fields is set.
+// Job is one thing to render: exactly one of Kustomize and Helm is set.
 type Job struct {
 	Kustomize *Kustomize `json:"kustomize,omitempty"`
 	Helm      *Helm      `json:"helm,omitempty"`
+	// Secrets are the values that came from Secrets. No diagnostic shows them.
+	Secrets []string `json:"secrets,omitempty"`
 }
 
 // Kustomize is a build of a folder of the source.

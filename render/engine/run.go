@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/helm"
@@ -43,11 +46,27 @@ func Run(job []byte, fsys fs.FS) ([]byte, error) {
 	default:
 		return nil, errors.New("a job is neither of Kustomize nor of Helm")
 	}
+	out.redact(j.Secrets)
 	data, err := json.Marshal(out)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the output of a job: %w", err)
 	}
 	return data, nil
+}
+
+// redact takes secrets out of what is said, the longest first, for one may be part of
+// another.
+func (o *output) redact(secrets []string) {
+	secrets = slices.SortedFunc(slices.Values(secrets), func(a, b string) int { return len(b) - len(a) })
+	var pairs []string
+	for _, s := range secrets {
+		quoted := strconv.Quote(s)
+		pairs = append(pairs, s, "[a secret]", quoted[1:len(quoted)-1], "[a secret]")
+	}
+	hide := strings.NewReplacer(pairs...)
+	for i := range o.Diags {
+		o.Diags[i].Message, o.Diags[i].Hint = hide.Replace(o.Diags[i].Message), hide.Replace(o.Diags[i].Hint)
+	}
 }
 
 func (o *output) fail(code, message, hint string) {

@@ -4,6 +4,9 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
+	"slices"
+
+	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
@@ -39,6 +42,9 @@ func Read(o *object.Object, s *Shelf, in Setting) (*engine.Job, []diag.Diagnosti
 	if diag.HasErrors(r.diags) {
 		return nil, r.diags
 	}
+	if job != nil {
+		job.Secrets = slices.Sorted(maps.Keys(r.secrets))
+	}
 	return job, r.diags
 }
 
@@ -47,6 +53,7 @@ type reader struct {
 	shelf   *Shelf
 	setting Setting
 	diags   []diag.Diagnostic
+	secrets map[string]bool // values that came from Secrets
 }
 
 // fail reports an error in a field of the release.
@@ -97,6 +104,39 @@ func (r *reader) kustomization() *engine.Job {
 	return &engine.Job{Kustomize: &engine.Kustomize{Dir: f.Path, Overlay: &f.Overlay, View: view}}
 }
 
+// shortest is how long a value is at least that no diagnostic may show: shorter ones are
+// words, and parts of words.
+const shortest = 4
+
+// hide notes a value of a Secret, and the values in it if it is YAML.
+func (r *reader) hide(text string) {
+	if r.secrets == nil {
+		r.secrets = map[string]bool{}
+	}
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for _, item := range v {
+				walk(item)
+			}
+		case []any:
+			for _, item := range v {
+				walk(item)
+			}
+		default:
+			if s := fmt.Sprint(v); len(s) >= shortest && s != "true" && s != "false" && v != nil {
+				r.secrets[s] = true
+			}
+		}
+	}
+	walk(text)
+	var content any
+	if len(object.Scan("", []byte(text))) == 0 && sigsyaml.Unmarshal([]byte(text), &content) == nil {
+		walk(content)
+	}
+}
+
 // data returns what a ConfigMap or Secret beside the release holds: nil if it is not
 // in the source.
 func (r *reader) data(kind, name string) (map[string]string, error) {
@@ -110,18 +150,25 @@ func (r *reader) data(kind, name string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, field := range []string{"binaryData", "data", "stringData"} {
 		values, _ := fieldAt(o.Content(), field).(map[string]any)
+		encoded := kind == "Secret" && field == "data" || field == "binaryData"
 		for key, v := range values {
 			text, ok := v.(string)
-			if encoded := kind == "Secret" && field == "data" || field == "binaryData"; ok && encoded {
+			if !ok {
+				continue
+			}
+			if encoded {
 				raw, err := base64.StdEncoding.DecodeString(text)
 				if err != nil {
 					return nil, fmt.Errorf("the %s %s has a key %q that is no base64", kind, name, key)
 				}
 				text = string(raw)
 			}
-			if ok {
-				out[key] = text
-			}
+			out[key] = text
+		}
+	}
+	if kind == "Secret" {
+		for _, text := range out {
+			r.hide(text)
 		}
 	}
 	return out, nil

@@ -57,7 +57,7 @@ var only = map[string][]string{
 var apart = []string{"policies/match", "policies/place", "policies/override", "policies/interpret"}
 
 // concurrent lists the packages that may start goroutines.
-var concurrent = []string{"sources/git", "render/worker", "reconciler", "reconciler/serve", "cmd/waybill"}
+var concurrent = []string{"sources/git", "render/worker", "reconciler", "reconciler/serve", "cmd/waybill", "test/bench/table"}
 
 type pkg struct {
 	ImportPath, Dir string
