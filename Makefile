@@ -32,7 +32,8 @@ fuzz: ## run each fuzz target for 30 seconds
 	  for t in $$(grep -oE '^func Fuzz[A-Za-z0-9]*' $$f | cut -c6-); do \
 	    echo "$$f $$t"; $(GO) test ./$$(dirname $$f) -run '^$$' -fuzz "^$$t$$" -fuzztime 30s; done; done
 
-bench: ## run the benchmarks
+bench: ## measure Waybill against git and helm, then the benchmarks of the parts
+	$(GO) run ./test/bench/table
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 demo: build ## show the whole way in a temporary folder

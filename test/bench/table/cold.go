@@ -1,8 +1,8 @@
 package main
 
 import (
-	"fmt"
 	"path/filepath"
+	"strconv"
 
 	"github.com/waybill-dev/waybill/test/bench"
 )
@@ -55,7 +55,7 @@ func coldAgainstGit(s bench.Shape) func(*workbench) (measured, error) {
 		if err != nil {
 			return m, err
 		}
-		bare := filepath.Join(b.dir, fmt.Sprint(b.rows), "floor.git")
+		bare := filepath.Join(b.dir, strconv.Itoa(b.rows), "floor.git")
 		if _, err := b.do("", "git", "init", "-q", "--bare", bare); err != nil {
 			return m, err
 		}

@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -79,7 +79,7 @@ func newController(ctx context.Context, dir string) (*controller, error) {
 	}
 	c.r = &reconciler.Reconciler{Source: source, Target: target, Cache: cache.Memory(), Now: time.Now}
 	loop := &reconciler.Loop{
-		Reconciler: c.r, Rev: "main", Interval: interval, Now: time.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Reconciler: c.r, Rev: "main", Interval: interval, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Report: func(s reconciler.Sync) { c.reports <- s; <-c.goOn },
 	}
 	go func() { _ = loop.Run(ctx) }()
@@ -114,7 +114,7 @@ func (c *controller) edit(file, old, now string) error {
 	if !strings.Contains(string(data), old) {
 		return fmt.Errorf("editing the source: %s does not hold %q", file, old)
 	}
-	if err := os.WriteFile(name, []byte(strings.Replace(string(data), old, now, 1)), 0o600); err != nil {
+	if err := os.WriteFile(name, []byte(strings.Replace(string(data), old, now, 1)), 0o600); err != nil { //nolint:gosec // of the row
 		return fmt.Errorf("editing the source: %w", err)
 	}
 	cmd := exec.Command("git", "-C", c.src, "-c", "user.name=bench", "-c", "user.email=bench@example.com", "commit", "-qam", "a change") //nolint:gosec,noctx // short
@@ -153,7 +153,7 @@ func warmRow(ctx context.Context, name, dir string) error {
 func nothing(c *controller, _ int) (measured, error) {
 	s, m, err := c.turn()
 	if err == nil && !s.UpToDate {
-		err = fmt.Errorf("it did something")
+		err = errors.New("it did something")
 	}
 	return m, err
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -36,7 +37,7 @@ func newBench(ctx context.Context) (*workbench, error) {
 // folder makes a folder for one row.
 func (b *workbench) folder() (string, error) {
 	b.rows++
-	dir := filepath.Join(b.dir, fmt.Sprint(b.rows))
+	dir := filepath.Join(b.dir, strconv.Itoa(b.rows))
 	return dir, os.MkdirAll(dir, 0o750)
 }
 
