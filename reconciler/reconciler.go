@@ -41,6 +41,29 @@ type Reconciler struct {
 	TakeOver bool
 	// Now tells the time for which schedules of the source are judged.
 	Now func() time.Time
+
+	seen *memory
+}
+
+// memory is what was read of the target last. It saves reading it again, no more: what
+// is in it is known by the ids of commits.
+type memory struct {
+	state    *state.State
+	branches map[string]branch
+}
+
+// branch is a head and, for a cluster's branch, what is on it.
+type branch struct {
+	head      git.Head
+	published tree.Published
+}
+
+// memory returns what the reconciler remembers.
+func (r *Reconciler) memory() *memory {
+	if r.seen == nil {
+		r.seen = &memory{branches: map[string]branch{}}
+	}
+	return r.seen
 }
 
 // Observation is everything a plan was made from, and the heads it was made
@@ -128,44 +151,63 @@ func (r *Reconciler) published(ctx context.Context, obs *Observation, heads map[
 			wanted = append(wanted, branch)
 		}
 	}
-	if err := r.Target.Fetch(ctx, wanted...); err != nil {
+	err := r.Target.Fetch(ctx, wanted...)
+	if err != nil {
 		return err //nolint:wrapcheck // the caller says of what
 	}
 	obs.Heads.Clusters = map[string]files.ID{}
 	var published []git.Head
-	for _, branch := range wanted {
-		head, ok, err := read(ctx, branch)
-		if err != nil {
-			return err //nolint:wrapcheck // it names the branch
+	known := r.memory()
+	for _, name := range wanted {
+		was, ok := known.branches[name]
+		if !ok || was.head.Commit != heads[name] {
+			if was, ok, err = readBranch(ctx, name, read); err != nil {
+				return err
+			}
 		}
 		if !ok {
+			delete(known.branches, name)
 			continue
 		}
-		if err := r.sameSource(ctx, obs.Input.Source.Revision, branch, head); err != nil {
+		known.branches[name] = was
+		if err := r.sameSource(ctx, obs.Input.Source.Revision, name, was.head); err != nil {
 			return err
 		}
-		published = append(published, head)
-		if branch == state.Branch {
-			obs.Heads.State = head.Commit
-			if obs.Input.State, err = ReadState(head); err != nil {
-				return fmt.Errorf("branch %s: %w", branch, err)
-			}
+		published = append(published, was.head)
+		if name != state.Branch {
+			cluster := strings.TrimPrefix(name, prefix)
+			obs.Heads.Clusters[cluster], obs.Input.Published[cluster] = was.head.Commit, was.published
 			continue
 		}
-		p, err := tree.Read(head.Tree)
-		if err != nil {
-			return fmt.Errorf("branch %s: %w", branch, err)
+		obs.Heads.State = was.head.Commit
+		if obs.Input.State, err = ReadState(was.head, known.state); err != nil {
+			return fmt.Errorf("branch %s: %w", name, err)
 		}
-		name := strings.TrimPrefix(branch, prefix)
-		obs.Heads.Clusters[name], obs.Input.Published[name] = head.Commit, p
+		last := obs.Input.State
+		known.state = &last
 	}
 	obs.Input.State.SourceCommit = lastPublished(obs.Input.State, published)
 	return nil
 }
 
-// ReadState reads a commit of the state branch.
-func ReadState(head git.Head) (state.State, error) {
-	s, err := state.Decode(head.Tree)
+// readBranch reads a branch; false where there is none.
+func readBranch(ctx context.Context, name string, read func(ctx context.Context, branch string) (git.Head, bool, error)) (b branch, ok bool, err error) {
+	if b.head, ok, err = read(ctx, name); err != nil || !ok {
+		return branch{}, false, err
+	}
+	if name != state.Branch {
+		b.published, err = tree.Read(b.head.Tree)
+	}
+	if err != nil {
+		return branch{}, false, fmt.Errorf("branch %s: %w", name, err)
+	}
+	return b, true, nil
+}
+
+// ReadState reads a commit of the state branch. What is as in an earlier state, which may
+// be nil, is not read again.
+func ReadState(head git.Head, earlier *state.State) (state.State, error) {
+	s, err := state.Decode(head.Tree, earlier)
 	if err != nil {
 		return state.State{}, err //nolint:wrapcheck // the caller says of what
 	}

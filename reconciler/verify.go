@@ -92,7 +92,7 @@ func (r *Reconciler) inputOf(ctx context.Context, head git.Head, branch string) 
 		if err != nil {
 			return plan.Input{}, nil, err
 		}
-		if in.State, err = ReadState(before); err != nil {
+		if in.State, err = ReadState(before, nil); err != nil {
 			return plan.Input{}, nil, err
 		}
 	}
@@ -100,7 +100,7 @@ func (r *Reconciler) inputOf(ctx context.Context, head git.Head, branch string) 
 		in.State.SourceCommit = previous
 	}
 	if branch == state.Branch {
-		written, err := ReadState(head)
+		written, err := ReadState(head, nil)
 		if err != nil {
 			return plan.Input{}, nil, err
 		}

@@ -276,7 +276,7 @@ func (b *builder) remember() {
 	for i := range b.set.Clusters {
 		c.Clusters = append(c.Clusters, &b.set.Clusters[i].Spec)
 	}
-	folder, err := state.Encode(c)
+	folder, err := state.Encode(c, &b.in.State)
 	if err != nil {
 		panic("plan: a binding that was made here does not encode: " + err.Error())
 	}

@@ -17,8 +17,10 @@ package state
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
 	sigsyaml "sigs.k8s.io/yaml"
 
@@ -57,6 +59,10 @@ type State struct {
 	Releases []Release
 
 	root *files.Folder
+	// files are what Bindings were read from, and read is what each is, so that neither
+	// is read nor written twice.
+	files map[object.Ref]*files.Blob
+	read  map[files.ID]*karmada.ResourceBinding
 }
 
 // Release is what a release rendered to: the objects that stay where they are if it
@@ -84,13 +90,21 @@ func (r Release) path() (dir, name string) {
 // Root returns the folder that the state was read from; nil for the zero value.
 func (s *State) Root() *files.Folder { return s.root }
 
-// Decode reads the state branch's folder.
-func Decode(root *files.Folder) (State, error) {
-	s := State{Bindings: map[object.Ref]*karmada.ResourceBinding{}, root: root}
+// Decode reads the state branch's folder. What is as it was in an earlier state, which
+// may be nil, is taken from there; it is the same otherwise.
+func Decode(root *files.Folder, earlier *State) (State, error) {
+	s := State{
+		Bindings: map[object.Ref]*karmada.ResourceBinding{}, root: root,
+		files: map[object.Ref]*files.Blob{}, read: map[files.ID]*karmada.ResourceBinding{},
+	}
 	for path, e := range root.All() {
 		table := map[string]*map[string]string{lastGoodFile: &s.LastGood, heldFile: &s.Held}[path]
 		isRelease := strings.HasPrefix(path, releasesDir+"/")
 		if e.Blob == nil || !strings.HasPrefix(path, bindingsDir+"/") && table == nil && !isRelease {
+			continue
+		}
+		if earlier != nil && earlier.read[e.Blob.ID()] != nil {
+			s.keep(earlier.read[e.Blob.ID()], e.Blob)
 			continue
 		}
 		data, err := e.Blob.Bytes()
@@ -111,25 +125,57 @@ func Decode(root *files.Folder) (State, error) {
 			s.Releases = append(s.Releases, r)
 			continue
 		}
-		b, err := decodeBinding(data)
+		b, canonical, err := decodeBinding(data)
 		if err != nil {
 			return State{}, fmt.Errorf("decoding %s: %w", path, err)
 		}
-		s.Bindings[TemplateRef(b)] = b
+		if s.Bindings[TemplateRef(b)] = b; canonical {
+			s.keep(b, e.Blob)
+		}
 	}
 	return s, nil
 }
 
-// decodeBinding reads a binding: fast if it is as Encode wrote it.
-func decodeBinding(data []byte) (*karmada.ResourceBinding, error) {
-	b := &karmada.ResourceBinding{}
+// keep files a binding with what it was read from.
+func (s *State) keep(b *karmada.ResourceBinding, from *files.Blob) {
+	r := TemplateRef(b)
+	s.Bindings[r], s.files[r], s.read[from.ID()] = b, from, b
+}
+
+// unchanged returns the file of a binding if it is the one of the state; nil if it is
+// another one.
+func (s *State) unchanged(b *karmada.ResourceBinding) *files.Blob {
+	if s == nil {
+		return nil
+	}
+	r := TemplateRef(b)
+	was := s.Bindings[r]
+	if was == nil || s.files[r] == nil || was != b && !same(was, b) {
+		return nil
+	}
+	return s.files[r]
+}
+
+// same compares bindings. Their clusters are many, and compared first.
+func same(a, b *karmada.ResourceBinding) bool {
+	if !slices.Equal(a.Spec.Clusters, b.Spec.Clusters) {
+		return false
+	}
+	x, y := *a, *b
+	x.Spec.Clusters, y.Spec.Clusters = nil, nil
+	return equality.Semantic.DeepEqual(&x, &y)
+}
+
+// decodeBinding reads a binding: fast if it is written as Encode writes.
+func decodeBinding(data []byte) (b *karmada.ResourceBinding, canonical bool, err error) {
+	b = &karmada.ResourceBinding{}
 	content, err := object.DecodeCanonical(data)
-	if err != nil {
+	if canonical = err == nil; !canonical {
 		err = sigsyaml.Unmarshal(data, b) // somebody wrote it in another way
 	} else {
 		err = runtime.DefaultUnstructuredConverter.FromUnstructured(content, b)
 	}
-	return b, err //nolint:wrapcheck // the caller names the file
+	return b, canonical, err //nolint:wrapcheck // the caller names the file
 }
 
 // TemplateRef returns the template that b is for.
@@ -154,10 +200,12 @@ type Content struct {
 	Releases []Release
 }
 
-// Encode lays content out as the folder of the state branch.
-func Encode(c Content) (*files.Folder, error) {
+// Encode lays content out as the folder of the state branch. Bindings that are those of
+// an earlier state, which may be nil, are not written again; the folder is the same
+// otherwise.
+func Encode(c Content, earlier *State) (*files.Folder, error) {
 	var top []files.Entry
-	bindings, err := encodeBindings(c.Bindings)
+	bindings, err := encodeBindings(c.Bindings, earlier)
 	if err != nil {
 		return nil, err
 	}
@@ -192,13 +240,17 @@ func Encode(c Content) (*files.Folder, error) {
 }
 
 // encodeBindings lays bindings out by namespace; nil if there are none.
-func encodeBindings(bindings []*karmada.ResourceBinding) (*files.Folder, error) {
+func encodeBindings(bindings []*karmada.ResourceBinding, earlier *State) (*files.Folder, error) {
 	root := map[string][]files.Entry{}
 	used := map[string]bool{}
 	for _, b := range bindings {
-		data, err := encode(b)
-		if err != nil {
-			return nil, fmt.Errorf("encoding binding %s: %w", b.Name, err)
+		blob := earlier.unchanged(b)
+		if blob == nil {
+			data, err := encode(b)
+			if err != nil {
+				return nil, fmt.Errorf("encoding binding %s: %w", b.Name, err)
+			}
+			blob = files.NewBlob(data)
 		}
 		dir := clusterScope
 		if b.Namespace != "" {
@@ -213,7 +265,7 @@ func encodeBindings(bindings []*karmada.ResourceBinding) (*files.Folder, error) 
 			name += "-2"
 		}
 		used[dir+"/"+name] = true
-		root[dir] = append(root[dir], files.FileEntry(name+".yaml", files.NewBlob(data)))
+		root[dir] = append(root[dir], files.FileEntry(name+".yaml", blob))
 	}
 	if len(root) == 0 {
 		return nil, nil

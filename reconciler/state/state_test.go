@@ -35,11 +35,11 @@ func TestWhatIsEncodedIsDecoded(t *testing.T) {
 		Bindings: []*karmada.ResourceBinding{binding(role, "rbac.authorization.k8s.io/v1"), binding(web, "apps/v1"), binding(twin, "x.example.com/v1")},
 		LastGood: map[string]string{"a.yaml": "c0ffee"},
 	}
-	folder, err := Encode(in)
+	folder, err := Encode(in, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Decode(folder)
+	got, err := Decode(folder, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,10 +56,56 @@ func TestWhatIsEncodedIsDecoded(t *testing.T) {
 	}
 }
 
+func TestAnEarlierStateSavesWorkAndChangesNothing(t *testing.T) {
+	web := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}
+	first := binding(web, "apps/v1")
+	folder, err := Encode(Content{Bindings: []*karmada.ResourceBinding{first}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	earlier, err := Decode(folder, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := Decode(folder, &earlier); err != nil || again.Bindings[web] != earlier.Bindings[web] {
+		t.Errorf("what is as it was is read again: %v", err)
+	}
+	for name, change := range map[string]func(*karmada.ResourceBinding){
+		"nothing":             func(*karmada.ResourceBinding) {},
+		"the replicas in one": func(b *karmada.ResourceBinding) { b.Spec.Clusters[1].Replicas++ },
+		"the clusters":        func(b *karmada.ResourceBinding) { b.Spec.Clusters = b.Spec.Clusters[:1] },
+		"an annotation":       func(b *karmada.ResourceBinding) { b.Annotations["a"] = "other" },
+		"the requirements": func(b *karmada.ResourceBinding) {
+			b.Spec.ReplicaRequirements.ResourceRequest["cpu"] = resource.MustParse("1")
+		},
+		"the time of a change": func(b *karmada.ResourceBinding) {
+			b.Status.Conditions[0].LastTransitionTime = metav1.NewTime(time.Unix(0, 0))
+		},
+		"what needs it": func(b *karmada.ResourceBinding) { b.Spec.RequiredBy = []karmada.BindingSnapshot{{Name: "x"}} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := binding(web, "apps/v1")
+			change(b)
+			c := Content{Bindings: []*karmada.ResourceBinding{b}}
+			cold, err := Encode(c, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			warm, err := Encode(c, &earlier)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if cold.ID() != warm.ID() || (name == "nothing") != (cold.ID() == folder.ID()) {
+				t.Errorf("cold it is %s, warm %s, and before %s", cold.ID(), warm.ID(), folder.ID())
+			}
+		})
+	}
+}
+
 func TestABindingThatSomebodyRewroteIsRead(t *testing.T) {
 	b := files.NewBlob([]byte("# by hand\nkind: ResourceBinding\nspec: {resource: {apiVersion: v1, kind: Secret, name: a, namespace: b}, clusters: [{name: eu}]}\n"))
 	dir := files.NewFolder([]files.Entry{files.DirEntry("b", files.NewFolder([]files.Entry{files.FileEntry("a-secret.yaml", b)}))})
-	s, err := Decode(files.NewFolder([]files.Entry{files.DirEntry("bindings", dir)}))
+	s, err := Decode(files.NewFolder([]files.Entry{files.DirEntry("bindings", dir)}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

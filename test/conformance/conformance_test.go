@@ -109,7 +109,7 @@ func input(t *testing.T, name string) plan.Input {
 func after(t *testing.T, in *plan.Input, p *plan.Plan) {
 	t.Helper()
 	var err error
-	if in.State, err = state.Decode(p.State); err != nil {
+	if in.State, err = state.Decode(p.State, &in.State); err != nil {
 		t.Fatal(err)
 	}
 	in.Published = map[string]tree.Published{}

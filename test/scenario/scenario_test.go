@@ -122,7 +122,7 @@ func (s scenario) plan(t *testing.T, c render.Cache, order func([]sources.File))
 // published is what the next plan finds when a plan of the input was published.
 func published(t *testing.T, in plan.Input, p plan.Plan) plan.Input {
 	t.Helper()
-	st, err := state.Decode(p.State)
+	st, err := state.Decode(p.State, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
