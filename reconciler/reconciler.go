@@ -49,6 +49,7 @@ type Reconciler struct {
 // is in it is known by the ids of commits.
 type memory struct {
 	state    *state.State
+	plans    *plan.Memo
 	branches map[string]branch
 }
 
@@ -61,7 +62,7 @@ type branch struct {
 // memory returns what the reconciler remembers.
 func (r *Reconciler) memory() *memory {
 	if r.seen == nil {
-		r.seen = &memory{branches: map[string]branch{}}
+		r.seen = &memory{branches: map[string]branch{}, plans: plan.NewMemo()}
 	}
 	return r.seen
 }
@@ -138,7 +139,7 @@ func (r *Reconciler) load(ctx context.Context, s sources.Snapshot) (render.Sourc
 func (r *Reconciler) observation(s sources.Snapshot, src render.Source, m plan.Medium) Observation {
 	return Observation{Snapshot: s, Input: plan.Input{
 		Source: src, Medium: m, Allow: r.Allow, Now: r.Now().UTC().Truncate(time.Second),
-		LastGood: map[string]render.Source{}, Published: map[string]tree.Published{},
+		LastGood: map[string]render.Source{}, Published: map[string]tree.Published{}, Memo: r.memory().plans,
 	}}
 }
 

@@ -132,13 +132,13 @@ func (s *Scheduler) Schedule(r Request) Decision {
 // whose replicas add up and whose clusters all still exist is not scheduled again,
 // whatever became of labels, taints and capacity (section A.11).
 func (s *Scheduler) Settled(r Request) bool {
-	q := s.newQuery(r)
-	if r.Fresh || !q.workload || s.strategy == duplicated || len(r.Previous) == 0 {
+	if r.Fresh || !r.workload() || s.strategy == duplicated || len(r.Previous) == 0 {
 		return false
 	}
 	var total int64
+	find := s.finder()
 	for _, t := range r.Previous {
-		i, ok := s.index(t.Name)
+		i, ok := find(t.Name)
 		if !ok || deleting(s.clusters[i]) || r.Only != nil && !r.Only(t.Name) {
 			return false
 		}
@@ -152,6 +152,25 @@ func (s *Scheduler) index(name string) (int, bool) {
 	return slices.BinarySearchFunc(s.clusters, name, func(c *fleet.Cluster, name string) int {
 		return strings.Compare(c.Name, name)
 	})
+}
+
+// finder returns index for names that mostly come in the order of the fleet, as those of
+// a decision do: then it looks at one cluster only.
+func (s *Scheduler) finder() func(name string) (int, bool) {
+	next := 0
+	return func(name string) (int, bool) {
+		i, ok := next, next < len(s.clusters) && s.clusters[next].Name == name
+		if !ok {
+			i, ok = s.index(name)
+		}
+		next = i + 1
+		return i, ok
+	}
+}
+
+// workload reports whether replicas are placed (section A.12).
+func (r *Request) workload() bool {
+	return r.Components <= 1 && (r.Replicas > 0 || r.Requirements != nil)
 }
 
 // query is a request, prepared for the fleet.
@@ -172,7 +191,7 @@ const absent = -1
 func (s *Scheduler) newQuery(r Request) *query {
 	q := &query{
 		Request:  r,
-		workload: r.Components <= 1 && (r.Replicas > 0 || r.Requirements != nil),
+		workload: r.workload(),
 		demand:   fleet.NewDemand(r.Requirements),
 		measure:  s.strategy.byCapacity() || s.spread.how.ordered(),
 	}
@@ -183,8 +202,9 @@ func (s *Scheduler) newQuery(r Request) *query {
 	for i := range q.was {
 		q.was[i] = absent
 	}
+	find := s.finder()
 	for _, t := range r.Previous {
-		if i, ok := s.index(t.Name); ok && q.was[i] == absent {
+		if i, ok := find(t.Name); ok && q.was[i] == absent {
 			q.was[i] = max(t.Replicas, 0)
 		}
 	}

@@ -105,7 +105,7 @@ func (b *builder) index() {
 	base := scope{around: b.objects, shelf: flux.NewShelf(b.objects)}
 	var selected []*template
 	for _, o := range b.objects {
-		t := newTemplate(o)
+		t := b.newTemplate(o)
 		if t.isRelease() {
 			if b.claim(t); t.policy == nil {
 				continue // it waits, or failed, or is the cluster's own sync
@@ -147,8 +147,10 @@ func (b *builder) add(t *template) {
 // makes its operation fail, as in Karmada: what it was asked for stays as it was.
 func (b *builder) teach() {
 	custom := make([]*karmada.ResourceInterpreterCustomization, 0, len(b.set.Customizations))
+	var taught strings.Builder
 	for _, c := range b.set.Customizations {
 		custom = append(custom, c.Value)
+		taught.WriteString(files.Sum("blob", c.Object.YAML()).String())
 		for _, e := range interpret.Check(c.Value) {
 			where := e.Field
 			if e.Line > 0 {
@@ -162,6 +164,7 @@ func (b *builder) teach() {
 		}
 	}
 	b.interpret = interpret.New(custom...)
+	b.in.Memo.begin(taught.String())
 }
 
 // count settles how many replicas each template asks for.

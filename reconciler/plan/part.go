@@ -53,13 +53,13 @@ func (b *builder) parts(release *template, base scope) []*template {
 		for _, o := range objs {
 			t := byRef[o.Ref()]
 			if t == nil {
-				t = newTemplate(o)
+				t = b.newTemplate(o)
 				t.policy, t.part = release.policy, &part{release: release, of: map[string]int{}}
 				t.part.variants = []variant{t.variant}
 				byRef[o.Ref()] = t
 				order = append(order, t)
 			}
-			t.part.of[c.Name] = t.part.variant(o)
+			t.part.of[c.Name] = t.part.variant(o, b.in.Memo)
 		}
 	}
 	return order
@@ -73,11 +73,11 @@ type likeness struct {
 
 // variant returns the number of the variant that an object is, and adds it if it is
 // a new one.
-func (p *part) variant(o *object.Object) int {
+func (p *part) variant(o *object.Object, m *Memo) int {
 	n := slices.IndexFunc(p.variants, func(v variant) bool { return v.object == o })
 	if n < 0 {
 		n = len(p.variants)
-		p.variants = append(p.variants, newVariant(o))
+		p.variants = append(p.variants, m.variant(o))
 	}
 	return n
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -41,7 +42,7 @@ func (b *builder) scale() {
 			t.interpretErr = err
 			continue
 		}
-		t.content = content
+		t.content, t.scaled = content, strconv.Itoa(int(replicas))
 	}
 }
 

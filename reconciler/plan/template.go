@@ -48,6 +48,7 @@ type variant struct {
 	// added are the defaults, to be taken away again.
 	content map[string]any
 	added   []interpret.Path
+	scaled  string // the replicas that a schedule has put into content
 }
 
 func newVariant(o *object.Object) variant {
@@ -56,8 +57,8 @@ func newVariant(o *object.Object) variant {
 	return v
 }
 
-func newTemplate(o *object.Object) *template {
-	return &template{variant: newVariant(o), subject: policies.SubjectOf(o)}
+func (b *builder) newTemplate(o *object.Object) *template {
+	return &template{variant: b.in.Memo.variant(o), subject: policies.SubjectOf(o)}
 }
 
 // in returns what the template says in a cluster, and the number of that variant.

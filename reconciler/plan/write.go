@@ -39,6 +39,7 @@ type writer struct {
 	placed  [][]placed // by the cluster's index in the fleet
 	index   map[string]int
 	rules   map[*override.Rule][]bool // by the cluster's index: does the rule match?
+	digests map[*override.Rule]string
 	paths   map[string]object.Ref
 	used    []map[string]bool          // namespaces with something in them, by the cluster's index
 	kept    map[releaseID][]object.Ref // of releases that could not be rendered
@@ -50,7 +51,7 @@ type placed struct{ ref, blob int32 }
 func newWriter(b *builder) *writer {
 	w := &writer{
 		builder: b, blobIDs: map[files.ID]int32{}, index: map[string]int{},
-		rules: map[*override.Rule][]bool{}, paths: map[string]object.Ref{},
+		rules: map[*override.Rule][]bool{}, digests: map[*override.Rule]string{}, paths: map[string]object.Ref{},
 		placed: make([][]placed, len(b.fleet.Clusters())),
 	}
 	for i, c := range b.fleet.Clusters() {
@@ -91,7 +92,8 @@ type class struct {
 
 // result is the manifest of a class: a blob, or why there is none.
 type result struct {
-	blob     int32
+	made     *files.Blob
+	blob     int32 // the number of made
 	err      *diag.Diagnostic
 	clusters []string // of a class without a blob
 }
@@ -205,15 +207,26 @@ func completions(t *template) map[string]int64 {
 	return out
 }
 
-// encode makes the manifest of a class: replicas, completions, overrides, then
-// what Karmada prunes and marks.
+// encode returns the manifest of a class: replicas, completions, overrides, then what
+// Karmada prunes and marks.
 func (w *writer) encode(t *template, v variant, k class, rules []*override.Rule) *result {
 	if d := w.secret(v.object); d != nil {
 		return &result{err: d}
 	}
+	var r *result
 	if raw, sealed := v.object.Sealed(); sealed {
-		return w.sealed(t, k, raw)
+		r = w.sealed(t, k, raw)
+	} else {
+		r = w.in.Memo.manifest(w.recipe(t, v, k, rules), func() *result { return w.make(t, v, k, rules) })
 	}
+	if r.err == nil {
+		r.blob = w.blob(r.made)
+	}
+	return r
+}
+
+// make makes a manifest.
+func (w *writer) make(t *template, v variant, k class, rules []*override.Rule) *result {
 	content, err := w.revise(t, v, k)
 	if err != nil {
 		return &result{err: &diag.Diagnostic{
@@ -237,7 +250,7 @@ func (w *writer) encode(t *template, v variant, k class, rules []*override.Rule)
 		content = interpret.Owned(content)
 	}
 	content = marked(content, t)
-	return &result{blob: w.blob(files.NewBlob(object.Encode(content)))}
+	return &result{made: files.NewBlob(object.Encode(content))}
 }
 
 const keptHint = "there it stays as it was last published"
@@ -280,7 +293,7 @@ func (w *writer) revise(t *template, v variant, k class) (map[string]any, error)
 }
 
 // sealed passes an encrypted document on byte for byte. Nothing may change it.
-func (w *writer) sealed(t *template, k class, raw []byte) *result {
+func (*writer) sealed(t *template, k class, raw []byte) *result {
 	if slices.Contains([]byte(k.rules), 1) {
 		return &result{err: &diag.Diagnostic{
 			Code: "sealed", Severity: diag.Error, Pos: t.object.Pos(),
@@ -288,7 +301,7 @@ func (w *writer) sealed(t *template, k class, raw []byte) *result {
 			Hint:    "exclude it from the override policies that select it",
 		}}
 	}
-	return &result{blob: w.blob(files.NewBlob(raw))}
+	return &result{made: files.NewBlob(raw)}
 }
 
 // secret refuses a plain Secret on a branch, where everybody who reads the

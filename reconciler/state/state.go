@@ -98,42 +98,55 @@ func Decode(root *files.Folder, earlier *State) (State, error) {
 		files: map[object.Ref]*files.Blob{}, read: map[files.ID]*karmada.ResourceBinding{},
 	}
 	for path, e := range root.All() {
-		table := map[string]*map[string]string{lastGoodFile: &s.LastGood, heldFile: &s.Held}[path]
-		isRelease := strings.HasPrefix(path, releasesDir+"/")
-		if e.Blob == nil || !strings.HasPrefix(path, bindingsDir+"/") && table == nil && !isRelease {
+		if e.Blob == nil {
 			continue
 		}
 		if earlier != nil && earlier.read[e.Blob.ID()] != nil {
 			s.keep(earlier.read[e.Blob.ID()], e.Blob)
 			continue
 		}
-		data, err := e.Blob.Bytes()
-		if err != nil {
-			return State{}, fmt.Errorf("reading %s: %w", path, err)
-		}
-		if table != nil {
-			if err := json.Unmarshal(data, table); err != nil {
-				return State{}, fmt.Errorf("decoding %s: %w", path, err)
-			}
-			continue
-		}
-		if isRelease {
-			var r Release
-			if err := json.Unmarshal(data, &r); err != nil {
-				return State{}, fmt.Errorf("decoding %s: %w", path, err)
-			}
-			s.Releases = append(s.Releases, r)
-			continue
-		}
-		b, canonical, err := decodeBinding(data)
-		if err != nil {
-			return State{}, fmt.Errorf("decoding %s: %w", path, err)
-		}
-		if s.Bindings[TemplateRef(b)] = b; canonical {
-			s.keep(b, e.Blob)
+		if err := s.add(path, e.Blob); err != nil {
+			return State{}, err
 		}
 	}
 	return s, nil
+}
+
+// add reads a file of the state branch.
+func (s *State) add(path string, from *files.Blob) error {
+	table := map[string]*map[string]string{lastGoodFile: &s.LastGood, heldFile: &s.Held}[path]
+	isRelease, isBinding := strings.HasPrefix(path, releasesDir+"/"), strings.HasPrefix(path, bindingsDir+"/")
+	if table == nil && !isRelease && !isBinding {
+		return nil
+	}
+	data, err := from.Bytes()
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", path, err)
+	}
+	switch {
+	case table != nil:
+		err = json.Unmarshal(data, table)
+	case isRelease:
+		s.Releases = append(s.Releases, Release{})
+		err = json.Unmarshal(data, &s.Releases[len(s.Releases)-1])
+	default:
+		err = s.addBinding(data, from)
+	}
+	if err != nil {
+		return fmt.Errorf("decoding %s: %w", path, err)
+	}
+	return nil
+}
+
+func (s *State) addBinding(data []byte, from *files.Blob) error {
+	b, canonical, err := decodeBinding(data)
+	if err != nil {
+		return err
+	}
+	if s.Bindings[TemplateRef(b)] = b; canonical {
+		s.keep(b, from)
+	}
+	return nil
 }
 
 // keep files a binding with what it was read from.

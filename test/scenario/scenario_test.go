@@ -79,6 +79,7 @@ func snapshot(commit string, data map[string][]byte, order func([]sources.File))
 type scenario struct {
 	source, previous map[string][]byte
 	golden           []string // names of golden sections, in order
+	memo             *plan.Memo
 }
 
 func parse(ar *txtar.Archive) scenario {
@@ -108,7 +109,7 @@ func (s scenario) run(t *testing.T, c render.Cache, order func([]sources.File)) 
 // plan plans a scenario and returns the plan's input as well.
 func (s scenario) plan(t *testing.T, c render.Cache, order func([]sources.File)) (plan.Plan, plan.Input) {
 	t.Helper()
-	in := plan.Input{Medium: plan.Branch, Now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), LastGood: map[string]render.Source{}, Published: map[string]tree.Published{}}
+	in := plan.Input{Memo: s.memo, Medium: plan.Branch, Now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), LastGood: map[string]render.Source{}, Published: map[string]tree.Published{}}
 	if s.previous != nil {
 		m := snapshot("previous", s.previous, order)
 		in.Source = load(t, m, c)
@@ -306,6 +307,12 @@ func runAll(t *testing.T, s scenario) map[string]string {
 		}
 	}
 	s.fixed(t)
+	s.memo = plan.NewMemo()
+	for range 2 {
+		if d := cmp.Diff(want["@all"], s.run(t, warm, asWritten)["@all"]); d != "" {
+			t.Errorf("with a memory of plans it gives something else: %s", d)
+		}
+	}
 	return want
 }
 

@@ -1,0 +1,131 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/waybill-dev/waybill/policies/override"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// Memo remembers from one plan to the next what was made of objects, so that a plan
+// costs what changed. It changes speed only: an object is known by its identity, which a
+// cache of decoded files keeps, and what is made of it by all that goes into it. What
+// two plans in a row did not ask for is forgotten. A Memo serves one plan at a time; nil
+// remembers nothing.
+type Memo struct {
+	taught    string // the customizations that it is true for
+	variants  generation[*object.Object, variant]
+	manifests generation[recipe, *files.Blob]
+}
+
+// NewMemo returns an empty memo.
+func NewMemo() *Memo { return &Memo{} }
+
+// recipe is all that a manifest is made of.
+type recipe struct {
+	object      *object.Object
+	replicas    int32
+	completions int64
+	workload    bool
+	medium      Medium
+	scaled      string // see variant
+	marks       string // what the policy has written on it
+	rules       string // digests of the overriders, in order
+}
+
+// generation is a map that forgets what a whole turn did not ask for.
+type generation[K comparable, V any] struct{ now, before map[K]V }
+
+func (g *generation[K, V]) get(k K) (V, bool) {
+	v, ok := g.now[k]
+	if !ok {
+		if v, ok = g.before[k]; ok {
+			g.put(k, v)
+		}
+	}
+	return v, ok
+}
+
+func (g *generation[K, V]) put(k K, v V) {
+	if g.now == nil {
+		g.now = map[K]V{}
+	}
+	g.now[k] = v
+}
+
+func (g *generation[K, V]) turn() { g.before, g.now = g.now, make(map[K]V, len(g.now)) }
+
+// begin makes the memo ready for a plan with these customizations.
+func (m *Memo) begin(taught string) {
+	if m == nil {
+		return
+	}
+	if m.taught != taught {
+		*m = Memo{taught: taught}
+	}
+	m.variants.turn()
+	m.manifests.turn()
+}
+
+// variant returns what an API server would see of an object.
+func (m *Memo) variant(o *object.Object) variant {
+	if m == nil {
+		return newVariant(o)
+	}
+	v, ok := m.variants.get(o)
+	if !ok {
+		v = newVariant(o)
+		m.variants.put(o, v)
+	}
+	return v
+}
+
+// manifest returns the manifest of a recipe, which is from unless it is known.
+func (m *Memo) manifest(r recipe, from func() *result) *result {
+	if m == nil {
+		return from()
+	}
+	if b, ok := m.manifests.get(r); ok {
+		return &result{made: b}
+	}
+	out := from()
+	if out.err == nil {
+		m.manifests.put(r, out.made)
+	}
+	return out
+}
+
+// recipe says what the manifest of a class is made of.
+func (w *writer) recipe(t *template, v variant, k class, rules []*override.Rule) recipe {
+	r := recipe{
+		object: v.object, replicas: k.replicas, completions: k.completions, workload: t.policy != nil && t.isWorkload(),
+		medium: w.in.Medium, scaled: v.scaled, marks: fmt.Sprint(t.conflict(), t.preserved()),
+	}
+	var digests strings.Builder
+	for n, rule := range rules {
+		if k.rules[n] == 1 {
+			digests.WriteString(w.digest(rule))
+		}
+	}
+	r.rules = digests.String()
+	return r
+}
+
+// digest identifies what a rule does.
+func (w *writer) digest(r *override.Rule) string {
+	d, ok := w.digests[r]
+	if !ok {
+		data, err := json.Marshal(r.Overriders)
+		if err != nil {
+			panic("plan: overriders that were decoded from JSON do not encode: " + err.Error())
+		}
+		sum := sha256.Sum256(data)
+		d = string(sum[:16])
+		w.digests[r] = d
+	}
+	return d
+}
