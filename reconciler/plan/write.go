@@ -38,7 +38,8 @@ type writer struct {
 	blobIDs map[files.ID]int32
 	placed  [][]placed // by the cluster's index in the fleet
 	index   map[string]int
-	rules   map[*override.Rule][]bool // by the cluster's index: does the rule match?
+	matched map[string][]string // by rules, and by the cluster's index: which rules match
+	numbers map[*override.Rule]uint32
 	digests map[*override.Rule]string
 	paths   map[string]object.Ref
 	used    []map[string]bool          // namespaces with something in them, by the cluster's index
@@ -51,7 +52,7 @@ type placed struct{ ref, blob int32 }
 func newWriter(b *builder) *writer {
 	w := &writer{
 		builder: b, blobIDs: map[files.ID]int32{}, index: map[string]int{},
-		rules: map[*override.Rule][]bool{}, digests: map[*override.Rule]string{}, paths: map[string]object.Ref{},
+		matched: map[string][]string{}, numbers: map[*override.Rule]uint32{}, digests: map[*override.Rule]string{}, paths: map[string]object.Ref{},
 		placed: make([][]placed, len(b.fleet.Clusters())),
 	}
 	for i, c := range b.fleet.Clusters() {
@@ -110,8 +111,11 @@ func (w *writer) template(t *template, targets []target) {
 	var failed []*result
 	var suspended []string
 	homeless := false // it could not be written to a cluster that does not have it yet
+	matching, find := w.matcher(rules), w.finder()
+	var last class
+	var r *result // of last
 	for _, c := range targets {
-		i, ok := w.index[c.Name]
+		i, ok := find(c.Name)
 		if !ok {
 			continue
 		}
@@ -123,11 +127,12 @@ func (w *writer) template(t *template, targets []target) {
 			continue
 		}
 		v, n := t.in(c.Name)
-		k := class{variant: n, replicas: c.Replicas, completions: shareOf(shares, c.Name), rules: w.matching(rules, i)}
-		r, known := classes[k]
-		if !known {
-			r = w.encode(t, v, k, rules)
-			classes[k] = r
+		k := class{variant: n, replicas: c.Replicas, completions: shareOf(shares, c.Name), rules: matching(i)}
+		if r == nil || k != last {
+			if r, last = classes[k], k; r == nil {
+				r = w.encode(t, v, k, rules)
+				classes[k] = r
+			}
 		}
 		if r.err == nil {
 			w.placed[i] = append(w.placed[i], placed{ref, r.blob})
@@ -167,26 +172,68 @@ func (w *writer) tell(t *template, suspended []string, failed []*result) {
 	}
 }
 
+// matcher returns matching for some rules.
+func (w *writer) matcher(rules []*override.Rule) func(i int) string {
+	if len(rules) == 0 {
+		return func(int) string { return "" }
+	}
+	keys := w.matchings(rules)
+	return func(i int) string { return keys[i] }
+}
+
+// finder returns the indices of clusters that mostly come in the order of the fleet.
+func (w *writer) finder() func(name string) (int, bool) {
+	clusters, next := w.fleet.Clusters(), 0
+	return func(name string) (int, bool) {
+		i, ok := next, next < len(clusters) && clusters[next].Name == name
+		if !ok {
+			i, ok = w.index[name]
+		}
+		next = i + 1
+		return i, ok
+	}
+}
+
 // matching says which rules match the cluster with index i.
 func (w *writer) matching(rules []*override.Rule, i int) string {
 	if len(rules) == 0 {
 		return ""
 	}
-	key := make([]byte, len(rules))
-	for n, r := range rules {
-		matches, ok := w.rules[r]
+	return w.matchings(rules)[i]
+}
+
+// matchings says for each cluster which rules match it: a byte a rule. Many templates
+// have the same rules.
+func (w *writer) matchings(rules []*override.Rule) []string {
+	id := make([]byte, 0, 4*len(rules))
+	for _, r := range rules {
+		n, ok := w.numbers[r]
 		if !ok {
-			matches = make([]bool, len(w.placed))
-			for j, c := range w.fleet.Clusters() {
-				matches[j] = r.Clusters.Matches(c)
-			}
-			w.rules[r] = matches
+			n = uint32(len(w.numbers)) //nolint:gosec // a plan has far fewer rules
+			w.numbers[r] = n
 		}
-		if matches[i] {
-			key[n] = 1
-		}
+		id = binary.LittleEndian.AppendUint32(id, n)
 	}
-	return string(key)
+	if known, ok := w.matched[string(id)]; ok {
+		return known
+	}
+	clusters := w.fleet.Clusters()
+	keys, same := make([]string, len(clusters)), map[string]string{}
+	key := make([]byte, len(rules))
+	for i, c := range clusters {
+		for n, r := range rules {
+			key[n] = 0
+			if r.Clusters.Matches(c) {
+				key[n] = 1
+			}
+		}
+		if _, ok := same[string(key)]; !ok {
+			same[string(key)] = string(key)
+		}
+		keys[i] = same[string(key)]
+	}
+	w.matched[string(id)] = keys
+	return keys
 }
 
 // completions divides a Job's completions over its own clusters by their replicas

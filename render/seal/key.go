@@ -4,6 +4,7 @@ import (
 	"crypto/hkdf"
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"strconv"
 
 	"golang.org/x/crypto/argon2"
@@ -39,12 +40,9 @@ func Master(o object.Ref, canonical []byte) Key {
 	return k
 }
 
-// String says that it is a key, and not which: a key that is printed by mistake would
-// show the document.
-func (k Key) String() string { return "seal.Key" }
-
-// GoString is String, for the verb %#v.
-func (k Key) GoString() string { return k.String() }
+// Format says that it is a key, and not which, whatever the verb: a key that is
+// printed by mistake would show the document to whoever can guess.
+func (Key) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "seal.Key") }
 
 // purpose is what a derived value is for.
 type purpose string
