@@ -30,6 +30,37 @@ func FuzzUndefault(f *testing.F) {
 	})
 }
 
+// What shares most of itself with its template is undefaulted in a shorter way, to the
+// same.
+func TestUndefaultOfIsUndefault(t *testing.T) {
+	in := interpret.New()
+	for i, obj := range shop(t) {
+		defaulted, added := interpret.Default(obj)
+		labelled := maps.Clone(defaulted)
+		labelled["metadata"] = map[string]any{"name": "other", "labels": map[string]any{"a": "b"}}
+		changed := []map[string]any{defaulted, labelled}
+		for _, from := range []map[string]any{defaulted, labelled} {
+			for _, n := range []int32{0, 1, 2, 7} {
+				if scaled, err := in.Revise(from, n); err == nil {
+					changed = append(changed, scaled)
+				}
+			}
+		}
+		for n := range byte(20) {
+			c := decoded(t, asJSON(t, defaulted))
+			change(c, []byte{n * 5, n, n * 7, n + 1})
+			changed = append(changed, c)
+		}
+		for _, c := range changed {
+			check := frozen(t, c)
+			if d := cmp.Diff(interpret.Undefault(c, added), interpret.UndefaultOf(obj, defaulted, c, added)); d != "" {
+				t.Errorf("object %d: %s", i, d)
+			}
+			check()
+		}
+	}
+}
+
 // FuzzAnyObject puts every question to whatever is JSON.
 func FuzzAnyObject(f *testing.F) {
 	for _, obj := range shop(f) {

@@ -1,5 +1,11 @@
 package interpret
 
+import (
+	"maps"
+	"reflect"
+	"slices"
+)
+
 // Path is where Default put a value, and which. It is for Undefault only.
 type Path struct {
 	way   []step // to the map
@@ -121,4 +127,70 @@ func (s *step) from(node any) any {
 		return same
 	}
 	return nil
+}
+
+// UndefaultOf is Undefault for an object that was made from x by way of defaulted, which
+// with added is Default(x). What the object shares with defaulted need not be looked at:
+// where it differs in metadata and in the replicas of a workload alone, on which no
+// default depends, the rest is what it was in x.
+func UndefaultOf(x, defaulted, obj map[string]any, added []Path) map[string]any {
+	if len(added) == 0 {
+		return obj
+	}
+	inMetadata := func(p Path) bool {
+		return len(p.way) == 0 && p.key == "metadata" || len(p.way) > 0 && p.way[0].key == "metadata"
+	}
+	if slices.ContainsFunc(added, inMetadata) || !differsIn(defaulted, obj, "metadata", "spec") {
+		return Undefault(obj, added)
+	}
+	out := maps.Clone(x)
+	out["metadata"] = obj["metadata"]
+	if shared(defaulted["spec"], obj["spec"]) {
+		return out
+	}
+	was, ok := defaulted["spec"].(map[string]any)
+	is, hasSpec := obj["spec"].(map[string]any)
+	own, hasOwn := x["spec"].(map[string]any)
+	if !scaled(kindOf(obj)) || !ok || !hasSpec || !hasOwn || !differsIn(was, is, "replicas") {
+		return Undefault(obj, added)
+	}
+	if !shared(was["replicas"], is["replicas"]) {
+		own = maps.Clone(own)
+		own["replicas"] = is["replicas"]
+		out["spec"] = own
+	}
+	return out
+}
+
+// scaled reports a kind whose replicas are a field of their own.
+func scaled(k kind) bool { return k == deployment || k == replicaSet || k == statefulSet }
+
+// differsIn reports that two maps have the same keys and share all but some values.
+func differsIn(a, b map[string]any, keys ...string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for key, v := range b {
+		was, ok := a[key]
+		if !ok || !slices.Contains(keys, key) && !shared(was, v) {
+			return false
+		}
+	}
+	return true
+}
+
+// shared reports that two values are one: the same map or list, or equal scalars.
+func shared(a, b any) bool {
+	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
+	if x.Kind() != y.Kind() {
+		return false
+	}
+	switch x.Kind() {
+	case reflect.Map:
+		return x.UnsafePointer() == y.UnsafePointer()
+	case reflect.Slice:
+		return x.Len() == y.Len() && x.UnsafePointer() == y.UnsafePointer()
+	default:
+		return a == b
+	}
 }

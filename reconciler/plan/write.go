@@ -107,13 +107,11 @@ func (w *writer) template(t *template, targets []target) {
 	ref := w.ref(t.object.Ref())
 	rules := w.overrides.Rules(t.subject)
 	shares := completions(t)
-	classes := map[class]*result{}
+	classes := classes{encode: func(k class, v variant) *result { return w.encode(t, v, k, rules) }, known: map[class]*result{}}
 	var failed []*result
 	var suspended []string
 	homeless := false // it could not be written to a cluster that does not have it yet
 	matching, find := w.matcher(rules), w.finder()
-	var last class
-	var r *result // of last
 	for _, c := range targets {
 		i, ok := find(c.Name)
 		if !ok {
@@ -128,12 +126,7 @@ func (w *writer) template(t *template, targets []target) {
 		}
 		v, n := t.in(c.Name)
 		k := class{variant: n, replicas: c.Replicas, completions: shareOf(shares, c.Name), rules: matching(i)}
-		if r == nil || k != last {
-			if r, last = classes[k], k; r == nil {
-				r = w.encode(t, v, k, rules)
-				classes[k] = r
-			}
-		}
+		r := classes.result(k, v)
 		if r.err == nil {
 			w.placed[i] = append(w.placed[i], placed{ref, r.blob})
 			continue
@@ -148,6 +141,25 @@ func (w *writer) template(t *template, targets []target) {
 		w.keepElsewhere(ref, targets)
 	}
 	w.tell(t, suspended, failed)
+}
+
+// classes are the results of a template.
+type classes struct {
+	encode func(class, variant) *result
+	known  map[class]*result
+	last   class // which the next cluster is often in, too
+	is     *result
+}
+
+func (c *classes) result(k class, v variant) *result {
+	if c.is != nil && k == c.last {
+		return c.is
+	}
+	if c.last, c.is = k, c.known[k]; c.is == nil {
+		c.is = c.encode(k, v)
+		c.known[k] = c.is
+	}
+	return c.is
 }
 
 // shareOf returns the completions of a cluster, -1 for as many as are written.
@@ -292,7 +304,7 @@ func (w *writer) make(t *template, v variant, k class, rules []*override.Rule) *
 	if err := sameName(v.object, content); err != nil {
 		return &result{err: overrideFailed(t, rules[0], err)}
 	}
-	content = interpret.Prune(interpret.Undefault(content, v.added))
+	content = interpret.Prune(interpret.UndefaultOf(v.object.Content(), v.content, content, v.added))
 	if w.in.Medium == Branch {
 		content = interpret.Owned(content)
 	}
