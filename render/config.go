@@ -31,7 +31,7 @@ type ConfigSpec struct {
 	Scan       Scan    `json:"scan"`
 	Publish    Publish `json:"publish"`
 	Namespaces string  `json:"namespaces"` // NamespacesUsed, NamespacesAll or NamespacesNone
-	Secrets    string  `json:"secrets"`    // SecretsRefuse, SecretsAllow or SecretsEncrypt
+	Secrets    string  `json:"secrets"`    // SecretsRefuse or SecretsAllow
 	Guard      Guard   `json:"guard"`
 }
 
@@ -45,9 +45,8 @@ const (
 
 // What happens to plain Secrets on branches.
 const (
-	SecretsRefuse  = "refuse"
-	SecretsAllow   = "allow"
-	SecretsEncrypt = "encrypt"
+	SecretsRefuse = "refuse"
+	SecretsAllow  = "allow"
 )
 
 // What happens to the hooks of charts on branches: they are left out, or get the

@@ -67,6 +67,9 @@ func Build(in Input) Plan {
 
 // newBuilder reads the input: it mends, loads the policies and the fleet.
 func newBuilder(in *Input) *builder {
+	if in.Memo == nil {
+		in.Memo = NewMemo()
+	}
 	b := &builder{
 		in: in, schedulers: map[*policies.Propagation]*place.Scheduler{},
 		plan:   Plan{Revision: in.Source.Revision, Config: in.Source.Config, Time: in.Now},

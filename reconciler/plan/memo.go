@@ -8,18 +8,20 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/seal"
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
 // Memo remembers from one plan to the next what was made of objects, so that a plan
 // costs what changed. It changes speed only: an object is known by its identity, which a
 // cache of decoded files keeps, and what is made of it by all that goes into it. What
-// two plans in a row did not ask for is forgotten. A Memo serves one plan at a time; nil
-// remembers nothing.
+// two plans in a row did not ask for is forgotten. A Memo serves one plan at a time.
 type Memo struct {
 	taught    string // the customizations that it is true for
 	variants  generation[*object.Object, variant]
 	manifests generation[recipe, *files.Blob]
+	masters   generation[files.ID, seal.Key]
+	sealed    generation[sealing, *files.Blob]
 }
 
 // NewMemo returns an empty memo.
@@ -61,21 +63,17 @@ func (g *generation[K, V]) turn() { g.before, g.now = g.now, make(map[K]V, len(g
 
 // begin makes the memo ready for a plan with these customizations.
 func (m *Memo) begin(taught string) {
-	if m == nil {
-		return
-	}
 	if m.taught != taught {
 		*m = Memo{taught: taught}
 	}
 	m.variants.turn()
 	m.manifests.turn()
+	m.masters.turn()
+	m.sealed.turn()
 }
 
 // variant returns what an API server would see of an object.
 func (m *Memo) variant(o *object.Object) variant {
-	if m == nil {
-		return newVariant(o)
-	}
 	v, ok := m.variants.get(o)
 	if !ok {
 		v = newVariant(o)
@@ -86,9 +84,6 @@ func (m *Memo) variant(o *object.Object) variant {
 
 // manifest returns the manifest of a recipe, which is from unless it is known.
 func (m *Memo) manifest(r recipe, from func() *result) *result {
-	if m == nil {
-		return from()
-	}
 	if b, ok := m.manifests.get(r); ok {
 		return &result{made: b}
 	}
@@ -97,6 +92,26 @@ func (m *Memo) manifest(r recipe, from func() *result) *result {
 		m.manifests.put(r, out.made)
 	}
 	return out
+}
+
+// seal returns a document encrypted, by seal with the key of master unless it is known.
+// The key is what takes long.
+func (m *Memo) seal(s sealing, encrypt func(seal.Key) ([]byte, error), master func() seal.Key) (*files.Blob, error) {
+	if b, ok := m.sealed.get(s); ok {
+		return b, nil
+	}
+	key, ok := m.masters.get(s.document)
+	if !ok {
+		key = master()
+		m.masters.put(s.document, key)
+	}
+	data, err := encrypt(key)
+	if err != nil {
+		return nil, err
+	}
+	b := files.NewBlob(data)
+	m.sealed.put(s, b)
+	return b, nil
 }
 
 // recipe says what the manifest of a class is made of.

@@ -76,7 +76,8 @@ type Input struct {
 	// Held are clusters that are held, with the reasons, whatever the guard says: those
 	// of the plan that is rebuilt. A plan of its own leaves it nil.
 	Held map[string]string
-	// Memo remembers what plans before this one made. It changes no result.
+	// Memo remembers what plans before this one made. It changes no result; nil is an
+	// empty one.
 	Memo *Memo
 }
 

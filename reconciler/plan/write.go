@@ -41,6 +41,7 @@ type writer struct {
 	matched map[string][]string // by rules, and by the cluster's index: which rules match
 	numbers map[*override.Rule]uint32
 	digests map[*override.Rule]string
+	seals   sealer
 	paths   map[string]object.Ref
 	used    []map[string]bool          // namespaces with something in them, by the cluster's index
 	kept    map[releaseID][]object.Ref // of releases that could not be rendered
@@ -53,7 +54,7 @@ func newWriter(b *builder) *writer {
 	w := &writer{
 		builder: b, blobIDs: map[files.ID]int32{}, index: map[string]int{},
 		matched: map[string][]string{}, numbers: map[*override.Rule]uint32{}, digests: map[*override.Rule]string{}, paths: map[string]object.Ref{},
-		placed: make([][]placed, len(b.fleet.Clusters())),
+		placed: make([][]placed, len(b.fleet.Clusters())), seals: b.newSealer(),
 	}
 	for i, c := range b.fleet.Clusters() {
 		w.index[c.Name] = i
@@ -89,6 +90,7 @@ type class struct {
 	replicas    int32
 	completions int64  // -1: as written
 	rules       string // one byte a rule: does it match there?
+	recipients  string // of a plain Secret: to whom it is encrypted
 }
 
 // result is the manifest of a class: a blob, or why there is none.
@@ -126,6 +128,9 @@ func (w *writer) template(t *template, targets []target) {
 		}
 		v, n := t.in(c.Name)
 		k := class{variant: n, replicas: c.Replicas, completions: shareOf(shares, c.Name), rules: matching(i)}
+		if isSecret(v.object) {
+			k.recipients = w.seals.recipients[i]
+		}
 		r := classes.result(k, v)
 		if r.err == nil {
 			w.placed[i] = append(w.placed[i], placed{ref, r.blob})
@@ -269,14 +274,14 @@ func completions(t *template) map[string]int64 {
 // encode returns the manifest of a class: replicas, completions, overrides, then what
 // Karmada prunes and marks.
 func (w *writer) encode(t *template, v variant, k class, rules []*override.Rule) *result {
-	if d := w.secret(v.object); d != nil {
-		return &result{err: d}
-	}
 	var r *result
 	if raw, sealed := v.object.Sealed(); sealed {
 		r = w.sealed(t, k, raw)
 	} else {
 		r = w.in.Memo.manifest(w.recipe(t, v, k, rules), func() *result { return w.make(t, v, k, rules) })
+	}
+	if r.err == nil && isSecret(v.object) {
+		r = w.protect(v.object, r, k.recipients)
 	}
 	if r.err == nil {
 		r.blob = w.blob(r.made)
@@ -361,38 +366,6 @@ func (*writer) sealed(t *template, k class, raw []byte) *result {
 		}}
 	}
 	return &result{made: files.NewBlob(raw)}
-}
-
-// secret refuses a plain Secret on a branch, where everybody who reads the
-// repository would read it.
-func (w *writer) secret(o *object.Object) *diag.Diagnostic {
-	if r := o.Ref(); r.Kind != "Secret" || r.Group != "" {
-		return nil
-	}
-	if _, sealed := o.Sealed(); sealed || isEmpty(o.Content()["data"]) && isEmpty(o.Content()["stringData"]) {
-		return nil
-	}
-	d := diag.Diagnostic{
-		Code: "plain-secret", Severity: diag.Warning, Pos: o.Pos(),
-		Message: o.Ref().String() + " holds its values in plain text",
-		Hint:    "encrypt it with SOPS or Sealed Secrets, or use an ExternalSecret",
-	}
-	switch {
-	case w.in.Source.Config.Secrets == render.SecretsAllow:
-		return nil
-	case w.in.Medium == Branch:
-		d.Severity = diag.Error
-		d.Message += ", which a branch would show to everybody who can read it"
-		d.Hint += "; or set secrets: allow in " + render.ConfigFile
-		return &d
-	}
-	w.report(d)
-	return nil
-}
-
-func isEmpty(v any) bool {
-	m, ok := v.(map[string]any)
-	return v == nil || ok && len(m) == 0
 }
 
 // marked returns content with what delivered manifests carry.
@@ -494,7 +467,7 @@ func (w *writer) bound() {
 			}
 			ref := w.ref(o.Ref())
 			t := &template{variant: variant{object: o, content: o.Content()}}
-			r := w.encode(t, t.variant, class{completions: -1}, nil)
+			r := w.encode(t, t.variant, class{completions: -1, recipients: w.seals.recipients[i]}, nil)
 			if r.err != nil {
 				w.report(*r.err)
 				w.keepPublished(ref, i, cluster)
