@@ -47,19 +47,15 @@ func coldAgainstGit(s bench.Shape) func(*workbench) (measured, error) {
 		if err != nil {
 			return m, err
 		}
-		trees, err := planned(b.ctx, bench.New(s))
-		if err != nil {
+		dir := filepath.Join(b.dir, strconv.Itoa(b.rows))
+		if err := b.streams(dir, s, "", ""); err != nil {
 			return m, err
 		}
-		stream, err := trees.stream()
-		if err != nil {
-			return m, err
-		}
-		bare := filepath.Join(b.dir, strconv.Itoa(b.rows), "floor.git")
+		bare := filepath.Join(dir, "floor.git")
 		if _, err := b.do("", "git", "init", "-q", "--bare", bare); err != nil {
 			return m, err
 		}
-		floor, err := b.feed(bare, stream, "git", "fast-import", "--quiet")
+		floor, err := b.feed(bare, filepath.Join(dir, "first.stream"), "git", "fast-import", "--quiet")
 		m.peer = floor.wall
 		return m, err
 	}

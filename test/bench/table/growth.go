@@ -21,19 +21,15 @@ func growth(b *workbench) (measured, error) {
 	if err != nil {
 		return measured{}, err
 	}
-	t, err := planned(b.ctx, bench.New(shape))
-	if err != nil {
-		return measured{}, err
-	}
 	floor := filepath.Join(dir, "floor.git")
 	if _, err := b.do("", "git", "init", "-q", "--bare", floor); err != nil {
 		return measured{}, err
 	}
-	first, err := t.stream()
-	if err != nil {
+	const changed = "manifests/team-19/configmap/app-00099.yaml"
+	if err := b.streams(dir, shape, changed, ""); err != nil {
 		return measured{}, err
 	}
-	if _, err := b.feed(floor, first, "git", "fast-import", "--quiet"); err != nil {
+	if _, err := b.feed(floor, filepath.Join(dir, "first.stream"), "git", "fast-import", "--quiet"); err != nil {
 		return measured{}, err
 	}
 	c := &controller{src: src}
@@ -49,7 +45,10 @@ func growth(b *workbench) (measured, error) {
 			return m, err
 		}
 		text := strings.Repeat("option = value\n    ", 40) + strings.Repeat(now+"\n    ", i+1)
-		if _, err := b.feed(floor, t.change("manifests/team-19/configmap/app-00099.yaml", []byte(text)), "git", "fast-import", "--quiet"); err != nil {
+		if err := b.streams(dir, shape, changed, text); err != nil {
+			return m, err
+		}
+		if _, err := b.feed(floor, filepath.Join(dir, "change.stream"), "git", "fast-import", "--quiet"); err != nil {
 			return m, err
 		}
 	}

@@ -33,10 +33,14 @@ func main() {
 func run(ctx context.Context) error {
 	rows := flag.String("rows", "", "measure only the rows whose names match this regular expression")
 	warm := flag.String("warm", "", "measure one warm row in this process; the program calls itself so")
+	stream := flag.String("stream", "", "write what fast-import is told; the program calls itself so")
 	dir := flag.String("dir", "", "the folder of a warm row")
 	flag.Parse()
 	if *warm != "" {
 		return warmRow(ctx, *warm, *dir)
+	}
+	if *stream != "" {
+		return writeStreams(ctx, *stream, *dir)
 	}
 	which, err := regexp.Compile(*rows)
 	if err != nil {

@@ -3,7 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/render"
@@ -16,6 +19,49 @@ type trees struct {
 	clusters []plan.Cluster
 	marks    map[files.ID]int
 	out      bytes.Buffer
+}
+
+// streams has this program write what fast-import is to be told, first.stream and
+// change.stream, into a folder. A process of its own does it: the memory of a program
+// that this one starts is measured with what this one ever had.
+func (b *workbench) streams(dir string, s bench.Shape, path, text string) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(told{s, path, text})
+	if err != nil {
+		return err
+	}
+	_, err = b.do("", program, "-stream", string(data), "-dir", dir)
+	return err
+}
+
+// told is what streams are about: the first trees of a shape, then another content of a
+// file of each.
+type told struct {
+	Shape      bench.Shape
+	Path, Text string
+}
+
+// writeStreams writes the streams.
+func writeStreams(ctx context.Context, text, dir string) error {
+	var about told
+	if err := json.Unmarshal([]byte(text), &about); err != nil {
+		return fmt.Errorf("reading -stream: %w", err)
+	}
+	t, err := planned(ctx, bench.New(about.Shape))
+	if err != nil {
+		return err
+	}
+	first, err := t.stream()
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "first.stream"), first, 0o600); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "change.stream"), t.change(about.Path, []byte(about.Text)), 0o600)
 }
 
 func planned(ctx context.Context, s *bench.Source) (*trees, error) {

@@ -16,7 +16,6 @@ import (
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/sources/git"
-	"github.com/waybill-dev/waybill/test/bench"
 )
 
 // rounds is how often a warm row is repeated in its process; the best counts, for a
@@ -230,11 +229,10 @@ func warmAgainstGit(b *workbench) (measured, error) {
 	if err != nil {
 		return m, err
 	}
-	t, err := planned(b.ctx, bench.New(regional))
-	if err != nil {
+	if err := b.streams(dir, regional, "manifests/team-19/configmap/app-00999.yaml", strings.Repeat("another: line\n", 70)); err != nil {
 		return m, err
 	}
-	written, err := b.feed(work, t.change("manifests/team-19/configmap/app-00999.yaml", []byte(strings.Repeat("another: line\n", 70))), "git", "fast-import", "--quiet")
+	written, err := b.feed(work, filepath.Join(dir, "change.stream"), "git", "fast-import", "--quiet")
 	if err != nil {
 		return m, err
 	}

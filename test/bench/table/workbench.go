@@ -43,13 +43,21 @@ func (b *workbench) folder() (string, error) {
 
 // do runs a program in a folder and says what it cost.
 func (b *workbench) do(dir, name string, args ...string) (measured, error) {
-	return b.feed(dir, nil, name, args...)
+	return b.feed(dir, "", name, args...)
 }
 
-// feed runs a program with a standard input.
-func (b *workbench) feed(dir string, stdin []byte, name string, args ...string) (measured, error) {
+// feed runs a program with a file for its standard input.
+func (b *workbench) feed(dir, stdin, name string, args ...string) (measured, error) {
 	cmd := exec.CommandContext(b.ctx, name, args...) //nolint:gosec // the rows' own programs
-	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(stdin)
+	cmd.Dir = dir
+	if stdin != "" {
+		f, err := os.Open(stdin) //nolint:gosec // the rows' own file
+		if err != nil {
+			return measured{}, fmt.Errorf("opening an input: %w", err)
+		}
+		defer f.Close()
+		cmd.Stdin = f
+	}
 	cmd.Env = append(os.Environ(), "GIT_AUTHOR_NAME=bench", "GIT_AUTHOR_EMAIL=bench@example.com", "GIT_COMMITTER_NAME=bench", "GIT_COMMITTER_EMAIL=bench@example.com", "GIT_CONFIG_GLOBAL=/dev/null")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
