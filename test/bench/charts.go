@@ -12,14 +12,11 @@ import (
 // a policy sends to every cluster, with other values in each region.
 func Charts(clusters, regions int) *Source {
 	src := &Source{data: map[string][]byte{}}
-	var fleet, rules strings.Builder
-	for i := range clusters {
-		fmt.Fprintf(&fleet, clusterText, i, i%regions, i)
-	}
+	src.fleet(clusters, regions)
+	var rules strings.Builder
 	for i := range regions {
 		fmt.Fprintf(&rules, "  - targetCluster: {labelSelector: {matchLabels: {region: r%d}}}\n    overriders:\n      plaintext: [{operator: replace, path: /spec/values/region, value: r%d}]\n", i, i)
 	}
-	src.add("fleet/clusters.yaml", fleet.String())
 	src.add("policies/release.yaml", releasePolicy+rules.String())
 	src.add("apps/release.yaml", releaseText)
 	for name, text := range ChartFiles() {

@@ -33,11 +33,7 @@ type Source struct {
 // New generates a source.
 func New(s Shape) *Source {
 	src := &Source{data: map[string][]byte{}}
-	var b strings.Builder
-	for i := range s.Clusters {
-		fmt.Fprintf(&b, clusterText, i, i%s.Regions, i)
-	}
-	src.add("fleet/clusters.yaml", b.String())
+	src.fleet(s.Clusters, s.Regions)
 	for i := range s.Templates {
 		namespace := fmt.Sprintf("team-%02d", i%20)
 		tier := "plain"
@@ -50,6 +46,18 @@ func New(s Shape) *Source {
 	src.add("policies/overrides.yaml", overrides(s))
 	slices.SortFunc(src.files, func(a, b sources.File) int { return strings.Compare(a.Path, b.Path) })
 	return src
+}
+
+// fleet adds the clusters, a thousand a file.
+func (s *Source) fleet(clusters, regions int) {
+	var b strings.Builder
+	for i := range clusters {
+		fmt.Fprintf(&b, clusterText, i, i%regions, i)
+		if i%1000 == 999 || i+1 == clusters {
+			s.add(fmt.Sprintf("fleet/clusters-%d.yaml", i/1000), b.String())
+			b.Reset()
+		}
+	}
 }
 
 func (s *Source) add(path, text string) {

@@ -65,7 +65,7 @@ func (b *workbench) feed(dir, stdin, name string, args ...string) (measured, err
 	err := cmd.Run()
 	m := measured{wall: time.Since(start)}
 	if err != nil {
-		return m, fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, out.Bytes())
+		return m, fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, out.Bytes()[:min(out.Len(), 2000)])
 	}
 	m.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
