@@ -44,20 +44,20 @@ func decode(text string) ([]byte, error) {
 // verify holds the characters behind the prefix against the checksum in them: the
 // polynomial that the prefix and they make has the remainder 1.
 func verify(body string) error {
-	sum := uint32(1)
-	for _, c := range prefix {
-		sum = step(sum, byte(c)>>5)
+	sum := 1
+	for i := range len(prefix) {
+		sum = step(sum, int(prefix[i])>>5)
 	}
 	sum = step(sum, 0)
-	for _, c := range prefix {
-		sum = step(sum, byte(c)&31)
+	for i := range len(prefix) {
+		sum = step(sum, int(prefix[i])&31)
 	}
 	for i := range len(body) {
 		bits := strings.IndexByte(alphabet, body[i])
 		if bits < 0 {
 			return errors.New("it has a character that Bech32 has not")
 		}
-		sum = step(sum, byte(bits))
+		sum = step(sum, bits)
 	}
 	if sum != 1 {
 		return errors.New("its checksum is wrong")
@@ -65,11 +65,11 @@ func verify(body string) error {
 	return nil
 }
 
-// step takes five bits more into the remainder.
-func step(sum uint32, bits byte) uint32 {
+// step takes five bits more into the remainder, which has thirty.
+func step(sum, bits int) int {
 	top := sum >> 25
-	sum = sum&0x1ffffff<<5 ^ uint32(bits)
-	for i, g := range [...]uint32{0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3} {
+	sum = sum&0x1ffffff<<5 ^ bits
+	for i, g := range [...]int{0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3} {
 		if top>>i&1 == 1 {
 			sum ^= g
 		}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -37,9 +38,7 @@ func secret(fields map[string]any) map[string]any {
 		"metadata":   map[string]any{"name": "login", "namespace": "shop"},
 		"type":       "Opaque",
 	}
-	for k, v := range fields {
-		content[k] = v
-	}
+	maps.Copy(content, fields)
 	return content
 }
 
@@ -306,7 +305,7 @@ func TestWhatIsChangedDoesNotOpen(t *testing.T) {
 }
 
 func FuzzOpenUndoesSeal(f *testing.F) {
-	f.Add("user", "c2VjcmV0", "pass", "line\nline\n", "2020-01-01")
+	f.Add("user", "c2VjcmV0", "pass", "one\ntwo\n", "2020-01-01")
 	f.Add("", "", "a:b", "ENC[AES256_GCM,data:,iv:,tag:,type:str]", "null")
 	f.Add("data", "x", "sops", "\u2028", "0")
 	f.Fuzz(func(t *testing.T, k1, v1, k2, v2, note string) {
