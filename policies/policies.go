@@ -86,14 +86,27 @@ type Set struct {
 // policy, on which a policy may depend.
 func Claims(o *object.Object) bool { return o.Ref().Group == "policy.karmada.io" }
 
+// Cache remembers what objects decoded to. It changes speed only. Nil remembers nothing.
+type Cache interface {
+	Decoded(o *object.Object) (Decoded, bool)
+	Keep(o *object.Object, d Decoded)
+}
+
+// Decoded is what an object of the policy groups decodes to, defaulted, and what is wrong
+// with it. Nothing modifies it.
+type Decoded struct {
+	value any // nil if it does not decode
+	wrong []diag.Diagnostic
+}
+
 // Load splits objects into what steers and the templates.
-func Load(objs []*object.Object) (set Set, templates []*object.Object, diags []diag.Diagnostic) {
+func Load(objs []*object.Object, c Cache) (set Set, templates []*object.Object, diags []diag.Diagnostic) {
 	for _, o := range objs {
 		if !render.IsPolicyGroup(o.Ref().Group) {
 			templates = append(templates, o)
 			continue
 		}
-		diags = append(diags, set.add(o)...)
+		diags = append(diags, set.add(o, c)...)
 	}
 	slices.SortFunc(set.Propagation, func(a, b *Propagation) int { return a.Object.Ref().Compare(b.Object.Ref()) })
 	slices.SortFunc(set.Override, func(a, b *Override) int { return a.Object.Ref().Compare(b.Object.Ref()) })
@@ -111,7 +124,7 @@ func sortByRef[T any](ls []Located[T]) {
 }
 
 // add decodes one object and files it.
-func (s *Set) add(o *object.Object) []diag.Diagnostic {
+func (s *Set) add(o *object.Object, c Cache) []diag.Diagnostic {
 	r := o.Ref()
 	if !karmada.Known(o.APIVersion(), r.Kind) {
 		s.Broken = append(s.Broken, render.Broken{Ref: r})
@@ -121,21 +134,35 @@ func (s *Set) add(o *object.Object) []diag.Diagnostic {
 			Hint:    "check apiVersion and kind; policies are policy.karmada.io/v1alpha1, clusters cluster.karmada.io/v1alpha1",
 		}}
 	}
+	d, known := Decoded{}, false
+	if c != nil {
+		d, known = c.Decoded(o)
+	}
+	if !known {
+		d = decode(o)
+	}
+	if !known && c != nil {
+		c.Keep(o, d)
+	}
+	if d.value == nil || diag.HasErrors(d.wrong) {
+		s.Broken = append(s.Broken, render.Broken{Ref: r})
+		return d.wrong
+	}
+	return slices.Concat(d.wrong, s.file(o, d.value))
+}
+
+// decode decodes, validates and defaults an object.
+func decode(o *object.Object) Decoded {
 	data, err := json.Marshal(o.Content())
 	if err != nil {
 		panic("policies: a decoded manifest is no JSON: " + err.Error())
 	}
-	x, wrong := karmada.Decode(o.APIVersion(), r.Kind, data)
+	x, wrong := karmada.Decode(o.APIVersion(), o.Ref().Kind, data)
 	if x != nil {
 		wrong = append(wrong, karmada.Validate(x)...)
 		karmada.Default(x)
 	}
-	diags := located(o, wrong)
-	if x == nil || diag.HasErrors(diags) {
-		s.Broken = append(s.Broken, render.Broken{Ref: r})
-		return diags
-	}
-	return append(diags, s.file(o, x)...)
+	return Decoded{value: x, wrong: located(o, wrong)}
 }
 
 // file puts a decoded object where it acts.

@@ -59,7 +59,7 @@ func (g *getter) show(items any, head []string, rows [][]string) error {
 func (g *getter) wants(namespace string) bool { return g.namespace == "" || g.namespace == namespace }
 
 func (g *getter) clusters() error {
-	set, _, _ := policies.Load(g.in.Source.Objects)
+	set, _, _ := policies.Load(g.in.Source.Objects, nil)
 	objects := map[string]int{}
 	for _, c := range g.plan.Clusters {
 		objects[c.Name] = c.Objects
@@ -75,7 +75,7 @@ func (g *getter) clusters() error {
 }
 
 func (g *getter) policies() error {
-	set, _, _ := policies.Load(g.in.Source.Objects)
+	set, _, _ := policies.Load(g.in.Source.Objects, nil)
 	claims := map[*object.Object]int{}
 	for _, d := range g.plan.Decisions {
 		if d.Policy != nil {

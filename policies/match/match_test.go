@@ -30,7 +30,7 @@ func load(t *testing.T, docs ...string) []*policies.Propagation {
 		d := object.Decode("p.yaml", []byte("apiVersion: policy.karmada.io/v1alpha1\nkind: "+kind+"\nmetadata: "+meta+"\nspec: {priority: "+priority+", resourceSelectors: [{apiVersion: apps/v1, kind: Deployment"+selector+"}]}\n"))
 		objs = append(objs, d.Objects...)
 	}
-	set, _, diags := policies.Load(objs)
+	set, _, diags := policies.Load(objs, nil)
 	if diag.HasErrors(diags) || len(set.Propagation) != len(docs) {
 		t.Fatal(diags)
 	}

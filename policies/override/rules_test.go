@@ -29,7 +29,7 @@ func TestRulesApplyFromTheLooseToTheClose(t *testing.T) {
 		rule := "{overriders: {labelsOverrider: [{operator: add, value: {k: v}}]}}"
 		fmt.Fprintf(&file, "---\napiVersion: policy.karmada.io/v1alpha1\nkind: %s\nmetadata: %s\nspec: {%soverrideRules: [%s, %s]}\n", p.kind, p.meta, p.selectors, rule, rule)
 	}
-	set, _, diags := policies.Load(manifests.Decode("p.yaml", []byte(file.String())).Objects)
+	set, _, diags := policies.Load(manifests.Decode("p.yaml", []byte(file.String())).Objects, nil)
 	if diag.HasErrors(diags) {
 		t.Fatal(diags)
 	}

@@ -90,11 +90,11 @@ func newBuilder(in *Input) *builder {
 // the place of releases that no policy selects.
 func (b *builder) load() {
 	objs := b.releases.unfoldUnselected(b.mender.mend(b.in.Source.Objects, b.in.Source.Broken, unbound))
-	set, objects, diags := policies.Load(objs)
+	set, objects, diags := policies.Load(objs, b.in.Memo)
 	b.report(diags...)
 	if len(set.Broken) > 0 {
 		if mended := b.mender.mend(objs, set.Broken, unbound); len(mended) > 0 {
-			set, objects, _ = policies.Load(mended)
+			set, objects, _ = policies.Load(mended, b.in.Memo)
 		}
 	}
 	b.set, b.objects = set, objects
@@ -187,20 +187,22 @@ func (b *builder) count() {
 
 // join makes the fleet of the registered clusters.
 func (b *builder) join() {
-	clusters := make([]karmada.Cluster, 0, len(b.set.Clusters))
-	for _, c := range b.set.Clusters {
-		clusters = append(clusters, c.Spec)
-	}
-	taints := make([]*karmada.ClusterTaintPolicy, 0, len(b.set.Taints))
-	for _, p := range b.set.Taints {
-		taints = append(taints, p.Value)
-	}
-	clusters, err := fleet.Tainted(clusters, taints)
-	if err != nil {
-		panic("plan: a validated taint policy does not compile: " + err.Error())
-	}
-	b.fleet = fleet.New(clusters)
-	b.plan.FleetDigest = digest(clusters)
+	joined := b.in.Memo.fleet(&b.set, func() joined {
+		clusters := make([]karmada.Cluster, 0, len(b.set.Clusters))
+		for _, c := range b.set.Clusters {
+			clusters = append(clusters, c.Spec)
+		}
+		taints := make([]*karmada.ClusterTaintPolicy, 0, len(b.set.Taints))
+		for _, p := range b.set.Taints {
+			taints = append(taints, p.Value)
+		}
+		clusters, err := fleet.Tainted(clusters, taints)
+		if err != nil {
+			panic("plan: a validated taint policy does not compile: " + err.Error())
+		}
+		return joined{fleet: fleet.New(clusters), digest: digest(clusters)}
+	})
+	b.fleet, b.plan.FleetDigest = joined.fleet, joined.digest
 	b.claims = match.New(b.set.Propagation)
 	overrides, err := override.New(b.set.Override)
 	if err != nil {
@@ -225,6 +227,7 @@ func (b *builder) report(ds ...diag.Diagnostic) { b.plan.Diags = append(b.plan.D
 func (b *builder) layOut() {
 	g := guard{rules: b.in.Source.Config.Guard, unsure: b.mender.unsure, moved: b.mender.moved, cause: b.cause, stays: func(r object.Ref) bool { return b.byRef[r] != nil }, seen: map[[2]files.ID]lost{}}
 	trees := tree.NewBuilder()
+	b.out.rank()
 	groups := map[string]Cluster{} // by what is placed
 	for i, c := range b.fleet.Clusters() {
 		before := b.in.Published[c.Name]

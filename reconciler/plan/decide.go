@@ -160,13 +160,26 @@ func (b *builder) schedule(t *template) {
 		b.stay(t)
 		return
 	}
-	d := s.Schedule(r)
+	d := b.in.Memo.schedule(b.placing(t), func() place.Decision { return s.Schedule(r) })
 	defer b.countVariants(t)
 	t.own, t.decision.Reason, t.decision.Message = d.Targets, string(d.Reason), d.Message
 	t.decision.Group = d.Group
 	if d.Reason != place.Success {
 		b.unplaced(t, d)
 	}
+}
+
+// placing is all that a decision about t follows from; the zero value for a decision that
+// is not worth remembering.
+func (b *builder) placing(t *template) placing {
+	if t.part != nil || t.isRelease() || b.alsoServed(t) != nil {
+		return placing{}
+	}
+	p := placing{object: t.object, scaled: t.scaled, policy: t.policy.Object, fleet: b.plan.FleetDigest, fresh: t.fresh}
+	if before := b.previous(t); len(before) > 0 {
+		p.first, p.clusters = &before[0], len(before)
+	}
+	return p
 }
 
 // request is what t asks of its policy's scheduler.

@@ -4,9 +4,14 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/fleet"
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/override"
+	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/seal"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -18,6 +23,9 @@ import (
 // two plans in a row did not ask for is forgotten. A Memo serves one plan at a time.
 type Memo struct {
 	taught    string // the customizations that it is true for
+	joined    joined
+	policies  generation[*object.Object, policies.Decoded]
+	decisions generation[placing, place.Decision]
 	variants  generation[*object.Object, variant]
 	manifests generation[recipe, *files.Blob]
 	masters   generation[files.ID, seal.Key]
@@ -37,6 +45,31 @@ type recipe struct {
 	scaled      string // see variant
 	marks       string // what the policy has written on it
 	rules       string // digests of the overriders, in order
+}
+
+// placing is all that a decision follows from. The previous one is known by the list that
+// it is in.
+type placing struct {
+	object, policy *object.Object
+	fleet          string // its digest
+	scaled         string // see variant
+	fresh          bool
+	first          *karmada.TargetCluster
+	clusters       int
+}
+
+// schedule returns the decision about a placing, which is from unless it is known. Nobody
+// may modify its targets.
+func (m *Memo) schedule(p placing, from func() place.Decision) place.Decision {
+	if p == (placing{}) {
+		return from()
+	}
+	d, ok := m.decisions.get(p)
+	if !ok {
+		d = from()
+		m.decisions.put(p, d)
+	}
+	return d
 }
 
 // generation is a map that forgets what a whole turn did not ask for.
@@ -66,10 +99,41 @@ func (m *Memo) begin(taught string) {
 	if m.taught != taught {
 		*m = Memo{taught: taught}
 	}
+	m.policies.turn()
+	m.decisions.turn()
 	m.variants.turn()
 	m.manifests.turn()
 	m.masters.turn()
 	m.sealed.turn()
+}
+
+// Decoded implements policies.Cache.
+func (m *Memo) Decoded(o *object.Object) (policies.Decoded, bool) { return m.policies.get(o) }
+
+// Keep implements policies.Cache.
+func (m *Memo) Keep(o *object.Object, d policies.Decoded) { m.policies.put(o, d) }
+
+// joined is a fleet, its digest, and the objects that it was made of.
+type joined struct {
+	fleet  fleet.Fleet
+	digest string
+	of     []*object.Object
+}
+
+// fleet returns the fleet of a set, which is from unless it is known.
+func (m *Memo) fleet(s *policies.Set, from func() joined) joined {
+	of := make([]*object.Object, 0, len(s.Clusters)+len(s.Taints))
+	for _, c := range s.Clusters {
+		of = append(of, c.Object)
+	}
+	for _, t := range s.Taints {
+		of = append(of, t.Object)
+	}
+	if m.joined.of == nil || !slices.Equal(m.joined.of, of) {
+		m.joined = from()
+		m.joined.of = of
+	}
+	return m.joined
 }
 
 // variant returns what an API server would see of an object.

@@ -74,7 +74,7 @@ func (m *mender) restore(objs, good []*object.Object, b render.Broken) []*object
 func (m *mender) isUnsound(commit string, good render.Source, b render.Broken) bool {
 	if m.unsound[commit] == nil {
 		m.unsound[commit] = map[string]bool{}
-		set, _, _ := policies.Load(good.Objects)
+		set, _, _ := policies.Load(good.Objects, nil)
 		for _, broken := range append(slices.Clone(good.Broken), set.Broken...) {
 			m.unsound[commit][broken.String()] = true
 		}

@@ -97,7 +97,7 @@ func (s *scope) name() string {
 // they render to, until none is left.
 func (rs *releases) unfoldUnselected(objs []*object.Object) []*object.Object {
 	return rs.unfold(objs, func(objs []*object.Object) (scope, func(*object.Object) bool) {
-		set, _, _ := policies.Load(slices.DeleteFunc(slices.Clone(objs), func(o *object.Object) bool { return !policies.Claims(o) }))
+		set, _, _ := policies.Load(slices.DeleteFunc(slices.Clone(objs), func(o *object.Object) bool { return !policies.Claims(o) }), rs.in.Memo)
 		claims := match.New(set.Propagation)
 		return scope{around: objs, shelf: flux.NewShelf(objs)}, func(o *object.Object) bool {
 			return claims.Policy(policies.SubjectOf(o)) == nil

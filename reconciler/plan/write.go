@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"maps"
@@ -34,6 +35,7 @@ type writer struct {
 	*builder
 
 	refs    []object.Ref
+	ranks   []int32 // by the index of a ref: its place among all
 	blobs   []*files.Blob
 	blobIDs map[files.ID]int32
 	placed  [][]placed // by the cluster's index in the fleet
@@ -66,6 +68,7 @@ func newWriter(b *builder) *writer {
 // bound to a cluster, into the clusters.
 func (b *builder) write() {
 	namespaces := map[string]*template{}
+	b.out.makeRoom()
 	for _, t := range b.templates {
 		if r := t.object.Ref(); r.Kind == "Namespace" && r.Group == "" {
 			namespaces[r.Name] = t
@@ -81,6 +84,22 @@ func (b *builder) write() {
 	for _, name := range slices.Sorted(maps.Keys(namespaces)) {
 		t := namespaces[name]
 		b.out.template(t, b.out.namespaceTargets(t))
+	}
+}
+
+// makeRoom makes room for what is decided, so that no list has to grow much.
+func (w *writer) makeRoom() {
+	counts := make([]int, len(w.placed))
+	for _, t := range w.templates {
+		find := w.finder()
+		for _, c := range t.decision.Targets {
+			if i, ok := find(c.Name); ok {
+				counts[i]++
+			}
+		}
+	}
+	for i, n := range counts {
+		w.placed[i] = make([]placed, 0, n+n/16)
 	}
 }
 
@@ -555,10 +574,23 @@ func (w *writer) blob(b *files.Blob) int32 {
 	return i
 }
 
+// rank settles the order of what is placed.
+func (w *writer) rank() {
+	order := make([]int32, len(w.refs))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int { return w.refs[a].Compare(w.refs[b]) })
+	w.ranks = make([]int32, len(w.refs))
+	for rank, i := range order {
+		w.ranks[i] = int32(rank)
+	}
+}
+
 // signature is equal for clusters that hold the same manifests.
 func (w *writer) signature(i int) string {
 	ps := w.placed[i]
-	slices.SortFunc(ps, func(a, b placed) int { return w.refs[a.ref].Compare(w.refs[b.ref]) })
+	slices.SortFunc(ps, func(a, b placed) int { return cmp.Compare(w.ranks[a.ref], w.ranks[b.ref]) })
 	buf := make([]byte, 0, 8*len(ps))
 	for _, p := range ps {
 		buf = binary.LittleEndian.AppendUint32(buf, uint32(p.ref))  //nolint:gosec // an index

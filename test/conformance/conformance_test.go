@@ -80,6 +80,7 @@ func TestCases(t *testing.T) {
 			first := plan.Build(input(t, filepath.Join(dir, "repo1.yaml")))
 			compare(t, filepath.Join(dir, "expected1.json"), first)
 			in := input(t, filepath.Join(dir, "repo2.yaml"))
+			in.Memo = plan.NewMemo()
 			after(t, &in, &first)
 			second := plan.Build(in)
 			compare(t, filepath.Join(dir, "expected2.json"), second)
