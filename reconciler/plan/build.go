@@ -274,7 +274,7 @@ func (b *builder) detached() {
 
 // remember makes the next state.
 func (b *builder) remember() {
-	c := state.Content{LastGood: b.mender.lastGood, Held: map[string]string{}}
+	c := state.Content{LastGood: b.mender.lastGood, Held: map[string]string{}, Clusters: b.in.Memo.clusters(b.registered)}
 	for _, cl := range b.plan.Clusters {
 		if cl.Held != nil {
 			c.Held[cl.Name] = cl.Held.Reason
@@ -282,14 +282,24 @@ func (b *builder) remember() {
 	}
 	c.Bindings = b.carriedOut(c.Held)
 	c.Releases = b.releases.remembered(b.out.kept)
-	for i := range b.set.Clusters {
-		c.Clusters = append(c.Clusters, &b.set.Clusters[i].Spec)
-	}
 	folder, err := state.Encode(c, &b.in.State)
 	if err != nil {
 		panic("plan: a binding that was made here does not encode: " + err.Error())
 	}
 	b.plan.State = folder
+}
+
+// registered lays out the clusters as they are registered.
+func (b *builder) registered() *files.Folder {
+	clusters := make([]*karmada.Cluster, 0, len(b.set.Clusters))
+	for i := range b.set.Clusters {
+		clusters = append(clusters, &b.set.Clusters[i].Spec)
+	}
+	folder, err := state.EncodeClusters(clusters)
+	if err != nil {
+		panic("plan: a cluster that was decoded does not encode: " + err.Error())
+	}
+	return folder
 }
 
 // carriedOut lists the bindings to remember: a decision that moves or scales

@@ -118,6 +118,7 @@ type joined struct {
 	fleet  fleet.Fleet
 	digest string
 	of     []*object.Object
+	state  *files.Folder // of the state branch; nil if it is not known
 }
 
 // fleet returns the fleet of a set, which is from unless it is known.
@@ -134,6 +135,15 @@ func (m *Memo) fleet(s *policies.Set, from func() joined) joined {
 		m.joined.of = of
 	}
 	return m.joined
+}
+
+// clusters returns the folder of the fleet that fleet returned last, which is from unless
+// it is known.
+func (m *Memo) clusters(from func() *files.Folder) *files.Folder {
+	if m.joined.state == nil {
+		m.joined.state = from()
+	}
+	return m.joined.state
 }
 
 // variant returns what an API server would see of an object.

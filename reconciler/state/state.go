@@ -207,7 +207,7 @@ func BindingName(r object.Ref) string {
 // Content is what a plan wants remembered.
 type Content struct {
 	Bindings []*karmada.ResourceBinding // in the order of their templates
-	Clusters []*karmada.Cluster         // in the order of names
+	Clusters *files.Folder              // of EncodeClusters; nil for none
 	LastGood map[string]string
 	Held     map[string]string
 	Releases []Release
@@ -225,12 +225,8 @@ func Encode(c Content, earlier *State) (*files.Folder, error) {
 	if bindings != nil {
 		top = append(top, files.DirEntry(bindingsDir, bindings))
 	}
-	clusters, err := encodeClusters(c.Clusters)
-	if err != nil {
-		return nil, err
-	}
-	if clusters != nil {
-		top = append(top, files.DirEntry(clustersDir, clusters))
+	if c.Clusters != nil {
+		top = append(top, files.DirEntry(clustersDir, c.Clusters))
 	}
 	releases, err := encodeReleases(c.Releases)
 	if err != nil {
@@ -310,7 +306,9 @@ func encodeReleases(releases []Release) (*files.Folder, error) {
 	return files.NewFolder(entries), nil
 }
 
-func encodeClusters(clusters []*karmada.Cluster) (*files.Folder, error) {
+// EncodeClusters lays clusters, in the order of names, out as a folder of the state
+// branch; nil if there are none.
+func EncodeClusters(clusters []*karmada.Cluster) (*files.Folder, error) {
 	var entries []files.Entry
 	for _, cl := range clusters {
 		data, err := encode(cl)
