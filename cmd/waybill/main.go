@@ -22,9 +22,16 @@ import (
 // version is set at link time; a build without it names its module's version.
 var version = ""
 
+// gcPercent trades memory for time: a plan makes much that lives as long as it does.
+// GOGC says otherwise.
+const gcPercent = 200
+
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == workerArgument {
 		os.Exit(worker.Main(engine.Run)) // this process is a child that renders, behind walls
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

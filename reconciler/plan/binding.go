@@ -57,7 +57,7 @@ func (b *builder) describePolicy(t *template, rb *karmada.ResourceBinding) {
 	} else {
 		rb.Annotations[clusterPolicyAnnotation] = p.Name
 	}
-	rb.Annotations[placementAnnotation] = placementOf(t.policy)
+	rb.Annotations[placementAnnotation] = b.placementOf(t.policy)
 	if t.isLazy() {
 		rb.Annotations[templateAnnotation] = t.digest()
 	}
@@ -113,10 +113,14 @@ func claimOf(rb *karmada.ResourceBinding) string {
 }
 
 // placementOf prints a policy's placement as Karmada records it on a binding.
-func placementOf(p *policies.Propagation) string {
+func (b *builder) placementOf(p *policies.Propagation) string {
+	if known, ok := b.placements[p]; ok {
+		return known
+	}
 	data, err := json.Marshal(p.Spec.Placement)
 	if err != nil {
 		panic("plan: a placement that was decoded from JSON does not encode: " + err.Error())
 	}
-	return string(data)
+	b.placements[p] = string(data)
+	return b.placements[p]
 }

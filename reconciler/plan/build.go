@@ -49,6 +49,7 @@ type builder struct {
 	overrides  *override.Index
 	interpret  *interpret.Interpreter
 	schedulers map[*policies.Propagation]*place.Scheduler
+	placements map[*policies.Propagation]string // as bindings record them
 	out        *writer
 }
 
@@ -71,7 +72,7 @@ func newBuilder(in *Input) *builder {
 		in.Memo = NewMemo()
 	}
 	b := &builder{
-		in: in, schedulers: map[*policies.Propagation]*place.Scheduler{},
+		in: in, schedulers: map[*policies.Propagation]*place.Scheduler{}, placements: map[*policies.Propagation]string{},
 		plan:   Plan{Revision: in.Source.Revision, Config: in.Source.Config, Time: in.Now},
 		mender: mender{in: in, missing: map[string]bool{}, lastGood: map[string]string{}, unsound: map[string]map[string]bool{}},
 		bound:  map[string][]*object.Object{}, definitions: map[groupKind]*template{}, releases: newReleases(in),

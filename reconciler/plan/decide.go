@@ -194,7 +194,7 @@ func (b *builder) request(t *template) place.Request {
 // its policy has now. Karmada then leaves a divided workload alone (section A.11).
 func (b *builder) settled(t *template) bool {
 	old := b.in.State.Bindings[t.object.Ref()]
-	if old == nil || old.Annotations[placementAnnotation] != placementOf(t.policy) {
+	if old == nil || old.Annotations[placementAnnotation] != b.placementOf(t.policy) {
 		return false
 	}
 	for _, c := range old.Status.Conditions {

@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"runtime/debug"
 	"text/tabwriter"
 	"time"
 )
@@ -37,6 +38,7 @@ func run(ctx context.Context) error {
 	dir := flag.String("dir", "", "the folder of a warm row")
 	flag.Parse()
 	if *warm != "" {
+		debug.SetGCPercent(200) // as the program does
 		return warmRow(ctx, *warm, *dir)
 	}
 	if *stream != "" {
