@@ -24,6 +24,29 @@ const (
 	rebalancedAnnotation = "waybill.dev/rebalanced-by"
 )
 
+// bind returns the binding of a template: that of the state, if it says the same.
+func (b *builder) bind(t *template) *karmada.ResourceBinding {
+	old := b.in.State.Bindings[t.object.Ref()]
+	if old == nil {
+		return b.binding(t)
+	}
+	from := repetition{placing: b.placing(t), old: old}
+	// What else a binding follows from is left out of a repetition, and so such a
+	// template has none.
+	plain := from.placing != (placing{}) && len(t.requiredBy) == 0 && t.rebalanced == "" && t.decision.Outcome == Placed && len(b.set.Quotas) == 0
+	if plain && b.in.Memo.repeats(from) {
+		return old
+	}
+	rb := b.binding(t)
+	if !state.Same(old, rb) {
+		return rb
+	}
+	if plain {
+		b.in.Memo.repeated(from)
+	}
+	return old
+}
+
 // binding makes the ResourceBinding that Karmada would have made of the decision.
 func (b *builder) binding(t *template) *karmada.ResourceBinding {
 	r := t.object.Ref()

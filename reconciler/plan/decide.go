@@ -172,7 +172,7 @@ func (b *builder) schedule(t *template) {
 // placing is all that a decision about t follows from; the zero value for a decision that
 // is not worth remembering.
 func (b *builder) placing(t *template) placing {
-	if t.part != nil || t.isRelease() || b.alsoServed(t) != nil {
+	if t.policy == nil || t.part != nil || t.isRelease() || b.alsoServed(t) != nil {
 		return placing{}
 	}
 	p := placing{object: t.object, scaled: t.scaled, policy: t.policy.Object, fleet: b.plan.FleetDigest, fresh: t.fresh}
@@ -348,7 +348,7 @@ func (b *builder) conclude(t *template) {
 		t.decision.Outcome = Placed
 	}
 	t.decision.RequiredBy = t.requiredBy
-	t.decision.Binding = b.binding(t)
+	t.decision.Binding = b.bind(t)
 }
 
 // argument prints a ref as explain takes it.

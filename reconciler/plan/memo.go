@@ -26,6 +26,7 @@ type Memo struct {
 	joined    joined
 	policies  generation[*object.Object, policies.Decoded]
 	decisions generation[placing, place.Decision]
+	same      generation[repetition, struct{}]
 	variants  generation[*object.Object, variant]
 	manifests generation[recipe, *files.Blob]
 	masters   generation[files.ID, seal.Key]
@@ -57,6 +58,21 @@ type placing struct {
 	first          *karmada.TargetCluster
 	clusters       int
 }
+
+// repetition is a decision after which a binding is what it was.
+type repetition struct {
+	placing
+	old *karmada.ResourceBinding
+}
+
+// repeats reports a repetition that is known.
+func (m *Memo) repeats(r repetition) bool {
+	_, ok := m.same.get(r)
+	return ok
+}
+
+// repeated notes a repetition.
+func (m *Memo) repeated(r repetition) { m.same.put(r, struct{}{}) }
 
 // schedule returns the decision about a placing, which is from unless it is known. Nobody
 // may modify its targets.
@@ -101,6 +117,7 @@ func (m *Memo) begin(taught string) {
 	}
 	m.policies.turn()
 	m.decisions.turn()
+	m.same.turn()
 	m.variants.turn()
 	m.manifests.turn()
 	m.masters.turn()

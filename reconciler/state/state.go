@@ -163,14 +163,15 @@ func (s *State) unchanged(b *karmada.ResourceBinding) *files.Blob {
 	}
 	r := TemplateRef(b)
 	was := s.Bindings[r]
-	if was == nil || s.files[r] == nil || was != b && !same(was, b) {
+	if was == nil || s.files[r] == nil || was != b && !Same(was, b) {
 		return nil
 	}
 	return s.files[r]
 }
 
-// same compares bindings. Their clusters are many, and compared first.
-func same(a, b *karmada.ResourceBinding) bool {
+// Same reports that two bindings say the same. Their clusters are many, and compared
+// first.
+func Same(a, b *karmada.ResourceBinding) bool {
 	if !slices.Equal(a.Spec.Clusters, b.Spec.Clusters) {
 		return false
 	}
