@@ -52,6 +52,9 @@ var build = sync.OnceValues(func() (Programs, error) {
 	return p, install(module, p.Kustomize, "sigs.k8s.io/kustomize/kustomize/v5")
 })
 
+// Built returns the programs, which it builds where it must.
+func Built() (Programs, error) { return build() }
+
 // Build returns the programs. That they cannot be built fails the test, for without
 // them nothing is compared.
 func Build(tb testing.TB) Programs {

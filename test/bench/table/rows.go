@@ -38,6 +38,7 @@ var all = []row{
 	{"warm: a line that 1,000 clusters hold", "2x (fast-import + push)", warmAgainstGit, times(2)},
 	{"warm: a change to one cluster", "150 ms", warm("one-cluster"), within(150*time.Millisecond, 0)},
 	{"warm: nothing changed", "50 ms", warm("nothing"), within(50*time.Millisecond, 0)},
+	{"cold: a chart to 1,000 clusters, ten values", "1/50 of helm", chart, func(m measured) bool { return 50*m.wall <= m.peer }},
 	{"restart: nothing to publish", "5 s", restart(regional), within(5*time.Second, gib)},
 	{"warm: preview of a line", "300 ms", warm("preview"), within(300*time.Millisecond, 0)},
 	{"growth: 100 publishes to 100 clusters", "1.5x git's bytes", growth, func(m measured) bool { return float64(m.bytes[0]) <= 1.5*float64(m.bytes[1]) }},

@@ -76,8 +76,13 @@ func (b *workbench) feed(dir, stdin, name string, args ...string) (measured, err
 
 // source makes a repository of a shape, and a bare one to publish to.
 func (b *workbench) source(dir string, s bench.Shape) (src, bare string, err error) {
+	return b.repositories(dir, bench.New(s))
+}
+
+// repositories makes a repository of a source, and a bare one to publish to.
+func (b *workbench) repositories(dir string, s *bench.Source) (src, bare string, err error) {
 	src, bare = filepath.Join(dir, "src"), filepath.Join(dir, "bare.git")
-	if err := bench.New(s).WriteTo(src); err != nil {
+	if err := s.WriteTo(src); err != nil {
 		return "", "", err
 	}
 	for _, args := range [][]string{{"init", "-q", "-b", "main", src}, {"-C", src, "add", "-A"}, {"-C", src, "commit", "-qm", "first"}, {"init", "-q", "--bare", bare}} {
