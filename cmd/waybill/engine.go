@@ -13,6 +13,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/renderer"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources/chart"
 )
@@ -26,6 +27,7 @@ func engineFlags(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	flags.StringArray("chart-host", nil, "host that charts may come from, as https://charts.example.com; repeat for more (default: any public host over https)")
 	flags.StringArray("chart-private", nil, "range of private addresses that a --chart-host may have, as 10.0.0.0/8; repeat for more")
+	flags.String("render-cache", "", "folder that remembers what charts and kustomizations rendered to, up to 1 GiB; losing it costs time only")
 	flags.Bool("untrusted", false, "the source may be a stranger's: render charts and kustomizations only behind a sandbox")
 	flags.String("chart-credentials", "", "YAML file with a list of {url, username, password, token, tokenService} for chart repositories")
 }
@@ -47,7 +49,18 @@ func newEngine(cmd *cobra.Command) (render.Engine, error) {
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "warning: rendering goes on without some walls of the sandbox (%s); waybill doctor says more\n", short(names, 5))
 	}
-	return renderer.New(&renderer.Workers{Pool: pool, Warn: warn}, charts), nil
+	r := renderer.New(&renderer.Workers{Pool: pool, Warn: warn}, charts)
+	dir, err := cmd.Root().PersistentFlags().GetString("render-cache")
+	if err != nil || dir == "" {
+		return r, err
+	}
+	const most = 1 << 30
+	disk, err := cache.OpenFolder(filepath.Join(dir, buildVersion()), most) // engines differ between versions
+	if err != nil {
+		return nil, err
+	}
+	r.Remember(disk, time.Now)
+	return r, nil
 }
 
 // newWorkers returns a pool of children that render, as the flags say. They end with

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"io/fs"
 	"sync"
+	"time"
 
 	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -56,11 +57,19 @@ type Charts interface {
 	Fetch(ctx context.Context, e lock.Entry) (fs.FS, error)
 }
 
+// Disk remembers what engines gave from one process to the next. *cache.Folder is one.
+type Disk interface {
+	Get(key string) ([]byte, bool)
+	Put(key string, data []byte, now time.Time)
+}
+
 // Renderer does jobs. It is a render.Engine, and safe for concurrent use.
 type Renderer struct {
 	runner  Runner
 	charts  Charts
 	recipes *cache.Recipes[engine.Rendered]
+	disk    Disk // nil for none
+	now     func() time.Time
 
 	mu     sync.Mutex
 	deadly map[string][]string // by the key of a job: what it had read when it killed its worker
@@ -75,6 +84,9 @@ const remembered = 4096
 func New(r Runner, c Charts) *Renderer {
 	return &Renderer{runner: r, charts: c, recipes: cache.NewRecipes[engine.Rendered](remembered), deadly: map[string][]string{}}
 }
+
+// Remember has results kept on a disk, too. It is called before anything is rendered.
+func (r *Renderer) Remember(on Disk, now func() time.Time) { r.disk, r.now = on, now }
 
 // Render does jobs over the files of a snapshot and returns a result for each, in
 // order. The error is ours.
@@ -120,7 +132,7 @@ func (b *batch) add(ctx context.Context, i int, j engine.Job) error {
 		}
 	}
 	key := j.Key()
-	if known, ok := b.recipes.Get(key, func(p string) string { d, _ := b.digest(p); return d }); ok {
+	if known, ok := b.known(key); ok {
 		b.results[i] = known
 		b.results[i].Diags = append(notices, known.Diags...)
 		return nil
@@ -187,7 +199,7 @@ func (b *batch) run(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("rendering %s: %w", b.tasks[n].Name, err)
 		}
-		b.keep(b.tasks[n], o.Reads, r)
+		b.keep(b.tasks[n], o, r)
 		result.Manifests, result.Diags = r.Manifests, append(result.Diags, r.Diags...)
 	}
 	return nil
@@ -225,10 +237,10 @@ func (b *batch) deadlyWith(key string) string {
 
 // keep remembers a result if all that it was made from has a digest. What was read of
 // a fetched chart is settled by the job, which names its digest.
-func (b *batch) keep(t Task, paths []string, r engine.Rendered) {
+func (b *batch) keep(t Task, o Outcome, r engine.Rendered) {
 	reads := map[string]string{}
 	if t.Files == fs.FS(b.files()) {
-		for _, p := range paths {
+		for _, p := range o.Reads {
 			d, known := b.digest(p)
 			if !known {
 				return
@@ -237,4 +249,40 @@ func (b *batch) keep(t Task, paths []string, r engine.Rendered) {
 		}
 	}
 	b.recipes.Keep(t.Key, reads, r)
+	if b.disk == nil {
+		return
+	}
+	if data, err := json.Marshal(stored{Reads: reads, Output: o.Output}); err == nil {
+		b.disk.Put(t.Key, data, b.now())
+	}
+}
+
+// stored is a result on the disk, with the digests of what was read for it.
+type stored struct {
+	Reads  map[string]string `json:"reads"`
+	Output []byte            `json:"output"`
+}
+
+// known returns the result of a job if all that was read for it is as it was.
+func (b *batch) known(key string) (engine.Rendered, bool) {
+	digest := func(p string) string { d, _ := b.digest(p); return d }
+	if r, ok := b.recipes.Get(key, digest); ok || b.disk == nil {
+		return r, ok
+	}
+	var s stored
+	data, ok := b.disk.Get(key)
+	if !ok || json.Unmarshal(data, &s) != nil {
+		return engine.Rendered{}, false
+	}
+	for p, was := range s.Reads {
+		if digest(p) != was {
+			return engine.Rendered{}, false
+		}
+	}
+	r, err := engine.Decode(s.Output)
+	if err != nil {
+		return engine.Rendered{}, false
+	}
+	b.recipes.Keep(key, s.Reads, r)
+	return r, true
 }

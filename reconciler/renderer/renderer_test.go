@@ -7,13 +7,16 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/waybill-dev/waybill/reconciler/renderer"
+	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/helm"
@@ -185,6 +188,47 @@ func TestWhatDidNotChangeIsNotRenderedAgain(t *testing.T) {
 		if c.tasks != step.want {
 			t.Errorf("after step %d there were %d renders; want %d", i, c.tasks, step.want)
 		}
+	}
+}
+
+func TestADiskRemembersFromOneProcessToTheNext(t *testing.T) {
+	dir := t.TempDir()
+	now := func() time.Time { return time.Unix(1, 0) }
+	render := func(of commit, most int64) (said string, tasks int) {
+		t.Helper()
+		disk, err := cache.OpenFolder(dir, most)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &counting{Runner: &renderer.Local{}}
+		r := renderer.New(c, nil)
+		r.Remember(disk, now)
+		results, err := r.Render(t.Context(), of, jobs())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text(t, results), c.tasks
+	}
+	want, _ := render(source(), 1<<20)
+	if got, tasks := render(source(), 1<<20); tasks != 0 || got != want {
+		t.Errorf("%d renders, and the same: %t", tasks, got == want)
+	}
+	edited := source()
+	edited["chart/data.txt"] = "other"
+	if got, tasks := render(edited, 1<<20); tasks != 1 || got == want {
+		t.Errorf("after an edit %d renders, and the same: %t", tasks, got == want)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil || len(files) != 2 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files { // torn by a crash
+		if err := os.Truncate(f, 9); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, tasks := render(source(), 1<<20); tasks != 2 || got != want {
+		t.Errorf("with torn files %d renders, and the same: %t", tasks, got == want)
 	}
 }
 

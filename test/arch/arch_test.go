@@ -23,7 +23,7 @@ var order = []string{"examples", "sources", "render", "policies", "reconciler", 
 
 // only lists what none but the named packages and what is below them may import.
 var only = map[string][]string{
-	"os":                                   {"sources/git", "sources/dir", "sources/chart", "render/worker", "cmd", "test"},
+	"os":                                   {"sources/git", "sources/dir", "sources/chart", "render/cache", "render/worker", "cmd", "test"},
 	"os/exec":                              {"render/worker", "cmd", "test"},
 	"syscall":                              {"sources/git", "sources/dir", "sources/chart", "render/worker", "cmd", "test"},
 	"net":                                  {"sources/git", "sources/chart", "reconciler/serve", "cmd", "test"},
