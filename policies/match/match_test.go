@@ -13,8 +13,8 @@ import (
 )
 
 // load reads policies, one YAML document each.
-func load(t *testing.T, docs ...string) []*policies.Propagation {
-	t.Helper()
+func load(tb testing.TB, docs ...string) []*policies.Propagation {
+	tb.Helper()
 	var objs []*object.Object
 	for _, doc := range docs {
 		head, selector, _ := strings.Cut(doc, ": ")
@@ -32,7 +32,7 @@ func load(t *testing.T, docs ...string) []*policies.Propagation {
 	}
 	set, _, diags := policies.Load(objs, nil)
 	if diag.HasErrors(diags) || len(set.Propagation) != len(docs) {
-		t.Fatal(diags)
+		tb.Fatal(diags)
 	}
 	return set.Propagation
 }

@@ -13,6 +13,16 @@
 // A tree is a files.Folder: immutable, addressed by content, sharing what is
 // equal. The package does not say what belongs into a cluster, and writes nothing.
 //
+// # Cost
+//
+// A Builder keeps the folders of all trees that it built and returns the one that it has
+// for one that is equal, so that clusters which differ in a namespace share the others.
+// A tree costs the hash of each of its folders, and the list of its manifests is written
+// once more: a cluster of 1,000 manifests costs as much as its folders' entries, not as
+// their files. Trees of clusters that hold the same are not built at all: the plan asks
+// once for them. The limit is the length of a folder: a namespace with very many objects
+// of one kind is one folder, which is hashed anew whenever one of them changes.
+//
 // # Decisions
 //
 // The tree of a cluster that is to hold nothing lists no resources. Kustomize
