@@ -11,7 +11,6 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/policies/override"
-	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
@@ -103,23 +102,6 @@ func (w *writer) makeRoom() {
 	}
 }
 
-// class is what a template's manifest in a cluster depends on.
-type class struct {
-	variant     int
-	replicas    int32
-	completions int64  // -1: as written
-	rules       string // one byte a rule: does it match there?
-	recipients  string // of a plain Secret: to whom it is encrypted
-}
-
-// result is the manifest of a class: a blob, or why there is none.
-type result struct {
-	made     *files.Blob
-	blob     int32 // the number of made
-	err      *diag.Diagnostic
-	clusters []string // of a class without a blob
-}
-
 // template writes t for each of its targets, encoding it once a class.
 func (w *writer) template(t *template, targets []target) {
 	if len(targets) == 0 || !w.claimPath(t.object) {
@@ -167,33 +149,6 @@ func (w *writer) template(t *template, targets []target) {
 	w.tell(t, suspended, failed)
 }
 
-// classes are the results of a template.
-type classes struct {
-	encode func(class, variant) *result
-	known  map[class]*result
-	last   class // which the next cluster is often in, too
-	is     *result
-}
-
-func (c *classes) result(k class, v variant) *result {
-	if c.is != nil && k == c.last {
-		return c.is
-	}
-	if c.last, c.is = k, c.known[k]; c.is == nil {
-		c.is = c.encode(k, v)
-		c.known[k] = c.is
-	}
-	return c.is
-}
-
-// shareOf returns the completions of a cluster, -1 for as many as are written.
-func shareOf(shares map[string]int64, cluster string) int64 {
-	if n, ok := shares[cluster]; ok {
-		return n
-	}
-	return -1
-}
-
 // tell reports the clusters where a template is held back and where it fails.
 func (w *writer) tell(t *template, suspended []string, failed []*result) {
 	if len(suspended) > 0 {
@@ -206,88 +161,6 @@ func (w *writer) tell(t *template, suspended []string, failed []*result) {
 		r.err.Message += " (clusters " + list(r.clusters) + ")"
 		w.report(*r.err)
 	}
-}
-
-// matcher returns matching for some rules.
-func (w *writer) matcher(rules []*override.Rule) func(i int) string {
-	if len(rules) == 0 {
-		return func(int) string { return "" }
-	}
-	keys := w.matchings(rules)
-	return func(i int) string { return keys[i] }
-}
-
-// finder returns the indices of clusters that mostly come in the order of the fleet.
-func (w *writer) finder() func(name string) (int, bool) {
-	clusters, next := w.fleet.Clusters(), 0
-	return func(name string) (int, bool) {
-		i, ok := next, next < len(clusters) && clusters[next].Name == name
-		if !ok {
-			i, ok = w.index[name]
-		}
-		next = i + 1
-		return i, ok
-	}
-}
-
-// matching says which rules match the cluster with index i.
-func (w *writer) matching(rules []*override.Rule, i int) string {
-	if len(rules) == 0 {
-		return ""
-	}
-	return w.matchings(rules)[i]
-}
-
-// matchings says for each cluster which rules match it: a byte a rule. Many templates
-// have the same rules.
-func (w *writer) matchings(rules []*override.Rule) []string {
-	id := make([]byte, 0, 4*len(rules))
-	for _, r := range rules {
-		n, ok := w.numbers[r]
-		if !ok {
-			n = uint32(len(w.numbers)) //nolint:gosec // a plan has far fewer rules
-			w.numbers[r] = n
-		}
-		id = binary.LittleEndian.AppendUint32(id, n)
-	}
-	if known, ok := w.matched[string(id)]; ok {
-		return known
-	}
-	clusters := w.fleet.Clusters()
-	keys, same := make([]string, len(clusters)), map[string]string{}
-	key := make([]byte, len(rules))
-	for i, c := range clusters {
-		for n, r := range rules {
-			key[n] = 0
-			if r.Clusters.Matches(c) {
-				key[n] = 1
-			}
-		}
-		if _, ok := same[string(key)]; !ok {
-			same[string(key)] = string(key)
-		}
-		keys[i] = same[string(key)]
-	}
-	w.matched[string(id)] = keys
-	return keys
-}
-
-// completions divides a Job's completions over its own clusters by their replicas
-// (Karmada section A.12).
-func completions(t *template) map[string]int64 {
-	total, ok := interpret.Completions(t.content)
-	if !ok || !t.divided() || t.replicas <= 0 {
-		return nil
-	}
-	weights := make([]place.Weight, 0, len(t.own))
-	for _, c := range t.own {
-		weights = append(weights, place.Weight{Name: c.Name, Weight: int64(c.Replicas)})
-	}
-	out := map[string]int64{}
-	for _, seat := range place.Divide(total, weights) {
-		out[seat.Name] = seat.Seats
-	}
-	return out
 }
 
 // encode returns the manifest of a class: replicas, completions, overrides, then what
@@ -410,60 +283,6 @@ func withKey(m any, key, value string) map[string]any {
 	maps.Copy(out, old)
 	out[key] = value
 	return out
-}
-
-// keepPublished leaves an object in a cluster as it was last published there; false
-// if it was not.
-func (w *writer) keepPublished(ref int32, cluster int, name string) bool {
-	p := w.in.Published[name]
-	if p.Built == nil {
-		return false
-	}
-	e, ok := p.Built.Lookup(tree.Path(w.refs[ref]))
-	if !ok || e.Blob == nil {
-		return false
-	}
-	w.placed[cluster] = append(w.placed[cluster], placed{ref, w.blob(e.Blob)})
-	return true
-}
-
-// keepElsewhere leaves an object in the clusters that it would leave: where it
-// should go instead it could not be written.
-func (w *writer) keepElsewhere(ref int32, targets []target) {
-	for i, c := range w.fleet.Clusters() {
-		if !slices.ContainsFunc(targets, func(t target) bool { return t.Name == c.Name }) {
-			w.keepPublished(ref, i, c.Name)
-		}
-	}
-}
-
-// keepReleases leaves what came of a release before that cannot be rendered now,
-// unless somebody else has it now.
-func (w *writer) keepReleases() {
-	w.kept, w.stays = w.releases.kept(), map[object.Ref]bool{}
-	for _, id := range slices.SortedFunc(maps.Keys(w.kept), compareIDs) {
-		for i, c := range w.fleet.Clusters() {
-			if where := w.releases.failed[id]; id.cluster != "" && id.cluster != c.Name || where != nil && !where[c.Name] {
-				continue
-			}
-			have := w.held(i)
-			for _, r := range w.kept[id] {
-				if t := w.byRef[r]; !have[r] && (t == nil || t.part != nil && r.Kind != "Namespace") {
-					w.keepPublished(w.ref(r), i, c.Name)
-					w.stays[r] = true
-				}
-			}
-		}
-	}
-}
-
-// held returns what the cluster with index i holds so far.
-func (w *writer) held(i int) map[object.Ref]bool {
-	have := make(map[object.Ref]bool, len(w.placed[i]))
-	for _, p := range w.placed[i] {
-		have[w.refs[p.ref]] = true
-	}
-	return have
 }
 
 // bound writes what is bound to a cluster by its directory. No policy and no
