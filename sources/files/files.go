@@ -65,9 +65,6 @@ func StoredBlob(id ID, load func() ([]byte, error)) *Blob { return &Blob{id: id,
 // ID returns the blob's id.
 func (b *Blob) ID() ID { return b.id }
 
-// Stored reports whether the blob came from a store, so that the store has it.
-func (b *Blob) Stored() bool { return b.load != nil }
-
 // Bytes returns the content.
 func (b *Blob) Bytes() ([]byte, error) {
 	if b.load == nil {
