@@ -153,9 +153,6 @@ type Publisher interface {
 
 // Do carries updates out. It returns the new heads in the order of the updates.
 func Do(ctx context.Context, to Publisher, updates []git.Update) ([]files.ID, error) {
-	if len(updates) == 0 {
-		return nil, nil
-	}
 	heads, err := to.Publish(ctx, updates)
 	if err != nil {
 		return heads, fmt.Errorf("publishing %d branches: %w", len(updates), err)

@@ -20,7 +20,7 @@ import (
 // in a work tree is refused, because its files would not follow.
 func (r *Repo) Publish(ctx context.Context, updates []Update) ([]files.ID, error) {
 	if len(updates) == 0 {
-		return nil, nil
+		return nil, r.tidy(ctx)
 	}
 	all, err := moves(updates)
 	if err != nil {
@@ -51,6 +51,20 @@ func (r *Repo) publish(ctx context.Context, all []move) error {
 		return err
 	}
 	return r.advance(ctx, w, all, branches(at))
+}
+
+// tidy clears away what a killed writer left, if it did. One that was killed behind its
+// last step leaves nothing to publish, and locks that are in the way of others.
+func (r *Repo) tidy(ctx context.Context) error {
+	if r.remote != nil || !r.refs.Left() {
+		return nil
+	}
+	w, err := r.acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("tidying %s: %w", r.shown, err)
+	}
+	w.Release()
+	return nil
 }
 
 // acquire becomes the only writer of the repository on disk, and clears away what a

@@ -226,6 +226,27 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	}
 }
 
+// A kill behind the last step leaves nothing to publish, and the locks of every branch.
+func TestAPublicationWithNothingToDoTidiesUp(t *testing.T) {
+	src, commits := source(t, bench.Shape{Clusters: 2, Templates: 4, Regions: 1, Overridden: 20}, 1)
+	dir := bare(t)
+	for range 2 {
+		if out, err := waybill(t, nil, "publish", src, "--rev", commits[0], "--to", dir).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		lock := filepath.Join(dir, "refs/heads/waybill/cluster/c0000.lock")
+		if _, err := os.Stat(lock); err == nil {
+			t.Fatal("the lock of the killed publication is there")
+		}
+		if err := os.MkdirAll(filepath.Dir(lock), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Link(filepath.Join(dir, "waybill.lock"), lock); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestAPushOfSomebodyElseIsPlannedAgain(t *testing.T) {
 	src, commits := source(t, bench.Shape{Clusters: 3, Templates: 10, Regions: 1, Overridden: 20}, 6)
 	dir := bare(t)

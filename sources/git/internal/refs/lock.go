@@ -58,6 +58,19 @@ func (s Store) Acquire(ctx context.Context) (*Writer, error) {
 	return w, nil
 }
 
+// Left reports that a Writer is at work, or was killed and left something behind.
+func (s Store) Left() bool {
+	if _, err := os.Lstat(s.path(newPacked)); err == nil {
+		return true
+	}
+	own, err := os.Lstat(s.path(ownLock))
+	if err != nil {
+		return false
+	}
+	st, ok := own.Sys().(*syscall.Stat_t)
+	return ok && st.Nlink > 1
+}
+
 // Release lets the next Writer in.
 func (w *Writer) Release() { w.own.Close() }
 
