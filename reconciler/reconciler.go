@@ -284,15 +284,22 @@ type Result struct {
 }
 
 // Publish plans the source at rev and writes the plan. A lost race is planned
-// again from what is published then.
+// again from what is published then. So is, from nothing that is remembered, a plan
+// that needs what somebody removed from the target.
 func (r *Reconciler) Publish(ctx context.Context, rev string) (Result, error) {
-	for race := 1; ; race++ {
+	forgot := false
+	for race := 1; ; {
 		res, err := r.publishOnce(ctx, rev)
-		if _, ok := errors.AsType[*git.RaceError](err); !ok {
-			return res, err
-		}
-		if race == maxRaces {
+		_, lost := errors.AsType[*git.RaceError](err)
+		switch {
+		case lost && race == maxRaces:
 			return res, fmt.Errorf("giving up after %d lost races; another writer keeps moving the branches: %w", race, err)
+		case lost:
+			race++
+		case errors.Is(err, git.ErrMissing) && !forgot:
+			r.seen, forgot = nil, true
+		default:
+			return res, err
 		}
 	}
 }

@@ -29,6 +29,7 @@ type Memo struct {
 	same      generation[repetition, struct{}]
 	variants  generation[*object.Object, variant]
 	manifests generation[recipe, *files.Blob]
+	secrets   generation[files.ID, []byte]
 	masters   generation[files.ID, seal.Key]
 	sealed    generation[sealing, *files.Blob]
 }
@@ -120,6 +121,7 @@ func (m *Memo) begin(taught string) {
 	m.same.turn()
 	m.variants.turn()
 	m.manifests.turn()
+	m.secrets.turn()
 	m.masters.turn()
 	m.sealed.turn()
 }
@@ -183,6 +185,20 @@ func (m *Memo) manifest(r recipe, from func() *result) *result {
 		m.manifests.put(r, out.made)
 	}
 	return out
+}
+
+// secret returns the text of the manifest of a Secret. It is kept apart, because a manifest
+// that was published lets go of its own.
+func (m *Memo) secret(b *files.Blob) []byte {
+	data, ok := m.secrets.get(b.ID())
+	if !ok {
+		var err error
+		if data, err = b.Bytes(); err != nil {
+			panic("plan: a manifest that was made for this plan cannot be read: " + err.Error())
+		}
+		m.secrets.put(b.ID(), data)
+	}
+	return data
 }
 
 // seal returns a document encrypted, by seal with the key of master unless it is known.

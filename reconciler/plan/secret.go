@@ -67,10 +67,7 @@ func (b *builder) clusterPos(name string) diag.Pos {
 // protect refuses a Secret that would be plain on a branch, or encrypts it to the
 // recipients of its clusters.
 func (w *writer) protect(o *object.Object, r *result, recipients string) *result {
-	data, err := r.made.Bytes()
-	if err != nil {
-		panic("plan: a manifest that was made here cannot be read: " + err.Error())
-	}
+	data := w.in.Memo.secret(r.made)
 	content, err := object.DecodeCanonical(data)
 	if err != nil {
 		panic("plan: a manifest that was encoded here does not decode: " + err.Error())

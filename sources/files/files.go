@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 )
 
 // ID is a Git object id.
@@ -48,29 +49,52 @@ func Sum(kind string, data []byte) ID {
 	return ID(h.Sum(nil))
 }
 
-// Blob is the content of one file. It is immutable and safe for concurrent use.
+// Blob is the content of one file. It is immutable and safe for concurrent use; only
+// where its bytes are can change.
 type Blob struct {
 	id   ID
+	held atomic.Pointer[content]
+}
+
+// content is the bytes of a blob, or how to fetch them.
+type content struct {
 	data []byte
-	load func() ([]byte, error)
+	load func(ID) ([]byte, error) // nil: data is the content
 }
 
 // NewBlob returns the blob of data, which must not be changed afterwards.
-func NewBlob(data []byte) *Blob { return &Blob{id: Sum("blob", data), data: data} }
+func NewBlob(data []byte) *Blob {
+	b := &Blob{id: Sum("blob", data)}
+	b.held.Store(&content{data: data})
+	return b
+}
 
 // StoredBlob returns the blob with the given id whose bytes load fetches when
 // they are asked for. It is not kept in memory afterwards.
-func StoredBlob(id ID, load func() ([]byte, error)) *Blob { return &Blob{id: id, load: load} }
+func StoredBlob(id ID, load func(ID) ([]byte, error)) *Blob {
+	b := &Blob{id: id}
+	b.held.Store(&content{load: load})
+	return b
+}
+
+// Stored lets go of a blob's bytes: they are now where load fetches them. A blob whose
+// bytes are stored already stays as it is.
+func (b *Blob) Stored(load func(ID) ([]byte, error)) {
+	if b.held.Load().load == nil {
+		b.held.Store(&content{load: load})
+	}
+}
 
 // ID returns the blob's id.
 func (b *Blob) ID() ID { return b.id }
 
 // Bytes returns the content.
 func (b *Blob) Bytes() ([]byte, error) {
-	if b.load == nil {
-		return b.data, nil
+	c := b.held.Load()
+	if c.load == nil {
+		return c.data, nil
 	}
-	return b.load()
+	return c.load(b.id)
 }
 
 // Mode is a Git file mode.

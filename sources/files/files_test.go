@@ -1,6 +1,7 @@
 package files
 
 import (
+	"errors"
 	"maps"
 	"math/rand/v2"
 	"os/exec"
@@ -30,6 +31,22 @@ func TestIDsAreGits(t *testing.T) {
 	}
 	if got, want := f.ID().String(), strings.TrimSpace(string(out)); got != want {
 		t.Errorf("the folder's id is %s, git's %s", got, want)
+	}
+}
+
+func TestStoredBlobsAreFetched(t *testing.T) {
+	fetched := 0
+	fetch := func(ID) ([]byte, error) { fetched++; return []byte("hello\n"), nil }
+	b := NewBlob([]byte("hello\n"))
+	for n, want := range []int{0, 1, 2} {
+		if data, err := b.Bytes(); string(data) != "hello\n" || err != nil || fetched != want {
+			t.Errorf("after %d times: %q, %v, fetched %d times", n, data, err, fetched)
+		}
+		b.Stored(fetch)
+		b.Stored(func(ID) ([]byte, error) { return nil, errors.New("elsewhere") })
+	}
+	if b.ID().String() != "ce013625030ba8dba906f756967f9e9ca394464a" {
+		t.Errorf("the id became %s", b.ID())
 	}
 }
 

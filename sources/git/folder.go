@@ -102,7 +102,7 @@ func (r *Repo) folder(ctx context.Context, id files.ID, depth int) (node, error)
 }
 
 func (r *Repo) blob(id files.ID) *files.Blob {
-	return files.StoredBlob(id, func() ([]byte, error) { return r.store.bytes(plumbing.BlobObject, id, maxFile) })
+	return files.StoredBlob(id, r.store.blob)
 }
 
 func (*Repo) bounded(n node, depth int) error {

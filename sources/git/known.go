@@ -80,11 +80,13 @@ type collector struct {
 	seen          map[files.ID]bool
 	commits       []pack.Object
 	folders, rest []pack.Object
+	blobs         []*files.Blob // in the folders
 }
 
 // missing returns the objects of moves that are not known to be stored: commits, then
-// folders, then files, each in the order of the moves.
-func missing(todo []move, k *known) ([]pack.Object, error) {
+// folders, then files, each in the order of the moves. Once they are, so is every blob
+// of blobs.
+func missing(todo []move, k *known) (objects []pack.Object, blobs []*files.Blob, err error) {
 	c := collector{known: k, seen: map[files.ID]bool{}}
 	for _, m := range todo {
 		if !c.first(m.id) {
@@ -92,10 +94,10 @@ func missing(todo []move, k *known) ([]pack.Object, error) {
 		}
 		c.commits = append(c.commits, made(pack.Commit, m.id, m.data))
 		if err := c.folder(m.Tree); err != nil {
-			return nil, fmt.Errorf("preparing branch %s: %w", m.Branch, err)
+			return nil, nil, fmt.Errorf("preparing branch %s: %w", m.Branch, err)
 		}
 	}
-	return append(append(c.commits, c.folders...), c.rest...), nil
+	return append(append(c.commits, c.folders...), c.rest...), c.blobs, nil
 }
 
 func made(kind pack.Kind, id files.ID, data []byte) pack.Object {
@@ -125,6 +127,7 @@ func (c *collector) folder(f *files.Folder) error {
 				return within(e.Name, err)
 			}
 		case e.Blob != nil:
+			c.blobs = append(c.blobs, e.Blob)
 			if c.first(e.ID) {
 				c.rest = append(c.rest, pack.Object{Kind: pack.Blob, ID: e.ID, Data: e.Blob.Bytes})
 			}

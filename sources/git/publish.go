@@ -16,6 +16,9 @@ import (
 // puts last what vouches for the rest. Updates whose commits are at their branches
 // already are done: publishing twice does nothing the second time.
 //
+// The bytes of what was published are let go: from then on the trees' files are read from
+// the repository.
+//
 // A branch that somebody else moved gives a RaceError. A branch that is checked out
 // in a work tree is refused, because its files would not follow.
 func (r *Repo) Publish(ctx context.Context, updates []Update) ([]files.ID, error) {
@@ -94,7 +97,8 @@ func (r *Repo) advance(ctx context.Context, w *refs.Writer, all []move, at map[s
 	if err := r.free(todo); err != nil {
 		return err
 	}
-	if _, err := r.write(ctx, todo, at); err != nil {
+	stored, err := r.write(ctx, todo, at)
+	if err != nil {
 		return err
 	}
 	changes := make([]refs.Change, len(todo))
@@ -105,11 +109,29 @@ func (r *Repo) advance(ctx context.Context, w *refs.Writer, all []move, at map[s
 	if moved, ok := errors.AsType[*refs.MovedError](err); ok {
 		return &RaceError{Branch: moved.Name[len(refs.Heads):], Want: moved.Want, Got: moved.Got}
 	}
-	return advise(err)
+	if err != nil {
+		return advise(err)
+	}
+	r.letGo(stored.blobs)
+	return nil
 }
 
-// write stores what the moves need, and returns the path of the pack.
-func (r *Repo) write(ctx context.Context, todo []move, at map[string]files.ID) (string, error) {
+// letGo lets go of the bytes of blobs that branches lead to by now. Whoever still has the
+// trees, to compare the next ones with, then has their ids only.
+func (r *Repo) letGo(blobs []*files.Blob) {
+	for _, b := range blobs {
+		b.Stored(r.store.blob)
+	}
+}
+
+// stored is what the moves needed.
+type stored struct {
+	pack  string // the path of the objects that were not there
+	blobs []*files.Blob
+}
+
+// write stores what the moves need.
+func (r *Repo) write(ctx context.Context, todo []move, at map[string]files.ID) (stored, error) {
 	r.known.check(at)
 	for _, m := range todo {
 		if m.Old.IsZero() || r.known.at(m.Branch) == m.Old {
@@ -117,19 +139,19 @@ func (r *Repo) write(ctx context.Context, todo []move, at map[string]files.ID) (
 		}
 		h, err := r.Commit(ctx, m.Old)
 		if err != nil {
-			return "", fmt.Errorf("reading branch %s: %w", m.Branch, err)
+			return stored{}, fmt.Errorf("reading branch %s: %w", m.Branch, err)
 		}
 		r.known.add(m.Branch, m.Old, h.Tree)
 	}
-	objects, err := missing(todo, &r.known)
+	objects, blobs, err := missing(todo, &r.known)
 	if err != nil {
-		return "", err
+		return stored{}, err
 	}
 	path, err := pack.Write(ctx, r.store.objects(), objects)
 	if err != nil {
-		return "", advise(fmt.Errorf("writing %d objects: %w", len(objects), err))
+		return stored{}, advise(fmt.Errorf("writing %d objects: %w", len(objects), err))
 	}
-	return path, nil
+	return stored{path, blobs}, nil
 }
 
 // free refuses branches that are checked out.

@@ -107,6 +107,62 @@ func TestPublishingTwiceDoesNothing(t *testing.T) {
 	})
 }
 
+func TestPublishLetsGoOfWhatItStored(t *testing.T) {
+	twins(t, func(t *testing.T, dir string, open func() *Repo) {
+		t.Helper()
+		r := open()
+		first := mustPublish(t, r, update("a", noID, map[string]string{"f": "1"}))
+		read := func(b *files.Blob) string {
+			data, err := b.Bytes()
+			if err != nil {
+				return err.Error()
+			}
+			return string(data)
+		}
+
+		// Two blobs with one content, and one in a publication that fails.
+		done := []Update{update("b", noID, map[string]string{"f": "new"}), update("c", noID, map[string]string{"x/f": "new", "x/g": "g"})}
+		lost := update("a", done[0].Tree.ID(), map[string]string{"f": "lost"})
+		mustPublish(t, r, done...)
+		if _, err := r.Publish(t.Context(), []Update{lost}); err == nil {
+			t.Error("a race that was lost is no error")
+		}
+		b, _ := done[0].Tree.Lookup("f")
+		c, _ := done[1].Tree.Lookup("x/f")
+		l, _ := lost.Tree.Lookup("f")
+		if got := read(b.Blob) + read(c.Blob) + read(l.Blob); got != "newnewlost" {
+			t.Errorf("the files are %q", got)
+		}
+
+		// Without the repository, only what it never had is left.
+		removePacks(t, r)
+		for _, e := range []files.Entry{b, c} {
+			if _, err := e.Blob.Bytes(); !errors.Is(err, ErrMissing) {
+				t.Errorf("without its repository a file is %v", err)
+			}
+		}
+		if got := read(l.Blob); got != "lost" {
+			t.Errorf("what was not published is %q", got)
+		}
+		if r.remote == nil { // make it sound again
+			run(t, dir, "update-ref", "-d", "refs/heads/a", first[0].String())
+			run(t, dir, "update-ref", "-d", "refs/heads/b")
+			run(t, dir, "update-ref", "-d", "refs/heads/c")
+		} else if err := os.RemoveAll(r.store.dir); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// removePacks loses the objects of a repository on disk.
+func removePacks(t *testing.T, r *Repo) {
+	t.Helper()
+	if err := os.RemoveAll(filepath.Join(r.store.objects(), "pack")); err != nil {
+		t.Fatal(err)
+	}
+	r.store.s = openStore(r.store.dir, r.store.dir).s // go-git's remembers objects
+}
+
 func TestPublishLosesRaces(t *testing.T) {
 	twins(t, func(t *testing.T, dir string, open func() *Repo) {
 		t.Helper()

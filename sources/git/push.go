@@ -41,17 +41,21 @@ func (r *Repo) push(ctx context.Context, w *refs.Writer, all []move) error {
 	if err := r.download(ctx, w, parents); err != nil {
 		return err
 	}
-	path, err := r.write(ctx, todo, at)
+	stored, err := r.write(ctx, todo, at)
 	if err != nil {
 		return err
 	}
-	if refused := r.remote.send(ctx, s, adv, todo, path); refused != nil {
+	if refused := r.remote.send(ctx, s, adv, todo, stored.pack); refused != nil {
 		if err := r.settle(ctx, todo, refused); err != nil {
 			return err
 		}
 	}
 	r.store.refresh()
-	return r.keep(w, r.remote.moved(todo))
+	if err := r.keep(w, r.remote.moved(todo)); err != nil {
+		return err
+	}
+	r.letGo(stored.blobs)
+	return nil
 }
 
 // receivePack starts a session for writing.

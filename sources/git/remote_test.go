@@ -193,11 +193,13 @@ func hook(t *testing.T, dir, name, script string) {
 }
 
 func TestHooksRefuse(t *testing.T) {
-	three := []Update{update("a", noID, map[string]string{"f": "1"}), update("b", noID, map[string]string{"f": "1"}), update("c", noID, map[string]string{"f": "1"})}
+	newThree := func() []Update {
+		return []Update{update("a", noID, map[string]string{"f": "1"}), update("b", noID, map[string]string{"f": "1"}), update("c", noID, map[string]string{"f": "1"})}
+	}
 	const onlyB = "if [ $1 = refs/heads/b ]; then printf 'b is protected\\033[31m, %s %s\\n' '" + secret + "' 's3cret%2Fwith%3Aodd%40chars' >&2; exit 1; fi\n"
 	t.Run("one of three branches, atomically", func(t *testing.T) {
 		s, cache := newServer(t), t.TempDir()
-		dir := s.repo(t, "repo.git")
+		dir, three := s.repo(t, "repo.git"), newThree()
 		hook(t, dir, "update", onlyB)
 		_, err := s.open(t, "repo.git", cache).Publish(t.Context(), three)
 		var partial *PartialError
@@ -214,7 +216,7 @@ func TestHooksRefuse(t *testing.T) {
 	})
 	t.Run("one of three branches of a server that is not atomic", func(t *testing.T) {
 		s := newServer(t)
-		dir := s.repo(t, "repo.git")
+		dir, three := s.repo(t, "repo.git"), newThree()
 		run(t, dir, "config", "receive.advertiseAtomic", "false")
 		hook(t, dir, "update", onlyB)
 		r := s.open(t, "repo.git", t.TempDir())
@@ -232,7 +234,7 @@ func TestHooksRefuse(t *testing.T) {
 	})
 	t.Run("a branch that somebody else moves meanwhile is a race", func(t *testing.T) {
 		s := newServer(t)
-		dir := s.repo(t, "repo.git")
+		dir, three := s.repo(t, "repo.git"), newThree()
 		r := s.open(t, "repo.git", t.TempDir())
 		ids := mustPublish(t, r, three...)
 		theirs := mustPublish(t, mustOpen(t, Options{Location: dir}), update("other", noID, map[string]string{"f": "theirs"}))
@@ -248,7 +250,7 @@ func TestHooksRefuse(t *testing.T) {
 	})
 	t.Run("everything, by not allowing pushes", func(t *testing.T) {
 		s := newServer(t)
-		dir := s.repo(t, "repo.git")
+		dir, three := s.repo(t, "repo.git"), newThree()
 		run(t, dir, "config", "http.receivepack", "false")
 		_, err := s.open(t, "repo.git", t.TempDir()).Publish(t.Context(), three)
 		if err == nil || !strings.Contains(err.Error(), "do not allow") {

@@ -32,8 +32,8 @@ const (
 	openPacks = 64
 )
 
-// errMissing says that a store has no such object.
-var errMissing = errors.New("it is not in the repository")
+// ErrMissing says that a repository has no such object.
+var ErrMissing = errors.New("it is not in the repository")
 
 // store is the objects of a repository on disk. go-git's storage, which is not safe
 // for concurrent use, is behind one lock.
@@ -119,7 +119,7 @@ func (s *store) object(t plumbing.ObjectType, id files.ID) (plumbing.EncodedObje
 		kind = t.String()
 	}
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
-		return nil, fmt.Errorf("%s %s: %w", kind, id, errMissing)
+		return nil, fmt.Errorf("%s %s: %w", kind, id, ErrMissing)
 	}
 	return nil, fmt.Errorf("reading %s %s: %w; check the repository with git fsck", kind, id, err)
 }
@@ -144,6 +144,9 @@ func (s *store) bytes(t plumbing.ObjectType, id files.ID, limit int64) ([]byte, 
 	}
 	return data, nil
 }
+
+// blob returns the content of a blob.
+func (s *store) blob(id files.ID) ([]byte, error) { return s.bytes(plumbing.BlobObject, id, maxFile) }
 
 // size returns the size of a blob.
 func (s *store) size(id files.ID) (int64, error) {
