@@ -51,7 +51,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		if ctx.Err() != nil && s.Err != nil {
 			return nil // what failed was cut off
 		}
-		if s.Err != nil {
+		if s.Err != nil || done.again {
 			failures++
 		} else {
 			failures = 0
@@ -69,8 +69,27 @@ func (l *Loop) Run(ctx context.Context) error {
 
 // synced is what was synchronised last, and until when that holds.
 type synced struct {
-	fingerprint string
-	until       time.Time // zero: for ever
+	seen  seen
+	until time.Time // zero: for ever
+	again bool      // something could not be had that may be had the next time
+}
+
+// seen is where the followed branch, and the branches published from it, were.
+type seen struct {
+	source files.ID
+	target map[string]files.ID
+}
+
+func (s seen) equal(o seen) bool { return s.source == o.source && maps.Equal(s.target, o.target) }
+
+// after returns where the branches are by an update. What others moved meanwhile is not
+// in it, so that it is looked at the next time.
+func (s seen) after(r Result) seen {
+	s.target = maps.Clone(s.target)
+	for i, u := range r.Updates {
+		s.target[u.Branch] = r.Heads[i]
+	}
+	return s
 }
 
 // untilNext returns how long to sleep: at most until a schedule of the source
@@ -99,23 +118,28 @@ func (l *Loop) wait(failures int) time.Duration {
 func (l *Loop) turn(ctx context.Context, done *synced) Sync {
 	start := l.Now()
 	s := Sync{At: start}
-	seen, err := l.Reconciler.fingerprint(ctx, l.Rev)
-	if due := !done.until.IsZero() && !start.Before(done.until); err == nil && seen == done.fingerprint && !due {
+	now, err := l.Reconciler.look(ctx, l.Rev)
+	due := done.again || !done.until.IsZero() && !start.Before(done.until)
+	if err == nil && now.equal(done.seen) && !due {
 		s.UpToDate = true
 		return s
 	}
 	if err == nil {
 		act, cancel := graceful(ctx)
 		s.Result, err = l.Reconciler.Publish(act, l.Rev)
-		if err == nil {
-			done.until = s.Result.Plan.RecheckAt
-			done.fingerprint, err = l.Reconciler.fingerprint(act, l.Rev)
-		}
 		cancel()
+	}
+	if err == nil {
+		*done = synced{seen: now.after(s.Result), until: s.Result.Plan.RecheckAt, again: slices.ContainsFunc(s.Result.Diags, mayPass)}
 	}
 	s.Err, s.Took = err, l.Now().Sub(start)
 	l.log(s)
 	return s
+}
+
+// mayPass reports an error that may be gone the next time although nothing changed.
+func mayPass(d diag.Diagnostic) bool {
+	return d.Severity == diag.Error && (d.Code == "chart-unavailable" || d.Code == "render-failed")
 }
 
 // graceful returns a context that outlives ctx by the grace period.
@@ -148,38 +172,36 @@ func (l *Loop) log(s Sync) {
 	l.Log.Info("synced", "source", l.Reconciler.Source.Name(), "commit", commit, "branches", len(s.Result.Updates), "errors", errs, "dur", s.Took)
 }
 
-// fingerprint is equal as long as neither the followed branch nor anything
-// published from it moves. It asks each repository for its heads, once.
-func (r *Reconciler) fingerprint(ctx context.Context, rev string) (string, error) {
+// look asks each repository for its heads, once.
+func (r *Reconciler) look(ctx context.Context, rev string) (seen, error) {
 	heads, err := r.Source.Heads(ctx)
 	if err != nil {
-		return "", fmt.Errorf("looking at the source: %w", err)
+		return seen{}, fmt.Errorf("looking at the source: %w", err)
 	}
-	var b strings.Builder
 	tip, ok := heads[rev]
 	if !ok {
 		if tip, err = r.Source.Resolve(ctx, rev); err != nil {
-			return "", fmt.Errorf("looking at the source: %w", err)
+			return seen{}, fmt.Errorf("looking at the source: %w", err)
 		}
 	}
-	fmt.Fprintln(&b, tip)
 	target := heads
 	if r.Target != r.Source {
 		if target, err = r.Target.Heads(ctx); err != nil {
-			return "", fmt.Errorf("looking at what is published: %w", err)
+			return seen{}, fmt.Errorf("looking at what is published: %w", err)
 		}
 	}
-	published(&b, target)
-	return b.String(), nil
+	return seen{source: tip, target: published(target)}, nil
 }
 
-// published writes the heads of the branches that Waybill writes. Prefixes are
+// published returns the heads of the branches that Waybill writes. Prefixes are
 // configurable, but all of one repository's branches may be: what moves besides
 // costs one look.
-func published(b *strings.Builder, heads map[string]files.ID) {
-	for _, name := range slices.Sorted(maps.Keys(heads)) {
+func published(heads map[string]files.ID) map[string]files.ID {
+	ours := make(map[string]files.ID, len(heads))
+	for name, id := range heads {
 		if name == state.Branch || strings.Contains(name, "/") {
-			fmt.Fprintln(b, name, heads[name])
+			ours[name] = id
 		}
 	}
+	return ours
 }

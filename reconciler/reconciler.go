@@ -85,7 +85,7 @@ func (r *Reconciler) Observe(ctx context.Context, rev string) (Observation, erro
 	if slices.ContainsFunc(snapshot.Files(), func(f sources.File) bool { return f.Path == "waybill.metadata" }) {
 		return Observation{}, fmt.Errorf("%s is what Waybill published, and no source; check out the source's branch, or name it with --rev", rev)
 	}
-	src, err := r.load(ctx, snapshot)
+	src, err := r.load(ctx, snapshot, nil)
 	if err != nil {
 		return Observation{}, fmt.Errorf("reading the source: %w", err)
 	}
@@ -107,7 +107,7 @@ func (r *Reconciler) Observe(ctx context.Context, rev string) (Observation, erro
 // knows it: a clone remembers the branches of its origin. It is for reports, and
 // nothing is to be written from it.
 func (r *Reconciler) Look(ctx context.Context, s sources.Snapshot) (Observation, error) {
-	src, err := r.load(ctx, s)
+	src, err := r.load(ctx, s, nil)
 	if err != nil {
 		return Observation{}, fmt.Errorf("reading the source: %w", err)
 	}
@@ -132,8 +132,8 @@ func (r *Reconciler) Look(ctx context.Context, s sources.Snapshot) (Observation,
 }
 
 // load reads a snapshot with what the reconciler has to read it with.
-func (r *Reconciler) load(ctx context.Context, s sources.Snapshot) (render.Source, error) {
-	return render.Load(ctx, s, render.With{Cache: r.Cache, Engine: r.Engine}) //nolint:wrapcheck // it says what
+func (r *Reconciler) load(ctx context.Context, s sources.Snapshot, earlier func(string) (sources.Snapshot, bool)) (render.Source, error) {
+	return render.Load(ctx, s, render.With{Cache: r.Cache, Engine: r.Engine, Earlier: earlier}) //nolint:wrapcheck // it says what
 }
 
 func (r *Reconciler) observation(s sources.Snapshot, src render.Source, m plan.Medium) Observation {
@@ -224,6 +224,9 @@ func (r *Reconciler) Build(ctx context.Context, obs *Observation) (plan.Plan, er
 	if obs.Input.Rendered == nil {
 		obs.Input.Rendered = map[string]engine.Rendered{}
 	}
+	if err := r.readAgain(ctx, obs); err != nil {
+		return plan.Plan{}, err
+	}
 	for {
 		p := plan.Build(obs.Input)
 		if len(p.Wanted) > 0 {
@@ -254,25 +257,6 @@ func (r *Reconciler) render(ctx context.Context, obs *Observation, jobs []engine
 		obs.Input.Rendered[j.Key()] = results[i]
 	}
 	return nil
-}
-
-// readMissing reads the earlier commits that a plan asks for; false if none could
-// be read, so that asking again leads nowhere.
-func (r *Reconciler) readMissing(ctx context.Context, obs *Observation, missing []string) bool {
-	found := false
-	for _, commit := range missing {
-		snapshot, err := r.Source.Snapshot(ctx, commit, r.Subdir)
-		if err != nil {
-			continue // the plan goes on without it, and removes nothing
-		}
-		src, err := r.load(ctx, snapshot)
-		if err != nil {
-			continue
-		}
-		obs.Input.LastGood[commit] = src
-		found = true
-	}
-	return found
 }
 
 // Result is what a publication did.
@@ -346,7 +330,7 @@ func (r *Reconciler) Compare(ctx context.Context, base string, head sources.Snap
 	if err != nil {
 		return preview.Report{}, err
 	}
-	if obs.Input.Source, err = r.load(ctx, head); err != nil {
+	if obs.Input.Source, err = r.load(ctx, head, nil); err != nil {
 		return preview.Report{}, fmt.Errorf("reading the source: %w", err)
 	}
 	obs.Snapshot, obs.Input.Rendered = head, nil

@@ -77,7 +77,7 @@ func (r *Reconciler) inputOf(ctx context.Context, head git.Head, branch string) 
 	if err != nil {
 		return plan.Input{}, nil, err //nolint:wrapcheck // the caller says of what
 	}
-	src, err := r.load(ctx, snapshot)
+	src, err := r.load(ctx, snapshot, nil)
 	if err != nil {
 		return plan.Input{}, nil, err //nolint:wrapcheck // the caller says of what
 	}

@@ -29,7 +29,7 @@ func (l *loader) roots(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	claimed := flux.Folders(l.src.Objects)
+	claimed := flux.Folders(slices.Concat(l.src.Objects, l.inherited))
 	isClaimed := func(file string) bool {
 		return slices.ContainsFunc(claimed, func(dir string) bool { return dir == "." || strings.HasPrefix(file, dir+"/") })
 	}
@@ -71,7 +71,7 @@ func (l *loader) build(ctx context.Context, roots []string) error {
 			l.src.Diags = append(l.src.Diags, d)
 		}
 		if r.Failed() {
-			l.src.Broken = append(l.src.Broken, Broken{Path: pos.File})
+			l.breaks(pos.File)
 			continue
 		}
 		for _, m := range r.Manifests {
@@ -98,7 +98,7 @@ func (l *loader) kustomizeFiles() (used map[string]bool, roots []string, err err
 		if err != nil {
 			return nil, nil, err
 		}
-		notRoot[dir] = k.component
+		notRoot[dir] = notRoot[dir] || k.component
 		for _, ref := range k.refs {
 			target := path.Join(dir, ref)
 			used[target] = exists[target]
@@ -124,22 +124,29 @@ type references struct {
 	refs      []string // of files and folders
 }
 
-// references returns the strings of a kustomization that may name a file or a
-// folder: those of every list and map in it. A string that names nothing there is
-// no matter.
+// references reads what a kustomization uses. Where it cannot be read, building the root
+// says what is wrong with it.
 func (l *loader) references(file string) (references, error) {
 	data, err := l.snapshot.ReadFile(file)
 	if err != nil {
 		return references{}, fmt.Errorf("reading %s: %w", file, err)
 	}
-	if len(data) > object.MaxFile || len(object.Scan(file, data)) > 0 {
-		return references{}, nil // building the root says what is wrong with it
-	}
-	var content map[string]any
-	if err := sigsyaml.Unmarshal(data, &content); err != nil {
-		return references{}, nil //nolint:nilerr // as above
+	k, ok := parseReferences(file, data)
+	if !ok {
+		return l.wasReferences(file)
 	}
 	l.listCharts(path.Dir(file), data)
+	return k, nil
+}
+
+// parseReferences returns the strings of a kustomization that may name a file or a
+// folder: those of every list and map in it. A string that names nothing there is
+// no matter. It reports false if the file cannot be read.
+func parseReferences(file string, data []byte) (references, bool) {
+	var content map[string]any
+	if len(data) > object.MaxFile || len(object.Scan(file, data)) > 0 || sigsyaml.Unmarshal(data, &content) != nil {
+		return references{}, false
+	}
 	out := references{component: content["kind"] == "Component"}
 	var walk func(any)
 	walk = func(v any) {
@@ -163,7 +170,7 @@ func (l *loader) references(file string) (references, error) {
 		}
 	}
 	walk(content)
-	return out, nil
+	return out, true
 }
 
 func sortedKeys[V any](m map[string]V) []string {

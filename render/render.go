@@ -98,6 +98,9 @@ type Cache interface {
 type With struct {
 	Cache  Cache
 	Engine Engine
+	// Earlier returns the snapshot in which a path that cannot be read now was sound
+	// last, as far as that is known. Nil knows nothing.
+	Earlier func(path string) (sources.Snapshot, bool)
 }
 
 // Load reads a snapshot, and builds its Kustomize roots. The error is of the store
@@ -109,6 +112,9 @@ func Load(ctx context.Context, s sources.Snapshot, w With) (Source, error) {
 	}
 	l.findWritten()
 	if err := l.read(); err != nil {
+		return Source{}, err
+	}
+	if err := l.inherit(); err != nil {
 		return Source{}, err
 	}
 	if err := l.roots(ctx); err != nil {
@@ -136,6 +142,7 @@ type loader struct {
 	charts                    []string        // folders that are Helm charts
 	written                   map[string]bool // folders that Waybill wrote
 	kustomizations            map[string]string
+	inherited                 []*object.Object // of broken parts, when they were sound
 	src                       Source
 }
 
@@ -203,7 +210,7 @@ func (l *loader) read() error {
 		if !l.wanted(f) || l.special(f) {
 			continue
 		}
-		d, err := l.decode(f)
+		d, err := l.decode(l.snapshot, f)
 		if err != nil {
 			return err
 		}
@@ -258,7 +265,7 @@ func (l *loader) isKustomization(p string) bool {
 	return l.kustomizations[strings.TrimSuffix(dir, "/")] == p
 }
 
-func (l *loader) decode(f sources.File) (object.Decoded, error) {
+func (l *loader) decode(s sources.Snapshot, f sources.File) (object.Decoded, error) {
 	if d, big := object.TooLarge(f.Path, f.Size); big {
 		return object.Decoded{Broken: true, Diags: []diag.Diagnostic{d}}, nil
 	}
@@ -268,7 +275,7 @@ func (l *loader) decode(f sources.File) (object.Decoded, error) {
 			return d, nil
 		}
 	}
-	data, err := l.snapshot.ReadFile(f.Path)
+	data, err := s.ReadFile(f.Path)
 	if err != nil {
 		return object.Decoded{}, fmt.Errorf("reading %s: %w", f.Path, err)
 	}
@@ -293,7 +300,7 @@ func isManifestName(p string) bool {
 // and clusters stay: they are judged wherever they stand.
 func (l *loader) bind() {
 	dirs := map[string]string{} // directory with a slash, cluster
-	for _, o := range l.src.Objects {
+	for _, o := range slices.Concat(l.inherited, l.src.Objects) {
 		if o.Ref().Kind != "Cluster" || o.Ref().Group != "cluster.karmada.io" {
 			continue
 		}

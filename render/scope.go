@@ -109,7 +109,7 @@ func (l *loader) scope() {
 	for _, objs := range l.src.Bound {
 		all = append(all, objs)
 	}
-	scopes := ScopesOf(all...)
+	scopes := ScopesOf(append(slices.Clone(all), l.inherited)...)
 	for _, objs := range all {
 		for i, o := range objs {
 			objs[i] = l.placed(o, scopes)

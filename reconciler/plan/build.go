@@ -226,7 +226,7 @@ func (b *builder) report(ds ...diag.Diagnostic) { b.plan.Diags = append(b.plan.D
 
 // layOut makes each cluster's tree and holds it against the published one.
 func (b *builder) layOut() {
-	g := guard{rules: b.in.Source.Config.Guard, unsure: b.mender.unsure, moved: b.mender.moved, cause: b.cause, stays: func(r object.Ref) bool { return b.byRef[r] != nil }, seen: map[[2]files.ID]lost{}}
+	g := guard{rules: b.in.Source.Config.Guard, unsure: b.unsure(), moved: b.mender.moved, cause: b.cause, stays: func(r object.Ref) bool { return b.byRef[r] != nil }, seen: map[[2]files.ID]lost{}}
 	trees := tree.NewBuilder()
 	b.out.rank()
 	groups := map[string]Cluster{} // by what is placed
@@ -255,6 +255,14 @@ func (b *builder) layOut() {
 			c.Held = &Hold{Reason: b.in.Held[c.Name]}
 		}
 	}
+}
+
+// unsure says why it is not known what clusters should hold; empty where it is.
+func (b *builder) unsure() string {
+	if b.mender.unsure {
+		return "it would change while part of the source cannot be read, and an earlier version of that part is out of reach"
+	}
+	return b.out.unsure
 }
 
 // detached reports the branches of clusters that are no longer registered. They

@@ -186,7 +186,7 @@ func (b *builder) placing(t *template) placing {
 func (b *builder) request(t *template) place.Request {
 	return place.Request{
 		APIVersion: t.object.APIVersion(), Kind: t.object.Ref().Kind,
-		Replicas: t.replicas, Requirements: t.requirements, Components: len(t.components), Previous: b.previous(t), Fresh: t.fresh, AlsoServed: b.alsoServed(t), Only: t.only(),
+		Replicas: t.replicas, Requirements: t.requirements, Components: len(t.components), Previous: b.previous(t), Fresh: t.fresh, AlsoServed: b.alsoServed(t), Only: b.only(t),
 	}
 }
 
@@ -283,24 +283,41 @@ func (b *builder) pullDependencies(t *template) {
 		b.report(diag.Diagnostic{
 			Code: "dependencies", Severity: diag.Error, Pos: t.object.Pos(),
 			Message: fmt.Sprintf("what %s depends on cannot be told: %v", t.object.Ref(), err),
+			Hint:    "what it pulled along before goes along with it",
 		})
-		return
 	}
 	snapshot := karmada.BindingSnapshot{Namespace: t.object.Ref().Namespace, Name: state.BindingName(t.object.Ref()), Clusters: t.own}
+	isOurs := func(s karmada.BindingSnapshot) bool {
+		return s.Namespace == snapshot.Namespace && s.Name == snapshot.Name
+	}
+	var needed []*template
 	for _, d := range deps {
-		for _, dep := range b.find(d) {
-			if dep == t {
-				continue
-			}
-			if !slices.ContainsFunc(dep.requiredBy, func(s karmada.BindingSnapshot) bool {
-				return s.Namespace == snapshot.Namespace && s.Name == snapshot.Name
-			}) {
-				dep.requiredBy = append(dep.requiredBy, snapshot)
-			}
-			dep.overwrite = dep.overwrite || t.policy.Spec.ConflictResolution == karmada.ConflictOverwrite
-			dep.preserve = dep.preserve || t.policy.Spec.PreserveResourcesOnDeletion != nil && *t.policy.Spec.PreserveResourcesOnDeletion
+		needed = append(needed, b.find(d)...)
+	}
+	if err != nil {
+		needed = b.pulledBefore(isOurs)
+	}
+	for _, dep := range needed {
+		if dep == t {
+			continue
+		}
+		if !slices.ContainsFunc(dep.requiredBy, isOurs) {
+			dep.requiredBy = append(dep.requiredBy, snapshot)
+		}
+		dep.overwrite = dep.overwrite || t.policy.Spec.ConflictResolution == karmada.ConflictOverwrite
+		dep.preserve = dep.preserve || t.policy.Spec.PreserveResourcesOnDeletion != nil && *t.policy.Spec.PreserveResourcesOnDeletion
+	}
+}
+
+// pulledBefore returns the templates that a template pulled along in the previous plan.
+func (b *builder) pulledBefore(isOurs func(karmada.BindingSnapshot) bool) []*template {
+	var needed []*template
+	for _, t := range b.templates {
+		if old := b.in.State.Bindings[t.object.Ref()]; old != nil && slices.ContainsFunc(old.Spec.RequiredBy, isOurs) {
+			needed = append(needed, t)
 		}
 	}
+	return needed
 }
 
 // find returns the templates that a dependency names; those that are not in the

@@ -120,12 +120,16 @@ func (b *builder) explainClaim(t *template, e *Explanation) {
 // explainCluster applies the rules one by one and records what each changed.
 func (b *builder) explainCluster(t *template, c target, rules []*override.Rule) Written {
 	w := Written{Cluster: c.Name, Replicas: c.Replicas}
-	v, _ := t.in(c.Name)
+	v := t.in(c.Name)
+	if v == nil {
+		w.Error = "its release cannot be rendered for the cluster; it stays as it was last published"
+		return w
+	}
 	k := class{replicas: c.Replicas, completions: -1, rules: b.out.matching(rules, b.out.index[c.Name])}
 	if n, ok := completions(t)[c.Name]; ok {
 		k.completions = n
 	}
-	content, err := b.out.revise(t, v, k)
+	content, err := b.out.revise(t, *v, k)
 	if err != nil {
 		w.Error = err.Error()
 		return w

@@ -29,7 +29,7 @@ const ProtectedLabel = "resourcetemplate.karmada.io/deletion-protected"
 type guard struct {
 	rules  render.Guard
 	moved  bool                            // what is missing may be in a file that cannot be read
-	unsure bool                            // the source could not be read whole
+	unsure string                          // why what is to change is not known; empty: it is
 	cause  func(object.Ref, string) string // why a ref leaves a cluster
 	stays  func(object.Ref) bool           // the source still has it
 	seen   map[[2]files.ID]lost            // clusters that go from one tree to another alike
@@ -59,8 +59,8 @@ func (g *guard) judge(c *Cluster, p tree.Published) *Hold {
 		return &Hold{Reason: "what the branch holds cannot be read: " + l.err.Error()}
 	}
 	reason := g.reason(l, c.Objects)
-	if reason == "" && g.unsure {
-		reason = "it would change while part of the source cannot be read, and an earlier version of that part is out of reach"
+	if reason == "" {
+		reason = g.unsure
 	}
 	if reason == "" {
 		return nil
@@ -80,7 +80,9 @@ func (g *guard) reason(l lost, after int) string {
 	switch n := len(l.refs); {
 	case n == 0:
 		return ""
-	case g.unsure, g.moved:
+	case g.unsure != "":
+		return g.unsure
+	case g.moved:
 		return fmt.Sprintf("it would lose %d of %d objects while part of the source cannot be read", n, l.before)
 	case after == 0, n == l.before:
 		return fmt.Sprintf("it would lose all it holds, %d of %d objects", n, l.before)

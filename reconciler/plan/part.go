@@ -17,6 +17,9 @@ type part struct {
 	release  *template
 	variants []variant
 	of       map[string]int // by cluster: the variant; absent where the release lacks it
+	// failed are the clusters for which the release, or one within it, could not be
+	// rendered. What was there before stays, with the replicas that it has.
+	failed map[string]bool
 }
 
 // parts places a release that a policy selects, overrides and renders it for each of
@@ -27,7 +30,7 @@ func (b *builder) parts(release *template, base scope) []*template {
 	b.schedule(release)
 	rules := b.overrides.Rules(release.subject)
 	alike := map[string]*likeness{}
-	byRef := map[object.Ref]*template{}
+	byRef, failed := map[object.Ref]*template{}, map[string]bool{}
 	var order []*template
 	for _, target := range release.own {
 		i, ok := b.out.index[target.Name]
@@ -48,13 +51,15 @@ func (b *builder) parts(release *template, base scope) []*template {
 		}
 		for _, id := range l.failed {
 			b.releases.fail(id, c.Name)
+			b.releases.aim(id, release.own)
+			failed[c.Name] = true
 		}
 		objs := l.objs
 		for _, o := range objs {
 			t := byRef[o.Ref()]
 			if t == nil {
 				t = b.newTemplate(o)
-				t.policy, t.part = release.policy, &part{release: release, of: map[string]int{}}
+				t.policy, t.part = release.policy, &part{release: release, of: map[string]int{}, failed: failed}
 				t.part.variants = []variant{t.variant}
 				byRef[o.Ref()] = t
 				order = append(order, t)
@@ -116,12 +121,16 @@ func (b *builder) renderFor(release *template, rules []*override.Rule, matching 
 	return b.releases.unfoldFor([]*object.Object{release.object.With(content)}, base)
 }
 
-// only returns the clusters that may have t: where its release has it; nil for all.
-func (t *template) only() func(string) bool {
+// only returns the clusters that may have t: where its release has it, or had it and
+// cannot be rendered now; nil for all.
+func (b *builder) only(t *template) func(string) bool {
 	if t.part == nil {
 		return nil
 	}
-	return func(cluster string) bool { _, ok := t.part.of[cluster]; return ok }
+	previous := b.previous(t)
+	return func(cluster string) bool {
+		return t.in(cluster) != nil || t.part.failed[cluster] && slices.ContainsFunc(previous, func(c target) bool { return c.Name == cluster })
+	}
 }
 
 // countVariants gives each cluster the replicas that the release has there, where
@@ -142,9 +151,16 @@ func (b *builder) countVariants(t *template) {
 			asked[n] = t.replicas
 		}
 	}
-	for i := range t.own {
-		_, n := t.in(t.own[i].Name)
-		t.own[i].Replicas = asked[n]
+	for i, c := range t.own {
+		if t.in(c.Name) != nil {
+			t.own[i].Replicas = asked[t.part.of[c.Name]]
+			continue
+		}
+		for _, was := range b.previous(t) {
+			if was.Name == c.Name {
+				t.own[i].Replicas = was.Replicas
+			}
+		}
 	}
 }
 

@@ -118,11 +118,13 @@ func (w *writer) quotas() {
 			})
 			continue
 		}
-		for _, a := range q.Value.Spec.StaticAssignments {
+		assigned := map[string]bool{}
+		for _, a := range slices.Backward(q.Value.Spec.StaticAssignments) { // the last one of a cluster counts, as in Karmada
 			i, ok := w.index[a.ClusterName]
-			if !ok {
+			if !ok || assigned[a.ClusterName] {
 				continue
 			}
+			assigned[a.ClusterName] = true
 			hard := map[string]any{}
 			for name, quantity := range a.Hard {
 				hard[string(name)] = quantity.String()

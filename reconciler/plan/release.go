@@ -29,7 +29,7 @@ type releases struct {
 	in      *Input
 	wanted  map[string]engine.Job
 	objects map[string][]*object.Object // of a release and a job
-	failed  map[releaseID]where
+	failed  map[releaseID]*where
 	recent  []releaseID                       // that failed since somebody emptied it
 	next    map[releaseID]map[object.Ref]bool // what is remembered
 	diags   []diag.Diagnostic
@@ -42,13 +42,20 @@ type releaseID struct {
 	ref     object.Ref
 }
 
-// where is a set of clusters by name; nil is all.
-type where map[string]bool
+// where says for which clusters a release could not be rendered.
+type where struct {
+	everywhere bool // it is not rendered for a cluster
+	clusters   map[string]bool
+	aimed      map[string]bool // the clusters that it goes to
+}
+
+// has reports whether a cluster is among those.
+func (w *where) has(cluster string) bool { return w.everywhere || w.clusters[cluster] }
 
 func newReleases(in *Input) *releases {
 	return &releases{
 		in: in, wanted: map[string]engine.Job{}, objects: map[string][]*object.Object{},
-		failed: map[releaseID]where{}, next: map[releaseID]map[object.Ref]bool{}, told: map[string]*told{},
+		failed: map[releaseID]*where{}, next: map[releaseID]map[object.Ref]bool{}, told: map[string]*told{},
 	}
 }
 
@@ -58,14 +65,20 @@ func (rs *releases) report(ds ...diag.Diagnostic) { rs.diags = append(rs.diags, 
 // cluster is empty: what it rendered to before stays there.
 func (rs *releases) fail(id releaseID, cluster string) {
 	rs.recent = append(rs.recent, id)
-	have, ok := rs.failed[id]
-	switch {
-	case cluster == "":
-		rs.failed[id] = nil
-	case !ok:
-		rs.failed[id] = where{cluster: true}
-	case have != nil:
-		have[cluster] = true
+	if rs.failed[id] == nil {
+		rs.failed[id] = &where{clusters: map[string]bool{}, aimed: map[string]bool{}}
+	}
+	if cluster == "" {
+		rs.failed[id].everywhere = true
+		return
+	}
+	rs.failed[id].clusters[cluster], rs.failed[id].aimed[cluster] = true, true
+}
+
+// aim notes where releases that failed go besides.
+func (rs *releases) aim(id releaseID, clusters []target) {
+	for _, c := range clusters {
+		rs.failed[id].aimed[c.Name] = true
 	}
 }
 
@@ -377,16 +390,19 @@ func argoHook(o *object.Object, h helm.Hook) *object.Object {
 	return o.With(content)
 }
 
-// kept lists the objects that releases which failed rendered to before, and where
-// they stay. A release that is gone with the one that rendered it is kept with it.
+// kept lists the objects that releases which failed rendered to before. A release that
+// is gone with the one that rendered it is kept with it. One that nothing is known of may
+// have come from elsewhere: from a policy to a cluster's directory, or back.
 func (rs *releases) kept() map[releaseID][]object.Ref {
-	before := map[releaseID][]object.Ref{}
+	before, places := map[releaseID][]object.Ref{}, map[object.Ref][]releaseID{}
 	for _, r := range rs.in.State.Releases {
-		before[releaseID{r.Cluster, r.Release}] = r.Objects
+		id := releaseID{r.Cluster, r.Release}
+		before[id] = r.Objects
+		places[id.ref] = append(places[id.ref], id)
 	}
 	out := map[releaseID][]object.Ref{}
-	var keep func(id releaseID, w where)
-	keep = func(id releaseID, w where) {
+	var keep func(id releaseID, w *where)
+	keep = func(id releaseID, w *where) {
 		if _, done := out[id]; done || before[id] == nil {
 			return
 		}
@@ -398,6 +414,14 @@ func (rs *releases) kept() map[releaseID][]object.Ref {
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(rs.failed), compareIDs) {
 		keep(id, rs.failed[id])
+		if before[id] != nil {
+			continue
+		}
+		for _, other := range places[id.ref] {
+			if rs.next[other] == nil && rs.failed[other] == nil {
+				keep(other, &where{everywhere: true})
+			}
+		}
 	}
 	return out
 }

@@ -61,13 +61,24 @@ func (b *builder) newTemplate(o *object.Object) *template {
 	return &template{variant: b.in.Memo.variant(o), subject: policies.SubjectOf(o)}
 }
 
-// in returns what the template says in a cluster, and the number of that variant.
-func (t *template) in(cluster string) (variant, int) {
+// in returns what the template says in a cluster; nil where its release has nothing to
+// say of it.
+func (t *template) in(cluster string) *variant {
 	if t.part == nil {
-		return t.variant, 0
+		return &t.variant
 	}
-	n := t.part.of[cluster]
-	return t.part.variants[n], n
+	if n, ok := t.part.of[cluster]; ok {
+		return &t.part.variants[n]
+	}
+	return nil
+}
+
+// number tells the variants of a template apart.
+func (t *template) number(cluster string) int {
+	if t.part == nil {
+		return 0
+	}
+	return t.part.of[cluster]
 }
 
 // isRelease reports a release that a policy selects: it stands for its parts and is

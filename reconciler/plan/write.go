@@ -43,10 +43,11 @@ type writer struct {
 	numbers map[*override.Rule]uint32
 	digests map[*override.Rule]string
 	seals   sealer
-	paths   map[string]object.Ref
+	claimed map[string]object.Ref      // paths
 	used    []map[string]bool          // namespaces with something in them, by the cluster's index
 	kept    map[releaseID][]object.Ref // of releases that could not be rendered
 	stays   map[object.Ref]bool        // what they leave where it is
+	unsure  string                     // why it is not known where everything goes; empty: it is
 }
 
 type placed struct{ ref, blob int32 }
@@ -54,7 +55,7 @@ type placed struct{ ref, blob int32 }
 func newWriter(b *builder) *writer {
 	w := &writer{
 		builder: b, blobIDs: map[files.ID]int32{}, index: map[string]int{},
-		matched: map[string][]string{}, numbers: map[*override.Rule]uint32{}, digests: map[*override.Rule]string{}, paths: map[string]object.Ref{},
+		matched: map[string][]string{}, numbers: map[*override.Rule]uint32{}, digests: map[*override.Rule]string{}, claimed: map[string]object.Ref{},
 		placed: make([][]placed, len(b.fleet.Clusters())), seals: b.newSealer(),
 	}
 	for i, c := range b.fleet.Clusters() {
@@ -124,15 +125,19 @@ func (w *writer) template(t *template, targets []target) {
 			if !kept {
 				suspended = append(suspended, c.Name)
 			}
-			w.keepPublished(ref, i, c.Name)
+			homeless = !w.keepPublished(ref, i, c.Name) || homeless
 			continue
 		}
-		v, n := t.in(c.Name)
-		k := class{variant: n, replicas: c.Replicas, completions: shareOf(shares, c.Name), rules: matching(i)}
+		v := t.in(c.Name)
+		if v == nil {
+			w.keepPublished(ref, i, c.Name) // its release cannot be rendered for the cluster
+			continue
+		}
+		k := class{variant: t.number(c.Name), replicas: c.Replicas, completions: shareOf(shares, c.Name), rules: matching(i)}
 		if isSecret(v.object) {
 			k.recipients = w.seals.recipients[i]
 		}
-		r := classes.result(k, v)
+		r := classes.result(k, *v)
 		if r.err == nil {
 			w.placed[i] = append(w.placed[i], placed{ref, r.blob})
 			continue
@@ -144,7 +149,9 @@ func (w *writer) template(t *template, targets []target) {
 		homeless = !w.keepPublished(ref, i, c.Name) || homeless
 	}
 	if homeless {
-		w.keepElsewhere(ref, targets)
+		w.keepElsewhere(ref, func(cluster string) bool {
+			return slices.ContainsFunc(targets, func(t target) bool { return t.Name == cluster }) || w.isBound(t.object.Ref(), cluster)
+		})
 	}
 	w.tell(t, suspended, failed)
 }
@@ -293,27 +300,43 @@ func (w *writer) bound() {
 		if !ok || len(w.builder.bound[cluster]) == 0 {
 			continue
 		}
-		have := w.held(i)
+		have := w.paths(i)
 		for _, o := range w.builder.bound[cluster] {
-			if have[o.Ref()] {
-				w.report(diag.Diagnostic{
-					Code: "duplicate-object", Severity: diag.Error, Pos: o.Pos(),
-					Message: fmt.Sprintf("cluster %s would receive %s twice: from its own directory and by a policy; the policy's is used", cluster, o.Ref()),
-					Hint:    "remove one of them, or exclude the cluster from the policy",
-				})
+			if other, taken := have[tree.Path(o.Ref())]; taken {
+				w.report(twice(cluster, o, other))
 				continue
 			}
+			have[tree.Path(o.Ref())] = o.Ref()
 			ref := w.ref(o.Ref())
 			t := &template{variant: variant{object: o, content: o.Content()}}
 			r := w.encode(t, t.variant, class{completions: -1, recipients: w.seals.recipients[i]}, nil)
 			if r.err != nil {
 				w.report(*r.err)
-				w.keepPublished(ref, i, cluster)
+				if !w.keepPublished(ref, i, cluster) {
+					w.keepElsewhere(ref, func(c string) bool { return w.isBound(o.Ref(), c) })
+				}
 				continue
 			}
 			w.placed[i] = append(w.placed[i], placed{ref, r.blob})
 		}
 	}
+}
+
+// twice says that what a cluster's own directory has is in the cluster already.
+func twice(cluster string, o *object.Object, other object.Ref) diag.Diagnostic {
+	if other != o.Ref() {
+		return samePath(o, other)
+	}
+	return diag.Diagnostic{
+		Code: "duplicate-object", Severity: diag.Error, Pos: o.Pos(),
+		Message: fmt.Sprintf("cluster %s would receive %s twice: from its own directory and by a policy; the policy's is used", cluster, o.Ref()),
+		Hint:    "remove one of them, or exclude the cluster from the policy",
+	}
+}
+
+// isBound reports whether an object stands in a cluster's own directory.
+func (w *writer) isBound(r object.Ref, cluster string) bool {
+	return slices.ContainsFunc(w.builder.bound[cluster], func(o *object.Object) bool { return o.Ref() == r })
 }
 
 // namespaceTargets returns where a Namespace goes: where its decision says, and,
@@ -360,16 +383,29 @@ func (w *writer) needs(i int, namespace string) bool {
 // would have, which only kinds that differ in nothing but case can.
 func (w *writer) claimPath(o *object.Object) bool {
 	path := tree.Path(o.Ref())
-	if other, taken := w.paths[path]; taken && other != o.Ref() {
-		w.report(diag.Diagnostic{
-			Code: "same-path", Severity: diag.Error, Pos: o.Pos(),
-			Message: fmt.Sprintf("%s and %s would be one file on a branch (%s); the second is left out", other, o.Ref(), path),
-			Hint:    "rename one of them",
-		})
+	if other, taken := w.claimed[path]; taken && other != o.Ref() {
+		w.report(samePath(o, other))
 		return false
 	}
-	w.paths[path] = o.Ref()
+	w.claimed[path] = o.Ref()
 	return true
+}
+
+func samePath(o *object.Object, other object.Ref) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: "same-path", Severity: diag.Error, Pos: o.Pos(),
+		Message: fmt.Sprintf("%s and %s would be one file on a branch (%s); the second is left out", other, o.Ref(), tree.Path(o.Ref())),
+		Hint:    "rename one of them",
+	}
+}
+
+// paths returns what the cluster with index i holds so far, by path.
+func (w *writer) paths(i int) map[string]object.Ref {
+	have := make(map[string]object.Ref, len(w.placed[i]))
+	for _, p := range w.placed[i] {
+		have[tree.Path(w.refs[p.ref])] = w.refs[p.ref]
+	}
+	return have
 }
 
 // place puts a file into the cluster with index i.

@@ -110,13 +110,14 @@ func (s scenario) run(t *testing.T, c render.Cache, order func([]sources.File)) 
 func (s scenario) plan(t *testing.T, c render.Cache, order func([]sources.File)) (plan.Plan, plan.Input) {
 	t.Helper()
 	in := plan.Input{Memo: s.memo, Medium: plan.Branch, Now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), LastGood: map[string]render.Source{}, Published: map[string]tree.Published{}}
+	var previous *memory
 	if s.previous != nil {
-		m := snapshot("previous", s.previous, order)
-		in.Source = load(t, m, c)
-		in = published(t, in, build(t, in, m))
+		previous = snapshot("previous", s.previous, order)
+		in.Source = load(t, previous, c, nil)
+		in = published(t, in, build(t, in, previous))
 	}
 	m := snapshot("head", s.source, order)
-	in.Source = load(t, m, c)
+	in.Source = load(t, m, c, previous)
 	return build(t, in, m), in
 }
 
@@ -174,9 +175,12 @@ func build(t *testing.T, in plan.Input, m *memory) plan.Plan {
 	}
 }
 
-func load(t *testing.T, m *memory, c render.Cache) render.Source {
+func load(t *testing.T, m *memory, c render.Cache, earlier *memory) render.Source {
 	t.Helper()
-	src, err := render.Load(t.Context(), m, render.With{Cache: c, Engine: renderer.New(&renderer.Local{}, nil)})
+	src, err := render.Load(t.Context(), m, render.With{
+		Cache: c, Engine: renderer.New(&renderer.Local{}, nil),
+		Earlier: func(string) (sources.Snapshot, bool) { return earlier, earlier != nil },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -407,7 +411,7 @@ func TestExamples(t *testing.T) {
 // clusters lists every file of every cluster, as names of golden sections.
 func (s scenario) clusters(t *testing.T) []string {
 	t.Helper()
-	p := plan.Build(plan.Input{Source: load(t, snapshot("head", s.source, asWritten), nil), Medium: plan.Branch})
+	p := plan.Build(plan.Input{Source: load(t, snapshot("head", s.source, asWritten), nil, nil), Medium: plan.Branch})
 	var names []string
 	for _, c := range p.Clusters {
 		for path := range c.Tree.All() {
