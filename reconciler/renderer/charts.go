@@ -20,14 +20,15 @@ type withCharts struct {
 	charts Charts
 	locked map[string]lock.Entry // by folder
 
-	mu  sync.Mutex
-	got map[string]fs.FS
+	mu     sync.Mutex
+	got    map[string]fs.FS
+	failed map[string]error // by folder: why a chart could not be fetched
 }
 
 // newWithCharts reads the lock file of a snapshot. One that cannot be read names
 // nothing; loading the source says what is wrong with it.
 func newWithCharts(ctx context.Context, s sources.Snapshot, charts Charts) *withCharts {
-	w := &withCharts{FS: sources.FS(s), ctx: ctx, charts: charts, locked: map[string]lock.Entry{}, got: map[string]fs.FS{}}
+	w := &withCharts{FS: sources.FS(s), ctx: ctx, charts: charts, locked: map[string]lock.Entry{}, got: map[string]fs.FS{}, failed: map[string]error{}}
 	if data, err := fs.ReadFile(w.FS, lock.FileName); err == nil {
 		l, _ := lock.Parse(data)
 		for _, e := range l.Entries() {
@@ -60,10 +61,24 @@ func (w *withCharts) at(name string) (fs.FS, string, error) {
 		return files, within, nil
 	}
 	files, err := w.charts.Fetch(w.ctx, e)
-	if err == nil {
-		w.got[e.Digest] = files
+	if err != nil {
+		w.failed[engine.ChartFolder(e.Ref)] = err
+		return nil, "", err //nolint:wrapcheck // it names the chart
 	}
-	return files, within, err //nolint:wrapcheck // it names the chart
+	w.got[e.Digest] = files
+	return files, within, nil
+}
+
+// missed returns why a chart among paths that were read could not be fetched.
+func (w *withCharts) missed(reads []string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, p := range reads {
+		if e, _, ok := w.entry(p); ok && w.failed[engine.ChartFolder(e.Ref)] != nil {
+			return w.failed[engine.ChartFolder(e.Ref)]
+		}
+	}
+	return nil
 }
 
 // Open implements fs.FS.

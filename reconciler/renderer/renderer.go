@@ -124,10 +124,7 @@ func (b *batch) add(ctx context.Context, i int, j engine.Job) error {
 	if c := j.Chart(); c != nil && c.Path == "" {
 		var err error
 		if files, notices, err = b.chart(ctx, c); err != nil {
-			b.results[i].Diags = []diag.Diagnostic{{
-				Code: "chart-unavailable", Severity: diag.Error,
-				Message: fmt.Sprintf("its chart cannot be had: %v", err),
-			}}
+			b.results[i].Diags = []diag.Diagnostic{unavailable(err)}
 			return ctx.Err() //nolint:wrapcheck // it says enough
 		}
 	}
@@ -199,10 +196,18 @@ func (b *batch) run(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("rendering %s: %w", b.tasks[n].Name, err)
 		}
-		b.keep(b.tasks[n], o, r)
 		result.Manifests, result.Diags = r.Manifests, append(result.Diags, r.Diags...)
+		if err := b.files().missed(o.Reads); err != nil && r.Failed() {
+			result.Diags = append(result.Diags, unavailable(err))
+			continue // it is worth another try
+		}
+		b.keep(b.tasks[n], o, r)
 	}
 	return nil
+}
+
+func unavailable(err error) diag.Diagnostic {
+	return diag.Diagnostic{Code: "chart-unavailable", Severity: diag.Error, Message: fmt.Sprintf("its chart cannot be had: %v", err)}
 }
 
 // bury notes what a job had read when it killed its worker, or that it no longer does.

@@ -3,6 +3,7 @@ package renderer_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -23,6 +24,7 @@ import (
 	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/lock"
 )
 
 // asWorker, alone on the command line, makes the test binary a worker's child.
@@ -277,5 +279,47 @@ func TestWorkersGiveWhatTheProcessItselfGives(t *testing.T) {
 	}
 	if d := cmp.Diff(text(t, want), text(t, got)); d != "" {
 		t.Error(d)
+	}
+}
+
+// away is a repository of charts that answers from the second time on.
+type away struct{ asked int }
+
+func (*away) Resolve(context.Context, lock.Ref) (lock.Entry, error) {
+	return lock.Entry{}, errors.New("nothing floats here")
+}
+
+func (a *away) Fetch(context.Context, lock.Entry) (fs.FS, error) {
+	if a.asked++; a.asked == 1 {
+		return nil, errors.New("the host is away")
+	}
+	return sources.FS(commit{
+		"Chart.yaml":        "apiVersion: v2\nname: web\nversion: 1.0.0\n",
+		"templates/cm.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n",
+	}), nil
+}
+
+// TestAChartThatIsMissedLateIsAskedForAgain lists a chart in a kustomization, so that it is
+// fetched while the job is under way.
+func TestAChartThatIsMissedLateIsAskedForAgain(t *testing.T) {
+	digest := "sha256:" + strings.Repeat("0", 64)
+	ref := lock.Ref{Kind: lock.Helm, Repository: "https://charts.example.com", Name: "web", Constraint: "1.0.0"}
+	locked := lock.Lock{}.With(lock.Entry{Ref: ref, Version: "1.0.0", URL: "https://charts.example.com/web-1.0.0.tgz", Digest: digest})
+	src := commit{
+		lock.FileName:            string(locked.Encode()),
+		"app/kustomization.yaml": "helmCharts: [{name: web, repo: \"https://charts.example.com\", version: 1.0.0, releaseName: web}]\n",
+	}
+	r := renderer.New(&renderer.Local{}, &away{})
+	job := []engine.Job{{Kustomize: &engine.Kustomize{Dir: "app"}}}
+	first, err := r.Render(t.Context(), src, job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(first[0].Diags, func(d diag.Diagnostic) bool { return d.Code == "chart-unavailable" }) || !strings.Contains(messages(first[0].Diags), "the host is away") {
+		t.Errorf("while the host is away: %v", first[0].Diags)
+	}
+	again, err := r.Render(t.Context(), src, job)
+	if err != nil || again[0].Failed() || len(again[0].Manifests) != 1 {
+		t.Errorf("once it is back: %v, %v", again[0].Diags, err)
 	}
 }

@@ -77,7 +77,13 @@ func TestDecodeRefuses(t *testing.T) {
 		{"generateName", "a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n", "a.yaml:1: error: Pod has generateName"},
 		{"no name", "a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {}\n", "a.yaml:1: error: Pod has no metadata.name"},
 		{"a name that YAML reads as a number", "a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: 12}\n", "metadata.name is 12, which YAML reads as no string"},
-		{"a name that is a path", "a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: ../x}\n", `"../x" in namespace "" is no valid name`},
+		{"a name that is a path", "a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: ../x}\n", `metadata.name "../x" is not valid: may not contain '/'`},
+		{"a name with an escape", "a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: a%2fb}\n", `metadata.name "a%2fb" is not valid`},
+		{"a name with a control character", "a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: \"a\\e[31m\"}\n", `it has control characters`},
+		{"a namespace that is a folder's", "a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: x, namespace: .git}\n", `metadata.namespace ".git" is not valid`},
+		{"a namespace above", "a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: x, namespace: ..}\n", `metadata.namespace ".." is not valid`},
+		{"a kind with a slash", "a.yaml", "apiVersion: x.io/v1\nkind: A/b\nmetadata: {name: x}\n", `kind "A/b" is not valid`},
+		{"a version with two slashes", "a.yaml", "apiVersion: x.io/v1/v2\nkind: A\nmetadata: {name: x}\n", `apiVersion "x.io/v1/v2" is not valid`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			start := time.Now()

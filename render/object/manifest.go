@@ -3,8 +3,11 @@ package object
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/waybill-dev/waybill/render/diag"
 )
@@ -92,13 +95,36 @@ func (d *decoder) named(o *Object) bool {
 		d.unnamed(o, o.ref.Kind+" has generateName: its name would differ at every apply", "give it a metadata.name")
 	case name == "" && !isOwn(o.ref):
 		d.unnamed(o, o.ref.Kind+" has no metadata.name", "give it one")
-	case strings.ContainsAny(name, "/\x00\n") || strings.ContainsAny(namespace, "/\x00\n") || name == "." || name == "..":
-		d.unnamed(o, fmt.Sprintf("%q in namespace %q is no valid name", name, namespace), "use a DNS-1123 name")
 	default:
 		o.ref.Name, o.ref.Namespace = name, namespace
-		return true
+		what, why := misnamed(o)
+		if what == "" {
+			return true
+		}
+		d.unnamed(o, what+" is not valid: "+why, "no API server would take it")
 	}
 	return false
+}
+
+// misnamed says what of an object's identity no API server would take, and why.
+func misnamed(o *Object) (what, why string) {
+	if whys := path.IsValidPathSegmentName(o.ref.Name); len(whys) > 0 {
+		return fmt.Sprintf("metadata.name %q", o.ref.Name), whys[0]
+	}
+	if strings.ContainsFunc(o.ref.Name, unicode.IsControl) {
+		return fmt.Sprintf("metadata.name %q", o.ref.Name), "it has control characters"
+	}
+	if whys := validation.IsDNS1123Label(o.ref.Namespace); o.ref.Namespace != "" && len(whys) > 0 {
+		return fmt.Sprintf("metadata.namespace %q", o.ref.Namespace), whys[0]
+	}
+	if whys := validation.IsDNS1035Label(strings.ToLower(o.ref.Kind)); len(whys) > 0 {
+		return fmt.Sprintf("kind %q", o.ref.Kind), "a kind has letters and digits only"
+	}
+	group, version := GroupVersion(o.apiVersion)
+	if whys := validation.IsDNS1123Subdomain(group); group != "" && len(whys) > 0 || len(validation.IsDNS1035Label(version)) > 0 {
+		return fmt.Sprintf("apiVersion %q", o.apiVersion), "it is a version, or a group and a version with a slash between them"
+	}
+	return "", ""
 }
 
 func (d *decoder) unnamed(o *Object, message, hint string) {
