@@ -25,6 +25,9 @@ type Propagation struct {
 	Object    *object.Object
 	Spec      *karmada.PropagationSpec
 	Selectors Selectors
+	// Waits is the override policy that the policy depends on and that is not there;
+	// empty if it waits for none. What it claims is then applied by nobody.
+	Waits string
 }
 
 // Namespaced reports a PropagationPolicy.
@@ -210,8 +213,8 @@ func inert(o *object.Object) []diag.Diagnostic {
 	return []diag.Diagnostic{d}
 }
 
-// dependentOverrides takes out the policies that name an override policy which is
-// not there: Karmada applies them to nothing until it is (section A.1).
+// dependentOverrides finds the policies that name an override policy which is not
+// there: Karmada claims templates for them, and applies none until it is (section A.1).
 func (s *Set) dependentOverrides() []diag.Diagnostic {
 	type name struct{ namespace, name string }
 	have := map[name]bool{}
@@ -219,24 +222,19 @@ func (s *Set) dependentOverrides() []diag.Diagnostic {
 		have[name{o.Object.Ref().Namespace, o.Object.Ref().Name}] = true
 	}
 	var diags []diag.Diagnostic
-	s.Propagation = slices.DeleteFunc(s.Propagation, func(p *Propagation) bool {
-		missing := false
+	for _, p := range s.Propagation {
 		for i, n := range p.Spec.DependentOverrides {
 			if have[name{p.Object.Ref().Namespace, n}] {
 				continue
 			}
-			missing = true
+			p.Waits = n
 			diags = append(diags, diag.Diagnostic{
 				Code: "missing-override", Severity: diag.Error, Pos: p.Object.FieldPos([]any{"spec", "dependentOverrides", i}),
 				Message: fmt.Sprintf("%s depends on the override policy %q, which is not in the source", p, n),
-				Hint:    "add it, or remove the name; until then what the policy placed stays as it was last published",
+				Hint:    "add it, or remove the name; until then what the policy selects is placed by no other, and what it placed stays as it was last published",
 			})
 		}
-		if missing {
-			s.Broken = append(s.Broken, render.Broken{Ref: p.Object.Ref()})
-		}
-		return missing
-	})
+	}
 	return diags
 }
 

@@ -68,6 +68,21 @@ func (ss Selectors) Match(t Subject) Implicit {
 	return best
 }
 
+// MatchAnyLabels reports whether a selector by labels would match t with other labels.
+func (ss Selectors) MatchAnyLabels(t Subject) bool {
+	for i := range ss {
+		byLabels := ss[i]
+		if byLabels.LabelSelector == nil {
+			continue
+		}
+		byLabels.labels = labels.Everything()
+		if byLabels.match(t) != NoMatch {
+			return true
+		}
+	}
+	return false
+}
+
 // Kinds yields the apiVersion and kind of every selector.
 func (ss Selectors) Kinds(yield func(apiVersion, kind string) bool) {
 	for i := range ss {

@@ -16,6 +16,7 @@ const nodePods = 110
 // Demand is what one replica asks of a cluster, prepared once so that a thousand
 // clusters can be asked about it. The zero value asks for nothing but a pod.
 type Demand struct {
+	asks  bool // it has requirements, if only for a node: resource models are then asked
 	needs []need
 }
 
@@ -30,10 +31,10 @@ type need struct {
 // none is requested, ask for nothing. The node claim plays no part: resource
 // models and sums know no nodes (section A.13).
 func NewDemand(r *karmada.ReplicaRequirements) Demand {
-	var d Demand
 	if r == nil {
-		return d
+		return Demand{}
 	}
+	d := Demand{asks: true}
 	for name, q := range r.ResourceRequest {
 		if n := units(name, q); n > 0 {
 			d.needs = append(d.needs, need{name, n})
@@ -104,7 +105,7 @@ func newGrades(c *karmada.Cluster) []grade {
 // sum of what is free. A cluster without a resource summary has no room.
 func (c *Cluster) Room(d Demand) int32 {
 	room := c.capacity.pods
-	if len(d.needs) > 0 && room > 0 {
+	if d.asks && room > 0 {
 		if len(c.capacity.grades) > 0 {
 			room = min(room, c.capacity.inGrades(d))
 		} else {

@@ -149,6 +149,7 @@ func TestRoomIsBounded(t *testing.T) {
 		{"more room than replicas can be", vast, nil, 1<<31 - 1},
 		{"a virtual node holds 110 pods at most", modelled(list("pods", "500"), 3, 2), list("cpu", "1m"), 220},
 		{"free pods bound what models say", few, list("cpu", "1m"), 5},
+		{"models are asked about a pod that claims a node and requests nothing", modelled(list("pods", "500"), 3, 2), nil, 220},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

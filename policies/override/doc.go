@@ -37,10 +37,10 @@
 // images, and so refuses a foreign Job or Deployment of another shape. Apply looks
 // only at what leads to the images.
 //
-// Karmada's objects have labels and annotations, as it claims them by both, and a
-// status and server-set metadata, as they come from an API server. So plaintext
-// finds metadata.labels and metadata.annotations even where the manifest has none,
-// and may remove, in vain, what only a server sets.
+// Karmada marks what a policy claims with labels and annotations, so that Rules.Apply
+// lets plaintext find both, even where the manifest has none. All of Karmada's objects
+// have a status and server-set metadata, as they come from an API server, so that
+// plaintext may remove, in vain, what only a server sets.
 //
 // Labels and annotations are set by their key as it is written. Karmada puts the
 // key into a JSON pointer, where "~0" and "~1" mean "~" and "/"; neither occurs in a

@@ -64,34 +64,9 @@ func TestPlaintext(t *testing.T) {
 func TestPlaintextOnWhatAManifestLacks(t *testing.T) {
 	run(t, []test{
 		{
-			name: "an annotation is added though there were none", object: deployment,
-			overriders: "plaintext: [{operator: add, path: /metadata/annotations/k, value: v}]",
-			want:       map[string]string{"/metadata/annotations": `{"k":"v"}`, "/metadata/labels": `{"app":"x"}`},
-		},
-		{
-			name: "what stays empty is taken out again", object: "{kind: Foo}",
-			overriders: "plaintext: [{operator: add, path: /spec, value: 1}]",
-			want:       map[string]string{"": `{"kind":"Foo","spec":1}`},
-		},
-		{
-			name: "null stays null", object: "{kind: Foo, metadata: {labels: null}}",
-			overriders: "plaintext: [{operator: add, path: /spec, value: 1}]",
-			want:       map[string]string{"": `{"kind":"Foo","metadata":{"labels":null},"spec":1}`},
-		},
-		{
-			name: "an empty map that was there stays", object: "{kind: Foo, metadata: {labels: {}}}",
-			overriders: "plaintext: [{operator: add, path: /metadata/annotations/a, value: b}]",
-			want:       map[string]string{"": `{"kind":"Foo","metadata":{"annotations":{"a":"b"},"labels":{}}}`},
-		},
-		{
 			name: "a map that a patch empties stays", object: "{kind: Foo, metadata: {labels: {a: b}}}",
 			overriders: "plaintext: [{operator: remove, path: /metadata/labels/a}]",
 			want:       map[string]string{"": `{"kind":"Foo","metadata":{"labels":{}}}`},
-		},
-		{
-			name: "metadata that is no object is left alone", object: "{kind: Foo, metadata: x}",
-			overriders: "plaintext: [{operator: add, path: /spec, value: 1}]",
-			want:       map[string]string{"": `{"kind":"Foo","metadata":"x","spec":1}`},
 		},
 		{
 			name: "what only a server sets is removed in vain", object: deployment,

@@ -22,7 +22,7 @@ func (a *applier) plaintext(entries []karmada.PlaintextOverrider) error {
 	for i, e := range entries {
 		ops[i] = operation{e.Operator, e.Path, e.Value, serverSets(e.Path)}
 	}
-	doc, err := json.Marshal(withMetadata(a.obj))
+	doc, err := json.Marshal(a.obj)
 	if err != nil {
 		return fmt.Errorf("encoding the object: %w", err)
 	}
@@ -36,7 +36,6 @@ func (a *applier) plaintext(entries []karmada.PlaintextOverrider) error {
 		a.index = max(0, slices.IndexFunc(ops, func(op operation) bool { return op.path == "" || op.path == "/kind" }))
 		return located(ops[a.index].path, err)
 	}
-	withoutMetadata(obj, a.obj)
 	a.secret = a.secret || obj["kind"] == "Secret"
 	for i := range ops {
 		a.index = i
@@ -124,42 +123,4 @@ func serverSets(path string) bool {
 	}
 	return tokens[0] == "metadata" && len(tokens) > 1 && slices.Contains(
 		[]string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"}, tokens[1])
-}
-
-// withMetadata returns obj with labels and annotations, empty where it has none:
-// objects that Karmada patches have both.
-func withMetadata(obj map[string]any) map[string]any {
-	for _, field := range []string{"labels", "annotations"} {
-		if v, err := valueAt(obj, "metadata", field); v == nil && err == nil {
-			obj = with(obj, map[string]any{}, "metadata", field)
-		}
-	}
-	return obj
-}
-
-// withoutMetadata undoes in obj what withMetadata added to the object it was
-// before, where nothing was put into it.
-func withoutMetadata(obj, before map[string]any) {
-	meta, ok := obj["metadata"].(map[string]any)
-	if !ok {
-		return
-	}
-	old, _ := before["metadata"].(map[string]any)
-	for _, field := range []string{"labels", "annotations"} {
-		if m, ok := meta[field].(map[string]any); !ok || len(m) > 0 || old[field] != nil {
-			continue
-		}
-		restore(meta, old, field)
-	}
-	if len(meta) == 0 && before["metadata"] == nil {
-		restore(obj, before, "metadata")
-	}
-}
-
-// restore makes m[key] what it is in old, or takes it out.
-func restore(m, old map[string]any, key string) {
-	delete(m, key)
-	if v, ok := old[key]; ok {
-		m[key] = v
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/fleet"
@@ -48,33 +49,49 @@ func New(ps []*policies.Override) (*Index, error) {
 	return ix, nil
 }
 
-// Rules returns the rules that apply to t in some cluster, in the order in which
-// they apply (Karmada section B.2): cluster-wide policies first, then those of t's
-// namespace; among each the loosest selector first, so that the closest wins; then
-// by name; then in the order of the file.
-func (ix *Index) Rules(t policies.Subject) []*Rule {
+// Rules are the rules that may apply to one template.
+type Rules struct {
+	// List is in the order in which they apply (Karmada section B.2): cluster-wide
+	// policies first, then those of the template's namespace; among each the loosest
+	// selector first, so that the closest wins; then by name; then in the order of the
+	// file.
+	List []*Rule
+
+	subject policies.Subject
+	index   *Index
+	// late says that a cluster-wide policy may change the labels by which policies of
+	// the namespace select. Karmada lets them select what is left of the object then, so
+	// that List has all of them that labels may still decide about.
+	late bool
+}
+
+// Rules returns the rules that may apply to t.
+func (ix *Index) Rules(t policies.Subject) Rules {
+	r := Rules{List: ix.matching(t, clusterWide), subject: t, index: ix}
+	own := ix.matching(t, ofNamespace)
+	if slices.ContainsFunc(r.List, (*Rule).mayRelabel) {
+		if open := ix.matching(t, ofNamespaceByAnyLabels); slices.ContainsFunc(open, (*Rule).byLabels) {
+			own, r.late = open, true
+		}
+	}
+	r.List = append(r.List, own...)
+	return r
+}
+
+// matching returns the rules that a way of matching finds, in order.
+func (ix *Index) matching(t policies.Subject, match func(*policies.Override, policies.Subject) policies.Implicit) []*Rule {
 	type candidate struct {
 		compiled
 		implicit policies.Implicit
 	}
 	var cs []candidate
 	for _, c := range ix.policies {
-		if c.policy.Namespaced() && c.policy.Object.Ref().Namespace != t.Ref.Namespace {
-			continue
-		}
-		implicit := policies.MatchAll
-		if len(c.policy.Selectors) > 0 {
-			implicit = c.policy.Selectors.Match(t)
-		}
-		if implicit != policies.NoMatch {
+		if implicit := match(c.policy, t); implicit != policies.NoMatch {
 			cs = append(cs, candidate{c, implicit})
 		}
 	}
 	slices.SortStableFunc(cs, func(a, b candidate) int {
-		return cmp.Or(
-			scope(a.policy)-scope(b.policy),
-			cmp.Compare(a.implicit, b.implicit),
-			cmp.Compare(a.policy.Object.Ref().Name, b.policy.Object.Ref().Name))
+		return cmp.Or(cmp.Compare(a.implicit, b.implicit), cmp.Compare(a.policy.Object.Ref().Name, b.policy.Object.Ref().Name))
 	})
 	var rules []*Rule
 	for _, c := range cs {
@@ -83,9 +100,46 @@ func (ix *Index) Rules(t policies.Subject) []*Rule {
 	return rules
 }
 
-func scope(p *policies.Override) int {
+func clusterWide(p *policies.Override, t policies.Subject) policies.Implicit {
 	if p.Namespaced() {
-		return 1
+		return policies.NoMatch
 	}
-	return 0
+	return selects(p, t)
+}
+
+func ofNamespace(p *policies.Override, t policies.Subject) policies.Implicit {
+	if !p.Namespaced() || p.Object.Ref().Namespace != t.Ref.Namespace {
+		return policies.NoMatch
+	}
+	return selects(p, t)
+}
+
+// ofNamespaceByAnyLabels matches whatever the labels are.
+func ofNamespaceByAnyLabels(p *policies.Override, t policies.Subject) policies.Implicit {
+	if !p.Namespaced() || p.Object.Ref().Namespace != t.Ref.Namespace {
+		return policies.NoMatch
+	}
+	if len(p.Selectors) > 0 && p.Selectors.MatchAnyLabels(t) {
+		return policies.MatchByLabel
+	}
+	return selects(p, t)
+}
+
+func selects(p *policies.Override, t policies.Subject) policies.Implicit {
+	if len(p.Selectors) == 0 {
+		return policies.MatchAll
+	}
+	return p.Selectors.Match(t)
+}
+
+// byLabels reports whether labels play a part in what the rule's policy selects.
+func (r *Rule) byLabels() bool {
+	return slices.ContainsFunc(r.Policy.Spec.ResourceSelectors, func(s karmada.ResourceSelector) bool { return s.LabelSelector != nil })
+}
+
+// mayRelabel reports whether the rule may change labels.
+func (r *Rule) mayRelabel() bool {
+	return len(r.Overriders.LabelsOverrider) > 0 || slices.ContainsFunc(r.Overriders.Plaintext, func(o karmada.PlaintextOverrider) bool {
+		return o.Path == "" || o.Path == "/metadata" || strings.HasPrefix(o.Path, "/metadata/labels")
+	})
 }

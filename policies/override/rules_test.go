@@ -38,7 +38,7 @@ func TestRulesApplyFromTheLooseToTheClose(t *testing.T) {
 		t.Fatal(err)
 	}
 	rules := func(s policies.Subject) (names []string) {
-		for _, r := range ix.Rules(s) {
+		for _, r := range ix.Rules(s).List {
 			if r.Index == 0 {
 				names = append(names, r.Policy.String())
 			}
@@ -56,5 +56,105 @@ func TestRulesApplyFromTheLooseToTheClose(t *testing.T) {
 	got = rules(policies.Subject{APIVersion: "v1", Ref: manifests.Ref{Kind: "Namespace", Name: "shop"}})
 	if d := cmp.Diff([]string{"ClusterOverridePolicy z-all"}, got); d != "" {
 		t.Errorf("a cluster-scoped object: %s", d)
+	}
+}
+
+// rulesOf returns the rules for an object of override policies in one file.
+func rulesOf(t *testing.T, obj, file string) override.Rules {
+	t.Helper()
+	set, _, diags := policies.Load(manifests.Decode("p.yaml", []byte(file)).Objects, nil)
+	if diag.HasErrors(diags) {
+		t.Fatal(diags)
+	}
+	ix, err := override.New(set.Override)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := manifests.Decode("o.yaml", []byte(obj)).Objects[0]
+	return ix.Rules(policies.SubjectOf(o))
+}
+
+func everywhere(int) bool { return true }
+
+// TestClaimedObjectsHaveLabelsAndAnnotations is section T0.2: Karmada marks what a policy
+// claims, and leaves what is pulled along as it is.
+func TestClaimedObjectsHaveLabelsAndAnnotations(t *testing.T) {
+	const policy = "apiVersion: policy.karmada.io/v1alpha1\nkind: OverridePolicy\nmetadata: {name: p, namespace: a}\nspec: {overrideRules: [{overriders: {plaintext: [%s]}}]}\n"
+	const add = "{operator: add, path: /metadata/annotations/k, value: v}"
+	for _, tt := range []struct{ name, metadata, patch, want, unclaimed string }{
+		{"there were none", "", add, `{"annotations":{"k":"v"},"name":"x","namespace":"a"}`, "error"},
+		{"there were some", "annotations: {a: b}", add, `{"annotations":{"a":"b","k":"v"},"name":"x","namespace":"a"}`, "the same"},
+		{"what stays empty is taken out again", "", "{operator: add, path: /data, value: {}}", `{"name":"x","namespace":"a"}`, "the same"},
+		{"null stays null", "labels: null", "{operator: add, path: /data, value: {}}", `{"labels":null,"name":"x","namespace":"a"}`, "the same"},
+		{"an empty map that was there stays", "labels: {}", add, `{"annotations":{"k":"v"},"labels":{},"name":"x","namespace":"a"}`, "error"},
+		{"removed and added again", "annotations: {a: b}", "{operator: remove, path: /metadata/annotations}, " + add, "error", "error"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			text := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: a, " + tt.metadata + "}\n"
+			rules := rulesOf(t, text, fmt.Sprintf(policy, tt.patch))
+			for _, claimed := range []bool{true, false} {
+				want := tt.want
+				if !claimed && tt.unclaimed != "the same" {
+					want = tt.unclaimed
+				}
+				got, _, err := rules.Apply(object(t, text), everywhere, claimed)
+				if err != nil {
+					if want != "error" {
+						t.Errorf("claimed %t: %v", claimed, err)
+					}
+					continue
+				}
+				if v := at(got, "/metadata"); v != want {
+					t.Errorf("claimed %t: metadata is %s, want %s", claimed, v, want)
+				}
+			}
+		})
+	}
+}
+
+// TestPoliciesOfANamespaceSelectWhatClusterPoliciesLeft is Karmada's order: cluster-wide
+// policies are found and applied before those of the namespace are found.
+func TestPoliciesOfANamespaceSelectWhatClusterPoliciesLeft(t *testing.T) {
+	const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: a, labels: {tier: plain}}\n"
+	const file = `apiVersion: policy.karmada.io/v1alpha1
+kind: ClusterOverridePolicy
+metadata: {name: relabel}
+spec: {overrideRules: [{overriders: {labelsOverrider: [{operator: add, value: {tier: gold}}]}}]}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: OverridePolicy
+metadata: {name: of-gold, namespace: a}
+spec:
+  resourceSelectors: [{apiVersion: v1, kind: ConfigMap, labelSelector: {matchLabels: {tier: gold}}}]
+  overrideRules: [{overriders: {annotationsOverrider: [{operator: add, value: {gold: "yes"}}]}}]
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: OverridePolicy
+metadata: {name: of-plain, namespace: a}
+spec:
+  resourceSelectors: [{apiVersion: v1, kind: ConfigMap, labelSelector: {matchLabels: {tier: plain}}}]
+  overrideRules: [{overriders: {annotationsOverrider: [{operator: add, value: {plain: "yes"}}]}}]
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: OverridePolicy
+metadata: {name: of-all, namespace: a}
+spec:
+  overrideRules: [{overriders: {annotationsOverrider: [{operator: add, value: {all: "yes"}}]}}]
+`
+	rules := rulesOf(t, configMap, file)
+	annotations := func(relabelled bool) string {
+		got, _, err := rules.Apply(object(t, configMap), func(n int) bool {
+			return relabelled || rules.List[n].Policy.Object.Ref().Name != "relabel"
+		}, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at(got, "/metadata/annotations")
+	}
+	if got, want := annotations(true), `{"all":"yes","gold":"yes"}`; got != want {
+		t.Errorf("where it is relabelled the annotations are %s, want %s", got, want)
+	}
+	if got, want := annotations(false), `{"all":"yes","plain":"yes"}`; got != want {
+		t.Errorf("where it is not they are %s, want %s", got, want)
 	}
 }

@@ -158,7 +158,7 @@ func (s *Scheduler) assignDynamic(replicas int64, part []*candidate, q *query) e
 	}
 	if assigned > replicas {
 		setWeights(part, prev)
-		return during("scale down", s.share(replicas, part, q, heaviest))
+		return during("scale down", s.share(replicas, part, q, heaviestByName))
 	}
 	for _, c := range part {
 		c.seats = c.prev
@@ -194,6 +194,12 @@ func (s *Scheduler) share(replicas int64, part []*candidate, q *query, order fun
 
 // heaviest orders by weight, largest first.
 func heaviest(a, b *candidate) int { return cmp.Compare(b.weight, a.weight) }
+
+// heaviestByName orders by weight, largest first, then by name: previous clusters come in
+// the order of their names, and not in that of the candidates.
+func heaviestByName(a, b *candidate) int {
+	return cmp.Or(heaviest(a, b), cmp.Compare(a.index, b.index))
+}
 
 // settledFirst orders clusters that have replicas before the others, and each by
 // weight, largest first.

@@ -313,6 +313,7 @@ func TestAggregated(t *testing.T) {
 		{name: "down to two", fleet: six, request: moved(t, 6, "m1:5 m2:3 m3:2"), chosen: "m3 m2 m1", want: "m1:4 m2:2"},
 		{name: "down to one", fleet: six, request: moved(t, 5, "m1:5 m2:3 m3:2"), want: "m1:5"},
 		{name: "down from equal parts", fleet: six, request: moved(t, 5, "m1:4 m2:4"), chosen: "m2 m1 m3", want: "m1:3 m2:2"},
+		{name: "down from equal parts, one of which will do", fleet: six, request: moved(t, 4, "m1:4 m2:4"), chosen: "m2 m1 m3", want: "m1:4"},
 		{name: "afresh it may move", fleet: "m1=0 m2=12 m3=18", request: fresh(t, 6, "m1:6"), chosen: "m1 m3 m2", want: "m3:6"},
 		{name: "equal room goes to the lower name", fleet: "m1=10 m2=10 m3=10", request: workload(8), want: "m1:8"},
 		{name: "equal room, two needed", fleet: "m1=10 m2=10 m3=10", request: workload(15), want: "m1:8 m2:7"},

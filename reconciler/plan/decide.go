@@ -68,6 +68,10 @@ func (b *builder) claim(t *template) {
 		})
 		return
 	}
+	if p.Waits != "" && len(b.previous(t)) == 0 {
+		t.decision.Message = fmt.Sprintf("%s waits for the override policy %s", p, p.Waits)
+		return
+	}
 	t.policy, t.decision.Policy = p, p
 	b.changedClaim(t)
 }
@@ -147,12 +151,21 @@ func (b *builder) scheduler(p *policies.Propagation) *place.Scheduler {
 func (b *builder) schedule(t *template) {
 	previous := b.previous(t)
 	if t.interpretErr != nil {
-		b.keep(t, previous, "interpret", t.interpretErr.Error())
+		b.report(diag.Diagnostic{
+			Code: "interpret", Severity: diag.Error, Pos: t.object.Pos(),
+			Message: fmt.Sprintf("%s: %v", t.object.Ref(), t.interpretErr),
+			Hint:    "it stays as it was last published",
+		})
+		t.keep(previous, t.interpretErr.Error())
+		return
+	}
+	if t.policy.Waits != "" {
+		t.keep(previous, "waiting for the override policy "+t.policy.Waits)
 		return
 	}
 	s := b.scheduler(t.policy)
 	if s == nil {
-		b.keep(t, previous, "bad-placement", "the policy's placement has an error")
+		t.keep(previous, "the policy's placement has an error")
 		return
 	}
 	r := b.request(t)
@@ -256,15 +269,8 @@ func (b *builder) unplaced(t *template, d place.Decision) {
 }
 
 // keep leaves t where it was, with what was published of it.
-func (b *builder) keep(t *template, previous []target, code, why string) {
+func (t *template) keep(previous []target, why string) {
 	t.own, t.decision.Outcome, t.decision.Reason, t.decision.Message = previous, Kept, "SchedulerError", why
-	if code != "bad-placement" {
-		b.report(diag.Diagnostic{
-			Code: code, Severity: diag.Error, Pos: t.object.Pos(),
-			Message: fmt.Sprintf("%s: %s", t.object.Ref(), why),
-			Hint:    "it stays as it was last published",
-		})
-	}
 }
 
 // previous returns the clusters of the last decision that t's own policy made.

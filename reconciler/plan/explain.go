@@ -118,14 +118,14 @@ func (b *builder) explainClaim(t *template, e *Explanation) {
 }
 
 // explainCluster applies the rules one by one and records what each changed.
-func (b *builder) explainCluster(t *template, c target, rules []*override.Rule) Written {
+func (b *builder) explainCluster(t *template, c target, rules override.Rules) Written {
 	w := Written{Cluster: c.Name, Replicas: c.Replicas}
 	v := t.in(c.Name)
 	if v == nil {
 		w.Error = "its release cannot be rendered for the cluster; it stays as it was last published"
 		return w
 	}
-	k := class{replicas: c.Replicas, completions: -1, rules: b.out.matching(rules, b.out.index[c.Name])}
+	k := class{replicas: c.Replicas, completions: -1, rules: b.out.matching(rules.List, b.out.index[c.Name])}
 	if n, ok := completions(t)[c.Name]; ok {
 		k.completions = n
 	}
@@ -134,16 +134,13 @@ func (b *builder) explainCluster(t *template, c target, rules []*override.Rule) 
 		w.Error = err.Error()
 		return w
 	}
-	for n, r := range rules {
-		if k.rules[n] == 0 {
-			continue
-		}
-		var changes []override.Change
-		if content, changes, err = override.Apply(content, r.Overriders); err != nil {
-			w.Error = r.String() + ": " + err.Error()
-			return w
-		}
-		w.Changes = append(w.Changes, Applied{r.String(), r.Policy.Object.FieldPos([]any{"spec", "overrideRules", r.Index}).String(), changes})
+	_, steps, err := rules.Apply(content, func(n int) bool { return k.rules[n] == 1 }, t.policy != nil)
+	if err != nil {
+		w.Error = err.Error()
+	}
+	for _, step := range steps {
+		r := step.Rule
+		w.Changes = append(w.Changes, Applied{r.String(), r.Policy.Object.FieldPos([]any{"spec", "overrideRules", r.Index}).String(), step.Changes})
 	}
 	return w
 }

@@ -222,13 +222,13 @@ func (m *Memo) seal(s sealing, encrypt func(seal.Key) ([]byte, error), master fu
 }
 
 // recipe says what the manifest of a class is made of.
-func (w *writer) recipe(t *template, v variant, k class, rules []*override.Rule) recipe {
+func (w *writer) recipe(t *template, v variant, k class, rules override.Rules) recipe {
 	r := recipe{
 		object: v.object, replicas: k.replicas, completions: k.completions, workload: t.policy != nil && t.isWorkload(),
-		medium: w.in.Medium, scaled: v.scaled, marks: fmt.Sprint(t.conflict(), t.preserved()),
+		medium: w.in.Medium, scaled: v.scaled, marks: fmt.Sprint(t.conflict(), t.preserved(), t.policy != nil),
 	}
 	var digests strings.Builder
-	for n, rule := range rules {
+	for n, rule := range rules.List {
 		if k.rules[n] == 1 {
 			digests.WriteString(w.digest(rule))
 		}
@@ -237,11 +237,11 @@ func (w *writer) recipe(t *template, v variant, k class, rules []*override.Rule)
 	return r
 }
 
-// digest identifies what a rule does.
+// digest identifies what a rule does, and what decides whether and when it does it.
 func (w *writer) digest(r *override.Rule) string {
 	d, ok := w.digests[r]
 	if !ok {
-		data, err := json.Marshal(r.Overriders)
+		data, err := json.Marshal([]any{r.Overriders, r.Policy.Object.Ref().Name, r.Policy.Spec.ResourceSelectors})
 		if err != nil {
 			panic("plan: overriders that were decoded from JSON do not encode: " + err.Error())
 		}

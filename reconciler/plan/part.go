@@ -37,7 +37,7 @@ func (b *builder) parts(release *template, base scope) []*template {
 		if !ok {
 			continue
 		}
-		c, matching := b.fleet.Clusters()[i], b.out.matching(rules, i)
+		c, matching := b.fleet.Clusters()[i], b.out.matching(rules.List, i)
 		key := matching + "\x00" + c.Name
 		if !flux.AsksCluster(release.object) {
 			key = matching + "\x00" + versions(c)
@@ -99,23 +99,14 @@ func versions(c *fleet.Cluster) string {
 
 // renderFor overrides a release for a cluster and renders it; nil if it cannot, or
 // not yet.
-func (b *builder) renderFor(release *template, rules []*override.Rule, matching string, base scope, c *fleet.Cluster) []*object.Object {
-	content := release.object.Content()
-	for n, r := range rules {
-		if matching[n] == 0 {
-			continue
-		}
-		var err error
-		if content, _, err = override.Apply(content, r.Overriders); err == nil {
-			err = sameName(release.object, content)
-		}
-		if err != nil {
-			d := overrideFailed(release, r, err)
-			d.Message += " (clusters like " + c.Name + ")"
-			b.report(*d)
-			b.releases.fail(releaseID{ref: release.object.Ref()}, c.Name)
-			return nil
-		}
+func (b *builder) renderFor(release *template, rules override.Rules, matching string, base scope, c *fleet.Cluster) []*object.Object {
+	content, err := overridden(release, release.object, release.object.Content(), rules, matching)
+	if err != nil {
+		d := overrideFailed(release, err)
+		d.Message += " (clusters like " + c.Name + ")"
+		b.report(*d)
+		b.releases.fail(releaseID{ref: release.object.Ref()}, c.Name)
+		return nil
 	}
 	base.cluster = c
 	return b.releases.unfoldFor([]*object.Object{release.object.With(content)}, base)

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -115,7 +116,7 @@ func (w *writer) template(t *template, targets []target) {
 	var failed []*result
 	var suspended []string
 	homeless := false // it could not be written to a cluster that does not have it yet
-	matching, find := w.matcher(rules), w.finder()
+	matching, find := w.matcher(rules.List), w.finder()
 	for _, c := range targets {
 		i, ok := find(c.Name)
 		if !ok {
@@ -172,7 +173,7 @@ func (w *writer) tell(t *template, suspended []string, failed []*result) {
 
 // encode returns the manifest of a class: replicas, completions, overrides, then what
 // Karmada prunes and marks.
-func (w *writer) encode(t *template, v variant, k class, rules []*override.Rule) *result {
+func (w *writer) encode(t *template, v variant, k class, rules override.Rules) *result {
 	var r *result
 	if raw, sealed := v.object.Sealed(); sealed {
 		r = w.sealed(t, k, raw)
@@ -189,7 +190,7 @@ func (w *writer) encode(t *template, v variant, k class, rules []*override.Rule)
 }
 
 // make makes a manifest.
-func (w *writer) make(t *template, v variant, k class, rules []*override.Rule) *result {
+func (w *writer) make(t *template, v variant, k class, rules override.Rules) *result {
 	content, err := w.revise(t, v, k)
 	if err != nil {
 		return &result{err: &diag.Diagnostic{
@@ -197,16 +198,8 @@ func (w *writer) make(t *template, v variant, k class, rules []*override.Rule) *
 			Message: fmt.Sprintf("the replicas of %s cannot be set: %v", v.object.Ref(), err), Hint: keptHint,
 		}}
 	}
-	for n, r := range rules {
-		if k.rules[n] == 0 {
-			continue
-		}
-		if content, _, err = override.Apply(content, r.Overriders); err != nil {
-			return &result{err: overrideFailed(t, r, err)}
-		}
-	}
-	if err := sameName(v.object, content); err != nil {
-		return &result{err: overrideFailed(t, rules[0], err)}
+	if content, err = overridden(t, v.object, content, rules, k.rules); err != nil {
+		return &result{err: overrideFailed(t, err)}
 	}
 	content = interpret.Prune(interpret.UndefaultOf(v.object.Content(), v.content, content, v.added))
 	if w.in.Medium == Branch {
@@ -218,12 +211,30 @@ func (w *writer) make(t *template, v variant, k class, rules []*override.Rule) *
 
 const keptHint = "there it stays as it was last published"
 
-func overrideFailed(t *template, r *override.Rule, err error) *diag.Diagnostic {
-	return &diag.Diagnostic{
-		Code: "override-failed", Severity: diag.Error, Pos: r.Policy.Object.FieldPos([]any{"spec", "overrideRules", r.Index}),
-		Message: fmt.Sprintf("%s cannot be applied to %s: %v", r, t.object.Ref(), err),
+// overridden returns content changed by the rules that match. Errors are RuleErrors.
+func overridden(t *template, o *object.Object, content map[string]any, rules override.Rules, matching string) (map[string]any, error) {
+	claimed := t.policy != nil || o.Ref().Kind == "Namespace"
+	content, steps, err := rules.Apply(content, func(n int) bool { return matching[n] == 1 }, claimed)
+	if err != nil || len(steps) == 0 {
+		return content, err //nolint:wrapcheck // it names the rule
+	}
+	if err := sameName(o, content); err != nil {
+		return nil, &override.RuleError{Rule: steps[0].Rule, Err: err}
+	}
+	return content, nil
+}
+
+func overrideFailed(t *template, err error) *diag.Diagnostic {
+	d := &diag.Diagnostic{
+		Code: "override-failed", Severity: diag.Error, Pos: t.object.Pos(),
+		Message: fmt.Sprintf("%s cannot be overridden: %v", t.object.Ref(), err),
 		Hint:    keptHint + "; narrow the policy's resourceSelectors, or mend the path",
 	}
+	if e, ok := errors.AsType[*override.RuleError](err); ok {
+		d.Pos = e.Rule.Policy.Object.FieldPos([]any{"spec", "overrideRules", e.Rule.Index})
+		d.Message = fmt.Sprintf("%s cannot be applied to %s: %v", e.Rule, t.object.Ref(), e.Err)
+	}
+	return d
 }
 
 // sameName refuses overrides that make another object of the object.
@@ -309,7 +320,7 @@ func (w *writer) bound() {
 			have[tree.Path(o.Ref())] = o.Ref()
 			ref := w.ref(o.Ref())
 			t := &template{variant: variant{object: o, content: o.Content()}}
-			r := w.encode(t, t.variant, class{completions: -1, recipients: w.seals.recipients[i]}, nil)
+			r := w.encode(t, t.variant, class{completions: -1, recipients: w.seals.recipients[i]}, override.Rules{})
 			if r.err != nil {
 				w.report(*r.err)
 				if !w.keepPublished(ref, i, cluster) {

@@ -1,0 +1,140 @@
+package override
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// Step is what one rule changed.
+type Step struct {
+	Rule    *Rule
+	Changes []Change
+}
+
+// RuleError says which rule cannot be applied.
+type RuleError struct {
+	Rule *Rule
+	Err  error
+}
+
+func (e *RuleError) Error() string { return fmt.Sprintf("%s: %v", e.Rule, e.Err) }
+
+// Unwrap returns the cause.
+func (e *RuleError) Unwrap() error { return e.Err }
+
+// Apply applies the rules of the list that match, one after the other. Claimed says that
+// a policy claims the object: Karmada then keeps its marks in labels and annotations, so
+// that plaintext finds both (section T0.2); what is only pulled along lacks what its
+// manifest lacks. Errors are RuleErrors.
+func (rs Rules) Apply(obj map[string]any, matches func(n int) bool, claimed bool) (map[string]any, []Step, error) {
+	out := obj
+	if claimed {
+		out = withMetadata(obj)
+	}
+	var steps []Step
+	late := false
+	for n := 0; n < len(rs.List); n++ {
+		r := rs.List[n]
+		if rs.late && r.Policy.Namespaced() {
+			late = true
+			break
+		}
+		if !matches(n) {
+			continue
+		}
+		var err error
+		if out, steps, err = apply(out, r, steps); err != nil {
+			return nil, nil, err
+		}
+	}
+	if late {
+		var err error
+		if out, steps, err = rs.applyLate(out, matches, steps); err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(steps) == 0 {
+		return obj, nil, nil
+	}
+	return withoutMetadata(out, obj), steps, nil
+}
+
+// applyLate applies the rules of the namespace that select what obj is now.
+func (rs Rules) applyLate(obj map[string]any, matches func(n int) bool, steps []Step) (map[string]any, []Step, error) {
+	now := rs.subject
+	now.Labels = labelsOf(obj)
+	for _, r := range rs.index.matching(now, ofNamespace) {
+		n := slices.Index(rs.List, r)
+		if n < 0 || !matches(n) {
+			continue
+		}
+		var err error
+		if obj, steps, err = apply(obj, r, steps); err != nil {
+			return nil, nil, err
+		}
+	}
+	return obj, steps, nil
+}
+
+func apply(obj map[string]any, r *Rule, steps []Step) (map[string]any, []Step, error) {
+	out, changes, err := Apply(obj, r.Overriders)
+	if err != nil {
+		return nil, nil, &RuleError{r, err}
+	}
+	return out, append(steps, Step{r, changes}), nil
+}
+
+func labelsOf(obj map[string]any) labels.Set {
+	set := labels.Set{}
+	m, err := valueAt(obj, "metadata", "labels")
+	if m, ok := m.(map[string]any); ok && err == nil {
+		for k, v := range m {
+			if text, ok := v.(string); ok {
+				set[k] = text
+			}
+		}
+	}
+	return set
+}
+
+// withMetadata returns obj with labels and annotations, empty where it has none.
+func withMetadata(obj map[string]any) map[string]any {
+	for _, field := range []string{"labels", "annotations"} {
+		if v, err := valueAt(obj, "metadata", field); v == nil && err == nil {
+			obj = with(obj, map[string]any{}, "metadata", field)
+		}
+	}
+	return obj
+}
+
+// withoutMetadata undoes in obj what withMetadata added to the object it was
+// before, where nothing was put into it.
+func withoutMetadata(obj, before map[string]any) map[string]any {
+	meta, ok := obj["metadata"].(map[string]any)
+	if !ok {
+		return obj
+	}
+	old, _ := before["metadata"].(map[string]any)
+	meta, obj = maps.Clone(meta), maps.Clone(obj)
+	obj["metadata"] = meta
+	for _, field := range []string{"labels", "annotations"} {
+		if m, ok := meta[field].(map[string]any); ok && len(m) == 0 && old[field] == nil {
+			restore(meta, old, field)
+		}
+	}
+	if len(meta) == 0 && before["metadata"] == nil {
+		restore(obj, before, "metadata")
+	}
+	return obj
+}
+
+// restore makes m[key] what it is in old, or takes it out.
+func restore(m, old map[string]any, key string) {
+	delete(m, key)
+	if v, ok := old[key]; ok {
+		m[key] = v
+	}
+}
