@@ -156,7 +156,11 @@ func (s *Set) add(o *object.Object, c Cache) []diag.Diagnostic {
 
 // decode decodes, validates and defaults an object.
 func decode(o *object.Object) Decoded {
-	data, err := json.Marshal(o.Content())
+	content := o.Content()
+	if o.Ref().Group != "cluster.karmada.io" { // Clusters have no schema in Karmada: its API is an aggregated one
+		content, _ = withoutNulls(content).(map[string]any)
+	}
+	data, err := json.Marshal(content)
 	if err != nil {
 		panic("policies: a decoded manifest is no JSON: " + err.Error())
 	}
@@ -166,6 +170,32 @@ func decode(o *object.Object) Decoded {
 		karmada.Default(x)
 	}
 	return Decoded{value: x, wrong: located(o, wrong)}
+}
+
+// withoutNulls drops the keys of maps that have no value, as an API server does by the
+// schema of a kind. What overriders put in, which is below "value", has none.
+func withoutNulls(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, e := range v {
+			switch {
+			case e == nil:
+			case key == "value":
+				out[key] = e
+			default:
+				out[key] = withoutNulls(e)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = withoutNulls(e)
+		}
+		return out
+	}
+	return v
 }
 
 // file puts a decoded object where it acts.

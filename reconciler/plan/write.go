@@ -201,12 +201,20 @@ func (w *writer) make(t *template, v variant, k class, rules override.Rules) *re
 	if content, err = overridden(t, v.object, content, rules, k.rules); err != nil {
 		return &result{err: overrideFailed(t, err)}
 	}
-	content = interpret.Prune(interpret.UndefaultOf(v.object.Content(), v.content, content, v.added))
+	content = interpret.Prune(undefaulted(v, content))
 	if w.in.Medium == Branch {
 		content = interpret.Owned(content)
 	}
 	content = marked(content, t)
 	return &result{made: files.NewBlob(object.Encode(content))}
+}
+
+// undefaulted takes the API server's defaults away again that nothing touched.
+func undefaulted(v variant, content map[string]any) map[string]any {
+	if v.scaled != "" { // v.content is more than the object and its defaults
+		return interpret.Undefault(content, v.added)
+	}
+	return interpret.UndefaultOf(v.object.Content(), v.content, content, v.added)
 }
 
 const keptHint = "there it stays as it was last published"

@@ -203,6 +203,10 @@ func (d *decoder) document(doc *yaml.Node, written []byte, read func() (map[stri
 		return
 	}
 	if !looksLikeManifest(root) {
+		if missing := nearly(root); missing != "" {
+			d.malformed(root.Line, fmt.Sprintf("the document looks like a manifest and has no %s", missing))
+			return
+		}
 		d.out.NotManifests++
 		return
 	}
@@ -253,8 +257,24 @@ func looksLikeManifest(n *yaml.Node) bool {
 	return scalar(n, "apiVersion") != "" && scalar(n, "kind") != ""
 }
 
+// nearly says which of apiVersion and kind a document lacks that has the other, and a
+// name: somebody misspelled it, and what it was is not to be lost in silence.
+func nearly(n *yaml.Node) (missing string) {
+	var pos diag.Pos
+	if scalar(child(n, "metadata", &pos), "name") == "" && !strings.Contains(scalar(n, "apiVersion"), ".karmada.io/") {
+		return ""
+	}
+	switch apiVersion, kind := scalar(n, "apiVersion"), scalar(n, "kind"); {
+	case kind == "" && apiVersion != "":
+		return "kind"
+	case apiVersion == "" && kind != "":
+		return "apiVersion"
+	}
+	return ""
+}
+
 func scalar(n *yaml.Node, key string) string {
-	if n.Kind != yaml.MappingNode {
+	if n == nil || n.Kind != yaml.MappingNode {
 		return ""
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {

@@ -32,7 +32,7 @@ func (d *decoder) manifest(content map[string]any, node *yaml.Node) {
 	if strings.HasSuffix(group, "karmada.io") || group == "waybill.dev" {
 		o.node = node
 	}
-	if d.named(o) {
+	if d.named(o, node) {
 		d.out.Objects = append(d.out.Objects, o)
 	}
 }
@@ -75,12 +75,15 @@ func (d *decoder) items(items []any, kind, apiVersion string, node *yaml.Node) {
 }
 
 // named fills in the rest of o's ref. It reports false for what cannot be named.
-func (d *decoder) named(o *Object) bool {
+func (d *decoder) named(o *Object, node *yaml.Node) bool {
 	meta, ok := o.content["metadata"].(map[string]any)
-	if !ok {
-		if isOwn(o.ref) {
-			return true
-		}
+	switch {
+	case ok:
+	case isOwn(o.ref):
+		return true
+	case has(node, "metadata") || strings.HasSuffix(o.ref.Group, "karmada.io"):
+		return d.unnamed(o, node, "its metadata is no mapping", "give it a metadata.name; what belongs to metadata is indented below it", "metadata")
+	default:
 		d.out.NotManifests++
 		return false
 	}
@@ -88,47 +91,58 @@ func (d *decoder) named(o *Object) bool {
 	namespace, nsIsString := meta["namespace"].(string)
 	switch {
 	case meta["name"] != nil && !isString:
-		d.unnamed(o, fmt.Sprintf("metadata.name is %v, which YAML reads as no string", meta["name"]), "put it in quotes")
+		return d.unnamed(o, node, fmt.Sprintf("metadata.name is %v, which YAML reads as no string", meta["name"]), "put it in quotes", "metadata", "name")
 	case meta["namespace"] != nil && !nsIsString:
-		d.unnamed(o, fmt.Sprintf("metadata.namespace is %v, which YAML reads as no string", meta["namespace"]), "put it in quotes")
+		return d.unnamed(o, node, fmt.Sprintf("metadata.namespace is %v, which YAML reads as no string", meta["namespace"]), "put it in quotes", "metadata", "namespace")
 	case name == "" && meta["generateName"] != nil:
-		d.unnamed(o, o.ref.Kind+" has generateName: its name would differ at every apply", "give it a metadata.name")
+		return d.unnamed(o, node, "it has generateName: its name would differ at every apply", "give it a metadata.name", "metadata", "generateName")
 	case name == "" && !isOwn(o.ref):
-		d.unnamed(o, o.ref.Kind+" has no metadata.name", "give it one")
-	default:
-		o.ref.Name, o.ref.Namespace = name, namespace
-		what, why := misnamed(o)
-		if what == "" {
-			return true
-		}
-		d.unnamed(o, what+" is not valid: "+why, "no API server would take it")
+		return d.unnamed(o, node, "it has no metadata.name", "give it one", "metadata")
 	}
-	return false
+	o.ref.Name, o.ref.Namespace = name, namespace
+	if wrong, field := misnamed(o); wrong != "" {
+		return d.unnamed(o, node, wrong, "no API server would take it", field...)
+	}
+	return true
 }
 
-// misnamed says what of an object's identity no API server would take, and why.
-func misnamed(o *Object) (what, why string) {
+// misnamed says what of an object's identity no API server would take, and which field
+// that is.
+func misnamed(o *Object) (wrong string, field []string) {
 	if whys := path.IsValidPathSegmentName(o.ref.Name); len(whys) > 0 {
-		return fmt.Sprintf("metadata.name %q", o.ref.Name), whys[0]
+		return fmt.Sprintf("metadata.name %q is not valid: %s", o.ref.Name, whys[0]), []string{"metadata", "name"}
 	}
 	if strings.ContainsFunc(o.ref.Name, unicode.IsControl) {
-		return fmt.Sprintf("metadata.name %q", o.ref.Name), "it has control characters"
+		return fmt.Sprintf("metadata.name %q is not valid: it has control characters", o.ref.Name), []string{"metadata", "name"}
 	}
 	if whys := validation.IsDNS1123Label(o.ref.Namespace); o.ref.Namespace != "" && len(whys) > 0 {
-		return fmt.Sprintf("metadata.namespace %q", o.ref.Namespace), whys[0]
+		return fmt.Sprintf("metadata.namespace %q is not valid: %s", o.ref.Namespace, whys[0]), []string{"metadata", "namespace"}
 	}
 	if whys := validation.IsDNS1035Label(strings.ToLower(o.ref.Kind)); len(whys) > 0 {
-		return fmt.Sprintf("kind %q", o.ref.Kind), "a kind has letters and digits only"
+		return fmt.Sprintf("kind %q is not valid: a kind has letters and digits only", o.ref.Kind), []string{"kind"}
 	}
 	group, version := GroupVersion(o.apiVersion)
 	if whys := validation.IsDNS1123Subdomain(group); group != "" && len(whys) > 0 || len(validation.IsDNS1035Label(version)) > 0 {
-		return fmt.Sprintf("apiVersion %q", o.apiVersion), "it is a version, or a group and a version with a slash between them"
+		return fmt.Sprintf("apiVersion %q is not valid: it is a version, or a group and a version with a slash between them", o.apiVersion), []string{"apiVersion"}
 	}
-	return "", ""
+	return "", nil
 }
 
-func (d *decoder) unnamed(o *Object, message, hint string) {
-	d.fail(diag.Diagnostic{Code: "no-name", Severity: diag.Error, Pos: o.pos, Message: message, Hint: hint})
+// unnamed reports what cannot be named, where the field stands that is to blame or as
+// much of the way to it as there is.
+func (d *decoder) unnamed(o *Object, node *yaml.Node, message, hint string, field ...string) bool {
+	pos := o.pos
+	for _, step := range field {
+		node = child(node, step, &pos)
+	}
+	d.fail(diag.Diagnostic{Code: "no-name", Severity: diag.Error, Pos: pos, Message: o.ref.Kind + ": " + message, Hint: hint})
+	return false
+}
+
+// has reports whether a mapping has a key.
+func has(n *yaml.Node, key string) bool {
+	var pos diag.Pos
+	return child(n, key, &pos) != nil
 }
 
 // isOwn reports kinds that configure tools and need no name.
