@@ -37,6 +37,10 @@ func TestReplicas(t *testing.T) {
 			name: "a node selector alone is a requirement", kind: "apps/v1 Deployment",
 			obj: `{spec: {replicas: 3, template: {spec: {containers: [{name: c}], nodeSelector: {a: b}}}}}`, n: 3, needs: `{"nodeClaim":{"nodeSelector":{"a":"b"}}}`,
 		},
+		{
+			name: "an empty node selector is none",
+			obj:  `{spec: {replicas: 3, template: {spec: {containers: [{name: c}], nodeSelector: {}}}}}`, n: 3,
+		},
 		{name: "an absent parallelism is 0", kind: "batch/v1 Job", obj: `{spec: {template: {spec: {containers: [{name: c}]}}}}`, needs: `null`},
 		{name: "completions cap the parallelism", kind: "batch/v1 Job", obj: `{spec: {completions: 3, parallelism: 5}}`, n: 3, needs: `null`},
 		{name: "more completions than parallelism do not count", kind: "batch/v1 Job", obj: `{spec: {completions: 10, parallelism: 2}}`, n: 2, needs: `null`},

@@ -83,6 +83,9 @@ func endless(spec map[string]any) (quantity string, found bool) {
 
 func (p *podNeeds) nodeClaim() *karmada.NodeClaim {
 	required := p.Affinity.NodeAffinity.Required
+	if len(p.NodeSelector) == 0 {
+		p.NodeSelector = nil // an API server drops one that is empty
+	}
 	if required == nil && p.NodeSelector == nil && len(p.Tolerations) == 0 {
 		return nil
 	}

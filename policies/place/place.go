@@ -36,6 +36,8 @@ type Request struct {
 	Components int
 	// Previous is where the template is now, in any order.
 	Previous []karmada.TargetCluster
+	// Group is the affinity group that the template is in now; empty if there is none.
+	Group string
 	// Evicting names clusters that the template is being moved away from.
 	Evicting []string
 	// Fresh divides anew instead of keeping what is running where it runs.
@@ -110,21 +112,26 @@ func Compile(p *karmada.Placement, f fleet.Fleet, mode Spread) (*Scheduler, erro
 }
 
 // Schedule decides where the template of r goes. It starts from the first
-// affinity group every time (see Decisions in the package comment).
+// affinity group every time (see Decisions in the package comment). If none will do, the
+// error of the group that the template is in decides, with which Karmada would have
+// started: what runs there stays while it has too little room, though the first group
+// has no cluster at all.
 func (s *Scheduler) Schedule(r Request) Decision {
 	q := s.newQuery(r)
-	var first Decision
+	var failed Decision
 	for i := range s.groups {
 		d := s.try(&s.groups[i], q).decision()
 		if d.Reason == Success {
 			return d
 		}
-		if i == 0 {
-			first = d
+		if in := r.Group != "" && !r.Fresh && d.Group == r.Group; i == 0 || in {
+			failed = d
+			if !in {
+				failed.Group = ""
+			}
 		}
 	}
-	first.Group = ""
-	return first
+	return failed
 }
 
 // Settled reports whether Karmada would leave the previous result of r alone,

@@ -350,6 +350,30 @@ func TestOverflow(t *testing.T) {
 	}, SpreadKarmada)
 }
 
+// TestTheGroupInUseDecides is a template that runs in a later group, which becomes too
+// small for it. Karmada starts from that group, finds it too small, and leaves what runs.
+func TestTheGroupInUseDecides(t *testing.T) {
+	groups := with(aggregating, `clusterAffinities: [{affinityName: gone, clusterNames: [m9]}, {affinityName: here, clusterNames: [m1]}]`)
+	inUse := func(replicas int32, group string) Request {
+		r := moved(t, replicas, "m1:4")
+		r.Group = group
+		return r
+	}
+	s := compile(t, placement(t, groups), clusters(t, "m1=2 m2=9"), SpreadKarmada)
+	d := s.Schedule(inUse(20, "here"))
+	if d.Reason != Unschedulable || d.Group != "here" || len(d.Targets) != 1 {
+		t.Errorf("scaled beyond its room: %s in group %q, targets %v", show(d), d.Group, d.Targets)
+	}
+	if d := s.Schedule(inUse(5, "here")); show(d) != "m1:5" {
+		t.Errorf("scaled within its room: %s", show(d))
+	}
+	for _, r := range []Request{inUse(20, ""), inUse(20, "no more"), fresh(t, 20, "m1:4")} {
+		if d := s.Schedule(r); d.Reason != NoClusterFit || d.Group != "" {
+			t.Errorf("in group %q the first group decides, not %s in group %q", r.Group, show(d), d.Group)
+		}
+	}
+}
+
 func TestPreviousInAnyOrder(t *testing.T) {
 	s := compile(t, placement(t, aggregating), clusters(t, "m1=6 m2=12 m3=18"), SpreadKarmada)
 	r := moved(t, 8, "m1:3 m2:1 m3:2")

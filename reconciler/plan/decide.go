@@ -188,7 +188,7 @@ func (b *builder) placing(t *template) placing {
 	if t.policy == nil || t.part != nil || t.isRelease() || b.alsoServed(t) != nil {
 		return placing{}
 	}
-	p := placing{object: t.object, scaled: t.scaled, policy: t.policy.Object, fleet: b.plan.FleetDigest, fresh: t.fresh}
+	p := placing{object: t.object, scaled: t.scaled, policy: t.policy.Object, fleet: b.plan.FleetDigest, fresh: t.fresh, group: b.group(t)}
 	if before := b.previous(t); len(before) > 0 {
 		p.first, p.clusters = &before[0], len(before)
 	}
@@ -199,8 +199,17 @@ func (b *builder) placing(t *template) placing {
 func (b *builder) request(t *template) place.Request {
 	return place.Request{
 		APIVersion: t.object.APIVersion(), Kind: t.object.Ref().Kind,
-		Replicas: t.replicas, Requirements: t.requirements, Components: len(t.components), Previous: b.previous(t), Fresh: t.fresh, AlsoServed: b.alsoServed(t), Only: b.only(t),
+		Replicas: t.replicas, Requirements: t.requirements, Components: len(t.components), Previous: b.previous(t), Group: b.group(t),
+		Fresh: t.fresh, AlsoServed: b.alsoServed(t), Only: b.only(t),
 	}
+}
+
+// group returns the affinity group that t is in by the last decision.
+func (b *builder) group(t *template) string {
+	if old := b.in.State.Bindings[t.object.Ref()]; old != nil {
+		return old.Status.SchedulerObservedAffinityName
+	}
+	return ""
 }
 
 // settled reports whether t was last placed, successfully, by the placement that

@@ -55,6 +55,7 @@ type placing struct {
 	object, policy *object.Object
 	fleet          string // its digest
 	scaled         string // see variant
+	group          string // that it is in
 	fresh          bool
 	first          *karmada.TargetCluster
 	clusters       int

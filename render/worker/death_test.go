@@ -41,7 +41,7 @@ func TestDeaths(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("without limits, some of these take the machine down")
 	}
-	p := pool(t, func(o *Options) { o.Wall, o.CPU, o.Jobs = time.Second, 400*time.Millisecond, 2 })
+	p := pool(t, func(o *Options) { o.Wall, o.CPU, o.Jobs = 5*time.Second, 400*time.Millisecond, 2 })
 	var jobs []Job
 	for i, tt := range tests {
 		jobs = append(jobs, tt.order.job(nil), order{Do: "echo", Arg: strconv.Itoa(i)}.job(nil))
