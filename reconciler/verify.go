@@ -99,12 +99,9 @@ func (r *Reconciler) inputOf(ctx context.Context, head git.Head, branch string) 
 	if previous := publish.Trailer(head.Message, publish.TrailerPrevious); previous != "" {
 		in.State.SourceCommit = previous
 	}
-	if branch == state.Branch {
-		written, err := ReadState(head, nil)
-		if err != nil {
-			return plan.Input{}, nil, err
-		}
-		in.Held = written.Held // what was held depends on every branch at that time
+	// What was held depends on every branch at that time.
+	if in.Held, err = r.heldThen(ctx, head, branch, in.State); err != nil {
+		return plan.Input{}, nil, err
 	}
 	if name, ok := strings.CutPrefix(branch, src.Config.Publish.BranchPrefix); ok && !head.Parent.IsZero() {
 		parent, err := r.Target.Commit(ctx, head.Parent)
@@ -116,6 +113,29 @@ func (r *Reconciler) inputOf(ctx context.Context, head git.Head, branch string) 
 		}
 	}
 	return in, snapshot, nil
+}
+
+// heldThen returns the clusters that were held when a commit was published: the state
+// that was published with it says so, or the one before, where that did not change.
+func (r *Reconciler) heldThen(ctx context.Context, head git.Head, branch string, before state.State) (map[string]string, error) {
+	at, ok, err := head, true, error(nil)
+	if branch != state.Branch {
+		at, ok, err = r.Target.Branch(ctx, state.Branch)
+	}
+	for ; err == nil && ok && at.Commit.String() != before.Commit; at, err = r.Target.Commit(ctx, at.Parent) {
+		first := at.Parent.IsZero()
+		if first && before.Commit == "" || at.Parent.String() == before.Commit {
+			if publish.Trailer(at.Message, publish.TrailerCommit) != publish.Trailer(head.Message, publish.TrailerCommit) {
+				break // that one came later
+			}
+			s, err := ReadState(at, nil)
+			return s.Held, err
+		}
+		if first {
+			break
+		}
+	}
+	return before.Held, err //nolint:wrapcheck // it names the commit
 }
 
 func (r *Reconciler) commit(ctx context.Context, hex string) (git.Head, error) {

@@ -38,8 +38,8 @@ func TestReplicas(t *testing.T) {
 			obj: `{spec: {replicas: 3, template: {spec: {containers: [{name: c}], nodeSelector: {a: b}}}}}`, n: 3, needs: `{"nodeClaim":{"nodeSelector":{"a":"b"}}}`,
 		},
 		{
-			name: "an empty node selector is none",
-			obj:  `{spec: {replicas: 3, template: {spec: {containers: [{name: c}], nodeSelector: {}}}}}`, n: 3,
+			name: "an empty node selector is none", kind: "apps/v1 Deployment",
+			obj: `{spec: {replicas: 3, template: {spec: {containers: [{name: c}], nodeSelector: {}}}}}`, n: 3, needs: `null`,
 		},
 		{name: "an absent parallelism is 0", kind: "batch/v1 Job", obj: `{spec: {template: {spec: {containers: [{name: c}]}}}}`, needs: `null`},
 		{name: "completions cap the parallelism", kind: "batch/v1 Job", obj: `{spec: {completions: 3, parallelism: 5}}`, n: 3, needs: `null`},

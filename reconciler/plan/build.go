@@ -62,6 +62,7 @@ func Build(in Input) Plan {
 	b.decide()
 	b.write()
 	b.layOut()
+	b.settle()
 	b.remember()
 	return b.finish()
 }
@@ -226,10 +227,24 @@ func (b *builder) report(ds ...diag.Diagnostic) { b.plan.Diags = append(b.plan.D
 
 // layOut makes each cluster's tree and holds it against the published one.
 func (b *builder) layOut() {
+	b.plan.Clusters = b.trees()
+	b.detached()
+	b.release()
+	for i := range b.plan.Clusters {
+		if c := &b.plan.Clusters[i]; b.in.Held[c.Name] != "" {
+			c.Held = &Hold{Reason: b.in.Held[c.Name]}
+		}
+	}
+}
+
+// trees makes each cluster's tree and has the guard judge it.
+func (b *builder) trees() []Cluster {
 	g := guard{rules: b.in.Source.Config.Guard, unsure: b.unsure(), moved: b.mender.moved, cause: b.cause, stays: func(r object.Ref) bool { return b.byRef[r] != nil }, seen: map[[2]files.ID]lost{}}
 	trees := tree.NewBuilder()
 	b.out.rank()
 	groups := map[string]Cluster{} // by what is placed
+	clusters := make([]Cluster, 0, len(b.fleet.Clusters()))
+	b.plan.Stats.Placed = 0
 	for i, c := range b.fleet.Clusters() {
 		before := b.in.Published[c.Name]
 		flux := before.Flux()
@@ -245,16 +260,10 @@ func (b *builder) layOut() {
 			cp.Held = g.judge(&cp, before)
 		}
 		b.plan.Stats.Placed += cp.Objects
-		b.plan.Clusters = append(b.plan.Clusters, cp)
+		clusters = append(clusters, cp)
 	}
 	b.plan.Stats.Distinct = len(b.out.blobs)
-	b.detached()
-	b.release()
-	for i := range b.plan.Clusters {
-		if c := &b.plan.Clusters[i]; b.in.Held[c.Name] != "" {
-			c.Held = &Hold{Reason: b.in.Held[c.Name]}
-		}
-	}
+	return clusters
 }
 
 // unsure says why it is not known what clusters should hold; empty where it is.
@@ -325,10 +334,12 @@ func (b *builder) carriedOut(held map[string]string) []*karmada.ResourceBinding 
 		}
 		ref := b.plan.Decisions[i].Template.Ref()
 		decided[ref] = true
-		if before := old[ref]; before != nil && differsIn(held, before, bound) {
+		if before := old[ref]; b.out.stays[ref] || before != nil && differsIn(held, before, bound) {
 			bound = before
 		}
-		bindings = append(bindings, bound)
+		if bound != nil {
+			bindings = append(bindings, bound)
+		}
 	}
 	for ref, before := range old {
 		if !decided[ref] && (b.out.stays[ref] || differsIn(held, before, &karmada.ResourceBinding{})) {
@@ -352,6 +363,15 @@ func differsIn(held map[string]string, before, after *karmada.ResourceBinding) b
 		}
 	}
 	return false
+}
+
+// sends reports whether a binding, or nil, sends its template to a cluster.
+func sends(b *karmada.ResourceBinding, cluster string) bool {
+	if b == nil {
+		return false
+	}
+	_, sends := reach(b, cluster)
+	return sends
 }
 
 // reach reports whether a binding sends its template to a cluster, itself or

@@ -45,9 +45,10 @@ type writer struct {
 	digests map[*override.Rule]string
 	seals   sealer
 	claimed map[string]object.Ref      // paths
+	still   []*template                // left where they are
 	used    []map[string]bool          // namespaces with something in them, by the cluster's index
 	kept    map[releaseID][]object.Ref // of releases that could not be rendered
-	stays   map[object.Ref]bool        // what they leave where it is
+	stays   map[object.Ref]bool        // what is left where it is, so that its binding is the one before
 	unsure  string                     // why it is not known where everything goes; empty: it is
 }
 
@@ -57,7 +58,7 @@ func newWriter(b *builder) *writer {
 	w := &writer{
 		builder: b, blobIDs: map[files.ID]int32{}, index: map[string]int{},
 		matched: map[string][]string{}, numbers: map[*override.Rule]uint32{}, digests: map[*override.Rule]string{}, claimed: map[string]object.Ref{},
-		placed: make([][]placed, len(b.fleet.Clusters())), seals: b.newSealer(),
+		placed: make([][]placed, len(b.fleet.Clusters())), seals: b.newSealer(), stays: map[object.Ref]bool{},
 	}
 	for i, c := range b.fleet.Clusters() {
 		w.index[c.Name] = i
@@ -79,6 +80,7 @@ func (b *builder) write() {
 			b.out.template(t, t.decision.Targets)
 		}
 	}
+	b.out.keepDependencies()
 	b.out.quotas()
 	b.out.bound()
 	b.out.keepReleases()
@@ -104,34 +106,60 @@ func (w *writer) makeRoom() {
 	}
 }
 
-// template writes t for each of its targets, encoding it once a class.
+// template writes t for each of its targets, encoding it once a class; or leaves it
+// everywhere as it was, if that would lose it.
 func (w *writer) template(t *template, targets []target) {
 	if len(targets) == 0 || !w.claimPath(t.object) {
 		return
 	}
+	o := w.outcome(t, targets)
+	w.tell(t, o)
+	if w.stays[t.object.Ref()] || o.loses(w.in.State.Bindings[t.object.Ref()]) {
+		w.leave(t)
+		return
+	}
 	ref := w.ref(t.object.Ref())
+	for _, p := range o.written {
+		w.placed[p.cluster] = append(w.placed[p.cluster], placed{ref, p.blob})
+	}
+	for _, i := range o.left {
+		w.keepPublished(ref, i)
+	}
+}
+
+// outcome is what came of a template for its targets.
+type outcome struct {
+	written   []writtenTo
+	left      []int // clusters that keep what was published there, by index
+	suspended []string
+	failed    []*result
+	missing   []string // of those left, the ones that cannot have it now
+}
+
+type writtenTo struct {
+	cluster int
+	blob    int32
+}
+
+// outcome encodes t for its targets.
+func (w *writer) outcome(t *template, targets []target) outcome {
 	rules := w.overrides.Rules(t.subject)
 	shares := completions(t)
 	classes := classes{encode: func(k class, v variant) *result { return w.encode(t, v, k, rules) }, known: map[class]*result{}}
-	var failed []*result
-	var suspended []string
-	homeless := false // it could not be written to a cluster that does not have it yet
 	matching, find := w.matcher(rules.List), w.finder()
+	o := outcome{written: make([]writtenTo, 0, len(targets))}
 	for _, c := range targets {
 		i, ok := find(c.Name)
 		if !ok {
 			continue
 		}
-		if kept := t.decision.Outcome == Kept; kept || t.suspended(c.Name) {
-			if !kept {
-				suspended = append(suspended, c.Name)
-			}
-			homeless = !w.keepPublished(ref, i, c.Name) || homeless
-			continue
-		}
 		v := t.in(c.Name)
-		if v == nil {
-			w.keepPublished(ref, i, c.Name) // its release cannot be rendered for the cluster
+		switch {
+		case t.decision.Outcome == Kept, v == nil: // v: its release cannot be rendered for the cluster
+			o.left = append(o.left, i)
+			continue
+		case t.suspended(c.Name):
+			o.left, o.missing, o.suspended = append(o.left, i), append(o.missing, c.Name), append(o.suspended, c.Name)
 			continue
 		}
 		k := class{variant: t.number(c.Name), replicas: c.Replicas, completions: shareOf(shares, c.Name), rules: matching(i)}
@@ -140,32 +168,36 @@ func (w *writer) template(t *template, targets []target) {
 		}
 		r := classes.result(k, *v)
 		if r.err == nil {
-			w.placed[i] = append(w.placed[i], placed{ref, r.blob})
+			o.written = append(o.written, writtenTo{i, r.blob})
 			continue
 		}
 		if len(r.clusters) == 0 {
-			failed = append(failed, r)
+			o.failed = append(o.failed, r)
 		}
 		r.clusters = append(r.clusters, c.Name)
-		homeless = !w.keepPublished(ref, i, c.Name) || homeless
+		o.left, o.missing = append(o.left, i), append(o.missing, c.Name)
 	}
-	if homeless {
-		w.keepElsewhere(ref, func(cluster string) bool {
-			return slices.ContainsFunc(targets, func(t target) bool { return t.Name == cluster }) || w.isBound(t.object.Ref(), cluster)
-		})
+	return o
+}
+
+// loses reports that carrying the outcome out would lose the template: no cluster that it
+// is for gets it, and none had it by the binding before.
+func (o *outcome) loses(before *karmada.ResourceBinding) bool {
+	if len(o.missing) == 0 || len(o.written) > 0 || len(o.left) > len(o.missing) {
+		return false
 	}
-	w.tell(t, suspended, failed)
+	return !slices.ContainsFunc(o.missing, func(c string) bool { return sends(before, c) })
 }
 
 // tell reports the clusters where a template is held back and where it fails.
-func (w *writer) tell(t *template, suspended []string, failed []*result) {
-	if len(suspended) > 0 {
+func (w *writer) tell(t *template, o outcome) {
+	if len(o.suspended) > 0 {
 		w.report(diag.Diagnostic{
 			Code: "suspended", Severity: diag.Notice, Pos: t.policy.Object.FieldPos([]any{"spec", "suspension"}),
-			Message: fmt.Sprintf("%s suspends dispatching %s to %s; there it stays as it was last published", t.policy, t.object.Ref(), list(suspended)),
+			Message: fmt.Sprintf("%s suspends dispatching %s to %s; there it stays as it was last published", t.policy, t.object.Ref(), list(o.suspended)),
 		})
 	}
-	for _, r := range failed {
+	for _, r := range o.failed {
 		r.err.Message += " (clusters " + list(r.clusters) + ")"
 		w.report(*r.err)
 	}
@@ -331,8 +363,8 @@ func (w *writer) bound() {
 			r := w.encode(t, t.variant, class{completions: -1, recipients: w.seals.recipients[i]}, override.Rules{})
 			if r.err != nil {
 				w.report(*r.err)
-				if !w.keepPublished(ref, i, cluster) {
-					w.keepElsewhere(ref, func(c string) bool { return w.isBound(o.Ref(), c) })
+				if !w.keepPublished(ref, i) {
+					w.keepUnbound(ref)
 				}
 				continue
 			}
