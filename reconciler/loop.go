@@ -51,7 +51,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		if ctx.Err() != nil && s.Err != nil {
 			return nil // what failed was cut off
 		}
-		if s.Err != nil || done.again {
+		if s.Err != nil {
 			failures++
 		} else {
 			failures = 0
@@ -71,7 +71,9 @@ func (l *Loop) Run(ctx context.Context) error {
 type synced struct {
 	seen  seen
 	until time.Time // zero: for ever
-	again bool      // something could not be had that may be had the next time
+	// tries counts the turns in a row in which something could not be had that may be had
+	// later on.
+	tries int
 }
 
 // seen is where the followed branch, and the branches published from it, were.
@@ -119,7 +121,7 @@ func (l *Loop) turn(ctx context.Context, done *synced) Sync {
 	start := l.Now()
 	s := Sync{At: start}
 	now, err := l.Reconciler.look(ctx, l.Rev)
-	due := done.again || !done.until.IsZero() && !start.Before(done.until)
+	due := !done.until.IsZero() && !start.Before(done.until)
 	if err == nil && now.equal(done.seen) && !due {
 		s.UpToDate = true
 		return s
@@ -130,10 +132,24 @@ func (l *Loop) turn(ctx context.Context, done *synced) Sync {
 		cancel()
 	}
 	if err == nil {
-		*done = synced{seen: now.after(s.Result), until: s.Result.Plan.RecheckAt, again: slices.ContainsFunc(s.Result.Diags, mayPass)}
+		*done = l.synced(now.after(s.Result), s.Result, done.tries)
 	}
 	s.Err, s.Took = err, l.Now().Sub(start)
 	l.log(s)
+	return s
+}
+
+// synced says what a turn did, and when the next one is due at the latest: when a schedule
+// of the source comes about, or when what could not be had is to be asked for again.
+func (l *Loop) synced(at seen, r Result, tries int) synced {
+	s := synced{seen: at, until: r.Plan.RecheckAt}
+	if !slices.ContainsFunc(r.Diags, mayPass) {
+		return s
+	}
+	s.tries = tries + 1
+	if again := l.Now().Add(l.wait(tries)); s.until.IsZero() || again.Before(s.until) {
+		s.until = again
+	}
 	return s
 }
 

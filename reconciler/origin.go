@@ -52,11 +52,16 @@ func at(repository, folder string) string {
 	return "the folder " + folder + " of " + repository
 }
 
-// place is where a repository is: host and path, without how it is reached.
+// place is where a repository is: host and path, without how it is reached. A port that
+// is not the one of its scheme tells servers apart.
 func place(repository string) string {
 	s := repository
 	if u, err := url.Parse(repository); err == nil && u.Host != "" {
-		s = u.Hostname() + "/" + strings.TrimLeft(u.Path, "/")
+		host := u.Hostname()
+		if p := u.Port(); p != "" && p != map[string]string{"https": "443", "http": "80", "ssh": "22"}[u.Scheme] {
+			host = u.Host
+		}
+		s = host + "/" + strings.TrimLeft(u.Path, "/")
 	} else if host, rest, ok := strings.Cut(repository, ":"); ok && !strings.Contains(host, "/") {
 		s = host[strings.LastIndex(host, "@")+1:] + "/" + strings.TrimLeft(rest, "/")
 	}
@@ -65,21 +70,37 @@ func place(repository string) string {
 
 // lastPublished returns the source commit that was published last. The state branch
 // stands still while decisions stay the same, so a cluster branch that was written
-// on top of it knows a later one. Each head names the commit that was published
-// before its own, so the last one is the one that no other head came after; dates
-// decide only where that says nothing, as after going back and forth.
+// on top of it knows a later one. Where the state says nothing, because somebody deleted
+// the branch or wrote to it, the cluster branches alone do.
 func lastPublished(s state.State, heads []git.Head) string {
-	before := map[string]bool{} // commits that another one was published after
+	onTop := make([]git.Head, 0, len(heads))
 	for _, h := range heads {
+		if s.Commit != "" && publish.Trailer(h.Message, publish.TrailerState) == s.Commit {
+			onTop = append(onTop, h)
+		}
+	}
+	if last := latest(s.SourceCommit, onTop, heads); last != "" {
+		return last
+	}
+	return latest("", heads, heads)
+}
+
+// latest returns the last of a source commit and those that heads were written from. Each
+// head names the commit that was published before its own, so the last one is the one that
+// no other of all came after; dates decide only where that says nothing, as after going
+// back and forth.
+func latest(last string, heads, all []git.Head) string {
+	before := map[string]bool{} // commits that another one was published after
+	for _, h := range all {
 		if commit := publish.Trailer(h.Message, publish.TrailerCommit); commit != publish.Trailer(h.Message, publish.TrailerPrevious) {
 			before[publish.Trailer(h.Message, publish.TrailerPrevious)] = true
 		}
 	}
-	last, at := s.SourceCommit, time.Time{}
+	at := time.Time{}
 	open := last != "" && !before[last]
 	for _, h := range heads {
 		commit := publish.Trailer(h.Message, publish.TrailerCommit)
-		if commit == "" || s.Commit == "" || publish.Trailer(h.Message, publish.TrailerState) != s.Commit {
+		if commit == "" {
 			continue
 		}
 		if isOpen := !before[commit]; isOpen && !open || isOpen == open && !h.When.Before(at) {

@@ -17,7 +17,7 @@ func TestARepositoryIsOnePlaceHoweverItsURLIsSpelled(t *testing.T) {
 			t.Errorf("%s is at %q", spelling, got)
 		}
 	}
-	if place("/srv/a") == place("/srv/b") || place("https://a.example/x") == place("https://b.example/x") {
+	if place("http://git:3000/x") == place("http://git:4000/x") || place("/srv/a") == place("/srv/b") || place("https://a.example/x") == place("https://b.example/x") {
 		t.Error("two places are one")
 	}
 }
@@ -48,6 +48,9 @@ func TestLastPublished(t *testing.T) {
 			s := state.State{Commit: "s", SourceCommit: "a"}
 			if got := lastPublished(s, tt.heads); got != tt.want {
 				t.Errorf("the last one is %s, want %s", got, tt.want)
+			}
+			if got := lastPublished(state.State{Commit: "somebody's"}, tt.heads); len(tt.heads) > 0 && got != tt.want {
+				t.Errorf("without a state of ours the last one is %s, want %s", got, tt.want)
 			}
 		})
 	}

@@ -239,7 +239,7 @@ func (b *builder) layOut() {
 
 // trees makes each cluster's tree and has the guard judge it.
 func (b *builder) trees() []Cluster {
-	g := guard{rules: b.in.Source.Config.Guard, unsure: b.unsure(), moved: b.mender.moved, cause: b.cause, stays: func(r object.Ref) bool { return b.byRef[r] != nil }, seen: map[[2]files.ID]lost{}}
+	g := guard{rules: b.in.Source.Config.Guard, unsure: b.unsure(), moved: b.mender.moved || b.releases.unknown, cause: b.cause, stays: func(r object.Ref) bool { return b.byRef[r] != nil }, seen: map[[2]files.ID]lost{}}
 	trees := tree.NewBuilder()
 	b.out.rank()
 	groups := map[string]Cluster{} // by what is placed

@@ -28,7 +28,7 @@ const ProtectedLabel = "resourcetemplate.karmada.io/deletion-protected"
 // guard holds the clusters whose new tree would do damage (design section 7).
 type guard struct {
 	rules  render.Guard
-	moved  bool                            // what is missing may be in a file that cannot be read
+	moved  bool                            // what is missing may be in what cannot be read or rendered
 	unsure string                          // why what is to change is not known; empty: it is
 	cause  func(object.Ref, string) string // why a ref leaves a cluster
 	stays  func(object.Ref) bool           // the source still has it
@@ -82,8 +82,8 @@ func (g *guard) reason(l lost, after int) string {
 		return ""
 	case g.unsure != "":
 		return g.unsure
-	case g.moved:
-		return fmt.Sprintf("it would lose %d of %d objects while part of the source cannot be read", n, l.before)
+	case g.moved && slices.ContainsFunc(l.refs, func(r object.Ref) bool { return !g.stays(r) }):
+		return fmt.Sprintf("it would lose %d of %d objects while part of the source cannot be read or rendered", n, l.before)
 	case after == 0, n == l.before:
 		return fmt.Sprintf("it would lose all it holds, %d of %d objects", n, l.before)
 	case deleted >= 0:

@@ -34,6 +34,9 @@ type releases struct {
 	next    map[releaseID]map[object.Ref]bool // what is remembered
 	diags   []diag.Diagnostic
 	told    map[string]*told // by release and job
+	// unknown says that a release failed of which nothing is known: what is missing may
+	// have moved into it, or it may have another name now.
+	unknown bool
 }
 
 // releaseID names a release: one of the source, or one that is bound to a cluster.
@@ -417,6 +420,7 @@ func (rs *releases) kept() map[releaseID][]object.Ref {
 		if before[id] != nil {
 			continue
 		}
+		rs.unknown = rs.unknown || places[id.ref] == nil
 		for _, other := range places[id.ref] {
 			if rs.next[other] == nil && rs.failed[other] == nil {
 				keep(other, &where{everywhere: true})

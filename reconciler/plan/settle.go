@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -51,17 +52,42 @@ func (b *builder) settle() {
 }
 
 // waitsFor reports whether a decision about t cannot be carried out while clusters are
-// held: it is divided, and a held cluster's share would grow; or all that have it are to
-// lose it, and only held ones are to get it.
+// held. What is divided waits if a held cluster's share would grow, or shrink for
+// another's. What is not waits if it would move: from clusters that all give it up to
+// held ones, or from held ones to clusters that do not have it.
 func (t *template) waitsFor(held map[string]bool, before *karmada.ResourceBinding) bool {
-	if len(t.decision.Targets) == 0 {
-		return false
-	}
-	grows, survives := false, false
+	var m move
 	for _, c := range t.decision.Targets {
 		was, had := reach(before, c.Name)
-		grows = grows || held[c.Name] && (!had || c.Replicas > was)
-		survives = survives || had || !held[c.Name]
+		m.add(held[c.Name], had, true, int64(c.Replicas)-int64(was))
 	}
-	return grows && (t.divided() || !survives)
+	for _, c := range before.Spec.Clusters {
+		if !slices.ContainsFunc(t.decision.Targets, func(now target) bool { return now.Name == c.Name }) {
+			m.add(held[c.Name], true, false, -int64(c.Replicas))
+		}
+	}
+	switch {
+	case len(t.decision.Targets) == 0:
+		return false
+	case t.divided():
+		return m.heldGrows || m.heldShrinks && m.freeGrows
+	}
+	return !m.stays && (m.heldGains && !m.freeGains || m.heldLoses && !m.freeLoses)
+}
+
+// move sums up what a decision does to clusters that are held, and to those that are free.
+type move struct {
+	stays                             bool // some cluster has it before and after
+	heldGains, freeGains              bool
+	heldLoses, freeLoses              bool
+	heldGrows, heldShrinks, freeGrows bool // replicas
+}
+
+func (m *move) add(held, had, has bool, replicas int64) {
+	m.stays = m.stays || had && has
+	m.heldGains, m.freeGains = m.heldGains || held && !had, m.freeGains || !held && !had
+	m.heldLoses, m.freeLoses = m.heldLoses || held && !has, m.freeLoses || !held && !has
+	m.heldGrows = m.heldGrows || held && (replicas > 0 || !had)
+	m.heldShrinks = m.heldShrinks || held && (replicas < 0 || !has)
+	m.freeGrows = m.freeGrows || !held && (replicas > 0 || !had)
 }

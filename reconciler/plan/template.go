@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies"
@@ -105,7 +107,19 @@ func (t *template) isLazy() bool {
 }
 
 // digest tells one content of the template from another.
-func (t *template) digest() string { return files.Sum("blob", t.object.YAML()).String() }
+func (t *template) digest() string {
+	if t.part == nil {
+		return files.Sum("blob", t.object.YAML()).String()
+	}
+	var all []byte
+	for _, cluster := range slices.Sorted(maps.Keys(t.part.of)) {
+		all = fmt.Appendf(all, "%s %d\n", cluster, t.part.of[cluster])
+	}
+	for _, v := range t.part.variants {
+		all = append(all, v.object.YAML()...)
+	}
+	return files.Sum("blob", all).String()
+}
 
 // suspended reports whether t's policy holds dispatching to a cluster (Karmada
 // section A.16).

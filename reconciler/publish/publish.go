@@ -120,7 +120,7 @@ func message(p *plan.Plan, before state.State, version string) string {
 		at = p.Time.UTC().Format(time.RFC3339)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n\n", r.Commit[:min(12, len(r.Commit))], r.Subject)
+	fmt.Fprintf(&b, "%s: %s\n\n", r.Commit[:min(12, len(r.Commit))], subject(r.Subject))
 	for _, t := range [][2]string{
 		{TrailerRepository, r.Repo},
 		{TrailerCommit, r.Commit},
@@ -136,6 +136,15 @@ func message(p *plan.Plan, before state.State, version string) string {
 		}
 	}
 	return b.String()
+}
+
+// subject shortens the subject of a source commit: it is repeated on every branch.
+func subject(s string) string {
+	const most = 200 // bytes
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "..."
 }
 
 func some(names []string) string {
