@@ -54,9 +54,10 @@ func units(name corev1.ResourceName, q resource.Quantity) int64 {
 // capacity is what a cluster has left, in the units of need. The zero value has
 // room for nothing.
 type capacity struct {
-	pods   int64
-	free   map[corev1.ResourceName]int64 // by resource that the cluster has at all
-	grades []grade                       // empty: judge by free
+	pods     int64
+	free     map[corev1.ResourceName]int64 // by resource that the cluster has at all
+	modelled bool                          // judge by grades, not by free
+	grades   []grade
 }
 
 // grade is so many virtual nodes that have just the minimum of their grade.
@@ -77,11 +78,14 @@ func newCapacity(c *karmada.Cluster) capacity {
 		left.Sub(summary.Allocating[name])
 		free[name] = units(name, left)
 	}
-	return capacity{pods: free[corev1.ResourcePods], free: free, grades: newGrades(c)}
+	return capacity{
+		pods: free[corev1.ResourcePods], free: free, grades: newGrades(c),
+		modelled: len(c.Spec.ResourceModels) > 0 && len(summary.AllocatableModelings) > 0,
+	}
 }
 
-// newGrades joins the counted grades with what a node of each has at least. Both
-// must be there for models to count.
+// newGrades joins the counted grades with what a node of each has at least. A grade
+// that the models do not have has no node.
 func newGrades(c *karmada.Cluster) []grade {
 	var grades []grade
 	for _, counted := range c.Status.ResourceSummary.AllocatableModelings {
@@ -106,7 +110,7 @@ func newGrades(c *karmada.Cluster) []grade {
 func (c *Cluster) Room(d Demand) int32 {
 	room := c.capacity.pods
 	if d.asks && room > 0 {
-		if len(c.capacity.grades) > 0 {
+		if c.capacity.modelled {
 			room = min(room, c.capacity.inGrades(d))
 		} else {
 			room = min(room, fitting(d, c.capacity.free))

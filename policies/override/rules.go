@@ -139,7 +139,12 @@ func (r *Rule) byLabels() bool {
 
 // mayRelabel reports whether the rule may change labels.
 func (r *Rule) mayRelabel() bool {
-	return len(r.Overriders.LabelsOverrider) > 0 || slices.ContainsFunc(r.Overriders.Plaintext, func(o karmada.PlaintextOverrider) bool {
-		return o.Path == "" || o.Path == "/metadata" || strings.HasPrefix(o.Path, "/metadata/labels")
-	})
+	reaches := func(path string) bool {
+		return path == "" || path == "/metadata" || strings.HasPrefix(path, "/metadata/labels")
+	}
+	o := r.Overriders
+	return len(o.LabelsOverrider) > 0 ||
+		slices.ContainsFunc(o.Plaintext, func(o karmada.PlaintextOverrider) bool { return reaches(o.Path) }) ||
+		slices.ContainsFunc(o.FieldOverrider, func(o karmada.FieldOverrider) bool { return reaches(o.FieldPath) }) ||
+		slices.ContainsFunc(o.ImageOverrider, func(o karmada.ImageOverrider) bool { return o.Predicate != nil && reaches(o.Predicate.Path) })
 }

@@ -124,13 +124,11 @@ func (s *Scheduler) Schedule(r Request) Decision {
 		if d.Reason == Success {
 			return d
 		}
-		if in := r.Group != "" && !r.Fresh && d.Group == r.Group; i == 0 || in {
+		if i == 0 || r.Group != "" && !r.Fresh && d.Group == r.Group {
 			failed = d
-			if !in {
-				failed.Group = ""
-			}
 		}
 	}
+	failed.Group = r.Group // it stays in use
 	return failed
 }
 
@@ -139,7 +137,7 @@ func (s *Scheduler) Schedule(r Request) Decision {
 // whose replicas add up and whose clusters all still exist is not scheduled again,
 // whatever became of labels, taints and capacity (section A.11).
 func (s *Scheduler) Settled(r Request) bool {
-	if r.Fresh || !r.workload() || s.strategy == duplicated || len(r.Previous) == 0 {
+	if r.Fresh || !r.workload() || r.Replicas == 0 || s.strategy == duplicated || len(r.Previous) == 0 {
 		return false
 	}
 	var total int64

@@ -368,7 +368,7 @@ func TestTheGroupInUseDecides(t *testing.T) {
 		t.Errorf("scaled within its room: %s", show(d))
 	}
 	for _, r := range []Request{inUse(20, ""), inUse(20, "no more"), fresh(t, 20, "m1:4")} {
-		if d := s.Schedule(r); d.Reason != NoClusterFit || d.Group != "" {
+		if d := s.Schedule(r); d.Reason != NoClusterFit || d.Group != r.Group {
 			t.Errorf("in group %q the first group decides, not %s in group %q", r.Group, show(d), d.Group)
 		}
 	}

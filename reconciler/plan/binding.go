@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/reconciler/state"
 )
 
@@ -84,8 +85,8 @@ func (b *builder) describePolicy(t *template, rb *karmada.ResourceBinding) {
 	if t.isLazy() {
 		rb.Annotations[templateAnnotation] = t.digest()
 	}
-	if t.rebalanced != "" {
-		rb.Annotations[rebalancedAnnotation] = t.rebalanced
+	if done := b.rebalanced(t); done != "" {
+		rb.Annotations[rebalancedAnnotation] = done
 	}
 	rb.Spec.RescheduleTriggeredAt = b.triggered(t)
 	rb.Spec.Placement = &spec.Placement
@@ -101,6 +102,15 @@ func (b *builder) describePolicy(t *template, rb *karmada.ResourceBinding) {
 	}
 	rb.Status.SchedulerObservedAffinityName = t.decision.Group
 	rb.Status.Conditions = []metav1.Condition{b.scheduled(t)}
+}
+
+// rebalanced names the WorkloadRebalancers that were acted on. A division afresh that
+// fails is tried again, as Karmada does.
+func (b *builder) rebalanced(t *template) string {
+	if !t.fresh || t.decision.Reason == string(place.Success) {
+		return t.rebalanced
+	}
+	return b.in.State.Bindings[t.object.Ref()].Annotations[rebalancedAnnotation]
 }
 
 // scheduled is the condition Scheduled. Its time is that of the source commit in

@@ -149,23 +149,22 @@ func (b *builder) scheduler(p *policies.Propagation) *place.Scheduler {
 
 // schedule gives t its own clusters.
 func (b *builder) schedule(t *template) {
-	previous := b.previous(t)
 	if t.interpretErr != nil {
 		b.report(diag.Diagnostic{
 			Code: "interpret", Severity: diag.Error, Pos: t.object.Pos(),
 			Message: fmt.Sprintf("%s: %v", t.object.Ref(), t.interpretErr),
 			Hint:    "it stays as it was last published",
 		})
-		t.keep(previous, t.interpretErr.Error())
+		b.keep(t, t.interpretErr.Error())
 		return
 	}
 	if t.policy.Waits != "" {
-		t.keep(previous, "waiting for the override policy "+t.policy.Waits)
+		b.keep(t, "waiting for the override policy "+t.policy.Waits)
 		return
 	}
 	s := b.scheduler(t.policy)
 	if s == nil {
-		t.keep(previous, "the policy's placement has an error")
+		b.keep(t, "the policy's placement has an error")
 		return
 	}
 	r := b.request(t)
@@ -216,22 +215,26 @@ func (b *builder) group(t *template) string {
 // its policy has now. Karmada then leaves a divided workload alone (section A.11).
 func (b *builder) settled(t *template) bool {
 	old := b.in.State.Bindings[t.object.Ref()]
-	if old == nil || old.Annotations[placementAnnotation] != b.placementOf(t.policy) {
-		return false
-	}
-	for _, c := range old.Status.Conditions {
+	return old != nil && old.Annotations[placementAnnotation] == b.placementOf(t.policy) && wasPlaced(old)
+}
+
+// lazy reports whether t waits: its policy is Lazy, and t itself is as it was when
+// it was last placed (section A.15). What could not be placed, and what has a cluster that
+// is gone, is scheduled again all the same: Lazy keeps changes of the policy from it only.
+func (b *builder) lazy(t *template) bool {
+	old := b.in.State.Bindings[t.object.Ref()]
+	return t.isLazy() && old != nil && old.Annotations[templateAnnotation] == t.digest() && wasPlaced(old) &&
+		!slices.ContainsFunc(old.Spec.Clusters, func(c target) bool { _, ok := b.fleet.Lookup(c.Name); return !ok })
+}
+
+// wasPlaced reports whether the last decision of a binding placed its template.
+func wasPlaced(b *karmada.ResourceBinding) bool {
+	for _, c := range b.Status.Conditions {
 		if c.Type == "Scheduled" {
 			return c.Status == "True"
 		}
 	}
 	return false
-}
-
-// lazy reports whether t waits: its policy is Lazy, and t itself is as it was when
-// it was last placed (section A.15).
-func (b *builder) lazy(t *template) bool {
-	old := b.in.State.Bindings[t.object.Ref()]
-	return t.isLazy() && old != nil && old.Annotations[templateAnnotation] == t.digest()
 }
 
 // stay repeats the last decision about t.
@@ -278,8 +281,9 @@ func (b *builder) unplaced(t *template, d place.Decision) {
 }
 
 // keep leaves t where it was, with what was published of it.
-func (t *template) keep(previous []target, why string) {
-	t.own, t.decision.Outcome, t.decision.Reason, t.decision.Message = previous, Kept, "SchedulerError", why
+func (b *builder) keep(t *template, why string) {
+	t.own, t.decision.Group = b.previous(t), b.group(t)
+	t.decision.Outcome, t.decision.Reason, t.decision.Message = Kept, "SchedulerError", why
 }
 
 // previous returns the clusters of the last decision that t's own policy made.

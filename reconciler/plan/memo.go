@@ -242,7 +242,7 @@ func (w *writer) recipe(t *template, v variant, k class, rules override.Rules) r
 func (w *writer) digest(r *override.Rule) string {
 	d, ok := w.digests[r]
 	if !ok {
-		data, err := json.Marshal([]any{r.Overriders, r.Policy.Object.Ref().Name, r.Policy.Spec.ResourceSelectors})
+		data, err := json.Marshal([]any{r.Overriders, r.Policy.Namespaced(), r.Policy.Object.Ref().Name, r.Policy.Spec.ResourceSelectors})
 		if err != nil {
 			panic("plan: overriders that were decoded from JSON do not encode: " + err.Error())
 		}

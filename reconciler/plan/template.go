@@ -108,10 +108,13 @@ func (t *template) isLazy() bool {
 
 // digest tells one content of the template from another.
 func (t *template) digest() string {
-	if t.part == nil {
+	if t.part == nil && t.scaled == "" {
 		return files.Sum("blob", t.object.YAML()).String()
 	}
-	var all []byte
+	all := []byte(t.scaled + "\n")
+	if t.part == nil {
+		return files.Sum("blob", append(all, t.object.YAML()...)).String()
+	}
 	for _, cluster := range slices.Sorted(maps.Keys(t.part.of)) {
 		all = fmt.Appendf(all, "%s %d\n", cluster, t.part.of[cluster])
 	}
