@@ -11,6 +11,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
 )
 
@@ -40,6 +41,27 @@ func (r *Reconciler) sameSource(ctx context.Context, here sources.Revision, bran
 	}
 	if _, err := r.Source.Resolve(ctx, commit); err != nil {
 		return other
+	}
+	return nil
+}
+
+// forward refuses to publish a commit that comes before the one that was published last:
+// a slow job, or a mirror that lags behind, would undo what came after it.
+func (r *Reconciler) forward(ctx context.Context, commit, before string) error {
+	now, err := files.ParseID(commit)
+	if err != nil || before == "" || before == commit || r.Rollback {
+		return nil //nolint:nilerr // a directory has no history
+	}
+	last, err := files.ParseID(before)
+	if err != nil {
+		return nil //nolint:nilerr // the branch was not written by this version
+	}
+	older, err := r.Source.IsAncestor(ctx, now, last)
+	if err != nil {
+		return fmt.Errorf("comparing commits: %w", err)
+	}
+	if older {
+		return fmt.Errorf("%.12s comes before %.12s, which was published last, and would undo what came after it; revert in the source, or publish with --rollback if that is what you want", commit, before)
 	}
 	return nil
 }

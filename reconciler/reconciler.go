@@ -37,8 +37,9 @@ type Reconciler struct {
 	Engine  render.Engine // nil: what needs one is reported as not rendered
 	Version string        // of the running Waybill, for commit trailers
 	Allow   string        // removals to allow; see plan.Input
-	// TakeOver lets branches be written that were published from another source.
-	TakeOver bool
+	// TakeOver lets branches be written that were published from another source, and
+	// Rollback from a commit that comes before the one published last.
+	TakeOver, Rollback bool
 	// Now tells the time for which schedules of the source are judged.
 	Now func() time.Time
 
@@ -265,6 +266,8 @@ type Result struct {
 	Updates []git.Update // the branches that advanced
 	Heads   []files.ID   // their new heads
 	Diags   []diag.Diagnostic
+
+	before string // the source commit that was published last
 }
 
 // Publish plans the source at rev and writes the plan. A lost race is planned
@@ -290,6 +293,9 @@ func (r *Reconciler) Publish(ctx context.Context, rev string) (Result, error) {
 
 func (r *Reconciler) publishOnce(ctx context.Context, rev string) (Result, error) {
 	res, err := r.DryRun(ctx, rev)
+	if err == nil && len(res.Updates) > 0 {
+		err = r.forward(ctx, res.Plan.Revision.Commit, res.before)
+	}
 	if err != nil {
 		return res, err
 	}
@@ -307,7 +313,7 @@ func (r *Reconciler) DryRun(ctx context.Context, rev string) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	var res Result
+	res := Result{before: obs.Input.State.SourceCommit}
 	if res.Plan, err = r.Build(ctx, &obs); err != nil {
 		return res, err
 	}

@@ -25,6 +25,7 @@ path or URL. On SIGTERM it ends the publication under way and stops.`,
 	to := cmd.Flags().String("to", "", "repository to publish to: a path or a URL")
 	interval := cmd.Flags().Duration("interval", time.Minute, "time between two looks at the source")
 	listen := cmd.Flags().String("listen", "127.0.0.1:8080", "address for health and metrics; empty for none")
+	rollback := cmd.Flags().Bool("rollback", false, "follow the branch when it goes back to an earlier commit, too")
 	verbose := cmd.Flags().BoolP("verbose", "v", false, "log diagnostics, too")
 	creds := credentialFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -39,7 +40,7 @@ path or URL. On SIGTERM it ends the publication under way and stops.`,
 		if err != nil {
 			return failure(2, err)
 		}
-		r.Cache = cache.Memory()
+		r.Cache, r.Rollback = cache.Memory(), *rollback
 		level := slog.LevelInfo
 		if *verbose {
 			level = slog.LevelDebug

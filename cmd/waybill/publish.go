@@ -24,6 +24,7 @@ with 1 if anything is wrong or held; what is sound is published all the same.`,
 	to := cmd.Flags().String("to", "", "repository to publish to: a path or a URL")
 	allow := cmd.Flags().Bool("allow-prune", false, "publish clusters that the guard holds, too")
 	takeOver := cmd.Flags().Bool("take-over", false, "publish over branches that were published from another source")
+	rollback := cmd.Flags().Bool("rollback", false, "publish a commit that comes before the one published last")
 	dryRun := cmd.Flags().Bool("dry-run", false, "print what would be published and write nothing")
 	creds := credentialFlags(cmd)
 	output := outputFlag(cmd)
@@ -39,7 +40,7 @@ with 1 if anything is wrong or held; what is sound is published all the same.`,
 		if *allow {
 			r.Allow = plan.AllowAll
 		}
-		r.TakeOver = *takeOver
+		r.TakeOver, r.Rollback = *takeOver, *rollback
 		act := r.Publish
 		if *dryRun {
 			act = r.DryRun

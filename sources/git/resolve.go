@@ -39,6 +39,36 @@ func (r *Repo) Resolve(ctx context.Context, rev string) (files.ID, error) {
 	return id, nil
 }
 
+// IsAncestor reports whether commit a is in the history of commit b, and another one. It
+// looks at no commit that is older than a, so that dates which run backwards, and history
+// that is not at hand, may hide it.
+func (r *Repo) IsAncestor(ctx context.Context, a, b files.ID) (bool, error) {
+	oldest, err := r.Commit(ctx, a)
+	if err != nil {
+		return false, err
+	}
+	open, seen := []files.ID{b}, map[files.ID]bool{b: true}
+	for len(open) > 0 && ctx.Err() == nil {
+		id := open[len(open)-1]
+		open = open[:len(open)-1]
+		c, err := r.store.commit(id)
+		if err != nil || c.Committer.When.Before(oldest.When) {
+			continue
+		}
+		for _, p := range c.ParentHashes {
+			parent := files.ID(p)
+			if parent == a {
+				return true, nil
+			}
+			if !seen[parent] {
+				seen[parent] = true
+				open = append(open, parent)
+			}
+		}
+	}
+	return false, ctx.Err()
+}
+
 // base finds what a revision begins with, and has its commit at hand.
 func (r *Repo) base(ctx context.Context, name string) (files.ID, error) {
 	if id, err := files.ParseID(strings.ToLower(name)); err == nil {
