@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"math"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -80,8 +81,16 @@ func newCapacity(c *karmada.Cluster) capacity {
 	}
 	return capacity{
 		pods: free[corev1.ResourcePods], free: free, grades: newGrades(c),
-		modelled: len(c.Spec.ResourceModels) > 0 && len(summary.AllocatableModelings) > 0,
+		modelled: isModelled(c),
 	}
+}
+
+// isModelled reports whether models count: they are there, and so are numbers of nodes,
+// none of them negative.
+func isModelled(c *karmada.Cluster) bool {
+	counted := c.Status.ResourceSummary.AllocatableModelings
+	return len(c.Spec.ResourceModels) > 0 && len(counted) > 0 &&
+		!slices.ContainsFunc(counted, func(m karmada.AllocatableModeling) bool { return m.Count < 0 })
 }
 
 // newGrades joins the counted grades with what a node of each has at least. A grade

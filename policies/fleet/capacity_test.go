@@ -138,6 +138,8 @@ func TestRoomIsBounded(t *testing.T) {
 	vast := karmada.Cluster{Status: karmada.ClusterStatus{ResourceSummary: &karmada.ResourceSummary{
 		Allocatable: list("pods", "1T"),
 	}}}
+	foreign := modelled(list("cpu", "8", "pods", "50"), 12, 2)
+	negative := modelled(list("cpu", "8", "pods", "50"), 3, -2)
 	few := modelled(list("cpu", "80", "memory", "320Gi", "pods", "5"), 3, 10)
 	tests := []struct {
 		name    string
@@ -149,6 +151,8 @@ func TestRoomIsBounded(t *testing.T) {
 		{"more room than replicas can be", vast, nil, 1<<31 - 1},
 		{"a virtual node holds 110 pods at most", modelled(list("pods", "500"), 3, 2), list("cpu", "1m"), 220},
 		{"free pods bound what models say", few, list("cpu", "1m"), 5},
+		{"counted grades that the models lack have no node", foreign, list("cpu", "1"), 0},
+		{"negative counts count for nothing, so that the sum does", negative, list("cpu", "1"), 8},
 		{"models are asked about a pod that claims a node and requests nothing", modelled(list("pods", "500"), 3, 2), nil, 220},
 	}
 	for _, tt := range tests {

@@ -115,7 +115,7 @@ func Compile(p *karmada.Placement, f fleet.Fleet, mode Spread) (*Scheduler, erro
 // affinity group every time (see Decisions in the package comment). If none will do, the
 // error of the group that the template is in decides, with which Karmada would have
 // started: what runs there stays while it has too little room, though the first group
-// has no cluster at all.
+// has no cluster at all. Karmada would take it away if it were to be divided afresh.
 func (s *Scheduler) Schedule(r Request) Decision {
 	q := s.newQuery(r)
 	var failed Decision
@@ -124,7 +124,7 @@ func (s *Scheduler) Schedule(r Request) Decision {
 		if d.Reason == Success {
 			return d
 		}
-		if i == 0 || r.Group != "" && !r.Fresh && d.Group == r.Group {
+		if i == 0 || r.Group != "" && d.Group == r.Group {
 			failed = d
 		}
 	}

@@ -367,6 +367,11 @@ func TestTheGroupInUseDecides(t *testing.T) {
 	if d := s.Schedule(inUse(5, "here")); show(d) != "m1:5" {
 		t.Errorf("scaled within its room: %s", show(d))
 	}
+	afresh := inUse(20, "here")
+	afresh.Fresh = true
+	if d := s.Schedule(afresh); d.Reason != Unschedulable || len(d.Targets) != 1 {
+		t.Errorf("afresh, beyond its room: %s, targets %v", show(d), d.Targets)
+	}
 	for _, r := range []Request{inUse(20, ""), inUse(20, "no more"), fresh(t, 20, "m1:4")} {
 		if d := s.Schedule(r); d.Reason != NoClusterFit || d.Group != r.Group {
 			t.Errorf("in group %q the first group decides, not %s in group %q", r.Group, show(d), d.Group)

@@ -99,7 +99,7 @@ func (b *builder) load() {
 			set, objects, _ = policies.Load(mended, b.in.Memo)
 		}
 	}
-	b.set, b.objects = set, objects
+	b.set, b.objects = set, b.derived(objects)
 }
 
 // index makes the templates: of objects, of releases that a policy selects, and of

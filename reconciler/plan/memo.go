@@ -28,6 +28,7 @@ type Memo struct {
 	decisions generation[placing, place.Decision]
 	same      generation[repetition, struct{}]
 	variants  generation[*object.Object, variant]
+	services  generation[*object.Object, *object.Object] // by ServiceImport
 	manifests generation[recipe, *files.Blob]
 	secrets   generation[files.ID, []byte]
 	masters   generation[files.ID, seal.Key]
@@ -121,6 +122,7 @@ func (m *Memo) begin(taught string) {
 	m.decisions.turn()
 	m.same.turn()
 	m.variants.turn()
+	m.services.turn()
 	m.manifests.turn()
 	m.secrets.turn()
 	m.masters.turn()
@@ -174,6 +176,16 @@ func (m *Memo) variant(o *object.Object) variant {
 		m.variants.put(o, v)
 	}
 	return v
+}
+
+// service returns the Service that is derived from a ServiceImport; nil for none.
+func (m *Memo) service(o *object.Object) *object.Object {
+	s, ok := m.services.get(o)
+	if !ok {
+		s = service(o)
+		m.services.put(o, s)
+	}
+	return s
 }
 
 // manifest returns the manifest of a recipe, which is from unless it is known.
