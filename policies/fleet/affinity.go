@@ -27,39 +27,28 @@ type rule interface {
 // Compile prepares an affinity for matching, by Karmada section A.7: a cluster
 // that is excluded by name does not match; of the others those match for which
 // labelSelector, fieldSelector and clusterNames, where given, all hold. A nil or
-// empty affinity matches every cluster. The error says which expression Karmada's
-// validation would have refused.
-func Compile(a *karmada.ClusterAffinity) (Matcher, error) {
+// empty affinity matches every cluster. An expression that means nothing matches no
+// cluster, as in Karmada, which does not look at all of them when it takes a policy.
+func Compile(a *karmada.ClusterAffinity) Matcher {
 	if a == nil {
-		return Matcher{}, nil
+		return Matcher{}
 	}
 	var m Matcher
 	if len(a.ExcludeClusters) > 0 {
 		m.rules = append(m.rules, excluded(nameSet(a.ExcludeClusters)))
 	}
 	if a.LabelSelector != nil {
-		selector, err := metav1.LabelSelectorAsSelector(a.LabelSelector)
-		if err != nil {
-			return Matcher{}, fmt.Errorf("compiling labelSelector: %w", err)
-		}
-		requirements, _ := selector.Requirements()
-		for _, r := range requirements {
-			m.rules = append(m.rules, &labelRule{r})
-		}
+		m.rules = append(m.rules, labelRules(a.LabelSelector)...)
 	}
 	if a.FieldSelector != nil {
 		for i, e := range a.FieldSelector.MatchExpressions {
-			r, err := newFieldRule(e)
-			if err != nil {
-				return Matcher{}, fmt.Errorf("compiling fieldSelector.matchExpressions[%d]: %w", i, err)
-			}
-			m.rules = append(m.rules, r)
+			m.rules = append(m.rules, newFieldRule(i, e))
 		}
 	}
 	if len(a.ClusterNames) > 0 {
 		m.rules = append(m.rules, named(nameSet(a.ClusterNames)))
 	}
-	return m, nil
+	return m
 }
 
 // Matches reports whether the affinity matches c. It does not allocate.
@@ -116,6 +105,25 @@ func (n named) why(c *Cluster) string {
 	return fmt.Sprintf("name %q is not among the %d in clusterNames", c.Name, len(n))
 }
 
+// never holds for no cluster, for the reason that it is.
+type never string
+
+func (never) holds(*Cluster) bool   { return false }
+func (n never) why(*Cluster) string { return string(n) }
+
+func labelRules(s *metav1.LabelSelector) []rule {
+	selector, err := metav1.LabelSelectorAsSelector(s)
+	if err != nil {
+		return []rule{never(fmt.Sprintf("labelSelector cannot be read: %v", err))}
+	}
+	var rules []rule
+	requirements, _ := selector.Requirements()
+	for _, r := range requirements {
+		rules = append(rules, &labelRule{r})
+	}
+	return rules
+}
+
 // labelRule is one requirement of a label selector.
 type labelRule struct {
 	labels.Requirement
@@ -145,51 +153,74 @@ func (r *labelRule) want() string {
 	}
 }
 
-// fieldRule is one expression of a field selector.
+// fieldRule is one expression of a field selector. Provider and region are selected
+// by as labels are, in which an empty field is missing; zones are compared.
 type fieldRule struct {
-	field    string // provider, region or zone
-	operator corev1.NodeSelectorOperator
-	values   []string
+	corev1.NodeSelectorRequirement
+	selects *labels.Requirement // nil for zones
 }
 
-func newFieldRule(e corev1.NodeSelectorRequirement) (fieldRule, error) {
-	switch e.Key {
-	case "provider", "region", "zone":
-	default:
-		return fieldRule{}, fmt.Errorf("key %q: want provider, region or zone", e.Key)
+func newFieldRule(i int, e corev1.NodeSelectorRequirement) rule {
+	if e.Key == "zone" {
+		return &fieldRule{NodeSelectorRequirement: e}
 	}
-	switch e.Operator {
-	case corev1.NodeSelectorOpIn, corev1.NodeSelectorOpNotIn:
-	default:
-		return fieldRule{}, fmt.Errorf("operator %q: want In or NotIn", e.Operator)
+	operators := map[corev1.NodeSelectorOperator]selection.Operator{
+		corev1.NodeSelectorOpIn: selection.In, corev1.NodeSelectorOpNotIn: selection.NotIn,
+		corev1.NodeSelectorOpExists: selection.Exists, corev1.NodeSelectorOpDoesNotExist: selection.DoesNotExist,
+		corev1.NodeSelectorOpGt: selection.GreaterThan, corev1.NodeSelectorOpLt: selection.LessThan,
 	}
-	if len(e.Values) == 0 {
-		return fieldRule{}, fmt.Errorf("operator %q: want at least one value", e.Operator)
+	r, err := labels.NewRequirement(e.Key, operators[e.Operator], e.Values)
+	if err != nil {
+		return never(fmt.Sprintf("fieldSelector.matchExpressions[%d] cannot be read: %v", i, err))
 	}
-	return fieldRule{e.Key, e.Operator, e.Values}, nil
+	return &fieldRule{e, r}
 }
 
-// holds takes an empty field to be in no list, so that NotIn holds for it.
-func (r fieldRule) holds(c *Cluster) bool {
-	var in bool
-	switch r.field {
+// fields is a cluster by its fields that are selected by as labels are.
+type fields Cluster
+
+func (f *fields) Get(field string) string {
+	switch field {
 	case "provider":
-		in = c.Provider != "" && slices.Contains(r.values, c.Provider)
+		return f.Provider
 	case "region":
-		in = c.Region != "" && slices.Contains(r.values, c.Region)
-	default:
-		in = slices.ContainsFunc(c.Zones, func(z string) bool { return slices.Contains(r.values, z) })
+		return f.Region
 	}
-	return in == (r.operator == corev1.NodeSelectorOpIn)
+	return ""
 }
 
-func (r fieldRule) why(c *Cluster) string {
+// Has reports whether the field is there, and not empty.
+func (f *fields) Has(field string) bool { return f.Get(field) != "" }
+
+// Lookup is Get and Has.
+func (f *fields) Lookup(field string) (string, bool) { return f.Get(field), f.Has(field) }
+
+func (r *fieldRule) holds(c *Cluster) bool {
+	if r.selects != nil {
+		return r.selects.Matches((*fields)(c))
+	}
+	in := slices.ContainsFunc(c.Zones, func(z string) bool { return slices.Contains(r.Values, z) })
+	switch r.Operator {
+	case corev1.NodeSelectorOpIn:
+		return in
+	case corev1.NodeSelectorOpNotIn:
+		return !in
+	case corev1.NodeSelectorOpExists:
+		return len(c.Zones) > 0
+	case corev1.NodeSelectorOpDoesNotExist:
+		return len(c.Zones) == 0
+	default:
+		return false
+	}
+}
+
+func (r *fieldRule) why(c *Cluster) string {
 	is := "empty"
-	switch value := map[string]string{"provider": c.Provider, "region": c.Region}[r.field]; {
+	switch value := map[string]string{"provider": c.Provider, "region": c.Region}[r.Key]; {
 	case value != "":
 		is = fmt.Sprintf("%q", value)
-	case r.field == "zone" && len(c.Zones) > 0:
+	case r.Key == "zone" && len(c.Zones) > 0:
 		is = "[" + strings.Join(c.Zones, " ") + "]"
 	}
-	return fmt.Sprintf("field %s is %s, want %s %v", r.field, is, r.operator, r.values)
+	return fmt.Sprintf("field %s is %s, want %s %v", r.Key, is, r.Operator, r.Values)
 }

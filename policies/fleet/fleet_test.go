@@ -160,10 +160,7 @@ func TestMatcher(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			m, err := fleet.Compile(tt.affinity)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := fleet.Compile(tt.affinity)
 			c := fleet.New([]karmada.Cluster{tt.cluster}).Clusters()[0]
 			if got := m.Why(c); got != tt.why {
 				t.Errorf("Why() = %q, want %q", got, tt.why)
@@ -175,49 +172,55 @@ func TestMatcher(t *testing.T) {
 	}
 }
 
-func TestCompileRefuses(t *testing.T) {
-	tests := []struct {
-		name     string
-		affinity *karmada.ClusterAffinity
-		want     string
+// TestMatcherAsUnchecked has what Karmada does not look at everywhere before it
+// matches clusters by it.
+func TestMatcherAsUnchecked(t *testing.T) {
+	bare := karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "bare"}}
+	for _, tt := range []struct {
+		name       string
+		affinity   *karmada.ClusterAffinity
+		eu1, empty bool
 	}{
-		{
-			"a field that clusters do not have", fields("color", corev1.NodeSelectorOpIn, "red"),
-			`compiling fieldSelector.matchExpressions[0]: key "color": want provider, region or zone`,
-		},
-		{
-			"an operator that fields do not have", fields("zone", corev1.NodeSelectorOpExists),
-			`compiling fieldSelector.matchExpressions[0]: operator "Exists": want In or NotIn`,
-		},
-		{
-			"an expression without values", fields("zone", corev1.NodeSelectorOpIn),
-			`compiling fieldSelector.matchExpressions[0]: operator "In": want at least one value`,
-		},
-		{
-			"a label operator that is none", expression("env", "Like", "p"),
-			`compiling labelSelector: "Like" is not a valid label selector operator`,
-		},
-	}
-	for _, tt := range tests {
+		{"a field that clusters do not have", fields("color", corev1.NodeSelectorOpIn, "red"), false, false},
+		{"not in a field that clusters do not have", fields("color", corev1.NodeSelectorOpNotIn, "red"), true, true},
+		{"a field that there is", fields("region", corev1.NodeSelectorOpExists), true, false},
+		{"a field that there is not", fields("provider", corev1.NodeSelectorOpDoesNotExist), false, true},
+		{"zones that there are", fields("zone", corev1.NodeSelectorOpExists), true, false},
+		{"zones that there are not", fields("zone", corev1.NodeSelectorOpDoesNotExist), false, true},
+		{"zones in numbers", fields("zone", corev1.NodeSelectorOpGt, "1"), false, false},
+		{"an operator that is none", fields("region", "Like", "eu"), false, false},
+		{"a field in no list", fields("region", corev1.NodeSelectorOpIn), false, false},
+		{"a field out of no list", fields("region", corev1.NodeSelectorOpNotIn), false, false},
+		{"zones in no list", fields("zone", corev1.NodeSelectorOpIn), false, false},
+		{"zones out of no list", fields("zone", corev1.NodeSelectorOpNotIn), true, true},
+		{"a value that no label has", fields("region", corev1.NodeSelectorOpNotIn, "b c"), false, false},
+		{"a label operator that is none", expression("env", "Like", "p"), false, false},
+		{"a label out of no list", expression("env", "NotIn"), false, false},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := fleet.Compile(tt.affinity)
-			if err == nil || err.Error() != tt.want {
-				t.Errorf("Compile() error = %v, want %s", err, tt.want)
+			m := fleet.Compile(tt.affinity)
+			f := fleet.New([]karmada.Cluster{bare, cluster()}).Clusters()
+			for i, want := range []bool{tt.empty, tt.eu1} {
+				if got := m.Matches(f[i]); got != want || got == (m.Why(f[i]) != "") {
+					t.Errorf("%s matches: %t, want %t; %q", f[i].Name, got, want, m.Why(f[i]))
+				}
 			}
 		})
+	}
+	m := fleet.Compile(expression("env", "Like", "p"))
+	const want = `labelSelector cannot be read: "Like" is not a valid label selector operator`
+	if got := m.Why(fleet.New([]karmada.Cluster{bare}).Clusters()[0]); got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
 func TestMatchesDoesNotAllocate(t *testing.T) {
-	m, err := fleet.Compile(&karmada.ClusterAffinity{
+	m := fleet.Compile(&karmada.ClusterAffinity{
 		LabelSelector:   &metav1.LabelSelector{MatchLabels: map[string]string{"env": "prod"}},
 		FieldSelector:   fields("zone", corev1.NodeSelectorOpIn, "eu-2a").FieldSelector,
 		ClusterNames:    []string{"eu-1"},
 		ExcludeClusters: []string{"us-1"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	c := fleet.New([]karmada.Cluster{cluster()}).Clusters()[0]
 	if n := testing.AllocsPerRun(100, func() { m.Matches(c) }); n > 0 {
 		t.Errorf("Matches allocates %v times, want 0", n)

@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,13 +12,10 @@ import (
 // Tainted returns the clusters with the taints that policies, in the given order,
 // add and take away by the clusters' conditions (Karmada section C.4). The input is
 // not changed.
-func Tainted(clusters []karmada.Cluster, policies []*karmada.ClusterTaintPolicy) ([]karmada.Cluster, error) {
+func Tainted(clusters []karmada.Cluster, policies []*karmada.ClusterTaintPolicy) []karmada.Cluster {
 	out := slices.Clone(clusters)
 	for _, p := range policies {
-		m, err := Compile(p.Spec.TargetClusters)
-		if err != nil {
-			return nil, fmt.Errorf("compiling ClusterTaintPolicy %s: %w", p.Name, err)
-		}
+		m := Compile(p.Spec.TargetClusters)
 		for i := range out {
 			c := &out[i]
 			if !m.Matches(New([]karmada.Cluster{*c}).clusters[0]) {
@@ -33,20 +29,26 @@ func Tainted(clusters []karmada.Cluster, policies []*karmada.ClusterTaintPolicy)
 			}
 		}
 	}
-	return out, nil
+	return out
 }
 
 // all reports whether every demand is met. No demands are never met, and neither
-// is one on a condition that the cluster does not report.
+// is one on a condition that the cluster does not report, or one with an operator
+// that there is not.
 func all(demands []karmada.MatchCondition, conditions []metav1.Condition) bool {
 	for _, d := range demands {
 		if !slices.ContainsFunc(conditions, func(c metav1.Condition) bool {
-			return c.Type == d.ConditionType && slices.Contains(d.StatusValues, c.Status) == (d.Operator == karmada.MatchConditionOpIn)
+			return c.Type == d.ConditionType && meets(d, c.Status)
 		}) {
 			return false
 		}
 	}
 	return len(demands) > 0
+}
+
+func meets(d karmada.MatchCondition, status metav1.ConditionStatus) bool {
+	listed := slices.Contains(d.StatusValues, status)
+	return d.Operator == karmada.MatchConditionOpIn && listed || d.Operator == karmada.MatchConditionOpNotIn && !listed
 }
 
 func same(t corev1.Taint, p karmada.PolicyTaint) bool { return t.Key == p.Key && t.Effect == p.Effect }

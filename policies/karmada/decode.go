@@ -25,31 +25,39 @@ import (
 // of the wrong type anywhere, for then its rules say nothing. Everything else that
 // is wrong comes from Validate.
 func Decode(apiVersion, kind string, data []byte) (any, []FieldError) {
-	var fs findings
+	// Clusters alone are behind an API server of Karmada's own, without a schema.
+	fs := shaper{schema: apiVersion != clusterGroup}
 	known, ok := kinds[gvk{apiVersion, kind}]
 	if !ok {
 		fs.fail(nil, unknownKind, fmt.Sprintf("%s %s is not a kind of Karmada's", apiVersion, kind), "")
-		return nil, fs
+		return nil, fs.findings
 	}
 	doc := document(data)
 	if doc == nil {
 		fs.fail(nil, malformed, "is not a JSON object", "")
-		return nil, fs
+		return nil, fs.findings
 	}
 	x := known.make()
 	fs.shape(reflect.TypeOf(x).Elem(), doc, nil)
-	if slices.ContainsFunc(fs, func(e FieldError) bool { return e.Code == wrongType }) {
-		return nil, fs
+	if doc["spec"] == nil && (gvk{apiVersion, kind}) == clusterOverride {
+		fs.fail(field{"spec"}, requiredField, "is required", "write overrideRules below it")
+	}
+	if slices.ContainsFunc(fs.findings, func(e FieldError) bool { return e.Code == wrongType }) {
+		return nil, fs.findings
 	}
 	strict, err := strictjson.UnmarshalStrict(data, x)
 	if err != nil {
 		fs.fail(nil, wrongType, err.Error(), "")
-		return nil, fs
+		return nil, fs.findings
 	}
 	fs.duplicates(doc, strict)
 	x.SetGroupVersionKind(schema.FromAPIVersionAndKind(apiVersion, kind))
-	return x, fs
+	return x, fs.findings
 }
+
+// clusterOverride must have a spec, which may be empty. That of an OverridePolicy a
+// webhook writes.
+var clusterOverride = gvk{policyGroup, "ClusterOverridePolicy"}
 
 // document reads a JSON object with its numbers as they are written, or nil.
 func document(data []byte) map[string]any {

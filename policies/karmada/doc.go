@@ -30,12 +30,22 @@
 // Warnings are for what Karmada accepts and does something unexpected with, seen in
 // one document alone. What it takes two documents to see belongs to the plan.
 //
-// The deprecated form of an OverridePolicy, with overriders beside targetCluster,
-// is held against the same rules as overrideRules. Karmada admits anything there
-// and fails in each cluster; we would have to say so in each cluster.
+// Where Karmada does not look, a mistake is a warning and the object stays in
+// force: in label selectors, in the clusters of static weights and of a
+// ClusterTaintPolicy, and in the deprecated form of an OverridePolicy, with
+// overriders beside targetCluster, beyond what the schema says. The message says
+// what comes of it. A fieldOverrider without an operation, which Karmada takes and
+// empties the field by, is an error.
 //
-// Label selectors and field selectors that cannot be read are errors. Karmada
-// admits them and they match nothing.
+// A required field must be there, and may be empty. That holds also where one of
+// Karmada's mutating webhooks would write an empty value for one that is missing,
+// or for a null in a list: nobody means that.
+//
+// Quantities are held against the pattern of the schemas, except in Clusters, which
+// have none.
+//
+// The words and numbers of a schedule are those that both Karmada's webhook takes
+// and its controller runs, and weekday 7 besides.
 //
 // Resource models are validated by ascending grade, with the first from nothing and
 // the last without bound, because that is how Karmada stores them whatever is

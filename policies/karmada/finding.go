@@ -39,6 +39,9 @@ const (
 	unsupportedValue = "unsupported-value"
 	conflict         = "conflicting-fields"
 	duplicateValue   = "duplicate-value"
+	// uncheckedValue is a warning: where Karmada does not look, it takes what it
+	// refuses elsewhere.
+	uncheckedValue = "unchecked-value"
 )
 
 // field is a path under construction. Its methods never change it.
@@ -57,6 +60,19 @@ func (fs *findings) warn(at field, code, message, hint string) {
 	*fs = append(*fs, FieldError{Path: at, Code: code, Message: message, Hint: hint, Warning: true})
 }
 
+// unchecked reports what check finds as warnings, because Karmada does not look
+// there: the object stays in force. What comes of a mistake is said with it.
+func (fs *findings) unchecked(comesOfIt string, check func(*findings)) {
+	var found findings
+	check(&found)
+	for _, f := range found {
+		if !f.Warning {
+			f.Code, f.Warning, f.Message = uncheckedValue, true, f.Message+"; "+comesOfIt
+		}
+		*fs = append(*fs, f)
+	}
+}
+
 // invalid reports that value is not valid, for the given reasons. There may be none.
 func (fs *findings) invalid(at field, value string, reasons []string) {
 	if len(reasons) > 0 {
@@ -69,6 +85,11 @@ func (fs *findings) require(at field, value, hint string) {
 	if value == "" {
 		fs.fail(at, requiredField, "is required", hint)
 	}
+}
+
+// missing reports a list or a mapping that is not there. It may be empty.
+func (fs *findings) missing(at field) {
+	fs.fail(at, requiredField, "is required", "write what belongs there, or an empty value")
 }
 
 // oneOf reports a value that is not among those allowed, and names the nearest.
@@ -148,16 +169,23 @@ func (fs *findings) apiVersion(at field, apiVersion string) {
 	}
 }
 
-// selector reports a label selector that cannot be read.
+// selector warns of a label selector that cannot be read: it matches nothing
+// (section A.3), and other selectors go on.
 func (fs *findings) selector(at field, s *metav1.LabelSelector) {
-	if s == nil {
-		return
+	if s != nil {
+		fs.unchecked("the selector matches nothing", func(fs *findings) { fs.labelSelector(at, s) })
 	}
+}
+
+func (fs *findings) labelSelector(at field, s *metav1.LabelSelector) {
 	fs.labels(at.at("matchLabels"), s.MatchLabels)
 	for i, e := range s.MatchExpressions {
 		at := at.at("matchExpressions", i)
 		fs.key(at.at("key"), e.Key)
 		oneOf(fs, at.at("operator"), e.Operator, "In", "NotIn", "Exists", "DoesNotExist")
+		if e.Operator == "" {
+			continue
+		}
 		listed := e.Operator == metav1.LabelSelectorOpIn || e.Operator == metav1.LabelSelectorOpNotIn
 		switch {
 		case listed && len(e.Values) == 0:

@@ -16,10 +16,17 @@ import (
 	strictjson "sigs.k8s.io/json"
 )
 
-// shape holds a JSON value against the type it is to be decoded into, and reports
+// shaper holds a JSON value against the type it is to be decoded into, and reports
 // every unknown field and every value of the wrong type with its path. The decoder
 // itself stops at the first wrong type and tells no index.
-func (fs *findings) shape(t reflect.Type, v any, at field) {
+type shaper struct {
+	findings
+	// schema says that the kind has a schema, which is stricter than the decoder: it
+	// tells null and nothing from what is empty.
+	schema bool
+}
+
+func (fs *shaper) shape(t reflect.Type, v any, at field) {
 	if v == nil {
 		return
 	}
@@ -39,6 +46,9 @@ func (fs *findings) shape(t reflect.Type, v any, at field) {
 		}
 	case isList && t.Kind() == reflect.Slice:
 		for i := range list {
+			if list[i] == nil && fs.schema {
+				fs.fail(at.at(i), wrongType, "is null, which no item of a list may be", "write the item, or remove it")
+			}
 			fs.shape(t.Elem(), list[i], at.at(i))
 		}
 	default:
@@ -46,7 +56,7 @@ func (fs *findings) shape(t reflect.Type, v any, at field) {
 	}
 }
 
-func (fs *findings) structShape(t reflect.Type, v map[string]any, at field) {
+func (fs *shaper) structShape(t reflect.Type, v map[string]any, at field) {
 	known := membersOf(t)
 	for _, key := range slices.Sorted(maps.Keys(v)) {
 		m, ok := known[key]
@@ -57,14 +67,20 @@ func (fs *findings) structShape(t reflect.Type, v map[string]any, at field) {
 		fs.shape(m.typ, v[key], at.at(key))
 	}
 	for _, name := range slices.Sorted(maps.Keys(known)) {
-		if v[name] == nil && known[name].required && emptyIsValid(known[name].typ) {
+		if v[name] != nil || !known[name].required || !fs.schema {
+			continue
+		}
+		switch {
+		case emptyIsValid(known[name].typ):
 			fs.fail(at.at(name), requiredField, "is required", `write {} if it is meant to be empty`)
+		case slices.Contains(emptyStrings[t], name):
+			fs.fail(at.at(name), requiredField, "is required", `write it, or "" if it is meant to be empty`)
 		}
 	}
 }
 
 // leaf tries the decoder on a value that has no parts to look into.
-func (fs *findings) leaf(t reflect.Type, v any, at field) {
+func (fs *shaper) leaf(t reflect.Type, v any, at field) {
 	if _, ok := v.(string); ok && t.Kind() == reflect.String && !decodesItself(t) {
 		return
 	}
@@ -72,16 +88,31 @@ func (fs *findings) leaf(t reflect.Type, v any, at field) {
 	if err != nil {
 		panic("karmada: a decoded JSON value does not encode: " + err.Error())
 	}
-	endless := t == reflect.TypeFor[resource.Quantity]() && endlessQuantity.Match(data)
-	if !endless && strictjson.UnmarshalCaseSensitivePreserveInts(data, reflect.New(t).Interface()) == nil {
+	if !fs.misspelt(t, data) && strictjson.UnmarshalCaseSensitivePreserveInts(data, reflect.New(t).Interface()) == nil {
 		return
 	}
 	const most = 60
 	if len(data) > most {
 		data = append(bytes.ToValidUTF8(data[:most], nil), "..."...)
 	}
-	fs.fail(at, wrongType, fmt.Sprintf("%s is not %s", data, wanted(t)), "")
+	hint := ""
+	if _, ok := v.(json.Number); ok && t == reflect.TypeFor[resource.Quantity]() {
+		hint = "quote what is no whole number"
+	}
+	fs.fail(at, wrongType, fmt.Sprintf("%s is not %s", data, wanted(t)), hint)
 }
+
+// misspelt reports a quantity that the decoder takes, or fails to take in good
+// time, and a schema does not: a fraction that is no string, and space around it.
+func (fs *shaper) misspelt(t reflect.Type, data []byte) bool {
+	if t != reflect.TypeFor[resource.Quantity]() {
+		return false
+	}
+	return endlessQuantity.Match(data) || fs.schema && !schemaQuantity.Match(data)
+}
+
+// schemaQuantity matches the JSON of what schemas take for a quantity.
+var schemaQuantity = regexp.MustCompile(`^(-?[0-9]+(\.0+)?|"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+))?")$`)
 
 // endlessQuantity matches exponents that take a quantity's arithmetic minutes, or
 // all memory: the library works out every digit.
@@ -120,10 +151,24 @@ func decodesItself(t reflect.Type) bool {
 // its own, so that Validate cannot tell whether they are there.
 func emptyIsValid(t reflect.Type) bool {
 	switch reflect.Zero(t).Interface().(type) {
-	case Overriders, ClusterAffinity, DecisionConditions:
+	case Overriders, ClusterAffinity, DecisionConditions, CustomizationRules, RemedySpec:
 		return true
 	}
 	return false
+}
+
+// emptyStrings are the required strings for which "" is a value of its own, by the
+// type that they are in.
+var emptyStrings = map[reflect.Type][]string{
+	reflect.TypeFor[PlaintextOverrider]():              {"path"},
+	reflect.TypeFor[ImagePredicate]():                  {"path"},
+	reflect.TypeFor[CommandArgsOverrider]():            {"containerName"},
+	reflect.TypeFor[FieldOverrider]():                  {"fieldPath"},
+	reflect.TypeFor[FieldOperation]():                  {"subPath"},
+	reflect.TypeFor[LuaScript]():                       {"luaScript"},
+	reflect.TypeFor[MatchCondition]():                  {"conditionType", "operator"},
+	reflect.TypeFor[PolicyTaint]():                     {"key", "effect"},
+	reflect.TypeFor[metav1.LabelSelectorRequirement](): {"key", "operator"},
 }
 
 // member is a field of a struct as JSON has it.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 )
@@ -122,8 +123,9 @@ func (fs *findings) resourceSelectors(at field, selectors []ResourceSelector, na
 				fmt.Sprintf("%q is not the policy's namespace %q, and it selects nowhere else", s.Namespace, namespace),
 				"remove it, or make the policy a cluster-wide one")
 		}
-		fs.selector(at.at("labelSelector"), s.LabelSelector)
-		if s.Name != "" && s.LabelSelector != nil {
+		if s.Name == "" {
+			fs.selector(at.at("labelSelector"), s.LabelSelector)
+		} else if s.LabelSelector != nil {
 			fs.warn(at.at("labelSelector"), "unused-field",
 				fmt.Sprintf("does nothing, because name %q alone decides", s.Name), "remove one of them")
 		}
@@ -141,8 +143,13 @@ func (fs *findings) clusterAffinity(at field, a *ClusterAffinity) {
 			at := at.at("fieldSelector", "matchExpressions", i)
 			oneOf(fs, at.at("key"), e.Key, "provider", "region", "zone")
 			oneOf(fs, at.at("operator"), e.Operator, "In", "NotIn")
+			for j, v := range e.Values {
+				if e.Key != "zone" { // which is compared, not selected by
+					fs.unchecked("no cluster matches", func(fs *findings) { fs.invalid(at.at("values", j), v, utilvalidation.IsValidLabelValue(v)) })
+				}
+			}
 			if len(e.Values) == 0 {
-				fs.fail(at.at("values"), requiredField, "is required", "")
+				fs.warn(at.at("values"), uncheckedValue, "has no value; "+withoutValues(e), "write the values, or remove the expression")
 			}
 		}
 	}
@@ -151,6 +158,15 @@ func (fs *findings) clusterAffinity(at field, a *ClusterAffinity) {
 			fs.warn(at.at("clusterNames", i), "excluded-cluster", fmt.Sprintf("%q is excluded too, so that it does not match", name), "remove it from one of the lists")
 		}
 	}
+}
+
+// withoutValues says what an expression means that has none: zones alone are
+// compared one by one.
+func withoutValues(e corev1.NodeSelectorRequirement) string {
+	if e.Key == "zone" && e.Operator == corev1.NodeSelectorOpNotIn {
+		return "every cluster matches"
+	}
+	return "no cluster matches"
 }
 
 // clusterName says why no cluster can have the name.

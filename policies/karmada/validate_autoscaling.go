@@ -7,9 +7,13 @@ import (
 	// The names of time zones are part of the rules, and must not be those of the
 	// machine.
 	_ "time/tzdata"
+	"unicode/utf8"
 
 	"github.com/robfig/cron/v3"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+
+	"github.com/waybill-dev/waybill/policies/window"
 )
 
 // maxRuleName is the length of the longest name of a rule.
@@ -18,8 +22,14 @@ const maxRuleName = 32
 // scaleTarget may leave out the apiVersion.
 func (fs *findings) scaleTarget(at field, r autoscalingv2.CrossVersionObjectReference) {
 	fs.apiVersion(at.at("apiVersion"), r.APIVersion)
-	fs.require(at.at("kind"), r.Kind, "")
-	fs.require(at.at("name"), r.Name, "")
+	fs.segment(at.at("kind"), r.Kind)
+	fs.segment(at.at("name"), r.Name)
+}
+
+// segment reports what cannot stand in the path of a URL.
+func (fs *findings) segment(at field, s string) {
+	fs.require(at, s, "")
+	fs.invalid(at, s, content.IsPathSegmentName(s))
 }
 
 // federatedHPA holds bounds and metrics (section E.5).
@@ -50,9 +60,11 @@ func (fs *findings) metric(m autoscalingv2.MetricSpec, at field) {
 		{autoscalingv2.ContainerResourceMetricSourceType, "containerResource", m.ContainerResource != nil},
 		{autoscalingv2.ExternalMetricSourceType, "external", m.External != nil},
 	}
-	names := make([]autoscalingv2.MetricSourceType, len(sources))
-	for i, s := range sources {
-		names[i] = s.of
+	var names []autoscalingv2.MetricSourceType
+	for _, s := range sources {
+		if s.of != autoscalingv2.ExternalMetricSourceType { // Karmada has none
+			names = append(names, s.of)
+		}
 		if s.given && s.of != m.Type {
 			fs.fail(at.at(s.field), conflict, fmt.Sprintf("cannot be given with type %q", m.Type), "")
 		}
@@ -72,8 +84,8 @@ func (fs *findings) cronFederatedHPA(s *CronFederatedHPASpec, at field) {
 	if federated && target.Kind != "" {
 		oneOf(fs, at.at("scaleTargetRef", "kind"), target.Kind, "FederatedHPA")
 	}
-	if len(s.Rules) == 0 {
-		fs.fail(at.at("rules"), requiredField, "has no rule, and needs one", "")
+	if s.Rules == nil {
+		fs.missing(at.at("rules"))
 	}
 	names := map[string]bool{}
 	for i := range s.Rules {
@@ -93,8 +105,8 @@ func (fs *findings) cronFederatedHPA(s *CronFederatedHPASpec, at field) {
 
 func (fs *findings) cronRule(r *CronFederatedHPARule, at field) {
 	fs.require(at.at("name"), r.Name, "")
-	if len(r.Name) > maxRuleName {
-		fs.fail(at.at("name"), invalidValue, fmt.Sprintf("%q has %d characters; at most %d are allowed", r.Name, len(r.Name), maxRuleName), "")
+	if n := utf8.RuneCountInString(r.Name); n > maxRuleName {
+		fs.fail(at.at("name"), invalidValue, fmt.Sprintf("%q has %d characters; at most %d are allowed", r.Name, n, maxRuleName), "")
 	}
 	fs.schedule(at.at("schedule"), r.Schedule)
 	if r.TimeZone != nil {
@@ -111,23 +123,43 @@ func (fs *findings) timeZone(at field, name string) {
 	}
 }
 
-// schedule allows what every cron has: five fields, or a word such as @daily. The
-// parser knows intervals and time zones besides, which Karmada does not.
+// schedule allows what every cron has: five fields, or a word such as @daily.
 func (fs *findings) schedule(at field, schedule string) {
 	const hint = "write minute, hour, day of month, month and day of week, as in 0 8 * * 1-5"
 	if schedule == "" {
 		fs.require(at, schedule, hint)
 		return
 	}
-	foreign := strings.HasPrefix(schedule, "@every") || strings.Contains(schedule, "=")
-	if foreign {
+	if foreign(schedule) {
 		fs.fail(at, invalidValue, fmt.Sprintf("%q is not a schedule", schedule), hint)
 		return
 	}
 	parser := cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
-	if _, err := parser.Parse(schedule); err != nil {
+	if _, err := parser.Parse(window.Sundays(schedule)); err != nil {
 		fs.fail(at, invalidValue, fmt.Sprintf("%q is not a schedule: %s", schedule, err), hint)
+		return
 	}
+	if window.Sundays(schedule) != schedule {
+		fs.warn(at, uncheckedValue, fmt.Sprintf("%q has weekday 7, which is read as Sunday; Karmada takes the rule and never runs it", schedule), "write 0 for Sunday")
+	}
+}
+
+// foreign reports what the parser takes, and Karmada's webhook does not: intervals,
+// time zones, other words, lists with nothing between commas, ranges and steps of
+// anything that have no number, and lines that do not end in themselves.
+func foreign(schedule string) bool {
+	if strings.HasPrefix(schedule, "@every") || schedule == "@midnight" || strings.Contains(schedule, "=") ||
+		strings.Trim(schedule, " \t") != strings.TrimSpace(schedule) {
+		return true
+	}
+	for f := range strings.FieldsSeq(schedule) {
+		for part := range strings.SplitSeq(f, ",") {
+			if part == "" || strings.HasPrefix(part, "*-") || strings.HasPrefix(part, "?-") || strings.HasPrefix(part, "?/") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (fs *findings) cronReplicas(r *CronFederatedHPARule, kind string, at field) {

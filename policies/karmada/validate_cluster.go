@@ -69,11 +69,19 @@ func (fs *findings) taints(ts []corev1.Taint, at field) {
 		policy[i] = PolicyTaint{Key: t.Key, Effect: t.Effect, Value: t.Value}
 		oneOf(fs, at.at(i, "effect"), t.Effect, corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute)
 	}
-	fs.taintKeys(policy, at)
+	for i := range policy {
+		fs.taint(policy[i], at.at(i))
+	}
+	fs.uniqueTaints(policy, at)
 }
 
-// taintKeys holds keys and values, and that no key has an effect twice.
-func (fs *findings) taintKeys(ts []PolicyTaint, at field) {
+func (fs *findings) taint(t PolicyTaint, at field) {
+	fs.key(at.at("key"), t.Key)
+	fs.invalid(at.at("value"), t.Value, validation.IsValidLabelValue(t.Value))
+}
+
+// uniqueTaints reports a key that has an effect twice.
+func (fs *findings) uniqueTaints(ts []PolicyTaint, at field) {
 	type unique struct {
 		key    string
 		effect corev1.TaintEffect
@@ -81,8 +89,6 @@ func (fs *findings) taintKeys(ts []PolicyTaint, at field) {
 	seen := map[unique]bool{}
 	for i, t := range ts {
 		at := at.at(i)
-		fs.key(at.at("key"), t.Key)
-		fs.invalid(at.at("value"), t.Value, validation.IsValidLabelValue(t.Value))
 		if u := (unique{t.Key, t.Effect}); seen[u] {
 			fs.fail(at, duplicateValue, fmt.Sprintf("%s:%s is there already", t.Key, t.Effect), "remove one of them")
 		} else {

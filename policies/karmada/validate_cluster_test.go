@@ -53,7 +53,8 @@ func TestValidateResourceModels(t *testing.T) {
 		{"grades that go on from each other", models(`{grade: 0, ranges: [{name: cpu, min: 0, max: 2}]}, {grade: 1, ranges: [{name: cpu, min: 2, max: ` + most + `}]}`), nil},
 		{"order and outer bounds do not matter", models(`{grade: 5, ranges: [{name: cpu, min: 2000m, max: 1}]}, {grade: 1, ranges: [{name: cpu, min: 1, max: 2}]}`), nil},
 		{"a single grade", models(`{grade: 0, ranges: [{name: storage, min: 5, max: 1}, {name: ephemeral-storage, min: 0, max: 1}]}`), nil},
-		{"a grade has ranges", models(`{grade: 0}`), []string{"spec.resourceModels[0].ranges required-field"}},
+		{"a grade may have no ranges", models(`{grade: 0}, {grade: 1, ranges: []}`), nil},
+		{"no schema looks at how bounds are written", models(`{grade: 0, ranges: [{name: cpu, min: 0, max: 0.5}]}, {grade: 1, ranges: [{name: cpu, min: " 500m", max: 2}]}`), nil},
 		{"resources are those of nodes", models(`{grade: 0, ranges: [{name: nvidia.com/gpu, min: 0, max: 1}]}`), []string{"spec.resourceModels[0].ranges[0].name unsupported-value"}},
 		{"grades differ", models(`{grade: 1, ranges: [{name: cpu, min: 0, max: 1}]}, {grade: 1, ranges: [{name: cpu, min: 1, max: 2}]}`), []string{"spec.resourceModels[1].grade duplicate-value"}},
 		{"the most is more than the least", models(`{grade: 0, ranges: [{name: cpu, min: 0, max: 2}]}, {grade: 1, ranges: [{name: cpu, min: 2, max: 2}]}, {grade: 2, ranges: [{name: cpu, min: 2, max: 4}]}`), []string{"spec.resourceModels[1].ranges[0].max invalid-value"}},
@@ -73,9 +74,10 @@ func TestValidateClusterTaintPolicy(t *testing.T) {
 		{"a taint is required", `{spec: {` + add + `}}`, []string{"spec.taints required-field"}},
 		{"nothing is driven out", `{spec: {` + add + `, taints: [{key: a, effect: NoExecute}]}}`, []string{"spec.taints[0].effect unsupported-value"}},
 		{
-			"taints are valid", `{spec: {` + add + `, taints: [{}, {key: a b, effect: Never}]}}`,
-			[]string{"spec.taints[0].effect required-field", "spec.taints[1].effect unsupported-value", "spec.taints[0].key required-field", "spec.taints[1].key invalid-value"},
+			"taints are those of a cluster", `{spec: {` + add + `, taints: [{}, {key: a b, effect: PreferNoSchedule}]}}`,
+			[]string{"spec.taints[0].effect required-field", "spec.taints[0].key required-field", "spec.taints[1].effect unchecked-value?", "spec.taints[1].key unchecked-value?"},
 		},
+		{"a taint may be empty", `{spec: {` + add + `, taints: [{key: "", effect: ""}]}}`, nil},
 		{"taints differ", `{spec: {` + add + `, taints: [{key: a, effect: NoSchedule}, {key: a, effect: NoSchedule, value: b}]}}`, []string{"spec.taints[1] duplicate-value"}},
 		{
 			"conditions are complete", `{spec: {addOnConditions: [{}], taints: [{key: a, effect: NoSchedule}]}}`,
@@ -83,9 +85,17 @@ func TestValidateClusterTaintPolicy(t *testing.T) {
 		},
 		{
 			"conditions are known", `{spec: {removeOnConditions: [{conditionType: Ready, operator: Equal, statusValues: ["Yes"]}], taints: [{key: a, effect: NoSchedule}]}}`,
-			[]string{"spec.removeOnConditions[0].operator unsupported-value", "spec.removeOnConditions[0].statusValues[0] unsupported-value"},
+			[]string{"spec.removeOnConditions[0].operator unchecked-value?", "spec.removeOnConditions[0].statusValues[0] unchecked-value?"},
 		},
-		{"clusters are an affinity", `{spec: {targetClusters: {labelSelector: {matchLabels: {"a b": c}}}, ` + add + `, taints: [{key: a, effect: NoSchedule}]}}`, []string{"spec.targetClusters.labelSelector.matchLabels.a b invalid-value"}},
+		{"conditions may have no values", `{spec: {addOnConditions: [{conditionType: Ready, operator: In, statusValues: []}], taints: [{key: a, effect: NoSchedule}]}}`, nil},
+		{
+			"fields of clusters are not looked at", `{spec: {targetClusters: {fieldSelector: {matchExpressions: [{key: color, operator: Exists}]}}, ` + add + `, taints: [{key: a, effect: NoSchedule}]}}`,
+			[]string{
+				"spec.targetClusters.fieldSelector.matchExpressions[0].key unchecked-value?", "spec.targetClusters.fieldSelector.matchExpressions[0].operator unchecked-value?",
+				"spec.targetClusters.fieldSelector.matchExpressions[0].values unchecked-value?",
+			},
+		},
+		{"clusters are an affinity", `{spec: {targetClusters: {labelSelector: {matchLabels: {"a b": c}}}, ` + add + `, taints: [{key: a, effect: NoSchedule}]}}`, []string{"spec.targetClusters.labelSelector.matchLabels.a b unchecked-value?"}},
 		{"without conditions nothing happens", `{spec: {taints: [{key: a, effect: NoSchedule}]}}`, []string{"spec changes-nothing?"}},
 	})
 }

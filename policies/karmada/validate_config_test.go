@@ -19,6 +19,8 @@ func TestValidateResourceInterpreterCustomization(t *testing.T) {
 			dependencyInterpretation: {luaScript: "function GetDependencies(o) return {} end"}`), nil},
 		{"a target is required", `{spec: {customizations: {retention: {luaScript: "function Retain() end"}}}}`, []string{"spec.target.apiVersion required-field", "spec.target.kind required-field"}},
 		{"a script is required", scripts(`retention: {}`), []string{at + "retention.luaScript required-field"}},
+		{"a script may be empty", scripts(`retention: {luaScript: ""}`), nil},
+		{"customizations are required", `{spec: {target: {apiVersion: a.io/v1, kind: Foo}}}`, []string{"spec.customizations required-field", "spec.customizations changes-nothing?"}},
 		{"a script is Lua", scripts(`replicaRevision: {luaScript: "function ReviseReplica(o"}`), []string{at + "replicaRevision.luaScript invalid-value"}},
 		{"a script has its function", scripts(`healthInterpretation: {luaScript: "function Healthy() end"}`), []string{at + "healthInterpretation.luaScript missing-function?"}},
 		{"no script does nothing", scripts(``), []string{"spec.customizations changes-nothing?"}},
@@ -37,6 +39,8 @@ func TestValidateResourceInterpreterWebhookConfiguration(t *testing.T) {
 		return `{webhooks: [{name: a.b.c, clientConfig: {url: "https://a"}, interpreterContextVersions: [` + list + `]}]}`
 	}
 	run(t, configGroup, "ResourceInterpreterWebhookConfiguration", []rule{
+		{"webhooks are required", `{}`, []string{"webhooks required-field"}},
+		{"there may be no webhook", `{webhooks: []}`, nil},
 		{"a webhook", hook(`timeoutSeconds: 30, rules: [{operations: [InterpretReplica, InterpretHealth], apiGroups: ["", apps], apiVersions: [v1], kinds: ["*"]}]`), nil},
 		{"a service", client(`service: {namespace: a, name: b, path: /c, port: 443}`), nil},
 		{"a name is fully qualified", `{webhooks: [{name: a, clientConfig: {url: "https://a"}, interpreterContextVersions: [v1alpha1]}]}`, []string{"webhooks[0].name invalid-value"}},
@@ -77,7 +81,9 @@ func TestValidateMultiClusterService(t *testing.T) {
 		{"a service", service(`ports: [{name: http, port: 80}, {port: 443}], providerClusters: [{name: m1}], consumerClusters: [{name: m2}]`), nil},
 		{"a type is required", `{spec: {}}`, []string{"spec.types required-field"}},
 		{"a type is known", `{spec: {types: [ClusterIP]}}`, []string{"spec.types[0] unsupported-value"}},
-		{"there is one type", `{spec: {types: [CrossCluster, LoadBalancer]}}`, []string{"spec.types required-field"}},
+		{"there is one type", `{spec: {types: [CrossCluster, LoadBalancer]}}`, []string{"spec.types conflicting-fields"}},
+		{"there may be no type, or one twice", `{spec: {types: []}}`, nil},
+		{"a type may stand twice", `{spec: {types: [CrossCluster, CrossCluster]}}`, nil},
 		{"ports are valid", service(`ports: [{name: A, port: 0}, {port: 65536}]`), []string{"spec.ports[0].name invalid-value", "spec.ports[0].port invalid-value", "spec.ports[1].port invalid-value"}},
 		{"port names differ", service(`ports: [{name: a, port: 1}, {name: a, port: 2}]`), []string{"spec.ports[1].name duplicate-value"}},
 		{"clusters can be", service(`providerClusters: [{name: a.b}], consumerClusters: [{}]`), []string{"spec.providerClusters[0].name invalid-value", "spec.consumerClusters[0].name required-field"}},

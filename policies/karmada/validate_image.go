@@ -16,9 +16,6 @@ var (
 // imageOverrider holds the fields and warns of values that Karmada takes and then
 // drops without a word, or makes broken images of (section B.3).
 func (fs *findings) imageOverrider(o *ImageOverrider, at field) {
-	if o.Predicate != nil {
-		fs.pointer(at.at("predicate", "path"), o.Predicate.Path)
-	}
 	oneOf(fs, at.at("component"), o.Component, ImageRegistry, ImageRepository, ImageTag)
 	fs.operator(at.at("operator"), o.Operator)
 	switch o.Component {

@@ -46,8 +46,7 @@ func (fs *findings) customization(s *ResourceInterpreterCustomizationSpec, at fi
 }
 
 func (fs *findings) lua(at field, script, function string) {
-	if script == "" {
-		fs.require(at, script, "define function "+function)
+	if script == "" { // as good as none
 		return
 	}
 	if _, err := parse.Parse(strings.NewReader(script), "luaScript"); err != nil {
@@ -60,6 +59,9 @@ func (fs *findings) lua(at field, script, function string) {
 }
 
 func (fs *findings) webhooks(hooks []ResourceInterpreterWebhook, at field) {
+	if hooks == nil {
+		fs.missing(at)
+	}
 	names := map[string]bool{}
 	for i := range hooks {
 		h, at := &hooks[i], at.at(i)

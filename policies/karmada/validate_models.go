@@ -17,9 +17,6 @@ func (fs *findings) resourceModels(models []ResourceModel, at field) {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return byGrade(models[a], models[b]) })
 	for place, i := range order {
-		if len(models[i].Ranges) == 0 {
-			fs.fail(at.at(i, "ranges"), requiredField, "has no range, and needs one", "")
-		}
 		for j, r := range models[i].Ranges {
 			oneOf(fs, at.at(i, "ranges", j, "name"), r.Name, corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceStorage, corev1.ResourceEphemeralStorage)
 			least := r.Min

@@ -2,6 +2,7 @@ package karmada
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
@@ -10,11 +11,14 @@ import (
 
 // multiClusterService holds for exposure (section E.3).
 func (fs *findings) multiClusterService(s *MultiClusterServiceSpec, at field) {
-	if len(s.Types) != 1 {
-		fs.fail(at.at("types"), requiredField, fmt.Sprintf("has %d values, and needs exactly one", len(s.Types)), "write CrossCluster or LoadBalancer")
+	if s.Types == nil {
+		fs.missing(at.at("types"))
 	}
 	for i, t := range s.Types {
 		oneOf(fs, at.at("types", i), t, ExposureTypeCrossCluster, ExposureTypeLoadBalancer)
+	}
+	if types := slices.Compact(slices.Sorted(slices.Values(s.Types))); len(types) > 1 {
+		fs.fail(at.at("types"), conflict, fmt.Sprintf("has %d types, and may have one", len(types)), "write CrossCluster or LoadBalancer")
 	}
 	names := map[string]bool{}
 	for i, p := range s.Ports {

@@ -11,37 +11,50 @@ import (
 // taintPolicy refuses to drive objects out, as Karmada's webhook does unless it is
 // told otherwise (section C.4).
 func (fs *findings) taintPolicy(s *ClusterTaintPolicySpec, at field) {
-	fs.clusterAffinity(at.at("targetClusters"), s.TargetClusters)
+	fs.unchecked("clusters are chosen by it all the same", func(fs *findings) {
+		fs.clusterAffinity(at.at("targetClusters"), s.TargetClusters)
+	})
 	fs.matchConditions(s.AddOnConditions, at.at("addOnConditions"))
 	fs.matchConditions(s.RemoveOnConditions, at.at("removeOnConditions"))
 	if len(s.Taints) == 0 {
 		fs.fail(at.at("taints"), requiredField, "has no taint, and needs one", "")
 	}
 	for i, t := range s.Taints {
-		at := at.at("taints", i, "effect")
+		at := at.at("taints", i)
 		if t.Effect == corev1.TaintEffectNoExecute {
-			fs.fail(at, unsupportedValue, `"NoExecute" is not allowed here, because it drives objects out of clusters by itself`, "write NoSchedule")
-			continue
+			fs.fail(at.at("effect"), unsupportedValue, `"NoExecute" is not allowed here, because it drives objects out of clusters by itself`, "write NoSchedule")
+		} else {
+			fs.unchecked(refusedByCluster, func(fs *findings) { oneOf(fs, at.at("effect"), t.Effect, "", corev1.TaintEffectNoSchedule) })
 		}
-		oneOf(fs, at, t.Effect, corev1.TaintEffectNoSchedule)
+		if t.Key != "" {
+			fs.unchecked(refusedByCluster, func(fs *findings) { fs.taint(t, at) })
+		}
 	}
-	fs.taintKeys(s.Taints, at.at("taints"))
+	fs.uniqueTaints(s.Taints, at.at("taints"))
 	if len(s.AddOnConditions)+len(s.RemoveOnConditions) == 0 {
 		fs.warn(at, "changes-nothing", "has neither addOnConditions nor removeOnConditions, so that no taint is ever set", "")
 	}
 }
 
+// refusedByCluster is what comes of a taint that no cluster may have.
+const refusedByCluster = "Karmada takes the policy, but no cluster with such a taint"
+
+// matchConditions warns of what Karmada does not look at. What an operator or a
+// status does not know is never met.
 func (fs *findings) matchConditions(ms []MatchCondition, at field) {
 	for i, m := range ms {
 		at := at.at(i)
-		fs.require(at.at("conditionType"), m.ConditionType, "")
-		oneOf(fs, at.at("operator"), m.Operator, MatchConditionOpIn, MatchConditionOpNotIn)
-		if len(m.StatusValues) == 0 {
-			fs.fail(at.at("statusValues"), requiredField, "is required", "")
+		if m.StatusValues == nil {
+			fs.missing(at.at("statusValues"))
 		}
-		for j, v := range m.StatusValues {
-			oneOf(fs, at.at("statusValues", j), v, metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown)
-		}
+		fs.unchecked("the condition is never met", func(fs *findings) {
+			oneOf(fs, at.at("operator"), m.Operator, "", MatchConditionOpIn, MatchConditionOpNotIn)
+		})
+		fs.unchecked("no condition has that status", func(fs *findings) {
+			for j, v := range m.StatusValues {
+				oneOf(fs, at.at("statusValues", j), v, metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown)
+			}
+		})
 	}
 }
 

@@ -14,7 +14,18 @@ func TestValidateFederatedResourceQuota(t *testing.T) {
 		{"a quota that is given out", quota(`cpu: 10, requests.memory: 4Gi, pods: 5, count/jobs.batch: 3, requests.nvidia.com/gpu: 1, hugepages-2Mi: 1Gi, requests.storage: 1Gi, limits.cpu: 1`, `{clusterName: m1, hard: {cpu: 4}}, {clusterName: m2, hard: {cpu: 6000m, pods: 5}}`), nil},
 		{"a bound may be nothing", quota(`cpu: 0, pods: 0`, ``), nil},
 		{"a name has 63 characters", `{metadata: {name: ` + long[1:] + `, namespace: shop}, spec: {overall: {cpu: 1}}}`, nil},
-		{"a resource is required", `{spec: {overall: {}}}`, []string{"spec.overall required-field"}},
+		{"resources are required", `{spec: {staticAssignments: [{clusterName: m1}]}}`, []string{"spec.overall required-field", "spec.staticAssignments[0].hard required-field"}},
+		{"a quota is required", `{}`, []string{"spec.overall required-field"}},
+		{"there may be no resource", `{spec: {overall: {}, staticAssignments: [{clusterName: m1, hard: {}}]}}`, nil},
+		{"an assignment is not null", quota(`cpu: 10`, `null`), []string{"spec.staticAssignments[0] wrong-type"}},
+		{"fractions are strings", quota(`cpu: "0.5", memory: .5Gi, pods: 3.0, requests.cpu: +1`, ``), nil},
+		{"fractions are no numbers", quota(`cpu: 0.5`, ``), []string{"spec.overall.cpu wrong-type"}},
+		{"no space is around quantities", quota(`cpu: " 1", memory: "1 "`, ``), []string{"spec.overall.cpu wrong-type", "spec.overall.memory wrong-type"}},
+		{"extended resources are whole, requests of them are not", quota(`nvidia.com/gpu: 500m, requests.nvidia.com/gpu: 500m, kubernetes.io/x: 500m`, ``), []string{"spec.overall.nvidia.com/gpu invalid-value"}},
+		{
+			"huge pages have a size, and no limit", quota(`hugepages-2Mi: 1, requests.hugepages-1Gi: 1, hugepages-: 1, limits.hugepages-2Mi: 1`, ``),
+			[]string{"spec.overall.hugepages- invalid-value", "spec.overall.limits.hugepages-2Mi unsupported-value"},
+		},
 		{"clusters are not given more than there is", quota(`cpu: 10`, `{clusterName: m1, hard: {cpu: 4}}, {clusterName: m2, hard: {cpu: 6001m}}`), []string{"spec.overall.cpu invalid-value"}},
 		{"clusters are given what is bounded", quota(`cpu: 10`, `{clusterName: m1, hard: {memory: 4}}`), []string{"spec.staticAssignments[0].hard.memory invalid-value"}},
 		{
@@ -47,6 +58,8 @@ func TestValidateFederatedHPA(t *testing.T) {
 			[]string{"spec.metrics[0].pods required-field", "spec.metrics[0].resource conflicting-fields"},
 		},
 		{"a metric has a known type", `{spec: {` + target + `, maxReplicas: 2, metrics: [{type: Resources}, {}]}}`, []string{"spec.metrics[0].type unsupported-value", "spec.metrics[1].type required-field"}},
+		{"no metric is external", `{spec: {` + target + `, maxReplicas: 2, metrics: [{type: External, external: {metric: {name: x}, target: {type: Value, value: 1}}}]}}`, []string{"spec.metrics[0].type unsupported-value"}},
+		{"a target can be in a path", `{spec: {maxReplicas: 1, scaleTargetRef: {kind: a/b, name: ..}}}`, []string{"spec.scaleTargetRef.kind invalid-value", "spec.scaleTargetRef.name invalid-value"}},
 	})
 }
 
@@ -61,15 +74,19 @@ func TestValidateCronFederatedHPA(t *testing.T) {
 	run(t, autoscalingGroup, "CronFederatedHPA", []rule{
 		{"rules of a template", rules(`{name: up, schedule: "0 8 * * 1-5", targetReplicas: 5, timeZone: Europe/Berlin, successfulHistoryLimit: 32, failedHistoryLimit: 0}, {name: down, schedule: "@daily", targetReplicas: 0, timeZone: UTC}`), nil},
 		{"rules of a FederatedHPA", federated(`{name: a, schedule: "0 8 * * *", targetMinReplicas: 1}, {name: b, schedule: "*/5 * * JAN MON", targetMaxReplicas: 1}, {name: c, schedule: "0 8 * * *", targetMinReplicas: 2, targetMaxReplicas: 2}`), nil},
-		{"a rule is required", rules(``), []string{"spec.rules required-field"}},
+		{"rules are required", `{spec: {scaleTargetRef: {kind: Deployment, name: web}}}`, []string{"spec.rules required-field"}},
+		{"there may be no rule", rules(``), nil},
+		{"a target can be in a path", `{spec: {scaleTargetRef: {kind: Deployment, name: a%b}, rules: []}}`, []string{"spec.scaleTargetRef.name invalid-value"}},
 		{"a rule has a name, a time and a scale", rules(`{}`), []string{"spec.rules[0].name required-field", "spec.rules[0].schedule required-field", "spec.rules[0].targetReplicas required-field"}},
 		{"names differ", rules(`{name: a, schedule: "0 8 * * *", targetReplicas: 1}, {name: a, schedule: "0 8 * * *", targetReplicas: 1}`), []string{"spec.rules[1].name duplicate-value"}},
 		{"a name has 32 characters", rules(`{name: ` + long[1:] + `, schedule: "0 8 * * *", targetReplicas: 1}`), nil},
+		{"characters are not bytes", rules(`{name: ` + strings.Repeat("é", 32) + `, schedule: "0 8 * * *", targetReplicas: 1}`), nil},
 		{"a name has not 33 characters", rules(`{name: ` + long + `, schedule: "0 8 * * *", targetReplicas: 1}`), []string{"spec.rules[0].name invalid-value"}},
 		{"a schedule has five fields", rules(`{name: a, schedule: "0 0 8 * * *", targetReplicas: 1}`), []string{"spec.rules[0].schedule invalid-value"}},
 		{"a schedule is in range", rules(`{name: a, schedule: "60 8 * * *", targetReplicas: 1}`), []string{"spec.rules[0].schedule invalid-value"}},
 		{"a schedule is no interval", rules(`{name: a, schedule: "@every 5m", targetReplicas: 1}`), []string{"spec.rules[0].schedule invalid-value"}},
 		{"a schedule has no time zone", rules(`{name: a, schedule: "TZ=UTC 0 8 * * *", targetReplicas: 1}, {name: b, schedule: "TZ=", targetReplicas: 1}`), []string{"spec.rules[0].schedule invalid-value", "spec.rules[1].schedule invalid-value"}},
+		{"weekday 7 is Sunday, and Karmada does not run it", rules(`{name: a, schedule: "0 8 * * 5-7", targetReplicas: 1}`), []string{"spec.rules[0].schedule unchecked-value?"}},
 		{"a time zone is known", rules(`{name: a, schedule: "0 8 * * *", timeZone: Europe/Bielefeld, targetReplicas: 1}`), []string{"spec.rules[0].timeZone invalid-value"}},
 		{"a time zone is not that of the machine", rules(`{name: a, schedule: "0 8 * * *", timeZone: Local, targetReplicas: 1}`), []string{"spec.rules[0].timeZone invalid-value"}},
 		{"replicas are not negative", rules(`{name: a, schedule: "0 8 * * *", targetReplicas: -1}`), []string{"spec.rules[0].targetReplicas invalid-value"}},
@@ -87,6 +104,19 @@ func TestValidateCronFederatedHPA(t *testing.T) {
 	})
 }
 
+// TestValidateSchedule has what the parser takes and Karmada's webhook does not.
+func TestValidateSchedule(t *testing.T) {
+	for _, schedule := range []string{
+		"@midnight", "1,, * * * *", ",1 * * * *", "*-5 * * * *", "?-5 * * * *", "* ?/2 * * *", "0 8 * * *\\n", "TZ=UTC 0 8 * * *", "@every 5m",
+		"0 8 * * 8", "0 8 * * 7-8", "0 8 * * 0-8",
+	} {
+		run(t, autoscalingGroup, "CronFederatedHPA", []rule{{
+			schedule, `{spec: {scaleTargetRef: {kind: Deployment, name: web}, rules: [{name: a, schedule: "` + schedule + `", targetReplicas: 1}]}}`,
+			[]string{"spec.rules[0].schedule invalid-value"},
+		}})
+	}
+}
+
 func TestValidateWorkloadRebalancer(t *testing.T) {
 	run(t, appsGroup, "WorkloadRebalancer", []rule{
 		{"workloads", `{spec: {workloads: [{apiVersion: apps/v1, kind: Deployment, name: web, namespace: shop}, {apiVersion: v1, kind: Namespace, name: shop}], ttlSecondsAfterFinished: 5}}`, nil},
@@ -102,6 +132,7 @@ func TestValidateRemedy(t *testing.T) {
 	run(t, remedyGroup, "Remedy", []rule{
 		{"a match", match(`conditionType: ServiceDomainNameResolutionReady, operator: Equal, conditionStatus: "False"`), nil},
 		{"nothing is needed", `{spec: {}}`, nil},
+		{"a spec is needed", `{}`, []string{"spec required-field"}},
 		{"a match is complete", match(``), []string{
 			"spec.decisionMatches[1].clusterConditionMatch.conditionType required-field",
 			"spec.decisionMatches[1].clusterConditionMatch.operator required-field",

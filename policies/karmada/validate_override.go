@@ -6,21 +6,28 @@ import (
 )
 
 // overridePolicy holds both forms of rules against the same demands. Karmada looks
-// into the old form only for its targetCluster, and the rest fails when it applies.
+// into the old form only for its targetCluster and for what the schema says; the
+// rest fails when it applies (section B.1).
 func (fs *findings) overridePolicy(p *OverridePolicy, at field) {
 	s := &p.Spec
 	fs.resourceSelectors(at.at("resourceSelectors"), s.ResourceSelectors, p.Namespace)
-	if s.OverrideRules != nil {
+	if s.OverrideRules != nil && (len(s.OverrideRules) > 0 || p.Kind == clusterOverride.kind) {
 		fs.oldForm(s, at)
 		for i := range s.OverrideRules {
-			at := at.at("overrideRules", i)
+			at, o := at.at("overrideRules", i), &s.OverrideRules[i].Overriders
 			fs.clusterAffinity(at.at("targetCluster"), s.OverrideRules[i].TargetCluster)
-			fs.overriders(&s.OverrideRules[i].Overriders, at.at("overriders"))
+			fs.overriders(o, at.at("overriders"))
+			fs.overriderContents(o, at.at("overriders"))
 		}
+	}
+	if len(s.OverrideRules) > 0 {
 		return
 	}
 	fs.clusterAffinity(at.at("targetCluster"), s.TargetCluster)
 	fs.overriders(&s.Overriders, at.at("overriders"))
+	fs.unchecked("in this old form Karmada takes it without a look", func(fs *findings) {
+		fs.overriderContents(&s.Overriders, at.at("overriders"))
+	})
 }
 
 // oldForm refuses it beside rules. A fieldOverrider alone Karmada does not see
@@ -46,6 +53,7 @@ func (o *Overriders) empty() bool {
 		len(o.LabelsOverrider)+len(o.AnnotationsOverrider)+len(o.FieldOverrider) == 0
 }
 
+// overriders holds what the schema does, and warns of traps.
 func (fs *findings) overriders(o *Overriders, at field) {
 	if o.empty() {
 		fs.warn(at, "changes-nothing", "has no overrider", "add one, or remove the rule")
@@ -60,24 +68,50 @@ func (fs *findings) overriders(o *Overriders, at field) {
 	for i := range o.ArgsOverrider {
 		fs.commandOverrider(&o.ArgsOverrider[i], at.at("argsOverrider", i))
 	}
-	for i, l := range o.LabelsOverrider {
-		at := at.at("labelsOverrider", i)
-		fs.operator(at.at("operator"), l.Operator)
-		fs.labels(at.at("value"), l.Value)
-		fs.changesSomething(at.at("value"), len(l.Value))
+	for i := range o.LabelsOverrider {
+		fs.metadataOverrider(&o.LabelsOverrider[i], at.at("labelsOverrider", i))
 	}
-	for i, a := range o.AnnotationsOverrider {
-		at := at.at("annotationsOverrider", i)
-		fs.operator(at.at("operator"), a.Operator)
-		fs.annotations(at.at("value"), a.Value)
-		fs.changesSomething(at.at("value"), len(a.Value))
+	for i := range o.AnnotationsOverrider {
+		fs.metadataOverrider(&o.AnnotationsOverrider[i], at.at("annotationsOverrider", i))
 	}
 	for i := range o.FieldOverrider {
-		fs.fieldOverrider(&o.FieldOverrider[i], at.at("fieldOverrider", i))
+		at := at.at("fieldOverrider", i)
+		if f := o.FieldOverrider[i]; len(f.JSON)+len(f.YAML) == 0 {
+			fs.fail(at, requiredField, "has no operation in json or yaml, and needs one", "")
+		}
+		fs.fieldOperators(o.FieldOverrider[i].JSON, at.at("json"))
+		fs.fieldOperators(o.FieldOverrider[i].YAML, at.at("yaml"))
 	}
 	for i := range o.Plaintext {
 		fs.plaintext(&o.Plaintext[i], at.at("plaintext", i))
 	}
+}
+
+// overriderContents holds what the webhook looks at.
+func (fs *findings) overriderContents(o *Overriders, at field) {
+	for i, image := range o.ImageOverrider {
+		if image.Predicate != nil {
+			fs.pointer(at.at("imageOverrider", i, "predicate", "path"), image.Predicate.Path)
+		}
+	}
+	for i, l := range o.LabelsOverrider {
+		fs.labels(at.at("labelsOverrider", i, "value"), l.Value)
+	}
+	for i, a := range o.AnnotationsOverrider {
+		fs.annotations(at.at("annotationsOverrider", i, "value"), a.Value)
+	}
+	for i := range o.FieldOverrider {
+		fs.fieldOverrider(&o.FieldOverrider[i], at.at("fieldOverrider", i))
+	}
+}
+
+func (fs *findings) metadataOverrider(o *LabelAnnotationOverrider, at field) {
+	fs.operator(at.at("operator"), o.Operator)
+	if o.Value == nil {
+		fs.fail(at.at("value"), requiredField, "is required", "write a mapping of keys to values")
+		return
+	}
+	fs.changesSomething(at.at("value"), len(o.Value))
 }
 
 func (fs *findings) operator(at field, op OverriderOperator) {
@@ -91,7 +125,6 @@ func (fs *findings) changesSomething(at field, values int) {
 }
 
 func (fs *findings) commandOverrider(c *CommandArgsOverrider, at field) {
-	fs.require(at.at("containerName"), c.ContainerName, "write the name of a container; init containers are never changed")
 	oneOf(fs, at.at("operator"), c.Operator, OverriderOpAdd, OverriderOpRemove)
 	fs.changesSomething(at.at("value"), len(c.Value))
 }
@@ -99,35 +132,41 @@ func (fs *findings) commandOverrider(c *CommandArgsOverrider, at field) {
 // fieldOverrider holds for the patch of a document in a string (section B.7).
 func (fs *findings) fieldOverrider(f *FieldOverrider, at field) {
 	fs.pointer(at.at("fieldPath"), f.FieldPath)
-	switch {
-	case len(f.JSON) > 0 && len(f.YAML) > 0:
+	if len(f.JSON) > 0 && len(f.YAML) > 0 {
 		fs.fail(at.at("yaml"), conflict, "cannot be given beside json", "keep the one that the text is in")
-	case len(f.JSON) == 0 && len(f.YAML) == 0:
-		fs.fail(at, requiredField, "has no operation in json or yaml, and needs one", "")
 	}
 	fs.fieldOperations(f.JSON, at.at("json"))
 	fs.fieldOperations(f.YAML, at.at("yaml"))
 }
 
+func (fs *findings) fieldOperators(ops []FieldOperation, at field) {
+	for i, op := range ops {
+		fs.operator(at.at(i, "operator"), op.Operator)
+	}
+}
+
+// fieldOperations holds paths and values. A null is no value: the API server drops
+// it.
 func (fs *findings) fieldOperations(ops []FieldOperation, at field) {
 	for i, op := range ops {
 		at := at.at(i)
 		fs.pointer(at.at("subPath"), op.SubPath)
-		fs.operator(at.at("operator"), op.Operator)
-		switch removes, given := op.Operator == OverriderOpRemove, len(op.Value) > 0; {
+		switch removes, given := op.Operator == OverriderOpRemove, len(op.Value) > 0 && string(op.Value) != "null"; {
 		case removes && given:
 			fs.fail(at.at("value"), conflict, "has no meaning with operator remove", "remove it")
 		case !removes && !given:
-			fs.fail(at.at("value"), requiredField, "is required", "")
+			fs.fail(at.at("value"), requiredField, "is required", "write the value, or operator: remove")
 		}
 	}
 }
 
-// pointer reports what is no JSON pointer.
+// pointer reports what is no JSON pointer. The empty one is of the whole document,
+// which an operation may change; a string or an image is never there.
 func (fs *findings) pointer(at field, path string) {
-	if path == "" {
-		fs.require(at, path, `write a JSON pointer, as in /data/config.yaml`)
-	} else if !strings.HasPrefix(path, "/") {
+	switch {
+	case path == "":
+		fs.warn(at, "patch-path", "is empty, which means the whole document", `write a JSON pointer, as in /data/config.yaml`)
+	case !strings.HasPrefix(path, "/"):
 		fs.fail(at, invalidValue, fmt.Sprintf("%q is not a JSON pointer", path), fmt.Sprintf("write %q", "/"+path))
 	}
 }

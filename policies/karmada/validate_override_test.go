@@ -35,13 +35,42 @@ func TestValidateOverridePolicy(t *testing.T) {
 			"one form excludes the other", `{spec: {targetCluster: {}, ` + labels + `, overrideRules: [{` + labels + `}]}}`,
 			[]string{"spec.targetCluster conflicting-fields", "spec.overriders conflicting-fields"},
 		},
-		{"a field overrider is not seen beside rules", `{spec: {overriders: {fieldOverrider: [{}]}, overrideRules: [{` + labels + `}]}}`, []string{"spec.overriders.fieldOverrider unused-field?"}},
+		{"a field overrider is not seen beside rules", `{spec: {overriders: {fieldOverrider: [{}]}, overrideRules: [{` + labels + `}]}}`, []string{"spec.overriders.fieldOverrider[0].fieldPath required-field", "spec.overriders.fieldOverrider unused-field?"}},
 		{"a rule has overriders", `{spec: {overrideRules: [{overriders: {}}]}}`, []string{"spec.overrideRules[0].overriders changes-nothing?"}},
 		{"a rule says so", `{spec: {overrideRules: [{}]}}`, []string{"spec.overrideRules[0].overriders required-field", "spec.overrideRules[0].overriders changes-nothing?"}},
 		{"a policy has overriders", `{spec: {}}`, []string{"spec.overriders changes-nothing?"}},
+		{"a webhook writes the spec", `{}`, []string{"spec.overriders changes-nothing?"}},
+		{"a webhook drops a list without rules", `{spec: {targetCluster: {}, overrideRules: [], ` + labels + `}}`, nil},
+		{"a rule is not null", `{spec: {overrideRules: [null]}}`, []string{"spec.overrideRules[0] wrong-type"}},
 	})
 	run(t, policyGroup, "ClusterOverridePolicy", []rule{
+		{"no webhook writes the spec", `{}`, []string{"spec required-field", "spec.overriders changes-nothing?"}},
+		{"a spec may be empty", `{spec: {}}`, []string{"spec.overriders changes-nothing?"}},
+		{"no webhook drops a list without rules", `{spec: {targetCluster: {}, overrideRules: [], ` + labels + `}}`, []string{"spec.targetCluster conflicting-fields", "spec.overriders conflicting-fields"}},
+		{"a name is not null", `{spec: {overrideRules: [{targetCluster: {clusterNames: [m1, null]}, ` + labels + `}]}}`, []string{"spec.overrideRules[0].targetCluster.clusterNames[1] wrong-type"}},
 		{"a cluster-wide policy selects anywhere", `{spec: {resourceSelectors: [{apiVersion: v1, kind: Secret, namespace: other}], overrideRules: [{` + labels + `}]}}`, nil},
+	})
+}
+
+// TestValidateOldForm shows that Karmada looks into the old form for what its schema
+// says, and for no more.
+func TestValidateOldForm(t *testing.T) {
+	old := func(body string) string { return `{spec: {overriders: {` + body + `}}}` }
+	const at = "spec.overriders."
+	run(t, policyGroup, "OverridePolicy", []rule{
+		{"operators are in the schema", old(`labelsOverrider: [{operator: set, value: {a: b}}]`), []string{at + "labelsOverrider[0].operator unsupported-value"}},
+		{"values of labels are in the schema", old(`labelsOverrider: [{operator: add}]`), []string{at + "labelsOverrider[0].value required-field"}},
+		{"labels are taken as they are", old(`labelsOverrider: [{operator: add, value: {a: "b c"}}]`), []string{at + "labelsOverrider[0].value.a unchecked-value?"}},
+		{"annotations are taken as they are", old(`annotationsOverrider: [{operator: add, value: {"a b": c}}]`), []string{at + "annotationsOverrider[0].value.a b unchecked-value?"}},
+		{"images are taken as they are", old(`imageOverrider: [{predicate: {path: spec}, component: Tag, operator: remove}]`), []string{at + "imageOverrider[0].predicate.path unchecked-value?"}},
+		{
+			"patches are taken as they are", old(`fieldOverrider: [{fieldPath: a, json: [{subPath: b, operator: add}], yaml: [{subPath: /c, operator: remove, value: 1}]}]`),
+			[]string{
+				at + "fieldOverrider[0].fieldPath unchecked-value?", at + "fieldOverrider[0].yaml unchecked-value?", at + "fieldOverrider[0].json[0].subPath unchecked-value?",
+				at + "fieldOverrider[0].json[0].value unchecked-value?", at + "fieldOverrider[0].yaml[0].value unchecked-value?",
+			},
+		},
+		{"a patch of nothing would empty the field", old(`fieldOverrider: [{fieldPath: /a}]`), []string{at + "fieldOverrider[0] required-field"}},
 	})
 }
 
@@ -65,7 +94,7 @@ func TestValidateImageOverrider(t *testing.T) {
 		{"component and operator are known", image(`component: Host, operator: set`), []string{rulePath + "imageOverrider[0].component unsupported-value", rulePath + "imageOverrider[0].operator unsupported-value"}},
 		{
 			"a predicate is a pointer", overriders(`imageOverrider: [{predicate: {path: /spec/image}, component: Tag, operator: remove}, {predicate: {path: spec/image}, component: Tag, operator: remove}, {predicate: {path: ""}, component: Tag, operator: remove}]`),
-			[]string{rulePath + "imageOverrider[1].predicate.path invalid-value", rulePath + "imageOverrider[2].predicate.path required-field"},
+			[]string{rulePath + "imageOverrider[1].predicate.path invalid-value", rulePath + "imageOverrider[2].predicate.path patch-path?"},
 		},
 	})
 	// What Karmada's own functions drop without a word (section B.3).
@@ -78,6 +107,7 @@ func TestValidateCommandAndMetadataOverriders(t *testing.T) {
 	run(t, policyGroup, "OverridePolicy", []rule{
 		{"command and args", overriders(`commandOverrider: [{containerName: a, operator: add, value: [x]}], argsOverrider: [{containerName: a, operator: remove, value: [x]}]`), nil},
 		{"commands are not replaced", overriders(`commandOverrider: [{containerName: a, operator: replace, value: [x]}]`), []string{rulePath + "commandOverrider[0].operator unsupported-value"}},
+		{"no container has no name", overriders(`argsOverrider: [{containerName: "", operator: add, value: [x]}]`), nil},
 		{"args are of a container", overriders(`argsOverrider: [{operator: add}]`), []string{rulePath + "argsOverrider[0].containerName required-field", rulePath + "argsOverrider[0].value changes-nothing?"}},
 		{"labels and annotations", overriders(`labelsOverrider: [{operator: replace, value: {a.b/c: d}}], annotationsOverrider: [{operator: remove, value: {a.b/c: "any thing"}}]`), nil},
 		{"labels are valid", overriders(`labelsOverrider: [{operator: add, value: {"a b": ok, c: "d e"}}]`), []string{rulePath + "labelsOverrider[0].value.a b invalid-value", rulePath + "labelsOverrider[0].value.c invalid-value"}},
@@ -88,7 +118,7 @@ func TestValidateCommandAndMetadataOverriders(t *testing.T) {
 		},
 		{
 			"values are given", overriders(`labelsOverrider: [{operator: add}], annotationsOverrider: [{operator: add, value: {}}]`),
-			[]string{rulePath + "labelsOverrider[0].value changes-nothing?", rulePath + "annotationsOverrider[0].value changes-nothing?"},
+			[]string{rulePath + "labelsOverrider[0].value required-field", rulePath + "annotationsOverrider[0].value changes-nothing?"},
 		},
 	})
 }
@@ -101,12 +131,17 @@ func TestValidateFieldOverrider(t *testing.T) {
 		{"a patch of one of them", patch(`fieldPath: /data/a, json: [{subPath: /x, operator: remove}], yaml: [{subPath: /x, operator: remove}]`), []string{rulePath + "fieldOverrider[0].yaml conflicting-fields"}},
 		{"a patch of something", patch(`fieldPath: /data/a`), []string{rulePath + "fieldOverrider[0] required-field"}},
 		{"paths are pointers", patch(`fieldPath: data, yaml: [{subPath: x, operator: remove}]`), []string{rulePath + "fieldOverrider[0].fieldPath invalid-value", rulePath + "fieldOverrider[0].yaml[0].subPath invalid-value"}},
-		{"paths are required", patch(`json: [{operator: remove}]`), []string{rulePath + "fieldOverrider[0].fieldPath required-field", rulePath + "fieldOverrider[0].json[0].subPath required-field"}},
+		{"paths are required", patch(`json: [{operator: remove}]`), []string{
+			rulePath + "fieldOverrider[0].json[0].subPath required-field", rulePath + "fieldOverrider[0].fieldPath required-field",
+			rulePath + "fieldOverrider[0].fieldPath patch-path?", rulePath + "fieldOverrider[0].json[0].subPath patch-path?",
+		}},
 		{"an operator is known", patch(`fieldPath: /data, json: [{subPath: /x, operator: move, value: 1}]`), []string{rulePath + "fieldOverrider[0].json[0].operator unsupported-value"}},
 		{
 			"add and replace need a value", patch(`fieldPath: /data, json: [{subPath: /x, operator: add}, {subPath: /x, operator: replace}]`),
 			[]string{rulePath + "fieldOverrider[0].json[0].value required-field", rulePath + "fieldOverrider[0].json[1].value required-field"},
 		},
+		{"the whole document is a place", patch(`fieldPath: /data, json: [{subPath: "", operator: replace, value: {}}]`), []string{rulePath + "fieldOverrider[0].json[0].subPath patch-path?"}},
+		{"a null is no value", patch(`fieldPath: /data, json: [{subPath: /x, operator: add, value: null}, {subPath: /x, operator: remove, value: null}]`), []string{rulePath + "fieldOverrider[0].json[0].value required-field"}},
 		{"remove must not have one", patch(`fieldPath: /data, yaml: [{subPath: /x, operator: remove, value: 1}]`), []string{rulePath + "fieldOverrider[0].yaml[0].value conflicting-fields"}},
 	})
 }
@@ -119,6 +154,8 @@ func TestValidatePlaintext(t *testing.T) {
 		{"a null", patch(`path: /spec/replicas, operator: add, value: null`), nil},
 		{"a path begins with a slash", patch(`path: spec/replicas, operator: replace, value: 3`), []string{rulePath + "plaintext[0].path patch-path?"}},
 		{"a path is not the whole object", patch(`path: "", operator: replace, value: {}`), []string{rulePath + "plaintext[0].path patch-path?"}},
+		{"a path is required", patch(`operator: replace, value: {}`), []string{rulePath + "plaintext[0].path required-field", rulePath + "plaintext[0].path patch-path?"}},
+		{"a null below is a value", patch(`path: /spec/args, operator: add, value: [null]`), nil},
 		{"no value is null", patch(`path: /spec/replicas, operator: replace`), []string{rulePath + "plaintext[0].value patch-without-value?"}},
 		{"operators are three", patch(`path: /spec/replicas, operator: test, value: 3`), []string{rulePath + "plaintext[0].operator unsupported-value"}},
 		{"the old form is read as well", `{spec: {overriders: {plaintext: [{path: a, operator: remove}]}}}`, []string{"spec.overriders.plaintext[0].path patch-path?"}},

@@ -3,8 +3,6 @@ package karmada
 import (
 	"fmt"
 	"slices"
-
-	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // spreadAnnotation set to strict makes constraints act that Karmada passes over,
@@ -15,7 +13,7 @@ const spreadAnnotation = "waybill.dev/spread"
 const maxAffinityName = 32
 
 func (fs *findings) placement(p *Placement, at field) {
-	if p.ClusterAffinity != nil && p.ClusterAffinities != nil {
+	if p.ClusterAffinity != nil && len(p.ClusterAffinities) > 0 {
 		fs.fail(at.at("clusterAffinities"), conflict, "cannot be given beside clusterAffinity", "make clusterAffinity the first of clusterAffinities")
 	}
 	fs.clusterAffinity(at.at("clusterAffinity"), p.ClusterAffinity)
@@ -98,7 +96,7 @@ func (fs *findings) spreadConstraints(p *Placement, at field) {
 		at := at.at(i)
 		fs.groups(c, at)
 		if c.SpreadByLabel != "" {
-			fs.invalid(at.at("spreadByLabel"), c.SpreadByLabel, validation.IsQualifiedName(c.SpreadByLabel))
+			fs.unchecked("no cluster has it", func(fs *findings) { fs.key(at.at("spreadByLabel"), c.SpreadByLabel) })
 			if c.SpreadByField != "" {
 				fs.fail(at.at("spreadByLabel"), conflict, "cannot be given beside spreadByField", "remove one of them")
 			}

@@ -13,7 +13,7 @@ func TestValidateClusterAffinity(t *testing.T) {
 			fieldSelector: {matchExpressions: [{key: region, operator: In, values: [eu]}, {key: zone, operator: NotIn, values: [a]}, {key: provider, operator: In, values: [x]}]}}`), nil},
 		{
 			"a label selector is valid", placement(`clusterAffinity: {labelSelector: {matchExpressions: [{key: a, operator: In}]}}`),
-			[]string{"spec.placement.clusterAffinity.labelSelector.matchExpressions[0].values required-field"},
+			[]string{"spec.placement.clusterAffinity.labelSelector.matchExpressions[0].values unchecked-value?"},
 		},
 		{
 			"fields are provider, region and zone", placement(`clusterAffinity: {fieldSelector: {matchExpressions: [{key: regions, operator: In, values: [eu]}]}}`),
@@ -25,8 +25,14 @@ func TestValidateClusterAffinity(t *testing.T) {
 		},
 		{
 			"the list is not empty", placement(`clusterAffinity: {fieldSelector: {matchExpressions: [{key: region, operator: In}]}}`),
-			[]string{"spec.placement.clusterAffinity.fieldSelector.matchExpressions[0].values required-field"},
+			[]string{"spec.placement.clusterAffinity.fieldSelector.matchExpressions[0].values unchecked-value?"},
 		},
+		{
+			"values of regions are those of labels, of zones they are free", placement(`clusterAffinity: {fieldSelector: {matchExpressions: [{key: region, operator: In, values: [a, "b c"]}, {key: zone, operator: In, values: ["b c"]}]}}`),
+			[]string{"spec.placement.clusterAffinity.fieldSelector.matchExpressions[0].values[1] unchecked-value?"},
+		},
+		{"a webhook drops a list without groups", placement(`clusterAffinity: {}, clusterAffinities: []`), nil},
+		{"a name is not null", placement(`clusterAffinity: {clusterNames: [m1, null]}`), []string{"spec.placement.clusterAffinity.clusterNames[1] wrong-type"}},
 		{
 			"a name is not excluded too", placement(`clusterAffinity: {clusterNames: [m1, m2], exclude: [m2]}`),
 			[]string{"spec.placement.clusterAffinity.clusterNames[1] excluded-cluster?"},
@@ -98,7 +104,7 @@ func TestValidateSpreadConstraints(t *testing.T) {
 		{"clusters in regions", constraints(`{spreadByField: region, minGroups: 2, maxGroups: 3}, {spreadByField: cluster, maxGroups: 3}`), nil},
 		{"clusters are the default", constraints(`{maxGroups: 3}`), nil},
 		{"by a label alone", constraints(`{spreadByLabel: a.b/rack, maxGroups: 3}`), nil},
-		{"a label is one", constraints(`{spreadByLabel: "a b", maxGroups: 3}`), []string{"spec.placement.spreadConstraints[0].spreadByLabel invalid-value"}},
+		{"a label is one", constraints(`{spreadByLabel: "a b", maxGroups: 3}`), []string{"spec.placement.spreadConstraints[0].spreadByLabel unchecked-value?"}},
 		{"by a field or by a label", constraints(`{spreadByField: cluster, spreadByLabel: rack, maxGroups: 3}`), []string{"spec.placement.spreadConstraints[0].spreadByLabel conflicting-fields"}},
 		{"by a known field", constraints(`{spreadByField: cluster, maxGroups: 1}, {spreadByField: regions, maxGroups: 1}`), []string{"spec.placement.spreadConstraints[1].spreadByField unsupported-value"}},
 		{"no bound is negative", constraints(`{minGroups: -1, maxGroups: -2}`), []string{"spec.placement.spreadConstraints[0].minGroups invalid-value", "spec.placement.spreadConstraints[0].maxGroups invalid-value"}},
@@ -144,7 +150,11 @@ func TestValidateReplicaScheduling(t *testing.T) {
 		{"a weight is 1 or more", scheduling(`replicaSchedulingType: Divided, weightPreference: {staticWeightList: [{targetCluster: {}, weight: 0}]}`), []string{"spec.placement.replicaScheduling.weightPreference.staticWeightList[0].weight invalid-value"}},
 		{
 			"a weight's clusters are an affinity", scheduling(`replicaSchedulingType: Divided, weightPreference: {staticWeightList: [{weight: 1, targetCluster: {fieldSelector: {matchExpressions: [{key: region, operator: In}]}}}]}`),
-			[]string{"spec.placement.replicaScheduling.weightPreference.staticWeightList[0].targetCluster.fieldSelector.matchExpressions[0].values required-field"},
+			[]string{"spec.placement.replicaScheduling.weightPreference.staticWeightList[0].targetCluster.fieldSelector.matchExpressions[0].values unchecked-value?"},
+		},
+		{
+			"a weight's clusters are not looked at", scheduling(`replicaSchedulingType: Divided, weightPreference: {staticWeightList: [{weight: 1, targetCluster: {fieldSelector: {matchExpressions: [{key: color, operator: In, values: [red]}]}}}]}`),
+			[]string{"spec.placement.replicaScheduling.weightPreference.staticWeightList[0].targetCluster.fieldSelector.matchExpressions[0].key unchecked-value?"},
 		},
 		{
 			"dynamic weights win", scheduling(`replicaSchedulingType: Divided, weightPreference: {dynamicWeight: AvailableReplicas, staticWeightList: [{targetCluster: {}, weight: 1}]}`),

@@ -101,8 +101,8 @@ func (fs *findings) statePreservation(s *StatePreservation, at field) {
 	if s == nil {
 		return
 	}
-	if len(s.Rules) == 0 {
-		fs.fail(at, requiredField, "has no rule, and needs one", "")
+	if s.Rules == nil {
+		fs.missing(at)
 	}
 	for i, r := range s.Rules {
 		fs.key(at.at(i, "aliasLabelName"), r.AliasLabelName)

@@ -74,16 +74,16 @@ func TestValidateResourceSelectors(t *testing.T) {
 			"a label selector has rules of its own", `{spec: {resourceSelectors: [{apiVersion: v1, kind: Secret, labelSelector: {matchLabels: {a.b/c: "x y"},
 			matchExpressions: [{key: a, operator: In}, {key: a, operator: Exists, values: [x]}, {key: "", operator: within}, {key: a, operator: NotIn, values: [ok, "-"]}]}}]}}`,
 			[]string{
-				"spec.resourceSelectors[0].labelSelector.matchLabels.a.b/c invalid-value",
-				"spec.resourceSelectors[0].labelSelector.matchExpressions[0].values required-field",
-				"spec.resourceSelectors[0].labelSelector.matchExpressions[1].values conflicting-fields",
-				"spec.resourceSelectors[0].labelSelector.matchExpressions[2].key required-field",
-				"spec.resourceSelectors[0].labelSelector.matchExpressions[2].operator unsupported-value",
-				"spec.resourceSelectors[0].labelSelector.matchExpressions[3].values[1] invalid-value",
+				"spec.resourceSelectors[0].labelSelector.matchLabels.a.b/c unchecked-value?",
+				"spec.resourceSelectors[0].labelSelector.matchExpressions[0].values unchecked-value?",
+				"spec.resourceSelectors[0].labelSelector.matchExpressions[1].values unchecked-value?",
+				"spec.resourceSelectors[0].labelSelector.matchExpressions[2].key unchecked-value?",
+				"spec.resourceSelectors[0].labelSelector.matchExpressions[2].operator unchecked-value?",
+				"spec.resourceSelectors[0].labelSelector.matchExpressions[3].values[1] unchecked-value?",
 			},
 		},
 		{
-			"a name makes the labels moot", `{spec: {resourceSelectors: [{apiVersion: v1, kind: Secret, name: a, labelSelector: {}}]}}`,
+			"a name makes the labels moot", `{spec: {resourceSelectors: [{apiVersion: v1, kind: Secret, name: a, labelSelector: {matchLabels: {a: "b c"}}}]}}`,
 			[]string{"spec.resourceSelectors[0].labelSelector unused-field?"},
 		},
 	})
@@ -150,6 +150,7 @@ func TestValidateFailover(t *testing.T) {
 		{"grace is more than nothing", app(`gracePeriodSeconds: 0`), []string{"spec.failover.application.gracePeriodSeconds invalid-value"}},
 		{"grace needs a graceful mode", app(`purgeMode: Directly, gracePeriodSeconds: 5`), []string{"spec.failover.application.gracePeriodSeconds conflicting-fields"}},
 		{"state is carried over", app(`statePreservation: {rules: [{aliasLabelName: a.b/c, jsonPath: "{.x}"}]}`), nil},
+		{"state may have no rule", app(`statePreservation: {rules: []}`), nil},
 		{"state needs rules", app(`statePreservation: {}`), []string{"spec.failover.application.statePreservation.rules required-field"}},
 		{
 			"state becomes a valid label", spec(`failover: {cluster: {statePreservation: {rules: [{aliasLabelName: "a b"}]}}}`),

@@ -21,14 +21,17 @@ func quotaName(name string) []string {
 
 // quota holds that what is given to clusters is no more than there is (section E.7).
 func (fs *findings) quota(s *FederatedResourceQuotaSpec, at field) {
-	if len(s.Overall) == 0 {
-		fs.fail(at.at("overall"), requiredField, "has no resource, and needs one", "")
+	if s.Overall == nil {
+		fs.missing(at.at("overall"))
 	}
 	fs.resources(at.at("overall"), s.Overall)
 	sum := map[corev1.ResourceName]resource.Quantity{}
 	for i, a := range s.StaticAssignments {
 		at := at.at("staticAssignments", i)
 		fs.clusterName(at.at("clusterName"), a.ClusterName)
+		if a.Hard == nil {
+			fs.missing(at.at("hard"))
+		}
 		fs.resources(at.at("hard"), a.Hard)
 		for _, name := range slices.Sorted(maps.Keys(a.Hard)) {
 			total := sum[name]
@@ -69,21 +72,23 @@ var counts = []string{
 	"resourcequotas", "secrets", "configmaps", "persistentvolumeclaims",
 }
 
+// counted reports what comes in whole units: the objects above and extended
+// resources, which count/ makes of every kind. A request of one does not.
 func counted(name string) bool {
-	return strings.HasPrefix(name, "count/") || slices.Contains(counts, name)
+	extended := strings.Contains(name, "/") && !strings.Contains(name, "kubernetes.io/") &&
+		!strings.HasPrefix(name, corev1.DefaultResourceRequestsPrefix)
+	return extended || slices.Contains(counts, name)
 }
 
 // quotaResource reports a resource that no ResourceQuota can bound. Names with a
 // slash are extended resources, storage classes or counts of any kind.
 func (fs *findings) quotaResource(at field, name string) {
-	if strings.Contains(name, "/") {
+	hugePages := strings.HasPrefix(strings.TrimPrefix(name, corev1.DefaultResourceRequestsPrefix), corev1.ResourceHugePagesPrefix)
+	if strings.Contains(name, "/") || hugePages {
 		fs.invalid(at, name, validation.IsQualifiedName(name))
 		return
 	}
-	of := strings.TrimPrefix(strings.TrimPrefix(name, "requests."), "limits.")
-	if strings.HasPrefix(of, corev1.ResourceHugePagesPrefix) {
-		return
-	}
+	of := strings.TrimPrefix(strings.TrimPrefix(name, corev1.DefaultResourceRequestsPrefix), "limits.")
 	known := append([]string{"cpu", "memory", "ephemeral-storage", "requests.storage"}, counts...)
 	if !slices.Contains(known, name) && (of == name || !slices.Contains(known[:3], of)) {
 		fs.fail(at, unsupportedValue, fmt.Sprintf("%q is no resource that a quota bounds", name), meant(name, known))

@@ -31,7 +31,9 @@ func (fs *findings) weights(w *ClusterPreferences, at field) {
 	for i := range w.StaticWeightList {
 		at := at.at("staticWeightList", i)
 		fs.atLeast(at.at("weight"), w.StaticWeightList[i].Weight, 1)
-		fs.clusterAffinity(at.at("targetCluster"), &w.StaticWeightList[i].TargetCluster)
+		fs.unchecked("the weight goes by it all the same", func(fs *findings) {
+			fs.clusterAffinity(at.at("targetCluster"), &w.StaticWeightList[i].TargetCluster)
+		})
 	}
 	switch {
 	case w.DynamicWeight != "" && len(w.StaticWeightList) > 0:

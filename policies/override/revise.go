@@ -25,34 +25,26 @@ func (e *RuleError) Error() string { return fmt.Sprintf("%s: %v", e.Rule, e.Err)
 // Unwrap returns the cause.
 func (e *RuleError) Unwrap() error { return e.Err }
 
-// Apply applies the rules of the list that match, one after the other. Claimed says that
-// a policy claims the object: Karmada then keeps its marks in labels and annotations, so
-// that plaintext finds both (section T0.2); what is only pulled along lacks what its
-// manifest lacks. Errors are RuleErrors.
-func (rs Rules) Apply(obj map[string]any, matches func(n int) bool, claimed bool) (map[string]any, []Step, error) {
+// Apply applies the rules of the list that match, one after the other. Errors are
+// RuleErrors.
+func (rs Rules) Apply(obj map[string]any, matches func(n int) bool) (map[string]any, []Step, error) {
 	out := obj
-	if claimed {
+	if rs.Claimed {
 		out = withMetadata(obj)
 	}
 	var steps []Step
-	late := false
-	for n := 0; n < len(rs.List); n++ {
-		r := rs.List[n]
+	var err error
+	for n, r := range rs.List {
 		if rs.late && r.Policy.Namespaced() {
-			late = true
+			if out, steps, err = rs.applyLate(out, matches, steps); err != nil {
+				return nil, nil, err
+			}
 			break
 		}
 		if !matches(n) {
 			continue
 		}
-		var err error
 		if out, steps, err = apply(out, r, steps); err != nil {
-			return nil, nil, err
-		}
-	}
-	if late {
-		var err error
-		if out, steps, err = rs.applyLate(out, matches, steps); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -33,20 +33,16 @@ type compiled struct {
 }
 
 // New compiles override policies.
-func New(ps []*policies.Override) (*Index, error) {
+func New(ps []*policies.Override) *Index {
 	ix := &Index{}
 	for _, p := range ps {
 		c := compiled{policy: p}
 		for i, r := range p.Spec.Rules() {
-			m, err := fleet.Compile(r.TargetCluster)
-			if err != nil {
-				return nil, fmt.Errorf("compiling %s rule %d: %w", p, i, err)
-			}
-			c.rules = append(c.rules, &Rule{Policy: p, Index: i, Clusters: m, Overriders: &r.Overriders})
+			c.rules = append(c.rules, &Rule{Policy: p, Index: i, Clusters: fleet.Compile(r.TargetCluster), Overriders: &r.Overriders})
 		}
 		ix.policies = append(ix.policies, c)
 	}
-	return ix, nil
+	return ix
 }
 
 // Rules are the rules that may apply to one template.
@@ -56,6 +52,10 @@ type Rules struct {
 	// selector first, so that the closest wins; then by name; then in the order of the
 	// file.
 	List []*Rule
+	// Claimed says that a policy claims the template. Karmada then keeps its marks in
+	// labels and annotations, so that plaintext finds both (section T0.2); what is only
+	// pulled along lacks what its manifest lacks.
+	Claimed bool
 
 	subject policies.Subject
 	index   *Index

@@ -33,10 +33,7 @@ func TestRulesApplyFromTheLooseToTheClose(t *testing.T) {
 	if diag.HasErrors(diags) {
 		t.Fatal(diags)
 	}
-	ix, err := override.New(set.Override)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ix := override.New(set.Override)
 	rules := func(s policies.Subject) (names []string) {
 		for _, r := range ix.Rules(s).List {
 			if r.Index == 0 {
@@ -66,10 +63,7 @@ func rulesOf(t *testing.T, obj, file string) override.Rules {
 	if diag.HasErrors(diags) {
 		t.Fatal(diags)
 	}
-	ix, err := override.New(set.Override)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ix := override.New(set.Override)
 	o := manifests.Decode("o.yaml", []byte(obj)).Objects[0]
 	return ix.Rules(policies.SubjectOf(o))
 }
@@ -97,7 +91,8 @@ func TestClaimedObjectsHaveLabelsAndAnnotations(t *testing.T) {
 				if !claimed && tt.unclaimed != "the same" {
 					want = tt.unclaimed
 				}
-				got, _, err := rules.Apply(object(t, text), everywhere, claimed)
+				rules.Claimed = claimed
+				got, _, err := rules.Apply(object(t, text), everywhere)
 				if err != nil {
 					if want != "error" {
 						t.Errorf("claimed %t: %v", claimed, err)
@@ -142,10 +137,11 @@ spec:
   overrideRules: [{overriders: {annotationsOverrider: [{operator: add, value: {all: "yes"}}]}}]
 `
 	rules := rulesOf(t, configMap, file)
+	rules.Claimed = true
 	annotations := func(relabelled bool) string {
 		got, _, err := rules.Apply(object(t, configMap), func(n int) bool {
 			return relabelled || rules.List[n].Policy.Object.Ref().Name != "relabel"
-		}, true)
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -54,24 +54,21 @@ func newStrategy(r *karmada.ReplicaScheduling) (strategy, error) {
 
 // newWeights returns each cluster's static weight: the largest of the entries
 // that match it, 0 where none does.
-func newWeights(p *karmada.ClusterPreferences, clusters []*fleet.Cluster) ([]int64, error) {
+func newWeights(p *karmada.ClusterPreferences, clusters []*fleet.Cluster) []int64 {
 	weights := make([]int64, len(clusters))
 	if p == nil {
-		return weights, nil
+		return weights
 	}
 	for i := range p.StaticWeightList {
 		entry := &p.StaticWeightList[i]
-		m, err := fleet.Compile(&entry.TargetCluster)
-		if err != nil {
-			return nil, fmt.Errorf("compiling staticWeightList[%d]: %w", i, err)
-		}
+		m := fleet.Compile(&entry.TargetCluster)
 		for j, c := range clusters {
 			if m.Matches(c) {
 				weights[j] = max(weights[j], entry.Weight)
 			}
 		}
 	}
-	return weights, nil
+	return weights
 }
 
 // shortError says that the clusters have too little room.

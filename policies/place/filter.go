@@ -32,32 +32,21 @@ const unmatched = -1
 
 // newGroups compiles the affinity groups of p. A placement without groups is one
 // group without a name.
-func newGroups(p *karmada.Placement, clusters []*fleet.Cluster) ([]group, error) {
+func newGroups(p *karmada.Placement, clusters []*fleet.Cluster) []group {
 	if len(p.ClusterAffinities) == 0 {
-		m, err := fleet.Compile(p.ClusterAffinity)
-		if err != nil {
-			return nil, fmt.Errorf("compiling clusterAffinity: %w", err)
-		}
-		return []group{newGroup("", []tier{{matcher: m}}, clusters)}, nil
+		return []group{newGroup("", []tier{{matcher: fleet.Compile(p.ClusterAffinity)}}, clusters)}
 	}
 	groups := make([]group, 0, len(p.ClusterAffinities))
 	for i := range p.ClusterAffinities {
 		term := &p.ClusterAffinities[i]
-		m, err := fleet.Compile(&term.ClusterAffinity)
-		if err != nil {
-			return nil, fmt.Errorf("compiling clusterAffinities %q: %w", term.AffinityName, err)
-		}
-		tiers := []tier{{term.AffinityName, m}}
+		tiers := []tier{{term.AffinityName, fleet.Compile(&term.ClusterAffinity)}}
 		for j := range term.OverflowAffinities {
 			o := &term.OverflowAffinities[j]
-			if m, err = fleet.Compile(&o.ClusterAffinity); err != nil {
-				return nil, fmt.Errorf("compiling overflowAffinities %q of %q: %w", o.AffinityName, term.AffinityName, err)
-			}
-			tiers = append(tiers, tier{o.AffinityName, m})
+			tiers = append(tiers, tier{o.AffinityName, fleet.Compile(&o.ClusterAffinity)})
 		}
 		groups = append(groups, newGroup(term.AffinityName, tiers, clusters))
 	}
-	return groups, nil
+	return groups
 }
 
 func newGroup(name string, tiers []tier, clusters []*fleet.Cluster) group {

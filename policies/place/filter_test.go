@@ -232,13 +232,7 @@ func TestSettled(t *testing.T) {
 }
 
 func TestCompileRefuses(t *testing.T) {
-	const bad = `{fieldSelector: {matchExpressions: [{key: size, operator: In, values: [s]}]}}`
-	const why = `compiling fieldSelector.matchExpressions[0]: key "size": want provider, region or zone`
 	tests := []struct{ name, placement, want string }{
-		{"an affinity", `{clusterAffinity: ` + bad + `}`, "compiling clusterAffinity: " + why},
-		{"an affinity group", `{clusterAffinities: [{affinityName: a, ` + bad[1:] + `]}`, `compiling clusterAffinities "a": ` + why},
-		{"an overflow", `{clusterAffinities: [{affinityName: a, overflowAffinities: [{affinityName: b, ` + bad[1:] + `]}]}`, `compiling overflowAffinities "b" of "a": ` + why},
-		{"a weight", `{replicaScheduling: {weightPreference: {staticWeightList: [{weight: 1, targetCluster: ` + bad + `}]}}}`, "compiling staticWeightList[0]: " + why},
 		{"a type", `{replicaScheduling: {replicaSchedulingType: Halved}}`, `replicaSchedulingType "Halved": want Duplicated or Divided`},
 		{"a preference", `{replicaScheduling: {replicaDivisionPreference: Fair}}`, `replicaDivisionPreference "Fair": want Aggregated or Weighted`},
 		{"a dynamic weight", `{replicaScheduling: {weightPreference: {dynamicWeight: Luck}}}`, `dynamicWeight "Luck": want AvailableReplicas`},
@@ -252,6 +246,12 @@ func TestCompileRefuses(t *testing.T) {
 				t.Errorf("Compile() error = %v, want %s", err, tt.want)
 			}
 		})
+	}
+	weighed := compile(t, placement(t, `{replicaScheduling: {replicaSchedulingType: Divided, weightPreference: {staticWeightList: [
+		{weight: 1, targetCluster: {clusterNames: [m1]}}, {weight: 9, targetCluster: {fieldSelector: {matchExpressions: [{key: size, operator: In, values: [s]}]}}}]}}}`),
+		clusters(t, "m1=1 m2=1"), SpreadKarmada)
+	if got := show(weighed.Schedule(workload(4))); got != "m1:4" {
+		t.Errorf("a weight of clusters that cannot be read: Schedule() = %s, want m1:4", got)
 	}
 	s, err := Compile(nil, fleet.New(clusters(t, "m1=1")), SpreadKarmada)
 	if err != nil {

@@ -92,17 +92,13 @@ func Compile(p *karmada.Placement, f fleet.Fleet, mode Spread) (*Scheduler, erro
 		p = &karmada.Placement{}
 	}
 	s := &Scheduler{clusters: f.Clusters()}
+	s.groups = newGroups(p, s.clusters)
 	var err error
-	if s.groups, err = newGroups(p, s.clusters); err != nil {
-		return nil, err
-	}
 	if s.strategy, err = newStrategy(p.ReplicaScheduling); err != nil {
 		return nil, err
 	}
 	if s.strategy == static {
-		if s.weights, err = newWeights(p.ReplicaScheduling.WeightPreference, s.clusters); err != nil {
-			return nil, err
-		}
+		s.weights = newWeights(p.ReplicaScheduling.WeightPreference, s.clusters)
 	}
 	if s.spread, err = newSpread(p, s.clusters, s.strategy, mode); err != nil {
 		return nil, err

@@ -4,7 +4,8 @@
 // # Decisions
 //
 // The zone is a field of its own: the prefixes TZ= and CRON_TZ=, which the library
-// takes and crashes on when they are malformed, are refused. A time that a change
+// takes and crashes on when they are malformed, are refused. Weekday 7 is Sunday,
+// as 0 is; the library does not know it. A time that a change
 // of the clock skips does not come about that day, one that it repeats comes about
 // once.
 package window
@@ -12,6 +13,8 @@ package window
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -41,7 +44,7 @@ func Parse(line, zone string) (Schedule, error) {
 	if err != nil || zone == "Local" {
 		return Schedule{}, fmt.Errorf("time zone %q is not in the IANA database", zone)
 	}
-	c, err := cron.ParseStandard(line)
+	c, err := cron.ParseStandard(Sundays(line))
 	if err != nil {
 		return Schedule{}, fmt.Errorf("schedule %q is no cron line of five fields: %w", line, err)
 	}
@@ -50,6 +53,43 @@ func Parse(line, zone string) (Schedule, error) {
 		return Schedule{}, errors.New("schedule " + line + " never comes about")
 	}
 	return s, nil
+}
+
+// Sundays returns the line with 0 for weekday 7, which the library does not know. A
+// range that ends in 7 becomes a list. A line without one is returned as it is.
+func Sundays(line string) string {
+	fields := strings.Fields(line)
+	if len(fields) != 5 || !strings.Contains(fields[4], "7") {
+		return line
+	}
+	var days []string
+	for part := range strings.SplitSeq(fields[4], ",") {
+		days = append(days, sunday(part)...)
+	}
+	fields[4] = strings.Join(days, ",")
+	return strings.Join(fields, " ")
+}
+
+var daysToSunday = regexp.MustCompile(`^(?:([0-7])-)?7(?:/([1-9]))?$`)
+
+// sunday spells out a part of a list of weekdays that ends in 7.
+func sunday(part string) []string {
+	m := daysToSunday.FindStringSubmatch(part)
+	if m == nil {
+		return []string{part}
+	}
+	first, step := 7, 1
+	if m[1] != "" {
+		first = int(m[1][0] - '0')
+	}
+	if m[2] != "" {
+		step = int(m[2][0] - '0')
+	}
+	var days []string
+	for day := first; day <= 7; day += step {
+		days = append(days, strconv.Itoa(day%7))
+	}
+	return days
 }
 
 // Next returns the first time after now at which the schedule comes about.

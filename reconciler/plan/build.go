@@ -198,19 +198,12 @@ func (b *builder) join() {
 		for _, p := range b.set.Taints {
 			taints = append(taints, p.Value)
 		}
-		clusters, err := fleet.Tainted(clusters, taints)
-		if err != nil {
-			panic("plan: a validated taint policy does not compile: " + err.Error())
-		}
+		clusters = fleet.Tainted(clusters, taints)
 		return joined{fleet: fleet.New(clusters), digest: digest(clusters)}
 	})
 	b.fleet, b.plan.FleetDigest = joined.fleet, joined.digest
 	b.claims = match.New(b.set.Propagation)
-	overrides, err := override.New(b.set.Override)
-	if err != nil {
-		panic("plan: a validated override policy does not compile: " + err.Error())
-	}
-	b.overrides = overrides
+	b.overrides = override.New(b.set.Override)
 	b.out = newWriter(b)
 }
 

@@ -134,7 +134,8 @@ func (b *builder) explainCluster(t *template, c target, rules override.Rules) Wr
 		w.Error = err.Error()
 		return w
 	}
-	_, steps, err := rules.Apply(content, func(n int) bool { return k.rules[n] == 1 }, t.policy != nil)
+	rules.Claimed = t.policy != nil
+	_, steps, err := rules.Apply(content, func(n int) bool { return k.rules[n] == 1 })
 	if err != nil {
 		w.Error = err.Error()
 	}

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
@@ -46,7 +45,7 @@ func (b *builder) settle() {
 	}
 	b.report(diag.Diagnostic{
 		Code: "waits-for-held", Severity: diag.Warning,
-		Message: fmt.Sprintf("%s stay as they are in every cluster: a held cluster would have to take its part of them first", list(names)),
+		Message: list(names) + " stay as they are in every cluster: a held cluster would have to take its part of them first",
 		Hint:    "release the held clusters",
 	})
 }
