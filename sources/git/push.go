@@ -1,11 +1,14 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +18,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/transport"
 
 	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git/internal/pack"
 	"github.com/waybill-dev/waybill/sources/git/internal/refs"
 )
 
@@ -45,10 +49,14 @@ func (r *Repo) push(ctx context.Context, w *refs.Writer, all []move) error {
 	if err != nil {
 		return err
 	}
-	if refused := r.remote.send(ctx, s, adv, todo, stored.pack); refused != nil {
-		if err := r.settle(ctx, todo, refused); err != nil {
+	stages := [][]move{todo}
+	if !adv.Capabilities.Supports(capability.Atomic) {
+		if stages, err = r.stages(ctx, todo); err != nil {
 			return err
 		}
+	}
+	if err := r.sendAll(ctx, s, adv, stages, stored.pack); err != nil {
+		return err
 	}
 	r.store.refresh()
 	if err := r.keep(w, r.remote.moved(todo)); err != nil {
@@ -56,6 +64,76 @@ func (r *Repo) push(ctx context.Context, w *refs.Writer, all []move) error {
 	}
 	r.letGo(stored.blobs)
 	return nil
+}
+
+// stages splits moves for a server that may do some and refuse others: first those that
+// take nothing away, then the rest, then the last, which vouches for all. What moves from
+// one branch to another is then in both, and not in neither, if the server stops halfway.
+func (r *Repo) stages(ctx context.Context, todo []move) ([][]move, error) {
+	last := len(todo) - 1
+	var gain, lose []move
+	for _, m := range todo[:last] {
+		var was *files.Folder
+		if !m.Old.IsZero() {
+			h, err := r.Commit(ctx, m.Old)
+			if err != nil {
+				return nil, fmt.Errorf("reading branch %s: %w", m.Branch, err)
+			}
+			was = h.Tree
+		}
+		if removes(was, m.Tree) {
+			lose = append(lose, m)
+		} else {
+			gain = append(gain, m)
+		}
+	}
+	return slices.DeleteFunc([][]move{gain, lose, todo[last:]}, func(s []move) bool { return len(s) == 0 }), nil
+}
+
+// removes reports whether a file of one tree is not in the next.
+func removes(was, is *files.Folder) bool {
+	for c := range files.Diff(was, is) {
+		if c.New.Name == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// sendAll pushes one stage after the other, the first with the pack. What is left of a
+// stage that is not done whole is not begun.
+func (r *Repo) sendAll(ctx context.Context, s transport.ReceivePackSession, adv *packp.AdvRefs, stages [][]move, path string) error {
+	var done []string
+	for n, stage := range stages {
+		if n > 0 {
+			var err error
+			if s, adv, err = r.remote.receivePack(ctx); err != nil {
+				return partial(done, err)
+			}
+			defer s.Close()
+			path = ""
+		}
+		if refused := r.remote.send(ctx, s, adv, stage, path); refused != nil {
+			if err := r.settle(ctx, stage, refused); err != nil {
+				return partial(done, err)
+			}
+		}
+		for _, m := range stage {
+			done = append(done, m.Branch)
+		}
+	}
+	return nil
+}
+
+// partial adds the branches that moved before to an error.
+func partial(done []string, err error) error {
+	if len(done) == 0 {
+		return err
+	}
+	if p, ok := errors.AsType[*PartialError](err); ok {
+		return &PartialError{Moved: append(done, p.Moved...), Err: p.Err}
+	}
+	return &PartialError{Moved: done, Err: err}
 }
 
 // receivePack starts a session for writing.
@@ -86,14 +164,17 @@ func advertised(adv *packp.AdvRefs) map[string]files.ID {
 	return branches(at)
 }
 
-// send pushes a pack and a command for each move. Without an error, the server said
-// that all of them are done.
+// send pushes a pack, an empty one if path is empty, and a command for each move. Without
+// an error, the server said that all of them are done.
 func (m *remote) send(ctx context.Context, s transport.ReceivePackSession, adv *packp.AdvRefs, todo []move, path string) error {
-	pack, err := os.Open(path) //nolint:gosec // a path of the repository that was opened
-	if err != nil {
-		return err
+	content := io.NopCloser(bytes.NewReader(pack.Empty()))
+	if path != "" {
+		var err error
+		if content, err = os.Open(path); err != nil { //nolint:gosec // a path of the repository that was opened
+			return err
+		}
 	}
-	defer pack.Close()
+	defer content.Close()
 	req := packp.NewReferenceUpdateRequestFromCapabilities(adv.Capabilities)
 	for _, c := range []capability.Capability{capability.Atomic, capability.Sideband64k} {
 		if adv.Capabilities.Supports(c) {
@@ -103,7 +184,7 @@ func (m *remote) send(ctx context.Context, s transport.ReceivePackSession, adv *
 		}
 	}
 	var said excerpt
-	req.Packfile, req.Progress = pack, &said
+	req.Packfile, req.Progress = content, &said
 	for _, t := range todo {
 		req.Commands = append(req.Commands, &packp.Command{
 			Name: plumbing.ReferenceName(t.ref()), Old: plumbing.Hash(t.Old), New: plumbing.Hash(t.id),

@@ -225,11 +225,32 @@ func TestHooksRefuse(t *testing.T) {
 		if !errors.As(err, &partial) {
 			t.Fatalf("error %v, want a PartialError", err)
 		}
-		if d := cmp.Diff([]string{"a", "c"}, partial.Moved); d != "" {
+		if d := cmp.Diff([]string{"a"}, partial.Moved); d != "" { // c, the last, vouches for the others
 			t.Error(d)
 		}
 		os.Remove(filepath.Join(dir, "hooks", "update"))
 		mustPublish(t, r, three...)
+		sound(t, dir)
+	})
+	t.Run("what gains comes before what loses on a server that is not atomic", func(t *testing.T) {
+		s := newServer(t)
+		dir := s.repo(t, "repo.git")
+		run(t, dir, "config", "receive.advertiseAtomic", "false")
+		r := s.open(t, "repo.git", t.TempDir())
+		ids := mustPublish(t, r, update("a", noID, map[string]string{"f": "1", "moves": "x"}), update("b", noID, map[string]string{"f": "1"}), update("state", noID, map[string]string{"moves": "a"}))
+		moved := []Update{
+			update("a", ids[0], map[string]string{"f": "1"}), update("b", ids[1], map[string]string{"f": "1", "moves": "x"}),
+			update("state", ids[2], map[string]string{"moves": "b"}),
+		}
+		hook(t, dir, "update", onlyB)
+		if _, err := r.Publish(t.Context(), moved); err == nil || !strings.Contains(err.Error(), "b is protected") {
+			t.Errorf("error %v", err)
+		}
+		if got := run(t, dir, "rev-parse", "a", "b", "state"); got != ids[0].String()+"\n"+ids[1].String()+"\n"+ids[2].String() {
+			t.Errorf("the branches are at %s, and were at %v", got, ids)
+		}
+		os.Remove(filepath.Join(dir, "hooks", "update"))
+		mustPublish(t, r, moved...)
 		sound(t, dir)
 	})
 	t.Run("a branch that somebody else moves meanwhile is a race", func(t *testing.T) {

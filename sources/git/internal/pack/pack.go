@@ -93,6 +93,13 @@ func Write(ctx context.Context, dir string, objects []Object) (path string, err 
 	return install(dir, f.Name(), index, sum)
 }
 
+// Empty returns a pack without objects.
+func Empty() []byte {
+	header := []byte("PACK\x00\x00\x00\x02\x00\x00\x00\x00")
+	sum := sha1.Sum(header) //nolint:gosec // see the import
+	return append(header, sum[:]...)
+}
+
 // install gives a pack and its index their names. The pack comes last: readers that
 // look for indexes pass over one without a pack, but readers that look for packs, as
 // go-git, stumble over one without an index.
