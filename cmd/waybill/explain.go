@@ -26,9 +26,10 @@ rule with what it changed.`,
 	rev := cmd.Flags().String("rev", "", "a commit, branch or tag, instead of the directory as it stands")
 	namespace := cmd.Flags().StringP("namespace", "n", "", "namespace of the object")
 	rounds := cmd.Flags().Bool("rounds", false, "show how the replicas were shared out, seat by seat")
+	to := toFlag(cmd)
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		_, in, err := location{*path, *rev}.build(cmd)
+		_, in, err := location{*path, *rev, *to}.build(cmd)
 		if err != nil {
 			return failure(2, err)
 		}

@@ -25,9 +25,10 @@ func getCommand() *cobra.Command {
 	rev := cmd.Flags().String("rev", "", "a commit, branch or tag, instead of the directory as it stands")
 	namespace := cmd.Flags().StringP("namespace", "n", "", "only what is in this namespace")
 	url := cmd.Flags().String("url", "", "for flux: URL by which the clusters reach the published repository")
+	to := toFlag(cmd)
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		p, in, err := location{*path, *rev}.build(cmd)
+		p, in, err := location{*path, *rev, *to}.build(cmd)
 		if err != nil {
 			return failure(2, err)
 		}

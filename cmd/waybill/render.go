@@ -25,9 +25,10 @@ func validateCommand() *cobra.Command {
 		Long: "Validate plans PATH and prints what is wrong with it. It exits with 1 if anything is an error.",
 	}
 	rev := cmd.Flags().String("rev", "", "a commit, branch or tag of the repository at PATH, instead of the directory as it stands")
+	to := toFlag(cmd)
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		p, _, err := location{pathOf(args), *rev}.build(cmd)
+		p, _, err := location{pathOf(args), *rev, *to}.build(cmd)
 		if err != nil {
 			return failure(2, err)
 		}
@@ -58,9 +59,10 @@ an error, and then writes nothing unless --keep-going is given.`,
 	rev := cmd.Flags().String("rev", "", "a commit, branch or tag of the repository at PATH, instead of the directory as it stands")
 	out := cmd.Flags().String("out", "", "folder to write to; what an earlier render wrote there is replaced")
 	keepGoing := cmd.Flags().Bool("keep-going", false, "write what is sound in spite of errors")
+	to := toFlag(cmd)
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		p, _, err := location{pathOf(args), *rev}.build(cmd)
+		p, _, err := location{pathOf(args), *rev, *to}.build(cmd)
 		if err != nil {
 			return failure(2, err)
 		}

@@ -31,6 +31,12 @@ func pathOf(args []string) string {
 type location struct {
 	path string // a directory, or the URL of a repository
 	rev  string // empty: the directory as it stands
+	to   string // where it is published to; empty: as its config says
+}
+
+// toFlag adds the flag of reports for where the source is published to.
+func toFlag(cmd *cobra.Command) *string {
+	return cmd.Flags().String("to", "", "repository on this machine that the source is published to, for the previous decisions")
 }
 
 // snapshot opens the source.
@@ -65,7 +71,7 @@ func (l location) build(cmd *cobra.Command) (plan.Plan, plan.Input, error) {
 		return plan.Plan{}, plan.Input{}, err
 	}
 	if r.Source, r.Subdir, err = openSource(ctx, l.path, credentials{}); err == nil {
-		if r.Target, err = publishedTo(ctx, s, r.Source); err != nil {
+		if r.Target, err = l.published(ctx, s, r.Source); err != nil {
 			return plan.Plan{}, plan.Input{}, err
 		}
 	} // else it is a directory that is in no repository, and nothing was published from it
@@ -77,14 +83,21 @@ func (l location) build(cmd *cobra.Command) (plan.Plan, plan.Input, error) {
 	return p, obs.Input, err
 }
 
-// publishedTo opens the repository that a source is published to; nil if its config
+// published opens the repository that the source is published to; nil if its config
 // names one that is not on this machine.
-func publishedTo(ctx context.Context, s sources.Snapshot, source *git.Repo) (*git.Repo, error) {
-	switch to, err := configured(s); {
-	case err != nil:
-		return nil, err
+func (l location) published(ctx context.Context, s sources.Snapshot, source *git.Repo) (*git.Repo, error) {
+	to := l.to
+	if to == "" {
+		var err error
+		if to, err = configured(s); err != nil {
+			return nil, err
+		}
+	}
+	switch {
 	case to == "":
 		return source, nil
+	case git.IsURL(to) && l.to != "":
+		return nil, errors.New("a report asks no server; waybill diff --to does")
 	case git.IsURL(to):
 		return nil, nil //nolint:nilnil // a report asks no server
 	default:
