@@ -3,7 +3,6 @@ package render
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources"
@@ -17,54 +16,78 @@ func (l *loader) inherit() error {
 	if l.with.Earlier == nil {
 		return nil
 	}
-	have := make(map[object.Ref]bool, len(l.src.Objects))
-	for _, o := range l.src.Objects {
-		have[o.Ref()] = true
-	}
+	have := refs(l.src.Objects)
 	for _, b := range slices.Clone(l.src.Broken) {
-		s, ok := l.with.Earlier(b.Path)
-		if !ok || b.Path == "" {
+		if b.Path == "" {
 			continue
 		}
-		for _, f := range s.Files() {
-			if f.Kind != sources.Regular || f.Path != b.Path && !(b.Dir && strings.HasPrefix(f.Path, b.Path+"/")) || !isManifestName(f.Path) {
-				continue
-			}
-			d, err := l.decode(s, f)
-			if err != nil {
-				return fmt.Errorf("reading what %s was: %w", b.Path, err)
-			}
-			for _, o := range d.Objects {
-				if !have[o.Ref()] {
-					l.inherited = append(l.inherited, o)
-				}
+		if err := l.inheritOf(b, have); err != nil {
+			return fmt.Errorf("reading what %s was: %w", b.Path, err)
+		}
+	}
+	return nil
+}
+
+// inheritOf reads what a broken part held when it was last sound.
+func (l *loader) inheritOf(b Broken, have map[object.Ref]bool) error {
+	s, ok := l.with.Earlier(written(b.Path))
+	if !ok {
+		return nil
+	}
+	for _, f := range s.Files() {
+		if f.Kind != sources.Regular || !b.covers(f.Path) || !isManifestName(f.Path) {
+			continue
+		}
+		d, err := l.decode(s, f)
+		if err != nil {
+			return err
+		}
+		for _, o := range d.Objects {
+			if !have[o.Ref()] {
+				l.inherited = append(l.inherited, o)
 			}
 		}
 	}
 	return nil
 }
 
-// wasReferences returns what a kustomization used that cannot be read now.
-func (l *loader) wasReferences(file string) (references, error) {
-	l.breaks(file)
-	if l.with.Earlier == nil {
-		return references{}, nil
+func refs(objs []*object.Object) map[object.Ref]bool {
+	have := make(map[object.Ref]bool, len(objs))
+	for _, o := range objs {
+		have[o.Ref()] = true
 	}
-	s, ok := l.with.Earlier(file)
-	if !ok || !slices.ContainsFunc(s.Files(), func(f sources.File) bool { return f.Path == file && f.Kind == sources.Regular }) {
-		return references{}, nil
+	return have
+}
+
+// disown drops of what was inherited all that the source has now, wherever it has it.
+func (l *loader) disown() {
+	have := refs(l.src.Objects)
+	l.inherited = slices.DeleteFunc(l.inherited, func(o *object.Object) bool { return have[o.Ref()] })
+}
+
+// wasReferences returns what a kustomization used that cannot be read now; false if it
+// is not known.
+func (l *loader) wasReferences(file string) (references, bool, error) {
+	s, _, ok := l.earlier(file)
+	if !ok {
+		return references{}, false, nil
 	}
 	data, err := s.ReadFile(file)
 	if err != nil {
-		return references{}, fmt.Errorf("reading what %s was: %w", file, err)
+		return references{}, false, fmt.Errorf("reading what %s was: %w", file, err)
 	}
-	k, _ := parseReferences(file, data)
-	return k, nil
+	k, ok := parseReferences(file, data)
+	return k, ok, nil
 }
 
 // breaks notes that a file cannot be used.
-func (l *loader) breaks(file string) {
-	if b := (Broken{Path: file}); !slices.Contains(l.src.Broken, b) {
+func (l *loader) breaks(file string) { l.addBroken(Broken{Path: file}) }
+
+// breaksBelow notes that nothing below a folder can be used.
+func (l *loader) breaksBelow(dir string) { l.addBroken(Broken{Path: dir, Dir: true}) }
+
+func (l *loader) addBroken(b Broken) {
+	if !slices.Contains(l.src.Broken, b) {
 		l.src.Broken = append(l.src.Broken, b)
 	}
 }

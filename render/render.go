@@ -27,9 +27,6 @@ import (
 // syntax.
 const IgnoreFile = ".waybillignore"
 
-// PathAnnotation on a Cluster binds a directory of the source to it.
-const PathAnnotation = "waybill.dev/path"
-
 // Source is what a snapshot holds.
 type Source struct {
 	Revision sources.Revision
@@ -47,36 +44,6 @@ type Source struct {
 	Broken []Broken
 	Diags  []diag.Diagnostic
 	Stats  Stats
-}
-
-// Broken is a part of a source that could not be read: a file or, where Dir is
-// set, all below it; or one object of it, where Ref is set.
-type Broken struct {
-	Path string
-	Dir  bool
-	Ref  object.Ref
-}
-
-// String names the part as it is remembered between plans.
-func (b Broken) String() string {
-	switch {
-	case b.Ref != object.Ref{}:
-		return b.Ref.String()
-	case b.Dir:
-		return b.Path + "/"
-	}
-	return b.Path
-}
-
-// Holds reports whether an object that came from pos belongs to the part.
-func (b Broken) Holds(o *object.Object) bool {
-	switch {
-	case b.Ref != object.Ref{}:
-		return o.Ref() == b.Ref
-	case b.Dir:
-		return strings.HasPrefix(o.Pos().File, b.Path+"/")
-	}
-	return o.Pos().File == b.Path
 }
 
 // Stats counts what was looked at.
@@ -99,7 +66,8 @@ type With struct {
 	Cache  Cache
 	Engine Engine
 	// Earlier returns the snapshot in which a path that cannot be read now was sound
-	// last, as far as that is known. Nil knows nothing.
+	// last, as far as that is known. Nil knows nothing. The path is written as in the
+	// String of a Broken.
 	Earlier func(path string) (sources.Snapshot, bool)
 }
 
@@ -114,17 +82,24 @@ func Load(ctx context.Context, s sources.Snapshot, w With) (Source, error) {
 	if err := l.read(); err != nil {
 		return Source{}, err
 	}
+	roots, err := l.kustomize()
+	if err != nil {
+		return Source{}, err
+	}
 	if err := l.inherit(); err != nil {
 		return Source{}, err
 	}
-	if err := l.roots(ctx); err != nil {
+	if err := l.roots(ctx, roots); err != nil {
 		return Source{}, err
 	}
+	l.disown()
 	if err := l.dependencies(); err != nil {
 		return Source{}, err
 	}
 	sortByPlace(l.src.Objects)
-	l.bind()
+	if err := l.bind(); err != nil {
+		return Source{}, err
+	}
 	l.scope()
 	l.unique()
 	l.src.Stats.Objects = len(l.src.Objects)
@@ -139,10 +114,11 @@ type loader struct {
 	snapshot                  sources.Snapshot
 	with                      With
 	ignored, include, exclude ignore.Matcher
-	charts                    []string        // folders that are Helm charts
-	written                   map[string]bool // folders that Waybill wrote
-	kustomizations            map[string]string
-	inherited                 []*object.Object // of broken parts, when they were sound
+	charts                    []string          // folders that are Helm charts
+	written                   map[string]bool   // folders that Waybill wrote
+	kustomizations            map[string]string // by folder, the file that makes it one
+	linked                    map[string]bool   // those of them that are no files
+	inherited                 []*object.Object  // of broken parts, when they were sound
 	src                       Source
 }
 
@@ -150,10 +126,14 @@ func (l *loader) report(code string, severity diag.Severity, pos diag.Pos, messa
 	l.src.Diags = append(l.src.Diags, diag.Diagnostic{Code: code, Severity: severity, Pos: pos, Message: message, Hint: hint})
 }
 
-// configure reads waybill.yaml and .waybillignore.
+// configure reads waybill.yaml, .waybillignore and waybill.lock.
 func (l *loader) configure() error {
 	for _, f := range l.snapshot.Files() {
-		if f.Kind != sources.Regular || !slices.Contains([]string{ConfigFile, IgnoreFile, lock.FileName}, f.Path) || f.Size > object.MaxFile {
+		if !slices.Contains([]string{ConfigFile, IgnoreFile, lock.FileName}, f.Path) {
+			continue
+		}
+		if why := unreadable(f); why != "" {
+			l.noConfig(f.Path, why)
 			continue
 		}
 		data, err := l.snapshot.ReadFile(f.Path)
@@ -180,6 +160,31 @@ func (l *loader) configure() error {
 	return nil
 }
 
+// unreadable says why a file is not read; "" if it is.
+func unreadable(f sources.File) string {
+	switch {
+	case f.Kind == sources.Symlink:
+		return "the file is a symbolic link, which is not followed"
+	case f.Kind == sources.Submodule:
+		return "it is a submodule, which is not followed"
+	case f.Size > object.MaxFile:
+		return fmt.Sprintf("the file has %d bytes; the limit is %d", f.Size, object.MaxFile)
+	}
+	return ""
+}
+
+// noConfig reports a file that says how the source is to be read and cannot be read
+// itself. What it says is not known, and to go on as if it were not there would deliver
+// what it ignores, or what it protects.
+func (l *loader) noConfig(file, why string) {
+	if file == lock.FileName {
+		l.report("bad-lock", diag.Error, diag.Pos{File: file}, why, "write it anew: waybill update")
+		return
+	}
+	l.report(badConfig, diag.Error, diag.Pos{File: file}, why, "put the file itself here")
+	l.src.Broken = append(l.src.Broken, Broken{Path: file})
+}
+
 // lock reads waybill.lock. While it cannot be read nothing is locked, so that
 // releases stay as they are.
 func (l *loader) lock(data []byte) {
@@ -197,13 +202,13 @@ func (l *loader) lock(data []byte) {
 // read decodes every manifest file, but charts, and files of Kustomize roots,
 // which apps takes out again.
 func (l *loader) read() error {
-	l.kustomizations = map[string]string{}
+	l.kustomizations, l.linked = map[string]string{}, map[string]bool{}
 	for _, f := range l.snapshot.Files() {
 		switch dir, name := path.Split(f.Path); {
 		case name == "Chart.yaml" && f.Kind == sources.Regular:
 			l.charts = append(l.charts, dir)
-		case (name == "kustomization.yaml" || name == "kustomization.yml" || name == "Kustomization") && f.Kind == sources.Regular:
-			l.kustomizations[strings.TrimSuffix(dir, "/")] = f.Path
+		case name == "kustomization.yaml" || name == "kustomization.yml" || name == "Kustomization":
+			l.kustomization(strings.TrimSuffix(dir, "/"), f)
 		}
 	}
 	for _, f := range l.snapshot.Files() {
@@ -225,10 +230,23 @@ func (l *loader) read() error {
 	return nil
 }
 
+// kustomization notes the file that makes a folder a kustomization. One that is a link
+// makes it one as well, of which nothing can be known.
+func (l *loader) kustomization(dir string, f sources.File) {
+	if f.Kind == sources.Regular {
+		l.kustomizations[dir] = f.Path
+		delete(l.linked, dir)
+		return
+	}
+	if _, ok := l.kustomizations[dir]; !ok {
+		l.kustomizations[dir], l.linked[dir] = f.Path, true
+	}
+}
+
 // wanted reports whether f may hold manifests. Of what is passed over, only what
 // somebody asked to ignore is counted.
 func (l *loader) wanted(f sources.File) bool {
-	if hidden(f.Path) || f.Path == ConfigFile || l.isWritten(f.Path) {
+	if hidden(f.Path) || f.Path == ConfigFile || f.Path == lock.FileName || l.isWritten(f.Path) {
 		return false
 	}
 	if f.Kind == sources.Regular && !isManifestName(f.Path) {
@@ -245,7 +263,7 @@ func (l *loader) wanted(f sources.File) bool {
 func (l *loader) special(f sources.File) bool {
 	pos := diag.Pos{File: f.Path}
 	switch {
-	case f.Kind == sources.Symlink && isManifestName(f.Path):
+	case f.Kind == sources.Symlink && (isManifestName(f.Path) || l.isKustomization(f.Path)):
 		l.report("symlink", diag.Error, pos, "the file is a symbolic link, which is not followed", "put the file itself here")
 		l.src.Broken = append(l.src.Broken, Broken{Path: f.Path})
 	case f.Kind == sources.Symlink:
@@ -296,38 +314,6 @@ func isManifestName(p string) bool {
 	return false
 }
 
-// bind moves the objects of cluster-bound directories out of Objects. Policies
-// and clusters stay: they are judged wherever they stand.
-func (l *loader) bind() {
-	dirs := map[string]string{} // directory with a slash, cluster
-	for _, o := range slices.Concat(l.inherited, l.src.Objects) {
-		if o.Ref().Kind != "Cluster" || o.Ref().Group != "cluster.karmada.io" {
-			continue
-		}
-		if dir := o.Annotations()[PathAnnotation]; dir != "" {
-			dirs[strings.Trim(path.Clean(dir), "/")+"/"] = o.Ref().Name
-		}
-	}
-	if len(dirs) == 0 {
-		return
-	}
-	kept := l.src.Objects[:0:0]
-	for _, o := range l.src.Objects {
-		cluster := ""
-		for dir, name := range dirs {
-			if strings.HasPrefix(o.Pos().File, dir) && !IsPolicyGroup(o.Ref().Group) {
-				cluster = name
-			}
-		}
-		if cluster == "" {
-			kept = append(kept, o)
-		} else {
-			l.src.Bound[cluster] = append(l.src.Bound[cluster], o)
-		}
-	}
-	l.src.Objects = kept
-}
-
 // IsPolicyGroup reports the API groups whose objects steer Karmada, or Waybill,
 // and are never delivered. What Karmada's search and operator are told of is not for
 // its control plane, which takes it for templates like any other (section A.3).
@@ -342,13 +328,13 @@ func IsPolicyGroup(group string) bool {
 // unique drops what is defined twice in one scope and names both places. Neither
 // is taken: which one was meant is not for us to say.
 func (l *loader) unique() {
-	l.src.Objects = l.dedupe(l.src.Objects)
+	l.src.Objects = l.dedupe(l.src.Objects, "")
 	for cluster, objs := range l.src.Bound {
-		l.src.Bound[cluster] = l.dedupe(objs)
+		l.src.Bound[cluster] = l.dedupe(objs, cluster)
 	}
 }
 
-func (l *loader) dedupe(objs []*object.Object) []*object.Object {
+func (l *loader) dedupe(objs []*object.Object, cluster string) []*object.Object {
 	first := make(map[object.Ref]*object.Object, len(objs))
 	twice := map[object.Ref]bool{}
 	for _, o := range objs {
@@ -358,7 +344,7 @@ func (l *loader) dedupe(objs []*object.Object) []*object.Object {
 			continue
 		}
 		if !twice[o.Ref()] {
-			l.src.Broken = append(l.src.Broken, Broken{Ref: o.Ref()})
+			l.src.Broken = append(l.src.Broken, Broken{Ref: o.Ref(), Cluster: cluster})
 		}
 		twice[o.Ref()] = true
 		l.report("duplicate-object", diag.Error, o.Pos(), fmt.Sprintf("%s is defined here and at %s", o.Ref(), a.Pos()), "remove one of them; until then neither is used")

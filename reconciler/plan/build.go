@@ -91,11 +91,11 @@ func newBuilder(in *Input) *builder {
 // load splits policies from templates, both mended, and puts what they render to in
 // the place of releases that no policy selects.
 func (b *builder) load() {
-	objs := b.releases.unfoldUnselected(b.mender.mend(b.in.Source.Objects, b.in.Source.Broken, unbound))
+	objs := b.releases.unfoldUnselected(b.mender.mend(b.in.Source.Objects, b.in.Source.Broken, ""))
 	set, objects, diags := policies.Load(objs, b.in.Memo)
 	b.report(diags...)
 	if len(set.Broken) > 0 {
-		if mended := b.mender.mend(objs, set.Broken, unbound); len(mended) > 0 {
+		if mended := b.mender.mend(objs, set.Broken, ""); len(mended) > 0 {
 			set, objects, _ = policies.Load(mended, b.in.Memo)
 		}
 	}
@@ -134,7 +134,7 @@ func (b *builder) index() {
 	}
 	slices.SortFunc(b.templates, func(x, y *template) int { return x.object.Ref().Compare(y.object.Ref()) })
 	for _, c := range b.fleet.Clusters() {
-		bound := b.mender.mend(b.in.Source.Bound[c.Name], b.in.Source.Broken, func(s render.Source) []*object.Object { return s.Bound[c.Name] })
+		bound := b.mender.mend(b.in.Source.Bound[c.Name], b.in.Source.Broken, c.Name)
 		b.bound[c.Name] = b.releases.unfoldFor(bound, scope{cluster: c, bound: true, around: b.objects, shelf: base.shelf})
 	}
 	b.plan.Stats.Templates = len(b.templates)

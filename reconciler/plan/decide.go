@@ -173,6 +173,10 @@ func (b *builder) schedule(t *template) {
 		return
 	}
 	d := b.in.Memo.schedule(b.placing(t), func() place.Decision { return s.Schedule(r) })
+	if d.Reason == place.NoClusterFit && b.mender.strange && len(r.Previous) > 0 {
+		b.keep(t, "no cluster fits, and one may be in what cannot be read")
+		return
+	}
 	defer b.countVariants(t)
 	t.own, t.decision.Reason, t.decision.Message = d.Targets, string(d.Reason), d.Message
 	t.decision.Group = d.Group

@@ -22,6 +22,12 @@
 //     manifest costs eight bytes a cluster until then.
 //  6. Guard: each new tree is held against the published one. What shrinks too
 //     much, loses a protected kind, or was edited by somebody else is held.
+//  7. Settle: templates of which a held cluster would have to take a part stay
+//     everywhere as they are, and the other clusters are laid out again.
+//
+// What cannot be done leaves things where they are: a template that can be written
+// nowhere it should go, a release that cannot be rendered, a policy that waits. The state
+// then remembers the decision before, so that the next plan starts from what is.
 //
 // # From one plan to the next
 //

@@ -51,7 +51,7 @@ type State struct {
 	// Bindings are the previous decisions, by template.
 	Bindings map[object.Ref]*karmada.ResourceBinding
 	// LastGood maps a broken part of the source to the commit in which it was last
-	// sound.
+	// sound; to "" if it never was.
 	LastGood map[string]string
 	// Held are the clusters that were held, with the reasons.
 	Held map[string]string

@@ -7,6 +7,7 @@ import (
 	"io"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,36 +32,37 @@ type Decoded struct {
 // is counted. The name ends in .json for JSON. Values are read as kubectl reads
 // them (YAML 1.1), but for the letters y and n, which are strings.
 func Decode(file string, data []byte) Decoded {
-	return read(file, data).out
+	d := decoder{file: file}
+	d.read(data)
+	return d.out
 }
 
-func read(file string, data []byte) *decoder {
-	d := &decoder{file: file}
-	if big := tooLarge(file, int64(len(data)), data); big != nil {
+func (d *decoder) read(data []byte) {
+	if big := tooLarge(d.file, int64(len(data)), data); big != nil {
 		d.fail(*big)
-		return d
+		return
 	}
 	if bytes.HasPrefix(data, []byte("version https://git-lfs.github.com/spec/")) {
 		d.fail(diag.Diagnostic{
-			Code: "lfs-pointer", Severity: diag.Error, Pos: diag.Pos{File: file, Line: 1},
+			Code: "lfs-pointer", Severity: diag.Error, Pos: diag.Pos{File: d.file, Line: 1},
 			Message: "the file is a Git LFS pointer, not a manifest",
-			Hint:    "keep manifests out of LFS: git lfs untrack " + strconv.Quote(file),
+			Hint:    "keep manifests out of LFS: git lfs untrack " + strconv.Quote(d.file),
 		})
-		return d
+		return
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	if path.Ext(file) == ".json" {
+	if path.Ext(d.file) == ".json" {
 		d.json(data)
 	} else {
 		d.yaml(data)
 	}
-	return d
 }
 
 // Single reads a file that holds one manifest and nothing else, which is an error
 // for whatever else it holds: nil comes with the diagnostics that say why.
 func Single(file string, data []byte) (*Object, []diag.Diagnostic) {
-	d := read(file, data)
+	d := decoder{file: file}
+	d.read(data)
 	switch n := len(d.out.Objects); {
 	case len(d.out.Diags) > 0:
 	case len(d.lines) > 1:
@@ -75,15 +77,17 @@ func Single(file string, data []byte) (*Object, []diag.Diagnostic) {
 
 // RefOf names the one object of a manifest file.
 func RefOf(file string, data []byte) (Ref, error) {
-	d := Decode(file, data)
-	if len(d.Objects) != 1 {
-		return Ref{}, fmt.Errorf("reading %s: it holds %d objects, not one", file, len(d.Objects))
+	d := decoder{file: file, names: true}
+	d.read(data)
+	if len(d.out.Objects) != 1 {
+		return Ref{}, fmt.Errorf("reading %s: it holds %d objects, not one", file, len(d.out.Objects))
 	}
-	return d.Objects[0].ref, nil
+	return d.out.Objects[0].ref, nil
 }
 
 type decoder struct {
 	file  string
+	names bool // only the names of objects are asked for
 	out   Decoded
 	lines []int // where each document stands
 }
@@ -172,9 +176,19 @@ func (d *decoder) text(offset int, data []byte) {
 
 var yamlLine = regexp.MustCompile(`(?:yaml: )?line (\d+): `)
 
+// anchorNamed is what the parser says of an alias, with the text behind its asterisk: a
+// value of the document that somebody forgot to quote. Nothing else that it says has text
+// of the document in it.
+var anchorNamed = regexp.MustCompile(`(?s)unknown anchor '.*' referenced`)
+
+// said returns what a YAML parser said, without any value of the document.
+func said(err error) string {
+	return anchorNamed.ReplaceAllString(err.Error(), "a value that begins with * is an alias, and no anchor has its name; put it in quotes if it is none")
+}
+
 // noYAML reports what a YAML parser said of a document.
 func (d *decoder) noYAML(offset int, err error) {
-	line, message := offset+1, strings.TrimPrefix(err.Error(), "yaml: ")
+	line, message := offset+1, strings.TrimPrefix(said(err), "yaml: ")
 	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
 		n, _ := strconv.Atoi(m[1])
 		if !strings.Contains(message, "did not find expected") {
@@ -204,16 +218,20 @@ func (d *decoder) document(doc *yaml.Node, written []byte, read func() (map[stri
 	}
 	if !looksLikeManifest(root) {
 		if missing := nearly(root); missing != "" {
-			d.malformed(root.Line, fmt.Sprintf("the document looks like a manifest and has no %s", missing))
+			d.malformed(root.Line, "the document looks like a manifest and has no "+missing)
 			return
 		}
 		d.out.NotManifests++
 		return
 	}
-	if line, key, dup := duplicateKey(root); dup {
+	if twice, secret := duplicateKey(root, false); twice != nil {
+		key := "a key of what may be a Secret"
+		if !secret || !mayBeSecret(root) {
+			key = "the key " + strconv.Quote(twice.Value)
+		}
 		d.fail(diag.Diagnostic{
-			Code: "duplicate-key", Severity: diag.Error, Pos: diag.Pos{File: d.file, Line: line},
-			Message: fmt.Sprintf("the key %q stands twice in one mapping", key),
+			Code: "duplicate-key", Severity: diag.Error, Pos: diag.Pos{File: d.file, Line: twice.Line},
+			Message: key + " stands twice in one mapping",
 			Hint:    "remove one of them: which one counts differs between tools",
 		})
 		return
@@ -229,17 +247,9 @@ func (d *decoder) document(doc *yaml.Node, written []byte, read func() (map[stri
 	}
 	before := len(d.out.Objects)
 	d.manifest(content, root)
-	if _, encrypted := content["sops"].(map[string]any); encrypted && len(d.out.Objects) > before {
-		d.out.Objects[before].sealed = sealedDocument(written)
+	if !d.names && isEncrypted(content) {
+		d.seal(before, root, content, written)
 	}
-}
-
-// sealedDocument returns a document without its marker, ending in one newline.
-func sealedDocument(data []byte) []byte {
-	if isBegin(data) {
-		_, data, _ = bytes.Cut(data, []byte("\n"))
-	}
-	return append(bytes.Clone(bytes.TrimRight(data, " \t\r\n")), '\n')
 }
 
 // shift moves the lines of a document to where it stands in its file.
@@ -285,24 +295,46 @@ func scalar(n *yaml.Node, key string) string {
 	return ""
 }
 
-// duplicateKey finds the first mapping below n in which a key stands twice.
-func duplicateKey(n *yaml.Node) (line int, key string, found bool) {
+// duplicateKey finds the first key below n that stands twice in one mapping, and
+// whether it is below data or stringData.
+func duplicateKey(n *yaml.Node, below bool) (key *yaml.Node, secret bool) {
+	if n.Kind != yaml.MappingNode {
+		for _, c := range n.Content {
+			if key, secret = duplicateKey(c, below); key != nil {
+				return key, secret
+			}
+		}
+		return nil, false
+	}
+	seen := make(map[string]bool, len(n.Content)/2)
+	for i := 0; i < len(n.Content); i += 2 {
+		k := n.Content[i]
+		if k.Kind != yaml.ScalarNode || k.Value == "<<" {
+			continue
+		}
+		if seen[k.Value] {
+			return k, below
+		}
+		seen[k.Value] = true
+	}
+	for i, c := range n.Content {
+		value := i%2 == 1 && slices.Contains(secretFields, n.Content[i-1].Value)
+		if key, secret = duplicateKey(c, below || value); key != nil {
+			return key, secret
+		}
+	}
+	return nil, false
+}
+
+// mayBeSecret reports whether a Secret is among what a document holds, whose keys may
+// be values that somebody forgot to quote.
+func mayBeSecret(n *yaml.Node) bool {
 	if n.Kind == yaml.MappingNode {
-		seen := make(map[string]bool, len(n.Content)/2)
-		for i := 0; i < len(n.Content); i += 2 {
-			k := n.Content[i]
-			if k.Kind == yaml.ScalarNode && k.Value != "<<" {
-				if seen[k.Value] {
-					return k.Line, k.Value, true
-				}
-				seen[k.Value] = true
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value == "kind" && strings.Contains(n.Content[i+1].Value, "Secret") {
+				return true
 			}
 		}
 	}
-	for _, c := range n.Content {
-		if line, key, found = duplicateKey(c); found {
-			return line, key, true
-		}
-	}
-	return 0, "", false
+	return slices.ContainsFunc(n.Content, mayBeSecret)
 }

@@ -129,7 +129,7 @@ func TestAFileWithOneBrokenDocumentKeepsTheOthers(t *testing.T) {
 }
 
 func TestASOPSDocumentStaysAsItIs(t *testing.T) {
-	doc := "kind: Secret\napiVersion: v1\nmetadata:\n    name: a # kept\ndata:\n    z: ENC[AES256_GCM,data:x]\n    a: ENC[AES256_GCM,data:y]\nsops:\n    mac: ENC[x]\n"
+	doc := "kind: Secret\napiVersion: v1\nmetadata:\n    name: a # kept\ndata:\n    z: ENC[AES256_GCM,data:x]\n    a: ENC[AES256_GCM,data:y]\nsops:\n    mac: ENC[x]\n    lastmodified: \"2026-11-21T00:00:00Z\"\n"
 	d := Decode("a.yaml", []byte("---\n"+doc+"---\n"))
 	if got := string(d.Objects[0].YAML()); got != doc {
 		t.Errorf("got\n%s\nwant\n%s", got, doc)
@@ -137,7 +137,7 @@ func TestASOPSDocumentStaysAsItIs(t *testing.T) {
 }
 
 func TestASOPSDocumentStaysAsItIsWhateverItSays(t *testing.T) {
-	doc := "kind: Secret\napiVersion: v1\nmetadata:\n    name: &x n\n    annotations: {y: *x, z: N}\nsops:\n    mac: y\n    list: [n,\n      y]\n"
+	doc := "kind: Secret\napiVersion: v1\nmetadata:\n    name: &x n\n    annotations: {y: *x, z: N}\nsops:\n    mac: ENC[x]\n    version: N\n    list: [n,\n      y]\n"
 	for _, file := range []string{doc, "---\n" + doc + "...\n", doc + "...\n" + head, head + "--- # next\n" + doc + "\n---\n" + head} {
 		d := Decode("a.yaml", []byte(strings.ReplaceAll(file, head, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n")))
 		i := slices.IndexFunc(d.Objects, func(o *Object) bool { return o.Ref().Kind == "Secret" })
@@ -151,7 +151,7 @@ func TestASOPSDocumentStaysAsItIsWhateverItSays(t *testing.T) {
 }
 
 func TestASOPSDocumentInJSONStaysAsItIs(t *testing.T) {
-	doc := "{\"kind\": \"Secret\", \"apiVersion\": \"v1\",\n\t\"metadata\": {\"name\": \"a\"}, \"sops\": {\"mac\": \"y\\/\"}}"
+	doc := "{\"kind\": \"Secret\", \"apiVersion\": \"v1\",\n\t\"metadata\": {\"name\": \"a\"}, \"sops\": {\"mac\": \"ENC[\\/\", \"version\": \"3\"}}"
 	d := Decode("a.json", []byte("[]\n"+doc+"\n"))
 	if diff := cmp.Diff(doc+"\n", string(d.Objects[0].YAML())); diff != "" {
 		t.Error(diff)

@@ -34,6 +34,9 @@ func (d *decoder) json(data []byte) {
 		doc := yaml.Node{Kind: yaml.DocumentNode, Line: root.Line, Content: []*yaml.Node{root}}
 		d.document(&doc, raw, func() (content map[string]any, err error) {
 			err = utiljson.Unmarshal(raw, &content)
+			if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+				err = errors.New("a number is beyond all that can be read") // the error shows it
+			}
 			return content, err
 		})
 	}

@@ -122,7 +122,7 @@ func (w *weigher) expanded(n *yaml.Node) (weight, *limitError) {
 		return known, nil
 	}
 	if w.open[n] {
-		return weight{}, &limitError{code: "yaml-aliases", line: n.Line, message: fmt.Sprintf("the alias of anchor %q contains itself", n.Anchor)}
+		return weight{}, &limitError{code: "yaml-aliases", line: n.Line, message: "the alias of an anchor contains itself"}
 	}
 	if n.Anchor != "" {
 		w.open[n] = true

@@ -6,7 +6,7 @@ import (
 	"unicode"
 
 	"go.yaml.in/yaml/v3"
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/waybill-dev/waybill/render/diag"
@@ -91,9 +91,9 @@ func (d *decoder) named(o *Object, node *yaml.Node) bool {
 	namespace, nsIsString := meta["namespace"].(string)
 	switch {
 	case meta["name"] != nil && !isString:
-		return d.unnamed(o, node, fmt.Sprintf("metadata.name is %v, which YAML reads as no string", meta["name"]), "put it in quotes", "metadata", "name")
+		return d.unnamed(o, node, fmt.Sprintf("metadata.name is %s, which YAML reads as no string", shown(meta["name"])), "put it in quotes", "metadata", "name")
 	case meta["namespace"] != nil && !nsIsString:
-		return d.unnamed(o, node, fmt.Sprintf("metadata.namespace is %v, which YAML reads as no string", meta["namespace"]), "put it in quotes", "metadata", "namespace")
+		return d.unnamed(o, node, fmt.Sprintf("metadata.namespace is %s, which YAML reads as no string", shown(meta["namespace"])), "put it in quotes", "metadata", "namespace")
 	case name == "" && meta["generateName"] != nil:
 		return d.unnamed(o, node, "it has generateName: its name would differ at every apply", "give it a metadata.name", "metadata", "generateName")
 	case name == "" && !isOwn(o.ref):
@@ -106,10 +106,21 @@ func (d *decoder) named(o *Object, node *yaml.Node) bool {
 	return true
 }
 
+// shown prints a number or a boolean; what is in a mapping or a list may be a secret.
+func shown(v any) string {
+	switch v.(type) {
+	case map[string]any:
+		return "a mapping"
+	case []any:
+		return "a list"
+	}
+	return fmt.Sprint(v)
+}
+
 // misnamed says what of an object's identity no API server would take, and which field
 // that is.
 func misnamed(o *Object) (wrong string, field []string) {
-	if whys := path.IsValidPathSegmentName(o.ref.Name); len(whys) > 0 {
+	if whys := content.IsPathSegmentName(o.ref.Name); len(whys) > 0 {
 		return fmt.Sprintf("metadata.name %q is not valid: %s", o.ref.Name, whys[0]), []string{"metadata", "name"}
 	}
 	if strings.ContainsFunc(o.ref.Name, unicode.IsControl) {

@@ -27,7 +27,7 @@ func Scan(file string, data []byte) []diag.Diagnostic {
 		if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
 			return d.out.Diags
 		} else if err != nil {
-			d.malformed(0, "the file is no valid YAML: "+err.Error())
+			d.malformed(0, "the file is no valid YAML: "+said(err))
 			return d.out.Diags
 		}
 		if over := checkLimits(&doc); over != nil {

@@ -182,7 +182,7 @@ func tagged(n *yaml.Node) (any, error) {
 		}
 	}
 	if !ok {
-		return nil, unreadable(n, "%q is no %s", n.Value, tag)
+		return nil, unreadable(n, "a value with the tag %s is none", tag)
 	}
 	return v, nil
 }
@@ -194,7 +194,7 @@ func number(n *yaml.Node, v any) (any, error) {
 		return float64(v), nil
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, unreadable(n, "%s is no number in JSON", n.Value)
+			return nil, unreadable(n, "a value is no number in JSON: it is infinite, or .nan")
 		}
 		if whole, err := strconv.ParseInt(strconv.FormatFloat(v, 'f', -1, 64), 10, 64); err == nil {
 			return whole, nil

@@ -422,3 +422,24 @@ func (s scenario) clusters(t *testing.T) []string {
 	}
 	return names
 }
+
+// TestARuleThatIsNewTakesNothingAway plans a source of which an earlier version published a
+// policy that this one refuses: it looks as if it never had been sound.
+func TestARuleThatIsNewTakesNothingAway(t *testing.T) {
+	const policy = "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: %s, namespace: shop}\nspec:\n" +
+		"  resourceSelectors: [{apiVersion: v1, kind: ConfigMap, name: %[1]s}]\n  placement: {}\n"
+	source := map[string][]byte{
+		"clusters.yaml": []byte("apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: eu}\nspec: {syncMode: Pull}\n"),
+		"a.yaml":        fmt.Appendf(nil, policy, "a"), "b.yaml": fmt.Appendf(nil, policy, "b"),
+		"objects.yaml": []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shop}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b, namespace: shop}\n"),
+	}
+	then, _ := scenario{source: source}.plan(t, nil, asWritten)
+	refused := maps.Clone(source)
+	refused["a.yaml"] = []byte(strings.Replace(string(source["a.yaml"]), "spec:", "spec:\n  refused: by this version", 1))
+	now := load(t, snapshot("head", refused, asWritten), nil, nil)
+	in := published(t, plan.Input{Source: now, Medium: plan.Branch, LastGood: map[string]render.Source{}, Published: map[string]tree.Published{}}, then)
+	p := build(t, in, snapshot("head", refused, asWritten))
+	if c := p.Clusters[0]; c.Held == nil || !strings.Contains(c.Held.Reason, "cannot be read") {
+		t.Errorf("cluster %s is held for %v", c.Name, c.Held)
+	}
+}

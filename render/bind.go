@@ -1,0 +1,153 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources"
+)
+
+// PathAnnotation on a Cluster binds a directory of the source to it.
+const PathAnnotation = "waybill.dev/path"
+
+// bind moves the objects of cluster-bound directories out of Objects. Policies
+// and clusters stay: they are judged wherever they stand.
+func (l *loader) bind() error {
+	bound, err := l.directories()
+	if err != nil || len(bound) == 0 {
+		return err
+	}
+	kept := l.src.Objects[:0:0]
+	for _, o := range l.src.Objects {
+		switch cluster, ok := boundTo(bound, o.Pos().File); {
+		case !ok || IsPolicyGroup(o.Ref().Group):
+			kept = append(kept, o)
+		case cluster != "":
+			l.src.Bound[cluster] = append(l.src.Bound[cluster], o)
+		}
+	}
+	l.src.Objects = kept
+	return nil
+}
+
+// boundTo returns whose directory a file is in: the innermost counts.
+func boundTo(bound map[string]string, file string) (cluster string, ok bool) {
+	for dir := path.Dir(file); dir != "." && !ok; dir = path.Dir(dir) {
+		cluster, ok = bound[dir]
+	}
+	return cluster, ok
+}
+
+// directories returns the directories that Clusters are bound to, with their clusters.
+// One that several ask for is nobody's: whose it is meant to be is not for us to say, and
+// what is in it stays where it was.
+func (l *loader) directories() (map[string]string, error) {
+	bound, first := map[string]string{}, map[string]*object.Object{}
+	for _, o := range l.clusters() {
+		dir, err := l.directory(o)
+		if err != nil {
+			return nil, err
+		}
+		if dir == "" {
+			continue
+		}
+		a := first[dir]
+		if a == nil {
+			bound[dir], first[dir] = o.Ref().Name, o
+			continue
+		}
+		if a.Ref() == o.Ref() {
+			continue
+		}
+		bound[dir] = ""
+		l.report("path-taken", diag.Error, o.FieldPos([]any{"metadata", "annotations", PathAnnotation}),
+			fmt.Sprintf("Cluster %s is bound to %s, and so is Cluster %s at %s", o.Ref().Name, dir, a.Ref().Name, a.Pos()),
+			"give each a directory of its own; until then what is in it stays as it was last published")
+		l.breaksBelow(dir)
+	}
+	return bound, nil
+}
+
+// clusters lists the Clusters of the source and of what cannot be read, in the order of
+// their places.
+func (l *loader) clusters() []*object.Object {
+	all := slices.Concat(l.inherited, l.src.Objects)
+	all = slices.DeleteFunc(all, func(o *object.Object) bool { return o.Ref().Kind != "Cluster" || o.Ref().Group != "cluster.karmada.io" })
+	slices.SortStableFunc(all, func(a, b *object.Object) int {
+		return cmp.Or(cmp.Compare(a.Pos().File, b.Pos().File), cmp.Compare(a.Pos().Line, b.Pos().Line), a.Ref().Compare(b.Ref()))
+	})
+	return all
+}
+
+// directory returns the directory that a Cluster is bound to; empty for none. While it
+// names what can be none, the one that it named before counts.
+func (l *loader) directory(cluster *object.Object) (string, error) {
+	asked := cluster.Annotations()[PathAnnotation]
+	wrong := pathProblem(asked)
+	if wrong == "" {
+		return trimmed(asked), nil
+	}
+	l.report("bad-path", diag.Error, cluster.FieldPos([]any{"metadata", "annotations", PathAnnotation}),
+		fmt.Sprintf("Cluster %s: %s is %q, %s", cluster.Ref().Name, PathAnnotation, asked, wrong),
+		"name a folder below the root of the source, such as clusters/"+cluster.Ref().Name)
+	file := cluster.Pos().File
+	l.breaks(file)
+	s, f, ok := l.earlier(file)
+	if !ok {
+		return "", nil
+	}
+	d, err := l.decode(s, f)
+	if err != nil {
+		return "", fmt.Errorf("reading what %s was: %w", file, err)
+	}
+	for _, o := range d.Objects {
+		if was := o.Annotations()[PathAnnotation]; o.Ref() == cluster.Ref() && pathProblem(was) == "" {
+			return trimmed(was), nil
+		}
+	}
+	return "", nil
+}
+
+// pathProblem says why nothing can be bound by a path; "" if it can.
+func pathProblem(asked string) string {
+	switch dir := path.Clean(asked); {
+	case asked == "":
+		return ""
+	case path.IsAbs(asked):
+		return "which begins with a slash"
+	case dir == ".":
+		return "which is all of the source"
+	case dir == ".." || strings.HasPrefix(dir, "../"):
+		return "which leads out of the source"
+	}
+	return ""
+}
+
+// trimmed returns a path in one spelling; empty for none.
+func trimmed(asked string) string {
+	if asked == "" {
+		return ""
+	}
+	return path.Clean(asked)
+}
+
+// earlier returns the snapshot in which a file was sound last, if it was there.
+func (l *loader) earlier(file string) (sources.Snapshot, sources.File, bool) {
+	if l.with.Earlier == nil {
+		return nil, sources.File{}, false
+	}
+	s, ok := l.with.Earlier(written(file))
+	if !ok {
+		return nil, sources.File{}, false
+	}
+	i := slices.IndexFunc(s.Files(), func(f sources.File) bool { return f.Path == file && f.Kind == sources.Regular })
+	if i < 0 {
+		return nil, sources.File{}, false
+	}
+	return s, s.Files()[i], true
+}

@@ -1,0 +1,270 @@
+package render
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources"
+)
+
+// uses is what the kustomizations of a source use.
+type uses struct {
+	files   map[string]bool
+	folders map[string]bool
+	by      map[string][]string // the folders, by those that use them
+	apart   map[string]bool     // folders that are never built by themselves
+	// mayFiles and mayFolders are what those may use that cannot be read.
+	mayFiles, mayFolders map[string]bool
+	// unread are the folders of kustomizations that cannot be read. Of those that are
+	// unknown as well it is not known what they were, and any file of theirs may be used.
+	unread, unknown map[string]bool
+}
+
+// kustomize takes what belongs to a kustomization out of Objects, and returns the
+// folders of the kustomizations that none uses: the roots.
+func (l *loader) kustomize() (roots []string, err error) {
+	u := uses{
+		files: map[string]bool{}, folders: map[string]bool{}, by: map[string][]string{}, apart: map[string]bool{},
+		mayFiles: map[string]bool{}, mayFolders: map[string]bool{}, unread: map[string]bool{}, unknown: map[string]bool{},
+	}
+	for _, dir := range sortedKeys(l.kustomizations) {
+		if !l.wanted(sources.File{Path: path.Join(dir, "kustomization.yaml")}) {
+			delete(l.kustomizations, dir)
+		}
+	}
+	for _, dir := range sortedKeys(l.kustomizations) {
+		if err := l.references(&u, dir); err != nil {
+			return nil, err
+		}
+	}
+	l.takeOut(func(file string) bool {
+		isTheirs := u.files[file] || u.mayFiles[file] || len(u.unknown) > 0 && u.unknown[l.around(file)]
+		return isTheirs && l.kustomizations[folderOf(file)] != file
+	})
+	l.withhold(&u)
+	return l.rootsOf(&u), nil
+}
+
+// rootsOf returns the folders of the kustomizations that none uses. What is unread is
+// built, for that says why. Of those that use each other in a circle none would be a root,
+// and nobody would say so: one of them is built for that, and all stay as they were.
+func (l *loader) rootsOf(u *uses) (roots []string) {
+	reached := map[string]bool{}
+	var reach func(dir string)
+	reach = func(dir string) {
+		if !reached[dir] {
+			reached[dir] = true
+			for _, used := range u.by[dir] {
+				reach(used)
+			}
+		}
+	}
+	dirs := sortedKeys(l.kustomizations)
+	for _, dir := range dirs {
+		may := u.mayFolders[dir] && !u.unread[dir]
+		if !may && !u.apart[dir] && !u.folders[dir] {
+			roots = append(roots, dir)
+		}
+		if may || u.apart[dir] || !u.folders[dir] {
+			reach(dir)
+		}
+	}
+	circles := slices.DeleteFunc(dirs, func(dir string) bool { return reached[dir] })
+	for _, dir := range circles {
+		l.breaks(l.kustomizations[dir])
+		if !reached[dir] {
+			roots = append(roots, dir)
+			reach(dir)
+		}
+	}
+	return roots
+}
+
+// withhold notes as broken what would be delivered by itself if it were sure that no
+// kustomization uses it: it stays as it was.
+func (l *loader) withhold(u *uses) {
+	for _, f := range l.snapshot.Files() {
+		if u.mayFiles[f.Path] && !u.files[f.Path] && !u.unknown[l.around(f.Path)] && isManifestName(f.Path) {
+			l.breaks(f.Path)
+		}
+	}
+	for _, dir := range sortedKeys(u.mayFolders) {
+		if file, ok := l.kustomizations[dir]; ok && !u.folders[dir] {
+			l.breaks(file)
+		}
+	}
+	for _, dir := range sortedKeys(u.unknown) {
+		l.breaksBelow(path.Clean(dir))
+	}
+}
+
+// around returns the folder of the innermost kustomization around a file; that of the
+// source if there is none.
+func (l *loader) around(file string) string {
+	dir := folderOf(file)
+	for dir != "" && l.kustomizations[dir] == "" {
+		dir = folderOf(dir)
+	}
+	return dir
+}
+
+// folderOf returns the folder of a path; empty for the source itself.
+func folderOf(p string) string {
+	if dir := path.Dir(p); dir != "." {
+		return dir
+	}
+	return ""
+}
+
+// references is what a kustomization may use.
+type references struct {
+	component bool // it is a Component, which is built only as part of others
+	files     []string
+	folders   []string // of other kustomizations
+}
+
+// references adds what the kustomization of a folder uses. Where it cannot be read,
+// building the root says what is wrong with it.
+func (l *loader) references(u *uses, dir string) error {
+	file := l.kustomizations[dir]
+	var data []byte
+	if !l.linked[dir] {
+		var err error
+		if data, err = l.snapshot.ReadFile(file); err != nil {
+			return fmt.Errorf("reading %s: %w", file, err)
+		}
+		if k, ok := parseReferences(file, data); ok {
+			l.listCharts(path.Dir(file), data)
+			u.add(dir, k)
+			return nil
+		}
+	}
+	u.unread[dir] = true
+	l.breaks(file)
+	k, known, err := l.wasReferences(file)
+	if err != nil {
+		return err
+	}
+	u.add(dir, k)
+	u.mayAdd(dir, words(data))
+	if !known {
+		u.unknown[dir] = true
+	}
+	if l.linked[dir] {
+		l.linkedAt(u, dir)
+	}
+	return nil
+}
+
+// linkedAt adds what a kustomization may use that is a link, about which somebody was
+// told: all that is below it, if nothing is known.
+func (l *loader) linkedAt(u *uses, dir string) {
+	u.apart[dir] = true
+	for other := range l.kustomizations {
+		if u.unknown[dir] && other != dir && (dir == "" || strings.HasPrefix(other, dir+"/")) {
+			u.mayFolders[other], u.unknown[other] = true, true
+		}
+	}
+}
+
+// add adds what the kustomization of a folder uses.
+func (u *uses) add(dir string, k references) {
+	if k.component {
+		u.apart[dir] = true
+	}
+	u.by[dir] = mark(u.files, u.folders, dir, k)
+}
+
+// mayAdd adds what the kustomization of a folder may use.
+func (u *uses) mayAdd(dir string, words []string) {
+	mark(u.mayFiles, u.mayFolders, dir, references{files: words, folders: words})
+}
+
+// mark adds what a kustomization uses, and returns the folders.
+func mark(files, folders map[string]bool, dir string, k references) (used []string) {
+	for _, ref := range k.files {
+		files[path.Join(dir, ref)] = true
+	}
+	for _, ref := range k.folders {
+		target := path.Join(dir, ref)
+		if target == "." {
+			target = ""
+		}
+		if target != dir {
+			folders[target] = true
+			used = append(used, target)
+		}
+	}
+	return used
+}
+
+// valueFields are the fields of a kustomization whose strings name no folder, whatever
+// folders are called as they say: a namespace, say. Of resources, bases, components,
+// generators, transformers and validators they may, and of a field that is none: it was
+// meant to be one of those, and nothing is built until it is.
+var valueFields = []string{
+	"apiVersion", "kind", "metadata", "openapi", "namePrefix", "nameSuffix", "namespace", "commonLabels", "labels", "commonAnnotations",
+	"patchesStrategicMerge", "patchesJson6902", "patches", "images", "imageTags", "replacements", "replicas", "vars", "sortOptions", "crds",
+	"configMapGenerator", "secretGenerator", "generatorOptions", "helmGlobals", "helmCharts", "helmChartInflationGenerator", "configurations",
+	"buildMetadata", "inventory", "configMapGeneratorOptions",
+}
+
+// parseReferences returns the strings of a kustomization that may name a file or a
+// folder: for a file those of every list and map in it. A string that names nothing there
+// is no matter. It reports false if the file cannot be read, or says nothing.
+func parseReferences(file string, data []byte) (references, bool) {
+	var content map[string]any
+	if len(data) > object.MaxFile || len(object.Scan(file, data)) > 0 || sigsyaml.Unmarshal(data, &content) != nil || len(content) == 0 {
+		return references{}, false
+	}
+	out := references{component: content["kind"] == "Component"}
+	for field, v := range content {
+		in := stringsIn(v, nil)
+		out.files = append(out.files, in...)
+		if !slices.Contains(valueFields, field) {
+			out.folders = append(out.folders, in...)
+		}
+	}
+	return out, true
+}
+
+// stringsIn adds the strings in a value that may be a path to those given. Generators
+// write key=file.
+func stringsIn(v any, to []string) []string {
+	switch v := v.(type) {
+	case string:
+		if _, behind, isPair := strings.Cut(v, "="); isPair {
+			to = stringsIn(behind, to)
+		}
+		if v != "" && len(v) < 4096 && !strings.Contains(v, "\n") && !path.IsAbs(v) {
+			to = append(to, v)
+		}
+	case []any:
+		for _, e := range v {
+			to = stringsIn(e, to)
+		}
+	case map[string]any:
+		for _, e := range v {
+			to = stringsIn(e, to)
+		}
+	}
+	return to
+}
+
+// words returns what may be a path in a text that cannot be read.
+func words(data []byte) []string {
+	var to []string
+	between := func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("\"'[]{},;", r)
+	}
+	for word := range strings.FieldsFuncSeq(string(data), between) {
+		to = stringsIn(strings.Trim(word, ":"), to)
+	}
+	return to
+}
