@@ -146,7 +146,7 @@ func TestTwoPublishersLoseNothing(t *testing.T) {
 	for n := range 2 {
 		wg.Go(func() {
 			for i := n; i < len(commits); i += 2 {
-				out, err := waybill(t, []string{"WAYBILL_PASSWORD=hunter2"}, "publish", src, "--rev", commits[i], "--to", url, "-o", "json").CombinedOutput()
+				out, err := waybill(t, []string{"WAYBILL_PASSWORD=hunter2"}, "publish", src, "--rollback", "--rev", commits[i], "--to", url, "-o", "json").CombinedOutput()
 				if err != nil {
 					t.Errorf("publisher %d: %v\n%s", n, err, out)
 					return
@@ -184,13 +184,13 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))
 	start := time.Now()
-	if out, err := waybill(t, nil, "publish", src, "--rev", commits[0], "--to", dir).CombinedOutput(); err != nil {
+	if out, err := waybill(t, nil, "publish", src, "--rollback", "--rev", commits[0], "--to", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	whole := time.Since(start)
 	killed := 0
 	for i := range 40 {
-		cmd := waybill(t, nil, "publish", src, "--rev", commits[i%2], "--to", dir)
+		cmd := waybill(t, nil, "publish", src, "--rollback", "--rev", commits[i%2], "--to", dir)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +207,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	if killed < 10 {
 		t.Errorf("only %d of 40 were killed on the way", killed)
 	}
-	out, err := waybill(t, nil, "publish", src, "--rev", commits[1], "--to", dir).CombinedOutput()
+	out, err := waybill(t, nil, "publish", src, "--rollback", "--rev", commits[1], "--to", dir).CombinedOutput()
 	if err != nil {
 		t.Fatalf("the run after the kills: %v\n%s", err, out)
 	}
@@ -231,7 +231,7 @@ func TestAPublicationWithNothingToDoTidiesUp(t *testing.T) {
 	src, commits := source(t, bench.Shape{Clusters: 2, Templates: 4, Regions: 1, Overridden: 20}, 1)
 	dir := bare(t)
 	for range 2 {
-		if out, err := waybill(t, nil, "publish", src, "--rev", commits[0], "--to", dir).CombinedOutput(); err != nil {
+		if out, err := waybill(t, nil, "publish", src, "--rollback", "--rev", commits[0], "--to", dir).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		lock := filepath.Join(dir, "refs/heads/waybill/cluster/c0000.lock")
@@ -250,7 +250,7 @@ func TestAPublicationWithNothingToDoTidiesUp(t *testing.T) {
 func TestAPushOfSomebodyElseIsPlannedAgain(t *testing.T) {
 	src, commits := source(t, bench.Shape{Clusters: 3, Templates: 10, Regions: 1, Overridden: 20}, 6)
 	dir := bare(t)
-	if out, err := waybill(t, nil, "publish", src, "--rev", commits[0], "--to", dir).CombinedOutput(); err != nil {
+	if out, err := waybill(t, nil, "publish", src, "--rollback", "--rev", commits[0], "--to", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	clone := t.TempDir()
@@ -276,14 +276,14 @@ func TestAPushOfSomebodyElseIsPlannedAgain(t *testing.T) {
 		}
 	})
 	for i := 0; landed.Load() < 3 && i < 300; i++ {
-		if out, err := waybill(t, nil, "publish", src, "--rev", commits[i%len(commits)], "--to", dir).CombinedOutput(); err != nil && !bytes.Contains(out, []byte("lost races")) {
+		if out, err := waybill(t, nil, "publish", src, "--rollback", "--rev", commits[i%len(commits)], "--to", dir).CombinedOutput(); err != nil && !bytes.Contains(out, []byte("lost races")) {
 			t.Errorf("%v\n%s", err, out)
 		}
 		time.Sleep(time.Duration(i%5) * 100 * time.Millisecond) // or git, slower, would never get its turn
 	}
 	close(stop)
 	wg.Wait()
-	if out, err := waybill(t, nil, "publish", src, "--rev", commits[5], "--to", dir).CombinedOutput(); err != nil {
+	if out, err := waybill(t, nil, "publish", src, "--rollback", "--rev", commits[5], "--to", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	git(t, dir, "fsck", "--strict")
