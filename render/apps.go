@@ -72,15 +72,16 @@ func (l *loader) build(ctx context.Context, roots []string) error {
 	return nil
 }
 
-// takeOut takes files out of what was read, with all that was said of them. How the
-// source is to be read is said by itself, wherever it stands.
+// takeOut takes files out of what was read, with all that was said of them, but that they
+// are links, which nobody follows. How the source is to be read is said by itself, wherever
+// it stands.
 func (l *loader) takeOut(theirs func(file string) bool) {
 	isTheirs := func(file string) bool {
 		return file != "" && file != ConfigFile && file != IgnoreFile && file != lock.FileName && theirs(file)
 	}
 	l.src.Objects = slices.DeleteFunc(l.src.Objects, func(o *object.Object) bool { return isTheirs(o.Pos().File) })
 	l.src.Broken = slices.DeleteFunc(l.src.Broken, func(b Broken) bool { return isTheirs(b.Path) || b.Dir && isTheirs(b.Path+"/") })
-	l.src.Diags = slices.DeleteFunc(l.src.Diags, func(d diag.Diagnostic) bool { return isTheirs(d.Pos.File) })
+	l.src.Diags = slices.DeleteFunc(l.src.Diags, func(d diag.Diagnostic) bool { return d.Code != "symlink" && isTheirs(d.Pos.File) })
 }
 
 func sortedKeys[V any](m map[string]V) []string {

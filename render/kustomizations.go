@@ -43,12 +43,26 @@ func (l *loader) kustomize() (roots []string, err error) {
 			return nil, err
 		}
 	}
+	l.links(&u)
 	l.takeOut(func(file string) bool {
 		isTheirs := u.files[file] || u.mayFiles[file] || len(u.unknown) > 0 && u.unknown[l.around(file)]
 		return isTheirs && l.kustomizations[folderOf(file)] != file
 	})
 	l.withhold(&u)
 	return l.rootsOf(&u), nil
+}
+
+// links notes the folders of kustomizations in which a link is used. It is not followed, so
+// that the build fails; what it leads to is likely beside it, and not to be delivered by
+// itself.
+func (l *loader) links(u *uses) {
+	for _, f := range l.snapshot.Files() {
+		if f.Kind == sources.Symlink && u.files[f.Path] {
+			if dir := l.around(f.Path); l.kustomizations[dir] != "" {
+				u.unknown[dir] = true
+			}
+		}
+	}
 }
 
 // rootsOf returns the folders of the kustomizations that none uses. What is unread is
