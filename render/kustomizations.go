@@ -253,11 +253,15 @@ func parseReferences(file string, data []byte) (references, bool) {
 func stringsIn(v any, to []string) []string {
 	switch v := v.(type) {
 	case string:
-		if _, behind, isPair := strings.Cut(v, "="); isPair {
-			to = stringsIn(behind, to)
+		const longest = 4096
+		if len(v) >= longest || strings.Contains(v, "\n") {
+			return to
 		}
-		if v != "" && len(v) < 4096 && !strings.Contains(v, "\n") && !path.IsAbs(v) {
-			to = append(to, v)
+		_, behind, _ := strings.Cut(v, "=")
+		for _, p := range []string{v, behind} {
+			if p != "" && !path.IsAbs(p) {
+				to = append(to, p)
+			}
 		}
 	case []any:
 		for _, e := range v {

@@ -62,7 +62,6 @@ func Build(in Input) Plan {
 	b.decide()
 	b.write()
 	b.layOut()
-	b.settle()
 	b.remember()
 	return b.finish()
 }
@@ -218,16 +217,20 @@ func digest(clusters []karmada.Cluster) string {
 
 func (b *builder) report(ds ...diag.Diagnostic) { b.plan.Diags = append(b.plan.Diags, ds...) }
 
-// layOut makes each cluster's tree and holds it against the published one.
+// layOut makes each cluster's tree and holds it against the published one. What held
+// clusters are allowed to lose is laid out as it was decided.
 func (b *builder) layOut() {
 	b.plan.Clusters = b.trees()
 	b.detached()
-	b.release()
-	for i := range b.plan.Clusters {
-		if c := &b.plan.Clusters[i]; b.in.Held[c.Name] != "" {
-			c.Held = &Hold{Reason: b.in.Held[c.Name]}
+	decided, out := slices.Clone(b.plan.Clusters), b.out
+	waits := b.settle()
+	if b.release() && b.in.Allow != AllowAll { // with that nothing waited
+		for i := range decided {
+			decided[i].Held = nil
 		}
+		b.plan.Clusters, b.out, waits = decided, out, nil
 	}
+	b.report(waits...)
 }
 
 // trees makes each cluster's tree and has the guard judge it.
@@ -249,7 +252,10 @@ func (b *builder) trees() []Cluster {
 			groups[key] = cp
 		}
 		cp.Name = c.Name
-		if b.in.Medium == Branch {
+		switch reason := b.in.Held[c.Name]; {
+		case reason != "":
+			cp.Held = &Hold{Reason: reason}
+		case b.in.Medium == Branch:
 			cp.Held = g.judge(&cp, before)
 		}
 		b.plan.Stats.Placed += cp.Objects
@@ -313,38 +319,6 @@ func (b *builder) registered() *files.Folder {
 	return folder
 }
 
-// carriedOut lists the bindings to remember: a decision that moves or scales
-// something in a held cluster is not carried out there, so that the one before it
-// stays the previous decision.
-func (b *builder) carriedOut(held map[string]string) []*karmada.ResourceBinding {
-	old := b.in.State.Bindings
-	var bindings []*karmada.ResourceBinding
-	decided := make(map[object.Ref]bool, len(b.plan.Decisions))
-	for i := range b.plan.Decisions {
-		bound := b.plan.Decisions[i].Binding
-		if bound == nil {
-			continue
-		}
-		ref := b.plan.Decisions[i].Template.Ref()
-		decided[ref] = true
-		if before := old[ref]; b.out.stays[ref] || before != nil && differsIn(held, before, bound) {
-			bound = before
-		}
-		if bound != nil {
-			bindings = append(bindings, bound)
-		}
-	}
-	for ref, before := range old {
-		if !decided[ref] && (b.out.stays[ref] || differsIn(held, before, &karmada.ResourceBinding{})) {
-			bindings = append(bindings, before)
-		}
-	}
-	slices.SortFunc(bindings, func(x, y *karmada.ResourceBinding) int {
-		return state.TemplateRef(x).Compare(state.TemplateRef(y))
-	})
-	return bindings
-}
-
 // differsIn reports whether two bindings of a template give a held cluster
 // something else.
 func differsIn(held map[string]string, before, after *karmada.ResourceBinding) bool {
@@ -356,15 +330,6 @@ func differsIn(held map[string]string, before, after *karmada.ResourceBinding) b
 		}
 	}
 	return false
-}
-
-// sends reports whether a binding, or nil, sends its template to a cluster.
-func sends(b *karmada.ResourceBinding, cluster string) bool {
-	if b == nil {
-		return false
-	}
-	_, sends := reach(b, cluster)
-	return sends
 }
 
 // reach reports whether a binding sends its template to a cluster, itself or

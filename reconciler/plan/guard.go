@@ -158,16 +158,16 @@ func removals(clusters []Cluster) string {
 }
 
 // release lifts the holds that the input or the source commit allows, and reports
-// the others.
-func (b *builder) release() {
+// the others. It reports whether they are allowed.
+func (b *builder) release() (allowed bool) {
 	b.plan.Removals = removals(b.plan.Clusters)
 	if b.plan.Removals == "" {
-		return
+		return false
 	}
-	allowed := b.in.Allow == AllowAll || b.in.Allow == b.plan.Removals || slices.Contains(trailers(b.in.Source.Revision.Message, AllowTrailer), b.plan.Removals)
+	allowed = b.in.Allow == AllowAll || b.in.Allow == b.plan.Removals || slices.Contains(trailers(b.in.Source.Revision.Message, AllowTrailer), b.plan.Removals)
 	for i := range b.plan.Clusters {
 		c := &b.plan.Clusters[i]
-		if c.Held == nil {
+		if c.Held == nil || b.in.Held[c.Name] != "" {
 			continue
 		}
 		d := diag.Diagnostic{
@@ -186,6 +186,7 @@ func (b *builder) release() {
 	if allowed {
 		b.plan.Removals = ""
 	}
+	return allowed
 }
 
 // examples prints the first removals with their causes.

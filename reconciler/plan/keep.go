@@ -58,6 +58,16 @@ func (w *writer) keepUnbound(ref int32) {
 	}
 }
 
+// keepUnplaced leaves what stays and is no template, because a held cluster's own directory
+// has it now, in the clusters that it comes from.
+func (w *writer) keepUnplaced() {
+	for _, r := range slices.SortedFunc(maps.Keys(w.stays), object.Ref.Compare) {
+		if w.byRef[r] == nil {
+			w.keepUnbound(w.ref(r))
+		}
+	}
+}
+
 // keepDependencies leaves what a template that is left where it is has pulled along, where
 // it is.
 func (w *writer) keepDependencies() {
@@ -69,11 +79,14 @@ func (w *writer) keepDependencies() {
 		needed := w.pulledBefore(func(s karmada.BindingSnapshot) bool {
 			return s.Namespace == t.object.Ref().Namespace && s.Name == name
 		})
-		for _, dep := range needed {
-			ref := w.ref(dep.object.Ref())
-			for i, c := range w.fleet.Clusters() {
-				if w.published(t.object.Ref(), c.Name) != nil && !w.has(i, dep.object.Ref()) {
-					w.keepPublished(ref, i)
+		for i, c := range w.fleet.Clusters() {
+			if len(needed) == 0 || w.published(t.object.Ref(), c.Name) == nil {
+				continue
+			}
+			have := w.held(i)
+			for _, dep := range needed {
+				if !have[dep.object.Ref()] {
+					w.keepPublished(w.ref(dep.object.Ref()), i)
 				}
 			}
 		}

@@ -3,50 +3,108 @@ package plan
 import (
 	"slices"
 
+	"github.com/waybill-dev/waybill/policies/fleet"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
-// settle leaves where they are the templates of which held clusters would have to take a
+// maxSettling is how often clusters are laid out again because some are held. Each time
+// something more stays, and few clusters are held for that.
+const maxSettling = 8
+
+// settle leaves where they are the objects of which held clusters would have to take a
 // part: what moves to a cluster that is not published would be nowhere, and what is
 // divided would run with fewer replicas than it asks for. The clusters that are not held
-// are written again with these as they were; the state remembers the decisions before.
-func (b *builder) settle() {
-	held := map[string]bool{}
-	for _, c := range b.plan.Clusters {
-		if c.Held != nil {
-			held[c.Name] = true
-		}
-	}
-	if len(held) == 0 {
-		return
-	}
+// are written again with these as they were, which may hold some more. It returns what is
+// to be said of it.
+func (b *builder) settle() []diag.Diagnostic {
 	stays := map[object.Ref]bool{}
 	var names []string
-	for _, t := range b.templates {
-		if before := b.in.State.Bindings[t.object.Ref()]; !b.out.stays[t.object.Ref()] && before != nil && t.waitsFor(held, before) {
-			stays[t.object.Ref()] = true
-			names = append(names, t.object.Ref().String())
+	for range maxSettling {
+		held := b.heldNow()
+		if len(held) == 0 {
+			return nil
+		}
+		more := b.waiting(held, stays)
+		if len(more) == 0 {
+			break
+		}
+		for _, r := range more {
+			stays[r] = true
+			names = append(names, r.String())
+		}
+		b.writeAgain(stays)
+		for i, c := range b.trees() {
+			if b.plan.Clusters[i].Held == nil {
+				b.plan.Clusters[i] = c
+			}
 		}
 	}
-	if len(stays) == 0 {
-		return
+	if len(names) == 0 {
+		return nil
 	}
-	said := len(b.plan.Diags)
-	b.out = newWriter(b)
-	b.out.stays = stays
-	b.write()
-	b.plan.Diags = b.plan.Diags[:said] // it has been said
-	for i, c := range b.trees() {
-		if b.plan.Clusters[i].Held == nil {
-			b.plan.Clusters[i] = c
-		}
-	}
-	b.report(diag.Diagnostic{
+	return []diag.Diagnostic{{
 		Code: "waits-for-held", Severity: diag.Warning,
 		Message: list(names) + " stay as they are in every cluster: a held cluster would have to take its part of them first",
 		Hint:    "release the held clusters",
+	}}
+}
+
+// heldNow returns the clusters that are not published, whatever is allowed.
+func (b *builder) heldNow() map[string]bool {
+	held := map[string]bool{}
+	for _, c := range b.plan.Clusters {
+		if c.Held != nil && (b.in.Allow != AllowAll || b.in.Held[c.Name] != "") {
+			held[c.Name] = true
+		}
+	}
+	return held
+}
+
+// writeAgain writes all clusters anew, with what stays as it was. What there is to say has
+// been said.
+func (b *builder) writeAgain(stays map[object.Ref]bool) {
+	said := len(b.plan.Diags)
+	b.out = newWriter(b)
+	for r := range stays {
+		b.out.stays[r] = true
+	}
+	b.write()
+	b.plan.Diags = b.plan.Diags[:said]
+}
+
+// waiting lists what cannot go on while clusters are held, and does not stay yet:
+// templates, and what a held cluster's own directory has and its branch has not.
+func (b *builder) waiting(held map[string]bool, stays map[object.Ref]bool) []object.Ref {
+	var refs []object.Ref
+	for _, t := range b.templates {
+		r := t.object.Ref()
+		if stays[r] || b.out.stays[r] {
+			continue
+		}
+		before := b.in.State.Bindings[r]
+		if t.waitsFor(held, before) && (before != nil || b.isFree(r, held)) {
+			refs = append(refs, r)
+		}
+	}
+	for _, c := range b.fleet.Clusters() {
+		if !held[c.Name] {
+			continue
+		}
+		for _, o := range b.bound[c.Name] {
+			if r := o.Ref(); !stays[r] && b.out.published(r, c.Name) == nil && b.isFree(r, held) {
+				refs = append(refs, r)
+			}
+		}
+	}
+	return refs
+}
+
+// isFree reports whether a cluster that is not held has an object.
+func (b *builder) isFree(r object.Ref, held map[string]bool) bool {
+	return slices.ContainsFunc(b.fleet.Clusters(), func(c *fleet.Cluster) bool {
+		return !held[c.Name] && b.out.published(r, c.Name) != nil
 	})
 }
 
@@ -55,20 +113,20 @@ func (b *builder) settle() {
 // another's. What is not waits if it would move: from clusters that all give it up to
 // held ones, or from held ones to clusters that do not have it.
 func (t *template) waitsFor(held map[string]bool, before *karmada.ResourceBinding) bool {
-	var m move
-	for _, c := range t.decision.Targets {
-		was, had := reach(before, c.Name)
-		m.add(held[c.Name], had, true, int64(c.Replicas)-int64(was))
-	}
-	for _, c := range before.Spec.Clusters {
-		if !slices.ContainsFunc(t.decision.Targets, func(now target) bool { return now.Name == c.Name }) {
-			m.add(held[c.Name], true, false, -int64(c.Replicas))
-		}
-	}
-	switch {
-	case len(t.decision.Targets) == 0:
+	if len(t.decision.Targets) == 0 {
 		return false
-	case t.divided():
+	}
+	var m move
+	was := shares(before)
+	for _, c := range t.decision.Targets {
+		replicas, had := was[c.Name]
+		m.add(held[c.Name], had, true, int64(c.Replicas)-int64(replicas))
+		delete(was, c.Name)
+	}
+	for cluster, replicas := range was { // that lose it
+		m.add(held[cluster], true, false, -int64(replicas))
+	}
+	if t.divided() && before != nil {
 		return m.heldGrows || m.heldShrinks && m.freeGrows
 	}
 	return !m.stays && (m.heldGains && !m.freeGains || m.heldLoses && !m.freeLoses)

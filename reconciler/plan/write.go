@@ -47,6 +47,7 @@ type writer struct {
 	used    []map[string]bool          // namespaces with something in them, by the cluster's index
 	kept    map[releaseID][]object.Ref // of releases that could not be rendered
 	stays   map[object.Ref]bool        // what is left where it is, so that its binding is the one before
+	missing map[object.Ref][]string    // clusters that are to have a template and do not
 	unsure  string                     // why it is not known where everything goes; empty: it is
 }
 
@@ -56,7 +57,7 @@ func newWriter(b *builder) *writer {
 	w := &writer{
 		builder: b, blobIDs: map[files.ID]int32{}, index: map[string]int{},
 		matched: map[string][]string{}, numbers: map[*override.Rule]uint32{}, digests: map[*override.Rule]string{}, claimed: map[string]object.Ref{},
-		placed: make([][]placed, len(b.fleet.Clusters())), seals: b.newSealer(), stays: map[object.Ref]bool{},
+		placed: make([][]placed, len(b.fleet.Clusters())), seals: b.newSealer(), stays: map[object.Ref]bool{}, missing: map[object.Ref][]string{},
 	}
 	for i, c := range b.fleet.Clusters() {
 		w.index[c.Name] = i
@@ -81,6 +82,7 @@ func (b *builder) write() {
 	b.out.keepDependencies()
 	b.out.quotas()
 	b.out.bound()
+	b.out.keepUnplaced()
 	b.out.keepReleases()
 	for _, name := range slices.Sorted(maps.Keys(namespaces)) {
 		t := namespaces[name]
@@ -115,6 +117,9 @@ func (w *writer) template(t *template, targets []target) {
 	if w.stays[t.object.Ref()] || o.loses(w.in.State.Bindings[t.object.Ref()]) {
 		w.leave(t)
 		return
+	}
+	if names := o.strangers(w.in.State.Bindings[t.object.Ref()]); len(names) > 0 {
+		w.missing[t.object.Ref()] = names
 	}
 	ref := w.ref(t.object.Ref())
 	for _, p := range o.written {
@@ -184,7 +189,18 @@ func (o *outcome) loses(before *karmada.ResourceBinding) bool {
 	if len(o.missing) == 0 || len(o.written) > 0 || len(o.left) > len(o.missing) {
 		return false
 	}
-	return !slices.ContainsFunc(o.missing, func(c string) bool { return sends(before, c) })
+	return len(o.strangers(before)) == len(o.missing)
+}
+
+// strangers returns the clusters that cannot have the template and did not have it.
+func (o *outcome) strangers(before *karmada.ResourceBinding) []string {
+	var names []string
+	for _, c := range o.missing {
+		if !sends(before, c) {
+			names = append(names, c)
+		}
+	}
+	return names
 }
 
 // tell reports the clusters where a template is held back and where it fails.

@@ -105,7 +105,7 @@ func (c *changer) cluster(cl plan.Cluster, p tree.Published, head files.ID) erro
 func (c *changer) update(branch string, old files.ID, root *files.Folder) {
 	c.updates = append(c.updates, git.Update{
 		Branch: branch, Old: old, Tree: root, Message: c.message,
-		Author: git.Author{Name: authorName, Email: authorEmail}, When: when(c.plan),
+		Author: git.Author{Name: authorName, Email: authorEmail}, When: when(c.plan), Vouches: branch == state.Branch,
 	})
 }
 

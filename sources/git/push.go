@@ -67,12 +67,11 @@ func (r *Repo) push(ctx context.Context, w *refs.Writer, all []move) error {
 }
 
 // stages splits moves for a server that may do some and refuse others: first those that
-// take nothing away, then the rest, then the last, which vouches for all. What moves from
+// take nothing away, then the rest, then those that vouch for the others. What moves from
 // one branch to another is then in both, and not in neither, if the server stops halfway.
 func (r *Repo) stages(ctx context.Context, todo []move) ([][]move, error) {
-	last := len(todo) - 1
-	var gain, lose []move
-	for _, m := range todo[:last] {
+	var gain, lose, vouch []move
+	for _, m := range todo {
 		var was *files.Folder
 		if !m.Old.IsZero() {
 			h, err := r.Commit(ctx, m.Old)
@@ -81,13 +80,16 @@ func (r *Repo) stages(ctx context.Context, todo []move) ([][]move, error) {
 			}
 			was = h.Tree
 		}
-		if removes(was, m.Tree) {
+		switch {
+		case m.Vouches:
+			vouch = append(vouch, m)
+		case removes(was, m.Tree):
 			lose = append(lose, m)
-		} else {
+		default:
 			gain = append(gain, m)
 		}
 	}
-	return slices.DeleteFunc([][]move{gain, lose, todo[last:]}, func(s []move) bool { return len(s) == 0 }), nil
+	return slices.DeleteFunc([][]move{gain, lose, vouch}, func(s []move) bool { return len(s) == 0 }), nil
 }
 
 // removes reports whether a file of one tree is not in the next.

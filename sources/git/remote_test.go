@@ -225,7 +225,7 @@ func TestHooksRefuse(t *testing.T) {
 		if !errors.As(err, &partial) {
 			t.Fatalf("error %v, want a PartialError", err)
 		}
-		if d := cmp.Diff([]string{"a"}, partial.Moved); d != "" { // c, the last, vouches for the others
+		if d := cmp.Diff([]string{"a", "c"}, partial.Moved); d != "" {
 			t.Error(d)
 		}
 		os.Remove(filepath.Join(dir, "hooks", "update"))
@@ -239,9 +239,10 @@ func TestHooksRefuse(t *testing.T) {
 		r := s.open(t, "repo.git", t.TempDir())
 		ids := mustPublish(t, r, update("a", noID, map[string]string{"f": "1", "moves": "x"}), update("b", noID, map[string]string{"f": "1"}), update("state", noID, map[string]string{"moves": "a"}))
 		moved := []Update{
-			update("a", ids[0], map[string]string{"f": "1"}), update("b", ids[1], map[string]string{"f": "1", "moves": "x"}),
-			update("state", ids[2], map[string]string{"moves": "b"}),
+			update("b", ids[1], map[string]string{"f": "1", "moves": "x"}), update("state", ids[2], map[string]string{"moves": "b"}),
+			update("a", ids[0], map[string]string{"f": "1"}),
 		}
+		moved[1].Vouches = true
 		hook(t, dir, "update", onlyB)
 		if _, err := r.Publish(t.Context(), moved); err == nil || !strings.Contains(err.Error(), "b is protected") {
 			t.Errorf("error %v", err)
