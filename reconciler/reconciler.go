@@ -266,8 +266,6 @@ type Result struct {
 	Updates []git.Update // the branches that advanced
 	Heads   []files.ID   // their new heads
 	Diags   []diag.Diagnostic
-
-	before string // the source commit that was published last
 }
 
 // Publish plans the source at rev and writes the plan. A lost race is planned
@@ -293,9 +291,6 @@ func (r *Reconciler) Publish(ctx context.Context, rev string) (Result, error) {
 
 func (r *Reconciler) publishOnce(ctx context.Context, rev string) (Result, error) {
 	res, err := r.DryRun(ctx, rev)
-	if err == nil && len(res.Updates) > 0 {
-		err = r.forward(ctx, res.Plan.Revision.Commit, res.before)
-	}
 	if err != nil {
 		return res, err
 	}
@@ -313,7 +308,7 @@ func (r *Reconciler) DryRun(ctx context.Context, rev string) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	res := Result{before: obs.Input.State.SourceCommit}
+	var res Result
 	if res.Plan, err = r.Build(ctx, &obs); err != nil {
 		return res, err
 	}
@@ -322,7 +317,10 @@ func (r *Reconciler) DryRun(ctx context.Context, rev string) (Result, error) {
 		return res, err //nolint:wrapcheck // it says what
 	}
 	res.Updates, res.Diags = updates, diag.Sort(append(slices.Clone(res.Plan.Diags), diags...))
-	return res, nil
+	if len(updates) > 0 {
+		err = r.forward(ctx, res.Plan.Revision.Commit, obs.Input.State.SourceCommit)
+	}
+	return res, err
 }
 
 // Compare reports what going from the source at base to the snapshot head does to

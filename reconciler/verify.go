@@ -81,7 +81,10 @@ func (r *Reconciler) inputOf(ctx context.Context, head git.Head, branch string) 
 	if err != nil {
 		return plan.Input{}, nil, err //nolint:wrapcheck // the caller says of what
 	}
-	in := plan.Input{Source: src, Medium: plan.Branch, Allow: plan.AllowAll, LastGood: map[string]render.Source{}, Published: map[string]tree.Published{}}
+	in := plan.Input{
+		Source: src, Medium: plan.Branch, Allow: plan.AllowAll, Released: publish.Trailer(head.Message, publish.TrailerReleased) != "",
+		LastGood: map[string]render.Source{}, Published: map[string]tree.Published{},
+	}
 	if at := publish.Trailer(head.Message, publish.TrailerTime); at != "" {
 		if in.Now, err = time.Parse(time.RFC3339, at); err != nil {
 			return plan.Input{}, nil, fmt.Errorf("reading the trailer %s: %w", publish.TrailerTime, err)

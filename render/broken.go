@@ -1,6 +1,9 @@
 package render
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -18,6 +21,22 @@ type Broken struct {
 	// Cluster is the cluster that the object of Ref is bound to by its directory; empty
 	// for one of the whole source.
 	Cluster string
+	// Digest is equal for equal content of Path: what is in it is not new then.
+	Digest string
+}
+
+// digests fills in what the broken parts hold now.
+func (l *loader) digests() {
+	for i := range l.src.Broken {
+		b := &l.src.Broken[i]
+		h := sha256.New()
+		for _, f := range l.snapshot.Files() {
+			if b.Ref == (object.Ref{}) && b.covers(f.Path) || b.Dir && f.Path == b.Path {
+				fmt.Fprintf(h, "%q %d %s\n", f.Path, f.Kind, f.Digest)
+			}
+		}
+		b.Digest = hex.EncodeToString(h.Sum(nil)[:8])
+	}
 }
 
 // String names the part as it is remembered between plans.

@@ -218,16 +218,21 @@ func mark(files, folders map[string]bool, dir string, k references) (used []stri
 	return used
 }
 
-// valueFields are the fields of a kustomization whose strings name no folder, whatever
-// folders are called as they say: a namespace, say. Of resources, bases, components,
-// generators, transformers and validators they may, and of a field that is none: it was
-// meant to be one of those, and nothing is built until it is.
-var valueFields = []string{
-	"apiVersion", "kind", "metadata", "openapi", "namePrefix", "nameSuffix", "namespace", "commonLabels", "labels", "commonAnnotations",
-	"patchesStrategicMerge", "patchesJson6902", "patches", "images", "imageTags", "replacements", "replicas", "vars", "sortOptions", "crds",
-	"configMapGenerator", "secretGenerator", "generatorOptions", "helmGlobals", "helmCharts", "helmChartInflationGenerator", "configurations",
-	"buildMetadata", "inventory", "configMapGeneratorOptions",
-}
+// plainFields are the fields of a kustomization whose strings name no file, whatever files
+// are called as they say: an annotation, say. Those of fileFields may name files, and no
+// folders. Those of resources, bases, components, generators, transformers and validators
+// may name either, and so may those of a field that is none: it was meant to be one of
+// these, and nothing is built until it is.
+var (
+	plainFields = []string{
+		"apiVersion", "kind", "metadata", "namePrefix", "nameSuffix", "namespace", "commonLabels", "labels", "commonAnnotations",
+		"images", "imageTags", "replicas", "vars", "sortOptions", "generatorOptions", "buildMetadata", "inventory",
+	}
+	fileFields = []string{
+		"openapi", "patchesStrategicMerge", "patchesJson6902", "patches", "replacements", "crds", "configurations",
+		"configMapGenerator", "secretGenerator", "configMapGeneratorOptions", "helmGlobals", "helmCharts", "helmChartInflationGenerator",
+	}
+)
 
 // parseReferences returns the strings of a kustomization that may name a file or a
 // folder: for a file those of every list and map in it. A string that names nothing there
@@ -239,9 +244,12 @@ func parseReferences(file string, data []byte) (references, bool) {
 	}
 	out := references{component: content["kind"] == "Component"}
 	for field, v := range content {
+		if slices.Contains(plainFields, field) {
+			continue
+		}
 		in := stringsIn(v, nil)
 		out.files = append(out.files, in...)
-		if !slices.Contains(valueFields, field) {
+		if !slices.Contains(fileFields, field) {
 			out.folders = append(out.folders, in...)
 		}
 	}

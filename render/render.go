@@ -106,6 +106,7 @@ func Load(ctx context.Context, s sources.Snapshot, w With) (Source, error) {
 	for _, objs := range l.src.Bound {
 		l.src.Stats.Objects += len(objs)
 	}
+	l.digests()
 	l.src.Diags = diag.Sort(l.src.Diags)
 	return l.src, nil
 }

@@ -120,7 +120,8 @@
 //     clusters that is the same.
 //   - Affinity groups are tried from the first each time, as Karmada does after a
 //     WorkloadRebalancer. Otherwise Karmada starts at the group used last and never
-//     comes back by itself, which people take for an error.
+//     comes back by itself, which people take for an error. If no group will do, the
+//     error of the one in use decides, so that what runs there stays.
 //   - Karmada weighs scaling down also by clusters that are no longer candidates,
 //     in some versions. Here they have no part: what they had is given out again.
 //   - Clusters without a list of served APIs pass for every kind. Karmada always

@@ -51,6 +51,7 @@ type builder struct {
 	schedulers map[*policies.Propagation]*place.Scheduler
 	placements map[*policies.Propagation]string // as bindings record them
 	out        *writer
+	forgives   bool // removals were allowed
 }
 
 // Build makes the plan. It cannot fail: what is wrong with the input is in Diags.
@@ -74,7 +75,7 @@ func newBuilder(in *Input) *builder {
 	b := &builder{
 		in: in, schedulers: map[*policies.Propagation]*place.Scheduler{}, placements: map[*policies.Propagation]string{},
 		plan:   Plan{Revision: in.Source.Revision, Config: in.Source.Config, Time: in.Now},
-		mender: mender{in: in, missing: map[string]bool{}, lastGood: map[string]string{}, unsound: map[string]map[string]bool{}},
+		mender: mender{in: in, missing: map[string]bool{}, lastGood: map[string]string{}, hidden: map[string]string{}, unsound: map[string]map[string]bool{}},
 		bound:  map[string][]*object.Object{}, definitions: map[groupKind]*template{}, releases: newReleases(in),
 	}
 	b.plan.Diags = append(b.plan.Diags, in.Source.Diags...)
@@ -224,7 +225,8 @@ func (b *builder) layOut() {
 	b.detached()
 	decided, out := slices.Clone(b.plan.Clusters), b.out
 	waits := b.settle()
-	if b.release() && b.in.Allow != AllowAll { // with that nothing waited
+	allowed := b.release()
+	if b.forgives = allowed || b.in.Released; allowed && b.in.Allow != AllowAll { // with that nothing waited
 		for i := range decided {
 			decided[i].Held = nil
 		}
@@ -235,7 +237,7 @@ func (b *builder) layOut() {
 
 // trees makes each cluster's tree and has the guard judge it.
 func (b *builder) trees() []Cluster {
-	g := guard{rules: b.in.Source.Config.Guard, unsure: b.unsure(), moved: b.mender.moved || b.releases.unknown, cause: b.cause, stays: func(r object.Ref) bool { return b.byRef[r] != nil }, seen: map[[2]files.ID]lost{}}
+	g := guard{rules: b.in.Source.Config.Guard, unsure: b.unsure(), moved: b.releases.unknown, hides: b.mender.hides, cause: b.cause, stays: func(r object.Ref) bool { return b.byRef[r] != nil }, seen: map[[2]files.ID]lost{}}
 	trees := tree.NewBuilder()
 	b.out.rank()
 	groups := map[string]Cluster{} // by what is placed
@@ -267,10 +269,7 @@ func (b *builder) trees() []Cluster {
 
 // unsure says why it is not known what clusters should hold; empty where it is.
 func (b *builder) unsure() string {
-	if b.mender.unsure {
-		return "it would change while part of the source cannot be read, and an earlier version of that part is out of reach"
-	}
-	return b.out.unsure
+	return cmp.Or(b.mender.unsure, b.out.unsure)
 }
 
 // detached reports the branches of clusters that are no longer registered. They
@@ -291,7 +290,14 @@ func (b *builder) detached() {
 
 // remember makes the next state.
 func (b *builder) remember() {
-	c := state.Content{LastGood: b.mender.lastGood, Held: map[string]string{}, Clusters: b.in.Memo.clusters(b.registered)}
+	if b.forgives { // what was allowed to go is not waited for any longer
+		for _, part := range b.mender.lost {
+			b.mender.lastGood[part] = ""
+		}
+		b.mender.hidden = nil
+	}
+	b.plan.Released = b.forgives
+	c := state.Content{LastGood: b.mender.lastGood, Hidden: b.mender.hidden, Held: map[string]string{}, Clusters: b.in.Memo.clusters(b.registered)}
 	for _, cl := range b.plan.Clusters {
 		if cl.Held != nil {
 			c.Held[cl.Name] = cl.Held.Reason

@@ -290,7 +290,7 @@ func (b *builder) keep(t *template, why string) {
 	t.decision.Outcome, t.decision.Reason, t.decision.Message = Kept, "SchedulerError", why
 }
 
-// previous returns the clusters of the last decision that t's own policy made.
+// previous returns the clusters of the last decision that a policy made about t.
 func (b *builder) previous(t *template) []target {
 	old := b.in.State.Bindings[t.object.Ref()]
 	if old == nil {

@@ -28,7 +28,8 @@ const ProtectedLabel = "resourcetemplate.karmada.io/deletion-protected"
 // guard holds the clusters whose new tree would do damage (design section 7).
 type guard struct {
 	rules  render.Guard
-	moved  bool                            // what is missing may be in what cannot be read or rendered
+	moved  bool                            // what is missing may be in what cannot be rendered
+	hides  func(object.Ref, string) bool   // a ref that a cluster had may be in what cannot be read
 	unsure string                          // why what is to change is not known; empty: it is
 	cause  func(object.Ref, string) string // why a ref leaves a cluster
 	stays  func(object.Ref) bool           // the source still has it
@@ -58,7 +59,7 @@ func (g *guard) judge(c *Cluster, p tree.Published) *Hold {
 	if l.err != nil {
 		return &Hold{Reason: "what the branch holds cannot be read: " + l.err.Error()}
 	}
-	reason := g.reason(l, c.Objects)
+	reason := g.reason(l, c)
 	if reason == "" {
 		reason = g.unsure
 	}
@@ -73,7 +74,7 @@ func (g *guard) judge(c *Cluster, p tree.Published) *Hold {
 }
 
 // reason applies the rules; "" means that the removals are within them.
-func (g *guard) reason(l lost, after int) string {
+func (g *guard) reason(l lost, c *Cluster) string {
 	limit := max(g.rules.MaxRemoved, l.before*g.rules.MaxRemovedPercent/100)
 	protected := slices.IndexFunc(l.refs, func(r object.Ref) bool { return slices.Contains(g.rules.Protect, r.Kind) })
 	deleted := slices.IndexFunc(l.kept, func(r object.Ref) bool { return !g.stays(r) })
@@ -82,9 +83,10 @@ func (g *guard) reason(l lost, after int) string {
 		return ""
 	case g.unsure != "":
 		return g.unsure
-	case g.moved && slices.ContainsFunc(l.refs, func(r object.Ref) bool { return !g.stays(r) }):
+	case g.moved && slices.ContainsFunc(l.refs, func(r object.Ref) bool { return !g.stays(r) }),
+		slices.ContainsFunc(l.refs, func(r object.Ref) bool { return g.hides(r, c.Name) }):
 		return fmt.Sprintf("it would lose %d of %d objects while part of the source cannot be read or rendered", n, l.before)
-	case after == 0, n == l.before:
+	case c.Objects == 0, n == l.before:
 		return fmt.Sprintf("it would lose all it holds, %d of %d objects", n, l.before)
 	case deleted >= 0:
 		return fmt.Sprintf("it would lose %s, which has the label %s: Always", l.kept[deleted], ProtectedLabel)

@@ -69,9 +69,21 @@ func overridden(t *template, o *object.Object, content map[string]any, rules ove
 		return content, err //nolint:wrapcheck // it names the rule
 	}
 	if err := sameName(o, content); err != nil {
-		return nil, &override.RuleError{Rule: steps[0].Rule, Err: err}
+		return nil, &override.RuleError{Rule: renaming(steps), Err: err}
 	}
 	return content, nil
+}
+
+// renaming returns the rule that changed what an object is called, or the last one.
+func renaming(steps []override.Step) *override.Rule {
+	for _, s := range steps {
+		if slices.ContainsFunc(s.Changes, func(c override.Change) bool {
+			return slices.Contains([]string{"", "/kind", "/apiVersion", "/metadata", "/metadata/name", "/metadata/namespace"}, c.Path)
+		}) {
+			return s.Rule
+		}
+	}
+	return steps[len(steps)-1].Rule
 }
 
 func overrideFailed(t *template, err error) *diag.Diagnostic {

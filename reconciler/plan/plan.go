@@ -94,6 +94,8 @@ type Input struct {
 	// Held are clusters that are held, with the reasons, whatever the guard says: those
 	// of the plan that is rebuilt. A plan of its own leaves it nil.
 	Held map[string]string
+	// Released says that removals were allowed in the plan that is rebuilt.
+	Released bool
 	// Memo remembers what plans before this one made. It changes no result; nil is an
 	// empty one.
 	Memo *Memo
@@ -117,6 +119,8 @@ type Plan struct {
 	FleetDigest string
 	// Removals identifies what the held clusters would lose; empty if none is held.
 	Removals string
+	// Released says that removals were held, and are allowed.
+	Released bool
 	// Scheduled reports that the plan depends on Time, which is Input.Now; RecheckAt
 	// is then the next time at which it may be another, and zero for never.
 	Scheduled bool

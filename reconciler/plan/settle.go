@@ -9,10 +9,6 @@ import (
 	"github.com/waybill-dev/waybill/render/object"
 )
 
-// maxSettling is how often clusters are laid out again because some are held. Each time
-// something more stays, and few clusters are held for that.
-const maxSettling = 8
-
 // settle leaves where they are the objects of which held clusters would have to take a
 // part: what moves to a cluster that is not published would be nowhere, and what is
 // divided would run with fewer replicas than it asks for. The clusters that are not held
@@ -21,7 +17,7 @@ const maxSettling = 8
 func (b *builder) settle() []diag.Diagnostic {
 	stays := map[object.Ref]bool{}
 	var names []string
-	for range maxSettling {
+	for { // each time more stays
 		held := b.heldNow()
 		if len(held) == 0 {
 			return nil
@@ -93,7 +89,7 @@ func (b *builder) waiting(held map[string]bool, stays map[object.Ref]bool) []obj
 			continue
 		}
 		for _, o := range b.bound[c.Name] {
-			if r := o.Ref(); !stays[r] && b.out.published(r, c.Name) == nil && b.isFree(r, held) {
+			if r := o.Ref(); !stays[r] && b.out.published(r, c.Name) == nil && b.leaves(r, held) {
 				refs = append(refs, r)
 			}
 		}
@@ -106,6 +102,16 @@ func (b *builder) isFree(r object.Ref, held map[string]bool) bool {
 	return slices.ContainsFunc(b.fleet.Clusters(), func(c *fleet.Cluster) bool {
 		return !held[c.Name] && b.out.published(r, c.Name) != nil
 	})
+}
+
+// leaves reports whether a cluster that is not held is to lose an object.
+func (b *builder) leaves(r object.Ref, held map[string]bool) bool {
+	for i, c := range b.fleet.Clusters() {
+		if !held[c.Name] && b.out.published(r, c.Name) != nil && !b.out.has(i, r) {
+			return true
+		}
+	}
+	return false
 }
 
 // waitsFor reports whether a decision about t cannot be carried out while clusters are

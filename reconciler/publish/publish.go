@@ -41,6 +41,8 @@ const (
 	// TrailerPrevious is the source commit published before, from which what is
 	// broken in this one is taken.
 	TrailerPrevious = "Previous-Commit"
+	// TrailerReleased is there only if removals were allowed.
+	TrailerReleased = "Removals-Allowed"
 	// TrailerTime is there only if the plan depends on the time.
 	TrailerTime = "Plan-Time"
 )
@@ -115,7 +117,10 @@ func when(p *plan.Plan) time.Time { return p.Revision.When.UTC() }
 // message is the commit message of every branch of a plan.
 func message(p *plan.Plan, before state.State, version string) string {
 	r := p.Revision
-	at := ""
+	at, released := "", ""
+	if p.Released {
+		released = "true"
+	}
 	if p.Scheduled {
 		at = p.Time.UTC().Format(time.RFC3339)
 	}
@@ -128,6 +133,7 @@ func message(p *plan.Plan, before state.State, version string) string {
 		{TrailerFleet, p.FleetDigest},
 		{TrailerState, before.Commit},
 		{TrailerPrevious, before.SourceCommit},
+		{TrailerReleased, released},
 		{TrailerTime, at},
 		{TrailerVersion, version},
 	} {

@@ -8,6 +8,7 @@
 //	releases/<namespace>/<name>-<kind>[.<cluster>].json   what a release rendered to
 //	last-good.json                                     only while something is broken
 //	held.json                                          only while a cluster is held
+//	hidden.json                                        only while something is broken and missing
 //
 // Objects of state carry no server-made field. A binding's name is Karmada's
 // (section A.17), so two kinds of one name in different groups would share it; the
@@ -38,6 +39,7 @@ const (
 	releasesDir  = "releases"
 	lastGoodFile = "last-good.json"
 	heldFile     = "held.json"
+	hiddenFile   = "hidden.json"
 	clusterScope = "_cluster"
 )
 
@@ -55,6 +57,9 @@ type State struct {
 	LastGood map[string]string
 	// Held are the clusters that were held, with the reasons.
 	Held map[string]string
+	// Hidden are the objects that went missing while a part of the source broke, with the
+	// part: they may be in it.
+	Hidden map[string]string
 	// Releases are what releases rendered to.
 	Releases []Release
 
@@ -114,7 +119,7 @@ func Decode(root *files.Folder, earlier *State) (State, error) {
 
 // add reads a file of the state branch.
 func (s *State) add(path string, from *files.Blob) error {
-	table := map[string]*map[string]string{lastGoodFile: &s.LastGood, heldFile: &s.Held}[path]
+	table := map[string]*map[string]string{lastGoodFile: &s.LastGood, heldFile: &s.Held, hiddenFile: &s.Hidden}[path]
 	isRelease, isBinding := strings.HasPrefix(path, releasesDir+"/"), strings.HasPrefix(path, bindingsDir+"/")
 	if table == nil && !isRelease && !isBinding {
 		return nil
@@ -211,6 +216,7 @@ type Content struct {
 	Clusters *files.Folder              // of EncodeClusters; nil for none
 	LastGood map[string]string
 	Held     map[string]string
+	Hidden   map[string]string
 	Releases []Release
 }
 
@@ -236,7 +242,7 @@ func Encode(c Content, earlier *State) (*files.Folder, error) {
 	if releases != nil {
 		top = append(top, files.DirEntry(releasesDir, releases))
 	}
-	for name, table := range map[string]map[string]string{lastGoodFile: c.LastGood, heldFile: c.Held} {
+	for name, table := range map[string]map[string]string{lastGoodFile: c.LastGood, heldFile: c.Held, hiddenFile: c.Hidden} {
 		if len(table) == 0 {
 			continue
 		}

@@ -439,7 +439,7 @@ func TestARuleThatIsNewTakesNothingAway(t *testing.T) {
 	now := load(t, snapshot("head", refused, asWritten), nil, nil)
 	in := published(t, plan.Input{Source: now, Medium: plan.Branch, LastGood: map[string]render.Source{}, Published: map[string]tree.Published{}}, then)
 	p := build(t, in, snapshot("head", refused, asWritten))
-	if c := p.Clusters[0]; c.Held == nil || !strings.Contains(c.Held.Reason, "cannot be read") {
+	if c := p.Clusters[0]; c.Held == nil || !strings.Contains(c.Held.Reason, "had it when it was published last") {
 		t.Errorf("cluster %s is held for %v", c.Name, c.Held)
 	}
 }
