@@ -173,7 +173,7 @@ func decode(o *object.Object) Decoded {
 }
 
 // withoutNulls drops the keys of maps that have no value, as an API server does by the
-// schema of a kind. What overriders put in, which is below "value", has none.
+// schema of a kind. What overriders put at a path, which is below "value", has none.
 func withoutNulls(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -181,7 +181,7 @@ func withoutNulls(v any) any {
 		for key, e := range v {
 			switch {
 			case e == nil:
-			case key == "value":
+			case key == "value" && (v["path"] != nil || v["subPath"] != nil):
 				out[key] = e
 			default:
 				out[key] = withoutNulls(e)

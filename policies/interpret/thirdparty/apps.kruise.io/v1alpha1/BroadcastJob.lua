@@ -121,9 +121,7 @@ function GetReplicas(obj)
 end
 
 function ReviseReplica(obj, n)
-  if type(obj.spec.parallelism) == "number" then
-    obj.spec.parallelism = n
-  end
+  obj.spec.parallelism = n
   return obj
 end
 

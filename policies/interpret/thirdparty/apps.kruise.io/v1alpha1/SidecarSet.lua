@@ -60,10 +60,9 @@ function ReflectStatus(obj)
   return report(obj, { "observedGeneration", unpack(counters) })
 end
 
--- A SidecarSet has no pods of its own; a replica of it is a set of its containers.
+-- A SidecarSet has no pods of its own: it goes to every cluster.
 function GetReplicas(obj)
-  local template = { spec = { containers = obj.spec.containers, initContainers = obj.spec.initContainers } }
-  return 1, kube.accuratePodRequirements(template)
+  return 0
 end
 
 function AggregateStatus(obj, items)

@@ -81,9 +81,7 @@ function GetReplicas(obj)
 end
 
 function ReviseReplica(obj, n)
-  if obj.spec.parallelism then
-    obj.spec.parallelism = n
-  end
+  obj.spec.parallelism = n
   return obj
 end
 

@@ -87,9 +87,9 @@ local function stopped(obj)
   return (obj.metadata.annotations or {})["kubeflow-resource-stopped"] ~= nil
 end
 
--- A notebook server has one pod.
+-- A notebook server has one pod, and stays where it is while it sleeps.
 function GetReplicas(obj)
-  return stopped(obj) and 0 or 1, kube.accuratePodRequirements(obj.spec.template)
+  return 1, kube.accuratePodRequirements(obj.spec.template)
 end
 
 function InterpretHealth(obj)
