@@ -46,24 +46,38 @@ func (r *Reconciler) sameSource(ctx context.Context, here sources.Revision, bran
 }
 
 // forward refuses to publish a commit that comes before the one that was published last:
-// a slow job, or a mirror that lags behind, would undo what came after it.
-func (r *Reconciler) forward(ctx context.Context, commit, before string) error {
-	now, err := files.ParseID(commit)
-	if err != nil || before == "" || before == commit || r.Rollback {
+// a slow job, or a mirror that lags behind, would undo what came after it. Where the last
+// one is not at hand, as in a clone of one commit, their dates decide.
+func (r *Reconciler) forward(ctx context.Context, now sources.Revision, before string, date time.Time) error {
+	commit, err := files.ParseID(now.Commit)
+	if err != nil || before == "" || before == now.Commit || r.Rollback {
 		return nil //nolint:nilerr // a directory has no history
 	}
 	last, err := files.ParseID(before)
 	if err != nil {
 		return nil //nolint:nilerr // the branch was not written by this version
 	}
-	older, err := r.Source.IsAncestor(ctx, now, last)
-	if err != nil {
-		return fmt.Errorf("comparing commits: %w", err)
+	older := now.When.Before(date)
+	if _, err := r.Source.Commit(ctx, last); err == nil {
+		if older, err = r.Source.IsAncestor(ctx, commit, last); err != nil {
+			return fmt.Errorf("comparing commits: %w", err)
+		}
 	}
 	if older {
-		return fmt.Errorf("%.12s comes before %.12s, which was published last, and would undo what came after it; revert in the source, or publish with --rollback if that is what you want", commit, before)
+		return fmt.Errorf("%.12s comes before %.12s, which was published last, and would undo what came after it; revert in the source, or publish with --rollback if that is what you want", now.Commit, before)
 	}
 	return nil
+}
+
+// dateOf returns the date of a source commit by the heads that were written from it, which
+// are dated alike; zero if there is none.
+func dateOf(commit string, heads []git.Head) time.Time {
+	for _, h := range heads {
+		if commit != "" && publish.Trailer(h.Message, publish.TrailerCommit) == commit {
+			return h.When
+		}
+	}
+	return time.Time{}
 }
 
 // at names a folder of a repository.

@@ -75,6 +75,8 @@ type Observation struct {
 	Heads publish.Heads
 	// Snapshot is what the source was read from, for what is rendered later.
 	Snapshot sources.Snapshot
+
+	last time.Time // of the source commit that was published last
 }
 
 // Observe reads the source at rev and what is published from it.
@@ -189,6 +191,7 @@ func (r *Reconciler) published(ctx context.Context, obs *Observation, heads map[
 		known.state = &last
 	}
 	obs.Input.State.SourceCommit = lastPublished(obs.Input.State, published)
+	obs.last = dateOf(obs.Input.State.SourceCommit, published)
 	return nil
 }
 
@@ -318,7 +321,7 @@ func (r *Reconciler) DryRun(ctx context.Context, rev string) (Result, error) {
 	}
 	res.Updates, res.Diags = updates, diag.Sort(append(slices.Clone(res.Plan.Diags), diags...))
 	if len(updates) > 0 {
-		err = r.forward(ctx, res.Plan.Revision.Commit, obs.Input.State.SourceCommit)
+		err = r.forward(ctx, res.Plan.Revision, obs.Input.State.SourceCommit, obs.last)
 	}
 	return res, err
 }

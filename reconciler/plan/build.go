@@ -304,7 +304,10 @@ func (b *builder) remember() {
 		}
 	}
 	c.Bindings = b.carriedOut(c.Held)
-	c.Releases = b.releases.remembered(b.out.kept)
+	if len(c.Held) == 0 || b.forgives {
+		b.releases.acknowledge()
+	}
+	c.Releases = b.releases.remembered(b.out.kept, c.Held)
 	folder, err := state.Encode(c, &b.in.State)
 	if err != nil {
 		panic("plan: a binding that was made here does not encode: " + err.Error())

@@ -417,7 +417,7 @@ func (rs *releases) kept() map[releaseID][]object.Ref {
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(rs.failed), compareIDs) {
 		keep(id, rs.failed[id])
-		if before[id] != nil {
+		if len(before[id]) > 0 {
 			continue
 		}
 		rs.unknown = rs.unknown || places[id.ref] == nil
@@ -430,14 +430,16 @@ func (rs *releases) kept() map[releaseID][]object.Ref {
 	return out
 }
 
-// remembered returns what the next state says of releases.
-func (rs *releases) remembered(kept map[releaseID][]object.Ref) []state.Release {
+// remembered returns what the next state says of releases: what they rendered to, what is
+// kept of those that failed, and what held clusters may still have of before.
+func (rs *releases) remembered(kept map[releaseID][]object.Ref, held map[string]string) []state.Release {
 	for id, refs := range kept {
-		if rs.next[id] == nil {
-			rs.next[id] = map[object.Ref]bool{}
-		}
-		for _, r := range refs {
-			rs.next[id][r] = true
+		rs.add(id, refs)
+	}
+	for _, r := range rs.in.State.Releases {
+		id := releaseID{r.Cluster, r.Release}
+		if isHeld := held[id.cluster] != "" || id.cluster == "" && len(held) > 0; isHeld && rs.next[id] != nil {
+			rs.add(id, r.Objects)
 		}
 	}
 	var out []state.Release
@@ -448,6 +450,24 @@ func (rs *releases) remembered(kept map[releaseID][]object.Ref) []state.Release 
 		})
 	}
 	return out
+}
+
+// acknowledge has the releases that failed remembered, be it without an object, so that
+// nothing is looked for in them any longer.
+func (rs *releases) acknowledge() {
+	for id := range rs.failed {
+		rs.add(id, nil)
+	}
+}
+
+// add notes objects of a release.
+func (rs *releases) add(id releaseID, refs []object.Ref) {
+	if rs.next[id] == nil {
+		rs.next[id] = map[object.Ref]bool{}
+	}
+	for _, r := range refs {
+		rs.next[id][r] = true
+	}
 }
 
 func compareIDs(a, b releaseID) int {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git/internal/refs"
@@ -39,9 +40,12 @@ func (r *Repo) Resolve(ctx context.Context, rev string) (files.ID, error) {
 	return id, nil
 }
 
+// skew is how far the clocks of people who commit may be apart.
+const skew = 24 * time.Hour
+
 // IsAncestor reports whether commit a is in the history of commit b, and another one. It
-// looks at no commit that is older than a, so that dates which run backwards, and history
-// that is not at hand, may hide it.
+// looks at no commit that is a day older than a, so that dates which run backwards, and
+// history that is not at hand, may hide it.
 func (r *Repo) IsAncestor(ctx context.Context, a, b files.ID) (bool, error) {
 	oldest, err := r.Commit(ctx, a)
 	if err != nil {
@@ -52,7 +56,7 @@ func (r *Repo) IsAncestor(ctx context.Context, a, b files.ID) (bool, error) {
 		id := open[len(open)-1]
 		open = open[:len(open)-1]
 		c, err := r.store.commit(id)
-		if err != nil || c.Committer.When.Before(oldest.When) {
+		if err != nil || c.Committer.When.Before(oldest.When.Add(-skew)) {
 			continue
 		}
 		for _, p := range c.ParentHashes {
