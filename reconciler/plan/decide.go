@@ -372,10 +372,17 @@ func (b *builder) find(d interpret.Dependency) []*template {
 // first, and makes its binding.
 func (b *builder) conclude(t *template) {
 	targets := slices.Clone(t.own)
-	for _, s := range t.requiredBy {
-		for _, c := range s.Clusters {
-			if !slices.ContainsFunc(targets, func(have target) bool { return have.Name == c.Name }) {
-				targets = append(targets, c)
+	if len(t.requiredBy) > 0 {
+		have := make(map[string]bool, len(targets))
+		for _, c := range targets {
+			have[c.Name] = true
+		}
+		for _, s := range t.requiredBy {
+			for _, c := range s.Clusters {
+				if !have[c.Name] {
+					have[c.Name] = true
+					targets = append(targets, c)
+				}
 			}
 		}
 	}

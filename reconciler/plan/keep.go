@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
@@ -16,30 +15,44 @@ import (
 // keepPublished leaves an object in the cluster with index i as it was last published
 // there; false if it was not.
 func (w *writer) keepPublished(ref int32, i int) bool {
-	b := w.published(w.refs[ref], w.fleet.Clusters()[i].Name)
+	return w.keep(ref, i, w.published(w.refs[ref])(w.fleet.Clusters()[i].Name))
+}
+
+// keep puts what was published of an object into the cluster with index i; false if it is
+// nil.
+func (w *writer) keep(ref int32, i int, b *files.Blob) bool {
 	if b != nil {
 		w.placed[i] = append(w.placed[i], placed{ref, w.blob(b)})
 	}
 	return b != nil
 }
 
-// published returns an object's manifest in a cluster's published tree; nil if it has none.
-func (w *writer) published(r object.Ref, cluster string) *files.Blob {
-	p := w.in.Published[cluster]
-	if p.Built == nil {
-		return nil
+// published returns how to find an object's manifest in the published tree of a cluster;
+// nil where there is none. Most clusters share a few trees.
+func (w *writer) published(r object.Ref) func(cluster string) *files.Blob {
+	path, found := tree.Path(r), map[*files.Folder]*files.Blob{}
+	return func(cluster string) *files.Blob {
+		built := w.in.Published[cluster].Built
+		if built == nil {
+			return nil
+		}
+		b, ok := found[built]
+		if !ok {
+			e, _ := built.Lookup(path)
+			b = e.Blob
+			found[built] = b
+		}
+		return b
 	}
-	e, _ := p.Built.Lookup(tree.Path(r))
-	return e.Blob
 }
 
 // leave leaves a template in every cluster as it was last published. Nothing is done of
 // what was decided about it, so that its binding stays, too.
 func (w *writer) leave(t *template) {
-	ref, left := w.ref(t.object.Ref()), false
+	ref, left, published := w.ref(t.object.Ref()), false, w.published(t.object.Ref())
 	for i, c := range w.fleet.Clusters() {
-		if !w.isBound(t.object.Ref(), c.Name) && w.keepPublished(ref, i) {
-			left = true
+		if b := published(c.Name); b != nil && !w.isBound(t.object.Ref(), c.Name) {
+			left = w.keep(ref, i, b)
 		}
 	}
 	if left || w.in.State.Bindings[t.object.Ref()] != nil {
@@ -51,9 +64,10 @@ func (w *writer) leave(t *template) {
 // keepUnbound leaves an object that a cluster's own directory has, and that cannot be
 // written there, in the clusters that it comes from.
 func (w *writer) keepUnbound(ref int32) {
+	published := w.published(w.refs[ref])
 	for i, c := range w.fleet.Clusters() {
-		if !w.isBound(w.refs[ref], c.Name) && !w.has(i, w.refs[ref]) {
-			w.keepPublished(ref, i)
+		if b := published(c.Name); b != nil && !w.isBound(w.refs[ref], c.Name) && !w.has(i, w.refs[ref]) {
+			w.keep(ref, i, b)
 		}
 	}
 }
@@ -71,26 +85,58 @@ func (w *writer) keepUnplaced() {
 // keepDependencies leaves what a template that is left where it is has pulled along, where
 // it is.
 func (w *writer) keepDependencies() {
+	if len(w.still) == 0 {
+		return
+	}
+	pulled, have := w.pulled(), map[int]map[object.Ref]bool{}
 	for _, t := range w.still {
 		if t.policy == nil || !t.policy.Spec.PropagateDeps {
 			continue
 		}
-		name := state.BindingName(t.object.Ref())
-		needed := w.pulledBefore(func(s karmada.BindingSnapshot) bool {
-			return s.Namespace == t.object.Ref().Namespace && s.Name == name
-		})
-		for i, c := range w.fleet.Clusters() {
-			if len(needed) == 0 || w.published(t.object.Ref(), c.Name) == nil {
-				continue
-			}
-			have := w.held(i)
-			for _, dep := range needed {
-				if !have[dep.object.Ref()] {
-					w.keepPublished(w.ref(dep.object.Ref()), i)
-				}
+		stays := w.published(t.object.Ref())
+		for _, dep := range pulled[bindingID{t.object.Ref().Namespace, state.BindingName(t.object.Ref())}] {
+			w.keepBeside(stays, dep, have)
+		}
+	}
+}
+
+// keepBeside leaves a template in the clusters that have another one. Have is what clusters
+// hold so far, by their indices, as far as somebody asked.
+func (w *writer) keepBeside(stays func(string) *files.Blob, t *template, have map[int]map[object.Ref]bool) {
+	r := t.object.Ref()
+	goes := make(map[string]bool, len(t.decision.Targets))
+	for _, c := range t.decision.Targets {
+		goes[c.Name] = true
+	}
+	published, ref := w.published(r), w.ref(r)
+	for i, c := range w.fleet.Clusters() {
+		if goes[c.Name] || stays(c.Name) == nil || published(c.Name) == nil {
+			continue
+		}
+		if have[i] == nil {
+			have[i] = w.held(i)
+		}
+		if !have[i][r] {
+			have[i][r] = w.keep(ref, i, published(c.Name))
+		}
+	}
+}
+
+// bindingID names a binding.
+type bindingID struct{ namespace, name string }
+
+// pulled returns what templates pulled along in the previous plan, by their bindings.
+func (w *writer) pulled() map[bindingID][]*template {
+	pulled := map[bindingID][]*template{}
+	for _, t := range w.templates {
+		if old := w.in.State.Bindings[t.object.Ref()]; old != nil {
+			for _, s := range old.Spec.RequiredBy {
+				id := bindingID{s.Namespace, s.Name}
+				pulled[id] = append(pulled[id], t)
 			}
 		}
 	}
+	return pulled
 }
 
 // keepReleases leaves what came of a release before that cannot be rendered now,

@@ -89,7 +89,7 @@ func (b *builder) waiting(held map[string]bool, stays map[object.Ref]bool) []obj
 			continue
 		}
 		for _, o := range b.bound[c.Name] {
-			if r := o.Ref(); !stays[r] && b.out.published(r, c.Name) == nil && b.leaves(r, held) {
+			if r := o.Ref(); !stays[r] && b.out.published(r)(c.Name) == nil && b.leaves(r, held) {
 				refs = append(refs, r)
 			}
 		}
@@ -99,15 +99,15 @@ func (b *builder) waiting(held map[string]bool, stays map[object.Ref]bool) []obj
 
 // isFree reports whether a cluster that is not held has an object.
 func (b *builder) isFree(r object.Ref, held map[string]bool) bool {
-	return slices.ContainsFunc(b.fleet.Clusters(), func(c *fleet.Cluster) bool {
-		return !held[c.Name] && b.out.published(r, c.Name) != nil
-	})
+	published := b.out.published(r)
+	return slices.ContainsFunc(b.fleet.Clusters(), func(c *fleet.Cluster) bool { return !held[c.Name] && published(c.Name) != nil })
 }
 
 // leaves reports whether a cluster that is not held is to lose an object.
 func (b *builder) leaves(r object.Ref, held map[string]bool) bool {
+	published := b.out.published(r)
 	for i, c := range b.fleet.Clusters() {
-		if !held[c.Name] && b.out.published(r, c.Name) != nil && !b.out.has(i, r) {
+		if !held[c.Name] && published(c.Name) != nil && !b.out.has(i, r) {
 			return true
 		}
 	}

@@ -10,6 +10,7 @@
 package files
 
 import (
+	"cmp"
 	"crypto/sha1" //nolint:gosec // Git's object ids are SHA-1; nothing is authenticated by it here
 	"encoding/hex"
 	"fmt"
@@ -183,19 +184,41 @@ func (f *Folder) Encode() []byte {
 // Lookup returns the entry at a slash-separated path below f.
 func (f *Folder) Lookup(path string) (Entry, bool) {
 	name, rest, deeper := strings.Cut(path, "/")
-	for _, e := range f.entries {
-		if e.Name != name {
-			continue
+	e, ok := f.named(name)
+	if !ok || !deeper {
+		return e, ok
+	}
+	if e.Dir == nil {
+		return Entry{}, false
+	}
+	return e.Dir.Lookup(rest)
+}
+
+// named finds an entry by its name: a file is where its name is in the order, a folder
+// where its name and a slash are.
+func (f *Folder) named(name string) (Entry, bool) {
+	for _, key := range []string{name, name + "/"} {
+		i, ok := slices.BinarySearchFunc(f.entries, key, func(e Entry, key string) int { return compareKey(e, key) })
+		if ok && f.entries[i].Name == name {
+			return f.entries[i], true
 		}
-		if !deeper {
-			return e, true
-		}
-		if e.Dir == nil {
-			return Entry{}, false
-		}
-		return e.Dir.Lookup(rest)
 	}
 	return Entry{}, false
+}
+
+// compareKey compares sortKey(e) with a key.
+func compareKey(e Entry, key string) int {
+	if e.Mode != ModeDir {
+		return strings.Compare(e.Name, key)
+	}
+	n := len(e.Name)
+	if len(key) < n {
+		return cmp.Or(strings.Compare(e.Name[:len(key)], key), 1)
+	}
+	if c := strings.Compare(e.Name, key[:n]); c != 0 || len(key) == n {
+		return cmp.Or(c, 1)
+	}
+	return cmp.Or(cmp.Compare('/', key[n]), cmp.Compare(n+1, len(key)))
 }
 
 // All yields every entry below f that is not a folder, with its path, in Git's

@@ -126,3 +126,35 @@ func TestDiffThenApplyIsEquality(t *testing.T) {
 		}
 	}
 }
+
+// TestLookupFindsEveryEntry has names among which Git's order of files and of folders
+// differs.
+func TestLookupFindsEveryEntry(t *testing.T) {
+	contents := map[string]string{}
+	for _, name := range []string{"a", "a-b", "a.b", "a0", "ab", "b", "b-", "b.", "c d"} {
+		contents[name] = name
+		contents["dir-"+name+"/x"] = name
+		contents[name+"+/y"] = name
+	}
+	f := of(contents)
+	for path, want := range contents {
+		e, ok := f.Lookup(path)
+		if !ok || e.Blob == nil {
+			t.Errorf("%s is not found", path)
+			continue
+		}
+		if data, _ := e.Blob.Bytes(); string(data) != want {
+			t.Errorf("%s is %q", path, data)
+		}
+		if dir, _, deeper := strings.Cut(path, "/"); deeper {
+			if d, ok := f.Lookup(dir); !ok || d.Dir == nil {
+				t.Errorf("the folder %s is not found", dir)
+			}
+		}
+	}
+	for _, path := range []string{"", "none", "a/x", "dir-a", "a+", "dir-a/", "dir-a/z", "a-", "zz"} {
+		if e, ok := f.Lookup(path); ok && e.Dir == nil {
+			t.Errorf("%q is found: %v", path, e)
+		}
+	}
+}
