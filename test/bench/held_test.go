@@ -1,0 +1,49 @@
+package bench
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/tree"
+)
+
+// divided returns a source whose templates are divided over the clusters of an affinity.
+func divided(b *testing.B, affinity string) render.Source {
+	b.Helper()
+	s := New(shapes[1].shape)
+	for name, data := range s.data {
+		text := strings.Replace(string(data), "replicas: 3", "replicas: 2000", 1)
+		text = strings.Replace(text, "placement: {clusterAffinity: {}}",
+			"placement: {clusterAffinity: "+affinity+", replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Weighted}}", 1)
+		s.data[name] = []byte(text)
+	}
+	src, err := render.Load(b.Context(), s, render.With{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return src
+}
+
+// BenchmarkHeld plans 1,000 divided templates that are to go to a cluster more, of 1,000,
+// which is held: each of them stays everywhere as it is.
+func BenchmarkHeld(b *testing.B) {
+	first := plan.Build(plan.Input{Source: divided(b, "{exclude: [c0001]}"), Medium: plan.Branch})
+	st, err := state.Decode(first.State, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	published := map[string]tree.Published{}
+	for _, c := range first.Clusters {
+		published[c.Name] = tree.Published{Built: c.Tree}
+	}
+	src := divided(b, "{}")
+	for b.Loop() {
+		p := plan.Build(plan.Input{Source: src, Medium: plan.Branch, State: st, Published: published, Held: map[string]string{"c0001": "for the benchmark"}})
+		if p.Stats.Placed != first.Stats.Placed {
+			b.Fatalf("%d are placed, and were %d", p.Stats.Placed, first.Stats.Placed)
+		}
+	}
+}
