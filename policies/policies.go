@@ -119,7 +119,7 @@ func Load(objs []*object.Object, c Cache) (set Set, templates []*object.Object, 
 	sortByRef(set.Scalers)
 	sortByRef(set.Customizations)
 	slices.SortFunc(set.Clusters, func(a, b Cluster) int { return cmp.Compare(a.Spec.Name, b.Spec.Name) })
-	return set, templates, append(diags, set.dependentOverrides()...)
+	return set, templates, slices.Concat(diags, set.dependentOverrides(), set.customizedTwice())
 }
 
 func sortByRef[T any](ls []Located[T]) {
