@@ -22,9 +22,13 @@ func (s *Set) customizedTwice() []diag.Diagnostic {
 			name   string
 			script *karmada.LuaScript
 		}{
-			{"retention", rules.Retention}, {"replicaResource", rules.ReplicaResource}, {"componentResource", rules.ComponentResource},
-			{"replicaRevision", rules.ReplicaRevision}, {"statusReflection", rules.StatusReflection},
-			{"statusAggregation", rules.StatusAggregation}, {"healthInterpretation", rules.HealthInterpretation},
+			{"retention", rules.Retention},
+			{"replicaResource", rules.ReplicaResource},
+			{"componentResource", rules.ComponentResource},
+			{"replicaRevision", rules.ReplicaRevision},
+			{"statusReflection", rules.StatusReflection},
+			{"statusAggregation", rules.StatusAggregation},
+			{"healthInterpretation", rules.HealthInterpretation},
 		} {
 			if o.script == nil {
 				continue

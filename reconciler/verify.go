@@ -103,9 +103,11 @@ func (r *Reconciler) inputOf(ctx context.Context, head git.Head, branch string) 
 		in.State.SourceCommit = previous
 	}
 	// What was held depends on every branch at that time.
-	if in.Held, err = r.heldThen(ctx, head, branch, in.State); err != nil {
+	then, err := r.stateThen(ctx, head, branch, in.State)
+	if err != nil {
 		return plan.Input{}, nil, err
 	}
+	in.Held, in.Staying = then.Held, then.Staying
 	if name, ok := strings.CutPrefix(branch, src.Config.Publish.BranchPrefix); ok && !head.Parent.IsZero() {
 		parent, err := r.Target.Commit(ctx, head.Parent)
 		if err != nil {
@@ -118,9 +120,9 @@ func (r *Reconciler) inputOf(ctx context.Context, head git.Head, branch string) 
 	return in, snapshot, nil
 }
 
-// heldThen returns the clusters that were held when a commit was published: the state
-// that was published with it says so, or the one before, where that did not change.
-func (r *Reconciler) heldThen(ctx context.Context, head git.Head, branch string, before state.State) (map[string]string, error) {
+// stateThen returns the state that was published with a commit, which says which clusters
+// were held, or the one before, where that did not change.
+func (r *Reconciler) stateThen(ctx context.Context, head git.Head, branch string, before state.State) (state.State, error) {
 	at, ok, err := head, true, error(nil)
 	if branch != state.Branch {
 		at, ok, err = r.Target.Branch(ctx, state.Branch)
@@ -131,14 +133,13 @@ func (r *Reconciler) heldThen(ctx context.Context, head git.Head, branch string,
 			if publish.Trailer(at.Message, publish.TrailerCommit) != publish.Trailer(head.Message, publish.TrailerCommit) {
 				break // that one came later
 			}
-			s, err := ReadState(at, nil)
-			return s.Held, err
+			return ReadState(at, nil)
 		}
 		if first {
 			break
 		}
 	}
-	return before.Held, err //nolint:wrapcheck // it names the commit
+	return before, err //nolint:wrapcheck // it names the commit
 }
 
 func (r *Reconciler) commit(ctx context.Context, hex string) (git.Head, error) {

@@ -51,7 +51,8 @@ type builder struct {
 	schedulers map[*policies.Propagation]*place.Scheduler
 	placements map[*policies.Propagation]string // as bindings record them
 	out        *writer
-	forgives   bool // removals were allowed
+	forgives   bool                // removals were allowed
+	staying    map[object.Ref]bool // what waits for held clusters
 }
 
 // Build makes the plan. It cannot fail: what is wrong with the input is in Diags.
@@ -74,9 +75,9 @@ func newBuilder(in *Input) *builder {
 	}
 	b := &builder{
 		in: in, schedulers: map[*policies.Propagation]*place.Scheduler{}, placements: map[*policies.Propagation]string{},
-		plan:   Plan{Revision: in.Source.Revision, Config: in.Source.Config, Time: in.Now},
-		mender: mender{in: in, missing: map[string]bool{}, lastGood: map[string]string{}, hidden: map[string]string{}, unsound: map[string]map[string]bool{}},
-		bound:  map[string][]*object.Object{}, definitions: map[groupKind]*template{}, releases: newReleases(in),
+		plan:    Plan{Revision: in.Source.Revision, Config: in.Source.Config, Time: in.Now},
+		mender:  mender{in: in, missing: map[string]bool{}, lastGood: map[string]string{}, hidden: map[string]string{}, unsound: map[string]map[string]bool{}},
+		staying: map[object.Ref]bool{}, bound: map[string][]*object.Object{}, definitions: map[groupKind]*template{}, releases: newReleases(in),
 	}
 	b.plan.Diags = append(b.plan.Diags, in.Source.Diags...)
 	b.plan.Stats.Stats = in.Source.Stats
@@ -230,7 +231,7 @@ func (b *builder) layOut() {
 		for i := range decided {
 			decided[i].Held = nil
 		}
-		b.plan.Clusters, b.out, waits = decided, out, nil
+		b.plan.Clusters, b.out, b.staying, waits = decided, out, nil, nil
 	}
 	b.report(waits...)
 }
@@ -297,7 +298,11 @@ func (b *builder) remember() {
 		b.mender.hidden = nil
 	}
 	b.plan.Released = b.forgives
-	c := state.Content{LastGood: b.mender.lastGood, Hidden: b.mender.hidden, Held: map[string]string{}, Clusters: b.in.Memo.clusters(b.registered)}
+	staying := map[string]string{}
+	for r := range b.staying {
+		staying[r.String()] = "waits for held clusters"
+	}
+	c := state.Content{Staying: staying, LastGood: b.mender.lastGood, Hidden: b.mender.hidden, Held: map[string]string{}, Clusters: b.in.Memo.clusters(b.registered)}
 	for _, cl := range b.plan.Clusters {
 		if cl.Held != nil {
 			c.Held[cl.Name] = cl.Held.Reason

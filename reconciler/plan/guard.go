@@ -160,13 +160,13 @@ func removals(clusters []Cluster) string {
 }
 
 // release lifts the holds that the input or the source commit allows, and reports
-// the others. It reports whether they are allowed.
+// the others. It reports whether it lifted any.
 func (b *builder) release() (allowed bool) {
 	b.plan.Removals = removals(b.plan.Clusters)
 	if b.plan.Removals == "" {
 		return false
 	}
-	allowed = b.in.Allow == AllowAll || b.in.Allow == b.plan.Removals || slices.Contains(trailers(b.in.Source.Revision.Message, AllowTrailer), b.plan.Removals)
+	allow := b.in.Allow == AllowAll || b.in.Allow == b.plan.Removals || slices.Contains(trailers(b.in.Source.Revision.Message, AllowTrailer), b.plan.Removals)
 	for i := range b.plan.Clusters {
 		c := &b.plan.Clusters[i]
 		if c.Held == nil || b.in.Held[c.Name] != "" {
@@ -177,15 +177,15 @@ func (b *builder) release() (allowed bool) {
 			Message: fmt.Sprintf("cluster %s is held: %s%s", c.Name, c.Held.Reason, examples(c.Held.Removals)),
 			Hint:    fmt.Sprintf("to let it happen, put the trailer %q on a commit, or publish with --allow-prune", AllowTrailer+": "+b.plan.Removals),
 		}
-		if allowed {
-			c.Held = nil
+		if allow {
+			c.Held, allowed = nil, true
 			d.Severity, d.Code = diag.Warning, "released"
 			d.Message = strings.Replace(d.Message, "is held", "was held and is released", 1)
 			d.Hint = ""
 		}
 		b.plan.Diags = append(b.plan.Diags, d)
 	}
-	if allowed {
+	if allow {
 		b.plan.Removals = ""
 	}
 	return allowed

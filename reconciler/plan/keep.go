@@ -49,13 +49,13 @@ func (w *writer) published(r object.Ref) func(cluster string) *files.Blob {
 // leave leaves a template in every cluster as it was last published. Nothing is done of
 // what was decided about it, so that its binding stays, too.
 func (w *writer) leave(t *template) {
-	ref, left, published := w.ref(t.object.Ref()), false, w.published(t.object.Ref())
+	ref, published := w.ref(t.object.Ref()), w.published(t.object.Ref())
 	for i, c := range w.fleet.Clusters() {
 		if b := published(c.Name); b != nil && !w.isBound(t.object.Ref(), c.Name) {
-			left = w.keep(ref, i, b)
+			w.keep(ref, i, b)
 		}
 	}
-	if left || w.in.State.Bindings[t.object.Ref()] != nil {
+	if w.in.State.Bindings[t.object.Ref()] != nil {
 		w.stays[t.object.Ref()] = true
 		w.still = append(w.still, t)
 	}

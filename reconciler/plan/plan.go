@@ -92,8 +92,9 @@ type Input struct {
 	// AllowAll.
 	Allow string
 	// Held are clusters that are held, with the reasons, whatever the guard says: those
-	// of the plan that is rebuilt. A plan of its own leaves it nil.
-	Held map[string]string
+	// of the plan that is rebuilt. A plan of its own leaves it nil. Staying is then what
+	// waited for them, by ref.
+	Held, Staying map[string]string
 	// Released says that removals were allowed in the plan that is rebuilt.
 	Released bool
 	// Memo remembers what plans before this one made. It changes no result; nil is an

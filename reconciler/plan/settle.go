@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/fleet"
@@ -15,8 +16,8 @@ import (
 // are written again with these as they were, which may hold some more. It returns what is
 // to be said of it.
 func (b *builder) settle() []diag.Diagnostic {
-	stays := map[object.Ref]bool{}
 	var names []string
+	stays := b.staying
 	for { // each time more stays
 		held := b.heldNow()
 		if len(held) == 0 {
@@ -71,8 +72,12 @@ func (b *builder) writeAgain(stays map[object.Ref]bool) {
 }
 
 // waiting lists what cannot go on while clusters are held, and does not stay yet:
-// templates, and what a held cluster's own directory has and its branch has not.
+// templates, and what a held cluster's own directory has and its branch has not. Of a plan
+// that is rebuilt it is known, and what other clusters have is not.
 func (b *builder) waiting(held map[string]bool, stays map[object.Ref]bool) []object.Ref {
+	if b.in.Held != nil {
+		return slices.DeleteFunc(b.everything(), func(r object.Ref) bool { return b.in.Staying[r.String()] == "" || stays[r] })
+	}
 	var refs []object.Ref
 	for _, t := range b.templates {
 		r := t.object.Ref()
@@ -80,10 +85,17 @@ func (b *builder) waiting(held map[string]bool, stays map[object.Ref]bool) []obj
 			continue
 		}
 		before := b.in.State.Bindings[r]
-		if t.waitsFor(held, before) && (before != nil || b.isFree(r, held)) {
+		if t.waitsFor(held, before) && (len(shares(before)) > 0 || b.isFree(r, held)) {
 			refs = append(refs, r)
 		}
 	}
+	return append(refs, b.waitingBound(held, stays)...)
+}
+
+// waitingBound lists what held clusters' own directories have and their branches have not,
+// and other clusters are to lose.
+func (b *builder) waitingBound(held map[string]bool, stays map[object.Ref]bool) []object.Ref {
+	var refs []object.Ref
 	for _, c := range b.fleet.Clusters() {
 		if !held[c.Name] {
 			continue
@@ -95,6 +107,20 @@ func (b *builder) waiting(held map[string]bool, stays map[object.Ref]bool) []obj
 		}
 	}
 	return refs
+}
+
+// everything lists the templates, and what is bound to clusters, by ref.
+func (b *builder) everything() []object.Ref {
+	all := map[object.Ref]bool{}
+	for _, t := range b.templates {
+		all[t.object.Ref()] = true
+	}
+	for _, objs := range b.bound {
+		for _, o := range objs {
+			all[o.Ref()] = true
+		}
+	}
+	return slices.SortedFunc(maps.Keys(all), object.Ref.Compare)
 }
 
 // isFree reports whether a cluster that is not held has an object.
@@ -115,8 +141,8 @@ func (b *builder) leaves(r object.Ref, held map[string]bool) bool {
 }
 
 // waitsFor reports whether a decision about t cannot be carried out while clusters are
-// held. What is divided waits if a held cluster's share would grow, or shrink for
-// another's. What is not waits if it would move: from clusters that all give it up to
+// held. What is divided waits if shares of held clusters and of others would change. What
+// is not waits if it would move: from clusters that all give it up to
 // held ones, or from held ones to clusters that do not have it.
 func (t *template) waitsFor(held map[string]bool, before *karmada.ResourceBinding) bool {
 	if len(t.decision.Targets) == 0 {
@@ -133,24 +159,23 @@ func (t *template) waitsFor(held map[string]bool, before *karmada.ResourceBindin
 		m.add(held[cluster], true, false, -int64(replicas))
 	}
 	if t.divided() && before != nil {
-		return m.heldGrows || m.heldShrinks && m.freeGrows
+		return m.heldChanges && m.freeChanges
 	}
 	return !m.stays && (m.heldGains && !m.freeGains || m.heldLoses && !m.freeLoses)
 }
 
 // move sums up what a decision does to clusters that are held, and to those that are free.
 type move struct {
-	stays                             bool // some cluster has it before and after
-	heldGains, freeGains              bool
-	heldLoses, freeLoses              bool
-	heldGrows, heldShrinks, freeGrows bool // replicas
+	stays                    bool // some cluster has it before and after
+	heldGains, freeGains     bool
+	heldLoses, freeLoses     bool
+	heldChanges, freeChanges bool // replicas
 }
 
 func (m *move) add(held, had, has bool, replicas int64) {
 	m.stays = m.stays || had && has
 	m.heldGains, m.freeGains = m.heldGains || held && !had, m.freeGains || !held && !had
 	m.heldLoses, m.freeLoses = m.heldLoses || held && !has, m.freeLoses || !held && !has
-	m.heldGrows = m.heldGrows || held && (replicas > 0 || !had)
-	m.heldShrinks = m.heldShrinks || held && (replicas < 0 || !has)
-	m.freeGrows = m.freeGrows || !held && (replicas > 0 || !had)
+	changes := replicas != 0 || had != has
+	m.heldChanges, m.freeChanges = m.heldChanges || held && changes, m.freeChanges || !held && changes
 }

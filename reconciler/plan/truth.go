@@ -42,7 +42,17 @@ func truthful(b, before *karmada.ResourceBinding, held map[string]string, missin
 		before = &karmada.ResourceBinding{}
 	}
 	out := *b
+	missing = slices.DeleteFunc(slices.Clone(missing), func(c string) bool { return held[c] != "" && sends(before, c) })
+	for _, c := range missingIn(before) {
+		if held[c] != "" && !slices.Contains(missing, c) {
+			missing = append(missing, c)
+		}
+	}
+	slices.Sort(missing)
 	if differsIn(held, before, b) {
+		// A Lazy policy has not placed all of it, so that it is looked at again.
+		out.Annotations = maps.Clone(b.Annotations)
+		delete(out.Annotations, templateAnnotation)
 		out.Spec.Clusters = merge(before.Spec.Clusters, b.Spec.Clusters, held)
 		out.Spec.RequiredBy = nil
 		for _, s := range b.Spec.RequiredBy {
@@ -136,7 +146,10 @@ func (b *builder) carriedOut(held map[string]string) []*karmada.ResourceBinding 
 		if bound != nil && b.out.stays[ref] {
 			bound = old[ref]
 		} else if bound != nil {
-			bound = remembered(bound, old[ref], held, b.out.missing[ref])
+			before, went := old[ref], reaches(bound)
+			if bound = remembered(bound, before, held, b.out.missing[ref]); went && before == nil && !reaches(bound) {
+				bound = nil // it is new, and for held clusters only
+			}
 		}
 		if bound != nil {
 			bindings = append(bindings, bound)
@@ -151,7 +164,7 @@ func (b *builder) carriedOut(held map[string]string) []*karmada.ResourceBinding 
 		default: // it is gone, but from held clusters
 			gone := *before
 			gone.Spec.Clusters, gone.Spec.RequiredBy = nil, nil
-			if left := remembered(&gone, before, held, nil); len(left.Spec.Clusters)+len(left.Spec.RequiredBy) > 0 {
+			if left := remembered(&gone, before, held, nil); reaches(left) {
 				bindings = append(bindings, left)
 			}
 		}
@@ -160,6 +173,11 @@ func (b *builder) carriedOut(held map[string]string) []*karmada.ResourceBinding 
 		return state.TemplateRef(x).Compare(state.TemplateRef(y))
 	})
 	return bindings
+}
+
+// reaches reports whether a binding sends its template anywhere.
+func reaches(b *karmada.ResourceBinding) bool {
+	return len(b.Spec.Clusters)+len(b.Spec.RequiredBy) > 0
 }
 
 // remembered returns the truth about a binding; the one before if that says the same.

@@ -109,19 +109,20 @@ func (w *writer) makeRoom() {
 // template writes t for each of its targets, encoding it once a class; or leaves it
 // everywhere as it was, if that would lose it.
 func (w *writer) template(t *template, targets []target) {
-	if len(targets) == 0 || !w.claimPath(t.object) {
+	r := t.object.Ref()
+	if len(targets) == 0 && !w.stays[r] || !w.claimPath(t.object) {
 		return
 	}
-	o := w.outcome(t, targets)
+	o, before := w.outcome(t, targets), w.in.State.Bindings[t.object.Ref()]
 	w.tell(t, o)
-	if w.stays[t.object.Ref()] || o.loses(w.in.State.Bindings[t.object.Ref()]) {
+	if names := o.strangers(before); len(names) > 0 {
+		w.missing[r] = names
+	}
+	if w.stays[r] || o.loses(before) {
 		w.leave(t)
 		return
 	}
-	if names := o.strangers(w.in.State.Bindings[t.object.Ref()]); len(names) > 0 {
-		w.missing[t.object.Ref()] = names
-	}
-	ref := w.ref(t.object.Ref())
+	ref := w.ref(r)
 	for _, p := range o.written {
 		w.placed[p.cluster] = append(w.placed[p.cluster], placed{ref, p.blob})
 	}

@@ -7,7 +7,7 @@
 //	clusters/<name>.yaml                               Cluster, with the observation that was used
 //	releases/<namespace>/<name>-<kind>[.<cluster>].json   what a release rendered to
 //	last-good.json                                     only while something is broken
-//	held.json                                          only while a cluster is held
+//	held.json, staying.json                            only while a cluster is held
 //	hidden.json                                        only while something is broken and missing
 //
 // Objects of state carry no server-made field. A binding's name is Karmada's
@@ -40,6 +40,7 @@ const (
 	lastGoodFile = "last-good.json"
 	heldFile     = "held.json"
 	hiddenFile   = "hidden.json"
+	stayingFile  = "staying.json"
 	clusterScope = "_cluster"
 )
 
@@ -57,6 +58,8 @@ type State struct {
 	LastGood map[string]string
 	// Held are the clusters that were held, with the reasons.
 	Held map[string]string
+	// Staying are the objects that waited for held clusters.
+	Staying map[string]string
 	// Hidden are the objects that went missing while a part of the source broke, with the
 	// part: they may be in it.
 	Hidden map[string]string
@@ -119,7 +122,7 @@ func Decode(root *files.Folder, earlier *State) (State, error) {
 
 // add reads a file of the state branch.
 func (s *State) add(path string, from *files.Blob) error {
-	table := map[string]*map[string]string{lastGoodFile: &s.LastGood, heldFile: &s.Held, hiddenFile: &s.Hidden}[path]
+	table := map[string]*map[string]string{lastGoodFile: &s.LastGood, heldFile: &s.Held, hiddenFile: &s.Hidden, stayingFile: &s.Staying}[path]
 	isRelease, isBinding := strings.HasPrefix(path, releasesDir+"/"), strings.HasPrefix(path, bindingsDir+"/")
 	if table == nil && !isRelease && !isBinding {
 		return nil
@@ -217,6 +220,7 @@ type Content struct {
 	LastGood map[string]string
 	Held     map[string]string
 	Hidden   map[string]string
+	Staying  map[string]string
 	Releases []Release
 }
 
@@ -242,7 +246,7 @@ func Encode(c Content, earlier *State) (*files.Folder, error) {
 	if releases != nil {
 		top = append(top, files.DirEntry(releasesDir, releases))
 	}
-	for name, table := range map[string]map[string]string{lastGoodFile: c.LastGood, heldFile: c.Held, hiddenFile: c.Hidden} {
+	for name, table := range map[string]map[string]string{lastGoodFile: c.LastGood, heldFile: c.Held, hiddenFile: c.Hidden, stayingFile: c.Staying} {
 		if len(table) == 0 {
 			continue
 		}
