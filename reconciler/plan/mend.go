@@ -127,7 +127,7 @@ func (m *mender) hide(objs []*object.Object, broken []render.Broken, cluster str
 	}
 	if hiding != (hideout{}) {
 		for _, o := range in(m.in.LastGood[m.in.State.SourceCommit], cluster) {
-			if key, at := keyOf(o.Ref(), cluster), hiding.of(o.Ref()); at != "" && !have[key] {
+			if key, at := keyOf(o.Ref(), cluster), hiding.of(o.Ref()); at != "" && !have[key] && !m.isSeen(o.Ref()) {
 				m.hidden[key] = at
 			}
 		}
@@ -143,6 +143,17 @@ func (m *mender) hide(objs []*object.Object, broken []render.Broken, cluster str
 			m.unsure = fmt.Sprintf("it would change while %s is missing, which may be in %s, which cannot be read", key, m.hidden[key])
 		}
 	}
+}
+
+// isSeen reports whether the source has an object anywhere, be it in another directory.
+func (m *mender) isSeen(r object.Ref) bool {
+	is := func(o *object.Object) bool { return o.Ref() == r }
+	for _, objs := range m.in.Source.Bound {
+		if slices.ContainsFunc(objs, is) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(m.in.Source.Objects, is)
 }
 
 // keyOf names an object of the whole source or of the directory of a cluster, as the state
