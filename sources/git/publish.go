@@ -119,8 +119,9 @@ func (r *Repo) advance(ctx context.Context, w *refs.Writer, all []move, at map[s
 // letGo lets go of the bytes of blobs that branches lead to by now. Whoever still has the
 // trees, to compare the next ones with, then has their ids only.
 func (r *Repo) letGo(blobs []*files.Blob) {
+	load := r.store.blob // once: a method value is made anew each time
 	for _, b := range blobs {
-		b.Stored(r.store.blob)
+		b.Stored(load)
 	}
 }
 
