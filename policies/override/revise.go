@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
 )
@@ -25,42 +26,57 @@ func (e *RuleError) Error() string { return fmt.Sprintf("%s: %v", e.Rule, e.Err)
 // Unwrap returns the cause.
 func (e *RuleError) Unwrap() error { return e.Err }
 
-// Apply applies the rules of the list that match, one after the other. Errors are
-// RuleErrors.
-func (rs Rules) Apply(obj map[string]any, matches func(n int) bool) (map[string]any, []Step, error) {
-	out := obj
-	if rs.Claimed {
-		out = withMetadata(obj)
-	}
+// Apply applies the rules of the list that match, one after the other. Matching has a byte a
+// rule, which is 1 where it does. Errors are RuleErrors.
+func (rs Rules) Apply(obj map[string]any, matching string) (map[string]any, []Step, error) {
+	out, marked := obj, false
 	var steps []Step
 	var err error
-	for n, r := range rs.List {
+	for n := next(matching, 0); n >= 0; n = next(matching, n+1) {
+		r := rs.List[n]
 		if rs.late && r.Policy.Namespaced() {
-			if out, steps, err = rs.applyLate(out, matches, steps); err != nil {
-				return nil, nil, err
-			}
 			break
 		}
-		if !matches(n) {
-			continue
+		if rs.Claimed && !marked && len(r.Overriders.Plaintext) > 0 {
+			out, marked = withMetadata(out), true
 		}
 		if out, steps, err = apply(out, r, steps); err != nil {
+			return nil, nil, err
+		}
+	}
+	if rs.late {
+		if rs.Claimed && !marked {
+			out, marked = withMetadata(out), true
+		}
+		if out, steps, err = rs.applyLate(out, matching, steps); err != nil {
 			return nil, nil, err
 		}
 	}
 	if len(steps) == 0 {
 		return obj, nil, nil
 	}
-	return withoutMetadata(out, obj), steps, nil
+	if marked {
+		out = withoutMetadata(out, obj)
+	}
+	return out, steps, nil
+}
+
+// next returns the first rule from n on that matches; less than 0 if there is none.
+func next(matching string, n int) int {
+	i := strings.IndexByte(matching[n:], 1)
+	if i < 0 {
+		return i
+	}
+	return n + i
 }
 
 // applyLate applies the rules of the namespace that select what obj is now.
-func (rs Rules) applyLate(obj map[string]any, matches func(n int) bool, steps []Step) (map[string]any, []Step, error) {
+func (rs Rules) applyLate(obj map[string]any, matching string, steps []Step) (map[string]any, []Step, error) {
 	now := rs.subject
 	now.Labels = labelsOf(obj)
 	for _, r := range rs.index.matching(now, ofNamespace) {
 		n := slices.Index(rs.List, r)
-		if n < 0 || !matches(n) {
+		if n < 0 || matching[n] != 1 {
 			continue
 		}
 		var err error

@@ -68,8 +68,6 @@ func rulesOf(t *testing.T, obj, file string) override.Rules {
 	return ix.Rules(policies.SubjectOf(o))
 }
 
-func everywhere(int) bool { return true }
-
 // TestClaimedObjectsHaveLabelsAndAnnotations is section T0.2: Karmada marks what a policy
 // claims, and leaves what is pulled along as it is.
 func TestClaimedObjectsHaveLabelsAndAnnotations(t *testing.T) {
@@ -92,7 +90,7 @@ func TestClaimedObjectsHaveLabelsAndAnnotations(t *testing.T) {
 					want = tt.unclaimed
 				}
 				rules.Claimed = claimed
-				got, _, err := rules.Apply(object(t, text), everywhere)
+				got, _, err := rules.Apply(object(t, text), strings.Repeat("\x01", len(rules.List)))
 				if err != nil {
 					if want != "error" {
 						t.Errorf("claimed %t: %v", claimed, err)
@@ -139,9 +137,11 @@ spec:
 	rules := rulesOf(t, configMap, file)
 	rules.Claimed = true
 	annotations := func(relabelled bool) string {
-		got, _, err := rules.Apply(object(t, configMap), func(n int) bool {
-			return relabelled || rules.List[n].Policy.Object.Ref().Name != "relabel"
-		})
+		matching := ""
+		for _, r := range rules.List {
+			matching += map[bool]string{true: "\x01", false: "\x00"}[relabelled || r.Policy.Object.Ref().Name != "relabel"]
+		}
+		got, _, err := rules.Apply(object(t, configMap), matching)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -135,7 +135,7 @@ func (b *builder) explainCluster(t *template, c target, rules override.Rules) Wr
 		return w
 	}
 	rules.Claimed = t.policy != nil
-	_, steps, err := rules.Apply(content, func(n int) bool { return k.rules[n] == 1 })
+	_, steps, err := rules.Apply(content, k.rules)
 	if err != nil {
 		w.Error = err.Error()
 	}

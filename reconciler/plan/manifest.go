@@ -64,7 +64,7 @@ const keptHint = "there it stays as it was last published"
 // overridden returns content changed by the rules that match. Errors are RuleErrors.
 func overridden(t *template, o *object.Object, content map[string]any, rules override.Rules, matching string) (map[string]any, error) {
 	rules.Claimed = t.policy != nil || o.Ref().Kind == "Namespace"
-	content, steps, err := rules.Apply(content, func(n int) bool { return matching[n] == 1 })
+	content, steps, err := rules.Apply(content, matching)
 	if err != nil || len(steps) == 0 {
 		return content, err //nolint:wrapcheck // it names the rule
 	}

@@ -241,10 +241,13 @@ func (w *writer) recipe(t *template, v variant, k class, rules override.Rules) r
 		medium: w.in.Medium, scaled: v.scaled, marks: fmt.Sprint(t.conflict(), t.preserved(), t.policy != nil),
 	}
 	var digests strings.Builder
-	for n, rule := range rules.List {
-		if k.rules[n] == 1 {
-			digests.WriteString(w.digest(rule))
+	for n := strings.IndexByte(k.rules, 1); n >= 0; {
+		digests.WriteString(w.digest(rules.List[n]))
+		more := strings.IndexByte(k.rules[n+1:], 1)
+		if more < 0 {
+			break
 		}
+		n += 1 + more
 	}
 	r.rules = digests.String()
 	return r
