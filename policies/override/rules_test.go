@@ -137,11 +137,13 @@ spec:
 	rules := rulesOf(t, configMap, file)
 	rules.Claimed = true
 	annotations := func(relabelled bool) string {
-		matching := ""
-		for _, r := range rules.List {
-			matching += map[bool]string{true: "\x01", false: "\x00"}[relabelled || r.Policy.Object.Ref().Name != "relabel"]
+		matching := make([]byte, len(rules.List))
+		for n, r := range rules.List {
+			if relabelled || r.Policy.Object.Ref().Name != "relabel" {
+				matching[n] = 1
+			}
 		}
-		got, _, err := rules.Apply(object(t, configMap), matching)
+		got, _, err := rules.Apply(object(t, configMap), string(matching))
 		if err != nil {
 			t.Fatal(err)
 		}
