@@ -16,7 +16,7 @@ func (l *loader) inherit() error {
 	if l.with.Earlier == nil {
 		return nil
 	}
-	have := refs(l.src.Objects)
+	have := object.Refs(l.src.Objects)
 	for _, b := range slices.Clone(l.src.Broken) {
 		if b.Path == "" {
 			continue
@@ -51,17 +51,9 @@ func (l *loader) inheritOf(b Broken, have map[object.Ref]bool) error {
 	return nil
 }
 
-func refs(objs []*object.Object) map[object.Ref]bool {
-	have := make(map[object.Ref]bool, len(objs))
-	for _, o := range objs {
-		have[o.Ref()] = true
-	}
-	return have
-}
-
 // disown drops of what was inherited all that the source has now, wherever it has it.
 func (l *loader) disown() {
-	have := refs(l.src.Objects)
+	have := object.Refs(l.src.Objects)
 	l.inherited = slices.DeleteFunc(l.inherited, func(o *object.Object) bool { return have[o.Ref()] })
 }
 

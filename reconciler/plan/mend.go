@@ -66,7 +66,7 @@ func (m *mender) mend(objs []*object.Object, broken []render.Broken, cluster str
 			continue
 		}
 		if have == nil {
-			have = refs(objs)
+			have = object.Refs(objs)
 		}
 		if b.Ref != (object.Ref{}) {
 			objs = slices.DeleteFunc(slices.Clone(objs), b.Holds)
@@ -198,14 +198,6 @@ func (m *mender) restore(objs []*object.Object, have map[object.Ref]bool, good [
 	}
 	m.strange = m.strange || !known
 	return objs
-}
-
-func refs(objs []*object.Object) map[object.Ref]bool {
-	have := make(map[object.Ref]bool, len(objs))
-	for _, o := range objs {
-		have[o.Ref()] = true
-	}
-	return have
 }
 
 // in returns the objects of a source that are bound to a cluster, or to none.

@@ -157,6 +157,15 @@ func child(n *yaml.Node, step any, pos *diag.Pos) *yaml.Node {
 	return nil
 }
 
+// Refs returns what objects are called.
+func Refs(objs []*Object) map[Ref]bool {
+	refs := make(map[Ref]bool, len(objs))
+	for _, o := range objs {
+		refs[o.ref] = true
+	}
+	return refs
+}
+
 // GroupVersion splits an apiVersion at its slash; the core group is "".
 func GroupVersion(apiVersion string) (group, version string) {
 	if g, v, ok := strings.Cut(apiVersion, "/"); ok {
