@@ -141,7 +141,7 @@ func (l *loader) earlier(file string) (sources.Snapshot, sources.File, bool) {
 	if l.with.Earlier == nil {
 		return nil, sources.File{}, false
 	}
-	s, ok := l.with.Earlier(written(file))
+	s, ok := l.with.Earlier(quoted(file))
 	if !ok {
 		return nil, sources.File{}, false
 	}

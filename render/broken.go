@@ -47,14 +47,14 @@ func (b Broken) String() string {
 	case b.Ref != object.Ref{}:
 		return b.Ref.String()
 	case b.Dir:
-		return written(b.Path) + "/"
+		return quoted(b.Path) + "/"
 	}
-	return written(b.Path)
+	return quoted(b.Path)
 }
 
-// written returns a path as it can be written in JSON, which has no bytes that are no
+// quoted returns a path as it can be written in JSON, which has no bytes that are no
 // UTF-8: in quotes then, and so is one that begins with a quote.
-func written(path string) string {
+func quoted(path string) string {
 	if utf8.ValidString(path) && !strings.HasPrefix(path, `"`) {
 		return path
 	}

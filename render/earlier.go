@@ -30,7 +30,7 @@ func (l *loader) inherit() error {
 
 // inheritOf reads what a broken part held when it was last sound.
 func (l *loader) inheritOf(b Broken, have map[object.Ref]bool) error {
-	s, ok := l.with.Earlier(written(b.Path))
+	s, ok := l.with.Earlier(quoted(b.Path))
 	if !ok {
 		return nil
 	}
