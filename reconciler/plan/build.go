@@ -51,8 +51,9 @@ type builder struct {
 	schedulers map[*policies.Propagation]*place.Scheduler
 	placements map[*policies.Propagation]string // as bindings record them
 	out        *writer
-	forgives   bool                // removals were allowed
-	staying    map[object.Ref]bool // what waits for held clusters
+	pulled     map[bindingID][]*template // see pulledBefore; nil until it is asked
+	forgives   bool                      // removals were allowed
+	staying    map[object.Ref]bool       // what waits for held clusters
 }
 
 // Build makes the plan. It cannot fail: what is wrong with the input is in Diags.
@@ -331,37 +332,6 @@ func (b *builder) registered() *files.Folder {
 		panic("plan: a cluster that was decoded does not encode: " + err.Error())
 	}
 	return folder
-}
-
-// differsIn reports whether two bindings of a template give a held cluster
-// something else.
-func differsIn(held map[string]string, before, after *karmada.ResourceBinding) bool {
-	for cluster := range held {
-		was, had := reach(before, cluster)
-		is, has := reach(after, cluster)
-		if had != has || was != is {
-			return true
-		}
-	}
-	return false
-}
-
-// reach reports whether a binding sends its template to a cluster, itself or
-// through what needs it, and with how many replicas.
-func reach(b *karmada.ResourceBinding, cluster string) (replicas int32, sends bool) {
-	for _, c := range b.Spec.Clusters {
-		if c.Name == cluster {
-			return c.Replicas, true
-		}
-	}
-	for _, s := range b.Spec.RequiredBy {
-		for _, c := range s.Clusters {
-			if c.Name == cluster {
-				return 0, true
-			}
-		}
-	}
-	return 0, false
 }
 
 func (b *builder) finish() Plan {

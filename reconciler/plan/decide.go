@@ -318,7 +318,7 @@ func (b *builder) pullDependencies(t *template) {
 		needed = append(needed, b.find(d)...)
 	}
 	if err != nil {
-		needed = b.pulledBefore(isOurs)
+		needed = b.pulledBefore(t)
 	}
 	for _, dep := range needed {
 		if dep == t {
@@ -332,15 +332,23 @@ func (b *builder) pullDependencies(t *template) {
 	}
 }
 
-// pulledBefore returns the templates that a template pulled along in the previous plan.
-func (b *builder) pulledBefore(isOurs func(karmada.BindingSnapshot) bool) []*template {
-	var needed []*template
-	for _, t := range b.templates {
-		if old := b.in.State.Bindings[t.object.Ref()]; old != nil && slices.ContainsFunc(old.Spec.RequiredBy, isOurs) {
-			needed = append(needed, t)
+// bindingID names a binding.
+type bindingID struct{ namespace, name string }
+
+// pulledBefore returns what a template pulled along in the previous plan.
+func (b *builder) pulledBefore(t *template) []*template {
+	if b.pulled == nil {
+		b.pulled = map[bindingID][]*template{}
+		for _, dep := range b.templates {
+			if old := b.in.State.Bindings[dep.object.Ref()]; old != nil {
+				for _, s := range old.Spec.RequiredBy {
+					id := bindingID{s.Namespace, s.Name}
+					b.pulled[id] = append(b.pulled[id], dep)
+				}
+			}
 		}
 	}
-	return needed
+	return b.pulled[bindingID{t.object.Ref().Namespace, state.BindingName(t.object.Ref())}]
 }
 
 // find returns the templates that a dependency names; those that are not in the

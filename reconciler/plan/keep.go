@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
@@ -85,16 +84,13 @@ func (w *writer) keepUnplaced() {
 // keepDependencies leaves what a template that is left where it is has pulled along, where
 // it is.
 func (w *writer) keepDependencies() {
-	if len(w.still) == 0 {
-		return
-	}
-	pulled, have := w.pulled(), map[int]map[object.Ref]bool{}
+	have := map[int]map[object.Ref]bool{}
 	for _, t := range w.still {
 		if t.policy == nil || !t.policy.Spec.PropagateDeps {
 			continue
 		}
 		stays := w.published(t.object.Ref())
-		for _, dep := range pulled[bindingID{t.object.Ref().Namespace, state.BindingName(t.object.Ref())}] {
+		for _, dep := range w.pulledBefore(t) {
 			w.keepBeside(stays, dep, have)
 		}
 	}
@@ -120,23 +116,6 @@ func (w *writer) keepBeside(stays func(string) *files.Blob, t *template, have ma
 			have[i][r] = w.keep(ref, i, published(c.Name))
 		}
 	}
-}
-
-// bindingID names a binding.
-type bindingID struct{ namespace, name string }
-
-// pulled returns what templates pulled along in the previous plan, by their bindings.
-func (w *writer) pulled() map[bindingID][]*template {
-	pulled := map[bindingID][]*template{}
-	for _, t := range w.templates {
-		if old := w.in.State.Bindings[t.object.Ref()]; old != nil {
-			for _, s := range old.Spec.RequiredBy {
-				id := bindingID{s.Namespace, s.Name}
-				pulled[id] = append(pulled[id], t)
-			}
-		}
-	}
-	return pulled
 }
 
 // keepReleases leaves what came of a release before that cannot be rendered now,

@@ -136,6 +136,37 @@ func sends(b *karmada.ResourceBinding, cluster string) bool {
 	return sends
 }
 
+// differsIn reports whether two bindings of a template give a held cluster
+// something else.
+func differsIn(held map[string]string, before, after *karmada.ResourceBinding) bool {
+	for cluster := range held {
+		was, had := reach(before, cluster)
+		is, has := reach(after, cluster)
+		if had != has || was != is {
+			return true
+		}
+	}
+	return false
+}
+
+// reach reports whether a binding sends its template to a cluster, itself or
+// through what needs it, and with how many replicas.
+func reach(b *karmada.ResourceBinding, cluster string) (replicas int32, sends bool) {
+	for _, c := range b.Spec.Clusters {
+		if c.Name == cluster {
+			return c.Replicas, true
+		}
+	}
+	for _, s := range b.Spec.RequiredBy {
+		for _, c := range s.Clusters {
+			if c.Name == cluster {
+				return 0, true
+			}
+		}
+	}
+	return 0, false
+}
+
 // carriedOut lists the bindings to remember: of what stays as it was the ones before, of
 // the rest what the clusters really have.
 func (b *builder) carriedOut(held map[string]string) []*karmada.ResourceBinding {
