@@ -20,13 +20,8 @@ import (
 // Programs are the paths of what Waybill is compared with.
 type Programs struct{ Helm, Kustomize string }
 
-// build builds the programs once for each state of their module. The first time takes
-// minutes, so they are kept in the user's cache.
+// build builds the programs.
 var build = sync.OnceValues(func() (Programs, error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return Programs{}, err
-	}
 	module, err := folder()
 	if err != nil {
 		return Programs{}, err
@@ -35,21 +30,12 @@ var build = sync.OnceValues(func() (Programs, error) {
 	if err != nil {
 		return Programs{}, err
 	}
-	digest := sha256.New()
-	fmt.Fprintln(digest, runtime.Version(), runtime.GOOS, runtime.GOARCH, flags)
-	for _, name := range []string{"go.mod", "go.sum"} {
-		data, err := os.ReadFile(filepath.Join(module, name)) //nolint:gosec // of this repository
-		if err != nil {
-			return Programs{}, err
-		}
-		fmt.Fprintf(digest, "%d\n%s", len(data), data)
-	}
-	dir := filepath.Join(cache, "waybill-test-tools", hex.EncodeToString(digest.Sum(nil)[:16]))
-	p := Programs{Helm: filepath.Join(dir, "helm"), Kustomize: filepath.Join(dir, "kustomize")}
-	if err := install(module, p.Helm, "-ldflags", flags, "helm.sh/helm/v3/cmd/helm"); err != nil {
+	var p Programs
+	if p.Helm, err = Install(module, "helm", "-ldflags", flags, "helm.sh/helm/v3/cmd/helm"); err != nil {
 		return Programs{}, err
 	}
-	return p, install(module, p.Kustomize, "sigs.k8s.io/kustomize/kustomize/v5")
+	p.Kustomize, err = Install(module, "kustomize", "sigs.k8s.io/kustomize/kustomize/v5")
+	return p, err
 })
 
 // Built returns the programs, which it builds where it must.
@@ -83,25 +69,47 @@ func helmFlags(module string) (string, error) {
 		pkg, version, pkg, pkg, minor), nil
 }
 
-// install builds a program where there is none yet. It appears as a whole, however
-// many tests build it at once.
-func install(module, path string, args ...string) error {
+// Install builds a program of a module, by the arguments of go build, and returns its path.
+// The first time takes minutes, so programs are kept in the user's cache, one for each state
+// of their module. They appear as a whole, however many tests build them at once.
+func Install(module, name string, args ...string) (path string, err error) {
+	if path, err = cached(module, name, args); err != nil {
+		return "", err
+	}
 	if _, err := os.Stat(path); err == nil {
-		return nil
+		return path, nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-		return err
+		return "", err
 	}
 	dir, err := os.MkdirTemp(filepath.Dir(path), "build-")
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer os.RemoveAll(dir)
-	built := filepath.Join(dir, filepath.Base(path))
+	built := filepath.Join(dir, name)
 	if _, err := Go(module, append([]string{"build", "-o", built}, args...)...); err != nil {
-		return err
+		return "", err
 	}
-	return os.Rename(built, path)
+	return path, os.Rename(built, path)
+}
+
+// cached returns where a program of a module is kept.
+func cached(module, name string, args []string) (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	digest := sha256.New()
+	fmt.Fprintln(digest, runtime.Version(), runtime.GOOS, runtime.GOARCH, args)
+	for _, file := range []string{"go.mod", "go.sum"} {
+		data, err := os.ReadFile(filepath.Join(module, file)) //nolint:gosec // of this repository
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(digest, "%d\n%s", len(data), data)
+	}
+	return filepath.Join(cache, "waybill-test-tools", hex.EncodeToString(digest.Sum(nil)[:16]), name), nil
 }
 
 // folder is where the module of the programs is.
