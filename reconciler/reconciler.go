@@ -30,9 +30,9 @@ const maxRaces = 5
 
 // Reconciler publishes one source to one repository.
 type Reconciler struct {
-	Source  *git.Repo
-	Target  *git.Repo // may be Source
-	Subdir  string    // folder of the source to read; empty for all
+	Source  Repository
+	Target  Repository // may be Source
+	Subdir  string     // folder of the source to read; empty for all
 	Cache   render.Cache
 	Engine  render.Engine // nil: what needs one is reported as not rendered
 	Version string        // of the running Waybill, for commit trailers

@@ -85,7 +85,7 @@ func (l location) build(cmd *cobra.Command) (plan.Plan, plan.Input, error) {
 
 // published opens the repository that the source is published to; nil if its config
 // names one that is not on this machine.
-func (l location) published(ctx context.Context, s sources.Snapshot, source *git.Repo) (*git.Repo, error) {
+func (l location) published(ctx context.Context, s sources.Snapshot, source reconciler.Repository) (reconciler.Repository, error) {
 	to := l.to
 	if to == "" {
 		var err error
@@ -99,7 +99,7 @@ func (l location) published(ctx context.Context, s sources.Snapshot, source *git
 	case git.IsURL(to) && l.to != "":
 		return nil, errors.New("a report asks no server; waybill diff --to does")
 	case git.IsURL(to):
-		return nil, nil //nolint:nilnil // a report asks no server
+		return nil, nil // a report asks no server
 	default:
 		return open(ctx, to, credentials{})
 	}

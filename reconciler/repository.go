@@ -1,0 +1,25 @@
+package reconciler
+
+import (
+	"context"
+
+	"github.com/waybill-dev/waybill/reconciler/publish"
+	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git"
+)
+
+// Repository is what a source is read from and what branches are written to. *git.Repo is
+// one, whose comments say what each method does; the tests have one in memory.
+type Repository interface {
+	Name() string
+	Resolve(ctx context.Context, rev string) (files.ID, error)
+	IsAncestor(ctx context.Context, a, b files.ID) (bool, error)
+	Snapshot(ctx context.Context, rev, subdir string) (sources.Snapshot, error)
+	Heads(ctx context.Context) (map[string]files.ID, error)
+	Tracked(ctx context.Context) (map[string]files.ID, error)
+	Fetch(ctx context.Context, branches ...string) error
+	Branch(ctx context.Context, name string) (git.Head, bool, error)
+	Commit(ctx context.Context, id files.ID) (git.Head, error)
+	publish.Publisher
+}
