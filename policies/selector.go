@@ -45,8 +45,9 @@ type selector struct {
 	labels labels.Selector
 }
 
-// Compile prepares resource selectors. One with an invalid label selector matches
-// nothing, as in Karmada; validation reports it.
+// Compile prepares resource selectors. One with a label selector that cannot be read
+// matches nothing, as in Karmada; validation refuses it, so that no policy in force has one
+// but beside a name, which alone decides.
 func Compile(rs []karmada.ResourceSelector) Selectors {
 	out := make(Selectors, 0, len(rs))
 	for _, r := range rs {

@@ -27,8 +27,8 @@ type rule interface {
 // Compile prepares an affinity for matching, by Karmada section A.7: a cluster
 // that is excluded by name does not match; of the others those match for which
 // labelSelector, fieldSelector and clusterNames, where given, all hold. A nil or
-// empty affinity matches every cluster. An expression that means nothing matches no
-// cluster, as in Karmada, which does not look at all of them when it takes a policy.
+// empty affinity matches every cluster. An expression that cannot be read matches no
+// cluster, as in Karmada; validation refuses it, so that no policy in force has one.
 func Compile(a *karmada.ClusterAffinity) Matcher {
 	if a == nil {
 		return Matcher{}

@@ -169,32 +169,38 @@ func (fs *findings) apiVersion(at field, apiVersion string) {
 	}
 }
 
-// selector warns of a label selector that cannot be read: it matches nothing
-// (section A.3), and other selectors go on.
-func (fs *findings) selector(at field, s *metav1.LabelSelector) {
-	if s != nil {
-		fs.unchecked("the selector matches nothing", func(fs *findings) { fs.labelSelector(at, s) })
-	}
-}
-
+// labelSelector reports what in a label selector cannot be read. Karmada takes it, and
+// lets it match nothing (section A.3), which deletes what it matched before.
 func (fs *findings) labelSelector(at field, s *metav1.LabelSelector) {
+	if s == nil {
+		return
+	}
 	fs.labels(at.at("matchLabels"), s.MatchLabels)
 	for i, e := range s.MatchExpressions {
 		at := at.at("matchExpressions", i)
 		fs.key(at.at("key"), e.Key)
 		oneOf(fs, at.at("operator"), e.Operator, "In", "NotIn", "Exists", "DoesNotExist")
-		if e.Operator == "" {
-			continue
+		fs.values(at, e.Operator, e.Values)
+		fs.labelValues(at.at("values"), e.Values)
+	}
+}
+
+func (fs *findings) labelValues(at field, values []string) {
+	for i, v := range values {
+		fs.invalid(at.at(i), v, validation.IsValidLabelValue(v))
+	}
+}
+
+// values reports values that are missing beside their operator, or mean nothing there.
+func (fs *findings) values(at field, operator metav1.LabelSelectorOperator, values []string) {
+	switch operator {
+	case metav1.LabelSelectorOpIn, metav1.LabelSelectorOpNotIn:
+		if len(values) == 0 {
+			fs.fail(at.at("values"), requiredField, "is required", "write the values, or remove the expression")
 		}
-		listed := e.Operator == metav1.LabelSelectorOpIn || e.Operator == metav1.LabelSelectorOpNotIn
-		switch {
-		case listed && len(e.Values) == 0:
-			fs.fail(at.at("values"), requiredField, "is required", "")
-		case !listed && len(e.Values) > 0:
-			fs.fail(at.at("values"), conflict, fmt.Sprintf("has no meaning with operator %q", e.Operator), "remove it, or write In or NotIn")
-		}
-		for j, v := range e.Values {
-			fs.invalid(at.at("values", j), v, validation.IsValidLabelValue(v))
+	case metav1.LabelSelectorOpExists, metav1.LabelSelectorOpDoesNotExist:
+		if len(values) > 0 {
+			fs.fail(at.at("values"), conflict, fmt.Sprintf("has no meaning with operator %q", operator), "remove it, or write In or NotIn")
 		}
 	}
 }

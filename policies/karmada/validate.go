@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 )
 
@@ -15,10 +16,11 @@ import (
 const maxClusterName = 48
 
 // Validate returns what is wrong with x, which Decode returned, in the order of the
-// document: as errors what Karmada's API server and validating webhooks refuse, as
-// warnings what they accept and people trip over. It answers the same before and
-// after Default, but that only before can it tell of spellings that Default
-// rewrites. Rules that need more than the one object are not here.
+// document: as errors what Karmada's API server and validating webhooks refuse, and
+// selectors that cannot be read; as warnings what they accept and people trip over.
+// It answers the same before and after Default, but that only before can it tell of
+// spellings that Default rewrites. Rules that need more than the one object are not
+// here.
 func Validate(x any) []FieldError {
 	var fs findings
 	if o, ok := x.(object); ok {
@@ -124,7 +126,7 @@ func (fs *findings) resourceSelectors(at field, selectors []ResourceSelector, na
 				"remove it, or make the policy a cluster-wide one")
 		}
 		if s.Name == "" {
-			fs.selector(at.at("labelSelector"), s.LabelSelector)
+			fs.labelSelector(at.at("labelSelector"), s.LabelSelector)
 		} else if s.LabelSelector != nil {
 			fs.warn(at.at("labelSelector"), "unused-field",
 				fmt.Sprintf("does nothing, because name %q alone decides", s.Name), "remove one of them")
@@ -134,22 +136,57 @@ func (fs *findings) resourceSelectors(at field, selectors []ResourceSelector, na
 
 // clusterAffinity holds wherever clusters are filtered (section A.1).
 func (fs *findings) clusterAffinity(at field, a *ClusterAffinity) {
+	fs.readable(at, a)
+	fs.meaning(at, a)
+}
+
+// uncheckedAffinity holds where Karmada does not look at an affinity: what can be read
+// acts all the same, and draws a warning if it would be refused elsewhere.
+func (fs *findings) uncheckedAffinity(at field, a *ClusterAffinity, comesOfIt string) {
+	fs.readable(at, a)
+	fs.unchecked(comesOfIt, func(fs *findings) { fs.meaning(at, a) })
+}
+
+// readable reports what in the selectors of an affinity cannot be read.
+func (fs *findings) readable(at field, a *ClusterAffinity) {
 	if a == nil {
 		return
 	}
-	fs.selector(at.at("labelSelector"), a.LabelSelector)
+	fs.labelSelector(at.at("labelSelector"), a.LabelSelector)
+	if a.FieldSelector == nil {
+		return
+	}
+	for i, e := range a.FieldSelector.MatchExpressions {
+		at := at.at("fieldSelector", "matchExpressions", i)
+		fs.key(at.at("key"), e.Key)
+		if !asksForField(e) {
+			oneOf(fs, at.at("operator"), e.Operator, corev1.NodeSelectorOpIn, corev1.NodeSelectorOpNotIn)
+		}
+		fs.values(at, metav1.LabelSelectorOperator(e.Operator), e.Values)
+		if e.Key != "zone" { // which is compared; the others are selected by as labels are
+			fs.labelValues(at.at("values"), e.Values)
+		}
+	}
+}
+
+// asksForField reports an expression that can be read, and that webhooks refuse.
+func asksForField(e corev1.NodeSelectorRequirement) bool {
+	return e.Operator == corev1.NodeSelectorOpExists || e.Operator == corev1.NodeSelectorOpDoesNotExist
+}
+
+// meaning holds what can be read of an affinity.
+func (fs *findings) meaning(at field, a *ClusterAffinity) {
+	if a == nil {
+		return
+	}
 	if a.FieldSelector != nil {
 		for i, e := range a.FieldSelector.MatchExpressions {
 			at := at.at("fieldSelector", "matchExpressions", i)
-			oneOf(fs, at.at("key"), e.Key, "provider", "region", "zone")
-			oneOf(fs, at.at("operator"), e.Operator, "In", "NotIn")
-			for j, v := range e.Values {
-				if e.Key != "zone" { // which is compared, not selected by
-					fs.unchecked("no cluster matches", func(fs *findings) { fs.invalid(at.at("values", j), v, utilvalidation.IsValidLabelValue(v)) })
-				}
+			if len(utilvalidation.IsQualifiedName(e.Key)) == 0 {
+				oneOf(fs, at.at("key"), e.Key, "provider", "region", "zone")
 			}
-			if len(e.Values) == 0 {
-				fs.warn(at.at("values"), uncheckedValue, "has no value; "+withoutValues(e), "write the values, or remove the expression")
+			if asksForField(e) {
+				oneOf(fs, at.at("operator"), e.Operator, corev1.NodeSelectorOpIn, corev1.NodeSelectorOpNotIn)
 			}
 		}
 	}
@@ -158,15 +195,6 @@ func (fs *findings) clusterAffinity(at field, a *ClusterAffinity) {
 			fs.warn(at.at("clusterNames", i), "excluded-cluster", fmt.Sprintf("%q is excluded too, so that it does not match", name), "remove it from one of the lists")
 		}
 	}
-}
-
-// withoutValues says what an expression means that has none: zones alone are
-// compared one by one.
-func withoutValues(e corev1.NodeSelectorRequirement) string {
-	if e.Key == "zone" && e.Operator == corev1.NodeSelectorOpNotIn {
-		return "every cluster matches"
-	}
-	return "no cluster matches"
 }
 
 // clusterName says why no cluster can have the name.

@@ -92,10 +92,16 @@ func TestValidateClusterTaintPolicy(t *testing.T) {
 			"fields of clusters are not looked at", `{spec: {targetClusters: {fieldSelector: {matchExpressions: [{key: color, operator: Exists}]}}, ` + add + `, taints: [{key: a, effect: NoSchedule}]}}`,
 			[]string{
 				"spec.targetClusters.fieldSelector.matchExpressions[0].key unchecked-value?", "spec.targetClusters.fieldSelector.matchExpressions[0].operator unchecked-value?",
-				"spec.targetClusters.fieldSelector.matchExpressions[0].values unchecked-value?",
 			},
 		},
-		{"clusters are an affinity", `{spec: {targetClusters: {labelSelector: {matchLabels: {"a b": c}}}, ` + add + `, taints: [{key: a, effect: NoSchedule}]}}`, []string{"spec.targetClusters.labelSelector.matchLabels.a b unchecked-value?"}},
+		{
+			"fields of clusters are read", `{spec: {targetClusters: {fieldSelector: {matchExpressions: [{key: region, operator: in, values: [eu]}, {key: region, operator: Exists, values: [eu]}]}}, ` + add + `, taints: [{key: a, effect: NoSchedule}]}}`,
+			[]string{
+				"spec.targetClusters.fieldSelector.matchExpressions[0].operator unsupported-value", "spec.targetClusters.fieldSelector.matchExpressions[1].values conflicting-fields",
+				"spec.targetClusters.fieldSelector.matchExpressions[1].operator unchecked-value?",
+			},
+		},
+		{"clusters are an affinity", `{spec: {targetClusters: {labelSelector: {matchLabels: {"a b": c}}}, ` + add + `, taints: [{key: a, effect: NoSchedule}]}}`, []string{"spec.targetClusters.labelSelector.matchLabels.a b invalid-value"}},
 		{"without conditions nothing happens", `{spec: {taints: [{key: a, effect: NoSchedule}]}}`, []string{"spec changes-nothing?"}},
 	})
 }

@@ -11,9 +11,7 @@ import (
 // taintPolicy refuses to drive objects out, as Karmada's webhook does unless it is
 // told otherwise (section C.4).
 func (fs *findings) taintPolicy(s *ClusterTaintPolicySpec, at field) {
-	fs.unchecked("clusters are chosen by it all the same", func(fs *findings) {
-		fs.clusterAffinity(at.at("targetClusters"), s.TargetClusters)
-	})
+	fs.uncheckedAffinity(at.at("targetClusters"), s.TargetClusters, "clusters are chosen by it all the same")
 	fs.matchConditions(s.AddOnConditions, at.at("addOnConditions"))
 	fs.matchConditions(s.RemoveOnConditions, at.at("removeOnConditions"))
 	if len(s.Taints) == 0 {

@@ -96,7 +96,7 @@ func (fs *findings) spreadConstraints(p *Placement, at field) {
 		at := at.at(i)
 		fs.groups(c, at)
 		if c.SpreadByLabel != "" {
-			fs.unchecked("no cluster has it", func(fs *findings) { fs.key(at.at("spreadByLabel"), c.SpreadByLabel) })
+			fs.key(at.at("spreadByLabel"), c.SpreadByLabel)
 			if c.SpreadByField != "" {
 				fs.fail(at.at("spreadByLabel"), conflict, "cannot be given beside spreadByField", "remove one of them")
 			}

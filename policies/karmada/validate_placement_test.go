@@ -13,7 +13,7 @@ func TestValidateClusterAffinity(t *testing.T) {
 			fieldSelector: {matchExpressions: [{key: region, operator: In, values: [eu]}, {key: zone, operator: NotIn, values: [a]}, {key: provider, operator: In, values: [x]}]}}`), nil},
 		{
 			"a label selector is valid", placement(`clusterAffinity: {labelSelector: {matchExpressions: [{key: a, operator: In}]}}`),
-			[]string{"spec.placement.clusterAffinity.labelSelector.matchExpressions[0].values unchecked-value?"},
+			[]string{"spec.placement.clusterAffinity.labelSelector.matchExpressions[0].values required-field"},
 		},
 		{
 			"fields are provider, region and zone", placement(`clusterAffinity: {fieldSelector: {matchExpressions: [{key: regions, operator: In, values: [eu]}]}}`),
@@ -21,15 +21,22 @@ func TestValidateClusterAffinity(t *testing.T) {
 		},
 		{
 			"fields are in a list or not", placement(`clusterAffinity: {fieldSelector: {matchExpressions: [{key: region, operator: Exists, values: [eu]}]}}`),
-			[]string{"spec.placement.clusterAffinity.fieldSelector.matchExpressions[0].operator unsupported-value"},
+			[]string{
+				"spec.placement.clusterAffinity.fieldSelector.matchExpressions[0].values conflicting-fields",
+				"spec.placement.clusterAffinity.fieldSelector.matchExpressions[0].operator unsupported-value",
+			},
 		},
 		{
 			"the list is not empty", placement(`clusterAffinity: {fieldSelector: {matchExpressions: [{key: region, operator: In}]}}`),
-			[]string{"spec.placement.clusterAffinity.fieldSelector.matchExpressions[0].values unchecked-value?"},
+			[]string{"spec.placement.clusterAffinity.fieldSelector.matchExpressions[0].values required-field"},
 		},
 		{
 			"values of regions are those of labels, of zones they are free", placement(`clusterAffinity: {fieldSelector: {matchExpressions: [{key: region, operator: In, values: [a, "b c"]}, {key: zone, operator: In, values: ["b c"]}]}}`),
-			[]string{"spec.placement.clusterAffinity.fieldSelector.matchExpressions[0].values[1] unchecked-value?"},
+			[]string{"spec.placement.clusterAffinity.fieldSelector.matchExpressions[0].values[1] invalid-value"},
+		},
+		{
+			"a list of zones is not empty either", placement(`clusterAffinity: {fieldSelector: {matchExpressions: [{key: zone, operator: NotIn}]}}`),
+			[]string{"spec.placement.clusterAffinity.fieldSelector.matchExpressions[0].values required-field"},
 		},
 		{"a webhook drops a list without groups", placement(`clusterAffinity: {}, clusterAffinities: []`), nil},
 		{"a name is not null", placement(`clusterAffinity: {clusterNames: [m1, null]}`), []string{"spec.placement.clusterAffinity.clusterNames[1] wrong-type"}},
@@ -104,7 +111,7 @@ func TestValidateSpreadConstraints(t *testing.T) {
 		{"clusters in regions", constraints(`{spreadByField: region, minGroups: 2, maxGroups: 3}, {spreadByField: cluster, maxGroups: 3}`), nil},
 		{"clusters are the default", constraints(`{maxGroups: 3}`), nil},
 		{"by a label alone", constraints(`{spreadByLabel: a.b/rack, maxGroups: 3}`), nil},
-		{"a label is one", constraints(`{spreadByLabel: "a b", maxGroups: 3}`), []string{"spec.placement.spreadConstraints[0].spreadByLabel unchecked-value?"}},
+		{"a label is valid", constraints(`{spreadByLabel: "a b", maxGroups: 3}`), []string{"spec.placement.spreadConstraints[0].spreadByLabel invalid-value"}},
 		{"by a field or by a label", constraints(`{spreadByField: cluster, spreadByLabel: rack, maxGroups: 3}`), []string{"spec.placement.spreadConstraints[0].spreadByLabel conflicting-fields"}},
 		{"by a known field", constraints(`{spreadByField: cluster, maxGroups: 1}, {spreadByField: regions, maxGroups: 1}`), []string{"spec.placement.spreadConstraints[1].spreadByField unsupported-value"}},
 		{"no bound is negative", constraints(`{minGroups: -1, maxGroups: -2}`), []string{"spec.placement.spreadConstraints[0].minGroups invalid-value", "spec.placement.spreadConstraints[0].maxGroups invalid-value"}},
@@ -150,10 +157,17 @@ func TestValidateReplicaScheduling(t *testing.T) {
 		{"a weight is 1 or more", scheduling(`replicaSchedulingType: Divided, weightPreference: {staticWeightList: [{targetCluster: {}, weight: 0}]}`), []string{"spec.placement.replicaScheduling.weightPreference.staticWeightList[0].weight invalid-value"}},
 		{
 			"a weight's clusters are an affinity", scheduling(`replicaSchedulingType: Divided, weightPreference: {staticWeightList: [{weight: 1, targetCluster: {fieldSelector: {matchExpressions: [{key: region, operator: In}]}}}]}`),
-			[]string{"spec.placement.replicaScheduling.weightPreference.staticWeightList[0].targetCluster.fieldSelector.matchExpressions[0].values unchecked-value?"},
+			[]string{"spec.placement.replicaScheduling.weightPreference.staticWeightList[0].targetCluster.fieldSelector.matchExpressions[0].values required-field"},
 		},
 		{
-			"a weight's clusters are not looked at", scheduling(`replicaSchedulingType: Divided, weightPreference: {staticWeightList: [{weight: 1, targetCluster: {fieldSelector: {matchExpressions: [{key: color, operator: In, values: [red]}]}}}]}`),
+			"a weight's labels are read", scheduling(`replicaSchedulingType: Divided, weightPreference: {staticWeightList: [{weight: 1, targetCluster: {labelSelector: {matchExpressions: [{key: a b, operator: in}]}}}]}`),
+			[]string{
+				"spec.placement.replicaScheduling.weightPreference.staticWeightList[0].targetCluster.labelSelector.matchExpressions[0].key invalid-value",
+				"spec.placement.replicaScheduling.weightPreference.staticWeightList[0].targetCluster.labelSelector.matchExpressions[0].operator unsupported-value",
+			},
+		},
+		{
+			"a weight's fields are not looked at", scheduling(`replicaSchedulingType: Divided, weightPreference: {staticWeightList: [{weight: 1, targetCluster: {fieldSelector: {matchExpressions: [{key: color, operator: In, values: [red]}]}}}]}`),
 			[]string{"spec.placement.replicaScheduling.weightPreference.staticWeightList[0].targetCluster.fieldSelector.matchExpressions[0].key unchecked-value?"},
 		},
 		{

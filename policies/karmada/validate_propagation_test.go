@@ -74,12 +74,12 @@ func TestValidateResourceSelectors(t *testing.T) {
 			"a label selector has rules of its own", `{spec: {resourceSelectors: [{apiVersion: v1, kind: Secret, labelSelector: {matchLabels: {a.b/c: "x y"},
 			matchExpressions: [{key: a, operator: In}, {key: a, operator: Exists, values: [x]}, {key: "", operator: within}, {key: a, operator: NotIn, values: [ok, "-"]}]}}]}}`,
 			[]string{
-				"spec.resourceSelectors[0].labelSelector.matchLabels.a.b/c unchecked-value?",
-				"spec.resourceSelectors[0].labelSelector.matchExpressions[0].values unchecked-value?",
-				"spec.resourceSelectors[0].labelSelector.matchExpressions[1].values unchecked-value?",
-				"spec.resourceSelectors[0].labelSelector.matchExpressions[2].key unchecked-value?",
-				"spec.resourceSelectors[0].labelSelector.matchExpressions[2].operator unchecked-value?",
-				"spec.resourceSelectors[0].labelSelector.matchExpressions[3].values[1] unchecked-value?",
+				"spec.resourceSelectors[0].labelSelector.matchLabels.a.b/c invalid-value",
+				"spec.resourceSelectors[0].labelSelector.matchExpressions[0].values required-field",
+				"spec.resourceSelectors[0].labelSelector.matchExpressions[1].values conflicting-fields",
+				"spec.resourceSelectors[0].labelSelector.matchExpressions[2].key required-field",
+				"spec.resourceSelectors[0].labelSelector.matchExpressions[2].operator unsupported-value",
+				"spec.resourceSelectors[0].labelSelector.matchExpressions[3].values[1] invalid-value",
 			},
 		},
 		{

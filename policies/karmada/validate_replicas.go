@@ -31,9 +31,7 @@ func (fs *findings) weights(w *ClusterPreferences, at field) {
 	for i := range w.StaticWeightList {
 		at := at.at("staticWeightList", i)
 		fs.atLeast(at.at("weight"), w.StaticWeightList[i].Weight, 1)
-		fs.unchecked("the weight goes by it all the same", func(fs *findings) {
-			fs.clusterAffinity(at.at("targetCluster"), &w.StaticWeightList[i].TargetCluster)
-		})
+		fs.uncheckedAffinity(at.at("targetCluster"), &w.StaticWeightList[i].TargetCluster, "the weight goes by it all the same")
 	}
 	switch {
 	case w.DynamicWeight != "" && len(w.StaticWeightList) > 0:
