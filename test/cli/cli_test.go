@@ -4,13 +4,18 @@
 package cli
 
 import (
+	"errors"
 	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/rogpeppe/go-internal/txtar"
 )
 
 var update = flag.Bool("update", false, "rewrite what scripts compare with")
@@ -28,6 +33,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata",
 		UpdateScripts: *update,
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("PATH", filepath.Dir(bin)+string(os.PathListSeparator)+os.Getenv("PATH"))
 			e.Setenv("EXAMPLES", examples)
@@ -39,4 +45,51 @@ func TestScripts(t *testing.T) {
 			return os.WriteFile(filepath.Join(e.WorkDir, ".gitconfig"), []byte("[user]\n\tname = t\n\temail = t@example.com\n[init]\n\tdefaultBranch = main\n[advice]\n\tdetachedHead = false\n"), 0o600)
 		},
 	})
+}
+
+// exits runs a program, which must end with a status, and not because it fell over:
+// "exits 1 waybill validate src". Where the status is 0, exec says the same.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits STATUS PROGRAM [ARGUMENT...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		exit, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			ts.Fatalf("running %s: %v", args[1], err)
+		}
+		got = exit.ExitCode() // -1: a signal ended it
+	}
+	if got != want {
+		ts.Fatalf("the status is %d, want %d", got, want)
+	}
+	if strings.Contains(ts.ReadFile("stderr"), "\ngoroutine ") { // a panic ends with 2
+		ts.Fatalf("it panicked")
+	}
+}
+
+// hiding matches what runs a command and does not tell all of its statuses apart.
+var hiding = regexp.MustCompile(`^(![ \t]*exec[ \t]+waybill|exec[ \t]+(sh|bash)\b.*(waybill|\|\||; *true)|\?)`)
+
+// TestScriptsTellStatusesApart makes sure that a command which crashes fails its script.
+func TestScriptsTellStatusesApart(t *testing.T) {
+	scripts, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("there are %d scripts: %v", len(scripts), err)
+	}
+	for _, name := range scripts {
+		archive, err := txtar.ParseFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for line := range strings.Lines(string(archive.Comment)) {
+			if n++; hiding.MatchString(line) {
+				t.Errorf("%s:%d: %swould pass if waybill crashed; write exits STATUS waybill ...", name, n, line)
+			}
+		}
+	}
 }
