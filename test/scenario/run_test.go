@@ -1,0 +1,178 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/renderer"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/test/twin"
+)
+
+// now is the time of every publication.
+var now = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+// way is one of the ways to run a scenario.
+type way struct {
+	cache     render.Cache
+	order     func([]sources.File)
+	remembers bool // one reconciler publishes all steps
+}
+
+// outcome is what came of a publication.
+type outcome struct {
+	reconciler.Result
+
+	err error
+}
+
+// reconcilerOver returns what publishes a repository to itself.
+func reconcilerOver(repo reconciler.Repository, c render.Cache) *reconciler.Reconciler {
+	return &reconciler.Reconciler{
+		Source: repo, Target: repo, Cache: c, Engine: renderer.New(&renderer.Local{}, nil),
+		Version: "test", Now: func() time.Time { return now },
+	}
+}
+
+// run runs a scenario and returns the golden sections it asks for, and "@all" for
+// everything that came out.
+func (s *scenario) run(t *testing.T, w way) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	repo := twin.New("scenario")
+	repo.Order = w.order
+	source := twin.Tree{}
+	r := reconcilerOver(repo, w.cache)
+	var res outcome
+	for i, st := range s.steps {
+		next, err := st.commit(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 || !maps.Equal(next, source) {
+			repo.Write("main", fmt.Sprint("step ", i+1), next.Folder())
+		}
+		source = next
+		if !w.remembers {
+			r = reconcilerOver(repo, w.cache)
+		}
+		if err := st.prepare(t.Context(), repo, r); err != nil {
+			t.Fatal(err)
+		}
+		res = publish(t, r)
+		for _, name := range st.golden {
+			out[st.prefix+name] = section(t, name, repo, &res)
+		}
+		out["@all"] += everything(t, repo, &res)
+		repo.Refuse()
+		r.Allow = ""
+	}
+	again(t, r, res)
+	return out
+}
+
+// prepare does what a step does besides its commit.
+func (st *step) prepare(ctx context.Context, repo *twin.Repo, r *reconciler.Reconciler) error {
+	for branch, edit := range st.edits {
+		h, ok, err := repo.Branch(ctx, branch)
+		if err != nil || !ok {
+			return fmt.Errorf("editing branch %s: there is none", branch)
+		}
+		root := twin.Of(h.Tree)
+		maps.Copy(root, edit)
+		repo.Write(branch, "a hot fix", root.Folder())
+	}
+	for _, c := range st.commands {
+		f := strings.Fields(c)
+		switch {
+		case len(f) > 1 && f[0] == "git" && (f[1] == "mv" || f[1] == "rm"):
+		case len(f) == 4 && f[1] == "branch" && f[2] == "-D":
+			repo.Delete(f[3])
+		case len(f) > 1 && f[0] == "refuse":
+			repo.Refuse(f[1:]...)
+		case c == "publish --allow-prune":
+			r.Allow = plan.AllowAll
+		case c == "publish":
+		default:
+			return fmt.Errorf("there is no command %q", c)
+		}
+	}
+	return nil
+}
+
+// publish publishes. Where nothing can be, the plan is what a report shows.
+func publish(t *testing.T, r *reconciler.Reconciler) outcome {
+	t.Helper()
+	res, err := r.Publish(t.Context(), "main")
+	if err == nil || res.Plan.State != nil {
+		return outcome{res, err}
+	}
+	head, wrong := r.Source.Snapshot(t.Context(), "main", "")
+	if wrong != nil {
+		t.Fatal(wrong)
+	}
+	obs, wrong := r.Look(t.Context(), head)
+	if wrong == nil {
+		res.Plan, wrong = r.Build(t.Context(), &obs)
+	}
+	if wrong != nil {
+		t.Fatal(wrong)
+	}
+	res.Diags = res.Plan.Diags
+	return outcome{res, err}
+}
+
+// again publishes what was published last, which must change nothing.
+func again(t *testing.T, r *reconciler.Reconciler, last outcome) {
+	t.Helper()
+	if _, partial := errors.AsType[*git.PartialError](last.err); partial {
+		last = publish(t, r) // what was refused comes with the next one
+	}
+	next := publish(t, r)
+	for _, name := range next.moved() {
+		t.Errorf("published again, branch %s moves", name)
+	}
+	for i, c := range last.Plan.Clusters {
+		if next.Plan.Clusters[i].Tree.ID() != c.Tree.ID() {
+			t.Errorf("published again, %s gets another tree", c.Name)
+		}
+	}
+	if next.Plan.State.ID() != last.Plan.State.ID() {
+		t.Errorf("published again, the state is another")
+	}
+}
+
+// exitStatus is the exit status of the command publish.
+func (o outcome) exitStatus() int {
+	switch {
+	case o.err != nil:
+		return 2
+	case diag.HasErrors(o.Diags):
+		return 1
+	}
+	return 0
+}
+
+// moved lists the branches that moved, sorted.
+func (o outcome) moved() []string {
+	var names []string
+	if partial, ok := errors.AsType[*git.PartialError](o.err); ok {
+		names = append(names, partial.Moved...)
+	}
+	for _, u := range o.Updates {
+		names = append(names, u.Branch)
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,156 @@
+package scenario
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/test/twin"
+)
+
+// section prints a golden section of a publication.
+func section(t *testing.T, name string, repo *twin.Repo, res *outcome) string {
+	t.Helper()
+	var b strings.Builder
+	switch name {
+	case "@diagnostics":
+		for _, d := range res.Diags {
+			fmt.Fprintln(&b, d)
+		}
+	case "@decisions":
+		for _, d := range res.Plan.Decisions {
+			b.WriteString(decision(d))
+		}
+	case "@held":
+		for _, c := range res.Plan.Clusters {
+			if c.Held == nil {
+				continue
+			}
+			fmt.Fprintf(&b, "%s: %s\n", c.Name, c.Held.Reason)
+			for _, r := range c.Held.Removals {
+				fmt.Fprintf(&b, "  %s: %s\n", r.Object, r.Cause)
+			}
+		}
+	case "@branches":
+		return branches(t, repo, res)
+	case "@publish":
+		fmt.Fprintf(&b, "exit status %d\n", res.exitStatus())
+		if res.err != nil {
+			fmt.Fprintf(&b, "error: %s\n", res.err)
+		}
+		for _, name := range res.moved() {
+			fmt.Fprintln(&b, name)
+		}
+	default:
+		return file(t, &res.Plan, strings.TrimPrefix(name, "@"))
+	}
+	return b.String()
+}
+
+// branches prints the objects on the clusters' branches, one a line.
+func branches(t *testing.T, repo *twin.Repo, res *outcome) string {
+	t.Helper()
+	var b strings.Builder
+	heads, err := repo.Heads(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(heads)) {
+		cluster, ok := strings.CutPrefix(name, res.Plan.Config.Publish.BranchPrefix)
+		if !ok {
+			continue
+		}
+		h, err := repo.Commit(t.Context(), heads[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		objects, err := twin.Manifests(h.Tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%s\n", cluster)
+		for _, o := range objects {
+			fmt.Fprintf(&b, "  %s", o)
+			if n := o.Spec.Replicas; n != nil {
+				fmt.Fprintf(&b, " replicas %d", *n)
+			}
+			b.WriteString("\n")
+		}
+	}
+	return b.String()
+}
+
+// decision prints a decision on a line.
+func decision(d plan.Decision) string {
+	var where []string
+	for _, c := range d.Targets {
+		w := c.Name
+		if c.Replicas > 0 {
+			w += fmt.Sprintf(":%d", c.Replicas)
+		}
+		where = append(where, w)
+	}
+	line := fmt.Sprintf("%s %s [%s]", d.Template.Ref(), d.Outcome, strings.Join(where, " "))
+	if d.Policy != nil {
+		line += " by " + d.Policy.String()
+	}
+	needed := make([]string, 0, len(d.RequiredBy))
+	for _, r := range d.RequiredBy {
+		needed = append(needed, " for "+r.Name)
+	}
+	line += strings.Join(needed, "")
+	if d.Reason != "" && d.Reason != "Success" {
+		line += " (" + d.Reason + ": " + d.Message + ")"
+	}
+	return line + "\n"
+}
+
+// file returns a file of a cluster, or says that there is none.
+func file(t *testing.T, p *plan.Plan, name string) string {
+	t.Helper()
+	cluster, path, _ := strings.Cut(name, "/")
+	for _, c := range p.Clusters {
+		if c.Name != cluster {
+			continue
+		}
+		if path == "" {
+			var list strings.Builder
+			for at := range c.Tree.All() {
+				list.WriteString(at + "\n")
+			}
+			return list.String()
+		}
+		if e, ok := c.Tree.Lookup(path); ok && e.Blob != nil {
+			data, err := e.Blob.Bytes()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(data)
+		}
+	}
+	return "(none)\n"
+}
+
+// everything prints all that a publication came to, to compare runs.
+func everything(t *testing.T, repo *twin.Repo, res *outcome) string {
+	t.Helper()
+	var b strings.Builder
+	for _, c := range res.Plan.Clusters {
+		fmt.Fprintf(&b, "%s %s %v\n", c.Name, c.Tree.ID(), c.Held)
+	}
+	fmt.Fprintln(&b, res.Plan.State.ID(), res.Plan.FleetDigest, res.Plan.Removals, res.err)
+	for _, d := range res.Diags {
+		fmt.Fprintln(&b, d)
+	}
+	heads, err := repo.Heads(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(heads)) {
+		fmt.Fprintln(&b, name, heads[name])
+	}
+	return b.String()
+}

@@ -1,0 +1,51 @@
+package twin
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// Manifest is an object on a branch, as far as tests look at it.
+type Manifest struct {
+	Kind     string `json:"kind"`
+	Metadata struct {
+		Name      string `json:"name"`
+		Namespace string `json:"namespace"`
+	} `json:"metadata"`
+	Data map[string]string `json:"data"`
+	Spec struct {
+		Replicas *int `json:"replicas"`
+	} `json:"spec"`
+}
+
+// String is the kind, the namespace and the name.
+func (m Manifest) String() string {
+	return strings.Join(slices.DeleteFunc([]string{m.Kind, m.Metadata.Namespace, m.Metadata.Name}, func(s string) bool { return s == "" }), "/")
+}
+
+// Manifests reads the objects that a cluster's folder holds, by kind, namespace and name.
+func Manifests(root *files.Folder) ([]Manifest, error) {
+	var all []Manifest
+	for path, e := range root.All() {
+		if !strings.HasPrefix(path, "manifests/") {
+			continue
+		}
+		data, err := e.Blob.Bytes()
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", path, err)
+		}
+		var m Manifest
+		if err := yaml.Unmarshal(data, &m); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", path, err)
+		}
+		all = append(all, m)
+	}
+	slices.SortFunc(all, func(a, b Manifest) int { return cmp.Compare(a.String(), b.String()) })
+	return all, nil
+}

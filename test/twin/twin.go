@@ -1,0 +1,253 @@
+// Package twin is a Git repository in memory, for tests that publish many times: what a
+// Reconciler does over it is what it does over Git, in the time that planning takes.
+//
+// It promises the ids that Git gives: a commit of the twin has the id that it would have
+// in a repository, and a branch moves from the commit that is expected or not at all. A
+// server that refuses single branches can be played with Refuse. What the twin does not
+// have is all that goes wrong on disks and wires; package sources/git has tests of that.
+package twin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git"
+)
+
+// author writes every commit that no Waybill writes.
+var author = git.Author{Name: "a person", Email: "person@example.com"}
+
+// Repo is a repository in memory. It implements reconciler.Repository, and is not safe
+// for concurrent use.
+type Repo struct {
+	// Order, if it is set, rearranges the files of each snapshot before anyone sees them.
+	Order func([]sources.File)
+	// Now is the date of the next commit that Write makes, which is a minute before that of
+	// the one after it.
+	Now time.Time
+
+	name    string
+	heads   map[string]files.ID
+	commits map[files.ID]git.Head
+	refused []string
+}
+
+// New returns an empty repository with a name, which stands for its location.
+func New(name string) *Repo {
+	return &Repo{
+		name: name, Now: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC),
+		heads: map[string]files.ID{}, commits: map[files.ID]git.Head{},
+	}
+}
+
+// Write commits a folder on top of a branch, as a person does.
+func (r *Repo) Write(branch, message string, root *files.Folder) files.ID {
+	h := git.Head{Parent: r.heads[branch], Tree: root, Message: message, Author: author, When: r.Now}
+	r.Now = r.Now.Add(time.Minute)
+	return r.move(branch, h)
+}
+
+// Delete deletes a branch.
+func (r *Repo) Delete(branch string) { delete(r.heads, branch) }
+
+// Refuse makes the repository one behind a server that cannot push atomically and takes
+// nothing for the given branches, until Refuse is called again. With no branches it is
+// one that moves all or none.
+func (r *Repo) Refuse(branches ...string) { r.refused = branches }
+
+// move stores a commit and has a branch stand at it.
+func (r *Repo) move(branch string, h git.Head) files.ID {
+	h.Commit = id(h)
+	r.commits[h.Commit], r.heads[branch] = h, h.Commit
+	return h.Commit
+}
+
+// id is the id that Git gives a commit.
+func id(h git.Head) files.ID {
+	var b strings.Builder
+	fmt.Fprintf(&b, "tree %s\n", h.Tree.ID())
+	if !h.Parent.IsZero() {
+		fmt.Fprintf(&b, "parent %s\n", h.Parent)
+	}
+	who := fmt.Sprintf("%s <%s> %d %s", h.Author.Name, h.Author.Email, h.When.Unix(), h.When.Format("-0700"))
+	fmt.Fprintf(&b, "author %s\ncommitter %s\n\n%s", who, who, h.Message)
+	return files.Sum("commit", []byte(b.String()))
+}
+
+// Name implements reconciler.Repository.
+func (r *Repo) Name() string { return r.name }
+
+// Resolve knows branches and whole ids.
+func (r *Repo) Resolve(_ context.Context, rev string) (files.ID, error) {
+	if id, err := files.ParseID(rev); err == nil {
+		if _, ok := r.commits[id]; ok {
+			return id, nil
+		}
+	}
+	if id, ok := r.heads[rev]; ok {
+		return id, nil
+	}
+	return files.ID{}, fmt.Errorf("looking up revision %q in %s: there is no such branch or commit", rev, r.name)
+}
+
+// IsAncestor implements reconciler.Repository.
+func (r *Repo) IsAncestor(_ context.Context, a, b files.ID) (bool, error) {
+	for at := r.commits[b].Parent; !at.IsZero(); at = r.commits[at].Parent {
+		if at == a {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// Heads implements reconciler.Repository.
+func (r *Repo) Heads(context.Context) (map[string]files.ID, error) { return maps.Clone(r.heads), nil }
+
+// Tracked implements reconciler.Repository.
+func (r *Repo) Tracked(ctx context.Context) (map[string]files.ID, error) { return r.Heads(ctx) }
+
+// Fetch implements reconciler.Repository.
+func (*Repo) Fetch(context.Context, ...string) error { return nil }
+
+// Branch implements reconciler.Repository.
+func (r *Repo) Branch(_ context.Context, name string) (git.Head, bool, error) {
+	h, ok := r.commits[r.heads[name]]
+	return h, ok, nil
+}
+
+// Commit implements reconciler.Repository.
+func (r *Repo) Commit(_ context.Context, id files.ID) (git.Head, error) {
+	h, ok := r.commits[id]
+	if !ok {
+		return h, fmt.Errorf("reading commit %s: %w", id, git.ErrMissing)
+	}
+	return h, nil
+}
+
+// Publish implements reconciler.Repository.
+func (r *Repo) Publish(_ context.Context, updates []git.Update) ([]files.ID, error) {
+	ids := make([]files.ID, len(updates))
+	for i, u := range updates {
+		ids[i] = id(head(u))
+		if at := r.heads[u.Branch]; at != u.Old && at != ids[i] {
+			return nil, &git.RaceError{Branch: u.Branch, Want: u.Old, Got: at}
+		}
+	}
+	var moved []string
+	for _, stage := range r.stages(updates) {
+		refused := ""
+		for _, u := range stage {
+			if slices.Contains(r.refused, u.Branch) {
+				refused = u.Branch
+				continue
+			}
+			r.move(u.Branch, head(u))
+			moved = append(moved, u.Branch)
+		}
+		if refused != "" {
+			err := fmt.Errorf("the server refused: %s: pre-receive hook declined", refused)
+			if len(moved) > 0 {
+				err = &git.PartialError{Moved: moved, Err: err}
+			}
+			return nil, err
+		}
+	}
+	return ids, nil
+}
+
+// stages are the updates that a server is asked for at once: all, or, if it can refuse
+// single ones, those that take nothing away, the rest, and those that vouch for the others.
+func (r *Repo) stages(updates []git.Update) [][]git.Update {
+	if len(r.refused) == 0 {
+		return [][]git.Update{updates}
+	}
+	stages := make([][]git.Update, 3)
+	for _, u := range updates {
+		n := 0
+		for c := range files.Diff(r.commits[u.Old].Tree, u.Tree) {
+			if c.New.Name == "" {
+				n = 1
+			}
+		}
+		if u.Vouches {
+			n = 2
+		}
+		stages[n] = append(stages[n], u)
+	}
+	return stages
+}
+
+// head is the commit that carries an update out.
+func head(u git.Update) git.Head {
+	return git.Head{Parent: u.Old, Tree: u.Tree, Message: u.Message, Author: u.Author, When: u.When}
+}
+
+// Snapshot implements reconciler.Repository.
+func (r *Repo) Snapshot(ctx context.Context, rev, subdir string) (sources.Snapshot, error) {
+	if subdir != "" {
+		return nil, errors.New("a twin is read whole")
+	}
+	id, err := r.Resolve(ctx, rev)
+	if err != nil {
+		return nil, err
+	}
+	h := r.commits[id]
+	subject, _, _ := strings.Cut(h.Message, "\n")
+	s := &snapshot{root: h.Tree, revision: sources.Revision{
+		Repo: r.name, Ref: rev, Commit: id.String(), When: h.When, Subject: subject, Message: h.Message,
+	}}
+	for path, e := range h.Tree.All() {
+		f := sources.File{Path: path, Digest: e.ID.String()}
+		switch e.Mode {
+		case files.ModeSymlink:
+			f.Kind = sources.Symlink
+		case files.ModeSubmodule:
+			f.Kind = sources.Submodule
+		default:
+			data, err := e.Blob.Bytes()
+			if err != nil {
+				return nil, fmt.Errorf("listing %s: %w", path, err)
+			}
+			f.Size = int64(len(data))
+		}
+		s.files = append(s.files, f)
+	}
+	if r.Order != nil {
+		r.Order(s.files)
+	}
+	return s, nil
+}
+
+// snapshot is a commit.
+type snapshot struct {
+	revision sources.Revision
+	files    []sources.File
+	root     *files.Folder
+}
+
+// Revision implements sources.Snapshot.
+func (s *snapshot) Revision() sources.Revision { return s.revision }
+
+// Files implements sources.Snapshot.
+func (s *snapshot) Files() []sources.File { return s.files }
+
+// ReadFile implements sources.Snapshot.
+func (s *snapshot) ReadFile(path string) ([]byte, error) {
+	e, ok := s.root.Lookup(path)
+	if !ok || e.Blob == nil || e.Mode == files.ModeSymlink {
+		return nil, fmt.Errorf("reading %s: %w", path, fs.ErrNotExist)
+	}
+	data, err := e.Blob.Bytes()
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return data, nil
+}
