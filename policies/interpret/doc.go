@@ -83,8 +83,11 @@
 // An Ingress rule for TLS without a secretName names no dependency. In Karmada it
 // fails the interpretation of the whole Ingress.
 //
-// Prune removes every token secret of a ServiceAccount. Karmada leaves the second
-// of two neighbours.
+// Prune takes from an object of Git what its server set only if a server did: if it
+// carries a uid, a resourceVersion or managedFields. Karmada takes finalizers, the
+// address of a Service and the time to live of a Job from every template, because its
+// API server sets them; in Git a person wrote them. Of a ServiceAccount Prune removes
+// every token secret; Karmada leaves the second of two neighbours.
 //
 // Reflect reports the observedGeneration of a StatefulSet. Karmada does not, so
 // that the template's never advances.

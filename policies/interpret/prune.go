@@ -1,12 +1,15 @@
 package interpret
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// serverMetadata are the fields of metadata that only a server or a controller of
-// the control plane sets.
-var serverMetadata = []string{
+// readOnly are the fields of metadata that only a server sets: it refuses or ignores
+// what a client says of them.
+var readOnly = []string{
 	"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation",
-	"managedFields", "resourceVersion", "selfLink", "uid", "ownerReferences", "finalizers",
+	"managedFields", "resourceVersion", "selfLink", "uid",
 }
 
 // generatedLabels are the labels by which the Job controller knows a Job's pods.
@@ -15,61 +18,123 @@ var (
 	generatedLabels   = append([]string{"job-name", "batch.kubernetes.io/job-name"}, generatedSelector...)
 )
 
-// Prune returns obj without what belongs to the control plane that it was taken
-// from (Karmada section D.4). Kinds are told by their name, of any group.
+var annotations = []string{"metadata", "annotations"}
+
+// Prune returns obj without what no client can set and what holds in one server only:
+// the uids of owners and controllers. An object that was exported from a server also
+// loses what that server, its controllers and its cluster set there (Karmada section
+// D.4, which takes every template for exported). Kinds are told by their name, of any
+// group.
 func Prune(obj map[string]any) map[string]any {
-	obj = without(obj, nil, "status")
-	obj = without(obj, []string{"metadata"}, serverMetadata...)
-	switch stringAt(obj, "kind") {
-	case "Deployment":
-		return withoutAnnotations(obj, "deployment.kubernetes.io/revision", "deployment.kubernetes.io/revision-history")
-	case "Job":
-		return pruneJob(obj)
-	case "Secret":
-		return pruneSecret(obj)
-	case "ServiceAccount":
-		return pruneServiceAccount(obj)
-	case "Service":
-		if stringAt(obj, "spec", "clusterIP") == "None" {
-			return obj
+	p := prune(obj)
+	obj = without(p.obj, nil, "status")
+	return without(obj, []string{"metadata"}, readOnly...)
+}
+
+// Pruned lists what Prune takes from obj although a client can set it. Somebody may
+// have meant it.
+func Pruned(obj map[string]any) []string { return prune(obj).gone }
+
+// Exported reports that obj was read from a server, and is not as somebody wrote it.
+func Exported(obj map[string]any) bool {
+	meta := mapAt(obj, "metadata")
+	return stringAt(meta, "uid") != "" || stringAt(meta, "resourceVersion") != "" || len(listAt(meta, "managedFields")) > 0
+}
+
+func prune(obj map[string]any) pruner {
+	p := pruner{obj: obj, exported: Exported(obj)}
+	if p.exported || slices.ContainsFunc(listAt(obj, "metadata", "ownerReferences"), hasUID) {
+		p.remove([]string{"metadata"}, "ownerReferences")
+	}
+	if stringAt(obj, "kind") == "Job" {
+		p.jobLabels()
+	}
+	if p.exported {
+		p.ofServer()
+	}
+	return p
+}
+
+func hasUID(owner any) bool {
+	o, _ := owner.(map[string]any)
+	return stringAt(o, "uid") != ""
+}
+
+// pruner takes fields away and remembers which.
+type pruner struct {
+	obj      map[string]any
+	exported bool
+	gone     []string
+}
+
+func (p *pruner) remove(path []string, keys ...string) {
+	m := mapAt(p.obj, path...)
+	for _, key := range keys {
+		if _, ok := m[key]; ok {
+			p.gone = append(p.gone, strings.Join(path, ".")+"."+key)
 		}
-		return without(obj, []string{"spec"}, "clusterIP", "clusterIPs")
+	}
+	p.obj = without(p.obj, path, keys...)
+}
+
+// jobLabels removes the labels that the Job controller generates: with the uid of the Job
+// they select nothing elsewhere.
+func (p *pruner) jobLabels() {
+	if manual, _ := at(p.obj, "spec", "manualSelector").(bool); manual {
+		return
+	}
+	selector, labels := []string{"spec", "selector", "matchLabels"}, []string{"spec", "template", "metadata", "labels"}
+	generated := func(path []string) bool {
+		m := mapAt(p.obj, path...)
+		return slices.ContainsFunc(generatedSelector, func(key string) bool { return m[key] != nil })
+	}
+	if p.exported || generated(selector) || generated(labels) {
+		p.remove(selector, generatedSelector...)
+		p.remove(labels, generatedLabels...)
+	}
+}
+
+// ofServer removes what the server of an exported object set.
+func (p *pruner) ofServer() {
+	p.remove([]string{"metadata"}, "finalizers")
+	switch stringAt(p.obj, "kind") {
+	case "Deployment":
+		p.remove(annotations, "deployment.kubernetes.io/revision", "deployment.kubernetes.io/revision-history")
+	case "Job":
+		p.remove([]string{"spec"}, "ttlSecondsAfterFinished")
+	case "Secret":
+		p.secret()
+	case "ServiceAccount":
+		p.serviceAccount()
+	case "Service":
+		if stringAt(p.obj, "spec", "clusterIP") != "None" {
+			p.remove([]string{"spec"}, "clusterIP", "clusterIPs")
+		}
 	case "PersistentVolumeClaim":
-		return withoutAnnotations(obj, "volume.kubernetes.io/selected-node")
-	default:
-		return obj
+		p.remove(annotations, "volume.kubernetes.io/selected-node")
 	}
 }
 
-func withoutAnnotations(obj map[string]any, keys ...string) map[string]any {
-	return without(obj, []string{"metadata", "annotations"}, keys...)
-}
-
-func pruneJob(obj map[string]any) map[string]any {
-	obj = without(obj, []string{"spec"}, "ttlSecondsAfterFinished")
-	if manual, _ := at(obj, "spec", "manualSelector").(bool); manual {
-		return obj
+// secret empties the token that a cluster issues. The data are null rather than
+// absent, as in Karmada.
+func (p *pruner) secret() {
+	if stringAt(p.obj, "type") != serviceAccountToken {
+		return
 	}
-	obj = without(obj, []string{"spec", "selector", "matchLabels"}, generatedSelector...)
-	return without(obj, []string{"spec", "template", "metadata", "labels"}, generatedLabels...)
-}
-
-// pruneSecret empties the token that a cluster issues. The data are null rather
-// than absent, as in Karmada.
-func pruneSecret(obj map[string]any) map[string]any {
-	if stringAt(obj, "type") != serviceAccountToken {
-		return obj
+	p.remove(annotations, "kubernetes.io/service-account.uid")
+	if p.obj["data"] != nil {
+		p.gone = append(p.gone, "data")
 	}
-	return with(withoutAnnotations(obj, "kubernetes.io/service-account.uid"), nil, "data")
+	p.obj = with(p.obj, nil, "data")
 }
 
-// pruneServiceAccount removes the token secrets that a cluster has named.
-func pruneServiceAccount(obj map[string]any) map[string]any {
-	secrets := listAt(obj, "secrets")
+// serviceAccount removes the token secrets that a cluster has named.
+func (p *pruner) serviceAccount() {
+	secrets := listAt(p.obj, "secrets")
 	if secrets == nil {
-		return obj
+		return
 	}
-	prefix := stringAt(obj, "metadata", "name") + "-token-"
+	prefix := stringAt(p.obj, "metadata", "name") + "-token-"
 	kept := make([]any, 0, len(secrets))
 	for _, item := range secrets {
 		ref, _ := item.(map[string]any)
@@ -77,5 +142,8 @@ func pruneServiceAccount(obj map[string]any) map[string]any {
 			kept = append(kept, item)
 		}
 	}
-	return with(obj, kept, "secrets")
+	if len(kept) < len(secrets) {
+		p.gone = append(p.gone, "secrets")
+	}
+	p.obj = with(p.obj, kept, "secrets")
 }

@@ -206,6 +206,9 @@ func (o *outcome) strangers(before *karmada.ResourceBinding) []string {
 
 // tell reports the clusters where a template is held back and where it fails.
 func (w *writer) tell(t *template, o outcome) {
+	if len(o.written) > 0 {
+		w.tellExported(t.object)
+	}
 	if len(o.suspended) > 0 {
 		w.report(diag.Diagnostic{
 			Code: "suspended", Severity: diag.Notice, Pos: t.policy.Object.FieldPos([]any{"spec", "suspension"}),
@@ -244,6 +247,7 @@ func (w *writer) bound() {
 				continue
 			}
 			w.placed[i] = append(w.placed[i], placed{ref, r.blob})
+			w.tellExported(o)
 		}
 	}
 }

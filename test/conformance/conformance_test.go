@@ -5,7 +5,9 @@
 // repo2.yaml with the decisions about repo1.yaml behind it.
 //
 // Labels and annotations of karmada.io and waybill.dev are left out on both sides,
-// as are Namespaces, which Karmada sends everywhere.
+// as are Namespaces, which Karmada sends everywhere, and what Karmada prunes because
+// its API server sets it, where here somebody wrote it: finalizers, the clusterIP of a
+// Service, the ttlSecondsAfterFinished of a Job.
 package conformance
 
 import (
@@ -190,13 +192,30 @@ func norm(o map[string]any) string {
 		}
 	}
 	delete(meta, "creationTimestamp")
+	delete(meta, "finalizers")
 	delete(o, "status")
 	o["metadata"] = meta
+	if spec, ok := o["spec"].(map[string]any); ok {
+		o["spec"] = withoutPruned(o["kind"], spec)
+	}
 	data, err := json.Marshal(o)
 	if err != nil {
 		panic(err)
 	}
 	return string(data)
+}
+
+// withoutPruned returns a spec without what Karmada prunes there.
+func withoutPruned(kind any, spec map[string]any) map[string]any {
+	spec = maps.Clone(spec)
+	switch {
+	case kind == "Job":
+		delete(spec, "ttlSecondsAfterFinished")
+	case kind == "Service" && spec["clusterIP"] != "None":
+		delete(spec, "clusterIP")
+		delete(spec, "clusterIPs")
+	}
+	return spec
 }
 
 // decisions holds the bindings of templates that a policy claims against Karmada's.
