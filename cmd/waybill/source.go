@@ -1,12 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,7 +44,7 @@ func (l location) snapshot(ctx context.Context) (sources.Snapshot, error) {
 	if l.rev == "" && !git.IsURL(l.path) {
 		return dir.Snapshot(l.path)
 	}
-	repo, subdir, err := openSource(ctx, l.path, credentials{})
+	repo, subdir, err := openSource(ctx, l.path, git.Auth{})
 	if err != nil {
 		return nil, err
 	}
@@ -70,8 +70,8 @@ func (l location) build(cmd *cobra.Command) (plan.Plan, plan.Input, error) {
 	if r.Engine, err = newEngine(cmd); err != nil {
 		return plan.Plan{}, plan.Input{}, err
 	}
-	if r.Source, r.Subdir, err = openSource(ctx, l.path, credentials{}); err == nil {
-		if r.Target, err = l.published(ctx, s, r.Source); err != nil {
+	if r.Source, r.Subdir, err = openSource(ctx, l.path, git.Auth{}); err == nil {
+		if r.Target, err = l.published(cmd, s, r.Source); err != nil {
 			return plan.Plan{}, plan.Input{}, err
 		}
 	} // else it is a directory that is in no repository, and nothing was published from it
@@ -85,11 +85,11 @@ func (l location) build(cmd *cobra.Command) (plan.Plan, plan.Input, error) {
 
 // published opens the repository that the source is published to; nil if its config
 // names one that is not on this machine.
-func (l location) published(ctx context.Context, s sources.Snapshot, source reconciler.Repository) (reconciler.Repository, error) {
+func (l location) published(cmd *cobra.Command, s sources.Snapshot, source reconciler.Repository) (reconciler.Repository, error) {
 	to := l.to
 	if to == "" {
 		var err error
-		if to, err = configured(s); err != nil {
+		if to, err = configured(cmd, s); err != nil {
 			return nil, err
 		}
 	}
@@ -101,63 +101,24 @@ func (l location) published(ctx context.Context, s sources.Snapshot, source reco
 	case git.IsURL(to):
 		return nil, nil // a report asks no server
 	default:
-		return open(ctx, to, credentials{})
-	}
-}
-
-// credentials are what the flags and the environment say for a repository.
-type credentials struct {
-	username, password, sshKey, knownHosts string
-}
-
-// credentialFlags adds the flags for the repository that is published to, and for a
-// source that is another remote. Each is sent to its own repository only, and a
-// password comes from a file or the environment, never from the command line.
-func credentialFlags(cmd *cobra.Command) func() (source, target credentials, err error) {
-	target := credentialSet(cmd, "", "WAYBILL_PASSWORD", "the published repository")
-	source := credentialSet(cmd, "source-", "WAYBILL_SOURCE_PASSWORD", "the source, where it is another remote")
-	return func() (s, t credentials, err error) {
-		if t, err = target(); err == nil {
-			s, err = source()
-		}
-		return s, t, err
-	}
-}
-
-func credentialSet(cmd *cobra.Command, prefix, env, of string) func() (credentials, error) {
-	username := cmd.Flags().String(prefix+"username", "", "user name for "+of+" over HTTP(S); the password or token is read from --"+prefix+"password-file or $"+env)
-	passwordFile := cmd.Flags().String(prefix+"password-file", "", "file with the password or token for "+of)
-	sshKey := cmd.Flags().String(prefix+"ssh-key", "", "private key file for "+of+" over SSH")
-	knownHosts := cmd.Flags().String(prefix+"known-hosts", "", "known_hosts file for "+of+" (default ~/.ssh/known_hosts)")
-	return func() (credentials, error) {
-		c := credentials{username: *username, password: os.Getenv(env), sshKey: *sshKey, knownHosts: *knownHosts}
-		if *passwordFile != "" {
-			data, err := os.ReadFile(*passwordFile)
-			if err != nil {
-				return c, fmt.Errorf("reading --%spassword-file: %w", prefix, err)
-			}
-			c.password = strings.TrimSpace(string(data))
-		}
-		return c, nil
+		return open(cmd.Context(), to, git.Auth{})
 	}
 }
 
 // open opens a repository by path or URL.
-func open(ctx context.Context, at string, c credentials) (*git.Repo, error) {
+func open(ctx context.Context, at string, auth git.Auth) (*git.Repo, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		cache = os.TempDir()
 	}
-	return git.Open(ctx, git.Options{
-		Location: at, CacheDir: filepath.Join(cache, "waybill", "repositories"),
-		Auth: git.Auth{Username: c.username, Password: c.password, SSHKey: c.sshKey, KnownHosts: c.knownHosts},
-	})
+	repo, err := git.Open(ctx, git.Options{Location: at, CacheDir: filepath.Join(cache, "waybill", "repositories"), Auth: auth})
+	return repo, plainly(err)
 }
 
 // openSource opens the repository that a path is in, and says which folder of it
 // the path is.
-func openSource(ctx context.Context, path string, c credentials) (repo *git.Repo, subdir string, err error) {
-	repo, err = open(ctx, path, c)
+func openSource(ctx context.Context, path string, auth git.Auth) (repo *git.Repo, subdir string, err error) {
+	repo, err = open(ctx, path, auth)
 	if err != nil {
 		return nil, "", err
 	}
@@ -166,13 +127,17 @@ func openSource(ctx context.Context, path string, c credentials) (repo *git.Repo
 
 // reconcilerFor opens a source and the repository that it is published to: the one
 // that to names, else the one of its config, else its own.
-func reconcilerFor(cmd *cobra.Command, at sourceAt, to string, c credentials) (*reconciler.Reconciler, error) {
+func reconcilerFor(cmd *cobra.Command, at sourceAt, to string, auth git.Auth) (*reconciler.Reconciler, error) {
 	ctx := cmd.Context()
-	shared := to == "" && at.credentials == (credentials{})
-	if shared {
-		at.credentials = c // unless the config says otherwise, one repository is both
+	if to == "" {
+		auth = forNamed(auth, at.path)
 	}
-	source, subdir, err := openSource(ctx, at.path, at.credentials)
+	if !given(at.auth) && auth.For != "" {
+		known := at.auth.KnownHosts
+		at.auth = auth // where they are meant for the source as well
+		at.auth.KnownHosts = cmp.Or(known, auth.KnownHosts)
+	}
+	source, subdir, err := openSource(ctx, at.path, at.auth)
 	if err != nil {
 		return nil, err
 	}
@@ -185,29 +150,33 @@ func reconcilerFor(cmd *cobra.Command, at sourceAt, to string, c credentials) (*
 		if err != nil {
 			return nil, err
 		}
-		if to, err = configured(s); err != nil {
+		if to, err = configured(cmd, s); err != nil {
+			return nil, err
+		}
+		if auth, err = forConfigured(auth, to); err != nil {
 			return nil, err
 		}
 	}
 	if to == "" {
 		return r, nil
 	}
-	if shared && c != (credentials{}) && git.IsURL(at.path) {
-		return nil, fmt.Errorf("the source publishes to another repository, %s; say with the --source-* flags which credentials are for the source", to)
-	}
-	r.Target, err = open(ctx, to, c)
+	r.Target, err = open(ctx, to, forNamed(auth, to))
 	return r, err
 }
 
 // sourceAt is a version of a source, and what opens it.
 type sourceAt struct {
-	path, rev   string
-	credentials credentials
+	path, rev string
+	auth      git.Auth
 }
 
 // configured returns publish.repository of a source's config; "" where there is
-// none.
-func configured(s sources.Snapshot) (string, error) {
+// none. A stranger's source names none.
+func configured(cmd *cobra.Command, s sources.Snapshot) (string, error) {
+	untrusted, err := cmd.Root().PersistentFlags().GetBool("untrusted")
+	if err != nil {
+		return "", err
+	}
 	for _, f := range s.Files() {
 		if f.Path != render.ConfigFile {
 			continue
@@ -217,6 +186,9 @@ func configured(s sources.Snapshot) (string, error) {
 			return "", err
 		}
 		c, _ := render.ParseConfig(data)
+		if untrusted && c.Publish.Repository != "" {
+			return "", fmt.Errorf("%s names a repository to publish to, and with --untrusted none is taken from the source; name it with --to", render.ConfigFile)
+		}
 		return c.Publish.Repository, nil
 	}
 	return "", nil

@@ -3,8 +3,10 @@ package git
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
@@ -78,6 +80,9 @@ func leftovers(tb testing.TB, dir string) []string {
 		if base != "waybill.lock" && (strings.HasSuffix(base, ".lock") || strings.HasPrefix(base, "tmp_") || base == "waybill.packed-refs") {
 			found = append(found, path)
 		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // git, which was killed as well, may be clearing away
+		}
 		return err
 	})
 	if err != nil {
@@ -138,7 +143,7 @@ func (s *server) repo(tb testing.TB, name string) string {
 
 func (s *server) open(tb testing.TB, name, cache string) *Repo {
 	tb.Helper()
-	return mustOpen(tb, Options{Location: s.URL + "/" + name, CacheDir: cache, Auth: Auth{Username: user, Password: secret}})
+	return mustOpen(tb, Options{Location: s.URL + "/" + name, CacheDir: cache, Auth: Auth{Username: user, Password: secret, PlainHTTP: true}})
 }
 
 func mustOpen(tb testing.TB, o Options) *Repo {

@@ -26,7 +26,7 @@ const victimBranches = 50
 
 // victimOptions names what a victim publishes to.
 func victimOptions(location, cache string) Options {
-	return Options{Location: location, CacheDir: cache, Auth: Auth{Username: user, Password: secret}}
+	return Options{Location: location, CacheDir: cache, Auth: Auth{Username: user, Password: secret, PlainHTTP: true}}
 }
 
 // round publishes the next number to every branch.

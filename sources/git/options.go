@@ -24,13 +24,19 @@ type Options struct {
 }
 
 // Auth is the credentials for a URL. They are sent to the scheme, host and port of
-// the location only.
+// the location only, and only if they are meant for it.
 type Auth struct {
+	// For is what they are meant for, as https://host[:port][/path] or ssh://host[:port]:
+	// that scheme, host and port, and what is below the path. A location elsewhere is
+	// asked without them. Empty: for the location, whatever it is.
+	For        string
 	Username   string // HTTP(S): any if empty, which suits tokens; SSH: "git" if empty
 	Password   string // HTTP(S): the password, or a token
 	SSHKey     string // file with a private key; empty: the SSH agent's
 	Passphrase string // of SSHKey
 	KnownHosts string // file with host keys; empty: where OpenSSH has it
+	// PlainHTTP lets credentials, those of the location itself too, be sent over http.
+	PlainHTTP bool
 }
 
 // IsURL reports whether a location is a URL rather than a path: it contains "://", or
@@ -94,6 +100,9 @@ func parseSCP(location string) (address, error) {
 	user := ""
 	if i := strings.LastIndexByte(host, '@'); i >= 0 {
 		user, host = host[:i], host[i+1:]
+	}
+	if before, _, _ := strings.Cut(path, "/"); strings.Contains(before, "@") {
+		return address{}, errors.New("a location of the form user:password@host is no URL; write https:// before it") // it may hold a password
 	}
 	if host == "" || host[0] == '-' || path == "" {
 		return address{}, fmt.Errorf("location %q is neither a path nor user@host:path", location)

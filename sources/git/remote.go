@@ -36,6 +36,7 @@ type remote struct {
 	auth    transport.AuthMethod
 	client  transport.Transport
 	secrets []string // never to be shown
+	kept    string   // what credentials are for that were not for this address; empty: none
 
 	mu     sync.Mutex
 	latest *listing // what the server said last; nil if it was not asked yet
@@ -49,26 +50,33 @@ type listing struct {
 
 // openRemote prepares credentials. Nothing is sent.
 func openRemote(a address, auth Auth) (*remote, error) {
+	here, err := auth.at(a)
+	if err != nil {
+		return nil, err
+	}
+	auth = here.Auth
 	if auth.Username == "" && auth.Password == "" {
 		auth.Username, auth.Password = a.user, a.password
 	}
-	m := &remote{address: a, secrets: []string{auth.Password, a.password, auth.Passphrase}}
+	m := &remote{address: a, kept: here.kept, secrets: []string{auth.Password, a.password, auth.Passphrase}}
 	for _, s := range m.secrets {
 		m.secrets = append(m.secrets, url.QueryEscape(s), url.PathEscape(s))
 	}
-	var err error
 	if a.endpoint.Protocol == "ssh" {
 		m.client, m.auth, err = sshTransport(a, auth)
 		return m, err
 	}
 	if auth.Password != "" || auth.Username != "" {
+		if a.endpoint.Protocol == "http" && !auth.PlainHTTP {
+			return nil, ErrPlain
+		}
 		user := auth.Username
 		if user == "" {
 			user = "git"
 		}
 		m.auth = &githttp.BasicAuth{Username: user, Password: auth.Password}
 	}
-	m.client = githttp.NewClient(httpClient())
+	m.client = githttp.NewClient(httpClient(here.within))
 	return m, nil
 }
 
@@ -76,12 +84,12 @@ func openRemote(a address, auth Auth) (*remote, error) {
 type redirectError struct{ from, to string }
 
 func (e *redirectError) Error() string {
-	return fmt.Sprintf("%s redirects to %s, and credentials do not follow to another scheme, host or port; give the new URL as the location", e.from, e.to)
+	return fmt.Sprintf("%s redirects to %s, and credentials do not follow to another scheme, host, port or path than they are for; give the new URL as the location", e.from, e.to)
 }
 
-// httpClient returns a client that stays with one origin and does not read a listing
-// without end. Deadlines come from contexts.
-func httpClient() *http.Client {
+// httpClient returns a client that stays within a scope, on one origin, and does not read
+// a listing without end. Deadlines come from contexts.
+func httpClient(within scope) *http.Client {
 	base := http.DefaultTransport
 	if t, ok := base.(*http.Transport); ok {
 		t = t.Clone()
@@ -91,15 +99,17 @@ func httpClient() *http.Client {
 	return &http.Client{
 		Transport: bounded{base},
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
-			if from, to := origin(via[0].URL), origin(req.URL); from != to {
-				return &redirectError{from, to}
+			from, to := scopeOf(via[0].URL), scopeOf(req.URL)
+			if from.origin != to.origin {
+				return &redirectError{from.origin, to.origin}
+			}
+			if !within.covers(to) {
+				return &redirectError{from.String(), to.String()}
 			}
 			return nil
 		},
 	}
 }
-
-func origin(u *url.URL) string { return u.Scheme + "://" + u.Host }
 
 // bounded bounds the listing of refs, which go-git reads into memory.
 type bounded struct{ http.RoundTripper }
@@ -245,6 +255,8 @@ func (m *remote) explain(ctx context.Context, err error) error {
 		text = redirect.Error()
 	case errors.As(err, &limit):
 		return limit
+	case errors.Is(err, transport.ErrAuthenticationRequired) && m.kept != "":
+		text = "the server asks for credentials, and those that were given are for " + m.kept + " only"
 	case errors.Is(err, transport.ErrAuthenticationRequired) && m.auth == nil:
 		text = "the server asks for credentials and none were given; give a user name and a password or token"
 	case errors.Is(err, transport.ErrAuthenticationRequired):

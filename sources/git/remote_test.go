@@ -52,17 +52,17 @@ func TestErrorsOfServers(t *testing.T) {
 		fmt.Fprint(w, "001e# service=git-upload-pack\n0000 this is no Git server, "+req.Header.Get("Authorization"))
 	}))
 	t.Cleanup(odd.Close)
-	good := Auth{Username: user, Password: secret}
+	good := Auth{Username: user, Password: secret, PlainHTTP: true}
 	for _, test := range []struct {
 		name, location string
 		auth           Auth
 		want           string
 	}{
-		{"no credentials", s.URL + "/repo.git", Auth{}, "none were given"},
-		{"a wrong password", s.URL + "/repo.git", Auth{Username: user, Password: secret + "x"}, "does not accept"},
-		{"a wrong password in the URL", strings.Replace(s.URL, "://", "://"+user+":s3cret%2Fwith:odd%40charsx@", 1) + "/repo.git", Auth{}, "does not accept"},
+		{"no credentials", s.URL + "/repo.git", Auth{PlainHTTP: true}, "none were given"},
+		{"a wrong password", s.URL + "/repo.git", Auth{Username: user, Password: secret + "x", PlainHTTP: true}, "does not accept"},
+		{"a wrong password in the URL", strings.Replace(s.URL, "://", "://"+user+":s3cret%2Fwith:odd%40charsx@", 1) + "/repo.git", Auth{PlainHTTP: true}, "does not accept"},
 		{"no such repository", s.URL + "/none.git", good, "no such repository"},
-		{"nobody listens", "http://" + user + ":" + "pw@127.0.0.1:1/repo.git", Auth{}, "connection refused"},
+		{"nobody listens", "http://" + user + ":" + "pw@127.0.0.1:1/repo.git", Auth{PlainHTTP: true}, "connection refused"},
 		{"no Git server", odd.URL + "/repo.git", good, "not Git's"},
 		{"a server that never answers", silent.URL + "/repo.git", good, "deadline"},
 	} {
@@ -86,7 +86,7 @@ func TestErrorsOfServers(t *testing.T) {
 func TestCredentialsInAURLServeAndAreNotShown(t *testing.T) {
 	s, cache := newServer(t), t.TempDir()
 	s.repo(t, "repo.git")
-	r := mustOpen(t, Options{Location: strings.Replace(s.URL, "://", "://"+user+":s3cret%2Fwith%3Aodd%40chars@", 1) + "/repo.git/", CacheDir: cache})
+	r := mustOpen(t, Options{Location: strings.Replace(s.URL, "://", "://"+user+":s3cret%2Fwith%3Aodd%40chars@", 1) + "/repo.git/", CacheDir: cache, Auth: Auth{PlainHTTP: true}})
 	mustPublish(t, r, update("main", noID, map[string]string{"f": "1"}))
 	snapshot, err := r.Snapshot(t.Context(), "main", "")
 	if err != nil {

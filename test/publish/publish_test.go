@@ -116,6 +116,14 @@ func bare(t *testing.T) string {
 // serve serves a bare repository over smart HTTP by Git's own server, to one user.
 func serve(t *testing.T, dir string) (url string) {
 	t.Helper()
+	s := httptest.NewServer(backend(t, dir))
+	t.Cleanup(s.Close)
+	return s.URL + "/" + filepath.Base(dir)
+}
+
+// backend is Git's own server over a bare repository, for one user.
+func backend(t *testing.T, dir string) http.Handler {
+	t.Helper()
 	path, err := exec.CommandContext(t.Context(), "git", "--exec-path").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -124,16 +132,14 @@ func serve(t *testing.T, dir string) (url string) {
 		Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"), Root: "/", Logger: nil, Stderr: io.Discard,
 		Env: []string{"GIT_PROJECT_ROOT=" + filepath.Dir(dir), "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=robot", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"},
 	}
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, p, _ := r.BasicAuth(); p != "hunter2" {
 			w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
 			http.Error(w, "unauthorized", http.StatusUnauthorized)
 			return
 		}
 		h.ServeHTTP(w, r)
-	}))
-	t.Cleanup(s.Close)
-	return s.URL + "/" + filepath.Base(dir)
+	})
 }
 
 func TestTwoPublishersLoseNothing(t *testing.T) {
@@ -146,7 +152,7 @@ func TestTwoPublishersLoseNothing(t *testing.T) {
 	for n := range 2 {
 		wg.Go(func() {
 			for i := n; i < len(commits); i += 2 {
-				out, err := waybill(t, []string{"WAYBILL_PASSWORD=hunter2"}, "publish", src, "--rollback", "--rev", commits[i], "--to", url, "-o", "json").CombinedOutput()
+				out, err := waybill(t, []string{"WAYBILL_PASSWORD=hunter2"}, "publish", src, "--rollback", "--rev", commits[i], "--to", url, "--plain-http", "-o", "json").CombinedOutput()
 				if err != nil {
 					t.Errorf("publisher %d: %v\n%s", n, err, out)
 					return
@@ -297,12 +303,12 @@ func TestWrongCredentialsAreShownNowhere(t *testing.T) {
 	src, _ := source(t, bench.Shape{Clusters: 1, Templates: 2, Regions: 1}, 1)
 	url := serve(t, bare(t))
 	for _, args := range [][]string{
-		{"publish", src, "--to", url},
-		{"publish", src, "--to", strings.Replace(url, "http://", "http://robot:s3cr3t-canary@", 1)},
+		{"publish", src, "--plain-http", "--to", url},
+		{"publish", src, "--plain-http", "--to", strings.Replace(url, "http://", "http://robot:s3cr3t-canary@", 1)},
 	} {
 		out, err := waybill(t, []string{"WAYBILL_PASSWORD=other-canary"}, args...).CombinedOutput()
 		if err == nil || bytes.Contains(out, []byte("canary")) {
-			t.Errorf("%v: %v\n%s", args[3:], err, out)
+			t.Errorf("%v: %v\n%s", args[4:], err, out)
 		}
 		if !bytes.Contains(out, []byte("credentials")) && !bytes.Contains(out, []byte("authentication")) && !bytes.Contains(out, []byte("password")) {
 			t.Errorf("it does not say what is wrong: %s", out)
