@@ -31,8 +31,10 @@ type ConfigSpec struct {
 	Scan       Scan    `json:"scan"`
 	Publish    Publish `json:"publish"`
 	Namespaces string  `json:"namespaces"` // NamespacesUsed, NamespacesAll or NamespacesNone
-	Secrets    string  `json:"secrets"`    // SecretsRefuse or SecretsAllow
-	Guard      Guard   `json:"guard"`
+	// SkipNamespaces are the namespaces that policies do not place from; see NamespacePattern.
+	SkipNamespaces []string `json:"skipNamespaces"`
+	Secrets        string   `json:"secrets"` // SecretsRefuse or SecretsAllow
+	Guard          Guard    `json:"guard"`
 }
 
 // Where Namespaces of the source go: where something needs them, to every cluster
@@ -166,6 +168,11 @@ func (c *ConfigSpec) check() (field, problem string) {
 	}
 	if p := prefixProblem(c.Publish.BranchPrefix); p != "" {
 		return "spec.publish.branchPrefix", fmt.Sprintf("spec.publish.branchPrefix is %q, %s", c.Publish.BranchPrefix, p)
+	}
+	for _, e := range c.SkipNamespaces {
+		if _, err := NamespacePattern(e); err != nil {
+			return "spec.skipNamespaces", fmt.Sprintf("spec.skipNamespaces holds %q: %v", e, err)
+		}
 	}
 	if g := c.Guard; g.MaxRemoved < 0 || g.MaxRemovedPercent < 0 || g.MaxRemovedPercent > 100 {
 		return "spec.guard", fmt.Sprintf("spec.guard allows %d objects or %d percent; want at least 0, and at most 100 percent", g.MaxRemoved, g.MaxRemovedPercent)

@@ -31,6 +31,7 @@ func TestAMistakeInAConfigIsLocatedAndTheDefaultsServe(t *testing.T) {
 		{"a field of another type", configHead + "spec:\n  guard:\n    maxRemoved: many\n", "waybill.yaml:5: error: spec.guard.maxRemoved is a string; want a value of type int"},
 		{"a field twice", configHead + "spec:\n  namespaces: all\n  namespaces: all\n", `waybill.yaml:5: error: the key "namespaces" stands twice`},
 		{"a value that is not known", configHead + "spec:\n  secrets: n\n", `waybill.yaml:4: error: spec.secrets is "n"; want one of refuse, allow`},
+		{"a pattern of namespaces that cannot be read", configHead + "spec:\n  skipNamespaces: ['team-(a']\n", `waybill.yaml:4: error: spec.skipNamespaces holds "team-(a": it is no name, and no regular expression`},
 		{"a percentage over 100", configHead + "spec:\n  guard: {maxRemovedPercent: 101}\n", "waybill.yaml:4: error: spec.guard allows 10 objects or 101 percent"},
 		{"a bad prefix", configHead + "spec:\n  publish:\n    layout: branches\n    branchPrefix: ma\n", `waybill.yaml:6: error: spec.publish.branchPrefix is "ma", which does not end with a slash`},
 	} {

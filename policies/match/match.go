@@ -1,5 +1,5 @@
-// Package match says which propagation policy claims a template (Karmada sections
-// A.3 and A.4). It promises that the answer depends on the template and the set of
+// Package match says which propagation policy claims a template, and what none may
+// claim (Karmada sections A.3 and A.4). It promises that the answer depends on the template and the set of
 // policies alone: claims are judged afresh each time, as if everything had been
 // created at once, so a policy never keeps a template by having been there first.
 //
@@ -11,14 +11,9 @@ package match
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
-	"strings"
-
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/waybill-dev/waybill/policies"
-	"github.com/waybill-dev/waybill/render/object"
 )
 
 // Index finds the policy that claims a template without asking every policy. It
@@ -117,34 +112,4 @@ func (ix *Index) NearMiss(t policies.Subject) (p *policies.Propagation, apiVersi
 		}
 	}
 	return nil, ""
-}
-
-var systemNamespace = regexp.MustCompile(`^(karmada-system|karmada-cluster|karmada-es-.*|kube-.*)$`)
-
-// claimedBy marks objects that MultiClusterService owns.
-const claimedBy = "resourcetemplate.karmada.io/claimed-by"
-
-// Skipped returns why Karmada never propagates an object, or "" if it may
-// (section A.3). Groups whose objects are policies never get here.
-func Skipped(apiVersion string, r object.Ref, ls labels.Set) string {
-	switch {
-	case r.Group == "events.k8s.io", apiVersion == "v1" && r.Kind == "Event":
-		return "events are never propagated"
-	case apiVersion == "coordination.k8s.io/v1":
-		return "objects of coordination.k8s.io are never propagated"
-	case strings.HasSuffix(r.Group, ".karmada.io"):
-		return "objects of Karmada's own groups are never propagated"
-	case systemNamespace.MatchString(r.Namespace):
-		return fmt.Sprintf("the namespace %s is reserved", r.Namespace)
-	case ls.Has(claimedBy):
-		return "its label " + claimedBy + " says that another owner propagates it"
-	}
-	return ""
-}
-
-// SkippedNamespace reports whether a Namespace object is never sent along with
-// what is in it (section E.1).
-func SkippedNamespace(name string, ls labels.Set) bool {
-	return name == "default" || systemNamespace.MatchString(name) ||
-		strings.EqualFold(ls.Get("namespace.karmada.io/skip-auto-propagation"), "true")
 }

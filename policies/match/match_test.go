@@ -89,29 +89,6 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-func TestSkipped(t *testing.T) {
-	for _, tt := range []struct {
-		apiVersion string
-		ref        object.Ref
-		labels     labels.Set
-		skipped    bool
-	}{
-		{"v1", object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "a"}, nil, false},
-		{"v1", object.Ref{Kind: "Event", Namespace: "shop", Name: "a"}, nil, true},
-		{"events.k8s.io/v1", object.Ref{Group: "events.k8s.io", Kind: "Event", Namespace: "shop", Name: "a"}, nil, true},
-		{"coordination.k8s.io/v1", object.Ref{Group: "coordination.k8s.io", Kind: "Lease", Namespace: "shop", Name: "a"}, nil, true},
-		{"v1", object.Ref{Kind: "ConfigMap", Namespace: "kube-system", Name: "a"}, nil, true},
-		{"v1", object.Ref{Kind: "ConfigMap", Namespace: "my-kube-system", Name: "a"}, nil, false},
-		{"v1", object.Ref{Kind: "ConfigMap", Namespace: "karmada-es-eu", Name: "a"}, nil, true},
-		{"v1", object.Ref{Kind: "Service", Namespace: "shop", Name: "a"}, labels.Set{claimedBy: "MultiClusterService"}, true},
-		{"work.karmada.io/v1alpha2", object.Ref{Group: "work.karmada.io", Kind: "ResourceBinding", Namespace: "shop", Name: "a"}, nil, true},
-	} {
-		if why := Skipped(tt.apiVersion, tt.ref, tt.labels); (why != "") != tt.skipped {
-			t.Errorf("%s is skipped because %q, want %t", tt.ref, why, tt.skipped)
-		}
-	}
-}
-
 func TestNearMiss(t *testing.T) {
 	ix := New(load(t, "shop/a: , name: web"))
 	other := web

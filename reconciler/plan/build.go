@@ -46,6 +46,7 @@ type builder struct {
 
 	fleet      fleet.Fleet
 	claims     *match.Index
+	skips      match.Skips
 	overrides  *override.Index
 	interpret  *interpret.Interpreter
 	schedulers map[*policies.Propagation]*place.Scheduler
@@ -131,7 +132,9 @@ func (b *builder) index() {
 				})
 				continue
 			}
-			b.add(t)
+			if !b.clustersOwn(t.object) {
+				b.add(t)
+			}
 		}
 	}
 	slices.SortFunc(b.templates, func(x, y *template) int { return x.object.Ref().Compare(y.object.Ref()) })
@@ -204,7 +207,7 @@ func (b *builder) join() {
 		return joined{fleet: fleet.New(clusters), digest: digest(clusters)}
 	})
 	b.fleet, b.plan.FleetDigest = joined.fleet, joined.digest
-	b.claims = match.New(b.set.Propagation)
+	b.claims, b.skips = match.New(b.set.Propagation), match.NewSkips(b.in.Source.Config.SkipNamespaces)
 	b.overrides = override.New(b.set.Override)
 	b.out = newWriter(b)
 }
@@ -239,7 +242,7 @@ func (b *builder) layOut() {
 
 // trees makes each cluster's tree and has the guard judge it.
 func (b *builder) trees() []Cluster {
-	g := guard{rules: b.in.Source.Config.Guard, unsure: b.unsure(), moved: b.releases.unknown, hides: b.mender.hides, cause: b.cause, stays: func(r object.Ref) bool { return b.byRef[r] != nil }, seen: map[[2]files.ID]lost{}}
+	g := guard{rules: b.in.Source.Config.Guard, unsure: b.unsure(), moved: b.releases.unknown, hides: b.mender.hides, cause: b.cause, stays: func(r object.Ref) bool { return b.byRef[r] != nil }, nowhere: b.nowhere, seen: map[[2]files.ID]lost{}}
 	trees := tree.NewBuilder()
 	b.out.rank()
 	groups := map[string]Cluster{} // by what is placed

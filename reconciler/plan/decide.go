@@ -60,7 +60,7 @@ func (b *builder) claim(t *template) {
 		b.nearMiss(t)
 		return
 	}
-	if why := match.Skipped(t.object.APIVersion(), t.object.Ref(), t.subject.Labels); why != "" {
+	if why := b.skips.Why(t.object.APIVersion(), t.object.Ref(), t.subject.Labels); why != "" {
 		t.decision.Outcome, t.decision.Message = Skipped, why
 		b.report(diag.Diagnostic{
 			Code: "never-propagated", Severity: diag.Notice, Pos: t.object.Pos(),
@@ -357,7 +357,7 @@ func (b *builder) find(d interpret.Dependency) []*template {
 	group, _ := object.GroupVersion(d.APIVersion)
 	if d.Name != "" {
 		t := b.byRef[object.Ref{Group: group, Kind: d.Kind, Namespace: d.Namespace, Name: d.Name}]
-		if t == nil || t.object.APIVersion() != d.APIVersion {
+		if t == nil || t.object.APIVersion() != d.APIVersion || match.ClustersOwn(t.object.Ref()) {
 			return nil
 		}
 		return []*template{t}
@@ -369,7 +369,7 @@ func (b *builder) find(d interpret.Dependency) []*template {
 	var found []*template
 	for _, t := range b.templates {
 		r := t.object.Ref()
-		if r.Kind == d.Kind && t.object.APIVersion() == d.APIVersion && r.Namespace == d.Namespace && selector.Matches(t.subject.Labels) {
+		if r.Kind == d.Kind && t.object.APIVersion() == d.APIVersion && r.Namespace == d.Namespace && selector.Matches(t.subject.Labels) && !match.ClustersOwn(r) {
 			found = append(found, t)
 		}
 	}

@@ -33,7 +33,9 @@ type guard struct {
 	unsure string                          // why what is to change is not known; empty: it is
 	cause  func(object.Ref, string) string // why a ref leaves a cluster
 	stays  func(object.Ref) bool           // the source still has it
-	seen   map[[2]files.ID]lost            // clusters that go from one tree to another alike
+	// nowhere says that the plan sends a ref to no cluster.
+	nowhere func(object.Ref) bool
+	seen    map[[2]files.ID]lost // clusters that go from one tree to another alike
 }
 
 // lost is what one tree has and the next has not.
@@ -86,7 +88,7 @@ func (g *guard) reason(l lost, c *Cluster) string {
 	case g.moved && slices.ContainsFunc(l.refs, func(r object.Ref) bool { return !g.stays(r) }),
 		slices.ContainsFunc(l.refs, func(r object.Ref) bool { return g.hides(r, c.Name) }):
 		return fmt.Sprintf("it would lose %d of %d objects while part of the source cannot be read or rendered", n, l.before)
-	case c.Objects == 0, n == l.before:
+	case c.Objects == 0, n == l.before, onlyNamespaces(c) && slices.ContainsFunc(l.refs, g.nowhere):
 		return fmt.Sprintf("it would lose all it holds, %d of %d objects", n, l.before)
 	case deleted >= 0:
 		return fmt.Sprintf("it would lose %s, which has the label %s: Always", l.kept[deleted], ProtectedLabel)
@@ -96,6 +98,18 @@ func (g *guard) reason(l lost, c *Cluster) string {
 		return fmt.Sprintf("it would lose %d of %d objects; the guard allows %d", n, l.before, limit)
 	}
 	return ""
+}
+
+// nowhere reports whether the plan sends an object to no cluster.
+func (b *builder) nowhere(r object.Ref) bool {
+	t := b.byRef[r]
+	return t == nil || len(t.decision.Targets) == 0
+}
+
+// onlyNamespaces reports a cluster that is left with Namespaces and nothing in them.
+func onlyNamespaces(c *Cluster) bool {
+	dir, _ := c.Tree.Lookup(tree.NamespaceDir)
+	return dir.Dir != nil && len(dir.Dir.Entries()) == c.Objects
 }
 
 // lost lists the objects that a published tree has and the next has not.
@@ -231,8 +245,8 @@ func (b *builder) cause(r object.Ref, cluster string) string {
 		return b.releases.cause(r, cluster)
 	}
 	switch d := b.plan.Decisions[i]; {
-	case r.Kind == "Namespace" && r.Group == "" && d.Outcome == Unclaimed:
-		return "nothing in the cluster needs the namespace"
+	case r.Kind == "Namespace" && r.Group == "" && d.Outcome == Unclaimed && b.plan.Config.Namespaces == render.NamespacesNone:
+		return render.ConfigFile + " says namespaces: none, and no policy sends it"
 	case d.Outcome == Unclaimed:
 		return "no policy selects it any more"
 	case d.Outcome == Skipped:

@@ -88,6 +88,7 @@ func (b *builder) write() {
 		t := namespaces[name]
 		b.out.template(t, b.out.namespaceTargets(t))
 	}
+	b.out.keepClustersOwn()
 }
 
 // makeRoom makes room for what is decided, so that no list has to grow much.
@@ -231,6 +232,9 @@ func (w *writer) bound() {
 		}
 		have := w.paths(i)
 		for _, o := range w.builder.bound[cluster] {
+			if w.clustersOwn(o) {
+				continue
+			}
 			if other, taken := have[tree.Path(o.Ref())]; taken {
 				w.report(twice(cluster, o, other))
 				continue
@@ -269,20 +273,27 @@ func (w *writer) isBound(r object.Ref, cluster string) bool {
 	return slices.ContainsFunc(w.builder.bound[cluster], func(o *object.Object) bool { return o.Ref() == r })
 }
 
-// namespaceTargets returns where a Namespace goes: where its decision says, and,
-// unless it is never sent along, where the config says.
+// namespaceTargets returns where a Namespace goes: where its decision says, and, unless
+// it is never sent along, where the config says. Where it was sent along it stays as long
+// as the source has it: with it would go what others have put into it.
 func (w *writer) namespaceTargets(t *template) []target {
+	r := t.object.Ref()
 	targets := slices.Clone(t.decision.Targets)
-	name := t.object.Ref().Name
 	mode := w.in.Source.Config.Namespaces
-	if mode == render.NamespacesNone || match.SkippedNamespace(name, t.subject.Labels) {
+	if match.ClustersOwn(r) {
+		w.tellNeeded(t)
+		return nil
+	}
+	if mode == render.NamespacesNone {
 		return targets
 	}
+	skipped, published := w.skips.Namespace(r.Name, t.subject.Labels), w.published(r)
 	for i, c := range w.fleet.Clusters() {
-		if slices.ContainsFunc(targets, func(t target) bool { return t.Name == c.Name }) || w.has(i, t.object.Ref()) {
+		if slices.ContainsFunc(targets, func(t target) bool { return t.Name == c.Name }) || w.has(i, r) {
 			continue
 		}
-		if mode == render.NamespacesAll || w.needs(i, name) {
+		wanted := !skipped && (mode == render.NamespacesAll || w.needs(i, r.Name))
+		if wanted || published(c.Name) != nil && !sends(w.in.State.Bindings[r], c.Name) {
 			targets = append(targets, karmada.TargetCluster{Name: c.Name})
 		}
 	}

@@ -12,6 +12,9 @@ import (
 // recursively.
 const ManifestDir = "manifests"
 
+// NamespaceDir is the folder that holds the Namespaces of a tree.
+const NamespaceDir = ManifestDir + "/" + clusterScope + "/namespace"
+
 // clusterScope stands for a namespace where there is none. No namespace can have
 // this name.
 const clusterScope = "_cluster"
