@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/override"
+	"github.com/waybill-dev/waybill/render/argocd"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -44,10 +45,10 @@ func (w *writer) make(t *template, v variant, k class, rules override.Rules) *re
 		return &result{err: overrideFailed(t, err)}
 	}
 	content = interpret.Prune(undefaulted(v, content))
-	if w.in.Medium == Branch {
-		content = interpret.Owned(content)
-	}
 	content = marked(content, t)
+	if w.in.Medium == Branch {
+		content = argocd.ServerSide(interpret.Owned(content))
+	}
 	return &result{made: files.NewBlob(object.Encode(content))}
 }
 
