@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	kjson "sigs.k8s.io/json"
 
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/fluxsync"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -76,6 +78,8 @@ type Publish struct {
 	Layout       string `json:"layout"`
 	Repository   string `json:"repository"`
 	Hooks        string `json:"hooks"` // HooksDrop or HooksArgoCD
+	// Flux may also be the form alone, as a string.
+	Flux fluxsync.Settings `json:"flux"`
 }
 
 // Guard bounds what one plan may remove from a cluster: MaxRemoved objects or
@@ -90,7 +94,7 @@ type Guard struct {
 func DefaultConfig() ConfigSpec {
 	return ConfigSpec{
 		Scan:       Scan{Include: []string{"**"}},
-		Publish:    Publish{BranchPrefix: "waybill/cluster/", Layout: LayoutBranches, Hooks: HooksDrop},
+		Publish:    Publish{BranchPrefix: "waybill/cluster/", Layout: LayoutBranches, Hooks: HooksDrop, Flux: fluxsync.Default()},
 		Namespaces: NamespacesUsed,
 		Secrets:    SecretsRefuse,
 		Guard: Guard{
@@ -127,7 +131,7 @@ const configHint = "the options are listed in docs/config.md"
 // read takes over what a manifest says. Where it may not say so, read names the
 // field and the problem.
 func (c *Config) read(o *object.Object) (field, problem string) {
-	asJSON, err := json.Marshal(o.Content())
+	asJSON, err := json.Marshal(spelledOut(o.Content()))
 	if err != nil {
 		return "", fmt.Sprintf("the file cannot be read: %v", err)
 	}
@@ -148,6 +152,21 @@ func (c *Config) read(o *object.Object) (field, problem string) {
 		return "", fmt.Sprintf("apiVersion is %q and kind %q; want \"waybill.dev/v1alpha1\" and \"Config\"", c.APIVersion, c.Kind)
 	}
 	return c.Spec.check()
+}
+
+// spelledOut returns content with the form of publish.flux in its field, where it stands
+// alone.
+func spelledOut(content map[string]any) map[string]any {
+	spec, _ := content["spec"].(map[string]any)
+	publish, _ := spec["publish"].(map[string]any)
+	form, ok := publish["flux"].(string)
+	if !ok {
+		return content
+	}
+	content, spec, publish = maps.Clone(content), maps.Clone(spec), maps.Clone(publish)
+	publish["flux"] = map[string]any{"form": form}
+	spec["publish"], content["spec"] = publish, spec
+	return content
 }
 
 // check holds the options against what they may be. It names the first field with a
@@ -173,6 +192,9 @@ func (c *ConfigSpec) check() (field, problem string) {
 		if _, err := NamespacePattern(e); err != nil {
 			return "spec.skipNamespaces", fmt.Sprintf("spec.skipNamespaces holds %q: %v", e, err)
 		}
+	}
+	if field, p := c.Publish.Flux.Check(); p != "" {
+		return "spec.publish.flux." + field, "spec.publish.flux." + field + " " + p
 	}
 	if g := c.Guard; g.MaxRemoved < 0 || g.MaxRemovedPercent < 0 || g.MaxRemovedPercent > 100 {
 		return "spec.guard", fmt.Sprintf("spec.guard allows %d objects or %d percent; want at least 0, and at most 100 percent", g.MaxRemoved, g.MaxRemovedPercent)

@@ -20,6 +20,17 @@ func TestAConfigStatesWhatDiffers(t *testing.T) {
 	}
 }
 
+func TestTheFormOfFluxMayStandAlone(t *testing.T) {
+	want := render.DefaultConfig()
+	want.Publish.Flux.Form = "root"
+	for _, in := range []string{"flux: root", "flux: {form: root}", "flux: {form: root, namespace: flux-system, source: waybill-<cluster>}"} {
+		got, ds := render.ParseConfig([]byte(configHead + "spec: {publish: {" + in + "}}\n"))
+		if diff := cmp.Diff(want, got); diff != "" || len(ds) > 0 {
+			t.Error(in, diff, ds)
+		}
+	}
+}
+
 func TestAMistakeInAConfigIsLocatedAndTheDefaultsServe(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
 		{"nothing", "", "waybill.yaml:1: error: the file holds 0 manifests, not one"},
@@ -33,6 +44,9 @@ func TestAMistakeInAConfigIsLocatedAndTheDefaultsServe(t *testing.T) {
 		{"a value that is not known", configHead + "spec:\n  secrets: n\n", `waybill.yaml:4: error: spec.secrets is "n"; want one of refuse, allow`},
 		{"a pattern of namespaces that cannot be read", configHead + "spec:\n  skipNamespaces: ['team-(a']\n", `waybill.yaml:4: error: spec.skipNamespaces holds "team-(a": it is no name, and no regular expression`},
 		{"a percentage over 100", configHead + "spec:\n  guard: {maxRemovedPercent: 101}\n", "waybill.yaml:4: error: spec.guard allows 10 objects or 101 percent"},
+		{"a form of Flux that is none", configHead + "spec:\n  publish:\n    flux: roots\n", `waybill.yaml:5: error: spec.publish.flux.form is "roots"; want one of root, split, orphan, single`},
+		{"a field of Flux that is none", configHead + "spec:\n  publish:\n    flux:\n      secret: s\n", `waybill.yaml:6: error: unknown field "spec.publish.flux.secret"`},
+		{"a name for Flux that is none", configHead + "spec:\n  publish:\n    flux:\n      namespace: Flux System\n", `waybill.yaml:6: error: spec.publish.flux.namespace is "Flux System"; want the name of an object`},
 		{"a bad prefix", configHead + "spec:\n  publish:\n    layout: branches\n    branchPrefix: ma\n", `waybill.yaml:6: error: spec.publish.branchPrefix is "ma", which does not end with a slash`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

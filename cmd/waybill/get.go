@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
 )
 
 func getCommand() *cobra.Command {
@@ -24,7 +23,7 @@ func getCommand() *cobra.Command {
 	path := cmd.Flags().StringP("source", "C", ".", "directory of the source")
 	rev := cmd.Flags().String("rev", "", "a commit, branch or tag, instead of the directory as it stands")
 	namespace := cmd.Flags().StringP("namespace", "n", "", "only what is in this namespace")
-	url := cmd.Flags().String("url", "", "for flux: URL by which the clusters reach the published repository")
+	flux := addFluxFlags(cmd)
 	to := toFlag(cmd)
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -32,9 +31,10 @@ func getCommand() *cobra.Command {
 		if err != nil {
 			return failure(2, err)
 		}
-		g := getter{plan: &p, in: &in, namespace: *namespace, url: *url, format: *output, w: cmd.OutOrStdout()}
+		g := getter{plan: &p, in: &in, namespace: *namespace, format: *output, w: cmd.OutOrStdout()}
+		f := fluxPrinter{fluxFlags: *flux, plan: &p, in: &in, trees: tree.NewBuilder(), w: cmd.OutOrStdout(), notes: cmd.ErrOrStderr()}
 		list, ok := map[string]func() error{
-			"clusters": g.clusters, "policies": g.policies, "bindings": g.bindings, "works": g.works, "flux": g.flux,
+			"clusters": g.clusters, "policies": g.policies, "bindings": g.bindings, "works": g.works, "flux": f.print,
 		}[args[0]]
 		if !ok {
 			return failure(2, fmt.Errorf("there is no list of %q; want clusters, policies, bindings, works or flux", args[0]))
@@ -48,7 +48,6 @@ type getter struct {
 	plan      *plan.Plan
 	in        *plan.Input
 	namespace string
-	url       string // of the published repository, for flux
 	format    format
 	w         io.Writer
 }
@@ -150,63 +149,4 @@ func (g *getter) works() error {
 		}
 	}
 	return g.show(items, []string{"CLUSTER", "OBJECT", "PATH"}, rows)
-}
-
-// flux prints, for each cluster, the Flux objects that sync its branch: one
-// Kustomization, or one a namespace where the tree has them.
-func (g *getter) flux() error {
-	url := g.url
-	if url == "" {
-		url = g.plan.Config.Publish.Repository
-	}
-	if url == "" {
-		return errors.New("the URL of the published repository is not known; give it with --url, or set publish.repository")
-	}
-	for _, c := range g.plan.Clusters {
-		var folders []string
-		for path := range c.Tree.All() {
-			if folder, ok := strings.CutSuffix(path, "/kustomization.yaml"); ok && strings.HasPrefix(folder, "flux/") {
-				folders = append(folders, folder)
-			}
-		}
-		if len(folders) == 0 {
-			folders = []string{"."}
-		}
-		slices.Sort(folders)
-		docs := []map[string]any{fluxSource(url, g.plan.Config.Publish.BranchPrefix+c.Name, c.Name)}
-		for _, f := range folders {
-			docs = append(docs, fluxKustomization(c.Name, f))
-		}
-		for _, d := range docs {
-			if _, err := fmt.Fprintf(g.w, "---\n%s", object.Encode(d)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func fluxSource(url, branch, cluster string) map[string]any {
-	return map[string]any{
-		"apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "GitRepository",
-		"metadata": map[string]any{"name": "waybill-" + cluster, "namespace": "flux-system"},
-		"spec": map[string]any{
-			"interval": "1m", "url": url, "ref": map[string]any{"branch": branch},
-		},
-	}
-}
-
-func fluxKustomization(cluster, folder string) map[string]any {
-	name := "waybill-" + cluster
-	if folder != "." {
-		name += "-" + strings.TrimLeft(strings.TrimPrefix(folder, "flux/"), "_")
-	}
-	return map[string]any{
-		"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization",
-		"metadata": map[string]any{"name": name, "namespace": "flux-system"},
-		"spec": map[string]any{
-			"interval": "10m", "prune": true, "path": "./" + strings.TrimPrefix(folder, "."),
-			"sourceRef": map[string]any{"kind": "GitRepository", "name": "waybill-" + cluster},
-		},
-	}
 }

@@ -238,6 +238,7 @@ func (b *builder) layOut() {
 		b.plan.Clusters, b.out, b.staying, waits = decided, out, nil, nil
 	}
 	b.report(waits...)
+	b.consumers()
 }
 
 // trees makes each cluster's tree and has the guard judge it.
@@ -250,20 +251,21 @@ func (b *builder) trees() []Cluster {
 	b.plan.Stats.Placed = 0
 	for i, c := range b.fleet.Clusters() {
 		before := b.in.Published[c.Name]
-		flux := before.Flux()
-		key := b.out.signature(i) + strings.Join(flux, "/")
+		flux := b.flux(c)
+		key := b.out.signature(i) + flux.Key(len(b.out.placed[i]))
 		cp, ok := groups[key]
 		if !ok {
 			manifests := b.out.manifests(i)
-			cp = Cluster{Tree: trees.Build(manifests, flux), Objects: len(manifests)}
+			cp = Cluster{Objects: len(manifests)}
+			cp.Tree, cp.Held = laidOut(trees, manifests, flux)
 			groups[key] = cp
 		}
-		cp.Name = c.Name
+		cp.Name, cp.Sync = c.Name, flux.Sync
 		switch reason := b.in.Held[c.Name]; {
 		case reason != "":
 			cp.Held = &Hold{Reason: reason}
-		case b.in.Medium == Branch:
-			cp.Held = g.judge(&cp, before)
+		case b.in.Medium == Branch && cp.Held == nil:
+			cp.Held = handover(&cp, flux, g.judge(&cp, before))
 		}
 		b.plan.Stats.Placed += cp.Objects
 		clusters = append(clusters, cp)

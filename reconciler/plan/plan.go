@@ -58,6 +58,7 @@ import (
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/fluxsync"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources"
@@ -148,7 +149,8 @@ type Cluster struct {
 	Name string
 	// Tree is what the cluster should hold, without waybill.metadata.
 	Tree    *files.Folder
-	Objects int   // manifests in Tree
+	Objects int // manifests in Tree
+	Sync    fluxsync.Sync
 	Held    *Hold // nil if the tree may be published
 }
 

@@ -43,7 +43,7 @@ func (b *builder) newSealer() sealer {
 		r, err := seal.ParseRecipients(text)
 		if err != nil {
 			b.report(diag.Diagnostic{
-				Code: "bad-recipients", Severity: diag.Error, Pos: b.clusterPos(c.Name),
+				Code: "bad-recipients", Severity: diag.Error, Pos: b.annotationPos(c.Name, RecipientsAnnotation),
 				Message: fmt.Sprintf("Cluster %s: %s: %v", c.Name, RecipientsAnnotation, err),
 				Hint:    "name X25519 recipients, age1..., with commas between them; until then plain Secrets are not written for it",
 			})
@@ -54,11 +54,11 @@ func (b *builder) newSealer() sealer {
 	return s
 }
 
-// clusterPos is where the recipients of a cluster stand.
-func (b *builder) clusterPos(name string) diag.Pos {
+// annotationPos is where an annotation of a Cluster stands.
+func (b *builder) annotationPos(cluster, annotation string) diag.Pos {
 	for _, c := range b.set.Clusters {
-		if c.Spec.Name == name {
-			return c.Object.FieldPos([]any{"metadata", "annotations", RecipientsAnnotation})
+		if c.Spec.Name == cluster {
+			return c.Object.FieldPos([]any{"metadata", "annotations", annotation})
 		}
 	}
 	return diag.Pos{}

@@ -22,6 +22,8 @@ func BenchmarkBuild(b *testing.B) {
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		ms[i%len(ms)].Blob = files.NewBlob([]byte(fmt.Sprint("changed ", i)))
-		builder.Build(ms, nil)
+		if _, err := builder.Build(ms, Flux{}); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

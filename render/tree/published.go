@@ -80,27 +80,12 @@ type Published struct {
 }
 
 // Paths lists the manifests of a published tree.
-func (p *Published) Paths() ([]string, error) {
-	if p.Built == nil {
-		return nil, nil
-	}
-	return resources(p.Built)
-}
+func (p *Published) Paths() ([]string, error) { return manifestPaths(p.Built) }
 
-// Flux lists the folders below flux, which name what Flux objects may sync.
-func (p *Published) Flux() []string {
-	if p.Built == nil {
-		return nil
-	}
-	e, ok := p.Built.Lookup(fluxDir)
-	if !ok || e.Dir == nil {
-		return nil
-	}
-	var names []string
-	for _, e := range e.Dir.Entries() {
-		names = append(names, e.Name)
-	}
-	return names
+// Rooted counts the manifests that the root kustomization lists itself.
+func (p *Published) Rooted() (int, error) {
+	paths, err := rooted(p.Built)
+	return len(paths), err
 }
 
 // Read takes the root folder of a branch head apart. A branch whose
@@ -110,8 +95,8 @@ func Read(root *files.Folder) (Published, error) {
 	var p Published
 	e, ok := root.Lookup(metadataFile)
 	if !ok || e.Blob == nil {
-		paths, err := resources(root)
-		if err != nil || !slices.ContainsFunc(paths, func(path string) bool { return strings.HasPrefix(path, ManifestDir+"/") }) {
+		paths, err := manifestPaths(root)
+		if err != nil || len(paths) == 0 {
 			p.Foreign = maps.Collect(root.All())
 			return p, err
 		}
@@ -144,7 +129,7 @@ func without(f *files.Folder, name string) *files.Folder {
 
 // separate tells our files from foreign ones by what the kustomization lists.
 func (p *Published) separate(rest *files.Folder) error {
-	paths, err := resources(rest)
+	paths, err := manifestPaths(rest)
 	if err != nil {
 		return err
 	}
@@ -166,14 +151,37 @@ func (p *Published) separate(rest *files.Folder) error {
 	return nil
 }
 
-func resources(f *files.Folder) ([]string, error) {
-	e, ok := f.Lookup(kustomizationFile)
+// manifestPaths lists the manifests of a tree: those of its root, then those of its parts.
+func manifestPaths(f *files.Folder) ([]string, error) {
+	paths, err := rooted(f)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := (&Published{Built: f}).Parts()
+	for _, p := range parts {
+		paths = append(paths, p.paths...)
+	}
+	return paths, err
+}
+
+// rooted lists the manifests that the root kustomization of a tree lists itself.
+func rooted(f *files.Folder) ([]string, error) {
+	paths, err := resources(f, kustomizationFile)
+	return slices.DeleteFunc(paths, func(path string) bool { return !strings.HasPrefix(path, ManifestDir+"/") }), err
+}
+
+// resources lists what the kustomization at a path lists.
+func resources(f *files.Folder, path string) ([]string, error) {
+	if f == nil {
+		return nil, nil
+	}
+	e, ok := f.Lookup(path)
 	if !ok || e.Blob == nil {
 		return nil, nil
 	}
 	data, err := e.Blob.Bytes()
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", kustomizationFile, err)
+		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
 	return listed(data), nil
 }

@@ -1,9 +1,10 @@
 // Package tree lays out the files of one cluster, as they stand on its branch:
 //
-//	kustomization.yaml                                   lists every manifest: Flux syncs "."
+//	kustomization.yaml                                   lists every manifest, or parts: Flux syncs "."
 //	manifests/<namespace>/<kind>[.<group>]/<name>.yaml   Argo CD syncs "manifests", recursively
 //	manifests/_cluster/<kind>[.<group>]/<name>.yaml      cluster-scoped objects
-//	flux/<namespace>/kustomization.yaml                  once there were over 500 objects: Flux by namespace
+//	flux/part.<n>.yaml, flux/part.<n>/kustomization.yaml above 2,000 objects: a part, which Flux syncs on its own
+//	flux/<namespace>/kustomization.yaml                  the form before parts, on branches that have it
 //	waybill.metadata                                     JSON; no extension, so that no tool takes it for a manifest
 //	.gitattributes
 //
@@ -29,30 +30,24 @@
 // refuses such a kustomization, so Flux reports an error and keeps what it has
 // applied, where an empty folder would make it delete everything.
 //
-// A folder below flux stays once it is there, because a Flux object may name it: a
-// path that is gone is an error, and what was applied from it would stay for ever.
-// When its namespace has nothing left its kustomization builds to nothing, which
-// Flux accepts and prunes by; that the objects may go, the plan's guard has decided.
+// A part, or a folder of the form before, stays once it is there, because a Flux object
+// may name it: a path that is gone is an error, and what was applied from it would stay
+// for ever. When it has nothing left its kustomization builds to nothing, which Flux
+// accepts and prunes by; that the objects may go, the plan's guard has decided.
 package tree
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
-// maxPerKustomization is the most objects that Flux is given in one kustomization:
-// the time to build one grows with the square of its objects.
-const maxPerKustomization = 500
-
 const (
 	kustomizationFile = "kustomization.yaml"
 	metadataFile      = "waybill.metadata"
 	attributesFile    = ".gitattributes"
-	fluxDir           = "flux"
 )
 
 // Manifest is one object of a tree: its name and its file.
@@ -67,6 +62,7 @@ type Builder struct {
 	folders    map[files.ID]*files.Folder
 	blobs      map[files.ID]*files.Blob
 	attributes *files.Blob
+	sops       map[files.ID]bool // of manifests: whether SOPS encrypted them
 }
 
 // NewBuilder returns a Builder that knows no folder yet.
@@ -75,6 +71,7 @@ func NewBuilder() *Builder {
 		folders:    map[files.ID]*files.Folder{},
 		blobs:      map[files.ID]*files.Blob{},
 		attributes: files.NewBlob([]byte("* linguist-generated\n")),
+		sops:       map[files.ID]bool{},
 	}
 }
 
@@ -97,13 +94,39 @@ func (b *Builder) blob(data []byte) *files.Blob {
 }
 
 // Build returns the tree that holds the manifests, which are sorted by Ref and
-// hold no Ref twice. Flux names the folders below flux that the tree before it had
-// (see Published.Flux). It lacks waybill.metadata, which depends on the commit and
-// which WithMetadata adds.
-func (b *Builder) Build(manifests []Manifest, flux []string) *files.Folder {
-	root := map[string]files.Entry{}
-	paths := make([]string, 0, len(manifests))
-	dirs := map[string]map[string][]files.Entry{} // namespace folder, kind folder
+// hold no Ref twice. It lacks waybill.metadata, which depends on the commit and
+// which WithMetadata adds. It fails if the tree before it cannot be read.
+func (b *Builder) Build(manifests []Manifest, f Flux) (*files.Folder, error) {
+	dirs, paths := layOut(manifests)
+	entries := []files.Entry{files.FileEntry(attributesFile, b.attributes)}
+	if len(dirs) > 0 {
+		entries = append(entries, files.DirEntry(ManifestDir, b.manifestFolder(dirs)))
+	}
+	if folders := f.folders(); len(folders) > 0 {
+		entries = append(entries, files.DirEntry(fluxDir, b.fluxFolders(paths, folders)))
+	} else if f.mayDivide(len(paths)) {
+		d, err := f.divide(paths)
+		if err != nil {
+			return nil, err
+		}
+		paths = d.root
+		if len(d.parts) > 0 {
+			f.Sync.Encrypted = f.Sync.Encrypted || b.encrypted(manifests)
+			entries = append(entries, files.DirEntry(fluxDir, b.partsFolder(f.Sync, d.parts)))
+		}
+		for _, p := range d.parts {
+			paths = append(paths, p.Path+".yaml")
+		}
+	}
+	entries = append(entries, files.FileEntry(kustomizationFile, b.blob(kustomization(paths, ""))))
+	return b.share(files.NewFolder(entries)), nil
+}
+
+// layOut returns what goes into each folder, by namespace folder and kind folder, and the
+// paths in the order of the manifests.
+func layOut(manifests []Manifest) (dirs map[string]map[string][]files.Entry, paths []string) {
+	paths = make([]string, 0, len(manifests))
+	dirs = map[string]map[string][]files.Entry{}
 	for i := 0; i < len(manifests); {
 		folder := folderOf(manifests[i].Ref)
 		_, rest, _ := strings.Cut(folder, "/")
@@ -120,19 +143,7 @@ func (b *Builder) Build(manifests []Manifest, flux []string) *files.Folder {
 		}
 		dirs[namespace][kind] = append(dirs[namespace][kind], entries...)
 	}
-	if len(dirs) > 0 {
-		root[ManifestDir] = files.DirEntry(ManifestDir, b.manifestFolder(dirs))
-	}
-	root[kustomizationFile] = files.FileEntry(kustomizationFile, b.blob(kustomization(paths, "")))
-	root[attributesFile] = files.FileEntry(attributesFile, b.attributes)
-	if len(manifests) > maxPerKustomization || len(flux) > 0 {
-		root[fluxDir] = files.DirEntry(fluxDir, b.fluxFolder(paths, flux))
-	}
-	entries := make([]files.Entry, 0, len(root))
-	for _, e := range root {
-		entries = append(entries, e)
-	}
-	return b.share(files.NewFolder(entries))
+	return dirs, paths
 }
 
 func sameFolder(a, b object.Ref) bool {
@@ -150,35 +161,6 @@ func (b *Builder) manifestFolder(dirs map[string]map[string][]files.Entry) *file
 	}
 	return b.share(files.NewFolder(namespaces))
 }
-
-// fluxFolder holds a kustomization for each namespace folder of paths, and for those
-// that were there before.
-func (b *Builder) fluxFolder(paths, before []string) *files.Folder {
-	var entries []files.Entry
-	add := func(namespace string, content []byte) {
-		file := files.FileEntry(kustomizationFile, b.blob(content))
-		entries = append(entries, files.DirEntry(namespace, b.share(files.NewFolder([]files.Entry{file}))))
-	}
-	for _, namespace := range before {
-		prefix := ManifestDir + "/" + namespace + "/"
-		if !slices.ContainsFunc(paths, func(path string) bool { return strings.HasPrefix(path, prefix) }) {
-			add(namespace, []byte(nothing))
-		}
-	}
-	for start := 0; start < len(paths); {
-		namespace := strings.Split(paths[start], "/")[1]
-		end := start
-		for end < len(paths) && strings.Split(paths[end], "/")[1] == namespace {
-			end++
-		}
-		add(namespace, kustomization(paths[start:end], "../../"))
-		start = end
-	}
-	return b.share(files.NewFolder(entries))
-}
-
-// nothing is a kustomization that builds to no object, and is not refused as empty.
-const nothing = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\ngeneratorOptions:\n  disableNameSuffixHash: true\n"
 
 // kustomization lists paths, each behind prefix. The text is fixed to the byte:
 // Listed reads it back.

@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -18,7 +17,11 @@ func manifest(r object.Ref, content string) Manifest {
 
 func build(b *Builder, ms ...Manifest) *files.Folder {
 	slices.SortFunc(ms, func(a, b Manifest) int { return a.Ref.Compare(b.Ref) })
-	return b.Build(ms, nil)
+	f, err := b.Build(ms, Flux{})
+	if err != nil {
+		panic(err)
+	}
+	return f
 }
 
 func paths(f *files.Folder) []string {
@@ -68,24 +71,6 @@ func TestBuild(t *testing.T) {
 	wantK := "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- manifests/_cluster/namespace/shop.yaml\n- manifests/shop/deployment.apps/web.yaml\n"
 	if d := cmp.Diff(wantK, string(data)); d != "" {
 		t.Error(d)
-	}
-}
-
-func TestLargeClustersGetAKustomizationANamespace(t *testing.T) {
-	var ms []Manifest
-	for i := range 501 {
-		ms = append(ms, manifest(object.Ref{Kind: "ConfigMap", Namespace: fmt.Sprintf("n%d", i%2), Name: fmt.Sprint("c", i)}, "x"))
-	}
-	f := build(NewBuilder(), ms...)
-	for _, ns := range []string{"n0", "n1"} {
-		e, ok := f.Lookup("flux/" + ns + "/kustomization.yaml")
-		if !ok {
-			t.Fatalf("flux/%s has no kustomization: %v", ns, paths(f)[:3])
-		}
-		data, _ := e.Blob.Bytes()
-		if got := listed(data); len(got) < 250 || !strings.HasPrefix(got[0], "../../manifests/"+ns+"/") {
-			t.Errorf("%s lists %d files, the first %s", ns, len(got), got[0])
-		}
 	}
 }
 
@@ -165,28 +150,5 @@ func TestReadNoticesEdits(t *testing.T) {
 	p, err = Read(files.NewFolder([]files.Entry{files.FileEntry("index.html", files.NewBlob(nil))}))
 	if err != nil || p.Built != nil || len(p.Foreign) != 1 {
 		t.Errorf("a branch of somebody else is taken for ours: %+v, %v", p, err)
-	}
-}
-
-func TestFluxFoldersStayOnceTheyAreThere(t *testing.T) {
-	b := NewBuilder()
-	one := []Manifest{{Ref: object.Ref{Kind: "ConfigMap", Namespace: "a", Name: "x"}, Blob: files.NewBlob([]byte("x"))}}
-	f := b.Build(one, []string{"a", "gone"})
-	for ns, want := range map[string]string{"a": "- ../../manifests/a/configmap/x.yaml\n", "gone": "generatorOptions:"} {
-		e, ok := f.Lookup("flux/" + ns + "/kustomization.yaml")
-		if !ok {
-			t.Fatalf("flux/%s is gone: %v", ns, paths(f))
-		}
-		if data, err := e.Blob.Bytes(); err != nil || !strings.Contains(string(data), want) {
-			t.Errorf("flux/%s: %q, %v", ns, data, err)
-		}
-	}
-	root, err := WithMetadata(f, Metadata{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := Read(root)
-	if err != nil || !slices.Equal(p.Flux(), []string{"a", "gone"}) {
-		t.Errorf("read back: %v, %v", p.Flux(), err)
 	}
 }

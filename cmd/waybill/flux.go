@@ -1,0 +1,138 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/render/fluxsync"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
+)
+
+// fluxFlags are the flags of `get flux`.
+type fluxFlags struct {
+	url      string   // of the published repository, as the clusters reach it
+	secret   string   // with the credentials for it
+	clusters []string // none: all
+	migrate  bool
+}
+
+func addFluxFlags(cmd *cobra.Command) *fluxFlags {
+	f := &fluxFlags{}
+	cmd.Flags().StringVar(&f.url, "url", "", "for flux: URL by which the clusters reach the published repository")
+	cmd.Flags().StringVar(&f.secret, "secret-ref", "", "for flux: name of the Secret with the credentials for that URL")
+	cmd.Flags().StringArrayVar(&f.clusters, "cluster", nil, "for flux: only this cluster; may be given again")
+	cmd.Flags().BoolVar(&f.migrate, "migrate", false, "for flux: print the steps from a Kustomization for each namespace to one root")
+	return f
+}
+
+// fluxPrinter prints how Flux syncs each cluster.
+type fluxPrinter struct {
+	fluxFlags
+
+	plan  *plan.Plan
+	in    *plan.Input
+	trees *tree.Builder
+	w     io.Writer
+	notes io.Writer
+}
+
+// print prints the Flux objects that sync the branches, or the steps to one root.
+func (p *fluxPrinter) print() error {
+	if p.url == "" {
+		p.url = p.plan.Config.Publish.Repository
+	}
+	if p.url == "" {
+		return errors.New("the URL of the published repository is not known; give it with --url, or set publish.repository")
+	}
+	for _, name := range p.clusters {
+		if !slices.ContainsFunc(p.plan.Clusters, func(c plan.Cluster) bool { return c.Name == name }) {
+			return fmt.Errorf("there is no cluster %q; `waybill get clusters` lists them", name)
+		}
+	}
+	for _, c := range p.plan.Clusters {
+		if len(p.clusters) > 0 && !slices.Contains(p.clusters, c.Name) {
+			continue
+		}
+		if before := p.in.Published[c.Name]; before.Built == nil {
+			fmt.Fprintf(p.notes, "note: cluster %s has no branch yet; publish first\n", c.Name)
+		} else if err := p.cluster(c, before); err != nil {
+			return fmt.Errorf("cluster %s: %w", c.Name, err)
+		}
+	}
+	return nil
+}
+
+func (p *fluxPrinter) cluster(c plan.Cluster, before tree.Published) error {
+	sync, branch := c.Sync, p.plan.Config.Publish.BranchPrefix+c.Name
+	sync.Encrypted = sync.Encrypted || p.trees.Encrypted(before.Built) || p.trees.Encrypted(c.Tree)
+	source, folders := sync.GitRepository(p.url, branch, p.secret), before.Folders()
+	root := documents(source, sync.Root())
+	if p.migrate {
+		return p.steps(c, before, fluxsync.Migration{Folders: folders, Branch: branch, URL: p.url, Objects: root})
+	}
+	if len(folders) == 0 || sync.Form != "" {
+		if len(folders) > 0 {
+			fmt.Fprintf(p.notes, "note: the branch of cluster %s still has a folder for each namespace; if Kustomizations sync those, follow what --migrate prints, and do not apply this\n", c.Name)
+		}
+		_, err := io.WriteString(p.w, root)
+		return err //nolint:wrapcheck // the caller says of what
+	}
+	return p.folders(sync, source, folders)
+}
+
+// steps prints how a cluster goes over to one root.
+func (p *fluxPrinter) steps(c plan.Cluster, before tree.Published, m fluxsync.Migration) error {
+	var err error
+	if m.Rooted, err = before.Rooted(); err != nil {
+		return err //nolint:wrapcheck // the caller says of what
+	}
+	if c.Sync.Form == fluxsync.FormSplit {
+		if m.Leaving, err = (tree.Flux{Sync: c.Sync, Before: before}).Handover(c.Tree); err != nil {
+			return err //nolint:wrapcheck // the caller says of what
+		}
+	}
+	steps := c.Sync.Steps(m)
+	if steps == "" {
+		fmt.Fprintf(p.notes, "note: cluster %s has one root; there is nothing to do\n", c.Name)
+	}
+	_, err = io.WriteString(p.w, steps)
+	return err //nolint:wrapcheck // the caller says of what
+}
+
+// folders prints the Kustomizations of a branch in the form before.
+func (p *fluxPrinter) folders(sync fluxsync.Sync, source map[string]any, folders []string) error {
+	fmt.Fprintf(p.notes, "note: the branch of cluster %s has a folder for each namespace; a root Kustomization %s beside these would take their objects; --migrate prints the way to one root\n", sync.Cluster, sync.RootName())
+	objects := []map[string]any{source}
+	names := map[string]string{}
+	for _, folder := range folders {
+		name := sync.FolderName(folder)
+		if other, taken := names[name]; taken {
+			return fmt.Errorf("flux/%s and flux/%s are both called %s, so that applying these would delete what one of them holds; follow what --migrate prints", other, folder, name)
+		}
+		names[name] = folder
+		first := ""
+		if slices.Contains(folders, "_cluster") {
+			first = "_cluster"
+		}
+		objects = append(objects, sync.Folder(folder, "flux/"+folder, first))
+	}
+	_, err := io.WriteString(p.w, documents(objects...))
+	return err //nolint:wrapcheck // the caller says of what
+}
+
+// documents prints objects as YAML.
+func documents(objects ...map[string]any) string {
+	var b strings.Builder
+	for _, o := range objects {
+		b.WriteString("---\n")
+		b.Write(object.Encode(o))
+	}
+	return b.String()
+}
