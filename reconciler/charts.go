@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
@@ -22,7 +23,7 @@ func (r *Reconciler) Charts(ctx context.Context, s sources.Snapshot) ([]lock.Ref
 	c := &collector{Engine: r.Engine, refs: map[lock.Ref]bool{}}
 	asking := *r
 	asking.Engine = c
-	obs, err := asking.Look(ctx, s)
+	obs, err := asking.Look(ctx, s, plan.Folder)
 	if err != nil {
 		return nil, nil, err
 	}

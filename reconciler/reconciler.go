@@ -85,15 +85,15 @@ func (r *Reconciler) Observe(ctx context.Context, rev string) (Observation, erro
 	if err != nil {
 		return Observation{}, fmt.Errorf("reading the source: %w", err)
 	}
-	if slices.ContainsFunc(snapshot.Files(), func(f sources.File) bool { return f.Path == "waybill.metadata" }) {
-		return Observation{}, fmt.Errorf("%s is what Waybill published, and no source; check out the source's branch, or name it with --rev", rev)
+	if isPublished(snapshot) {
+		return Observation{}, &publishedError{rev}
 	}
 	src, err := r.load(ctx, snapshot, nil)
 	if err != nil {
 		return Observation{}, fmt.Errorf("reading the source: %w", err)
 	}
 	if d, broken := src.BadConfig(); broken {
-		return Observation{}, fmt.Errorf("%s; nothing is published until it is mended", d)
+		return Observation{}, &ConfigError{Diagnostic: d}
 	}
 	obs := r.observation(snapshot, src, plan.Branch)
 	heads, err := r.Target.Heads(ctx)
@@ -109,12 +109,12 @@ func (r *Reconciler) Observe(ctx context.Context, rev string) (Observation, erro
 // Look reads a snapshot of the source, and what is published from it as the target
 // knows it: a clone remembers the branches of its origin. It is for reports, and
 // nothing is to be written from it.
-func (r *Reconciler) Look(ctx context.Context, s sources.Snapshot) (Observation, error) {
+func (r *Reconciler) Look(ctx context.Context, s sources.Snapshot, m plan.Medium) (Observation, error) {
 	src, err := r.load(ctx, s, nil)
 	if err != nil {
 		return Observation{}, fmt.Errorf("reading the source: %w", err)
 	}
-	obs := r.observation(s, src, plan.Folder)
+	obs := r.observation(s, src, m)
 	if r.Target == nil {
 		return obs, nil
 	}
@@ -126,7 +126,7 @@ func (r *Reconciler) Look(ctx context.Context, s sources.Snapshot) (Observation,
 		})
 	}
 	if _, other := errors.AsType[*otherSourceError](err); other {
-		return r.observation(s, src, plan.Folder), nil // nothing was published from this one
+		return r.observation(s, src, m), nil // nothing was published from this one
 	}
 	if err != nil {
 		return Observation{}, fmt.Errorf("reading what is published: %w", err)

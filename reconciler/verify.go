@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,33 +50,59 @@ func (r *Reconciler) Verify(ctx context.Context, branch string) (Verification, e
 	}
 	at := *r
 	at.Subdir = publish.Trailer(head.Message, publish.TrailerPath)
-	var obs Observation
-	if obs.Input, obs.Snapshot, err = at.inputOf(ctx, head, branch); err != nil {
-		return v, fmt.Errorf("reading what %s was made from: %w", branch, err)
-	}
-	p, err := at.Build(ctx, &obs)
+	v.Differences, err = at.differences(ctx, head, branch)
 	if err != nil {
-		return v, err
-	}
-	want, err := rebuilt(&p, branch, obs.Input.Published, head)
-	if err != nil {
-		return v, err
-	}
-	if digest := publish.Trailer(head.Message, publish.TrailerFleet); digest != p.FleetDigest {
-		v.Differences = append(v.Differences, fmt.Sprintf("the fleet: the commit saw %.12s, the source has %.12s", digest, p.FleetDigest))
-	}
-	for c := range files.Diff(want, head.Tree) {
-		v.Differences = append(v.Differences, c.Path)
+		return v, fmt.Errorf("%s at %.12s could not be rebuilt: %w", branch, v.Commit, err)
 	}
 	v.Same = len(v.Differences) == 0
 	return v, nil
+}
+
+// differences rebuilds the head of a branch and says in what it differs. Where it does for
+// want of something that it was made from, that is the error.
+func (r *Reconciler) differences(ctx context.Context, head git.Head, branch string) ([]string, error) {
+	var obs Observation
+	var err error
+	if obs.Input, obs.Snapshot, err = r.inputOf(ctx, head, branch); err != nil {
+		return nil, err
+	}
+	p, err := r.Build(ctx, &obs)
+	if err != nil {
+		return nil, err
+	}
+	want, err := rebuilt(&p, branch, obs.Input.Published, head)
+	if err != nil {
+		return nil, err
+	}
+	var differ []string
+	if digest := publish.Trailer(head.Message, publish.TrailerFleet); digest != p.FleetDigest {
+		differ = append(differ, fmt.Sprintf("the fleet: the commit saw %.12s, the source has %.12s", digest, p.FleetDigest))
+	}
+	for c := range files.Diff(want, head.Tree) {
+		differ = append(differ, c.Path)
+	}
+	if len(differ) == 0 {
+		return nil, nil // whatever was missing, it was so then, too
+	}
+	return differ, wanting(&p)
+}
+
+// wanting says what a plan was not given; nil for nothing.
+func wanting(p *plan.Plan) error {
+	if len(p.Missing) > 0 {
+		return fmt.Errorf("commit %s of the source, from which it takes what is broken later, cannot be read; in a shallow clone, git fetch --unshallow gets it", p.Missing[0])
+	}
+	if i := slices.IndexFunc(p.Diags, mayPass); i >= 0 {
+		return errors.New(p.Diags[i].String())
+	}
+	return nil
 }
 
 // inputOf collects the input of the plan that a commit was written by.
 func (r *Reconciler) inputOf(ctx context.Context, head git.Head, branch string) (plan.Input, sources.Snapshot, error) {
 	snapshot, err := r.Source.Snapshot(ctx, publish.Trailer(head.Message, publish.TrailerCommit), r.Subdir)
 	if err != nil {
-		return plan.Input{}, nil, err //nolint:wrapcheck // the caller says of what
+		return plan.Input{}, nil, fmt.Errorf("its source commit cannot be read: %w", err)
 	}
 	src, err := r.load(ctx, snapshot, nil)
 	if err != nil {

@@ -15,8 +15,7 @@ func diffCommand() *cobra.Command {
 		Use: "diff [BASE [HEAD]]", Short: "Show what a change does to every cluster", Args: cobra.MaximumNArgs(2),
 		Long: `Diff plans two versions of the source and shows what appears, moves, scales,
 changes and disappears, where, and why. BASE is HEAD if it is left out; HEAD is
-the directory as it stands if it is left out. It exits with 0 if no cluster
-changes, 1 if one does, and 2 on an error.`,
+the directory as it stands if it is left out.`,
 	}
 	path := cmd.Flags().StringP("source", "C", ".", "directory of the source")
 	to := cmd.Flags().String("to", "", "repository that the source is published to, for the previous decisions: a path or a URL")
@@ -62,6 +61,9 @@ func show(cmd *cobra.Command, as format, report *preview.Report) error {
 		}
 		return report.Text(w)
 	})
+	if n := report.Errors(); err == nil && n > 0 {
+		err = fmt.Errorf("the source has errors (%d): what they are about stays as it was, so that it is not known what else would change", n)
+	}
 	if err == nil && !report.Empty() {
 		return errSilent
 	}

@@ -15,8 +15,8 @@ func doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Say which walls the sandbox of charts and kustomizations has on this host", Args: cobra.NoArgs,
 		Long: `Doctor starts a worker as rendering does and has it try what it must not be able
-to do: read files and environments, execute, open connections. It exits with 1 if
-an attempt succeeds, or if untrusted sources would be refused here.`,
+to do: read files and environments, execute, open connections. Where an attempt
+succeeds, or walls are missing, untrusted sources are refused.`,
 	}
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

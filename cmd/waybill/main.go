@@ -38,21 +38,6 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// exitError ends the program with a status and, unless it is silent, a message.
-type exitError struct {
-	code int
-	err  error // nil: everything was said
-}
-
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit status %d", e.code)
-	}
-	return e.err.Error()
-}
-
-func (e *exitError) Unwrap() error { return e.err }
-
 // run executes one command line and returns its exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := rootCommand()
@@ -88,6 +73,8 @@ as a branch per cluster.`,
 		controllerCommand(), getCommand(), updateCommand(), verifyCommand(), demoCommand(), doctorCommand(), versionCommand(),
 	)
 	engineFlags(root)
+	strict(root)
+	tellStatuses(root)
 	return root
 }
 

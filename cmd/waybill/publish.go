@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -17,8 +18,8 @@ func publishCommand() *cobra.Command {
 		Use: "publish [PATH]", Short: "Write every cluster's branch, and the state branch, once", Args: cobra.MaximumNArgs(1),
 		Long: `Publish plans a commit of the repository at PATH (HEAD, unless --rev says) and
 advances the branch of each cluster whose tree changed. The branches go to the
-source's own repository, or to the one that --to or waybill.yaml names. It exits
-with 1 if anything is wrong or held; what is sound is published all the same.`,
+source's own repository, or to the one that --to or waybill.yaml names. What is
+sound is published, whatever else is wrong or held.`,
 	}
 	rev := cmd.Flags().String("rev", "HEAD", "commit, branch or tag to publish")
 	to := cmd.Flags().String("to", "", "repository to publish to: a path or a URL")
@@ -47,6 +48,9 @@ with 1 if anything is wrong or held; what is sound is published all the same.`,
 		}
 		res, err := act(cmd.Context(), *rev)
 		failed := complain(cmd.ErrOrStderr(), res.Diags)
+		if _, mistaken := errors.AsType[*reconciler.ConfigError](err); mistaken {
+			return failure(1, err)
+		}
 		if err != nil {
 			return failure(2, err)
 		}

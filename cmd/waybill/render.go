@@ -14,47 +14,17 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/render"
-	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
 )
-
-func validateCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "validate [PATH]", Short: "Print every diagnostic, with file and line", Args: cobra.MaximumNArgs(1),
-		Long: "Validate plans PATH and prints what is wrong with it. It exits with 1 if anything is an error.",
-	}
-	rev := cmd.Flags().String("rev", "", "a commit, branch or tag of the repository at PATH, instead of the directory as it stands")
-	to := toFlag(cmd)
-	output := outputFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		p, _, err := location{pathOf(args), *rev, *to}.build(cmd)
-		if err != nil {
-			return failure(2, err)
-		}
-		if p.Diags == nil {
-			p.Diags = []diag.Diagnostic{}
-		}
-		err = emit(cmd.OutOrStdout(), *output, p.Diags, func(w io.Writer) error {
-			complain(w, p.Diags)
-			_, err := fmt.Fprintf(w, "%d clusters, %d templates, %d manifests placed; %d documents were no manifests\n", len(p.Clusters), p.Stats.Templates, p.Stats.Placed, p.Stats.NotManifests)
-			return err
-		})
-		if err == nil && diag.HasErrors(p.Diags) {
-			return errSilent
-		}
-		return failure(2, err)
-	}
-	return cmd
-}
 
 func renderCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "render [PATH]", Short: "Write what every cluster should hold to a folder, or print it", Args: cobra.MaximumNArgs(1),
 		Long: `Render plans PATH and writes DIR/<cluster>/... as it would stand on the cluster's
 branch, marked with a waybill.metadata, so that it is never read as a source.
-Without --out it prints where everything goes. It exits with 1 if any diagnostic is
-an error, and then writes nothing unless --keep-going is given.`,
+Without --out it prints where everything goes. If any diagnostic is an error, it
+writes nothing unless --keep-going is given.`,
 	}
 	rev := cmd.Flags().String("rev", "", "a commit, branch or tag of the repository at PATH, instead of the directory as it stands")
 	out := cmd.Flags().String("out", "", "folder to write to; what an earlier render wrote there is replaced")

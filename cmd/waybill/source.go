@@ -58,24 +58,36 @@ func revOr(rev string) string {
 	return rev
 }
 
-// build plans a source for a report, with what was published from it as far as this
-// machine knows: previous decisions count, as they would when it is published.
-func (l location) build(cmd *cobra.Command) (plan.Plan, plan.Input, error) {
+// open opens a source for a report, with what was published from it as far as this
+// machine knows.
+func (l location) open(cmd *cobra.Command) (*reconciler.Reconciler, sources.Snapshot, error) {
 	ctx := cmd.Context()
 	s, err := l.snapshot(ctx)
 	if err != nil {
-		return plan.Plan{}, plan.Input{}, err
+		return nil, nil, err
 	}
-	r := &reconciler.Reconciler{Now: time.Now}
+	r := &reconciler.Reconciler{Version: buildVersion(), Now: time.Now}
 	if r.Engine, err = newEngine(cmd); err != nil {
+		return nil, nil, err
+	}
+	source, subdir, err := openSource(ctx, l.path, git.Auth{})
+	if err != nil {
+		return r, s, nil //nolint:nilerr // it is a directory that is in no repository, and nothing was published from it
+	}
+	r.Source, r.Subdir = source, subdir
+	r.Target, err = l.published(cmd, s, r.Source)
+	return r, s, err
+}
+
+// build plans a source for a folder: previous decisions count, as they would when it is
+// published.
+func (l location) build(cmd *cobra.Command) (plan.Plan, plan.Input, error) {
+	ctx := cmd.Context()
+	r, s, err := l.open(cmd)
+	if err != nil {
 		return plan.Plan{}, plan.Input{}, err
 	}
-	if r.Source, r.Subdir, err = openSource(ctx, l.path, git.Auth{}); err == nil {
-		if r.Target, err = l.published(cmd, s, r.Source); err != nil {
-			return plan.Plan{}, plan.Input{}, err
-		}
-	} // else it is a directory that is in no repository, and nothing was published from it
-	obs, err := r.Look(ctx, s)
+	obs, err := r.Look(ctx, s, plan.Folder)
 	if err != nil {
 		return plan.Plan{}, plan.Input{}, err
 	}
@@ -192,17 +204,4 @@ func configured(cmd *cobra.Command, s sources.Snapshot) (string, error) {
 		return c.Publish.Repository, nil
 	}
 	return "", nil
-}
-
-// errSilent ends with status 1 after everything was said.
-var errSilent = &exitError{code: 1}
-
-func failure(code int, err error) error {
-	if err == nil {
-		return nil
-	}
-	if _, ok := errors.AsType[*exitError](err); ok {
-		return err
-	}
-	return &exitError{code: code, err: err}
 }

@@ -26,7 +26,7 @@ version that fits, and writes version and digest to ` + lock.FileName + `. With 
 charts only those are asked for; the others stay as they are. What the source no
 longer names is taken out.`,
 	}
-	check := cmd.Flags().Bool("check", false, "write nothing, and exit with 1 if the file would change")
+	check := cmd.Flags().Bool("check", false, "write nothing, and say by the exit status whether the file would change")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		u := updater{cmd: cmd, path: pathOf(args), dry: *check}
 		if len(args) > 1 {

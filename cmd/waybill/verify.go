@@ -12,7 +12,7 @@ func verifyCommand() *cobra.Command {
 		Use: "verify BRANCH", Short: "Rebuild a published branch from its trailers and compare", Args: cobra.ExactArgs(1),
 		Long: `Verify reads the source commit and the previous decisions that the head of BRANCH
 names in its trailers, plans them again, and compares the result with the branch
-byte for byte. It exits with 1 if they differ.`,
+byte for byte.`,
 	}
 	path := cmd.Flags().StringP("source", "C", ".", "directory of the source repository")
 	to := cmd.Flags().String("to", "", "repository that holds BRANCH: a path or a URL")

@@ -25,8 +25,22 @@ type Report struct {
 	Head     string            `json:"head"`
 	Objects  []Object          `json:"objects"`
 	Clusters []Cluster         `json:"clusters"`
-	Diags    []diag.Diagnostic `json:"diagnostics,omitempty"` // of the head, and not of the base
+	Diags    []diag.Diagnostic `json:"diagnostics,omitempty"` // of the head: all errors, and what else the base has not
 }
+
+// Errors counts what is an error in the head's source. What is held is sound, and is shown.
+func (r *Report) Errors() int {
+	n := 0
+	for _, d := range r.Diags {
+		if isMistake(d) {
+			n++
+		}
+	}
+	return n
+}
+
+// isMistake reports an error of the source.
+func isMistake(d diag.Diagnostic) bool { return d.Severity == diag.Error && d.Code != "held" }
 
 // Empty reports that the two plans are the same to every cluster.
 func (r *Report) Empty() bool { return len(r.Objects) == 0 && len(r.Clusters) == 0 }
@@ -93,7 +107,7 @@ func Compare(base, head *plan.Plan) (Report, error) {
 	}
 	slices.SortFunc(r.Objects, func(a, b Object) int { return a.Object.Compare(b.Object) })
 	for _, d := range head.Diags {
-		if !slices.Contains(base.Diags, d) {
+		if isMistake(d) || !slices.Contains(base.Diags, d) {
 			r.Diags = append(r.Diags, d)
 		}
 	}

@@ -30,7 +30,11 @@ func unified(r object.Ref, old, now []byte) string {
 // Text writes r for a terminal.
 func (r *Report) Text(w io.Writer) error {
 	p := printer{w: w}
-	if r.Empty() {
+	switch {
+	case r.Empty() && r.Errors() > 0:
+		p.line("no cluster changes as far as is known: what has an error stays as it is")
+		return p.err
+	case r.Empty():
 		p.line("no cluster changes")
 		return p.err
 	}

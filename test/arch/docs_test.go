@@ -14,6 +14,7 @@ import (
 var codes = []*regexp.Regexp{
 	regexp.MustCompile(`\b[Cc]ode: +"([a-z-]+)"`),
 	regexp.MustCompile(`\breport\("([a-z-]+)"`),
+	regexp.MustCompile(`\bo\.fail\("([a-z-]+)"`),
 	regexp.MustCompile(`\bkeep\(t, previous, "([a-z-]+)"`),
 	regexp.MustCompile(`\b(?:fail|warn)\(.*?"([a-z]+(?:-[a-z]+)+)"`),
 	regexp.MustCompile(`^\t[a-zA-Z]+ += "([a-z]+-[a-z-]+)"$`),

@@ -90,7 +90,7 @@ func TestCredentials(t *testing.T) {
 			plain := f.flags
 			f.credential(c.url, "wrong-canary")
 			wrong := f.waybill("update", ".").exits(2, "401")
-			held := f.waybill("validate", ".").exits(1, "chart-unavailable")
+			held := f.waybill("validate", ".", "--for", "render").exits(1, "chart-unavailable")
 
 			f.flags = plain
 			f.credential(c.url, password)

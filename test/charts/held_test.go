@@ -60,6 +60,7 @@ func TestAnArchiveThatIsNotTheLockedOneIsHeld(t *testing.T) {
 		other.Raw[0].Data = []byte("currency: XXX\ncluster: evil\n")
 		shelf.add(other)
 	})
+	f.waybill("verify", "waybill/cluster/eu", "--to", f.bare).exits(2, "could not be rebuilt: ", "the archive is not the one that is locked")
 	f.held("the archive is not the one that is locked")
 	f.waybill("validate", ".").exits(1, "chart-unavailable")
 	f.waybill("update", ".", "--check").exits(1, "1.0.0   1.0.0 (another archive)")
@@ -77,6 +78,7 @@ func TestAServerThatIsGone(t *testing.T) {
 	t.Parallel()
 	shelf := newFiles(t, "1.0.0")
 	f := published(t, shelf.server, shelf.URL, shelf.Close)
+	f.waybill("verify", "waybill/cluster/eu", "--to", f.bare).exits(2, "waybill/cluster/eu at ", "could not be rebuilt: ", "connection refused").lacks("is not what")
 	f.held("connection refused")
 	f.waybill("update", ".", "--check").exits(2, "connection refused")
 }

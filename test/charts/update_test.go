@@ -12,7 +12,8 @@ func TestAChartIsLockedThenPublishedThenUpdated(t *testing.T) {
 	shelf := newFiles(t, "1.0.0", "1.2.0", "2.0.0", "2.1.0-rc.1")
 	f := newFleet(t, source(shelf.URL, "1.x"), shelf.URL)
 
-	f.waybill("validate", ".").exits(0, "chart-floating", "is version 1.2.0 today", "waybill update")
+	f.waybill("validate", ".").exits(1, "chart-not-locked", "waybill update")
+	f.waybill("validate", ".", "--for", "render").exits(0, "chart-floating", "is version 1.2.0 today", "waybill update")
 	f.waybill("render", ".", "--out", filepath.Join(t.TempDir(), "out")).exits(0, "chart-floating")
 	f.publish().exits(1, "chart-not-locked", "waybill update")
 	f.holds("eu", besideFile, "value: one")
@@ -94,7 +95,8 @@ spec:
 			r.push("charts", shop("shop", "2.0.0"))
 			f := newFleet(t, map[string]string{"fleet.yaml": two, "beside.yaml": beside("one"), "release.yaml": release(r.host())}, r.URL)
 
-			f.waybill("validate", ".").exits(0, "chart-floating", "is version 1.2.0+build.7 today")
+			f.waybill("validate", ".").exits(1, "chart-not-locked")
+			f.waybill("validate", ".", "--for", "render").exits(0, "chart-floating", "is version 1.2.0+build.7 today")
 			f.publish().exits(1, "chart-not-locked")
 			f.lock()
 			f.locked("kind: oci", "version: 1.2.0+build.7", "url: oci://"+r.host()+"/charts/shop:1.2.0_build.7@sha256:", "digest: sha256:")

@@ -122,7 +122,7 @@ func publish(t *testing.T, r *reconciler.Reconciler) outcome {
 	if wrong != nil {
 		t.Fatal(wrong)
 	}
-	obs, wrong := r.Look(t.Context(), head)
+	obs, wrong := r.Look(t.Context(), head, plan.Folder)
 	if wrong == nil {
 		res.Plan, wrong = r.Build(t.Context(), &obs)
 	}
@@ -155,10 +155,11 @@ func again(t *testing.T, r *reconciler.Reconciler, last outcome) {
 
 // exitStatus is the exit status of the command publish.
 func (o outcome) exitStatus() int {
+	_, mistaken := errors.AsType[*reconciler.ConfigError](o.err)
 	switch {
-	case o.err != nil:
+	case o.err != nil && !mistaken:
 		return 2
-	case diag.HasErrors(o.Diags):
+	case mistaken || diag.HasErrors(o.Diags):
 		return 1
 	}
 	return 0

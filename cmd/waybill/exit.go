@@ -1,0 +1,151 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// status is how a command ends, and when. Two of one command may have one code.
+type status struct {
+	code int
+	when string
+}
+
+// statuses are those of each command, next to those of every command: 0 for --help, and 2
+// for a command line that is wrong. docs/exit-codes.md lists them all.
+var statuses = map[string][]status{
+	"init": {
+		{0, "the files are written"},
+		{2, "a file is there already, or cannot be written"},
+	},
+	"validate": {
+		{0, "nothing is an error"},
+		{1, "something is an error"},
+		{2, "the source cannot be read"},
+	},
+	"render": {
+		{0, "everything is written or printed"},
+		{1, "something is an error; without --keep-going nothing is written"},
+		{2, "the source cannot be read, or the folder cannot be written"},
+	},
+	"diff": {
+		{0, "no cluster changes"},
+		{1, "a cluster changes"},
+		{2, "the source has errors, so that it is not known what else would change"},
+		{2, "a version of the source, or what is published, cannot be read"},
+	},
+	"explain": {
+		{0, "the object is explained"},
+		{2, "the source has no such object or several, or cannot be read"},
+	},
+	"publish": {
+		{0, "every branch is as the source wants it"},
+		{1, "something is an error, or a cluster is held; the rest is published"},
+		{1, "waybill.yaml has a mistake; nothing is published"},
+		{2, "the publication is refused: the commit is older, or the source another one"},
+		{2, "a repository cannot be read or written"},
+	},
+	"controller": {
+		{0, "it was told to stop"},
+		{2, "it cannot start"},
+	},
+	"get": {
+		{0, "the list is printed"},
+		{2, "there is no such list or cluster, or the source cannot be read"},
+	},
+	"update": {
+		{0, "waybill.lock is up to date, or was written"},
+		{1, "with --check: waybill.lock would change"},
+		{2, "a chart cannot be found, or a file cannot be read or written"},
+	},
+	"verify": {
+		{0, "the branch is what its source gives, byte for byte"},
+		{1, "the branch is not what its source gives"},
+		{2, "the branch could not be rebuilt: a commit or a chart cannot be had"},
+		{2, "there is no such branch, or Waybill did not write it"},
+	},
+	"demo": {
+		{0, "every step was shown"},
+		{2, "a step failed"},
+	},
+	"doctor": {
+		{0, "untrusted sources are rendered here"},
+		{1, "untrusted sources are refused here"},
+		{2, "no worker can be started"},
+	},
+	"version": {
+		{0, "the version is printed"},
+	},
+	"completion": {
+		{0, "the script is printed"},
+	},
+	"help": {
+		{0, "the help is printed"},
+		{2, "there is no such command"},
+	},
+}
+
+// tellStatuses adds to the help of each command how it ends.
+func tellStatuses(root *cobra.Command) {
+	for _, cmd := range root.Commands() {
+		var b strings.Builder
+		b.WriteString(cmd.Long)
+		if cmd.Long == "" {
+			b.WriteString(cmd.Short + ".")
+		}
+		b.WriteString("\n\nExit status:")
+		for _, s := range statuses[cmd.Name()] {
+			fmt.Fprintf(&b, "\n  %d  %s", s.code, s.when)
+		}
+		cmd.Long = b.String()
+	}
+}
+
+// strict has the commands that cobra brings refuse what they do not know.
+func strict(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "completion":
+			cmd.Args, cmd.RunE = cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		case "help":
+			cmd.Args = func(_ *cobra.Command, args []string) error {
+				_, _, err := root.Find(args)
+				return err
+			}
+		}
+	}
+}
+
+// exitError ends the program with a status and, unless it is silent, a message.
+type exitError struct {
+	code int
+	err  error // nil: everything was said
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit status %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// errSilent ends with status 1 after everything was said.
+var errSilent = &exitError{code: 1}
+
+// failure ends with a status for an error, unless that says which; nil for none.
+func failure(code int, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*exitError](err); ok {
+		return err
+	}
+	return &exitError{code: code, err: err}
+}

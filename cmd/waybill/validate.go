@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/render/diag"
+)
+
+func validateCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "validate [PATH]", Short: "Print every diagnostic, with file and line", Args: cobra.MaximumNArgs(1),
+		Long: `Validate plans PATH and prints what is wrong with it: all that publishing it would
+say, or with --for render, all that rendering it to a folder would. A folder may hold
+plain Secrets and charts that no lock names, and a branch may not.`,
+	}
+	purpose := purposeFlag(cmd)
+	rev := cmd.Flags().String("rev", "", "a commit, branch or tag of the repository at PATH, instead of the directory as it stands")
+	to := toFlag(cmd)
+	output := outputFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		r, s, err := location{pathOf(args), *rev, *to}.open(cmd)
+		if err != nil {
+			return failure(2, err)
+		}
+		p, err := r.Judge(cmd.Context(), s, purpose.medium(r.Source))
+		if err != nil {
+			return failure(2, err)
+		}
+		if p.Diags == nil {
+			p.Diags = []diag.Diagnostic{}
+		}
+		err = emit(cmd.OutOrStdout(), *output, p.Diags, func(w io.Writer) error {
+			complain(w, p.Diags)
+			_, err := fmt.Fprintf(w, "%d clusters, %d templates, %d manifests placed; %d documents were no manifests\n", len(p.Clusters), p.Stats.Templates, p.Stats.Placed, p.Stats.NotManifests)
+			return err
+		})
+		if err == nil && diag.HasErrors(p.Diags) {
+			return errSilent
+		}
+		return failure(2, err)
+	}
+	return cmd
+}
+
+// purpose is what a source is validated for; empty where nobody said.
+type purpose string
+
+func (p *purpose) String() string { return string(*p) }
+func (*purpose) Type() string     { return "purpose" }
+
+// Set takes a purpose that there is.
+func (p *purpose) Set(s string) error {
+	switch s {
+	case "publish", "render":
+		*p = purpose(s)
+		return nil
+	}
+	return fmt.Errorf("there is no purpose %q; want publish or render", s)
+}
+
+// purposeFlag adds --for.
+func purposeFlag(cmd *cobra.Command) *purpose {
+	var p purpose
+	cmd.Flags().Var(&p, "for", "what the source is for: publish or render (default publish in a Git repository, else render)")
+	return &p
+}
+
+// medium is what a source is planned for: what is in a repository, which may be nil, is to
+// be published.
+func (p *purpose) medium(repository reconciler.Repository) plan.Medium {
+	if *p == "publish" || *p == "" && repository != nil {
+		return plan.Branch
+	}
+	return plan.Folder
+}

@@ -1,0 +1,53 @@
+package reconciler
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/publish"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/sources"
+)
+
+// A ConfigError says that a source's config has a mistake, for which nothing of the source
+// is published.
+type ConfigError struct{ Diagnostic diag.Diagnostic }
+
+func (e *ConfigError) Error() string {
+	return fmt.Sprintf("%s; nothing is published until it is mended", e.Diagnostic)
+}
+
+// A publishedError says that what was named as a source is what Waybill published.
+type publishedError struct{ name string }
+
+func (e *publishedError) Error() string {
+	return e.name + " is what Waybill published, and no source; check out the source's branch, or name it with --rev"
+}
+
+// isPublished reports a snapshot of what Waybill published.
+func isPublished(s sources.Snapshot) bool {
+	return slices.ContainsFunc(s.Files(), func(f sources.File) bool { return f.Path == render.MetadataFile })
+}
+
+// Judge plans a snapshot of the source. If it is for branches, the plan's diagnostics are
+// those of publishing the snapshot, as far as the target knows what is published.
+func (r *Reconciler) Judge(ctx context.Context, s sources.Snapshot, m plan.Medium) (plan.Plan, error) {
+	if m == plan.Branch && isPublished(s) {
+		return plan.Plan{}, &publishedError{cmp.Or(s.Revision().Commit, "the directory")}
+	}
+	obs, err := r.Look(ctx, s, m)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	p, err := r.Build(ctx, &obs)
+	if err != nil || m != plan.Branch {
+		return p, err
+	}
+	_, diags, err := publish.Changes(&p, obs.Input.Published, obs.Input.State, obs.Heads, r.Version)
+	p.Diags = diag.Sort(append(slices.Clone(p.Diags), diags...))
+	return p, err //nolint:wrapcheck // it says what
+}
