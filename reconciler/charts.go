@@ -27,13 +27,13 @@ func (r *Reconciler) Charts(ctx context.Context, s sources.Snapshot) ([]lock.Ref
 	if err != nil {
 		return nil, nil, err
 	}
-	obs.Input.Source.Lock = lock.Lock{}
+	obs.Source.Lock = lock.Lock{}
 	p, err := asking.Build(ctx, &obs)
 	if err != nil {
 		return nil, nil, err
 	}
 	unread := slices.DeleteFunc(p.Diags, func(d diag.Diagnostic) bool { return d.Severity != diag.Error && d.Code != "release-suspended" })
-	for _, ref := range obs.Input.Source.Charts {
+	for _, ref := range obs.Source.Charts {
 		c.refs[ref] = true
 	}
 	return slices.SortedFunc(maps.Keys(c.refs), func(a, b lock.Ref) int { return strings.Compare(a.String(), b.String()) }), unread, nil

@@ -47,7 +47,7 @@ func (r *Reconciler) Judge(ctx context.Context, s sources.Snapshot, m plan.Mediu
 	if err != nil || m != plan.Branch {
 		return p, err
 	}
-	_, diags, err := publish.Changes(&p, obs.Input.Published, obs.Input.State, obs.Heads, r.Version)
+	_, diags, err := publish.Changes(&p, obs.base(), obs.Heads, r.Version)
 	p.Diags = diag.Sort(append(slices.Clone(p.Diags), diags...))
 	return p, err //nolint:wrapcheck // it says what
 }

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler"
-	"github.com/waybill-dev/waybill/reconciler/renderer"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/renderer"
 	"github.com/waybill-dev/waybill/sources"
 )
 

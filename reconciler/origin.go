@@ -1,12 +1,13 @@
 package reconciler
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/state"
@@ -45,39 +46,30 @@ func (r *Reconciler) sameSource(ctx context.Context, here sources.Revision, bran
 	return nil
 }
 
-// forward refuses to publish a commit that comes before the one that was published last:
-// a slow job, or a mirror that lags behind, would undo what came after it. Where the last
-// one is not at hand, as in a clone of one commit, their dates decide.
-func (r *Reconciler) forward(ctx context.Context, now sources.Revision, before string, date time.Time) error {
+// forward refuses to publish a commit that comes before one that was published: a slow job,
+// or a mirror that lags behind, would undo what came after it. Where the earlier one is not
+// at hand, as in a clone of one commit, their dates decide.
+func (r *Reconciler) forward(ctx context.Context, now sources.Revision, published []state.Publication) error {
 	commit, err := files.ParseID(now.Commit)
-	if err != nil || before == "" || before == now.Commit || r.Rollback {
+	if err != nil || r.Rollback {
 		return nil //nolint:nilerr // a directory has no history
 	}
-	last, err := files.ParseID(before)
-	if err != nil {
-		return nil //nolint:nilerr // the branch was not written by this version
-	}
-	older := now.When.Before(date)
-	if _, err := r.Source.Commit(ctx, last); err == nil {
-		if older, err = r.Source.IsAncestor(ctx, commit, last); err != nil {
-			return fmt.Errorf("comparing commits: %w", err)
+	for _, p := range published {
+		last, err := files.ParseID(p.Commit)
+		if err != nil || p.Commit == now.Commit {
+			continue // nothing was, or somebody else wrote the branch
 		}
-	}
-	if older {
-		return fmt.Errorf("%.12s comes before %.12s, which was published last, and would undo what came after it; revert in the source, or publish with --rollback if that is what you want", now.Commit, before)
+		older := now.When.Before(p.When)
+		if _, err := r.Source.Commit(ctx, last); err == nil {
+			if older, err = r.Source.IsAncestor(ctx, commit, last); err != nil {
+				return fmt.Errorf("comparing commits: %w", err)
+			}
+		}
+		if older {
+			return fmt.Errorf("%.12s comes before %.12s, which was published last, and would undo what came after it; revert in the source, or publish with --rollback if that is what you want", now.Commit, p.Commit)
+		}
 	}
 	return nil
-}
-
-// dateOf returns the date of a source commit by the heads that were written from it, which
-// are dated alike; zero if there is none.
-func dateOf(commit string, heads []git.Head) time.Time {
-	for _, h := range heads {
-		if commit != "" && publish.Trailer(h.Message, publish.TrailerCommit) == commit {
-			return h.When
-		}
-	}
-	return time.Time{}
 }
 
 // at names a folder of a repository.
@@ -104,44 +96,21 @@ func place(repository string) string {
 	return strings.TrimSuffix(strings.TrimRight(s, "/"), ".git")
 }
 
-// lastPublished returns the source commit that was published last. The state branch
-// stands still while decisions stay the same, so a cluster branch that was written
-// on top of it knows a later one. Where the state says nothing, because somebody deleted
-// the branch or wrote to it, the cluster branches alone do.
-func lastPublished(s state.State, heads []git.Head) string {
-	onTop := make([]git.Head, 0, len(heads))
-	for _, h := range heads {
-		if s.Commit != "" && publish.Trailer(h.Message, publish.TrailerState) == s.Commit {
-			onTop = append(onTop, h)
+// ahead lists what was published after the publication that the state names, in the order
+// of dates: what branches were written from on top of it. Where the state names none,
+// because somebody deleted its branch, that is all that branches were written from.
+func ahead(s *state.State, branches []git.Head) []state.Publication {
+	var all []state.Publication
+	for _, h := range branches {
+		p := state.Publication{Commit: publish.Trailer(h.Message, publish.TrailerCommit), When: h.When}
+		onTop := publish.Trailer(h.Message, publish.TrailerState) == s.Commit || s.Published.Commit == ""
+		same := func(other state.Publication) bool { return other.Commit == p.Commit }
+		if onTop && p.Commit != "" && p.Commit != s.Published.Commit && !slices.ContainsFunc(all, same) {
+			all = append(all, p)
 		}
 	}
-	if last := latest(s.SourceCommit, onTop, heads); last != "" {
-		return last
-	}
-	return latest("", heads, heads)
-}
-
-// latest returns the last of a source commit and those that heads were written from. Each
-// head names the commit that was published before its own, so the last one is the one that
-// no other of all came after; dates decide only where that says nothing, as after going
-// back and forth.
-func latest(last string, heads, all []git.Head) string {
-	before := map[string]bool{} // commits that another one was published after
-	for _, h := range all {
-		if commit := publish.Trailer(h.Message, publish.TrailerCommit); commit != publish.Trailer(h.Message, publish.TrailerPrevious) {
-			before[publish.Trailer(h.Message, publish.TrailerPrevious)] = true
-		}
-	}
-	at := time.Time{}
-	open := last != "" && !before[last]
-	for _, h := range heads {
-		commit := publish.Trailer(h.Message, publish.TrailerCommit)
-		if commit == "" {
-			continue
-		}
-		if isOpen := !before[commit]; isOpen && !open || isOpen == open && !h.When.Before(at) {
-			last, at, open = commit, h.When, isOpen
-		}
-	}
-	return last
+	slices.SortFunc(all, func(a, b state.Publication) int {
+		return cmp.Or(a.When.Compare(b.When), cmp.Compare(a.Commit, b.Commit))
+	})
+	return all
 }

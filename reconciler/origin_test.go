@@ -1,6 +1,7 @@
 package reconciler
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -22,35 +23,35 @@ func TestARepositoryIsOnePlaceHoweverItsURLIsSpelled(t *testing.T) {
 	}
 }
 
-func TestLastPublished(t *testing.T) {
+func TestWhatIsAheadOfTheState(t *testing.T) {
 	at := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
-	head := func(commit, previous string, later time.Duration) git.Head {
-		message := "x\n\nSource-Commit: " + commit + "\nState-Commit: s\n"
-		if previous != "" {
-			message += "Previous-Commit: " + previous + "\n"
-		}
-		return git.Head{Message: message, When: at.Add(later)}
+	head := func(commit, on string, later time.Duration) git.Head {
+		return git.Head{Message: "x\n\nSource-Commit: " + commit + "\nState-Commit: " + on + "\n", When: at.Add(later)}
 	}
+	first := state.State{Commit: "s", Published: state.Publication{Commit: "a"}}
 	tests := []struct {
 		name  string
+		state state.State
 		heads []git.Head
 		want  string
 	}{
-		{"nothing but the state", nil, "a"},
-		{"a cluster branch went further", []git.Head{head("b", "a", time.Minute)}, "b"},
-		{"two publications in one second", []git.Head{head("c", "b", 0), head("b", "a", 0)}, "c"},
-		{"the same, listed the other way", []git.Head{head("b", "a", 0), head("c", "b", 0)}, "c"},
-		{"an older commit was published again", []git.Head{head("b", "a", time.Hour), head("z", "b", -time.Hour)}, "z"},
-		{"published again without a change", []git.Head{head("b", "b", time.Hour)}, "b"},
+		{"no branch", first, nil, "[]"},
+		{"written with the state", first, []git.Head{head("a", "r", 0)}, "[]"},
+		{"written before, and left alone since", first, []git.Head{head("z", "q", -time.Hour)}, "[]"},
+		{"on top of it", first, []git.Head{head("b", "s", time.Minute)}, "[b]"},
+		{"two on top of it, by date", first, []git.Head{head("c", "s", time.Hour), head("b", "s", time.Minute)}, "[b c]"},
+		{"the commit that the state names", first, []git.Head{head("a", "s", time.Minute)}, "[]"},
+		{"nobody's branch", first, []git.Head{{Message: "by hand"}}, "[]"},
+		{"a state that somebody deleted", state.State{}, []git.Head{head("b", "s", time.Minute), head("a", "r", 0)}, "[a b]"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := state.State{Commit: "s", SourceCommit: "a"}
-			if got := lastPublished(s, tt.heads); got != tt.want {
-				t.Errorf("the last one is %s, want %s", got, tt.want)
+			got := []string{}
+			for _, p := range ahead(&tt.state, tt.heads) {
+				got = append(got, p.Commit)
 			}
-			if got := lastPublished(state.State{Commit: "somebody's"}, tt.heads); len(tt.heads) > 0 && got != tt.want {
-				t.Errorf("without a state of ours the last one is %s, want %s", got, tt.want)
+			if fmt.Sprint(got) != tt.want {
+				t.Errorf("ahead are %v, want %s", got, tt.want)
 			}
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/state"
@@ -68,15 +69,18 @@ func (r *Reconciler) memory() *memory {
 	return r.seen
 }
 
-// Observation is everything a plan was made from, and the heads it was made
-// against.
+// Observation is everything a plan is made from, and the heads it is made against.
 type Observation struct {
+	// Input is the plan's but for what Build finds out: what was last good, and what
+	// releases render to.
 	Input plan.Input
 	Heads publish.Heads
-	// Snapshot is what the source was read from, for what is rendered later.
+	// Snapshot is what Source was read from.
 	Snapshot sources.Snapshot
-
-	last time.Time // of the source commit that was published last
+	Source   render.Source
+	// Ahead are what was published after the publication that the state names, in the order
+	// of dates: where a push is not atomic, a branch may be ahead of the state.
+	Ahead []state.Publication
 }
 
 // Observe reads the source at rev and what is published from it.
@@ -88,7 +92,7 @@ func (r *Reconciler) Observe(ctx context.Context, rev string) (Observation, erro
 	if isPublished(snapshot) {
 		return Observation{}, &publishedError{rev}
 	}
-	src, err := r.load(ctx, snapshot, nil)
+	src, err := r.load(ctx, snapshot, render.With{})
 	if err != nil {
 		return Observation{}, fmt.Errorf("reading the source: %w", err)
 	}
@@ -109,12 +113,12 @@ func (r *Reconciler) Observe(ctx context.Context, rev string) (Observation, erro
 // Look reads a snapshot of the source, and what is published from it as the target
 // knows it: a clone remembers the branches of its origin. It is for reports, and
 // nothing is to be written from it.
-func (r *Reconciler) Look(ctx context.Context, s sources.Snapshot, m plan.Medium) (Observation, error) {
-	src, err := r.load(ctx, s, nil)
+func (r *Reconciler) Look(ctx context.Context, s sources.Snapshot, medium plan.Medium) (Observation, error) {
+	src, err := r.load(ctx, s, render.With{})
 	if err != nil {
 		return Observation{}, fmt.Errorf("reading the source: %w", err)
 	}
-	obs := r.observation(s, src, m)
+	obs := r.observation(s, src, medium)
 	if r.Target == nil {
 		return obs, nil
 	}
@@ -126,7 +130,7 @@ func (r *Reconciler) Look(ctx context.Context, s sources.Snapshot, m plan.Medium
 		})
 	}
 	if _, other := errors.AsType[*otherSourceError](err); other {
-		return r.observation(s, src, m), nil // nothing was published from this one
+		return r.observation(s, src, medium), nil // nothing was published from this one
 	}
 	if err != nil {
 		return Observation{}, fmt.Errorf("reading what is published: %w", err)
@@ -135,20 +139,21 @@ func (r *Reconciler) Look(ctx context.Context, s sources.Snapshot, m plan.Medium
 }
 
 // load reads a snapshot with what the reconciler has to read it with.
-func (r *Reconciler) load(ctx context.Context, s sources.Snapshot, earlier func(string) (sources.Snapshot, bool)) (render.Source, error) {
-	return render.Load(ctx, s, render.With{Cache: r.Cache, Engine: r.Engine, Earlier: earlier}) //nolint:wrapcheck // it says what
+func (r *Reconciler) load(ctx context.Context, s sources.Snapshot, with render.With) (render.Source, error) {
+	with.Cache, with.Engine = r.Cache, r.Engine
+	return render.Load(ctx, s, with) //nolint:wrapcheck // it says what
 }
 
 func (r *Reconciler) observation(s sources.Snapshot, src render.Source, m plan.Medium) Observation {
-	return Observation{Snapshot: s, Input: plan.Input{
-		Source: src, Medium: m, Allow: r.Allow, Now: r.Now().UTC().Truncate(time.Second),
-		LastGood: map[string]render.Source{}, Published: map[string]tree.Published{}, Memo: r.memory().plans,
+	return Observation{Snapshot: s, Source: src, Input: plan.Input{
+		Medium: m, Allow: r.Allow, Now: r.Now().UTC().Truncate(time.Second),
+		Published: map[string]tree.Published{}, Memo: r.memory().plans,
 	}}
 }
 
 // published reads the state branch and every cluster branch of heads.
 func (r *Reconciler) published(ctx context.Context, obs *Observation, heads map[string]files.ID, read func(ctx context.Context, branch string) (git.Head, bool, error)) error {
-	prefix := obs.Input.Source.Config.Publish.BranchPrefix
+	prefix := obs.Source.Config.Publish.BranchPrefix
 	var wanted []string
 	for _, branch := range slices.Sorted(maps.Keys(heads)) {
 		if branch == state.Branch || strings.HasPrefix(branch, prefix) {
@@ -174,11 +179,11 @@ func (r *Reconciler) published(ctx context.Context, obs *Observation, heads map[
 			continue
 		}
 		known.branches[name] = was
-		if err := r.sameSource(ctx, obs.Input.Source.Revision, name, was.head); err != nil {
+		if err := r.sameSource(ctx, obs.Source.Revision, name, was.head); err != nil {
 			return err
 		}
-		published = append(published, was.head)
 		if name != state.Branch {
+			published = append(published, was.head)
 			cluster := strings.TrimPrefix(name, prefix)
 			obs.Heads.Clusters[cluster], obs.Input.Published[cluster] = was.head.Commit, was.published
 			continue
@@ -190,8 +195,7 @@ func (r *Reconciler) published(ctx context.Context, obs *Observation, heads map[
 		last := obs.Input.State
 		known.state = &last
 	}
-	obs.Input.State.SourceCommit = lastPublished(obs.Input.State, published)
-	obs.last = dateOf(obs.Input.State.SourceCommit, published)
+	obs.Ahead = ahead(&obs.Input.State, published)
 	return nil
 }
 
@@ -217,50 +221,36 @@ func ReadState(head git.Head, earlier *state.State) (state.State, error) {
 		return state.State{}, err //nolint:wrapcheck // the caller says of what
 	}
 	s.Commit = head.Commit.String()
-	s.SourceCommit = publish.Trailer(head.Message, publish.TrailerCommit)
+	if s.Published.Commit == "" { // the older form leaves it to the commit
+		s.Published = state.Publication{Commit: publish.Trailer(head.Message, publish.TrailerCommit), When: head.When}
+	}
 	return s, nil
 }
 
-// Build plans an observation. What the plan wants rendered first is rendered, where
-// parts of the source are broken the earlier commits are read in which they were
-// sound, and it is planned again. The error is ours.
+// Build plans an observation: it takes what cannot be read from the commits in which it
+// was last good, has releases rendered, and asks plan.Build. The error is ours.
 func (r *Reconciler) Build(ctx context.Context, obs *Observation) (plan.Plan, error) {
-	if obs.Input.Rendered == nil {
-		obs.Input.Rendered = map[string]engine.Rendered{}
-	}
-	if err := r.readAgain(ctx, obs); err != nil {
+	if err := r.mend(ctx, obs, func(digest string) bool { return plan.Allows(obs.Input.Allow, obs.Source.Revision, digest) }); err != nil {
 		return plan.Plan{}, err
 	}
-	for {
-		p := plan.Build(obs.Input)
-		if len(p.Wanted) > 0 {
-			if err := r.render(ctx, obs, p.Wanted); err != nil {
-				return p, err
-			}
-			continue
-		}
-		if !r.readMissing(ctx, obs, p.Missing) {
-			return p, nil
-		}
+	if err := plan.Expand(&obs.Input, r.renderer(ctx, obs.Snapshot)); err != nil {
+		return plan.Plan{}, err //nolint:wrapcheck // it is the renderer's
 	}
+	return plan.Build(obs.Input), nil
 }
 
-// render does the jobs that a plan wants.
-func (r *Reconciler) render(ctx context.Context, obs *Observation, jobs []engine.Job) error {
-	results := make([]engine.Rendered, len(jobs))
-	for i := range results {
-		results[i].Diags = []diag.Diagnostic{{Code: "not-rendered", Severity: diag.Error, Message: "nothing here renders releases"}}
+// renderer renders over the files of a snapshot.
+func (r *Reconciler) renderer(ctx context.Context, s sources.Snapshot) expand.Render {
+	if r.Engine == nil {
+		return plan.Unrendered
 	}
-	if r.Engine != nil {
-		var err error
-		if results, err = r.Engine.Render(ctx, obs.Snapshot, jobs); err != nil {
-			return fmt.Errorf("rendering releases: %w", err)
+	return func(jobs []engine.Job) ([]engine.Rendered, error) {
+		results, err := r.Engine.Render(ctx, s, jobs)
+		if err != nil {
+			return nil, fmt.Errorf("rendering releases: %w", err)
 		}
+		return results, nil
 	}
-	for i, j := range jobs {
-		obs.Input.Rendered[j.Key()] = results[i]
-	}
-	return nil
 }
 
 // Result is what a publication did.
@@ -293,12 +283,11 @@ func (r *Reconciler) Publish(ctx context.Context, rev string) (Result, error) {
 }
 
 func (r *Reconciler) publishOnce(ctx context.Context, rev string) (Result, error) {
-	res, err := r.DryRun(ctx, rev)
+	res, err := r.prepare(ctx, rev)
 	if err != nil {
 		return res, err
 	}
-	updates := res.Updates
-	res.Heads, err = publish.Do(ctx, r.Target, updates)
+	res.Heads, err = publish.Do(ctx, r.Target, res.Updates)
 	if err != nil {
 		res.Updates = nil
 	}
@@ -307,6 +296,11 @@ func (r *Reconciler) publishOnce(ctx context.Context, rev string) (Result, error
 
 // DryRun does what Publish does, without writing.
 func (r *Reconciler) DryRun(ctx context.Context, rev string) (Result, error) {
+	return r.prepare(ctx, rev)
+}
+
+// prepare plans the source at rev, and says what is to be written.
+func (r *Reconciler) prepare(ctx context.Context, rev string) (Result, error) {
 	obs, err := r.Observe(ctx, rev)
 	if err != nil {
 		return Result{}, err
@@ -315,15 +309,24 @@ func (r *Reconciler) DryRun(ctx context.Context, rev string) (Result, error) {
 	if res.Plan, err = r.Build(ctx, &obs); err != nil {
 		return res, err
 	}
-	updates, diags, err := publish.Changes(&res.Plan, obs.Input.Published, obs.Input.State, obs.Heads, r.Version)
+	updates, diags, err := publish.Changes(&res.Plan, obs.base(), obs.Heads, r.Version)
 	if err != nil {
 		return res, err //nolint:wrapcheck // it says what
 	}
 	res.Updates, res.Diags = updates, diag.Sort(append(slices.Clone(res.Plan.Diags), diags...))
 	if len(updates) > 0 {
-		err = r.forward(ctx, res.Plan.Revision, obs.Input.State.SourceCommit, obs.last)
+		err = r.forward(ctx, res.Plan.Revision, append(obs.Ahead, obs.Input.State.Published))
 	}
 	return res, err
+}
+
+// base is what an observation was made over.
+func (o *Observation) base() publish.Base {
+	base := publish.Base{Published: o.Input.Published, State: &o.Input.State}
+	for _, p := range o.Ahead {
+		base.Ahead = append(base.Ahead, p.Commit)
+	}
+	return base
 }
 
 // Compare reports what going from the source at base to the snapshot head does to
@@ -337,10 +340,10 @@ func (r *Reconciler) Compare(ctx context.Context, base string, head sources.Snap
 	if err != nil {
 		return preview.Report{}, err
 	}
-	if obs.Input.Source, err = r.load(ctx, head, nil); err != nil {
+	if obs.Source, err = r.load(ctx, head, render.With{}); err != nil {
 		return preview.Report{}, fmt.Errorf("reading the source: %w", err)
 	}
-	obs.Snapshot, obs.Input.Rendered = head, nil
+	obs.Snapshot = head
 	after, err := r.Build(ctx, &obs)
 	if err != nil {
 		return preview.Report{}, err

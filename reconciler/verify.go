@@ -8,12 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybill-dev/waybill/reconciler/lastgood"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/tree"
-	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
 )
@@ -59,14 +60,10 @@ func (r *Reconciler) Verify(ctx context.Context, branch string) (Verification, e
 }
 
 // differences rebuilds the head of a branch and says in what it differs. Where it does for
-// want of something that it was made from, that is the error.
+// want of something that it was made from, or because another version wrote it, that is the
+// error.
 func (r *Reconciler) differences(ctx context.Context, head git.Head, branch string) ([]string, error) {
-	var obs Observation
-	var err error
-	if obs.Input, obs.Snapshot, err = r.inputOf(ctx, head, branch); err != nil {
-		return nil, err
-	}
-	p, err := r.Build(ctx, &obs)
+	p, obs, err := r.rebuild(ctx, head, branch)
 	if err != nil {
 		return nil, err
 	}
@@ -84,13 +81,16 @@ func (r *Reconciler) differences(ctx context.Context, head git.Head, branch stri
 	if len(differ) == 0 {
 		return nil, nil // whatever was missing, it was so then, too
 	}
-	return differ, wanting(&p)
+	if by := publish.Trailer(head.Message, publish.TrailerVersion); by != r.Version {
+		return nil, fmt.Errorf("it was written by Waybill %s, and this is %s, which gives something else for %s", by, r.Version, diag.List(differ))
+	}
+	return differ, wanting(&p, &obs.Input.Doubt)
 }
 
 // wanting says what a plan was not given; nil for nothing.
-func wanting(p *plan.Plan) error {
-	if len(p.Missing) > 0 {
-		return fmt.Errorf("commit %s of the source, from which it takes what is broken later, cannot be read; in a shallow clone, git fetch --unshallow gets it", p.Missing[0])
+func wanting(p *plan.Plan, d *lastgood.Doubt) error {
+	if d.OutOfReach != "" {
+		return fmt.Errorf("commit %s of the source, from which it takes what is broken later, cannot be read; in a shallow clone, git fetch --unshallow gets it", d.OutOfReach)
 	}
 	if i := slices.IndexFunc(p.Diags, mayPass); i >= 0 {
 		return errors.New(p.Diags[i].String())
@@ -98,57 +98,71 @@ func wanting(p *plan.Plan) error {
 	return nil
 }
 
-// inputOf collects the input of the plan that a commit was written by.
-func (r *Reconciler) inputOf(ctx context.Context, head git.Head, branch string) (plan.Input, sources.Snapshot, error) {
+// rebuild makes the plan that a commit was written by, and says what it is made from.
+func (r *Reconciler) rebuild(ctx context.Context, head git.Head, branch string) (plan.Plan, Observation, error) {
+	obs, err := r.then(ctx, head, branch)
+	if err != nil {
+		return plan.Plan{}, obs, err
+	}
+	released := plan.ParseReleased(publish.Trailer(head.Message, publish.TrailerReleased))
+	replay, err := r.stateThen(ctx, head, branch, obs.Input.State)
+	if err != nil {
+		return plan.Plan{}, obs, fmt.Errorf("what was recorded with it cannot be read: %w", err)
+	}
+	obs.Input.Replay = &plan.Replay{State: replay, Allowed: released.Held}
+	if err := r.mend(ctx, &obs, func(string) bool { return released.Missing }); err != nil {
+		return plan.Plan{}, obs, err
+	}
+	if err := plan.Expand(&obs.Input, r.renderer(ctx, obs.Snapshot)); err != nil {
+		return plan.Plan{}, obs, err //nolint:wrapcheck // it is the renderer's
+	}
+	return plan.Build(obs.Input), obs, nil
+}
+
+// then collects what a plan was made from, by the trailers of a commit that it wrote.
+func (r *Reconciler) then(ctx context.Context, head git.Head, branch string) (Observation, error) {
 	snapshot, err := r.Source.Snapshot(ctx, publish.Trailer(head.Message, publish.TrailerCommit), r.Subdir)
 	if err != nil {
-		return plan.Input{}, nil, fmt.Errorf("its source commit cannot be read: %w", err)
+		return Observation{}, fmt.Errorf("its source commit cannot be read: %w", err)
 	}
-	src, err := r.load(ctx, snapshot, nil)
+	src, err := r.load(ctx, snapshot, render.With{})
 	if err != nil {
-		return plan.Input{}, nil, err //nolint:wrapcheck // the caller says of what
+		return Observation{}, err
 	}
-	in := plan.Input{
-		Source: src, Medium: plan.Branch, Allow: plan.AllowAll, Released: publish.Trailer(head.Message, publish.TrailerReleased) != "",
-		LastGood: map[string]render.Source{}, Published: map[string]tree.Published{},
-	}
+	obs := r.observation(snapshot, src, plan.Branch)
+	obs.Input.Now = time.Time{}
 	if at := publish.Trailer(head.Message, publish.TrailerTime); at != "" {
-		if in.Now, err = time.Parse(time.RFC3339, at); err != nil {
-			return plan.Input{}, nil, fmt.Errorf("reading the trailer %s: %w", publish.TrailerTime, err)
+		if obs.Input.Now, err = time.Parse(time.RFC3339, at); err != nil {
+			return Observation{}, fmt.Errorf("reading the trailer %s: %w", publish.TrailerTime, err)
 		}
 	}
 	if commit := publish.Trailer(head.Message, publish.TrailerState); commit != "" {
 		before, err := r.commit(ctx, commit)
 		if err != nil {
-			return plan.Input{}, nil, err
+			return Observation{}, err
 		}
-		if in.State, err = ReadState(before, nil); err != nil {
-			return plan.Input{}, nil, err
+		if obs.Input.State, err = ReadState(before, nil); err != nil {
+			return Observation{}, err
 		}
 	}
-	if previous := publish.Trailer(head.Message, publish.TrailerPrevious); previous != "" {
-		in.State.SourceCommit = previous
+	for commit := range strings.FieldsSeq(publish.Trailer(head.Message, publish.TrailerAhead)) {
+		obs.Ahead = append(obs.Ahead, state.Publication{Commit: commit})
 	}
-	// What was held depends on every branch at that time.
-	then, err := r.stateThen(ctx, head, branch, in.State)
-	if err != nil {
-		return plan.Input{}, nil, err
-	}
-	in.Held, in.Staying = then.Held, then.Staying
 	if name, ok := strings.CutPrefix(branch, src.Config.Publish.BranchPrefix); ok && !head.Parent.IsZero() {
 		parent, err := r.Target.Commit(ctx, head.Parent)
 		if err != nil {
-			return plan.Input{}, nil, err //nolint:wrapcheck // it names the commit
+			return Observation{}, err //nolint:wrapcheck // it names the commit
 		}
-		if in.Published[name], err = tree.Read(parent.Tree); err != nil {
-			return plan.Input{}, nil, err //nolint:wrapcheck // the caller says of what
+		if obs.Input.Published[name], err = tree.Read(parent.Tree); err != nil {
+			return Observation{}, err //nolint:wrapcheck // the caller says of what
 		}
 	}
-	return in, snapshot, nil
+	return obs, nil
 }
 
-// stateThen returns the state that was published with a commit, which says which clusters
-// were held, or the one before, where that did not change.
+// stateThen returns the state that was published with a commit, on top of the one before:
+// it records what was left as it was. Where the server took the one and not the other,
+// nothing is recorded.
 func (r *Reconciler) stateThen(ctx context.Context, head git.Head, branch string, before state.State) (state.State, error) {
 	at, ok, err := head, true, error(nil)
 	if branch != state.Branch {
@@ -166,7 +180,7 @@ func (r *Reconciler) stateThen(ctx context.Context, head git.Head, branch string
 			break
 		}
 	}
-	return before, err //nolint:wrapcheck // it names the commit
+	return state.State{}, err //nolint:wrapcheck // it names the commit
 }
 
 func (r *Reconciler) commit(ctx context.Context, hex string) (git.Head, error) {
@@ -180,7 +194,7 @@ func (r *Reconciler) commit(ctx context.Context, hex string) (git.Head, error) {
 // rebuilt returns the root folder that the plan gives a branch.
 func rebuilt(p *plan.Plan, branch string, published map[string]tree.Published, head git.Head) (*files.Folder, error) {
 	if branch == state.Branch {
-		return p.State, nil
+		return publish.StateOf(p) //nolint:wrapcheck // it says what
 	}
 	name, ok := strings.CutPrefix(branch, p.Config.Publish.BranchPrefix)
 	for _, c := range p.Clusters {

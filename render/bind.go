@@ -97,20 +97,29 @@ func (l *loader) directory(cluster *object.Object) (string, error) {
 		"name a folder below the root of the source, such as clusters/"+cluster.Ref().Name)
 	file := cluster.Pos().File
 	l.breaks(file)
-	s, f, ok := l.earlier(file)
-	if !ok {
-		return "", nil
-	}
-	d, err := l.decode(s, f)
+	before, err := l.wasIn(file)
 	if err != nil {
-		return "", fmt.Errorf("reading what %s was: %w", file, err)
+		return "", err
 	}
-	for _, o := range d.Objects {
+	for _, o := range before {
 		if was := o.Annotations()[PathAnnotation]; o.Ref() == cluster.Ref() && pathProblem(was) == "" {
 			return trimmed(was), nil
 		}
 	}
 	return "", nil
+}
+
+// wasIn returns what a file held when it was sound last, then what may be anywhere.
+func (l *loader) wasIn(file string) ([]*object.Object, error) {
+	s, f, ok := l.earlier(file)
+	if !ok {
+		return l.with.Inherited, nil
+	}
+	d, err := l.decode(s, f)
+	if err != nil {
+		return nil, fmt.Errorf("reading what %s was: %w", file, err)
+	}
+	return slices.Concat(d.Objects, l.with.Inherited), nil
 }
 
 // pathProblem says why nothing can be bound by a path; "" if it can.

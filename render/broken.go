@@ -4,11 +4,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources"
 )
 
 // Broken is a part of a source that could not be read: a file or, where Dir is
@@ -25,18 +28,70 @@ type Broken struct {
 	Digest string
 }
 
-// digests fills in what the broken parts hold now.
+// digests fills in what the broken parts hold now, as far as it can be known: their own
+// files, what is behind a link and, of a Kustomize root, all that it builds from.
 func (l *loader) digests() {
+	if len(l.src.Broken) == 0 {
+		return
+	}
+	all := slices.SortedFunc(slices.Values(l.snapshot.Files()), func(a, b sources.File) int { return strings.Compare(a.Path, b.Path) })
+	targets := map[string]string{}
+	for _, f := range all {
+		if f.Target != "" && !path.IsAbs(f.Target) {
+			targets[f.Path] = path.Join(path.Dir(f.Path), f.Target)
+		}
+	}
 	for i := range l.src.Broken {
 		b := &l.src.Broken[i]
+		if b.Ref != (object.Ref{}) {
+			continue
+		}
+		reach := l.reachOf(b.Path, targets)
 		h := sha256.New()
-		for _, f := range l.snapshot.Files() {
-			if b.Ref == (object.Ref{}) && b.covers(f.Path) || b.Dir && f.Path == b.Path {
+		for _, f := range all {
+			if b.covers(f.Path) || isBelow(f.Path, reach) {
 				fmt.Fprintf(h, "%q %d %s\n", f.Path, f.Kind, f.Digest)
 			}
 		}
 		b.Digest = hex.EncodeToString(h.Sum(nil)[:8])
 	}
+}
+
+// reachOf returns the paths that a part reads besides its own: where links lead, and what
+// kustomizations use.
+func (l *loader) reachOf(part string, targets map[string]string) map[string]bool {
+	reach := map[string]bool{}
+	var add func(p string)
+	add = func(p string) {
+		if p == "." {
+			p = ""
+		}
+		if reach[p] {
+			return
+		}
+		reach[p] = true
+		if to, ok := targets[p]; ok {
+			add(to)
+		}
+		for _, read := range l.reads[p] {
+			add(read)
+		}
+	}
+	if add(part); l.kustomizations[folderOf(part)] == part {
+		add(folderOf(part))
+	}
+	return reach
+}
+
+// isBelow reports a path that is one of some, or below one. The empty path is all of the
+// source.
+func isBelow(p string, paths map[string]bool) bool {
+	for ; p != "." && p != ""; p = path.Dir(p) {
+		if paths[p] {
+			return true
+		}
+	}
+	return paths[""]
 }
 
 // String names the part as it is remembered between plans.

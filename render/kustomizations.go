@@ -18,6 +18,7 @@ type uses struct {
 	files   map[string]bool
 	folders map[string]bool
 	by      map[string][]string // the folders, by those that use them
+	reads   map[string][]string // all that may be used, by folder
 	apart   map[string]bool     // folders that are never built by themselves
 	// mayFiles and mayFolders are what those may use that cannot be read.
 	mayFiles, mayFolders map[string]bool
@@ -30,7 +31,7 @@ type uses struct {
 // folders of the kustomizations that none uses: the roots.
 func (l *loader) kustomize() (roots []string, err error) {
 	u := uses{
-		files: map[string]bool{}, folders: map[string]bool{}, by: map[string][]string{}, apart: map[string]bool{},
+		files: map[string]bool{}, folders: map[string]bool{}, by: map[string][]string{}, reads: map[string][]string{}, apart: map[string]bool{},
 		mayFiles: map[string]bool{}, mayFolders: map[string]bool{}, unread: map[string]bool{}, unknown: map[string]bool{},
 	}
 	for _, dir := range sortedKeys(l.kustomizations) {
@@ -43,6 +44,7 @@ func (l *loader) kustomize() (roots []string, err error) {
 			return nil, err
 		}
 	}
+	l.reads = u.reads
 	l.links(&u)
 	l.takeOut(func(file string) bool {
 		isTheirs := u.files[file] || u.mayFiles[file] || len(u.unknown) > 0 && u.unknown[l.around(file)]
@@ -193,6 +195,9 @@ func (u *uses) add(dir string, k references) {
 		u.apart[dir] = true
 	}
 	u.by[dir] = mark(u.files, u.folders, dir, k)
+	for _, ref := range slices.Concat(k.files, k.folders) {
+		u.reads[dir] = append(u.reads[dir], path.Join(dir, ref))
+	}
 }
 
 // mayAdd adds what the kustomization of a folder may use.

@@ -69,6 +69,11 @@ type With struct {
 	// last, as far as that is known. Nil knows nothing. The path is written as in the
 	// String of a Broken.
 	Earlier func(path string) (sources.Snapshot, bool)
+	// Inherited are objects that the source had, and that may be in what cannot be read
+	// now: a Cluster among them still has its directory, a Flux Kustomization its folder, a
+	// definition its kind, so that no file counts for another's. They are no part of the
+	// result.
+	Inherited []*object.Object
 }
 
 // Load reads a snapshot, and builds its Kustomize roots. The error is of the store
@@ -86,13 +91,11 @@ func Load(ctx context.Context, s sources.Snapshot, w With) (Source, error) {
 	if err != nil {
 		return Source{}, err
 	}
-	if err := l.inherit(); err != nil {
-		return Source{}, err
-	}
+	l.inherit()
 	if err := l.roots(ctx, roots); err != nil {
 		return Source{}, err
 	}
-	l.disown()
+	l.inherit()
 	if err := l.dependencies(); err != nil {
 		return Source{}, err
 	}
@@ -115,11 +118,12 @@ type loader struct {
 	snapshot                  sources.Snapshot
 	with                      With
 	ignored, include, exclude ignore.Matcher
-	charts                    []string          // folders that are Helm charts
-	written                   map[string]bool   // folders that Waybill wrote
-	kustomizations            map[string]string // by folder, the file that makes it one
-	linked                    map[string]bool   // those of them that are no files
-	inherited                 []*object.Object  // of broken parts, when they were sound
+	charts                    []string            // folders that are Helm charts
+	written                   map[string]bool     // folders that Waybill wrote
+	kustomizations            map[string]string   // by folder, the file that makes it one
+	linked                    map[string]bool     // those of them that are no files
+	reads                     map[string][]string // by folder, what its kustomization may use
+	inherited                 []*object.Object    // of broken parts, when they were sound
 	src                       Source
 }
 

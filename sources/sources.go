@@ -42,6 +42,7 @@ type File struct {
 	Kind   FileKind // what the path is
 	Size   int64    // bytes; 0 where the store does not tell
 	Digest string   // equal digests mean equal bytes; empty means unknown
+	Target string   // of a symbolic link, as it is written; empty where the store does not tell
 }
 
 // Snapshot is an immutable set of files. Implementations are safe for

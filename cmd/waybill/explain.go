@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,15 +31,15 @@ rule with what it changed.`,
 	to := toFlag(cmd)
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		_, in, err := location{*path, *rev, *to}.build(cmd)
+		p, _, err := location{*path, *rev, *to}.build(cmd, plan.Branch)
 		if err != nil {
 			return failure(2, err)
 		}
-		ref, err := lookUp(in, args[0], *namespace, *path)
+		ref, err := lookUp(&p, args[0], *namespace, *path)
 		if err != nil {
 			return failure(2, err)
 		}
-		e, _ := plan.Explain(in, ref)
+		e, _ := p.Explain(ref)
 		if e.Placement != nil && !*rounds {
 			e.Placement.Divisions = nil
 		}
@@ -47,7 +49,7 @@ rule with what it changed.`,
 }
 
 // lookUp finds the one object of the source at path that a person means.
-func lookUp(in plan.Input, arg, namespace, path string) (object.Ref, error) {
+func lookUp(p *plan.Plan, arg, namespace, path string) (object.Ref, error) {
 	kind, name, ok := strings.Cut(arg, "/")
 	if !ok || kind == "" || name == "" {
 		return object.Ref{}, fmt.Errorf("%q names no object; want KIND/NAME, as in deployment/web", arg)
@@ -57,7 +59,7 @@ func lookUp(in plan.Input, arg, namespace, path string) (object.Ref, error) {
 		sameKind := strings.EqualFold(r.Kind, kind) || strings.EqualFold(r.Kind+"s", kind)
 		return sameKind && (!hasGroup || r.Group == group) && r.Name == name && (namespace == "" || r.Namespace == namespace)
 	}
-	refs := plan.Find(in, matches)
+	refs := p.Find(matches)
 	switch len(refs) {
 	case 1:
 		return refs[0], nil
@@ -100,7 +102,24 @@ func explanation(w io.Writer, e *plan.Explanation) error {
 		}
 	}
 	overrides(w, e.Clusters)
+	leftAlone(w, e.Clusters)
 	return nil
+}
+
+// leftAlone prints the clusters in which nothing of the decision is carried out, those with
+// the same reason together.
+func leftAlone(w io.Writer, clusters []plan.Written) {
+	same := map[[2]string][]string{}
+	for _, c := range clusters {
+		if c.Left != "" {
+			key := [2]string{c.Left, c.Why}
+			same[key] = append(same[key], c.Cluster)
+		}
+	}
+	words := map[string]string{"kept": "stays as it was published in", "missed": "is not delivered to"}
+	for _, key := range slices.SortedFunc(maps.Keys(same), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+		fmt.Fprintf(w, "\n%s %s: %s\n", words[key[0]], short(same[key], 6), key[1])
+	}
 }
 
 func prefixed(prefix, s string) string {

@@ -27,7 +27,7 @@ func getCommand() *cobra.Command {
 	to := toFlag(cmd)
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		p, in, err := location{*path, *rev, *to}.build(cmd)
+		p, in, err := location{*path, *rev, *to}.build(cmd, plan.Branch)
 		if err != nil {
 			return failure(2, err)
 		}

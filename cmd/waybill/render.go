@@ -32,7 +32,7 @@ writes nothing unless --keep-going is given.`,
 	to := toFlag(cmd)
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		p, _, err := location{pathOf(args), *rev, *to}.build(cmd)
+		p, _, err := location{pathOf(args), *rev, *to}.build(cmd, plan.Folder)
 		if err != nil {
 			return failure(2, err)
 		}

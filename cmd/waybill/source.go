@@ -79,15 +79,15 @@ func (l location) open(cmd *cobra.Command) (*reconciler.Reconciler, sources.Snap
 	return r, s, err
 }
 
-// build plans a source for a folder: previous decisions count, as they would when it is
+// build plans a source for a report: previous decisions count, as they would when it is
 // published.
-func (l location) build(cmd *cobra.Command) (plan.Plan, plan.Input, error) {
+func (l location) build(cmd *cobra.Command, medium plan.Medium) (plan.Plan, plan.Input, error) {
 	ctx := cmd.Context()
 	r, s, err := l.open(cmd)
 	if err != nil {
 		return plan.Plan{}, plan.Input{}, err
 	}
-	obs, err := r.Look(ctx, s, plan.Folder)
+	obs, err := r.Look(ctx, s, medium)
 	if err != nil {
 		return plan.Plan{}, plan.Input{}, err
 	}

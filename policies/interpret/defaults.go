@@ -45,8 +45,8 @@ func positive(path, key string, n int64) rule {
 	return on(path, key, isZero, func(map[string]any) any { return n })
 }
 
-// object is the rule for a map that is always there.
-func object(path, key string) rule {
+// emptyMap is the rule for a map that is always there.
+func emptyMap(path, key string) rule {
 	return on(path, key, isNull, func(map[string]any) any { return map[string]any{} })
 }
 

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -86,3 +87,15 @@ func ClustersOwn(r object.Ref) bool {
 }
 
 func ownNamespace(name string) bool { return name == "default" || strings.HasPrefix(name, "kube-") }
+
+// Own reports an object that every cluster has of its own: it is not delivered; nil for any
+// other.
+func Own(o *object.Object) *diag.Diagnostic {
+	if !ClustersOwn(o.Ref()) {
+		return nil
+	}
+	return &diag.Diagnostic{
+		Code: "never-propagated", Severity: diag.Notice, Pos: o.Pos(),
+		Message: fmt.Sprintf("%s is not delivered: each cluster has its own", o.Ref()),
+	}
+}

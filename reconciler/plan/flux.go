@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/waybill-dev/waybill/policies/fleet"
+	"github.com/waybill-dev/waybill/reconciler/plan/guard"
+	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/fluxsync"
@@ -12,30 +14,31 @@ import (
 )
 
 // flux says how Flux syncs a cluster.
-func (b *builder) flux(c *fleet.Cluster) tree.Flux {
-	sync, _ := b.in.Source.Config.Publish.Flux.For(c.Name, c.Source.Annotations)
-	_, sync.Encrypted = c.Source.Annotations[RecipientsAnnotation]
-	return tree.Flux{Sync: sync, Before: b.in.Published[c.Name]}
+func (in *Input) flux(c *fleet.Cluster) tree.Flux {
+	sync, _ := in.Source.Config.Publish.Flux.For(c.Name, c.Source.Annotations)
+	_, sync.Encrypted = c.Source.Annotations[manifest.RecipientsAnnotation]
+	return tree.Flux{Sync: sync, Before: in.Published[c.Name]}
 }
 
-// laidOut returns the tree of manifests. Where the one before it cannot be read it is that
-// one, held.
-func laidOut(trees *tree.Builder, manifests []tree.Manifest, flux tree.Flux) (*files.Folder, *Hold) {
-	built, err := trees.Build(manifests, flux)
-	if err != nil {
-		return flux.Before.Built, &Hold{Reason: "what the branch holds cannot be read: " + err.Error()}
+// judge returns why the tree of a cluster may not be published; nil if it may.
+func (t *table) judge(g *guard.Guard, i int, c *Cluster) *guard.Hold {
+	if err := t.trees[i].Err; err != nil {
+		return &guard.Hold{Reason: unreadable + err.Error()}
 	}
-	return built, nil
+	flux := t.in.flux(t.in.Expanded.Law.Fleet.Clusters()[i])
+	return handover(c, flux, g.Judge(c.Name, t.in.Published[c.Name], c.Tree, c.Objects))
 }
+
+const unreadable = "what the branch holds cannot be read: "
 
 // handover holds a cluster, which may be held already, if objects would go from one
 // Kustomization of Flux to another, which deletes them unless somebody saw to it before.
-func handover(c *Cluster, flux tree.Flux, held *Hold) *Hold {
+func handover(c *Cluster, flux tree.Flux, held *guard.Hold) *guard.Hold {
 	n, err := flux.Handover(c.Tree)
 	var reason string
 	switch {
 	case err != nil:
-		reason = "what the branch holds cannot be read: " + err.Error()
+		reason = unreadable + err.Error()
 	case n == 0:
 		return held
 	case c.Sync.Form == fluxsync.FormSingle:
@@ -44,26 +47,26 @@ func handover(c *Cluster, flux tree.Flux, held *Hold) *Hold {
 		reason = fmt.Sprintf("%d objects would leave the root of its branch for parts, and a Flux Kustomization with prune: true would delete them; `waybill get flux --migrate --cluster %s` prints what to do first", n, c.Name)
 	}
 	if held == nil {
-		return &Hold{Reason: reason}
+		return &guard.Hold{Reason: reason}
 	}
-	return &Hold{Reason: held.Reason + "; and " + reason, Removals: held.Removals}
+	return &guard.Hold{Reason: held.Reason + "; and " + reason, Removals: held.Removals}
 }
 
 // consumers reports what those who sync the branches have to know.
-func (b *builder) consumers() {
-	if b.in.Medium != Branch {
-		return
+func (in *Input) consumers(clusters []Cluster) (diags []diag.Diagnostic) {
+	if in.Medium != Branch {
+		return nil
 	}
 	var unable []string
 	trees := tree.NewBuilder()
 	encrypted := map[files.ID]bool{}
-	for i, c := range b.fleet.Clusters() {
-		b.fluxProblems(c)
-		built := b.plan.Clusters[i].Tree
-		if names := b.flux(c).NewFolders(built); len(names) > 0 && b.plan.Clusters[i].Held == nil {
-			b.report(newFolders(c.Name, names))
+	for i, c := range in.Expanded.Law.Fleet.Clusters() {
+		diags = append(diags, in.fluxProblems(c)...)
+		built := clusters[i].Tree
+		if names := in.flux(c).NewFolders(built); len(names) > 0 && clusters[i].Held == nil {
+			diags = append(diags, newFolders(c.Name, names))
 		}
-		if b.in.Source.Config.Publish.Hooks != render.HooksArgoCD {
+		if in.Source.Config.Publish.Hooks != render.HooksArgoCD {
 			continue
 		}
 		if _, known := encrypted[built.ID()]; !known {
@@ -74,30 +77,32 @@ func (b *builder) consumers() {
 		}
 	}
 	if len(unable) > 0 {
-		b.report(diag.Diagnostic{
+		diags = append(diags, diag.Diagnostic{
 			Code: "not-decrypted", Severity: diag.Warning,
-			Message: fmt.Sprintf("the branches of %s hold documents that SOPS encrypted; Argo CD (publish.hooks: argocd) applies them as they are, so that the cluster gets the ciphertext", list(unable)),
+			Message: fmt.Sprintf("the branches of %s hold documents that SOPS encrypted; Argo CD (publish.hooks: argocd) applies them as they are, so that the cluster gets the ciphertext", diag.List(unable)),
 			Hint:    "use Sealed Secrets or an ExternalSecret, sync with Flux, or give Argo CD a plugin that decrypts",
 		})
 	}
+	return diags
 }
 
-func (b *builder) fluxProblems(c *fleet.Cluster) {
-	_, problems := b.in.Source.Config.Publish.Flux.For(c.Name, c.Source.Annotations)
+func (in *Input) fluxProblems(c *fleet.Cluster) (diags []diag.Diagnostic) {
+	_, problems := in.Source.Config.Publish.Flux.For(c.Name, c.Source.Annotations)
 	for _, p := range problems {
-		b.report(diag.Diagnostic{
-			Code: "bad-flux", Severity: diag.Error, Pos: b.annotationPos(c.Name, p.Annotation),
+		diags = append(diags, diag.Diagnostic{
+			Code: "bad-flux", Severity: diag.Error, Pos: in.Expanded.Law.ClusterPos(c.Name, p.Annotation),
 			Message: fmt.Sprintf("Cluster %s: %s", c.Name, p.Message),
 			Hint:    "until then it is as publish.flux of " + render.ConfigFile + " says",
 		})
 	}
+	return diags
 }
 
 // newFolders says that a branch in the form before has folders that nothing syncs yet.
 func newFolders(cluster string, names []string) diag.Diagnostic {
 	return diag.Diagnostic{
 		Code: "flux-folder", Severity: diag.Warning,
-		Message: fmt.Sprintf("the branch of %s has a folder for each namespace, and nothing syncs the new ones yet: %s", cluster, list(names)),
+		Message: fmt.Sprintf("the branch of %s has a folder for each namespace, and nothing syncs the new ones yet: %s", cluster, diag.List(names)),
 		Hint:    fmt.Sprintf("apply what `waybill get flux --cluster %s` prints, or go over to one root for good: `waybill get flux --migrate --cluster %s`", cluster, cluster),
 	}
 }

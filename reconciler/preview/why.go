@@ -16,11 +16,11 @@ func why(o *Object, base, head *plan.Decision) string {
 	case base == nil && head == nil:
 		return ""
 	case base == nil:
-		return "new in " + head.Template.Pos().String()
+		return "new in " + head.Template.Object.Pos().String()
 	case head == nil:
-		return "removed from " + base.Template.Pos().File
+		return "removed from " + base.Template.Object.Pos().File
 	}
-	edited := string(base.Template.YAML()) != string(head.Template.YAML())
+	edited := string(base.Template.Object.YAML()) != string(head.Template.Object.YAML())
 	var causes []string
 	if nameOf(base) != nameOf(head) {
 		causes = append(causes, fmt.Sprintf("claimed by %s, before by %s", nameOf(head), nameOf(base)))
@@ -28,7 +28,7 @@ func why(o *Object, base, head *plan.Decision) string {
 		causes = append(causes, placedOtherwise(head))
 	}
 	if edited {
-		causes = append(causes, "changed in "+head.Template.Pos().String())
+		causes = append(causes, "changed in "+head.Template.Object.Pos().String())
 	}
 	if head.Message != base.Message && head.Message != "" {
 		causes = append(causes, head.Message)

@@ -6,6 +6,7 @@ import (
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/plan/template"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -30,7 +31,7 @@ func TestWhyNamesEveryCause(t *testing.T) {
 	eu, us := karmada.TargetCluster{Name: "eu", Replicas: 2}, karmada.TargetCluster{Name: "us", Replicas: 2}
 	more := karmada.TargetCluster{Name: "eu", Replicas: 5}
 	decision := func(o *object.Object, p *policies.Propagation, targets ...karmada.TargetCluster) *plan.Decision {
-		return &plan.Decision{Template: o, Policy: p, Targets: targets}
+		return &plan.Decision{Template: &template.Template{Variant: template.Variant{Object: o}}, Policy: p, Targets: targets}
 	}
 	told := func(d *plan.Decision, message string) *plan.Decision {
 		d.Message = message

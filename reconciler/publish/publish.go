@@ -38,10 +38,10 @@ const (
 	TrailerFleet   = "Fleet-Digest"
 	TrailerState   = "State-Commit"
 	TrailerVersion = "Waybill-Version"
-	// TrailerPrevious is the source commit published before, from which what is
-	// broken in this one is taken.
-	TrailerPrevious = "Previous-Commit"
-	// TrailerReleased is there only if removals were allowed.
+	// TrailerAhead lists source commits that were published in part on top of the state,
+	// and is there only if there are any.
+	TrailerAhead = "Published-Ahead"
+	// TrailerReleased says which removals were allowed, and is there only if any were.
 	TrailerReleased = "Removals-Allowed"
 	// TrailerTime is there only if the plan depends on the time.
 	TrailerTime = "Plan-Time"
@@ -53,19 +53,41 @@ type Heads struct {
 	Clusters map[string]files.ID // by cluster; absent: there is no branch
 }
 
-// Changes returns the updates that carry out p, the state branch last, and what a
-// person should know of them. Version is the running Waybill's.
-func Changes(p *plan.Plan, published map[string]tree.Published, before state.State, heads Heads, version string) ([]git.Update, []diag.Diagnostic, error) {
-	c := changer{plan: p, message: message(p, before, version), version: version}
+// Base is what a plan was made over.
+type Base struct {
+	Published map[string]tree.Published // by cluster
+	State     *state.State
+	Ahead     []string // see TrailerAhead
+}
+
+// Changes returns the updates that carry out p, the state branch last, and what a person
+// should know of them. Version is the running Waybill's. The state is written whenever
+// anything is, because it says what was published last; where nothing else changes, nothing
+// is.
+func Changes(p *plan.Plan, base Base, heads Heads, version string) ([]git.Update, []diag.Diagnostic, error) {
+	c := changer{plan: p, message: message(p, base, version), version: version}
 	for _, cluster := range p.Clusters {
-		if err := c.cluster(cluster, published[cluster.Name], heads.Clusters[cluster.Name]); err != nil {
+		if err := c.cluster(cluster, base.Published[cluster.Name], heads.Clusters[cluster.Name]); err != nil {
 			return nil, nil, err
 		}
 	}
-	if root := before.Root(); root == nil || root.ID() != p.State.ID() {
-		c.update(state.Branch, heads.State, p.State)
+	if len(c.updates) > 0 || len(base.Ahead) > 0 || !base.State.Same(p.State) {
+		root, err := StateOf(p)
+		if err != nil {
+			return nil, nil, err
+		}
+		c.update(state.Branch, heads.State, root)
 	}
 	return c.updates, c.diags, nil
+}
+
+// StateOf returns the folder of the state branch that a plan is published with.
+func StateOf(p *plan.Plan) (*files.Folder, error) {
+	root, err := state.WithPublication(p.State, state.Publication{Commit: p.Revision.Commit, When: p.Revision.When})
+	if err != nil {
+		return nil, fmt.Errorf("laying out branch %s: %w", state.Branch, err)
+	}
+	return root, nil
 }
 
 type changer struct {
@@ -83,7 +105,7 @@ func (c *changer) cluster(cl plan.Cluster, p tree.Published, head files.ID) erro
 		names := slices.Sorted(maps.Keys(p.Foreign))
 		c.diags = append(c.diags, diag.Diagnostic{
 			Code: "foreign-files", Severity: diag.Warning,
-			Message: fmt.Sprintf("branch %s holds files that Waybill did not write (%s); they stay", branch, some(names)),
+			Message: fmt.Sprintf("branch %s holds files that Waybill did not write (%s); they stay", branch, diag.List(names)),
 			Hint:    "Flux and Argo CD may apply them; move them elsewhere if they should not",
 		})
 	}
@@ -115,12 +137,9 @@ func (c *changer) update(branch string, old files.ID, root *files.Folder) {
 func when(p *plan.Plan) time.Time { return p.Revision.When.UTC() }
 
 // message is the commit message of every branch of a plan.
-func message(p *plan.Plan, before state.State, version string) string {
+func message(p *plan.Plan, base Base, version string) string {
 	r := p.Revision
-	at, released := "", ""
-	if p.Released {
-		released = "true"
-	}
+	at := ""
 	if p.Scheduled {
 		at = p.Time.UTC().Format(time.RFC3339)
 	}
@@ -131,9 +150,9 @@ func message(p *plan.Plan, before state.State, version string) string {
 		{TrailerCommit, r.Commit},
 		{TrailerPath, r.Path},
 		{TrailerFleet, p.FleetDigest},
-		{TrailerState, before.Commit},
-		{TrailerPrevious, before.SourceCommit},
-		{TrailerReleased, released},
+		{TrailerState, base.State.Commit},
+		{TrailerAhead, strings.Join(base.Ahead, " ")},
+		{TrailerReleased, p.Released.String()},
 		{TrailerTime, at},
 		{TrailerVersion, version},
 	} {
@@ -151,14 +170,6 @@ func subject(s string) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:most], "") + "..."
-}
-
-func some(names []string) string {
-	const most = 3
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 // A Publisher writes branches. *git.Repo is one.

@@ -1,29 +1,32 @@
-// Package state is what the state branch remembers: where every template went and
-// why, as Karmada's ResourceBindings; the clusters that the decisions saw; and the
-// last source commit in which each part that is broken now was sound. It turns
-// these values into files and back, and does no I/O of its own.
+// Package state is what the state branch remembers: where every template went and why, as
+// Karmada's ResourceBindings; the clusters that the decisions saw; what was published last;
+// and what is as it was because something is broken. It turns these values into files and
+// back, and does no I/O of its own.
 //
+//	format                                             the form of all this: a number
+//	published.json                                     the source commit that was published last
 //	bindings/<namespace|_cluster>/<name>-<kind>.yaml   ResourceBinding or ClusterResourceBinding
 //	clusters/<name>.yaml                               Cluster, with the observation that was used
 //	releases/<namespace>/<name>-<kind>[.<cluster>].json   what a release rendered to
+//	kept.json                                          what clusters keep of objects without a binding
 //	last-good.json                                     only while something is broken
-//	held.json, staying.json                            only while a cluster is held
-//	hidden.json                                        only while something is broken and missing
 //
-// Objects of state carry no server-made field. A binding's name is Karmada's
-// (section A.17), so two kinds of one name in different groups would share it; the
+// A binding's spec.clusters is what was decided, and its status.aggregatedStatus lists the
+// clusters in which the object is not as decided, with the reason. A held cluster has the
+// condition HeldCondition. Objects of state carry no server-made field. A binding's name is
+// Karmada's (section A.17), so two kinds of one name in different groups would share it; the
 // file of the second then carries its group, too.
 package state
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/runtime"
-	sigsyaml "sigs.k8s.io/yaml"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/object"
@@ -33,58 +36,111 @@ import (
 // Branch is the name of the state branch.
 const Branch = "waybill/state"
 
+// HeldCondition is the type of the condition of a cluster that is held.
+const HeldCondition = "waybill.dev/Held"
+
 const (
-	bindingsDir  = "bindings"
-	clustersDir  = "clusters"
-	releasesDir  = "releases"
-	lastGoodFile = "last-good.json"
-	heldFile     = "held.json"
-	hiddenFile   = "hidden.json"
-	stayingFile  = "staying.json"
-	clusterScope = "_cluster"
+	// format is the form that is written. What was written before there was a number is
+	// read as it was, see older.go.
+	format = "2"
+
+	bindingsDir   = "bindings"
+	clustersDir   = "clusters"
+	releasesDir   = "releases"
+	formatFile    = "format"
+	publishedFile = "published.json"
+	keptFile      = "kept.json"
+	lastGoodFile  = "last-good.json"
+	clusterScope  = "_cluster"
 )
 
-// State is the content of the state branch. The zero value is that of a
-// repository that nothing was published from yet.
+// State is the content of the state branch. The zero value is that of a repository that
+// nothing was published from yet.
 type State struct {
 	// Commit is the head of the state branch; empty where there is none.
 	Commit string
-	// SourceCommit is the source commit that the head was computed from.
-	SourceCommit string
+	// Published is what was published last.
+	Published Publication
 	// Bindings are the previous decisions, by template.
 	Bindings map[object.Ref]*karmada.ResourceBinding
-	// LastGood maps a broken part of the source to the commit in which it was last
-	// sound; to "" if it never was.
-	LastGood map[string]string
-	// Held are the clusters that were held, with the reasons.
-	Held map[string]string
-	// Staying are the objects that waited for held clusters.
-	Staying map[string]string
-	// Hidden are the objects that went missing while a part of the source broke, with the
-	// part: they may be in it.
-	Hidden map[string]string
+	// Kept are the clusters that keep an object which has no binding.
+	Kept map[object.Ref][]string
+	// Held are the clusters that were held, with the condition that says why.
+	Held     map[string]metav1.Condition
+	LastGood LastGood
 	// Releases are what releases rendered to.
 	Releases []Release
 
-	root *files.Folder
-	// files are what Bindings were read from, and read is what each is, so that neither
-	// is read nor written twice.
+	root    *files.Folder
+	content *files.Folder // root without what was published
+	// files are what Bindings were read from, and read is what each is, so that neither is
+	// read nor written twice.
 	files map[object.Ref]*files.Blob
 	read  map[files.ID]*karmada.ResourceBinding
 }
 
-// Release is what a release rendered to: the objects that stay where they are if it
-// cannot be rendered once.
+// Publication is what was published.
+type Publication struct {
+	Commit string    `json:"commit"` // of the source
+	When   time.Time `json:"when"`   // the date of that commit
+}
+
+// LastGood is what is as it was because something is broken.
+type LastGood struct {
+	// Broken are the parts of the source that could not be read, by name (see
+	// render.Broken).
+	Broken map[string]Part `json:"broken"`
+	// Objects are those that were taken from earlier commits.
+	Objects []Good `json:"objects,omitempty"`
+	// Hidden, of the older form, are objects that went missing while a part broke, by the
+	// name of the part.
+	Hidden map[string]string `json:"-"`
+}
+
+// Part is a part of the source that could not be read.
+type Part struct {
+	Digest string `json:"digest"` // equal for equal content
+	// Commit is the one in which the part was sound last; empty if it never was.
+	Commit string `json:"commit,omitempty"`
+}
+
+// Good is an object that was taken from an earlier commit.
+type Good struct {
+	Object  object.Ref `json:"object"`
+	Cluster string     `json:"cluster,omitempty"` // in whose own directory it stands
+	Commit  string     `json:"commit"`            // in which it was sound last
+	In      []string   `json:"in"`                // the parts in which it may be now
+}
+
+// Release is what a release rendered to: the objects that stay where they are if it cannot
+// be rendered once.
 type Release struct {
-	// Cluster is the cluster that the release is bound to by its directory; empty for
-	// one of the whole source.
+	// Cluster is the one in whose own directory the release stands; empty for one of the
+	// whole source.
 	Cluster string       `json:"cluster,omitempty"`
 	Release object.Ref   `json:"release"`
 	Objects []object.Ref `json:"objects"` // sorted
 }
 
+// ReleaseID names a release.
+type ReleaseID struct {
+	Cluster string
+	Release object.Ref
+}
+
+// ID names the release.
+func (r *Release) ID() ReleaseID { return ReleaseID{r.Cluster, r.Release} }
+
+// Compare orders releases by cluster, then by ref.
+func (a ReleaseID) Compare(b ReleaseID) int {
+	if c := strings.Compare(a.Cluster, b.Cluster); c != 0 {
+		return c
+	}
+	return a.Release.Compare(b.Release)
+}
+
 // path is where the release is remembered.
-func (r Release) path() (dir, name string) {
+func (r *Release) path() (dir, name string) {
 	dir, name = r.Release.Namespace, BindingName(r.Release)
 	if dir == "" {
 		dir = clusterScope
@@ -98,13 +154,45 @@ func (r Release) path() (dir, name string) {
 // Root returns the folder that the state was read from; nil for the zero value.
 func (s *State) Root() *files.Folder { return s.root }
 
-// Decode reads the state branch's folder. What is as it was in an earlier state, which
-// may be nil, is taken from there; it is the same otherwise.
+// Same reports that a folder of Encode says what the state says, whatever was published.
+func (s *State) Same(content *files.Folder) bool {
+	return s.content != nil && s.content.ID() == content.ID()
+}
+
+// Left returns where objects are not as decided: by object and cluster.
+func (s *State) Left() map[object.Ref]map[string]karmada.AggregatedStatusItem {
+	all := map[object.Ref]map[string]karmada.AggregatedStatusItem{}
+	note := func(r object.Ref, item karmada.AggregatedStatusItem) {
+		if all[r] == nil {
+			all[r] = map[string]karmada.AggregatedStatusItem{}
+		}
+		all[r][item.ClusterName] = item
+	}
+	for r, b := range s.Bindings {
+		for _, item := range b.Status.AggregatedStatus {
+			note(r, item)
+		}
+	}
+	for r, clusters := range s.Kept {
+		for _, c := range clusters {
+			note(r, karmada.AggregatedStatusItem{ClusterName: c, Applied: true})
+		}
+	}
+	return all
+}
+
+// Decode reads the state branch's folder. What is as it was in an earlier state, which may
+// be nil, is taken from there; it is the same otherwise.
 func Decode(root *files.Folder, earlier *State) (State, error) {
 	s := State{
-		Bindings: map[object.Ref]*karmada.ResourceBinding{}, root: root,
-		files: map[object.Ref]*files.Blob{}, read: map[files.ID]*karmada.ResourceBinding{},
+		Bindings: map[object.Ref]*karmada.ResourceBinding{}, Kept: map[object.Ref][]string{}, Held: map[string]metav1.Condition{},
+		root: root, files: map[object.Ref]*files.Blob{}, read: map[files.ID]*karmada.ResourceBinding{},
 	}
+	isOlder, err := formOf(root)
+	if err != nil {
+		return State{}, err
+	}
+	s.content = without(root, publishedFile)
 	for path, e := range root.All() {
 		if e.Blob == nil {
 			continue
@@ -113,37 +201,105 @@ func Decode(root *files.Folder, earlier *State) (State, error) {
 			s.keep(earlier.read[e.Blob.ID()], e.Blob)
 			continue
 		}
-		if err := s.add(path, e.Blob); err != nil {
+		if err := s.add(path, e.Blob, isOlder); err != nil {
 			return State{}, err
 		}
 	}
 	return s, nil
 }
 
+// formOf reads in which form a state is written: the one before there was a number, or that
+// of Encode.
+func formOf(root *files.Folder) (isOlder bool, err error) {
+	e, ok := root.Lookup(formatFile)
+	if !ok || e.Blob == nil {
+		return true, nil
+	}
+	data, err := e.Blob.Bytes()
+	if err != nil {
+		return false, fmt.Errorf("reading %s: %w", formatFile, err)
+	}
+	if is := strings.TrimSpace(string(data)); is != format {
+		return false, fmt.Errorf("it is written in form %q, and this version of Waybill knows form %s; use the version that wrote it, or a newer one", is, format)
+	}
+	return false, nil
+}
+
+func without(f *files.Folder, name string) *files.Folder {
+	return files.NewFolder(slices.DeleteFunc(slices.Clone(f.Entries()), func(e files.Entry) bool { return e.Name == name }))
+}
+
 // add reads a file of the state branch.
-func (s *State) add(path string, from *files.Blob) error {
-	table := map[string]*map[string]string{lastGoodFile: &s.LastGood, heldFile: &s.Held, hiddenFile: &s.Hidden, stayingFile: &s.Staying}[path]
-	isRelease, isBinding := strings.HasPrefix(path, releasesDir+"/"), strings.HasPrefix(path, bindingsDir+"/")
-	if table == nil && !isRelease && !isBinding {
+func (s *State) add(path string, from *files.Blob, isOlder bool) error {
+	read := s.reader(path, isOlder)
+	if read == nil {
 		return nil
 	}
 	data, err := from.Bytes()
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", path, err)
 	}
-	switch {
-	case table != nil:
-		err = json.Unmarshal(data, table)
-	case isRelease:
-		s.Releases = append(s.Releases, Release{})
-		err = json.Unmarshal(data, &s.Releases[len(s.Releases)-1])
-	default:
-		err = s.addBinding(data, from)
-	}
-	if err != nil {
+	if err := read(data, from); err != nil {
 		return fmt.Errorf("decoding %s: %w", path, err)
 	}
 	return nil
+}
+
+// reader returns what reads the file at a path; nil for a file that says nothing.
+func (s *State) reader(path string, isOlder bool) func(data []byte, from *files.Blob) error {
+	into := func(v any) func([]byte, *files.Blob) error {
+		return func(data []byte, _ *files.Blob) error { return json.Unmarshal(data, v) }
+	}
+	switch dir, _, _ := strings.Cut(path, "/"); {
+	case dir == bindingsDir:
+		return s.addBinding
+	case dir == clustersDir:
+		return s.addCluster
+	case dir == releasesDir:
+		s.Releases = append(s.Releases, Release{})
+		return into(&s.Releases[len(s.Releases)-1])
+	case isOlder:
+		return s.olderReader(path)
+	case path == publishedFile:
+		return into(&s.Published)
+	case path == lastGoodFile:
+		return into(&s.LastGood)
+	case path == keptFile:
+		return s.addKept
+	}
+	return nil
+}
+
+// addCluster reads the condition of a cluster that is held.
+func (s *State) addCluster(data []byte, _ *files.Blob) error {
+	if !bytes.Contains(data, []byte(HeldCondition)) {
+		return nil
+	}
+	c := karmada.Cluster{}
+	if err := decodeInto(data, &c); err != nil {
+		return err
+	}
+	for _, condition := range c.Status.Conditions {
+		if condition.Type == HeldCondition && condition.Status == metav1.ConditionTrue {
+			s.Held[c.Name] = condition
+		}
+	}
+	return nil
+}
+
+// kept is an entry of the file that lists what clusters keep.
+type kept struct {
+	Object   object.Ref `json:"object"`
+	Clusters []string   `json:"clusters"`
+}
+
+func (s *State) addKept(data []byte, _ *files.Blob) error {
+	var list []kept
+	err := json.Unmarshal(data, &list)
+	for _, k := range list {
+		s.Kept[k.Object] = k.Clusters
+	}
+	return err //nolint:wrapcheck // the caller names the file
 }
 
 func (s *State) addBinding(data []byte, from *files.Blob) error {
@@ -151,9 +307,10 @@ func (s *State) addBinding(data []byte, from *files.Blob) error {
 	if err != nil {
 		return err
 	}
-	if s.Bindings[TemplateRef(b)] = b; canonical {
+	if canonical = modernized(b) && canonical; canonical {
 		s.keep(b, from)
 	}
+	s.Bindings[TemplateRef(b)] = b
 	return nil
 }
 
@@ -163,43 +320,6 @@ func (s *State) keep(b *karmada.ResourceBinding, from *files.Blob) {
 	s.Bindings[r], s.files[r], s.read[from.ID()] = b, from, b
 }
 
-// unchanged returns the file of a binding if it is the one of the state; nil if it is
-// another one.
-func (s *State) unchanged(b *karmada.ResourceBinding) *files.Blob {
-	if s == nil {
-		return nil
-	}
-	r := TemplateRef(b)
-	was := s.Bindings[r]
-	if was == nil || s.files[r] == nil || was != b && !Same(was, b) {
-		return nil
-	}
-	return s.files[r]
-}
-
-// Same reports that two bindings say the same. Their clusters are many, and compared
-// first.
-func Same(a, b *karmada.ResourceBinding) bool {
-	if !slices.Equal(a.Spec.Clusters, b.Spec.Clusters) {
-		return false
-	}
-	x, y := *a, *b
-	x.Spec.Clusters, y.Spec.Clusters = nil, nil
-	return equality.Semantic.DeepEqual(&x, &y)
-}
-
-// decodeBinding reads a binding: fast if it is written as Encode writes.
-func decodeBinding(data []byte) (b *karmada.ResourceBinding, canonical bool, err error) {
-	b = &karmada.ResourceBinding{}
-	content, err := object.DecodeCanonical(data)
-	if canonical = err == nil; !canonical {
-		err = sigsyaml.Unmarshal(data, b) // somebody wrote it in another way
-	} else {
-		err = runtime.DefaultUnstructuredConverter.FromUnstructured(content, b)
-	}
-	return b, canonical, err //nolint:wrapcheck // the caller names the file
-}
-
 // TemplateRef returns the template that b is for.
 func TemplateRef(b *karmada.ResourceBinding) object.Ref {
 	r := b.Spec.Resource
@@ -207,144 +327,8 @@ func TemplateRef(b *karmada.ResourceBinding) object.Ref {
 	return object.Ref{Group: group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
 }
 
-// BindingName returns the name Karmada gives the binding of a template (section
-// A.17): the name and the kind in lower case, with ":" turned to ".".
+// BindingName returns the name Karmada gives the binding of a template (section A.17): the
+// name and the kind in lower case, with ":" turned to ".".
 func BindingName(r object.Ref) string {
 	return strings.ToLower(strings.ReplaceAll(r.Name, ":", ".") + "-" + r.Kind)
-}
-
-// Content is what a plan wants remembered.
-type Content struct {
-	Bindings []*karmada.ResourceBinding // in the order of their templates
-	Clusters *files.Folder              // of EncodeClusters; nil for none
-	LastGood map[string]string
-	Held     map[string]string
-	Hidden   map[string]string
-	Staying  map[string]string
-	Releases []Release
-}
-
-// Encode lays content out as the folder of the state branch. Bindings that are those of
-// an earlier state, which may be nil, are not written again; the folder is the same
-// otherwise.
-func Encode(c Content, earlier *State) (*files.Folder, error) {
-	var top []files.Entry
-	bindings, err := encodeBindings(c.Bindings, earlier)
-	if err != nil {
-		return nil, err
-	}
-	if bindings != nil {
-		top = append(top, files.DirEntry(bindingsDir, bindings))
-	}
-	if c.Clusters != nil {
-		top = append(top, files.DirEntry(clustersDir, c.Clusters))
-	}
-	releases, err := encodeReleases(c.Releases)
-	if err != nil {
-		return nil, err
-	}
-	if releases != nil {
-		top = append(top, files.DirEntry(releasesDir, releases))
-	}
-	for name, table := range map[string]map[string]string{lastGoodFile: c.LastGood, heldFile: c.Held, hiddenFile: c.Hidden, stayingFile: c.Staying} {
-		if len(table) == 0 {
-			continue
-		}
-		data, err := json.MarshalIndent(table, "", "  ")
-		if err != nil {
-			return nil, fmt.Errorf("encoding %s: %w", name, err)
-		}
-		top = append(top, files.FileEntry(name, files.NewBlob(append(data, '\n'))))
-	}
-	return files.NewFolder(top), nil
-}
-
-// encodeBindings lays bindings out by namespace; nil if there are none.
-func encodeBindings(bindings []*karmada.ResourceBinding, earlier *State) (*files.Folder, error) {
-	root := map[string][]files.Entry{}
-	used := map[string]bool{}
-	for _, b := range bindings {
-		blob := earlier.unchanged(b)
-		if blob == nil {
-			data, err := encode(b)
-			if err != nil {
-				return nil, fmt.Errorf("encoding binding %s: %w", b.Name, err)
-			}
-			blob = files.NewBlob(data)
-		}
-		dir := clusterScope
-		if b.Namespace != "" {
-			dir = b.Namespace
-		}
-		name := b.Name
-		if used[dir+"/"+name] {
-			group, _ := object.GroupVersion(b.Spec.Resource.APIVersion)
-			name += "." + group
-		}
-		for used[dir+"/"+name] { // names that differ in case, or in ":" and "."
-			name += "-2"
-		}
-		used[dir+"/"+name] = true
-		root[dir] = append(root[dir], files.FileEntry(name+".yaml", blob))
-	}
-	if len(root) == 0 {
-		return nil, nil
-	}
-	var dirs []files.Entry
-	for dir, entries := range root {
-		dirs = append(dirs, files.DirEntry(dir, files.NewFolder(entries)))
-	}
-	return files.NewFolder(dirs), nil
-}
-
-func encodeReleases(releases []Release) (*files.Folder, error) {
-	dirs := map[string][]files.Entry{}
-	for _, r := range releases {
-		data, err := json.MarshalIndent(r, "", "  ")
-		if err != nil {
-			return nil, fmt.Errorf("encoding release %s: %w", r.Release, err)
-		}
-		dir, name := r.path()
-		dirs[dir] = append(dirs[dir], files.FileEntry(name, files.NewBlob(append(data, '\n'))))
-	}
-	if len(dirs) == 0 {
-		return nil, nil
-	}
-	var entries []files.Entry
-	for dir, list := range dirs {
-		entries = append(entries, files.DirEntry(dir, files.NewFolder(list)))
-	}
-	return files.NewFolder(entries), nil
-}
-
-// EncodeClusters lays clusters, in the order of names, out as a folder of the state
-// branch; nil if there are none.
-func EncodeClusters(clusters []*karmada.Cluster) (*files.Folder, error) {
-	var entries []files.Entry
-	for _, cl := range clusters {
-		data, err := encode(cl)
-		if err != nil {
-			return nil, fmt.Errorf("encoding cluster %s: %w", cl.Name, err)
-		}
-		entries = append(entries, files.FileEntry(cl.Name+".yaml", files.NewBlob(data)))
-	}
-	if len(entries) == 0 {
-		return nil, nil
-	}
-	return files.NewFolder(entries), nil
-}
-
-// encode writes a typed object as canonical YAML.
-func encode(x any) ([]byte, error) {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(x)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller names the object
-	}
-	if status, ok := content["status"].(map[string]any); ok && len(status) == 0 {
-		delete(content, "status")
-	}
-	if meta, ok := content["metadata"].(map[string]any); ok && meta["creationTimestamp"] == nil {
-		delete(meta, "creationTimestamp")
-	}
-	return object.Encode(content), nil
 }

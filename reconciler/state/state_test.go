@@ -33,7 +33,11 @@ func TestWhatIsEncodedIsDecoded(t *testing.T) {
 	twin := object.Ref{Group: "x.example.com", Kind: "Deployment", Namespace: "shop", Name: "web"}
 	in := Content{
 		Bindings: []*karmada.ResourceBinding{binding(role, "rbac.authorization.k8s.io/v1"), binding(web, "apps/v1"), binding(twin, "x.example.com/v1")},
-		LastGood: map[string]string{"a.yaml": "c0ffee"},
+		LastGood: LastGood{
+			Broken:  map[string]Part{"a.yaml": {Digest: "d", Commit: "c0ffee"}},
+			Objects: []Good{{Object: web, Cluster: "eu", Commit: "c0ffee", In: []string{"a.yaml"}}},
+		},
+		Kept: map[object.Ref][]string{role: {"eu", "us"}},
 	}
 	folder, err := Encode(in, nil)
 	if err != nil {
@@ -48,7 +52,7 @@ func TestWhatIsEncodedIsDecoded(t *testing.T) {
 			t.Errorf("%s: %s", ref, d)
 		}
 	}
-	if d := cmp.Diff(in.LastGood, got.LastGood); d != "" || len(got.Bindings) != 3 {
+	if d := cmp.Diff(in.LastGood, got.LastGood) + cmp.Diff(in.Kept, got.Kept); d != "" || len(got.Bindings) != 3 {
 		t.Error(d)
 	}
 	if _, ok := folder.Lookup("bindings/_cluster/system.foo-clusterrole.yaml"); !ok {

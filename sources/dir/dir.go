@@ -73,6 +73,9 @@ func (s *snapshot) visit(name string, e fs.DirEntry, err error) error {
 		return nil
 	case e.Type()&fs.ModeSymlink != 0:
 		f.Kind = sources.Symlink
+		if target, err := s.root.Readlink(name); err == nil {
+			f.Target = target
+		}
 	case e.Type().IsRegular():
 		info, err := e.Info()
 		if errors.Is(err, fs.ErrNotExist) {

@@ -77,6 +77,9 @@ func (s *snapshot) list(root *files.Folder) error {
 		switch e.Mode {
 		case files.ModeSymlink:
 			f.Kind = sources.Symlink
+			if target, err := s.store.bytes(plumbing.BlobObject, e.ID, maxFile); err == nil {
+				f.Target = string(target)
+			} // else nobody knows what is behind it, as behind any link
 		case files.ModeSubmodule:
 			f.Kind = sources.Submodule
 		default:

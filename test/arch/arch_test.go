@@ -29,7 +29,7 @@ var only = map[string][]string{
 	"net":                                  {"sources/git", "sources/chart", "reconciler/serve", "cmd", "test"},
 	"net/http":                             {"sources/git", "sources/chart", "reconciler/serve", "cmd", "test"},
 	"log/slog":                             {"reconciler", "cmd", "test"},
-	"sync":                                 {"sources/git", "sources/dir", "sources/chart", "render/cache", "render/worker", "policies/interpret", "reconciler/renderer", "reconciler/serve", "cmd", "test"},
+	"sync":                                 {"sources/git", "sources/dir", "sources/chart", "render/cache", "render/worker", "policies/interpret", "render/renderer", "reconciler/serve", "cmd", "test"},
 	"golang.org/x/sync/errgroup":           {"sources/git", "cmd", "test"},
 	"golang.org/x/sys":                     {"render/worker"},
 	"helm.sh/helm/v3":                      {"render/helm"},

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
-	"github.com/waybill-dev/waybill/reconciler/renderer"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/renderer"
 	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/test/peers"
 )
@@ -47,23 +47,16 @@ func build(tb testing.TB, src *Source, r *renderer.Renderer) plan.Plan {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	in := plan.Input{Source: loaded, Medium: plan.Branch, Rendered: map[string]engine.Rendered{}}
-	for {
-		p := plan.Build(in)
-		if len(p.Wanted) == 0 {
-			if diag.HasErrors(p.Diags) {
-				tb.Fatal(p.Diags)
-			}
-			return p
-		}
-		results, err := r.Render(tb.Context(), src, p.Wanted)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		for i, j := range p.Wanted {
-			in.Rendered[j.Key()] = results[i]
-		}
+	in := plan.Input{Source: loaded, Medium: plan.Branch}
+	err = plan.Expand(&in, func(jobs []engine.Job) ([]engine.Rendered, error) { return r.Render(tb.Context(), src, jobs) })
+	if err != nil {
+		tb.Fatal(err)
 	}
+	p := plan.Build(in)
+	if diag.HasErrors(p.Diags) {
+		tb.Fatal(p.Diags)
+	}
+	return p
 }
 
 func TestAChartRendersOnceForEachSetOfValues(t *testing.T) {

@@ -105,7 +105,7 @@ func input(t *testing.T, name string) plan.Input {
 		t.Fatal(err)
 	}
 	src.Config.Secrets = render.SecretsAllow
-	return plan.Input{Source: src, Medium: plan.Branch, Allow: plan.AllowAll, LastGood: map[string]render.Source{}}
+	return plan.Input{Source: src, Medium: plan.Branch, Allow: plan.AllowAll}
 }
 
 // after makes in follow a plan that was published.

@@ -209,6 +209,9 @@ func (r *Repo) Snapshot(ctx context.Context, rev, subdir string) (sources.Snapsh
 		switch e.Mode {
 		case files.ModeSymlink:
 			f.Kind = sources.Symlink
+			if target, err := e.Blob.Bytes(); err == nil {
+				f.Target = string(target)
+			}
 		case files.ModeSubmodule:
 			f.Kind = sources.Submodule
 		default:

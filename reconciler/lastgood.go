@@ -1,0 +1,92 @@
+package reconciler
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/waybill-dev/waybill/reconciler/lastgood"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/sources"
+)
+
+// mend finds the source to plan from. While all of it can be read that is the source as it
+// was observed. Otherwise the earlier commits are read in which the rest was last good, and
+// the source is read once more, with what is taken from there: a Cluster that cannot be read
+// still has its directory, and a Flux Kustomization its folder.
+func (r *Reconciler) mend(ctx context.Context, obs *Observation, allows func(digest string) bool) error {
+	in := lastgood.Input{
+		Source: obs.Source, State: &obs.Input.State, Earlier: map[string]render.Source{},
+		Allows: allows, Cache: obs.Input.Memo.Policies(),
+	}
+	for _, p := range obs.Ahead {
+		in.Ahead = append(in.Ahead, p.Commit)
+	}
+	commits := lastgood.Commits(in)
+	snapshots := earlier{r: r, read: map[string]sources.Snapshot{}}
+	last := in.State.Published.Commit
+	for _, commit := range commits {
+		if commit != last {
+			r.readEarlier(ctx, &in, commit, &snapshots, render.With{})
+		}
+	}
+	if len(commits) > 0 {
+		if last != "" {
+			r.readEarlier(ctx, &in, last, &snapshots, render.With{Earlier: snapshots.by(ctx, in.State), Inherited: lastgood.Goods(in)})
+		}
+		src, err := r.load(ctx, obs.Snapshot, render.With{Earlier: snapshots.by(ctx, in.State), Inherited: lastgood.Inherited(in)})
+		if err != nil {
+			return fmt.Errorf("reading the source: %w", err)
+		}
+		in.Source = src
+	}
+	obs.Input.Source, obs.Input.Doubt = lastgood.Mend(in)
+	return nil
+}
+
+// readEarlier reads an earlier commit, if it can be had: the plan goes on without it, and
+// changes nothing then.
+func (r *Reconciler) readEarlier(ctx context.Context, in *lastgood.Input, commit string, from *earlier, with render.With) {
+	s := from.at(ctx, commit)
+	if s == nil {
+		return
+	}
+	if src, err := r.load(ctx, s, with); err == nil {
+		in.Earlier[commit] = src
+	}
+}
+
+// earlier are the snapshots of earlier commits.
+type earlier struct {
+	r    *Reconciler
+	read map[string]sources.Snapshot
+}
+
+// at returns the snapshot of a commit; nil if it cannot be had.
+func (e *earlier) at(ctx context.Context, commit string) sources.Snapshot {
+	if _, known := e.read[commit]; !known {
+		s, err := e.r.Source.Snapshot(ctx, commit, e.r.Subdir)
+		if err != nil {
+			s = nil
+		}
+		e.read[commit] = s
+	}
+	return e.read[commit]
+}
+
+// by returns how to find the snapshot in which a path was last sound, by a state.
+func (e *earlier) by(ctx context.Context, s *state.State) func(path string) (sources.Snapshot, bool) {
+	return func(path string) (sources.Snapshot, bool) {
+		commit := s.Published.Commit
+		if part, ok := s.LastGood.Broken[path]; ok {
+			commit = part.Commit
+		} else if part, ok := s.LastGood.Broken[path+"/"]; ok { // a folder
+			commit = part.Commit
+		}
+		if commit == "" {
+			return nil, false
+		}
+		found := e.at(ctx, commit)
+		return found, found != nil
+	}
+}

@@ -1,0 +1,474 @@
+// Package lastgood makes the source to plan from, of a source of which parts cannot be
+// read: what is missing from it, and may be in such a part, is as it was when it was last
+// good.
+//
+// It goes by object, not by file. What the source held when it was published last is known:
+// the objects of that commit, and those that had been taken from earlier ones already. An
+// object that is known and missing may be in any part that cannot be read and that changed
+// since: its file may have been renamed, or it may have been moved there. As long as such a
+// part cannot be read, the object stays. When all are read, and it is in none, it is gone.
+// A part that is as it was when the object was still there cannot hold it.
+//
+// The package is pure: the earlier commits that it needs are read by whoever asks.
+package lastgood
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// Doubt is what is not known of a source.
+type Doubt struct {
+	// Unsure says why it is not known what the source wants, so that nothing may change;
+	// empty where it is known.
+	Unsure string
+	// Strange reports that a part which cannot be read may hold what was never there.
+	Strange bool
+	// OutOfReach is an earlier commit that is needed and cannot be read; empty for none.
+	OutOfReach string
+	// Forgot reports that objects which may be in such a part were allowed to go.
+	Forgot bool
+	Diags  []diag.Diagnostic
+
+	memory state.LastGood
+	lost   map[key]bool // objects of memory that are out of reach
+}
+
+// Remembered is what the next state is to remember.
+func (d *Doubt) Remembered() state.LastGood { return d.memory }
+
+// RememberedOnceAllowed is what the next state is to remember once removals were allowed:
+// what is out of reach is not waited for any longer.
+func (d *Doubt) RememberedOnceAllowed() state.LastGood {
+	m := d.memory
+	m.Objects = slices.DeleteFunc(slices.Clone(m.Objects), func(g state.Good) bool { return d.lost[key{g.Cluster, g.Object}] })
+	return m
+}
+
+// Input is what there is to mend, and with what.
+type Input struct {
+	Source render.Source
+	State  *state.State
+	// Earlier holds the commits that Commits names, as far as they could be read.
+	Earlier map[string]render.Source
+	// Ahead are commits that were published in part, after the one that the state names:
+	// where a push is not atomic, a branch may be ahead.
+	Ahead []string
+	// Allows reports whether removals with a digest are allowed.
+	Allows func(digest string) bool
+	// Cache remembers what policies decoded to.
+	Cache policies.Cache
+}
+
+// Commits lists the earlier commits that Mend needs: none while all can be read.
+func Commits(in Input) []string {
+	if len(broken(in.Source, in.Cache)) == 0 {
+		return nil
+	}
+	all := map[string]bool{}
+	for _, commit := range in.published() {
+		all[commit] = true
+	}
+	for _, g := range in.State.LastGood.Objects {
+		all[g.Commit] = true
+	}
+	for part := range in.State.LastGood.Broken {
+		if commit := in.State.LastGood.Broken[part].Commit; commit != "" && len(in.State.LastGood.Objects) == 0 {
+			all[commit] = true // the older form names no objects
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// published lists the commits that were published last, the latest one at the end.
+func (in *Input) published() []string {
+	if in.State.Published.Commit == "" {
+		return in.Ahead
+	}
+	return append([]string{in.State.Published.Commit}, in.Ahead...)
+}
+
+// key names an object of the whole source or, with a cluster, of the cluster's directory.
+type key struct {
+	cluster string
+	ref     object.Ref
+}
+
+func (k key) String() string { return render.Broken{Ref: k.ref, Cluster: k.cluster}.String() }
+
+func (k key) compare(o key) int {
+	if k.cluster != o.cluster {
+		return slices.Compare([]string{k.cluster}, []string{o.cluster})
+	}
+	return k.ref.Compare(o.ref)
+}
+
+// Mend returns the source to plan from, and what is not known of it.
+func Mend(in Input) (render.Source, Doubt) {
+	parts := broken(in.Source, in.Cache)
+	if len(parts) == 0 {
+		return in.Source, Doubt{}
+	}
+	m := newMender(&in, parts)
+	for _, k := range slices.SortedFunc(maps.Keys(m.known), key.compare) {
+		m.consider(k, m.known[k])
+	}
+	m.forget()
+	return m.mended(), m.doubt
+}
+
+// Goods lists the objects of the whole source that were taken from earlier commits when it
+// was published last.
+func Goods(in Input) []*object.Object {
+	var objs []*object.Object
+	for _, g := range in.State.LastGood.Objects {
+		if o := find(in.Earlier[g.Commit], key{g.Cluster, g.Object}); o != nil && g.Cluster == "" {
+			objs = append(objs, o)
+		}
+	}
+	return objs
+}
+
+// find returns an object of a source, best where the key says; nil if there is none.
+func find(s render.Source, k key) (found *object.Object) {
+	each(s, func(at key, o *object.Object) {
+		if at.ref == k.ref && (found == nil || at.cluster == k.cluster) {
+			found = o
+		}
+	})
+	return found
+}
+
+// Inherited lists the objects of the whole source, as they were last good, that are to be
+// known when the source is read once more: those that Mend would take, and those that stand
+// in a file which cannot be used.
+func Inherited(in Input) []*object.Object {
+	parts := broken(in.Source, in.Cache)
+	if len(parts) == 0 {
+		return nil
+	}
+	m := newMender(&in, parts)
+	var objs []*object.Object
+	for k, w := range m.known {
+		m.consider(k, w)
+		if now := m.have[k]; now != nil && k.cluster == "" && slices.ContainsFunc(parts, func(p render.Broken) bool { return p.Holds(now) }) {
+			objs = append(objs, w.object)
+		}
+	}
+	m.forget()
+	for k, t := range m.taken {
+		if k.cluster == "" {
+			objs = append(objs, t.object)
+		}
+	}
+	render.SortObjects(objs)
+	return objs
+}
+
+// broken lists what of a source cannot be read or has an error.
+func broken(s render.Source, c policies.Cache) []render.Broken {
+	set, _, _ := policies.Load(slices.DeleteFunc(slices.Clone(s.Objects), func(o *object.Object) bool { return !render.IsPolicyGroup(o.Ref().Group) }), c)
+	return slices.Concat(s.Broken, set.Broken)
+}
+
+// mender mends a source.
+type mender struct {
+	in    *Input
+	parts []render.Broken
+	have  map[key]*object.Object // what the source has, and is sound
+	known map[key]was            // what it had
+	taken map[key]was
+	doubt Doubt
+}
+
+// was is what an object was when it was last good.
+type was struct {
+	object *object.Object
+	commit string
+	in     []string // parts that may hold it, by the last plan; then by this one
+	moved  bool     // it is not in its own file: where it is, if anywhere, is not known
+}
+
+func newMender(in *Input, parts []render.Broken) *mender {
+	m := &mender{in: in, parts: parts, have: map[key]*object.Object{}, known: map[key]was{}, taken: map[key]was{}}
+	m.doubt.memory.Broken = map[string]state.Part{}
+	m.doubt.lost = map[key]bool{}
+	last := ""
+	if published := in.published(); len(published) > 0 {
+		last = published[len(published)-1]
+	}
+	for _, p := range parts {
+		commit := last
+		if before, ok := in.State.LastGood.Broken[p.String()]; ok {
+			commit = before.Commit
+		}
+		m.doubt.memory.Broken[p.String()] = state.Part{Digest: p.Digest, Commit: commit}
+	}
+	each(in.Source, func(k key, o *object.Object) {
+		if !m.isUnsound(k) {
+			m.have[k] = o
+		}
+	})
+	if last != "" {
+		m.remember()
+	}
+	return m
+}
+
+// each yields the objects of a source.
+func each(s render.Source, yield func(key, *object.Object)) {
+	for _, o := range s.Objects {
+		yield(key{"", o.Ref()}, o)
+	}
+	for cluster, objs := range s.Bound {
+		for _, o := range objs {
+			yield(key{cluster, o.Ref()}, o)
+		}
+	}
+}
+
+// isUnsound reports whether the source has an object, but not as it is meant: it has an
+// error, or may be one of two definitions of which the other cannot be read.
+func (m *mender) isUnsound(k key) bool {
+	isFile := false
+	for _, p := range m.parts {
+		if p.Ref == k.ref && p.Cluster == k.cluster {
+			return true
+		}
+		isFile = isFile || p.Path != ""
+	}
+	return isFile && slices.ContainsFunc(m.in.State.LastGood.Objects, func(g state.Good) bool {
+		return g.Object == k.ref && g.Cluster == k.cluster && slices.Contains(g.In, k.String())
+	})
+}
+
+// remember finds out what the source held when it was published last.
+func (m *mender) remember() {
+	for _, commit := range m.in.published() {
+		source, ok := m.in.Earlier[commit]
+		if !ok {
+			m.outOfReach(commit)
+			continue
+		}
+		unsound := map[string]bool{}
+		for _, p := range broken(source, m.in.Cache) {
+			unsound[p.String()] = true
+		}
+		for _, p := range m.parts {
+			if _, told := m.in.State.LastGood.Broken[p.String()]; unsound[p.String()] && !told {
+				// Another version of Waybill published it, and found it sound.
+				m.unsure(fmt.Sprintf("it would change while %s has an error, and had it when it was published last", p))
+			}
+		}
+		each(source, func(k key, o *object.Object) {
+			if !unsound[k.String()] {
+				m.known[k] = was{object: o, commit: commit}
+			}
+		})
+	}
+	for _, g := range m.in.State.LastGood.Objects {
+		m.rememberGood(g)
+	}
+	m.rememberOlder()
+}
+
+// outOfReach notes that an earlier commit is needed and cannot be read.
+func (m *mender) outOfReach(commit string) {
+	m.doubt.OutOfReach = commit
+	m.unsure(outOfReach)
+}
+
+const outOfReach = "it would change while part of the source cannot be read, and an earlier version of that part is out of reach"
+
+// unsure notes why it is not known what the source wants; what is noted first counts.
+func (m *mender) unsure(why string) {
+	if m.doubt.Unsure == "" {
+		m.doubt.Unsure = why
+	}
+}
+
+// rememberGood finds an object that was taken from an earlier commit before.
+func (m *mender) rememberGood(g state.Good) {
+	k := key{g.Cluster, g.Object}
+	found := find(m.in.Earlier[g.Commit], k)
+	if found == nil {
+		if m.mayBeIn(g.In) {
+			m.outOfReach(g.Commit)
+			m.doubt.lost[k] = true
+			m.doubt.memory.Objects = append(m.doubt.memory.Objects, g)
+		}
+		return
+	}
+	m.known[k] = was{object: found, commit: g.Commit, in: g.In}
+}
+
+// mayBeIn reports whether one of some parts cannot be read still.
+func (m *mender) mayBeIn(parts []string) bool {
+	return slices.ContainsFunc(m.parts, func(p render.Broken) bool { return slices.Contains(parts, p.String()) })
+}
+
+// rememberOlder finds what the older form of the state names by its parts.
+func (m *mender) rememberOlder() {
+	for name, part := range m.in.State.LastGood.Broken {
+		if len(m.in.State.LastGood.Objects) > 0 || part.Digest != "" || part.Commit == "" {
+			continue
+		}
+		source, ok := m.in.Earlier[part.Commit]
+		if !ok {
+			m.outOfReach(part.Commit)
+		}
+		p := m.part(name)
+		each(source, func(k key, o *object.Object) {
+			if p != nil && p.Holds(o) && (p.Ref == (object.Ref{}) || p.Cluster == k.cluster) {
+				m.known[k] = was{object: o, commit: part.Commit, in: []string{name}}
+			}
+		})
+	}
+	for k, w := range m.known {
+		if part := m.in.State.LastGood.Hidden[k.String()]; part != "" {
+			w.in = append(w.in, part)
+			m.known[k] = w
+		}
+	}
+}
+
+// part returns the part of a name; nil if it can be read now.
+func (m *mender) part(name string) *render.Broken {
+	i := slices.IndexFunc(m.parts, func(p render.Broken) bool { return p.String() == name })
+	if i < 0 {
+		return nil
+	}
+	return &m.parts[i]
+}
+
+// consider takes a known object from where it was last good, if it is missing and may be in
+// what cannot be read.
+func (m *mender) consider(k key, w was) {
+	if m.have[k] != nil {
+		return
+	}
+	before := w.in
+	w.in, w.moved = nil, true
+	for _, p := range m.parts {
+		own := p.Holds(w.object) && (p.Ref == (object.Ref{}) || p.Cluster == k.cluster)
+		changed := m.changed(p)
+		switch {
+		case own && (changed || slices.Contains(before, p.String())), own && p.Ref != (object.Ref{}):
+			w.moved = false
+		case slices.Contains(before, p.String()):
+		case !changed || !mayHold(p, k) || m.isElsewhere(k):
+			continue
+		}
+		w.in = append(w.in, p.String())
+	}
+	if len(w.in) == 0 {
+		return
+	}
+	slices.Sort(w.in)
+	w.in = slices.Compact(w.in)
+	m.taken[k] = w
+}
+
+// changed reports whether a part is not as it was when it was published last.
+func (m *mender) changed(p render.Broken) bool {
+	before, ok := m.in.State.LastGood.Broken[p.String()]
+	return !ok || before.Digest != p.Digest
+}
+
+// mayHold reports whether a part may hold an object that is not its own: a file any, and a
+// policy with an error a policy by another name.
+func mayHold(p render.Broken, k key) bool {
+	if p.Path != "" {
+		return true
+	}
+	return k.cluster == "" && render.IsPolicyGroup(p.Ref.Group) && render.IsPolicyGroup(k.ref.Group)
+}
+
+// isElsewhere reports whether an object stands, since it was published last, in another
+// directory, or in none.
+func (m *mender) isElsewhere(k key) bool {
+	for other := range m.have {
+		if _, was := m.known[other]; other.ref == k.ref && !was {
+			return true
+		}
+	}
+	return false
+}
+
+// forget lets go what is allowed to: what may be in a part that cannot be read, and was in
+// none of its own.
+func (m *mender) forget() {
+	missing := slices.SortedFunc(maps.Keys(m.taken), key.compare)
+	missing = slices.DeleteFunc(missing, func(k key) bool { return !m.taken[k].moved })
+	if len(missing) == 0 {
+		return
+	}
+	h := sha256.New()
+	names, in := make([]string, 0, len(missing)), map[string]bool{}
+	for _, k := range missing {
+		fmt.Fprintln(h, k)
+		names = append(names, k.String())
+		for _, part := range m.taken[k].in {
+			in[part] = true
+		}
+	}
+	digest := hex.EncodeToString(h.Sum(nil)[:8])
+	if m.in.Allows != nil && m.in.Allows(digest) {
+		m.doubt.Forgot = true
+		for _, k := range missing {
+			delete(m.taken, k)
+		}
+		return
+	}
+	m.doubt.Diags = append(m.doubt.Diags, diag.Diagnostic{
+		Code: "missing-while-broken", Severity: diag.Warning,
+		Message: fmt.Sprintf("%s: not in the source any longer, and may be in %s, which cannot be read; what is missing stays as it was", diag.List(names), diag.List(slices.Sorted(maps.Keys(in)))),
+		Hint:    fmt.Sprintf("mend what cannot be read; or let them go: put the trailer %q on a commit, or publish with --allow-prune", "Waybill-Allow-Prune: "+digest),
+	})
+}
+
+// mended is the source with what was taken from earlier commits.
+func (m *mender) mended() render.Source {
+	out := m.in.Source
+	out.Objects = slices.DeleteFunc(slices.Clone(out.Objects), func(o *object.Object) bool { _, is := m.taken[key{"", o.Ref()}]; return is })
+	out.Bound = maps.Clone(out.Bound)
+	for cluster, objs := range out.Bound {
+		out.Bound[cluster] = slices.DeleteFunc(slices.Clone(objs), func(o *object.Object) bool { _, is := m.taken[key{cluster, o.Ref()}]; return is })
+	}
+	var replaced []*object.Object
+	for _, o := range m.in.Source.Objects {
+		if _, is := m.taken[key{"", o.Ref()}]; is {
+			replaced = append(replaced, o)
+		}
+	}
+	_, _, diags := policies.Load(replaced, m.in.Cache)
+	m.doubt.Diags = append(m.doubt.Diags, diags...)
+	covered := map[string]bool{}
+	for _, k := range slices.SortedFunc(maps.Keys(m.taken), key.compare) {
+		t := m.taken[k]
+		if k.cluster == "" {
+			out.Objects = append(out.Objects, t.object)
+		} else {
+			out.Bound[k.cluster] = append(out.Bound[k.cluster], t.object)
+		}
+		m.doubt.memory.Objects = append(m.doubt.memory.Objects, state.Good{Object: k.ref, Cluster: k.cluster, Commit: t.commit, In: t.in})
+		if !t.moved {
+			for _, part := range t.in {
+				covered[part] = true
+			}
+		}
+	}
+	for _, p := range m.parts {
+		m.doubt.Strange = m.doubt.Strange || !covered[p.String()] && p.Path != "" && len(m.known) > 0
+	}
+	return out
+}

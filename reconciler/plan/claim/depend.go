@@ -1,0 +1,103 @@
+package claim
+
+import (
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/waybill-dev/waybill/policies/interpret"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/match"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// pullDependencies sends along what a template needs (Karmada section A.6).
+func (d *decider) pullDependencies(m *matter) {
+	deps, err := d.in.Law.Interpreter.Dependencies(m.Template.Content)
+	if err != nil {
+		d.report(diag.Diagnostic{
+			Code: "dependencies", Severity: diag.Error, Pos: m.Template.Object.Pos(),
+			Message: fmt.Sprintf("what %s depends on cannot be told: %v", m.Ref(), err),
+			Hint:    "what it pulled along before goes along with it",
+		})
+	}
+	snapshot := karmada.BindingSnapshot{Namespace: m.Ref().Namespace, Name: state.BindingName(m.Ref()), Clusters: m.Own}
+	isOurs := func(s karmada.BindingSnapshot) bool {
+		return s.Namespace == snapshot.Namespace && s.Name == snapshot.Name
+	}
+	var needed []*matter
+	for _, dep := range deps {
+		needed = append(needed, d.find(dep)...)
+	}
+	if err != nil {
+		needed = d.pulledBefore(m.Ref())
+	}
+	for _, dep := range needed {
+		if dep == m {
+			continue
+		}
+		if !slices.ContainsFunc(dep.RequiredBy, isOurs) {
+			dep.RequiredBy = append(dep.RequiredBy, snapshot)
+		}
+		dep.Sent.Overwrite = dep.Sent.Overwrite || m.Policy.Spec.ConflictResolution == karmada.ConflictOverwrite
+		dep.Sent.Preserve = dep.Sent.Preserve || m.Policy.Spec.PreserveResourcesOnDeletion != nil && *m.Policy.Spec.PreserveResourcesOnDeletion
+	}
+}
+
+// bindingID names a binding.
+type bindingID struct{ namespace, name string }
+
+// pulledBefore returns what a template pulled along by the last decisions.
+func (d *decider) pulledBefore(r object.Ref) []*matter {
+	if d.pulled == nil {
+		d.pulled = map[bindingID][]*matter{}
+		for _, dep := range d.cases {
+			if old := d.before(dep); old != nil {
+				for _, s := range old.Spec.RequiredBy {
+					id := bindingID{s.Namespace, s.Name}
+					d.pulled[id] = append(d.pulled[id], dep)
+				}
+			}
+		}
+	}
+	return d.pulled[bindingID{r.Namespace, state.BindingName(r)}]
+}
+
+// PulledBefore returns what a template pulled along by the last decisions: it needs them
+// as long as it stays as it was.
+func (r *Result) PulledBefore(ref object.Ref) []object.Ref {
+	var refs []object.Ref
+	for _, m := range r.decider.pulledBefore(ref) {
+		refs = append(refs, m.Ref())
+	}
+	return refs
+}
+
+// find returns the templates that a dependency names; those that are not in the source are
+// no error, as in Karmada.
+func (d *decider) find(dep interpret.Dependency) []*matter {
+	group, _ := object.GroupVersion(dep.APIVersion)
+	if dep.Name != "" {
+		m := d.byRef[object.Ref{Group: group, Kind: dep.Kind, Namespace: dep.Namespace, Name: dep.Name}]
+		if m == nil || m.Template.Object.APIVersion() != dep.APIVersion || match.ClustersOwn(m.Ref()) {
+			return nil
+		}
+		return []*matter{m}
+	}
+	selector, err := metav1.LabelSelectorAsSelector(dep.LabelSelector)
+	if err != nil {
+		selector = labels.Nothing()
+	}
+	var found []*matter
+	for _, m := range d.cases {
+		r := m.Ref()
+		if r.Kind == dep.Kind && m.Template.Object.APIVersion() == dep.APIVersion && r.Namespace == dep.Namespace && selector.Matches(m.Template.Subject.Labels) && !match.ClustersOwn(r) {
+			found = append(found, m)
+		}
+	}
+	return found
+}

@@ -1,0 +1,116 @@
+package claim
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/window"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// scale gives templates the replicas that CronFederatedHPAs have in force at the plan's
+// time (Karmada section E.6): those of the rule that came about last.
+func (d *decider) scale() {
+	for _, s := range d.in.Law.Set.Scalers {
+		d.result.Scheduled = true
+		group, _ := object.GroupVersion(s.Value.Spec.ScaleTargetRef.APIVersion)
+		ref := object.Ref{Group: group, Kind: s.Value.Spec.ScaleTargetRef.Kind, Namespace: s.Object.Ref().Namespace, Name: s.Value.Spec.ScaleTargetRef.Name}
+		m := d.byRef[ref]
+		if m == nil {
+			d.report(diag.Diagnostic{
+				Code: "scales-nothing", Severity: diag.Warning, Pos: s.Object.FieldPos([]any{"spec", "scaleTargetRef"}),
+				Message: fmt.Sprintf("%s scales %s, which is no template of the source", policies.Name(s.Object), ref),
+				Hint:    "check its apiVersion, kind and name; a FederatedHPA needs a control plane",
+			})
+			continue
+		}
+		replicas, ok := d.inForce(s)
+		if !ok {
+			continue
+		}
+		content, err := d.in.Law.Interpreter.Revise(m.Template.Content, replicas)
+		if err != nil {
+			m.Size.Err = err
+			continue
+		}
+		scaled := *m.Template
+		scaled.Content, scaled.Scaled = content, strconv.Itoa(int(replicas))
+		m.Template = &scaled
+	}
+}
+
+// inForce returns the replicas of the rule that came about last, and notes when the next
+// one does. Rules that come about at once count in the order of the file.
+func (d *decider) inForce(s policies.Located[karmada.CronFederatedHPA]) (replicas int32, ok bool) {
+	var since time.Time
+	for i, r := range s.Value.Spec.Rules {
+		if r.Suspend != nil && *r.Suspend || r.TargetReplicas == nil {
+			continue
+		}
+		zone := ""
+		if r.TimeZone != nil {
+			zone = *r.TimeZone
+		}
+		w, err := window.Parse(r.Schedule, zone)
+		if err != nil {
+			d.report(diag.Diagnostic{
+				Code: "bad-schedule", Severity: diag.Error, Pos: s.Object.FieldPos([]any{"spec", "rules", i, "schedule"}),
+				Message: fmt.Sprintf("%s rule %s: %v", policies.Name(s.Object), r.Name, err),
+			})
+			continue
+		}
+		if next, ok := w.Next(d.in.Now); ok && (d.result.RecheckAt.IsZero() || next.Before(d.result.RecheckAt)) {
+			d.result.RecheckAt = next
+		}
+		if last, came := w.Last(d.in.Now); came && !last.Before(since) {
+			since, replicas, ok = last, *r.TargetReplicas, true
+		}
+	}
+	return replicas, ok
+}
+
+// rebalance marks the templates that WorkloadRebalancers name. A rebalancer acts once: the
+// binding records it, with its content (Karmada section E.8).
+func (d *decider) rebalance() {
+	for _, r := range d.in.Law.Set.Rebalancers {
+		mark := r.Object.Ref().Name + "@" + files.Sum("blob", r.Object.YAML()).String()[:12]
+		for i, w := range r.Value.Spec.Workloads {
+			group, _ := object.GroupVersion(w.APIVersion)
+			m := d.byRef[object.Ref{Group: group, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name}]
+			if m == nil {
+				d.report(diag.Diagnostic{
+					Code: "rebalances-nothing", Severity: diag.Warning, Pos: r.Object.FieldPos([]any{"spec", "workloads", i}),
+					Message: fmt.Sprintf("%s names %s %s/%s, which is no template of the source", policies.Name(r.Object), w.Kind, w.Namespace, w.Name),
+					Hint:    "check its apiVersion, kind, namespace and name",
+				})
+				continue
+			}
+			m.rebalanced = strings.TrimPrefix(m.rebalanced+","+mark, ",")
+			old := d.before(m)
+			m.fresh = m.fresh || old != nil && !slices.Contains(strings.Split(old.Annotations[rebalancedAnnotation], ","), mark)
+		}
+	}
+}
+
+// triggered returns when a template was last divided afresh on request: at this commit, or
+// as its binding says.
+func (d *decider) triggered(m *matter) *metav1.Time {
+	if m.fresh {
+		at := metav1.NewTime(d.in.When.UTC().Truncate(time.Second))
+		return &at
+	}
+	if old := d.before(m); old != nil && old.Spec.RescheduleTriggeredAt != nil {
+		at := metav1.NewTime(old.Spec.RescheduleTriggeredAt.UTC())
+		return &at
+	}
+	return nil
+}

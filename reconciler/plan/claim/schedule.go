@@ -1,0 +1,306 @@
+package claim
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/place"
+	"github.com/waybill-dev/waybill/reconciler/plan/template"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// SpreadAnnotation on a policy makes spread constraints that Karmada ignores act.
+const SpreadAnnotation = "waybill.dev/spread"
+
+func byName(a, b Target) int { return cmp.Compare(a.Name, b.Name) }
+
+// scheduleAll gives the templates that a policy claims their clusters, definitions of
+// kinds first.
+func (d *decider) scheduleAll() {
+	isDefinition := func(m *matter) bool {
+		_, ok := m.Template.Defines()
+		return ok
+	}
+	for _, definitions := range []bool{true, false} {
+		for _, m := range d.cases {
+			if m.Policy != nil && isDefinition(m) == definitions {
+				d.schedule(m)
+			}
+		}
+	}
+}
+
+// scheduler returns the compiled placement of a policy; nil if it has an error, which is
+// then reported.
+func (d *decider) scheduler(p *policies.Propagation) *place.Scheduler {
+	s, ok := d.schedulers[p]
+	if ok {
+		return s
+	}
+	mode := place.SpreadKarmada
+	if p.Object.Annotations()[SpreadAnnotation] == "strict" {
+		mode = place.SpreadStrict
+	}
+	s, err := place.Compile(&p.Spec.Placement, d.in.Law.Fleet, mode)
+	if err != nil {
+		d.report(diag.Diagnostic{
+			Code: "bad-placement", Severity: diag.Error, Pos: p.Object.FieldPos([]any{"spec", "placement"}),
+			Message: fmt.Sprintf("%s: %v", p, err),
+		})
+	}
+	d.schedulers[p] = s
+	return s
+}
+
+// schedule gives a template its own clusters.
+func (d *decider) schedule(m *matter) {
+	if m.Size.Err != nil {
+		d.report(diag.Diagnostic{
+			Code: "interpret", Severity: diag.Error, Pos: m.Template.Object.Pos(),
+			Message: fmt.Sprintf("%s: %v", m.Ref(), m.Size.Err),
+			Hint:    "it stays as it was last published",
+		})
+		d.keep(m, m.Size.Err.Error())
+		return
+	}
+	if m.Policy.Waits != "" {
+		d.keep(m, "waiting for the override policy "+m.Policy.Waits)
+		return
+	}
+	s := d.scheduler(m.Policy)
+	if s == nil {
+		d.keep(m, "the policy's placement has an error")
+		return
+	}
+	r := d.request(m)
+	if !m.fresh && (d.lazy(m) || d.settled(m) && s.Settled(r)) {
+		d.repeat(m)
+		return
+	}
+	placed := d.in.Memo.schedule(d.placing(m), func() place.Decision { return s.Schedule(r) })
+	if placed.Reason == place.NoClusterFit && d.in.Strange && len(r.Previous) > 0 {
+		d.keep(m, "no cluster fits, and one may be in what cannot be read")
+		return
+	}
+	m.Own, m.Reason, m.Message, m.Group = placed.Targets, string(placed.Reason), placed.Message, placed.Group
+	if placed.Reason != place.Success {
+		d.unplaced(m, placed)
+	}
+	d.countVariants(m)
+}
+
+// placing is all that a decision follows from. The previous one is known by the list that
+// it is in.
+type placing struct {
+	object, policy *object.Object
+	fleet          string // its digest
+	taught         string // which customizations there are
+	scaled         string // see template.Variant
+	group          string // that it is in
+	fresh          bool
+	first          *Target
+	clusters       int
+}
+
+// repetition is a decision after which a binding is what it was.
+type repetition struct {
+	placing
+	old *karmada.ResourceBinding
+}
+
+// schedule returns the decision about a placing, which is from unless it is known. Nobody
+// may modify its targets.
+func (m *Memo) schedule(p placing, from func() place.Decision) place.Decision {
+	if p == (placing{}) {
+		return from()
+	}
+	return m.decisions.Or(p, from)
+}
+
+// placing is all that a decision about a template follows from; the zero value for a
+// decision that is not worth remembering.
+func (d *decider) placing(m *matter) placing {
+	t := m.Template
+	if m.Policy == nil || t.Part != nil || t.IsRelease() || d.alsoServed(m) != nil {
+		return placing{}
+	}
+	p := placing{object: t.Object, scaled: t.Scaled, policy: m.Policy.Object, fleet: d.in.Law.FleetDigest, taught: d.in.Law.Taught, fresh: m.fresh, group: d.group(m)}
+	if before := d.previous(m); len(before) > 0 {
+		p.first, p.clusters = &before[0], len(before)
+	}
+	return p
+}
+
+// request is what a template asks of its policy's scheduler.
+func (d *decider) request(m *matter) place.Request {
+	return place.Request{
+		APIVersion: m.Template.Object.APIVersion(), Kind: m.Ref().Kind,
+		Replicas: m.Size.Replicas, Requirements: m.Size.Requirements, Components: len(m.Size.Components),
+		Previous: d.previous(m), Group: d.group(m), Fresh: m.fresh, AlsoServed: d.alsoServed(m), Only: d.only(m),
+	}
+}
+
+// group returns the affinity group that a template is in by the last decision.
+func (d *decider) group(m *matter) string {
+	if old := d.before(m); old != nil {
+		return old.Status.SchedulerObservedAffinityName
+	}
+	return ""
+}
+
+// settled reports whether a template was last placed, successfully, by the placement that
+// its policy has now. Karmada then leaves a divided workload alone (section A.11).
+func (d *decider) settled(m *matter) bool {
+	old := d.before(m)
+	return old != nil && old.Annotations[placementAnnotation] == d.placementOf(m.Policy) && wasPlaced(old)
+}
+
+// lazy reports whether a template waits: its policy is Lazy, and it is as it was when it
+// was last placed (section A.15). What could not be placed, and what has a cluster that is
+// gone, is scheduled again all the same: Lazy keeps changes of the policy from it only.
+func (d *decider) lazy(m *matter) bool {
+	old := d.before(m)
+	return isLazy(m) && old != nil && old.Annotations[templateAnnotation] == m.Template.Digest() && wasPlaced(old) &&
+		!slices.ContainsFunc(old.Spec.Clusters, func(c Target) bool { _, ok := d.in.Law.Fleet.Lookup(c.Name); return !ok })
+}
+
+// isLazy reports whether changes of the policy wait for a change of the template.
+func isLazy(m *matter) bool {
+	return m.Policy != nil && m.Policy.Spec.ActivationPreference == karmada.LazyActivation
+}
+
+// wasPlaced reports whether the last decision of a binding placed its template.
+func wasPlaced(b *karmada.ResourceBinding) bool {
+	for _, c := range b.Status.Conditions {
+		if c.Type == "Scheduled" {
+			return c.Status == "True"
+		}
+	}
+	return false
+}
+
+// repeat repeats the last decision about a template.
+func (d *decider) repeat(m *matter) {
+	old := d.before(m)
+	m.Own, m.Group = old.Spec.Clusters, old.Status.SchedulerObservedAffinityName
+	for _, c := range old.Status.Conditions {
+		if c.Type == "Scheduled" {
+			m.Reason, m.Message = c.Reason, c.Message
+		}
+	}
+}
+
+// keep decides that a template stays as it was published, where it was.
+func (d *decider) keep(m *matter, why string) {
+	m.Own, m.Group = d.previous(m), d.group(m)
+	m.Outcome, m.Reason, m.Message = Kept, "SchedulerError", why
+}
+
+// alsoServed tells the clusters that get the definition of a template's kind by this plan;
+// nil where the source has none. A release is rendered, and never sent.
+func (d *decider) alsoServed(m *matter) func(string) bool {
+	if m.Template.IsRelease() {
+		return func(string) bool { return true }
+	}
+	crd := d.definitions[template.GroupKind{Group: m.Ref().Group, Kind: m.Ref().Kind}]
+	if crd == nil || crd == m {
+		return nil
+	}
+	return func(cluster string) bool {
+		return slices.ContainsFunc(crd.Own, func(c Target) bool { return c.Name == cluster })
+	}
+}
+
+// only returns the clusters that may have a template: where its release has it, or had it
+// and cannot be rendered now; nil for all.
+func (d *decider) only(m *matter) func(string) bool {
+	part := m.Template.Part
+	if part == nil {
+		return nil
+	}
+	previous := d.previous(m)
+	return func(cluster string) bool {
+		return m.Template.In(cluster) != nil || part.Failed[cluster] && slices.ContainsFunc(previous, func(c Target) bool { return c.Name == cluster })
+	}
+}
+
+// unplaced reports a template that its policy cannot place.
+func (d *decider) unplaced(m *matter, placed place.Decision) {
+	after := "it is nowhere"
+	switch {
+	case len(d.previous(m)) == 0:
+	case placed.Reason == place.NoClusterFit:
+		after = "it leaves its clusters"
+	default:
+		after = "it keeps its clusters and replicas"
+	}
+	d.report(diag.Diagnostic{
+		Code: "unschedulable", Severity: diag.Error, Pos: m.Policy.Object.FieldPos([]any{"spec", "placement"}),
+		Message: fmt.Sprintf("%s cannot place %s: %s; %s", m.Policy, m.Ref(), placed.Message, after),
+		Hint:    fmt.Sprintf("waybill explain %s shows why each cluster was passed over", Argument(m.Ref())),
+	})
+}
+
+// Argument prints a ref as explain takes it.
+func Argument(r object.Ref) string {
+	s := r.Kind
+	if r.Group != "" {
+		s += "." + r.Group
+	}
+	s += "/" + r.Name
+	if r.Namespace != "" {
+		s += " -n " + r.Namespace
+	}
+	return s
+}
+
+// countVariants gives each cluster the replicas that the release has there, where they are
+// not divided. A cluster for which it cannot be rendered keeps those that it had.
+func (d *decider) countVariants(m *matter) {
+	part := m.Template.Part
+	if part == nil || !m.IsWorkload() {
+		return
+	}
+	asked := make([]int32, len(part.Variants))
+	for n, v := range part.Variants {
+		asked[n] = m.Size.Replicas
+		if replicas, _, ok, err := d.in.Law.Interpreter.Replicas(v.Content); ok && err == nil {
+			asked[n] = replicas
+		}
+	}
+	if m.Divided() {
+		d.warnOfVariants(m, asked)
+		return
+	}
+	previous := d.previous(m)
+	for i, c := range m.Own {
+		if n, ok := part.Of[c.Name]; ok {
+			m.Own[i].Replicas = asked[n]
+			continue
+		}
+		for _, was := range previous {
+			if was.Name == c.Name {
+				m.Own[i].Replicas = was.Replicas
+			}
+		}
+	}
+}
+
+// warnOfVariants says that the total to divide is not the same everywhere.
+func (d *decider) warnOfVariants(m *matter, asked []int32) {
+	release := m.Template.Part.Release
+	for _, n := range asked {
+		if n != m.Size.Replicas {
+			d.report(diag.Diagnostic{
+				Code: "replicas-differ", Severity: diag.Warning, Pos: release.Pos(),
+				Message: fmt.Sprintf("%s renders %s with %d replicas in one cluster and %d in another; %s divides %d", release.Ref(), m.Ref(), m.Size.Replicas, n, m.Policy, m.Size.Replicas),
+				Hint:    "say the same number everywhere, and let the policy's weights tell clusters apart",
+			})
+			return
+		}
+	}
+}

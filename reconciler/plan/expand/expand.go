@@ -1,0 +1,232 @@
+// Package expand puts what releases render to in the place of the releases.
+//
+// A release that no policy selects is rendered once, and its objects are templates of
+// their own. One that a policy selects is placed and overridden like any template, then
+// rendered for each of its clusters; its objects are templates that its policy claims.
+// One in a cluster's own directory is rendered for that cluster. What a release renders
+// to may hold releases and policies again, so that expanding goes on until none is left.
+//
+// Expand is pure: it asks for what has to be rendered through Render, and nothing else.
+// A release that cannot be rendered is a Failure: what it rendered to before is then not
+// known to be gone, and the plan keeps it where it is.
+package expand
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/interpret"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/match"
+	"github.com/waybill-dev/waybill/reconciler/plan/law"
+	"github.com/waybill-dev/waybill/reconciler/plan/memo"
+	"github.com/waybill-dev/waybill/reconciler/plan/template"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/flux"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// Input is what there is to expand.
+type Input struct {
+	Source render.Source
+	// Releases are what releases rendered to when they were published last.
+	Releases []state.Release
+	// Pinned refuses charts whose version the lock file does not settle.
+	Pinned bool
+	// Place says which policy claims a release, and where it goes; nil for none.
+	Place func(l *law.Law, release *template.Template) (*policies.Propagation, []karmada.TargetCluster)
+	// Override returns a release as it is in a cluster; the diagnostic says why it cannot
+	// be. Matching is what law.Matching says of the cluster.
+	Override func(l *law.Law, release *template.Template, matching string) (*object.Object, *diag.Diagnostic)
+	Memo     *Memo
+}
+
+// Render renders jobs, in order. The error is ours.
+type Render func([]engine.Job) ([]engine.Rendered, error)
+
+// Memo remembers what expanding made, from one plan to the next.
+type Memo struct {
+	Law      law.Memo
+	Template template.Memo
+	services memo.Generation[*object.Object, *object.Object] // by ServiceImport
+}
+
+// Turn begins the next plan.
+func (m *Memo) Turn() {
+	m.Law.Turn()
+	m.Template.Turn()
+	m.services.Turn()
+}
+
+// Result is a source in which nothing is left to render.
+type Result struct {
+	Law *law.Law
+	// Templates are in the order of their refs.
+	Templates []*template.Template
+	// Bound is what stands in clusters' own directories.
+	Bound map[string][]*object.Object
+	// Failures are the releases that cannot be rendered, in the order of their names.
+	Failures []Failure
+	// Releases are what releases render to now, in the order of their names.
+	Releases []state.Release
+	// Unknown says why it is not known where everything goes: a policy cannot be had.
+	// Empty where it is known.
+	Unknown string
+	// Astray reports that a release failed of which nothing is known: what is missing from
+	// the source may have moved into it.
+	Astray bool
+	Diags  []diag.Diagnostic
+}
+
+// Expand expands a source. The error is Render's.
+func Expand(in Input, render Render) (Result, error) {
+	rendered := map[string]engine.Rendered{}
+	for {
+		x := newExpander(&in, rendered)
+		r := x.expand()
+		if len(x.wanted) == 0 {
+			return r, nil
+		}
+		jobs := make([]engine.Job, 0, len(x.wanted))
+		for _, key := range slices.Sorted(maps.Keys(x.wanted)) {
+			jobs = append(jobs, x.wanted[key])
+		}
+		results, err := render(jobs)
+		if err != nil {
+			return Result{}, err
+		}
+		for i, j := range jobs {
+			rendered[j.Key()] = results[i]
+		}
+	}
+}
+
+// expander expands a source as far as what is rendered allows.
+type expander struct {
+	in       *Input
+	rendered map[string]engine.Rendered // by job
+	wanted   map[string]engine.Job      // what has to be rendered first
+	objects  map[string][]*object.Object
+	failures failures
+	now      renders
+	said     saying
+	diags    []diag.Diagnostic
+}
+
+// renders is what each release renders to.
+type renders map[ID]map[object.Ref]bool
+
+func newExpander(in *Input, rendered map[string]engine.Rendered) *expander {
+	return &expander{
+		in: in, rendered: rendered, wanted: map[string]engine.Job{}, objects: map[string][]*object.Object{},
+		failures: failures{of: map[ID]*Failure{}}, now: renders{}, said: saying{},
+	}
+}
+
+func (x *expander) report(ds ...diag.Diagnostic) { x.diags = append(x.diags, ds...) }
+
+func (x *expander) expand() Result {
+	objs := x.unfoldUnselected(x.in.Source.Objects)
+	set, objects, diags := policies.Load(objs, &x.in.Memo.Law)
+	x.report(diags...)
+	l, bad := law.Of(set, x.in.Source.Config.SkipNamespaces, &x.in.Memo.Law)
+	x.report(bad...)
+	objects = x.withServices(objects)
+	render.SortObjects(objects)
+
+	r := Result{Law: l, Bound: map[string][]*object.Object{}, Unknown: brokenByRelease(set.Broken, x.in.Source.Objects)}
+	base := scope{around: objects, shelf: flux.NewShelf(objects)}
+	r.Templates = x.templates(l, objects, base)
+	for _, c := range l.Fleet.Clusters() {
+		own := x.in.Source.Bound[c.Name]
+		r.Bound[c.Name] = x.unfoldFor(own, scope{cluster: c, bound: true, around: objects, shelf: base.shelf})
+	}
+	kept, astray := x.failures.withRemembered(x.in.Releases, x.now)
+	r.Failures, r.Astray = kept, astray
+	for _, f := range kept {
+		if r.Unknown == "" {
+			r.Unknown = f.hidesPolicy()
+		}
+	}
+	r.Releases = x.now.remembered()
+	r.Diags = append(x.diags, x.said.diagnostics()...)
+	return r
+}
+
+// brokenByRelease says that a policy which a release renders has an error: there is no
+// earlier version of it to go by. Those that the source writes out were taken from an
+// earlier commit before.
+func brokenByRelease(broken []render.Broken, written []*object.Object) string {
+	have := object.Refs(written)
+	for _, b := range broken {
+		if !have[b.Ref] {
+			return fmt.Sprintf("it would change while %s, which a release renders, has an error", b.Ref)
+		}
+	}
+	return ""
+}
+
+// withServices adds the Services that Karmada derives from ServiceImports. One that is
+// written out counts.
+func (x *expander) withServices(objs []*object.Object) []*object.Object {
+	have := map[object.Ref]bool{}
+	var imports []*object.Object
+	for _, o := range objs {
+		if r := o.Ref(); r.Kind == "Service" && r.Group == "" {
+			have[r] = true
+		}
+		if interpret.IsServiceImport(o) {
+			imports = append(imports, o)
+		}
+	}
+	for _, o := range imports {
+		if s := x.in.Memo.services.Or(o, func() *object.Object { return interpret.DerivedService(o) }); s != nil && !have[s.Ref()] {
+			objs = append(objs, s)
+		}
+	}
+	return objs
+}
+
+// templates makes the templates: of objects, and of what the releases that a policy
+// selects render to.
+func (x *expander) templates(l *law.Law, objects []*object.Object, base scope) []*template.Template {
+	var all, releases []*template.Template
+	byRef := make(map[object.Ref]*template.Template, len(objects))
+	add := func(t *template.Template) { all, byRef[t.Ref()] = append(all, t), t }
+	for _, o := range objects {
+		t := template.New(o, &x.in.Memo.Template)
+		if t.IsRelease() {
+			releases = append(releases, t)
+		}
+		add(t)
+	}
+	for _, release := range releases {
+		for _, t := range x.parts(l, release, base) {
+			if other := byRef[t.Ref()]; other != nil {
+				x.report(alsoAt(release.Object, t.Object, other.Object))
+				continue
+			}
+			if d := match.Own(t.Object); d != nil {
+				x.report(*d)
+				continue
+			}
+			add(t)
+		}
+	}
+	slices.SortFunc(all, func(a, b *template.Template) int { return a.Ref().Compare(b.Ref()) })
+	return all
+}
+
+// alsoAt says that a release renders what is elsewhere, too.
+func alsoAt(release, o, other *object.Object) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: "duplicate-object", Severity: diag.Error, Pos: release.Pos(),
+		Message: fmt.Sprintf("%s renders %s, which is also at %s; that one is used", release.Ref(), o.Ref(), other.Pos()),
+		Hint:    "remove one of them, or rename it",
+	}
+}

@@ -1,0 +1,181 @@
+package expand
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// ID names a release: one of the source or, with a cluster, one in the cluster's own
+// directory.
+type ID struct {
+	Cluster string
+	Release object.Ref
+}
+
+func (a ID) compare(b ID) int {
+	return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), a.Release.Compare(b.Release))
+}
+
+// Failure is a release that cannot be rendered.
+type Failure struct {
+	ID
+	// Objects are what it rendered to when it was published last, and what it renders to
+	// for other clusters now.
+	Objects []object.Ref
+	// Everywhere reports a release that is not rendered for a cluster; otherwise Clusters
+	// are those for which it cannot be rendered.
+	Everywhere bool
+	Clusters   map[string]bool
+	// Targets are the clusters that it goes to.
+	Targets map[string]bool
+}
+
+// In reports whether the release cannot be rendered for a cluster.
+func (f *Failure) In(cluster string) bool {
+	return (f.Cluster == "" || f.Cluster == cluster) && (f.Everywhere || f.Clusters[cluster])
+}
+
+// hidesPolicy says that the release rendered a policy, which is not known now.
+func (f *Failure) hidesPolicy() string {
+	n := slices.IndexFunc(f.Objects, func(r object.Ref) bool { return render.IsPolicyGroup(r.Group) })
+	if n < 0 {
+		return ""
+	}
+	return fmt.Sprintf("it would change while %s cannot be rendered, which rendered %s", f.Release, f.Objects[n])
+}
+
+// failures collects the releases that cannot be rendered.
+type failures struct {
+	of     map[ID]*Failure
+	recent []ID // those that failed during the call under way
+}
+
+// fail notes that a release cannot be rendered for a cluster, or for any if cluster is
+// empty.
+func (fs *failures) fail(id ID, cluster string) {
+	fs.recent = append(fs.recent, id)
+	f := fs.get(id)
+	if cluster == "" {
+		f.Everywhere = true
+		return
+	}
+	f.Clusters[cluster], f.Targets[cluster] = true, true
+}
+
+// failFor notes that a release which goes to targets cannot be rendered for a cluster.
+func (fs *failures) failFor(id ID, cluster string, targets []karmada.TargetCluster) {
+	f := fs.get(id)
+	f.Clusters[cluster] = true
+	for _, c := range targets {
+		f.Targets[c.Name] = true
+	}
+}
+
+func (fs *failures) get(id ID) *Failure {
+	if fs.of[id] == nil {
+		fs.of[id] = &Failure{ID: id, Clusters: map[string]bool{}, Targets: map[string]bool{}}
+	}
+	return fs.of[id]
+}
+
+// during returns the releases that fail while something is done.
+func (fs *failures) during(do func()) []ID {
+	fs.recent = nil
+	do()
+	return fs.recent
+}
+
+// withRemembered returns the failures with what the releases rendered to before. A release
+// that is gone with the one that rendered it failed with it. One that nothing is known of
+// may have come from elsewhere, from a policy to a cluster's directory or back: what it was
+// there failed, too. Where nothing is known of it at all, the second result is true.
+func (fs *failures) withRemembered(releases []state.Release, now renders) (kept []Failure, astray bool) {
+	k := keeping{before: map[ID][]object.Ref{}, now: now, out: map[ID]Failure{}}
+	places := map[object.Ref][]ID{}
+	for _, r := range releases {
+		id := ID{r.Cluster, r.Release}
+		k.before[id] = r.Objects
+		places[id.Release] = append(places[id.Release], id)
+	}
+	for _, id := range slices.SortedFunc(maps.Keys(fs.of), ID.compare) {
+		k.keep(id, *fs.of[id])
+		if len(k.before[id]) > 0 {
+			continue
+		}
+		astray = astray || places[id.Release] == nil
+		for _, other := range places[id.Release] {
+			if now[other] == nil && fs.of[other] == nil {
+				k.keep(other, Failure{Everywhere: true})
+			}
+		}
+	}
+	for _, id := range slices.SortedFunc(maps.Keys(k.out), ID.compare) {
+		kept = append(kept, k.out[id])
+	}
+	return kept, astray
+}
+
+// keeping completes failures by what releases render to.
+type keeping struct {
+	before map[ID][]object.Ref
+	now    renders
+	out    map[ID]Failure
+}
+
+// keep notes a failure, and with it that of the releases that it rendered.
+func (k *keeping) keep(id ID, f Failure) {
+	if _, done := k.out[id]; done {
+		return
+	}
+	f.ID, f.Objects = id, k.before[id]
+	if len(k.now[id]) > 0 {
+		f.Objects = slices.Concat(f.Objects, slices.Collect(maps.Keys(k.now[id])))
+		slices.SortFunc(f.Objects, object.Ref.Compare)
+		f.Objects = slices.Compact(f.Objects)
+	}
+	k.out[id] = f
+	for _, r := range k.before[id] {
+		if inner := (ID{id.Cluster, r}); k.before[inner] != nil {
+			k.keep(inner, f)
+		}
+	}
+}
+
+// add notes objects of a release.
+func (r renders) add(id ID, refs map[object.Ref]bool) {
+	if r[id] == nil {
+		r[id] = map[object.Ref]bool{}
+	}
+	maps.Copy(r[id], refs)
+}
+
+// remembered lists what releases render to, for the state.
+func (r renders) remembered() []state.Release {
+	var out []state.Release
+	for _, id := range slices.SortedFunc(maps.Keys(r), ID.compare) {
+		out = append(out, state.Release{Cluster: id.Cluster, Release: id.Release, Objects: slices.SortedFunc(maps.Keys(r[id]), object.Ref.Compare)})
+	}
+	return out
+}
+
+// Cause says why an object that no template stands for is no longer there, by what
+// releases rendered to before.
+func (r *Result) Cause(before []state.Release, o object.Ref, cluster string) string {
+	for _, was := range before {
+		if _, ok := slices.BinarySearchFunc(was.Objects, o, object.Ref.Compare); !ok || was.Cluster != "" && was.Cluster != cluster {
+			continue
+		}
+		if slices.ContainsFunc(r.Releases, func(now state.Release) bool { return now.Cluster == was.Cluster && now.Release == was.Release }) {
+			return fmt.Sprintf("%s no longer renders it", was.Release)
+		}
+		return fmt.Sprintf("%s, which rendered it, is no longer in the source", was.Release)
+	}
+	return "it is no longer in the source"
+}

@@ -1,0 +1,87 @@
+package expand
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/waybill-dev/waybill/policies/fleet"
+	"github.com/waybill-dev/waybill/reconciler/plan/law"
+	"github.com/waybill-dev/waybill/reconciler/plan/template"
+	"github.com/waybill-dev/waybill/render/flux"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// parts places a release that a policy selects, overrides and renders it for each of its
+// clusters, and returns what it renders to as templates: claimed by the release's policy,
+// placed only where the release has them. Clusters for which the release is alike are
+// rendered for once.
+func (x *expander) parts(l *law.Law, release *template.Template, base scope) []*template.Template {
+	policy, targets := x.in.Place(l, release)
+	if policy == nil {
+		return nil
+	}
+	rules := l.Overrides.Rules(release.Subject)
+	matching := l.Matching(rules.List)
+	alike := map[string]*likeness{}
+	byRef, failed := map[object.Ref]*template.Template{}, map[string]bool{}
+	var order []*template.Template
+	for _, target := range targets {
+		i, ok := l.Index(target.Name)
+		if !ok {
+			continue
+		}
+		c := l.Fleet.Clusters()[i]
+		key := matching[i] + "\x00" + c.Name
+		if !flux.AsksCluster(release.Object) {
+			key = matching[i] + "\x00" + versions(c)
+		}
+		if alike[key] == nil {
+			alike[key] = x.renderFor(l, release, matching[i], base, c)
+		}
+		for _, id := range alike[key].failed {
+			x.failures.failFor(id, c.Name, targets)
+			failed[c.Name] = true
+		}
+		for _, o := range alike[key].objects {
+			t := byRef[o.Ref()]
+			if t == nil {
+				t = template.New(o, &x.in.Memo.Template)
+				t.Part = &template.Part{Release: release.Object, Policy: policy, Of: map[string]int{}, Failed: failed}
+				byRef[o.Ref()] = t
+				order = append(order, t)
+			}
+			t.Part.Add(o, c.Name, &x.in.Memo.Template)
+		}
+	}
+	return order
+}
+
+// likeness is what a release renders to for clusters for which it is alike.
+type likeness struct {
+	objects []*object.Object
+	failed  []ID
+}
+
+// versions is what a release that asks nothing else may learn of a cluster.
+func versions(c *fleet.Cluster) string {
+	var s strings.Builder
+	s.WriteString(c.Source.Status.KubernetesVersion)
+	for _, e := range c.Source.Status.APIEnablements {
+		fmt.Fprintf(&s, "\x00%s %v", e.GroupVersion, e.Resources)
+	}
+	return s.String()
+}
+
+// renderFor overrides a release for a cluster and renders it.
+func (x *expander) renderFor(l *law.Law, release *template.Template, matching string, base scope, c *fleet.Cluster) *likeness {
+	overridden, bad := x.in.Override(l, release, matching)
+	if bad != nil {
+		bad.Message += " (clusters like " + c.Name + ")"
+		x.report(*bad)
+		return &likeness{failed: []ID{{Release: release.Ref()}}}
+	}
+	base.cluster = c
+	var objs []*object.Object
+	failed := x.failures.during(func() { objs = x.unfoldFor([]*object.Object{overridden}, base) })
+	return &likeness{objects: objs, failed: failed}
+}

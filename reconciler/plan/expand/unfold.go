@@ -1,0 +1,218 @@
+package expand
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/fleet"
+	"github.com/waybill-dev/waybill/policies/match"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/flux"
+	"github.com/waybill-dev/waybill/render/helm"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// PreserveAnnotation on a manifest says that the object stays in its cluster when it is no
+// longer sent there.
+const PreserveAnnotation = "waybill.dev/preserve-resources-on-deletion"
+
+// maxNesting is how deep releases may render to releases: a Flux Kustomization of
+// HelmReleases is two.
+const maxNesting = 8
+
+// scope is what the releases of one unfolding have in common.
+type scope struct {
+	cluster *fleet.Cluster // that they are rendered for; nil for none
+	bound   bool           // they stand in its own directory
+	around  []*object.Object
+	shelf   *flux.Shelf // what they may refer to
+}
+
+// id names a release of the scope.
+func (s *scope) id(o *object.Object) ID {
+	if s.bound {
+		return ID{s.cluster.Name, o.Ref()}
+	}
+	return ID{Release: o.Ref()}
+}
+
+// name is the cluster's; empty without one.
+func (s *scope) name() string {
+	if s.cluster == nil {
+		return ""
+	}
+	return s.cluster.Name
+}
+
+// unfoldUnselected replaces the releases among objs that no policy selects.
+func (x *expander) unfoldUnselected(objs []*object.Object) []*object.Object {
+	return x.unfold(objs, func(objs []*object.Object) (scope, func(*object.Object) bool) {
+		set, _, _ := policies.Load(slices.DeleteFunc(slices.Clone(objs), func(o *object.Object) bool { return !policies.Claims(o) }), &x.in.Memo.Law)
+		claims := match.New(set.Propagation)
+		return scope{around: objs, shelf: flux.NewShelf(objs)}, func(o *object.Object) bool {
+			return claims.Policy(policies.SubjectOf(o)) == nil
+		}
+	})
+}
+
+// unfoldFor replaces every release among objs, rendered for the cluster of base, which says
+// what they may refer to besides each other.
+func (x *expander) unfoldFor(objs []*object.Object, base scope) []*object.Object {
+	return x.unfold(objs, func(objs []*object.Object) (scope, func(*object.Object) bool) {
+		s := base
+		s.around, s.shelf = slices.Concat(objs, base.around), base.shelf.With(objs)
+		return s, func(*object.Object) bool { return true }
+	})
+}
+
+// unfold replaces releases until there is none to replace. Each round asks anew which they
+// are, because what was rendered may hold policies, and sources.
+func (x *expander) unfold(objs []*object.Object, which func([]*object.Object) (scope, func(*object.Object) bool)) []*object.Object {
+	for range maxNesting {
+		if !slices.ContainsFunc(objs, flux.IsRelease) {
+			return objs
+		}
+		s, wanted := which(objs)
+		next, unfolded := x.replace(objs, &s, wanted)
+		if !unfolded {
+			return next
+		}
+		objs = next
+	}
+	return slices.DeleteFunc(slices.Clone(objs), func(o *object.Object) bool {
+		if flux.IsRelease(o) {
+			x.report(diag.Diagnostic{
+				Code: "nested-release", Severity: diag.Error, Pos: o.Pos(),
+				Message: fmt.Sprintf("%s is a release within %d others, which is too deep; nothing of it is delivered", o.Ref(), maxNesting),
+			})
+		}
+		return flux.IsRelease(o)
+	})
+}
+
+// replace puts what releases render to in their place; of two objects with one ref the one
+// that was there stays. It reports whether there is more to look at.
+func (x *expander) replace(objs []*object.Object, s *scope, wanted func(*object.Object) bool) (next []*object.Object, unfolded bool) {
+	have := make(map[object.Ref]*object.Object, len(objs))
+	var replaced []*object.Object
+	for _, o := range objs {
+		if flux.IsRelease(o) && wanted(o) {
+			replaced = append(replaced, o)
+			continue
+		}
+		have[o.Ref()] = o
+		next = append(next, o)
+	}
+	for _, release := range replaced {
+		for _, o := range x.render(release, s) {
+			if other := have[o.Ref()]; other != nil {
+				x.report(alsoAt(release, o, other))
+				continue
+			}
+			have[o.Ref()] = o
+			next = append(next, o)
+			unfolded = true
+		}
+	}
+	return next, unfolded
+}
+
+// render returns what a release renders to. There is nothing yet if the job is to be done
+// first, and nothing at all if it failed, which is then reported.
+func (x *expander) render(release *object.Object, s *scope) []*object.Object {
+	id := s.id(release)
+	if flux.SyncsItself(release) {
+		return nil // its folder is read as it is
+	}
+	job, problems := flux.Read(release, s.shelf, x.setting(s.cluster))
+	x.report(problems...)
+	if job == nil {
+		x.failures.fail(id, s.name())
+		return nil
+	}
+	key := job.Key()
+	rendered, ok := x.rendered[key]
+	if !ok {
+		x.wanted[key] = *job
+		return nil
+	}
+	at := release.Ref().String() + "\x00" + key
+	x.said.add(at, release, s, rendered.Diags)
+	if rendered.Failed() {
+		x.failures.fail(id, s.name())
+		return nil
+	}
+	objs, ok := x.objects[at]
+	if !ok {
+		objs = x.installed(release, job.Namespace(), rendered, s)
+		x.objects[at] = objs
+	}
+	x.now.add(id, object.Refs(objs))
+	return objs
+}
+
+// setting is what a release is rendered in.
+func (x *expander) setting(c *fleet.Cluster) flux.Setting {
+	s := flux.Setting{Lock: x.in.Source.Lock, Pinned: x.in.Pinned}
+	if c == nil {
+		return s
+	}
+	s.KubeVersion = c.Source.Status.KubernetesVersion
+	for _, e := range c.Source.Status.APIEnablements {
+		s.APIVersions = append(s.APIVersions, e.GroupVersion)
+		for _, r := range e.Resources {
+			s.APIVersions = append(s.APIVersions, e.GroupVersion+"/"+r.Kind)
+		}
+	}
+	s.Cluster = flux.Facts(flux.Cluster{
+		Name: c.Name, Region: c.Region, Provider: c.Provider, Zones: c.Zones, Labels: c.Labels, Annotations: c.Source.Annotations,
+	})
+	return s
+}
+
+// installed returns what a release rendered to as it is installed: in the release's
+// namespace, where the release stands.
+func (x *expander) installed(release *object.Object, namespace string, r engine.Rendered, s *scope) []*object.Object {
+	all := x.withHooks(release, r)
+	scopes := render.ScopesOf(s.around, all)
+	objs := make([]*object.Object, 0, len(all))
+	for _, o := range all {
+		if render.IsPolicyGroup(o.Ref().Group) && (s.cluster != nil || o.Ref().Name == "") {
+			x.report(diag.Diagnostic{
+				Code: "nested-policy", Severity: diag.Warning, Pos: release.Pos(),
+				Message: fmt.Sprintf("%s renders %s for a cluster, where policies do not act; it is left out", release.Ref(), o.Ref()),
+				Hint:    "write the policy out, or render it by a release that no policy selects",
+			})
+			continue
+		}
+		o = scopes.Released(o, namespace)
+		if helm.Keep(o.Content()) {
+			o = o.Annotated(PreserveAnnotation, "true")
+		}
+		objs = append(objs, o.At(release.Pos()))
+	}
+	return objs
+}
+
+// withHooks returns the manifests of a release, with its hooks as the config says: left
+// out, or as Argo CD runs them.
+func (x *expander) withHooks(release *object.Object, r engine.Rendered) []*object.Object {
+	out := r.WithHooks(x.in.Source.Config.Publish.Hooks == render.HooksArgoCD)
+	if len(out.Dropped) > 0 {
+		x.report(diag.Diagnostic{
+			Code: "hooks-dropped", Severity: diag.Warning, Pos: release.Pos(),
+			Message: fmt.Sprintf("%s has hooks, which run at no time on a branch and are left out: %s", release.Ref(), diag.List(out.Dropped)),
+			Hint:    "turn the chart's hooks off in values if it can do without them, or write the jobs out as manifests; for Argo CD, set spec.publish.hooks in " + render.ConfigFile,
+		})
+	}
+	if len(out.Translated) > 0 {
+		x.report(diag.Diagnostic{
+			Code: "hooks-translated", Severity: diag.Notice, Pos: release.Pos(),
+			Message: fmt.Sprintf("%s has hooks, which Argo CD runs at each sync: %s", release.Ref(), diag.List(out.Translated)),
+		})
+	}
+	return out.Objects
+}

@@ -1,0 +1,163 @@
+// Package guard says which clusters are to be held: those whose new tree would take away
+// too much, or something protected, or what somebody else edited. It changes nothing; the
+// roll-out asks it.
+package guard
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// ProtectedLabel with the value Always keeps a template from being deleted (Karmada
+// section A.16): what has it does not leave a cluster because it left the source, unless
+// that is allowed. It may move.
+const ProtectedLabel = "resourcetemplate.karmada.io/deletion-protected"
+
+// Hold says why a cluster's new tree may not be published.
+type Hold struct {
+	Reason   string    `json:"reason"`
+	Removals []Removal `json:"removals,omitempty"`
+}
+
+// Removal is an object that a cluster would lose.
+type Removal struct {
+	Object object.Ref `json:"object"`
+	Cause  string     `json:"cause"`
+}
+
+// Guard judges trees.
+type Guard struct {
+	Rules render.Guard
+	// Unsure says why it is not known what clusters should hold, so that nothing may
+	// change; empty where it is known.
+	Unsure string
+	// Astray reports that what is missing from the source may be in what cannot be
+	// rendered.
+	Astray bool
+	// InSource reports whether the source still has an object.
+	InSource func(object.Ref) bool
+	// Nowhere reports that the plan sends an object to no cluster.
+	Nowhere func(object.Ref) bool
+	// Cause says why an object leaves a cluster.
+	Cause func(r object.Ref, cluster string) string
+
+	seen map[[2]files.ID]Lost // clusters that go from one tree to another alike
+}
+
+// Lost is what one tree has and the next has not.
+type Lost struct {
+	Refs      []object.Ref
+	protected []object.Ref // of these, those with ProtectedLabel
+	before    int
+	err       error
+}
+
+// Judge returns why a cluster may not go from its published tree to one that holds so many
+// objects; nil if it may.
+func (g *Guard) Judge(cluster string, p tree.Published, next *files.Folder, objects int) *Hold {
+	if p.Built == nil && len(p.Foreign) > 0 {
+		return &Hold{Reason: "the branch exists and was not written by Waybill"}
+	}
+	if p.Edited {
+		return &Hold{Reason: "somebody else edited files of the branch; publishing would undo that"}
+	}
+	if p.Built == nil || p.Built.ID() == next.ID() {
+		return nil
+	}
+	l := g.Lost(p, next)
+	if l.err != nil {
+		return &Hold{Reason: "what the branch holds cannot be read: " + l.err.Error()}
+	}
+	reason := g.reason(l, next, objects)
+	if reason == "" {
+		reason = g.Unsure
+	}
+	if reason == "" {
+		return nil
+	}
+	h := &Hold{Reason: reason}
+	for _, r := range l.Refs {
+		h.Removals = append(h.Removals, Removal{Object: r, Cause: g.Cause(r, cluster)})
+	}
+	return h
+}
+
+// reason applies the rules; "" means that what is lost is within them.
+func (g *Guard) reason(l Lost, next *files.Folder, objects int) string {
+	limit := max(g.Rules.MaxRemoved, l.before*g.Rules.MaxRemovedPercent/100)
+	isProtected := slices.IndexFunc(l.Refs, func(r object.Ref) bool { return slices.Contains(g.Rules.Protect, r.Kind) })
+	deleted := slices.IndexFunc(l.protected, func(r object.Ref) bool { return !g.InSource(r) })
+	switch n := len(l.Refs); {
+	case n == 0:
+		return ""
+	case g.Unsure != "":
+		return g.Unsure
+	case g.Astray && slices.ContainsFunc(l.Refs, func(r object.Ref) bool { return !g.InSource(r) }):
+		return fmt.Sprintf("it would lose %d of %d objects while part of the source cannot be rendered", n, l.before)
+	case objects == 0, n == l.before, onlyNamespaces(next, objects) && slices.ContainsFunc(l.Refs, g.Nowhere):
+		return fmt.Sprintf("it would lose all it holds, %d of %d objects", n, l.before)
+	case deleted >= 0:
+		return fmt.Sprintf("it would lose %s, which has the label %s: Always", l.protected[deleted], ProtectedLabel)
+	case isProtected >= 0:
+		return fmt.Sprintf("it would lose %s, of a protected kind", l.Refs[isProtected])
+	case n > limit:
+		return fmt.Sprintf("it would lose %d of %d objects; the guard allows %d", n, l.before, limit)
+	}
+	return ""
+}
+
+// onlyNamespaces reports a tree that holds Namespaces and nothing in them.
+func onlyNamespaces(f *files.Folder, objects int) bool {
+	dir, _ := f.Lookup(tree.NamespaceDir)
+	return dir.Dir != nil && len(dir.Dir.Entries()) == objects
+}
+
+// Lost lists the objects that a published tree has and the next has not.
+func (g *Guard) Lost(p tree.Published, next *files.Folder) Lost {
+	key := [2]files.ID{p.Built.ID(), next.ID()}
+	if l, ok := g.seen[key]; ok {
+		return l
+	}
+	var l Lost
+	paths, err := p.Paths()
+	l.before, l.err = len(paths), err
+	for c := range files.Diff(p.Built, next) {
+		if c.New.Name != "" || !strings.HasPrefix(c.Path, tree.ManifestDir+"/") {
+			continue
+		}
+		r, protected, err := refOf(c.Path, c.Old.Blob)
+		if err != nil {
+			l.err = err
+		}
+		l.Refs = append(l.Refs, r)
+		if protected {
+			l.protected = append(l.protected, r)
+		}
+	}
+	slices.SortFunc(l.Refs, object.Ref.Compare)
+	if g.seen == nil {
+		g.seen = map[[2]files.ID]Lost{}
+	}
+	g.seen[key] = l
+	return l
+}
+
+// refOf reads the ref of a published manifest, and whether it has ProtectedLabel.
+func refOf(path string, b *files.Blob) (r object.Ref, protected bool, err error) {
+	data, err := b.Bytes()
+	if err != nil {
+		return object.Ref{}, false, fmt.Errorf("reading %s: %w", path, err)
+	}
+	if bytes.Contains(data, []byte(ProtectedLabel)) {
+		protected = slices.ContainsFunc(object.Decode(path, data).Objects, func(o *object.Object) bool { return o.Labels()[ProtectedLabel] == "Always" })
+	}
+	r, err = object.RefOf(path, data)
+	return r, protected, err //nolint:wrapcheck // it names the file
+}

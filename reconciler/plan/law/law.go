@@ -1,0 +1,193 @@
+// Package law is all that the policies of a source say, ready to be asked: the clusters
+// there are, which policy claims a template, which rules override it, and what its kind
+// means.
+package law
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/fleet"
+	"github.com/waybill-dev/waybill/policies/interpret"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/match"
+	"github.com/waybill-dev/waybill/policies/override"
+	"github.com/waybill-dev/waybill/reconciler/plan/memo"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// Law is what the policies of a source say.
+type Law struct {
+	Set         policies.Set
+	Fleet       fleet.Fleet
+	FleetDigest string // identifies the clusters
+	Claims      *match.Index
+	Skips       match.Skips // what is never propagated
+	Overrides   *override.Index
+	Interpreter *interpret.Interpreter
+	Taught      string // identifies the customizations of the interpreter
+
+	index   map[string]int // of clusters, by name
+	matched map[string][]string
+	numbers map[*override.Rule]uint32
+}
+
+// Memo remembers what policies decoded to, and the fleet.
+type Memo struct {
+	decoded memo.Generation[*object.Object, policies.Decoded]
+	joined  joined
+}
+
+// joined is a fleet, its digest, and the objects that it was made of.
+type joined struct {
+	fleet  fleet.Fleet
+	digest string
+	of     []*object.Object
+}
+
+// Turn begins the next plan.
+func (m *Memo) Turn() { m.decoded.Turn() }
+
+// Decoded implements policies.Cache.
+func (m *Memo) Decoded(o *object.Object) (policies.Decoded, bool) { return m.decoded.Get(o) }
+
+// Keep implements policies.Cache.
+func (m *Memo) Keep(o *object.Object, d policies.Decoded) { m.decoded.Put(o, d) }
+
+// Of makes the law of a set of policies, and of the namespaces that the config skips, and says what is wrong with its scripts. A script
+// that cannot run makes its operation fail, as in Karmada: what it was asked for stays as
+// it was.
+func Of(set policies.Set, skipNamespaces []string, m *Memo) (*Law, []diag.Diagnostic) {
+	j := m.join(&set)
+	l := &Law{
+		Set: set, Fleet: j.fleet, FleetDigest: j.digest,
+		Claims: match.New(set.Propagation), Skips: match.NewSkips(skipNamespaces), Overrides: override.New(set.Override),
+		index: map[string]int{}, matched: map[string][]string{}, numbers: map[*override.Rule]uint32{},
+	}
+	for i, c := range l.Fleet.Clusters() {
+		l.index[c.Name] = i
+	}
+	return l, l.teach()
+}
+
+// join returns the fleet of a set, which is known if the objects that it is made of are
+// the same.
+func (m *Memo) join(s *policies.Set) joined {
+	of := make([]*object.Object, 0, len(s.Clusters)+len(s.Taints))
+	clusters := make([]karmada.Cluster, 0, len(s.Clusters))
+	for _, c := range s.Clusters {
+		of, clusters = append(of, c.Object), append(clusters, c.Spec)
+	}
+	taints := make([]*karmada.ClusterTaintPolicy, 0, len(s.Taints))
+	for _, t := range s.Taints {
+		of, taints = append(of, t.Object), append(taints, t.Value)
+	}
+	if m.joined.of == nil || !slices.Equal(m.joined.of, of) {
+		clusters = fleet.Tainted(clusters, taints)
+		m.joined = joined{fleet: fleet.New(clusters), digest: digest(clusters), of: of}
+	}
+	return m.joined
+}
+
+func digest(clusters []karmada.Cluster) string {
+	data, err := json.Marshal(clusters)
+	if err != nil {
+		panic("law: clusters that were decoded from JSON do not encode: " + err.Error())
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// teach makes the interpreter of the customizations in force.
+func (l *Law) teach() (diags []diag.Diagnostic) {
+	custom := make([]*karmada.ResourceInterpreterCustomization, 0, len(l.Set.Customizations))
+	var taught strings.Builder
+	for _, c := range l.Set.Customizations {
+		custom = append(custom, c.Value)
+		taught.WriteString(files.Sum("blob", c.Object.YAML()).String())
+		for _, e := range interpret.Check(c.Value) {
+			where := e.Field
+			if e.Line > 0 {
+				where = fmt.Sprintf("%s, line %d of the script", e.Field, e.Line)
+			}
+			diags = append(diags, diag.Diagnostic{
+				Code: "bad-script", Severity: diag.Error, Pos: c.Object.FieldPos([]any{"spec", "customizations", e.Field, "luaScript"}),
+				Message: fmt.Sprintf("%s: %s: %s", policies.Name(c.Object), where, e.Message),
+				Hint:    "what the script would say is not known, so that objects of its kind stay as they were last published",
+			})
+		}
+	}
+	l.Interpreter, l.Taught = interpret.New(custom...), taught.String()
+	return diags
+}
+
+// Index returns the index of a cluster in the fleet; false if it is not registered.
+func (l *Law) Index(cluster string) (int, bool) {
+	i, ok := l.index[cluster]
+	return i, ok
+}
+
+// Finder returns Index for clusters that mostly come in the order of the fleet.
+func (l *Law) Finder() func(cluster string) (int, bool) {
+	clusters, next := l.Fleet.Clusters(), 0
+	return func(cluster string) (int, bool) {
+		i, ok := next, next < len(clusters) && clusters[next].Name == cluster
+		if !ok {
+			i, ok = l.Index(cluster)
+		}
+		next = i + 1
+		return i, ok
+	}
+}
+
+// Matching says for each cluster, by its index, which of some rules match it: a byte a
+// rule, 1 where it does. Many templates have the same rules, and are answered alike.
+func (l *Law) Matching(rules []*override.Rule) []string {
+	id := make([]byte, 0, 4*len(rules))
+	for _, r := range rules {
+		n, ok := l.numbers[r]
+		if !ok {
+			n = uint32(len(l.numbers)) //nolint:gosec // a plan has far fewer rules
+			l.numbers[r] = n
+		}
+		id = binary.LittleEndian.AppendUint32(id, n)
+	}
+	if known, ok := l.matched[string(id)]; ok {
+		return known
+	}
+	clusters := l.Fleet.Clusters()
+	keys, same := make([]string, len(clusters)), map[string]string{}
+	key := make([]byte, len(rules))
+	for i, c := range clusters {
+		for n, r := range rules {
+			key[n] = 0
+			if r.Clusters.Matches(c) {
+				key[n] = 1
+			}
+		}
+		if _, ok := same[string(key)]; !ok {
+			same[string(key)] = string(key)
+		}
+		keys[i] = same[string(key)]
+	}
+	l.matched[string(id)] = keys
+	return keys
+}
+
+// ClusterPos is where an annotation of a cluster's registration stands.
+func (l *Law) ClusterPos(cluster, annotation string) diag.Pos {
+	for _, c := range l.Set.Clusters {
+		if c.Spec.Name == cluster {
+			return c.Object.FieldPos([]any{"metadata", "annotations", annotation})
+		}
+	}
+	return diag.Pos{}
+}

@@ -1,0 +1,120 @@
+// Package layout makes the tree of each cluster from the rows of a plan. Clusters that hold
+// the same files share one tree, which is built once.
+package layout
+
+import (
+	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// Tree is what a cluster should hold.
+type Tree struct {
+	Folder  *files.Folder
+	Objects int // manifests in it
+	// Err says that the tree before it cannot be read; Folder is then that one.
+	Err error
+}
+
+// Nothing is the number of no blob.
+const Nothing = -1
+
+// Input is what there is to lay out.
+type Input struct {
+	Rows  []manifest.Row // in the order of refs
+	Blobs *manifest.Blobs
+	// Instead says, by row and cluster, which blob a cluster is to hold instead of the one
+	// that the row wants there; Nothing for none.
+	Instead map[int]map[int32]int32
+	// Flux says how Flux syncs each cluster.
+	Flux []tree.Flux
+}
+
+// Trees returns the tree of each cluster.
+func Trees(in Input) []Tree {
+	seen := in.signatures()
+	first := map[signature]int32{} // the first of clusters that are alike
+	for i := range in.Flux {
+		if s := seen[i].with(&in.Flux[i]); first[s] == 0 {
+			first[s] = int32(i) + 1
+		}
+	}
+	manifests := make([][]tree.Manifest, len(in.Flux))
+	for _, i := range first {
+		manifests[i-1] = make([]tree.Manifest, 0, seen[i-1].objects)
+	}
+	in.each(func(row int, cluster, blob int32) {
+		if manifests[cluster] != nil {
+			manifests[cluster] = append(manifests[cluster], tree.Manifest{Ref: in.Rows[row].Ref, Blob: in.Blobs.At(blob)})
+		}
+	})
+	builder := tree.NewBuilder()
+	trees := make([]Tree, len(in.Flux))
+	for i := range in.Flux {
+		like := int(first[seen[i].with(&in.Flux[i])]) - 1
+		if like == i {
+			folder, err := builder.Build(manifests[i], in.Flux[i])
+			if err != nil {
+				folder = in.Flux[i].Before.Built
+			}
+			trees[i] = Tree{Folder: folder, Objects: len(manifests[i]), Err: err}
+			manifests[i] = nil
+		} else {
+			trees[i] = trees[like]
+		}
+	}
+	return trees
+}
+
+// each calls yield for what every cluster is to hold, in the order of refs.
+func (in *Input) each(yield func(row int, cluster, blob int32)) {
+	for i := range in.Rows {
+		instead := in.Instead[i]
+		for _, w := range in.Rows[i].Wants {
+			if _, ok := instead[w.Cluster]; !ok {
+				yield(i, w.Cluster, w.Blob)
+			}
+		}
+		for cluster, blob := range instead {
+			if blob != Nothing {
+				yield(i, cluster, blob)
+			}
+		}
+	}
+}
+
+// signature is equal for clusters that hold the same manifests.
+type signature struct {
+	a, b    uint64
+	objects int
+	flux    string
+}
+
+func (s signature) with(flux *tree.Flux) signature {
+	s.flux = flux.Key(s.objects)
+	return s
+}
+
+// signatures sums up what each cluster is to hold: two sums of 64 bits, each over the
+// numbers of rows and blobs in the order of refs.
+func (in *Input) signatures() []signature {
+	sums := make([]signature, len(in.Flux))
+	in.each(func(row int, cluster, blob int32) {
+		s := &sums[cluster]
+		x := uint64(uint32(row))<<32 | uint64(uint32(blob)) //nolint:gosec // numbers, taken for bits
+		s.a = mixed(s.a ^ mixed(x+0x9e3779b97f4a7c15))
+		s.b = mixed(s.b + mixed(x^0xd1b54a32d192ed03))
+		s.objects++
+	})
+	return sums
+}
+
+// mixed is the finalizer of SplitMix64 (Steele, Lea and Flood 2014): each bit of the result
+// depends on each of x.
+func mixed(x uint64) uint64 {
+	x ^= x >> 30
+	x *= 0xbf58476d1ce4e5b9
+	x ^= x >> 27
+	x *= 0x94d049bb133111eb
+	return x ^ x>>31
+}

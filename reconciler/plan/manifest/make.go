@@ -1,0 +1,196 @@
+package manifest
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/waybill-dev/waybill/policies/interpret"
+	"github.com/waybill-dev/waybill/policies/override"
+	"github.com/waybill-dev/waybill/reconciler/plan/claim"
+	"github.com/waybill-dev/waybill/reconciler/plan/expand"
+	"github.com/waybill-dev/waybill/reconciler/plan/template"
+	"github.com/waybill-dev/waybill/render/argocd"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// encode returns the manifest of a class: replicas, completions, overrides, then what
+// Karmada prunes and marks.
+func (w *writer) encode(d *claim.Decision, v template.Variant, k class, rules override.Rules) *result {
+	var r *result
+	if raw, sealed := v.Object.Sealed(); sealed {
+		r = passed(d, k, raw)
+	} else {
+		r = w.in.Memo.manifest(w.recipe(d, v, k, rules), func() *result { return w.make(d, v, k, rules) })
+	}
+	if r.err == nil && isSecret(v.Object) {
+		r = w.protect(v.Object, r, k.recipients)
+	}
+	if r.blob = Unwritten; r.err == nil {
+		r.blob = w.blobs.Add(r.made)
+	}
+	return r
+}
+
+// make makes a manifest.
+func (w *writer) make(d *claim.Decision, v template.Variant, k class, rules override.Rules) *result {
+	content, err := revise(w.in.Law.Interpreter, d, v, k)
+	if err != nil {
+		return &result{err: &diag.Diagnostic{
+			Code: "replicas", Severity: diag.Error, Pos: v.Object.Pos(),
+			Message: fmt.Sprintf("the replicas of %s cannot be set: %v", v.Object.Ref(), err), Hint: keptHint,
+		}}
+	}
+	if content, err = Override(d, v.Object, content, rules, k.rules); err != nil {
+		return &result{err: OverrideFailed(d.Template.Object, err)}
+	}
+	content = interpret.Prune(undefaulted(v, content))
+	content = marked(content, d)
+	if w.in.OnBranch {
+		content = argocd.ServerSide(interpret.Owned(content))
+	}
+	return &result{made: files.NewBlob(object.Encode(content))}
+}
+
+// undefaulted takes the API server's defaults away again that nothing touched.
+func undefaulted(v template.Variant, content map[string]any) map[string]any {
+	if v.Scaled != "" { // v.Content is more than the object and its defaults
+		return interpret.Undefault(content, v.Added)
+	}
+	return interpret.UndefaultOf(v.Object.Content(), v.Content, content, v.Added)
+}
+
+// What delivered manifests carry for those who apply them: the label by which Karmada, and
+// so Waybill, knows what it may change or delete, and what happens to an object that is
+// there already, where it differs from the default.
+const (
+	managedLabel       = "karmada.io/managed"
+	conflictAnnotation = "work.karmada.io/conflict-resolution"
+)
+
+// noRules are the override rules of what no policy touches.
+var noRules override.Rules
+
+const keptHint = "there it stays as it was last published"
+
+// Override returns content changed by the rules that match: what a policy claims they find
+// marked, as in Karmada. Errors are RuleErrors.
+func Override(d *claim.Decision, o *object.Object, content map[string]any, rules override.Rules, matching string) (map[string]any, error) {
+	rules.Claimed = d.Policy != nil || o.Ref().Kind == "Namespace"
+	content, steps, err := rules.Apply(content, matching)
+	if err != nil || len(steps) == 0 {
+		return content, err //nolint:wrapcheck // it names the rule
+	}
+	if err := sameName(o, content); err != nil {
+		return nil, &override.RuleError{Rule: renaming(steps), Err: err}
+	}
+	return content, nil
+}
+
+// renaming returns the rule that changed what an object is called, or the last one.
+func renaming(steps []override.Step) *override.Rule {
+	for _, s := range steps {
+		if slices.ContainsFunc(s.Changes, func(c override.Change) bool {
+			return slices.Contains([]string{"", "/kind", "/apiVersion", "/metadata", "/metadata/name", "/metadata/namespace"}, c.Path)
+		}) {
+			return s.Rule
+		}
+	}
+	return steps[len(steps)-1].Rule
+}
+
+// OverrideFailed reports an error of Override.
+func OverrideFailed(o *object.Object, err error) *diag.Diagnostic {
+	d := &diag.Diagnostic{
+		Code: "override-failed", Severity: diag.Error, Pos: o.Pos(),
+		Message: fmt.Sprintf("%s cannot be overridden: %v", o.Ref(), err),
+		Hint:    keptHint + "; narrow the policy's resourceSelectors, or mend the path",
+	}
+	if e, ok := errors.AsType[*override.RuleError](err); ok {
+		d.Pos = e.Rule.Policy.Object.FieldPos([]any{"spec", "overrideRules", e.Rule.Index})
+		d.Message = fmt.Sprintf("%s cannot be applied to %s: %v", e.Rule, o.Ref(), e.Err)
+	}
+	return d
+}
+
+// sameName refuses overrides that make another object of the object.
+func sameName(o *object.Object, content map[string]any) error {
+	meta, _ := content["metadata"].(map[string]any)
+	namespace, _ := meta["namespace"].(string)
+	apiVersion, _ := content["apiVersion"].(string)
+	group, _ := object.GroupVersion(apiVersion)
+	switch r := o.Ref(); {
+	case meta["name"] != r.Name, content["kind"] != r.Kind, namespace != r.Namespace, group != r.Group:
+		return fmt.Errorf("the overrides turn it into %v %v/%v, which is another object", content["kind"], namespace, meta["name"])
+	}
+	return nil
+}
+
+// revise sets replicas and completions where the binding is a workload.
+func revise(interpreter *interpret.Interpreter, d *claim.Decision, v template.Variant, k class) (map[string]any, error) {
+	content := v.Content
+	if d.Policy != nil && d.IsWorkload() && interpreter.Revisable(content) {
+		revised, err := interpreter.Revise(content, k.replicas)
+		if err != nil {
+			return nil, err //nolint:wrapcheck // the caller says of what
+		}
+		content = revised
+	}
+	if k.completions >= 0 {
+		content = interpret.ReviseCompletions(content, k.completions)
+	}
+	return content, nil
+}
+
+// passed passes an encrypted document on byte for byte. Nothing may change it.
+func passed(d *claim.Decision, k class, raw []byte) *result {
+	if slices.Contains([]byte(k.rules), 1) {
+		return &result{err: &diag.Diagnostic{
+			Code: "sealed", Severity: diag.Error, Pos: d.Template.Object.Pos(),
+			Message: d.Ref().String() + " is encrypted by SOPS, so that no override can change it",
+			Hint:    "exclude it from the override policies that select it",
+		}}
+	}
+	return &result{made: files.NewBlob(raw)}
+}
+
+// marked returns content with what delivered manifests carry.
+func marked(content map[string]any, d *claim.Decision) map[string]any {
+	out := maps.Clone(content)
+	meta, _ := content["metadata"].(map[string]any)
+	meta = maps.Clone(meta)
+	meta["labels"] = withKey(meta["labels"], managedLabel, "true")
+	if conflict(d) == "overwrite" {
+		meta["annotations"] = withKey(meta["annotations"], conflictAnnotation, "overwrite")
+	}
+	if d.Preserved() {
+		meta["annotations"] = withKey(meta["annotations"], expand.PreserveAnnotation, "true")
+	}
+	out["metadata"] = meta
+	return out
+}
+
+// conflict returns what happens to an object that a cluster already has: what the
+// template's annotation says, else what a policy that sends it says, else abort (Karmada
+// section D.3).
+func conflict(d *claim.Decision) string {
+	if a := d.Template.Object.Annotations()[conflictAnnotation]; a == "overwrite" || a == "abort" {
+		return a
+	}
+	if d.Overwrites() {
+		return "overwrite"
+	}
+	return "abort"
+}
+
+// withKey returns a copy of m, a map or nothing, in which key has a value.
+func withKey(m any, key, value string) map[string]any {
+	old, _ := m.(map[string]any)
+	out := make(map[string]any, len(old)+1)
+	maps.Copy(out, old)
+	out[key] = value
+	return out
+}

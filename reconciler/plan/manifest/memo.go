@@ -1,0 +1,123 @@
+package manifest
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/waybill-dev/waybill/policies/override"
+	"github.com/waybill-dev/waybill/reconciler/plan/claim"
+	"github.com/waybill-dev/waybill/reconciler/plan/memo"
+	"github.com/waybill-dev/waybill/reconciler/plan/template"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/seal"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// Memo remembers manifests from one plan to the next: by their recipes, and of Secrets what
+// they were encrypted to.
+type Memo struct {
+	manifests memo.Generation[recipe, *files.Blob]
+	digests   memo.Generation[*override.Rule, string]
+	secrets   memo.Generation[files.ID, []byte]
+	masters   memo.Generation[files.ID, seal.Key]
+	sealed    memo.Generation[sealing, *files.Blob]
+}
+
+// Turn begins the next plan.
+func (m *Memo) Turn() {
+	m.manifests.Turn()
+	m.digests.Turn()
+	m.secrets.Turn()
+	m.masters.Turn()
+	m.sealed.Turn()
+}
+
+// recipe is all that a manifest is made of.
+type recipe struct {
+	object      *object.Object
+	replicas    int32
+	completions int64
+	workload    bool
+	onBranch    bool
+	scaled      string // see template.Variant
+	taught      string // which customizations there are
+	marks       string // what the policy has written on it
+	rules       string // digests of the overriders, in order
+}
+
+// manifest returns the manifest of a recipe, which is from unless it is known.
+func (m *Memo) manifest(r recipe, from func() *result) *result {
+	if b, ok := m.manifests.Get(r); ok {
+		return &result{made: b}
+	}
+	out := from()
+	if out.err == nil {
+		m.manifests.Put(r, out.made)
+	}
+	return out
+}
+
+// secret returns the text of the manifest of a Secret. It is kept apart, because a manifest
+// that was published lets go of its own.
+func (m *Memo) secret(b *files.Blob) []byte {
+	data, ok := m.secrets.Get(b.ID())
+	if !ok {
+		var err error
+		if data, err = b.Bytes(); err != nil {
+			panic("manifest: a manifest that was made for this plan cannot be read: " + err.Error())
+		}
+		m.secrets.Put(b.ID(), data)
+	}
+	return data
+}
+
+// seal returns a document encrypted, by seal with the key of master unless it is known.
+// The key is what takes long.
+func (m *Memo) seal(s sealing, encrypt func(seal.Key) ([]byte, error), master func() seal.Key) (*files.Blob, error) {
+	if b, ok := m.sealed.Get(s); ok {
+		return b, nil
+	}
+	data, err := encrypt(m.masters.Or(s.document, master))
+	if err != nil {
+		return nil, err
+	}
+	b := files.NewBlob(data)
+	m.sealed.Put(s, b)
+	return b, nil
+}
+
+// recipe says what the manifest of a class is made of.
+func (w *writer) recipe(d *claim.Decision, v template.Variant, k class, rules override.Rules) recipe {
+	r := recipe{
+		object: v.Object, replicas: k.replicas, completions: k.completions, workload: d.Policy != nil && d.IsWorkload(),
+		onBranch: w.in.OnBranch, scaled: v.Scaled, taught: w.in.Law.Taught, marks: fmt.Sprint(conflict(d), d.Preserved(), d.Policy != nil),
+	}
+	var digests strings.Builder
+	for n := strings.IndexByte(k.rules, 1); n >= 0; {
+		digests.WriteString(w.digest(rules.List[n]))
+		more := strings.IndexByte(k.rules[n+1:], 1)
+		if more < 0 {
+			break
+		}
+		n += 1 + more
+	}
+	r.rules = digests.String()
+	return r
+}
+
+// digest identifies what a rule does, and what decides whether and when it does it.
+func (w *writer) digest(r *override.Rule) string {
+	known, ok := w.in.Memo.digests.Get(r)
+	if !ok {
+		data, err := json.Marshal([]any{r.Overriders, r.Policy.Namespaced(), r.Policy.Object.Ref().Name, r.Policy.Spec.ResourceSelectors})
+		if err != nil {
+			panic("manifest: overriders that were decoded from JSON do not encode: " + err.Error())
+		}
+		sum := sha256.Sum256(data)
+		known = string(sum[:16])
+		w.in.Memo.digests.Put(r, known)
+	}
+	return known
+}

@@ -1,0 +1,109 @@
+package manifest
+
+import (
+	"fmt"
+
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/seal"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// RecipientsAnnotation on a Cluster names the age recipients to whom plain Secrets are
+// encrypted on its branch.
+const RecipientsAnnotation = "waybill.dev/age-recipients"
+
+// sealing is a document and those it is encrypted to.
+type sealing struct {
+	document   files.ID
+	recipients string
+}
+
+// sealer encrypts plain Secrets.
+type sealer struct {
+	recipients []string                   // by the cluster's index; empty for none
+	parsed     map[string]seal.Recipients // by their String
+}
+
+// isSecret reports a Secret of the core group that SOPS has not encrypted.
+func isSecret(o *object.Object) bool {
+	_, sealed := o.Sealed()
+	return o.Ref().Kind == "Secret" && o.Ref().Group == "" && !sealed
+}
+
+// newSealer reads the recipients of every cluster.
+func (w *writer) newSealer() sealer {
+	s := sealer{recipients: make([]string, len(w.in.Law.Fleet.Clusters())), parsed: map[string]seal.Recipients{}}
+	for i, c := range w.in.Law.Fleet.Clusters() {
+		text, ok := c.Source.Annotations[RecipientsAnnotation]
+		if !ok {
+			continue
+		}
+		r, err := seal.ParseRecipients(text)
+		if err != nil {
+			w.report(diag.Diagnostic{
+				Code: "bad-recipients", Severity: diag.Error, Pos: w.in.Law.ClusterPos(c.Name, RecipientsAnnotation),
+				Message: fmt.Sprintf("Cluster %s: %s: %v", c.Name, RecipientsAnnotation, err),
+				Hint:    "name X25519 recipients, age1..., with commas between them; until then plain Secrets are not written for it",
+			})
+			continue
+		}
+		s.recipients[i], s.parsed[r.String()] = r.String(), r
+	}
+	return s
+}
+
+// protect refuses a Secret that would be plain on a branch, or encrypts it to the
+// recipients of its clusters.
+func (w *writer) protect(o *object.Object, r *result, recipients string) *result {
+	data := w.in.Memo.secret(r.made)
+	content, err := object.DecodeCanonical(data)
+	if err != nil {
+		panic("manifest: a manifest that was encoded here does not decode: " + err.Error())
+	}
+	if isEmpty(content["data"]) && isEmpty(content["stringData"]) {
+		return r
+	}
+	if recipients == "" {
+		if d := w.plain(o); d != nil {
+			return &result{err: d}
+		}
+		return r
+	}
+	sealed, err := w.in.Memo.seal(sealing{r.made.ID(), recipients}, func(master seal.Key) ([]byte, error) {
+		return master.Seal(content, w.seals.parsed[recipients])
+	}, func() seal.Key { return seal.Master(o.Ref(), data) })
+	if err != nil {
+		return &result{err: &diag.Diagnostic{
+			Code: "plain-secret", Severity: diag.Error, Pos: o.Pos(),
+			Message: fmt.Sprintf("%s cannot be encrypted: %v", o.Ref(), err), Hint: keptHint,
+		}}
+	}
+	return &result{made: sealed}
+}
+
+// plain says of a Secret that it is plain, and whether it may be.
+func (w *writer) plain(o *object.Object) *diag.Diagnostic {
+	d := diag.Diagnostic{
+		Code: "plain-secret", Severity: diag.Warning, Pos: o.Pos(),
+		Message: o.Ref().String() + " holds its values in plain text",
+		Hint:    "encrypt it with SOPS or Sealed Secrets, or use an ExternalSecret",
+	}
+	switch {
+	case w.in.Config.Secrets == render.SecretsAllow:
+		return nil
+	case w.in.OnBranch:
+		d.Severity = diag.Error
+		d.Message += ", which a branch would show to everybody who can read it"
+		d.Hint += "; or name the cluster's keys with " + RecipientsAnnotation + " on its Cluster, or set secrets: allow in " + render.ConfigFile
+		return &d
+	}
+	w.report(d)
+	return nil
+}
+
+func isEmpty(v any) bool {
+	m, ok := v.(map[string]any)
+	return v == nil || ok && len(m) == 0
+}

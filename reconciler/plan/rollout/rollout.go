@@ -1,0 +1,235 @@
+// Package rollout decides what is carried out of what was decided. It is one table: a row
+// for an object, a cell for the object in a cluster.
+//
+//	want     what should be there: the object, or nothing
+//	have     what is there now: the object, or nothing
+//	block    why want cannot be carried out there now; or nothing
+//
+//	deliver  want, not blocked
+//	remove   have, no want, not blocked
+//	keep     have, blocked: what is there stays as it is
+//	miss     want, no have, blocked: what should be there is not
+//
+// A row is frozen, so that each cell which has the object keeps it and each other misses
+// it, if carrying it out would leave the object
+//
+//	nowhere  some cell misses it, some would remove it, and none delivers or keeps what it wants
+//	twice    a blocked cell keeps what it should remove, a new one would deliver, and no
+//	         cluster has it before and after
+//	short    its replicas are divided, those of a blocked cell would change, and so would
+//	         those of one that is not blocked
+//
+// and what a row needs is not removed from where the row keeps it.
+//
+// Clusters are held by a judge, who sees what each would lose. Every cell of a held cluster
+// is blocked. That may freeze rows, which may change what others lose, so that Resolve asks
+// the judge again until nothing changes; holds and frozen rows only grow, so that it ends.
+// Only rows with a block enter: with nothing wrong the table costs nothing.
+package rollout
+
+import (
+	"maps"
+	"slices"
+)
+
+// Reason is why a cell is not as it is wanted; empty for none.
+type Reason string
+
+// The reasons that the table finds. Blocks bring their own.
+const (
+	Held    Reason = "the cluster is held"
+	Nowhere Reason = "it would be nowhere until all of it can be carried out"
+	Twice   Reason = "it would be in two places until all of it can be carried out"
+	Short   Reason = "it would run with fewer replicas than it asks for until all of it can be carried out"
+	Needed  Reason = "what stays there needs it"
+)
+
+// Cell is an object in a cluster that should have it or has it.
+type Cell struct {
+	Cluster    int
+	Want, Have bool
+	// Scales reports that carrying out what is wanted changes how many replicas the
+	// cluster has. It matters in divided rows only.
+	Scales bool
+	Block  Reason
+}
+
+// Row is an object.
+type Row struct {
+	Divided bool
+	Cells   []Cell
+	// Needs are the rows that this one needs where it stays.
+	Needs []int
+}
+
+// Table answers for rows, which it numbers. Of a row that nobody asks for nothing is made.
+type Table interface {
+	// Blocked lists the rows with a block.
+	Blocked() []int
+	Row(i int) Row
+	// Differing lists the rows that want something else in a cluster than is there.
+	Differing(cluster int) []int
+}
+
+// Left is a cell that is left as it is.
+type Left struct {
+	Kept   bool // the object is there; otherwise it is missed
+	Reason Reason
+}
+
+// Result is what is not carried out. Every other cell is as it is wanted.
+type Result struct {
+	// Left lists the cells that are left as they are, by row and cluster.
+	Left map[int]map[int]Left
+	// Frozen lists the rows of which nothing is carried out.
+	Frozen map[int]Reason
+	// Held lists the clusters of which nothing is carried out.
+	Held map[int]bool
+}
+
+// Judge returns clusters that are to be held in view of what is left.
+type Judge func(left map[int]map[int]Left) []int
+
+// Resolve settles what is carried out.
+func Resolve(t Table, judge Judge) Result {
+	s := settling{table: t, rows: map[int]*Row{}, result: Result{Left: map[int]map[int]Left{}, Frozen: map[int]Reason{}, Held: map[int]bool{}}}
+	s.enter(t.Blocked())
+	for {
+		s.settle()
+		grew := false
+		for _, cluster := range judge(s.result.Left) {
+			if !s.result.Held[cluster] {
+				s.result.Held[cluster], grew = true, true
+				s.enter(t.Differing(cluster))
+			}
+		}
+		if !grew {
+			return s.result
+		}
+	}
+}
+
+// settling is a table on its way to a result.
+type settling struct {
+	table  Table
+	rows   map[int]*Row // that entered
+	result Result
+}
+
+// enter lets rows in.
+func (s *settling) enter(rows []int) {
+	for _, i := range rows {
+		if s.rows[i] == nil {
+			row := s.table.Row(i)
+			s.rows[i] = &row
+		}
+	}
+}
+
+// settle freezes rows, and blocks what they need, until nothing changes.
+func (s *settling) settle() {
+	for changed := true; changed; {
+		changed = false
+		for _, i := range slices.Sorted(maps.Keys(s.rows)) {
+			row := s.rows[i]
+			blocked := s.withHolds(row)
+			if s.result.Frozen[i] == "" {
+				if why := Frozen(row.Divided, blocked); why != "" {
+					s.result.Frozen[i], changed = why, true
+				}
+			}
+			s.result.Left[i] = left(blocked, s.result.Frozen[i])
+			changed = s.blockNeeds(row, s.result.Left[i]) || changed
+		}
+	}
+}
+
+// withHolds returns the cells of a row in which those of held clusters are blocked.
+func (s *settling) withHolds(row *Row) []Cell {
+	cells := slices.Clone(row.Cells)
+	for n, c := range cells {
+		if s.result.Held[c.Cluster] && c.Block == "" {
+			cells[n].Block = Held
+		}
+	}
+	return cells
+}
+
+// blockNeeds blocks the removal of what a row needs, where the row is kept.
+func (s *settling) blockNeeds(row *Row, kept map[int]Left) (changed bool) {
+	if len(row.Needs) == 0 || len(kept) == 0 {
+		return false
+	}
+	s.enter(row.Needs)
+	for _, i := range row.Needs {
+		for n, c := range s.rows[i].Cells {
+			if kept[c.Cluster].Kept && c.Have && !c.Want && c.Block == "" {
+				s.rows[i].Cells[n].Block, changed = Needed, true
+			}
+		}
+	}
+	return changed
+}
+
+// left lists the cells that are left as they are; with why set, the row is frozen.
+func left(cells []Cell, why Reason) map[int]Left {
+	out := map[int]Left{}
+	for _, c := range cells {
+		reason := c.Block
+		if reason == "" {
+			reason = why
+		}
+		if reason != "" {
+			out[c.Cluster] = Left{Kept: c.Have, Reason: reason}
+		}
+	}
+	return out
+}
+
+// Frozen says why nothing of a row may be carried out; empty if it may.
+func Frozen(divided bool, cells []Cell) Reason {
+	var s sum
+	for _, c := range cells {
+		s.add(c)
+	}
+	switch {
+	case s.misses && s.removes && !s.served:
+		return Nowhere
+	case s.keepsUnwanted && s.arrives && !s.stays:
+		return Twice
+	case divided && s.has && s.blockedScales && s.freeScales:
+		return Short
+	}
+	return ""
+}
+
+// sum is what there is among the cells of a row.
+type sum struct {
+	has           bool // a cell has the object
+	stays         bool // a cell has it before and after
+	served        bool // a cell delivers it, or keeps what it wants
+	misses        bool // a cell wants it, and is blocked
+	removes       bool // a cell removes it
+	keepsUnwanted bool // a cell has it, does not want it, and is blocked
+	arrives       bool // a cell that had nothing delivers it
+	blockedScales bool // the replicas of a blocked cell would change
+	freeScales    bool // those of another would
+}
+
+func (s *sum) add(c Cell) {
+	switch blocked := c.Block != ""; {
+	case c.Want && c.Have:
+		s.stays, s.served = true, true
+	case c.Want && blocked:
+		s.misses = true
+	case c.Want:
+		s.arrives, s.served = true, true
+	case c.Have && blocked:
+		s.keepsUnwanted = true
+	case c.Have:
+		s.removes = true
+	}
+	s.has = s.has || c.Have
+	s.blockedScales = s.blockedScales || c.Scales && c.Block != ""
+	s.freeScales = s.freeScales || c.Scales && c.Block == ""
+}

@@ -1,0 +1,247 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/match"
+	"github.com/waybill-dev/waybill/reconciler/plan/claim"
+	"github.com/waybill-dev/waybill/reconciler/plan/layout"
+	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
+	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// table answers the roll-out: what manifest wants, held against what is published.
+type table struct {
+	in      *Input
+	decided *claim.Result
+	rows    []manifest.Row // in the order of refs
+	blobs   *manifest.Blobs
+	// group tells which clusters have the same published tree, and built is that tree, nil
+	// for none: most clusters share a few.
+	group []int
+	built []*files.Folder
+	trees []layout.Tree // that hold what is wanted, as far as it can be carried out
+	// replicas remembers how many replicas a manifest has, by the id of its blob.
+	replicas map[files.ID]count
+	byPath   map[string]int // rows; nil until it is asked
+}
+
+// count is a number of replicas; unknown if it cannot be told.
+type count struct {
+	n     int32
+	known bool
+}
+
+func newTable(in *Input, decided *claim.Result) *table {
+	t := &table{in: in, decided: decided, replicas: map[files.ID]count{}}
+	groups := map[files.ID]int{}
+	for _, c := range in.Expanded.Law.Fleet.Clusters() {
+		built := in.Published[c.Name].Built
+		id := files.ID{}
+		if built != nil {
+			id = built.ID()
+		}
+		n, ok := groups[id]
+		if !ok {
+			n = len(t.built)
+			groups[id] = n
+			t.built = append(t.built, built)
+		}
+		t.group = append(t.group, n)
+	}
+	return t
+}
+
+// cluster is the name of the cluster with an index.
+func (t *table) cluster(i int) string { return t.in.Expanded.Law.Fleet.Clusters()[i].Name }
+
+// have returns how to find what clusters have of an object, by index; nil where they have
+// nothing.
+func (t *table) have(r object.Ref) func(cluster int) *files.Blob {
+	path := tree.Path(r)
+	found := make([]*files.Blob, len(t.built))
+	for n, built := range t.built {
+		if built != nil {
+			e, _ := built.Lookup(path)
+			found[n] = e.Blob
+		}
+	}
+	return func(cluster int) *files.Blob { return found[t.group[cluster]] }
+}
+
+// before answers for what was published last.
+func (t *table) before() manifest.Before {
+	return manifest.Before{
+		Had: func(r object.Ref) func(int) bool {
+			have := t.have(r)
+			return func(cluster int) bool { return have(cluster) != nil }
+		},
+		Sent: func(r object.Ref, cluster string) bool { return sends(t.in.State.Bindings[r], cluster) },
+		Own:  func(cluster int) []object.Ref { return ownNamespaces(t.built[t.group[cluster]]) },
+	}
+}
+
+// sends reports whether a binding, or nil, sends its template to a cluster, itself or through
+// what needs it, or did before and could not take it back yet.
+func sends(b *karmada.ResourceBinding, cluster string) bool {
+	if b == nil {
+		return false
+	}
+	is := func(c karmada.TargetCluster) bool { return c.Name == cluster }
+	return slices.ContainsFunc(b.Spec.Clusters, is) ||
+		slices.ContainsFunc(b.Status.AggregatedStatus, func(s karmada.AggregatedStatusItem) bool { return s.ClusterName == cluster && s.Applied }) ||
+		slices.ContainsFunc(b.Spec.RequiredBy, func(s karmada.BindingSnapshot) bool { return slices.ContainsFunc(s.Clusters, is) })
+}
+
+// ownNamespaces lists the Namespaces of a published tree that every cluster has of its own.
+func ownNamespaces(built *files.Folder) (own []object.Ref) {
+	if built == nil {
+		return nil
+	}
+	dir, _ := built.Lookup(tree.NamespaceDir)
+	if dir.Dir == nil {
+		return nil
+	}
+	for _, e := range dir.Dir.Entries() {
+		if r := (object.Ref{Kind: "Namespace", Name: strings.TrimSuffix(e.Name, ".yaml")}); match.ClustersOwn(r) {
+			own = append(own, r)
+		}
+	}
+	return own
+}
+
+// Blocked lists the rows with a block.
+func (t *table) Blocked() (rows []int) {
+	for i := range t.rows {
+		if len(t.rows[i].Blocks) > 0 {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// Row makes the row of an object.
+func (t *table) Row(i int) rollout.Row {
+	r := &t.rows[i]
+	d := t.decided.Find(r.Ref)
+	row := rollout.Row{Divided: d != nil && d.Divided()}
+	have, wants := t.have(r.Ref), r.Wants
+	for cluster := range t.group {
+		c := rollout.Cell{Cluster: cluster, Have: have(cluster) != nil}
+		var want manifest.Want
+		if len(wants) > 0 && int(wants[0].Cluster) == cluster {
+			want, wants, c.Want = wants[0], wants[1:], true
+		}
+		if !c.Want && !c.Have {
+			continue
+		}
+		c.Block = rollout.Reason(r.Blocks[int32(cluster)])
+		if row.Divided {
+			c.Scales = t.scales(d, cluster, c.Want, want.Blob, have(cluster))
+		}
+		row.Cells = append(row.Cells, c)
+	}
+	if d != nil && d.Policy != nil && d.Policy.Spec.PropagateDeps {
+		for _, need := range t.decided.PulledBefore(r.Ref) {
+			if n, ok := t.find(need); ok {
+				row.Needs = append(row.Needs, n)
+			}
+		}
+	}
+	return row
+}
+
+// find returns the row of an object.
+func (t *table) find(r object.Ref) (int, bool) {
+	return slices.BinarySearchFunc(t.rows, r, func(row manifest.Row, r object.Ref) int { return row.Ref.Compare(r) })
+}
+
+// scales reports whether a cluster would have other replicas of a divided template than it
+// has. What cannot be told may be other.
+func (t *table) scales(d *claim.Decision, cluster int, wanted bool, blob int32, have *files.Blob) bool {
+	want, has := count{known: true}, count{known: true}
+	if have != nil {
+		has = t.count(have)
+	}
+	switch {
+	case wanted && blob != manifest.Unwritten:
+		if have != nil && have.ID() == t.blobs.At(blob).ID() {
+			return false
+		}
+		want = t.count(t.blobs.At(blob))
+	case wanted:
+		want = decidedIn(d, t.cluster(cluster))
+	}
+	return want != has || !want.known
+}
+
+// decidedIn returns the replicas that a decision gives a cluster.
+func decidedIn(d *claim.Decision, cluster string) count {
+	for _, c := range d.Targets {
+		if c.Name == cluster {
+			return count{c.Replicas, true}
+		}
+	}
+	return count{known: true}
+}
+
+// count reads the replicas of a manifest.
+func (t *table) count(b *files.Blob) count {
+	if c, ok := t.replicas[b.ID()]; ok {
+		return c
+	}
+	var c count
+	if data, err := b.Bytes(); err == nil {
+		if content, err := object.DecodeCanonical(data); err == nil {
+			n, _, ok, err := t.in.Expanded.Law.Interpreter.Replicas(content)
+			c = count{n, ok && err == nil}
+		}
+	}
+	t.replicas[b.ID()] = c
+	return c
+}
+
+// Differing lists the rows that want something else in a cluster than is there.
+func (t *table) Differing(cluster int) (rows []int) {
+	if t.byPath == nil {
+		t.byPath = make(map[string]int, len(t.rows))
+		for i := range t.rows {
+			t.byPath[tree.Path(t.rows[i].Ref)] = i
+		}
+	}
+	for c := range files.Diff(t.built[t.group[cluster]], t.trees[cluster].Folder) {
+		if i, ok := t.byPath[c.Path]; ok {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// layOut makes the tree of each cluster, with what is left as it is.
+func (t *table) layOut(left map[int]map[int]rollout.Left) []layout.Tree {
+	instead := map[int]map[int32]int32{}
+	for i, cells := range left {
+		if len(cells) == 0 {
+			continue
+		}
+		have := t.have(t.rows[i].Ref)
+		instead[i] = make(map[int32]int32, len(cells))
+		for cluster, l := range cells {
+			blob := int32(layout.Nothing)
+			if b := have(cluster); l.Kept && b != nil {
+				blob = t.blobs.Add(b)
+			}
+			instead[i][int32(cluster)] = blob //nolint:gosec // an index
+		}
+	}
+	in := layout.Input{Rows: t.rows, Blobs: t.blobs, Instead: instead}
+	for _, c := range t.in.Expanded.Law.Fleet.Clusters() {
+		in.Flux = append(in.Flux, t.in.flux(c))
+	}
+	return layout.Trees(in)
+}

@@ -1,0 +1,144 @@
+// Package template is an object of the source that a policy may place, and what it says
+// in each cluster. An object that stands for itself says the same everywhere; one that a
+// release renders may say something else in every cluster, or nothing.
+package template
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/interpret"
+	"github.com/waybill-dev/waybill/reconciler/plan/memo"
+	"github.com/waybill-dev/waybill/render/flux"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// Template is an object that a policy may place.
+type Template struct {
+	// Variant is what it says: everywhere, or in the first cluster.
+	Variant
+
+	Subject policies.Subject
+	// Part says which release renders it; nil for one that stands for itself.
+	Part *Part
+}
+
+// Variant is one thing that a template says.
+type Variant struct {
+	Object *object.Object
+	// Content is the object with the API server's defaults, as Karmada sees it; Added are
+	// the defaults, to be taken away again.
+	Content map[string]any
+	Added   []interpret.Path
+	// Scaled is the number of replicas that a schedule has put into Content; empty for
+	// none.
+	Scaled string
+}
+
+// Part is what a template is of the release that renders it.
+type Part struct {
+	Release *object.Object
+	Policy  *policies.Propagation // that selects the release
+	// Variants are the different things that the template says, and Of is which one it
+	// says by cluster. A cluster that is not there gets none: the release does not render
+	// the template for it.
+	Variants []Variant
+	Of       map[string]int
+	// Failed are the clusters for which the release, or one within it, cannot be rendered.
+	Failed map[string]bool
+}
+
+// Memo remembers what objects say once they are defaulted.
+type Memo struct {
+	variants memo.Generation[*object.Object, Variant]
+}
+
+// Turn begins the next plan.
+func (m *Memo) Turn() { m.variants.Turn() }
+
+// New returns the template of an object that stands for itself.
+func New(o *object.Object, m *Memo) *Template {
+	return &Template{Variant: m.variant(o), Subject: policies.SubjectOf(o)}
+}
+
+// variant returns what an API server would see of an object.
+func (m *Memo) variant(o *object.Object) Variant {
+	return m.variants.Or(o, func() Variant {
+		v := Variant{Object: o}
+		v.Content, v.Added = interpret.Default(o.Content())
+		return v
+	})
+}
+
+// Add notes that the release renders an object as this template for a cluster.
+func (p *Part) Add(o *object.Object, cluster string, m *Memo) {
+	n := slices.IndexFunc(p.Variants, func(v Variant) bool { return v.Object == o })
+	if n < 0 {
+		n = len(p.Variants)
+		p.Variants = append(p.Variants, m.variant(o))
+	}
+	p.Of[cluster] = n
+}
+
+// Ref is what the template is called.
+func (t *Template) Ref() object.Ref { return t.Object.Ref() }
+
+// In returns what the template says in a cluster; nil where its release says nothing.
+func (t *Template) In(cluster string) *Variant {
+	if t.Part == nil {
+		return &t.Variant
+	}
+	if n, ok := t.Part.Of[cluster]; ok {
+		return &t.Part.Variants[n]
+	}
+	return nil
+}
+
+// Number tells the variants of a template apart.
+func (t *Template) Number(cluster string) int {
+	if t.Part == nil {
+		return 0
+	}
+	return t.Part.Of[cluster]
+}
+
+// IsRelease reports a release: it stands for what it renders to, and is not delivered.
+func (t *Template) IsRelease() bool { return flux.IsRelease(t.Object) }
+
+// Digest tells one content of the template from another.
+func (t *Template) Digest() string {
+	if t.Part == nil && t.Scaled == "" {
+		return files.Sum("blob", t.Object.YAML()).String()
+	}
+	all := []byte(t.Scaled + "\n")
+	if t.Part == nil {
+		return files.Sum("blob", append(all, t.Object.YAML()...)).String()
+	}
+	for _, cluster := range slices.Sorted(maps.Keys(t.Part.Of)) {
+		all = fmt.Appendf(all, "%s %d\n", cluster, t.Part.Of[cluster])
+	}
+	for _, v := range t.Part.Variants {
+		all = append(all, v.Object.YAML()...)
+	}
+	return files.Sum("blob", all).String()
+}
+
+// GroupKind names a kind.
+type GroupKind struct{ Group, Kind string }
+
+// Defines returns the kind that the template defines; false if it is no
+// CustomResourceDefinition.
+func (t *Template) Defines() (GroupKind, bool) {
+	r := t.Ref()
+	if r.Kind != "CustomResourceDefinition" || r.Group != "apiextensions.k8s.io" {
+		return GroupKind{}, false
+	}
+	spec, _ := t.Object.Content()["spec"].(map[string]any)
+	names, _ := spec["names"].(map[string]any)
+	group, _ := spec["group"].(string)
+	kind, _ := names["kind"].(string)
+	return GroupKind{group, kind}, true
+}

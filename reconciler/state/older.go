@@ -1,0 +1,65 @@
+package state
+
+import (
+	"encoding/json"
+	"maps"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// The form of before there was a number had files of its own for what is kept, and an
+// annotation for where a template is missing. What stays where it is follows from the
+// published trees now, so that only the holds and what was last good are read.
+const (
+	olderHeldFile     = "held.json"
+	olderHiddenFile   = "hidden.json"
+	missingAnnotation = "waybill.dev/missing-in"
+)
+
+// olderReader returns what reads a file of the older form; nil for one that says nothing.
+func (s *State) olderReader(path string) func(data []byte, from *files.Blob) error {
+	switch path {
+	case olderHeldFile:
+		return s.addOlderHeld
+	case olderHiddenFile:
+		return func(data []byte, _ *files.Blob) error { return json.Unmarshal(data, &s.LastGood.Hidden) }
+	case lastGoodFile:
+		return s.addOlderLastGood
+	}
+	return nil
+}
+
+func (s *State) addOlderHeld(data []byte, _ *files.Blob) error {
+	var held map[string]string
+	err := json.Unmarshal(data, &held)
+	for cluster, reason := range held {
+		s.Held[cluster] = metav1.Condition{Type: HeldCondition, Status: metav1.ConditionTrue, Message: reason}
+	}
+	return err //nolint:wrapcheck // the caller names the file
+}
+
+// addOlderLastGood reads the commits in which parts were last sound. What the parts held
+// when the plan was made is not known: they count as changed.
+func (s *State) addOlderLastGood(data []byte, _ *files.Blob) error {
+	var commits map[string]string
+	err := json.Unmarshal(data, &commits)
+	s.LastGood.Broken = map[string]Part{}
+	for part, commit := range commits {
+		s.LastGood.Broken[part] = Part{Commit: commit}
+	}
+	return err //nolint:wrapcheck // the caller names the file
+}
+
+// modernized brings a binding of the older form to the one that is written now; false if it
+// was older.
+func modernized(b *karmada.ResourceBinding) bool {
+	if _, ok := b.Annotations[missingAnnotation]; !ok {
+		return true
+	}
+	b.Annotations = maps.Clone(b.Annotations)
+	delete(b.Annotations, missingAnnotation)
+	return false
+}
