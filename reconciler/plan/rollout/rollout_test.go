@@ -1,0 +1,260 @@
+package rollout
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// cells reads cells of "want/have[/block][/scales]": w is a cell that wants the object, h one
+// that has it, b one that is blocked, s one whose replicas would change.
+func cells(text string) []Cell {
+	var out []Cell
+	for i, f := range strings.Fields(text) {
+		c := Cell{Cluster: i, Want: strings.Contains(f, "w"), Have: strings.Contains(f, "h"), Scales: strings.Contains(f, "s")}
+		if strings.Contains(f, "b") {
+			c.Block = "blocked"
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// TestFrozen is the table of what may not be carried out, in words: w wanted, h there, b
+// blocked, s other replicas.
+func TestFrozen(t *testing.T) {
+	for _, tt := range []struct {
+		cells   string
+		divided bool
+		want    Reason
+	}{
+		{"", false, ""},
+		{"w", false, ""},
+		{"h", false, ""},
+		{"wh", false, ""},
+		{"wb", false, ""},  // new, and nowhere to begin with
+		{"hb", false, ""},  // kept
+		{"whb", false, ""}, // kept as it is
+		{"w h", false, ""}, // moves
+		// Nowhere: it would leave where it is, and not arrive.
+		{"wb h", false, Nowhere},
+		{"wb h h", false, Nowhere},
+		{"wb wb h", false, Nowhere},
+		{"wb h w", false, ""},   // it arrives elsewhere
+		{"wb h wh", false, ""},  // it stays elsewhere
+		{"wb h whb", false, ""}, // it is kept where it is wanted
+		{"wb hb", false, ""},    // nothing is removed
+		{"wb h hb", false, Nowhere},
+		// Twice: it would arrive before it leaves.
+		{"hb w", false, Twice},
+		{"hb w w", false, Twice},
+		{"hb w h", false, Twice},
+		{"hb w wh", false, ""},  // it is in several places anyway
+		{"hb w whb", false, ""}, // likewise
+		{"hb wb", false, ""},    // nothing arrives
+		// Short: some replicas would go before others come.
+		{"whs whbs", true, Short},
+		{"whs whbs", false, ""},
+		{"whs whb", true, ""}, // the blocked cell keeps its share
+		{"wh whbs", true, ""}, // the free cells keep theirs
+		{"hs wbs", true, Nowhere},
+		{"ws wbs", true, ""}, // new: what can run runs
+		{"ws wbs hs", true, Short},
+		{"ws hbs", true, Twice},
+	} {
+		if got := Frozen(tt.divided, cells(tt.cells)); got != tt.want {
+			t.Errorf("%q, divided %t: frozen because %q, want %q", tt.cells, tt.divided, got, tt.want)
+		}
+	}
+}
+
+// rows is a table in memory.
+type rows []Row
+
+func (t rows) Row(i int) Row { return t[i] }
+
+func (t rows) Blocked() (list []int) {
+	for i, r := range t {
+		if slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Block != "" }) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+func (t rows) Differing(cluster int) (list []int) {
+	for i, r := range t {
+		if slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Cluster == cluster && (c.Want != c.Have || c.Scales) }) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// lost is what a cluster loses: by row.
+func (t rows) lost(cluster int, left map[int]map[int]Left) (list []int) {
+	for i, r := range t {
+		for _, c := range r.Cells {
+			if _, isLeft := left[i][cluster]; c.Cluster == cluster && c.Have && !c.Want && !isLeft {
+				list = append(list, i)
+			}
+		}
+	}
+	return list
+}
+
+// atMost holds clusters that lose more than n objects.
+func (t rows) atMost(n int) Judge {
+	return func(left map[int]map[int]Left) (held []int) {
+		for cluster := range 4 {
+			if len(t.lost(cluster, left)) > n {
+				held = append(held, cluster)
+			}
+		}
+		return held
+	}
+}
+
+func TestNothingBlockedCostsNothing(t *testing.T) {
+	table := rows{{Cells: cells("w h")}, {Cells: cells("h w")}}
+	r := Resolve(table, table.atMost(9))
+	if len(r.Left)+len(r.Frozen)+len(r.Held) > 0 {
+		t.Errorf("left are %v, frozen %v, held %v", r.Left, r.Frozen, r.Held)
+	}
+}
+
+func TestAHeldClusterFreezesWhatMovesToIt(t *testing.T) {
+	// Cluster 0 loses three objects, and is held; the last object moves to it from 1.
+	table := rows{{Cells: cells("h")}, {Cells: cells("h")}, {Cells: cells("h")}, {Cells: cells("w h")}}
+	r := Resolve(table, table.atMost(2))
+	if !r.Held[0] || r.Held[1] || r.Frozen[3] != Nowhere || r.Left[3][1] != (Left{Kept: true, Reason: Nowhere}) || r.Left[3][0] != (Left{Reason: Held}) {
+		t.Errorf("held are %v, frozen %v, left %v", r.Held, r.Frozen, r.Left)
+	}
+}
+
+// TestAHoldMayLeadToAnother: what is frozen because of a hold is not lost elsewhere, and what
+// arrives nowhere else may make another cluster lose all.
+func TestAHoldMayLeadToAnother(t *testing.T) {
+	table := rows{{Cells: cells("h")}, {Cells: cells("h")}, {Cells: cells("hs w h"), Divided: true}}
+	asked := 0
+	r := Resolve(table, func(left map[int]map[int]Left) []int {
+		asked++
+		if asked == 2 {
+			return []int{2}
+		}
+		return table.atMost(1)(left)
+	})
+	if asked != 3 || !r.Held[0] || !r.Held[2] || r.Held[1] {
+		t.Errorf("asked %d times, held are %v", asked, r.Held)
+	}
+}
+
+func TestWhatIsKeptKeepsWhatItNeeds(t *testing.T) {
+	table := rows{
+		{Cells: cells("h wb"), Needs: []int{1}},
+		{Cells: cells("h w")},
+		{Cells: cells("h w")},
+	}
+	r := Resolve(table, table.atMost(9))
+	if r.Frozen[0] != Nowhere || r.Left[1][0] != (Left{Kept: true, Reason: Needed}) || len(r.Left[2]) > 0 {
+		t.Errorf("frozen are %v, left %v", r.Frozen, r.Left)
+	}
+}
+
+// FuzzResolve holds the result to its laws, on tables of up to four rows and clusters.
+func FuzzResolve(f *testing.F) {
+	f.Add([]byte{0x31, 0x12, 0x04, 0x7f, 0xff, 0x00, 0x91, 0x3c, 0x55, 0xaa, 0x0f, 0xf0, 0x42, 0x18, 0x81, 0x24, 0x03})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		table, limit := tableOf(data)
+		r := Resolve(table, table.atMost(limit))
+		for i, row := range table {
+			if broken := law(row, r, i); broken != "" {
+				t.Errorf("row %d %+v: %s; left %v, frozen %q, held %v", i, row, broken, r.Left[i], r.Frozen[i], r.Held)
+			}
+		}
+		for cluster := range 4 {
+			if !r.Held[cluster] && len(table.lost(cluster, r.Left)) > limit {
+				t.Errorf("cluster %d loses %v, and is not held", cluster, table.lost(cluster, r.Left))
+			}
+		}
+		if again := Resolve(table, table.atMost(limit)); fmt.Sprint(again) != fmt.Sprint(r) {
+			t.Errorf("resolved again it is %v, and was %v", again, r)
+		}
+	})
+}
+
+// tableOf makes a table of bytes.
+func tableOf(data []byte) (table rows, limit int) {
+	if len(data) == 0 {
+		return nil, 0
+	}
+	limit = int(data[0] % 4)
+	for n := 1; n+4 <= len(data) && len(table) < 4; n += 4 {
+		row := Row{Divided: data[n]&0x80 != 0}
+		for cluster := range 4 {
+			b := data[n+cluster]
+			c := Cell{Cluster: cluster, Want: b&1 != 0, Have: b&2 != 0, Scales: b&4 != 0}
+			if b&0x18 == 0x18 {
+				c.Block = "blocked"
+			}
+			if c.Scales = c.Scales || c.Want != c.Have; c.Want || c.Have {
+				row.Cells = append(row.Cells, c)
+			}
+		}
+		if needs := int(data[n]>>5) & 3; needs < len(table) {
+			row.Needs = []int{needs}
+		}
+		table = append(table, row)
+	}
+	return table, limit
+}
+
+// law says which law a row of a result breaks, by a reading of its own: what a cluster has
+// afterwards is what it had where the row is left, and what it wants elsewhere.
+func law(row Row, r Result, i int) string {
+	var before, after, wanted, served, blocked, changed int
+	for _, c := range row.Cells {
+		l, left := r.Left[i][c.Cluster]
+		has := c.Want && !left || left && c.Have
+		if left && l.Kept != c.Have {
+			return "what is left is not what is there"
+		}
+		if !left && (c.Block != "" || r.Held[c.Cluster] && c.Want != c.Have) {
+			return "a blocked cell is carried out"
+		}
+		before, after, wanted = before+count(c.Have), after+count(has), wanted+count(c.Want)
+		served += count(has && c.Want)
+		blocked += count(left && c.Scales)
+		changed += count(!left && c.Scales)
+	}
+	switch {
+	case before > 0 && wanted > 0 && after == 0:
+		return "it was somewhere, is wanted somewhere, and is nowhere"
+	case before > 0 && wanted > 0 && served == 0 && after < before && blocked > 0:
+		return "it leaves a cluster although it arrives nowhere"
+	case row.Divided && before > 0 && blocked > 0 && changed > 0:
+		return "some of its replicas change and others cannot"
+	case r.Frozen[i] != "" && len(r.Left[i]) != len(row.Cells):
+		return "it is frozen, and part of it is carried out"
+	case len(r.Held) == 0 && r.Frozen[i] == "" && !slices.ContainsFunc(row.Cells, func(c Cell) bool { return c.Block != "" }) && len(r.Left[i]) > 0 && !needed(r.Left[i]):
+		return "nothing is in the way, and it is left"
+	}
+	return ""
+}
+
+func needed(left map[int]Left) bool {
+	for _, l := range left {
+		if l.Reason == Needed {
+			return true
+		}
+	}
+	return false
+}
+
+func count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
