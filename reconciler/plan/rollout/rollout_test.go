@@ -40,7 +40,7 @@ func TestFrozen(t *testing.T) {
 		// Nowhere: it would leave where it is, and not arrive.
 		{"wb h", false, Nowhere},
 		{"wb h h", false, Nowhere},
-		{"wb wb h", false, Nowhere},
+		{"wb h wb", false, Nowhere},
 		{"wb h w", false, ""},   // it arrives elsewhere
 		{"wb h wh", false, ""},  // it stays elsewhere
 		{"wb h whb", false, ""}, // it is kept where it is wanted

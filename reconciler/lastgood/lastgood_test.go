@@ -1,0 +1,139 @@
+package lastgood
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources"
+)
+
+// source makes a source of lines: "NAME in FILE" is a ConfigMap, "NAME in FILE of CLUSTER" one
+// in a cluster's own directory, "broken FILE DIGEST" a file that cannot be read.
+func source(t *testing.T, commit string, lines ...string) render.Source {
+	t.Helper()
+	s := render.Source{Revision: sources.Revision{Commit: commit}, Bound: map[string][]*object.Object{}}
+	for _, line := range lines {
+		f := strings.Fields(line)
+		if f[0] == "broken" {
+			s.Broken = append(s.Broken, render.Broken{Path: f[1], Digest: f[2]})
+			continue
+		}
+		d := object.Decode(f[2], fmt.Appendf(nil, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: a}\ndata: {from: %s}\n", f[0], commit))
+		if len(d.Objects) != 1 {
+			t.Fatalf("%q is no object", line)
+		}
+		if len(f) == 5 {
+			s.Bound[f[4]] = append(s.Bound[f[4]], d.Objects[0])
+		} else {
+			s.Objects = append(s.Objects, d.Objects[0])
+		}
+	}
+	return s
+}
+
+// held lists what a source holds, with the commit that each object comes from.
+func held(s render.Source) []string {
+	var all []string
+	each(s, func(k key, o *object.Object) {
+		data, _ := o.Content()["data"].(map[string]any)
+		all = append(all, fmt.Sprintf("%s@%v", strings.TrimPrefix(k.String(), "ConfigMap/a/"), data["from"]))
+	})
+	slices.Sort(all)
+	return all
+}
+
+// commits plays a history: every source is published, and the last one's result returned.
+func commits(t *testing.T, allows bool, history ...render.Source) (render.Source, Doubt) {
+	t.Helper()
+	earlier := map[string]render.Source{}
+	var st state.State
+	for i, s := range history {
+		in := Input{Source: s, State: &st, Earlier: earlier, Allows: func(string) bool { return allows && i == len(history)-1 }}
+		for _, commit := range Commits(in) {
+			if _, ok := earlier[commit]; !ok {
+				t.Fatalf("it asks for commit %s, which nobody published", commit)
+			}
+		}
+		mended, doubt := Mend(in)
+		if i == len(history)-1 {
+			return mended, doubt
+		}
+		earlier[s.Revision.Commit] = s
+		st.Published.Commit, st.LastGood = s.Revision.Commit, doubt.Remembered()
+	}
+	return render.Source{}, Doubt{}
+}
+
+func TestMend(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		history [][]string
+		want    string
+	}{
+		{"all can be read", [][]string{{"x in a"}, {"y in a"}}, "[y@2]"},
+		{"nothing was published", [][]string{{"x in a", "broken b 1"}}, "[x@1]"},
+		{"a file breaks", [][]string{{"x in a", "y in b"}, {"y in b", "broken a 1"}}, "[x@1 y@2]"},
+		{"what can be read of it counts", [][]string{{"x in a", "y in a"}, {"y in a", "broken a 1"}}, "[x@1 y@2]"},
+		{"it stays broken", [][]string{{"x in a"}, {"broken a 1"}, {"broken a 1"}, {"broken a 2"}}, "[x@1]"},
+		{"it moves while broken", [][]string{{"x in a"}, {"broken a 1"}, {"broken b 1"}, {"broken c 1"}}, "[x@1]"},
+		{"it moves and breaks at once", [][]string{{"x in a"}, {"broken b 1"}}, "[x@1]"},
+		{"it is mended without the object", [][]string{{"x in a", "y in b"}, {"broken a 1", "y in b"}, {"y in b"}}, "[y@3]"},
+		{"it is mended elsewhere", [][]string{{"x in a"}, {"broken a 1"}, {"broken b 1"}, {"x in b"}}, "[x@4]"},
+		{"one of two candidates is mended", [][]string{{"x in a"}, {"broken b 1", "broken c 1"}, {"broken c 1"}}, "[x@1]"},
+		{"both are", [][]string{{"x in a"}, {"broken b 1", "broken c 1"}, {"broken c 1"}, {}}, "[]"},
+		{"what is broken for long hides nothing new", [][]string{{"x in a", "broken b 1"}, {"broken b 1"}}, "[]"},
+		{"unless it changes", [][]string{{"x in a", "broken b 1"}, {"broken b 2"}}, "[x@1]"},
+		{"what moves to a cluster is not missing", [][]string{{"x in a", "y in b"}, {"x in own of eu", "broken b 1"}}, "[cluster eu/ConfigMap/a/x@2 y@1]"},
+		{"a cluster's own stays", [][]string{{"x in own of eu", "x in ours of us"}, {"x in ours of us", "broken own 1"}}, "[cluster eu/ConfigMap/a/x@1 cluster us/ConfigMap/a/x@2]"},
+		{"and moves while broken", [][]string{{"x in own of eu", "x in ours of us"}, {"x in ours of us", "broken own 1"}, {"x in ours of us", "broken new 1"}}, "[cluster eu/ConfigMap/a/x@1 cluster us/ConfigMap/a/x@3]"},
+		{"later versions count", [][]string{{"x in a"}, {"x in a"}, {"broken a 1"}}, "[x@2]"},
+		{"each part has its own commit", [][]string{{"x in a", "y in b"}, {"broken a 1", "y in b"}, {"broken a 1", "broken b 1"}}, "[x@1 y@2]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var history []render.Source
+			for i, lines := range tt.history {
+				history = append(history, source(t, fmt.Sprint(i+1), lines...))
+			}
+			mended, doubt := commits(t, false, history...)
+			if got := fmt.Sprint(held(mended)); got != tt.want || doubt.Unsure != "" {
+				t.Errorf("the source to plan from holds %s, want %s; unsure: %q", got, tt.want, doubt.Unsure)
+			}
+		})
+	}
+}
+
+func TestWhatIsMissingMayBeAllowedToGo(t *testing.T) {
+	history := []render.Source{source(t, "1", "x in a", "y in b"), source(t, "2", "broken b 1")}
+	kept, doubt := commits(t, false, history...)
+	if got := fmt.Sprint(held(kept)); got != "[x@1 y@1]" || doubt.Forgot || len(doubt.Diags) != 1 {
+		t.Errorf("it holds %s, forgot: %t, says %v", got, doubt.Forgot, doubt.Diags)
+	}
+	// What stood in the broken file itself is not missing, and stays.
+	let, doubt := commits(t, true, history...)
+	if got := fmt.Sprint(held(let)); got != "[y@1]" || !doubt.Forgot || len(doubt.Diags) != 0 {
+		t.Errorf("allowed, it holds %s, forgot: %t, says %v", got, doubt.Forgot, doubt.Diags)
+	}
+}
+
+func TestWhatIsOutOfReachIsNotGuessed(t *testing.T) {
+	st := state.State{Published: state.Publication{Commit: "1"}, LastGood: state.LastGood{
+		Broken:  map[string]state.Part{"a": {Digest: "1", Commit: "0"}},
+		Objects: []state.Good{{Object: object.Ref{Kind: "ConfigMap", Namespace: "a", Name: "x"}, Commit: "0", In: []string{"a"}}},
+	}}
+	in := Input{Source: source(t, "2", "broken a 1"), State: &st, Earlier: map[string]render.Source{"1": source(t, "1", "broken a 1")}}
+	if got := fmt.Sprint(Commits(in)); got != "[0 1]" {
+		t.Errorf("it asks for %s", got)
+	}
+	_, doubt := Mend(in)
+	if doubt.Unsure == "" || doubt.OutOfReach != "0" {
+		t.Errorf("it is sure, out of reach is %q", doubt.OutOfReach)
+	}
+	if waits, gone := doubt.Remembered(), doubt.RememberedOnceAllowed(); len(waits.Objects) != 1 || len(gone.Objects) != 0 {
+		t.Errorf("it remembers %v, and once allowed %v", waits.Objects, gone.Objects)
+	}
+}

@@ -1,0 +1,126 @@
+package claim_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/plan/claim"
+	"github.com/waybill-dev/waybill/reconciler/plan/law"
+	"github.com/waybill-dev/waybill/reconciler/plan/template"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+const fleet = `
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: eu}
+spec: {syncMode: Pull}
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: us}
+spec: {syncMode: Pull}
+---
+`
+
+const web = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: a}
+spec: {replicas: 10, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: x, envFrom: [{configMapRef: {name: settings}}]}]}}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings, namespace: a}
+`
+
+// policy is a policy for Deployments with more of its spec.
+func policy(spec string) string {
+	return "---\napiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: p, namespace: a}\nspec:\n" +
+		"  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]\n  " + spec + "\n"
+}
+
+// decide decides about a source in one file, with earlier decisions.
+func decide(t *testing.T, source string, st *state.State) claim.Result {
+	t.Helper()
+	d := object.Decode("all.yaml", []byte(source))
+	set, objects, diags := policies.Load(d.Objects, nil)
+	l, more := law.Of(set, nil, &law.Memo{})
+	for _, d := range slices.Concat(d.Diags, diags, more) {
+		if d.Code != "missing-override" {
+			t.Fatal(d)
+		}
+	}
+	render.SortObjects(objects)
+	in := claim.Input{Law: l, State: st, When: time.Unix(0, 0), Memo: &claim.Memo{}}
+	for _, o := range objects {
+		in.Templates = append(in.Templates, template.New(o, &template.Memo{}))
+	}
+	return claim.Decide(in)
+}
+
+// summary prints decisions.
+func summary(r *claim.Result) string {
+	var all []string
+	for _, d := range r.Decisions {
+		line := d.Ref().Name + " " + d.Outcome.String()
+		for _, c := range d.Targets {
+			line += fmt.Sprintf(" %s:%d", c.Name, c.Replicas)
+		}
+		all = append(all, line)
+	}
+	return strings.Join(all, "; ")
+}
+
+func TestDecide(t *testing.T) {
+	for _, tt := range []struct{ name, policy, want string }{
+		{"no policy", "", "settings unclaimed; web unclaimed"},
+		{"duplicated", policy("placement: {}"), "settings unclaimed; web placed eu:10 us:10"},
+		{"divided", policy("placement: {replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Weighted}}"), "settings unclaimed; web placed eu:5 us:5"},
+		{"what it needs follows", policy("propagateDeps: true\n  placement: {clusterAffinity: {clusterNames: [us]}}"), "settings placed us:10; web placed us:10"},
+		{"no cluster fits", policy("placement: {clusterAffinity: {clusterNames: [ap]}}"), "settings unclaimed; web placed"},
+		{"the override policy is missing", policy("dependentOverrides: [o]\n  placement: {}"), "settings unclaimed; web unclaimed"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := decide(t, fleet+web+tt.policy, &state.State{})
+			if got := summary(&r); got != tt.want {
+				t.Errorf("it decides %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// after is the state of a result that was published.
+func after(r *claim.Result) *state.State {
+	st := &state.State{Bindings: map[object.Ref]*karmada.ResourceBinding{}}
+	for _, d := range r.Decisions {
+		if d.Binding != nil {
+			st.Bindings[d.Ref()] = d.Binding
+		}
+	}
+	return st
+}
+
+func TestASecondDecisionIsSteady(t *testing.T) {
+	weighted := policy("placement: {replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Weighted}}")
+	first := decide(t, fleet+web+weighted, &state.State{})
+	again := decide(t, fleet+web+weighted, after(&first))
+	for i, d := range again.Decisions {
+		if d.Binding != first.Decisions[i].Binding {
+			t.Errorf("%s has another binding, and nothing changed", d.Ref())
+		}
+	}
+	// An override policy that goes missing keeps what was placed, as it was.
+	waits := strings.Replace(weighted, "placement:", "dependentOverrides: [o]\n  placement:", 1)
+	kept := decide(t, fleet+web+waits, after(&first))
+	if got := summary(&kept); got != "settings unclaimed; web kept eu:5 us:5" {
+		t.Errorf("while its override policy is missing: %s", got)
+	}
+}

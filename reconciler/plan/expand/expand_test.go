@@ -1,0 +1,124 @@
+package expand_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/plan/expand"
+	"github.com/waybill-dev/waybill/reconciler/plan/law"
+	"github.com/waybill-dev/waybill/reconciler/plan/template"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+const clusters = "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: eu}\nspec: {syncMode: Pull}\n---\n" +
+	"apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: us}\nspec: {syncMode: Pull}\n---\n"
+
+const release = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: %s, namespace: a}\nspec: {interval: 5m, chart: {spec: {chart: ./%[1]s, sourceRef: {kind: GitRepository, name: x}}}}\n---\n"
+
+const selected = "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: p, namespace: a}\nspec: {resourceSelectors: [{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease}], placement: {}}\n---\n"
+
+// expanding expands a source in one file, of which every release goes to both clusters. What
+// charts render to is in charts; one that is not there fails.
+func expanding(t *testing.T, source string, charts map[string]string, before ...state.Release) (r expand.Result, rounds int) {
+	t.Helper()
+	d := object.Decode("all.yaml", []byte(source))
+	in := expand.Input{
+		Source: render.Source{Objects: d.Objects}, Releases: before, Memo: &expand.Memo{},
+		Place: func(l *law.Law, release *template.Template) (*policies.Propagation, []karmada.TargetCluster) {
+			return l.Claims.Policy(release.Subject), []karmada.TargetCluster{{Name: "eu"}, {Name: "us"}}
+		},
+		Override: func(_ *law.Law, release *template.Template, _ string) (*object.Object, *diag.Diagnostic) { return release.Object, nil },
+	}
+	r, err := expand.Expand(in, func(jobs []engine.Job) ([]engine.Rendered, error) {
+		rounds++
+		out := make([]engine.Rendered, len(jobs))
+		for i, j := range jobs {
+			text, ok := charts[j.Helm.Chart.Path]
+			if !ok {
+				out[i].Diags = []diag.Diagnostic{{Code: "helm", Severity: diag.Error, Message: "no such chart"}}
+			}
+			for _, o := range object.Decode("chart", []byte(text)).Objects {
+				out[i].Manifests = append(out[i].Manifests, engine.Manifest{Object: o})
+			}
+		}
+		return out, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, rounds
+}
+
+func names(r *expand.Result) string {
+	var all []string
+	for _, tm := range r.Templates {
+		line := tm.Ref().Kind + "/" + tm.Ref().Name
+		if tm.Part != nil {
+			line += fmt.Sprintf(" of %s in %d", tm.Part.Release.Ref().Name, len(tm.Part.Of))
+		}
+		all = append(all, line)
+	}
+	return strings.Join(all, ", ")
+}
+
+const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\n---\n"
+
+func TestExpand(t *testing.T) {
+	inner := map[string]string{"outer": fmt.Sprintf(release, "inner"), "inner": fmt.Sprintf(configMap, "x")}
+	for _, tt := range []struct {
+		name, source string
+		charts       map[string]string
+		want         string
+		rounds       int
+	}{
+		{"no release", fmt.Sprintf(configMap, "x"), nil, "ConfigMap/x", 0},
+		{"one that nobody selects", fmt.Sprintf(release, "web"), map[string]string{"web": fmt.Sprintf(configMap, "x")}, "ConfigMap/x", 1},
+		{"one that a policy selects", selected + fmt.Sprintf(release, "web"), map[string]string{"web": fmt.Sprintf(configMap, "x")}, "ConfigMap/x of web in 2, HelmRelease/web", 1},
+		{"one within another", fmt.Sprintf(release, "outer"), inner, "ConfigMap/x", 2},
+		{"what is written out counts", fmt.Sprintf(release, "web") + "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: a}\n", map[string]string{"web": fmt.Sprintf(configMap, "x")}, "ConfigMap/x", 1},
+		{"one that fails", fmt.Sprintf(release, "web"), nil, "", 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, rounds := expanding(t, clusters+tt.source, tt.charts)
+			if got := names(&r); got != tt.want || rounds != tt.rounds {
+				t.Errorf("it expands to %q in %d rounds, want %q in %d", got, rounds, tt.want, tt.rounds)
+			}
+		})
+	}
+}
+
+func TestAReleaseThatFailsIsRemembered(t *testing.T) {
+	ref := object.Ref{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease", Namespace: "a", Name: "web"}
+	x := object.Ref{Kind: "ConfigMap", Namespace: "a", Name: "x"}
+	r, _ := expanding(t, clusters+selected+fmt.Sprintf(release, "web"), nil, state.Release{Release: ref, Objects: []object.Ref{x}})
+	if len(r.Failures) != 1 || !slices.Equal(r.Failures[0].Objects, []object.Ref{x}) || !r.Failures[0].In("eu") || !r.Failures[0].Targets["us"] || r.Astray {
+		t.Errorf("failures are %+v, astray: %t", r.Failures, r.Astray)
+	}
+	// Of one that was never rendered nothing is known: what is missing may be in it.
+	if r, _ := expanding(t, clusters+selected+fmt.Sprintf(release, "web"), nil); len(r.Failures) != 1 || !r.Astray {
+		t.Errorf("failures are %+v, astray: %t", r.Failures, r.Astray)
+	}
+	// One that rendered a policy leaves it open where everything goes.
+	policy := object.Ref{Group: "policy.karmada.io", Kind: "PropagationPolicy", Namespace: "a", Name: "q"}
+	if r, _ := expanding(t, clusters+fmt.Sprintf(release, "web"), nil, state.Release{Release: ref, Objects: []object.Ref{policy}}); r.Unknown == "" {
+		t.Error("a policy that cannot be had is not missed")
+	}
+}
+
+func TestAnErrorOfOursIsReturned(t *testing.T) {
+	ours := errors.New("no worker")
+	d := object.Decode("all.yaml", []byte(fmt.Sprintf(release, "web")))
+	in := expand.Input{Source: render.Source{Objects: d.Objects}, Memo: &expand.Memo{}}
+	if _, err := expand.Expand(in, func([]engine.Job) ([]engine.Rendered, error) { return nil, ours }); !errors.Is(err, ours) {
+		t.Errorf("it returns %v", err)
+	}
+}

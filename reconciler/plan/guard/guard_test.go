@@ -1,0 +1,87 @@
+package guard
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// treeOf makes a tree of "KIND/NAME..."; a name that begins with "kept" is protected by its
+// label.
+func treeOf(t *testing.T, names string) *files.Folder {
+	t.Helper()
+	var ms []tree.Manifest
+	for _, name := range strings.Fields(names) {
+		kind, name, _ := strings.Cut(name, "/")
+		namespace, labels := "a", ""
+		if kind == "Namespace" {
+			namespace = ""
+		}
+		if strings.HasPrefix(name, "kept") {
+			labels = ", labels: {" + ProtectedLabel + ": Always}"
+		}
+		data := fmt.Sprintf("apiVersion: v1\nkind: %s\nmetadata: {name: %s, namespace: %q%s}\n", kind, name, namespace, labels)
+		o := object.Decode("x.yaml", []byte(data)).Objects
+		if len(o) != 1 {
+			t.Fatalf("%s is no object", data)
+		}
+		ms = append(ms, tree.Manifest{Ref: o[0].Ref(), Blob: files.NewBlob(o[0].YAML())})
+	}
+	f, err := tree.NewBuilder().Build(ms, tree.Flux{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestJudge(t *testing.T) {
+	many := "ConfigMap/a ConfigMap/b ConfigMap/c ConfigMap/d ConfigMap/e"
+	for _, tt := range []struct {
+		name, before, after string
+		edit                func(*Guard, *tree.Published)
+		want                string // part of the reason; empty for no hold
+	}{
+		{"nothing changes", many, many, nil, ""},
+		{"something comes", many, many + " ConfigMap/f", nil, ""},
+		{"little goes", many, "ConfigMap/a ConfigMap/b ConfigMap/c", nil, ""},
+		{"much goes", many, "ConfigMap/a ConfigMap/b", nil, "3 of 5 objects; the guard allows 2"},
+		{"all goes", "ConfigMap/a", "", nil, "all it holds, 1 of 1"},
+		{"all is replaced", "ConfigMap/a", "ConfigMap/b", nil, "all it holds, 1 of 1"},
+		{"only Namespaces are left", "ConfigMap/a Namespace/a", "Namespace/a", nil, "all it holds"},
+		{"a protected kind goes", many + " Namespace/a", many, nil, "Namespace/a, of a protected kind"},
+		{"what is labelled goes with its template", "ConfigMap/a ConfigMap/kept", "ConfigMap/a", nil, "has the label"},
+		{"what is labelled moves", "ConfigMap/a ConfigMap/kept", "ConfigMap/a", func(g *Guard, _ *tree.Published) {
+			g.InSource = func(object.Ref) bool { return true }
+		}, ""},
+		{"nobody knows what is wanted", many, many + " ConfigMap/f", func(g *Guard, _ *tree.Published) { g.Unsure = "nobody knows" }, "nobody knows"},
+		{"what goes may be in a release", many, "ConfigMap/a ConfigMap/b ConfigMap/c ConfigMap/d", func(g *Guard, _ *tree.Published) { g.Astray = true }, "cannot be rendered"},
+		{"somebody edited the branch", many, many, func(_ *Guard, p *tree.Published) { p.Edited = true }, "edited"},
+		{"somebody else's branch", "", many, func(_ *Guard, p *tree.Published) {
+			p.Built, p.Foreign = nil, map[string]files.Entry{"README": {}}
+		}, "not written by Waybill"},
+		{"a new cluster", "", many, func(_ *Guard, p *tree.Published) { p.Built = nil }, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			g := Guard{
+				Rules:    render.Guard{MaxRemoved: 2, MaxRemovedPercent: 20, Protect: []string{"Namespace"}},
+				InSource: func(object.Ref) bool { return false }, Nowhere: func(object.Ref) bool { return true },
+				Cause: func(r object.Ref, cluster string) string { return cluster + " loses " + r.Name },
+			}
+			p := tree.Published{Built: treeOf(t, tt.before)}
+			if tt.edit != nil {
+				tt.edit(&g, &p)
+			}
+			hold := g.Judge("eu", p, treeOf(t, tt.after), len(strings.Fields(tt.after)))
+			switch {
+			case hold == nil && tt.want == "":
+			case hold == nil || tt.want == "" || !strings.Contains(hold.Reason, tt.want):
+				t.Errorf("it is held: %+v, want %q", hold, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,99 @@
+package layout
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// rows makes rows of "NAME CLUSTER:TEXT...", and the blobs that they name.
+func rows(blobs *manifest.Blobs, lines ...string) (all []manifest.Row) {
+	for _, line := range lines {
+		f := strings.Fields(line)
+		row := manifest.Row{Ref: object.Ref{Kind: "ConfigMap", Namespace: "a", Name: f[0]}}
+		for _, want := range f[1:] {
+			var cluster int32
+			var text string
+			if _, err := fmt.Sscanf(strings.ReplaceAll(want, ":", " "), "%d %s", &cluster, &text); err != nil {
+				panic(err)
+			}
+			row.Wants = append(row.Wants, manifest.Want{Cluster: cluster, Blob: blobs.Add(files.NewBlob([]byte(text)))})
+		}
+		all = append(all, row)
+	}
+	return all
+}
+
+// text prints the manifests of a tree.
+func text(t *testing.T, f *files.Folder) string {
+	t.Helper()
+	var all []string
+	for path, e := range f.All() {
+		if name, ok := strings.CutPrefix(path, tree.ManifestDir+"/a/configmap/"); ok {
+			data, err := e.Blob.Bytes()
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, strings.TrimSuffix(name, ".yaml")+"="+string(data))
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+func TestTrees(t *testing.T) {
+	var blobs manifest.Blobs
+	in := Input{Rows: rows(&blobs, "x 0:one 1:one 2:two", "y 0:one 1:one", "z 2:one"), Blobs: &blobs, Flux: make([]tree.Flux, 4)}
+	trees := Trees(in)
+	for i, want := range []string{"x=one y=one", "x=one y=one", "x=two z=one", ""} {
+		if got := text(t, trees[i].Folder); got != want || trees[i].Objects != strings.Count(want, "=") {
+			t.Errorf("cluster %d holds %q, %d objects, want %q", i, got, trees[i].Objects, want)
+		}
+	}
+	if trees[0].Folder != trees[1].Folder {
+		t.Error("clusters that hold the same have two trees")
+	}
+}
+
+func TestWhatIsLeftStandsInstead(t *testing.T) {
+	var blobs manifest.Blobs
+	in := Input{Rows: rows(&blobs, "x 0:one 1:one", "y 0:one 1:one", "z"), Blobs: &blobs, Flux: make([]tree.Flux, 3)}
+	kept := blobs.Add(files.NewBlob([]byte("kept")))
+	in.Instead = map[int]map[int32]int32{0: {1: kept}, 1: {0: Nothing}, 2: {2: kept}}
+	trees := Trees(in)
+	for i, want := range []string{"x=one", "x=kept y=one", "z=kept"} {
+		if got := text(t, trees[i].Folder); got != want {
+			t.Errorf("cluster %d holds %q, want %q", i, got, want)
+		}
+	}
+}
+
+// FuzzSignatures holds clusters that share a tree to holding the same.
+func FuzzSignatures(f *testing.F) {
+	f.Add([]byte("0010203112132"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var blobs manifest.Blobs
+		in := Input{Blobs: &blobs, Flux: make([]tree.Flux, 4)}
+		want := make([]string, 4)
+		for n, b := range data[:min(len(data), 24)] {
+			row := manifest.Row{Ref: object.Ref{Kind: "ConfigMap", Namespace: "a", Name: fmt.Sprintf("n%02d", n)}}
+			for cluster := range int32(4) {
+				if b>>cluster&1 == 1 {
+					content := fmt.Sprint((b >> 4) & (1 << cluster))
+					row.Wants = append(row.Wants, manifest.Want{Cluster: cluster, Blob: blobs.Add(files.NewBlob([]byte(content)))})
+					want[cluster] = strings.TrimSpace(fmt.Sprintf("%s n%02d=%s", want[cluster], n, content))
+				}
+			}
+			in.Rows = append(in.Rows, row)
+		}
+		for i, tr := range Trees(in) {
+			if got := text(t, tr.Folder); got != want[i] {
+				t.Errorf("cluster %d holds %q, want %q", i, got, want[i])
+			}
+		}
+	})
+}

@@ -1,0 +1,138 @@
+package manifest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/reconciler/plan/claim"
+	"github.com/waybill-dev/waybill/reconciler/plan/expand"
+	"github.com/waybill-dev/waybill/reconciler/plan/law"
+	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
+	"github.com/waybill-dev/waybill/reconciler/plan/template"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+const source = `
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: ap}
+spec: {syncMode: Pull}
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: eu}
+spec: {syncMode: Pull}
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: us}
+spec: {syncMode: Pull}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: p, namespace: a}
+spec:
+  resourceSelectors: [{apiVersion: v1, kind: ConfigMap}]
+  placement: {}
+  %s
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: a}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: x, namespace: a}
+data: {k: v}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: OverridePolicy
+metadata: {name: o, namespace: a}
+spec:
+  resourceSelectors: [{apiVersion: v1, kind: ConfigMap}]
+  overrideRules:
+  - targetCluster: {clusterNames: [us]}
+    overriders: {plaintext: [{path: %s, operator: replace, value: other}]}
+`
+
+// write writes the source out; edit may change what is asked for.
+func write(t *testing.T, suspension, path string, edit func(*manifest.Input)) manifest.Result {
+	t.Helper()
+	set, objects, diags := policies.Load(object.Decode("all.yaml", fmt.Appendf(nil, source, suspension, path)).Objects, nil)
+	if len(diags) > 0 {
+		t.Fatal(diags)
+	}
+	l, _ := law.Of(set, nil, &law.Memo{})
+	render.SortObjects(objects)
+	in := claim.Input{Law: l, State: &state.State{}, Memo: &claim.Memo{}}
+	for _, o := range objects {
+		in.Templates = append(in.Templates, template.New(o, &template.Memo{}))
+	}
+	decided := claim.Decide(in)
+	m := manifest.Input{
+		Law: l, Decisions: decided.Decisions, Config: render.DefaultConfig(), OnBranch: true, Memo: &manifest.Memo{},
+		Before: manifest.Before{
+			Had:  func(object.Ref) func(int) bool { return func(int) bool { return false } },
+			Sent: func(object.Ref, string) bool { return false },
+			Own:  func(int) []object.Ref { return nil },
+		},
+	}
+	if edit != nil {
+		edit(&m)
+	}
+	return manifest.Write(m)
+}
+
+// table prints rows: of each cluster the number of its blob, and its block.
+func table(r *manifest.Result) string {
+	var all []string
+	for _, row := range r.Rows {
+		line := row.Ref.Kind + "/" + row.Ref.Name
+		for i := range int32(3) {
+			if w, ok := row.Wanted(int(i)); ok {
+				line += fmt.Sprintf(" %d:%d", i, w.Blob)
+			}
+			if b := row.Blocks[i]; b != "" {
+				line += fmt.Sprintf(" %d!%s", i, strings.Fields(string(b))[len(strings.Fields(string(b)))-1])
+			}
+		}
+		all = append(all, line)
+	}
+	return strings.Join(all, "; ")
+}
+
+func TestWrite(t *testing.T) {
+	failure := func(everywhere bool) func(*manifest.Input) {
+		return func(in *manifest.Input) {
+			in.Failures = []expand.Failure{{
+				Objects: []object.Ref{{Kind: "ConfigMap", Namespace: "b", Name: "y"}}, Everywhere: everywhere,
+				Clusters: map[string]bool{"eu": true}, Targets: map[string]bool{"eu": true, "us": true},
+			}}
+		}
+	}
+	for _, tt := range []struct {
+		name, suspension, path string
+		edit                   func(*manifest.Input)
+		want                   string
+	}{
+		{"clusters that are alike share a manifest", "", "/data/k", nil, "Namespace/a 0:2 1:2 2:2; ConfigMap/x 0:0 1:0 2:1"},
+		{"an override fails", "", "/data/none", nil, "Namespace/a 0:1 1:1 2:1; ConfigMap/x 0:0 1:0 2:-1 2!fails"},
+		{"one cluster is suspended", "suspension: {dispatchingOnClusters: {clusterNames: [eu]}}", "/data/k", nil, "Namespace/a 0:2 1:2 2:2; ConfigMap/x 0:0 1:-1 1!suspended 2:1"},
+		{"a release fails in a cluster", "", "/data/k", failure(false), "Namespace/a 0:2 1:2 2:2; ConfigMap/x 0:0 1:0 2:1; ConfigMap/y 1:-1 1!rendered"},
+		{"a release fails", "", "/data/k", failure(true), "Namespace/a 0:2 1:2 2:2; ConfigMap/x 0:0 1:0 2:1; ConfigMap/y 0!rendered 1:-1 1!rendered 2:-1 2!rendered"},
+		{"a cluster's own", "", "/data/k", func(in *manifest.Input) {
+			in.Bound = map[string][]*object.Object{"eu": object.Decode("own.yaml", []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: own, namespace: c}\n")).Objects}
+		}, "Namespace/a 0:3 1:3 2:3; ConfigMap/x 0:0 1:0 2:1; ConfigMap/own 1:2"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := write(t, tt.suspension, tt.path, tt.edit)
+			if got := table(&r); got != tt.want {
+				t.Errorf("it wants %s\nwant     %s", got, tt.want)
+			}
+		})
+	}
+}
