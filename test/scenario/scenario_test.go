@@ -161,7 +161,9 @@ func TestExamples(t *testing.T) {
 		t.Run(e.Name(), func(t *testing.T) {
 			source := example(t, filepath.Join("../../examples", e.Name()))
 			s := scenario{steps: []step{{files: source, golden: []string{"@diagnostics", "@decisions"}}}}
-			s.steps[0].golden = append(s.steps[0].golden, manifests(t, &s)...)
+			all := manifests(t, &s)
+			namespacesThere(t, all)
+			s.steps[0].golden = append(s.steps[0].golden, all...)
 			golden := "testdata/example-" + e.Name() + ".golden"
 			ar, err := txtar.ParseFile(golden)
 			if err != nil {
@@ -175,6 +177,22 @@ func TestExamples(t *testing.T) {
 			}
 			check(t, golden, ar, nil, got)
 		})
+	}
+}
+
+// namespacesThere holds that an example can be applied to empty clusters: the Namespace of
+// every manifest goes along.
+func namespacesThere(t *testing.T, sections []string) {
+	t.Helper()
+	for _, section := range sections {
+		cluster, path, _ := strings.Cut(section, "/"+tree.ManifestDir+"/")
+		namespace, _, _ := strings.Cut(path, "/")
+		if namespace == "_cluster" || namespace == "default" {
+			continue
+		}
+		if want := cluster + "/" + tree.NamespaceDir + "/" + namespace + ".yaml"; !slices.Contains(sections, want) {
+			t.Errorf("%s has no Namespace: want %s", section, want)
+		}
 	}
 }
 
