@@ -26,9 +26,6 @@ import (
 	"github.com/waybill-dev/waybill/sources/git"
 )
 
-// maxRaces is how often a lost race is planned again before giving up.
-const maxRaces = 5
-
 // Reconciler publishes one source to one repository.
 type Reconciler struct {
 	Source  Repository
@@ -43,6 +40,8 @@ type Reconciler struct {
 	TakeOver, Rollback bool
 	// Now tells the time for which schedules of the source are judged.
 	Now func() time.Time
+	// Pauses come before a publication that lost a race is planned again.
+	Pauses Pauses
 
 	seen *memory
 }
@@ -266,14 +265,15 @@ type Result struct {
 // that needs what somebody removed from the target.
 func (r *Reconciler) Publish(ctx context.Context, rev string) (Result, error) {
 	forgot := false
-	for race := 1; ; {
+	for races := 0; ; {
 		res, err := r.publishOnce(ctx, rev)
-		_, lost := errors.AsType[*git.RaceError](err)
+		race, lost := errors.AsType[*git.RaceError](err)
 		switch {
-		case lost && race == maxRaces:
-			return res, fmt.Errorf("giving up after %d lost races; another writer keeps moving the branches: %w", race, err)
 		case lost:
-			race++
+			races++
+			if err := r.Pauses.afterRace(ctx, races, race); err != nil {
+				return res, err
+			}
 		case errors.Is(err, git.ErrMissing) && !forgot:
 			r.seen, forgot = nil, true
 		default:

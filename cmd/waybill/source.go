@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"time"
@@ -137,6 +138,18 @@ func openSource(ctx context.Context, path string, auth git.Auth) (repo *git.Repo
 	return repo, repo.Subdir(), nil
 }
 
+// sleep waits for a while, or until the context ends.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
 // reconcilerFor opens a source and the repository that it is published to: the one
 // that to names, else the one of its config, else its own.
 func reconcilerFor(cmd *cobra.Command, at sourceAt, to string, auth git.Auth) (*reconciler.Reconciler, error) {
@@ -153,7 +166,10 @@ func reconcilerFor(cmd *cobra.Command, at sourceAt, to string, auth git.Auth) (*
 	if err != nil {
 		return nil, err
 	}
-	r := &reconciler.Reconciler{Source: source, Target: source, Subdir: subdir, Version: buildVersion(), Now: time.Now}
+	r := &reconciler.Reconciler{
+		Source: source, Target: source, Subdir: subdir, Version: buildVersion(), Now: time.Now,
+		Pauses: reconciler.Pauses{Sleep: sleep, Random: rand.Float64},
+	}
 	if r.Engine, err = newEngine(cmd); err != nil {
 		return nil, err
 	}

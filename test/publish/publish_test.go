@@ -142,16 +142,17 @@ func backend(t *testing.T, dir string) http.Handler {
 	})
 }
 
-func TestTwoPublishersLoseNothing(t *testing.T) {
-	src, commits := source(t, bench.Shape{Clusters: 5, Templates: 20, Regions: 2, Overridden: 20}, 12)
+func TestPublishersAtOnceLoseNothing(t *testing.T) {
+	const publishers = 3
+	src, commits := source(t, bench.Shape{Clusters: 5, Templates: 20, Regions: 2, Overridden: 20}, 15)
 	dir := bare(t)
 	url := serve(t, dir)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	var heads []string // that a publisher was told its push made
-	for n := range 2 {
+	for n := range publishers {
 		wg.Go(func() {
-			for i := n; i < len(commits); i += 2 {
+			for i := n; i < len(commits); i += publishers {
 				out, err := waybill(t, []string{"WAYBILL_PASSWORD=hunter2"}, "publish", src, "--rollback", "--rev", commits[i], "--to", url, "--plain-http", "-o", "json").CombinedOutput()
 				if err != nil {
 					t.Errorf("publisher %d: %v\n%s", n, err, out)
