@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -179,6 +180,7 @@ func (l *Loop) log(s Sync) {
 	for _, d := range s.Result.Diags {
 		l.Log.Debug("diagnostic", "commit", commit, "text", d.String())
 	}
+	l.logHeld(&s.Result.Plan)
 	errs := 0
 	for _, d := range s.Result.Diags {
 		if d.Severity == diag.Error {
@@ -186,6 +188,22 @@ func (l *Loop) log(s Sync) {
 		}
 	}
 	l.Log.Info("synced", "source", l.Reconciler.Source.Name(), "commit", commit, "branches", len(s.Result.Updates), "errors", errs, "dur", s.Took)
+}
+
+// logHeld says which clusters are held, why, what they would lose, and what releases them.
+func (l *Loop) logHeld(p *plan.Plan) {
+	const most = 5 // of what a cluster would lose
+	for _, c := range p.Clusters {
+		if c.Held == nil {
+			continue
+		}
+		var loses []string
+		for _, r := range c.Held.Removals[:min(most, len(c.Held.Removals))] {
+			loses = append(loses, fmt.Sprintf("%s (%s)", r.Object, r.Cause))
+		}
+		l.Log.Warn("cluster held", "cluster", c.Name, "reason", c.Held.Reason, "removals", len(c.Held.Removals), "loses", loses,
+			"release", fmt.Sprintf("put the trailer %q on a commit, or run waybill publish --allow-prune", plan.AllowTrailer+": "+p.Removals))
+	}
 }
 
 // look asks each repository for its heads, once.

@@ -43,6 +43,7 @@ type metrics struct {
 	branches prometheus.Counter
 	diags    *prometheus.GaugeVec
 	clusters *prometheus.GaugeVec
+	held     *prometheus.GaugeVec
 	placed   prometheus.Gauge
 	last     prometheus.Gauge
 }
@@ -56,11 +57,12 @@ func New() *Server {
 		branches: prometheus.NewCounter(prometheus.CounterOpts{Name: "waybill_branches_published_total", Help: "Branches that advanced."}),
 		diags:    prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "waybill_diagnostics", Help: "Diagnostics of the last plan, by severity."}, []string{"severity"}),
 		clusters: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "waybill_clusters", Help: "Registered clusters of the last plan, by whether the guard holds them."}, []string{"held"}),
+		held:     prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "waybill_cluster_held", Help: "1 for each cluster that the guard holds by the last plan; the log says why."}, []string{"cluster"}),
 		placed:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "waybill_placed_manifests", Help: "Manifests of the last plan over all clusters."}),
 		last:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "waybill_last_success_timestamp_seconds", Help: "When a turn last ended without an error."}),
 	}
 	m := s.metrics
-	s.registry.MustRegister(m.syncs, m.duration, m.branches, m.diags, m.clusters, m.placed, m.last,
+	s.registry.MustRegister(m.syncs, m.duration, m.branches, m.diags, m.clusters, m.held, m.placed, m.last,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return s
 }
@@ -92,9 +94,11 @@ func (s *Server) Record(t reconciler.Sync) {
 		m.diags.WithLabelValues(severity.String()).Set(float64(counts[severity]))
 	}
 	held := 0
+	m.held.Reset()
 	for _, c := range t.Result.Plan.Clusters {
 		if c.Held != nil {
 			held++
+			m.held.WithLabelValues(c.Name).Set(1)
 		}
 	}
 	m.clusters.WithLabelValues("true").Set(float64(held))

@@ -1,0 +1,42 @@
+package serve_test
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/plan/guard"
+	"github.com/waybill-dev/waybill/reconciler/serve"
+)
+
+// metrics asks a server for its metrics.
+func metrics(t *testing.T, s *serve.Server) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
+	return w.Body.String()
+}
+
+func TestMetricsNameTheClustersThatAreHeld(t *testing.T) {
+	s := serve.New()
+	record := func(clusters ...plan.Cluster) {
+		s.Record(reconciler.Sync{At: time.Unix(1, 0), Result: reconciler.Result{Plan: plan.Plan{Clusters: clusters}}})
+	}
+	record(plan.Cluster{Name: "eu", Held: &guard.Hold{Reason: "it would lose all it holds"}}, plan.Cluster{Name: "us"})
+	got := metrics(t, s)
+	for _, want := range []string{`waybill_cluster_held{cluster="eu"} 1`, `waybill_clusters{held="true"} 1`, `waybill_clusters{held="false"} 1`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("there is no %s in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, `cluster="us"`) {
+		t.Error("a cluster that is not held is named")
+	}
+	record(plan.Cluster{Name: "eu"}, plan.Cluster{Name: "us"})
+	if got := metrics(t, s); strings.Contains(got, "waybill_cluster_held{") {
+		t.Errorf("a cluster that is no longer held is named:\n%s", got)
+	}
+}
