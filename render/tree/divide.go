@@ -19,8 +19,8 @@ type division struct {
 //
 // What a branch lists stays where it is listed: when an object goes from one Kustomization
 // of Flux to another, the one that it leaves deletes it unless the other was faster. So
-// only what is new is divided. It goes to where its namespace is, or to the first part
-// that has room for it.
+// only what is new is divided. It goes to where its namespace is, or to the first place
+// that has room for it; so what is back before Flux saw it go is where it was.
 func (f Flux) divide(paths []string) (division, error) {
 	parts, err := f.Before.Parts()
 	if err != nil {
@@ -91,6 +91,7 @@ const inRoot = -1
 
 type divider struct {
 	split  bool
+	open   bool // the root lists more than definitions
 	root   []string
 	parts  []Part
 	places map[string]int // of what the branch lists
@@ -102,6 +103,7 @@ func (d *divider) remember(rooted []string) {
 		if !d.split || isDefinition(path) {
 			d.places[path] = inRoot
 		}
+		d.open = d.open || !d.split && !isDefinition(path)
 	}
 	for i := range d.parts {
 		for _, path := range d.parts[i].paths {
@@ -140,7 +142,7 @@ func (d *divider) settle(paths []string) {
 		end = min(end, fluxsync.MaxObjects)
 		place, ok := home[namespace]
 		if !ok || d.room(place) < end {
-			place = d.part(end)
+			place = d.first(end)
 		}
 		d.add(place, fresh[:end]...)
 		fresh = fresh[end:]
@@ -167,8 +169,11 @@ func (d *divider) room(place int) int {
 	return fluxsync.MaxObjects - len(d.parts[place].paths)
 }
 
-// part returns the first part that has room for n manifests, a new one if none has.
-func (d *divider) part(n int) int {
+// first returns the first place that has room for n manifests, a new part if none has.
+func (d *divider) first(n int) int {
+	if d.open && d.room(inRoot) >= n {
+		return inRoot
+	}
 	for i := range d.parts {
 		if d.room(i) >= n {
 			return i
