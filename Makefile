@@ -3,7 +3,7 @@ GO ?= go
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 export CGO_ENABLED = 0
 
-.PHONY: all build test race golden lint fmt fuzz bench demo tidy check help
+.PHONY: all build test race e2e golden lint fmt fuzz bench demo tidy check help
 
 all: build test ## build and test
 
@@ -16,6 +16,9 @@ test: ## run every test
 
 race: ## run every test with the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race ./...
+
+e2e: ## run Flux on a real API server (built from their modules: 12 minutes of CPU, once; needs kubectl)
+	$(GO) test -tags e2e -count=1 -timeout 2h ./test/e2e
 
 golden: ## rewrite the golden output of scenarios and commands
 	$(GO) test ./test/scenario ./test/cli -update
@@ -45,4 +48,4 @@ tidy: ## fail if go.mod is not tidy
 check: tidy lint test ## what CI runs
 
 help: ## print this
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'

@@ -1,0 +1,15 @@
+// Package e2e runs Waybill's branches on real servers: an API server with its etcd, and
+// Flux's kustomize-controller. `make e2e` builds them from the module proxy, once for each
+// state of the module in servers, and keeps them in the user's cache. kubectl must be there:
+// the steps that `waybill get flux --migrate` prints are run as they are.
+//
+// The tests have the build tag e2e, so that they are no part of `make test`: the build of
+// the servers takes minutes.
+//
+// What source-controller does, the test does itself: it serves a branch as an archive and
+// writes the revision into the status of the GitRepository. So a test decides when Flux
+// sees a commit.
+//
+// Each test is a cluster of its own name on the one API server, with namespaces that no
+// other test has.
+package e2e
