@@ -36,7 +36,9 @@ func expanding(t *testing.T, source string, charts map[string]string, before ...
 		Place: func(l *law.Law, release *template.Template) (*policies.Propagation, []karmada.TargetCluster) {
 			return l.Claims.Policy(release.Subject), []karmada.TargetCluster{{Name: "eu"}, {Name: "us"}}
 		},
-		Override: func(_ *law.Law, release *template.Template, _ string) (*object.Object, *diag.Diagnostic) { return release.Object, nil },
+		Override: func(_ *law.Law, release *template.Template, _ string) (*object.Object, *diag.Diagnostic) {
+			return release.Object, nil
+		},
 	}
 	r, err := expand.Expand(in, func(jobs []engine.Job) ([]engine.Rendered, error) {
 		rounds++
