@@ -1,6 +1,7 @@
 package interpret_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -166,6 +167,33 @@ func TestUndefaultOfAChangedPod(t *testing.T) {
 			got := interpret.Undefault(obj, added)
 			check()
 			if diff := cmp.Diff(of(t, "v1 Pod", "{spec: "+tt.want+"}"), got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// What one item of a list lacked, and was given, another may have been written with.
+func TestUndefaultKeepsWhatAnotherItemWasWrittenWith(t *testing.T) {
+	const written = `{name: b, image: "b:1", imagePullPolicy: IfNotPresent, terminationMessagePath: /dev/termination-log, resources: {}}`
+	for _, tt := range []struct {
+		name, containers string // without a, which is written with nothing, in its place
+		at               int    // where a stands
+	}{
+		{name: "the first goes", containers: written, at: 0},
+		{name: "one in the middle goes", containers: `{name: z, image: "z:1"}, ` + written, at: 1},
+		{name: "the first of three goes", containers: written + `, {name: z, image: "z:1"}`, at: 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			want := of(t, "v1 Pod", "{spec: {containers: ["+tt.containers+"]}}")
+			with := of(t, "v1 Pod", "{spec: {containers: ["+tt.containers+"]}}")
+			spec := dig(t, with, "spec")
+			a := map[string]any{"name": "a", "image": "a:1"}
+			spec["containers"] = slices.Insert(spec["containers"].([]any), tt.at, any(a))
+			obj, added := interpret.Default(with)
+			spec = dig(t, obj, "spec")
+			spec["containers"] = slices.Delete(spec["containers"].([]any), tt.at, tt.at+1)
+			if diff := cmp.Diff(want, interpret.Undefault(obj, added)); diff != "" {
 				t.Error(diff)
 			}
 		})
