@@ -72,16 +72,18 @@ func TestVictim(t *testing.T) {
 		t.Skip("it is run by TestKilledAtAnyMoment")
 	}
 	r := mustOpen(t, victimOptions(location, os.Getenv(victimCacheVar)))
-	fmt.Println("ready")
 	for {
+		fmt.Println("again")
 		if err := round(t, r); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// killOne starts a victim and kills it after a while.
-func killOne(t *testing.T, location, cache string, after time.Duration) {
+// killOne starts a victim and kills it in one of its first rounds, after a part of the time
+// that the round before took, which may be one of an earlier victim: a machine that others
+// keep busy takes longer. It returns how long the last whole round took.
+func killOne(t *testing.T, location, cache string, r *rand.Rand, took time.Duration) time.Duration {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestVictim$")
 	cmd.Env = append(os.Environ(), victimVar+"="+location, victimCacheVar+"="+cache)
@@ -92,19 +94,29 @@ func killOne(t *testing.T, location, cache string, after time.Duration) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	lines := bufio.NewScanner(out)
-	for lines.Scan() && lines.Text() != "ready" {
-	}
-	timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
-	defer timer.Stop()
 	var said []string
-	for lines.Scan() {
-		said = append(said, lines.Text())
+	var last time.Time
+	left := 1 + r.IntN(3) // rounds to begin before it is killed
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if lines.Text() != "again" {
+			said = append(said, lines.Text())
+			continue
+		}
+		if !last.IsZero() {
+			took = time.Since(last)
+		}
+		last = time.Now()
+		if left--; left == 0 {
+			part := time.Duration(r.Float64() * float64(took))
+			timer := time.AfterFunc(part, func() { _ = cmd.Process.Kill() })
+			defer timer.Stop()
+		}
 	}
 	var exit *exec.ExitError
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.Exited() {
 		t.Fatalf("the victim ended by itself: %v\n%s", err, strings.Join(said, "\n"))
 	}
+	return took
 }
 
 // whole returns the number that is on all branches, and fails the test if they differ:
@@ -144,9 +156,14 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	test := func(t *testing.T, kills int, location, cache, dir string) {
 		t.Helper()
 		r := rand.New(rand.NewPCG(uint64(kills), 4))
-		torn := 0
-		for range kills {
-			killOne(t, location, cache, time.Duration(r.Int64N(int64(80*time.Millisecond))))
+		const bad = 3 // kills that leave something behind, at least
+		var took time.Duration
+		torn, n := 0, 0
+		for ; n < kills || torn < bad; n++ {
+			if n == 20*kills {
+				t.Fatalf("of %d kills only %d left something behind", n, torn)
+			}
+			took = killOne(t, location, cache, r, took)
 			torn += min(1, len(leftovers(t, dir)))
 			if cache != "" {
 				torn += min(1, len(leftovers(t, cache)))
@@ -164,7 +181,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			t.Errorf("still at %s", after)
 		}
 		sound(t, dir)
-		t.Logf("%d kills, %d of which left something behind; %s rounds", kills, torn, whole(t, dir))
+		t.Logf("%d kills, %d of which left something behind; %s rounds", n, torn, whole(t, dir))
 	}
 	t.Run("on disk", func(t *testing.T) {
 		dir := newBare(t)

@@ -451,3 +451,43 @@ func publishLimited(t *testing.T, dir string) {
 		t.Fatalf("error %v, want that there is no room", err)
 	}
 }
+
+// Where one branch is elsewhere from the start, nothing is written for the others, and none
+// of them moves, even on a server that moves them one by one.
+func TestALostRaceWritesNothing(t *testing.T) {
+	lose := func(t *testing.T, dir string, open func() *Repo) {
+		t.Helper()
+		r := open()
+		ids := mustPublish(t, r, update("a", noID, map[string]string{"f": "1"}), update("b", noID, map[string]string{"f": "1"}))
+		mustPublish(t, open(), update("b", ids[1], map[string]string{"f": "theirs"}))
+		packs := func() []string {
+			names, err := filepath.Glob(filepath.Join(r.store.objects(), "pack", "*"))
+			if err != nil || len(names) == 0 {
+				t.Fatalf("packs %v: %v", names, err)
+			}
+			return names
+		}
+		before, refs := packs(), run(t, dir, "for-each-ref")
+		ours := map[string]string{"f": "ours"}
+		_, err := r.Publish(t.Context(), []Update{update("a", ids[0], ours), update("b", ids[1], ours)})
+		if _, ok := errors.AsType[*RaceError](err); !ok {
+			t.Errorf("error %v, want a RaceError", err)
+		}
+		if _, ok := errors.AsType[*PartialError](err); ok {
+			t.Errorf("some branches moved: %v", err)
+		}
+		if d := cmp.Diff(refs, run(t, dir, "for-each-ref")); d != "" {
+			t.Errorf("branches moved: %s", d)
+		}
+		if d := cmp.Diff(before, packs()); d != "" {
+			t.Errorf("packs were written: %s", d)
+		}
+	}
+	twins(t, lose)
+	t.Run("a server that is not atomic", func(t *testing.T) {
+		s, cache := newServer(t), t.TempDir()
+		dir := s.repo(t, "repo.git")
+		run(t, dir, "config", "receive.advertiseAtomic", "false")
+		lose(t, dir, func() *Repo { return s.open(t, "repo.git", cache) })
+	})
+}
