@@ -63,7 +63,7 @@ func TestSnapshotListsEveryKindInByteOrder(t *testing.T) {
 		{Path: "a-b", Size: 3, Digest: a},
 		{Path: "a.b", Size: 3, Digest: a},
 		{Path: "a/x.yaml", Size: 3, Digest: a},
-		{Path: "link.yaml", Kind: sources.Symlink, Digest: link},
+		{Path: "link.yaml", Kind: sources.Symlink, Digest: link, Target: "../../etc/passwd"},
 		{Path: "module", Kind: sources.Submodule, Digest: module},
 		{Path: "z/x.yaml", Size: 3, Digest: a},
 	}
