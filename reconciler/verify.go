@@ -106,6 +106,9 @@ func (r *Reconciler) rebuild(ctx context.Context, head git.Head, branch string) 
 	}
 	released := plan.ParseReleased(publish.Trailer(head.Message, publish.TrailerReleased))
 	replay, err := r.stateThen(ctx, head, branch, obs.Input.State)
+	if err == nil {
+		err = readable(&replay)
+	}
 	if err != nil {
 		return plan.Plan{}, obs, fmt.Errorf("what was recorded with it cannot be read: %w", err)
 	}
@@ -141,7 +144,10 @@ func (r *Reconciler) then(ctx context.Context, head git.Head, branch string) (Ob
 		if err != nil {
 			return Observation{}, err
 		}
-		if obs.Input.State, err = ReadState(before, nil); err != nil {
+		if obs.Input.State, err = ReadState(before, nil); err == nil {
+			err = readable(&obs.Input.State)
+		}
+		if err != nil {
 			return Observation{}, err
 		}
 	}
@@ -158,6 +164,16 @@ func (r *Reconciler) then(ctx context.Context, head git.Head, branch string) (Ob
 		}
 	}
 	return obs, nil
+}
+
+// readable refuses a state with a file that cannot be read: what was made up for it
+// follows from every branch at that time.
+func readable(s *state.State) error {
+	if len(s.Unreadable) == 0 {
+		return nil
+	}
+	u := s.Unreadable[0]
+	return fmt.Errorf("%s of commit %s cannot be read: %s", u.Path, s.Commit, u.Reason)
 }
 
 // stateThen returns the state that was published with a commit, on top of the one before:

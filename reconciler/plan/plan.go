@@ -51,6 +51,8 @@ type Input struct {
 	// Replay is what was recorded by the plan that is rebuilt: what it left as it was is
 	// left again, and nothing is judged. A plan of its own leaves it nil.
 	Replay *Replay
+	// recovery is what was made up, by Expand, for files of the state that cannot be read.
+	recovery recovery
 	// Memo remembers what plans before this one made. It changes no result; nil is an empty
 	// one.
 	Memo *Memo

@@ -21,6 +21,7 @@ package state
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,6 +32,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git"
 )
 
 // Branch is the name of the state branch.
@@ -70,6 +72,9 @@ type State struct {
 	LastGood LastGood
 	// Releases are what releases rendered to.
 	Releases []Release
+	// Unreadable are the files that cannot be read, in the order of their paths. What they
+	// said is not known; nothing else depends on it.
+	Unreadable []Unreadable
 
 	root    *files.Folder
 	content *files.Folder // root without what was published
@@ -77,6 +82,12 @@ type State struct {
 	// read nor written twice.
 	files map[object.Ref]*files.Blob
 	read  map[files.ID]*karmada.ResourceBinding
+}
+
+// Unreadable is a file that cannot be read.
+type Unreadable struct {
+	Path   string
+	Reason string
 }
 
 // Publication is what was published.
@@ -182,7 +193,9 @@ func (s *State) Left() map[object.Ref]map[string]karmada.AggregatedStatusItem {
 }
 
 // Decode reads the state branch's folder. What is as it was in an earlier state, which may
-// be nil, is taken from there; it is the same otherwise.
+// be nil, is taken from there; it is the same otherwise. A file that cannot be read is an
+// error only if everything depends on it: if it says what was published last, or what stays
+// because a part of the source is broken.
 func Decode(root *files.Folder, earlier *State) (State, error) {
 	s := State{
 		Bindings: map[object.Ref]*karmada.ResourceBinding{}, Kept: map[object.Ref][]string{}, Held: map[string]metav1.Condition{},
@@ -197,8 +210,8 @@ func Decode(root *files.Folder, earlier *State) (State, error) {
 		if e.Blob == nil {
 			continue
 		}
-		if earlier != nil && earlier.read[e.Blob.ID()] != nil {
-			s.keep(earlier.read[e.Blob.ID()], e.Blob)
+		if b := earlier.known(e.Blob); b != nil && IsBindingOf(path, TemplateRef(b)) {
+			s.keep(b, e.Blob)
 			continue
 		}
 		if err := s.add(path, e.Blob, isOlder); err != nil {
@@ -236,13 +249,30 @@ func (s *State) add(path string, from *files.Blob, isOlder bool) error {
 		return nil
 	}
 	data, err := from.Bytes()
-	if err != nil {
-		return fmt.Errorf("reading %s: %w", path, err)
+	if err != nil && !errors.Is(err, git.ErrMissing) {
+		return fmt.Errorf("reading %s: %w", path, err) // it may be there the next time
 	}
-	if err := read(data, from); err != nil {
-		return fmt.Errorf("decoding %s: %w", path, err)
+	if err == nil {
+		err = read(data, from)
+	}
+	switch {
+	case err == nil:
+	case path == publishedFile || path == lastGoodFile || path == olderHiddenFile:
+		return fmt.Errorf("%s cannot be read, and nothing can be done without it: %s; git log -p %s -- %s shows what it was: put that back", path, bounded(err), Branch, path)
+	default:
+		s.Unreadable = append(s.Unreadable, Unreadable{path, bounded(err)})
 	}
 	return nil
+}
+
+// bounded is the text of an error, on a line that is not too long.
+func bounded(err error) string {
+	const most = 200
+	text := strings.Join(strings.Fields(err.Error()), " ")
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "..."
+	}
+	return text
 }
 
 // reader returns what reads the file at a path; nil for a file that says nothing.
@@ -252,12 +282,11 @@ func (s *State) reader(path string, isOlder bool) func(data []byte, from *files.
 	}
 	switch dir, _, _ := strings.Cut(path, "/"); {
 	case dir == bindingsDir:
-		return s.addBinding
+		return func(data []byte, from *files.Blob) error { return s.addBinding(path, data, from) }
 	case dir == clustersDir:
 		return s.addCluster
 	case dir == releasesDir:
-		s.Releases = append(s.Releases, Release{})
-		return into(&s.Releases[len(s.Releases)-1])
+		return s.addRelease
 	case isOlder:
 		return s.olderReader(path)
 	case path == publishedFile:
@@ -302,16 +331,53 @@ func (s *State) addKept(data []byte, _ *files.Blob) error {
 	return err //nolint:wrapcheck // the caller names the file
 }
 
-func (s *State) addBinding(data []byte, from *files.Blob) error {
+func (s *State) addRelease(data []byte, _ *files.Blob) error {
+	var r Release
+	if err := json.Unmarshal(data, &r); err != nil {
+		return err //nolint:wrapcheck // the caller names the file
+	}
+	s.Releases = append(s.Releases, r)
+	return nil
+}
+
+func (s *State) addBinding(path string, data []byte, from *files.Blob) error {
 	b, canonical, err := decodeBinding(data)
 	if err != nil {
 		return err
 	}
+	r := TemplateRef(b)
+	switch {
+	case r.Kind == "" || r.Name == "":
+		return errors.New("it is no binding: it names no object")
+	case !IsBindingOf(path, r):
+		return fmt.Errorf("it is the binding of %s", r)
+	}
 	if canonical = modernized(b) && canonical; canonical {
 		s.keep(b, from)
 	}
-	s.Bindings[TemplateRef(b)] = b
+	s.Bindings[r] = b
 	return nil
+}
+
+// IsBindingOf reports whether a path of the state branch is where the binding of a
+// template is (see encodeBindings).
+func IsBindingOf(path string, r object.Ref) bool {
+	dir := r.Namespace
+	if dir == "" {
+		dir = clusterScope
+	}
+	rest, ok := strings.CutPrefix(path, bindingsDir+"/"+dir+"/"+BindingName(r))
+	rest, isYAML := strings.CutSuffix(rest, ".yaml")
+	rest = strings.TrimPrefix(rest, "."+r.Group)
+	return ok && isYAML && strings.ReplaceAll(rest, "-2", "") == ""
+}
+
+// known returns the binding that a blob was read to; nil if it was not.
+func (s *State) known(b *files.Blob) *karmada.ResourceBinding {
+	if s == nil {
+		return nil
+	}
+	return s.read[b.ID()]
 }
 
 // keep files a binding with what it was read from.

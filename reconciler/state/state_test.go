@@ -1,6 +1,10 @@
 package state
 
 import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +16,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git"
 )
 
 func binding(ref object.Ref, apiVersion string) *karmada.ResourceBinding {
@@ -128,6 +133,96 @@ func TestBindingName(t *testing.T) {
 	} {
 		if got := BindingName(ref); got != want {
 			t.Errorf("the binding of %s is %s, want %s", ref, got, want)
+		}
+	}
+}
+
+func TestAFileThatCannotBeReadCostsOnlyItself(t *testing.T) {
+	web := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}
+	folder, err := Encode(Content{
+		Bindings: []*karmada.ResourceBinding{binding(web, "apps/v1")},
+		Releases: []Release{{Release: object.Ref{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease", Namespace: "shop", Name: "sound"}}},
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound, err := Decode(folder, nil)
+	if err != nil || len(sound.Unreadable) != 0 {
+		t.Fatal(err, sound.Unreadable)
+	}
+	e, _ := folder.Lookup("bindings/shop/web-deployment.yaml")
+	for _, tt := range []struct{ path, data, want string }{
+		{"bindings/shop/web-deployment.yaml", "x: [", "yaml"},
+		{"bindings/shop/web-deployment.yaml", "", "it is no binding: it names no object"},
+		{"bindings/shop/web-deployment.yaml", "<<<<<<< ours", "cannot unmarshal"},
+		{"bindings/shop/api-deployment.yaml", "as web", "it is the binding of Deployment.apps/shop/web"},
+		{"bindings/web-deployment.yaml", "as web", "it is the binding of Deployment.apps/shop/web"},
+		{"releases/shop/web-helmrelease.json", "[]", "cannot unmarshal"},
+		{"bindings/shop/web-deployment.yaml", "missing", "not in the repository"},
+		{"kept.json", "{", "unexpected end"},
+		{"clusters/eu.yaml", "{waybill.dev/Held", "yaml"},
+	} {
+		blob := files.NewBlob([]byte(tt.data))
+		switch tt.data {
+		case "as web":
+			blob = e.Blob
+		case "missing":
+			blob = files.StoredBlob(blob.ID(), func(files.ID) ([]byte, error) { return nil, fmt.Errorf("blob: %w", git.ErrMissing) })
+		}
+		broken := with(folder, tt.path, blob)
+		for _, earlier := range []*State{nil, &sound} {
+			got, err := Decode(broken, earlier)
+			if err != nil || len(got.Unreadable) != 1 || got.Unreadable[0].Path != tt.path || !strings.Contains(got.Unreadable[0].Reason, tt.want) {
+				t.Errorf("%s with %q: %v, unreadable are %q, want %q", tt.path, tt.data, err, got.Unreadable, tt.want)
+			}
+			if got.Bindings[web] == nil && tt.path != "bindings/shop/web-deployment.yaml" || len(got.Releases) != 1 {
+				t.Errorf("%s with %q costs more than itself", tt.path, tt.data)
+			}
+		}
+	}
+	away := files.StoredBlob(files.NewBlob([]byte("away")).ID(), func(files.ID) ([]byte, error) { return nil, errors.New("the disk is away") })
+	if _, err := Decode(with(folder, "bindings/shop/web-deployment.yaml", away), nil); err == nil || !strings.Contains(err.Error(), "the disk is away") {
+		t.Errorf("what may be read the next time gives %v", err)
+	}
+	for _, name := range []string{"last-good.json", "published.json"} {
+		if _, err := Decode(with(folder, name, files.NewBlob([]byte("{"))), nil); err == nil || !strings.Contains(err.Error(), "git log -p waybill/state -- "+name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// with returns a folder with a file at a path.
+func with(f *files.Folder, path string, b *files.Blob) *files.Folder {
+	name, rest, below := strings.Cut(path, "/")
+	old, _ := f.Lookup(name)
+	entries := slices.DeleteFunc(slices.Clone(f.Entries()), func(e files.Entry) bool { return e.Name == name })
+	if !below {
+		return files.NewFolder(append(entries, files.FileEntry(name, b)))
+	}
+	if old.Dir == nil {
+		old.Dir = files.NewFolder(nil)
+	}
+	return files.NewFolder(append(entries, files.DirEntry(name, with(old.Dir, rest, b))))
+}
+
+func TestWhereABindingStands(t *testing.T) {
+	for _, tt := range []struct {
+		path string
+		ref  object.Ref
+		want bool
+	}{
+		{"bindings/shop/web-deployment.yaml", object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}, true},
+		{"bindings/shop/web-deployment.apps.yaml", object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}, true},
+		{"bindings/shop/web-deployment.apps-2-2.yaml", object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}, true},
+		{"bindings/shop/web-deployment.yaml", object.Ref{Group: "apps", Kind: "Deployment", Namespace: "other", Name: "web"}, false},
+		{"bindings/shop/web-deployment.yaml", object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "we"}, false},
+		{"bindings/shop/web-deployment.batch.yaml", object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}, false},
+		{"bindings/shop/web-deployment", object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}, false},
+		{"bindings/_cluster/system.foo-clusterrole.yaml", object.Ref{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "system:Foo"}, true},
+		{"clusters/shop/web-deployment.yaml", object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}, false},
+	} {
+		if got := IsBindingOf(tt.path, tt.ref); got != tt.want {
+			t.Errorf("%s is the binding of %s: %t, want %t", tt.path, tt.ref, got, tt.want)
 		}
 	}
 }

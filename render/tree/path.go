@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
@@ -30,18 +31,21 @@ func Path(r object.Ref) string {
 	return dir + "/" + name + ".yaml"
 }
 
-func folderOf(r object.Ref) string {
-	namespace := r.Namespace
-	if namespace == "" {
-		namespace = clusterScope
-	} else {
+// FolderOf returns the folder of a namespace in a tree, or that of what has none, whose
+// name is that of the folder.
+func FolderOf(namespace string) string {
+	if namespace != clusterScope {
 		namespace = fileName(namespace)
 	}
+	return ManifestDir + "/" + namespace
+}
+
+func folderOf(r object.Ref) string {
 	kind := strings.ToLower(r.Kind)
 	if r.Group != "" {
 		kind += "." + r.Group
 	}
-	return ManifestDir + "/" + namespace + "/" + fileName(kind)
+	return FolderOf(cmp.Or(r.Namespace, clusterScope)) + "/" + fileName(kind)
 }
 
 // fileName returns a name that every file system keeps apart from any other:

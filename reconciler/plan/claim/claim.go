@@ -130,7 +130,10 @@ type Input struct {
 	Now       time.Time // for schedules
 	// Strange reports that a part of the source which cannot be read may hold clusters.
 	Strange bool
-	Memo    *Memo
+	// Recovered are the templates whose bindings could not be read: in the state stands what
+	// is published of them.
+	Recovered map[object.Ref]bool
+	Memo      *Memo
 }
 
 // Result is what was decided.
@@ -272,6 +275,12 @@ func (d *decider) size(m *matter) {
 
 // before returns the binding of the last decision about a template; nil if there is none.
 func (d *decider) before(m *matter) *karmada.ResourceBinding { return d.in.State.Bindings[m.Ref()] }
+
+// recovered reports that why a template is where it is, or what it is a part of, is not
+// known.
+func (d *decider) recovered(m *matter) bool {
+	return d.in.Recovered[m.Ref()] || m.Template.Part != nil && d.in.Recovered[m.Template.Part.Release.Ref()]
+}
 
 // previous returns the clusters of the last decision that a policy made about a template.
 func (d *decider) previous(m *matter) []Target {

@@ -96,7 +96,7 @@ func (d *decider) rebalance() {
 			}
 			m.rebalanced = strings.TrimPrefix(m.rebalanced+","+mark, ",")
 			old := d.before(m)
-			m.fresh = m.fresh || old != nil && !slices.Contains(strings.Split(old.Annotations[rebalancedAnnotation], ","), mark)
+			m.fresh = m.fresh || old != nil && !d.recovered(m) && !slices.Contains(strings.Split(old.Annotations[rebalancedAnnotation], ","), mark)
 		}
 	}
 }

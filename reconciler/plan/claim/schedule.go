@@ -67,6 +67,10 @@ func (d *decider) schedule(m *matter) {
 		d.keep(m, m.Size.Err.Error())
 		return
 	}
+	if d.recovered(m) {
+		d.keep(m, "its binding could not be read")
+		return
+	}
 	if m.Policy.Waits != "" {
 		d.keep(m, "waiting for the override policy "+m.Policy.Waits)
 		return
