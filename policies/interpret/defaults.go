@@ -6,7 +6,7 @@ import (
 )
 
 // Default returns obj with the defaults that an API server gives to its exact
-// apiVersion and kind (Karmada section T0.1), and where they were added, in order,
+// apiVersion and kind (Karmada section T.1), and where they were added, in order,
 // for Undefault. A kind without defaults, a custom resource among them, comes back
 // as it is. What is misshapen, such as a spec that is a string, gets none.
 func Default(obj map[string]any) (defaulted map[string]any, added []Path) {

@@ -1,7 +1,7 @@
 // Package interpret says what a kind means: how many replicas an object asks for
 // and what each needs, what it depends on, what an API server adds to it and what
 // only a cluster knows of it, whether it is healthy and how the status of many
-// clusters becomes one (Karmada sections A.6, A.12, D.4 to D.9, and T0.1).
+// clusters becomes one (Karmada sections A.6, A.12, D.4 to D.9, and T.1).
 //
 // It works on decoded manifests, whose values are string, bool, int64, float64,
 // nil, []any and map[string]any. It promises that no argument is ever modified,

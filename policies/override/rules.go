@@ -53,7 +53,7 @@ type Rules struct {
 	// file.
 	List []*Rule
 	// Claimed says that a policy claims the template. Karmada then keeps its marks in
-	// labels and annotations, so that plaintext finds both (section T0.2); what is only
+	// labels and annotations, so that plaintext finds both (section T.2); what is only
 	// pulled along lacks what its manifest lacks.
 	Claimed bool
 

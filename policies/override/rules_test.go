@@ -68,7 +68,7 @@ func rulesOf(t *testing.T, obj, file string) override.Rules {
 	return ix.Rules(policies.SubjectOf(o))
 }
 
-// TestClaimedObjectsHaveLabelsAndAnnotations is section T0.2: Karmada marks what a policy
+// TestClaimedObjectsHaveLabelsAndAnnotations is section T.2: Karmada marks what a policy
 // claims, and leaves what is pulled along as it is.
 func TestClaimedObjectsHaveLabelsAndAnnotations(t *testing.T) {
 	const policy = "apiVersion: policy.karmada.io/v1alpha1\nkind: OverridePolicy\nmetadata: {name: p, namespace: a}\nspec: {overrideRules: [{overriders: {plaintext: [%s]}}]}\n"

@@ -1,7 +1,7 @@
 // Package place decides which clusters get a template, and with how many
 // replicas: the work of Karmada's scheduler, as a function of a placement, a
-// fleet and a request. References to sections (A.9 and so on) are to the
-// project's description of what Karmada does.
+// fleet and a request. References to sections (A.9 and so on) are to
+// docs/karmada.md.
 //
 // It promises that equal arguments give equal decisions, whatever the order of
 // clusters and previous targets; that a decision gives away every replica or says
