@@ -161,6 +161,13 @@ type Cluster struct {
 	Held    *guard.Hold // nil if the tree may be published
 }
 
+// Replicas returns how many replicas a manifest of the plan has; false if its kind has none,
+// or they cannot be told.
+func (p *Plan) Replicas(b *files.Blob) (int32, bool) {
+	c := p.made.table.count(b)
+	return c.n, c.known
+}
+
 // Left returns in which clusters an object is left as it is, and why, although the
 // decision about it, or its absence, says otherwise.
 func (p *Plan) Left(r object.Ref) map[string]rollout.Left {

@@ -98,6 +98,7 @@ func Compare(base, head *plan.Plan) (Report, error) {
 	for _, o := range c.objects {
 		slices.Sort(o.Added)
 		slices.Sort(o.Removed)
+		slices.SortFunc(o.Scaled, func(a, b Scale) int { return cmp.Compare(a.Cluster, b.Cluster) })
 		for i := range o.Changed {
 			slices.Sort(o.Changed[i].Clusters)
 		}
@@ -202,6 +203,11 @@ func refOf(path string, b *files.Blob) (object.Ref, error) {
 
 // changed files a changed manifest with the clusters in which it changes alike.
 func (c *comparer) changed(o *Object, cluster string, ch files.Change) error {
+	from, had := c.base.Replicas(ch.Old.Blob)
+	to, has := c.head.Replicas(ch.New.Blob)
+	if had && has && from != to {
+		o.Scaled = append(o.Scaled, Scale{Cluster: cluster, From: from, To: to})
+	}
 	key := change{o.Object, ch.Old.ID, ch.New.ID}
 	if i, ok := c.contents[key]; ok {
 		o.Changed[i].Clusters = append(o.Changed[i].Clusters, cluster)
@@ -220,22 +226,12 @@ func (c *comparer) changed(o *Object, cluster string, ch files.Change) error {
 	return nil
 }
 
-// decisions adds replicas and reasons from what the plans decided.
+// decisions adds reasons from what the plans decided.
 func (c *comparer) decisions() {
 	base, head := decisions(c.base), decisions(c.head)
 	for ref, o := range c.objects {
 		b, h := base[ref], head[ref]
 		o.Why = why(o, b, h)
-		if b == nil || h == nil {
-			continue
-		}
-		for _, t := range h.Targets {
-			for _, was := range b.Targets {
-				if was.Name == t.Name && was.Replicas != t.Replicas {
-					o.Scaled = append(o.Scaled, Scale{Cluster: t.Name, From: was.Replicas, To: t.Replicas})
-				}
-			}
-		}
 	}
 }
 
