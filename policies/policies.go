@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -79,8 +80,9 @@ type Set struct {
 	Quotas      []Located[karmada.FederatedResourceQuota]
 	Rebalancers []Located[karmada.WorkloadRebalancer]
 	Scalers     []Located[karmada.CronFederatedHPA]
-	// Customizations teach kinds in Lua.
+	// Customizations teach kinds in Lua, and Interpreter is what all kinds mean by them.
 	Customizations []Located[karmada.ResourceInterpreterCustomization]
+	Interpreter    *interpret.Interpreter
 	// Broken lists the policies and clusters that have an error.
 	Broken []render.Broken
 }
@@ -119,7 +121,7 @@ func Load(objs []*object.Object, c Cache) (set Set, templates []*object.Object, 
 	sortByRef(set.Scalers)
 	sortByRef(set.Customizations)
 	slices.SortFunc(set.Clusters, func(a, b Cluster) int { return cmp.Compare(a.Spec.Name, b.Spec.Name) })
-	return set, templates, slices.Concat(diags, set.dependentOverrides(), set.customizedTwice())
+	return set, templates, slices.Concat(diags, set.dependentOverrides(), set.learn(), set.customizedTwice())
 }
 
 func sortByRef[T any](ls []Located[T]) {

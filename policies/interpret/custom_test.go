@@ -1,6 +1,9 @@
 package interpret_test
 
 import (
+	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -238,17 +241,165 @@ func TestAMistakeOfAScriptIsAnError(t *testing.T) {
 	}
 }
 
-func TestCheckFindsWhatCannotRun(t *testing.T) {
+func TestWhatCannotRunIsWrong(t *testing.T) {
 	c := teach(t, "mine", things, "retention", "function Retain(\n\n a b) end")
 	c.Spec.Customizations.ReplicaResource = &karmada.LuaScript{LuaScript: "function GetReplica() end"}
 	c.Spec.Customizations.HealthInterpretation = &karmada.LuaScript{LuaScript: "function InterpretHealth() return true end"}
 	c.Spec.Customizations.StatusReflection = &karmada.LuaScript{}
 	want := []interpret.ScriptError{
-		{Customization: "mine", Field: "retention", Line: 3, Message: "syntax error near 'b'"},
+		{Customization: "mine", Field: "retention", Line: 3, Message: "syntax error near 'b'", Refused: true},
 		{Customization: "mine", Field: "replicaResource", Message: "the script does not define the function GetReplicas"},
 	}
-	if diff := cmp.Diff(want, interpret.Check(c)); diff != "" {
+	if diff := cmp.Diff(want, interpret.New(c).Wrong()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// TestScriptsHaveABoundTogether: compiling takes time and memory by the byte.
+func TestScriptsHaveABoundTogether(t *testing.T) {
+	long := "function GetReplicas() return 1 end --" + strings.Repeat("x", 60<<10)
+	all := make([]*karmada.ResourceInterpreterCustomization, 0, 20)
+	for i := range 20 {
+		all = append(all, teach(t, fmt.Sprintf("c%02d", i), fmt.Sprintf("example.com/v%02d Thing", i), "replicaResource", long))
+	}
+	in := interpret.New(all...)
+	var wrong []string
+	for _, e := range in.Wrong() {
+		wrong = append(wrong, e.Customization)
+		if want := "the scripts up to this one have over 1048576 bytes together"; e.Message != want || e.Refused {
+			t.Errorf("%+v, want %s", e, want)
+		}
+	}
+	if want := []string{"c17", "c18", "c19"}; !cmp.Equal(want, wrong) {
+		t.Errorf("wrong are %v, want %v", wrong, want)
+	}
+	for version, ok := range map[string]bool{"v16": true, "v17": false} {
+		if _, _, _, err := in.Replicas(of(t, "example.com/"+version+" Thing", "metadata: {name: t}")); (err == nil) != ok {
+			t.Errorf("%s: %v", version, err)
+		}
+	}
+}
+
+// burns is a script that takes nearly all steps that a call may, in little time.
+const burns = "local s = ('x'):rep(1e6) for i = 1, 11 do s:lower() end "
+
+func TestAnswersHaveABudgetTogether(t *testing.T) {
+	in := interpret.New(
+		teach(t, "a", things, "replicaResource", "function GetReplicas() "+burns+"return 1 end"),
+		teach(t, "b", things, "replicaRevision", "function ReviseReplica(o) return o end"),
+		teach(t, "c", "example.com/v1 Other", "replicaResource", "function GetReplicas() for i = 1, 20000 do end return 1 end"),
+	)
+	thing, other := of(t, things, "metadata: {name: t}"), of(t, "example.com/v1 Other", "metadata: {name: o}")
+	const want = "the scripts of all customizations have taken the 100000000 steps that they may take together"
+	answered := 0
+	var err error
+	for ; err == nil && answered < 100; answered++ {
+		_, _, _, err = in.Replicas(thing)
+	}
+	if err == nil || !strings.Contains(err.Error(), want) || answered < 30 {
+		t.Fatalf("after %d answers: %v, want %s", answered, err, want)
+	}
+	if spent := in.Spent(); spent != 100_000_000 {
+		t.Errorf("%d steps are spent", spent)
+	}
+	if _, _, _, err := in.Replicas(other); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("an answer that takes many steps: %v, want %s", err, want)
+	}
+	if _, err := in.Revise(thing, 1); err != nil {
+		t.Errorf("an answer that takes few: %v", err)
+	}
+	if in.Respend(1) || !in.Respend(0) {
+		t.Error("what is spent can be spent again")
+	}
+}
+
+// TestWhatAScriptSaysIsBrief, be it an error that it raises or a value that it returns.
+func TestWhatAScriptSaysIsBrief(t *testing.T) {
+	thing := of(t, things, "metadata: {name: t}")
+	const long = "(('x'):rep(1e6))"
+	for _, tt := range []struct{ name, field, script string }{
+		{"an error", "replicaResource", "function GetReplicas() error(" + long + ") end"},
+		{"an assertion", "replicaResource", "function GetReplicas() assert(false, " + long + ") end"},
+		{"a quantity", "replicaResource", "function GetReplicas() return 1, {resourceRequest = {cpu = ('1'):rep(1e6) .. 'e1000'}} end"},
+		{"a field that is none", "replicaResource", "function GetReplicas() return 1, {[" + long + "] = type} end"},
+		{"a name", "replicaRevision", "function ReviseReplica(o) o.metadata.name = " + long + " return o end"},
+		{"a selector", "dependencyInterpretation", "function GetDependencies() return {{apiVersion = 'v1', kind = 'Pod', labelSelector = {matchLabels = {a = " + long + "}}}} end"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in := interpret.New(teach(t, "mine", things, tt.field, tt.script))
+			_, _, _, replicas := in.Replicas(thing)
+			_, dependencies := in.Dependencies(thing)
+			var revision error
+			if in.Revisable(thing) {
+				_, revision = in.Revise(thing, 1)
+			}
+			if err := errors.Join(replicas, dependencies, revision); err == nil || len(err.Error()) > 700 {
+				t.Errorf("it says %.1000v", err)
+			}
+		})
+	}
+}
+
+// TestTheScriptsForOneAnswerShareWhatIsFree: hundreds of scripts about one kind would
+// otherwise have hundreds of times what one has.
+func TestTheScriptsForOneAnswerShareWhatIsFree(t *testing.T) {
+	spent := func(n int, object string) int {
+		all := make([]*karmada.ResourceInterpreterCustomization, 0, n)
+		for i := range n {
+			all = append(all, teach(t, strconv.Itoa(i), things, "dependencyInterpretation", "function GetDependencies() return {} end"))
+		}
+		in := interpret.New(all...)
+		if _, err := in.Dependencies(of(t, things, object)); err != nil {
+			t.Fatal(err)
+		}
+		return in.Spent()
+	}
+	const small = "metadata: {name: t}"
+	large := "metadata: {name: t}\nspec: {x: [" + strings.Repeat("1, ", 20000) + "1]}"
+	for _, tt := range []struct {
+		n      int
+		object string
+		most   int
+		least  int
+	}{{1, small, 0, 0}, {4, small, 0, 0}, {1, large, 0, 0}, {50, small, 100_000, 80_000}, {2, large, 20_000, 10_000}} {
+		if got := spent(tt.n, tt.object); got < tt.least || got > tt.most {
+			t.Errorf("%d scripts about an object of %d bytes draw %d steps, want %d to %d", tt.n, len(tt.object), got, tt.least, tt.most)
+		}
+	}
+}
+
+// TestNoScriptIsToldOfSecrets: what a script answers is seen by others.
+func TestNoScriptIsToldOfSecrets(t *testing.T) {
+	var all []*karmada.ResourceInterpreterCustomization
+	for field, function := range map[string]string{
+		"retention": "Retain", "replicaResource": "GetReplicas", "componentResource": "GetComponents", "replicaRevision": "ReviseReplica",
+		"statusReflection": "ReflectStatus", "statusAggregation": "AggregateStatus", "healthInterpretation": "InterpretHealth", "dependencyInterpretation": "GetDependencies",
+	} {
+		for _, version := range []string{"v1", "v2"} {
+			all = append(all, teach(t, strings.ToLower(field)+version, version+" Secret", field, "function "+function+"(o) error(o.stringData.password) end"))
+		}
+	}
+	in := interpret.New(all...)
+	for _, version := range []string{"v1", "v2"} {
+		secret := of(t, version+" Secret", "metadata: {name: s}\nstringData: {password: hunter2}")
+		_, _, _, replicas := in.Replicas(secret)
+		_, _, components := in.Components(secret)
+		_, dependencies := in.Dependencies(secret)
+		_, reflection := in.Reflect(secret)
+		_, aggregation := in.Aggregate(secret, nil)
+		_, retention := in.Retain(secret, secret)
+		for _, err := range []error{replicas, components, dependencies, reflection, aggregation, retention} {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		if in.Revisable(secret) {
+			t.Error("a Secret has replicas")
+		}
+	}
+	other := of(t, "example.com/v1 Secret", "metadata: {name: s}")
+	if n, _, _, err := interpret.New(teach(t, "c", "example.com/v1 Secret", "replicaResource", "function GetReplicas() return 3 end")).Replicas(other); n != 3 || err != nil {
+		t.Errorf("a Secret of another group: %d, %v", n, err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/waybill-dev/waybill/policies/interpret/lua"
 	"github.com/waybill-dev/waybill/policies/karmada"
 )
 
@@ -102,7 +103,7 @@ func decoded(requirements map[string]any, out any) error {
 }
 
 func (s *script) components(obj map[string]any) ([]karmada.Component, error) {
-	list, err := s.list(obj)
+	list, err := s.list(s.answer(), obj)
 	if err != nil {
 		return nil, err
 	}
@@ -133,8 +134,8 @@ func component(item any, out *karmada.Component) error {
 }
 
 // list calls for a list; nil and an empty table are empty.
-func (s *script) list(obj map[string]any) ([]any, error) {
-	results, err := s.call(obj)
+func (s *script) list(a *lua.Answer, obj map[string]any) ([]any, error) {
+	results, err := s.callFor(a, obj)
 	if err != nil {
 		return nil, err
 	}
@@ -231,8 +232,9 @@ func (s *script) retain(desired, observed map[string]any) (map[string]any, error
 func united(scripts []script) dependenciesHook {
 	return func(obj map[string]any) ([]Dependency, error) {
 		var all []Dependency
+		answer := scripts[0].answer()
 		for i := range scripts {
-			list, err := scripts[i].list(obj)
+			list, err := scripts[i].list(answer, obj)
 			if err != nil {
 				return nil, err
 			}

@@ -1,6 +1,7 @@
 package interpret
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -15,21 +16,31 @@ type script struct {
 	by       string // who wrote it
 	function string
 	code     *lua.Script
-	err      error // why there is no code
+	err      *lua.Error  // why there is no code
+	refused  bool        // it does not compile
+	budget   *lua.Budget // that its calls draw on; nil for none
 }
 
-// compiled compiles a source that is to define a function.
-func compiled(source, function string) script {
-	code, err := lua.Compile(source)
-	if err == nil && !code.Defines(function) {
-		err = &lua.Error{Message: "the script does not define the function " + function}
+// call calls the function for an answer that takes no more calls. An error says whose it
+// is.
+func (s *script) call(args ...any) ([]any, error) { return s.callFor(s.answer(), args...) }
+
+// answer begins an answer; nil if nothing limits it but what a call may take.
+func (s *script) answer() *lua.Answer {
+	if s.budget == nil {
+		return nil
 	}
-	return script{function: function, code: code, err: err}
+	return s.budget.Answer()
 }
 
-// call calls the function. An error says whose it is.
-func (s *script) call(args ...any) (results []any, err error) {
-	if err = s.err; err == nil {
+// callFor is call for an answer that may take more calls.
+func (s *script) callFor(a *lua.Answer, args ...any) (results []any, err error) {
+	switch {
+	case s.err != nil:
+		err = s.err
+	case a != nil:
+		results, err = a.Call(s.code, kube(), s.function, args...)
+	default:
 		results, err = s.code.Call(kube(), s.function, args...)
 	}
 	if err != nil {
@@ -38,7 +49,13 @@ func (s *script) call(args ...any) (results []any, err error) {
 	return results, nil
 }
 
-func (s *script) failed(err error) error { return fmt.Errorf("%s: %s: %w", s.by, s.function, err) }
+// failed says whose an error is. It may quote what the script returned, and so is brief.
+func (s *script) failed(err error) error {
+	if _, brief := errors.AsType[*lua.Error](err); !brief {
+		err = errors.New(lua.Brief(err.Error()))
+	}
+	return fmt.Errorf("%s: %s: %w", s.by, s.function, err)
+}
 
 // lessons are the scripts that teach one kind, by operation. Only dependencies have
 // more than one.

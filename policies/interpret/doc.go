@@ -27,6 +27,14 @@
 // only the status counts. A script that does not compile, or does not define its
 // function, makes its operation fail; no other layer answers in its place.
 //
+// An answer of customizations may take as many steps as lua.Answer gives it, and beyond
+// those what an Interpreter has for all answers together. When that is spent, answers that
+// take more than their own are errors. Which answers those are follows from the questions
+// and their order alone, so an Interpreter serves one plan.
+//
+// Customizations are not asked about Secrets: what they answer is seen by others than those
+// who may read Secrets.
+//
 // What Karmada fixes in code, such as pruning, is plain functions.
 //
 // # Defaults

@@ -3,23 +3,47 @@ package interpret
 import (
 	"fmt"
 
+	"github.com/waybill-dev/waybill/policies/interpret/lua"
 	"github.com/waybill-dev/waybill/policies/interpret/thirdparty"
 	"github.com/waybill-dev/waybill/policies/karmada"
 )
 
-// Interpreter answers what kinds mean. Its answers never change, and it is safe for
-// concurrent use; New makes one.
+// Interpreter answers what kinds mean. It is safe for concurrent use; New makes one. Its
+// answers never change, until customizations have spent what they may: see Spent.
 type Interpreter struct {
 	layers []layer
+	wrong  []ScriptError
 }
 
 // New returns an interpreter of what customizations teach, of the kinds of other
 // projects and of the built-in kinds: the first of them that answers, does
-// (section E.9). Scripts are compiled when they are first needed. One that does not
-// compile answers its operation with that error; Check finds it before. The
-// customizations must not be modified afterwards.
+// (section E.9). A script that does not compile answers its operation with that error;
+// Wrong lists them. The customizations must not be modified afterwards.
 func New(custom ...*karmada.ResourceInterpreterCustomization) *Interpreter {
-	return &Interpreter{layers: []layer{customized(custom), shipped(thirdparty.Files()), native()}}
+	taught, wrong := customized(custom)
+	return &Interpreter{layers: []layer{taught, shipped(thirdparty.Files()), native()}, wrong: wrong}
+}
+
+// Renew gives customizations back what they have spent: each plan begins with all of it.
+func (in *Interpreter) Renew() {
+	if b := in.layers[0].budget; b != nil {
+		b.Renew()
+	}
+}
+
+// Spent returns how many steps customizations have drawn from those that they may take
+// together (see lua.Budget). When none are left, answers that take many are errors.
+func (in *Interpreter) Spent() int {
+	if b := in.layers[0].budget; b != nil {
+		return b.Spent()
+	}
+	return 0
+}
+
+// Respend draws what an answer took that somebody remembers, so that it makes no difference
+// whether it is remembered; false if fewer steps are left, and it has to be asked for.
+func (in *Interpreter) Respend(steps int) bool {
+	return steps == 0 || in.layers[0].budget != nil && in.layers[0].budget.Draw(steps)
 }
 
 // The hooks: what a layer has to know of a kind, one operation each.
@@ -47,6 +71,7 @@ type layer struct {
 
 	// taught are kinds whose hooks are not above, but found when they are needed.
 	taught map[kind]*taught
+	budget *lua.Budget // that those of taught draw on; nil for none
 	// by says whose hooks these are, if that is not the same for all operations.
 	by map[karmada.InterpreterOperation]string
 }

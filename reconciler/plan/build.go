@@ -98,6 +98,7 @@ func (in *Input) ready() {
 	}
 	in.Memo.claim.Turn()
 	in.Memo.manifest.Turn()
+	in.Expanded.Law.Interpreter.Renew()
 }
 
 // claim is the input for decisions about templates.

@@ -43,6 +43,7 @@ type Written struct {
 // false if the source has no such template.
 func (p *Plan) Explain(r object.Ref) (Explanation, bool) {
 	t := p.made.table
+	t.in.Expanded.Law.Interpreter.Renew() // to be asked again, whatever the plan has spent
 	d := t.decided.Find(r)
 	if d == nil {
 		return Explanation{}, false

@@ -88,6 +88,26 @@ func TestTheMainFunctionHasABudgetToo(t *testing.T) {
 	}
 }
 
+// TestAScriptTakesLittleRoom: the compiler makes some 18 KB of room for a function.
+func TestAScriptTakesLittleRoom(t *testing.T) {
+	source := strings.Repeat("function f()end ", 4000)
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	s, err := lua.Compile(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kib := (heap() - before) >> 10; kib > 8<<10 {
+		t.Errorf("a script of %d KiB takes %d KiB", len(source)>>10, kib)
+	}
+	runtime.KeepAlive(s)
+}
+
 func TestScriptsCannotLeave(t *testing.T) {
 	for _, expression := range []string{
 		`os.exit()`, `os.execute("true")`, `os.getenv("HOME")`, `os.remove("x")`, `os.rename("x", "y")`, `os.setenv("x", "y")`, `os.tmpname()`,

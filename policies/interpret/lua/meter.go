@@ -29,17 +29,19 @@ var (
 // A meter is the budget of one call. It is a context because that is what
 // gopher-lua consults before each instruction.
 type meter struct {
-	steps, memory int // what is left
-	instructions  int // of the virtual machine, so far
+	steps, memory int   // what is left
+	entry         int   // steps that the call takes before it begins; 0: nor do its arguments
+	over          error // what to say of steps that are not left
+	instructions  int   // of the virtual machine, so far
 	late          <-chan time.Time
 	spent         chan struct{} // closed when nothing is left
 	why           error         // nothing is left
 }
 
-// newMeter starts a budget, and the clock behind it; stop ends the clock.
+// newMeter starts the budget of a call, and the clock behind it; stop ends the clock.
 func newMeter(patience time.Duration) (m *meter, stop func() bool) {
 	clock := time.NewTimer(patience)
-	return &meter{steps: maxSteps, memory: maxMemory, spent: make(chan struct{}), late: clock.C}, clock.Stop
+	return &meter{steps: maxSteps, memory: maxMemory, over: errSteps, spent: make(chan struct{}), late: clock.C}, clock.Stop
 }
 
 // Deadline makes a meter a context; it has none.
@@ -58,7 +60,7 @@ func (m *meter) Done() <-chan struct{} {
 	switch {
 	case m.why != nil:
 	case m.steps < 0:
-		m.end(errSteps)
+		m.end(m.over)
 	case m.instructions%256 == 0:
 		m.look()
 	}
@@ -88,7 +90,7 @@ func (m *meter) take(steps, bytes int) error {
 		return m.why
 	}
 	if steps > m.steps {
-		m.end(errSteps)
+		m.end(m.over)
 		return m.why
 	}
 	if bytes > m.memory {

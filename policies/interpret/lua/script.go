@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,21 +35,22 @@ func (e *Error) Error() string {
 // sourceName is what the positions in gopher-lua's messages begin with.
 const sourceName = "script"
 
-// maxSource is the size of the largest script, in bytes: over ten times that of
-// the largest that Karmada has.
-const maxSource = 256 << 10
+// MaxSource is the size of the largest script, in bytes: ten times that of the largest
+// that Karmada has. The parser takes up to 1,300 bytes of memory for one of a script, so
+// that no longer script may reach it.
+const MaxSource = 64 << 10
 
 // maxMessage is the size, in bytes, of the longest message kept of a script.
 const maxMessage = 500
 
 // Compile reads Lua 5.1. An error is an *Error.
 func Compile(source string) (script *Script, err error) {
-	if len(source) > maxSource {
-		return nil, &Error{Message: fmt.Sprintf("the script has %d bytes, more than %d", len(source), maxSource)}
+	if len(source) > MaxSource {
+		return nil, &Error{Message: fmt.Sprintf("the script has %d bytes, more than %d", len(source), MaxSource)}
 	}
 	defer func() { // the parser panics on some of what is not Lua
 		if r := recover(); r != nil {
-			script, err = nil, &Error{Message: "the script is not Lua: " + shortened(fmt.Sprint(r))}
+			script, err = nil, &Error{Message: "the script is not Lua: " + Brief(fmt.Sprint(r))}
 		}
 	}()
 	chunk, err := parse.Parse(strings.NewReader(source), sourceName)
@@ -64,7 +66,17 @@ func Compile(source string) (script *Script, err error) {
 	if err != nil {
 		return nil, syntaxError(err)
 	}
+	trim(proto)
 	return &Script{proto: proto, defines: w.defines}, nil
+}
+
+// trim lets go of the room that the compiler made for more, some 18 KB a function.
+func trim(p *glua.FunctionProto) {
+	p.Code, p.Constants, p.FunctionPrototypes = slices.Clone(p.Code), slices.Clone(p.Constants), slices.Clone(p.FunctionPrototypes)
+	p.DbgSourcePositions, p.DbgCalls = slices.Clone(p.DbgSourcePositions), slices.Clone(p.DbgCalls)
+	for _, inner := range p.FunctionPrototypes {
+		trim(inner)
+	}
 }
 
 // Defines reports whether the script assigns a global variable of this name, as
@@ -95,6 +107,11 @@ func (s *Script) within(m *meter, kube Kube, function string, args []any) ([]any
 			return nil, fmt.Errorf("giving argument %d to %s: %w", i+1, function, err)
 		}
 	}
+	if m.entry > 0 {
+		if err := m.take(m.entry+v.weight, 0); err != nil {
+			return nil, &Error{Message: err.Error()}
+		}
+	}
 	if err := call(l, l.NewFunctionFromProto(s.proto), 0, intrinsics(l, m)); err != nil {
 		return nil, err
 	}
@@ -116,7 +133,7 @@ func call(l *glua.LState, f *glua.LFunction, results int, args []glua.LValue) er
 	}
 	var raised *glua.ApiError
 	if !errors.As(err, &raised) || raised.Object == nil {
-		return &Error{Message: shortened(err.Error())}
+		return &Error{Message: Brief(err.Error())}
 	}
 	switch o := raised.Object.(type) {
 	case glua.LString, glua.LNumber:
@@ -136,24 +153,24 @@ var (
 // placed takes the line out of the message of an error that a script raised.
 func placed(message string) *Error {
 	if m := position.FindStringSubmatch(message); m != nil {
-		return &Error{Line: number(m[1]), Message: shortened(m[2])}
+		return &Error{Line: number(m[1]), Message: Brief(m[2])}
 	}
-	return &Error{Message: shortened(message)}
+	return &Error{Message: Brief(message)}
 }
 
 // syntaxError takes the line out of the message of an error of the compiler.
 func syntaxError(err error) *Error {
 	text := err.Error()
 	if m := unexpected.FindStringSubmatch(text); m != nil {
-		return &Error{Line: number(m[1]), Message: shortened(m[3] + " " + m[2])}
+		return &Error{Line: number(m[1]), Message: Brief(m[3] + " " + m[2])}
 	}
 	if m := atEnd.FindStringSubmatch(text); m != nil {
-		return &Error{Message: shortened(m[1] + " at the end of the script")}
+		return &Error{Message: Brief(m[1] + " at the end of the script")}
 	}
 	if m := compiling.FindStringSubmatch(text); m != nil {
-		return &Error{Line: number(m[1]), Message: shortened(m[2])}
+		return &Error{Line: number(m[1]), Message: Brief(m[2])}
 	}
-	return &Error{Message: shortened(text)}
+	return &Error{Message: Brief(text)}
 }
 
 func number(digits string) int {
@@ -161,8 +178,9 @@ func number(digits string) int {
 	return n
 }
 
-// shortened makes one line of a message.
-func shortened(message string) string {
+// Brief makes one line, of some 500 bytes at most, of a message that a script may have had
+// a part in.
+func Brief(message string) string {
 	if len(message) > maxMessage {
 		message = message[:maxMessage] + "..."
 	}

@@ -138,7 +138,7 @@ func TestCompileErrors(t *testing.T) {
 		{"a string without an end", "x = 1\nx = 'abc", 0, "unterminated string at the end of the script"},
 		{"a break outside of a loop", "\nbreak", 2, "no loop to break"},
 		{"too deep", "x = " + strings.Repeat("{", 300) + strings.Repeat("}", 300), 1, "the script nests more than 200 deep"},
-		{"too long", strings.Repeat(" ", 300<<10), 0, "the script has 307200 bytes, more than 262144"},
+		{"too long", strings.Repeat(" ", 300<<10), 0, "the script has 307200 bytes, more than 65536"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := lua.Compile(tt.source)

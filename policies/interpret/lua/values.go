@@ -17,6 +17,7 @@ type values struct {
 	l      *glua.LState
 	meter  *meter
 	origin map[*glua.LTable]any // what each table was made of
+	weight int                  // what in has taken in, in steps
 }
 
 // maxNesting is how deep a value may nest that comes back.
@@ -25,10 +26,12 @@ const maxNesting = 500
 // in makes a Lua value of a decoded one. The fields of a map get the order of their
 // names.
 func (v *values) in(value any) (glua.LValue, error) {
+	v.weight++
 	switch value := value.(type) {
 	case nil:
 		return glua.LNil, nil
 	case string:
+		v.weight += len(value) / 64
 		return glua.LString(value), nil
 	case bool:
 		return glua.LBool(value), nil

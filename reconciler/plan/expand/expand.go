@@ -134,8 +134,7 @@ func (x *expander) expand() Result {
 	objs := x.unfoldUnselected(x.in.Source.Objects)
 	set, objects, diags := policies.Load(objs, &x.in.Memo.Law)
 	x.report(diags...)
-	l, bad := law.Of(set, x.in.Source.Config.SkipNamespaces, &x.in.Memo.Law)
-	x.report(bad...)
+	l := law.Of(set, x.in.Source.Config.SkipNamespaces, &x.in.Memo.Law)
 	objects = x.withServices(objects)
 	render.SortObjects(objects)
 

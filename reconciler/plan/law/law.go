@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -62,20 +61,19 @@ func (m *Memo) Decoded(o *object.Object) (policies.Decoded, bool) { return m.dec
 // Keep implements policies.Cache.
 func (m *Memo) Keep(o *object.Object, d policies.Decoded) { m.decoded.Put(o, d) }
 
-// Of makes the law of a set of policies, and of the namespaces that the config skips, and says what is wrong with its scripts. A script
-// that cannot run makes its operation fail, as in Karmada: what it was asked for stays as
-// it was.
-func Of(set policies.Set, skipNamespaces []string, m *Memo) (*Law, []diag.Diagnostic) {
+// Of makes the law of a set of policies, and of the namespaces that the config skips.
+func Of(set policies.Set, skipNamespaces []string, m *Memo) *Law {
 	j := m.join(&set)
 	l := &Law{
 		Set: set, Fleet: j.fleet, FleetDigest: j.digest,
 		Claims: match.New(set.Propagation), Skips: match.NewSkips(skipNamespaces), Overrides: override.New(set.Override),
+		Interpreter: set.Interpreter, Taught: taught(&set),
 		index: map[string]int{}, matched: map[string][]string{}, numbers: map[*override.Rule]uint32{},
 	}
 	for i, c := range l.Fleet.Clusters() {
 		l.index[c.Name] = i
 	}
-	return l, l.teach()
+	return l
 }
 
 // join returns the fleet of a set, which is known if the objects that it is made of are
@@ -106,27 +104,13 @@ func digest(clusters []karmada.Cluster) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// teach makes the interpreter of the customizations in force.
-func (l *Law) teach() (diags []diag.Diagnostic) {
-	custom := make([]*karmada.ResourceInterpreterCustomization, 0, len(l.Set.Customizations))
-	var taught strings.Builder
-	for _, c := range l.Set.Customizations {
-		custom = append(custom, c.Value)
-		taught.WriteString(files.Sum("blob", c.Object.YAML()).String())
-		for _, e := range interpret.Check(c.Value) {
-			where := e.Field
-			if e.Line > 0 {
-				where = fmt.Sprintf("%s, line %d of the script", e.Field, e.Line)
-			}
-			diags = append(diags, diag.Diagnostic{
-				Code: "bad-script", Severity: diag.Error, Pos: c.Object.FieldPos([]any{"spec", "customizations", e.Field, "luaScript"}),
-				Message: fmt.Sprintf("%s: %s: %s", policies.Name(c.Object), where, e.Message),
-				Hint:    "what the script would say is not known, so that objects of its kind stay as they were last published",
-			})
-		}
+// taught identifies the customizations in force.
+func taught(set *policies.Set) string {
+	var all strings.Builder
+	for _, c := range set.Customizations {
+		all.WriteString(files.Sum("blob", c.Object.YAML()).String())
 	}
-	l.Interpreter, l.Taught = interpret.New(custom...), taught.String()
-	return diags
+	return all.String()
 }
 
 // Index returns the index of a cluster in the fleet; false if it is not registered.

@@ -24,7 +24,7 @@ func (w *writer) encode(d *claim.Decision, v template.Variant, k class, rules ov
 	if raw, sealed := v.Object.Sealed(); sealed {
 		r = passed(d, k, raw)
 	} else {
-		r = w.in.Memo.manifest(w.recipe(d, v, k, rules), func() *result { return w.make(d, v, k, rules) })
+		r = w.in.Memo.manifest(w.recipe(d, v, k, rules), w.in.Law.Interpreter, func() *result { return w.make(d, v, k, rules) })
 	}
 	if r.err == nil && isSecret(v.Object) {
 		r = w.protect(v.Object, r, k.recipients)

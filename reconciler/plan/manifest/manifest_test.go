@@ -66,7 +66,7 @@ func write(t *testing.T, suspension, path string, edit func(*manifest.Input)) ma
 	if len(diags) > 0 {
 		t.Fatal(diags)
 	}
-	l, _ := law.Of(set, nil, &law.Memo{})
+	l := law.Of(set, nil, &law.Memo{})
 	render.SortObjects(objects)
 	in := claim.Input{Law: l, State: &state.State{}, Memo: &claim.Memo{}}
 	for _, o := range objects {

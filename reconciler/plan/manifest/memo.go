@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/reconciler/plan/memo"
@@ -18,7 +19,7 @@ import (
 // Memo remembers manifests from one plan to the next: by their recipes, and of Secrets what
 // they were encrypted to.
 type Memo struct {
-	manifests memo.Generation[recipe, *files.Blob]
+	manifests memo.Generation[recipe, made]
 	digests   memo.Generation[*override.Rule, string]
 	secrets   memo.Generation[files.ID, []byte]
 	masters   memo.Generation[files.ID, seal.Key]
@@ -47,14 +48,23 @@ type recipe struct {
 	rules       string // digests of the overriders, in order
 }
 
-// manifest returns the manifest of a recipe, which is from unless it is known.
-func (m *Memo) manifest(r recipe, from func() *result) *result {
-	if b, ok := m.manifests.Get(r); ok {
-		return &result{made: b}
+// made is a manifest, and the steps that scripts took for it.
+type made struct {
+	blob  *files.Blob
+	steps int
+}
+
+// manifest returns the manifest of a recipe, which is from unless it is known. What scripts
+// took for it is taken again, so that a plan which remembers ends where one that does not
+// would have ended.
+func (m *Memo) manifest(r recipe, in *interpret.Interpreter, from func() *result) *result {
+	if known, ok := m.manifests.Get(r); ok && in.Respend(known.steps) {
+		return &result{made: known.blob}
 	}
+	before := in.Spent()
 	out := from()
 	if out.err == nil {
-		m.manifests.Put(r, out.made)
+		m.manifests.Put(r, made{out.made, in.Spent() - before})
 	}
 	return out
 }
