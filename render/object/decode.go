@@ -38,7 +38,7 @@ func Decode(file string, data []byte) Decoded {
 }
 
 func (d *decoder) read(data []byte) {
-	if big := tooLarge(d.file, int64(len(data)), data); big != nil {
+	if big := tooLarge(d.file, data); big != nil {
 		d.fail(*big)
 		return
 	}
@@ -88,6 +88,7 @@ func RefOf(file string, data []byte) (Ref, error) {
 type decoder struct {
 	file  string
 	names bool // only the names of objects are asked for
+	plain int  // bytes so far of documents that are no CustomResourceDefinition
 	out   Decoded
 	lines []int // where each document stands
 }
@@ -105,20 +106,30 @@ func (d *decoder) malformed(line int, message string) {
 	})
 }
 
-// yaml splits a stream at its document markers. A marker stands at the start of a
-// line, where nothing else of YAML can: "---" begins a document, "..." ends one.
+// yaml reads the documents of a stream.
 func (d *decoder) yaml(data []byte) {
-	count, line, start, startLine := 0, 0, 0, 0
-	emit := func(end int) bool {
-		if count++; count > maxDocuments {
-			d.malformed(line, fmt.Sprintf("the file has over %d documents", maxDocuments))
-			return false
+	for i, p := range split(data) {
+		if i == maxDocuments {
+			d.malformed(p.line, fmt.Sprintf("the file has over %d documents", maxDocuments))
+			return
 		}
-		d.text(startLine, data[start:end])
-		start, startLine = end, line
-		return true
+		d.text(p.line, p.data)
 	}
-	for at := 0; at < len(data); line++ {
+}
+
+// part is a document of a stream, as it is written.
+type part struct {
+	line int // of the file, from 0, in which it begins
+	data []byte
+}
+
+// split splits a stream at its document markers, up to the first document that is one too
+// many. A marker stands at the start of a line, where nothing else of YAML can: "---"
+// begins a document, "..." ends one.
+func split(data []byte) []part {
+	var parts []part
+	line, start, startLine := 0, 0, 0
+	for at := 0; at < len(data) && len(parts) <= maxDocuments; line++ {
 		end := bytes.IndexByte(data[at:], '\n')
 		if end < 0 {
 			end = len(data)
@@ -126,15 +137,16 @@ func (d *decoder) yaml(data []byte) {
 			end += at + 1
 		}
 		begins, ends := isBegin(data[at:end]), isEnd(data[at:end])
-		if (begins || ends) && !emit(at) {
-			return
+		if begins || ends {
+			parts = append(parts, part{startLine, data[start:at]})
+			start, startLine = at, line
 		}
 		if ends {
 			start, startLine = end, line+1
 		}
 		at = end
 	}
-	emit(len(data))
+	return append(parts, part{startLine, data[start:]})
 }
 
 func isBegin(line []byte) bool {
@@ -208,6 +220,12 @@ func (d *decoder) document(doc *yaml.Node, written []byte, read func() (map[stri
 		return
 	}
 	d.lines = append(d.lines, root.Line)
+	if !definesKinds(root) {
+		if d.plain += len(written); d.plain > MaxFile {
+			d.fail(*fileTooLarge(d.file, root.Line, fmt.Sprintf("the file has %d bytes up to here that are no %s", d.plain, definition)))
+			return
+		}
+	}
 	if over := checkLimits(doc); over != nil {
 		d.fail(diag.Diagnostic{
 			Code: over.code, Severity: diag.Error, Pos: diag.Pos{File: d.file, Line: over.line},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	sigsyaml "sigs.k8s.io/yaml"
 )
 
 // refs lists the refs and places of what a file held.
@@ -71,8 +72,14 @@ func TestDecodeRefuses(t *testing.T) {
 		{"an alias of itself", "a.yaml", head + "x: &x [*x]\n", "contains itself"},
 		{"over 100 levels", "a.yaml", head + "x: " + deep + "\n", "nested over 100 levels"},
 		{"over 10,000 levels", "a.yaml", strings.Repeat("[", 20000), "no valid YAML"},
-		{"a large file", "a.yaml", head + "# " + strings.Repeat("x", MaxFile) + "\n", "the limit is 5242880"},
-		{"a large CRD", "a.yaml", "kind: CustomResourceDefinition\n# " + strings.Repeat("x", MaxCRDFile) + "\n", "16777216 for a file with a CustomResourceDefinition"},
+		{"a large file", "a.yaml", head + padding(MaxFile), "a.yaml: error: the file has 5242931 bytes that are no CustomResourceDefinition; the limit is 5242880"},
+		{"a large CRD", "a.yaml", crd + padding(MaxCRDFile), "the limit is 5242880, and 16777216 with its CustomResourceDefinitions"},
+		{"a large document before a CRD", "a.yaml", head + padding(MaxFile) + "---\n" + crd, "5242931 bytes that are no CustomResourceDefinition"},
+		{"a large document behind a CRD", "a.yaml", crd + "---\n" + head + padding(MaxFile), "5242935 bytes that are no CustomResourceDefinition"},
+		{"many documents beside a CRD", "a.yaml", strings.Repeat(head+padding(1<<20)+"---\n", 6) + crd, "6291782 bytes that are no CustomResourceDefinition"},
+		{"a large document that names a CRD", "a.yaml", head + "x: CustomResourceDefinition\n" + padding(MaxFile), "a.yaml:1: error: the file has 5242959 bytes up to here that are no CustomResourceDefinition"},
+		{"a large list of a CRD and another", "a.yaml", list(crd, head) + padding(MaxFile), "a.yaml:1: error: the file has 5243063 bytes up to here"},
+		{"a large JSON document behind a CRD", "a.json", asJSON(t, crd) + asJSON(t, head+"x: "+strings.Repeat("x", MaxFile)), "a.json:1: error: the file has 5242949 bytes up to here"},
 		{"an LFS pointer", "a.yaml", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", "a.yaml:1: error: the file is a Git LFS pointer"},
 		{"generateName", "a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n", "a.yaml:3: error: Pod: it has generateName"},
 		{"no name", "a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {}\n", "a.yaml:3: error: Pod: it has no metadata.name"},
@@ -114,10 +121,47 @@ func bomb(levels, width int) string {
 	return b.String()
 }
 
-func TestALargeCRDIsRead(t *testing.T) {
-	in := "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a}\n# " + strings.Repeat("x", MaxFile) + "\n"
-	if d := Decode("a.yaml", []byte(in)); len(d.Objects) != 1 {
-		t.Error(d.Diags)
+const crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a}\n"
+
+// padding is a comment of so many bytes.
+func padding(n int) string { return "#" + strings.Repeat("x", n-2) + "\n" }
+
+// list is a List of manifests.
+func list(manifests ...string) string {
+	var b strings.Builder
+	b.WriteString("apiVersion: v1\nkind: List\nitems:\n")
+	for _, m := range manifests {
+		fmt.Fprintf(&b, "- %s\n", strings.ReplaceAll(strings.TrimSuffix(m, "\n"), "\n", "\n  "))
+	}
+	return b.String()
+}
+
+func asJSON(t *testing.T, manifest string) string {
+	t.Helper()
+	data, err := sigsyaml.YAMLToJSON([]byte(manifest))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestLargeCRDsAreRead(t *testing.T) {
+	second := strings.Replace(crd, "name: a", "name: b", 1)
+	for _, tt := range []struct {
+		name, file, in string
+		objects        int
+	}{
+		{"one", "a.yaml", crd + padding(MaxFile), 1},
+		{"two, and a document beside them", "a.yaml", crd + padding(MaxFile) + "---\n" + head + padding(1<<20) + "---\n" + second + padding(MaxFile), 3},
+		{"a list of two", "a.yaml", list(crd, second) + padding(MaxFile), 2},
+		{"a list of their own", "a.yaml", strings.Replace(list("metadata: {name: x}"), "kind: List", "kind: CustomResourceDefinitionList", 1) + padding(MaxFile), 1},
+		{"JSON", "a.json", asJSON(t, crd+"x: "+strings.Repeat("x", MaxFile)) + asJSON(t, head), 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if d := Decode(tt.file, []byte(tt.in)); len(d.Objects) != tt.objects || len(d.Diags) > 0 {
+				t.Errorf("%d objects, want %d; %v", len(d.Objects), tt.objects, d.Diags)
+			}
+		})
 	}
 }
 

@@ -3,6 +3,8 @@ package object
 import (
 	"bytes"
 	"fmt"
+	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -13,38 +15,67 @@ import (
 // The size is checked on the bytes; the others on the parsed node graph, which
 // keeps an alias as one node and so costs no more than the file itself.
 const (
-	MaxFile      = 5 << 20  // bytes a file
-	MaxCRDFile   = 16 << 20 // bytes a file that holds a CustomResourceDefinition
+	MaxFile      = 5 << 20  // bytes of a file, but for its CustomResourceDefinitions
+	MaxCRDFile   = 16 << 20 // bytes of a file
 	maxAliases   = 100      // aliases a document
 	maxExpansion = 10       // times a document may grow when its aliases are expanded
 	maxDepth     = 100      // levels of nesting
 	maxDocuments = 5000     // documents a file
 )
 
-// tooLarge reports a file that is over the size limit. Data may be nil where only
-// the size is known.
-func tooLarge(file string, size int64, data []byte) *diag.Diagnostic {
-	limit := int64(MaxFile)
-	if data == nil && size <= MaxCRDFile || bytes.Contains(data, []byte("CustomResourceDefinition")) {
-		limit = MaxCRDFile
-	}
-	if size <= limit {
+// definition is the kind whose documents may be large.
+const definition = "CustomResourceDefinition"
+
+// tooLarge reports a file that is over the size limit. A document that does not so much
+// as name a CustomResourceDefinition is none; decoding tells which of the others are.
+func tooLarge(file string, data []byte) *diag.Diagnostic {
+	if len(data) <= MaxFile {
 		return nil
 	}
+	if len(data) > MaxCRDFile {
+		return fileTooLarge(file, 0, fmt.Sprintf("the file has %d bytes", len(data)))
+	}
+	plain := 0
+	for _, p := range split(data) {
+		if !bytes.Contains(p.data, []byte(definition)) {
+			plain += len(p.data)
+		}
+	}
+	if plain > MaxFile {
+		return fileTooLarge(file, 0, fmt.Sprintf("the file has %d bytes that are no %s", plain, definition))
+	}
+	return nil
+}
+
+func fileTooLarge(file string, line int, what string) *diag.Diagnostic {
 	return &diag.Diagnostic{
-		Code: "file-too-large", Severity: diag.Error, Pos: diag.Pos{File: file},
-		Message: fmt.Sprintf("the file has %d bytes; the limit is %d (%d for a file with a CustomResourceDefinition)", size, MaxFile, MaxCRDFile),
+		Code: "file-too-large", Severity: diag.Error, Pos: diag.Pos{File: file, Line: line},
+		Message: fmt.Sprintf("%s; the limit is %d, and %d with its CustomResourceDefinitions", what, MaxFile, MaxCRDFile),
 		Hint:    "split it, or name it in .waybillignore if it is no manifest",
 	}
+}
+
+// definesKinds reports a document that is a CustomResourceDefinition, or a list of nothing
+// else.
+func definesKinds(n *yaml.Node) bool {
+	kind, isList := strings.CutSuffix(scalar(n, "kind"), "List")
+	if !isList {
+		return kind == definition
+	}
+	var pos diag.Pos
+	items := child(n, "items", &pos)
+	return items != nil && !slices.ContainsFunc(items.Content, func(item *yaml.Node) bool {
+		return scalar(item, "kind") != definition && (kind != definition || scalar(item, "kind") != "")
+	})
 }
 
 // TooLarge reports, from its size alone, a file that no limit allows, so that
 // nobody needs to read it.
 func TooLarge(file string, size int64) (diag.Diagnostic, bool) {
-	if d := tooLarge(file, size, nil); d != nil {
-		return *d, true
+	if size <= MaxCRDFile {
+		return diag.Diagnostic{}, false
 	}
-	return diag.Diagnostic{}, false
+	return *fileTooLarge(file, 0, fmt.Sprintf("the file has %d bytes", size)), true
 }
 
 // weigher measures a node graph with its aliases expanded.

@@ -17,7 +17,7 @@ import (
 // What is no valid YAML is reported as malformed, for its limits cannot be told.
 func Scan(file string, data []byte) []diag.Diagnostic {
 	d := decoder{file: file}
-	if big := tooLarge(file, int64(len(data)), data); big != nil {
+	if big := tooLarge(file, data); big != nil {
 		d.fail(*big)
 		return d.out.Diags
 	}

@@ -90,6 +90,9 @@ func TestMain(m *testing.M) {
 			os.Exit(worker.Main(naive))
 		case bareChild:
 			os.Exit(bare())
+		case limitedChild:
+			fmt.Fprintln(os.Stderr, limited(os.Args[2:]))
+			os.Exit(3)
 		}
 	}
 	if err := os.Setenv(secretVariable, rand.Text()); err != nil {
