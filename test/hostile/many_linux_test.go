@@ -5,9 +5,11 @@ package hostile
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -46,7 +48,7 @@ spec: {syncMode: Pull, region: us}
 func each(n int, text string) string {
 	var b strings.Builder
 	for i := range n {
-		b.WriteString(strings.ReplaceAll(text, "%d", fmt.Sprint(i)))
+		b.WriteString(strings.ReplaceAll(text, "%d", strconv.Itoa(i)))
 	}
 	return b.String()
 }
@@ -54,9 +56,7 @@ func each(n int, text string) string {
 // with returns a source of a workload on two clusters, and more files.
 func with(more map[string]string) map[string]string {
 	files := map[string]string{"clusters.yaml": memberFiles, "policy.yaml": policyHead, "web.yaml": workload}
-	for name, text := range more {
-		files[name] = text
-	}
+	maps.Copy(files, more)
 	return files
 }
 
@@ -70,7 +70,7 @@ func multitudes() []many {
 	spread := strings.Replace(policyHead, "spec:\n", "spec:\n  placement: {clusterTolerations: [{operator: Exists}], spreadConstraints: [{spreadByField: region, maxGroups: 50, minGroups: 2}, {spreadByField: cluster, maxGroups: 200, minGroups: 2}]}\n", 1)
 	ignored := with(map[string]string{".waybillignore": each(20_000, "**/*a%d*b/**/x*.yaml\n")})
 	for i := range 100 {
-		ignored[fmt.Sprintf("deep/er/d%d/f.yaml", i)] = strings.ReplaceAll(objectOf, "%d", fmt.Sprint(i))
+		ignored[fmt.Sprintf("deep/er/d%d/f.yaml", i)] = strings.ReplaceAll(objectOf, "%d", strconv.Itoa(i))
 	}
 	return []many{
 		{name: "override policies", files: with(map[string]string{"o.yaml": each(4_000, overrideOf)}), memory: 600, cpu: 20},
