@@ -3,6 +3,7 @@ package lastgood
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -97,7 +98,7 @@ func TestMend(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var history []render.Source
 			for i, lines := range tt.history {
-				history = append(history, source(t, fmt.Sprint(i+1), lines...))
+				history = append(history, source(t, strconv.Itoa(i+1), lines...))
 			}
 			mended, doubt := commits(t, false, history...)
 			if got := fmt.Sprint(held(mended)); got != tt.want || doubt.Unsure != "" {

@@ -70,11 +70,11 @@ func decide(t *testing.T, source string, st *state.State) claim.Result {
 func summary(r *claim.Result) string {
 	var all []string
 	for _, d := range r.Decisions {
-		line := d.Ref().Name + " " + d.Outcome.String()
+		words := []string{d.Ref().Name, d.Outcome.String()}
 		for _, c := range d.Targets {
-			line += fmt.Sprintf(" %s:%d", c.Name, c.Replicas)
+			words = append(words, fmt.Sprintf("%s:%d", c.Name, c.Replicas))
 		}
-		all = append(all, line)
+		all = append(all, strings.Join(words, " "))
 	}
 	return strings.Join(all, "; ")
 }

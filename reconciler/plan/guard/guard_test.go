@@ -16,7 +16,7 @@ import (
 func treeOf(t *testing.T, names string) *files.Folder {
 	t.Helper()
 	var ms []tree.Manifest
-	for _, name := range strings.Fields(names) {
+	for name := range strings.FieldsSeq(names) {
 		kind, name, _ := strings.Cut(name, "/")
 		namespace, labels := "a", ""
 		if kind == "Namespace" {

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -83,7 +84,7 @@ func FuzzSignatures(f *testing.F) {
 			row := manifest.Row{Ref: object.Ref{Kind: "ConfigMap", Namespace: "a", Name: fmt.Sprintf("n%02d", n)}}
 			for cluster := range int32(4) {
 				if b>>cluster&1 == 1 {
-					content := fmt.Sprint((b >> 4) & (1 << cluster))
+					content := strconv.Itoa(int(b>>4) & (1 << cluster))
 					row.Wants = append(row.Wants, manifest.Want{Cluster: cluster, Blob: blobs.Add(files.NewBlob([]byte(content)))})
 					want[cluster] = strings.TrimSpace(fmt.Sprintf("%s n%02d=%s", want[cluster], n, content))
 				}

@@ -91,16 +91,17 @@ func write(t *testing.T, suspension, path string, edit func(*manifest.Input)) ma
 func table(r *manifest.Result) string {
 	var all []string
 	for _, row := range r.Rows {
-		line := row.Ref.Kind + "/" + row.Ref.Name
+		words := []string{row.Ref.Kind + "/" + row.Ref.Name}
 		for i := range int32(3) {
 			if w, ok := row.Wanted(int(i)); ok {
-				line += fmt.Sprintf(" %d:%d", i, w.Blob)
+				words = append(words, fmt.Sprintf("%d:%d", i, w.Blob))
 			}
 			if b := row.Blocks[i]; b != "" {
-				line += fmt.Sprintf(" %d!%s", i, strings.Fields(string(b))[len(strings.Fields(string(b)))-1])
+				said := strings.Fields(string(b))
+				words = append(words, fmt.Sprintf("%d!%s", i, said[len(said)-1]))
 			}
 		}
-		all = append(all, line)
+		all = append(all, strings.Join(words, " "))
 	}
 	return strings.Join(all, "; ")
 }
