@@ -275,7 +275,7 @@ func (l *loader) special(f sources.File) bool {
 		l.report("symlink", diag.Warning, pos, "a symbolic link is not followed; manifests behind it are not read", "move the folder here, or name the link in "+IgnoreFile)
 		l.src.Broken = append(l.src.Broken, Broken{Path: f.Path, Dir: true})
 	case f.Kind == sources.Submodule:
-		l.report("submodule", diag.Warning, pos, "a submodule is not followed; manifests in it are not read", "copy the manifests here, or name it in "+IgnoreFile)
+		l.report("submodule", diag.Warning, pos, "a submodule, or another repository, is not followed; manifests in it are not read", "copy the manifests here, or name it in "+IgnoreFile)
 		l.src.Broken = append(l.src.Broken, Broken{Path: f.Path, Dir: true})
 	default:
 		return l.isKustomization(f.Path)

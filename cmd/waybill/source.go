@@ -43,13 +43,23 @@ func toFlag(cmd *cobra.Command) *string {
 // snapshot opens the source.
 func (l location) snapshot(ctx context.Context) (sources.Snapshot, error) {
 	if l.rev == "" && !git.IsURL(l.path) {
-		return dir.Snapshot(l.path)
+		return standing(l.path)
 	}
 	repo, subdir, err := openSource(ctx, l.path, git.Auth{})
 	if err != nil {
 		return nil, err
 	}
 	return repo.Snapshot(ctx, revOr(l.rev), subdir)
+}
+
+// standing lists a directory as it stands: where it is in a work tree, as Git would commit
+// it.
+func standing(path string) (sources.Snapshot, error) {
+	s, err := git.WorkTree(path, os.Getenv)
+	if errors.Is(err, git.ErrNoWorkTree) {
+		return dir.Snapshot(path)
+	}
+	return s, err
 }
 
 func revOr(rev string) string {

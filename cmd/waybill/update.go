@@ -14,7 +14,6 @@ import (
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources/chart"
-	"github.com/waybill-dev/waybill/sources/dir"
 	"github.com/waybill-dev/waybill/sources/lock"
 )
 
@@ -55,7 +54,7 @@ func (u *updater) run() (changed bool, err error) {
 	if u.store, err = newCharts(u.cmd); err != nil {
 		return false, err
 	}
-	s, err := dir.Snapshot(u.path)
+	s, err := standing(u.path)
 	if err != nil {
 		return false, err
 	}

@@ -2,7 +2,7 @@
 // they commit. It promises not to leave the directory: links are listed and not
 // followed, also where one takes the place of a folder between listing and reading.
 // It passes over .git and what is neither a file, a folder nor a link. It does not
-// know which files are new, changed or ignored.
+// know which files are new, changed or ignored; in a work tree of Git, git.WorkTree does.
 package dir
 
 import (
@@ -110,17 +110,26 @@ func (s *snapshot) ReadFile(name string) ([]byte, error) {
 	case s.files[i].Kind != sources.Regular:
 		return nil, fmt.Errorf("reading %s: it is a link, and only regular files are read", name)
 	}
-	f, err := s.root.Open(name)
+	data, err := Read(s.root, name)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	return data, nil
+}
+
+// Read returns the content of a file, which may not be larger than the bound of a commit.
+func Read(root *os.Root, name string) ([]byte, error) {
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", name, err)
+		return nil, err
 	}
 	if len(data) > maxFile {
-		return nil, fmt.Errorf("reading %s: more than the limit of %d bytes", name, maxFile)
+		return nil, fmt.Errorf("more than the limit of %d bytes", maxFile)
 	}
 	return data, nil
 }

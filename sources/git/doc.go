@@ -12,6 +12,9 @@
 //
 // # Reading
 //
+// WorkTree reads a folder as Git would commit it, without a commit. Packages index and
+// attr, in internal, know Git's files for that.
+//
 // A commit's folders are read once each and shared: a folder is remembered by its
 // id, so that a thousand branches that hold the same things hold the same pointers.
 // Each folder is checked against its id, which checks everything below it, too.

@@ -82,6 +82,8 @@ type directories struct {
 	subdir string
 }
 
+var errNoRepository = errors.New("neither it nor a folder above it is a Git repository; run git init, or give the path or URL of one")
+
 // discover finds the repository that a path is or is in, as Git does: upwards, the
 // first folder that has a .git or looks like one.
 func discover(path string) (directories, error) {
@@ -113,7 +115,7 @@ func discover(path string) (directories, error) {
 		case isGitDir(dir):
 			d.git = dir
 		case dir == filepath.Dir(dir):
-			return directories{}, errors.New("neither it nor a folder above it is a Git repository; run git init, or give the path or URL of one")
+			return directories{}, errNoRepository
 		default:
 			continue
 		}

@@ -1,6 +1,7 @@
 // Package ignore matches paths against patterns in gitignore syntax: what
 // .waybillignore holds and what scan.include and scan.exclude of waybill.yaml
-// list. It reads no files.
+// list, and, to the letter of Git's, what its own files say (Pattern, File). It reads no
+// files.
 package ignore
 
 import (

@@ -1,0 +1,248 @@
+// Package attr reads Git's attributes (gitattributes(5)) as far as they say how a file of a
+// work tree differs from what Git stores of it, and turns line ends into Git's.
+package attr
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/waybill-dev/waybill/sources/ignore"
+)
+
+// File is what one file of attributes says.
+type File struct {
+	folder string
+	rules  []rule
+}
+
+type rule struct {
+	pattern ignore.Pattern
+	set     []setting
+}
+
+type setting struct{ name, value string }
+
+// Values that are not written behind "=".
+const (
+	set         = "true"
+	unset       = "false"
+	unspecified = ""
+)
+
+// known are the attributes that matter here.
+var known = []string{"text", "crlf", "eol", "filter", "ident", "working-tree-encoding"}
+
+// Macros are names for several attributes.
+type Macros map[string][]setting
+
+// NewMacros returns those that Git knows by itself.
+func NewMacros() Macros { return Macros{"binary": {{"text", unset}}} }
+
+// Parse reads a file of attributes of a folder, and the macros that it defines; nil if it
+// says nothing.
+func Parse(folder string, data []byte, macros Macros, as ignore.Letters) *File {
+	f := &File{folder: folder}
+	for line := range strings.SplitSeq(strings.TrimPrefix(string(data), "\ufeff"), "\n") {
+		line = strings.Trim(line, " \t\r")
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		pattern, rest := cutPattern(line)
+		settings := parseSettings(rest, macros)
+		if name, ok := strings.CutPrefix(pattern, "[attr]"); ok {
+			macros[name] = settings
+			continue
+		}
+		if len(settings) > 0 && pattern != "" && pattern[0] != '!' && !strings.HasSuffix(pattern, "/") {
+			f.rules = append(f.rules, rule{ignore.NewPattern(pattern, as), settings})
+		}
+	}
+	if len(f.rules) == 0 {
+		return nil
+	}
+	return f
+}
+
+// cutPattern returns the pattern of a line, which may be in quotes, and what is behind it.
+func cutPattern(line string) (pattern, rest string) {
+	if quoted, err := strconv.QuotedPrefix(line); err == nil && line[0] == '"' {
+		if pattern, err = strconv.Unquote(quoted); err == nil {
+			return pattern, line[len(quoted):]
+		}
+	}
+	if i := strings.IndexAny(line, " \t"); i >= 0 {
+		return line[:i], line[i:]
+	}
+	return line, ""
+}
+
+func parseSettings(text string, macros Macros) (settings []setting) {
+	for word := range strings.FieldsSeq(text) {
+		s := setting{word, set}
+		if name, ok := strings.CutPrefix(word, "-"); ok {
+			s = setting{name, unset}
+		} else if name, ok := strings.CutPrefix(word, "!"); ok {
+			s = setting{name, unspecified}
+		} else if name, value, ok := strings.Cut(word, "="); ok {
+			s = setting{name, value}
+		}
+		if s.value == set {
+			settings = append(settings, macros[s.name]...)
+		}
+		if slices.Contains(known, s.name) {
+			settings = append(settings, s)
+		}
+	}
+	return settings
+}
+
+// Of returns the attributes of a path by files of which the last counts most.
+func Of(files []*File, name string) Attributes {
+	var a Attributes
+	for _, f := range files {
+		within, ok := name, true
+		if f.folder != "" {
+			within, ok = strings.CutPrefix(name, f.folder+"/")
+		}
+		for _, r := range f.rules {
+			if !ok || !r.pattern.Matches(within) {
+				continue
+			}
+			for _, s := range r.set {
+				a.put(s)
+			}
+		}
+	}
+	return a
+}
+
+// Attributes are those of a path.
+type Attributes struct{ text, crlf, eol, filter, ident, encoding string }
+
+func (a *Attributes) put(s setting) {
+	switch s.name {
+	case "text":
+		a.text = s.value
+	case "crlf":
+		a.crlf = s.value
+	case "eol":
+		a.eol = s.value
+	case "filter":
+		a.filter = s.value
+	case "ident":
+		a.ident = s.value
+	case "working-tree-encoding":
+		a.encoding = s.value
+	}
+}
+
+// Filter names the filter of a file; empty for none.
+func (a *Attributes) Filter() string {
+	if a.filter == set || a.filter == unset {
+		return ""
+	}
+	return a.filter
+}
+
+// Rewritten reports whether Git stores a file with other characters than it has.
+func (a *Attributes) Rewritten() bool {
+	return a.ident == set || a.encoding != unspecified && a.encoding != set && a.encoding != unset
+}
+
+// Lines is what Git does with the line ends of a file when it stores it.
+type Lines int
+
+// Keep leaves them as they are. Guess makes them LF if the file looks like a text and is
+// not stored with CRLF already. Text makes them LF.
+const (
+	Keep Lines = iota
+	Guess
+	Text
+)
+
+// Lines returns what happens to line ends, by core.autocrlf where no attribute says it.
+func (a *Attributes) Lines(autocrlf bool) Lines {
+	lines, said := linesOf(a.text)
+	if !said {
+		lines, said = linesOf(a.crlf)
+	}
+	switch {
+	case said && lines == Keep:
+		return Keep
+	case !said && (a.eol == "lf" || a.eol == "crlf"):
+		return Text
+	case !said && autocrlf:
+		return Guess
+	}
+	return lines
+}
+
+// linesOf reads the value of text, or of crlf, which it was called before.
+func linesOf(value string) (lines Lines, said bool) {
+	switch value {
+	case set, "input":
+		return Text, true
+	case unset:
+		return Keep, true
+	case "auto":
+		return Guess, true
+	}
+	return Keep, false
+}
+
+// Stored returns what Git stores for a file's content. Before returns what is stored now;
+// it is asked where that matters.
+func (l Lines) Stored(data []byte, before func() ([]byte, error)) ([]byte, error) {
+	s := scan(data)
+	if l == Keep || s.crlf == 0 {
+		return data, nil
+	}
+	if l == Guess {
+		if s.binary() {
+			return data, nil
+		}
+		old, err := before()
+		if err != nil {
+			return nil, err
+		}
+		if was := scan(old); was.crlf > 0 && !was.binary() {
+			return data, nil
+		}
+	}
+	out := make([]byte, 0, len(data)-s.crlf)
+	for i, c := range data {
+		if c != '\r' || i+1 == len(data) || data[i+1] != '\n' {
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// looks counts what tells a text from other content.
+type looks struct{ nul, cr, crlf, printable, other int }
+
+func scan(data []byte) (s looks) {
+	for i, c := range data {
+		switch {
+		case c == '\r' && i+1 < len(data) && data[i+1] == '\n':
+			s.crlf++
+		case c == '\r':
+			s.cr++
+		case c == '\n':
+		case c == 0:
+			s.nul++
+			s.other++
+		case c == '\b', c == '\t', c == '\f', c == 0x1b:
+			s.printable++
+		case c < ' ' && (c != 0x1a || i+1 < len(data)), c == 0x7f:
+			s.other++
+		case c >= ' ':
+			s.printable++
+		}
+	}
+	return s
+}
+
+// binary is Git's guess: one of 128 characters may be none that prints.
+func (s looks) binary() bool { return s.cr > 0 || s.nul > 0 || s.printable>>7 < s.other }
