@@ -10,6 +10,9 @@ import (
 // rest fails when it applies (section B.1).
 func (fs *findings) overridePolicy(p *OverridePolicy, at field) {
 	s := &p.Spec
+	if fs.tooManyOverriders(s, at) {
+		return
+	}
 	fs.resourceSelectors(at.at("resourceSelectors"), s.ResourceSelectors, p.Namespace)
 	if s.OverrideRules != nil && (len(s.OverrideRules) > 0 || p.Kind == clusterOverride.kind) {
 		fs.oldForm(s, at)
@@ -28,6 +31,42 @@ func (fs *findings) overridePolicy(p *OverridePolicy, at field) {
 	fs.unchecked("in this old form Karmada takes it without a look", func(fs *findings) {
 		fs.overriderContents(&s.Overriders, at.at("overriders"))
 	})
+}
+
+// What an override policy may hold, which Karmada does not bound.
+const (
+	mostRules      = 10_000
+	mostOverriders = 50_000
+)
+
+// tooManyOverriders refuses a policy that nobody wrote by hand: each of its overriders may
+// act on each object of the source.
+func (fs *findings) tooManyOverriders(s *OverrideSpec, at field) bool {
+	n := s.Overriders.count()
+	for i := range s.OverrideRules {
+		n += s.OverrideRules[i].Overriders.count()
+	}
+	problem := ""
+	switch rules := len(s.OverrideRules); {
+	case rules > mostRules:
+		problem = fmt.Sprintf("has %d rules; an override policy may have at most %d", rules, mostRules)
+	case n > mostOverriders:
+		problem = fmt.Sprintf("has %d overriders; an override policy may have at most %d", n, mostOverriders)
+	default:
+		return false
+	}
+	fs.fail(at.at("overrideRules"), "too-many-overriders", problem, "split it into several policies")
+	return true
+}
+
+// count counts overriders; each operation of a fieldOverrider is one.
+func (o *Overriders) count() int {
+	n := len(o.Plaintext) + len(o.ImageOverrider) + len(o.CommandOverrider) + len(o.ArgsOverrider) +
+		len(o.LabelsOverrider) + len(o.AnnotationsOverrider) + len(o.FieldOverrider)
+	for i := range o.FieldOverrider {
+		n += len(o.FieldOverrider[i].JSON) + len(o.FieldOverrider[i].YAML)
+	}
+	return n
 }
 
 // oldForm refuses it beside rules. A fieldOverrider alone Karmada does not see
@@ -49,8 +88,7 @@ func (fs *findings) oldForm(s *OverrideSpec, at field) {
 }
 
 func (o *Overriders) empty() bool {
-	return len(o.Plaintext)+len(o.ImageOverrider)+len(o.CommandOverrider)+len(o.ArgsOverrider)+
-		len(o.LabelsOverrider)+len(o.AnnotationsOverrider)+len(o.FieldOverrider) == 0
+	return o.count() == 0
 }
 
 // overriders holds what the schema does, and warns of traps.

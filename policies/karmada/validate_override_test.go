@@ -161,3 +161,16 @@ func TestValidatePlaintext(t *testing.T) {
 		{"the old form is read as well", `{spec: {overriders: {plaintext: [{path: a, operator: remove}]}}}`, []string{"spec.overriders.plaintext[0].path patch-path?"}},
 	})
 }
+
+func TestWhatAnOverridePolicyMayHold(t *testing.T) {
+	many := func(one string, n int) string { return "[" + strings.Repeat(one+",", n) + "]" }
+	const one = `{overriders: {labelsOverrider: [{operator: add, value: {a: b}}]}}`
+	spec := func(body string) string { return "{spec: {" + body + "}}" }
+	run(t, policyGroup, "OverridePolicy", []rule{
+		{"ten thousand rules", spec("overrideRules: " + many(one, 10_000)), nil},
+		{"more rules", spec("overrideRules: " + many(one, 10_001)), []string{"spec.overrideRules too-many-overriders"}},
+		{"fifty thousand overriders", spec("overrideRules: [{overriders: {labelsOverrider: " + many(`{operator: add, value: {a: b}}`, 50_000) + "}}]"), nil},
+		{"more overriders", spec("overrideRules: [{overriders: {labelsOverrider: " + many(`{operator: add, value: {a: b}}`, 50_001) + "}}]"), []string{"spec.overrideRules too-many-overriders"}},
+		{"more operations", spec("overrideRules: [{overriders: {fieldOverrider: [{fieldPath: /a, json: " + many(`{operator: remove, subPath: /a}`, 50_000) + "}]}}]"), []string{"spec.overrideRules too-many-overriders"}},
+	})
+}

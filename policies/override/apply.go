@@ -32,23 +32,40 @@ func Apply(obj map[string]any, ov *karmada.Overriders) (map[string]any, []Change
 	if ov == nil {
 		return obj, nil, nil
 	}
-	a := applier{obj: obj, secret: obj["kind"] == "Secret"}
+	a := applier{draft: newDraft(obj), explains: true}
 	if err := a.apply(ov); err != nil {
 		return nil, nil, err
 	}
-	return a.obj, a.changes, nil
+	if !a.changed {
+		return obj, a.changes, nil
+	}
+	return a.object(), a.changes, nil
 }
 
-// applier carries one object through the overriders of one rule.
+// applier carries one object through the overriders of rules.
 type applier struct {
-	obj     map[string]any
-	secret  bool // values of obj must not be shown
-	entry   string
-	index   int // of the entry in hand, in its list
-	changes []Change
+	*draft
+
+	explains bool // changes are recorded
+	secret   bool // values of the object must not be shown
+	entry    string
+	index    int // of the entry in hand, in its list
+	changes  []Change
+	compared int // bytes of the values that changes show
 }
 
+// kind returns the object's kind; empty for none.
+func (a *applier) kind() string {
+	if a.root.open() != mapping {
+		return ""
+	}
+	kind, _ := a.root.fields["kind"].text()
+	return kind
+}
+
+// apply applies the overriders of one rule.
 func (a *applier) apply(ov *karmada.Overriders) error {
+	a.secret, a.changes = a.kind() == "Secret", nil
 	if err := each(a, "imageOverrider", ov.ImageOverrider, a.image); err != nil {
 		return err
 	}
@@ -99,14 +116,37 @@ func located(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
+// mostCompared is how many bytes the values may have together that are compared to be shown.
+const mostCompared = 16 << 20
+
+// before returns what a node is before it is changed, for record; absent{} for none.
+func (a *applier) before(n *node) any {
+	if n == nil || !a.explains || a.compared > mostCompared {
+		return absent{}
+	}
+	return n.current()
+}
+
+// after returns what a node is after it was changed, for record.
+func (a *applier) after(n *node) any { return a.before(n) }
+
 // record notes that the entry in hand changed what is at path. A value is absent{}
 // where there is none.
 func (a *applier) record(path string, from, to any) {
+	a.changed = true
+	if !a.explains {
+		return
+	}
 	c := Change{Overrider: a.entry + "[" + strconv.Itoa(a.index) + "]", Path: path}
-	if a.secret {
+	switch {
+	case a.secret:
 		c.Old, c.New = withheld(from), withheld(to)
-	} else {
-		c.Old, c.New = show(from, to)
+	case a.compared > mostCompared:
+		c.Old, c.New = "…", "…"
+	default:
+		var size int
+		c.Old, c.New, size = show(from, to)
+		a.compared += size
 	}
 	a.changes = append(a.changes, c)
 }

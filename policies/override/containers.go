@@ -2,7 +2,6 @@ package override
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +12,7 @@ import (
 // containersPath returns where an object of a kind, in any group, has the
 // containers that overriders change; nil for a kind that has none for them. Init
 // containers never are among them, nor is what a CronJob has (section B.3).
-func containersPath(kind any) []string {
+func containersPath(kind string) []string {
 	switch kind {
 	case "Pod":
 		return []string{"spec", "containers"}
@@ -24,43 +23,31 @@ func containersPath(kind any) []string {
 	}
 }
 
-// containers replaces each container by what edit returns for it and its path; nil
-// leaves it as it is.
-func (a *applier) containers(edit func(path string, c map[string]any) (map[string]any, error)) error {
-	keys := containersPath(a.obj["kind"])
+// containers calls edit for each container and its path.
+func (a *applier) containers(edit func(path string, c *node) error) error {
+	keys := containersPath(a.kind())
 	if keys == nil {
 		return nil
 	}
-	path := "/" + strings.Join(keys, "/")
-	v, err := valueAt(a.obj, keys...)
-	if v == nil || err != nil {
+	n, err := a.at(keys...)
+	if n.isNull() || err != nil {
 		return err
 	}
-	list, ok := v.([]any)
-	if !ok {
-		return fmt.Errorf("%s: want a list, got %s", path, typeName(v))
+	path := "/" + strings.Join(keys, "/")
+	if n.open() != list {
+		return fmt.Errorf("%s: want a list, got %s", path, n.typeName())
 	}
-	var changed []any
-	for i, item := range list {
+	if err := a.spend(itemWork * len(n.items)); err != nil {
+		return err
+	}
+	for i, c := range n.items {
 		path := path + "/" + strconv.Itoa(i)
-		c, ok := item.(map[string]any)
-		if !ok {
-			return fmt.Errorf("%s: want a container, got %s", path, typeName(item))
+		if c.open() != mapping {
+			return fmt.Errorf("%s: want a container, got %s", path, c.typeName())
 		}
-		edited, err := edit(path, c)
-		if err != nil {
+		if err := edit(path, c); err != nil {
 			return err
 		}
-		if edited == nil {
-			continue
-		}
-		if changed == nil {
-			changed = slices.Clone(list)
-		}
-		changed[i] = edited
-	}
-	if changed != nil {
-		a.obj = with(a.obj, changed, keys...)
 	}
 	return nil
 }
@@ -71,65 +58,78 @@ func (a *applier) args(o *karmada.CommandArgsOverrider) error { return a.words("
 
 // words changes the command or the args of the containers named in o (section B.4).
 func (a *applier) words(field string, o *karmada.CommandArgsOverrider) error {
-	return a.containers(func(path string, c map[string]any) (map[string]any, error) {
-		if c["name"] != o.ContainerName {
-			return nil, nil
+	return a.containers(func(path string, c *node) error {
+		if name, ok := c.fields["name"].text(); !ok || name != o.ContainerName {
+			return nil
 		}
 		path += "/" + field
-		before, err := stringify(c[field])
+		n := c.fields[field]
+		from := a.before(n)
+		made := n.isNull()
+		if made {
+			n = &node{is: list}
+			c.fields[field], from = n, absent{}
+		}
+		stringified, err := a.stringify(n)
 		if err != nil {
-			return nil, located(path, err)
+			return located(path, err)
 		}
-		after := overrideWords(before, o)
-		old, ok := c[field].([]any)
-		if ok && slices.Equal(old, after) {
-			return nil, nil
+		changed, err := a.overrideWords(n, o)
+		if err == nil && (made || stringified || changed) {
+			a.record(path, from, a.after(n))
 		}
-		if ok {
-			a.record(path, old, after)
-		} else {
-			a.record(path, absent{}, after)
-		}
-		edited := maps.Clone(c)
-		edited[field] = after
-		return edited, nil
+		return err
 	})
 }
 
-// stringify returns the items of a list as strings; none for null.
-func stringify(v any) ([]any, error) {
-	if v == nil {
-		return nil, nil
+// stringify makes strings of the items of a list, and reports whether one was none.
+func (a *applier) stringify(n *node) (changed bool, err error) {
+	if n.open() != list {
+		return false, fmt.Errorf("want a list, got %s", n.typeName())
 	}
-	list, ok := v.([]any)
-	if !ok {
-		return nil, fmt.Errorf("want a list, got %s", typeName(v))
+	if n.words {
+		return false, nil
 	}
-	words := make([]any, len(list))
-	for i, item := range list {
-		switch item.(type) {
-		case nil, []any, map[string]any:
-			return nil, fmt.Errorf("want a list of strings, got %s at %d", typeName(item), i)
+	for i, item := range n.items {
+		if item.isNull() || item.is != closed {
+			return false, fmt.Errorf("want a list of strings, got %s at %d", item.typeName(), i)
 		}
-		words[i] = fmt.Sprint(item)
+		switch item.value.(type) {
+		case []any, map[string]any:
+			return false, fmt.Errorf("want a list of strings, got %s at %d", item.typeName(), i)
+		case string:
+		default:
+			item.value, changed = fmt.Sprint(item.value), true
+		}
 	}
-	return words, nil
+	n.words = true
+	return changed, a.spend(itemWork * len(n.items))
 }
 
-// overrideWords returns a new list, which is empty, not nil, if nothing is left.
-// An operator that is neither add nor remove changes nothing.
-func overrideWords(words []any, o *karmada.CommandArgsOverrider) []any {
-	after := make([]any, 0, len(words)+len(o.Value))
-	for _, w := range words {
-		if o.Operator == karmada.OverriderOpRemove && slices.Contains(o.Value, w.(string)) {
-			continue
-		}
-		after = append(after, w)
-	}
-	if o.Operator == karmada.OverriderOpAdd {
+// overrideWords changes a list of strings, and reports whether it did. An operator that is
+// neither add nor remove changes nothing.
+func (a *applier) overrideWords(n *node, o *karmada.CommandArgsOverrider) (changed bool, err error) {
+	switch o.Operator {
+	case karmada.OverriderOpAdd:
 		for _, w := range o.Value {
-			after = append(after, w)
+			n.items = append(n.items, &node{value: w})
 		}
+		return len(o.Value) > 0, nil
+	case karmada.OverriderOpRemove:
+		if err := a.spend(itemWork * (len(n.items) + len(o.Value))); err != nil {
+			return false, err
+		}
+		drop := make(map[string]bool, len(o.Value))
+		for _, w := range o.Value {
+			drop[w] = true
+		}
+		before := len(n.items)
+		n.items = slices.DeleteFunc(n.items, func(item *node) bool {
+			s, _ := item.text()
+			return drop[s]
+		})
+		return len(n.items) < before, nil
+	case karmada.OverriderOpReplace:
 	}
-	return after
+	return false, nil
 }

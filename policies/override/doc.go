@@ -18,10 +18,16 @@
 //
 // # Copying
 //
-// Objects are shared between clusters, so changes are made to copies of the maps
-// and lists on the way to what changed; the rest of the result is the rest of the
-// argument. Plaintext alone goes through JSON, and gives an object that shares
-// nothing. Integers stay integers on that way.
+// Objects are shared between clusters, so overriders change a draft, which copies the
+// maps and lists on the way to what changes, once for all rules; the rest of the result is
+// the rest of the argument. So the cost is that of what is reached and of the overriders,
+// and not of one times the other. What grows with both all the same, such as a patch of a
+// text, which is read and written for each fieldOverrider, is counted and bounded.
+//
+// Plaintext acts as if the object went through JSON: whole numbers become integers. Its
+// patches are applied by our own code, to the letter of the library's, which reads and
+// writes the whole document for each patch; it applies those that are of the whole document
+// or lead through empty keys.
 //
 // # Decisions
 //

@@ -16,17 +16,11 @@ func (a *applier) field(o *karmada.FieldOverrider) error {
 	if err != nil {
 		return err
 	}
-	var before, after string
-	edited, err := editString(a.obj, tokens, func(s string) (string, error) {
-		before = s
-		after, err = a.patchText(s, o)
-		return after, err
-	})
+	before, after, err := a.edit(tokens, func(s string) (string, error) { return a.patchText(s, o) })
 	if err != nil {
 		return located(o.FieldPath, err)
 	}
 	if after != before {
-		a.obj = edited.(map[string]any)
 		a.record(o.FieldPath, before, after)
 	}
 	return nil
@@ -35,8 +29,14 @@ func (a *applier) field(o *karmada.FieldOverrider) error {
 func (a *applier) patchText(s string, o *karmada.FieldOverrider) (string, error) {
 	switch {
 	case len(o.YAML) > 0:
+		if err := a.spend(yamlWork * len(s)); err != nil {
+			return "", err
+		}
 		return a.patchYAML(s, o.YAML)
 	case len(o.JSON) > 0:
+		if err := a.spend(jsonWork * len(s)); err != nil {
+			return "", err
+		}
 		return patchJSON(s, o.JSON)
 	default:
 		return "", errors.New("neither json nor yaml has an operation")

@@ -4,7 +4,6 @@ import (
 	_ "crypto/sha256" // digests of images are checked with it
 	_ "crypto/sha512" // digests of images are checked with it
 	"fmt"
-	"maps"
 	"regexp"
 	"strings"
 
@@ -19,23 +18,25 @@ func (a *applier) image(o *karmada.ImageOverrider) error {
 	if o.Predicate != nil {
 		return a.imageAt(o.Predicate.Path, o)
 	}
-	return a.containers(func(path string, c map[string]any) (map[string]any, error) {
+	return a.containers(func(path string, c *node) error {
 		path += "/image"
-		before, ok := c["image"].(string)
-		if v := c["image"]; !ok && v != nil {
-			return nil, fmt.Errorf("%s: want a string, got %s", path, typeName(v))
+		n := c.fields["image"]
+		before, ok := n.text()
+		if !ok && !n.isNull() {
+			return fmt.Errorf("%s: want a string, got %s", path, n.typeName())
+		}
+		if err := a.spend(imageWork); err != nil {
+			return err
 		}
 		after, err := a.overrideImage(before, o)
 		if err != nil {
-			return nil, located(path, err)
+			return located(path, err)
 		}
-		if after == before {
-			return nil, nil
+		if after != before {
+			c.fields["image"] = &node{value: after}
+			a.record(path, before, after)
 		}
-		a.record(path, before, after)
-		edited := maps.Clone(c)
-		edited["image"] = after
-		return edited, nil
+		return nil
 	})
 }
 
@@ -46,17 +47,11 @@ func (a *applier) imageAt(path string, o *karmada.ImageOverrider) error {
 	if err != nil {
 		return err
 	}
-	var before, after string
-	edited, err := editString(a.obj, tokens, func(s string) (string, error) {
-		before = s
-		after, err = a.overrideImage(s, o)
-		return after, err
-	})
+	before, after, err := a.edit(tokens, func(s string) (string, error) { return a.overrideImage(s, o) })
 	if err != nil {
 		return located(path, err)
 	}
 	if after != before {
-		a.obj = edited.(map[string]any)
 		a.record(path, before, after)
 	}
 	return nil

@@ -19,44 +19,42 @@ func (a *applier) annotations(o *karmada.LabelAnnotationOverrider) error {
 // template (section B.5). Only add makes what is not there, the map included.
 func (a *applier) metadata(field string, o *karmada.LabelAnnotationOverrider) error {
 	path := "/metadata/" + field
-	v, err := valueAt(a.obj, "metadata", field)
+	n, err := a.at("metadata", field)
 	if err != nil {
 		return err
 	}
-	old, ok := v.(map[string]any)
-	if !ok && v != nil {
-		return fmt.Errorf("%s: want an object, got %s", path, typeName(v))
+	if !n.isNull() && n.open() != mapping {
+		return fmt.Errorf("%s: want an object, got %s", path, n.typeName())
 	}
-	changed := make(map[string]any, len(old)+len(o.Value))
-	maps.Copy(changed, old)
-	before := len(a.changes)
+	made := n.isNull()
+	if made {
+		n = &node{is: mapping, fields: map[string]*node{}}
+	}
 	for _, key := range slices.Sorted(maps.Keys(o.Value)) {
-		if err := a.entryOf(changed, path, key, o); err != nil {
+		if err := a.entryOf(n, path, key, o); err != nil {
 			return err
 		}
 	}
-	if len(a.changes) > before {
-		a.obj = with(a.obj, changed, "metadata", field)
+	if made && len(n.fields) > 0 {
+		a.put(nil, "metadata", field)
+		a.root.fields["metadata"].fields[field] = n
 	}
 	return nil
 }
 
-// entryOf changes one label or annotation in m, and records it.
-func (a *applier) entryOf(m map[string]any, path, key string, o *karmada.LabelAnnotationOverrider) error {
+// entryOf changes one label or annotation in n, and records it.
+func (a *applier) entryOf(n *node, path, key string, o *karmada.LabelAnnotationOverrider) error {
 	path += "/" + pointerEscapes.Replace(key)
-	was, exists := m[key]
-	if !exists {
-		was = absent{}
-	}
+	was, exists := n.fields[key]
 	value := o.Value[key]
 	switch {
 	case o.Operator == karmada.OverriderOpRemove && exists:
-		delete(m, key)
-		a.record(path, was, absent{})
+		delete(n.fields, key)
+		a.record(path, a.before(was), absent{})
 	case o.Operator == karmada.OverriderOpAdd, o.Operator == karmada.OverriderOpReplace && exists:
-		if was != any(value) {
-			m[key] = value
-			a.record(path, was, value)
+		if text, ok := was.text(); !ok || text != value {
+			n.fields[key] = &node{value: value}
+			a.record(path, a.before(was), value)
 		}
 	case o.Operator != karmada.OverriderOpRemove && o.Operator != karmada.OverriderOpReplace:
 		return fmt.Errorf("%s: operator %q is none of add, remove and replace", path, o.Operator)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sort"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 
@@ -81,12 +82,19 @@ func patch(doc []byte, ops []operation) (patched []byte, failed int, err error) 
 // firstFailing returns the index of the operation at which p fails: the library
 // does not say.
 func firstFailing(doc []byte, p jsonpatch.Patch, options *jsonpatch.ApplyOptions) int {
-	for i := range p {
-		next, err := p[i:i+1].ApplyWithOptions(doc, options)
-		if err != nil {
-			return i
+	return sort.Search(len(p)-1, func(i int) bool {
+		_, err := p[:i+1].ApplyWithOptions(doc, options)
+		return err != nil
+	})
+}
+
+// runs counts how often patch reads the whole document.
+func runs(ops []operation) int {
+	n := 1
+	for i := 1; i < len(ops); i++ {
+		if ops[i].missingOK != ops[i-1].missingOK {
+			n++
 		}
-		doc = next
 	}
-	return len(p) - 1
+	return n
 }

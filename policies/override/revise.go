@@ -2,8 +2,6 @@ package override
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -27,38 +25,51 @@ func (e *RuleError) Error() string { return fmt.Sprintf("%s: %v", e.Rule, e.Err)
 func (e *RuleError) Unwrap() error { return e.Err }
 
 // Apply applies the rules of the list that match, one after the other. Matching has a byte a
-// rule, which is 1 where it does. Errors are RuleErrors.
+// rule, which is 1 where it does. What the steps changed is recorded if Explain is set.
+// Errors are RuleErrors.
 func (rs Rules) Apply(obj map[string]any, matching string) (map[string]any, []Step, error) {
-	out, marked := obj, false
-	var steps []Step
-	var err error
+	r := reviser{applier: applier{draft: newDraft(obj), explains: rs.Explain}}
 	for n := next(matching, 0); n >= 0; n = next(matching, n+1) {
-		r := rs.List[n]
-		if rs.late && r.Policy.Namespaced() {
+		rule := rs.List[n]
+		if rs.late && rule.Policy.Namespaced() {
 			break
 		}
-		if rs.Claimed && !marked && len(r.Overriders.Plaintext) > 0 {
-			out, marked = withMetadata(out), true
+		if rs.Claimed && len(rule.Overriders.Plaintext) > 0 {
+			r.mark()
 		}
-		if out, steps, err = apply(out, r, steps); err != nil {
+		if err := r.step(rule); err != nil {
 			return nil, nil, err
 		}
 	}
 	if rs.late {
-		if rs.Claimed && !marked {
-			out, marked = withMetadata(out), true
+		if rs.Claimed {
+			r.mark()
 		}
-		if out, steps, err = rs.applyLate(out, matching, steps); err != nil {
+		if err := rs.applyLate(&r, matching); err != nil {
 			return nil, nil, err
 		}
 	}
-	if len(steps) == 0 {
-		return obj, nil, nil
+	if !r.changed {
+		return obj, r.steps, nil
 	}
-	if marked {
-		out = withoutMetadata(out, obj)
+	r.unmark(obj)
+	return r.object(), r.steps, nil
+}
+
+// reviser carries an object through rules.
+type reviser struct {
+	applier
+
+	steps  []Step
+	marked bool
+}
+
+func (r *reviser) step(rule *Rule) error {
+	if err := r.apply(rule.Overriders); err != nil {
+		return &RuleError{rule, err}
 	}
-	return out, steps, nil
+	r.steps = append(r.steps, Step{rule, r.changes})
+	return nil
 }
 
 // next returns the first rule from n on that matches; less than 0 if there is none.
@@ -70,79 +81,80 @@ func next(matching string, n int) int {
 	return n + i
 }
 
-// applyLate applies the rules of the namespace that select what obj is now.
-func (rs Rules) applyLate(obj map[string]any, matching string, steps []Step) (map[string]any, []Step, error) {
+// applyLate applies the rules of the namespace that select what the object is now.
+func (rs Rules) applyLate(r *reviser, matching string) error {
 	now := rs.subject
-	now.Labels = labelsOf(obj)
-	for _, r := range rs.index.matching(now, ofNamespace) {
-		n := slices.Index(rs.List, r)
-		if n < 0 || matching[n] != 1 {
+	now.Labels = r.labelSet()
+	open := make(map[*Rule]bool, len(rs.List))
+	for n := next(matching, 0); n >= 0; n = next(matching, n+1) {
+		open[rs.List[n]] = true
+	}
+	for _, rule := range rs.index.matching(now, ofNamespace) {
+		if !open[rule] {
 			continue
 		}
-		var err error
-		if obj, steps, err = apply(obj, r, steps); err != nil {
-			return nil, nil, err
+		if err := r.step(rule); err != nil {
+			return err
 		}
 	}
-	return obj, steps, nil
+	return nil
 }
 
-func apply(obj map[string]any, r *Rule, steps []Step) (map[string]any, []Step, error) {
-	out, changes, err := Apply(obj, r.Overriders)
-	if err != nil {
-		return nil, nil, &RuleError{r, err}
-	}
-	return out, append(steps, Step{r, changes}), nil
-}
-
-func labelsOf(obj map[string]any) labels.Set {
+func (r *reviser) labelSet() labels.Set {
 	set := labels.Set{}
-	m, err := valueAt(obj, "metadata", "labels")
-	if m, ok := m.(map[string]any); ok && err == nil {
-		for k, v := range m {
-			if text, ok := v.(string); ok {
-				set[k] = text
-			}
+	n, err := r.at("metadata", "labels")
+	if err != nil || n == nil || n.open() != mapping {
+		return set
+	}
+	for key, v := range n.fields {
+		if text, ok := v.text(); ok {
+			set[key] = text
 		}
 	}
 	return set
 }
 
-// withMetadata returns obj with labels and annotations, empty where it has none.
-func withMetadata(obj map[string]any) map[string]any {
-	for _, field := range []string{"labels", "annotations"} {
-		if v, err := valueAt(obj, "metadata", field); v == nil && err == nil {
-			obj = with(obj, map[string]any{}, "metadata", field)
+// markFields are those that Karmada gives to what a policy claims.
+var markFields = []string{"labels", "annotations"}
+
+// mark gives the object labels and annotations, empty where it has none.
+func (r *reviser) mark() {
+	if r.marked {
+		return
+	}
+	r.marked = true
+	changed := r.changed
+	for _, field := range markFields {
+		if n, err := r.at("metadata", field); n.isNull() && err == nil {
+			r.put(map[string]any{}, "metadata", field)
 		}
 	}
-	return obj
+	r.changed = changed
 }
 
-// withoutMetadata undoes in obj what withMetadata added to the object it was
-// before, where nothing was put into it.
-func withoutMetadata(obj, before map[string]any) map[string]any {
-	meta, ok := obj["metadata"].(map[string]any)
-	if !ok {
-		return obj
+// unmark undoes what mark added to the object that it was before, where nothing was put
+// into it.
+func (r *reviser) unmark(before map[string]any) {
+	r.root.open()
+	meta := r.root.fields["metadata"]
+	if !r.marked || meta == nil || meta.open() != mapping {
+		return
 	}
 	old, _ := before["metadata"].(map[string]any)
-	meta, obj = maps.Clone(meta), maps.Clone(obj)
-	obj["metadata"] = meta
-	for _, field := range []string{"labels", "annotations"} {
-		if m, ok := meta[field].(map[string]any); ok && len(m) == 0 && old[field] == nil {
+	for _, field := range markFields {
+		if n := meta.fields[field]; n != nil && n.open() == mapping && len(n.fields) == 0 && old[field] == nil {
 			restore(meta, old, field)
 		}
 	}
-	if len(meta) == 0 && before["metadata"] == nil {
-		restore(obj, before, "metadata")
+	if len(meta.fields) == 0 && before["metadata"] == nil {
+		restore(r.root, before, "metadata")
 	}
-	return obj
 }
 
-// restore makes m[key] what it is in old, or takes it out.
-func restore(m, old map[string]any, key string) {
-	delete(m, key)
+// restore makes a field what it is in old, or takes it out.
+func restore(n *node, old map[string]any, key string) {
+	delete(n.fields, key)
 	if v, ok := old[key]; ok {
-		m[key] = v
+		n.fields[key] = &node{value: v}
 	}
 }

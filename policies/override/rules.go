@@ -56,6 +56,8 @@ type Rules struct {
 	// labels and annotations, so that plaintext finds both (section T.2); what is only
 	// pulled along lacks what its manifest lacks.
 	Claimed bool
+	// Explain says that Apply records what each rule changed.
+	Explain bool
 
 	subject policies.Subject
 	index   *Index

@@ -19,14 +19,16 @@ const (
 	context = 40
 )
 
-// show prints an old and a new value so that one can see how they differ.
-func show(from, to any) (before, after string) {
+// show prints an old and a new value so that one can see how they differ, and says how many
+// bytes it compared.
+func show(from, to any) (before, after string, size int) {
 	before, after = text(from), text(to)
+	size = len(before) + len(after)
 	same := 0
 	for same < min(len(before), len(after)) && before[same] == after[same] {
 		same++
 	}
-	return quote(from, window(before, same-context)), quote(to, window(after, same-context))
+	return quote(from, window(before, same-context)), quote(to, window(after, same-context)), size
 }
 
 // withheld prints that there is a value, and no more.

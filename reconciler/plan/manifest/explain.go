@@ -27,7 +27,7 @@ func Explain(l *law.Law, d *claim.Decision, c claim.Target) ([]Applied, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules.Claimed = d.Policy != nil
+	rules.Claimed, rules.Explain = d.Policy != nil, true
 	_, steps, err := rules.Apply(content, k.rules)
 	var all []Applied
 	for _, step := range steps {

@@ -80,14 +80,18 @@ const keptHint = "there it stays as it was last published"
 // marked, as in Karmada. Errors are RuleErrors.
 func Override(d *claim.Decision, o *object.Object, content map[string]any, rules override.Rules, matching string) (map[string]any, error) {
 	rules.Claimed = d.Policy != nil || o.Ref().Kind == "Namespace"
-	content, steps, err := rules.Apply(content, matching)
+	changed, steps, err := rules.Apply(content, matching)
 	if err != nil || len(steps) == 0 {
-		return content, err //nolint:wrapcheck // it names the rule
+		return changed, err //nolint:wrapcheck // it names the rule
 	}
-	if err := sameName(o, content); err != nil {
-		return nil, &override.RuleError{Rule: renaming(steps), Err: err}
+	if renamed := sameName(o, changed); renamed != nil {
+		rules.Explain = true
+		if _, steps, err = rules.Apply(content, matching); err == nil {
+			err = &override.RuleError{Rule: renaming(steps), Err: renamed}
+		}
+		return nil, err //nolint:wrapcheck // it names the rule
 	}
-	return content, nil
+	return changed, nil
 }
 
 // renaming returns the rule that changed what an object is called, or the last one.
