@@ -49,8 +49,8 @@ func TestSnapshot(t *testing.T) {
 		{Path: "a-b"},
 		{Path: "a.b", Size: 2},
 		{Path: "a/x.yaml", Size: 1},
-		{Path: "link", Kind: sources.Symlink},
-		{Path: "loop", Kind: sources.Symlink},
+		{Path: "link", Kind: sources.Symlink, Target: "/etc/passwd"},
+		{Path: "loop", Kind: sources.Symlink, Target: "."},
 		{Path: "sub/.github/w.yaml", Size: 1},
 	}
 	if d := cmp.Diff(want, s.Files()); d != "" {

@@ -255,7 +255,7 @@ func (k *walker) file(f folder, name, base string) error {
 	}
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0, ok && e.Mode == files.ModeSymlink && !k.is("core", "symlinks", true):
-		w.Kind, w.Size = sources.Symlink, 0
+		w.Kind, w.Size, w.Target = sources.Symlink, 0, linkTarget(f.root, base, info)
 	case !info.Mode().IsRegular():
 		return nil
 	default:
@@ -265,6 +265,23 @@ func (k *walker) file(f folder, name, base string) error {
 	}
 	k.add(w)
 	return nil
+}
+
+// linkTarget returns where a link leads, which may be in a file where links cannot be made;
+// empty where that cannot be told.
+func linkTarget(root *os.Root, base string, info fs.FileInfo) string {
+	if info.Mode().IsRegular() {
+		data, err := dir.Read(root, base)
+		if err != nil {
+			return ""
+		}
+		return string(data)
+	}
+	target, err := root.Readlink(base)
+	if err != nil {
+		return ""
+	}
+	return target
 }
 
 // convert says how the content of a file becomes what Git stores.
@@ -317,6 +334,9 @@ func (k *walker) absent() error {
 		switch e.Mode {
 		case files.ModeSymlink:
 			w.Kind = sources.Symlink
+			if target, err := k.into.store.bytes(plumbing.BlobObject, e.ID, maxFile); err == nil {
+				w.Target = string(target)
+			}
 		case files.ModeSubmodule:
 			w.Kind = sources.Submodule
 		default:

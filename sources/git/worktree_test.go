@@ -72,6 +72,13 @@ var oddities = []oddity{
 		link out ../..
 		link dangling nowhere
 		commit`},
+	{name: "links where there are none", lines: `
+		write a.yaml "a"
+		link link.yaml a.yaml
+		commit
+		config core.symlinks false
+		remove link.yaml
+		checkout link.yaml`},
 	{name: "names that are no UTF-8, and odd ones", lines: `
 		write bad\xff.yaml "a"
 		write dir\xfe/b.yaml "b"
@@ -605,7 +612,7 @@ func contents(t *testing.T, s sources.Snapshot) map[string]string {
 		}
 		switch last = f.Path; f.Kind {
 		case sources.Symlink:
-			all[f.Path] = "-> link"
+			all[f.Path] = "-> " + f.Target
 		case sources.Submodule:
 			all[f.Path] = "-> submodule"
 		default:
