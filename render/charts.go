@@ -13,6 +13,7 @@ import (
 	"github.com/waybill-dev/waybill/render/helm"
 	"github.com/waybill-dev/waybill/render/kustomize"
 	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/ignore"
 )
 
 // chartLists is what a kustomization says of charts.
@@ -72,7 +73,7 @@ func (l *loader) dependencies() error {
 	files := sources.FS(l.snapshot)
 	for _, dir := range l.charts {
 		inside := func(outer string) bool { return outer != dir && strings.HasPrefix(dir, outer) }
-		if hidden(dir) || l.isWritten(dir) || l.ignored.Matches(dir) || slices.ContainsFunc(l.charts, inside) {
+		if hidden(dir) || l.isWritten(dir) || l.ignored.Matches(dir, ignore.NoFolder) || slices.ContainsFunc(l.charts, inside) {
 			continue
 		}
 		own, err := fs.Sub(files, path.Clean(dir))

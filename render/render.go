@@ -99,6 +99,7 @@ func Load(ctx context.Context, s sources.Snapshot, w With) (Source, error) {
 	if err := l.dependencies(); err != nil {
 		return Source{}, err
 	}
+	l.patterns()
 	sortByPlace(l.src.Objects)
 	if err := l.bind(); err != nil {
 		return Source{}, err
@@ -190,6 +191,25 @@ func (l *loader) noConfig(file, why string) {
 	l.src.Broken = append(l.src.Broken, Broken{Path: file})
 }
 
+// patterns reports lists of patterns that were too much work, so that it is not known what
+// they ignore.
+func (l *loader) patterns() {
+	for _, list := range []struct {
+		file, name string
+		exhausted  bool
+	}{
+		{IgnoreFile, "its patterns", l.ignored.Exhausted()},
+		{ConfigFile, "spec.scan", l.include.Exhausted() || l.exclude.Exhausted()},
+	} {
+		if list.exhausted {
+			l.report(badConfig, diag.Error, diag.Pos{File: list.file},
+				fmt.Sprintf("%s have to be tried more than %d times with the paths of the source", list.name, ignore.MostWork),
+				"write fewer patterns with wildcards: a folder's name stands for all that is in it")
+			l.breaks(list.file)
+		}
+	}
+}
+
 // lock reads waybill.lock. While it cannot be read nothing is locked, so that
 // releases stay as they are.
 func (l *loader) lock(data []byte) {
@@ -257,7 +277,11 @@ func (l *loader) wanted(f sources.File) bool {
 	if f.Kind == sources.Regular && !isManifestName(f.Path) {
 		return false
 	}
-	if l.ignored.Matches(f.Path) || !l.include.Matches(f.Path) || l.exclude.Matches(f.Path) {
+	kind := ignore.NoFolder
+	if f.Kind == sources.Submodule {
+		kind = ignore.Folder
+	}
+	if l.ignored.Matches(f.Path, kind) || !l.include.Matches(f.Path, kind) || l.exclude.Matches(f.Path, kind) {
 		l.src.Stats.Ignored++
 		return false
 	}

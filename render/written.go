@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/ignore"
 )
 
 // MetadataFile marks what Waybill wrote: a cluster's branch, or a cluster's folder.
@@ -20,7 +21,7 @@ func (l *loader) findWritten() {
 	first := ""
 	for _, f := range l.snapshot.Files() {
 		dir, name := path.Split(f.Path)
-		if name != MetadataFile || dir == "" || f.Kind != sources.Regular || hidden(f.Path) || l.ignored.Matches(f.Path) {
+		if name != MetadataFile || dir == "" || f.Kind != sources.Regular || hidden(f.Path) || l.ignored.Matches(f.Path, ignore.NoFolder) {
 			continue
 		}
 		l.written[path.Clean(dir)] = true

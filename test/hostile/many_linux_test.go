@@ -68,15 +68,22 @@ func multitudes() []many {
 		objectOf   = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: n%d, namespace: a}\ndata: {k: v}\n---\n"
 	)
 	spread := strings.Replace(policyHead, "spec:\n", "spec:\n  placement: {clusterTolerations: [{operator: Exists}], spreadConstraints: [{spreadByField: region, maxGroups: 50, minGroups: 2}, {spreadByField: cluster, maxGroups: 200, minGroups: 2}]}\n", 1)
-	ignored := with(map[string]string{".waybillignore": each(20_000, "**/*a%d*b/**/x*.yaml\n")})
-	for i := range 100 {
-		ignored[fmt.Sprintf("deep/er/d%d/f.yaml", i)] = strings.ReplaceAll(objectOf, "%d", strconv.Itoa(i))
+	ignoring := func(patterns string) map[string]string {
+		files := with(map[string]string{".waybillignore": patterns})
+		for i := range 300 {
+			files[fmt.Sprintf("deep/er/d%d/f.yaml", i)] = strings.ReplaceAll(objectOf, "%d", strconv.Itoa(i))
+		}
+		return files
 	}
+	ignored := ignoring(each(20_000, "**/*a%d*b/**/x*.yaml\n"))
 	return []many{
 		{name: "override policies", files: with(map[string]string{"o.yaml": each(4_000, overrideOf)}), memory: 600, cpu: 20},
 		{name: "rules of an override policy", files: with(map[string]string{"o.yaml": overrideHead + each(4_000, "  - targetCluster: {clusterNames: [eu]}\n    overriders: {annotationsOverrider: [{operator: add, value: {l%d: x}}]}\n")}), memory: 600, cpu: 20},
-		{name: "labels of a rule", files: with(map[string]string{"o.yaml": overrideHead + "  - overriders:\n      labelsOverrider:\n" + each(4_000, "      - {operator: add, value: {l%d: x}}\n")}), memory: 600, cpu: 20},
-		{name: "arguments of a rule", files: with(map[string]string{"o.yaml": overrideHead + "  - overriders:\n      argsOverrider:\n" + each(200, "      - {containerName: c, operator: add, value: [--x%d]}\n")}), memory: 600, cpu: 20},
+		{name: "labels of a rule", files: with(map[string]string{"o.yaml": overrideHead + "  - overriders:\n      labelsOverrider:\n" + each(50_000, "      - {operator: add, value: {l%d: x}}\n")}), memory: 1000, cpu: 20},
+		{name: "arguments of a rule", files: with(map[string]string{"o.yaml": overrideHead + "  - overriders:\n      argsOverrider:\n" + each(20_000, "      - {containerName: c, operator: add, value: [--x%d]}\n")}), memory: 800, cpu: 20},
+		{name: "rules of arguments", files: with(map[string]string{"o.yaml": overrideHead + each(1_500, "  - overriders: {argsOverrider: [{containerName: c, operator: add, value: ["+each(100, "--x%d,")+"]}]}\n")}), memory: 800, cpu: 20},
+		{name: "rules of patches", files: with(map[string]string{"o.yaml": overrideHead + each(4_000, "  - overriders: {plaintext: [{path: /metadata/annotations/x%d, operator: add, value: "+strings.Repeat("x", 200)+"}]}\n")}), memory: 800, cpu: 20},
+		{name: "overriders of a policy", files: with(map[string]string{"o.yaml": overrideHead + "  - overriders:\n      labelsOverrider:\n" + each(50_001, "      - {operator: add, value: {l%d: x}}\n")}), memory: 1000, cpu: 20, status: 1, says: []string{"o.yaml:", "50001 overriders; an override policy may have at most 50000 [too-many-overriders]"}},
 		{name: "patches of a rule", files: with(map[string]string{"o.yaml": overrideHead + "  - overriders:\n      plaintext:\n" + each(4_000, "      - {path: /spec/template/metadata/labels/x%d, operator: add, value: x}\n")}), memory: 600, cpu: 20},
 		{name: "policies and objects", files: with(map[string]string{"p.yaml": each(4_000, policyOf), "o.yaml": each(2_000, objectOf)}), memory: 800, cpu: 40, says: []string{"2001 templates, 4002 manifests placed"}},
 		{name: "selectors of a policy", files: with(map[string]string{"p.yaml": policyHead + each(20_000, "  - {apiVersion: v1, kind: ConfigMap, name: x%d}\n"), "policy.yaml": "", "o.yaml": each(2_000, objectOf)}), memory: 800, cpu: 40},
@@ -85,6 +92,8 @@ func multitudes() []many {
 		}), memory: 1000, cpu: 40, says: []string{"9802 clusters, 51 templates"}},
 		{name: "names of clusters", files: with(map[string]string{"policy.yaml": policyHead + "  placement:\n    clusterAffinity:\n      clusterNames:\n      - eu\n" + each(50_000, "      - nosuch-%d\n"), "o.yaml": each(100, objectOf)}), memory: 1000, cpu: 40},
 		{name: "ignore patterns", files: ignored, memory: 600, cpu: 40},
+		{name: "ignored names", files: ignoring(each(100_000, "name-%d.yaml\n/apps/%d/\n")), memory: 800, cpu: 20},
+		{name: "ignore patterns that are too much", files: ignoring(each(400_000, "*f*?%d\n")), memory: 600, cpu: 40, status: 1, says: []string{".waybillignore: error: its patterns have to be tried more than", "[bad-config]"}},
 		{name: "documents", files: with(map[string]string{"o.yaml": each(5_001, objectOf)}), memory: 600, cpu: 20, status: 1, says: []string{"o.yaml:", "over 5000 documents"}},
 		{name: "quotas", files: with(map[string]string{"q.yaml": each(4_000, "apiVersion: policy.karmada.io/v1alpha1\nkind: FederatedResourceQuota\nmetadata: {name: q%d, namespace: a}\nspec: {overall: {cpu: \"100\"}}\n---\n")}), memory: 600, cpu: 20},
 	}
