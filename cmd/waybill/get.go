@@ -10,6 +10,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
@@ -86,13 +87,13 @@ func (g *getter) policies() error {
 	items := []map[string]any{}
 	for _, p := range set.Propagation {
 		if r := p.Object.Ref(); g.wants(r.Namespace) {
-			items = append(items, p.Object.Content())
+			items = append(items, object.WithoutApplied(p.Object.Content()))
 			rows = append(rows, []string{r.Kind, dash(r.Namespace), r.Name, strconv.Itoa(int(p.Spec.ExplicitPriority())), strconv.Itoa(claims[p.Object]), p.Object.Pos().String()})
 		}
 	}
 	for _, p := range set.Override {
 		if r := p.Object.Ref(); g.wants(r.Namespace) {
-			items = append(items, p.Object.Content())
+			items = append(items, override.Shown(p))
 			rows = append(rows, []string{r.Kind, dash(r.Namespace), r.Name, "-", "-", p.Object.Pos().String()})
 		}
 	}

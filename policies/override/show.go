@@ -4,9 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/render/object"
 )
 
 // absent stands for no value, which null is not.
@@ -31,12 +36,81 @@ func show(from, to any) (before, after string, size int) {
 	return quote(from, window(before, same-context)), quote(to, window(after, same-context)), size
 }
 
+// Withheld returns changes without the values that they put in place of others.
+func Withheld(changes []Change) []Change {
+	out := slices.Clone(changes)
+	for i := range out {
+		for _, v := range []*string{&out[i].Old, &out[i].New} {
+			if *v != "" {
+				*v = withheld(*v)
+			}
+		}
+	}
+	return out
+}
+
 // withheld prints that there is a value, and no more.
 func withheld(v any) string {
 	if v == (absent{}) {
 		return ""
 	}
 	return "(withheld)"
+}
+
+// Shown returns a policy as it may be shown to people: of one that may change Secrets, the
+// values of overriders are withheld, as they are in a Change.
+func Shown(p *policies.Override) map[string]any {
+	content := object.WithoutApplied(p.Object.Content())
+	if !selectsSecrets(p.Spec.ResourceSelectors) {
+		return content
+	}
+	shown, _ := withoutValues(content).(map[string]any)
+	return shown
+}
+
+// selectsSecrets reports selectors that may select a Secret. None select everything.
+func selectsSecrets(selectors []karmada.ResourceSelector) bool {
+	return len(selectors) == 0 || slices.ContainsFunc(selectors, func(s karmada.ResourceSelector) bool {
+		return s.Kind == "Secret" && !strings.Contains(s.APIVersion, "/")
+	})
+}
+
+// withoutValues returns a copy in which the values of overriders are withheld.
+func withoutValues(v any) any {
+	return copied(v, func(key string, e any) any {
+		if key != "overriders" {
+			return withoutValues(e)
+		}
+		return withheldBelow(e)
+	})
+}
+
+func withheldBelow(v any) any {
+	return copied(v, func(key string, e any) any {
+		if key == "value" {
+			return withheld(e)
+		}
+		return withheldBelow(e)
+	})
+}
+
+// copied copies a map, or a list of maps, with other values.
+func copied(v any, value func(key string, e any) any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, e := range v {
+			out[key] = value(key, e)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = copied(e, value)
+		}
+		return out
+	}
+	return v
 }
 
 // text prints a string as it is and anything else as JSON.

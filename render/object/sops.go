@@ -48,19 +48,27 @@ func (d *decoder) seal(before int, root *yaml.Node, content map[string]any, writ
 		for n, i := root, 0; i < len(field); i++ {
 			n = child(n, field[i], &pos)
 		}
+		hint := "encrypt all of data and stringData with SOPS, or put what is no secret into a ConfigMap"
+		if field[len(field)-1] == LastApplied {
+			hint = "it repeats what is encrypted: decrypt the file, remove the annotation, and encrypt it again"
+		}
 		d.fail(diag.Diagnostic{
 			Code: "plain-secret", Severity: diag.Error, Pos: pos,
 			Message: fmt.Sprintf("%s is encrypted by SOPS, but for %s, which is plain text", o.ref, strings.Join(field, ".")),
-			Hint:    "encrypt all of data and stringData with SOPS, or put what is no secret into a ConfigMap",
+			Hint:    hint,
 		})
 		return
 	}
 	o.sealed = sealedDocument(written)
 }
 
-// plainField returns the way to the first value of a Secret that is not encrypted; nil
-// for none. SOPS leaves what is empty as it is.
+// plainField returns the way to the first value of an encrypted object that is to be
+// encrypted and is not: of a Secret, and in what repeats the whole manifest; nil for none.
+// SOPS leaves what is empty as it is.
 func plainField(o *Object) []string {
+	if text := o.Annotations()[LastApplied]; text != "" && !isCipher(text) {
+		return []string{"metadata", "annotations", LastApplied}
+	}
 	if o.ref.Kind != "Secret" || o.ref.Group != "" {
 		return nil
 	}

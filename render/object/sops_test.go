@@ -13,6 +13,11 @@ func secret(rest string) string {
 	return "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: a}\n" + rest
 }
 
+// applied is an encrypted document with the annotation that repeats it.
+func applied(kind string) string {
+	return "apiVersion: v1\nkind: " + kind + "\nmetadata:\n  name: s\n  annotations:\n    " + LastApplied + ": '{\"data\":{\"p\":\"CANARY\"}}'\ndata: {p: 'ENC[x]'}\n" + metadata
+}
+
 func TestOnlyWhatSOPSEncryptedIsSealed(t *testing.T) {
 	for _, tt := range []struct {
 		name, in string
@@ -28,6 +33,7 @@ func TestOnlyWhatSOPSEncryptedIsSealed(t *testing.T) {
 		{"values that are empty, which SOPS leaves so", secret("stringData: {p: 'ENC[x]', q: '', r: null}\ndata:\n" + metadata), true},
 		{"a version and no time", secret("data: {p: 'ENC[x]'}\nsops: {mac: 'ENC[x]', version: 3.9.0}\n"), true},
 		{"another kind with plain values", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: s}\ndata: {p: x, q: 'ENC[x]'}\n" + metadata, true},
+		{"an annotation that is encrypted as well", strings.Replace(applied("Secret"), `'{"data":{"p":"CANARY"}}'`, "'ENC[x]'", 1), true},
 		{"a Secret of another group", "apiVersion: x.io/v1\nkind: Secret\nmetadata: {name: s}\ndata: {p: x}\n" + metadata, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -48,6 +54,8 @@ func TestWhatSOPSEncryptedInPartIsRefused(t *testing.T) {
 		{"a plain value in base64", "a.yaml", secret("data: {q: Q0FOQVJZ}\n" + metadata), "a.yaml:4: error: Secret/a/s is encrypted by SOPS, but for data.q, which"},
 		{"a number", "a.yaml", secret("stringData: {q: 5}\n" + metadata), "but for stringData.q, which"},
 		{"no mapping", "a.yaml", secret("data: CANARY\n" + metadata), "but for data, which"},
+		{"what kubectl repeats", "a.yaml", applied("Secret"), "a.yaml:6: error: Secret/s is encrypted by SOPS, but for metadata.annotations.kubectl.kubernetes.io/last-applied-configuration, which"},
+		{"what kubectl repeats of another kind", "a.yaml", applied("ConfigMap"), "ConfigMap/s is encrypted by SOPS, but for metadata.annotations.kubectl"},
 		{"JSON", "a.json", `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"data":{"p":"CANARY"},"sops":{"mac":"ENC[x]","version":"3"}}`, "but for data.p, which"},
 		{"a list", "a.yaml", "apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: Secret, metadata: {name: s}, data: {p: 'ENC[x]'}}]\n" + metadata, "a list that SOPS encrypted"},
 		{"a list of one line", "a.json", `{"apiVersion":"v1","kind":"SecretList","items":[{"metadata":{"name":"s"}}],"sops":{"mac":"ENC[x]","version":"3"}}`, "a list that SOPS encrypted"},

@@ -90,7 +90,7 @@ func TestEachRecipientOpensWhatWasSealed(t *testing.T) {
 			"b": true, "f": false, "i": int64(-7), "j": 2.5, "k": 1e20, "l": []any{"x", int64(1), nil, map[string]any{"y": "z"}},
 		}}},
 		{"readable values that are no strings", map[string]any{
-			"immutable": true, "metadata": map[string]any{"name": "login", "generation": int64(3), "weight": 1e20, "finalizers": []any{"a", "b"}},
+			"immutable": true, "metadata": map[string]any{"name": "login", "finalizers": []any{"a", int64(3), 1e20, "b"}},
 		}},
 		{"an annotation with the name of the values", map[string]any{"metadata": map[string]any{
 			"name": "login", "annotations": map[string]any{"data": "x", "database": "y"},
@@ -239,7 +239,9 @@ func TestTheBytesStayWhatTheyAre(t *testing.T) {
 func TestSealRefuses(t *testing.T) {
 	plain := secret(map[string]any{"data": map[string]any{"a": "YQ=="}})
 	encrypted := secret(map[string]any{"sops": nil})
-	applied := secret(map[string]any{"metadata": map[string]any{"annotations": map[string]any{lastApplied: `{"data":{"a":"YQ=="}}`}}})
+	applied := secret(map[string]any{"metadata": map[string]any{"annotations": map[string]any{object.LastApplied: `{"data":{"a":"YQ=="}}`}}})
+	misspelt := secret(map[string]any{"data": map[string]any{"a": "YQ=="}, "stringdata": map[string]any{"b": "b"}})
+	noted := secret(map[string]any{"metadata": map[string]any{"name": "login", "note": "b"}})
 	anna := recipients(t, toAnna)
 	tests := []struct {
 		name    string
@@ -253,6 +255,8 @@ func TestSealRefuses(t *testing.T) {
 		{"no key", plain, Key{}, anna, "another document"},
 		{"an encrypted document", encrypted, cheap(encrypted), anna, "encrypted already"},
 		{"values that are repeated in an annotation", applied, cheap(applied), anna, "repeats the values"},
+		{"a field that no Secret has", misspelt, cheap(misspelt), anna, "it has the field stringdata, which no Secret has, and which would stay readable"},
+		{"metadata that no Secret has", noted, cheap(noted), anna, "it has the field metadata.note, which no Secret has"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -316,7 +320,7 @@ func FuzzOpenUndoesSeal(f *testing.F) {
 			"data": map[string]any{k1: v1, k2: v2}, "stringData": map[string]any{k2: v1},
 			"metadata": map[string]any{"name": "login", "annotations": map[string]any{"note": note, k1: note}},
 		})
-		if _, refused := want["metadata"].(map[string]any)["annotations"].(map[string]any)[lastApplied]; refused {
+		if _, refused := want["metadata"].(map[string]any)["annotations"].(map[string]any)[object.LastApplied]; refused {
 			return
 		}
 		document := sealed(t, want, toAnna+","+toBruno)

@@ -28,8 +28,12 @@ const (
 // vectorSize is that of SOPS's initialization vectors, in bytes.
 const vectorSize = 32
 
-// lastApplied is where kubectl apply keeps the whole manifest, values and all.
-const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+// fields are those of a Secret, and metadataFields those of its metadata that somebody may
+// write: of all others nobody knows what they hold.
+var (
+	fields         = []string{"apiVersion", "kind", "metadata", "type", "immutable", "data", "stringData"}
+	metadataFields = []string{"name", "namespace", "labels", "annotations", "finalizers", "ownerReferences"}
+)
 
 // Seal returns the manifest as a SOPS document in canonical YAML that each of the
 // recipients can decrypt. The content must be that which k is the key of. A document
@@ -76,10 +80,30 @@ func (k Key) check(content map[string]any, r Recipients) error {
 	}
 	meta, _ := content["metadata"].(map[string]any)
 	annotations, _ := meta["annotations"].(map[string]any)
-	if _, ok := annotations[lastApplied]; ok {
-		return fmt.Errorf("the annotation %s repeats the values, and would stay readable", lastApplied)
+	if _, ok := annotations[object.LastApplied]; ok {
+		return fmt.Errorf("the annotation %s repeats the values, and would stay readable", object.LastApplied)
+	}
+	if field := Unknown(content); field != "" {
+		return fmt.Errorf("it has the field %s, which no Secret has, and which would stay readable", field)
 	}
 	return nil
+}
+
+// Unknown returns the first field of a manifest, by name, that no Secret has; "" for none.
+// It may be a value that went to the wrong place.
+func Unknown(content map[string]any) string {
+	for _, name := range slices.Sorted(maps.Keys(content)) {
+		if !slices.Contains(fields, name) {
+			return name
+		}
+	}
+	meta, _ := content["metadata"].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(meta)) {
+		if !slices.Contains(metadataFields, name) {
+			return "metadata." + name
+		}
+	}
+	return ""
 }
 
 // document is one that is being sealed.

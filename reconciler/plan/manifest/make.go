@@ -47,7 +47,7 @@ func (w *writer) make(d *claim.Decision, v template.Variant, k class, rules over
 	if content, err = Override(d, v.Object, content, rules, k.rules); err != nil {
 		return &result{err: OverrideFailed(d.Template.Object, err)}
 	}
-	content = interpret.Prune(undefaulted(v, content))
+	content = object.WithoutApplied(interpret.Prune(undefaulted(v, content)))
 	content = marked(content, d)
 	if w.in.OnBranch {
 		content = argocd.ServerSide(interpret.Owned(content))

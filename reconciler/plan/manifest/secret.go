@@ -62,7 +62,7 @@ func (w *writer) protect(o *object.Object, r *result, recipients string) *result
 	if err != nil {
 		panic("manifest: a manifest that was encoded here does not decode: " + err.Error())
 	}
-	if isEmpty(content["data"]) && isEmpty(content["stringData"]) {
+	if isEmpty(content["data"]) && isEmpty(content["stringData"]) && seal.Unknown(content) == "" {
 		return r
 	}
 	if recipients == "" {
