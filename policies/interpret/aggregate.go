@@ -25,12 +25,12 @@ func (in *Interpreter) Aggregate(template map[string]any, items []karmada.Aggreg
 			continue
 		}
 		if err := utiljson.Unmarshal(item.Status.Raw, &reports[i].status); err != nil {
-			return nil, located("aggregating", template, fmt.Errorf("decoding the status in cluster %s: %w", item.ClusterName, err))
+			return nil, in.located("aggregating", template, fmt.Errorf("decoding the status in cluster %s: %w", item.ClusterName, err))
 		}
 	}
 	out, err := h(template, reports)
 	if err != nil {
-		return nil, located("aggregating", template, err)
+		return nil, in.located("aggregating", template, err)
 	}
 	return out, nil
 }

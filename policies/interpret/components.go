@@ -11,7 +11,7 @@ func (in *Interpreter) Components(obj map[string]any) (components []karmada.Comp
 		return nil, false, nil
 	}
 	if components, err = h(obj); err != nil {
-		return nil, true, located("listing the components of", obj, err)
+		return nil, true, in.located("listing the components of", obj, err)
 	}
 	return components, true, nil
 }

@@ -2,7 +2,6 @@ package interpret
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"strings"
 	"sync"
@@ -54,8 +53,17 @@ func (s *script) failed(err error) error {
 	if _, brief := errors.AsType[*lua.Error](err); !brief {
 		err = errors.New(lua.Brief(err.Error()))
 	}
-	return fmt.Errorf("%s: %s: %w", s.by, s.function, err)
+	return &failure{by: s.by, function: s.function, err: err}
 }
+
+// failure is an error of a script.
+type failure struct {
+	by, function string
+	err          error
+}
+
+func (f *failure) Error() string { return f.by + ": " + f.function + ": " + f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
 
 // lessons are the scripts that teach one kind, by operation. Only dependencies have
 // more than one.

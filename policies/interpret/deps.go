@@ -29,7 +29,7 @@ func (in *Interpreter) Dependencies(obj map[string]any) ([]Dependency, error) {
 	}
 	deps, err := h(obj)
 	if err != nil {
-		return nil, located("finding what is needed by", obj, err)
+		return nil, in.located("finding what is needed by", obj, err)
 	}
 	slices.SortFunc(deps, compareDependencies)
 	return deps, nil

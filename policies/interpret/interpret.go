@@ -1,6 +1,7 @@
 package interpret
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/waybill-dev/waybill/policies/interpret/lua"
@@ -13,6 +14,7 @@ import (
 type Interpreter struct {
 	layers []layer
 	wrong  []ScriptError
+	hushed bool // errors do not say why
 }
 
 // New returns an interpreter of what customizations teach, of the kinds of other
@@ -29,6 +31,14 @@ func (in *Interpreter) Renew() {
 	if b := in.layers[0].budget; b != nil {
 		b.Renew()
 	}
+}
+
+// Hushed returns the interpreter for objects that may hold values of Secrets: its errors
+// say what failed and who was asked, and not what that one said.
+func (in *Interpreter) Hushed() *Interpreter {
+	h := *in
+	h.hushed = true
+	return &h
 }
 
 // Spent returns how many steps customizations have drawn from those that they may take
@@ -104,6 +114,18 @@ func hook[H any](in *Interpreter, obj map[string]any, operation func(layer) map[
 }
 
 // located says which object an error is about.
-func located(doing string, obj map[string]any, err error) error {
+func (in *Interpreter) located(doing string, obj map[string]any, err error) error {
+	if in.hushed {
+		err = hushed(err)
+	}
 	return fmt.Errorf("%s %s %s: %w", doing, stringAt(obj, "kind"), stringAt(obj, "metadata", "name"), err)
+}
+
+// hushed returns an error that says whose err is, and no more.
+func hushed(err error) error {
+	const why = "why is not said, for the object may hold values of Secrets"
+	if f, ok := errors.AsType[*failure](err); ok {
+		return fmt.Errorf("%s: %s: %s", f.by, f.function, why)
+	}
+	return errors.New(why)
 }

@@ -35,7 +35,7 @@ func (in *Interpreter) Reflect(observed map[string]any) (any, error) {
 	}
 	status, err := h(observed)
 	if err != nil {
-		return nil, located("reflecting the status of", observed, err)
+		return nil, in.located("reflecting the status of", observed, err)
 	}
 	return status, nil
 }

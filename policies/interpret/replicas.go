@@ -21,7 +21,7 @@ func (in *Interpreter) Replicas(obj map[string]any) (n int32, needs *karmada.Rep
 		return 0, nil, false, nil
 	}
 	if n, needs, err = h(obj); err != nil {
-		return 0, nil, true, located("counting the replicas of", obj, err)
+		return 0, nil, true, in.located("counting the replicas of", obj, err)
 	}
 	return n, needs, true, nil
 }
@@ -39,11 +39,11 @@ func (in *Interpreter) Revisable(obj map[string]any) bool {
 func (in *Interpreter) Revise(obj map[string]any, replicas int32) (map[string]any, error) {
 	h, ok := hook(in, obj, func(l layer) map[kind]reviseHook { return l.revise })
 	if !ok {
-		return nil, located("revising", obj, errors.New("the kind has no replicas to set"))
+		return nil, in.located("revising", obj, errors.New("the kind has no replicas to set"))
 	}
 	revised, err := h(obj, replicas)
 	if err != nil {
-		return nil, located("revising", obj, err)
+		return nil, in.located("revising", obj, err)
 	}
 	return revised, nil
 }

@@ -29,7 +29,7 @@ func (in *Interpreter) Retain(desired, observed map[string]any) (map[string]any,
 	}
 	retained, err := h(desired, observed)
 	if err != nil {
-		return nil, located("retaining what a cluster owns of", desired, err)
+		return nil, in.located("retaining what a cluster owns of", desired, err)
 	}
 	return retained, nil
 }

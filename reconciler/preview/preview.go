@@ -132,7 +132,8 @@ func pairs(base, head *plan.Plan) map[string][2]*plan.Cluster {
 type comparer struct {
 	base, head *plan.Plan
 	objects    map[object.Ref]*Object
-	contents   map[change]int // where in Object.Changed a change stands
+	contents   map[change]int          // where in Object.Changed a change stands
+	private    map[object.Ref][]string // see secrets; nil until it is asked
 }
 
 // change is a manifest that goes from one content to another.
@@ -222,7 +223,7 @@ func (c *comparer) changed(o *Object, cluster string, ch files.Change) error {
 		return fmt.Errorf("reading %s: %w", ch.Path, err)
 	}
 	c.contents[key] = len(o.Changed)
-	o.Changed = append(o.Changed, Content{Clusters: []string{cluster}, Diff: unified(o.Object, old, now)})
+	o.Changed = append(o.Changed, Content{Clusters: []string{cluster}, Diff: c.unified(o.Object, string(old), string(now))})
 	return nil
 }
 

@@ -30,6 +30,9 @@ type Job struct {
 	Helm      *Helm      `json:"helm,omitempty"`
 	// Secrets are the values that came from Secrets. No diagnostic shows them.
 	Secrets []string `json:"secrets,omitempty"`
+	// Masked is the job with other values in their place: what it names alike is not
+	// named by a secret. Nil where names may hold secrets.
+	Masked *Job `json:"masked,omitempty"`
 }
 
 // Kustomize is a build of a folder of the source.

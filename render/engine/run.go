@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/helm"
@@ -29,6 +26,16 @@ type document struct {
 	Hook   *helm.Hook `json:"hook,omitempty"`
 }
 
+// placed says of diagnostics which template they are about.
+func (d document) placed(diags []diag.Diagnostic) []diag.Diagnostic {
+	for i := range diags {
+		if d.Source != "" {
+			diags[i].Message = d.Source + ": " + diags[i].Message
+		}
+	}
+	return diags
+}
+
 // Run does a job, which is JSON, and returns its output, which Decode reads. It reads
 // nothing but fsys: the files of the source and, below Charts, of the charts. What is
 // wrong with what it reads is part of the output; an error is ours.
@@ -37,15 +44,11 @@ func Run(job []byte, fsys fs.FS) ([]byte, error) {
 	if err := json.Unmarshal(job, &j); err != nil {
 		return nil, fmt.Errorf("decoding a job: %w", err)
 	}
-	var out output
-	switch {
-	case j.Kustomize != nil:
-		out.kustomize(j.Kustomize, fsys)
-	case j.Helm != nil:
-		out.helm(j.Helm, fsys)
-	default:
+	if j.Kustomize == nil && j.Helm == nil {
 		return nil, errors.New("a job is neither of Kustomize nor of Helm")
 	}
+	out := j.run(fsys)
+	out.keepNames(j, fsys)
 	out.redact(j.Secrets)
 	data, err := json.Marshal(out)
 	if err != nil {
@@ -54,16 +57,20 @@ func Run(job []byte, fsys fs.FS) ([]byte, error) {
 	return data, nil
 }
 
-// redact takes secrets out of what is said, the longest first, for one may be part of
-// another.
-func (o *output) redact(secrets []string) {
-	secrets = slices.SortedFunc(slices.Values(secrets), func(a, b string) int { return len(b) - len(a) })
-	var pairs []string
-	for _, s := range secrets {
-		quoted := strconv.Quote(s)
-		pairs = append(pairs, s, "[a secret]", quoted[1:len(quoted)-1], "[a secret]")
+func (j Job) run(fsys fs.FS) output {
+	var out output
+	switch {
+	case j.Kustomize != nil:
+		out.kustomize(j.Kustomize, fsys)
+	case j.Helm != nil:
+		out.helm(j.Helm, fsys)
 	}
-	hide := strings.NewReplacer(pairs...)
+	return out
+}
+
+// redact takes secrets out of what is said.
+func (o *output) redact(secrets []string) {
+	hide := object.Redactor(secrets)
 	for i := range o.Diags {
 		o.Diags[i].Message, o.Diags[i].Hint = hide.Replace(o.Diags[i].Message), hide.Replace(o.Diags[i].Hint)
 	}
@@ -107,12 +114,7 @@ func Decode(data []byte) (Rendered, error) {
 	r := Rendered{Diags: out.Diags}
 	for _, doc := range out.Documents {
 		d := object.Decode("", doc.Data)
-		for _, wrong := range d.Diags {
-			if doc.Source != "" {
-				wrong.Message = doc.Source + ": " + wrong.Message
-			}
-			r.Diags = append(r.Diags, wrong)
-		}
+		r.Diags = append(r.Diags, doc.placed(d.Diags)...)
 		if d.NotManifests > 0 {
 			r.Diags = append(r.Diags, diag.Diagnostic{
 				Code: "no-manifest", Severity: diag.Error,

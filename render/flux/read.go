@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	sigsyaml "sigs.k8s.io/yaml"
-
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/kustomize"
@@ -27,25 +25,36 @@ type Setting struct {
 	// Cluster is what values may be taken from the cluster, by valuesKey; nil where the
 	// release is rendered for none.
 	Cluster map[string]string
+	// Open says that everybody may read Secrets, so that their values may be names.
+	Open bool
 }
 
 // Read turns a release into a job. Without a job there is a diagnostic that says
 // why: an Error, or a Notice that the release is suspended.
 func Read(o *object.Object, s *Shelf, in Setting) (*engine.Job, []diag.Diagnostic) {
-	r := reader{release: o, shelf: s, setting: in}
-	var job *engine.Job
-	if isKustomization(o) {
-		job = r.kustomization()
-	} else {
-		job = r.helmRelease()
+	r := reader{release: o, shelf: s, setting: in, secrets: map[string]bool{}}
+	for _, secret := range o.Secrets() { // of the release that rendered it
+		r.secrets[secret] = true
 	}
-	if diag.HasErrors(r.diags) {
+	job := r.job()
+	if diag.HasErrors(r.diags) || job == nil {
 		return nil, r.diags
 	}
-	if job != nil {
-		job.Secrets = slices.Sorted(maps.Keys(r.secrets))
+	job.Secrets = slices.Sorted(maps.Keys(r.secrets))
+	if len(job.Secrets) > 0 && !in.Open {
+		masked := reader{release: withoutSecrets(o), shelf: s, setting: in, masked: true}
+		if job.Masked = masked.job(); job.Masked == nil || diag.HasErrors(masked.diags) {
+			job.Masked = &engine.Job{} // nothing is what it would be
+		}
 	}
 	return job, r.diags
+}
+
+func (r *reader) job() *engine.Job {
+	if isKustomization(r.release) {
+		return r.kustomization()
+	}
+	return r.helmRelease()
 }
 
 type reader struct {
@@ -54,6 +63,7 @@ type reader struct {
 	setting Setting
 	diags   []diag.Diagnostic
 	secrets map[string]bool // values that came from Secrets
+	masked  bool            // others stand for those
 }
 
 // fail reports an error in a field of the release.
@@ -104,39 +114,6 @@ func (r *reader) kustomization() *engine.Job {
 	return &engine.Job{Kustomize: &engine.Kustomize{Dir: f.Path, Overlay: &f.Overlay, View: view}}
 }
 
-// shortest is how long a value is at least that no diagnostic may show: shorter ones are
-// words, and parts of words.
-const shortest = 4
-
-// hide notes a value of a Secret, and the values in it if it is YAML.
-func (r *reader) hide(text string) {
-	if r.secrets == nil {
-		r.secrets = map[string]bool{}
-	}
-	var walk func(any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case map[string]any:
-			for _, item := range v {
-				walk(item)
-			}
-		case []any:
-			for _, item := range v {
-				walk(item)
-			}
-		default:
-			if s := fmt.Sprint(v); len(s) >= shortest && s != "true" && s != "false" && v != nil {
-				r.secrets[s] = true
-			}
-		}
-	}
-	walk(text)
-	var content any
-	if len(object.Scan("", []byte(text))) == 0 && sigsyaml.Unmarshal([]byte(text), &content) == nil {
-		walk(content)
-	}
-}
-
 // data returns what a ConfigMap or Secret beside the release holds: nil if it is not
 // in the source.
 func (r *reader) data(kind, name string) (map[string]string, error) {
@@ -147,6 +124,26 @@ func (r *reader) data(kind, name string) (map[string]string, error) {
 	if _, sealed := o.Sealed(); sealed {
 		return nil, fmt.Errorf("the %s %s is encrypted, and only what applies it to a cluster can read it", kind, name)
 	}
+	out, err := texts(o, kind)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case kind != "Secret":
+	case r.masked:
+		for key, text := range out {
+			out[key] = masked(text)
+		}
+	default:
+		for _, text := range out {
+			r.hide(text)
+		}
+	}
+	return out, nil
+}
+
+// texts returns what a ConfigMap or Secret holds, decoded.
+func texts(o *object.Object, kind string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, field := range []string{"binaryData", "data", "stringData"} {
 		values, _ := fieldAt(o.Content(), field).(map[string]any)
@@ -159,16 +156,11 @@ func (r *reader) data(kind, name string) (map[string]string, error) {
 			if encoded {
 				raw, err := base64.StdEncoding.DecodeString(text)
 				if err != nil {
-					return nil, fmt.Errorf("the %s %s has a key %q that is no base64", kind, name, key)
+					return nil, fmt.Errorf("the %s %s has a key %q that is no base64", kind, o.Ref().Name, key)
 				}
 				text = string(raw)
 			}
 			out[key] = text
-		}
-	}
-	if kind == "Secret" {
-		for _, text := range out {
-			r.hide(text)
 		}
 	}
 	return out, nil

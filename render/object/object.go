@@ -52,6 +52,7 @@ type Object struct {
 	content    map[string]any
 	node       *yaml.Node // the document, where FieldPos may be asked; else nil
 	sealed     []byte     // the document as written, where it must stay so; else nil
+	secrets    []string
 }
 
 // Ref returns the object's name.

@@ -267,9 +267,13 @@ func (d *decider) size(m *matter) {
 		return
 	}
 	s := &m.Size
-	s.Replicas, s.Requirements, _, s.Err = d.in.Law.Interpreter.Replicas(m.Template.Content)
+	in := d.in.Law.Asking(m.Template.Object)
+	s.Replicas, s.Requirements, _, s.Err = in.Replicas(m.Template.Content)
 	if s.Err == nil {
-		s.Components, _, s.Err = d.in.Law.Interpreter.Components(m.Template.Content)
+		s.Components, _, s.Err = in.Components(m.Template.Content)
+	}
+	if s.Err == nil && m.Template.Object.Private() {
+		s.conceal(m.Template.Object.Secrets())
 	}
 }
 

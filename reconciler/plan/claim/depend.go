@@ -17,7 +17,7 @@ import (
 
 // pullDependencies sends along what a template needs (Karmada section A.6).
 func (d *decider) pullDependencies(m *matter) {
-	deps, err := d.in.Law.Interpreter.Dependencies(m.Template.Content)
+	deps, err := d.in.Law.Asking(m.Template.Object).Dependencies(m.Template.Content)
 	if err != nil {
 		d.report(diag.Diagnostic{
 			Code: "dependencies", Severity: diag.Error, Pos: m.Template.Object.Pos(),

@@ -37,7 +37,7 @@ func (d *decider) scale() {
 		if !ok {
 			continue
 		}
-		content, err := d.in.Law.Interpreter.Revise(m.Template.Content, replicas)
+		content, err := d.in.Law.Asking(m.Template.Object).Revise(m.Template.Content, replicas)
 		if err != nil {
 			m.Size.Err = err
 			continue

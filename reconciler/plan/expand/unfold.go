@@ -147,7 +147,7 @@ func (x *expander) render(release *object.Object, s *scope) []*object.Object {
 	}
 	objs, ok := x.objects[at]
 	if !ok {
-		objs = x.installed(release, job.Namespace(), rendered, s)
+		objs = x.installed(release, job, rendered, s)
 		x.objects[at] = objs
 	}
 	x.now.add(id, object.Refs(objs))
@@ -156,7 +156,7 @@ func (x *expander) render(release *object.Object, s *scope) []*object.Object {
 
 // setting is what a release is rendered in.
 func (x *expander) setting(c *fleet.Cluster) flux.Setting {
-	s := flux.Setting{Lock: x.in.Source.Lock, Pinned: x.in.Pinned}
+	s := flux.Setting{Lock: x.in.Source.Lock, Pinned: x.in.Pinned, Open: x.in.Source.Config.Secrets == render.SecretsAllow}
 	if c == nil {
 		return s
 	}
@@ -175,7 +175,7 @@ func (x *expander) setting(c *fleet.Cluster) flux.Setting {
 
 // installed returns what a release rendered to as it is installed: in the release's
 // namespace, where the release stands.
-func (x *expander) installed(release *object.Object, namespace string, r engine.Rendered, s *scope) []*object.Object {
+func (x *expander) installed(release *object.Object, job *engine.Job, r engine.Rendered, s *scope) []*object.Object {
 	all := x.withHooks(release, r)
 	scopes := render.ScopesOf(s.around, all)
 	objs := make([]*object.Object, 0, len(all))
@@ -188,11 +188,11 @@ func (x *expander) installed(release *object.Object, namespace string, r engine.
 			})
 			continue
 		}
-		o = scopes.Released(o, namespace)
+		o = scopes.Released(o, job.Namespace())
 		if helm.Keep(o.Content()) {
 			o = o.Annotated(PreserveAnnotation, "true")
 		}
-		objs = append(objs, o.At(release.Pos()))
+		objs = append(objs, o.At(release.Pos()).RenderedWith(job.Secrets))
 	}
 	return objs
 }

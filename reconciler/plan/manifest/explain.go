@@ -23,7 +23,7 @@ func Explain(l *law.Law, d *claim.Decision, c claim.Target) ([]Applied, error) {
 	}
 	rules := l.Overrides.Rules(d.Template.Subject)
 	k := class{replicas: c.Replicas, completions: shareOf(completions(d), c.Name), rules: l.Matching(rules.List)[i]}
-	content, err := revise(l.Interpreter, d, *v, k)
+	content, err := revise(l.Asking(v.Object), d, *v, k)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,13 @@ func Explain(l *law.Law, d *claim.Decision, c claim.Target) ([]Applied, error) {
 	var all []Applied
 	for _, step := range steps {
 		r := step.Rule
+		if v.Object.Private() {
+			step.Changes = override.Withheld(step.Changes)
+		}
 		all = append(all, Applied{r.String(), r.Policy.Object.FieldPos([]any{"spec", "overrideRules", r.Index}).String(), step.Changes})
+	}
+	if err != nil && v.Object.Private() {
+		err = errPrivate
 	}
 	return all, err //nolint:wrapcheck // it names the rule
 }

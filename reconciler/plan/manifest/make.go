@@ -37,7 +37,7 @@ func (w *writer) encode(d *claim.Decision, v template.Variant, k class, rules ov
 
 // make makes a manifest.
 func (w *writer) make(d *claim.Decision, v template.Variant, k class, rules override.Rules) *result {
-	content, err := revise(w.in.Law.Interpreter, d, v, k)
+	content, err := revise(w.in.Law.Asking(v.Object), d, v, k)
 	if err != nil {
 		return &result{err: &diag.Diagnostic{
 			Code: "replicas", Severity: diag.Error, Pos: v.Object.Pos(),
@@ -114,6 +114,9 @@ func OverrideFailed(o *object.Object, err error) *diag.Diagnostic {
 		Hint:    keptHint + "; narrow the policy's resourceSelectors, or mend the path",
 	}
 	if e, ok := errors.AsType[*override.RuleError](err); ok {
+		if o.Private() {
+			e.Err = errPrivate
+		}
 		d.Pos = e.Rule.Policy.Object.FieldPos([]any{"spec", "overrideRules", e.Rule.Index})
 		d.Message = fmt.Sprintf("%s cannot be applied to %s: %v", e.Rule, o.Ref(), e.Err)
 	}

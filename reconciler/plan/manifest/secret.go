@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/waybill-dev/waybill/render"
@@ -31,6 +32,9 @@ func isSecret(o *object.Object) bool {
 	_, sealed := o.Sealed()
 	return o.Ref().Kind == "Secret" && o.Ref().Group == "" && !sealed
 }
+
+// errPrivate stands for what went wrong with an object that may hold values of Secrets.
+var errPrivate = errors.New("why is not said, for the object may hold values of Secrets")
 
 // newSealer reads the recipients of every cluster.
 func (w *writer) newSealer() sealer {
