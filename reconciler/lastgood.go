@@ -2,12 +2,15 @@ package reconciler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/waybill-dev/waybill/reconciler/lastgood"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/git"
 )
 
 // mend finds the source to plan from. While all of it can be read that is the source as it
@@ -41,7 +44,22 @@ func (r *Reconciler) mend(ctx context.Context, obs *Observation, allows func(dig
 		in.Source = src
 	}
 	obs.Input.Source, obs.Input.Doubt = lastgood.Mend(in)
+	r.tellShallow(ctx, &obs.Input.Doubt)
 	return nil
+}
+
+// tellShallow adds to what is not known of a source that it is in the part of the history
+// that a shallow clone does not have.
+func (r *Reconciler) tellShallow(ctx context.Context, d *lastgood.Doubt) {
+	if d.OutOfReach == "" {
+		return
+	}
+	if _, err := r.Source.Snapshot(ctx, d.OutOfReach, r.Subdir); errors.Is(err, git.ErrShallow) {
+		d.Diags = append(d.Diags, diag.Diagnostic{
+			Code: "history-missing", Severity: diag.Error,
+			Message: fmt.Sprintf("what is broken now is held, because the commit in which it was sound last cannot be read: %s", err),
+		})
+	}
 }
 
 // readEarlier reads an earlier commit, if it can be had: the plan goes on without it, and

@@ -3,11 +3,13 @@ package reconciler
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/state"
@@ -40,15 +42,22 @@ func (r *Reconciler) sameSource(ctx context.Context, here sources.Revision, bran
 	if r.Source == r.Target || place(repository) == place(here.Repo) {
 		return nil
 	}
-	if _, err := r.Source.Resolve(ctx, commit); err != nil {
+	switch _, err := r.Source.Resolve(ctx, commit); {
+	case errors.Is(err, git.ErrShallow):
+		return fmt.Errorf("whether branch %s was published from this source is not known: %w", branch, err)
+	case err != nil:
 		return other
 	}
 	return nil
 }
 
+// horizon is how far the dates of commits may be from the order in which they came.
+const horizon = 24 * time.Hour
+
 // forward refuses to publish a commit that comes before one that was published: a slow job,
-// or a mirror that lags behind, would undo what came after it. Where the earlier one is not
-// at hand, as in a clone of one commit, their dates decide.
+// or a mirror that lags behind, would undo what came after it. Where that one is nowhere, as
+// after its branch was rewritten, their dates decide. Where it cannot be had, because the
+// source is a shallow clone, only dates that are far apart do.
 func (r *Reconciler) forward(ctx context.Context, now sources.Revision, published []state.Publication) error {
 	commit, err := files.ParseID(now.Commit)
 	if err != nil || r.Rollback {
@@ -56,13 +65,13 @@ func (r *Reconciler) forward(ctx context.Context, now sources.Revision, publishe
 	}
 	for _, p := range published {
 		last, err := files.ParseID(p.Commit)
-		if err != nil || p.Commit == now.Commit {
+		if err != nil || p.Commit == now.Commit || !p.When.IsZero() && now.When.After(p.When.Add(horizon)) {
 			continue // nothing was, or somebody else wrote the branch
 		}
 		older := now.When.Before(p.When)
-		if _, err := r.Source.Commit(ctx, last); err == nil {
+		if _, err := r.Source.Commit(ctx, last); err == nil || errors.Is(err, git.ErrShallow) {
 			if older, err = r.Source.IsAncestor(ctx, commit, last); err != nil {
-				return fmt.Errorf("comparing commits: %w", err)
+				return fmt.Errorf("whether %.12s comes before %.12s, which was published last, is not known, and nothing is published: %w", now.Commit, p.Commit, err)
 			}
 		}
 		if older {

@@ -101,7 +101,7 @@ func (r *Reconciler) Observe(ctx context.Context, rev string) (Observation, erro
 	obs := r.observation(snapshot, src, plan.Branch)
 	heads, err := r.Target.Heads(ctx)
 	if err == nil {
-		err = r.published(ctx, &obs, heads, r.Target.Branch)
+		err = r.published(ctx, &obs, heads)
 	}
 	if err != nil {
 		return Observation{}, fmt.Errorf("reading what is published: %w", err)
@@ -110,7 +110,7 @@ func (r *Reconciler) Observe(ctx context.Context, rev string) (Observation, erro
 }
 
 // Look reads a snapshot of the source, and what is published from it as the target
-// knows it: a clone remembers the branches of its origin. It is for reports, and
+// knows it, which may be what was fetched of another repository. It is for reports, and
 // nothing is to be written from it.
 func (r *Reconciler) Look(ctx context.Context, s sources.Snapshot, medium plan.Medium) (Observation, error) {
 	src, err := r.load(ctx, s, render.With{})
@@ -121,12 +121,9 @@ func (r *Reconciler) Look(ctx context.Context, s sources.Snapshot, medium plan.M
 	if r.Target == nil {
 		return obs, nil
 	}
-	heads, err := r.Target.Tracked(ctx)
+	heads, err := r.Target.Heads(ctx)
 	if err == nil {
-		err = r.published(ctx, &obs, heads, func(ctx context.Context, branch string) (git.Head, bool, error) {
-			h, err := r.Target.Commit(ctx, heads[branch])
-			return h, err == nil, err
-		})
+		err = r.published(ctx, &obs, heads)
 	}
 	if _, other := errors.AsType[*otherSourceError](err); other {
 		return r.observation(s, src, medium), nil // nothing was published from this one
@@ -151,7 +148,7 @@ func (r *Reconciler) observation(s sources.Snapshot, src render.Source, m plan.M
 }
 
 // published reads the state branch and every cluster branch of heads.
-func (r *Reconciler) published(ctx context.Context, obs *Observation, heads map[string]files.ID, read func(ctx context.Context, branch string) (git.Head, bool, error)) error {
+func (r *Reconciler) published(ctx context.Context, obs *Observation, heads map[string]files.ID) error {
 	prefix := obs.Source.Config.Publish.BranchPrefix
 	var wanted []string
 	for _, branch := range slices.Sorted(maps.Keys(heads)) {
@@ -169,7 +166,7 @@ func (r *Reconciler) published(ctx context.Context, obs *Observation, heads map[
 	for _, name := range wanted {
 		was, ok := known.branches[name]
 		if !ok || was.head.Commit != heads[name] {
-			if was, ok, err = readBranch(ctx, name, read); err != nil {
+			if was, ok, err = r.readBranch(ctx, name); err != nil {
 				return err
 			}
 		}
@@ -199,8 +196,8 @@ func (r *Reconciler) published(ctx context.Context, obs *Observation, heads map[
 }
 
 // readBranch reads a branch; false where there is none.
-func readBranch(ctx context.Context, name string, read func(ctx context.Context, branch string) (git.Head, bool, error)) (b branch, ok bool, err error) {
-	if b.head, ok, err = read(ctx, name); err != nil || !ok {
+func (r *Reconciler) readBranch(ctx context.Context, name string) (b branch, ok bool, err error) {
+	if b.head, ok, err = r.Target.Branch(ctx, name); err != nil || !ok {
 		return branch{}, false, err
 	}
 	if name != state.Branch {

@@ -17,7 +17,6 @@ type Repository interface {
 	IsAncestor(ctx context.Context, a, b files.ID) (bool, error)
 	Snapshot(ctx context.Context, rev, subdir string) (sources.Snapshot, error)
 	Heads(ctx context.Context) (map[string]files.ID, error)
-	Tracked(ctx context.Context) (map[string]files.ID, error)
 	Fetch(ctx context.Context, branches ...string) error
 	Branch(ctx context.Context, name string) (git.Head, bool, error)
 	Commit(ctx context.Context, id files.ID) (git.Head, error)

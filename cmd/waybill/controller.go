@@ -22,21 +22,20 @@ and answers /healthz, /readyz and /metrics on --listen. PATH is a repository by
 path or URL. On SIGTERM it ends the publication under way and stops.`,
 	}
 	rev := cmd.Flags().String("rev", "main", "branch to follow")
-	to := cmd.Flags().String("to", "", "repository to publish to: a path or a URL")
+	where := repositoryFlags(cmd, "repository to publish to: a remote's name, a path or a URL (default: as waybill.yaml says, else the source's own)")
 	interval := cmd.Flags().Duration("interval", time.Minute, "time between two looks at the source")
 	listen := cmd.Flags().String("listen", "127.0.0.1:8080", "address for health and metrics; empty for none")
 	rollback := cmd.Flags().Bool("rollback", false, "follow the branch when it goes back to an earlier commit, too")
 	verbose := cmd.Flags().BoolP("verbose", "v", false, "log diagnostics, too")
-	creds := credentialFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		from, c, err := creds()
+		w, err := where(pathOf(args))
 		if err != nil {
 			return failure(2, err)
 		}
 		if *interval < time.Second {
 			return failure(2, fmt.Errorf("--interval is %s; want at least 1s", *interval))
 		}
-		r, err := reconcilerFor(cmd, sourceAt{pathOf(args), *rev, from}, *to, c)
+		r, err := w.publisher(*rev)
 		if err != nil {
 			return failure(2, err)
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -67,12 +66,4 @@ func forConfigured(a git.Auth, location string) (git.Auth, error) {
 		return a, fmt.Errorf("publish.repository in waybill.yaml is at %s, and it is not said that the credentials are for it; say so with --credentials-for %s or $WAYBILL_CREDENTIALS_FOR, or name the repository with --to", to, to)
 	}
 	return a, nil
-}
-
-// plainly adds what to do where credentials are not sent over http.
-func plainly(err error) error {
-	if errors.Is(err, git.ErrPlain) {
-		return fmt.Errorf("%w; use https, or --plain-http if the way there is safe", err)
-	}
-	return err
 }

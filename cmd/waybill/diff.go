@@ -18,11 +18,10 @@ changes and disappears, where, and why. BASE is HEAD if it is left out; HEAD is
 the directory as it stands if it is left out.`,
 	}
 	path := cmd.Flags().StringP("source", "C", ".", "directory of the source")
-	to := cmd.Flags().String("to", "", "repository that the source is published to, for the previous decisions: a path or a URL")
-	creds := credentialFlags(cmd)
+	where := reportFlags(cmd)
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		from, c, err := creds()
+		w, err := where(*path)
 		if err != nil {
 			return failure(2, err)
 		}
@@ -33,12 +32,7 @@ the directory as it stands if it is left out.`,
 		if len(args) > 1 {
 			head = args[1]
 		}
-		r, err := reconcilerFor(cmd, sourceAt{*path, base, from}, *to, c)
-		if err != nil {
-			return failure(2, err)
-		}
-		local := location{path: *path, rev: head}
-		s, err := local.snapshot(cmd.Context())
+		r, s, err := w.compared(base, head)
 		if err != nil {
 			return failure(2, err)
 		}

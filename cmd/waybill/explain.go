@@ -28,10 +28,14 @@ rule with what it changed.`,
 	rev := cmd.Flags().String("rev", "", "a commit, branch or tag, instead of the directory as it stands")
 	namespace := cmd.Flags().StringP("namespace", "n", "", "namespace of the object")
 	rounds := cmd.Flags().Bool("rounds", false, "show how the replicas were shared out, seat by seat")
-	to := toFlag(cmd)
+	where := reportFlags(cmd)
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		p, _, err := location{*path, *rev, *to}.build(cmd, plan.Branch)
+		w, err := where(*path)
+		if err != nil {
+			return failure(2, err)
+		}
+		p, _, err := w.build(*rev, plan.Branch)
 		if err != nil {
 			return failure(2, err)
 		}

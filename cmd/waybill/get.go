@@ -25,10 +25,14 @@ func getCommand() *cobra.Command {
 	rev := cmd.Flags().String("rev", "", "a commit, branch or tag, instead of the directory as it stands")
 	namespace := cmd.Flags().StringP("namespace", "n", "", "only what is in this namespace")
 	flux := addFluxFlags(cmd)
-	to := toFlag(cmd)
+	where := reportFlags(cmd)
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		p, in, err := location{*path, *rev, *to}.build(cmd, plan.Branch)
+		w, err := where(*path)
+		if err != nil {
+			return failure(2, err)
+		}
+		p, in, err := w.build(*rev, plan.Branch)
 		if err != nil {
 			return failure(2, err)
 		}

@@ -22,19 +22,18 @@ source's own repository, or to the one that --to or waybill.yaml names. What is
 sound is published, whatever else is wrong or held.`,
 	}
 	rev := cmd.Flags().String("rev", "HEAD", "commit, branch or tag to publish")
-	to := cmd.Flags().String("to", "", "repository to publish to: a path or a URL")
+	where := repositoryFlags(cmd, "repository to publish to: a remote's name, a path or a URL (default: as waybill.yaml says, else the source's own)")
 	allow := cmd.Flags().Bool("allow-prune", false, "publish clusters that the guard holds, too")
 	takeOver := cmd.Flags().Bool("take-over", false, "publish over branches that were published from another source")
 	rollback := cmd.Flags().Bool("rollback", false, "publish a commit that comes before the one published last")
 	dryRun := cmd.Flags().Bool("dry-run", false, "print what would be published and write nothing")
-	creds := credentialFlags(cmd)
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		from, c, err := creds()
+		w, err := where(pathOf(args))
 		if err != nil {
 			return failure(2, err)
 		}
-		r, err := reconcilerFor(cmd, sourceAt{pathOf(args), *rev, from}, *to, c)
+		r, err := w.publisher(*rev)
 		if err != nil {
 			return failure(2, err)
 		}

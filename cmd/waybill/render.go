@@ -29,10 +29,14 @@ writes nothing unless --keep-going is given.`,
 	rev := cmd.Flags().String("rev", "", "a commit, branch or tag of the repository at PATH, instead of the directory as it stands")
 	out := cmd.Flags().String("out", "", "folder to write to; what an earlier render wrote there is replaced")
 	keepGoing := cmd.Flags().Bool("keep-going", false, "write what is sound in spite of errors")
-	to := toFlag(cmd)
+	where := reportFlags(cmd)
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		p, _, err := location{pathOf(args), *rev, *to}.build(cmd, plan.Folder)
+		w, err := where(pathOf(args))
+		if err != nil {
+			return failure(2, err)
+		}
+		p, _, err := w.build(*rev, plan.Folder)
 		if err != nil {
 			return failure(2, err)
 		}

@@ -1,19 +1,19 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-dev/waybill/reconciler"
-	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/dir"
@@ -28,28 +28,89 @@ func pathOf(args []string) string {
 	return "."
 }
 
-// location is where a source is and which version of it is wanted.
-type location struct {
-	path string // a directory, or the URL of a repository
-	rev  string // empty: the directory as it stands
-	to   string // where it is published to; empty: as its config says
+// repositories is what a command line says of a source, and of where it is published to.
+type repositories struct {
+	cmd     *cobra.Command
+	path    string // of the source: a directory, or the URL of a repository
+	to      string // where it is published to: a remote's name, a path or a URL; empty: as its config says
+	offline bool   // ask no server about the source, or about what is published
+	sure    bool   // a report is nothing without what is published
+	from    git.Auth
+	at      git.Auth // for where it is published to
 }
 
-// toFlag adds the flag of reports for where the source is published to.
-func toFlag(cmd *cobra.Command) *string {
-	return cmd.Flags().String("to", "", "repository on this machine that the source is published to, for the previous decisions")
-}
-
-// snapshot opens the source.
-func (l location) snapshot(ctx context.Context) (sources.Snapshot, error) {
-	if l.rev == "" && !git.IsURL(l.path) {
-		return standing(l.path)
+// repositoryFlags adds the flags for the repositories of a command. To says what --to is.
+func repositoryFlags(cmd *cobra.Command, to string) func(path string) (repositories, error) {
+	where := cmd.Flags().String("to", "", to)
+	creds := credentialFlags(cmd)
+	return func(path string) (repositories, error) {
+		from, at, err := creds()
+		return repositories{cmd: cmd, path: path, to: *where, from: from, at: at}, err
 	}
-	repo, subdir, err := openSource(ctx, l.path, git.Auth{})
+}
+
+// source opens the repository that the source is in. A shallow clone gets from where it was
+// made what it lacks.
+func (w repositories) source() (*git.Repo, error) {
+	auth := w.from
+	if !given(auth) {
+		if typed := w.typed(); typed.For != "" {
+			auth = typed // where they are meant for the source as well
+		}
+	}
+	repo, err := open(w.cmd.Context(), w.path, auth)
+	if err != nil || !repo.IsShallow() || w.offline {
+		return repo, err
+	}
+	return repo, w.complete(repo)
+}
+
+// typed are the credentials for where the source is published to, which are for the source
+// if the command line names nothing else.
+func (w repositories) typed() git.Auth {
+	if w.to == "" {
+		return forNamed(w.at, w.path)
+	}
+	return w.at
+}
+
+// complete has a shallow clone get what it lacks.
+func (w repositories) complete(repo *git.Repo) error {
+	name := w.to
+	if !slices.Contains(repo.Remotes(), name) {
+		name = origin
+	}
+	if !slices.Contains(repo.Remotes(), name) {
+		return nil
+	}
+	d, err := w.remote(repo, name)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return repo.Snapshot(ctx, revOr(l.rev), subdir)
+	if given(w.from) {
+		d.auth = w.from
+	}
+	from, err := open(w.cmd.Context(), d.location, d.auth)
+	if err != nil {
+		return nil //nolint:nilerr // what is lacking is an error, and perhaps nothing is
+	}
+	return repo.Complete(name, from) //nolint:wrapcheck // it says what
+}
+
+// snapshot reads a version of the source; the directory as it stands if rev is empty. The
+// repository is nil for a directory that is in none.
+func (w repositories) snapshot(repo *git.Repo, rev string) (sources.Snapshot, error) {
+	if rev == "" && !git.IsURL(w.path) {
+		s, err := standing(w.path)
+		if err != nil || repo == nil {
+			return s, err
+		}
+		return calledAs{s, repo.Source()}, nil
+	}
+	if rev == "" {
+		rev = "HEAD"
+	}
+	return repo.Snapshot(w.cmd.Context(), rev, repo.Subdir())
 }
 
 // standing lists a directory as it stands: where it is in a work tree, as Git would commit
@@ -62,70 +123,71 @@ func standing(path string) (sources.Snapshot, error) {
 	return s, err
 }
 
-func revOr(rev string) string {
-	if rev == "" {
-		return "HEAD"
-	}
-	return rev
+// calledAs is a snapshot of a directory, which is called as the repository that it is in.
+type calledAs struct {
+	sources.Snapshot
+
+	repo string
 }
 
-// open opens a source for a report, with what was published from it as far as this
-// machine knows.
-func (l location) open(cmd *cobra.Command) (*reconciler.Reconciler, sources.Snapshot, error) {
-	ctx := cmd.Context()
-	s, err := l.snapshot(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	r := &reconciler.Reconciler{Version: buildVersion(), Now: time.Now}
-	if r.Engine, err = newEngine(cmd); err != nil {
-		return nil, nil, err
-	}
-	source, subdir, err := openSource(ctx, l.path, git.Auth{})
-	if err != nil {
-		return r, s, nil //nolint:nilerr // it is a directory that is in no repository, and nothing was published from it
-	}
-	r.Source, r.Subdir = source, subdir
-	r.Target, err = l.published(cmd, s, r.Source)
-	return r, s, err
+// Revision implements sources.Snapshot.
+func (s calledAs) Revision() sources.Revision {
+	r := s.Snapshot.Revision()
+	r.Repo = s.repo
+	return r
 }
 
-// build plans a source for a report: previous decisions count, as they would when it is
-// published.
-func (l location) build(cmd *cobra.Command, medium plan.Medium) (plan.Plan, plan.Input, error) {
-	ctx := cmd.Context()
-	r, s, err := l.open(cmd)
+// reconciler opens the source, and the repository that it is published to.
+func (w repositories) reconciler(rev string) (*reconciler.Reconciler, error) {
+	source, err := w.source()
 	if err != nil {
-		return plan.Plan{}, plan.Input{}, err
+		return nil, err
 	}
-	obs, err := r.Look(ctx, s, medium)
+	r, err := w.over(source)
 	if err != nil {
-		return plan.Plan{}, plan.Input{}, err
+		return nil, err
 	}
-	p, err := r.Build(ctx, &obs)
-	return p, obs.Input, err
+	d, err := w.destination(source, func() (sources.Snapshot, error) { return w.snapshot(source, rev) })
+	if err != nil {
+		return nil, err
+	}
+	r.Target = source
+	if d.location != "" {
+		r.Target, err = w.open(source, d)
+	}
+	return r, err
 }
 
-// published opens the repository that the source is published to; nil if its config
-// names one that is not on this machine.
-func (l location) published(cmd *cobra.Command, s sources.Snapshot, source reconciler.Repository) (reconciler.Repository, error) {
-	to := l.to
-	if to == "" {
-		var err error
-		if to, err = configured(cmd, s); err != nil {
-			return nil, err
-		}
+// publisher is a reconciler that is about to write. It warns of branches that stay in a
+// clone.
+func (w repositories) publisher(rev string) (*reconciler.Reconciler, error) {
+	r, err := w.reconciler(rev)
+	if err != nil {
+		return nil, err
 	}
-	switch {
-	case to == "":
-		return source, nil
-	case git.IsURL(to) && l.to != "":
-		return nil, errors.New("a report asks no server; waybill diff --to does")
-	case git.IsURL(to):
-		return nil, nil // a report asks no server
-	default:
-		return open(cmd.Context(), to, git.Auth{})
+	if source, ok := r.Source.(*git.Repo); ok && r.Target == r.Source {
+		w.sayWhere(source)
 	}
+	return r, nil
+}
+
+// over returns what reads a source.
+func (w repositories) over(source *git.Repo) (r *reconciler.Reconciler, err error) {
+	r = &reconciler.Reconciler{Version: buildVersion(), Now: time.Now, Pauses: reconciler.Pauses{Sleep: sleep, Random: rand.Float64}}
+	if source != nil {
+		r.Source, r.Subdir = source, source.Subdir()
+	}
+	r.Engine, err = newEngine(w.cmd)
+	return r, err
+}
+
+// open opens a destination.
+func (w repositories) open(source *git.Repo, d destination) (*git.Repo, error) {
+	repo, err := open(w.cmd.Context(), d.location, d.auth)
+	if names := source.Remotes(); err != nil && d.typed && d.remote == "" && len(names) > 0 {
+		return nil, fmt.Errorf("%w; the remotes of %s are %s", err, source.Name(), strings.Join(names, ", "))
+	}
+	return repo, err
 }
 
 // open opens a repository by path or URL.
@@ -135,17 +197,10 @@ func open(ctx context.Context, at string, auth git.Auth) (*git.Repo, error) {
 		cache = os.TempDir()
 	}
 	repo, err := git.Open(ctx, git.Options{Location: at, CacheDir: filepath.Join(cache, "waybill", "repositories"), Auth: auth})
-	return repo, plainly(err)
-}
-
-// openSource opens the repository that a path is in, and says which folder of it
-// the path is.
-func openSource(ctx context.Context, path string, auth git.Auth) (repo *git.Repo, subdir string, err error) {
-	repo, err = open(ctx, path, auth)
-	if err != nil {
-		return nil, "", err
+	if errors.Is(err, git.ErrPlain) {
+		return nil, fmt.Errorf("%w; use https, or --plain-http if the way there is safe", err)
 	}
-	return repo, repo.Subdir(), nil
+	return repo, err
 }
 
 // sleep waits for a while, or until the context ends.
@@ -158,54 +213,6 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-t.C:
 		return nil
 	}
-}
-
-// reconcilerFor opens a source and the repository that it is published to: the one
-// that to names, else the one of its config, else its own.
-func reconcilerFor(cmd *cobra.Command, at sourceAt, to string, auth git.Auth) (*reconciler.Reconciler, error) {
-	ctx := cmd.Context()
-	if to == "" {
-		auth = forNamed(auth, at.path)
-	}
-	if !given(at.auth) && auth.For != "" {
-		known := at.auth.KnownHosts
-		at.auth = auth // where they are meant for the source as well
-		at.auth.KnownHosts = cmp.Or(known, auth.KnownHosts)
-	}
-	source, subdir, err := openSource(ctx, at.path, at.auth)
-	if err != nil {
-		return nil, err
-	}
-	r := &reconciler.Reconciler{
-		Source: source, Target: source, Subdir: subdir, Version: buildVersion(), Now: time.Now,
-		Pauses: reconciler.Pauses{Sleep: sleep, Random: rand.Float64},
-	}
-	if r.Engine, err = newEngine(cmd); err != nil {
-		return nil, err
-	}
-	if to == "" {
-		s, err := source.Snapshot(ctx, at.rev, subdir)
-		if err != nil {
-			return nil, err
-		}
-		if to, err = configured(cmd, s); err != nil {
-			return nil, err
-		}
-		if auth, err = forConfigured(auth, to); err != nil {
-			return nil, err
-		}
-	}
-	if to == "" {
-		return r, nil
-	}
-	r.Target, err = open(ctx, to, forNamed(auth, to))
-	return r, err
-}
-
-// sourceAt is a version of a source, and what opens it.
-type sourceAt struct {
-	path, rev string
-	auth      git.Auth
 }
 
 // configured returns publish.repository of a source's config; "" where there is

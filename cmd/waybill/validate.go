@@ -20,10 +20,14 @@ plain Secrets and charts that no lock names, and a branch may not.`,
 	}
 	purpose := purposeFlag(cmd)
 	rev := cmd.Flags().String("rev", "", "a commit, branch or tag of the repository at PATH, instead of the directory as it stands")
-	to := toFlag(cmd)
+	where := reportFlags(cmd)
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		r, s, err := location{pathOf(args), *rev, *to}.open(cmd)
+		w, err := where(pathOf(args))
+		if err != nil {
+			return failure(2, err)
+		}
+		r, s, err := w.report(*rev)
 		if err != nil {
 			return failure(2, err)
 		}

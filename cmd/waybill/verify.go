@@ -15,15 +15,14 @@ names in its trailers, plans them again, and compares the result with the branch
 byte for byte.`,
 	}
 	path := cmd.Flags().StringP("source", "C", ".", "directory of the source repository")
-	to := cmd.Flags().String("to", "", "repository that holds BRANCH: a path or a URL")
-	creds := credentialFlags(cmd)
+	where := repositoryFlags(cmd, "repository that holds BRANCH: a remote's name, a path or a URL (default: as waybill.yaml says, else the source's own)")
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		from, c, err := creds()
+		w, err := where(*path)
 		if err != nil {
 			return failure(2, err)
 		}
-		r, err := reconcilerFor(cmd, sourceAt{*path, "HEAD", from}, *to, c)
+		r, err := w.reconciler("HEAD")
 		if err != nil {
 			return failure(2, err)
 		}

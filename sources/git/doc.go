@@ -26,6 +26,11 @@
 // URL, Heads, Resolve and Snapshot ask the server; Fetch and Branch go by what it
 // answered last, and only get objects.
 //
+// A shallow clone that was told where it was made gets commits that it lacks from there,
+// each alone, and as much history as it takes to tell which of two came first. They lie
+// in a second cache, of which no server is told: a cache whose commits lack their parents
+// would promise what is not there. What cannot be had is an error that is ErrShallow.
+//
 // # Writing
 //
 // Publish writes the objects that are missing as one pack without deltas, then moves

@@ -41,7 +41,7 @@ func openURL(o Options) (*Repo, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening repository %s: %w", a.shown, err)
 	}
-	return &Repo{shown: a.shown, bare: true, refs: refs.At(dir), head: refs.At(dir), store: openStore(dir, dir), remote: m}, nil
+	return &Repo{shown: a.shown, heads: refs.Heads, bare: true, refs: refs.At(dir), head: refs.At(dir), store: openStore(dir, dir), remote: m}, nil
 }
 
 // initCache makes a bare repository that Git can read, too, unless it is there.
@@ -86,9 +86,13 @@ func (r *Repo) Fetch(ctx context.Context, branches ...string) error {
 	return r.obtain(ctx, ids...)
 }
 
-// obtain has commits, and all that is below them, in the cache.
+// obtain has commits, and all that is below them, in the cache. A shallow clone gets those
+// that it lacks without their history.
 func (r *Repo) obtain(ctx context.Context, ids ...files.ID) error {
-	if r.remote == nil || len(r.lacking(ids)) == 0 {
+	if r.remote == nil {
+		return r.borrow(ctx, ids)
+	}
+	if len(r.lacking(ids)) == 0 {
 		return nil
 	}
 	w, err := r.acquire(ctx)
@@ -187,20 +191,34 @@ func (r *Repo) receive(ctx context.Context, s transport.UploadPackSession, adv *
 	if err != nil {
 		return err
 	}
-	req := packp.NewUploadPackRequestFromCapabilities(adv.Capabilities)
-	if adv.Capabilities.Supports(capability.NoProgress) {
-		if err := req.Capabilities.Set(capability.NoProgress); err != nil {
-			return err
-		}
-	}
-	for _, id := range wants {
-		req.Wants = append(req.Wants, plumbing.Hash(id))
+	req, err := request(adv, wants)
+	if err != nil {
+		return err
 	}
 	for _, id := range have {
 		if r.store.has(id) {
 			req.Haves = append(req.Haves, plumbing.Hash(id))
 		}
 	}
+	return r.exchange(ctx, s, req)
+}
+
+// request asks a server for commits.
+func request(adv *packp.AdvRefs, wants []files.ID) (*packp.UploadPackRequest, error) {
+	req := packp.NewUploadPackRequestFromCapabilities(adv.Capabilities)
+	if adv.Capabilities.Supports(capability.NoProgress) {
+		if err := req.Capabilities.Set(capability.NoProgress); err != nil {
+			return nil, err
+		}
+	}
+	for _, id := range wants {
+		req.Wants = append(req.Wants, plumbing.Hash(id))
+	}
+	return req, nil
+}
+
+// exchange sends a request and stores the pack that comes.
+func (r *Repo) exchange(ctx context.Context, s transport.UploadPackSession, req *packp.UploadPackRequest) error {
 	res, err := s.UploadPack(ctx, req)
 	if err != nil {
 		return r.remote.explain(ctx, err)

@@ -30,42 +30,20 @@ func (r *Repo) Heads(ctx context.Context) (map[string]files.ID, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading branches of %s: %w", r.shown, err)
 		}
-		return branches(l.refs), nil
+		return branches(l.refs, refs.Heads), nil
 	}
-	all, err := r.refs.List(refs.Heads)
+	all, err := r.refs.List(r.heads)
 	if err != nil {
 		return nil, fmt.Errorf("reading branches of %s: %w", r.shown, err)
 	}
-	return branches(all), nil
+	return branches(all, r.heads), nil
 }
 
-// Tracked returns Heads and, for a repository on disk, the branches that only its
-// remote origin had when it was fetched last.
-func (r *Repo) Tracked(ctx context.Context) (map[string]files.ID, error) {
-	heads, err := r.Heads(ctx)
-	if err != nil || r.remote != nil {
-		return heads, err
-	}
-	all, err := r.refs.List(tracking)
-	if err != nil {
-		return nil, fmt.Errorf("reading the branches of origin in %s: %w", r.shown, err)
-	}
-	for name, id := range all {
-		branch := strings.TrimPrefix(name, tracking)
-		if _, ok := heads[branch]; !ok {
-			heads[branch] = id
-		}
-	}
-	return heads, nil
-}
-
-const tracking = "refs/remotes/origin/"
-
-// branches picks the branches from refs and shortens their names.
-func branches(all map[string]files.ID) map[string]files.ID {
+// branches picks the refs below a prefix and shortens their names.
+func branches(all map[string]files.ID, prefix string) map[string]files.ID {
 	short := make(map[string]files.ID, len(all))
 	for name, id := range all {
-		if b, ok := strings.CutPrefix(name, refs.Heads); ok {
+		if b, ok := strings.CutPrefix(name, prefix); ok {
 			short[b] = id
 		}
 	}
@@ -92,7 +70,7 @@ func (r *Repo) Branch(ctx context.Context, name string) (Head, bool, error) {
 
 func (r *Repo) tip(ctx context.Context, name string) (files.ID, error) {
 	if r.remote == nil {
-		return r.refs.Read(refs.Heads + name)
+		return r.refs.Read(r.heads + name)
 	}
 	l, err := r.remote.last(ctx)
 	if err != nil {

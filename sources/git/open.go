@@ -17,13 +17,16 @@ import (
 // Repo is an open repository. It is safe for concurrent use.
 type Repo struct {
 	shown  string // location without credentials
-	origin string // URL of the remote "origin" of a repository on disk; may be empty
 	subdir string
+	clone  clone  // of a repository on disk
+	heads  string // the prefix of its branches
+	memory bool   // of another repository, which is not written to
 	store  *store
 	refs   refs.Store // of the repository on disk: the one opened, or the cache
 	head   refs.Store // where HEAD is: differs from refs in a linked work tree
 	bare   bool
 	remote *remote // nil for a repository on disk
+	rest   *rest   // nil but for a shallow clone
 
 	folders folders
 	known   known
@@ -33,36 +36,34 @@ type Repo struct {
 // sends nothing: a URL that leads nowhere is found by what asks first. Repositories
 // in a format that is not supported are refused.
 func Open(_ context.Context, o Options) (*Repo, error) {
-	if IsURL(o.Location) {
+	path, isFile, err := filePath(o.Location)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("opening repository %s: %w", shownLocation(o.Location), err)
+	case !isFile && IsURL(o.Location):
 		return openURL(o)
+	case !isFile:
+		path = o.Location
 	}
-	d, err := discover(o.Location)
+	d, err := discover(path)
 	if err != nil {
-		return nil, fmt.Errorf("opening repository %s: %w", o.Location, err)
+		return nil, fmt.Errorf("opening repository %s: %w", path, err)
+	}
+	if isFile && d.root != filepath.Clean(path) {
+		return nil, fmt.Errorf("opening repository %s: it is a folder of the repository %s; give a folder by its path", path, d.root)
 	}
 	cfg, err := readConfig(d.common)
 	if err != nil {
-		return nil, fmt.Errorf("opening repository %s: %w", o.Location, err)
+		return nil, fmt.Errorf("opening repository %s: %w", path, err)
 	}
 	r := &Repo{
-		shown: d.root, origin: originOf(cfg), subdir: d.subdir, bare: cfg.Core.IsBare,
-		refs: refs.At(d.common), head: refs.At(d.git), store: openStore(d.git, d.common),
+		shown: d.root, heads: refs.Heads, subdir: d.subdir, bare: cfg.Core.IsBare,
+		refs: refs.At(d.common), head: refs.At(d.git), store: openStore(d.git, d.common), clone: readClone(cfg, d.git != d.root),
+	}
+	if !modified(filepath.Join(d.common, "shallow")).IsZero() {
+		r.rest = &rest{}
 	}
 	return r, nil
-}
-
-// originOf is the URL that a clone was made from, without credentials; empty where
-// there is none. It names a source alike in every clone of it.
-func originOf(cfg *config.Config) string {
-	remote := cfg.Remotes["origin"]
-	if remote == nil || len(remote.URLs) == 0 || !IsURL(remote.URLs[0]) {
-		return ""
-	}
-	a, err := parseURL(remote.URLs[0])
-	if err != nil {
-		return ""
-	}
-	return a.shown
 }
 
 // Name is the location without credentials: a URL, or the absolute path of the work

@@ -14,8 +14,8 @@ import (
 // Options says which repository to open and how.
 type Options struct {
 	// Location is the path of a repository, or of a directory inside a work tree; or
-	// a URL: http://, https://, ssh:// or user@host:path. Credentials in a URL serve
-	// where Auth has none, and are shown nowhere.
+	// a URL: http://, https://, ssh:// or user@host:path, or file:// for the path of a
+	// repository. Credentials in a URL serve where Auth has none, and are shown nowhere.
 	Location string
 	// CacheDir holds the objects of repositories behind URLs, a folder for each. Needed
 	// for URLs only.
@@ -70,8 +70,6 @@ func parseURL(location string) (address, error) {
 	}
 	switch u.Scheme {
 	case "http", "https", "ssh":
-	case "file":
-		return address{}, errors.New("file:// is not read: give the path itself")
 	default:
 		return address{}, fmt.Errorf("location %s: scheme %q is not supported; want https, http, ssh or a path", shown, u.Scheme)
 	}

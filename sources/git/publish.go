@@ -41,6 +41,9 @@ func (r *Repo) Publish(ctx context.Context, updates []Update) ([]files.ID, error
 }
 
 func (r *Repo) publish(ctx context.Context, all []move) error {
+	if r.memory {
+		return errors.New("it is what this machine knows of another repository; publish to that one")
+	}
 	w, err := r.acquire(ctx)
 	if err != nil {
 		return err
@@ -53,7 +56,7 @@ func (r *Repo) publish(ctx context.Context, all []move) error {
 	if err != nil {
 		return err
 	}
-	return r.advance(ctx, w, all, branches(at))
+	return r.advance(ctx, w, all, branches(at, refs.Heads))
 }
 
 // tidy clears away what a killed writer left, if it did. One that was killed behind its

@@ -163,7 +163,7 @@ func advertised(adv *packp.AdvRefs) map[string]files.ID {
 	for name, id := range adv.References {
 		at[name] = files.ID(id)
 	}
-	return branches(at)
+	return branches(at, refs.Heads)
 }
 
 // send pushes a pack, an empty one if path is empty, and a command for each move. Without

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-git/go-git/v5/plumbing/object"
+
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git/internal/refs"
 )
@@ -34,7 +36,7 @@ func (r *Repo) Resolve(ctx context.Context, rev string) (files.ID, error) {
 	if err != nil {
 		return files.ID{}, fmt.Errorf("looking up revision %q in %s: %w", rev, r.shown, err)
 	}
-	if id, err = r.follow(id, steps); err != nil {
+	if id, err = r.follow(ctx, id, steps); err != nil {
 		return files.ID{}, fmt.Errorf("looking up revision %q in %s: %w", rev, r.shown, err)
 	}
 	return id, nil
@@ -45,9 +47,13 @@ const skew = 24 * time.Hour
 
 // IsAncestor reports whether commit a is in the history of commit b, and another one. It
 // looks at no commit that is a day older than a, so that dates which run backwards, and
-// history that is not at hand, may hide it.
+// history that is not at hand, may hide it. A shallow clone gets the history that it needs,
+// or an error is ErrShallow.
 func (r *Repo) IsAncestor(ctx context.Context, a, b files.ID) (bool, error) {
 	oldest, err := r.Commit(ctx, a)
+	if err == nil {
+		err = r.borrowSince(ctx, b, oldest.When.Add(-skew))
+	}
 	if err != nil {
 		return false, err
 	}
@@ -92,6 +98,9 @@ func (r *Repo) base(ctx context.Context, name string) (files.ID, error) {
 		if id, ok := all[prefix+name]; ok {
 			return id, r.obtain(ctx, id)
 		}
+	}
+	if id, err := r.tipThere(ctx, name); err != nil || !id.IsZero() {
+		return id, err
 	}
 	id, err := r.abbreviated(ctx, name, all)
 	if err == nil && id.IsZero() {
@@ -150,7 +159,7 @@ func (r *Repo) abbreviated(ctx context.Context, digits string, all map[string]fi
 }
 
 // follow goes from a commit, or a tag of one, the steps ~N, ^N and ^{...}.
-func (r *Repo) follow(id files.ID, steps string) (files.ID, error) {
+func (r *Repo) follow(ctx context.Context, id files.ID, steps string) (files.ID, error) {
 	c, err := r.store.commit(id)
 	for steps != "" && err == nil {
 		kind := steps[0]
@@ -173,13 +182,21 @@ func (r *Repo) follow(id files.ID, steps string) (files.ID, error) {
 			if parent >= len(c.ParentHashes) {
 				return files.ID{}, fmt.Errorf("commit %s has %d parents, which is too few", c.Hash, len(c.ParentHashes))
 			}
-			c, err = r.store.commit(files.ID(c.ParentHashes[parent]))
+			c, err = r.obtained(ctx, files.ID(c.ParentHashes[parent]))
 		}
 	}
 	if err != nil {
 		return files.ID{}, err
 	}
 	return files.ID(c.Hash), nil
+}
+
+// obtained reads a commit that a shallow clone may lack.
+func (r *Repo) obtained(ctx context.Context, id files.ID) (*object.Commit, error) {
+	if err := r.obtain(ctx, id); err != nil {
+		return nil, err
+	}
+	return r.store.commit(id)
 }
 
 func cutAny(s string, prefixes ...string) (string, bool) {

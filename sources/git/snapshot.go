@@ -1,7 +1,6 @@
 package git
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -29,7 +28,7 @@ func (r *Repo) Snapshot(ctx context.Context, rev, subdir string) (sources.Snapsh
 	}
 	subject, _, _ := strings.Cut(strings.TrimLeft(h.Message, "\n"), "\n")
 	s := &snapshot{store: r.store, revision: sources.Revision{
-		Repo: cmp.Or(r.origin, r.shown), Path: cleanFolder(subdir), Ref: rev, Commit: id.String(), When: h.When, Subject: subject, Message: h.Message,
+		Repo: r.Source(), Path: cleanFolder(subdir), Ref: rev, Commit: id.String(), When: h.When, Subject: subject, Message: h.Message,
 	}}
 	root, err := folderAt(h.Tree, subdir)
 	if err != nil {

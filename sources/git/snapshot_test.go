@@ -346,7 +346,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"nothing", filepath.Join(plain, "none"), "no such file"},
 		{"SHA-256", sha256, "sha256"},
 		{"reftable", reftable, "reftable"},
-		{"file://", "file://" + plain, "the path itself"},
+		{"file:// of another host", "file://example.com/x", "names the host example.com"},
 		{"git://", "git://example.com/x", "not supported"},
 		{"a URL with a query", "https://example.com/x?token=s3cret/with:odd@chars", "password"},
 		{"a URL that does not parse", "https://u:" + secret + "%zz@example.com:x/y", "not a URL"},

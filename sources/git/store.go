@@ -38,7 +38,8 @@ var ErrMissing = errors.New("it is not in the repository")
 // store is the objects of a repository on disk. go-git's storage, which is not safe
 // for concurrent use, is behind one lock.
 type store struct {
-	dir string // common Git directory
+	dir  string // common Git directory
+	next *store // where objects are looked up that are not here; nil: nowhere
 
 	mu    sync.Mutex
 	s     *filesystem.Storage
@@ -114,6 +115,9 @@ func (s *store) object(t plumbing.ObjectType, id files.ID) (plumbing.EncodedObje
 	if err == nil {
 		return o, nil
 	}
+	if errors.Is(err, plumbing.ErrObjectNotFound) && s.next != nil {
+		return s.next.object(t, id)
+	}
 	kind := "object"
 	if t != plumbing.AnyObject {
 		kind = t.String()
@@ -173,8 +177,9 @@ func (s *store) size(id files.ID) (int64, error) {
 // has reports whether an object is there, by what was known of the packs last.
 func (s *store) has(id files.ID) bool {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.s.HasEncodedObject(plumbing.Hash(id)) == nil
+	has := s.s.HasEncodedObject(plumbing.Hash(id)) == nil
+	s.mu.Unlock()
+	return has || s.next != nil && s.next.has(id)
 }
 
 // refresh forgets which packs there are.

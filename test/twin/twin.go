@@ -111,9 +111,6 @@ func (r *Repo) IsAncestor(_ context.Context, a, b files.ID) (bool, error) {
 // Heads implements reconciler.Repository.
 func (r *Repo) Heads(context.Context) (map[string]files.ID, error) { return maps.Clone(r.heads), nil }
 
-// Tracked implements reconciler.Repository.
-func (r *Repo) Tracked(ctx context.Context) (map[string]files.ID, error) { return r.Heads(ctx) }
-
 // Fetch implements reconciler.Repository.
 func (*Repo) Fetch(context.Context, ...string) error { return nil }
 
