@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -14,32 +15,41 @@ import (
 )
 
 // format is how a command prints: as a table for people, as json or yaml for
-// programs.
-type format string
+// programs, or in a form of its own.
+type format struct {
+	name  string
+	known []string
+}
 
-func (f *format) String() string { return string(*f) }
+func (f *format) String() string { return f.name }
 func (*format) Type() string     { return "format" }
 
 // Set takes a format that there is.
 func (f *format) Set(s string) error {
-	switch s {
-	case "table", "json", "yaml":
-		*f = format(s)
-		return nil
+	if !slices.Contains(f.known, s) {
+		return fmt.Errorf("output format %q is not known; want %s", s, f.choice())
 	}
-	return fmt.Errorf("output format %q is not known; want table, json or yaml", s)
+	f.name = s
+	return nil
 }
 
-// outputFlag adds -o.
-func outputFlag(cmd *cobra.Command) *format {
-	f := format("table")
-	cmd.Flags().VarP(&f, "output", "o", "output format: table, json or yaml")
+// choice lists the formats that there are.
+func (f *format) choice() string {
+	last := len(f.known) - 1
+	return strings.Join(f.known[:last], ", ") + " or " + f.known[last]
+}
+
+// outputFlag adds -o. The formats that a command has next to the usual ones are its own to
+// write.
+func outputFlag(cmd *cobra.Command, more ...string) *format {
+	f := format{name: "table", known: append([]string{"table", "json", "yaml"}, more...)}
+	cmd.Flags().VarP(&f, "output", "o", "output format: "+f.choice())
 	return &f
 }
 
 // emit writes x in the format; table writes it for people.
 func emit(w io.Writer, f format, x any, table func(io.Writer) error) error {
-	switch f {
+	switch f.name {
 	case "json":
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
