@@ -195,6 +195,7 @@ func (t *table) replay() carried {
 			}
 		}
 	}
+	t.missUnwritten(out.result.Left)
 	t.trees = t.layOut(out.result.Left)
 	for i, c := range t.clusters() {
 		if reason := t.in.Replay.State.Held[c.Name].Message; reason != "" {
@@ -203,6 +204,25 @@ func (t *table) replay() carried {
 		out.clusters = append(out.clusters, c)
 	}
 	return out
+}
+
+// missUnwritten leaves out what cannot be written: where an object has no binding and is not
+// there, no record says so.
+func (t *table) missUnwritten(all map[int]map[int]rollout.Left) {
+	for i := range t.rows {
+		row := &t.rows[i]
+		for _, w := range row.Wants {
+			if w.Blob != manifest.Unwritten {
+				continue
+			}
+			if all[i] == nil {
+				all[i] = map[int]rollout.Left{}
+			}
+			if _, recorded := all[i][int(w.Cluster)]; !recorded {
+				all[i][int(w.Cluster)] = rollout.Left{Reason: rollout.Reason(row.Blocks[w.Cluster])}
+			}
+		}
+	}
 }
 
 // addRows adds rows for objects of which nothing is wanted.
