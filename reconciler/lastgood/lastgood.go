@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/reconciler/state"
@@ -185,9 +186,12 @@ type mender struct {
 	in    *Input
 	parts []render.Broken
 	have  map[key]*object.Object // what the source has, and is sound
+	other map[key]bool           // what it has as well, and is not
 	known map[key]was            // what it had
 	taken map[key]was
-	doubt Doubt
+	// unsound are the parts that could not be read in the commits that were published last.
+	unsound map[string]map[string]bool
+	doubt   Doubt
 }
 
 // was is what an object was when it was last good.
@@ -199,29 +203,48 @@ type was struct {
 }
 
 func newMender(in *Input, parts []render.Broken) *mender {
-	m := &mender{in: in, parts: parts, have: map[key]*object.Object{}, known: map[key]was{}, taken: map[key]was{}}
+	m := &mender{in: in, parts: parts, have: map[key]*object.Object{}, other: map[key]bool{}, known: map[key]was{}, taken: map[key]was{}, unsound: map[string]map[string]bool{}}
 	m.doubt.memory.Broken = map[string]state.Part{}
 	m.doubt.lost = map[key]bool{}
-	last := ""
-	if published := in.published(); len(published) > 0 {
-		last = published[len(published)-1]
+	published := in.published()
+	for _, commit := range published {
+		m.unsound[commit] = map[string]bool{}
+		for _, p := range broken(in.Earlier[commit], in.Cache) {
+			m.unsound[commit][p.String()] = true
+		}
 	}
 	for _, p := range parts {
-		commit := last
+		commit := m.soundIn(p.String(), published)
 		if before, ok := in.State.LastGood.Broken[p.String()]; ok {
 			commit = before.Commit
 		}
 		m.doubt.memory.Broken[p.String()] = state.Part{Digest: p.Digest, Commit: commit}
 	}
 	each(in.Source, func(k key, o *object.Object) {
-		if !m.isUnsound(k) {
+		if m.isUnsound(k) {
+			m.other[k] = true
+		} else {
 			m.have[k] = o
 		}
 	})
-	if last != "" {
-		m.remember()
+	if len(published) > 0 {
+		m.remember(published)
 	}
 	return m
+}
+
+// soundIn returns the last of some commits in which a part could be read; the last of all if
+// it could be in none.
+func (m *mender) soundIn(part string, commits []string) string {
+	for _, commit := range slices.Backward(commits) {
+		if !m.unsound[commit][part] {
+			return commit
+		}
+	}
+	if len(commits) == 0 {
+		return ""
+	}
+	return commits[len(commits)-1]
 }
 
 // each yields the objects of a source.
@@ -252,19 +275,18 @@ func (m *mender) isUnsound(k key) bool {
 }
 
 // remember finds out what the source held when it was published last.
-func (m *mender) remember() {
-	for _, commit := range m.in.published() {
+func (m *mender) remember(published []string) {
+	for _, commit := range published {
 		source, ok := m.in.Earlier[commit]
 		if !ok {
 			m.outOfReach(commit)
 			continue
 		}
-		unsound := map[string]bool{}
-		for _, p := range broken(source, m.in.Cache) {
-			unsound[p.String()] = true
-		}
+		unsound := m.unsound[commit]
+		// What was published in part is ahead of the state, which tells nothing of it.
+		ahead := commit != m.in.State.Published.Commit && m.in.State.Published.Commit != ""
 		for _, p := range m.parts {
-			if _, told := m.in.State.LastGood.Broken[p.String()]; unsound[p.String()] && !told {
+			if _, told := m.in.State.LastGood.Broken[p.String()]; unsound[p.String()] && !told && !ahead {
 				// Another version of Waybill published it, and found it sound.
 				m.unsure(fmt.Sprintf("it would change while %s has an error, and had it when it was published last", p))
 			}
@@ -373,15 +395,27 @@ func (m *mender) consider(k key, w was) {
 	if len(w.in) == 0 {
 		return
 	}
+	if m.other[k] { // it may be one of two still when the next plan asks
+		w.in = append(w.in, k.String())
+	}
 	slices.Sort(w.in)
 	w.in = slices.Compact(w.in)
 	m.taken[k] = w
 }
 
-// changed reports whether a part is not as it was when it was published last.
+// changed reports whether a part is not as it was when it was published last. A folder may
+// be remembered by the file in it that is to blame.
 func (m *mender) changed(p render.Broken) bool {
 	before, ok := m.in.State.LastGood.Broken[p.String()]
-	return !ok || before.Digest != p.Digest
+	if ok || !p.Dir {
+		return !ok || before.Digest != p.Digest
+	}
+	for name, part := range m.in.State.LastGood.Broken {
+		if strings.HasPrefix(name, p.String()) && part.Digest == p.Digest {
+			return false
+		}
+	}
+	return true
 }
 
 // mayHold reports whether a part may hold an object that is not its own: a file any, and a
