@@ -14,12 +14,9 @@ import (
 	"github.com/waybill-dev/waybill/test/twin"
 )
 
-const wantingSection = "@wanting"
-
 // scenario is a parsed scenario.
 type scenario struct {
-	steps   []step
-	wanting []string // golden sections that are not right yet
+	steps []step
 }
 
 // step is what is done between one publication and the next, and what comes out.
@@ -32,16 +29,23 @@ type step struct {
 	golden   []string // names of golden sections, without the prefix
 }
 
-// numbered is a section of a step that has a number.
-var numbered = regexp.MustCompile(`^([1-9][0-9]*)(?:/(.*))?$`)
+// numbered is the beginning of a section of a step that has a number.
+var numbered = regexp.MustCompile(`^([1-9][0-9]*)(/|$)`)
 
-// sectionOf takes the number of its step from the name of a section. It reports whether the
-// section is golden.
-func sectionOf(name string) (prefix string, golden bool) {
+// prefixOf is what the names of the sections of a section's step begin with.
+func prefixOf(name string) string {
 	if m := numbered.FindStringSubmatch(name); m != nil {
-		return m[1] + "/", strings.HasPrefix(m[2], "@")
+		return m[1] + "/"
 	}
-	return "", strings.HasPrefix(name, "@")
+	if strings.HasPrefix(name, "previous/") {
+		return "previous/"
+	}
+	return ""
+}
+
+// isGolden reports whether a section is what comes out.
+func isGolden(name string) bool {
+	return strings.HasPrefix(strings.TrimPrefix(name, prefixOf(name)), "@")
 }
 
 func parse(ar *txtar.Archive) (scenario, error) {
@@ -50,14 +54,7 @@ func parse(ar *txtar.Archive) (scenario, error) {
 	}
 	var s scenario
 	for _, f := range ar.Files {
-		if f.Name == wantingSection {
-			s.wanting = strings.Split(strings.TrimSpace(string(f.Data)), "\n")[1:]
-			continue
-		}
-		prefix, _ := sectionOf(f.Name)
-		if strings.HasPrefix(f.Name, "previous/") {
-			prefix = "previous/"
-		}
+		prefix := prefixOf(f.Name)
 		s.step(prefix).add(strings.TrimPrefix(f.Name, prefix), f)
 	}
 	return s, s.sound(ar)
@@ -120,14 +117,6 @@ func (s *scenario) sound(ar *txtar.Archive) error {
 	}
 	if count < 2 {
 		return errors.New("there is no golden section but the diagnostics")
-	}
-	for _, name := range s.wanting {
-		if _, golden := sectionOf(name); !golden || !sections[name] {
-			return fmt.Errorf("%s lists %s, and there is no such golden section", wantingSection, name)
-		}
-	}
-	if sections[wantingSection] && len(s.wanting) == 0 {
-		return fmt.Errorf("%s lists no golden section", wantingSection)
 	}
 	return nil
 }
