@@ -3,7 +3,7 @@ GO ?= go
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 export CGO_ENABLED = 0
 
-.PHONY: all build test race e2e golden lint fmt fuzz bench demo tidy check help
+.PHONY: all build test race e2e golden lint fmt fuzz walk bench demo tidy check help
 
 all: build test ## build and test
 
@@ -34,6 +34,12 @@ fuzz: ## run each fuzz target for 30 seconds
 	@set -e; for f in $$(grep -rlE '^func Fuzz' --include=*_test.go .); do \
 	  for t in $$(grep -oE '^func Fuzz[A-Za-z0-9]*' $$f | cut -c6-); do \
 	    echo "$$f $$t"; $(GO) test ./$$(dirname $$f) -run '^$$' -fuzz "^$$t$$" -fuzztime 30s; done; done
+
+SEED ?= $(shell date +%s)
+RUNS ?= 500
+walk: ## walk at random over small fleets: RUNS=500 SEED=now
+	@echo "walks of 20 steps from seed $(SEED)"
+	$(GO) test ./test/walk -count=1 -timeout 60m -v -run '^TestWalk$$' -walk.runs $(RUNS) -walk.seed $(SEED)
 
 bench: ## measure Waybill against git and helm, then the benchmarks of the parts
 	$(GO) run ./test/bench/table

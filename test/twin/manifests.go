@@ -21,6 +21,13 @@ type Manifest struct {
 	Data map[string]string `json:"data"`
 	Spec struct {
 		Replicas *int `json:"replicas"`
+		Template struct {
+			Spec struct {
+				Containers []struct {
+					Image string `json:"image"`
+				} `json:"containers"`
+			} `json:"spec"`
+		} `json:"template"`
 	} `json:"spec"`
 }
 

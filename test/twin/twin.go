@@ -48,6 +48,13 @@ func New(name string) *Repo {
 	}
 }
 
+// Clone returns a repository that has what this one has, and goes its own way.
+func (r *Repo) Clone() *Repo {
+	c := *r
+	c.heads, c.commits = maps.Clone(r.heads), maps.Clone(r.commits)
+	return &c
+}
+
 // Write commits a folder on top of a branch, as a person does.
 func (r *Repo) Write(branch, message string, root *files.Folder) files.ID {
 	h := git.Head{Parent: r.heads[branch], Tree: root, Message: message, Author: author, When: r.Now}

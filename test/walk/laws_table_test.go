@@ -1,0 +1,76 @@
+package walk
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestTheLawsBite holds branches on which something is wrong against a source of a policy, a
+// ConfigMap and a Deployment of which 840 replicas are divided over two clusters.
+func TestTheLawsBite(t *testing.T) {
+	w := world{units: []*unit{{kind: "file", path: "all.yaml", docs: []*doc{
+		{kind: "Cluster", name: "c1"},
+		{kind: "Cluster", name: "c2"},
+		{kind: "ConfigMap", name: "o1", version: 1},
+		{kind: "Deployment", name: "o2", version: 1, replicas: 840},
+		{kind: "Policy", name: "p1", selects: []string{"o1", "o2"}, clusters: []string{"c1", "c2"}, weights: []int{1, 1}},
+	}}}}
+	w.commit()
+	want := evaluate(w.meant())
+	sound := func() held {
+		h := held{}
+		for _, c := range []string{"c1", "c2"} {
+			h[c] = map[string]cell{"ConfigMap/shop/o1": {version: "v1"}, "Deployment/shop/o2": {"v1", 420}}
+		}
+		return h
+	}
+	if wrong := slices.Concat(lost(want, sound(), sound()), nowhere(want, sound(), sound()), short(want, sound(), sound()), other(want, sound(), true)); wrong != nil {
+		t.Errorf("what is sound breaks laws: %v", wrong)
+	}
+	for _, tt := range []struct {
+		name    string
+		happens func(held)
+		broken  string // the laws, of lost, nowhere, short and other
+	}{
+		{"an object leaves a cluster", func(h held) { delete(h["c1"], "ConfigMap/shop/o1") }, "lost other"},
+		{"a workload leaves all clusters", func(h held) { delete(h["c1"], "Deployment/shop/o2"); delete(h["c2"], "Deployment/shop/o2") }, "nowhere short other"},
+		{"replicas are missing", func(h held) { h["c1"]["Deployment/shop/o2"] = cell{"v1", 419} }, "short other"},
+		{"replicas move", func(h held) {
+			h["c1"]["Deployment/shop/o2"], h["c2"]["Deployment/shop/o2"] = cell{"v1", 400}, cell{"v1", 440}
+		}, "other"},
+		{"an object is old", func(h held) { h["c1"]["ConfigMap/shop/o1"] = cell{version: "v0"} }, "other"},
+		{"an object is too many", func(h held) { h["c1"]["ConfigMap/shop/o3"] = cell{version: "v1"} }, "other"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			after := sound()
+			tt.happens(after)
+			var broken []string
+			for _, law := range []struct {
+				name  string
+				wrong []string
+			}{
+				{"lost", lost(want, sound(), after)},
+				{"nowhere", nowhere(want, sound(), after)},
+				{"short", short(want, sound(), after)},
+				{"other", other(want, after, true)},
+			} {
+				if law.wrong != nil {
+					broken = append(broken, law.name)
+				}
+			}
+			if got := strings.Join(broken, " "); got != tt.broken {
+				t.Errorf("it breaks %q, want %q", got, tt.broken)
+			}
+		})
+	}
+}
+
+func TestAWalkIsAFunctionOfItsSeed(t *testing.T) {
+	var one, two counts
+	run(t, draw(3, 20), 3, &one)
+	run(t, draw(3, 20), 3, &two)
+	if one != two || one.Steps == 0 {
+		t.Errorf("one walk counts %+v, and the same again %+v", one, two)
+	}
+}

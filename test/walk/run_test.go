@@ -1,0 +1,379 @@
+package walk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/cache"
+	"github.com/waybill-dev/waybill/render/renderer"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/test/twin"
+)
+
+const prefix = "waybill/cluster/"
+
+// walker is on a walk.
+type walker struct {
+	world world
+	repo  *twin.Repo
+	r     *reconciler.Reconciler
+	// remembers says that one process publishes all steps.
+	remembers bool
+	cache     render.Cache
+	source    map[string]string
+	counts    *counts
+	// verified are the heads that were verified.
+	verified map[files.ID]bool
+
+	trace, scenario strings.Builder
+}
+
+// run walks until a law is broken; nil if none is.
+func run(t *testing.T, walk []step, seed uint64, c *counts) *failure {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 1))
+	guard, _ := pick(r, []string{"", "{maxRemoved: 1, maxRemovedPercent: 10}"})
+	w := &walker{
+		world: world{guard: guard}, repo: twin.New("walk"), remembers: r.IntN(2) == 0,
+		cache: cache.Memory(), source: map[string]string{}, counts: c, verified: map[files.ID]bool{},
+	}
+	w.r = w.over(w.repo)
+	fmt.Fprintf(&w.scenario, "Walk %d.\n\n", seed)
+	for i, st := range walk {
+		kind, law := w.step(t.Context(), i+1, st)
+		if kind != "" {
+			return &failure{i + 1, kind, fmt.Sprintf("step %d: %s: %s", i+1, kind, law), w.trace.String(), w.scenario.String()}
+		}
+	}
+	return nil
+}
+
+// over returns what publishes a repository to itself.
+func (w *walker) over(repo *twin.Repo) *reconciler.Reconciler {
+	return &reconciler.Reconciler{
+		Source: repo, Target: repo, Cache: w.cache, Engine: renderer.New(&renderer.Local{}, nil),
+		Version: "test", Now: func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) },
+	}
+}
+
+// step does a step, publishes, and returns the law that is broken then, with how.
+func (w *walker) step(ctx context.Context, n int, st step) (kind, law string) {
+	fmt.Fprintf(&w.trace, "step %d: %s\n", n, st)
+	for _, o := range st.ops {
+		if did := deeds[o.kind](&w.world, rand.New(rand.NewPCG(o.seed, 2))); did != "" {
+			fmt.Fprintf(&w.trace, "  %s\n", did)
+		}
+	}
+	commands := w.commit(n)
+	r := rand.New(rand.NewPCG(st.seed, 3))
+	if st.edit {
+		w.edit(ctx, n, r)
+	}
+	if c, ok := pick(r, slices.Sorted(maps.Keys(evaluate(w.world.meant()).cells))); ok && st.refuse {
+		w.repo.Refuse(prefix + c)
+		commands = append(commands, "refuse "+prefix+c)
+		w.counts.Refused++
+	}
+	if w.r.Allow = ""; st.allow {
+		w.r.Allow = plan.AllowAll
+		commands = append(commands, "publish --allow-prune")
+	}
+	if len(commands) > 0 {
+		fmt.Fprintf(&w.scenario, "-- %d --\n%s\n", n, strings.Join(commands, "\n"))
+	}
+	fmt.Fprintf(&w.scenario, "-- %d/@diagnostics --\n-- %[1]d/@branches --\n", n)
+	if !w.remembers {
+		allow := w.r.Allow
+		w.r = w.over(w.repo)
+		w.r.Allow = allow
+	}
+	before, err := w.held(ctx)
+	if err != nil {
+		return "reading", err.Error()
+	}
+	res, err := w.r.Publish(ctx, "main")
+	if kind, law := w.expected(err, st); kind != "" {
+		return kind, law
+	}
+	w.note(res, st)
+	after, err := w.held(ctx)
+	if err != nil {
+		return "reading", err.Error()
+	}
+	return w.judge(ctx, st, before, after)
+}
+
+// commit writes the source as it is now, and returns what a scenario does besides its files.
+func (w *walker) commit(n int) []string {
+	w.world.commit()
+	next, t := w.world.files(), twin.Tree{}
+	var commands []string
+	for _, p := range slices.Sorted(maps.Keys(w.source)) {
+		if _, ok := next[p]; !ok {
+			commands = append(commands, "git rm "+p)
+		}
+	}
+	for _, p := range slices.Sorted(maps.Keys(next)) {
+		t[p] = twin.File([]byte(next[p]))
+		if w.source[p] != next[p] {
+			fmt.Fprintf(&w.scenario, "-- %d/%s --\n%s", n, p, next[p])
+		}
+	}
+	w.repo.Write("main", fmt.Sprint("step ", n), t.Folder())
+	w.source = next
+	return commands
+}
+
+// edit adds a comment to a manifest on a branch, as somebody does by hand.
+func (w *walker) edit(ctx context.Context, n int, r *rand.Rand) {
+	heads, _ := w.repo.Heads(ctx)
+	var names []string
+	for name := range heads {
+		if strings.HasPrefix(name, prefix) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	name, ok := pick(r, names)
+	if !ok {
+		return
+	}
+	h, _, _ := w.repo.Branch(ctx, name)
+	on := twin.Of(h.Tree)
+	var manifests []string
+	for p := range on {
+		if strings.HasPrefix(p, "manifests/") {
+			manifests = append(manifests, p)
+		}
+	}
+	slices.Sort(manifests)
+	p, ok := pick(r, manifests)
+	if !ok {
+		return
+	}
+	data, err := on[p].Blob.Bytes()
+	if err != nil {
+		return
+	}
+	text := append(slices.Clone(data), "# a hot fix\n"...)
+	on[p] = twin.File(text)
+	w.repo.Write(name, "a hot fix", on.Folder())
+	w.counts.Edited++
+	fmt.Fprintf(&w.trace, "  somebody edits %s of %s\n", p, name)
+	fmt.Fprintf(&w.scenario, "-- %d/%s:%s --\n%s", n, name, p, text)
+}
+
+// expected says what is wrong with the error of a publication.
+func (w *walker) expected(err error, st step) (kind, law string) {
+	_, partial := errors.AsType[*git.PartialError](err)
+	refused := err != nil && st.refuse && (partial || strings.Contains(err.Error(), "the server refused"))
+	if err != nil && !refused {
+		return "publishing", err.Error()
+	}
+	return "", ""
+}
+
+// note counts what happened.
+func (w *walker) note(res reconciler.Result, st step) {
+	w.counts.Steps++
+	if w.world.troubled() {
+		w.counts.Troubled++
+	}
+	if st.allow {
+		w.counts.Allowed++
+	}
+	for _, d := range res.Diags {
+		fmt.Fprintf(&w.trace, "    %s\n", strings.Split(d.String(), "\n")[0])
+	}
+	if isHeld(res) {
+		w.counts.Held++
+	}
+}
+
+func isHeld(res reconciler.Result) bool {
+	return slices.ContainsFunc(res.Plan.Clusters, func(c plan.Cluster) bool { return c.Held != nil })
+}
+
+// held reads the branches.
+func (w *walker) held(ctx context.Context) (held, error) {
+	heads, err := w.repo.Heads(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := held{}
+	for name := range heads {
+		cluster, ok := strings.CutPrefix(name, prefix)
+		if !ok {
+			continue
+		}
+		h, _, err := w.repo.Branch(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		all, err := twin.Manifests(h.Tree)
+		if err != nil {
+			return nil, err
+		}
+		out[cluster] = map[string]cell{}
+		for _, m := range all {
+			out[cluster][m.String()] = cellOf(m)
+		}
+	}
+	return out, nil
+}
+
+// judge returns the first law that is broken.
+func (w *walker) judge(ctx context.Context, st step, before, after held) (kind, law string) {
+	want := evaluate(w.world.meant())
+	for _, objects := range want.cells {
+		w.counts.Cells += len(objects)
+	}
+	w.counts.Divided += len(want.asked)
+	if !st.allow || !w.world.troubled() {
+		if wrong := lost(want, before, after); wrong != nil {
+			return "lost", strings.Join(wrong, "; ")
+		}
+		if wrong := slices.Concat(nowhere(want, before, after), short(want, before, after)); wrong != nil && !st.refuse {
+			return "short", strings.Join(wrong, "; ")
+		}
+	}
+	w.repo.Refuse()
+	w.r.Allow = ""
+	if st.refuse {
+		if _, err := w.r.Publish(ctx, "main"); err != nil {
+			return "publishing what was refused", err.Error()
+		}
+	}
+	res, err := w.r.Publish(ctx, "main")
+	if err != nil || len(res.Updates) > 0 {
+		var moved []string
+		for _, u := range res.Updates {
+			moved = append(moved, u.Branch)
+		}
+		return "again", fmt.Sprintf("%v moved, and the error is %v%s", moved, err, w.differences(ctx, res))
+	}
+	if kind, law := w.verify(ctx); kind != "" {
+		return kind, law
+	}
+	if w.world.troubled() || isHeld(res) || w.isBlocked() {
+		return "", ""
+	}
+	w.counts.FromScratch++
+	if after, err = w.held(ctx); err != nil {
+		return "reading", err.Error()
+	}
+	if wrong := other(want, registered(after, want), false); wrong != nil {
+		return "meaning", strings.Join(wrong, "; ")
+	}
+	return w.fromScratch(ctx)
+}
+
+// registered leaves out the branches of clusters that are no longer registered: they stay.
+func registered(h held, want wants) held {
+	out := maps.Clone(h)
+	maps.DeleteFunc(out, func(cluster string, _ map[string]cell) bool { return want.cells[cluster] == nil })
+	return out
+}
+
+// differences says how a state branch differs from the one before.
+func (w *walker) differences(ctx context.Context, res reconciler.Result) string {
+	var b strings.Builder
+	for _, u := range res.Updates {
+		was, err := w.repo.Commit(ctx, u.Old)
+		if err != nil || u.Branch != state.Branch {
+			continue
+		}
+		for d := range files.Diff(was.Tree, u.Tree) {
+			fmt.Fprintf(&b, "\n%s:\n-%s\n+%s", d.Path, text(d.Old), text(d.New))
+		}
+	}
+	return b.String()
+}
+
+func text(e files.Entry) string {
+	if e.Blob == nil {
+		return ""
+	}
+	data, _ := e.Blob.Bytes()
+	return string(data)
+}
+
+// isBlocked reports that something is suspended or fails.
+func (w *walker) isBlocked() bool {
+	return len(w.world.docs(func(d *doc) bool { return d.fails || len(d.suspended) > 0 })) > 0
+}
+
+// verify has every branch verified.
+func (w *walker) verify(ctx context.Context) (kind, law string) {
+	heads, err := w.repo.Heads(ctx)
+	if err != nil {
+		return "reading", err.Error()
+	}
+	for _, name := range slices.Sorted(maps.Keys(heads)) {
+		h, _, err := w.repo.Branch(ctx, name)
+		if err != nil || w.verified[h.Commit] || h.Author.Name != "Waybill" {
+			continue
+		}
+		w.verified[h.Commit] = true
+		v, err := w.r.Verify(ctx, name)
+		if err != nil || !v.Same {
+			return "verify", fmt.Sprintf("branch %s: %v %v", name, v.Differences, err)
+		}
+	}
+	return "", ""
+}
+
+// fromScratch scales all workloads, so that they are divided anew, in a repository of its own,
+// and publishes the same to an empty one, which must come to the same.
+func (w *walker) fromScratch(ctx context.Context) (kind, law string) {
+	ours := walker{world: w.world.scaled(), repo: w.repo.Clone(), cache: w.cache}
+	fresh := twin.New("walk")
+	tree := twin.Tree{}
+	for p, text := range ours.world.files() {
+		tree[p] = twin.File([]byte(text))
+	}
+	ours.repo.Write("main", "scaled", tree.Folder())
+	fresh.Write("main", "scaled", tree.Folder())
+	if _, err := w.over(ours.repo).Publish(ctx, "main"); err != nil {
+		return "publishing", err.Error()
+	}
+	res, err := w.over(fresh).Publish(ctx, "main")
+	if err != nil {
+		return "publishing", err.Error()
+	}
+	want := evaluate(ours.world.meant())
+	is, err := ours.held(ctx)
+	if err != nil {
+		return "reading", err.Error()
+	}
+	if wrong := other(want, registered(is, want), true); wrong != nil {
+		return "meaning, scaled", strings.Join(wrong, "; ")
+	}
+	for _, c := range res.Plan.Clusters {
+		is, ok, err := ours.repo.Branch(ctx, prefix+c.Name)
+		if err != nil {
+			return "reading", err.Error()
+		}
+		if !ok {
+			continue // it was never to hold anything
+		}
+		for d := range files.Diff(c.Tree, is.Tree) {
+			if d.Path != "waybill.metadata" && d.Path != "hydrator.metadata" {
+				return "from scratch", fmt.Sprintf("%s differs in %s", d.Path, c.Name)
+			}
+		}
+	}
+	return "", ""
+}
