@@ -15,6 +15,7 @@ type call struct {
 	// operand says that the function stands as an operand of another command, without
 	// operands of its own: {{ default now .Values.t }}.
 	operand bool
+	number  int // of the calls of the function in the text, from 1
 }
 
 // calls finds the uses of functions that are watched, in the order of the text. Of a
@@ -34,6 +35,11 @@ func calls(text string) []call {
 		f.list(trees[name].Root)
 	}
 	slices.SortFunc(f.found, func(a, b call) int { return a.pos - b.pos })
+	count := map[string]int{}
+	for i, c := range f.found {
+		count[c.function]++
+		f.found[i].number = count[c.function]
+	}
 	return f.found
 }
 

@@ -84,8 +84,8 @@ func checkDependencies(root *chart.Chart) error {
 // copier copies a chart for one rendering, which changes it.
 type copier struct {
 	calls   map[*chart.File][]call
-	guard   *guard                 // guards the templates of the copy
-	origins map[*chart.File]string // where a template of the copy was in the chart
+	guard   *guard
+	origins map[*chart.File]string // where a template was in the chart
 }
 
 func (c *copier) copy(part *chart.Chart) *chart.Chart {
@@ -97,11 +97,12 @@ func (c *copier) copy(part *chart.Chart) *chart.Chart {
 		metadata.Dependencies = append(metadata.Dependencies, &dependency)
 	}
 	out := &chart.Chart{
-		Raw:      part.Raw,
-		Metadata: &metadata,
-		Lock:     part.Lock,
-		Schema:   part.Schema,
-		Files:    part.Files,
+		Raw:       part.Raw,
+		Metadata:  &metadata,
+		Lock:      part.Lock,
+		Schema:    part.Schema,
+		Files:     part.Files,
+		Templates: part.Templates,
 	}
 	if part.Values != nil {
 		out.Values = cloneMap(part.Values)
@@ -110,22 +111,28 @@ func (c *copier) copy(part *chart.Chart) *chart.Chart {
 		out.AddDependency(c.copy(sub))
 	}
 	for _, file := range part.Templates {
-		name := path.Join(part.ChartFullPath(), file.Name)
-		guarded := &chart.File{Name: file.Name, Data: []byte(c.guard.file(name, string(file.Data), c.calls[file]))}
-		c.origins[guarded] = name
-		out.Templates = append(out.Templates, guarded)
+		c.origins[file] = path.Join(part.ChartFullPath(), file.Name)
 	}
 	return out
 }
 
-// names maps the files that a copy renders to those they were in the chart. They
-// differ below a sub-chart with an alias.
-func (c *copier) names(part *chart.Chart, into map[string]string) {
+// guarded guards the templates of a copy that is ready to be rendered, and notes by what
+// they render to where they were in the chart. That differs below a sub-chart with an
+// alias, and two aliases of one chart share its files.
+func (c *copier) guarded(part *chart.Chart, into map[string]string) {
+	templates := make([]*chart.File, 0, len(part.Templates))
 	for _, file := range part.Templates {
-		into[path.Join(part.ChartFullPath(), file.Name)] = c.origins[file]
+		calls, ok := c.calls[file]
+		if !ok { // the chart is part of two others, and was met before
+			return
+		}
+		at := place{file: c.origins[file], path: path.Join(part.ChartFullPath(), file.Name)}
+		into[at.path] = at.file
+		templates = append(templates, &chart.File{Name: file.Name, Data: []byte(c.guard.file(at, string(file.Data), calls))})
 	}
+	part.Templates = templates
 	for _, sub := range part.Dependencies() {
-		c.names(sub, into)
+		c.guarded(sub, into)
 	}
 }
 

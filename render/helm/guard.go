@@ -7,31 +7,13 @@ import (
 	"strings"
 
 	"k8s.io/client-go/dynamic"
+
+	"github.com/waybill-dev/waybill/render/draw"
 )
 
 // maxTpl is how deep texts that are given to tpl may give others to tpl. The engine
 // has no limit of its own there, and the stack that such texts exhaust ends a process.
 const maxTpl = 100
-
-// The functions that are refused unless they are allowed, with the reason. The dates
-// take the present for whatever is no time.
-func refused(function string) (why string, ok bool) {
-	switch function {
-	case "now", "ago", "date", "dateInZone", "date_in_zone", "htmlDate", "htmlDateInZone", "durationRound":
-		return "it depends on the time of rendering", true
-	case "randAlphaNum", "randAlpha", "randAscii", "randNumeric", "randBytes", "randInt", "shuffle", "uuidv4",
-		"bcrypt", "htpasswd", "encryptAES",
-		"genPrivateKey", "genCA", "genCAWithKey",
-		"genSelfSignedCert", "genSelfSignedCertWithKey", "genSignedCert", "genSignedCertWithKey":
-		return "it gives another result each time", true
-	case "getHostByName":
-		return "there is no network when a chart is rendered", true
-	case "lookup":
-		return "there is no cluster to ask when a chart is rendered", true
-	default:
-		return "", false
-	}
-}
 
 // watched reports whether the guard has something to do where a function is called.
 func watched(function string) bool {
@@ -41,8 +23,10 @@ func watched(function string) bool {
 
 // place is where a template's text stands.
 type place struct {
-	file string // chart/templates/x.yaml, or chart/charts/sub/templates/y.yaml
-	tpl  int    // the line of the tpl that the text was given to; 0 for a file
+	file   string // chart/templates/x.yaml, or chart/charts/sub/templates/y.yaml
+	path   string // the same, with the alias of a sub-chart for its name
+	tpl    int    // the line of the tpl that the text was given to; 0 for a file
+	within string // names the calls of tpl that the text was given to, the inner one first
 }
 
 // guard is told by templates what they are about to do. Templates reach it by the
@@ -50,23 +34,37 @@ type place struct {
 // given: the guard is the cluster that they think they ask. See the package comment.
 type guard struct {
 	allow []string
-	stub  string // stands for the result of what is refused
+	draws *draw.Draws // nil: nothing can be drawn
+	stub  string      // stands for the result of what is refused
 	sites []site
 
-	running  []string          // the files that are executed, the including one first
+	running  []place           // the files that are executed, the including one first
 	open     []string          // the texts that tpl is executing, the outer one first
 	refusals map[string]*Error // by file that was executed: the first call that was refused
 	notices  map[string]bool   // what was looked up
 }
 
-func newGuard(allow []string, stub string) *guard {
-	return &guard{allow: allow, stub: stub, refusals: map[string]*Error{}, notices: map[string]bool{}}
+func newGuard(r Release, stub string) *guard {
+	g := &guard{allow: r.Allow, stub: stub, refusals: map[string]*Error{}, notices: map[string]bool{}}
+	if r.Draw != nil {
+		g.draws = r.Draw.Begin()
+	}
+	return g
 }
 
 // site is a guarded call and where it stands.
 type site struct {
 	call
 	place
+}
+
+// name tells a call from all others of a chart, whatever else stands in its lines.
+func (s site) name() string {
+	name := s.function + " " + strconv.Itoa(s.number)
+	if s.within != "" {
+		name += " in " + s.within
+	}
+	return name
 }
 
 // The questions to the guard. They are kinds of the API version guardVersion, which is
@@ -78,12 +76,21 @@ const (
 	askEnter     = "enter"  // a text is about to be given to tpl: answers the guarded text
 	askLeave     = "leave"  // tpl has executed a text
 	askRefuse    = "refuse" // a function is called that is refused: answers the stub
+	askDraw      = "draw"   // a function draws, with these operands: answers the draw
 )
 
 // file returns the text of a file with its calls guarded, and itself.
-func (g *guard) file(name, text string, found []call) string {
-	at := site{place: place{file: name}}
-	return g.tell(askBegin, at) + g.guarded(text, found, at.place) + g.tell(askEnd, at)
+func (g *guard) file(at place, text string, found []call) string {
+	own := site{place: at}
+	return g.tell(askBegin, own) + followed(g.guarded(text, found, at)) + g.tell(askEnd, own)
+}
+
+// followed returns a text that an action can follow: a brace at its end would begin that.
+func followed(text string) string {
+	if rest, ok := strings.CutSuffix(text, "{"); ok {
+		return rest + `{{"{"}}`
+	}
+	return text
 }
 
 // edit replaces bytes of a text, or inserts before one.
@@ -115,8 +122,11 @@ func (g *guard) guarded(text string, found []call, at place) string {
 // guard. The keys of a map get the order that Helm leaves to chance.
 func (g *guard) edits(text string, s site) []edit {
 	after := s.pos + len(s.function)
+	isDrawn := draw.Is(s.function)
 	switch {
-	case slices.Contains(g.allow, s.function):
+	case isDrawn && g.draws != nil && allows(g.allow, s.function):
+		return g.drawn(text, s)
+	case !isDrawn && allows(g.allow, s.function):
 		return nil
 	case s.operand && (s.function == "keys" || s.function == "tpl"):
 		return nil // of no operands, which gives nothing or fails
@@ -134,6 +144,22 @@ func (g *guard) edits(text string, s site) []edit {
 		answer = "coalesce " + answer
 	}
 	return []edit{{pos: s.pos, drop: len(s.function), put: answer}}
+}
+
+// drawn guards a call that draws: its operands go through the guard as JSON, those too
+// that a pipe brings.
+func (g *guard) drawn(text string, s site) []edit {
+	answer := " | mustToJson | " + g.ask(askDraw, s) + `| dig "text" ""`
+	if s.function == "randInt" {
+		answer += " | int"
+	}
+	if s.operand {
+		return []edit{{pos: s.pos, drop: len(s.function), put: "(list" + answer + ")"}}
+	}
+	return []edit{
+		{pos: s.pos, drop: len(s.function), put: "list"},
+		{pos: commandEnd(text, s.pos+len(s.function)), put: answer},
+	}
 }
 
 // ask returns a question but for its last operand, which is a text.
@@ -165,7 +191,7 @@ func (g *guard) GetClientFor(apiVersion, kind string) (dynamic.NamespaceableReso
 func (g *guard) answer(question string, s site, text string) (string, error) {
 	switch question {
 	case askBegin:
-		g.running = append(g.running, s.file)
+		g.running = append(g.running, s.place)
 	case askEnd:
 		g.running = g.running[:max(0, len(g.running)-1)]
 	case askEnter:
@@ -175,36 +201,30 @@ func (g *guard) answer(question string, s site, text string) (string, error) {
 	case askRefuse:
 		g.refuse(s)
 		return g.stub, nil
+	case askDraw:
+		return g.draw(s, text)
 	}
 	return "", nil
 }
 
-// current is the file whose output is being made.
-func (g *guard) current() string {
+// executed is where the file stands whose output is being made.
+func (g *guard) executed() place {
 	if len(g.running) == 0 {
-		return ""
+		return place{}
 	}
 	return g.running[0]
 }
 
-// refuse notes that a function was called that is refused. Whether that matters shows
-// when it is known what becomes of the output.
-func (g *guard) refuse(s site) {
-	if g.refusals[g.current()] != nil {
-		return
+// current is the file whose output is being made, as it is in the chart.
+func (g *guard) current() string { return g.executed().file }
+
+// draw answers a call that draws.
+func (g *guard) draw(s site, operands string) (string, error) {
+	text, err := g.draws.Draw(draw.Site{Template: g.executed().path, Call: s.path + " " + s.name()}, s.function, operands)
+	if err != nil {
+		return "", s.fail("draws nothing: "+err.Error(), "")
 	}
-	why, _ := refused(s.function)
-	e := &Error{
-		File:    s.file,
-		Line:    s.line,
-		Message: fmt.Sprintf("the function %s is not allowed: %s", s.function, why),
-		Hint:    "set the value that makes the call needless, or allow it with the annotation " + AllowAnnotation + ": " + s.function,
-	}
-	if s.tpl > 0 {
-		e.Message = fmt.Sprintf("line %d of a text for tpl calls the function %s, which is not allowed: %s", s.line, s.function, why)
-		e.Line = s.tpl
-	}
-	g.refusals[g.current()] = e
+	return text, nil
 }
 
 // enter guards a text that tpl is about to execute.
@@ -219,16 +239,26 @@ func (g *guard) enter(s site, text string) (string, error) {
 	if len(g.open) == maxTpl {
 		return "", &Error{File: s.file, Line: line, Message: fmt.Sprintf("texts for tpl call tpl more than %d deep", maxTpl)}
 	}
-	text = g.guarded(text, calls(text), place{file: s.file, tpl: line}) + g.tell(askLeave, s)
+	text = g.guarded(text, calls(text), place{file: s.file, path: s.path, tpl: line, within: s.name()})
+	text = followed(text) + g.tell(askLeave, s)
 	g.open = append(g.open, text)
 	return text, nil
 }
 
 // redact takes the texts that tpl was executing out of the message of an error, where
-// the engine quotes them: they come from values, and may hold a secret.
+// the engine quotes them: they come from values, and may hold a secret. What was drawn
+// is one.
 func (g *guard) redact(message string) string {
 	for _, text := range g.open {
 		message = strings.ReplaceAll(message, strconv.Quote(text), "a text")
 	}
-	return message
+	return draw.Hide(message, g.drew())
+}
+
+// drew returns what was drawn.
+func (g *guard) drew() []string {
+	if g.draws == nil {
+		return nil
+	}
+	return g.draws.Texts()
 }

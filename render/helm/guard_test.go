@@ -75,8 +75,8 @@ func TestRefusedFunctionsFailWhereTheyAreExecuted(t *testing.T) {
 			if !errors.As(err, &located) || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("got %v, want an *Error with %q", err, tt.want)
 			}
-			if !strings.Contains(located.Hint, helm.AllowAnnotation) {
-				t.Errorf("the hint %q does not say how to allow it", located.Hint)
+			if !strings.Contains(located.Hint, "set the value that makes the call needless") {
+				t.Errorf("the hint %q does not say what to do", located.Hint)
 			}
 		})
 	}
@@ -101,6 +101,32 @@ func TestRefusedFunctionsDoNoHarmWhereNothingOfThemIsDelivered(t *testing.T) {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		})
+	}
+}
+
+// TestHintsLeadToWhatCanBeBuiltAgain holds that only what always gives the same is
+// proposed to be allowed.
+func TestHintsLeadToWhatCanBeBuiltAgain(t *testing.T) {
+	tests := []struct{ call, want string }{
+		{`lookup "v1" "Secret" "ns" "n"`, "waybill.dev/allow-functions: lookup"},
+		{`getHostByName "a"`, "waybill.dev/allow-functions: getHostByName"},
+		{`now`, "needless"},
+		{`randAlphaNum 8`, "ExternalSecret"},
+		{`shuffle "abc"`, "existingSecret"},
+		{`genCA "a" 1`, "cert-manager"},
+		{`htpasswd "u" "p"`, "cert-manager"},
+		{`encryptAES "k" "p"`, "cert-manager"},
+	}
+	for _, tt := range tests {
+		_, err := template(line(tt.call), helm.Release{})
+		e, ok := errors.AsType[*helm.Error](err)
+		if !ok {
+			t.Errorf("%s: got %v, want an *Error", tt.call, err)
+			continue
+		}
+		if !strings.Contains(e.Hint, tt.want) || strings.Contains(e.Hint, helm.AllowAnnotation) != strings.Contains(tt.want, helm.AllowAnnotation) {
+			t.Errorf("%s: the hint is %q, want one with %q", tt.call, e.Hint, tt.want)
+		}
 	}
 }
 

@@ -18,6 +18,8 @@ type Output struct {
 	// Notices say what was rendered but is worth knowing, sorted.
 	Notices []string `json:"notices,omitempty"`
 	Chart   Metadata `json:"chart"`
+	// Drawn is what was drawn, which no message may show. See Release.Draw.
+	Drawn []string `json:"-"`
 }
 
 // Metadata is what a chart says of itself.

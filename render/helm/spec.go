@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"helm.sh/helm/v3/pkg/chartutil"
+
+	"github.com/waybill-dev/waybill/render/draw"
 )
 
 // Spec is what a Flux HelmRelease (helm.toolkit.fluxcd.io) says about what it renders
@@ -28,6 +30,9 @@ type Spec struct {
 	CreateNamespace  bool
 	Allow            []string // of the annotation AllowAnnotation
 }
+
+// Draws reports that the release allows functions that draw.
+func (s *Spec) Draws() bool { return slices.ContainsFunc(s.Allow, draw.Is) }
 
 // ObjectRef names an object. The namespace is never empty, the kind is where Flux
 // implies it.
@@ -190,8 +195,13 @@ func allowed(root node) []string {
 		if function == "" {
 			continue
 		}
-		if _, ok := refused(function); !ok {
+		r, ok := refused(function)
+		if !ok {
 			annotation.fail("", "lists %q, which is no function that is refused", function)
+			continue
+		}
+		if r.never {
+			annotation.fail(r.hint, "lists %q, which is always refused: %s", function, r.why)
 			continue
 		}
 		all = append(all, function)

@@ -40,7 +40,7 @@ func TestReadRelease(t *testing.T) {
 			ReleaseName: "podinfo", Namespace: "apps", StorageNamespace: "apps", CRDs: helm.Create,
 			Chart: helm.ChartRef{Chart: "./charts/podinfo", Version: "*"},
 		}},
-		{"all", strings.Replace(head, "namespace: apps", `namespace: apps, annotations: {waybill.dev/allow-functions: "now, genCA,now"}`, 1) + `
+		{"all", strings.Replace(head, "namespace: apps", `namespace: apps, annotations: {waybill.dev/allow-functions: "now, randAlpha,now"}`, 1) + `
 spec:
   interval: 5m
   timeout: 1m
@@ -102,7 +102,7 @@ spec:
 				{Patches: []helm.Patch{{Patch: "a: b", Target: &helm.Target{Kind: "Deployment"}}}, Images: []helm.Image{{Name: "a", NewName: "b", NewTag: "c"}}},
 				{Patches: []helm.Patch{{Patch: `{"kind":"Deployment"}`}, {Patch: `[{"op":"remove","path":"/a"}]`, Target: &helm.Target{Name: "x"}}}},
 			},
-			Allow: []string{"genCA", "now"},
+			Allow: []string{"now", "randAlpha"},
 		}},
 		{"a chart of its own source", head + "spec: {targetNamespace: web, chartRef: {kind: OCIRepository, name: oci}, install: {skipCRDs: true}}\n", helm.Spec{
 			ReleaseName: "web-podinfo", Namespace: "web", StorageNamespace: "apps", CRDs: helm.Skip,
@@ -158,6 +158,7 @@ func TestReadReleaseReports(t *testing.T) {
 		{"a fact of a cluster without a place", minimal + "  valuesFrom: [{kind: Cluster, valuesKey: name}]\n", "spec.valuesFrom[0].targetPath is missing", diag.Error},
 		{"a cluster by name", minimal + "  valuesFrom: [{kind: Cluster, valuesKey: name, targetPath: a, name: b}]\n", `spec.valuesFrom[0].name is "b"`, diag.Error},
 		{"a function that is not refused", strings.Replace(minimal, "namespace: apps", "namespace: apps, annotations: {waybill.dev/allow-functions: toYaml}", 1), `lists "toYaml"`, diag.Error},
+		{"a function that is always refused", strings.Replace(minimal, "namespace: apps", "namespace: apps, annotations: {waybill.dev/allow-functions: genCA}", 1), `lists "genCA", which is always refused`, diag.Error},
 		{"values that are no mapping", minimal + "  values: [a]\n", "spec.values is no mapping", diag.Error},
 	}
 	for _, tt := range tests {

@@ -12,6 +12,8 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/engine"
+
+	"github.com/waybill-dev/waybill/render/draw"
 )
 
 // What templates see where nothing was said.
@@ -62,6 +64,9 @@ type Release struct {
 	SkipSchema bool `json:"skipSchema,omitempty"`
 	// Allow lists functions that are refused otherwise. See AllowAnnotation.
 	Allow []string `json:"allow,omitempty"`
+	// Draw is what allowed functions draw from that would draw at random; nil: they are
+	// refused.
+	Draw *draw.Subkey `json:"draw,omitempty"`
 }
 
 // Template loads a chart and renders it.
@@ -87,7 +92,12 @@ func (c *Chart) Template(r Release) (Output, error) {
 	if err := agree(first, second, r); err != nil {
 		return Output{}, err
 	}
-	return c.output(first, r)
+	out, err := c.output(first, r)
+	if err != nil {
+		return Output{}, errors.New(draw.Hide(err.Error(), first.drawn))
+	}
+	out.Drawn = first.drawn
+	return out, nil
 }
 
 // rendering is what one run of the engine gave.
@@ -97,18 +107,21 @@ type rendering struct {
 	origins  map[string]string // of their names, as they were before a sub-chart got an alias
 	refusals map[string]*Error // by origin: a function that was called though it is refused
 	notices  []string
+	drawn    []string
 }
 
 // render runs the engine. The stub stands for the result of functions that are refused.
 func (c *Chart) render(r Release, stub string) (out rendering, err error) {
 	defer recovered("rendering the chart "+c.root.Name(), &err)
-	g := newGuard(r.Allow, stub)
+	g := newGuard(r, stub)
 	copier := &copier{calls: c.calls, guard: g, origins: map[*chart.File]string{}}
 	root := copier.copy(c.root)
 	values, err := prepare(root, r)
 	if err != nil {
 		return rendering{}, err
 	}
+	origins := map[string]string{}
+	copier.guarded(root, origins)
 	files, err := engine.RenderWithClientProvider(root, values, g)
 	var located *Error
 	switch refusal := g.refusals[g.current()]; {
@@ -120,8 +133,7 @@ func (c *Chart) render(r Release, stub string) (out rendering, err error) {
 		return rendering{}, fmt.Errorf("rendering the chart %s: %s", c.root.Name(), abridged(discreet(g.redact(err.Error()), r.Values)))
 	}
 	maps.DeleteFunc(files, func(name, _ string) bool { return strings.HasSuffix(name, "NOTES.txt") })
-	out = rendering{chart: root, files: files, origins: map[string]string{}, refusals: g.refusals}
-	copier.names(root, out.origins)
+	out = rendering{chart: root, files: files, origins: origins, refusals: g.refusals, drawn: g.drew()}
 	out.notices = slices.Sorted(maps.Keys(g.notices))
 	return out, nil
 }
