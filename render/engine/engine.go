@@ -22,7 +22,7 @@ import (
 
 // version is that of what jobs mean. It changes with the engines, so that nothing
 // that an older one rendered is taken for the result of a newer one.
-const version = 1
+const version = 2
 
 // Job is one thing to render: exactly one of Kustomize and Helm is set.
 type Job struct {
@@ -82,8 +82,13 @@ func (j Job) Name() string {
 	return "kustomization " + j.Kustomize.Dir
 }
 
-// Key identifies a job.
+// Key identifies a job. Of what it draws from, the public part is in it.
 func (j Job) Key() string {
+	if j.Helm != nil && j.Helm.Release.Draw != nil {
+		public := *j.Helm
+		of := public.Release.Draw.Public()
+		public.Release.Draw, j.Helm = &of, &public
+	}
 	data, err := json.Marshal(struct {
 		Version int
 		Job     Job

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/draw"
 	"github.com/waybill-dev/waybill/render/helm"
 	"github.com/waybill-dev/waybill/render/kustomize"
 	"github.com/waybill-dev/waybill/sources"
@@ -53,8 +54,13 @@ func (o *output) helm(h *Helm, fsys fs.FS) {
 		documents, err = postRender(documents, h.Post)
 	}
 	if err != nil {
-		o.fail("helm", "post-rendering: "+err.Error(), "")
+		o.fail("helm", "post-rendering: "+draw.Hide(err.Error(), rendered.Drawn), "")
 		return
+	}
+	if of := h.Release.Draw; of != nil && of.Masked {
+		for i, d := range documents {
+			documents[i].Data = []byte(draw.Mask(string(d.Data), rendered.Drawn))
+		}
 	}
 	o.Documents = append(o.Documents, documents...)
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybill-dev/waybill/render/helm"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -35,10 +36,14 @@ func isKustomization(o *object.Object) bool {
 	return o.Ref().Kind == "Kustomization" && o.Ref().Group == kustomizeGroup
 }
 
-// AsksCluster reports a release that may take values from the cluster that it is
-// rendered for: a HelmRelease says so, a Kustomization may hold such a one.
+// AsksCluster reports a release that may be another one for each cluster that it is
+// rendered for, because it takes values from it, or draws: a HelmRelease says so, a
+// Kustomization may hold such a one.
 func AsksCluster(o *object.Object) bool {
 	if isKustomization(o) {
+		return true
+	}
+	if spec, _ := helm.ReadRelease(o.Content()); spec.Draws() {
 		return true
 	}
 	return slices.ContainsFunc(listAt(o.Content(), "spec", "valuesFrom"), func(v any) bool { return textAt(v, "kind") == "Cluster" })

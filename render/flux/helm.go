@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/draw"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/helm"
 	"github.com/waybill-dev/waybill/render/kustomize"
@@ -31,11 +32,22 @@ func (r *reader) helmRelease() *engine.Job {
 			Name: spec.ReleaseName, Namespace: spec.Namespace, Values: values,
 			ValuesFiles: spec.Chart.ValuesFiles, IgnoreMissingValuesFiles: spec.Chart.IgnoreMissingValuesFiles,
 			KubeVersion: r.setting.KubeVersion, APIVersions: r.setting.APIVersions,
-			CRDs: spec.CRDs, SkipSchema: spec.SkipSchema, Allow: spec.Allow,
+			CRDs: spec.CRDs, SkipSchema: spec.SkipSchema, Allow: spec.Allow, Draw: r.draw(&spec),
 		},
 		NoHooks: spec.DisableHooks,
 		Post:    overlays(&spec),
 	}}
+}
+
+// draw is what the release draws from; nil if it may not, or if there is no key.
+func (r *reader) draw(spec *helm.Spec) *draw.Subkey {
+	random := r.setting.Random
+	if !spec.Draws() || random.Key.IsZero() {
+		return nil
+	}
+	ref := r.release.Ref()
+	of := random.Key.For(random.Source, random.Cluster, ref.Namespace+"/"+ref.Name)
+	return &of
 }
 
 // add reports what is wrong with the release.

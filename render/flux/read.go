@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/draw"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/kustomize"
 	"github.com/waybill-dev/waybill/render/object"
@@ -27,6 +28,15 @@ type Setting struct {
 	Cluster map[string]string
 	// Open says that everybody may read Secrets, so that their values may be names.
 	Open bool
+	// Random is what releases draw from. With the zero key they draw nothing.
+	Random Random
+}
+
+// Random is a random key, the source that it draws for, and the cluster; empty where the
+// release is rendered for none.
+type Random struct {
+	Key             draw.Key
+	Source, Cluster string
 }
 
 // Read turns a release into a job. Without a job there is a diagnostic that says
