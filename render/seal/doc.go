@@ -15,6 +15,9 @@
 //	salt   = SHA-256("waybill.dev/seal/v1\n" || group/kind/namespace/name)
 //	value  = HKDF-SHA256(master, info = purpose \n recipients \n index \n path)
 //
+// Where there is a random key (see package draw), HMAC-SHA256(its part for seals, master)
+// takes the place of the master. Without one nothing does.
+//
 // The purposes are the data key (SOPS encrypts the values with it), the file key, the
 // ephemeral key and the payload's nonce of each age file (one a recipient: it holds
 // the data key), and the initialization vectors of AES-GCM. The recipients are sorted
@@ -27,7 +30,8 @@
 // # What it gives
 //
 // Who has none of the identities reads no value. The master is as hard to find as the
-// document is to guess; whoever knows it knew the document.
+// document is to guess; whoever knows it knew the document. With a random key it cannot be
+// found without that.
 //
 // Equal documents for equal recipients are equal ciphertexts. A change of anything in
 // the document, or of its recipients, changes every ciphertext in it, so that nobody
@@ -40,14 +44,14 @@
 //
 // # What it costs
 //
-// Who can read the branch can test a guess of the WHOLE document, at the price of one
-// argon2id each (64 MiB, some 50 ms), as with the hash of a password, and with no limit
-// on how many. Everything but the values stands readable beside them, so the values
-// are all there is to guess. Generated secrets (16 random bytes, a private key) are out
-// of reach. A Secret whose only values are words, dates or short PINs is not: encrypt
-// that one with sops, whose keys are random. As with a password's hash, no salt helps
-// against a guess at one document; it only keeps a guess from being tested against
-// many at once.
+// Without a random key, who can read the branch can test a guess of the WHOLE document,
+// at the price of one argon2id each (64 MiB, some 50 ms), as with the hash of a
+// password, and with no limit on how many. Everything but the values stands readable
+// beside them, so the values are all there is to guess. Generated secrets (16 random
+// bytes, a private key) are out of reach. A Secret whose only values are words, dates or
+// short PINs is not: have a random key, or encrypt that one with sops, whose keys are
+// random. As with a password's hash, no salt helps against a guess at one document; it
+// only keeps a guess from being tested against many at once.
 //
 // An unchanged Secret shows as unchanged, and one that returns to earlier values shows
 // as that. As with every SOPS document, the names of the keys and the lengths of the

@@ -2,6 +2,7 @@ package seal
 
 import (
 	"crypto/hkdf"
+	"crypto/hmac"
 	"crypto/sha256"
 	"fmt"
 	"io"
@@ -37,6 +38,18 @@ func Master(o object.Ref, canonical []byte) Key {
 	s := sha256.Sum256([]byte(salt + o.Group + "/" + o.Kind + "/" + o.Namespace + "/" + o.Name))
 	k := Key{of: sha256.Sum256(canonical)}
 	copy(k.master[:], argon2.IDKey(canonical, s[:], passes, memory, threads, keySize))
+	return k
+}
+
+// Keyed returns the key for which a random key's part is needed as well, so that nobody
+// without it can test a guess at the document; k itself if the part is empty.
+func (k Key) Keyed(random []byte) Key {
+	if len(random) == 0 {
+		return k
+	}
+	h := hmac.New(sha256.New, random)
+	h.Write(k.master[:])
+	copy(k.master[:], h.Sum(nil))
 	return k
 }
 

@@ -352,3 +352,35 @@ func BenchmarkSeal(b *testing.B) {
 		}
 	}
 }
+
+// TestAGuessNeedsTheRandomKey plays somebody who reads the branch and guesses the document.
+func TestAGuessNeedsTheRandomKey(t *testing.T) {
+	content := secret(map[string]any{"stringData": map[string]any{"pin": "1234"}})
+	to := recipients(t, toAnna)
+	seal := func(random string) []byte {
+		out, err := cheap(content).Keyed([]byte(random)).Seal(content, to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	published := seal("one random key")
+	if !bytes.Equal(published, seal("one random key")) {
+		t.Error("one key gives two ciphertexts")
+	}
+	for _, guess := range []string{"", "another random key"} {
+		if bytes.Equal(published, seal(guess)) {
+			t.Errorf("with the key %q the guess is confirmed", guess)
+		}
+	}
+	if !bytes.Equal(seal(""), sealed(t, content, toAnna)) {
+		t.Error("without a random key the bytes are others than before there were any")
+	}
+	got, _, err := open(published, anna)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(content, got); diff != "" {
+		t.Errorf("(-sealed +opened):\n%s", diff)
+	}
+}
