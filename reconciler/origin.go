@@ -89,6 +89,28 @@ func at(repository, folder string) string {
 	return "the folder " + folder + " of " + repository
 }
 
+// sourceID is what a source is known by, however its repository is reached.
+func sourceID(repository, folder string) string {
+	if folder = strings.Trim(path.Clean("/"+folder), "/"); folder != "" {
+		return place(repository) + " " + folder
+	}
+	return place(repository)
+}
+
+// lastRandom is the random key that was used last where the state does not say it, because
+// somebody deleted its branch: that of the newest commit which names one.
+func lastRandom(branches []git.Head) (last state.Random) {
+	var when time.Time
+	for _, h := range branches {
+		key := publish.Trailer(h.Message, publish.TrailerRandom)
+		if key != "" && !h.When.Before(when) {
+			source := sourceID(publish.Trailer(h.Message, publish.TrailerRepository), publish.Trailer(h.Message, publish.TrailerPath))
+			last, when = state.Random{Key: key, Source: source}, h.When
+		}
+	}
+	return last
+}
+
 // place is where a repository is: host and path, without how it is reached. A port that
 // is not the one of its scheme tells servers apart.
 func place(repository string) string {

@@ -38,6 +38,8 @@ type Reconciler struct {
 	// TakeOver lets branches be written that were published from another source, and
 	// Rollback from a commit that comes before the one published last.
 	TakeOver, Rollback bool
+	// Random is what releases draw from. Its source is filled in.
+	Random plan.Random
 	// Now tells the time for which schedules of the source are judged.
 	Now func() time.Time
 	// Pauses come before a publication that lost a race is planned again.
@@ -141,8 +143,10 @@ func (r *Reconciler) load(ctx context.Context, s sources.Snapshot, with render.W
 }
 
 func (r *Reconciler) observation(s sources.Snapshot, src render.Source, m plan.Medium) Observation {
+	random := r.Random
+	random.Source = sourceID(s.Revision().Repo, r.Subdir)
 	return Observation{Snapshot: s, Source: src, Input: plan.Input{
-		Medium: m, Allow: r.Allow, Now: r.Now().UTC().Truncate(time.Second),
+		Medium: m, Allow: r.Allow, Random: random, Now: r.Now().UTC().Truncate(time.Second),
 		Published: map[string]tree.Published{}, Memo: r.memory().plans,
 	}}
 }
@@ -190,6 +194,9 @@ func (r *Reconciler) published(ctx context.Context, obs *Observation, heads map[
 		}
 		last := obs.Input.State
 		known.state = &last
+	}
+	if obs.Input.State.Commit == "" {
+		obs.Input.State.Random = lastRandom(published)
 	}
 	obs.Ahead = ahead(&obs.Input.State, published)
 	return nil

@@ -112,6 +112,9 @@ func (r *Reconciler) rebuild(ctx context.Context, head git.Head, branch string) 
 	if err != nil {
 		return plan.Plan{}, obs, fmt.Errorf("what was recorded with it cannot be read: %w", err)
 	}
+	if obs.Input.State.Commit == "" { // what was said of the random key before, it says, too
+		obs.Input.State.Random = replay.Random
+	}
 	obs.Input.Replay = &plan.Replay{State: replay, Allowed: released.Held}
 	if err := r.mend(ctx, &obs, func(string) bool { return released.Missing }); err != nil {
 		return plan.Plan{}, obs, err
@@ -133,6 +136,9 @@ func (r *Reconciler) then(ctx context.Context, head git.Head, branch string) (Ob
 		return Observation{}, err
 	}
 	obs := r.observation(snapshot, src, plan.Branch)
+	if obs.Input.Random, err = r.randomOf(head); err != nil {
+		return Observation{}, err
+	}
 	obs.Input.Now = time.Time{}
 	if at := publish.Trailer(head.Message, publish.TrailerTime); at != "" {
 		if obs.Input.Now, err = time.Parse(time.RFC3339, at); err != nil {
@@ -174,6 +180,20 @@ func readable(s *state.State) error {
 	}
 	u := s.Unreadable[0]
 	return fmt.Errorf("%s of commit %s cannot be read: %s", u.Path, s.Commit, u.Reason)
+}
+
+// randomOf is what the plan of a commit drew from: the key whose fingerprint it names, or
+// nothing.
+func (r *Reconciler) randomOf(head git.Head) (plan.Random, error) {
+	want := publish.Trailer(head.Message, publish.TrailerRandom)
+	if want == "" {
+		return plan.Random{}, nil
+	}
+	if r.Random.Key.Fingerprint() != want {
+		return plan.Random{}, fmt.Errorf("it depends on the random key %s; give that one with --random-key-file", want)
+	}
+	source := sourceID(publish.Trailer(head.Message, publish.TrailerRepository), publish.Trailer(head.Message, publish.TrailerPath))
+	return plan.Random{Key: r.Random.Key, Source: source, Rotate: true}, nil
 }
 
 // stateThen returns the state that was published with a commit, on top of the one before:

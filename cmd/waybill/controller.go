@@ -39,6 +39,9 @@ path or URL. On SIGTERM it ends the publication under way and stops.`,
 		if err != nil {
 			return failure(2, err)
 		}
+		if r.Random.Key, err = randomKey(cmd, pathOf(args)); err != nil {
+			return failure(2, err)
+		}
 		r.Cache, r.Rollback = cache.Memory(), *rollback
 		level := slog.LevelInfo
 		if *verbose {

@@ -16,7 +16,8 @@ func doctorCommand() *cobra.Command {
 		Use: "doctor", Short: "Say which walls the sandbox of charts and kustomizations has on this host", Args: cobra.NoArgs,
 		Long: `Doctor starts a worker as rendering does and has it try what it must not be able
 to do: read files and environments, execute, open connections. Where an attempt
-succeeds, or walls are missing, untrusted sources are refused.`,
+succeeds, or walls are missing, untrusted sources are refused. It also reads the
+file with the random key, if one is given.`,
 	}
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -32,6 +33,15 @@ succeeds, or walls are missing, untrusted sources are refused.`,
 		o.Trust = worker.Untrusted
 		tried := worker.New(o).Do(cmd.Context(), []worker.Job{{Name: "a try", Input: []byte("{}")}})
 		d := diagnosis{Walls: walls, Untrusted: !errors.Is(tried[0].Err, worker.ErrNoSandbox)}
+		if file, _, err := randomFlags(cmd); err != nil {
+			return failure(2, err)
+		} else if file != "" {
+			key, err := readRandomKey(file)
+			if err != nil {
+				return failure(2, err)
+			}
+			d.RandomKey = key.Fingerprint()
+		}
 		if err := emit(cmd.OutOrStdout(), *output, d, d.report); err != nil {
 			return failure(2, err)
 		}
@@ -47,9 +57,10 @@ succeeds, or walls are missing, untrusted sources are refused.`,
 type diagnosis struct {
 	Walls     []worker.Wall `json:"walls"`
 	Untrusted bool          `json:"untrusted"` // untrusted sources are rendered here
+	RandomKey string        `json:"randomKey"` // its fingerprint; empty without one
 }
 
-// report prints the walls, and then the attempts to get past them.
+// report prints the walls, then the attempts to get past them, then the random key.
 func (d *diagnosis) report(w io.Writer) error {
 	rows := make([][]string, 0, len(d.Walls))
 	for _, wall := range d.Walls {
@@ -72,6 +83,10 @@ func (d *diagnosis) report(w io.Writer) error {
 	if d.Untrusted {
 		verdict = "rendered, behind these walls"
 	}
-	_, err := fmt.Fprintf(w, "\nuntrusted sources are %s\n", verdict)
+	random := "no random key: charts draw nothing, and whoever reads a branch can test guesses at its sealed Secrets;\nmake one with head -c 32 /dev/urandom > FILE, chmod 600 FILE, and give it with --" + randomKeyFlag
+	if d.RandomKey != "" {
+		random = "the random key is " + d.RandomKey
+	}
+	_, err := fmt.Fprintf(w, "\nuntrusted sources are %s\n%s\n", verdict, random)
 	return err
 }

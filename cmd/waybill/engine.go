@@ -29,6 +29,7 @@ func engineFlags(root *cobra.Command) {
 	flags.StringArray("chart-private", nil, "range of private addresses that a --chart-host may have, as 10.0.0.0/8; repeat for more")
 	flags.String("render-cache", "", "folder that remembers what charts and kustomizations rendered to, up to 1 GiB; losing it costs time only")
 	flags.Bool("untrusted", false, "the source may be a stranger's: render charts and kustomizations only behind a sandbox")
+	flags.String(randomKeyFlag, "", "file of at least 32 random bytes from which allowed functions of charts draw, and with which sealed Secrets are keyed")
 	flags.String("chart-credentials", "", "YAML file with a list of {url, username, password, token, tokenService} for chart repositories")
 }
 

@@ -26,6 +26,7 @@ sound is published, whatever else is wrong or held.`,
 	allow := cmd.Flags().Bool("allow-prune", false, "publish clusters that the guard holds, too")
 	takeOver := cmd.Flags().Bool("take-over", false, "publish over branches that were published from another source")
 	rollback := cmd.Flags().Bool("rollback", false, "publish a commit that comes before the one published last")
+	rotate := cmd.Flags().Bool("rotate-random-key", false, "draw and seal everything anew with the key of --random-key-file, instead of the one that was used last")
 	dryRun := cmd.Flags().Bool("dry-run", false, "print what would be published and write nothing")
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -41,6 +42,12 @@ sound is published, whatever else is wrong or held.`,
 			r.Allow = plan.AllowAll
 		}
 		r.TakeOver, r.Rollback = *takeOver, *rollback
+		if r.Random.Key, err = randomKey(cmd, pathOf(args)); err != nil {
+			return failure(2, err)
+		}
+		if r.Random.Rotate = *rotate; *rotate && r.Random.Key.IsZero() {
+			return failure(2, errors.New("--rotate-random-key needs the new key; give it with --random-key-file"))
+		}
 		act := r.Publish
 		if *dryRun {
 			act = r.DryRun

@@ -177,6 +177,9 @@ func (w repositories) over(source *git.Repo) (r *reconciler.Reconciler, err erro
 	if source != nil {
 		r.Source, r.Subdir = source, source.Subdir()
 	}
+	if r.Random.Key, err = reportKey(w.cmd, w.path); err != nil {
+		return nil, err
+	}
 	r.Engine, err = newEngine(w.cmd)
 	return r, err
 }

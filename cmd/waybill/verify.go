@@ -26,6 +26,9 @@ byte for byte.`,
 		if err != nil {
 			return failure(2, err)
 		}
+		if r.Random.Key, err = randomKey(cmd, *path); err != nil {
+			return failure(2, err)
+		}
 		v, err := r.Verify(cmd.Context(), args[0])
 		if err != nil {
 			return failure(2, err)

@@ -26,7 +26,7 @@ func Build(in Input) Plan {
 	t := newTable(&in, &decided)
 	written := manifest.Write(manifest.Input{
 		Law: x.Law, Decisions: decided.Decisions, Bound: x.Bound, Failures: x.Failures, Before: t.before(),
-		Config: in.Source.Config, OnBranch: in.Medium == Branch, Memo: &in.Memo.manifest,
+		Config: in.Source.Config, OnBranch: in.Medium == Branch, Random: in.seals(), Memo: &in.Memo.manifest,
 	})
 	t.rows, t.blobs = written.Rows, &written.Blobs
 	out := t.carryOut()
@@ -34,14 +34,14 @@ func Build(in Input) Plan {
 		Revision: in.Source.Revision, Config: in.Source.Config, Time: in.Now,
 		Decisions: decided.Decisions, Clusters: out.clusters, Detached: in.detached(),
 		FleetDigest: x.Law.FleetDigest, Removals: out.removals, Released: Released{Held: out.allowed, Missing: in.Doubt.Forgot},
-		Scheduled: decided.Scheduled, RecheckAt: decided.RecheckAt,
+		RandomKey: in.randomKey(&written), Scheduled: decided.Scheduled, RecheckAt: decided.RecheckAt,
 		made: &made{table: t, result: out.result},
 	}
 	p.Stats = Stats{Stats: in.Source.Stats, Templates: len(x.Templates), Distinct: written.Blobs.Len()}
 	for _, c := range p.Clusters {
 		p.Stats.Placed += c.Objects
 	}
-	p.State = t.record(&out)
+	p.State = t.record(&out, in.rememberedKey(p.RandomKey))
 	p.Diags = diag.Sort(slices.Concat(
 		in.Source.Diags, in.Doubt.Diags, in.recovery.diags, x.Diags, decided.Diags, written.Diags, in.detachedDiags(p.Detached), out.diags, in.consumers(p.Clusters),
 	))
@@ -57,7 +57,7 @@ func Expand(in *Input, render expand.Render) error {
 	in.Memo.expand.Turn()
 	in.recover()
 	x, err := expand.Expand(expand.Input{
-		Source: in.Source, Releases: in.State.Releases, Pinned: in.Medium == Branch, Memo: &in.Memo.expand,
+		Source: in.Source, Releases: in.State.Releases, Pinned: in.Medium == Branch, Random: in.draws(), Memo: &in.Memo.expand,
 		Place: func(l *law.Law, release *template.Template) (*policies.Propagation, []karmada.TargetCluster) {
 			return claim.Release(in.claim(l, nil), release)
 		},

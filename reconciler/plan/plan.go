@@ -43,6 +43,8 @@ type Input struct {
 	// Published is the head of each cluster branch, by cluster.
 	Published map[string]tree.Published
 	Medium    Medium
+	// Random is what releases draw from, and what seals are keyed with.
+	Random Random
 	// Now is the time for which schedules are judged. It matters only where the source has
 	// schedules: then Plan.Scheduled says so.
 	Now time.Time
@@ -101,6 +103,8 @@ type Plan struct {
 	Removals string
 	// Released says which removals were held and are allowed; see Released.
 	Released Released
+	// RandomKey is the fingerprint of the random key, if the plan depends on it.
+	RandomKey string
 	// Scheduled reports that the plan depends on Time, which is Input.Now; RecheckAt is
 	// then the next time at which it may be another, and zero for never.
 	Scheduled bool

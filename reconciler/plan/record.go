@@ -21,11 +21,11 @@ import (
 // of its own. Held clusters have a condition.
 
 // record makes the next state.
-func (t *table) record(out *carried) *files.Folder {
+func (t *table) record(out *carried, random state.Random) *files.Folder {
 	left := t.leftByRef(out)
 	c := state.Content{
 		LastGood: t.in.Doubt.Remembered(), Releases: t.releases(out), Kept: map[object.Ref][]string{},
-		Clusters: t.clusterFolder(out),
+		Clusters: t.clusterFolder(out), Random: random,
 	}
 	if out.allowed {
 		c.LastGood = t.in.Doubt.RememberedOnceAllowed()

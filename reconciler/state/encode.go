@@ -21,6 +21,7 @@ type Content struct {
 	Clusters *files.Folder              // of EncodeClusters; nil for none
 	Kept     map[object.Ref][]string
 	LastGood LastGood
+	Random   Random
 	Releases []Release
 }
 
@@ -49,6 +50,11 @@ func Encode(c Content, earlier *State) (*files.Folder, error) {
 	}
 	if len(c.LastGood.Broken) > 0 {
 		if top, err = withJSON(top, lastGoodFile, c.LastGood); err != nil {
+			return nil, err
+		}
+	}
+	if c.Random.Key != "" {
+		if top, err = withJSON(top, randomFile, c.Random); err != nil {
 			return nil, err
 		}
 	}

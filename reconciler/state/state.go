@@ -9,6 +9,7 @@
 //	clusters/<name>.yaml                               Cluster, with the observation that was used
 //	releases/<namespace>/<name>-<kind>[.<cluster>].json   what a release rendered to
 //	kept.json                                          what clusters keep of objects without a binding
+//	random.json                                        which random key was used last, if any was
 //	last-good.json                                     only while something is broken
 //
 // A binding's spec.clusters is what was decided, and its status.aggregatedStatus lists the
@@ -53,6 +54,7 @@ const (
 	publishedFile = "published.json"
 	keptFile      = "kept.json"
 	lastGoodFile  = "last-good.json"
+	randomFile    = "random.json"
 	clusterScope  = "_cluster"
 )
 
@@ -70,6 +72,8 @@ type State struct {
 	// Held are the clusters that were held, with the condition that says why.
 	Held     map[string]metav1.Condition
 	LastGood LastGood
+	// Random is the random key that was used last.
+	Random Random
 	// Releases are what releases rendered to.
 	Releases []Release
 	// Unreadable are the files that cannot be read, in the order of their paths. What they
@@ -94,6 +98,12 @@ type Unreadable struct {
 type Publication struct {
 	Commit string    `json:"commit"` // of the source
 	When   time.Time `json:"when"`   // the date of that commit
+}
+
+// Random says of a random key what is no secret.
+type Random struct {
+	Key    string `json:"key"`    // its fingerprint; empty for no key
+	Source string `json:"source"` // where the source was when it was used first
 }
 
 // LastGood is what is as it was because something is broken.
@@ -194,8 +204,8 @@ func (s *State) Left() map[object.Ref]map[string]karmada.AggregatedStatusItem {
 
 // Decode reads the state branch's folder. What is as it was in an earlier state, which may
 // be nil, is taken from there; it is the same otherwise. A file that cannot be read is an
-// error only if everything depends on it: if it says what was published last, or what stays
-// because a part of the source is broken.
+// error only if everything depends on it: if it says what was published last, what stays
+// because a part of the source is broken, or which random key was used.
 func Decode(root *files.Folder, earlier *State) (State, error) {
 	s := State{
 		Bindings: map[object.Ref]*karmada.ResourceBinding{}, Kept: map[object.Ref][]string{}, Held: map[string]metav1.Condition{},
@@ -257,7 +267,7 @@ func (s *State) add(path string, from *files.Blob, isOlder bool) error {
 	}
 	switch {
 	case err == nil:
-	case path == publishedFile || path == lastGoodFile || path == olderHiddenFile:
+	case path == publishedFile || path == lastGoodFile || path == olderHiddenFile || path == randomFile:
 		return fmt.Errorf("%s cannot be read, and nothing can be done without it: %s; git log -p %s -- %s shows what it was: put that back", path, bounded(err), Branch, path)
 	default:
 		s.Unreadable = append(s.Unreadable, Unreadable{path, bounded(err)})
@@ -293,6 +303,8 @@ func (s *State) reader(path string, isOlder bool) func(data []byte, from *files.
 		return into(&s.Published)
 	case path == lastGoodFile:
 		return into(&s.LastGood)
+	case path == randomFile:
+		return s.addRandom
 	case path == keptFile:
 		return s.addKept
 	}
@@ -314,6 +326,15 @@ func (s *State) addCluster(data []byte, _ *files.Blob) error {
 		}
 	}
 	return nil
+}
+
+// addRandom reads which random key was used. One that is not named is not none.
+func (s *State) addRandom(data []byte, _ *files.Blob) error {
+	err := json.Unmarshal(data, &s.Random)
+	if err == nil && s.Random.Key == "" {
+		err = errors.New("it names no key")
+	}
+	return err
 }
 
 // kept is an entry of the file that lists what clusters keep.

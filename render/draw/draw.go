@@ -136,7 +136,7 @@ func (s *stream) text(function string, n int) string {
 	}
 	out := make([]byte, n)
 	for i := range out {
-		out[i] = byte(s.below(1 << 8))
+		out[i] = byte(s.below(1 << 8)) //nolint:gosec // it is below 256
 	}
 	return base64.StdEncoding.EncodeToString(out)
 }

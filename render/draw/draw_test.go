@@ -3,6 +3,7 @@ package draw_test
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -216,13 +217,13 @@ func TestKeysDoNotShow(t *testing.T) {
 	s := k.For("source", "eu", "web")
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
 		for _, shown := range []string{fmt.Sprintf(verb, k), fmt.Sprintf(verb, &k), fmt.Sprintf(verb, s), fmt.Sprintf(verb, []draw.Subkey{s})} {
-			if strings.Contains(shown, "ABCD") || strings.Contains(shown, "41424344") || strings.Contains(shown, fmt.Sprintf("%x", s.Secret)) || strings.Contains(shown, strings.Trim(fmt.Sprint(s.Secret), "[]")) {
+			if strings.Contains(shown, "ABCD") || strings.Contains(shown, "41424344") || strings.Contains(shown, hex.EncodeToString(s.Secret)) || strings.Contains(shown, strings.Trim(fmt.Sprintf("%d", s.Secret), "[]")) {
 				t.Errorf("%s shows %s", verb, shown)
 			}
 		}
 	}
-	data, err := json.Marshal(k)
-	if err != nil || string(data) != "{}" {
+	data, err := json.Marshal([]any{k})
+	if err != nil || string(data) != "[{}]" {
 		t.Errorf("as JSON: %s, %v", data, err)
 	}
 	if data, err = json.Marshal(s.Public()); err != nil || bytes.Contains(data, []byte(base64.StdEncoding.EncodeToString(s.Secret))) {

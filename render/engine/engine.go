@@ -66,6 +66,9 @@ func (j Job) Namespace() string {
 	return "default"
 }
 
+// Draws reports that the job may draw.
+func (j Job) Draws() bool { return j.Helm != nil && j.Helm.Release.Draw != nil }
+
 // Chart is the chart of a release; nil for what is none.
 func (j Job) Chart() *Chart {
 	if j.Helm == nil {
@@ -84,7 +87,7 @@ func (j Job) Name() string {
 
 // Key identifies a job. Of what it draws from, the public part is in it.
 func (j Job) Key() string {
-	if j.Helm != nil && j.Helm.Release.Draw != nil {
+	if j.Draws() {
 		public := *j.Helm
 		of := public.Release.Draw.Public()
 		public.Release.Draw, j.Helm = &of, &public

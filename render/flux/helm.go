@@ -26,6 +26,10 @@ func (r *reader) helmRelease() *engine.Job {
 	if !ok {
 		return nil
 	}
+	if wrong := r.setting.Random.Wrong; wrong != "" && spec.Draws() {
+		r.diags = append(r.diags, draw.WrongKey(r.release, []any{"metadata", "annotations", helm.AllowAnnotation}, "it draws nothing: "+wrong))
+		return nil
+	}
 	return &engine.Job{Helm: &engine.Helm{
 		Chart: chart,
 		Release: helm.Release{

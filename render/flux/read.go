@@ -37,6 +37,8 @@ type Setting struct {
 type Random struct {
 	Key             draw.Key
 	Source, Cluster string
+	// Wrong says why nothing may be drawn, although releases did; empty if it may.
+	Wrong string
 }
 
 // Read turns a release into a job. Without a job there is a diagnostic that says

@@ -18,7 +18,7 @@ type refusal struct {
 // The hints of functions that are refused.
 const (
 	hintValue  = "set the value that makes the call needless"
-	hintSecret = "set the value that makes the call needless, as existingSecret does in many charts, and have an ExternalSecret bring that Secret"
+	hintBring  = "set the value that makes the call needless, as existingSecret does in many charts, and have an ExternalSecret bring that Secret"
 	hintIssuer = "have cert-manager make keys and certificates in the cluster, and set the value that makes the call needless, as existingSecret does in many charts"
 )
 
@@ -37,7 +37,7 @@ func refused(function string) (refusal, bool) {
 	case "lookup":
 		return refusal{why: "there is no cluster to ask when a chart is rendered", hint: hintAllow(function)}, true
 	}
-	return refusal{why: "it gives another result each time", hint: hintSecret}, draw.Is(function)
+	return refusal{why: "it gives another result each time", hint: hintBring}, draw.Is(function)
 }
 
 // hintAllow is the hint of a function that always gives the same, and little.

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/draw"
 	"github.com/waybill-dev/waybill/render/renderer"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/git"
@@ -96,6 +98,7 @@ func (st *step) prepare(ctx context.Context, repo *twin.Repo, r *reconciler.Reco
 		maps.Copy(root, edit)
 		repo.Write(branch, "a hot fix", root.Folder())
 	}
+	r.Random = plan.Random{}
 	for _, c := range st.commands {
 		f := strings.Fields(c)
 		switch {
@@ -104,11 +107,35 @@ func (st *step) prepare(ctx context.Context, repo *twin.Repo, r *reconciler.Reco
 			repo.Delete(f[3])
 		case len(f) > 1 && f[0] == "refuse":
 			repo.Refuse(f[1:]...)
-		case c == "publish --allow-prune":
-			r.Allow = plan.AllowAll
-		case c == "publish":
+		case len(f) > 0 && f[0] == "publish":
+			if err := flags(r, f[1:]); err != nil {
+				return err
+			}
 		default:
 			return fmt.Errorf("there is no command %q", c)
+		}
+	}
+	return nil
+}
+
+// flags has a reconciler publish as flags of the command say. The name of a key stands for
+// its file.
+func flags(r *reconciler.Reconciler, args []string) error {
+	for i := 0; i < len(args); i++ {
+		switch {
+		case args[i] == "--allow-prune":
+			r.Allow = plan.AllowAll
+		case args[i] == "--rotate-random-key":
+			r.Random.Rotate = true
+		case args[i] == "--random-key-file" && i+1 < len(args):
+			i++
+			secret := sha256.Sum256([]byte(args[i]))
+			var err error
+			if r.Random.Key, err = draw.NewKey(secret[:]); err != nil {
+				return fmt.Errorf("making the key %s: %w", args[i], err)
+			}
+		default:
+			return fmt.Errorf("publish has no flag %q", args[i])
 		}
 	}
 	return nil

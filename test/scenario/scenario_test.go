@@ -18,7 +18,7 @@
 //	  git rm NAME                   a file or a folder goes
 //	  git branch -D BRANCH          somebody deletes a branch
 //	  refuse BRANCH...              the server takes nothing for these, in this step
-//	  publish [--allow-prune]       how the step publishes
+//	  publish [--allow-prune] [--random-key-file NAME] [--rotate-random-key]   how the step publishes
 //
 // # What comes out
 //

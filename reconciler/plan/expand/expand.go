@@ -38,6 +38,8 @@ type Input struct {
 	Releases []state.Release
 	// Pinned refuses charts whose version the lock file does not settle.
 	Pinned bool
+	// Random is what releases draw from; its cluster is filled in.
+	Random flux.Random
 	// Place says which policy claims a release, and where it goes; nil for none.
 	Place func(l *law.Law, release *template.Template) (*policies.Propagation, []karmada.TargetCluster)
 	// Override returns a release as it is in a cluster; the diagnostic says why it cannot
@@ -80,7 +82,9 @@ type Result struct {
 	// Astray reports that a release failed of which nothing is known: what is missing from
 	// the source may have moved into it.
 	Astray bool
-	Diags  []diag.Diagnostic
+	// Drew reports that a release that may draw was rendered.
+	Drew  bool
+	Diags []diag.Diagnostic
 }
 
 // Expand expands a source. The error is Render's.
@@ -114,6 +118,7 @@ type expander struct {
 	objects  map[string][]*object.Object
 	failures failures
 	now      renders
+	drew     bool
 	said     saying
 	diags    []diag.Diagnostic
 }
@@ -152,7 +157,7 @@ func (x *expander) expand() Result {
 			r.Unknown = f.hidesPolicy()
 		}
 	}
-	r.Releases = x.now.remembered()
+	r.Releases, r.Drew = x.now.remembered(), x.drew
 	r.Diags = append(x.diags, x.said.diagnostics()...)
 	return r
 }

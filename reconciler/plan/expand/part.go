@@ -21,7 +21,7 @@ func (x *expander) parts(l *law.Law, release *template.Template, base scope) []*
 		return nil
 	}
 	rules := l.Overrides.Rules(release.Subject)
-	matching := l.Matching(rules.List)
+	matching, asks := l.Matching(rules.List), x.asker(l, release)
 	alike := map[string]*likeness{}
 	byRef, failed := map[object.Ref]*template.Template{}, map[string]bool{}
 	var order []*template.Template
@@ -32,7 +32,7 @@ func (x *expander) parts(l *law.Law, release *template.Template, base scope) []*
 		}
 		c := l.Fleet.Clusters()[i]
 		key := matching[i] + "\x00" + c.Name
-		if !flux.AsksCluster(release.Object) {
+		if !asks(matching[i]) {
 			key = matching[i] + "\x00" + versions(c)
 		}
 		if alike[key] == nil {
@@ -70,6 +70,24 @@ func versions(c *fleet.Cluster) string {
 		fmt.Fprintf(&s, "\x00%s %v", e.GroupVersion, e.Resources)
 	}
 	return s.String()
+}
+
+// asker tells, by the rules that match a cluster, whether a release may be another one for
+// each cluster: overrides may have it ask or draw.
+func (x *expander) asker(l *law.Law, release *template.Template) func(matching string) bool {
+	known := map[string]bool{}
+	return func(matching string) bool {
+		asks, ok := known[matching]
+		if !ok {
+			o, bad := x.in.Override(l, release, matching)
+			if bad != nil {
+				o = release.Object // it is not rendered
+			}
+			asks = flux.AsksCluster(o)
+			known[matching] = asks
+		}
+		return asks
+	}
 }
 
 // renderFor overrides a release for a cluster and renders it.

@@ -151,15 +151,19 @@ func (x *expander) render(release *object.Object, s *scope) []*object.Object {
 		x.objects[at] = objs
 	}
 	x.now.add(id, object.Refs(objs))
+	x.drew = x.drew || job.Draws()
 	return objs
 }
 
 // setting is what a release is rendered in.
 func (x *expander) setting(c *fleet.Cluster) flux.Setting {
-	s := flux.Setting{Lock: x.in.Source.Lock, Pinned: x.in.Pinned, Open: x.in.Source.Config.Secrets == render.SecretsAllow}
+	s := flux.Setting{
+		Lock: x.in.Source.Lock, Pinned: x.in.Pinned, Open: x.in.Source.Config.Secrets == render.SecretsAllow, Random: x.in.Random,
+	}
 	if c == nil {
 		return s
 	}
+	s.Random.Cluster = c.Name
 	s.KubeVersion = c.Source.Status.KubernetesVersion
 	for _, e := range c.Source.Status.APIEnablements {
 		s.APIVersions = append(s.APIVersions, e.GroupVersion)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/draw"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/seal"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -15,10 +16,18 @@ import (
 // encrypted on its branch.
 const RecipientsAnnotation = "waybill.dev/age-recipients"
 
-// sealing is a document and those it is encrypted to.
+// sealing is a document, those it is encrypted to, and the random key.
 type sealing struct {
 	document   files.ID
 	recipients string
+	key        string // its fingerprint
+}
+
+// Random is the random key that seals are keyed with.
+type Random struct {
+	Key draw.Key // zero: they are not
+	// Wrong says why nothing may be sealed, although it was; empty if it may.
+	Wrong string
 }
 
 // sealer encrypts plain Secrets.
@@ -75,8 +84,14 @@ func (w *writer) protect(o *object.Object, r *result, recipients string) *result
 		}
 		return r
 	}
-	sealed, err := w.in.Memo.seal(sealing{r.made.ID(), recipients}, func(master seal.Key) ([]byte, error) {
-		return master.Seal(content, w.seals.parsed[recipients])
+	if wrong := w.in.Random.Wrong; wrong != "" {
+		d := draw.WrongKey(o, nil, "it is not encrypted anew: "+wrong)
+		return &result{err: &d}
+	}
+	key := w.in.Random.Key.Seal()
+	w.keyed = w.keyed || key != nil
+	sealed, err := w.in.Memo.seal(sealing{r.made.ID(), recipients, w.in.Random.Key.Fingerprint()}, func(master seal.Key) ([]byte, error) {
+		return master.Keyed(key).Seal(content, w.seals.parsed[recipients])
 	}, func() seal.Key { return seal.Master(o.Ref(), data) })
 	if err != nil {
 		return &result{err: &diag.Diagnostic{

@@ -62,6 +62,7 @@ type Input struct {
 	Config    render.ConfigSpec
 	// OnBranch reports manifests for a branch, which everybody may see who can read it.
 	OnBranch bool
+	Random   Random
 	Before   Before
 	Memo     *Memo
 }
@@ -81,6 +82,7 @@ type Before struct {
 type Result struct {
 	Rows  []Row // in the order of refs: of every template, and of what else is wanted
 	Blobs Blobs
+	Keyed bool // a seal is keyed with the random key
 	Diags []diag.Diagnostic
 }
 
@@ -140,6 +142,7 @@ type writer struct {
 	blobs Blobs
 	paths map[string]object.Ref // what has a path on branches
 	seals sealer
+	keyed bool // a seal is
 	diags []diag.Diagnostic
 }
 
@@ -202,7 +205,7 @@ func (w *writer) finish() Result {
 		}
 	}
 	slices.SortFunc(w.rows, func(a, b Row) int { return a.Ref.Compare(b.Ref) })
-	return Result{Rows: w.rows, Blobs: w.blobs, Diags: w.diags}
+	return Result{Rows: w.rows, Blobs: w.blobs, Keyed: w.keyed, Diags: w.diags}
 }
 
 // decision writes a template for each of its targets, encoding it once a class.

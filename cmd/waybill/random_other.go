@@ -1,0 +1,8 @@
+//go:build !unix
+
+package main
+
+import "io/fs"
+
+// isOpenToOthers reports false: there are no modes here that say it.
+func isOpenToOthers(fs.FileInfo) bool { return false }
