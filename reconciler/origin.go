@@ -97,12 +97,15 @@ func sourceID(repository, folder string) string {
 	return place(repository)
 }
 
-// lastRandom is the random key that was used last where the state does not say it, because
-// somebody deleted its branch: that of the newest commit which names one.
-func lastRandom(branches []git.Head) (last state.Random) {
+// lastRandom is the random key that was used last: what the state says of it or, where
+// somebody deleted its branch, that of the newest commit which names one.
+func lastRandom(s *state.State, branches []git.Head) (last state.Random) {
+	if s.Commit != "" {
+		return s.Random
+	}
 	var when time.Time
 	for _, h := range branches {
-		key := publish.Trailer(h.Message, publish.TrailerRandom)
+		key := publish.Trailer(h.Message, publish.TrailerRandomKey)
 		if key != "" && !h.When.Before(when) {
 			source := sourceID(publish.Trailer(h.Message, publish.TrailerRepository), publish.Trailer(h.Message, publish.TrailerPath))
 			last, when = state.Random{Key: key, Source: source}, h.When

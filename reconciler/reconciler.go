@@ -195,9 +195,7 @@ func (r *Reconciler) published(ctx context.Context, obs *Observation, heads map[
 		last := obs.Input.State
 		known.state = &last
 	}
-	if obs.Input.State.Commit == "" {
-		obs.Input.State.Random = lastRandom(published)
-	}
+	obs.Input.State.Random = lastRandom(&obs.Input.State, published)
 	obs.Ahead = ahead(&obs.Input.State, published)
 	return nil
 }

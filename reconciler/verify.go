@@ -185,7 +185,7 @@ func readable(s *state.State) error {
 // randomOf is what the plan of a commit drew from: the key whose fingerprint it names, or
 // nothing.
 func (r *Reconciler) randomOf(head git.Head) (plan.Random, error) {
-	want := publish.Trailer(head.Message, publish.TrailerRandom)
+	want := publish.Trailer(head.Message, publish.TrailerRandomKey)
 	if want == "" {
 		return plan.Random{}, nil
 	}

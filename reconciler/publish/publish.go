@@ -43,8 +43,8 @@ const (
 	TrailerAhead = "Published-Ahead"
 	// TrailerReleased says which removals were allowed, and is there only if any were.
 	TrailerReleased = "Removals-Allowed"
-	// TrailerRandom is there only if the plan depends on the random key: its fingerprint.
-	TrailerRandom = "Random-Key"
+	// TrailerRandomKey is there only if the plan depends on the random key: its fingerprint.
+	TrailerRandomKey = "Random-Key"
 	// TrailerTime is there only if the plan depends on the time.
 	TrailerTime = "Plan-Time"
 )
@@ -155,7 +155,7 @@ func message(p *plan.Plan, base Base, version string) string {
 		{TrailerState, base.State.Commit},
 		{TrailerAhead, strings.Join(base.Ahead, " ")},
 		{TrailerReleased, p.Released.String()},
-		{TrailerRandom, p.RandomKey},
+		{TrailerRandomKey, p.RandomKey},
 		{TrailerTime, at},
 		{TrailerVersion, version},
 	} {

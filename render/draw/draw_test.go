@@ -252,11 +252,11 @@ func TestAThrowawayKeyServesOnce(t *testing.T) {
 
 func TestWhatWasDrawnIsHiddenAndMasked(t *testing.T) {
 	drawn := []string{"ab1", `Qx7"kd9`, "Qx7Z", "Qx7Z-0001"}
-	text := `a: ab1, b: Qx7Z, c: Qx7Z-0001, d: "Qx7\"kd9", e: Qx7"kd9`
-	if got, want := draw.Hide(text, drawn), `a: ab1, b: [a draw], c: [a draw], d: "[a draw]", e: [a draw]`; got != want {
+	text := `a: ab1, b: Qx7Z, c: Qx7Z-0001, d: "Qx7\"kd9", e: Qx7"kd9, f: UXg3Wg==`
+	if got, want := draw.Hide(text, drawn), `a: ab1, b: [a draw], c: [a draw], d: "[a draw]", e: [a draw], f: [a draw]`; got != want {
 		t.Errorf("hidden: %s, want %s", got, want)
 	}
-	if got, want := draw.Mask(text, drawn), `a: ab1, b: xx0x, c: xx0x-0000, d: "xx0xxx0", e: xx0xxx0`; got != want {
+	if got, want := draw.Mask(text, drawn), `a: ab1, b: xx0x, c: xx0x-0000, d: "xx0xxx0", e: xx0xxx0, f: xxx0xxxx`; got != want {
 		t.Errorf("masked: %s, want %s", got, want)
 	}
 	if diff := cmp.Diff([]string{"ab1", `Qx7"kd9`, "Qx7Z", "Qx7Z-0001"}, drawn); diff != "" {

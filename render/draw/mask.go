@@ -2,6 +2,7 @@ package draw
 
 import (
 	"cmp"
+	"encoding/base64"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,15 +34,15 @@ func masked(r rune) rune {
 	return 'x'
 }
 
-// replaced puts something in the place of what was drawn, as it is and as it is quoted;
-// the longest first, for one may be part of another.
+// replaced puts something in the place of what was drawn: as it is, as it is quoted, and
+// in base64; the longest first, for one may be part of another.
 func replaced(text string, drawn []string, by func(string) string) string {
 	drawn = slices.DeleteFunc(slices.Clone(drawn), func(t string) bool { return len(t) < shortest })
 	slices.SortFunc(drawn, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	var pairs []string
 	for _, t := range slices.Compact(drawn) {
-		quoted := strconv.Quote(t)
-		text = strings.ReplaceAll(text, t, by(t))
-		text = strings.ReplaceAll(text, quoted[1:len(quoted)-1], by(t))
+		quoted, encoded := strconv.Quote(t), base64.StdEncoding.EncodeToString([]byte(t))
+		pairs = append(pairs, encoded, by(encoded), t, by(t), quoted[1:len(quoted)-1], by(t))
 	}
-	return text
+	return strings.NewReplacer(pairs...).Replace(text)
 }

@@ -69,6 +69,9 @@ func (j Job) Namespace() string {
 // Draws reports that the job may draw.
 func (j Job) Draws() bool { return j.Helm != nil && j.Helm.Release.Draw != nil }
 
+// DrawsOnce reports that what the job draws from is thrown away.
+func (j Job) DrawsOnce() bool { return j.Draws() && j.Helm.Release.Draw.Masked }
+
 // Chart is the chart of a release; nil for what is none.
 func (j Job) Chart() *Chart {
 	if j.Helm == nil {

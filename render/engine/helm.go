@@ -42,7 +42,7 @@ func (o *output) helm(h *Helm, fsys fs.FS) {
 		return
 	}
 	for _, n := range rendered.Notices {
-		o.Diags = append(o.Diags, diag.Diagnostic{Code: "helm-notice", Severity: diag.Notice, Message: n})
+		o.Diags = append(o.Diags, diag.Diagnostic{Code: "helm-notice", Severity: diag.Notice, Message: draw.Hide(n, rendered.Drawn)})
 	}
 	documents := make([]document, 0, len(rendered.Manifests))
 	for _, m := range rendered.Manifests {
@@ -57,7 +57,7 @@ func (o *output) helm(h *Helm, fsys fs.FS) {
 		o.fail("helm", "post-rendering: "+draw.Hide(err.Error(), rendered.Drawn), "")
 		return
 	}
-	if of := h.Release.Draw; of != nil && of.Masked {
+	if (Job{Helm: h}).DrawsOnce() {
 		for i, d := range documents {
 			documents[i].Data = []byte(draw.Mask(string(d.Data), rendered.Drawn))
 		}

@@ -42,6 +42,8 @@ type Task struct {
 	// Deadly identifies a job that killed its worker before, with all that it had read
 	// by then: as long as it is the same, it will again. Empty for any other.
 	Deadly string
+	// Once says that nothing after this process asks for the result.
+	Once bool
 }
 
 // Outcome is what became of a task.
@@ -142,7 +144,7 @@ func (b *batch) add(ctx context.Context, i int, j engine.Job) error {
 		return fmt.Errorf("encoding a job: %w", err)
 	}
 	b.results[i].Diags = notices
-	b.tasks, b.of = append(b.tasks, Task{Name: j.Name(), Key: key, Job: data, Files: files, Deadly: b.deadlyWith(key)}), append(b.of, i)
+	b.tasks, b.of = append(b.tasks, Task{Name: j.Name(), Key: key, Job: data, Files: files, Deadly: b.deadlyWith(key), Once: j.DrawsOnce()}), append(b.of, i)
 	return nil
 }
 
@@ -254,7 +256,7 @@ func (b *batch) keep(t Task, o Outcome, r engine.Rendered) {
 		}
 	}
 	b.recipes.Keep(t.Key, reads, r)
-	if b.disk == nil {
+	if b.disk == nil || t.Once {
 		return
 	}
 	if data, err := json.Marshal(stored{Reads: reads, Output: o.Output}); err == nil {
