@@ -46,7 +46,7 @@ func (fs *findings) tooManyOverriders(s *OverrideSpec, at field) bool {
 	for i := range s.OverrideRules {
 		n += s.OverrideRules[i].Overriders.count()
 	}
-	problem := ""
+	var problem string
 	switch rules := len(s.OverrideRules); {
 	case rules > mostRules:
 		problem = fmt.Sprintf("has %d rules; an override policy may have at most %d", rules, mostRules)

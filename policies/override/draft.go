@@ -100,35 +100,45 @@ func plain(v any) (any, bool) {
 			}
 		}
 	case []any:
-		var out []any
-		for i, item := range v {
-			p, other := plain(item)
-			if other && out == nil {
-				out = slices.Clone(v)
-			}
-			if other {
-				out[i] = p
-			}
-		}
-		if out != nil {
-			return out, true
-		}
+		return plainList(v)
 	case map[string]any:
-		var out map[string]any
-		for key, item := range v {
-			p, other := plain(item)
-			if other && out == nil {
-				out = maps.Clone(v)
-			}
-			if other {
-				out[key] = p
-			}
-		}
-		if out != nil {
-			return out, true
-		}
+		return plainMap(v)
 	}
 	return v, false
+}
+
+func plainList(l []any) (any, bool) {
+	var out []any
+	for i, item := range l {
+		p, other := plain(item)
+		if other && out == nil {
+			out = slices.Clone(l)
+		}
+		if other {
+			out[i] = p
+		}
+	}
+	if out == nil {
+		return l, false
+	}
+	return out, true
+}
+
+func plainMap(m map[string]any) (any, bool) {
+	var out map[string]any
+	for key, item := range m {
+		p, other := plain(item)
+		if other && out == nil {
+			out = maps.Clone(m)
+		}
+		if other {
+			out[key] = p
+		}
+	}
+	if out == nil {
+		return m, false
+	}
+	return out, true
 }
 
 // open opens a map or a list. It reports what the node is then.
@@ -233,6 +243,7 @@ func (n *node) child(token string) (*node, error) {
 			return nil, fmt.Errorf("index %d is outside a list of %d", i, len(n.items))
 		}
 		return n.items[i], nil
+	case closed:
 	}
 	return nil, fmt.Errorf("%s has no key %q", n.typeName(), token)
 }

@@ -90,30 +90,34 @@ func (m *Matcher) add(line string) {
 	if !strings.HasSuffix(text, `\ `) {
 		text = strings.TrimRight(text, " ")
 	}
-	text, folder := strings.CutSuffix(text, "/")
+	text, folders := strings.CutSuffix(text, "/")
+	kind := NoFolder
+	if folders {
+		kind = Folder
+	}
 	n := len(m.negated)
 	if strings.Contains(text, "/") {
-		m.addPath(line, text, n, folder)
+		m.addPath(line, text, n, kind)
 		return
 	}
 	rest, isSuffix := strings.CutPrefix(text, "*")
 	before, isPrefix := strings.CutSuffix(text, "*")
 	switch {
 	case isPlain(text):
-		put(m.names, text, n, folder)
+		put(m.names, text, n, kind)
 	case strings.Trim(text, "*") == "":
-		m.suffixes.put("", n, folder)
+		m.suffixes.put("", n, kind)
 	case isSuffix && isPlain(rest):
-		m.suffixes.put(rest, n, folder)
+		m.suffixes.put(rest, n, kind)
 	case isPrefix && isPlain(before):
-		m.prefixes.put(before, n, folder)
+		m.prefixes.put(before, n, kind)
 	default:
 		m.addOther("", line, text, n)
 	}
 }
 
 // addPath files a pattern that begins at the root.
-func (m *Matcher) addPath(line, text string, n int, folder bool) {
+func (m *Matcher) addPath(line, text string, n int, kind Kind) {
 	parts := strings.Split(text, "/")
 	if parts[len(parts)-1] == "**" {
 		parts = parts[:len(parts)-1]
@@ -129,7 +133,7 @@ func (m *Matcher) addPath(line, text string, n int, folder bool) {
 		}
 	}
 	if len(plain) > 0 {
-		put(m.paths, strings.Join(plain, "/"), n, folder)
+		put(m.paths, strings.Join(plain, "/"), n, kind)
 	}
 }
 
@@ -150,9 +154,9 @@ func literal(text string) (longest string) {
 	return longest
 }
 
-func put(to map[string]numbers, key string, n int, folder bool) {
+func put(to map[string]numbers, key string, n int, kind Kind) {
 	was := to[key]
-	if folder {
+	if kind == Folder {
 		was.folder = n
 	} else {
 		was.any = n
@@ -160,11 +164,11 @@ func put(to map[string]numbers, key string, n int, folder bool) {
 	to[key] = was
 }
 
-func (a *affixes) put(key string, n int, folder bool) {
+func (a *affixes) put(key string, n int, kind Kind) {
 	if !slices.Contains(a.lengths, len(key)) {
 		a.lengths = append(a.lengths, len(key))
 	}
-	put(a.numbers, key, n, folder)
+	put(a.numbers, key, n, kind)
 }
 
 // Matches reports whether a slash-separated path is matched, itself or by a folder it

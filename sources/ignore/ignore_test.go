@@ -20,7 +20,7 @@ func TestTheLastPatternDecides(t *testing.T) {
 		{"a/**\n!a/*.yaml\n", []string{"a/b", "a/b/c.yaml"}, []string{"a/c.yaml"}},
 		{"x*\n!xy*\n*z\n", []string{"xa", "xyz"}, []string{"xy", "xya"}},
 		{"**\n!*.yaml", []string{"a", "b/c"}, []string{"a.yaml", "b/c.yaml"}},
-		{"# a\n\n  \na  \n", []string{"a"}, []string{"# a"}},
+		{"# x\n\n  \na  \n", []string{"a"}, []string{"# x"}},
 		{"a?c/d\n!abc/d/e\n", []string{"abc/d", "axc/d/e"}, []string{"abc/d/e"}},
 	} {
 		m := Parse(tt.lines)
