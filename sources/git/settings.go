@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/go-git/go-git/v5/plumbing/format/config"
 )
@@ -81,7 +82,7 @@ func (s settings) home(p string) string {
 // read adds what a file says, if it is there, and what the files that it includes say.
 func (s settings) read(file string, depth int) error {
 	f, err := os.Open(file) //nolint:gosec // where Git has its config
-	if file == "" || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+	if file == "" || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrPermission) {
 		return nil
 	}
 	if err != nil {
