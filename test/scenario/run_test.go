@@ -13,6 +13,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	published "github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/draw"
@@ -57,6 +58,7 @@ func (s *scenario) run(t *testing.T, w way) map[string]string {
 	repo.Order = w.order
 	source := twin.Tree{}
 	r := reconcilerOver(repo, w.cache)
+	keys := map[string]draw.Key{} // that publishers had so far, by fingerprint
 	for i, st := range s.steps {
 		next, err := st.commit(source)
 		if err != nil {
@@ -79,9 +81,10 @@ func (s *scenario) run(t *testing.T, w way) map[string]string {
 		out["@all"] += everything(t, repo, &res)
 		repo.Refuse()
 		r.Allow = ""
+		keys[r.Random.Key.Fingerprint()] = r.Random.Key
 		if w.checks {
-			out[st.prefix+"@verify"] = unverified(t, repo)
-			out[st.prefix+"@again"] = again(t, repo.Clone(), &res)
+			out[st.prefix+"@verify"] = unverified(t, repo, keys)
+			out[st.prefix+"@again"] = again(t, repo.Clone(), r.Random, &res)
 		}
 	}
 	return out
@@ -164,10 +167,11 @@ func publish(t *testing.T, r *reconciler.Reconciler) outcome {
 }
 
 // again publishes what was published last, and lists what changes: nothing should.
-func again(t *testing.T, repo *twin.Repo, last *outcome) string {
+func again(t *testing.T, repo *twin.Repo, random plan.Random, last *outcome) string {
 	t.Helper()
 	var b strings.Builder
 	r := reconcilerOver(repo, nil)
+	r.Random = random
 	if _, partial := errors.AsType[*git.PartialError](last.err); partial {
 		*last = publish(t, r) // what was refused comes with the next one
 	}
@@ -184,7 +188,7 @@ func again(t *testing.T, repo *twin.Repo, last *outcome) string {
 }
 
 // unverified lists the branches that Waybill wrote last and cannot rebuild: none should be.
-func unverified(t *testing.T, repo *twin.Repo) string {
+func unverified(t *testing.T, repo *twin.Repo, keys map[string]draw.Key) string {
 	t.Helper()
 	var b strings.Builder
 	heads, err := repo.Heads(t.Context())
@@ -192,10 +196,13 @@ func unverified(t *testing.T, repo *twin.Repo) string {
 		t.Fatal(err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(heads)) {
-		if h, _, err := repo.Branch(t.Context(), name); err != nil || h.Author.Name != "Waybill" {
+		h, _, err := repo.Branch(t.Context(), name)
+		if err != nil || h.Author.Name != "Waybill" {
 			continue
 		}
-		v, err := reconcilerOver(repo, nil).Verify(t.Context(), name)
+		r := reconcilerOver(repo, nil)
+		r.Random.Key = keys[published.Trailer(h.Message, published.TrailerRandomKey)]
+		v, err := r.Verify(t.Context(), name)
 		if err != nil {
 			fmt.Fprintf(&b, "%s: %v\n", name, err)
 		}
