@@ -107,8 +107,8 @@ func TestALimitedChildIsLimited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), program, limitedChild, strconv.Itoa(64<<20), "/bin/sh", "-c", "ulimit -d").CombinedOutput()
-	if diff := cmp.Diff("65536\n", string(out)); diff != "" || err != nil {
+	out, err := exec.CommandContext(t.Context(), program, limitedChild, strconv.Itoa(256<<20), "/bin/sh", "-c", "ulimit -d").CombinedOutput()
+	if diff := cmp.Diff("262144\n", string(out)); diff != "" || err != nil {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
 }

@@ -84,7 +84,7 @@ func TestSopsDecryptsForEachRecipient(t *testing.T) {
 			"b": true, "f": false, "i": int64(-7), "j": 2.5, "k": 1e20, "l": []any{"x", int64(1), nil, map[string]any{"y": "z"}},
 		}}},
 		{"readable values of every kind", map[string]any{"immutable": true, "metadata": map[string]any{
-			"name": "login", "namespace": "shop", "generation": int64(3), "weight": 1e20, "small": 1e-7, "finalizers": []any{"a", "b"},
+			"name": "login", "namespace": "shop", "finalizers": []any{"a", "b"},
 			"annotations": map[string]any{
 				"data": "hidden too", "a": "2020-01-01", "b": "yes", "c": "0x1f", "d": "1e3", "e": "~", "f": "# x",
 				"g": "a\n# b\n", "h": "1:30:00", "i": "=", "j": "<<", "<<": "k", "12": "", "l": " x ", "m": "a: b #c", "n": "2020-01-01T00:00:00Z",
