@@ -135,8 +135,8 @@ func leftOver(old *karmada.ResourceBinding, left map[string]rollout.Left) *karma
 
 // releases is what the next state says of releases: what they rendered to, what those that
 // failed rendered to before, and what held clusters may still have of before. Once nothing
-// is held, releases that failed are remembered, be it without an object, so that nothing is
-// looked for in them any longer.
+// is held, releases that failed are remembered with what they are made from now, be it
+// without an object, so that nothing is looked for in them any longer.
 func (t *table) releases(out *carried) []state.Release {
 	x := t.in.Expanded
 	all := map[state.ReleaseID]map[object.Ref]bool{}
@@ -154,11 +154,12 @@ func (t *table) releases(out *carried) []state.Release {
 			held[c.Name] = true
 		}
 	}
+	settled := out.settled()
 	for _, r := range x.Releases {
 		add(r.ID(), r.Objects)
 	}
 	for _, f := range x.Failures {
-		if f.Objects != nil || len(held) == 0 || out.allowed {
+		if f.Objects != nil || settled {
 			add(state.ReleaseID(f.ID), f.Objects)
 		}
 	}
@@ -169,10 +170,31 @@ func (t *table) releases(out *carried) []state.Release {
 		}
 	}
 	var list []state.Release
+	inputs := t.inputs(out)
 	for _, id := range slices.SortedFunc(maps.Keys(all), state.ReleaseID.Compare) {
-		list = append(list, state.Release{Cluster: id.Cluster, Release: id.Release, Objects: slices.SortedFunc(maps.Keys(all[id]), object.Ref.Compare)})
+		list = append(list, state.Release{Cluster: id.Cluster, Release: id.Release, Objects: slices.SortedFunc(maps.Keys(all[id]), object.Ref.Compare), Inputs: inputs[id]})
 	}
 	return list
+}
+
+// settled reports that nothing is held, or that what was is allowed.
+func (c *carried) settled() bool {
+	return c.allowed || !slices.ContainsFunc(c.clusters, func(c Cluster) bool { return c.Held != nil })
+}
+
+// inputs is what releases are made from, for the next plan to compare with. What those that
+// failed are made from counts once it is settled that nothing moved into them.
+func (t *table) inputs(out *carried) map[state.ReleaseID]string {
+	all, settled := map[state.ReleaseID]string{}, out.settled()
+	for _, r := range t.in.Expanded.Releases {
+		all[r.ID()] = r.Inputs
+	}
+	for _, f := range t.in.Expanded.Failures {
+		if all[state.ReleaseID(f.ID)] = f.Before; settled {
+			all[state.ReleaseID(f.ID)] = f.Inputs
+		}
+	}
+	return all
 }
 
 // replay carries out what a recorded plan carried out.

@@ -141,6 +141,9 @@ type Release struct {
 	Cluster string       `json:"cluster,omitempty"`
 	Release object.Ref   `json:"release"`
 	Objects []object.Ref `json:"objects"` // sorted
+	// Inputs is equal for equal files of the source that it was rendered from, or that it
+	// could not be rendered from; empty where it takes none, or where that is not known.
+	Inputs string `json:"inputs,omitempty"`
 }
 
 // ReleaseID names a release.

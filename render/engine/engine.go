@@ -112,6 +112,9 @@ type Rendered struct {
 	// Diags say what is wrong or worth knowing. Those without a file are about the job
 	// itself. With an error among them there is no result.
 	Diags []diag.Diagnostic
+	// Inputs is equal for equal files of the source that the job read; empty where it read
+	// none, or where that is not known.
+	Inputs string
 }
 
 // Failed reports that there is no result.

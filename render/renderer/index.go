@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path"
+	"slices"
 
 	"github.com/waybill-dev/waybill/sources"
 )
@@ -48,7 +49,7 @@ func (x *index) digest(p string) (string, bool) {
 		return absent, true
 	}
 	h := sha256.New()
-	for _, n := range names {
+	for _, n := range slices.Sorted(slices.Values(names)) {
 		fmt.Fprintf(h, "%s\n", n)
 	}
 	return hex.EncodeToString(h.Sum(nil)), true

@@ -16,6 +16,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -198,14 +200,32 @@ func (b *batch) run(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("rendering %s: %w", b.tasks[n].Name, err)
 		}
-		result.Manifests, result.Diags = r.Manifests, append(result.Diags, r.Diags...)
+		reads, known := b.read(b.tasks[n], o)
+		if known {
+			r.Inputs = inputs(reads)
+		}
+		result.Manifests, result.Inputs, result.Diags = r.Manifests, r.Inputs, append(result.Diags, r.Diags...)
 		if err := b.files().missed(o.Reads); err != nil && r.Failed() {
 			result.Diags = append(result.Diags, unavailable(err))
 			continue // it is worth another try
 		}
-		b.keep(b.tasks[n], o, r)
+		if known {
+			b.keep(b.tasks[n], o, reads, r)
+		}
 	}
 	return nil
+}
+
+// inputs identifies what was read of the source; empty for nothing.
+func inputs(reads map[string]string) string {
+	if len(reads) == 0 {
+		return ""
+	}
+	h := sha256.New()
+	for _, p := range slices.Sorted(maps.Keys(reads)) {
+		fmt.Fprintf(h, "%q %s\n", p, reads[p])
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
 func unavailable(err error) diag.Diagnostic {
@@ -242,19 +262,23 @@ func (b *batch) deadlyWith(key string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// keep remembers a result if all that it was made from has a digest. What was read of
+// read returns the digests of what a job read; false if one is not known. What was read of
 // a fetched chart is settled by the job, which names its digest.
-func (b *batch) keep(t Task, o Outcome, r engine.Rendered) {
-	reads := map[string]string{}
-	if t.Files == fs.FS(b.files()) {
-		for _, p := range o.Reads {
-			d, known := b.digest(p)
-			if !known {
-				return
-			}
-			reads[p] = d
+func (b *batch) read(t Task, o Outcome) (reads map[string]string, known bool) {
+	reads = map[string]string{}
+	if t.Files != fs.FS(b.files()) {
+		return reads, true
+	}
+	for _, p := range o.Reads {
+		if reads[p], known = b.digest(p); !known {
+			return nil, false
 		}
 	}
+	return reads, true
+}
+
+// keep remembers a result by all that it was made from.
+func (b *batch) keep(t Task, o Outcome, reads map[string]string, r engine.Rendered) {
 	b.recipes.Keep(t.Key, reads, r)
 	if b.disk == nil || t.Once {
 		return
@@ -290,6 +314,7 @@ func (b *batch) known(key string) (engine.Rendered, bool) {
 	if err != nil {
 		return engine.Rendered{}, false
 	}
+	r.Inputs = inputs(s.Reads)
 	b.recipes.Keep(key, s.Reads, r)
 	return r, true
 }

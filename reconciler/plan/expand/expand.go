@@ -79,8 +79,8 @@ type Result struct {
 	// Unknown says why it is not known where everything goes: a policy cannot be had.
 	// Empty where it is known.
 	Unknown string
-	// Astray reports that a release failed of which nothing is known: what is missing from
-	// the source may have moved into it.
+	// Astray reports that a release failed of which nothing is known, or which is made from
+	// other files than before: what is missing from the source may have moved into it.
 	Astray bool
 	// Drew reports that a release that may draw was rendered.
 	Drew  bool
@@ -119,6 +119,7 @@ type expander struct {
 	failures failures
 	now      renders
 	drew     bool
+	inputs   inputs
 	said     saying
 	diags    []diag.Diagnostic
 }
@@ -129,7 +130,7 @@ type renders map[ID]map[object.Ref]bool
 func newExpander(in *Input, rendered map[string]engine.Rendered) *expander {
 	return &expander{
 		in: in, rendered: rendered, wanted: map[string]engine.Job{}, objects: map[string][]*object.Object{},
-		failures: failures{of: map[ID]*Failure{}}, now: renders{}, said: saying{},
+		failures: failures{of: map[ID]*Failure{}}, now: renders{}, inputs: inputs{}, said: saying{},
 	}
 }
 
@@ -150,14 +151,14 @@ func (x *expander) expand() Result {
 		own := x.in.Source.Bound[c.Name]
 		r.Bound[c.Name] = x.unfoldFor(own, scope{cluster: c, bound: true, around: objects, shelf: base.shelf})
 	}
-	kept, astray := x.failures.withRemembered(x.in.Releases, x.now)
+	kept, astray := x.failures.withRemembered(x.in.Releases, x.now, x.inputs)
 	r.Failures, r.Astray = kept, astray
 	for _, f := range kept {
 		if r.Unknown == "" {
 			r.Unknown = f.hidesPolicy()
 		}
 	}
-	r.Releases, r.Drew = x.now.remembered(), x.drew
+	r.Releases, r.Drew = x.now.remembered(x.inputs), x.drew
 	r.Diags = append(x.diags, x.said.diagnostics()...)
 	return r
 }

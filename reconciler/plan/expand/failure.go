@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/state"
@@ -35,6 +36,9 @@ type Failure struct {
 	Clusters   map[string]bool
 	// Targets are the clusters that it goes to.
 	Targets map[string]bool
+	// Inputs and Before are what it is made from now and was made from before; see
+	// state.Release.
+	Inputs, Before string
 }
 
 // In reports whether the release cannot be rendered for a cluster.
@@ -95,17 +99,22 @@ func (fs *failures) during(do func()) []ID {
 // withRemembered returns the failures with what the releases rendered to before. A release
 // that is gone with the one that rendered it failed with it. One that nothing is known of
 // may have come from elsewhere, from a policy to a cluster's directory or back: what it was
-// there failed, too. Where nothing is known of it at all, the second result is true.
-func (fs *failures) withRemembered(releases []state.Release, now renders) (kept []Failure, astray bool) {
+// there failed, too. Where nothing is known of it at all, or where its files are not those
+// that it was made from, the second result is true.
+func (fs *failures) withRemembered(releases []state.Release, now renders, from inputs) (kept []Failure, astray bool) {
 	k := keeping{before: map[ID][]object.Ref{}, now: now, out: map[ID]Failure{}}
+	was := map[ID]string{}
 	places := map[object.Ref][]ID{}
 	for _, r := range releases {
 		id := ID{r.Cluster, r.Release}
-		k.before[id] = r.Objects
+		k.before[id], was[id] = r.Objects, r.Inputs
 		places[id.Release] = append(places[id.Release], id)
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(fs.of), ID.compare) {
-		k.keep(id, *fs.of[id])
+		f := *fs.of[id]
+		f.Inputs, f.Before = from.of(id), was[id]
+		astray = astray || f.Before != "" && f.Before != f.Inputs
+		k.keep(id, f)
 		if len(k.before[id]) > 0 {
 			continue
 		}
@@ -156,11 +165,28 @@ func (r renders) add(id ID, refs map[object.Ref]bool) {
 	maps.Copy(r[id], refs)
 }
 
+// inputs are what each release is made from, for any cluster.
+type inputs map[ID]map[string]bool
+
+func (in inputs) add(id ID, from string) {
+	if in[id] == nil {
+		in[id] = map[string]bool{}
+	}
+	in[id][from] = true
+}
+
+// of identifies what a release is made from; empty where that is not known.
+func (in inputs) of(id ID) string {
+	return strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(in[id])), func(s string) bool { return s == "" }), " ")
+}
+
 // remembered lists what releases render to, for the state.
-func (r renders) remembered() []state.Release {
+func (r renders) remembered(from inputs) []state.Release {
 	var out []state.Release
 	for _, id := range slices.SortedFunc(maps.Keys(r), ID.compare) {
-		out = append(out, state.Release{Cluster: id.Cluster, Release: id.Release, Objects: slices.SortedFunc(maps.Keys(r[id]), object.Ref.Compare)})
+		out = append(out, state.Release{
+			Cluster: id.Cluster, Release: id.Release, Objects: slices.SortedFunc(maps.Keys(r[id]), object.Ref.Compare), Inputs: from.of(id),
+		})
 	}
 	return out
 }

@@ -141,6 +141,7 @@ func (x *expander) render(release *object.Object, s *scope) []*object.Object {
 	}
 	at := release.Ref().String() + "\x00" + key
 	x.said.add(at, release, s, rendered.Diags)
+	x.inputs.add(id, rendered.Inputs)
 	if rendered.Failed() {
 		x.failures.fail(id, s.name())
 		return nil
