@@ -105,7 +105,7 @@ func (k *kubeModule) dependencies(l *glua.LState) int {
 
 // template reads the first argument.
 func (k *kubeModule) template(l *glua.LState) (*values, map[string]any) {
-	v := &values{l: l, meter: k.meter, origin: map[*glua.LTable]any{}}
+	v := &values{l: l, meter: k.meter}
 	out, err := v.out(l.CheckTable(1), nil)
 	template, ok := out.(map[string]any)
 	switch {

@@ -163,6 +163,22 @@ func TestCallsAreAlone(t *testing.T) {
 	}
 }
 
+// TestTheFirstMistakeIsTheSameEveryTime: a map of Go has another order each time.
+func TestTheFirstMistakeIsTheSameEveryTime(t *testing.T) {
+	for _, body := range []string{
+		"return {z = type, a = type, m = {b = type, c = type}, x = 0/0, y = '\\255'}",
+		"return {[true] = 1, [type] = 2, [{}] = 3}",
+		"local t = {} for i = 1, 2000 do t['k' .. i] = ('x'):rep(3000) end return t",
+	} {
+		_, first := run(t, "function F() "+body+" end")
+		for range 20 {
+			if _, err := run(t, "function F() "+body+" end"); first == nil || err.Error() != first.Error() {
+				t.Fatalf("%v, then %v", first, err)
+			}
+		}
+	}
+}
+
 // TestTheBudgetIsTheSameEveryTime: how far a script gets does not depend on time.
 func TestTheBudgetIsTheSameEveryTime(t *testing.T) {
 	last := func() string {

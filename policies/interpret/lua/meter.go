@@ -29,10 +29,11 @@ var (
 // A meter is the budget of one call. It is a context because that is what
 // gopher-lua consults before each instruction.
 type meter struct {
-	steps, memory int   // what is left
-	entry         int   // steps that the call takes before it begins; 0: nor do its arguments
-	over          error // what to say of steps that are not left
-	instructions  int   // of the virtual machine, so far
+	steps, memory int                  // what is left
+	entry         int                  // steps that the call takes before it begins; 0: nor do its arguments
+	over          error                // what to say of steps that are not left
+	instructions  int                  // of the virtual machine, so far
+	origin        map[*glua.LTable]any // what tables were made of
 	late          <-chan time.Time
 	spent         chan struct{} // closed when nothing is left
 	why           error         // nothing is left
@@ -41,7 +42,7 @@ type meter struct {
 // newMeter starts the budget of a call, and the clock behind it; stop ends the clock.
 func newMeter(patience time.Duration) (m *meter, stop func() bool) {
 	clock := time.NewTimer(patience)
-	return &meter{steps: maxSteps, memory: maxMemory, over: errSteps, spent: make(chan struct{}), late: clock.C}, clock.Stop
+	return &meter{steps: maxSteps, memory: maxMemory, over: errSteps, origin: map[*glua.LTable]any{}, spent: make(chan struct{}), late: clock.C}, clock.Stop
 }
 
 // Deadline makes a meter a context; it has none.

@@ -99,7 +99,7 @@ func (s *Script) Call(kube Kube, function string, args ...any) ([]any, error) {
 func (s *Script) within(m *meter, kube Kube, function string, args []any) ([]any, error) {
 	l := newState(m, kube)
 	defer l.Close()
-	v := &values{l: l, meter: m, origin: map[*glua.LTable]any{}}
+	v := &values{l: l, meter: m}
 	params := make([]glua.LValue, len(args))
 	for i, arg := range args {
 		var err error

@@ -3,6 +3,7 @@ package lua
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -16,12 +17,19 @@ import (
 type values struct {
 	l      *glua.LState
 	meter  *meter
-	origin map[*glua.LTable]any // what each table was made of
-	weight int                  // what in has taken in, in steps
+	weight int // what in has taken in, in steps
 }
 
-// maxNesting is how deep a value may nest that comes back.
-const maxNesting = 500
+// How deep a value may nest that comes back, and how many bytes its texts may have that did
+// not stand there before: whoever reads them makes several copies.
+const (
+	maxNesting = 500
+	maxText    = 4 << 20
+)
+
+// newSteps is what a value takes that did not stand there before, and a fourth of a byte of
+// its text: somebody will keep them.
+const newSteps = 20
 
 // in makes a Lua value of a decoded one. The fields of a map get the order of their
 // names.
@@ -41,7 +49,7 @@ func (v *values) in(value any) (glua.LValue, error) {
 		return glua.LNumber(value), nil
 	case []any:
 		t := v.l.CreateTable(len(value), 0)
-		v.origin[t] = value
+		v.meter.origin[t] = value
 		for _, item := range value {
 			child, err := v.in(item)
 			if err != nil {
@@ -52,7 +60,7 @@ func (v *values) in(value any) (glua.LValue, error) {
 		return t, nil
 	case map[string]any:
 		t := v.l.CreateTable(0, len(value))
-		v.origin[t] = value
+		v.meter.origin[t] = value
 		for _, key := range slices.Sorted(maps.Keys(value)) {
 			child, err := v.in(value[key])
 			if err != nil {
@@ -103,12 +111,18 @@ type returning struct {
 	*values
 	path  string // set by the first error
 	depth int
+	text  int // bytes of texts that are new
 }
 
 // value returns nil for what is to be dropped.
 func (r *returning) value(value glua.LValue, like any) (any, error) {
 	if err := r.meter.take(1, 0); err != nil {
 		return nil, err
+	}
+	if like == nil {
+		if err := r.meter.take(newSteps, 0); err != nil {
+			return nil, err
+		}
 	}
 	switch value := value.(type) {
 	case *glua.LNilType:
@@ -118,15 +132,29 @@ func (r *returning) value(value glua.LValue, like any) (any, error) {
 	case glua.LNumber:
 		return numeric(float64(value), like)
 	case glua.LString:
-		if !utf8.ValidString(string(value)) {
-			return nil, errors.New("a string is not UTF-8")
-		}
-		return string(value), nil
+		return r.string(string(value), like)
 	case *glua.LTable:
 		return r.table(value, like)
 	default:
 		return nil, fmt.Errorf("a %s is no value of a manifest", value.Type())
 	}
+}
+
+// string pays for a text, unless it is the one that stood there.
+func (r *returning) string(s string, like any) (any, error) {
+	if was, ok := like.(string); ok && was == s {
+		return s, nil
+	}
+	if err := r.meter.take(len(s)/4, len(s)); err != nil {
+		return nil, err
+	}
+	if r.text += len(s); r.text > maxText {
+		return nil, fmt.Errorf("it has over %d MiB of texts that were not there", maxText>>20)
+	}
+	if !utf8.ValidString(s) {
+		return nil, errors.New("a string is not UTF-8")
+	}
+	return s, nil
 }
 
 // numeric chooses the Go type of a number.
@@ -156,12 +184,12 @@ func (r *returning) table(t *glua.LTable, like any) (any, error) {
 		return nil, fmt.Errorf("it nests more than %d deep, or contains itself", maxNesting)
 	}
 	defer func() { r.depth-- }()
-	if made, ok := r.origin[t]; ok {
+	if made, ok := r.meter.origin[t]; ok {
 		like = made
 	}
 	numbers, names := 0, 0
 	var odd glua.LValue
-	t.ForEach(func(key, _ glua.LValue) {
+	for key := range inOrder(t) {
 		switch key.(type) {
 		case glua.LNumber:
 			numbers++
@@ -170,7 +198,7 @@ func (r *returning) table(t *glua.LTable, like any) (any, error) {
 		default:
 			odd = key
 		}
-	})
+	}
 	switch {
 	case odd != nil:
 		return nil, fmt.Errorf("a %s is no name of a field", odd.Type())
@@ -223,23 +251,33 @@ func (r *returning) list(t *glua.LTable, n int, like any) (any, error) {
 func (r *returning) fields(t *glua.LTable, n int, like any) (any, error) {
 	before, _ := like.(map[string]any)
 	m := make(map[string]any, n)
-	var failed error
-	t.ForEach(func(key, value glua.LValue) {
+	for key, value := range inOrder(t) {
 		name := key.String() // table has seen that all are strings
-		if failed != nil {
-			return
+		var was any
+		if _, stood := before[name]; stood {
+			was = name
+		}
+		if _, err := r.string(name, was); err != nil {
+			return nil, fmt.Errorf("the name of a field: %w", err)
 		}
 		v, err := r.value(value, before[name])
-		switch {
-		case err != nil:
-			failed = r.at("."+name, err)
-		case !utf8.ValidString(name):
-			failed = errors.New("the name of a field is not UTF-8")
-		case v != nil:
+		if err != nil {
+			return nil, r.at("."+name, err)
+		}
+		if v != nil {
 			m[name] = v
 		}
-	})
-	return m, failed
+	}
+	return m, nil
+}
+
+// inOrder yields the items of a table, and then its fields in the order in which they came
+// to be: the same one every time.
+func inOrder(t *glua.LTable) iter.Seq2[glua.LValue, glua.LValue] {
+	return func(yield func(key, value glua.LValue) bool) {
+		for key, value := t.Next(glua.LNil); key != glua.LNil && yield(key, value); key, value = t.Next(key) {
+		}
+	}
 }
 
 // at puts a step before the path of an error.

@@ -58,13 +58,13 @@ func TestWhatCannotComeBack(t *testing.T) {
 		{"not a number", "{a = 0 / 0}", ".a: NaN is no value of a manifest"},
 		{"infinity", "{1, 1 / 0}", "[1]: +Inf is no value of a manifest"},
 		{"a string of bytes", `"\255"`, "a string is not UTF-8"},
-		{"a name of bytes", `{["\255"] = 1}`, "the name of a field is not UTF-8"},
+		{"a name of bytes", `{["\255"] = 1}`, "the name of a field: a string is not UTF-8"},
 		{"items and fields", "{a = {1, b = 2}}", ".a: a table has items and fields"},
 		{"a gap", "{1, nil, 3}", "a list of 2 items has none at 2"},
 		{"an item 0", "{[0] = 1}", "a list of 1 items has none at 1"},
 		{"an item that is not whole", "{1, [1.5] = 1}", "a list of 2 items has none at 2"},
 		{"a name that is none", "{[true] = 1}", "a boolean is no name of a field"},
-		{"the libraries", "_G", "a function is no value of a manifest"},
+		{"the libraries", "_G", "it nests more than 500 deep, or contains itself"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := run(t, "function F() return "+tt.expression+" end")
