@@ -287,7 +287,7 @@ func TestAnswersHaveABudgetTogether(t *testing.T) {
 	in := interpret.New(
 		teach(t, "a", things, "replicaResource", "function GetReplicas() "+burns+"return 1 end"),
 		teach(t, "b", things, "replicaRevision", "function ReviseReplica(o) return o end"),
-		teach(t, "c", "example.com/v1 Other", "replicaResource", "function GetReplicas() for i = 1, 20000 do end return 1 end"),
+		teach(t, "c", "example.com/v1 Other", "replicaResource", "function GetReplicas() for i = 1, 60000 do end return 1 end"),
 	)
 	thing, other := of(t, things, "metadata: {name: t}"), of(t, "example.com/v1 Other", "metadata: {name: o}")
 	const want = "the scripts of all customizations have taken the 100000000 steps that they may take together"
@@ -355,13 +355,13 @@ func TestTheScriptsForOneAnswerShareWhatIsFree(t *testing.T) {
 		return in.Spent()
 	}
 	const small = "metadata: {name: t}"
-	large := "metadata: {name: t}\nspec: {x: [" + strings.Repeat("1, ", 20000) + "1]}"
+	large := "metadata: {name: t}\nspec: {x: [" + strings.Repeat("1, ", 100000) + "1]}"
 	for _, tt := range []struct {
 		n      int
 		object string
 		most   int
 		least  int
-	}{{1, small, 0, 0}, {4, small, 0, 0}, {1, large, 0, 0}, {50, small, 100_000, 80_000}, {2, large, 20_000, 10_000}} {
+	}{{1, small, 0, 0}, {4, small, 0, 0}, {1, large, 0, 0}, {50, small, 60_000, 40_000}, {2, large, 60_000, 40_000}} {
 		if got := spent(tt.n, tt.object); got < tt.least || got > tt.most {
 			t.Errorf("%d scripts about an object of %d bytes draw %d steps, want %d to %d", tt.n, len(tt.object), got, tt.least, tt.most)
 		}

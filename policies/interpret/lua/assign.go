@@ -7,7 +7,7 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 )
 
-// assign rewrites an assignment. One to computed keys becomes calls of (set): all
+// assign rewrites an assignment. One to fields or items becomes calls of (set): all
 // that it reads is put into local variables first, as Lua wants it.
 //
 //	t[k] = v             (set)(t, k, v)
@@ -36,13 +36,13 @@ func (w *rewriter) assign(s *ast.AssignStmt) ast.Stmt {
 	}
 }
 
-// isIndexed reports an assignment's target whose key may turn out to be a number.
+// isIndexed reports a field or an item.
 func isIndexed(target ast.Expr) bool {
-	get, ok := target.(*ast.AttrGetExpr)
-	return ok && computed(get.Key)
+	_, ok := target.(*ast.AttrGetExpr)
+	return ok
 }
 
-// setting is the statement that assigns v to a target with a computed key.
+// setting is the statement that assigns v to a field or an item.
 func setting(s *ast.AssignStmt, target, v ast.Expr) ast.Stmt {
 	get, _ := target.(*ast.AttrGetExpr)
 	return place(s, &ast.FuncCallStmt{Expr: intrinsic(s, intrinsicSet, get.Object, get.Key, v)})

@@ -8,7 +8,7 @@ import (
 // What the calls for one answer may take without drawing on a budget, and what each
 // call but the first takes whatever it does, in steps.
 const (
-	freeSteps = 10_000
+	freeSteps = 50_000
 	callSteps = 2_000
 )
 
@@ -45,7 +45,7 @@ func (b *Budget) Draw(steps int) bool {
 // Answer begins an answer.
 func (b *Budget) Answer() *Answer { return &Answer{budget: b, free: freeSteps} }
 
-// An Answer is what the calls may take that one answer needs: 10,000 steps, which are
+// An Answer is what the calls may take that one answer needs: 50,000 steps, which are
 // nobody else's, and beyond them what is left of a budget.
 type Answer struct {
 	budget *Budget
@@ -56,8 +56,7 @@ type Answer struct {
 // Call is Script.Call within the answer. The arguments of the first call cost nothing: to
 // look at an object once costs as much as to decode it.
 func (a *Answer) Call(s *Script, kube Kube, function string, args ...any) ([]any, error) {
-	m, stop := newMeter(patience)
-	defer stop()
+	m := newMeter()
 	if left := a.free + int(a.budget.left.Load()); left < m.steps {
 		m.steps, m.over = left, fmt.Errorf("the scripts of all customizations have taken the %d steps that they may take together", a.budget.total)
 	}

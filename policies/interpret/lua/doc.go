@@ -25,16 +25,22 @@
 // a second to spend. gopher-lua asks its context before every instruction whether
 // to go on: a context that counts is what makes the budget exact. Library functions
 // pay for what they do: a step for each step of matching a pattern and for each 64
-// bytes that they copy, for example. A clock stands behind the budget, for what the
-// budget cannot count, such as comparing long strings.
+// bytes that they copy, for example. There is no clock: no instruction and no function is
+// known that takes ten times as long as its steps.
 //
-// The virtual machine allocates inside single instructions, which no context sees.
-// Compile therefore rewrites the syntax tree: concatenation, table constructors and
-// assignments to computed keys become calls of functions that pay before they
-// allocate. They reach the script as unnamed arguments of its main function,
-// bound to local variables whose names no script can spell. The library functions
-// that allocate or take long, among them every one with a pattern, are replaced by
-// ones that pay. Bytes are counted when they are allocated and never given back.
+// The virtual machine allocates inside single instructions, and goes over texts and tables
+// inside others, which no context sees. Compile therefore rewrites the syntax tree:
+// concatenation, table constructors and assignments to fields become calls of functions that
+// pay before they allocate, and so does what may be a long text, or a table, where it is
+// compared, computed with, measured, or used as a key. They reach the script as unnamed
+// arguments of its main function, bound to local variables whose names no script can spell.
+// Functions of the libraries pay for their arguments; those that allocate or take long, among
+// them every one with a pattern, are replaced by ones that pay. An instruction that may have
+// moved many values pays for them, and a function for the variables that it shares, of which
+// it may have sixty, as in Lua. Bytes are counted when they are allocated and never given back.
+//
+// What comes back is paid for where it is new: 20 steps a value and a step for four bytes of
+// text, of which an answer may bring 4 MiB.
 //
 // A spent budget stays spent: a script that catches the error gets it again at its
 // next instruction. Calls nest 256 deep, as in Karmada.

@@ -103,11 +103,15 @@ func (k *kubeModule) dependencies(l *glua.LState) int {
 	return give(v, found)
 }
 
+// templateSteps is what it takes to make sense of a value of a pod template.
+const templateSteps = 40
+
 // template reads the first argument.
 func (k *kubeModule) template(l *glua.LState) (*values, map[string]any) {
 	v := &values{l: l, meter: k.meter}
 	out, err := v.out(l.CheckTable(1), nil)
 	template, ok := out.(map[string]any)
+	k.meter.pay(l, templateSteps*v.read, 0)
 	switch {
 	case err != nil:
 		l.ArgError(1, "reading the pod template: "+err.Error())

@@ -195,7 +195,7 @@ func TestTheBudgetIsTheSameEveryTime(t *testing.T) {
 		_, err := run(t, "function F() for i = 1, "+n+" do end; end")
 		return err
 	}
-	if err := count("2999990"); err != nil {
+	if err := count("2999900"); err != nil {
 		t.Error(err)
 	}
 	if err := count("3000000"); err == nil {

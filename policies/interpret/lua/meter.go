@@ -1,7 +1,6 @@
 package lua
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -15,15 +14,10 @@ const (
 	maxMemory = 64 << 20  // bytes, of tables and strings
 )
 
-// patience is how long a call may take that stays within its budget: five times
-// Karmada's second, so that it is the budget that decides on a busy machine.
-const patience = 5 * time.Second
-
 // The ways in which a budget is spent.
 var (
 	errSteps  = fmt.Errorf("the script takes over %d steps", maxSteps)
 	errMemory = fmt.Errorf("the script takes over %d MiB of memory", maxMemory>>20)
-	errTime   = errors.New("the script takes too long")
 )
 
 // A meter is the budget of one call. It is a context because that is what
@@ -32,17 +26,20 @@ type meter struct {
 	steps, memory int                  // what is left
 	entry         int                  // steps that the call takes before it begins; 0: nor do its arguments
 	over          error                // what to say of steps that are not left
-	instructions  int                  // of the virtual machine, so far
 	origin        map[*glua.LTable]any // what tables were made of
-	late          <-chan time.Time
+	holes         map[*glua.LTable]int // places of tables that were, or may be, left by what was there
+	state         *glua.LState
+	shared        shared        // variables of the script
 	spent         chan struct{} // closed when nothing is left
 	why           error         // nothing is left
 }
 
-// newMeter starts the budget of a call, and the clock behind it; stop ends the clock.
-func newMeter(patience time.Duration) (m *meter, stop func() bool) {
-	clock := time.NewTimer(patience)
-	return &meter{steps: maxSteps, memory: maxMemory, over: errSteps, origin: map[*glua.LTable]any{}, spent: make(chan struct{}), late: clock.C}, clock.Stop
+// newMeter starts the budget of a call.
+func newMeter() *meter {
+	return &meter{
+		steps: maxSteps, memory: maxMemory, over: errSteps, spent: make(chan struct{}),
+		origin: map[*glua.LTable]any{}, holes: map[*glua.LTable]int{},
+	}
 }
 
 // Deadline makes a meter a context; it has none.
@@ -54,30 +51,16 @@ func (*meter) Value(any) any { return nil }
 // Err returns why the budget is spent; nil if it is not.
 func (m *meter) Err() error { return m.why }
 
-// Done pays for one instruction. A nil channel lets it happen.
+// Done pays for one instruction, and for what the one before may have moved. A nil channel
+// lets it happen.
 func (m *meter) Done() <-chan struct{} {
-	m.steps--
-	m.instructions++
-	switch {
-	case m.why != nil:
-	case m.steps < 0:
+	if m.steps -= 1 + moving(m.state.GetTop()); m.steps < 0 && m.why == nil {
 		m.end(m.over)
-	case m.instructions%256 == 0:
-		m.look()
 	}
 	if m.why != nil {
 		return m.spent
 	}
 	return nil
-}
-
-// look ends the budget if the time is over.
-func (m *meter) look() {
-	select {
-	case <-m.late:
-		m.end(errTime)
-	default:
-	}
 }
 
 func (m *meter) end(why error) {

@@ -7,36 +7,45 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 )
 
-// The intrinsics: what Compile puts in the place of syntax that allocates. Their
-// names are none that a script can spell.
+// The intrinsics: what Compile puts in the place of syntax that allocates, or that takes
+// longer the longer a text or a table is. Their names are none that a script can spell.
 const (
-	intrinsicConcat = "(concat)" // (concat)(a, b, ...) is a..b..
-	intrinsicSet    = "(set)"    // (set)(t, k, v) does t[k] = v
-	intrinsicTable  = "(table)"  // (table)(n, t) is t, which has n fields
-	intrinsicKey    = "(key)"    // (key)(k) is k, a key in a new table
+	intrinsicConcat  = "(concat)"  // (concat)(a, b, ...) is a..b..
+	intrinsicSet     = "(set)"     // (set)(t, k, v) does t[k] = v
+	intrinsicTable   = "(table)"   // (table)(n, t) is t, which has n fields
+	intrinsicKey     = "(key)"     // (key)(k) is k, a key in a new table
+	intrinsicRead    = "(read)"    // (read)(v) is v, which something goes over
+	intrinsicClosure = "(closure)" // (closure)(n) is nothing, before n functions are made
 )
 
-// maxDepth is how deep syntax may nest: the compiler calls itself for each level.
-const maxDepth = 200
+var intrinsics = []string{intrinsicConcat, intrinsicSet, intrinsicTable, intrinsicKey, intrinsicRead, intrinsicClosure}
+
+// How deep syntax may nest, for the compiler calls itself for each level; and how long
+// names, and literals that are not read as a whole, may be, in bytes.
+const (
+	maxDepth = 200
+	maxName  = 500
+)
+
+// openEnded is what the number of fields of a constructor grows by that ends in a call or in
+// "...": as much as that may bring.
+const openEnded = registrySize
 
 // rewriter goes once through a syntax tree, changes it in place, and notes the
 // first error and the globals that are assigned.
 type rewriter struct {
-	defines map[string]bool
-	depth   int
-	err     *Error
+	defines  map[string]bool
+	depth    int
+	closures int // that the statement under way makes
+	err      *Error
 }
 
-// chunk rewrites a script, and puts before it
+// chunk rewrites a script, and binds the intrinsics before it, as in
 //
-//	local (concat), (set), (table), (key) = ...
+//	local (concat), (set) = ...
 func (w *rewriter) chunk(stmts []ast.Stmt) []ast.Stmt {
-	w.stmts(stmts)
-	bind := &ast.LocalAssignStmt{
-		Names: []string{intrinsicConcat, intrinsicSet, intrinsicTable, intrinsicKey},
-		Exprs: []ast.Expr{&ast.Comma3Expr{}},
-	}
-	return append([]ast.Stmt{bind}, stmts...)
+	bind := &ast.LocalAssignStmt{Names: intrinsics, Exprs: []ast.Expr{&ast.Comma3Expr{}}}
+	return append([]ast.Stmt{bind}, w.stmts(stmts)...)
 }
 
 // deeper enters a node; leave it with w.depth--.
@@ -48,13 +57,31 @@ func (w *rewriter) deeper(at ast.PositionHolder) bool {
 	return w.err == nil
 }
 
-func (w *rewriter) stmts(stmts []ast.Stmt) {
-	for i, s := range stmts {
+// stmts rewrites statements. Before one that makes functions stands a call that pays for
+// them.
+func (w *rewriter) stmts(stmts []ast.Stmt) []ast.Stmt {
+	out := make([]ast.Stmt, 0, len(stmts))
+	outer := w.closures
+	for _, s := range stmts {
+		w.closures = 0
 		if w.deeper(s) {
-			stmts[i] = w.stmt(s)
+			s = w.stmt(s)
 		}
 		w.depth--
+		out = w.paid(out, s)
+		out = append(out, s)
 	}
+	w.closures = outer
+	return out
+}
+
+// paid appends what pays for the functions that the statement under way makes.
+func (w *rewriter) paid(stmts []ast.Stmt, at ast.PositionHolder) []ast.Stmt {
+	if w.closures == 0 {
+		return stmts
+	}
+	count := &ast.NumberExpr{Value: strconv.Itoa(w.closures)}
+	return append(stmts, place(at, &ast.FuncCallStmt{Expr: intrinsic(at, intrinsicClosure, count)}))
 }
 
 // stmt rewrites a statement and returns what stands in its place.
@@ -63,35 +90,56 @@ func (w *rewriter) stmt(s ast.Stmt) ast.Stmt {
 	case *ast.AssignStmt:
 		return w.assign(s)
 	case *ast.LocalAssignStmt:
+		w.names(s, s.Names...)
 		w.exprs(s.Exprs)
 	case *ast.FuncCallStmt:
 		s.Expr = w.expr(s.Expr)
 	case *ast.DoBlockStmt:
-		w.stmts(s.Stmts)
+		s.Stmts = w.stmts(s.Stmts)
 	case *ast.WhileStmt:
 		s.Condition = w.expr(s.Condition)
-		w.stmts(s.Stmts)
+		s.Stmts = append(w.paid(nil, s), w.stmts(s.Stmts)...)
 	case *ast.RepeatStmt:
 		s.Condition = w.expr(s.Condition)
-		w.stmts(s.Stmts)
+		s.Stmts = append(w.paid(nil, s), w.stmts(s.Stmts)...)
 	case *ast.IfStmt:
 		s.Condition = w.expr(s.Condition)
-		w.stmts(s.Then)
-		w.stmts(s.Else)
+		s.Then, s.Else = w.stmts(s.Then), w.stmts(s.Else)
 	case *ast.NumberForStmt:
-		s.Init, s.Limit, s.Step = w.expr(s.Init), w.expr(s.Limit), w.expr(s.Step)
-		w.stmts(s.Stmts)
+		w.names(s, s.Name)
+		s.Init, s.Limit, s.Step = w.read(w.expr(s.Init)), w.read(w.expr(s.Limit)), w.read(w.expr(s.Step))
+		s.Stmts = w.stmts(s.Stmts)
 	case *ast.GenericForStmt:
+		w.names(s, s.Names...)
 		w.exprs(s.Exprs)
-		w.stmts(s.Stmts)
+		s.Stmts = w.stmts(s.Stmts)
 	case *ast.FuncDefStmt:
 		w.define(s.Name.Func)
+		w.names(s, s.Name.Method)
 		s.Name.Func, s.Name.Receiver = w.expr(s.Name.Func), w.expr(s.Name.Receiver)
-		w.stmts(s.Func.Stmts)
+		w.function(s.Func)
 	case *ast.ReturnStmt:
 		w.exprs(s.Exprs)
 	}
 	return s
+}
+
+// function rewrites a function, which the statement under way makes.
+func (w *rewriter) function(f *ast.FunctionExpr) {
+	if f.ParList != nil {
+		w.names(f, f.ParList.Names...)
+	}
+	f.Stmts = w.stmts(f.Stmts)
+	w.closures++
+}
+
+// names refuses names that take long to look up.
+func (w *rewriter) names(at ast.PositionHolder, names ...string) {
+	for _, name := range names {
+		if len(name) > maxName && w.err == nil {
+			w.err = &Error{Line: at.Line(), Message: fmt.Sprintf("a name has %d bytes, more than %d", len(name), maxName)}
+		}
+	}
 }
 
 // define notes a name that is assigned to.
@@ -118,31 +166,59 @@ func (w *rewriter) expr(e ast.Expr) ast.Expr {
 		return e
 	}
 	switch e := e.(type) {
+	case *ast.IdentExpr:
+		w.names(e, e.Value)
 	case *ast.StringConcatOpExpr:
 		return w.concat(e)
 	case *ast.TableExpr:
 		return w.table(e)
 	case *ast.AttrGetExpr:
-		e.Object, e.Key = w.expr(e.Object), w.expr(e.Key)
+		e.Object, e.Key = w.expr(e.Object), w.read(w.expr(e.Key))
 	case *ast.FuncCallExpr:
+		w.names(e, e.Method)
 		e.Func, e.Receiver = w.expr(e.Func), w.expr(e.Receiver)
 		w.exprs(e.Args)
 	case *ast.LogicalOpExpr:
 		e.Lhs, e.Rhs = w.expr(e.Lhs), w.expr(e.Rhs)
 	case *ast.RelationalOpExpr:
 		e.Lhs, e.Rhs = w.expr(e.Lhs), w.expr(e.Rhs)
+		if isLong(e.Lhs) && isLong(e.Rhs) { // no more is looked at than the shorter one has
+			e.Lhs, e.Rhs = w.read(e.Lhs), w.read(e.Rhs)
+		}
 	case *ast.ArithmeticOpExpr:
-		e.Lhs, e.Rhs = w.expr(e.Lhs), w.expr(e.Rhs)
+		e.Lhs, e.Rhs = w.read(w.expr(e.Lhs)), w.read(w.expr(e.Rhs))
 	case *ast.UnaryMinusOpExpr:
-		e.Expr = w.expr(e.Expr)
+		e.Expr = w.read(w.expr(e.Expr))
 	case *ast.UnaryNotOpExpr:
 		e.Expr = w.expr(e.Expr)
 	case *ast.UnaryLenOpExpr:
-		e.Expr = w.expr(e.Expr)
+		e.Expr = w.read(w.expr(e.Expr))
 	case *ast.FunctionExpr:
-		w.stmts(e.Stmts)
+		w.function(e)
 	}
 	return e
+}
+
+// read pays for going over a value, if it may be long.
+func (*rewriter) read(e ast.Expr) ast.Expr {
+	if !isLong(e) {
+		return e
+	}
+	adjust(e)
+	return intrinsic(e, intrinsicRead, e)
+}
+
+// isLong reports an expression that may be a long text, or a table.
+func isLong(e ast.Expr) bool {
+	switch e := e.(type) {
+	case nil, *ast.NumberExpr, *ast.NilExpr, *ast.TrueExpr, *ast.FalseExpr, *ast.FunctionExpr,
+		*ast.ArithmeticOpExpr, *ast.UnaryMinusOpExpr, *ast.UnaryLenOpExpr, *ast.UnaryNotOpExpr, *ast.RelationalOpExpr:
+		return false
+	case *ast.StringExpr:
+		return len(e.Value) > maxName
+	default:
+		return true
+	}
 }
 
 // concat makes one call of a chain of concatenations.
@@ -179,8 +255,22 @@ func (w *rewriter) table(e *ast.TableExpr) ast.Expr {
 			f.Key = intrinsic(e, intrinsicKey, f.Key)
 		}
 	}
-	size := &ast.NumberExpr{Value: strconv.Itoa(len(e.Fields))}
-	return intrinsic(e, intrinsicTable, size, e)
+	n := len(e.Fields)
+	if n > 0 && e.Fields[n-1].Key == nil && brings(e.Fields[n-1].Value) {
+		n += openEnded
+	}
+	return intrinsic(e, intrinsicTable, &ast.NumberExpr{Value: strconv.Itoa(n)}, e)
+}
+
+// brings reports an expression that may give any number of values.
+func brings(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.FuncCallExpr:
+		return !e.AdjustRet
+	case *ast.Comma3Expr:
+		return !e.AdjustRet
+	}
+	return false
 }
 
 // computed reports a key that may turn out to be a number.

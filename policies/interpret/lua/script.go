@@ -16,6 +16,21 @@ import (
 type Script struct {
 	proto   *glua.FunctionProto
 	defines map[string]bool
+	shared  shared
+}
+
+// shared are the variables that functions of a script share with those around them: the most
+// that one has, and those of all. Lua allows sixty.
+type shared struct{ most, all int }
+
+const maxShared = 60
+
+// count counts the variables of a function and of those in it.
+func (s *shared) count(p *glua.FunctionProto) {
+	s.most, s.all = max(s.most, int(p.NumUpvalues)), s.all+int(p.NumUpvalues)
+	for _, inner := range p.FunctionPrototypes {
+		s.count(inner)
+	}
 }
 
 // Error is what is wrong with a script, or what one raised.
@@ -67,7 +82,11 @@ func Compile(source string) (script *Script, err error) {
 		return nil, syntaxError(err)
 	}
 	trim(proto)
-	return &Script{proto: proto, defines: w.defines}, nil
+	out := &Script{proto: proto, defines: w.defines}
+	if out.shared.count(proto); out.shared.most > maxShared+len(intrinsics) {
+		return nil, &Error{Message: fmt.Sprintf("a function shares over %d variables with those around it", maxShared)}
+	}
+	return out, nil
 }
 
 // trim lets go of the room that the compiler made for more, some 18 KB a function.
@@ -90,13 +109,12 @@ func (s *Script) Defines(name string) bool { return s.defines[name] }
 // position of the result is looked at, and then the first. An error that the script
 // raised is an *Error.
 func (s *Script) Call(kube Kube, function string, args ...any) ([]any, error) {
-	m, stop := newMeter(patience)
-	defer stop()
-	return s.within(m, kube, function, args)
+	return s.within(newMeter(), kube, function, args)
 }
 
 // within is Call with a budget.
 func (s *Script) within(m *meter, kube Kube, function string, args []any) ([]any, error) {
+	m.shared = s.shared
 	l := newState(m, kube)
 	defer l.Close()
 	v := &values{l: l, meter: m}
@@ -112,7 +130,7 @@ func (s *Script) within(m *meter, kube Kube, function string, args []any) ([]any
 			return nil, &Error{Message: err.Error()}
 		}
 	}
-	if err := call(l, l.NewFunctionFromProto(s.proto), 0, intrinsics(l, m)); err != nil {
+	if err := call(l, l.NewFunctionFromProto(s.proto), 0, bindings(l, m)); err != nil {
 		return nil, err
 	}
 	f, ok := l.GetGlobal(function).(*glua.LFunction)

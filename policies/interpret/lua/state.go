@@ -3,6 +3,8 @@ package lua
 import (
 	"fmt"
 	"maps"
+	"sort"
+	"sync"
 
 	glua "github.com/yuin/gopher-lua"
 )
@@ -22,21 +24,22 @@ var disabled = []string{
 
 // newState returns a state with the libraries and nothing else.
 func newState(m *meter, kube Kube) *glua.LState {
-	l := glua.NewState(glua.Options{
-		SkipOpenLibs: true, CallStackSize: callDepth, MinimizeStackMemory: true,
-		RegistrySize: 256, RegistryMaxSize: registrySize, RegistryGrowStep: 256,
-	})
-	for _, open := range []glua.LGFunction{glua.OpenBase, glua.OpenTable, glua.OpenString, glua.OpenMath} {
-		open(l)
-		l.SetTop(0)
-	}
+	l := bareState()
 	l.SetContext(m)
+	m.state = l
+	for library, functions := range priced() {
+		t, _ := l.GetGlobal(library).(*glua.LTable)
+		for name, function := range functions {
+			if f, ok := t.RawGetString(name).(*glua.LFunction); ok {
+				f.GFunction = function
+			}
+		}
+	}
 	for _, name := range disabled {
 		l.SetGlobal(name, l.NewFunction(refuse("the function "+name+" is not available to scripts")))
 	}
 	l.SetGlobal("tostring", l.NewFunction(toString))
-	m.charge(l, "pcall", pcallSteps)
-	m.charge(l, "xpcall", pcallSteps)
+	l.SetGlobal("pairs", l.NewFunction(pairs))
 	extend(l, "string", m.stringFunctions())
 	extend(l, "table", m.tableFunctions())
 	extend(l, "math", map[string]glua.LGFunction{
@@ -56,16 +59,90 @@ func newState(m *meter, kube Kube) *glua.LState {
 // pcallSteps is what it costs to catch an error, which takes microseconds.
 const pcallSteps = 100
 
-// charge makes a base function cost steps.
-func (m *meter) charge(l *glua.LState, name string, steps int) {
-	f, ok := l.GetGlobal(name).(*glua.LFunction)
-	if !ok {
-		panic("lua: gopher-lua has lost its function " + name)
+// bareState returns a state with the libraries as gopher-lua has them.
+func bareState() *glua.LState {
+	l := glua.NewState(glua.Options{
+		SkipOpenLibs: true, CallStackSize: callDepth, MinimizeStackMemory: true,
+		RegistrySize: 256, RegistryMaxSize: registrySize, RegistryGrowStep: 256,
+	})
+	for _, open := range []glua.LGFunction{glua.OpenBase, glua.OpenTable, glua.OpenString, glua.OpenMath} {
+		open(l)
+		l.SetTop(0)
 	}
-	l.SetGlobal(name, l.NewFunction(func(l *glua.LState) int {
-		m.pay(l, steps, 0)
-		return f.GFunction(l)
-	}))
+	return l
+}
+
+// priced are the functions of the libraries, which pay for their arguments before they look
+// at them.
+var priced = sync.OnceValue(func() map[string]map[string]glua.LGFunction {
+	l := bareState()
+	defer l.Close()
+	all := map[string]map[string]glua.LGFunction{}
+	for _, library := range []string{"_G", "math", "string", "table"} {
+		t, ok := l.GetGlobal(library).(*glua.LTable)
+		if !ok {
+			panic("lua: gopher-lua has lost its library " + library)
+		}
+		all[library] = map[string]glua.LGFunction{}
+		for name, v := range inOrder(t) {
+			if f, ok := v.(*glua.LFunction); ok {
+				all[library][name.String()] = pricing(f.GFunction)
+			}
+		}
+	}
+	for _, name := range []string{"pcall", "xpcall"} {
+		all["_G"][name] = catching(all["_G"][name])
+	}
+	return all
+})
+
+// meterOf returns the meter of a state.
+func meterOf(l *glua.LState) *meter {
+	m, ok := l.Context().(*meter)
+	if !ok {
+		panic("lua: a state has lost its meter")
+	}
+	return m
+}
+
+// pricing makes a function pay for its arguments, and for more results than a few.
+func pricing(f glua.LGFunction) glua.LGFunction {
+	return func(l *glua.LState) int {
+		m, all := meterOf(l), 0
+		for i := range l.GetTop() {
+			all += m.length(l.Get(i + 1))
+		}
+		if all > 0 {
+			m.pay(l, all, 0)
+		}
+		n := f(l)
+		if more := moving(n); more > 0 {
+			m.pay(l, more, 0)
+		}
+		return n
+	}
+}
+
+// catching makes pcall pay for an error, which is told by all functions that are under way.
+func catching(f glua.LGFunction) glua.LGFunction {
+	return func(l *glua.LState) int {
+		meterOf(l).pay(l, pcallSteps+depth(l)*pcallSteps/2, 0)
+		return f(l)
+	}
+}
+
+// depth is how many functions are under way.
+func depth(l *glua.LState) int {
+	return sort.Search(callDepth, func(level int) bool { _, under := l.GetStack(level); return !under })
+}
+
+// pairs is pairs by way of next, which pays.
+func pairs(l *glua.LState) int {
+	t := l.CheckTable(1)
+	l.Push(l.GetGlobal("next"))
+	l.Push(t)
+	l.Push(glua.LNil)
+	return 3
 }
 
 // extend puts functions into a library.
@@ -99,12 +176,48 @@ func require(modules map[string]*glua.LTable) glua.LGFunction {
 // clipped quotes a text of a script for a message.
 func clipped(text string) string { return fmt.Sprintf("%.40q", text) }
 
-// intrinsics are the arguments of a script's main function, in the order in which
-// Compile binds them.
-func intrinsics(l *glua.LState, m *meter) []glua.LValue {
+// bindings are the arguments of a script's main function, in the order of intrinsics.
+func bindings(l *glua.LState, m *meter) []glua.LValue {
 	return []glua.LValue{
 		l.NewFunction(m.concat), l.NewFunction(m.set), l.NewFunction(m.table), l.NewFunction(m.key),
+		l.NewFunction(m.read), l.NewFunction(m.closure),
 	}
+}
+
+// length is how many steps it takes to go over a value: the bytes of a text, the places of a
+// table where nothing is any more. Long texts are dearer, for they may be read as numbers.
+func (m *meter) length(v glua.LValue) int {
+	n := 0
+	switch v := v.(type) {
+	case glua.LString:
+		n = len(v)
+	case *glua.LTable:
+		n = m.holes[v]
+	}
+	if n < 1000 {
+		return n / 64
+	}
+	return n / 8
+}
+
+// moving is how many steps it takes to move more values than a few.
+func moving(values int) int { return max(0, values-64) / 4 }
+
+// read pays for going over a value, and returns it.
+func (m *meter) read(l *glua.LState) int {
+	if n := m.length(l.Get(1)); n > 0 {
+		m.pay(l, n, 0)
+	}
+	l.SetTop(1)
+	return 1
+}
+
+// closure pays for making functions. Each variable that one shares with those around it is
+// looked for among all that are shared, in all functions that are under way.
+func (m *meter) closure(l *glua.LState) int {
+	d := depth(l)
+	m.pay(l, l.CheckInt(1)*(1+m.shared.most*min(d*m.shared.all, registrySize)/32)+d/4, 0)
+	return 0
 }
 
 // concat joins its arguments, of which each is a string or a number.
@@ -140,8 +253,14 @@ const (
 
 // table pays for a new table with a number of fields, and returns it.
 func (m *meter) table(l *glua.LState) int {
-	t := l.CheckTable(2)
-	m.pay(l, tableSteps, tableSize+fieldSize*l.CheckInt(1)+itemSize*t.Len())
+	t, fields := l.CheckTable(2), l.CheckInt(1)
+	items := t.Len()
+	if fields >= openEnded { // or less, but nobody knows
+		m.holes[t] = openEnded
+		fields -= openEnded
+	}
+	m.holes[t] += max(0, fields-items)
+	m.pay(l, tableSteps+m.length(t), tableSize+fieldSize*fields+itemSize*items)
 	l.Push(t)
 	return 1
 }
@@ -172,17 +291,24 @@ func (m *meter) set(l *glua.LState) int {
 	return 0
 }
 
-// grow pays for t to have an item k.
+// grow pays for t to have an item k, and notes what it has no more.
 func (m *meter) grow(l *glua.LState, t *glua.LTable, k, v glua.LValue) {
 	n, ok := k.(glua.LNumber)
+	item := ok && isIndex(n)
 	switch {
-	case !ok || !isIndex(n):
-		if v != glua.LNil {
-			m.pay(l, fieldSteps, fieldSize)
+	case v == glua.LNil:
+		if m.pay(l, 1, 0); t.RawGet(k) != glua.LNil {
+			m.holes[t]++
 		}
+	case !item && t.RawGet(k) != glua.LNil:
+		m.pay(l, 1, 0)
+	case !item:
+		m.pay(l, fieldSteps, fieldSize)
 	case n > 1 && t.RawGetInt(int(n)-1) == glua.LNil:
+		m.pay(l, m.length(t), 0)
 		if holes := int(n) - t.Len(); holes > 0 {
 			m.pay(l, holes/64, 2*itemSize*holes)
+			m.holes[t] += holes
 		}
 	default:
 		m.pay(l, 0, 2*itemSize)

@@ -12,10 +12,10 @@ import (
 // tableFunctions are those of the table library that allocate or take long.
 func (m *meter) tableFunctions() map[string]glua.LGFunction {
 	return map[string]glua.LGFunction{
-		"concat": m.tableConcat,
-		"insert": m.tableInsert,
-		"remove": m.tableRemove,
-		"sort":   m.tableSort,
+		"concat": pricing(m.tableConcat),
+		"insert": pricing(m.tableInsert),
+		"remove": pricing(m.tableRemove),
+		"sort":   pricing(m.tableSort),
 	}
 }
 
@@ -70,6 +70,9 @@ func (m *meter) tableInsert(l *glua.LState) int {
 		l.ArgError(2, fmt.Sprintf("the position %d is outside the list of %d items", at, length))
 	}
 	m.pay(l, 1+(length-at)/64, 2*itemSize)
+	if v == glua.LNil {
+		m.holes[t]++
+	}
 	t.Insert(at, v)
 	return 0
 }
@@ -102,6 +105,7 @@ func (m *meter) tableSort(l *glua.LState) int {
 	}
 	sort.SliceStable(items, func(i, j int) bool {
 		if less == nil {
+			m.pay(l, min(m.length(items[i]), m.length(items[j])), 0)
 			return l.LessThan(items[i], items[j])
 		}
 		l.Push(less)

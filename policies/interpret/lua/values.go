@@ -18,6 +18,7 @@ type values struct {
 	l      *glua.LState
 	meter  *meter
 	weight int // what in has taken in, in steps
+	read   int // values that out has read last
 }
 
 // How deep a value may nest that comes back, and how many bytes its texts may have that did
@@ -97,6 +98,7 @@ func (v *values) results(function string, args []any) ([]any, error) {
 func (v *values) out(value glua.LValue, like any) (any, error) {
 	r := returning{values: v}
 	out, err := r.value(value, like)
+	v.read = r.count
 	if err != nil && r.path != "" {
 		return nil, fmt.Errorf("%s: %w", r.path, err)
 	}
@@ -112,10 +114,12 @@ type returning struct {
 	path  string // set by the first error
 	depth int
 	text  int // bytes of texts that are new
+	count int // values
 }
 
 // value returns nil for what is to be dropped.
 func (r *returning) value(value glua.LValue, like any) (any, error) {
+	r.count++
 	if err := r.meter.take(1, 0); err != nil {
 		return nil, err
 	}
@@ -275,7 +279,9 @@ func (r *returning) fields(t *glua.LTable, n int, like any) (any, error) {
 // to be: the same one every time.
 func inOrder(t *glua.LTable) iter.Seq2[glua.LValue, glua.LValue] {
 	return func(yield func(key, value glua.LValue) bool) {
-		for key, value := t.Next(glua.LNil); key != glua.LNil && yield(key, value); key, value = t.Next(key) {
+		key, value := t.Next(glua.LNil)
+		for key != glua.LNil && yield(key, value) {
+			key, value = t.Next(key)
 		}
 	}
 }
