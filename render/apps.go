@@ -81,7 +81,9 @@ func (l *loader) takeOut(theirs func(file string) bool) {
 	}
 	l.src.Objects = slices.DeleteFunc(l.src.Objects, func(o *object.Object) bool { return isTheirs(o.Pos().File) })
 	l.src.Broken = slices.DeleteFunc(l.src.Broken, func(b Broken) bool { return isTheirs(b.Path) || b.Dir && isTheirs(b.Path+"/") })
-	l.src.Diags = slices.DeleteFunc(l.src.Diags, func(d diag.Diagnostic) bool { return d.Code != "symlink" && isTheirs(d.Pos.File) })
+	l.src.Diags = slices.DeleteFunc(l.src.Diags, func(d diag.Diagnostic) bool {
+		return d.Code != "symlink" && d.Code != "unreadable" && isTheirs(d.Pos.File)
+	})
 }
 
 func sortedKeys[V any](m map[string]V) []string {

@@ -76,6 +76,9 @@ func (l *loader) dependencies() error {
 		if hidden(dir) || l.isWritten(dir) || l.ignored.Matches(dir, ignore.NoFolder) || slices.ContainsFunc(l.charts, inside) {
 			continue
 		}
+		if l.lacks(dir) {
+			continue // its releases say so
+		}
 		own, err := fs.Sub(files, path.Clean(dir))
 		if err != nil {
 			return fmt.Errorf("reading the chart in %s: %w", dir, err)
@@ -91,4 +94,11 @@ func (l *loader) dependencies() error {
 		}
 	}
 	return nil
+}
+
+// lacks reports whether something in a folder cannot be read.
+func (l *loader) lacks(dir string) bool {
+	return slices.ContainsFunc(l.snapshot.Files(), func(f sources.File) bool {
+		return f.Kind == sources.Unreadable && strings.HasPrefix(f.Path, dir)
+	})
 }

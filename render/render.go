@@ -173,6 +173,8 @@ func unreadable(f sources.File) string {
 		return "the file is a symbolic link, which is not followed"
 	case f.Kind == sources.Submodule:
 		return "it is a submodule, which is not followed"
+	case f.Kind == sources.Unreadable:
+		return "it cannot be read: " + f.Why
 	case f.Size > object.MaxFile:
 		return fmt.Sprintf("the file has %d bytes; the limit is %d", f.Size, object.MaxFile)
 	}
@@ -230,7 +232,7 @@ func (l *loader) read() error {
 	l.kustomizations, l.linked = map[string]string{}, map[string]bool{}
 	for _, f := range l.snapshot.Files() {
 		switch dir, name := path.Split(f.Path); {
-		case name == "Chart.yaml" && f.Kind == sources.Regular:
+		case name == "Chart.yaml" && (f.Kind == sources.Regular || f.Kind == sources.Unreadable):
 			l.charts = append(l.charts, dir)
 		case name == "kustomization.yaml" || name == "kustomization.yml" || name == "Kustomization":
 			l.kustomization(strings.TrimSuffix(dir, "/"), f)
@@ -274,11 +276,11 @@ func (l *loader) wanted(f sources.File) bool {
 	if hidden(f.Path) || f.Path == ConfigFile || f.Path == lock.FileName || l.isWritten(f.Path) {
 		return false
 	}
-	if f.Kind == sources.Regular && !isManifestName(f.Path) {
+	if isFile := f.Kind == sources.Regular || f.Kind == sources.Unreadable && !f.Folder; isFile && !isManifestName(f.Path) {
 		return false
 	}
 	kind := ignore.NoFolder
-	if f.Kind == sources.Submodule {
+	if f.Kind == sources.Submodule || f.Folder {
 		kind = ignore.Folder
 	}
 	if l.ignored.Matches(f.Path, kind) || !l.include.Matches(f.Path, kind) || l.exclude.Matches(f.Path, kind) {
@@ -301,10 +303,20 @@ func (l *loader) special(f sources.File) bool {
 	case f.Kind == sources.Submodule:
 		l.report("submodule", diag.Warning, pos, "a submodule, or another repository, is not followed; manifests in it are not read", "copy the manifests here, or name it in "+IgnoreFile)
 		l.src.Broken = append(l.src.Broken, Broken{Path: f.Path, Dir: true})
+	case f.Kind == sources.Unreadable:
+		l.report("unreadable", diag.Error, pos, "it cannot be read: "+f.Why, unreadableHint(f))
+		l.src.Broken = append(l.src.Broken, Broken{Path: f.Path, Dir: f.Folder})
 	default:
 		return l.isKustomization(f.Path)
 	}
 	return true
+}
+
+func unreadableHint(f sources.File) string {
+	if f.Folder {
+		return "name it in " + IgnoreFile + " if it holds no manifests, or give a folder of the source as a source of its own"
+	}
+	return "fetch what the repository lacks: git fetch --refetch, without a --filter"
 }
 
 func (l *loader) isKustomization(p string) bool {

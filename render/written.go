@@ -21,7 +21,7 @@ func (l *loader) findWritten() {
 	first := ""
 	for _, f := range l.snapshot.Files() {
 		dir, name := path.Split(f.Path)
-		if name != MetadataFile || dir == "" || f.Kind != sources.Regular || hidden(f.Path) || l.ignored.Matches(f.Path, ignore.NoFolder) {
+		if name != MetadataFile || dir == "" || f.Kind != sources.Regular && f.Kind != sources.Unreadable || hidden(f.Path) || l.ignored.Matches(f.Path, ignore.NoFolder) {
 			continue
 		}
 		l.written[path.Clean(dir)] = true

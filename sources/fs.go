@@ -15,9 +15,13 @@ import (
 // nothing here follows a link out of what was read.
 var ErrSpecial = errors.New("a symbolic link or a submodule is not followed")
 
+// ErrUnreadable is the reason why a file that is listed as Unreadable cannot be opened.
+var ErrUnreadable = errors.New("it cannot be read")
+
 // FS returns the files of a snapshot as a file system. It implements fs.ReadFileFS,
 // fs.ReadDirFS and fs.StatFS. A symbolic link or a submodule is listed with its
-// type and cannot be opened: the error is ErrSpecial. It is safe for concurrent use.
+// type and cannot be opened: the error is ErrSpecial. So is what is unreadable, as an
+// irregular file; the error is ErrUnreadable. It is safe for concurrent use.
 func FS(s Snapshot) fs.FS {
 	t := newFileSystem(s.ReadFile)
 	for _, f := range s.Files() {
@@ -65,8 +69,12 @@ func newFileSystem(read func(string) ([]byte, error)) *fileSystem {
 
 func (t *fileSystem) add(f File) {
 	i := info{name: path.Base(f.Path), size: f.Size, mode: 0o444}
-	if f.Kind != Regular {
+	switch f.Kind {
+	case Symlink, Submodule:
 		i.mode = fs.ModeSymlink | 0o444
+	case Unreadable:
+		i.mode = fs.ModeIrregular | 0o444
+	case Regular:
 	}
 	t.put(f.Path, i)
 }
@@ -119,6 +127,8 @@ func (t *fileSystem) ReadFile(name string) ([]byte, error) {
 		return nil, err
 	case i.IsDir():
 		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("is a directory")}
+	case i.mode&fs.ModeIrregular != 0:
+		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrUnreadable}
 	case !i.mode.IsRegular():
 		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrSpecial}
 	}

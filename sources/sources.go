@@ -34,6 +34,8 @@ const (
 	Regular FileKind = iota
 	Symlink
 	Submodule
+	// Unreadable is a file that is not in the store, or a folder of which nothing is known.
+	Unreadable
 )
 
 // File is one path of a snapshot.
@@ -42,6 +44,8 @@ type File struct {
 	Kind   FileKind // what the path is
 	Size   int64    // bytes; 0 where the store does not tell
 	Digest string   // equal digests mean equal bytes; empty means unknown
+	Folder bool     // it is Unreadable and stands for all that is in it
+	Why    string   // it is Unreadable
 	Target string   // of a symbolic link, as it is written; empty where the store does not tell
 }
 

@@ -37,6 +37,8 @@ func (s *scan) rootOf(dir string) *kustfile {
 		case d.IsDir() && len(s.view.kustfiles(name)) > 0:
 			k.Resources = append(k.Resources, below(dir, name))
 			return fs.SkipDir
+		case d.Type()&fs.ModeIrregular != 0:
+			return fmt.Errorf("%s cannot be read", name)
 		case d.Type().IsRegular() && isYAML(name):
 			s.manifests(name)
 			k.Resources = append(k.Resources, below(dir, name))

@@ -68,7 +68,8 @@ func (s *snapshot) visit(name string, e fs.DirEntry, err error) error {
 	switch {
 	case e.IsDir():
 		if strings.Count(name, "/") >= maxDepth {
-			return fmt.Errorf("%s: more than %d folders inside each other", name, maxDepth)
+			s.files = append(s.files, sources.File{Path: name, Kind: sources.Unreadable, Folder: true, Why: fmt.Sprintf("it is in more than %d folders", maxDepth)})
+			return fs.SkipDir
 		}
 		return nil
 	case e.Type()&fs.ModeSymlink != 0:

@@ -50,9 +50,12 @@ const skew = 24 * time.Hour
 // history that is not at hand, may hide it. A shallow clone gets the history that it needs,
 // or an error is ErrShallow.
 func (r *Repo) IsAncestor(ctx context.Context, a, b files.ID) (bool, error) {
-	oldest, err := r.Commit(ctx, a)
+	if err := r.obtain(ctx, a); err != nil {
+		return false, err
+	}
+	oldest, err := r.store.commit(a)
 	if err == nil {
-		err = r.borrowSince(ctx, b, oldest.When.Add(-skew))
+		err = r.borrowSince(ctx, b, oldest.Committer.When.Add(-skew))
 	}
 	if err != nil {
 		return false, err
@@ -62,7 +65,7 @@ func (r *Repo) IsAncestor(ctx context.Context, a, b files.ID) (bool, error) {
 		id := open[len(open)-1]
 		open = open[:len(open)-1]
 		c, err := r.store.commit(id)
-		if err != nil || c.Committer.When.Before(oldest.When.Add(-skew)) {
+		if err != nil || c.Committer.When.Before(oldest.Committer.When.Add(-skew)) {
 			continue
 		}
 		for _, p := range c.ParentHashes {

@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -22,19 +23,18 @@ func (r *Repo) Snapshot(ctx context.Context, rev, subdir string) (sources.Snapsh
 	if err != nil {
 		return nil, err
 	}
-	h, err := r.Commit(ctx, id)
+	if err := r.obtain(ctx, id); err != nil {
+		return nil, err
+	}
+	c, err := r.store.commit(id)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s of %s: %w", rev, r.shown, err)
 	}
-	subject, _, _ := strings.Cut(strings.TrimLeft(h.Message, "\n"), "\n")
+	subject, _, _ := strings.Cut(strings.TrimLeft(c.Message, "\n"), "\n")
 	s := &snapshot{store: r.store, revision: sources.Revision{
-		Repo: r.Source(), Path: cleanFolder(subdir), Ref: rev, Commit: id.String(), When: h.When, Subject: subject, Message: h.Message,
+		Repo: r.Source(), Path: cleanFolder(subdir), Ref: rev, Commit: id.String(), When: c.Committer.When, Subject: subject, Message: c.Message,
 	}}
-	root, err := folderAt(h.Tree, subdir)
-	if err != nil {
-		return nil, fmt.Errorf("reading %s of %s: %w", rev, r.shown, err)
-	}
-	if err := s.list(root); err != nil {
+	if err := s.list(ctx, r, files.ID(c.TreeHash)); err != nil {
 		return nil, fmt.Errorf("listing files at %s of %s: %w", rev, r.shown, err)
 	}
 	return s, nil
@@ -48,21 +48,6 @@ func cleanFolder(path string) string {
 	return path
 }
 
-// folderAt finds a folder by its path.
-func folderAt(root *files.Folder, path string) (*files.Folder, error) {
-	if path = cleanFolder(path); path == "" {
-		return root, nil
-	}
-	e, ok := root.Lookup(path)
-	if !ok {
-		return nil, fmt.Errorf("there is no folder %q in this commit", path)
-	}
-	if e.Dir == nil {
-		return nil, fmt.Errorf("%q is not a folder in this commit", path)
-	}
-	return e.Dir, nil
-}
-
 type snapshot struct {
 	store    *store
 	revision sources.Revision
@@ -70,26 +55,30 @@ type snapshot struct {
 	ids      []files.ID     // of files
 }
 
-func (s *snapshot) list(root *files.Folder) error {
-	for path, e := range root.All() {
-		f := sources.File{Path: path, Digest: e.ID.String()}
-		switch e.Mode {
-		case files.ModeSymlink:
-			f.Kind = sources.Symlink
-			if target, err := s.store.bytes(plumbing.BlobObject, e.ID, maxFile); err == nil {
-				f.Target = string(target)
-			} // else nobody knows what is behind it, as behind any link
-		case files.ModeSubmodule:
-			f.Kind = sources.Submodule
-		default:
-			size, err := s.store.size(e.ID)
-			if err != nil {
-				return fmt.Errorf("%s: %w", path, err)
-			}
-			f.Size = size
-		}
-		s.files = append(s.files, f)
-		s.ids = append(s.ids, e.ID)
+// list lists the folder of the revision, below a tree.
+func (s *snapshot) list(ctx context.Context, r *Repo, tree files.ID) error {
+	_, _ = r.folder(ctx, tree, 0) // it remembers what it reads; what it cannot read is no error here
+	l := newLister(r)
+	root, err := l.at(tree, s.revision.Path)
+	if err != nil {
+		return err
+	}
+	m, err := l.folder(ctx, root, maxDepth)
+	if err != nil {
+		return err
+	}
+	if m.why != "" {
+		return errors.New(m.why)
+	}
+	if n := len(m.files) + len(m.folders); n > maxPaths {
+		return &LimitError{What: "paths in one folder", Limit: maxPaths, Got: int64(n)}
+	}
+	if _, err := l.fit("", m, maxPaths); err != nil {
+		return err
+	}
+	slices.SortFunc(l.listed, func(a, b listed) int { return strings.Compare(a.Path, b.Path) })
+	for _, f := range l.listed {
+		s.files, s.ids = append(s.files, f.File), append(s.ids, f.id)
 	}
 	return nil
 }
@@ -107,7 +96,7 @@ func (s *snapshot) ReadFile(path string) ([]byte, error) {
 	case !ok:
 		return nil, fmt.Errorf("reading %s: %w", path, fs.ErrNotExist)
 	case s.files[i].Kind != sources.Regular:
-		return nil, fmt.Errorf("reading %s: it is a link or a submodule, and only regular files are read", path)
+		return nil, fmt.Errorf("reading %s: it is a link, a submodule or not in the repository, and only regular files are read", path)
 	}
 	data, err := s.store.bytes(plumbing.BlobObject, s.ids[i], maxFile)
 	if err != nil {

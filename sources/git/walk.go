@@ -162,7 +162,8 @@ func isFile(m files.Mode) bool { return m != files.ModeSymlink && m != files.Mod
 // walk lists a folder and what is in it.
 func (k *walker) walk(f folder) error {
 	if strings.Count(beneath(k.subdir, join(f.name, "x")), "/") > maxDepth {
-		return fmt.Errorf("%s: more than %d folders inside each other", f.name, maxDepth)
+		k.add(workFile{File: sources.File{Path: f.name, Kind: sources.Unreadable, Folder: true, Why: fmt.Sprintf("it is in more than %d folders", maxDepth)}})
+		return nil
 	}
 	self, err := f.root.Open(".")
 	if err != nil {
@@ -341,7 +342,9 @@ func (k *walker) absent() error {
 			w.Kind = sources.Submodule
 		default:
 			var err error
-			if w.Size, err = k.into.store.size(e.ID); err != nil {
+			if w.Size, err = k.into.store.size(e.ID); errors.Is(err, ErrMissing) {
+				w.Kind, w.Why = sources.Unreadable, err.Error()
+			} else if err != nil {
 				return fmt.Errorf("%s: %w", e.Path, err)
 			}
 			w.stored = e.ID
