@@ -39,10 +39,6 @@ func newEngine(cmd *cobra.Command) (render.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	pool, err := newWorkers(cmd)
-	if err != nil {
-		return nil, err
-	}
 	warn := func(missing []worker.Wall) {
 		names := make([]string, 0, len(missing))
 		for _, w := range missing {
@@ -50,7 +46,12 @@ func newEngine(cmd *cobra.Command) (render.Engine, error) {
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "warning: rendering goes on without some walls of the sandbox (%s); waybill doctor says more\n", short(names, 5))
 	}
-	r := renderer.New(&renderer.Workers{Pool: pool, Warn: warn}, charts)
+	o, err := workerOptions(cmd)
+	if err != nil {
+		return nil, err
+	}
+	o.Warn = warn
+	r := renderer.New(worker.New(o), charts)
 	dir, err := cmd.Root().PersistentFlags().GetString("render-cache")
 	if err != nil || dir == "" {
 		return r, err
@@ -64,16 +65,8 @@ func newEngine(cmd *cobra.Command) (render.Engine, error) {
 	return r, nil
 }
 
-// newWorkers returns a pool of children that render, as the flags say. They end with
-// this process.
-func newWorkers(cmd *cobra.Command) (*worker.Pool, error) {
-	o, err := workerOptions(cmd)
-	if err != nil {
-		return nil, err
-	}
-	return worker.New(o), nil
-}
-
+// workerOptions says how to run children that render, as the flags say. They end with this
+// process.
 func workerOptions(cmd *cobra.Command) (worker.Options, error) {
 	untrusted, err := cmd.Root().PersistentFlags().GetBool("untrusted")
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/lock"
 )
@@ -70,11 +71,11 @@ func (w *withCharts) at(name string) (fs.FS, string, error) {
 }
 
 // missed returns why a chart among paths that were read could not be fetched.
-func (w *withCharts) missed(reads []string) error {
+func (w *withCharts) missed(reads []worker.Read) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, p := range reads {
-		if e, _, ok := w.entry(p); ok && w.failed[engine.ChartFolder(e.Ref)] != nil {
+	for _, read := range reads {
+		if e, _, ok := w.entry(read.Path); ok && w.failed[engine.ChartFolder(e.Ref)] != nil {
 			return w.failed[engine.ChartFolder(e.Ref)]
 		}
 	}

@@ -29,30 +29,10 @@ import (
 	"github.com/waybill-dev/waybill/sources/lock"
 )
 
-// Runner runs engine.Run on tasks, each over its own files. It returns an outcome for
-// each task, in order.
+// Runner runs engine.Run on jobs, each over its own files, and returns a result for each,
+// in order. A *worker.Pool is one, and a *worker.Local.
 type Runner interface {
-	Do(ctx context.Context, tasks []Task) []Outcome
-}
-
-// Task is a job with its files.
-type Task struct {
-	Name  string // for messages
-	Key   string // of the job
-	Job   []byte
-	Files fs.FS
-	// Deadly identifies a job that killed its worker before, with all that it had read
-	// by then: as long as it is the same, it will again. Empty for any other.
-	Deadly string
-	// Once says that nothing after this process asks for the result.
-	Once bool
-}
-
-// Outcome is what became of a task.
-type Outcome struct {
-	Output []byte
-	Reads  []string // the paths that were asked for
-	Err    error
+	Do(ctx context.Context, jobs []worker.Job) []worker.Result
 }
 
 // Charts gets charts. *chart.Store is one.
@@ -76,7 +56,7 @@ type Renderer struct {
 	now     func() time.Time
 
 	mu     sync.Mutex
-	deadly map[string][]string // by the key of a job: what it had read when it killed its worker
+	deadly map[string][]worker.Read // by the key of a job: what it had read when it killed its worker
 }
 
 // remembered is how many results are remembered: a few times what a large source
@@ -86,7 +66,7 @@ const remembered = 4096
 // New returns a renderer that has jobs run by r and gets charts from c, which may be
 // nil: then charts of repositories cannot be had.
 func New(r Runner, c Charts) *Renderer {
-	return &Renderer{runner: r, charts: c, recipes: cache.NewRecipes[engine.Rendered](remembered), deadly: map[string][]string{}}
+	return &Renderer{runner: r, charts: c, recipes: cache.NewRecipes[engine.Rendered](remembered), deadly: map[string][]worker.Read{}}
 }
 
 // Remember has results kept on a disk, too. It is called before anything is rendered.
@@ -97,7 +77,7 @@ func (r *Renderer) Remember(on Disk, now func() time.Time) { r.disk, r.now = on,
 func (r *Renderer) Render(ctx context.Context, s sources.Snapshot, jobs []engine.Job) ([]engine.Rendered, error) {
 	b := &batch{Renderer: r, snapshot: s, results: make([]engine.Rendered, len(jobs))}
 	b.files = sync.OnceValue(func() *withCharts { return newWithCharts(ctx, s, r.charts) })
-	b.index = sync.OnceValue(func() *index { return newIndex(s) })
+	b.digests = sync.OnceValue(func() func(string) (string, bool) { return sources.Digests(s) })
 	for i, j := range jobs {
 		if err := b.add(ctx, i, j); err != nil {
 			return nil, err
@@ -112,10 +92,18 @@ type batch struct {
 
 	snapshot sources.Snapshot
 	files    func() *withCharts
-	index    func() *index
+	digests  func() func(path string) (string, bool) // of the snapshot
 	results  []engine.Rendered
-	tasks    []Task
-	of       []int // by task: its job
+	tasks    []task
+}
+
+// task is a job that is left to do.
+type task struct {
+	worker.Job
+
+	key    string           // of the job
+	once   bool             // nothing after this process asks for the result
+	result *engine.Rendered // to fill in
 }
 
 // add takes a job up, unless its result is known or its chart cannot be had.
@@ -146,7 +134,10 @@ func (b *batch) add(ctx context.Context, i int, j engine.Job) error {
 		return fmt.Errorf("encoding a job: %w", err)
 	}
 	b.results[i].Diags = notices
-	b.tasks, b.of = append(b.tasks, Task{Name: j.Name(), Key: key, Job: data, Files: files, Deadly: b.deadlyWith(key), Once: j.DrawsOnce()}), append(b.of, i)
+	b.tasks = append(b.tasks, task{
+		Job: worker.Job{Name: j.Name(), Key: b.deadlyWith(key), Input: data, Files: files},
+		key: key, once: j.DrawsOnce(), result: &b.results[i],
+	})
 	return nil
 }
 
@@ -178,7 +169,7 @@ func (b *batch) digest(p string) (string, bool) {
 	if e, _, ok := b.files().entry(p); ok {
 		return e.Digest, true
 	}
-	return b.index().digest(p)
+	return b.digests()(p)
 }
 
 // run does what is left to do.
@@ -186,31 +177,41 @@ func (b *batch) run(ctx context.Context) error {
 	if len(b.tasks) == 0 {
 		return nil
 	}
-	for n, o := range b.runner.Do(ctx, b.tasks) {
+	jobs := make([]worker.Job, len(b.tasks))
+	for i, t := range b.tasks {
+		jobs[i] = t.Job
+	}
+	for n, o := range b.runner.Do(ctx, jobs) {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("rendering: %w", err)
 		}
-		result := &b.results[b.of[n]]
-		b.bury(b.tasks[n].Key, o)
-		if o.Err != nil {
+		t := b.tasks[n]
+		result := t.result
+		b.bury(t.key, o)
+		missed := b.files().missed(o.Reads)
+		switch {
+		case o.Err != nil && missed != nil:
+			result.Diags = append(result.Diags, unavailable(missed))
+			continue // it is worth another try
+		case o.Err != nil:
 			result.Diags = append(result.Diags, diag.Diagnostic{Code: "render-failed", Severity: diag.Error, Message: o.Err.Error()})
 			continue
 		}
 		r, err := engine.Decode(o.Output)
 		if err != nil {
-			return fmt.Errorf("rendering %s: %w", b.tasks[n].Name, err)
+			return fmt.Errorf("rendering %s: %w", t.Name, err)
 		}
-		reads, known := b.read(b.tasks[n], o)
+		reads, known := b.read(t, o)
 		if known {
 			r.Inputs = inputs(reads)
 		}
 		result.Manifests, result.Inputs, result.Diags = r.Manifests, r.Inputs, append(result.Diags, r.Diags...)
-		if err := b.files().missed(o.Reads); err != nil && r.Failed() {
-			result.Diags = append(result.Diags, unavailable(err))
-			continue // it is worth another try
+		if missed != nil && r.Failed() {
+			result.Diags = append(result.Diags, unavailable(missed))
+			continue // as above
 		}
 		if known {
-			b.keep(b.tasks[n], o, reads, r)
+			b.keep(t, o, reads, r)
 		}
 	}
 	return nil
@@ -233,7 +234,7 @@ func unavailable(err error) diag.Diagnostic {
 }
 
 // bury notes what a job had read when it killed its worker, or that it no longer does.
-func (b *batch) bury(key string, o Outcome) {
+func (b *batch) bury(key string, o worker.Result) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch _, died := errors.AsType[*worker.DeathError](o.Err); {
@@ -255,22 +256,22 @@ func (b *batch) deadlyWith(key string) string {
 	}
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n", key)
-	for _, p := range reads {
-		d, _ := b.digest(p)
-		fmt.Fprintf(h, "%s %s\n", p, d)
+	for _, read := range reads {
+		d, _ := b.digest(read.Path)
+		fmt.Fprintf(h, "%s %s\n", read.Path, d)
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 
 // read returns the digests of what a job read; false if one is not known. What was read of
 // a fetched chart is settled by the job, which names its digest.
-func (b *batch) read(t Task, o Outcome) (reads map[string]string, known bool) {
+func (b *batch) read(t task, o worker.Result) (reads map[string]string, known bool) {
 	reads = map[string]string{}
 	if t.Files != fs.FS(b.files()) {
 		return reads, true
 	}
-	for _, p := range o.Reads {
-		if reads[p], known = b.digest(p); !known {
+	for _, read := range o.Reads {
+		if reads[read.Path], known = b.digest(read.Path); !known {
 			return nil, false
 		}
 	}
@@ -278,13 +279,13 @@ func (b *batch) read(t Task, o Outcome) (reads map[string]string, known bool) {
 }
 
 // keep remembers a result by all that it was made from.
-func (b *batch) keep(t Task, o Outcome, reads map[string]string, r engine.Rendered) {
-	b.recipes.Keep(t.Key, reads, r)
-	if b.disk == nil || t.Once {
+func (b *batch) keep(t task, o worker.Result, reads map[string]string, r engine.Rendered) {
+	b.recipes.Keep(t.key, reads, r)
+	if b.disk == nil || t.once {
 		return
 	}
 	if data, err := json.Marshal(stored{Reads: reads, Output: o.Output}); err == nil {
-		b.disk.Put(t.Key, data, b.now())
+		b.disk.Put(t.key, data, b.now())
 	}
 }
 

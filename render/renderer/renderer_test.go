@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func workers(t *testing.T) *renderer.Workers {
+func workers(t *testing.T) *worker.Pool {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
@@ -45,7 +45,7 @@ func workers(t *testing.T) *renderer.Workers {
 	}
 	p := worker.New(worker.Options{Command: []string{program, asWorker}, Trust: worker.Trusted, Memory: 256 << 20})
 	t.Cleanup(p.Close)
-	return &renderer.Workers{Pool: p}
+	return p
 }
 
 // commit is a commit in memory.
@@ -134,7 +134,7 @@ func TestWarmIsColdWhateverChanges(t *testing.T) {
 	same := 0
 	for _, name := range slices.Sorted(maps.Keys(edits)) {
 		t.Run(name, func(t *testing.T) {
-			warm := renderer.New(&renderer.Local{}, nil)
+			warm := renderer.New(&worker.Local{Handler: engine.Run}, nil)
 			before, err := warm.Render(t.Context(), source(), jobs())
 			if err != nil {
 				t.Fatal(err)
@@ -145,7 +145,7 @@ func TestWarmIsColdWhateverChanges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := renderer.New(&renderer.Local{}, nil).Render(t.Context(), edited, jobs())
+			want, err := renderer.New(&worker.Local{Handler: engine.Run}, nil).Render(t.Context(), edited, jobs())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -169,13 +169,13 @@ type counting struct {
 	tasks int
 }
 
-func (c *counting) Do(ctx context.Context, tasks []renderer.Task) []renderer.Outcome {
+func (c *counting) Do(ctx context.Context, tasks []worker.Job) []worker.Result {
 	c.tasks += len(tasks)
 	return c.Runner.Do(ctx, tasks)
 }
 
 func TestWhatDidNotChangeIsNotRenderedAgain(t *testing.T) {
-	c := &counting{Runner: &renderer.Local{}}
+	c := &counting{Runner: &worker.Local{Handler: engine.Run}}
 	r := renderer.New(c, nil)
 	edited := source()
 	edited["app/patch.yaml"] += "\n"
@@ -202,7 +202,7 @@ func TestADiskRemembersFromOneProcessToTheNext(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := &counting{Runner: &renderer.Local{}}
+		c := &counting{Runner: &worker.Local{Handler: engine.Run}}
 		r := renderer.New(c, nil)
 		r.Remember(disk, now)
 		results, err := r.Render(t.Context(), of, jobs())
@@ -269,7 +269,7 @@ func messages(ds []diag.Diagnostic) string {
 }
 
 func TestWorkersGiveWhatTheProcessItselfGives(t *testing.T) {
-	want, err := renderer.New(&renderer.Local{}, nil).Render(t.Context(), source(), jobs())
+	want, err := renderer.New(&worker.Local{Handler: engine.Run}, nil).Render(t.Context(), source(), jobs())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,6 +302,13 @@ func (a *away) Fetch(context.Context, lock.Entry) (fs.FS, error) {
 // TestAChartThatIsMissedLateIsAskedForAgain lists a chart in a kustomization, so that it is
 // fetched while the job is under way.
 func TestAChartThatIsMissedLateIsAskedForAgain(t *testing.T) {
+	for name, runner := range map[string]renderer.Runner{"in a worker": workers(t), "in the process": &worker.Local{Handler: engine.Run}} {
+		t.Run(name, func(t *testing.T) { missedLate(t, renderer.New(runner, &away{})) })
+	}
+}
+
+func missedLate(t *testing.T, r *renderer.Renderer) {
+	t.Helper()
 	digest := "sha256:" + strings.Repeat("0", 64)
 	ref := lock.Ref{Kind: lock.Helm, Repository: "https://charts.example.com", Name: "web", Constraint: "1.0.0"}
 	locked := lock.Lock{}.With(lock.Entry{Ref: ref, Version: "1.0.0", URL: "https://charts.example.com/web-1.0.0.tgz", Digest: digest})
@@ -309,7 +316,6 @@ func TestAChartThatIsMissedLateIsAskedForAgain(t *testing.T) {
 		lock.FileName:            string(locked.Encode()),
 		"app/kustomization.yaml": "helmCharts: [{name: web, repo: \"https://charts.example.com\", version: 1.0.0, releaseName: web}]\n",
 	}
-	r := renderer.New(&renderer.Local{}, &away{})
 	job := []engine.Job{{Kustomize: &engine.Kustomize{Dir: "app"}}}
 	first, err := r.Render(t.Context(), src, job)
 	if err != nil {

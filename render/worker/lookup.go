@@ -32,11 +32,25 @@ func newLookup(files fs.FS, room int64) *lookup {
 // answer says, encoded, what is at a path. An error of it is the child's: of an
 // honest one every path is valid, and asked for once.
 func (l *lookup) answer(name string) ([]byte, error) {
+	f, err := l.look(name)
+	if err != nil {
+		return nil, err
+	}
+	data, err := f.encode()
+	if l.room -= int64(len(name) + len(data)); err != nil || l.room < 0 {
+		l.err = cmp.Or(l.err, err, fmt.Errorf("reading %s: the files that it reads are too large together", name))
+		return found{Kind: Refused}.encode()
+	}
+	return data, nil
+}
+
+// look says what is at a path, as answer does.
+func (l *lookup) look(name string) (found, error) {
 	if !fs.ValidPath(name) || len(name) > maxPath {
-		return nil, fmt.Errorf("%w: it asked for a path that is none", errProtocol)
+		return found{}, fmt.Errorf("%w: it asked for a path that is none", errProtocol)
 	}
 	if l.seen[name] || len(l.seen) >= maxAsks {
-		return nil, fmt.Errorf("%w: it asked for a path twice, or for more than %d", errProtocol, maxAsks)
+		return found{}, fmt.Errorf("%w: it asked for a path twice, or for more than %d", errProtocol, maxAsks)
 	}
 	l.seen[name] = true
 	f, err := l.find(name)
@@ -45,12 +59,7 @@ func (l *lookup) answer(name string) ([]byte, error) {
 		f = found{Kind: Refused}
 	}
 	l.reads = append(l.reads, Read{Path: name, Kind: f.Kind})
-	data, err := f.encode()
-	if l.room -= int64(len(name) + len(data)); err != nil || l.room < 0 {
-		l.err = cmp.Or(l.err, err, fmt.Errorf("reading %s: the files that it reads are too large together", name))
-		return found{Kind: Refused}.encode()
-	}
-	return data, nil
+	return f, nil
 }
 
 // find reads what is at a path. That nothing is there, or nothing that may be read, is

@@ -26,6 +26,7 @@ type Pool struct {
 	deaths map[string]int // by key
 	walls  []Wall         // of the last child
 	closed bool
+	warned sync.Once
 }
 
 // New returns a pool. It starts nothing.
@@ -72,6 +73,9 @@ func (p *Pool) Do(ctx context.Context, jobs []Job) []Result {
 		})
 	}
 	all.Wait()
+	if missing := p.Missing(); len(missing) > 0 && p.launcher.Warn != nil {
+		p.warned.Do(func() { p.launcher.Warn(missing) })
+	}
 	return results
 }
 

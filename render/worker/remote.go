@@ -46,18 +46,31 @@ func decodeFound(data []byte) (found, error) {
 	return f, nil
 }
 
-// remote is the file system of a job as the child sees it: each path is asked for
+// remote is the file system of a job as its handler sees it: each path is asked for
 // once.
 type remote struct {
-	in  io.Reader
-	out io.Writer
+	find func(name string) (found, error)
 
 	mu   sync.Mutex
 	seen map[string]found
 }
 
-func newRemote(in io.Reader, out io.Writer) *remote {
-	return &remote{in: in, out: out, seen: map[string]found{}}
+func newRemote(find func(name string) (found, error)) *remote {
+	return &remote{find: find, seen: map[string]found{}}
+}
+
+// asking returns how a child asks its parent what is at a path.
+func asking(in io.Reader, out io.Writer) func(name string) (found, error) {
+	return func(name string) (found, error) {
+		if err := writeFrame(out, kindAsk, []byte(name)); err != nil {
+			return found{}, err
+		}
+		_, data, err := readFrame(in, map[kind]int64{kindFound: maxFrame})
+		if err != nil {
+			return found{}, err
+		}
+		return decodeFound(data)
+	}
 }
 
 // look says what is at a path.
@@ -85,14 +98,7 @@ func (r *remote) ask(name string) (found, error) {
 	if f, ok := r.seen[name]; ok {
 		return f, nil
 	}
-	if err := writeFrame(r.out, kindAsk, []byte(name)); err != nil {
-		return found{}, err
-	}
-	_, data, err := readFrame(r.in, map[kind]int64{kindFound: maxFrame})
-	if err != nil {
-		return found{}, err
-	}
-	f, err := decodeFound(data)
+	f, err := r.find(name)
 	if err == nil {
 		r.seen[name] = f
 	}

@@ -32,7 +32,7 @@ func joined(t *testing.T, files fs.FS) fs.FS {
 			}
 		}
 	}()
-	return newRemote(answer, ask)
+	return newRemote(asking(answer, ask))
 }
 
 func TestRemoteIsAFileSystem(t *testing.T) {

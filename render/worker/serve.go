@@ -89,7 +89,7 @@ func (s *server) serve() error {
 
 // do does one job.
 func (s *server) do(job []byte) error {
-	output, err := s.handler(job, newRemote(s.in, s.out))
+	output, err := s.handler(job, newRemote(asking(s.in, s.out)))
 	switch {
 	case err == nil && int64(len(output)) > s.MaxOutput:
 		err = fmt.Errorf("the output has %d bytes; at most %d are allowed", len(output), s.MaxOutput)

@@ -41,6 +41,9 @@ type Options struct {
 	MaxInput  int64
 	MaxOutput int64 // bytes of a job's output; 256 MiB if 0
 	Jobs      int   // children side by side; 1 if 0
+	// Warn is called once if a child has been missing walls and ran all the same. It may
+	// be nil.
+	Warn func(missing []Wall)
 
 	layers *layers // which walls to raise; nil is all of them. Tests take some away.
 }

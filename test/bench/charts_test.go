@@ -35,7 +35,7 @@ type counter struct {
 	tasks int
 }
 
-func (c *counter) Do(ctx context.Context, tasks []renderer.Task) []renderer.Outcome {
+func (c *counter) Do(ctx context.Context, tasks []worker.Job) []worker.Result {
 	c.tasks += len(tasks)
 	return c.Runner.Do(ctx, tasks)
 }
@@ -60,7 +60,7 @@ func build(tb testing.TB, src *Source, r *renderer.Renderer) plan.Plan {
 }
 
 func TestAChartRendersOnceForEachSetOfValues(t *testing.T) {
-	c := &counter{Runner: &renderer.Local{}}
+	c := &counter{Runner: &worker.Local{Handler: engine.Run}}
 	r := renderer.New(c, nil)
 	p := build(t, Charts(100, 10), r)
 	if c.tasks != 10 || p.Stats.Placed != 100*20 {
@@ -87,7 +87,7 @@ func pool(b *testing.B) *worker.Pool {
 // remembered from one round to the next.
 func BenchmarkChart(b *testing.B) {
 	src := Charts(1000, 10)
-	for name, runner := range map[string]renderer.Runner{"worker": &renderer.Workers{Pool: pool(b)}, "in-process": &renderer.Local{}} {
+	for name, runner := range map[string]renderer.Runner{"worker": pool(b), "in-process": &worker.Local{Handler: engine.Run}} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				build(b, src, renderer.New(runner, nil))
@@ -112,7 +112,7 @@ func BenchmarkChartAgainstHelm(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	src, runner := Charts(clusters, 10), &renderer.Workers{Pool: pool(b)}
+	src, runner := Charts(clusters, 10), pool(b)
 	var ours, theirs time.Duration
 	for b.Loop() {
 		start := time.Now()

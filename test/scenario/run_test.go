@@ -17,7 +17,9 @@ import (
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/draw"
+	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/renderer"
+	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/test/twin"
@@ -44,7 +46,7 @@ type outcome struct {
 // reconcilerOver returns what publishes a repository to itself.
 func reconcilerOver(repo reconciler.Repository, c render.Cache) *reconciler.Reconciler {
 	return &reconciler.Reconciler{
-		Source: repo, Target: repo, Cache: c, Engine: renderer.New(&renderer.Local{}, nil),
+		Source: repo, Target: repo, Cache: c, Engine: renderer.New(&worker.Local{Handler: engine.Run}, nil),
 		Version: "test", Now: func() time.Time { return now },
 	}
 }

@@ -11,7 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/renderer"
+	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/test/twin"
@@ -37,7 +39,7 @@ func versions() []twin.Tree {
 
 // over returns a reconciler that publishes to the repository of its source.
 func over(r reconciler.Repository) *reconciler.Reconciler {
-	return &reconciler.Reconciler{Source: r, Target: r, Engine: renderer.New(&renderer.Local{}, nil), Now: func() time.Time { return time.Unix(0, 0) }}
+	return &reconciler.Reconciler{Source: r, Target: r, Engine: renderer.New(&worker.Local{Handler: engine.Run}, nil), Now: func() time.Time { return time.Unix(0, 0) }}
 }
 
 func TestTheTwinHasTheCommitsThatGitHas(t *testing.T) {

@@ -17,7 +17,9 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/renderer"
+	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources/git"
 )
 
@@ -66,7 +68,7 @@ func TestAFleetDoesNotMoveByTheUpgrade(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := &reconciler.Reconciler{
-			Source: repo, Target: repo, Engine: renderer.New(&renderer.Local{}, nil),
+			Source: repo, Target: repo, Engine: renderer.New(&worker.Local{Handler: engine.Run}, nil),
 			Version: "test", Now: func() time.Time { return time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC) },
 		}
 		res, err := r.Publish(t.Context(), "main")

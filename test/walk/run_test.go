@@ -16,7 +16,9 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/cache"
+	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/renderer"
+	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/test/twin"
@@ -63,7 +65,7 @@ func run(t *testing.T, walk []step, seed uint64, c *counts) *failure {
 // over returns what publishes a repository to itself.
 func (w *walker) over(repo *twin.Repo) *reconciler.Reconciler {
 	return &reconciler.Reconciler{
-		Source: repo, Target: repo, Cache: w.cache, Engine: renderer.New(&renderer.Local{}, nil),
+		Source: repo, Target: repo, Cache: w.cache, Engine: renderer.New(&worker.Local{Handler: engine.Run}, nil),
 		Version: "test", Now: func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) },
 	}
 }

@@ -1,4 +1,4 @@
-package renderer
+package sources
 
 import (
 	"crypto/sha256"
@@ -6,30 +6,31 @@ import (
 	"fmt"
 	"path"
 	"slices"
-
-	"github.com/waybill-dev/waybill/sources"
 )
 
 // absent is the digest of a path where there is nothing.
 const absent = "-"
 
-// index tells what is at a path of a snapshot, without reading it.
-type index struct {
-	files   map[string]string // the digest of a file; "" where the snapshot knows none
-	folders map[string][]string
-}
-
-func newIndex(s sources.Snapshot) *index {
-	x := &index{files: map[string]string{}, folders: map[string][]string{".": nil}}
+// Digests returns what tells, of each path of a snapshot, whether it is as it was, without
+// reading it: equal digests of a file mean equal content, those of a folder equal names in
+// it, and that nothing is there is a digest, too. It returns false where the snapshot does
+// not know.
+func Digests(s Snapshot) func(path string) (string, bool) {
+	x := digests{files: map[string]string{}, folders: map[string][]string{".": nil}}
 	for _, f := range s.Files() {
 		x.files[f.Path] = f.Digest
 		x.add(f.Path, fmt.Sprint(f.Kind))
 	}
-	return x
+	return x.of
+}
+
+type digests struct {
+	files   map[string]string // "" where the snapshot knows none
+	folders map[string][]string
 }
 
 // add lists a path in its folder, and the folder in the one above it.
-func (x *index) add(p, kind string) {
+func (x *digests) add(p, kind string) {
 	dir := path.Dir(p)
 	_, known := x.folders[dir]
 	x.folders[dir] = append(x.folders[dir], path.Base(p)+"\x00"+kind)
@@ -38,9 +39,7 @@ func (x *index) add(p, kind string) {
 	}
 }
 
-// digest returns what identifies a file by content and a folder by the names in it;
-// false if the snapshot does not know.
-func (x *index) digest(p string) (string, bool) {
+func (x *digests) of(p string) (string, bool) {
 	if d, ok := x.files[p]; ok {
 		return d, d != ""
 	}
