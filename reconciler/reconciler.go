@@ -333,22 +333,22 @@ func (o *Observation) base() publish.Base {
 
 // Compare reports what going from the source at base to the snapshot head does to
 // every cluster, both planned from the same previous decisions.
-func (r *Reconciler) Compare(ctx context.Context, base string, head sources.Snapshot) (preview.Report, error) {
+func (r *Reconciler) Compare(ctx context.Context, base string, head sources.Snapshot) (preview.Comparison, error) {
 	obs, err := r.Observe(ctx, base)
 	if err != nil {
-		return preview.Report{}, err
+		return preview.Comparison{}, err
 	}
 	before, err := r.Build(ctx, &obs)
 	if err != nil {
-		return preview.Report{}, err
+		return preview.Comparison{}, err
 	}
 	if obs.Source, err = r.load(ctx, head, render.With{}); err != nil {
-		return preview.Report{}, fmt.Errorf("reading the source: %w", err)
+		return preview.Comparison{}, fmt.Errorf("reading the source: %w", err)
 	}
 	obs.Snapshot = head
 	after, err := r.Build(ctx, &obs)
 	if err != nil {
-		return preview.Report{}, err
+		return preview.Comparison{}, err
 	}
 	return preview.Compare(&before, &after) //nolint:wrapcheck // it says what
 }

@@ -2,11 +2,11 @@ package main
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-dev/waybill/reconciler/preview"
+	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/render/diag"
 )
 
@@ -36,29 +36,30 @@ the directory as it stands if it is left out.`,
 		if err != nil {
 			return failure(2, err)
 		}
-		report, err := r.Compare(cmd.Context(), base, s)
+		c, err := r.Compare(cmd.Context(), base, s)
 		if err != nil {
 			return failure(2, err)
 		}
-		return show(cmd, *output, &report)
+		return showComparison(cmd, output, &c)
 	}
 	return cmd
 }
 
-// show prints a report and ends with the status that tells whether it is empty.
-func show(cmd *cobra.Command, as format, report *preview.Report) error {
-	err := emit(cmd.OutOrStdout(), as, report, func(w io.Writer) error {
-		for _, d := range report.Diags {
+// showComparison prints what changes, and ends with the status that tells whether anything
+// does.
+func showComparison(cmd *cobra.Command, as *format, c *preview.Comparison) error {
+	if as.Format == report.Table {
+		for _, d := range c.Diags {
 			if d.Severity != diag.Notice {
 				fmt.Fprintln(cmd.ErrOrStderr(), d)
 			}
 		}
-		return report.Text(w)
-	})
-	if n := report.Errors(); err == nil && n > 0 {
+	}
+	err := show(cmd, as, report.Comparison(c))
+	if n := c.Errors(); err == nil && n > 0 {
 		err = fmt.Errorf("the source has errors (%d): what they are about stays as it was, so that it is not known what else would change", n)
 	}
-	if err == nil && !report.Empty() {
+	if err == nil && !c.Empty() {
 		return errSilent
 	}
 	return failure(2, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/waybill-dev/waybill/render/renderer"
 	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources/chart"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // workerArgument, alone on the command line, makes this program a worker's child. It is
@@ -44,7 +45,7 @@ func newEngine(cmd *cobra.Command) (render.Engine, error) {
 		for _, w := range missing {
 			names = append(names, w.Name)
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "warning: rendering goes on without some walls of the sandbox (%s); waybill doctor says more\n", short(names, 5))
+		fmt.Fprintf(cmd.ErrOrStderr(), "warning: rendering goes on without some walls of the sandbox (%s); waybill doctor says more\n", words.First(names, 5))
 	}
 	o, err := workerOptions(cmd)
 	if err != nil {

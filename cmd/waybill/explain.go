@@ -2,17 +2,12 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"maps"
-	"math"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -47,7 +42,7 @@ rule with what it changed.`,
 		if e.Placement != nil && !*rounds {
 			e.Placement.Divisions = nil
 		}
-		return failure(2, emit(cmd.OutOrStdout(), *output, e, func(w io.Writer) error { return explanation(w, &e) }))
+		return failure(2, show(cmd, output, report.Explanation(&e)))
 	}
 	return cmd
 }
@@ -74,150 +69,5 @@ func lookUp(p *plan.Plan, arg, namespace, path string) (object.Ref, error) {
 	for _, r := range refs {
 		names = append(names, r.String())
 	}
-	return object.Ref{}, fmt.Errorf("%s may be any of %s; add -n NAMESPACE or the group", arg, short(names, 5))
-}
-
-func explanation(w io.Writer, e *plan.Explanation) error {
-	fmt.Fprintf(w, "%s  (%s)\n", e.Object, e.Where)
-	switch {
-	case e.Policy != "":
-		fmt.Fprintf(w, "policy     %s  (%s)\n", e.Policy, e.PolicyPos)
-	default:
-		fmt.Fprintf(w, "policy     none selects it\n")
-	}
-	if e.Release != "" {
-		fmt.Fprintf(w, "part of    %s, which the policy selects\n", e.Release)
-	}
-	for _, l := range e.Losers {
-		fmt.Fprintf(w, "  lost     %s: %s\n", l.Policy, l.Why)
-	}
-	fmt.Fprintf(w, "outcome    %s%s\n", e.Outcome, prefixed(": ", e.Message))
-	for _, a := range e.Answers {
-		if a.By != "native" {
-			fmt.Fprintf(w, "script     %s of %s\n", a.Operation, a.By)
-		}
-	}
-	for _, r := range e.RequiredBy {
-		fmt.Fprintf(w, "needed by  %s/%s in %d clusters\n", r.Namespace, r.Name, len(r.Clusters))
-	}
-	if e.Placement != nil {
-		if err := placementReport(w, e.Placement); err != nil {
-			return err
-		}
-	}
-	overrides(w, e.Clusters)
-	leftAlone(w, e.Clusters)
-	return nil
-}
-
-// leftAlone prints the clusters in which nothing of the decision is carried out, those with
-// the same reason together.
-func leftAlone(w io.Writer, clusters []plan.Written) {
-	same := map[[2]string][]string{}
-	for _, c := range clusters {
-		if c.Left != "" {
-			key := [2]string{c.Left, c.Why}
-			same[key] = append(same[key], c.Cluster)
-		}
-	}
-	words := map[string]string{"kept": "stays as it was published in", "missed": "is not delivered to"}
-	for _, key := range slices.SortedFunc(maps.Keys(same), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
-		fmt.Fprintf(w, "\n%s %s: %s\n", words[key[0]], short(same[key], 6), key[1])
-	}
-}
-
-func prefixed(prefix, s string) string {
-	if s == "" {
-		return ""
-	}
-	return prefix + s
-}
-
-// placementReport prints every cluster with its reason or its seats.
-func placementReport(w io.Writer, r *place.Report) error {
-	fmt.Fprintln(w)
-	var rows [][]string
-	for _, c := range r.Clusters {
-		verdict := "chosen"
-		switch {
-		case c.Rejected != "":
-			verdict = "no: " + c.Rejected
-		case !c.Chosen:
-			verdict = "fits, not chosen"
-		}
-		room := "-"
-		if c.Rank > 0 && c.Available != math.MaxInt32 {
-			room = strconv.FormatInt(c.Available, 10)
-		}
-		rows = append(rows, []string{c.Name, number(int64(c.Rank)), room, number(c.Weight), number(c.Seats), verdict})
-	}
-	if err := columns(w, []string{"CLUSTER", "RANK", "ROOM", "WEIGHT", "SEATS", "VERDICT"}, rows); err != nil {
-		return err
-	}
-	for _, g := range r.Groups {
-		fmt.Fprintf(w, "group %s: %d clusters, score %d, chosen %t\n", g.Name, g.Clusters, g.Score, g.Chosen)
-	}
-	for _, d := range r.Divisions {
-		fmt.Fprintf(w, "\n%d replicas, seat by seat: each to the largest weight/(2s+1), s being the seats so far\n", d.Replicas)
-		var rows [][]string
-		for i, s := range d.Rounds {
-			next := "-"
-			if s.Next != "" {
-				next = fmt.Sprintf("%s %d/%d", s.Next, s.NextWeight, s.NextDivisor)
-			}
-			rows = append(rows, []string{strconv.Itoa(i + 1), s.Cluster, fmt.Sprintf("%d/%d", s.Weight, s.Divisor), next})
-		}
-		if err := columns(w, []string{"SEAT", "CLUSTER", "QUOTIENT", "NEXT"}, rows); err != nil {
-			return err
-		}
-	}
-	if len(r.Tried) > 1 {
-		for _, d := range r.Tried {
-			fmt.Fprintf(w, "affinity group %s: %s\n", d.Group, d.Message)
-		}
-	}
-	return nil
-}
-
-func number(n int64) string {
-	if n == 0 {
-		return "-"
-	}
-	return strconv.FormatInt(n, 10)
-}
-
-// overrides prints what rules change, clusters with the same changes together.
-func overrides(w io.Writer, clusters []plan.Written) {
-	var order []string
-	same := map[string][]string{}
-	for _, c := range clusters {
-		var b strings.Builder
-		for _, a := range c.Changes {
-			fmt.Fprintf(&b, "  %s  (%s)\n", a.Rule, a.Where)
-			for _, ch := range a.Changes {
-				fmt.Fprintf(&b, "    %s %s: %s -> %s\n", ch.Overrider, ch.Path, quoted(ch.Old), quoted(ch.New))
-			}
-		}
-		if c.Error != "" {
-			fmt.Fprintf(&b, "  error: %s\n", c.Error)
-		}
-		text := b.String()
-		if text == "" {
-			continue
-		}
-		if same[text] == nil {
-			order = append(order, text)
-		}
-		same[text] = append(same[text], c.Cluster)
-	}
-	for _, text := range order {
-		fmt.Fprintf(w, "\noverrides in %s\n%s", short(same[text], 6), text)
-	}
-}
-
-func quoted(s string) string {
-	if s == "" {
-		return "(none)"
-	}
-	return s
+	return object.Ref{}, fmt.Errorf("%s may be any of %s; add -n NAMESPACE or the group", arg, report.Short(names, 5))
 }

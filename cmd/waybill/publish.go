@@ -2,14 +2,12 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"io"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/render/diag"
 )
 
@@ -53,83 +51,18 @@ sound is published, whatever else is wrong or held.`,
 			act = r.DryRun
 		}
 		res, err := act(cmd.Context(), *rev)
-		failed := complain(cmd.ErrOrStderr(), res.Diags)
+		report.Diagnostics(cmd.ErrOrStderr(), res.Diags)
 		if _, mistaken := errors.AsType[*reconciler.ConfigError](err); mistaken {
 			return failure(1, err)
 		}
 		if err != nil {
 			return failure(2, err)
 		}
-		err = emit(cmd.OutOrStdout(), *output, publication(&res), func(w io.Writer) error { return publicationTable(w, &res) })
-		if err == nil && failed {
+		err = show(cmd, output, report.Publication(&res))
+		if err == nil && diag.HasErrors(res.Diags) {
 			return errSilent
 		}
 		return failure(2, err)
 	}
 	return cmd
-}
-
-// published is what publish prints for programs.
-type published struct {
-	Commit   string            `json:"commit"`
-	Branches []branch          `json:"branches"`
-	Held     []string          `json:"held,omitempty"`
-	Removals string            `json:"removals,omitempty"`
-	Diags    []diag.Diagnostic `json:"diagnostics,omitempty"`
-}
-
-type branch struct {
-	Name string `json:"name"`
-	From string `json:"from,omitempty"`
-	To   string `json:"to,omitempty"`
-}
-
-func publication(res *reconciler.Result) published {
-	out := published{Commit: res.Plan.Revision.Commit, Branches: []branch{}, Removals: res.Plan.Removals, Diags: res.Diags}
-	for i, u := range res.Updates {
-		b := branch{Name: u.Branch}
-		if !u.Old.IsZero() {
-			b.From = u.Old.String()
-		}
-		if i < len(res.Heads) {
-			b.To = res.Heads[i].String()
-		}
-		out.Branches = append(out.Branches, b)
-	}
-	for _, c := range res.Plan.Clusters {
-		if c.Held != nil {
-			out.Held = append(out.Held, c.Name)
-		}
-	}
-	return out
-}
-
-func publicationTable(w io.Writer, res *reconciler.Result) error {
-	pub := publication(res)
-	if len(pub.Branches) == 0 {
-		_, err := fmt.Fprintf(w, "nothing to publish: %d clusters are as %s wants them\n", len(res.Plan.Clusters)-len(pub.Held), abbreviate(pub.Commit))
-		return err
-	}
-	objects := map[string]int{}
-	for _, c := range res.Plan.Clusters {
-		objects[res.Plan.Config.Publish.BranchPrefix+c.Name] = c.Objects
-	}
-	var rows [][]string
-	for _, b := range pub.Branches {
-		n := ""
-		if count, ok := objects[b.Name]; ok {
-			n = strconv.Itoa(count)
-		}
-		rows = append(rows, []string{b.Name, dash(abbreviate(b.From)), dash(abbreviate(b.To)), n})
-	}
-	return columns(w, []string{"BRANCH", "FROM", "TO", "OBJECTS"}, rows)
-}
-
-func abbreviate(commit string) string { return commit[:min(12, len(commit))] }
-
-func dash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }

@@ -3,17 +3,17 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
 )
@@ -40,12 +40,13 @@ writes nothing unless --keep-going is given.`,
 		if err != nil {
 			return failure(2, err)
 		}
-		failed := complain(cmd.ErrOrStderr(), p.Diags)
+		report.Diagnostics(cmd.ErrOrStderr(), p.Diags)
+		failed := diag.HasErrors(p.Diags)
 		switch {
 		case failed && !*keepGoing:
 			return failure(1, errors.New("nothing was written; mend the errors above, or use --keep-going to write what is sound"))
 		case *out == "":
-			err = emit(cmd.OutOrStdout(), *output, placements(&p), func(w io.Writer) error { return placementTable(w, &p) })
+			err = show(cmd, output, report.Placements(&p))
 		default:
 			err = writeTrees(*out, &p)
 		}
@@ -55,55 +56,6 @@ writes nothing unless --keep-going is given.`,
 		return failure(2, err)
 	}
 	return cmd
-}
-
-// placement is a row of what render prints.
-type placement struct {
-	Object   string   `json:"object"`
-	Policy   string   `json:"policy,omitempty"`
-	Clusters []string `json:"clusters"`
-	Replicas []int32  `json:"replicas,omitempty"` // in the order of clusters
-	Reason   string   `json:"reason,omitempty"`
-}
-
-func placements(p *plan.Plan) []placement {
-	rows := []placement{}
-	for _, d := range p.Decisions {
-		row := placement{Object: d.Template.Ref().String(), Clusters: []string{}, Reason: d.Message}
-		if d.Policy != nil {
-			row.Policy = d.Policy.String()
-		}
-		for _, t := range d.Targets {
-			row.Clusters = append(row.Clusters, t.Name)
-			if t.Replicas > 0 {
-				row.Replicas = append(row.Replicas, t.Replicas)
-			}
-		}
-		if len(row.Replicas) != len(row.Clusters) {
-			row.Replicas = nil
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
-func placementTable(w io.Writer, p *plan.Plan) error {
-	var rows [][]string
-	for _, r := range placements(p) {
-		names := make([]string, len(r.Clusters))
-		for i, c := range r.Clusters {
-			names[i] = c
-			if r.Replicas != nil {
-				names[i] += ":" + strconv.Itoa(int(r.Replicas[i]))
-			}
-		}
-		policy := r.Policy
-		if policy == "" {
-			policy = "-"
-		}
-		rows = append(rows, []string{r.Object, policy, strconv.Itoa(len(names)), short(names, 4)})
-	}
-	return columns(w, []string{"OBJECT", "POLICY", "CLUSTERS", "WHERE"}, rows)
 }
 
 // writeTrees writes each cluster's tree below dir, replacing what was written there

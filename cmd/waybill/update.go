@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources/chart"
 	"github.com/waybill-dev/waybill/sources/lock"
@@ -76,7 +77,10 @@ func (u *updater) run() (changed bool, err error) {
 		return false, fmt.Errorf("reading %s: %w; without names of charts it is written anew", file, err)
 	}
 	old, kept := u.split(old, refs, unread)
-	next, err := u.resolve(refs, old)
+	next, pins, err := u.resolve(refs, old)
+	if err == nil && len(pins) > 0 {
+		err = report.Pins(pins).Write(u.cmd.OutOrStdout(), report.Table)
+	}
 	if err != nil {
 		return false, err
 	}
@@ -114,15 +118,15 @@ func (u *updater) split(old lock.Lock, refs []lock.Ref, unread []diag.Diagnostic
 	return lock.Lock{}.With(rest...), kept
 }
 
-// resolve asks for each reference, and prints what became of it.
-func (u *updater) resolve(refs []lock.Ref, old lock.Lock) (lock.Lock, error) {
+// resolve asks for each reference, and says what became of it.
+func (u *updater) resolve(refs []lock.Ref, old lock.Lock) (lock.Lock, []report.Pin, error) {
 	for _, name := range u.only {
 		if !slices.ContainsFunc(refs, func(r lock.Ref) bool { return r.Name == name }) {
-			return lock.Lock{}, fmt.Errorf("the source names no chart %q of a repository", name)
+			return lock.Lock{}, nil, fmt.Errorf("the source names no chart %q of a repository", name)
 		}
 	}
 	var next lock.Lock
-	var rows [][]string
+	var pins []report.Pin
 	for _, ref := range refs {
 		was, known := old.Lookup(ref)
 		if u.only != nil && !slices.Contains(u.only, ref.Name) {
@@ -133,32 +137,17 @@ func (u *updater) resolve(refs []lock.Ref, old lock.Lock) (lock.Lock, error) {
 		}
 		is, err := u.store.Resolve(u.cmd.Context(), ref)
 		if err != nil {
-			return lock.Lock{}, err //nolint:wrapcheck // it names the chart
+			return lock.Lock{}, nil, err //nolint:wrapcheck // it names the chart
 		}
 		next = next.With(is)
 		if is != was {
-			rows = append(rows, []string{ref.Name, ref.Constraint, dash(was.Version), became(was, is), ref.Repository})
+			pins = append(pins, report.Pin{Ref: ref, Was: was, Is: is})
 		}
 	}
 	for _, was := range old.Entries() {
 		if _, still := next.Lookup(was.Ref); !still {
-			rows = append(rows, []string{was.Name, was.Constraint, was.Version, "-", was.Repository})
+			pins = append(pins, report.Pin{Ref: was.Ref, Was: was})
 		}
 	}
-	if len(rows) == 0 {
-		return next, nil
-	}
-	return next, columns(u.cmd.OutOrStdout(), []string{"CHART", "WANTED", "FROM", "TO", "REPOSITORY"}, rows)
-}
-
-// became says what a chart is now. One version with two archives is how a repository
-// that somebody took over looks, so it is not passed over.
-func became(was, is lock.Entry) string {
-	switch {
-	case was.Version != is.Version:
-		return is.Version
-	case was.Digest != is.Digest:
-		return is.Version + " (another archive)"
-	}
-	return is.Version + " (moved)"
+	return next, pins, nil
 }

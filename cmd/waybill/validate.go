@@ -2,15 +2,13 @@ package main
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/render/diag"
-	"github.com/waybill-dev/waybill/render/diag/junit"
-	"github.com/waybill-dev/waybill/render/diag/sarif"
 )
 
 func validateCommand() *cobra.Command {
@@ -23,7 +21,7 @@ plain Secrets and charts that no lock names, and a branch may not.`,
 	purpose := purposeFlag(cmd)
 	rev := cmd.Flags().String("rev", "", "a commit, branch or tag of the repository at PATH, instead of the directory as it stands")
 	where := reportFlags(cmd)
-	output := outputFlag(cmd, "junit", "sarif")
+	output := outputFlag(cmd, report.JUnit, report.SARIF)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		w, err := where(pathOf(args))
 		if err != nil {
@@ -37,38 +35,13 @@ plain Secrets and charts that no lock names, and a branch may not.`,
 		if err != nil {
 			return failure(2, err)
 		}
-		if p.Diags == nil {
-			p.Diags = []diag.Diagnostic{}
-		}
-		err = verdict(cmd.OutOrStdout(), *output, r.Subdir, &p)
+		err = show(cmd, output, report.Findings(&p, r.Subdir, buildVersion()))
 		if err == nil && diag.HasErrors(p.Diags) {
 			return errSilent
 		}
 		return failure(2, err)
 	}
 	return cmd
-}
-
-// verdict prints what is wrong with a plan of the source in a folder of its repository.
-func verdict(w io.Writer, as format, folder string, p *plan.Plan) error {
-	var data []byte
-	var err error
-	switch as.name {
-	case "junit":
-		data, err = junit.Encode(folder, p.Diags)
-	case "sarif":
-		data, err = sarif.Encode(buildVersion(), folder, p.Diags)
-	default:
-		return emit(w, as, p.Diags, func(w io.Writer) error {
-			complain(w, p.Diags)
-			_, err := fmt.Fprintf(w, "%d clusters, %d templates, %d manifests placed; %d documents were no manifests\n", len(p.Clusters), p.Stats.Templates, p.Stats.Placed, p.Stats.NotManifests)
-			return err
-		})
-	}
-	if err == nil {
-		_, err = w.Write(data)
-	}
-	return err
 }
 
 // purpose is what a source is validated for; empty where nobody said.

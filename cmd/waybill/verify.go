@@ -1,10 +1,9 @@
 package main
 
 import (
-	"fmt"
-	"io"
-
 	"github.com/spf13/cobra"
+
+	"github.com/waybill-dev/waybill/reconciler/report"
 )
 
 func verifyCommand() *cobra.Command {
@@ -33,20 +32,7 @@ byte for byte.`,
 		if err != nil {
 			return failure(2, err)
 		}
-		err = emit(cmd.OutOrStdout(), *output, v, func(w io.Writer) error {
-			if v.Same {
-				_, err := fmt.Fprintf(w, "%s at %s is what %s gives, byte for byte\n", v.Branch, abbreviate(v.Commit), abbreviate(v.Source))
-				return err
-			}
-			fmt.Fprintf(w, "%s at %s is not what %s gives:\n", v.Branch, abbreviate(v.Commit), abbreviate(v.Source))
-			for _, d := range v.Differences {
-				fmt.Fprintln(w, " ", d)
-			}
-			if v.Version != buildVersion() {
-				fmt.Fprintf(w, "it was written by Waybill %s, this is %s\n", v.Version, buildVersion())
-			}
-			return nil
-		})
+		err = show(cmd, output, report.Verification(&v, buildVersion()))
 		if err == nil && !v.Same {
 			return errSilent
 		}

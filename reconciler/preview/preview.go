@@ -1,9 +1,10 @@
-// Package preview compares two plans and says, for people and for programs, what
-// going from one to the other does to every cluster: what appears, moves, scales,
-// changes and disappears, where, and why. Equal changes in many clusters are one
-// change.
+// Package preview compares two plans: it says what going from one to the other does to
+// every cluster, what appears, moves, scales, changes and disappears, where, and why.
+// Equal changes in many clusters are one change.
 //
-// Values of Secrets never reach a report.
+// A Comparison is a value, and looks like nothing yet: package report shows it at a
+// terminal and gives it to programs, such as one that comments on a pull request. Values of
+// Secrets never reach it, so that whoever shows it need not look for them.
 package preview
 
 import (
@@ -19,8 +20,8 @@ import (
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
-// Report is what changes between two plans.
-type Report struct {
+// Comparison is what changes between two plans.
+type Comparison struct {
 	Base     string            `json:"base"`
 	Head     string            `json:"head"`
 	Objects  []Object          `json:"objects"`
@@ -29,9 +30,9 @@ type Report struct {
 }
 
 // Errors counts what is an error in the head's source. What is held is sound, and is shown.
-func (r *Report) Errors() int {
+func (c *Comparison) Errors() int {
 	n := 0
-	for _, d := range r.Diags {
+	for _, d := range c.Diags {
 		if isMistake(d) {
 			n++
 		}
@@ -43,7 +44,7 @@ func (r *Report) Errors() int {
 func isMistake(d diag.Diagnostic) bool { return d.Severity == diag.Error && d.Code != "held" }
 
 // Empty reports that the two plans are the same to every cluster.
-func (r *Report) Empty() bool { return len(r.Objects) == 0 && len(r.Clusters) == 0 }
+func (c *Comparison) Empty() bool { return len(c.Objects) == 0 && len(c.Clusters) == 0 }
 
 // Object is what changes for one object over all clusters.
 type Object struct {
@@ -81,13 +82,13 @@ type Cluster struct {
 }
 
 // Compare reports what changes from base to head.
-func Compare(base, head *plan.Plan) (Report, error) {
+func Compare(base, head *plan.Plan) (Comparison, error) {
 	c := comparer{base: base, head: head, objects: map[object.Ref]*Object{}, contents: map[change]int{}}
-	r := Report{Base: base.Revision.Commit, Head: head.Revision.Commit}
+	r := Comparison{Base: base.Revision.Commit, Head: head.Revision.Commit}
 	for name, pair := range pairs(base, head) {
 		cl, err := c.cluster(name, pair[0], pair[1])
 		if err != nil {
-			return Report{}, err
+			return Comparison{}, err
 		}
 		if cl != (Cluster{Name: name}) {
 			r.Clusters = append(r.Clusters, cl)

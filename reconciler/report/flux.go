@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"errors"
@@ -7,75 +7,65 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/render/fluxsync"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 )
 
-// fluxFlags are the flags of `get flux`.
-type fluxFlags struct {
-	url      string   // of the published repository, as the clusters reach it
-	secret   string   // with the credentials for it
-	clusters []string // none: all
-	migrate  bool
+// Flux says how Flux is to sync the clusters.
+type Flux struct {
+	URL      string   // of the published repository, as the clusters reach it; empty: as the source says
+	Secret   string   // with the credentials for it
+	Clusters []string // none: all
+	Migrate  bool     // the steps from a Kustomization for each namespace to one root
 }
 
-func addFluxFlags(cmd *cobra.Command) *fluxFlags {
-	f := &fluxFlags{}
-	cmd.Flags().StringVar(&f.url, "url", "", "for flux: URL by which the clusters reach the published repository")
-	cmd.Flags().StringVar(&f.secret, "secret-ref", "", "for flux: name of the Secret with the credentials for that URL")
-	cmd.Flags().StringArrayVar(&f.clusters, "cluster", nil, "for flux: only this cluster; may be given again")
-	cmd.Flags().BoolVar(&f.migrate, "migrate", false, "for flux: print the steps from a Kustomization for each namespace to one root")
-	return f
-}
-
-// fluxPrinter prints how Flux syncs each cluster.
-type fluxPrinter struct {
-	fluxFlags
-
-	plan  *plan.Plan
-	in    *plan.Input
-	trees *tree.Builder
-	w     io.Writer
-	notes io.Writer
-}
-
-// print prints the Flux objects that sync the branches, or the steps to one root.
-func (p *fluxPrinter) print() error {
-	if p.url == "" {
-		p.url = p.plan.Config.Publish.Repository
+// Write writes what `get flux` prints: the Flux objects that sync the branches of a plan,
+// or the steps to one root. What a person should know goes to notes.
+func (f Flux) Write(w, notes io.Writer, p *plan.Plan, published map[string]tree.Published) error {
+	if f.URL == "" {
+		f.URL = p.Config.Publish.Repository
 	}
-	if p.url == "" {
+	if f.URL == "" {
 		return errors.New("the URL of the published repository is not known; give it with --url, or set publish.repository")
 	}
-	for _, name := range p.clusters {
-		if !slices.ContainsFunc(p.plan.Clusters, func(c plan.Cluster) bool { return c.Name == name }) {
+	printer := fluxPrinter{Flux: f, prefix: p.Config.Publish.BranchPrefix, trees: tree.NewBuilder(), w: w, notes: notes}
+	for _, name := range f.Clusters {
+		if !slices.ContainsFunc(p.Clusters, func(c plan.Cluster) bool { return c.Name == name }) {
 			return fmt.Errorf("there is no cluster %q; `waybill get clusters` lists them", name)
 		}
 	}
-	for _, c := range p.plan.Clusters {
-		if len(p.clusters) > 0 && !slices.Contains(p.clusters, c.Name) {
+	for _, c := range p.Clusters {
+		if len(f.Clusters) > 0 && !slices.Contains(f.Clusters, c.Name) {
 			continue
 		}
-		if before := p.in.Published[c.Name]; before.Built == nil {
-			fmt.Fprintf(p.notes, "note: cluster %s has no branch yet; publish first\n", c.Name)
-		} else if err := p.cluster(c, before); err != nil {
+		if before := published[c.Name]; before.Built == nil {
+			fmt.Fprintf(notes, "note: cluster %s has no branch yet; publish first\n", c.Name)
+		} else if err := printer.cluster(c, before); err != nil {
 			return fmt.Errorf("cluster %s: %w", c.Name, err)
 		}
 	}
 	return nil
 }
 
+// fluxPrinter prints how Flux syncs each cluster.
+type fluxPrinter struct {
+	Flux
+
+	prefix string // of the branches of clusters
+	trees  *tree.Builder
+	w      io.Writer
+	notes  io.Writer
+}
+
 func (p *fluxPrinter) cluster(c plan.Cluster, before tree.Published) error {
-	sync, branch := c.Sync, p.plan.Config.Publish.BranchPrefix+c.Name
+	sync, branch := c.Sync, p.prefix+c.Name
 	sync.Encrypted = sync.Encrypted || p.trees.Encrypted(before.Built) || p.trees.Encrypted(c.Tree)
-	source, folders := sync.GitRepository(p.url, branch, p.secret), before.Folders()
+	source, folders := sync.GitRepository(p.URL, branch, p.Secret), before.Folders()
 	root := documents(source, sync.Root())
-	if p.migrate {
-		return p.steps(c, before, fluxsync.Migration{Folders: folders, Branch: branch, URL: p.url, Objects: root})
+	if p.Migrate {
+		return p.steps(c, before, fluxsync.Migration{Folders: folders, Branch: branch, URL: p.URL, Objects: root})
 	}
 	if len(folders) == 0 || sync.Form != "" {
 		if len(folders) > 0 {

@@ -1,0 +1,68 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/render/diag"
+)
+
+// published is what publish prints for programs.
+type published struct {
+	Commit   string            `json:"commit"`
+	Branches []branch          `json:"branches"`
+	Held     []string          `json:"held,omitempty"`
+	Removals string            `json:"removals,omitempty"`
+	Diags    []diag.Diagnostic `json:"diagnostics,omitempty"`
+}
+
+type branch struct {
+	Name string `json:"name"`
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
+}
+
+// Publication is what publish prints. Its diagnostics are for programs only; people read
+// them by themselves.
+func Publication(res *reconciler.Result) Report {
+	out := published{Commit: res.Plan.Revision.Commit, Branches: []branch{}, Removals: res.Plan.Removals, Diags: res.Diags}
+	for i, u := range res.Updates {
+		b := branch{Name: u.Branch}
+		if !u.Old.IsZero() {
+			b.From = u.Old.String()
+		}
+		if i < len(res.Heads) {
+			b.To = res.Heads[i].String()
+		}
+		out.Branches = append(out.Branches, b)
+	}
+	for _, c := range res.Plan.Clusters {
+		if c.Held != nil {
+			out.Held = append(out.Held, c.Name)
+		}
+	}
+	if len(out.Branches) == 0 {
+		return Report{value: out, text: func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, "nothing to publish: %d clusters are as %s wants them\n", len(res.Plan.Clusters)-len(out.Held), abbreviate(out.Commit))
+			return err
+		}}
+	}
+	return table(out, []string{"BRANCH", "FROM", "TO", "OBJECTS"}, branchRows(out.Branches, res))
+}
+
+func branchRows(branches []branch, res *reconciler.Result) (rows [][]string) {
+	objects := map[string]int{}
+	for _, c := range res.Plan.Clusters {
+		objects[res.Plan.Config.Publish.BranchPrefix+c.Name] = c.Objects
+	}
+	for _, b := range branches {
+		n := ""
+		if count, ok := objects[b.Name]; ok {
+			n = strconv.Itoa(count)
+		}
+		rows = append(rows, []string{b.Name, dash(abbreviate(b.From)), dash(abbreviate(b.To)), n})
+	}
+	return rows
+}

@@ -1,0 +1,110 @@
+// Package report writes what the commands print: for people as tables and text, and for
+// programs as JSON, YAML, JUnit or SARIF. It takes values that others decided and gives
+// bytes, and decides and reads nothing itself. Every command of cmd/waybill that prints a
+// result has one function here, which makes a Report of it.
+//
+// What a change does to the clusters is a value of package preview, in which no value of a
+// Secret stands any more. This package says how a terminal shows it; whatever shows it
+// elsewhere, as a comment on a pull request, takes the same value.
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/waybill-dev/waybill/render/diag"
+)
+
+// Format is how a report is written.
+type Format string
+
+// The formats. Every report can be a table, which is what people read, JSON or YAML; some
+// can be more.
+const (
+	Table Format = "table"
+	JSON  Format = "json"
+	YAML  Format = "yaml"
+	JUnit Format = "junit"
+	SARIF Format = "sarif"
+)
+
+// Report is something to print. It is made by the functions of this package.
+type Report struct {
+	value any                               // for programs
+	text  func(w io.Writer) error           // for people
+	forms map[Format]func() ([]byte, error) // that only this report has; nil for none
+}
+
+// Write writes the report in a format. One that the report does not have is a table.
+func (r Report) Write(w io.Writer, as Format) error {
+	var data []byte
+	var err error
+	form, own := r.forms[as]
+	switch {
+	case own:
+		data, err = form()
+	case as == JSON:
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(r.value)
+	case as == YAML:
+		data, err = sigsyaml.Marshal(r.value)
+	default:
+		return r.text(w)
+	}
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	return err
+}
+
+// Diagnostics writes diagnostics, one a line or two, and how many there are.
+func Diagnostics(w io.Writer, ds []diag.Diagnostic) {
+	counts := map[diag.Severity]int{}
+	for _, d := range ds {
+		fmt.Fprintln(w, d)
+		counts[d.Severity]++
+	}
+	if len(ds) > 0 {
+		fmt.Fprintf(w, "%d errors, %d warnings, %d notices\n", counts[diag.Error], counts[diag.Warning], counts[diag.Notice])
+	}
+}
+
+// Short lists names in the width of a column: "a,b,+3".
+func Short(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, ",")
+	}
+	return fmt.Sprintf("%s,+%d", strings.Join(names[:most], ","), len(names)-most)
+}
+
+// table is a report that people read as an aligned table.
+func table(value any, head []string, rows [][]string) Report {
+	return Report{value: value, text: func(w io.Writer) error { return columns(w, head, rows) }}
+}
+
+// columns writes rows as an aligned table.
+func columns(w io.Writer, head []string, rows [][]string) error {
+	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(t, strings.Join(head, "\t"))
+	for _, r := range rows {
+		fmt.Fprintln(t, strings.Join(r, "\t"))
+	}
+	return t.Flush()
+}
+
+// abbreviate shortens the id of a commit.
+func abbreviate(commit string) string { return commit[:min(12, len(commit))] }
+
+// dash stands in a column for nothing.
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

@@ -1,0 +1,100 @@
+package report_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/waybill-dev/waybill/reconciler/report"
+	"github.com/waybill-dev/waybill/render/diag"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// golden holds a report against testdata/NAME.txtar, which says in which formats it is to
+// be written.
+func golden(t *testing.T, name string, r report.Report) {
+	t.Helper()
+	golden := file(t, name)
+	for i, f := range golden.Files {
+		var b bytes.Buffer
+		if err := r.Write(&b, report.Format(f.Name)); err != nil {
+			t.Fatal(err)
+		}
+		golden.compare(t, i, b.String())
+	}
+	golden.save(t)
+}
+
+// sections are what is in a golden file.
+type sections struct {
+	*txtar.Archive
+
+	name string
+}
+
+func file(t *testing.T, name string) sections {
+	t.Helper()
+	name = filepath.Join("testdata", name+".txtar")
+	ar, err := txtar.ParseFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(ar.Files) == 0 {
+		t.Fatal("no golden sections")
+	}
+	return sections{ar, name}
+}
+
+func (s *sections) compare(t *testing.T, i int, got string) {
+	t.Helper()
+	if !strings.HasSuffix(got, "\n") {
+		got += "\n" // as txtar has it
+	}
+	if *update {
+		s.Files[i].Data = []byte(got)
+	} else if d := cmp.Diff(string(s.Files[i].Data), got); d != "" {
+		t.Errorf("%s of %s: %s", s.Files[i].Name, s.name, d)
+	}
+}
+
+func (s *sections) save(t *testing.T) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(s.name, txtar.Format(s.Archive), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestDiagnosticsAreCounted(t *testing.T) {
+	var b strings.Builder
+	report.Diagnostics(&b, nil)
+	if b.String() != "" {
+		t.Errorf("no diagnostics print %q", b.String())
+	}
+	report.Diagnostics(&b, []diag.Diagnostic{
+		{Code: "one", Severity: diag.Error, Pos: diag.Pos{File: "a.yaml", Line: 3}, Message: "it is wrong", Hint: "mend it"},
+		{Code: "two", Severity: diag.Warning, Message: "it is odd"},
+	})
+	const want = "a.yaml:3: error: it is wrong [one]\n\thint: mend it\nwarning: it is odd [two]\n1 errors, 1 warnings, 0 notices\n"
+	if b.String() != want {
+		t.Errorf("printed %q, want %q", b.String(), want)
+	}
+}
+
+func TestShortFitsAColumn(t *testing.T) {
+	for _, tt := range []struct {
+		names, want string
+	}{{"", ""}, {"a b", "a,b"}, {"a b c", "a,b,+1"}, {"a b c d", "a,b,+2"}} {
+		if got := report.Short(strings.Fields(tt.names), 2); got != tt.want {
+			t.Errorf("Short(%q) is %q, want %q", tt.names, got, tt.want)
+		}
+	}
+}

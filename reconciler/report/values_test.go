@@ -1,0 +1,137 @@
+package report_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/override"
+	"github.com/waybill-dev/waybill/policies/place"
+	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/plan/claim"
+	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
+	"github.com/waybill-dev/waybill/reconciler/preview"
+	"github.com/waybill-dev/waybill/reconciler/report"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/fluxsync"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/render/worker"
+	"github.com/waybill-dev/waybill/sources/lock"
+)
+
+func deployment(name string) object.Ref {
+	return object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: name}
+}
+
+func TestExplanation(t *testing.T) {
+	golden(t, "explanation-of-nothing", report.Explanation(&plan.Explanation{Object: deployment("web"), Where: "web.yaml:1", Outcome: "unclaimed"}))
+	changed := []manifest.Applied{{Rule: "OverridePolicy shop/images, rule 1", Where: "o.yaml:9", Changes: []override.Change{
+		{Overrider: "imageOverrider[0]", Path: "/spec/image", Old: "a:1", New: "b:1"},
+		{Overrider: "plaintext[0]", Path: "/metadata/labels/new", New: "x"},
+	}}}
+	golden(t, "explanation", report.Explanation(&plan.Explanation{
+		Object: deployment("web"), Where: "web.yaml:1", Outcome: "placed", Message: "in two clusters", Release: "HelmRelease shop/web",
+		Policy: "PropagationPolicy shop/spread", PolicyPos: "p.yaml:5", Losers: []claim.Loser{{Policy: "ClusterPropagationPolicy all", Why: "lower priority"}},
+		Answers:    []claim.Answer{{Operation: "InterpretReplica", By: "native"}, {Operation: "Retain", By: "ResourceInterpreterCustomization own"}},
+		RequiredBy: []karmada.BindingSnapshot{{Namespace: "shop", Name: "front-deployment", Clusters: []karmada.TargetCluster{{Name: "eu"}}}},
+		Placement: &place.Report{
+			Clusters: []place.ClusterReport{
+				{Name: "eu", Rank: 1, Available: 40, Weight: 2, Seats: 2, Chosen: true},
+				{Name: "us", Rank: 2, Available: math.MaxInt32, Weight: 1, Seats: 1, Chosen: true},
+				{Name: "ap", Rank: 3, Available: 7},
+				{Name: "za", Rejected: "it is tainted"},
+			},
+			Groups: []place.GroupReport{{Name: "north", Clusters: 2, Score: 100, Chosen: true}},
+			Divisions: []place.Division{{Replicas: 3, Rounds: []place.Round{
+				{Cluster: "eu", Weight: 2, Divisor: 1, Next: "us", NextWeight: 1, NextDivisor: 1},
+				{Cluster: "us", Weight: 1, Divisor: 1},
+			}}},
+			Tried: []place.Decision{{Group: "near", Message: "0/4 clusters are available"}, {Group: "far", Message: "scheduled"}},
+		},
+		Clusters: []plan.Written{
+			{Cluster: "eu", Replicas: 2, Changes: changed},
+			{Cluster: "us", Replicas: 1, Changes: changed},
+			{Cluster: "za", Error: "there is no /spec/image", Left: "kept", Why: "an override fails"},
+			{Cluster: "ap", Left: "missed", Why: "the cluster is held"},
+			{Cluster: "au", Left: "missed", Why: "the cluster is held"},
+		},
+	}))
+}
+
+func TestComparison(t *testing.T) {
+	golden(t, "comparison-of-equals", report.Comparison(&preview.Comparison{Base: "1", Head: "2"}))
+	broken := preview.Comparison{Diags: []diag.Diagnostic{{Code: "malformed", Severity: diag.Error, Message: "no colon"}}}
+	golden(t, "comparison-with-errors", report.Comparison(&broken))
+	golden(t, "comparison", report.Comparison(&preview.Comparison{
+		Base: "1", Head: "2",
+		Objects: []preview.Object{
+			{Object: deployment("new"), Verb: "appears", Why: "new in new.yaml:1", Added: strings.Fields("a b c d e f g h")},
+			{Object: deployment("old"), Verb: "disappears", Removed: []string{"a"}},
+			{Object: deployment("older"), Verb: "disappears", Removed: []string{"a", "b"}},
+			{Object: deployment("web"), Verb: "moves", Added: []string{"b"}, Removed: []string{"a"}},
+			{
+				Object: deployment("wide"), Verb: "scales", Scaled: []preview.Scale{{Cluster: "a", From: 2, To: 3}},
+				Changed: []preview.Content{{Clusters: []string{"a", "b"}, Diff: "--- before\n+++ after\n-replicas: 2\n+replicas: 3\n"}},
+			},
+		},
+		Clusters: []preview.Cluster{
+			{Name: "a", Added: 1, Removed: 3, Changed: 1, Held: "it would lose everything"},
+			{Name: "b", Added: 2, New: true},
+			{Name: "c", Removed: 1, Gone: true},
+			{Name: "d", Changed: 1},
+		},
+	}))
+}
+
+func TestPins(t *testing.T) {
+	ref := func(name string) lock.Ref {
+		return lock.Ref{Kind: lock.Helm, Repository: "https://charts.example.com", Name: name, Constraint: "1.x"}
+	}
+	entry := func(name, version, digest string) lock.Entry {
+		return lock.Entry{Ref: ref(name), Version: version, Digest: digest}
+	}
+	golden(t, "pins", report.Pins([]report.Pin{
+		{Ref: ref("new"), Is: entry("new", "1.0.0", "a")},
+		{Ref: ref("newer"), Was: entry("newer", "1.0.0", "a"), Is: entry("newer", "1.1.0", "b")},
+		{Ref: ref("other"), Was: entry("other", "1.0.0", "a"), Is: entry("other", "1.0.0", "b")},
+		{Ref: ref("moved"), Was: entry("moved", "1.0.0", "a"), Is: entry("moved", "1.0.0", "a")},
+		{Ref: ref("gone"), Was: entry("gone", "1.0.0", "a")},
+	}))
+}
+
+func TestSandbox(t *testing.T) {
+	walls := []worker.Wall{
+		{Name: "user namespace", Up: true},
+		{Name: "Landlock", Detail: "the kernel has none"},
+		{Name: "try: TCP", Up: true},
+		{Name: "try: read /etc", Detail: "it was read"},
+	}
+	golden(t, "sandbox-refuses", report.Sandbox(walls, false, ""))
+	golden(t, "sandbox-renders", report.Sandbox(walls[:1], true, "0123abcd"))
+}
+
+func TestFlux(t *testing.T) {
+	p := fixture(t, set(t))
+	for i := range p.Clusters {
+		p.Clusters[i].Sync = fluxsync.Sync{Cluster: p.Clusters[i].Name}
+	}
+	published := map[string]tree.Published{"eu": {Built: p.Clusters[0].Tree}}
+	golden := file(t, "flux")
+	for i, f := range golden.Files {
+		var out, notes strings.Builder
+		err := map[string]report.Flux{
+			"no URL":        {},
+			"no cluster":    {URL: "https://git.example.com/x", Clusters: []string{"ap"}},
+			"one root":      {URL: "https://git.example.com/x", Secret: "token"},
+			"nothing to do": {URL: "https://git.example.com/x", Clusters: []string{"eu"}, Migrate: true},
+		}[f.Name].Write(&out, &notes, p, published)
+		got := out.String() + notes.String()
+		if err != nil {
+			got += "error: " + err.Error()
+		}
+		golden.compare(t, i, got)
+	}
+	golden.save(t)
+}

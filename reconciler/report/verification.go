@@ -1,0 +1,26 @@
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/waybill-dev/waybill/reconciler"
+)
+
+// Verification is what verify prints. Version is that of the running Waybill.
+func Verification(v *reconciler.Verification, version string) Report {
+	return Report{value: v, text: func(w io.Writer) error {
+		if v.Same {
+			_, err := fmt.Fprintf(w, "%s at %s is what %s gives, byte for byte\n", v.Branch, abbreviate(v.Commit), abbreviate(v.Source))
+			return err
+		}
+		fmt.Fprintf(w, "%s at %s is not what %s gives:\n", v.Branch, abbreviate(v.Commit), abbreviate(v.Source))
+		for _, d := range v.Differences {
+			fmt.Fprintln(w, " ", d)
+		}
+		if v.Version != version {
+			fmt.Fprintf(w, "it was written by Waybill %s, this is %s\n", v.Version, version)
+		}
+		return nil
+	}}
+}

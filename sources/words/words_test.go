@@ -1,0 +1,37 @@
+package words_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/waybill-dev/waybill/sources/words"
+)
+
+func TestLists(t *testing.T) {
+	for _, tt := range []struct {
+		names     string
+		list, two string
+	}{
+		{"", "", ""},
+		{"a", "a", "a"},
+		{"a b", "a, b", "a, b"},
+		{"a b c", "a, b, c", "a, b and 1 more"},
+		{"a b c d e", "a, b, c and 2 more", "a, b and 3 more"},
+	} {
+		names := strings.Fields(tt.names)
+		if got := words.List(names); got != tt.list {
+			t.Errorf("List(%q) is %q, want %q", names, got, tt.list)
+		}
+		if got := words.First(names, 2); got != tt.two {
+			t.Errorf("First(%q, 2) is %q, want %q", names, got, tt.two)
+		}
+	}
+}
+
+func TestCounts(t *testing.T) {
+	for n, want := range []string{"0 clusters", "1 cluster", "2 clusters"} {
+		if got := words.Count(n, "cluster"); got != want {
+			t.Errorf("Count(%d) is %q, want %q", n, got, want)
+		}
+	}
+}
