@@ -171,7 +171,7 @@ func count(paths int) string {
 	if paths > maxPaths {
 		return fmt.Sprintf("over %d", maxPaths)
 	}
-	return fmt.Sprint(paths)
+	return strconv.Itoa(paths)
 }
 
 // unreadable lists a folder for all that is in it.

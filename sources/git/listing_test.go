@@ -92,7 +92,7 @@ func TestFoldersForWhichThereIsNoRoomAreUnreadable(t *testing.T) {
 	for range 12 {
 		var copies []string
 		for i := range 10 {
-			copies = append(copies, in(fmt.Sprint(i), bomb))
+			copies = append(copies, in(strconv.Itoa(i), bomb))
 		}
 		bomb = mktree(t, dir, copies...)
 	}
@@ -106,17 +106,20 @@ func TestFoldersForWhichThereIsNoRoomAreUnreadable(t *testing.T) {
 		{
 			"the third does not, and small ones do wherever they are",
 			mktree(t, dir, in("a", large), in("b", large), in("z", small)),
-			map[string]string{"b": fmt.Sprintf(noRoom, "100000")}, 100_010,
+			map[string]string{"b": fmt.Sprintf(noRoom, "100000")},
+			100_010,
 		},
 		{
 			"the one that is too large is entered",
 			mktree(t, dir, in("apps", small), in("vendor", mktree(t, dir, in("a", large), in("b", large), in("c", small)))),
-			map[string]string{"vendor/b": fmt.Sprintf(noRoom, "100000")}, 100_020,
+			map[string]string{"vendor/b": fmt.Sprintf(noRoom, "100000")},
+			100_020,
 		},
 		{
 			"all the rest of many",
 			mktree(t, dir, in("a", large), in("b", large), in("c", large), in("d", large)),
-			map[string]string{"b": fmt.Sprintf(noRoom, "100000"), "c": fmt.Sprintf(noRoom, "100000"), "d": fmt.Sprintf(noRoom, "100000")}, 100_000,
+			map[string]string{"b": fmt.Sprintf(noRoom, "100000"), "c": fmt.Sprintf(noRoom, "100000"), "d": fmt.Sprintf(noRoom, "100000")},
+			100_000,
 		},
 		{"a bomb", mktree(t, dir, in("apps", small), in("bomb", mktree(t, dir, in("a", bomb), in("b", bomb)))), map[string]string{
 			"bomb/a": fmt.Sprintf(noRoom, "over 200000"), "bomb/b": fmt.Sprintf(noRoom, "over 200000"),
