@@ -67,7 +67,7 @@ type Base struct {
 // anything is, because it says what was published last; where nothing else changes, nothing
 // is.
 func Changes(p *plan.Plan, base Base, heads Heads, version string) ([]git.Update, []diag.Diagnostic, error) {
-	c := changer{plan: p, message: message(p, base, version), version: version}
+	c := changer{plan: p, divided: divided(p), message: message(p, base, version), version: version}
 	for _, cluster := range p.Clusters {
 		if err := c.cluster(cluster, base.Published[cluster.Name], heads.Clusters[cluster.Name]); err != nil {
 			return nil, nil, err
@@ -78,7 +78,7 @@ func Changes(p *plan.Plan, base Base, heads Heads, version string) ([]git.Update
 		if err != nil {
 			return nil, nil, err
 		}
-		c.update(state.Branch, heads.State, root)
+		c.update(state.Branch, heads.State, root, stageState)
 	}
 	return c.updates, c.diags, nil
 }
@@ -92,8 +92,18 @@ func StateOf(p *plan.Plan) (*files.Folder, error) {
 	return root, nil
 }
 
+// The stages in which branches move where a server may take some and refuse others. What
+// goes from one cluster to another is then in both, and not in neither, if the server stops
+// halfway; and the state says only what is on the branches.
+const (
+	stageGive  = iota // branches that lose nothing
+	stageTake         // those that lose a manifest, or replicas of a divided workload
+	stageState        // the state branch
+)
+
 type changer struct {
 	plan    *plan.Plan
+	divided map[string]bool // by path: workloads whose replicas are divided
 	message string
 	version string
 	updates []git.Update
@@ -124,14 +134,48 @@ func (c *changer) cluster(cl plan.Cluster, p tree.Published, head files.ID) erro
 	if err != nil {
 		return fmt.Errorf("laying out branch %s: %w", branch, err)
 	}
-	c.update(branch, head, root)
+	stage := stageGive
+	if p.Built != nil && c.takes(p.Built, cl.Tree) {
+		stage = stageTake
+	}
+	c.update(branch, head, root, stage)
 	return nil
 }
 
-func (c *changer) update(branch string, old files.ID, root *files.Folder) {
+// takes reports whether a cluster loses a manifest, or replicas of a divided workload, that
+// its branch has.
+func (c *changer) takes(was, is *files.Folder) bool {
+	for change := range files.Diff(was, is) {
+		if change.New.Name == "" {
+			return true
+		}
+		if change.Old.Name == "" || !c.divided[change.Path] {
+			continue
+		}
+		from, had := c.plan.Replicas(change.Old.Blob)
+		to, has := c.plan.Replicas(change.New.Blob)
+		if had && has && to < from {
+			return true
+		}
+	}
+	return false
+}
+
+// divided lists the manifests of workloads whose replicas are divided, by path.
+func divided(p *plan.Plan) map[string]bool {
+	paths := map[string]bool{}
+	for i := range p.Decisions {
+		if d := &p.Decisions[i]; d.Divided() {
+			paths[tree.Path(d.Ref())] = true
+		}
+	}
+	return paths
+}
+
+func (c *changer) update(branch string, old files.ID, root *files.Folder, stage int) {
 	c.updates = append(c.updates, git.Update{
 		Branch: branch, Old: old, Tree: root, Message: c.message,
-		Author: git.Author{Name: authorName, Email: authorEmail}, When: when(c.plan), Vouches: branch == state.Branch,
+		Author: git.Author{Name: authorName, Email: authorEmail}, When: when(c.plan), Stage: stage,
 	})
 }
 

@@ -18,9 +18,9 @@ type Update struct {
 	Message string
 	Author  Author    // and committer
 	When    time.Time // author and committer date, to the second, in its zone
-	// Vouches says that the branch tells what is on the others: where a server cannot move
-	// all or none, it moves only if all others did.
-	Vouches bool
+	// Stage orders updates where a server cannot move all or none: those of a stage move only
+	// if all of the stages before it did.
+	Stage int
 }
 
 // move is an update with the commit that carries it out.

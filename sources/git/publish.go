@@ -12,9 +12,8 @@ import (
 
 // Publish commits each tree on top of its branch and returns the commits, in the
 // order of updates. On disk all branches move or none; behind a URL so, too, if the
-// server can push atomically. Otherwise those go first that take no file away, and those
-// last, if all others moved, that vouch for the rest. Updates whose commits are at their branches already are done:
-// publishing twice does nothing the second time.
+// server can push atomically. Otherwise they move stage by stage. Updates whose commits are
+// at their branches already are done: publishing twice does nothing the second time.
 //
 // The bytes of what was published are let go: from then on the trees' files are read from
 // the repository.

@@ -51,9 +51,7 @@ func (r *Repo) push(ctx context.Context, w *refs.Writer, all []move) error {
 	}
 	stages := [][]move{todo}
 	if !adv.Capabilities.Supports(capability.Atomic) {
-		if stages, err = r.stages(ctx, todo); err != nil {
-			return err
-		}
+		stages = inStages(todo)
 	}
 	if err := r.sendAll(ctx, s, adv, stages, stored.pack); err != nil {
 		return err
@@ -66,40 +64,17 @@ func (r *Repo) push(ctx context.Context, w *refs.Writer, all []move) error {
 	return nil
 }
 
-// stages splits moves for a server that may do some and refuse others: first those that
-// take nothing away, then the rest, then those that vouch for the others. What moves from
-// one branch to another is then in both, and not in neither, if the server stops halfway.
-func (r *Repo) stages(ctx context.Context, todo []move) ([][]move, error) {
-	var gain, lose, vouch []move
+// inStages splits moves for a server that may do some and refuse others.
+func inStages(todo []move) [][]move {
+	byStage := map[int][]move{}
 	for _, m := range todo {
-		var was *files.Folder
-		if !m.Old.IsZero() {
-			h, err := r.Commit(ctx, m.Old)
-			if err != nil {
-				return nil, fmt.Errorf("reading branch %s: %w", m.Branch, err)
-			}
-			was = h.Tree
-		}
-		switch {
-		case m.Vouches:
-			vouch = append(vouch, m)
-		case removes(was, m.Tree):
-			lose = append(lose, m)
-		default:
-			gain = append(gain, m)
-		}
+		byStage[m.Stage] = append(byStage[m.Stage], m)
 	}
-	return slices.DeleteFunc([][]move{gain, lose, vouch}, func(s []move) bool { return len(s) == 0 }), nil
-}
-
-// removes reports whether a file of one tree is not in the next.
-func removes(was, is *files.Folder) bool {
-	for c := range files.Diff(was, is) {
-		if c.New.Name == "" {
-			return true
-		}
+	stages := make([][]move, 0, len(byStage))
+	for _, n := range slices.Sorted(maps.Keys(byStage)) {
+		stages = append(stages, byStage[n])
 	}
-	return false
+	return stages
 }
 
 // sendAll pushes one stage after the other, the first with the pack. What is left of a

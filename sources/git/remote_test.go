@@ -242,7 +242,7 @@ func TestHooksRefuse(t *testing.T) {
 			update("b", ids[1], map[string]string{"f": "1", "moves": "x"}), update("state", ids[2], map[string]string{"moves": "b"}),
 			update("a", ids[0], map[string]string{"f": "1"}),
 		}
-		moved[1].Vouches = true
+		moved[1].Stage, moved[2].Stage = 2, 1
 		hook(t, dir, "update", onlyB)
 		if _, err := r.Publish(t.Context(), moved); err == nil || !strings.Contains(err.Error(), "b is protected") {
 			t.Errorf("error %v", err)

@@ -168,23 +168,20 @@ func (r *Repo) Publish(_ context.Context, updates []git.Update) ([]files.ID, err
 }
 
 // stages are the updates that a server is asked for at once: all, or, if it can refuse
-// single ones, those that take nothing away, the rest, and those that vouch for the others.
+// single ones, those of one stage.
 func (r *Repo) stages(updates []git.Update) [][]git.Update {
 	if len(r.refused) == 0 {
 		return [][]git.Update{updates}
 	}
-	stages := make([][]git.Update, 3)
-	for _, u := range updates {
-		n := 0
-		for c := range files.Diff(r.commits[u.Old].Tree, u.Tree) {
-			if c.New.Name == "" {
-				n = 1
-			}
+	byStage := slices.Clone(updates)
+	slices.SortStableFunc(byStage, func(a, b git.Update) int { return a.Stage - b.Stage })
+	var stages [][]git.Update
+	for len(byStage) > 0 {
+		n := slices.IndexFunc(byStage, func(u git.Update) bool { return u.Stage > byStage[0].Stage })
+		if n < 0 {
+			n = len(byStage)
 		}
-		if u.Vouches {
-			n = 2
-		}
-		stages[n] = append(stages[n], u)
+		stages, byStage = append(stages, byStage[:n]), byStage[n:]
 	}
 	return stages
 }
