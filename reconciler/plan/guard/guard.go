@@ -38,8 +38,8 @@ type Guard struct {
 	// Unsure says why it is not known what clusters should hold, so that nothing may
 	// change; empty where it is known.
 	Unsure string
-	// Astray reports that what is missing from the source may be in what cannot be
-	// rendered.
+	// Astray reports that what is missing from the source, be it an object or the policy
+	// that placed one, may be in what cannot be rendered.
 	Astray bool
 	// InSource reports whether the source still has an object.
 	InSource func(object.Ref) bool
@@ -99,7 +99,7 @@ func (g *Guard) reason(l Lost, next *files.Folder, objects int) string {
 		return ""
 	case g.Unsure != "":
 		return g.Unsure
-	case g.Astray && slices.ContainsFunc(l.Refs, func(r object.Ref) bool { return !g.InSource(r) }):
+	case g.Astray:
 		return fmt.Sprintf("it would lose %d of %d objects while part of the source cannot be rendered", n, l.before)
 	case objects == 0, n == l.before, onlyNamespaces(next, objects) && slices.ContainsFunc(l.Refs, g.Nowhere):
 		return fmt.Sprintf("it would lose all it holds, %d of %d objects", n, l.before)

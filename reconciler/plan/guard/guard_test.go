@@ -60,6 +60,9 @@ func TestJudge(t *testing.T) {
 		}, ""},
 		{"nobody knows what is wanted", many, many + " ConfigMap/f", func(g *Guard, _ *tree.Published) { g.Unsure = "nobody knows" }, "nobody knows"},
 		{"what goes may be in a release", many, "ConfigMap/a ConfigMap/b ConfigMap/c ConfigMap/d", func(g *Guard, _ *tree.Published) { g.Astray = true }, "cannot be rendered"},
+		{"what placed it may be in a release", many, "ConfigMap/a ConfigMap/b ConfigMap/c ConfigMap/d", func(g *Guard, _ *tree.Published) {
+			g.Astray, g.InSource = true, func(object.Ref) bool { return true }
+		}, "cannot be rendered"},
 		{"somebody edited the branch", many, many, func(_ *Guard, p *tree.Published) { p.Edited = true }, "edited"},
 		{"somebody else's branch", "", many, func(_ *Guard, p *tree.Published) {
 			p.Built, p.Foreign = nil, map[string]files.Entry{"README": {}}
