@@ -134,7 +134,7 @@ func (s *Set) add(o *object.Object, c Cache) []diag.Diagnostic {
 	if !karmada.Known(o.APIVersion(), r.Kind) {
 		s.Broken = append(s.Broken, render.Broken{Ref: r})
 		return []diag.Diagnostic{{
-			Code: "unknown-kind", Severity: diag.Error, Pos: o.Pos(),
+			Code: diag.UnknownKind, Severity: diag.Error, Pos: o.Pos(),
 			Message: fmt.Sprintf("%s %s is no kind that Karmada or Waybill has", o.APIVersion(), r.Kind),
 			Hint:    "check apiVersion and kind; policies are policy.karmada.io/v1alpha1, clusters cluster.karmada.io/v1alpha1",
 		}}
@@ -228,13 +228,13 @@ func (s *Set) file(o *object.Object, x any) []diag.Diagnostic {
 // inert says of a kind that decodes but does not act that it does not.
 func inert(o *object.Object) []diag.Diagnostic {
 	d := diag.Diagnostic{
-		Code: "kind-not-acting", Severity: diag.Error, Pos: o.Pos(),
+		Code: diag.KindNotActing, Severity: diag.Error, Pos: o.Pos(),
 		Message: Name(o) + " is read and valid, but this version does not act on it",
 		Hint:    "remove it, or name its file in " + render.IgnoreFile + "; the README lists what acts",
 	}
 	switch o.Ref().Kind {
 	case "ResourceBinding", "ClusterResourceBinding", "Work":
-		d.Severity, d.Code = diag.Warning, "not-a-policy"
+		d.Severity, d.Code = diag.Warning, diag.NotAPolicy
 		d.Message = Name(o) + " is what Karmada computes, not what people write; it is passed over"
 		d.Hint = "the bindings that Waybill computes are on the state branch"
 	case "FederatedHPA", "Remedy", "ResourceInterpreterWebhookConfiguration", "MultiClusterIngress", "MultiClusterService":
@@ -261,7 +261,7 @@ func (s *Set) dependentOverrides() []diag.Diagnostic {
 			}
 			p.Waits = n
 			diags = append(diags, diag.Diagnostic{
-				Code: "missing-override", Severity: diag.Error, Pos: p.Object.FieldPos([]any{"spec", "dependentOverrides", i}),
+				Code: diag.MissingOverride, Severity: diag.Error, Pos: p.Object.FieldPos([]any{"spec", "dependentOverrides", i}),
 				Message: fmt.Sprintf("%s depends on the override policy %q, which is not in the source", p, n),
 				Hint:    "add it, or remove the name; until then what the policy selects is placed by no other, and what it placed stays as it was last published",
 			})

@@ -36,7 +36,7 @@ func (l *loader) findWritten() {
 	if n := len(l.written); n > 1 {
 		which = fmt.Sprintf("the folder and %d more hold what Waybill wrote, and are not read", n-1)
 	}
-	l.report("written", diag.Notice, diag.Pos{File: first}, which, "write it outside of the source, or name it in "+IgnoreFile)
+	l.report(diag.Written, diag.Notice, diag.Pos{File: first}, which, "write it outside of the source, or name it in "+IgnoreFile)
 }
 
 // isWritten reports whether a file is in a folder that Waybill wrote.

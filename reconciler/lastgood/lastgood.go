@@ -464,7 +464,7 @@ func (m *mender) forget() {
 		return
 	}
 	m.doubt.Diags = append(m.doubt.Diags, diag.Diagnostic{
-		Code: "missing-while-broken", Severity: diag.Warning,
+		Code: diag.MissingWhileBroken, Severity: diag.Warning,
 		Message: fmt.Sprintf("%s: not in the source any longer, and may be in %s, which cannot be read; what is missing stays as it was", diag.List(names), diag.List(slices.Sorted(maps.Keys(in)))),
 		Hint:    fmt.Sprintf("mend what cannot be read; or let them go: put the trailer %q on a commit, or publish with --allow-prune", "Waybill-Allow-Prune: "+digest),
 	})

@@ -81,7 +81,7 @@ func overridden(l *law.Law, release *template.Template, matching string) (*objec
 func Unrendered(jobs []engine.Job) ([]engine.Rendered, error) {
 	out := make([]engine.Rendered, len(jobs))
 	for i := range out {
-		out[i].Diags = []diag.Diagnostic{{Code: "not-rendered", Severity: diag.Error, Message: "nothing here renders releases"}}
+		out[i].Diags = []diag.Diagnostic{{Code: diag.NotRendered, Severity: diag.Error, Message: "nothing here renders releases"}}
 	}
 	return out, nil
 }
@@ -123,7 +123,7 @@ func (in *Input) detached() (names []string) {
 func (in *Input) detachedDiags(names []string) (diags []diag.Diagnostic) {
 	for _, name := range names {
 		diags = append(diags, diag.Diagnostic{
-			Code: "cluster-detached", Severity: diag.Warning,
+			Code: diag.ClusterDetached, Severity: diag.Warning,
 			Message: fmt.Sprintf("cluster %s is no longer registered; its branch stays as it is", name),
 			Hint:    fmt.Sprintf("register it again, or delete the branch: git push REMOTE --delete %s%s", in.Source.Config.Publish.BranchPrefix, name),
 		})

@@ -151,7 +151,7 @@ func Allows(allow string, source sources.Revision, digest string) bool {
 // releasedDiag reports a cluster that was held, and whose removals are allowed.
 func releasedDiag(c Cluster) diag.Diagnostic {
 	return diag.Diagnostic{
-		Code: "released", Severity: diag.Warning,
+		Code: diag.Released, Severity: diag.Warning,
 		Message: fmt.Sprintf("cluster %s was held and is released: %s%s", c.Name, c.Held.Reason, examples(c.Held.Removals)),
 	}
 }
@@ -159,7 +159,7 @@ func releasedDiag(c Cluster) diag.Diagnostic {
 // heldDiag reports a cluster that is held.
 func heldDiag(c Cluster, digest string) diag.Diagnostic {
 	return diag.Diagnostic{
-		Code: "held", Severity: diag.Error,
+		Code: diag.Held, Severity: diag.Error,
 		Message: fmt.Sprintf("cluster %s is held: %s%s", c.Name, c.Held.Reason, examples(c.Held.Removals)),
 		Hint:    fmt.Sprintf("to let it happen, put the trailer %q on a commit, or publish with --allow-prune", AllowTrailer+": "+digest),
 	}
@@ -201,7 +201,7 @@ func (t *table) waits(r *rollout.Result) (diags []diag.Diagnostic) {
 			why = append(why, fmt.Sprintf("%s in %s", reason, diag.List(blocked[reason])))
 		}
 		d := diag.Diagnostic{
-			Code: "waits", Severity: diag.Warning,
+			Code: diag.Waits, Severity: diag.Warning,
 			Message: fmt.Sprintf("%s stays as it is in every cluster, because %s: %s", ref, r.Frozen[i], strings.Join(why, "; ")),
 			Hint:    fmt.Sprintf("waybill explain %s shows every cluster", claim.Argument(ref)),
 		}
@@ -212,7 +212,7 @@ func (t *table) waits(r *rollout.Result) (diags []diag.Diagnostic) {
 	}
 	if len(forHeld) > 0 {
 		diags = append(diags, diag.Diagnostic{
-			Code: "waits-for-held", Severity: diag.Warning,
+			Code: diag.WaitsForHeld, Severity: diag.Warning,
 			Message: diag.List(forHeld) + " stay as they are in every cluster: a held cluster would have to take its part of them first",
 			Hint:    "release the held clusters",
 		})

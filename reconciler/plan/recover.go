@@ -46,7 +46,7 @@ func (in *Input) recover() {
 // unreadableDiag says that a file cannot be read, and which objects stay for that.
 func unreadableDiag(u state.Unreadable, made []*karmada.ResourceBinding) diag.Diagnostic {
 	d := diag.Diagnostic{
-		Code: "state-unreadable", Severity: diag.Warning,
+		Code: diag.StateUnreadable, Severity: diag.Warning,
 		Message: fmt.Sprintf("%s on branch %s cannot be read: %s", u.Path, state.Branch, u.Reason),
 		Hint:    fmt.Sprintf("git log -p %s -- %s shows what it was", state.Branch, u.Path),
 	}

@@ -116,7 +116,7 @@ func (c *changer) cluster(cl plan.Cluster, p tree.Published, head files.ID) erro
 	if len(p.Foreign) > 0 && cl.Held == nil {
 		names := slices.Sorted(maps.Keys(p.Foreign))
 		c.diags = append(c.diags, diag.Diagnostic{
-			Code: "foreign-files", Severity: diag.Warning,
+			Code: diag.ForeignFiles, Severity: diag.Warning,
 			Message: fmt.Sprintf("branch %s holds files that Waybill did not write (%s); they stay", branch, diag.List(names)),
 			Hint:    "Flux and Argo CD may apply them; move them elsewhere if they should not",
 		})

@@ -63,10 +63,9 @@ func (p Pos) String() string {
 }
 
 // Diagnostic is one finding. Message says what is wrong and with which value,
-// Hint what to type next. Code is stable and kebab-case; every code has an entry
-// in docs/diagnostics.md.
+// Hint what to type next.
 type Diagnostic struct {
-	Code     string   `json:"code"`
+	Code     Code     `json:"code"`
 	Severity Severity `json:"severity"`
 	Pos      Pos      `json:"pos"`
 	Message  string   `json:"message"`

@@ -155,7 +155,7 @@ func (b *batch) chart(ctx context.Context, c *engine.Chart) (fs.FS, []diag.Diagn
 		}
 		c.Locked = &e
 		notices = []diag.Diagnostic{{
-			Code: "chart-floating", Severity: diag.Notice,
+			Code: diag.ChartFloating, Severity: diag.Notice,
 			Message: fmt.Sprintf("%s is version %s today", c.Ref, e.Version), Hint: "pin it: waybill update",
 		}}
 	}
@@ -194,7 +194,7 @@ func (b *batch) run(ctx context.Context) error {
 			result.Diags = append(result.Diags, unavailable(missed))
 			continue // it is worth another try
 		case o.Err != nil:
-			result.Diags = append(result.Diags, diag.Diagnostic{Code: "render-failed", Severity: diag.Error, Message: o.Err.Error()})
+			result.Diags = append(result.Diags, diag.Diagnostic{Code: diag.RenderFailed, Severity: diag.Error, Message: o.Err.Error()})
 			continue
 		}
 		r, err := engine.Decode(o.Output)
@@ -230,7 +230,7 @@ func inputs(reads map[string]string) string {
 }
 
 func unavailable(err error) diag.Diagnostic {
-	return diag.Diagnostic{Code: "chart-unavailable", Severity: diag.Error, Message: fmt.Sprintf("its chart cannot be had: %v", err)}
+	return diag.Diagnostic{Code: diag.ChartUnavailable, Severity: diag.Error, Message: fmt.Sprintf("its chart cannot be had: %v", err)}
 }
 
 // bury notes what a job had read when it killed its worker, or that it no longer does.

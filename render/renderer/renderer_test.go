@@ -321,7 +321,7 @@ func missedLate(t *testing.T, r *renderer.Renderer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(first[0].Diags, func(d diag.Diagnostic) bool { return d.Code == "chart-unavailable" }) || !strings.Contains(messages(first[0].Diags), "the host is away") {
+	if !slices.ContainsFunc(first[0].Diags, func(d diag.Diagnostic) bool { return d.Code == diag.ChartUnavailable }) || !strings.Contains(messages(first[0].Diags), "the host is away") {
 		t.Errorf("while the host is away: %v", first[0].Diags)
 	}
 	again, err := r.Render(t.Context(), src, job)

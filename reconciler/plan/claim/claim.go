@@ -304,7 +304,7 @@ func (d *decider) claim(m *matter) {
 	if why := d.in.Law.Skips.Why(m.Template.Object.APIVersion(), m.Ref(), m.Template.Subject.Labels); why != "" {
 		m.Outcome, m.Message = Skipped, why
 		d.report(diag.Diagnostic{
-			Code: "never-propagated", Severity: diag.Notice, Pos: m.Template.Object.Pos(),
+			Code: diag.NeverPropagated, Severity: diag.Notice, Pos: m.Template.Object.Pos(),
 			Message: fmt.Sprintf("%s selects %s, which is not propagated: %s", p, m.Ref(), why),
 		})
 		return
@@ -324,7 +324,7 @@ func (d *decider) nearMiss(m *matter) {
 	}
 	o := m.Template.Object
 	d.report(diag.Diagnostic{
-		Code: "version-mismatch", Severity: diag.Warning, Pos: o.Pos(),
+		Code: diag.VersionMismatch, Severity: diag.Warning, Pos: o.Pos(),
 		Message: fmt.Sprintf("%s selects %s of %s, but the object is written as %s, so that nothing selects it", p, o.Ref().Kind, apiVersion, o.APIVersion()),
 		Hint:    "write the same apiVersion in both places",
 	})
@@ -342,7 +342,7 @@ func (d *decider) changedClaim(m *matter) {
 		return
 	}
 	d.report(diag.Diagnostic{
-		Code: "claim-moved", Severity: diag.Notice, Pos: m.Policy.Object.Pos(),
+		Code: diag.ClaimMoved, Severity: diag.Notice, Pos: m.Policy.Object.Pos(),
 		Message: fmt.Sprintf("%s now claims %s, which %s claimed before", m.Policy, m.Ref(), was),
 		Hint:    "in Karmada this needs preemption; here claims are judged afresh at each commit",
 	})
@@ -359,7 +359,7 @@ func (d *decider) unusedPolicies() {
 	for _, p := range d.in.Law.Set.Propagation {
 		if !used[p] {
 			d.report(diag.Diagnostic{
-				Code: "selects-nothing", Severity: diag.Warning, Pos: p.Object.FieldPos([]any{"spec", "resourceSelectors"}),
+				Code: diag.SelectsNothing, Severity: diag.Warning, Pos: p.Object.FieldPos([]any{"spec", "resourceSelectors"}),
 				Message: p.String() + " selects no object of the source",
 				Hint:    "check apiVersion, kind, namespace, name and labels of its resourceSelectors",
 			})

@@ -14,6 +14,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/template"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -54,7 +55,7 @@ func decide(t *testing.T, source string, st *state.State) claim.Result {
 	set, objects, diags := policies.Load(d.Objects, nil)
 	l := law.Of(set, nil, &law.Memo{})
 	for _, d := range slices.Concat(d.Diags, diags) {
-		if d.Code != "missing-override" {
+		if d.Code != diag.MissingOverride {
 			t.Fatal(d)
 		}
 	}

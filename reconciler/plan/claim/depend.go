@@ -20,7 +20,7 @@ func (d *decider) pullDependencies(m *matter) {
 	deps, err := d.in.Law.Asking(m.Template.Object).Dependencies(m.Template.Content)
 	if err != nil {
 		d.report(diag.Diagnostic{
-			Code: "dependencies", Severity: diag.Error, Pos: m.Template.Object.Pos(),
+			Code: diag.Dependencies, Severity: diag.Error, Pos: m.Template.Object.Pos(),
 			Message: fmt.Sprintf("what %s depends on cannot be told: %v", m.Ref(), err),
 			Hint:    "what it pulled along before goes along with it",
 		})

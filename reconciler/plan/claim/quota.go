@@ -98,7 +98,7 @@ func (d *decider) overQuota(t *matter, q policies.Located[karmada.FederatedResou
 	t.Reason = "QuotaExceeded"
 	t.Message = fmt.Sprintf("exceeded quota %s: %s", q.Object.Ref().Name, over)
 	d.report(diag.Diagnostic{
-		Code: "quota-exceeded", Severity: diag.Error, Pos: t.Template.Object.Pos(),
+		Code: diag.QuotaExceeded, Severity: diag.Error, Pos: t.Template.Object.Pos(),
 		Message: fmt.Sprintf("%s %s; it keeps its clusters and replicas", t.Ref(), t.Message),
 		Hint:    "ask for less, or raise spec.overall at " + q.Object.Pos().String(),
 	})

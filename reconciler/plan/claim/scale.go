@@ -27,7 +27,7 @@ func (d *decider) scale() {
 		m := d.byRef[ref]
 		if m == nil {
 			d.report(diag.Diagnostic{
-				Code: "scales-nothing", Severity: diag.Warning, Pos: s.Object.FieldPos([]any{"spec", "scaleTargetRef"}),
+				Code: diag.ScalesNothing, Severity: diag.Warning, Pos: s.Object.FieldPos([]any{"spec", "scaleTargetRef"}),
 				Message: fmt.Sprintf("%s scales %s, which is no template of the source", policies.Name(s.Object), ref),
 				Hint:    "check its apiVersion, kind and name; a FederatedHPA needs a control plane",
 			})
@@ -63,7 +63,7 @@ func (d *decider) inForce(s policies.Located[karmada.CronFederatedHPA]) (replica
 		w, err := window.Parse(r.Schedule, zone)
 		if err != nil {
 			d.report(diag.Diagnostic{
-				Code: "bad-schedule", Severity: diag.Error, Pos: s.Object.FieldPos([]any{"spec", "rules", i, "schedule"}),
+				Code: diag.BadSchedule, Severity: diag.Error, Pos: s.Object.FieldPos([]any{"spec", "rules", i, "schedule"}),
 				Message: fmt.Sprintf("%s rule %s: %v", policies.Name(s.Object), r.Name, err),
 			})
 			continue
@@ -88,7 +88,7 @@ func (d *decider) rebalance() {
 			m := d.byRef[object.Ref{Group: group, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name}]
 			if m == nil {
 				d.report(diag.Diagnostic{
-					Code: "rebalances-nothing", Severity: diag.Warning, Pos: r.Object.FieldPos([]any{"spec", "workloads", i}),
+					Code: diag.RebalancesNothing, Severity: diag.Warning, Pos: r.Object.FieldPos([]any{"spec", "workloads", i}),
 					Message: fmt.Sprintf("%s names %s %s/%s, which is no template of the source", policies.Name(r.Object), w.Kind, w.Namespace, w.Name),
 					Hint:    "check its apiVersion, kind, namespace and name",
 				})

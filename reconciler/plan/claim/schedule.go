@@ -48,7 +48,7 @@ func (d *decider) scheduler(p *policies.Propagation) *place.Scheduler {
 	s, err := place.Compile(&p.Spec.Placement, d.in.Law.Fleet, mode)
 	if err != nil {
 		d.report(diag.Diagnostic{
-			Code: "bad-placement", Severity: diag.Error, Pos: p.Object.FieldPos([]any{"spec", "placement"}),
+			Code: diag.BadPlacement, Severity: diag.Error, Pos: p.Object.FieldPos([]any{"spec", "placement"}),
 			Message: fmt.Sprintf("%s: %v", p, err),
 		})
 	}
@@ -60,7 +60,7 @@ func (d *decider) scheduler(p *policies.Propagation) *place.Scheduler {
 func (d *decider) schedule(m *matter) {
 	if m.Size.Err != nil {
 		d.report(diag.Diagnostic{
-			Code: "interpret", Severity: diag.Error, Pos: m.Template.Object.Pos(),
+			Code: diag.Interpret, Severity: diag.Error, Pos: m.Template.Object.Pos(),
 			Message: fmt.Sprintf("%s: %v", m.Ref(), m.Size.Err),
 			Hint:    "it stays as it was last published",
 		})
@@ -243,7 +243,7 @@ func (d *decider) unplaced(m *matter, placed place.Decision) {
 		after = "it keeps its clusters and replicas"
 	}
 	d.report(diag.Diagnostic{
-		Code: "unschedulable", Severity: diag.Error, Pos: m.Policy.Object.FieldPos([]any{"spec", "placement"}),
+		Code: diag.Unschedulable, Severity: diag.Error, Pos: m.Policy.Object.FieldPos([]any{"spec", "placement"}),
 		Message: fmt.Sprintf("%s cannot place %s: %s; %s", m.Policy, m.Ref(), placed.Message, after),
 		Hint:    fmt.Sprintf("waybill explain %s shows why each cluster was passed over", Argument(m.Ref())),
 	})
@@ -300,7 +300,7 @@ func (d *decider) warnOfVariants(m *matter, asked []int32) {
 	for _, n := range asked {
 		if n != m.Size.Replicas {
 			d.report(diag.Diagnostic{
-				Code: "replicas-differ", Severity: diag.Warning, Pos: release.Pos(),
+				Code: diag.ReplicasDiffer, Severity: diag.Warning, Pos: release.Pos(),
 				Message: fmt.Sprintf("%s renders %s with %d replicas in one cluster and %d in another; %s divides %d", release.Ref(), m.Ref(), m.Size.Replicas, n, m.Policy, m.Size.Replicas),
 				Hint:    "say the same number everywhere, and let the policy's weights tell clusters apart",
 			})

@@ -230,7 +230,7 @@ func (x *expander) templates(l *law.Law, objects []*object.Object, base scope) [
 // alsoAt says that a release renders what is elsewhere, too.
 func alsoAt(release, o, other *object.Object) diag.Diagnostic {
 	return diag.Diagnostic{
-		Code: "duplicate-object", Severity: diag.Error, Pos: release.Pos(),
+		Code: diag.DuplicateObject, Severity: diag.Error, Pos: release.Pos(),
 		Message: fmt.Sprintf("%s renders %s, which is also at %s; that one is used", release.Ref(), o.Ref(), other.Pos()),
 		Hint:    "remove one of them, or rename it",
 	}

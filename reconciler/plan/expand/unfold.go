@@ -85,7 +85,7 @@ func (x *expander) unfold(objs []*object.Object, which func([]*object.Object) (s
 	return slices.DeleteFunc(slices.Clone(objs), func(o *object.Object) bool {
 		if flux.IsRelease(o) {
 			x.report(diag.Diagnostic{
-				Code: "nested-release", Severity: diag.Error, Pos: o.Pos(),
+				Code: diag.NestedRelease, Severity: diag.Error, Pos: o.Pos(),
 				Message: fmt.Sprintf("%s is a release within %d others, which is too deep; nothing of it is delivered", o.Ref(), maxNesting),
 			})
 		}
@@ -187,7 +187,7 @@ func (x *expander) installed(release *object.Object, job *engine.Job, r engine.R
 	for _, o := range all {
 		if render.IsPolicyGroup(o.Ref().Group) && (s.cluster != nil || o.Ref().Name == "") {
 			x.report(diag.Diagnostic{
-				Code: "nested-policy", Severity: diag.Warning, Pos: release.Pos(),
+				Code: diag.NestedPolicy, Severity: diag.Warning, Pos: release.Pos(),
 				Message: fmt.Sprintf("%s renders %s for a cluster, where policies do not act; it is left out", release.Ref(), o.Ref()),
 				Hint:    "write the policy out, or render it by a release that no policy selects",
 			})
@@ -208,14 +208,14 @@ func (x *expander) withHooks(release *object.Object, r engine.Rendered) []*objec
 	out := r.WithHooks(x.in.Source.Config.Publish.Hooks == render.HooksArgoCD)
 	if len(out.Dropped) > 0 {
 		x.report(diag.Diagnostic{
-			Code: "hooks-dropped", Severity: diag.Warning, Pos: release.Pos(),
+			Code: diag.HooksDropped, Severity: diag.Warning, Pos: release.Pos(),
 			Message: fmt.Sprintf("%s has hooks, which run at no time on a branch and are left out: %s", release.Ref(), diag.List(out.Dropped)),
 			Hint:    "turn the chart's hooks off in values if it can do without them, or write the jobs out as manifests; for Argo CD, set spec.publish.hooks in " + render.ConfigFile,
 		})
 	}
 	if len(out.Translated) > 0 {
 		x.report(diag.Diagnostic{
-			Code: "hooks-translated", Severity: diag.Notice, Pos: release.Pos(),
+			Code: diag.HooksTranslated, Severity: diag.Notice, Pos: release.Pos(),
 			Message: fmt.Sprintf("%s has hooks, which Argo CD runs at each sync: %s", release.Ref(), diag.List(out.Translated)),
 		})
 	}

@@ -16,7 +16,7 @@ func (w *writer) sayExported(o *object.Object) {
 		return
 	}
 	d := diag.Diagnostic{
-		Code: "exported", Severity: diag.Notice, Pos: o.Pos(),
+		Code: diag.Exported, Severity: diag.Notice, Pos: o.Pos(),
 		Message: fmt.Sprintf("%s was exported from a server; what that server set there is left out: %s", o.Ref(), strings.Join(gone, ", ")),
 	}
 	if interpret.Exported(o.Content()) {

@@ -40,7 +40,7 @@ func (w *writer) make(d *claim.Decision, v template.Variant, k class, rules over
 	content, err := revise(w.in.Law.Asking(v.Object), d, v, k)
 	if err != nil {
 		return &result{err: &diag.Diagnostic{
-			Code: "replicas", Severity: diag.Error, Pos: v.Object.Pos(),
+			Code: diag.Replicas, Severity: diag.Error, Pos: v.Object.Pos(),
 			Message: fmt.Sprintf("the replicas of %s cannot be set: %v", v.Object.Ref(), err), Hint: keptHint,
 		}}
 	}
@@ -109,7 +109,7 @@ func renaming(steps []override.Step) *override.Rule {
 // OverrideFailed reports an error of Override.
 func OverrideFailed(o *object.Object, err error) *diag.Diagnostic {
 	d := &diag.Diagnostic{
-		Code: "override-failed", Severity: diag.Error, Pos: o.Pos(),
+		Code: diag.OverrideFailed, Severity: diag.Error, Pos: o.Pos(),
 		Message: fmt.Sprintf("%s cannot be overridden: %v", o.Ref(), err),
 		Hint:    keptHint + "; narrow the policy's resourceSelectors, or mend the path",
 	}
@@ -156,7 +156,7 @@ func revise(interpreter *interpret.Interpreter, d *claim.Decision, v template.Va
 func passed(d *claim.Decision, k class, raw []byte) *result {
 	if slices.Contains([]byte(k.rules), 1) {
 		return &result{err: &diag.Diagnostic{
-			Code: "sealed", Severity: diag.Error, Pos: d.Template.Object.Pos(),
+			Code: diag.Sealed, Severity: diag.Error, Pos: d.Template.Object.Pos(),
 			Message: d.Ref().String() + " is encrypted by SOPS, so that no override can change it",
 			Hint:    "exclude it from the override policies that select it",
 		}}

@@ -18,7 +18,7 @@ func (w *writer) quotas() {
 		r := object.Ref{Kind: "ResourceQuota", Namespace: q.Object.Ref().Namespace, Name: q.Object.Ref().Name}
 		if d := w.decisionOf(r); d != nil && len(d.Targets) > 0 {
 			w.report(diag.Diagnostic{
-				Code: "duplicate-object", Severity: diag.Error, Pos: q.Object.Pos(),
+				Code: diag.DuplicateObject, Severity: diag.Error, Pos: q.Object.Pos(),
 				Message: fmt.Sprintf("%s would be sent as %s, which is also at %s", policies.Name(q.Object), r, d.Template.Object.Pos()),
 				Hint:    "rename one of them",
 			})

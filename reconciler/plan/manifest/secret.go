@@ -56,7 +56,7 @@ func (w *writer) newSealer() sealer {
 		r, err := seal.ParseRecipients(text)
 		if err != nil {
 			w.report(diag.Diagnostic{
-				Code: "bad-recipients", Severity: diag.Error, Pos: w.in.Law.ClusterPos(c.Name, RecipientsAnnotation),
+				Code: diag.BadRecipients, Severity: diag.Error, Pos: w.in.Law.ClusterPos(c.Name, RecipientsAnnotation),
 				Message: fmt.Sprintf("Cluster %s: %s: %v", c.Name, RecipientsAnnotation, err),
 				Hint:    "name X25519 recipients, age1..., with commas between them; until then plain Secrets are not written for it",
 			})
@@ -95,7 +95,7 @@ func (w *writer) protect(o *object.Object, r *result, recipients string) *result
 	}, func() seal.Key { return seal.Master(o.Ref(), data) })
 	if err != nil {
 		return &result{err: &diag.Diagnostic{
-			Code: "plain-secret", Severity: diag.Error, Pos: o.Pos(),
+			Code: diag.PlainSecret, Severity: diag.Error, Pos: o.Pos(),
 			Message: fmt.Sprintf("%s cannot be encrypted: %v", o.Ref(), err), Hint: keptHint,
 		}}
 	}
@@ -105,7 +105,7 @@ func (w *writer) protect(o *object.Object, r *result, recipients string) *result
 // plain says of a Secret that it is plain, and whether it may be.
 func (w *writer) plain(o *object.Object) *diag.Diagnostic {
 	d := diag.Diagnostic{
-		Code: "plain-secret", Severity: diag.Warning, Pos: o.Pos(),
+		Code: diag.PlainSecret, Severity: diag.Warning, Pos: o.Pos(),
 		Message: o.Ref().String() + " holds its values in plain text",
 		Hint:    "encrypt it with SOPS or Sealed Secrets, or use an ExternalSecret",
 	}

@@ -266,7 +266,7 @@ func blocked(d *claim.Decision, v *template.Variant, cluster string) Block {
 func (w *writer) say(d *claim.Decision, suspended []string, failed []*result) {
 	if len(suspended) > 0 {
 		w.report(diag.Diagnostic{
-			Code: "suspended", Severity: diag.Notice, Pos: d.Policy.Object.FieldPos([]any{"spec", "suspension"}),
+			Code: diag.Suspended, Severity: diag.Notice, Pos: d.Policy.Object.FieldPos([]any{"spec", "suspension"}),
 			Message: fmt.Sprintf("%s suspends dispatching %s to %s; there it stays as it was last published", d.Policy, d.Ref(), diag.List(suspended)),
 		})
 	}
@@ -368,7 +368,7 @@ func (w *writer) claimPath(o *object.Object) bool {
 
 func samePath(o *object.Object, other object.Ref) diag.Diagnostic {
 	return diag.Diagnostic{
-		Code: "same-path", Severity: diag.Error, Pos: o.Pos(),
+		Code: diag.SamePath, Severity: diag.Error, Pos: o.Pos(),
 		Message: fmt.Sprintf("%s and %s would be one file on a branch (%s); the second is left out", other, o.Ref(), tree.Path(o.Ref())),
 		Hint:    "rename one of them",
 	}
@@ -380,7 +380,7 @@ func twice(cluster string, o *object.Object, other object.Ref) diag.Diagnostic {
 		return samePath(o, other)
 	}
 	return diag.Diagnostic{
-		Code: "duplicate-object", Severity: diag.Error, Pos: o.Pos(),
+		Code: diag.DuplicateObject, Severity: diag.Error, Pos: o.Pos(),
 		Message: fmt.Sprintf("cluster %s would receive %s twice: from its own directory and by a policy; the policy's is used", cluster, o.Ref()),
 		Hint:    "remove one of them, or exclude the cluster from the policy",
 	}
