@@ -55,7 +55,7 @@ type Decision struct {
 	Outcome  Outcome
 	// Own are the clusters by the template's policy; Targets are these and the ones that
 	// RequiredBy, the bindings that pull it along, bring it to. Both are in the order of
-	// names.
+	// names, and templates that are placed alike share them: nobody may modify them.
 	Own, Targets []Target
 	RequiredBy   []karmada.BindingSnapshot
 	// Group is the affinity group in force; empty where the policy has none.
@@ -178,6 +178,7 @@ type decider struct {
 	// placed first, so that what is of their kinds can follow.
 	definitions map[template.GroupKind]*matter
 	schedulers  map[*policies.Propagation]*place.Scheduler
+	answers     map[question]place.Decision
 	placements  map[*policies.Propagation]string // as bindings record them
 	pulled      map[bindingID][]*matter          // see pulledBefore; nil until it is asked
 	result      Result
@@ -196,7 +197,7 @@ type matter struct {
 func newDecider(in *Input) *decider {
 	return &decider{
 		in: in, byRef: map[object.Ref]*matter{}, definitions: map[template.GroupKind]*matter{},
-		schedulers: map[*policies.Propagation]*place.Scheduler{}, placements: map[*policies.Propagation]string{},
+		schedulers: map[*policies.Propagation]*place.Scheduler{}, answers: map[question]place.Decision{}, placements: map[*policies.Propagation]string{},
 	}
 }
 
@@ -370,7 +371,7 @@ func (d *decider) unusedPolicies() {
 // conclude merges a template's own clusters with those that need it, own clusters first,
 // and makes its binding.
 func (d *decider) conclude(m *matter) {
-	m.Targets = slices.Clone(m.Own)
+	m.Targets = slices.Clip(m.Own) // so that append makes another list
 	if len(m.RequiredBy) > 0 {
 		have := make(map[string]bool, len(m.Targets))
 		for _, c := range m.Targets {
@@ -385,7 +386,9 @@ func (d *decider) conclude(m *matter) {
 			}
 		}
 	}
-	slices.SortFunc(m.Targets, byName)
+	if !slices.IsSortedFunc(m.Targets, byName) {
+		m.Targets = slices.SortedFunc(slices.Values(m.Targets), byName)
+	}
 	if m.Policy == nil && len(m.RequiredBy) == 0 {
 		return
 	}

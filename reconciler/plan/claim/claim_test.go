@@ -125,3 +125,23 @@ func TestASecondDecisionIsSteady(t *testing.T) {
 		t.Errorf("while its override policy is missing: %s", got)
 	}
 }
+
+// Templates that ask alike are the many: a fleet has a list of its clusters once, not once
+// a template.
+func TestTemplatesThatAskAlikeShareTheirClusters(t *testing.T) {
+	source := fleet + policy("placement: {}")
+	for _, d := range [][2]string{{"a", "3"}, {"b", "3"}, {"c", "4"}} {
+		source += "---\n" + strings.NewReplacer("name: web", "name: "+d[0], "replicas: 10", "replicas: "+d[1]).Replace(strings.TrimSpace(strings.Split(web, "---")[0])) + "\n"
+	}
+	r := decide(t, source, &state.State{})
+	if got, want := summary(&r), "a placed eu:3 us:3; b placed eu:3 us:3; c placed eu:4 us:4"; got != want {
+		t.Fatalf("decided %s; want %s", got, want)
+	}
+	lists := map[*claim.Target]bool{}
+	for _, d := range r.Decisions {
+		lists[&d.Own[0]], lists[&d.Targets[0]], lists[&d.Binding.Spec.Clusters[0]] = true, true, true
+	}
+	if len(lists) != 2 {
+		t.Errorf("there are %d lists of clusters; want 2, one for each number of replicas", len(lists))
+	}
+}

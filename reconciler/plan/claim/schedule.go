@@ -2,6 +2,7 @@ package claim
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -85,7 +86,7 @@ func (d *decider) schedule(m *matter) {
 		d.repeat(m)
 		return
 	}
-	placed := d.in.Memo.schedule(d.placing(m), func() place.Decision { return s.Schedule(r) })
+	placed := d.in.Memo.schedule(d.placing(m), func() place.Decision { return d.answer(s, r) })
 	if placed.Reason == place.NoClusterFit && d.in.Strange && len(r.Previous) > 0 {
 		d.keep(m, "no cluster fits, and one may be in what cannot be read")
 		return
@@ -137,6 +138,39 @@ func (d *decider) placing(m *matter) placing {
 		p.first, p.clusters = &before[0], len(before)
 	}
 	return p
+}
+
+// question is all that a scheduler's answer follows from, about a template of which it is
+// neither known where it was nor where it may not be.
+type question struct {
+	scheduler        *place.Scheduler
+	apiVersion, kind string
+	replicas         int32
+	requirements     string // as JSON
+	components       int
+	fresh            bool
+}
+
+// answer asks a scheduler, and the same question once: templates that ask alike share one
+// list of targets. Nobody may modify it.
+func (d *decider) answer(s *place.Scheduler, r place.Request) place.Decision {
+	if len(r.Previous) > 0 || r.Group != "" || r.AlsoServed != nil || r.Only != nil {
+		return s.Schedule(r)
+	}
+	q := question{scheduler: s, apiVersion: r.APIVersion, kind: r.Kind, replicas: r.Replicas, components: r.Components, fresh: r.Fresh}
+	if r.Requirements != nil {
+		data, err := json.Marshal(r.Requirements)
+		if err != nil {
+			panic("claim: requirements that were decoded from JSON do not encode: " + err.Error())
+		}
+		q.requirements = string(data)
+	}
+	known, ok := d.answers[q]
+	if !ok {
+		known = s.Schedule(r)
+		d.answers[q] = known
+	}
+	return known
 }
 
 // request is what a template asks of its policy's scheduler.
