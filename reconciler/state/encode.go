@@ -1,6 +1,7 @@
 package state
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -91,14 +92,14 @@ func withJSON(top []files.Entry, name string, v any) ([]files.Entry, error) {
 func encodeBindings(bindings []*karmada.ResourceBinding, earlier *State) (*files.Folder, error) {
 	root := map[string][]files.Entry{}
 	used := map[string]bool{}
+	shared := lists{}
 	for _, b := range bindings {
 		blob := earlier.unchanged(b)
 		if blob == nil {
-			data, err := encode(b)
-			if err != nil {
+			var err error
+			if blob, err = shared.encode(b); err != nil {
 				return nil, fmt.Errorf("encoding binding %s: %w", b.Name, err)
 			}
-			blob = files.NewBlob(data)
 		}
 		dir := clusterScope
 		if b.Namespace != "" {
@@ -116,6 +117,47 @@ func encodeBindings(bindings []*karmada.ResourceBinding, earlier *State) (*files
 		root[dir] = append(root[dir], files.FileEntry(name+".yaml", blob))
 	}
 	return foldersOf(root), nil
+}
+
+// list is a list of clusters that bindings share, by where it is.
+type list struct {
+	first *karmada.TargetCluster
+	n     int
+}
+
+// lists are the lists of clusters that were encoded, each with the file that it is in: it
+// is long, and many bindings have the same.
+type lists map[list]listed
+
+type listed struct {
+	in *files.Blob
+	is files.Piece
+}
+
+// encode returns the file of a binding. Its clusters are the first field of its spec.
+func (l lists) encode(b *karmada.ResourceBinding) (*files.Blob, error) {
+	const spec = "\nspec:\n"
+	rest := *b
+	rest.Spec.Clusters = nil
+	data, err := encode(&rest)
+	if err != nil || len(b.Spec.Clusters) == 0 {
+		return files.NewBlob(data), err
+	}
+	at := bytes.Index(data, []byte(spec)) + len(spec)
+	key := list{&b.Spec.Clusters[0], len(b.Spec.Clusters)}
+	if known, ok := l[key]; ok {
+		return files.Patched(known.in, files.Piece{Text: data[:at]}, known.is, files.Piece{Text: data[at:]}), nil
+	}
+	clusters, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&struct {
+		Clusters []karmada.TargetCluster `json:"clusters"`
+	}{b.Spec.Clusters})
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller names the binding
+	}
+	text := bytes.TrimPrefix(object.Encode(map[string]any{"spec": clusters}), []byte(spec[1:]))
+	in := files.NewBlob(slices.Concat(data[:at], text, data[at:]))
+	l[key] = listed{in, files.Piece{At: at, Len: len(text)}}
+	return in, nil
 }
 
 func encodeReleases(releases []Release) (*files.Folder, error) {

@@ -65,6 +65,36 @@ func TestWhatIsEncodedIsDecoded(t *testing.T) {
 	}
 }
 
+func TestBindingsShareTheTextOfTheirClusters(t *testing.T) {
+	clusters := make([]karmada.TargetCluster, 1000)
+	for i := range clusters {
+		clusters[i] = karmada.TargetCluster{Name: fmt.Sprintf("c%04d", i), Replicas: int32(i % 2)}
+	}
+	var in Content
+	for _, name := range []string{"a", "b", "c"} {
+		b := binding(object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: name}, "apps/v1")
+		if b.Spec.Clusters = clusters; name == "c" {
+			b.Spec.Clusters = slices.Clone(clusters[:900])
+		}
+		in.Bindings = append(in.Bindings, b)
+	}
+	folder, err := Encode(in, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, shares := range []bool{false, true, false} {
+		b := in.Bindings[i]
+		e, _ := folder.Lookup("bindings/shop/" + b.Name + ".yaml")
+		got, _ := e.Blob.Bytes()
+		if want, _ := encode(b); string(got) != string(want) || e.ID != files.Sum("blob", want) {
+			t.Errorf("%s is not written as it would be alone", b.Name)
+		}
+		if is := e.Blob.Patch() != nil; is != shares {
+			t.Errorf("%s shares the text of its clusters: %t", b.Name, is)
+		}
+	}
+}
+
 func TestAnEarlierStateSavesWorkAndChangesNothing(t *testing.T) {
 	web := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}
 	first := binding(web, "apps/v1")
