@@ -129,11 +129,11 @@ func TestASecondDecisionIsSteady(t *testing.T) {
 // Templates that ask alike are the many: a fleet has a list of its clusters once, not once
 // a template.
 func TestTemplatesThatAskAlikeShareTheirClusters(t *testing.T) {
-	source := fleet + policy("placement: {}")
-	for _, d := range [][2]string{{"a", "3"}, {"b", "3"}, {"c", "4"}} {
-		source += "---\n" + strings.NewReplacer("name: web", "name: "+d[0], "replicas: 10", "replicas: "+d[1]).Replace(strings.TrimSpace(strings.Split(web, "---")[0])) + "\n"
+	named := func(name, replicas string) string {
+		text, _, _ := strings.Cut(web, "---")
+		return "---" + strings.NewReplacer("name: web", "name: "+name, "replicas: 10", "replicas: "+replicas).Replace(text)
 	}
-	r := decide(t, source, &state.State{})
+	r := decide(t, fleet+named("a", "3")+named("b", "3")+named("c", "4")+policy("placement: {}"), &state.State{})
 	if got, want := summary(&r), "a placed eu:3 us:3; b placed eu:3 us:3; c placed eu:4 us:4"; got != want {
 		t.Fatalf("decided %s; want %s", got, want)
 	}

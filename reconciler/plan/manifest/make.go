@@ -52,7 +52,18 @@ func (w *writer) make(d *claim.Decision, v template.Variant, k class, rules over
 	if w.in.OnBranch {
 		content = argocd.ServerSide(interpret.Owned(content))
 	}
-	return &result{made: files.NewBlob(object.Encode(content))}
+	return &result{made: w.written(d.Template, content)}
+}
+
+// written returns the file of a content. What it has in common with the first that was made
+// of the template is kept once.
+func (w *writer) written(t *template.Template, content map[string]any) *files.Blob {
+	first := w.firsts[t]
+	made := files.Like(first, w.encoder.Encode(content))
+	if first == nil {
+		w.firsts[t] = made
+	}
+	return made
 }
 
 // undefaulted takes the API server's defaults away again that nothing touched.

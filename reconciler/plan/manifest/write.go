@@ -141,13 +141,16 @@ type writer struct {
 	byRef map[object.Ref]int
 	blobs Blobs
 	paths map[string]object.Ref // what has a path on branches
-	seals sealer
-	keyed bool // a seal is
-	diags []diag.Diagnostic
+	// firsts are the manifests that were made first of each template.
+	firsts  map[*template.Template]*files.Blob
+	encoder object.Encoder
+	seals   sealer
+	keyed   bool // a seal is
+	diags   []diag.Diagnostic
 }
 
 func newWriter(in *Input) *writer {
-	w := &writer{in: in, byRef: map[object.Ref]int{}, paths: map[string]object.Ref{}}
+	w := &writer{in: in, byRef: map[object.Ref]int{}, paths: map[string]object.Ref{}, firsts: map[*template.Template]*files.Blob{}}
 	w.rows = make([]Row, 0, len(in.Decisions))
 	w.seals = w.newSealer()
 	return w
