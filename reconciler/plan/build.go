@@ -43,7 +43,7 @@ func Build(in Input) Plan {
 	}
 	p.State = t.record(&out, in.rememberedKey(p.RandomKey))
 	p.Diags = diag.Sort(slices.Concat(
-		in.Source.Diags, in.Doubt.Diags, in.recovery.diags, x.Diags, decided.Diags, written.Diags, in.detachedDiags(p.Detached), out.diags, in.consumers(p.Clusters),
+		in.Source.Diags, in.Doubt.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, in.detachedDiags(p.Detached), out.diags, in.consumers(p.Clusters),
 	))
 	return p
 }
@@ -55,7 +55,9 @@ func Expand(in *Input, render expand.Render) error {
 		in.Memo = NewMemo()
 	}
 	in.Memo.expand.Turn()
-	in.recover()
+	if in.recovery.Refs == nil && len(in.State.Unreadable) > 0 {
+		in.recovery = in.State.Recover(in.Published, in.Source.Objects)
+	}
 	x, err := expand.Expand(expand.Input{
 		Source: in.Source, Releases: in.State.Releases, Pinned: in.Medium == Branch, Random: in.draws(), Memo: &in.Memo.expand,
 		Place: func(l *law.Law, release *template.Template) (*policies.Propagation, []karmada.TargetCluster) {
@@ -105,7 +107,7 @@ func (in *Input) ready() {
 func (in *Input) claim(l *law.Law, templates []*template.Template) claim.Input {
 	return claim.Input{
 		Law: l, Templates: templates, State: &in.State, When: in.Source.Revision.When, Now: in.Now,
-		Strange: in.Doubt.Strange, Recovered: in.recovery.refs, Memo: &in.Memo.claim,
+		Strange: in.Doubt.Strange, Recovered: in.recovery.Refs, Memo: &in.Memo.claim,
 	}
 }
 

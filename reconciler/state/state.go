@@ -183,28 +183,6 @@ func (s *State) Same(content *files.Folder) bool {
 	return s.content != nil && s.content.ID() == content.ID()
 }
 
-// Left returns where objects are not as decided: by object and cluster.
-func (s *State) Left() map[object.Ref]map[string]karmada.AggregatedStatusItem {
-	all := map[object.Ref]map[string]karmada.AggregatedStatusItem{}
-	note := func(r object.Ref, item karmada.AggregatedStatusItem) {
-		if all[r] == nil {
-			all[r] = map[string]karmada.AggregatedStatusItem{}
-		}
-		all[r][item.ClusterName] = item
-	}
-	for r, b := range s.Bindings {
-		for _, item := range b.Status.AggregatedStatus {
-			note(r, item)
-		}
-	}
-	for r, clusters := range s.Kept {
-		for _, c := range clusters {
-			note(r, karmada.AggregatedStatusItem{ClusterName: c, Applied: true})
-		}
-	}
-	return all
-}
-
 // Decode reads the state branch's folder. What is as it was in an earlier state, which may
 // be nil, is taken from there; it is the same otherwise. A file that cannot be read is an
 // error only if everything depends on it: if it says what was published last, what stays

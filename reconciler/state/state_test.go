@@ -42,9 +42,9 @@ func TestWhatIsEncodedIsDecoded(t *testing.T) {
 			Broken:  map[string]Part{"a.yaml": {Digest: "d", Commit: "c0ffee"}},
 			Objects: []Good{{Object: web, Cluster: "eu", Commit: "c0ffee", In: []string{"a.yaml"}}},
 		},
-		Kept: map[object.Ref][]string{role: {"eu", "us"}},
+		Left: map[object.Ref]map[string]Left{{Kind: "Namespace", Name: "shop"}: {"us": {Kept: true}, "eu": {Kept: true}, "as": {Reason: "it was never there"}}},
 	}
-	folder, err := Encode(in, nil)
+	folder, err := Encode(in, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestWhatIsEncodedIsDecoded(t *testing.T) {
 			t.Errorf("%s: %s", ref, d)
 		}
 	}
-	if d := cmp.Diff(in.LastGood, got.LastGood) + cmp.Diff(in.Kept, got.Kept); d != "" || len(got.Bindings) != 3 {
+	if d := cmp.Diff(in.LastGood, got.LastGood) + cmp.Diff(map[object.Ref][]string{{Kind: "Namespace", Name: "shop"}: {"eu", "us"}}, got.Kept); d != "" || len(got.Bindings) != 3 {
 		t.Error(d)
 	}
 	if _, ok := folder.Lookup("bindings/_cluster/system.foo-clusterrole.yaml"); !ok {
@@ -98,7 +98,7 @@ func TestBindingsShareTheTextOfTheirClusters(t *testing.T) {
 func TestAnEarlierStateSavesWorkAndChangesNothing(t *testing.T) {
 	web := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}
 	first := binding(web, "apps/v1")
-	folder, err := Encode(Content{Bindings: []*karmada.ResourceBinding{first}}, nil)
+	folder, err := Encode(Content{Bindings: []*karmada.ResourceBinding{first}}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,11 +126,11 @@ func TestAnEarlierStateSavesWorkAndChangesNothing(t *testing.T) {
 			b := binding(web, "apps/v1")
 			change(b)
 			c := Content{Bindings: []*karmada.ResourceBinding{b}}
-			cold, err := Encode(c, nil)
+			cold, err := Encode(c, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			warm, err := Encode(c, &earlier)
+			warm, err := Encode(c, &earlier, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -172,7 +172,7 @@ func TestAFileThatCannotBeReadCostsOnlyItself(t *testing.T) {
 	folder, err := Encode(Content{
 		Bindings: []*karmada.ResourceBinding{binding(web, "apps/v1")},
 		Releases: []Release{{Release: object.Ref{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease", Namespace: "shop", Name: "sound"}}},
-	}, nil)
+	}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

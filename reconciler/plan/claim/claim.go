@@ -338,7 +338,7 @@ func (d *decider) changedClaim(m *matter) {
 	if old == nil {
 		return
 	}
-	was := claimOf(old)
+	was := state.PolicyOf(old)
 	if was == "" || was == policies.Name(m.Policy.Object) {
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/window"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -96,7 +97,7 @@ func (d *decider) rebalance() {
 			}
 			m.rebalanced = strings.TrimPrefix(m.rebalanced+","+mark, ",")
 			old := d.before(m)
-			m.fresh = m.fresh || old != nil && !d.recovered(m) && !slices.Contains(strings.Split(old.Annotations[rebalancedAnnotation], ","), mark)
+			m.fresh = m.fresh || old != nil && !d.recovered(m) && !slices.Contains(strings.Split(old.Annotations[state.RebalancedAnnotation], ","), mark)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/reconciler/plan/template"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -193,8 +194,7 @@ func (d *decider) group(m *matter) string {
 // settled reports whether a template was last placed, successfully, by the placement that
 // its policy has now. Karmada then leaves a divided workload alone (section A.11).
 func (d *decider) settled(m *matter) bool {
-	old := d.before(m)
-	return old != nil && old.Annotations[placementAnnotation] == d.placementOf(m.Policy) && wasPlaced(old)
+	return state.PlacedBy(d.before(m), d.placementOf(m.Policy))
 }
 
 // lazy reports whether a template waits: its policy is Lazy, and it is as it was when it
@@ -202,7 +202,7 @@ func (d *decider) settled(m *matter) bool {
 // gone, is scheduled again all the same: Lazy keeps changes of the policy from it only.
 func (d *decider) lazy(m *matter) bool {
 	old := d.before(m)
-	return isLazy(m) && old != nil && old.Annotations[templateAnnotation] == m.Template.Digest() && wasPlaced(old) &&
+	return isLazy(m) && state.Placed(old) && old.Annotations[state.TemplateAnnotation] == m.Template.Digest() &&
 		!slices.ContainsFunc(old.Spec.Clusters, func(c Target) bool { _, ok := d.in.Law.Fleet.Lookup(c.Name); return !ok })
 }
 
@@ -211,25 +211,12 @@ func isLazy(m *matter) bool {
 	return m.Policy != nil && m.Policy.Spec.ActivationPreference == karmada.LazyActivation
 }
 
-// wasPlaced reports whether the last decision of a binding placed its template.
-func wasPlaced(b *karmada.ResourceBinding) bool {
-	for _, c := range b.Status.Conditions {
-		if c.Type == "Scheduled" {
-			return c.Status == "True"
-		}
-	}
-	return false
-}
-
 // repeat repeats the last decision about a template.
 func (d *decider) repeat(m *matter) {
 	old := d.before(m)
 	m.Own, m.Group = old.Spec.Clusters, old.Status.SchedulerObservedAffinityName
-	for _, c := range old.Status.Conditions {
-		if c.Type == "Scheduled" {
-			m.Reason, m.Message = c.Reason, c.Message
-		}
-	}
+	c, _ := state.Scheduled(old)
+	m.Reason, m.Message = c.Reason, c.Message
 }
 
 // keep decides that a template stays as it was published, where it was.

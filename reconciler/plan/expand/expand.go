@@ -125,12 +125,12 @@ type expander struct {
 }
 
 // renders is what each release renders to.
-type renders map[ID]map[object.Ref]bool
+type renders map[state.ReleaseID]map[object.Ref]bool
 
 func newExpander(in *Input, rendered map[string]engine.Rendered) *expander {
 	return &expander{
 		in: in, rendered: rendered, wanted: map[string]engine.Job{}, objects: map[string][]*object.Object{},
-		failures: failures{of: map[ID]*Failure{}}, now: renders{}, inputs: inputs{}, said: saying{},
+		failures: failures{of: map[state.ReleaseID]*Failure{}}, now: renders{}, inputs: inputs{}, said: saying{},
 	}
 }
 

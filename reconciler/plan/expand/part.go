@@ -7,6 +7,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/fleet"
 	"github.com/waybill-dev/waybill/reconciler/plan/law"
 	"github.com/waybill-dev/waybill/reconciler/plan/template"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -59,7 +60,7 @@ func (x *expander) parts(l *law.Law, release *template.Template, base scope) []*
 // likeness is what a release renders to for clusters for which it is alike.
 type likeness struct {
 	objects []*object.Object
-	failed  []ID
+	failed  []state.ReleaseID
 }
 
 // versions is what a release that asks nothing else may learn of a cluster.
@@ -96,7 +97,7 @@ func (x *expander) renderFor(l *law.Law, release *template.Template, matching st
 	if bad != nil {
 		bad.Message += " (clusters like " + c.Name + ")"
 		x.report(*bad)
-		return &likeness{failed: []ID{{Release: release.Ref()}}}
+		return &likeness{failed: []state.ReleaseID{{Release: release.Ref()}}}
 	}
 	base.cluster = c
 	var objs []*object.Object

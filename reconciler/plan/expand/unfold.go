@@ -7,6 +7,7 @@ import (
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/fleet"
 	"github.com/waybill-dev/waybill/policies/match"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
@@ -32,11 +33,11 @@ type scope struct {
 }
 
 // id names a release of the scope.
-func (s *scope) id(o *object.Object) ID {
+func (s *scope) id(o *object.Object) state.ReleaseID {
 	if s.bound {
-		return ID{s.cluster.Name, o.Ref()}
+		return state.ReleaseID{Cluster: s.cluster.Name, Release: o.Ref()}
 	}
-	return ID{Release: o.Ref()}
+	return state.ReleaseID{Release: o.Ref()}
 }
 
 // name is the cluster's; empty without one.
