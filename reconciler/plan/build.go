@@ -71,10 +71,11 @@ func Expand(in *Input, render expand.Render) error {
 
 // overridden returns a release as the override rules that match make it.
 func overridden(l *law.Law, release *template.Template, matching string) (*object.Object, *diag.Diagnostic) {
-	claimed := claim.Decision{Template: release, Policy: l.Claims.Policy(release.Subject)}
-	content, err := manifest.Override(&claimed, release.Object, release.Object.Content(), l.Overrides.Rules(release.Subject), matching)
-	if err != nil {
-		return nil, manifest.OverrideFailed(release.Object, err)
+	rules := l.Overrides.Rules(release.Subject)
+	rules.Claimed = l.Claims.Policy(release.Subject) != nil
+	content, bad := rules.Rewrite(release.Object, release.Object.Content(), matching)
+	if bad != nil {
+		return nil, bad
 	}
 	return release.Object.With(content), nil
 }

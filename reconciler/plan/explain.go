@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
@@ -31,7 +32,7 @@ type Explanation struct {
 type Written struct {
 	Cluster  string             `json:"cluster"`
 	Replicas int32              `json:"replicas,omitempty"`
-	Changes  []manifest.Applied `json:"changes,omitempty"`
+	Changes  []override.Applied `json:"changes,omitempty"`
 	Error    string             `json:"error,omitempty"`
 	// Left says that nothing of the decision is carried out there: "kept" as it was
 	// published, or "missed" where it was not; Why is the reason.

@@ -45,7 +45,7 @@ func (s *State) Recover(published map[string]tree.Published, source []*object.Ob
 // unreadable says that a file cannot be read, and which objects stay for that.
 func unreadable(u Unreadable, made []*karmada.ResourceBinding) diag.Diagnostic {
 	d := diag.Diagnostic{
-		Code: "state-unreadable", Severity: diag.Warning,
+		Code: diag.StateUnreadable, Severity: diag.Warning,
 		Message: fmt.Sprintf("%s on branch %s cannot be read: %s", u.Path, Branch, u.Reason),
 		Hint:    fmt.Sprintf("git log -p %s -- %s shows what it was", Branch, u.Path),
 	}

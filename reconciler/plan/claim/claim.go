@@ -18,9 +18,9 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/reconciler/plan/law"
-	"github.com/waybill-dev/waybill/reconciler/plan/memo"
 	"github.com/waybill-dev/waybill/reconciler/plan/template"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -159,8 +159,8 @@ func (r *Result) Find(ref object.Ref) *Decision {
 
 // Memo remembers decisions from one plan to the next.
 type Memo struct {
-	decisions memo.Generation[placing, place.Decision]
-	same      memo.Generation[repetition, struct{}]
+	decisions cache.Generation[placing, place.Decision]
+	same      cache.Generation[repetition, struct{}]
 }
 
 // Turn begins the next plan.

@@ -21,10 +21,10 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/reconciler/plan/law"
-	"github.com/waybill-dev/waybill/reconciler/plan/memo"
 	"github.com/waybill-dev/waybill/reconciler/plan/template"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/flux"
@@ -55,7 +55,7 @@ type Render func([]engine.Job) ([]engine.Rendered, error)
 type Memo struct {
 	Law      law.Memo
 	Template template.Memo
-	services memo.Generation[*object.Object, *object.Object] // by ServiceImport
+	services cache.Generation[*object.Object, *object.Object] // by ServiceImport
 }
 
 // Turn begins the next plan.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/quota"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
@@ -24,24 +25,17 @@ func (w *writer) quotas() {
 			})
 			continue
 		}
-		assigned := map[string]bool{}
-		for _, a := range slices.Backward(q.Value.Spec.StaticAssignments) { // the last one of a cluster counts, as in Karmada
-			i, ok := w.in.Law.Index(a.ClusterName)
-			if !ok || assigned[a.ClusterName] {
+		for _, a := range quota.Assignments(q.Value) {
+			i, ok := w.in.Law.Index(a.Cluster)
+			if !ok {
 				continue
-			}
-			assigned[a.ClusterName] = true
-			hard := map[string]any{}
-			for name, quantity := range a.Hard {
-				hard[string(name)] = quantity.String()
 			}
 			content := map[string]any{
 				"apiVersion": "v1", "kind": "ResourceQuota",
 				"metadata": map[string]any{"name": r.Name, "namespace": r.Namespace, "labels": map[string]any{managedLabel: "true"}},
-				"spec":     map[string]any{"hard": hard},
+				"spec":     map[string]any{"hard": a.Hard},
 			}
-			blob := w.blobs.Add(files.NewBlob(object.Encode(content)))
-			w.row(r).want(i, blob)
+			w.row(r).want(i, w.blobs.Add(files.NewBlob(object.Encode(content))))
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/waybill-dev/waybill/render"
@@ -9,19 +8,11 @@ import (
 	"github.com/waybill-dev/waybill/render/draw"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/seal"
-	"github.com/waybill-dev/waybill/sources/files"
 )
 
 // RecipientsAnnotation on a Cluster names the age recipients to whom plain Secrets are
 // encrypted on its branch.
 const RecipientsAnnotation = "waybill.dev/age-recipients"
-
-// sealing is a document, those it is encrypted to, and the random key.
-type sealing struct {
-	document   files.ID
-	recipients string
-	key        string // its fingerprint
-}
 
 // Random is the random key that seals are keyed with.
 type Random struct {
@@ -41,9 +32,6 @@ func isSecret(o *object.Object) bool {
 	_, sealed := o.Sealed()
 	return o.Ref().Kind == "Secret" && o.Ref().Group == "" && !sealed
 }
-
-// errPrivate stands for what went wrong with an object that may hold values of Secrets.
-var errPrivate = errors.New("why is not said, for the object may hold values of Secrets")
 
 // newSealer reads the recipients of every cluster.
 func (w *writer) newSealer() sealer {
@@ -70,12 +58,11 @@ func (w *writer) newSealer() sealer {
 // protect refuses a Secret that would be plain on a branch, or encrypts it to the
 // recipients of its clusters.
 func (w *writer) protect(o *object.Object, r *result, recipients string) *result {
-	data := w.in.Memo.secret(r.made)
-	content, err := object.DecodeCanonical(data)
+	document, err := w.in.Memo.seals.Open(o.Ref(), r.made)
 	if err != nil {
-		panic("manifest: a manifest that was encoded here does not decode: " + err.Error())
+		panic("manifest: what was made here cannot be read: " + err.Error())
 	}
-	if isEmpty(content["data"]) && isEmpty(content["stringData"]) && seal.Unknown(content) == "" {
+	if !document.HoldsValues() {
 		return r
 	}
 	if recipients == "" {
@@ -88,11 +75,8 @@ func (w *writer) protect(o *object.Object, r *result, recipients string) *result
 		d := draw.WrongKey(o, nil, "it is not encrypted anew: "+wrong)
 		return &result{err: &d}
 	}
-	key := w.in.Random.Key.Seal()
-	w.keyed = w.keyed || key != nil
-	sealed, err := w.in.Memo.seal(sealing{r.made.ID(), recipients, w.in.Random.Key.Fingerprint()}, func(master seal.Key) ([]byte, error) {
-		return master.Keyed(key).Seal(content, w.seals.parsed[recipients])
-	}, func() seal.Key { return seal.Master(o.Ref(), data) })
+	w.keyed = w.keyed || w.in.Random.Key.Seal() != nil
+	sealed, err := document.Seal(w.seals.parsed[recipients], w.in.Random.Key)
 	if err != nil {
 		return &result{err: &diag.Diagnostic{
 			Code: diag.PlainSecret, Severity: diag.Error, Pos: o.Pos(),
@@ -120,9 +104,4 @@ func (w *writer) plain(o *object.Object) *diag.Diagnostic {
 	}
 	w.report(d)
 	return nil
-}
-
-func isEmpty(v any) bool {
-	m, ok := v.(map[string]any)
-	return v == nil || ok && len(m) == 0
 }

@@ -218,6 +218,7 @@ func (w *writer) decision(d *claim.Decision, targets []claim.Target) {
 		return
 	}
 	t, rules, shares := d.Template, w.in.Law.Overrides.Rules(d.Template.Subject), completions(d)
+	rules.Claimed = d.Policy != nil
 	classes := classes{encode: func(k class, v template.Variant) *result { return w.encode(d, v, k, rules) }, known: map[class]*result{}}
 	matching, find := w.in.Law.Matching(rules.List), w.in.Law.Finder()
 	row.Wants = slices.Grow(row.Wants, len(targets))

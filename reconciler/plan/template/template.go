@@ -10,7 +10,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/interpret"
-	"github.com/waybill-dev/waybill/reconciler/plan/memo"
+	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -53,7 +53,7 @@ type Part struct {
 
 // Memo remembers what objects say once they are defaulted.
 type Memo struct {
-	variants memo.Generation[*object.Object, Variant]
+	variants cache.Generation[*object.Object, Variant]
 }
 
 // Turn begins the next plan.
