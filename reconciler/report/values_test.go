@@ -10,7 +10,6 @@ import (
 	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
-	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -27,7 +26,7 @@ func deployment(name string) object.Ref {
 
 func TestExplanation(t *testing.T) {
 	golden(t, "explanation-of-nothing", report.Explanation(&plan.Explanation{Object: deployment("web"), Where: "web.yaml:1", Outcome: "unclaimed"}))
-	changed := []manifest.Applied{{Rule: "OverridePolicy shop/images, rule 1", Where: "o.yaml:9", Changes: []override.Change{
+	changed := []override.Applied{{Rule: "OverridePolicy shop/images, rule 1", Where: "o.yaml:9", Changes: []override.Change{
 		{Overrider: "imageOverrider[0]", Path: "/spec/image", Old: "a:1", New: "b:1"},
 		{Overrider: "plaintext[0]", Path: "/metadata/labels/new", New: "x"},
 	}}}
