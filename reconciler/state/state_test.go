@@ -78,7 +78,7 @@ func TestBindingsShareTheTextOfTheirClusters(t *testing.T) {
 		}
 		in.Bindings = append(in.Bindings, b)
 	}
-	folder, err := Encode(in, nil)
+	folder, err := Encode(in, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
