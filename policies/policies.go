@@ -12,7 +12,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
@@ -279,7 +278,7 @@ func located(o *object.Object, wrong []karmada.FieldError) []diag.Diagnostic {
 			severity = diag.Warning
 		}
 		message := w.Message
-		if p := fieldPath(w.Path); p != "" {
+		if p := object.FieldPath(w.Path); p != "" {
 			message = p + ": " + message
 		}
 		diags = append(diags, diag.Diagnostic{
@@ -288,21 +287,4 @@ func located(o *object.Object, wrong []karmada.FieldError) []diag.Diagnostic {
 		})
 	}
 	return diags
-}
-
-// fieldPath prints a path as kubectl does: spec.rules[0].name.
-func fieldPath(path []any) string {
-	var b strings.Builder
-	for _, step := range path {
-		switch step := step.(type) {
-		case int:
-			fmt.Fprintf(&b, "[%d]", step)
-		case string:
-			if b.Len() > 0 {
-				b.WriteByte('.')
-			}
-			b.WriteString(step)
-		}
-	}
-	return b.String()
 }

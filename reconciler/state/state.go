@@ -31,13 +31,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
 )
 
 // Branch is the name of the state branch.
-const Branch = "waybill/state"
+const Branch = render.StateBranch
 
 // HeldCondition is the type of the condition of a cluster that is held.
 const HeldCondition = "waybill.dev/Held"

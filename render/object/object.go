@@ -9,6 +9,7 @@ package object
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"strings"
 
@@ -133,6 +134,23 @@ func (o *Object) FieldPos(path []any) diag.Pos {
 		}
 	}
 	return pos
+}
+
+// FieldPath prints the path of a field as kubectl does: spec.rules[0].name.
+func FieldPath(path []any) string {
+	var b strings.Builder
+	for _, step := range path {
+		switch step := step.(type) {
+		case int:
+			fmt.Fprintf(&b, "[%d]", step)
+		case string:
+			if b.Len() > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(step)
+		}
+	}
+	return b.String()
 }
 
 // child returns the node below n that step names and moves pos to its line.

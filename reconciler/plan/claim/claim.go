@@ -176,7 +176,7 @@ type decider struct {
 	byRef map[object.Ref]*matter
 	// definitions are the CustomResourceDefinitions, by the kind they define. They are
 	// placed first, so that what is of their kinds can follow.
-	definitions map[template.GroupKind]*matter
+	definitions map[object.GroupKind]*matter
 	schedulers  map[*policies.Propagation]*place.Scheduler
 	answers     map[question]place.Decision
 	placements  map[*policies.Propagation]string // as bindings record them
@@ -196,7 +196,7 @@ type matter struct {
 
 func newDecider(in *Input) *decider {
 	return &decider{
-		in: in, byRef: map[object.Ref]*matter{}, definitions: map[template.GroupKind]*matter{},
+		in: in, byRef: map[object.Ref]*matter{}, definitions: map[object.GroupKind]*matter{},
 		schedulers: map[*policies.Propagation]*place.Scheduler{}, answers: map[question]place.Decision{}, placements: map[*policies.Propagation]string{},
 	}
 }
@@ -254,8 +254,8 @@ func (d *decider) open(t *template.Template) *matter {
 	m := &matter{Decision: Decision{Template: t}}
 	d.cases = append(d.cases, m)
 	d.byRef[t.Ref()] = m
-	if kind, ok := t.Defines(); ok {
-		d.definitions[kind] = m
+	if defined, ok := t.Object.Defines(); ok {
+		d.definitions[defined.GroupKind] = m
 	}
 	return m
 }

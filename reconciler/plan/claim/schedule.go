@@ -9,7 +9,6 @@ import (
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/place"
-	"github.com/waybill-dev/waybill/reconciler/plan/template"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
@@ -24,7 +23,7 @@ func byName(a, b Target) int { return cmp.Compare(a.Name, b.Name) }
 // kinds first.
 func (d *decider) scheduleAll() {
 	isDefinition := func(m *matter) bool {
-		_, ok := m.Template.Defines()
+		_, ok := m.Template.Object.Defines()
 		return ok
 	}
 	for _, definitions := range []bool{true, false} {
@@ -231,7 +230,7 @@ func (d *decider) alsoServed(m *matter) func(string) bool {
 	if m.Template.IsRelease() {
 		return func(string) bool { return true }
 	}
-	crd := d.definitions[template.GroupKind{Group: m.Ref().Group, Kind: m.Ref().Kind}]
+	crd := d.definitions[object.GroupKind{Group: m.Ref().Group, Kind: m.Ref().Kind}]
 	if crd == nil || crd == m {
 		return nil
 	}

@@ -125,20 +125,3 @@ func (t *Template) Digest() string {
 	}
 	return files.Sum("blob", all).String()
 }
-
-// GroupKind names a kind.
-type GroupKind struct{ Group, Kind string }
-
-// Defines returns the kind that the template defines; false if it is no
-// CustomResourceDefinition.
-func (t *Template) Defines() (GroupKind, bool) {
-	r := t.Ref()
-	if r.Kind != "CustomResourceDefinition" || r.Group != "apiextensions.k8s.io" {
-		return GroupKind{}, false
-	}
-	spec, _ := t.Object.Content()["spec"].(map[string]any)
-	names, _ := spec["names"].(map[string]any)
-	group, _ := spec["group"].(string)
-	kind, _ := names["kind"].(string)
-	return GroupKind{group, kind}, true
-}
