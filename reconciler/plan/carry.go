@@ -17,6 +17,7 @@ import (
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // AllowTrailer on a source commit releases the held clusters of the plan whose removals
@@ -145,7 +146,7 @@ func removals(clusters []Cluster) string {
 // Allows reports whether removals with a digest are allowed, by allow, which is a digest or
 // AllowAll, or by the source commit.
 func Allows(allow string, source sources.Revision, digest string) bool {
-	return allow == AllowAll || allow == digest || slices.Contains(Trailers(source.Message, AllowTrailer), digest)
+	return allow == AllowAll || allow == digest || slices.Contains(sources.Trailers(source.Message, AllowTrailer), digest)
 }
 
 // releasedDiag reports a cluster that was held, and whose removals are allowed.
@@ -198,7 +199,7 @@ func (t *table) waits(r *rollout.Result) (diags []diag.Diagnostic) {
 		}
 		var why []string
 		for _, reason := range slices.Sorted(maps.Keys(blocked)) {
-			why = append(why, fmt.Sprintf("%s in %s", reason, diag.List(blocked[reason])))
+			why = append(why, fmt.Sprintf("%s in %s", reason, words.List(blocked[reason])))
 		}
 		d := diag.Diagnostic{
 			Code: diag.Waits, Severity: diag.Warning,
@@ -213,7 +214,7 @@ func (t *table) waits(r *rollout.Result) (diags []diag.Diagnostic) {
 	if len(forHeld) > 0 {
 		diags = append(diags, diag.Diagnostic{
 			Code: diag.WaitsForHeld, Severity: diag.Warning,
-			Message: diag.List(forHeld) + " stay as they are in every cluster: a held cluster would have to take its part of them first",
+			Message: words.List(forHeld) + " stay as they are in every cluster: a held cluster would have to take its part of them first",
 			Hint:    "release the held clusters",
 		})
 	}
@@ -246,21 +247,4 @@ func policyName(p *policies.Propagation) string {
 		return ""
 	}
 	return p.String()
-}
-
-// Trailers returns the values of a trailer in the last paragraph of a commit message, as
-// git interpret-trailers reads it.
-func Trailers(message, key string) []string {
-	message = strings.TrimRight(message, "\n")
-	if i := strings.LastIndex(message, "\n\n"); i >= 0 {
-		message = message[i+2:]
-	}
-	var values []string
-	for line := range strings.Lines(message) {
-		k, v, ok := strings.Cut(line, ":")
-		if ok && strings.EqualFold(strings.TrimSpace(k), key) {
-			values = append(values, strings.TrimSpace(v))
-		}
-	}
-	return values
 }

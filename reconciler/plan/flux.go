@@ -11,6 +11,7 @@ import (
 	"github.com/waybill-dev/waybill/render/fluxsync"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // flux says how Flux syncs a cluster.
@@ -79,7 +80,7 @@ func (in *Input) consumers(clusters []Cluster) (diags []diag.Diagnostic) {
 	if len(unable) > 0 {
 		diags = append(diags, diag.Diagnostic{
 			Code: diag.NotDecrypted, Severity: diag.Warning,
-			Message: fmt.Sprintf("the branches of %s hold documents that SOPS encrypted; Argo CD (publish.hooks: argocd) applies them as they are, so that the cluster gets the ciphertext", diag.List(unable)),
+			Message: fmt.Sprintf("the branches of %s hold documents that SOPS encrypted; Argo CD (publish.hooks: argocd) applies them as they are, so that the cluster gets the ciphertext", words.List(unable)),
 			Hint:    "use Sealed Secrets or an ExternalSecret, sync with Flux, or give Argo CD a plugin that decrypts",
 		})
 	}
@@ -102,7 +103,7 @@ func (in *Input) fluxProblems(c *fleet.Cluster) (diags []diag.Diagnostic) {
 func newFolders(cluster string, names []string) diag.Diagnostic {
 	return diag.Diagnostic{
 		Code: diag.FluxFolder, Severity: diag.Warning,
-		Message: fmt.Sprintf("the branch of %s has a folder for each namespace, and nothing syncs the new ones yet: %s", cluster, diag.List(names)),
+		Message: fmt.Sprintf("the branch of %s has a folder for each namespace, and nothing syncs the new ones yet: %s", cluster, words.List(names)),
 		Hint:    fmt.Sprintf("apply what `waybill get flux --cluster %s` prints, or go over to one root for good: `waybill get flux --migrate --cluster %s`", cluster, cluster),
 	}
 }

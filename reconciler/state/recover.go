@@ -13,6 +13,7 @@ import (
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // Recovery is what was made up for files of the state that cannot be read.
@@ -55,7 +56,7 @@ func unreadable(u Unreadable, made []*karmada.ResourceBinding) diag.Diagnostic {
 			refs[i] = TemplateRef(b).String()
 		}
 		d.Severity = diag.Error
-		d.Message += fmt.Sprintf("; %s stays as it was last published", diag.List(refs))
+		d.Message += fmt.Sprintf("; %s stays as it was last published", words.List(refs))
 		d.Hint = "publish again: what is published is its binding by then; " + d.Hint
 	}
 	return d

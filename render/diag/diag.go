@@ -119,12 +119,3 @@ func Sort(ds []Diagnostic) []Diagnostic {
 func HasErrors(ds []Diagnostic) bool {
 	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == Error })
 }
-
-// List prints names, the first three of them.
-func List(names []string) string {
-	const most = 3
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-}

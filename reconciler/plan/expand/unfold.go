@@ -14,6 +14,7 @@ import (
 	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/render/helm"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // PreserveAnnotation on a manifest says that the object stays in its cluster when it is no
@@ -210,14 +211,14 @@ func (x *expander) withHooks(release *object.Object, r engine.Rendered) []*objec
 	if len(out.Dropped) > 0 {
 		x.report(diag.Diagnostic{
 			Code: diag.HooksDropped, Severity: diag.Warning, Pos: release.Pos(),
-			Message: fmt.Sprintf("%s has hooks, which run at no time on a branch and are left out: %s", release.Ref(), diag.List(out.Dropped)),
+			Message: fmt.Sprintf("%s has hooks, which run at no time on a branch and are left out: %s", release.Ref(), words.List(out.Dropped)),
 			Hint:    "turn the chart's hooks off in values if it can do without them, or write the jobs out as manifests; for Argo CD, set spec.publish.hooks in " + render.ConfigFile,
 		})
 	}
 	if len(out.Translated) > 0 {
 		x.report(diag.Diagnostic{
 			Code: diag.HooksTranslated, Severity: diag.Notice, Pos: release.Pos(),
-			Message: fmt.Sprintf("%s has hooks, which Argo CD runs at each sync: %s", release.Ref(), diag.List(out.Translated)),
+			Message: fmt.Sprintf("%s has hooks, which Argo CD runs at each sync: %s", release.Ref(), words.List(out.Translated)),
 		})
 	}
 	return out.Objects

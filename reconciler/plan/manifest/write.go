@@ -23,6 +23,7 @@ import (
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // Block is why what is wanted of an object in a cluster cannot be carried out now.
@@ -271,11 +272,11 @@ func (w *writer) say(d *claim.Decision, suspended []string, failed []*result) {
 	if len(suspended) > 0 {
 		w.report(diag.Diagnostic{
 			Code: diag.Suspended, Severity: diag.Notice, Pos: d.Policy.Object.FieldPos([]any{"spec", "suspension"}),
-			Message: fmt.Sprintf("%s suspends dispatching %s to %s; there it stays as it was last published", d.Policy, d.Ref(), diag.List(suspended)),
+			Message: fmt.Sprintf("%s suspends dispatching %s to %s; there it stays as it was last published", d.Policy, d.Ref(), words.List(suspended)),
 		})
 	}
 	for _, r := range failed {
-		r.err.Message += " (clusters " + diag.List(r.clusters) + ")"
+		r.err.Message += " (clusters " + words.List(r.clusters) + ")"
 		w.report(*r.err)
 	}
 }
