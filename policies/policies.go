@@ -3,8 +3,9 @@
 // and validates them, and says with file and line what is wrong.
 //
 // A policy with an error is left out and listed as broken, so that the plan can go
-// on with the version of it that was last in force. The packages beneath decide
-// with what is here: match, place, override and interpret; none imports another.
+// on with the version of it that was last in force. The packages beneath decide with what
+// is here: match, place, override, interpret, quota and scale; none imports another. Law
+// holds them together, ready to be asked.
 package policies
 
 import (
@@ -35,6 +36,31 @@ func (p *Propagation) Namespaced() bool { return p.Object.Ref().Namespace != "" 
 
 // String returns the kind and name, as in "PropagationPolicy shop/web".
 func (p *Propagation) String() string { return Name(p.Object) }
+
+// Divides reports whether the policy shares the replicas of a template out.
+func (p *Propagation) Divides() bool {
+	s := p.Spec.Placement.ReplicaScheduling
+	return s != nil && s.ReplicaSchedulingType != karmada.ReplicaSchedulingTypeDuplicated
+}
+
+// Suspends reports whether the policy holds dispatching to a cluster (Karmada section A.16).
+func (p *Propagation) Suspends(cluster string) bool {
+	s := p.Spec.Suspension
+	return s != nil && (s.Dispatching != nil && *s.Dispatching ||
+		s.DispatchingOnClusters != nil && slices.Contains(s.DispatchingOnClusters.ClusterNames, cluster))
+}
+
+// Preserves reports whether what the policy sends stays in a cluster when it is no longer
+// sent there.
+func (p *Propagation) Preserves() bool {
+	return p.Spec.PreserveResourcesOnDeletion != nil && *p.Spec.PreserveResourcesOnDeletion
+}
+
+// Overwrites reports whether what the policy sends takes over what a cluster has already
+// (Karmada section D.3).
+func (p *Propagation) Overwrites() bool {
+	return p.Spec.ConflictResolution == karmada.ConflictOverwrite
+}
 
 // Override is an OverridePolicy or ClusterOverridePolicy in force.
 type Override struct {

@@ -204,7 +204,7 @@ func (t *table) waits(r *rollout.Result) (diags []diag.Diagnostic) {
 		d := diag.Diagnostic{
 			Code: diag.Waits, Severity: diag.Warning,
 			Message: fmt.Sprintf("%s stays as it is in every cluster, because %s: %s", ref, r.Frozen[i], strings.Join(why, "; ")),
-			Hint:    fmt.Sprintf("waybill explain %s shows every cluster", claim.Argument(ref)),
+			Hint:    fmt.Sprintf("waybill explain %s shows every cluster", ref.Argument()),
 		}
 		if decision := t.decided.Find(ref); decision != nil {
 			d.Pos = decision.Template.Object.Pos()

@@ -27,6 +27,19 @@ type Ref struct {
 	Name      string `json:"name"`
 }
 
+// Argument prints the ref as kubectl takes it: KIND.GROUP/NAME -n NAMESPACE.
+func (r Ref) Argument() string {
+	s := r.Kind
+	if r.Group != "" {
+		s += "." + r.Group
+	}
+	s += "/" + r.Name
+	if r.Namespace != "" {
+		s += " -n " + r.Namespace
+	}
+	return s
+}
+
 // String returns Kind.group/namespace/name, without what is empty.
 func (r Ref) String() string {
 	s := r.Kind

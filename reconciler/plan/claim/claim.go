@@ -15,9 +15,10 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/policies/place"
-	"github.com/waybill-dev/waybill/reconciler/plan/law"
 	"github.com/waybill-dev/waybill/reconciler/plan/template"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/cache"
@@ -63,18 +64,10 @@ type Decision struct {
 	// Reason and Message are Karmada's condition of the binding, or why the template is
 	// skipped or kept.
 	Reason, Message string
-	Size            Size
+	Size            interpret.Size
 	// Sent is how what is there in a cluster, or no longer sent, is treated.
 	Sent    Sent
 	Binding *karmada.ResourceBinding // nil if there is none
-}
-
-// Size is what a template asks for.
-type Size struct {
-	Replicas     int32
-	Requirements *karmada.ReplicaRequirements
-	Components   []karmada.Component // pod templates, of a kind that has several
-	Err          error               // why it cannot be told
 }
 
 // Sent is what the bindings that send a template say about conflicts and deletion.
@@ -85,32 +78,19 @@ func (d *Decision) Ref() object.Ref { return d.Template.Ref() }
 
 // Divided reports whether the template's replicas are shared out.
 func (d *Decision) Divided() bool {
-	if d.Policy == nil || d.Policy.Spec.Placement.ReplicaScheduling == nil {
-		return false
-	}
-	return d.Policy.Spec.Placement.ReplicaScheduling.ReplicaSchedulingType != karmada.ReplicaSchedulingTypeDuplicated
-}
-
-// IsWorkload reports whether the template's binding has replicas (Karmada section A.12).
-func (d *Decision) IsWorkload() bool {
-	return len(d.Size.Components) <= 1 && (d.Size.Replicas > 0 || d.Size.Requirements != nil)
+	return d.Policy != nil && d.Policy.Divides()
 }
 
 // Suspended reports whether the policy holds dispatching to a cluster (Karmada section
 // A.16).
 func (d *Decision) Suspended(cluster string) bool {
-	if d.Policy == nil || d.Policy.Spec.Suspension == nil {
-		return false
-	}
-	s := d.Policy.Spec.Suspension
-	return s.Dispatching != nil && *s.Dispatching ||
-		s.DispatchingOnClusters != nil && slices.Contains(s.DispatchingOnClusters.ClusterNames, cluster)
+	return d.Policy != nil && d.Policy.Suspends(cluster)
 }
 
 // Preserved reports whether the object stays in a cluster when it is no longer sent there.
 func (d *Decision) Preserved() bool {
 	if d.Policy != nil {
-		return d.Policy.Spec.PreserveResourcesOnDeletion != nil && *d.Policy.Spec.PreserveResourcesOnDeletion
+		return d.Policy.Preserves()
 	}
 	return d.Sent.Preserve
 }
@@ -118,7 +98,7 @@ func (d *Decision) Preserved() bool {
 // Overwrites reports whether a policy that sends the template takes over what a cluster
 // has already (Karmada section D.3).
 func (d *Decision) Overwrites() bool {
-	return d.Sent.Overwrite || d.Policy != nil && d.Policy.Spec.ConflictResolution == karmada.ConflictOverwrite
+	return d.Sent.Overwrite || d.Policy != nil && d.Policy.Overwrites()
 }
 
 // Input is what decisions follow from.
@@ -149,12 +129,16 @@ type Result struct {
 }
 
 // Find returns the decision about a ref; nil if there is no such template.
-func (r *Result) Find(ref object.Ref) *Decision {
-	i, ok := slices.BinarySearchFunc(r.Decisions, ref, func(d Decision, r object.Ref) int { return d.Ref().Compare(r) })
+func (r *Result) Find(ref object.Ref) *Decision { return Find(r.Decisions, ref) }
+
+// Find returns the decision about a ref among some in the order of refs; nil if there is
+// none.
+func Find(in []Decision, ref object.Ref) *Decision {
+	i, ok := slices.BinarySearchFunc(in, ref, func(d Decision, r object.Ref) int { return d.Ref().Compare(r) })
 	if !ok {
 		return nil
 	}
-	return &r.Decisions[i]
+	return &in[i]
 }
 
 // Memo remembers decisions from one plan to the next.
@@ -209,7 +193,9 @@ func Decide(in Input) Result {
 	}
 	d.scale()
 	for _, m := range d.cases {
-		d.size(m)
+		if m.Size.Err == nil { // it could be scaled
+			m.Size = d.in.Law.Interpreter.Size(m.Template.Object, m.Template.Content)
+		}
 	}
 	d.rebalance()
 	for _, m := range d.cases {
@@ -261,22 +247,6 @@ func (d *decider) open(t *template.Template) *matter {
 }
 
 func (d *decider) report(ds ...diag.Diagnostic) { d.result.Diags = append(d.result.Diags, ds...) }
-
-// size counts what a template asks for. One that could not be scaled keeps its error.
-func (d *decider) size(m *matter) {
-	if m.Size.Err != nil {
-		return
-	}
-	s := &m.Size
-	in := d.in.Law.Asking(m.Template.Object)
-	s.Replicas, s.Requirements, _, s.Err = in.Replicas(m.Template.Content)
-	if s.Err == nil {
-		s.Components, _, s.Err = in.Components(m.Template.Content)
-	}
-	if s.Err == nil && m.Template.Object.Private() {
-		s.conceal(m.Template.Object.Secrets())
-	}
-}
 
 // before returns the binding of the last decision about a template; nil if there is none.
 func (d *decider) before(m *matter) *karmada.ResourceBinding { return d.in.State.Bindings[m.Ref()] }

@@ -38,7 +38,7 @@ func (d *decider) scale() {
 		if replicas == nil {
 			continue
 		}
-		content, err := d.in.Law.Asking(m.Template.Object).Revise(m.Template.Content, *replicas)
+		content, err := d.in.Law.Interpreter.About(m.Template.Object).Revise(m.Template.Content, *replicas)
 		if err != nil {
 			m.Size.Err = err
 			continue

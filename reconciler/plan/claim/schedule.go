@@ -265,28 +265,15 @@ func (d *decider) unplaced(m *matter, placed place.Decision) {
 	d.report(diag.Diagnostic{
 		Code: diag.Unschedulable, Severity: diag.Error, Pos: m.Policy.Object.FieldPos([]any{"spec", "placement"}),
 		Message: fmt.Sprintf("%s cannot place %s: %s; %s", m.Policy, m.Ref(), placed.Message, after),
-		Hint:    fmt.Sprintf("waybill explain %s shows why each cluster was passed over", Argument(m.Ref())),
+		Hint:    fmt.Sprintf("waybill explain %s shows why each cluster was passed over", m.Ref().Argument()),
 	})
-}
-
-// Argument prints a ref as explain takes it.
-func Argument(r object.Ref) string {
-	s := r.Kind
-	if r.Group != "" {
-		s += "." + r.Group
-	}
-	s += "/" + r.Name
-	if r.Namespace != "" {
-		s += " -n " + r.Namespace
-	}
-	return s
 }
 
 // countVariants gives each cluster the replicas that the release has there, where they are
 // not divided. A cluster for which it cannot be rendered keeps those that it had.
 func (d *decider) countVariants(m *matter) {
 	part := m.Template.Part
-	if part == nil || !m.IsWorkload() {
+	if part == nil || !m.Size.IsWorkload() {
 		return
 	}
 	asked := make([]int32, len(part.Variants))

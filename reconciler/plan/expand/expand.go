@@ -19,8 +19,8 @@ import (
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/policies/match"
-	"github.com/waybill-dev/waybill/reconciler/plan/law"
 	"github.com/waybill-dev/waybill/reconciler/plan/template"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
@@ -141,7 +141,9 @@ func (x *expander) expand() Result {
 	set, objects, diags := policies.Load(objs, &x.in.Memo.Law)
 	x.report(diags...)
 	l := law.Of(set, x.in.Source.Config.SkipNamespaces, &x.in.Memo.Law)
-	objects = x.withServices(objects)
+	objects = interpret.WithServices(objects, func(o *object.Object) *object.Object {
+		return x.in.Memo.services.Or(o, func() *object.Object { return interpret.DerivedService(o) })
+	})
 	render.SortObjects(objects)
 
 	r := Result{Law: l, Bound: map[string][]*object.Object{}, Unknown: brokenByRelease(set.Broken, x.in.Source.Objects)}
@@ -174,27 +176,6 @@ func brokenByRelease(broken []render.Broken, written []*object.Object) string {
 		}
 	}
 	return ""
-}
-
-// withServices adds the Services that Karmada derives from ServiceImports. One that is
-// written out counts.
-func (x *expander) withServices(objs []*object.Object) []*object.Object {
-	have := map[object.Ref]bool{}
-	var imports []*object.Object
-	for _, o := range objs {
-		if r := o.Ref(); r.Kind == "Service" && r.Group == "" {
-			have[r] = true
-		}
-		if interpret.IsServiceImport(o) {
-			imports = append(imports, o)
-		}
-	}
-	for _, o := range imports {
-		if s := x.in.Memo.services.Or(o, func() *object.Object { return interpret.DerivedService(o) }); s != nil && !have[s.Ref()] {
-			objs = append(objs, s)
-		}
-	}
-	return objs
 }
 
 // templates makes the templates: of objects, and of what the releases that a policy

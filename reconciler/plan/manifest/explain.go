@@ -1,9 +1,9 @@
 package manifest
 
 import (
+	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
-	"github.com/waybill-dev/waybill/reconciler/plan/law"
 )
 
 // Explain applies the override rules to a template in one of its clusters, one by one. The
@@ -16,7 +16,7 @@ func Explain(l *law.Law, d *claim.Decision, c claim.Target) ([]override.Applied,
 	}
 	rules := l.Overrides.Rules(d.Template.Subject)
 	k := class{replicas: c.Replicas, completions: shareOf(completions(d), c.Name), rules: l.Matching(rules.List)[i]}
-	content, err := revise(l.Asking(v.Object), d, *v, k)
+	content, err := revise(l.Interpreter.About(v.Object), d, *v, k)
 	if err != nil {
 		return nil, err
 	}

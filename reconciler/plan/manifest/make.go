@@ -36,7 +36,7 @@ func (w *writer) encode(d *claim.Decision, v template.Variant, k class, rules ov
 
 // make makes a manifest.
 func (w *writer) make(d *claim.Decision, v template.Variant, k class, rules override.Rules) *result {
-	content, err := revise(w.in.Law.Asking(v.Object), d, v, k)
+	content, err := revise(w.in.Law.Interpreter.About(v.Object), d, v, k)
 	if err != nil {
 		return &result{err: &diag.Diagnostic{
 			Code: diag.Replicas, Severity: diag.Error, Pos: v.Object.Pos(),
@@ -90,7 +90,7 @@ const keptHint = "there it stays as it was last published"
 // revise sets replicas and completions where the binding is a workload.
 func revise(interpreter *interpret.Interpreter, d *claim.Decision, v template.Variant, k class) (map[string]any, error) {
 	content := v.Content
-	if d.Policy != nil && d.IsWorkload() && interpreter.Revisable(content) {
+	if d.Policy != nil && d.Size.IsWorkload() && interpreter.Revisable(content) {
 		revised, err := interpreter.Revise(content, k.replicas)
 		if err != nil {
 			return nil, err //nolint:wrapcheck // the caller says of what

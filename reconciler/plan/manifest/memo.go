@@ -68,7 +68,7 @@ func (m *Memo) manifest(r recipe, in *interpret.Interpreter, from func() *result
 // recipe says what the manifest of a class is made of.
 func (w *writer) recipe(d *claim.Decision, v template.Variant, k class, rules override.Rules) recipe {
 	r := recipe{
-		object: v.Object, replicas: k.replicas, completions: k.completions, workload: d.Policy != nil && d.IsWorkload(),
+		object: v.Object, replicas: k.replicas, completions: k.completions, workload: d.Policy != nil && d.Size.IsWorkload(),
 		onBranch: w.in.OnBranch, scaled: v.Scaled, taught: w.in.Law.Taught, marks: fmt.Sprint(conflict(d), d.Preserved(), d.Policy != nil),
 	}
 	var digests strings.Builder

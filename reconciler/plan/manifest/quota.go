@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/quota"
@@ -17,7 +16,7 @@ import (
 func (w *writer) quotas() {
 	for _, q := range w.in.Law.Set.Quotas {
 		r := object.Ref{Kind: "ResourceQuota", Namespace: q.Object.Ref().Namespace, Name: q.Object.Ref().Name}
-		if d := w.decisionOf(r); d != nil && len(d.Targets) > 0 {
+		if d := claim.Find(w.in.Decisions, r); d != nil && len(d.Targets) > 0 {
 			w.report(diag.Diagnostic{
 				Code: diag.DuplicateObject, Severity: diag.Error, Pos: q.Object.Pos(),
 				Message: fmt.Sprintf("%s would be sent as %s, which is also at %s", policies.Name(q.Object), r, d.Template.Object.Pos()),
@@ -38,13 +37,4 @@ func (w *writer) quotas() {
 			w.row(r).want(i, w.blobs.Add(files.NewBlob(object.Encode(content))))
 		}
 	}
-}
-
-// decisionOf returns the decision about a ref; nil if there is none.
-func (w *writer) decisionOf(r object.Ref) *claim.Decision {
-	n, ok := slices.BinarySearchFunc(w.in.Decisions, r, func(d claim.Decision, r object.Ref) int { return d.Ref().Compare(r) })
-	if !ok {
-		return nil
-	}
-	return &w.in.Decisions[n]
 }

@@ -13,10 +13,11 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/waybill-dev/waybill/policies/interpret"
+	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
-	"github.com/waybill-dev/waybill/reconciler/plan/law"
 	"github.com/waybill-dev/waybill/reconciler/plan/template"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -249,9 +250,15 @@ func (w *writer) decision(d *claim.Decision, targets []claim.Target) {
 		}
 	}
 	if slices.ContainsFunc(row.Wants, func(want Want) bool { return want.Blob != Unwritten }) {
-		w.sayExported(t.Object)
+		w.sayLeftOut(t.Object)
 	}
 	w.say(d, suspended, classes.failed)
+}
+
+func (w *writer) sayLeftOut(o *object.Object) {
+	if d := interpret.LeftOut(o); d != nil {
+		w.report(*d)
+	}
 }
 
 // blocked says why a template is not written out for a cluster; empty if it is.
@@ -287,7 +294,7 @@ func (w *writer) say(d *claim.Decision, suspended []string, failed []*result) {
 func (w *writer) failures() {
 	for _, f := range w.in.Failures {
 		for _, r := range f.Objects {
-			if d := w.decisionOf(r); d != nil && (d.Template.Part == nil || r.Kind == "Namespace") {
+			if d := claim.Find(w.in.Decisions, r); d != nil && (d.Template.Part == nil || r.Kind == "Namespace") {
 				continue
 			}
 			row := w.row(r)
@@ -327,7 +334,7 @@ func (w *writer) bound() {
 			r := w.encode(&d, d.Template.Variant, class{completions: -1, recipients: w.seals.recipients[i]}, noRules)
 			row := w.row(o.Ref())
 			if row.want(i, r.blob); r.err == nil {
-				w.sayExported(o)
+				w.sayLeftOut(o)
 				continue
 			}
 			row.block(i, Failed)

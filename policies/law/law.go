@@ -104,15 +104,6 @@ func digest(clusters []karmada.Cluster) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Asking returns the interpreter to ask about an object: one that does not say why
-// something is wrong with what is private.
-func (l *Law) Asking(o *object.Object) *interpret.Interpreter {
-	if o.Private() {
-		return l.Interpreter.Hushed()
-	}
-	return l.Interpreter
-}
-
 // taught identifies the customizations in force.
 func taught(set *policies.Set) string {
 	var all strings.Builder
