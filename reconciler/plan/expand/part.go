@@ -1,7 +1,6 @@
 package expand
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/waybill-dev/waybill/policies/fleet"
@@ -34,7 +33,7 @@ func (x *expander) parts(l *law.Law, release *template.Template, base scope) []*
 		c := l.Fleet.Clusters()[i]
 		key := matching[i] + "\x00" + c.Name
 		if !asks(matching[i]) {
-			key = matching[i] + "\x00" + versions(c)
+			key = matching[i] + "\x00" + strings.Join(append(c.APIVersions(), c.Source.Status.KubernetesVersion), "\x00")
 		}
 		if alike[key] == nil {
 			alike[key] = x.renderFor(l, release, matching[i], base, c)
@@ -61,16 +60,6 @@ func (x *expander) parts(l *law.Law, release *template.Template, base scope) []*
 type likeness struct {
 	objects []*object.Object
 	failed  []state.ReleaseID
-}
-
-// versions is what a release that asks nothing else may learn of a cluster.
-func versions(c *fleet.Cluster) string {
-	var s strings.Builder
-	s.WriteString(c.Source.Status.KubernetesVersion)
-	for _, e := range c.Source.Status.APIEnablements {
-		fmt.Fprintf(&s, "\x00%s %v", e.GroupVersion, e.Resources)
-	}
-	return s.String()
 }
 
 // asker tells, by the rules that match a cluster, whether a release may be another one for

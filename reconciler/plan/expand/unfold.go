@@ -167,13 +167,7 @@ func (x *expander) setting(c *fleet.Cluster) flux.Setting {
 		return s
 	}
 	s.Random.Cluster = c.Name
-	s.KubeVersion = c.Source.Status.KubernetesVersion
-	for _, e := range c.Source.Status.APIEnablements {
-		s.APIVersions = append(s.APIVersions, e.GroupVersion)
-		for _, r := range e.Resources {
-			s.APIVersions = append(s.APIVersions, e.GroupVersion+"/"+r.Kind)
-		}
-	}
+	s.KubeVersion, s.APIVersions = c.Source.Status.KubernetesVersion, c.APIVersions()
 	s.Cluster = flux.Facts(flux.Cluster{
 		Name: c.Name, Region: c.Region, Provider: c.Provider, Zones: c.Zones, Labels: c.Labels, Annotations: c.Source.Annotations,
 	})
