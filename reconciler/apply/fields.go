@@ -1,0 +1,171 @@
+package apply
+
+import (
+	"encoding/json"
+	"hash/fnv"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// mine returns the entry of the fields that we applied; nil where there is none.
+func mine(live *metav1.PartialObjectMetadata) *metav1.ManagedFieldsEntry {
+	for i, e := range live.ManagedFields {
+		if e.Manager == Manager && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == "" {
+			return &live.ManagedFields[i]
+		}
+	}
+	return nil
+}
+
+// Digest sums up the fields of a live object that are ours; zero for none.
+func Digest(live *metav1.PartialObjectMetadata) uint64 {
+	e := mine(live)
+	if e == nil || e.FieldsV1 == nil {
+		return 0
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(e.APIVersion))
+	_, _ = h.Write(e.FieldsV1.GetRawBytes())
+	return h.Sum64()
+}
+
+// Owned reports a live object that names a source as its owner, and that we applied.
+func Owned(live *metav1.PartialObjectMetadata, owner string) bool {
+	return live.Annotations[OwnerAnnotation] == owner && mine(live) != nil
+}
+
+// Delivers reports the field managers of people and tools who deliver manifests: what they
+// wrote becomes ours when an object is adopted, so that what leaves Git later leaves the
+// cluster. Controllers stay the owners of what they decide.
+func Delivers(e metav1.ManagedFieldsEntry) bool {
+	if e.Subresource != "" {
+		return false
+	}
+	return strings.HasPrefix(e.Manager, "kubectl") || slices.Contains(deliverers, e.Manager)
+}
+
+// deliverers are the field managers of tools that deliver manifests, but for kubectl's many.
+var deliverers = []string{
+	"kustomize-controller", "helm-controller", "helm", "argocd-controller", "argocd-application-controller",
+	"karmada-agent", "karmada-controller-manager", "before-first-apply",
+}
+
+// fieldsOf returns the fields that are ours, or will be once those of the former managers
+// are, as the server writes them: a tree of names with a prefix.
+func fieldsOf(live *metav1.PartialObjectMetadata, former func(metav1.ManagedFieldsEntry) bool) []map[string]any {
+	var sets []map[string]any
+	own := mine(live)
+	for i, e := range live.ManagedFields {
+		if e.FieldsV1 == nil || own != &live.ManagedFields[i] && (former == nil || !former(e)) {
+			continue
+		}
+		var set map[string]any
+		if json.Unmarshal(e.FieldsV1.GetRawBytes(), &set) == nil {
+			sets = append(sets, set)
+		}
+	}
+	return sets
+}
+
+// owns reports whether one of the sets has a field.
+func owns(sets []map[string]any, path []string) bool {
+	return slices.ContainsFunc(sets, func(set map[string]any) bool {
+		for _, name := range path {
+			next, ok := set["f:"+name].(map[string]any)
+			if !ok {
+				return false
+			}
+			set = next
+		}
+		return true
+	})
+}
+
+// replicas are decided by an autoscaler, where there is one.
+var replicas = []string{"spec", "replicas"}
+
+// retained are the fields that a cluster decides once the object is there, as in Karmada
+// (section D.5). What server-side apply retains by itself is not among them.
+var retained = map[schema.GroupKind][][]string{
+	{Kind: "Service"}:               {{"spec", "clusterIP"}, {"spec", "clusterIPs"}, {"spec", "healthCheckNodePort"}},
+	{Kind: "PersistentVolumeClaim"}: {{"spec", "volumeName"}},
+	{Kind: "PersistentVolume"}:      {{"spec", "claimRef"}},
+	{Kind: "Pod"}:                   {{"spec", "nodeName"}, {"spec", "serviceAccountName"}, {"spec", "volumes"}},
+}
+
+// left lists the fields of a manifest that are left out, because the object is there and they
+// are not ours there: somebody took them, or the server decided them. What is ours is never
+// left out: the server would take that for its removal.
+func left(o *Object, ours []map[string]any, scaled map[object.Ref]bool) [][]string {
+	var out [][]string
+	for _, path := range candidates(o, scaled) {
+		if has(o.Manifest, path) && !owns(ours, path) {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+// filled lists fields that a manifest lacks, that the cluster decides, and that are ours as long
+// as nobody changed them: as when somebody adds an autoscaler and takes spec.replicas out. To
+// apply without them would set them to their default, so that they are sent as they are live.
+func filled(o *Object, ours []map[string]any, scaled map[object.Ref]bool) [][]string {
+	var out [][]string
+	for _, path := range candidates(o, scaled) {
+		if !has(o.Manifest, path) && owns(ours, path) {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+func candidates(o *Object, scaled map[object.Ref]bool) [][]string {
+	paths := retained[o.Kind()]
+	isDeployment := o.Kind() == schema.GroupKind{Group: "apps", Kind: "Deployment"}
+	if scaled[o.Ref] || isDeployment && label(o.Manifest, "resourcetemplate.karmada.io/retain-replicas") == "true" {
+		paths = append(slices.Clone(paths), replicas)
+	}
+	if o.Kind() == (schema.GroupKind{Kind: "Secret"}) && o.Manifest["type"] == "kubernetes.io/service-account-token" {
+		paths = append(slices.Clone(paths), []string{"data"})
+	}
+	return paths
+}
+
+func label(manifest map[string]any, key string) string {
+	meta, _ := manifest["metadata"].(map[string]any)
+	all, _ := meta["labels"].(map[string]any)
+	value, _ := all[key].(string)
+	return value
+}
+
+func has(content map[string]any, path []string) bool {
+	for _, name := range path[:len(path)-1] {
+		content, _ = content[name].(map[string]any)
+	}
+	_, ok := content[path[len(path)-1]]
+	return ok
+}
+
+// scaleTargets are the workloads that a HorizontalPodAutoscaler among the objects scales.
+func scaleTargets(objects []Object) map[object.Ref]bool {
+	targets := map[object.Ref]bool{}
+	for i := range objects {
+		o := &objects[i]
+		if o.Kind() != (schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}) {
+			continue
+		}
+		spec, _ := o.Manifest["spec"].(map[string]any)
+		target, _ := spec["scaleTargetRef"].(map[string]any)
+		version, _ := target["apiVersion"].(string)
+		kind, _ := target["kind"].(string)
+		name, _ := target["name"].(string)
+		group, _ := object.GroupVersion(version)
+		targets[object.Ref{Group: group, Kind: kind, Namespace: o.Ref.Namespace, Name: name}] = true
+	}
+	return targets
+}

@@ -1,0 +1,275 @@
+package apply
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/waybill-dev/waybill/reconciler/inventory"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// Object is a manifest of a cluster's branch.
+type Object struct {
+	Ref        object.Ref
+	APIVersion string
+	Content    files.ID // of its file
+	Manifest   map[string]any
+	// Private reports one that may hold values of Secrets: what a server says of it is not
+	// repeated.
+	Private bool
+	// Unfit says why the object cannot be applied, whatever the cluster holds.
+	Unfit string
+}
+
+// Kind is the object's group and kind.
+func (o *Object) Kind() schema.GroupKind { return kindOf(o.Ref) }
+
+func kindOf(r object.Ref) schema.GroupKind { return schema.GroupKind{Group: r.Group, Kind: r.Kind} }
+
+// Facts are what a cluster answered.
+type Facts struct {
+	// Live is the metadata of the objects that were asked for and are there.
+	Live map[object.Ref]*metav1.PartialObjectMetadata
+	// Unknown are kinds of which it is not known what is there, with the reason. A kind that
+	// the cluster does not serve has no objects, and is not unknown.
+	Unknown map[schema.GroupKind]error
+	// Reconciled reports a live object that Flux applies, too, and that is not suspended:
+	// the Kustomization that lists it.
+	Reconciled map[object.Ref]string
+}
+
+// Input is what there is to plan from.
+type Input struct {
+	Commit    files.ID // of the branch
+	Source    string   // the source commit that the branch was published from
+	Objects   []Object // of the commit
+	Inventory inventory.Inventory
+	Facts     Facts
+	Options   Options
+}
+
+// Options are what a person, or the source's config, decides.
+type Options struct {
+	Guard render.Guard
+	// Allowed says that removals which the guard would hold were allowed.
+	Allowed bool
+	// Adopt takes over what is there and is nobody's, if a person has seen the list of it: the
+	// digests of lists that were seen.
+	Adopt []string
+}
+
+// Verb is what becomes of an object.
+type Verb string
+
+// The verbs.
+const (
+	Create  Verb = "create"  // it is not there
+	Update  Verb = "update"  // its content is another one
+	Correct Verb = "correct" // somebody changed it
+	Adopt   Verb = "adopt"   // it is there, and becomes ours
+	Delete  Verb = "delete"  // it left the branch
+	Release Verb = "release" // it left the branch, and stays in the cluster as nobody's
+	Refuse  Verb = "refuse"  // nothing is done about it, as Why says
+)
+
+// Action is what is to be done about one object.
+type Action struct {
+	Ref  object.Ref
+	Verb Verb
+	// Why says why an object is refused.
+	Why string
+	// Foreign says of a refused object that it is there and not ours, so that what is
+	// refused can be told field by field.
+	Foreign bool
+	// Object is nil for what leaves.
+	Object *Object
+	// UID is that of the live object which is ours; for what is deleted, that of the
+	// inventory. Empty where it is not known, or where nothing is there.
+	UID string
+	// Take says from whom fields may be taken that others own.
+	Take Take
+	// Left are fields of the manifest that are left out: the cluster decides them.
+	Left [][]string
+	// Filled are fields that the manifest lacks, to be sent as they are live.
+	Filled [][]string
+	// Live is the metadata of what is to be adopted.
+	Live *metav1.PartialObjectMetadata
+}
+
+// Take says from whom fields are taken by force.
+type Take int
+
+// From nobody, from those who edited the object, or from everybody.
+const (
+	TakeNothing Take = iota
+	TakeEdits
+	TakeAll
+)
+
+// Plan is what is to be done.
+type Plan struct {
+	// Apply are stages: one is begun when the one before it has ended, and CRDs are served.
+	Apply [][]Action
+	// Prune are the stages of what leaves, in the reverse order.
+	Prune [][]Action
+	// Refused are those of which nothing is done.
+	Refused []Action
+	// Same is how many objects are as they should be.
+	Same int
+	// Hold says why nothing may be done at all; nil if it may.
+	Hold *Hold
+	// Adoption is what would be taken over with Options.Adopt.
+	Adoption Adoption
+
+	wants   []inventory.Want
+	leaving []object.Ref
+}
+
+// Requests is how many objects need one.
+func (p *Plan) Requests() int {
+	n := 0
+	for _, stage := range slices.Concat(p.Apply, p.Prune) {
+		n += len(stage)
+	}
+	return n
+}
+
+// Make plans.
+func Make(in Input) Plan {
+	m := &maker{in: &in, scaled: scaleTargets(in.Objects)}
+	m.plan.Adoption = m.adoption()
+	var apply, prune []Action
+	for i := range in.Objects {
+		a, same := m.object(&in.Objects[i])
+		w := inventory.Want{Ref: a.Ref, Changes: !same && a.Verb != Refuse, Keeps: preserved(in.Objects[i].Manifest)}
+		_, known := in.Inventory.Entries[a.Ref]
+		switch {
+		case same:
+			m.plan.Same++
+		case a.Verb == Refuse:
+			m.plan.Refused = append(m.plan.Refused, a)
+		default:
+			apply = append(apply, a)
+		}
+		if known || w.Changes {
+			m.plan.wants = append(m.plan.wants, w) // what was refused is not ours
+		}
+	}
+	if in.Inventory.Settled {
+		prune = m.absent()
+	}
+	if m.plan.Hold != nil {
+		return m.plan
+	}
+	m.plan.Apply = staged(apply)
+	m.plan.Prune = staged(prune)
+	slices.Reverse(m.plan.Prune)
+	for _, stage := range m.plan.Prune {
+		slices.Reverse(stage)
+	}
+	return m.plan
+}
+
+type maker struct {
+	in     *Input
+	scaled map[object.Ref]bool
+	plan   Plan
+}
+
+// object decides about an object of the branch; same says that nothing is to be done.
+func (m *maker) object(o *Object) (a Action, same bool) {
+	a = Action{Ref: o.Ref, Object: o}
+	entry := m.in.Inventory.Entries[o.Ref]
+	live := m.in.Facts.Live[o.Ref]
+	if err := m.in.Facts.Unknown[o.Kind()]; err != nil {
+		return refused(a, "what the cluster has of its kind is not known: "+err.Error()), false
+	}
+	switch {
+	case o.Unfit != "":
+		return refused(a, o.Unfit), false
+	case live == nil:
+		a.Verb = Create
+		return a, false
+	case live.DeletionTimestamp != nil:
+		return refused(a, "it is being deleted"+finalizers(live)+"; it is created anew when it is gone"), false
+	}
+	a.UID = string(live.UID)
+	fields := fieldsOf(live, nil)
+	a.Left, a.Filled = left(o, fields, m.scaled), filled(o, fields, m.scaled)
+	ours, theirs := m.owned(entry, live)
+	switch {
+	case theirs != "":
+		return refused(a, theirs), false
+	case ours && entry.Content == o.Content && entry.Fields == Digest(live) && entry.UID == a.UID:
+		return a, true
+	case ours:
+		a.Verb, a.Take = Update, TakeEdits
+		if entry.Content == o.Content {
+			a.Verb = Correct
+		}
+		if overwrites(o) {
+			a.Take = TakeAll
+		}
+		return a, false
+	}
+	return m.contact(a, live), false
+}
+
+// owned reports whether a live object is ours, or says who else owns it.
+func (m *maker) owned(entry inventory.Entry, live *metav1.PartialObjectMetadata) (ours bool, theirs string) {
+	owner := live.Annotations[OwnerAnnotation]
+	switch {
+	case entry.UID != "" && entry.UID == string(live.UID):
+		return true, ""
+	case Owned(live, m.in.Inventory.Owner):
+		return true, ""
+	case owner != "" && owner != m.in.Inventory.Owner:
+		return false, fmt.Sprintf("the source %s owns it, by its annotation %s; two sources cannot own one object: take it out of one of them", owner, OwnerAnnotation)
+	}
+	return false, ""
+}
+
+// absent decides about entries that are not on the branch, unless the guard holds them.
+func (m *maker) absent() []Action {
+	onBranch := make([]inventory.Want, 0, len(m.in.Objects))
+	for i := range m.in.Objects {
+		onBranch = append(onBranch, inventory.Want{Ref: m.in.Objects[i].Ref})
+	}
+	absent := m.in.Inventory.Absent(onBranch)
+	if m.plan.Hold = m.hold(absent); m.plan.Hold != nil {
+		return nil
+	}
+	var actions []Action
+	for _, r := range absent {
+		e := m.in.Inventory.Entries[r]
+		a := Action{Ref: r, Verb: Delete, UID: e.UID}
+		if err := m.in.Facts.Unknown[kindOf(r)]; err != nil {
+			m.plan.Refused = append(m.plan.Refused, refused(a, "it left the branch, and what the cluster has of its kind is not known: "+err.Error()))
+			continue
+		}
+		if stays(r, e) {
+			a.Verb = Release
+		} else {
+			m.plan.leaving = append(m.plan.leaving, r)
+		}
+		actions = append(actions, a)
+	}
+	return actions
+}
+
+// stays reports an entry whose object stays in the cluster: its manifest said so, or it is a
+// Namespace that a cluster cannot be without.
+func stays(r object.Ref, e inventory.Entry) bool {
+	return e.Keeps || r.Group == "" && r.Kind == "Namespace" && (r.Name == "default" || strings.HasPrefix(r.Name, "kube-"))
+}
+
+func refused(a Action, why string) Action {
+	a.Verb, a.Why = Refuse, why
+	return a
+}

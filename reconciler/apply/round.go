@@ -1,0 +1,265 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/waybill-dev/waybill/reconciler/inventory"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// ErrRace says that somebody else wrote the inventory meanwhile. What this round touched is in
+// doubt there, so that a round from the newest head puts it right.
+var ErrRace = errors.New("somebody else applies to this cluster")
+
+// A Cluster is what a round acts on.
+type Cluster interface {
+	// Inventory reads the inventory of a source and the cluster's UID.
+	Inventory(ctx context.Context, owner string) (Stored, error)
+	// Store writes what changed of an inventory, if it is still the one that was read, or else
+	// returns ErrRace.
+	Store(ctx context.Context, before Stored, now inventory.Inventory) (Stored, error)
+	// Observe says what the cluster has of the kinds, as far as an object is wanted.
+	Observe(ctx context.Context, kinds []schema.GroupKind, wanted func(object.Ref) bool) (Facts, error)
+	// Apply carries actions out, some of them at once, and returns their outcomes in order.
+	Apply(ctx context.Context, actions []Action, owner string) []Outcome
+	// Serve waits until the cluster serves the kinds, or for a while.
+	Serve(ctx context.Context, kinds []schema.GroupKind)
+	// Explain fills in with whose fields refused objects are in conflict.
+	Explain(ctx context.Context, refused []Action, owner string)
+}
+
+// Stored is an inventory as it was read. The zero UID is that of none.
+type Stored struct {
+	Inventory inventory.Inventory
+	// Versions are what a later write compares with: those of the head and the shards, by name.
+	Versions map[string]string
+}
+
+// Outcome is what became of an action.
+type Outcome struct {
+	Action
+
+	// Err is why it failed; nil if it was done.
+	Err error
+	// Live is the metadata that the server answered with; nil where there is nothing.
+	Live *metav1.PartialObjectMetadata
+	// Waits says that a deletion is not at its end, and for what.
+	Waits string
+}
+
+// Round brings a cluster to a commit, once.
+type Round struct {
+	Cluster Cluster
+	Name    string // the cluster's
+	Owner   string // the source
+	Commit  files.ID
+	Source  string // the source commit
+	Objects []Object
+	// Admit decides whether the commit may be applied over the inventory that is there, and
+	// with which options.
+	Admit func(ctx context.Context, i inventory.Inventory) (Options, error)
+	// DryRun plans and does nothing.
+	DryRun bool
+}
+
+// Report is what a round came to.
+type Report struct {
+	Plan     Plan
+	Outcomes []Outcome
+}
+
+// Failed reports whether something is not as it should be, though there was something to do
+// about it.
+func (r *Report) Failed() bool {
+	return r.Plan.Hold != nil || len(r.Plan.Refused) > 0 || slices.ContainsFunc(r.Outcomes, func(o Outcome) bool { return o.Err != nil })
+}
+
+// Do runs the round. An error says that it did not come to its end.
+func (r *Round) Do(ctx context.Context) (Report, error) {
+	stored, err := r.Cluster.Inventory(ctx, r.Owner)
+	if err != nil {
+		return Report{}, fmt.Errorf("reading the inventory: %w", err)
+	}
+	if err := r.recognise(&stored.Inventory); err != nil {
+		return Report{}, err
+	}
+	options, err := r.Admit(ctx, stored.Inventory)
+	if err != nil {
+		return Report{}, err
+	}
+	facts, err := r.Cluster.Observe(ctx, r.kinds(stored.Inventory), r.wanted(stored.Inventory))
+	if err != nil {
+		return Report{}, fmt.Errorf("looking at what is there: %w", err)
+	}
+	report := Report{Plan: Make(Input{
+		Commit: r.Commit, Source: r.Source, Objects: r.Objects, Inventory: stored.Inventory, Facts: facts, Options: options,
+	})}
+	r.Cluster.Explain(ctx, report.Plan.Refused, r.Owner)
+	if r.DryRun || report.Plan.Hold != nil {
+		return report, nil
+	}
+	if report.Plan.Requests() == 0 && stored.Inventory.Commit == r.Commit && stored.Inventory.Settled {
+		return report, nil
+	}
+	w := &writer{round: r, stored: stored}
+	err = w.carryOut(ctx, &report)
+	if errors.Is(err, ErrRace) {
+		err = errors.Join(err, w.doubt(ctx, report.Outcomes))
+	}
+	return report, err
+}
+
+// recognise makes the inventory of a cluster that nothing was applied to this source's, and
+// refuses one of another cluster.
+func (r *Round) recognise(i *inventory.Inventory) error {
+	if i.Cluster == "" {
+		i.Owner, i.Cluster = r.Owner, r.Name
+	}
+	if i.Cluster != r.Name {
+		return fmt.Errorf("this is not %s: by its inventory, it is %s; nothing was written; have its kubeconfig looked at", r.Name, i.Cluster)
+	}
+	return nil
+}
+
+// kinds are those of what is on the branch, and of what was.
+func (r *Round) kinds(i inventory.Inventory) []schema.GroupKind {
+	var all []schema.GroupKind
+	seen := map[schema.GroupKind]bool{}
+	note := func(ref object.Ref) {
+		if k := kindOf(ref); !seen[k] {
+			seen[k] = true
+			all = append(all, k)
+		}
+	}
+	for n := range r.Objects {
+		note(r.Objects[n].Ref)
+	}
+	for ref := range i.Entries {
+		note(ref)
+	}
+	slices.SortFunc(all, func(a, b schema.GroupKind) int {
+		return object.Ref{Group: a.Group, Kind: a.Kind}.Compare(object.Ref{Group: b.Group, Kind: b.Kind})
+	})
+	return all
+}
+
+func (r *Round) wanted(i inventory.Inventory) func(object.Ref) bool {
+	onBranch := make(map[object.Ref]bool, len(r.Objects))
+	for n := range r.Objects {
+		onBranch[r.Objects[n].Ref] = true
+	}
+	return func(ref object.Ref) bool {
+		_, had := i.Entries[ref]
+		return had || onBranch[ref]
+	}
+}
+
+// writer carries a plan out.
+type writer struct {
+	round  *Round
+	stored Stored
+}
+
+func (w *writer) carryOut(ctx context.Context, report *Report) error {
+	p := &report.Plan
+	if err := w.store(ctx, w.stored.Inventory.Begin(w.round.Commit, p.wants, p.leaving)); err != nil {
+		return fmt.Errorf("writing the inventory, before anything was changed: %w", err)
+	}
+	for _, stage := range slices.Concat(p.Apply, p.Prune) {
+		outcomes := w.round.Cluster.Apply(ctx, stage, w.round.Owner)
+		report.Outcomes = append(report.Outcomes, outcomes...)
+		now := w.noted(outcomes)
+		if len(report.Outcomes) == p.Requests() && ctx.Err() == nil {
+			now = now.Ended()
+		}
+		if err := w.store(ctx, now); err != nil {
+			return fmt.Errorf("writing the inventory: %w", err)
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("stopped after %d of %d objects: %w", len(report.Outcomes), p.Requests(), context.Cause(ctx))
+		}
+		w.round.Cluster.Serve(ctx, served(stage))
+	}
+	if p.Requests() == 0 {
+		return w.store(ctx, w.stored.Inventory.Ended())
+	}
+	return nil
+}
+
+// store writes an inventory. What was done is noted even if there is no time left.
+func (w *writer) store(ctx context.Context, now inventory.Inventory) error {
+	const grace = 10 * time.Second
+	if ctx.Err() != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), grace)
+		defer cancel()
+	}
+	stored, err := w.round.Cluster.Store(ctx, w.stored, now)
+	if err == nil {
+		w.stored = stored
+	}
+	return err //nolint:wrapcheck // the caller says what of
+}
+
+// noted returns the inventory with what became of actions.
+func (w *writer) noted(outcomes []Outcome) inventory.Inventory {
+	done, gone := map[object.Ref]inventory.Entry{}, map[object.Ref]string{}
+	for _, o := range outcomes {
+		switch {
+		case o.Err != nil || o.Waits != "":
+		case o.Object == nil:
+			gone[o.Ref] = o.UID
+		case o.Live != nil:
+			done[o.Ref] = inventory.Entry{
+				Content: o.Object.Content, Source: w.round.Source, UID: string(o.Live.UID),
+				Fields: Digest(o.Live), Keeps: preserved(o.Object.Manifest),
+			}
+		}
+	}
+	return w.stored.Inventory.Applied(done).Gone(gone)
+}
+
+// doubt takes their content from the entries of objects that this round touched, in the
+// inventory that somebody else has written: who applied an object last is not known.
+func (w *writer) doubt(ctx context.Context, outcomes []Outcome) error {
+	var touched []object.Ref
+	for _, o := range outcomes {
+		touched = append(touched, o.Ref)
+	}
+	const tries = 5
+	for range tries {
+		stored, err := w.round.Cluster.Inventory(ctx, w.round.Owner)
+		if err != nil {
+			return err //nolint:wrapcheck // the caller says what of
+		}
+		w.stored = stored
+		if err := w.store(ctx, stored.Inventory.Doubt(touched)); !errors.Is(err, ErrRace) {
+			return err
+		}
+	}
+	return nil
+}
+
+// served are the kinds that the CRDs of a stage define.
+func served(stage []Action) []schema.GroupKind {
+	var kinds []schema.GroupKind
+	for _, a := range stage {
+		if a.Object == nil || a.Ref.Kind != "CustomResourceDefinition" {
+			continue
+		}
+		spec, _ := a.Object.Manifest["spec"].(map[string]any)
+		names, _ := spec["names"].(map[string]any)
+		group, _ := spec["group"].(string)
+		kind, _ := names["kind"].(string)
+		kinds = append(kinds, schema.GroupKind{Group: group, Kind: kind})
+	}
+	return kinds
+}

@@ -1,0 +1,260 @@
+package clusters
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fluxcd/pkg/ssa"
+	"github.com/fluxcd/pkg/ssa/normalize"
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/metadata"
+
+	"github.com/waybill-dev/waybill/reconciler/apply"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// errReplaced says that an object is not the one that was looked at.
+var errReplaced = errors.New("somebody replaced it meanwhile; apply again")
+
+// Apply implements apply.Cluster. Actions that are not begun when ctx ends have its error.
+func (c *Client) Apply(ctx context.Context, actions []apply.Action, owner string) []apply.Outcome {
+	outcomes := make([]apply.Outcome, len(actions))
+	var group errgroup.Group
+	group.SetLimit(concurrency)
+	for i, a := range actions {
+		group.Go(func() error {
+			outcomes[i] = c.one(ctx, a, owner)
+			return nil
+		})
+	}
+	_ = group.Wait() // outcomes have the errors
+	return outcomes
+}
+
+func (c *Client) one(ctx context.Context, a apply.Action, owner string) apply.Outcome {
+	out := apply.Outcome{Action: a}
+	if out.Err = ctx.Err(); out.Err != nil {
+		return out
+	}
+	if a.Object == nil {
+		out.Waits, out.Err = c.leave(ctx, a, owner)
+		return out
+	}
+	out.Live, out.Err = c.apply(ctx, a, owner)
+	if out.Err != nil && a.Object.Private && answered(out.Err) {
+		out.Err = fmt.Errorf("the API server refused it (%s); its message may hold values of Secrets, and is not shown", apierrors.ReasonForError(out.Err))
+	}
+	return out
+}
+
+// apply applies an object.
+func (c *Client) apply(ctx context.Context, a apply.Action, owner string) (*metav1.PartialObjectMetadata, error) {
+	_, version := object.GroupVersion(a.Object.APIVersion)
+	m, err := c.resource(a.Object.Kind(), version)
+	if err != nil {
+		return nil, err
+	}
+	if a.Object, err = c.filled(ctx, m, a); err != nil {
+		return nil, err
+	}
+	body, err := patch(a, owner)
+	if err != nil {
+		return nil, err
+	}
+	at := c.at(m, a.Ref)
+	if a.Verb == apply.Adopt {
+		if err := adopt(ctx, at, a); err != nil {
+			return nil, err
+		}
+	}
+	live, err := send(ctx, at, a, body, a.Take == apply.TakeAll)
+	if a.Take == apply.TakeEdits && hasConflict(err) {
+		if err = withoutApplier(ctx, at, a, err); err == nil {
+			live, err = send(ctx, at, a, body, true)
+		}
+	}
+	return live, explained(a, err)
+}
+
+// send sends an Apply patch.
+func send(ctx context.Context, at metadata.ResourceInterface, a apply.Action, body []byte, force bool) (live *metav1.PartialObjectMetadata, err error) {
+	options := metav1.PatchOptions{FieldManager: apply.Manager, Force: &force}
+	err = retried(ctx, func(ctx context.Context) (err error) {
+		live, err = at.Patch(ctx, a.Ref.Name, types.ApplyPatchType, body, options)
+		return err //nolint:wrapcheck // the caller explains it
+	})
+	return live, err
+}
+
+// patch is what is sent of a manifest: it names its owner, lacks what is left to the cluster,
+// and has the UID of the object that is meant, so that no other one is changed.
+func patch(a apply.Action, owner string) ([]byte, error) {
+	content := maps.Clone(a.Object.Manifest)
+	meta, _ := content["metadata"].(map[string]any)
+	meta = maps.Clone(meta)
+	annotations, _ := meta["annotations"].(map[string]any)
+	annotations = maps.Clone(annotations)
+	if annotations == nil {
+		annotations = map[string]any{}
+	}
+	annotations[apply.OwnerAnnotation] = owner
+	meta["annotations"] = annotations
+	if a.UID != "" {
+		meta["uid"] = a.UID
+	}
+	content["metadata"] = meta
+	for _, path := range a.Left {
+		content = without(content, path)
+	}
+	if a.Ref.Group == "" && a.Ref.Kind == "Secret" {
+		u := &unstructured.Unstructured{Object: content}
+		u = u.DeepCopy()
+		if err := normalize.Unstructured(u); err != nil { // stringData is write-only, and leaves data behind
+			return nil, errors.New("its data cannot be read as that of a Secret")
+		}
+		unstructured.RemoveNestedField(u.Object, "metadata", "creationTimestamp")
+		content = u.Object
+	}
+	data, err := json.Marshal(content)
+	if err != nil {
+		return nil, fmt.Errorf("encoding it: %w", err)
+	}
+	return data, nil
+}
+
+// filled returns the object with the fields that are to be sent as they are live.
+func (c *Client) filled(ctx context.Context, m *meta.RESTMapping, a apply.Action) (*apply.Object, error) {
+	if len(a.Filled) == 0 {
+		return a.Object, nil
+	}
+	var live *unstructured.Unstructured
+	err := retried(ctx, func(ctx context.Context) (err error) {
+		live, err = c.objects.Resource(m.Resource).Namespace(a.Ref.Namespace).Get(ctx, a.Ref.Name, metav1.GetOptions{})
+		return err //nolint:wrapcheck // it names the request
+	})
+	if err != nil {
+		return nil, err
+	}
+	o := *a.Object
+	u := (&unstructured.Unstructured{Object: o.Manifest}).DeepCopy()
+	for _, path := range a.Filled {
+		if value, ok, err := unstructured.NestedFieldCopy(live.Object, path...); ok && err == nil {
+			err = unstructured.SetNestedField(u.Object, value, path...)
+			if err != nil {
+				return nil, fmt.Errorf("sending %v as it is: %w", path, err)
+			}
+		}
+	}
+	o.Manifest = u.Object
+	return &o, nil
+}
+
+// without returns content without a field. What it shares with content is not changed.
+func without(content map[string]any, path []string) map[string]any {
+	content = maps.Clone(content)
+	if len(path) == 1 {
+		delete(content, path[0])
+		return content
+	}
+	if below, ok := content[path[0]].(map[string]any); ok {
+		content[path[0]] = without(below, path[1:])
+	}
+	return content
+}
+
+// adopt makes the fields of former managers ours, if the object is still as it was seen.
+func adopt(ctx context.Context, at metadata.ResourceInterface, a apply.Action) error {
+	live := &unstructured.Unstructured{}
+	live.SetManagedFields(a.Live.ManagedFields)
+	var former []ssa.FieldManager
+	for _, e := range a.Live.ManagedFields {
+		if apply.Delivers(e) {
+			former = append(former, ssa.FieldManager{Name: e.Manager, ExactMatch: true, OperationType: e.Operation})
+		}
+	}
+	ops, err := ssa.PatchReplaceFieldsManagers(live, former, apply.Manager)
+	if err != nil || len(ops) == 0 {
+		return err //nolint:wrapcheck // it says what
+	}
+	patch := []any{map[string]any{"op": "test", "path": "/metadata/resourceVersion", "value": a.Live.ResourceVersion}}
+	for _, op := range ops {
+		patch = append(patch, op)
+	}
+	data, err := json.Marshal(patch)
+	if err != nil {
+		return fmt.Errorf("encoding the field managers: %w", err)
+	}
+	err = retried(ctx, func(ctx context.Context) error {
+		_, err := at.Patch(ctx, a.Ref.Name, types.JSONPatchType, data, metav1.PatchOptions{FieldManager: apply.Manager})
+		return err //nolint:wrapcheck // explained below
+	})
+	if apierrors.IsInvalid(err) || apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return errReplaced
+	}
+	return err
+}
+
+func hasConflict(err error) bool {
+	return apierrors.IsConflict(err) && apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict)
+}
+
+// withoutApplier returns nil if nobody who applies, too, owns a field that is in conflict: an
+// edit is undone, but two who apply would undo each other for ever.
+func withoutApplier(ctx context.Context, at metadata.ResourceInterface, a apply.Action, conflict error) error {
+	var live *metav1.PartialObjectMetadata
+	err := retried(ctx, func(ctx context.Context) (err error) {
+		live, err = at.Get(ctx, a.Ref.Name, metav1.GetOptions{})
+		return err //nolint:wrapcheck // it names the request
+	})
+	if err != nil {
+		return err
+	}
+	for _, c := range conflicts(conflict) {
+		isApplier := slices.ContainsFunc(live.ManagedFields, func(e metav1.ManagedFieldsEntry) bool {
+			return e.Manager == c.manager && e.Operation == metav1.ManagedFieldsOperationApply
+		})
+		if isApplier {
+			return fmt.Errorf("%s applies %s, too; take the field out of one of the two, or say conflictResolution: Overwrite in its policy", c.manager, c.field)
+		}
+	}
+	return nil
+}
+
+// explained says of what an API server answered what a person can do about it.
+func explained(a apply.Action, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case hasConflict(err):
+		return fmt.Errorf("it is in conflict: %s", conflicts(err))
+	case apierrors.IsConflict(err):
+		return errReplaced
+	case a.UID != "" && isImmutable(err):
+		return fmt.Errorf("a field that cannot be changed is to be changed: %w; delete the object, and it is created anew", err)
+	case apierrors.IsNotFound(err) && a.Ref.Namespace != "":
+		return fmt.Errorf("%w; is its Namespace in the source, and placed here?", err)
+	}
+	return err
+}
+
+// isImmutable reports an update that an API server refused because a field may not change. A
+// field may also be invalid for other reasons, so that only the words tell.
+func isImmutable(err error) bool {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return false
+	}
+	return slices.ContainsFunc(status.Status().Details.Causes, func(c metav1.StatusCause) bool {
+		return strings.Contains(c.Message, "immutable") || strings.Contains(c.Message, "may not change") || strings.Contains(c.Message, "updates to ")
+	})
+}

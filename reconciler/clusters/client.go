@@ -1,0 +1,193 @@
+// Package clusters reaches clusters: it finds their credentials, recognises them, and is what
+// reconciler/apply acts on. Every request to an API server is made here.
+//
+// A cluster is recognised by the UID of its Namespace kube-system, asked for over a connection
+// whose certificate was verified, before anything is written. A kubeconfig that answers for
+// another cluster is refused.
+package clusters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+const (
+	// concurrency is how many requests are under way at once: on real API servers more gains
+	// little.
+	concurrency = 16
+	// requestTime is how long one request may take. An API server ends one of its own accord
+	// after a minute.
+	requestTime = 65 * time.Second
+)
+
+// Client acts on one cluster. It is for one round at a time.
+type Client struct {
+	name     string
+	expected string // the UID that the Cluster's spec.id says; empty where it says none
+	objects  dynamic.Interface
+	metadata metadata.Interface
+	disco    discovery.DiscoveryInterface
+
+	mapper meta.RESTMapper
+	failed map[string]error // groups whose kinds could not be learnt, by name
+}
+
+// Open prepares a client. It sends nothing. ID is the Cluster's spec.id, which may be empty.
+func Open(cluster, id string, config *rest.Config) (*Client, error) {
+	config = rest.CopyConfig(config)
+	config.Timeout = requestTime
+	var transport *http.Client
+	transport, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("reaching %s: %w", cluster, err)
+	}
+	c := &Client{name: cluster, expected: id}
+	if c.objects, err = dynamic.NewForConfigAndClient(config, transport); err != nil {
+		return nil, fmt.Errorf("reaching %s: %w", cluster, err)
+	}
+	if c.metadata, err = metadata.NewForConfigAndClient(config, transport); err != nil {
+		return nil, fmt.Errorf("reaching %s: %w", cluster, err)
+	}
+	if c.disco, err = discovery.NewDiscoveryClientForConfigAndClient(config, transport); err != nil {
+		return nil, fmt.Errorf("reaching %s: %w", cluster, err)
+	}
+	return c, nil
+}
+
+// discover learns which kinds the cluster serves. A group that does not answer is remembered:
+// its kinds are not taken for absent.
+func (c *Client) discover(ctx context.Context) error {
+	var groups []*metav1.APIGroup
+	var lists []*metav1.APIResourceList
+	err := retried(ctx, func(context.Context) (err error) {
+		groups, lists, err = c.disco.ServerGroupsAndResources()
+		return err //nolint:wrapcheck // wrapped below
+	})
+	c.failed = map[string]error{}
+	if partly, ok := errors.AsType[*discovery.ErrGroupDiscoveryFailed](err); ok {
+		for gv, why := range partly.Groups {
+			c.failed[gv.Group] = why
+		}
+		err = nil
+	}
+	if err != nil {
+		return fmt.Errorf("asking which kinds it serves: %w", err)
+	}
+	byVersion := map[string]*metav1.APIResourceList{}
+	for _, l := range lists {
+		byVersion[l.GroupVersion] = l
+	}
+	var all []*restmapper.APIGroupResources
+	for _, g := range groups {
+		r := &restmapper.APIGroupResources{Group: *g, VersionedResources: map[string][]metav1.APIResource{}}
+		for _, v := range g.Versions {
+			if l := byVersion[v.GroupVersion]; l != nil {
+				r.VersionedResources[v.Version] = l.APIResources
+			}
+		}
+		all = append(all, r)
+	}
+	c.mapper = restmapper.NewDiscoveryRESTMapper(all)
+	return nil
+}
+
+// errNotServed says that a cluster does not serve a kind.
+var errNotServed = errors.New("the cluster does not serve its kind")
+
+// resource returns where a kind is served: in a version, or in the one that the cluster
+// prefers. The error is errNotServed only if that is certain.
+func (c *Client) resource(k schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
+	m, err := c.mapper.RESTMapping(k, versions...)
+	switch {
+	case err == nil:
+		return m, nil
+	case c.failed[k.Group] != nil:
+		return nil, fmt.Errorf("the API group %s does not answer: %w", k.Group, c.failed[k.Group])
+	case meta.IsNoMatchError(err) && len(versions) > 0:
+		return nil, fmt.Errorf("%w %s in version %s", errNotServed, k, versions[0])
+	case meta.IsNoMatchError(err):
+		return nil, fmt.Errorf("%w %s", errNotServed, k)
+	}
+	return nil, fmt.Errorf("looking for the kind %s: %w", k, err)
+}
+
+// at returns what reads and writes the metadata of an object.
+func (c *Client) at(m *meta.RESTMapping, r object.Ref) metadata.ResourceInterface {
+	if m.Scope.Name() == meta.RESTScopeNameNamespace {
+		return c.metadata.Resource(m.Resource).Namespace(r.Namespace)
+	}
+	return c.metadata.Resource(m.Resource)
+}
+
+// Serve implements apply.Cluster. A kind that is not served in time is refused with its
+// objects.
+func (c *Client) Serve(ctx context.Context, kinds []schema.GroupKind) {
+	if len(kinds) == 0 {
+		return
+	}
+	patience := wait.Backoff{Duration: 50 * time.Millisecond, Factor: 1.5, Steps: 15, Cap: 5 * time.Second} // half a minute
+	_ = wait.ExponentialBackoffWithContext(ctx, patience, func(ctx context.Context) (bool, error) {
+		if err := c.discover(ctx); err != nil {
+			return false, nil //nolint:nilerr // it is tried again
+		}
+		for _, k := range kinds {
+			if _, err := c.resource(k); err != nil {
+				return false, nil //nolint:nilerr // it is tried again
+			}
+		}
+		return true, nil
+	})
+}
+
+// retried sends a request again while the server, or the way there, has not enough time for
+// it. What a server says of Retry-After the client has waited for already.
+func retried(ctx context.Context, send func(context.Context) error) error {
+	patience := wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 6, Cap: 10 * time.Second}
+	var last error
+	err := wait.ExponentialBackoffWithContext(ctx, patience, func(ctx context.Context) (bool, error) {
+		one, cancel := context.WithTimeout(ctx, requestTime)
+		defer cancel()
+		if last = send(one); last != nil && !passing(last) {
+			return false, last
+		}
+		return last == nil, nil
+	})
+	if last != nil && ctx.Err() == nil {
+		return last
+	}
+	return err //nolint:wrapcheck // it is that of the context, or nil
+}
+
+// passing reports an error that may be gone a moment later.
+func passing(err error) bool {
+	switch {
+	case apierrors.IsTooManyRequests(err), apierrors.IsServiceUnavailable(err), apierrors.IsServerTimeout(err), apierrors.IsTimeout(err):
+		return true
+	case utilnet.IsConnectionRefused(err), utilnet.IsConnectionReset(err), utilnet.IsProbableEOF(err), utilnet.IsHTTP2ConnectionLost(err), utilnet.IsTimeout(err):
+		return true
+	}
+	return false
+}
+
+// answered reports an error that the API server returned, and not the way there.
+func answered(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status)
+}

@@ -1,0 +1,139 @@
+package clusters
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/waybill-dev/waybill/reconciler/apply"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// seen is what a cluster has of a kind.
+type seen struct {
+	items   []metav1.PartialObjectMetadata
+	unknown error
+}
+
+// Observe implements apply.Cluster: one list of metadata a kind, which the API server answers
+// from its cache.
+func (c *Client) Observe(ctx context.Context, kinds []schema.GroupKind, wanted func(object.Ref) bool) (apply.Facts, error) {
+	if err := c.discover(ctx); err != nil {
+		return apply.Facts{}, err
+	}
+	answers := make([]seen, len(kinds))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(concurrency)
+	for i, k := range kinds {
+		group.Go(func() (err error) {
+			answers[i], err = c.list(ctx, k)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return apply.Facts{}, err //nolint:wrapcheck // the caller says what of
+	}
+	facts := apply.Facts{Live: map[object.Ref]*metav1.PartialObjectMetadata{}, Unknown: map[schema.GroupKind]error{}}
+	for i, k := range kinds {
+		if answers[i].unknown != nil {
+			facts.Unknown[k] = answers[i].unknown
+		}
+		for n := range answers[i].items {
+			item := &answers[i].items[n]
+			if r := refTo(k, item); wanted(r) {
+				facts.Live[r] = item
+			}
+		}
+	}
+	var err error
+	facts.Reconciled, err = c.reconciled(ctx, facts.Live)
+	return facts, err
+}
+
+// list lists a kind. What the server refuses is not known; that it cannot be reached is an
+// error.
+func (c *Client) list(ctx context.Context, k schema.GroupKind) (seen, error) {
+	m, err := c.resource(k)
+	if errors.Is(err, errNotServed) {
+		return seen{}, nil
+	}
+	if err != nil {
+		return seen{unknown: err}, nil
+	}
+	var l *metav1.PartialObjectMetadataList
+	err = retried(ctx, func(ctx context.Context) (err error) {
+		l, err = c.metadata.Resource(m.Resource).List(ctx, metav1.ListOptions{})
+		return err //nolint:wrapcheck // it names the request
+	})
+	if answered(err) {
+		return seen{unknown: err}, nil
+	}
+	if err != nil {
+		return seen{}, err
+	}
+	return seen{items: l.Items}, nil
+}
+
+func refTo(k schema.GroupKind, item *metav1.PartialObjectMetadata) object.Ref {
+	return object.Ref{Group: k.Group, Kind: k.Kind, Namespace: item.Namespace, Name: item.Name}
+}
+
+const fluxName, fluxNamespace = "kustomize.toolkit.fluxcd.io/name", "kustomize.toolkit.fluxcd.io/namespace"
+
+// reconciled finds objects that Flux applies now: those with its labels whose Kustomization
+// lists them and is not suspended.
+func (c *Client) reconciled(ctx context.Context, live map[object.Ref]*metav1.PartialObjectMetadata) (map[object.Ref]string, error) {
+	m, err := c.resource(schema.GroupKind{Group: "kustomize.toolkit.fluxcd.io", Kind: "Kustomization"})
+	if err != nil {
+		return nil, nil //nolint:nilerr // without Flux's kind, no Flux is at work here
+	}
+	lists := map[[2]string][]string{} // by namespace and name of a Kustomization
+	by := map[object.Ref]string{}
+	for r, o := range live {
+		of := [2]string{o.Labels[fluxNamespace], o.Labels[fluxName]}
+		if of[1] == "" {
+			continue
+		}
+		ids, asked := lists[of]
+		if !asked {
+			var k *unstructured.Unstructured
+			err := retried(ctx, func(ctx context.Context) (err error) {
+				k, err = c.objects.Resource(m.Resource).Namespace(of[0]).Get(ctx, of[1], metav1.GetOptions{})
+				return err //nolint:wrapcheck // it names the request
+			})
+			if err != nil && !apierrors.IsNotFound(err) {
+				return nil, err
+			}
+			if err == nil {
+				ids = fluxInventory(k)
+			}
+			lists[of] = ids
+		}
+		if slices.Contains(ids, strings.Join([]string{r.Namespace, strings.ReplaceAll(r.Name, ":", "__"), r.Group, r.Kind}, "_")) {
+			by[r] = "Flux Kustomization " + of[0] + "/" + of[1]
+		}
+	}
+	return by, nil
+}
+
+// fluxInventory lists what a Kustomization applies, by its own ids; nothing if it is suspended.
+func fluxInventory(k *unstructured.Unstructured) []string {
+	if suspended, _, _ := unstructured.NestedBool(k.Object, "spec", "suspend"); suspended {
+		return nil
+	}
+	entries, _, _ := unstructured.NestedSlice(k.Object, "status", "inventory", "entries")
+	var ids []string
+	for _, e := range entries {
+		entry, _ := e.(map[string]any)
+		id, _ := entry["id"].(string)
+		ids = append(ids, id)
+	}
+	return ids
+}

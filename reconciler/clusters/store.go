@@ -1,0 +1,249 @@
+package clusters
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/waybill-dev/waybill/reconciler/apply"
+	"github.com/waybill-dev/waybill/reconciler/inventory"
+)
+
+// Namespace holds the inventories.
+const Namespace = "waybill-system"
+
+const (
+	inventoryLabel = "waybill.dev/inventory"
+	headKey        = "head"
+	entriesKey     = "entries"
+)
+
+var (
+	configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+	namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+)
+
+// idOf is what the ConfigMaps of a source's inventory are called by.
+func idOf(owner string) string {
+	sum := sha256.Sum256([]byte(owner))
+	return hex.EncodeToString(sum[:5])
+}
+
+func headName(owner string) string { return "waybill-" + idOf(owner) }
+
+func shardName(owner string, n, at int) string {
+	return fmt.Sprintf("%s-%d-%d", headName(owner), n, at)
+}
+
+// Inventory implements apply.Cluster. It asks who the cluster is first.
+func (c *Client) Inventory(ctx context.Context, owner string) (apply.Stored, error) {
+	uid, err := c.identity(ctx)
+	if err != nil {
+		return apply.Stored{}, err
+	}
+	var l *unstructured.UnstructuredList
+	err = retried(ctx, func(ctx context.Context) (err error) {
+		l, err = c.objects.Resource(configMaps).Namespace(Namespace).List(ctx, metav1.ListOptions{LabelSelector: inventoryLabel + "=" + idOf(owner)})
+		return err //nolint:wrapcheck // it names the request
+	})
+	if err != nil {
+		return apply.Stored{}, err
+	}
+	byName := map[string]*unstructured.Unstructured{}
+	stored := apply.Stored{Versions: map[string]string{}}
+	for i := range l.Items {
+		byName[l.Items[i].GetName()] = &l.Items[i]
+		stored.Versions[l.Items[i].GetName()] = l.Items[i].GetResourceVersion()
+	}
+	if stored.Inventory, err = decode(owner, byName); err != nil {
+		return apply.Stored{}, err
+	}
+	switch had := stored.Inventory.UID; {
+	case had == "":
+		stored.Inventory.UID = uid
+	case had != uid:
+		return apply.Stored{}, fmt.Errorf("this is not %s: the Namespace kube-system there had the UID %s, and here it has %s; nothing was written; have its kubeconfig looked at, and if the cluster was made anew from a backup, delete the ConfigMap %s/%s", c.name, had, uid, Namespace, headName(owner))
+	}
+	return stored, nil
+}
+
+// identity returns the UID of kube-system, if it is the one that is expected.
+func (c *Client) identity(ctx context.Context) (string, error) {
+	var uid string
+	err := retried(ctx, func(ctx context.Context) error {
+		ns, err := c.metadata.Resource(namespaces).Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+		if err == nil {
+			uid = string(ns.UID)
+		}
+		return err //nolint:wrapcheck // it names the request
+	})
+	if err != nil {
+		return "", fmt.Errorf("asking which cluster this is: %w", err)
+	}
+	if c.expected != "" && c.expected != uid {
+		return "", fmt.Errorf("this is not %s: its Cluster has the id %s, and this one has %s; nothing was written; have its kubeconfig looked at", c.name, c.expected, uid)
+	}
+	return uid, nil
+}
+
+// decode reads an inventory from its ConfigMaps.
+func decode(owner string, byName map[string]*unstructured.Unstructured) (inventory.Inventory, error) {
+	head, ok := byName[headName(owner)]
+	if !ok {
+		return inventory.Inventory{}, nil
+	}
+	broken := func(name string, err error) error {
+		return fmt.Errorf("the ConfigMap %s/%s cannot be read: %w; delete it, and what is on the branch and ours is known again after one round", Namespace, name, err)
+	}
+	var x inventory.Encoded
+	text, _, _ := unstructured.NestedString(head.Object, "data", headKey)
+	if err := json.Unmarshal([]byte(text), &x.Head); err != nil {
+		return inventory.Inventory{}, broken(head.GetName(), err)
+	}
+	const most = 1 << 12
+	if x.Head.Shards < 1 || x.Head.Shards > most {
+		return inventory.Inventory{}, broken(head.GetName(), fmt.Errorf("it says that there are %d shards", x.Head.Shards))
+	}
+	if x.Head.Owner != owner {
+		return inventory.Inventory{}, broken(head.GetName(), fmt.Errorf("it is that of %s", x.Head.Owner))
+	}
+	x.Shards = make([][]byte, x.Head.Shards)
+	for at := range x.Shards {
+		name := shardName(owner, x.Head.Shards, at)
+		shard, ok := byName[name]
+		if !ok {
+			continue
+		}
+		text, _, _ := unstructured.NestedString(shard.Object, "binaryData", entriesKey)
+		data, err := base64.StdEncoding.DecodeString(text)
+		if err != nil || len(data) == 0 {
+			return inventory.Inventory{}, broken(name, errors.Join(err, errors.New("it has no entries")))
+		}
+		x.Shards[at] = data
+	}
+	i, err := inventory.Decode(x)
+	if err != nil {
+		return i, broken(head.GetName(), err)
+	}
+	return i, nil
+}
+
+// Store implements apply.Cluster: shards that changed, then the head, so that what the head
+// names is there. Shards of another number are taken away at the end.
+func (c *Client) Store(ctx context.Context, before apply.Stored, now inventory.Inventory) (apply.Stored, error) {
+	old, err := inventory.Encode(before.Inventory)
+	if err != nil {
+		return before, err //nolint:wrapcheck // it says what
+	}
+	next, err := inventory.Encode(now)
+	if err != nil {
+		return before, err //nolint:wrapcheck // it says what
+	}
+	w := &storer{Client: c, owner: now.Owner, stored: apply.Stored{Inventory: now, Versions: maps.Clone(before.Versions)}}
+	same := old.Head.Shards == next.Head.Shards
+	for at, data := range next.Shards {
+		name := shardName(now.Owner, next.Head.Shards, at)
+		if _, there := before.Versions[name]; there && same && bytes.Equal(old.Shards[at], data) {
+			continue
+		}
+		if err := w.put(ctx, name, map[string]any{"binaryData": map[string]any{entriesKey: base64.StdEncoding.EncodeToString(data)}}); err != nil {
+			return before, err
+		}
+	}
+	if _, there := before.Versions[headName(now.Owner)]; !there || old.Head != next.Head {
+		text, err := json.Marshal(next.Head)
+		if err != nil {
+			return before, fmt.Errorf("encoding the head of the inventory: %w", err)
+		}
+		if err := w.put(ctx, headName(now.Owner), map[string]any{"data": map[string]any{headKey: string(text)}}); err != nil {
+			return before, err
+		}
+	}
+	w.sweep(ctx, next.Head.Shards)
+	return w.stored, nil
+}
+
+type storer struct {
+	*Client
+
+	owner  string
+	stored apply.Stored
+}
+
+// put creates or replaces a ConfigMap, if it is still the one that was read.
+func (w *storer) put(ctx context.Context, name string, data map[string]any) error {
+	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
+	maps.Copy(u.Object, data)
+	u.SetNamespace(Namespace)
+	u.SetName(name)
+	u.SetLabels(map[string]string{inventoryLabel: idOf(w.owner)})
+	u.SetAnnotations(map[string]string{apply.OwnerAnnotation: w.owner})
+	version, there := w.stored.Versions[name]
+	u.SetResourceVersion(version)
+	at := w.objects.Resource(configMaps).Namespace(Namespace)
+	var live *unstructured.Unstructured
+	write := func(ctx context.Context) (err error) {
+		if there {
+			live, err = at.Update(ctx, u, metav1.UpdateOptions{FieldManager: apply.Manager})
+		} else {
+			live, err = at.Create(ctx, u, metav1.CreateOptions{FieldManager: apply.Manager})
+		}
+		return err //nolint:wrapcheck // it names the request
+	}
+	err := retried(ctx, write)
+	if apierrors.IsNotFound(err) && !there {
+		if err = w.ensureNamespace(ctx); err == nil {
+			err = retried(ctx, write)
+		}
+	}
+	switch {
+	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err), apierrors.IsNotFound(err):
+		return fmt.Errorf("%w: the ConfigMap %s/%s is not as it was read", apply.ErrRace, Namespace, name)
+	case err != nil:
+		return err
+	}
+	w.stored.Versions[name] = live.GetResourceVersion()
+	return nil
+}
+
+func (w *storer) ensureNamespace(ctx context.Context) error {
+	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace"}}
+	u.SetName(Namespace)
+	err := retried(ctx, func(ctx context.Context) error {
+		_, err := w.objects.Resource(namespaces).Create(ctx, u, metav1.CreateOptions{FieldManager: apply.Manager})
+		return err //nolint:wrapcheck // it names the request
+	})
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
+}
+
+// sweep deletes shards that the head does not name. One that stays does no harm.
+func (w *storer) sweep(ctx context.Context, n int) {
+	named := []string{headName(w.owner)}
+	for at := range n {
+		named = append(named, shardName(w.owner, n, at))
+	}
+	for name := range maps.Clone(w.stored.Versions) {
+		if slices.Contains(named, name) {
+			continue
+		}
+		err := w.objects.Resource(configMaps).Namespace(Namespace).Delete(ctx, name, metav1.DeleteOptions{})
+		if err == nil || apierrors.IsNotFound(err) {
+			delete(w.stored.Versions, name)
+		}
+	}
+}
