@@ -19,10 +19,8 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/tree"
-	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
-	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // The author of every commit. Equal plans on equal parents are equal commits.
@@ -47,6 +45,8 @@ const (
 	TrailerReleased = "Removals-Allowed"
 	// TrailerRandomKey is there only if the plan depends on the random key: its fingerprint.
 	TrailerRandomKey = "Random-Key"
+	// TrailerCluster is there on the branch of a cluster: which one it is for.
+	TrailerCluster = "Cluster"
 	// TrailerTime is there only if the plan depends on the time.
 	TrailerTime = "Plan-Time"
 )
@@ -118,8 +118,8 @@ func (c *changer) cluster(cl plan.Cluster, p tree.Published, head files.ID) erro
 	if len(p.Foreign) > 0 && cl.Held == nil {
 		names := slices.Sorted(maps.Keys(p.Foreign))
 		c.diags = append(c.diags, diag.Diagnostic{
-			Code: diag.ForeignFiles, Severity: diag.Warning,
-			Message: fmt.Sprintf("branch %s holds files that Waybill did not write (%s); they stay", branch, words.List(names)),
+			Code: "foreign-files", Severity: diag.Warning,
+			Message: fmt.Sprintf("branch %s holds files that Waybill did not write (%s); they stay", branch, diag.List(names)),
 			Hint:    "Flux and Argo CD may apply them; move them elsewhere if they should not",
 		})
 	}
@@ -141,6 +141,7 @@ func (c *changer) cluster(cl plan.Cluster, p tree.Published, head files.ID) erro
 		stage = stageTake
 	}
 	c.update(branch, head, root, stage)
+	c.updates[len(c.updates)-1].Message += fmt.Sprintf("%s: %s\n", TrailerCluster, cl.Name)
 	return nil
 }
 
@@ -238,8 +239,10 @@ func Do(ctx context.Context, to Publisher, updates []git.Update) ([]files.ID, er
 // Trailer returns the value of a trailer of a commit message; "" where there is
 // none.
 func Trailer(message, key string) string {
-	for _, value := range sources.Trailers(message, key) {
-		return value
+	for line := range strings.Lines(message) {
+		if k, v, ok := strings.Cut(line, ":"); ok && k == key {
+			return strings.TrimSpace(v)
+		}
 	}
 	return ""
 }
