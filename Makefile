@@ -17,7 +17,7 @@ test: ## run every test
 race: ## run every test with the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race ./...
 
-e2e: ## run Flux on a real API server (built from their modules: 12 minutes of CPU, once; needs kubectl)
+e2e: ## run waybill apply and Flux on real API servers (built from their modules: 12 minutes of CPU, once; needs kubectl)
 	$(GO) test -tags e2e -count=1 -timeout 2h ./test/e2e
 
 golden: ## rewrite the golden output of scenarios and commands

@@ -48,6 +48,12 @@ var statuses = map[string][]status{
 		{2, "the publication is refused: the commit is older, or the source another one"},
 		{2, "a repository cannot be read or written"},
 	},
+	"apply": {
+		{0, "every cluster is as the head of its branch"},
+		{1, "an object was refused, a cluster is held, or something is not ready in time; the rest is applied"},
+		{2, "what is published cannot be read, or no such cluster is registered"},
+		{2, "a cluster cannot be reached or is another one, or its branch may not be applied"},
+	},
 	"controller": {
 		{0, "it was told to stop"},
 		{2, "it cannot start"},

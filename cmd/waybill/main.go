@@ -69,7 +69,7 @@ as a branch per cluster.`,
 		SilenceErrors: true,
 	}
 	root.AddCommand(
-		initCommand(), validateCommand(), renderCommand(), diffCommand(), explainCommand(), publishCommand(),
+		initCommand(), validateCommand(), renderCommand(), diffCommand(), explainCommand(), publishCommand(), applyCommand(),
 		controllerCommand(), getCommand(), updateCommand(), verifyCommand(), demoCommand(), doctorCommand(), versionCommand(),
 	)
 	engineFlags(root)

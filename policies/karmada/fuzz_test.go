@@ -10,8 +10,6 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 	strictjson "sigs.k8s.io/json"
-
-	"github.com/waybill-dev/waybill/render/diag"
 )
 
 // FuzzDecode shows that no document makes Decode, Validate or Default panic; that
@@ -64,7 +62,7 @@ func FuzzDecode(f *testing.F) {
 
 // fatal reports a finding after which there is no object.
 func fatal(e FieldError) bool {
-	return slices.Contains([]diag.Code{diag.Malformed, diag.UnknownKind, diag.WrongType}, e.Code)
+	return slices.Contains([]string{malformed, unknownKind, wrongType}, e.Code)
 }
 
 // sameUnknown holds the unknown fields against those of strict decoding, which
@@ -74,7 +72,7 @@ func sameUnknown(t *testing.T, x any, data []byte, found []FieldError) {
 	strict, _ := strictjson.UnmarshalStrict(data, x, strictjson.DisallowUnknownFields)
 	unknown := map[string]bool{}
 	for _, f := range found {
-		if f.Code == diag.UnknownField {
+		if f.Code == unknownField {
 			unknown[printed(f.Path)] = true
 		}
 	}

@@ -31,14 +31,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
-	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
 )
 
 // Branch is the name of the state branch.
-const Branch = render.StateBranch
+const Branch = "waybill/state"
 
 // HeldCondition is the type of the condition of a cluster that is held.
 const HeldCondition = "waybill.dev/Held"
@@ -184,6 +183,28 @@ func (s *State) Same(content *files.Folder) bool {
 	return s.content != nil && s.content.ID() == content.ID()
 }
 
+// Left returns where objects are not as decided: by object and cluster.
+func (s *State) Left() map[object.Ref]map[string]karmada.AggregatedStatusItem {
+	all := map[object.Ref]map[string]karmada.AggregatedStatusItem{}
+	note := func(r object.Ref, item karmada.AggregatedStatusItem) {
+		if all[r] == nil {
+			all[r] = map[string]karmada.AggregatedStatusItem{}
+		}
+		all[r][item.ClusterName] = item
+	}
+	for r, b := range s.Bindings {
+		for _, item := range b.Status.AggregatedStatus {
+			note(r, item)
+		}
+	}
+	for r, clusters := range s.Kept {
+		for _, c := range clusters {
+			note(r, karmada.AggregatedStatusItem{ClusterName: c, Applied: true})
+		}
+	}
+	return all
+}
+
 // Decode reads the state branch's folder. What is as it was in an earlier state, which may
 // be nil, is taken from there; it is the same otherwise. A file that cannot be read is an
 // error only if everything depends on it: if it says what was published last, what stays
@@ -308,6 +329,31 @@ func (s *State) addCluster(data []byte, _ *files.Blob) error {
 		}
 	}
 	return nil
+}
+
+// Clusters reads the registered clusters of the state branch's folder, in the order of their
+// names.
+func Clusters(root *files.Folder) ([]*karmada.Cluster, error) {
+	e, ok := root.Lookup(clustersDir)
+	if !ok || e.Dir == nil {
+		return nil, nil
+	}
+	var clusters []*karmada.Cluster
+	for path, f := range e.Dir.All() {
+		if f.Blob == nil {
+			continue
+		}
+		data, err := f.Blob.Bytes()
+		c := &karmada.Cluster{}
+		if err == nil {
+			err = decodeInto(data, c)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading %s/%s of %s: %w", clustersDir, path, Branch, err)
+		}
+		clusters = append(clusters, c)
+	}
+	return clusters, nil
 }
 
 // addRandom reads which random key was used. One that is not named is not none.

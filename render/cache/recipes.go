@@ -14,7 +14,6 @@ type Recipes[V any] struct {
 	most  int
 	known map[string][]*list.Element // by key
 	order *list.List                 // of *recipe[V], most recently used first
-	disk  *disk[V]                   // nil for none
 }
 
 type recipe[V any] struct {
@@ -31,32 +30,21 @@ func NewRecipes[V any](most int) *Recipes[V] {
 // Get returns the value that was made from the key and from what digest still gives
 // for everything that was read.
 func (c *Recipes[V]) Get(key string, digest func(read string) string) (V, bool) {
-	value, ok := c.get(key, digest)
-	if ok || c.disk == nil {
-		return value, ok
-	}
-	value, reads, ok := c.disk.get(key, digest)
-	if ok {
-		c.keep(key, reads, value)
-	}
-	return value, ok
-}
-
-func (c *Recipes[V]) get(key string, digest func(read string) string) (value V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, e := range c.known[key] {
 		r, _ := e.Value.(*recipe[V])
-		if holds(r.reads, digest) {
+		if r.holds(digest) {
 			c.order.MoveToFront(e)
 			return r.value, true
 		}
 	}
-	return value, false
+	var none V
+	return none, false
 }
 
-func holds(reads map[string]string, digest func(string) string) bool {
-	for read, was := range reads {
+func (r *recipe[V]) holds(digest func(string) string) bool {
+	for read, was := range r.reads {
 		if digest(read) != was {
 			return false
 		}
@@ -64,17 +52,8 @@ func holds(reads map[string]string, digest func(string) string) bool {
 	return true
 }
 
-// Keep remembers a value, and the digest of everything that was read for it. Data is what
-// it is decoded from where a disk remembers it, too; nil for a value that nothing after
-// this process asks for.
-func (c *Recipes[V]) Keep(key string, reads map[string]string, value V, data []byte) {
-	c.keep(key, reads, value)
-	if c.disk != nil && data != nil {
-		c.disk.put(key, reads, data)
-	}
-}
-
-func (c *Recipes[V]) keep(key string, reads map[string]string, value V) {
+// Keep remembers a value, and the digest of everything that was read for it.
+func (c *Recipes[V]) Keep(key string, reads map[string]string, value V) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.known[key] = append(c.known[key], c.order.PushFront(&recipe[V]{key, reads, value}))

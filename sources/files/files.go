@@ -57,11 +57,10 @@ type Blob struct {
 	held atomic.Pointer[content]
 }
 
-// content is the bytes of a blob, or how to fetch or to make them.
+// content is the bytes of a blob, or how to fetch them.
 type content struct {
-	data  []byte // the content, if there is nothing else
-	load  func(ID) ([]byte, error)
-	patch *Patch
+	data []byte
+	load func(ID) ([]byte, error) // nil: data is the content
 }
 
 // NewBlob returns the blob of data, which must not be changed afterwards.
@@ -92,14 +91,11 @@ func (b *Blob) ID() ID { return b.id }
 
 // Bytes returns the content.
 func (b *Blob) Bytes() ([]byte, error) {
-	switch c := b.held.Load(); {
-	case c.load != nil:
-		return c.load(b.id)
-	case c.patch != nil:
-		return c.patch.bytes(), nil
-	default:
+	c := b.held.Load()
+	if c.load == nil {
 		return c.data, nil
 	}
+	return c.load(b.id)
 }
 
 // Mode is a Git file mode.

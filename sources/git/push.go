@@ -20,7 +20,6 @@ import (
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git/internal/pack"
 	"github.com/waybill-dev/waybill/sources/git/internal/refs"
-	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // push moves branches of a server. The caller holds w, so the cache is ours.
@@ -197,7 +196,7 @@ func verdict(r *packp.ReportStatus) string {
 			why = append(why, strings.TrimPrefix(c.ReferenceName.String(), refs.Heads)+": "+c.Status)
 		}
 	}
-	return words.List(why)
+	return some(why)
 }
 
 // excerpt keeps the beginning of what a server's hooks print.

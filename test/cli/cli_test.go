@@ -5,19 +5,19 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/waybill-dev/waybill/test/exits"
 )
 
 var update = flag.Bool("update", false, "rewrite what scripts compare with")
@@ -65,7 +65,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata",
 		UpdateScripts: *update,
-		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"exits": exits.With},
 		Condition: func(name string) (bool, error) {
 			if name != "walls" { // the kernel has what a sandbox needs
 				return false, fmt.Errorf("there is no condition %q", name)
@@ -85,36 +85,12 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exits runs a program, which must end with a status, and not because it fell over:
-// "exits 1 waybill validate src". Where the status is 0, exec says the same.
-func exits(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: exits STATUS PROGRAM [ARGUMENT...]")
-	}
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	got := 0
-	if err := ts.Exec(args[1], args[2:]...); err != nil {
-		exit, ok := errors.AsType[*exec.ExitError](err)
-		if !ok {
-			ts.Fatalf("running %s: %v", args[1], err)
-		}
-		got = exit.ExitCode() // -1: a signal ended it
-	}
-	if got != want {
-		ts.Fatalf("the status is %d, want %d", got, want)
-	}
-	if strings.Contains(ts.ReadFile("stderr"), "\ngoroutine ") { // a panic ends with 2
-		ts.Fatalf("it panicked")
-	}
-}
-
 // hiding matches what runs a command and does not tell all of its statuses apart.
 var hiding = regexp.MustCompile(`^(![ \t]*exec[ \t]+waybill|exec[ \t]+(sh|bash)\b.*(waybill[ \t]|\|\||; *true)|\?)`)
 
 // TestScriptsTellStatusesApart makes sure that a command which crashes fails its script.
 func TestScriptsTellStatusesApart(t *testing.T) {
-	scripts, err := filepath.Glob("testdata/*.txt")
+	scripts, err := filepath.Glob("../*/testdata/*.txt")
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("there are %d scripts: %v", len(scripts), err)
 	}

@@ -27,7 +27,7 @@ var (
 )
 
 // TestExitCodes holds the table of docs/exit-codes.md to the help of every command, and to
-// the scripts exit-*.txt: they have a part for each row, in which the command ends so.
+// the scripts exit-*.txt here and in test/e2e: they have a part for each row, in which the command ends so.
 func TestExitCodes(t *testing.T) {
 	table := map[string][]string{} // by command: its rows, as in the help
 	doc := read(t, "../../docs/exit-codes.md")
@@ -62,7 +62,7 @@ func TestExitCodes(t *testing.T) {
 // codes, as they do not follow the table. A part that does not run its command shows none.
 func scripted(t *testing.T) map[string][]string {
 	t.Helper()
-	scripts, err := filepath.Glob("testdata/exit-*.txt")
+	scripts, err := filepath.Glob("../*/testdata/exit-*.txt") // those that need servers are in test/e2e
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,8 +20,8 @@ type servers struct {
 func TestFlux(t *testing.T) {
 	p := build(t)
 	dir := t.TempDir()
-	s := &servers{api: startAPI(t, p, dir), waybill: p.waybill}
-	startFlux(t, p, s.api, dir)
+	s := &servers{api: startAPI(t, p, startEtcd(t, p, dir), filepath.Join(dir, "flux")), waybill: p.waybill}
+	startFlux(t, s.api, dir)
 	t.Run("a branch with folders goes over to one root", s.migrates)
 	t.Run("a root is divided and made whole again", s.divides)
 	t.Run("without the steps objects are deleted", s.deletes)

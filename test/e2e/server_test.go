@@ -26,26 +26,28 @@ import (
 )
 
 // programs are the paths of what the test runs.
-type programs struct{ etcd, apiServer, controller, kubectl, waybill string }
+type programs struct{ etcd, apiServer, kubectl, waybill string }
+
+// install builds a server.
+func install(t *testing.T, name, pkg string) string {
+	t.Helper()
+	path, err := peers.Install("servers", name, "-trimpath", "-ldflags", "-s -w", pkg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
 
 func build(t *testing.T) programs {
 	t.Helper()
-	install := func(name, pkg string) string {
-		path, err := peers.Install("servers", name, "-trimpath", "-ldflags", "-s -w", pkg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
 	p := programs{
-		controller: install("kustomize-controller", "github.com/fluxcd/kustomize-controller"),
-		etcd:       install("etcd", "go.etcd.io/etcd/server/v3"),
-		apiServer:  install("kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver"),
-		waybill:    filepath.Join(t.TempDir(), "waybill"),
+		etcd:      install(t, "etcd", "go.etcd.io/etcd/server/v3"),
+		apiServer: install(t, "kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver"),
+		waybill:   filepath.Join(t.TempDir(), "waybill"),
 	}
 	var err error
 	if p.kubectl, err = exec.LookPath("kubectl"); err != nil {
-		t.Fatalf("the steps that Waybill prints are for kubectl, which this machine must have: %v", err)
+		t.Fatalf("the tests do with kubectl what people do, so that this machine must have it: %v", err)
 	}
 	if _, err := peers.Go("../..", "build", "-o", p.waybill, "./cmd/waybill"); err != nil {
 		t.Fatal(err)
@@ -134,18 +136,29 @@ func keys(t *testing.T, dir string) {
 // token is how the tests and Flux log in.
 const token = "for-the-test"
 
-// startAPI starts etcd and an API server, and returns a client of it.
-func startAPI(t *testing.T, p programs, dir string) *api {
+// startEtcd starts etcd, and returns where it is.
+func startEtcd(t *testing.T, p programs, dir string) string {
 	t.Helper()
-	keys(t, dir)
-	client, peer, secure := "http://127.0.0.1:"+port(t), "http://127.0.0.1:"+port(t), port(t)
+	client, peer := "http://127.0.0.1:"+port(t), "http://127.0.0.1:"+port(t)
 	start(t, dir, p.etcd, nil, "--name", "e", "--data-dir", filepath.Join(dir, "etcd"), "--listen-client-urls", client, "--advertise-client-urls", client,
 		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "e="+peer, "--unsafe-no-fsync", "--log-level", "warn")
+	return client
+}
+
+// startAPI starts an API server with a part of an etcd, and returns a client of it. What the
+// server is started with lies in a folder of its own.
+func startAPI(t *testing.T, p programs, etcd, dir string) *api {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	keys(t, dir)
+	secure := port(t)
 	in := func(name string) string { return filepath.Join(dir, name) }
 	if err := os.WriteFile(in("tokens.csv"), []byte(token+",admin,admin,\"system:masters\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	start(t, dir, p.apiServer, nil, "--etcd-servers="+client, "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port="+secure,
+	start(t, dir, p.apiServer, nil, "--etcd-servers="+etcd, "--etcd-prefix=/"+filepath.Base(dir), "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port="+secure,
 		"--endpoint-reconciler-type=none", "--tls-cert-file="+in("server.crt"), "--tls-private-key-file="+in("server.key"), "--client-ca-file="+in("server.crt"), "--token-auth-file="+in("tokens.csv"),
 		"--authorization-mode=RBAC", "--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file="+in("accounts.key"),
 		"--service-account-signing-key-file="+in("accounts.key"), "--service-cluster-ip-range=10.96.0.0/16", "--disable-admission-plugins=ServiceAccount")
@@ -187,7 +200,7 @@ spec:
 }
 
 // startFlux starts kustomize-controller.
-func startFlux(t *testing.T, p programs, a *api, dir string) {
+func startFlux(t *testing.T, a *api, dir string) {
 	t.Helper()
 	crds, err := peers.Go("servers", "list", "-m", "-f", "{{.Dir}}/config/crd/bases", "github.com/fluxcd/kustomize-controller")
 	if err != nil {
@@ -200,6 +213,7 @@ func startFlux(t *testing.T, p programs, a *api, dir string) {
 	if err := os.Mkdir(tmp, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	start(t, dir, p.controller, []string{"RUNTIME_NAMESPACE=flux-system", "KUBECONFIG=" + a.kubeconfig, "TMPDIR=" + tmp},
+	controller := install(t, "kustomize-controller", "github.com/fluxcd/kustomize-controller")
+	start(t, dir, controller, []string{"RUNTIME_NAMESPACE=flux-system", "KUBECONFIG=" + a.kubeconfig, "TMPDIR=" + tmp},
 		"--watch-all-namespaces", "--log-encoding=json", "--requeue-dependency=2s", "--metrics-addr=127.0.0.1:"+port(t), "--health-addr=127.0.0.1:"+port(t))
 }

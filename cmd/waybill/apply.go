@@ -1,0 +1,151 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/reconciler/report"
+)
+
+// showList is what --adopt is without a digest.
+const showList = "list"
+
+// applyFlags are the flags of apply.
+type applyFlags struct {
+	access        clusters.Access
+	adopt         []string
+	prune, dryRun bool
+	rollback      bool
+	wait          bool
+	timeout       time.Duration
+}
+
+func addApplyFlags(cmd *cobra.Command) *applyFlags {
+	f := &applyFlags{}
+	flags := cmd.Flags()
+	flags.StringVar(&f.access.Kubeconfig, "kubeconfig", "", "kubeconfig with a context for each cluster, called as the cluster (default: where kubectl looks)")
+	flags.StringVar(&f.access.Folder, "kubeconfig-dir", "", "folder with a file <cluster>.kubeconfig for each cluster")
+	flags.StringVar(&f.access.Context, "context", "", "context to use, for one cluster that is called otherwise")
+	flags.StringArrayVar(&f.access.Exec, "allow-exec", nil, "program that a kubeconfig may run for a credential, as it is written there; repeat for more")
+	flags.StringArrayVar(&f.adopt, "adopt", nil, "show what is there, is on the branch and is not from here; with the digest of that list, take it over")
+	flags.Lookup("adopt").NoOptDefVal = showList
+	flags.BoolVar(&f.prune, "allow-prune", false, "delete what left the branch, even if the guard would hold the cluster")
+	flags.BoolVar(&f.rollback, "rollback", false, "apply a head that does not come after the commit applied last")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would be done and change nothing")
+	flags.BoolVar(&f.wait, "wait", false, "wait until what was applied is ready")
+	flags.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long to wait")
+	cmd.MarkFlagsMutuallyExclusive("kubeconfig", "kubeconfig-dir")
+	return f
+}
+
+func applyCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "apply [CLUSTER...]", Short: "Bring clusters to the heads of their branches, once",
+		Long: `Apply brings each CLUSTER to the head of its published branch by server-side apply;
+without names, every registered cluster whose syncMode is Push. Only what changed since
+the last time costs a request. What left the branch is deleted, within the limits of
+the guard. What is in a cluster and is not from here is not touched. See docs/apply.md.`,
+	}
+	path := cmd.Flags().StringP("source", "C", ".", "directory of the source repository")
+	where := repositoryFlags(cmd, "repository that holds the branches: a remote's name, a path or a URL (default: as waybill.yaml says, else the source's own)")
+	f := addApplyFlags(cmd)
+	output := outputFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		w, err := where(*path)
+		if err != nil {
+			return failure(2, err)
+		}
+		r, err := w.reconciler("HEAD")
+		if err != nil {
+			return failure(2, err)
+		}
+		r.Rollback = f.rollback
+		in, err := r.Deliverable(cmd.Context(), "HEAD")
+		if err != nil {
+			return failure(2, err)
+		}
+		chosen, err := choose(in.Clusters, args)
+		if err != nil {
+			return failure(2, err)
+		}
+		if f.access.Context != "" && len(chosen) != 1 {
+			return failure(2, fmt.Errorf("--context is for one cluster, and these are %d; name the one", len(chosen)))
+		}
+		apps := f.apply(cmd, r, &in, chosen)
+		if err := show(cmd, output, report.Applications(apps, f.stage())); err != nil {
+			return failure(2, err)
+		}
+		return verdict(apps)
+	}
+	return cmd
+}
+
+// stage is how far the command goes.
+func (f *applyFlags) stage() report.Stage {
+	switch {
+	case slices.Contains(f.adopt, showList):
+		return report.Adopting
+	case f.dryRun:
+		return report.Planned
+	}
+	return report.Done
+}
+
+// choose returns the clusters of these names; without names those that are pushed to.
+func choose(registered []*karmada.Cluster, names []string) ([]*karmada.Cluster, error) {
+	var chosen []*karmada.Cluster
+	for _, c := range registered {
+		if len(names) == 0 && c.Spec.SyncMode == karmada.Push || slices.Contains(names, c.Name) {
+			chosen = append(chosen, c)
+		}
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(registered, func(c *karmada.Cluster) bool { return c.Name == name }) {
+			return nil, fmt.Errorf("no cluster %q is registered by what is published; `waybill get clusters` lists them", name)
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, errors.New("no registered cluster has the syncMode Push; name the clusters to apply to")
+	}
+	return chosen, nil
+}
+
+// apply applies to clusters, several at once, so that one that hangs delays few.
+func (f *applyFlags) apply(cmd *cobra.Command, r *reconciler.Reconciler, in *reconciler.Deliverable, chosen []*karmada.Cluster) []reconciler.Application {
+	a := reconciler.Applier{Reconciler: r, Access: f.access, Adopt: f.adopt, Prune: f.prune, DryRun: f.stage() != report.Done}
+	a.Access.Agent = "waybill/" + buildVersion()
+	if f.wait {
+		a.Wait = f.timeout
+	}
+	const atOnce = 10
+	apps := make([]reconciler.Application, len(chosen))
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for i, c := range chosen {
+		group.Go(func() error {
+			apps[i] = a.Apply(cmd.Context(), in, c)
+			return nil
+		})
+	}
+	_ = group.Wait() // each has its error
+	return apps
+}
+
+// verdict is how the command ends.
+func verdict(apps []reconciler.Application) error {
+	switch {
+	case slices.ContainsFunc(apps, func(a reconciler.Application) bool { return a.Err != nil }):
+		return &exitError{code: 2}
+	case slices.ContainsFunc(apps, func(a reconciler.Application) bool { return a.Failed() }):
+		return errSilent
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package reconciler
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/apply"
+	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/reconciler/inventory"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// Applier applies heads of branches to clusters.
+type Applier struct {
+	*Reconciler
+
+	// Access says how clusters are reached.
+	Access clusters.Access
+	// Adopt are digests of lists of what may be taken over; see apply.Options.
+	Adopt []string
+	// Prune allows removals that the guard would hold.
+	Prune  bool
+	DryRun bool
+	// Wait is how long to wait until what was applied is ready; zero: not at all.
+	Wait time.Duration
+}
+
+// Application is what applying to a cluster came to.
+type Application struct {
+	Cluster string
+	Commit  files.ID
+	Objects int // on the branch
+	Report  apply.Report
+	Unready []clusters.Unready
+	// Err says that it did not come to its end.
+	Err error
+}
+
+// Failed reports a cluster that is not as its branch says, or not ready.
+func (a *Application) Failed() bool { return a.Report.Failed() || len(a.Unready) > 0 }
+
+// Apply brings a cluster to the head of its branch. If somebody else applies at the same time,
+// it begins again, from where the branch is then.
+func (a *Applier) Apply(ctx context.Context, in *Deliverable, cluster *karmada.Cluster) Application {
+	app := Application{Cluster: cluster.Name}
+	config, err := a.Access.Config(cluster.Name)
+	if err != nil {
+		app.Err = err
+		return app
+	}
+	client, err := clusters.Open(cluster.Name, cluster.Spec.ID, config)
+	if err != nil {
+		app.Err = err
+		return app
+	}
+	const rounds = 3
+	for n := range rounds {
+		if n > 0 {
+			again := *in
+			if again.heads, app.Err = a.Target.Heads(ctx); app.Err != nil {
+				return app
+			}
+			in = &again
+		}
+		app = a.round(ctx, in, client, cluster.Name)
+		if !errors.Is(app.Err, apply.ErrRace) {
+			break
+		}
+	}
+	return app
+}
+
+func (a *Applier) round(ctx context.Context, in *Deliverable, client *clusters.Client, cluster string) Application {
+	app := Application{Cluster: cluster}
+	var d Delivery
+	if d, app.Err = a.Delivery(ctx, in, cluster); app.Err != nil {
+		return app
+	}
+	app.Commit, app.Objects = d.Commit, len(d.Objects)
+	round := apply.Round{
+		Cluster: client, Name: cluster, Owner: d.Owner, Commit: d.Commit, Source: d.Source, Objects: d.Objects, DryRun: a.DryRun,
+		Admit: func(ctx context.Context, i inventory.Inventory) (apply.Options, error) {
+			allowed, err := a.Admit(ctx, d, i)
+			return apply.Options{Guard: in.Guard, Allowed: allowed || a.Prune, Adopt: a.Adopt}, err
+		},
+	}
+	if app.Report, app.Err = round.Do(ctx); app.Err != nil || a.DryRun || a.Wait == 0 || app.Report.Plan.Hold != nil {
+		return app
+	}
+	app.Unready, app.Err = client.Wait(ctx, applied(&app.Report, d.Objects), a.Wait)
+	return app
+}
+
+// applied are the objects of a branch of which it makes sense to wait for.
+func applied(r *apply.Report, objects []apply.Object) []object.Ref {
+	not := map[object.Ref]bool{}
+	for _, a := range r.Plan.Refused {
+		not[a.Ref] = true
+	}
+	for _, o := range r.Outcomes {
+		not[o.Ref] = o.Err != nil
+	}
+	var refs []object.Ref
+	for i := range objects {
+		if !not[objects[i].Ref] {
+			refs = append(refs, objects[i].Ref)
+		}
+	}
+	return refs
+}

@@ -1,0 +1,222 @@
+package reconciler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/apply"
+	"github.com/waybill-dev/waybill/reconciler/inventory"
+	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/publish"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git"
+)
+
+// Deliverable is what there is to apply: the registered clusters and the heads of their
+// branches, at one moment.
+type Deliverable struct {
+	// Clusters are those that the state branch registers, in the order of their names.
+	Clusters []*karmada.Cluster
+	Guard    render.Guard
+
+	revision sources.Revision
+	prefix   string
+	heads    map[string]files.ID
+}
+
+// Delivery is a commit of a cluster's branch that may be applied.
+type Delivery struct {
+	Cluster string
+	Owner   string // what the source is known by, see sourceID
+	Commit  files.ID
+	Source  string // the source commit
+	Objects []apply.Object
+}
+
+// Deliverable reads which clusters are registered and where their branches are. The config is
+// that of the source at rev.
+func (r *Reconciler) Deliverable(ctx context.Context, rev string) (Deliverable, error) {
+	snapshot, err := r.Source.Snapshot(ctx, rev, r.Subdir)
+	if err != nil {
+		return Deliverable{}, fmt.Errorf("reading the source: %w", err)
+	}
+	config, err := configOf(snapshot)
+	if err != nil {
+		return Deliverable{}, err
+	}
+	d := Deliverable{Guard: config.Guard, prefix: config.Publish.BranchPrefix, revision: snapshot.Revision()}
+	if d.heads, err = r.Target.Heads(ctx); err != nil {
+		return d, fmt.Errorf("reading what is published: %w", err)
+	}
+	if _, ok := d.heads[state.Branch]; !ok {
+		return d, fmt.Errorf("nothing is published in %s: there is no branch %s; waybill publish comes first", r.Target.Name(), state.Branch)
+	}
+	if err := r.Target.Fetch(ctx, state.Branch); err != nil {
+		return d, err //nolint:wrapcheck // it names the branch
+	}
+	head, _, err := r.Target.Branch(ctx, state.Branch)
+	if err != nil {
+		return d, err //nolint:wrapcheck // it names the branch
+	}
+	if err := r.sameSource(ctx, d.revision, state.Branch, head); err != nil {
+		return d, err
+	}
+	d.Clusters, err = state.Clusters(head.Tree)
+	return d, err //nolint:wrapcheck // it names the file
+}
+
+// configOf reads the config of a source.
+func configOf(s sources.Snapshot) (render.ConfigSpec, error) {
+	for _, f := range s.Files() {
+		if f.Path != render.ConfigFile {
+			continue
+		}
+		data, err := s.ReadFile(f.Path)
+		if err != nil {
+			return render.ConfigSpec{}, fmt.Errorf("reading %s: %w", f.Path, err)
+		}
+		config, diags := render.ParseConfig(data)
+		if len(diags) > 0 {
+			return render.ConfigSpec{}, &ConfigError{Diagnostic: diags[0]}
+		}
+		return config, nil
+	}
+	return render.DefaultConfig(), nil
+}
+
+// Delivery reads the head of a cluster's branch. It refuses one that Waybill did not write, or
+// that somebody edited, or that was published from another source or for another cluster.
+func (r *Reconciler) Delivery(ctx context.Context, in *Deliverable, cluster string) (Delivery, error) {
+	branch := in.prefix + cluster
+	if _, ok := in.heads[branch]; !ok {
+		return Delivery{}, fmt.Errorf("there is no branch %s in %s", branch, r.Target.Name())
+	}
+	if err := r.Target.Fetch(ctx, branch); err != nil {
+		return Delivery{}, err //nolint:wrapcheck // it names the branch
+	}
+	b, ok, err := r.readBranch(ctx, branch)
+	if err != nil {
+		return Delivery{}, err
+	}
+	if !ok {
+		return Delivery{}, fmt.Errorf("there is no branch %s in %s", branch, r.Target.Name())
+	}
+	if err := r.genuine(ctx, in, cluster, b); err != nil {
+		return Delivery{}, err
+	}
+	d := Delivery{
+		Cluster: cluster, Commit: b.head.Commit, Source: publish.Trailer(b.head.Message, publish.TrailerCommit),
+		Owner: sourceID(publish.Trailer(b.head.Message, publish.TrailerRepository), publish.Trailer(b.head.Message, publish.TrailerPath)),
+	}
+	d.Objects, err = objectsOf(b.published)
+	return d, err
+}
+
+// genuine refuses a head that is not as Waybill published it for a cluster.
+func (r *Reconciler) genuine(ctx context.Context, in *Deliverable, cluster string, b branch) error {
+	name := in.prefix + cluster
+	at := fmt.Sprintf("the head of %s, %.12s,", name, b.head.Commit.String())
+	message := b.head.Message
+	switch by := publish.Trailer(message, publish.TrailerCluster); {
+	case b.published.Edited:
+		return fmt.Errorf("%s is not as Waybill published it: somebody edited its files; what was applied stays; waybill verify %s says which, and git revert takes the edit back", at, name)
+	case b.published.Built == nil || publish.Trailer(message, publish.TrailerCommit) == "":
+		return fmt.Errorf("%s was not written by Waybill; what was applied stays", at)
+	case by != "" && by != cluster:
+		return fmt.Errorf("%s was published for the cluster %s; what was applied stays", at, by)
+	}
+	return r.sameSource(ctx, in.revision, name, b.head)
+}
+
+// objectsOf reads the manifests of a published tree.
+func objectsOf(p tree.Published) ([]apply.Object, error) {
+	paths, err := p.Paths()
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it names the file
+	}
+	slices.Sort(paths)
+	objects := make([]apply.Object, 0, len(paths))
+	for _, path := range paths {
+		e, ok := p.Built.Lookup(path)
+		if !ok || e.Blob == nil {
+			return nil, fmt.Errorf("%s is listed, and is not there", path)
+		}
+		data, err := e.Blob.Bytes()
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", path, err)
+		}
+		o, err := manifestOf(path, data)
+		if err != nil {
+			return nil, err
+		}
+		o.Content = e.Blob.ID()
+		objects = append(objects, o)
+	}
+	return objects, nil
+}
+
+// manifestOf reads a manifest of a branch.
+func manifestOf(path string, data []byte) (apply.Object, error) {
+	var o apply.Object
+	content, err := object.DecodeCanonical(data)
+	if err != nil { // it was passed on as it was written
+		single, diags := object.Single(path, data)
+		if single == nil {
+			return o, fmt.Errorf("reading %s: %s", path, diags[0])
+		}
+		content = single.Content()
+		if _, sealed := single.Sealed(); sealed {
+			o.Unfit = "it is encrypted by SOPS, which waybill apply cannot decrypt; ciphertext is never applied"
+		}
+	}
+	meta, _ := content["metadata"].(map[string]any)
+	o.APIVersion, _ = content["apiVersion"].(string)
+	o.Ref.Group, _ = object.GroupVersion(o.APIVersion)
+	o.Ref.Kind, _ = content["kind"].(string)
+	o.Ref.Namespace, _ = meta["namespace"].(string)
+	o.Ref.Name, _ = meta["name"].(string)
+	o.Manifest, o.Private = content, strings.HasSuffix(o.Ref.Kind, "Secret")
+	return o, nil
+}
+
+// Admit decides whether a commit may follow the one that a cluster's inventory names: it has
+// to come after it, unless r.Rollback. It reports whether removals were allowed on the way.
+func (r *Reconciler) Admit(ctx context.Context, d Delivery, i inventory.Inventory) (allowed bool, err error) {
+	if i.Commit.IsZero() || i.Commit == d.Commit {
+		return false, nil
+	}
+	after, err := r.Target.IsAncestor(ctx, i.Commit, d.Commit)
+	if err != nil && !errors.Is(err, git.ErrMissing) {
+		return false, fmt.Errorf("whether %.12s comes after %.12s, which was applied last, is not known, and nothing was applied: %w", d.Commit.String(), i.Commit.String(), err)
+	}
+	if !after {
+		if r.Rollback {
+			return false, nil
+		}
+		return false, fmt.Errorf("the head of the branch, %.12s, does not come after %.12s, which was applied last: somebody rewrote the branch, or this is a copy that lags behind; nothing was applied; --rollback applies it if that is what you want", d.Commit.String(), i.Commit.String())
+	}
+	const most = 10_000
+	id := d.Commit
+	for range most {
+		head, err := r.Target.Commit(ctx, id)
+		if err != nil {
+			return false, err //nolint:wrapcheck // it names the commit
+		}
+		if plan.ParseReleased(publish.Trailer(head.Message, publish.TrailerReleased)).Held {
+			return true, nil
+		}
+		if id = head.Parent; id == i.Commit || id.IsZero() {
+			return false, nil
+		}
+	}
+	return false, nil
+}
