@@ -58,7 +58,7 @@ func (s *Set) badScript(e interpret.ScriptError, after string) diag.Diagnostic {
 		where = fmt.Sprintf("%s, line %d of the script", e.Field, e.Line)
 	}
 	return diag.Diagnostic{
-		Code: "bad-script", Severity: diag.Error, Pos: o.FieldPos([]any{"spec", "customizations", e.Field, "luaScript"}),
+		Code: diag.BadScript, Severity: diag.Error, Pos: o.FieldPos([]any{"spec", "customizations", e.Field, "luaScript"}),
 		Message: fmt.Sprintf("%s: %s: %s", Name(o), where, e.Message), Hint: after,
 	}
 }
@@ -69,7 +69,7 @@ func (s *Set) secretScripts() []diag.Diagnostic {
 	for _, c := range s.Customizations {
 		if t := c.Value.Spec.Target; interpret.Private(t.APIVersion, t.Kind) {
 			diags = append(diags, diag.Diagnostic{
-				Code: "secret-script", Severity: diag.Warning, Pos: c.Object.FieldPos([]any{"spec", "target"}),
+				Code: diag.SecretScript, Severity: diag.Warning, Pos: c.Object.FieldPos([]any{"spec", "target"}),
 				Message: Name(c.Object) + " is about Secrets, of which no script is told",
 				Hint:    "remove it; what a script says is seen by others than those who may read a Secret",
 			})
@@ -111,7 +111,7 @@ func (s *Set) customizedTwice() []diag.Diagnostic {
 				continue
 			}
 			diags = append(diags, diag.Diagnostic{
-				Code: "customized-twice", Severity: diag.Error, Pos: c.Object.FieldPos([]any{"spec", "customizations", o.name}),
+				Code: diag.CustomizedTwice, Severity: diag.Error, Pos: c.Object.FieldPos([]any{"spec", "customizations", o.name}),
 				Message: fmt.Sprintf("%s: %s of %s %s is also customized by %s at %s", Name(c.Object), o.name, op.target.APIVersion, op.target.Kind, Name(other.Object), other.Object.Pos()),
 				Hint:    "remove one of them; until then the first by name counts",
 			})

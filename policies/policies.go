@@ -3,8 +3,9 @@
 // and validates them, and says with file and line what is wrong.
 //
 // A policy with an error is left out and listed as broken, so that the plan can go
-// on with the version of it that was last in force. The packages beneath decide
-// with what is here: match, place, override and interpret; none imports another.
+// on with the version of it that was last in force. The packages beneath decide with what
+// is here: match, place, override, interpret, quota and scale; none imports another. Law
+// holds them together, ready to be asked.
 package policies
 
 import (
@@ -12,7 +13,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
@@ -36,6 +36,31 @@ func (p *Propagation) Namespaced() bool { return p.Object.Ref().Namespace != "" 
 
 // String returns the kind and name, as in "PropagationPolicy shop/web".
 func (p *Propagation) String() string { return Name(p.Object) }
+
+// Divides reports whether the policy shares the replicas of a template out.
+func (p *Propagation) Divides() bool {
+	s := p.Spec.Placement.ReplicaScheduling
+	return s != nil && s.ReplicaSchedulingType != karmada.ReplicaSchedulingTypeDuplicated
+}
+
+// Suspends reports whether the policy holds dispatching to a cluster (Karmada section A.16).
+func (p *Propagation) Suspends(cluster string) bool {
+	s := p.Spec.Suspension
+	return s != nil && (s.Dispatching != nil && *s.Dispatching ||
+		s.DispatchingOnClusters != nil && slices.Contains(s.DispatchingOnClusters.ClusterNames, cluster))
+}
+
+// Preserves reports whether what the policy sends stays in a cluster when it is no longer
+// sent there.
+func (p *Propagation) Preserves() bool {
+	return p.Spec.PreserveResourcesOnDeletion != nil && *p.Spec.PreserveResourcesOnDeletion
+}
+
+// Overwrites reports whether what the policy sends takes over what a cluster has already
+// (Karmada section D.3).
+func (p *Propagation) Overwrites() bool {
+	return p.Spec.ConflictResolution == karmada.ConflictOverwrite
+}
 
 // Override is an OverridePolicy or ClusterOverridePolicy in force.
 type Override struct {
@@ -134,7 +159,7 @@ func (s *Set) add(o *object.Object, c Cache) []diag.Diagnostic {
 	if !karmada.Known(o.APIVersion(), r.Kind) {
 		s.Broken = append(s.Broken, render.Broken{Ref: r})
 		return []diag.Diagnostic{{
-			Code: "unknown-kind", Severity: diag.Error, Pos: o.Pos(),
+			Code: diag.UnknownKind, Severity: diag.Error, Pos: o.Pos(),
 			Message: fmt.Sprintf("%s %s is no kind that Karmada or Waybill has", o.APIVersion(), r.Kind),
 			Hint:    "check apiVersion and kind; policies are policy.karmada.io/v1alpha1, clusters cluster.karmada.io/v1alpha1",
 		}}
@@ -228,13 +253,13 @@ func (s *Set) file(o *object.Object, x any) []diag.Diagnostic {
 // inert says of a kind that decodes but does not act that it does not.
 func inert(o *object.Object) []diag.Diagnostic {
 	d := diag.Diagnostic{
-		Code: "kind-not-acting", Severity: diag.Error, Pos: o.Pos(),
+		Code: diag.KindNotActing, Severity: diag.Error, Pos: o.Pos(),
 		Message: Name(o) + " is read and valid, but this version does not act on it",
 		Hint:    "remove it, or name its file in " + render.IgnoreFile + "; the README lists what acts",
 	}
 	switch o.Ref().Kind {
 	case "ResourceBinding", "ClusterResourceBinding", "Work":
-		d.Severity, d.Code = diag.Warning, "not-a-policy"
+		d.Severity, d.Code = diag.Warning, diag.NotAPolicy
 		d.Message = Name(o) + " is what Karmada computes, not what people write; it is passed over"
 		d.Hint = "the bindings that Waybill computes are on the state branch"
 	case "FederatedHPA", "Remedy", "ResourceInterpreterWebhookConfiguration", "MultiClusterIngress", "MultiClusterService":
@@ -261,7 +286,7 @@ func (s *Set) dependentOverrides() []diag.Diagnostic {
 			}
 			p.Waits = n
 			diags = append(diags, diag.Diagnostic{
-				Code: "missing-override", Severity: diag.Error, Pos: p.Object.FieldPos([]any{"spec", "dependentOverrides", i}),
+				Code: diag.MissingOverride, Severity: diag.Error, Pos: p.Object.FieldPos([]any{"spec", "dependentOverrides", i}),
 				Message: fmt.Sprintf("%s depends on the override policy %q, which is not in the source", p, n),
 				Hint:    "add it, or remove the name; until then what the policy selects is placed by no other, and what it placed stays as it was last published",
 			})
@@ -279,7 +304,7 @@ func located(o *object.Object, wrong []karmada.FieldError) []diag.Diagnostic {
 			severity = diag.Warning
 		}
 		message := w.Message
-		if p := fieldPath(w.Path); p != "" {
+		if p := object.FieldPath(w.Path); p != "" {
 			message = p + ": " + message
 		}
 		diags = append(diags, diag.Diagnostic{
@@ -288,21 +313,4 @@ func located(o *object.Object, wrong []karmada.FieldError) []diag.Diagnostic {
 		})
 	}
 	return diags
-}
-
-// fieldPath prints a path as kubectl does: spec.rules[0].name.
-func fieldPath(path []any) string {
-	var b strings.Builder
-	for _, step := range path {
-		switch step := step.(type) {
-		case int:
-			fmt.Fprintf(&b, "[%d]", step)
-		case string:
-			if b.Len() > 0 {
-				b.WriteByte('.')
-			}
-			b.WriteString(step)
-		}
-	}
-	return b.String()
 }

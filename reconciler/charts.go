@@ -32,7 +32,7 @@ func (r *Reconciler) Charts(ctx context.Context, s sources.Snapshot) ([]lock.Ref
 	if err != nil {
 		return nil, nil, err
 	}
-	unread := slices.DeleteFunc(p.Diags, func(d diag.Diagnostic) bool { return d.Severity != diag.Error && d.Code != "release-suspended" })
+	unread := slices.DeleteFunc(p.Diags, func(d diag.Diagnostic) bool { return d.Severity != diag.Error && d.Code != diag.ReleaseSuspended })
 	for _, ref := range obs.Source.Charts {
 		c.refs[ref] = true
 	}

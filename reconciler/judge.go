@@ -8,8 +8,8 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/publish"
-	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources"
 )
 
@@ -30,7 +30,7 @@ func (e *publishedError) Error() string {
 
 // isPublished reports a snapshot of what Waybill published.
 func isPublished(s sources.Snapshot) bool {
-	return slices.ContainsFunc(s.Files(), func(f sources.File) bool { return f.Path == render.MetadataFile })
+	return slices.ContainsFunc(s.Files(), func(f sources.File) bool { return f.Path == tree.MetadataFile })
 }
 
 // Judge plans a snapshot of the source. If it is for branches, the plan's diagnostics are

@@ -56,7 +56,7 @@ func (r *Reconciler) tellShallow(ctx context.Context, d *lastgood.Doubt) {
 	}
 	if _, err := r.Source.Snapshot(ctx, d.OutOfReach, r.Subdir); errors.Is(err, git.ErrShallow) {
 		d.Diags = append(d.Diags, diag.Diagnostic{
-			Code: "history-missing", Severity: diag.Error,
+			Code: diag.HistoryMissing, Severity: diag.Error,
 			Message: fmt.Sprintf("what is broken now is held, because the commit in which it was sound last cannot be read: %s", err),
 		})
 	}

@@ -156,7 +156,7 @@ func (l *Loop) synced(at seen, r Result, tries int) synced {
 
 // mayPass reports an error that may be gone the next time although nothing changed.
 func mayPass(d diag.Diagnostic) bool {
-	return d.Severity == diag.Error && slices.Contains([]string{"chart-unavailable", "render-failed", "state-unreadable"}, d.Code)
+	return d.Severity == diag.Error && slices.Contains([]diag.Code{diag.ChartUnavailable, diag.RenderFailed, diag.StateUnreadable}, d.Code)
 }
 
 // graceful returns a context that outlives ctx by the grace period.

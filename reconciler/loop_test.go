@@ -126,6 +126,6 @@ func TestACommitThatComesDuringAPublicationIsPublishedNext(t *testing.T) {
 
 func TestAChartThatCouldNotBeHadIsAskedForAgain(t *testing.T) {
 	follow(t, "v: one", func(string) *diag.Diagnostic {
-		return &diag.Diagnostic{Code: "chart-unavailable", Severity: diag.Error, Message: "its host is away"}
+		return &diag.Diagnostic{Code: diag.ChartUnavailable, Severity: diag.Error, Message: "its host is away"}
 	})
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
-	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // Verification is the outcome of rebuilding a branch.
@@ -82,7 +82,7 @@ func (r *Reconciler) differences(ctx context.Context, head git.Head, branch stri
 		return nil, nil // whatever was missing, it was so then, too
 	}
 	if by := publish.Trailer(head.Message, publish.TrailerVersion); by != r.Version {
-		return nil, fmt.Errorf("it was written by Waybill %s, and this is %s, which gives something else for %s", by, r.Version, diag.List(differ))
+		return nil, fmt.Errorf("it was written by Waybill %s, and this is %s, which gives something else for %s", by, r.Version, words.List(differ))
 	}
 	return differ, wanting(&p, &obs.Input.Doubt)
 }

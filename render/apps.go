@@ -32,7 +32,7 @@ func (l *loader) roots(ctx context.Context, roots []string) error {
 	if l.with.Engine == nil {
 		for _, dir := range roots {
 			file := l.kustomizations[dir]
-			l.report("not-rendered", diag.Error, diag.Pos{File: file, Line: 1}, "the folder is a Kustomize root, and nothing here renders it", "")
+			l.report(diag.NotRendered, diag.Error, diag.Pos{File: file, Line: 1}, "the folder is a Kustomize root, and nothing here renders it", "")
 			l.src.Broken = append(l.src.Broken, Broken{Path: file})
 		}
 		return nil
@@ -82,7 +82,7 @@ func (l *loader) takeOut(theirs func(file string) bool) {
 	l.src.Objects = slices.DeleteFunc(l.src.Objects, func(o *object.Object) bool { return isTheirs(o.Pos().File) })
 	l.src.Broken = slices.DeleteFunc(l.src.Broken, func(b Broken) bool { return isTheirs(b.Path) || b.Dir && isTheirs(b.Path+"/") })
 	l.src.Diags = slices.DeleteFunc(l.src.Diags, func(d diag.Diagnostic) bool {
-		return d.Code != "symlink" && d.Code != "unreadable" && isTheirs(d.Pos.File)
+		return d.Code != diag.Symlink && d.Code != diag.Unreadable && isTheirs(d.Pos.File)
 	})
 }
 

@@ -65,7 +65,7 @@ func (l *loader) directories() (map[string]string, error) {
 			continue
 		}
 		bound[dir] = ""
-		l.report("path-taken", diag.Error, o.FieldPos([]any{"metadata", "annotations", PathAnnotation}),
+		l.report(diag.PathTaken, diag.Error, o.FieldPos([]any{"metadata", "annotations", PathAnnotation}),
 			fmt.Sprintf("Cluster %s is bound to %s, and so is Cluster %s at %s", o.Ref().Name, dir, a.Ref().Name, a.Pos()),
 			"give each a directory of its own; until then what is in it stays as it was last published")
 		l.breaksBelow(dir)
@@ -92,7 +92,7 @@ func (l *loader) directory(cluster *object.Object) (string, error) {
 	if wrong == "" {
 		return trimmed(asked), nil
 	}
-	l.report("bad-path", diag.Error, cluster.FieldPos([]any{"metadata", "annotations", PathAnnotation}),
+	l.report(diag.BadPath, diag.Error, cluster.FieldPos([]any{"metadata", "annotations", PathAnnotation}),
 		fmt.Sprintf("Cluster %s: %s is %q, %s", cluster.Ref().Name, PathAnnotation, asked, wrong),
 		"name a folder below the root of the source, such as clusters/"+cluster.Ref().Name)
 	file := cluster.Pos().File

@@ -1,55 +1,34 @@
 package render_test
 
 import (
-	"io/fs"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/waybill-dev/waybill/render"
-	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/test/twin"
 )
-
-// snapshot is a commit in memory.
-type snapshot map[string]string
-
-func (snapshot) Revision() sources.Revision { return sources.Revision{} }
-
-func (s snapshot) Files() []sources.File {
-	var all []sources.File
-	for name, data := range s {
-		all = append(all, sources.File{Path: name, Size: int64(len(data))})
-	}
-	return all
-}
-
-func (s snapshot) ReadFile(name string) ([]byte, error) {
-	if data, ok := s[name]; ok {
-		return []byte(data), nil
-	}
-	return nil, fs.ErrNotExist
-}
 
 func TestASourceListsTheChartsOfRepositories(t *testing.T) {
 	const head = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
 	tests := []struct {
 		name  string
-		files snapshot
+		files twin.Texts
 		want  []string
 	}{
 		{
 			name:  "that a kustomization lists",
-			files: snapshot{"a/kustomization.yaml": head + "helmCharts:\n- {name: x, repo: 'https://charts.example.com', version: 1.2.3}\n- {name: v, repo: 'oci://r.example.com/c'}\n"},
+			files: twin.Texts{"a/kustomization.yaml": head + "helmCharts:\n- {name: x, repo: 'https://charts.example.com', version: 1.2.3}\n- {name: v, repo: 'oci://r.example.com/c'}\n"},
 			want:  []string{"helm https://charts.example.com/x 1.2.3", "oci oci://r.example.com/c/v"},
 		},
 		{
 			name:  "that a kustomization lists in the old way",
-			files: snapshot{"kustomization.yaml": head + "helmChartInflationGenerator:\n- {chartName: x, chartRepoUrl: 'https://charts.example.com', chartVersion: 1.2.3}\n"},
+			files: twin.Texts{"kustomization.yaml": head + "helmChartInflationGenerator:\n- {chartName: x, chartRepoUrl: 'https://charts.example.com', chartVersion: 1.2.3}\n"},
 			want:  []string{"helm https://charts.example.com/x 1.2.3"},
 		},
 		{
 			name: "but not those beside it",
-			files: snapshot{
+			files: twin.Texts{
 				"a/kustomization.yaml":              head + "helmCharts:\n- {name: x, repo: 'https://charts.example.com', version: 1.2.3}\n- {name: v}\n",
 				"a/charts/x-1.2.3/x/Chart.yaml":     "apiVersion: v2\nname: x\nversion: 1.2.3\n",
 				"a/charts/v/Chart.yaml":             "apiVersion: v2\nname: v\nversion: 1.2.3\n",
@@ -58,7 +37,7 @@ func TestASourceListsTheChartsOfRepositories(t *testing.T) {
 		},
 		{
 			name: "that a chart depends on, as its lock pins them",
-			files: snapshot{
+			files: twin.Texts{
 				"c/Chart.yaml": "apiVersion: v2\nname: c\nversion: 1.0.0\ndependencies:\n- {name: x, version: 1.x, repository: 'https://charts.example.com'}\n- {name: v, version: 2.x, repository: 'https://charts.example.com'}\n- {name: z, version: 1.x, repository: 'file://../z'}\n",
 				"c/Chart.lock": "dependencies:\n- {name: x, version: 1.4.2, repository: 'https://charts.example.com'}\n",
 			},
@@ -66,7 +45,7 @@ func TestASourceListsTheChartsOfRepositories(t *testing.T) {
 		},
 		{
 			name: "but not what it brings along, in whatever form",
-			files: snapshot{
+			files: twin.Texts{
 				"c/Chart.yaml":            "apiVersion: v2\nname: c\nversion: 1.0.0\ndependencies:\n- {name: x, version: 1.x, repository: 'https://charts.example.com'}\n- {name: v, version: 2.x, repository: 'https://charts.example.com'}\n",
 				"c/charts/x-1.0.0.tgz":    "",
 				"c/charts/why/Chart.yaml": "apiVersion: v2\nname: v\nversion: 2.0.0\ndependencies:\n- {name: deep, version: 1.x, repository: 'https://charts.example.com'}\n",

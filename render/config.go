@@ -18,8 +18,6 @@ import (
 // ConfigFile is where a source may set the options of Config.
 const ConfigFile = "waybill.yaml"
 
-const badConfig = "bad-config"
-
 // Config is a source's waybill.yaml (waybill.dev/v1alpha1, kind Config).
 type Config struct {
 	APIVersion string     `json:"apiVersion"`
@@ -110,7 +108,7 @@ func ParseConfig(data []byte) (ConfigSpec, []diag.Diagnostic) {
 	o, ds := object.Single(ConfigFile, data)
 	if o == nil {
 		for i := range ds {
-			ds[i].Code, ds[i].Hint = badConfig, configHint
+			ds[i].Code, ds[i].Hint = diag.BadConfig, configHint
 		}
 		return DefaultConfig(), ds
 	}
@@ -123,7 +121,7 @@ func ParseConfig(data []byte) (ConfigSpec, []diag.Diagnostic) {
 	for name := range strings.SplitSeq(field, ".") {
 		path = append(path, name)
 	}
-	return DefaultConfig(), []diag.Diagnostic{{Code: badConfig, Severity: diag.Error, Pos: o.FieldPos(path), Message: problem, Hint: configHint}}
+	return DefaultConfig(), []diag.Diagnostic{{Code: diag.BadConfig, Severity: diag.Error, Pos: o.FieldPos(path), Message: problem, Hint: configHint}}
 }
 
 const configHint = "the options are listed in docs/config.md"
@@ -205,7 +203,7 @@ func (c *ConfigSpec) check() (field, problem string) {
 // BadConfig returns what is wrong with the source's waybill.yaml, if anything is.
 // What it says of branches and of the guard is then not known.
 func (s *Source) BadConfig() (diag.Diagnostic, bool) {
-	i := slices.IndexFunc(s.Diags, func(d diag.Diagnostic) bool { return d.Code == badConfig })
+	i := slices.IndexFunc(s.Diags, func(d diag.Diagnostic) bool { return d.Code == diag.BadConfig })
 	if i < 0 {
 		return diag.Diagnostic{}, false
 	}

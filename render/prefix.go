@@ -5,7 +5,7 @@ import "strings"
 // The branches that Waybill keeps beside those of the clusters: one for the state,
 // and one for the status of each cluster.
 const (
-	stateBranch    = "waybill/state"
+	StateBranch    = "waybill/state"
 	statusBranches = "waybill/status/"
 )
 
@@ -23,8 +23,8 @@ func prefixProblem(prefix string) string {
 		return "which does not end with a slash; branches of other names could begin with it"
 	case !isRefPath(strings.TrimSuffix(prefix, "/")):
 		return "which no branch name can begin with"
-	case strings.HasPrefix(stateBranch, prefix), strings.HasPrefix(prefix, stateBranch+"/"):
-		return "where a cluster's branch could be in the way of " + stateBranch
+	case strings.HasPrefix(StateBranch, prefix), strings.HasPrefix(prefix, StateBranch+"/"):
+		return "where a cluster's branch could be in the way of " + StateBranch
 	case strings.HasPrefix(statusBranches, prefix), strings.HasPrefix(prefix, statusBranches):
 		return "where a cluster's branch could be in the way of those below " + statusBranches
 	}

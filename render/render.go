@@ -128,7 +128,7 @@ type loader struct {
 	src                       Source
 }
 
-func (l *loader) report(code string, severity diag.Severity, pos diag.Pos, message, hint string) {
+func (l *loader) report(code diag.Code, severity diag.Severity, pos diag.Pos, message, hint string) {
 	l.src.Diags = append(l.src.Diags, diag.Diagnostic{Code: code, Severity: severity, Pos: pos, Message: message, Hint: hint})
 }
 
@@ -186,10 +186,10 @@ func unreadable(f sources.File) string {
 // what it ignores, or what it protects.
 func (l *loader) noConfig(file, why string) {
 	if file == lock.FileName {
-		l.report("bad-lock", diag.Error, diag.Pos{File: file}, why, "write it anew: waybill update")
+		l.report(diag.BadLock, diag.Error, diag.Pos{File: file}, why, "write it anew: waybill update")
 		return
 	}
-	l.report(badConfig, diag.Error, diag.Pos{File: file}, why, "put the file itself here")
+	l.report(diag.BadConfig, diag.Error, diag.Pos{File: file}, why, "put the file itself here")
 	l.src.Broken = append(l.src.Broken, Broken{Path: file})
 }
 
@@ -204,7 +204,7 @@ func (l *loader) patterns() {
 		{ConfigFile, "spec.scan", l.include.Exhausted() || l.exclude.Exhausted()},
 	} {
 		if list.exhausted {
-			l.report(badConfig, diag.Error, diag.Pos{File: list.file},
+			l.report(diag.BadConfig, diag.Error, diag.Pos{File: list.file},
 				fmt.Sprintf("%s have to be tried more than %d times with the paths of the source", list.name, ignore.MostWork),
 				"write fewer patterns with wildcards: a folder's name stands for all that is in it")
 			l.breaks(list.file)
@@ -223,7 +223,7 @@ func (l *loader) lock(data []byte) {
 	if e, ok := errors.AsType[*lock.ParseError](err); ok {
 		pos.Line = e.Line
 	}
-	l.report("bad-lock", diag.Error, pos, err.Error(), "write it anew: waybill update")
+	l.report(diag.BadLock, diag.Error, pos, err.Error(), "write it anew: waybill update")
 }
 
 // read decodes every manifest file, but charts, and files of Kustomize roots,
@@ -295,16 +295,16 @@ func (l *loader) special(f sources.File) bool {
 	pos := diag.Pos{File: f.Path}
 	switch {
 	case f.Kind == sources.Symlink && (isManifestName(f.Path) || l.isKustomization(f.Path)):
-		l.report("symlink", diag.Error, pos, "the file is a symbolic link, which is not followed", "put the file itself here")
+		l.report(diag.Symlink, diag.Error, pos, "the file is a symbolic link, which is not followed", "put the file itself here")
 		l.src.Broken = append(l.src.Broken, Broken{Path: f.Path})
 	case f.Kind == sources.Symlink:
-		l.report("symlink", diag.Warning, pos, "a symbolic link is not followed; manifests behind it are not read", "move the folder here, or name the link in "+IgnoreFile)
+		l.report(diag.Symlink, diag.Warning, pos, "a symbolic link is not followed; manifests behind it are not read", "move the folder here, or name the link in "+IgnoreFile)
 		l.src.Broken = append(l.src.Broken, Broken{Path: f.Path, Dir: true})
 	case f.Kind == sources.Submodule:
-		l.report("submodule", diag.Warning, pos, "a submodule, or another repository, is not followed; manifests in it are not read", "copy the manifests here, or name it in "+IgnoreFile)
+		l.report(diag.Submodule, diag.Warning, pos, "a submodule, or another repository, is not followed; manifests in it are not read", "copy the manifests here, or name it in "+IgnoreFile)
 		l.src.Broken = append(l.src.Broken, Broken{Path: f.Path, Dir: true})
 	case f.Kind == sources.Unreadable:
-		l.report("unreadable", diag.Error, pos, "it cannot be read: "+f.Why, unreadableHint(f))
+		l.report(diag.Unreadable, diag.Error, pos, "it cannot be read: "+f.Why, unreadableHint(f))
 		l.src.Broken = append(l.src.Broken, Broken{Path: f.Path, Dir: f.Folder})
 	default:
 		return l.isKustomization(f.Path)
@@ -388,7 +388,7 @@ func (l *loader) dedupe(objs []*object.Object, cluster string) []*object.Object 
 			l.src.Broken = append(l.src.Broken, Broken{Ref: o.Ref(), Cluster: cluster})
 		}
 		twice[o.Ref()] = true
-		l.report("duplicate-object", diag.Error, o.Pos(), fmt.Sprintf("%s is defined here and at %s", o.Ref(), a.Pos()), "remove one of them; until then neither is used")
+		l.report(diag.DuplicateObject, diag.Error, o.Pos(), fmt.Sprintf("%s is defined here and at %s", o.Ref(), a.Pos()), "remove one of them; until then neither is used")
 	}
 	if len(twice) == 0 {
 		return objs

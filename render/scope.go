@@ -42,30 +42,23 @@ var builtinGroups = []string{
 	"networking.karmada.io", "autoscaling.karmada.io",
 }
 
-type groupKind struct{ group, kind string }
-
 // Scopes tells cluster-scoped kinds from namespaced ones: the built-in kinds, and
 // those that CustomResourceDefinitions define.
 type Scopes struct {
-	namespaced map[groupKind]bool
+	namespaced map[object.GroupKind]bool
 }
 
 // ScopesOf learns from the CustomResourceDefinitions among objs.
 func ScopesOf(objs ...[]*object.Object) Scopes {
-	namespaced := map[groupKind]bool{}
+	namespaced := map[object.GroupKind]bool{}
 	for o := range slices.Values(slices.Concat(objs...)) {
-		if o.Ref().Kind != "CustomResourceDefinition" || o.Ref().Group != "apiextensions.k8s.io" {
-			continue
+		if d, ok := o.Defines(); ok {
+			namespaced[d.GroupKind] = d.Namespaced
 		}
-		spec, _ := o.Content()["spec"].(map[string]any)
-		names, _ := spec["names"].(map[string]any)
-		group, _ := spec["group"].(string)
-		kind, _ := names["kind"].(string)
-		namespaced[groupKind{group, kind}] = spec["scope"] != "Cluster"
 	}
 	for group, kinds := range clusterKinds {
 		for _, kind := range kinds {
-			namespaced[groupKind{group, kind}] = false
+			namespaced[object.GroupKind{Group: group, Kind: kind}] = false
 		}
 	}
 	return Scopes{namespaced}
@@ -74,7 +67,7 @@ func ScopesOf(objs ...[]*object.Object) Scopes {
 // Namespaced reports whether objects of a kind have a namespace; known is false for
 // a kind that nothing here defines.
 func (s Scopes) Namespaced(group, kind string) (namespaced, known bool) {
-	if namespaced, known = s.namespaced[groupKind{group, kind}]; known {
+	if namespaced, known = s.namespaced[object.GroupKind{Group: group, Kind: kind}]; known {
 		return namespaced, true
 	}
 	if isBuiltin(group) {
@@ -122,7 +115,7 @@ func (l *loader) placed(o *object.Object, scopes Scopes) *object.Object {
 	namespaced, known := scopes.Namespaced(r.Group, r.Kind)
 	switch {
 	case !known && r.Namespace == "" && !isOwnKind(r):
-		l.report("unknown-scope", diag.Notice, o.Pos(),
+		l.report(diag.UnknownScope, diag.Notice, o.Pos(),
 			fmt.Sprintf("%s names no namespace and its kind is not known here; it is taken for cluster-scoped", r),
 			"give it a metadata.namespace, or put its CustomResourceDefinition into the source")
 		return o

@@ -5,12 +5,10 @@ import (
 	"path"
 
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/ignore"
 )
-
-// MetadataFile marks what Waybill wrote: a cluster's branch, or a cluster's folder.
-const MetadataFile = "waybill.metadata"
 
 // findWritten notes the folders that Waybill wrote: those with a waybill.metadata,
 // whatever it says. What is in them was rendered from this source or from another,
@@ -21,7 +19,7 @@ func (l *loader) findWritten() {
 	first := ""
 	for _, f := range l.snapshot.Files() {
 		dir, name := path.Split(f.Path)
-		if name != MetadataFile || dir == "" || f.Kind != sources.Regular && f.Kind != sources.Unreadable || hidden(f.Path) || l.ignored.Matches(f.Path, ignore.NoFolder) {
+		if name != tree.MetadataFile || dir == "" || f.Kind != sources.Regular && f.Kind != sources.Unreadable || hidden(f.Path) || l.ignored.Matches(f.Path, ignore.NoFolder) {
 			continue
 		}
 		l.written[path.Clean(dir)] = true
@@ -36,7 +34,7 @@ func (l *loader) findWritten() {
 	if n := len(l.written); n > 1 {
 		which = fmt.Sprintf("the folder and %d more hold what Waybill wrote, and are not read", n-1)
 	}
-	l.report("written", diag.Notice, diag.Pos{File: first}, which, "write it outside of the source, or name it in "+IgnoreFile)
+	l.report(diag.Written, diag.Notice, diag.Pos{File: first}, which, "write it outside of the source, or name it in "+IgnoreFile)
 }
 
 // isWritten reports whether a file is in a folder that Waybill wrote.

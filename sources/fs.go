@@ -55,6 +55,50 @@ func Arranged(from fs.FS, arrangement map[string]string) fs.FS {
 	return t.sorted()
 }
 
+// Mounted returns a file system that is made of others: at says which of them has a path,
+// and by which path.
+func Mounted(at func(name string) (fs.FS, string, error)) fs.FS { return &mounted{at} }
+
+type mounted struct {
+	at func(name string) (fs.FS, string, error)
+}
+
+// Open implements fs.FS.
+func (m *mounted) Open(name string) (fs.File, error) {
+	files, name, err := m.at(name)
+	if err != nil {
+		return nil, err
+	}
+	return files.Open(name) //nolint:wrapcheck // a file system gives its own errors
+}
+
+// ReadFile implements fs.ReadFileFS.
+func (m *mounted) ReadFile(name string) ([]byte, error) {
+	files, name, err := m.at(name)
+	if err != nil {
+		return nil, err
+	}
+	return fs.ReadFile(files, name) //nolint:wrapcheck // as above
+}
+
+// ReadDir implements fs.ReadDirFS.
+func (m *mounted) ReadDir(name string) ([]fs.DirEntry, error) {
+	files, name, err := m.at(name)
+	if err != nil {
+		return nil, err
+	}
+	return fs.ReadDir(files, name) //nolint:wrapcheck // as above
+}
+
+// Stat implements fs.StatFS.
+func (m *mounted) Stat(name string) (fs.FileInfo, error) {
+	files, name, err := m.at(name)
+	if err != nil {
+		return nil, err
+	}
+	return fs.Stat(files, name) //nolint:wrapcheck // as above
+}
+
 // fileSystem is an index of files and of the folders they imply.
 type fileSystem struct {
 	read  func(path string) ([]byte, error)

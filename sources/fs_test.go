@@ -3,6 +3,7 @@ package sources_test
 import (
 	"errors"
 	"io/fs"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -41,5 +42,37 @@ func TestFSListsLinksAndDoesNotFollowThem(t *testing.T) {
 		if i, err := fs.Stat(fsys, name); err != nil || i.Mode().IsRegular() || i.IsDir() {
 			t.Errorf("%s: %v, %v", name, i, err)
 		}
+	}
+}
+
+func TestMountedFileSystemsAreOne(t *testing.T) {
+	own, other := sources.Tree(map[string][]byte{"a": []byte("own"), "m/b": []byte("hidden")}), sources.Tree(map[string][]byte{"b": []byte("other")})
+	away := errors.New("it is away")
+	m := sources.Mounted(func(name string) (fs.FS, string, error) {
+		if name == "away" {
+			return nil, "", away
+		}
+		if rest, below := strings.CutPrefix(name, "m/"); below {
+			return other, rest, nil
+		}
+		return own, name, nil
+	})
+	for name, want := range map[string]string{"a": "own", "m/b": "other"} {
+		data, err := fs.ReadFile(m, name)
+		info, statErr := fs.Stat(m, name)
+		if err != nil || statErr != nil || string(data) != want || info.Size() != int64(len(want)) {
+			t.Errorf("%s is %q, %v, %v", name, data, err, statErr)
+		}
+	}
+	_, read := fs.ReadFile(m, "away")
+	_, listed := fs.ReadDir(m, "away")
+	_, described := fs.Stat(m, "away")
+	for _, err := range []error{read, listed, described} {
+		if !errors.Is(err, away) {
+			t.Errorf("what is away gives %v", err)
+		}
+	}
+	if list, err := fs.ReadDir(m, "m"); err != nil || len(list) != 1 {
+		t.Errorf("the folder has %v, %v", list, err)
 	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/report"
-	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -91,9 +90,9 @@ func vacate(dir string) error {
 	if err != nil {
 		return fmt.Errorf("clearing %s: %w", dir, err)
 	}
-	isOurs := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == render.MetadataFile })
+	isOurs := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == tree.MetadataFile })
 	if len(entries) > 0 && !isOurs {
-		return fmt.Errorf("%s is in the way: it has no %s, so Waybill did not write it; name another folder with --out, or remove it", dir, render.MetadataFile)
+		return fmt.Errorf("%s is in the way: it has no %s, so Waybill did not write it; name another folder with --out, or remove it", dir, tree.MetadataFile)
 	}
 	if err := os.RemoveAll(dir); err != nil {
 		return fmt.Errorf("clearing %s: %w", dir, err)

@@ -112,3 +112,15 @@ func (c *Cluster) Serves(apiVersion, kind string) bool {
 	_, ok := c.apis[api{apiVersion, kind}]
 	return ok
 }
+
+// APIVersions lists what the API server of a cluster has, as Helm names it: groups with
+// versions, and with the kinds in them.
+func (c *Cluster) APIVersions() (all []string) {
+	for _, e := range c.Source.Status.APIEnablements {
+		all = append(all, e.GroupVersion)
+		for _, r := range e.Resources {
+			all = append(all, e.GroupVersion+"/"+r.Kind)
+		}
+	}
+	return all
+}

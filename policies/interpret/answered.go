@@ -43,3 +43,23 @@ func (l layer) answers(k kind, operation karmada.InterpreterOperation) (found bo
 	}
 	return found
 }
+
+// Answer is who answers an operation on an object.
+type Answer struct {
+	Operation karmada.InterpreterOperation `json:"operation"`
+	By        string                       `json:"by"`
+}
+
+// Answers lists who answers the operations that a plan asks for: a customization, the
+// scripts for kinds of other projects, or the built-in kinds.
+func (in *Interpreter) Answers(obj map[string]any) (all []Answer) {
+	for _, op := range []karmada.InterpreterOperation{
+		karmada.InterpreterOperationInterpretReplica, karmada.InterpreterOperationInterpretComponent,
+		karmada.InterpreterOperationReviseReplica, karmada.InterpreterOperationInterpretDependency,
+	} {
+		if by := in.Answered(obj, op); by != "" {
+			all = append(all, Answer{op, by})
+		}
+	}
+	return all
+}

@@ -1,8 +1,12 @@
 package interpret
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/object"
 )
 
 // readOnly are the fields of metadata that only a server sets: it refuses or ignores
@@ -146,4 +150,21 @@ func (p *pruner) serviceAccount() {
 		p.gone = append(p.gone, "secrets")
 	}
 	p.obj = with(p.obj, kept, "secrets")
+}
+
+// LeftOut says what is left out of an object that was exported from a server; nil for
+// nothing.
+func LeftOut(o *object.Object) *diag.Diagnostic {
+	gone := Pruned(o.Content())
+	if len(gone) == 0 {
+		return nil
+	}
+	d := &diag.Diagnostic{
+		Code: diag.Exported, Severity: diag.Notice, Pos: o.Pos(),
+		Message: fmt.Sprintf("%s was exported from a server; what that server set there is left out: %s", o.Ref(), strings.Join(gone, ", ")),
+	}
+	if Exported(o.Content()) {
+		d.Hint = "to deliver it, remove uid, resourceVersion and managedFields from metadata; owners and labels with uids are never delivered"
+	}
+	return d
 }

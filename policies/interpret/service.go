@@ -39,3 +39,25 @@ func DerivedService(o *object.Object) *object.Object {
 	}
 	return made.Objects[0].At(o.Pos())
 }
+
+// WithServices adds to objects the Services that Karmada derives from the ServiceImports
+// among them. One that is written out counts. Derive is DerivedService, or remembers what
+// that returned.
+func WithServices(objs []*object.Object, derive func(*object.Object) *object.Object) []*object.Object {
+	have := map[object.Ref]bool{}
+	var imports []*object.Object
+	for _, o := range objs {
+		if r := o.Ref(); r.Kind == "Service" && r.Group == "" {
+			have[r] = true
+		}
+		if IsServiceImport(o) {
+			imports = append(imports, o)
+		}
+	}
+	for _, o := range imports {
+		if s := derive(o); s != nil && !have[s.Ref()] {
+			objs = append(objs, s)
+		}
+	}
+	return objs
+}

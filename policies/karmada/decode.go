@@ -13,6 +13,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	strictjson "sigs.k8s.io/json"
+
+	"github.com/waybill-dev/waybill/render/diag"
 )
 
 // Decode makes an object of a kind that is Known from JSON, as an API server with
@@ -29,25 +31,25 @@ func Decode(apiVersion, kind string, data []byte) (any, []FieldError) {
 	fs := shaper{schema: apiVersion != clusterGroup}
 	known, ok := kinds[gvk{apiVersion, kind}]
 	if !ok {
-		fs.fail(nil, unknownKind, fmt.Sprintf("%s %s is not a kind of Karmada's", apiVersion, kind), "")
+		fs.fail(nil, diag.UnknownKind, fmt.Sprintf("%s %s is not a kind of Karmada's", apiVersion, kind), "")
 		return nil, fs.findings
 	}
 	doc := document(data)
 	if doc == nil {
-		fs.fail(nil, malformed, "is not a JSON object", "")
+		fs.fail(nil, diag.Malformed, "is not a JSON object", "")
 		return nil, fs.findings
 	}
 	x := known.make()
 	fs.shape(reflect.TypeOf(x).Elem(), doc, nil)
 	if doc["spec"] == nil && (gvk{apiVersion, kind}) == clusterOverride {
-		fs.fail(field{"spec"}, requiredField, "is required", "write overrideRules below it")
+		fs.fail(field{"spec"}, diag.RequiredField, "is required", "write overrideRules below it")
 	}
-	if slices.ContainsFunc(fs.findings, func(e FieldError) bool { return e.Code == wrongType }) {
+	if slices.ContainsFunc(fs.findings, func(e FieldError) bool { return e.Code == diag.WrongType }) {
 		return nil, fs.findings
 	}
 	strict, err := strictjson.UnmarshalStrict(data, x)
 	if err != nil {
-		fs.fail(nil, wrongType, err.Error(), "")
+		fs.fail(nil, diag.WrongType, err.Error(), "")
 		return nil, fs.findings
 	}
 	fs.duplicates(doc, strict)
@@ -80,7 +82,7 @@ func (fs *findings) duplicates(doc any, strict []error) {
 			continue
 		}
 		path, _ := locate(doc, at.FieldPath())
-		fs.fail(path, duplicateField, "is written twice; the second would win", "remove one")
+		fs.fail(path, diag.DuplicateField, "is written twice; the second would win", "remove one")
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/waybill-dev/waybill/render/diag"
 )
 
 func TestDecode(t *testing.T) {
@@ -112,7 +114,7 @@ func TestDecodeKnowsEveryKind(t *testing.T) {
 			if x == nil || reflect.TypeOf(x) != reflect.TypeOf(k.make()) || x.(object).GetName() != "x" {
 				t.Fatalf("decoded %#v", x)
 			}
-			if got := lines(found)[0]; len(found) > 1 && found[1].Code == unknownField || got != "unheard unknown-field" {
+			if got := lines(found)[0]; len(found) > 1 && found[1].Code == diag.UnknownField || got != "unheard unknown-field" {
 				t.Errorf("found %v", lines(found))
 			}
 			if got := x.(object).GroupVersionKind(); got.Kind != key.kind || got.GroupVersion().String() != key.apiVersion {
@@ -120,7 +122,7 @@ func TestDecodeKnowsEveryKind(t *testing.T) {
 			}
 		})
 	}
-	if x, found := Decode("apps/v1", "Deployment", []byte(`{}`)); x != nil || len(found) != 1 || found[0].Code != unknownKind {
+	if x, found := Decode("apps/v1", "Deployment", []byte(`{}`)); x != nil || len(found) != 1 || found[0].Code != diag.UnknownKind {
 		t.Errorf("decoded %v, found %v", x, lines(found))
 	}
 	if Known("multicluster.x-k8s.io/v1alpha1", "ServiceImport") {

@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/waybill-dev/waybill/render/diag"
 )
 
 // FieldError says what is wrong with one field of a document.
@@ -17,8 +19,7 @@ type FieldError struct {
 	// an index, as in "spec", "overrideRules", 0, "overriders". It may lead to a
 	// field that is not there, and is empty for the whole document.
 	Path []any
-	// Code is stable and kebab-case.
-	Code string
+	Code diag.Code
 	// Message says what is wrong, with the value. It does not repeat the path.
 	Message string
 	// Hint says what to write instead. It may be empty.
@@ -26,23 +27,6 @@ type FieldError struct {
 	// Warning tells a trap, which Karmada accepts, from a mistake, which it refuses.
 	Warning bool
 }
-
-// The codes of mistakes. Warnings have a code for each trap.
-const (
-	malformed        = "malformed"
-	unknownKind      = "unknown-kind"
-	unknownField     = "unknown-field"
-	duplicateField   = "duplicate-field"
-	wrongType        = "wrong-type"
-	requiredField    = "required-field"
-	invalidValue     = "invalid-value"
-	unsupportedValue = "unsupported-value"
-	conflict         = "conflicting-fields"
-	duplicateValue   = "duplicate-value"
-	// uncheckedValue is a warning: where Karmada does not look, it takes what it
-	// refuses elsewhere.
-	uncheckedValue = "unchecked-value"
-)
 
 // field is a path under construction. Its methods never change it.
 type field []any
@@ -52,11 +36,11 @@ func (f field) at(steps ...any) field { return append(slices.Clip(f), steps...) 
 // findings collects what is wrong.
 type findings []FieldError
 
-func (fs *findings) fail(at field, code, message, hint string) {
+func (fs *findings) fail(at field, code diag.Code, message, hint string) {
 	*fs = append(*fs, FieldError{Path: at, Code: code, Message: message, Hint: hint})
 }
 
-func (fs *findings) warn(at field, code, message, hint string) {
+func (fs *findings) warn(at field, code diag.Code, message, hint string) {
 	*fs = append(*fs, FieldError{Path: at, Code: code, Message: message, Hint: hint, Warning: true})
 }
 
@@ -67,7 +51,7 @@ func (fs *findings) unchecked(comesOfIt string, check func(*findings)) {
 	check(&found)
 	for _, f := range found {
 		if !f.Warning {
-			f.Code, f.Warning, f.Message = uncheckedValue, true, f.Message+"; "+comesOfIt
+			f.Code, f.Warning, f.Message = diag.UncheckedValue, true, f.Message+"; "+comesOfIt
 		}
 		*fs = append(*fs, f)
 	}
@@ -76,20 +60,20 @@ func (fs *findings) unchecked(comesOfIt string, check func(*findings)) {
 // invalid reports that value is not valid, for the given reasons. There may be none.
 func (fs *findings) invalid(at field, value string, reasons []string) {
 	if len(reasons) > 0 {
-		fs.fail(at, invalidValue, fmt.Sprintf("%q is not valid: %s", value, strings.Join(reasons, "; ")), "")
+		fs.fail(at, diag.InvalidValue, fmt.Sprintf("%q is not valid: %s", value, strings.Join(reasons, "; ")), "")
 	}
 }
 
 // require reports an empty string.
 func (fs *findings) require(at field, value, hint string) {
 	if value == "" {
-		fs.fail(at, requiredField, "is required", hint)
+		fs.fail(at, diag.RequiredField, "is required", hint)
 	}
 }
 
 // missing reports a list or a mapping that is not there. It may be empty.
 func (fs *findings) missing(at field) {
-	fs.fail(at, requiredField, "is required", "write what belongs there, or an empty value")
+	fs.fail(at, diag.RequiredField, "is required", "write what belongs there, or an empty value")
 }
 
 // oneOf reports a value that is not among those allowed, and names the nearest.
@@ -105,10 +89,10 @@ func oneOf[T ~string](fs *findings, at field, value T, allowed ...T) {
 		}
 	}
 	if value == "" {
-		fs.fail(at, requiredField, "is required", "write "+alternatives(names))
+		fs.fail(at, diag.RequiredField, "is required", "write "+alternatives(names))
 		return
 	}
-	fs.fail(at, unsupportedValue, fmt.Sprintf("%q is not supported; want %s", value, alternatives(names)), meant(string(value), names))
+	fs.fail(at, diag.UnsupportedValue, fmt.Sprintf("%q is not supported; want %s", value, alternatives(names)), meant(string(value), names))
 }
 
 // alternatives spells a list as people do: "a", "b" or "c".
@@ -127,14 +111,14 @@ func alternatives(names []string) string {
 // atLeast reports a number below its least value.
 func (fs *findings) atLeast(at field, value, least int64) {
 	if value < least {
-		fs.fail(at, invalidValue, fmt.Sprintf("%d is too small; want %d or more", value, least), "")
+		fs.fail(at, diag.InvalidValue, fmt.Sprintf("%d is too small; want %d or more", value, least), "")
 	}
 }
 
 // within reports a number that is given and outside its bounds.
 func (fs *findings) within(at field, value *int32, least, most int32) {
 	if value != nil && (*value < least || *value > most) {
-		fs.fail(at, invalidValue, fmt.Sprintf("%d is out of range; want %d to %d", *value, least, most), "")
+		fs.fail(at, diag.InvalidValue, fmt.Sprintf("%d is out of range; want %d to %d", *value, least, most), "")
 	}
 }
 
@@ -165,7 +149,7 @@ func (fs *findings) kind(at field, apiVersion, kind string) {
 
 func (fs *findings) apiVersion(at field, apiVersion string) {
 	if _, err := schema.ParseGroupVersion(apiVersion); err != nil {
-		fs.fail(at, invalidValue, fmt.Sprintf("%q is not group/version", apiVersion), "write as in apps/v1")
+		fs.fail(at, diag.InvalidValue, fmt.Sprintf("%q is not group/version", apiVersion), "write as in apps/v1")
 	}
 }
 
@@ -196,11 +180,11 @@ func (fs *findings) values(at field, operator metav1.LabelSelectorOperator, valu
 	switch operator {
 	case metav1.LabelSelectorOpIn, metav1.LabelSelectorOpNotIn:
 		if len(values) == 0 {
-			fs.fail(at.at("values"), requiredField, "is required", "write the values, or remove the expression")
+			fs.fail(at.at("values"), diag.RequiredField, "is required", "write the values, or remove the expression")
 		}
 	case metav1.LabelSelectorOpExists, metav1.LabelSelectorOpDoesNotExist:
 		if len(values) > 0 {
-			fs.fail(at.at("values"), conflict, fmt.Sprintf("has no meaning with operator %q", operator), "remove it, or write In or NotIn")
+			fs.fail(at.at("values"), diag.ConflictingFields, fmt.Sprintf("has no meaning with operator %q", operator), "remove it, or write In or NotIn")
 		}
 	}
 }

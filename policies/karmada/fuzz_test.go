@@ -10,6 +10,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 	strictjson "sigs.k8s.io/json"
+
+	"github.com/waybill-dev/waybill/render/diag"
 )
 
 // FuzzDecode shows that no document makes Decode, Validate or Default panic; that
@@ -62,7 +64,7 @@ func FuzzDecode(f *testing.F) {
 
 // fatal reports a finding after which there is no object.
 func fatal(e FieldError) bool {
-	return slices.Contains([]string{malformed, unknownKind, wrongType}, e.Code)
+	return slices.Contains([]diag.Code{diag.Malformed, diag.UnknownKind, diag.WrongType}, e.Code)
 }
 
 // sameUnknown holds the unknown fields against those of strict decoding, which
@@ -72,7 +74,7 @@ func sameUnknown(t *testing.T, x any, data []byte, found []FieldError) {
 	strict, _ := strictjson.UnmarshalStrict(data, x, strictjson.DisallowUnknownFields)
 	unknown := map[string]bool{}
 	for _, f := range found {
-		if f.Code == unknownField {
+		if f.Code == diag.UnknownField {
 			unknown[printed(f.Path)] = true
 		}
 	}

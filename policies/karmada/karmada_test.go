@@ -77,7 +77,7 @@ func lines(fs []FieldError) []string {
 		if f.Warning {
 			mark = "?"
 		}
-		out = append(out, printed(f.Path)+" "+f.Code+mark)
+		out = append(out, printed(f.Path)+" "+string(f.Code)+mark)
 	}
 	return out
 }
@@ -111,7 +111,7 @@ func mistakes(fs []FieldError) []string {
 	codes := []string{}
 	for _, f := range fs {
 		if !f.Warning {
-			codes = append(codes, f.Code)
+			codes = append(codes, string(f.Code))
 		}
 	}
 	slices.Sort(codes)

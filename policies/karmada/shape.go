@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	strictjson "sigs.k8s.io/json"
+
+	"github.com/waybill-dev/waybill/render/diag"
 )
 
 // shaper holds a JSON value against the type it is to be decoded into, and reports
@@ -47,7 +49,7 @@ func (fs *shaper) shape(t reflect.Type, v any, at field) {
 	case isList && t.Kind() == reflect.Slice:
 		for i := range list {
 			if list[i] == nil && fs.schema {
-				fs.fail(at.at(i), wrongType, "is null, which no item of a list may be", "write the item, or remove it")
+				fs.fail(at.at(i), diag.WrongType, "is null, which no item of a list may be", "write the item, or remove it")
 			}
 			fs.shape(t.Elem(), list[i], at.at(i))
 		}
@@ -61,7 +63,7 @@ func (fs *shaper) structShape(t reflect.Type, v map[string]any, at field) {
 	for _, key := range slices.Sorted(maps.Keys(v)) {
 		m, ok := known[key]
 		if !ok {
-			fs.fail(at.at(key), unknownField, "is not a field here", whichField(key, known))
+			fs.fail(at.at(key), diag.UnknownField, "is not a field here", whichField(key, known))
 			continue
 		}
 		fs.shape(m.typ, v[key], at.at(key))
@@ -72,9 +74,9 @@ func (fs *shaper) structShape(t reflect.Type, v map[string]any, at field) {
 		}
 		switch {
 		case emptyIsValid(known[name].typ):
-			fs.fail(at.at(name), requiredField, "is required", `write {} if it is meant to be empty`)
+			fs.fail(at.at(name), diag.RequiredField, "is required", `write {} if it is meant to be empty`)
 		case slices.Contains(emptyStrings[t], name):
-			fs.fail(at.at(name), requiredField, "is required", `write it, or "" if it is meant to be empty`)
+			fs.fail(at.at(name), diag.RequiredField, "is required", `write it, or "" if it is meant to be empty`)
 		}
 	}
 }
@@ -99,7 +101,7 @@ func (fs *shaper) leaf(t reflect.Type, v any, at field) {
 	if _, ok := v.(json.Number); ok && t == reflect.TypeFor[resource.Quantity]() {
 		hint = "quote what is no whole number"
 	}
-	fs.fail(at, wrongType, fmt.Sprintf("%s is not %s", data, wanted(t)), hint)
+	fs.fail(at, diag.WrongType, fmt.Sprintf("%s is not %s", data, wanted(t)), hint)
 }
 
 // misspelt reports a quantity that the decoder takes, or fails to take in good

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/waybill-dev/waybill/render/diag"
 )
 
 // maxClusterName is the length of the longest name of a cluster (section C.1).
@@ -84,7 +86,7 @@ func (fs *findings) namespace(at field, namespace string, k kind, kindName strin
 		if wide := "Cluster" + kindName; Known(policyGroup, wide) {
 			hint += ", or make it a " + wide + " to select in every namespace"
 		}
-		fs.fail(at, requiredField, "is required", hint)
+		fs.fail(at, diag.RequiredField, "is required", hint)
 	case k.namespaced:
 		fs.invalid(at, namespace, utilvalidation.IsDNS1123Label(namespace))
 	case namespace != "":
@@ -92,7 +94,7 @@ func (fs *findings) namespace(at field, namespace string, k kind, kindName strin
 		if narrow, ok := strings.CutPrefix(kindName, "Cluster"); ok && Known(policyGroup, narrow) {
 			hint += ", or make it a " + narrow + " to select in that namespace only"
 		}
-		fs.fail(at, conflict, fmt.Sprintf("%q is given, but a %s has no namespace", namespace, kindName), hint)
+		fs.fail(at, diag.ConflictingFields, fmt.Sprintf("%q is given, but a %s has no namespace", namespace, kindName), hint)
 	}
 }
 
@@ -110,7 +112,7 @@ func (fs *findings) annotations(at field, annotations map[string]string) {
 		fs.key(at.at(k), strings.ToLower(k))
 	}
 	if err := validation.ValidateAnnotationsSize(annotations); err != nil {
-		fs.fail(at, invalidValue, err.Error(), "")
+		fs.fail(at, diag.InvalidValue, err.Error(), "")
 	}
 }
 
@@ -121,14 +123,14 @@ func (fs *findings) resourceSelectors(at field, selectors []ResourceSelector, na
 		at := at.at(i)
 		fs.kind(at, s.APIVersion, s.Kind)
 		if namespace != "" && s.Namespace != "" && s.Namespace != namespace {
-			fs.fail(at.at("namespace"), conflict,
+			fs.fail(at.at("namespace"), diag.ConflictingFields,
 				fmt.Sprintf("%q is not the policy's namespace %q, and it selects nowhere else", s.Namespace, namespace),
 				"remove it, or make the policy a cluster-wide one")
 		}
 		if s.Name == "" {
 			fs.labelSelector(at.at("labelSelector"), s.LabelSelector)
 		} else if s.LabelSelector != nil {
-			fs.warn(at.at("labelSelector"), "unused-field",
+			fs.warn(at.at("labelSelector"), diag.UnusedField,
 				fmt.Sprintf("does nothing, because name %q alone decides", s.Name), "remove one of them")
 		}
 	}
@@ -192,7 +194,7 @@ func (fs *findings) meaning(at field, a *ClusterAffinity) {
 	}
 	for i, name := range a.ClusterNames {
 		if slices.Contains(a.ExcludeClusters, name) {
-			fs.warn(at.at("clusterNames", i), "excluded-cluster", fmt.Sprintf("%q is excluded too, so that it does not match", name), "remove it from one of the lists")
+			fs.warn(at.at("clusterNames", i), diag.ExcludedCluster, fmt.Sprintf("%q is excluded too, so that it does not match", name), "remove it from one of the lists")
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/validate/content"
 
 	"github.com/waybill-dev/waybill/policies/window"
+	"github.com/waybill-dev/waybill/render/diag"
 )
 
 // maxRuleName is the length of the longest name of a rule.
@@ -39,7 +40,7 @@ func (fs *findings) federatedHPA(s *FederatedHPASpec, at field) {
 	if s.MinReplicas != nil {
 		fs.atLeast(at.at("minReplicas"), int64(*s.MinReplicas), 1)
 		if *s.MinReplicas > s.MaxReplicas && s.MaxReplicas > 0 {
-			fs.fail(at.at("minReplicas"), conflict, fmt.Sprintf("%d is more than maxReplicas %d", *s.MinReplicas, s.MaxReplicas), "")
+			fs.fail(at.at("minReplicas"), diag.ConflictingFields, fmt.Sprintf("%d is more than maxReplicas %d", *s.MinReplicas, s.MaxReplicas), "")
 		}
 	}
 	for i, m := range s.Metrics {
@@ -66,10 +67,10 @@ func (fs *findings) metric(m autoscalingv2.MetricSpec, at field) {
 			names = append(names, s.of)
 		}
 		if s.given && s.of != m.Type {
-			fs.fail(at.at(s.field), conflict, fmt.Sprintf("cannot be given with type %q", m.Type), "")
+			fs.fail(at.at(s.field), diag.ConflictingFields, fmt.Sprintf("cannot be given with type %q", m.Type), "")
 		}
 		if !s.given && s.of == m.Type {
-			fs.fail(at.at(s.field), requiredField, fmt.Sprintf("is required with type %q", m.Type), "")
+			fs.fail(at.at(s.field), diag.RequiredField, fmt.Sprintf("is required with type %q", m.Type), "")
 		}
 	}
 	oneOf(fs, at.at("type"), m.Type, names...)
@@ -92,7 +93,7 @@ func (fs *findings) cronFederatedHPA(s *CronFederatedHPASpec, at field) {
 		r, at := &s.Rules[i], at.at("rules", i)
 		fs.cronRule(r, at)
 		if names[r.Name] && r.Name != "" {
-			fs.fail(at.at("name"), duplicateValue, fmt.Sprintf("%q is the name of another rule", r.Name), "")
+			fs.fail(at.at("name"), diag.DuplicateValue, fmt.Sprintf("%q is the name of another rule", r.Name), "")
 		}
 		names[r.Name] = true
 		if federated {
@@ -106,7 +107,7 @@ func (fs *findings) cronFederatedHPA(s *CronFederatedHPASpec, at field) {
 func (fs *findings) cronRule(r *CronFederatedHPARule, at field) {
 	fs.require(at.at("name"), r.Name, "")
 	if n := utf8.RuneCountInString(r.Name); n > maxRuleName {
-		fs.fail(at.at("name"), invalidValue, fmt.Sprintf("%q has %d characters; at most %d are allowed", r.Name, n, maxRuleName), "")
+		fs.fail(at.at("name"), diag.InvalidValue, fmt.Sprintf("%q has %d characters; at most %d are allowed", r.Name, n, maxRuleName), "")
 	}
 	fs.schedule(at.at("schedule"), r.Schedule)
 	if r.TimeZone != nil {
@@ -119,7 +120,7 @@ func (fs *findings) cronRule(r *CronFederatedHPARule, at field) {
 // timeZone refuses Local too: it is another zone on another machine.
 func (fs *findings) timeZone(at field, name string) {
 	if _, err := time.LoadLocation(name); err != nil || name == "Local" {
-		fs.fail(at, invalidValue, fmt.Sprintf("%q is not a time zone", name), "write a name such as Europe/Berlin or UTC")
+		fs.fail(at, diag.InvalidValue, fmt.Sprintf("%q is not a time zone", name), "write a name such as Europe/Berlin or UTC")
 	}
 }
 
@@ -131,16 +132,16 @@ func (fs *findings) schedule(at field, schedule string) {
 		return
 	}
 	if foreign(schedule) {
-		fs.fail(at, invalidValue, fmt.Sprintf("%q is not a schedule", schedule), hint)
+		fs.fail(at, diag.InvalidValue, fmt.Sprintf("%q is not a schedule", schedule), hint)
 		return
 	}
 	parser := cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
 	if _, err := parser.Parse(window.Sundays(schedule)); err != nil {
-		fs.fail(at, invalidValue, fmt.Sprintf("%q is not a schedule: %s", schedule, err), hint)
+		fs.fail(at, diag.InvalidValue, fmt.Sprintf("%q is not a schedule: %s", schedule, err), hint)
 		return
 	}
 	if window.Sundays(schedule) != schedule {
-		fs.warn(at, uncheckedValue, fmt.Sprintf("%q has weekday 7, which is read as Sunday; Karmada takes the rule and never runs it", schedule), "write 0 for Sunday")
+		fs.warn(at, diag.UncheckedValue, fmt.Sprintf("%q has weekday 7, which is read as Sunday; Karmada takes the rule and never runs it", schedule), "write 0 for Sunday")
 	}
 }
 
@@ -164,7 +165,7 @@ func foreign(schedule string) bool {
 
 func (fs *findings) cronReplicas(r *CronFederatedHPARule, kind string, at field) {
 	if r.TargetReplicas == nil {
-		fs.fail(at.at("targetReplicas"), requiredField, "is required to scale a "+kind, "")
+		fs.fail(at.at("targetReplicas"), diag.RequiredField, "is required to scale a "+kind, "")
 		return
 	}
 	fs.atLeast(at.at("targetReplicas"), int64(*r.TargetReplicas), 0)
@@ -173,7 +174,7 @@ func (fs *findings) cronReplicas(r *CronFederatedHPARule, kind string, at field)
 func (fs *findings) cronBounds(r *CronFederatedHPARule, at field) {
 	least, most := r.TargetMinReplicas, r.TargetMaxReplicas
 	if least == nil && most == nil {
-		fs.fail(at.at("targetMaxReplicas"), requiredField, "is required to scale a FederatedHPA", "write targetMinReplicas, targetMaxReplicas or both")
+		fs.fail(at.at("targetMaxReplicas"), diag.RequiredField, "is required to scale a FederatedHPA", "write targetMinReplicas, targetMaxReplicas or both")
 		return
 	}
 	if least != nil {
@@ -183,6 +184,6 @@ func (fs *findings) cronBounds(r *CronFederatedHPARule, at field) {
 		fs.atLeast(at.at("targetMaxReplicas"), int64(*most), 1)
 	}
 	if least != nil && most != nil && *least > *most {
-		fs.fail(at.at("targetMinReplicas"), conflict, fmt.Sprintf("%d is more than targetMaxReplicas %d", *least, *most), "")
+		fs.fail(at.at("targetMinReplicas"), diag.ConflictingFields, fmt.Sprintf("%d is more than targetMaxReplicas %d", *least, *most), "")
 	}
 }

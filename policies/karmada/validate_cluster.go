@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/waybill-dev/waybill/render/diag"
 )
 
 // cluster holds for a registration (section C.1).
@@ -21,7 +23,7 @@ func (fs *findings) cluster(s *ClusterSpec, at field) {
 		fs.proxyURL(at.at("proxyURL"), s.ProxyURL)
 	}
 	if s.Zone != "" && len(s.Zones) > 0 {
-		fs.fail(at.at("zone"), conflict, fmt.Sprintf("%q cannot be given beside zones", s.Zone), "move it into zones")
+		fs.fail(at.at("zone"), diag.ConflictingFields, fmt.Sprintf("%q cannot be given beside zones", s.Zone), "move it into zones")
 	}
 	fs.taints(s.Taints, at.at("taints"))
 	fs.resourceModels(s.ResourceModels, at.at("resourceModels"))
@@ -43,13 +45,13 @@ func (fs *findings) apiEndpoint(at field, endpoint string) {
 		return
 	}
 	// What is refused for its credentials must not be printed.
-	fs.fail(at, invalidValue, "is not the address of an API server: "+wrong, "write scheme, host and port, as in https://10.0.0.1:6443")
+	fs.fail(at, diag.InvalidValue, "is not the address of an API server: "+wrong, "write scheme, host and port, as in https://10.0.0.1:6443")
 }
 
 func (fs *findings) proxyURL(at field, proxy string) {
 	u, err := url.Parse(proxy)
 	if err != nil || !slices.Contains([]string{"http", "https", "socks5"}, u.Scheme) {
-		fs.fail(at, invalidValue, "is not the address of a proxy", "write an http, https or socks5 URL")
+		fs.fail(at, diag.InvalidValue, "is not the address of a proxy", "write an http, https or socks5 URL")
 	}
 }
 
@@ -90,7 +92,7 @@ func (fs *findings) uniqueTaints(ts []PolicyTaint, at field) {
 	for i, t := range ts {
 		at := at.at(i)
 		if u := (unique{t.Key, t.Effect}); seen[u] {
-			fs.fail(at, duplicateValue, fmt.Sprintf("%s:%s is there already", t.Key, t.Effect), "remove one of them")
+			fs.fail(at, diag.DuplicateValue, fmt.Sprintf("%s:%s is there already", t.Key, t.Effect), "remove one of them")
 		} else {
 			seen[u] = true
 		}

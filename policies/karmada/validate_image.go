@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/waybill-dev/waybill/render/diag"
 )
 
 // What image references are made of, by their grammar: what may be added to a tag,
@@ -33,20 +35,20 @@ func (fs *findings) registry(o *ImageOverrider, at field) {
 	case o.Operator == OverriderOpRemove:
 		return
 	case o.Operator == OverriderOpAdd:
-		fs.warn(at.at("operator"), "registry-add",
+		fs.warn(at.at("operator"), diag.RegistryAdd,
 			fmt.Sprintf("appends %q to a registry that is there already, as in docker.io%s", o.Value, o.Value), "write operator: replace, which also adds a missing one")
 	case o.Value == "":
-		fs.warn(at.at("value"), "image-value", "is empty, so that the registry is removed", "write operator: remove")
+		fs.warn(at.at("value"), diag.ImageValue, "is empty, so that the registry is removed", "write operator: remove")
 	}
 	if strings.HasSuffix(o.Value, "/") {
-		fs.warn(at.at("value"), "image-value", fmt.Sprintf("%q ends in a slash, and another follows", o.Value), fmt.Sprintf("write %q", strings.TrimRight(o.Value, "/")))
+		fs.warn(at.at("value"), diag.ImageValue, fmt.Sprintf("%q ends in a slash, and another follows", o.Value), fmt.Sprintf("write %q", strings.TrimRight(o.Value, "/")))
 	}
 }
 
 func (fs *findings) repository(o *ImageOverrider, at field) {
 	switch {
 	case o.Operator == OverriderOpRemove, o.Operator == OverriderOpReplace && o.Value == "":
-		fs.warn(at, "image-value", "leaves no repository, which is no image", "write operator: replace with a value")
+		fs.warn(at, diag.ImageValue, "leaves no repository, which is no image", "write operator: replace with a value")
 	case o.Operator == OverriderOpAdd:
 		fs.changesSomething(at.at("value"), len(o.Value))
 	}
@@ -56,7 +58,7 @@ func (fs *findings) repository(o *ImageOverrider, at field) {
 func (fs *findings) tag(o *ImageOverrider, at field) {
 	want := map[OverriderOperator]*regexp.Regexp{OverriderOpAdd: tagEnd, OverriderOpReplace: tagOrDigest}[o.Operator]
 	if want != nil && !want.MatchString(o.Value) {
-		fs.warn(at, "image-value", fmt.Sprintf("%q makes no tag or digest, so that the image stays as it is", o.Value),
+		fs.warn(at, diag.ImageValue, fmt.Sprintf("%q makes no tag or digest, so that the image stays as it is", o.Value),
 			`write the tag alone, as in "1.2", or a digest, as in "sha256:...", without ":" or "@" before it`)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	apifield "k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/waybill-dev/waybill/render/diag"
 )
 
 // contextVersion is the one version of the protocol that webhooks speak.
@@ -41,13 +43,13 @@ func (fs *findings) customization(s *ResourceInterpreterCustomizationSpec, at fi
 		fs.lua(at.at("customizations", x.field, "luaScript"), x.script.LuaScript, x.function)
 	}
 	if given == 0 {
-		fs.warn(at.at("customizations"), "changes-nothing", "has no script", "")
+		fs.warn(at.at("customizations"), diag.ChangesNothing, "has no script", "")
 	}
 }
 
 func (fs *findings) lua(at field, script, function string) {
 	if script != "" && !strings.Contains(script, function) { // an empty one is as good as none
-		fs.warn(at, "missing-function", "does not define "+function+", which is what is called", "")
+		fs.warn(at, diag.MissingFunction, "does not define "+function+", which is what is called", "")
 	}
 }
 
@@ -64,7 +66,7 @@ func (fs *findings) webhooks(hooks []ResourceInterpreterWebhook, at field) {
 		}
 		fs.invalid(at.at("name"), h.Name, reasons)
 		if names[h.Name] {
-			fs.fail(at.at("name"), duplicateValue, fmt.Sprintf("%q is the name of another webhook", h.Name), "")
+			fs.fail(at.at("name"), diag.DuplicateValue, fmt.Sprintf("%q is the name of another webhook", h.Name), "")
 		}
 		names[h.Name] = true
 		fs.clientConfig(&h.ClientConfig, at.at("clientConfig"))
@@ -79,11 +81,11 @@ func (fs *findings) webhooks(hooks []ResourceInterpreterWebhook, at field) {
 func (fs *findings) clientConfig(c *admissionregistrationv1.WebhookClientConfig, at field) {
 	switch {
 	case (c.URL == nil) == (c.Service == nil):
-		fs.fail(at, requiredField, "needs exactly one of url and service", "")
+		fs.fail(at, diag.RequiredField, "needs exactly one of url and service", "")
 	case c.URL != nil:
 		u, err := url.Parse(*c.URL)
 		if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-			fs.fail(at.at("url"), invalidValue, "is not the address of a webhook", "write an https URL with a host, without credentials, query or fragment")
+			fs.fail(at.at("url"), diag.InvalidValue, "is not the address of a webhook", "write an https URL with a host, without credentials, query or fragment")
 		}
 	default:
 		fs.webhookService(c.Service, at.at("service"))
@@ -95,7 +97,7 @@ func (fs *findings) webhookService(s *admissionregistrationv1.ServiceReference, 
 	fs.require(at.at("namespace"), s.Namespace, "")
 	fs.within(at.at("port"), s.Port, 1, 65535)
 	if s.Path != nil && !strings.HasPrefix(*s.Path, "/") {
-		fs.fail(at.at("path"), invalidValue, fmt.Sprintf("%q does not begin with a slash", *s.Path), fmt.Sprintf("write %q", "/"+*s.Path))
+		fs.fail(at.at("path"), diag.InvalidValue, fmt.Sprintf("%q does not begin with a slash", *s.Path), fmt.Sprintf("write %q", "/"+*s.Path))
 	}
 }
 
@@ -123,21 +125,21 @@ func (fs *findings) interpreterRule(r *RuleWithOperations, at field) {
 // wildcards holds for a list that is needed and in which "*" stands alone.
 func (fs *findings) wildcards(at field, list []string) {
 	if len(list) == 0 {
-		fs.fail(at, requiredField, "is empty, and needs a value", `write ["*"] for all`)
+		fs.fail(at, diag.RequiredField, "is empty, and needs a value", `write ["*"] for all`)
 	}
 	if len(list) > 1 && slices.Contains(list, "*") {
-		fs.fail(at, conflict, `has "*", which stands for all, beside others`, `write ["*"] alone, or remove it`)
+		fs.fail(at, diag.ConflictingFields, `has "*", which stands for all, beside others`, `write ["*"] alone, or remove it`)
 	}
 }
 
 func (fs *findings) contextVersions(versions []string, at field) {
 	if !slices.Contains(versions, contextVersion) {
-		fs.fail(at, requiredField, fmt.Sprintf("needs %q among its values", contextVersion), "")
+		fs.fail(at, diag.RequiredField, fmt.Sprintf("needs %q among its values", contextVersion), "")
 	}
 	for i, v := range versions {
 		fs.invalid(at.at(i), v, validation.IsDNS1035Label(v))
 		if slices.Contains(versions[:i], v) {
-			fs.fail(at.at(i), duplicateValue, fmt.Sprintf("%q is there already", v), "remove one of them")
+			fs.fail(at.at(i), diag.DuplicateValue, fmt.Sprintf("%q is there already", v), "remove one of them")
 		}
 	}
 }

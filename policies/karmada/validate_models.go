@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/waybill-dev/waybill/render/diag"
 )
 
 // resourceModels holds for grades as they are in force, that is by ascending grade,
@@ -24,7 +26,7 @@ func (fs *findings) resourceModels(models []ResourceModel, at field) {
 				least.Set(0)
 			}
 			if place < len(order)-1 && r.Max.Cmp(least) <= 0 {
-				fs.fail(at.at(i, "ranges", j, "max"), invalidValue, fmt.Sprintf("%s is not more than min %s", r.Max.String(), least.String()), "")
+				fs.fail(at.at(i, "ranges", j, "max"), diag.InvalidValue, fmt.Sprintf("%s is not more than min %s", r.Max.String(), least.String()), "")
 			}
 		}
 		if place > 0 {
@@ -36,11 +38,11 @@ func (fs *findings) resourceModels(models []ResourceModel, at field) {
 // followsModel reports where a grade does not begin at the end of the one before.
 func (fs *findings) followsModel(before, m ResourceModel, at field) {
 	if before.Grade == m.Grade {
-		fs.fail(at.at("grade"), duplicateValue, fmt.Sprintf("%d is there already", m.Grade), "number the grades 0, 1, 2 and so on")
+		fs.fail(at.at("grade"), diag.DuplicateValue, fmt.Sprintf("%d is there already", m.Grade), "number the grades 0, 1, 2 and so on")
 		return
 	}
 	if len(before.Ranges) != len(m.Ranges) {
-		fs.fail(at.at("ranges"), invalidValue, fmt.Sprintf("has %d resources, grade %d has %d", len(m.Ranges), before.Grade, len(before.Ranges)), "list the same resources in every grade")
+		fs.fail(at.at("ranges"), diag.InvalidValue, fmt.Sprintf("has %d resources, grade %d has %d", len(m.Ranges), before.Grade, len(before.Ranges)), "list the same resources in every grade")
 		return
 	}
 	for j, r := range m.Ranges {
@@ -48,9 +50,9 @@ func (fs *findings) followsModel(before, m ResourceModel, at field) {
 		end := before.Ranges[j]
 		switch {
 		case r.Name != end.Name:
-			fs.fail(at.at("name"), invalidValue, fmt.Sprintf("%q stands where grade %d has %q", r.Name, before.Grade, end.Name), "list the same resources in every grade, in one order")
+			fs.fail(at.at("name"), diag.InvalidValue, fmt.Sprintf("%q stands where grade %d has %q", r.Name, before.Grade, end.Name), "list the same resources in every grade, in one order")
 		case r.Min.Cmp(end.Max) != 0:
-			fs.fail(at.at("min"), invalidValue, fmt.Sprintf("%s does not go on where grade %d ends, at %s", r.Min.String(), before.Grade, end.Max.String()), "write the max of the grade before")
+			fs.fail(at.at("min"), diag.InvalidValue, fmt.Sprintf("%s does not go on where grade %d ends, at %s", r.Min.String(), before.Grade, end.Max.String()), "write the max of the grade before")
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/waybill-dev/waybill/render/diag"
 )
 
 // multiClusterService holds for exposure (section E.3).
@@ -18,7 +20,7 @@ func (fs *findings) multiClusterService(s *MultiClusterServiceSpec, at field) {
 		oneOf(fs, at.at("types", i), t, ExposureTypeCrossCluster, ExposureTypeLoadBalancer)
 	}
 	if types := slices.Compact(slices.Sorted(slices.Values(s.Types))); len(types) > 1 {
-		fs.fail(at.at("types"), conflict, fmt.Sprintf("has %d types, and may have one", len(types)), "write CrossCluster or LoadBalancer")
+		fs.fail(at.at("types"), diag.ConflictingFields, fmt.Sprintf("has %d types, and may have one", len(types)), "write CrossCluster or LoadBalancer")
 	}
 	names := map[string]bool{}
 	for i, p := range s.Ports {
@@ -26,7 +28,7 @@ func (fs *findings) multiClusterService(s *MultiClusterServiceSpec, at field) {
 		if p.Name != "" {
 			fs.invalid(at.at("name"), p.Name, validation.IsDNS1123Label(p.Name))
 			if names[p.Name] {
-				fs.fail(at.at("name"), duplicateValue, fmt.Sprintf("%q is the name of another port", p.Name), "")
+				fs.fail(at.at("name"), diag.DuplicateValue, fmt.Sprintf("%q is the name of another port", p.Name), "")
 			}
 			names[p.Name] = true
 		}
@@ -39,7 +41,7 @@ func (fs *findings) multiClusterService(s *MultiClusterServiceSpec, at field) {
 		fs.clusterName(at.at("consumerClusters", i, "name"), c.Name)
 	}
 	if len(s.Range.ClusterNames)+len(s.ServiceProvisionClusters)+len(s.ServiceConsumptionClusters) > 0 {
-		fs.warn(at, "deprecated-field", "has range, serviceProvisionClusters or serviceConsumptionClusters, which are deprecated",
+		fs.warn(at, diag.DeprecatedField, "has range, serviceProvisionClusters or serviceConsumptionClusters, which are deprecated",
 			"write providerClusters and consumerClusters")
 	}
 }
@@ -47,7 +49,7 @@ func (fs *findings) multiClusterService(s *MultiClusterServiceSpec, at field) {
 // multiClusterIngress holds for an Ingress (section E.4).
 func (fs *findings) multiClusterIngress(s *networkingv1.IngressSpec, at field) {
 	if s.DefaultBackend == nil && len(s.Rules) == 0 {
-		fs.fail(at, requiredField, "needs defaultBackend or rules", "")
+		fs.fail(at, diag.RequiredField, "needs defaultBackend or rules", "")
 	}
 	if s.DefaultBackend != nil {
 		fs.ingressBackend(s.DefaultBackend, at.at("defaultBackend"))
@@ -64,7 +66,7 @@ func (fs *findings) multiClusterIngress(s *networkingv1.IngressSpec, at field) {
 			continue
 		}
 		if len(r.HTTP.Paths) == 0 {
-			fs.fail(at.at("http", "paths"), requiredField, "has no path, and needs one", "")
+			fs.fail(at.at("http", "paths"), diag.RequiredField, "has no path, and needs one", "")
 		}
 		for j := range r.HTTP.Paths {
 			fs.ingressPath(&r.HTTP.Paths[j], at.at("http", "paths", j))
@@ -91,7 +93,7 @@ func (fs *findings) ingressPath(p *networkingv1.HTTPIngressPath, at field) {
 	oneOf(fs, at.at("pathType"), pathType, networkingv1.PathTypeExact, networkingv1.PathTypePrefix, networkingv1.PathTypeImplementationSpecific)
 	optional := pathType == networkingv1.PathTypeImplementationSpecific && p.Path == ""
 	if !optional && !strings.HasPrefix(p.Path, "/") {
-		fs.fail(at.at("path"), invalidValue, fmt.Sprintf("%q does not begin with a slash", p.Path), fmt.Sprintf("write %q", "/"+p.Path))
+		fs.fail(at.at("path"), diag.InvalidValue, fmt.Sprintf("%q does not begin with a slash", p.Path), fmt.Sprintf("write %q", "/"+p.Path))
 	}
 	fs.ingressBackend(&p.Backend, at.at("backend"))
 }
@@ -99,7 +101,7 @@ func (fs *findings) ingressPath(p *networkingv1.HTTPIngressPath, at field) {
 func (fs *findings) ingressBackend(b *networkingv1.IngressBackend, at field) {
 	switch {
 	case (b.Service == nil) == (b.Resource == nil):
-		fs.fail(at, requiredField, "needs exactly one of service and resource", "")
+		fs.fail(at, diag.RequiredField, "needs exactly one of service and resource", "")
 	case b.Resource != nil:
 		fs.require(at.at("resource", "kind"), b.Resource.Kind, "")
 		fs.require(at.at("resource", "name"), b.Resource.Name, "")
@@ -116,7 +118,7 @@ func (fs *findings) ingressService(s *networkingv1.IngressServiceBackend, at fie
 	}
 	switch port := s.Port; {
 	case (port.Name == "") == (port.Number == 0):
-		fs.fail(at.at("port"), requiredField, "needs exactly one of name and number", "")
+		fs.fail(at.at("port"), diag.RequiredField, "needs exactly one of name and number", "")
 	case port.Name != "":
 		fs.invalid(at.at("port", "name"), port.Name, validation.IsValidPortName(port.Name))
 	default:

@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/waybill-dev/waybill/render/diag"
 )
 
 // taintPolicy refuses to drive objects out, as Karmada's webhook does unless it is
@@ -15,12 +17,12 @@ func (fs *findings) taintPolicy(s *ClusterTaintPolicySpec, at field) {
 	fs.matchConditions(s.AddOnConditions, at.at("addOnConditions"))
 	fs.matchConditions(s.RemoveOnConditions, at.at("removeOnConditions"))
 	if len(s.Taints) == 0 {
-		fs.fail(at.at("taints"), requiredField, "has no taint, and needs one", "")
+		fs.fail(at.at("taints"), diag.RequiredField, "has no taint, and needs one", "")
 	}
 	for i, t := range s.Taints {
 		at := at.at("taints", i)
 		if t.Effect == corev1.TaintEffectNoExecute {
-			fs.fail(at.at("effect"), unsupportedValue, `"NoExecute" is not allowed here, because it drives objects out of clusters by itself`, "write NoSchedule")
+			fs.fail(at.at("effect"), diag.UnsupportedValue, `"NoExecute" is not allowed here, because it drives objects out of clusters by itself`, "write NoSchedule")
 		} else {
 			fs.unchecked(refusedByCluster, func(fs *findings) { oneOf(fs, at.at("effect"), t.Effect, "", corev1.TaintEffectNoSchedule) })
 		}
@@ -30,7 +32,7 @@ func (fs *findings) taintPolicy(s *ClusterTaintPolicySpec, at field) {
 	}
 	fs.uniqueTaints(s.Taints, at.at("taints"))
 	if len(s.AddOnConditions)+len(s.RemoveOnConditions) == 0 {
-		fs.warn(at, "changes-nothing", "has neither addOnConditions nor removeOnConditions, so that no taint is ever set", "")
+		fs.warn(at, diag.ChangesNothing, "has neither addOnConditions nor removeOnConditions, so that no taint is ever set", "")
 	}
 }
 
@@ -59,7 +61,7 @@ func (fs *findings) matchConditions(ms []MatchCondition, at field) {
 // rebalancer holds that each template is named in full (section E.8).
 func (fs *findings) rebalancer(s *WorkloadRebalancerSpec, at field) {
 	if len(s.Workloads) == 0 {
-		fs.fail(at.at("workloads"), requiredField, "has no workload, and needs one", "")
+		fs.fail(at.at("workloads"), diag.RequiredField, "has no workload, and needs one", "")
 	}
 	for i, w := range s.Workloads {
 		at := at.at("workloads", i)
@@ -77,14 +79,14 @@ func (fs *findings) remedy(s *RemedySpec, at field) {
 		at, c := at.at("decisionMatches", i, "clusterConditionMatch"), m.ClusterConditionMatch
 		fs.require(at.at("conditionType"), c.ConditionType, "write "+ServiceDomainNameResolutionReady)
 		if c.ConditionType != "" && c.ConditionType != ServiceDomainNameResolutionReady {
-			fs.warn(at.at("conditionType"), "matches-nothing", fmt.Sprintf("no cluster has condition %q", c.ConditionType), "write "+ServiceDomainNameResolutionReady)
+			fs.warn(at.at("conditionType"), diag.MatchesNothing, fmt.Sprintf("no cluster has condition %q", c.ConditionType), "write "+ServiceDomainNameResolutionReady)
 		}
 		oneOf(fs, at.at("operator"), c.Operator, ClusterConditionEqual, ClusterConditionNotEqual)
 		fs.require(at.at("conditionStatus"), c.ConditionStatus, "")
 	}
 	for i, a := range s.Actions {
 		if a != TrafficControl {
-			fs.warn(at.at("actions", i), "unknown-action", fmt.Sprintf("nobody performs %q", a), "write "+string(TrafficControl))
+			fs.warn(at.at("actions", i), diag.UnknownAction, fmt.Sprintf("nobody performs %q", a), "write "+string(TrafficControl))
 		}
 	}
 }
@@ -95,7 +97,7 @@ func (fs *findings) work(s *WorkSpec, at field) {
 		at := at.at("workload", "manifests", i)
 		var t metav1.TypeMeta
 		if err := json.Unmarshal(m.Raw, &t); err != nil {
-			fs.fail(at, invalidValue, "is not an object", "")
+			fs.fail(at, diag.InvalidValue, "is not an object", "")
 			continue
 		}
 		fs.kind(at, t.APIVersion, t.Kind)

@@ -3,6 +3,8 @@ package karmada
 import (
 	"fmt"
 	"strings"
+
+	"github.com/waybill-dev/waybill/render/diag"
 )
 
 // overridePolicy holds both forms of rules against the same demands. Karmada looks
@@ -55,7 +57,7 @@ func (fs *findings) tooManyOverriders(s *OverrideSpec, at field) bool {
 	default:
 		return false
 	}
-	fs.fail(at.at("overrideRules"), "too-many-overriders", problem, "split it into several policies")
+	fs.fail(at.at("overrideRules"), diag.TooManyOverriders, problem, "split it into several policies")
 	return true
 }
 
@@ -74,16 +76,16 @@ func (o *Overriders) count() int {
 func (fs *findings) oldForm(s *OverrideSpec, at field) {
 	const hint = "move it into a rule of overrideRules"
 	if s.TargetCluster != nil {
-		fs.fail(at.at("targetCluster"), conflict, "cannot be given beside overrideRules", hint)
+		fs.fail(at.at("targetCluster"), diag.ConflictingFields, "cannot be given beside overrideRules", hint)
 	}
 	o := s.Overriders
 	seen := o
 	seen.FieldOverrider = nil
 	switch {
 	case !seen.empty():
-		fs.fail(at.at("overriders"), conflict, "cannot be given beside overrideRules", hint)
+		fs.fail(at.at("overriders"), diag.ConflictingFields, "cannot be given beside overrideRules", hint)
 	case !o.empty():
-		fs.warn(at.at("overriders", "fieldOverrider"), "unused-field", "does nothing beside overrideRules", hint)
+		fs.warn(at.at("overriders", "fieldOverrider"), diag.UnusedField, "does nothing beside overrideRules", hint)
 	}
 }
 
@@ -94,7 +96,7 @@ func (o *Overriders) empty() bool {
 // overriders holds what the schema does, and warns of traps.
 func (fs *findings) overriders(o *Overriders, at field) {
 	if o.empty() {
-		fs.warn(at, "changes-nothing", "has no overrider", "add one, or remove the rule")
+		fs.warn(at, diag.ChangesNothing, "has no overrider", "add one, or remove the rule")
 		return
 	}
 	for i := range o.ImageOverrider {
@@ -115,7 +117,7 @@ func (fs *findings) overriders(o *Overriders, at field) {
 	for i := range o.FieldOverrider {
 		at := at.at("fieldOverrider", i)
 		if f := o.FieldOverrider[i]; len(f.JSON)+len(f.YAML) == 0 {
-			fs.fail(at, requiredField, "has no operation in json or yaml, and needs one", "")
+			fs.fail(at, diag.RequiredField, "has no operation in json or yaml, and needs one", "")
 		}
 		fs.fieldOperators(o.FieldOverrider[i].JSON, at.at("json"))
 		fs.fieldOperators(o.FieldOverrider[i].YAML, at.at("yaml"))
@@ -146,7 +148,7 @@ func (fs *findings) overriderContents(o *Overriders, at field) {
 func (fs *findings) metadataOverrider(o *LabelAnnotationOverrider, at field) {
 	fs.operator(at.at("operator"), o.Operator)
 	if o.Value == nil {
-		fs.fail(at.at("value"), requiredField, "is required", "write a mapping of keys to values")
+		fs.fail(at.at("value"), diag.RequiredField, "is required", "write a mapping of keys to values")
 		return
 	}
 	fs.changesSomething(at.at("value"), len(o.Value))
@@ -158,7 +160,7 @@ func (fs *findings) operator(at field, op OverriderOperator) {
 
 func (fs *findings) changesSomething(at field, values int) {
 	if values == 0 {
-		fs.warn(at, "changes-nothing", "is empty, so that nothing changes", "")
+		fs.warn(at, diag.ChangesNothing, "is empty, so that nothing changes", "")
 	}
 }
 
@@ -171,7 +173,7 @@ func (fs *findings) commandOverrider(c *CommandArgsOverrider, at field) {
 func (fs *findings) fieldOverrider(f *FieldOverrider, at field) {
 	fs.pointer(at.at("fieldPath"), f.FieldPath)
 	if len(f.JSON) > 0 && len(f.YAML) > 0 {
-		fs.fail(at.at("yaml"), conflict, "cannot be given beside json", "keep the one that the text is in")
+		fs.fail(at.at("yaml"), diag.ConflictingFields, "cannot be given beside json", "keep the one that the text is in")
 	}
 	fs.fieldOperations(f.JSON, at.at("json"))
 	fs.fieldOperations(f.YAML, at.at("yaml"))
@@ -191,9 +193,9 @@ func (fs *findings) fieldOperations(ops []FieldOperation, at field) {
 		fs.pointer(at.at("subPath"), op.SubPath)
 		switch removes, given := op.Operator == OverriderOpRemove, len(op.Value) > 0 && string(op.Value) != "null"; {
 		case removes && given:
-			fs.fail(at.at("value"), conflict, "has no meaning with operator remove", "remove it")
+			fs.fail(at.at("value"), diag.ConflictingFields, "has no meaning with operator remove", "remove it")
 		case !removes && !given:
-			fs.fail(at.at("value"), requiredField, "is required", "write the value, or operator: remove")
+			fs.fail(at.at("value"), diag.RequiredField, "is required", "write the value, or operator: remove")
 		}
 	}
 }
@@ -203,9 +205,9 @@ func (fs *findings) fieldOperations(ops []FieldOperation, at field) {
 func (fs *findings) pointer(at field, path string) {
 	switch {
 	case path == "":
-		fs.warn(at, "patch-path", "is empty, which means the whole document", `write a JSON pointer, as in /data/config.yaml`)
+		fs.warn(at, diag.PatchPath, "is empty, which means the whole document", `write a JSON pointer, as in /data/config.yaml`)
 	case !strings.HasPrefix(path, "/"):
-		fs.fail(at, invalidValue, fmt.Sprintf("%q is not a JSON pointer", path), fmt.Sprintf("write %q", "/"+path))
+		fs.fail(at, diag.InvalidValue, fmt.Sprintf("%q is not a JSON pointer", path), fmt.Sprintf("write %q", "/"+path))
 	}
 }
 
@@ -215,11 +217,11 @@ func (fs *findings) plaintext(p *PlaintextOverrider, at field) {
 	fs.operator(at.at("operator"), p.Operator)
 	switch {
 	case p.Path == "":
-		fs.warn(at.at("path"), "patch-path", "is empty, so that the patch is of the whole object", "write a JSON pointer, as in /spec/replicas")
+		fs.warn(at.at("path"), diag.PatchPath, "is empty, so that the patch is of the whole object", "write a JSON pointer, as in /spec/replicas")
 	case !strings.HasPrefix(p.Path, "/"):
-		fs.warn(at.at("path"), "patch-path", fmt.Sprintf("%q does not begin with a slash, so that the patch fails", p.Path), fmt.Sprintf("write %q", "/"+p.Path))
+		fs.warn(at.at("path"), diag.PatchPath, fmt.Sprintf("%q does not begin with a slash, so that the patch fails", p.Path), fmt.Sprintf("write %q", "/"+p.Path))
 	}
 	if p.Operator != OverriderOpRemove && len(p.Value) == 0 {
-		fs.warn(at.at("value"), "patch-without-value", "is not given, so that the field becomes null", "write the value, or operator: remove")
+		fs.warn(at.at("value"), diag.PatchWithoutValue, "is not given, so that the field becomes null", "write the value, or operator: remove")
 	}
 }

@@ -3,6 +3,8 @@ package karmada
 import (
 	"fmt"
 	"slices"
+
+	"github.com/waybill-dev/waybill/render/diag"
 )
 
 // spreadAnnotation set to strict makes constraints act that Karmada passes over,
@@ -14,7 +16,7 @@ const maxAffinityName = 32
 
 func (fs *findings) placement(p *Placement, at field) {
 	if p.ClusterAffinity != nil && len(p.ClusterAffinities) > 0 {
-		fs.fail(at.at("clusterAffinities"), conflict, "cannot be given beside clusterAffinity", "make clusterAffinity the first of clusterAffinities")
+		fs.fail(at.at("clusterAffinities"), diag.ConflictingFields, "cannot be given beside clusterAffinity", "make clusterAffinity the first of clusterAffinities")
 	}
 	fs.clusterAffinity(at.at("clusterAffinity"), p.ClusterAffinity)
 	fs.affinityGroups(p, at.at("clusterAffinities"))
@@ -50,7 +52,7 @@ func (fs *findings) affinityGroups(p *Placement, at field) {
 		}
 	}
 	if len(p.ClusterAffinities) > 1 && !p.ReplicaScheduling.byCapacity() {
-		fs.warn(at, "capacity-ignored",
+		fs.warn(at, diag.CapacityIgnored,
 			"is tried in order, but replicas that are duplicated or divided by fixed weights never lack room, so that a full group does not lead to the next",
 			"divide by Aggregated or by dynamicWeight: AvailableReplicas")
 	}
@@ -60,10 +62,10 @@ func (fs *findings) affinityGroups(p *Placement, at field) {
 func (fs *findings) affinityName(at field, name string, seen map[string]bool) {
 	fs.key(at, name)
 	if len(name) > maxAffinityName {
-		fs.fail(at, invalidValue, fmt.Sprintf("%q has %d characters; at most %d are allowed", name, len(name), maxAffinityName), "")
+		fs.fail(at, diag.InvalidValue, fmt.Sprintf("%q has %d characters; at most %d are allowed", name, len(name), maxAffinityName), "")
 	}
 	if seen[name] && name != "" {
-		fs.fail(at, duplicateValue, fmt.Sprintf("%q is the name of another group", name), "")
+		fs.fail(at, diag.DuplicateValue, fmt.Sprintf("%q is the name of another group", name), "")
 	}
 	seen[name] = true
 }
@@ -71,11 +73,11 @@ func (fs *findings) affinityName(at field, name string, seen map[string]bool) {
 // overflow holds the groups that take what g has no room for.
 func (fs *findings) overflow(p *Placement, g *ClusterAffinityTerm, at field) {
 	if !p.ReplicaScheduling.byCapacity() {
-		fs.fail(at.at("overflowAffinities"), conflict, "needs replicas that are divided by capacity",
+		fs.fail(at.at("overflowAffinities"), diag.ConflictingFields, "needs replicas that are divided by capacity",
 			"divide by Aggregated or by dynamicWeight: AvailableReplicas, or remove it")
 	}
 	if g.empty() {
-		fs.fail(at.at("overflowAffinities"), conflict, "can take nothing, because the group before it matches every cluster", "say which clusters come first")
+		fs.fail(at.at("overflowAffinities"), diag.ConflictingFields, "can take nothing, because the group before it matches every cluster", "say which clusters come first")
 	}
 	names := map[string]bool{g.AffinityName: true}
 	for i := range g.OverflowAffinities {
@@ -98,19 +100,19 @@ func (fs *findings) spreadConstraints(p *Placement, at field) {
 		if c.SpreadByLabel != "" {
 			fs.key(at.at("spreadByLabel"), c.SpreadByLabel)
 			if c.SpreadByField != "" {
-				fs.fail(at.at("spreadByLabel"), conflict, "cannot be given beside spreadByField", "remove one of them")
+				fs.fail(at.at("spreadByLabel"), diag.ConflictingFields, "cannot be given beside spreadByField", "remove one of them")
 			}
 			continue
 		}
 		c.setDefaults()
 		oneOf(fs, at.at("spreadByField"), c.SpreadByField, SpreadByFieldCluster, SpreadByFieldRegion, SpreadByFieldZone, SpreadByFieldProvider)
 		if slices.Contains(by, c.SpreadByField) {
-			fs.fail(at.at("spreadByField"), duplicateValue, fmt.Sprintf("%q has a constraint already", c.SpreadByField), "remove one of them")
+			fs.fail(at.at("spreadByField"), diag.DuplicateValue, fmt.Sprintf("%q has a constraint already", c.SpreadByField), "remove one of them")
 		}
 		by = append(by, c.SpreadByField)
 	}
 	if len(by) > 0 && !slices.Contains(by, SpreadByFieldCluster) {
-		fs.fail(at, requiredField, "has no constraint by cluster, and needs one beside any other field",
+		fs.fail(at, diag.RequiredField, "has no constraint by cluster, and needs one beside any other field",
 			"add spreadByField: cluster with minGroups and maxGroups")
 	}
 }
@@ -120,7 +122,7 @@ func (fs *findings) groups(c SpreadConstraint, at field) {
 	fs.atLeast(at.at("minGroups"), int64(c.MinGroups), 0)
 	fs.atLeast(at.at("maxGroups"), int64(c.MaxGroups), 0)
 	if c.MaxGroups > 0 && c.MaxGroups < c.MinGroups {
-		fs.fail(at.at("maxGroups"), conflict, fmt.Sprintf("%d is less than minGroups %d", c.MaxGroups, c.MinGroups), "")
+		fs.fail(at.at("maxGroups"), diag.ConflictingFields, fmt.Sprintf("%d is less than minGroups %d", c.MaxGroups, c.MinGroups), "")
 	}
 }
 
@@ -132,16 +134,16 @@ func (fs *findings) spreadTraps(p *Placement, mode string, at field) {
 	}
 	r := p.ReplicaScheduling
 	if r.divides() && !r.byCapacity() && (r.WeightPreference == nil || len(r.WeightPreference.StaticWeightList) > 0) {
-		fs.warn(at, "spread-ignored", "does nothing, because replicas are divided by fixed weights",
+		fs.warn(at, diag.SpreadIgnored, "does nothing, because replicas are divided by fixed weights",
 			"divide by Aggregated or by dynamicWeight: AvailableReplicas, or remove it")
 		return
 	}
 	for i, c := range p.SpreadConstraints {
 		switch idle := idleSpread(c, p.SpreadConstraints); {
 		case idle != "" && mode != "strict":
-			fs.warn(at.at(i), "spread-idle", idle, "annotate the policy with "+spreadAnnotation+": strict to make it act")
+			fs.warn(at.at(i), diag.SpreadIdle, idle, "annotate the policy with "+spreadAnnotation+": strict to make it act")
 		case c.MaxGroups == 0:
-			fs.warn(at.at(i, "maxGroups"), "spread-selects-none", "is 0, which allows no group at all; it does not mean that there is no bound",
+			fs.warn(at.at(i, "maxGroups"), diag.SpreadSelectsNone, "is 0, which allows no group at all; it does not mean that there is no bound",
 				"write how many groups there may be at most")
 		}
 	}
@@ -169,6 +171,6 @@ func (fs *findings) workloadAffinity(a *WorkloadAffinity, at field) {
 	}
 	fs.key(at.at("antiAffinity", "groupByLabelKey"), a.AntiAffinity.GroupByLabelKey)
 	if key := a.AntiAffinity.GroupByLabelKey; a.Affinity != nil && key != "" && key == a.Affinity.GroupByLabelKey {
-		fs.fail(at.at("antiAffinity", "groupByLabelKey"), conflict, fmt.Sprintf("%q is the key of affinity too", key), "")
+		fs.fail(at.at("antiAffinity", "groupByLabelKey"), diag.ConflictingFields, fmt.Sprintf("%q is the key of affinity too", key), "")
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/waybill-dev/waybill/render/diag"
 )
 
 // defaultScheduler is the only scheduler that Karmada runs by itself.
@@ -12,17 +14,17 @@ const defaultScheduler = "default-scheduler"
 func (fs *findings) propagationPolicy(p *PropagationPolicy, at field) {
 	s := &p.Spec
 	if len(s.ResourceSelectors) == 0 {
-		fs.fail(at.at("resourceSelectors"), requiredField, "has no selector, and needs one", "")
+		fs.fail(at.at("resourceSelectors"), diag.RequiredField, "has no selector, and needs one", "")
 	}
 	fs.resourceSelectors(at.at("resourceSelectors"), s.ResourceSelectors, p.Namespace)
 	if s.Association {
-		fs.warn(at.at("association"), "unused-field", "is read by nobody", "write propagateDeps")
+		fs.warn(at.at("association"), diag.UnusedField, "is read by nobody", "write propagateDeps")
 	}
 	fs.placement(&s.Placement, at.at("placement"))
 	fs.spreadTraps(&s.Placement, p.Annotations[spreadAnnotation], at.at("placement", "spreadConstraints"))
 	fs.preemption(s, at)
 	if s.SchedulerName != "" && s.SchedulerName != defaultScheduler {
-		fs.warn(at.at("schedulerName"), "other-scheduler",
+		fs.warn(at.at("schedulerName"), diag.OtherScheduler,
 			fmt.Sprintf("%q is not the scheduler %q, so that Karmada's leaves this policy alone; here it changes nothing", s.SchedulerName, defaultScheduler), "remove it")
 	}
 	if s.Failover != nil {
@@ -53,7 +55,7 @@ func (fs *findings) suspension(s *Suspension, at field) {
 		return
 	}
 	if len(s.DispatchingOnClusters.ClusterNames) > 0 {
-		fs.fail(at.at("dispatchingOnClusters", "clusterNames"), conflict,
+		fs.fail(at.at("dispatchingOnClusters", "clusterNames"), diag.ConflictingFields,
 			"is given, but dispatching: true suspends every cluster", "remove one of them")
 	}
 }
@@ -61,7 +63,7 @@ func (fs *findings) suspension(s *Suspension, at field) {
 func (fs *findings) failover(s *PropagationSpec, at field) {
 	if a := s.Failover.Application; a != nil {
 		if !s.followsDependencies() {
-			fs.fail(at.at("propagateDeps"), conflict, "is false, and failover.application needs it", "write propagateDeps: true")
+			fs.fail(at.at("propagateDeps"), diag.ConflictingFields, "is false, and failover.application needs it", "write propagateDeps: true")
 		}
 		fs.applicationFailover(a, at.at("failover", "application"))
 	}
@@ -80,7 +82,7 @@ func (fs *findings) applicationFailover(a *ApplicationFailoverBehavior, at field
 	if a.GracePeriodSeconds != nil {
 		fs.atLeast(at.at("gracePeriodSeconds"), int64(*a.GracePeriodSeconds), 1)
 		if a.PurgeMode.today() != PurgeModeGracefully {
-			fs.fail(at.at("gracePeriodSeconds"), conflict,
+			fs.fail(at.at("gracePeriodSeconds"), diag.ConflictingFields,
 				fmt.Sprintf("has no meaning with purgeMode %q", a.PurgeMode), "remove it, or write purgeMode: Gracefully")
 		}
 	}
@@ -90,7 +92,7 @@ func (fs *findings) applicationFailover(a *ApplicationFailoverBehavior, at field
 // purgeMode lets the spellings before Karmada 1.19 pass with a warning.
 func (fs *findings) purgeMode(at field, m PurgeMode, allowed ...PurgeMode) {
 	if m == purgeModeImmediately || m == purgeModeGraciously {
-		fs.warn(at, "old-purge-mode", fmt.Sprintf("%q is no longer a purge mode; it is read as %q", m, m.today()),
+		fs.warn(at, diag.OldPurgeMode, fmt.Sprintf("%q is no longer a purge mode; it is read as %q", m, m.today()),
 			"write purgeMode: "+string(m.today()))
 		return
 	}
@@ -119,11 +121,11 @@ func (fs *findings) tolerations(at field, ts []corev1.Toleration) {
 		switch t.Effect {
 		case "", corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute:
 		default:
-			fs.warn(at.at("effect"), "matches-nothing", fmt.Sprintf("no cluster has a taint with effect %q", t.Effect),
+			fs.warn(at.at("effect"), diag.MatchesNothing, fmt.Sprintf("no cluster has a taint with effect %q", t.Effect),
 				"write NoSchedule or NoExecute, or leave it out for both")
 		}
 		if t.Operator == corev1.TolerationOpExists && t.Value != "" {
-			fs.warn(at.at("value"), "unused-field", fmt.Sprintf("%q does nothing, because operator Exists tolerates every value", t.Value), "remove it, or write operator: Equal")
+			fs.warn(at.at("value"), diag.UnusedField, fmt.Sprintf("%q does nothing, because operator Exists tolerates every value", t.Value), "remove it, or write operator: Equal")
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/waybill-dev/waybill/render/diag"
 )
 
 // quotaName is a label's value too (section E.7).
@@ -38,14 +40,14 @@ func (fs *findings) quota(s *FederatedResourceQuotaSpec, at field) {
 			total.Add(a.Hard[name])
 			sum[name] = total
 			if _, ok := s.Overall[name]; !ok {
-				fs.fail(at.at("hard", string(name)), invalidValue, "is not bounded by overall", "add it to overall, or remove it")
+				fs.fail(at.at("hard", string(name)), diag.InvalidValue, "is not bounded by overall", "add it to overall, or remove it")
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Overall)) {
 		overall := s.Overall[name]
 		if given, ok := sum[name]; ok && overall.Cmp(given) < 0 {
-			fs.fail(at.at("overall", string(name)), invalidValue,
+			fs.fail(at.at("overall", string(name)), diag.InvalidValue,
 				fmt.Sprintf("%s is less than %s, which is what clusters are given in sum", overall.String(), given.String()), "raise it, or give clusters less")
 		}
 	}
@@ -58,10 +60,10 @@ func (fs *findings) resources(at field, list corev1.ResourceList) {
 		fs.quotaResource(at, string(name))
 		q := list[name]
 		if q.Sign() < 0 {
-			fs.fail(at, invalidValue, q.String()+" is negative", "")
+			fs.fail(at, diag.InvalidValue, q.String()+" is negative", "")
 		}
 		if counted(string(name)) && q.MilliValue()%1000 != 0 {
-			fs.fail(at, invalidValue, q.String()+" is not a whole number", "")
+			fs.fail(at, diag.InvalidValue, q.String()+" is not a whole number", "")
 		}
 	}
 }
@@ -91,6 +93,6 @@ func (fs *findings) quotaResource(at field, name string) {
 	of := strings.TrimPrefix(strings.TrimPrefix(name, corev1.DefaultResourceRequestsPrefix), "limits.")
 	known := append([]string{"cpu", "memory", "ephemeral-storage", "requests.storage"}, counts...)
 	if !slices.Contains(known, name) && (of == name || !slices.Contains(known[:3], of)) {
-		fs.fail(at, unsupportedValue, fmt.Sprintf("%q is no resource that a quota bounds", name), meant(name, known))
+		fs.fail(at, diag.UnsupportedValue, fmt.Sprintf("%q is no resource that a quota bounds", name), meant(name, known))
 	}
 }

@@ -2,6 +2,8 @@ package karmada
 
 import (
 	"fmt"
+
+	"github.com/waybill-dev/waybill/render/diag"
 )
 
 // replicaScheduling holds the fields, and warns of those that have no effect
@@ -10,16 +12,16 @@ func (fs *findings) replicaScheduling(r *ReplicaScheduling, at field) {
 	oneOf(fs, at.at("replicaSchedulingType"), r.ReplicaSchedulingType, "", ReplicaSchedulingTypeDuplicated, ReplicaSchedulingTypeDivided)
 	oneOf(fs, at.at("replicaDivisionPreference"), r.ReplicaDivisionPreference, "", ReplicaDivisionPreferenceAggregated, ReplicaDivisionPreferenceWeighted)
 	if r.ReplicaSchedulingType == "" {
-		fs.warn(at.at("replicaSchedulingType"), "implicit-divided", "is not given, which means Divided; only without replicaScheduling are replicas duplicated",
+		fs.warn(at.at("replicaSchedulingType"), diag.ImplicitDivided, "is not given, which means Divided; only without replicaScheduling are replicas duplicated",
 			"write replicaSchedulingType: Divided or Duplicated")
 	}
 	switch {
 	case !r.divides() && r.ReplicaDivisionPreference != "":
-		fs.warn(at.at("replicaDivisionPreference"), "unused-field", "does nothing, because replicas are duplicated", "write replicaSchedulingType: Divided, or remove it")
+		fs.warn(at.at("replicaDivisionPreference"), diag.UnusedField, "does nothing, because replicas are duplicated", "write replicaSchedulingType: Divided, or remove it")
 	case !r.divides() && r.WeightPreference != nil:
-		fs.warn(at.at("weightPreference"), "unused-field", "does nothing, because replicas are duplicated", "write replicaSchedulingType: Divided, or remove it")
+		fs.warn(at.at("weightPreference"), diag.UnusedField, "does nothing, because replicas are duplicated", "write replicaSchedulingType: Divided, or remove it")
 	case r.ReplicaDivisionPreference == ReplicaDivisionPreferenceAggregated && r.WeightPreference != nil:
-		fs.warn(at.at("weightPreference"), "unused-field", "does nothing, because replicas are aggregated", "write replicaDivisionPreference: Weighted, or remove it")
+		fs.warn(at.at("weightPreference"), diag.UnusedField, "does nothing, because replicas are aggregated", "write replicaDivisionPreference: Weighted, or remove it")
 	}
 	if r.WeightPreference != nil {
 		fs.weights(r.WeightPreference, at.at("weightPreference"))
@@ -35,8 +37,8 @@ func (fs *findings) weights(w *ClusterPreferences, at field) {
 	}
 	switch {
 	case w.DynamicWeight != "" && len(w.StaticWeightList) > 0:
-		fs.warn(at.at("staticWeightList"), "unused-field", fmt.Sprintf("does nothing, because dynamicWeight: %s wins", w.DynamicWeight), "remove one of them")
+		fs.warn(at.at("staticWeightList"), diag.UnusedField, fmt.Sprintf("does nothing, because dynamicWeight: %s wins", w.DynamicWeight), "remove one of them")
 	case w.DynamicWeight == "" && len(w.StaticWeightList) == 0:
-		fs.warn(at, "empty-weights", "is empty, which weighs every cluster alike", "write staticWeightList or dynamicWeight, or remove it")
+		fs.warn(at, diag.EmptyWeights, "is empty, which weighs every cluster alike", "write staticWeightList or dynamicWeight, or remove it")
 	}
 }

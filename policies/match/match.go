@@ -87,6 +87,24 @@ func compare(a, b Candidate) int {
 		cmp.Compare(a.Policy.Object.Ref().Name, b.Policy.Object.Ref().Name))
 }
 
+// Loser is a policy that matches a template and lost it to another.
+type Loser struct {
+	Policy string `json:"policy"`
+	Why    string `json:"why"`
+}
+
+// Losers returns the policy that claims t, nil for none, and those that lost it.
+func (ix *Index) Losers(t policies.Subject) (winner *policies.Propagation, losers []Loser) {
+	candidates := ix.Candidates(t)
+	if len(candidates) == 0 {
+		return nil, nil
+	}
+	for _, c := range candidates[1:] {
+		losers = append(losers, Loser{c.Policy.String(), Why(c, candidates[0])})
+	}
+	return candidates[0].Policy, losers
+}
+
 // Why says why a policy that matches lost to the winner.
 func Why(loser, winner Candidate) string {
 	switch {

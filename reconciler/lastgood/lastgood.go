@@ -25,6 +25,7 @@ import (
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // Doubt is what is not known of a source.
@@ -464,8 +465,8 @@ func (m *mender) forget() {
 		return
 	}
 	m.doubt.Diags = append(m.doubt.Diags, diag.Diagnostic{
-		Code: "missing-while-broken", Severity: diag.Warning,
-		Message: fmt.Sprintf("%s: not in the source any longer, and may be in %s, which cannot be read; what is missing stays as it was", diag.List(names), diag.List(slices.Sorted(maps.Keys(in)))),
+		Code: diag.MissingWhileBroken, Severity: diag.Warning,
+		Message: fmt.Sprintf("%s: not in the source any longer, and may be in %s, which cannot be read; what is missing stays as it was", words.List(names), words.List(slices.Sorted(maps.Keys(in)))),
 		Hint:    fmt.Sprintf("mend what cannot be read; or let them go: put the trailer %q on a commit, or publish with --allow-prune", "Waybill-Allow-Prune: "+digest),
 	})
 }

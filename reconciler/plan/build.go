@@ -7,9 +7,9 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
-	"github.com/waybill-dev/waybill/reconciler/plan/law"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
 	"github.com/waybill-dev/waybill/reconciler/plan/template"
@@ -43,7 +43,7 @@ func Build(in Input) Plan {
 	}
 	p.State = t.record(&out, in.rememberedKey(p.RandomKey))
 	p.Diags = diag.Sort(slices.Concat(
-		in.Source.Diags, in.Doubt.Diags, in.recovery.diags, x.Diags, decided.Diags, written.Diags, in.detachedDiags(p.Detached), out.diags, in.consumers(p.Clusters),
+		in.Source.Diags, in.Doubt.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, in.detachedDiags(p.Detached), out.diags, in.consumers(p.Clusters),
 	))
 	return p
 }
@@ -55,7 +55,9 @@ func Expand(in *Input, render expand.Render) error {
 		in.Memo = NewMemo()
 	}
 	in.Memo.expand.Turn()
-	in.recover()
+	if in.recovery.Refs == nil && len(in.State.Unreadable) > 0 {
+		in.recovery = in.State.Recover(in.Published, in.Source.Objects)
+	}
 	x, err := expand.Expand(expand.Input{
 		Source: in.Source, Releases: in.State.Releases, Pinned: in.Medium == Branch, Random: in.draws(), Memo: &in.Memo.expand,
 		Place: func(l *law.Law, release *template.Template) (*policies.Propagation, []karmada.TargetCluster) {
@@ -69,10 +71,11 @@ func Expand(in *Input, render expand.Render) error {
 
 // overridden returns a release as the override rules that match make it.
 func overridden(l *law.Law, release *template.Template, matching string) (*object.Object, *diag.Diagnostic) {
-	claimed := claim.Decision{Template: release, Policy: l.Claims.Policy(release.Subject)}
-	content, err := manifest.Override(&claimed, release.Object, release.Object.Content(), l.Overrides.Rules(release.Subject), matching)
-	if err != nil {
-		return nil, manifest.OverrideFailed(release.Object, err)
+	rules := l.Overrides.Rules(release.Subject)
+	rules.Claimed = l.Claims.Policy(release.Subject) != nil
+	content, bad := rules.Rewrite(release.Object, release.Object.Content(), matching)
+	if bad != nil {
+		return nil, bad
 	}
 	return release.Object.With(content), nil
 }
@@ -81,7 +84,7 @@ func overridden(l *law.Law, release *template.Template, matching string) (*objec
 func Unrendered(jobs []engine.Job) ([]engine.Rendered, error) {
 	out := make([]engine.Rendered, len(jobs))
 	for i := range out {
-		out[i].Diags = []diag.Diagnostic{{Code: "not-rendered", Severity: diag.Error, Message: "nothing here renders releases"}}
+		out[i].Diags = []diag.Diagnostic{{Code: diag.NotRendered, Severity: diag.Error, Message: "nothing here renders releases"}}
 	}
 	return out, nil
 }
@@ -105,7 +108,7 @@ func (in *Input) ready() {
 func (in *Input) claim(l *law.Law, templates []*template.Template) claim.Input {
 	return claim.Input{
 		Law: l, Templates: templates, State: &in.State, When: in.Source.Revision.When, Now: in.Now,
-		Strange: in.Doubt.Strange, Recovered: in.recovery.refs, Memo: &in.Memo.claim,
+		Strange: in.Doubt.Strange, Recovered: in.recovery.Refs, Memo: &in.Memo.claim,
 	}
 }
 
@@ -123,7 +126,7 @@ func (in *Input) detached() (names []string) {
 func (in *Input) detachedDiags(names []string) (diags []diag.Diagnostic) {
 	for _, name := range names {
 		diags = append(diags, diag.Diagnostic{
-			Code: "cluster-detached", Severity: diag.Warning,
+			Code: diag.ClusterDetached, Severity: diag.Warning,
 			Message: fmt.Sprintf("cluster %s is no longer registered; its branch stays as it is", name),
 			Hint:    fmt.Sprintf("register it again, or delete the branch: git push REMOTE --delete %s%s", in.Source.Config.Publish.BranchPrefix, name),
 		})

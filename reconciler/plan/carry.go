@@ -17,6 +17,7 @@ import (
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // AllowTrailer on a source commit releases the held clusters of the plan whose removals
@@ -145,13 +146,13 @@ func removals(clusters []Cluster) string {
 // Allows reports whether removals with a digest are allowed, by allow, which is a digest or
 // AllowAll, or by the source commit.
 func Allows(allow string, source sources.Revision, digest string) bool {
-	return allow == AllowAll || allow == digest || slices.Contains(Trailers(source.Message, AllowTrailer), digest)
+	return allow == AllowAll || allow == digest || slices.Contains(sources.Trailers(source.Message, AllowTrailer), digest)
 }
 
 // releasedDiag reports a cluster that was held, and whose removals are allowed.
 func releasedDiag(c Cluster) diag.Diagnostic {
 	return diag.Diagnostic{
-		Code: "released", Severity: diag.Warning,
+		Code: diag.Released, Severity: diag.Warning,
 		Message: fmt.Sprintf("cluster %s was held and is released: %s%s", c.Name, c.Held.Reason, examples(c.Held.Removals)),
 	}
 }
@@ -159,7 +160,7 @@ func releasedDiag(c Cluster) diag.Diagnostic {
 // heldDiag reports a cluster that is held.
 func heldDiag(c Cluster, digest string) diag.Diagnostic {
 	return diag.Diagnostic{
-		Code: "held", Severity: diag.Error,
+		Code: diag.Held, Severity: diag.Error,
 		Message: fmt.Sprintf("cluster %s is held: %s%s", c.Name, c.Held.Reason, examples(c.Held.Removals)),
 		Hint:    fmt.Sprintf("to let it happen, put the trailer %q on a commit, or publish with --allow-prune", AllowTrailer+": "+digest),
 	}
@@ -198,12 +199,12 @@ func (t *table) waits(r *rollout.Result) (diags []diag.Diagnostic) {
 		}
 		var why []string
 		for _, reason := range slices.Sorted(maps.Keys(blocked)) {
-			why = append(why, fmt.Sprintf("%s in %s", reason, diag.List(blocked[reason])))
+			why = append(why, fmt.Sprintf("%s in %s", reason, words.List(blocked[reason])))
 		}
 		d := diag.Diagnostic{
-			Code: "waits", Severity: diag.Warning,
+			Code: diag.Waits, Severity: diag.Warning,
 			Message: fmt.Sprintf("%s stays as it is in every cluster, because %s: %s", ref, r.Frozen[i], strings.Join(why, "; ")),
-			Hint:    fmt.Sprintf("waybill explain %s shows every cluster", claim.Argument(ref)),
+			Hint:    fmt.Sprintf("waybill explain %s shows every cluster", ref.Argument()),
 		}
 		if decision := t.decided.Find(ref); decision != nil {
 			d.Pos = decision.Template.Object.Pos()
@@ -212,8 +213,8 @@ func (t *table) waits(r *rollout.Result) (diags []diag.Diagnostic) {
 	}
 	if len(forHeld) > 0 {
 		diags = append(diags, diag.Diagnostic{
-			Code: "waits-for-held", Severity: diag.Warning,
-			Message: diag.List(forHeld) + " stay as they are in every cluster: a held cluster would have to take its part of them first",
+			Code: diag.WaitsForHeld, Severity: diag.Warning,
+			Message: words.List(forHeld) + " stay as they are in every cluster: a held cluster would have to take its part of them first",
 			Hint:    "release the held clusters",
 		})
 	}
@@ -246,21 +247,4 @@ func policyName(p *policies.Propagation) string {
 		return ""
 	}
 	return p.String()
-}
-
-// Trailers returns the values of a trailer in the last paragraph of a commit message, as
-// git interpret-trailers reads it.
-func Trailers(message, key string) []string {
-	message = strings.TrimRight(message, "\n")
-	if i := strings.LastIndex(message, "\n\n"); i >= 0 {
-		message = message[i+2:]
-	}
-	var values []string
-	for line := range strings.Lines(message) {
-		k, v, ok := strings.Cut(line, ":")
-		if ok && strings.EqualFold(strings.TrimSpace(k), key) {
-			values = append(values, strings.TrimSpace(v))
-		}
-	}
-	return values
 }

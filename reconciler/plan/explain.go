@@ -3,9 +3,11 @@ package plan
 import (
 	"slices"
 
+	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/match"
+	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/policies/place"
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -19,9 +21,9 @@ type Explanation struct {
 	Release    string                    `json:"release,omitempty"` // that renders it
 	Policy     string                    `json:"policy,omitempty"`
 	PolicyPos  string                    `json:"policyWhere,omitempty"`
-	Losers     []claim.Loser             `json:"losers,omitempty"`
+	Losers     []match.Loser             `json:"losers,omitempty"`
 	Replicas   int32                     `json:"replicas,omitempty"`
-	Answers    []claim.Answer            `json:"answers,omitempty"`
+	Answers    []interpret.Answer        `json:"answers,omitempty"`
 	Placement  *place.Report             `json:"placement,omitempty"`
 	RequiredBy []karmada.BindingSnapshot `json:"requiredBy,omitempty"`
 	Clusters   []Written                 `json:"clusters"`
@@ -31,7 +33,7 @@ type Explanation struct {
 type Written struct {
 	Cluster  string             `json:"cluster"`
 	Replicas int32              `json:"replicas,omitempty"`
-	Changes  []manifest.Applied `json:"changes,omitempty"`
+	Changes  []override.Applied `json:"changes,omitempty"`
 	Error    string             `json:"error,omitempty"`
 	// Left says that nothing of the decision is carried out there: "kept" as it was
 	// published, or "missed" where it was not; Why is the reason.
@@ -50,14 +52,14 @@ func (p *Plan) Explain(r object.Ref) (Explanation, bool) {
 	}
 	e := Explanation{
 		Object: r, Where: d.Template.Object.Pos().String(), Outcome: d.Outcome.String(), Message: d.Message,
-		RequiredBy: d.RequiredBy, Replicas: d.Size.Replicas, Answers: t.decided.Answers(r), Placement: t.decided.Placement(r),
+		RequiredBy: d.RequiredBy, Replicas: d.Size.Replicas, Answers: t.in.Expanded.Law.Interpreter.Answers(d.Template.Content), Placement: t.decided.Placement(r),
 	}
 	if d.Template.Part != nil {
 		e.Release = d.Template.Part.Release.Ref().String()
 	}
 	winner, losers := t.decided.Losers(r)
-	if e.Losers = losers; winner.Policy != nil {
-		e.Policy, e.PolicyPos = winner.Policy.String(), winner.Policy.Object.Pos().String()
+	if e.Losers = losers; winner != nil {
+		e.Policy, e.PolicyPos = winner.String(), winner.Object.Pos().String()
 	}
 	left := p.Left(r)
 	for _, target := range d.Targets {

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill-dev/waybill/render/fluxsync"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // flux says how Flux syncs a cluster.
@@ -78,8 +79,8 @@ func (in *Input) consumers(clusters []Cluster) (diags []diag.Diagnostic) {
 	}
 	if len(unable) > 0 {
 		diags = append(diags, diag.Diagnostic{
-			Code: "not-decrypted", Severity: diag.Warning,
-			Message: fmt.Sprintf("the branches of %s hold documents that SOPS encrypted; Argo CD (publish.hooks: argocd) applies them as they are, so that the cluster gets the ciphertext", diag.List(unable)),
+			Code: diag.NotDecrypted, Severity: diag.Warning,
+			Message: fmt.Sprintf("the branches of %s hold documents that SOPS encrypted; Argo CD (publish.hooks: argocd) applies them as they are, so that the cluster gets the ciphertext", words.List(unable)),
 			Hint:    "use Sealed Secrets or an ExternalSecret, sync with Flux, or give Argo CD a plugin that decrypts",
 		})
 	}
@@ -90,7 +91,7 @@ func (in *Input) fluxProblems(c *fleet.Cluster) (diags []diag.Diagnostic) {
 	_, problems := in.Source.Config.Publish.Flux.For(c.Name, c.Source.Annotations)
 	for _, p := range problems {
 		diags = append(diags, diag.Diagnostic{
-			Code: "bad-flux", Severity: diag.Error, Pos: in.Expanded.Law.ClusterPos(c.Name, p.Annotation),
+			Code: diag.BadFlux, Severity: diag.Error, Pos: in.Expanded.Law.ClusterPos(c.Name, p.Annotation),
 			Message: fmt.Sprintf("Cluster %s: %s", c.Name, p.Message),
 			Hint:    "until then it is as publish.flux of " + render.ConfigFile + " says",
 		})
@@ -101,8 +102,8 @@ func (in *Input) fluxProblems(c *fleet.Cluster) (diags []diag.Diagnostic) {
 // newFolders says that a branch in the form before has folders that nothing syncs yet.
 func newFolders(cluster string, names []string) diag.Diagnostic {
 	return diag.Diagnostic{
-		Code: "flux-folder", Severity: diag.Warning,
-		Message: fmt.Sprintf("the branch of %s has a folder for each namespace, and nothing syncs the new ones yet: %s", cluster, diag.List(names)),
+		Code: diag.FluxFolder, Severity: diag.Warning,
+		Message: fmt.Sprintf("the branch of %s has a folder for each namespace, and nothing syncs the new ones yet: %s", cluster, words.List(names)),
 		Hint:    fmt.Sprintf("apply what `waybill get flux --cluster %s` prints, or go over to one root for good: `waybill get flux --migrate --cluster %s`", cluster, cluster),
 	}
 }

@@ -54,7 +54,7 @@ type Input struct {
 	// left again, and nothing is judged. A plan of its own leaves it nil.
 	Replay *Replay
 	// recovery is what was made up, by Expand, for files of the state that cannot be read.
-	recovery recovery
+	recovery state.Recovery
 	// Memo remembers what plans before this one made. It changes no result; nil is an empty
 	// one.
 	Memo *Memo
@@ -77,7 +77,7 @@ type Memo struct {
 	expand   expand.Memo
 	claim    claim.Memo
 	manifest manifest.Memo
-	clusters registrations
+	state    state.Memo
 }
 
 // NewMemo returns an empty memo.

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/plan/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
@@ -13,64 +12,48 @@ import (
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
-// What a plan leaves as it is, is recorded in Karmada's own words: spec.clusters of a
-// binding is what was decided, status.aggregatedStatus lists the clusters where the object
-// is not as decided, with the reason, and whether it is there. A binding whose template has
-// gone, or has no policy any longer, stays as long as some cluster keeps the object. What
-// is left and never had a binding, such as a Namespace that goes along, stands in a table
-// of its own. Held clusters have a condition.
-
 // record makes the next state.
 func (t *table) record(out *carried, random state.Random) *files.Folder {
-	left := t.leftByRef(out)
 	c := state.Content{
-		LastGood: t.in.Doubt.Remembered(), Releases: t.releases(out), Kept: map[object.Ref][]string{},
-		Clusters: t.clusterFolder(out), Random: random,
+		Left: t.leftByRef(out), Clusters: t.in.Expanded.Law.Set.Clusters, Held: out.held(), When: t.in.Source.Revision.When,
+		LastGood: t.in.Doubt.Remembered(), Releases: t.releases(out), Random: random,
 	}
 	if out.allowed {
 		c.LastGood = t.in.Doubt.RememberedOnceAllowed()
 	}
 	for i := range t.decided.Decisions {
-		d := &t.decided.Decisions[i]
-		if d.Binding != nil {
-			c.Bindings = append(c.Bindings, withStatus(d.Binding, left[d.Ref()]))
-			delete(left, d.Ref())
+		if b := t.decided.Decisions[i].Binding; b != nil {
+			c.Bindings = append(c.Bindings, b)
 		}
 	}
-	for r, in := range left {
-		if old := t.in.State.Bindings[r]; old != nil {
-			if kept := leftOver(old, in); kept != nil {
-				c.Bindings = append(c.Bindings, kept)
-			}
-			continue
-		}
-		for cluster, l := range in {
-			if l.Kept {
-				c.Kept[r] = append(c.Kept[r], cluster)
-			}
-		}
-		slices.Sort(c.Kept[r])
-	}
-	slices.SortFunc(c.Bindings, func(x, y *karmada.ResourceBinding) int {
-		return state.TemplateRef(x).Compare(state.TemplateRef(y))
-	})
-	folder, err := state.Encode(c, &t.in.State)
+	folder, err := state.Encode(c, &t.in.State, &t.in.Memo.state)
 	if err != nil {
-		panic("plan: a binding that was made here does not encode: " + err.Error())
+		panic("plan: what was decided here does not encode: " + err.Error())
 	}
 	return folder
+}
+
+// held says why clusters are held, by their names.
+func (c *carried) held() map[string]string {
+	held := map[string]string{}
+	for _, cluster := range c.clusters {
+		if cluster.Held != nil {
+			held[cluster.Name] = cluster.Held.Reason
+		}
+	}
+	return held
 }
 
 // leftByRef lists what is left as it is, by object and the name of the cluster, as far as
 // it is not what was decided anyway. What a held cluster would lose and nobody sends any
 // longer is kept as well.
-func (t *table) leftByRef(out *carried) map[object.Ref]map[string]rollout.Left {
-	all := map[object.Ref]map[string]rollout.Left{}
+func (t *table) leftByRef(out *carried) map[object.Ref]map[string]state.Left {
+	all := map[object.Ref]map[string]state.Left{}
 	note := func(r object.Ref, cluster string, l rollout.Left) {
 		if all[r] == nil {
-			all[r] = map[string]rollout.Left{}
+			all[r] = map[string]state.Left{}
 		}
-		all[r][cluster] = l
+		all[r][cluster] = state.Left{Kept: l.Kept, Reason: string(l.Reason)}
 	}
 	for i, cells := range out.result.Left {
 		row := &t.rows[i]
@@ -88,7 +71,7 @@ func (t *table) leftByRef(out *carried) map[object.Ref]map[string]rollout.Left {
 			continue
 		}
 		for _, removal := range c.Held.Removals {
-			if all[removal.Object][c.Name] == (rollout.Left{}) {
+			if all[removal.Object][c.Name] == (state.Left{}) {
 				note(removal.Object, c.Name, rollout.Left{Kept: true, Reason: rollout.Held})
 			}
 		}
@@ -96,105 +79,38 @@ func (t *table) leftByRef(out *carried) map[object.Ref]map[string]rollout.Left {
 	return all
 }
 
-// withStatus returns a binding that says where its object is not as decided.
-func withStatus(b *karmada.ResourceBinding, left map[string]rollout.Left) *karmada.ResourceBinding {
-	status := statusOf(left)
-	if slices.Equal(b.Status.AggregatedStatus, status) {
-		return b
-	}
-	out := *b
-	out.Status.AggregatedStatus = status
-	return &out
-}
-
-func statusOf(left map[string]rollout.Left) (items []karmada.AggregatedStatusItem) {
-	for _, cluster := range slices.Sorted(maps.Keys(left)) {
-		items = append(items, karmada.AggregatedStatusItem{ClusterName: cluster, Applied: left[cluster].Kept, AppliedMessage: string(left[cluster].Reason)})
-	}
-	return items
-}
-
-// leftOver returns the last binding of an object that nobody sends any longer: with the
-// clusters that keep it; nil if none does.
-func leftOver(old *karmada.ResourceBinding, left map[string]rollout.Left) *karmada.ResourceBinding {
-	gone := func(c karmada.TargetCluster) bool { return !left[c.Name].Kept }
-	out := *old
-	out.Spec.Clusters = slices.DeleteFunc(slices.Clone(old.Spec.Clusters), gone)
-	out.Spec.RequiredBy = nil
-	for _, s := range old.Spec.RequiredBy {
-		if s.Clusters = slices.DeleteFunc(slices.Clone(s.Clusters), gone); len(s.Clusters) > 0 {
-			out.Spec.RequiredBy = append(out.Spec.RequiredBy, s)
-		}
-	}
-	kept := withStatus(&out, left)
-	if len(kept.Spec.Clusters)+len(kept.Spec.RequiredBy) == 0 && !slices.ContainsFunc(kept.Status.AggregatedStatus, func(s karmada.AggregatedStatusItem) bool { return s.Applied }) {
-		return nil
-	}
-	return kept
-}
-
 // releases is what the next state says of releases: what they rendered to, what those that
-// failed rendered to before, and what held clusters may still have of before. Once nothing
-// is held, releases that failed are remembered with what they are made from now, be it
-// without an object, so that nothing is looked for in them any longer.
+// failed rendered to before, and what held clusters may still have of before. Once it is
+// settled that nothing is held, releases that failed are remembered with what they are made
+// from now, be it without an object, so that nothing is looked for in them any longer.
 func (t *table) releases(out *carried) []state.Release {
-	x := t.in.Expanded
-	all := map[state.ReleaseID]map[object.Ref]bool{}
-	add := func(id state.ReleaseID, refs []object.Ref) {
-		if all[id] == nil {
-			all[id] = map[object.Ref]bool{}
-		}
-		for _, r := range refs {
-			all[id][r] = true
-		}
+	held := out.held()
+	settled := out.allowed || len(held) == 0
+	all := map[state.ReleaseID]state.Release{}
+	add := func(id state.ReleaseID, objects []object.Ref, inputs string) {
+		refs := slices.Concat(all[id].Objects, objects)
+		slices.SortFunc(refs, object.Ref.Compare)
+		all[id] = state.Release{Cluster: id.Cluster, Release: id.Release, Objects: slices.Compact(refs), Inputs: inputs}
 	}
-	held := map[string]bool{}
-	for _, c := range out.clusters {
-		if c.Held != nil {
-			held[c.Name] = true
+	for _, r := range t.in.Expanded.Releases {
+		add(r.ID(), r.Objects, r.Inputs)
+	}
+	for _, f := range t.in.Expanded.Failures {
+		inputs := f.Before
+		if settled {
+			inputs = f.Inputs
 		}
-	}
-	settled := out.settled()
-	for _, r := range x.Releases {
-		add(r.ID(), r.Objects)
-	}
-	for _, f := range x.Failures {
-		if f.Objects != nil || settled {
-			add(state.ReleaseID(f.ID), f.Objects)
+		if _, rendered := all[f.ID]; rendered || f.Objects != nil || settled {
+			add(f.ID, f.Objects, inputs)
 		}
 	}
 	for _, r := range t.in.State.Releases {
-		isHeld := held[r.Cluster] || r.Cluster == "" && len(held) > 0
-		if isHeld && all[r.ID()] != nil {
-			add(r.ID(), r.Objects)
+		now, remembered := all[r.ID()]
+		if _, isHeld := held[r.Cluster]; remembered && (isHeld || r.Cluster == "" && len(held) > 0) {
+			add(r.ID(), r.Objects, now.Inputs)
 		}
 	}
-	var list []state.Release
-	inputs := t.inputs(out)
-	for _, id := range slices.SortedFunc(maps.Keys(all), state.ReleaseID.Compare) {
-		list = append(list, state.Release{Cluster: id.Cluster, Release: id.Release, Objects: slices.SortedFunc(maps.Keys(all[id]), object.Ref.Compare), Inputs: inputs[id]})
-	}
-	return list
-}
-
-// settled reports that nothing is held, or that what was is allowed.
-func (c *carried) settled() bool {
-	return c.allowed || !slices.ContainsFunc(c.clusters, func(c Cluster) bool { return c.Held != nil })
-}
-
-// inputs is what releases are made from, for the next plan to compare with. What those that
-// failed are made from counts once it is settled that nothing moved into them.
-func (t *table) inputs(out *carried) map[state.ReleaseID]string {
-	all, settled := map[state.ReleaseID]string{}, out.settled()
-	for _, r := range t.in.Expanded.Releases {
-		all[r.ID()] = r.Inputs
-	}
-	for _, f := range t.in.Expanded.Failures {
-		if all[state.ReleaseID(f.ID)] = f.Before; settled {
-			all[state.ReleaseID(f.ID)] = f.Inputs
-		}
-	}
-	return all
+	return slices.SortedFunc(maps.Values(all), func(a, b state.Release) int { return a.ID().Compare(b.ID()) })
 }
 
 // replay carries out what a recorded plan carried out.
@@ -213,7 +129,7 @@ func (t *table) replay() carried {
 		out.result.Left[i] = map[int]rollout.Left{}
 		for name, l := range clusters {
 			if cluster, ok := t.in.Expanded.Law.Index(name); ok {
-				out.result.Left[i][cluster] = rollout.Left{Kept: l.Applied, Reason: rollout.Reason(l.AppliedMessage)}
+				out.result.Left[i][cluster] = rollout.Left{Kept: l.Kept, Reason: rollout.Reason(l.Reason)}
 			}
 		}
 	}

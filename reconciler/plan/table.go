@@ -4,12 +4,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/reconciler/plan/layout"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -81,21 +81,9 @@ func (t *table) before() manifest.Before {
 			have := t.have(r)
 			return func(cluster int) bool { return have(cluster) != nil }
 		},
-		Sent: func(r object.Ref, cluster string) bool { return sends(t.in.State.Bindings[r], cluster) },
+		Sent: func(r object.Ref, cluster string) bool { return state.Sends(t.in.State.Bindings[r], cluster) },
 		Own:  func(cluster int) []object.Ref { return ownNamespaces(t.built[t.group[cluster]]) },
 	}
-}
-
-// sends reports whether a binding, or nil, sends its template to a cluster, itself or through
-// what needs it, or did before and could not take it back yet.
-func sends(b *karmada.ResourceBinding, cluster string) bool {
-	if b == nil {
-		return false
-	}
-	is := func(c karmada.TargetCluster) bool { return c.Name == cluster }
-	return slices.ContainsFunc(b.Spec.Clusters, is) ||
-		slices.ContainsFunc(b.Status.AggregatedStatus, func(s karmada.AggregatedStatusItem) bool { return s.ClusterName == cluster && s.Applied }) ||
-		slices.ContainsFunc(b.Spec.RequiredBy, func(s karmada.BindingSnapshot) bool { return slices.ContainsFunc(s.Clusters, is) })
 }
 
 // ownNamespaces lists the Namespaces of a published tree that every cluster has of its own.

@@ -41,7 +41,7 @@ func (c *Comparison) Errors() int {
 }
 
 // isMistake reports an error of the source.
-func isMistake(d diag.Diagnostic) bool { return d.Severity == diag.Error && d.Code != "held" }
+func isMistake(d diag.Diagnostic) bool { return d.Severity == diag.Error && d.Code != diag.Held }
 
 // Empty reports that the two plans are the same to every cluster.
 func (c *Comparison) Empty() bool { return len(c.Objects) == 0 && len(c.Clusters) == 0 }

@@ -19,8 +19,10 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // The author of every commit. Equal plans on equal parents are equal commits.
@@ -118,8 +120,8 @@ func (c *changer) cluster(cl plan.Cluster, p tree.Published, head files.ID) erro
 	if len(p.Foreign) > 0 && cl.Held == nil {
 		names := slices.Sorted(maps.Keys(p.Foreign))
 		c.diags = append(c.diags, diag.Diagnostic{
-			Code: "foreign-files", Severity: diag.Warning,
-			Message: fmt.Sprintf("branch %s holds files that Waybill did not write (%s); they stay", branch, diag.List(names)),
+			Code: diag.ForeignFiles, Severity: diag.Warning,
+			Message: fmt.Sprintf("branch %s holds files that Waybill did not write (%s); they stay", branch, words.List(names)),
 			Hint:    "Flux and Argo CD may apply them; move them elsewhere if they should not",
 		})
 	}
@@ -239,10 +241,8 @@ func Do(ctx context.Context, to Publisher, updates []git.Update) ([]files.ID, er
 // Trailer returns the value of a trailer of a commit message; "" where there is
 // none.
 func Trailer(message, key string) string {
-	for line := range strings.Lines(message) {
-		if k, v, ok := strings.Cut(line, ":"); ok && k == key {
-			return strings.TrimSpace(v)
-		}
+	for _, value := range sources.Trailers(message, key) {
+		return value
 	}
 	return ""
 }

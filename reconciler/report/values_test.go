@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/reconciler/plan"
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
-	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -27,14 +27,14 @@ func deployment(name string) object.Ref {
 
 func TestExplanation(t *testing.T) {
 	golden(t, "explanation-of-nothing", report.Explanation(&plan.Explanation{Object: deployment("web"), Where: "web.yaml:1", Outcome: "unclaimed"}))
-	changed := []manifest.Applied{{Rule: "OverridePolicy shop/images, rule 1", Where: "o.yaml:9", Changes: []override.Change{
+	changed := []override.Applied{{Rule: "OverridePolicy shop/images, rule 1", Where: "o.yaml:9", Changes: []override.Change{
 		{Overrider: "imageOverrider[0]", Path: "/spec/image", Old: "a:1", New: "b:1"},
 		{Overrider: "plaintext[0]", Path: "/metadata/labels/new", New: "x"},
 	}}}
 	golden(t, "explanation", report.Explanation(&plan.Explanation{
 		Object: deployment("web"), Where: "web.yaml:1", Outcome: "placed", Message: "in two clusters", Release: "HelmRelease shop/web",
-		Policy: "PropagationPolicy shop/spread", PolicyPos: "p.yaml:5", Losers: []claim.Loser{{Policy: "ClusterPropagationPolicy all", Why: "lower priority"}},
-		Answers:    []claim.Answer{{Operation: "InterpretReplica", By: "native"}, {Operation: "Retain", By: "ResourceInterpreterCustomization own"}},
+		Policy: "PropagationPolicy shop/spread", PolicyPos: "p.yaml:5", Losers: []match.Loser{{Policy: "ClusterPropagationPolicy all", Why: "lower priority"}},
+		Answers:    []interpret.Answer{{Operation: "InterpretReplica", By: "native"}, {Operation: "Retain", By: "ResourceInterpreterCustomization own"}},
 		RequiredBy: []karmada.BindingSnapshot{{Namespace: "shop", Name: "front-deployment", Clusters: []karmada.TargetCluster{{Name: "eu"}}}},
 		Placement: &place.Report{
 			Clusters: []place.ClusterReport{

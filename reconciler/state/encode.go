@@ -1,15 +1,17 @@
 package state
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
 	sigsyaml "sigs.k8s.io/yaml"
 
+	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -17,20 +19,28 @@ import (
 
 // Content is what a plan wants remembered.
 type Content struct {
-	Bindings []*karmada.ResourceBinding // in the order of their templates
-	Clusters *files.Folder              // of EncodeClusters; nil for none
-	Kept     map[object.Ref][]string
+	Bindings []*karmada.ResourceBinding // what was decided
+	// Left is where objects are not as decided, by object and cluster.
+	Left     map[object.Ref]map[string]Left
+	Clusters []policies.Cluster // in the order of names
+	Held     map[string]string  // why clusters are held
+	When     time.Time          // of the source commit
 	LastGood LastGood
 	Random   Random
 	Releases []Release
 }
 
-// Encode lays content out as the folder of the state branch, but for what was published.
-// Bindings that are those of an earlier state, which may be nil, are not written again; the
-// folder is the same otherwise.
-func Encode(c Content, earlier *State) (*files.Folder, error) {
+// Encode lays content out, after an earlier state, as the folder of the state branch, but
+// for what was published. Bindings that are those of the earlier state are not written
+// again; the folder is the same otherwise. The earlier state and the memo may be nil.
+func Encode(c Content, earlier *State, m *Memo) (*files.Folder, error) {
 	top := []files.Entry{files.FileEntry(formatFile, files.NewBlob([]byte(format+"\n")))}
-	bindings, err := encodeBindings(c.Bindings, earlier)
+	recorded, without := c.recorded(earlier)
+	bindings, err := encodeBindings(recorded, earlier)
+	if err != nil {
+		return nil, err
+	}
+	clusters, err := c.clusters(earlier, m)
 	if err != nil {
 		return nil, err
 	}
@@ -38,13 +48,13 @@ func Encode(c Content, earlier *State) (*files.Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name, folder := range map[string]*files.Folder{bindingsDir: bindings, clustersDir: c.Clusters, releasesDir: releases} {
+	for name, folder := range map[string]*files.Folder{bindingsDir: bindings, clustersDir: clusters, releasesDir: releases} {
 		if folder != nil {
 			top = append(top, files.DirEntry(name, folder))
 		}
 	}
-	if len(c.Kept) > 0 {
-		if top, err = withJSON(top, keptFile, keptList(c.Kept)); err != nil {
+	if len(without) > 0 {
+		if top, err = withJSON(top, keptFile, without); err != nil {
 			return nil, err
 		}
 	}
@@ -71,14 +81,6 @@ func WithPublication(content *files.Folder, p Publication) (*files.Folder, error
 	return files.NewFolder(top), nil
 }
 
-func keptList(all map[object.Ref][]string) []kept {
-	var list []kept
-	for _, r := range slices.SortedFunc(maps.Keys(all), object.Ref.Compare) {
-		list = append(list, kept{r, all[r]})
-	}
-	return list
-}
-
 func withJSON(top []files.Entry, name string, v any) ([]files.Entry, error) {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -91,14 +93,14 @@ func withJSON(top []files.Entry, name string, v any) ([]files.Entry, error) {
 func encodeBindings(bindings []*karmada.ResourceBinding, earlier *State) (*files.Folder, error) {
 	root := map[string][]files.Entry{}
 	used := map[string]bool{}
+	shared := lists{}
 	for _, b := range bindings {
 		blob := earlier.unchanged(b)
 		if blob == nil {
-			data, err := encode(b)
-			if err != nil {
+			var err error
+			if blob, err = shared.encode(b); err != nil {
 				return nil, fmt.Errorf("encoding binding %s: %w", b.Name, err)
 			}
-			blob = files.NewBlob(data)
 		}
 		dir := clusterScope
 		if b.Namespace != "" {
@@ -116,6 +118,47 @@ func encodeBindings(bindings []*karmada.ResourceBinding, earlier *State) (*files
 		root[dir] = append(root[dir], files.FileEntry(name+".yaml", blob))
 	}
 	return foldersOf(root), nil
+}
+
+// list is a list of clusters that bindings share, by where it is.
+type list struct {
+	first *karmada.TargetCluster
+	n     int
+}
+
+// lists are the lists of clusters that were encoded, each with the file that it is in: it
+// is long, and many bindings have the same.
+type lists map[list]listed
+
+type listed struct {
+	in *files.Blob
+	is files.Piece
+}
+
+// encode returns the file of a binding. Its clusters are the first field of its spec.
+func (l lists) encode(b *karmada.ResourceBinding) (*files.Blob, error) {
+	const spec = "\nspec:\n"
+	rest := *b
+	rest.Spec.Clusters = nil
+	data, err := encode(&rest)
+	if err != nil || len(b.Spec.Clusters) == 0 {
+		return files.NewBlob(data), err
+	}
+	at := bytes.Index(data, []byte(spec)) + len(spec)
+	key := list{&b.Spec.Clusters[0], len(b.Spec.Clusters)}
+	if known, ok := l[key]; ok {
+		return files.Patched(known.in, files.Piece{Text: data[:at]}, known.is, files.Piece{Text: data[at:]}), nil
+	}
+	clusters, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&struct {
+		Clusters []karmada.TargetCluster `json:"clusters"`
+	}{b.Spec.Clusters})
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller names the binding
+	}
+	text := bytes.TrimPrefix(object.Encode(map[string]any{"spec": clusters}), []byte(spec[1:]))
+	in := files.NewBlob(slices.Concat(data[:at], text, data[at:]))
+	l[key] = listed{in, files.Piece{At: at, Len: len(text)}}
+	return in, nil
 }
 
 func encodeReleases(releases []Release) (*files.Folder, error) {
@@ -141,23 +184,6 @@ func foldersOf(dirs map[string][]files.Entry) *files.Folder {
 		entries = append(entries, files.DirEntry(dir, files.NewFolder(list)))
 	}
 	return files.NewFolder(entries)
-}
-
-// EncodeClusters lays clusters, in the order of names, out as a folder of the state branch;
-// nil if there are none.
-func EncodeClusters(clusters []*karmada.Cluster) (*files.Folder, error) {
-	var entries []files.Entry
-	for _, cl := range clusters {
-		data, err := encode(cl)
-		if err != nil {
-			return nil, fmt.Errorf("encoding cluster %s: %w", cl.Name, err)
-		}
-		entries = append(entries, files.FileEntry(cl.Name+".yaml", files.NewBlob(data)))
-	}
-	if len(entries) == 0 {
-		return nil, nil
-	}
-	return files.NewFolder(entries), nil
 }
 
 // encode writes a typed object as canonical YAML.

@@ -31,13 +31,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
 )
 
 // Branch is the name of the state branch.
-const Branch = "waybill/state"
+const Branch = render.StateBranch
 
 // HeldCondition is the type of the condition of a cluster that is held.
 const HeldCondition = "waybill.dev/Held"
@@ -181,28 +182,6 @@ func (s *State) Root() *files.Folder { return s.root }
 // Same reports that a folder of Encode says what the state says, whatever was published.
 func (s *State) Same(content *files.Folder) bool {
 	return s.content != nil && s.content.ID() == content.ID()
-}
-
-// Left returns where objects are not as decided: by object and cluster.
-func (s *State) Left() map[object.Ref]map[string]karmada.AggregatedStatusItem {
-	all := map[object.Ref]map[string]karmada.AggregatedStatusItem{}
-	note := func(r object.Ref, item karmada.AggregatedStatusItem) {
-		if all[r] == nil {
-			all[r] = map[string]karmada.AggregatedStatusItem{}
-		}
-		all[r][item.ClusterName] = item
-	}
-	for r, b := range s.Bindings {
-		for _, item := range b.Status.AggregatedStatus {
-			note(r, item)
-		}
-	}
-	for r, clusters := range s.Kept {
-		for _, c := range clusters {
-			note(r, karmada.AggregatedStatusItem{ClusterName: c, Applied: true})
-		}
-	}
-	return all
 }
 
 // Decode reads the state branch's folder. What is as it was in an earlier state, which may

@@ -42,9 +42,9 @@ func TestWhatIsEncodedIsDecoded(t *testing.T) {
 			Broken:  map[string]Part{"a.yaml": {Digest: "d", Commit: "c0ffee"}},
 			Objects: []Good{{Object: web, Cluster: "eu", Commit: "c0ffee", In: []string{"a.yaml"}}},
 		},
-		Kept: map[object.Ref][]string{role: {"eu", "us"}},
+		Left: map[object.Ref]map[string]Left{{Kind: "Namespace", Name: "shop"}: {"us": {Kept: true}, "eu": {Kept: true}, "as": {Reason: "it was never there"}}},
 	}
-	folder, err := Encode(in, nil)
+	folder, err := Encode(in, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestWhatIsEncodedIsDecoded(t *testing.T) {
 			t.Errorf("%s: %s", ref, d)
 		}
 	}
-	if d := cmp.Diff(in.LastGood, got.LastGood) + cmp.Diff(in.Kept, got.Kept); d != "" || len(got.Bindings) != 3 {
+	if d := cmp.Diff(in.LastGood, got.LastGood) + cmp.Diff(map[object.Ref][]string{{Kind: "Namespace", Name: "shop"}: {"eu", "us"}}, got.Kept); d != "" || len(got.Bindings) != 3 {
 		t.Error(d)
 	}
 	if _, ok := folder.Lookup("bindings/_cluster/system.foo-clusterrole.yaml"); !ok {
@@ -65,10 +65,40 @@ func TestWhatIsEncodedIsDecoded(t *testing.T) {
 	}
 }
 
+func TestBindingsShareTheTextOfTheirClusters(t *testing.T) {
+	clusters := make([]karmada.TargetCluster, 1000)
+	for i := range clusters {
+		clusters[i] = karmada.TargetCluster{Name: fmt.Sprintf("c%04d", i), Replicas: int32(i % 2)}
+	}
+	var in Content
+	for _, name := range []string{"a", "b", "c"} {
+		b := binding(object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: name}, "apps/v1")
+		if b.Spec.Clusters = clusters; name == "c" {
+			b.Spec.Clusters = slices.Clone(clusters[:900])
+		}
+		in.Bindings = append(in.Bindings, b)
+	}
+	folder, err := Encode(in, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, shares := range []bool{false, true, false} {
+		b := in.Bindings[i]
+		e, _ := folder.Lookup("bindings/shop/" + b.Name + ".yaml")
+		got, _ := e.Blob.Bytes()
+		if want, _ := encode(b); string(got) != string(want) || e.ID != files.Sum("blob", want) {
+			t.Errorf("%s is not written as it would be alone", b.Name)
+		}
+		if is := e.Blob.Patch() != nil; is != shares {
+			t.Errorf("%s shares the text of its clusters: %t", b.Name, is)
+		}
+	}
+}
+
 func TestAnEarlierStateSavesWorkAndChangesNothing(t *testing.T) {
 	web := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}
 	first := binding(web, "apps/v1")
-	folder, err := Encode(Content{Bindings: []*karmada.ResourceBinding{first}}, nil)
+	folder, err := Encode(Content{Bindings: []*karmada.ResourceBinding{first}}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,11 +126,11 @@ func TestAnEarlierStateSavesWorkAndChangesNothing(t *testing.T) {
 			b := binding(web, "apps/v1")
 			change(b)
 			c := Content{Bindings: []*karmada.ResourceBinding{b}}
-			cold, err := Encode(c, nil)
+			cold, err := Encode(c, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			warm, err := Encode(c, &earlier)
+			warm, err := Encode(c, &earlier, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -142,7 +172,7 @@ func TestAFileThatCannotBeReadCostsOnlyItself(t *testing.T) {
 	folder, err := Encode(Content{
 		Bindings: []*karmada.ResourceBinding{binding(web, "apps/v1")},
 		Releases: []Release{{Release: object.Ref{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease", Namespace: "shop", Name: "sound"}}},
-	}, nil)
+	}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
-// Package cache remembers what the files of a source decoded to, so that a source
-// that is read again costs what changed. It changes speed only: everything in it can
-// be had again from the source.
+// Package cache remembers what the files of a source decoded to, what was rendered from
+// them, and what was made of their objects, so that a source that is read again costs what
+// changed. It changes speed only: everything in it can be had again from the source.
 package cache
 
 import (

@@ -14,6 +14,7 @@ type Recipes[V any] struct {
 	most  int
 	known map[string][]*list.Element // by key
 	order *list.List                 // of *recipe[V], most recently used first
+	disk  *disk[V]                   // nil for none
 }
 
 type recipe[V any] struct {
@@ -30,21 +31,32 @@ func NewRecipes[V any](most int) *Recipes[V] {
 // Get returns the value that was made from the key and from what digest still gives
 // for everything that was read.
 func (c *Recipes[V]) Get(key string, digest func(read string) string) (V, bool) {
+	value, ok := c.get(key, digest)
+	if ok || c.disk == nil {
+		return value, ok
+	}
+	value, reads, ok := c.disk.get(key, digest)
+	if ok {
+		c.keep(key, reads, value)
+	}
+	return value, ok
+}
+
+func (c *Recipes[V]) get(key string, digest func(read string) string) (value V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, e := range c.known[key] {
 		r, _ := e.Value.(*recipe[V])
-		if r.holds(digest) {
+		if holds(r.reads, digest) {
 			c.order.MoveToFront(e)
 			return r.value, true
 		}
 	}
-	var none V
-	return none, false
+	return value, false
 }
 
-func (r *recipe[V]) holds(digest func(string) string) bool {
-	for read, was := range r.reads {
+func holds(reads map[string]string, digest func(string) string) bool {
+	for read, was := range reads {
 		if digest(read) != was {
 			return false
 		}
@@ -52,8 +64,17 @@ func (r *recipe[V]) holds(digest func(string) string) bool {
 	return true
 }
 
-// Keep remembers a value, and the digest of everything that was read for it.
-func (c *Recipes[V]) Keep(key string, reads map[string]string, value V) {
+// Keep remembers a value, and the digest of everything that was read for it. Data is what
+// it is decoded from where a disk remembers it, too; nil for a value that nothing after
+// this process asks for.
+func (c *Recipes[V]) Keep(key string, reads map[string]string, value V, data []byte) {
+	c.keep(key, reads, value)
+	if c.disk != nil && data != nil {
+		c.disk.put(key, reads, data)
+	}
+}
+
+func (c *Recipes[V]) keep(key string, reads map[string]string, value V) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.known[key] = append(c.known[key], c.order.PushFront(&recipe[V]{key, reads, value}))

@@ -63,10 +63,9 @@ func (p Pos) String() string {
 }
 
 // Diagnostic is one finding. Message says what is wrong and with which value,
-// Hint what to type next. Code is stable and kebab-case; every code has an entry
-// in docs/diagnostics.md.
+// Hint what to type next.
 type Diagnostic struct {
-	Code     string   `json:"code"`
+	Code     Code     `json:"code"`
 	Severity Severity `json:"severity"`
 	Pos      Pos      `json:"pos"`
 	Message  string   `json:"message"`
@@ -119,13 +118,4 @@ func Sort(ds []Diagnostic) []Diagnostic {
 // HasErrors reports whether any diagnostic is an Error.
 func HasErrors(ds []Diagnostic) bool {
 	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == Error })
-}
-
-// List prints names, the first three of them.
-func List(names []string) string {
-	const most = 3
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }

@@ -27,22 +27,22 @@ func (o *output) helm(h *Helm, fsys fs.FS) {
 	if h.Chart.Path != "" {
 		sub, err := withDependencies(fsys, h.Chart.Path)
 		if err != nil {
-			o.fail("helm", err.Error(), "")
+			o.fail(diag.Helm, err.Error(), "")
 			return
 		}
 		fsys = sub
 	}
 	rendered, err := helm.Template(fsys, h.Release)
 	if e, ok := errors.AsType[*helm.Error](err); ok {
-		o.fail("helm", e.Error(), e.Hint)
+		o.fail(diag.Helm, e.Error(), e.Hint)
 		return
 	}
 	if err != nil {
-		o.fail("helm", err.Error(), "")
+		o.fail(diag.Helm, err.Error(), "")
 		return
 	}
 	for _, n := range rendered.Notices {
-		o.Diags = append(o.Diags, diag.Diagnostic{Code: "helm-notice", Severity: diag.Notice, Message: draw.Hide(n, rendered.Drawn)})
+		o.Diags = append(o.Diags, diag.Diagnostic{Code: diag.HelmNotice, Severity: diag.Notice, Message: draw.Hide(n, rendered.Drawn)})
 	}
 	documents := make([]document, 0, len(rendered.Manifests))
 	for _, m := range rendered.Manifests {
@@ -54,7 +54,7 @@ func (o *output) helm(h *Helm, fsys fs.FS) {
 		documents, err = postRender(documents, h.Post)
 	}
 	if err != nil {
-		o.fail("helm", "post-rendering: "+draw.Hide(err.Error(), rendered.Drawn), "")
+		o.fail(diag.Helm, "post-rendering: "+draw.Hide(err.Error(), rendered.Drawn), "")
 		return
 	}
 	if (Job{Helm: h}).DrawsOnce() {

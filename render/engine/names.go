@@ -30,7 +30,7 @@ func (o *output) keepNames(j Job, fsys fs.FS) {
 	others, _ := masked.seen()
 	for _, n := range names {
 		if !slices.Contains(others, n) {
-			o.fail("secret-name", n.how()+", which everybody would see who reads the branch of the state",
+			o.fail(diag.SecretName, n.how()+", which everybody would see who reads the branch of the state",
 				"take it from a ConfigMap, or write it out; values of Secrets belong into the data of a Secret")
 			o.Documents = nil
 			return

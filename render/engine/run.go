@@ -76,7 +76,7 @@ func (o *output) redact(secrets []string) {
 	}
 }
 
-func (o *output) fail(code, message, hint string) {
+func (o *output) fail(code diag.Code, message, hint string) {
 	o.Diags = append(o.Diags, diag.Diagnostic{Code: code, Severity: diag.Error, Message: message, Hint: hint})
 }
 
@@ -85,7 +85,7 @@ func (o *output) kustomize(k *Kustomize, fsys fs.FS) {
 	if k.View != nil {
 		arranged, err := view(fsys, k.View)
 		if err != nil {
-			o.fail("bad-release", err.Error(), "")
+			o.fail(diag.BadRelease, err.Error(), "")
 			return
 		}
 		fsys = arranged
@@ -98,7 +98,7 @@ func (o *output) kustomize(k *Kustomize, fsys fs.FS) {
 		return
 	}
 	if err != nil {
-		o.fail("kustomize", err.Error(), "")
+		o.fail(diag.Kustomize, err.Error(), "")
 		return
 	}
 	o.Documents = append(o.Documents, document{Data: data})
@@ -117,7 +117,7 @@ func Decode(data []byte) (Rendered, error) {
 		r.Diags = append(r.Diags, doc.placed(d.Diags)...)
 		if d.NotManifests > 0 {
 			r.Diags = append(r.Diags, diag.Diagnostic{
-				Code: "no-manifest", Severity: diag.Error,
+				Code: diag.NoManifest, Severity: diag.Error,
 				Message: cmp.Or(doc.Source, "it") + " renders a document without apiVersion or kind",
 				Hint:    "every document that a chart renders is a manifest; look for an if or a range around the top of a template",
 			})

@@ -73,7 +73,7 @@ func (r *reader) locked(ref lock.Ref, field []any) (engine.Chart, bool) {
 		return engine.Chart{Ref: ref, Locked: &e}, true
 	}
 	if r.setting.Pinned && !lock.IsVersion(ref.Constraint) {
-		r.report("chart-not-locked", diag.Error, field, fmt.Sprintf("%s is not in %s, so that what it is depends on the day", ref, lock.FileName), "waybill update, and commit "+lock.FileName)
+		r.report(diag.ChartNotLocked, diag.Error, field, fmt.Sprintf("%s is not in %s, so that what it is depends on the day", ref, lock.FileName), "waybill update, and commit "+lock.FileName)
 		return engine.Chart{}, false
 	}
 	return engine.Chart{Ref: ref}, true

@@ -57,7 +57,7 @@ func (r *reader) draw(spec *helm.Spec) *draw.Subkey {
 // add reports what is wrong with the release.
 func (r *reader) add(problems []helm.Problem) {
 	for _, p := range problems {
-		r.report("bad-release", p.Severity, p.Path, p.Message, p.Hint)
+		r.report(diag.BadRelease, p.Severity, p.Path, p.Message, p.Hint)
 	}
 }
 

@@ -80,10 +80,10 @@ type reader struct {
 
 // fail reports an error in a field of the release.
 func (r *reader) fail(path []any, message, hint string) {
-	r.report("bad-release", diag.Error, path, message, hint)
+	r.report(diag.BadRelease, diag.Error, path, message, hint)
 }
 
-func (r *reader) report(code string, severity diag.Severity, path []any, message, hint string) {
+func (r *reader) report(code diag.Code, severity diag.Severity, path []any, message, hint string) {
 	r.diags = append(r.diags, diag.Diagnostic{
 		Code: code, Severity: severity, Pos: r.release.FieldPos(path),
 		Message: r.release.Ref().String() + ": " + message, Hint: hint,
@@ -91,13 +91,13 @@ func (r *reader) report(code string, severity diag.Severity, path []any, message
 }
 
 func (r *reader) suspended() {
-	r.report("release-suspended", diag.Notice, []any{"spec", "suspend"}, "it is suspended; what it rendered to stays as it was last published", "")
+	r.report(diag.ReleaseSuspended, diag.Notice, []any{"spec", "suspend"}, "it is suspended; what it rendered to stays as it was last published", "")
 }
 
 func (r *reader) kustomization() *engine.Job {
 	f, problems := kustomize.ReadFlux(r.release.Content())
 	for _, p := range problems {
-		r.report("bad-release", p.Severity, p.Path, p.Message, "")
+		r.report(diag.BadRelease, p.Severity, p.Path, p.Message, "")
 	}
 	if f.Suspend {
 		r.suspended()

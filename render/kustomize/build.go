@@ -51,7 +51,7 @@ func Build(fsys fs.FS, o Options) ([]byte, error) {
 	}
 	out, err := run(v, o)
 	if err != nil {
-		s.refuse(diag.Pos{File: v.built(o.Dir)}, "kustomize-build", fmt.Sprintf("building %s: %s", o.Dir, s.redacted(err.Error())), "")
+		s.refuse(diag.Pos{File: v.built(o.Dir)}, diag.KustomizeBuild, fmt.Sprintf("building %s: %s", o.Dir, s.redacted(err.Error())), "")
 		return nil, &Error{Diags: s.found}
 	}
 	return out, nil

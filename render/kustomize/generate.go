@@ -15,7 +15,7 @@ import (
 // rootOf reads the kustomization of a folder, or makes one of all manifests below it.
 func (s *scan) rootOf(dir string) *kustfile {
 	if !s.view.IsDir(dir) {
-		s.refuse(diag.Pos{}, "flux-kustomization", fmt.Sprintf("spec.path: %q is no folder of the repository", dir), "name an existing folder")
+		s.refuse(diag.Pos{}, diag.FluxKustomization, fmt.Sprintf("spec.path: %q is no folder of the repository", dir), "name an existing folder")
 		return nil
 	}
 	if len(s.view.kustfiles(dir)) > 0 {
@@ -46,7 +46,7 @@ func (s *scan) rootOf(dir string) *kustfile {
 		return nil
 	})
 	if err != nil {
-		s.refuse(diag.Pos{}, "flux-kustomization", fmt.Sprintf("listing the manifests below %s: %s", dir, err), "")
+		s.refuse(diag.Pos{}, diag.FluxKustomization, fmt.Sprintf("listing the manifests below %s: %s", dir, err), "")
 		return nil
 	}
 	return k
@@ -55,7 +55,7 @@ func (s *scan) rootOf(dir string) *kustfile {
 // manifests reports a file that holds anything else than manifests.
 func (s *scan) manifests(name string) {
 	if content, ok := s.yaml(name); ok && !s.areManifests(content) {
-		s.refuse(diag.Pos{File: name}, "kustomize-no-manifest",
+		s.refuse(diag.Pos{File: name}, diag.KustomizeNoManifest,
 			"the file holds something else than manifests, and a folder without a kustomization is built from every YAML file below it",
 			"list the manifests in a kustomization.yaml, or move the file")
 	}

@@ -102,7 +102,7 @@ func (s *scan) chartsOf(at visit, done map[visit]bool) {
 func (s *scan) chart(k *kustfile, globals types.HelmGlobals, e entry) {
 	f, pos := e.field, k.pos(e.field)
 	if s.inflate == nil {
-		s.refuse(pos, "kustomize-helm", fmt.Sprintf("%s: the chart %q is not rendered here", f, e.Name), "use a HelmRelease")
+		s.refuse(pos, diag.KustomizeHelm, fmt.Sprintf("%s: the chart %q is not rendered here", f, e.Name), "use a HelmRelease")
 		return
 	}
 	h, err := s.helmChart(k, globals, e)
@@ -110,7 +110,7 @@ func (s *scan) chart(k *kustfile, globals types.HelmGlobals, e entry) {
 		return
 	}
 	if err != nil {
-		s.refuse(pos, "kustomize-helm", fmt.Sprintf("%s: %s", f, err), "")
+		s.refuse(pos, diag.KustomizeHelm, fmt.Sprintf("%s: %s", f, err), "")
 		return
 	}
 	out, err := s.inflate(*h)
@@ -118,7 +118,7 @@ func (s *scan) chart(k *kustfile, globals types.HelmGlobals, e entry) {
 		out, err = s.marked(pos, out)
 	}
 	if err != nil && !errors.Is(err, errReported) {
-		s.refuse(pos, "kustomize-helm", fmt.Sprintf("%s: rendering the chart %q: %s", f, e.Name, err), "")
+		s.refuse(pos, diag.KustomizeHelm, fmt.Sprintf("%s: rendering the chart %q: %s", f, e.Name, err), "")
 	}
 	if err != nil {
 		return
@@ -134,7 +134,7 @@ func (s *scan) place(k *kustfile, f field, manifests []byte) {
 		base = "_" + base
 	}
 	if !s.view.put(path.Join(k.dir, base), manifests) {
-		s.refuse(k.pos(f), "kustomize-helm", fmt.Sprintf("%s is built for several namespaces at once", f), "give the chart a namespace of its own")
+		s.refuse(k.pos(f), diag.KustomizeHelm, fmt.Sprintf("%s is built for several namespaces at once", f), "give the chart a namespace of its own")
 	}
 	if !slices.Contains(k.rendered, "./"+base) {
 		k.rendered = append(k.rendered, "./"+base)

@@ -1,7 +1,6 @@
 package kustomize
 
 import (
-	"fmt"
 	"path"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/object"
 )
 
 // kustfile is one kustomization file, decoded as kustomize decodes it.
@@ -40,21 +40,7 @@ func (v *view) kustfiles(dir string) []string {
 type field []any
 
 // String writes a field as patches[0].path.
-func (f field) String() string {
-	var b strings.Builder
-	for i, step := range f {
-		switch step := step.(type) {
-		case int:
-			fmt.Fprintf(&b, "[%d]", step)
-		default:
-			if i > 0 {
-				b.WriteByte('.')
-			}
-			fmt.Fprint(&b, step)
-		}
-	}
-	return b.String()
-}
+func (f field) String() string { return object.FieldPath(f) }
 
 // pos returns the place of a field, or of what holds it where it is not found.
 func (k *kustfile) pos(f field) diag.Pos {

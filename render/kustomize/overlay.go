@@ -91,7 +91,7 @@ func (s *scan) overlaid(dir string, o *Overlay) (empty bool) {
 		f := field{"spec", "patches", i, "patch"}
 		s.limits(diag.Pos{}, f, []byte(p.Patch))
 		if p.Patch == "" {
-			s.refuse(diag.Pos{}, "flux-kustomization", f.String()+" is empty", "write a patch or remove the entry")
+			s.refuse(diag.Pos{}, diag.FluxKustomization, f.String()+" is empty", "write a patch or remove the entry")
 		}
 		k.Patches = append(k.Patches, types.Patch{Patch: p.Patch, Target: p.Target.selector()})
 	}

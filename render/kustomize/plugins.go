@@ -125,7 +125,7 @@ func (s *scan) pluginFolder(k *kustfile, u use, dir string) {
 	rest := inner.Kustomization
 	rest.Resources, rest.Bases, rest.MetaData = nil, nil, nil //nolint:staticcheck // kustomize still reads bases
 	if rest.CheckEmpty() == nil {
-		s.refuse(diag.Pos{File: inner.file}, "kustomize-plugin",
+		s.refuse(diag.Pos{File: inner.file}, diag.KustomizePlugin,
 			fmt.Sprintf("%s of %s uses it for configurations of plugins, and such a kustomization may only list resources", u.field, k.file),
 			"write the configurations out as they should be")
 		return
@@ -148,7 +148,7 @@ func (s *scan) configs(k *kustfile, u use, m resmap.ResMap) {
 	for _, r := range m.Resources() {
 		all, err := pluginUses(u.field.at(r.GetKind()), r)
 		if err != nil {
-			s.refuse(k.pos(u.field), "kustomize-plugin", fmt.Sprintf("%s: %s", u.field, err), "use a builtin plugin, patches or replacements")
+			s.refuse(k.pos(u.field), diag.KustomizePlugin, fmt.Sprintf("%s: %s", u.field, err), "use a builtin plugin, patches or replacements")
 		}
 		for _, inner := range all {
 			s.use(k, inner)

@@ -17,10 +17,10 @@ func (s *scan) read(dir string, from diag.Pos) *kustfile {
 	files := s.view.kustfiles(dir)
 	switch {
 	case len(files) == 0:
-		s.refuse(from, "kustomize-missing", fmt.Sprintf("the folder %q has no kustomization file", dir), "add a kustomization.yaml that lists its manifests")
+		s.refuse(from, diag.KustomizeMissing, fmt.Sprintf("the folder %q has no kustomization file", dir), "add a kustomization.yaml that lists its manifests")
 		return nil
 	case len(files) > 1:
-		s.refuse(diag.Pos{File: files[1]}, "kustomize-missing", fmt.Sprintf("the folder %q has more than one kustomization file: %q", dir, files), "keep one of them")
+		s.refuse(diag.Pos{File: files[1]}, diag.KustomizeMissing, fmt.Sprintf("the folder %q has more than one kustomization file: %q", dir, files), "keep one of them")
 		return nil
 	}
 	content, ok := s.yaml(files[0])
@@ -37,7 +37,7 @@ func (s *scan) decode(dir, file string, content []byte) *kustfile {
 		err = k.Unmarshal(content)
 	}
 	if err != nil {
-		s.refuse(diag.Pos{File: file}, "kustomize-invalid", s.redacted(err.Error()), "mend the kustomization; kustomize build says the same of it")
+		s.refuse(diag.Pos{File: file}, diag.KustomizeInvalid, s.redacted(err.Error()), "mend the kustomization; kustomize build says the same of it")
 		return nil
 	}
 	return k
@@ -74,7 +74,7 @@ func (s *scan) areManifests(content []byte) (ok bool) {
 func (s *scan) yaml(name string) ([]byte, bool) {
 	content, err := fs.ReadFile(s.view.fsys, name)
 	if err != nil {
-		s.refuse(diag.Pos{File: name}, "kustomize-location", fmt.Sprintf("reading %s: %s", name, err), "")
+		s.refuse(diag.Pos{File: name}, diag.KustomizeLocation, fmt.Sprintf("reading %s: %s", name, err), "")
 		return nil, false
 	}
 	if ok, done := s.checked[name]; done {
@@ -104,13 +104,13 @@ func (s *scan) limits(pos diag.Pos, f field, content []byte) bool {
 	return true
 }
 
-func isMalformed(d diag.Diagnostic) bool { return d.Code == "malformed" }
+func isMalformed(d diag.Diagnostic) bool { return d.Code == diag.Malformed }
 
 // size reads a file that is not parsed, if it is within the limit of its size.
 func (s *scan) size(name string) (string, bool) {
 	content, err := fs.ReadFile(s.view.fsys, name)
 	if err != nil {
-		s.refuse(diag.Pos{File: name}, "kustomize-location", fmt.Sprintf("reading %s: %s", name, err), "")
+		s.refuse(diag.Pos{File: name}, diag.KustomizeLocation, fmt.Sprintf("reading %s: %s", name, err), "")
 		return "", false
 	}
 	if d, big := object.TooLarge(name, int64(len(content))); big {

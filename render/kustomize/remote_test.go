@@ -17,6 +17,8 @@ import (
 	"testing/fstest"
 
 	"sigs.k8s.io/kustomize/api/krusty"
+
+	"github.com/waybill-dev/waybill/render/diag"
 )
 
 // canary stands where kustomize would leave the process: a git on the PATH and an HTTP
@@ -182,7 +184,7 @@ func TestEveryRemoteLocationIsRefusedInEveryField(t *testing.T) {
 					continue
 				}
 				for _, d := range refused.Diags {
-					if d.Pos.File == "" || d.Code == "kustomize-build" {
+					if d.Pos.File == "" || d.Code == diag.KustomizeBuild {
 						t.Errorf("%s %q in %s: %v; want the scan to say so, at a file", name, location, dir, d)
 					}
 				}

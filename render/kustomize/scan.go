@@ -50,7 +50,7 @@ func newScan(v *view, inflate func(HelmChart) ([]byte, error)) *scan {
 }
 
 // refuse reports an error, if there are not enough of them already.
-func (s *scan) refuse(pos diag.Pos, code, message, hint string) {
+func (s *scan) refuse(pos diag.Pos, code diag.Code, message, hint string) {
 	if len(s.found) >= maxFound {
 		return
 	}
@@ -79,7 +79,7 @@ func (s *scan) bounded(n int, dir string, from diag.Pos) int {
 	if n <= maxVisits {
 		return n
 	}
-	s.refuse(from, "kustomize-too-many", fmt.Sprintf("%s stands for over %d builds of folders", dir, maxVisits),
+	s.refuse(from, diag.KustomizeTooMany, fmt.Sprintf("%s stands for over %d builds of folders", dir, maxVisits),
 		"use each base once, and not through layers that each use the one below several times")
 	return 0
 }
@@ -138,9 +138,9 @@ func (s *scan) use(k *kustfile, u use) int {
 }
 
 func (s *scan) location(pos diag.Pos, u use, err error) {
-	code := "kustomize-location"
+	code := diag.KustomizeLocation
 	if errors.Is(err, errRemote) {
-		code = "kustomize-remote"
+		code = diag.KustomizeRemote
 	}
 	value := strconv.Quote(shown(public(u.value)))
 	if errors.Is(err, errText) {
@@ -169,7 +169,7 @@ func (s *scan) rewrite() {
 		}
 		content, err := yaml.Marshal(k.Kustomization)
 		if err != nil {
-			s.refuse(diag.Pos{File: k.file}, "kustomize-invalid", err.Error(), "")
+			s.refuse(diag.Pos{File: k.file}, diag.KustomizeInvalid, err.Error(), "")
 			continue
 		}
 		s.view.over[k.file] = content

@@ -44,7 +44,7 @@ func (d *decoder) read(data []byte) {
 	}
 	if bytes.HasPrefix(data, []byte("version https://git-lfs.github.com/spec/")) {
 		d.fail(diag.Diagnostic{
-			Code: "lfs-pointer", Severity: diag.Error, Pos: diag.Pos{File: d.file, Line: 1},
+			Code: diag.LFSPointer, Severity: diag.Error, Pos: diag.Pos{File: d.file, Line: 1},
 			Message: "the file is a Git LFS pointer, not a manifest",
 			Hint:    "keep manifests out of LFS: git lfs untrack " + strconv.Quote(d.file),
 		})
@@ -100,7 +100,7 @@ func (d *decoder) fail(g diag.Diagnostic) {
 
 func (d *decoder) malformed(line int, message string) {
 	d.fail(diag.Diagnostic{
-		Code: "malformed", Severity: diag.Error, Pos: diag.Pos{File: d.file, Line: line},
+		Code: diag.Malformed, Severity: diag.Error, Pos: diag.Pos{File: d.file, Line: line},
 		Message: message,
 		Hint:    "mend the file, or name it in .waybillignore if it is no manifest",
 	})
@@ -248,7 +248,7 @@ func (d *decoder) document(doc *yaml.Node, written []byte, read func() (map[stri
 			key = "the key " + strconv.Quote(twice.Value)
 		}
 		d.fail(diag.Diagnostic{
-			Code: "duplicate-key", Severity: diag.Error, Pos: diag.Pos{File: d.file, Line: twice.Line},
+			Code: diag.DuplicateKey, Severity: diag.Error, Pos: diag.Pos{File: d.file, Line: twice.Line},
 			Message: key + " stands twice in one mapping",
 			Hint:    "remove one of them: which one counts differs between tools",
 		})

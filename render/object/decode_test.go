@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/waybill-dev/waybill/render/diag"
 )
 
 // refs lists the refs and places of what a file held.
@@ -209,7 +211,7 @@ func TestJSONTakesKeysOfAnyLength(t *testing.T) {
 		t.Error(diff)
 	}
 	d := Decode("a.json", []byte(strings.Replace(in, "\"n\"", "\n\""+key+"\"", 1)))
-	if len(d.Diags) != 1 || d.Diags[0].Code != "duplicate-key" || d.Diags[0].Pos.Line != 3 {
+	if len(d.Diags) != 1 || d.Diags[0].Code != diag.DuplicateKey || d.Diags[0].Pos.Line != 3 {
 		t.Error(d.Diags)
 	}
 }

@@ -13,10 +13,21 @@ import (
 // sequences at the level of their key as kubectl prints them. A string is plain
 // only where YAML 1.1 and 1.2 both read it back as that string.
 func Encode(content map[string]any) []byte {
-	e := encoder{buf: make([]byte, 0, 2048)}
+	e := Encoder{encoder{buf: make([]byte, 0, 2048)}}
+	return e.Encode(content)
+}
+
+// Encoder encodes contents, one after the other into the same memory. The zero value is
+// ready.
+type Encoder struct{ encoder }
+
+// Encode writes content as the function Encode does. The bytes are valid until the next
+// call.
+func (e *Encoder) Encode(content map[string]any) []byte {
 	if len(content) == 0 {
 		return []byte("{}\n")
 	}
+	e.buf = e.buf[:0]
 	e.mapping(content, 0)
 	return e.buf
 }

@@ -49,7 +49,7 @@ func tooLarge(file string, data []byte) *diag.Diagnostic {
 
 func fileTooLarge(file string, line int, what string) *diag.Diagnostic {
 	return &diag.Diagnostic{
-		Code: "file-too-large", Severity: diag.Error, Pos: diag.Pos{File: file, Line: line},
+		Code: diag.FileTooLarge, Severity: diag.Error, Pos: diag.Pos{File: file, Line: line},
 		Message: fmt.Sprintf("%s; the limit is %d, and %d with its CustomResourceDefinitions", what, MaxFile, MaxCRDFile),
 		Hint:    "split it, or name it in .waybillignore if it is no manifest",
 	}
@@ -89,8 +89,9 @@ type weight struct{ size, depth int }
 
 // limitError is the reason a document is refused.
 type limitError struct {
-	code, message string
-	line          int
+	code    diag.Code
+	message string
+	line    int
 }
 
 func (e *limitError) Error() string { return e.message }
@@ -106,14 +107,14 @@ func checkLimits(doc *yaml.Node) *limitError {
 		return nil
 	}
 	if w.aliases > maxAliases {
-		return &limitError{code: "yaml-aliases", line: doc.Line, message: fmt.Sprintf("the document has %d aliases; the limit is %d", w.aliases, maxAliases)}
+		return &limitError{code: diag.YAMLAliases, line: doc.Line, message: fmt.Sprintf("the document has %d aliases; the limit is %d", w.aliases, maxAliases)}
 	}
 	total, err := w.expanded(doc)
 	if err != nil {
 		return err
 	}
 	if total.size > maxExpansion*raw {
-		return &limitError{code: "yaml-expansion", line: doc.Line, message: fmt.Sprintf("the document grows over %d times when its aliases are expanded", maxExpansion)}
+		return &limitError{code: diag.YAMLExpansion, line: doc.Line, message: fmt.Sprintf("the document grows over %d times when its aliases are expanded", maxExpansion)}
 	}
 	if total.depth > maxDepth {
 		return tooDeep(doc.Line)
@@ -122,7 +123,7 @@ func checkLimits(doc *yaml.Node) *limitError {
 }
 
 func tooDeep(line int) *limitError {
-	return &limitError{code: "yaml-depth", line: line, message: fmt.Sprintf("the document is nested over %d levels deep", maxDepth)}
+	return &limitError{code: diag.YAMLDepth, line: line, message: fmt.Sprintf("the document is nested over %d levels deep", maxDepth)}
 }
 
 // raw adds up the document as written.
@@ -153,7 +154,7 @@ func (w *weigher) expanded(n *yaml.Node) (weight, *limitError) {
 		return known, nil
 	}
 	if w.open[n] {
-		return weight{}, &limitError{code: "yaml-aliases", line: n.Line, message: "the alias of an anchor contains itself"}
+		return weight{}, &limitError{code: diag.YAMLAliases, line: n.Line, message: "the alias of an anchor contains itself"}
 	}
 	if n.Anchor != "" {
 		w.open[n] = true

@@ -146,7 +146,7 @@ func (d *decoder) unnamed(o *Object, node *yaml.Node, message, hint string, fiel
 	for _, step := range field {
 		node = child(node, step, &pos)
 	}
-	d.fail(diag.Diagnostic{Code: "no-name", Severity: diag.Error, Pos: pos, Message: o.ref.Kind + ": " + message, Hint: hint})
+	d.fail(diag.Diagnostic{Code: diag.NoName, Severity: diag.Error, Pos: pos, Message: o.ref.Kind + ": " + message, Hint: hint})
 	return false
 }
 

@@ -9,6 +9,7 @@ package object
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"strings"
 
@@ -24,6 +25,19 @@ type Ref struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
+}
+
+// Argument prints the ref as kubectl takes it: KIND.GROUP/NAME -n NAMESPACE.
+func (r Ref) Argument() string {
+	s := r.Kind
+	if r.Group != "" {
+		s += "." + r.Group
+	}
+	s += "/" + r.Name
+	if r.Namespace != "" {
+		s += " -n " + r.Namespace
+	}
+	return s
 }
 
 // String returns Kind.group/namespace/name, without what is empty.
@@ -133,6 +147,23 @@ func (o *Object) FieldPos(path []any) diag.Pos {
 		}
 	}
 	return pos
+}
+
+// FieldPath prints the path of a field as kubectl does: spec.rules[0].name.
+func FieldPath(path []any) string {
+	var b strings.Builder
+	for _, step := range path {
+		switch step := step.(type) {
+		case int:
+			fmt.Fprintf(&b, "[%d]", step)
+		case string:
+			if b.Len() > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(step)
+		}
+	}
+	return b.String()
 }
 
 // child returns the node below n that step names and moves pos to its line.

@@ -53,7 +53,7 @@ func (d *decoder) seal(before int, root *yaml.Node, content map[string]any, writ
 			hint = "it repeats what is encrypted: decrypt the file, remove the annotation, and encrypt it again"
 		}
 		d.fail(diag.Diagnostic{
-			Code: "plain-secret", Severity: diag.Error, Pos: pos,
+			Code: diag.PlainSecret, Severity: diag.Error, Pos: pos,
 			Message: fmt.Sprintf("%s is encrypted by SOPS, but for %s, which is plain text", o.ref, strings.Join(field, ".")),
 			Hint:    hint,
 		})

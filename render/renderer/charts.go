@@ -15,7 +15,8 @@ import (
 // withCharts is the files of a source and, below engine.ChartDir, the charts that its
 // lock file names: each is fetched when it is asked for.
 type withCharts struct {
-	fs.FS
+	all fs.FS // the files and the charts
+	own fs.FS // the files
 
 	ctx    context.Context //nolint:containedctx // a file system's methods take none, and this one lives for one call
 	charts Charts
@@ -29,8 +30,9 @@ type withCharts struct {
 // newWithCharts reads the lock file of a snapshot. One that cannot be read names
 // nothing; loading the source says what is wrong with it.
 func newWithCharts(ctx context.Context, s sources.Snapshot, charts Charts) *withCharts {
-	w := &withCharts{FS: sources.FS(s), ctx: ctx, charts: charts, locked: map[string]lock.Entry{}, got: map[string]fs.FS{}, failed: map[string]error{}}
-	if data, err := fs.ReadFile(w.FS, lock.FileName); err == nil {
+	w := &withCharts{own: sources.FS(s), ctx: ctx, charts: charts, locked: map[string]lock.Entry{}, got: map[string]fs.FS{}, failed: map[string]error{}}
+	w.all = sources.Mounted(w.at)
+	if data, err := fs.ReadFile(w.own, lock.FileName); err == nil {
 		l, _ := lock.Parse(data)
 		for _, e := range l.Entries() {
 			w.locked[engine.ChartFolder(e.Ref)] = e
@@ -54,7 +56,7 @@ func (w *withCharts) entry(name string) (e lock.Entry, within string, ok bool) {
 func (w *withCharts) at(name string) (fs.FS, string, error) {
 	e, within, ok := w.entry(name)
 	if !ok || w.charts == nil {
-		return w.FS, name, nil
+		return w.own, name, nil
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -80,40 +82,4 @@ func (w *withCharts) missed(reads []worker.Read) error {
 		}
 	}
 	return nil
-}
-
-// Open implements fs.FS.
-func (w *withCharts) Open(name string) (fs.File, error) {
-	files, name, err := w.at(name)
-	if err != nil {
-		return nil, err
-	}
-	return files.Open(name) //nolint:wrapcheck // a file system gives its own errors
-}
-
-// ReadFile implements fs.ReadFileFS.
-func (w *withCharts) ReadFile(name string) ([]byte, error) {
-	files, name, err := w.at(name)
-	if err != nil {
-		return nil, err
-	}
-	return fs.ReadFile(files, name) //nolint:wrapcheck // as above
-}
-
-// ReadDir implements fs.ReadDirFS.
-func (w *withCharts) ReadDir(name string) ([]fs.DirEntry, error) {
-	files, name, err := w.at(name)
-	if err != nil {
-		return nil, err
-	}
-	return fs.ReadDir(files, name) //nolint:wrapcheck // as above
-}
-
-// Stat implements fs.StatFS.
-func (w *withCharts) Stat(name string) (fs.FileInfo, error) {
-	files, name, err := w.at(name)
-	if err != nil {
-		return nil, err
-	}
-	return fs.Stat(files, name) //nolint:wrapcheck // as above
 }

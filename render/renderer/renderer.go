@@ -41,19 +41,11 @@ type Charts interface {
 	Fetch(ctx context.Context, e lock.Entry) (fs.FS, error)
 }
 
-// Disk remembers what engines gave from one process to the next. *cache.Folder is one.
-type Disk interface {
-	Get(key string) ([]byte, bool)
-	Put(key string, data []byte, now time.Time)
-}
-
 // Renderer does jobs. It is a render.Engine, and safe for concurrent use.
 type Renderer struct {
 	runner  Runner
 	charts  Charts
 	recipes *cache.Recipes[engine.Rendered]
-	disk    Disk // nil for none
-	now     func() time.Time
 
 	mu     sync.Mutex
 	deadly map[string][]worker.Read // by the key of a job: what it had read when it killed its worker
@@ -70,7 +62,14 @@ func New(r Runner, c Charts) *Renderer {
 }
 
 // Remember has results kept on a disk, too. It is called before anything is rendered.
-func (r *Renderer) Remember(on Disk, now func() time.Time) { r.disk, r.now = on, now }
+func (r *Renderer) Remember(on cache.Disk, now func() time.Time) { r.recipes.On(on, decode, now) }
+
+// decode reads what an engine gave, and identifies what it read of the source.
+func decode(output []byte, reads map[string]string) (engine.Rendered, error) {
+	r, err := engine.Decode(output)
+	r.Inputs = inputs(reads)
+	return r, err //nolint:wrapcheck // the caller says of what
+}
 
 // Render does jobs over the files of a snapshot and returns a result for each, in
 // order. The error is ours.
@@ -121,13 +120,13 @@ func (b *batch) add(ctx context.Context, i int, j engine.Job) error {
 		}
 	}
 	key := j.Key()
-	if known, ok := b.known(key); ok {
+	if known, ok := b.recipes.Get(key, func(p string) string { d, _ := b.digest(p); return d }); ok {
 		b.results[i] = known
 		b.results[i].Diags = append(notices, known.Diags...)
 		return nil
 	}
 	if files == nil {
-		files = b.files()
+		files = b.files().all
 	}
 	data, err := json.Marshal(j)
 	if err != nil {
@@ -155,7 +154,7 @@ func (b *batch) chart(ctx context.Context, c *engine.Chart) (fs.FS, []diag.Diagn
 		}
 		c.Locked = &e
 		notices = []diag.Diagnostic{{
-			Code: "chart-floating", Severity: diag.Notice,
+			Code: diag.ChartFloating, Severity: diag.Notice,
 			Message: fmt.Sprintf("%s is version %s today", c.Ref, e.Version), Hint: "pin it: waybill update",
 		}}
 	}
@@ -194,24 +193,23 @@ func (b *batch) run(ctx context.Context) error {
 			result.Diags = append(result.Diags, unavailable(missed))
 			continue // it is worth another try
 		case o.Err != nil:
-			result.Diags = append(result.Diags, diag.Diagnostic{Code: "render-failed", Severity: diag.Error, Message: o.Err.Error()})
+			result.Diags = append(result.Diags, diag.Diagnostic{Code: diag.RenderFailed, Severity: diag.Error, Message: o.Err.Error()})
 			continue
 		}
-		r, err := engine.Decode(o.Output)
+		reads, known := b.read(t, o)
+		r, err := decode(o.Output, reads)
 		if err != nil {
 			return fmt.Errorf("rendering %s: %w", t.Name, err)
-		}
-		reads, known := b.read(t, o)
-		if known {
-			r.Inputs = inputs(reads)
 		}
 		result.Manifests, result.Inputs, result.Diags = r.Manifests, r.Inputs, append(result.Diags, r.Diags...)
 		if missed != nil && r.Failed() {
 			result.Diags = append(result.Diags, unavailable(missed))
 			continue // as above
 		}
-		if known {
-			b.keep(t, o, reads, r)
+		if known && t.once {
+			b.recipes.Keep(t.key, reads, r, nil)
+		} else if known {
+			b.recipes.Keep(t.key, reads, r, o.Output)
 		}
 	}
 	return nil
@@ -230,7 +228,7 @@ func inputs(reads map[string]string) string {
 }
 
 func unavailable(err error) diag.Diagnostic {
-	return diag.Diagnostic{Code: "chart-unavailable", Severity: diag.Error, Message: fmt.Sprintf("its chart cannot be had: %v", err)}
+	return diag.Diagnostic{Code: diag.ChartUnavailable, Severity: diag.Error, Message: fmt.Sprintf("its chart cannot be had: %v", err)}
 }
 
 // bury notes what a job had read when it killed its worker, or that it no longer does.
@@ -267,7 +265,7 @@ func (b *batch) deadlyWith(key string) string {
 // a fetched chart is settled by the job, which names its digest.
 func (b *batch) read(t task, o worker.Result) (reads map[string]string, known bool) {
 	reads = map[string]string{}
-	if t.Files != fs.FS(b.files()) {
+	if t.Files != b.files().all {
 		return reads, true
 	}
 	for _, read := range o.Reads {
@@ -276,46 +274,4 @@ func (b *batch) read(t task, o worker.Result) (reads map[string]string, known bo
 		}
 	}
 	return reads, true
-}
-
-// keep remembers a result by all that it was made from.
-func (b *batch) keep(t task, o worker.Result, reads map[string]string, r engine.Rendered) {
-	b.recipes.Keep(t.key, reads, r)
-	if b.disk == nil || t.once {
-		return
-	}
-	if data, err := json.Marshal(stored{Reads: reads, Output: o.Output}); err == nil {
-		b.disk.Put(t.key, data, b.now())
-	}
-}
-
-// stored is a result on the disk, with the digests of what was read for it.
-type stored struct {
-	Reads  map[string]string `json:"reads"`
-	Output []byte            `json:"output"`
-}
-
-// known returns the result of a job if all that was read for it is as it was.
-func (b *batch) known(key string) (engine.Rendered, bool) {
-	digest := func(p string) string { d, _ := b.digest(p); return d }
-	if r, ok := b.recipes.Get(key, digest); ok || b.disk == nil {
-		return r, ok
-	}
-	var s stored
-	data, ok := b.disk.Get(key)
-	if !ok || json.Unmarshal(data, &s) != nil {
-		return engine.Rendered{}, false
-	}
-	for p, was := range s.Reads {
-		if digest(p) != was {
-			return engine.Rendered{}, false
-		}
-	}
-	r, err := engine.Decode(s.Output)
-	if err != nil {
-		return engine.Rendered{}, false
-	}
-	r.Inputs = inputs(s.Reads)
-	b.recipes.Keep(key, s.Reads, r)
-	return r, true
 }

@@ -23,8 +23,8 @@ import (
 	"github.com/waybill-dev/waybill/render/renderer"
 	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources"
-	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/lock"
+	"github.com/waybill-dev/waybill/test/twin"
 )
 
 // asWorker, alone on the command line, makes the test binary a worker's child.
@@ -48,30 +48,10 @@ func workers(t *testing.T) *worker.Pool {
 	return p
 }
 
-// commit is a commit in memory.
-type commit map[string]string
-
-func (commit) Revision() sources.Revision { return sources.Revision{} }
-
-func (c commit) Files() []sources.File {
-	var all []sources.File
-	for _, name := range slices.Sorted(maps.Keys(c)) {
-		all = append(all, sources.File{Path: name, Size: int64(len(c[name])), Digest: files.Sum("blob", []byte(c[name])).String()})
-	}
-	return all
-}
-
-func (c commit) ReadFile(name string) ([]byte, error) {
-	if data, ok := c[name]; ok {
-		return []byte(data), nil
-	}
-	return nil, fs.ErrNotExist
-}
-
 // source is a chart with a file, a sub-chart and an ignore file, and a kustomization with a
 // base, a patch and a generator.
-func source() commit {
-	return commit{
+func source() twin.Texts {
+	return twin.Texts{
 		"chart/Chart.yaml":                   "apiVersion: v2\nname: c\nversion: 1.0.0\n",
 		"chart/values.yaml":                  "v: one\nsub: {w: two}\n",
 		"chart/.helmignore":                  "notes\n",
@@ -113,23 +93,23 @@ func text(t *testing.T, results []engine.Rendered) string {
 }
 
 func TestWarmIsColdWhateverChanges(t *testing.T) {
-	edits := map[string]func(commit){
-		"a file appears that templates read": func(c commit) {
+	edits := map[string]func(twin.Texts){
+		"a file appears that templates read": func(c twin.Texts) {
 			c["chart/templates/more.yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\n"
 		},
-		"a chart gets a schema":               func(c commit) { c["chart/values.schema.json"] = `{"properties": {"v": {"type": "integer"}}}` },
-		"a second kustomization file appears": func(c commit) { c["base/kustomization.yml"] = "resources: []\n" },
-		"a sub-chart appears": func(c commit) {
+		"a chart gets a schema":               func(c twin.Texts) { c["chart/values.schema.json"] = `{"properties": {"v": {"type": "integer"}}}` },
+		"a second kustomization file appears": func(c twin.Texts) { c["base/kustomization.yml"] = "resources: []\n" },
+		"a sub-chart appears": func(c twin.Texts) {
 			c["chart/charts/s2/Chart.yaml"] = "apiVersion: v2\nname: s2\nversion: 1.0.0\n"
 			c["chart/charts/s2/templates/x.yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: s2}\n"
 		},
-		"everything a chart ignores disappears": func(c commit) { c["chart/.helmignore"] = "templates\n" },
+		"everything a chart ignores disappears": func(c twin.Texts) { c["chart/.helmignore"] = "templates\n" },
 	}
 	for name := range source() {
-		edits["other content of "+name] = func(c commit) {
+		edits["other content of "+name] = func(c twin.Texts) {
 			c[name] = strings.NewReplacer("one", "1", "text", "more", "two", "2", "k: v", "k: w", "yes", "no", "1.0.0", "1.0.1").Replace(c[name]) + "\n"
 		}
-		edits["without "+name] = func(c commit) { delete(c, name) }
+		edits["without "+name] = func(c twin.Texts) { delete(c, name) }
 	}
 	same := 0
 	for _, name := range slices.Sorted(maps.Keys(edits)) {
@@ -181,7 +161,7 @@ func TestWhatDidNotChangeIsNotRenderedAgain(t *testing.T) {
 	edited["app/patch.yaml"] += "\n"
 	edited["unrelated/values.yaml"] = "something"
 	for i, step := range []struct {
-		of   commit
+		of   twin.Texts
 		want int
 	}{{source(), 2}, {source(), 2}, {edited, 3}, {source(), 3}} {
 		if _, err := r.Render(t.Context(), step.of, jobs()); err != nil {
@@ -196,7 +176,7 @@ func TestWhatDidNotChangeIsNotRenderedAgain(t *testing.T) {
 func TestADiskRemembersFromOneProcessToTheNext(t *testing.T) {
 	dir := t.TempDir()
 	now := func() time.Time { return time.Unix(1, 0) }
-	render := func(of commit, most int64) (said string, tasks int) {
+	render := func(of twin.Texts, most int64) (said string, tasks int) {
 		t.Helper()
 		disk, err := cache.OpenFolder(dir, most)
 		if err != nil {
@@ -293,7 +273,7 @@ func (a *away) Fetch(context.Context, lock.Entry) (fs.FS, error) {
 	if a.asked++; a.asked == 1 {
 		return nil, errors.New("the host is away")
 	}
-	return sources.FS(commit{
+	return sources.FS(twin.Texts{
 		"Chart.yaml":        "apiVersion: v2\nname: web\nversion: 1.0.0\n",
 		"templates/cm.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n",
 	}), nil
@@ -312,7 +292,7 @@ func missedLate(t *testing.T, r *renderer.Renderer) {
 	digest := "sha256:" + strings.Repeat("0", 64)
 	ref := lock.Ref{Kind: lock.Helm, Repository: "https://charts.example.com", Name: "web", Constraint: "1.0.0"}
 	locked := lock.Lock{}.With(lock.Entry{Ref: ref, Version: "1.0.0", URL: "https://charts.example.com/web-1.0.0.tgz", Digest: digest})
-	src := commit{
+	src := twin.Texts{
 		lock.FileName:            string(locked.Encode()),
 		"app/kustomization.yaml": "helmCharts: [{name: web, repo: \"https://charts.example.com\", version: 1.0.0, releaseName: web}]\n",
 	}
@@ -321,7 +301,7 @@ func missedLate(t *testing.T, r *renderer.Renderer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(first[0].Diags, func(d diag.Diagnostic) bool { return d.Code == "chart-unavailable" }) || !strings.Contains(messages(first[0].Diags), "the host is away") {
+	if !slices.ContainsFunc(first[0].Diags, func(d diag.Diagnostic) bool { return d.Code == diag.ChartUnavailable }) || !strings.Contains(messages(first[0].Diags), "the host is away") {
 		t.Errorf("while the host is away: %v", first[0].Diags)
 	}
 	again, err := r.Render(t.Context(), src, job)

@@ -28,9 +28,9 @@ func WithMetadata(built *files.Folder, m Metadata, foreign map[string]files.Entr
 	m.Tree = built.ID().String()
 	data, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
-		return nil, fmt.Errorf("encoding %s: %w", metadataFile, err)
+		return nil, fmt.Errorf("encoding %s: %w", MetadataFile, err)
 	}
-	entries := append([]files.Entry{files.FileEntry(metadataFile, files.NewBlob(append(data, '\n')))}, built.Entries()...)
+	entries := append([]files.Entry{files.FileEntry(MetadataFile, files.NewBlob(append(data, '\n')))}, built.Entries()...)
 	return overlay(files.NewFolder(entries), foreign), nil
 }
 
@@ -93,7 +93,7 @@ func (p *Published) Rooted() (int, error) {
 // out, was ours and is edited.
 func Read(root *files.Folder) (Published, error) {
 	var p Published
-	e, ok := root.Lookup(metadataFile)
+	e, ok := root.Lookup(MetadataFile)
 	if !ok || e.Blob == nil {
 		paths, err := manifestPaths(root)
 		if err != nil || len(paths) == 0 {
@@ -104,12 +104,12 @@ func Read(root *files.Folder) (Published, error) {
 	}
 	data, err := e.Blob.Bytes()
 	if err != nil {
-		return p, fmt.Errorf("reading %s: %w", metadataFile, err)
+		return p, fmt.Errorf("reading %s: %w", MetadataFile, err)
 	}
 	if err := json.Unmarshal(data, &p.Metadata); err != nil {
 		p.Edited = true
 	}
-	rest := without(root, metadataFile)
+	rest := without(root, MetadataFile)
 	if rest.ID().String() == p.Metadata.Tree {
 		p.Built = rest
 		return p, nil

@@ -44,9 +44,11 @@ import (
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
+// MetadataFile marks what Waybill wrote: a cluster's branch, or a cluster's folder.
+const MetadataFile = "waybill.metadata"
+
 const (
 	kustomizationFile = "kustomization.yaml"
-	metadataFile      = "waybill.metadata"
 	attributesFile    = ".gitattributes"
 )
 

@@ -57,10 +57,11 @@ type Blob struct {
 	held atomic.Pointer[content]
 }
 
-// content is the bytes of a blob, or how to fetch them.
+// content is the bytes of a blob, or how to fetch or to make them.
 type content struct {
-	data []byte
-	load func(ID) ([]byte, error) // nil: data is the content
+	data  []byte // the content, if there is nothing else
+	load  func(ID) ([]byte, error)
+	patch *Patch
 }
 
 // NewBlob returns the blob of data, which must not be changed afterwards.
@@ -91,11 +92,14 @@ func (b *Blob) ID() ID { return b.id }
 
 // Bytes returns the content.
 func (b *Blob) Bytes() ([]byte, error) {
-	c := b.held.Load()
-	if c.load == nil {
+	switch c := b.held.Load(); {
+	case c.load != nil:
+		return c.load(b.id)
+	case c.patch != nil:
+		return c.patch.bytes(), nil
+	default:
 		return c.data, nil
 	}
-	return c.load(b.id)
 }
 
 // Mode is a Git file mode.

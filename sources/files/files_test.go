@@ -50,6 +50,46 @@ func TestStoredBlobsAreFetched(t *testing.T) {
 	}
 }
 
+func TestPatchedBlobsAreWhatTheySay(t *testing.T) {
+	base := NewBlob([]byte(strings.Repeat("the quick brown fox ", 20)))
+	text, _ := base.Bytes()
+	for _, data := range []string{
+		"", "another", string(text), string(text[:300]), string(text[100:]), string(text[:200]) + "jumps" + string(text[200:]),
+		string(text[:200]) + string(text[220:]), string(text) + string(text[:300]), "jumps" + string(text), string(text) + "jumps",
+	} {
+		b := Like(base, []byte(data))
+		got, err := b.Bytes()
+		if string(got) != data || err != nil || b.ID() != Sum("blob", []byte(data)) {
+			t.Errorf("like %q: %q with the id %s, %v", data, got, b.ID(), err)
+		}
+		if isPatch := b.Patch() != nil; isPatch != (len(data) > 100) {
+			t.Errorf("%q is a patch: %t", data, isPatch)
+		}
+		again := Like(b, []byte(data))
+		if got, _ := again.Bytes(); string(got) != data {
+			t.Errorf("like a patch: %q; want %q", got, data)
+		}
+		b.Stored(func(ID) ([]byte, error) { return []byte("fetched"), nil })
+		if got, _ := b.Bytes(); string(got) != "fetched" || b.Patch() != nil {
+			t.Errorf("stored, it is %q", got)
+		}
+	}
+	if b := Like(nil, []byte("x")); b.ID() != NewBlob([]byte("x")).ID() {
+		t.Errorf("like nothing, its id is %s", b.ID())
+	}
+}
+
+func FuzzLike(f *testing.F) {
+	f.Add(strings.Repeat("a", 200), strings.Repeat("a", 300))
+	f.Add("ab", "ab")
+	f.Fuzz(func(t *testing.T, base, data string) {
+		b := Like(NewBlob([]byte(base)), []byte(data))
+		if got, err := b.Bytes(); string(got) != data || err != nil || b.ID() != Sum("blob", []byte(data)) {
+			t.Errorf("%q, %v; want %q", got, err, data)
+		}
+	})
+}
+
 // of makes a folder of paths and contents.
 func of(m map[string]string) *Folder {
 	below := map[string]map[string]string{}

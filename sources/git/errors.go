@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // RaceError says that a branch is not where the Update expected it: somebody else
@@ -37,7 +38,7 @@ type PartialError struct {
 }
 
 func (e *PartialError) Error() string {
-	return fmt.Sprintf("%d branches moved (%s) and the others did not: %s", len(e.Moved), some(e.Moved), e.Err)
+	return fmt.Sprintf("%d branches moved (%s) and the others did not: %s", len(e.Moved), words.List(e.Moved), e.Err)
 }
 
 func (e *PartialError) Unwrap() error { return e.Err }
@@ -50,15 +51,6 @@ type LimitError struct {
 
 func (e *LimitError) Error() string {
 	return fmt.Sprintf("%s: %d, more than the limit of %d", e.What, e.Got, e.Limit)
-}
-
-// some lists names, at most three.
-func some(names []string) string {
-	const most = 3
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 // advise adds what to do about an error of the disk.

@@ -81,13 +81,15 @@ type collector struct {
 	commits       []pack.Object
 	folders, rest []pack.Object
 	blobs         []*files.Blob // in the folders
+	whole         map[files.ID]bool
+	patches       map[int]*files.Patch // of what is made of others, by the place in rest
 }
 
 // missing returns the objects of moves that are not known to be stored: commits, then
 // folders, then files, each in the order of the moves. Once they are, so is every blob
 // of blobs.
 func missing(todo []move, k *known) (objects []pack.Object, blobs []*files.Blob, err error) {
-	c := collector{known: k, seen: map[files.ID]bool{}}
+	c := collector{known: k, seen: map[files.ID]bool{}, whole: map[files.ID]bool{}, patches: map[int]*files.Patch{}}
 	for _, m := range todo {
 		if !c.first(m.id) {
 			continue // equal trees on equal parents are one commit
@@ -97,7 +99,18 @@ func missing(todo []move, k *known) (objects []pack.Object, blobs []*files.Blob,
 			return nil, nil, fmt.Errorf("preparing branch %s: %w", m.Branch, err)
 		}
 	}
+	c.patch()
 	return append(append(c.commits, c.folders...), c.rest...), c.blobs, nil
+}
+
+// patch has the files that are made of others, which come along whole, written so.
+func (c *collector) patch() {
+	for i, p := range c.patches {
+		if c.whole[p.Base] {
+			c.rest[i].From = p.Base
+			c.rest[i].Data = func() ([]byte, error) { return pack.Delta(p), nil }
+		}
+	}
 }
 
 func made(kind pack.Kind, id files.ID, data []byte) pack.Object {
@@ -111,6 +124,15 @@ func (c *collector) first(id files.ID) bool {
 	}
 	c.seen[id] = true
 	return true
+}
+
+func (c *collector) blob(b *files.Blob) {
+	if p := b.Patch(); p != nil {
+		c.patches[len(c.rest)] = p
+	} else {
+		c.whole[b.ID()] = true
+	}
+	c.rest = append(c.rest, pack.Object{Kind: pack.Blob, ID: b.ID(), Data: b.Bytes})
 }
 
 func (c *collector) folder(f *files.Folder) error {
@@ -129,7 +151,7 @@ func (c *collector) folder(f *files.Folder) error {
 		case e.Blob != nil:
 			c.blobs = append(c.blobs, e.Blob)
 			if c.first(e.ID) {
-				c.rest = append(c.rest, pack.Object{Kind: pack.Blob, ID: e.ID, Data: e.Blob.Bytes})
+				c.blob(e.Blob)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git/internal/pack"
 )
 
 // twins runs a test against a repository on disk and against one behind a URL: what
@@ -83,6 +85,54 @@ func TestPublishThenRead(t *testing.T) {
 		}
 		if got := run(t, dir, "log", "--format=%an <%ae> %aI %cI %s", "waybill/cluster/eu"); strings.Count(got, "Waybill <waybill@example.com> 2026-03-01T12:00:00") != 2 {
 			t.Errorf("log: %s", got)
+		}
+	})
+}
+
+// The first publish stores the base of the others with them, the second does not.
+func TestPublishWhatIsMadeOfOtherFiles(t *testing.T) {
+	base := strings.Repeat("a line that all of them have\n", 40)
+	twins(t, func(t *testing.T, _ string, open func() *Repo) {
+		t.Helper()
+		r, first := open(), files.NewBlob([]byte(base))
+		like := func(i int) *files.Blob {
+			return files.Like(first, fmt.Appendf(nil, "%sand one of %d\n%[1]s", base, i)[len(base)/2:])
+		}
+		publish := func(branch string, old files.ID, blobs ...*files.Blob) files.ID {
+			var entries []files.Entry
+			for i, b := range blobs {
+				entries = append(entries, files.FileEntry(strconv.Itoa(i), b))
+			}
+			u := update(branch, old, nil)
+			u.Tree = files.NewFolder(entries)
+			objects, _, err := missing([]move{{Update: u}}, &r.known)
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole := slices.IndexFunc(objects, func(o pack.Object) bool { return o.ID == first.ID() })
+			for _, o := range objects {
+				if is := !o.From.IsZero(); is != (o.Kind == pack.Blob && whole >= 0 && o.ID != first.ID()) {
+					t.Errorf("on branch %s, %s is written as a delta: %t", branch, o.ID, is)
+				}
+			}
+			return mustPublish(t, r, u)[0]
+		}
+		wholly := open()
+		head := publish("a", noID, like(0), first, like(1))
+		publish("b", noID, like(2), like(3))
+		publish("a", head, like(0), first, like(4))
+		if err := wholly.Fetch(t.Context(), "a", "b"); err != nil {
+			t.Fatal(err)
+		}
+		for _, reader := range []*Repo{r, wholly} {
+			for branch, want := range map[string][]*files.Blob{"a": {like(0), first, like(4)}, "b": {like(2), like(3)}} {
+				for i, b := range want {
+					got, err := text(t.Context(), reader, branch, strconv.Itoa(i))
+					if err != nil || files.Sum("blob", []byte(got)) != b.ID() {
+						t.Errorf("%s of %s is %q, %v", strconv.Itoa(i), branch, got, err)
+					}
+				}
+			}
 		}
 	})
 }

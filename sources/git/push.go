@@ -20,6 +20,7 @@ import (
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git/internal/pack"
 	"github.com/waybill-dev/waybill/sources/git/internal/refs"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // push moves branches of a server. The caller holds w, so the cache is ours.
@@ -196,7 +197,7 @@ func verdict(r *packp.ReportStatus) string {
 			why = append(why, strings.TrimPrefix(c.ReferenceName.String(), refs.Heads)+": "+c.Status)
 		}
 	}
-	return some(why)
+	return words.List(why)
 }
 
 // excerpt keeps the beginning of what a server's hooks print.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git/internal/refs"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // shortest is the fewest digits that may stand for a whole id, as Git has it.
@@ -156,7 +157,7 @@ func (r *Repo) abbreviated(ctx context.Context, digits string, all map[string]fi
 			names[i] = id.String()
 		}
 		slices.Sort(names)
-		return files.ID{}, fmt.Errorf("%d commits begin with it (%s); give more digits", len(ids), some(names))
+		return files.ID{}, fmt.Errorf("%d commits begin with it (%s); give more digits", len(ids), words.List(names))
 	}
 	return ids[0], nil
 }
@@ -226,9 +227,9 @@ func unknown(name string, all map[string]files.ID) error {
 	}
 	switch {
 	case len(near) > 0:
-		return fmt.Errorf("there is no such branch, tag or commit; did you mean %s?", some(near))
+		return fmt.Errorf("there is no such branch, tag or commit; did you mean %s?", words.List(near))
 	case len(every) > 0:
-		return fmt.Errorf("there is no such branch, tag or commit; there are %s", some(every))
+		return fmt.Errorf("there is no such branch, tag or commit; there are %s", words.List(every))
 	}
 	return errors.New("the repository has no branch and no tag yet")
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
+
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // Pick returns the version that `helm pull --version constraint` takes: the one that
@@ -50,24 +52,24 @@ func IsVersion(constraint string) bool {
 	return err == nil
 }
 
-// few shows the three highest of the versions.
+// few shows the three highest of the versions, or fewer and some that are no semantic one.
 func few(versions []string) string {
 	var semantic semver.Collection
+	var others []string
 	for _, v := range versions {
 		if p, err := semver.NewVersion(v); err == nil {
 			semantic = append(semantic, p)
+		} else {
+			others = append(others, v)
 		}
 	}
 	if len(semantic) == 0 {
 		return "there are none"
 	}
 	slices.SortFunc(semantic, func(a, b *semver.Version) int { return b.Compare(a) })
-	var shown []string
-	for _, v := range semantic[:min(3, len(semantic))] {
-		shown = append(shown, v.Original())
+	names := make([]string, 0, len(versions))
+	for _, v := range semantic {
+		names = append(names, v.Original())
 	}
-	if more := len(versions) - len(shown); more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(shown, ", "), more)
-	}
-	return strings.Join(shown, ", ")
+	return words.List(append(names, others...))
 }

@@ -138,24 +138,17 @@ func TestDecidersStayApart(t *testing.T) {
 }
 
 func TestThePureCoreTakesTheTimeAndStartsNothing(t *testing.T) {
-	fset := token.NewFileSet()
 	for _, p := range packages(t) {
-		for _, name := range p.GoFiles {
-			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, 0)
-			if err != nil {
-				t.Fatal(err)
+		fset, files := syntax(t, p)
+		for n := range nodes(files) {
+			if g, ok := n.(*ast.GoStmt); ok && !slices.Contains(concurrent, p.rel()) {
+				t.Errorf("%s: go statement outside the packages that may have one", fset.Position(g.Pos()))
 			}
-			ast.Inspect(f, func(n ast.Node) bool {
-				if g, ok := n.(*ast.GoStmt); ok && !slices.Contains(concurrent, p.rel()) {
-					t.Errorf("%s: go statement outside the packages that may have one", fset.Position(g.Pos()))
+			if s, ok := n.(*ast.SelectorExpr); ok && top(p.rel()) != "cmd" && top(p.rel()) != "test" {
+				if isName(s.X, "time") && (s.Sel.Name == "Now" || s.Sel.Name == "Since") {
+					t.Errorf("%s: take the time as a parameter", fset.Position(s.Pos()))
 				}
-				if s, ok := n.(*ast.SelectorExpr); ok && top(p.rel()) != "cmd" && top(p.rel()) != "test" {
-					if id, ok := s.X.(*ast.Ident); ok && id.Name == "time" && (s.Sel.Name == "Now" || s.Sel.Name == "Since") {
-						t.Errorf("%s: take the time as a parameter", fset.Position(s.Pos()))
-					}
-				}
-				return true
-			})
+			}
 		}
 	}
 }

@@ -1,69 +1,197 @@
 package arch
 
 import (
-	"io/fs"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"iter"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 )
 
-// codes are the ways in which the code names a diagnostic.
-var codes = []*regexp.Regexp{
-	regexp.MustCompile(`\b[Cc]ode: +"([a-z-]+)"`),
-	regexp.MustCompile(`\breport\("([a-z-]+)"`),
-	regexp.MustCompile(`\bo\.fail\("([a-z-]+)"`),
-	regexp.MustCompile(`\bkeep\(t, previous, "([a-z-]+)"`),
-	regexp.MustCompile(`\b(?:fail|warn)\(.*?"([a-z]+(?:-[a-z]+)+)"`),
-	regexp.MustCompile(`^\t[a-zA-Z]+ += "([a-z]+-[a-z-]+)"$`),
-	regexp.MustCompile(`\bd\.Code = diag\.[A-Z][a-z]+, "([a-z-]+)"`),
-	regexp.MustCompile(`^const badConfig = "([a-z-]+)"$`),
-}
+const (
+	codesFile      = "../../render/diag/codes.go"
+	diagnosticsDoc = "../../docs/diagnostics.md"
+)
 
-// TestEveryDiagnosticIsExplained holds docs/diagnostics.md against the code, both
-// ways.
-func TestEveryDiagnosticIsExplained(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/diagnostics.md")
+// code is a diagnostic code: a constant of render/diag.
+type code struct{ name, value, comment string }
+
+// codes lists the constants of render/diag, in their order.
+func codes(t *testing.T) []code {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), codesFile, nil, parser.ParseComments)
 	if err != nil {
 		t.Fatal(err)
 	}
-	used := map[string]bool{}
-	for _, root := range []string{"../../render", "../../policies", "../../reconciler"} {
-		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "interpret") {
-				return err
+	var found []code
+	for _, d := range f.Decls {
+		g, ok := d.(*ast.GenDecl)
+		if !ok || g.Tok != token.CONST {
+			continue
+		}
+		for _, s := range g.Specs {
+			v := s.(*ast.ValueSpec)
+			value, err := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
 			}
-			data, err := os.ReadFile(path)
-			for line := range strings.SplitSeq(string(data), "\n") {
-				for _, re := range codes {
-					for _, m := range re.FindAllStringSubmatch(line, -1) {
-						used[m[1]] = true
-					}
+			found = append(found, code{v.Names[0].Name, value, strings.Join(strings.Fields(v.Doc.Text()), " ")})
+		}
+	}
+	return found
+}
+
+// row is what docs/diagnostics.md should say of the code.
+func (c code) row() string {
+	text := strings.TrimPrefix(c.comment, c.name+": ")
+	first, size := utf8.DecodeRuneInString(text)
+	return "| `" + c.value + "` | " + string(unicode.ToUpper(first)) + text[size:] + " |"
+}
+
+// TestEveryDiagnosticIsExplained holds docs/diagnostics.md against the comments of the
+// codes, word for word and in their order.
+func TestEveryDiagnosticIsExplained(t *testing.T) {
+	doc, err := os.ReadFile(diagnosticsDoc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	for line := range strings.Lines(string(doc)) {
+		if strings.HasPrefix(line, "| `") {
+			rows = append(rows, strings.TrimSuffix(line, "\n"))
+		}
+	}
+	var want []string
+	for _, c := range codes(t) {
+		want = append(want, c.row())
+		if !slices.Contains(rows, c.row()) {
+			t.Errorf("docs/diagnostics.md lacks the row\n%s", c.row())
+		}
+	}
+	for _, r := range rows {
+		if !slices.Contains(want, r) {
+			t.Errorf("docs/diagnostics.md has a row that no code of render/diag has:\n%s", r)
+		}
+	}
+	if !t.Failed() && !slices.Equal(rows, want) {
+		t.Error("the rows of docs/diagnostics.md are in another order than the codes of render/diag, or one is there twice")
+	}
+}
+
+// TestEveryDiagnosticCodeIsAConstant holds that each code is reported somewhere, and that
+// none is made up where it is reported.
+func TestEveryDiagnosticCodeIsAConstant(t *testing.T) {
+	used := map[string]bool{}
+	for _, p := range packages(t) {
+		if top(p.rel()) == "test" {
+			continue
+		}
+		fset, files := syntax(t, p)
+		takes := map[string]int{"Code": 0} // a conversion does
+		for n := range nodes(files) {
+			if fn, ok := n.(*ast.FuncDecl); ok {
+				if i := codeParameter(fn); i >= 0 {
+					takes[fn.Name.Name] = i
 				}
 			}
-			return err
-		})
+			if s, ok := n.(*ast.SelectorExpr); ok && isName(s.X, "diag") {
+				used[s.Sel.Name] = true
+			}
+		}
+		for n := range nodes(files) {
+			if x := codeGiven(n, takes); isText(x) {
+				t.Errorf("%s: a diagnostic code is a constant of render/diag", fset.Position(x.Pos()))
+			}
+		}
+	}
+	for _, c := range codes(t) {
+		if !used[c.name] {
+			t.Errorf("nothing reports %s", c.value)
+		}
+	}
+}
+
+// syntax parses the files of a package.
+func syntax(t *testing.T, p pkg) (*token.FileSet, []*ast.File) {
+	t.Helper()
+	fset := token.NewFileSet()
+	var files []*ast.File
+	for _, name := range p.GoFiles {
+		f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}
+		files = append(files, f)
 	}
-	var explained []string
-	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z-]+)`").FindAllStringSubmatch(string(doc), -1) {
-		explained = append(explained, m[1])
-	}
-	for code := range used {
-		if !slices.Contains(explained, code) {
-			t.Errorf("docs/diagnostics.md does not explain %s", code)
+	return fset, files
+}
+
+// nodes visits everything in files.
+func nodes(files []*ast.File) iter.Seq[ast.Node] {
+	return func(yield func(ast.Node) bool) {
+		for _, f := range files {
+			for n := range ast.Preorder(f) {
+				if !yield(n) {
+					return
+				}
+			}
 		}
 	}
-	for _, code := range explained {
-		if !used[code] {
-			t.Errorf("docs/diagnostics.md explains %s, which nothing reports", code)
+}
+
+// codeParameter is the place of the parameter of type diag.Code; -1 for none.
+func codeParameter(fn *ast.FuncDecl) int {
+	i := 0
+	for _, p := range fn.Type.Params.List {
+		if s, ok := p.Type.(*ast.SelectorExpr); ok && isName(s.X, "diag") && s.Sel.Name == "Code" {
+			return i
+		}
+		i += max(1, len(p.Names))
+	}
+	return -1
+}
+
+// codeGiven is the code that a field, a call or an assignment is given; nil for none. Takes
+// are the functions of the package that take a code, and as which parameter.
+func codeGiven(n ast.Node, takes map[string]int) ast.Expr {
+	switch n := n.(type) {
+	case *ast.KeyValueExpr:
+		if isName(n.Key, "Code") {
+			return n.Value
+		}
+	case *ast.CallExpr:
+		f := n.Fun
+		if s, ok := f.(*ast.SelectorExpr); ok {
+			f = s.Sel
+		}
+		if id, ok := f.(*ast.Ident); ok {
+			if i, ok := takes[id.Name]; ok && i < len(n.Args) {
+				return n.Args[i]
+			}
+		}
+	case *ast.AssignStmt:
+		for i, x := range n.Lhs {
+			if s, ok := x.(*ast.SelectorExpr); ok && s.Sel.Name == "Code" && i < len(n.Rhs) {
+				return n.Rhs[i]
+			}
 		}
 	}
-	if len(used) < 40 {
-		t.Errorf("only %d codes were found", len(used))
-	}
+	return nil
+}
+
+func isName(x ast.Expr, name string) bool {
+	id, ok := x.(*ast.Ident)
+	return ok && id.Name == name
+}
+
+func isText(x ast.Expr) bool {
+	lit, ok := x.(*ast.BasicLit)
+	return ok && lit.Kind == token.STRING
 }

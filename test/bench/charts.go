@@ -2,28 +2,26 @@ package bench
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/test/twin"
 )
 
 // Charts generates a source with a chart of some 20 manifests and a release of it that
 // a policy sends to every cluster, with other values in each region.
 func Charts(clusters, regions int) *Source {
-	src := &Source{data: map[string][]byte{}}
+	src := &Source{Texts: twin.Texts{}}
 	src.fleet(clusters, regions)
 	var rules strings.Builder
 	for i := range regions {
 		fmt.Fprintf(&rules, "  - targetCluster: {labelSelector: {matchLabels: {region: r%d}}}\n    overriders:\n      plaintext: [{operator: replace, path: /spec/values/region, value: r%d}]\n", i, i)
 	}
-	src.add("policies/release.yaml", releasePolicy+rules.String())
-	src.add("apps/release.yaml", releaseText)
+	src.Texts["policies/release.yaml"] = releasePolicy + rules.String()
+	src.Texts["apps/release.yaml"] = releaseText
 	for name, text := range ChartFiles() {
-		src.add("charts/shop/"+name, text)
+		src.Texts["charts/shop/"+name] = text
 	}
-	slices.SortFunc(src.files, func(a, b sources.File) int { return strings.Compare(a.Path, b.Path) })
-	return src
+	return src.list()
 }
 
 // ChartFiles are the files of the chart that Charts sends around.

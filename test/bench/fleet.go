@@ -5,13 +5,11 @@ package bench
 
 import (
 	"fmt"
-	"io/fs"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/waybill-dev/waybill/sources"
-	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/test/twin"
 )
 
 // Shape is the size and kind of a generated source.
@@ -26,13 +24,14 @@ type Shape struct {
 
 // Source is a generated snapshot in memory.
 type Source struct {
-	files []sources.File
-	data  map[string][]byte
+	twin.Texts
+
+	listed []sources.File
 }
 
 // New generates a source.
 func New(s Shape) *Source {
-	src := &Source{data: map[string][]byte{}}
+	src := &Source{Texts: twin.Texts{}}
 	src.fleet(s.Clusters, s.Regions)
 	for i := range s.Templates {
 		namespace := fmt.Sprintf("team-%02d", i%20)
@@ -40,12 +39,11 @@ func New(s Shape) *Source {
 		if i*100 < s.Overridden*s.Templates {
 			tier = "regional"
 		}
-		src.add(fmt.Sprintf("apps/%s/app-%05d.yaml", namespace, i), template(i, namespace, tier))
+		src.Texts[fmt.Sprintf("apps/%s/app-%05d.yaml", namespace, i)] = template(i, namespace, tier)
 	}
-	src.add("policies/everything.yaml", policyText)
-	src.add("policies/overrides.yaml", overrides(s))
-	slices.SortFunc(src.files, func(a, b sources.File) int { return strings.Compare(a.Path, b.Path) })
-	return src
+	src.Texts["policies/everything.yaml"] = policyText
+	src.Texts["policies/overrides.yaml"] = overrides(s)
+	return src.list()
 }
 
 // fleet adds the clusters, a thousand a file.
@@ -54,15 +52,16 @@ func (s *Source) fleet(clusters, regions int) {
 	for i := range clusters {
 		fmt.Fprintf(&b, clusterText, i, i%regions, i)
 		if i%1000 == 999 || i+1 == clusters {
-			s.add(fmt.Sprintf("fleet/clusters-%d.yaml", i/1000), b.String())
+			s.Texts[fmt.Sprintf("fleet/clusters-%d.yaml", i/1000)] = b.String()
 			b.Reset()
 		}
 	}
 }
 
-func (s *Source) add(path, text string) {
-	s.data[path] = []byte(text)
-	s.files = append(s.files, sources.File{Path: path, Size: int64(len(text)), Digest: files.Sum("blob", []byte(text)).String()})
+// list makes the list of files, which a benchmark is not to pay for.
+func (s *Source) list() *Source {
+	s.listed = s.Texts.Files()
+	return s
 }
 
 // Revision returns a fixed revision.
@@ -71,16 +70,7 @@ func (*Source) Revision() sources.Revision {
 }
 
 // Files lists the files.
-func (s *Source) Files() []sources.File { return s.files }
-
-// ReadFile returns a file.
-func (s *Source) ReadFile(path string) ([]byte, error) {
-	data, ok := s.data[path]
-	if !ok {
-		return nil, fmt.Errorf("reading %s: %w", path, fs.ErrNotExist)
-	}
-	return data, nil
-}
+func (s *Source) Files() []sources.File { return s.listed }
 
 // template is a Deployment, or for every other a ConfigMap, of about 1 KiB.
 func template(i int, namespace, tier string) string {

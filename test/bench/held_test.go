@@ -14,11 +14,11 @@ import (
 func divided(b *testing.B, affinity string) render.Source {
 	b.Helper()
 	s := New(shapes[1].shape)
-	for name, data := range s.data {
-		text := strings.Replace(string(data), "replicas: 3", "replicas: 2000", 1)
+	for name, text := range s.Texts {
+		text = strings.Replace(text, "replicas: 3", "replicas: 2000", 1)
 		text = strings.Replace(text, "placement: {clusterAffinity: {}}",
 			"placement: {clusterAffinity: "+affinity+", replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Weighted}}", 1)
-		s.data[name] = []byte(text)
+		s.Texts[name] = text
 	}
 	src, err := render.Load(b.Context(), s, render.With{})
 	if err != nil {

@@ -29,6 +29,7 @@ import (
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/test/twin"
 )
 
 // expected is what Karmada did.
@@ -52,20 +53,16 @@ type binding struct {
 	Scheduled string `json:"scheduled"`
 }
 
-// file is a snapshot of one file.
+// file is a snapshot of one file, with a revision.
 type file struct {
+	twin.Texts
+
 	commit string
-	data   []byte
 }
 
 func (f file) Revision() sources.Revision {
 	return sources.Revision{Repo: "case", Commit: f.commit, When: time.Unix(0, 0)}
 }
-
-func (f file) Files() []sources.File {
-	return []sources.File{{Path: "all.yaml", Size: int64(len(f.data))}}
-}
-func (f file) ReadFile(string) ([]byte, error) { return f.data, nil }
 
 func TestCases(t *testing.T) {
 	dirs, err := filepath.Glob("testdata/*")
@@ -100,7 +97,7 @@ func input(t *testing.T, name string) plan.Input {
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, err := render.Load(t.Context(), file{name, data}, render.With{})
+	src, err := render.Load(t.Context(), file{twin.Texts{"all.yaml": string(data)}, name}, render.With{})
 	if err != nil {
 		t.Fatal(err)
 	}

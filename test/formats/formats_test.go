@@ -26,11 +26,11 @@ import (
 
 // odd are diagnostics as no source should bring them about.
 var odd = []diag.Diagnostic{
-	{Code: "malformed", Severity: diag.Error, Pos: diag.Pos{File: "apps/web.yaml", Line: 3}, Message: "the document is no valid YAML", Hint: "mend it"},
-	{Code: "malformed", Severity: diag.Error, Pos: diag.Pos{File: "apps/web.yaml", Line: 9}, Message: "a second one"},
-	{Code: "unknown-field", Severity: diag.Warning, Pos: diag.Pos{File: "apps/web.yaml"}, Message: "of the whole file"},
-	{Code: "held", Severity: diag.Error, Message: "about no file <&>\"'"},
-	{Code: "written", Severity: diag.Notice, Pos: diag.Pos{File: "a:b/c d%20#?&é<x>\x01\xff.yaml", Line: 1}, Message: "\x00\x1b[2J]]>\u202e\xff\n{0} [x](http://example.com)"},
+	{Code: diag.Malformed, Severity: diag.Error, Pos: diag.Pos{File: "apps/web.yaml", Line: 3}, Message: "the document is no valid YAML", Hint: "mend it"},
+	{Code: diag.Malformed, Severity: diag.Error, Pos: diag.Pos{File: "apps/web.yaml", Line: 9}, Message: "a second one"},
+	{Code: diag.UnknownField, Severity: diag.Warning, Pos: diag.Pos{File: "apps/web.yaml"}, Message: "of the whole file"},
+	{Code: diag.Held, Severity: diag.Error, Message: "about no file <&>\"'"},
+	{Code: diag.Written, Severity: diag.Notice, Pos: diag.Pos{File: "a:b/c d%20#?&é<x>\x01\xff.yaml", Line: 1}, Message: "\x00\x1b[2J]]>\u202e\xff\n{0} [x](http://example.com)"},
 }
 
 // schema is that of SARIF 2.1.0, as OASIS has it, from a module that carries it.
@@ -146,7 +146,7 @@ func TestSARIFIsAsGitHubReadsIt(t *testing.T) {
 	}
 	for i, r := range run.Results {
 		rule := run.Tool.Driver.Rules[r.RuleIndex]
-		if rule.ID != r.RuleID || r.RuleID != odd[i].Code || rule.ShortDescription.Text == "" || rule.FullDescription.Text == "" || rule.Help.Text == "" {
+		if rule.ID != r.RuleID || r.RuleID != string(odd[i].Code) || rule.ShortDescription.Text == "" || rule.FullDescription.Text == "" || rule.Help.Text == "" {
 			t.Errorf("rule %+v of result %+v", rule, r)
 		}
 		at := r.Locations[0].PhysicalLocation

@@ -15,12 +15,13 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/policies/place"
-	"github.com/waybill-dev/waybill/reconciler/plan/law"
-	"github.com/waybill-dev/waybill/reconciler/plan/memo"
 	"github.com/waybill-dev/waybill/reconciler/plan/template"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -55,7 +56,7 @@ type Decision struct {
 	Outcome  Outcome
 	// Own are the clusters by the template's policy; Targets are these and the ones that
 	// RequiredBy, the bindings that pull it along, bring it to. Both are in the order of
-	// names.
+	// names, and templates that are placed alike share them: nobody may modify them.
 	Own, Targets []Target
 	RequiredBy   []karmada.BindingSnapshot
 	// Group is the affinity group in force; empty where the policy has none.
@@ -63,18 +64,10 @@ type Decision struct {
 	// Reason and Message are Karmada's condition of the binding, or why the template is
 	// skipped or kept.
 	Reason, Message string
-	Size            Size
+	Size            interpret.Size
 	// Sent is how what is there in a cluster, or no longer sent, is treated.
 	Sent    Sent
 	Binding *karmada.ResourceBinding // nil if there is none
-}
-
-// Size is what a template asks for.
-type Size struct {
-	Replicas     int32
-	Requirements *karmada.ReplicaRequirements
-	Components   []karmada.Component // pod templates, of a kind that has several
-	Err          error               // why it cannot be told
 }
 
 // Sent is what the bindings that send a template say about conflicts and deletion.
@@ -85,32 +78,19 @@ func (d *Decision) Ref() object.Ref { return d.Template.Ref() }
 
 // Divided reports whether the template's replicas are shared out.
 func (d *Decision) Divided() bool {
-	if d.Policy == nil || d.Policy.Spec.Placement.ReplicaScheduling == nil {
-		return false
-	}
-	return d.Policy.Spec.Placement.ReplicaScheduling.ReplicaSchedulingType != karmada.ReplicaSchedulingTypeDuplicated
-}
-
-// IsWorkload reports whether the template's binding has replicas (Karmada section A.12).
-func (d *Decision) IsWorkload() bool {
-	return len(d.Size.Components) <= 1 && (d.Size.Replicas > 0 || d.Size.Requirements != nil)
+	return d.Policy != nil && d.Policy.Divides()
 }
 
 // Suspended reports whether the policy holds dispatching to a cluster (Karmada section
 // A.16).
 func (d *Decision) Suspended(cluster string) bool {
-	if d.Policy == nil || d.Policy.Spec.Suspension == nil {
-		return false
-	}
-	s := d.Policy.Spec.Suspension
-	return s.Dispatching != nil && *s.Dispatching ||
-		s.DispatchingOnClusters != nil && slices.Contains(s.DispatchingOnClusters.ClusterNames, cluster)
+	return d.Policy != nil && d.Policy.Suspends(cluster)
 }
 
 // Preserved reports whether the object stays in a cluster when it is no longer sent there.
 func (d *Decision) Preserved() bool {
 	if d.Policy != nil {
-		return d.Policy.Spec.PreserveResourcesOnDeletion != nil && *d.Policy.Spec.PreserveResourcesOnDeletion
+		return d.Policy.Preserves()
 	}
 	return d.Sent.Preserve
 }
@@ -118,7 +98,7 @@ func (d *Decision) Preserved() bool {
 // Overwrites reports whether a policy that sends the template takes over what a cluster
 // has already (Karmada section D.3).
 func (d *Decision) Overwrites() bool {
-	return d.Sent.Overwrite || d.Policy != nil && d.Policy.Spec.ConflictResolution == karmada.ConflictOverwrite
+	return d.Sent.Overwrite || d.Policy != nil && d.Policy.Overwrites()
 }
 
 // Input is what decisions follow from.
@@ -149,18 +129,22 @@ type Result struct {
 }
 
 // Find returns the decision about a ref; nil if there is no such template.
-func (r *Result) Find(ref object.Ref) *Decision {
-	i, ok := slices.BinarySearchFunc(r.Decisions, ref, func(d Decision, r object.Ref) int { return d.Ref().Compare(r) })
+func (r *Result) Find(ref object.Ref) *Decision { return Find(r.Decisions, ref) }
+
+// Find returns the decision about a ref among some in the order of refs; nil if there is
+// none.
+func Find(in []Decision, ref object.Ref) *Decision {
+	i, ok := slices.BinarySearchFunc(in, ref, func(d Decision, r object.Ref) int { return d.Ref().Compare(r) })
 	if !ok {
 		return nil
 	}
-	return &r.Decisions[i]
+	return &in[i]
 }
 
 // Memo remembers decisions from one plan to the next.
 type Memo struct {
-	decisions memo.Generation[placing, place.Decision]
-	same      memo.Generation[repetition, struct{}]
+	decisions cache.Generation[placing, place.Decision]
+	same      cache.Generation[repetition, struct{}]
 }
 
 // Turn begins the next plan.
@@ -176,8 +160,9 @@ type decider struct {
 	byRef map[object.Ref]*matter
 	// definitions are the CustomResourceDefinitions, by the kind they define. They are
 	// placed first, so that what is of their kinds can follow.
-	definitions map[template.GroupKind]*matter
+	definitions map[object.GroupKind]*matter
 	schedulers  map[*policies.Propagation]*place.Scheduler
+	answers     map[question]place.Decision
 	placements  map[*policies.Propagation]string // as bindings record them
 	pulled      map[bindingID][]*matter          // see pulledBefore; nil until it is asked
 	result      Result
@@ -195,8 +180,8 @@ type matter struct {
 
 func newDecider(in *Input) *decider {
 	return &decider{
-		in: in, byRef: map[object.Ref]*matter{}, definitions: map[template.GroupKind]*matter{},
-		schedulers: map[*policies.Propagation]*place.Scheduler{}, placements: map[*policies.Propagation]string{},
+		in: in, byRef: map[object.Ref]*matter{}, definitions: map[object.GroupKind]*matter{},
+		schedulers: map[*policies.Propagation]*place.Scheduler{}, answers: map[question]place.Decision{}, placements: map[*policies.Propagation]string{},
 	}
 }
 
@@ -208,7 +193,9 @@ func Decide(in Input) Result {
 	}
 	d.scale()
 	for _, m := range d.cases {
-		d.size(m)
+		if m.Size.Err == nil { // it could be scaled
+			m.Size = d.in.Law.Interpreter.Size(m.Template.Object, m.Template.Content)
+		}
 	}
 	d.rebalance()
 	for _, m := range d.cases {
@@ -253,29 +240,13 @@ func (d *decider) open(t *template.Template) *matter {
 	m := &matter{Decision: Decision{Template: t}}
 	d.cases = append(d.cases, m)
 	d.byRef[t.Ref()] = m
-	if kind, ok := t.Defines(); ok {
-		d.definitions[kind] = m
+	if defined, ok := t.Object.Defines(); ok {
+		d.definitions[defined.GroupKind] = m
 	}
 	return m
 }
 
 func (d *decider) report(ds ...diag.Diagnostic) { d.result.Diags = append(d.result.Diags, ds...) }
-
-// size counts what a template asks for. One that could not be scaled keeps its error.
-func (d *decider) size(m *matter) {
-	if m.Size.Err != nil {
-		return
-	}
-	s := &m.Size
-	in := d.in.Law.Asking(m.Template.Object)
-	s.Replicas, s.Requirements, _, s.Err = in.Replicas(m.Template.Content)
-	if s.Err == nil {
-		s.Components, _, s.Err = in.Components(m.Template.Content)
-	}
-	if s.Err == nil && m.Template.Object.Private() {
-		s.conceal(m.Template.Object.Secrets())
-	}
-}
 
 // before returns the binding of the last decision about a template; nil if there is none.
 func (d *decider) before(m *matter) *karmada.ResourceBinding { return d.in.State.Bindings[m.Ref()] }
@@ -304,7 +275,7 @@ func (d *decider) claim(m *matter) {
 	if why := d.in.Law.Skips.Why(m.Template.Object.APIVersion(), m.Ref(), m.Template.Subject.Labels); why != "" {
 		m.Outcome, m.Message = Skipped, why
 		d.report(diag.Diagnostic{
-			Code: "never-propagated", Severity: diag.Notice, Pos: m.Template.Object.Pos(),
+			Code: diag.NeverPropagated, Severity: diag.Notice, Pos: m.Template.Object.Pos(),
 			Message: fmt.Sprintf("%s selects %s, which is not propagated: %s", p, m.Ref(), why),
 		})
 		return
@@ -324,7 +295,7 @@ func (d *decider) nearMiss(m *matter) {
 	}
 	o := m.Template.Object
 	d.report(diag.Diagnostic{
-		Code: "version-mismatch", Severity: diag.Warning, Pos: o.Pos(),
+		Code: diag.VersionMismatch, Severity: diag.Warning, Pos: o.Pos(),
 		Message: fmt.Sprintf("%s selects %s of %s, but the object is written as %s, so that nothing selects it", p, o.Ref().Kind, apiVersion, o.APIVersion()),
 		Hint:    "write the same apiVersion in both places",
 	})
@@ -337,12 +308,12 @@ func (d *decider) changedClaim(m *matter) {
 	if old == nil {
 		return
 	}
-	was := claimOf(old)
+	was := state.PolicyOf(old)
 	if was == "" || was == policies.Name(m.Policy.Object) {
 		return
 	}
 	d.report(diag.Diagnostic{
-		Code: "claim-moved", Severity: diag.Notice, Pos: m.Policy.Object.Pos(),
+		Code: diag.ClaimMoved, Severity: diag.Notice, Pos: m.Policy.Object.Pos(),
 		Message: fmt.Sprintf("%s now claims %s, which %s claimed before", m.Policy, m.Ref(), was),
 		Hint:    "in Karmada this needs preemption; here claims are judged afresh at each commit",
 	})
@@ -359,7 +330,7 @@ func (d *decider) unusedPolicies() {
 	for _, p := range d.in.Law.Set.Propagation {
 		if !used[p] {
 			d.report(diag.Diagnostic{
-				Code: "selects-nothing", Severity: diag.Warning, Pos: p.Object.FieldPos([]any{"spec", "resourceSelectors"}),
+				Code: diag.SelectsNothing, Severity: diag.Warning, Pos: p.Object.FieldPos([]any{"spec", "resourceSelectors"}),
 				Message: p.String() + " selects no object of the source",
 				Hint:    "check apiVersion, kind, namespace, name and labels of its resourceSelectors",
 			})
@@ -370,7 +341,7 @@ func (d *decider) unusedPolicies() {
 // conclude merges a template's own clusters with those that need it, own clusters first,
 // and makes its binding.
 func (d *decider) conclude(m *matter) {
-	m.Targets = slices.Clone(m.Own)
+	m.Targets = slices.Clip(m.Own) // so that append makes another list
 	if len(m.RequiredBy) > 0 {
 		have := make(map[string]bool, len(m.Targets))
 		for _, c := range m.Targets {
@@ -385,7 +356,9 @@ func (d *decider) conclude(m *matter) {
 			}
 		}
 	}
-	slices.SortFunc(m.Targets, byName)
+	if !slices.IsSortedFunc(m.Targets, byName) {
+		m.Targets = slices.SortedFunc(slices.Values(m.Targets), byName)
+	}
 	if m.Policy == nil && len(m.RequiredBy) == 0 {
 		return
 	}

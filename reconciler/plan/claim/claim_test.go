@@ -9,11 +9,12 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
-	"github.com/waybill-dev/waybill/reconciler/plan/law"
 	"github.com/waybill-dev/waybill/reconciler/plan/template"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -54,7 +55,7 @@ func decide(t *testing.T, source string, st *state.State) claim.Result {
 	set, objects, diags := policies.Load(d.Objects, nil)
 	l := law.Of(set, nil, &law.Memo{})
 	for _, d := range slices.Concat(d.Diags, diags) {
-		if d.Code != "missing-override" {
+		if d.Code != diag.MissingOverride {
 			t.Fatal(d)
 		}
 	}
@@ -122,5 +123,25 @@ func TestASecondDecisionIsSteady(t *testing.T) {
 	kept := decide(t, fleet+web+waits, after(&first))
 	if got := summary(&kept); got != "settings unclaimed; web kept eu:5 us:5" {
 		t.Errorf("while its override policy is missing: %s", got)
+	}
+}
+
+// Templates that ask alike are the many: a fleet has a list of its clusters once, not once
+// a template.
+func TestTemplatesThatAskAlikeShareTheirClusters(t *testing.T) {
+	named := func(name, replicas string) string {
+		text, _, _ := strings.Cut(web, "---")
+		return "---" + strings.NewReplacer("name: web", "name: "+name, "replicas: 10", "replicas: "+replicas).Replace(text)
+	}
+	r := decide(t, fleet+named("a", "3")+named("b", "3")+named("c", "4")+policy("placement: {}"), &state.State{})
+	if got, want := summary(&r), "a placed eu:3 us:3; b placed eu:3 us:3; c placed eu:4 us:4"; got != want {
+		t.Fatalf("decided %s; want %s", got, want)
+	}
+	lists := map[*claim.Target]bool{}
+	for _, d := range r.Decisions {
+		lists[&d.Own[0]], lists[&d.Targets[0]], lists[&d.Binding.Spec.Clusters[0]] = true, true, true
+	}
+	if len(lists) != 2 {
+		t.Errorf("there are %d lists of clusters; want 2, one for each number of replicas", len(lists))
 	}
 }

@@ -17,10 +17,10 @@ import (
 
 // pullDependencies sends along what a template needs (Karmada section A.6).
 func (d *decider) pullDependencies(m *matter) {
-	deps, err := d.in.Law.Asking(m.Template.Object).Dependencies(m.Template.Content)
+	deps, err := d.in.Law.Interpreter.About(m.Template.Object).Dependencies(m.Template.Content)
 	if err != nil {
 		d.report(diag.Diagnostic{
-			Code: "dependencies", Severity: diag.Error, Pos: m.Template.Object.Pos(),
+			Code: diag.Dependencies, Severity: diag.Error, Pos: m.Template.Object.Pos(),
 			Message: fmt.Sprintf("what %s depends on cannot be told: %v", m.Ref(), err),
 			Hint:    "what it pulled along before goes along with it",
 		})
@@ -43,8 +43,8 @@ func (d *decider) pullDependencies(m *matter) {
 		if !slices.ContainsFunc(dep.RequiredBy, isOurs) {
 			dep.RequiredBy = append(dep.RequiredBy, snapshot)
 		}
-		dep.Sent.Overwrite = dep.Sent.Overwrite || m.Policy.Spec.ConflictResolution == karmada.ConflictOverwrite
-		dep.Sent.Preserve = dep.Sent.Preserve || m.Policy.Spec.PreserveResourcesOnDeletion != nil && *m.Policy.Spec.PreserveResourcesOnDeletion
+		dep.Sent.Overwrite = dep.Sent.Overwrite || m.Policy.Overwrites()
+		dep.Sent.Preserve = dep.Sent.Preserve || m.Policy.Preserves()
 	}
 }
 

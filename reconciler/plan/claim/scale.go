@@ -11,7 +11,8 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
-	"github.com/waybill-dev/waybill/policies/window"
+	"github.com/waybill-dev/waybill/policies/scale"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -27,55 +28,41 @@ func (d *decider) scale() {
 		m := d.byRef[ref]
 		if m == nil {
 			d.report(diag.Diagnostic{
-				Code: "scales-nothing", Severity: diag.Warning, Pos: s.Object.FieldPos([]any{"spec", "scaleTargetRef"}),
+				Code: diag.ScalesNothing, Severity: diag.Warning, Pos: s.Object.FieldPos([]any{"spec", "scaleTargetRef"}),
 				Message: fmt.Sprintf("%s scales %s, which is no template of the source", policies.Name(s.Object), ref),
 				Hint:    "check its apiVersion, kind and name; a FederatedHPA needs a control plane",
 			})
 			continue
 		}
-		replicas, ok := d.inForce(s)
-		if !ok {
+		replicas := d.inForce(s)
+		if replicas == nil {
 			continue
 		}
-		content, err := d.in.Law.Asking(m.Template.Object).Revise(m.Template.Content, replicas)
+		content, err := d.in.Law.Interpreter.About(m.Template.Object).Revise(m.Template.Content, *replicas)
 		if err != nil {
 			m.Size.Err = err
 			continue
 		}
 		scaled := *m.Template
-		scaled.Content, scaled.Scaled = content, strconv.Itoa(int(replicas))
+		scaled.Content, scaled.Scaled = content, strconv.Itoa(int(*replicas))
 		m.Template = &scaled
 	}
 }
 
-// inForce returns the replicas of the rule that came about last, and notes when the next
-// one does. Rules that come about at once count in the order of the file.
-func (d *decider) inForce(s policies.Located[karmada.CronFederatedHPA]) (replicas int32, ok bool) {
-	var since time.Time
-	for i, r := range s.Value.Spec.Rules {
-		if r.Suspend != nil && *r.Suspend || r.TargetReplicas == nil {
-			continue
-		}
-		zone := ""
-		if r.TimeZone != nil {
-			zone = *r.TimeZone
-		}
-		w, err := window.Parse(r.Schedule, zone)
-		if err != nil {
-			d.report(diag.Diagnostic{
-				Code: "bad-schedule", Severity: diag.Error, Pos: s.Object.FieldPos([]any{"spec", "rules", i, "schedule"}),
-				Message: fmt.Sprintf("%s rule %s: %v", policies.Name(s.Object), r.Name, err),
-			})
-			continue
-		}
-		if next, ok := w.Next(d.in.Now); ok && (d.result.RecheckAt.IsZero() || next.Before(d.result.RecheckAt)) {
-			d.result.RecheckAt = next
-		}
-		if last, came := w.Last(d.in.Now); came && !last.Before(since) {
-			since, replicas, ok = last, *r.TargetReplicas, true
-		}
+// inForce returns the replicas that a schedule has in force, nil for none, and notes when
+// that changes next.
+func (d *decider) inForce(s policies.Located[karmada.CronFederatedHPA]) *int32 {
+	now := scale.InForce(s.Value.Spec.Rules, d.in.Now)
+	for i, err := range now.Wrong {
+		d.report(diag.Diagnostic{
+			Code: diag.BadSchedule, Severity: diag.Error, Pos: s.Object.FieldPos([]any{"spec", "rules", i, "schedule"}),
+			Message: fmt.Sprintf("%s %v", policies.Name(s.Object), err),
+		})
 	}
-	return replicas, ok
+	if !now.Next.IsZero() && (d.result.RecheckAt.IsZero() || now.Next.Before(d.result.RecheckAt)) {
+		d.result.RecheckAt = now.Next
+	}
+	return now.Replicas
 }
 
 // rebalance marks the templates that WorkloadRebalancers name. A rebalancer acts once: the
@@ -88,7 +75,7 @@ func (d *decider) rebalance() {
 			m := d.byRef[object.Ref{Group: group, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name}]
 			if m == nil {
 				d.report(diag.Diagnostic{
-					Code: "rebalances-nothing", Severity: diag.Warning, Pos: r.Object.FieldPos([]any{"spec", "workloads", i}),
+					Code: diag.RebalancesNothing, Severity: diag.Warning, Pos: r.Object.FieldPos([]any{"spec", "workloads", i}),
 					Message: fmt.Sprintf("%s names %s %s/%s, which is no template of the source", policies.Name(r.Object), w.Kind, w.Namespace, w.Name),
 					Hint:    "check its apiVersion, kind, namespace and name",
 				})
@@ -96,7 +83,7 @@ func (d *decider) rebalance() {
 			}
 			m.rebalanced = strings.TrimPrefix(m.rebalanced+","+mark, ",")
 			old := d.before(m)
-			m.fresh = m.fresh || old != nil && !d.recovered(m) && !slices.Contains(strings.Split(old.Annotations[rebalancedAnnotation], ","), mark)
+			m.fresh = m.fresh || old != nil && !d.recovered(m) && !slices.Contains(strings.Split(old.Annotations[state.RebalancedAnnotation], ","), mark)
 		}
 	}
 }

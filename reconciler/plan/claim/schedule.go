@@ -2,13 +2,14 @@ package claim
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/place"
-	"github.com/waybill-dev/waybill/reconciler/plan/template"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -22,7 +23,7 @@ func byName(a, b Target) int { return cmp.Compare(a.Name, b.Name) }
 // kinds first.
 func (d *decider) scheduleAll() {
 	isDefinition := func(m *matter) bool {
-		_, ok := m.Template.Defines()
+		_, ok := m.Template.Object.Defines()
 		return ok
 	}
 	for _, definitions := range []bool{true, false} {
@@ -48,7 +49,7 @@ func (d *decider) scheduler(p *policies.Propagation) *place.Scheduler {
 	s, err := place.Compile(&p.Spec.Placement, d.in.Law.Fleet, mode)
 	if err != nil {
 		d.report(diag.Diagnostic{
-			Code: "bad-placement", Severity: diag.Error, Pos: p.Object.FieldPos([]any{"spec", "placement"}),
+			Code: diag.BadPlacement, Severity: diag.Error, Pos: p.Object.FieldPos([]any{"spec", "placement"}),
 			Message: fmt.Sprintf("%s: %v", p, err),
 		})
 	}
@@ -60,7 +61,7 @@ func (d *decider) scheduler(p *policies.Propagation) *place.Scheduler {
 func (d *decider) schedule(m *matter) {
 	if m.Size.Err != nil {
 		d.report(diag.Diagnostic{
-			Code: "interpret", Severity: diag.Error, Pos: m.Template.Object.Pos(),
+			Code: diag.Interpret, Severity: diag.Error, Pos: m.Template.Object.Pos(),
 			Message: fmt.Sprintf("%s: %v", m.Ref(), m.Size.Err),
 			Hint:    "it stays as it was last published",
 		})
@@ -85,7 +86,7 @@ func (d *decider) schedule(m *matter) {
 		d.repeat(m)
 		return
 	}
-	placed := d.in.Memo.schedule(d.placing(m), func() place.Decision { return s.Schedule(r) })
+	placed := d.in.Memo.schedule(d.placing(m), func() place.Decision { return d.answer(s, r) })
 	if placed.Reason == place.NoClusterFit && d.in.Strange && len(r.Previous) > 0 {
 		d.keep(m, "no cluster fits, and one may be in what cannot be read")
 		return
@@ -139,6 +140,39 @@ func (d *decider) placing(m *matter) placing {
 	return p
 }
 
+// question is all that a scheduler's answer follows from, about a template of which it is
+// neither known where it was nor where it may not be.
+type question struct {
+	scheduler        *place.Scheduler
+	apiVersion, kind string
+	replicas         int32
+	requirements     string // as JSON
+	components       int
+	fresh            bool
+}
+
+// answer asks a scheduler, and the same question once: templates that ask alike share one
+// list of targets. Nobody may modify it.
+func (d *decider) answer(s *place.Scheduler, r place.Request) place.Decision {
+	if len(r.Previous) > 0 || r.Group != "" || r.AlsoServed != nil || r.Only != nil {
+		return s.Schedule(r)
+	}
+	q := question{scheduler: s, apiVersion: r.APIVersion, kind: r.Kind, replicas: r.Replicas, components: r.Components, fresh: r.Fresh}
+	if r.Requirements != nil {
+		data, err := json.Marshal(r.Requirements)
+		if err != nil {
+			panic("claim: requirements that were decoded from JSON do not encode: " + err.Error())
+		}
+		q.requirements = string(data)
+	}
+	known, ok := d.answers[q]
+	if !ok {
+		known = s.Schedule(r)
+		d.answers[q] = known
+	}
+	return known
+}
+
 // request is what a template asks of its policy's scheduler.
 func (d *decider) request(m *matter) place.Request {
 	return place.Request{
@@ -159,8 +193,7 @@ func (d *decider) group(m *matter) string {
 // settled reports whether a template was last placed, successfully, by the placement that
 // its policy has now. Karmada then leaves a divided workload alone (section A.11).
 func (d *decider) settled(m *matter) bool {
-	old := d.before(m)
-	return old != nil && old.Annotations[placementAnnotation] == d.placementOf(m.Policy) && wasPlaced(old)
+	return state.PlacedBy(d.before(m), d.placementOf(m.Policy))
 }
 
 // lazy reports whether a template waits: its policy is Lazy, and it is as it was when it
@@ -168,7 +201,7 @@ func (d *decider) settled(m *matter) bool {
 // gone, is scheduled again all the same: Lazy keeps changes of the policy from it only.
 func (d *decider) lazy(m *matter) bool {
 	old := d.before(m)
-	return isLazy(m) && old != nil && old.Annotations[templateAnnotation] == m.Template.Digest() && wasPlaced(old) &&
+	return isLazy(m) && state.Placed(old) && old.Annotations[state.TemplateAnnotation] == m.Template.Digest() &&
 		!slices.ContainsFunc(old.Spec.Clusters, func(c Target) bool { _, ok := d.in.Law.Fleet.Lookup(c.Name); return !ok })
 }
 
@@ -177,25 +210,12 @@ func isLazy(m *matter) bool {
 	return m.Policy != nil && m.Policy.Spec.ActivationPreference == karmada.LazyActivation
 }
 
-// wasPlaced reports whether the last decision of a binding placed its template.
-func wasPlaced(b *karmada.ResourceBinding) bool {
-	for _, c := range b.Status.Conditions {
-		if c.Type == "Scheduled" {
-			return c.Status == "True"
-		}
-	}
-	return false
-}
-
 // repeat repeats the last decision about a template.
 func (d *decider) repeat(m *matter) {
 	old := d.before(m)
 	m.Own, m.Group = old.Spec.Clusters, old.Status.SchedulerObservedAffinityName
-	for _, c := range old.Status.Conditions {
-		if c.Type == "Scheduled" {
-			m.Reason, m.Message = c.Reason, c.Message
-		}
-	}
+	c, _ := state.Scheduled(old)
+	m.Reason, m.Message = c.Reason, c.Message
 }
 
 // keep decides that a template stays as it was published, where it was.
@@ -210,7 +230,7 @@ func (d *decider) alsoServed(m *matter) func(string) bool {
 	if m.Template.IsRelease() {
 		return func(string) bool { return true }
 	}
-	crd := d.definitions[template.GroupKind{Group: m.Ref().Group, Kind: m.Ref().Kind}]
+	crd := d.definitions[object.GroupKind{Group: m.Ref().Group, Kind: m.Ref().Kind}]
 	if crd == nil || crd == m {
 		return nil
 	}
@@ -243,30 +263,17 @@ func (d *decider) unplaced(m *matter, placed place.Decision) {
 		after = "it keeps its clusters and replicas"
 	}
 	d.report(diag.Diagnostic{
-		Code: "unschedulable", Severity: diag.Error, Pos: m.Policy.Object.FieldPos([]any{"spec", "placement"}),
+		Code: diag.Unschedulable, Severity: diag.Error, Pos: m.Policy.Object.FieldPos([]any{"spec", "placement"}),
 		Message: fmt.Sprintf("%s cannot place %s: %s; %s", m.Policy, m.Ref(), placed.Message, after),
-		Hint:    fmt.Sprintf("waybill explain %s shows why each cluster was passed over", Argument(m.Ref())),
+		Hint:    fmt.Sprintf("waybill explain %s shows why each cluster was passed over", m.Ref().Argument()),
 	})
-}
-
-// Argument prints a ref as explain takes it.
-func Argument(r object.Ref) string {
-	s := r.Kind
-	if r.Group != "" {
-		s += "." + r.Group
-	}
-	s += "/" + r.Name
-	if r.Namespace != "" {
-		s += " -n " + r.Namespace
-	}
-	return s
 }
 
 // countVariants gives each cluster the replicas that the release has there, where they are
 // not divided. A cluster for which it cannot be rendered keeps those that it had.
 func (d *decider) countVariants(m *matter) {
 	part := m.Template.Part
-	if part == nil || !m.IsWorkload() {
+	if part == nil || !m.Size.IsWorkload() {
 		return
 	}
 	asked := make([]int32, len(part.Variants))
@@ -300,7 +307,7 @@ func (d *decider) warnOfVariants(m *matter, asked []int32) {
 	for _, n := range asked {
 		if n != m.Size.Replicas {
 			d.report(diag.Diagnostic{
-				Code: "replicas-differ", Severity: diag.Warning, Pos: release.Pos(),
+				Code: diag.ReplicasDiffer, Severity: diag.Warning, Pos: release.Pos(),
 				Message: fmt.Sprintf("%s renders %s with %d replicas in one cluster and %d in another; %s divides %d", release.Ref(), m.Ref(), m.Size.Replicas, n, m.Policy, m.Size.Replicas),
 				Hint:    "say the same number everywhere, and let the policy's weights tell clusters apart",
 			})

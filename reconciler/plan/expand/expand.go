@@ -19,12 +19,12 @@ import (
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/policies/match"
-	"github.com/waybill-dev/waybill/reconciler/plan/law"
-	"github.com/waybill-dev/waybill/reconciler/plan/memo"
 	"github.com/waybill-dev/waybill/reconciler/plan/template"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/flux"
@@ -55,7 +55,7 @@ type Render func([]engine.Job) ([]engine.Rendered, error)
 type Memo struct {
 	Law      law.Memo
 	Template template.Memo
-	services memo.Generation[*object.Object, *object.Object] // by ServiceImport
+	services cache.Generation[*object.Object, *object.Object] // by ServiceImport
 }
 
 // Turn begins the next plan.
@@ -125,12 +125,12 @@ type expander struct {
 }
 
 // renders is what each release renders to.
-type renders map[ID]map[object.Ref]bool
+type renders map[state.ReleaseID]map[object.Ref]bool
 
 func newExpander(in *Input, rendered map[string]engine.Rendered) *expander {
 	return &expander{
 		in: in, rendered: rendered, wanted: map[string]engine.Job{}, objects: map[string][]*object.Object{},
-		failures: failures{of: map[ID]*Failure{}}, now: renders{}, inputs: inputs{}, said: saying{},
+		failures: failures{of: map[state.ReleaseID]*Failure{}}, now: renders{}, inputs: inputs{}, said: saying{},
 	}
 }
 
@@ -141,7 +141,9 @@ func (x *expander) expand() Result {
 	set, objects, diags := policies.Load(objs, &x.in.Memo.Law)
 	x.report(diags...)
 	l := law.Of(set, x.in.Source.Config.SkipNamespaces, &x.in.Memo.Law)
-	objects = x.withServices(objects)
+	objects = interpret.WithServices(objects, func(o *object.Object) *object.Object {
+		return x.in.Memo.services.Or(o, func() *object.Object { return interpret.DerivedService(o) })
+	})
 	render.SortObjects(objects)
 
 	r := Result{Law: l, Bound: map[string][]*object.Object{}, Unknown: brokenByRelease(set.Broken, x.in.Source.Objects)}
@@ -174,27 +176,6 @@ func brokenByRelease(broken []render.Broken, written []*object.Object) string {
 		}
 	}
 	return ""
-}
-
-// withServices adds the Services that Karmada derives from ServiceImports. One that is
-// written out counts.
-func (x *expander) withServices(objs []*object.Object) []*object.Object {
-	have := map[object.Ref]bool{}
-	var imports []*object.Object
-	for _, o := range objs {
-		if r := o.Ref(); r.Kind == "Service" && r.Group == "" {
-			have[r] = true
-		}
-		if interpret.IsServiceImport(o) {
-			imports = append(imports, o)
-		}
-	}
-	for _, o := range imports {
-		if s := x.in.Memo.services.Or(o, func() *object.Object { return interpret.DerivedService(o) }); s != nil && !have[s.Ref()] {
-			objs = append(objs, s)
-		}
-	}
-	return objs
 }
 
 // templates makes the templates: of objects, and of what the releases that a policy
@@ -230,7 +211,7 @@ func (x *expander) templates(l *law.Law, objects []*object.Object, base scope) [
 // alsoAt says that a release renders what is elsewhere, too.
 func alsoAt(release, o, other *object.Object) diag.Diagnostic {
 	return diag.Diagnostic{
-		Code: "duplicate-object", Severity: diag.Error, Pos: release.Pos(),
+		Code: diag.DuplicateObject, Severity: diag.Error, Pos: release.Pos(),
 		Message: fmt.Sprintf("%s renders %s, which is also at %s; that one is used", release.Ref(), o.Ref(), other.Pos()),
 		Hint:    "remove one of them, or rename it",
 	}

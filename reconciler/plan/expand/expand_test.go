@@ -9,8 +9,8 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
-	"github.com/waybill-dev/waybill/reconciler/plan/law"
 	"github.com/waybill-dev/waybill/reconciler/plan/template"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
@@ -46,7 +46,7 @@ func expanding(t *testing.T, source string, charts map[string]string, before ...
 		for i, j := range jobs {
 			text, ok := charts[j.Helm.Chart.Path]
 			if !ok {
-				out[i].Diags = []diag.Diagnostic{{Code: "helm", Severity: diag.Error, Message: "no such chart"}}
+				out[i].Diags = []diag.Diagnostic{{Code: diag.Helm, Severity: diag.Error, Message: "no such chart"}}
 			}
 			for _, o := range object.Decode("chart", []byte(text)).Objects {
 				out[i].Manifests = append(out[i].Manifests, engine.Manifest{Object: o})

@@ -1,7 +1,6 @@
 package expand
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,20 +12,9 @@ import (
 	"github.com/waybill-dev/waybill/render/object"
 )
 
-// ID names a release: one of the source or, with a cluster, one in the cluster's own
-// directory.
-type ID struct {
-	Cluster string
-	Release object.Ref
-}
-
-func (a ID) compare(b ID) int {
-	return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), a.Release.Compare(b.Release))
-}
-
 // Failure is a release that cannot be rendered.
 type Failure struct {
-	ID
+	ID state.ReleaseID
 	// Objects are what it rendered to when it was published last, and what it renders to
 	// for other clusters now.
 	Objects []object.Ref
@@ -43,7 +31,7 @@ type Failure struct {
 
 // In reports whether the release cannot be rendered for a cluster.
 func (f *Failure) In(cluster string) bool {
-	return (f.Cluster == "" || f.Cluster == cluster) && (f.Everywhere || f.Clusters[cluster])
+	return (f.ID.Cluster == "" || f.ID.Cluster == cluster) && (f.Everywhere || f.Clusters[cluster])
 }
 
 // hidesPolicy says that the release rendered a policy, which is not known now.
@@ -52,18 +40,18 @@ func (f *Failure) hidesPolicy() string {
 	if n < 0 {
 		return ""
 	}
-	return fmt.Sprintf("it would change while %s cannot be rendered, which rendered %s", f.Release, f.Objects[n])
+	return fmt.Sprintf("it would change while %s cannot be rendered, which rendered %s", f.ID.Release, f.Objects[n])
 }
 
 // failures collects the releases that cannot be rendered.
 type failures struct {
-	of     map[ID]*Failure
-	recent []ID // those that failed during the call under way
+	of     map[state.ReleaseID]*Failure
+	recent []state.ReleaseID // those that failed during the call under way
 }
 
 // fail notes that a release cannot be rendered for a cluster, or for any if cluster is
 // empty.
-func (fs *failures) fail(id ID, cluster string) {
+func (fs *failures) fail(id state.ReleaseID, cluster string) {
 	fs.recent = append(fs.recent, id)
 	f := fs.get(id)
 	if cluster == "" {
@@ -74,7 +62,7 @@ func (fs *failures) fail(id ID, cluster string) {
 }
 
 // failFor notes that a release which goes to targets cannot be rendered for a cluster.
-func (fs *failures) failFor(id ID, cluster string, targets []karmada.TargetCluster) {
+func (fs *failures) failFor(id state.ReleaseID, cluster string, targets []karmada.TargetCluster) {
 	f := fs.get(id)
 	f.Clusters[cluster] = true
 	for _, c := range targets {
@@ -82,7 +70,7 @@ func (fs *failures) failFor(id ID, cluster string, targets []karmada.TargetClust
 	}
 }
 
-func (fs *failures) get(id ID) *Failure {
+func (fs *failures) get(id state.ReleaseID) *Failure {
 	if fs.of[id] == nil {
 		fs.of[id] = &Failure{ID: id, Clusters: map[string]bool{}, Targets: map[string]bool{}}
 	}
@@ -90,7 +78,7 @@ func (fs *failures) get(id ID) *Failure {
 }
 
 // during returns the releases that fail while something is done.
-func (fs *failures) during(do func()) []ID {
+func (fs *failures) during(do func()) []state.ReleaseID {
 	fs.recent = nil
 	do()
 	return fs.recent
@@ -102,15 +90,15 @@ func (fs *failures) during(do func()) []ID {
 // there failed, too. Where nothing is known of it at all, or where its files are not those
 // that it was made from, the second result is true.
 func (fs *failures) withRemembered(releases []state.Release, now renders, from inputs) (kept []Failure, astray bool) {
-	k := keeping{before: map[ID][]object.Ref{}, now: now, out: map[ID]Failure{}}
-	was := map[ID]string{}
-	places := map[object.Ref][]ID{}
+	k := keeping{before: map[state.ReleaseID][]object.Ref{}, now: now, out: map[state.ReleaseID]Failure{}}
+	was := map[state.ReleaseID]string{}
+	places := map[object.Ref][]state.ReleaseID{}
 	for _, r := range releases {
-		id := ID{r.Cluster, r.Release}
+		id := r.ID()
 		k.before[id], was[id] = r.Objects, r.Inputs
 		places[id.Release] = append(places[id.Release], id)
 	}
-	for _, id := range slices.SortedFunc(maps.Keys(fs.of), ID.compare) {
+	for _, id := range slices.SortedFunc(maps.Keys(fs.of), state.ReleaseID.Compare) {
 		f := *fs.of[id]
 		f.Inputs, f.Before = from.of(id), was[id]
 		astray = astray || f.Before != "" && f.Before != f.Inputs
@@ -125,7 +113,7 @@ func (fs *failures) withRemembered(releases []state.Release, now renders, from i
 			}
 		}
 	}
-	for _, id := range slices.SortedFunc(maps.Keys(k.out), ID.compare) {
+	for _, id := range slices.SortedFunc(maps.Keys(k.out), state.ReleaseID.Compare) {
 		kept = append(kept, k.out[id])
 	}
 	return kept, astray
@@ -133,13 +121,13 @@ func (fs *failures) withRemembered(releases []state.Release, now renders, from i
 
 // keeping completes failures by what releases render to.
 type keeping struct {
-	before map[ID][]object.Ref
+	before map[state.ReleaseID][]object.Ref
 	now    renders
-	out    map[ID]Failure
+	out    map[state.ReleaseID]Failure
 }
 
 // keep notes a failure, and with it that of the releases that it rendered.
-func (k *keeping) keep(id ID, f Failure) {
+func (k *keeping) keep(id state.ReleaseID, f Failure) {
 	if _, done := k.out[id]; done {
 		return
 	}
@@ -151,14 +139,14 @@ func (k *keeping) keep(id ID, f Failure) {
 	}
 	k.out[id] = f
 	for _, r := range k.before[id] {
-		if inner := (ID{id.Cluster, r}); k.before[inner] != nil {
+		if inner := (state.ReleaseID{Cluster: id.Cluster, Release: r}); k.before[inner] != nil {
 			k.keep(inner, f)
 		}
 	}
 }
 
 // add notes objects of a release.
-func (r renders) add(id ID, refs map[object.Ref]bool) {
+func (r renders) add(id state.ReleaseID, refs map[object.Ref]bool) {
 	if r[id] == nil {
 		r[id] = map[object.Ref]bool{}
 	}
@@ -166,9 +154,9 @@ func (r renders) add(id ID, refs map[object.Ref]bool) {
 }
 
 // inputs are what each release is made from, for any cluster.
-type inputs map[ID]map[string]bool
+type inputs map[state.ReleaseID]map[string]bool
 
-func (in inputs) add(id ID, from string) {
+func (in inputs) add(id state.ReleaseID, from string) {
 	if in[id] == nil {
 		in[id] = map[string]bool{}
 	}
@@ -176,14 +164,14 @@ func (in inputs) add(id ID, from string) {
 }
 
 // of identifies what a release is made from; empty where that is not known.
-func (in inputs) of(id ID) string {
+func (in inputs) of(id state.ReleaseID) string {
 	return strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(in[id])), func(s string) bool { return s == "" }), " ")
 }
 
 // remembered lists what releases render to, for the state.
 func (r renders) remembered(from inputs) []state.Release {
 	var out []state.Release
-	for _, id := range slices.SortedFunc(maps.Keys(r), ID.compare) {
+	for _, id := range slices.SortedFunc(maps.Keys(r), state.ReleaseID.Compare) {
 		out = append(out, state.Release{
 			Cluster: id.Cluster, Release: id.Release, Objects: slices.SortedFunc(maps.Keys(r[id]), object.Ref.Compare), Inputs: from.of(id),
 		})

@@ -1,12 +1,12 @@
 package expand
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/waybill-dev/waybill/policies/fleet"
-	"github.com/waybill-dev/waybill/reconciler/plan/law"
+	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/reconciler/plan/template"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -33,7 +33,7 @@ func (x *expander) parts(l *law.Law, release *template.Template, base scope) []*
 		c := l.Fleet.Clusters()[i]
 		key := matching[i] + "\x00" + c.Name
 		if !asks(matching[i]) {
-			key = matching[i] + "\x00" + versions(c)
+			key = matching[i] + "\x00" + strings.Join(append(c.APIVersions(), c.Source.Status.KubernetesVersion), "\x00")
 		}
 		if alike[key] == nil {
 			alike[key] = x.renderFor(l, release, matching[i], base, c)
@@ -59,17 +59,7 @@ func (x *expander) parts(l *law.Law, release *template.Template, base scope) []*
 // likeness is what a release renders to for clusters for which it is alike.
 type likeness struct {
 	objects []*object.Object
-	failed  []ID
-}
-
-// versions is what a release that asks nothing else may learn of a cluster.
-func versions(c *fleet.Cluster) string {
-	var s strings.Builder
-	s.WriteString(c.Source.Status.KubernetesVersion)
-	for _, e := range c.Source.Status.APIEnablements {
-		fmt.Fprintf(&s, "\x00%s %v", e.GroupVersion, e.Resources)
-	}
-	return s.String()
+	failed  []state.ReleaseID
 }
 
 // asker tells, by the rules that match a cluster, whether a release may be another one for
@@ -96,7 +86,7 @@ func (x *expander) renderFor(l *law.Law, release *template.Template, matching st
 	if bad != nil {
 		bad.Message += " (clusters like " + c.Name + ")"
 		x.report(*bad)
-		return &likeness{failed: []ID{{Release: release.Ref()}}}
+		return &likeness{failed: []state.ReleaseID{{Release: release.Ref()}}}
 	}
 	base.cluster = c
 	var objs []*object.Object

@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // saying is what jobs had to say, by release and job.
@@ -41,9 +42,9 @@ func (m saying) diagnostics() []diag.Diagnostic {
 		what := t.release.Ref().String()
 		switch {
 		case t.bound:
-			what += " for " + diag.List(t.clusters)
+			what += " for " + words.List(t.clusters)
 		case len(t.clusters) > 0:
-			what += " for clusters like " + diag.List(t.clusters)
+			what += " for clusters like " + words.List(t.clusters)
 		}
 		for _, d := range t.diags {
 			if d.Pos.File == "" {

@@ -7,12 +7,14 @@ import (
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/fleet"
 	"github.com/waybill-dev/waybill/policies/match"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/render/helm"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // PreserveAnnotation on a manifest says that the object stays in its cluster when it is no
@@ -32,11 +34,11 @@ type scope struct {
 }
 
 // id names a release of the scope.
-func (s *scope) id(o *object.Object) ID {
+func (s *scope) id(o *object.Object) state.ReleaseID {
 	if s.bound {
-		return ID{s.cluster.Name, o.Ref()}
+		return state.ReleaseID{Cluster: s.cluster.Name, Release: o.Ref()}
 	}
-	return ID{Release: o.Ref()}
+	return state.ReleaseID{Release: o.Ref()}
 }
 
 // name is the cluster's; empty without one.
@@ -85,7 +87,7 @@ func (x *expander) unfold(objs []*object.Object, which func([]*object.Object) (s
 	return slices.DeleteFunc(slices.Clone(objs), func(o *object.Object) bool {
 		if flux.IsRelease(o) {
 			x.report(diag.Diagnostic{
-				Code: "nested-release", Severity: diag.Error, Pos: o.Pos(),
+				Code: diag.NestedRelease, Severity: diag.Error, Pos: o.Pos(),
 				Message: fmt.Sprintf("%s is a release within %d others, which is too deep; nothing of it is delivered", o.Ref(), maxNesting),
 			})
 		}
@@ -165,13 +167,7 @@ func (x *expander) setting(c *fleet.Cluster) flux.Setting {
 		return s
 	}
 	s.Random.Cluster = c.Name
-	s.KubeVersion = c.Source.Status.KubernetesVersion
-	for _, e := range c.Source.Status.APIEnablements {
-		s.APIVersions = append(s.APIVersions, e.GroupVersion)
-		for _, r := range e.Resources {
-			s.APIVersions = append(s.APIVersions, e.GroupVersion+"/"+r.Kind)
-		}
-	}
+	s.KubeVersion, s.APIVersions = c.Source.Status.KubernetesVersion, c.APIVersions()
 	s.Cluster = flux.Facts(flux.Cluster{
 		Name: c.Name, Region: c.Region, Provider: c.Provider, Zones: c.Zones, Labels: c.Labels, Annotations: c.Source.Annotations,
 	})
@@ -187,7 +183,7 @@ func (x *expander) installed(release *object.Object, job *engine.Job, r engine.R
 	for _, o := range all {
 		if render.IsPolicyGroup(o.Ref().Group) && (s.cluster != nil || o.Ref().Name == "") {
 			x.report(diag.Diagnostic{
-				Code: "nested-policy", Severity: diag.Warning, Pos: release.Pos(),
+				Code: diag.NestedPolicy, Severity: diag.Warning, Pos: release.Pos(),
 				Message: fmt.Sprintf("%s renders %s for a cluster, where policies do not act; it is left out", release.Ref(), o.Ref()),
 				Hint:    "write the policy out, or render it by a release that no policy selects",
 			})
@@ -208,15 +204,15 @@ func (x *expander) withHooks(release *object.Object, r engine.Rendered) []*objec
 	out := r.WithHooks(x.in.Source.Config.Publish.Hooks == render.HooksArgoCD)
 	if len(out.Dropped) > 0 {
 		x.report(diag.Diagnostic{
-			Code: "hooks-dropped", Severity: diag.Warning, Pos: release.Pos(),
-			Message: fmt.Sprintf("%s has hooks, which run at no time on a branch and are left out: %s", release.Ref(), diag.List(out.Dropped)),
+			Code: diag.HooksDropped, Severity: diag.Warning, Pos: release.Pos(),
+			Message: fmt.Sprintf("%s has hooks, which run at no time on a branch and are left out: %s", release.Ref(), words.List(out.Dropped)),
 			Hint:    "turn the chart's hooks off in values if it can do without them, or write the jobs out as manifests; for Argo CD, set spec.publish.hooks in " + render.ConfigFile,
 		})
 	}
 	if len(out.Translated) > 0 {
 		x.report(diag.Diagnostic{
-			Code: "hooks-translated", Severity: diag.Notice, Pos: release.Pos(),
-			Message: fmt.Sprintf("%s has hooks, which Argo CD runs at each sync: %s", release.Ref(), diag.List(out.Translated)),
+			Code: diag.HooksTranslated, Severity: diag.Notice, Pos: release.Pos(),
+			Message: fmt.Sprintf("%s has hooks, which Argo CD runs at each sync: %s", release.Ref(), words.List(out.Translated)),
 		})
 	}
 	return out.Objects

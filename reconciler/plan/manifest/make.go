@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,22 +36,34 @@ func (w *writer) encode(d *claim.Decision, v template.Variant, k class, rules ov
 
 // make makes a manifest.
 func (w *writer) make(d *claim.Decision, v template.Variant, k class, rules override.Rules) *result {
-	content, err := revise(w.in.Law.Asking(v.Object), d, v, k)
+	content, err := revise(w.in.Law.Interpreter.About(v.Object), d, v, k)
 	if err != nil {
 		return &result{err: &diag.Diagnostic{
-			Code: "replicas", Severity: diag.Error, Pos: v.Object.Pos(),
+			Code: diag.Replicas, Severity: diag.Error, Pos: v.Object.Pos(),
 			Message: fmt.Sprintf("the replicas of %s cannot be set: %v", v.Object.Ref(), err), Hint: keptHint,
 		}}
 	}
-	if content, err = Override(d, v.Object, content, rules, k.rules); err != nil {
-		return &result{err: OverrideFailed(d.Template.Object, err)}
+	content, bad := rules.Rewrite(v.Object, content, k.rules)
+	if bad != nil {
+		return &result{err: bad}
 	}
 	content = object.WithoutApplied(interpret.Prune(undefaulted(v, content)))
 	content = marked(content, d)
 	if w.in.OnBranch {
 		content = argocd.ServerSide(interpret.Owned(content))
 	}
-	return &result{made: files.NewBlob(object.Encode(content))}
+	return &result{made: w.written(d.Template, content)}
+}
+
+// written returns the file of a content. What it has in common with the first that was made
+// of the template is kept once.
+func (w *writer) written(t *template.Template, content map[string]any) *files.Blob {
+	first := w.firsts[t]
+	made := files.Like(first, w.encoder.Encode(content))
+	if first == nil {
+		w.firsts[t] = made
+	}
+	return made
 }
 
 // undefaulted takes the API server's defaults away again that nothing touched.
@@ -76,70 +87,10 @@ var noRules override.Rules
 
 const keptHint = "there it stays as it was last published"
 
-// Override returns content changed by the rules that match: what a policy claims they find
-// marked, as in Karmada. Errors are RuleErrors.
-func Override(d *claim.Decision, o *object.Object, content map[string]any, rules override.Rules, matching string) (map[string]any, error) {
-	rules.Claimed = d.Policy != nil || o.Ref().Kind == "Namespace"
-	changed, steps, err := rules.Apply(content, matching)
-	if err != nil || len(steps) == 0 {
-		return changed, err //nolint:wrapcheck // it names the rule
-	}
-	if renamed := sameName(o, changed); renamed != nil {
-		rules.Explain = true
-		if _, steps, err = rules.Apply(content, matching); err == nil {
-			err = &override.RuleError{Rule: renaming(steps), Err: renamed}
-		}
-		return nil, err //nolint:wrapcheck // it names the rule
-	}
-	return changed, nil
-}
-
-// renaming returns the rule that changed what an object is called, or the last one.
-func renaming(steps []override.Step) *override.Rule {
-	for _, s := range steps {
-		if slices.ContainsFunc(s.Changes, func(c override.Change) bool {
-			return slices.Contains([]string{"", "/kind", "/apiVersion", "/metadata", "/metadata/name", "/metadata/namespace"}, c.Path)
-		}) {
-			return s.Rule
-		}
-	}
-	return steps[len(steps)-1].Rule
-}
-
-// OverrideFailed reports an error of Override.
-func OverrideFailed(o *object.Object, err error) *diag.Diagnostic {
-	d := &diag.Diagnostic{
-		Code: "override-failed", Severity: diag.Error, Pos: o.Pos(),
-		Message: fmt.Sprintf("%s cannot be overridden: %v", o.Ref(), err),
-		Hint:    keptHint + "; narrow the policy's resourceSelectors, or mend the path",
-	}
-	if e, ok := errors.AsType[*override.RuleError](err); ok {
-		if o.Private() {
-			e.Err = errPrivate
-		}
-		d.Pos = e.Rule.Policy.Object.FieldPos([]any{"spec", "overrideRules", e.Rule.Index})
-		d.Message = fmt.Sprintf("%s cannot be applied to %s: %v", e.Rule, o.Ref(), e.Err)
-	}
-	return d
-}
-
-// sameName refuses overrides that make another object of the object.
-func sameName(o *object.Object, content map[string]any) error {
-	meta, _ := content["metadata"].(map[string]any)
-	namespace, _ := meta["namespace"].(string)
-	apiVersion, _ := content["apiVersion"].(string)
-	group, _ := object.GroupVersion(apiVersion)
-	switch r := o.Ref(); {
-	case meta["name"] != r.Name, content["kind"] != r.Kind, namespace != r.Namespace, group != r.Group:
-		return fmt.Errorf("the overrides turn it into %v %v/%v, which is another object", content["kind"], namespace, meta["name"])
-	}
-	return nil
-}
-
 // revise sets replicas and completions where the binding is a workload.
 func revise(interpreter *interpret.Interpreter, d *claim.Decision, v template.Variant, k class) (map[string]any, error) {
 	content := v.Content
-	if d.Policy != nil && d.IsWorkload() && interpreter.Revisable(content) {
+	if d.Policy != nil && d.Size.IsWorkload() && interpreter.Revisable(content) {
 		revised, err := interpreter.Revise(content, k.replicas)
 		if err != nil {
 			return nil, err //nolint:wrapcheck // the caller says of what
@@ -156,7 +107,7 @@ func revise(interpreter *interpret.Interpreter, d *claim.Decision, v template.Va
 func passed(d *claim.Decision, k class, raw []byte) *result {
 	if slices.Contains([]byte(k.rules), 1) {
 		return &result{err: &diag.Diagnostic{
-			Code: "sealed", Severity: diag.Error, Pos: d.Template.Object.Pos(),
+			Code: diag.Sealed, Severity: diag.Error, Pos: d.Template.Object.Pos(),
 			Message: d.Ref().String() + " is encrypted by SOPS, so that no override can change it",
 			Hint:    "exclude it from the override policies that select it",
 		}}

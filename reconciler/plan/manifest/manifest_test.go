@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
-	"github.com/waybill-dev/waybill/reconciler/plan/law"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/template"
 	"github.com/waybill-dev/waybill/reconciler/state"

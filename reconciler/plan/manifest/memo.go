@@ -9,8 +9,8 @@ import (
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
-	"github.com/waybill-dev/waybill/reconciler/plan/memo"
 	"github.com/waybill-dev/waybill/reconciler/plan/template"
+	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/seal"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -19,20 +19,16 @@ import (
 // Memo remembers manifests from one plan to the next: by their recipes, and of Secrets what
 // they were encrypted to.
 type Memo struct {
-	manifests memo.Generation[recipe, made]
-	digests   memo.Generation[*override.Rule, string]
-	secrets   memo.Generation[files.ID, []byte]
-	masters   memo.Generation[files.ID, seal.Key]
-	sealed    memo.Generation[sealing, *files.Blob]
+	manifests cache.Generation[recipe, made]
+	digests   cache.Generation[*override.Rule, string]
+	seals     seal.Memo
 }
 
 // Turn begins the next plan.
 func (m *Memo) Turn() {
 	m.manifests.Turn()
 	m.digests.Turn()
-	m.secrets.Turn()
-	m.masters.Turn()
-	m.sealed.Turn()
+	m.seals.Turn()
 }
 
 // recipe is all that a manifest is made of.
@@ -69,39 +65,10 @@ func (m *Memo) manifest(r recipe, in *interpret.Interpreter, from func() *result
 	return out
 }
 
-// secret returns the text of the manifest of a Secret. It is kept apart, because a manifest
-// that was published lets go of its own.
-func (m *Memo) secret(b *files.Blob) []byte {
-	data, ok := m.secrets.Get(b.ID())
-	if !ok {
-		var err error
-		if data, err = b.Bytes(); err != nil {
-			panic("manifest: a manifest that was made for this plan cannot be read: " + err.Error())
-		}
-		m.secrets.Put(b.ID(), data)
-	}
-	return data
-}
-
-// seal returns a document encrypted, by seal with the key of master unless it is known.
-// The key is what takes long.
-func (m *Memo) seal(s sealing, encrypt func(seal.Key) ([]byte, error), master func() seal.Key) (*files.Blob, error) {
-	if b, ok := m.sealed.Get(s); ok {
-		return b, nil
-	}
-	data, err := encrypt(m.masters.Or(s.document, master))
-	if err != nil {
-		return nil, err
-	}
-	b := files.NewBlob(data)
-	m.sealed.Put(s, b)
-	return b, nil
-}
-
 // recipe says what the manifest of a class is made of.
 func (w *writer) recipe(d *claim.Decision, v template.Variant, k class, rules override.Rules) recipe {
 	r := recipe{
-		object: v.Object, replicas: k.replicas, completions: k.completions, workload: d.Policy != nil && d.IsWorkload(),
+		object: v.Object, replicas: k.replicas, completions: k.completions, workload: d.Policy != nil && d.Size.IsWorkload(),
 		onBranch: w.in.OnBranch, scaled: v.Scaled, taught: w.in.Law.Taught, marks: fmt.Sprint(conflict(d), d.Preserved(), d.Policy != nil),
 	}
 	var digests strings.Builder

@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/waybill-dev/waybill/render"
@@ -9,19 +8,11 @@ import (
 	"github.com/waybill-dev/waybill/render/draw"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/seal"
-	"github.com/waybill-dev/waybill/sources/files"
 )
 
 // RecipientsAnnotation on a Cluster names the age recipients to whom plain Secrets are
 // encrypted on its branch.
 const RecipientsAnnotation = "waybill.dev/age-recipients"
-
-// sealing is a document, those it is encrypted to, and the random key.
-type sealing struct {
-	document   files.ID
-	recipients string
-	key        string // its fingerprint
-}
 
 // Random is the random key that seals are keyed with.
 type Random struct {
@@ -42,9 +33,6 @@ func isSecret(o *object.Object) bool {
 	return o.Ref().Kind == "Secret" && o.Ref().Group == "" && !sealed
 }
 
-// errPrivate stands for what went wrong with an object that may hold values of Secrets.
-var errPrivate = errors.New("why is not said, for the object may hold values of Secrets")
-
 // newSealer reads the recipients of every cluster.
 func (w *writer) newSealer() sealer {
 	s := sealer{recipients: make([]string, len(w.in.Law.Fleet.Clusters())), parsed: map[string]seal.Recipients{}}
@@ -56,7 +44,7 @@ func (w *writer) newSealer() sealer {
 		r, err := seal.ParseRecipients(text)
 		if err != nil {
 			w.report(diag.Diagnostic{
-				Code: "bad-recipients", Severity: diag.Error, Pos: w.in.Law.ClusterPos(c.Name, RecipientsAnnotation),
+				Code: diag.BadRecipients, Severity: diag.Error, Pos: w.in.Law.ClusterPos(c.Name, RecipientsAnnotation),
 				Message: fmt.Sprintf("Cluster %s: %s: %v", c.Name, RecipientsAnnotation, err),
 				Hint:    "name X25519 recipients, age1..., with commas between them; until then plain Secrets are not written for it",
 			})
@@ -70,12 +58,11 @@ func (w *writer) newSealer() sealer {
 // protect refuses a Secret that would be plain on a branch, or encrypts it to the
 // recipients of its clusters.
 func (w *writer) protect(o *object.Object, r *result, recipients string) *result {
-	data := w.in.Memo.secret(r.made)
-	content, err := object.DecodeCanonical(data)
+	document, err := w.in.Memo.seals.Open(o.Ref(), r.made)
 	if err != nil {
-		panic("manifest: a manifest that was encoded here does not decode: " + err.Error())
+		panic("manifest: what was made here cannot be read: " + err.Error())
 	}
-	if isEmpty(content["data"]) && isEmpty(content["stringData"]) && seal.Unknown(content) == "" {
+	if !document.HoldsValues() {
 		return r
 	}
 	if recipients == "" {
@@ -88,14 +75,11 @@ func (w *writer) protect(o *object.Object, r *result, recipients string) *result
 		d := draw.WrongKey(o, nil, "it is not encrypted anew: "+wrong)
 		return &result{err: &d}
 	}
-	key := w.in.Random.Key.Seal()
-	w.keyed = w.keyed || key != nil
-	sealed, err := w.in.Memo.seal(sealing{r.made.ID(), recipients, w.in.Random.Key.Fingerprint()}, func(master seal.Key) ([]byte, error) {
-		return master.Keyed(key).Seal(content, w.seals.parsed[recipients])
-	}, func() seal.Key { return seal.Master(o.Ref(), data) })
+	w.keyed = w.keyed || w.in.Random.Key.Seal() != nil
+	sealed, err := document.Seal(w.seals.parsed[recipients], w.in.Random.Key)
 	if err != nil {
 		return &result{err: &diag.Diagnostic{
-			Code: "plain-secret", Severity: diag.Error, Pos: o.Pos(),
+			Code: diag.PlainSecret, Severity: diag.Error, Pos: o.Pos(),
 			Message: fmt.Sprintf("%s cannot be encrypted: %v", o.Ref(), err), Hint: keptHint,
 		}}
 	}
@@ -105,7 +89,7 @@ func (w *writer) protect(o *object.Object, r *result, recipients string) *result
 // plain says of a Secret that it is plain, and whether it may be.
 func (w *writer) plain(o *object.Object) *diag.Diagnostic {
 	d := diag.Diagnostic{
-		Code: "plain-secret", Severity: diag.Warning, Pos: o.Pos(),
+		Code: diag.PlainSecret, Severity: diag.Warning, Pos: o.Pos(),
 		Message: o.Ref().String() + " holds its values in plain text",
 		Hint:    "encrypt it with SOPS or Sealed Secrets, or use an ExternalSecret",
 	}
@@ -120,9 +104,4 @@ func (w *writer) plain(o *object.Object) *diag.Diagnostic {
 	}
 	w.report(d)
 	return nil
-}
-
-func isEmpty(v any) bool {
-	m, ok := v.(map[string]any)
-	return v == nil || ok && len(m) == 0
 }

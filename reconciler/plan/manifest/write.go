@@ -13,16 +13,18 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/waybill-dev/waybill/policies/interpret"
+	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
-	"github.com/waybill-dev/waybill/reconciler/plan/law"
 	"github.com/waybill-dev/waybill/reconciler/plan/template"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // Block is why what is wanted of an object in a cluster cannot be carried out now.
@@ -141,13 +143,16 @@ type writer struct {
 	byRef map[object.Ref]int
 	blobs Blobs
 	paths map[string]object.Ref // what has a path on branches
-	seals sealer
-	keyed bool // a seal is
-	diags []diag.Diagnostic
+	// firsts are the manifests that were made first of each template.
+	firsts  map[*template.Template]*files.Blob
+	encoder object.Encoder
+	seals   sealer
+	keyed   bool // a seal is
+	diags   []diag.Diagnostic
 }
 
 func newWriter(in *Input) *writer {
-	w := &writer{in: in, byRef: map[object.Ref]int{}, paths: map[string]object.Ref{}}
+	w := &writer{in: in, byRef: map[object.Ref]int{}, paths: map[string]object.Ref{}, firsts: map[*template.Template]*files.Blob{}}
 	w.rows = make([]Row, 0, len(in.Decisions))
 	w.seals = w.newSealer()
 	return w
@@ -215,6 +220,7 @@ func (w *writer) decision(d *claim.Decision, targets []claim.Target) {
 		return
 	}
 	t, rules, shares := d.Template, w.in.Law.Overrides.Rules(d.Template.Subject), completions(d)
+	rules.Claimed = d.Policy != nil
 	classes := classes{encode: func(k class, v template.Variant) *result { return w.encode(d, v, k, rules) }, known: map[class]*result{}}
 	matching, find := w.in.Law.Matching(rules.List), w.in.Law.Finder()
 	row.Wants = slices.Grow(row.Wants, len(targets))
@@ -244,9 +250,15 @@ func (w *writer) decision(d *claim.Decision, targets []claim.Target) {
 		}
 	}
 	if slices.ContainsFunc(row.Wants, func(want Want) bool { return want.Blob != Unwritten }) {
-		w.sayExported(t.Object)
+		w.sayLeftOut(t.Object)
 	}
 	w.say(d, suspended, classes.failed)
+}
+
+func (w *writer) sayLeftOut(o *object.Object) {
+	if d := interpret.LeftOut(o); d != nil {
+		w.report(*d)
+	}
 }
 
 // blocked says why a template is not written out for a cluster; empty if it is.
@@ -266,12 +278,12 @@ func blocked(d *claim.Decision, v *template.Variant, cluster string) Block {
 func (w *writer) say(d *claim.Decision, suspended []string, failed []*result) {
 	if len(suspended) > 0 {
 		w.report(diag.Diagnostic{
-			Code: "suspended", Severity: diag.Notice, Pos: d.Policy.Object.FieldPos([]any{"spec", "suspension"}),
-			Message: fmt.Sprintf("%s suspends dispatching %s to %s; there it stays as it was last published", d.Policy, d.Ref(), diag.List(suspended)),
+			Code: diag.Suspended, Severity: diag.Notice, Pos: d.Policy.Object.FieldPos([]any{"spec", "suspension"}),
+			Message: fmt.Sprintf("%s suspends dispatching %s to %s; there it stays as it was last published", d.Policy, d.Ref(), words.List(suspended)),
 		})
 	}
 	for _, r := range failed {
-		r.err.Message += " (clusters " + diag.List(r.clusters) + ")"
+		r.err.Message += " (clusters " + words.List(r.clusters) + ")"
 		w.report(*r.err)
 	}
 }
@@ -282,7 +294,7 @@ func (w *writer) say(d *claim.Decision, suspended []string, failed []*result) {
 func (w *writer) failures() {
 	for _, f := range w.in.Failures {
 		for _, r := range f.Objects {
-			if d := w.decisionOf(r); d != nil && (d.Template.Part == nil || r.Kind == "Namespace") {
+			if d := claim.Find(w.in.Decisions, r); d != nil && (d.Template.Part == nil || r.Kind == "Namespace") {
 				continue
 			}
 			row := w.row(r)
@@ -322,7 +334,7 @@ func (w *writer) bound() {
 			r := w.encode(&d, d.Template.Variant, class{completions: -1, recipients: w.seals.recipients[i]}, noRules)
 			row := w.row(o.Ref())
 			if row.want(i, r.blob); r.err == nil {
-				w.sayExported(o)
+				w.sayLeftOut(o)
 				continue
 			}
 			row.block(i, Failed)
@@ -368,7 +380,7 @@ func (w *writer) claimPath(o *object.Object) bool {
 
 func samePath(o *object.Object, other object.Ref) diag.Diagnostic {
 	return diag.Diagnostic{
-		Code: "same-path", Severity: diag.Error, Pos: o.Pos(),
+		Code: diag.SamePath, Severity: diag.Error, Pos: o.Pos(),
 		Message: fmt.Sprintf("%s and %s would be one file on a branch (%s); the second is left out", other, o.Ref(), tree.Path(o.Ref())),
 		Hint:    "rename one of them",
 	}
@@ -380,7 +392,7 @@ func twice(cluster string, o *object.Object, other object.Ref) diag.Diagnostic {
 		return samePath(o, other)
 	}
 	return diag.Diagnostic{
-		Code: "duplicate-object", Severity: diag.Error, Pos: o.Pos(),
+		Code: diag.DuplicateObject, Severity: diag.Error, Pos: o.Pos(),
 		Message: fmt.Sprintf("cluster %s would receive %s twice: from its own directory and by a policy; the policy's is used", cluster, o.Ref()),
 		Hint:    "remove one of them, or exclude the cluster from the policy",
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/interpret"
-	"github.com/waybill-dev/waybill/reconciler/plan/memo"
+	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -53,7 +53,7 @@ type Part struct {
 
 // Memo remembers what objects say once they are defaulted.
 type Memo struct {
-	variants memo.Generation[*object.Object, Variant]
+	variants cache.Generation[*object.Object, Variant]
 }
 
 // Turn begins the next plan.
@@ -124,21 +124,4 @@ func (t *Template) Digest() string {
 		all = append(all, v.Object.YAML()...)
 	}
 	return files.Sum("blob", all).String()
-}
-
-// GroupKind names a kind.
-type GroupKind struct{ Group, Kind string }
-
-// Defines returns the kind that the template defines; false if it is no
-// CustomResourceDefinition.
-func (t *Template) Defines() (GroupKind, bool) {
-	r := t.Ref()
-	if r.Kind != "CustomResourceDefinition" || r.Group != "apiextensions.k8s.io" {
-		return GroupKind{}, false
-	}
-	spec, _ := t.Object.Content()["spec"].(map[string]any)
-	names, _ := spec["names"].(map[string]any)
-	group, _ := spec["group"].(string)
-	kind, _ := names["kind"].(string)
-	return GroupKind{group, kind}, true
 }

@@ -57,15 +57,16 @@ func Encode(folder string, ds []diag.Diagnostic) ([]byte, error) {
 	cases := []testcase{{Class: name, Name: "the source is planned", Time: untimed}}
 	index := map[[2]string]int{}
 	for _, d := range ds {
-		key := [2]string{d.Pos.File, d.Code}
+		code := string(d.Code)
+		key := [2]string{d.Pos.File, code}
 		i, ok := index[key]
 		if !ok {
 			i = len(cases)
 			index[key] = i
-			c := testcase{Class: name, Name: d.Code, Time: untimed}
+			c := testcase{Class: name, Name: code, Time: untimed}
 			if d.Pos.File != "" {
 				c.File = path.Join(folder, d.Pos.File)
-				c.Name = c.File + " " + d.Code
+				c.Name = c.File + " " + code
 			}
 			cases = append(cases, c)
 		}
@@ -90,7 +91,7 @@ func (c *testcase) add(d diag.Diagnostic) {
 	case d.Severity != diag.Error:
 		c.Output += d.String() + "\n"
 	case c.Failure == nil:
-		c.Failure = &failure{Message: d.Message, Type: d.Code, Text: d.String() + "\n"}
+		c.Failure = &failure{Message: d.Message, Type: string(d.Code), Text: d.String() + "\n"}
 	default:
 		c.Failure.Text += d.String() + "\n"
 	}

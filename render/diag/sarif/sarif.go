@@ -91,7 +91,7 @@ func Encode(version, folder string, ds []diag.Diagnostic) ([]byte, error) {
 		}
 		at := url.URL{Path: path.Join(folder, cmp.Or(d.Pos.File, render.ConfigFile))}
 		r.Results = append(r.Results, result{
-			RuleID: d.Code, RuleIndex: index[d.Code], Level: level(d.Severity), Message: text{message},
+			RuleID: string(d.Code), RuleIndex: index[string(d.Code)], Level: level(d.Severity), Message: text{message},
 			Locations: []location{{physical{artifact{at.String(), root}, region{max(d.Pos.Line, 1)}}}},
 		})
 	}
@@ -106,7 +106,7 @@ func Encode(version, folder string, ds []diag.Diagnostic) ([]byte, error) {
 func rulesOf(ds []diag.Diagnostic) (rules []rule, index map[string]int) {
 	index = map[string]int{}
 	for _, d := range ds {
-		index[d.Code] = 0
+		index[string(d.Code)] = 0
 	}
 	rules = []rule{}
 	for i, code := range slices.Sorted(maps.Keys(index)) {

@@ -73,37 +73,62 @@ func (w *writer) append(s segment) {
 }
 
 // encoder compresses objects. The level is the fastest: manifests are small and
-// alike, and the default one costs half as much again for a twentieth of the size.
-type encoder struct{ z *zlib.Writer }
+// alike, and the default one costs half as much again for a twentieth of the size. What is
+// very short stays as it is: it would cost as much, and gain nothing.
+type encoder struct{ fastest, none *zlib.Writer }
+
+// short is how many bytes are not worth compressing.
+const short = 128
 
 func newEncoder() *encoder {
-	z, err := zlib.NewWriterLevel(nil, zlib.BestSpeed)
-	if err != nil {
-		panic("pack: zlib does not know its own level: " + err.Error())
+	e := &encoder{}
+	for level, z := range map[int]**zlib.Writer{zlib.BestSpeed: &e.fastest, zlib.NoCompression: &e.none} {
+		var err error
+		if *z, err = zlib.NewWriterLevel(nil, level); err != nil {
+			panic("pack: zlib does not know its own level: " + err.Error())
+		}
 	}
-	return &encoder{z}
+	return e
 }
 
 func (e *encoder) segment(objects []Object) (segment, error) {
 	var buf bytes.Buffer
 	entries := make([]entry, 0, len(objects))
 	for _, o := range objects {
-		data, err := o.Data()
-		if err != nil {
-			return segment{}, fmt.Errorf("reading object %s: %w", o.ID, err)
-		}
 		start := buf.Len()
-		buf.Write(header(o.Kind, len(data)))
-		e.z.Reset(&buf)
-		if _, err := e.z.Write(data); err != nil {
-			return segment{}, fmt.Errorf("compressing object %s: %w", o.ID, err)
-		}
-		if err := e.z.Close(); err != nil {
-			return segment{}, fmt.Errorf("compressing object %s: %w", o.ID, err)
+		if err := e.object(&buf, o); err != nil {
+			return segment{}, err
 		}
 		entries = append(entries, entry{id: o.ID, offset: int64(start), crc: crc32.ChecksumIEEE(buf.Bytes()[start:])})
 	}
 	return segment{data: buf.Bytes(), entries: entries}, nil
+}
+
+// object appends an object: its header, the id of the one that it is made of, if there is
+// one, and its data.
+func (e *encoder) object(buf *bytes.Buffer, o Object) error {
+	data, err := o.Data()
+	if err != nil {
+		return fmt.Errorf("reading object %s: %w", o.ID, err)
+	}
+	if o.From.IsZero() {
+		buf.Write(header(o.Kind, len(data)))
+	} else {
+		buf.Write(header(refDelta, len(data)))
+		buf.Write(o.From[:])
+	}
+	z := e.fastest
+	if len(data) < short {
+		z = e.none
+	}
+	z.Reset(buf)
+	if _, err := z.Write(data); err != nil {
+		return fmt.Errorf("compressing object %s: %w", o.ID, err)
+	}
+	if err := z.Close(); err != nil {
+		return fmt.Errorf("compressing object %s: %w", o.ID, err)
+	}
+	return nil
 }
 
 // header is the kind and the size of an object: four bits of the size and the kind

@@ -1,5 +1,5 @@
 // Package pack writes Git objects to a directory of packs: any number of objects,
-// one pack and its index, no deltas.
+// one pack and its index. It looks for no deltas, and writes those that it is told of.
 //
 // It promises that a reader sees the whole pack or none of it, that nothing is
 // visible before it is on stable storage, and that equal objects in equal order
@@ -34,6 +34,8 @@ const (
 	Commit Kind = 1
 	Tree   Kind = 2
 	Blob   Kind = 3
+
+	refDelta Kind = 7
 )
 
 // Object is one object to write. Data is called once, perhaps from another
@@ -41,6 +43,9 @@ const (
 type Object struct {
 	Kind Kind
 	ID   files.ID
+	// From is another object of the pack, which is whole; Data is then the Delta that makes
+	// this one of it. Zero if this one is whole.
+	From files.ID
 	Data func() ([]byte, error)
 }
 

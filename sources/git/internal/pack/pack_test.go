@@ -64,6 +64,42 @@ func TestGitReadsWhatWasWritten(t *testing.T) {
 	}
 }
 
+func TestGitReadsWhatIsMadeOfOthers(t *testing.T) {
+	dir := t.TempDir()
+	git(t, dir, "init", "-q", "--bare")
+	text := strings.Repeat("a line that many files have\n", 20_000) // more than an instruction copies
+	base := files.NewBlob([]byte(text))
+	objects := []Object{{Kind: Blob, ID: base.ID(), Data: base.Bytes}}
+	for i, data := range []string{
+		text[:300_000] + "a line of its own\n" + text[300_000:],
+		text[:65_536] + text[65_537:],
+		strings.Repeat("a long head\n", 1000) + text,
+		text + "a tail",
+	} {
+		b := files.Like(base, []byte(data))
+		o := Object{Kind: Blob, ID: b.ID(), From: base.ID(), Data: func() ([]byte, error) { return Delta(b.Patch()), nil }}
+		if i%2 == 0 {
+			objects = append(objects, o)
+		} else {
+			objects = append([]Object{o}, objects...) // what it is made of comes later
+		}
+	}
+	path, err := Write(t.Context(), filepath.Join(dir, "objects"), objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	git(t, dir, "verify-pack", path)
+	git(t, dir, "fsck", "--strict", "--full")
+	for _, o := range objects {
+		if got := files.Sum("blob", []byte(git(t, dir, "cat-file", "blob", o.ID.String()))); got != o.ID {
+			t.Errorf("blob %s reads as %s", o.ID, got)
+		}
+	}
+	if info, err := os.Stat(path); err != nil || info.Size() > 10_000 {
+		t.Errorf("the pack has %d bytes, %v: it repeats what its files share", info.Size(), err)
+	}
+}
+
 func TestBytesDoNotDependOnProcessors(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	var first []string

@@ -1,9 +1,8 @@
-// Package memo remembers values from one plan to the next. It changes speed only:
-// whoever uses it keeps nothing in it that is not a function of its key.
-package memo
+package cache
 
 // Generation is a map that forgets what a whole turn did not ask for. The zero value is
-// empty and ready. It is not safe for concurrent use.
+// empty and ready. It is not safe for concurrent use. Whoever uses it keeps nothing in it
+// that is not a function of its key.
 type Generation[K comparable, V any] struct{ now, before map[K]V }
 
 // Get returns the value of a key, which this turn then keeps.

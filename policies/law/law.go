@@ -17,7 +17,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/policies/override"
-	"github.com/waybill-dev/waybill/reconciler/plan/memo"
+	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -41,7 +41,7 @@ type Law struct {
 
 // Memo remembers what policies decoded to, and the fleet.
 type Memo struct {
-	decoded memo.Generation[*object.Object, policies.Decoded]
+	decoded cache.Generation[*object.Object, policies.Decoded]
 	joined  joined
 }
 
@@ -102,15 +102,6 @@ func digest(clusters []karmada.Cluster) string {
 	}
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
-}
-
-// Asking returns the interpreter to ask about an object: one that does not say why
-// something is wrong with what is private.
-func (l *Law) Asking(o *object.Object) *interpret.Interpreter {
-	if o.Private() {
-		return l.Interpreter.Hushed()
-	}
-	return l.Interpreter
 }
 
 // taught identifies the customizations in force.

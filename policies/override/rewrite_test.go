@@ -1,0 +1,52 @@
+package override_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/override"
+	obj "github.com/waybill-dev/waybill/render/object"
+)
+
+func TestRewrite(t *testing.T) {
+	const policy = "apiVersion: policy.karmada.io/v1alpha1\nkind: OverridePolicy\nmetadata: {name: o, namespace: a}\nspec:\n  overrideRules: [{}, {}]\n"
+	for _, tt := range []struct {
+		name, overriders string // of the second rule
+		secret           string // a value of a Secret that the object holds
+		want, hides      string
+	}{
+		{"it changes a field", "{plaintext: [{path: /data/k, operator: replace, value: new}]}", "", "k: new", ""},
+		{"it makes another object of it", "{plaintext: [{path: /metadata/name, operator: replace, value: z}]}", "", "OverridePolicy a/o rule 1 cannot be applied to ConfigMap/a/x: the overrides turn it into ConfigMap a/z, which is another object", ""},
+		{"it replaces it whole", "{plaintext: [{path: '', operator: replace, value: {apiVersion: v1, kind: Secret, metadata: {name: x, namespace: a}}}]}", "", "turn it into Secret a/x", ""},
+		{"it cannot be applied", "{plaintext: [{path: /data/none, operator: remove}]}", "", "rule 1 cannot be applied to ConfigMap/a/x: applying plaintext[0]: /data/none", ""},
+		{"what it says is private", "{plaintext: [{path: /data/none, operator: remove}]}", "old", "why is not said", "/data/none"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			o := obj.Decode("x.yaml", []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: a}\ndata: {k: old}\n")).Objects[0]
+			if tt.secret != "" {
+				o = o.RenderedWith([]string{tt.secret})
+			}
+			p := &policies.Override{Object: obj.Decode("p.yaml", []byte(policy)).Objects[0]}
+			var rules override.Rules
+			for i, text := range []string{"{labelsOverrider: [{operator: add, value: {l: v}}]}", tt.overriders} {
+				rules.List = append(rules.List, &override.Rule{Policy: p, Index: i, Overriders: overriders(t, text)})
+			}
+			content, bad := rules.Rewrite(o, o.Content(), "\x01\x01")
+			got := string(obj.Encode(content))
+			if bad != nil {
+				got = bad.String()
+			}
+			if !strings.Contains(got, tt.want) || tt.hides != "" && strings.Contains(got, tt.hides) {
+				t.Errorf("it gives %s\nwant %s", got, tt.want)
+			}
+			applied, err := rules.Trace(o, o.Content(), "\x01\x01")
+			switch {
+			case err != nil && (bad == nil || tt.hides != "" && strings.Contains(err.Error(), tt.hides)):
+				t.Errorf("it is traced: %v", err)
+			case err == nil && (len(applied) != 2 || applied[1].Rule != "OverridePolicy a/o rule 1" || !strings.HasPrefix(applied[1].Where, "p.yaml:5") || len(applied[1].Changes) != 1):
+				t.Errorf("it is traced: %+v", applied)
+			}
+		})
+	}
+}

@@ -1,0 +1,190 @@
+package state
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+var web = object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}
+
+func decoded(t *testing.T, text string) *object.Object {
+	t.Helper()
+	objs := object.Decode("x.yaml", []byte(text)).Objects
+	if len(objs) != 1 {
+		t.Fatalf("%s is no object", text)
+	}
+	return objs[0]
+}
+
+// targets are clusters with a replica each.
+func targets(names ...string) (ts []karmada.TargetCluster) {
+	for _, n := range names {
+		ts = append(ts, karmada.TargetCluster{Name: n, Replicas: 1})
+	}
+	return ts
+}
+
+func TestABindingSaysWhichPolicyClaimedItsTemplate(t *testing.T) {
+	for want, text := range map[string]string{
+		"PropagationPolicy shop/p":   "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: p, namespace: shop}\nspec: {resourceSelectors: [{apiVersion: v1, kind: Secret}]}\n",
+		"ClusterPropagationPolicy p": "apiVersion: policy.karmada.io/v1alpha1\nkind: ClusterPropagationPolicy\nmetadata: {name: p}\nspec: {resourceSelectors: [{apiVersion: v1, kind: Secret}]}\n",
+	} {
+		set, _, diags := policies.Load([]*object.Object{decoded(t, text)}, nil)
+		if len(set.Propagation) != 1 {
+			t.Fatal(diags)
+		}
+		b := NewBinding("apps/v1", web)
+		if got := PolicyOf(b); got != "" {
+			t.Errorf("of a new binding: %q", got)
+		}
+		RecordPolicy(b, set.Propagation[0], "here")
+		RecordScheduled(b, nil, metav1.Condition{Status: metav1.ConditionTrue})
+		if got := PolicyOf(b); got != want || !PlacedBy(b, "here") || PlacedBy(b, "there") {
+			t.Errorf("of %s: %q", want, got)
+		}
+	}
+}
+
+func TestTheConditionKeepsItsTimeUntilItsStatusChanges(t *testing.T) {
+	condition := func(status metav1.ConditionStatus, at int64) metav1.Condition {
+		return metav1.Condition{Status: status, Reason: "r", LastTransitionTime: metav1.NewTime(time.Unix(at, 0))}
+	}
+	first, same, other := NewBinding("apps/v1", web), NewBinding("apps/v1", web), NewBinding("apps/v1", web)
+	RecordScheduled(first, nil, condition("True", 1))
+	RecordScheduled(same, first, condition("True", 2))
+	RecordScheduled(other, same, condition("False", 3))
+	for i, b := range []*karmada.ResourceBinding{first, same, other} {
+		if c, ok := Scheduled(b); !ok || c.LastTransitionTime.Unix() != []int64{1, 1, 3}[i] || Placed(b) != (i < 2) {
+			t.Errorf("condition %d: %+v", i, c)
+		}
+	}
+}
+
+func TestSends(t *testing.T) {
+	b := NewBinding("apps/v1", web)
+	b.Spec.Clusters = targets("own")
+	b.Spec.RequiredBy = []karmada.BindingSnapshot{{Clusters: targets("pulled")}}
+	b.Status.AggregatedStatus = []karmada.AggregatedStatusItem{{ClusterName: "kept", Applied: true}, {ClusterName: "missed"}}
+	for cluster, want := range map[string]bool{"own": true, "pulled": true, "kept": true, "missed": false, "other": false} {
+		if got := Sends(b, cluster); got != want || Sends(nil, cluster) {
+			t.Errorf("it sends to %s: %t", cluster, got)
+		}
+	}
+}
+
+// TestWhatIsLeftIsRecorded shows the two ways: what is left is read back as it was given,
+// and the clusters that nobody sends to any longer are those that keep the object.
+func TestWhatIsLeftIsRecorded(t *testing.T) {
+	old := func(clusters ...string) *karmada.ResourceBinding {
+		b := NewBinding("apps/v1", web)
+		b.Spec.Clusters = targets(clusters...)
+		b.Spec.RequiredBy = []karmada.BindingSnapshot{{Name: "x", Clusters: targets(clusters...)}}
+		return b
+	}
+	kept, missed := Left{true, "the cluster is held"}, Left{false, "an override fails"}
+	for _, tt := range []struct {
+		name    string
+		decided bool
+		left    map[string]Left
+		want    []string // the clusters of the binding; nil for none
+	}{
+		{"it is decided and as decided", true, nil, []string{"a", "b"}},
+		{"it is decided and not as decided", true, map[string]Left{"a": kept, "b": missed}, []string{"a", "b"}},
+		{"it is gone", false, nil, nil},
+		{"it is gone and kept", false, map[string]Left{"b": kept}, []string{"b"}},
+		{"it is gone and kept where it never was decided", false, map[string]Left{"c": kept}, []string{}},
+		{"it is gone and missed", false, map[string]Left{"b": missed}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			earlier := State{Bindings: map[object.Ref]*karmada.ResourceBinding{web: old("a", "b")}}
+			c := Content{Left: map[object.Ref]map[string]Left{web: tt.left}}
+			if tt.decided {
+				c.Bindings = []*karmada.ResourceBinding{old("a", "b")}
+			}
+			folder, err := Encode(c, &earlier, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := Decode(folder, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := got.Bindings[web]
+			if (b == nil) != (tt.want == nil) {
+				t.Fatalf("the binding is %+v", b)
+			}
+			if b == nil {
+				return
+			}
+			if d := cmp.Diff(targets(tt.want...), b.Spec.Clusters) + cmp.Diff(tt.left, got.Left()[web]); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestAHeldClusterHasACondition(t *testing.T) {
+	eu := decoded(t, "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: eu}\nspec: {syncMode: Push}\n")
+	set, _, diags := policies.Load([]*object.Object{eu}, nil)
+	if len(set.Clusters) != 1 {
+		t.Fatal(diags)
+	}
+	var m Memo
+	encode := func(c Content, earlier *State) State {
+		t.Helper()
+		c.Clusters = set.Clusters
+		folder, err := Encode(c, earlier, &m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Decode(folder, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	free := encode(Content{}, nil)
+	held := encode(Content{Held: map[string]string{"eu": "why"}, When: time.Unix(1, 5)}, &free)
+	still := encode(Content{Held: map[string]string{"eu": "why else"}, When: time.Unix(2, 0)}, &held)
+	if len(free.Held) != 0 || len(encode(Content{}, &still).Held) != 0 {
+		t.Error("a cluster is held without a reason")
+	}
+	for want, s := range map[string]State{"why": held, "why else": still} {
+		if c := s.Held["eu"]; c.Message != want || c.LastTransitionTime.Unix() != 1 {
+			t.Errorf("it is held: %+v", c)
+		}
+	}
+}
+
+func TestWhatCannotBeReadIsMadeUpOfWhatIsPublished(t *testing.T) {
+	deployment := decoded(t, "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: {replicas: 3, template: {spec: {containers: [{name: c, image: i}]}}}\n")
+	release := decoded(t, "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: r, namespace: shop}\nspec: {chart: {spec: {chart: ./c, sourceRef: {kind: GitRepository, name: s}}}}\n")
+	built, err := tree.NewBuilder().Build([]tree.Manifest{{Ref: web, Blob: files.NewBlob(deployment.YAML())}}, tree.Flux{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := State{
+		Releases: []Release{{Release: release.Ref(), Objects: []object.Ref{web}}},
+		Unreadable: []Unreadable{
+			{Path: "bindings/shop/web-deployment.yaml"}, {Path: "bindings/shop/r-helmrelease.yaml"}, {Path: "bindings/shop/other-deployment.yaml"},
+		},
+	}
+	got := s.Recover(map[string]tree.Published{"eu": {Built: built}, "us": {}}, []*object.Object{deployment, release})
+	if len(got.Refs) != 2 || len(got.Diags) != 3 {
+		t.Fatalf("%+v", got)
+	}
+	for r, replicas := range map[object.Ref]int32{web: 3, release.Ref(): 0} {
+		if d := cmp.Diff([]karmada.TargetCluster{{Name: "eu", Replicas: replicas}}, s.Bindings[r].Spec.Clusters); d != "" || !got.Refs[r] {
+			t.Errorf("%s: %s", r, d)
+		}
+	}
+}

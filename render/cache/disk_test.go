@@ -1,0 +1,53 @@
+package cache_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/waybill-dev/waybill/render/cache"
+)
+
+// shelf is a disk in memory.
+type shelf map[string][]byte
+
+func (s shelf) Get(key string) ([]byte, bool) {
+	data, ok := s[key]
+	return data, ok
+}
+
+func (s shelf) Put(key string, data []byte, _ time.Time) { s[key] = data }
+
+func TestRecipesOnADiskOutliveTheProcess(t *testing.T) {
+	disk := shelf{}
+	process := func() *cache.Recipes[string] {
+		c := cache.NewRecipes[string](10)
+		c.On(disk, func(data []byte, reads map[string]string) (string, error) {
+			if len(data) == 0 {
+				return "", errors.New("nothing")
+			}
+			return string(data) + " of " + reads["file"], nil
+		}, func() time.Time { return time.Unix(0, 0) })
+		return c
+	}
+	now := map[string]string{"file": "1"}
+	digest := func(read string) string { return now[read] }
+	first := process()
+	first.Keep("a", map[string]string{"file": "1"}, "value of 1", []byte("value"))
+	first.Keep("b", map[string]string{"file": "1"}, "value of 1", nil)
+	disk["c"] = []byte(`{"reads": {"fi`)
+	disk["d"] = []byte(`{"reads": {}, "output": ""}`)
+	for name, c := range map[string]*cache.Recipes[string]{"the process that made it": first, "the next one": process()} {
+		for key, want := range map[string]bool{"a": true, "b": c == first, "c": false, "d": false, "e": false} {
+			if got, ok := c.Get(key, digest); ok != want || ok && got != "value of 1" {
+				t.Errorf("%s has of %s %q, %t", name, key, got, ok)
+			}
+		}
+	}
+	now["file"] = "2"
+	for _, c := range []*cache.Recipes[string]{first, process()} {
+		if got, ok := c.Get("a", digest); ok {
+			t.Errorf("what was made of another file is %q", got)
+		}
+	}
+}

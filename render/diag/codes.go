@@ -1,0 +1,320 @@
+package diag
+
+// Code names a kind of diagnostic, as users look it up in docs/diagnostics.md. It is stable
+// and in kebab-case. That page says of each code what its comment here says.
+type Code string
+
+// The codes of what is wrong with files and objects.
+const (
+	// MissingWhileBroken: objects went missing from the source while a part of it cannot be
+	// read, and may be in that part. They stay as they were until it is mended, or their
+	// removal is allowed.
+	MissingWhileBroken Code = "missing-while-broken"
+	// Malformed: a document is no valid YAML or JSON. What the file held stays as it was last
+	// published.
+	Malformed Code = "malformed"
+	// DuplicateKey: a key stands twice in one mapping; tools differ in which one counts.
+	DuplicateKey Code = "duplicate-key"
+	// FileTooLarge: a file is over 5 MiB without its CustomResourceDefinitions, or over 16 MiB
+	// with them.
+	FileTooLarge Code = "file-too-large"
+	// YAMLAliases: a document has over 100 aliases, or one that contains itself.
+	YAMLAliases Code = "yaml-aliases"
+	// YAMLExpansion: a document grows over ten times when its aliases are expanded.
+	YAMLExpansion Code = "yaml-expansion"
+	// YAMLDepth: a document is nested over 100 levels deep.
+	YAMLDepth Code = "yaml-depth"
+	// Unreadable: a file is not in the repository, as in a partial clone, or a folder is in
+	// over 64 folders, or there is no room for it among the 200,000 paths of a source: of the
+	// folders in a folder the smaller ones are read first. What was in it stays as it was.
+	Unreadable Code = "unreadable"
+	// LFSPointer: a file is a Git LFS pointer instead of a manifest.
+	LFSPointer Code = "lfs-pointer"
+	// Symlink: a symbolic link is never followed.
+	Symlink Code = "symlink"
+	// Submodule: a submodule, or another repository inside, is never followed.
+	Submodule Code = "submodule"
+	// NoName: a manifest has no `metadata.name`, one that YAML reads as no string, or
+	// `generateName`.
+	NoName Code = "no-name"
+	// UnknownScope: an object without a namespace is of a kind that nothing here defines; it
+	// is taken for cluster-scoped.
+	UnknownScope Code = "unknown-scope"
+	// DuplicateObject: an object is defined twice in one scope, or a cluster would receive it
+	// twice. Both places are named.
+	DuplicateObject Code = "duplicate-object"
+	// SamePath: two objects would be one file on a branch.
+	SamePath Code = "same-path"
+	// NotRendered: a Kustomize root or a release that this program has no engine for. Nothing
+	// of it is delivered.
+	NotRendered Code = "not-rendered"
+	// BadConfig: `waybill.yaml` has a mistake, or it or `.waybillignore` is a link. Nothing is
+	// published until it is mended.
+	BadConfig Code = "bad-config"
+	// BadPath: `waybill.dev/path` on a Cluster names no folder below the root of the source.
+	// The one that it named before stays bound.
+	BadPath Code = "bad-path"
+	// PathTaken: two Clusters are bound to one folder. What is in it stays where it was; of
+	// folders in each other the innermost counts.
+	PathTaken Code = "path-taken"
+	// Written: folders with a `waybill.metadata` hold what `waybill render --out` wrote; they
+	// are not read as source.
+	Written Code = "written"
+)
+
+// The codes of what is rendered.
+const (
+	// BadRelease: a HelmRelease or a Kustomization of Flux has a field that cannot be
+	// followed, or its chart cannot be loaded.
+	BadRelease Code = "bad-release"
+	// ReleaseSuspended: `spec.suspend` is set. What the release rendered to stays as it was.
+	ReleaseSuspended Code = "release-suspended"
+	// NestedRelease: a release renders to another release. Releases are read from the source
+	// only.
+	NestedRelease Code = "nested-release"
+	// NestedPolicy: a release renders to a policy or a cluster. Those are read from the source
+	// only.
+	NestedPolicy Code = "nested-policy"
+	// Helm: a chart cannot be rendered: the message is Helm's.
+	Helm Code = "helm"
+	// Kustomize: a kustomization cannot be built: the message says why.
+	Kustomize Code = "kustomize"
+	// KustomizeBuild: Kustomize refuses to build a kustomization: the message is Kustomize's.
+	KustomizeBuild Code = "kustomize-build"
+	// KustomizeInvalid: a kustomization file cannot be read, or has a field that Kustomize
+	// does not know.
+	KustomizeInvalid Code = "kustomize-invalid"
+	// KustomizeMissing: a folder that is to be built has no kustomization file, or several.
+	KustomizeMissing Code = "kustomize-missing"
+	// KustomizeLocation: a kustomization names a file or folder that is not in the source, or
+	// that it may not use.
+	KustomizeLocation Code = "kustomize-location"
+	// KustomizeRemote: a kustomization names a place outside the repository, which no build
+	// may reach.
+	KustomizeRemote Code = "kustomize-remote"
+	// KustomizeNoManifest: a folder without a kustomization holds a YAML file that is no
+	// manifest, and a Kustomization of Flux is built from every one below it.
+	KustomizeNoManifest Code = "kustomize-no-manifest"
+	// KustomizePlugin: a kustomization uses a plugin that is not built in, or one whose
+	// configuration cannot be read.
+	KustomizePlugin Code = "kustomize-plugin"
+	// KustomizeHelm: a chart that a kustomization inflates cannot be rendered, or would be for
+	// several namespaces at once.
+	KustomizeHelm Code = "kustomize-helm"
+	// KustomizeTooMany: a kustomization stands for over 10,000 builds of folders, because
+	// bases use others several times.
+	KustomizeTooMany Code = "kustomize-too-many"
+	// FluxKustomization: a Kustomization of Flux has a path that is no folder, or an empty
+	// patch.
+	FluxKustomization Code = "flux-kustomization"
+	// RenderFailed: the process that renders could not do it: it passed a limit, died, or
+	// lacks a sandbox.
+	RenderFailed Code = "render-failed"
+	// SecretName: a release names an object by a value of a Secret, or puts one into a policy;
+	// names stand in paths and in the state. Not with `secrets: allow`.
+	SecretName Code = "secret-name"
+	// RandomKey: the random key is missing, or is another than was used last. What was drawn
+	// or encrypted with that one stays as it was.
+	RandomKey Code = "random-key"
+	// NoManifest: a release renders a document that has no apiVersion or no kind.
+	NoManifest Code = "no-manifest"
+	// HelmNotice: what a chart does that is worth knowing, such as an allowed function whose
+	// result may change.
+	HelmNotice Code = "helm-notice"
+	// HooksDropped: a chart has hooks, which a branch cannot run. They are left out; each is
+	// named.
+	HooksDropped Code = "hooks-dropped"
+	// HooksTranslated: a chart has hooks, which got the annotations of Argo CD
+	// (`spec.publish.hooks: argocd`).
+	HooksTranslated Code = "hooks-translated"
+	// ReplicasDiffer: values of some clusters render other replicas than those of the
+	// template, which are divided.
+	ReplicasDiffer Code = "replicas-differ"
+	// ChartNotLocked: a chart is named by a range or a moving tag and is not in
+	// `waybill.lock`: run `waybill update`.
+	ChartNotLocked Code = "chart-not-locked"
+	// ChartFloating: the same, in a report: the newest chart that fits was taken, and may be
+	// another one tomorrow.
+	ChartFloating Code = "chart-floating"
+	// ChartUnavailable: a chart cannot be fetched, or is not the one of the lock.
+	ChartUnavailable Code = "chart-unavailable"
+	// BadLock: `waybill.lock` cannot be read, or is a link: write it anew with `waybill
+	// update`.
+	BadLock Code = "bad-lock"
+)
+
+// The codes of policies and clusters.
+const (
+	// UnknownKind: a kind of Karmada's or Waybill's groups that neither has.
+	UnknownKind Code = "unknown-kind"
+	// UnknownField: a field that the kind does not have.
+	UnknownField Code = "unknown-field"
+	// DuplicateField: a field stands twice.
+	DuplicateField Code = "duplicate-field"
+	// WrongType: a value is of another type than the field.
+	WrongType Code = "wrong-type"
+	// RequiredField: a field that must be there is not.
+	RequiredField Code = "required-field"
+	// InvalidValue: a value is not valid for the field.
+	InvalidValue Code = "invalid-value"
+	// UnsupportedValue: a value is none of those that the field may have.
+	UnsupportedValue Code = "unsupported-value"
+	// ConflictingFields: two fields exclude each other.
+	ConflictingFields Code = "conflicting-fields"
+	// DuplicateValue: a value that must be unique stands twice.
+	DuplicateValue Code = "duplicate-value"
+	// TooManyOverriders: an override policy has more than 50,000 overriders, of which an
+	// operation of a `fieldOverrider` is one, or more than 10,000 rules.
+	TooManyOverriders Code = "too-many-overriders"
+	// UnknownAction: an action that nobody knows.
+	UnknownAction Code = "unknown-action"
+	// KindNotActing: the object is valid, but this version does not act on it.
+	KindNotActing Code = "kind-not-acting"
+	// NotAPolicy: the object is what Karmada computes, not what people write.
+	NotAPolicy Code = "not-a-policy"
+	// CustomizedTwice: two customizations teach one operation of a kind. The first by name
+	// counts.
+	CustomizedTwice Code = "customized-twice"
+	// MissingOverride: a policy depends on an override policy that is not in the source. What
+	// it claims is placed by no other; what it placed stays.
+	MissingOverride Code = "missing-override"
+	// BadPlacement: a placement that cannot be compiled. What the policy placed stays.
+	BadPlacement Code = "bad-placement"
+)
+
+// The codes of traps: what Karmada accepts and does not do.
+const (
+	// CapacityIgnored: affinity groups with replicas that never lack room: a full group does
+	// not lead to the next.
+	CapacityIgnored Code = "capacity-ignored"
+	// ChangesNothing: an overrider or a script list that changes nothing.
+	ChangesNothing Code = "changes-nothing"
+	// DeprecatedField: a field that is read, but has a successor.
+	DeprecatedField Code = "deprecated-field"
+	// EmptyWeights: `weightPreference: {}` weighs every cluster alike.
+	EmptyWeights Code = "empty-weights"
+	// ExcludedCluster: a cluster is both named and excluded.
+	ExcludedCluster Code = "excluded-cluster"
+	// ImageValue: an image overrider whose value does something else than it seems to.
+	ImageValue Code = "image-value"
+	// ImplicitDivided: `replicaScheduling` without a type means Divided.
+	ImplicitDivided Code = "implicit-divided"
+	// MatchesNothing: a condition, effect or name that no cluster has.
+	MatchesNothing Code = "matches-nothing"
+	// MissingFunction: a script of a ResourceInterpreterCustomization does not define the
+	// function that is called.
+	MissingFunction Code = "missing-function"
+	// OldPurgeMode: `Immediately` and `Graciously` are spelled `Directly` and `Gracefully`
+	// now.
+	OldPurgeMode Code = "old-purge-mode"
+	// OtherScheduler: the policy names another scheduler than Karmada's.
+	OtherScheduler Code = "other-scheduler"
+	// PatchPath: a plaintext overrider whose path is no JSON pointer, or any path that means
+	// the whole document.
+	PatchPath Code = "patch-path"
+	// PatchWithoutValue: a plaintext overrider that adds or replaces without a value, which
+	// writes null.
+	PatchWithoutValue Code = "patch-without-value"
+	// RegistryAdd: `add` appends to a registry that is there already.
+	RegistryAdd Code = "registry-add"
+	// SpreadIdle: a spread constraint by zone, provider or label, which Karmada ignores.
+	SpreadIdle Code = "spread-idle"
+	// SpreadIgnored: spread constraints do nothing beside fixed weights.
+	SpreadIgnored Code = "spread-ignored"
+	// SpreadSelectsNone: `maxGroups: 0` selects no cluster.
+	SpreadSelectsNone Code = "spread-selects-none"
+	// UncheckedValue: a value that is wrong where Karmada does not look: it takes the policy,
+	// and the value acts as the message says. What cannot be read at all in a selector is an
+	// error.
+	UncheckedValue Code = "unchecked-value"
+	// UnusedField: a field that nothing reads.
+	UnusedField Code = "unused-field"
+)
+
+// The codes of a plan.
+const (
+	// SelectsNothing: a policy selects no object of the source.
+	SelectsNothing Code = "selects-nothing"
+	// VersionMismatch: a selector misses an object only by the version of its apiVersion.
+	VersionMismatch Code = "version-mismatch"
+	// NeverPropagated: an object is not delivered although a policy selects it, or a Namespace
+	// although something needs it: the message says why.
+	NeverPropagated Code = "never-propagated"
+	// StateUnreadable: a file of the state branch cannot be read. What its binding was of
+	// stays as it was last published; the next publication goes on from there.
+	StateUnreadable Code = "state-unreadable"
+	// Exported: an object was exported from a server. What that server set there, such as a
+	// Service's `clusterIP`, is left out.
+	Exported Code = "exported"
+	// ClaimMoved: another policy claims an object than before. Karmada would have kept the
+	// first.
+	ClaimMoved Code = "claim-moved"
+	// Unschedulable: a policy cannot place an object. For lack of room it stays; where no
+	// cluster fits it leaves.
+	Unschedulable Code = "unschedulable"
+	// Interpret: the replicas of an object cannot be read. It stays as it was.
+	Interpret Code = "interpret"
+	// Dependencies: what an object depends on cannot be told. What it pulled along before goes
+	// along with it.
+	Dependencies Code = "dependencies"
+	// Replicas: the replicas of an object cannot be set. It stays as it was.
+	Replicas Code = "replicas"
+	// OverrideFailed: an override cannot be applied in some clusters, or all that apply to the
+	// object do too much to it, as a thousand `fieldOverrider`s to one long text do. There the
+	// object stays as it was.
+	OverrideFailed Code = "override-failed"
+	// Waits: part of a template cannot be carried out, because an override fails, its release
+	// cannot be rendered, or dispatching is suspended. The rest would leave it nowhere, in two
+	// places, or with fewer replicas than it asks for, so that it stays as it is everywhere.
+	Waits Code = "waits"
+	// WaitsForHeld: objects would move, or shift replicas, to or from clusters that are held.
+	// They stay as they are everywhere.
+	WaitsForHeld Code = "waits-for-held"
+	// Sealed: an override would change a document that SOPS encrypted.
+	Sealed Code = "sealed"
+	// BadRecipients: `waybill.dev/age-recipients` on a Cluster names something that is no age
+	// recipient.
+	BadRecipients Code = "bad-recipients"
+	// PlainSecret: a plain Secret, which a branch would show to everybody who can read it, or
+	// one of which SOPS encrypted only a part. A field that no Secret has counts as a value.
+	PlainSecret Code = "plain-secret"
+	// BadFlux: an annotation of a Cluster says of Flux what cannot be followed. `publish.flux`
+	// counts instead.
+	BadFlux Code = "bad-flux"
+	// FluxFolder: a branch with a folder for each namespace gains one, which nothing syncs
+	// until its Kustomization is applied.
+	FluxFolder Code = "flux-folder"
+	// NotDecrypted: a branch that Argo CD syncs (`publish.hooks: argocd`) holds documents of
+	// SOPS, which it does not decrypt.
+	NotDecrypted Code = "not-decrypted"
+	// Suspended: a policy suspends dispatching to some clusters. There the object stays as it
+	// was.
+	Suspended Code = "suspended"
+	// QuotaExceeded: a FederatedResourceQuota does not allow what an object asks for. It stays
+	// as it was.
+	QuotaExceeded Code = "quota-exceeded"
+	// ScalesNothing: a CronFederatedHPA names no template of the source.
+	ScalesNothing Code = "scales-nothing"
+	// BadScript: a script of a ResourceInterpreterCustomization does not compile, does not
+	// define its function, or is too long (see [scripts.md](scripts.md)).
+	BadScript Code = "bad-script"
+	// SecretScript: a ResourceInterpreterCustomization is about Secrets, of which no script is
+	// told.
+	SecretScript Code = "secret-script"
+	// BadSchedule: a schedule that never comes about, or cannot be read.
+	BadSchedule Code = "bad-schedule"
+	// RebalancesNothing: a WorkloadRebalancer names an object that is no template of the
+	// source.
+	RebalancesNothing Code = "rebalances-nothing"
+	// ClusterDetached: a cluster that is no longer registered keeps its branch.
+	ClusterDetached Code = "cluster-detached"
+	// ForeignFiles: a branch holds files that Waybill did not write. They stay.
+	ForeignFiles Code = "foreign-files"
+	// HistoryMissing: the commit in which what is broken now was sound last is not in a
+	// shallow clone, and cannot be had from where it was made. What it is about is held.
+	HistoryMissing Code = "history-missing"
+	// Held: the guard holds a cluster: nothing is published to it until somebody allows it.
+	Held Code = "held"
+	// Released: the guard held a cluster, and it was allowed.
+	Released Code = "released"
+)
