@@ -211,7 +211,7 @@ func (r *Reconciler) Admit(ctx context.Context, d Delivery, i inventory.Inventor
 		if err != nil {
 			return false, err //nolint:wrapcheck // it names the commit
 		}
-		if plan.ParseReleased(publish.Trailer(head.Message, publish.TrailerReleased)).Held {
+		if publish.ParseReleased(publish.Trailer(head.Message, publish.TrailerReleased)).Held {
 			return true, nil
 		}
 		if id = head.Parent; id == i.Commit || id.IsZero() {

@@ -143,7 +143,7 @@ func (l *Loop) turn(ctx context.Context, done *synced) Sync {
 // synced says what a turn did, and when the next one is due at the latest: when a schedule
 // of the source comes about, or when what could not be had is to be asked for again.
 func (l *Loop) synced(at seen, r Result, tries int) synced {
-	s := synced{seen: at, until: r.Plan.RecheckAt}
+	s := synced{seen: at, until: r.Plan.Basis.RecheckAt}
 	if !slices.ContainsFunc(r.Diags, mayPass) {
 		return s
 	}

@@ -72,8 +72,8 @@ func (r *Reconciler) differences(ctx context.Context, head git.Head, branch stri
 		return nil, err
 	}
 	var differ []string
-	if digest := publish.Trailer(head.Message, publish.TrailerFleet); digest != p.FleetDigest {
-		differ = append(differ, fmt.Sprintf("the fleet: the commit saw %.12s, the source has %.12s", digest, p.FleetDigest))
+	if digest := publish.Trailer(head.Message, publish.TrailerFleet); digest != p.Basis.FleetDigest {
+		differ = append(differ, fmt.Sprintf("the fleet: the commit saw %.12s, the source has %.12s", digest, p.Basis.FleetDigest))
 	}
 	for c := range files.Diff(want, head.Tree) {
 		differ = append(differ, c.Path)
@@ -104,7 +104,7 @@ func (r *Reconciler) rebuild(ctx context.Context, head git.Head, branch string) 
 	if err != nil {
 		return plan.Plan{}, obs, err
 	}
-	released := plan.ParseReleased(publish.Trailer(head.Message, publish.TrailerReleased))
+	released := publish.ParseReleased(publish.Trailer(head.Message, publish.TrailerReleased))
 	replay, err := r.stateThen(ctx, head, branch, obs.Input.State)
 	if err == nil {
 		err = readable(&replay)

@@ -38,7 +38,8 @@ rule with what it changed.`,
 		if err != nil {
 			return failure(2, err)
 		}
-		e, _ := p.Explain(ref)
+		found, _ := p.Explain(ref)
+		e := report.Explain(&found)
 		if e.Placement != nil && !*rounds {
 			e.Placement.Divisions = nil
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
-	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
 	"github.com/waybill-dev/waybill/reconciler/plan/template"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
@@ -26,22 +25,25 @@ func Build(in Input) Plan {
 	t := newTable(&in, &decided)
 	written := manifest.Write(manifest.Input{
 		Law: x.Law, Decisions: decided.Decisions, Bound: x.Bound, Failures: x.Failures, Before: t.before(),
-		Config: in.Source.Config, OnBranch: in.Medium == Branch, Random: in.seals(), Memo: &in.Memo.manifest,
+		Config: in.Source.Config, OnBranch: in.Medium == Branch, Random: in.random(), Memo: &in.Memo.manifest,
 	})
 	t.rows, t.blobs = written.Rows, &written.Blobs
 	out := t.carryOut()
+	t.left = out.result.Left
 	p := Plan{
-		Revision: in.Source.Revision, Config: in.Source.Config, Time: in.Now,
+		Revision: in.Source.Revision, Config: in.Source.Config,
 		Decisions: decided.Decisions, Clusters: out.clusters, Detached: in.detached(),
-		FleetDigest: x.Law.FleetDigest, Removals: out.removals, Released: Released{Held: out.allowed, Missing: in.Doubt.Forgot},
-		RandomKey: in.randomKey(&written), Scheduled: decided.Scheduled, RecheckAt: decided.RecheckAt,
-		made: &made{table: t, result: out.result},
+		Basis: Basis{
+			FleetDigest: x.Law.FleetDigest, RandomKey: in.randomKey(&written),
+			Scheduled: decided.Scheduled, Time: in.Now, RecheckAt: decided.RecheckAt,
+		},
+		Removals: out.removals, Released: Released{Held: out.allowed, Missing: in.Doubt.Forgot}, table: t,
 	}
 	p.Stats = Stats{Stats: in.Source.Stats, Templates: len(x.Templates), Distinct: written.Blobs.Len()}
 	for _, c := range p.Clusters {
 		p.Stats.Placed += c.Objects
 	}
-	p.State = t.record(&out, in.rememberedKey(p.RandomKey))
+	p.State = t.record(&out, in.rememberedKey(p.Basis.RandomKey))
 	p.Diags = diag.Sort(slices.Concat(
 		in.Source.Diags, in.Doubt.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, in.detachedDiags(p.Detached), out.diags, in.consumers(p.Clusters),
 	))
@@ -59,7 +61,7 @@ func Expand(in *Input, render expand.Render) error {
 		in.recovery = in.State.Recover(in.Published, in.Source.Objects)
 	}
 	x, err := expand.Expand(expand.Input{
-		Source: in.Source, Releases: in.State.Releases, Pinned: in.Medium == Branch, Random: in.draws(), Memo: &in.Memo.expand,
+		Source: in.Source, Releases: in.State.Releases, Pinned: in.Medium == Branch, Random: in.random(), Memo: &in.Memo.expand,
 		Place: func(l *law.Law, release *template.Template) (*policies.Propagation, []karmada.TargetCluster) {
 			return claim.Release(in.claim(l, nil), release)
 		},
@@ -132,10 +134,4 @@ func (in *Input) detachedDiags(names []string) (diags []diag.Diagnostic) {
 		})
 	}
 	return diags
-}
-
-// made is what a plan was made of, for those who ask why.
-type made struct {
-	table  *table
-	result rollout.Result
 }

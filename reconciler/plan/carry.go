@@ -38,69 +38,46 @@ func (t *table) carryOut() carried {
 	if t.in.Replay != nil {
 		return t.replay()
 	}
-	g := t.guard()
-	holds := map[int]*guard.Hold{}
-	var out carried
-	judge := func(left map[int]map[int]rollout.Left) (held []int) {
-		t.trees = t.layOut(left)
-		for i, c := range t.clusters() {
-			if holds[i] != nil {
-				continue // its tree is the one that it is held for
-			}
-			if out.set(i, c); t.in.Medium != Branch {
-				continue
-			}
-			if hold := t.judge(g, i, &c); hold != nil {
-				holds[i], out.clusters[i].Held = hold, hold
-				held = append(held, i)
-			}
-		}
-		if t.in.Allow == AllowAll {
+	out := t.guarded()
+	switch digest := removals(out.clusters); {
+	case digest == "":
+	case Allows(t.in.Allow, t.in.Source.Revision, digest):
+		out = carried{allowed: true, diags: heldDiags(out.clusters, releasedDiag)}
+		out.result = rollout.Resolve(t, func(left rollout.Remaining) []int {
+			t.layOut(left)
 			return nil
-		}
-		return held
-	}
-	out.result = rollout.Resolve(t, judge)
-	out.removals = removals(out.clusters)
-	if out.removals == "" {
-		out.diags = t.waits(&out.result)
-		return out
-	}
-	out.allowed = Allows(t.in.Allow, t.in.Source.Revision, out.removals)
-	for _, c := range out.clusters {
-		switch {
-		case c.Held == nil:
-		case out.allowed:
-			out.diags = append(out.diags, releasedDiag(c))
-		default:
-			out.diags = append(out.diags, heldDiag(c, out.removals))
-		}
-	}
-	if out.allowed {
-		return t.released(out)
+		})
+		out.clusters = t.clusters()
+	default:
+		out.removals = digest
+		out.diags = heldDiags(out.clusters, func(c Cluster) diag.Diagnostic { return heldDiag(c, digest) })
 	}
 	out.diags = append(out.diags, t.waits(&out.result)...)
 	return out
 }
 
-// set replaces the plan for a cluster.
-func (c *carried) set(i int, to Cluster) {
-	if i == len(c.clusters) {
-		c.clusters = append(c.clusters, to)
-		return
-	}
-	c.clusters[i] = to
-}
-
-// released carries out what was held.
-func (t *table) released(out carried) carried {
-	out.removals = ""
-	out.result = rollout.Resolve(t, func(left map[int]map[int]rollout.Left) []int {
-		t.trees = t.layOut(left)
-		return nil
+// guarded settles it with the guard as the judge of what clusters lose.
+func (t *table) guarded() (out carried) {
+	g := t.guard()
+	out.result = rollout.Resolve(t, func(left rollout.Remaining) (held []int) {
+		t.layOut(left)
+		clusters := t.clusters()
+		for i := range clusters {
+			c := &clusters[i]
+			switch {
+			case out.clusters != nil && out.clusters[i].Held != nil:
+				*c = out.clusters[i] // its tree is the one that it is held for
+			case t.in.Medium == Branch:
+				if c.Held = t.judge(g, i, c); c.Held != nil {
+					held = append(held, i)
+				}
+			}
+		}
+		if out.clusters = clusters; t.in.Allow == AllowAll {
+			return nil
+		}
+		return held
 	})
-	out.clusters = t.clusters()
-	out.diags = append(out.diags, t.waits(&out.result)...)
 	return out
 }
 
@@ -147,6 +124,16 @@ func removals(clusters []Cluster) string {
 // AllowAll, or by the source commit.
 func Allows(allow string, source sources.Revision, digest string) bool {
 	return allow == AllowAll || allow == digest || slices.Contains(sources.Trailers(source.Message, AllowTrailer), digest)
+}
+
+// heldDiags says something of each cluster that is held.
+func heldDiags(clusters []Cluster, say func(Cluster) diag.Diagnostic) (diags []diag.Diagnostic) {
+	for _, c := range clusters {
+		if c.Held != nil {
+			diags = append(diags, say(c))
+		}
+	}
+	return diags
 }
 
 // releasedDiag reports a cluster that was held, and whose removals are allowed.

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"strings"
 	"time"
 
 	"github.com/waybill-dev/waybill/policies"
@@ -46,7 +45,7 @@ type Input struct {
 	// Random is what releases draw from, and what seals are keyed with.
 	Random Random
 	// Now is the time for which schedules are judged. It matters only where the source has
-	// schedules: then Plan.Scheduled says so.
+	// schedules: then Basis.Scheduled says so.
 	Now time.Time
 	// Allow is the digest of the removals that are allowed (see Plan.Removals), or AllowAll.
 	Allow string
@@ -97,12 +96,20 @@ type Plan struct {
 	State    *files.Folder // the state branch's next folder
 	Diags    []diag.Diagnostic
 	Stats    Stats
-	// FleetDigest identifies the clusters as the plan saw them.
-	FleetDigest string
+	Basis    Basis
 	// Removals identifies what the held clusters would lose; empty if none is held.
 	Removals string
 	// Released says which removals were held and are allowed; see Released.
 	Released Released
+
+	table *table // for those who ask why
+}
+
+// Basis is what a plan depends on beside the source: what a commit names, so that it can be
+// made again, and how long it holds.
+type Basis struct {
+	// FleetDigest identifies the clusters as the plan saw them.
+	FleetDigest string
 	// RandomKey is the fingerprint of the random key, if the plan depends on it.
 	RandomKey string
 	// Scheduled reports that the plan depends on Time, which is Input.Now; RecheckAt is
@@ -110,37 +117,12 @@ type Plan struct {
 	Scheduled bool
 	Time      time.Time
 	RecheckAt time.Time
-
-	made *made
 }
 
 // Released says which removals were allowed.
 type Released struct {
 	Held    bool // those of held clusters
 	Missing bool // those of objects that may be in what cannot be read
-}
-
-// The words for what was allowed, as commits name it.
-const (
-	heldWord    = "of held clusters"
-	missingWord = "of what is missing"
-)
-
-// String prints which removals were allowed, as ParseReleased reads it; empty for none.
-func (r Released) String() string {
-	var words []string
-	if r.Held {
-		words = append(words, heldWord)
-	}
-	if r.Missing {
-		words = append(words, missingWord)
-	}
-	return strings.Join(words, ", ")
-}
-
-// ParseReleased reads what String prints.
-func ParseReleased(s string) Released {
-	return Released{Held: strings.Contains(s, heldWord), Missing: strings.Contains(s, missingWord)}
 }
 
 // Decision is where one template goes, and why.
@@ -168,12 +150,12 @@ type Cluster struct {
 // Replicas returns how many replicas a manifest of the plan has; false if its kind has none,
 // or they cannot be told.
 func (p *Plan) Replicas(b *files.Blob) (int32, bool) {
-	c := p.made.table.count(b)
+	c := p.table.count(b)
 	return c.n, c.known
 }
 
 // Left returns in which clusters an object is left as it is, and why, although the
 // decision about it, or its absence, says otherwise.
 func (p *Plan) Left(r object.Ref) map[string]rollout.Left {
-	return p.made.left(r)
+	return p.table.remaining(r)
 }

@@ -19,7 +19,7 @@ func (p *Plan) Private() map[object.Ref][]string {
 			}
 		}
 	}
-	for _, objs := range p.made.table.in.Expanded.Bound {
+	for _, objs := range p.table.in.Expanded.Bound {
 		for _, o := range objs {
 			note(o)
 		}

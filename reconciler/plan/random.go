@@ -41,14 +41,9 @@ func (in *Input) wrongKey() string {
 	return fmt.Sprintf("the random key that was used last is %s, and this one is %s", last, key.Fingerprint())
 }
 
-// draws is what releases draw from.
-func (in *Input) draws() flux.Random {
+// random is what releases draw from, and what seals are keyed with.
+func (in *Input) random() flux.Random {
 	return flux.Random{Key: in.Random.Key, Source: in.source(), Wrong: in.wrongKey()}
-}
-
-// seals is what seals are keyed with.
-func (in *Input) seals() manifest.Random {
-	return manifest.Random{Key: in.Random.Key, Wrong: in.wrongKey()}
 }
 
 // randomKey is the fingerprint of the random key, if a plan depends on it; empty if it does

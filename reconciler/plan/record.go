@@ -123,44 +123,30 @@ func (t *table) replay() carried {
 		}
 	}
 	t.addRows(missing)
-	out := carried{allowed: t.in.Replay.Allowed, result: rollout.Result{Left: map[int]map[int]rollout.Left{}, Frozen: map[int]rollout.Reason{}, Held: map[int]bool{}}}
+	left := rollout.Remaining{}
 	for r, clusters := range recorded {
-		i, _ := t.find(r)
-		out.result.Left[i] = map[int]rollout.Left{}
+		row, _ := t.find(r)
 		for name, l := range clusters {
 			if cluster, ok := t.in.Expanded.Law.Index(name); ok {
-				out.result.Left[i][cluster] = rollout.Left{Kept: l.Kept, Reason: rollout.Reason(l.Reason)}
+				left.Add(row, cluster, rollout.Left{Kept: l.Kept, Reason: rollout.Reason(l.Reason)})
 			}
 		}
 	}
-	t.missUnwritten(out.result.Left)
-	t.trees = t.layOut(out.result.Left)
-	for i, c := range t.clusters() {
-		if reason := t.in.Replay.State.Held[c.Name].Message; reason != "" {
-			out.result.Held[i], c.Held = true, &guard.Hold{Reason: reason}
+	for i, row := range t.rows { // where an object has no binding and is not there, no record says so
+		for _, w := range row.Wants {
+			if w.Blob == manifest.Unwritten {
+				left.Add(i, int(w.Cluster), rollout.Left{Reason: rollout.Reason(row.Blocks[w.Cluster])})
+			}
 		}
-		out.clusters = append(out.clusters, c)
+	}
+	t.layOut(left)
+	out := carried{allowed: t.in.Replay.Allowed, result: rollout.Result{Left: left}, clusters: t.clusters()}
+	for i := range out.clusters {
+		if reason := t.in.Replay.State.Held[out.clusters[i].Name].Message; reason != "" {
+			out.clusters[i].Held = &guard.Hold{Reason: reason}
+		}
 	}
 	return out
-}
-
-// missUnwritten leaves out what cannot be written: where an object has no binding and is not
-// there, no record says so.
-func (t *table) missUnwritten(all map[int]map[int]rollout.Left) {
-	for i := range t.rows {
-		row := &t.rows[i]
-		for _, w := range row.Wants {
-			if w.Blob != manifest.Unwritten {
-				continue
-			}
-			if all[i] == nil {
-				all[i] = map[int]rollout.Left{}
-			}
-			if _, recorded := all[i][int(w.Cluster)]; !recorded {
-				all[i][int(w.Cluster)] = rollout.Left{Reason: rollout.Reason(row.Blocks[w.Cluster])}
-			}
-		}
-	}
 }
 
 // addRows adds rows for objects of which nothing is wanted.
@@ -171,15 +157,15 @@ func (t *table) addRows(refs []object.Ref) {
 	slices.SortFunc(t.rows, func(a, b manifest.Row) int { return a.Ref.Compare(b.Ref) })
 }
 
-// left is what is left as it is of an object, by the name of the cluster.
-func (m *made) left(r object.Ref) map[string]rollout.Left {
-	i, ok := m.table.find(r)
+// remaining is what is left as it is of an object, by the name of the cluster.
+func (t *table) remaining(r object.Ref) map[string]rollout.Left {
+	i, ok := t.find(r)
 	if !ok {
 		return nil
 	}
 	out := map[string]rollout.Left{}
-	for cluster, l := range m.result.Left[i] {
-		out[m.table.cluster(cluster)] = l
+	for cluster, l := range t.left[i] {
+		out[t.cluster(cluster)] = l
 	}
 	return out
 }

@@ -26,6 +26,7 @@ type table struct {
 	group []int
 	built []*files.Folder
 	trees []layout.Tree // that hold what is wanted, as far as it can be carried out
+	left  rollout.Remaining
 	// replicas remembers how many replicas a manifest has, by the id of its blob.
 	replicas map[files.ID]count
 	byPath   map[string]int // rows; nil until it is asked
@@ -211,7 +212,7 @@ func (t *table) Differing(cluster int) (rows []int) {
 }
 
 // layOut makes the tree of each cluster, with what is left as it is.
-func (t *table) layOut(left map[int]map[int]rollout.Left) []layout.Tree {
+func (t *table) layOut(left rollout.Remaining) {
 	instead := map[int]map[int32]int32{}
 	for i, cells := range left {
 		if len(cells) == 0 {
@@ -231,5 +232,5 @@ func (t *table) layOut(left map[int]map[int]rollout.Left) []layout.Tree {
 	for _, c := range t.in.Expanded.Law.Fleet.Clusters() {
 		in.Flux = append(in.Flux, t.in.flux(c))
 	}
-	return layout.Trees(in)
+	t.trees = layout.Trees(in)
 }

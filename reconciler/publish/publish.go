@@ -191,8 +191,8 @@ func when(p *plan.Plan) time.Time { return p.Revision.When.UTC() }
 func message(p *plan.Plan, base Base, version string) string {
 	r := p.Revision
 	at := ""
-	if p.Scheduled {
-		at = p.Time.UTC().Format(time.RFC3339)
+	if p.Basis.Scheduled {
+		at = p.Basis.Time.UTC().Format(time.RFC3339)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n\n", r.Commit[:min(12, len(r.Commit))], subject(r.Subject))
@@ -200,11 +200,11 @@ func message(p *plan.Plan, base Base, version string) string {
 		{TrailerRepository, r.Repo},
 		{TrailerCommit, r.Commit},
 		{TrailerPath, r.Path},
-		{TrailerFleet, p.FleetDigest},
+		{TrailerFleet, p.Basis.FleetDigest},
 		{TrailerState, base.State.Commit},
 		{TrailerAhead, strings.Join(base.Ahead, " ")},
-		{TrailerReleased, p.Released.String()},
-		{TrailerRandomKey, p.RandomKey},
+		{TrailerReleased, released(p.Released)},
+		{TrailerRandomKey, p.Basis.RandomKey},
 		{TrailerTime, at},
 		{TrailerVersion, version},
 	} {
@@ -236,6 +236,29 @@ func Do(ctx context.Context, to Publisher, updates []git.Update) ([]files.ID, er
 		return heads, fmt.Errorf("publishing %d branches: %w", len(updates), err)
 	}
 	return heads, nil
+}
+
+// The words of TrailerReleased.
+const (
+	heldWord    = "of held clusters"
+	missingWord = "of what is missing"
+)
+
+// released says which removals were allowed, as ParseReleased reads it; empty for none.
+func released(r plan.Released) string {
+	var words []string
+	if r.Held {
+		words = append(words, heldWord)
+	}
+	if r.Missing {
+		words = append(words, missingWord)
+	}
+	return strings.Join(words, ", ")
+}
+
+// ParseReleased reads TrailerReleased.
+func ParseReleased(s string) plan.Released {
+	return plan.Released{Held: strings.Contains(s, heldWord), Missing: strings.Contains(s, missingWord)}
 }
 
 // Trailer returns the value of a trailer of a commit message; "" where there is

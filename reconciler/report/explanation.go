@@ -9,16 +9,79 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/waybill-dev/waybill/policies/interpret"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/match"
+	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/render/object"
 )
 
+// Explained is what decided where one template goes and what it is there, in words.
+type Explained struct {
+	Object     object.Ref                `json:"object"`
+	Where      string                    `json:"where"` // file and line
+	Outcome    string                    `json:"outcome"`
+	Message    string                    `json:"message,omitempty"`
+	Release    string                    `json:"release,omitempty"` // that renders it
+	Policy     string                    `json:"policy,omitempty"`
+	PolicyPos  string                    `json:"policyWhere,omitempty"`
+	Losers     []match.Loser             `json:"losers,omitempty"`
+	Replicas   int32                     `json:"replicas,omitempty"`
+	Answers    []interpret.Answer        `json:"answers,omitempty"`
+	Placement  *place.Report             `json:"placement,omitempty"`
+	RequiredBy []karmada.BindingSnapshot `json:"requiredBy,omitempty"`
+	Clusters   []Written                 `json:"clusters"`
+}
+
+// Written is what the template is in one cluster.
+type Written struct {
+	Cluster  string             `json:"cluster"`
+	Replicas int32              `json:"replicas,omitempty"`
+	Changes  []override.Applied `json:"changes,omitempty"`
+	Error    string             `json:"error,omitempty"`
+	// Left says that nothing of the decision is carried out there: "kept" as it was
+	// published, or "missed" where it was not; Why is the reason.
+	Left string `json:"left,omitempty"`
+	Why  string `json:"why,omitempty"`
+}
+
+// Explain puts what a plan tells of a template into words.
+func Explain(e *plan.Explanation) Explained {
+	d := e.Decision
+	out := Explained{
+		Object: d.Ref(), Where: d.Template.Object.Pos().String(), Outcome: d.Outcome.String(), Message: d.Message,
+		Losers: e.Losers, Replicas: d.Size.Replicas, Answers: e.Answers, Placement: e.Placement, RequiredBy: d.RequiredBy,
+	}
+	if d.Template.Part != nil {
+		out.Release = d.Template.Part.Release.Ref().String()
+	}
+	if e.Winner != nil {
+		out.Policy, out.PolicyPos = e.Winner.String(), e.Winner.Object.Pos().String()
+	}
+	for _, c := range e.Clusters {
+		w := Written{Cluster: c.Cluster, Replicas: c.Replicas, Changes: c.Changes}
+		if c.Err != nil {
+			w.Error = c.Err.Error()
+		}
+		if c.Left != nil {
+			w.Left, w.Why = "missed", string(c.Left.Reason)
+			if c.Left.Kept {
+				w.Left = "kept"
+			}
+		}
+		out.Clusters = append(out.Clusters, w)
+	}
+	return out
+}
+
 // Explanation is what explain prints.
-func Explanation(e *plan.Explanation) Report {
+func Explanation(e *Explained) Report {
 	return Report{value: e, text: func(w io.Writer) error { return explanation(w, e) }}
 }
 
-func explanation(w io.Writer, e *plan.Explanation) error {
+func explanation(w io.Writer, e *Explained) error {
 	fmt.Fprintf(w, "%s  (%s)\n", e.Object, e.Where)
 	switch {
 	case e.Policy != "":
@@ -53,7 +116,7 @@ func explanation(w io.Writer, e *plan.Explanation) error {
 
 // leftAlone prints the clusters in which nothing of the decision is carried out, those with
 // the same reason together.
-func leftAlone(w io.Writer, clusters []plan.Written) {
+func leftAlone(w io.Writer, clusters []Written) {
 	same := map[[2]string][]string{}
 	for _, c := range clusters {
 		if c.Left != "" {
@@ -128,7 +191,7 @@ func number(n int64) string {
 }
 
 // overrides prints what rules change, clusters with the same changes together.
-func overrides(w io.Writer, clusters []plan.Written) {
+func overrides(w io.Writer, clusters []Written) {
 	var order []string
 	same := map[string][]string{}
 	for _, c := range clusters {

@@ -10,7 +10,6 @@ import (
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/policies/place"
-	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -26,12 +25,12 @@ func deployment(name string) object.Ref {
 }
 
 func TestExplanation(t *testing.T) {
-	golden(t, "explanation-of-nothing", report.Explanation(&plan.Explanation{Object: deployment("web"), Where: "web.yaml:1", Outcome: "unclaimed"}))
+	golden(t, "explanation-of-nothing", report.Explanation(&report.Explained{Object: deployment("web"), Where: "web.yaml:1", Outcome: "unclaimed"}))
 	changed := []override.Applied{{Rule: "OverridePolicy shop/images, rule 1", Where: "o.yaml:9", Changes: []override.Change{
 		{Overrider: "imageOverrider[0]", Path: "/spec/image", Old: "a:1", New: "b:1"},
 		{Overrider: "plaintext[0]", Path: "/metadata/labels/new", New: "x"},
 	}}}
-	golden(t, "explanation", report.Explanation(&plan.Explanation{
+	golden(t, "explanation", report.Explanation(&report.Explained{
 		Object: deployment("web"), Where: "web.yaml:1", Outcome: "placed", Message: "in two clusters", Release: "HelmRelease shop/web",
 		Policy: "PropagationPolicy shop/spread", PolicyPos: "p.yaml:5", Losers: []match.Loser{{Policy: "ClusterPropagationPolicy all", Why: "lower priority"}},
 		Answers:    []interpret.Answer{{Operation: "InterpretReplica", By: "native"}, {Operation: "Retain", By: "ResourceInterpreterCustomization own"}},
@@ -50,7 +49,7 @@ func TestExplanation(t *testing.T) {
 			}}},
 			Tried: []place.Decision{{Group: "near", Message: "0/4 clusters are available"}, {Group: "far", Message: "scheduled"}},
 		},
-		Clusters: []plan.Written{
+		Clusters: []report.Written{
 			{Cluster: "eu", Replicas: 2, Changes: changed},
 			{Cluster: "us", Replicas: 1, Changes: changed},
 			{Cluster: "za", Error: "there is no /spec/image", Left: "kept", Why: "an override fails"},

@@ -141,7 +141,7 @@ func everything(t *testing.T, repo *twin.Repo, res *outcome) string {
 	for _, c := range res.Plan.Clusters {
 		fmt.Fprintf(&b, "%s %s %v\n", c.Name, c.Tree.ID(), c.Held)
 	}
-	fmt.Fprintln(&b, res.Plan.State.ID(), res.Plan.FleetDigest, res.Plan.Removals, res.err)
+	fmt.Fprintln(&b, res.Plan.State.ID(), res.Plan.Basis.FleetDigest, res.Plan.Removals, res.err)
 	for _, d := range res.Diags {
 		fmt.Fprintln(&b, d)
 	}

@@ -14,13 +14,6 @@ import (
 // encrypted on its branch.
 const RecipientsAnnotation = "waybill.dev/age-recipients"
 
-// Random is the random key that seals are keyed with.
-type Random struct {
-	Key draw.Key // zero: they are not
-	// Wrong says why nothing may be sealed, although it was; empty if it may.
-	Wrong string
-}
-
 // sealer encrypts plain Secrets.
 type sealer struct {
 	recipients []string                   // by the cluster's index; empty for none

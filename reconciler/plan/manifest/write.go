@@ -21,6 +21,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/template"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -64,7 +65,7 @@ type Input struct {
 	Config    render.ConfigSpec
 	// OnBranch reports manifests for a branch, which everybody may see who can read it.
 	OnBranch bool
-	Random   Random
+	Random   flux.Random // what seals are keyed with
 	Before   Before
 	Memo     *Memo
 }

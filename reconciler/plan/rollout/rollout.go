@@ -77,10 +77,22 @@ type Left struct {
 	Reason Reason
 }
 
+// Remaining lists the cells that are left as they are, by row and cluster.
+type Remaining map[int]map[int]Left
+
+// Add notes that a cell is left as it is; what was noted first counts.
+func (r Remaining) Add(row, cluster int, l Left) {
+	if r[row] == nil {
+		r[row] = map[int]Left{}
+	}
+	if _, noted := r[row][cluster]; !noted {
+		r[row][cluster] = l
+	}
+}
+
 // Result is what is not carried out. Every other cell is as it is wanted.
 type Result struct {
-	// Left lists the cells that are left as they are, by row and cluster.
-	Left map[int]map[int]Left
+	Left Remaining
 	// Frozen lists the rows of which nothing is carried out.
 	Frozen map[int]Reason
 	// Held lists the clusters of which nothing is carried out.
@@ -88,11 +100,11 @@ type Result struct {
 }
 
 // Judge returns clusters that are to be held in view of what is left.
-type Judge func(left map[int]map[int]Left) []int
+type Judge func(left Remaining) []int
 
 // Resolve settles what is carried out.
 func Resolve(t Table, judge Judge) Result {
-	s := settling{table: t, rows: map[int]*Row{}, result: Result{Left: map[int]map[int]Left{}, Frozen: map[int]Reason{}, Held: map[int]bool{}}}
+	s := settling{table: t, rows: map[int]*Row{}, result: Result{Left: Remaining{}, Frozen: map[int]Reason{}, Held: map[int]bool{}}}
 	s.enter(t.Blocked())
 	for {
 		s.settle()

@@ -93,7 +93,7 @@ func (t rows) Differing(cluster int) (list []int) {
 }
 
 // lost is what a cluster loses: by row.
-func (t rows) lost(cluster int, left map[int]map[int]Left) (list []int) {
+func (t rows) lost(cluster int, left Remaining) (list []int) {
 	for i, r := range t {
 		for _, c := range r.Cells {
 			if _, isLeft := left[i][cluster]; c.Cluster == cluster && c.Have && !c.Want && !isLeft {
@@ -106,7 +106,7 @@ func (t rows) lost(cluster int, left map[int]map[int]Left) (list []int) {
 
 // atMost holds clusters that lose more than n objects.
 func (t rows) atMost(n int) Judge {
-	return func(left map[int]map[int]Left) (held []int) {
+	return func(left Remaining) (held []int) {
 		for cluster := range 4 {
 			if len(t.lost(cluster, left)) > n {
 				held = append(held, cluster)
@@ -138,7 +138,7 @@ func TestAHeldClusterFreezesWhatMovesToIt(t *testing.T) {
 func TestAHoldMayLeadToAnother(t *testing.T) {
 	table := rows{{Cells: cells("h")}, {Cells: cells("h")}, {Cells: cells("hs w h"), Divided: true}}
 	asked := 0
-	r := Resolve(table, func(left map[int]map[int]Left) []int {
+	r := Resolve(table, func(left Remaining) []int {
 		asked++
 		if asked == 2 {
 			return []int{2}
