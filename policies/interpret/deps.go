@@ -8,6 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/waybill-dev/waybill/render/object"
 )
 
 // Dependency is what an object needs beside it: one object by its Name, or, where
@@ -15,6 +18,24 @@ import (
 type Dependency struct {
 	APIVersion, Kind, Namespace, Name string
 	LabelSelector                     *metav1.LabelSelector
+}
+
+// Names returns what the dependency refers to by name; false for one that selects.
+func (d *Dependency) Names() (object.Ref, bool) {
+	group, _ := object.GroupVersion(d.APIVersion)
+	return object.Ref{Group: group, Kind: d.Kind, Namespace: d.Namespace, Name: d.Name}, d.Name != ""
+}
+
+// Finder returns what tells whether the dependency refers to an object, by its labels.
+func (d *Dependency) Finder() func(o *object.Object, ls labels.Set) bool {
+	selector, err := metav1.LabelSelectorAsSelector(d.LabelSelector)
+	if err != nil {
+		selector = labels.Nothing()
+	}
+	return func(o *object.Object, ls labels.Set) bool {
+		r := o.Ref()
+		return o.APIVersion() == d.APIVersion && r.Kind == d.Kind && r.Namespace == d.Namespace && (r.Name == d.Name || d.Name == "" && selector.Matches(ls))
+	}
 }
 
 // Dependencies returns what obj refers to, sorted by kind and name, each once

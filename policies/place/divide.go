@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
 )
 
 // Weight is what a name weighs in a division.
@@ -58,6 +60,19 @@ func Divide(total int64, weights []Weight, initial ...Seats) []Seats {
 		result[p.rank] = Seats{names[p.of], p.seats}
 	}
 	return result
+}
+
+// DivideLike divides a total as replicas are, and says what each cluster gets.
+func DivideLike(total int64, replicas []karmada.TargetCluster) map[string]int64 {
+	weights := make([]Weight, 0, len(replicas))
+	for _, c := range replicas {
+		weights = append(weights, Weight{Name: c.Name, Weight: int64(c.Replicas)})
+	}
+	out := map[string]int64{}
+	for _, seat := range Divide(total, weights) {
+		out[seat.Name] = seat.Seats
+	}
+	return out
 }
 
 // party is one claimant in a division.

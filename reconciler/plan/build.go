@@ -34,7 +34,7 @@ func Build(in Input) Plan {
 		Revision: in.Source.Revision, Config: in.Source.Config,
 		Decisions: decided.Decisions, Clusters: out.clusters, Detached: in.detached(),
 		Basis: Basis{
-			FleetDigest: x.Law.FleetDigest, RandomKey: in.randomKey(&written),
+			FleetDigest: x.Law.FleetDigest, RandomKey: in.usedKey(&written),
 			Scheduled: decided.Scheduled, Time: in.Now, RecheckAt: decided.RecheckAt,
 		},
 		Removals: out.removals, Released: Released{Held: out.allowed, Missing: in.Doubt.Forgot}, table: t,
@@ -43,7 +43,7 @@ func Build(in Input) Plan {
 	for _, c := range p.Clusters {
 		p.Stats.Placed += c.Objects
 	}
-	p.State = t.record(&out, in.rememberedKey(p.Basis.RandomKey))
+	p.State = t.record(&out, in.State.Random.After(p.Basis.RandomKey, in.Random.Source))
 	p.Diags = diag.Sort(slices.Concat(
 		in.Source.Diags, in.Doubt.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, in.detachedDiags(p.Detached), out.diags, in.consumers(p.Clusters),
 	))

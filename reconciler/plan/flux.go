@@ -8,7 +8,6 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
-	"github.com/waybill-dev/waybill/render/fluxsync"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/words"
@@ -23,29 +22,17 @@ func (in *Input) flux(c *fleet.Cluster) tree.Flux {
 
 // judge returns why the tree of a cluster may not be published; nil if it may.
 func (t *table) judge(g *guard.Guard, i int, c *Cluster) *guard.Hold {
+	const unreadable = "what the branch holds cannot be read: "
 	if err := t.trees[i].Err; err != nil {
 		return &guard.Hold{Reason: unreadable + err.Error()}
 	}
-	flux := t.in.flux(t.in.Expanded.Law.Fleet.Clusters()[i])
-	return handover(c, flux, g.Judge(c.Name, t.in.Published[c.Name], c.Tree, c.Objects))
-}
-
-const unreadable = "what the branch holds cannot be read: "
-
-// handover holds a cluster, which may be held already, if objects would go from one
-// Kustomization of Flux to another, which deletes them unless somebody saw to it before.
-func handover(c *Cluster, flux tree.Flux, held *guard.Hold) *guard.Hold {
-	n, err := flux.Handover(c.Tree)
-	var reason string
+	held := g.Judge(c.Name, t.in.Published[c.Name], c.Tree, c.Objects)
+	reason, err := t.in.flux(t.in.Expanded.Law.Fleet.Clusters()[i]).Handover(c.Tree)
 	switch {
 	case err != nil:
 		reason = unreadable + err.Error()
-	case n == 0:
+	case reason == "":
 		return held
-	case c.Sync.Form == fluxsync.FormSingle:
-		reason = fmt.Sprintf("%d objects would go back to the root of its branch, and their Flux Kustomizations would delete them; publish with flux form %s first, and let Flux apply it", n, fluxsync.FormOrphan)
-	default:
-		reason = fmt.Sprintf("%d objects would leave the root of its branch for parts, and a Flux Kustomization with prune: true would delete them; `waybill get flux --migrate --cluster %s` prints what to do first", n, c.Name)
 	}
 	if held == nil {
 		return &guard.Hold{Reason: reason}

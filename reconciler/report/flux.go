@@ -84,7 +84,7 @@ func (p *fluxPrinter) steps(c plan.Cluster, before tree.Published, m fluxsync.Mi
 		return err //nolint:wrapcheck // the caller says of what
 	}
 	if c.Sync.Form == fluxsync.FormSplit {
-		if m.Leaving, err = (tree.Flux{Sync: c.Sync, Before: before}).Handover(c.Tree); err != nil {
+		if m.Leaving, err = (tree.Flux{Sync: c.Sync, Before: before}).Moved(c.Tree); err != nil {
 			return err //nolint:wrapcheck // the caller says of what
 		}
 	}

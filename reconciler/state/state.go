@@ -101,12 +101,6 @@ type Publication struct {
 	When   time.Time `json:"when"`   // the date of that commit
 }
 
-// Random says of a random key what is no secret.
-type Random struct {
-	Key    string `json:"key"`    // its fingerprint; empty for no key
-	Source string `json:"source"` // where the source was when it was used first
-}
-
 // LastGood is what is as it was because something is broken.
 type LastGood struct {
 	// Broken are the parts of the source that could not be read, by name (see

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,10 +44,23 @@ func (f Flux) divide(paths []string) (division, error) {
 	return division{root: d.root, parts: d.parts}, nil
 }
 
-// Handover counts the manifests that the next tree lists elsewhere than the branch does,
-// so that Flux may delete what they stand for. None are where a branch keeps its division,
-// and where it takes back what children leave in place.
-func (f Flux) Handover(next *files.Folder) (int, error) {
+// Handover says why the next tree may not be published as it is: it lists manifests
+// elsewhere than the branch does, so that Flux would delete what they stand for unless
+// somebody saw to it before. Empty where a branch keeps its division, and where it takes
+// back what children leave in place.
+func (f Flux) Handover(next *files.Folder) (reason string, err error) {
+	n, err := f.Moved(next)
+	switch {
+	case n == 0 || err != nil:
+		return "", err
+	case f.Sync.Form == fluxsync.FormSingle:
+		return fmt.Sprintf("%d objects would go back to the root of its branch, and their Flux Kustomizations would delete them; publish with flux form %s first, and let Flux apply it", n, fluxsync.FormOrphan), nil
+	}
+	return fmt.Sprintf("%d objects would leave the root of its branch for parts, and a Flux Kustomization with prune: true would delete them; `waybill get flux --migrate --cluster %s` prints what to do first", n, f.Sync.Cluster), nil
+}
+
+// Moved counts the manifests that the next tree lists elsewhere than the branch does.
+func (f Flux) Moved(next *files.Folder) (n int, err error) {
 	if f.Sync.Form != fluxsync.FormSplit && f.Sync.Form != fluxsync.FormSingle || f.Before.Built == nil {
 		return 0, nil
 	}
@@ -58,7 +72,6 @@ func (f Flux) Handover(next *files.Folder) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	n := 0
 	for path, place := range before {
 		if to, ok := now[path]; ok && to.Part != place.Part && !place.Orphan {
 			n++

@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/match"
@@ -79,23 +76,17 @@ func (r *Result) PulledBefore(ref object.Ref) []object.Ref {
 
 // find returns the templates that a dependency names; those that are not in the source are
 // no error, as in Karmada.
-func (d *decider) find(dep interpret.Dependency) []*matter {
-	group, _ := object.GroupVersion(dep.APIVersion)
-	if dep.Name != "" {
-		m := d.byRef[object.Ref{Group: group, Kind: dep.Kind, Namespace: dep.Namespace, Name: dep.Name}]
-		if m == nil || m.Template.Object.APIVersion() != dep.APIVersion || match.ClustersOwn(m.Ref()) {
+func (d *decider) find(dep interpret.Dependency) (found []*matter) {
+	among := d.cases
+	if r, named := dep.Names(); named {
+		if d.byRef[r] == nil {
 			return nil
 		}
-		return []*matter{m}
+		among = []*matter{d.byRef[r]}
 	}
-	selector, err := metav1.LabelSelectorAsSelector(dep.LabelSelector)
-	if err != nil {
-		selector = labels.Nothing()
-	}
-	var found []*matter
-	for _, m := range d.cases {
-		r := m.Ref()
-		if r.Kind == dep.Kind && m.Template.Object.APIVersion() == dep.APIVersion && r.Namespace == dep.Namespace && selector.Matches(m.Template.Subject.Labels) && !match.ClustersOwn(r) {
+	isIt := dep.Finder()
+	for _, m := range among {
+		if isIt(m.Template.Object, m.Template.Subject.Labels) && !match.ClustersOwn(m.Ref()) {
 			found = append(found, m)
 		}
 	}

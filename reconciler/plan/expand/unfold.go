@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/fleet"
+	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
@@ -16,10 +17,6 @@ import (
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/words"
 )
-
-// PreserveAnnotation on a manifest says that the object stays in its cluster when it is no
-// longer sent there.
-const PreserveAnnotation = "waybill.dev/preserve-resources-on-deletion"
 
 // maxNesting is how deep releases may render to releases: a Flux Kustomization of
 // HelmReleases is two.
@@ -191,7 +188,7 @@ func (x *expander) installed(release *object.Object, job *engine.Job, r engine.R
 		}
 		o = scopes.Released(o, job.Namespace())
 		if helm.Keep(o.Content()) {
-			o = o.Annotated(PreserveAnnotation, "true")
+			o = o.Annotated(interpret.PreserveAnnotation, "true")
 		}
 		objs = append(objs, o.At(release.Pos()).RenderedWith(job.Secrets))
 	}

@@ -63,13 +63,5 @@ func completions(d *claim.Decision) map[string]int64 {
 	if !ok || !d.Divided() || d.Size.Replicas <= 0 {
 		return nil
 	}
-	weights := make([]place.Weight, 0, len(d.Own))
-	for _, c := range d.Own {
-		weights = append(weights, place.Weight{Name: c.Name, Weight: int64(c.Replicas)})
-	}
-	out := map[string]int64{}
-	for _, seat := range place.Divide(total, weights) {
-		out[seat.Name] = seat.Seats
-	}
-	return out
+	return place.DivideLike(total, d.Own)
 }

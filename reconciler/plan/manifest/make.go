@@ -2,13 +2,11 @@ package manifest
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
-	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/plan/template"
 	"github.com/waybill-dev/waybill/render/argocd"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -48,7 +46,7 @@ func (w *writer) make(d *claim.Decision, v template.Variant, k class, rules over
 		return &result{err: bad}
 	}
 	content = object.WithoutApplied(interpret.Prune(undefaulted(v, content)))
-	content = marked(content, d)
+	content = interpret.Marked(content, marks(d))
 	if w.in.OnBranch {
 		content = argocd.ServerSide(interpret.Owned(content))
 	}
@@ -73,14 +71,6 @@ func undefaulted(v template.Variant, content map[string]any) map[string]any {
 	}
 	return interpret.UndefaultOf(v.Object.Content(), v.Content, content, v.Added)
 }
-
-// What delivered manifests carry for those who apply them: the label by which Karmada, and
-// so Waybill, knows what it may change or delete, and what happens to an object that is
-// there already, where it differs from the default.
-const (
-	managedLabel       = "karmada.io/managed"
-	conflictAnnotation = "work.karmada.io/conflict-resolution"
-)
 
 // noRules are the override rules of what no policy touches.
 var noRules override.Rules
@@ -115,40 +105,7 @@ func passed(d *claim.Decision, k class, raw []byte) *result {
 	return &result{made: files.NewBlob(raw)}
 }
 
-// marked returns content with what delivered manifests carry.
-func marked(content map[string]any, d *claim.Decision) map[string]any {
-	out := maps.Clone(content)
-	meta, _ := content["metadata"].(map[string]any)
-	meta = maps.Clone(meta)
-	meta["labels"] = withKey(meta["labels"], managedLabel, "true")
-	if conflict(d) == "overwrite" {
-		meta["annotations"] = withKey(meta["annotations"], conflictAnnotation, "overwrite")
-	}
-	if d.Preserved() {
-		meta["annotations"] = withKey(meta["annotations"], expand.PreserveAnnotation, "true")
-	}
-	out["metadata"] = meta
-	return out
-}
-
-// conflict returns what happens to an object that a cluster already has: what the
-// template's annotation says, else what a policy that sends it says, else abort (Karmada
-// section D.3).
-func conflict(d *claim.Decision) string {
-	if a := d.Template.Object.Annotations()[conflictAnnotation]; a == "overwrite" || a == "abort" {
-		return a
-	}
-	if d.Overwrites() {
-		return "overwrite"
-	}
-	return "abort"
-}
-
-// withKey returns a copy of m, a map or nothing, in which key has a value.
-func withKey(m any, key, value string) map[string]any {
-	old, _ := m.(map[string]any)
-	out := make(map[string]any, len(old)+1)
-	maps.Copy(out, old)
-	out[key] = value
-	return out
+// marks says how the object is treated by who applies it.
+func marks(d *claim.Decision) interpret.Marks {
+	return interpret.Marks{Overwrite: interpret.Overwrites(d.Template.Object, d.Overwrites()), Preserve: d.Preserved()}
 }

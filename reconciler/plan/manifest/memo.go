@@ -3,7 +3,6 @@ package manifest
 import (
 	"crypto/sha256"
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/waybill-dev/waybill/policies/interpret"
@@ -40,7 +39,8 @@ type recipe struct {
 	onBranch    bool
 	scaled      string // see template.Variant
 	taught      string // which customizations there are
-	marks       string // what the policy has written on it
+	marks       interpret.Marks
+	claimed     bool   // by a policy
 	rules       string // digests of the overriders, in order
 }
 
@@ -69,7 +69,7 @@ func (m *Memo) manifest(r recipe, in *interpret.Interpreter, from func() *result
 func (w *writer) recipe(d *claim.Decision, v template.Variant, k class, rules override.Rules) recipe {
 	r := recipe{
 		object: v.Object, replicas: k.replicas, completions: k.completions, workload: d.Policy != nil && d.Size.IsWorkload(),
-		onBranch: w.in.OnBranch, scaled: v.Scaled, taught: w.in.Law.Taught, marks: fmt.Sprint(conflict(d), d.Preserved(), d.Policy != nil),
+		onBranch: w.in.OnBranch, scaled: v.Scaled, taught: w.in.Law.Taught, marks: marks(d), claimed: d.Policy != nil,
 	}
 	var digests strings.Builder
 	for n := strings.IndexByte(k.rules, 1); n >= 0; {

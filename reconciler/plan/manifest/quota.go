@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/quota"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -31,7 +32,7 @@ func (w *writer) quotas() {
 			}
 			content := map[string]any{
 				"apiVersion": "v1", "kind": "ResourceQuota",
-				"metadata": map[string]any{"name": r.Name, "namespace": r.Namespace, "labels": map[string]any{managedLabel: "true"}},
+				"metadata": map[string]any{"name": r.Name, "namespace": r.Namespace, "labels": map[string]any{interpret.ManagedLabel: "true"}},
 				"spec":     map[string]any{"hard": a.Hard},
 			}
 			w.row(r).want(i, w.blobs.Add(files.NewBlob(object.Encode(content))))
