@@ -116,21 +116,16 @@ type expander struct {
 	rendered map[string]engine.Rendered // by job
 	wanted   map[string]engine.Job      // what has to be rendered first
 	objects  map[string][]*object.Object
-	failures failures
-	now      renders
+	releases releases
 	drew     bool
-	inputs   inputs
 	said     saying
 	diags    []diag.Diagnostic
 }
 
-// renders is what each release renders to.
-type renders map[state.ReleaseID]map[object.Ref]bool
-
 func newExpander(in *Input, rendered map[string]engine.Rendered) *expander {
 	return &expander{
 		in: in, rendered: rendered, wanted: map[string]engine.Job{}, objects: map[string][]*object.Object{},
-		failures: failures{of: map[state.ReleaseID]*Failure{}}, now: renders{}, inputs: inputs{}, said: saying{},
+		releases: releases{of: map[state.ReleaseID]*release{}}, said: saying{},
 	}
 }
 
@@ -153,14 +148,13 @@ func (x *expander) expand() Result {
 		own := x.in.Source.Bound[c.Name]
 		r.Bound[c.Name] = x.unfoldFor(own, scope{cluster: c, bound: true, around: objects, shelf: base.shelf})
 	}
-	kept, astray := x.failures.withRemembered(x.in.Releases, x.now, x.inputs)
-	r.Failures, r.Astray = kept, astray
-	for _, f := range kept {
+	r.Failures, r.Astray = x.releases.failures(x.in.Releases)
+	for _, f := range r.Failures {
 		if r.Unknown == "" {
 			r.Unknown = f.hidesPolicy()
 		}
 	}
-	r.Releases, r.Drew = x.now.remembered(x.inputs), x.drew
+	r.Releases, r.Drew = x.releases.remembered(), x.drew
 	r.Diags = append(x.diags, x.said.diagnostics()...)
 	return r
 }

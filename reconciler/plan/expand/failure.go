@@ -43,17 +43,30 @@ func (f *Failure) hidesPolicy() string {
 	return fmt.Sprintf("it would change while %s cannot be rendered, which rendered %s", f.ID.Release, f.Objects[n])
 }
 
-// failures collects the releases that cannot be rendered.
-type failures struct {
-	of     map[state.ReleaseID]*Failure
-	recent []state.ReleaseID // those that failed during the call under way
+// releases is what is known of each release.
+type releases struct {
+	of     map[state.ReleaseID]*release
+	failed []state.ReleaseID // during the call under way
+}
+
+type release struct {
+	objects map[object.Ref]bool // that it renders to; nil if it does not
+	inputs  map[string]bool     // what it is made from, for any cluster
+	failure *Failure            // nil: it does not fail
+}
+
+func (rs *releases) get(id state.ReleaseID) *release {
+	if rs.of[id] == nil {
+		rs.of[id] = &release{inputs: map[string]bool{}}
+	}
+	return rs.of[id]
 }
 
 // fail notes that a release cannot be rendered for a cluster, or for any if cluster is
 // empty.
-func (fs *failures) fail(id state.ReleaseID, cluster string) {
-	fs.recent = append(fs.recent, id)
-	f := fs.get(id)
+func (rs *releases) fail(id state.ReleaseID, cluster string) {
+	rs.failed = append(rs.failed, id)
+	f := rs.get(id).fails()
 	if cluster == "" {
 		f.Everywhere = true
 		return
@@ -62,68 +75,100 @@ func (fs *failures) fail(id state.ReleaseID, cluster string) {
 }
 
 // failFor notes that a release which goes to targets cannot be rendered for a cluster.
-func (fs *failures) failFor(id state.ReleaseID, cluster string, targets []karmada.TargetCluster) {
-	f := fs.get(id)
+func (rs *releases) failFor(id state.ReleaseID, cluster string, targets []karmada.TargetCluster) {
+	f := rs.get(id).fails()
 	f.Clusters[cluster] = true
 	for _, c := range targets {
 		f.Targets[c.Name] = true
 	}
 }
 
-func (fs *failures) get(id state.ReleaseID) *Failure {
-	if fs.of[id] == nil {
-		fs.of[id] = &Failure{ID: id, Clusters: map[string]bool{}, Targets: map[string]bool{}}
-	}
-	return fs.of[id]
-}
-
 // during returns the releases that fail while something is done.
-func (fs *failures) during(do func()) []state.ReleaseID {
-	fs.recent = nil
+func (rs *releases) during(do func()) []state.ReleaseID {
+	rs.failed = nil
 	do()
-	return fs.recent
+	return rs.failed
 }
 
-// withRemembered returns the failures with what the releases rendered to before. A release
-// that is gone with the one that rendered it failed with it. One that nothing is known of
-// may have come from elsewhere, from a policy to a cluster's directory or back: what it was
+func (r *release) fails() *Failure {
+	if r.failure == nil {
+		r.failure = &Failure{Clusters: map[string]bool{}, Targets: map[string]bool{}}
+	}
+	return r.failure
+}
+
+// renders notes objects of a release.
+func (r *release) renders(refs map[object.Ref]bool) {
+	if r.objects == nil {
+		r.objects = map[object.Ref]bool{}
+	}
+	maps.Copy(r.objects, refs)
+}
+
+func (r *release) sorted() []object.Ref {
+	return slices.SortedFunc(maps.Keys(r.objects), object.Ref.Compare)
+}
+
+// madeFrom identifies what a release is made from; empty where that is not known.
+func (r *release) madeFrom() string {
+	return strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(r.inputs)), func(s string) bool { return s == "" }), " ")
+}
+
+// remembered lists what releases render to, for the state.
+func (rs *releases) remembered() (all []state.Release) {
+	for _, id := range rs.ids() {
+		if r := rs.of[id]; r.objects != nil {
+			all = append(all, state.Release{Cluster: id.Cluster, Release: id.Release, Objects: r.sorted(), Inputs: r.madeFrom()})
+		}
+	}
+	return all
+}
+
+func (rs *releases) ids() []state.ReleaseID {
+	return slices.SortedFunc(maps.Keys(rs.of), state.ReleaseID.Compare)
+}
+
+// failures returns the failures with what the releases rendered to before. A release that
+// is gone with the one that rendered it failed with it. One that nothing is known of may
+// have come from elsewhere, from a policy to a cluster's directory or back: what it was
 // there failed, too. Where nothing is known of it at all, or where its files are not those
 // that it was made from, the second result is true.
-func (fs *failures) withRemembered(releases []state.Release, now renders, from inputs) (kept []Failure, astray bool) {
-	k := keeping{before: map[state.ReleaseID][]object.Ref{}, now: now, out: map[state.ReleaseID]Failure{}}
-	was := map[state.ReleaseID]string{}
+func (rs *releases) failures(before []state.Release) (all []Failure, astray bool) {
+	k := keeping{releases: rs, was: map[state.ReleaseID]state.Release{}, out: map[state.ReleaseID]Failure{}}
 	places := map[object.Ref][]state.ReleaseID{}
-	for _, r := range releases {
-		id := r.ID()
-		k.before[id], was[id] = r.Objects, r.Inputs
-		places[id.Release] = append(places[id.Release], id)
+	for _, r := range before {
+		k.was[r.ID()] = r
+		places[r.Release] = append(places[r.Release], r.ID())
 	}
-	for _, id := range slices.SortedFunc(maps.Keys(fs.of), state.ReleaseID.Compare) {
-		f := *fs.of[id]
-		f.Inputs, f.Before = from.of(id), was[id]
+	for _, id := range rs.ids() {
+		if rs.of[id].failure == nil {
+			continue
+		}
+		f := *rs.of[id].failure
+		f.Inputs, f.Before = rs.of[id].madeFrom(), k.was[id].Inputs
 		astray = astray || f.Before != "" && f.Before != f.Inputs
 		k.keep(id, f)
-		if len(k.before[id]) > 0 {
+		if len(k.was[id].Objects) > 0 {
 			continue
 		}
 		astray = astray || places[id.Release] == nil
 		for _, other := range places[id.Release] {
-			if now[other] == nil && fs.of[other] == nil {
+			if o := rs.of[other]; o == nil || o.objects == nil && o.failure == nil {
 				k.keep(other, Failure{Everywhere: true})
 			}
 		}
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(k.out), state.ReleaseID.Compare) {
-		kept = append(kept, k.out[id])
+		all = append(all, k.out[id])
 	}
-	return kept, astray
+	return all, astray
 }
 
-// keeping completes failures by what releases render to.
+// keeping completes failures by what releases rendered to before.
 type keeping struct {
-	before map[state.ReleaseID][]object.Ref
-	now    renders
-	out    map[state.ReleaseID]Failure
+	releases *releases
+	was      map[state.ReleaseID]state.Release
+	out      map[state.ReleaseID]Failure
 }
 
 // keep notes a failure, and with it that of the releases that it rendered.
@@ -131,52 +176,18 @@ func (k *keeping) keep(id state.ReleaseID, f Failure) {
 	if _, done := k.out[id]; done {
 		return
 	}
-	f.ID, f.Objects = id, k.before[id]
-	if len(k.now[id]) > 0 {
-		f.Objects = slices.Concat(f.Objects, slices.Collect(maps.Keys(k.now[id])))
+	f.ID, f.Objects = id, k.was[id].Objects
+	if r := k.releases.of[id]; r != nil && len(r.objects) > 0 {
+		f.Objects = slices.Concat(f.Objects, r.sorted())
 		slices.SortFunc(f.Objects, object.Ref.Compare)
 		f.Objects = slices.Compact(f.Objects)
 	}
 	k.out[id] = f
-	for _, r := range k.before[id] {
-		if inner := (state.ReleaseID{Cluster: id.Cluster, Release: r}); k.before[inner] != nil {
+	for _, r := range k.was[id].Objects {
+		if inner := (state.ReleaseID{Cluster: id.Cluster, Release: r}); k.was[inner].Objects != nil {
 			k.keep(inner, f)
 		}
 	}
-}
-
-// add notes objects of a release.
-func (r renders) add(id state.ReleaseID, refs map[object.Ref]bool) {
-	if r[id] == nil {
-		r[id] = map[object.Ref]bool{}
-	}
-	maps.Copy(r[id], refs)
-}
-
-// inputs are what each release is made from, for any cluster.
-type inputs map[state.ReleaseID]map[string]bool
-
-func (in inputs) add(id state.ReleaseID, from string) {
-	if in[id] == nil {
-		in[id] = map[string]bool{}
-	}
-	in[id][from] = true
-}
-
-// of identifies what a release is made from; empty where that is not known.
-func (in inputs) of(id state.ReleaseID) string {
-	return strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(in[id])), func(s string) bool { return s == "" }), " ")
-}
-
-// remembered lists what releases render to, for the state.
-func (r renders) remembered(from inputs) []state.Release {
-	var out []state.Release
-	for _, id := range slices.SortedFunc(maps.Keys(r), state.ReleaseID.Compare) {
-		out = append(out, state.Release{
-			Cluster: id.Cluster, Release: id.Release, Objects: slices.SortedFunc(maps.Keys(r[id]), object.Ref.Compare), Inputs: from.of(id),
-		})
-	}
-	return out
 }
 
 // Cause says why an object that no template stands for is no longer there, by what

@@ -39,7 +39,7 @@ func (x *expander) parts(l *law.Law, release *template.Template, base scope) []*
 			alike[key] = x.renderFor(l, release, matching[i], base, c)
 		}
 		for _, id := range alike[key].failed {
-			x.failures.failFor(id, c.Name, targets)
+			x.releases.failFor(id, c.Name, targets)
 			failed[c.Name] = true
 		}
 		for _, o := range alike[key].objects {
@@ -90,6 +90,6 @@ func (x *expander) renderFor(l *law.Law, release *template.Template, matching st
 	}
 	base.cluster = c
 	var objs []*object.Object
-	failed := x.failures.during(func() { objs = x.unfoldFor([]*object.Object{overridden}, base) })
+	failed := x.releases.during(func() { objs = x.unfoldFor([]*object.Object{overridden}, base) })
 	return &likeness{objects: objs, failed: failed}
 }

@@ -129,7 +129,7 @@ func (x *expander) render(release *object.Object, s *scope) []*object.Object {
 	job, problems := flux.Read(release, s.shelf, x.setting(s.cluster))
 	x.report(problems...)
 	if job == nil {
-		x.failures.fail(id, s.name())
+		x.releases.fail(id, s.name())
 		return nil
 	}
 	key := job.Key()
@@ -140,9 +140,10 @@ func (x *expander) render(release *object.Object, s *scope) []*object.Object {
 	}
 	at := release.Ref().String() + "\x00" + key
 	x.said.add(at, release, s, rendered.Diags)
-	x.inputs.add(id, rendered.Inputs)
+	known := x.releases.get(id)
+	known.inputs[rendered.Inputs] = true
 	if rendered.Failed() {
-		x.failures.fail(id, s.name())
+		x.releases.fail(id, s.name())
 		return nil
 	}
 	objs, ok := x.objects[at]
@@ -150,7 +151,7 @@ func (x *expander) render(release *object.Object, s *scope) []*object.Object {
 		objs = x.installed(release, job, rendered, s)
 		x.objects[at] = objs
 	}
-	x.now.add(id, object.Refs(objs))
+	known.renders(object.Refs(objs))
 	x.drew = x.drew || job.Draws()
 	return objs
 }

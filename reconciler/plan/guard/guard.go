@@ -4,10 +4,8 @@
 package guard
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
@@ -48,15 +46,7 @@ type Guard struct {
 	// Cause says why an object leaves a cluster.
 	Cause func(r object.Ref, cluster string) string
 
-	seen map[[2]files.ID]Lost // clusters that go from one tree to another alike
-}
-
-// Lost is what one tree has and the next has not.
-type Lost struct {
-	Refs      []object.Ref
-	protected []object.Ref // of these, those with ProtectedLabel
-	before    int
-	err       error
+	seen map[[2]files.ID]*tree.Lost // clusters that go from one tree to another alike
 }
 
 // Judge returns why a cluster may not go from its published tree to one that holds so many
@@ -71,9 +61,9 @@ func (g *Guard) Judge(cluster string, p tree.Published, next *files.Folder, obje
 	if p.Built == nil || p.Built.ID() == next.ID() {
 		return nil
 	}
-	l := g.Lost(p, next)
-	if l.err != nil {
-		return &Hold{Reason: "what the branch holds cannot be read: " + l.err.Error()}
+	l, err := g.lost(p, next)
+	if err != nil {
+		return &Hold{Reason: "what the branch holds cannot be read: " + err.Error()}
 	}
 	reason := g.reason(l, next, objects)
 	if reason == "" {
@@ -90,25 +80,25 @@ func (g *Guard) Judge(cluster string, p tree.Published, next *files.Folder, obje
 }
 
 // reason applies the rules; "" means that what is lost is within them.
-func (g *Guard) reason(l Lost, next *files.Folder, objects int) string {
-	limit := max(g.Rules.MaxRemoved, l.before*g.Rules.MaxRemovedPercent/100)
+func (g *Guard) reason(l *tree.Lost, next *files.Folder, objects int) string {
+	limit := max(g.Rules.MaxRemoved, l.Before*g.Rules.MaxRemovedPercent/100)
 	isProtected := slices.IndexFunc(l.Refs, func(r object.Ref) bool { return slices.Contains(g.Rules.Protect, r.Kind) })
-	deleted := slices.IndexFunc(l.protected, func(r object.Ref) bool { return !g.InSource(r) })
+	deleted := slices.IndexFunc(l.Labelled, func(r object.Ref) bool { return !g.InSource(r) })
 	switch n := len(l.Refs); {
 	case n == 0:
 		return ""
 	case g.Unsure != "":
 		return g.Unsure
 	case g.Astray:
-		return fmt.Sprintf("it would lose %d of %d objects while part of the source cannot be rendered", n, l.before)
-	case objects == 0, n == l.before, onlyNamespaces(next, objects) && slices.ContainsFunc(l.Refs, g.Nowhere):
-		return fmt.Sprintf("it would lose all it holds, %d of %d objects", n, l.before)
+		return fmt.Sprintf("it would lose %d of %d objects while part of the source cannot be rendered", n, l.Before)
+	case objects == 0, n == l.Before, onlyNamespaces(next, objects) && slices.ContainsFunc(l.Refs, g.Nowhere):
+		return fmt.Sprintf("it would lose all it holds, %d of %d objects", n, l.Before)
 	case deleted >= 0:
-		return fmt.Sprintf("it would lose %s, which has the label %s: Always", l.protected[deleted], ProtectedLabel)
+		return fmt.Sprintf("it would lose %s, which has the label %s: Always", l.Labelled[deleted], ProtectedLabel)
 	case isProtected >= 0:
 		return fmt.Sprintf("it would lose %s, of a protected kind", l.Refs[isProtected])
 	case n > limit:
-		return fmt.Sprintf("it would lose %d of %d objects; the guard allows %d", n, l.before, limit)
+		return fmt.Sprintf("it would lose %d of %d objects; the guard allows %d", n, l.Before, limit)
 	}
 	return ""
 }
@@ -119,45 +109,19 @@ func onlyNamespaces(f *files.Folder, objects int) bool {
 	return dir.Dir != nil && len(dir.Dir.Entries()) == objects
 }
 
-// Lost lists the objects that a published tree has and the next has not.
-func (g *Guard) Lost(p tree.Published, next *files.Folder) Lost {
+// lost tells what a cluster would lose; of clusters that are alike, once.
+func (g *Guard) lost(p tree.Published, next *files.Folder) (*tree.Lost, error) {
 	key := [2]files.ID{p.Built.ID(), next.ID()}
 	if l, ok := g.seen[key]; ok {
-		return l
+		return l, nil
 	}
-	var l Lost
-	paths, err := p.Paths()
-	l.before, l.err = len(paths), err
-	for c := range files.Diff(p.Built, next) {
-		if c.New.Name != "" || !strings.HasPrefix(c.Path, tree.ManifestDir+"/") {
-			continue
-		}
-		r, protected, err := refOf(c.Path, c.Old.Blob)
-		if err != nil {
-			l.err = err
-		}
-		l.Refs = append(l.Refs, r)
-		if protected {
-			l.protected = append(l.protected, r)
-		}
+	l, err := p.Lost(next, ProtectedLabel, "Always")
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it says what cannot be read
 	}
-	slices.SortFunc(l.Refs, object.Ref.Compare)
 	if g.seen == nil {
-		g.seen = map[[2]files.ID]Lost{}
+		g.seen = map[[2]files.ID]*tree.Lost{}
 	}
 	g.seen[key] = l
-	return l
-}
-
-// refOf reads the ref of a published manifest, and whether it has ProtectedLabel.
-func refOf(path string, b *files.Blob) (r object.Ref, protected bool, err error) {
-	data, err := b.Bytes()
-	if err != nil {
-		return object.Ref{}, false, fmt.Errorf("reading %s: %w", path, err)
-	}
-	if bytes.Contains(data, []byte(ProtectedLabel)) {
-		protected = slices.ContainsFunc(object.Decode(path, data).Objects, func(o *object.Object) bool { return o.Labels()[ProtectedLabel] == "Always" })
-	}
-	r, err = object.RefOf(path, data)
-	return r, protected, err //nolint:wrapcheck // it names the file
+	return l, nil
 }
