@@ -3,6 +3,8 @@ package karmada
 import (
 	"strconv"
 	"strings"
+
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // meant is a hint with the candidate that was probably meant, or empty.
@@ -19,34 +21,12 @@ func meant(word string, candidates []string) string {
 func nearest(word string, candidates []string) string {
 	best, bound := "", len(word)/3+1
 	for _, c := range candidates {
-		if d := distance(strings.ToLower(word), strings.ToLower(c), bound); d < bound {
+		if gap := len(word) - len(c); gap >= bound || -gap >= bound {
+			continue
+		}
+		if d := words.Distance(strings.ToLower(word), strings.ToLower(c)); d < bound {
 			best, bound = c, d
 		}
 	}
 	return best
-}
-
-// distance counts the letters to insert, delete or change to turn a into b. It
-// returns bound where there are bound or more.
-func distance(a, b string, bound int) int {
-	if gap := len(a) - len(b); gap >= bound || -gap >= bound {
-		return bound
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, diagonal+1)
-		}
-	}
-	return min(row[len(b)], bound)
 }

@@ -1,4 +1,5 @@
-// Package words puts lists and counts into sentences, in the same way in every message.
+// Package words puts lists and counts into sentences, in the same way in every message, and
+// tells which word somebody may have meant.
 package words
 
 import (
@@ -24,4 +25,25 @@ func Count(n int, noun string) string {
 		return "1 " + noun
 	}
 	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// Distance counts the letters, as bytes, to insert, delete or change to turn a into b.
+func Distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
 }

@@ -35,3 +35,14 @@ func TestCounts(t *testing.T) {
 		}
 	}
 }
+
+func TestDistance(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"abc", "abc", 0}, {"", "abc", 3}, {"abc", "", 3}, {"main", "mian", 2}, {"main", "min", 1}, {"kitten", "sitting", 3}} {
+		if got := words.Distance(tt.a, tt.b); got != tt.want {
+			t.Errorf("Distance(%q, %q) is %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
