@@ -2,7 +2,6 @@ package charts
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,22 +12,8 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 
 	"github.com/waybill-dev/waybill/sources/lock"
+	"github.com/waybill-dev/waybill/test/corpus"
 )
-
-// corpus is a folder of what other people wrote: beside the checkout, in
-// ../shared/corpus, or where WAYBILL_CORPUS says.
-func corpus(t *testing.T) string {
-	t.Helper()
-	dir := os.Getenv("WAYBILL_CORPUS")
-	if dir == "" {
-		dir = "../../../shared/corpus"
-	}
-	if _, err := os.Stat(dir); err != nil {
-		fmt.Fprintf(os.Stderr, "SKIPPED: %s, because there are no real manifests at %s; set WAYBILL_CORPUS\n", t.Name(), dir)
-		t.Skip("SKIPPED: no corpus")
-	}
-	return dir
-}
 
 // keep packs a chart, puts it where Waybill keeps charts, and returns its entry of a
 // lock file: what `waybill update` does with a network.
@@ -93,7 +78,7 @@ rules: []
 // is, beside a description of the clusters, and comes to what kustomize and Helm make of
 // it. The charts of its repositories are podinfo's own and stand-ins for the others.
 func TestTheExampleOfFlux(t *testing.T) {
-	root := corpus(t)
+	root := corpus.Dir(t)
 	f := newFleet(t, map[string]string{"fleet.yaml": fluxClusters})
 	if err := os.CopyFS(f.dir, os.DirFS(filepath.Join(root, "flux2-kustomize-helm-example"))); err != nil {
 		t.Fatal(err)

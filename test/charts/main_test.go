@@ -7,35 +7,19 @@ package charts
 
 import (
 	"bytes"
-	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/waybill-dev/waybill/test/program"
 )
 
 var binary string
 
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "waybill-test-")
-	if err == nil {
-		binary = filepath.Join(dir, "waybill")
-		var out []byte
-		if out, err = exec.CommandContext(context.Background(), "go", "build", "-o", binary, "github.com/waybill-dev/waybill/cmd/waybill").CombinedOutput(); err != nil {
-			err = fmt.Errorf("building: %w\n%s", err, out)
-		}
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(program.Tests{M: m, Path: &binary}.Run()) }
 
 // fleet is a source, the repository that it is published to, and how waybill is run on
 // them.

@@ -4,11 +4,9 @@
 package cli
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -18,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/waybill-dev/waybill/test/exits"
+	"github.com/waybill-dev/waybill/test/program"
 )
 
 var update = flag.Bool("update", false, "rewrite what scripts compare with")
@@ -25,27 +24,8 @@ var update = flag.Bool("update", false, "rewrite what scripts compare with")
 // binary is the program.
 var binary string
 
-// withBinary builds the program before tests run.
-type withBinary struct{ *testing.M }
-
-func (m withBinary) Run() int {
-	dir, err := os.MkdirTemp("", "waybill-test-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	binary = filepath.Join(dir, "waybill")
-	build := exec.CommandContext(context.Background(), "go", "build", "-trimpath", "-o", binary, "github.com/waybill-dev/waybill/cmd/waybill")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building: %v\n%s", err, out)
-		return 1
-	}
-	return m.M.Run()
-}
-
 func TestMain(m *testing.M) {
-	testscript.Main(withBinary{m}, map[string]func(){"unwalled": unwalled})
+	testscript.Main(program.Tests{M: m, Path: &binary}, map[string]func(){"unwalled": unwalled})
 }
 
 func read(t *testing.T, name string) string {

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/waybill-dev/waybill/test/program"
 )
 
 // many is a source with very many of one thing, each of them valid. The main process, which
@@ -116,10 +118,7 @@ func bounded(t *testing.T, memory, cpu int, dir string, program ...string) (said
 
 // TestTheMainProcessBearsMany validates each source with the program that users run.
 func TestTheMainProcessBearsMany(t *testing.T) {
-	waybill := filepath.Join(t.TempDir(), "waybill")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", waybill, "github.com/waybill-dev/waybill/cmd/waybill").CombinedOutput(); err != nil {
-		t.Fatalf("building: %v\n%s", err, out)
-	}
+	waybill := program.Build(t)
 	for _, m := range multitudes() {
 		t.Run(m.name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -16,6 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 	"golang.org/x/sys/unix"
+
+	"github.com/waybill-dev/waybill/test/program"
 )
 
 // A source is a repository that is hostile to the main process, which has no walls: what
@@ -65,10 +67,7 @@ func sourcesOf(t *testing.T) []source {
 
 // TestTheMainProcessSurvivesSources validates each source with the program that users run.
 func TestTheMainProcessSurvivesSources(t *testing.T) {
-	waybill := filepath.Join(t.TempDir(), "waybill")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", waybill, "github.com/waybill-dev/waybill/cmd/waybill").CombinedOutput(); err != nil {
-		t.Fatalf("building: %v\n%s", err, out)
-	}
+	waybill := program.Build(t)
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ package publish
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,27 +22,12 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/test/bench"
+	"github.com/waybill-dev/waybill/test/program"
 )
 
 var binary string
 
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "waybill-test-")
-	if err == nil {
-		binary = filepath.Join(dir, "waybill")
-		var out []byte
-		if out, err = exec.CommandContext(context.Background(), "go", "build", "-o", binary, "github.com/waybill-dev/waybill/cmd/waybill").CombinedOutput(); err != nil {
-			err = fmt.Errorf("building: %w\n%s", err, out)
-		}
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(program.Tests{M: m, Path: &binary}.Run()) }
 
 // env is a clean environment for git and waybill.
 func env(t *testing.T) []string {

@@ -25,19 +25,8 @@ import (
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/test/corpus"
 )
-
-func corpus(t *testing.T) string {
-	t.Helper()
-	dir := os.Getenv("WAYBILL_CORPUS")
-	if dir == "" {
-		dir = "../../../shared/corpus"
-	}
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("SKIPPED: there are no real manifests at %s; set WAYBILL_CORPUS", dir)
-	}
-	return dir
-}
 
 // objects reads manifests with the parser that kubectl uses, apart from ours.
 func objects(t *testing.T, dir string) map[string]map[string]any {
@@ -173,7 +162,7 @@ func run(t *testing.T, dir, name string, args ...string) {
 }
 
 func TestRealManifestsArriveUnchanged(t *testing.T) {
-	root := corpus(t)
+	root := corpus.Dir(t)
 	for _, name := range []string{"kube-prometheus/manifests", "online-boutique/release"} {
 		t.Run(strings.ReplaceAll(name, "/", "-"), func(t *testing.T) {
 			written := objects(t, filepath.Join(root, name))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/waybill-dev/waybill/render/helm"
+	"github.com/waybill-dev/waybill/test/corpus"
 )
 
 // BenchmarkFiftyClusters renders a real chart for fifty clusters that have ten sets of
@@ -13,7 +14,7 @@ import (
 // Waybill does, with one reading of the chart and one rendering for each set.
 func BenchmarkFiftyClusters(b *testing.B) {
 	const clusters, sets = 50, 10
-	chart := filepath.Join(corpus(b), "ingress-nginx/charts/ingress-nginx")
+	chart := filepath.Join(corpus.Dir(b), "ingress-nginx/charts/ingress-nginx")
 	files, err := filepath.Glob(filepath.Join(chart, "ci/*.yaml"))
 	if err != nil || len(files) < sets {
 		b.Fatalf("there are %d files of values: %v", len(files), err)

@@ -19,6 +19,7 @@ import (
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/kustomize"
+	"github.com/waybill-dev/waybill/test/corpus"
 	"github.com/waybill-dev/waybill/test/peers"
 )
 
@@ -97,7 +98,7 @@ func manifests(t *testing.T, r engine.Rendered) []document {
 }
 
 func TestRealKustomizationsBuildAsKustomizeBuildsThem(t *testing.T) {
-	root := corpus(t)
+	root := corpus.Dir(t)
 	for _, dir := range folders(t, konfig.RecognizedKustomizationFileNames()...) {
 		name, err := filepath.Rel(root, dir)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/waybill-dev/waybill/test/peers"
+	"github.com/waybill-dev/waybill/test/program"
 )
 
 // TestWhatIsDeliveredIsWhatTheProgramsRender goes the whole way: a release and a
@@ -56,12 +57,7 @@ func TestWhatIsDeliveredIsWhatTheProgramsRender(t *testing.T) {
 // deliver runs waybill render.
 func deliver(t *testing.T, src, out string) {
 	t.Helper()
-	waybill := filepath.Join(t.TempDir(), "waybill")
-	compile := exec.CommandContext(t.Context(), "go", "build", "-o", waybill, "github.com/waybill-dev/waybill/cmd/waybill")
-	if _, err := peers.Output(compile); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), waybill, "render", src, "--out", out)
+	cmd := exec.CommandContext(t.Context(), program.Build(t), "render", src, "--out", out)
 	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir())
 	if text, err := peers.Output(cmd); err != nil {
 		t.Fatalf("%v\n%s", err, text)
