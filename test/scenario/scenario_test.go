@@ -30,6 +30,7 @@
 //	@<cluster>/<path>     a file that the plan gives a cluster; list the ones that matter
 //	@<cluster>/           the paths that the plan gives a cluster
 //	@held                 the clusters that the guard holds
+//	@BRANCH:PATH          a file of a branch, as in @waybill/state:clusters/eu.yaml
 //	@branches             the objects on the clusters' branches afterwards, with replicas
 //	@publish              the exit status of publish, and the branches that it moved
 //	@verify               the branches that cannot be verified then; empty without the section

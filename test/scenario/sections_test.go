@@ -45,10 +45,34 @@ func section(t *testing.T, name string, repo *twin.Repo, res *outcome) string {
 			fmt.Fprintln(&b, name)
 		}
 	default:
-		return file(t, &res.Plan, strings.TrimPrefix(name, "@"))
+		name = strings.TrimPrefix(name, "@")
+		if branch, path, ok := strings.Cut(name, ":"); ok {
+			return onBranch(t, repo, branch, path)
+		}
+		return file(t, &res.Plan, name)
 	}
 	return b.String()
 }
+
+// onBranch returns a file of a branch, or says that there is none.
+func onBranch(t *testing.T, repo *twin.Repo, branch, path string) string {
+	t.Helper()
+	h, _, err := repo.Branch(t.Context(), branch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, ok := twin.Of(h.Tree)[path]; ok {
+		data, err := e.Blob.Bytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	return none
+}
+
+// none stands for a file that is not there.
+const none = "(none)\n"
 
 // branches prints the objects on the clusters' branches, one a line.
 func branches(t *testing.T, repo *twin.Repo, res *outcome) string {
@@ -131,7 +155,7 @@ func file(t *testing.T, p *plan.Plan, name string) string {
 			return string(data)
 		}
 	}
-	return "(none)\n"
+	return none
 }
 
 // everything prints all that a publication came to, to compare runs.
