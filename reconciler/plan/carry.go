@@ -24,15 +24,6 @@ import (
 // have the digest it names.
 const AllowTrailer = "Waybill-Allow-Prune"
 
-// carried is what is carried out of a plan.
-type carried struct {
-	clusters []Cluster
-	result   rollout.Result
-	removals string // see Plan.Removals
-	allowed  bool
-	diags    []diag.Diagnostic
-}
-
 // carryOut settles what is carried out of what is wanted.
 func (t *table) carryOut() carried {
 	if t.in.Replay != nil {
@@ -79,15 +70,6 @@ func (t *table) guarded() (out carried) {
 		return held
 	})
 	return out
-}
-
-// clusters is the plan for each cluster, with nothing held.
-func (t *table) clusters() []Cluster {
-	all := make([]Cluster, len(t.trees))
-	for i, tr := range t.trees {
-		all[i] = Cluster{Name: t.cluster(i), Tree: tr.Folder, Objects: tr.Objects, Sync: t.in.flux(t.in.Expanded.Law.Fleet.Clusters()[i]).Sync}
-	}
-	return all
 }
 
 func (t *table) guard() *guard.Guard {

@@ -5,20 +5,12 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/fleet"
 	"github.com/waybill-dev/waybill/reconciler/plan/guard"
-	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/words"
 )
-
-// flux says how Flux syncs a cluster.
-func (in *Input) flux(c *fleet.Cluster) tree.Flux {
-	sync, _ := in.Source.Config.Publish.Flux.For(c.Name, c.Source.Annotations)
-	_, sync.Encrypted = c.Source.Annotations[manifest.RecipientsAnnotation]
-	return tree.Flux{Sync: sync, Before: in.Published[c.Name]}
-}
 
 // judge returns why the tree of a cluster may not be published; nil if it may.
 func (t *table) judge(g *guard.Guard, i int, c *Cluster) *guard.Hold {

@@ -4,19 +4,8 @@ import (
 	"cmp"
 
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
-	"github.com/waybill-dev/waybill/render/draw"
 	"github.com/waybill-dev/waybill/render/flux"
 )
-
-// Random is what releases draw from, and what seals are keyed with.
-type Random struct {
-	Key draw.Key // zero: releases may not draw, and seals are not keyed
-	// Source is where the source is. What was drawn first says it for good, so that a
-	// source that moves draws the same.
-	Source string
-	// Rotate has the key take the place of another one, from which was drawn before.
-	Rotate bool
-}
 
 // random is what releases draw from, and what seals are keyed with.
 func (in *Input) random() flux.Random {

@@ -4,12 +4,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybill-dev/waybill/policies/fleet"
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
+	"github.com/waybill-dev/waybill/reconciler/plan/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan/layout"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/fluxsync"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -233,4 +237,39 @@ func (t *table) layOut(left rollout.Remaining) {
 		in.Flux = append(in.Flux, t.in.flux(c))
 	}
 	t.trees = layout.Trees(in)
+}
+
+// Cluster is the plan for one cluster.
+type Cluster struct {
+	Name string
+	// Tree is what the cluster should hold, without waybill.metadata.
+	Tree    *files.Folder
+	Objects int // manifests in Tree
+	Sync    fluxsync.Sync
+	Held    *guard.Hold // nil if the tree may be published
+}
+
+// carried is what is carried out of a plan.
+type carried struct {
+	clusters []Cluster
+	result   rollout.Result
+	removals string // see Plan.Removals
+	allowed  bool
+	diags    []diag.Diagnostic
+}
+
+// clusters is the plan for each cluster, with nothing held.
+func (t *table) clusters() []Cluster {
+	all := make([]Cluster, len(t.trees))
+	for i, tr := range t.trees {
+		all[i] = Cluster{Name: t.cluster(i), Tree: tr.Folder, Objects: tr.Objects, Sync: t.in.flux(t.in.Expanded.Law.Fleet.Clusters()[i]).Sync}
+	}
+	return all
+}
+
+// flux says how Flux syncs a cluster.
+func (in *Input) flux(c *fleet.Cluster) tree.Flux {
+	sync, _ := in.Source.Config.Publish.Flux.For(c.Name, c.Source.Annotations)
+	_, sync.Encrypted = c.Source.Annotations[manifest.RecipientsAnnotation]
+	return tree.Flux{Sync: sync, Before: in.Published[c.Name]}
 }

@@ -83,3 +83,9 @@ func (w *withCharts) missed(reads []worker.Read) error {
 	}
 	return nil
 }
+
+// Charts gets charts. *chart.Store is one.
+type Charts interface {
+	Resolve(ctx context.Context, r lock.Ref) (lock.Entry, error)
+	Fetch(ctx context.Context, e lock.Entry) (fs.FS, error)
+}

@@ -26,19 +26,12 @@ import (
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources"
-	"github.com/waybill-dev/waybill/sources/lock"
 )
 
 // Runner runs engine.Run on jobs, each over its own files, and returns a result for each,
 // in order. A *worker.Pool is one, and a *worker.Local.
 type Runner interface {
 	Do(ctx context.Context, jobs []worker.Job) []worker.Result
-}
-
-// Charts gets charts. *chart.Store is one.
-type Charts interface {
-	Resolve(ctx context.Context, r lock.Ref) (lock.Entry, error)
-	Fetch(ctx context.Context, e lock.Entry) (fs.FS, error)
 }
 
 // Renderer does jobs. It is a render.Engine, and safe for concurrent use.

@@ -3,7 +3,6 @@ package claim
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/reconciler/state"
@@ -74,12 +73,4 @@ func (d *decider) rebalanced(m *matter) string {
 		return m.rebalanced
 	}
 	return d.before(m).Annotations[state.RebalancedAnnotation]
-}
-
-// placementOf prints a policy's placement as Karmada records it on a binding.
-func (d *decider) placementOf(p *policies.Propagation) string {
-	if _, known := d.placements[p]; !known {
-		d.placements[p] = state.Placement(&p.Spec.Placement)
-	}
-	return d.placements[p]
 }

@@ -45,9 +45,6 @@ func (d *decider) pullDependencies(m *matter) {
 	}
 }
 
-// bindingID names a binding.
-type bindingID struct{ namespace, name string }
-
 // pulledBefore returns what a template pulled along by the last decisions.
 func (d *decider) pulledBefore(r object.Ref) []*matter {
 	if d.pulled == nil {

@@ -1,13 +1,11 @@
 package claim
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies"
-	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -16,8 +14,6 @@ import (
 
 // SpreadAnnotation on a policy makes spread constraints that Karmada ignores act.
 const SpreadAnnotation = "waybill.dev/spread"
-
-func byName(a, b Target) int { return cmp.Compare(a.Name, b.Name) }
 
 // scheduleAll gives the templates that a policy claims their clusters, definitions of
 // kinds first.
@@ -98,25 +94,6 @@ func (d *decider) schedule(m *matter) {
 	d.countVariants(m)
 }
 
-// placing is all that a decision follows from. The previous one is known by the list that
-// it is in.
-type placing struct {
-	object, policy *object.Object
-	fleet          string // its digest
-	taught         string // which customizations there are
-	scaled         string // see template.Variant
-	group          string // that it is in
-	fresh          bool
-	first          *Target
-	clusters       int
-}
-
-// repetition is a decision after which a binding is what it was.
-type repetition struct {
-	placing
-	old *karmada.ResourceBinding
-}
-
 // schedule returns the decision about a placing, which is from unless it is known. Nobody
 // may modify its targets.
 func (m *Memo) schedule(p placing, from func() place.Decision) place.Decision {
@@ -138,17 +115,6 @@ func (d *decider) placing(m *matter) placing {
 		p.first, p.clusters = &before[0], len(before)
 	}
 	return p
-}
-
-// question is all that a scheduler's answer follows from, about a template of which it is
-// neither known where it was nor where it may not be.
-type question struct {
-	scheduler        *place.Scheduler
-	apiVersion, kind string
-	replicas         int32
-	requirements     string // as JSON
-	components       int
-	fresh            bool
 }
 
 // answer asks a scheduler, and the same question once: templates that ask alike share one
@@ -203,11 +169,6 @@ func (d *decider) lazy(m *matter) bool {
 	old := d.before(m)
 	return isLazy(m) && state.Placed(old) && old.Annotations[state.TemplateAnnotation] == m.Template.Digest() &&
 		!slices.ContainsFunc(old.Spec.Clusters, func(c Target) bool { _, ok := d.in.Law.Fleet.Lookup(c.Name); return !ok })
-}
-
-// isLazy reports whether changes of the policy wait for a change of the template.
-func isLazy(m *matter) bool {
-	return m.Policy != nil && m.Policy.Spec.ActivationPreference == karmada.LazyActivation
 }
 
 // repeat repeats the last decision about a template.
@@ -314,4 +275,12 @@ func (d *decider) warnOfVariants(m *matter, asked []int32) {
 			return
 		}
 	}
+}
+
+// placementOf prints a policy's placement as Karmada records it on a binding.
+func (d *decider) placementOf(p *policies.Propagation) string {
+	if _, known := d.placements[p]; !known {
+		d.placements[p] = state.Placement(&p.Spec.Placement)
+	}
+	return d.placements[p]
 }

@@ -18,74 +18,14 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/interpret"
-	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/reconciler/plan/template"
-	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
-	"github.com/waybill-dev/waybill/render/cache"
-	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/render/object"
 )
-
-// Input is what there is to expand.
-type Input struct {
-	Source render.Source
-	// Releases are what releases rendered to when they were published last.
-	Releases []state.Release
-	// Pinned refuses charts whose version the lock file does not settle.
-	Pinned bool
-	// Random is what releases draw from; its cluster is filled in.
-	Random flux.Random
-	// Place says which policy claims a release, and where it goes; nil for none.
-	Place func(l *law.Law, release *template.Template) (*policies.Propagation, []karmada.TargetCluster)
-	// Override returns a release as it is in a cluster; the diagnostic says why it cannot
-	// be. Matching is what law.Matching says of the cluster.
-	Override func(l *law.Law, release *template.Template, matching string) (*object.Object, *diag.Diagnostic)
-	Memo     *Memo
-}
-
-// Render renders jobs, in order. The error is ours.
-type Render func([]engine.Job) ([]engine.Rendered, error)
-
-// Memo remembers what expanding made, from one plan to the next.
-type Memo struct {
-	Law      law.Memo
-	Template template.Memo
-	services cache.Generation[*object.Object, *object.Object] // by ServiceImport
-}
-
-// Turn begins the next plan.
-func (m *Memo) Turn() {
-	m.Law.Turn()
-	m.Template.Turn()
-	m.services.Turn()
-}
-
-// Result is a source in which nothing is left to render.
-type Result struct {
-	Law *law.Law
-	// Templates are in the order of their refs.
-	Templates []*template.Template
-	// Bound is what stands in clusters' own directories.
-	Bound map[string][]*object.Object
-	// Failures are the releases that cannot be rendered, in the order of their names.
-	Failures []Failure
-	// Releases are what releases render to now, in the order of their names.
-	Releases []state.Release
-	// Unknown says why it is not known where everything goes: a policy cannot be had.
-	// Empty where it is known.
-	Unknown string
-	// Astray reports that a release failed of which nothing is known, or which is made from
-	// other files than before: what is missing from the source may have moved into it.
-	Astray bool
-	// Drew reports that a release that may draw was rendered.
-	Drew  bool
-	Diags []diag.Diagnostic
-}
 
 // Expand expands a source. The error is Render's.
 func Expand(in Input, render Render) (Result, error) {
@@ -109,27 +49,6 @@ func Expand(in Input, render Render) (Result, error) {
 		}
 	}
 }
-
-// expander expands a source as far as what is rendered allows.
-type expander struct {
-	in       *Input
-	rendered map[string]engine.Rendered // by job
-	wanted   map[string]engine.Job      // what has to be rendered first
-	objects  map[string][]*object.Object
-	releases releases
-	drew     bool
-	said     saying
-	diags    []diag.Diagnostic
-}
-
-func newExpander(in *Input, rendered map[string]engine.Rendered) *expander {
-	return &expander{
-		in: in, rendered: rendered, wanted: map[string]engine.Job{}, objects: map[string][]*object.Object{},
-		releases: releases{of: map[state.ReleaseID]*release{}}, said: saying{},
-	}
-}
-
-func (x *expander) report(ds ...diag.Diagnostic) { x.diags = append(x.diags, ds...) }
 
 func (x *expander) expand() Result {
 	objs := x.unfoldUnselected(x.in.Source.Objects)
@@ -200,13 +119,4 @@ func (x *expander) templates(l *law.Law, objects []*object.Object, base scope) [
 	}
 	slices.SortFunc(all, func(a, b *template.Template) int { return a.Ref().Compare(b.Ref()) })
 	return all
-}
-
-// alsoAt says that a release renders what is elsewhere, too.
-func alsoAt(release, o, other *object.Object) diag.Diagnostic {
-	return diag.Diagnostic{
-		Code: diag.DuplicateObject, Severity: diag.Error, Pos: release.Pos(),
-		Message: fmt.Sprintf("%s renders %s, which is also at %s; that one is used", release.Ref(), o.Ref(), other.Pos()),
-		Hint:    "remove one of them, or rename it",
-	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/waybill-dev/waybill/policies/fleet"
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/match"
-	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
@@ -21,30 +20,6 @@ import (
 // maxNesting is how deep releases may render to releases: a Flux Kustomization of
 // HelmReleases is two.
 const maxNesting = 8
-
-// scope is what the releases of one unfolding have in common.
-type scope struct {
-	cluster *fleet.Cluster // that they are rendered for; nil for none
-	bound   bool           // they stand in its own directory
-	around  []*object.Object
-	shelf   *flux.Shelf // what they may refer to
-}
-
-// id names a release of the scope.
-func (s *scope) id(o *object.Object) state.ReleaseID {
-	if s.bound {
-		return state.ReleaseID{Cluster: s.cluster.Name, Release: o.Ref()}
-	}
-	return state.ReleaseID{Release: o.Ref()}
-}
-
-// name is the cluster's; empty without one.
-func (s *scope) name() string {
-	if s.cluster == nil {
-		return ""
-	}
-	return s.cluster.Name
-}
 
 // unfoldUnselected replaces the releases among objs that no policy selects.
 func (x *expander) unfoldUnselected(objs []*object.Object) []*object.Object {

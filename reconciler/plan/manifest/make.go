@@ -1,8 +1,11 @@
 package manifest
 
 import (
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/override"
@@ -72,11 +75,6 @@ func undefaulted(v template.Variant, content map[string]any) map[string]any {
 	return interpret.UndefaultOf(v.Object.Content(), v.Content, content, v.Added)
 }
 
-// noRules are the override rules of what no policy touches.
-var noRules override.Rules
-
-const keptHint = "there it stays as it was last published"
-
 // revise sets replicas and completions where the binding is a workload.
 func revise(interpreter *interpret.Interpreter, d *claim.Decision, v template.Variant, k class) (map[string]any, error) {
 	content := v.Content
@@ -108,4 +106,38 @@ func passed(d *claim.Decision, k class, raw []byte) *result {
 // marks says how the object is treated by who applies it.
 func marks(d *claim.Decision) interpret.Marks {
 	return interpret.Marks{Overwrite: interpret.Overwrites(d.Template.Object, d.Overwrites()), Preserve: d.Preserved()}
+}
+
+// recipe says what the manifest of a class is made of.
+func (w *writer) recipe(d *claim.Decision, v template.Variant, k class, rules override.Rules) recipe {
+	r := recipe{
+		object: v.Object, replicas: k.replicas, completions: k.completions, workload: d.Policy != nil && d.Size.IsWorkload(),
+		onBranch: w.in.OnBranch, scaled: v.Scaled, taught: w.in.Law.Taught, marks: marks(d), claimed: d.Policy != nil,
+	}
+	var digests strings.Builder
+	for n := strings.IndexByte(k.rules, 1); n >= 0; {
+		digests.WriteString(w.digest(rules.List[n]))
+		more := strings.IndexByte(k.rules[n+1:], 1)
+		if more < 0 {
+			break
+		}
+		n += 1 + more
+	}
+	r.rules = digests.String()
+	return r
+}
+
+// digest identifies what a rule does, and what decides whether and when it does it.
+func (w *writer) digest(r *override.Rule) string {
+	known, ok := w.in.Memo.digests.Get(r)
+	if !ok {
+		data, err := json.Marshal([]any{r.Overriders, r.Policy.Namespaced(), r.Policy.Object.Ref().Name, r.Policy.Spec.ResourceSelectors})
+		if err != nil {
+			panic("manifest: overriders that were decoded from JSON do not encode: " + err.Error())
+		}
+		sum := sha256.Sum256(data)
+		known = string(sum[:16])
+		w.in.Memo.digests.Put(r, known)
+	}
+	return known
 }

@@ -1,14 +1,8 @@
 package manifest
 
 import (
-	"crypto/sha256"
-	"encoding/json"
-	"strings"
-
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/override"
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
-	"github.com/waybill-dev/waybill/reconciler/plan/template"
 	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/seal"
@@ -63,38 +57,4 @@ func (m *Memo) manifest(r recipe, in *interpret.Interpreter, from func() *result
 		m.manifests.Put(r, made{out.made, in.Spent() - before})
 	}
 	return out
-}
-
-// recipe says what the manifest of a class is made of.
-func (w *writer) recipe(d *claim.Decision, v template.Variant, k class, rules override.Rules) recipe {
-	r := recipe{
-		object: v.Object, replicas: k.replicas, completions: k.completions, workload: d.Policy != nil && d.Size.IsWorkload(),
-		onBranch: w.in.OnBranch, scaled: v.Scaled, taught: w.in.Law.Taught, marks: marks(d), claimed: d.Policy != nil,
-	}
-	var digests strings.Builder
-	for n := strings.IndexByte(k.rules, 1); n >= 0; {
-		digests.WriteString(w.digest(rules.List[n]))
-		more := strings.IndexByte(k.rules[n+1:], 1)
-		if more < 0 {
-			break
-		}
-		n += 1 + more
-	}
-	r.rules = digests.String()
-	return r
-}
-
-// digest identifies what a rule does, and what decides whether and when it does it.
-func (w *writer) digest(r *override.Rule) string {
-	known, ok := w.in.Memo.digests.Get(r)
-	if !ok {
-		data, err := json.Marshal([]any{r.Overriders, r.Policy.Namespaced(), r.Policy.Object.Ref().Name, r.Policy.Spec.ResourceSelectors})
-		if err != nil {
-			panic("manifest: overriders that were decoded from JSON do not encode: " + err.Error())
-		}
-		sum := sha256.Sum256(data)
-		known = string(sum[:16])
-		w.in.Memo.digests.Put(r, known)
-	}
-	return known
 }

@@ -14,12 +14,6 @@ import (
 // encrypted on its branch.
 const RecipientsAnnotation = "waybill.dev/age-recipients"
 
-// sealer encrypts plain Secrets.
-type sealer struct {
-	recipients []string                   // by the cluster's index; empty for none
-	parsed     map[string]seal.Recipients // by their String
-}
-
 // isSecret reports a Secret of the core group that SOPS has not encrypted.
 func isSecret(o *object.Object) bool {
 	_, sealed := o.Sealed()

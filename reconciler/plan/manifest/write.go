@@ -14,105 +14,15 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/interpret"
-	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
-	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/plan/template"
-	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
-	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/words"
 )
-
-// Block is why what is wanted of an object in a cluster cannot be carried out now.
-type Block string
-
-// The blocks that are known before anything is laid out.
-const (
-	Suspended   Block = "dispatching is suspended"
-	Failed      Block = "an override fails"
-	NotRendered Block = "its release cannot be rendered"
-	NotRead     Block = "it cannot be told what it should be"
-	ClustersOwn Block = "each cluster has its own, and removed from the branch it would be removed there"
-)
-
-// Want is the manifest that a cluster should hold, by the cluster's index in the fleet and
-// the number of the blob.
-type Want struct{ Cluster, Blob int32 }
-
-// Unwritten is the number of a blob that is not known, because something blocks it.
-const Unwritten = -1
-
-// Row is what is wanted of one object.
-type Row struct {
-	Ref   object.Ref
-	Wants []Want // in the order of clusters
-	// Blocks are the clusters in which what is wanted, be it nothing, cannot be carried
-	// out now.
-	Blocks map[int32]Block
-}
-
-// Input is what there is to write out.
-type Input struct {
-	Law       *law.Law
-	Decisions []claim.Decision // in the order of refs
-	Bound     map[string][]*object.Object
-	Failures  []expand.Failure
-	Config    render.ConfigSpec
-	// OnBranch reports manifests for a branch, which everybody may see who can read it.
-	OnBranch bool
-	Random   flux.Random // what seals are keyed with
-	Before   Before
-	Memo     *Memo
-}
-
-// Before is what was published last.
-type Before struct {
-	// Had tells the clusters, by index, that had an object.
-	Had func(object.Ref) func(cluster int) bool
-	// Sent reports whether a policy sent an object to a cluster.
-	Sent func(r object.Ref, cluster string) bool
-	// Own lists, by the cluster's index, the Namespaces on its branch that every cluster has
-	// of its own.
-	Own func(cluster int) []object.Ref
-}
-
-// Result is what should be.
-type Result struct {
-	Rows  []Row // in the order of refs: of every template, and of what else is wanted
-	Blobs Blobs
-	Keyed bool // a seal is keyed with the random key
-	Diags []diag.Diagnostic
-}
-
-// Blobs numbers the files of a plan.
-type Blobs struct {
-	list []*files.Blob
-	ids  map[files.ID]int32
-}
-
-// Add returns the number of a blob; equal blobs have one.
-func (b *Blobs) Add(blob *files.Blob) int32 {
-	if i, ok := b.ids[blob.ID()]; ok {
-		return i
-	}
-	if b.ids == nil {
-		b.ids = map[files.ID]int32{}
-	}
-	i := int32(len(b.list)) //nolint:gosec // a plan has far fewer blobs
-	b.list, b.ids[blob.ID()] = append(b.list, blob), i
-	return i
-}
-
-// At returns the blob of a number.
-func (b *Blobs) At(i int32) *files.Blob { return b.list[i] }
-
-// Len returns how many blobs there are.
-func (b *Blobs) Len() int { return len(b.list) }
 
 // Write writes decisions out.
 func Write(in Input) Result {
@@ -137,69 +47,11 @@ func Write(in Input) Result {
 	return w.finish()
 }
 
-// writer collects rows.
-type writer struct {
-	in    *Input
-	rows  []Row
-	byRef map[object.Ref]int
-	blobs Blobs
-	paths map[string]object.Ref // what has a path on branches
-	// firsts are the manifests that were made first of each template.
-	firsts  map[*template.Template]*files.Blob
-	encoder object.Encoder
-	seals   sealer
-	keyed   bool // a seal is
-	diags   []diag.Diagnostic
-}
-
 func newWriter(in *Input) *writer {
 	w := &writer{in: in, byRef: map[object.Ref]int{}, paths: map[string]object.Ref{}, firsts: map[*template.Template]*files.Blob{}}
 	w.rows = make([]Row, 0, len(in.Decisions))
 	w.seals = w.newSealer()
 	return w
-}
-
-func (w *writer) report(ds ...diag.Diagnostic) { w.diags = append(w.diags, ds...) }
-
-// row returns the row of an object; it is valid until the next row is made.
-func (w *writer) row(r object.Ref) *Row {
-	i, ok := w.byRef[r]
-	if !ok {
-		i = len(w.rows)
-		w.byRef[r] = i
-		w.rows = append(w.rows, Row{Ref: r})
-	}
-	return &w.rows[i]
-}
-
-// want notes that a cluster should hold a blob.
-func (r *Row) want(cluster int, blob int32) {
-	r.Wants = append(r.Wants, Want{int32(cluster), blob}) //nolint:gosec // a fleet has far fewer clusters
-}
-
-// block notes that something is in the way in a cluster; what was first counts.
-func (r *Row) block(cluster int, why Block) {
-	i := int32(cluster) //nolint:gosec // a fleet has far fewer clusters
-	if r.Blocks == nil {
-		r.Blocks = map[int32]Block{}
-	}
-	if _, ok := r.Blocks[i]; !ok {
-		r.Blocks[i] = why
-	}
-}
-
-// wants reports whether something is wanted in a cluster, before wants are in order.
-func (r *Row) wants(cluster int) bool {
-	return slices.ContainsFunc(r.Wants, func(w Want) bool { return int(w.Cluster) == cluster })
-}
-
-// Wanted returns what is wanted in a cluster; false for nothing.
-func (r *Row) Wanted(cluster int) (Want, bool) {
-	i, ok := slices.BinarySearchFunc(r.Wants, cluster, func(w Want, c int) int { return int(w.Cluster) - c })
-	if !ok {
-		return Want{}, false
-	}
-	return r.Wants[i], true
 }
 
 // finish puts rows and wants in order.

@@ -1,0 +1,87 @@
+package manifest
+
+import (
+	"github.com/waybill-dev/waybill/policies/law"
+	"github.com/waybill-dev/waybill/policies/override"
+	"github.com/waybill-dev/waybill/reconciler/plan/claim"
+	"github.com/waybill-dev/waybill/reconciler/plan/expand"
+	"github.com/waybill-dev/waybill/reconciler/plan/template"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/flux"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/seal"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// Input is what there is to write out.
+type Input struct {
+	Law       *law.Law
+	Decisions []claim.Decision // in the order of refs
+	Bound     map[string][]*object.Object
+	Failures  []expand.Failure
+	Config    render.ConfigSpec
+	// OnBranch reports manifests for a branch, which everybody may see who can read it.
+	OnBranch bool
+	Random   flux.Random // what seals are keyed with
+	Before   Before
+	Memo     *Memo
+}
+
+// Before is what was published last.
+type Before struct {
+	// Had tells the clusters, by index, that had an object.
+	Had func(object.Ref) func(cluster int) bool
+	// Sent reports whether a policy sent an object to a cluster.
+	Sent func(r object.Ref, cluster string) bool
+	// Own lists, by the cluster's index, the Namespaces on its branch that every cluster has
+	// of its own.
+	Own func(cluster int) []object.Ref
+}
+
+// Result is what should be.
+type Result struct {
+	Rows  []Row // in the order of refs: of every template, and of what else is wanted
+	Blobs Blobs
+	Keyed bool // a seal is keyed with the random key
+	Diags []diag.Diagnostic
+}
+
+// writer collects rows.
+type writer struct {
+	in    *Input
+	rows  []Row
+	byRef map[object.Ref]int
+	blobs Blobs
+	paths map[string]object.Ref // what has a path on branches
+	// firsts are the manifests that were made first of each template.
+	firsts  map[*template.Template]*files.Blob
+	encoder object.Encoder
+	seals   sealer
+	keyed   bool // a seal is
+	diags   []diag.Diagnostic
+}
+
+func (w *writer) report(ds ...diag.Diagnostic) { w.diags = append(w.diags, ds...) }
+
+// row returns the row of an object; it is valid until the next row is made.
+func (w *writer) row(r object.Ref) *Row {
+	i, ok := w.byRef[r]
+	if !ok {
+		i = len(w.rows)
+		w.byRef[r] = i
+		w.rows = append(w.rows, Row{Ref: r})
+	}
+	return &w.rows[i]
+}
+
+// sealer encrypts plain Secrets.
+type sealer struct {
+	recipients []string                   // by the cluster's index; empty for none
+	parsed     map[string]seal.Recipients // by their String
+}
+
+// noRules are the override rules of what no policy touches.
+var noRules override.Rules
+
+const keptHint = "there it stays as it was last published"
