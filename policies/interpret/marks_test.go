@@ -22,7 +22,7 @@ func TestMarks(t *testing.T) {
 	content := object.Decode("x.yaml", []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {labels: {a: b}, name: x}\n")).Objects[0].Content()
 	before := string(object.Encode(content))
 	for want, m := range map[string]interpret.Marks{
-		"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  labels:\n    a: b\n    karmada.io/managed: 'true'\n  name: x\n":                                                                                                                               {},
+		"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  labels:\n    a: b\n    karmada.io/managed: 'true'\n  name: x\n":                                                                                                                             {},
 		"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  annotations:\n    waybill.dev/preserve-resources-on-deletion: 'true'\n    work.karmada.io/conflict-resolution: overwrite\n  labels:\n    a: b\n    karmada.io/managed: 'true'\n  name: x\n": {Overwrite: true, Preserve: true},
 	} {
 		if got := string(object.Encode(interpret.Marked(content, m))); got != want || string(object.Encode(content)) != before {

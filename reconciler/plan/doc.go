@@ -19,7 +19,7 @@
 //	rollout    decides what of it is carried out, with guard as the judge of removals
 //
 // What stays as it was published is decided in rollout, by one table, and nowhere else. The
-// state records what was decided, and where the clusters differ from it (see record.go), so
+// state records what was decided, and where the clusters differ from it (see package state), so
 // that Replay makes the same plan again.
 //
 // # Cost

@@ -91,8 +91,7 @@ type batch struct {
 
 // task is a job that is left to do.
 type task struct {
-	worker.Job
-
+	job    worker.Job
 	key    string           // of the job
 	once   bool             // nothing after this process asks for the result
 	result *engine.Rendered // to fill in
@@ -127,7 +126,7 @@ func (b *batch) add(ctx context.Context, i int, j engine.Job) error {
 	}
 	b.results[i].Diags = notices
 	b.tasks = append(b.tasks, task{
-		Job: worker.Job{Name: j.Name(), Key: b.deadlyWith(key), Input: data, Files: files},
+		job: worker.Job{Name: j.Name(), Key: b.deadlyWith(key), Input: data, Files: files},
 		key: key, once: j.DrawsOnce(), result: &b.results[i],
 	})
 	return nil
@@ -171,7 +170,7 @@ func (b *batch) run(ctx context.Context) error {
 	}
 	jobs := make([]worker.Job, len(b.tasks))
 	for i, t := range b.tasks {
-		jobs[i] = t.Job
+		jobs[i] = t.job
 	}
 	for n, o := range b.runner.Do(ctx, jobs) {
 		if err := ctx.Err(); err != nil {
@@ -192,7 +191,7 @@ func (b *batch) run(ctx context.Context) error {
 		reads, known := b.read(t, o)
 		r, err := decode(o.Output, reads)
 		if err != nil {
-			return fmt.Errorf("rendering %s: %w", t.Name, err)
+			return fmt.Errorf("rendering %s: %w", t.job.Name, err)
 		}
 		result.Manifests, result.Inputs, result.Diags = r.Manifests, r.Inputs, append(result.Diags, r.Diags...)
 		if missed != nil && r.Failed() {
@@ -258,7 +257,7 @@ func (b *batch) deadlyWith(key string) string {
 // a fetched chart is settled by the job, which names its digest.
 func (b *batch) read(t task, o worker.Result) (reads map[string]string, known bool) {
 	reads = map[string]string{}
-	if t.Files != b.files().all {
+	if t.job.Files != b.files().all {
 		return reads, true
 	}
 	for _, read := range o.Reads {

@@ -14,7 +14,7 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies"
-	"github.com/waybill-dev/waybill/reconciler/plan/template"
+	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/diag"
 )

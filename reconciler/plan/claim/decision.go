@@ -10,7 +10,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/policies/place"
-	"github.com/waybill-dev/waybill/reconciler/plan/template"
+	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -161,8 +161,8 @@ type placing struct {
 
 // repetition is a decision after which a binding is what it was.
 type repetition struct {
-	placing
-	old *karmada.ResourceBinding
+	placing placing
+	old     *karmada.ResourceBinding
 }
 
 // question is all that a scheduler's answer follows from, about a template of which it is

@@ -20,7 +20,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/policies/match"
-	"github.com/waybill-dev/waybill/reconciler/plan/template"
+	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/flux"
