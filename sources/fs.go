@@ -3,12 +3,12 @@ package sources
 import (
 	"bytes"
 	"errors"
-	"io"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
-	"time"
+
+	"github.com/waybill-dev/waybill/sources/memfs"
 )
 
 // ErrSpecial is the reason why a symbolic link or a submodule cannot be opened:
@@ -102,36 +102,36 @@ func (m *mounted) Stat(name string) (fs.FileInfo, error) {
 // fileSystem is an index of files and of the folders they imply.
 type fileSystem struct {
 	read  func(path string) ([]byte, error)
-	nodes map[string]info
+	nodes map[string]memfs.Info
 	dirs  map[string][]fs.DirEntry
 }
 
 func newFileSystem(read func(string) ([]byte, error)) *fileSystem {
-	root := info{name: ".", mode: fs.ModeDir | 0o555}
-	return &fileSystem{read: read, nodes: map[string]info{".": root}, dirs: map[string][]fs.DirEntry{".": nil}}
+	root := memfs.NewInfo(".", 0, fs.ModeDir|0o555)
+	return &fileSystem{read: read, nodes: map[string]memfs.Info{".": root}, dirs: map[string][]fs.DirEntry{".": nil}}
 }
 
 func (t *fileSystem) add(f File) {
-	i := info{name: path.Base(f.Path), size: f.Size, mode: 0o444}
+	kind := fs.FileMode(0)
 	switch f.Kind {
 	case Symlink, Submodule:
-		i.mode = fs.ModeSymlink | 0o444
+		kind = fs.ModeSymlink
 	case Unreadable:
-		i.mode = fs.ModeIrregular | 0o444
+		kind = fs.ModeIrregular
 	case Regular:
 	}
-	t.put(f.Path, i)
+	t.put(f.Path, memfs.NewInfo(path.Base(f.Path), f.Size, kind|0o444))
 }
 
 // put adds a node, and the folders above it.
-func (t *fileSystem) put(p string, i info) {
+func (t *fileSystem) put(p string, i memfs.Info) {
 	if _, ok := t.nodes[p]; ok {
 		return
 	}
 	t.nodes[p] = i
 	dir := path.Dir(p)
 	if _, ok := t.nodes[dir]; !ok {
-		t.put(dir, info{name: path.Base(dir), mode: fs.ModeDir | 0o555})
+		t.put(dir, memfs.NewInfo(path.Base(dir), 0, fs.ModeDir|0o555))
 	}
 	t.dirs[dir] = append(t.dirs[dir], i)
 }
@@ -143,13 +143,13 @@ func (t *fileSystem) sorted() *fileSystem {
 	return t
 }
 
-func (t *fileSystem) node(op, name string) (info, error) {
+func (t *fileSystem) node(op, name string) (memfs.Info, error) {
 	if !fs.ValidPath(name) {
-		return info{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+		return memfs.Info{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
 	i, ok := t.nodes[name]
 	if !ok {
-		return info{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+		return memfs.Info{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
 	}
 	return i, nil
 }
@@ -171,9 +171,9 @@ func (t *fileSystem) ReadFile(name string) ([]byte, error) {
 		return nil, err
 	case i.IsDir():
 		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("is a directory")}
-	case i.mode&fs.ModeIrregular != 0:
+	case i.Mode()&fs.ModeIrregular != 0:
 		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrUnreadable}
-	case !i.mode.IsRegular():
+	case !i.Mode().IsRegular():
 		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrSpecial}
 	}
 	data, err := t.read(name)
@@ -202,61 +202,11 @@ func (t *fileSystem) Open(name string) (fs.File, error) {
 		return nil, err
 	}
 	if i.IsDir() {
-		return &openDir{info: i, rest: t.dirs[name]}, nil
+		return memfs.OpenFolder(i, t.dirs[name]), nil
 	}
 	data, err := t.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
-	i.size = int64(len(data))
-	return &openFile{info: i, Reader: strings.NewReader(string(data))}, nil
-}
-
-// info is a node as fs.FileInfo and as fs.DirEntry.
-type info struct {
-	name string
-	size int64
-	mode fs.FileMode
-}
-
-func (i info) Name() string               { return i.name }
-func (i info) Size() int64                { return i.size }
-func (i info) Mode() fs.FileMode          { return i.mode }
-func (info) ModTime() time.Time           { return time.Time{} }
-func (i info) IsDir() bool                { return i.mode.IsDir() }
-func (info) Sys() any                     { return nil }
-func (i info) Type() fs.FileMode          { return i.mode.Type() }
-func (i info) Info() (fs.FileInfo, error) { return i, nil }
-
-type openFile struct {
-	*strings.Reader
-
-	info info
-}
-
-func (f *openFile) Stat() (fs.FileInfo, error) { return f.info, nil }
-func (*openFile) Close() error                 { return nil }
-
-type openDir struct {
-	info info
-	rest []fs.DirEntry
-}
-
-func (d *openDir) Stat() (fs.FileInfo, error) { return d.info, nil }
-func (*openDir) Close() error                 { return nil }
-
-func (d *openDir) Read([]byte) (int, error) {
-	return 0, &fs.PathError{Op: "read", Path: d.info.name, Err: errors.New("is a directory")}
-}
-
-func (d *openDir) ReadDir(n int) ([]fs.DirEntry, error) {
-	if n <= 0 {
-		n = len(d.rest)
-	} else if len(d.rest) == 0 {
-		return nil, io.EOF
-	}
-	n = min(n, len(d.rest))
-	entries := d.rest[:n:n]
-	d.rest = d.rest[n:]
-	return entries, nil
+	return memfs.OpenFile(i, data), nil
 }

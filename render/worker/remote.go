@@ -10,7 +10,8 @@ import (
 	"path"
 	"slices"
 	"sync"
-	"time"
+
+	"github.com/waybill-dev/waybill/sources/memfs"
 )
 
 // entry is one line of a folder's listing.
@@ -112,16 +113,16 @@ func (r *remote) Open(name string) (fs.File, error) {
 		return nil, err
 	}
 	if f.Kind == Folder {
-		return &openFolder{info: f.info(name), entries: r.entries(name, f)}, nil
+		return memfs.OpenFolder(f.info(name), r.entries(name, f)), nil
 	}
-	return &openFile{info: f.info(name), Reader: bytes.NewReader(f.content)}, nil
+	return memfs.OpenFile(f.info(name), f.content), nil
 }
 
 // ReadFile implements fs.ReadFileFS.
 func (r *remote) ReadFile(name string) ([]byte, error) {
 	f, err := r.look("read", name)
 	if err == nil && f.Kind != File {
-		err = &fs.PathError{Op: "read", Path: name, Err: errFolder}
+		err = &fs.PathError{Op: "read", Path: name, Err: memfs.ErrFolder}
 	}
 	return bytes.Clone(f.content), err
 }
@@ -152,31 +153,14 @@ func (r *remote) entries(dir string, f found) []fs.DirEntry {
 	return list
 }
 
-// errFolder is that of a folder that is read like a file.
-var errFolder = errors.New("is a folder")
-
 // info describes what is at a path. Times are the zero time, and permissions the same
 // for all, so that no output depends on them.
-func (f found) info(name string) info {
+func (f found) info(name string) memfs.Info {
 	if f.Kind == Folder {
-		return info{name: path.Base(name), mode: fs.ModeDir | 0o755}
+		return memfs.NewInfo(path.Base(name), 0, fs.ModeDir|0o755)
 	}
-	return info{name: path.Base(name), mode: 0o644, size: int64(len(f.content))}
+	return memfs.NewInfo(path.Base(name), int64(len(f.content)), 0o644)
 }
-
-// info is an fs.FileInfo.
-type info struct {
-	name string
-	mode fs.FileMode
-	size int64
-}
-
-func (i info) Name() string      { return i.name }
-func (i info) Size() int64       { return i.size }
-func (i info) Mode() fs.FileMode { return i.mode }
-func (info) ModTime() time.Time  { return time.Time{} }
-func (i info) IsDir() bool       { return i.mode.IsDir() }
-func (info) Sys() any            { return nil }
 
 // dirEntry is an fs.DirEntry that asks for its size when it must.
 type dirEntry struct {
@@ -190,40 +174,3 @@ func (e dirEntry) Name() string               { return e.entry.Name }
 func (e dirEntry) IsDir() bool                { return e.Mode.IsDir() }
 func (e dirEntry) Type() fs.FileMode          { return e.Mode.Type() }
 func (e dirEntry) Info() (fs.FileInfo, error) { return e.files.Stat(e.path) }
-
-// openFile is an fs.File with content.
-type openFile struct {
-	info
-	*bytes.Reader
-}
-
-func (f *openFile) Stat() (fs.FileInfo, error) { return f.info, nil }
-func (f *openFile) Size() int64                { return f.size }
-func (*openFile) Close() error                 { return nil }
-
-// openFolder is an fs.ReadDirFile.
-type openFolder struct {
-	info
-
-	entries []fs.DirEntry
-}
-
-func (f *openFolder) Stat() (fs.FileInfo, error) { return f.info, nil }
-func (*openFolder) Close() error                 { return nil }
-
-func (f *openFolder) Read([]byte) (int, error) {
-	return 0, &fs.PathError{Op: "read", Path: f.name, Err: errFolder}
-}
-
-// ReadDir returns the next n entries; all that are left if n is not positive.
-func (f *openFolder) ReadDir(n int) ([]fs.DirEntry, error) {
-	if n <= 0 {
-		n = len(f.entries)
-	} else if len(f.entries) == 0 {
-		return nil, io.EOF
-	}
-	n = min(n, len(f.entries))
-	list := f.entries[:n:n]
-	f.entries = f.entries[n:]
-	return list, nil
-}
