@@ -21,7 +21,7 @@ func (p Piece) of(base []byte) []byte {
 	return base[p.At : p.At+p.Len]
 }
 
-// Patch says how a file is made of another one.
+// Patch says how a file, or the body of a folder, is made of another one.
 type Patch struct {
 	Base   ID
 	Size   int // of Base, in bytes
@@ -54,14 +54,23 @@ func Patched(base *Blob, pieces ...Piece) *Blob {
 func Like(base *Blob, data []byte) *Blob {
 	if base != nil {
 		if text, ok := base.whole(); ok {
-			first := common(text, data)
-			last := commonEnd(text[first:], data[first:])
-			if own := data[first : len(data)-last]; 2*len(own) < len(data) {
-				return Patched(base, Piece{Len: first}, Piece{Text: bytes.Clone(own)}, Piece{At: len(text) - last, Len: last})
+			if p := Between(base.id, text, data); 2*len(p.Pieces[1].Text) < len(data) {
+				p.Pieces[1].Text = bytes.Clone(p.Pieces[1].Text)
+				return Patched(base, p.Pieces...)
 			}
 		}
 	}
 	return NewBlob(bytes.Clone(data))
+}
+
+// Between returns how data is made of an object with the id base and the bytes text: of its
+// beginning, of what data has of its own, and of its end. It keeps both.
+func Between(base ID, text, data []byte) *Patch {
+	first := common(text, data)
+	last := commonEnd(text[first:], data[first:])
+	return &Patch{Base: base, Size: len(text), base: text, Pieces: []Piece{
+		{Len: first}, {Text: data[first : len(data)-last]}, {At: len(text) - last, Len: last},
+	}}
 }
 
 // whole returns the bytes of a blob if they are here in one piece.

@@ -33,8 +33,9 @@
 //
 // # Writing
 //
-// Publish writes the objects that are missing as one pack without deltas, then moves
-// all branches.
+// Publish writes the objects that are missing as one pack, then moves all branches. A file
+// that is made of another (files.Patch), and a folder that is not the first of its path,
+// are deltas; nothing looks for others.
 //
 // Missing is what is not below a branch that was read or written by this Repo and
 // still is where it was. So an object is not looked up in the store, and one that

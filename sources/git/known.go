@@ -80,22 +80,23 @@ type collector struct {
 	seen          map[files.ID]bool
 	commits       []pack.Object
 	folders, rest []pack.Object
-	blobs         []*files.Blob // in the folders
-	whole         map[files.ID]bool
-	patches       map[int]*files.Patch // of what is made of others, by the place in rest
+	blobs         []*files.Blob            // in the folders
+	bases         map[string]*files.Folder // the first folder of each path
+	whole         map[files.ID]bool        // files that stand by themselves
+	patches       map[int]*files.Patch     // of what is made of others, by the place in rest
 }
 
 // missing returns the objects of moves that are not known to be stored: commits, then
 // folders, then files, each in the order of the moves. Once they are, so is every blob
 // of blobs.
 func missing(todo []move, k *known) (objects []pack.Object, blobs []*files.Blob, err error) {
-	c := collector{known: k, seen: map[files.ID]bool{}, whole: map[files.ID]bool{}, patches: map[int]*files.Patch{}}
+	c := collector{known: k, seen: map[files.ID]bool{}, bases: map[string]*files.Folder{}, whole: map[files.ID]bool{}, patches: map[int]*files.Patch{}}
 	for _, m := range todo {
 		if !c.first(m.id) {
 			continue // equal trees on equal parents are one commit
 		}
 		c.commits = append(c.commits, made(pack.Commit, m.id, m.data))
-		if err := c.folder(m.Tree); err != nil {
+		if err := c.folder("", m.Tree); err != nil {
 			return nil, nil, fmt.Errorf("preparing branch %s: %w", m.Branch, err)
 		}
 	}
@@ -135,7 +136,20 @@ func (c *collector) blob(b *files.Blob) {
 	c.rest = append(c.rest, pack.Object{Kind: pack.Blob, ID: b.ID(), Data: b.Bytes})
 }
 
-func (c *collector) folder(f *files.Folder) error {
+// tree adds a folder. One that comes after another of the same path is likely to differ
+// from it in a few names, and is made of it.
+func (c *collector) tree(path string, f *files.Folder) {
+	o := pack.Object{Kind: pack.Tree, ID: f.ID(), Data: func() ([]byte, error) { return f.Encode(), nil }}
+	if base := c.bases[path]; base == nil {
+		c.bases[path] = f
+	} else {
+		o.From = base.ID()
+		o.Data = func() ([]byte, error) { return pack.Delta(files.Between(base.ID(), base.Encode(), f.Encode())), nil }
+	}
+	c.folders = append(c.folders, o)
+}
+
+func (c *collector) folder(path string, f *files.Folder) error {
 	if !c.first(f.ID()) {
 		return nil
 	}
@@ -145,7 +159,7 @@ func (c *collector) folder(f *files.Folder) error {
 		}
 		switch {
 		case e.Dir != nil:
-			if err := c.folder(e.Dir); err != nil {
+			if err := c.folder(path+"/"+e.Name, e.Dir); err != nil {
 				return within(e.Name, err)
 			}
 		case e.Blob != nil:
@@ -155,6 +169,6 @@ func (c *collector) folder(f *files.Folder) error {
 			}
 		}
 	}
-	c.folders = append(c.folders, pack.Object{Kind: pack.Tree, ID: f.ID(), Data: func() ([]byte, error) { return f.Encode(), nil }})
+	c.tree(path, f)
 	return nil
 }
