@@ -65,6 +65,20 @@ type Builder struct {
 	blobs      map[files.ID]*files.Blob
 	attributes *files.Blob
 	sops       map[files.ID]bool // of manifests: whether SOPS encrypted them
+	places     map[object.Ref]place
+}
+
+// place is where a manifest stands in every tree.
+type place struct{ folder, name, path string }
+
+func (b *Builder) place(r object.Ref) place {
+	p, ok := b.places[r]
+	if !ok {
+		p = place{folder: folderOf(r), name: fileName(r.Name) + ".yaml"}
+		p.path = p.folder + "/" + p.name
+		b.places[r] = p
+	}
+	return p
 }
 
 // NewBuilder returns a Builder that knows no folder yet.
@@ -74,6 +88,7 @@ func NewBuilder() *Builder {
 		blobs:      map[files.ID]*files.Blob{},
 		attributes: files.NewBlob([]byte("* linguist-generated\n")),
 		sops:       map[files.ID]bool{},
+		places:     map[object.Ref]place{},
 	}
 }
 
@@ -99,7 +114,7 @@ func (b *Builder) blob(data []byte) *files.Blob {
 // hold no Ref twice. It lacks waybill.metadata, which depends on the commit and
 // which WithMetadata adds. It fails if the tree before it cannot be read.
 func (b *Builder) Build(manifests []Manifest, f Flux) (*files.Folder, error) {
-	dirs, paths := layOut(manifests)
+	dirs, paths := b.layOut(manifests)
 	entries := []files.Entry{files.FileEntry(attributesFile, b.attributes)}
 	if len(dirs) > 0 {
 		entries = append(entries, files.DirEntry(ManifestDir, b.manifestFolder(dirs)))
@@ -126,19 +141,19 @@ func (b *Builder) Build(manifests []Manifest, f Flux) (*files.Folder, error) {
 
 // layOut returns what goes into each folder, by namespace folder and kind folder, and the
 // paths in the order of the manifests.
-func layOut(manifests []Manifest) (dirs map[string]map[string][]files.Entry, paths []string) {
+func (b *Builder) layOut(manifests []Manifest) (dirs map[string]map[string][]files.Entry, paths []string) {
 	paths = make([]string, 0, len(manifests))
 	dirs = map[string]map[string][]files.Entry{}
 	for i := 0; i < len(manifests); {
-		folder := folderOf(manifests[i].Ref)
+		folder := b.place(manifests[i].Ref).folder
 		_, rest, _ := strings.Cut(folder, "/")
 		namespace, kind, _ := strings.Cut(rest, "/")
 		var entries []files.Entry
 		group := manifests[i].Ref
 		for ; i < len(manifests) && sameFolder(manifests[i].Ref, group); i++ {
-			name := fileName(manifests[i].Ref.Name) + ".yaml"
-			entries = append(entries, files.FileEntry(name, manifests[i].Blob))
-			paths = append(paths, folder+"/"+name)
+			p := b.place(manifests[i].Ref)
+			entries = append(entries, files.FileEntry(p.name, manifests[i].Blob))
+			paths = append(paths, p.path)
 		}
 		if dirs[namespace] == nil {
 			dirs[namespace] = map[string][]files.Entry{}

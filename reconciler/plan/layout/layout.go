@@ -39,32 +39,40 @@ func Trees(in Input) []Tree {
 			first[s] = int32(i) + 1
 		}
 	}
-	manifests := make([][]tree.Manifest, len(in.Flux))
+	held := make([][]cell, len(in.Flux))
 	for _, i := range first {
-		manifests[i-1] = make([]tree.Manifest, 0, seen[i-1].objects)
+		held[i-1] = make([]cell, 0, seen[i-1].objects)
 	}
 	in.each(func(row int, cluster, blob int32) {
-		if manifests[cluster] != nil {
-			manifests[cluster] = append(manifests[cluster], tree.Manifest{Ref: in.Rows[row].Ref, Blob: in.Blobs.At(blob)})
+		if held[cluster] != nil {
+			held[cluster] = append(held[cluster], cell{int32(row), blob}) //nolint:gosec // an index
 		}
 	})
 	builder := tree.NewBuilder()
 	trees := make([]Tree, len(in.Flux))
+	var manifests []tree.Manifest // of one cluster
 	for i := range in.Flux {
 		like := int(first[seen[i].with(&in.Flux[i])]) - 1
-		if like == i {
-			folder, err := builder.Build(manifests[i], in.Flux[i])
-			if err != nil {
-				folder = in.Flux[i].Before.Built
-			}
-			trees[i] = Tree{Folder: folder, Objects: len(manifests[i]), Err: err}
-			manifests[i] = nil
-		} else {
+		if like != i {
 			trees[i] = trees[like]
+			continue
 		}
+		manifests = manifests[:0]
+		for _, c := range held[i] {
+			manifests = append(manifests, tree.Manifest{Ref: in.Rows[c.row].Ref, Blob: in.Blobs.At(c.blob)})
+		}
+		folder, err := builder.Build(manifests, in.Flux[i])
+		if err != nil {
+			folder = in.Flux[i].Before.Built
+		}
+		trees[i] = Tree{Folder: folder, Objects: len(manifests), Err: err}
+		held[i] = nil
 	}
 	return trees
 }
+
+// cell says which blob a cluster is to hold of a row.
+type cell struct{ row, blob int32 }
 
 // each calls yield for what every cluster is to hold, in the order of refs.
 func (in *Input) each(yield func(row int, cluster, blob int32)) {
