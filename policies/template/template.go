@@ -42,13 +42,14 @@ type Variant struct {
 type Part struct {
 	Release *object.Object
 	Policy  *policies.Propagation // that selects the release
-	// Variants are the different things that the template says, and Of is which one it
-	// says by cluster. A cluster that is not there gets none: the release does not render
-	// the template for it.
+	// Variants are the different things that the template says.
 	Variants []Variant
-	Of       map[string]int
+	// Groups numbers the clusters for which the release is alike. All its parts share it.
+	Groups map[string]int
 	// Failed are the clusters for which the release, or one within it, cannot be rendered.
 	Failed map[string]bool
+
+	said []int // one more than the number of the variant for a group; 0 for none
 }
 
 // Memo remembers what objects say once they are defaulted.
@@ -73,14 +74,27 @@ func (m *Memo) variant(o *object.Object) Variant {
 	})
 }
 
-// Add notes that the release renders an object as this template for a cluster.
-func (p *Part) Add(o *object.Object, cluster string, m *Memo) {
+// Add notes that the release renders an object as this template for a group of clusters.
+func (p *Part) Add(o *object.Object, group int, m *Memo) {
 	n := slices.IndexFunc(p.Variants, func(v Variant) bool { return v.Object == o })
 	if n < 0 {
 		n = len(p.Variants)
 		p.Variants = append(p.Variants, m.variant(o))
 	}
-	p.Of[cluster] = n
+	for len(p.said) <= group {
+		p.said = append(p.said, 0)
+	}
+	p.said[group] = n + 1
+}
+
+// Of returns the number of the variant that the template says in a cluster; false where the
+// release does not render the template.
+func (p *Part) Of(cluster string) (int, bool) {
+	group, ok := p.Groups[cluster]
+	if !ok || group >= len(p.said) || p.said[group] == 0 {
+		return 0, false
+	}
+	return p.said[group] - 1, true
 }
 
 // Ref is what the template is called.
@@ -91,7 +105,7 @@ func (t *Template) In(cluster string) *Variant {
 	if t.Part == nil {
 		return &t.Variant
 	}
-	if n, ok := t.Part.Of[cluster]; ok {
+	if n, ok := t.Part.Of(cluster); ok {
 		return &t.Part.Variants[n]
 	}
 	return nil
@@ -102,7 +116,8 @@ func (t *Template) Number(cluster string) int {
 	if t.Part == nil {
 		return 0
 	}
-	return t.Part.Of[cluster]
+	n, _ := t.Part.Of(cluster)
+	return n
 }
 
 // IsRelease reports a release: it stands for what it renders to, and is not delivered.
@@ -117,8 +132,10 @@ func (t *Template) Digest() string {
 	if t.Part == nil {
 		return files.Sum("blob", append(all, t.Object.YAML()...)).String()
 	}
-	for _, cluster := range slices.Sorted(maps.Keys(t.Part.Of)) {
-		all = fmt.Appendf(all, "%s %d\n", cluster, t.Part.Of[cluster])
+	for _, cluster := range slices.Sorted(maps.Keys(t.Part.Groups)) {
+		if n, ok := t.Part.Of(cluster); ok {
+			all = fmt.Appendf(all, "%s %d\n", cluster, n)
+		}
 	}
 	for _, v := range t.Part.Variants {
 		all = append(all, v.Object.YAML()...)

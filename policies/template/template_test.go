@@ -44,9 +44,10 @@ func TestAPartSaysWhatItsReleaseRenders(t *testing.T) {
 	}
 	part := func(of map[string]*object.Object, order ...string) *template.Template {
 		tm := template.New(one, &m)
-		tm.Part = &template.Part{Release: release, Of: map[string]int{}}
-		for _, cluster := range order {
-			tm.Part.Add(of[cluster], cluster, &m)
+		tm.Part = &template.Part{Release: release, Groups: map[string]int{}}
+		for group, cluster := range order {
+			tm.Part.Groups[cluster] = group
+			tm.Part.Add(of[cluster], group, &m)
 		}
 		return tm
 	}

@@ -16,9 +16,9 @@ func (d *decider) bind(m *matter) *karmada.ResourceBinding {
 		return d.binding(m)
 	}
 	from := repetition{placing: d.placing(m), old: old}
-	// What else a binding follows from is left out of a repetition, and so such a
-	// template has none.
-	plain := from.placing != (placing{}) && len(m.RequiredBy) == 0 && m.rebalanced == "" && m.Outcome == Placed && len(d.in.Law.Set.Quotas) == 0
+	// What else a binding follows from, such as the replicas of variants, is left out of a
+	// repetition, and so such a template has none.
+	plain := from.placing != (placing{}) && m.Template.Part == nil && len(m.RequiredBy) == 0 && m.rebalanced == "" && m.Outcome == Placed && len(d.in.Law.Set.Quotas) == 0
 	if plain {
 		if _, repeats := d.in.Memo.same.Get(from); repeats {
 			return old

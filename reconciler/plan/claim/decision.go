@@ -154,6 +154,7 @@ type placing struct {
 	taught         string // which customizations there are
 	scaled         string // see template.Variant
 	group          string // that it is in
+	only           string // where its release has it, a byte a cluster; empty where it has none
 	fresh          bool
 	first          *Target
 	clusters       int

@@ -107,12 +107,22 @@ func (m *Memo) schedule(p placing, from func() place.Decision) place.Decision {
 // decision that is not worth remembering.
 func (d *decider) placing(m *matter) placing {
 	t := m.Template
-	if m.Policy == nil || t.Part != nil || t.IsRelease() || d.alsoServed(m) != nil {
+	if m.Policy == nil || t.Part != nil && len(t.Part.Failed) > 0 || !t.IsRelease() && d.alsoServed(m) != nil {
 		return placing{}
 	}
 	p := placing{object: t.Object, scaled: t.Scaled, policy: m.Policy.Object, fleet: d.in.Law.FleetDigest, taught: d.in.Law.Taught, fresh: m.fresh, group: d.group(m)}
 	if before := d.previous(m); len(before) > 0 {
 		p.first, p.clusters = &before[0], len(before)
+	}
+	if t.Part != nil {
+		clusters := d.in.Law.Fleet.Clusters()
+		only := make([]byte, len(clusters))
+		for i, c := range clusters {
+			if t.In(c.Name) != nil {
+				only[i] = 1
+			}
+		}
+		p.only = string(only)
 	}
 	return p
 }
@@ -249,8 +259,9 @@ func (d *decider) countVariants(m *matter) {
 		return
 	}
 	previous := d.previous(m)
+	m.Own = slices.Clone(m.Own)
 	for i, c := range m.Own {
-		if n, ok := part.Of[c.Name]; ok {
+		if n, ok := part.Of(c.Name); ok {
 			m.Own[i].Replicas = asked[n]
 			continue
 		}

@@ -22,6 +22,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/render/object"
@@ -30,9 +31,11 @@ import (
 // Expand expands a source. The error is Render's.
 func Expand(in Input, render Render) (Result, error) {
 	rendered := map[string]engine.Rendered{}
+	var g *ground
 	for {
 		x := newExpander(&in, rendered)
-		r := x.expand()
+		g = x.ground(x.unfoldUnselected(in.Source.Objects), g)
+		r := x.expand(g)
 		if len(x.wanted) == 0 {
 			return r, nil
 		}
@@ -50,22 +53,42 @@ func Expand(in Input, render Render) (Result, error) {
 	}
 }
 
-func (x *expander) expand() Result {
-	objs := x.unfoldUnselected(x.in.Source.Objects)
+// ground is what there is before releases that policies select are placed.
+type ground struct {
+	of      []*object.Object // what it is made of
+	law     *law.Law
+	broken  []render.Broken
+	objects []*object.Object // that are no policies, in the order of their refs
+	shelf   *flux.Shelf      // of objects
+	diags   []diag.Diagnostic
+}
+
+// ground makes the ground of objects; that of the round before, which may be nil, if they
+// are the same.
+func (x *expander) ground(objs []*object.Object, before *ground) *ground {
+	if before != nil && slices.Equal(before.of, objs) {
+		return before
+	}
 	set, objects, diags := policies.Load(objs, &x.in.Memo.Law)
-	x.report(diags...)
-	l := law.Of(set, x.in.Source.Config.SkipNamespaces, &x.in.Memo.Law)
 	objects = interpret.WithServices(objects, func(o *object.Object) *object.Object {
 		return x.in.Memo.services.Or(o, func() *object.Object { return interpret.DerivedService(o) })
 	})
 	render.SortObjects(objects)
+	return &ground{
+		of: objs, law: law.Of(set, x.in.Source.Config.SkipNamespaces, &x.in.Memo.Law), broken: set.Broken,
+		objects: objects, shelf: flux.NewShelf(objects), diags: diags,
+	}
+}
 
-	r := Result{Law: l, Bound: map[string][]*object.Object{}, Unknown: brokenByRelease(set.Broken, x.in.Source.Objects)}
-	base := scope{around: objects, shelf: flux.NewShelf(objects)}
-	r.Templates = x.templates(l, objects, base)
-	for _, c := range l.Fleet.Clusters() {
-		own := x.in.Source.Bound[c.Name]
-		r.Bound[c.Name] = x.unfoldFor(own, scope{cluster: c, bound: true, around: objects, shelf: base.shelf})
+func (x *expander) expand(g *ground) Result {
+	x.report(g.diags...)
+	r := Result{Law: g.law, Bound: map[string][]*object.Object{}, Unknown: brokenByRelease(g.broken, x.in.Source.Objects)}
+	base := scope{around: g.objects, shelf: g.shelf}
+	r.Templates = x.templates(g.law, g.objects, base)
+	for _, c := range g.law.Fleet.Clusters() {
+		if own := x.in.Source.Bound[c.Name]; len(own) > 0 {
+			r.Bound[c.Name] = x.unfoldFor(own, scope{cluster: c, bound: true, around: g.objects, shelf: g.shelf})
+		}
 	}
 	r.Failures, r.Astray = x.releases.failures(x.in.Releases)
 	for _, f := range r.Failures {

@@ -65,7 +65,13 @@ func names(r *expand.Result) string {
 	for _, tm := range r.Templates {
 		line := tm.Ref().Kind + "/" + tm.Ref().Name
 		if tm.Part != nil {
-			line += fmt.Sprintf(" of %s in %d", tm.Part.Release.Ref().Name, len(tm.Part.Of))
+			n := 0
+			for _, c := range r.Law.Fleet.Clusters() {
+				if tm.In(c.Name) != nil {
+					n++
+				}
+			}
+			line += fmt.Sprintf(" of %s in %d", tm.Part.Release.Ref().Name, n)
 		}
 		all = append(all, line)
 	}

@@ -41,6 +41,8 @@ type Memo struct {
 	Law      law.Memo
 	Template template.Memo
 	services cache.Generation[*object.Object, *object.Object] // by ServiceImport
+	// installed are the objects of releases.
+	installed cache.Generation[installation, *object.Object]
 }
 
 // Turn begins the next plan.
@@ -48,6 +50,7 @@ func (m *Memo) Turn() {
 	m.Law.Turn()
 	m.Template.Turn()
 	m.services.Turn()
+	m.installed.Turn()
 }
 
 // Result is a source in which nothing is left to render.

@@ -23,7 +23,7 @@ func (x *expander) parts(l *law.Law, release *template.Template, base scope) []*
 	rules := l.Overrides.Rules(release.Subject)
 	matching, asks := l.Matching(rules.List), x.asker(l, release)
 	alike := map[string]*likeness{}
-	byRef, failed := map[object.Ref]*template.Template{}, map[string]bool{}
+	byRef, groups, failed := map[object.Ref]*template.Template{}, make(map[string]int, len(targets)), map[string]bool{}
 	var order []*template.Template
 	for _, target := range targets {
 		i, ok := l.Index(target.Name)
@@ -35,22 +35,29 @@ func (x *expander) parts(l *law.Law, release *template.Template, base scope) []*
 		if !asks(matching[i]) {
 			key = matching[i] + "\x00" + strings.Join(append(c.APIVersions(), c.Source.Status.KubernetesVersion), "\x00")
 		}
-		if alike[key] == nil {
-			alike[key] = x.renderFor(l, release, matching[i], base, c)
+		like, known := alike[key]
+		if !known {
+			like = x.renderFor(l, release, matching[i], base, c)
+			like.group = len(alike)
+			alike[key] = like
 		}
-		for _, id := range alike[key].failed {
+		groups[c.Name] = like.group
+		for _, id := range like.failed {
 			x.releases.failFor(id, c.Name, targets)
 			failed[c.Name] = true
 		}
-		for _, o := range alike[key].objects {
+		if known {
+			continue
+		}
+		for _, o := range like.objects {
 			t := byRef[o.Ref()]
 			if t == nil {
 				t = template.New(o, &x.in.Memo.Template)
-				t.Part = &template.Part{Release: release.Object, Policy: policy, Of: map[string]int{}, Failed: failed}
+				t.Part = &template.Part{Release: release.Object, Policy: policy, Groups: groups, Failed: failed}
 				byRef[o.Ref()] = t
 				order = append(order, t)
 			}
-			t.Part.Add(o, c.Name, &x.in.Memo.Template)
+			t.Part.Add(o, like.group, &x.in.Memo.Template)
 		}
 	}
 	return order
@@ -58,6 +65,7 @@ func (x *expander) parts(l *law.Law, release *template.Template, base scope) []*
 
 // likeness is what a release renders to for clusters for which it is alike.
 type likeness struct {
+	group   int
 	objects []*object.Object
 	failed  []state.ReleaseID
 }

@@ -3,6 +3,7 @@ package expand
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/fleet"
@@ -153,6 +154,7 @@ func (x *expander) installed(release *object.Object, job *engine.Job, r engine.R
 	all := x.withHooks(release, r)
 	scopes := render.ScopesOf(s.around, all)
 	objs := make([]*object.Object, 0, len(all))
+	secrets := strings.Join(job.Secrets, "\x00")
 	for _, o := range all {
 		if render.IsPolicyGroup(o.Ref().Group) && (s.cluster != nil || o.Ref().Name == "") {
 			x.report(diag.Diagnostic{
@@ -162,13 +164,25 @@ func (x *expander) installed(release *object.Object, job *engine.Job, r engine.R
 			})
 			continue
 		}
-		o = scopes.Released(o, job.Namespace())
-		if helm.Keep(o.Content()) {
-			o = o.Annotated(interpret.PreserveAnnotation, "true")
-		}
-		objs = append(objs, o.At(release.Pos()).RenderedWith(job.Secrets))
+		placed := scopes.Released(o, job.Namespace())
+		from := installation{rendered: o, namespace: placed.Ref().Namespace, at: release.Pos(), secrets: secrets}
+		objs = append(objs, x.in.Memo.installed.Or(from, func() *object.Object {
+			if helm.Keep(placed.Content()) {
+				placed = placed.Annotated(interpret.PreserveAnnotation, "true")
+			}
+			return placed.At(release.Pos()).RenderedWith(job.Secrets)
+		}))
 	}
 	return objs
+}
+
+// installation is all that an installed object is made of. It is the same object in the
+// next plan, so that what is made of it is remembered, too.
+type installation struct {
+	rendered  *object.Object // by an engine
+	namespace string
+	at        diag.Pos
+	secrets   string // of the job
 }
 
 // withHooks returns the manifests of a release, with its hooks as the config says: left
