@@ -455,6 +455,45 @@ func TestPublishBesideGitPush(t *testing.T) {
 	sound(t, dir)
 }
 
+// Git takes packed-refs for what it has read of it already if the file has the inode, the size
+// and the second of that time. A push that begins before two publications and ends behind them
+// is a race all the same.
+func TestPublishTwiceDuringAGitPush(t *testing.T) {
+	for range 3 { // all of one has to happen within a second
+		dir := newBare(t)
+		r := mustOpen(t, Options{Location: dir})
+		head := mustPublish(t, r, update("counter", noID, map[string]string{"n": "0"}))[0]
+		clone := filepath.Join(t.TempDir(), "clone")
+		run(t, ".", "clone", "-q", "-b", "counter", dir, clone)
+		run(t, clone, "commit", "-q", "--allow-empty", "-m", "by git")
+		at, proceed := filepath.Join(t.TempDir(), "at"), filepath.Join(t.TempDir(), "proceed")
+		hook(t, dir, "pre-receive", "touch "+at+"; while [ ! -e "+proceed+" ]; do sleep 0.01; done\n")
+		time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
+		head = mustPublish(t, r, update("counter", head, map[string]string{"n": "1"}))[0]
+		run(t, clone, "pull", "-q", "--rebase")
+		pushed := make(chan error, 1)
+		go func() {
+			_, err := attempt(t, clone, "push", "-q")
+			pushed <- err
+		}()
+		for _, err := os.Stat(at); err != nil; _, err = os.Stat(at) {
+			time.Sleep(time.Millisecond)
+		}
+		for n := range 2 {
+			head = mustPublish(t, r, update("counter", head, map[string]string{"n": strconv.Itoa(2 + n)}))[0]
+		}
+		if err := os.WriteFile(proceed, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-pushed; err == nil {
+			t.Fatal("git pushed over two publications")
+		}
+		if got := run(t, dir, "rev-parse", "counter"); got != head.String() {
+			t.Fatalf("the branch is at %s, want %s", got, head)
+		}
+	}
+}
+
 // limitVar has the test binary publish with a limit on the size of files, which is a
 // disk that fills up.
 const limitVar = "WAYBILL_TEST_FILE_LIMIT"

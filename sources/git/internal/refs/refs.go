@@ -26,6 +26,11 @@
 // A ref that is moved once has no loose file afterwards, until somebody pushes to
 // it. So a thousand branches normally move in one rename.
 //
+// A git process takes packed-refs for what it has read before if inode, size and second
+// are the same, and a push that compares a ref with that undoes what came in between. A
+// file system gives the inode of a replaced file away again at once, and names of refs do
+// not change the size. So each new file has another size than the 255 before it.
+//
 // # After a kill
 //
 // Each lock is a hard link to waybill.lock itself. It is taken atomically, it is
@@ -255,9 +260,21 @@ func (p packed) with(changes []Change) packed {
 	return packed{header: p.header, lines: lines}
 }
 
-func (p packed) encode() []byte {
+// encode prints p after a file of some size. It writes spaces at the end of the header, so
+// that its size is that one and one more, modulo sizes: see the package comment.
+func (p packed) encode(before int64) []byte {
+	const sizes = 256
 	var b bytes.Buffer
-	b.WriteString(p.header + "\n")
+	header := strings.TrimRight(p.header, " ") + " "
+	size := int64(len(header) + 1)
+	for _, l := range p.lines {
+		size += int64(len(l.id.String()) + 1 + len(l.name) + 1)
+		if l.peel != "" {
+			size += int64(len(l.peel) + 1)
+		}
+	}
+	spaces := ((before+1-size)%sizes + sizes) % sizes
+	b.WriteString(header + strings.Repeat(" ", int(spaces)) + "\n")
 	for _, l := range p.lines {
 		b.WriteString(l.id.String() + " " + l.name + "\n")
 		if l.peel != "" {

@@ -152,12 +152,18 @@ func (w *Writer) Replace(ids map[string]files.ID) error {
 
 // replace writes packed-refs.
 func (w *Writer) replace(p packed) error {
+	var before int64
+	if info, err := os.Stat(w.store.path(packedName)); err == nil {
+		before = info.Size()
+	} else if !missing(err) {
+		return err
+	}
 	path := w.store.path(newPacked)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666) //nolint:gosec // the umask decides, as for Git
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(p.encode())
+	_, err = f.Write(p.encode(before))
 	if err == nil {
 		err = f.Sync()
 	}
