@@ -166,17 +166,6 @@ type repetition struct {
 	old     *karmada.ResourceBinding
 }
 
-// question is all that a scheduler's answer follows from, about a template of which it is
-// neither known where it was nor where it may not be.
-type question struct {
-	scheduler        *place.Scheduler
-	apiVersion, kind string
-	replicas         int32
-	requirements     string // as JSON
-	components       int
-	fresh            bool
-}
-
 // bindingID names a binding.
 type bindingID struct{ namespace, name string }
 
@@ -189,7 +178,7 @@ type decider struct {
 	// placed first, so that what is of their kinds can follow.
 	definitions map[object.GroupKind]*matter
 	schedulers  map[*policies.Propagation]*place.Scheduler
-	answers     map[question]place.Decision
+	answers     place.Answers
 	placements  map[*policies.Propagation]string // as bindings record them
 	pulled      map[bindingID][]*matter          // see pulledBefore; nil until it is asked
 	result      Result
@@ -208,7 +197,7 @@ type matter struct {
 func newDecider(in *Input) *decider {
 	return &decider{
 		in: in, byRef: map[object.Ref]*matter{}, definitions: map[object.GroupKind]*matter{},
-		schedulers: map[*policies.Propagation]*place.Scheduler{}, answers: map[question]place.Decision{}, placements: map[*policies.Propagation]string{},
+		schedulers: map[*policies.Propagation]*place.Scheduler{}, answers: place.Answers{}, placements: map[*policies.Propagation]string{},
 	}
 }
 

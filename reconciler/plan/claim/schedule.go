@@ -1,7 +1,6 @@
 package claim
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -82,7 +81,7 @@ func (d *decider) schedule(m *matter) {
 		d.repeat(m)
 		return
 	}
-	placed := d.in.Memo.schedule(d.placing(m), func() place.Decision { return d.answer(s, r) })
+	placed := d.in.Memo.schedule(d.placing(m), func() place.Decision { return d.answers.Schedule(s, r) })
 	if placed.Reason == place.NoClusterFit && d.in.Strange && len(r.Previous) > 0 {
 		d.keep(m, "no cluster fits, and one may be in what cannot be read")
 		return
@@ -125,28 +124,6 @@ func (d *decider) placing(m *matter) placing {
 		p.only = string(only)
 	}
 	return p
-}
-
-// answer asks a scheduler, and the same question once: templates that ask alike share one
-// list of targets. Nobody may modify it.
-func (d *decider) answer(s *place.Scheduler, r place.Request) place.Decision {
-	if len(r.Previous) > 0 || r.Group != "" || r.AlsoServed != nil || r.Only != nil {
-		return s.Schedule(r)
-	}
-	q := question{scheduler: s, apiVersion: r.APIVersion, kind: r.Kind, replicas: r.Replicas, components: r.Components, fresh: r.Fresh}
-	if r.Requirements != nil {
-		data, err := json.Marshal(r.Requirements)
-		if err != nil {
-			panic("claim: requirements that were decoded from JSON do not encode: " + err.Error())
-		}
-		q.requirements = string(data)
-	}
-	known, ok := d.answers[q]
-	if !ok {
-		known = s.Schedule(r)
-		d.answers[q] = known
-	}
-	return known
 }
 
 // request is what a template asks of its policy's scheduler.
