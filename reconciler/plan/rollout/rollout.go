@@ -133,6 +133,7 @@ func (s *settling) enter(rows []int) {
 	for _, i := range rows {
 		if s.rows[i] == nil {
 			row := s.table.Row(i)
+			row.Cells = slices.Clone(row.Cells) // some are blocked here
 			s.rows[i] = &row
 		}
 	}

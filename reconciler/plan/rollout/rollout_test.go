@@ -165,6 +165,7 @@ func TestWhatIsKeptKeepsWhatItNeeds(t *testing.T) {
 // FuzzResolve holds the result to its laws, on tables of up to four rows and clusters.
 func FuzzResolve(f *testing.F) {
 	f.Add([]byte{0x31, 0x12, 0x04, 0x7f, 0xff, 0x00, 0x91, 0x3c, 0x55, 0xaa, 0x0f, 0xf0, 0x42, 0x18, 0x81, 0x24, 0x03})
+	f.Add([]byte("1\x12\x042000000000\x18020")) // a need that blocks a cell of a row
 	f.Fuzz(func(t *testing.T, data []byte) {
 		table, limit := tableOf(data)
 		r := Resolve(table, table.atMost(limit))
