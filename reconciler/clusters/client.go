@@ -8,6 +8,7 @@ package clusters
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
@@ -17,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
@@ -175,15 +175,15 @@ func retried(ctx context.Context, send func(context.Context) error) error {
 	return err //nolint:wrapcheck // it is that of the context, or nil
 }
 
-// passing reports an error that may be gone a moment later.
+// passing reports an error that may be gone a moment later: the server has no time, or the way
+// there lost a request or its answer. To send a request twice does no harm: an apply is what it
+// was, and what is deleted or replaced is named by its version.
 func passing(err error) bool {
-	switch {
-	case apierrors.IsTooManyRequests(err), apierrors.IsServiceUnavailable(err), apierrors.IsServerTimeout(err), apierrors.IsTimeout(err):
-		return true
-	case utilnet.IsConnectionRefused(err), utilnet.IsConnectionReset(err), utilnet.IsProbableEOF(err), utilnet.IsHTTP2ConnectionLost(err), utilnet.IsTimeout(err):
-		return true
+	if answered(err) {
+		return apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err)
 	}
-	return false
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	return !untrusted
 }
 
 // answered reports an error that the API server returned, and not the way there.

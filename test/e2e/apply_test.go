@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,6 +46,7 @@ func TestApply(t *testing.T) {
 	t.Run("an inventory that is lost", m.lost)
 	t.Run("two at once", m.race)
 	t.Run("killed before and after each one", m.killed)
+	t.Run("a server that is busy", m.busy)
 	t.Run("statuses", m.statuses)
 }
 
@@ -564,4 +566,28 @@ func (m *members) statuses(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+// busy servers, and proxies on the way that lose answers, are asked again.
+func (m *members) busy(t *testing.T) {
+	s := m.one(t)
+	s.namespace("busy", "one", 40)
+	s.publish()
+	requests := s.counting("eu-1")
+	requests.disturb = func(n int, w http.ResponseWriter, pass func(http.ResponseWriter)) {
+		switch n % 7 {
+		case 1:
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusTooManyRequests)
+		case 3:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case 5: // the server does it, and its answer is lost
+			pass(httptest.NewRecorder())
+			panic(http.ErrAbortHandler)
+		default:
+			pass(w)
+		}
+	}
+	wantVerbs(t, "all is applied", s.applied(0, "eu-1"), map[string]int{"create": 41})
+	s.check("eu-1")
 }

@@ -27,6 +27,9 @@ type proxy struct {
 	mu   sync.Mutex
 	seen []string // method and path
 
+	// disturb stands in for passing the n-th request on; nil: it is passed on.
+	disturb func(n int, w http.ResponseWriter, pass func(http.ResponseWriter))
+
 	victim *exec.Cmd
 	at     int // the write at which it is killed
 	after  bool
@@ -63,6 +66,7 @@ func (s *site) counting(cluster string) *proxy {
 	p.to.ErrorLog = log.New(io.Discard, "", 0) // of those who are killed
 	p.to.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}
 	listen := httptest.NewUnstartedServer(p)
+	listen.Config.ErrorLog = p.to.ErrorLog
 	listen.TLS = &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
 	listen.EnableHTTP2 = true
 	listen.StartTLS()
@@ -79,6 +83,7 @@ func isWrite(method string) bool { return method != http.MethodGet && method != 
 func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	p.seen = append(p.seen, r.Method+" "+r.URL.RequestURI())
+	n := len(p.seen)
 	victim := p.victim
 	if victim != nil && isWrite(r.Method) {
 		p.writ++
@@ -96,6 +101,10 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if dies {
 		p.to.ServeHTTP(httptest.NewRecorder(), r)
 		_ = victim.Process.Kill()
+		return
+	}
+	if p.disturb != nil {
+		p.disturb(n, w, func(w http.ResponseWriter) { p.to.ServeHTTP(w, r) })
 		return
 	}
 	p.to.ServeHTTP(w, r)
