@@ -46,26 +46,36 @@ func (a *Application) Failed() bool { return a.Report.Failed() || len(a.Unready)
 // it begins again, from where the branch is then.
 func (a *Applier) Apply(ctx context.Context, in *Deliverable, cluster *karmada.Cluster) Application {
 	app := Application{Cluster: cluster.Name}
+	client, err := a.open(cluster)
+	if err != nil {
+		app.Err = err
+		return app
+	}
+	return a.applyOn(ctx, in, client, cluster.Name)
+}
+
+// open prepares a client, with the credential as it is now.
+func (a *Applier) open(cluster *karmada.Cluster) (*clusters.Client, error) {
 	config, err := a.Access.Config(cluster.Name)
 	if err != nil {
-		app.Err = err
-		return app
+		return nil, err //nolint:wrapcheck // it says what
 	}
-	client, err := clusters.Open(cluster.Name, cluster.Spec.ID, config)
-	if err != nil {
-		app.Err = err
-		return app
-	}
+	return clusters.Open(cluster.Name, cluster.Spec.ID, config) //nolint:wrapcheck // it names the cluster
+}
+
+func (a *Applier) applyOn(ctx context.Context, in *Deliverable, client *clusters.Client, cluster string) (app Application) {
 	const rounds = 3
 	for n := range rounds {
 		if n > 0 {
 			again := *in
-			if again.heads, app.Err = a.Target.Heads(ctx); app.Err != nil {
-				return app
+			heads, err := a.Target.Heads(ctx)
+			if err != nil {
+				return Application{Cluster: cluster, Err: err}
 			}
+			again.heads = heads
 			in = &again
 		}
-		app = a.round(ctx, in, client, cluster.Name)
+		app = a.round(ctx, in, client, cluster)
 		if !errors.Is(app.Err, apply.ErrRace) {
 			break
 		}

@@ -20,7 +20,7 @@ const showList = "list"
 
 // applyFlags are the flags of apply.
 type applyFlags struct {
-	access        clusters.Access
+	access        *clusters.Access
 	adopt         []string
 	prune, dryRun bool
 	rollback      bool
@@ -28,13 +28,21 @@ type applyFlags struct {
 	timeout       time.Duration
 }
 
-func addApplyFlags(cmd *cobra.Command) *applyFlags {
-	f := &applyFlags{}
+// addAccessFlags adds the flags that say how clusters are reached.
+func addAccessFlags(cmd *cobra.Command) *clusters.Access {
+	a := &clusters.Access{Agent: "waybill/" + buildVersion()}
 	flags := cmd.Flags()
-	flags.StringVar(&f.access.Kubeconfig, "kubeconfig", "", "kubeconfig with a context for each cluster, called as the cluster (default: where kubectl looks)")
-	flags.StringVar(&f.access.Folder, "kubeconfig-dir", "", "folder with a file <cluster>.kubeconfig for each cluster")
+	flags.StringVar(&a.Kubeconfig, "kubeconfig", "", "kubeconfig with a context for each cluster, called as the cluster (default: where kubectl looks)")
+	flags.StringVar(&a.Folder, "kubeconfig-dir", "", "folder with a file <cluster>.kubeconfig for each cluster")
+	flags.StringArrayVar(&a.Exec, "allow-exec", nil, "program that a kubeconfig may run for a credential, as it is written there; repeat for more")
+	cmd.MarkFlagsMutuallyExclusive("kubeconfig", "kubeconfig-dir")
+	return a
+}
+
+func addApplyFlags(cmd *cobra.Command) *applyFlags {
+	f := &applyFlags{access: addAccessFlags(cmd)}
+	flags := cmd.Flags()
 	flags.StringVar(&f.access.Context, "context", "", "context to use, for one cluster that is called otherwise")
-	flags.StringArrayVar(&f.access.Exec, "allow-exec", nil, "program that a kubeconfig may run for a credential, as it is written there; repeat for more")
 	flags.StringArrayVar(&f.adopt, "adopt", nil, "show what is there, is on the branch and is not from here; with the digest of that list, take it over")
 	flags.Lookup("adopt").NoOptDefVal = showList
 	flags.BoolVar(&f.prune, "allow-prune", false, "delete what left the branch, even if the guard would hold the cluster")
@@ -42,7 +50,6 @@ func addApplyFlags(cmd *cobra.Command) *applyFlags {
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would be done and change nothing")
 	flags.BoolVar(&f.wait, "wait", false, "wait until what was applied is ready")
 	flags.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long to wait")
-	cmd.MarkFlagsMutuallyExclusive("kubeconfig", "kubeconfig-dir")
 	return f
 }
 
@@ -120,8 +127,7 @@ func choose(registered []*karmada.Cluster, names []string) ([]*karmada.Cluster, 
 
 // apply applies to clusters, several at once, so that one that hangs delays few.
 func (f *applyFlags) apply(cmd *cobra.Command, r *reconciler.Reconciler, in *reconciler.Deliverable, chosen []*karmada.Cluster) []reconciler.Application {
-	a := reconciler.Applier{Reconciler: r, Access: f.access, Adopt: f.adopt, Prune: f.prune, DryRun: f.stage() != report.Done}
-	a.Access.Agent = "waybill/" + buildVersion()
+	a := reconciler.Applier{Reconciler: r, Access: *f.access, Adopt: f.adopt, Prune: f.prune, DryRun: f.stage() != report.Done}
 	if f.wait {
 		a.Wait = f.timeout
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"time"
 
@@ -14,18 +15,38 @@ import (
 	"github.com/waybill-dev/waybill/render/cache"
 )
 
+// waking returns what tells of a turn of the loop, and wakes who applies if something was
+// published.
+func waking(report func(reconciler.Sync), wakes chan<- struct{}) func(reconciler.Sync) {
+	return func(s reconciler.Sync) {
+		report(s)
+		if s.Err != nil || s.UpToDate {
+			return
+		}
+		select {
+		case wakes <- struct{}{}:
+		default: // it is awake
+		}
+	}
+}
+
 func controllerCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "controller [PATH]", Short: "Follow a source and publish whenever it changes", Args: cobra.MaximumNArgs(1),
 		Long: `Controller looks at the source every --interval, plans and publishes what changed,
 and answers /healthz, /readyz and /metrics on --listen. PATH is a repository by
-path or URL. On SIGTERM it ends the publication under way and stops.`,
+path or URL. With --apply it also keeps every registered cluster whose syncMode is Push
+at the head of its branch, see docs/apply.md. On SIGTERM it ends what is under way and
+stops.`,
 	}
 	rev := cmd.Flags().String("rev", "main", "branch to follow")
 	where := repositoryFlags(cmd, "repository to publish to: a remote's name, a path or a URL (default: as waybill.yaml says, else the source's own)")
 	interval := cmd.Flags().Duration("interval", time.Minute, "time between two looks at the source")
 	listen := cmd.Flags().String("listen", "127.0.0.1:8080", "address for health and metrics; empty for none")
 	rollback := cmd.Flags().Bool("rollback", false, "follow the branch when it goes back to an earlier commit, too")
+	applies := cmd.Flags().Bool("apply", false, "apply to clusters with the syncMode Push, too")
+	resync := cmd.Flags().Duration("resync", 10*time.Minute, "with --apply: time after which a cluster is looked at, whatever its watches say")
+	access := addAccessFlags(cmd)
 	verbose := cmd.Flags().BoolP("verbose", "v", false, "log diagnostics, too")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		w, err := where(pathOf(args))
@@ -48,11 +69,21 @@ path or URL. On SIGTERM it ends the publication under way and stops.`,
 			level = slog.LevelDebug
 		}
 		server := serve.New()
+		wakes := make(chan struct{}, 1)
+		wakes <- struct{}{} // what is published already
 		loop := &reconciler.Loop{
-			Reconciler: r, Rev: *rev, Interval: *interval, Now: time.Now, Report: server.Record,
+			Reconciler: r, Rev: *rev, Interval: *interval, Now: time.Now, Report: waking(server.Record, wakes),
 			Log: slog.New(slog.NewJSONHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level})),
 		}
 		group, ctx := errgroup.WithContext(cmd.Context())
+		if *applies {
+			reader := *r // which the loop does not share
+			follower := &reconciler.Follower{
+				Applier: reconciler.Applier{Reconciler: &reader, Access: *access}, Rev: *rev, Resync: *resync,
+				Log: loop.Log, Random: rand.Float64, Report: server.RecordApply, Forget: server.ForgetCluster,
+			}
+			group.Go(func() error { return follower.Run(ctx, wakes) })
+		}
 		if *listen != "" {
 			l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", *listen)
 			if err != nil {

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/waybill-dev/waybill/reconciler/inventory"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -37,6 +38,18 @@ func Digest(live *metav1.PartialObjectMetadata) uint64 {
 // Owned reports a live object that names a source as its owner, and that we applied.
 func Owned(live *metav1.PartialObjectMetadata, owner string) bool {
 	return live.Annotations[OwnerAnnotation] == owner && mine(live) != nil
+}
+
+// Strays reports whether what is live of an object, nil for nothing, is another thing than what
+// a round left, so that a next one has something to do. Known says that e is its entry.
+func Strays(e inventory.Entry, known bool, live *metav1.PartialObjectMetadata) bool {
+	switch {
+	case live == nil:
+		return true // it is gone: ours, or what was in our way
+	case !known, e.Leaving, e.Content.IsZero():
+		return false // it is not ours, or its round is still to come
+	}
+	return e.UID != string(live.UID) || e.Fields != Digest(live)
 }
 
 // Delivers reports the field managers of people and tools who deliver manifests: what they

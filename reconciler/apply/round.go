@@ -74,6 +74,8 @@ type Round struct {
 type Report struct {
 	Plan     Plan
 	Outcomes []Outcome
+	// Inventory is the one that the round left.
+	Inventory inventory.Inventory
 }
 
 // Failed reports whether something is not as it should be, though there was something to do
@@ -102,6 +104,7 @@ func (r *Round) Do(ctx context.Context) (Report, error) {
 	report := Report{Plan: Make(Input{
 		Commit: r.Commit, Source: r.Source, Objects: r.Objects, Inventory: stored.Inventory, Facts: facts, Options: options,
 	})}
+	report.Inventory = stored.Inventory
 	r.Cluster.Explain(ctx, report.Plan.Refused, r.Owner)
 	if r.DryRun || report.Plan.Hold != nil {
 		return report, nil
@@ -111,6 +114,7 @@ func (r *Round) Do(ctx context.Context) (Report, error) {
 	}
 	w := &writer{round: r, stored: stored}
 	err = w.carryOut(ctx, &report)
+	report.Inventory = w.stored.Inventory
 	if errors.Is(err, ErrRace) {
 		err = errors.Join(err, w.doubt(ctx, report.Outcomes))
 	}

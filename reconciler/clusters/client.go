@@ -11,7 +11,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -46,14 +45,12 @@ type Client struct {
 	disco    discovery.DiscoveryInterface
 
 	mapper meta.RESTMapper
-	failed map[string]error // groups whose kinds could not be learnt, by name
+	failed map[string]error            // groups whose kinds could not be learnt, by name
+	listed map[schema.GroupKind]string // resourceVersions of the last lists
 }
 
 // Open prepares a client. It sends nothing. ID is the Cluster's spec.id, which may be empty.
 func Open(cluster, id string, config *rest.Config) (*Client, error) {
-	config = rest.CopyConfig(config)
-	config.Timeout = requestTime
-	var transport *http.Client
 	transport, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("reaching %s: %w", cluster, err)
@@ -69,6 +66,15 @@ func Open(cluster, id string, config *rest.Config) (*Client, error) {
 		return nil, fmt.Errorf("reaching %s: %w", cluster, err)
 	}
 	return c, nil
+}
+
+// Reachable returns an error if the cluster does not say who it is at once.
+func (c *Client) Reachable(ctx context.Context) error {
+	const soon = 10 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, soon)
+	defer cancel()
+	_, err := c.identity(ctx)
+	return err
 }
 
 // discover learns which kinds the cluster serves. A group that does not answer is remembered:

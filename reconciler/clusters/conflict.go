@@ -86,6 +86,8 @@ func (c *Client) wouldConflict(ctx context.Context, a apply.Action, owner string
 	if err != nil {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
 	force := false
 	_, err = c.at(m, a.Ref).Patch(ctx, a.Ref.Name, types.ApplyPatchType, body,
 		metav1.PatchOptions{FieldManager: apply.Manager, Force: &force, DryRun: []string{metav1.DryRunAll}})

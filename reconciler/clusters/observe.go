@@ -19,6 +19,7 @@ import (
 // seen is what a cluster has of a kind.
 type seen struct {
 	items   []metav1.PartialObjectMetadata
+	version string
 	unknown error
 }
 
@@ -41,7 +42,9 @@ func (c *Client) Observe(ctx context.Context, kinds []schema.GroupKind, wanted f
 		return apply.Facts{}, err //nolint:wrapcheck // the caller says what of
 	}
 	facts := apply.Facts{Live: map[object.Ref]*metav1.PartialObjectMetadata{}, Unknown: map[schema.GroupKind]error{}}
+	c.listed = map[schema.GroupKind]string{}
 	for i, k := range kinds {
+		c.listed[k] = answers[i].version
 		if answers[i].unknown != nil {
 			facts.Unknown[k] = answers[i].unknown
 		}
@@ -78,7 +81,7 @@ func (c *Client) list(ctx context.Context, k schema.GroupKind) (seen, error) {
 	if err != nil {
 		return seen{}, err
 	}
-	return seen{items: l.Items}, nil
+	return seen{items: l.Items, version: l.ResourceVersion}, nil
 }
 
 func refTo(k schema.GroupKind, item *metav1.PartialObjectMetadata) object.Ref {

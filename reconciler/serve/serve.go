@@ -46,6 +46,8 @@ type metrics struct {
 	held     *prometheus.GaugeVec
 	placed   prometheus.Gauge
 	last     prometheus.Gauge
+	applies  *prometheus.CounterVec
+	behind   *prometheus.GaugeVec
 }
 
 // New returns a server that is not ready yet.
@@ -61,8 +63,10 @@ func New() *Server {
 		placed:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "waybill_placed_manifests", Help: "Manifests of the last plan over all clusters."}),
 		last:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "waybill_last_success_timestamp_seconds", Help: "When a turn last ended without an error."}),
 	}
+	s.metrics.applies = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "waybill_applies_total", Help: "Rounds at clusters, by result: applied, unchanged, refused (in part, or held) or failed."}, []string{"result"})
+	s.metrics.behind = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "waybill_cluster_behind", Help: "1 for each cluster that is not as its branch, by the last round; the log says why."}, []string{"cluster"})
 	m := s.metrics
-	s.registry.MustRegister(m.syncs, m.duration, m.branches, m.diags, m.clusters, m.held, m.placed, m.last,
+	s.registry.MustRegister(m.syncs, m.duration, m.branches, m.diags, m.clusters, m.held, m.placed, m.last, m.applies, m.behind,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return s
 }
@@ -105,6 +109,24 @@ func (s *Server) Record(t reconciler.Sync) {
 	m.clusters.WithLabelValues("false").Set(float64(len(t.Result.Plan.Clusters) - held))
 	m.placed.Set(float64(t.Result.Plan.Stats.Placed))
 }
+
+// RecordApply takes a round at a cluster in. It may be called by several at once.
+func (s *Server) RecordApply(a reconciler.Application) {
+	result, behind := "unchanged", 0.0
+	switch {
+	case a.Err != nil:
+		result, behind = "failed", 1
+	case a.Failed():
+		result, behind = "refused", 1
+	case len(a.Report.Outcomes) > 0:
+		result = "applied"
+	}
+	s.metrics.applies.WithLabelValues(result).Inc()
+	s.metrics.behind.WithLabelValues(a.Cluster).Set(behind)
+}
+
+// ForgetCluster takes back what RecordApply said of a cluster.
+func (s *Server) ForgetCluster(name string) { s.metrics.behind.DeleteLabelValues(name) }
 
 // Handler serves /healthz, /readyz and /metrics.
 func (s *Server) Handler() http.Handler {

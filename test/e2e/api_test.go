@@ -21,6 +21,7 @@ type api struct {
 	t                     *testing.T
 	url, kubeconfig, path string
 	http                  http.Client
+	process               *os.Process
 }
 
 func newAPI(t *testing.T, url, authority, kubeconfig, kubectl string) *api {

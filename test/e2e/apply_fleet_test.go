@@ -211,6 +211,14 @@ func (s *site) applied(status int, cluster string, more ...string) done {
 // the branch has, and nothing else that it ever had from this source.
 func (s *site) check(cluster string) {
 	s.t.Helper()
+	for _, wrong := range s.lacks(cluster) {
+		s.t.Errorf("%s: %s", cluster, wrong)
+	}
+}
+
+// lacks says in what a cluster is not as check wants it.
+func (s *site) lacks(cluster string) (wrong []string) {
+	s.t.Helper()
 	branch := "waybill/cluster/" + cluster
 	wanted := map[string]bool{}
 	for path := range strings.FieldsSeq(s.git(s.bare, "ls-tree", "-r", "--name-only", branch, "manifests/")) {
@@ -221,18 +229,19 @@ func (s *site) check(cluster string) {
 		live, where := s.live(cluster, want)
 		wanted[where] = true
 		if live == nil {
-			s.t.Errorf("%s: %s is on the branch, and not there", cluster, path)
+			wrong = append(wrong, path+" is on the branch, and not there")
 			continue
 		}
 		if at := differs("", want, live); at != "" {
-			s.t.Errorf("%s: %s: %s", cluster, path, at)
+			wrong = append(wrong, path+": "+at)
 		}
 	}
 	for _, where := range s.owned(cluster) {
 		if !wanted[where] {
-			s.t.Errorf("%s: %s is there, and not on the branch", cluster, where)
+			wrong = append(wrong, where+" is there, and not on the branch")
 		}
 	}
+	return wrong
 }
 
 // resources are the paths of the kinds that the tests use, by kind.

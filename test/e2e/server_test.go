@@ -57,7 +57,7 @@ func build(t *testing.T) programs {
 
 // start runs a server until the test ends. Its output is in a file of the test's folder,
 // the end of which is logged if the test fails.
-func start(t *testing.T, dir, path string, env []string, args ...string) {
+func start(t *testing.T, dir, path string, env []string, args ...string) *os.Process {
 	t.Helper()
 	name := filepath.Base(path)
 	log, err := os.Create(filepath.Join(dir, name+".log"))
@@ -78,6 +78,7 @@ func start(t *testing.T, dir, path string, env []string, args ...string) {
 			t.Logf("%s ended with:\n%s", name, data[max(0, len(data)-4000):])
 		}
 	})
+	return cmd.Process
 }
 
 // port returns a port that is free.
@@ -158,7 +159,7 @@ func startAPI(t *testing.T, p programs, etcd, dir string) *api {
 	if err := os.WriteFile(in("tokens.csv"), []byte(token+",admin,admin,\"system:masters\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	start(t, dir, p.apiServer, nil, "--etcd-servers="+etcd, "--etcd-prefix=/"+filepath.Base(dir), "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port="+secure,
+	process := start(t, dir, p.apiServer, nil, "--etcd-servers="+etcd, "--etcd-prefix=/"+filepath.Base(dir), "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port="+secure,
 		"--endpoint-reconciler-type=none", "--tls-cert-file="+in("server.crt"), "--tls-private-key-file="+in("server.key"), "--client-ca-file="+in("server.crt"), "--token-auth-file="+in("tokens.csv"),
 		"--authorization-mode=RBAC", "--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file="+in("accounts.key"),
 		"--service-account-signing-key-file="+in("accounts.key"), "--service-cluster-ip-range=10.96.0.0/16", "--disable-admission-plugins=ServiceAccount")
@@ -168,6 +169,7 @@ func startAPI(t *testing.T, p programs, etcd, dir string) *api {
 		t.Fatal(err)
 	}
 	a := newAPI(t, "https://127.0.0.1:"+secure, in("server.crt"), in("kubeconfig"), p.kubectl)
+	a.process = process
 	eventually(t, "the API server is ready", func() (bool, string) {
 		status, body := a.do(http.MethodGet, "/readyz", "", nil)
 		return status == http.StatusOK, string(body)

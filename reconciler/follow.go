@@ -1,0 +1,289 @@
+package reconciler
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/apply"
+	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+const (
+	// roundsAtOnce bounds how many clusters' branches are in memory at the same time.
+	roundsAtOnce = 32
+	// roundTime is how long a round may take, retries and all.
+	roundTime = 15 * time.Minute
+	// settleTime is how long changes in a cluster are gathered before a round puts them right.
+	settleTime = 500 * time.Millisecond
+)
+
+// Follower keeps clusters at the heads of their branches: those that are registered with the
+// syncMode Push. Each cluster has a queue of its own, so that one which hangs delays nobody;
+// what somebody changes in a cluster is seen by watches, and put right.
+type Follower struct {
+	Applier Applier
+	Rev     string // branch of the source, for its config
+	// Resync is how long a cluster is left alone at most, whatever the watches say.
+	Resync time.Duration
+	Log    *slog.Logger
+	Random func() float64 // in [0, 1)
+	// Report is told of every round. It may be called by several at once.
+	Report func(Application)
+	// Forget is told of a cluster that is no longer followed.
+	Forget func(cluster string)
+}
+
+// order is what a cluster's queue holds: the newest that is known.
+type order struct {
+	in      Deliverable
+	cluster *karmada.Cluster
+}
+
+// Run follows until ctx ends. Every wake makes it look at what is published.
+func (f *Follower) Run(ctx context.Context, wakes <-chan struct{}) error {
+	q := queues{follower: f, slots: make(chan struct{}, roundsAtOnce), ended: make(chan struct{}), of: map[string]queue{}}
+	var again <-chan time.Time
+	failures := 0
+	for {
+		select {
+		case <-ctx.Done():
+			q.wait()
+			return nil
+		case <-q.ended:
+			q.running--
+			continue
+		case <-wakes:
+		case <-again:
+		}
+		again = nil
+		in, err := f.Applier.Deliverable(ctx, f.Rev)
+		if err != nil {
+			f.Log.WarnContext(ctx, "nothing to apply", "err", err)
+			failures++
+			again = time.NewTimer(f.after(failures)).C
+			continue
+		}
+		failures = 0
+		q.order(ctx, &in)
+	}
+}
+
+// queue is that of a cluster: it holds the newest order.
+type queue struct {
+	orders chan order // of one
+	stop   context.CancelFunc
+}
+
+// queues are those of the clusters that are followed.
+type queues struct {
+	follower *Follower
+	slots    chan struct{}
+	ended    chan struct{}
+	running  int
+	of       map[string]queue
+}
+
+// order puts what is published into the queues of the clusters that are pushed to. What a
+// cluster has that is not registered any more stays as it is.
+func (q *queues) order(ctx context.Context, in *Deliverable) {
+	pushed := map[string]bool{}
+	for _, c := range in.Clusters {
+		if c.Spec.SyncMode != karmada.Push {
+			continue
+		}
+		pushed[c.Name] = true
+		if _, ok := q.of[c.Name]; !ok {
+			q.of[c.Name] = q.start(ctx)
+		}
+		select {
+		case <-q.of[c.Name].orders: // this one is newer
+		default:
+		}
+		q.of[c.Name].orders <- order{*in, c}
+	}
+	for name := range maps.Clone(q.of) {
+		if !pushed[name] {
+			q.of[name].stop()
+			delete(q.of, name)
+			q.follower.Forget(name)
+		}
+	}
+}
+
+func (q *queues) start(ctx context.Context) queue {
+	ctx, stop := context.WithCancel(ctx) //nolint:gosec // order calls it, or ctx ends
+	one := queue{make(chan order, 1), stop}
+	q.running++
+	go func() {
+		q.follower.follow(ctx, one.orders, q.slots)
+		q.ended <- struct{}{}
+	}()
+	return one
+}
+
+// wait waits until the rounds that are under way have ended.
+func (q *queues) wait() {
+	for ; q.running > 0; q.running-- {
+		<-q.ended
+	}
+}
+
+// follow serves one cluster.
+func (f *Follower) follow(ctx context.Context, orders <-chan order, slots chan struct{}) {
+	strays := make(chan struct{}, 1)
+	stopWatch := func() {}
+	defer func() { stopWatch() }()
+	var o order
+	var due <-chan time.Time
+	failures, corrections := 0, 0
+	for {
+		corrected := false
+		select {
+		case <-ctx.Done():
+			return
+		case o = <-orders:
+		case <-due:
+		case <-strays:
+			corrected = true
+			select {
+			case <-ctx.Done():
+				return
+			case o = <-orders:
+			case <-time.NewTimer(max(settleTime, f.after(corrections))).C:
+			}
+		}
+		stopWatch()
+		app, client := f.round(ctx, o, slots)
+		if ctx.Err() != nil {
+			return
+		}
+		f.Report(app)
+		f.log(&app)
+		wait := f.Resync
+		switch {
+		case errors.Is(app.Err, clusters.ErrNoCredential):
+		case app.Err != nil || app.Failed():
+			failures++
+			wait = f.after(failures)
+		case corrected && len(app.Report.Outcomes) > 0:
+			failures, corrections = 0, corrections+1
+		default:
+			failures, corrections = 0, 0
+		}
+		due = time.NewTimer(wait).C
+		if app.Err == nil {
+			stopWatch = watch(ctx, client, &app, strays)
+		}
+	}
+}
+
+// round applies once, when the cluster answers and there is a slot.
+func (f *Follower) round(ctx context.Context, o order, slots chan struct{}) (Application, *clusters.Client) {
+	client, err := f.Applier.open(o.cluster)
+	if err == nil {
+		err = client.Reachable(ctx)
+	}
+	if err != nil {
+		return Application{Cluster: o.cluster.Name, Err: err}, nil
+	}
+	select {
+	case slots <- struct{}{}:
+		defer func() { <-slots }()
+	case <-ctx.Done():
+		return Application{Cluster: o.cluster.Name, Err: ctx.Err()}, nil
+	}
+	bounded, cancel := context.WithTimeout(ctx, roundTime)
+	defer cancel()
+	return f.Applier.applyOn(bounded, &o.in, client, o.cluster.Name), client
+}
+
+// watch wakes the queue of a cluster when something in it strays from what a round left.
+func watch(ctx context.Context, client *clusters.Client, app *Application, strays chan<- struct{}) context.CancelFunc {
+	ctx, stop := context.WithCancel(ctx)
+	entries := app.Report.Inventory.Entries
+	refused := map[object.Ref]bool{}
+	for _, a := range app.Report.Plan.Refused {
+		refused[a.Ref] = true
+	}
+	var kinds []schema.GroupKind
+	for r := range entries {
+		if k := (schema.GroupKind{Group: r.Group, Kind: r.Kind}); !slices.Contains(kinds, k) {
+			kinds = append(kinds, k)
+		}
+	}
+	wake := func() {
+		select {
+		case strays <- struct{}{}:
+		default:
+		}
+	}
+	go func() {
+		err := client.Watch(ctx, kinds, func(r object.Ref, live *metav1.PartialObjectMetadata) {
+			if e, known := entries[r]; (known || refused[r]) && apply.Strays(e, known, live) {
+				wake()
+			}
+		})
+		if err != nil && ctx.Err() == nil {
+			wake()
+		}
+	}()
+	return stop
+}
+
+// after is how long to wait after so many failures in a row.
+func (f *Follower) after(failures int) time.Duration {
+	if failures == 0 {
+		return 0
+	}
+	d := time.Second
+	for range failures - 1 {
+		if d *= 2; d >= backoffCeiling {
+			d = backoffCeiling
+			break
+		}
+	}
+	return d/2 + time.Duration(f.Random()*float64(d)/2)
+}
+
+// log says what a round did, if it did anything.
+func (f *Follower) log(app *Application) {
+	commit := app.Commit.String()
+	switch {
+	case errors.Is(app.Err, clusters.ErrNoCredential):
+		f.Log.Warn("cluster has no credential", "cluster", app.Cluster, "err", app.Err)
+		return
+	case app.Err != nil:
+		f.Log.Error("apply failed", "cluster", app.Cluster, "err", app.Err)
+		return
+	case app.Report.Plan.Hold != nil:
+		f.Log.Warn("apply held", "cluster", app.Cluster, "commit", commit, "reason", app.Report.Plan.Hold.Reason, "removals", len(app.Report.Plan.Hold.Removals))
+		return
+	}
+	const most = 5 // objects a round
+	n := 0
+	say := func(r object.Ref, why string) {
+		if n++; n <= most {
+			f.Log.Warn("object not applied", "cluster", app.Cluster, "commit", commit, "object", r.String(), "reason", why)
+		}
+	}
+	for _, a := range app.Report.Plan.Refused {
+		say(a.Ref, a.Why)
+	}
+	for _, o := range app.Report.Outcomes {
+		if o.Err != nil {
+			say(o.Ref, o.Err.Error())
+		}
+	}
+	if len(app.Report.Outcomes) > 0 {
+		f.Log.Info("applied", "cluster", app.Cluster, "commit", commit, "objects", len(app.Report.Outcomes), "errors", n)
+	}
+}
