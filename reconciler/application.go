@@ -47,6 +47,9 @@ func (a *Application) Failed() bool { return a.Report.Failed() || len(a.Unready)
 func (a *Applier) Apply(ctx context.Context, in *Deliverable, cluster *karmada.Cluster) Application {
 	app := Application{Cluster: cluster.Name}
 	client, err := a.open(cluster)
+	if err == nil {
+		err = client.Reachable(ctx)
+	}
 	if err != nil {
 		app.Err = err
 		return app

@@ -30,11 +30,11 @@ func (c *Client) Observe(ctx context.Context, kinds []schema.GroupKind, wanted f
 		return apply.Facts{}, err
 	}
 	answers := make([]seen, len(kinds))
-	group, ctx := errgroup.WithContext(ctx)
+	group, asking := errgroup.WithContext(ctx)
 	group.SetLimit(concurrency)
 	for i, k := range kinds {
 		group.Go(func() (err error) {
-			answers[i], err = c.list(ctx, k)
+			answers[i], err = c.list(asking, k)
 			return err
 		})
 	}

@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -31,11 +30,13 @@ const (
 )
 
 var (
-	configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+	// Inventories are Secrets: a digest of a file tells those who read it whether they guessed
+	// what is in the file, and who may see ConfigMaps may not see every Secret.
+	secrets    = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
 	namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
 )
 
-// idOf is what the ConfigMaps of a source's inventory are called by.
+// idOf is what the Secrets of a source's inventory are called by.
 func idOf(owner string) string {
 	sum := sha256.Sum256([]byte(owner))
 	return hex.EncodeToString(sum[:5])
@@ -55,7 +56,7 @@ func (c *Client) Inventory(ctx context.Context, owner string) (apply.Stored, err
 	}
 	var l *unstructured.UnstructuredList
 	err = retried(ctx, func(ctx context.Context) (err error) {
-		l, err = c.objects.Resource(configMaps).Namespace(Namespace).List(ctx, metav1.ListOptions{LabelSelector: inventoryLabel + "=" + idOf(owner)})
+		l, err = c.objects.Resource(secrets).Namespace(Namespace).List(ctx, metav1.ListOptions{LabelSelector: inventoryLabel + "=" + idOf(owner)})
 		return err //nolint:wrapcheck // it names the request
 	})
 	if err != nil {
@@ -74,7 +75,7 @@ func (c *Client) Inventory(ctx context.Context, owner string) (apply.Stored, err
 	case had == "":
 		stored.Inventory.UID = uid
 	case had != uid:
-		return apply.Stored{}, fmt.Errorf("this is not %s: the Namespace kube-system there had the UID %s, and here it has %s; nothing was written; have its kubeconfig looked at, and if the cluster was made anew from a backup, delete the ConfigMap %s/%s", c.name, had, uid, Namespace, headName(owner))
+		return apply.Stored{}, fmt.Errorf("this is not %s: the Namespace kube-system there had the UID %s, and here it has %s; nothing was written; have its kubeconfig looked at, and if the cluster was made anew from a backup, delete the Secret %s/%s", c.name, had, uid, Namespace, headName(owner))
 	}
 	return stored, nil
 }
@@ -98,18 +99,21 @@ func (c *Client) identity(ctx context.Context) (string, error) {
 	return uid, nil
 }
 
-// decode reads an inventory from its ConfigMaps.
+// decode reads an inventory from its Secrets.
 func decode(owner string, byName map[string]*unstructured.Unstructured) (inventory.Inventory, error) {
 	head, ok := byName[headName(owner)]
 	if !ok {
 		return inventory.Inventory{}, nil
 	}
 	broken := func(name string, err error) error {
-		return fmt.Errorf("the ConfigMap %s/%s cannot be read: %w; delete it, and what is on the branch and ours is known again after one round", Namespace, name, err)
+		return fmt.Errorf("the Secret %s/%s cannot be read: %w; delete it, and what is on the branch and ours is known again after one round", Namespace, name, err)
 	}
 	var x inventory.Encoded
-	text, _, _ := unstructured.NestedString(head.Object, "data", headKey)
-	if err := json.Unmarshal([]byte(text), &x.Head); err != nil {
+	text, err := data(head, headKey)
+	if err == nil {
+		err = json.Unmarshal(text, &x.Head)
+	}
+	if err != nil {
 		return inventory.Inventory{}, broken(head.GetName(), err)
 	}
 	const most = 1 << 12
@@ -126,18 +130,25 @@ func decode(owner string, byName map[string]*unstructured.Unstructured) (invento
 		if !ok {
 			continue
 		}
-		text, _, _ := unstructured.NestedString(shard.Object, "binaryData", entriesKey)
-		data, err := base64.StdEncoding.DecodeString(text)
-		if err != nil || len(data) == 0 {
-			return inventory.Inventory{}, broken(name, errors.Join(err, errors.New("it has no entries")))
+		if x.Shards[at], err = data(shard, entriesKey); err != nil {
+			return inventory.Inventory{}, broken(name, err)
 		}
-		x.Shards[at] = data
 	}
 	i, err := inventory.Decode(x)
 	if err != nil {
 		return i, broken(head.GetName(), err)
 	}
 	return i, nil
+}
+
+// data returns what a Secret holds by a key.
+func data(u *unstructured.Unstructured, key string) ([]byte, error) {
+	text, _, _ := unstructured.NestedString(u.Object, "data", key)
+	data, err := base64.StdEncoding.DecodeString(text)
+	if err == nil && len(data) == 0 {
+		err = fmt.Errorf("it has no %s", key)
+	}
+	return data, err //nolint:wrapcheck // the caller says of what
 }
 
 // Store implements apply.Cluster: shards that changed, then the head, so that what the head
@@ -158,7 +169,7 @@ func (c *Client) Store(ctx context.Context, before apply.Stored, now inventory.I
 		if _, there := before.Versions[name]; there && same && bytes.Equal(old.Shards[at], data) {
 			continue
 		}
-		if err := w.put(ctx, name, map[string]any{"binaryData": map[string]any{entriesKey: base64.StdEncoding.EncodeToString(data)}}); err != nil {
+		if err := w.put(ctx, name, entriesKey, data); err != nil {
 			return before, err
 		}
 	}
@@ -167,7 +178,7 @@ func (c *Client) Store(ctx context.Context, before apply.Stored, now inventory.I
 		if err != nil {
 			return before, fmt.Errorf("encoding the head of the inventory: %w", err)
 		}
-		if err := w.put(ctx, headName(now.Owner), map[string]any{"data": map[string]any{headKey: string(text)}}); err != nil {
+		if err := w.put(ctx, headName(now.Owner), headKey, text); err != nil {
 			return before, err
 		}
 	}
@@ -182,17 +193,18 @@ type storer struct {
 	stored apply.Stored
 }
 
-// put creates or replaces a ConfigMap, if it is still the one that was read.
-func (w *storer) put(ctx context.Context, name string, data map[string]any) error {
-	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
-	maps.Copy(u.Object, data)
+// put creates or replaces a Secret, if it is still the one that was read.
+func (w *storer) put(ctx context.Context, name, key string, data []byte) error {
+	u := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Secret", "type": "waybill.dev/inventory", "data": map[string]any{key: base64.StdEncoding.EncodeToString(data)},
+	}}
 	u.SetNamespace(Namespace)
 	u.SetName(name)
 	u.SetLabels(map[string]string{inventoryLabel: idOf(w.owner)})
 	u.SetAnnotations(map[string]string{apply.OwnerAnnotation: w.owner})
 	version, there := w.stored.Versions[name]
 	u.SetResourceVersion(version)
-	at := w.objects.Resource(configMaps).Namespace(Namespace)
+	at := w.objects.Resource(secrets).Namespace(Namespace)
 	var live *unstructured.Unstructured
 	write := func(ctx context.Context) (err error) {
 		if there {
@@ -210,7 +222,7 @@ func (w *storer) put(ctx context.Context, name string, data map[string]any) erro
 	}
 	switch {
 	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err), apierrors.IsNotFound(err):
-		return fmt.Errorf("%w: the ConfigMap %s/%s is not as it was read", apply.ErrRace, Namespace, name)
+		return fmt.Errorf("%w: the Secret %s/%s is not as it was read", apply.ErrRace, Namespace, name)
 	case err != nil:
 		return err
 	}
@@ -241,7 +253,7 @@ func (w *storer) sweep(ctx context.Context, n int) {
 		if slices.Contains(named, name) {
 			continue
 		}
-		err := w.objects.Resource(configMaps).Namespace(Namespace).Delete(ctx, name, metav1.DeleteOptions{})
+		err := w.objects.Resource(secrets).Namespace(Namespace).Delete(ctx, name, metav1.DeleteOptions{})
 		if err == nil || apierrors.IsNotFound(err) {
 			delete(w.stored.Versions, name)
 		}

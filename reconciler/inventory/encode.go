@@ -20,7 +20,7 @@ const (
 	// format is the form that is written.
 	format = 1
 	// perShard is how many entries a shard has at most, on average: an entry takes 60 to 90
-	// bytes compressed, and a ConfigMap holds a MiB.
+	// bytes compressed, and a Secret holds a MiB.
 	perShard = 1000
 	// maxLine bounds a line of a shard: names of 253 bytes, twice, and ids.
 	maxLine = 64 << 10
@@ -187,7 +187,7 @@ func pack(lines []line) ([]byte, error) {
 }
 
 func unpack(data []byte) ([]line, error) {
-	const most = 64 << 20 // far above a ConfigMap of lines that are much alike
+	const most = 64 << 20 // far above a Secret of lines that are much alike
 	zip, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the caller says of what

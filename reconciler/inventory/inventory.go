@@ -11,7 +11,7 @@
 //  2. Applied and Gone note what was seen to have happened.
 //  3. Ended, after the last change, says that the round came to its end.
 //
-// It does no I/O: Encode lays it out as a head and shards, each of which fits a ConfigMap,
+// It does no I/O: Encode lays it out as a head and shards, each of which fits a Secret,
 // and Decode reads them.
 package inventory
 

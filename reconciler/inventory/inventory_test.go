@@ -84,7 +84,7 @@ func many(n int) Inventory {
 }
 
 func TestShards(t *testing.T) {
-	const configMap = 1 << 20
+	const secret = 1 << 20
 	for _, n := range []int{0, 1, 1000, 1001, 10_000} {
 		i := many(n)
 		x, err := Encode(i)
@@ -94,7 +94,7 @@ func TestShards(t *testing.T) {
 		total := 0
 		for _, s := range x.Shards {
 			total += len(s)
-			if len(s)*4/3 > configMap {
+			if len(s)*4/3 > secret {
 				t.Errorf("%d objects: a shard has %d bytes", n, len(s))
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -25,6 +26,7 @@ func TestFlux(t *testing.T) {
 	t.Run("a branch with folders goes over to one root", s.migrates)
 	t.Run("a root is divided and made whole again", s.divides)
 	t.Run("without the steps objects are deleted", s.deletes)
+	t.Run("what Flux applied is adopted", s.adopts)
 	t.Run("a branch crosses 2,000 objects", s.crosses)
 }
 
@@ -204,5 +206,39 @@ func (s *servers) crosses(t *testing.T) {
 	same(t, "below 2,000 again", before, f.api.uids(names...))
 	if n := len(f.api.uids("large-new")); n != 41 {
 		t.Errorf("large-new has %d objects, want 41", n)
+	}
+}
+
+// adopts takes over from Flux what it applied, once its Kustomization is suspended.
+func (s *servers) adopts(t *testing.T) {
+	f := newFleet(t, s, "adopted")
+	f.namespace("adopted", 4)
+	f.publish()
+	f.api.apply(f.flux())
+	f.settled(f.fetch(), "")
+	before := f.api.uids("adopted")
+	apply := func(status int, more ...string) string {
+		t.Helper()
+		cmd := exec.Command(s.waybill, append([]string{"apply", "adopted", "-C", f.source, "--to", f.bare, "--kubeconfig", f.api.kubeconfig, "--context", "c"}, more...)...)
+		out, err := cmd.CombinedOutput()
+		if got := cmd.ProcessState.ExitCode(); got != status {
+			t.Fatalf("apply %v: status %d (%v), want %d:\n%s", more, got, err, status, out)
+		}
+		return string(out)
+	}
+	apply(1) // it is Flux's
+	_, rest, _ := strings.Cut(apply(1, "--adopt"), "--adopt=")
+	digest, _, _ := strings.Cut(rest, " ")
+	if out := apply(1, "--adopt="+digest); !strings.Contains(out, "Flux Kustomization flux-system/waybill-adopted applies it, too; suspend that first") {
+		t.Errorf("it does not say so:\n%s", out)
+	}
+	f.api.kubectl("-n", "flux-system", "patch", "kustomization", "waybill-adopted", "--type=merge", "-p", `{"spec":{"suspend":true,"prune":false}}`)
+	apply(0, "--adopt="+digest)
+	same(t, "adopted", before, f.api.uids("adopted"))
+	f.namespace("adopted", 3)
+	f.publish()
+	apply(0)
+	if n := len(f.api.uids("adopted")); n != 4 {
+		t.Errorf("there are %d objects, want 4", n)
 	}
 }
