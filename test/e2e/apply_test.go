@@ -47,6 +47,7 @@ func TestApply(t *testing.T) {
 	t.Run("two at once", m.race)
 	t.Run("killed before and after each one", m.killed)
 	t.Run("a server that is busy", m.busy)
+	t.Run("a webhook that is down, a Namespace that ends", m.hindered)
 	t.Run("statuses", m.statuses)
 }
 
@@ -593,5 +594,54 @@ func (m *members) busy(t *testing.T) {
 	s.check("eu-1")
 	if d := s.applied(0, "eu-1"); len(d.Actions) != 0 {
 		t.Errorf("nothing changed, and it did %v", d.verbs())
+	}
+}
+
+// hindered objects, behind a webhook that is down or in a Namespace that ends, hinder no others.
+func (m *members) hindered(t *testing.T) {
+	s := m.one(t)
+	a := s.apis["eu-1"]
+	names := []string{"hindered", "hooked", "ending"}
+	for _, name := range names {
+		s.namespace(name, "one", 2)
+	}
+	s.publish()
+	s.apply(0)
+	a.apply(`apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: down}
+webhooks:
+- name: down.example.com
+  clientConfig: {url: "https://127.0.0.1:1/"}
+  rules: [{apiGroups: [""], apiVersions: [v1], operations: ["*"], resources: [configmaps]}]
+  namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: hooked}}
+  failurePolicy: Fail
+  sideEffects: None
+  admissionReviewVersions: [v1]
+`)
+	a.kubectl("delete", "namespace", "ending", "--wait=false") // which no controller ends here
+	for _, name := range names {
+		s.namespace(name, "two", 3)
+	}
+	s.publish()
+	asked := func() bool { // an API server takes a moment to know a webhook
+		_, body := a.do(http.MethodPost, "/api/v1/namespaces/hooked/configmaps?dryRun=All", "application/json", []byte(`{"metadata":{"name":"probe"}}`))
+		return strings.Contains(string(body), "failed calling webhook")
+	}
+	eventually(t, "the webhook is asked", func() (bool, string) { return asked(), "" })
+	out := s.apply(1)
+	for _, want := range []string{`failed calling webhook "down.example.com"`, "Namespace/ending: it is being deleted", "ConfigMap/ending/c0002: cannot create it"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("it does not say %q:\n%s", want, out)
+		}
+	}
+	if o := s.get("eu-1", at("ConfigMap", "hindered", "c0002")); text(o, "data", "value") != "two" {
+		t.Error("others were not applied")
+	}
+	a.kubectl("delete", "validatingwebhookconfiguration", "down")
+	eventually(t, "the webhook is not asked any more", func() (bool, string) { return !asked(), "" })
+	s.apply(1) // the Namespace still ends
+	if o := s.get("eu-1", at("ConfigMap", "hooked", "c0002")); text(o, "data", "value") != "two" {
+		t.Error("what the webhook refused was not applied afterwards")
 	}
 }

@@ -1,0 +1,267 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/waybill-dev/waybill/reconciler/inventory"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// errKilled ends a round in the model, as a kill ends a process.
+var errKilled = errors.New("killed")
+
+// thing is an object in the model of a cluster.
+type thing struct {
+	uid, owner string
+	value      string // what it holds
+	ours       uint64 // a digest of our fields, as the server would say it
+}
+
+// model is a cluster in memory, as far as the laws of rounds look at it.
+type model struct {
+	things map[object.Ref]thing
+	stored Stored
+	next   int // UID
+	lives  int // writes until it is killed; negative: for ever
+	took   []string
+}
+
+// spend reports whether the process lives on for one more write.
+func (m *model) spend() bool {
+	if m.lives == 0 {
+		return false
+	}
+	m.lives--
+	return true
+}
+
+func (m *model) Inventory(context.Context, string) (Stored, error) {
+	s := m.stored
+	if s.Inventory.UID == "" {
+		s.Inventory.UID = "k"
+	}
+	return s, nil
+}
+
+func (m *model) Store(_ context.Context, _ Stored, now inventory.Inventory) (Stored, error) {
+	if !m.spend() {
+		return Stored{}, errKilled
+	}
+	m.stored = Stored{Inventory: now}
+	return m.stored, nil
+}
+
+func (m *model) live(r object.Ref) *metav1.PartialObjectMetadata {
+	o, ok := m.things[r]
+	if !ok {
+		return nil
+	}
+	l := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{UID: types.UID(o.uid)}}
+	if o.owner != "" {
+		l.Annotations = map[string]string{OwnerAnnotation: o.owner}
+	}
+	if o.ours != 0 {
+		l.ManagedFields = []metav1.ManagedFieldsEntry{fields(Manager, metav1.ManagedFieldsOperationApply, fmt.Sprintf(`{"f:%d":{}}`, o.ours))}
+	}
+	return l
+}
+
+func (m *model) Observe(_ context.Context, _ []schema.GroupKind, wanted func(object.Ref) bool) (Facts, error) {
+	f := Facts{Live: map[object.Ref]*metav1.PartialObjectMetadata{}}
+	for r := range m.things {
+		if wanted(r) {
+			f.Live[r] = m.live(r)
+		}
+	}
+	return f, nil
+}
+
+func (m *model) Apply(_ context.Context, actions []Action, owner string) []Outcome {
+	var out []Outcome
+	for _, a := range actions {
+		o := Outcome{Action: a}
+		if !m.spend() {
+			o.Err = errKilled
+		} else if a.Object == nil {
+			if was, ok := m.things[a.Ref]; ok && (was.uid == a.UID || a.UID == "" && was.owner == owner && was.ours != 0) {
+				m.took = append(m.took, a.Ref.Name)
+				delete(m.things, a.Ref)
+			}
+		} else {
+			was, ok := m.things[a.Ref]
+			if !ok {
+				m.next++
+				was = thing{uid: fmt.Sprint("u", m.next)}
+			}
+			value, _ := a.Object.Manifest["value"].(string)
+			m.things[a.Ref] = thing{uid: was.uid, owner: owner, value: value, ours: 1}
+			o.Live = m.live(a.Ref)
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+func (*model) Serve(context.Context, []schema.GroupKind) {}
+func (*model) Explain(context.Context, []Action, string) {}
+
+// TestRounds plays a thousand walks.
+func TestRounds(t *testing.T) {
+	const most = 40 // bytes
+	for seed := range uint64(1000) {
+		random := rand.New(rand.NewPCG(seed, 7))
+		steps := make([]byte, 3+random.IntN(most))
+		for i := range steps {
+			steps[i] = byte(random.Uint32())
+			if i%3 == 1 && random.IntN(2) == 0 {
+				steps[i] %= 12 // it is killed
+			}
+		}
+		if play(t, steps); t.Failed() {
+			t.Fatalf("the walk was %#v", steps)
+		}
+	}
+}
+
+// FuzzRounds plays rounds over five objects: commits come, people edit, delete and create, and
+// rounds are killed at any write. It holds what must be true after each, and what must be true
+// once a round came to its end.
+func FuzzRounds(f *testing.F) {
+	f.Add([]byte{0x1f, 0xff, 0, 0x0f, 0xff, 0, 0x1f, 3, 0x21})
+	f.Add([]byte{0x07, 2, 0, 0x1c, 1, 0x13, 0x00, 0xff, 0, 0x1f, 0xff, 0x42})
+	f.Add([]byte("kill the round, then edit what it left"))
+	f.Fuzz(play)
+}
+
+// play plays rounds as bytes say.
+func play(t *testing.T, steps []byte) {
+	t.Helper()
+	m := &model{things: map[object.Ref]thing{{Kind: "ConfigMap", Namespace: "shop", Name: "e"}: {uid: "theirs", value: "theirs"}}}
+	for n := 0; n+2 < len(steps) && n < 60; n += 3 {
+		m.meddle(steps[n+2])
+		branch, commit := branchOf(steps[n]), blob(fmt.Sprint("commit", n))
+		m.lives, m.took = -1, nil
+		if k := int(steps[n+1]); k < 12 {
+			m.lives = k
+		}
+		before, settled := maps.Clone(m.things), m.stored.Inventory.Settled
+		known := maps.Clone(m.stored.Inventory.Entries)
+		err := m.round(t, branch, commit)
+		m.safe(t, before, known, settled, branch)
+		if errors.Is(err, errKilled) && n+5 < len(steps) {
+			continue // the next commit comes before anybody looks
+		}
+		m.lives = -1
+		for range 2 { // the first round at a cluster deletes nothing
+			if err := m.round(t, branch, commit); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m.converged(t, branch)
+	}
+}
+
+// branchOf is a branch with some of five objects, and one of four contents of each.
+func branchOf(which byte) []Object {
+	var all []Object
+	for i, name := range []string{"a", "b", "c", "d", "e"} {
+		if which>>i&1 == 0 {
+			continue
+		}
+		o := manifest("v1 ConfigMap shop/"+name, nil)
+		value := fmt.Sprint(name, which>>6)
+		o.Manifest["value"], o.Content = value, blob(value)
+		all = append(all, o)
+	}
+	return all
+}
+
+// meddle does what people do.
+func (m *model) meddle(how byte) {
+	r := object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: string("abcde"[how%5])}
+	o, ok := m.things[r]
+	switch how >> 5 {
+	case 1: // edits a field of ours
+		if ok {
+			o.value, o.ours = "edited", 2
+			m.things[r] = o
+		}
+	case 2:
+		delete(m.things, r)
+	case 3: // deletes it, and creates another one
+		m.next++
+		m.things[r] = thing{uid: fmt.Sprint("u", m.next), value: "theirs"}
+	case 4: // loses the inventory
+		m.stored = Stored{}
+	}
+}
+
+func (m *model) round(t *testing.T, branch []Object, commit files.ID) error {
+	t.Helper()
+	r := Round{
+		Cluster: m, Name: "eu-1", Owner: source, Commit: commit, Source: "s", Objects: branch,
+		Admit: func(context.Context, inventory.Inventory) (Options, error) {
+			return Options{Guard: render.DefaultConfig().Guard, Allowed: true}, nil
+		},
+	}
+	report, err := r.Do(t.Context())
+	if err == nil {
+		for _, o := range report.Outcomes {
+			err = errors.Join(err, o.Err)
+		}
+	}
+	return err
+}
+
+// safe holds what must be true even if a round was killed.
+func (m *model) safe(t *testing.T, before map[object.Ref]thing, known map[object.Ref]inventory.Entry, settled bool, branch []Object) {
+	t.Helper()
+	onBranch := map[string]bool{}
+	for i := range branch {
+		onBranch[branch[i].Ref.Name] = true
+	}
+	for _, name := range m.took {
+		if _, had := known[object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: name}]; onBranch[name] || !had || !settled {
+			t.Errorf("%s was deleted; it is on the branch: %v, and in the inventory: %v, which is settled: %v", name, onBranch[name], had, settled)
+		}
+	}
+	for r, was := range before {
+		if is, ok := m.things[r]; was.owner == "" && (!ok || is != was) && known[r].UID != was.uid {
+			t.Errorf("%s is somebody's, and was touched: %+v is %+v", r, was, is)
+		}
+	}
+}
+
+// converged holds what must be true once a round came to its end.
+func (m *model) converged(t *testing.T, branch []Object) {
+	t.Helper()
+	onBranch := map[object.Ref]bool{}
+	for i := range branch {
+		o := &branch[i]
+		onBranch[o.Ref] = true
+		is, ok := m.things[o.Ref]
+		if foreign := ok && is.owner == ""; !foreign && (is.value != o.Manifest["value"] || !strings.HasPrefix(is.uid, "u") || is.ours != 1) {
+			t.Errorf("%s is %+v, want %v", o.Ref, is, o.Manifest["value"])
+		}
+	}
+	for r, e := range m.stored.Inventory.Entries {
+		if !onBranch[r] {
+			t.Errorf("%s is still in the inventory: %+v", r, e)
+		}
+		if is := m.things[r]; is.owner == source && (e.UID != is.uid || e.Content.IsZero()) {
+			t.Errorf("%s is %+v, and in the inventory %+v", r, is, e)
+		}
+	}
+}
