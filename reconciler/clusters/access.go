@@ -1,6 +1,7 @@
 package clusters
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
@@ -36,6 +39,22 @@ var ErrNoCredential = errors.New("there is no credential for it")
 
 // Config returns how a cluster is reached.
 func (a Access) Config(cluster string) (*rest.Config, error) {
+	loader, err := a.Loader(cluster, "")
+	if err != nil {
+		return nil, err
+	}
+	c, err := loader.ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig of %s: %w", cluster, err)
+	}
+	// the API server's own priority and fairness bounds what a client gets
+	c.QPS, c.UserAgent = -1, a.Agent
+	return c, nil
+}
+
+// Loader returns the kubeconfig of a cluster in the form that kubectl's libraries take. The
+// namespace is that of its context, unless another one is given.
+func (a Access) Loader(cluster, namespace string) (clientcmd.ClientConfig, error) {
 	raw, at, err := a.load(cluster)
 	if err != nil {
 		return nil, err
@@ -54,13 +73,8 @@ func (a Access) Config(cluster string) (*rest.Config, error) {
 	if err := a.permitted(raw, context); err != nil {
 		return nil, fmt.Errorf("%s, context %s: %w", at, name, err)
 	}
-	c, err := clientcmd.NewNonInteractiveClientConfig(*raw, name, &clientcmd.ConfigOverrides{}, nil).ClientConfig()
-	if err != nil {
-		return nil, fmt.Errorf("%s, context %s: %w", at, name, err)
-	}
-	// the API server's own priority and fairness bounds what a client gets
-	c.QPS, c.UserAgent = -1, a.Agent
-	return c, nil
+	overrides := clientcmd.ConfigOverrides{Context: api.Context{Namespace: namespace}}
+	return clientcmd.NewNonInteractiveClientConfig(*raw, name, &overrides, nil), nil
 }
 
 // load reads the kubeconfig of a cluster, and says where it is.
@@ -116,6 +130,27 @@ func (a Access) permitted(c *api.Config, context *api.Context) error {
 		return fmt.Errorf("its auth-provider %q is not supported; use an exec plugin, a token or a certificate", user.AuthProvider.Name)
 	case user.Exec != nil && !slices.Contains(a.Exec, user.Exec.Command):
 		return fmt.Errorf("it runs the program %q for its credential, which was not allowed; --allow-exec %s allows it", user.Exec.Command, user.Exec.Command)
+	}
+	return nil
+}
+
+// Recognise asks a cluster who it is, and refuses one whose Namespace kube-system has another
+// UID than the Cluster's spec.id says. It is for those who only look, and asks once; where
+// there is no id it asks nothing.
+func Recognise(ctx context.Context, cluster, id string, config *rest.Config) error {
+	if id == "" {
+		return nil
+	}
+	c, err := metadata.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("reaching %s: %w", cluster, err)
+	}
+	ns, err := c.Resource(namespaces).Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+	if err != nil {
+		return err //nolint:wrapcheck // it names the request
+	}
+	if uid := string(ns.UID); uid != id {
+		return fmt.Errorf("this is not %s: its Cluster has the id %s, and this one has %s; have its kubeconfig looked at", cluster, id, uid)
 	}
 	return nil
 }

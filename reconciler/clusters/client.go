@@ -1,5 +1,5 @@
 // Package clusters reaches clusters: it finds their credentials, recognises them, and is what
-// reconciler/apply acts on. Every request to an API server is made here.
+// reconciler/apply acts on. Every request that changes a cluster is made here.
 //
 // A cluster is recognised by the UID of its Namespace kube-system, asked for over a connection
 // whose certificate was verified, before anything is written. A kubeconfig that answers for

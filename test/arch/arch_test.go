@@ -31,7 +31,7 @@ var only = map[string][]string{
 	"log/slog":                             {"reconciler", "cmd", "test"},
 	"text/tabwriter":                       {"reconciler/report", "test"}, // the commands print nothing else
 	"sync":                                 {"sources/git", "sources/dir", "sources/chart", "render/cache", "render/worker", "policies/interpret", "render/renderer", "reconciler/serve", "cmd", "test"},
-	"golang.org/x/sync/errgroup":           {"sources/git", "reconciler/clusters", "cmd", "test"},
+	"golang.org/x/sync/errgroup":           {"sources/git", "reconciler/clusters", "reconciler/members", "cmd", "test"},
 	"golang.org/x/sys":                     {"render/worker"},
 	"helm.sh/helm/v3":                      {"render/helm"},
 	"sigs.k8s.io/kustomize":                {"render/kustomize"},
@@ -54,7 +54,9 @@ var only = map[string][]string{
 	"github.com/spf13/cobra":                   {"cmd"},
 	"github.com/fluxcd/pkg/ssa":                {"reconciler/apply", "reconciler/clusters"},
 	"github.com/fluxcd/cli-utils":              {"reconciler/clusters"},
-	"k8s.io/client-go":                         {"reconciler/clusters", "render/helm", "test"},     // helm's lookup, which is refused
+	"k8s.io/client-go":                         {"reconciler/clusters", "reconciler/members", "render/helm", "test"}, // helm's lookup, which is refused
+	"k8s.io/cli-runtime":                       {"reconciler/members", "cmd"},
+	"k8s.io/kubectl":                           {"reconciler/members", "cmd"},
 	"go.yaml.in/yaml/v3":                       {"render/object", "sources/lock", "sources/chart"}, // manifests; the lock; an index
 	"github.com/rogpeppe/go-internal/diff":     {"reconciler/preview"},
 }
@@ -64,7 +66,7 @@ var only = map[string][]string{
 var apart = []string{"policies/match", "policies/place", "policies/override", "policies/interpret"}
 
 // concurrent lists the packages that may start goroutines.
-var concurrent = []string{"sources/git", "render/worker", "reconciler", "reconciler/serve", "cmd/waybill", "test/bench/table"}
+var concurrent = []string{"sources/git", "render/worker", "reconciler", "reconciler/members", "reconciler/serve", "cmd/waybill", "test/bench/table"}
 
 type pkg struct {
 	ImportPath, Dir string
