@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
@@ -29,9 +30,8 @@ type applyFlags struct {
 }
 
 // addAccessFlags adds the flags that say how clusters are reached.
-func addAccessFlags(cmd *cobra.Command) *clusters.Access {
+func addAccessFlags(cmd *cobra.Command, flags *pflag.FlagSet) *clusters.Access {
 	a := &clusters.Access{Agent: "waybill/" + buildVersion()}
-	flags := cmd.Flags()
 	flags.StringVar(&a.Kubeconfig, "kubeconfig", "", "kubeconfig with a context for each cluster, called as the cluster (default: where kubectl looks)")
 	flags.StringVar(&a.Folder, "kubeconfig-dir", "", "folder with a file <cluster>.kubeconfig for each cluster")
 	flags.StringArrayVar(&a.Exec, "allow-exec", nil, "program that a kubeconfig may run for a credential, as it is written there; repeat for more")
@@ -39,10 +39,15 @@ func addAccessFlags(cmd *cobra.Command) *clusters.Access {
 	return a
 }
 
+// addContextFlag adds the flag for a cluster that a kubeconfig calls otherwise.
+func addContextFlag(flags *pflag.FlagSet, a *clusters.Access) {
+	flags.StringVar(&a.Context, "context", "", "context to use, for one cluster that is called otherwise")
+}
+
 func addApplyFlags(cmd *cobra.Command) *applyFlags {
-	f := &applyFlags{access: addAccessFlags(cmd)}
 	flags := cmd.Flags()
-	flags.StringVar(&f.access.Context, "context", "", "context to use, for one cluster that is called otherwise")
+	f := &applyFlags{access: addAccessFlags(cmd, flags)}
+	addContextFlag(flags, f.access)
 	flags.StringArrayVar(&f.adopt, "adopt", nil, "show what is there, is on the branch and is not from here; with the digest of that list, take it over")
 	flags.Lookup("adopt").NoOptDefVal = showList
 	flags.BoolVar(&f.prune, "allow-prune", false, "delete what left the branch, even if the guard would hold the cluster")

@@ -46,7 +46,7 @@ stops.`,
 	rollback := cmd.Flags().Bool("rollback", false, "follow the branch when it goes back to an earlier commit, too")
 	applies := cmd.Flags().Bool("apply", false, "apply to clusters with the syncMode Push, too")
 	resync := cmd.Flags().Duration("resync", 10*time.Minute, "with --apply: time after which a cluster is looked at, whatever its watches say")
-	access := addAccessFlags(cmd)
+	access := addAccessFlags(cmd, cmd.Flags())
 	verbose := cmd.Flags().BoolP("verbose", "v", false, "log diagnostics, too")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		w, err := where(pathOf(args))

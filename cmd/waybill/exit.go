@@ -60,7 +60,25 @@ var statuses = map[string][]status{
 	},
 	"get": {
 		{0, "the list is printed"},
+		{1, "with --clusters: one of them does not answer, or has no such object; what is there is printed"},
 		{2, "there is no such list or cluster, or the source cannot be read"},
+		{2, "with --clusters: none of them answers"},
+	},
+	"logs": {
+		{0, "the logs are printed"},
+		{2, "there is no such cluster, or it does not answer"},
+		{2, "there are no such logs"},
+	},
+	"exec": {
+		{0, "the command ended with 0"},
+		{1, "the command ended with 1; any other status of it is passed on, too"},
+		{2, "there is no such cluster, or it does not answer"},
+		{2, "there is no such container, or it does not run"},
+	},
+	"top": {
+		{0, "the usage is printed"},
+		{2, "there is no such cluster, or it does not answer"},
+		{2, "there is no such object, or the cluster measures nothing"},
 	},
 	"update": {
 		{0, "waybill.lock is up to date, or was written"},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -12,7 +13,15 @@ import (
 
 func getCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "get clusters|policies|bindings|works|flux", Short: "List what a source registers and where it goes", Args: cobra.ExactArgs(1),
+		Use: "get clusters|policies|bindings|works|flux, or get KIND[/NAME]... --clusters [NAME,...]", Short: "List what a source registers and where it goes, or what clusters hold now",
+		Long: `Without --clusters, get answers from Git: what the source at -C registers, and where its
+objects go. With --clusters it asks the clusters themselves, all at once, what they hold
+now, as kubectl get does: any KIND that they serve, with kubectl's flags and formats, the
+cluster of each object in front. Without a value, --clusters is every registered cluster.
+A cluster that does not answer is a line. See docs/members.md.`,
+		Example: `  waybill get bindings
+  waybill get pods -A --clusters
+  waybill get deploy/web -n shop -o wide --clusters eu-1,us-1`,
 		ValidArgs: []string{"clusters", "policies", "bindings", "works", "flux"},
 	}
 	path := cmd.Flags().StringP("source", "C", ".", "directory of the source")
@@ -20,39 +29,50 @@ func getCommand() *cobra.Command {
 	namespace := cmd.Flags().StringP("namespace", "n", "", "only what is in this namespace")
 	flux := fluxFlags(cmd)
 	where := reportFlags(cmd)
-	output := outputFlag(cmd)
+	output := cmd.Flags().StringP("output", "o", string(report.Table), "output format: table, json or yaml; with --clusters also wide, name and the others of kubectl get")
+	live := addLiveFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		w, err := where(*path)
 		if err != nil {
+			return failure(2, err)
+		}
+		if live.asked() {
+			return live.run(w, *rev, *namespace, *output, args)
+		}
+		as := format{known: usualFormats}
+		if err := errors.Join(live.stray(), as.Set(*output), cobra.ExactArgs(1)(cmd, args)); err != nil {
 			return failure(2, err)
 		}
 		p, in, err := w.build(*rev, plan.Branch)
 		if err != nil {
 			return failure(2, err)
 		}
-		set, _, _ := policies.Load(in.Source.Objects, nil)
-		lists := report.Lists{Plan: &p, Set: &set, Namespace: *namespace}
-		var r report.Report
-		switch args[0] {
-		case "clusters":
-			r = lists.Clusters()
-		case "policies":
-			r = lists.Policies()
-		case "bindings":
-			r = lists.Bindings()
-		case "works":
-			r, err = lists.Works()
-		case "flux":
+		if args[0] == "flux" {
 			return failure(2, flux.Write(cmd.OutOrStdout(), cmd.ErrOrStderr(), &p, in.Published))
-		default:
-			err = fmt.Errorf("there is no list of %q; want clusters, policies, bindings, works or flux", args[0])
 		}
+		set, _, _ := policies.Load(in.Source.Objects, nil)
+		r, err := listed(args[0], report.Lists{Plan: &p, Set: &set, Namespace: *namespace})
 		if err == nil {
-			err = show(cmd, output, r)
+			err = show(cmd, &as, r)
 		}
 		return failure(2, err)
 	}
 	return cmd
+}
+
+// listed returns a list that is answered from Git.
+func listed(name string, lists report.Lists) (report.Report, error) {
+	switch name {
+	case "clusters":
+		return lists.Clusters(), nil
+	case "policies":
+		return lists.Policies(), nil
+	case "bindings":
+		return lists.Bindings(), nil
+	case "works":
+		return lists.Works()
+	}
+	return report.Report{}, fmt.Errorf("there is no list of %q; want clusters, policies, bindings, works or flux, or --clusters for what clusters hold now", name)
 }
 
 // fluxFlags adds the flags of `get flux`.

@@ -41,7 +41,7 @@ func main() {
 // run executes one command line and returns its exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := rootCommand()
-	root.SetArgs(args)
+	root.SetArgs(everyCluster(args))
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
@@ -70,7 +70,7 @@ as a branch per cluster.`,
 	}
 	root.AddCommand(
 		initCommand(), validateCommand(), renderCommand(), diffCommand(), explainCommand(), publishCommand(), applyCommand(),
-		controllerCommand(), getCommand(), updateCommand(), verifyCommand(), demoCommand(), doctorCommand(), versionCommand(),
+		controllerCommand(), getCommand(), logsCommand(), execCommand(), topCommand(), updateCommand(), verifyCommand(), demoCommand(), doctorCommand(), versionCommand(),
 	)
 	engineFlags(root)
 	strict(root)

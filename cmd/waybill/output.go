@@ -40,9 +40,12 @@ func (f *format) choice() string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
+// usualFormats are those of every list.
+var usualFormats = []report.Format{report.Table, report.JSON, report.YAML}
+
 // outputFlag adds -o, with the formats that a command has next to the usual ones.
 func outputFlag(cmd *cobra.Command, more ...report.Format) *format {
-	f := format{Format: report.Table, known: append([]report.Format{report.Table, report.JSON, report.YAML}, more...)}
+	f := format{Format: report.Table, known: slices.Concat(usualFormats, more)}
 	cmd.Flags().VarP(&f, "output", "o", "output format: "+f.choice())
 	return &f
 }

@@ -38,6 +38,17 @@ func reportFlags(cmd *cobra.Command) func(path string) (repositories, error) {
 // report opens a source for a report, with what was published from it: previous decisions
 // count, as they would when it is published.
 func (w repositories) report(rev string) (*reconciler.Reconciler, sources.Snapshot, error) {
+	r, s, err := w.alone(rev)
+	if err != nil || r.Source == nil {
+		return r, s, err
+	}
+	source, _ := r.Source.(*git.Repo)
+	r.Target, err = w.published(source, s)
+	return r, s, err
+}
+
+// alone opens a source, whatever was published from it.
+func (w repositories) alone(rev string) (*reconciler.Reconciler, sources.Snapshot, error) {
 	source, err := w.source()
 	if err != nil && (rev != "" || git.IsURL(w.path)) {
 		return nil, nil, err
@@ -50,10 +61,6 @@ func (w repositories) report(rev string) (*reconciler.Reconciler, sources.Snapsh
 		return nil, nil, err
 	}
 	r, err := w.over(source)
-	if err != nil || source == nil {
-		return r, s, err
-	}
-	r.Target, err = w.published(source, s)
 	return r, s, err
 }
 

@@ -554,8 +554,8 @@ func (m *members) killed(t *testing.T) {
 func (m *members) statuses(t *testing.T) {
 	s := m.one(t)
 	testscript.Run(t, testscript.Params{
-		Dir:  "testdata",
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits.With},
+		Files: []string{"testdata/exit-apply.txt"},
+		Cmds:  map[string]func(*testscript.TestScript, bool, []string){"exits": exits.With},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("PATH", filepath.Dir(m.waybill)+string(os.PathListSeparator)+os.Getenv("PATH"))
 			e.Setenv("KUBECONFIGS", s.kubeconfigs)

@@ -10,6 +10,9 @@
 // writes the revision into the status of the GitRepository. So a test decides when Flux
 // sees a commit.
 //
+// No kubelet runs here. Where an API server asks one for logs, or has it run a command, the test
+// answers in its place.
+//
 // Each test is a cluster of its own name on the one API server, with namespaces that no
 // other test has.
 package e2e

@@ -3,9 +3,8 @@ package english_test
 import (
 	"testing"
 
-	"k8s.io/kubectl/pkg/util/i18n"
-
 	_ "k8s.io/kubectl/pkg/cmd/top" // translates while it is initialised
+	"k8s.io/kubectl/pkg/util/i18n"
 
 	"github.com/waybill-dev/waybill/reconciler/members/english"
 )
