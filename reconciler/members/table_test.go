@@ -3,6 +3,7 @@ package members
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,7 +23,7 @@ func served(columns []string, rows ...[]string) runtime.Object {
 	t := map[string]any{"kind": "Table", "apiVersion": "meta.k8s.io/v1"}
 	var definitions, all []any
 	for i, c := range columns {
-		d := map[string]any{"name": c, "type": "string", "format": "", "description": "in some words", "priority": int64(0)}
+		d := map[string]any{"name": c, "type": "string", "format": "", "description": fmt.Sprint("in the words of ", rows), "priority": int64(0)}
 		if i == 0 {
 			d["format"] = "name"
 		}

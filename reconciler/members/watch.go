@@ -70,6 +70,10 @@ func (f Fleet) follow(ctx context.Context, c Cluster, q Query, send func(Answer)
 	if err != nil {
 		return err
 	}
+	if q.Absent && apierrors.IsNotFound(o.err) {
+		send(Answer{First: true})
+		return nil // and nothing will come of it
+	}
 	if o.err != nil {
 		return o.err
 	}

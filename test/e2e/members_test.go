@@ -311,6 +311,9 @@ func (m *members) watched(t *testing.T) {
 	for _, a := range s.apis {
 		a.apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: watched}\n---\n" + configMap("watched", "first", "one"))
 	}
+	_, errs := s.see(2, "cm/nosuch", "-n", "watched", "--watch", "--clusters")
+	wantLines(t, strings.Join(slices.Sorted(strings.Lines(errs)), ""), `eu-1: Error from server \(NotFound\): configmaps "nosuch" not found`, `us-1: Error from server \(NotFound\): configmaps "nosuch" not found`)
+	s.see(0, "cm/nosuch", "-n", "watched", "--watch", "--ignore-not-found", "--clusters")
 	cmd := s.command("get", "cm", "-n", "watched", "--watch", "--clusters", "-C", s.source, "--kubeconfig-dir", s.kubeconfigs)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
