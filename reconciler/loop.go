@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -202,7 +203,7 @@ func (l *Loop) logHeld(p *plan.Plan) {
 			loses = append(loses, fmt.Sprintf("%s (%s)", r.Object, r.Cause))
 		}
 		l.Log.Warn("cluster held", "cluster", c.Name, "reason", c.Held.Reason, "removals", len(c.Held.Removals), "loses", loses,
-			"release", fmt.Sprintf("put the trailer %q on a commit, or run waybill publish --allow-prune", plan.AllowTrailer+": "+p.Removals))
+			"release", guard.ToAllow(p.Removals))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/preview"
@@ -231,7 +232,7 @@ func ReadState(head git.Head, earlier *state.State) (state.State, error) {
 // Build plans an observation: it takes what cannot be read from the commits in which it
 // was last good, has releases rendered, and asks plan.Build. The error is ours.
 func (r *Reconciler) Build(ctx context.Context, obs *Observation) (plan.Plan, error) {
-	if err := r.mend(ctx, obs, func(digest string) bool { return plan.Allows(obs.Input.Allow, obs.Source.Revision, digest) }); err != nil {
+	if err := r.mend(ctx, obs, func(digest string) bool { return guard.Allows(obs.Input.Allow, obs.Source.Revision, digest) }); err != nil {
 		return plan.Plan{}, err
 	}
 	if err := plan.Expand(&obs.Input, r.renderer(ctx, obs.Snapshot)); err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-dev/waybill/reconciler"
-	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/render/diag"
 )
@@ -37,7 +37,7 @@ sound is published, whatever else is wrong or held.`,
 			return failure(2, err)
 		}
 		if *allow {
-			r.Allow = plan.AllowAll
+			r.Allow = guard.AllowAll
 		}
 		r.TakeOver, r.Rollback = *takeOver, *rollback
 		if r.Random.Key, err = randomKey(cmd, pathOf(args)); err != nil {

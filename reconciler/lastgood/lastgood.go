@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -467,7 +468,7 @@ func (m *mender) forget() {
 	m.doubt.Diags = append(m.doubt.Diags, diag.Diagnostic{
 		Code: diag.MissingWhileBroken, Severity: diag.Warning,
 		Message: fmt.Sprintf("%s: not in the source any longer, and may be in %s, which cannot be read; what is missing stays as it was", words.List(names), words.List(slices.Sorted(maps.Keys(in)))),
-		Hint:    fmt.Sprintf("mend what cannot be read; or let them go: put the trailer %q on a commit, or publish with --allow-prune", "Waybill-Allow-Prune: "+digest),
+		Hint:    "mend what cannot be read; or let them go: " + guard.ToAllow(digest),
 	})
 }
 

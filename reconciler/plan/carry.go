@@ -2,27 +2,20 @@ package plan
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
-	"github.com/waybill-dev/waybill/reconciler/plan/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
-	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/words"
 )
-
-// AllowTrailer on a source commit releases the held clusters of the plan whose removals
-// have the digest it names.
-const AllowTrailer = "Waybill-Allow-Prune"
 
 // carryOut settles what is carried out of what is wanted.
 func (t *table) carryOut() carried {
@@ -30,18 +23,18 @@ func (t *table) carryOut() carried {
 		return t.replay()
 	}
 	out := t.guarded()
-	switch digest := removals(out.clusters); {
-	case digest == "":
-	case Allows(t.in.Allow, t.in.Source.Revision, digest):
-		out = carried{allowed: true, diags: heldDiags(out.clusters, releasedDiag)}
+	held := out.holds()
+	switch digest := guard.Digest(held); {
+	case len(held) == 0:
+	case guard.Allows(t.in.Allow, t.in.Source.Revision, digest):
+		out = carried{allowed: true, diags: guard.Released(held)}
 		out.result = rollout.Resolve(t, func(left rollout.Remaining) []int {
 			t.layOut(left)
 			return nil
 		})
 		out.clusters = t.clusters()
 	default:
-		out.removals = digest
-		out.diags = heldDiags(out.clusters, func(c Cluster) diag.Diagnostic { return heldDiag(c, digest) })
+		out.removals, out.diags = digest, guard.Said(held)
 	}
 	out.diags = append(out.diags, t.waits(&out.result)...)
 	return out
@@ -64,12 +57,22 @@ func (t *table) guarded() (out carried) {
 				}
 			}
 		}
-		if out.clusters = clusters; t.in.Allow == AllowAll {
+		if out.clusters = clusters; t.in.Allow == guard.AllowAll {
 			return nil
 		}
 		return held
 	})
 	return out
+}
+
+// holds are the clusters that are held.
+func (c *carried) holds() (held []guard.Held) {
+	for _, cluster := range c.clusters {
+		if cluster.Held != nil {
+			held = append(held, guard.Held{Hold: cluster.Held, Cluster: cluster.Name, Tree: cluster.Tree.ID()})
+		}
+	}
+	return held
 }
 
 func (t *table) guard() *guard.Guard {
@@ -79,76 +82,6 @@ func (t *table) guard() *guard.Guard {
 		InSource: func(r object.Ref) bool { return t.decided.Find(r) != nil }, Cause: t.cause,
 		Nowhere: func(r object.Ref) bool { d := t.decided.Find(r); return d == nil || len(d.Targets) == 0 },
 	}
-}
-
-// removals digests what held clusters would lose. It does not depend on the source commit,
-// so that a later commit can allow it by name.
-func removals(clusters []Cluster) string {
-	h := sha256.New()
-	held := false
-	for _, c := range clusters {
-		if c.Held == nil {
-			continue
-		}
-		held = true
-		fmt.Fprintf(h, "%s %s\n", c.Name, c.Tree.ID())
-		for _, r := range c.Held.Removals {
-			fmt.Fprintf(h, "%s\n", r.Object)
-		}
-	}
-	if !held {
-		return ""
-	}
-	return hex.EncodeToString(h.Sum(nil)[:8])
-}
-
-// Allows reports whether removals with a digest are allowed, by allow, which is a digest or
-// AllowAll, or by the source commit.
-func Allows(allow string, source sources.Revision, digest string) bool {
-	return allow == AllowAll || allow == digest || slices.Contains(sources.Trailers(source.Message, AllowTrailer), digest)
-}
-
-// heldDiags says something of each cluster that is held.
-func heldDiags(clusters []Cluster, say func(Cluster) diag.Diagnostic) (diags []diag.Diagnostic) {
-	for _, c := range clusters {
-		if c.Held != nil {
-			diags = append(diags, say(c))
-		}
-	}
-	return diags
-}
-
-// releasedDiag reports a cluster that was held, and whose removals are allowed.
-func releasedDiag(c Cluster) diag.Diagnostic {
-	return diag.Diagnostic{
-		Code: diag.Released, Severity: diag.Warning,
-		Message: fmt.Sprintf("cluster %s was held and is released: %s%s", c.Name, c.Held.Reason, examples(c.Held.Removals)),
-	}
-}
-
-// heldDiag reports a cluster that is held.
-func heldDiag(c Cluster, digest string) diag.Diagnostic {
-	return diag.Diagnostic{
-		Code: diag.Held, Severity: diag.Error,
-		Message: fmt.Sprintf("cluster %s is held: %s%s", c.Name, c.Held.Reason, examples(c.Held.Removals)),
-		Hint:    fmt.Sprintf("to let it happen, put the trailer %q on a commit, or publish with --allow-prune", AllowTrailer+": "+digest),
-	}
-}
-
-// examples prints the first removals with their causes.
-func examples(rs []guard.Removal) string {
-	const most = 3
-	var parts []string
-	for _, r := range rs[:min(most, len(rs))] {
-		parts = append(parts, fmt.Sprintf("%s (%s)", r.Object, r.Cause))
-	}
-	if len(rs) > most {
-		parts = append(parts, fmt.Sprintf("and %d more", len(rs)-most))
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return ": " + strings.Join(parts, "; ")
 }
 
 // waits reports what stays as it is in every cluster, until all of it can be carried out.

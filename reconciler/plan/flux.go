@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/waybill-dev/waybill/policies/fleet"
-	"github.com/waybill-dev/waybill/reconciler/plan/guard"
+	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/tree"

@@ -41,7 +41,8 @@ type Input struct {
 	// Now is the time for which schedules are judged. It matters only where the source has
 	// schedules: then Basis.Scheduled says so.
 	Now time.Time
-	// Allow is the digest of the removals that are allowed (see Plan.Removals), or AllowAll.
+	// Allow is the digest of the removals that are allowed (see Plan.Removals), or
+	// guard.AllowAll.
 	Allow string
 	// Replay is what was recorded by the plan that is rebuilt: what it left as it was is
 	// left again, and nothing is judged. A plan of its own leaves it nil.
@@ -58,9 +59,6 @@ type Replay struct {
 	State   state.State // that was published with the plan
 	Allowed bool        // the removals of held clusters
 }
-
-// AllowAll allows every removal.
-const AllowAll = "*"
 
 // Memo remembers from one plan to the next what was made of objects, so that a plan costs
 // what changed. An object is known by its identity, which a cache of decoded files keeps,

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/waybill-dev/waybill/reconciler/plan/guard"
+	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
 	"github.com/waybill-dev/waybill/reconciler/state"

@@ -6,8 +6,8 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/fleet"
 	"github.com/waybill-dev/waybill/policies/match"
+	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
-	"github.com/waybill-dev/waybill/reconciler/plan/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan/layout"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan"
-	"github.com/waybill-dev/waybill/reconciler/plan/guard"
 	"github.com/waybill-dev/waybill/reconciler/serve"
 )
 

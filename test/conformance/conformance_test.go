@@ -23,6 +23,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
@@ -102,7 +103,7 @@ func input(t *testing.T, name string) plan.Input {
 		t.Fatal(err)
 	}
 	src.Config.Secrets = render.SecretsAllow
-	return plan.Input{Source: src, Medium: plan.Branch, Allow: plan.AllowAll}
+	return plan.Input{Source: src, Medium: plan.Branch, Allow: guard.AllowAll}
 }
 
 // after makes in follow a plan that was published.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	published "github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/render"
@@ -129,7 +130,7 @@ func flags(r *reconciler.Reconciler, args []string) error {
 	for i := 0; i < len(args); i++ {
 		switch {
 		case args[i] == "--allow-prune":
-			r.Allow = plan.AllowAll
+			r.Allow = guard.AllowAll
 		case args[i] == "--rotate-random-key":
 			r.Random.Rotate = true
 		case args[i] == "--random-key-file" && i+1 < len(args):

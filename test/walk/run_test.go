@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
@@ -89,7 +90,7 @@ func (w *walker) step(ctx context.Context, n int, st step) (kind, law string) {
 		w.counts.Refused++
 	}
 	if w.r.Allow = ""; st.allow {
-		w.r.Allow = plan.AllowAll
+		w.r.Allow = guard.AllowAll
 		commands = append(commands, "publish --allow-prune")
 	}
 	if len(commands) > 0 {

@@ -1,6 +1,6 @@
 // Package guard says which clusters are to be held: those whose new tree would take away
-// too much, or something protected, or what somebody else edited. It changes nothing; the
-// roll-out asks it.
+// too much, or something protected, or what somebody else edited; and what allows it all the
+// same. It changes nothing; the roll-out asks it.
 package guard
 
 import (

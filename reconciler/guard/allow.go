@@ -1,0 +1,93 @@
+package guard
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// AllowTrailer on a source commit allows the removals whose digest it names.
+const AllowTrailer = "Waybill-Allow-Prune"
+
+// AllowAll allows every removal.
+const AllowAll = "*"
+
+// Allows reports whether removals with a digest are allowed, by allow, which is a digest or
+// AllowAll, or by the source commit.
+func Allows(allow string, source sources.Revision, digest string) bool {
+	return allow == AllowAll || allow == digest || slices.Contains(sources.Trailers(source.Message, AllowTrailer), digest)
+}
+
+// ToAllow says how to allow the removals of a digest.
+func ToAllow(digest string) string {
+	return fmt.Sprintf("put the trailer %q on a commit, or publish with --allow-prune", AllowTrailer+": "+digest)
+}
+
+// Held is a cluster that is held.
+type Held struct {
+	*Hold
+
+	Cluster string
+	Tree    files.ID // that it is held for
+}
+
+// Digest identifies what held clusters would lose; empty if none is held. It does not
+// depend on the source commit, so that a later commit can allow it by name.
+func Digest(held []Held) string {
+	if len(held) == 0 {
+		return ""
+	}
+	h := sha256.New()
+	for _, c := range held {
+		fmt.Fprintf(h, "%s %s\n", c.Cluster, c.Tree)
+		for _, r := range c.Removals {
+			fmt.Fprintf(h, "%s\n", r.Object)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// Said reports clusters that are held.
+func Said(held []Held) (diags []diag.Diagnostic) {
+	hint := "to let it happen, " + ToAllow(Digest(held))
+	for _, c := range held {
+		diags = append(diags, diag.Diagnostic{
+			Code: diag.Held, Severity: diag.Error, Hint: hint,
+			Message: fmt.Sprintf("cluster %s is held: %s%s", c.Cluster, c.Reason, examples(c.Removals)),
+		})
+	}
+	return diags
+}
+
+// Released reports clusters that were held, and whose removals are allowed.
+func Released(held []Held) (diags []diag.Diagnostic) {
+	for _, c := range held {
+		diags = append(diags, diag.Diagnostic{
+			Code: diag.Released, Severity: diag.Warning,
+			Message: fmt.Sprintf("cluster %s was held and is released: %s%s", c.Cluster, c.Reason, examples(c.Removals)),
+		})
+	}
+	return diags
+}
+
+// examples prints the first removals with their causes.
+func examples(rs []Removal) string {
+	const most = 3
+	var parts []string
+	for _, r := range rs[:min(most, len(rs))] {
+		parts = append(parts, fmt.Sprintf("%s (%s)", r.Object, r.Cause))
+	}
+	if len(rs) > most {
+		parts = append(parts, fmt.Sprintf("and %d more", len(rs)-most))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(parts, "; ")
+}
