@@ -244,7 +244,7 @@ func (r *Reconciler) Build(ctx context.Context, obs *Observation) (plan.Plan, er
 // renderer renders over the files of a snapshot.
 func (r *Reconciler) renderer(ctx context.Context, s sources.Snapshot) expand.Render {
 	if r.Engine == nil {
-		return plan.Unrendered
+		return engine.Unrendered
 	}
 	return func(jobs []engine.Job) ([]engine.Rendered, error) {
 		results, err := r.Engine.Render(ctx, s, jobs)

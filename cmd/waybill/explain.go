@@ -59,7 +59,12 @@ func lookUp(p *plan.Plan, arg, namespace, path string) (object.Ref, error) {
 		sameKind := strings.EqualFold(r.Kind, kind) || strings.EqualFold(r.Kind+"s", kind)
 		return sameKind && (!hasGroup || r.Group == group) && r.Name == name && (namespace == "" || r.Namespace == namespace)
 	}
-	refs := p.Find(matches)
+	var refs []object.Ref
+	for i := range p.Decisions {
+		if r := p.Decisions[i].Ref(); matches(r) {
+			refs = append(refs, r)
+		}
+	}
 	switch len(refs) {
 	case 1:
 		return refs[0], nil

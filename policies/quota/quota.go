@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
 )
 
@@ -81,10 +82,10 @@ func exceeded(overall, used, more corev1.ResourceList) string {
 	return ""
 }
 
-// Assignment is what a cluster is assigned: spec.hard of its ResourceQuota.
+// Assignment is what a cluster is assigned.
 type Assignment struct {
 	Cluster string
-	Hard    map[string]any
+	Content map[string]any // a ResourceQuota of the name of the FederatedResourceQuota
 }
 
 // Assignments lists what clusters are assigned. Of two for one cluster the last counts, as
@@ -98,7 +99,11 @@ func Assignments(q *karmada.FederatedResourceQuota) (all []Assignment) {
 		for name, quantity := range a.Hard {
 			hard[string(name)] = quantity.String()
 		}
-		all = append(all, Assignment{a.ClusterName, hard})
+		all = append(all, Assignment{a.ClusterName, map[string]any{
+			"apiVersion": "v1", "kind": "ResourceQuota",
+			"metadata": map[string]any{"name": q.Name, "namespace": q.Namespace, "labels": map[string]any{interpret.ManagedLabel: "true"}},
+			"spec":     map[string]any{"hard": hard},
+		}})
 	}
 	return all
 }

@@ -61,10 +61,18 @@ func TestExceeding(t *testing.T) {
 
 func TestTheLastAssignmentOfAClusterCounts(t *testing.T) {
 	q := &karmada.FederatedResourceQuota{}
+	q.Name, q.Namespace = "q", "a"
 	q.Spec.StaticAssignments = []karmada.StaticClusterAssignment{
 		{ClusterName: "eu", Hard: list("cpu", "1")}, {ClusterName: "us", Hard: list("cpu", "2")}, {ClusterName: "eu", Hard: list("cpu", "3000m")},
 	}
-	want := []quota.Assignment{{"eu", map[string]any{"cpu": "3"}}, {"us", map[string]any{"cpu": "2"}}}
+	of := func(cpu string) map[string]any {
+		return map[string]any{
+			"apiVersion": "v1", "kind": "ResourceQuota",
+			"metadata": map[string]any{"name": "q", "namespace": "a", "labels": map[string]any{"karmada.io/managed": "true"}},
+			"spec":     map[string]any{"hard": map[string]any{"cpu": cpu}},
+		}
+	}
+	want := []quota.Assignment{{"eu", of("3")}, {"us", of("2")}}
 	if d := cmp.Diff(want, quota.Assignments(q)); d != "" {
 		t.Error(d)
 	}

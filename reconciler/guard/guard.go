@@ -49,23 +49,53 @@ type Guard struct {
 	seen map[[2]files.ID]*tree.Lost // clusters that go from one tree to another alike
 }
 
-// Judge returns why a cluster may not go from its published tree to one that holds so many
-// objects; nil if it may.
-func (g *Guard) Judge(cluster string, p tree.Published, next *files.Folder, objects int) *Hold {
+// Next is what a cluster is to hold next.
+type Next struct {
+	Cluster string
+	Tree    *files.Folder
+	Objects int   // manifests in it
+	Err     error // why it cannot be told
+	// Flux is how Flux syncs the cluster, and what is published.
+	Flux tree.Flux
+}
+
+const unreadable = "what the branch holds cannot be read: "
+
+// Judge returns why a cluster's tree may not be published; nil if it may.
+func (g *Guard) Judge(n Next) *Hold {
+	if n.Err != nil {
+		return &Hold{Reason: unreadable + n.Err.Error()}
+	}
+	held := g.judge(n)
+	reason, err := n.Flux.Handover(n.Tree)
+	switch {
+	case err != nil:
+		reason = unreadable + err.Error()
+	case reason == "":
+		return held
+	}
+	if held == nil {
+		return &Hold{Reason: reason}
+	}
+	return &Hold{Reason: held.Reason + "; and " + reason, Removals: held.Removals}
+}
+
+func (g *Guard) judge(n Next) *Hold {
+	p := n.Flux.Before
 	if p.Built == nil && len(p.Foreign) > 0 {
 		return &Hold{Reason: "the branch exists and was not written by Waybill"}
 	}
 	if p.Edited {
 		return &Hold{Reason: "somebody else edited files of the branch; publishing would undo that"}
 	}
-	if p.Built == nil || p.Built.ID() == next.ID() {
+	if p.Built == nil || p.Built.ID() == n.Tree.ID() {
 		return nil
 	}
-	l, err := g.lost(p, next)
+	l, err := g.lost(p, n.Tree)
 	if err != nil {
-		return &Hold{Reason: "what the branch holds cannot be read: " + err.Error()}
+		return &Hold{Reason: unreadable + err.Error()}
 	}
-	reason := g.reason(l, next, objects)
+	reason := g.reason(l, n)
 	if reason == "" {
 		reason = g.Unsure
 	}
@@ -74,39 +104,33 @@ func (g *Guard) Judge(cluster string, p tree.Published, next *files.Folder, obje
 	}
 	h := &Hold{Reason: reason}
 	for _, r := range l.Refs {
-		h.Removals = append(h.Removals, Removal{Object: r, Cause: g.Cause(r, cluster)})
+		h.Removals = append(h.Removals, Removal{Object: r, Cause: g.Cause(r, n.Cluster)})
 	}
 	return h
 }
 
 // reason applies the rules; "" means that what is lost is within them.
-func (g *Guard) reason(l *tree.Lost, next *files.Folder, objects int) string {
+func (g *Guard) reason(l *tree.Lost, n Next) string {
 	limit := max(g.Rules.MaxRemoved, l.Before*g.Rules.MaxRemovedPercent/100)
 	isProtected := slices.IndexFunc(l.Refs, func(r object.Ref) bool { return slices.Contains(g.Rules.Protect, r.Kind) })
 	deleted := slices.IndexFunc(l.Labelled, func(r object.Ref) bool { return !g.InSource(r) })
-	switch n := len(l.Refs); {
-	case n == 0:
+	switch lost := len(l.Refs); {
+	case lost == 0:
 		return ""
 	case g.Unsure != "":
 		return g.Unsure
 	case g.Astray:
-		return fmt.Sprintf("it would lose %d of %d objects while part of the source cannot be rendered", n, l.Before)
-	case objects == 0, n == l.Before, onlyNamespaces(next, objects) && slices.ContainsFunc(l.Refs, g.Nowhere):
-		return fmt.Sprintf("it would lose all it holds, %d of %d objects", n, l.Before)
+		return fmt.Sprintf("it would lose %d of %d objects while part of the source cannot be rendered", lost, l.Before)
+	case n.Objects == 0, lost == l.Before, len(tree.Namespaces(n.Tree)) == n.Objects && slices.ContainsFunc(l.Refs, g.Nowhere):
+		return fmt.Sprintf("it would lose all it holds, %d of %d objects", lost, l.Before)
 	case deleted >= 0:
 		return fmt.Sprintf("it would lose %s, which has the label %s: Always", l.Labelled[deleted], ProtectedLabel)
 	case isProtected >= 0:
 		return fmt.Sprintf("it would lose %s, of a protected kind", l.Refs[isProtected])
-	case n > limit:
-		return fmt.Sprintf("it would lose %d of %d objects; the guard allows %d", n, l.Before, limit)
+	case lost > limit:
+		return fmt.Sprintf("it would lose %d of %d objects; the guard allows %d", lost, l.Before, limit)
 	}
 	return ""
-}
-
-// onlyNamespaces reports a tree that holds Namespaces and nothing in them.
-func onlyNamespaces(f *files.Folder, objects int) bool {
-	dir, _ := f.Lookup(tree.NamespaceDir)
-	return dir.Dir != nil && len(dir.Dir.Entries()) == objects
 }
 
 // lost tells what a cluster would lose; of clusters that are alike, once.

@@ -79,7 +79,7 @@ func TestJudge(t *testing.T) {
 			if tt.edit != nil {
 				tt.edit(&g, &p)
 			}
-			hold := g.Judge("eu", p, treeOf(t, tt.after), len(strings.Fields(tt.after)))
+			hold := g.Judge(Next{Cluster: "eu", Tree: treeOf(t, tt.after), Objects: len(strings.Fields(tt.after)), Flux: tree.Flux{Before: p}})
 			switch {
 			case hold == nil && tt.want == "":
 			case hold == nil || tt.want == "" || !strings.Contains(hold.Reason, tt.want):

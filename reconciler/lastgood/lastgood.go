@@ -13,6 +13,7 @@
 package lastgood
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -32,7 +33,7 @@ import (
 // Doubt is what is not known of a source.
 type Doubt struct {
 	// Unsure says why it is not known what the source wants, so that nothing may change;
-	// empty where it is known.
+	// empty where it is known. What is noted first counts.
 	Unsure string
 	// Strange reports that a part which cannot be read may hold what was never there.
 	Strange bool
@@ -43,7 +44,7 @@ type Doubt struct {
 	Diags  []diag.Diagnostic
 
 	memory state.LastGood
-	lost   map[key]bool // objects of memory that are out of reach
+	lost   map[render.Place]bool // objects of memory that are out of reach
 }
 
 // Remembered is what the next state is to remember.
@@ -53,7 +54,7 @@ func (d *Doubt) Remembered() state.LastGood { return d.memory }
 // what is out of reach is not waited for any longer.
 func (d *Doubt) RememberedOnceAllowed() state.LastGood {
 	m := d.memory
-	m.Objects = slices.DeleteFunc(slices.Clone(m.Objects), func(g state.Good) bool { return d.lost[key{g.Cluster, g.Object}] })
+	m.Objects = slices.DeleteFunc(slices.Clone(m.Objects), func(g state.Good) bool { return d.lost[render.Place{Cluster: g.Cluster, Ref: g.Object}] })
 	return m
 }
 
@@ -100,21 +101,6 @@ func (in *Input) published() []string {
 	return append([]string{in.State.Published.Commit}, in.Ahead...)
 }
 
-// key names an object of the whole source or, with a cluster, of the cluster's directory.
-type key struct {
-	cluster string
-	ref     object.Ref
-}
-
-func (k key) String() string { return render.Broken{Ref: k.ref, Cluster: k.cluster}.String() }
-
-func (k key) compare(o key) int {
-	if k.cluster != o.cluster {
-		return slices.Compare([]string{k.cluster}, []string{o.cluster})
-	}
-	return k.ref.Compare(o.ref)
-}
-
 // Mend returns the source to plan from, and what is not known of it.
 func Mend(in Input) (render.Source, Doubt) {
 	parts := broken(in.Source, in.Cache)
@@ -122,7 +108,7 @@ func Mend(in Input) (render.Source, Doubt) {
 		return in.Source, Doubt{}
 	}
 	m := newMender(&in, parts)
-	for _, k := range slices.SortedFunc(maps.Keys(m.known), key.compare) {
+	for _, k := range slices.SortedFunc(maps.Keys(m.known), render.Place.Compare) {
 		m.consider(k, m.known[k])
 	}
 	m.forget()
@@ -134,21 +120,12 @@ func Mend(in Input) (render.Source, Doubt) {
 func Goods(in Input) []*object.Object {
 	var objs []*object.Object
 	for _, g := range in.State.LastGood.Objects {
-		if o := find(in.Earlier[g.Commit], key{g.Cluster, g.Object}); o != nil && g.Cluster == "" {
+		earlier := in.Earlier[g.Commit]
+		if o := earlier.Find(render.Place{Cluster: g.Cluster, Ref: g.Object}); o != nil && g.Cluster == "" {
 			objs = append(objs, o)
 		}
 	}
 	return objs
-}
-
-// find returns an object of a source, best where the key says; nil if there is none.
-func find(s render.Source, k key) (found *object.Object) {
-	each(s, func(at key, o *object.Object) {
-		if at.ref == k.ref && (found == nil || at.cluster == k.cluster) {
-			found = o
-		}
-	})
-	return found
 }
 
 // Inherited lists the objects of the whole source, as they were last good, that are to be
@@ -163,13 +140,13 @@ func Inherited(in Input) []*object.Object {
 	var objs []*object.Object
 	for k, w := range m.known {
 		m.consider(k, w)
-		if now := m.have[k]; now != nil && k.cluster == "" && slices.ContainsFunc(parts, func(p render.Broken) bool { return p.Holds(now) }) {
+		if now := m.have[k]; now != nil && k.Cluster == "" && slices.ContainsFunc(parts, func(p render.Broken) bool { return p.Holds(now) }) {
 			objs = append(objs, w.object)
 		}
 	}
 	m.forget()
 	for k, t := range m.taken {
-		if k.cluster == "" {
+		if k.Cluster == "" {
 			objs = append(objs, t.object)
 		}
 	}
@@ -187,10 +164,10 @@ func broken(s render.Source, c policies.Cache) []render.Broken {
 type mender struct {
 	in    *Input
 	parts []render.Broken
-	have  map[key]*object.Object // what the source has, and is sound
-	other map[key]bool           // what it has as well, and is not
-	known map[key]was            // what it had
-	taken map[key]was
+	have  map[render.Place]*object.Object // what the source has, and is sound
+	other map[render.Place]bool           // what it has as well, and is not
+	known map[render.Place]was            // what it had
+	taken map[render.Place]was
 	// unsound are the parts that could not be read in the commits that were published last.
 	unsound map[string]map[string]bool
 	doubt   Doubt
@@ -205,9 +182,9 @@ type was struct {
 }
 
 func newMender(in *Input, parts []render.Broken) *mender {
-	m := &mender{in: in, parts: parts, have: map[key]*object.Object{}, other: map[key]bool{}, known: map[key]was{}, taken: map[key]was{}, unsound: map[string]map[string]bool{}}
+	m := &mender{in: in, parts: parts, have: map[render.Place]*object.Object{}, other: map[render.Place]bool{}, known: map[render.Place]was{}, taken: map[render.Place]was{}, unsound: map[string]map[string]bool{}}
 	m.doubt.memory.Broken = map[string]state.Part{}
-	m.doubt.lost = map[key]bool{}
+	m.doubt.lost = map[render.Place]bool{}
 	published := in.published()
 	for _, commit := range published {
 		m.unsound[commit] = map[string]bool{}
@@ -222,7 +199,7 @@ func newMender(in *Input, parts []render.Broken) *mender {
 		}
 		m.doubt.memory.Broken[p.String()] = state.Part{Digest: p.Digest, Commit: commit}
 	}
-	each(in.Source, func(k key, o *object.Object) {
+	in.Source.Each(func(k render.Place, o *object.Object) {
 		if m.isUnsound(k) {
 			m.other[k] = true
 		} else {
@@ -249,30 +226,18 @@ func (m *mender) soundIn(part string, commits []string) string {
 	return commits[len(commits)-1]
 }
 
-// each yields the objects of a source.
-func each(s render.Source, yield func(key, *object.Object)) {
-	for _, o := range s.Objects {
-		yield(key{"", o.Ref()}, o)
-	}
-	for cluster, objs := range s.Bound {
-		for _, o := range objs {
-			yield(key{cluster, o.Ref()}, o)
-		}
-	}
-}
-
 // isUnsound reports whether the source has an object, but not as it is meant: it has an
 // error, or may be one of two definitions of which the other cannot be read.
-func (m *mender) isUnsound(k key) bool {
+func (m *mender) isUnsound(k render.Place) bool {
 	isFile := false
 	for _, p := range m.parts {
-		if p.Ref == k.ref && p.Cluster == k.cluster {
+		if p.Ref == k.Ref && p.Cluster == k.Cluster {
 			return true
 		}
 		isFile = isFile || p.Path != ""
 	}
 	return isFile && slices.ContainsFunc(m.in.State.LastGood.Objects, func(g state.Good) bool {
-		return g.Object == k.ref && g.Cluster == k.cluster && slices.Contains(g.In, k.String())
+		return g.Object == k.Ref && g.Cluster == k.Cluster && slices.Contains(g.In, k.String())
 	})
 }
 
@@ -290,10 +255,10 @@ func (m *mender) remember(published []string) {
 		for _, p := range m.parts {
 			if _, told := m.in.State.LastGood.Broken[p.String()]; unsound[p.String()] && !told && !ahead {
 				// Another version of Waybill published it, and found it sound.
-				m.unsure(fmt.Sprintf("it would change while %s has an error, and had it when it was published last", p))
+				m.doubt.Unsure = cmp.Or(m.doubt.Unsure, fmt.Sprintf("it would change while %s has an error, and had it when it was published last", p))
 			}
 		}
-		each(source, func(k key, o *object.Object) {
+		source.Each(func(k render.Place, o *object.Object) {
 			if !unsound[k.String()] {
 				m.known[k] = was{object: o, commit: commit}
 			}
@@ -308,22 +273,14 @@ func (m *mender) remember(published []string) {
 // outOfReach notes that an earlier commit is needed and cannot be read.
 func (m *mender) outOfReach(commit string) {
 	m.doubt.OutOfReach = commit
-	m.unsure(outOfReach)
-}
-
-const outOfReach = "it would change while part of the source cannot be read, and an earlier version of that part is out of reach"
-
-// unsure notes why it is not known what the source wants; what is noted first counts.
-func (m *mender) unsure(why string) {
-	if m.doubt.Unsure == "" {
-		m.doubt.Unsure = why
-	}
+	m.doubt.Unsure = cmp.Or(m.doubt.Unsure, "it would change while part of the source cannot be read, and an earlier version of that part is out of reach")
 }
 
 // rememberGood finds an object that was taken from an earlier commit before.
 func (m *mender) rememberGood(g state.Good) {
-	k := key{g.Cluster, g.Object}
-	found := find(m.in.Earlier[g.Commit], k)
+	k := render.Place{Cluster: g.Cluster, Ref: g.Object}
+	earlier := m.in.Earlier[g.Commit]
+	found := earlier.Find(k)
 	if found == nil {
 		if m.mayBeIn(g.In) {
 			m.outOfReach(g.Commit)
@@ -351,8 +308,8 @@ func (m *mender) rememberOlder() {
 			m.outOfReach(part.Commit)
 		}
 		p := m.part(name)
-		each(source, func(k key, o *object.Object) {
-			if p != nil && p.Holds(o) && (p.Ref == (object.Ref{}) || p.Cluster == k.cluster) {
+		source.Each(func(k render.Place, o *object.Object) {
+			if p != nil && p.Holds(o) && (p.Ref == (object.Ref{}) || p.Cluster == k.Cluster) {
 				m.known[k] = was{object: o, commit: part.Commit, in: []string{name}}
 			}
 		})
@@ -376,14 +333,14 @@ func (m *mender) part(name string) *render.Broken {
 
 // consider takes a known object from where it was last good, if it is missing and may be in
 // what cannot be read.
-func (m *mender) consider(k key, w was) {
+func (m *mender) consider(k render.Place, w was) {
 	if m.have[k] != nil {
 		return
 	}
 	before := w.in
 	w.in, w.moved = nil, true
 	for _, p := range m.parts {
-		own := p.Holds(w.object) && (p.Ref == (object.Ref{}) || p.Cluster == k.cluster)
+		own := p.Holds(w.object) && (p.Ref == (object.Ref{}) || p.Cluster == k.Cluster)
 		changed := m.changed(p)
 		switch {
 		case own && (changed || slices.Contains(before, p.String())), own && p.Ref != (object.Ref{}):
@@ -422,18 +379,18 @@ func (m *mender) changed(p render.Broken) bool {
 
 // mayHold reports whether a part may hold an object that is not its own: a file any, and a
 // policy with an error a policy by another name.
-func mayHold(p render.Broken, k key) bool {
+func mayHold(p render.Broken, k render.Place) bool {
 	if p.Path != "" {
 		return true
 	}
-	return k.cluster == "" && render.IsPolicyGroup(p.Ref.Group) && render.IsPolicyGroup(k.ref.Group)
+	return k.Cluster == "" && render.IsPolicyGroup(p.Ref.Group) && render.IsPolicyGroup(k.Ref.Group)
 }
 
 // isElsewhere reports whether an object stands, since it was published last, in another
 // directory, or in none.
-func (m *mender) isElsewhere(k key) bool {
+func (m *mender) isElsewhere(k render.Place) bool {
 	for other := range m.have {
-		if _, was := m.known[other]; other.ref == k.ref && !was {
+		if _, was := m.known[other]; other.Ref == k.Ref && !was {
 			return true
 		}
 	}
@@ -443,8 +400,8 @@ func (m *mender) isElsewhere(k key) bool {
 // forget lets go what is allowed to: what may be in a part that cannot be read, and was in
 // none of its own.
 func (m *mender) forget() {
-	missing := slices.SortedFunc(maps.Keys(m.taken), key.compare)
-	missing = slices.DeleteFunc(missing, func(k key) bool { return !m.taken[k].moved })
+	missing := slices.SortedFunc(maps.Keys(m.taken), render.Place.Compare)
+	missing = slices.DeleteFunc(missing, func(k render.Place) bool { return !m.taken[k].moved })
 	if len(missing) == 0 {
 		return
 	}
@@ -475,28 +432,28 @@ func (m *mender) forget() {
 // mended is the source with what was taken from earlier commits.
 func (m *mender) mended() render.Source {
 	out := m.in.Source
-	out.Objects = slices.DeleteFunc(slices.Clone(out.Objects), func(o *object.Object) bool { _, is := m.taken[key{"", o.Ref()}]; return is })
+	out.Objects = slices.DeleteFunc(slices.Clone(out.Objects), func(o *object.Object) bool { _, is := m.taken[render.Place{Ref: o.Ref()}]; return is })
 	out.Bound = maps.Clone(out.Bound)
 	for cluster, objs := range out.Bound {
-		out.Bound[cluster] = slices.DeleteFunc(slices.Clone(objs), func(o *object.Object) bool { _, is := m.taken[key{cluster, o.Ref()}]; return is })
+		out.Bound[cluster] = slices.DeleteFunc(slices.Clone(objs), func(o *object.Object) bool { _, is := m.taken[render.Place{Cluster: cluster, Ref: o.Ref()}]; return is })
 	}
 	var replaced []*object.Object
 	for _, o := range m.in.Source.Objects {
-		if _, is := m.taken[key{"", o.Ref()}]; is {
+		if _, is := m.taken[render.Place{Ref: o.Ref()}]; is {
 			replaced = append(replaced, o)
 		}
 	}
 	_, _, diags := policies.Load(replaced, m.in.Cache)
 	m.doubt.Diags = append(m.doubt.Diags, diags...)
 	covered := map[string]bool{}
-	for _, k := range slices.SortedFunc(maps.Keys(m.taken), key.compare) {
+	for _, k := range slices.SortedFunc(maps.Keys(m.taken), render.Place.Compare) {
 		t := m.taken[k]
-		if k.cluster == "" {
+		if k.Cluster == "" {
 			out.Objects = append(out.Objects, t.object)
 		} else {
-			out.Bound[k.cluster] = append(out.Bound[k.cluster], t.object)
+			out.Bound[k.Cluster] = append(out.Bound[k.Cluster], t.object)
 		}
-		m.doubt.memory.Objects = append(m.doubt.memory.Objects, state.Good{Object: k.ref, Cluster: k.cluster, Commit: t.commit, In: t.in})
+		m.doubt.memory.Objects = append(m.doubt.memory.Objects, state.Good{Object: k.Ref, Cluster: k.Cluster, Commit: t.commit, In: t.in})
 		if !t.moved {
 			for _, part := range t.in {
 				covered[part] = true

@@ -40,7 +40,7 @@ func source(t *testing.T, commit string, lines ...string) render.Source {
 // held lists what a source holds, with the commit that each object comes from.
 func held(s render.Source) []string {
 	var all []string
-	each(s, func(k key, o *object.Object) {
+	s.Each(func(k render.Place, o *object.Object) {
 		data, _ := o.Content()["data"].(map[string]any)
 		all = append(all, fmt.Sprintf("%s@%v", strings.TrimPrefix(k.String(), "ConfigMap/a/"), data["from"]))
 	})

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -9,6 +8,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/policies/template"
+	"github.com/waybill-dev/waybill/reconciler/consumers"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
@@ -45,7 +45,7 @@ func Build(in Input) Plan {
 	}
 	p.State = t.record(&out, in.State.Random.After(p.Basis.RandomKey, in.Random.Source))
 	p.Diags = diag.Sort(slices.Concat(
-		in.Source.Diags, in.Doubt.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, in.detachedDiags(p.Detached), out.diags, in.consumers(p.Clusters),
+		in.Source.Diags, in.Doubt.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, consumers.Detached(p.Detached, in.Source.Config.Publish.BranchPrefix), out.diags, t.consumers(p.Clusters),
 	))
 	return p
 }
@@ -82,22 +82,13 @@ func overridden(l *law.Law, release *template.Template, matching string) (*objec
 	return release.Object.With(content), nil
 }
 
-// Unrendered is what jobs render to where nothing renders.
-func Unrendered(jobs []engine.Job) ([]engine.Rendered, error) {
-	out := make([]engine.Rendered, len(jobs))
-	for i := range out {
-		out[i].Diags = []diag.Diagnostic{{Code: diag.NotRendered, Severity: diag.Error, Message: "nothing here renders releases"}}
-	}
-	return out, nil
-}
-
 // ready fills in what the input leaves out, and begins a turn of its memo.
 func (in *Input) ready() {
 	if in.Memo == nil {
 		in.Memo = NewMemo()
 	}
 	if in.Expanded == nil {
-		if err := Expand(in, Unrendered); err != nil {
+		if err := Expand(in, engine.Unrendered); err != nil {
 			panic("plan: what never fails failed: " + err.Error())
 		}
 	}
@@ -123,15 +114,4 @@ func (in *Input) detached() (names []string) {
 		}
 	}
 	return names
-}
-
-func (in *Input) detachedDiags(names []string) (diags []diag.Diagnostic) {
-	for _, name := range names {
-		diags = append(diags, diag.Diagnostic{
-			Code: diag.ClusterDetached, Severity: diag.Warning,
-			Message: fmt.Sprintf("cluster %s is no longer registered; its branch stays as it is", name),
-			Hint:    fmt.Sprintf("register it again, or delete the branch: git push REMOTE --delete %s%s", in.Source.Config.Publish.BranchPrefix, name),
-		})
-	}
-	return diags
 }

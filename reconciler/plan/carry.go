@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
@@ -52,7 +51,8 @@ func (t *table) guarded() (out carried) {
 			case out.clusters != nil && out.clusters[i].Held != nil:
 				*c = out.clusters[i] // its tree is the one that it is held for
 			case t.in.Medium == Branch:
-				if c.Held = t.judge(g, i, c); c.Held != nil {
+				next := guard.Next{Cluster: c.Name, Tree: c.Tree, Objects: c.Objects, Err: t.trees[i].Err, Flux: t.flux(i)}
+				if c.Held = g.Judge(next); c.Held != nil {
 					held = append(held, i)
 				}
 			}
@@ -128,7 +128,7 @@ func (t *table) cause(r object.Ref, cluster string) string {
 	d := t.decided.Find(r)
 	switch {
 	case d == nil:
-		return t.in.Expanded.Cause(t.in.State.Releases, r, cluster)
+		return t.in.State.WhyGone(t.in.Expanded.Releases, r, cluster)
 	case r.Kind == "Namespace" && r.Group == "" && d.Outcome == claim.Unclaimed && t.in.Source.Config.Namespaces == render.NamespacesNone:
 		return render.ConfigFile + " says namespaces: none, and no policy sends it"
 	case d.Outcome == claim.Unclaimed:
@@ -139,14 +139,8 @@ func (t *table) cause(r object.Ref, cluster string) string {
 		return "it fits no cluster: " + d.Message
 	case slices.ContainsFunc(d.Targets, func(c claim.Target) bool { return c.Name == cluster }):
 		return "it could not be written for this cluster"
-	default:
-		return cmp.Or(policyName(d.Policy), "what needs it") + " no longer sends it here"
+	case d.Policy == nil:
+		return "what needs it no longer sends it here"
 	}
-}
-
-func policyName(p *policies.Propagation) string {
-	if p == nil {
-		return ""
-	}
-	return p.String()
+	return d.Policy.String() + " no longer sends it here"
 }

@@ -67,13 +67,3 @@ func (p *Plan) Explain(r object.Ref) (Explanation, bool) {
 	}
 	return e, true
 }
-
-// Find returns the refs of the templates that a user may mean.
-func (p *Plan) Find(matches func(object.Ref) bool) (refs []object.Ref) {
-	for i := range p.Decisions {
-		if r := p.Decisions[i].Ref(); matches(r) {
-			refs = append(refs, r)
-		}
-	}
-	return refs
-}

@@ -36,10 +36,8 @@ func (t *table) record(out *carried, random state.Random) *files.Folder {
 // held says why clusters are held, by their names.
 func (c *carried) held() map[string]string {
 	held := map[string]string{}
-	for _, cluster := range c.clusters {
-		if cluster.Held != nil {
-			held[cluster.Name] = cluster.Held.Reason
-		}
+	for _, h := range c.holds() {
+		held[h.Cluster] = h.Reason
 	}
 	return held
 }
@@ -66,13 +64,10 @@ func (t *table) leftByRef(out *carried) map[object.Ref]map[string]state.Left {
 			}
 		}
 	}
-	for _, c := range out.clusters {
-		if c.Held == nil {
-			continue
-		}
-		for _, removal := range c.Held.Removals {
-			if all[removal.Object][c.Name] == (state.Left{}) {
-				note(removal.Object, c.Name, rollout.Left{Kept: true, Reason: rollout.Held})
+	for _, h := range out.holds() {
+		for _, removal := range h.Removals {
+			if all[removal.Object][h.Cluster] == (state.Left{}) {
+				note(removal.Object, h.Cluster, rollout.Left{Kept: true, Reason: rollout.Held})
 			}
 		}
 	}

@@ -2,10 +2,9 @@ package plan
 
 import (
 	"slices"
-	"strings"
 
-	"github.com/waybill-dev/waybill/policies/fleet"
 	"github.com/waybill-dev/waybill/policies/match"
+	"github.com/waybill-dev/waybill/reconciler/consumers"
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/reconciler/plan/layout"
@@ -15,6 +14,7 @@ import (
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/fluxsync"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/seal"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
 )
@@ -87,25 +87,10 @@ func (t *table) before() manifest.Before {
 			return func(cluster int) bool { return have(cluster) != nil }
 		},
 		Sent: func(r object.Ref, cluster string) bool { return state.Sends(t.in.State.Bindings[r], cluster) },
-		Own:  func(cluster int) []object.Ref { return ownNamespaces(t.built[t.group[cluster]]) },
+		Own: func(cluster int) []object.Ref {
+			return slices.DeleteFunc(tree.Namespaces(t.built[t.group[cluster]]), func(r object.Ref) bool { return !match.ClustersOwn(r) })
+		},
 	}
-}
-
-// ownNamespaces lists the Namespaces of a published tree that every cluster has of its own.
-func ownNamespaces(built *files.Folder) (own []object.Ref) {
-	if built == nil {
-		return nil
-	}
-	dir, _ := built.Lookup(tree.NamespaceDir)
-	if dir.Dir == nil {
-		return nil
-	}
-	for _, e := range dir.Dir.Entries() {
-		if r := (object.Ref{Kind: "Namespace", Name: strings.TrimSuffix(e.Name, ".yaml")}); match.ClustersOwn(r) {
-			own = append(own, r)
-		}
-	}
-	return own
 }
 
 // Blocked lists the rows with a block.
@@ -233,8 +218,8 @@ func (t *table) layOut(left rollout.Remaining) {
 		}
 	}
 	in := layout.Input{Rows: t.rows, Blobs: t.blobs, Instead: instead}
-	for _, c := range t.in.Expanded.Law.Fleet.Clusters() {
-		in.Flux = append(in.Flux, t.in.flux(c))
+	for i := range t.group {
+		in.Flux = append(in.Flux, t.flux(i))
 	}
 	t.trees = layout.Trees(in)
 }
@@ -262,14 +247,27 @@ type carried struct {
 func (t *table) clusters() []Cluster {
 	all := make([]Cluster, len(t.trees))
 	for i, tr := range t.trees {
-		all[i] = Cluster{Name: t.cluster(i), Tree: tr.Folder, Objects: tr.Objects, Sync: t.in.flux(t.in.Expanded.Law.Fleet.Clusters()[i]).Sync}
+		all[i] = Cluster{Name: t.cluster(i), Tree: tr.Folder, Objects: tr.Objects, Sync: t.flux(i).Sync}
 	}
 	return all
 }
 
 // flux says how Flux syncs a cluster.
-func (in *Input) flux(c *fleet.Cluster) tree.Flux {
-	sync, _ := in.Source.Config.Publish.Flux.For(c.Name, c.Source.Annotations)
-	_, sync.Encrypted = c.Source.Annotations[manifest.RecipientsAnnotation]
-	return tree.Flux{Sync: sync, Before: in.Published[c.Name]}
+func (t *table) flux(i int) tree.Flux {
+	c := t.in.Expanded.Law.Fleet.Clusters()[i]
+	sync, _ := t.in.Source.Config.Publish.Flux.For(c.Name, c.Source.Annotations)
+	_, sync.Encrypted = c.Source.Annotations[seal.RecipientsAnnotation]
+	return tree.Flux{Sync: sync, Before: t.in.Published[c.Name]}
+}
+
+// consumers reports what those who sync the branches have to know.
+func (t *table) consumers(clusters []Cluster) []diag.Diagnostic {
+	if t.in.Medium != Branch {
+		return nil
+	}
+	branches := make([]consumers.Branch, len(clusters))
+	for i, c := range clusters {
+		branches[i] = consumers.Branch{Tree: c.Tree, Flux: t.flux(i), Held: c.Held != nil}
+	}
+	return consumers.Check(t.in.Expanded.Law, t.in.Source.Config, branches)
 }

@@ -1,37 +1,46 @@
 package engine
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/helm"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
-// Hooked is what a job rendered to, and what became of its hooks.
-type Hooked struct {
-	Objects []*object.Object
-	// Dropped are the hooks that are left out, Translated those that Argo CD runs.
-	Dropped, Translated []string
-}
-
-// WithHooks returns the objects of a result with its hooks left out, or as Argo CD runs
-// them. Hooks that are tests are nobody's loss.
-func (r Rendered) WithHooks(argoCD bool) Hooked {
-	out := Hooked{Objects: make([]*object.Object, 0, len(r.Manifests))}
+// WithHooks returns the objects that a release rendered to, with its hooks left out, or as
+// Argo CD runs them, and says which. Hooks that are tests are nobody's loss.
+func (r Rendered) WithHooks(release *object.Object, argoCD bool) (objects []*object.Object, diags []diag.Diagnostic) {
+	var dropped, translated []string
 	for _, m := range r.Manifests {
 		switch {
 		case m.Hook == nil:
-			out.Objects = append(out.Objects, m.Object)
+			objects = append(objects, m.Object)
 		case m.Hook.Test():
 		case argoCD && m.Hook.Syncs():
-			out.Translated = append(out.Translated, m.Object.Ref().String())
-			out.Objects = append(out.Objects, argoHook(m.Object, *m.Hook))
+			translated = append(translated, m.Object.Ref().String())
+			objects = append(objects, argoHook(m.Object, *m.Hook))
 		default:
-			out.Dropped = append(out.Dropped, m.Object.Ref().String())
+			dropped = append(dropped, m.Object.Ref().String())
 		}
 	}
-	return out
+	if len(dropped) > 0 {
+		diags = append(diags, diag.Diagnostic{
+			Code: diag.HooksDropped, Severity: diag.Warning, Pos: release.Pos(),
+			Message: fmt.Sprintf("%s has hooks, which run at no time on a branch and are left out: %s", release.Ref(), words.List(dropped)),
+			Hint:    "turn the chart's hooks off in values if it can do without them, or write the jobs out as manifests; for Argo CD, set spec.publish.hooks in waybill.yaml",
+		})
+	}
+	if len(translated) > 0 {
+		diags = append(diags, diag.Diagnostic{
+			Code: diag.HooksTranslated, Severity: diag.Notice, Pos: release.Pos(),
+			Message: fmt.Sprintf("%s has hooks, which Argo CD runs at each sync: %s", release.Ref(), words.List(translated)),
+		})
+	}
+	return objects, diags
 }
 
 // argoHook returns the manifest of a hook as Argo CD runs it. Helm's own annotations go:

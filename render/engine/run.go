@@ -128,3 +128,12 @@ func Decode(data []byte) (Rendered, error) {
 	}
 	return r, nil
 }
+
+// Unrendered is what jobs render to where nothing renders.
+func Unrendered(jobs []Job) ([]Rendered, error) {
+	out := make([]Rendered, len(jobs))
+	for i := range out {
+		out[i].Diags = []diag.Diagnostic{{Code: diag.NotRendered, Severity: diag.Error, Message: "nothing here renders releases"}}
+	}
+	return out, nil
+}

@@ -7,14 +7,27 @@ import (
 	"strings"
 
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
 )
 
 // ManifestDir is the folder that holds every manifest of a tree; Argo CD syncs it
 // recursively.
 const ManifestDir = "manifests"
 
-// NamespaceDir is the folder that holds the Namespaces of a tree.
-const NamespaceDir = ManifestDir + "/" + clusterScope + "/namespace"
+// Namespaces lists the Namespaces of a tree, which may be nil.
+func Namespaces(f *files.Folder) (all []object.Ref) {
+	if f == nil {
+		return nil
+	}
+	dir, _ := f.Lookup(ManifestDir + "/" + clusterScope + "/namespace")
+	if dir.Dir == nil {
+		return nil
+	}
+	for _, e := range dir.Dir.Entries() {
+		all = append(all, object.Ref{Kind: "Namespace", Name: strings.TrimSuffix(e.Name, ".yaml")})
+	}
+	return all
+}
 
 // clusterScope stands for a namespace where there is none. No namespace can have
 // this name.

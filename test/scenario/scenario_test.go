@@ -59,6 +59,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/waybill-dev/waybill/render/cache"
+	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/test/twin"
@@ -185,7 +186,7 @@ func namespacesThere(t *testing.T, sections []string) {
 		if namespace == "_cluster" || namespace == "default" {
 			continue
 		}
-		if want := cluster + "/" + tree.NamespaceDir + "/" + namespace + ".yaml"; !slices.Contains(sections, want) {
+		if want := cluster + "/" + tree.Path(object.Ref{Kind: "Namespace", Name: namespace}); !slices.Contains(sections, want) {
 			t.Errorf("%s has no Namespace: want %s", section, want)
 		}
 	}

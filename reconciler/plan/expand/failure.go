@@ -189,18 +189,3 @@ func (k *keeping) keep(id state.ReleaseID, f Failure) {
 		}
 	}
 }
-
-// Cause says why an object that no template stands for is no longer there, by what
-// releases rendered to before.
-func (r *Result) Cause(before []state.Release, o object.Ref, cluster string) string {
-	for _, was := range before {
-		if _, ok := slices.BinarySearchFunc(was.Objects, o, object.Ref.Compare); !ok || was.Cluster != "" && was.Cluster != cluster {
-			continue
-		}
-		if slices.ContainsFunc(r.Releases, func(now state.Release) bool { return now.Cluster == was.Cluster && now.Release == was.Release }) {
-			return fmt.Sprintf("%s no longer renders it", was.Release)
-		}
-		return fmt.Sprintf("%s, which rendered it, is no longer in the source", was.Release)
-	}
-	return "it is no longer in the source"
-}

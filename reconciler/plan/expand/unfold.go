@@ -15,7 +15,6 @@ import (
 	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/render/helm"
 	"github.com/waybill-dev/waybill/render/object"
-	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // maxNesting is how deep releases may render to releases: a Flux Kustomization of
@@ -151,7 +150,8 @@ func (x *expander) setting(c *fleet.Cluster) flux.Setting {
 // installed returns what a release rendered to as it is installed: in the release's
 // namespace, where the release stands.
 func (x *expander) installed(release *object.Object, job *engine.Job, r engine.Rendered, s *scope) []*object.Object {
-	all := x.withHooks(release, r)
+	all, hooks := r.WithHooks(release, x.in.Source.Config.Publish.Hooks == render.HooksArgoCD)
+	x.report(hooks...)
 	scopes := render.ScopesOf(s.around, all)
 	objs := make([]*object.Object, 0, len(all))
 	secrets := strings.Join(job.Secrets, "\x00")
@@ -183,24 +183,4 @@ type installation struct {
 	namespace string
 	at        diag.Pos
 	secrets   string // of the job
-}
-
-// withHooks returns the manifests of a release, with its hooks as the config says: left
-// out, or as Argo CD runs them.
-func (x *expander) withHooks(release *object.Object, r engine.Rendered) []*object.Object {
-	out := r.WithHooks(x.in.Source.Config.Publish.Hooks == render.HooksArgoCD)
-	if len(out.Dropped) > 0 {
-		x.report(diag.Diagnostic{
-			Code: diag.HooksDropped, Severity: diag.Warning, Pos: release.Pos(),
-			Message: fmt.Sprintf("%s has hooks, which run at no time on a branch and are left out: %s", release.Ref(), words.List(out.Dropped)),
-			Hint:    "turn the chart's hooks off in values if it can do without them, or write the jobs out as manifests; for Argo CD, set spec.publish.hooks in " + render.ConfigFile,
-		})
-	}
-	if len(out.Translated) > 0 {
-		x.report(diag.Diagnostic{
-			Code: diag.HooksTranslated, Severity: diag.Notice, Pos: release.Pos(),
-			Message: fmt.Sprintf("%s has hooks, which Argo CD runs at each sync: %s", release.Ref(), words.List(out.Translated)),
-		})
-	}
-	return out.Objects
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/waybill-dev/waybill/render/argocd"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/seal"
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
@@ -26,7 +27,7 @@ func (w *writer) encode(d *claim.Decision, v template.Variant, k class, rules ov
 	} else {
 		r = w.in.Memo.manifest(w.recipe(d, v, k, rules), w.in.Law.Interpreter, func() *result { return w.make(d, v, k, rules) })
 	}
-	if r.err == nil && isSecret(v.Object) {
+	if r.err == nil && seal.Wanted(v.Object) {
 		r = w.protect(v.Object, r, k.recipients)
 	}
 	if r.blob = Unwritten; r.err == nil {

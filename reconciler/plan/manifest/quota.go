@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/waybill-dev/waybill/policies"
-	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/quota"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -26,16 +25,9 @@ func (w *writer) quotas() {
 			continue
 		}
 		for _, a := range quota.Assignments(q.Value) {
-			i, ok := w.in.Law.Index(a.Cluster)
-			if !ok {
-				continue
+			if i, ok := w.in.Law.Index(a.Cluster); ok {
+				w.row(r).want(i, w.blobs.Add(files.NewBlob(object.Encode(a.Content))))
 			}
-			content := map[string]any{
-				"apiVersion": "v1", "kind": "ResourceQuota",
-				"metadata": map[string]any{"name": r.Name, "namespace": r.Namespace, "labels": map[string]any{interpret.ManagedLabel: "true"}},
-				"spec":     map[string]any{"hard": a.Hard},
-			}
-			w.row(r).want(i, w.blobs.Add(files.NewBlob(object.Encode(content))))
 		}
 	}
 }

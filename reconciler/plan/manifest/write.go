@@ -19,6 +19,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/seal"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/words"
@@ -50,7 +51,7 @@ func Write(in Input) Result {
 func newWriter(in *Input) *writer {
 	w := &writer{in: in, byRef: map[object.Ref]int{}, paths: map[string]object.Ref{}, firsts: map[*template.Template]*files.Blob{}}
 	w.rows = make([]Row, 0, len(in.Decisions))
-	w.seals = w.newSealer()
+	w.readRecipients()
 	return w
 }
 
@@ -92,8 +93,8 @@ func (w *writer) decision(d *claim.Decision, targets []claim.Target) {
 			continue
 		}
 		k := class{variant: t.Number(c.Name), replicas: c.Replicas, completions: shareOf(shares, c.Name), rules: matching[i]}
-		if isSecret(v.Object) {
-			k.recipients = w.seals.recipients[i]
+		if seal.Wanted(v.Object) {
+			k.recipients = w.recipients[i]
 		}
 		r := classes.result(k, *v)
 		row.want(i, r.blob)
@@ -184,7 +185,7 @@ func (w *writer) bound() {
 			}
 			have[tree.Path(o.Ref())] = o.Ref()
 			d := claim.Decision{Template: &template.Template{Variant: template.Variant{Object: o, Content: o.Content()}}}
-			r := w.encode(&d, d.Template.Variant, class{completions: -1, recipients: w.seals.recipients[i]}, noRules)
+			r := w.encode(&d, d.Template.Variant, class{completions: -1, recipients: w.recipients[i]}, noRules)
 			row := w.row(o.Ref())
 			if row.want(i, r.blob); r.err == nil {
 				w.sayLeftOut(o)

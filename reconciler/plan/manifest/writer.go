@@ -57,9 +57,11 @@ type writer struct {
 	// firsts are the manifests that were made first of each template.
 	firsts  map[*template.Template]*files.Blob
 	encoder object.Encoder
-	seals   sealer
-	keyed   bool // a seal is
-	diags   []diag.Diagnostic
+	// secrets are encrypted to the recipients of clusters, which are by index; empty for none.
+	secrets    seal.Secrets
+	recipients []string
+	keyed      bool // a seal is
+	diags      []diag.Diagnostic
 }
 
 func (w *writer) report(ds ...diag.Diagnostic) { w.diags = append(w.diags, ds...) }
@@ -73,12 +75,6 @@ func (w *writer) row(r object.Ref) *Row {
 		w.rows = append(w.rows, Row{Ref: r})
 	}
 	return &w.rows[i]
-}
-
-// sealer encrypts plain Secrets.
-type sealer struct {
-	recipients []string                   // by the cluster's index; empty for none
-	parsed     map[string]seal.Recipients // by their String
 }
 
 // noRules are the override rules of what no policy touches.

@@ -1,0 +1,90 @@
+// Package consumers says what Flux and Argo CD, who sync the branches of clusters, have to
+// know of them: what they cannot decrypt, what nothing syncs yet, and which settings are wrong.
+package consumers
+
+import (
+	"fmt"
+
+	"github.com/waybill-dev/waybill/policies/fleet"
+	"github.com/waybill-dev/waybill/policies/law"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/words"
+)
+
+// Branch is what the branch of a cluster is to hold.
+type Branch struct {
+	Tree *files.Folder
+	Flux tree.Flux
+	Held bool // nothing is published there
+}
+
+// Check reports what consumers of branches have to know. There is a branch for each cluster
+// of the law's fleet, in its order.
+func Check(l *law.Law, config render.ConfigSpec, branches []Branch) (diags []diag.Diagnostic) {
+	var unable []string
+	trees := tree.NewBuilder()
+	encrypted := map[files.ID]bool{}
+	for i, c := range l.Fleet.Clusters() {
+		b := &branches[i]
+		diags = append(diags, wrongSettings(l, config, c)...)
+		if names := b.Flux.NewFolders(b.Tree); len(names) > 0 && !b.Held {
+			diags = append(diags, newFolders(c.Name, names))
+		}
+		if config.Publish.Hooks != render.HooksArgoCD {
+			continue
+		}
+		if _, known := encrypted[b.Tree.ID()]; !known {
+			encrypted[b.Tree.ID()] = trees.Encrypted(b.Tree)
+		}
+		if encrypted[b.Tree.ID()] {
+			unable = append(unable, c.Name)
+		}
+	}
+	if len(unable) > 0 {
+		diags = append(diags, diag.Diagnostic{
+			Code: diag.NotDecrypted, Severity: diag.Warning,
+			Message: fmt.Sprintf("the branches of %s hold documents that SOPS encrypted; Argo CD (publish.hooks: argocd) applies them as they are, so that the cluster gets the ciphertext", words.List(unable)),
+			Hint:    "use Sealed Secrets or an ExternalSecret, sync with Flux, or give Argo CD a plugin that decrypts",
+		})
+	}
+	return diags
+}
+
+// Detached reports clusters that have a branch and are no longer registered: it stays, and
+// so does what syncs it.
+func Detached(clusters []string, branchPrefix string) (diags []diag.Diagnostic) {
+	for _, name := range clusters {
+		diags = append(diags, diag.Diagnostic{
+			Code: diag.ClusterDetached, Severity: diag.Warning,
+			Message: fmt.Sprintf("cluster %s is no longer registered; its branch stays as it is", name),
+			Hint:    fmt.Sprintf("register it again, or delete the branch: git push REMOTE --delete %s%s", branchPrefix, name),
+		})
+	}
+	return diags
+}
+
+// wrongSettings reports annotations of a Cluster that say how Flux is to sync it and are
+// wrong.
+func wrongSettings(l *law.Law, config render.ConfigSpec, c *fleet.Cluster) (diags []diag.Diagnostic) {
+	_, problems := config.Publish.Flux.For(c.Name, c.Source.Annotations)
+	for _, p := range problems {
+		diags = append(diags, diag.Diagnostic{
+			Code: diag.BadFlux, Severity: diag.Error, Pos: l.ClusterPos(c.Name, p.Annotation),
+			Message: fmt.Sprintf("Cluster %s: %s", c.Name, p.Message),
+			Hint:    "until then it is as publish.flux of " + render.ConfigFile + " says",
+		})
+	}
+	return diags
+}
+
+// newFolders says that a branch in the form before has folders that nothing syncs yet.
+func newFolders(cluster string, names []string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.FluxFolder, Severity: diag.Warning,
+		Message: fmt.Sprintf("the branch of %s has a folder for each namespace, and nothing syncs the new ones yet: %s", cluster, words.List(names)),
+		Hint:    fmt.Sprintf("apply what `waybill get flux --cluster %s` prints, or go over to one root for good: `waybill get flux --migrate --cluster %s`", cluster, cluster),
+	}
+}
