@@ -1,9 +1,7 @@
 package apply
 
 import (
-	"fmt"
-	"slices"
-
+	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -28,21 +26,8 @@ func (m *maker) hold(absent []object.Ref) *Hold {
 			had++
 		}
 	}
-	if len(lost) == 0 || m.in.Options.Allowed {
-		return nil
-	}
-	rules := m.in.Options.Guard
-	limit := max(rules.MaxRemoved, had*rules.MaxRemovedPercent/100)
-	at := slices.IndexFunc(lost, func(r object.Ref) bool { return slices.Contains(rules.Protect, r.Kind) })
-	var reason string
-	switch {
-	case len(lost) == had:
-		reason = fmt.Sprintf("it would lose all it holds, %d objects", had)
-	case at >= 0:
-		reason = fmt.Sprintf("it would lose %s, of a protected kind", lost[at])
-	case len(lost) > limit:
-		reason = fmt.Sprintf("it would lose %d of %d objects; the guard allows %d", len(lost), had, limit)
-	default:
+	reason := guard.Exceeded(m.in.Options.Guard, lost, had)
+	if reason == "" || m.in.Options.Allowed {
 		return nil
 	}
 	return &Hold{Reason: reason, Removals: lost}

@@ -252,7 +252,7 @@ func TestWhatLeaves(t *testing.T) {
 			}
 		}, "-0 release ConfigMap/shop/c19"},
 		{"one of a protected kind", 20, nil, nil, "hold: it would lose Namespace/shop, of a protected kind"},
-		{"all of it", 0, nil, nil, "hold: it would lose all it holds, 21 objects"},
+		{"all of it", 0, nil, nil, "hold: it would lose all it holds, 21 of 21 objects"},
 		{"of a kind that is not known", 19, []Object{protected}, func(in *Input) {
 			in.Facts.Unknown = map[schema.GroupKind]error{{Kind: "ConfigMap"}: errors.New("forbidden")}
 		}, "-0 release Namespace/kube-system uid=k\nrefuse ConfigMap/shop/c00: what the cluster has of its kind is not known"},

@@ -31,10 +31,9 @@ func ToAllow(digest string) string {
 
 // Held is a cluster that is held.
 type Held struct {
-	*Hold
-
 	Cluster string
 	Tree    files.ID // that it is held for
+	Hold    *Hold
 }
 
 // Digest identifies what held clusters would lose; empty if none is held. It does not
@@ -46,7 +45,7 @@ func Digest(held []Held) string {
 	h := sha256.New()
 	for _, c := range held {
 		fmt.Fprintf(h, "%s %s\n", c.Cluster, c.Tree)
-		for _, r := range c.Removals {
+		for _, r := range c.Hold.Removals {
 			fmt.Fprintf(h, "%s\n", r.Object)
 		}
 	}
@@ -59,7 +58,7 @@ func Said(held []Held) (diags []diag.Diagnostic) {
 	for _, c := range held {
 		diags = append(diags, diag.Diagnostic{
 			Code: diag.Held, Severity: diag.Error, Hint: hint,
-			Message: fmt.Sprintf("cluster %s is held: %s%s", c.Cluster, c.Reason, examples(c.Removals)),
+			Message: fmt.Sprintf("cluster %s is held: %s%s", c.Cluster, c.Hold.Reason, examples(c.Hold.Removals)),
 		})
 	}
 	return diags
@@ -70,7 +69,7 @@ func Released(held []Held) (diags []diag.Diagnostic) {
 	for _, c := range held {
 		diags = append(diags, diag.Diagnostic{
 			Code: diag.Released, Severity: diag.Warning,
-			Message: fmt.Sprintf("cluster %s was held and is released: %s%s", c.Cluster, c.Reason, examples(c.Removals)),
+			Message: fmt.Sprintf("cluster %s was held and is released: %s%s", c.Cluster, c.Hold.Reason, examples(c.Hold.Removals)),
 		})
 	}
 	return diags

@@ -111,8 +111,6 @@ func (g *Guard) judge(n Next) *Hold {
 
 // reason applies the rules; "" means that what is lost is within them.
 func (g *Guard) reason(l *tree.Lost, n Next) string {
-	limit := max(g.Rules.MaxRemoved, l.Before*g.Rules.MaxRemovedPercent/100)
-	isProtected := slices.IndexFunc(l.Refs, func(r object.Ref) bool { return slices.Contains(g.Rules.Protect, r.Kind) })
 	deleted := slices.IndexFunc(l.Labelled, func(r object.Ref) bool { return !g.InSource(r) })
 	switch lost := len(l.Refs); {
 	case lost == 0:
@@ -122,15 +120,33 @@ func (g *Guard) reason(l *tree.Lost, n Next) string {
 	case g.Astray:
 		return fmt.Sprintf("it would lose %d of %d objects while part of the source cannot be rendered", lost, l.Before)
 	case n.Objects == 0, lost == l.Before, len(tree.Namespaces(n.Tree)) == n.Objects && slices.ContainsFunc(l.Refs, g.Nowhere):
-		return fmt.Sprintf("it would lose all it holds, %d of %d objects", lost, l.Before)
+		return all(lost, l.Before)
 	case deleted >= 0:
 		return fmt.Sprintf("it would lose %s, which has the label %s: Always", l.Labelled[deleted], ProtectedLabel)
+	}
+	return Exceeded(g.Rules, l.Refs, l.Before)
+}
+
+// Exceeded says why a cluster that holds so many objects may not lose some of them by the
+// rules; empty if it may.
+func Exceeded(rules render.Guard, lost []object.Ref, of int) string {
+	limit := max(rules.MaxRemoved, of*rules.MaxRemovedPercent/100)
+	isProtected := slices.IndexFunc(lost, func(r object.Ref) bool { return slices.Contains(rules.Protect, r.Kind) })
+	switch n := len(lost); {
+	case n == 0:
+		return ""
+	case n == of:
+		return all(n, of)
 	case isProtected >= 0:
-		return fmt.Sprintf("it would lose %s, of a protected kind", l.Refs[isProtected])
-	case lost > limit:
-		return fmt.Sprintf("it would lose %d of %d objects; the guard allows %d", lost, l.Before, limit)
+		return fmt.Sprintf("it would lose %s, of a protected kind", lost[isProtected])
+	case n > limit:
+		return fmt.Sprintf("it would lose %d of %d objects; the guard allows %d", n, of, limit)
 	}
 	return ""
+}
+
+func all(lost, of int) string {
+	return fmt.Sprintf("it would lose all it holds, %d of %d objects", lost, of)
 }
 
 // lost tells what a cluster would lose; of clusters that are alike, once.

@@ -37,7 +37,7 @@ func (t *table) record(out *carried, random state.Random) *files.Folder {
 func (c *carried) held() map[string]string {
 	held := map[string]string{}
 	for _, h := range c.holds() {
-		held[h.Cluster] = h.Reason
+		held[h.Cluster] = h.Hold.Reason
 	}
 	return held
 }
@@ -65,7 +65,7 @@ func (t *table) leftByRef(out *carried) map[object.Ref]map[string]state.Left {
 		}
 	}
 	for _, h := range out.holds() {
-		for _, removal := range h.Removals {
+		for _, removal := range h.Hold.Removals {
 			if all[removal.Object][h.Cluster] == (state.Left{}) {
 				note(removal.Object, h.Cluster, rollout.Left{Kept: true, Reason: rollout.Held})
 			}

@@ -27,7 +27,7 @@ func TestApplications(t *testing.T) {
 			{Action: plan.Apply[0][0], Err: errors.New("the quota is exceeded")},
 			{Action: plan.Prune[0][0], Waits: "it is being deleted"},
 		}}, Unready: []clusters.Unready{{Object: web, Status: "InProgress", Message: "0 of 1 is available"}}},
-		{Cluster: "us-1", Commit: commit, Objects: 2, Report: apply.Report{Plan: apply.Plan{Hold: &apply.Hold{Reason: "it would lose all it holds, 2 objects", Removals: []object.Ref{gone, web}}}}},
+		{Cluster: "us-1", Commit: commit, Objects: 2, Report: apply.Report{Plan: apply.Plan{Hold: &apply.Hold{Reason: "it would lose all it holds, 2 of 2 objects", Removals: []object.Ref{gone, web}}}}},
 		{Cluster: "za-1", Err: errors.New("there is no credential for it")},
 	}
 	golden(t, "applications", report.Applications(apps, report.Done))

@@ -67,7 +67,7 @@ func decode(output []byte, reads map[string]string) (engine.Rendered, error) {
 // Render does jobs over the files of a snapshot and returns a result for each, in
 // order. The error is ours.
 func (r *Renderer) Render(ctx context.Context, s sources.Snapshot, jobs []engine.Job) ([]engine.Rendered, error) {
-	b := &batch{Renderer: r, snapshot: s, results: make([]engine.Rendered, len(jobs))}
+	b := &batch{renderer: r, snapshot: s, results: make([]engine.Rendered, len(jobs))}
 	b.files = sync.OnceValue(func() *withCharts { return newWithCharts(ctx, s, r.charts) })
 	b.digests = sync.OnceValue(func() func(string) (string, bool) { return sources.Digests(s) })
 	for i, j := range jobs {
@@ -80,8 +80,7 @@ func (r *Renderer) Render(ctx context.Context, s sources.Snapshot, jobs []engine
 
 // batch is the jobs of one call.
 type batch struct {
-	*Renderer
-
+	renderer *Renderer
 	snapshot sources.Snapshot
 	files    func() *withCharts
 	digests  func() func(path string) (string, bool) // of the snapshot
@@ -112,7 +111,7 @@ func (b *batch) add(ctx context.Context, i int, j engine.Job) error {
 		}
 	}
 	key := j.Key()
-	if known, ok := b.recipes.Get(key, func(p string) string { d, _ := b.digest(p); return d }); ok {
+	if known, ok := b.renderer.recipes.Get(key, func(p string) string { d, _ := b.digest(p); return d }); ok {
 		b.results[i] = known
 		b.results[i].Diags = append(notices, known.Diags...)
 		return nil
@@ -135,12 +134,12 @@ func (b *batch) add(ctx context.Context, i int, j engine.Job) error {
 // chart gets a chart of a repository. One that is not locked is resolved, and said
 // to be.
 func (b *batch) chart(ctx context.Context, c *engine.Chart) (fs.FS, []diag.Diagnostic, error) {
-	if b.charts == nil {
+	if b.renderer.charts == nil {
 		return nil, nil, fmt.Errorf("%s is in a repository, and nothing here asks repositories", c.Ref)
 	}
 	var notices []diag.Diagnostic
 	if c.Locked == nil {
-		e, err := b.charts.Resolve(ctx, c.Ref)
+		e, err := b.renderer.charts.Resolve(ctx, c.Ref)
 		if err != nil {
 			return nil, nil, err //nolint:wrapcheck // the caller says of what
 		}
@@ -150,7 +149,7 @@ func (b *batch) chart(ctx context.Context, c *engine.Chart) (fs.FS, []diag.Diagn
 			Message: fmt.Sprintf("%s is version %s today", c.Ref, e.Version), Hint: "pin it: waybill update",
 		}}
 	}
-	files, err := b.charts.Fetch(ctx, *c.Locked)
+	files, err := b.renderer.charts.Fetch(ctx, *c.Locked)
 	return files, notices, err //nolint:wrapcheck // the caller says of what
 }
 
@@ -172,7 +171,7 @@ func (b *batch) run(ctx context.Context) error {
 	for i, t := range b.tasks {
 		jobs[i] = t.job
 	}
-	for n, o := range b.runner.Do(ctx, jobs) {
+	for n, o := range b.renderer.runner.Do(ctx, jobs) {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("rendering: %w", err)
 		}
@@ -199,9 +198,9 @@ func (b *batch) run(ctx context.Context) error {
 			continue // as above
 		}
 		if known && t.once {
-			b.recipes.Keep(t.key, reads, r, nil)
+			b.renderer.recipes.Keep(t.key, reads, r, nil)
 		} else if known {
-			b.recipes.Keep(t.key, reads, r, o.Output)
+			b.renderer.recipes.Keep(t.key, reads, r, o.Output)
 		}
 	}
 	return nil
@@ -225,22 +224,22 @@ func unavailable(err error) diag.Diagnostic {
 
 // bury notes what a job had read when it killed its worker, or that it no longer does.
 func (b *batch) bury(key string, o worker.Result) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.renderer.mu.Lock()
+	defer b.renderer.mu.Unlock()
 	switch _, died := errors.AsType[*worker.DeathError](o.Err); {
 	case died:
-		b.deadly[key] = o.Reads
+		b.renderer.deadly[key] = o.Reads
 	case o.Err == nil:
-		delete(b.deadly, key)
+		delete(b.renderer.deadly, key)
 	}
 }
 
 // deadlyWith identifies a job that killed its worker with what it had read, as that is
 // now; empty for a job that did not.
 func (b *batch) deadlyWith(key string) string {
-	b.mu.Lock()
-	reads, died := b.deadly[key]
-	b.mu.Unlock()
+	b.renderer.mu.Lock()
+	reads, died := b.renderer.deadly[key]
+	b.renderer.mu.Unlock()
 	if !died {
 		return ""
 	}
