@@ -7,6 +7,7 @@ import (
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources"
 )
 
@@ -23,4 +24,20 @@ func (r *Reconciler) Registered(ctx context.Context, s sources.Snapshot) ([]*kar
 		registered[i] = &set.Clusters[i].Spec
 	}
 	return registered, nil
+}
+
+// Enrolled lists the Clusters of a snapshot of a source as they are written, with the places
+// where they stand, and whether or not they have an error.
+func (r *Reconciler) Enrolled(ctx context.Context, s sources.Snapshot) ([]*object.Object, error) {
+	src, err := r.load(ctx, s, render.With{})
+	if err != nil {
+		return nil, fmt.Errorf("reading the source: %w", err)
+	}
+	var enrolled []*object.Object
+	for _, o := range src.Objects {
+		if o.Ref().Group == "cluster.karmada.io" && o.Ref().Kind == "Cluster" {
+			enrolled = append(enrolled, o)
+		}
+	}
+	return enrolled, nil
 }

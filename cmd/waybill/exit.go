@@ -54,6 +54,10 @@ var statuses = map[string][]status{
 		{2, "what is published cannot be read, or no such cluster is registered"},
 		{2, "a cluster cannot be reached or is another one, or its branch may not be applied"},
 	},
+	"cluster": {
+		{0, "the file is as it was asked for, or was before"},
+		{2, "there is no such cluster, or its file cannot be edited"},
+	},
 	"controller": {
 		{0, "it was told to stop"},
 		{2, "it cannot start"},

@@ -69,7 +69,7 @@ as a branch per cluster.`,
 		SilenceErrors: true,
 	}
 	root.AddCommand(
-		initCommand(), validateCommand(), renderCommand(), diffCommand(), explainCommand(), publishCommand(), applyCommand(),
+		initCommand(), validateCommand(), renderCommand(), diffCommand(), explainCommand(), publishCommand(), applyCommand(), clusterCommand(),
 		controllerCommand(), getCommand(), logsCommand(), execCommand(), topCommand(), updateCommand(), verifyCommand(), demoCommand(), doctorCommand(), versionCommand(),
 	)
 	engineFlags(root)

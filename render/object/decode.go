@@ -108,26 +108,26 @@ func (d *decoder) malformed(line int, message string) {
 
 // yaml reads the documents of a stream.
 func (d *decoder) yaml(data []byte) {
-	for i, p := range split(data) {
+	for i, p := range Split(data) {
 		if i == maxDocuments {
-			d.malformed(p.line, fmt.Sprintf("the file has over %d documents", maxDocuments))
+			d.malformed(p.Line, fmt.Sprintf("the file has over %d documents", maxDocuments))
 			return
 		}
-		d.text(p.line, p.data)
+		d.text(p.Line, p.Data)
 	}
 }
 
-// part is a document of a stream, as it is written.
-type part struct {
-	line int // of the file, from 0, in which it begins
-	data []byte
+// Part is a document of a stream, as it is written.
+type Part struct {
+	Line int // of the file, from 0, in which it begins
+	Data []byte
 }
 
-// split splits a stream at its document markers, up to the first document that is one too
+// Split splits a stream at its document markers, up to the first document that is one too
 // many. A marker stands at the start of a line, where nothing else of YAML can: "---"
 // begins a document, "..." ends one.
-func split(data []byte) []part {
-	var parts []part
+func Split(data []byte) []Part {
+	var parts []Part
 	line, start, startLine := 0, 0, 0
 	for at := 0; at < len(data) && len(parts) <= maxDocuments; line++ {
 		end := bytes.IndexByte(data[at:], '\n')
@@ -138,7 +138,7 @@ func split(data []byte) []part {
 		}
 		begins, ends := isBegin(data[at:end]), isEnd(data[at:end])
 		if begins || ends {
-			parts = append(parts, part{startLine, data[start:at]})
+			parts = append(parts, Part{startLine, data[start:at]})
 			start, startLine = at, line
 		}
 		if ends {
@@ -146,7 +146,7 @@ func split(data []byte) []part {
 		}
 		at = end
 	}
-	return append(parts, part{startLine, data[start:]})
+	return append(parts, Part{startLine, data[start:]})
 }
 
 func isBegin(line []byte) bool {

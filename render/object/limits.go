@@ -36,9 +36,9 @@ func tooLarge(file string, data []byte) *diag.Diagnostic {
 		return fileTooLarge(file, 0, fmt.Sprintf("the file has %d bytes", len(data)))
 	}
 	plain := 0
-	for _, p := range split(data) {
-		if !bytes.Contains(p.data, []byte(definition)) {
-			plain += len(p.data)
+	for _, p := range Split(data) {
+		if !bytes.Contains(p.Data, []byte(definition)) {
+			plain += len(p.Data)
 		}
 	}
 	if plain > MaxFile {

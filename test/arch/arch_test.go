@@ -57,8 +57,8 @@ var only = map[string][]string{
 	"k8s.io/client-go":                         {"reconciler/clusters", "reconciler/members", "render/helm", "test"}, // helm's lookup, which is refused
 	"k8s.io/cli-runtime":                       {"reconciler/members", "cmd"},
 	"k8s.io/kubectl":                           {"reconciler/members", "cmd"},
-	"go.yaml.in/yaml/v3":                       {"render/object", "sources/lock", "sources/chart"}, // manifests; the lock; an index
-	"github.com/rogpeppe/go-internal/diff":     {"reconciler/preview"},
+	"go.yaml.in/yaml/v3":                       {"render/object", "sources/lock", "sources/chart", "reconciler/enrol"}, // manifests; the lock; an index; where their text is
+	"github.com/rogpeppe/go-internal/diff":     {"reconciler/preview", "reconciler/enrol"},
 }
 
 // apart lists packages that decide beside each other and never import each other;

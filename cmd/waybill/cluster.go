@@ -1,0 +1,141 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-dev/waybill/reconciler/enrol"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/git"
+)
+
+func clusterCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "cluster", Short: "Edit the files that register clusters", Args: cobra.NoArgs,
+		Long: `Cluster edits the Cluster files of a source, as a person would: comments and order stay,
+and the change is shown as a patch. Nothing is committed. See docs/clusters.md.`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(cordonCommand(), uncordonCommand())
+	return cmd
+}
+
+func cordonCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "cordon NAME", Short: "Place nothing new on a cluster", Args: cobra.ExactArgs(1),
+		Long: `Cordon adds the taint ` + enrol.Unschedulable + `:NoSchedule to a Cluster. Policies that
+do not tolerate it place nothing new there; what is there stays.`,
+	}
+	e := addEditFlags(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		return failure(2, e.edit(args[0], "is cordoned already", enrol.Cordon))
+	}
+	return cmd
+}
+
+func uncordonCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "uncordon NAME", Short: "Let policies place on a cluster again", Args: cobra.ExactArgs(1),
+		Long: `Uncordon takes the taint ` + enrol.Unschedulable + `:NoSchedule from a Cluster.`,
+	}
+	e := addEditFlags(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		return failure(2, e.edit(args[0], "is not cordoned", enrol.Uncordon))
+	}
+	return cmd
+}
+
+// edition edits files of a source as it stands.
+type edition struct {
+	cmd  *cobra.Command
+	path *string
+	dry  *bool
+}
+
+func addEditFlags(cmd *cobra.Command) edition {
+	return edition{
+		cmd:  cmd,
+		path: cmd.Flags().StringP("source", "C", ".", "directory of the source"),
+		dry:  cmd.Flags().Bool("dry-run", false, "print the change and write nothing"),
+	}
+}
+
+// enrolled lists the Clusters of the source.
+func (e edition) enrolled() ([]*object.Object, error) {
+	if git.IsURL(*e.path) {
+		return nil, fmt.Errorf("%s is a URL, and files are edited in a directory; clone it first", *e.path)
+	}
+	r, s, err := repositories{cmd: e.cmd, path: *e.path, offline: true}.alone("")
+	if err != nil {
+		return nil, err
+	}
+	return r.Enrolled(e.cmd.Context(), s)
+}
+
+// find returns the Cluster of a name.
+func (e edition) find(name string) (*object.Object, error) {
+	all, err := e.enrolled()
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range all {
+		if o.Ref().Name == name {
+			return o, nil
+		}
+	}
+	return nil, fmt.Errorf("no file of the source has a Cluster %q that can be read, once; `waybill get clusters` lists those there are, and `waybill validate` what is wrong", name)
+}
+
+// edit edits the file of a Cluster, unless that is so already.
+func (e edition) edit(name, already string, how func(at diag.Pos, data []byte, cluster string) ([]byte, error)) error {
+	o, err := e.find(name)
+	if err != nil {
+		return err
+	}
+	before, err := os.ReadFile(e.file(o.Pos().File))
+	if err != nil {
+		return err
+	}
+	after, err := how(o.Pos(), before, name)
+	if err != nil {
+		return err
+	}
+	if string(after) == string(before) {
+		fmt.Fprintf(e.cmd.ErrOrStderr(), "%s: Cluster %s %s\n", o.Pos(), name, already)
+		return nil
+	}
+	return e.write(o.Pos().File, before, after)
+}
+
+// file is where a file of the source is.
+func (e edition) file(name string) string { return filepath.Join(*e.path, filepath.FromSlash(name)) }
+
+// write prints how a file of the source changes, and writes it. Before is nil where there is
+// none yet, and after where there is to be none.
+func (e edition) write(name string, before, after []byte) error {
+	fmt.Fprint(e.cmd.OutOrStdout(), enrol.Diff(name, before, after))
+	if *e.dry {
+		return nil
+	}
+	file := e.file(name)
+	if after == nil {
+		return os.Remove(file)
+	}
+	if before != nil {
+		return os.WriteFile(file, after, 0o644)
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(after)
+	return errors.Join(err, f.Close())
+}
