@@ -28,6 +28,10 @@ func values(root *yaml.Node) (map[string]any, error) {
 	return m, nil
 }
 
+// Values returns what a mapping says that another package has read or made, as kubectl reads
+// it. It has no aliases.
+func Values(root *yaml.Node) (map[string]any, error) { return values(root) }
+
 // valueError says what cannot be read, and in which line.
 type valueError struct {
 	line    int

@@ -62,8 +62,8 @@
 //
 // It hides nothing outside data and stringData: a value repeated in an annotation
 // stays there. Only the annotation with which kubectl apply repeats the whole manifest
-// is looked for, and refused; so is every field that no Secret has. It reads no SOPS document, holds no identity, and knows
-// no recipients but age's X25519 ones: neither those of plugins and SSH keys nor
+// is looked for, and refused; so is every field that no Secret has. It reads no SOPS document
+// and holds no identity, which package unseal does, and knows no recipients but age's X25519 ones: neither those of plugins and SSH keys nor
 // post-quantum ones, whose encapsulation the standard library offers only at random.
 //
 // # Formats
