@@ -14,6 +14,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/seal/unseal"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -116,7 +117,7 @@ func (r *Reconciler) Delivery(ctx context.Context, in *Deliverable, cluster stri
 		Cluster: cluster, Commit: b.head.Commit, Source: publish.Trailer(b.head.Message, publish.TrailerCommit),
 		Owner: sourceID(publish.Trailer(b.head.Message, publish.TrailerRepository), publish.Trailer(b.head.Message, publish.TrailerPath)),
 	}
-	d.Objects, err = objectsOf(b.published)
+	d.Objects, err = objectsOf(b.published, r.Identities)
 	return d, err
 }
 
@@ -137,7 +138,7 @@ func (r *Reconciler) genuine(ctx context.Context, in *Deliverable, cluster strin
 }
 
 // objectsOf reads the manifests of a published tree.
-func objectsOf(p tree.Published) ([]apply.Object, error) {
+func objectsOf(p tree.Published, keys unseal.Identities) ([]apply.Object, error) {
 	paths, err := p.Paths()
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it names the file
@@ -153,7 +154,7 @@ func objectsOf(p tree.Published) ([]apply.Object, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", path, err)
 		}
-		o, err := manifestOf(path, data)
+		o, err := manifestOf(path, data, keys)
 		if err != nil {
 			return nil, err
 		}
@@ -163,20 +164,40 @@ func objectsOf(p tree.Published) ([]apply.Object, error) {
 	return objects, nil
 }
 
-// manifestOf reads a manifest of a branch.
-func manifestOf(path string, data []byte) (apply.Object, error) {
-	var o apply.Object
+// manifestOf reads a manifest of a branch. One that SOPS encrypted is decrypted, or else is
+// unfit: ciphertext is never applied.
+func manifestOf(path string, data []byte, keys unseal.Identities) (apply.Object, error) {
 	content, err := object.DecodeCanonical(data)
-	if err != nil { // it was passed on as it was written
+	_, sealed := content["sops"] // Waybill writes it canonically, too
+	if err != nil || sealed {    // or it was passed on as it was written
 		single, diags := object.Single(path, data)
 		if single == nil {
-			return o, fmt.Errorf("reading %s: %s", path, diags[0])
+			return apply.Object{}, fmt.Errorf("reading %s: %s", path, diags[0])
 		}
 		content = single.Content()
-		if _, sealed := single.Sealed(); sealed {
-			o.Unfit = "it is encrypted by SOPS, which waybill apply cannot decrypt; ciphertext is never applied"
-		}
+		_, sealed = single.Sealed()
 	}
+	o := objectOf(content)
+	if !sealed {
+		return o, nil
+	}
+	o.Private = true
+	content, err = keys.Document(data)
+	switch plain := objectOf(content); {
+	case errors.Is(err, unseal.ErrNoIdentity):
+		o.Unfit = fmt.Sprintf("it is encrypted by SOPS: %v; --age-identity-file names a file with identities; ciphertext is never applied", err)
+	case err != nil:
+		o.Unfit = fmt.Sprintf("it is encrypted by SOPS, and cannot be decrypted: %v; ciphertext is never applied", err)
+	case plain.Ref != o.Ref || plain.APIVersion != o.APIVersion:
+		o.Unfit = "it is encrypted by SOPS, and its apiVersion, kind, name or namespace is encrypted as well; encrypt data and stringData only (encrypted_regex)"
+	default:
+		o.Manifest = content
+	}
+	return o, nil
+}
+
+// objectOf is the object of a manifest.
+func objectOf(content map[string]any) (o apply.Object) {
 	meta, _ := content["metadata"].(map[string]any)
 	o.APIVersion, _ = content["apiVersion"].(string)
 	o.Ref.Group, _ = object.GroupVersion(o.APIVersion)
@@ -184,7 +205,7 @@ func manifestOf(path string, data []byte) (apply.Object, error) {
 	o.Ref.Namespace, _ = meta["namespace"].(string)
 	o.Ref.Name, _ = meta["name"].(string)
 	o.Manifest, o.Private = content, strings.HasSuffix(o.Ref.Kind, "Secret")
-	return o, nil
+	return o
 }
 
 // Admit decides whether a commit may follow the one that a cluster's inventory names: it has

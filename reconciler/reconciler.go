@@ -21,6 +21,7 @@ import (
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/seal/unseal"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -41,6 +42,8 @@ type Reconciler struct {
 	TakeOver, Rollback bool
 	// Random is what releases draw from. Its source is filled in.
 	Random plan.Random
+	// Identities decrypt what SOPS encrypted, to apply it.
+	Identities unseal.Identities
 	// Now tells the time for which schedules of the source are judged.
 	Now func() time.Time
 	// Pauses come before a publication that lost a race is planned again.

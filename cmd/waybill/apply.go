@@ -69,6 +69,7 @@ the guard. What is in a cluster and is not from here is not touched. See docs/ap
 	path := cmd.Flags().StringP("source", "C", ".", "directory of the source repository")
 	where := repositoryFlags(cmd, "repository that holds the branches: a remote's name, a path or a URL (default: as waybill.yaml says, else the source's own)")
 	f := addApplyFlags(cmd)
+	identities := identityFlags(cmd, "key file of age, by which documents that SOPS encrypted are decrypted")
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		w, err := where(*path)
@@ -80,6 +81,9 @@ the guard. What is in a cluster and is not from here is not touched. See docs/ap
 			return failure(2, err)
 		}
 		r.Rollback = f.rollback
+		if r.Identities, err = identities(*path); err != nil {
+			return failure(2, err)
+		}
 		in, err := r.Deliverable(cmd.Context(), "HEAD")
 		if err != nil {
 			return failure(2, err)

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-dev/waybill/render/seal/unseal"
+	"github.com/waybill-dev/waybill/sources/git"
+)
+
+const identityFlag = "age-identity-file"
+
+// maxPrivate is how many bytes a file with keys has at most: an endless one is none.
+const maxPrivate = 64 << 10
+
+// identityFlags adds the flag that names identities, and returns what reads them for a source
+// at a path. There may be none.
+func identityFlags(cmd *cobra.Command, usage string) func(path string) (unseal.Identities, error) {
+	file := cmd.Flags().String(identityFlag, "", usage)
+	return func(path string) (unseal.Identities, error) {
+		if *file == "" {
+			return unseal.Identities{}, nil
+		}
+		if err := outside(identityFlag, *file, path); err != nil {
+			return unseal.Identities{}, err
+		}
+		text, err := readPrivate(identityFlag, *file)
+		if err != nil {
+			return unseal.Identities{}, err
+		}
+		keys, err := unseal.ParseIdentities(text)
+		if err != nil {
+			return keys, fmt.Errorf("reading --%s: %s: %w; make one: age-keygen -o %s", identityFlag, *file, err, *file)
+		}
+		return keys, nil
+	}
+}
+
+// outside refuses a file, which a flag names, that is among those of the source at a path.
+func outside(flag, file, path string) error {
+	inside, err := isInside(file, path)
+	if err == nil && inside {
+		err = fmt.Errorf("%s is among the files of the source, from where it is one git add to Git; put it elsewhere", file)
+	}
+	if err != nil {
+		return fmt.Errorf("reading --%s: %w", flag, err)
+	}
+	return nil
+}
+
+// readPrivate reads the file that a flag names, which nobody but its owner can read.
+func readPrivate(flag, file string) (secret []byte, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("reading --%s: %w", flag, err)
+		}
+	}()
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no file", file)
+	case isOpenToOthers(info):
+		return nil, fmt.Errorf("others than its owner can read %s, which has mode %04o; make it readable for you alone: chmod 600 %s", file, info.Mode().Perm(), file)
+	case info.Size() > maxPrivate:
+		return nil, fmt.Errorf("%s has more than %d bytes", file, maxPrivate)
+	}
+	return io.ReadAll(io.LimitReader(f, maxPrivate))
+}
+
+// isInside reports whether a file is in the work tree around a path. The source may be
+// no repository, and then is the folder itself; a URL has no work tree.
+func isInside(file, path string) (bool, error) {
+	if git.IsURL(path) {
+		return false, nil
+	}
+	root, err := filepath.Abs(path)
+	if err != nil {
+		return false, err
+	}
+	for dir := root; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			root = dir
+			break
+		}
+	}
+	if root, err = filepath.EvalSymlinks(root); err != nil {
+		return false, nil //nolint:nilerr // what opens the source says what is wrong with it
+	}
+	if file, err = filepath.Abs(file); err != nil {
+		return false, err
+	}
+	if file, err = filepath.EvalSymlinks(file); err != nil {
+		return false, err
+	}
+	rel, err := filepath.Rel(root, file)
+	return err == nil && filepath.IsLocal(rel) && !strings.HasPrefix(filepath.ToSlash(rel), ".git/"), nil
+}
