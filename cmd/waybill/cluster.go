@@ -8,9 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/enrol"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/git"
 )
 
@@ -21,7 +23,7 @@ func clusterCommand() *cobra.Command {
 and the change is shown as a patch. Nothing is committed. See docs/clusters.md.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(cordonCommand(), uncordonCommand())
+	cmd.AddCommand(joinCommand(), unjoinCommand(), cordonCommand(), uncordonCommand())
 	return cmd
 }
 
@@ -65,12 +67,17 @@ func addEditFlags(cmd *cobra.Command) edition {
 	}
 }
 
+// opened opens the source as it stands.
+func (e edition) opened() (*reconciler.Reconciler, sources.Snapshot, error) {
+	if git.IsURL(*e.path) {
+		return nil, nil, fmt.Errorf("%s is a URL, and files are edited in a directory; clone it first", *e.path)
+	}
+	return repositories{cmd: e.cmd, path: *e.path, offline: true}.alone("")
+}
+
 // enrolled lists the Clusters of the source.
 func (e edition) enrolled() ([]*object.Object, error) {
-	if git.IsURL(*e.path) {
-		return nil, fmt.Errorf("%s is a URL, and files are edited in a directory; clone it first", *e.path)
-	}
-	r, s, err := repositories{cmd: e.cmd, path: *e.path, offline: true}.alone("")
+	r, s, err := e.opened()
 	if err != nil {
 		return nil, err
 	}

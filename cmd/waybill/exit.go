@@ -57,6 +57,7 @@ var statuses = map[string][]status{
 	"cluster": {
 		{0, "the file is as it was asked for, or was before"},
 		{2, "there is no such cluster, or its file cannot be edited"},
+		{2, "join: it is registered already, does not answer, or its file would not be read"},
 	},
 	"controller": {
 		{0, "it was told to stop"},

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/reconciler/enrol"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// joining is what a command line says of a cluster that is to be registered.
+type joining struct {
+	edition
+
+	access *clusters.Access
+	member enrol.Member
+	mode   string
+	file   string
+}
+
+func joinCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "join NAME", Short: "Write the file that registers a cluster", Args: cobra.ExactArgs(1),
+		Long: `Join asks a cluster who it is, as --context and the kubeconfig say how, and writes the
+file that registers it, with that id. No credential is written: whoever applies has its own.`,
+	}
+	j := joining{edition: addEditFlags(cmd), access: addAccessFlags(cmd, cmd.Flags())}
+	addContextFlag(cmd.Flags(), j.access)
+	flags := cmd.Flags()
+	flags.StringVar(&j.mode, "sync-mode", string(karmada.Push), "Push: a controller applies to it; Pull: something in it does")
+	flags.StringVar(&j.member.Provider, "provider", "", "provider of the cluster, for policies to select by")
+	flags.StringVar(&j.member.Region, "region", "", "region of the cluster")
+	flags.StringSliceVar(&j.member.Zones, "zone", nil, "zone of the cluster; repeat for more")
+	flags.StringToStringVar(&j.member.Labels, "label", nil, "label of the Cluster, as stage=production; repeat for more")
+	flags.StringVar(&j.file, "file", "", "file to write, relative to the source (default clusters/NAME.yaml)")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		j.member.Name, j.member.SyncMode = args[0], karmada.ClusterSyncMode(j.mode)
+		return failure(2, j.run())
+	}
+	return cmd
+}
+
+func (j *joining) run() error {
+	if j.file == "" {
+		j.file = "clusters/" + j.member.Name + ".yaml"
+	}
+	j.file = filepath.ToSlash(filepath.Clean(j.file))
+	registered, err := j.enrolled()
+	if err != nil {
+		return err
+	}
+	if _, err := enrol.Join(j.file, j.member, registered); err != nil { // before anybody is asked
+		return err
+	}
+	if !filepath.IsLocal(j.file) {
+		return fmt.Errorf("--file %s is outside of the source; name a file relative to it", j.file)
+	}
+	if _, err := os.Lstat(j.edition.file(j.file)); err == nil {
+		return fmt.Errorf("%s is there already, and nothing is overwritten; name another with --file", j.file)
+	}
+	version, err := j.identify()
+	if err != nil {
+		return err
+	}
+	text, err := enrol.Join(j.file, j.member, registered)
+	if err != nil {
+		return err
+	}
+	if err := j.isRead(text); err != nil {
+		return err
+	}
+	fmt.Fprintf(j.cmd.ErrOrStderr(), "%s runs Kubernetes %s, and its id is %s\n", j.member.Name, version, j.member.ID)
+	return j.write(j.file, nil, text)
+}
+
+// identify asks the cluster who it is, and returns its version.
+func (j *joining) identify() (version string, err error) {
+	const deadline = 15 * time.Second
+	config, err := j.access.Config(j.member.Name)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", j.member.Name, err)
+	}
+	ctx, cancel := context.WithTimeout(j.cmd.Context(), deadline)
+	defer cancel()
+	identity, err := clusters.Identify(ctx, j.member.Name, config)
+	j.member.ID = identity.ID
+	return identity.Version, err
+}
+
+// isRead returns an error if the source would not read the file as a Cluster.
+func (j *joining) isRead(text []byte) error {
+	r, s, err := j.opened()
+	if err != nil {
+		return err
+	}
+	all, err := r.Enrolled(j.cmd.Context(), enrol.With(s, j.file, text))
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(all, func(o *object.Object) bool { return o.Ref().Name == j.member.Name && o.Pos().File == j.file }) {
+		return nil
+	}
+	return fmt.Errorf("the source would not read %s as a Cluster: it is no .yaml file, is passed over by %s or spec.scan, or belongs to a kustomization or a chart; name another with --file", j.file, render.IgnoreFile)
+}
+
+func unjoinCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "unjoin NAME", Short: "Remove what registers a cluster", Args: cobra.ExactArgs(1),
+		Long: `Unjoin removes a Cluster from the file that it is in. Once that is published, nothing is
+published or applied to the cluster any more. Every object in it stays, and so does its
+branch.`,
+	}
+	e := addEditFlags(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error { return failure(2, e.unjoin(args[0])) }
+	return cmd
+}
+
+func (e edition) unjoin(name string) error {
+	o, err := e.find(name)
+	if err != nil {
+		return err
+	}
+	before, err := os.ReadFile(e.file(o.Pos().File))
+	if err != nil {
+		return err
+	}
+	after, err := enrol.Unjoin(o.Pos(), before, name)
+	if err != nil {
+		return err
+	}
+	out := e.cmd.ErrOrStderr()
+	fmt.Fprintf(out, "once this is published, nothing is published or applied to %s any more; every object in it stays, and so does its branch\n", name)
+	if dir := o.Annotations()[render.PathAnnotation]; dir != "" {
+		fmt.Fprintf(out, "warning: %s was bound to it (%s), and policies may place what is in there elsewhere then; remove it, too, if it was for this cluster only\n", dir, render.PathAnnotation)
+	}
+	return e.write(o.Pos().File, before, after)
+}

@@ -1,0 +1,68 @@
+package enrol_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/enrol"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+const id = "5d2f6a52-0f0e-4b6c-9d0a-1c1f6ff6c001"
+
+func TestJoin(t *testing.T) {
+	m := enrol.Member{
+		Name: "eu-1", ID: id, SyncMode: karmada.Pull, Provider: "aws", Region: "eu", Zones: []string{"eu-a", "eu-b"},
+		Labels: map[string]string{"stage": "production"},
+	}
+	text, err := enrol.Join("clusters/eu-1.yaml", m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata:
+  labels:
+    stage: production
+  name: eu-1
+spec:
+  id: '` + id + `'
+  provider: aws
+  region: eu
+  syncMode: Pull
+  zones:
+  - eu-a
+  - eu-b
+`
+	if diff := cmp.Diff(want, string(text)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestJoinRefuses(t *testing.T) {
+	registered := object.Decode("fleet.yaml", []byte(head+"spec:\n  syncMode: Push\n  id: "+id+"\n")).Objects
+	tests := []struct {
+		name   string
+		member enrol.Member
+		want   string
+	}{
+		{"a name that is taken", enrol.Member{Name: "eu-1", ID: "other", SyncMode: karmada.Push}, "fleet.yaml:1: there is a Cluster eu-1 already"},
+		{"a cluster that is registered", enrol.Member{Name: "eu-2", ID: id, SyncMode: karmada.Push}, "fleet.yaml:6: this cluster is registered already, as eu-1: its id is " + id},
+		{"a name that is none", enrol.Member{Name: "EU_2", SyncMode: karmada.Push}, "EU_2"},
+		{"a path for a name", enrol.Member{Name: "../eu-2", SyncMode: karmada.Push}, "eu-2"},
+		{"a name that is too long", enrol.Member{Name: strings.Repeat("a", 49), SyncMode: karmada.Push}, "at most 48"},
+		{"another mode", enrol.Member{Name: "eu-2", SyncMode: "push"}, `"push"`},
+		{"a label that is none", enrol.Member{Name: "eu-2", SyncMode: karmada.Push, Labels: map[string]string{"a b": "c"}}, "a b"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			text, err := enrol.Join("clusters/eu-2.yaml", test.member, registered)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("the error is %v, want %q; the text:\n%s", err, test.want, text)
+			}
+		})
+	}
+}
