@@ -48,6 +48,7 @@ func TestApply(t *testing.T) {
 	t.Run("killed before and after each one", m.killed)
 	t.Run("a server that is busy", m.busy)
 	t.Run("a webhook that is down, a Namespace that ends", m.hindered)
+	t.Run("what SOPS encrypted", m.sealed)
 	t.Run("statuses", m.statuses)
 }
 
