@@ -19,6 +19,7 @@ import (
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // Deliverable is what there is to apply: the registered clusters and the heads of their
@@ -126,13 +127,13 @@ func (r *Reconciler) genuine(ctx context.Context, in *Deliverable, cluster strin
 	name := in.prefix + cluster
 	at := fmt.Sprintf("the head of %s, %.12s,", name, b.head.Commit.String())
 	message := b.head.Message
-	switch by := publish.Trailer(message, publish.TrailerCluster); {
+	switch named := sources.Trailers(message, publish.TrailerCluster); {
 	case b.published.Edited:
 		return fmt.Errorf("%s is not as Waybill published it: somebody edited its files; what was applied stays; waybill verify %s says which, and git revert takes the edit back", at, name)
 	case b.published.Built == nil || publish.Trailer(message, publish.TrailerCommit) == "":
 		return fmt.Errorf("%s was not written by Waybill; what was applied stays", at)
-	case by != "" && by != cluster:
-		return fmt.Errorf("%s was published for the cluster %s; what was applied stays", at, by)
+	case len(named) > 0 && !slices.Contains(named, cluster):
+		return fmt.Errorf("%s was published for the cluster %s; what was applied stays", at, words.List(named))
 	}
 	return r.sameSource(ctx, in.revision, name, b.head)
 }

@@ -47,7 +47,8 @@ const (
 	TrailerReleased = "Removals-Allowed"
 	// TrailerRandomKey is there only if the plan depends on the random key: its fingerprint.
 	TrailerRandomKey = "Random-Key"
-	// TrailerCluster is there on the branch of a cluster: which one it is for.
+	// TrailerCluster is there on the branch of a cluster, and names it. Clusters that go from
+	// one head to one tree share the commit, which then names each.
 	TrailerCluster = "Cluster"
 	// TrailerTime is there only if the plan depends on the time.
 	TrailerTime = "Plan-Time"
@@ -77,6 +78,7 @@ func Changes(p *plan.Plan, base Base, heads Heads, version string) ([]git.Update
 			return nil, nil, err
 		}
 	}
+	c.nameClusters()
 	if len(c.updates) > 0 || len(base.Ahead) > 0 || !base.State.Same(p.State) {
 		root, err := StateOf(p)
 		if err != nil {
@@ -111,6 +113,7 @@ type changer struct {
 	message string
 	version string
 	updates []git.Update
+	names   []string // of the clusters of updates
 	diags   []diag.Diagnostic
 }
 
@@ -143,8 +146,26 @@ func (c *changer) cluster(cl plan.Cluster, p tree.Published, head files.ID) erro
 		stage = stageTake
 	}
 	c.update(branch, head, root, stage)
-	c.updates[len(c.updates)-1].Message += fmt.Sprintf("%s: %s\n", TrailerCluster, cl.Name)
+	c.names = append(c.names, cl.Name)
 	return nil
+}
+
+// nameClusters has commits say which clusters they are for.
+func (c *changer) nameClusters() {
+	type step struct{ from, to files.ID }
+	at := func(u *git.Update) step { return step{u.Old, u.Tree.ID()} }
+	named := map[step]*strings.Builder{}
+	for i, name := range c.names {
+		s := at(&c.updates[i])
+		if named[s] == nil {
+			named[s] = &strings.Builder{}
+			named[s].WriteString(c.message)
+		}
+		fmt.Fprintf(named[s], "%s: %s\n", TrailerCluster, name)
+	}
+	for i := range c.names {
+		c.updates[i].Message = named[at(&c.updates[i])].String()
+	}
 }
 
 // takes reports whether a cluster loses a manifest, or replicas of a divided workload, that

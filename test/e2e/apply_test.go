@@ -430,6 +430,16 @@ func (m *members) waits(t *testing.T) {
 func (m *members) tampered(t *testing.T) {
 	s := m.two(t)
 	s.namespace("tampered", "one", 3)
+	// Clusters that hold the same share their commits.
+	s.write("tampered-us.yaml", `apiVersion: policy.karmada.io/v1alpha1
+kind: OverridePolicy
+metadata: {name: us, namespace: tampered}
+spec:
+  resourceSelectors: [{apiVersion: v1, kind: ConfigMap}]
+  overrideRules:
+  - targetCluster: {clusterNames: [us-1]}
+    overriders: {labelsOverrider: [{operator: add, value: {in: us}}]}
+`)
 	s.publish()
 	s.apply(0)
 	first := strings.TrimSpace(s.git(s.bare, "rev-parse", "waybill/cluster/eu-1"))

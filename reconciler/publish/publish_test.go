@@ -1,0 +1,82 @@
+package publish_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/publish"
+	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/renderer"
+	"github.com/waybill-dev/waybill/render/worker"
+	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/test/twin"
+)
+
+const source = `apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: eu-1}
+spec: {syncMode: Pull}
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: eu-2}
+spec: {syncMode: Pull}
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: us-1}
+spec: {syncMode: Pull}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: all, namespace: shop}
+spec: {resourceSelectors: [{apiVersion: v1, kind: ConfigMap}], placement: {}}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: OverridePolicy
+metadata: {name: us, namespace: shop}
+spec:
+  resourceSelectors: [{apiVersion: v1, kind: ConfigMap}]
+  overrideRules:
+  - targetCluster: {clusterNames: [us-1]}
+    overriders: {labelsOverrider: [{operator: add, value: {in: us}}]}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings, namespace: shop}
+`
+
+// A thousand clusters that hold the same make one commit, not a thousand: their repository
+// would grow by each of them with every change.
+func TestClustersThatHoldTheSameShareTheirCommits(t *testing.T) {
+	repo := twin.New("twin")
+	repo.Write("main", "a change", twin.Tree{"all.yaml": twin.File([]byte(source))}.Folder())
+	r := &reconciler.Reconciler{
+		Source: repo, Target: repo, Engine: renderer.New(&worker.Local{Handler: engine.Run}, nil), Now: func() time.Time { return time.Unix(0, 0) },
+	}
+	if _, err := r.Publish(t.Context(), "main"); err != nil {
+		t.Fatal(err)
+	}
+	heads, err := repo.Heads(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := map[string][]string{}
+	for _, cluster := range []string{"eu-1", "eu-2", "us-1"} {
+		h, _, err := repo.Branch(t.Context(), "waybill/cluster/"+cluster)
+		if err != nil {
+			t.Fatal(err)
+		}
+		named[cluster] = sources.Trailers(h.Message, publish.TrailerCluster)
+	}
+	want := map[string][]string{"eu-1": {"eu-1", "eu-2"}, "eu-2": {"eu-1", "eu-2"}, "us-1": {"us-1"}}
+	if d := cmp.Diff(want, named); d != "" {
+		t.Error(d)
+	}
+	if heads["waybill/cluster/eu-1"] != heads["waybill/cluster/eu-2"] {
+		t.Error("eu-1 and eu-2 have commits of their own")
+	}
+}
