@@ -76,9 +76,12 @@ type synced struct {
 	// tries counts the turns in a row in which something could not be had that may be had
 	// later on.
 	tries int
+	// prefix is that of the clusters' branches, by the config of that source commit.
+	prefix string
 }
 
-// seen is where the followed branch, and the branches published from it, were.
+// seen is where the followed branch, and the branches of the repository that is published
+// to, were.
 type seen struct {
 	source files.ID
 	target map[string]files.ID
@@ -86,10 +89,24 @@ type seen struct {
 
 func (s seen) equal(o seen) bool { return s.source == o.source && maps.Equal(s.target, o.target) }
 
+// published leaves the branches that a publication reads and writes: those of the clusters,
+// and the state. What moves besides, as the branches of the status do all the time, is no
+// reason to plan.
+func (s seen) published(prefix string) seen {
+	ours := map[string]files.ID{}
+	for name, id := range s.target {
+		if name == state.Branch || strings.HasPrefix(name, prefix) {
+			ours[name] = id
+		}
+	}
+	s.target = ours
+	return s
+}
+
 // after returns where the branches are by an update. What others moved meanwhile is not
 // in it, so that it is looked at the next time.
 func (s seen) after(r Result) seen {
-	s.target = maps.Clone(s.target)
+	s = s.published(r.Plan.Config.Publish.BranchPrefix)
 	for i, u := range r.Updates {
 		s.target[u.Branch] = r.Heads[i]
 	}
@@ -124,7 +141,7 @@ func (l *Loop) turn(ctx context.Context, done *synced) Sync {
 	s := Sync{At: start}
 	now, err := l.Reconciler.look(ctx, l.Rev)
 	due := !done.until.IsZero() && !start.Before(done.until)
-	if err == nil && now.equal(done.seen) && !due {
+	if err == nil && now.published(done.prefix).equal(done.seen) && !due {
 		s.UpToDate = true
 		return s
 	}
@@ -144,7 +161,7 @@ func (l *Loop) turn(ctx context.Context, done *synced) Sync {
 // synced says what a turn did, and when the next one is due at the latest: when a schedule
 // of the source comes about, or when what could not be had is to be asked for again.
 func (l *Loop) synced(at seen, r Result, tries int) synced {
-	s := synced{seen: at, until: r.Plan.Basis.RecheckAt}
+	s := synced{seen: at, until: r.Plan.Basis.RecheckAt, prefix: r.Plan.Config.Publish.BranchPrefix}
 	if !slices.ContainsFunc(r.Diags, mayPass) {
 		return s
 	}
@@ -225,18 +242,5 @@ func (r *Reconciler) look(ctx context.Context, rev string) (seen, error) {
 			return seen{}, fmt.Errorf("looking at what is published: %w", err)
 		}
 	}
-	return seen{source: tip, target: published(target)}, nil
-}
-
-// published returns the heads of the branches that Waybill writes. Prefixes are
-// configurable, but all of one repository's branches may be: what moves besides
-// costs one look.
-func published(heads map[string]files.ID) map[string]files.ID {
-	ours := make(map[string]files.ID, len(heads))
-	for name, id := range heads {
-		if name == state.Branch || strings.Contains(name, "/") {
-			ours[name] = id
-		}
-	}
-	return ours
+	return seen{source: tip, target: target}, nil
 }

@@ -3,6 +3,7 @@ package reconciler_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -19,6 +20,7 @@ import (
 	"github.com/waybill-dev/waybill/render/renderer"
 	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/test/twin"
 )
 
 // meddler is an engine to which something happens until the first turn of a loop is over.
@@ -128,4 +130,49 @@ func TestAChartThatCouldNotBeHadIsAskedForAgain(t *testing.T) {
 	follow(t, "v: one", func(string) *diag.Diagnostic {
 		return &diag.Diagnostic{Code: diag.ChartUnavailable, Severity: diag.Error, Message: "its host is away"}
 	})
+}
+
+// TestWhatIsNotPublishedIsNoReasonToPlan has somebody push a status, and to a branch that
+// looks like a cluster's, between any two turns of a loop.
+func TestWhatIsNotPublishedIsNoReasonToPlan(t *testing.T) {
+	const pushes = 1000
+	repo := twin.New("busy")
+	write := func(branch, text string) {
+		repo.Write(branch, text, twin.Tree{"text": twin.File([]byte(text))}.Folder())
+	}
+	repo.Write("main", "first", twin.Tree{"fleet.yaml": twin.File([]byte(fleet))}.Folder())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	turns, plans := 0, 0
+	l := &reconciler.Loop{
+		Reconciler: &reconciler.Reconciler{Source: repo, Target: repo, Now: time.Now},
+		Rev:        "main", Interval: time.Microsecond, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Report: func(s reconciler.Sync) {
+			if s.Err != nil {
+				t.Error(s.Err)
+				cancel()
+			}
+			if !s.UpToDate {
+				plans++
+			}
+			switch turns++; {
+			case turns <= pushes:
+				write("waybill/status/eu", fmt.Sprint("push ", turns))
+				write("feature/waybill/cluster/eu", fmt.Sprint("push ", turns))
+			case turns == pushes+1:
+				if plans != 1 {
+					t.Errorf("%d pushes of what is not published made %d plans", pushes, plans-1)
+				}
+				write("waybill/state", "an edit") // which is
+			case plans == 2:
+				cancel()
+			}
+		},
+	}
+	if err := l.Run(ctx); err != nil {
+		t.Error(err)
+	}
+	if plans != 2 {
+		t.Errorf("an edit of what is published was not seen in %d turns", turns)
+	}
 }
