@@ -35,6 +35,8 @@ type Application struct {
 	Objects int // on the branch
 	Report  apply.Report
 	Unready []clusters.Unready
+	// Expires is when the credential ends to be valid; zero if it does not say so.
+	Expires time.Time
 	// Err says that it did not come to its end.
 	Err error
 }
@@ -46,7 +48,7 @@ func (a *Application) Failed() bool { return a.Report.Failed() || len(a.Unready)
 // it begins again, from where the branch is then.
 func (a *Applier) Apply(ctx context.Context, in *Deliverable, cluster *karmada.Cluster) Application {
 	app := Application{Cluster: cluster.Name}
-	client, err := a.open(cluster)
+	client, err := a.open(ctx, cluster)
 	if err == nil {
 		err = client.Reachable(ctx)
 	}
@@ -58,8 +60,8 @@ func (a *Applier) Apply(ctx context.Context, in *Deliverable, cluster *karmada.C
 }
 
 // open prepares a client, with the credential as it is now.
-func (a *Applier) open(cluster *karmada.Cluster) (*clusters.Client, error) {
-	config, err := a.Access.Config(cluster.Name)
+func (a *Applier) open(ctx context.Context, cluster *karmada.Cluster) (*clusters.Client, error) {
+	config, err := a.Access.Config(ctx, cluster)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it says what
 	}
@@ -87,7 +89,7 @@ func (a *Applier) applyOn(ctx context.Context, in *Deliverable, client *clusters
 }
 
 func (a *Applier) round(ctx context.Context, in *Deliverable, client *clusters.Client, cluster string) Application {
-	app := Application{Cluster: cluster}
+	app := Application{Cluster: cluster, Expires: client.Expires}
 	var d Delivery
 	if d, app.Err = a.Delivery(ctx, in, cluster); app.Err != nil {
 		return app

@@ -188,7 +188,7 @@ func (f *Follower) follow(ctx context.Context, orders <-chan order, slots chan s
 
 // round applies once, when the cluster answers and there is a slot.
 func (f *Follower) round(ctx context.Context, o order, slots chan struct{}) (Application, *clusters.Client) {
-	client, err := f.Applier.open(o.cluster)
+	client, err := f.Applier.open(ctx, o.cluster)
 	if err == nil {
 		err = client.Reachable(ctx)
 	}

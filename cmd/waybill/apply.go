@@ -32,11 +32,24 @@ type applyFlags struct {
 // addAccessFlags adds the flags that say how clusters are reached.
 func addAccessFlags(cmd *cobra.Command, flags *pflag.FlagSet) *clusters.Access {
 	a := &clusters.Access{Agent: "waybill/" + buildVersion()}
+	addManagementFlags(flags).secretsOf(a)
+	addKubeconfigFlags(cmd, flags, a)
+	return a
+}
+
+// addKubeconfigFlags adds the flags that name kubeconfigs, and what these may do.
+func addKubeconfigFlags(cmd *cobra.Command, flags *pflag.FlagSet, a *clusters.Access) {
 	flags.StringVar(&a.Kubeconfig, "kubeconfig", "", "kubeconfig with a context for each cluster, called as the cluster (default: where kubectl looks)")
 	flags.StringVar(&a.Folder, "kubeconfig-dir", "", "folder with a file <cluster>.kubeconfig for each cluster")
 	flags.StringArrayVar(&a.Exec, "allow-exec", nil, "program that a kubeconfig may run for a credential, as it is written there; repeat for more")
+	flags.Func("allow-endpoint", "`host` that the source may name as the endpoint of a cluster, or as the proxy to it, where the Secret with its token names none: api.example.com, *.example.com, 10.0.0.0/8; repeat for more", func(text string) error {
+		hosts, err := a.Hosts.With(text)
+		if err == nil {
+			a.Hosts = hosts
+		}
+		return err
+	})
 	cmd.MarkFlagsMutuallyExclusive("kubeconfig", "kubeconfig-dir")
-	return a
 }
 
 // addContextFlag adds the flag for a cluster that a kubeconfig calls otherwise.

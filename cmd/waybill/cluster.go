@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -57,6 +58,7 @@ type edition struct {
 	cmd  *cobra.Command
 	path *string
 	dry  *bool
+	out  io.Writer // for the change; nil: standard output
 }
 
 func addEditFlags(cmd *cobra.Command) edition {
@@ -125,7 +127,11 @@ func (e edition) file(name string) string { return filepath.Join(*e.path, filepa
 // write prints how a file of the source changes, and writes it. Before is nil where there is
 // none yet, and after where there is to be none.
 func (e edition) write(name string, before, after []byte) error {
-	fmt.Fprint(e.cmd.OutOrStdout(), enrol.Diff(name, before, after))
+	out := e.out
+	if out == nil {
+		out = e.cmd.OutOrStdout()
+	}
+	fmt.Fprint(out, enrol.Diff(name, before, after))
 	if *e.dry {
 		return nil
 	}

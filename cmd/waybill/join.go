@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
@@ -25,13 +26,18 @@ type joining struct {
 	member enrol.Member
 	mode   string
 	file   string
+	secret bool
 }
 
 func joinCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "join NAME", Short: "Write the file that registers a cluster", Args: cobra.ExactArgs(1),
 		Long: `Join asks a cluster who it is, as --context and the kubeconfig say how, and writes the
-file that registers it, with that id. No credential is written: whoever applies has its own.`,
+file that registers it, with that id. No credential is written there: whoever applies has
+its own. With --secret, the Secret that a controller in a cluster reads is printed, and
+the change of the file goes to standard error.`,
+		Example: `  waybill cluster join eu-1 --context kind-eu
+  waybill cluster join eu-1 --context kind-eu --secret | kubectl -n waybill apply -f -`,
 	}
 	j := joining{edition: addEditFlags(cmd), access: addAccessFlags(cmd, cmd.Flags())}
 	addContextFlag(cmd.Flags(), j.access)
@@ -42,6 +48,7 @@ file that registers it, with that id. No credential is written: whoever applies 
 	flags.StringSliceVar(&j.member.Zones, "zone", nil, "zone of the cluster; repeat for more")
 	flags.StringToStringVar(&j.member.Labels, "label", nil, "label of the Cluster, as stage=production; repeat for more")
 	flags.StringVar(&j.file, "file", "", "file to write, relative to the source (default clusters/NAME.yaml)")
+	flags.BoolVar(&j.secret, "secret", false, "print a Secret with the credential that was used, for the cluster of the controller")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		j.member.Name, j.member.SyncMode = args[0], karmada.ClusterSyncMode(j.mode)
 		return failure(2, j.run())
@@ -78,22 +85,38 @@ func (j *joining) run() error {
 	if err := j.isRead(text); err != nil {
 		return err
 	}
+	var secret []byte
+	if j.secret {
+		if secret, err = j.access.Secret(j.cmd.Context(), j.cluster()); err != nil {
+			return err
+		}
+		j.out = j.cmd.ErrOrStderr()
+	}
 	fmt.Fprintf(j.cmd.ErrOrStderr(), "%s runs Kubernetes %s, and its id is %s\n", j.member.Name, version, j.member.ID)
-	return j.write(j.file, nil, text)
+	if err := j.write(j.file, nil, text); err != nil {
+		return err
+	}
+	_, err = j.cmd.OutOrStdout().Write(secret)
+	return err
 }
 
 // identify asks the cluster who it is, and returns its version.
 func (j *joining) identify() (version string, err error) {
 	const deadline = 15 * time.Second
-	config, err := j.access.Config(j.member.Name)
+	ctx, cancel := context.WithTimeout(j.cmd.Context(), deadline)
+	defer cancel()
+	config, err := j.access.Config(ctx, j.cluster())
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", j.member.Name, err)
 	}
-	ctx, cancel := context.WithTimeout(j.cmd.Context(), deadline)
-	defer cancel()
 	identity, err := clusters.Identify(ctx, j.member.Name, config)
 	j.member.ID = identity.ID
 	return identity.Version, err
+}
+
+// cluster is the Cluster before there is one.
+func (j *joining) cluster() *karmada.Cluster {
+	return &karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: j.member.Name}}
 }
 
 // isRead returns an error if the source would not read the file as a Cluster.

@@ -151,16 +151,16 @@ func (w repositories) registered(rev string) ([]*karmada.Cluster, error) {
 }
 
 // named returns the clusters of these names, each once.
-func named(registered []*karmada.Cluster, names []string) ([]members.Cluster, error) {
+func named(registered []*karmada.Cluster, names []string) ([]*karmada.Cluster, error) {
 	every := slices.ContainsFunc(names, func(n string) bool { return n == all || n == "*" })
-	var chosen []members.Cluster
+	var chosen []*karmada.Cluster
 	for _, c := range registered {
 		if every || slices.Contains(names, c.Name) {
-			chosen = append(chosen, members.Cluster{Name: c.Name, ID: c.Spec.ID})
+			chosen = append(chosen, c)
 		}
 	}
 	for _, n := range names {
-		if !every && !slices.ContainsFunc(chosen, func(c members.Cluster) bool { return c.Name == n }) {
+		if !every && !slices.ContainsFunc(chosen, func(c *karmada.Cluster) bool { return c.Name == n }) {
 			return nil, fmt.Errorf("no cluster %q is registered by the source; `waybill get clusters` lists them", n)
 		}
 	}

@@ -5,21 +5,25 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/metadata"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/clusters/credential"
 )
 
 // Access says how clusters are reached. Endpoint, authority and proxy are taken from where the
-// credential is, never from the source: the source must not lead a token elsewhere.
+// credential is; those of the source act only as package credential says: the source must not
+// lead a token elsewhere.
 type Access struct {
 	// Folder holds a file <cluster>.kubeconfig for each cluster.
 	Folder string
@@ -28,6 +32,11 @@ type Access struct {
 	Kubeconfig string
 	// Context is the context to use whatever the cluster is called.
 	Context string
+	// Secrets finds the Secrets that hold how clusters are reached. They are used if neither a
+	// Folder nor a Kubeconfig nor a Context is given, and if it returns any.
+	Secrets func() (Secrets, error)
+	// Hosts are those that the source may name as endpoints.
+	Hosts credential.Hosts
 	// Exec lists the commands that a kubeconfig may run to get a credential, as they are
 	// written there.
 	Exec []string
@@ -35,51 +44,156 @@ type Access struct {
 	Agent string
 }
 
+// Secrets are those of one namespace.
+type Secrets interface {
+	// Secret returns the data of a Secret.
+	Secret(ctx context.Context, name string) (map[string][]byte, error)
+	// In is the name of the namespace.
+	In() string
+}
+
 // ErrNoCredential says that nothing tells how a cluster is reached.
 var ErrNoCredential = errors.New("there is no credential for it")
 
 // Config returns how a cluster is reached.
-func (a Access) Config(cluster string) (*rest.Config, error) {
-	loader, err := a.Loader(cluster, "")
+func (a Access) Config(ctx context.Context, cluster *karmada.Cluster) (*rest.Config, error) {
+	f, err := a.find(ctx, cluster)
 	if err != nil {
 		return nil, err
 	}
-	c, err := loader.ClientConfig()
+	c, err := f.loader("").ClientConfig()
 	if err != nil {
-		return nil, fmt.Errorf("reading the kubeconfig of %s: %w", cluster, err)
+		return nil, fmt.Errorf("reading the kubeconfig of %s: %w", cluster.Name, err)
 	}
 	// the API server's own priority and fairness bounds what a client gets
 	c.QPS, c.UserAgent = -1, a.Agent
+	if len(f.header) > 0 {
+		c.Wrap(func(r http.RoundTripper) http.RoundTripper {
+			if t, ok := r.(*http.Transport); ok {
+				t = t.Clone()
+				t.ProxyConnectHeader = f.header
+				return t
+			}
+			return r
+		})
+	}
 	return c, nil
 }
 
 // Loader returns the kubeconfig of a cluster in the form that kubectl's libraries take. The
 // namespace is that of its context, unless another one is given.
-func (a Access) Loader(cluster, namespace string) (clientcmd.ClientConfig, error) {
-	raw, at, err := a.load(cluster)
+func (a Access) Loader(ctx context.Context, cluster *karmada.Cluster, namespace string) (clientcmd.ClientConfig, error) {
+	f, err := a.find(ctx, cluster)
 	if err != nil {
 		return nil, err
 	}
-	name := a.Context
-	if name == "" && a.Folder == "" {
-		name = cluster
+	return f.loader(namespace), nil
+}
+
+// Secret returns the manifest of a Secret by which the cluster is reached as it is now.
+func (a Access) Secret(ctx context.Context, cluster *karmada.Cluster) ([]byte, error) {
+	f, err := a.find(ctx, cluster)
+	if err != nil {
+		return nil, err
 	}
-	if name == "" {
-		name = raw.CurrentContext
+	config, err := f.loader("").ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig of %s: %w", cluster.Name, err)
 	}
-	context, ok := raw.Contexts[name]
-	if !ok {
-		return nil, fmt.Errorf("%w: %s has no context %q; kubectl config get-contexts lists them, and --context names another", ErrNoCredential, at, name)
+	return credential.Secret(cluster.Name, f.kubeconfig, f.context, config.BearerToken) //nolint:wrapcheck // it says what
+}
+
+// Expiry is when the credential by which a cluster is reached ends to be valid; zero if it
+// does not say so.
+func Expiry(c *rest.Config) time.Time {
+	c = rest.CopyConfig(c)
+	if rest.LoadTLSFiles(c) != nil {
+		return time.Time{} // whoever uses it says what is wrong
 	}
-	if err := a.permitted(raw, context); err != nil {
-		return nil, fmt.Errorf("%s, context %s: %w", at, name, err)
-	}
+	return credential.Expiry(c.CertData, c.BearerToken)
+}
+
+// found is how a cluster is reached.
+type found struct {
+	kubeconfig *api.Config
+	context    string
+	header     http.Header // for the proxy
+}
+
+func (f found) loader(namespace string) clientcmd.ClientConfig {
 	overrides := clientcmd.ConfigOverrides{Context: api.Context{Namespace: namespace}}
-	return clientcmd.NewNonInteractiveClientConfig(*raw, name, &overrides, nil), nil
+	return clientcmd.NewNonInteractiveClientConfig(*f.kubeconfig, f.context, &overrides, nil)
+}
+
+// find looks for how a cluster is reached.
+func (a Access) find(ctx context.Context, cluster *karmada.Cluster) (found, error) {
+	c, at, err := a.load(ctx, cluster)
+	if err != nil {
+		return found{}, err
+	}
+	f := found{kubeconfig: c.Kubeconfig, context: a.Context, header: c.ProxyHeader}
+	if f.context == "" && at.shared {
+		f.context = cluster.Name
+	}
+	if f.context == "" {
+		f.context = c.Kubeconfig.CurrentContext
+	}
+	context, ok := c.Kubeconfig.Contexts[f.context]
+	if !ok {
+		return found{}, fmt.Errorf("%w: %s has no context %q; kubectl config get-contexts lists them, and --context names another", ErrNoCredential, at.name, f.context)
+	}
+	if err := a.permitted(c.Kubeconfig, context); err != nil {
+		return found{}, fmt.Errorf("%s, context %s: %w", at.name, f.context, err)
+	}
+	return f, nil
+}
+
+// place is where a kubeconfig is.
+type place struct {
+	name   string
+	shared bool // it has contexts of several clusters
 }
 
 // load reads the kubeconfig of a cluster, and says where it is.
-func (a Access) load(cluster string) (config *api.Config, at string, err error) {
+func (a Access) load(ctx context.Context, cluster *karmada.Cluster) (credential.Credential, place, error) {
+	if a.Folder == "" && a.Kubeconfig == "" && a.Context == "" && a.Secrets != nil {
+		secrets, err := a.Secrets()
+		if err != nil {
+			return credential.Credential{}, place{}, err
+		}
+		if secrets != nil {
+			c, at, err := a.loadSecret(ctx, secrets, cluster)
+			return c, place{name: at}, err
+		}
+	}
+	config, at, err := a.loadFile(cluster.Name)
+	return credential.Credential{Kubeconfig: config}, place{at, a.Folder == ""}, err
+}
+
+// loadSecret reads the Secret that a Cluster names, or that is called after it.
+func (a Access) loadSecret(ctx context.Context, secrets Secrets, cluster *karmada.Cluster) (c credential.Credential, at string, err error) {
+	name := credential.Name(cluster.Name)
+	if ref := cluster.Spec.SecretRef; ref != nil {
+		if name = ref.Name; ref.Namespace != secrets.In() {
+			return c, "", fmt.Errorf("%w: spec.secretRef of its Cluster is in the namespace %s, and Secrets are read in %s only; name that, or the other with --cluster-secrets-namespace", ErrNoCredential, ref.Namespace, secrets.In())
+		}
+	}
+	at = "the Secret " + secrets.In() + "/" + name
+	data, err := secrets.Secret(ctx, name)
+	switch {
+	case apierrors.IsNotFound(err):
+		return c, at, fmt.Errorf("%w: there is no Secret %s/%s", ErrNoCredential, secrets.In(), name)
+	case err != nil:
+		return c, at, err
+	}
+	if c, err = credential.Read(cluster, data, a.Hosts); err != nil {
+		err = fmt.Errorf("%s: %w", at, err)
+	}
+	return c, at, err
+}
+
+// loadFile reads the kubeconfig of a cluster from files, and says from which.
+func (a Access) loadFile(cluster string) (config *api.Config, at string, err error) {
 	at = a.Kubeconfig
 	if a.Folder != "" {
 		at = filepath.Join(a.Folder, cluster+".kubeconfig")
@@ -133,57 +247,4 @@ func (a Access) permitted(c *api.Config, context *api.Context) error {
 		return fmt.Errorf("it runs the program %q for its credential, which was not allowed; --allow-exec %s allows it", user.Exec.Command, user.Exec.Command)
 	}
 	return nil
-}
-
-// Recognise asks a cluster who it is, and refuses one whose Namespace kube-system has another
-// UID than the Cluster's spec.id says. It is for those who only look, and asks once; where
-// there is no id it asks nothing.
-func Recognise(ctx context.Context, cluster, id string, config *rest.Config) error {
-	if id == "" {
-		return nil
-	}
-	uid, err := uidOf(ctx, cluster, config)
-	if err != nil {
-		return err
-	}
-	if uid != id {
-		return fmt.Errorf("this is not %s: its Cluster has the id %s, and this one has %s; have its kubeconfig looked at", cluster, id, uid)
-	}
-	return nil
-}
-
-// Identity is what a cluster says of itself.
-type Identity struct {
-	ID      string // the UID of its Namespace kube-system
-	Version string // of its API server, such as v1.35.0
-}
-
-// Identify asks a cluster who it is.
-func Identify(ctx context.Context, cluster string, config *rest.Config) (Identity, error) {
-	uid, err := uidOf(ctx, cluster, config)
-	if err != nil {
-		return Identity{}, fmt.Errorf("asking %s who it is: %w", cluster, err)
-	}
-	d, err := discovery.NewDiscoveryClientForConfig(config)
-	if err != nil {
-		return Identity{}, fmt.Errorf("reaching %s: %w", cluster, err)
-	}
-	version, err := d.ServerVersionWithContext(ctx)
-	if err != nil {
-		return Identity{}, fmt.Errorf("asking %s for its version: %w", cluster, err)
-	}
-	return Identity{ID: uid, Version: version.GitVersion}, nil
-}
-
-// uidOf asks a cluster for the UID of its Namespace kube-system.
-func uidOf(ctx context.Context, cluster string, config *rest.Config) (string, error) {
-	c, err := metadata.NewForConfig(config)
-	if err != nil {
-		return "", fmt.Errorf("reaching %s: %w", cluster, err)
-	}
-	ns, err := c.Resource(namespaces).Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
-	if err != nil {
-		return "", err //nolint:wrapcheck // it names the request
-	}
-	return string(ns.UID), nil
 }

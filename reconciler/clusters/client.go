@@ -38,6 +38,9 @@ const (
 
 // Client acts on one cluster. It is for one round at a time.
 type Client struct {
+	// Expires is when its credential ends to be valid; zero if that does not say so.
+	Expires time.Time
+
 	name     string
 	expected string // the UID that the Cluster's spec.id says; empty where it says none
 	objects  dynamic.Interface
@@ -55,7 +58,7 @@ func Open(cluster, id string, config *rest.Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reaching %s: %w", cluster, err)
 	}
-	c := &Client{name: cluster, expected: id}
+	c := &Client{name: cluster, expected: id, Expires: Expiry(config)}
 	if c.objects, err = dynamic.NewForConfigAndClient(config, transport); err != nil {
 		return nil, fmt.Errorf("reaching %s: %w", cluster, err)
 	}

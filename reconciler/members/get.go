@@ -13,6 +13,8 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 	"k8s.io/client-go/rest"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
 )
 
 const (
@@ -60,7 +62,7 @@ type Answer struct {
 type Fleet struct {
 	Way Way
 
-	Clusters []Cluster
+	Clusters []*karmada.Cluster
 	// Deadline is how long a cluster may take for its answer; zero: as long as it takes.
 	Deadline time.Duration
 }
@@ -105,7 +107,7 @@ func within[T any](ctx context.Context, most time.Duration, do func(context.Cont
 }
 
 // get asks one cluster.
-func (w Way) get(ctx context.Context, c Cluster, q Query) (a Answer) {
+func (w Way) get(ctx context.Context, c *karmada.Cluster, q Query) (a Answer) {
 	m, err := w.Open(ctx, c)
 	if err != nil {
 		return Answer{Errs: []error{err}}

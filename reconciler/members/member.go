@@ -16,16 +16,10 @@ import (
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	_ "github.com/waybill-dev/waybill/reconciler/members/english" // before kubectl's packages
 )
-
-// Cluster is a registered cluster, as far as it matters to whoever asks it.
-type Cluster struct {
-	Name string
-	// ID is its spec.id: the UID of its Namespace kube-system; empty where it says none.
-	ID string
-}
 
 // Way is how a cluster is reached, and which namespace of it is meant.
 type Way struct {
@@ -47,17 +41,17 @@ type Member struct {
 
 // Open finds the credential of a cluster, and reaches it. If its id is known it asks the cluster who it is, and
 // refuses another one. It asks which kinds it serves.
-func (w Way) Open(ctx context.Context, c Cluster) (*Member, error) {
+func (w Way) Open(ctx context.Context, c *karmada.Cluster) (*Member, error) {
 	m := &Member{}
 	var err error
-	if m.config, err = w.Access.Config(c.Name); err != nil {
+	if m.config, err = w.Access.Config(ctx, c); err != nil {
 		return nil, err //nolint:wrapcheck // it says what
 	}
 	m.config.Timeout = w.Request
-	if m.loader, err = w.Access.Loader(c.Name, w.Namespace); err != nil {
+	if m.loader, err = w.Access.Loader(ctx, c, w.Namespace); err != nil {
 		return nil, err //nolint:wrapcheck // it says what
 	}
-	if err := clusters.Recognise(ctx, c.Name, c.ID, m.config); err != nil {
+	if err := clusters.Recognise(ctx, c.Name, c.Spec.ID, m.config); err != nil {
 		return nil, err //nolint:wrapcheck // it says what
 	}
 	client, err := discovery.NewDiscoveryClientForConfig(m.config)

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
 )
 
 // errEnded says that a cluster tells no more changes.
@@ -65,7 +67,7 @@ type opened struct {
 }
 
 // follow tells what one cluster has and what changes there.
-func (f Fleet) follow(ctx context.Context, c Cluster, q Query, send func(Answer)) error {
+func (f Fleet) follow(ctx context.Context, c *karmada.Cluster, q Query, send func(Answer)) error {
 	o, err := within(ctx, f.Deadline, func(begin context.Context) opened { return f.Way.watch(begin, c, q) })
 	if err != nil {
 		return err
@@ -115,7 +117,7 @@ func completed(t *metav1.Table, columns []metav1.TableColumnDefinition) []metav1
 
 // watch lists what one cluster has, and begins to watch it. Of a single object the watch itself
 // says how it is.
-func (w Way) watch(ctx context.Context, c Cluster, q Query) (o opened) {
+func (w Way) watch(ctx context.Context, c *karmada.Cluster, q Query) (o opened) {
 	m, err := w.Open(ctx, c)
 	if err != nil {
 		return opened{err: err}

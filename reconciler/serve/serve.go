@@ -48,6 +48,7 @@ type metrics struct {
 	last     prometheus.Gauge
 	applies  *prometheus.CounterVec
 	behind   *prometheus.GaugeVec
+	expires  *prometheus.GaugeVec
 }
 
 // New returns a server that is not ready yet.
@@ -65,8 +66,9 @@ func New() *Server {
 	}
 	s.metrics.applies = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "waybill_applies_total", Help: "Rounds at clusters, by result: applied, unchanged, refused (in part, or held) or failed."}, []string{"result"})
 	s.metrics.behind = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "waybill_cluster_behind", Help: "1 for each cluster that is not as its branch, by the last round; the log says why."}, []string{"cluster"})
+	s.metrics.expires = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "waybill_cluster_credential_expiry_timestamp_seconds", Help: "When the credential for a cluster ends to be valid, if it says so."}, []string{"cluster"})
 	m := s.metrics
-	s.registry.MustRegister(m.syncs, m.duration, m.branches, m.diags, m.clusters, m.held, m.placed, m.last, m.applies, m.behind,
+	s.registry.MustRegister(m.syncs, m.duration, m.branches, m.diags, m.clusters, m.held, m.placed, m.last, m.applies, m.behind, m.expires,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return s
 }
@@ -123,10 +125,18 @@ func (s *Server) RecordApply(a reconciler.Application) {
 	}
 	s.metrics.applies.WithLabelValues(result).Inc()
 	s.metrics.behind.WithLabelValues(a.Cluster).Set(behind)
+	if !a.Expires.IsZero() {
+		s.metrics.expires.WithLabelValues(a.Cluster).Set(float64(a.Expires.Unix()))
+	} else if a.Err == nil { // the credential is one that does not say so
+		s.metrics.expires.DeleteLabelValues(a.Cluster)
+	}
 }
 
 // ForgetCluster takes back what RecordApply said of a cluster.
-func (s *Server) ForgetCluster(name string) { s.metrics.behind.DeleteLabelValues(name) }
+func (s *Server) ForgetCluster(name string) {
+	s.metrics.behind.DeleteLabelValues(name)
+	s.metrics.expires.DeleteLabelValues(name)
+}
 
 // Handler serves /healthz, /readyz and /metrics.
 func (s *Server) Handler() http.Handler {

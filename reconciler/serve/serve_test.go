@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"errors"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -39,4 +40,24 @@ func TestMetricsNameTheClustersThatAreHeld(t *testing.T) {
 	if got := metrics(t, s); strings.Contains(got, "waybill_cluster_held{") {
 		t.Errorf("a cluster that is no longer held is named:\n%s", got)
 	}
+}
+
+func TestMetricsSayWhenACredentialExpires(t *testing.T) {
+	s := serve.New()
+	const line = `waybill_cluster_credential_expiry_timestamp_seconds{cluster="eu"} 1.9e+09`
+	says := func(want bool, step string) {
+		t.Helper()
+		if got := metrics(t, s); strings.Contains(got, line) != want {
+			t.Errorf("%s:\n%s", step, got)
+		}
+	}
+	s.RecordApply(reconciler.Application{Cluster: "eu", Expires: time.Unix(1_900_000_000, 0)})
+	says(true, "a token that expires")
+	s.RecordApply(reconciler.Application{Cluster: "eu", Err: errors.New("unauthorized")})
+	says(true, "the cluster does not answer")
+	s.RecordApply(reconciler.Application{Cluster: "eu"})
+	says(false, "a token that does not expire")
+	s.RecordApply(reconciler.Application{Cluster: "eu", Expires: time.Unix(1_900_000_000, 0)})
+	s.ForgetCluster("eu")
+	says(false, "a cluster that is not followed any more")
 }

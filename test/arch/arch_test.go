@@ -54,7 +54,7 @@ var only = map[string][]string{
 	"github.com/spf13/cobra":                   {"cmd"},
 	"github.com/fluxcd/pkg/ssa":                {"reconciler/apply", "reconciler/clusters"},
 	"github.com/fluxcd/cli-utils":              {"reconciler/clusters"},
-	"k8s.io/client-go":                         {"reconciler/clusters", "reconciler/members", "render/helm", "test"}, // helm's lookup, which is refused
+	"k8s.io/client-go":                         {"reconciler/clusters", "reconciler/members", "reconciler/management", "render/helm", "test"}, // helm's lookup, which is refused
 	"k8s.io/cli-runtime":                       {"reconciler/members", "cmd"},
 	"k8s.io/kubectl":                           {"reconciler/members", "cmd"},
 	"go.yaml.in/yaml/v3":                       {"render/object", "render/seal/unseal", "sources/lock", "sources/chart", "reconciler/enrol"}, // manifests, as SOPS reads them, too; the lock; an index; where their text is

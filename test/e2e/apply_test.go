@@ -36,6 +36,7 @@ func TestApply(t *testing.T) {
 	t.Run("what is there already", m.contact)
 	t.Run("what another source owns", m.foreign)
 	t.Run("kubeconfigs swapped", m.swapped)
+	t.Run("Secrets that say how clusters are reached", m.secrets)
 	t.Run("a CRD with its object", m.crd)
 	t.Run("one refused", m.refused)
 	t.Run("the guard", m.guard)

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/spf13/pflag"
+
+	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/reconciler/management"
+)
+
+// managementFlags say which cluster a controller belongs to.
+type managementFlags struct {
+	kubeconfig, namespace string
+
+	// open finds the cluster, once.
+	open func() (*management.Cluster, error)
+}
+
+func addManagementFlags(flags *pflag.FlagSet) *managementFlags {
+	f := &managementFlags{}
+	flags.StringVar(&f.kubeconfig, "management-kubeconfig", "", "kubeconfig of the cluster that holds the Secrets by which clusters are reached (default: the one that this runs in)")
+	flags.StringVar(&f.namespace, "cluster-secrets-namespace", "", "the one namespace in which Secrets are read (default: that of the context or the Pod)")
+	f.open = sync.OnceValues(func() (*management.Cluster, error) {
+		return management.Open(f.kubeconfig, f.namespace, "waybill/"+buildVersion())
+	})
+	return f
+}
+
+// secretsOf has clusters be reached by Secrets, if there is a management cluster.
+func (f *managementFlags) secretsOf(a *clusters.Access) {
+	a.Secrets = func() (clusters.Secrets, error) {
+		c, err := f.open()
+		if errors.Is(err, management.ErrNone) && f.namespace == "" {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		return c, nil
+	}
+}

@@ -1,0 +1,270 @@
+package credential_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/yaml"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/clusters/credential"
+)
+
+var ends = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// certificate is one that ends when the tests say.
+func certificate(t *testing.T) []byte {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: ends}
+	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+}
+
+const kubeconfig = `apiVersion: v1
+kind: Config
+current-context: c
+clusters: [{name: c, cluster: {server: "https://api.example.com"%s}}]
+users: [{name: u, user: {%s}}]
+contexts: [{name: c, context: {cluster: c, user: u}}]
+`
+
+// The source is what whoever may write to it says; the Secret is what the fleet's owner says.
+func TestTheSourceLeadsNoTokenElsewhere(t *testing.T) {
+	ca := string(certificate(t))
+	const at, elsewhere = "https://api.example.com:6443", "https://evil.example.net"
+	type data = map[string]string
+	for _, c := range []struct {
+		name    string
+		secret  data
+		spec    karmada.ClusterSpec
+		allow   []string
+		want    string // server, token and proxy
+		refused string
+	}{
+		{name: "the Secret says where", secret: data{"caBundle": ca, "token": "s3cret\n", "apiEndpoint": at}, want: at + " s3cret "},
+		{name: "both say the same", secret: data{"caBundle": ca, "token": "s3cret", "apiEndpoint": at}, spec: karmada.ClusterSpec{APIEndpoint: at}, want: at + " s3cret "},
+		{
+			name: "the source says otherwise", secret: data{"caBundle": ca, "token": "s3cret", "apiEndpoint": at}, spec: karmada.ClusterSpec{APIEndpoint: elsewhere},
+			allow: []string{"evil.example.net"}, refused: "not sent to either",
+		},
+		{name: "only the source says where", secret: data{"caBundle": ca, "token": "s3cret"}, spec: karmada.ClusterSpec{APIEndpoint: at}, refused: "--allow-endpoint api.example.com:6443"},
+		{name: "as was allowed", secret: data{"caBundle": ca, "token": "s3cret"}, spec: karmada.ClusterSpec{APIEndpoint: at}, allow: []string{"*.example.com"}, want: at + " s3cret "},
+		{name: "nothing says where", secret: data{"caBundle": ca, "token": "s3cret"}, refused: "nothing says where"},
+		{name: "plain http", secret: data{"caBundle": ca, "token": "s3cret", "apiEndpoint": "http://api.example.com"}, refused: "https://HOST:PORT"},
+		{name: "no authority", secret: data{"token": "s3cret", "apiEndpoint": at}, refused: "caBundle"},
+		{
+			name: "no authority, and the source would skip it", secret: data{"caBundle": "none", "token": "s3cret", "apiEndpoint": at},
+			spec: karmada.ClusterSpec{InsecureSkipTLSVerification: true}, allow: []string{"*.example.com"}, refused: "caBundle",
+		},
+		{name: "no token", secret: data{"caBundle": ca, "token": " ", "apiEndpoint": at}, refused: "token"},
+		{
+			name: "a proxy of the source's", secret: data{"caBundle": ca, "token": "s3cret", "apiEndpoint": at},
+			spec: karmada.ClusterSpec{ProxyURL: "http://me:CANARY@proxy.example.net:3128"}, refused: "--allow-endpoint proxy.example.net:3128",
+		},
+		{
+			name: "a proxy that was allowed", secret: data{"caBundle": ca, "token": "s3cret", "apiEndpoint": at},
+			spec: karmada.ClusterSpec{ProxyURL: "http://proxy.example.net:3128"}, allow: []string{"proxy.example.net"}, want: at + " s3cret http://proxy.example.net:3128",
+		},
+		{
+			name: "a kubeconfig, and the source says otherwise", secret: data{"value": fmt.Sprintf(kubeconfig, "", "token: s3cret")},
+			spec: karmada.ClusterSpec{APIEndpoint: elsewhere, ProxyURL: elsewhere}, allow: []string{"evil.example.net"}, want: "https://api.example.com s3cret ",
+		},
+		{name: "Flux's other key", secret: data{"value.yaml": fmt.Sprintf(kubeconfig, "", "token: s3cret")}, want: "https://api.example.com s3cret "},
+		{name: "both forms", secret: data{"value": fmt.Sprintf(kubeconfig, "", "token: s3cret"), "token": "s3cret"}, refused: "both"},
+		{name: "a file of this machine's", secret: data{"value": fmt.Sprintf(kubeconfig, "", "tokenFile: /var/run/token")}, refused: "names a file"},
+		{name: "a file as a certificate", secret: data{"value": fmt.Sprintf(kubeconfig, "", "client-certificate: a, client-key: b")}, refused: "names a file"},
+		{name: "a file as an authority", secret: data{"value": fmt.Sprintf(kubeconfig, ", certificate-authority: ca.crt", "token: s3cret")}, refused: "names a file"},
+		{name: "no kubeconfig", secret: data{"value": "CANARY: ["}, refused: "cannot be read"},
+		{name: "another Secret", secret: data{"password": "CANARY"}, refused: "neither"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			secret := map[string][]byte{}
+			for k, v := range c.secret {
+				secret[k] = []byte(v)
+			}
+			got, err := credential.Read(&karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "eu"}, Spec: c.spec}, secret, hosts(t, c.allow...))
+			if c.refused != "" {
+				if err == nil || !strings.Contains(err.Error(), c.refused) || strings.Contains(err.Error(), "CANARY") || strings.Contains(err.Error(), "s3cret") {
+					t.Errorf("the error is %v; it should say %q", err, c.refused)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			k := got.Kubeconfig
+			context := k.Contexts[k.CurrentContext]
+			server, user := k.Clusters[context.Cluster], k.AuthInfos[context.AuthInfo]
+			if d := cmp.Diff(c.want, server.Server+" "+user.Token+" "+server.ProxyURL); d != "" {
+				t.Error(d)
+			}
+			if server.InsecureSkipTLSVerify {
+				t.Error("the certificate is not verified")
+			}
+		})
+	}
+}
+
+func TestWhatIsSaidToAProxy(t *testing.T) {
+	secret := map[string][]byte{"caBundle": certificate(t), "token": []byte("t"), "apiEndpoint": []byte("https://a")}
+	spec := karmada.ClusterSpec{ProxyURL: "http://proxy", ProxyHeader: map[string]string{"x-who": "a, b"}}
+	got, err := credential.Read(&karmada.Cluster{Spec: spec}, secret, hosts(t, "proxy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(http.Header{"X-Who": {"a", "b"}}, got.ProxyHeader); d != "" {
+		t.Error(d)
+	}
+}
+
+func hosts(t *testing.T, texts ...string) (h credential.Hosts) {
+	t.Helper()
+	for _, text := range texts {
+		var err error
+		if h, err = h.With(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return h
+}
+
+func TestHosts(t *testing.T) {
+	for _, c := range []struct {
+		allow, endpoint string
+		want            bool
+	}{
+		{"api.example.com", "https://api.example.com", true},
+		{"API.example.com", "https://api.EXAMPLE.com:6443", true},
+		{"api.example.com:6443", "https://api.example.com:6443", true},
+		{"api.example.com:6443", "https://api.example.com:443", false},
+		{"api.example.com", "https://api.example.com.evil.net", false},
+		{"*.example.com", "https://a.b.example.com:6443", true},
+		{"*.example.com", "https://example.com", false},
+		{"*.example.com", "https://evilexample.com", false},
+		{"10.0.0.0/8", "https://10.1.2.3:6443", true},
+		{"10.0.0.0/8", "https://11.1.2.3:6443", false},
+		{"10.0.0.0/8", "https://10.evil.net", false},
+		{"10.0.0.0/8", "https://[::ffff:10.1.2.3]:6443", true},
+		{"fd00::/8", "https://[fd00::1]:6443", true},
+		{"[fd00::1]:6443", "https://[fd00::1]:6443", true},
+	} {
+		secret := map[string][]byte{"caBundle": certificate(t), "token": []byte("t")}
+		_, err := credential.Read(&karmada.Cluster{Spec: karmada.ClusterSpec{APIEndpoint: c.endpoint}}, secret, hosts(t, c.allow))
+		if (err == nil) != c.want {
+			t.Errorf("%s allows %s: %v", c.allow, c.endpoint, err)
+		}
+	}
+	for _, text := range []string{"", "*", "*.", "https://a", "a/b", "*.a:443", "a.*.com", "a@b", "10.0.0.0/99"} {
+		if _, err := (credential.Hosts{}).With(text); err == nil {
+			t.Errorf("%q is taken for a host", text)
+		}
+	}
+}
+
+func TestExpiry(t *testing.T) {
+	jwt := func(claims string) string {
+		return "e30." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + ".c2ln"
+	}
+	cert, sooner := certificate(t), ends.Add(-time.Hour)
+	for _, c := range []struct {
+		name  string
+		cert  []byte
+		token string
+		want  time.Time
+	}{
+		{"neither", nil, "", time.Time{}},
+		{"a token that is no JWT", nil, "abcdef.123", time.Time{}},
+		{"a token without an end", nil, jwt(`{"sub":"x"}`), time.Time{}},
+		{"a token", nil, jwt(fmt.Sprintf(`{"exp":%d}`, sooner.Unix())), sooner},
+		{"a token with a fraction", nil, jwt(fmt.Sprintf(`{"exp":%d.5}`, sooner.Unix())), sooner},
+		{"a token that ends in a very far year", nil, jwt(`{"exp":1e300}`), time.Time{}},
+		{"a certificate", cert, "", ends},
+		{"both", cert, jwt(fmt.Sprintf(`{"exp":%d}`, sooner.Unix())), sooner},
+		{"both, the certificate sooner", cert, jwt(fmt.Sprintf(`{"exp":%d}`, ends.Add(time.Hour).Unix())), ends},
+		{"no certificate", []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), "", time.Time{}},
+	} {
+		if got := credential.Expiry(c.cert, c.token); !got.Equal(c.want) {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// What is printed for a cluster is read back as what it was.
+func TestASecretStandsAlone(t *testing.T) {
+	config, err := clientcmd.Load([]byte(`apiVersion: v1
+kind: Config
+current-context: other
+clusters:
+- {name: one, cluster: {server: "https://one.example.com", tls-server-name: kubernetes}}
+- {name: two, cluster: {server: "https://two.example.com"}}
+users:
+- {name: me, user: {tokenFile: /nowhere}}
+- {name: you, user: {token: CANARY}}
+- {name: runs, user: {exec: {command: aws, apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never}}}
+contexts:
+- {name: kind-one, context: {cluster: one, user: me, namespace: shop}}
+- {name: other, context: {cluster: two, user: you}}
+- {name: runs, context: {cluster: two, user: runs}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := credential.Secret("eu-1", config, "kind-one", "s3cret\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), "CANARY") {
+		t.Errorf("somebody else's token is in it:\n%s", text)
+	}
+	var secret struct {
+		Kind       string
+		Metadata   metav1.ObjectMeta
+		StringData map[string]string
+	}
+	if err := yaml.Unmarshal(text, &secret); err != nil {
+		t.Fatal(err)
+	}
+	if secret.Kind != "Secret" || secret.Metadata.Name != credential.Name("eu-1") {
+		t.Errorf("it is %s %s", secret.Kind, secret.Metadata.Name)
+	}
+	data := map[string][]byte{}
+	for k, v := range secret.StringData {
+		data[k] = []byte(v)
+	}
+	got, err := credential.Read(&karmada.Cluster{}, data, credential.Hosts{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := got.Kubeconfig
+	want := &api.Cluster{Server: "https://one.example.com", TLSServerName: "kubernetes"}
+	if d := cmp.Diff(want, k.Clusters["eu-1"], cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Extensions" }, cmp.Ignore())); d != "" {
+		t.Error(d)
+	}
+	if got := k.AuthInfos["eu-1"].Token; got != "s3cret" {
+		t.Errorf("the token is %q", got)
+	}
+	if _, err := credential.Secret("eu-1", config, "runs", ""); err == nil || !strings.Contains(err.Error(), "aws") {
+		t.Errorf("a program is copied: %v", err)
+	}
+}
