@@ -88,6 +88,8 @@ func Name(o *object.Object) string {
 type Cluster struct {
 	Object *object.Object
 	Spec   karmada.Cluster
+	// Observed is what was observed of it; nil for nothing. It is not in Spec.
+	Observed *karmada.ClusterStatus
 }
 
 // Located is a steering object of any other kind, and where it stands.
@@ -147,6 +149,13 @@ func Load(objs []*object.Object, c Cache) (set Set, templates []*object.Object, 
 	sortByRef(set.Customizations)
 	slices.SortFunc(set.Clusters, func(a, b Cluster) int { return cmp.Compare(a.Spec.Name, b.Spec.Name) })
 	return set, templates, slices.Concat(diags, set.dependentOverrides(), set.learn(), set.customizedTwice())
+}
+
+// Observe adds what was observed of clusters, by name.
+func (s *Set) Observe(seen map[string]*karmada.ClusterStatus) {
+	for i := range s.Clusters {
+		s.Clusters[i].Observed = seen[s.Clusters[i].Spec.Name]
+	}
 }
 
 func sortByRef[T any](ls []Located[T]) {

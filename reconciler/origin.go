@@ -137,7 +137,8 @@ func ahead(s *state.State, branches []git.Head) []state.Publication {
 	var all []state.Publication
 	for _, h := range branches {
 		p := state.Publication{Commit: publish.Trailer(h.Message, publish.TrailerCommit), When: h.When}
-		onTop := publish.Trailer(h.Message, publish.TrailerState) == s.Commit || s.Published.Commit == ""
+		over := publish.Trailer(h.Message, publish.TrailerState)
+		onTop := over == s.Commit || s.Planned != "" && over == s.Planned || s.Published.Commit == ""
 		same := func(other state.Publication) bool { return other.Commit == p.Commit }
 		if onTop && p.Commit != "" && p.Commit != s.Published.Commit && !slices.ContainsFunc(all, same) {
 			all = append(all, p)

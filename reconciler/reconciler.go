@@ -226,6 +226,9 @@ func ReadState(head git.Head, earlier *state.State) (state.State, error) {
 		return state.State{}, err //nolint:wrapcheck // the caller says of what
 	}
 	s.Commit = head.Commit.String()
+	if isObservation(head) {
+		s.Planned = publish.Trailer(head.Message, publish.TrailerState)
+	}
 	if s.Published.Commit == "" { // the older form leaves it to the commit
 		s.Published = state.Publication{Commit: publish.Trailer(head.Message, publish.TrailerCommit), When: head.When}
 	}

@@ -42,6 +42,11 @@ func (r *Reconciler) Verify(ctx context.Context, branch string) (Verification, e
 	if !ok {
 		return Verification{}, fmt.Errorf("there is no branch %s in the repository", branch)
 	}
+	if branch == state.Branch {
+		if head, err = r.planned(ctx, head); err != nil {
+			return Verification{}, err
+		}
+	}
 	v := Verification{
 		Branch: branch, Commit: head.Commit.String(),
 		Source: publish.Trailer(head.Message, publish.TrailerCommit), Version: publish.Trailer(head.Message, publish.TrailerVersion),
@@ -207,7 +212,7 @@ func (r *Reconciler) stateThen(ctx context.Context, head git.Head, branch string
 	for ; err == nil && ok && at.Commit.String() != before.Commit; at, err = r.Target.Commit(ctx, at.Parent) {
 		first := at.Parent.IsZero()
 		if first && before.Commit == "" || at.Parent.String() == before.Commit {
-			if publish.Trailer(at.Message, publish.TrailerCommit) != publish.Trailer(head.Message, publish.TrailerCommit) {
+			if isObservation(at) || publish.Trailer(at.Message, publish.TrailerCommit) != publish.Trailer(head.Message, publish.TrailerCommit) {
 				break // that one came later
 			}
 			return ReadState(at, nil)

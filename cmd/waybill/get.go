@@ -51,6 +51,7 @@ A cluster that does not answer is a line. See docs/members.md.`,
 			return failure(2, flux.Write(cmd.OutOrStdout(), cmd.ErrOrStderr(), &p, in.Published))
 		}
 		set, _, _ := policies.Load(in.Source.Objects, nil)
+		set.Observe(in.State.Observed)
 		r, err := listed(args[0], report.Lists{Plan: &p, Set: &set, Namespace: *namespace})
 		if err == nil {
 			err = show(cmd, &as, r)

@@ -5,6 +5,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// The conditions that are observed of a cluster (Karmada section C.2).
+const (
+	// ConditionReady says whether the API server answers, and is healthy.
+	ConditionReady = "Ready"
+	// ConditionCompleteAPIs says whether all of what the API server serves is known.
+	ConditionCompleteAPIs = "CompleteAPIEnablements"
+)
+
+// The taints by which a cluster is kept out for its condition Ready (Karmada section C.3).
+const (
+	TaintNotReady    = "cluster.karmada.io/not-ready"
+	TaintUnreachable = "cluster.karmada.io/unreachable"
+)
+
 // ClusterStatus is what was observed of a cluster, or written down by hand.
 type ClusterStatus struct {
 	KubernetesVersion string             `json:"kubernetesVersion,omitempty"`

@@ -45,11 +45,12 @@ type Memo struct {
 	joined  joined
 }
 
-// joined is a fleet, its digest, and the objects that it was made of.
+// joined is a fleet, its digest, and what it was made of.
 type joined struct {
-	fleet  fleet.Fleet
-	digest string
-	of     []*object.Object
+	fleet    fleet.Fleet
+	digest   string
+	of       []*object.Object
+	observed []*karmada.ClusterStatus
 }
 
 // Turn begins the next plan.
@@ -76,21 +77,22 @@ func Of(set policies.Set, skipNamespaces []string, m *Memo) *Law {
 	return l
 }
 
-// join returns the fleet of a set, which is known if the objects that it is made of are
+// join returns the fleet of a set, which is known if the objects, and what was observed, are
 // the same.
 func (m *Memo) join(s *policies.Set) joined {
 	of := make([]*object.Object, 0, len(s.Clusters)+len(s.Taints))
+	observed := make([]*karmada.ClusterStatus, 0, len(s.Clusters))
 	clusters := make([]karmada.Cluster, 0, len(s.Clusters))
 	for _, c := range s.Clusters {
-		of, clusters = append(of, c.Object), append(clusters, c.Spec)
+		of, observed, clusters = append(of, c.Object), append(observed, c.Observed), append(clusters, fleet.Observed(c.Spec, c.Observed))
 	}
 	taints := make([]*karmada.ClusterTaintPolicy, 0, len(s.Taints))
 	for _, t := range s.Taints {
 		of, taints = append(of, t.Object), append(taints, t.Value)
 	}
-	if m.joined.of == nil || !slices.Equal(m.joined.of, of) {
+	if m.joined.of == nil || !slices.Equal(m.joined.of, of) || !slices.Equal(m.joined.observed, observed) {
 		clusters = fleet.Tainted(clusters, taints)
-		m.joined = joined{fleet: fleet.New(clusters), digest: digest(clusters), of: of}
+		m.joined = joined{fleet: fleet.New(clusters), digest: digest(clusters), of: of, observed: observed}
 	}
 	return m.joined
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -40,10 +41,16 @@ spec:
 
 func of(t *testing.T, objs []*object.Object, m *law.Memo) *law.Law {
 	t.Helper()
+	return seen(t, objs, nil, m)
+}
+
+func seen(t *testing.T, objs []*object.Object, observed map[string]*karmada.ClusterStatus, m *law.Memo) *law.Law {
+	t.Helper()
 	set, _, diags := policies.Load(objs, m)
 	if len(diags) > 0 {
 		t.Fatal(diags)
 	}
+	set.Observe(observed)
 	return law.Of(set, []string{"skipped"}, m)
 }
 
@@ -88,5 +95,10 @@ func TestAMemoChangesSpeedOnly(t *testing.T) {
 	}
 	if fresh := of(t, changed, &law.Memo{}); other.FleetDigest == first.FleetDigest || other.FleetDigest != fresh.FleetDigest {
 		t.Error("what is remembered is not what is made")
+	}
+	m.Turn()
+	observed := seen(t, changed, map[string]*karmada.ClusterStatus{"eu": {KubernetesVersion: "v1.35.0"}}, &m)
+	if observed.FleetDigest == other.FleetDigest || observed.Fleet.Clusters()[0].Source.Status.KubernetesVersion != "v1.35.0" || observed.Set.Clusters[0].Spec.Status.KubernetesVersion != "" {
+		t.Error("what was observed is not in the fleet, or is in the registration")
 	}
 }

@@ -61,7 +61,7 @@ func Expand(in *Input, render expand.Render) error {
 		in.recovery = in.State.Recover(in.Published, in.Source.Objects)
 	}
 	x, err := expand.Expand(expand.Input{
-		Source: in.Source, Releases: in.State.Releases, Pinned: in.Medium == Branch, Random: in.random(), Memo: &in.Memo.expand,
+		Source: in.Source, Releases: in.State.Releases, Observed: in.State.Observed, Pinned: in.Medium == Branch, Random: in.random(), Memo: &in.Memo.expand,
 		Place: func(l *law.Law, release *template.Template) (*policies.Propagation, []karmada.TargetCluster) {
 			return claim.Release(in.claim(l, nil), release)
 		},

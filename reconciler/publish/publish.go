@@ -50,6 +50,9 @@ const (
 	// TrailerCluster is there on the branch of a cluster, and names it. Clusters that go from
 	// one head to one tree share the commit, which then names each.
 	TrailerCluster = "Cluster"
+	// TrailerObserved is there on commits of the state branch that hold what was observed of
+	// clusters and no plan: it names a cluster.
+	TrailerObserved = "Observed"
 	// TrailerTime is there only if the plan depends on the time.
 	TrailerTime = "Plan-Time"
 )

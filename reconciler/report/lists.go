@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/fleet"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/reconciler/plan"
@@ -32,8 +33,9 @@ func (l *Lists) Clusters() Report {
 	items := []karmada.Cluster{}
 	var rows [][]string
 	for _, c := range l.Set.Clusters {
-		s := c.Spec.Spec
-		items = append(items, c.Spec)
+		joined := fleet.Observed(c.Spec, c.Observed)
+		s := joined.Spec
+		items = append(items, joined)
 		rows = append(rows, []string{
 			c.Spec.Name, string(s.SyncMode), dash(s.Provider), dash(s.Region), dash(strings.Join(s.Zones, ",")),
 			strconv.Itoa(len(s.Taints)), strconv.Itoa(objects[c.Spec.Name]),

@@ -31,7 +31,7 @@ type Content struct {
 }
 
 // Encode lays content out, after an earlier state, as the folder of the state branch, but
-// for what was published. Bindings that are those of the earlier state are not written
+// for what was published. What was observed is that of the earlier state. Bindings that are those of the earlier state are not written
 // again; the folder is the same otherwise. The earlier state and the memo may be nil.
 func Encode(c Content, earlier *State, m *Memo) (*files.Folder, error) {
 	top := []files.Entry{files.FileEntry(formatFile, files.NewBlob([]byte(format+"\n")))}
@@ -48,7 +48,7 @@ func Encode(c Content, earlier *State, m *Memo) (*files.Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name, folder := range map[string]*files.Folder{bindingsDir: bindings, clustersDir: clusters, releasesDir: releases} {
+	for name, folder := range map[string]*files.Folder{bindingsDir: bindings, clustersDir: clusters, observedDir: c.observedFolder(earlier), releasesDir: releases} {
 		if folder != nil {
 			top = append(top, files.DirEntry(name, folder))
 		}

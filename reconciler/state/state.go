@@ -6,7 +6,8 @@
 //	format                                             the form of all this: a number
 //	published.json                                     the source commit that was published last
 //	bindings/<namespace|_cluster>/<name>-<kind>.yaml   ResourceBinding or ClusterResourceBinding
-//	clusters/<name>.yaml                               Cluster, with the observation that was used
+//	clusters/<name>.yaml                               Cluster, as it is registered
+//	observed/<name>.yaml                               Cluster, with what was observed of it
 //	releases/<namespace>/<name>-<kind>[.<cluster>].json   what a release rendered to
 //	kept.json                                          what clusters keep of objects without a binding
 //	random.json                                        which random key was used last, if any was
@@ -50,6 +51,7 @@ const (
 
 	bindingsDir   = "bindings"
 	clustersDir   = "clusters"
+	observedDir   = "observed"
 	releasesDir   = "releases"
 	formatFile    = "format"
 	publishedFile = "published.json"
@@ -73,6 +75,10 @@ type State struct {
 	// Held are the clusters that were held, with the condition that says why.
 	Held     map[string]metav1.Condition
 	LastGood LastGood
+	// Observed is what was observed of clusters, by name. Planned is the commit of the state
+	// branch on top of which nothing but that was written; empty where that is Commit.
+	Observed map[string]*karmada.ClusterStatus
+	Planned  string
 	// Random is the random key that was used last.
 	Random Random
 	// Releases are what releases rendered to.
@@ -87,6 +93,8 @@ type State struct {
 	// read nor written twice.
 	files map[object.Ref]*files.Blob
 	read  map[files.ID]*karmada.ResourceBinding
+	// observed are what Observed was read from.
+	observed map[string]*files.Blob
 }
 
 // Unreadable is a file that cannot be read.
@@ -181,10 +189,12 @@ func (s *State) Same(content *files.Folder) bool {
 // Decode reads the state branch's folder. What is as it was in an earlier state, which may
 // be nil, is taken from there; it is the same otherwise. A file that cannot be read is an
 // error only if everything depends on it: if it says what was published last, what stays
-// because a part of the source is broken, or which random key was used.
+// because a part of the source is broken, which random key was used, or what was observed of a
+// cluster.
 func Decode(root *files.Folder, earlier *State) (State, error) {
 	s := State{
 		Bindings: map[object.Ref]*karmada.ResourceBinding{}, Kept: map[object.Ref][]string{}, Held: map[string]metav1.Condition{},
+		Observed: map[string]*karmada.ClusterStatus{}, observed: map[string]*files.Blob{},
 		root: root, files: map[object.Ref]*files.Blob{}, read: map[files.ID]*karmada.ResourceBinding{},
 	}
 	isOlder, err := formOf(root)
@@ -200,7 +210,7 @@ func Decode(root *files.Folder, earlier *State) (State, error) {
 			s.keep(b, e.Blob)
 			continue
 		}
-		if err := s.add(path, e.Blob, isOlder); err != nil {
+		if err := s.add(path, e.Blob, earlier, isOlder); err != nil {
 			return State{}, err
 		}
 	}
@@ -229,8 +239,8 @@ func without(f *files.Folder, name string) *files.Folder {
 }
 
 // add reads a file of the state branch.
-func (s *State) add(path string, from *files.Blob, isOlder bool) error {
-	read := s.reader(path, isOlder)
+func (s *State) add(path string, from *files.Blob, earlier *State, isOlder bool) error {
+	read := s.reader(path, earlier, isOlder)
 	if read == nil {
 		return nil
 	}
@@ -243,7 +253,7 @@ func (s *State) add(path string, from *files.Blob, isOlder bool) error {
 	}
 	switch {
 	case err == nil:
-	case path == publishedFile || path == lastGoodFile || path == olderHiddenFile || path == randomFile:
+	case path == publishedFile || path == lastGoodFile || path == olderHiddenFile || path == randomFile || strings.HasPrefix(path, observedDir+"/"):
 		return fmt.Errorf("%s cannot be read, and nothing can be done without it: %s; git log -p %s -- %s shows what it was: put that back", path, bounded(err), Branch, path)
 	default:
 		s.Unreadable = append(s.Unreadable, Unreadable{path, bounded(err)})
@@ -262,7 +272,7 @@ func bounded(err error) string {
 }
 
 // reader returns what reads the file at a path; nil for a file that says nothing.
-func (s *State) reader(path string, isOlder bool) func(data []byte, from *files.Blob) error {
+func (s *State) reader(path string, earlier *State, isOlder bool) func(data []byte, from *files.Blob) error {
 	into := func(v any) func([]byte, *files.Blob) error {
 		return func(data []byte, _ *files.Blob) error { return json.Unmarshal(data, v) }
 	}
@@ -271,6 +281,12 @@ func (s *State) reader(path string, isOlder bool) func(data []byte, from *files.
 		return func(data []byte, from *files.Blob) error { return s.addBinding(path, data, from) }
 	case dir == clustersDir:
 		return s.addCluster
+	case dir == observedDir:
+		name, ok := strings.CutSuffix(strings.TrimPrefix(path, observedDir+"/"), ".yaml")
+		if !ok {
+			return nil
+		}
+		return func(data []byte, from *files.Blob) error { return s.addObserved(name, data, from, earlier) }
 	case dir == releasesDir:
 		return s.addRelease
 	case isOlder:

@@ -70,6 +70,7 @@ func (x *expander) ground(objs []*object.Object, before *ground) *ground {
 		return before
 	}
 	set, objects, diags := policies.Load(objs, &x.in.Memo.Law)
+	set.Observe(x.in.Observed)
 	objects = interpret.WithServices(objects, func(o *object.Object) *object.Object {
 		return x.in.Memo.services.Or(o, func() *object.Object { return interpret.DerivedService(o) })
 	})

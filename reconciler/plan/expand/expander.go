@@ -21,6 +21,8 @@ type Input struct {
 	Source render.Source
 	// Releases are what releases rendered to when they were published last.
 	Releases []state.Release
+	// Observed is what was observed of clusters, by name.
+	Observed map[string]*karmada.ClusterStatus
 	// Pinned refuses charts whose version the lock file does not settle.
 	Pinned bool
 	// Random is what releases draw from; its cluster is filled in.
