@@ -118,7 +118,7 @@ func (r *Reconciler) Delivery(ctx context.Context, in *Deliverable, cluster stri
 		Cluster: cluster, Commit: b.head.Commit, Source: publish.Trailer(b.head.Message, publish.TrailerCommit),
 		Owner: sourceID(publish.Trailer(b.head.Message, publish.TrailerRepository), publish.Trailer(b.head.Message, publish.TrailerPath)),
 	}
-	d.Objects, err = objectsOf(b.published, r.Identities)
+	d.Objects, err = r.objectsOf(ctx, b.published)
 	return d, err
 }
 
@@ -139,13 +139,14 @@ func (r *Reconciler) genuine(ctx context.Context, in *Deliverable, cluster strin
 }
 
 // objectsOf reads the manifests of a published tree.
-func objectsOf(p tree.Published, keys unseal.Identities) ([]apply.Object, error) {
+func (r *Reconciler) objectsOf(ctx context.Context, p tree.Published) ([]apply.Object, error) {
 	paths, err := p.Paths()
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it names the file
 	}
 	slices.Sort(paths)
 	objects := make([]apply.Object, 0, len(paths))
+	keys := r.keys(ctx)
 	for _, path := range paths {
 		e, ok := p.Built.Lookup(path)
 		if !ok || e.Blob == nil {
@@ -165,9 +166,23 @@ func objectsOf(p tree.Published, keys unseal.Identities) ([]apply.Object, error)
 	return objects, nil
 }
 
+// keys returns what asks for identities once, and only if they are needed.
+func (r *Reconciler) keys(ctx context.Context) func() (unseal.Identities, error) {
+	var keys unseal.Identities
+	var err error
+	asked := r.Identities == nil
+	return func() (unseal.Identities, error) {
+		if !asked {
+			keys, err = r.Identities(ctx)
+			asked = true
+		}
+		return keys, err
+	}
+}
+
 // manifestOf reads a manifest of a branch. One that SOPS encrypted is decrypted, or else is
 // unfit: ciphertext is never applied.
-func manifestOf(path string, data []byte, keys unseal.Identities) (apply.Object, error) {
+func manifestOf(path string, data []byte, keys func() (unseal.Identities, error)) (apply.Object, error) {
 	content, err := object.DecodeCanonical(data)
 	_, sealed := content["sops"] // Waybill writes it canonically, too
 	if err != nil || sealed {    // or it was passed on as it was written
@@ -183,10 +198,14 @@ func manifestOf(path string, data []byte, keys unseal.Identities) (apply.Object,
 		return o, nil
 	}
 	o.Private = true
-	content, err = keys.Document(data)
+	identities, err := keys()
+	if err != nil {
+		return o, fmt.Errorf("%s is encrypted by SOPS: %w", path, err)
+	}
+	content, err = identities.Document(data)
 	switch plain := objectOf(content); {
 	case errors.Is(err, unseal.ErrNoIdentity):
-		o.Unfit = fmt.Sprintf("it is encrypted by SOPS: %v; --age-identity-file names a file with identities; ciphertext is never applied", err)
+		o.Unfit = fmt.Sprintf("it is encrypted by SOPS: %v; --age-identity-file names a file with identities, --sops-secret a Secret; ciphertext is never applied", err)
 	case err != nil:
 		o.Unfit = fmt.Sprintf("it is encrypted by SOPS, and cannot be decrypted: %v; ciphertext is never applied", err)
 	case plain.Ref != o.Ref || plain.APIVersion != o.APIVersion:

@@ -42,8 +42,9 @@ type Reconciler struct {
 	TakeOver, Rollback bool
 	// Random is what releases draw from. Its source is filled in.
 	Random plan.Random
-	// Identities decrypt what SOPS encrypted, to apply it.
-	Identities unseal.Identities
+	// Identities returns what decrypts what SOPS encrypted, to apply it; nil: nothing does. It
+	// is asked anew whenever a branch has something encrypted.
+	Identities func(context.Context) (unseal.Identities, error)
 	// Now tells the time for which schedules of the source are judged.
 	Now func() time.Time
 	// Pauses come before a publication that lost a race is planned again.

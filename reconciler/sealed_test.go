@@ -1,6 +1,7 @@
 package reconciler_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -52,10 +53,7 @@ func delivered(t *testing.T, fleet, identity string) map[string]apply.Object {
 		t.Fatal(err)
 	}
 	if identity != "" {
-		var err error
-		if r.Identities, err = unseal.ParseIdentities([]byte(identity)); err != nil {
-			t.Fatal(err)
-		}
+		r.Identities = func(context.Context) (unseal.Identities, error) { return unseal.ParseIdentities([]byte(identity)) }
 	}
 	in, err := r.Deliverable(t.Context(), "main")
 	if err != nil {
@@ -75,8 +73,8 @@ func delivered(t *testing.T, fleet, identity string) map[string]apply.Object {
 func TestWhatSOPSEncryptedIsDecryptedOrNotApplied(t *testing.T) {
 	for _, tt := range []struct{ name, identity, want string }{
 		{"the identity of a recipient", anna, ""},
-		{"another identity", cora, "it is encrypted by SOPS: no identity fits of the 1 that are given; its recipients: " + toAnna + "; --age-identity-file names a file with identities; ciphertext is never applied"},
-		{"no identity", "", "it is encrypted by SOPS: no identity fits, for none is given; its recipients: " + toAnna + "; --age-identity-file names a file with identities; ciphertext is never applied"},
+		{"another identity", cora, "it is encrypted by SOPS: no identity fits of the 1 that are given; its recipients: " + toAnna + "; --age-identity-file names a file with identities, --sops-secret a Secret; ciphertext is never applied"},
+		{"no identity", "", "it is encrypted by SOPS: no identity fits, for none is given; its recipients: " + toAnna + "; --age-identity-file names a file with identities, --sops-secret a Secret; ciphertext is never applied"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			objects := delivered(t, sealedFleet, tt.identity)

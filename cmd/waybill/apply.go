@@ -82,7 +82,7 @@ the guard. What is in a cluster and is not from here is not touched. See docs/ap
 	path := cmd.Flags().StringP("source", "C", ".", "directory of the source repository")
 	where := repositoryFlags(cmd, "repository that holds the branches: a remote's name, a path or a URL (default: as waybill.yaml says, else the source's own)")
 	f := addApplyFlags(cmd)
-	identities := identityFlags(cmd, "key file of age, by which documents that SOPS encrypted are decrypted")
+	identities := identityFlags(cmd, f.access, "key file of age, by which documents that SOPS encrypted are decrypted")
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		w, err := where(*path)

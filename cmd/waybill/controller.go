@@ -47,7 +47,7 @@ stops.`,
 	applies := cmd.Flags().Bool("apply", false, "apply to clusters with the syncMode Push, too")
 	resync := cmd.Flags().Duration("resync", 10*time.Minute, "with --apply: time after which a cluster is looked at, whatever its watches say")
 	access := addAccessFlags(cmd, cmd.Flags())
-	identities := identityFlags(cmd, "with --apply: key file of age, by which documents that SOPS encrypted are decrypted")
+	identities := identityFlags(cmd, access, "with --apply: key file of age, by which documents that SOPS encrypted are decrypted")
 	verbose := cmd.Flags().BoolP("verbose", "v", false, "log diagnostics, too")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		w, err := where(pathOf(args))

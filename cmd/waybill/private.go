@@ -7,39 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
-	"github.com/waybill-dev/waybill/render/seal/unseal"
 	"github.com/waybill-dev/waybill/sources/git"
 )
 
-const identityFlag = "age-identity-file"
-
 // maxPrivate is how many bytes a file with keys has at most: an endless one is none.
 const maxPrivate = 64 << 10
-
-// identityFlags adds the flag that names identities, and returns what reads them for a source
-// at a path. There may be none.
-func identityFlags(cmd *cobra.Command, usage string) func(path string) (unseal.Identities, error) {
-	file := cmd.Flags().String(identityFlag, "", usage)
-	return func(path string) (unseal.Identities, error) {
-		if *file == "" {
-			return unseal.Identities{}, nil
-		}
-		if err := outside(identityFlag, *file, path); err != nil {
-			return unseal.Identities{}, err
-		}
-		text, err := readPrivate(identityFlag, *file)
-		if err != nil {
-			return unseal.Identities{}, err
-		}
-		keys, err := unseal.ParseIdentities(text)
-		if err != nil {
-			return keys, fmt.Errorf("reading --%s: %s: %w; make one: age-keygen -o %s", identityFlag, *file, err, *file)
-		}
-		return keys, nil
-	}
-}
 
 // outside refuses a file, which a flag names, that is among those of the source at a path.
 func outside(flag, file, path string) error {

@@ -65,6 +65,20 @@ func (m *members) sealed(t *testing.T) {
 	holds("no identity any more", "CANARY-1")
 	said += s.apply(0, keys["fits"], "-o", "json")
 	holds("the identity again", "CANARY-2")
+
+	// the same from a Secret, which is read when it is needed
+	v := newVault(t, m.apis[1], "sops")
+	secret("CANARY-3")
+	said += s.apply(1, v.flags()...)
+	holds("no Secret with identities", "CANARY-2")
+	v.put("sops-age", "identity.agekey", "AGE-SECRET-KEY-1CANARY")
+	said += s.apply(2, v.flags()...)
+	if !strings.Contains(said, "reading the Secret sops/sops-age: identity.agekey: line 1 is no identity of age") {
+		t.Errorf("it said:\n%s", said)
+	}
+	v.put("sops-age", "cora.agekey", cora, "anna.agekey", "# anna\n"+anna+"\n", "README", "nothing", "identity.agekey", cora)
+	said += s.apply(0, append(v.flags(), "--sops-secret=sops-age")...)
+	holds("the Secret", "CANARY-3")
 	if !strings.Contains(said, "--age-identity-file names a file with identities") || strings.Contains(said, "CANARY") || strings.Contains(said, "ENC[") {
 		t.Errorf("it said:\n%s", said)
 	}

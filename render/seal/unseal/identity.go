@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"filippo.io/age"
@@ -40,6 +41,11 @@ func ParseIdentities(text []byte) (Identities, error) {
 		return Identities{}, errors.New("it holds no identity of age: no line begins with AGE-SECRET-KEY-1")
 	}
 	return out, nil
+}
+
+// With returns these identities and others.
+func (i Identities) With(others Identities) Identities {
+	return Identities{slices.Concat(i.all, others.all)}
 }
 
 // Format says that they are identities, and not which, whatever the verb.
