@@ -56,7 +56,7 @@ func (a *Applier) Apply(ctx context.Context, in *Deliverable, cluster *karmada.C
 		app.Err = err
 		return app
 	}
-	return a.applyOn(ctx, in, client, cluster.Name)
+	return a.applyOn(ctx, in, client, cluster.Name, func() *Deliverable { return nil })
 }
 
 // open prepares a client, with the credential as it is now.
@@ -68,7 +68,8 @@ func (a *Applier) open(ctx context.Context, cluster *karmada.Cluster) (*clusters
 	return clusters.Open(cluster.Name, cluster.Spec.ID, config) //nolint:wrapcheck // it names the cluster
 }
 
-func (a *Applier) applyOn(ctx context.Context, in *Deliverable, client *clusters.Client, cluster string) (app Application) {
+// applyOn applies on a client. Newer returns what was published meanwhile; nil for nothing.
+func (a *Applier) applyOn(ctx context.Context, in *Deliverable, client *clusters.Client, cluster string, newer func() *Deliverable) (app Application) {
 	const rounds = 3
 	for n := range rounds {
 		if n > 0 {
@@ -80,7 +81,7 @@ func (a *Applier) applyOn(ctx context.Context, in *Deliverable, client *clusters
 			again.heads = heads
 			in = &again
 		}
-		app = a.round(ctx, in, client, cluster)
+		app = a.round(ctx, in, client, cluster, newer)
 		if !errors.Is(app.Err, apply.ErrRace) {
 			break
 		}
@@ -88,7 +89,7 @@ func (a *Applier) applyOn(ctx context.Context, in *Deliverable, client *clusters
 	return app
 }
 
-func (a *Applier) round(ctx context.Context, in *Deliverable, client *clusters.Client, cluster string) Application {
+func (a *Applier) round(ctx context.Context, in *Deliverable, client *clusters.Client, cluster string, newer func() *Deliverable) Application {
 	app := Application{Cluster: cluster, Expires: client.Expires}
 	var d Delivery
 	if d, app.Err = a.Delivery(ctx, in, cluster); app.Err != nil {
@@ -100,6 +101,10 @@ func (a *Applier) round(ctx context.Context, in *Deliverable, client *clusters.C
 		Admit: func(ctx context.Context, i inventory.Inventory) (apply.Options, error) {
 			allowed, err := a.Admit(ctx, d, i)
 			return apply.Options{Guard: in.Guard, Allowed: allowed || a.Prune, Adopt: a.Adopt}, err
+		},
+		Superseded: func(ctx context.Context) bool {
+			next := newer()
+			return next != nil && a.follows(ctx, next, d)
 		},
 	}
 	if app.Report, app.Err = round.Do(ctx); app.Err != nil || a.DryRun || a.Wait == 0 || app.Report.Plan.Hold != nil {

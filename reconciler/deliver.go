@@ -97,21 +97,8 @@ func configOf(s sources.Snapshot) (render.ConfigSpec, error) {
 // Delivery reads the head of a cluster's branch. It refuses one that Waybill did not write, or
 // that somebody edited, or that was published from another source or for another cluster.
 func (r *Reconciler) Delivery(ctx context.Context, in *Deliverable, cluster string) (Delivery, error) {
-	branch := in.prefix + cluster
-	if _, ok := in.heads[branch]; !ok {
-		return Delivery{}, fmt.Errorf("there is no branch %s in %s", branch, r.Target.Name())
-	}
-	if err := r.Target.Fetch(ctx, branch); err != nil {
-		return Delivery{}, err //nolint:wrapcheck // it names the branch
-	}
-	b, ok, err := r.readBranch(ctx, branch)
+	b, err := r.delivered(ctx, in, cluster)
 	if err != nil {
-		return Delivery{}, err
-	}
-	if !ok {
-		return Delivery{}, fmt.Errorf("there is no branch %s in %s", branch, r.Target.Name())
-	}
-	if err := r.genuine(ctx, in, cluster, b); err != nil {
 		return Delivery{}, err
 	}
 	d := Delivery{
@@ -120,6 +107,39 @@ func (r *Reconciler) Delivery(ctx context.Context, in *Deliverable, cluster stri
 	}
 	d.Objects, err = r.objectsOf(ctx, b.published)
 	return d, err
+}
+
+// delivered reads the branch of a cluster, whose head may be applied.
+func (r *Reconciler) delivered(ctx context.Context, in *Deliverable, cluster string) (branch, error) {
+	name := in.prefix + cluster
+	if _, ok := in.heads[name]; !ok {
+		return branch{}, fmt.Errorf("there is no branch %s in %s", name, r.Target.Name())
+	}
+	if err := r.Target.Fetch(ctx, name); err != nil {
+		return branch{}, err //nolint:wrapcheck // it names the branch
+	}
+	b, ok, err := r.readBranch(ctx, name)
+	if err != nil {
+		return branch{}, err
+	}
+	if !ok {
+		return branch{}, fmt.Errorf("there is no branch %s in %s", name, r.Target.Name())
+	}
+	return b, r.genuine(ctx, in, cluster, b)
+}
+
+// follows reports whether what is published now for a cluster comes after what is being
+// applied, and may be applied. A head that may not be is told of by the next round.
+func (r *Reconciler) follows(ctx context.Context, in *Deliverable, d Delivery) bool {
+	if in.heads[in.prefix+d.Cluster] == d.Commit {
+		return false
+	}
+	b, err := r.delivered(ctx, in, d.Cluster)
+	if err != nil || b.head.Commit == d.Commit {
+		return false
+	}
+	after, err := r.Target.IsAncestor(ctx, d.Commit, b.head.Commit)
+	return err == nil && after
 }
 
 // genuine refuses a head that is not as Waybill published it for a cluster.

@@ -48,6 +48,24 @@ type order struct {
 	cluster *karmada.Cluster
 }
 
+// inbox holds the newest order of a cluster.
+type inbox struct {
+	orders <-chan order
+	order  order
+	fresh  bool // no round was made of it yet
+}
+
+// newer returns what was published since the last look; nil for nothing.
+func (i *inbox) newer() *Deliverable {
+	select {
+	case i.order = <-i.orders:
+		i.fresh = true
+		return &i.order.in
+	default:
+		return nil
+	}
+}
+
 // Run follows until ctx ends. Every wake makes it look at what is published.
 func (f *Follower) Run(ctx context.Context, wakes <-chan struct{}) error {
 	q := queues{follower: f, slots: make(chan struct{}, roundsAtOnce), ended: make(chan struct{}), of: map[string]queue{}}
@@ -142,7 +160,7 @@ func (f *Follower) follow(ctx context.Context, orders <-chan order, slots chan s
 	strays := make(chan struct{}, 1)
 	stopWatch := func() {}
 	defer func() { stopWatch() }()
-	var o order
+	in := inbox{orders: orders}
 	var due <-chan time.Time
 	failures, corrections := 0, 0
 	for {
@@ -150,21 +168,26 @@ func (f *Follower) follow(ctx context.Context, orders <-chan order, slots chan s
 		select {
 		case <-ctx.Done():
 			return
-		case o = <-orders:
+		case in.order = <-orders:
 		case <-due:
 		case <-strays:
 			corrected = true
 			select {
 			case <-ctx.Done():
 				return
-			case o = <-orders:
+			case in.order = <-orders:
 			case <-time.NewTimer(max(settleTime, f.after(corrections))).C:
 			}
 		}
 		stopWatch()
-		app, client := f.round(ctx, o, slots)
+		in.fresh = false
+		app, client := f.round(ctx, &in, slots)
 		if ctx.Err() != nil {
 			return
+		}
+		if in.fresh && errors.Is(app.Err, apply.ErrSuperseded) {
+			due = time.NewTimer(0).C
+			continue
 		}
 		f.Report(app)
 		f.log(&app)
@@ -179,6 +202,9 @@ func (f *Follower) follow(ctx context.Context, orders <-chan order, slots chan s
 		default:
 			failures, corrections = 0, 0
 		}
+		if in.fresh {
+			wait = 0
+		}
 		due = time.NewTimer(wait).C
 		if app.Err == nil {
 			stopWatch = watch(ctx, client, &app, strays)
@@ -187,7 +213,8 @@ func (f *Follower) follow(ctx context.Context, orders <-chan order, slots chan s
 }
 
 // round applies once, when the cluster answers and there is a slot.
-func (f *Follower) round(ctx context.Context, o order, slots chan struct{}) (Application, *clusters.Client) {
+func (f *Follower) round(ctx context.Context, in *inbox, slots chan struct{}) (Application, *clusters.Client) {
+	o := in.order
 	client, err := f.Applier.open(ctx, o.cluster)
 	if err == nil {
 		err = client.Reachable(ctx)
@@ -203,7 +230,7 @@ func (f *Follower) round(ctx context.Context, o order, slots chan struct{}) (App
 	}
 	bounded, cancel := context.WithTimeout(ctx, roundTime)
 	defer cancel()
-	return f.Applier.applyOn(bounded, &o.in, client, o.cluster.Name), client
+	return f.Applier.applyOn(bounded, &o.in, client, o.cluster.Name, in.newer), client
 }
 
 // watch wakes the queue of a cluster when something in it strays from what a round left.

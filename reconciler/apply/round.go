@@ -19,6 +19,10 @@ import (
 // doubt there, so that a round from the newest head puts it right.
 var ErrRace = errors.New("somebody else applies to this cluster")
 
+// ErrSuperseded says that a round ended between two stages, because a newer commit is to be
+// applied. What it did is in the inventory, which holds what either commit wants.
+var ErrSuperseded = errors.New("a newer commit is to be applied")
+
 // A Cluster is what a round acts on.
 type Cluster interface {
 	// Inventory reads the inventory of a source and the cluster's UID.
@@ -66,6 +70,9 @@ type Round struct {
 	// Admit decides whether the commit may be applied over the inventory that is there, and
 	// with which options.
 	Admit func(ctx context.Context, i inventory.Inventory) (Options, error)
+	// Superseded is asked before each stage but the first whether a newer commit is to be
+	// applied instead; nil: none is.
+	Superseded func(ctx context.Context) bool
 	// DryRun plans and does nothing.
 	DryRun bool
 }
@@ -177,7 +184,10 @@ func (w *writer) carryOut(ctx context.Context, report *Report) error {
 	if err := w.store(ctx, w.stored.Inventory.Begin(w.round.Commit, p.wants, p.leaving)); err != nil {
 		return fmt.Errorf("writing the inventory, before anything was changed: %w", err)
 	}
-	for _, stage := range slices.Concat(p.Apply, p.Prune) {
+	for n, stage := range slices.Concat(p.Apply, p.Prune) {
+		if n > 0 && w.round.Superseded != nil && w.round.Superseded(ctx) {
+			return ErrSuperseded
+		}
 		outcomes := w.round.Cluster.Apply(ctx, stage, w.round.Owner)
 		report.Outcomes = append(report.Outcomes, outcomes...)
 		now := w.noted(outcomes)

@@ -33,8 +33,9 @@ type thing struct {
 type model struct {
 	things map[object.Ref]thing
 	stored Stored
-	next   int // UID
-	lives  int // writes until it is killed; negative: for ever
+	next   int  // UID
+	lives  int  // writes until it is killed; negative: for ever
+	newer  bool // a newer commit is there at every stage boundary
 	took   []string
 }
 
@@ -155,15 +156,17 @@ func play(t *testing.T, steps []byte) {
 		m.lives, m.took = -1, nil
 		if k := int(steps[n+1]); k < 12 {
 			m.lives = k
+		} else {
+			m.newer = k < 64
 		}
 		before, settled := maps.Clone(m.things), m.stored.Inventory.Settled
 		known := maps.Clone(m.stored.Inventory.Entries)
 		err := m.round(t, branch, commit)
 		m.safe(t, before, known, settled, branch)
-		if errors.Is(err, errKilled) && n+5 < len(steps) {
+		if (errors.Is(err, errKilled) || errors.Is(err, ErrSuperseded)) && n+5 < len(steps) {
 			continue // the next commit comes before anybody looks
 		}
-		m.lives = -1
+		m.lives, m.newer = -1, false
 		for range 2 { // the first round at a cluster deletes nothing
 			if err := m.round(t, branch, commit); err != nil {
 				t.Fatal(err)
@@ -215,6 +218,7 @@ func (m *model) round(t *testing.T, branch []Object, commit files.ID) error {
 		Admit: func(context.Context, inventory.Inventory) (Options, error) {
 			return Options{Guard: render.DefaultConfig().Guard, Allowed: true}, nil
 		},
+		Superseded: func(context.Context) bool { return m.newer },
 	}
 	report, err := r.Do(t.Context())
 	if err == nil {
@@ -264,4 +268,25 @@ func (m *model) converged(t *testing.T, branch []Object) {
 			t.Errorf("%s is %+v, and in the inventory %+v", r, is, e)
 		}
 	}
+}
+
+// TestSuperseded ends a round between two stages, and applies the next commit over what the
+// first one left.
+func TestSuperseded(t *testing.T) {
+	all := branchOf(0xff)
+	older := append([]Object{manifest("v1 Namespace shop", nil)}, branchOf(0x3f)...)
+	m := &model{things: map[object.Ref]thing{}, lives: -1, newer: true}
+	if err := m.round(t, older, blob("one")); !errors.Is(err, ErrSuperseded) {
+		t.Fatalf("the round ended with %v", err)
+	}
+	if len(m.things) != 1 || len(m.stored.Inventory.Entries) != 6 {
+		t.Errorf("one stage leaves %v, and the inventory %v", m.things, m.stored.Inventory.Entries)
+	}
+	m.newer = false
+	for range 2 {
+		if err := m.round(t, all, blob("two")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.converged(t, all)
 }
