@@ -72,6 +72,9 @@ const (
 	Create  Verb = "create"  // it is not there
 	Update  Verb = "update"  // its content is another one
 	Correct Verb = "correct" // somebody changed it
+	// Recreate is what became of an Update or Correct that the server refused, where
+	// Action.Renew lets the object be deleted and created anew.
+	Recreate Verb = "recreate"
 	Adopt   Verb = "adopt"   // it is there, and becomes ours
 	Delete  Verb = "delete"  // it left the branch
 	Release Verb = "release" // it left the branch, and stays in the cluster as nobody's
@@ -94,6 +97,8 @@ type Action struct {
 	UID string
 	// Take says from whom fields may be taken that others own.
 	Take Take
+	// Renew says when the object may be deleted, to be created anew.
+	Renew Renewal
 	// Left are fields of the manifest that are left out: the cluster decides them.
 	Left [][]string
 	// Filled are fields that the manifest lacks, to be sent as they are live.
@@ -209,7 +214,7 @@ func (m *maker) object(o *Object) (a Action, same bool) {
 	case ours && entry.Content == o.Content && entry.Fields == Digest(live) && entry.UID == a.UID:
 		return a, true
 	case ours:
-		a.Verb, a.Take = Update, TakeEdits
+		a.Verb, a.Take, a.Renew = Update, TakeEdits, renewal(o)
 		if entry.Content == o.Content {
 			a.Verb = Correct
 		}

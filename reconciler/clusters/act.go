@@ -50,32 +50,51 @@ func (c *Client) one(ctx context.Context, a apply.Action, owner string) apply.Ou
 		out.Waits, out.Err = c.leave(ctx, a, owner)
 		return out
 	}
-	out.Live, out.Err = c.apply(ctx, a, owner)
+	out.Live, out.Verb, out.Err = c.apply(ctx, a, owner)
 	if out.Err != nil && a.Object.Private && answered(out.Err) {
 		out.Err = fmt.Errorf("the API server refused it (%s); its message may hold values of Secrets, and is not shown", apierrors.ReasonForError(out.Err))
 	}
 	return out
 }
 
-// apply applies an object.
-func (c *Client) apply(ctx context.Context, a apply.Action, owner string) (*metav1.PartialObjectMetadata, error) {
+// apply applies an object, and says what it did.
+func (c *Client) apply(ctx context.Context, a apply.Action, owner string) (*metav1.PartialObjectMetadata, apply.Verb, error) {
 	_, version := object.GroupVersion(a.Object.APIVersion)
 	m, err := c.resource(a.Object.Kind(), version)
 	if err != nil {
-		return nil, err
+		return nil, a.Verb, err
 	}
 	if a.Object, err = c.filled(ctx, m, a); err != nil {
-		return nil, err
-	}
-	body, err := patch(a, owner)
-	if err != nil {
-		return nil, err
+		return nil, a.Verb, err
 	}
 	at := c.at(m, a.Ref)
 	if a.Verb == apply.Adopt {
 		if err := adopt(ctx, at, a); err != nil {
-			return nil, err
+			return nil, a.Verb, err
 		}
+	}
+	live, err := change(ctx, at, a, owner)
+	if err != nil && a.Renew == apply.RenewRefused {
+		anew, failed := patch(asNew(a), owner)
+		if failed == nil && c.onlyNew(ctx, m, anew, err) {
+			live, err = renew(ctx, at, a, anew)
+			a.Verb = apply.Recreate
+		}
+	}
+	return live, a.Verb, explained(a, err)
+}
+
+// asNew is an action for an object that is not there.
+func asNew(a apply.Action) apply.Action {
+	a.UID, a.Left, a.Filled = "", nil, nil
+	return a
+}
+
+// change applies an object, and takes fields from those from whom they may be taken.
+func change(ctx context.Context, at metadata.ResourceInterface, a apply.Action, owner string) (*metav1.PartialObjectMetadata, error) {
+	body, err := patch(a, owner)
+	if err != nil {
+		return nil, err
 	}
 	live, err := send(ctx, at, a, body, a.Take == apply.TakeAll)
 	if a.Take == apply.TakeEdits && hasConflict(err) {
@@ -83,7 +102,7 @@ func (c *Client) apply(ctx context.Context, a apply.Action, owner string) (*meta
 			live, err = send(ctx, at, a, body, true)
 		}
 	}
-	return live, explained(a, err)
+	return live, err
 }
 
 // send sends an Apply patch.
@@ -240,7 +259,11 @@ func explained(a apply.Action, err error) error {
 	case apierrors.IsConflict(err):
 		return errReplaced
 	case a.UID != "" && isImmutable(err):
-		return fmt.Errorf("a field that cannot be changed is to be changed: %w; delete the object, and it is created anew", err)
+		advice := "delete the object, and it is created anew; the annotation " + apply.RecreateAnnotation + `: "true" has Waybill do so`
+		if !apply.Recreatable(a.Object.Kind()) {
+			advice = "a " + a.Ref.Kind + " is never deleted for that"
+		}
+		return fmt.Errorf("a field that cannot be changed is to be changed: %w; %s", err, advice)
 	case apierrors.IsNotFound(err) && a.Ref.Namespace != "":
 		return fmt.Errorf("%w; is its Namespace in the source, and placed here?", err)
 	}

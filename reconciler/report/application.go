@@ -90,10 +90,10 @@ func applicationOf(a *reconciler.Application, stage Stage) application {
 }
 
 // verbs are the columns of the table.
-var verbs = []apply.Verb{apply.Create, apply.Update, apply.Correct, apply.Adopt, apply.Delete, apply.Release}
+var verbs = []apply.Verb{apply.Create, apply.Update, apply.Correct, apply.Recreate, apply.Adopt, apply.Delete, apply.Release}
 
 func applications(w io.Writer, list []application, stage Stage) error {
-	head := []string{"CLUSTER", "COMMIT", "OBJECTS", "CREATE", "UPDATE", "CORRECT", "ADOPT", "DELETE", "RELEASE", "SAME", "FAILED"}
+	head := []string{"CLUSTER", "COMMIT", "OBJECTS", "CREATE", "UPDATE", "CORRECT", "RECREATE", "ADOPT", "DELETE", "RELEASE", "SAME", "FAILED"}
 	var rows [][]string
 	for _, a := range list {
 		if a.Error != "" && a.Commit == "" {

@@ -1,0 +1,47 @@
+package apply
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// RecreateAnnotation asks that an object is deleted and created anew where a server does not
+// let a field of it change. So do the annotations of Flux and Argo CD for that, so that a
+// branch means the same whoever applies it.
+const RecreateAnnotation = "waybill.dev/recreate"
+
+const (
+	fluxForce   = "kustomize.toolkit.fluxcd.io/force"
+	syncOptions = "argocd.argoproj.io/sync-options"
+)
+
+// Renewal says when an object is deleted to be created anew.
+type Renewal int
+
+// Never, or if the server refuses to change it.
+const (
+	RenewNever Renewal = iota
+	RenewRefused
+)
+
+// renewal is what a manifest asks for.
+func renewal(o *Object) Renewal {
+	options := strings.FieldsFunc(annotation(o.Manifest, syncOptions), func(r rune) bool { return r == ',' || r == ' ' })
+	asks := annotation(o.Manifest, RecreateAnnotation) == "true" ||
+		strings.EqualFold(annotation(o.Manifest, fluxForce), "enabled") || slices.Contains(options, "Force=true")
+	if asks && Recreatable(o.Kind()) {
+		return RenewRefused
+	}
+	return RenewNever
+}
+
+// lasting are kinds with which more would go than the object: what is in a Namespace, the
+// objects of a kind, data.
+var lasting = []schema.GroupKind{
+	{Kind: "Namespace"}, {Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}, {Kind: "PersistentVolumeClaim"}, {Kind: "PersistentVolume"},
+}
+
+// Recreatable reports whether objects of a kind may be deleted to be created anew.
+func Recreatable(k schema.GroupKind) bool { return !slices.Contains(lasting, k) }
