@@ -3,7 +3,7 @@ GO ?= go
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 export CGO_ENABLED = 0
 
-.PHONY: all build test race e2e golden lint fmt fuzz walk bench demo tidy check help
+.PHONY: all build test race e2e golden lint fmt fuzz walk bench demo demo-clusters tidy check help
 
 all: build test ## build and test
 
@@ -17,8 +17,8 @@ test: ## run every test
 race: ## run every test with the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race ./...
 
-e2e: ## run waybill apply and Flux on real API servers (built from their modules: 12 minutes of CPU, once; needs kubectl)
-	$(GO) test -tags e2e -count=1 -timeout 2h ./test/e2e
+e2e: ## run Waybill and Flux on real clusters (built from their modules: 20 minutes of CPU, once)
+	$(GO) test -tags e2e -count=1 -timeout 75m ./test/e2e
 
 golden: ## rewrite the golden output of scenarios and commands
 	$(GO) test ./test/scenario ./test/cli -update
@@ -45,13 +45,16 @@ bench: ## measure Waybill against git and helm, then the benchmarks of the parts
 	$(GO) run ./test/bench/table
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
+demo-clusters: ## show the whole way on three real clusters, built as for e2e
+	$(GO) run ./test/demo
+
 demo: build ## show the whole way in a temporary folder
 	bin/waybill demo
 
 tidy: ## fail if go.mod is not tidy
 	$(GO) mod tidy -diff
 
-check: tidy lint test ## what CI runs
+check: tidy lint test ## what needs Go, git and make alone
 
 help: ## print this
-	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/waybill-dev/waybill/test/controlplane"
 )
 
 // api is an API server, and kubectl for it.
@@ -21,7 +23,8 @@ type api struct {
 	t                     *testing.T
 	url, kubeconfig, path string
 	http                  http.Client
-	process               *os.Process
+	cluster               *controlplane.Cluster
+	process               *controlplane.Process
 }
 
 func newAPI(t *testing.T, url, authority, kubeconfig, kubectl string) *api {
@@ -52,7 +55,7 @@ func (a *api) do(method, path, kind string, body []byte) (status int, answer []b
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Authorization", "Bearer "+controlplane.Token)
 	if kind != "" {
 		req.Header.Set("Content-Type", kind)
 	}

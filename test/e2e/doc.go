@@ -1,7 +1,6 @@
 // Package e2e runs Waybill's branches on real servers: an API server with its etcd, and
-// Flux's kustomize-controller. `make e2e` builds them from the module proxy, once for each
-// state of the module in servers, and keeps them in the user's cache. kubectl must be there:
-// the steps that `waybill get flux --migrate` prints are run as they are.
+// Flux's kustomize-controller, and, where a test needs it, the controllers, the scheduler and
+// simulated nodes of test/controlplane, which builds all of them from the module proxy once.
 //
 // The tests have the build tag e2e, so that they are no part of `make test`: the build of
 // the servers takes minutes.

@@ -30,6 +30,7 @@ type proxy struct {
 	// disturb stands in for passing the n-th request on; nil: it is passed on.
 	disturb func(n int, w http.ResponseWriter, pass func(http.ResponseWriter))
 
+	trap   trap
 	victim *exec.Cmd
 	at     int // the write at which it is killed
 	after  bool
@@ -107,7 +108,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.disturb(n, w, func(w http.ResponseWriter) { p.to.ServeHTTP(w, r) })
 		return
 	}
-	p.to.ServeHTTP(w, r)
+	p.trap.pass(p.to, w, r)
 }
 
 // kill runs a command that is killed at its n-th write; ended says that it had none.

@@ -102,8 +102,12 @@ func cached(module, name string, args []string) (string, error) {
 	}
 	digest := sha256.New()
 	fmt.Fprintln(digest, runtime.Version(), runtime.GOOS, runtime.GOARCH, args)
-	for _, file := range []string{"go.mod", "go.sum"} {
-		data, err := os.ReadFile(filepath.Join(module, file)) //nolint:gosec // of this repository
+	programs, err := filepath.Glob(filepath.Join(module, "*.go"))
+	if err != nil {
+		return "", err
+	}
+	for _, file := range append(programs, filepath.Join(module, "go.mod"), filepath.Join(module, "go.sum")) {
+		data, err := os.ReadFile(file) //nolint:gosec // of this repository
 		if err != nil {
 			return "", err
 		}

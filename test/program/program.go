@@ -42,7 +42,7 @@ func Build(t *testing.T) string {
 
 func build(ctx context.Context, dir string) (string, error) {
 	path := filepath.Join(dir, "waybill")
-	out, err := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", path, "github.com/waybill-dev/waybill/cmd/waybill").CombinedOutput() //nolint:gosec // a folder of the tests
+	out, err := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/waybill-dev/waybill/cmd/waybill").CombinedOutput() //nolint:gosec // a folder of the tests
 	if err != nil {
 		return "", fmt.Errorf("building waybill: %w\n%s", err, out)
 	}

@@ -30,7 +30,7 @@ func newBench(ctx context.Context) (*workbench, error) {
 		return nil, fmt.Errorf("making a folder: %w", err)
 	}
 	b := &workbench{ctx: ctx, dir: dir, waybill: filepath.Join(dir, "waybill")}
-	_, err = b.do("", "go", "build", "-trimpath", "-o", b.waybill, "github.com/waybill-dev/waybill/cmd/waybill")
+	_, err = b.do("", "go", "build", "-o", b.waybill, "github.com/waybill-dev/waybill/cmd/waybill")
 	return b, err
 }
 
