@@ -21,7 +21,8 @@ import (
 type fleet struct {
 	ctx                       context.Context //nolint:containedctx // a demo is one call
 	root                      string          // of this project
-	source, bare, kubeconfigs string
+	dir                       string          // in which everything runs
+	source, bare, kubeconfigs string          // in dir
 	waybill                   string
 	clusters                  map[string]*controlplane.Cluster
 	servers                   []*controlplane.Process
@@ -36,10 +37,10 @@ func startFleet(ctx context.Context, dir string, names ...string) (*fleet, error
 		return nil, err
 	}
 	f := &fleet{
-		ctx: ctx, root: strings.TrimSpace(root), source: in("source"), bare: in("published.git"), kubeconfigs: in("kubeconfigs"), waybill: in("bin/waybill"),
+		ctx: ctx, root: strings.TrimSpace(root), dir: dir, source: "source", bare: "published.git", kubeconfigs: "kubeconfigs", waybill: in("bin/waybill"),
 		clusters: map[string]*controlplane.Cluster{},
 	}
-	if err := errors.Join(os.Mkdir(f.kubeconfigs, 0o700), os.Mkdir(in("bin"), 0o700)); err != nil {
+	if err := errors.Join(os.Mkdir(in(f.kubeconfigs), 0o700), os.Mkdir(in("bin"), 0o700)); err != nil {
 		return nil, err
 	}
 	if _, err := peers.Go(f.root, "build", "-o", f.waybill, "./cmd/waybill"); err != nil {
@@ -65,7 +66,7 @@ func startFleet(ctx context.Context, dir string, names ...string) (*fleet, error
 		f.clusters[name] = c
 		config, err := os.ReadFile(c.Kubeconfig)
 		if err == nil {
-			err = os.WriteFile(filepath.Join(f.kubeconfigs, name+".kubeconfig"), config, 0o600)
+			err = os.WriteFile(filepath.Join(dir, f.kubeconfigs, name+".kubeconfig"), config, 0o600)
 		}
 		if err != nil {
 			return f, err
@@ -87,9 +88,9 @@ func (f *fleet) tell(steps ...func() error) error {
 
 // control starts the controller.
 func (f *fleet) control() error {
-	args := []string{"controller", f.source, "--to", f.bare, "--interval", "1s", "--listen", "", "--apply", "--kubeconfig-dir", f.kubeconfigs}
+	args := []string{"controller", f.source, "--to", f.bare, "--interval", "1s", "--listen=", "--apply", "--kubeconfig-dir", f.kubeconfigs}
 	fmt.Println("\n$ waybill", strings.Join(args, " "), "&")
-	f.controller = exec.CommandContext(f.ctx, f.waybill, args...) //nolint:gosec // our own
+	f.controller = f.command("waybill", args...)
 	f.controller.Cancel = func() error { return f.controller.Process.Signal(syscall.SIGTERM) }
 	f.controller.Stdout, f.controller.Stderr = &f.log, &f.log
 	return f.controller.Start()
@@ -149,6 +150,7 @@ func (f *fleet) command(name string, args ...string) *exec.Cmd {
 		name = f.waybill
 	}
 	cmd := exec.CommandContext(f.ctx, name, args...) //nolint:gosec // the steps say what
+	cmd.Dir = f.dir
 	cmd.Env = append(os.Environ(), "GIT_AUTHOR_NAME=Demo", "GIT_AUTHOR_EMAIL=demo@example.com", "GIT_COMMITTER_NAME=Demo", "GIT_COMMITTER_EMAIL=demo@example.com")
 	return cmd
 }
@@ -174,7 +176,7 @@ func (f *fleet) cut(name, mark string) error {
 }
 
 func (f *fleet) rewrite(name string, change func(string) (string, bool)) error {
-	path := filepath.Join(f.source, name)
+	path := filepath.Join(f.dir, f.source, name)
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -188,7 +190,7 @@ func (f *fleet) rewrite(name string, change func(string) (string, bool)) error {
 
 // kubectl does what a person does in a cluster.
 func (f *fleet) kubectl(cluster string, args ...string) error {
-	fmt.Printf("\n$ kubectl --context %s %s\n", cluster, strings.Join(args, " "))
+	fmt.Printf("\n$ kubectl --kubeconfig %s/%s.kubeconfig %s\n", f.kubeconfigs, cluster, strings.Join(args, " "))
 	out, err := f.clusters[cluster].Kubectl("", args...)
 	if err != nil {
 		return fmt.Errorf("kubectl: %w\n%s", err, out)

@@ -8,9 +8,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 )
 
@@ -56,7 +58,7 @@ func say(title string) { fmt.Printf("\n## %s\n", title) }
 // register has each cluster joined, as a person would.
 func (f *fleet) register() error {
 	say("Register them: a file each, which a person reviews and commits")
-	if err := os.CopyFS(f.source, os.DirFS(filepath.Join(f.root, "test/demo/source"))); err != nil {
+	if err := os.CopyFS(filepath.Join(f.dir, f.source), os.DirFS(filepath.Join(f.root, "test/demo/source"))); err != nil {
 		return err
 	}
 	if err := f.quiet("git", "init", "-q", "-b", "main", f.source); err != nil {
@@ -65,7 +67,7 @@ func (f *fleet) register() error {
 	if err := f.quiet("git", "init", "-q", "--bare", "-b", "main", f.bare); err != nil {
 		return err
 	}
-	for name := range f.clusters {
+	for _, name := range slices.Sorted(maps.Keys(f.clusters)) {
 		if err := f.show("waybill", "cluster", "join", name, "-C", f.source, "--kubeconfig-dir", f.kubeconfigs, "--region", name[:2]); err != nil {
 			return err
 		}

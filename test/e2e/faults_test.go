@@ -82,7 +82,8 @@ func (f *faults) killed(t *testing.T) {
 	s := newSite(t, f.waybill, map[string]*api{"eu-1": f.api})
 	source, published, git := s.served()
 	proxy := s.counting("eu-1")
-	s.namespace("faulty", "0", 12)
+	s.namespace("faulty", "0", 11)
+	s.write("passing.yaml", configMap("faulty", "passing-0", ""))
 	s.commit()
 	run := func() *exec.Cmd { return s.started(source, "--to", published, "--plain-http") }
 	controller := run()
@@ -92,7 +93,8 @@ func (f *faults) killed(t *testing.T) {
 		t.Helper()
 		round++
 		sprung := at.set(p.matches, after, func() { _ = controller.Process.Kill() })
-		s.namespace("faulty", fmt.Sprint(round), 12-round%2) // one comes and goes
+		s.namespace("faulty", fmt.Sprint(round), 11)
+		s.write("passing.yaml", configMap("faulty", fmt.Sprintf("passing-%d", round), "")) // the one before it goes
 		s.commit()
 		select {
 		case <-sprung:

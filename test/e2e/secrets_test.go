@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/waybill-dev/waybill/test/controlplane"
 )
 
 // vault is a namespace of an API server, with the Secrets by which clusters are reached.
@@ -46,7 +48,7 @@ func (s *site) bySecret(v vault, status int, says string, more ...string) {
 	s.t.Helper()
 	args := append([]string{"apply", "-C", s.source, "--to", s.bare, "-o", "json"}, v.flags()...)
 	got, out := s.run(append(args, more...)...)
-	if got != status || !strings.Contains(out, says) || strings.Contains(out, token) {
+	if got != status || !strings.Contains(out, says) || strings.Contains(out, controlplane.Token) {
 		s.t.Fatalf("apply %v: status %d, want %d, and that it says %q, and no token:\n%s", more, got, status, says, out)
 	}
 }
@@ -82,11 +84,11 @@ func (m *members) secrets(t *testing.T) {
 	cluster("karmada-cluster", eu.url)
 	s.bySecret(v, 2, "Secrets are read in fleet only")
 	cluster("fleet", eu.url)
-	v.put("eu", "caBundle", string(authority), "token", token)
+	v.put("eu", "caBundle", string(authority), "token", controlplane.Token)
 	s.bySecret(v, 2, "the token is not sent where the source says")
 	s.bySecret(v, 0, "", "--allow-endpoint", "127.0.0.0/8")
 	holds("one")
-	v.put("eu", "caBundle", string(authority), "token", token, "apiEndpoint", eu.url)
+	v.put("eu", "caBundle", string(authority), "token", controlplane.Token, "apiEndpoint", eu.url)
 	round("two")
 	s.bySecret(v, 0, "")
 	holds("two")
@@ -101,7 +103,7 @@ func (m *members) secrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.put("eu", "caBundle", string(other), "token", token, "apiEndpoint", eu.url)
+	v.put("eu", "caBundle", string(other), "token", controlplane.Token, "apiEndpoint", eu.url)
 	s.bySecret(v, 2, "certificate signed by unknown authority")
 	holds("two")
 
@@ -115,7 +117,7 @@ func (m *members) secrets(t *testing.T) {
 	kubectl := exec.Command(v.path, "-n", v.namespace, "apply", "-f", "-")
 	kubectl.Stdin = strings.NewReader(string(printed))
 	v.run(kubectl)
-	if written, err := os.ReadFile(filepath.Join(s.source, "clusters/eu-1.yaml")); err != nil || strings.Contains(string(written), token) {
+	if written, err := os.ReadFile(filepath.Join(s.source, "clusters/eu-1.yaml")); err != nil || strings.Contains(string(written), controlplane.Token) {
 		t.Errorf("the Cluster has the token, or is not there: %v\n%s", err, written)
 	}
 	round("three")
