@@ -53,7 +53,7 @@ type Cluster struct {
 // Start starts a cluster with so many nodes in a part of an etcd. What it is started with lies
 // in dir, by whose name it is known to etcd. One without nodes is an API server and nothing
 // else: no controller acts on what it holds.
-func (p Programs) Start(etcd, dir string, nodes int) (*Cluster, error) {
+func (p Programs) Start(ctx context.Context, etcd, dir string, nodes int) (*Cluster, error) {
 	if err := os.MkdirAll(dir, privateFolder); err != nil {
 		return nil, err
 	}
@@ -83,14 +83,14 @@ func (p Programs) Start(etcd, dir string, nodes int) (*Cluster, error) {
 	if err := c.writeKubeconfig("kubeconfig", Token); err != nil {
 		return c, err
 	}
-	if err := c.Ready(); err != nil || nodes == 0 {
+	if err := c.Ready(ctx); err != nil || nodes == 0 {
 		return c, err
 	}
 	return c, c.live(nodes)
 }
 
 // Ready waits until the API server answers.
-func (c *Cluster) Ready() error {
+func (c *Cluster) Ready(ctx context.Context) error {
 	pem, err := os.ReadFile(c.Authority)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (c *Cluster) Ready() error {
 	roots.AppendCertsFromPEM(pem)
 	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true}}
 	return until("the API server of "+filepath.Base(c.dir)+" is ready", c.APIServer, func() (bool, string) {
-		req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, c.URL+"/readyz", nil)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.URL+"/readyz", nil)
 		if err != nil {
 			return false, err.Error()
 		}
@@ -146,7 +146,7 @@ func (c *Cluster) live(nodes int) error {
 			return err
 		}
 	}
-	stages, err := exec.Command(c.programs.Path("kwok-stages")).Output() //nolint:noctx // it prints
+	stages, err := exec.Command(c.programs.Path("kwok-stages")).Output() //nolint:gosec,noctx // a part of a cluster
 	if err == nil {
 		err = os.WriteFile(in("stages.yaml"), stages, private)
 	}
@@ -154,8 +154,10 @@ func (c *Cluster) live(nodes int) error {
 		return err
 	}
 	for _, part := range [][]string{
-		{"kube-controller-manager", "--kubeconfig=" + in("manager"), "--use-service-account-credentials=true", "--secure-port=0", "--leader-elect=false", "--profiling=false",
-			"--kube-api-qps=200", "--kube-api-burst=400", "--service-account-private-key-file=" + in("accounts.key"), "--root-ca-file=" + c.Authority, "--controllers=" + controllers},
+		{
+			"kube-controller-manager", "--kubeconfig=" + in("manager"), "--use-service-account-credentials=true", "--secure-port=0", "--leader-elect=false", "--profiling=false",
+			"--kube-api-qps=200", "--kube-api-burst=400", "--service-account-private-key-file=" + in("accounts.key"), "--root-ca-file=" + c.Authority, "--controllers=" + controllers,
+		},
 		{"kube-scheduler", "--kubeconfig=" + in("scheduler"), "--secure-port=0", "--leader-elect=false", "--profiling=false"},
 		{"kwok", "--config=" + in("stages.yaml"), "--kubeconfig=" + c.Kubeconfig, "--manage-all-nodes=true", "--server-address="},
 	} {

@@ -20,9 +20,10 @@ import (
 // fleet is a source, the repository that it is published to, and clusters that run.
 type fleet struct {
 	ctx                       context.Context //nolint:containedctx // a demo is one call
-	root                      string          // of this project
-	dir                       string          // in which everything runs
-	source, bare, kubeconfigs string          // in dir
+	out                       io.Writer
+	root                      string // of this project
+	dir                       string // in which everything runs
+	source, bare, kubeconfigs string // in dir
 	waybill                   string
 	clusters                  map[string]*controlplane.Cluster
 	servers                   []*controlplane.Process
@@ -30,14 +31,14 @@ type fleet struct {
 	log                       bytes.Buffer
 }
 
-func startFleet(ctx context.Context, dir string, names ...string) (*fleet, error) {
+func startFleet(ctx context.Context, out io.Writer, dir string, names ...string) (*fleet, error) {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	root, err := peers.Go(".", "list", "-m", "-f", "{{.Dir}}")
 	if err != nil {
 		return nil, err
 	}
 	f := &fleet{
-		ctx: ctx, root: strings.TrimSpace(root), dir: dir, source: "source", bare: "published.git", kubeconfigs: "kubeconfigs", waybill: in("bin/waybill"),
+		ctx: ctx, out: out, root: strings.TrimSpace(root), dir: dir, source: "source", bare: "published.git", kubeconfigs: "kubeconfigs", waybill: in("bin/waybill"),
 		clusters: map[string]*controlplane.Cluster{},
 	}
 	if err := errors.Join(os.Mkdir(in(f.kubeconfigs), 0o700), os.Mkdir(in("bin"), 0o700)); err != nil {
@@ -56,7 +57,7 @@ func startFleet(ctx context.Context, dir string, names ...string) (*fleet, error
 	}
 	f.servers = append(f.servers, etcd)
 	for _, name := range names {
-		c, err := programs.Start(url, in(name), 2)
+		c, err := programs.Start(ctx, url, in(name), 2)
 		if c != nil {
 			f.servers = append(f.servers, c.Processes()...)
 		}
@@ -71,7 +72,7 @@ func startFleet(ctx context.Context, dir string, names ...string) (*fleet, error
 		if err != nil {
 			return f, err
 		}
-		fmt.Println(name, "runs at", c.URL)
+		f.say("%s runs at %s", name, c.URL)
 	}
 	return f, nil
 }
@@ -89,7 +90,7 @@ func (f *fleet) tell(steps ...func() error) error {
 // control starts the controller.
 func (f *fleet) control() error {
 	args := []string{"controller", f.source, "--to", f.bare, "--interval", "1s", "--listen=", "--apply", "--kubeconfig-dir", f.kubeconfigs}
-	fmt.Println("\n$ waybill", strings.Join(args, " "), "&")
+	f.say("\n$ waybill %s &", strings.Join(args, " "))
 	f.controller = f.command("waybill", args...)
 	f.controller.Cancel = func() error { return f.controller.Process.Signal(syscall.SIGTERM) }
 	f.controller.Stdout, f.controller.Stderr = &f.log, &f.log
@@ -98,7 +99,7 @@ func (f *fleet) control() error {
 
 // end stops the controller, which must end well.
 func (f *fleet) end() error {
-	say("Stop: the controller ends what is under way, and the clusters are gone with this folder")
+	f.title("Stop: the controller ends what is under way, and the clusters are gone with this folder")
 	c := f.controller
 	f.controller = nil
 	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
@@ -117,28 +118,28 @@ func (f *fleet) stop() {
 	}
 }
 
-// quiet runs a program and shows what it printed only if it fails; show shows all.
-func (f *fleet) quiet(name string, args ...string) error {
-	out, err := f.command(name, args...).CombinedOutput()
+// git runs git, and shows what it printed only if it fails; show runs waybill, and shows all.
+func (f *fleet) git(args ...string) error {
+	out, err := f.command("git", args...).CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, out)
+		return fmt.Errorf("git %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
 	return nil
 }
 
-func (f *fleet) show(name string, args ...string) error {
-	fmt.Printf("\n$ %s %s\n", name, strings.Join(args, " "))
-	cmd := f.command(name, args...)
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+func (f *fleet) show(args ...string) error {
+	f.say("\n$ waybill %s", strings.Join(args, " "))
+	cmd := f.command("waybill", args...)
+	cmd.Stdout, cmd.Stderr = f.out, f.out
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
+		return fmt.Errorf("waybill %s: %w", strings.Join(args, " "), err)
 	}
 	return nil
 }
 
 // differ shows a difference, of which there must be one.
 func (f *fleet) differ(args ...string) error {
-	err := f.show("waybill", args...)
+	err := f.show(args...)
 	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 1 {
 		return fmt.Errorf("there is no difference: %w", err)
 	}
@@ -156,11 +157,11 @@ func (f *fleet) command(name string, args ...string) *exec.Cmd {
 }
 
 func (f *fleet) commit(message string) error {
-	if err := f.quiet("git", "-C", f.source, "add", "-A"); err != nil {
+	if err := f.git("-C", f.source, "add", "-A"); err != nil {
 		return err
 	}
-	fmt.Printf("\n$ git commit -m %q\n", message)
-	return f.quiet("git", "-C", f.source, "commit", "-q", "-m", message)
+	f.say("\n$ git commit -m %q", message)
+	return f.git("-C", f.source, "commit", "-q", "-m", message)
 }
 
 func (f *fleet) replace(name, from, to string) error {
@@ -190,21 +191,26 @@ func (f *fleet) rewrite(name string, change func(string) (string, bool)) error {
 
 // kubectl does what a person does in a cluster.
 func (f *fleet) kubectl(cluster string, args ...string) error {
-	fmt.Printf("\n$ kubectl --kubeconfig %s/%s.kubeconfig %s\n", f.kubeconfigs, cluster, strings.Join(args, " "))
+	f.say("\n$ kubectl --kubeconfig %s/%s.kubeconfig %s", f.kubeconfigs, cluster, strings.Join(args, " "))
 	out, err := f.clusters[cluster].Kubectl("", args...)
 	if err != nil {
 		return fmt.Errorf("kubectl: %w\n%s", err, out)
 	}
-	_, err = io.WriteString(os.Stdout, out)
+	_, err = io.WriteString(f.out, out)
 	return err
 }
 
+func (f *fleet) title(text string) { f.say("\n## %s", text) }
+
+// say prints a line. Who has gone away need not be told.
+func (f *fleet) say(format string, args ...any) { _, _ = fmt.Fprintf(f.out, format+"\n", args...) }
+
 // look shows the clusters, as they are and as Git says.
 func (f *fleet) look() error {
-	if err := f.show("waybill", "get", "deploy", "-A", "--clusters", "-C", f.source, "--kubeconfig-dir", f.kubeconfigs); err != nil {
+	if err := f.show("get", "deploy", "-A", "--clusters", "-C", f.source, "--kubeconfig-dir", f.kubeconfigs); err != nil {
 		return err
 	}
-	return f.show("waybill", "get", "pods", "-n", "web", "--clusters", "-C", f.source, "--kubeconfig-dir", f.kubeconfigs)
+	return f.show("get", "pods", "-n", "web", "--clusters", "-C", f.source, "--kubeconfig-dir", f.kubeconfigs)
 }
 
 // ready waits until each cluster has so many replicas of web available, three of shop, and the

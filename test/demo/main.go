@@ -8,6 +8,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/signal"
@@ -18,7 +19,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx)
+	err := run(ctx, os.Stdout)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
@@ -26,7 +27,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context) (err error) {
+func run(ctx context.Context, out io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "waybill-demo-clusters-")
 	if err != nil {
 		return err
@@ -36,8 +37,8 @@ func run(ctx context.Context) (err error) {
 			err = removed
 		}
 	}()
-	say("Three clusters on this machine: real control planes, simulated nodes (the first time they are built, which takes some ten minutes)")
-	f, err := startFleet(ctx, dir, "eu-1", "us-1", "ap-1")
+	fmt.Fprintln(out, "Three clusters on this machine: real control planes, simulated nodes (the first time they are built, which takes some ten minutes).")
+	f, err := startFleet(ctx, out, dir, "eu-1", "us-1", "ap-1")
 	if f != nil {
 		defer f.stop()
 	}
@@ -53,22 +54,20 @@ func run(ctx context.Context) (err error) {
 	)
 }
 
-func say(title string) { fmt.Printf("\n## %s\n", title) }
-
 // register has each cluster joined, as a person would.
 func (f *fleet) register() error {
-	say("Register them: a file each, which a person reviews and commits")
+	f.title("Register them: a file each, which a person reviews and commits")
 	if err := os.CopyFS(filepath.Join(f.dir, f.source), os.DirFS(filepath.Join(f.root, "test/demo/source"))); err != nil {
 		return err
 	}
-	if err := f.quiet("git", "init", "-q", "-b", "main", f.source); err != nil {
+	if err := f.git("init", "-q", "-b", "main", f.source); err != nil {
 		return err
 	}
-	if err := f.quiet("git", "init", "-q", "--bare", "-b", "main", f.bare); err != nil {
+	if err := f.git("init", "-q", "--bare", "-b", "main", f.bare); err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.clusters)) {
-		if err := f.show("waybill", "cluster", "join", name, "-C", f.source, "--kubeconfig-dir", f.kubeconfigs, "--region", name[:2]); err != nil {
+		if err := f.show("cluster", "join", name, "-C", f.source, "--kubeconfig-dir", f.kubeconfigs, "--region", name[:2]); err != nil {
 			return err
 		}
 	}
@@ -77,7 +76,7 @@ func (f *fleet) register() error {
 
 // deliver starts the controller, which publishes and applies.
 func (f *fleet) deliver() error {
-	say("Commit a Deployment, a HelmRelease and a CRD with its object; the controller plans, publishes and applies")
+	f.title("Commit a Deployment, a HelmRelease and a CRD with its object; the controller plans, publishes and applies")
 	if err := f.commit("first version"); err != nil {
 		return err
 	}
@@ -92,7 +91,7 @@ func (f *fleet) deliver() error {
 
 // edit changes the source.
 func (f *fleet) edit() error {
-	say("Edit the source: twelve replicas")
+	f.title("Edit the source: twelve replicas")
 	if err := f.replace("web.yaml", "replicas: 8", "replicas: 12"); err != nil {
 		return err
 	}
@@ -110,7 +109,7 @@ func (f *fleet) edit() error {
 
 // drift changes a cluster.
 func (f *fleet) drift() error {
-	say("Somebody scales a Deployment and deletes another, by hand; both are put right")
+	f.title("Somebody scales a Deployment and deletes another, by hand; both are put right")
 	if err := f.kubectl("us-1", "-n", "web", "scale", "deployment", "web", "--replicas=1"); err != nil {
 		return err
 	}
@@ -125,7 +124,7 @@ func (f *fleet) drift() error {
 
 // remove takes something out of the source.
 func (f *fleet) remove() error {
-	say("Take the object out of the source: it leaves every cluster, and nothing else does")
+	f.title("Take the object out of the source: it leaves every cluster, and nothing else does")
 	if err := f.cut("gadget.yaml", "---\n"); err != nil {
 		return err
 	}

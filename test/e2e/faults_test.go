@@ -151,7 +151,7 @@ func (f *faults) down(t *testing.T) {
 		if err := f.api.process.Restart(); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.api.cluster.Ready(); err != nil {
+		if err := f.api.cluster.Ready(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		took := s.converges("eu-1", time.Now().Add(healed))

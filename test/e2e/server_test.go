@@ -76,7 +76,7 @@ func startAPI(t *testing.T, p programs, etcd, dir string) *api {
 // cluster of it.
 func startCluster(t *testing.T, p programs, etcd, dir string, nodes int) *api {
 	t.Helper()
-	c, err := p.Start(etcd, dir, nodes)
+	c, err := p.Start(t.Context(), etcd, dir, nodes)
 	if c != nil {
 		for _, part := range c.Processes() {
 			attend(t, part)
