@@ -165,6 +165,6 @@ func eventually(t *testing.T, what string, holds func() (bool, string)) {
 		if time.Now().After(deadline) {
 			t.Fatalf("never: %s: %s", what, why)
 		}
-		time.Sleep(500 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond)
 	}
 }

@@ -156,3 +156,50 @@ func (s *site) thousand(prefix string) {
 		s.write("bench/"+ns+".yaml", b.String())
 	}
 }
+
+// TestPushSpeed tells how long it takes from a commit to six clusters of a thousand objects each,
+// and what it costs to watch them while nothing happens.
+func TestPushSpeed(t *testing.T) {
+	const servers, turns = 6, 5
+	p := build(t)
+	dir := t.TempDir()
+	etcd := startEtcd(t, p, dir)
+	apis := map[string]*api{}
+	for i := range servers {
+		apis[fmt.Sprint("c-", i)] = startAPI(t, p, etcd, filepath.Join(dir, fmt.Sprint("c-", i)))
+	}
+	s := newSite(t, p.waybill, apis)
+	s.thousand("six")
+	s.namespace("follow", "start", 1)
+	s.commit()
+	controller := s.started(s.source, "--to", s.bare)
+	for name := range apis {
+		s.becomes(name, "c0000", "start")
+		s.settles(name)
+	}
+	for turn := range turns {
+		value := fmt.Sprint("turn-", turn)
+		s.namespace("follow", value, 1)
+		start := time.Now()
+		s.commit()
+		for name := range apis {
+			s.becomes(name, "c0000", value)
+		}
+		t.Logf("from a commit to six clusters: %.2f s", time.Since(start).Seconds())
+	}
+	const idle, most = 30 * time.Second, 0.01
+	least := 1.0
+	for range 4 { // what was applied last may still be looked at
+		if least <= most {
+			break
+		}
+		before := cpuOf(t, controller)
+		time.Sleep(idle)
+		least = min(least, float64(cpuOf(t, controller)-before)/float64(idle))
+	}
+	t.Logf("nothing happens: %.2f %% of a core, %s", least*100, usage(t, controller))
+	if least > most {
+		t.Errorf("nothing happens, and it takes %.2f %% of a core; %.0f %% is the limit", least*100, most*100)
+	}
+	end(t, controller)
+}
