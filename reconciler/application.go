@@ -22,11 +22,16 @@ type Applier struct {
 	// Adopt are digests of lists of what may be taken over; see apply.Options.
 	Adopt []string
 	// Prune allows removals that the guard would hold.
-	Prune  bool
+	Prune bool
+	// Retry runs hooks again that failed for the commit.
+	Retry  bool
 	DryRun bool
 	// Wait is how long to wait until what was applied is ready; zero: not at all.
 	Wait time.Duration
 }
+
+// patience is how long a hook, or a wave, may take to be healthy.
+const patience = 5 * time.Minute
 
 // Application is what applying to a cluster came to.
 type Application struct {
@@ -100,8 +105,9 @@ func (a *Applier) round(ctx context.Context, in *Deliverable, client *clusters.C
 		Cluster: client, Name: cluster, Owner: d.Owner, Commit: d.Commit, Source: d.Source, Objects: d.Objects, DryRun: a.DryRun,
 		Admit: func(ctx context.Context, i inventory.Inventory) (apply.Options, error) {
 			allowed, err := a.Admit(ctx, d, i)
-			return apply.Options{Guard: in.Guard, Allowed: allowed || a.Prune, Adopt: a.Adopt}, err
+			return apply.Options{Guard: in.Guard, Allowed: allowed || a.Prune, Adopt: a.Adopt, Retry: a.Retry}, err
 		},
+		Patience: patience,
 		Superseded: func(ctx context.Context) bool {
 			next := newer()
 			return next != nil && a.follows(ctx, next, d)
@@ -125,7 +131,7 @@ func applied(r *apply.Report, objects []apply.Object) []object.Ref {
 	}
 	var refs []object.Ref
 	for i := range objects {
-		if !not[objects[i].Ref] {
+		if !not[objects[i].Ref] && !apply.IsHook(&objects[i]) {
 			refs = append(refs, objects[i].Ref)
 		}
 	}

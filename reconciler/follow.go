@@ -295,6 +295,9 @@ func (f *Follower) log(app *Application) {
 		f.Log.Warn("apply held", "cluster", app.Cluster, "commit", commit, "reason", app.Report.Plan.Hold.Reason, "removals", len(app.Report.Plan.Hold.Removals))
 		return
 	}
+	if app.Report.Stopped != "" {
+		f.Log.Warn("apply stopped", "cluster", app.Cluster, "commit", commit, "reason", app.Report.Stopped)
+	}
 	const most = 5 // objects a round
 	n := 0
 	say := func(r object.Ref, why string) {

@@ -149,7 +149,7 @@ func choose(registered []*karmada.Cluster, names []string) ([]*karmada.Cluster, 
 
 // apply applies to clusters, several at once, so that one that hangs delays few.
 func (f *applyFlags) apply(cmd *cobra.Command, r *reconciler.Reconciler, in *reconciler.Deliverable, chosen []*karmada.Cluster) []reconciler.Application {
-	a := reconciler.Applier{Reconciler: r, Access: *f.access, Adopt: f.adopt, Prune: f.prune, DryRun: f.stage() != report.Done}
+	a := reconciler.Applier{Reconciler: r, Access: *f.access, Adopt: f.adopt, Prune: f.prune, Retry: true, DryRun: f.stage() != report.Done}
 	if f.wait {
 		a.Wait = f.timeout
 	}

@@ -62,6 +62,8 @@ type Options struct {
 	// Adopt takes over what is there and is nobody's, if a person has seen the list of it: the
 	// digests of lists that were seen.
 	Adopt []string
+	// Retry runs hooks again that failed for this commit.
+	Retry bool
 }
 
 // Verb is what becomes of an object.
@@ -75,10 +77,10 @@ const (
 	// Recreate is what became of an Update or Correct that the server refused, where
 	// Action.Renew lets the object be deleted and created anew.
 	Recreate Verb = "recreate"
-	Adopt   Verb = "adopt"   // it is there, and becomes ours
-	Delete  Verb = "delete"  // it left the branch
-	Release Verb = "release" // it left the branch, and stays in the cluster as nobody's
-	Refuse  Verb = "refuse"  // nothing is done about it, as Why says
+	Adopt    Verb = "adopt"   // it is there, and becomes ours
+	Delete   Verb = "delete"  // it left the branch
+	Release  Verb = "release" // it left the branch, and stays in the cluster as nobody's
+	Refuse   Verb = "refuse"  // nothing is done about it, as Why says
 )
 
 // Action is what is to be done about one object.
@@ -105,6 +107,11 @@ type Action struct {
 	Filled [][]string
 	// Live is the metadata of what is to be adopted.
 	Live *metav1.PartialObjectMetadata
+	// Hook is the phase that an object runs in, and Run what its annotation says of that;
+	// empty for what is no hook. Succeeded and Failed say after what it is deleted.
+	Hook              Phase
+	Run               string
+	Succeeded, Failed bool
 }
 
 // Take says from whom fields are taken by force.
@@ -120,9 +127,11 @@ const (
 // Plan is what is to be done.
 type Plan struct {
 	// Apply are stages: one is begun when the one before it has ended, and CRDs are served.
-	Apply [][]Action
+	Apply []Stage
 	// Prune are the stages of what leaves, in the reverse order.
-	Prune [][]Action
+	Prune []Stage
+	// Post are hooks that run after both.
+	Post []Stage
 	// Refused are those of which nothing is done.
 	Refused []Action
 	// Same is how many objects are as they should be.
@@ -132,18 +141,28 @@ type Plan struct {
 	// Adoption is what would be taken over with Options.Adopt.
 	Adoption Adoption
 
+	// sync is how far the commit came already; nil for a branch without hooks and waves.
+	sync *inventory.Sync
+	// onFail are hooks that run if a hook fails.
+	onFail  []Stage
 	wants   []inventory.Want
 	leaving []object.Ref
 }
 
-// Requests is how many objects need one.
-func (p *Plan) Requests() int {
-	n := 0
-	for _, stage := range slices.Concat(p.Apply, p.Prune) {
-		n += len(stage)
+// Stages are all of them, in the order in which they are begun.
+func (p *Plan) Stages() []Stage { return slices.Concat(p.Apply, p.Prune, p.Post) }
+
+// Actions are all that is to be done.
+func (p *Plan) Actions() []Action {
+	var all []Action
+	for _, s := range p.Stages() {
+		all = append(all, s.Actions...)
 	}
-	return n
+	return all
 }
+
+// Requests is how many objects need one.
+func (p *Plan) Requests() int { return len(p.Actions()) }
 
 // Make plans.
 func Make(in Input) Plan {
@@ -151,6 +170,10 @@ func Make(in Input) Plan {
 	m.plan.Adoption = m.adoption()
 	var apply, prune []Action
 	for i := range in.Objects {
+		if IsHook(&in.Objects[i]) {
+			m.hooks = append(m.hooks, hookOf(&in.Objects[i]))
+			continue
+		}
 		a, same := m.object(&in.Objects[i])
 		w := inventory.Want{Ref: a.Ref, Changes: !same && a.Verb != Refuse, Keeps: preserved(in.Objects[i].Manifest)}
 		_, known := in.Inventory.Entries[a.Ref]
@@ -172,11 +195,16 @@ func Make(in Input) Plan {
 	if m.plan.Hold != nil {
 		return m.plan
 	}
-	m.plan.Apply = staged(apply)
-	m.plan.Prune = staged(prune)
+	if m.ordered() {
+		m.order(apply)
+	} else {
+		m.plan.Apply = stagesOf(staged(apply), "")
+	}
+	m.wantHooks()
+	m.plan.Prune = stagesOf(staged(prune), "")
 	slices.Reverse(m.plan.Prune)
 	for _, stage := range m.plan.Prune {
-		slices.Reverse(stage)
+		slices.Reverse(stage.Actions)
 	}
 	return m.plan
 }
@@ -184,7 +212,12 @@ func Make(in Input) Plan {
 type maker struct {
 	in     *Input
 	scaled map[object.Ref]bool
-	plan   Plan
+	hooks  []hook
+	sync   inventory.Sync // as far as the commit came
+	// resumed says that the commit was begun by an earlier round, and retried that a phase
+	// which failed in it is to be done again.
+	resumed, retried bool
+	plan             Plan
 }
 
 // object decides about an object of the branch; same says that nothing is to be done.

@@ -77,12 +77,12 @@ func deleting(o *metav1.PartialObjectMetadata) {
 func told(p Plan) string {
 	var b strings.Builder
 	for n, stage := range p.Apply {
-		for _, a := range stage {
+		for _, a := range stage.Actions {
 			fmt.Fprintf(&b, "%d %s %s uid=%s take=%d left=%v\n", n, a.Verb, a.Ref, a.UID, a.Take, a.Left)
 		}
 	}
 	for n, stage := range p.Prune {
-		for _, a := range stage {
+		for _, a := range stage.Actions {
 			fmt.Fprintf(&b, "-%d %s %s uid=%s\n", n, a.Verb, a.Ref, a.UID)
 		}
 	}
@@ -205,11 +205,11 @@ func TestStages(t *testing.T) {
 	}
 }
 
-func kindsOf(stages [][]Action) []string {
+func kindsOf(stages []Stage) []string {
 	var out []string
 	for _, stage := range stages {
 		var kinds []string
-		for _, a := range stage {
+		for _, a := range stage.Actions {
 			kinds = append(kinds, a.Ref.Kind)
 		}
 		out = append(out, strings.Join(kinds, " "))
@@ -330,7 +330,7 @@ func TestFieldsLeftToTheCluster(t *testing.T) {
 				in.Facts.Live = map[object.Ref]*metav1.PartialObjectMetadata{c.objects[0].Ref: c.live}
 			}
 			for _, stage := range Make(in).Apply {
-				for _, a := range stage {
+				for _, a := range stage.Actions {
 					if got := leftOut(a); a.Ref == c.objects[0].Ref && got != c.want {
 						t.Errorf("%s is left out, want %s", got, c.want)
 					}

@@ -20,10 +20,11 @@ const (
 // Renewal says when an object is deleted to be created anew.
 type Renewal int
 
-// Never, or if the server refuses to change it.
+// Never, if the server refuses to change it, or whatever it is.
 const (
 	RenewNever Renewal = iota
 	RenewRefused
+	RenewFirst
 )
 
 // renewal is what a manifest asks for.

@@ -36,6 +36,9 @@ type Cluster interface {
 	Apply(ctx context.Context, actions []Action, owner string) []Outcome
 	// Serve waits until the cluster serves the kinds, or for a while.
 	Serve(ctx context.Context, kinds []schema.GroupKind)
+	// Await waits until objects are healthy, and hooks have succeeded, or until one has
+	// failed, or for a while, and returns those that are not.
+	Await(ctx context.Context, objects []object.Ref, most time.Duration) ([]Unhealthy, error)
 	// Explain fills in with whose fields refused objects are in conflict.
 	Explain(ctx context.Context, refused []Action, owner string)
 }
@@ -59,6 +62,14 @@ type Outcome struct {
 	Waits string
 }
 
+// Unhealthy is an object that is not as it should be.
+type Unhealthy struct {
+	Ref object.Ref
+	// Failed says that it will not become healthy by itself.
+	Failed bool
+	Why    string
+}
+
 // Round brings a cluster to a commit, once.
 type Round struct {
 	Cluster Cluster
@@ -73,6 +84,8 @@ type Round struct {
 	// Superseded is asked before each stage but the first whether a newer commit is to be
 	// applied instead; nil: none is.
 	Superseded func(ctx context.Context) bool
+	// Patience is how long a wave, or a hook, may take to become healthy.
+	Patience time.Duration
 	// DryRun plans and does nothing.
 	DryRun bool
 }
@@ -81,6 +94,9 @@ type Round struct {
 type Report struct {
 	Plan     Plan
 	Outcomes []Outcome
+	// Stopped says why the rest of the plan was not done: a hook failed, or a wave is not
+	// healthy. Empty where it was.
+	Stopped string
 	// Inventory is the one that the round left.
 	Inventory inventory.Inventory
 }
@@ -88,7 +104,7 @@ type Report struct {
 // Failed reports whether something is not as it should be, though there was something to do
 // about it.
 func (r *Report) Failed() bool {
-	return r.Plan.Hold != nil || len(r.Plan.Refused) > 0 || slices.ContainsFunc(r.Outcomes, func(o Outcome) bool { return o.Err != nil })
+	return r.Plan.Hold != nil || r.Stopped != "" || len(r.Plan.Refused) > 0 || slices.ContainsFunc(r.Outcomes, func(o Outcome) bool { return o.Err != nil })
 }
 
 // Do runs the round. An error says that it did not come to its end.
@@ -116,7 +132,7 @@ func (r *Round) Do(ctx context.Context) (Report, error) {
 	if r.DryRun || report.Plan.Hold != nil {
 		return report, nil
 	}
-	if report.Plan.Requests() == 0 && stored.Inventory.Commit == r.Commit && stored.Inventory.Settled {
+	if len(report.Plan.Stages()) == 0 && stored.Inventory.Commit == r.Commit && stored.Inventory.Settled && report.Plan.ended(stored.Inventory) {
 		return report, nil
 	}
 	w := &writer{round: r, stored: stored}
@@ -177,34 +193,63 @@ func (r *Round) wanted(i inventory.Inventory) func(object.Ref) bool {
 type writer struct {
 	round  *Round
 	stored Stored
+	// failed says what was not done since the last gate.
+	failed string
+	// last is the stage that ends the round; nil where a gate does.
+	last *Stage
 }
 
 func (w *writer) carryOut(ctx context.Context, report *Report) error {
 	p := &report.Plan
-	if err := w.store(ctx, w.stored.Inventory.Begin(w.round.Commit, p.wants, p.leaving)); err != nil {
+	begun := w.stored.Inventory.Begin(w.round.Commit, p.wants, p.leaving)
+	if p.sync != nil {
+		begun.Sync = *p.sync
+	}
+	if err := w.store(ctx, begun); err != nil {
 		return fmt.Errorf("writing the inventory, before anything was changed: %w", err)
 	}
-	for n, stage := range slices.Concat(p.Apply, p.Prune) {
+	stages := p.Stages()
+	for n := range stages {
 		if n > 0 && w.round.Superseded != nil && w.round.Superseded(ctx) {
 			return ErrSuperseded
 		}
-		outcomes := w.round.Cluster.Apply(ctx, stage, w.round.Owner)
-		report.Outcomes = append(report.Outcomes, outcomes...)
-		now := w.noted(outcomes)
-		if len(report.Outcomes) == p.Requests() && ctx.Err() == nil {
-			now = now.Ended()
+		s := &stages[n]
+		if n == len(stages)-1 && !s.Gate {
+			w.last = s
 		}
-		if err := w.store(ctx, now); err != nil {
-			return fmt.Errorf("writing the inventory: %w", err)
+		if err := w.act(ctx, s, report); err != nil || w.last != nil {
+			return err
 		}
-		if ctx.Err() != nil {
-			return fmt.Errorf("stopped after %d of %d objects: %w", len(report.Outcomes), p.Requests(), context.Cause(ctx))
+		if err := w.pass(ctx, s, report); err != nil || report.Stopped != "" {
+			return err
 		}
-		w.round.Cluster.Serve(ctx, served(stage))
 	}
-	if p.Requests() == 0 {
-		return w.store(ctx, w.stored.Inventory.Ended())
+	return w.store(ctx, p.end(w.stored.Inventory))
+}
+
+// act does what a stage has to do.
+func (w *writer) act(ctx context.Context, s *Stage, report *Report) error {
+	if len(s.Actions) == 0 {
+		return nil
 	}
+	outcomes := w.round.Cluster.Apply(ctx, s.Actions, w.round.Owner)
+	report.Outcomes = append(report.Outcomes, outcomes...)
+	for _, o := range outcomes {
+		if o.Err != nil && s.Phase != "" && w.failed == "" {
+			w.failed = fmt.Sprintf("%s: %s", o.Ref, o.Err)
+		}
+	}
+	now := w.noted(outcomes)
+	if s == w.last && ctx.Err() == nil {
+		now = report.Plan.end(now)
+	}
+	if err := w.store(ctx, now); err != nil {
+		return fmt.Errorf("writing the inventory: %w", err)
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("stopped after %d of %d objects: %w", len(report.Outcomes), report.Plan.Requests(), context.Cause(ctx))
+	}
+	w.round.Cluster.Serve(ctx, served(s.Actions))
 	return nil
 }
 

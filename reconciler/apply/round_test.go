@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -27,6 +28,7 @@ type thing struct {
 	uid, owner string
 	value      string // what it holds
 	ours       uint64 // a digest of our fields, as the server would say it
+	run        string // what a hook runs for
 }
 
 // model is a cluster in memory, as far as the laws of rounds look at it.
@@ -37,6 +39,8 @@ type model struct {
 	lives  int  // writes until it is killed; negative: for ever
 	newer  bool // a newer commit is there at every stage boundary
 	took   []string
+	log    []string             // what was applied, or waited for
+	sick   map[string]Unhealthy // by name
 }
 
 // spend reports whether the process lives on for one more write.
@@ -73,6 +77,9 @@ func (m *model) live(r object.Ref) *metav1.PartialObjectMetadata {
 	if o.owner != "" {
 		l.Annotations = map[string]string{OwnerAnnotation: o.owner}
 	}
+	if o.run != "" {
+		l.Annotations[RunAnnotation] = o.run
+	}
 	if o.ours != 0 {
 		l.ManagedFields = []metav1.ManagedFieldsEntry{fields(Manager, metav1.ManagedFieldsOperationApply, fmt.Sprintf(`{"f:%d":{}}`, o.ours))}
 	}
@@ -97,17 +104,18 @@ func (m *model) Apply(_ context.Context, actions []Action, owner string) []Outco
 			o.Err = errKilled
 		} else if a.Object == nil {
 			if was, ok := m.things[a.Ref]; ok && (was.uid == a.UID || a.UID == "" && was.owner == owner && was.ours != 0) {
-				m.took = append(m.took, a.Ref.Name)
+				m.took, m.log = append(m.took, a.Ref.Name), append(m.log, "-"+a.Ref.Name)
 				delete(m.things, a.Ref)
 			}
 		} else {
 			was, ok := m.things[a.Ref]
-			if !ok {
+			m.log = append(m.log, a.Ref.Name)
+			if !ok || a.Renew == RenewFirst {
 				m.next++
 				was = thing{uid: fmt.Sprint("u", m.next)}
 			}
 			value, _ := a.Object.Manifest["value"].(string)
-			m.things[a.Ref] = thing{uid: was.uid, owner: owner, value: value, ours: 1}
+			m.things[a.Ref] = thing{uid: was.uid, owner: owner, value: value, ours: 1, run: a.Run}
 			o.Live = m.live(a.Ref)
 		}
 		out = append(out, o)
@@ -116,6 +124,20 @@ func (m *model) Apply(_ context.Context, actions []Action, owner string) []Outco
 }
 
 func (*model) Serve(context.Context, []schema.GroupKind) {}
+
+func (m *model) Await(_ context.Context, objects []object.Ref, _ time.Duration) (left []Unhealthy, err error) {
+	if len(objects) > 0 {
+		m.log = append(m.log, "?")
+	}
+	for _, r := range objects {
+		if u, ok := m.sick[r.Name]; ok {
+			u.Ref = r
+			left = append(left, u)
+		}
+	}
+	return left, nil
+}
+
 func (*model) Explain(context.Context, []Action, string) {}
 
 // TestRounds plays a thousand walks.
@@ -213,20 +235,25 @@ func (m *model) meddle(how byte) {
 
 func (m *model) round(t *testing.T, branch []Object, commit files.ID) error {
 	t.Helper()
-	r := Round{
-		Cluster: m, Name: "eu-1", Owner: source, Commit: commit, Source: "s", Objects: branch,
-		Admit: func(context.Context, inventory.Inventory) (Options, error) {
-			return Options{Guard: render.DefaultConfig().Guard, Allowed: true}, nil
-		},
-		Superseded: func(context.Context) bool { return m.newer },
-	}
-	report, err := r.Do(t.Context())
+	report, err := m.report(t, branch, commit, false)
 	if err == nil {
 		for _, o := range report.Outcomes {
 			err = errors.Join(err, o.Err)
 		}
 	}
 	return err
+}
+
+func (m *model) report(t *testing.T, branch []Object, commit files.ID, retry bool) (Report, error) {
+	t.Helper()
+	r := Round{
+		Cluster: m, Name: "eu-1", Owner: source, Commit: commit, Source: "s", Objects: branch,
+		Admit: func(context.Context, inventory.Inventory) (Options, error) {
+			return Options{Guard: render.DefaultConfig().Guard, Allowed: true, Retry: retry}, nil
+		},
+		Superseded: func(context.Context) bool { return m.newer },
+	}
+	return r.Do(t.Context())
 }
 
 // safe holds what must be true even if a round was killed.

@@ -73,6 +73,14 @@ func (c *Client) apply(ctx context.Context, a apply.Action, owner string) (*meta
 			return nil, a.Verb, err
 		}
 	}
+	if a.Renew == apply.RenewFirst {
+		anew, err := patch(asNew(a), owner)
+		if err != nil {
+			return nil, a.Verb, err
+		}
+		live, err := renew(ctx, at, a, anew)
+		return live, a.Verb, explained(a, err)
+	}
 	live, err := change(ctx, at, a, owner)
 	if err != nil && a.Renew == apply.RenewRefused {
 		anew, failed := patch(asNew(a), owner)
@@ -127,6 +135,9 @@ func patch(a apply.Action, owner string) ([]byte, error) {
 		annotations = map[string]any{}
 	}
 	annotations[apply.OwnerAnnotation] = owner
+	if a.Run != "" {
+		annotations[apply.RunAnnotation] = a.Run
+	}
 	meta["annotations"] = annotations
 	if a.UID != "" {
 		meta["uid"] = a.UID

@@ -35,6 +35,10 @@ type Head struct {
 	Commit  string `json:"commit"` // of the cluster's branch
 	Settled bool   `json:"settled"`
 	Shards  int    `json:"shards"`
+	// SyncCommit, SyncPhase and SyncFailed are those of Sync.
+	SyncCommit string `json:"syncCommit,omitempty"`
+	SyncPhase  Phase  `json:"syncPhase,omitempty"`
+	SyncFailed bool   `json:"syncFailed,omitempty"`
 }
 
 // Encoded is an inventory as it is stored.
@@ -60,6 +64,9 @@ func Encode(i Inventory) (Encoded, error) {
 		Head:   Head{Format: format, Owner: i.Owner, Cluster: i.Cluster, UID: i.UID, Commit: i.Commit.String(), Settled: i.Settled, Shards: n},
 		Shards: make([][]byte, n),
 	}
+	if i.Sync != (Sync{}) {
+		x.Head.SyncCommit, x.Head.SyncPhase, x.Head.SyncFailed = i.Sync.Commit.String(), i.Sync.Phase, i.Sync.Failed
+	}
 	for at := range lines {
 		slices.SortFunc(lines[at], func(a, b line) int { return a.ref.Compare(b.ref) })
 		data, err := pack(lines[at])
@@ -84,6 +91,12 @@ func Decode(x Encoded) (Inventory, error) {
 	i := Inventory{
 		Identity: Identity{Owner: x.Head.Owner, Cluster: x.Head.Cluster, UID: x.Head.UID},
 		Commit:   commit, Settled: x.Head.Settled, Entries: map[object.Ref]Entry{},
+	}
+	if x.Head.SyncCommit != "" {
+		i.Sync = Sync{Phase: x.Head.SyncPhase, Failed: x.Head.SyncFailed}
+		if i.Sync.Commit, err = files.ParseID(x.Head.SyncCommit); err != nil {
+			return Inventory{}, fmt.Errorf("reading the commit of the sync: %w", err)
+		}
 	}
 	for at, data := range x.Shards {
 		if data == nil {

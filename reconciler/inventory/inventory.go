@@ -33,7 +33,21 @@ type Inventory struct {
 	// Settled says that a round came to its end, so that entries which are on no branch are
 	// to leave the cluster.
 	Settled bool
+	// Sync is how far the hooks and waves of a commit came; zero where no branch had any.
+	Sync    Sync
 	Entries map[object.Ref]Entry
+}
+
+// Phase is one of those that a commit with hooks goes through.
+type Phase string
+
+// Sync is how far a commit came whose hooks run and whose waves wait for each other.
+type Sync struct {
+	Commit files.ID
+	// Phase is the last one that came to its end; empty for none.
+	Phase Phase
+	// Failed says that the phase after it failed: its hooks are not run again.
+	Failed bool
 }
 
 // Identity says whose inventory it is, and of which cluster.

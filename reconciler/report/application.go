@@ -22,6 +22,7 @@ type application struct {
 	Refused   []action           `json:"refused,omitempty"`
 	Held      *apply.Hold        `json:"held,omitempty"`
 	Adoption  *apply.Adoption    `json:"adoption,omitempty"`
+	Stopped   string             `json:"stopped,omitempty"`
 	Unready   []clusters.Unready `json:"unready,omitempty"`
 	Error     string             `json:"error,omitempty"`
 }
@@ -58,7 +59,7 @@ func Applications(apps []reconciler.Application, stage Stage) Report {
 
 func applicationOf(a *reconciler.Application, stage Stage) application {
 	plan := &a.Report.Plan
-	out := application{Cluster: a.Cluster, Objects: a.Objects, Unchanged: plan.Same, Held: plan.Hold, Unready: a.Unready}
+	out := application{Cluster: a.Cluster, Objects: a.Objects, Unchanged: plan.Same, Held: plan.Hold, Stopped: a.Report.Stopped, Unready: a.Unready}
 	if !a.Commit.IsZero() {
 		out.Commit = a.Commit.String()
 	}
@@ -72,10 +73,8 @@ func applicationOf(a *reconciler.Application, stage Stage) application {
 		out.Error = a.Err.Error()
 	}
 	if stage != Done {
-		for _, actions := range slices.Concat(plan.Apply, plan.Prune) {
-			for _, x := range actions {
-				out.Actions = append(out.Actions, action{Object: x.Ref, Verb: x.Verb})
-			}
+		for _, x := range plan.Actions() {
+			out.Actions = append(out.Actions, action{Object: x.Ref, Verb: x.Verb})
 		}
 		return out
 	}
@@ -145,6 +144,9 @@ func (p *printer) application(a application, stage Stage) {
 		for _, r := range a.Held.Removals {
 			p.line("%s:   would lose %s", a.Cluster, r)
 		}
+	}
+	if a.Stopped != "" {
+		p.line("%s: %s", a.Cluster, a.Stopped)
 	}
 	for _, u := range a.Unready {
 		p.line("%s: %s: not ready: %s %s", a.Cluster, u.Object, u.Status, u.Message)

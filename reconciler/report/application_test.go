@@ -16,16 +16,16 @@ func TestApplications(t *testing.T) {
 	web, gone := deployment("web"), deployment("gone")
 	commit := files.Sum("commit", []byte("c"))
 	plan := apply.Plan{
-		Apply:    [][]apply.Action{{{Ref: web, Verb: apply.Create}}},
-		Prune:    [][]apply.Action{{{Ref: gone, Verb: apply.Delete}}},
+		Apply:    []apply.Stage{{Actions: []apply.Action{{Ref: web, Verb: apply.Create}}}},
+		Prune:    []apply.Stage{{Actions: []apply.Action{{Ref: gone, Verb: apply.Delete}}}},
 		Refused:  []apply.Action{{Ref: deployment("theirs"), Verb: apply.Refuse, Why: "helm owns .spec.replicas"}},
 		Same:     3,
 		Adoption: apply.Adoption{Objects: []apply.Adopted{{Object: deployment("theirs"), UID: "u1", Managers: []string{"helm"}, Marks: []string{"Argo CD Application shop"}}}, Digest: "0123456789ab"},
 	}
 	apps := []reconciler.Application{
 		{Cluster: "eu-1", Commit: commit, Objects: 5, Report: apply.Report{Plan: plan, Outcomes: []apply.Outcome{
-			{Action: plan.Apply[0][0], Err: errors.New("the quota is exceeded")},
-			{Action: plan.Prune[0][0], Waits: "it is being deleted"},
+			{Action: plan.Apply[0].Actions[0], Err: errors.New("the quota is exceeded")},
+			{Action: plan.Prune[0].Actions[0], Waits: "it is being deleted"},
 		}}, Unready: []clusters.Unready{{Object: web, Status: "InProgress", Message: "0 of 1 is available"}}},
 		{Cluster: "us-1", Commit: commit, Objects: 2, Report: apply.Report{Plan: apply.Plan{Hold: &apply.Hold{Reason: "it would lose all it holds, 2 of 2 objects", Removals: []object.Ref{gone, web}}}}},
 		{Cluster: "za-1", Err: errors.New("there is no credential for it")},

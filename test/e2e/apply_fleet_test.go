@@ -55,7 +55,7 @@ var kinds = []string{
 	"v1 ConfigMap", "v1 Secret", "v1 Service", "v1 ServiceAccount", "apps/v1 Deployment", "apps/v1 StatefulSet", "apps/v1 DaemonSet", "batch/v1 CronJob",
 	"rbac.authorization.k8s.io/v1 Role", "rbac.authorization.k8s.io/v1 RoleBinding", "networking.k8s.io/v1 Ingress", "autoscaling/v2 HorizontalPodAutoscaler",
 	"networking.k8s.io/v1 NetworkPolicy", "apiextensions.k8s.io/v1 CustomResourceDefinition", "example.com/v1 Widget", "policy/v1 PodDisruptionBudget",
-	"v1 PersistentVolumeClaim",
+	"v1 PersistentVolumeClaim", "batch/v1 Job",
 }
 
 // policy sends every kind to every cluster; more is of its spec.
@@ -250,7 +250,7 @@ var resources = map[string]string{
 	"Namespace": "/api/v1/namespaces", "ConfigMap": "/api/v1/configmaps", "Secret": "/api/v1/secrets", "Service": "/api/v1/services", "ServiceAccount": "/api/v1/serviceaccounts",
 	"Deployment": "/apis/apps/v1/deployments", "StatefulSet": "/apis/apps/v1/statefulsets", "DaemonSet": "/apis/apps/v1/daemonsets", "CronJob": "/apis/batch/v1/cronjobs",
 	"Role": "/apis/rbac.authorization.k8s.io/v1/roles", "RoleBinding": "/apis/rbac.authorization.k8s.io/v1/rolebindings", "Ingress": "/apis/networking.k8s.io/v1/ingresses",
-	"PersistentVolumeClaim":   "/api/v1/persistentvolumeclaims",
+	"Job": "/apis/batch/v1/jobs", "PersistentVolumeClaim": "/api/v1/persistentvolumeclaims",
 	"NetworkPolicy":           "/apis/networking.k8s.io/v1/networkpolicies",
 	"HorizontalPodAutoscaler": "/apis/autoscaling/v2/horizontalpodautoscalers", "PodDisruptionBudget": "/apis/policy/v1/poddisruptionbudgets",
 	"CustomResourceDefinition": "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "Widget": "/apis/example.com/v1/widgets",

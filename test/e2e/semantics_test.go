@@ -21,6 +21,7 @@ func TestSemantics(t *testing.T) {
 	t.Run("a newer commit between two stages", m.superseded)
 	t.Run("what cannot be changed", m.recreated)
 	t.Run("killed while it creates anew", m.recreatedKilled)
+	t.Run("hooks and waves", m.hooks)
 }
 
 // superseded rounds end at the next stage, and nothing of the older commit is applied from then.
@@ -140,4 +141,116 @@ func (m *members) recreatedKilled(t *testing.T) {
 			}
 		}
 	}
+}
+
+// job is a Job that is a hook.
+func job(name, phase, policy string) string {
+	return fmt.Sprintf("apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: %s\n  namespace: hooks\n  annotations: {argocd.argoproj.io/hook: %s, argocd.argoproj.io/hook-delete-policy: %s}\n"+
+		"spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: nginx}]}}}\n", name, phase, policy)
+}
+
+// ends waits until a Job runs that is not the one of a UID, ends it as the Job controller would,
+// and returns its UID.
+func (s *site) ends(name, not, how string) string {
+	s.t.Helper()
+	where, uid := at("Job", "hooks", name), ""
+	eventually(s.t, "the Job "+name+" runs", func() (bool, string) {
+		uid = text(s.get("eu-1", where), "metadata", "uid")
+		return uid != "" && uid != not, uid
+	})
+	before := map[string]string{"Complete": "SuccessCriteriaMet", "Failed": "FailureTarget"}[how]
+	status := fmt.Sprintf(`{"status":{"startTime":"2026-01-01T00:00:00Z","completionTime":"2026-01-01T00:00:09Z","succeeded":1,"conditions":[{"type":%q,"status":"True"},{"type":%q,"status":"True","message":"it is over"}]}}`, before, how)
+	if how == "Failed" {
+		status = strings.ReplaceAll(status, `"completionTime":"2026-01-01T00:00:09Z","succeeded":1,`, "")
+	}
+	if code, body := s.apis["eu-1"].do(http.MethodPatch, where+"/status", "application/merge-patch+json", []byte(status)); code != http.StatusOK {
+		s.t.Fatalf("ending %s: %d\n%s", name, code, body)
+	}
+	return uid
+}
+
+// begin begins to apply, and returns what waits for its end.
+func (s *site) begin() (end func(status int) string) {
+	s.t.Helper()
+	cmd := s.command(s.applyArgs()...)
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	return func(status int) string {
+		s.t.Helper()
+		_ = cmd.Wait()
+		if got := cmd.ProcessState.ExitCode(); got != status {
+			s.t.Fatalf("apply: status %d, want %d\n%s", got, status, out.String())
+		}
+		return out.String()
+	}
+}
+
+// hooks of a branch run as its commits come, and hold up what comes after them.
+func (m *members) hooks(t *testing.T) {
+	s := m.one(t)
+	value := func(name string) string { return text(s.get("eu-1", at("ConfigMap", "hooks", name)), "data", "value") }
+	wave := func(name, value, n string) string {
+		return strings.Replace(configMap("hooks", name, value), "namespace: hooks", "namespace: hooks, annotations: {argocd.argoproj.io/sync-wave: \""+n+"\"}", 1)
+	}
+	s.namespace("hooks", "one", 2)
+	s.write("web.yaml", strings.Replace(web("hooks", "web", "web", `argocd.argoproj.io/sync-wave: "1"`), "replicas: 2", "replicas: 0", 1))
+	s.write("wave.yaml", wave("second", "one", "2"))
+	s.write("before.yaml", job("before", "PreSync", "HookSucceeded"))
+	s.write("after.yaml", job("after", "PostSync", "BeforeHookCreation"))
+	s.write("alarm.yaml", strings.Replace(configMap("hooks", "alarm", "one"), "namespace: hooks", "namespace: hooks, annotations: {argocd.argoproj.io/hook: SyncFail}", 1))
+	s.publish()
+
+	end := s.begin()
+	first := s.ends("before", "", "Complete") // in a Namespace that is made before it
+	eventually(t, "the Deployment of wave 1 is there", func() (bool, string) { return s.get("eu-1", at("Deployment", "hooks", "web")) != nil, "" })
+	if s.get("eu-1", at("ConfigMap", "hooks", "second")) != nil {
+		t.Error("wave 2 is there, and nobody has seen the Deployment of wave 1 be healthy")
+	}
+	healthy := []byte(`{"status":{"observedGeneration":1,"replicas":0,"conditions":[{"type":"Available","status":"True"},{"type":"Progressing","status":"True","reason":"NewReplicaSetAvailable"}]}}`)
+	if code, body := s.apis["eu-1"].do(http.MethodPatch, at("Deployment", "hooks", "web")+"/status", "application/merge-patch+json", healthy); code != http.StatusOK {
+		t.Fatalf("%d %s", code, body)
+	}
+	after := s.ends("after", "", "Complete")
+	end(0)
+	if s.get("eu-1", at("Job", "hooks", "before")) != nil || value("second") != "one" || s.get("eu-1", at("ConfigMap", "hooks", "alarm")) != nil {
+		t.Error("a hook that succeeded is there, wave 2 is not, or the hook for failures is there")
+	}
+	if d := s.applied(0, "eu-1"); len(d.Actions) != 0 {
+		t.Errorf("nothing changed, and it did %v", d.verbs())
+	}
+
+	// a hook that fails stops the rest of its commit
+	s.namespace("hooks", "two", 2)
+	s.publish()
+	end = s.begin()
+	second := s.ends("before", first, "Failed")
+	if out := end(1); !strings.Contains(out, "Job.batch/hooks/before: Failed: it is over") || value("c0000") != "one" || value("alarm") != "one" {
+		t.Errorf("something was applied after it, or the hook for failures did not run:\n%s", out)
+	}
+	// who applies again runs it again, and what is killed meanwhile is gone on with
+	proxy := s.counting("eu-1")
+	cmd := s.command(s.applyArgs()...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	third := s.ends("before", second, "Complete")
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	end = s.begin()
+	s.ends("after", after, "Complete")
+	end(0)
+	if value("c0000") != "two" || proxy.matching("PATCH", "/jobs/before?") != 1 || third == second {
+		t.Errorf("it is %q; requests: %v", value("c0000"), proxy.list())
+	}
+
+	// hooks that leave the branch leave the cluster
+	for _, name := range []string{"before.yaml", "after.yaml", "alarm.yaml"} {
+		s.remove(name)
+	}
+	s.publish()
+	s.apply(0)
+	s.check("eu-1")
 }

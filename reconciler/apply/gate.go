@@ -1,0 +1,134 @@
+package apply
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/waybill-dev/waybill/reconciler/inventory"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// ended reports whether all phases of the commit came to their end.
+func (p *Plan) ended(i inventory.Inventory) bool {
+	return p.sync == nil || i.Sync == inventory.Sync{Commit: p.sync.Commit, Phase: PostSync}
+}
+
+// end notes that all of a plan was done.
+func (p *Plan) end(i inventory.Inventory) inventory.Inventory {
+	if p.sync != nil {
+		i.Sync = inventory.Sync{Commit: p.sync.Commit, Phase: PostSync}
+	}
+	return i.Ended()
+}
+
+// pass waits at the gate of a stage, and notes which phase ended. If the gate does not open, the
+// report says why, and hooks for that run if a hook failed.
+func (w *writer) pass(ctx context.Context, s *Stage, report *Report) error {
+	if !s.Gate {
+		return w.ends(ctx, s)
+	}
+	why := cmp.Or(s.Broken, w.failed)
+	w.failed = ""
+	var left []Unhealthy
+	if why == "" {
+		var err error
+		if left, err = w.round.Cluster.Await(ctx, s.Await, w.round.Patience); err != nil {
+			return fmt.Errorf("waiting for the phase %s: %w", s.Phase, err)
+		}
+	}
+	if why == "" && len(left) == 0 {
+		if err := w.ends(ctx, s); err != nil {
+			return err
+		}
+		return w.clear(ctx, s, left, report)
+	}
+	report.Stopped = fmt.Sprintf("the phase %s did not come to its end: %s; what comes after it was not done", s.Phase, cmp.Or(why, reasons(left)))
+	if why != "" || !hookFailed(s, left) {
+		return nil // the next round tries again, or waits on
+	}
+	now := w.stored.Inventory
+	now.Sync.Failed = true
+	if err := w.store(ctx, now); err != nil {
+		return fmt.Errorf("writing the inventory: %w", err)
+	}
+	if err := w.clear(ctx, s, left, report); err != nil {
+		return err
+	}
+	return w.fail(ctx, report)
+}
+
+// ends notes that a phase ended, if it did.
+func (w *writer) ends(ctx context.Context, s *Stage) error {
+	if !s.Ends {
+		return nil
+	}
+	now := w.stored.Inventory
+	now.Sync.Phase, now.Sync.Failed = s.Phase, false
+	if err := w.store(ctx, now); err != nil {
+		return fmt.Errorf("writing the inventory: %w", err)
+	}
+	return nil
+}
+
+// fail runs the hooks for a sync that failed.
+func (w *writer) fail(ctx context.Context, report *Report) error {
+	for i := range report.Plan.onFail {
+		s := &report.Plan.onFail[i]
+		if err := w.act(ctx, s, report); err != nil {
+			return err
+		}
+		left, err := w.round.Cluster.Await(ctx, s.Await, w.round.Patience)
+		if err == nil {
+			err = w.clear(ctx, s, left, report)
+		}
+		if err != nil {
+			return fmt.Errorf("waiting for the phase %s: %w", s.Phase, err)
+		}
+	}
+	return nil
+}
+
+// clear deletes hooks of a stage that succeeded, or failed, and are to be deleted then.
+func (w *writer) clear(ctx context.Context, s *Stage, left []Unhealthy, report *Report) error {
+	var deletions []Action
+	for _, h := range s.Hooks {
+		n := slices.IndexFunc(left, func(u Unhealthy) bool { return u.Ref == h.Ref })
+		if n < 0 && h.Succeeded || n >= 0 && left[n].Failed && h.Failed {
+			deletions = append(deletions, Action{Ref: h.Ref, Verb: Delete, UID: w.stored.Inventory.Entries[h.Ref].UID, Hook: h.Hook})
+		}
+	}
+	return w.act(ctx, &Stage{Actions: deletions}, report)
+}
+
+func hookFailed(s *Stage, left []Unhealthy) bool {
+	return slices.ContainsFunc(left, func(u Unhealthy) bool {
+		return u.Failed && slices.ContainsFunc(s.Hooks, func(h Action) bool { return h.Ref == u.Ref })
+	})
+}
+
+// reasons says which objects are not healthy: three at most.
+func reasons(left []Unhealthy) string {
+	const most = 3
+	slices.SortFunc(left, func(a, b Unhealthy) int { return cmp.Or(failedFirst(a, b), object.Ref.Compare(a.Ref, b.Ref)) })
+	var all []string
+	for _, u := range left[:min(most, len(left))] {
+		all = append(all, fmt.Sprintf("%s: %s", u.Ref, u.Why))
+	}
+	if n := len(left) - most; n > 0 {
+		all = append(all, fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(all, ", ")
+}
+
+func failedFirst(a, b Unhealthy) int {
+	switch {
+	case a.Failed == b.Failed:
+		return 0
+	case a.Failed:
+		return -1
+	}
+	return 1
+}

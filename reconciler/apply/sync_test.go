@@ -1,0 +1,197 @@
+package apply
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+const (
+	hookIs   = hookAnnotation + "="
+	waveIs   = waveAnnotation + "="
+	policyIs = policyAnnotation + "="
+)
+
+// fleet is a branch with hooks of every phase, and two waves.
+func fleet(value string) []Object {
+	all := []Object{
+		manifest("v1 Namespace shop", nil),
+		manifest("batch/v1 Job shop/migrate", nil, hookIs+"PreSync", policyIs+"HookSucceeded"),
+		manifest("batch/v1 Job shop/backup", nil, hookIs+"PreSync", waveIs+"-1"),
+		manifest("apps/v1 Deployment shop/db", nil),
+		manifest("batch/v1 Job shop/seed", nil, hookIs+"Sync"),
+		manifest("apps/v1 Deployment shop/web", nil, waveIs+"1"),
+		manifest("v1 ConfigMap shop/last", nil, waveIs+"2"),
+		manifest("batch/v1 Job shop/smoke", nil, hookIs+"PostSync, Unknown", policyIs+"HookFailed"),
+		manifest("batch/v1 Job shop/alarm", nil, hookIs+"SyncFail"),
+		manifest("batch/v1 Job shop/skipped", nil, hookIs+"Skip,PreSync"),
+		manifest("batch/v1 Job shop/goodbye", nil, hookIs+"PreDelete"),
+	}
+	for i := range all {
+		all[i].Manifest["value"], all[i].Content = value, blob(value+all[i].Ref.String())
+	}
+	return all
+}
+
+func newModel() *model {
+	return &model{things: map[object.Ref]thing{}, lives: -1, sick: map[string]Unhealthy{}}
+}
+
+// sync applies a commit, and returns what was done, in order; "?" is to wait.
+func (m *model) sync(t *testing.T, branch []Object, commit string, retry bool) (done, stopped string) {
+	t.Helper()
+	m.log = nil
+	report, err := m.report(t, branch, blob(commit), retry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(m.log, " "), report.Stopped
+}
+
+func (m *model) syncs(t *testing.T, branch []Object, commit, want, wantStopped string) {
+	t.Helper()
+	done, stopped := m.sync(t, branch, commit, false)
+	if done != want || wantStopped == "" && stopped != "" || !strings.Contains(stopped, wantStopped) {
+		t.Errorf("%s did\n%s, want\n%s; stopped: %q, want %q", commit, done, want, stopped, wantStopped)
+	}
+}
+
+const whole = "shop backup ? migrate ? -migrate db seed ? web ? last ? smoke ?"
+
+func TestSync(t *testing.T) {
+	m := newModel()
+	m.syncs(t, fleet("one"), "one", whole, "")
+	m.syncs(t, fleet("one"), "one", "", "") // nothing changed: no hook, and nobody waits
+	delete(m.things, object.Ref{Group: "batch", Kind: "Job", Namespace: "shop", Name: "smoke"})
+	m.syncs(t, fleet("one"), "one", "", "") // a Job that is over may be taken away
+	backup := object.Ref{Group: "batch", Kind: "Job", Namespace: "shop", Name: "backup"}
+	before := m.things[backup].uid
+	m.syncs(t, fleet("two"), "two", whole, "")
+	if m.things[backup].uid == before {
+		t.Error("the hook of the second commit is that of the first")
+	}
+	branch := fleet("two")
+	branch[5].Content = blob("three") // wave 1 alone, before which nothing is done but the hook of wave 0
+	m.syncs(t, branch, "three", "backup ? migrate ? -migrate seed ? web ? smoke ?", "")
+	// what somebody changes is put right, and nobody waits
+	web := m.things[branch[5].Ref]
+	web.value, web.ours = "edited", 2
+	m.things[branch[5].Ref] = web
+	m.sick["db"] = Unhealthy{Why: "it hangs"}
+	m.syncs(t, branch, "three", "web", "")
+	// hooks that leave the branch leave the cluster
+	m.syncs(t, branch[3:4], "four", "-smoke -seed -backup -web -last -shop", "")
+	if _, ok := m.things[backup]; ok || len(m.things) != 1 {
+		t.Errorf("there are still %v", m.things)
+	}
+}
+
+func TestSyncFails(t *testing.T) {
+	failed := Unhealthy{Failed: true, Why: "it exited with 1"}
+	m := newModel()
+	m.sick["migrate"] = failed
+	m.syncs(t, fleet("one"), "one", "shop backup ? migrate ? alarm ?", "PreSync did not come to its end: Job.batch/shop/migrate: it exited with 1")
+	m.syncs(t, fleet("one"), "one", "", "failed for this commit")
+	delete(m.sick, "migrate")
+	m.syncs(t, fleet("one"), "one", "", "failed for this commit")
+	if done, stopped := m.sync(t, fleet("one"), "one", true); done != "backup ? migrate ? -migrate db seed ? web ? last ? smoke ?" || stopped != "" {
+		t.Errorf("tried again, it did %s; %s", done, stopped)
+	}
+	// the hook of a newer commit runs
+	m.sick["smoke"] = failed
+	m.syncs(t, fleet("two"), "two", whole+" -smoke alarm ?", "PostSync")
+	m.syncs(t, fleet("two"), "two", "", "failed for this commit")
+	delete(m.sick, "smoke")
+	m.syncs(t, fleet("three"), "three", whole, "")
+	// a wave that is not healthy yet is waited for again, with no hook run twice
+	m.sick["db"] = Unhealthy{Why: "0 of 1 is available"}
+	m.syncs(t, fleet("four"), "four", "shop backup ? migrate ? -migrate db seed ?", "Deployment.apps/shop/db: 0 of 1 is available")
+	m.syncs(t, fleet("four"), "four", "?", "Deployment.apps/shop/db")
+	delete(m.sick, "db")
+	m.syncs(t, fleet("four"), "four", "? web ? last ? smoke ?", "")
+}
+
+// TestWavesAlone orders objects without hooks.
+func TestWavesAlone(t *testing.T) {
+	branch := func(value string) []Object {
+		all := []Object{
+			manifest("v1 ConfigMap shop/c", nil, waveIs+"1"), manifest("v1 ConfigMap shop/b", nil), manifest("v1 ConfigMap shop/a", nil, waveIs+"-3"),
+			manifest("v1 Namespace shop", nil, waveIs+"9"), manifest("rbac.authorization.k8s.io/v1 Role shop/r", nil, waveIs+"1"),
+		}
+		for i := range all {
+			all[i].Content = blob(value)
+		}
+		return all
+	}
+	m := newModel()
+	m.syncs(t, branch("one"), "one", "shop a ? b ? r c", "")
+	m.syncs(t, branch("one"), "one", "", "")
+	changed := branch("one")
+	changed[1].Content = blob("two")
+	m.syncs(t, changed, "two", "b", "") // nothing comes after it
+	m.sick["a"] = Unhealthy{Failed: true, Why: "broken"}
+	m.syncs(t, branch("three"), "three", "shop a ?", "ConfigMap/shop/a: broken")
+	delete(m.sick, "a")
+	m.syncs(t, branch("three"), "three", "? b ? r c", "")
+}
+
+// TestSyncKilled kills rounds at every write. The next ones heal it: nothing of a wave is
+// applied before the one before it, and no hook that was seen to succeed runs again.
+func TestSyncKilled(t *testing.T) {
+	for n := range 40 {
+		m := newModel()
+		m.syncs(t, fleet("one"), "one", whole, "")
+		m.log, m.lives = nil, n
+		_, err := m.report(t, fleet("two"), blob("two"), false)
+		m.lives = -1
+		if err == nil && n < 20 {
+			t.Errorf("there are only %d writes", n)
+		}
+		if err != nil && !errors.Is(err, errKilled) {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if _, err := m.report(t, fleet("two"), blob("two"), false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := []string{"backup", "migrate", "db", "seed", "web", "last", "smoke"}
+		last := -1
+		for _, name := range want {
+			at := slices.Index(m.log, name)
+			if at < last {
+				t.Errorf("killed at write %d: %s came too early: %v", n, name, m.log)
+			}
+			last = at
+			if k := count(m.log, name); k < 1 || k > 2 {
+				t.Errorf("killed at write %d: %s was applied %d times: %v", n, name, k, m.log)
+			}
+		}
+		if wrong := m.wrong(fleet("two")); wrong != nil {
+			t.Errorf("killed at write %d: %v", n, wrong)
+		}
+	}
+}
+
+func count(all []string, name string) int {
+	n := 0
+	for _, s := range all {
+		if s == name {
+			n++
+		}
+	}
+	return n
+}
+
+// wrong lists objects, but for hooks, that are not as the branch has them.
+func (m *model) wrong(branch []Object) (wrong []string) {
+	for i := range branch {
+		if o := &branch[i]; !IsHook(o) && m.things[o.Ref].value != o.Manifest["value"] {
+			wrong = append(wrong, o.Ref.String())
+		}
+	}
+	return wrong
+}
