@@ -28,6 +28,7 @@ type Deliverable struct {
 	// Clusters are those that the state branch registers, in the order of their names.
 	Clusters []*karmada.Cluster
 	Guard    render.Guard
+	Apply    render.Apply
 
 	revision sources.Revision
 	prefix   string
@@ -54,7 +55,7 @@ func (r *Reconciler) Deliverable(ctx context.Context, rev string) (Deliverable, 
 	if err != nil {
 		return Deliverable{}, err
 	}
-	d := Deliverable{Guard: config.Guard, prefix: config.Publish.BranchPrefix, revision: snapshot.Revision()}
+	d := Deliverable{Guard: config.Guard, Apply: config.Apply, prefix: config.Publish.BranchPrefix, revision: snapshot.Revision()}
 	if d.heads, err = r.Target.Heads(ctx); err != nil {
 		return d, fmt.Errorf("reading what is published: %w", err)
 	}

@@ -35,6 +35,7 @@ type ConfigSpec struct {
 	SkipNamespaces []string `json:"skipNamespaces"`
 	Secrets        string   `json:"secrets"` // SecretsRefuse or SecretsAllow
 	Guard          Guard    `json:"guard"`
+	Apply          Apply    `json:"apply"`
 }
 
 // Where Namespaces of the source go: where something needs them, to every cluster
@@ -190,6 +191,9 @@ func (c *ConfigSpec) check() (field, problem string) {
 		if _, err := NamespacePattern(e); err != nil {
 			return "spec.skipNamespaces", fmt.Sprintf("spec.skipNamespaces holds %q: %v", e, err)
 		}
+	}
+	if field, p := c.Apply.check(); p != "" {
+		return "spec.apply." + field, "spec.apply." + field + " " + p
 	}
 	if field, p := c.Publish.Flux.Check(); p != "" {
 		return "spec.publish.flux." + field, "spec.publish.flux." + field + " " + p

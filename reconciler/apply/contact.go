@@ -82,7 +82,8 @@ func (m *maker) contact(a Action, live *metav1.PartialObjectMetadata) Action {
 	}
 	a.Verb, a.Take = Adopt, TakeAll
 	fields := fieldsOf(live, Delivers)
-	a.Left, a.Filled = left(a.Object, fields, m.scaled), filled(a.Object, fields, m.scaled)
+	decided := m.decided(a.Object, live)
+	a.Left, a.Filled = left(a.Object.Manifest, fields, decided), filled(a.Object.Manifest, fields, decided)
 	return a
 }
 

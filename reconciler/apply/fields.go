@@ -70,8 +70,8 @@ var deliverers = []string{
 
 // fieldsOf returns the fields that are ours, or will be once those of the former managers
 // are, as the server writes them: a tree of names with a prefix.
-func fieldsOf(live *metav1.PartialObjectMetadata, former func(metav1.ManagedFieldsEntry) bool) []map[string]any {
-	var sets []map[string]any
+func fieldsOf(live *metav1.PartialObjectMetadata, former func(metav1.ManagedFieldsEntry) bool) fieldSets {
+	var sets fieldSets
 	own := mine(live)
 	for i, e := range live.ManagedFields {
 		if e.FieldsV1 == nil || own != &live.ManagedFields[i] && (former == nil || !former(e)) {
@@ -85,20 +85,6 @@ func fieldsOf(live *metav1.PartialObjectMetadata, former func(metav1.ManagedFiel
 	return sets
 }
 
-// owns reports whether one of the sets has a field.
-func owns(sets []map[string]any, path []string) bool {
-	return slices.ContainsFunc(sets, func(set map[string]any) bool {
-		for _, name := range path {
-			next, ok := set["f:"+name].(map[string]any)
-			if !ok {
-				return false
-			}
-			set = next
-		}
-		return true
-	})
-}
-
 // replicas are decided by an autoscaler, where there is one.
 var replicas = []string{"spec", "replicas"}
 
@@ -108,16 +94,17 @@ var retained = map[schema.GroupKind][][]string{
 	{Kind: "Service"}:               {{"spec", "clusterIP"}, {"spec", "clusterIPs"}, {"spec", "healthCheckNodePort"}},
 	{Kind: "PersistentVolumeClaim"}: {{"spec", "volumeName"}},
 	{Kind: "PersistentVolume"}:      {{"spec", "claimRef"}},
+	{Kind: "ServiceAccount"}:        {{"imagePullSecrets"}},
 	{Kind: "Pod"}:                   {{"spec", "nodeName"}, {"spec", "serviceAccountName"}, {"spec", "volumes"}},
 }
 
-// left lists the fields of a manifest that are left out, because the object is there and they
-// are not ours there: somebody took them, or the server decided them. What is ours is never
-// left out: the server would take that for its removal.
-func left(o *Object, ours []map[string]any, scaled map[object.Ref]bool) [][]string {
+// left lists those of the fields that a cluster decides which are left out of a manifest,
+// because the object is there and they are not ours there: somebody took them, or the server
+// decided them. What is ours is never left out: the server would take that for its removal.
+func left(manifest map[string]any, ours fieldSets, decided [][]string) [][]string {
 	var out [][]string
-	for _, path := range candidates(o, scaled) {
-		if has(o.Manifest, path) && !owns(ours, path) {
+	for _, path := range decided {
+		if has(manifest, path) && !ours.own(manifest, path) {
 			out = append(out, path)
 		}
 	}
@@ -127,26 +114,27 @@ func left(o *Object, ours []map[string]any, scaled map[object.Ref]bool) [][]stri
 // filled lists fields that a manifest lacks, that the cluster decides, and that are ours as long
 // as nobody changed them: as when somebody adds an autoscaler and takes spec.replicas out. To
 // apply without them would set them to their default, so that they are sent as they are live.
-func filled(o *Object, ours []map[string]any, scaled map[object.Ref]bool) [][]string {
+func filled(manifest map[string]any, ours fieldSets, decided [][]string) [][]string {
 	var out [][]string
-	for _, path := range candidates(o, scaled) {
-		if !has(o.Manifest, path) && owns(ours, path) {
+	for _, path := range decided {
+		if !has(manifest, path) && ours.own(manifest, path) {
 			out = append(out, path)
 		}
 	}
 	return out
 }
 
-func candidates(o *Object, scaled map[object.Ref]bool) [][]string {
-	paths := retained[o.Kind()]
+// decided lists the fields of an object that its cluster decides once it is there.
+func (m *maker) decided(o *Object, live *metav1.PartialObjectMetadata) [][]string {
+	paths := slices.Clone(retained[o.Kind()])
 	isDeployment := o.Kind() == schema.GroupKind{Group: "apps", Kind: "Deployment"}
-	if scaled[o.Ref] || isDeployment && label(o.Manifest, "resourcetemplate.karmada.io/retain-replicas") == "true" {
-		paths = append(slices.Clone(paths), replicas)
+	if m.scaled[o.Ref] || isDeployment && label(o.Manifest, "resourcetemplate.karmada.io/retain-replicas") == "true" {
+		paths = append(paths, replicas)
 	}
 	if o.Kind() == (schema.GroupKind{Kind: "Secret"}) && o.Manifest["type"] == "kubernetes.io/service-account-token" {
-		paths = append(slices.Clone(paths), []string{"data"})
+		paths = append(paths, []string{"data"})
 	}
-	return paths
+	return append(paths, m.ignored(o, live)...)
 }
 
 func label(manifest map[string]any, key string) string {
@@ -154,14 +142,6 @@ func label(manifest map[string]any, key string) string {
 	all, _ := meta["labels"].(map[string]any)
 	value, _ := all[key].(string)
 	return value
-}
-
-func has(content map[string]any, path []string) bool {
-	for _, name := range path[:len(path)-1] {
-		content, _ = content[name].(map[string]any)
-	}
-	_, ok := content[path[len(path)-1]]
-	return ok
 }
 
 // scaleTargets are the workloads that a HorizontalPodAutoscaler among the objects scales.

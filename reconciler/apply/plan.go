@@ -62,6 +62,8 @@ type Options struct {
 	// Adopt takes over what is there and is nobody's, if a person has seen the list of it: the
 	// digests of lists that were seen.
 	Adopt []string
+	// Ignore names fields that others decide once an object is there.
+	Ignore []render.IgnoreDifference
 	// Retry runs hooks again that failed for this commit.
 	Retry bool
 }
@@ -239,7 +241,8 @@ func (m *maker) object(o *Object) (a Action, same bool) {
 	}
 	a.UID = string(live.UID)
 	fields := fieldsOf(live, nil)
-	a.Left, a.Filled = left(o, fields, m.scaled), filled(o, fields, m.scaled)
+	decided := m.decided(o, live)
+	a.Left, a.Filled = left(o.Manifest, fields, decided), filled(o.Manifest, fields, decided)
 	ours, theirs := m.owned(entry, live)
 	switch {
 	case theirs != "":

@@ -143,9 +143,7 @@ func patch(a apply.Action, owner string) ([]byte, error) {
 		meta["uid"] = a.UID
 	}
 	content["metadata"] = meta
-	for _, path := range a.Left {
-		content = without(content, path)
-	}
+	content = apply.Without(content, a.Left)
 	if a.Ref.Group == "" && a.Ref.Kind == "Secret" {
 		u := &unstructured.Unstructured{Object: content}
 		u = u.DeepCopy()
@@ -187,19 +185,6 @@ func (c *Client) filled(ctx context.Context, m *meta.RESTMapping, a apply.Action
 	}
 	o.Manifest = u.Object
 	return &o, nil
-}
-
-// without returns content without a field. What it shares with content is not changed.
-func without(content map[string]any, path []string) map[string]any {
-	content = maps.Clone(content)
-	if len(path) == 1 {
-		delete(content, path[0])
-		return content
-	}
-	if below, ok := content[path[0]].(map[string]any); ok {
-		content[path[0]] = without(below, path[1:])
-	}
-	return content
 }
 
 // adopt makes the fields of former managers ours, if the object is still as it was seen.

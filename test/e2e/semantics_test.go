@@ -22,6 +22,7 @@ func TestSemantics(t *testing.T) {
 	t.Run("what cannot be changed", m.recreated)
 	t.Run("killed while it creates anew", m.recreatedKilled)
 	t.Run("hooks and waves", m.hooks)
+	t.Run("fields that others decide", m.ignored)
 }
 
 // superseded rounds end at the next stage, and nothing of the older commit is applied from then.
@@ -253,4 +254,45 @@ func (m *members) hooks(t *testing.T) {
 	s.publish()
 	s.apply(0)
 	s.check("eu-1")
+}
+
+// ignored fields are applied once, and are others' as soon as they have changed them.
+func (m *members) ignored(t *testing.T) {
+	s := m.one(t)
+	s.namespace("ignored", "one", 1)
+	s.write("waybill.yaml", `apiVersion: waybill.dev/v1alpha1
+kind: Config
+spec:
+  secrets: allow
+  apply:
+    ignoreDifferences:
+    - {group: apps, kind: Deployment, jsonPointers: [/spec/template/spec/containers/0/image]}
+    - {kind: ConfigMap, name: c0000, managedFieldsManagers: [operator]}
+`)
+	s.write("web.yaml", web("ignored", "web", "web", ""))
+	s.publish()
+	s.apply(0)
+	a := s.apis["eu-1"]
+	a.kubectl("-n", "ignored", "set", "image", "deployment/web", "web=other")
+	a.kubectl("-n", "ignored", "patch", "configmap", "c0000", "--field-manager=operator", "--type=merge", "-p", `{"data":{"value":"theirs"}}`)
+	a.kubectl("-n", "ignored", "scale", "deployment/web", "--replicas=9") // which nobody said
+	still := func(step, replicas string) {
+		t.Helper()
+		if got := a.kubectl("-n", "ignored", "get", "deployment/web", "-o", "jsonpath={.spec.template.spec.containers[0].image} {.spec.replicas}"); got != "other "+replicas {
+			t.Errorf("%s: it has %q", step, got)
+		}
+		if got := text(s.get("eu-1", at("ConfigMap", "ignored", "c0000")), "data", "value"); got != "theirs" {
+			t.Errorf("%s: it is %q", step, got)
+		}
+	}
+	s.apply(0)
+	still("after a round", "2")
+	if d := s.applied(0, "eu-1"); len(d.Actions) != 0 {
+		t.Errorf("nothing changed, and it did %v", d.verbs())
+	}
+	s.namespace("ignored", "two", 2)
+	s.write("web.yaml", strings.NewReplacer("replicas: 2", "replicas: 4", "image: nginx", "image: nginx:2").Replace(web("ignored", "web", "web", "")))
+	s.publish()
+	s.apply(0)
+	still("after another commit", "4")
 }

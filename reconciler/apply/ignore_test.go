@@ -1,0 +1,79 @@
+package apply
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/waybill-dev/waybill/reconciler/inventory"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// TestIgnored leaves out what the config says that others decide, unless it is ours.
+func TestIgnored(t *testing.T) {
+	const ours = `{"f:spec":{"f:replicas":{},"f:paused":{},"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"b\"}":{".":{},"f:image":{},"f:name":{}},"k:{\"name\":\"a\"}":{".":{},"f:name":{}}},"f:tolerations":{}}}}}`
+	const controller = `{"f:spec":{"f:replicas":{},"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"a\"}":{"f:image":{},"f:none":{}}}}}}}`
+	container := func(name string) map[string]any { return map[string]any{"name": name, "image": "nginx"} }
+	web := manifest("apps/v1 Deployment shop/web", map[string]any{
+		"replicas": int64(3), "paused": true, "strategy": map[string]any{"type": "Recreate"},
+		"template": map[string]any{"spec": map[string]any{"containers": []any{container("a"), container("b")}, "tolerations": []any{map[string]any{"key": "x"}}}},
+	})
+	there := live("u1", func(o *metav1.PartialObjectMetadata) {
+		o.ManagedFields = []metav1.ManagedFieldsEntry{
+			fields(Manager, metav1.ManagedFieldsOperationApply, ours), fields("scaler", metav1.ManagedFieldsOperationUpdate, controller),
+		}
+	})
+	pointers := func(p ...string) render.IgnoreDifference {
+		return render.IgnoreDifference{Group: "apps", Kind: "Deployment", JSONPointers: p}
+	}
+	for _, c := range []struct {
+		name   string
+		ignore render.IgnoreDifference
+		want   string
+	}{
+		{"what the server decided", pointers("/spec/strategy"), "[[spec strategy]]"},
+		{"what is ours", pointers("/spec/paused", "/spec/replicas"), "[]"},
+		{"what is not on the branch", pointers("/spec/none/deeper", "/spec/template/spec/containers/7/image", "/spec/template/spec/containers/0/none"), "[]"},
+		{"a field of an element", pointers("/spec/template/spec/containers/0/image"), "[[spec template spec containers 0 image]]"},
+		{"a field of an element that is ours", pointers("/spec/template/spec/containers/1/image"), "[]"},
+		{"a field in a list that is one field, and ours", pointers("/spec/template/spec/tolerations/0/key"), "[]"},
+		{"another kind", render.IgnoreDifference{Group: "apps", Kind: "StatefulSet", JSONPointers: []string{"/spec/strategy"}}, "[]"},
+		{"another name", render.IgnoreDifference{Group: "apps", Kind: "Deployment", Name: "db", JSONPointers: []string{"/spec/strategy"}}, "[]"},
+		{"another namespace", render.IgnoreDifference{Group: "apps", Kind: "Deployment", Namespace: "b", JSONPointers: []string{"/spec/strategy"}}, "[]"},
+		{"patterns", render.IgnoreDifference{Group: "*", Kind: "Dep*", Name: "web", Namespace: "shop", JSONPointers: []string{"/spec/strategy"}}, "[[spec strategy]]"},
+		{"what a manager owns, but for what we do, too", render.IgnoreDifference{Group: "apps", Kind: "Deployment", ManagedFieldsManagers: []string{"scaler"}}, "[[spec template spec containers 0 image]]"},
+		{"what nobody owns", render.IgnoreDifference{Group: "apps", Kind: "Deployment", ManagedFieldsManagers: []string{"nobody"}}, "[]"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in := Input{
+				Objects: []Object{web}, Options: Options{Ignore: []render.IgnoreDifference{c.ignore}},
+				Inventory: inventory.Inventory{Identity: inventory.Identity{Owner: source}},
+				Facts:     Facts{Live: map[object.Ref]*metav1.PartialObjectMetadata{web.Ref: there}},
+			}
+			p := Make(in)
+			if got := fmt.Sprint(p.Actions()[0].Left); got != c.want {
+				t.Errorf("%s is left out, want %s", got, c.want)
+			}
+			in.Facts.Live = nil
+			p = Make(in)
+			if left := p.Actions()[0].Left; left != nil {
+				t.Errorf("%v is left out of what is created", left)
+			}
+		})
+	}
+}
+
+func TestWithout(t *testing.T) {
+	content := map[string]any{"a": map[string]any{"b": int64(1), "c": int64(2)}, "l": []any{"x", map[string]any{"n": "y", "m": "z"}, "w"}}
+	got := Without(content, [][]string{{"a", "b"}, {"l", "0"}, {"l", "1", "m"}, {"l", "2"}, {"none", "deeper"}, {"a", "c", "deeper"}})
+	want := map[string]any{"a": map[string]any{"c": int64(2)}, "l": []any{map[string]any{"n": "y"}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if l, _ := content["l"].([]any); len(l) != 3 || len(content["a"].(map[string]any)) != 2 {
+		t.Errorf("what it was made from is %v", content)
+	}
+}
