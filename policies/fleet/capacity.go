@@ -72,17 +72,25 @@ func newCapacity(c *karmada.Cluster) capacity {
 	if summary == nil {
 		return capacity{}
 	}
-	free := make(map[corev1.ResourceName]int64, len(summary.Allocatable))
-	for name, q := range summary.Allocatable {
-		left := q.DeepCopy()
-		left.Sub(summary.Allocated[name])
-		left.Sub(summary.Allocating[name])
-		free[name] = units(name, left)
-	}
+	free := Free(summary)
 	return capacity{
 		pods: free[corev1.ResourcePods], free: free, grades: newGrades(c),
 		modelled: isModelled(c),
 	}
+}
+
+// Free is what a summary says is free, of each resource that the cluster has at all: in
+// thousandths for cpu, in whole units for everything else. It is negative where more is asked for
+// than there is.
+func Free(s *karmada.ResourceSummary) map[corev1.ResourceName]int64 {
+	free := make(map[corev1.ResourceName]int64, len(s.Allocatable))
+	for name, q := range s.Allocatable {
+		left := q.DeepCopy()
+		left.Sub(s.Allocated[name])
+		left.Sub(s.Allocating[name])
+		free[name] = units(name, left)
+	}
+	return free
 }
 
 // isModelled reports whether models count: they are there, and so are numbers of nodes,
