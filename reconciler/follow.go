@@ -38,6 +38,8 @@ type Follower struct {
 	Random func() float64 // in [0, 1)
 	// Report is told of every round. It may be called by several at once.
 	Report func(Application)
+	// Observe is told which clusters are followed; nil: nobody is.
+	Observe func([]*karmada.Cluster)
 	// Forget is told of a cluster that is no longer followed.
 	Forget func(cluster string)
 }
@@ -114,10 +116,12 @@ type queues struct {
 // cluster has that is not registered any more stays as it is.
 func (q *queues) order(ctx context.Context, in *Deliverable) {
 	pushed := map[string]bool{}
+	var followed []*karmada.Cluster
 	for _, c := range in.Clusters {
 		if c.Spec.SyncMode != karmada.Push {
 			continue
 		}
+		followed = append(followed, c)
 		pushed[c.Name] = true
 		if _, ok := q.of[c.Name]; !ok {
 			q.of[c.Name] = q.start(ctx)
@@ -127,6 +131,9 @@ func (q *queues) order(ctx context.Context, in *Deliverable) {
 		default:
 		}
 		q.of[c.Name].orders <- order{*in, c}
+	}
+	if q.follower.Observe != nil {
+		q.follower.Observe(followed)
 	}
 	for name := range maps.Clone(q.of) {
 		if !pushed[name] {

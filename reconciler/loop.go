@@ -30,6 +30,8 @@ type Loop struct {
 	Interval   time.Duration // between two looks at the repositories
 	Log        *slog.Logger
 	Now        func() time.Time
+	// Wake has it look at once; nil: nobody does.
+	Wake <-chan struct{}
 	// Report is told of every synchronisation that did or tried something.
 	Report func(Sync)
 }
@@ -64,6 +66,8 @@ func (l *Loop) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			timer.Stop()
 			return nil
+		case <-l.Wake:
+			timer.Stop()
 		case <-timer.C:
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -20,14 +21,40 @@ import (
 func waking(report func(reconciler.Sync), wakes chan<- struct{}) func(reconciler.Sync) {
 	return func(s reconciler.Sync) {
 		report(s)
-		if s.Err != nil || s.UpToDate {
-			return
-		}
-		select {
-		case wakes <- struct{}{}:
-		default: // it is awake
+		if s.Err == nil && !s.UpToDate {
+			wake(wakes)
 		}
 	}
+}
+
+// wake wakes who waits for a channel of one.
+func wake(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default: // it is awake
+	}
+}
+
+// logger logs in JSON, a line a fact.
+func logger(cmd *cobra.Command, verbose *bool) *slog.Logger {
+	level := slog.LevelInfo
+	if *verbose {
+		level = slog.LevelDebug
+	}
+	return slog.New(slog.NewJSONHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level}))
+}
+
+// listening serves health and metrics on an address; empty is none.
+func listening(ctx context.Context, group *errgroup.Group, server *serve.Server, address string) error {
+	if address == "" {
+		return nil
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("listening on %s: %w", address, err)
+	}
+	group.Go(func() error { return server.Serve(ctx, l) })
+	return nil
 }
 
 func controllerCommand() *cobra.Command {
@@ -36,8 +63,8 @@ func controllerCommand() *cobra.Command {
 		Long: `Controller looks at the source every --interval, plans and publishes what changed,
 and answers /healthz, /readyz and /metrics on --listen. PATH is a repository by
 path or URL. With --apply it also keeps every registered cluster whose syncMode is Push
-at the head of its branch, see docs/apply.md. On SIGTERM it ends what is under way and
-stops.`,
+at the head of its branch, see docs/apply.md, and observes it, see docs/clusters.md.
+On SIGTERM it ends what is under way and stops.`,
 	}
 	rev := cmd.Flags().String("rev", "main", "branch to follow")
 	where := repositoryFlags(cmd, "repository to publish to: a remote's name, a path or a URL (default: as waybill.yaml says, else the source's own)")
@@ -46,6 +73,7 @@ stops.`,
 	rollback := cmd.Flags().Bool("rollback", false, "follow the branch when it goes back to an earlier commit, too")
 	applies := cmd.Flags().Bool("apply", false, "apply to clusters with the syncMode Push, too")
 	resync := cmd.Flags().Duration("resync", 10*time.Minute, "with --apply: time after which a cluster is looked at, whatever its watches say")
+	observes := cmd.Flags().Bool("observe", true, "with --apply: record on the state branch what plans can see of these clusters, too: version, APIs, room, readiness")
 	access := addAccessFlags(cmd, cmd.Flags())
 	identities := identityFlags(cmd, access, "with --apply: key file of age, by which documents that SOPS encrypted are decrypted")
 	verbose := cmd.Flags().BoolP("verbose", "v", false, "log diagnostics, too")
@@ -68,16 +96,13 @@ stops.`,
 			return failure(2, err)
 		}
 		r.Cache, r.Rollback = cache.Memory(), *rollback
-		level := slog.LevelInfo
-		if *verbose {
-			level = slog.LevelDebug
-		}
 		server := serve.New()
 		wakes := make(chan struct{}, 1)
 		wakes <- struct{}{} // what is published already
+		looks := make(chan struct{}, 1)
 		loop := &reconciler.Loop{
-			Reconciler: r, Rev: *rev, Interval: *interval, Now: time.Now, Report: waking(server.Record, wakes),
-			Log: slog.New(slog.NewJSONHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level})),
+			Reconciler: r, Rev: *rev, Interval: *interval, Now: time.Now, Wake: looks, Report: waking(server.Record, wakes),
+			Log: logger(cmd, verbose),
 		}
 		group, ctx := errgroup.WithContext(cmd.Context())
 		if *applies {
@@ -86,14 +111,16 @@ stops.`,
 				Applier: reconciler.Applier{Reconciler: &reader, Access: *access}, Rev: *rev, Resync: *resync,
 				Log: loop.Log, Random: rand.Float64, Report: server.RecordApply, Forget: server.ForgetCluster,
 			}
+			if *observes {
+				writer := *r
+				observer := reconciler.NewObserver(&writer, *access, loop.Log, func() { wake(looks) })
+				follower.Observe = observer.Observe
+				group.Go(func() error { return observer.Run(ctx) })
+			}
 			group.Go(func() error { return follower.Run(ctx, wakes) })
 		}
-		if *listen != "" {
-			l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", *listen)
-			if err != nil {
-				return failure(2, fmt.Errorf("listening on %s: %w", *listen, err))
-			}
-			group.Go(func() error { return server.Serve(ctx, l) })
+		if err := listening(ctx, group, server, *listen); err != nil {
+			return failure(2, err)
 		}
 		group.Go(func() error { return loop.Run(ctx) })
 		return failure(2, group.Wait())

@@ -67,7 +67,7 @@ func graded(recorded, atLeast, atMost []karmada.AllocatableModeling) bool {
 		return false
 	}
 	var r, least, most int
-	for i := len(recorded) - 1; i >= 0; i-- {
+	for i := range slices.Backward(recorded) {
 		r, least, most = r+recorded[i].Count, least+atLeast[i].Count, most+atMost[i].Count
 		if r < least-least/8 || r > most+most/8 {
 			return false

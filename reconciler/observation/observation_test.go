@@ -3,6 +3,7 @@ package observation_test
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +21,7 @@ import (
 // list makes a list of resources, such as "cpu=8 memory=31Gi".
 func list(text string) corev1.ResourceList {
 	l := corev1.ResourceList{}
-	for _, f := range strings.Fields(text) {
+	for f := range strings.FieldsSeq(text) {
 		name, q, _ := strings.Cut(f, "=")
 		l[corev1.ResourceName(name)] = resource.MustParse(q)
 	}
@@ -42,7 +43,7 @@ func pod(on, requests string) observation.Pod {
 func usage(nodes map[string]observation.Node, pods ...observation.Pod) observation.Usage {
 	u := observation.Usage{Nodes: nodes, Pods: map[string]observation.Pod{}}
 	for i, p := range pods {
-		u.Pods[fmt.Sprint(i)] = p
+		u.Pods[strconv.Itoa(i)] = p
 	}
 	return u
 }
@@ -120,7 +121,7 @@ func TestNodesAreCountedByGrade(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			nodes := map[string]observation.Node{}
 			for i, n := range tt.nodes {
-				nodes[fmt.Sprint(i)] = n
+				nodes[strconv.Itoa(i)] = n
 			}
 			u := usage(nodes, tt.pods...)
 			counted := u.Room(tt.models).Resources.AllocatableModelings

@@ -1,0 +1,221 @@
+package reconciler
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/reconciler/clusters/survey"
+	"github.com/waybill-dev/waybill/reconciler/observation"
+)
+
+const (
+	// roomPause is the least time between two commits that say nothing but how much room there
+	// is.
+	roomPause = 5 * time.Minute
+	// together is how long what is seen is gathered, so that it makes one commit.
+	together = 2 * time.Second
+	// apart is the time between the first looks at two clusters.
+	apart = 10 * time.Millisecond
+)
+
+// Observer watches clusters and records what decisions can see of them on the state branch.
+// Whoever plans sees that it moved.
+type Observer struct {
+	reconciler *Reconciler
+	access     clusters.Access
+	log        *slog.Logger
+	recorded   func()
+	orders     chan []*karmada.Cluster // of one
+	sights     chan sight
+}
+
+// sight is what was seen of a cluster.
+type sight struct {
+	cluster string
+	facts   observation.Facts
+}
+
+// NewObserver returns an observer that watches nothing yet. The reconciler is for nobody else;
+// recorded is called when something was recorded.
+func NewObserver(r *Reconciler, a clusters.Access, log *slog.Logger, recorded func()) *Observer {
+	return &Observer{r, a, log, recorded, make(chan []*karmada.Cluster, 1), make(chan sight)}
+}
+
+// Observe says which clusters to watch from now on. Only one goroutine may call it.
+func (o *Observer) Observe(list []*karmada.Cluster) {
+	select {
+	case <-o.orders: // this one is newer
+	default:
+	}
+	o.orders <- list
+}
+
+// Run observes until ctx ends.
+func (o *Observer) Run(ctx context.Context) error {
+	j := journal{watches: watches{}}
+	var due <-chan time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case list := <-o.orders:
+			o.watchOnly(ctx, j.watches, list)
+			j.known = nil // somebody may have written it
+		case s := <-o.sights:
+			if w := j.watches[s.cluster]; w != nil {
+				w.latest = &s.facts
+				if due == nil {
+					due = time.NewTimer(together).C
+				}
+			}
+		case <-due:
+			due = nil
+			o.record(ctx, &j)
+		}
+	}
+}
+
+// journal is what is seen, and what of it is recorded.
+type journal struct {
+	watches watches
+	known   map[string]*karmada.ClusterStatus // what is recorded; nil: it is to be read
+	last    time.Time                         // when nothing but room was recorded
+}
+
+// record records what decisions can see, if it is not recorded. What fails is tried again after
+// the next look.
+func (o *Observer) record(ctx context.Context, j *journal) {
+	now := o.reconciler.Now()
+	if j.known != nil && len(j.watches.changes(j.known, now, j.last).statuses) == 0 {
+		return
+	}
+	var done changes
+	known, err := o.reconciler.Record(ctx, func(recorded map[string]*karmada.ClusterStatus, registered []*karmada.Cluster) (map[string]*karmada.ClusterStatus, string) {
+		done = j.watches.of(registered).changes(recorded, now, j.last)
+		return done.statuses, done.why
+	})
+	j.known = known
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		o.log.WarnContext(ctx, "observation not recorded", "err", err)
+	case len(done.statuses) > 0:
+		if !done.soon {
+			j.last = now
+		}
+		o.log.InfoContext(ctx, "observation recorded", "clusters", slices.Sorted(maps.Keys(done.statuses)), "changed", done.why)
+		o.recorded()
+	}
+}
+
+// watches are the clusters that are watched, by name.
+type watches map[string]*watched
+
+type watched struct {
+	cluster *karmada.Cluster
+	stop    context.CancelFunc
+	tracker *observation.Tracker
+	latest  *observation.Facts // nil: nothing was seen yet
+}
+
+// of returns those of them that are registered.
+func (w watches) of(registered []*karmada.Cluster) watches {
+	some := watches{}
+	for _, c := range registered {
+		if one := w[c.Name]; one != nil {
+			some[c.Name] = one
+		}
+	}
+	return some
+}
+
+// changes are statuses to record, and what changes by them.
+type changes struct {
+	statuses map[string]*karmada.ClusterStatus
+	why      string
+	soon     bool // it is not just room
+}
+
+// changes holds what was seen last against what is recorded. What is but room waits for its pause
+// after the last time that nothing else was recorded.
+func (w watches) changes(recorded map[string]*karmada.ClusterStatus, now, last time.Time) changes {
+	c := changes{statuses: map[string]*karmada.ClusterStatus{}}
+	var why []string
+	for _, name := range slices.Sorted(maps.Keys(w)) {
+		one := w[name]
+		if one.latest == nil {
+			continue
+		}
+		next, change := one.tracker.Next(recorded[name], *one.latest, now)
+		if len(change.Words) > 0 && (change.Soon || now.Sub(last) >= roomPause) {
+			c.statuses[name], c.soon = next, c.soon || change.Soon
+			why = append(why, name+": "+strings.Join(change.Words, ", "))
+		}
+	}
+	c.why = strings.Join(why, "\n")
+	return c
+}
+
+// watchOnly watches clusters as they are registered now, and no others.
+func (o *Observer) watchOnly(ctx context.Context, all watches, list []*karmada.Cluster) {
+	wanted := map[string]*karmada.Cluster{}
+	for _, c := range list {
+		wanted[c.Name] = c
+	}
+	for name, w := range maps.Clone(all) {
+		if c := wanted[name]; c == nil || !equality.Semantic.DeepEqual(c.Spec, w.cluster.Spec) {
+			w.stop()
+			delete(all, name)
+		}
+	}
+	started := 0
+	for _, c := range list {
+		if all[c.Name] != nil {
+			continue
+		}
+		one, stop := context.WithCancel(ctx)
+		all[c.Name] = &watched{cluster: c, stop: stop, tracker: &observation.Tracker{}}
+		go o.watch(one, c, time.Duration(started)*apart)
+		started++
+	}
+}
+
+// watch watches one cluster until ctx ends. How it is reached is looked up anew whenever it does
+// not answer. One without a credential is not looked at, and nothing is said of it.
+func (o *Observer) watch(ctx context.Context, c *karmada.Cluster, after time.Duration) {
+	report := func(f observation.Facts) {
+		select {
+		case o.sights <- sight{c.Name, f}:
+		case <-ctx.Done():
+		}
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.NewTimer(after).C:
+		}
+		after = observation.Period
+		config, err := o.access.Config(ctx, c)
+		if err != nil {
+			if !errors.Is(err, clusters.ErrNoCredential) {
+				o.log.DebugContext(ctx, "cluster not observed", "cluster", c.Name, "err", err)
+			}
+			continue
+		}
+		err = survey.Watch(ctx, survey.Cluster{Name: c.Name, ID: c.Spec.ID, Config: config, Models: c.Spec.ResourceModels}, report)
+		if ctx.Err() == nil && err != nil {
+			o.log.DebugContext(ctx, "cluster not observed", "cluster", c.Name, "err", err)
+			report(observation.Facts{Health: observation.Unreachable})
+		}
+	}
+}
