@@ -254,6 +254,21 @@ func TestWhatIsRecorded(t *testing.T) {
 	}
 }
 
+func TestNothingIsSeenOfAClusterUntilItIsReady(t *testing.T) {
+	start := time.Unix(0, 0)
+	facts := healthy(usage(map[string]observation.Node{"a": node("cpu=20 pods=110")}))
+	var tr observation.Tracker
+	recorded, _ := tr.Next(nil, observation.Facts{Health: observation.Unreachable}, start)
+	for _, s := range []int{10, 39} {
+		if next, c := tr.Next(recorded, facts, start.Add(time.Duration(s)*time.Second)); next != recorded {
+			t.Errorf("after %d s: %v", s, c.Words)
+		}
+	}
+	if next, c := tr.Next(recorded, facts, start.Add(40*time.Second)); next.ResourceSummary == nil || next.KubernetesVersion == "" || !c.Soon {
+		t.Errorf("once it is ready: %v", c.Words)
+	}
+}
+
 // FuzzRecorded holds the laws of what is recorded of room: it is a fixed point; decisions see no
 // more than is free, and four fifths of it at least; and no change within these bounds is seen.
 func FuzzRecorded(f *testing.F) {
