@@ -9,6 +9,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/apply"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/inventory"
+	"github.com/waybill-dev/waybill/reconciler/suspend"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 )
@@ -42,17 +43,27 @@ type Application struct {
 	Unready []clusters.Unready
 	// Expires is when the credential ends to be valid; zero if it does not say so.
 	Expires time.Time
+	// Suspension says why nothing was applied; zero if it was.
+	Suspension suspend.Suspension
 	// Err says that it did not come to its end.
 	Err error
 }
 
 // Failed reports a cluster that is not as its branch says, or not ready.
-func (a *Application) Failed() bool { return a.Report.Failed() || len(a.Unready) > 0 }
+func (a *Application) Failed() bool {
+	return a.Report.Failed() || len(a.Unready) > 0 || a.Suspension.Why != ""
+}
 
 // Apply brings a cluster to the head of its branch. If somebody else applies at the same time,
 // it begins again, from where the branch is then.
 func (a *Applier) Apply(ctx context.Context, in *Deliverable, cluster *karmada.Cluster) Application {
 	app := Application{Cluster: cluster.Name}
+	if !a.DryRun {
+		app.Suspension = suspend.Of(cluster.Name, cluster.Annotations, in.windows.Manual(cluster.Name), a.Now())
+	}
+	if app.Suspension.Why != "" {
+		return app
+	}
 	client, err := a.open(ctx, cluster)
 	if err == nil {
 		err = client.Reachable(ctx)

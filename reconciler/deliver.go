@@ -12,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/inventory"
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/suspend"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/seal/unseal"
@@ -30,6 +31,7 @@ type Deliverable struct {
 	Guard    render.Guard
 	Apply    render.Apply
 
+	windows  suspend.Windows
 	revision sources.Revision
 	prefix   string
 	heads    map[string]files.ID
@@ -56,6 +58,9 @@ func (r *Reconciler) Deliverable(ctx context.Context, rev string) (Deliverable, 
 		return Deliverable{}, err
 	}
 	d := Deliverable{Guard: config.Guard, Apply: config.Apply, prefix: config.Publish.BranchPrefix, revision: snapshot.Revision()}
+	if d.windows, err = suspend.Parse(config.Apply.SyncWindows); err != nil {
+		return d, err //nolint:wrapcheck // it names the field
+	}
 	if d.heads, err = r.Target.Heads(ctx); err != nil {
 		return d, fmt.Errorf("reading what is published: %w", err)
 	}

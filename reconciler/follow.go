@@ -1,6 +1,7 @@
 package reconciler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/apply"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/reconciler/suspend"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -55,6 +57,16 @@ type inbox struct {
 	orders <-chan order
 	order  order
 	fresh  bool // no round was made of it yet
+	// requested is when a round was requested that was made, see suspend.RequestedAt.
+	requested string
+}
+
+// again reports whether somebody has requested a round since the last one.
+func (i *inbox) again() bool {
+	const never = "never"
+	at, before := cmp.Or(i.order.cluster.Annotations[suspend.RequestedAt], never), i.requested
+	i.requested = at
+	return before != "" && at != before && at != never
 }
 
 // newer returns what was published since the last look; nil for nothing.
@@ -200,6 +212,10 @@ func (f *Follower) follow(ctx context.Context, orders <-chan order, slots chan s
 		f.log(&app)
 		wait := f.Resync
 		switch {
+		case app.Suspension.Why != "":
+			if !app.Suspension.Until.IsZero() {
+				wait = min(wait, app.Suspension.Until.Sub(f.Applier.Now()))
+			}
 		case errors.Is(app.Err, clusters.ErrNoCredential):
 		case app.Err != nil || app.Failed():
 			failures++
@@ -213,7 +229,7 @@ func (f *Follower) follow(ctx context.Context, orders <-chan order, slots chan s
 			wait = 0
 		}
 		due = time.NewTimer(wait).C
-		if app.Err == nil {
+		if app.Err == nil && client != nil {
 			stopWatch = watch(ctx, client, &app, strays)
 		}
 	}
@@ -222,6 +238,10 @@ func (f *Follower) follow(ctx context.Context, orders <-chan order, slots chan s
 // round applies once, when the cluster answers and there is a slot.
 func (f *Follower) round(ctx context.Context, in *inbox, slots chan struct{}) (Application, *clusters.Client) {
 	o := in.order
+	p := suspend.Of(o.cluster.Name, o.cluster.Annotations, o.in.windows, f.Applier.Now())
+	if p.Why != "" {
+		return Application{Cluster: o.cluster.Name, Suspension: p}, nil
+	}
 	client, err := f.Applier.open(ctx, o.cluster)
 	if err == nil {
 		err = client.Reachable(ctx)
@@ -237,7 +257,9 @@ func (f *Follower) round(ctx context.Context, in *inbox, slots chan struct{}) (A
 	}
 	bounded, cancel := context.WithTimeout(ctx, roundTime)
 	defer cancel()
-	return f.Applier.applyOn(bounded, &o.in, client, o.cluster.Name, in.newer), client
+	applier := f.Applier
+	applier.Retry = in.again()
+	return applier.applyOn(bounded, &o.in, client, o.cluster.Name, in.newer), client
 }
 
 // watch wakes the queue of a cluster when something in it strays from what a round left.
@@ -294,6 +316,9 @@ func (f *Follower) log(app *Application) {
 	switch {
 	case errors.Is(app.Err, clusters.ErrNoCredential):
 		f.Log.Warn("cluster has no credential", "cluster", app.Cluster, "err", app.Err)
+		return
+	case app.Suspension.Why != "":
+		f.Log.Info("apply suspended", "cluster", app.Cluster, "reason", app.Suspension.Why, "until", app.Suspension.Until)
 		return
 	case app.Err != nil:
 		f.Log.Error("apply failed", "cluster", app.Cluster, "err", app.Err)

@@ -5,12 +5,32 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Apply says how branches are applied to clusters.
 type Apply struct {
 	IgnoreDifferences []IgnoreDifference `json:"ignoreDifferences"`
+	SyncWindows       []SyncWindow       `json:"syncWindows"`
 }
+
+// SyncWindow is a time at which clusters are applied to, or are not, in the words of Argo CD.
+type SyncWindow struct {
+	Kind     string          `json:"kind"`     // WindowAllow or WindowDeny
+	Schedule string          `json:"schedule"` // a cron line
+	Duration metav1.Duration `json:"duration"`
+	TimeZone string          `json:"timeZone"` // of the IANA database; empty is UTC
+	Clusters []string        `json:"clusters"` // names, with wildcards
+	// ManualSync lets a person apply outside of it.
+	ManualSync bool `json:"manualSync"`
+}
+
+// The kinds of sync windows.
+const (
+	WindowAllow = "allow"
+	WindowDeny  = "deny"
+)
 
 // IgnoreDifference names fields that others decide once an object is there, in the words of
 // Argo CD.
@@ -64,7 +84,32 @@ func (a *Apply) check() (field, problem string) {
 			}
 		}
 	}
+	for i := range a.SyncWindows {
+		if p := a.SyncWindows[i].problem(); p != "" {
+			return "syncWindows", fmt.Sprintf("has an entry %s: %+v", p, a.SyncWindows[i])
+		}
+	}
 	return "", ""
+}
+
+// problem says what is wrong with a window, but for what only a reader of cron lines knows.
+func (w *SyncWindow) problem() string {
+	switch {
+	case w.Kind != WindowAllow && w.Kind != WindowDeny:
+		return "whose kind is not allow or deny"
+	case w.Duration.Duration <= 0:
+		return "without a duration, such as 1h30m"
+	case w.Schedule == "":
+		return "without a schedule"
+	case len(w.Clusters) == 0:
+		return "without clusters; those of all are [\"*\"]"
+	}
+	for _, pattern := range w.Clusters {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return fmt.Sprintf("with %q, which is no pattern", pattern)
+		}
+	}
+	return ""
 }
 
 // identifies reports a path without which a manifest names no object.

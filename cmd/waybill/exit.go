@@ -50,7 +50,7 @@ var statuses = map[string][]status{
 	},
 	"apply": {
 		{0, "every cluster is as the head of its branch"},
-		{1, "an object was refused, a cluster is held, or something is not ready in time; the rest is applied"},
+		{1, "an object was refused, a cluster is held or suspended, a hook failed, or something is not ready in time; the rest is applied"},
 		{2, "what is published cannot be read, or no such cluster is registered"},
 		{2, "a cluster cannot be reached or is another one, or its branch may not be applied"},
 	},

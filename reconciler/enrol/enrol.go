@@ -213,21 +213,25 @@ func (d *document) cut(spans ...span) []byte {
 	return []byte(text)
 }
 
-// says reports whether a file says what it said before, with another spec of the Cluster.
+// says reports whether a file says what it said before, with other taints of the Cluster.
 func (d *document) says(data []byte, taints []any) bool {
+	return d.becomes(data, func(is, was *object.Object) bool {
+		return reflect.DeepEqual(tainted(is.Content(), taintsOf(is)), tainted(was.Content(), taints))
+	})
+}
+
+// becomes reports whether a file says what it said before, but for what the Cluster is now.
+func (d *document) becomes(data []byte, cluster func(is, was *object.Object) bool) bool {
 	after := object.Decode(d.file, data)
 	if len(after.Objects) != len(d.before.Objects) || after.NotManifests != d.before.NotManifests || len(after.Diags) != len(d.before.Diags) {
 		return false
 	}
 	for i, o := range after.Objects {
-		was := d.before.Objects[i]
-		if i != d.index {
-			if !same(o, was) {
-				return false
-			}
-			continue
+		is := same
+		if i == d.index {
+			is = cluster
 		}
-		if !reflect.DeepEqual(tainted(o.Content(), taintsOf(o)), tainted(was.Content(), taints)) {
+		if !is(o, d.before.Objects[i]) {
 			return false
 		}
 	}

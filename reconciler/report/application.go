@@ -23,6 +23,7 @@ type application struct {
 	Held      *apply.Hold        `json:"held,omitempty"`
 	Adoption  *apply.Adoption    `json:"adoption,omitempty"`
 	Stopped   string             `json:"stopped,omitempty"`
+	Suspended string             `json:"suspended,omitempty"`
 	Unready   []clusters.Unready `json:"unready,omitempty"`
 	Error     string             `json:"error,omitempty"`
 }
@@ -59,7 +60,7 @@ func Applications(apps []reconciler.Application, stage Stage) Report {
 
 func applicationOf(a *reconciler.Application, stage Stage) application {
 	plan := &a.Report.Plan
-	out := application{Cluster: a.Cluster, Objects: a.Objects, Unchanged: plan.Same, Held: plan.Hold, Stopped: a.Report.Stopped, Unready: a.Unready}
+	out := application{Cluster: a.Cluster, Objects: a.Objects, Unchanged: plan.Same, Held: plan.Hold, Stopped: a.Report.Stopped, Suspended: a.Suspension.Why, Unready: a.Unready}
 	if !a.Commit.IsZero() {
 		out.Commit = a.Commit.String()
 	}
@@ -95,7 +96,7 @@ func applications(w io.Writer, list []application, stage Stage) error {
 	head := []string{"CLUSTER", "COMMIT", "OBJECTS", "CREATE", "UPDATE", "CORRECT", "RECREATE", "ADOPT", "DELETE", "RELEASE", "SAME", "FAILED"}
 	var rows [][]string
 	for _, a := range list {
-		if a.Error != "" && a.Commit == "" {
+		if a.Commit == "" && (a.Error != "" || a.Suspended != "") {
 			continue
 		}
 		counts, failed := map[apply.Verb]int{}, len(a.Refused)
@@ -144,6 +145,9 @@ func (p *printer) application(a application, stage Stage) {
 		for _, r := range a.Held.Removals {
 			p.line("%s:   would lose %s", a.Cluster, r)
 		}
+	}
+	if a.Suspended != "" {
+		p.line("%s: nothing was applied: %s", a.Cluster, a.Suspended)
 	}
 	if a.Stopped != "" {
 		p.line("%s: %s", a.Cluster, a.Stopped)

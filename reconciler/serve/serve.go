@@ -114,6 +114,10 @@ func (s *Server) Record(t reconciler.Sync) {
 
 // RecordApply takes a round at a cluster in. It may be called by several at once.
 func (s *Server) RecordApply(a reconciler.Application) {
+	if a.Suspension.Why != "" { // whether it is behind is not looked at
+		s.metrics.applies.WithLabelValues("suspended").Inc()
+		return
+	}
 	result, behind := "unchanged", 0.0
 	switch {
 	case a.Err != nil:

@@ -23,6 +23,7 @@ func TestSemantics(t *testing.T) {
 	t.Run("killed while it creates anew", m.recreatedKilled)
 	t.Run("hooks and waves", m.hooks)
 	t.Run("fields that others decide", m.ignored)
+	t.Run("suspended, and between windows", m.suspended)
 }
 
 // superseded rounds end at the next stage, and nothing of the older commit is applied from then.
@@ -295,4 +296,60 @@ spec:
 	s.publish()
 	s.apply(0)
 	still("after another commit", "4")
+}
+
+// suspended clusters get no round, not even for what somebody changes in them.
+func (m *members) suspended(t *testing.T) {
+	s := m.two(t)
+	is := func(cluster, want string) func() (bool, string) {
+		return func() (bool, string) {
+			_, body := s.apis[cluster].do(http.MethodGet, at("ConfigMap", "suspended", "c0000"), "", nil)
+			return strings.Contains(string(body), `"value":"`+want+`"`), string(body)
+		}
+	}
+	edit := func(command ...string) {
+		t.Helper()
+		if status, out := s.run(append([]string{"cluster"}, append(command, "-C", s.source)...)...); status != 0 {
+			t.Fatalf("%v: %d\n%s", command, status, out)
+		}
+	}
+	s.namespace("suspended", "one", 1)
+	s.commit()
+	s.controller()
+	eventually(t, "eu-1 has it", is("eu-1", "one"))
+	s.settles("us-1")
+	edit("suspend", "eu-1", "--reason", "the disks are replaced")
+	s.commit()
+	eventually(t, "nobody applies to eu-1", func() (bool, string) {
+		status, out := s.run(s.applyArgs("eu-1")...)
+		return status == 1 && strings.Contains(out, "eu-1: nothing was applied: it is suspended: the disks are replaced"), out
+	})
+	s.namespace("suspended", "two", 1)
+	s.commit()
+	eventually(t, "us-1 has the next commit", is("us-1", "two"))
+	s.apis["eu-1"].kubectl("-n", "suspended", "patch", "configmap", "c0000", "-p", `{"data":{"value":"edited"}}`)
+	s.apis["us-1"].kubectl("-n", "suspended", "patch", "configmap", "c0000", "-p", `{"data":{"value":"edited"}}`)
+	eventually(t, "what somebody changes in us-1 is put right", is("us-1", "two"))
+	if ok, body := is("eu-1", "edited")(); !ok {
+		t.Errorf("eu-1 was applied to: %s", body)
+	}
+	edit("resume", "eu-1")
+	s.commit()
+	eventually(t, "eu-1 has what came meanwhile", is("eu-1", "two"))
+
+	// a window that is always open, and denies
+	config := "apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec:\n  secrets: allow\n"
+	s.write("waybill.yaml", config+"  apply:\n    syncWindows: [{kind: deny, schedule: \"* * * * *\", duration: 2h, clusters: [\"eu-*\"]}]\n")
+	s.namespace("suspended", "three", 1)
+	s.commit()
+	eventually(t, "us-1 has the commit of the window", is("us-1", "three"))
+	if out := s.apply(1, "eu-1"); !strings.Contains(out, "a sync window denies it") {
+		t.Errorf("it does not say so:\n%s", out)
+	}
+	if ok, body := is("eu-1", "two")(); !ok {
+		t.Errorf("eu-1 was applied to: %s", body)
+	}
+	s.write("waybill.yaml", config)
+	s.commit()
+	eventually(t, "eu-1 has it without the window", is("eu-1", "three"))
 }

@@ -1,0 +1,92 @@
+package suspend_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/waybill-dev/waybill/reconciler/suspend"
+	"github.com/waybill-dev/waybill/render"
+)
+
+func window(kind, schedule string, lasts time.Duration, more ...func(*render.SyncWindow)) render.SyncWindow {
+	w := render.SyncWindow{Kind: kind, Schedule: schedule, Duration: metav1.Duration{Duration: lasts}, Clusters: []string{"eu-*"}}
+	for _, m := range more {
+		m(&w)
+	}
+	return w
+}
+
+func manualSync(w *render.SyncWindow) { w.ManualSync = true }
+func berlin(w *render.SyncWindow)     { w.TimeZone = "Europe/Berlin" }
+
+func TestWindows(t *testing.T) {
+	const h = time.Hour
+	night, lunch := window("allow", "0 22 * * *", 8*h), window("deny", "0 12 * * *", h)
+	for _, c := range []struct {
+		name    string
+		windows []render.SyncWindow
+		now     string // of a Monday
+		manual  bool
+		want    string // a part of why, and until when
+	}{
+		{"none", nil, "00:00", false, ""},
+		{"a window of others", []render.SyncWindow{window("deny", "* * * * *", h, func(w *render.SyncWindow) { w.Clusters = []string{"us-*"} })}, "12:00", false, ""},
+		{"before it is denied", []render.SyncWindow{lunch}, "11:59", false, ""},
+		{"denied from its first moment", []render.SyncWindow{lunch}, "12:00", false, "0 12 * * * for 1h0m0s 05 13:00"},
+		{"to its last", []render.SyncWindow{lunch}, "12:59", false, "denies 05 13:00"},
+		{"and no longer", []render.SyncWindow{lunch}, "13:00", false, ""},
+		{"not allowed yet", []render.SyncWindow{night}, "21:00", false, "no sync window is open 05 22:00"},
+		{"allowed", []render.SyncWindow{night}, "22:00", false, ""},
+		{"allowed since yesterday", []render.SyncWindow{night}, "05:59", false, ""},
+		{"no longer allowed", []render.SyncWindow{night}, "06:00", false, "no sync window 05 22:00"},
+		{"one of two allows", []render.SyncWindow{night, window("allow", "0 6 * * *", h)}, "06:30", false, ""},
+		{"denied while allowed", []render.SyncWindow{night, window("deny", "0 23 * * *", h)}, "23:30", false, "denies 06 00:00"},
+		{"denied, then not allowed", []render.SyncWindow{night, window("deny", "0 5 * * *", 2*h)}, "05:30", false, "denies 05 22:00"},
+		{"a person is denied, too", []render.SyncWindow{lunch}, "12:30", true, "denies 05 13:00"},
+		{"a person may", []render.SyncWindow{window("deny", "0 12 * * *", h, manualSync)}, "12:30", true, ""},
+		{"a controller may not", []render.SyncWindow{window("deny", "0 12 * * *", h, manualSync)}, "12:30", false, "denies 05 13:00"},
+		{"a person may by one, and not by the other", []render.SyncWindow{lunch, window("deny", "0 12 * * *", h, manualSync)}, "12:30", true, "denies 05 13:00"},
+		{"a person may outside what is allowed", []render.SyncWindow{window("allow", "0 22 * * *", h, manualSync)}, "12:30", true, ""},
+		{"a person may not", []render.SyncWindow{night}, "12:30", true, "no sync window 05 22:00"},
+		{"in another zone", []render.SyncWindow{window("deny", "0 12 * * *", h, berlin)}, "11:30", false, "denies 05 12:00"},
+		{"for ever", []render.SyncWindow{window("deny", "* * * * *", 48*h)}, "11:30", false, "denies 01 00:00"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			now, err := time.Parse("2006-01-02 15:04", "2026-01-05 "+c.now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, err := suspend.Parse(c.windows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.manual {
+				all = all.Manual("eu-1")
+			}
+			p := suspend.Of("eu-1", nil, all, now)
+			says, until := c.want, ""
+			if len(says) > 8 {
+				says, until = c.want[:len(c.want)-9], c.want[len(c.want)-8:]
+			}
+			if p.Why == "" != (c.want == "") || !strings.Contains(p.Why, says) || p.Why != "" && p.Until.Format("02 15:04") != until {
+				t.Errorf("%+v, want %q", p, c.want)
+			}
+		})
+	}
+}
+
+func TestSuspended(t *testing.T) {
+	p := suspend.Of("eu-1", map[string]string{suspend.Suspended: "we look into it"}, nil, time.Time{})
+	if !strings.Contains(p.Why, "we look into it") || !p.Until.IsZero() {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestAScheduleThatIsNone(t *testing.T) {
+	if _, err := suspend.Parse([]render.SyncWindow{window("allow", "0 25 * * *", time.Hour)}); err == nil || !strings.Contains(err.Error(), "waybill.yaml: spec.apply.syncWindows[0]") {
+		t.Error(err)
+	}
+}
