@@ -42,8 +42,17 @@ type Follower struct {
 	Report func(Application)
 	// Observe is told which clusters are followed; nil: nobody is.
 	Observe func([]*karmada.Cluster)
+	// Share divides clusters among replicas; nil: this one has all.
+	Share Share
 	// Forget is told of a cluster that is no longer followed.
 	Forget func(cluster string)
+}
+
+// Share says which clusters are this replica's.
+type Share interface {
+	// Take returns a context that ends when the cluster has to be left. Leave is called when
+	// that is done.
+	Take(ctx context.Context, cluster string) (_ context.Context, leave func(), ok bool)
 }
 
 // order is what a cluster's queue holds: the newest that is known.
@@ -113,6 +122,7 @@ func (f *Follower) Run(ctx context.Context, wakes <-chan struct{}) error {
 type queue struct {
 	orders chan order // of one
 	stop   context.CancelFunc
+	done   <-chan struct{} // when it is stopped
 }
 
 // queues are those of the clusters that are followed.
@@ -124,8 +134,8 @@ type queues struct {
 	of       map[string]queue
 }
 
-// order puts what is published into the queues of the clusters that are pushed to. What a
-// cluster has that is not registered any more stays as it is.
+// order puts what is published into the queues of the clusters that are pushed to, those that
+// are this replica's. What a cluster has that is not registered any more stays as it is.
 func (q *queues) order(ctx context.Context, in *Deliverable) {
 	pushed := map[string]bool{}
 	var followed []*karmada.Cluster
@@ -133,11 +143,11 @@ func (q *queues) order(ctx context.Context, in *Deliverable) {
 		if c.Spec.SyncMode != karmada.Push {
 			continue
 		}
+		if !q.follows(ctx, c.Name) {
+			continue
+		}
 		followed = append(followed, c)
 		pushed[c.Name] = true
-		if _, ok := q.of[c.Name]; !ok {
-			q.of[c.Name] = q.start(ctx)
-		}
 		select {
 		case <-q.of[c.Name].orders: // this one is newer
 		default:
@@ -156,15 +166,32 @@ func (q *queues) order(ctx context.Context, in *Deliverable) {
 	}
 }
 
-func (q *queues) start(ctx context.Context) queue {
+// follows reports whether this replica follows a cluster, which begins now if it may.
+func (q *queues) follows(ctx context.Context, cluster string) bool {
+	if one, ok := q.of[cluster]; ok {
+		select {
+		case <-one.done: // it had to be left
+		default:
+			return true
+		}
+	}
+	leave := func() {}
+	if q.follower.Share != nil {
+		var ok bool
+		if ctx, leave, ok = q.follower.Share.Take(ctx, cluster); !ok {
+			return false
+		}
+	}
 	ctx, stop := context.WithCancel(ctx) //nolint:gosec // order calls it, or ctx ends
-	one := queue{make(chan order, 1), stop}
+	one := queue{make(chan order, 1), stop, ctx.Done()}
+	q.of[cluster] = one
 	q.running++
 	go func() {
 		q.follower.follow(ctx, one.orders, q.slots)
+		leave()
 		q.ended <- struct{}{}
 	}()
-	return one
+	return true
 }
 
 // wait waits until the rounds that are under way have ended.

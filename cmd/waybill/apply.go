@@ -31,10 +31,17 @@ type applyFlags struct {
 
 // addAccessFlags adds the flags that say how clusters are reached.
 func addAccessFlags(cmd *cobra.Command, flags *pflag.FlagSet) *clusters.Access {
-	a := &clusters.Access{Agent: "waybill/" + buildVersion()}
-	addManagementFlags(flags).secretsOf(a)
-	addKubeconfigFlags(cmd, flags, a)
+	a, _ := addFleetFlags(cmd, flags)
 	return a
+}
+
+// addFleetFlags adds those flags, and returns which cluster the Secrets are in, too.
+func addFleetFlags(cmd *cobra.Command, flags *pflag.FlagSet) (*clusters.Access, *managementFlags) {
+	a := &clusters.Access{Agent: "waybill/" + buildVersion()}
+	managed := addManagementFlags(flags)
+	managed.secretsOf(a)
+	addKubeconfigFlags(cmd, flags, a)
+	return a, managed
 }
 
 // addKubeconfigFlags adds the flags that name kubeconfigs, and what these may do.

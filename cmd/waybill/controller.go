@@ -57,6 +57,15 @@ func listening(ctx context.Context, group *errgroup.Group, server *serve.Server,
 	return nil
 }
 
+// keyed gives a reconciler the keys that it draws from and decrypts with.
+func keyed(cmd *cobra.Command, r *reconciler.Reconciler, path string, identities func(path string) (ask, error)) (err error) {
+	if r.Random.Key, err = randomKey(cmd, path); err != nil {
+		return err
+	}
+	r.Identities, err = identities(path)
+	return err
+}
+
 func controllerCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "controller [PATH]", Short: "Follow a source and publish whenever it changes", Args: cobra.MaximumNArgs(1),
@@ -64,6 +73,7 @@ func controllerCommand() *cobra.Command {
 and answers /healthz, /readyz and /metrics on --listen. PATH is a repository by
 path or URL. With --apply it also keeps every registered cluster whose syncMode is Push
 at the head of its branch, see docs/apply.md, and observes it, see docs/clusters.md.
+With --leader-elect several replicas divide the work, see docs/controller.md.
 On SIGTERM it ends what is under way and stops.`,
 	}
 	rev := cmd.Flags().String("rev", "main", "branch to follow")
@@ -74,7 +84,8 @@ On SIGTERM it ends what is under way and stops.`,
 	applies := cmd.Flags().Bool("apply", false, "apply to clusters with the syncMode Push, too")
 	resync := cmd.Flags().Duration("resync", 10*time.Minute, "with --apply: time after which a cluster is looked at, whatever its watches say")
 	observes := cmd.Flags().Bool("observe", true, "with --apply: record on the state branch what plans can see of these clusters, too: version, APIs, room, readiness")
-	access := addAccessFlags(cmd, cmd.Flags())
+	access, managed := addFleetFlags(cmd, cmd.Flags())
+	division := addReplicaFlags(cmd.Flags())
 	identities := identityFlags(cmd, access, "with --apply: key file of age, by which documents that SOPS encrypted are decrypted")
 	verbose := cmd.Flags().BoolP("verbose", "v", false, "log diagnostics, too")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -89,10 +100,7 @@ On SIGTERM it ends what is under way and stops.`,
 		if err != nil {
 			return failure(2, err)
 		}
-		if r.Random.Key, err = randomKey(cmd, pathOf(args)); err != nil {
-			return failure(2, err)
-		}
-		if r.Identities, err = identities(pathOf(args)); err != nil {
+		if err := keyed(cmd, r, pathOf(args), identities); err != nil {
 			return failure(2, err)
 		}
 		r.Cache, r.Rollback = cache.Memory(), *rollback
@@ -105,8 +113,14 @@ On SIGTERM it ends what is under way and stops.`,
 			Log: logger(cmd, verbose),
 		}
 		group, ctx := errgroup.WithContext(cmd.Context())
+		reader := *r // which the loop does not share
+		one, err := division.open(managed, loop.Log)
+		if err != nil {
+			return failure(2, err)
+		}
+		lookout := &reconciler.Lookout{Reconciler: &reader, Interval: *interval, Log: loop.Log, Wake: func() { wake(wakes) }, Report: server.RecordLook}
+		group.Go(func() error { return one.look(ctx, lookout) })
 		if *applies {
-			reader := *r // which the loop does not share
 			follower := &reconciler.Follower{
 				Applier: reconciler.Applier{Reconciler: &reader, Access: *access}, Rev: *rev, Resync: *resync,
 				Log: loop.Log, Random: rand.Float64, Report: server.RecordApply, Forget: server.ForgetCluster,
@@ -117,12 +131,12 @@ On SIGTERM it ends what is under way and stops.`,
 				follower.Observe = observer.Observe
 				group.Go(func() error { return observer.Run(ctx) })
 			}
-			group.Go(func() error { return follower.Run(ctx, wakes) })
+			group.Go(func() error { return one.follow(ctx, follower, wakes) })
 		}
 		if err := listening(ctx, group, server, *listen); err != nil {
 			return failure(2, err)
 		}
-		group.Go(func() error { return loop.Run(ctx) })
+		group.Go(func() error { return one.lead(ctx, loop.Run, server.RecordLead) })
 		return failure(2, group.Wait())
 	}
 	return cmd

@@ -10,11 +10,12 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// requestTime is how long a request may take.
-const requestTime = 15 * time.Second
+// requestTime is how long a request may take: less than what a Lease is renewed in.
+const requestTime = 5 * time.Second
 
 // ErrNone says that this runs in no cluster, and that no kubeconfig names one.
 var ErrNone = errors.New("there is no management cluster: this runs in no Pod that has a token; name a kubeconfig with --management-kubeconfig")
@@ -52,6 +53,9 @@ func Open(kubeconfig, namespace, agent string) (*Cluster, error) {
 
 // In is the only namespace in which something is read or written.
 func (c *Cluster) In() string { return c.namespace }
+
+// Leases are those of the cluster.
+func (c *Cluster) Leases() coordination.LeasesGetter { return c.client.CoordinationV1() }
 
 // Secret returns the data of a Secret.
 func (c *Cluster) Secret(ctx context.Context, name string) (map[string][]byte, error) {

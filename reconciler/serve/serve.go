@@ -49,6 +49,7 @@ type metrics struct {
 	applies  *prometheus.CounterVec
 	behind   *prometheus.GaugeVec
 	expires  *prometheus.GaugeVec
+	leads    prometheus.Gauge
 }
 
 // New returns a server that is not ready yet.
@@ -67,8 +68,9 @@ func New() *Server {
 	s.metrics.applies = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "waybill_applies_total", Help: "Rounds at clusters, by result: applied, unchanged, refused (in part, or held) or failed."}, []string{"result"})
 	s.metrics.behind = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "waybill_cluster_behind", Help: "1 for each cluster that is not as its branch, by the last round; the log says why."}, []string{"cluster"})
 	s.metrics.expires = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "waybill_cluster_credential_expiry_timestamp_seconds", Help: "When the credential for a cluster ends to be valid, if it says so."}, []string{"cluster"})
+	s.metrics.leads = prometheus.NewGauge(prometheus.GaugeOpts{Name: "waybill_leader", Help: "1 if this replica leads: it plans and publishes."})
 	m := s.metrics
-	s.registry.MustRegister(m.syncs, m.duration, m.branches, m.diags, m.clusters, m.held, m.placed, m.last, m.applies, m.behind, m.expires,
+	s.registry.MustRegister(m.syncs, m.duration, m.branches, m.diags, m.clusters, m.held, m.placed, m.last, m.applies, m.behind, m.expires, m.leads,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return s
 }
@@ -134,6 +136,20 @@ func (s *Server) RecordApply(a reconciler.Application) {
 	} else if a.Err == nil { // the credential is one that does not say so
 		s.metrics.expires.DeleteLabelValues(a.Cluster)
 	}
+}
+
+// RecordLook takes in whether a replica that does not lead sees what is published.
+func (s *Server) RecordLook(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err == nil {
+		s.ready, s.reason = true, ""
+	}
+}
+
+// RecordLead takes in whether this replica leads.
+func (s *Server) RecordLead(leads bool) {
+	s.metrics.leads.Set(map[bool]float64{true: 1}[leads])
 }
 
 // ForgetCluster takes back what RecordApply said of a cluster.

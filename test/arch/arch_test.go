@@ -30,7 +30,7 @@ var only = map[string][]string{
 	"net/http":                             {"sources/git", "sources/chart", "reconciler/serve", "reconciler/clusters", "cmd", "test"},
 	"log/slog":                             {"reconciler", "cmd", "test"},
 	"text/tabwriter":                       {"reconciler/report", "test"}, // the commands print nothing else
-	"sync":                                 {"sources/git", "sources/dir", "sources/chart", "render/cache", "render/worker", "policies/interpret", "render/renderer", "reconciler/serve", "reconciler/clusters/survey", "cmd", "test"},
+	"sync":                                 {"sources/git", "sources/dir", "sources/chart", "render/cache", "render/worker", "policies/interpret", "render/renderer", "reconciler/serve", "reconciler/replicas", "reconciler/clusters/survey", "cmd", "test"},
 	"golang.org/x/sync/errgroup":           {"sources/git", "reconciler/clusters", "reconciler/members", "cmd", "test"},
 	"golang.org/x/sys":                     {"render/worker"},
 	"helm.sh/helm/v3":                      {"render/helm"},
@@ -54,7 +54,7 @@ var only = map[string][]string{
 	"github.com/spf13/cobra":                   {"cmd"},
 	"github.com/fluxcd/pkg/ssa":                {"reconciler/apply", "reconciler/clusters"},
 	"github.com/fluxcd/cli-utils":              {"reconciler/clusters"},
-	"k8s.io/client-go":                         {"reconciler/clusters", "reconciler/members", "reconciler/management", "render/helm", "test"}, // helm's lookup, which is refused
+	"k8s.io/client-go":                         {"reconciler/clusters", "reconciler/members", "reconciler/management", "reconciler/replicas", "render/helm", "test"}, // helm's lookup, which is refused
 	"k8s.io/cli-runtime":                       {"reconciler/members", "cmd"},
 	"k8s.io/kubectl":                           {"reconciler/members", "cmd"},
 	"go.yaml.in/yaml/v3":                       {"render/object", "render/seal/unseal", "sources/lock", "sources/chart", "reconciler/enrol"}, // manifests, as SOPS reads them, too; the lock; an index; where their text is

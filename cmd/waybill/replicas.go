@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/klog/v2"
+
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/management"
+	"github.com/waybill-dev/waybill/reconciler/replicas"
+)
+
+// replicaFlags say how a controller that runs several times divides its work. They are called
+// as those of kube-controller-manager.
+type replicaFlags struct {
+	elect bool
+	group string
+	times replicas.Times
+}
+
+func addReplicaFlags(flags *pflag.FlagSet) *replicaFlags {
+	const lease, renew, retry = 15 * time.Second, 10 * time.Second, 2 * time.Second
+	f := &replicaFlags{}
+	flags.BoolVar(&f.elect, "leader-elect", false, "several replicas run: the one that leads publishes, and with --apply the clusters are divided among all; needs a management cluster")
+	flags.StringVar(&f.group, "leader-elect-resource-name", "waybill", "name of the leader's Lease, and prefix of those of the replicas")
+	flags.DurationVar(&f.times.Lease, "leader-elect-lease-duration", lease, "how long the others wait until they take over from a replica that does not renew its Lease")
+	flags.DurationVar(&f.times.Renew, "leader-elect-renew-deadline", renew, "how long a replica that cannot renew its Lease goes on")
+	flags.DurationVar(&f.times.Retry, "leader-elect-retry-period", retry, "time between two tries to get or renew a Lease")
+	return f
+}
+
+// replica is one of several controllers; nil: it is the only one.
+type replica struct {
+	cluster *management.Cluster
+	name    string
+	flags   *replicaFlags
+	log     *slog.Logger
+}
+
+// open finds the management cluster, and gives this replica a name that no other ever had.
+func (f *replicaFlags) open(m *managementFlags, log *slog.Logger) (*replica, error) {
+	if !f.elect {
+		return nil, nil
+	}
+	if err := f.times.Check(); err != nil {
+		return nil, err
+	}
+	if wrong := validation.IsDNS1123Label(f.group); len(wrong) > 0 {
+		return nil, fmt.Errorf("--leader-elect-resource-name is %q: %s", f.group, wrong[0])
+	}
+	cluster, err := m.open()
+	if errors.Is(err, management.ErrNone) {
+		return nil, fmt.Errorf("--leader-elect: %w; without one, several replicas do no harm, because branches and inventories are written by compare-and-set, but they do the same work", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	klog.SetSlogLogger(slog.New(slog.DiscardHandler)) // what the election logs is said here
+	name, err := replicaName()
+	return &replica{cluster: cluster, name: name, flags: f, log: log}, err
+}
+
+// lead works while this replica leads. The only one always does.
+func (r *replica) lead(ctx context.Context, work func(context.Context) error, tell func(leads bool)) error {
+	if r == nil {
+		return work(ctx)
+	}
+	return replicas.Election{
+		Leases: r.cluster.Leases(), Namespace: r.cluster.In(), Name: r.flags.group, Replica: r.name, Times: r.flags.times, Log: r.log, Tell: tell,
+	}.Run(ctx, work)
+}
+
+// look sees what others publish. The only one knows what it publishes.
+func (r *replica) look(ctx context.Context, l *reconciler.Lookout) error {
+	if r == nil {
+		return nil
+	}
+	return l.Run(ctx)
+}
+
+// follow follows the clusters that are this replica's. Those of the only one are all.
+func (r *replica) follow(ctx context.Context, f *reconciler.Follower, wakes chan struct{}) error {
+	if r == nil {
+		return f.Run(ctx, wakes)
+	}
+	member := replicas.NewMember(replicas.Options{
+		Leases: r.cluster.Leases().Leases(r.cluster.In()), Group: r.flags.group, Name: r.name, Times: r.flags.times,
+		Now: time.Now, Log: r.log, Change: func() { wake(wakes) },
+	})
+	f.Share = member
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return member.Run(ctx) })
+	group.Go(func() error { return f.Run(ctx, wakes) })
+	return group.Wait()
+}
+
+// replicaName is the name of the machine or the Pod, with something that no other has.
+func replicaName() (string, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return "", err
+	}
+	const longest = 63
+	host = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(host))
+	return strings.Trim(host[:min(len(host), longest)], "-") + "-" + strings.ToLower(rand.Text()[:8]), nil
+}
