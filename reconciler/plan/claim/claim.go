@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -28,7 +29,7 @@ func Decide(in Input) Result {
 	d.scale()
 	for _, m := range d.cases {
 		if m.Size.Err == nil { // it could be scaled
-			m.Size = d.in.Law.Interpreter.Size(m.Template.Object, m.Template.Content)
+			m.Size = d.size(m.Template.Variant)
 		}
 	}
 	d.rebalance()
@@ -54,6 +55,13 @@ func Decide(in Input) Result {
 	}
 	d.result.decider = d
 	return d.result
+}
+
+// size returns what a variant of a template asks for. Nobody may modify it.
+func (d *decider) size(v template.Variant) interpret.Size {
+	return d.in.Memo.sizes.Or(sizing{v.Object, d.in.Law.Taught, v.Scaled}, func() interpret.Size {
+		return d.in.Law.Interpreter.Size(v.Object, v.Content)
+	})
 }
 
 // Release says which policy claims a release, and where it goes, before anything is known

@@ -132,19 +132,28 @@ func Find(in []Decision, ref object.Ref) *Decision {
 	return &in[i]
 }
 
-// Memo remembers decisions from one plan to the next.
+// Memo remembers decisions, and what they go by, from one plan to the next.
 type Memo struct {
+	sizes     cache.Generation[sizing, interpret.Size]
 	decisions cache.Generation[placing, place.Decision]
 	same      cache.Generation[repetition, struct{}]
 }
 
 // Turn begins the next plan.
 func (m *Memo) Turn() {
+	m.sizes.Turn()
 	m.decisions.Turn()
 	m.same.Turn()
 }
 
 func byName(a, b Target) int { return cmp.Compare(a.Name, b.Name) }
+
+// sizing is all that a size follows from.
+type sizing struct {
+	object *object.Object
+	taught string // which customizations there are
+	scaled string // see template.Variant
+}
 
 // placing is all that a decision follows from. The previous one is known by the list that
 // it is in.

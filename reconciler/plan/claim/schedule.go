@@ -227,8 +227,8 @@ func (d *decider) countVariants(m *matter) {
 	asked := make([]int32, len(part.Variants))
 	for n, v := range part.Variants {
 		asked[n] = m.Size.Replicas
-		if replicas, _, ok, err := d.in.Law.Interpreter.Replicas(v.Content); ok && err == nil {
-			asked[n] = replicas
+		if size := d.size(v); size.Err == nil {
+			asked[n] = size.Replicas
 		}
 	}
 	if m.Divided() {
