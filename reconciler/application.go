@@ -1,6 +1,7 @@
 package reconciler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -34,6 +35,9 @@ type Applier struct {
 // patience is how long a hook, or a wave, may take to be healthy.
 const patience = 5 * time.Minute
 
+// serviceAccount is the annotation of a Cluster that stands for apply.serviceAccountName there.
+const serviceAccount = "waybill.dev/service-account"
+
 // Application is what applying to a cluster came to.
 type Application struct {
 	Cluster string
@@ -64,7 +68,7 @@ func (a *Applier) Apply(ctx context.Context, in *Deliverable, cluster *karmada.C
 	if app.Suspension.Why != "" {
 		return app
 	}
-	client, err := a.open(ctx, cluster)
+	client, err := a.open(ctx, in, cluster)
 	if err == nil {
 		err = client.Reachable(ctx)
 	}
@@ -76,12 +80,13 @@ func (a *Applier) Apply(ctx context.Context, in *Deliverable, cluster *karmada.C
 }
 
 // open prepares a client, with the credential as it is now.
-func (a *Applier) open(ctx context.Context, cluster *karmada.Cluster) (*clusters.Client, error) {
+func (a *Applier) open(ctx context.Context, in *Deliverable, cluster *karmada.Cluster) (*clusters.Client, error) {
 	config, err := a.Access.Config(ctx, cluster)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it says what
 	}
-	return clusters.Open(cluster.Name, cluster.Spec.ID, config) //nolint:wrapcheck // it names the cluster
+	account := cmp.Or(cluster.Annotations[serviceAccount], in.Apply.ServiceAccountName)
+	return clusters.Open(cluster.Name, cluster.Spec.ID, account, config) //nolint:wrapcheck // it names the cluster
 }
 
 // applyOn applies on a client. Newer returns what was published meanwhile; nil for nothing.

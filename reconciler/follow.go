@@ -269,7 +269,7 @@ func (f *Follower) round(ctx context.Context, in *inbox, slots chan struct{}) (A
 	if p.Why != "" {
 		return Application{Cluster: o.cluster.Name, Suspension: p}, nil
 	}
-	client, err := f.Applier.open(ctx, o.cluster)
+	client, err := f.Applier.open(ctx, &o.in, o.cluster)
 	if err == nil {
 		err = client.Reachable(ctx)
 	}

@@ -13,6 +13,9 @@ import (
 type Apply struct {
 	IgnoreDifferences []IgnoreDifference `json:"ignoreDifferences"`
 	SyncWindows       []SyncWindow       `json:"syncWindows"`
+	// ServiceAccountName is what objects are changed as: NAME in waybill-system, or
+	// NAMESPACE/NAME. Empty: as the credential.
+	ServiceAccountName string `json:"serviceAccountName"`
 }
 
 // SyncWindow is a time at which clusters are applied to, or are not, in the words of Argo CD.

@@ -167,7 +167,7 @@ func (c *Client) filled(ctx context.Context, m *meta.RESTMapping, a apply.Action
 	}
 	var live *unstructured.Unstructured
 	err := retried(ctx, func(ctx context.Context) (err error) {
-		live, err = c.objects.Resource(m.Resource).Namespace(a.Ref.Namespace).Get(ctx, a.Ref.Name, metav1.GetOptions{})
+		live, err = c.writes.objects.Resource(m.Resource).Namespace(a.Ref.Namespace).Get(ctx, a.Ref.Name, metav1.GetOptions{})
 		return err //nolint:wrapcheck // it names the request
 	})
 	if err != nil {

@@ -11,12 +11,14 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
@@ -46,6 +48,11 @@ type Client struct {
 	objects  dynamic.Interface
 	metadata metadata.Interface
 	disco    discovery.DiscoveryInterface
+	// writes are what objects are changed by: the same, or a service account.
+	writes struct {
+		objects  dynamic.Interface
+		metadata metadata.Interface
+	}
 
 	mapper meta.RESTMapper
 	failed map[string]error            // groups whose kinds could not be learnt, by name
@@ -53,7 +60,9 @@ type Client struct {
 }
 
 // Open prepares a client. It sends nothing. ID is the Cluster's spec.id, which may be empty.
-func Open(cluster, id string, config *rest.Config) (*Client, error) {
+// Account is the service account that objects are changed as, NAMESPACE/NAME or a NAME in the
+// namespace of the inventory; the credential impersonates it. Empty: as the credential.
+func Open(cluster, id, account string, config *rest.Config) (*Client, error) {
 	transport, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("reaching %s: %w", cluster, err)
@@ -68,7 +77,36 @@ func Open(cluster, id string, config *rest.Config) (*Client, error) {
 	if c.disco, err = discovery.NewDiscoveryClientForConfigAndClient(config, transport); err != nil {
 		return nil, fmt.Errorf("reaching %s: %w", cluster, err)
 	}
-	return c, nil
+	return c, c.impersonate(account, config)
+}
+
+// impersonate has objects changed as a service account, as Flux's serviceAccountName. What is
+// there is looked at, and the inventory written, as the credential.
+func (c *Client) impersonate(account string, config *rest.Config) error {
+	c.writes.objects, c.writes.metadata = c.objects, c.metadata
+	if account == "" {
+		return nil
+	}
+	namespace, name, ok := strings.Cut(account, "/")
+	if !ok {
+		namespace, name = Namespace, account
+	}
+	if len(validation.IsDNS1123Label(namespace))+len(validation.IsDNS1123Subdomain(name)) > 0 {
+		return fmt.Errorf("%q is no service account; write its name, or its namespace, a slash and its name", account)
+	}
+	as := rest.CopyConfig(config)
+	as.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + namespace + ":" + name}
+	transport, err := rest.HTTPClientFor(as)
+	if err != nil {
+		return fmt.Errorf("reaching %s: %w", c.name, err)
+	}
+	if c.writes.objects, err = dynamic.NewForConfigAndClient(as, transport); err != nil {
+		return fmt.Errorf("reaching %s: %w", c.name, err)
+	}
+	if c.writes.metadata, err = metadata.NewForConfigAndClient(as, transport); err != nil {
+		return fmt.Errorf("reaching %s: %w", c.name, err)
+	}
+	return nil
 }
 
 // Reachable returns an error if the cluster does not say who it is at once.
@@ -140,9 +178,9 @@ func (c *Client) resource(k schema.GroupKind, versions ...string) (*meta.RESTMap
 // at returns what reads and writes the metadata of an object.
 func (c *Client) at(m *meta.RESTMapping, r object.Ref) metadata.ResourceInterface {
 	if m.Scope.Name() == meta.RESTScopeNameNamespace {
-		return c.metadata.Resource(m.Resource).Namespace(r.Namespace)
+		return c.writes.metadata.Resource(m.Resource).Namespace(r.Namespace)
 	}
-	return c.metadata.Resource(m.Resource)
+	return c.writes.metadata.Resource(m.Resource)
 }
 
 // Serve implements apply.Cluster. A kind that is not served in time is refused with its

@@ -32,7 +32,7 @@ func (c *Client) onlyNew(ctx context.Context, m *meta.RESTMapping, anew []byte, 
 		return false
 	}
 	err = retried(ctx, func(ctx context.Context) error {
-		_, err := c.objects.Resource(m.Resource).Namespace(u.GetNamespace()).Create(ctx, u, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldManager: apply.Manager})
+		_, err := c.writes.objects.Resource(m.Resource).Namespace(u.GetNamespace()).Create(ctx, u, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldManager: apply.Manager})
 		return err //nolint:wrapcheck // it is only looked at
 	})
 	return err == nil || apierrors.IsAlreadyExists(err)

@@ -24,6 +24,7 @@ func TestSemantics(t *testing.T) {
 	t.Run("hooks and waves", m.hooks)
 	t.Run("fields that others decide", m.ignored)
 	t.Run("suspended, and between windows", m.suspended)
+	t.Run("as a service account", m.impersonated)
 }
 
 // superseded rounds end at the next stage, and nothing of the older commit is applied from then.
@@ -352,4 +353,52 @@ func (m *members) suspended(t *testing.T) {
 	s.write("waybill.yaml", config)
 	s.commit()
 	eventually(t, "eu-1 has it without the window", is("eu-1", "three"))
+}
+
+// impersonated changes are made as a service account, which may do less than the credential.
+func (m *members) impersonated(t *testing.T) {
+	s := m.one(t)
+	s.namespace("impersonated", "one", 1)
+	s.namespace("forbidden", "one", 1)
+	s.publish()
+	s.apply(0)
+	s.apis["eu-1"].apply(`apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: deployer, namespace: impersonated}
+rules: [{apiGroups: [""], resources: [configmaps], verbs: [get, create, patch, delete]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: deployer, namespace: impersonated}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: deployer}
+subjects: [{kind: ServiceAccount, name: deployer, namespace: team}]
+`)
+	register := func(account string) {
+		s.write("clusters/eu-1.yaml", "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: eu-1, annotations: {waybill.dev/service-account: "+account+"}}\nspec: {syncMode: Push}\n")
+	}
+	register("team/deployer")
+	s.namespace("impersonated", "two", 2)
+	s.namespace("forbidden", "two", 1)
+	s.publish()
+	out := s.apply(1)
+	if !strings.Contains(out, `User "system:serviceaccount:team:deployer" cannot patch resource "configmaps" in API group "" in the namespace "forbidden"`) {
+		t.Errorf("it does not say so:\n%s", out)
+	}
+	for namespace, want := range map[string]string{"impersonated": "two", "forbidden": "one"} {
+		if got := text(s.get("eu-1", at("ConfigMap", namespace, "c0000")), "data", "value"); got != want {
+			t.Errorf("in %s it is %q", namespace, got)
+		}
+	}
+	s.namespace("impersonated", "two", 1) // one leaves
+	s.remove("forbidden.yaml")
+	s.publish("--allow-prune")
+	s.apply(1, "--allow-prune")
+	if s.get("eu-1", at("ConfigMap", "impersonated", "c0001")) != nil || s.get("eu-1", at("ConfigMap", "forbidden", "c0000")) == nil {
+		t.Error("the one that may be deleted is there, or the other is not")
+	}
+	register("not/an/account")
+	s.publish()
+	if out := s.apply(2); !strings.Contains(out, `"not/an/account" is no service account`) {
+		t.Errorf("it does not say so:\n%s", out)
+	}
 }
