@@ -118,7 +118,7 @@ func (a *Applier) round(ctx context.Context, in *Deliverable, client *clusters.C
 	}
 	app.Commit, app.Objects = d.Commit, len(d.Objects)
 	round := apply.Round{
-		Cluster: client, Name: cluster, Owner: d.Owner, Commit: d.Commit, Source: d.Source, Objects: d.Objects, DryRun: a.DryRun,
+		Cluster: client, Name: cluster, Owner: d.Owner, Formerly: in.formerly, Commit: d.Commit, Source: d.Source, Objects: d.Objects, DryRun: a.DryRun,
 		Admit: func(ctx context.Context, i inventory.Inventory) (apply.Options, error) {
 			allowed, err := a.Admit(ctx, d, i)
 			return apply.Options{Guard: in.Guard, Allowed: allowed || a.Prune, Adopt: a.Adopt, Retry: a.Retry, Ignore: in.Apply.IgnoreDifferences}, err

@@ -32,6 +32,7 @@ type Deliverable struct {
 	Apply    render.Apply
 
 	windows  suspend.Windows
+	formerly []string // what the source was known by
 	revision sources.Revision
 	prefix   string
 	heads    map[string]files.ID
@@ -58,6 +59,10 @@ func (r *Reconciler) Deliverable(ctx context.Context, rev string) (Deliverable, 
 		return Deliverable{}, err
 	}
 	d := Deliverable{Guard: config.Guard, Apply: config.Apply, prefix: config.Publish.BranchPrefix, revision: snapshot.Revision()}
+	for _, former := range config.Publish.Formerly {
+		repository, folder, _ := strings.Cut(former, " ")
+		d.formerly = append(d.formerly, sourceID(repository, folder))
+	}
 	if d.windows, err = suspend.Parse(config.Apply.SyncWindows); err != nil {
 		return d, err //nolint:wrapcheck // it names the field
 	}

@@ -77,6 +77,9 @@ type Publish struct {
 	Layout       string `json:"layout"`
 	Repository   string `json:"repository"`
 	Hooks        string `json:"hooks"` // HooksDrop or HooksArgoCD
+	// Formerly are the repositories that the source was in before it moved: a URL or path, and
+	// behind a space the folder of it.
+	Formerly []string `json:"formerly"`
 	// Flux may also be the form alone, as a string.
 	Flux fluxsync.Settings `json:"flux"`
 }

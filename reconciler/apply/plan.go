@@ -50,6 +50,7 @@ type Input struct {
 	Source    string   // the source commit that the branch was published from
 	Objects   []Object // of the commit
 	Inventory inventory.Inventory
+	Formerly  []string // what the source was known by before it moved
 	Facts     Facts
 	Options   Options
 }
@@ -270,8 +271,10 @@ func (m *maker) owned(entry inventory.Entry, live *metav1.PartialObjectMetadata)
 		return true, ""
 	case Owned(live, m.in.Inventory.Owner):
 		return true, ""
+	case slices.Contains(m.in.Formerly, owner):
+		return Owned(live, owner), ""
 	case owner != "" && owner != m.in.Inventory.Owner:
-		return false, fmt.Sprintf("the source %s owns it, by its annotation %s; two sources cannot own one object: take it out of one of them", owner, OwnerAnnotation)
+		return false, fmt.Sprintf("the source %s owns it, by its annotation %s; two sources cannot own one object: take it out of one of them, or say in publish.formerly that this one was called so", owner, OwnerAnnotation)
 	}
 	return false, ""
 }

@@ -30,6 +30,8 @@ type Cluster interface {
 	// Store writes what changed of an inventory, if it is still the one that was read, or else
 	// returns ErrRace.
 	Store(ctx context.Context, before Stored, now inventory.Inventory) (Stored, error)
+	// Discard deletes the inventory of a source.
+	Discard(ctx context.Context, owner string) error
 	// Observe says what the cluster has of the kinds, as far as an object is wanted.
 	Observe(ctx context.Context, kinds []schema.GroupKind, wanted func(object.Ref) bool) (Facts, error)
 	// Apply carries actions out, some of them at once, and returns their outcomes in order.
@@ -75,9 +77,11 @@ type Round struct {
 	Cluster Cluster
 	Name    string // the cluster's
 	Owner   string // the source
-	Commit  files.ID
-	Source  string // the source commit
-	Objects []Object
+	// Formerly is what the source was known by before it moved.
+	Formerly []string
+	Commit   files.ID
+	Source   string // the source commit
+	Objects  []Object
 	// Admit decides whether the commit may be applied over the inventory that is there, and
 	// with which options.
 	Admit func(ctx context.Context, i inventory.Inventory) (Options, error)
@@ -113,35 +117,67 @@ func (r *Round) Do(ctx context.Context) (Report, error) {
 	if err != nil {
 		return Report{}, fmt.Errorf("reading the inventory: %w", err)
 	}
-	if err := r.recognise(&stored.Inventory); err != nil {
+	known, moved, err := r.moved(ctx, stored.Inventory)
+	if err != nil {
+		return Report{}, fmt.Errorf("reading the inventory that the source left: %w", err)
+	}
+	if err := r.recognise(&known); err != nil {
 		return Report{}, err
 	}
-	options, err := r.Admit(ctx, stored.Inventory)
+	options, err := r.Admit(ctx, known)
 	if err != nil {
 		return Report{}, err
 	}
-	facts, err := r.Cluster.Observe(ctx, r.kinds(stored.Inventory), r.wanted(stored.Inventory))
+	facts, err := r.Cluster.Observe(ctx, r.kinds(known), r.wanted(known))
 	if err != nil {
 		return Report{}, fmt.Errorf("looking at what is there: %w", err)
 	}
 	report := Report{Plan: Make(Input{
-		Commit: r.Commit, Source: r.Source, Objects: r.Objects, Inventory: stored.Inventory, Facts: facts, Options: options,
+		Commit: r.Commit, Source: r.Source, Objects: r.Objects, Inventory: known, Formerly: r.Formerly, Facts: facts, Options: options,
 	})}
-	report.Inventory = stored.Inventory
+	report.Inventory = known
 	r.Cluster.Explain(ctx, report.Plan.Refused, r.Owner)
 	if r.DryRun || report.Plan.Hold != nil {
 		return report, nil
 	}
-	if len(report.Plan.Stages()) == 0 && stored.Inventory.Commit == r.Commit && stored.Inventory.Settled && report.Plan.ended(stored.Inventory) {
+	if len(report.Plan.Stages()) == 0 && known.Commit == r.Commit && known.Settled && report.Plan.ended(known) && len(moved) == 0 {
 		return report, nil
 	}
 	w := &writer{round: r, stored: stored}
-	err = w.carryOut(ctx, &report)
+	err = w.carryOut(ctx, known, &report)
 	report.Inventory = w.stored.Inventory
 	if errors.Is(err, ErrRace) {
 		err = errors.Join(err, w.doubt(ctx, report.Outcomes))
 	}
+	if err == nil {
+		err = r.discard(ctx, moved)
+	}
 	return report, err
+}
+
+// moved adds the inventories that the source left when it was known otherwise, and says which
+// there are.
+func (r *Round) moved(ctx context.Context, i inventory.Inventory) (known inventory.Inventory, formers []string, err error) {
+	for _, former := range r.Formerly {
+		was, err := r.Cluster.Inventory(ctx, former)
+		if err != nil {
+			return i, nil, err //nolint:wrapcheck // the caller says what of
+		}
+		if was.Inventory.Cluster != "" && former != r.Owner {
+			i, formers = i.Moved(was.Inventory, r.Owner), append(formers, former)
+		}
+	}
+	return i, formers, nil
+}
+
+// discard deletes the inventories that the round took over, which its own holds now.
+func (r *Round) discard(ctx context.Context, moved []string) error {
+	for _, former := range moved {
+		if err := r.Cluster.Discard(ctx, former); err != nil {
+			return fmt.Errorf("deleting the inventory of %s, which this source was called: %w", former, err)
+		}
+	}
+	return nil
 }
 
 // recognise makes the inventory of a cluster that nothing was applied to this source's, and
@@ -199,9 +235,9 @@ type writer struct {
 	last *Stage
 }
 
-func (w *writer) carryOut(ctx context.Context, report *Report) error {
+func (w *writer) carryOut(ctx context.Context, known inventory.Inventory, report *Report) error {
 	p := &report.Plan
-	begun := w.stored.Inventory.Begin(w.round.Commit, p.wants, p.leaving)
+	begun := known.Begin(w.round.Commit, p.wants, p.leaving)
 	if p.sync != nil {
 		begun.Sync = *p.sync
 	}

@@ -52,8 +52,11 @@ func (m *model) spend() bool {
 	return true
 }
 
-func (m *model) Inventory(context.Context, string) (Stored, error) {
+func (m *model) Inventory(_ context.Context, owner string) (Stored, error) {
 	s := m.stored
+	if s.Inventory.Owner != owner {
+		s = Stored{}
+	}
 	if s.Inventory.UID == "" {
 		s.Inventory.UID = "k"
 	}
@@ -122,6 +125,8 @@ func (m *model) Apply(_ context.Context, actions []Action, owner string) []Outco
 	}
 	return out
 }
+
+func (*model) Discard(context.Context, string) error { return nil }
 
 func (*model) Serve(context.Context, []schema.GroupKind) {}
 
@@ -316,4 +321,44 @@ func TestSuperseded(t *testing.T) {
 		}
 	}
 	m.converged(t, all)
+}
+
+// TestMoved applies from a source that is called otherwise than before: its objects stay, with
+// their new owner, and what is not on the branch any more leaves. Those of another source stay.
+func TestMoved(t *testing.T) {
+	m := &model{things: map[object.Ref]thing{}, lives: -1}
+	branch := branchOf(0x0f)
+	for range 2 {
+		if err := m.round(t, branch, blob("one")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := maps.Clone(m.things)
+	moved := Round{
+		Cluster: m, Name: "eu-1", Owner: "git.example.com/moved", Commit: blob("two"), Objects: branch[:3],
+		Admit: func(context.Context, inventory.Inventory) (Options, error) {
+			return Options{Guard: render.DefaultConfig().Guard, Allowed: true}, nil
+		},
+	}
+	report, err := moved.Do(t.Context())
+	if err != nil || len(report.Plan.Refused) != 3 || !maps.Equal(m.things, before) {
+		t.Fatalf("nobody said that it moved: %v, %v", err, report.Outcomes)
+	}
+	m.stored = Stored{Inventory: inventory.Inventory{Identity: inventory.Identity{Owner: source, Cluster: "eu-1", UID: "k"}, Settled: true, Entries: map[object.Ref]inventory.Entry{}}}
+	for r, o := range before {
+		m.stored.Inventory.Entries[r] = inventory.Entry{UID: o.uid}
+	}
+	moved.Formerly = []string{"git.example.com/older", source}
+	if _, err := moved.Do(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i, o := range branch {
+		is, there := m.things[o.Ref]
+		if there != (i < 3) || there && (is.uid != before[o.Ref].uid || is.owner != moved.Owner) {
+			t.Errorf("%s is %+v, there: %v", o.Ref, is, there)
+		}
+	}
+	if m.stored.Inventory.Owner != moved.Owner || len(m.stored.Inventory.Entries) != 3 {
+		t.Errorf("the inventory is %+v", m.stored.Inventory)
+	}
 }

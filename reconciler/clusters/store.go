@@ -54,11 +54,7 @@ func (c *Client) Inventory(ctx context.Context, owner string) (apply.Stored, err
 	if err != nil {
 		return apply.Stored{}, err
 	}
-	var l *unstructured.UnstructuredList
-	err = retried(ctx, func(ctx context.Context) (err error) {
-		l, err = c.objects.Resource(secrets).Namespace(Namespace).List(ctx, metav1.ListOptions{LabelSelector: inventoryLabel + "=" + idOf(owner)})
-		return err //nolint:wrapcheck // it names the request
-	})
+	l, err := c.shards(ctx, owner)
 	if err != nil {
 		return apply.Stored{}, err
 	}
@@ -149,6 +145,32 @@ func data(u *unstructured.Unstructured, key string) ([]byte, error) {
 		err = fmt.Errorf("it has no %s", key)
 	}
 	return data, err //nolint:wrapcheck // the caller says of what
+}
+
+// Discard implements apply.Cluster.
+func (c *Client) Discard(ctx context.Context, owner string) error {
+	l, err := c.shards(ctx, owner)
+	if err != nil {
+		return err
+	}
+	for i := range l.Items {
+		err := retried(ctx, func(ctx context.Context) error {
+			return c.objects.Resource(secrets).Namespace(Namespace).Delete(ctx, l.Items[i].GetName(), metav1.DeleteOptions{})
+		})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// shards lists the Secrets of an inventory.
+func (c *Client) shards(ctx context.Context, owner string) (l *unstructured.UnstructuredList, err error) {
+	err = retried(ctx, func(ctx context.Context) (err error) {
+		l, err = c.objects.Resource(secrets).Namespace(Namespace).List(ctx, metav1.ListOptions{LabelSelector: inventoryLabel + "=" + idOf(owner)})
+		return err //nolint:wrapcheck // it names the request
+	})
+	return l, err
 }
 
 // Store implements apply.Cluster: shards that changed, then the head, so that what the head

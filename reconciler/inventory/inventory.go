@@ -106,6 +106,25 @@ func (i Inventory) Begin(commit files.ID, wants []Want, leaving []object.Ref) In
 	return next
 }
 
+// Moved adds to an inventory, which may be none, the one that the same source left when it was
+// called otherwise. No content is known of its objects, so that each is applied again and names
+// its new owner.
+func (i Inventory) Moved(from Inventory, owner string) Inventory {
+	next := i.clone()
+	if i.Cluster == "" {
+		next.Identity, next.Commit = from.Identity, from.Commit
+		next.Owner = owner
+	}
+	next.Settled = from.Settled
+	for r, e := range from.Entries {
+		if _, known := next.Entries[r]; !known {
+			e.Content, e.Fields = files.ID{}, 0
+			next.Entries[r] = e
+		}
+	}
+	return next
+}
+
 // Absent lists the entries that are not wanted, sorted: what a branch no longer has.
 func (i Inventory) Absent(wants []Want) []object.Ref {
 	wanted := make(map[object.Ref]bool, len(wants))

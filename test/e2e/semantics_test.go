@@ -5,6 +5,7 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -25,6 +26,7 @@ func TestSemantics(t *testing.T) {
 	t.Run("fields that others decide", m.ignored)
 	t.Run("suspended, and between windows", m.suspended)
 	t.Run("as a service account", m.impersonated)
+	t.Run("a source that moves", m.moved)
 }
 
 // superseded rounds end at the next stage, and nothing of the older commit is applied from then.
@@ -400,5 +402,43 @@ subjects: [{kind: ServiceAccount, name: deployer, namespace: team}]
 	s.publish()
 	if out := s.apply(2); !strings.Contains(out, `"not/an/account" is no service account`) {
 		t.Errorf("it does not say so:\n%s", out)
+	}
+}
+
+// moved sources keep what they applied, if they say what they were called.
+func (m *members) moved(t *testing.T) {
+	s := m.one(t)
+	s.namespace("moved", "one", 3)
+	s.publish()
+	s.apply(0)
+	a, was := s.apis["eu-1"], s.source
+	before := a.uids("moved")
+	s.source += "-moved"
+	if err := os.Rename(was, s.source); err != nil {
+		t.Fatal(err)
+	}
+	s.namespace("moved", "two", 2)
+	s.publish("--allow-prune")
+	if out := s.apply(1); !strings.Contains(out, "the source "+was+" owns it") || !strings.Contains(out, "publish.formerly") {
+		t.Errorf("it does not say so:\n%s", out)
+	}
+	if got := text(s.get("eu-1", at("ConfigMap", "moved", "c0000")), "data", "value"); got != "one" {
+		t.Errorf("it is %q", got)
+	}
+	// the round that was refused has left an inventory, which is empty
+	s.write("waybill.yaml", "apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec:\n  secrets: allow\n  publish: {formerly: ["+was+"]}\n")
+	s.namespace("moved", "three", 2)
+	s.publish()
+	s.apply(0, "--allow-prune")
+	s.check("eu-1")
+	now := a.uids("moved")
+	if len(now) != 3 || now["moved"] != before["moved"] || now["moved/c0001"] != before["moved/c0001"] {
+		t.Errorf("there was %v, and now %v", before, now)
+	}
+	if list := a.kubectl("-n", "waybill-system", "get", "secrets", "-o", "jsonpath={.items[*].metadata.annotations}"); strings.Contains(list, was+`"`) {
+		t.Errorf("the old inventory is there: %s", list)
+	}
+	if d := s.applied(0, "eu-1"); len(d.Actions) != 0 {
+		t.Errorf("nothing changed, and it did %v", d.verbs())
 	}
 }
