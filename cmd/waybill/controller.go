@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"time"
 
@@ -18,9 +17,10 @@ import (
 
 // waking returns what tells of a turn of the loop, and wakes who applies if something was
 // published.
-func waking(report func(reconciler.Sync), wakes chan<- struct{}) func(reconciler.Sync) {
+func waking(report func(reconciler.Sync), tell func(...reconciler.Event), wakes chan<- struct{}) func(reconciler.Sync) {
 	return func(s reconciler.Sync) {
 		report(s)
+		tell(s.Events()...)
 		if s.Err == nil && !s.UpToDate {
 			wake(wakes)
 		}
@@ -86,6 +86,7 @@ On SIGTERM it ends what is under way and stops.`,
 	observes := cmd.Flags().Bool("observe", true, "with --apply: record on the state branch what plans can see of these clusters, too: version, APIs, room, readiness")
 	access, managed := addFleetFlags(cmd, cmd.Flags())
 	division := addReplicaFlags(cmd.Flags())
+	cmd.Flags().BoolVar(&managed.events, "events", false, "tell what is held, applied and refused as Events of Kubernetes, in --cluster-secrets-namespace")
 	identities := identityFlags(cmd, access, "with --apply: key file of age, by which documents that SOPS encrypted are decrypted")
 	verbose := cmd.Flags().BoolP("verbose", "v", false, "log diagnostics, too")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -104,12 +105,16 @@ On SIGTERM it ends what is under way and stops.`,
 			return failure(2, err)
 		}
 		r.Cache, r.Rollback = cache.Memory(), *rollback
+		tell, err := managed.telling(cmd.Context())
+		if err != nil {
+			return failure(2, err)
+		}
 		server := serve.New()
 		wakes := make(chan struct{}, 1)
 		wakes <- struct{}{} // what is published already
 		looks := make(chan struct{}, 1)
 		loop := &reconciler.Loop{
-			Reconciler: r, Rev: *rev, Interval: *interval, Now: time.Now, Wake: looks, Report: waking(server.Record, wakes),
+			Reconciler: r, Rev: *rev, Interval: *interval, Now: time.Now, Wake: looks, Report: waking(server.Record, tell, wakes),
 			Log: logger(cmd, verbose),
 		}
 		group, ctx := errgroup.WithContext(cmd.Context())
@@ -121,17 +126,9 @@ On SIGTERM it ends what is under way and stops.`,
 		lookout := &reconciler.Lookout{Reconciler: &reader, Interval: *interval, Log: loop.Log, Wake: func() { wake(wakes) }, Report: server.RecordLook}
 		group.Go(func() error { return one.look(ctx, lookout) })
 		if *applies {
-			follower := &reconciler.Follower{
-				Applier: reconciler.Applier{Reconciler: &reader, Access: *access}, Rev: *rev, Resync: *resync,
-				Log: loop.Log, Random: rand.Float64, Report: server.RecordApply, Forget: server.ForgetCluster,
-			}
-			if *observes {
-				writer := *r
-				observer := reconciler.NewObserver(&writer, *access, loop.Log, func() { wake(looks) })
-				follower.Observe = observer.Observe
-				group.Go(func() error { return observer.Run(ctx) })
-			}
-			group.Go(func() error { return one.follow(ctx, follower, wakes) })
+			with := applying{server: server, one: one, access: access, log: loop.Log, tell: tell, wakes: wakes, looks: looks, observes: *observes}
+			follower := &reconciler.Follower{Applier: reconciler.Applier{Reconciler: &reader}, Rev: *rev, Resync: *resync}
+			with.start(ctx, group, follower)
 		}
 		if err := listening(ctx, group, server, *listen); err != nil {
 			return failure(2, err)

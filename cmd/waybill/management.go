@@ -13,6 +13,7 @@ import (
 // managementFlags say which cluster a controller belongs to.
 type managementFlags struct {
 	kubeconfig, namespace string
+	events                bool // tell them
 
 	// open finds the cluster, once.
 	open func() (*management.Cluster, error)
