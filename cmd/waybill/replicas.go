@@ -55,7 +55,7 @@ func (f *replicaFlags) open(m *managementFlags, log *slog.Logger) (*replica, err
 	if err := f.times.Check(); err != nil {
 		return nil, err
 	}
-	if wrong := validation.IsDNS1123Label(f.group); len(wrong) > 0 {
+	if wrong := append(validation.IsDNS1123Subdomain(f.group), validation.IsValidLabelValue(f.group)...); len(wrong) > 0 {
 		return nil, fmt.Errorf("--leader-elect-resource-name is %q: %s", f.group, wrong[0])
 	}
 	cluster, err := m.open()

@@ -181,6 +181,51 @@ func container(t *testing.T, file string) map[string]any {
 	return all[0].(map[string]any)
 }
 
+// managed reports whether the controller may do something in its cluster.
+func managed(t *testing.T, file string) bool {
+	t.Helper()
+	texts, err := rendered(t, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return objects(t, texts)["Role"] != nil
+}
+
+// A controller has a token only if there is something that it may do with it, and that is in
+// one namespace.
+func TestTheRoleIsSmall(t *testing.T) {
+	const several = folder + "/examples/replicas.yaml"
+	texts, err := rendered(t, several)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := objects(t, texts)
+	want := []any{
+		map[string]any{"apiGroups": []any{""}, "resources": []any{"secrets"}, "verbs": []any{"get"}},
+		map[string]any{"apiGroups": []any{"coordination.k8s.io"}, "resources": []any{"leases"}, "verbs": []any{"get", "list", "create", "update", "delete"}},
+		map[string]any{"apiGroups": []any{""}, "resources": []any{"events"}, "verbs": []any{"create", "patch"}},
+	}
+	if d := cmp.Diff(want, all["Role"]["rules"]); d != "" {
+		t.Error(d)
+	}
+	for _, kind := range []string{"Role", "RoleBinding"} {
+		if in := all[kind]["metadata"].(map[string]any)["namespace"]; in != "waybill-clusters" {
+			t.Errorf("the %s is in %v", kind, in)
+		}
+	}
+	if all["ClusterRole"] != nil || all["ClusterRoleBinding"] != nil {
+		t.Error("it may do something everywhere")
+	}
+	if all["PodDisruptionBudget"] == nil || podOf(t, several)["topologySpreadConstraints"] == nil {
+		t.Error("nothing keeps the replicas apart")
+	}
+	for _, file := range examples(t) {
+		if file != several && managed(t, file) {
+			t.Errorf("%s needs no Role", file)
+		}
+	}
+}
+
 // What the Pod Security Standard "restricted" asks of a pod, and what it does not: a root
 // file system that cannot be written to, and no token of an account.
 func TestThePodIsRestricted(t *testing.T) {
@@ -197,7 +242,7 @@ func TestThePodIsRestricted(t *testing.T) {
 		if of["runAsNonRoot"] != true || of["runAsUser"] == 0.0 || cmp.Diff(of["seccompProfile"], map[string]any{"type": "RuntimeDefault"}) != "" {
 			t.Errorf("%s: the pod's security context is %v", file, of)
 		}
-		if pod["automountServiceAccountToken"] != false || pod["hostNetwork"] != nil || pod["hostPID"] != nil {
+		if pod["automountServiceAccountToken"] != managed(t, file) || pod["hostNetwork"] != nil || pod["hostPID"] != nil {
 			t.Errorf("%s: the pod is %v", file, pod)
 		}
 		for _, v := range pod["volumes"].([]any) {

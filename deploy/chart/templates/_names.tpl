@@ -17,6 +17,15 @@ app.kubernetes.io/component: controller
 {{- if .Values.image.digest }}{{ .Values.image.repository }}@{{ .Values.image.digest }}{{ else }}{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}
 {{- end }}
 
+{{- define "waybill.managementNamespace" -}}
+{{- .Values.managementNamespace | default .Release.Namespace }}
+{{- end }}
+
+{{/* Whether the controller asks the cluster that it runs in for something. */}}
+{{- define "waybill.managed" -}}
+{{- if or .Values.apply.secrets .Values.apply.sopsSecret .Values.events (gt (int .Values.replicas) 1) }}yes{{ end }}
+{{- end }}
+
 {{/* Whether a repository is reached over SSH. */}}
 {{- define "waybill.ssh" -}}
 {{- if hasPrefix "ssh://" . }}yes{{ end }}
