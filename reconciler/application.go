@@ -45,6 +45,9 @@ type Application struct {
 	Objects int // on the branch
 	Report  apply.Report
 	Unready []clusters.Unready
+	// Waited is how long the cluster waited for others to end, and Took how long the round took
+	// from then on, where a Follower applied.
+	Waited, Took time.Duration
 	// Expires is when the credential ends to be valid; zero if it does not say so.
 	Expires time.Time
 	// Suspension says why nothing was applied; zero if it was.

@@ -276,17 +276,21 @@ func (f *Follower) round(ctx context.Context, in *inbox, slots chan struct{}) (A
 	if err != nil {
 		return Application{Cluster: o.cluster.Name, Err: err}, nil
 	}
+	asked := f.Applier.Now()
 	select {
 	case slots <- struct{}{}:
 		defer func() { <-slots }()
 	case <-ctx.Done():
 		return Application{Cluster: o.cluster.Name, Err: ctx.Err()}, nil
 	}
+	began := f.Applier.Now()
 	bounded, cancel := context.WithTimeout(ctx, roundTime)
 	defer cancel()
 	applier := f.Applier
 	applier.Retry = in.again()
-	return applier.applyOn(bounded, &o.in, client, o.cluster.Name, in.newer), client
+	app := applier.applyOn(bounded, &o.in, client, o.cluster.Name, in.newer)
+	app.Waited, app.Took = began.Sub(asked), f.Applier.Now().Sub(began)
+	return app, client
 }
 
 // watch wakes the queue of a cluster when something in it strays from what a round left.

@@ -50,6 +50,8 @@ type metrics struct {
 	behind   *prometheus.GaugeVec
 	expires  *prometheus.GaugeVec
 	leads    prometheus.Gauge
+	waited   prometheus.Histogram
+	took     prometheus.Histogram
 }
 
 // New returns a server that is not ready yet.
@@ -69,8 +71,10 @@ func New() *Server {
 	s.metrics.behind = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "waybill_cluster_behind", Help: "1 for each cluster that is not as its branch, by the last round; the log says why."}, []string{"cluster"})
 	s.metrics.expires = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "waybill_cluster_credential_expiry_timestamp_seconds", Help: "When the credential for a cluster ends to be valid, if it says so."}, []string{"cluster"})
 	s.metrics.leads = prometheus.NewGauge(prometheus.GaugeOpts{Name: "waybill_leader", Help: "1 if this replica leads: it plans and publishes."})
+	s.metrics.waited = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "waybill_apply_wait_seconds", Help: "Time that a round waits because many others are under way.", Buckets: prometheus.ExponentialBuckets(0.05, 3, 9)})
+	s.metrics.took = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "waybill_apply_duration_seconds", Help: "Time that a round at a cluster takes.", Buckets: prometheus.ExponentialBuckets(0.05, 2, 14)})
 	m := s.metrics
-	s.registry.MustRegister(m.syncs, m.duration, m.branches, m.diags, m.clusters, m.held, m.placed, m.last, m.applies, m.behind, m.expires, m.leads,
+	s.registry.MustRegister(m.syncs, m.duration, m.branches, m.diags, m.clusters, m.held, m.placed, m.last, m.applies, m.behind, m.expires, m.leads, m.waited, m.took,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return s
 }
@@ -130,6 +134,10 @@ func (s *Server) RecordApply(a reconciler.Application) {
 		result = "applied"
 	}
 	s.metrics.applies.WithLabelValues(result).Inc()
+	if a.Took > 0 { // a cluster that does not answer has no round
+		s.metrics.waited.Observe(a.Waited.Seconds())
+		s.metrics.took.Observe(a.Took.Seconds())
+	}
 	s.metrics.behind.WithLabelValues(a.Cluster).Set(behind)
 	if !a.Expires.IsZero() {
 		s.metrics.expires.WithLabelValues(a.Cluster).Set(float64(a.Expires.Unix()))

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan"
@@ -60,4 +62,25 @@ func TestMetricsSayWhenACredentialExpires(t *testing.T) {
 	s.RecordApply(reconciler.Application{Cluster: "eu", Expires: time.Unix(1_900_000_000, 0)})
 	s.ForgetCluster("eu")
 	says(false, "a cluster that is not followed any more")
+}
+
+// What is measured is named as Prometheus asks for.
+func TestMetricsAreNamedAsIsUsual(t *testing.T) {
+	s := serve.New()
+	s.Record(reconciler.Sync{At: time.Unix(1, 0), Result: reconciler.Result{Plan: plan.Plan{Clusters: []plan.Cluster{{Name: "eu", Held: &guard.Hold{}}}}}})
+	s.RecordApply(reconciler.Application{Cluster: "eu", Expires: time.Unix(1_900_000_000, 0), Waited: time.Second, Took: time.Minute})
+	s.RecordLead(true)
+	text := metrics(t, s)
+	problems, err := promlint.New(strings.NewReader(text)).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+	for _, want := range []string{"waybill_apply_duration_seconds_sum 60", "waybill_apply_wait_seconds_sum 1", "waybill_leader 1"} {
+		if !strings.Contains(text, "\n"+want+"\n") {
+			t.Errorf("there is no %s in\n%s", want, text)
+		}
+	}
 }
