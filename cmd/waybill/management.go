@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"os"
 	"sync"
 
 	"github.com/spf13/pflag"
@@ -29,9 +30,15 @@ func addManagementFlags(flags *pflag.FlagSet) *managementFlags {
 	return f
 }
 
-// secretsOf has clusters be reached by Secrets, if there is a management cluster.
+// secretsOf has clusters be reached by Secrets, if there is a management cluster. That of a Pod
+// is one only if nothing else says how clusters are reached: a job of somebody else's that has a
+// token and a kubeconfig means the kubeconfig.
 func (f *managementFlags) secretsOf(a *clusters.Access) {
 	a.Secrets = func() (clusters.Secrets, error) {
+		named := f.kubeconfig != "" || f.namespace != ""
+		if !named && (a.Folder != "" || a.Kubeconfig != "" || a.Context != "" || os.Getenv("KUBECONFIG") != "") {
+			return nil, nil
+		}
 		c, err := f.open()
 		if errors.Is(err, management.ErrNone) && f.namespace == "" {
 			return nil, nil
