@@ -24,7 +24,7 @@ func clusterCommand() *cobra.Command {
 and the change is shown as a patch. Nothing is committed. See docs/clusters.md.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(joinCommand(), unjoinCommand(), cordonCommand(), uncordonCommand(), suspendCommand(), resumeCommand(), reconcileCommand())
+	cmd.AddCommand(joinCommand(), unjoinCommand(), cordonCommand(), uncordonCommand(), suspendCommand(), resumeCommand(), reconcileCommand(), orphansCommand())
 	return cmd
 }
 

@@ -71,7 +71,12 @@ func Open(cluster, id, account string, config *rest.Config) (*Client, error) {
 	if c.objects, err = dynamic.NewForConfigAndClient(config, transport); err != nil {
 		return nil, fmt.Errorf("reaching %s: %w", cluster, err)
 	}
-	if c.metadata, err = metadata.NewForConfigAndClient(config, transport); err != nil {
+	quiet := rest.CopyConfig(config) // that a kind is deprecated is no news to who lists it
+	quiet.WarningHandler = rest.NoWarnings{}
+	if c.metadata, err = metadata.NewForConfigAndClient(quiet, transport); err != nil {
+		return nil, fmt.Errorf("reaching %s: %w", cluster, err)
+	}
+	if c.writes.metadata, err = metadata.NewForConfigAndClient(config, transport); err != nil {
 		return nil, fmt.Errorf("reaching %s: %w", cluster, err)
 	}
 	if c.disco, err = discovery.NewDiscoveryClientForConfigAndClient(config, transport); err != nil {
@@ -83,7 +88,7 @@ func Open(cluster, id, account string, config *rest.Config) (*Client, error) {
 // impersonate has objects changed as a service account, as Flux's serviceAccountName. What is
 // there is looked at, and the inventory written, as the credential.
 func (c *Client) impersonate(account string, config *rest.Config) error {
-	c.writes.objects, c.writes.metadata = c.objects, c.metadata
+	c.writes.objects = c.objects
 	if account == "" {
 		return nil
 	}

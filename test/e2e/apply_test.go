@@ -499,6 +499,9 @@ func (m *members) lost(t *testing.T) {
 	wantVerbs(t, "and then what leaves is deleted", s.applied(0, "eu-1"), map[string]int{"delete": 1})
 	for _, where := range s.owned("eu-1") {
 		if strings.HasSuffix(where, "/c0004") {
+			if status, out := s.run("cluster", "orphans", "eu-1", "-C", s.source, "--to", s.bare, "--kubeconfig-dir", s.kubeconfigs); status != 0 || out != "ConfigMap/lost/c0004\n" {
+				t.Errorf("orphans: %d\n%s", status, out)
+			}
 			return // it is not on a branch since the inventory is known, and so stays
 		}
 	}
