@@ -81,9 +81,7 @@ func (m *maker) contact(a Action, live *metav1.PartialObjectMetadata) Action {
 		return refused(a, fmt.Sprintf("it is there already, and not from here (%s wrote it); conflictResolution: Overwrite in its policy, or waybill apply --adopt, takes it over", list(managers(live))))
 	}
 	a.Verb, a.Take = Adopt, TakeAll
-	fields := fieldsOf(live, Delivers)
-	decided := m.decided(a.Object, live)
-	a.Left, a.Filled = left(a.Object.Manifest, fields, decided), filled(a.Object.Manifest, fields, decided)
+	a.Left, a.Filled = m.toCluster(a.Object, live, Delivers)
 	return a
 }
 

@@ -98,6 +98,13 @@ var retained = map[schema.GroupKind][][]string{
 	{Kind: "Pod"}:                   {{"spec", "nodeName"}, {"spec", "serviceAccountName"}, {"spec", "volumes"}},
 }
 
+// toCluster returns the fields of a live object that are left out of its manifest, and those
+// that are sent as they are. Former are the managers whose fields become ours; nil: nobody's.
+func (m *maker) toCluster(o *Object, live *metav1.PartialObjectMetadata, former func(metav1.ManagedFieldsEntry) bool) (out, asIs [][]string) {
+	fields, decided := fieldsOf(live, former), m.decided(o, live)
+	return left(o.Manifest, fields, decided), filled(o.Manifest, fields, decided)
+}
+
 // left lists those of the fields that a cluster decides which are left out of a manifest,
 // because the object is there and they are not ours there: somebody took them, or the server
 // decided them. What is ours is never left out: the server would take that for its removal.

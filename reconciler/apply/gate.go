@@ -28,7 +28,7 @@ func (p *Plan) end(i inventory.Inventory) inventory.Inventory {
 // report says why, and hooks for that run if a hook failed.
 func (w *writer) pass(ctx context.Context, s *Stage, report *Report) error {
 	if !s.Gate {
-		return w.ends(ctx, s)
+		return w.ends(ctx, s, report)
 	}
 	why := cmp.Or(s.Broken, w.failed)
 	w.failed = ""
@@ -39,11 +39,9 @@ func (w *writer) pass(ctx context.Context, s *Stage, report *Report) error {
 			return fmt.Errorf("waiting for the phase %s: %w", s.Phase, err)
 		}
 	}
+	w.hooks = append(w.hooks, s.Hooks...)
 	if why == "" && len(left) == 0 {
-		if err := w.ends(ctx, s); err != nil {
-			return err
-		}
-		return w.clear(ctx, s, left, report)
+		return w.ends(ctx, s, report)
 	}
 	report.Stopped = fmt.Sprintf("the phase %s did not come to its end: %s; what comes after it was not done", s.Phase, cmp.Or(why, reasons(left)))
 	if why != "" || !hookFailed(s, left) {
@@ -54,14 +52,15 @@ func (w *writer) pass(ctx context.Context, s *Stage, report *Report) error {
 	if err := w.store(ctx, now); err != nil {
 		return fmt.Errorf("writing the inventory: %w", err)
 	}
-	if err := w.clear(ctx, s, left, report); err != nil {
+	if err := w.clear(ctx, left, report); err != nil {
 		return err
 	}
 	return w.fail(ctx, report)
 }
 
-// ends notes that a phase ended, if it did.
-func (w *writer) ends(ctx context.Context, s *Stage) error {
+// ends notes that a phase ended, if it did. Only then do its hooks go: until then those of a later
+// wave may need them, and a next round would run again what is not there.
+func (w *writer) ends(ctx context.Context, s *Stage, report *Report) error {
 	if !s.Ends {
 		return nil
 	}
@@ -70,7 +69,7 @@ func (w *writer) ends(ctx context.Context, s *Stage) error {
 	if err := w.store(ctx, now); err != nil {
 		return fmt.Errorf("writing the inventory: %w", err)
 	}
-	return nil
+	return w.clear(ctx, nil, report)
 }
 
 // fail runs the hooks for a sync that failed.
@@ -82,7 +81,8 @@ func (w *writer) fail(ctx context.Context, report *Report) error {
 		}
 		left, err := w.round.Cluster.Await(ctx, s.Await, w.round.Patience)
 		if err == nil {
-			err = w.clear(ctx, s, left, report)
+			w.hooks = s.Hooks
+			err = w.clear(ctx, left, report)
 		}
 		if err != nil {
 			return fmt.Errorf("waiting for the phase %s: %w", s.Phase, err)
@@ -91,15 +91,16 @@ func (w *writer) fail(ctx context.Context, report *Report) error {
 	return nil
 }
 
-// clear deletes hooks of a stage that succeeded, or failed, and are to be deleted then.
-func (w *writer) clear(ctx context.Context, s *Stage, left []Unhealthy, report *Report) error {
+// clear deletes hooks that ran and succeeded, or failed, and are to be deleted then.
+func (w *writer) clear(ctx context.Context, left []Unhealthy, report *Report) error {
 	var deletions []Action
-	for _, h := range s.Hooks {
+	for _, h := range w.hooks {
 		n := slices.IndexFunc(left, func(u Unhealthy) bool { return u.Ref == h.Ref })
 		if n < 0 && h.Succeeded || n >= 0 && left[n].Failed && h.Failed {
 			deletions = append(deletions, Action{Ref: h.Ref, Verb: Delete, UID: w.stored.Inventory.Entries[h.Ref].UID, Hook: h.Hook})
 		}
 	}
+	w.hooks = nil
 	return w.act(ctx, &Stage{Actions: deletions}, report)
 }
 

@@ -115,7 +115,15 @@ func (m *maker) run(h hook, p Phase) (a Action, ran bool) {
 			return a, false
 		}
 	}
-	a.Verb, a.Renew, a.Take, a.Live = Recreate, RenewFirst, TakeNothing, nil
+	switch {
+	case Recreatable(o.Kind()):
+		a.Verb, a.Renew, a.Take, a.Live = Recreate, RenewFirst, TakeNothing, nil
+	case live.DeletionTimestamp != nil:
+		return refused(a, "it is being deleted"+finalizers(live)+"; it is created anew when it is gone"), false
+	case ours:
+		a.Verb, a.Take = Update, TakeEdits
+		a.Left, a.Filled = m.toCluster(o, live, nil)
+	}
 	return a, true
 }
 

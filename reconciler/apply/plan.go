@@ -241,9 +241,7 @@ func (m *maker) object(o *Object) (a Action, same bool) {
 		return refused(a, "it is being deleted"+finalizers(live)+"; it is created anew when it is gone"), false
 	}
 	a.UID = string(live.UID)
-	fields := fieldsOf(live, nil)
-	decided := m.decided(o, live)
-	a.Left, a.Filled = left(o.Manifest, fields, decided), filled(o.Manifest, fields, decided)
+	a.Left, a.Filled = m.toCluster(o, live, nil)
 	ours, theirs := m.owned(entry, live)
 	switch {
 	case theirs != "":

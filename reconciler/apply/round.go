@@ -231,6 +231,8 @@ type writer struct {
 	stored Stored
 	// failed says what was not done since the last gate.
 	failed string
+	// hooks are those of the phase that came to their gate.
+	hooks []Action
 	// last is the stage that ends the round; nil where a gate does.
 	last *Stage
 }
@@ -250,7 +252,7 @@ func (w *writer) carryOut(ctx context.Context, known inventory.Inventory, report
 			return ErrSuperseded
 		}
 		s := &stages[n]
-		if n == len(stages)-1 && !s.Gate {
+		if n == len(stages)-1 && !s.Gate && len(w.hooks) == 0 {
 			w.last = s
 		}
 		if err := w.act(ctx, s, report); err != nil || w.last != nil {

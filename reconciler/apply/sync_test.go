@@ -2,6 +2,7 @@ package apply
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -194,4 +195,48 @@ func (m *model) wrong(branch []Object) (wrong []string) {
 		}
 	}
 	return wrong
+}
+
+// TestHooksStayUntilTheirPhaseEnds has a Job that needs what a hook before it made, and takes
+// long: nothing is taken from under it, and what succeeded does not run again in the next round.
+func TestHooksStayUntilTheirPhaseEnds(t *testing.T) {
+	branch := []Object{
+		manifest("v1 ConfigMap shop/script", nil, hookIs+"PreSync", waveIs+"-1", policyIs+"HookSucceeded"),
+		manifest("batch/v1 Job shop/migrate", nil, hookIs+"PreSync", policyIs+"HookSucceeded"),
+		manifest("batch/v1 Job shop/seed", nil, hookIs+"Sync", policyIs+"HookSucceeded"),
+		manifest("v1 ConfigMap shop/last", nil, waveIs+"1"),
+	}
+	m := newModel()
+	m.sick["migrate"] = Unhealthy{Why: "it runs"}
+	m.syncs(t, branch, "one", "script ? migrate ?", "it runs")
+	m.syncs(t, branch, "one", "? ?", "it runs")
+	m.sick["migrate"] = Unhealthy{Failed: true, Why: "it exited with 1"}
+	m.syncs(t, branch, "one", "? ? -script", "it exited with 1")
+	delete(m.sick, "migrate")
+	m.syncs(t, branch, "two", "script ? migrate ? -script -migrate seed ? last -seed", "")
+}
+
+// TestHooksThatLast runs hooks with which data would go: they are changed, and never deleted to
+// run again.
+func TestHooksThatLast(t *testing.T) {
+	branch := func(value string) []Object {
+		all := []Object{
+			manifest("v1 PersistentVolumeClaim shop/data", nil, hookIs+"PreSync"),
+			manifest("v1 Namespace tools", nil, hookIs+"PreSync"),
+			manifest("batch/v1 Job shop/migrate", nil, hookIs+"PreSync", waveIs+"1"),
+		}
+		for i := range all {
+			all[i].Manifest["value"], all[i].Content = value, blob(value)
+		}
+		return all
+	}
+	m := newModel()
+	m.syncs(t, branch("one"), "one", "tools data ? migrate ?", "")
+	before := maps.Clone(m.things)
+	m.syncs(t, branch("two"), "two", "tools data ? migrate ?", "")
+	for r, was := range before {
+		if is := m.things[r]; is.value != "two" || is.run == was.run || (is.uid == was.uid) == Recreatable(kindOf(r)) {
+			t.Errorf("%s was %+v, and is %+v", r, was, is)
+		}
+	}
 }

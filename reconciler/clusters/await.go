@@ -22,6 +22,9 @@ import (
 func (c *Client) Await(ctx context.Context, objects []object.Ref, most time.Duration) ([]apply.Unhealthy, error) {
 	objects = slices.DeleteFunc(slices.Clone(objects), func(r object.Ref) bool { return !hasHealth(r) })
 	var left []apply.Unhealthy
+	for _, r := range objects { // until they answer
+		left = append(left, apply.Unhealthy{Ref: r, Why: "the API server did not answer in time"})
+	}
 	look := func(ctx context.Context) (bool, error) {
 		now, err := c.unhealthy(ctx, objects)
 		if err != nil {
