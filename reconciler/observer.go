@@ -72,7 +72,7 @@ func (o *Observer) Run(ctx context.Context) error {
 			j.known = nil // somebody may have written it
 		case s := <-o.sights:
 			if w := j.watches[s.cluster]; w != nil {
-				w.latest = &s.facts
+				w.latest, w.at = &s.facts, o.reconciler.Now()
 				if due == nil {
 					due = time.NewTimer(together).C
 				}
@@ -125,6 +125,7 @@ type watched struct {
 	stop    context.CancelFunc
 	tracker *observation.Tracker
 	latest  *observation.Facts // nil: nothing was seen yet
+	at      time.Time          // of that look
 }
 
 // of returns those of them that are registered.
@@ -155,7 +156,7 @@ func (w watches) changes(recorded map[string]*karmada.ClusterStatus, now, last t
 		if one.latest == nil {
 			continue
 		}
-		next, change := one.tracker.Next(recorded[name], *one.latest, now)
+		next, change := one.tracker.Next(recorded[name], *one.latest, one.at)
 		if len(change.Words) > 0 && (change.Soon || now.Sub(last) >= roomPause) {
 			c.statuses[name], c.soon = next, c.soon || change.Soon
 			why = append(why, name+": "+strings.Join(change.Words, ", "))

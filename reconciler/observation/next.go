@@ -53,6 +53,7 @@ type Change struct {
 // Tracker follows a cluster from look to look. The zero value has seen nothing.
 type Tracker struct {
 	ready, complete steady
+	missed          missed
 }
 
 // Next returns what to record of a cluster after a look at it: what is recorded, which may be
@@ -68,7 +69,7 @@ func (t *Tracker) Next(recorded *karmada.ClusterStatus, f Facts, now time.Time) 
 	ready := f.Health == Healthy && meta.IsStatusConditionTrue(next.Conditions, karmada.ConditionReady)
 	if ready {
 		if f.Served != nil {
-			f.Served.serve(&next, &change)
+			t.serve(f.Served, &next, now, &change)
 			see(&next, &t.complete, completeness(f.Served), now, &change)
 		}
 		f.roomKnown(&next, now, &change)

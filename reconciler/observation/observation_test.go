@@ -206,7 +206,7 @@ type look struct {
 // steady reports that no condition waits for its time.
 func (l *look) steady() bool {
 	s := l.now.Served
-	return l.now.Health == observation.Healthy && (s == nil || len(s.APIs) > 0 && len(s.Failed) == 0)
+	return l.now.Health == observation.Healthy && (s == nil || len(s.APIs) > 1 && len(s.Failed) == 0 && s.Version == "v1.35.0")
 }
 
 func TestWhatIsRecorded(t *testing.T) {
@@ -232,8 +232,8 @@ func TestWhatIsRecorded(t *testing.T) {
 		{"nodes and pods are not known", observation.Facts{Health: observation.Healthy, Served: full().Served}, nil},
 		{"nodes may not be listed", observation.Facts{Health: observation.Healthy, Refused: "nodes may not be listed"}, []string{"nodes may not be listed"}},
 		{"it does not answer", observation.Facts{Health: observation.Unreachable, Served: &observation.Served{}, Room: &observation.Room{}}, nil},
-		{"a version", observation.Facts{Health: observation.Healthy, Served: &observation.Served{Version: "v1.36.0", APIs: full().Served.APIs}}, []string{"version v1.36.0"}},
-		{"a kind less", observation.Facts{Health: observation.Healthy, Served: &observation.Served{Version: "v1.35.0", APIs: full().Served.APIs[:1]}}, []string{"what it serves (1 group versions)"}},
+		{"a version", observation.Facts{Health: observation.Healthy, Served: &observation.Served{Version: "v1.36.0", APIs: full().Served.APIs}}, nil},
+		{"a kind less", observation.Facts{Health: observation.Healthy, Served: &observation.Served{Version: "v1.35.0", APIs: full().Served.APIs[:1]}}, nil},
 		{"a group that does not answer", observation.Facts{Health: observation.Healthy, Served: &observation.Served{Version: "v1.35.0", APIs: full().Served.APIs[:1], Failed: []string{"v1"}}}, nil},
 		{"nothing is said of what it serves", observation.Facts{Health: observation.Healthy, Served: &observation.Served{Version: "v1.35.0"}}, nil},
 	} {
@@ -251,6 +251,48 @@ func TestWhatIsRecorded(t *testing.T) {
 	refused, _ := tr.Next(first, observation.Facts{Health: observation.Healthy, Refused: "no"}, start)
 	if back, c := tr.Next(refused, full(), start); len(c.Words) != 1 || cmp.Diff(first, back) != "" {
 		t.Errorf("it may be looked at again: %v, %s", c.Words, cmp.Diff(first, back))
+	}
+}
+
+// TestWhatIsServedNoMoreStaysForAWhile has an API server that starts, and does not name all kinds
+// at once, and one of two that are upgraded: charts render by what is recorded, and what they do
+// not render any more is deleted.
+func TestWhatIsServedNoMoreStaysForAWhile(t *testing.T) {
+	all := func(names string) *observation.Served {
+		var lists []*metav1.APIResourceList
+		for name := range strings.FieldsSeq(names) {
+			gv, kinds, _ := strings.Cut(name, ":")
+			l := &metav1.APIResourceList{GroupVersion: gv}
+			for k := range strings.SplitSeq(kinds, ",") {
+				l.APIResources = append(l.APIResources, metav1.APIResource{Name: k, Kind: k})
+			}
+			lists = append(lists, l)
+		}
+		return observation.ServedBy("v1.35.0", lists, nil)
+	}
+	newer := all("v1:a,b x/v1:c")
+	newer.Version = "v1.36.0"
+	var tr observation.Tracker
+	recorded, _ := tr.Next(nil, observation.Facts{Health: observation.Healthy, Served: all("v1:a,b x/v1:c")}, time.Unix(0, 0))
+	for _, tt := range []struct {
+		at   int64
+		now  *observation.Served
+		want string
+	}{
+		{10, all("v1:a"), "v1.35.0 [{v1 [{a a} {b b}]} {x/v1 [{c c}]}]"},
+		{39, all("v1:a x/v1:c"), "v1.35.0 [{v1 [{a a} {b b}]} {x/v1 [{c c}]}]"},
+		{40, all("v1:a y/v1:d"), "v1.35.0 [{v1 [{a a}]} {x/v1 [{c c}]} {y/v1 [{d d}]}]"}, // b is missed for long, and d is new
+		{69, all("v1:a,b y/v1:d"), "v1.35.0 [{v1 [{a a} {b b}]} {x/v1 [{c c}]} {y/v1 [{d d}]}]"},
+		{70, all("v1:a,b"), "v1.35.0 [{v1 [{a a} {b b}]} {y/v1 [{d d}]}]"},
+		{80, newer, "v1.35.0 [{v1 [{a a} {b b}]} {x/v1 [{c c}]} {y/v1 [{d d}]}]"},
+		{90, all("v1:a,b x/v1:c"), "v1.35.0 [{v1 [{a a} {b b}]} {x/v1 [{c c}]} {y/v1 [{d d}]}]"},
+		{110, newer, "v1.35.0 [{v1 [{a a} {b b}]} {x/v1 [{c c}]}]"},
+		{140, newer, "v1.36.0 [{v1 [{a a} {b b}]} {x/v1 [{c c}]}]"},
+	} {
+		recorded, _ = tr.Next(recorded, observation.Facts{Health: observation.Healthy, Served: tt.now}, time.Unix(tt.at, 0))
+		if got := fmt.Sprint(recorded.KubernetesVersion, " ", recorded.APIEnablements); got != tt.want {
+			t.Errorf("after %d s: %s, want %s", tt.at, got, tt.want)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,11 +23,15 @@ func ServedBy(version string, lists []*metav1.APIResourceList, failed []string) 
 				e.Resources = append(e.Resources, karmada.APIResource{Name: r.Name, Kind: r.Kind})
 			}
 		}
-		slices.SortStableFunc(e.Resources, func(a, b karmada.APIResource) int { return strings.Compare(a.Name, b.Name) })
+		sortKinds(e.Resources)
 		s.APIs = append(s.APIs, e)
 	}
 	sortAPIs(s.APIs)
 	return s
+}
+
+func sortKinds(kinds []karmada.APIResource) {
+	slices.SortStableFunc(kinds, func(a, b karmada.APIResource) int { return strings.Compare(a.Name, b.Name) })
 }
 
 func sortAPIs(apis []karmada.APIEnablement) {
@@ -77,14 +82,70 @@ func (s *Served) merged(before []karmada.APIEnablement) []karmada.APIEnablement 
 	return apis
 }
 
-// serve puts what is served into a status, and says what changed.
-func (s *Served) serve(status *karmada.ClusterStatus, change *Change) {
-	if s.Version != "" && s.Version != status.KubernetesVersion {
+// serve puts what is served into a status, and says what changed. What comes holds at once. What
+// goes, and another version, holds when it was seen for the threshold: an API server that starts
+// does not name all of its kinds yet, and of several that are upgraded each answers for itself.
+func (t *Tracker) serve(s *Served, status *karmada.ClusterStatus, now time.Time, change *Change) {
+	last := t.missed
+	t.missed = missed{}
+	if t.missed.version = last.version; s.Version == "" || s.Version == status.KubernetesVersion {
+		t.missed.version = time.Time{}
+	} else if status.KubernetesVersion == "" || over(&t.missed.version, now) {
 		status.KubernetesVersion = s.Version
 		change.Words, change.Soon = append(change.Words, "version "+s.Version), true
 	}
-	if apis := s.merged(status.APIEnablements); !equality.Semantic.DeepEqual(apis, status.APIEnablements) {
+	apis := t.missed.with(s.merged(status.APIEnablements), status.APIEnablements, last.kinds, now)
+	if !equality.Semantic.DeepEqual(apis, status.APIEnablements) {
 		status.APIEnablements = apis
 		change.Words, change.Soon = append(change.Words, fmt.Sprintf("what it serves (%d group versions)", len(apis))), true
 	}
+}
+
+// missed says since when what is recorded is not seen.
+type missed struct {
+	version time.Time // zero: it is seen
+	kinds   map[kind]time.Time
+}
+
+// kind is one that is served.
+type kind struct {
+	groupVersion string
+	karmada.APIResource
+}
+
+// over reports whether the threshold is over, which begins now if it has not.
+func over(since *time.Time, now time.Time) bool {
+	if since.IsZero() {
+		*since = now
+	}
+	return now.Sub(*since) >= Threshold
+}
+
+// with returns what is served, and those of the recorded kinds that are not missed for long.
+func (m *missed) with(apis, recorded []karmada.APIEnablement, last map[kind]time.Time, now time.Time) []karmada.APIEnablement {
+	m.kinds, apis = map[kind]time.Time{}, slices.Clone(apis)
+	for _, e := range recorded {
+		i := slices.IndexFunc(apis, func(o karmada.APIEnablement) bool { return o.GroupVersion == e.GroupVersion })
+		var stay []karmada.APIResource
+		for _, r := range e.Resources {
+			if i >= 0 && slices.Contains(apis[i].Resources, r) {
+				continue
+			}
+			since := last[kind{e.GroupVersion, r}]
+			if !over(&since, now) {
+				stay = append(stay, r)
+			}
+			m.kinds[kind{e.GroupVersion, r}] = since
+		}
+		switch {
+		case len(stay) == 0:
+		case i >= 0:
+			apis[i].Resources = slices.Concat(apis[i].Resources, stay)
+			sortKinds(apis[i].Resources)
+		default:
+			apis = append(apis, karmada.APIEnablement{GroupVersion: e.GroupVersion, Resources: stay})
+		}
+	}
+	sortAPIs(apis)
+	return apis
 }

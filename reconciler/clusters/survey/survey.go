@@ -31,6 +31,9 @@ const (
 	// misses is how many looks in a row may fail before the way to the cluster, and its
 	// credential, are looked up anew.
 	misses = 2
+	// doubted is for how many looks what a cluster serves is asked for again after something
+	// changed: until what it did not name at once is recorded to be gone.
+	doubted = int(observation.Threshold/observation.Period) + 1
 	// early is for how many looks the first report waits until nodes and pods are known.
 	early = 6
 )
@@ -78,6 +81,7 @@ type watcher struct {
 	disco   *discovery.DiscoveryClient
 	usage   *usage
 	known   *observation.Served // nil: it is to be asked for
+	doubts  int                 // looks for which it is asked for, known or not
 	changed chan struct{}       // what is served may have
 }
 
@@ -113,9 +117,9 @@ func (w *watcher) look(ctx context.Context, report func(observation.Facts)) erro
 		}
 		select {
 		case <-stale.C:
-			w.known = nil
+			w.known, w.doubts = nil, doubted
 		case <-w.changed:
-			w.known = nil
+			w.known, w.doubts = nil, doubted
 		default:
 		}
 	}
@@ -125,11 +129,12 @@ func (w *watcher) look(ctx context.Context, report func(observation.Facts)) erro
 func (w *watcher) facts(ctx context.Context) observation.Facts {
 	f := observation.Facts{Health: w.health(ctx)}
 	if f.Health != observation.Healthy {
-		w.known = nil
+		w.known, w.doubts = nil, doubted
 		return f
 	}
-	if w.known == nil {
+	if w.known == nil || w.doubts > 0 {
 		w.known = w.served(ctx)
+		w.doubts = max(w.doubts-1, 0)
 	}
 	f.Served = w.known
 	f.Room, f.Refused = w.usage.sum(w.cluster.Models)
