@@ -118,6 +118,7 @@ func (m *maker) run(h hook, p Phase) (a Action, ran bool) {
 	switch {
 	case Recreatable(o.Kind()):
 		a.Verb, a.Renew, a.Take, a.Live = Recreate, RenewFirst, TakeNothing, nil
+		a.Left, a.Filled = nil, nil // it is there no more then
 	case live.DeletionTimestamp != nil:
 		return refused(a, "it is being deleted"+finalizers(live)+"; it is created anew when it is gone"), false
 	case ours:

@@ -177,6 +177,62 @@ func has(manifest map[string]any, path []string) bool {
 	return child(at, path[len(path)-1]) != nil
 }
 
+// Fill returns a manifest with a field as it is in a live object, of which managed are the fields
+// by manager. The elements of a list are those of the manifest, wherever they are in the live
+// one. It is false if the field cannot be told. The manifest is not changed.
+func Fill(manifest, live map[string]any, managed []metav1.ManagedFieldsEntry, path []string) (map[string]any, bool) {
+	sets := fieldsOf(&metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{ManagedFields: managed}}, nil)
+	filled, ok := sets.fill(manifest, live, path).(map[string]any)
+	return filled, ok
+}
+
+// fill returns what a manifest has at a place with a field as it is live; nil if it cannot be told.
+func (s fieldSets) fill(at, live any, path []string) any {
+	var below fieldSets
+	var key string
+	for _, set := range s {
+		if k := member(at, set, path[0]); k != "" {
+			if next, ok := set[k].(map[string]any); ok {
+				below, key = append(below, next), k
+			}
+		}
+	}
+	value := child(live, path[0])
+	list, isList := at.([]any)
+	if isList {
+		value = elementOf(live, key)
+	}
+	if len(path) > 1 {
+		value = below.fill(child(at, path[0]), value, path[1:])
+	}
+	if value == nil {
+		return nil
+	}
+	if isList {
+		i, _ := strconv.Atoi(path[0]) // a member has a key
+		list = slices.Clone(list)
+		list[i] = value
+		return list
+	}
+	content, _ := at.(map[string]any)
+	if content = maps.Clone(content); content == nil {
+		content = map[string]any{}
+	}
+	content[path[0]] = value
+	return content
+}
+
+// elementOf returns the element of a live list that a set calls so.
+func elementOf(live any, key string) any {
+	list, _ := live.([]any)
+	for i := range list {
+		if member(list, map[string]any{key: nil}, strconv.Itoa(i)) != "" {
+			return list[i]
+		}
+	}
+	return nil
+}
+
 // Without returns content without fields. What it shares with content is not changed. Of two
 // elements of one list the later one goes first, so that each is where its path says.
 func Without(content map[string]any, paths [][]string) map[string]any {

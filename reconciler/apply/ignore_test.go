@@ -2,6 +2,7 @@ package apply
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -63,6 +64,32 @@ func TestIgnored(t *testing.T) {
 				t.Errorf("%v is left out of what is created", left)
 			}
 		})
+	}
+}
+
+// TestFill sends fields that left the manifest as they are live, where lists have more elements.
+func TestFill(t *testing.T) {
+	managed := []metav1.ManagedFieldsEntry{fields(Manager, metav1.ManagedFieldsOperationApply,
+		`{"f:spec":{"f:replicas":{},"f:containers":{"k:{\"name\":\"a\"}":{"f:image":{},"f:ports":{"k:{\"containerPort\":80,\"protocol\":\"TCP\"}":{"f:hostPort":{}}}}}}}`)}
+	port := map[string]any{"containerPort": int64(80), "protocol": "TCP", "hostPort": int64(8080)}
+	live := map[string]any{"spec": map[string]any{"replicas": int64(7), "containers": []any{
+		map[string]any{"name": "sidecar", "image": "proxy"}, map[string]any{"name": "a", "image": "theirs", "ports": []any{port}},
+	}}}
+	content := map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "a", "ports": []any{map[string]any{"containerPort": int64(80)}}}}}}
+	for _, c := range []struct{ path, want string }{
+		{"spec replicas", "map[spec:map[containers:[map[name:a ports:[map[containerPort:80]]]] replicas:7]]"},
+		{"spec containers 0 image", "map[spec:map[containers:[map[image:theirs name:a ports:[map[containerPort:80]]]]]]"},
+		{"spec containers 0 ports 0 hostPort", "map[spec:map[containers:[map[name:a ports:[map[containerPort:80 hostPort:8080]]]]]]"},
+		{"spec containers 1 image", "map[]"},
+		{"spec none", "map[]"},
+	} {
+		got, ok := Fill(content, live, managed, strings.Fields(c.path))
+		if fmt.Sprint(got) != c.want || ok != (c.want != "map[]") {
+			t.Errorf("%s: %t, %v", c.path, ok, got)
+		}
+	}
+	if got := fmt.Sprint(content); got != "map[spec:map[containers:[map[name:a ports:[map[containerPort:80]]]]]]" {
+		t.Errorf("what it was made from is %s", got)
 	}
 }
 

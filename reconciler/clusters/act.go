@@ -174,16 +174,13 @@ func (c *Client) filled(ctx context.Context, m *meta.RESTMapping, a apply.Action
 		return nil, err
 	}
 	o := *a.Object
-	u := (&unstructured.Unstructured{Object: o.Manifest}).DeepCopy()
 	for _, path := range a.Filled {
-		if value, ok, err := unstructured.NestedFieldCopy(live.Object, path...); ok && err == nil {
-			err = unstructured.SetNestedField(u.Object, value, path...)
-			if err != nil {
-				return nil, fmt.Errorf("sending %v as it is: %w", path, err)
-			}
+		manifest, ok := apply.Fill(o.Manifest, live.Object, live.GetManagedFields(), path)
+		if !ok {
+			return nil, fmt.Errorf("its field /%s is to stay as it is, and cannot be told; write it into the manifest", strings.Join(path, "/"))
 		}
+		o.Manifest = manifest
 	}
-	o.Manifest = u.Object
 	return &o, nil
 }
 

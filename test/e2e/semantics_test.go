@@ -264,7 +264,7 @@ func (m *members) hooks(t *testing.T) {
 func (m *members) ignored(t *testing.T) {
 	s := m.one(t)
 	s.namespace("ignored", "one", 1)
-	s.write("waybill.yaml", `apiVersion: waybill.dev/v1alpha1
+	const config = `apiVersion: waybill.dev/v1alpha1
 kind: Config
 spec:
   secrets: allow
@@ -272,7 +272,8 @@ spec:
     ignoreDifferences:
     - {group: apps, kind: Deployment, jsonPointers: [/spec/template/spec/containers/0/image]}
     - {kind: ConfigMap, name: c0000, managedFieldsManagers: [operator]}
-`)
+`
+	s.write("waybill.yaml", config)
 	s.write("web.yaml", web("ignored", "web", "web", ""))
 	s.publish()
 	s.apply(0)
@@ -299,6 +300,19 @@ spec:
 	s.publish()
 	s.apply(0)
 	still("after another commit", "4")
+
+	// what is ours stays when it leaves the manifest for others to decide, in a list as well
+	plain := web("ignored", "web", "web", "")
+	s.write("web.yaml", strings.Replace(plain, "image: nginx", "image: nginx, imagePullPolicy: Never", 1))
+	s.publish()
+	s.apply(0)
+	s.write("waybill.yaml", strings.Replace(config, "0/image]", "0/image, /spec/template/spec/containers/0/imagePullPolicy]", 1))
+	s.write("web.yaml", plain)
+	s.publish()
+	s.apply(0)
+	if got := a.kubectl("-n", "ignored", "get", "deployment/web", "-o", "jsonpath={.spec.template.spec.containers[0].imagePullPolicy}"); got != "Never" {
+		t.Errorf("what left the manifest, and was ours, is %q", got)
+	}
 }
 
 // suspended clusters get no round, not even for what somebody changes in them.
