@@ -12,8 +12,10 @@ import (
 
 // Update moves one branch by one commit.
 type Update struct {
-	Branch  string   // short name: "waybill/state"
-	Old     files.ID // where the branch must be, and the commit's parent; zero: it must not exist
+	Branch string   // short name: "waybill/state"
+	Old    files.ID // where the branch must be, and the commit's parent; zero: it must not exist
+	// Anew starts the branch anew: the commit has no parent, and what Old leads to is given up.
+	Anew    bool
 	Tree    *files.Folder
 	Message string
 	Author  Author    // and committer
@@ -68,7 +70,7 @@ func (u Update) commit() ([]byte, error) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "tree %s\n", u.Tree.ID())
-	if !u.Old.IsZero() {
+	if !u.Old.IsZero() && !u.Anew {
 		fmt.Fprintf(&b, "parent %s\n", u.Old)
 	}
 	who := fmt.Sprintf("%s <%s> %d %s", u.Author.Name, u.Author.Email, u.When.Unix(), u.When.Format("-0700"))

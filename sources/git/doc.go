@@ -6,9 +6,9 @@
 //
 // It promises that a branch moves from the commit that the caller expects or not at
 // all, that no branch ever points at an object that is not stored, that history is
-// only added to, and that credentials go to the host of the location and nowhere
-// else: not to another host, a log, an error or a file name. It does not follow
-// symbolic links and submodules, run hooks, write reflogs, merge, or force.
+// only added to unless an Update says Anew, and that credentials go to the host of the
+// location and nowhere else: not to another host, a log, an error or a file name. It does
+// not follow symbolic links and submodules, run hooks, write reflogs, merge, or force.
 //
 // # Reading
 //

@@ -188,7 +188,11 @@ func (r *Repo) stages(updates []git.Update) [][]git.Update {
 
 // head is the commit that carries an update out.
 func head(u git.Update) git.Head {
-	return git.Head{Parent: u.Old, Tree: u.Tree, Message: u.Message, Author: u.Author, When: u.When}
+	h := git.Head{Parent: u.Old, Tree: u.Tree, Message: u.Message, Author: u.Author, When: u.When}
+	if u.Anew {
+		h.Parent = files.ID{}
+	}
+	return h
 }
 
 // Snapshot implements reconciler.Repository.
