@@ -98,7 +98,9 @@
 // every token secret; Karmada leaves the second of two neighbours.
 //
 // Reflect reports the observedGeneration of a StatefulSet. Karmada does not, so
-// that the template's never advances.
+// that the template's never advances. A workload that does not say of which generation
+// of its template it is, is an error in Karmada; a template in Git has no generation, so
+// that here none is reported.
 //
 // Replicas refuses a number of replicas that no workload can have. A conversion to
 // int32 would wrap it.

@@ -26,8 +26,8 @@ var (
 
 // Reflect returns what a cluster reports of an object, a decoded JSON value (Karmada
 // section D.7); nil if there is nothing to report. Of a kind that has no rule that
-// is the whole status. It is an error if a delivered workload does not say of which
-// generation of its template it is, or if a counter is no integer.
+// is the whole status. It is an error if what says of which generation of its template a
+// delivered workload is, or a counter, is no integer.
 func (in *Interpreter) Reflect(observed map[string]any) (any, error) {
 	h, ok := hook(in, observed, func(l layer) map[kind]reflectHook { return l.reflect })
 	if !ok {
@@ -95,7 +95,11 @@ func workloadStatus(counters []string) reflectHook {
 		if r.err != nil {
 			return nil, r.err
 		}
-		of, err := strconv.ParseInt(stringAt(obj, "metadata", "annotations", templateGenerationAnnotation), 10, 64)
+		text, named := mapAt(obj, "metadata", "annotations")[templateGenerationAnnotation].(string)
+		if !named {
+			return report, nil
+		}
+		of, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
 			return nil, fmt.Errorf("reading the annotation %s: %w", templateGenerationAnnotation, err)
 		}

@@ -30,7 +30,15 @@ func TestReflect(t *testing.T) {
 			obj:  `{` + meta + `, status: {observedGeneration: 3, currentNumberScheduled: 7, numberMisscheduled: 6, desiredNumberScheduled: 5, numberReady: 4, updatedNumberScheduled: 3, numberAvailable: 2, numberUnavailable: 1}}`,
 			want: `{"currentNumberScheduled":7,"desiredNumberScheduled":5,"generation":3,"numberAvailable":2,"numberMisscheduled":6,"numberReady":4,"numberUnavailable":1,"observedGeneration":3,"resourceTemplateGeneration":5,"updatedNumberScheduled":3}`,
 		},
-		{name: "a Deployment that names no template", kind: "apps/v1 Deployment", obj: `{metadata: {name: x}, status: {}}`, err: "Deployment x: reading the annotation resourcetemplate.karmada.io/generation"},
+		{
+			name: "a Deployment that names no generation of its template", kind: "apps/v1 Deployment",
+			obj: `{metadata: {name: x, generation: 3}, status: {observedGeneration: 3, replicas: 2}}`, want: `{"generation":3,"observedGeneration":3,"replicas":2}`,
+		},
+		{
+			name: "a Deployment whose template's generation is no number", kind: "apps/v1 Deployment",
+			obj: `{metadata: {name: x, annotations: {resourcetemplate.karmada.io/generation: new}}, status: {}}`,
+			err: "Deployment x: reading the annotation resourcetemplate.karmada.io/generation",
+		},
 		{name: "a Deployment whose counter is no number", kind: "apps/v1 Deployment", obj: `{` + meta + `, status: {replicas: "2"}}`, err: `.status.replicas: "2"`},
 		{name: "a Deployment without a status", kind: "apps/v1 Deployment", obj: `{metadata: {name: x}}`, want: `null`},
 		{name: "a load balancer", kind: "v1 Service", obj: `{spec: {type: LoadBalancer}, status: {conditions: [], loadBalancer: {ingress: [{ip: 1.1.1.1}]}}}`, want: `{"loadBalancer":{"ingress":[{"ip":"1.1.1.1"}]}}`},
