@@ -21,6 +21,9 @@ func (t *table) record(out *carried, random state.Random) *files.Folder {
 	if out.allowed {
 		c.LastGood = t.in.Doubt.RememberedOnceAllowed()
 	}
+	for _, x := range t.in.Expanded.Law.Set.Customizations {
+		c.Interpreters = append(c.Interpreters, x.Value)
+	}
 	for i := range t.decided.Decisions {
 		if b := t.decided.Decisions[i].Binding; b != nil {
 			c.Bindings = append(c.Bindings, b)

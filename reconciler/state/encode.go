@@ -23,11 +23,14 @@ type Content struct {
 	// Left is where objects are not as decided, by object and cluster.
 	Left     map[object.Ref]map[string]Left
 	Clusters []policies.Cluster // in the order of names
-	Held     map[string]string  // why clusters are held
-	When     time.Time          // of the source commit
-	LastGood LastGood
-	Random   Random
-	Releases []Release
+	// Interpreters are the customizations in force: who applies knows of policies no more than
+	// these.
+	Interpreters []*karmada.ResourceInterpreterCustomization
+	Held         map[string]string // why clusters are held
+	When         time.Time         // of the source commit
+	LastGood     LastGood
+	Random       Random
+	Releases     []Release
 }
 
 // Encode lays content out, after an earlier state, as the folder of the state branch, but
@@ -48,7 +51,11 @@ func Encode(c Content, earlier *State, m *Memo) (*files.Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name, folder := range map[string]*files.Folder{bindingsDir: bindings, clustersDir: clusters, observedDir: c.observedFolder(earlier), releasesDir: releases} {
+	interpreters, err := encodeInterpreters(c.Interpreters)
+	if err != nil {
+		return nil, err
+	}
+	for name, folder := range map[string]*files.Folder{bindingsDir: bindings, clustersDir: clusters, observedDir: c.observedFolder(earlier), interpretersDir: interpreters, releasesDir: releases} {
 		if folder != nil {
 			top = append(top, files.DirEntry(name, folder))
 		}
@@ -159,6 +166,21 @@ func (l lists) encode(b *karmada.ResourceBinding) (*files.Blob, error) {
 	in := files.NewBlob(slices.Concat(data[:at], text, data[at:]))
 	l[key] = listed{in, files.Piece{At: at, Len: len(text)}}
 	return in, nil
+}
+
+func encodeInterpreters(all []*karmada.ResourceInterpreterCustomization) (*files.Folder, error) {
+	if len(all) == 0 {
+		return nil, nil
+	}
+	entries := make([]files.Entry, 0, len(all))
+	for _, c := range all {
+		data, err := encode(c)
+		if err != nil {
+			return nil, fmt.Errorf("encoding interpreter %s: %w", c.Name, err)
+		}
+		entries = append(entries, files.FileEntry(c.Name+".yaml", files.NewBlob(data)))
+	}
+	return files.NewFolder(entries), nil
 }
 
 func encodeReleases(releases []Release) (*files.Folder, error) {

@@ -8,6 +8,7 @@
 //	bindings/<namespace|_cluster>/<name>-<kind>.yaml   ResourceBinding or ClusterResourceBinding
 //	clusters/<name>.yaml                               Cluster, as it is registered
 //	observed/<name>.yaml                               Cluster, with what was observed of it
+//	interpreters/<name>.yaml                           ResourceInterpreterCustomization in force, for whoever applies
 //	releases/<namespace>/<name>-<kind>[.<cluster>].json   what a release rendered to
 //	kept.json                                          what clusters keep of objects without a binding
 //	random.json                                        which random key was used last, if any was
@@ -49,16 +50,17 @@ const (
 	// read as it was, see older.go.
 	format = "2"
 
-	bindingsDir   = "bindings"
-	clustersDir   = "clusters"
-	observedDir   = "observed"
-	releasesDir   = "releases"
-	formatFile    = "format"
-	publishedFile = "published.json"
-	keptFile      = "kept.json"
-	lastGoodFile  = "last-good.json"
-	randomFile    = "random.json"
-	clusterScope  = "_cluster"
+	bindingsDir     = "bindings"
+	clustersDir     = "clusters"
+	observedDir     = "observed"
+	interpretersDir = "interpreters"
+	releasesDir     = "releases"
+	formatFile      = "format"
+	publishedFile   = "published.json"
+	keptFile        = "kept.json"
+	lastGoodFile    = "last-good.json"
+	randomFile      = "random.json"
+	clusterScope    = "_cluster"
 )
 
 // State is the content of the state branch. The zero value is that of a repository that
@@ -323,26 +325,54 @@ func (s *State) addCluster(data []byte, _ *files.Blob) error {
 // Clusters reads the registered clusters of the state branch's folder, in the order of their
 // names.
 func Clusters(root *files.Folder) ([]*karmada.Cluster, error) {
-	e, ok := root.Lookup(clustersDir)
+	return allOf[karmada.Cluster](root, clustersDir)
+}
+
+// Published reads what was published last from the state branch's folder.
+func Published(root *files.Folder) (Publication, error) {
+	e, ok := root.Lookup(publishedFile)
+	if !ok || e.Blob == nil {
+		return Publication{}, nil // the older form leaves it to the commit
+	}
+	data, err := e.Blob.Bytes()
+	p := Publication{}
+	if err == nil {
+		err = json.Unmarshal(data, &p)
+	}
+	if err != nil {
+		return p, fmt.Errorf("reading %s of %s: %w", publishedFile, Branch, err)
+	}
+	return p, nil
+}
+
+// Interpreters reads the customizations of the state branch's folder, in the order of their
+// names.
+func Interpreters(root *files.Folder) ([]*karmada.ResourceInterpreterCustomization, error) {
+	return allOf[karmada.ResourceInterpreterCustomization](root, interpretersDir)
+}
+
+// allOf reads the objects of a folder.
+func allOf[T any](root *files.Folder, dir string) ([]*T, error) {
+	e, ok := root.Lookup(dir)
 	if !ok || e.Dir == nil {
 		return nil, nil
 	}
-	var clusters []*karmada.Cluster
+	var all []*T
 	for path, f := range e.Dir.All() {
 		if f.Blob == nil {
 			continue
 		}
 		data, err := f.Blob.Bytes()
-		c := &karmada.Cluster{}
+		x := new(T)
 		if err == nil {
-			err = decodeInto(data, c)
+			err = decodeInto(data, x)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("reading %s/%s of %s: %w", clustersDir, path, Branch, err)
+			return nil, fmt.Errorf("reading %s/%s of %s: %w", dir, path, Branch, err)
 		}
-		clusters = append(clusters, c)
+		all = append(all, x)
 	}
-	return clusters, nil
+	return all, nil
 }
 
 // addRandom reads which random key was used. One that is not named is not none.
