@@ -14,13 +14,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/apply"
+	"github.com/waybill-dev/waybill/reconciler/health"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
 // Await implements apply.Cluster. It asks for each object that is not healthy yet, ever later.
 func (c *Client) Await(ctx context.Context, objects []object.Ref, most time.Duration) ([]apply.Unhealthy, error) {
-	objects = slices.DeleteFunc(slices.Clone(objects), func(r object.Ref) bool { return !hasHealth(r) })
+	objects = slices.DeleteFunc(slices.Clone(objects), func(r object.Ref) bool { return !health.Has(r) })
 	var left []apply.Unhealthy
 	for _, r := range objects { // until they answer
 		left = append(left, apply.Unhealthy{Ref: r, Why: "the API server did not answer in time"})
@@ -84,7 +86,7 @@ func (c *Client) health(ctx context.Context, r object.Ref) (*apply.Unhealthy, er
 	if err != nil {
 		return nil, err
 	}
-	s, why := syncHealth(u)
+	s, why := c.syncHealth(u)
 	if s == status.CurrentStatus {
 		return nil, nil
 	}
@@ -92,8 +94,8 @@ func (c *Client) health(ctx context.Context, r object.Ref) (*apply.Unhealthy, er
 }
 
 // syncHealth is the health that a sync waits for, which is Argo CD's where that is not
-// kstatus's: a Job, and a Pod that is to end, are healthy when they have succeeded.
-func syncHealth(u *unstructured.Unstructured) (s status.Status, why string) {
+// ours: a Job, and a Pod that is to end, are healthy when they have succeeded.
+func (c *Client) syncHealth(u *unstructured.Unstructured) (s status.Status, why string) {
 	switch u.GroupVersionKind().GroupKind() {
 	case schema.GroupKind{Group: "batch", Kind: "Job"}:
 		return jobHealth(u)
@@ -104,11 +106,11 @@ func syncHealth(u *unstructured.Unstructured) (s status.Status, why string) {
 	case schema.GroupKind{Group: "argoproj.io", Kind: "Workflow"}:
 		return endingHealth(u, "status", "phase")
 	}
-	result, err := status.Compute(u)
-	if err != nil {
-		return status.UnknownStatus, err.Error()
+	h := health.Of(c.interpreter(), u.Object)
+	if h.State == karmada.ResourceHealthy {
+		return status.CurrentStatus, ""
 	}
-	return result.Status, result.Message
+	return status.Status(h.Reason), h.Message
 }
 
 func jobHealth(u *unstructured.Unstructured) (s status.Status, why string) {

@@ -26,6 +26,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 
+	"github.com/waybill-dev/waybill/policies/interpret"
+	"github.com/waybill-dev/waybill/reconciler/health"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -42,6 +44,12 @@ const (
 type Client struct {
 	// Expires is when its credential ends to be valid; zero if that does not say so.
 	Expires time.Time
+	// Interpreter knows what is healthy; nil for one that knows the built-in kinds and those of
+	// other projects.
+	Interpreter *interpret.Interpreter
+	// Saw is told of the health of objects while Watch watches, whenever it changes since Health
+	// looked; nil: nobody is.
+	Saw func(object.Ref, health.Health)
 
 	name     string
 	expected string // the UID that the Cluster's spec.id says; empty where it says none
@@ -57,6 +65,7 @@ type Client struct {
 	mapper meta.RESTMapper
 	failed map[string]error            // groups whose kinds could not be learnt, by name
 	listed map[schema.GroupKind]string // resourceVersions of the last lists
+	judged map[schema.GroupKind]string // the same, of those for health
 }
 
 // Open prepares a client. It sends nothing. ID is the Cluster's spec.id, which may be empty.

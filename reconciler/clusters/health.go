@@ -3,18 +3,19 @@ package clusters
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/waybill-dev/waybill/policies/interpret"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/health"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -26,19 +27,20 @@ type Unready struct {
 	Message string `json:"message,omitempty"`
 }
 
-// healthless are core kinds that have no health: being there is all that they do.
-var healthless = []string{"ConfigMap", "Secret", "ServiceAccount", "LimitRange", "ResourceQuota", "Endpoints"}
-
-func hasHealth(r object.Ref) bool {
-	return r.Group != "rbac.authorization.k8s.io" && (r.Group != "" || !slices.Contains(healthless, r.Kind)) && !strings.HasSuffix(r.Kind, "Class")
+// interpreter returns what knows the kinds.
+func (c *Client) interpreter() *interpret.Interpreter {
+	if c.Interpreter == nil {
+		c.Interpreter = interpret.New()
+	}
+	return c.Interpreter
 }
 
-// Unready lists, in the order of refs, those that are not ready, by kstatus: one list a kind
-// that has a health.
-func (c *Client) Unready(ctx context.Context, refs []object.Ref) ([]Unready, error) {
+// Health judges the objects whose kinds have a health: one list a kind. Watch goes on from
+// there.
+func (c *Client) Health(ctx context.Context, refs []object.Ref) (map[object.Ref]health.Health, error) {
 	byKind := map[schema.GroupKind][]object.Ref{}
 	for _, r := range refs {
-		if hasHealth(r) {
+		if health.Has(r) {
 			k := schema.GroupKind{Group: r.Group, Kind: r.Kind}
 			byKind[k] = append(byKind[k], r)
 		}
@@ -48,76 +50,129 @@ func (c *Client) Unready(ctx context.Context, refs []object.Ref) ([]Unready, err
 			return nil, err
 		}
 	}
-	lists := make(chan []Unready, len(byKind))
+	c.interpreter().Renew()
+	judgements := make(chan judgement, len(byKind))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(concurrency)
 	for k, wanted := range byKind {
 		group.Go(func() error {
-			l, err := c.unreadyOf(ctx, k, wanted)
-			lists <- l
+			j, err := c.judge(ctx, k, wanted)
+			judgements <- j
 			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err //nolint:wrapcheck // it names the request
 	}
-	close(lists)
-	var all []Unready
-	for l := range lists {
-		all = append(all, l...)
+	close(judgements)
+	all := make(map[object.Ref]health.Health, len(refs))
+	c.judged = map[schema.GroupKind]string{}
+	for j := range judgements {
+		for i, r := range j.of {
+			all[r] = j.is[i]
+		}
+		if j.version != "" {
+			c.judged[j.kind] = j.version
+		}
 	}
-	slices.SortFunc(all, func(a, b Unready) int { return a.Object.Compare(b.Object) })
 	return all, nil
 }
 
-func (c *Client) unreadyOf(ctx context.Context, k schema.GroupKind, wanted []object.Ref) ([]Unready, error) {
+// judgement is the health of objects of a kind, and as of which version. It is empty for a
+// kind that the cluster does not serve.
+type judgement struct {
+	kind    schema.GroupKind
+	of      []object.Ref
+	is      []health.Health
+	version string
+}
+
+func (c *Client) judge(ctx context.Context, k schema.GroupKind, wanted []object.Ref) (judgement, error) {
+	j := judgement{kind: k, of: wanted, is: make([]health.Health, len(wanted))}
+	at := make(map[object.Ref]int, len(wanted))
+	for i, r := range wanted {
+		j.is[i], at[r] = health.Missing(), i
+	}
 	m, err := c.resource(k)
-	if err != nil && !errors.Is(err, errNotServed) {
-		return nil, err
+	if errors.Is(err, errNotServed) {
+		return j, nil
 	}
-	live := map[object.Ref]*unstructured.Unstructured{}
-	if err == nil {
-		var l *unstructured.UnstructuredList
-		err = retried(ctx, func(ctx context.Context) (err error) {
-			l, err = c.objects.Resource(m.Resource).List(ctx, metav1.ListOptions{})
-			return err //nolint:wrapcheck // it names the request
-		})
-		if err != nil {
-			return nil, err
-		}
-		for i := range l.Items {
-			u := &l.Items[i]
-			live[object.Ref{Group: k.Group, Kind: k.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}] = u
-		}
+	if err != nil {
+		return j, err
 	}
-	var all []Unready
-	for _, r := range wanted {
-		u := live[r]
-		if u == nil {
-			all = append(all, Unready{Object: r, Status: string(status.NotFoundStatus)})
-			continue
-		}
-		result, err := status.Compute(u)
-		if err != nil {
-			all = append(all, Unready{r, string(status.UnknownStatus), fmt.Sprintf("its status cannot be read: %v", err)})
-		} else if result.Status != status.CurrentStatus {
-			all = append(all, Unready{r, string(result.Status), result.Message})
+	var l *unstructured.UnstructuredList
+	err = retried(ctx, func(ctx context.Context) (err error) {
+		l, err = c.objects.Resource(m.Resource).List(ctx, metav1.ListOptions{})
+		return err //nolint:wrapcheck // it names the request
+	})
+	if err != nil {
+		return j, err
+	}
+	j.version = l.GetResourceVersion()
+	for i := range l.Items {
+		u := &l.Items[i]
+		if n, ok := at[refIn(k, u)]; ok {
+			j.is[n] = health.Of(c.interpreter(), u.Object)
 		}
 	}
-	return all, nil
+	return j, nil
 }
 
-// Wait waits until objects are ready, or one has failed, or the time is over, and returns those
-// that are not ready.
+func refIn(k schema.GroupKind, u *unstructured.Unstructured) object.Ref {
+	return object.Ref{Group: k.Group, Kind: k.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}
+}
+
+// watchHealth tells of the health of a kind's objects whenever it changes since Health looked.
+func (c *Client) watchHealth(ctx context.Context, k schema.GroupKind, at schema.GroupVersionResource, version string) error {
+	return watching(ctx, version, c.objects.Resource(at).Watch, func(e watch.EventType, o metav1.Object) {
+		u, ok := o.(*unstructured.Unstructured)
+		switch {
+		case !ok:
+		case e == watch.Deleted:
+			c.Saw(refIn(k, u), health.Missing())
+		default:
+			c.interpreter().Renew()
+			c.Saw(refIn(k, u), health.Of(c.interpreter(), u.Object))
+		}
+	})
+}
+
+// Resource returns what a kind is called in paths of the API; empty if the cluster does not
+// serve it.
+func (c *Client) Resource(k schema.GroupKind) string {
+	if c.mapper == nil {
+		return ""
+	}
+	m, err := c.resource(k)
+	if err != nil {
+		return ""
+	}
+	return m.Resource.Resource
+}
+
+// unhealthy lists, in their order, objects that are not healthy.
+func unhealthy(all map[object.Ref]health.Health) []Unready {
+	var list []Unready
+	for r, h := range all {
+		if h.State != karmada.ResourceHealthy {
+			list = append(list, Unready{r, h.Reason, h.Message})
+		}
+	}
+	slices.SortFunc(list, func(a, b Unready) int { return a.Object.Compare(b.Object) })
+	return list
+}
+
+// Wait waits until objects are healthy, or one has failed, or the time is over, and returns
+// those that are not healthy.
 func (c *Client) Wait(ctx context.Context, refs []object.Ref, most time.Duration) (left []Unready, err error) {
 	const interval = time.Second
 	poll := wait.PollUntilContextTimeout(ctx, interval, most, true, func(ctx context.Context) (bool, error) {
-		now, lookErr := c.Unready(ctx, refs)
+		all, lookErr := c.Health(ctx, refs)
 		if lookErr != nil && ctx.Err() != nil {
 			return false, nil // what was seen last counts
 		}
-		left = now
-		return len(now) == 0 || slices.ContainsFunc(now, func(u Unready) bool { return u.Status == string(status.FailedStatus) }), lookErr
+		left = unhealthy(all)
+		return len(left) == 0 || slices.ContainsFunc(left, func(u Unready) bool { return u.Status == health.Failed }), lookErr
 	})
 	if wait.Interrupted(poll) && ctx.Err() == nil {
 		return left, nil

@@ -3,10 +3,12 @@ package clusters
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -19,49 +21,84 @@ import (
 var errExpired = errors.New("what happened since is not kept; list again")
 
 // Watch tells of every change of metadata since Observe listed it, until ctx ends or until the
-// server does not remember what happened. Live is nil for what was deleted. A kind that was not
+// server does not remember what happened, or does not answer. Live is nil for what was deleted. A kind that was not
 // served then is watched from now on.
 func (c *Client) Watch(ctx context.Context, kinds []schema.GroupKind, changed func(r object.Ref, live *metav1.PartialObjectMetadata)) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, k := range kinds {
-		if _, err := c.resource(k); err == nil {
-			group.Go(func() error { return c.watch(ctx, k, changed) })
+		if m, err := c.resource(k); err == nil {
+			group.Go(func() error { return c.watch(ctx, k, m.Resource, changed) })
+		}
+	}
+	for k, version := range c.judged {
+		if m, err := c.resource(k); err == nil && c.Saw != nil {
+			group.Go(func() error { return c.watchHealth(ctx, k, m.Resource, version) })
 		}
 	}
 	return group.Wait() //nolint:wrapcheck // it is ours, or that of the context
 }
 
-// watch watches a kind, again and again.
-func (c *Client) watch(ctx context.Context, k schema.GroupKind, changed func(object.Ref, *metav1.PartialObjectMetadata)) error {
-	m, err := c.resource(k)
-	if err != nil {
-		return err
-	}
-	version := c.listed[k]
-	patience := wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.5, Steps: 1 << 30, Cap: 30 * time.Second}
-	return wait.ExponentialBackoffWithContext(ctx, patience, func(ctx context.Context) (bool, error) { //nolint:wrapcheck // it is ours, or that of the context
-		w, err := c.metadata.Resource(m.Resource).Watch(ctx, metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true})
-		if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
-			return false, errExpired
+// watch watches the metadata of a kind.
+func (c *Client) watch(ctx context.Context, k schema.GroupKind, at schema.GroupVersionResource, changed func(object.Ref, *metav1.PartialObjectMetadata)) error {
+	return watching(ctx, c.listed[k], c.metadata.Resource(at).Watch, func(e watch.EventType, o metav1.Object) {
+		live, ok := o.(*metav1.PartialObjectMetadata)
+		switch {
+		case !ok:
+		case e == watch.Deleted:
+			changed(refTo(k, live), nil)
+		default:
+			changed(refTo(k, live), live)
+		}
+	})
+}
+
+// starter begins a watch.
+type starter func(context.Context, metav1.ListOptions) (watch.Interface, error)
+
+// watching watches again and again, for servers end a watch after some minutes. Where there
+// was a watch, and the cluster does not answer any more, it ends with an error: whoever waits
+// for changes has to know that none would be seen.
+func watching(ctx context.Context, version string, start starter, tell func(watch.EventType, metav1.Object)) error {
+	patience := wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.5, Steps: 6, Cap: 30 * time.Second}
+	pause, began := patience, false
+	for {
+		w, err := start(ctx, metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true})
+		switch {
+		case err == nil:
+			pause, began = patience, true
+			version, err = told(w, version, tell)
+		case apierrors.IsResourceExpired(err) || apierrors.IsGone(err):
+			err = errExpired
+		case began && !answered(err):
+			err = fmt.Errorf("watching: %w", err)
+		default:
+			err = nil // it is tried again
 		}
 		if err != nil {
-			return false, nil //nolint:nilerr // it is tried again
+			return err
 		}
-		defer w.Stop()
-		for e := range w.ResultChan() {
-			live, ok := e.Object.(*metav1.PartialObjectMetadata)
-			if !ok {
-				return false, errExpired // an error of the server, of which this is the usual one
-			}
-			version = live.ResourceVersion
-			switch e.Type {
-			case watch.Added, watch.Modified:
-				changed(refTo(k, live), live)
-			case watch.Deleted:
-				changed(refTo(k, live), nil)
-			case watch.Bookmark, watch.Error:
-			}
+		timer := time.NewTimer(pause.Step())
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return context.Cause(ctx) //nolint:wrapcheck // it is that of the context
+		case <-timer.C:
 		}
-		return false, nil // servers end a watch after some minutes
-	})
+	}
+}
+
+// told tells of what a watch brings until it ends, and returns how far it came.
+func told(w watch.Interface, version string, tell func(watch.EventType, metav1.Object)) (string, error) {
+	defer w.Stop()
+	for e := range w.ResultChan() {
+		live, err := meta.Accessor(e.Object)
+		if err != nil || e.Type == watch.Error {
+			return version, errExpired // an error of the server, of which this is the usual one
+		}
+		version = live.GetResourceVersion()
+		if e.Type == watch.Added || e.Type == watch.Modified || e.Type == watch.Deleted {
+			tell(e.Type, live)
+		}
+	}
+	return version, nil
 }

@@ -53,7 +53,7 @@ var only = map[string][]string{
 	"github.com/prometheus/client_golang":      {"reconciler/serve"},
 	"github.com/spf13/cobra":                   {"cmd"},
 	"github.com/fluxcd/pkg/ssa":                {"reconciler/apply", "reconciler/clusters"},
-	"github.com/fluxcd/cli-utils":              {"reconciler/clusters"},
+	"github.com/fluxcd/cli-utils":              {"reconciler/health", "reconciler/clusters"},
 	"k8s.io/client-go":                         {"reconciler/clusters", "reconciler/members", "reconciler/management", "reconciler/replicas", "render/helm", "test"}, // helm's lookup, which is refused
 	"k8s.io/cli-runtime":                       {"reconciler/members", "cmd"},
 	"k8s.io/kubectl":                           {"reconciler/members", "cmd"},
