@@ -1,0 +1,184 @@
+package status
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/health"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// Prefix is that of the branches; the name of the cluster follows.
+const Prefix = "waybill/status/"
+
+// ClusterOf returns the cluster that a branch is about; false if it is no status branch.
+func ClusterOf(branch string) (string, bool) { return strings.CutPrefix(branch, Prefix) }
+
+// The reasons of a cluster's Verdict.
+const (
+	Applied      = "Applied"      // all objects of the commit are
+	Failing      = "Failing"      // some objects are not
+	Held         = "Held"         // the guard holds removals, and nothing is done
+	Errored      = "Error"        // the round did not come to its end
+	Suspended    = "Suspended"    // nobody is to apply now
+	Unreachable  = "Unreachable"  // the cluster does not answer, or is another one
+	NoCredential = "NoCredential" //nolint:gosec // it is none: there is none to reach it with
+)
+
+// Verdict is how applying to a cluster went last.
+type Verdict struct {
+	Reason  string
+	Message string // empty where all is well
+}
+
+// Looked reports whether somebody looked at the cluster.
+func (v Verdict) Looked() bool {
+	return v.Reason != Unreachable && v.Reason != NoCredential && v.Reason != Suspended
+}
+
+// Cluster is what is known of a cluster.
+type Cluster struct {
+	Summary
+
+	Objects map[object.Ref]*Object
+}
+
+// Summary is what is known of a cluster as a whole.
+type Summary struct {
+	Name   string
+	Branch string // that is applied to it
+	// Commit of the branch, which the last round took that came to its end, and the source
+	// commit that it was published from.
+	Commit  files.ID
+	Source  string
+	Verdict Verdict
+	Since   time.Time // that verdict
+	// Expires is when the credential does; zero if that is not known.
+	Expires time.Time
+	Counts  Counts
+}
+
+// Counts are numbers of objects.
+type Counts struct {
+	Objects   int `json:"objects"`
+	Applied   int `json:"applied"`
+	Failed    int `json:"failed"`
+	Pending   int `json:"pending"`
+	Leaving   int `json:"leaving"`
+	Drifting  int `json:"drifting"`
+	Healthy   int `json:"healthy"`
+	Unhealthy int `json:"unhealthy"`
+	Unknown   int `json:"unknown"`
+}
+
+// Phase is whether an object is applied.
+type Phase string
+
+// The phases. What is Failed may be there as an earlier commit had it.
+const (
+	PhaseApplied Phase = "Applied"
+	PhaseFailed  Phase = "Failed"
+	PhasePending Phase = "Pending" // it is not its turn yet: a hook failed, or an earlier wave is not healthy
+	PhaseLeaving Phase = "Leaving" // it left the branch, and is still there
+)
+
+// Object is what is known of one object in a cluster.
+type Object struct {
+	Version  string // of its API
+	Resource string // what its kind is called in paths of the API; empty if the cluster does not serve it
+	Applied  Application
+	Health   Health
+	// Flaps counts how often the object changed its phase although it had just changed, since
+	// its content was applied.
+	Flaps int
+
+	private bool
+}
+
+// Application is the fact that an API server accepted an object.
+type Application struct {
+	Phase Phase
+	// Commit of the branch whose content is there, and the source commit that it was published
+	// from; zero if none was accepted.
+	Commit files.ID
+	Source string
+	// Message says why a commit is not applied.
+	Message string
+	// Corrected counts the rounds in a row that had to put right what somebody changed.
+	Corrected int
+	Since     time.Time
+}
+
+// Health is the fact that an object is healthy, or not.
+type Health struct {
+	State                karmada.ResourceHealth
+	Reason, Message      string
+	Generation, Observed int64
+	Status               json.RawMessage
+	Since                time.Time
+}
+
+// phase is what makes a commit due when it changes. That of a cluster has a verdict, and that
+// of an object has none.
+type phase struct {
+	applied   Phase
+	commit    files.ID
+	corrected bool
+	state     karmada.ResourceHealth
+	reason    string
+	verdict   string
+	expires   int64
+}
+
+func (o *Object) phase() phase {
+	return phase{applied: o.Applied.Phase, commit: o.Applied.Commit, corrected: o.Applied.Corrected > 0, state: o.Health.State, reason: o.Health.Reason}
+}
+
+func (s *Summary) phase() phase {
+	p := phase{verdict: s.Verdict.Reason, commit: s.Commit}
+	if !s.Expires.IsZero() {
+		p.expires = s.Expires.Unix()
+	}
+	return p
+}
+
+// count counts the objects.
+func count(objects map[object.Ref]*Object) Counts {
+	c := Counts{Objects: len(objects)}
+	for _, o := range objects {
+		switch o.Applied.Phase {
+		case PhaseApplied:
+			c.Applied++
+		case PhaseFailed:
+			c.Failed++
+		case PhasePending:
+			c.Pending++
+		case PhaseLeaving:
+			c.Leaving++
+		}
+		if o.Applied.Corrected > 0 {
+			c.Drifting++
+		}
+		switch o.Health.State {
+		case karmada.ResourceHealthy:
+			c.Healthy++
+		case karmada.ResourceUnhealthy:
+			c.Unhealthy++
+		default:
+			c.Unknown++
+		}
+	}
+	return c
+}
+
+// judged returns a health with the time since which it is so, by what was known before.
+func judged(h health.Health, before Health, at time.Time) Health {
+	now := Health{State: h.State, Reason: h.Reason, Message: h.Message, Generation: h.Generation, Observed: h.Observed, Status: h.Status, Since: at}
+	if before.State == now.State && before.Reason == now.Reason && !before.Since.IsZero() {
+		now.Since = before.Since
+	}
+	return now
+}

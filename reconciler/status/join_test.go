@@ -1,0 +1,78 @@
+package status_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+func TestABindingIsJoinedWithWhatItsClustersSay(t *testing.T) {
+	word := func(p status.Phase, state karmada.ResourceHealth, why string) *status.Word {
+		return &status.Word{Objects: map[object.Ref]*status.Object{web: {
+			Applied: status.Application{Phase: p, Message: why, Since: began}, Health: status.Health{State: state, Status: []byte(`{"replicas":1}`)},
+		}}}
+	}
+	good, bad := word(status.PhaseApplied, karmada.ResourceHealthy, ""), word(status.PhaseFailed, karmada.ResourceUnhealthy, "it is not ours")
+	none := &status.Word{}
+	for _, tt := range []struct {
+		name        string
+		words       status.Words
+		want, fully string
+	}{
+		{
+			"all of them",
+			status.Words{"a": good, "b": good, "c": good},
+			`[{"clusterName":"a","status":{"replicas":1},"applied":true,"health":"Healthy"},{"clusterName":"b","status":{"replicas":1},"applied":true,"appliedMessage":"suspended","health":"Healthy"},{"clusterName":"c","status":{"replicas":1},"applied":true,"health":"Healthy"}]`,
+			"True FullyAppliedSuccess",
+		},
+		{
+			"one refuses",
+			status.Words{"a": good, "b": bad, "c": good},
+			`[{"clusterName":"a","status":{"replicas":1},"applied":true,"health":"Healthy"},{"clusterName":"b","status":{"replicas":1},"appliedMessage":"suspended; it is not ours","health":"Unhealthy"},{"clusterName":"c","status":{"replicas":1},"applied":true,"health":"Healthy"}]`,
+			"False FullyAppliedFailed",
+		},
+		{
+			"one says nothing, and one nothing of the object",
+			status.Words{"a": good, "c": none},
+			`[{"clusterName":"a","status":{"replicas":1},"applied":true,"health":"Healthy"},{"clusterName":"b","appliedMessage":"suspended","health":"Unknown"},{"clusterName":"c","appliedMessage":"it was not applied yet","health":"Unknown"}]`,
+			"False FullyAppliedFailed",
+		},
+		{
+			"one says nothing",
+			status.Words{"a": good, "c": good},
+			`[{"clusterName":"a","status":{"replicas":1},"applied":true,"health":"Healthy"},{"clusterName":"b","appliedMessage":"suspended","health":"Unknown"},{"clusterName":"c","status":{"replicas":1},"applied":true,"health":"Healthy"}]`,
+			"Unknown Untold",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := &karmada.ResourceBinding{}
+			b.Spec.Clusters = []karmada.TargetCluster{{Name: "c"}, {Name: "a"}}
+			b.Spec.RequiredBy = []karmada.BindingSnapshot{{Name: "x", Clusters: []karmada.TargetCluster{{Name: "b"}}}}
+			b.Status.AggregatedStatus = []karmada.AggregatedStatusItem{{ClusterName: "b", Applied: true, AppliedMessage: "suspended"}}
+			b.Status.Conditions = []metav1.Condition{{Type: "Scheduled", Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(began.Add(-time.Hour))}}
+			before, _ := json.Marshal(b)
+			got := tt.words.Join(b, web)
+			items, err := json.Marshal(got.Status.AggregatedStatus)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(tt.want, string(items)); d != "" {
+				t.Error(d)
+			}
+			last := got.Status.Conditions[len(got.Status.Conditions)-1]
+			if len(got.Status.Conditions) != 2 || last.Type != "FullyApplied" || string(last.Status)+" "+last.Reason != tt.fully || !last.LastTransitionTime.Time.Equal(began) {
+				t.Errorf("conditions are %+v", got.Status.Conditions)
+			}
+			if after, _ := json.Marshal(b); string(after) != string(before) {
+				t.Error("the binding was modified")
+			}
+		})
+	}
+}

@@ -1,0 +1,212 @@
+package status_test
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/apply"
+	"github.com/waybill-dev/waybill/reconciler/health"
+	"github.com/waybill-dev/waybill/reconciler/inventory"
+	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+var (
+	began = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	web   = object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}
+	conf  = object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "conf"}
+	token = object.Ref{Kind: "Secret", Namespace: "shop", Name: "token"}
+	one   = files.Sum("commit", []byte("one"))
+	two   = files.Sum("commit", []byte("two"))
+)
+
+// fact is what a round did about an object of the branch.
+type fact struct {
+	ref    object.Ref
+	verb   apply.Verb // empty: it was as it should be
+	err    error
+	refuse string
+}
+
+// round is one of a commit, at which all is healthy.
+func round(commit files.ID, facts ...fact) *status.Round {
+	r := &status.Round{
+		Branch: "waybill/cluster/eu-1", Commit: commit, Source: "source of " + commit.String()[:4], Health: map[object.Ref]health.Health{},
+		Resources: map[schema.GroupKind]string{{Group: "apps", Kind: "Deployment"}: "deployments", {Kind: "ConfigMap"}: "configmaps", {Kind: "Secret"}: "secrets"},
+	}
+	r.Report.Inventory.Entries = map[object.Ref]inventory.Entry{}
+	for _, f := range facts {
+		o := apply.Object{Ref: f.ref, APIVersion: "v1", Private: f.ref.Kind == "Secret"}
+		if f.ref.Group != "" {
+			o.APIVersion = f.ref.Group + "/v1"
+		}
+		r.Objects = append(r.Objects, o)
+		r.Report.Inventory.Entries[f.ref] = inventory.Entry{Source: r.Source}
+		switch {
+		case f.refuse != "":
+			r.Report.Plan.Refused = append(r.Report.Plan.Refused, apply.Action{Ref: f.ref, Why: f.refuse})
+		case f.verb != "" || f.err != nil:
+			r.Report.Outcomes = append(r.Report.Outcomes, apply.Outcome{Action: apply.Action{Ref: f.ref, Verb: f.verb, Object: &o}, Err: f.err})
+		}
+		if health.Has(f.ref) {
+			r.Health[f.ref] = healthy()
+		}
+	}
+	return r
+}
+
+func healthy() health.Health {
+	return health.Health{State: karmada.ResourceHealthy, Generation: 1, Observed: 1}
+}
+
+func unhealthy(message string) health.Health {
+	return health.Health{State: karmada.ResourceUnhealthy, Reason: health.InProgress, Message: message, Generation: 1, Observed: 1}
+}
+
+// settled is a ledger of which all is written at a time.
+func settled(at time.Time) *status.Ledger {
+	l := status.NewLedger("eu-1")
+	l.Ended(round(one, fact{ref: web, verb: apply.Create}, fact{ref: conf, verb: apply.Create}), at)
+	l.Layout()
+	l.Wrote(at)
+	return l
+}
+
+// never is when nothing is due but that the word is written anew one day.
+func never(t *testing.T, l *status.Ledger, wrote time.Time, why string) {
+	t.Helper()
+	if due := l.Due(); !due.Equal(wrote.Add(status.Lasting)) {
+		t.Errorf("%s: a commit is due %s after the last", why, due.Sub(wrote))
+	}
+}
+
+func wantDue(t *testing.T, l *status.Ledger, want time.Duration, why string) {
+	t.Helper()
+	if due := l.Due(); !due.Equal(began.Add(want)) {
+		t.Errorf("%s: a commit is due after %s, want %s", why, due.Sub(began), want)
+	}
+}
+
+func TestAPhaseIsDueAndANumberIsNot(t *testing.T) {
+	after := func(d time.Duration) time.Time { return began.Add(d) }
+	l := status.NewLedger("eu-1")
+	if !l.Due().IsZero() {
+		t.Error("of a cluster that nobody knows something is due")
+	}
+	l = settled(began)
+	never(t, l, began, "nothing changed")
+	l.Ended(round(one, fact{ref: web}, fact{ref: conf}), after(time.Minute))
+	never(t, l, began, "a round that did nothing")
+	h := healthy()
+	h.Status = []byte(`{"availableReplicas":3}`)
+	l.Saw(web, h, after(time.Minute))
+	never(t, l, began, "a number moved")
+
+	l.Saw(web, unhealthy("1 of 2"), after(2*time.Minute))
+	wantDue(t, l, 2*time.Minute+time.Second, "it is not healthy")
+	l.Saw(web, unhealthy("0 of 2"), after(2*time.Minute+500*time.Millisecond))
+	wantDue(t, l, 2*time.Minute+time.Second, "and less so")
+	l.Layout()
+	l.Wrote(after(2*time.Minute + time.Second))
+	l.Saw(web, healthy(), after(2*time.Minute+3*time.Second))
+	wantDue(t, l, 2*time.Minute+11*time.Second, "ten seconds lie between two commits")
+	l.Saw(web, unhealthy("1 of 2"), after(2*time.Minute+4*time.Second))
+	never(t, l, after(2*time.Minute+time.Second), "it is as it was written")
+}
+
+func TestWhatChangesDuringAWriteIsWrittenNext(t *testing.T) {
+	l := settled(began)
+	at := began.Add(time.Hour)
+	l.Saw(web, unhealthy(""), at)
+	l.Layout()
+	l.Saw(web, healthy(), at.Add(time.Second))
+	l.Wrote(at.Add(2 * time.Second))
+	wantDue(t, l, time.Hour+12*time.Second, "it was written as unhealthy, and is healthy")
+	l.Layout() // and it fails
+	wantDue(t, l, time.Hour+12*time.Second, "a write that fails is due again")
+}
+
+func TestWhatFlapsIsWrittenOnceAMinute(t *testing.T) {
+	l := settled(began)
+	wrote := began
+	var commits []time.Duration
+	at := began.Add(time.Hour)
+	first := at
+	for n := range 200 { // every three seconds, for ten minutes
+		if h := healthy(); n%2 == 0 {
+			l.Saw(web, unhealthy(""), at)
+		} else {
+			l.Saw(web, h, at)
+		}
+		next := at.Add(3 * time.Second)
+		if due := l.Due(); due.Before(next) && due.After(wrote) {
+			l.Layout()
+			l.Wrote(due)
+			wrote = due
+			commits = append(commits, due.Sub(first))
+		}
+		at = next
+	}
+	if len(commits) > 12 || len(commits) < 5 {
+		t.Errorf("in ten minutes it was written %d times: %v", len(commits), commits)
+	}
+	for i := 3; i < len(commits); i++ {
+		if commits[i]-commits[i-1] < time.Minute {
+			t.Errorf("it was written twice in %s", commits[i]-commits[i-1])
+		}
+	}
+	objects, err := status.Objects(l.Layout(), status.Everything)
+	if err != nil || objects[web].Flaps < 190 {
+		t.Errorf("%v flaps are counted, %v", objects[web], err)
+	}
+	l.Ended(round(two, fact{ref: web, verb: apply.Update}, fact{ref: conf}), at)
+	if due := l.Due(); due.After(at.Add(10 * time.Second)) {
+		t.Errorf("what is applied anew waits for %s", due.Sub(at))
+	}
+}
+
+func TestAClusterThatIsLostSaysNothingOfHealth(t *testing.T) {
+	l := settled(began)
+	r := &status.Round{Trouble: status.Verdict{Reason: status.Unreachable, Message: "dial tcp: timeout"}}
+	l.Ended(r, began.Add(time.Hour))
+	wantDue(t, l, time.Hour+time.Second, "it is lost")
+	s, err := status.Read(l.Layout())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Counts.Unknown != 2 || s.Counts.Healthy != 0 || s.Counts.Applied != 2 || s.Commit != one || s.Verdict != r.Trouble {
+		t.Errorf("it says %+v", s)
+	}
+	l.Wrote(began.Add(time.Hour + time.Second))
+	r.Trouble.Message = "dial tcp: no route"
+	l.Ended(r, began.Add(2*time.Hour))
+	never(t, l, began.Add(time.Hour+time.Second), "it is still lost, in other words")
+	l.Ended(round(one, fact{ref: web}, fact{ref: conf}), began.Add(3*time.Hour))
+	s, err = status.Read(l.Layout())
+	if err != nil || s.Counts.Healthy != 2 || s.Verdict.Reason != status.Applied {
+		t.Errorf("it is back, and it says %+v, %v", s, err)
+	}
+}
+
+func TestWhatARoundDidNotComeToIsPending(t *testing.T) {
+	l := settled(began)
+	r := round(two, fact{ref: web, verb: apply.Update}, fact{ref: conf})
+	r.Objects[1].Content = files.Sum("blob", []byte("two")) // the inventory has none of it
+	r.Report.Stopped = "the hook migrate failed"
+	l.Ended(r, began.Add(time.Hour))
+	root := l.Layout()
+	objects, err := status.Objects(root, status.Everything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := objects[conf]; o.Applied.Phase != status.PhasePending || o.Applied.Commit != one {
+		t.Errorf("it says %+v", o.Applied)
+	}
+	if s, err := status.Read(root); err != nil || s.Verdict != (status.Verdict{Reason: status.Failing, Message: r.Report.Stopped}) || s.Counts.Pending != 1 {
+		t.Errorf("of the cluster it says %+v, %v", s, err)
+	}
+}

@@ -1,0 +1,100 @@
+package status
+
+import (
+	"time"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// The standings of a cluster, besides the reasons of a Verdict that is not Applied.
+const (
+	Healthy   = "Healthy"   // all is applied and healthy
+	Unhealthy = "Unhealthy" // all is applied, and something is not healthy
+	Drifting  = "Drifting"  // all is applied and healthy, and somebody keeps changing it
+	Behind    = "Behind"    // another commit is published than is applied
+	Unknown   = "Unknown"   // nobody says, or said so long ago that it is not worth anything
+	Untold    = "Untold"    // nobody says, and nobody is expected to: others apply the branch
+	Empty     = "Empty"     // nothing was published for it yet
+)
+
+// Published is what is published for a cluster.
+type Published struct {
+	Cluster *karmada.Cluster
+	Head    files.ID // of its branch; zero for none
+	// Held says why the publication holds it; empty if it does not.
+	Held string
+}
+
+// Word is what a status branch says, and when it was said.
+type Word struct {
+	Summary
+
+	At time.Time
+	// Objects are those that are asked for; nil if none are.
+	Objects map[object.Ref]*Object
+}
+
+// Standing is how a cluster is.
+type Standing struct {
+	Cluster  string
+	Mode     karmada.ClusterSyncMode
+	Standing string
+	Message  string
+	Head     files.ID // of its branch
+	Word     *Word    // nil if there is none
+}
+
+// Well reports a standing about which nothing is to be done.
+func (s *Standing) Well() bool {
+	return s.Standing == Healthy || s.Standing == Drifting || s.Standing == Untold || s.Standing == Empty
+}
+
+// Stand says how a cluster is, by what is published for it and the word of who applies it,
+// which may be nil. A word that is older than lasting is worth nothing.
+func Stand(p Published, w *Word, now time.Time, lasting time.Duration) Standing {
+	s := Standing{Cluster: p.Cluster.Name, Mode: p.Cluster.Spec.SyncMode, Head: p.Head, Word: w}
+	switch {
+	case p.Head.IsZero():
+		s.Standing = Empty
+	case w == nil && p.Cluster.Spec.SyncMode == karmada.Push:
+		s.Standing, s.Message = Unknown, "nobody said yet what became of its branch"
+	case w == nil:
+		s.Standing = Untold
+	case now.Sub(w.At) > lasting:
+		s.Standing, s.Message = Unknown, "nobody said anything since "+w.At.UTC().Format(time.RFC3339)
+	case p.Held != "":
+		s.Standing, s.Message = Held, p.Held
+	case w.Verdict.Reason == Failing && w.Commit != p.Head:
+		s.Standing, s.Message = Behind, w.Verdict.Message
+	case w.Verdict.Reason != Applied:
+		s.Standing, s.Message = w.Verdict.Reason, w.Verdict.Message
+	case w.Commit != p.Head:
+		s.Standing = Behind
+	case w.Counts.Failed+w.Counts.Pending > 0:
+		s.Standing = Failing
+	case w.Counts.Healthy < w.Counts.Objects:
+		s.Standing = Unhealthy
+	case w.Counts.Drifting > 0:
+		s.Standing = Drifting
+	default:
+		s.Standing = Healthy
+	}
+	return s
+}
+
+// Within leaves of a word what is in a namespace.
+func (w *Word) Within(namespace string) {
+	for r := range w.Objects {
+		if r.Namespace != namespace {
+			delete(w.Objects, r)
+		}
+	}
+	w.Counts = count(w.Objects)
+}
+
+// Well reports an object about which nothing is to be done.
+func (o *Object) Well() bool {
+	return o.Applied.Phase == PhaseApplied && o.Applied.Corrected == 0 && o.Health.State == karmada.ResourceHealthy
+}
