@@ -9,6 +9,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/apply"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/reconciler/health"
 	"github.com/waybill-dev/waybill/reconciler/inventory"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
 	"github.com/waybill-dev/waybill/render/object"
@@ -28,6 +29,11 @@ type Applier struct {
 	// Retry runs hooks again that failed for the commit.
 	Retry  bool
 	DryRun bool
+	// Looks has a round end with a look at how the objects are, for the status.
+	Looks bool
+	// Saw is told of the health of objects whenever it changes after a round that looked, as
+	// long as the cluster is watched; nil: nobody is.
+	Saw func(cluster string, r object.Ref, h health.Health)
 	// Wait is how long to wait until what was applied is ready; zero: not at all.
 	Wait time.Duration
 }
@@ -54,6 +60,8 @@ type Application struct {
 	Suspension suspend.Suspension
 	// Err says that it did not come to its end.
 	Err error
+
+	observed
 }
 
 // Failed reports a cluster that is not as its branch says, or not ready.
@@ -100,12 +108,13 @@ func (a *Applier) applyOn(ctx context.Context, in *Deliverable, client *clusters
 			again := *in
 			heads, err := a.Target.Heads(ctx)
 			if err != nil {
-				return Application{Cluster: cluster, Err: err}
+				return Application{Cluster: cluster, Err: err, observed: observed{reached: true}}
 			}
 			again.heads = heads
 			in = &again
 		}
 		app = a.round(ctx, in, client, cluster, newer)
+		a.look(ctx, client, &app)
 		if !errors.Is(app.Err, apply.ErrRace) {
 			break
 		}
@@ -114,12 +123,14 @@ func (a *Applier) applyOn(ctx context.Context, in *Deliverable, client *clusters
 }
 
 func (a *Applier) round(ctx context.Context, in *Deliverable, client *clusters.Client, cluster string, newer func() *Deliverable) Application {
-	app := Application{Cluster: cluster, Expires: client.Expires}
+	app := Application{Cluster: cluster, Expires: client.Expires, observed: observed{branch: in.prefix + cluster}}
+	client.Interpreter = in.Interpreter
 	var d Delivery
 	if d, app.Err = a.Delivery(ctx, in, cluster); app.Err != nil {
 		return app
 	}
 	app.Commit, app.Objects = d.Commit, len(d.Objects)
+	app.source, app.objects = d.Source, d.Objects
 	round := apply.Round{
 		Cluster: client, Name: cluster, Owner: d.Owner, Formerly: in.formerly, Commit: d.Commit, Source: d.Source, Objects: d.Objects, DryRun: a.DryRun,
 		Admit: func(ctx context.Context, i inventory.Inventory) (apply.Options, error) {

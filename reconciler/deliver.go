@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/apply"
 	"github.com/waybill-dev/waybill/reconciler/inventory"
@@ -30,6 +31,8 @@ type Deliverable struct {
 	Clusters []*karmada.Cluster
 	Guard    render.Guard
 	Apply    render.Apply
+	// Interpreter knows the kinds, by the customizations that were published.
+	Interpreter *interpret.Interpreter
 
 	windows  suspend.Windows
 	formerly []string // what the source was known by
@@ -82,7 +85,11 @@ func (r *Reconciler) Deliverable(ctx context.Context, rev string) (Deliverable, 
 	if err := r.sameSource(ctx, d.revision, state.Branch, head); err != nil {
 		return d, err
 	}
-	d.Clusters, err = state.Clusters(head.Tree)
+	if d.Clusters, err = state.Clusters(head.Tree); err != nil {
+		return d, err //nolint:wrapcheck // it names the file
+	}
+	custom, err := state.Interpreters(head.Tree)
+	d.Interpreter = interpret.New(custom...)
 	return d, err //nolint:wrapcheck // it names the file
 }
 

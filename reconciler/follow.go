@@ -38,6 +38,8 @@ type Follower struct {
 	Resync time.Duration
 	Log    *slog.Logger
 	Random func() float64 // in [0, 1)
+	// Teller is told of every round, and of the health of objects; nil for nobody.
+	Teller *Teller
 	// Report is told of every round. It may be called by several at once.
 	Report func(Application)
 	// Observe is told which clusters are followed; nil: nobody is.
@@ -162,6 +164,7 @@ func (q *queues) order(ctx context.Context, in *Deliverable) {
 			q.of[name].stop()
 			delete(q.of, name)
 			q.follower.Forget(name)
+			q.follower.Teller.Forget(name)
 		}
 	}
 }
@@ -236,6 +239,7 @@ func (f *Follower) follow(ctx context.Context, orders <-chan order, slots chan s
 			continue
 		}
 		f.Report(app)
+		f.Teller.Ended(&app)
 		f.log(&app)
 		wait := f.Resync
 		switch {

@@ -32,6 +32,8 @@ type Loop struct {
 	Now        func() time.Time
 	// Wake has it look at once; nil: nobody does.
 	Wake <-chan struct{}
+	// Announcer has a forge show what became of source commits; nil: none does.
+	Announcer *Announcer
 	// Report is told of every synchronisation that did or tried something.
 	Report func(Sync)
 }
@@ -43,6 +45,8 @@ type Sync struct {
 	Result   Result
 	Err      error
 	UpToDate bool // nothing had changed, so that nothing was done
+
+	heads map[string]files.ID // where the branches of the target were
 }
 
 // Run turns until ctx ends. A publication under way is then finished, or given up
@@ -61,6 +65,7 @@ func (l *Loop) Run(ctx context.Context) error {
 			failures = 0
 		}
 		l.Report(s)
+		l.Announcer.turned(ctx, l, &s)
 		timer := time.NewTimer(l.untilNext(failures, done))
 		select {
 		case <-ctx.Done():
@@ -144,6 +149,7 @@ func (l *Loop) turn(ctx context.Context, done *synced) Sync {
 	start := l.Now()
 	s := Sync{At: start}
 	now, err := l.Reconciler.look(ctx, l.Rev)
+	s.heads = now.target
 	due := !done.until.IsZero() && !start.Before(done.until)
 	if err == nil && now.published(done.prefix).equal(done.seen) && !due {
 		s.UpToDate = true

@@ -27,6 +27,12 @@ type applyFlags struct {
 	rollback      bool
 	wait          bool
 	timeout       time.Duration
+	status        *bool
+}
+
+// addStatusFlag adds the flag of those who apply.
+func addStatusFlag(flags *pflag.FlagSet) *bool {
+	return flags.Bool("status", true, "write what became of each cluster to its branch waybill/status/CLUSTER")
 }
 
 // addAccessFlags adds the flags that say how clusters are reached.
@@ -75,6 +81,7 @@ func addApplyFlags(cmd *cobra.Command) *applyFlags {
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would be done and change nothing")
 	flags.BoolVar(&f.wait, "wait", false, "wait until what was applied is ready")
 	flags.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long to wait")
+	f.status = addStatusFlag(flags)
 	return f
 }
 
@@ -119,6 +126,11 @@ the guard. What is in a cluster and is not from here is not touched. See docs/ap
 		if err := show(cmd, output, report.Applications(apps, f.stage())); err != nil {
 			return failure(2, err)
 		}
+		if *f.status && f.stage() == report.Done {
+			if err := reconciler.Tell(cmd.Context(), r.Target, r.Now(), apps); err != nil {
+				w.warn("%v; what was applied stays, and the next one who applies writes it", err)
+			}
+		}
 		return verdict(apps)
 	}
 	return cmd
@@ -156,7 +168,7 @@ func choose(registered []*karmada.Cluster, names []string) ([]*karmada.Cluster, 
 
 // apply applies to clusters, several at once, so that one that hangs delays few.
 func (f *applyFlags) apply(cmd *cobra.Command, r *reconciler.Reconciler, in *reconciler.Deliverable, chosen []*karmada.Cluster) []reconciler.Application {
-	a := reconciler.Applier{Reconciler: r, Access: *f.access, Adopt: f.adopt, Prune: f.prune, Retry: true, DryRun: f.stage() != report.Done}
+	a := reconciler.Applier{Reconciler: r, Access: *f.access, Adopt: f.adopt, Prune: f.prune, Retry: true, DryRun: f.stage() != report.Done, Looks: *f.status}
 	if f.wait {
 		a.Wait = f.timeout
 	}

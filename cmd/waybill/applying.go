@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -21,6 +22,7 @@ type applying struct {
 	tell         func(...reconciler.Event)
 	wakes, looks chan struct{}
 	observes     bool
+	words        bool // of the status branches
 }
 
 // start has a follower follow the clusters that are this replica's, and observe them if that
@@ -36,6 +38,11 @@ func (a applying) start(ctx context.Context, group *errgroup.Group, f *reconcile
 		observer := reconciler.NewObserver(&writer, *a.access, a.log, func() { wake(a.looks) })
 		f.Observe = observer.Observe
 		group.Go(func() error { return observer.Run(ctx) })
+	}
+	if a.words {
+		f.Teller = reconciler.NewTeller(f.Applier.Target, time.Now, a.log)
+		f.Applier.Looks, f.Applier.Saw = true, f.Teller.Saw
+		group.Go(func() error { return f.Teller.Run(ctx) })
 	}
 	group.Go(func() error { return a.one.follow(ctx, f, a.wakes) })
 }

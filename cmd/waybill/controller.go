@@ -84,6 +84,7 @@ On SIGTERM it ends what is under way and stops.`,
 	applies := cmd.Flags().Bool("apply", false, "apply to clusters with the syncMode Push, too")
 	resync := cmd.Flags().Duration("resync", 10*time.Minute, "with --apply: time after which a cluster is looked at, whatever its watches say")
 	observes := cmd.Flags().Bool("observe", true, "with --apply: record on the state branch what plans can see of these clusters, too: version, APIs, room, readiness")
+	tells := addStatusFlag(cmd.Flags())
 	access, managed := addFleetFlags(cmd, cmd.Flags())
 	division := addReplicaFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&managed.events, "events", false, "tell what is held, applied and refused as Events of Kubernetes, in --cluster-secrets-namespace")
@@ -126,7 +127,7 @@ On SIGTERM it ends what is under way and stops.`,
 		lookout := &reconciler.Lookout{Reconciler: &reader, Interval: *interval, Log: loop.Log, Wake: func() { wake(wakes) }, Report: server.RecordLook}
 		group.Go(func() error { return one.look(ctx, lookout) })
 		if *applies {
-			with := applying{server: server, one: one, access: access, log: loop.Log, tell: tell, wakes: wakes, looks: looks, observes: *observes}
+			with := applying{server: server, one: one, access: access, log: loop.Log, tell: tell, wakes: wakes, looks: looks, observes: *observes, words: *tells}
 			follower := &reconciler.Follower{Applier: reconciler.Applier{Reconciler: &reader}, Rev: *rev, Resync: *resync}
 			with.start(ctx, group, follower)
 		}

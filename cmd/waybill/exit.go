@@ -63,6 +63,11 @@ var statuses = map[string][]status{
 		{0, "it was told to stop"},
 		{2, "it cannot start"},
 	},
+	"status": {
+		{0, "every cluster is as its branch and healthy, or others apply it and say nothing"},
+		{1, "a cluster is behind, failing, held or not healthy, or it is not known how it is"},
+		{2, "what is published cannot be read, or no such cluster is registered"},
+	},
 	"get": {
 		{0, "the list is printed"},
 		{1, "with --clusters: one of them does not answer, or has no such object; what is there is printed"},

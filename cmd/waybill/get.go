@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/report"
 )
@@ -43,7 +44,11 @@ A cluster that does not answer is a line. See docs/members.md.`,
 		if err := errors.Join(live.stray(), as.Set(*output), cobra.ExactArgs(1)(cmd, args)); err != nil {
 			return failure(2, err)
 		}
-		p, in, err := w.build(*rev, plan.Branch)
+		opened, s, err := w.report(*rev)
+		if err != nil {
+			return failure(2, err)
+		}
+		p, in, err := w.plan(opened, s, plan.Branch)
 		if err != nil {
 			return failure(2, err)
 		}
@@ -52,7 +57,13 @@ A cluster that does not answer is a line. See docs/members.md.`,
 		}
 		set, _, _ := policies.Load(in.Source.Objects, nil)
 		set.Observe(in.State.Observed)
-		r, err := listed(args[0], report.Lists{Plan: &p, Set: &set, Namespace: *namespace})
+		lists := report.Lists{Plan: &p, Set: &set, Namespace: *namespace}
+		if opened.Target != nil && (args[0] == "bindings" || args[0] == "works") {
+			if lists.Words, err = opened.Words(cmd.Context(), *namespace, reconciler.WordLasts); err != nil {
+				return failure(2, err)
+			}
+		}
+		r, err := listed(args[0], lists)
 		if err == nil {
 			err = show(cmd, &as, r)
 		}

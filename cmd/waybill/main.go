@@ -70,7 +70,7 @@ as a branch per cluster.`,
 	}
 	root.AddCommand(
 		initCommand(), validateCommand(), renderCommand(), diffCommand(), explainCommand(), publishCommand(), applyCommand(), clusterCommand(),
-		controllerCommand(), getCommand(), logsCommand(), execCommand(), topCommand(), updateCommand(), verifyCommand(), demoCommand(), doctorCommand(), versionCommand(),
+		controllerCommand(), statusCommand(), getCommand(), logsCommand(), execCommand(), topCommand(), updateCommand(), verifyCommand(), demoCommand(), doctorCommand(), versionCommand(),
 	)
 	engineFlags(root)
 	strict(root)

@@ -90,11 +90,16 @@ func (w repositories) compared(base, head string) (*reconciler.Reconciler, sourc
 
 // build plans a source for a report.
 func (w repositories) build(rev string, medium plan.Medium) (plan.Plan, plan.Input, error) {
-	ctx := w.cmd.Context()
 	r, s, err := w.report(rev)
 	if err != nil {
 		return plan.Plan{}, plan.Input{}, err
 	}
+	return w.plan(r, s, medium)
+}
+
+// plan plans a source that was opened for a report.
+func (w repositories) plan(r *reconciler.Reconciler, s sources.Snapshot, medium plan.Medium) (plan.Plan, plan.Input, error) {
+	ctx := w.cmd.Context()
 	obs, err := r.Look(ctx, s, medium)
 	if err != nil {
 		return plan.Plan{}, plan.Input{}, err

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 )
@@ -20,6 +23,8 @@ type Lists struct {
 	Plan      *plan.Plan
 	Set       *policies.Set
 	Namespace string
+	// Words are what the clusters say; none where nobody says anything.
+	Words status.Words
 }
 
 func (l *Lists) wants(namespace string) bool { return l.Namespace == "" || l.Namespace == namespace }
@@ -70,19 +75,70 @@ func (l *Lists) Policies() Report {
 	return table(items, []string{"KIND", "NAMESPACE", "NAME", "PRIORITY", "CLAIMS", "WHERE"}, rows)
 }
 
-// Bindings lists what was decided about each template that has a binding.
+// binding is what was decided about a template, with what the clusters say of it.
+type binding struct {
+	*karmada.ResourceBinding `json:",inline"`
+
+	// TemplateStatus is the status that the clusters' reports make together (Karmada section
+	// D.8), or why they make none.
+	TemplateStatus any    `json:"templateStatus,omitempty"`
+	TemplateError  string `json:"templateStatusError,omitempty"`
+}
+
+// Bindings lists what was decided about each template that has a binding, and, where
+// clusters say something, what became of it.
 func (l *Lists) Bindings() Report {
-	items := []*karmada.ResourceBinding{}
+	items := []binding{}
 	var rows [][]string
-	for _, d := range l.Plan.Decisions {
-		b := d.Binding
-		if b == nil || !l.wants(b.Namespace) {
+	head := []string{"NAMESPACE", "NAME", "REPLICAS", "SCHEDULED", "CLUSTERS"}
+	if len(l.Words) > 0 {
+		head = slices.Insert(head, 4, "APPLIED", "HEALTHY")
+	}
+	for i := range l.Plan.Decisions {
+		d := &l.Plan.Decisions[i]
+		if d.Binding == nil || !l.wants(d.Binding.Namespace) {
 			continue
 		}
+		b := binding{ResourceBinding: d.Binding}
+		row := []string{dash(b.Namespace), b.Name, strconv.Itoa(int(b.Spec.Replicas)), dash(d.Reason), dash(Short(targets(d.Targets), 4))}
+		if len(l.Words) > 0 {
+			b = l.joined(d)
+			row = slices.Insert(row, 4, b.tally()...)
+		}
 		items = append(items, b)
-		rows = append(rows, []string{dash(b.Namespace), b.Name, strconv.Itoa(int(b.Spec.Replicas)), dash(d.Reason), dash(Short(targets(d.Targets), 4))})
+		rows = append(rows, row)
 	}
-	return table(items, []string{"NAMESPACE", "NAME", "REPLICAS", "SCHEDULED", "CLUSTERS"}, rows)
+	return table(items, head, rows)
+}
+
+// joined is a binding with what the clusters say.
+func (l *Lists) joined(d *plan.Decision) binding {
+	b := binding{ResourceBinding: l.Words.Join(d.Binding, d.Ref())}
+	in := l.Set.Interpreter.About(d.Template.Object)
+	if in.Answered(d.Template.Content, karmada.InterpreterOperationAggregateStatus) == "" {
+		return b
+	}
+	template, err := in.Aggregate(d.Template.Content, b.Status.AggregatedStatus)
+	if err != nil {
+		b.TemplateError = err.Error()
+	}
+	b.TemplateStatus = template["status"]
+	return b
+}
+
+// tally counts in how many clusters the object is applied, and healthy.
+func (b *binding) tally() []string {
+	applied, healthy := 0, 0
+	for _, item := range b.Status.AggregatedStatus {
+		if item.Applied {
+			applied++
+		}
+		if item.Health == karmada.ResourceHealthy {
+			healthy++
+		}
+	}
+	of := "/" + strconv.Itoa(len(b.Status.AggregatedStatus))
+	return []string{strconv.Itoa(applied) + of, strconv.Itoa(healthy) + of}
 }
 
 // work is one manifest in one cluster.
@@ -90,12 +146,31 @@ type work struct {
 	Cluster string     `json:"cluster"`
 	Object  object.Ref `json:"object"`
 	Path    string     `json:"path"`
+	// What the cluster says of it; empty where it says nothing.
+	Applied status.Phase           `json:"applied,omitempty"`
+	Health  karmada.ResourceHealth `json:"health,omitempty"`
+	Message string                 `json:"message,omitempty"`
+}
+
+// told is a work with what its cluster says.
+func (l *Lists) told(w work) work {
+	said := l.Words[w.Cluster]
+	if said == nil || said.Objects[w.Object] == nil {
+		return w
+	}
+	o := said.Objects[w.Object]
+	w.Applied, w.Health, w.Message = o.Applied.Phase, o.Health.State, cmp.Or(o.Applied.Message, o.Health.Message)
+	return w
 }
 
 // Works lists what each cluster should hold.
 func (l *Lists) Works() (Report, error) {
 	items := []work{}
 	var rows [][]string
+	head := []string{"CLUSTER", "OBJECT", "PATH"}
+	if len(l.Words) > 0 {
+		head = slices.Insert(head, 2, "APPLIED", "HEALTH")
+	}
 	for _, c := range l.Plan.Clusters {
 		for path, e := range c.Tree.All() {
 			if !strings.HasPrefix(path, tree.ManifestDir+"/") {
@@ -107,11 +182,15 @@ func (l *Lists) Works() (Report, error) {
 			}
 			for _, o := range object.Decode(path, data).Objects {
 				if l.wants(o.Ref().Namespace) {
-					items = append(items, work{c.Name, o.Ref(), path})
-					rows = append(rows, []string{c.Name, o.Ref().String(), path})
+					w := l.told(work{Cluster: c.Name, Object: o.Ref(), Path: path})
+					row := []string{c.Name, o.Ref().String(), path}
+					if len(l.Words) > 0 {
+						row = slices.Insert(row, 2, dash(string(w.Applied)), dash(string(w.Health)))
+					}
+					items, rows = append(items, w), append(rows, row)
 				}
 			}
 		}
 	}
-	return table(items, []string{"CLUSTER", "OBJECT", "PATH"}, rows), nil
+	return table(items, head, rows), nil
 }

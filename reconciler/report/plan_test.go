@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/waybill-dev/waybill/policies"
@@ -11,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/reconciler/report"
+	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
@@ -110,6 +112,31 @@ func TestLists(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "works-of-no-namespace", works)
+}
+
+// TestListsTellWhatClustersSay joins what two clusters say of a Deployment.
+func TestListsTellWhatClustersSay(t *testing.T) {
+	set := set(t)
+	p := fixture(t, set)
+	d := &p.Decisions[slices.IndexFunc(p.Decisions, func(d plan.Decision) bool { return d.Ref().Name == "web" })]
+	d.Binding.Spec.Clusters = []karmada.TargetCluster{{Name: "eu", Replicas: 4}, {Name: "us", Replicas: 2}}
+	d.Template.Content = d.Template.Object.Content()
+	web := d.Ref()
+	l := report.Lists{Plan: p, Set: set, Words: status.Words{
+		"eu": {Objects: map[object.Ref]*status.Object{web: {
+			Applied: status.Application{Phase: status.PhaseApplied}, Health: status.Health{State: karmada.ResourceHealthy, Status: []byte(`{"replicas":4,"readyReplicas":4}`)},
+		}}},
+		"us": {Objects: map[object.Ref]*status.Object{web: {
+			Applied: status.Application{Phase: status.PhaseFailed, Message: "helm owns .spec.replicas"},
+			Health:  status.Health{State: karmada.ResourceUnhealthy, Status: []byte(`{"replicas":2,"readyReplicas":1}`)},
+		}}},
+	}}
+	golden(t, "bindings-told", l.Bindings())
+	works, err := l.Works()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "works-told", works)
 }
 
 func TestPlacements(t *testing.T) {

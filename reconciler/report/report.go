@@ -29,6 +29,7 @@ const (
 	Table Format = "table"
 	JSON  Format = "json"
 	YAML  Format = "yaml"
+	Wide  Format = "wide"
 	JUnit Format = "junit"
 	SARIF Format = "sarif"
 )
@@ -37,6 +38,7 @@ const (
 type Report struct {
 	value any                               // for programs
 	text  func(w io.Writer) error           // for people
+	wide  func(w io.Writer) error           // for people with room; nil for none
 	forms map[Format]func() ([]byte, error) // that only this report has; nil for none
 }
 
@@ -48,6 +50,8 @@ func (r Report) Write(w io.Writer, as Format) error {
 	switch {
 	case own:
 		data, err = form()
+	case as == Wide && r.wide != nil:
+		return r.wide(w)
 	case as == JSON:
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")

@@ -45,7 +45,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata",
 		UpdateScripts: *update,
-		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"exits": exits.With},
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"exits": exits.With, "tells": tells},
 		Condition: func(name string) (bool, error) {
 			if name != "walls" { // the kernel has what a sandbox needs
 				return false, fmt.Errorf("there is no condition %q", name)

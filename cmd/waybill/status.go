@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/report"
+)
+
+func statusCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "status [CLUSTER...]", Short: "Say from Git how clusters are: what is behind, failing or not healthy",
+		Long: `Status reads how clusters are from Git alone: the heads of their branches, and the
+branches waybill/status/CLUSTER that whoever applies writes. It asks no cluster. TOLD is how
+old a word is; one that is older than --max-age counts for nothing. With names it also
+lists the objects that are not well, and why. See docs/status.md.`,
+		Example: "  waybill status\n  waybill status eu-1 -n shop -o wide",
+	}
+	path := cmd.Flags().StringP("source", "C", ".", "directory of the source")
+	rev := cmd.Flags().String("rev", "", "a commit, branch or tag, instead of the directory as it stands, for its waybill.yaml")
+	namespace := cmd.Flags().StringP("namespace", "n", "", "only what is in this namespace")
+	lasting := cmd.Flags().Duration("max-age", reconciler.WordLasts, "how old a word may be; one who applies says something at least every 30 days")
+	where := reportFlags(cmd)
+	output := outputFlag(cmd, report.Wide)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		w, err := where(*path)
+		if err != nil {
+			return failure(2, err)
+		}
+		w.sure = true
+		r, s, err := w.report(*rev)
+		if err != nil {
+			return failure(2, err)
+		}
+		if r.Target == nil {
+			return failure(2, errNothingPublished(*path))
+		}
+		fleet, err := r.Fleet(cmd.Context(), s, reconciler.Asked{Clusters: args, Namespace: *namespace, Closely: len(args) > 0, Lasting: *lasting})
+		if err != nil {
+			return failure(2, err)
+		}
+		if err := show(cmd, output, report.Fleet(&fleet, r.Now())); err != nil {
+			return failure(2, err)
+		}
+		if slices.ContainsFunc(fleet.Clusters, func(m reconciler.Member) bool { return !m.Well() }) {
+			return errSilent
+		}
+		return nil
+	}
+	return cmd
+}
+
+// errNothingPublished says of a directory that nothing can be published from it.
+func errNothingPublished(path string) error {
+	return fmt.Errorf("%s is in no Git repository, so that nothing was published from it; -C names the source", path)
+}

@@ -1,0 +1,185 @@
+package report
+
+import (
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// fleetStatus is what status prints.
+type fleetStatus struct {
+	Clusters []clusterStatus `json:"clusters"`
+}
+
+// clusterStatus is what status prints of a cluster: the five facts, and what they come to.
+type clusterStatus struct {
+	Cluster   string                  `json:"cluster"`
+	Mode      karmada.ClusterSyncMode `json:"syncMode,omitempty"`
+	Status    string                  `json:"status"`
+	Message   string                  `json:"message,omitempty"`
+	Seen      string                  `json:"seen,omitempty"`      // source commit that was published last
+	Rendered  string                  `json:"rendered,omitempty"`  // source commit that the branch was made from
+	Published string                  `json:"published,omitempty"` // head of the branch
+	Applied   string                  `json:"applied,omitempty"`   // commit of the branch
+	Source    string                  `json:"appliedSource,omitempty"`
+	Objects   *status.Counts          `json:"objects,omitempty"`
+	Told      *time.Time              `json:"told,omitempty"` // when the last two facts were
+	Expires   *time.Time              `json:"credentialExpires,omitempty"`
+	Unwell    []objectStatus          `json:"unwell,omitempty"`
+}
+
+// objectStatus is an object about which something is to be done.
+type objectStatus struct {
+	Object    object.Ref             `json:"object"`
+	Applied   status.Phase           `json:"applied"`
+	Commit    string                 `json:"commit,omitempty"`
+	Health    karmada.ResourceHealth `json:"health,omitempty"`
+	Reason    string                 `json:"reason,omitempty"`
+	Message   string                 `json:"message,omitempty"`
+	Corrected int                    `json:"corrected,omitempty"`
+	Flaps     int                    `json:"flaps,omitempty"`
+	Since     time.Time              `json:"since"`
+}
+
+// Fleet is what status prints: a line a cluster, and, if it was looked at closely, what of it
+// is not well.
+func Fleet(f *reconciler.Fleet, now time.Time) Report {
+	list := fleetStatus{Clusters: make([]clusterStatus, 0, len(f.Clusters))}
+	for i := range f.Clusters {
+		list.Clusters = append(list.Clusters, clusterStatusOf(&f.Clusters[i], f.Seen.Commit))
+	}
+	return Report{
+		value: list,
+		text:  func(w io.Writer) error { return list.print(w, now, nil) },
+		wide: func(w io.Writer) error {
+			return list.print(w, now, func(c *clusterStatus) []string {
+				return []string{dash(string(c.Mode)), dash(abbreviate(c.Source)), c.credential(now), dash(c.Message)}
+			})
+		},
+	}
+}
+
+func clusterStatusOf(m *reconciler.Member, seen string) clusterStatus {
+	c := clusterStatus{
+		Cluster: m.Cluster, Mode: m.Mode, Status: m.Standing.Standing, Message: m.Message, Seen: seen, Rendered: m.Rendered, Published: idText(m.Head),
+	}
+	w := m.Word
+	if w == nil {
+		return c
+	}
+	told := w.At.UTC()
+	c.Applied, c.Source, c.Told = idText(w.Commit), w.Source, &told
+	if c.Status != status.Unknown {
+		c.Objects = &w.Counts
+	}
+	if !w.Expires.IsZero() {
+		c.Expires = &w.Expires
+	}
+	for r, o := range w.Objects {
+		if !o.Well() {
+			c.Unwell = append(c.Unwell, objectStatusOf(r, o))
+		}
+	}
+	slices.SortFunc(c.Unwell, func(a, b objectStatus) int { return a.Object.Compare(b.Object) })
+	return c
+}
+
+func objectStatusOf(r object.Ref, o *status.Object) objectStatus {
+	x := objectStatus{
+		Object: r, Applied: o.Applied.Phase, Commit: idText(o.Applied.Commit), Health: o.Health.State, Reason: o.Health.Reason,
+		Message: o.Applied.Message, Corrected: o.Applied.Corrected, Flaps: o.Flaps, Since: o.Applied.Since,
+	}
+	if o.Applied.Phase == status.PhaseApplied && o.Health.State != karmada.ResourceHealthy {
+		x.Since = o.Health.Since
+	}
+	if x.Message == "" {
+		x.Message = o.Health.Message
+	}
+	if x.Message == "" && x.Corrected > 0 {
+		x.Message = "somebody changes it, and it was put right " + strconv.Itoa(x.Corrected) + " times"
+	}
+	return x
+}
+
+func idText(id files.ID) string {
+	if id.IsZero() {
+		return ""
+	}
+	return id.String()
+}
+
+// print prints the tables. More adds columns; nil for none.
+func (f *fleetStatus) print(w io.Writer, now time.Time, more func(*clusterStatus) []string) error {
+	head := []string{"CLUSTER", "STATUS", "PUBLISHED", "APPLIED", "OBJECTS", "FAILED", "UNHEALTHY", "DRIFTING", "TOLD"}
+	if more != nil {
+		head = append(head, "MODE", "SOURCE", "CREDENTIAL", "MESSAGE")
+	}
+	var rows, objects [][]string
+	for i := range f.Clusters {
+		c := &f.Clusters[i]
+		row := append([]string{c.Cluster, c.Status, dash(abbreviate(c.Published)), dash(abbreviate(c.Applied))}, c.numbers()...)
+		row = append(row, age(c.Told, now))
+		if more != nil {
+			row = append(row, more(c)...)
+		}
+		rows = append(rows, row)
+		for _, o := range c.Unwell {
+			why := string(o.Health)
+			if o.Reason != "" {
+				why += "/" + o.Reason
+			}
+			objects = append(objects, []string{c.Cluster, o.Object.String(), string(o.Applied), dash(why), age(&o.Since, now), dash(o.Message)})
+		}
+	}
+	if err := columns(w, head, rows); err != nil {
+		return err
+	}
+	p := printer{w: w}
+	for i := range f.Clusters {
+		if c := &f.Clusters[i]; c.Message != "" && more == nil {
+			p.line("%s: %s", c.Cluster, c.Message)
+		}
+	}
+	if p.err != nil || len(objects) == 0 {
+		return p.err
+	}
+	p.line("")
+	return columns(w, []string{"CLUSTER", "OBJECT", "APPLIED", "HEALTH", "SINCE", "MESSAGE"}, objects)
+}
+
+// numbers are the columns that count objects.
+func (c *clusterStatus) numbers() []string {
+	n := c.Objects
+	if n == nil {
+		return []string{"-", "-", "-", "-"}
+	}
+	return []string{strconv.Itoa(n.Objects), strconv.Itoa(n.Failed + n.Pending + n.Leaving), strconv.Itoa(n.Unhealthy + n.Unknown), strconv.Itoa(n.Drifting)}
+}
+
+// credential is how long that of a cluster is valid.
+func (c *clusterStatus) credential(now time.Time) string {
+	switch {
+	case c.Expires == nil:
+		return "-"
+	case c.Expires.Before(now):
+		return "expired"
+	}
+	return duration.HumanDuration(c.Expires.Sub(now))
+}
+
+// age is how long ago something was.
+func age(at *time.Time, now time.Time) string {
+	if at == nil || at.IsZero() {
+		return "-"
+	}
+	return duration.HumanDuration(now.Sub(*at))
+}

@@ -1,0 +1,180 @@
+package reconciler
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/publish"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git"
+)
+
+// WordLasts is how old the word of one who is there can be at most.
+const WordLasts = status.Lasting + 24*time.Hour
+
+// Asked is what is asked for about clusters.
+type Asked struct {
+	// Clusters are names; none for all.
+	Clusters []string
+	// Namespace has only what is in it count; empty for all.
+	Namespace string
+	// Closely has the objects be read, and what the clusters' branches are made from.
+	Closely bool
+	// Lasting is how old a word may be.
+	Lasting time.Duration
+}
+
+// Fleet is how clusters are, by what Git says.
+type Fleet struct {
+	// Seen is the source commit that was published last.
+	Seen     state.Publication
+	Clusters []Member // in the order of their names
+}
+
+// Member is how a cluster is.
+type Member struct {
+	status.Standing
+
+	// Rendered is the source commit that the head of the branch was published from; empty if it
+	// was not asked for.
+	Rendered string
+}
+
+// Fleet reads how clusters are: from the state branch, the heads of the clusters' branches and
+// the status branches, with one look at the target and one fetch. The config is that of a
+// snapshot.
+func (r *Reconciler) Fleet(ctx context.Context, s sources.Snapshot, asked Asked) (Fleet, error) {
+	config, err := configOf(s)
+	if err != nil {
+		return Fleet{}, err
+	}
+	heads, err := r.Target.Heads(ctx)
+	if err != nil {
+		return Fleet{}, fmt.Errorf("reading what is published: %w", err)
+	}
+	if _, ok := heads[state.Branch]; !ok {
+		return Fleet{}, fmt.Errorf("nothing is published in %s: there is no branch %s; waybill publish comes first", r.Target.Name(), state.Branch)
+	}
+	prefix := config.Publish.BranchPrefix
+	if err := r.Target.Fetch(ctx, asked.branches(heads, prefix)...); err != nil {
+		return Fleet{}, err //nolint:wrapcheck // it names the branches
+	}
+	head, _, err := r.Target.Branch(ctx, state.Branch)
+	if err == nil {
+		err = r.sameSource(ctx, s.Revision(), state.Branch, head)
+	}
+	if err != nil {
+		return Fleet{}, err //nolint:wrapcheck // it names the branch
+	}
+	f := Fleet{}
+	if f.Seen, err = state.Published(head.Tree); err != nil {
+		return Fleet{}, err //nolint:wrapcheck // it names the file
+	}
+	registered, err := state.Clusters(head.Tree)
+	if err != nil {
+		return Fleet{}, err //nolint:wrapcheck // it names the file
+	}
+	chosen, err := asked.choose(registered)
+	if err != nil {
+		return Fleet{}, err
+	}
+	for _, c := range chosen {
+		w, err := r.word(ctx, heads, c.Name, asked)
+		if err != nil {
+			return Fleet{}, err
+		}
+		p := status.Published{Cluster: c, Head: heads[prefix+c.Name], Held: heldBy(c)}
+		m := Member{Standing: status.Stand(p, w, r.Now(), asked.Lasting)}
+		if asked.Closely && !p.Head.IsZero() {
+			b, err := r.Target.Commit(ctx, p.Head)
+			if err != nil {
+				return Fleet{}, err //nolint:wrapcheck // it names the commit
+			}
+			m.Rendered = publish.Trailer(b.Message, publish.TrailerCommit)
+		}
+		f.Clusters = append(f.Clusters, m)
+	}
+	return f, nil
+}
+
+// branches are those that have to be fetched.
+func (a *Asked) branches(heads map[string]files.ID, prefix string) []string {
+	wanted := []string{state.Branch}
+	for name := range heads {
+		cluster, isStatus := status.ClusterOf(name)
+		if isStatus && (len(a.Clusters) == 0 || slices.Contains(a.Clusters, cluster)) {
+			wanted = append(wanted, name)
+		}
+	}
+	if a.Closely {
+		for _, c := range a.Clusters {
+			wanted = append(wanted, prefix+c)
+		}
+	}
+	return wanted
+}
+
+// choose returns the clusters that are asked for.
+func (a *Asked) choose(registered []*karmada.Cluster) ([]*karmada.Cluster, error) {
+	if len(a.Clusters) == 0 {
+		return registered, nil
+	}
+	var chosen []*karmada.Cluster
+	for _, c := range registered {
+		if slices.Contains(a.Clusters, c.Name) {
+			chosen = append(chosen, c)
+		}
+	}
+	for _, name := range a.Clusters {
+		if !slices.ContainsFunc(chosen, func(c *karmada.Cluster) bool { return c.Name == name }) {
+			return nil, fmt.Errorf("no cluster %q is registered by what is published; `waybill get clusters` lists them", name)
+		}
+	}
+	return chosen, nil
+}
+
+// word reads what a status branch says; nil if there is none.
+func (r *Reconciler) word(ctx context.Context, heads map[string]files.ID, cluster string, asked Asked) (*status.Word, error) {
+	id, ok := heads[status.Prefix+cluster]
+	if !ok {
+		return nil, nil
+	}
+	h, err := r.Target.Commit(ctx, id)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it names the commit
+	}
+	return wordOf(h, status.Prefix+cluster, asked)
+}
+
+func wordOf(h git.Head, branch string, asked Asked) (*status.Word, error) {
+	s, err := status.Read(h.Tree)
+	w := &status.Word{Summary: s, At: h.When}
+	if err == nil && (asked.Closely || asked.Namespace != "") {
+		w.Objects, err = status.Objects(h.Tree, func(n string) bool { return asked.Namespace == "" || n == asked.Namespace })
+	}
+	if err != nil {
+		return nil, fmt.Errorf("branch %s: %w", branch, err)
+	}
+	if asked.Namespace != "" {
+		w.Within(asked.Namespace)
+	}
+	return w, nil
+}
+
+// heldBy says why the publication holds a cluster; empty if it does not.
+func heldBy(c *karmada.Cluster) string {
+	for _, condition := range c.Status.Conditions {
+		if condition.Type == state.HeldCondition && condition.Status == metav1.ConditionTrue {
+			return condition.Message
+		}
+	}
+	return ""
+}

@@ -1,0 +1,210 @@
+package reconciler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/announce"
+	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/test/twin"
+)
+
+const eu = "waybill/status/eu"
+
+// wordOf is what a status branch says.
+func wordOf(t *testing.T, repo reconciler.Repository, cluster string) status.Summary {
+	t.Helper()
+	h, ok, err := repo.Branch(t.Context(), status.Prefix+cluster)
+	if err != nil || !ok {
+		t.Fatalf("there is no status of %s: %v", cluster, err)
+	}
+	s, err := status.Read(h.Tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// lost is a round at a cluster that did not answer, or that there is no credential for.
+func lost(cluster string, n int) reconciler.Application {
+	if n%2 == 0 {
+		return reconciler.Application{Cluster: cluster, Err: clusters.ErrNoCredential}
+	}
+	return reconciler.Application{Cluster: cluster, Err: errors.New("dial tcp: i/o timeout")}
+}
+
+func TestAStatusIsWrittenWhenItIsAnotherOne(t *testing.T) {
+	repo := twin.New("fleet")
+	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	heads := map[files.ID]bool{}
+	roots := 0
+	for n := range 1500 {
+		apps := []reconciler.Application{lost("eu", n), lost("us", 0)}
+		for range 2 { // the second says nothing new
+			if err := reconciler.Tell(t.Context(), repo, at, apps); err != nil {
+				t.Fatal(err)
+			}
+			h, _, err := repo.Branch(t.Context(), eu)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !heads[h.Commit] && h.Parent.IsZero() {
+				roots++
+			}
+			heads[h.Commit] = true
+		}
+		at = at.Add(time.Minute)
+	}
+	if len(heads) != 1500 || roots != 2 {
+		t.Errorf("1,500 changes made %d commits, and the branch began %d times", len(heads), roots)
+	}
+	if s := wordOf(t, repo, "eu"); s.Verdict.Reason != status.Unreachable || s.Name != "eu" {
+		t.Errorf("it says %+v", s)
+	}
+	if h, _, _ := repo.Branch(t.Context(), status.Prefix+"us"); !h.Parent.IsZero() {
+		t.Error("what did not change was written again")
+	}
+}
+
+// refusing is a repository that takes nothing for a while, and to which somebody else writes.
+type refusing struct {
+	*twin.Repo
+
+	refuses, races int
+	written        chan struct{}
+}
+
+func (r *refusing) Publish(ctx context.Context, updates []git.Update) ([]files.ID, error) {
+	if r.refuses > 0 {
+		r.refuses--
+		return nil, errors.New("the forge is down")
+	}
+	if r.races > 0 {
+		r.races--
+		r.Write(eu, fmt.Sprint("another ", r.races), twin.Tree{"status.yaml": twin.File([]byte("x"))}.Folder())
+	}
+	ids, err := r.Repo.Publish(ctx, updates)
+	if err == nil {
+		select {
+		case r.written <- struct{}{}:
+		default:
+		}
+	}
+	return ids, err
+}
+
+func TestAnotherWriterIsWrittenOver(t *testing.T) {
+	repo := &refusing{Repo: twin.New("fleet"), races: 3}
+	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	if err := reconciler.Tell(t.Context(), repo, at, []reconciler.Application{lost("eu", 1)}); err != nil {
+		t.Fatal(err)
+	}
+	if s := wordOf(t, repo, "eu"); s.Verdict.Reason != status.Unreachable {
+		t.Errorf("it says %+v", s)
+	}
+}
+
+// TestWhatCannotBeWrittenIsWrittenLater has rounds end while nothing can be written. Time
+// runs a thousand times as fast.
+func TestWhatCannotBeWrittenIsWrittenLater(t *testing.T) {
+	repo := &refusing{Repo: twin.New("fleet"), refuses: 3, races: 1, written: make(chan struct{}, 1000)}
+	start := time.Now()
+	teller := reconciler.NewTeller(repo, func() time.Time { return start.Add(1000 * time.Since(start)) }, slog.New(slog.DiscardHandler))
+	teller.Every = time.Millisecond
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- teller.Run(ctx) }()
+	for n := range 5000 { // more than it can hold: who applies is not kept waiting
+		app := lost(fmt.Sprint("c", n%7), n/7)
+		teller.Ended(&app)
+	}
+	app := lost("eu", 1)
+	teller.Ended(&app)
+	select {
+	case <-repo.written:
+	case <-time.After(time.Minute):
+		t.Fatal("in a minute nothing was written")
+	}
+	app = lost("eu", 2)
+	teller.Ended(&app)
+	cancel() // what is not written yet is written now
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if s := wordOf(t, repo, "eu"); s.Verdict.Reason != status.NoCredential {
+		t.Errorf("it says %+v", s)
+	}
+	for n := range 7 {
+		wordOf(t, repo, fmt.Sprint("c", n))
+	}
+	for range 5000 {
+		teller.Ended(&app) // nobody listens, and nobody waits
+	}
+}
+
+// recorder is a forge that remembers what it was sent.
+type recorder struct {
+	said  []string
+	fails int
+}
+
+// SetStatus implements announce.Forge.
+func (r *recorder) SetStatus(_ context.Context, s announce.Status) error {
+	if r.fails > 0 {
+		r.fails--
+		return errors.New("the forge is down")
+	}
+	r.said = append(r.said, fmt.Sprint(s.Fact, " ", s.State))
+	return nil
+}
+
+func TestAForgeShowsWhatBecameOfACommit(t *testing.T) {
+	repo := twin.New("announced")
+	pushed := strings.Replace(fleet, "syncMode: Pull", "syncMode: Push", 1)
+	repo.Write("main", "first", twin.Tree{
+		"fleet.yaml": twin.File([]byte(pushed)),
+		"app.yaml":   twin.File([]byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: app, namespace: shop}\n")),
+	}.Folder())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	forge := &recorder{fails: 2}
+	turns := 0
+	tell := func(err error) {
+		if err := reconciler.Tell(ctx, repo, time.Now(), []reconciler.Application{{Cluster: "eu", Err: err}}); err != nil {
+			t.Error(err)
+		}
+	}
+	l := &reconciler.Loop{
+		Reconciler: &reconciler.Reconciler{Source: repo, Target: repo, Now: time.Now},
+		Rev:        "main", Interval: time.Microsecond, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Announcer: &reconciler.Announcer{Forge: forge, Log: slog.New(slog.DiscardHandler)},
+		Report: func(s reconciler.Sync) {
+			switch turns++; turns {
+			case 10:
+				tell(clusters.ErrNoCredential) // it is still not applied
+			case 20:
+				cancel()
+			}
+			if s.Err != nil {
+				t.Error(s.Err)
+			}
+		},
+	}
+	if err := l.Run(ctx); err != nil {
+		t.Error(err)
+	}
+	want := []string{"published success", "applied pending", "healthy pending"}
+	if !slices.Equal(forge.said, want) {
+		t.Errorf("it was sent %q, want %q", forge.said, want)
+	}
+}

@@ -1,0 +1,83 @@
+package reconciler
+
+import (
+	"context"
+	"errors"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/waybill-dev/waybill/reconciler/apply"
+	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/reconciler/health"
+	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// observed is what the status of a round is told from, besides what was done.
+type observed struct {
+	branch    string
+	source    string // the source commit
+	objects   []apply.Object
+	health    map[object.Ref]health.Health
+	resources map[schema.GroupKind]string // what kinds are called in paths of the API
+	reached   bool
+}
+
+// look sees how the objects are that a round left. That it cannot be seen is no error of the
+// round.
+func (a *Applier) look(ctx context.Context, client *clusters.Client, app *Application) {
+	app.reached = true
+	if !a.Looks || a.DryRun || app.Err != nil {
+		return
+	}
+	refs := make([]object.Ref, 0, len(app.objects))
+	for i := range app.objects {
+		refs = append(refs, app.objects[i].Ref)
+	}
+	for r := range app.Report.Inventory.Entries {
+		refs = append(refs, r)
+	}
+	resources := map[schema.GroupKind]string{}
+	for _, r := range refs {
+		k := schema.GroupKind{Group: r.Group, Kind: r.Kind}
+		if _, ok := resources[k]; !ok {
+			resources[k] = client.Resource(k)
+		}
+	}
+	app.resources = resources
+	seen, err := client.Health(ctx, refs)
+	if err != nil {
+		return
+	}
+	app.health = seen
+	if a.Saw != nil {
+		cluster, entries := app.Cluster, app.Report.Inventory.Entries
+		client.Saw = func(r object.Ref, h health.Health) {
+			if _, ours := entries[r]; ours {
+				a.Saw(cluster, r, h)
+			}
+		}
+	}
+}
+
+// happened reports a round, or why there is none, that is to be told.
+func (a *Application) happened() bool { return a.reached || a.Err != nil || a.Suspension.Why != "" }
+
+// told is what a status says of an application.
+func (a *Application) told() *status.Round {
+	r := &status.Round{
+		Branch: a.branch, Commit: a.Commit, Source: a.source, Objects: a.objects, Report: a.Report, Health: a.health, Resources: a.resources, Expires: a.Expires,
+	}
+	switch {
+	case a.Suspension.Why != "":
+		r.Trouble = status.Verdict{Reason: status.Suspended, Message: a.Suspension.Why}
+	case a.Err == nil:
+	case errors.Is(a.Err, clusters.ErrNoCredential):
+		r.Trouble = status.Verdict{Reason: status.NoCredential, Message: a.Err.Error()}
+	case !a.reached:
+		r.Trouble = status.Verdict{Reason: status.Unreachable, Message: a.Err.Error()}
+	default:
+		r.Trouble = status.Verdict{Reason: status.Errored, Message: a.Err.Error()}
+	}
+	return r
+}
