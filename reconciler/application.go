@@ -34,6 +34,8 @@ type Applier struct {
 	// Saw is told of the health of objects whenever it changes after a round that looked, as
 	// long as the cluster is watched; nil: nobody is.
 	Saw func(cluster string, r object.Ref, h health.Health)
+	// crowded says whether other clusters wait for a round to end; nil: none does.
+	crowded func() bool
 	// Wait is how long to wait until what was applied is ready; zero: not at all.
 	Wait time.Duration
 }
@@ -137,7 +139,7 @@ func (a *Applier) round(ctx context.Context, in *Deliverable, client *clusters.C
 			allowed, err := a.Admit(ctx, d, i)
 			return apply.Options{Guard: in.Guard, Allowed: allowed || a.Prune, Adopt: a.Adopt, Retry: a.Retry, Ignore: in.Apply.IgnoreDifferences}, err
 		},
-		Patience: patience,
+		Patience: patience, Crowded: a.crowded,
 		Superseded: func(ctx context.Context) bool {
 			next := newer()
 			return next != nil && a.follows(ctx, next, d)

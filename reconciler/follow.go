@@ -287,11 +287,20 @@ func (f *Follower) round(ctx context.Context, in *inbox, slots chan struct{}) (A
 	case <-ctx.Done():
 		return Application{Cluster: o.cluster.Name, Err: ctx.Err()}, nil
 	}
+	if in.newer() != nil { // it came while this one waited
+		o, in.fresh = in.order, false
+		if p := suspend.Of(o.cluster.Name, o.cluster.Annotations, o.in.windows, f.Applier.Now()); p.Why != "" {
+			return Application{Cluster: o.cluster.Name, Suspension: p}, nil
+		}
+		if client, err = f.Applier.open(ctx, &o.in, o.cluster); err != nil {
+			return Application{Cluster: o.cluster.Name, Err: err}, nil
+		}
+	}
 	began := f.Applier.Now()
 	bounded, cancel := context.WithTimeout(ctx, roundTime)
 	defer cancel()
 	applier := f.Applier
-	applier.Retry = in.again()
+	applier.Retry, applier.crowded = in.again(), func() bool { return len(slots) == cap(slots) }
 	app := applier.applyOn(bounded, &o.in, client, o.cluster.Name, in.newer)
 	app.Waited, app.Took = began.Sub(asked), f.Applier.Now().Sub(began)
 	return app, client

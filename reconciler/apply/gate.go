@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/inventory"
 	"github.com/waybill-dev/waybill/render/object"
@@ -35,7 +36,7 @@ func (w *writer) pass(ctx context.Context, s *Stage, report *Report) error {
 	var left []Unhealthy
 	if why == "" {
 		var err error
-		if left, err = w.round.Cluster.Await(ctx, s.Await, w.round.Patience); err != nil {
+		if left, err = w.await(ctx, s); err != nil {
 			return fmt.Errorf("waiting for the phase %s: %w", s.Phase, err)
 		}
 	}
@@ -56,6 +57,30 @@ func (w *writer) pass(ctx context.Context, s *Stage, report *Report) error {
 		return err
 	}
 	return w.fail(ctx, report)
+}
+
+// await waits at the gate of a stage, and returns what is not healthy: when something failed, when
+// the time is over, or when other clusters wait for this round to end. A newer commit ends it
+// where no hook is at work, which the next round would cut off.
+func (w *writer) await(ctx context.Context, s *Stage) ([]Unhealthy, error) {
+	const look = 10 * time.Second
+	objects := s.Await
+	for rest := w.round.Patience; ; rest -= look {
+		left, err := w.round.Cluster.Await(ctx, objects, min(rest, look))
+		failed := slices.ContainsFunc(left, func(u Unhealthy) bool { return u.Failed })
+		switch {
+		case err != nil || len(left) == 0 || failed || rest <= look:
+			return left, err //nolint:wrapcheck // the caller says what for
+		case w.round.Crowded != nil && w.round.Crowded():
+			return left, nil
+		case len(s.Hooks) == 0 && w.superseded(ctx):
+			return left, ErrSuperseded
+		}
+		objects = nil
+		for _, u := range left {
+			objects = append(objects, u.Ref)
+		}
+	}
 }
 
 // ends notes that a phase ended, if it did. Only then do its hooks go: until then those of a later
@@ -79,7 +104,7 @@ func (w *writer) fail(ctx context.Context, report *Report) error {
 		if err := w.act(ctx, s, report); err != nil {
 			return err
 		}
-		left, err := w.round.Cluster.Await(ctx, s.Await, w.round.Patience)
+		left, err := w.await(ctx, s)
 		if err == nil {
 			w.hooks = s.Hooks
 			err = w.clear(ctx, left, report)

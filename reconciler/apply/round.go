@@ -85,11 +85,14 @@ type Round struct {
 	// Admit decides whether the commit may be applied over the inventory that is there, and
 	// with which options.
 	Admit func(ctx context.Context, i inventory.Inventory) (Options, error)
-	// Superseded is asked before each stage but the first whether a newer commit is to be
+	// Superseded is asked before each stage but the first, and while a wave is waited for, whether a newer commit is to be
 	// applied instead; nil: none is.
 	Superseded func(ctx context.Context) bool
 	// Patience is how long a wave, or a hook, may take to become healthy.
 	Patience time.Duration
+	// Crowded is asked while the round waits for that, whether others wait for the round to
+	// end: then it ends, and the next one waits on; nil: nobody does.
+	Crowded func() bool
 	// DryRun plans and does nothing.
 	DryRun bool
 }
@@ -248,7 +251,7 @@ func (w *writer) carryOut(ctx context.Context, known inventory.Inventory, report
 	}
 	stages := p.Stages()
 	for n := range stages {
-		if n > 0 && w.round.Superseded != nil && w.round.Superseded(ctx) {
+		if n > 0 && w.superseded(ctx) {
 			return ErrSuperseded
 		}
 		s := &stages[n]
@@ -263,6 +266,10 @@ func (w *writer) carryOut(ctx context.Context, known inventory.Inventory, report
 		}
 	}
 	return w.store(ctx, p.end(w.stored.Inventory))
+}
+
+func (w *writer) superseded(ctx context.Context) bool {
+	return w.round.Superseded != nil && w.round.Superseded(ctx)
 }
 
 // act does what a stage has to do.

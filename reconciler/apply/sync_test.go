@@ -1,12 +1,15 @@
 package apply
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/waybill-dev/waybill/reconciler/inventory"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -237,6 +240,38 @@ func TestHooksThatLast(t *testing.T) {
 	for r, was := range before {
 		if is := m.things[r]; is.value != "two" || is.run == was.run || (is.uid == was.uid) == Recreatable(kindOf(r)) {
 			t.Errorf("%s was %+v, and is %+v", r, was, is)
+		}
+	}
+}
+
+// TestWaitsEnd ends the wait for a wave that does not become healthy: when a newer commit is
+// there, unless a hook is at work, and when others wait for their turn.
+func TestWaitsEnd(t *testing.T) {
+	wave := []Object{manifest("apps/v1 Deployment shop/web", nil), manifest("v1 ConfigMap shop/last", nil, waveIs+"1")}
+	hook := append([]Object{manifest("batch/v1 Job shop/migrate", nil, hookIs+"PreSync")}, wave...)
+	for _, c := range []struct {
+		name           string
+		branch         []Object
+		newer, crowded bool
+		looks          int
+		err            error
+	}{
+		{"nobody is there", wave, false, false, 30, nil},
+		{"a newer commit", wave, true, false, 1, ErrSuperseded},
+		{"a newer commit, and a hook", hook, true, false, 30, nil},
+		{"others wait", hook, false, true, 1, nil},
+	} {
+		m := newModel()
+		m.sick["web"], m.sick["migrate"] = Unhealthy{Why: "it starts"}, Unhealthy{Why: "it runs"}
+		r := Round{
+			Cluster: m, Name: "eu-1", Owner: source, Commit: blob("one"), Source: "s", Objects: c.branch, Patience: 5 * time.Minute,
+			Admit:      func(context.Context, inventory.Inventory) (Options, error) { return Options{}, nil },
+			Superseded: func(context.Context) bool { return c.newer && slices.Contains(m.log, "?") },
+			Crowded:    func() bool { return c.crowded },
+		}
+		report, err := r.Do(t.Context())
+		if !errors.Is(err, c.err) || c.err == nil && report.Stopped == "" || count(m.log, "?") != c.looks {
+			t.Errorf("%s: %v; %q; %d looks, want %d", c.name, err, report.Stopped, count(m.log, "?"), c.looks)
 		}
 	}
 }
