@@ -67,7 +67,7 @@ func (r *Reconciler) Deliverable(ctx context.Context, rev string) (Deliverable, 
 		d.formerly = append(d.formerly, sourceID(repository, folder))
 	}
 	if d.windows, err = suspend.Parse(config.Apply.SyncWindows); err != nil {
-		return d, err //nolint:wrapcheck // it names the field
+		return d, fmt.Errorf("%s: %w", render.ConfigFile, err)
 	}
 	if d.heads, err = r.Target.Heads(ctx); err != nil {
 		return d, fmt.Errorf("reading what is published: %w", err)

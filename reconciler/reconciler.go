@@ -18,6 +18,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/suspend"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
@@ -141,10 +142,20 @@ func (r *Reconciler) Look(ctx context.Context, s sources.Snapshot, medium plan.M
 	return obs, nil
 }
 
-// load reads a snapshot with what the reconciler has to read it with.
+// load reads a snapshot with what the reconciler has to read it with. Schedules are a mistake of
+// the config, too: nothing could be applied with them.
 func (r *Reconciler) load(ctx context.Context, s sources.Snapshot, with render.With) (render.Source, error) {
 	with.Cache, with.Engine = r.Cache, r.Engine
-	return render.Load(ctx, s, with) //nolint:wrapcheck // it says what
+	src, err := render.Load(ctx, s, with)
+	if err != nil {
+		return src, err //nolint:wrapcheck // it says what
+	}
+	if _, err := suspend.Parse(src.Config.Apply.SyncWindows); err != nil {
+		src.Diags = diag.Sort(append(slices.Clone(src.Diags), diag.Diagnostic{
+			Code: diag.BadConfig, Severity: diag.Error, Pos: diag.Pos{File: render.ConfigFile}, Message: err.Error(), Hint: "the options are listed in docs/config.md",
+		}))
+	}
+	return src, nil
 }
 
 func (r *Reconciler) observation(s sources.Snapshot, src render.Source, m plan.Medium) Observation {

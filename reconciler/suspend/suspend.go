@@ -47,7 +47,7 @@ func Parse(list []render.SyncWindow) (Windows, error) {
 	for i, w := range list {
 		s, err := window.Parse(w.Schedule, w.TimeZone)
 		if err != nil {
-			return nil, fmt.Errorf("%s: spec.apply.syncWindows[%d]: %w", render.ConfigFile, i, err)
+			return nil, fmt.Errorf("spec.apply.syncWindows[%d]: %w", i, err)
 		}
 		all = append(all, span{w, s})
 	}

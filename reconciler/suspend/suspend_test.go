@@ -86,7 +86,7 @@ func TestSuspended(t *testing.T) {
 }
 
 func TestAScheduleThatIsNone(t *testing.T) {
-	if _, err := suspend.Parse([]render.SyncWindow{window("allow", "0 25 * * *", time.Hour)}); err == nil || !strings.Contains(err.Error(), "waybill.yaml: spec.apply.syncWindows[0]") {
+	if _, err := suspend.Parse([]render.SyncWindow{window("allow", "0 25 * * *", time.Hour)}); err == nil || !strings.Contains(err.Error(), "spec.apply.syncWindows[0]") {
 		t.Error(err)
 	}
 }
