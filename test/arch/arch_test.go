@@ -30,7 +30,7 @@ var only = map[string][]string{
 	"net/http":                             {"sources/git", "sources/chart", "reconciler/serve", "reconciler/clusters", "cmd", "test"},
 	"log/slog":                             {"reconciler", "cmd", "test"},
 	"text/tabwriter":                       {"reconciler/report", "test"}, // the commands print nothing else
-	"sync":                                 {"sources/git", "sources/dir", "sources/chart", "render/cache", "render/worker", "policies/interpret", "render/renderer", "reconciler/serve", "reconciler/replicas", "reconciler/clusters/survey", "cmd", "test"},
+	"sync":                                 {"sources/git", "sources/dir", "sources/chart", "render/cache", "render/worker", "policies/interpret", "render/renderer", "reconciler/inventory", "reconciler/serve", "reconciler/replicas", "reconciler/clusters/survey", "cmd", "test"},
 	"golang.org/x/sync/errgroup":           {"sources/git", "reconciler/clusters", "reconciler/members", "cmd", "test"},
 	"golang.org/x/sys":                     {"render/worker"},
 	"helm.sh/helm/v3":                      {"render/helm"},
