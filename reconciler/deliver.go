@@ -2,6 +2,7 @@ package reconciler
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -35,6 +36,7 @@ type Deliverable struct {
 	Interpreter *interpret.Interpreter
 
 	windows  suspend.Windows
+	terms    string   // equal where the config and the customizations are
 	formerly []string // what the source was known by
 	revision sources.Revision
 	prefix   string
@@ -89,8 +91,29 @@ func (r *Reconciler) Deliverable(ctx context.Context, rev string) (Deliverable, 
 		return d, err //nolint:wrapcheck // it names the file
 	}
 	custom, err := state.Interpreters(head.Tree)
+	if err != nil {
+		return d, err //nolint:wrapcheck // it names the file
+	}
 	d.Interpreter = interpret.New(custom...)
-	return d, err //nolint:wrapcheck // it names the file
+	terms, err := json.Marshal([]any{config, custom})
+	d.terms = string(terms)
+	return d, err //nolint:wrapcheck // they were read from as much
+}
+
+// gist is all of a Deliverable that a round at one cluster goes by.
+type gist struct {
+	head    files.ID
+	cluster string
+	terms   string
+	source  string
+}
+
+// gist returns what a round at a cluster would go by.
+func (d *Deliverable) gist(c *karmada.Cluster) (gist, error) {
+	cluster, err := json.Marshal(c)
+	return gist{
+		head: d.heads[d.prefix+c.Name], cluster: string(cluster), terms: d.prefix + d.terms, source: sourceID(d.revision.Repo, d.revision.Path),
+	}, err //nolint:wrapcheck // it was read from as much
 }
 
 // configOf reads the config of a source.

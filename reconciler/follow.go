@@ -123,6 +123,7 @@ func (f *Follower) Run(ctx context.Context, wakes <-chan struct{}) error {
 // queue is that of a cluster: it holds the newest order.
 type queue struct {
 	orders chan order // of one
+	gist   gist       // of the newest
 	stop   context.CancelFunc
 	done   <-chan struct{} // when it is stopped
 }
@@ -150,11 +151,7 @@ func (q *queues) order(ctx context.Context, in *Deliverable) {
 		}
 		followed = append(followed, c)
 		pushed[c.Name] = true
-		select {
-		case <-q.of[c.Name].orders: // this one is newer
-		default:
-		}
-		q.of[c.Name].orders <- order{*in, c}
+		q.put(c.Name, order{*in, c})
 	}
 	if q.follower.Observe != nil {
 		q.follower.Observe(followed)
@@ -167,6 +164,23 @@ func (q *queues) order(ctx context.Context, in *Deliverable) {
 			q.follower.Teller.Forget(name)
 		}
 	}
+}
+
+// put puts an order into the queue of a cluster, in the place of an older one. One that says
+// what the newest one said is left out: nothing would come of it.
+func (q *queues) put(cluster string, o order) {
+	one := q.of[cluster]
+	now, err := o.in.gist(o.cluster)
+	if err == nil && now == one.gist {
+		return
+	}
+	one.gist = now
+	q.of[cluster] = one
+	select {
+	case <-one.orders: // this one is newer
+	default:
+	}
+	one.orders <- o
 }
 
 // follows reports whether this replica follows a cluster, which begins now if it may.
@@ -186,7 +200,7 @@ func (q *queues) follows(ctx context.Context, cluster string) bool {
 		}
 	}
 	ctx, stop := context.WithCancel(ctx) //nolint:gosec // order calls it, or ctx ends
-	one := queue{make(chan order, 1), stop, ctx.Done()}
+	one := queue{orders: make(chan order, 1), stop: stop, done: ctx.Done()}
 	q.of[cluster] = one
 	q.running++
 	go func() {

@@ -35,7 +35,7 @@ func (c *Client) Watch(ctx context.Context, kinds []schema.GroupKind, changed fu
 			group.Go(func() error { return c.watchHealth(ctx, k, m.Resource, version) })
 		}
 	}
-	c.mapper = nil // a watch takes long, and this takes much
+	c.mapper = nil      // a watch takes long, and this takes much
 	return group.Wait() //nolint:wrapcheck // it is ours, or that of the context
 }
 

@@ -261,6 +261,18 @@ func TestManyClusters(t *testing.T) {
 		}
 		m.quiet()
 	}
+	// a change for one cluster asks nothing of the others
+	s.write("clusters/m-0007.yaml", "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: m-0007, labels: {alone: \"true\"}}\nspec: {syncMode: Push}\n")
+	s.write("alone.yaml", "apiVersion: policy.karmada.io/v1alpha1\nkind: OverridePolicy\nmetadata: {name: alone, namespace: "+ownObjects+"}\nspec:\n  resourceSelectors: [{apiVersion: v1, kind: ConfigMap, name: c0000}]\n  overrideRules:\n"+
+		"  - targetCluster: {labelSelector: {matchLabels: {alone: \"true\"}}}\n    overriders: {plaintext: [{path: /data/value, operator: replace, value: for-one-alone}]}\n")
+	m.watchFor("for-one-alone")
+	s.commit()
+	m.all(1, time.Minute)
+	m.quiet()
+	const most = 100
+	if _, requests := m.reached(); requests > most {
+		t.Errorf("a change for one cluster took %d requests, and %d is the limit", requests, most)
+	}
 	before, asked := cpuOf(t, controller), 0
 	m.watchFor("nothing")
 	const idle = 20 * time.Second
