@@ -153,6 +153,21 @@ func (m *maker) hooksOf(p Phase) []hook {
 	return some
 }
 
+// begun are the entries of hooks that an earlier round began, as they are there: it may have been
+// killed before it noted them.
+func (p *Plan) begun(i inventory.Inventory) map[object.Ref]inventory.Entry {
+	entries := map[object.Ref]inventory.Entry{}
+	for _, s := range slices.Concat(p.Stages(), p.onFail) {
+		for _, h := range s.Hooks {
+			if e := i.Entries[h.Ref]; h.Verb == "" {
+				e.UID = h.UID
+				entries[h.Ref] = e
+			}
+		}
+	}
+	return entries
+}
+
 // wantHooks notes hooks: those that run, and those that the inventory has.
 func (m *maker) wantHooks() {
 	runs := map[object.Ref]bool{}

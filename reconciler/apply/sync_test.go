@@ -177,6 +177,14 @@ func TestSyncKilled(t *testing.T) {
 		if wrong := m.wrong(fleet("two")); wrong != nil {
 			t.Errorf("killed at write %d: %v", n, wrong)
 		}
+		for range 2 { // what leaves the branch leaves the cluster, hooks that were begun among it
+			if _, err := m.report(t, fleet("two")[3:4], blob("three"), false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(m.things) != 1 {
+			t.Errorf("killed at write %d: there are still %v", n, m.things)
+		}
 	}
 }
 
