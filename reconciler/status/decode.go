@@ -84,7 +84,9 @@ func decodeObject(m mapping) (object.Ref, *Object) {
 	id := m.at("identifier")
 	r := object.Ref{Group: id.text("group"), Kind: id.text("kind"), Namespace: id.text("namespace"), Name: id.text("name")}
 	applied, healthy := m.at("waybill").at("applied"), m.at("waybill").at("healthy")
-	o := &Object{Version: id.text("version"), Resource: id.text("resource"), Flaps: int(m.at("waybill").number("flaps")), private: private(r)}
+	o := &Object{Version: id.text("version"), Resource: id.text("resource"), Flaps: int(m.at("waybill").number("flaps"))}
+	o.private, _ = m.at("waybill")["private"].(bool)
+	o.private = o.private || private(r)
 	o.Applied = Application{
 		Phase: Phase(applied.text("phase")), Commit: applied.id("commit"), Source: applied.text("source"),
 		Message: applied.text("message"), Corrected: int(applied.number("corrected")), Since: applied.time("since"),

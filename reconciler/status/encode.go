@@ -161,6 +161,9 @@ func (o *Object) encode(r object.Ref, at int) map[string]any {
 	healthy := fields{}.text("reason", o.Health.Reason).text("message", o.Health.Message).
 		number("generation", o.Health.Generation).number("observedGeneration", o.Health.Observed).time("since", o.Health.Since)
 	evidence := fields{"applied": map[string]any(applied), "healthy": map[string]any(healthy)}.number("flaps", int64(o.Flaps))
+	if o.private && !private(r) { // what its kind does not say
+		evidence["private"] = true
+	}
 	m := fields{"identifier": map[string]any(id), "waybill": map[string]any(evidence)}.text("health", string(o.Health.State))
 	var status any
 	if len(o.Health.Status) > 0 && json.Unmarshal(o.Health.Status, &status) == nil {

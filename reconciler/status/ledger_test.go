@@ -1,6 +1,7 @@
 package status_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -208,5 +209,30 @@ func TestWhatARoundDidNotComeToIsPending(t *testing.T) {
 	}
 	if s, err := status.Read(root); err != nil || s.Verdict != (status.Verdict{Reason: status.Failing, Message: r.Report.Stopped}) || s.Counts.Pending != 1 {
 		t.Errorf("of the cluster it says %+v, %v", s, err)
+	}
+}
+
+// TestWhatWasPrivateStaysSo has whoever applies start anew: of an object that was decrypted, and
+// that a round does not look into, nothing is written that may hold what was.
+func TestWhatWasPrivateStaysSo(t *testing.T) {
+	const secret = "hunter2"
+	r := round(one, fact{ref: web, verb: apply.Create})
+	r.Objects[0].Private = true
+	l := status.NewLedger("eu-1")
+	l.Ended(r, began)
+	leaving := round(two)
+	leaving.Report.Inventory.Entries[web] = inventory.Entry{Source: r.Source}
+	held := round(two)
+	held.Report.Plan.Hold = &apply.Hold{Reason: "too much"}
+	for name, next := range map[string]*status.Round{"it leaves the branch": leaving, "removals are held": held} {
+		again, err := status.Reopen(l.Layout(), began)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next.Health[web] = unhealthy("the password is " + secret)
+		again.Ended(next, began.Add(time.Minute))
+		if said := text(t, again.Layout(), "works/shop.yaml"); strings.Contains(said, secret) || !strings.Contains(said, "Unhealthy") {
+			t.Errorf("%s: it says\n%s", name, said)
+		}
 	}
 }
