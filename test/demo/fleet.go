@@ -210,7 +210,17 @@ func (f *fleet) look() error {
 	if err := f.show("get", "deploy", "-A", "--clusters", "-C", f.source, "--kubeconfig-dir", f.kubeconfigs); err != nil {
 		return err
 	}
-	return f.show("get", "pods", "-n", "web", "--clusters", "-C", f.source, "--kubeconfig-dir", f.kubeconfigs)
+	if err := f.show("get", "pods", "-n", "web", "--clusters", "-C", f.source, "--kubeconfig-dir", f.kubeconfigs); err != nil {
+		return err
+	}
+	args := []string{"status", "-C", f.source, "--to", f.bare}
+	if err := f.await("waybill status", func() (string, bool) { // who applies says it after a moment
+		out, err := f.command("waybill", args...).CombinedOutput()
+		return string(out), err == nil
+	}); err != nil {
+		return err
+	}
+	return f.show(args...)
 }
 
 // ready waits until each cluster has so many replicas of web available, three of shop, and the
@@ -244,15 +254,23 @@ func (f *fleet) gone(namespace, kind, name string) error {
 
 // until asks a cluster until it gives an answer.
 func (f *fleet) until(cluster string, good func(out string, err error) bool, args ...string) error {
+	return f.await(cluster+": kubectl "+strings.Join(args, " "), func() (string, bool) {
+		out, err := f.clusters[cluster].Kubectl("", args...)
+		return out, good(out, err)
+	})
+}
+
+// await asks until the answer is good.
+func (f *fleet) await(what string, ask func() (answer string, good bool)) error {
 	const patience, interval = 2 * time.Minute, 200 * time.Millisecond
 	deadline := time.Now().Add(patience)
 	for {
-		out, err := f.clusters[cluster].Kubectl("", args...)
-		if good(out, err) {
+		answer, good := ask()
+		if good {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("%s: kubectl %s: %s", cluster, strings.Join(args, " "), out)
+			return fmt.Errorf("%s: %s", what, answer)
 		}
 		select {
 		case <-f.ctx.Done():

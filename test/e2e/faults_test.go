@@ -56,6 +56,9 @@ var gitPoints = []point{
 	{"publish", func(r *http.Request, body []byte) bool {
 		return isPost(r, "git-receive-pack") && bytes.Contains(body, []byte("refs/heads/waybill/cluster/"))
 	}},
+	{"status", func(r *http.Request, body []byte) bool {
+		return isPost(r, "git-receive-pack") && bytes.Contains(body, []byte("refs/heads/waybill/status/"))
+	}},
 }
 
 // And these to the API server.
@@ -115,6 +118,10 @@ func (f *faults) killed(t *testing.T) {
 			kill(p.name, &proxy.trap, p, after)
 		}
 	}
+	eventually(t, "the status says that all is well", func() (bool, string) {
+		status, out := s.run("status", "-C", s.source, "--to", s.bare)
+		return status == 0, out
+	})
 	end(t, controller)
 }
 
