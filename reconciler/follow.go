@@ -225,21 +225,21 @@ func (f *Follower) follow(ctx context.Context, orders <-chan order, slots chan s
 	defer func() { stopWatch() }()
 	in := inbox{orders: orders}
 	var due <-chan time.Time
-	failures, corrections := 0, 0
+	var p pace
 	for {
-		corrected := false
+		p.corrects = false
 		select {
 		case <-ctx.Done():
 			return
 		case in.order = <-orders:
 		case <-due:
 		case <-strays:
-			corrected = true
+			p.corrects = true
 			select {
 			case <-ctx.Done():
 				return
 			case in.order = <-orders:
-			case <-time.NewTimer(max(settleTime, f.after(corrections))).C:
+			case <-time.NewTimer(max(settleTime, f.after(p.corrections))).C:
 			}
 		}
 		stopWatch()
@@ -255,21 +255,7 @@ func (f *Follower) follow(ctx context.Context, orders <-chan order, slots chan s
 		f.Report(app)
 		f.Teller.Ended(&app)
 		f.log(&app)
-		wait := f.Resync
-		switch {
-		case app.Suspension.Why != "":
-			if !app.Suspension.Until.IsZero() {
-				wait = min(wait, app.Suspension.Until.Sub(f.Applier.Now()))
-			}
-		case errors.Is(app.Err, clusters.ErrNoCredential):
-		case app.Err != nil || app.Failed():
-			failures++
-			wait = f.after(failures)
-		case corrected && len(app.Report.Outcomes) > 0:
-			failures, corrections = 0, corrections+1
-		default:
-			failures, corrections = 0, 0
-		}
+		wait := f.rest(&p, &app)
 		if in.fresh {
 			wait = 0
 		}
@@ -278,6 +264,32 @@ func (f *Follower) follow(ctx context.Context, orders <-chan order, slots chan s
 			stopWatch = watch(ctx, client, &app, strays)
 		}
 	}
+}
+
+// pace is how a cluster has been served lately.
+type pace struct {
+	corrects              bool // this round puts right what somebody changed
+	failures, corrections int  // in a row
+}
+
+// rest is how long to leave a cluster alone after a round.
+func (f *Follower) rest(p *pace, app *Application) time.Duration {
+	switch {
+	case app.Suspension.Why != "":
+		if !app.Suspension.Until.IsZero() {
+			return min(f.Resync, app.Suspension.Until.Sub(f.Applier.Now()))
+		}
+	case errors.Is(app.Err, clusters.ErrNoCredential):
+		return min(f.Resync, time.Minute)
+	case app.Err != nil || app.Failed():
+		p.failures++
+		return f.after(p.failures)
+	case p.corrects && len(app.Report.Outcomes) > 0:
+		p.failures, p.corrections = 0, p.corrections+1
+	default:
+		p.failures, p.corrections = 0, 0
+	}
+	return f.Resync
 }
 
 // round applies once, when the cluster answers and there is a slot.

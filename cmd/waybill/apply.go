@@ -126,14 +126,20 @@ the guard. What is in a cluster and is not from here is not touched. See docs/ap
 		if err := show(cmd, output, report.Applications(apps, f.stage())); err != nil {
 			return failure(2, err)
 		}
-		if *f.status && f.stage() == report.Done {
-			if err := reconciler.Tell(cmd.Context(), r.Target, r.Now(), apps); err != nil {
-				w.warn("%v; what was applied stays, and the next one who applies writes it", err)
-			}
-		}
+		f.tell(cmd, r, apps, w.warn)
 		return verdict(apps)
 	}
 	return cmd
+}
+
+// tell writes what became of clusters to their status branches.
+func (f *applyFlags) tell(cmd *cobra.Command, r *reconciler.Reconciler, apps []reconciler.Application, warn func(string, ...any)) {
+	if !*f.status || f.stage() != report.Done {
+		return
+	}
+	if err := reconciler.Tell(cmd.Context(), r.Target, r.Now(), apps); err != nil {
+		warn("%v; what was applied stays, and the next one who applies writes it", err)
+	}
 }
 
 // stage is how far the command goes.

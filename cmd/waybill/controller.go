@@ -111,9 +111,8 @@ On SIGTERM it ends what is under way and stops.`,
 			return failure(2, err)
 		}
 		server := serve.New()
-		wakes := make(chan struct{}, 1)
+		wakes, looks := make(chan struct{}, 1), make(chan struct{}, 1)
 		wakes <- struct{}{} // what is published already
-		looks := make(chan struct{}, 1)
 		loop := &reconciler.Loop{
 			Reconciler: r, Rev: *rev, Interval: *interval, Now: time.Now, Wake: looks, Report: waking(server.Record, tell, wakes),
 			Log: logger(cmd, verbose),

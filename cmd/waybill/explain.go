@@ -30,7 +30,7 @@ rule with what it changed.`,
 		if err != nil {
 			return failure(2, err)
 		}
-		p, _, err := w.build(*rev, plan.Branch)
+		p, err := w.build(*rev, plan.Branch)
 		if err != nil {
 			return failure(2, err)
 		}

@@ -58,10 +58,8 @@ A cluster that does not answer is a line. See docs/members.md.`,
 		set, _, _ := policies.Load(in.Source.Objects, nil)
 		set.Observe(in.State.Observed)
 		lists := report.Lists{Plan: &p, Set: &set, Namespace: *namespace}
-		if opened.Target != nil && (args[0] == "bindings" || args[0] == "works") {
-			if lists.Words, err = opened.Words(cmd.Context(), *namespace, reconciler.WordLasts); err != nil {
-				return failure(2, err)
-			}
+		if err := hear(cmd, opened, args[0], &lists); err != nil {
+			return failure(2, err)
 		}
 		r, err := listed(args[0], lists)
 		if err == nil {
@@ -70,6 +68,14 @@ A cluster that does not answer is a line. See docs/members.md.`,
 		return failure(2, err)
 	}
 	return cmd
+}
+
+// hear reads what clusters say of themselves, for the lists that show it.
+func hear(cmd *cobra.Command, r *reconciler.Reconciler, list string, l *report.Lists) (err error) {
+	if r.Target != nil && (list == "bindings" || list == "works") {
+		l.Words, err = r.Words(cmd.Context(), l.Namespace, reconciler.WordLasts)
+	}
+	return err //nolint:wrapcheck // it says what
 }
 
 // listed returns a list that is answered from Git.

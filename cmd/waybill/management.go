@@ -33,14 +33,14 @@ func addManagementFlags(flags *pflag.FlagSet) *managementFlags {
 // secretsOf has clusters be reached by Secrets, if there is a management cluster. That of a Pod
 // is one only if nothing else says how clusters are reached: a job of somebody else's that has a
 // token and a kubeconfig means the kubeconfig.
-func (f *managementFlags) secretsOf(a *clusters.Access) {
+func (m *managementFlags) secretsOf(a *clusters.Access) {
 	a.Secrets = func() (clusters.Secrets, error) {
-		named := f.kubeconfig != "" || f.namespace != ""
+		named := m.kubeconfig != "" || m.namespace != ""
 		if !named && (a.Folder != "" || a.Kubeconfig != "" || a.Context != "" || os.Getenv("KUBECONFIG") != "") {
 			return nil, nil
 		}
-		c, err := f.open()
-		if errors.Is(err, management.ErrNone) && f.namespace == "" {
+		c, err := m.open()
+		if errors.Is(err, management.ErrNone) && m.namespace == "" {
 			return nil, nil
 		}
 		if err != nil {

@@ -35,7 +35,7 @@ writes nothing unless --keep-going is given.`,
 		if err != nil {
 			return failure(2, err)
 		}
-		p, _, err := w.build(*rev, plan.Folder)
+		p, err := w.build(*rev, plan.Folder)
 		if err != nil {
 			return failure(2, err)
 		}

@@ -89,12 +89,13 @@ func (w repositories) compared(base, head string) (*reconciler.Reconciler, sourc
 }
 
 // build plans a source for a report.
-func (w repositories) build(rev string, medium plan.Medium) (plan.Plan, plan.Input, error) {
+func (w repositories) build(rev string, medium plan.Medium) (plan.Plan, error) {
 	r, s, err := w.report(rev)
 	if err != nil {
-		return plan.Plan{}, plan.Input{}, err
+		return plan.Plan{}, err
 	}
-	return w.plan(r, s, medium)
+	p, _, err := w.plan(r, s, medium)
+	return p, err
 }
 
 // plan plans a source that was opened for a report.

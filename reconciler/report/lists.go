@@ -166,11 +166,6 @@ func (l *Lists) told(w work) work {
 // Works lists what each cluster should hold.
 func (l *Lists) Works() (Report, error) {
 	items := []work{}
-	var rows [][]string
-	head := []string{"CLUSTER", "OBJECT", "PATH"}
-	if len(l.Words) > 0 {
-		head = slices.Insert(head, 2, "APPLIED", "HEALTH")
-	}
 	for _, c := range l.Plan.Clusters {
 		for path, e := range c.Tree.All() {
 			if !strings.HasPrefix(path, tree.ManifestDir+"/") {
@@ -182,15 +177,22 @@ func (l *Lists) Works() (Report, error) {
 			}
 			for _, o := range object.Decode(path, data).Objects {
 				if l.wants(o.Ref().Namespace) {
-					w := l.told(work{Cluster: c.Name, Object: o.Ref(), Path: path})
-					row := []string{c.Name, o.Ref().String(), path}
-					if len(l.Words) > 0 {
-						row = slices.Insert(row, 2, dash(string(w.Applied)), dash(string(w.Health)))
-					}
-					items, rows = append(items, w), append(rows, row)
+					items = append(items, l.told(work{Cluster: c.Name, Object: o.Ref(), Path: path}))
 				}
 			}
 		}
+	}
+	head := []string{"CLUSTER", "OBJECT", "PATH"}
+	if len(l.Words) > 0 {
+		head = slices.Insert(head, 2, "APPLIED", "HEALTH")
+	}
+	var rows [][]string
+	for _, w := range items {
+		row := []string{w.Cluster, w.Object.String(), w.Path}
+		if len(l.Words) > 0 {
+			row = slices.Insert(row, 2, dash(string(w.Applied)), dash(string(w.Health)))
+		}
+		rows = append(rows, row)
 	}
 	return table(items, head, rows), nil
 }
