@@ -31,9 +31,9 @@ func TestFaults(t *testing.T) {
 	dir := t.TempDir()
 	f := &faults{waybill: p.waybill, api: startCluster(t, p, startEtcd(t, p, dir), filepath.Join(dir, "eu"), 1)}
 	t.Run("the controller is killed", f.killed)
-	t.Run("the API server is killed", f.down)
 	t.Run("a quota is exceeded", f.quota)
 	t.Run("a webhook denies, or is slow", f.hooked)
+	t.Run("the API server is killed", f.down) // the last, for its controllers need minutes to find their way back
 }
 
 type faults struct {
