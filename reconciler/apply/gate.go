@@ -83,6 +83,28 @@ func (w *writer) await(ctx context.Context, s *Stage) ([]Unhealthy, error) {
 	}
 }
 
+// outlast waits until the hooks of a stage have ended that were begun for an earlier commit. To run
+// a hook anew is to delete it, and what it does would be cut off halfway.
+func (w *writer) outlast(ctx context.Context, s *Stage, report *Report) error {
+	var earlier []object.Ref
+	for _, a := range s.Actions {
+		if a.Earlier {
+			earlier = append(earlier, a.Ref)
+		}
+	}
+	if len(earlier) == 0 {
+		return nil
+	}
+	left, err := w.await(ctx, &Stage{Phase: s.Phase, Await: earlier, Hooks: s.Actions})
+	if err != nil {
+		return fmt.Errorf("waiting for hooks of an earlier commit: %w", err)
+	}
+	if left = slices.DeleteFunc(left, func(u Unhealthy) bool { return u.Failed }); len(left) > 0 {
+		report.Stopped = fmt.Sprintf("a hook still runs for an earlier commit, and is not cut off: %s; delete it if it never ends; nothing from the phase %s on was done", reasons(left), s.Phase)
+	}
+	return nil
+}
+
 // ends notes that a phase ended, if it did. Only then do its hooks go: until then those of a later
 // wave may need them, and a next round would run again what is not there.
 func (w *writer) ends(ctx context.Context, s *Stage, report *Report) error {

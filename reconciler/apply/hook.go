@@ -119,6 +119,7 @@ func (m *maker) run(h hook, p Phase) (a Action, ran bool) {
 	case Recreatable(o.Kind()):
 		a.Verb, a.Renew, a.Take, a.Live = Recreate, RenewFirst, TakeNothing, nil
 		a.Left, a.Filled = nil, nil // it is there no more then
+		a.Earlier = live.Annotations[RunAnnotation] != "" && !begun && live.DeletionTimestamp == nil
 	case live.DeletionTimestamp != nil:
 		return refused(a, "it is being deleted"+finalizers(live)+"; it is created anew when it is gone"), false
 	case ours:

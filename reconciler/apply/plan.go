@@ -115,6 +115,8 @@ type Action struct {
 	Hook              Phase
 	Run               string
 	Succeeded, Failed bool
+	// Earlier says of a hook that it was begun for another commit, and may still run.
+	Earlier bool
 }
 
 // Take says from whom fields are taken by force.

@@ -259,6 +259,9 @@ func (w *writer) carryOut(ctx context.Context, known inventory.Inventory, report
 		if n == len(stages)-1 && !s.Gate && len(w.hooks) == 0 {
 			w.last = s
 		}
+		if err := w.outlast(ctx, s, report); err != nil || report.Stopped != "" {
+			return err
+		}
 		if err := w.act(ctx, s, report); err != nil || w.last != nil {
 			return err
 		}

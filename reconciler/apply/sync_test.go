@@ -63,23 +63,29 @@ func (m *model) syncs(t *testing.T, branch []Object, commit, want, wantStopped s
 	}
 }
 
-const whole = "shop backup ? migrate ? -migrate db seed ? web ? last ? smoke ?"
+// whole is what the first commit does, and again what another one does: it waits until the hooks
+// of the one before have ended.
+const (
+	whole = "shop backup ? migrate ? -migrate db seed ? web ? last ? smoke ?"
+	again = "shop ? backup ? migrate ? -migrate ? db seed ? web ? last ? ? smoke ?"
+)
 
 func TestSync(t *testing.T) {
 	m := newModel()
 	m.syncs(t, fleet("one"), "one", whole, "")
 	m.syncs(t, fleet("one"), "one", "", "") // nothing changed: no hook, and nobody waits
-	delete(m.things, object.Ref{Group: "batch", Kind: "Job", Namespace: "shop", Name: "smoke"})
+	smoke := object.Ref{Group: "batch", Kind: "Job", Namespace: "shop", Name: "smoke"}
+	delete(m.things, smoke)
 	m.syncs(t, fleet("one"), "one", "", "") // a Job that is over may be taken away
 	backup := object.Ref{Group: "batch", Kind: "Job", Namespace: "shop", Name: "backup"}
 	before := m.things[backup].uid
-	m.syncs(t, fleet("two"), "two", whole, "")
+	m.syncs(t, fleet("two"), "two", strings.Replace(again, "? ? smoke", "? smoke", 1), "")
 	if m.things[backup].uid == before {
 		t.Error("the hook of the second commit is that of the first")
 	}
 	branch := fleet("two")
 	branch[5].Content = blob("three") // wave 1 alone, before which nothing is done but the hook of wave 0
-	m.syncs(t, branch, "three", "backup ? migrate ? -migrate seed ? web ? smoke ?", "")
+	m.syncs(t, branch, "three", "? backup ? migrate ? -migrate ? seed ? web ? ? smoke ?", "")
 	// what somebody changes is put right, and nobody waits
 	web := m.things[branch[5].Ref]
 	web.value, web.ours = "edited", 2
@@ -106,16 +112,16 @@ func TestSyncFails(t *testing.T) {
 	}
 	// the hook of a newer commit runs
 	m.sick["smoke"] = failed
-	m.syncs(t, fleet("two"), "two", whole+" -smoke alarm ?", "PostSync")
+	m.syncs(t, fleet("two"), "two", again+" -smoke alarm ?", "PostSync")
 	m.syncs(t, fleet("two"), "two", "", "failed for this commit")
 	delete(m.sick, "smoke")
-	m.syncs(t, fleet("three"), "three", whole, "")
+	m.syncs(t, fleet("three"), "three", strings.Replace(again, "? ? smoke", "? smoke", 1), "")
 	// a wave that is not healthy yet is waited for again, with no hook run twice
 	m.sick["db"] = Unhealthy{Why: "0 of 1 is available"}
-	m.syncs(t, fleet("four"), "four", "shop backup ? migrate ? -migrate db seed ?", "Deployment.apps/shop/db: 0 of 1 is available")
+	m.syncs(t, fleet("four"), "four", "shop ? backup ? migrate ? -migrate ? db seed ?", "Deployment.apps/shop/db: 0 of 1 is available")
 	m.syncs(t, fleet("four"), "four", "?", "Deployment.apps/shop/db")
 	delete(m.sick, "db")
-	m.syncs(t, fleet("four"), "four", "? web ? last ? smoke ?", "")
+	m.syncs(t, fleet("four"), "four", "? web ? last ? ? smoke ?", "")
 }
 
 // TestWavesAlone orders objects without hooks.
@@ -224,7 +230,28 @@ func TestHooksStayUntilTheirPhaseEnds(t *testing.T) {
 	m.sick["migrate"] = Unhealthy{Failed: true, Why: "it exited with 1"}
 	m.syncs(t, branch, "one", "? ? -script", "it exited with 1")
 	delete(m.sick, "migrate")
-	m.syncs(t, branch, "two", "script ? migrate ? -script -migrate seed ? last -seed", "")
+	m.syncs(t, branch, "two", "script ? ? migrate ? -script -migrate seed ? last -seed", "")
+}
+
+// TestHooksOutlastTheirCommit has a newer commit wait for a hook that still runs.
+func TestHooksOutlastTheirCommit(t *testing.T) {
+	branch := func(value string) []Object {
+		all := []Object{manifest("batch/v1 Job shop/migrate", nil, hookIs+"PreSync"), manifest("v1 ConfigMap shop/last", nil)}
+		for i := range all {
+			all[i].Manifest["value"], all[i].Content = value, blob(value)
+		}
+		return all
+	}
+	m := newModel()
+	m.sick["migrate"] = Unhealthy{Why: "it runs"}
+	m.syncs(t, branch("one"), "one", "migrate ?", "it runs")
+	m.syncs(t, branch("two"), "two", "?", "still runs for an earlier commit, and is not cut off: Job.batch/shop/migrate: it runs")
+	m.sick["migrate"] = Unhealthy{Failed: true, Why: "it exited with 1"}
+	if done, _ := m.sync(t, branch("two"), "two", false); !strings.HasPrefix(done, "? migrate ?") {
+		t.Errorf("the hook ended, and %s was done", done)
+	}
+	delete(m.sick, "migrate")
+	m.syncs(t, branch("three"), "three", "? migrate ? last", "")
 }
 
 // TestHooksThatLast runs hooks with which data would go: they are changed, and never deleted to
@@ -244,7 +271,7 @@ func TestHooksThatLast(t *testing.T) {
 	m := newModel()
 	m.syncs(t, branch("one"), "one", "tools data ? migrate ?", "")
 	before := maps.Clone(m.things)
-	m.syncs(t, branch("two"), "two", "tools data ? migrate ?", "")
+	m.syncs(t, branch("two"), "two", "tools data ? ? migrate ?", "")
 	for r, was := range before {
 		if is := m.things[r]; is.value != "two" || is.run == was.run || (is.uid == was.uid) == Recreatable(kindOf(r)) {
 			t.Errorf("%s was %+v, and is %+v", r, was, is)
