@@ -2,6 +2,7 @@ package reconciler
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,8 +37,8 @@ type Deliverable struct {
 	Interpreter *interpret.Interpreter
 
 	windows  suspend.Windows
-	terms    string   // equal where the config and the customizations are
-	formerly []string // what the source was known by
+	terms    [sha256.Size]byte // digest of the config and the customizations
+	formerly []string          // what the source was known by
 	revision sources.Revision
 	prefix   string
 	heads    map[string]files.ID
@@ -74,17 +75,8 @@ func (r *Reconciler) Deliverable(ctx context.Context, rev string) (Deliverable, 
 	if d.heads, err = r.Target.Heads(ctx); err != nil {
 		return d, fmt.Errorf("reading what is published: %w", err)
 	}
-	if _, ok := d.heads[state.Branch]; !ok {
-		return d, fmt.Errorf("nothing is published in %s: there is no branch %s; waybill publish comes first", r.Target.Name(), state.Branch)
-	}
-	if err := r.Target.Fetch(ctx, state.Branch); err != nil {
-		return d, err //nolint:wrapcheck // it names the branch
-	}
-	head, _, err := r.Target.Branch(ctx, state.Branch)
+	head, err := r.stateHead(ctx, d.heads, d.revision, state.Branch)
 	if err != nil {
-		return d, err //nolint:wrapcheck // it names the branch
-	}
-	if err := r.sameSource(ctx, d.revision, state.Branch, head); err != nil {
 		return d, err
 	}
 	if d.Clusters, err = state.Clusters(head.Tree); err != nil {
@@ -96,15 +88,31 @@ func (r *Reconciler) Deliverable(ctx context.Context, rev string) (Deliverable, 
 	}
 	d.Interpreter = interpret.New(custom...)
 	terms, err := json.Marshal([]any{config, custom})
-	d.terms = string(terms)
+	d.terms = sha256.Sum256(terms)
 	return d, err //nolint:wrapcheck // they were read from as much
+}
+
+// stateHead fetches branches, that of the state among them, and reads the state's head. It
+// refuses one that was published from another source.
+func (r *Reconciler) stateHead(ctx context.Context, heads map[string]files.ID, here sources.Revision, branches ...string) (git.Head, error) {
+	if _, ok := heads[state.Branch]; !ok {
+		return git.Head{}, fmt.Errorf("nothing is published in %s: there is no branch %s; waybill publish comes first", r.Target.Name(), state.Branch)
+	}
+	if err := r.Target.Fetch(ctx, branches...); err != nil {
+		return git.Head{}, err //nolint:wrapcheck // it names the branches
+	}
+	head, _, err := r.Target.Branch(ctx, state.Branch)
+	if err != nil {
+		return git.Head{}, err //nolint:wrapcheck // it names the branch
+	}
+	return head, r.sameSource(ctx, here, state.Branch, head)
 }
 
 // gist is all of a Deliverable that a round at one cluster goes by.
 type gist struct {
 	head    files.ID
 	cluster string
-	terms   string
+	terms   [sha256.Size]byte
 	source  string
 }
 
@@ -112,7 +120,7 @@ type gist struct {
 func (d *Deliverable) gist(c *karmada.Cluster) (gist, error) {
 	cluster, err := json.Marshal(c)
 	return gist{
-		head: d.heads[d.prefix+c.Name], cluster: string(cluster), terms: d.prefix + d.terms, source: sourceID(d.revision.Repo, d.revision.Path),
+		head: d.heads[d.prefix+c.Name], cluster: string(cluster), terms: d.terms, source: sourceID(d.revision.Repo, d.revision.Path),
 	}, err //nolint:wrapcheck // it was read from as much
 }
 

@@ -17,6 +17,8 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
+	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/files"
 )
 
 // TestARoundBeginsWithTheNewestOrder has a cluster wait for its turn, and suspends it meanwhile.
@@ -57,5 +59,51 @@ func TestARoundBeginsWithTheNewestOrder(t *testing.T) {
 	<-slots
 	if app := <-ended; !strings.Contains(app.Suspension.Why, "the disks are replaced") || in.fresh {
 		t.Errorf("%+v", app)
+	}
+}
+
+// TestARoundIsMadeWhereSomethingChanged orders rounds: what a cluster is applied from, the file that
+// registers it and the config count, and what concerns another cluster does not.
+func TestARoundIsMadeWhereSomethingChanged(t *testing.T) {
+	first := Deliverable{
+		prefix: "waybill/cluster/", terms: [32]byte{1}, revision: sources.Revision{Repo: "https://example.com/fleet", Commit: "a"},
+		heads: map[string]files.ID{"waybill/cluster/eu": {1}, "waybill/cluster/us": {1}},
+	}
+	cluster := func(annotations map[string]string) *karmada.Cluster {
+		return &karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "eu", Annotations: annotations}}
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*Deliverable) *karmada.Cluster
+		want   int // orders
+	}{
+		{"nothing", func(*Deliverable) *karmada.Cluster { return cluster(nil) }, 0},
+		{"a source commit that changes nothing here", func(d *Deliverable) *karmada.Cluster { d.revision.Commit = "b"; return cluster(nil) }, 0},
+		{"the branch of another cluster", func(d *Deliverable) *karmada.Cluster {
+			d.heads = map[string]files.ID{"waybill/cluster/eu": {1}, "waybill/cluster/us": {2}}
+			return cluster(nil)
+		}, 0},
+		{"the branch", func(d *Deliverable) *karmada.Cluster {
+			d.heads = map[string]files.ID{"waybill/cluster/eu": {2}, "waybill/cluster/us": {1}}
+			return cluster(nil)
+		}, 1},
+		{"the Cluster", func(*Deliverable) *karmada.Cluster {
+			return cluster(map[string]string{suspend.Suspended: "the disks are replaced"})
+		}, 1},
+		{"the config", func(d *Deliverable) *karmada.Cluster { d.terms = [32]byte{2}; return cluster(nil) }, 1},
+		{"the source", func(d *Deliverable) *karmada.Cluster {
+			d.revision.Repo = "https://example.com/moved"
+			return cluster(nil)
+		}, 1},
+	} {
+		q := queues{of: map[string]queue{"eu": {orders: make(chan order, 1)}}}
+		q.put("eu", order{first, cluster(nil)})
+		<-q.of["eu"].orders
+		next := first
+		changed := c.change(&next)
+		q.put("eu", order{next, changed})
+		if got := len(q.of["eu"].orders); got != c.want {
+			t.Errorf("%s: %d orders, want %d", c.name, got, c.want)
+		}
 	}
 }

@@ -60,19 +60,10 @@ func (r *Reconciler) Fleet(ctx context.Context, s sources.Snapshot, asked Asked)
 	if err != nil {
 		return Fleet{}, fmt.Errorf("reading what is published: %w", err)
 	}
-	if _, ok := heads[state.Branch]; !ok {
-		return Fleet{}, fmt.Errorf("nothing is published in %s: there is no branch %s; waybill publish comes first", r.Target.Name(), state.Branch)
-	}
 	prefix := config.Publish.BranchPrefix
-	if err := r.Target.Fetch(ctx, asked.branches(heads, prefix)...); err != nil {
-		return Fleet{}, err //nolint:wrapcheck // it names the branches
-	}
-	head, _, err := r.Target.Branch(ctx, state.Branch)
-	if err == nil {
-		err = r.sameSource(ctx, s.Revision(), state.Branch, head)
-	}
+	head, err := r.stateHead(ctx, heads, s.Revision(), asked.branches(heads, prefix)...)
 	if err != nil {
-		return Fleet{}, err //nolint:wrapcheck // it names the branch
+		return Fleet{}, err
 	}
 	f := Fleet{}
 	if f.Seen, err = state.Published(head.Tree); err != nil {
