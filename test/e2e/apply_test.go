@@ -24,13 +24,18 @@ type members struct {
 	apis    []*api
 }
 
-func TestApply(t *testing.T) {
+func startMembers(t *testing.T) *members {
+	t.Helper()
 	p := build(t)
 	dir := t.TempDir()
 	etcd := startEtcd(t, p, dir)
-	m := &members{waybill: p.waybill, apis: []*api{
+	return &members{waybill: p.waybill, apis: []*api{
 		startAPI(t, p, etcd, filepath.Join(dir, "eu")), startAPI(t, p, etcd, filepath.Join(dir, "us")),
 	}}
+}
+
+func TestApply(t *testing.T) {
+	m := startMembers(t)
 	t.Run("from the first to the last", m.everything)
 	t.Run("what somebody changed", m.drift)
 	t.Run("what is there already", m.contact)

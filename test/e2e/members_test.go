@@ -105,12 +105,7 @@ usage: {cpu: 400m, memory: 2Gi}
 
 // TestMembers looks into two real clusters at once.
 func TestMembers(t *testing.T) {
-	p := build(t)
-	dir := t.TempDir()
-	etcd := startEtcd(t, p, dir)
-	m := &members{waybill: p.waybill, apis: []*api{
-		startAPI(t, p, etcd, filepath.Join(dir, "eu")), startAPI(t, p, etcd, filepath.Join(dir, "us")),
-	}}
+	m := startMembers(t)
 	node := startKubelet(t)
 	eu, us := m.apis[0], m.apis[1]
 	for _, a := range m.apis {

@@ -6,19 +6,13 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
 
 // TestSemantics asks real API servers for what applying means beyond the first and the last.
 func TestSemantics(t *testing.T) {
-	p := build(t)
-	dir := t.TempDir()
-	etcd := startEtcd(t, p, dir)
-	m := &members{waybill: p.waybill, apis: []*api{
-		startAPI(t, p, etcd, filepath.Join(dir, "eu")), startAPI(t, p, etcd, filepath.Join(dir, "us")),
-	}}
+	m := startMembers(t)
 	t.Run("a newer commit between two stages", m.superseded)
 	t.Run("what cannot be changed", m.recreated)
 	t.Run("killed while it creates anew", m.recreatedKilled)
