@@ -3,7 +3,7 @@ GO ?= go
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 export CGO_ENABLED = 0
 
-.PHONY: all build test race e2e golden lint fmt fuzz walk bench demo demo-clusters tidy check help
+.PHONY: all build test race e2e e2e-long golden lint fmt fuzz walk bench demo demo-clusters demo-failover demo-preview docs tidy check help
 
 all: build test ## build and test
 
@@ -14,11 +14,17 @@ test: ## run every test
 	@test -d "$${WAYBILL_CORPUS:-../shared/corpus}" || echo "SKIPPED: test/real, and parts of test/rendering, because there are no real manifests; set WAYBILL_CORPUS" >&2
 	$(GO) test -count=1 -timeout 30m ./...
 
-race: ## run every test with the race detector (needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -race ./...
+# what starts goroutines, or is called by several
+CONCURRENT := ./reconciler ./reconciler/apply ./reconciler/clusters/... ./reconciler/members ./reconciler/replicas ./reconciler/serve ./reconciler/status ./reconciler/traces ./sources/forge ./sources/git
+race: ## test what runs at once with the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race -count=1 -timeout 30m $(CONCURRENT)
 
 e2e: ## run Waybill and Flux on real clusters (built from their modules: 20 minutes of CPU, once)
-	$(GO) test -tags e2e -count=1 -timeout 75m ./test/e2e
+	$(GO) test -tags e2e -count=1 -timeout 75m -parallel 4 ./test/e2e
+
+SEEDS ?= 60
+e2e-long: ## make every named fault and SEEDS=60 drawn ones, and write what came of it to docs/e2e-long.md
+	$(GO) test -tags e2e -count=1 -timeout 3h -parallel 4 ./test/e2e -run '^Test(Faults|Seeds|BlackHole|ForgeIsDown)$$' -args -seeds $(SEEDS) -result ../../docs/e2e-long.md
 
 golden: ## rewrite the golden output of scenarios and commands
 	$(GO) test ./test/scenario ./test/cli -update
@@ -46,10 +52,19 @@ bench: ## measure Waybill against git and helm, then the benchmarks of the parts
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 demo-clusters: ## show the whole way on three real clusters, built as for e2e
-	$(GO) run ./test/demo
+	$(GO) run ./test/demo clusters
+
+demo-failover: ## show how work leaves a cluster that dies, on real clusters
+	$(GO) run ./test/demo failover
+
+demo-preview: ## show what a pull request at a real forge does to the clusters
+	$(GO) run ./test/demo preview
 
 demo: build ## show the whole way in a temporary folder
 	bin/waybill demo
+
+docs: build ## write docs/commands.md anew
+	bin/waybill reference > docs/commands.md
 
 tidy: ## fail if go.mod is not tidy
 	$(GO) mod tidy -diff

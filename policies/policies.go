@@ -13,7 +13,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
+	"github.com/waybill-dev/waybill/policies/fleet"
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render"
@@ -41,6 +43,14 @@ func (p *Propagation) String() string { return Name(p.Object) }
 func (p *Propagation) Divides() bool {
 	s := p.Spec.Placement.ReplicaScheduling
 	return s != nil && s.ReplicaSchedulingType != karmada.ReplicaSchedulingTypeDuplicated
+}
+
+// DividesByRoom reports whether the policy shares the replicas of a template out by the room that
+// clusters have: by dynamic weights, or aggregated (Karmada section A.12).
+func (p *Propagation) DividesByRoom() bool {
+	s := p.Spec.Placement.ReplicaScheduling
+	return p.Divides() && (s.ReplicaDivisionPreference == karmada.ReplicaDivisionPreferenceAggregated ||
+		s.WeightPreference != nil && s.WeightPreference.DynamicWeight != "")
 }
 
 // Suspends reports whether the policy holds dispatching to a cluster (Karmada section A.16).
@@ -107,11 +117,27 @@ type Set struct {
 	Quotas      []Located[karmada.FederatedResourceQuota]
 	Rebalancers []Located[karmada.WorkloadRebalancer]
 	Scalers     []Located[karmada.CronFederatedHPA]
+	Remedies    []Located[karmada.Remedy]
 	// Customizations teach kinds in Lua, and Interpreter is what all kinds mean by them.
 	Customizations []Located[karmada.ResourceInterpreterCustomization]
 	Interpreter    *interpret.Interpreter
 	// Broken lists the policies and clusters that have an error.
-	Broken []render.Broken
+	Broken   []render.Broken
+	Failover Failover
+}
+
+// Failover is what the taints of clusters go by besides the policies, where work fails over.
+type Failover struct {
+	Enabled bool
+	Marks   fleet.Marks // that are remembered
+	Now     time.Time
+}
+
+// Settings are what the config of a source says of its policies.
+type Settings struct {
+	// Failover takes ClusterTaintPolicies that drive work out of clusters, which are a mistake
+	// otherwise (Karmada section C.4).
+	Failover bool
 }
 
 // Claims reports what decides which policy claims an object: a policy, or an override
@@ -133,6 +159,12 @@ type Decoded struct {
 
 // Load splits objects into what steers and the templates.
 func Load(objs []*object.Object, c Cache) (set Set, templates []*object.Object, diags []diag.Diagnostic) {
+	return Settings{}.Load(objs, c)
+}
+
+// Load splits objects into what steers and the templates.
+func (s Settings) Load(objs []*object.Object, c Cache) (set Set, templates []*object.Object, diags []diag.Diagnostic) {
+	set.Failover.Enabled = s.Failover
 	for _, o := range objs {
 		if !render.IsPolicyGroup(o.Ref().Group) {
 			templates = append(templates, o)
@@ -146,6 +178,7 @@ func Load(objs []*object.Object, c Cache) (set Set, templates []*object.Object, 
 	sortByRef(set.Quotas)
 	sortByRef(set.Rebalancers)
 	sortByRef(set.Scalers)
+	sortByRef(set.Remedies)
 	sortByRef(set.Customizations)
 	slices.SortFunc(set.Clusters, func(a, b Cluster) int { return cmp.Compare(a.Spec.Name, b.Spec.Name) })
 	return set, templates, slices.Concat(diags, set.dependentOverrides(), set.learn(), set.customizedTwice())
@@ -183,11 +216,15 @@ func (s *Set) add(o *object.Object, c Cache) []diag.Diagnostic {
 	if !known && c != nil {
 		c.Keep(o, d)
 	}
-	if d.value == nil || diag.HasErrors(d.wrong) {
-		s.Broken = append(s.Broken, render.Broken{Ref: r})
-		return d.wrong
+	wrong := d.wrong
+	if p, ok := d.value.(*karmada.ClusterTaintPolicy); ok && !s.Failover.Enabled {
+		wrong = slices.Concat(wrong, located(o, karmada.DrivesOut(p)))
 	}
-	return slices.Concat(d.wrong, s.file(o, d.value))
+	if d.value == nil || diag.HasErrors(wrong) {
+		s.Broken = append(s.Broken, render.Broken{Ref: r})
+		return wrong
+	}
+	return slices.Concat(wrong, s.file(o, d.value))
 }
 
 // decode decodes, validates and defaults an object.
@@ -238,9 +275,11 @@ func withoutNulls(v any) any {
 func (s *Set) file(o *object.Object, x any) []diag.Diagnostic {
 	switch x := x.(type) {
 	case *karmada.PropagationPolicy:
-		s.Propagation = append(s.Propagation, &Propagation{Object: o, Spec: &x.Spec, Selectors: Compile(x.Spec.ResourceSelectors)})
+		s.Propagation = append(s.Propagation, &Propagation{Object: o, Spec: &x.Spec, Selectors: Compile(x.Spec.ResourceSelectors, x.Annotations)})
+		return notKarmadas(o, x.Spec.ResourceSelectors)
 	case *karmada.OverridePolicy:
-		s.Override = append(s.Override, &Override{Object: o, Spec: &x.Spec, Selectors: Compile(x.Spec.ResourceSelectors)})
+		s.Override = append(s.Override, &Override{Object: o, Spec: &x.Spec, Selectors: Compile(x.Spec.ResourceSelectors, x.Annotations)})
+		return notKarmadas(o, x.Spec.ResourceSelectors)
 	case *karmada.Cluster:
 		s.Clusters = append(s.Clusters, Cluster{Object: o, Spec: *x})
 	case *karmada.ClusterTaintPolicy:
@@ -251,12 +290,28 @@ func (s *Set) file(o *object.Object, x any) []diag.Diagnostic {
 		s.Rebalancers = append(s.Rebalancers, Located[karmada.WorkloadRebalancer]{o, x})
 	case *karmada.CronFederatedHPA:
 		s.Scalers = append(s.Scalers, Located[karmada.CronFederatedHPA]{o, x})
+	case *karmada.Remedy:
+		s.Remedies = append(s.Remedies, Located[karmada.Remedy]{o, x})
 	case *karmada.ResourceInterpreterCustomization:
 		s.Customizations = append(s.Customizations, Located[karmada.ResourceInterpreterCustomization]{o, x})
 	default:
 		return inert(o)
 	}
 	return nil
+}
+
+// notKarmadas says of selectors by place that Karmada has none.
+func notKarmadas(o *object.Object, selectors []karmada.ResourceSelector) []diag.Diagnostic {
+	i := slices.IndexFunc(selectors, karmada.ResourceSelector.Wild)
+	at := []any{"spec", "resourceSelectors", i}
+	message := `the kind "*" is Waybill's own: Karmada selects nothing by it`
+	if i < 0 {
+		if o.Annotations()[karmada.PathsAnnotation] == "" {
+			return nil
+		}
+		at, message = []any{"metadata", "annotations", karmada.PathsAnnotation}, karmada.PathsAnnotation+" is Waybill's own: Karmada selects wherever an object stands"
+	}
+	return []diag.Diagnostic{{Code: diag.NotKarmadas, Severity: diag.Notice, Pos: o.FieldPos(at), Message: Name(o) + ": " + message}}
 }
 
 // inert says of a kind that decodes but does not act that it does not.
@@ -271,7 +326,7 @@ func inert(o *object.Object) []diag.Diagnostic {
 		d.Severity, d.Code = diag.Warning, diag.NotAPolicy
 		d.Message = Name(o) + " is what Karmada computes, not what people write; it is passed over"
 		d.Hint = "the bindings that Waybill computes are on the state branch"
-	case "FederatedHPA", "Remedy", "ResourceInterpreterWebhookConfiguration", "MultiClusterIngress", "MultiClusterService":
+	case "FederatedHPA", "ResourceInterpreterWebhookConfiguration", "MultiClusterIngress", "MultiClusterService":
 		d.Severity = diag.Warning
 		d.Message = Name(o) + " needs a control plane that watches clusters; it is passed over"
 		d.Hint = "see the compatibility table in the README"

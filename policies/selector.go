@@ -1,11 +1,14 @@
 package policies
 
 import (
+	"strings"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/ignore"
 )
 
 // Subject is what resource selectors see of a template.
@@ -13,11 +16,14 @@ type Subject struct {
 	APIVersion string
 	Ref        object.Ref
 	Labels     labels.Set
+	// File is where it stands in the source; empty for what a release renders, which stands
+	// nowhere.
+	File string
 }
 
 // SubjectOf returns what selectors see of o.
 func SubjectOf(o *object.Object) Subject {
-	return Subject{APIVersion: o.APIVersion(), Ref: o.Ref(), Labels: o.Labels()}
+	return Subject{APIVersion: o.APIVersion(), Ref: o.Ref(), Labels: o.Labels(), File: o.Pos().File}
 }
 
 // Implicit is how closely a selector names a template (Karmada section A.3). A
@@ -27,6 +33,7 @@ type Implicit int
 // The implicit priorities.
 const (
 	NoMatch      Implicit = iota
+	MatchAnyKind          // whatever its kind is, which Karmada has not
 	MatchAll              // by kind alone
 	MatchByLabel          // by a label selector, even an empty one
 	MatchByName           // by name
@@ -34,51 +41,71 @@ const (
 
 // String names the way of matching.
 func (i Implicit) String() string {
-	return [...]string{"no match", "kind", "labels", "name"}[i]
+	return [...]string{"no match", "any kind", "kind", "labels", "name"}[i]
 }
 
-// Selectors is a policy's resourceSelectors, compiled.
-type Selectors []selector
+// Selectors is a policy's resourceSelectors, compiled, and the paths that the policy is for. The
+// zero value selects nothing.
+type Selectors struct {
+	list  []selector
+	paths ignore.List // empty: all
+}
 
 type selector struct {
 	karmada.ResourceSelector
 	labels labels.Selector
 }
 
-// Compile prepares resource selectors. One with a label selector that cannot be read
-// matches nothing, as in Karmada; validation refuses it, so that no policy in force has one
-// but beside a name, which alone decides.
-func Compile(rs []karmada.ResourceSelector) Selectors {
-	out := make(Selectors, 0, len(rs))
+// Compile prepares the resource selectors of a policy with these annotations. One with a label
+// selector that cannot be read matches nothing, as in Karmada; validation refuses it, so that no
+// policy in force has one but beside a name, which alone decides.
+func Compile(rs []karmada.ResourceSelector, annotations map[string]string) Selectors {
+	out := Selectors{list: make([]selector, 0, len(rs)), paths: ignore.ParseList(annotations[karmada.PathsAnnotation])}
 	for _, r := range rs {
 		s := selector{ResourceSelector: r, labels: labels.Nothing()}
 		if sel, err := metav1.LabelSelectorAsSelector(r.LabelSelector); err == nil {
 			s.labels = sel
 		}
-		out = append(out, s)
+		out.list = append(out.list, s)
 	}
 	return out
+}
+
+// Only returns the selector of a number alone, for the same paths.
+func (ss Selectors) Only(i int) Selectors {
+	return Selectors{list: ss.list[i : i+1], paths: ss.paths}
+}
+
+// IsEmpty reports that there is no selector, whatever the paths are.
+func (ss Selectors) IsEmpty() bool { return len(ss.list) == 0 }
+
+// Covers reports whether t stands where the policy is for.
+func (ss Selectors) Covers(t Subject) bool {
+	return ss.paths.Len() == 0 || t.File != "" && ss.paths.Has(t.File)
 }
 
 // Match returns the closest match of any selector.
 func (ss Selectors) Match(t Subject) Implicit {
 	best := NoMatch
-	for i := range ss {
-		best = max(best, ss[i].match(t))
+	for i := range ss.list {
+		best = max(best, ss.list[i].match(t))
+	}
+	if best != NoMatch && !ss.Covers(t) {
+		return NoMatch
 	}
 	return best
 }
 
 // MatchAnyLabels reports whether a selector by labels would match t with other labels.
 func (ss Selectors) MatchAnyLabels(t Subject) bool {
-	for i := range ss {
-		byLabels := ss[i]
+	for i := range ss.list {
+		byLabels := ss.list[i]
 		if byLabels.LabelSelector == nil {
 			continue
 		}
 		byLabels.labels = labels.Everything()
 		if byLabels.match(t) != NoMatch {
-			return true
+			return ss.Covers(t)
 		}
 	}
 	return false
@@ -86,8 +113,8 @@ func (ss Selectors) MatchAnyLabels(t Subject) bool {
 
 // Kinds yields the apiVersion and kind of every selector.
 func (ss Selectors) Kinds(yield func(apiVersion, kind string) bool) {
-	for i := range ss {
-		if !yield(ss[i].APIVersion, ss[i].Kind) {
+	for i := range ss.list {
+		if !yield(ss.list[i].APIVersion, ss.list[i].Kind) {
 			return
 		}
 	}
@@ -95,6 +122,8 @@ func (ss Selectors) Kinds(yield func(apiVersion, kind string) bool) {
 
 func (s *selector) match(t Subject) Implicit {
 	switch {
+	case s.Wild() && s.takes(t):
+		return s.anyKind(t)
 	case s.APIVersion != t.APIVersion || s.Kind != t.Ref.Kind,
 		s.Namespace != "" && s.Namespace != t.Ref.Namespace:
 		return NoMatch
@@ -112,18 +141,41 @@ func (s *selector) match(t Subject) Implicit {
 	return MatchAll
 }
 
+// takes reports whether a selector of any kind may take t: not what a release renders, since the
+// release is the template, nor what others rest on. It takes what is in a namespace kube-* only
+// if it names that.
+func (s *selector) takes(t Subject) bool {
+	switch {
+	case t.File == "", t.Ref.Group == "" && t.Ref.Kind == "Namespace",
+		t.Ref.Group == "apiextensions.k8s.io" && t.Ref.Kind == "CustomResourceDefinition",
+		t.Ref.Group == "source.toolkit.fluxcd.io":
+		return false
+	case s.Namespace != "":
+		return s.Namespace == t.Ref.Namespace
+	}
+	return !strings.HasPrefix(t.Ref.Namespace, "kube-")
+}
+
+// anyKind matches what a selector of any kind takes.
+func (s *selector) anyKind(t Subject) Implicit {
+	if s.Name != "" && s.Name != t.Ref.Name || s.Name == "" && s.LabelSelector != nil && !s.labels.Matches(t.Labels) {
+		return NoMatch
+	}
+	return MatchAnyKind
+}
+
 // NearMiss reports a selector that would match but for the version in its
 // apiVersion, which Karmada compares to the letter.
 func (ss Selectors) NearMiss(t Subject) (apiVersion string, found bool) {
-	for i := range ss {
-		group, _ := object.GroupVersion(ss[i].APIVersion)
-		if ss[i].APIVersion == t.APIVersion || group != t.Ref.Group {
+	for i := range ss.list {
+		group, _ := object.GroupVersion(ss.list[i].APIVersion)
+		if ss.list[i].APIVersion == t.APIVersion || group != t.Ref.Group {
 			continue
 		}
 		other := t
-		other.APIVersion = ss[i].APIVersion
-		if ss[i].match(other) != NoMatch {
-			return ss[i].APIVersion, true
+		other.APIVersion = ss.list[i].APIVersion
+		if ss.list[i].match(other) != NoMatch && ss.Covers(t) {
+			return ss.list[i].APIVersion, true
 		}
 	}
 	return "", false

@@ -12,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/health"
 	"github.com/waybill-dev/waybill/reconciler/inventory"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
+	"github.com/waybill-dev/waybill/reconciler/traces"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 )
@@ -56,14 +57,15 @@ type Application struct {
 	// Waited is how long the cluster waited for others to end, and Took how long the round took
 	// from then on, where a Follower applied.
 	Waited, Took time.Duration
-	// Expires is when the credential ends to be valid; zero if it does not say so.
-	Expires time.Time
+	// Credential is what is known of that by which the cluster is reached.
+	Credential clusters.Credential
 	// Suspension says why nothing was applied; zero if it was.
 	Suspension suspend.Suspension
 	// Err says that it did not come to its end.
 	Err error
 
 	observed
+	news credentialNews
 }
 
 // Failed reports a cluster that is not as its branch says, or not ready.
@@ -87,6 +89,7 @@ func (a *Applier) Apply(ctx context.Context, in *Deliverable, cluster *karmada.C
 	}
 	if err != nil {
 		app.Err = err
+		app.Credential = client.Known()
 		return app
 	}
 	return a.applyOn(ctx, in, client, cluster.Name, func() *Deliverable { return nil })
@@ -94,12 +97,17 @@ func (a *Applier) Apply(ctx context.Context, in *Deliverable, cluster *karmada.C
 
 // open prepares a client, with the credential as it is now.
 func (a *Applier) open(ctx context.Context, in *Deliverable, cluster *karmada.Cluster) (*clusters.Client, error) {
-	config, err := a.Access.Config(ctx, cluster)
+	config, err := a.Access.Among(in.Clusters).Config(ctx, cluster)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it says what
 	}
 	account := cmp.Or(cluster.Annotations[serviceAccount], in.Apply.ServiceAccountName)
-	return clusters.Open(cluster.Name, cluster.Spec.ID, account, config) //nolint:wrapcheck // it names the cluster
+	client, err := clusters.Open(cluster.Name, in.idOf(cluster), account, config)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it names the cluster
+	}
+	client.Shared = sharesWith(in.Clusters, cluster) != ""
+	return client, nil
 }
 
 // applyOn applies on a client. Newer returns what was published meanwhile; nil for nothing.
@@ -125,19 +133,21 @@ func (a *Applier) applyOn(ctx context.Context, in *Deliverable, client *clusters
 }
 
 func (a *Applier) round(ctx context.Context, in *Deliverable, client *clusters.Client, cluster string, newer func() *Deliverable) Application {
-	app := Application{Cluster: cluster, Expires: client.Expires, observed: observed{branch: in.prefix + cluster}}
+	app := Application{Cluster: cluster, Credential: client.Credential, observed: observed{branch: in.prefix + cluster}}
 	client.Interpreter = in.Interpreter
+	reading, end := traces.Begin(ctx, "read")
 	var d Delivery
-	if d, app.Err = a.Delivery(ctx, in, cluster); app.Err != nil {
+	d, app.Err = a.Delivery(reading, in, cluster)
+	if end(app.Err); app.Err != nil {
 		return app
 	}
 	app.Commit, app.Objects = d.Commit, len(d.Objects)
 	app.source, app.objects = d.Source, d.Objects
 	round := apply.Round{
-		Cluster: client, Name: cluster, Owner: d.Owner, Formerly: in.formerly, Commit: d.Commit, Source: d.Source, Objects: d.Objects, DryRun: a.DryRun,
+		Cluster: client, Name: cluster, Owner: d.Owner, Formerly: in.formerOwners(cluster), Commit: d.Commit, Source: d.Source, Objects: d.Objects, DryRun: a.DryRun,
 		Admit: func(ctx context.Context, i inventory.Inventory) (apply.Options, error) {
-			allowed, err := a.Admit(ctx, d, i)
-			return apply.Options{Guard: in.Guard, Allowed: allowed || a.Prune, Adopt: a.Adopt, Retry: a.Retry, Ignore: in.Apply.IgnoreDifferences}, err
+			admitted, err := a.Admit(ctx, d, i)
+			return apply.Options{Guard: in.Guard, Allowed: admitted.Allowed || a.Prune, FailedOver: admitted.FailedOver, Adopt: a.Adopt, Retry: a.Retry, Ignore: in.Apply.IgnoreDifferences}, err
 		},
 		Patience: patience, Crowded: a.crowded,
 		Superseded: func(ctx context.Context) bool {
@@ -145,7 +155,10 @@ func (a *Applier) round(ctx context.Context, in *Deliverable, client *clusters.C
 			return next != nil && a.follows(ctx, next, d)
 		},
 	}
-	if app.Report, app.Err = round.Do(ctx); app.Err != nil || a.DryRun || a.Wait == 0 || app.Report.Plan.Hold != nil {
+	doing, end := traces.Begin(ctx, "round")
+	app.Report, app.Err = round.Do(doing)
+	end(app.Err, traces.Count("objects", app.Objects), traces.Count("changed", len(app.Report.Outcomes)), traces.Count("refused", len(app.Report.Plan.Refused)))
+	if app.Err != nil || a.DryRun || a.Wait == 0 || app.Report.Plan.Hold != nil {
 		return app
 	}
 	app.Unready, app.Err = client.Wait(ctx, applied(&app.Report, d.Objects), a.Wait)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybill-dev/waybill/policies/deschedule"
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/apply"
@@ -37,6 +38,7 @@ type Deliverable struct {
 	Interpreter *interpret.Interpreter
 
 	windows  suspend.Windows
+	waiting  *deschedule.Watch // of which workloads observers count the replicas that wait
 	terms    [sha256.Size]byte // digest of the config and the customizations
 	formerly []string          // what the source was known by
 	revision sources.Revision
@@ -47,30 +49,21 @@ type Deliverable struct {
 // Delivery is a commit of a cluster's branch that may be applied.
 type Delivery struct {
 	Cluster string
-	Owner   string // what the source is known by, see sourceID
+	Owner   string // what the source is known by there, see sourceID and Deliverable.owner
 	Commit  files.ID
 	Source  string // the source commit
 	Objects []apply.Object
 }
 
 // Deliverable reads which clusters are registered and where their branches are. The config is
-// that of the source at rev.
-func (r *Reconciler) Deliverable(ctx context.Context, rev string) (Deliverable, error) {
-	snapshot, err := r.Source.Snapshot(ctx, rev, r.Subdir)
-	if err != nil {
-		return Deliverable{}, fmt.Errorf("reading the source: %w", err)
-	}
-	config, err := configOf(snapshot)
-	if err != nil {
-		return Deliverable{}, err
-	}
-	d := Deliverable{Guard: config.Guard, Apply: config.Apply, prefix: config.Publish.BranchPrefix, revision: snapshot.Revision()}
-	for _, former := range config.Publish.Formerly {
-		repository, folder, _ := strings.Cut(former, " ")
-		d.formerly = append(d.formerly, sourceID(repository, folder))
-	}
-	if d.windows, err = suspend.Parse(config.Apply.SyncWindows); err != nil {
-		return d, fmt.Errorf("%s: %w", render.ConfigFile, err)
+// that of the source at rev; for a reconciler without a source, as that of an agent, what the
+// state branch says of it counts.
+func (r *Reconciler) Deliverable(ctx context.Context, rev string) (d Deliverable, err error) {
+	var terms state.Terms
+	if r.Source != nil {
+		if terms, err = r.termsAt(ctx, rev, &d); err != nil {
+			return d, err
+		}
 	}
 	if d.heads, err = r.Target.Heads(ctx); err != nil {
 		return d, fmt.Errorf("reading what is published: %w", err)
@@ -79,7 +72,19 @@ func (r *Reconciler) Deliverable(ctx context.Context, rev string) (Deliverable, 
 	if err != nil {
 		return d, err
 	}
+	if r.Source == nil {
+		d.revision = sources.Revision{Repo: publish.Trailer(head.Message, publish.TrailerRepository), Path: publish.Trailer(head.Message, publish.TrailerPath)}
+		if terms, err = state.ReadTerms(head.Tree); err != nil {
+			return d, err //nolint:wrapcheck // it names the file
+		}
+	}
+	if err := d.take(&terms); err != nil {
+		return d, err
+	}
 	if d.Clusters, err = state.Clusters(head.Tree); err != nil {
+		return d, err //nolint:wrapcheck // it names the file
+	}
+	if d.waiting, err = state.Descheduler(head.Tree); err != nil {
 		return d, err //nolint:wrapcheck // it names the file
 	}
 	custom, err := state.Interpreters(head.Tree)
@@ -87,9 +92,33 @@ func (r *Reconciler) Deliverable(ctx context.Context, rev string) (Deliverable, 
 		return d, err //nolint:wrapcheck // it names the file
 	}
 	d.Interpreter = interpret.New(custom...)
-	terms, err := json.Marshal([]any{config, custom})
-	d.terms = sha256.Sum256(terms)
+	digest, err := json.Marshal([]any{terms, custom})
+	d.terms = sha256.Sum256(digest)
 	return d, err //nolint:wrapcheck // they were read from as much
+}
+
+// termsAt reads the terms that the source has at rev, and notes which commit that is.
+func (r *Reconciler) termsAt(ctx context.Context, rev string, d *Deliverable) (state.Terms, error) {
+	snapshot, err := r.Source.Snapshot(ctx, rev, r.Subdir)
+	if err != nil {
+		return state.Terms{}, fmt.Errorf("reading the source: %w", err)
+	}
+	d.revision = snapshot.Revision()
+	config, err := configOf(snapshot)
+	return state.TermsOf(&config), err
+}
+
+// take goes by terms.
+func (d *Deliverable) take(t *state.Terms) (err error) {
+	d.Guard, d.Apply, d.prefix = t.Guard, t.Apply, t.BranchPrefix
+	for _, former := range t.Formerly {
+		repository, folder, _ := strings.Cut(former, " ")
+		d.formerly = append(d.formerly, sourceID(repository, folder))
+	}
+	if d.windows, err = suspend.Parse(t.Apply.SyncWindows); err != nil {
+		return fmt.Errorf("%s: %w", render.ConfigFile, err)
+	}
+	return nil
 }
 
 // stateHead fetches branches, that of the state among them, and reads the state's head. It
@@ -105,8 +134,25 @@ func (r *Reconciler) stateHead(ctx context.Context, heads map[string]files.ID, h
 	if err != nil {
 		return git.Head{}, err //nolint:wrapcheck // it names the branch
 	}
+	if err := r.isSigned(state.Branch, head); err != nil {
+		return git.Head{}, err
+	}
 	return head, r.sameSource(ctx, here, state.Branch, head)
 }
+
+// isSigned refuses the head of a branch that nobody signed who may, where that is asked for.
+func (r *Reconciler) isSigned(branch string, head git.Head) error {
+	if r.Signers.IsZero() {
+		return nil
+	}
+	if _, err := r.Signers.Verify(head.Signed, head.Signature, head.When); err != nil {
+		return fmt.Errorf("the head of %s, %.12s, does not count: %w; what was applied stays; publish with --signing-key, or add who signed it to --allowed-signers", branch, head.Commit.String(), err)
+	}
+	return nil
+}
+
+// Branch is the name of the branch of a cluster.
+func (d *Deliverable) Branch(cluster string) string { return d.prefix + cluster }
 
 // gist is all of a Deliverable that a round at one cluster goes by.
 type gist struct {
@@ -143,6 +189,9 @@ func configOf(s sources.Snapshot) (render.ConfigSpec, error) {
 	return render.DefaultConfig(), nil
 }
 
+// ErrUnpublished is that nothing was published for a cluster: it is new, or is to hold nothing.
+var ErrUnpublished = errors.New("nothing is published for it")
+
 // Delivery reads the head of a cluster's branch. It refuses one that Waybill did not write, or
 // that somebody edited, or that was published from another source or for another cluster.
 func (r *Reconciler) Delivery(ctx context.Context, in *Deliverable, cluster string) (Delivery, error) {
@@ -152,7 +201,7 @@ func (r *Reconciler) Delivery(ctx context.Context, in *Deliverable, cluster stri
 	}
 	d := Delivery{
 		Cluster: cluster, Commit: b.head.Commit, Source: publish.Trailer(b.head.Message, publish.TrailerCommit),
-		Owner: sourceID(publish.Trailer(b.head.Message, publish.TrailerRepository), publish.Trailer(b.head.Message, publish.TrailerPath)),
+		Owner: in.owner(cluster, sourceID(publish.Trailer(b.head.Message, publish.TrailerRepository), publish.Trailer(b.head.Message, publish.TrailerPath))),
 	}
 	d.Objects, err = r.objectsOf(ctx, b.published)
 	return d, err
@@ -162,7 +211,7 @@ func (r *Reconciler) Delivery(ctx context.Context, in *Deliverable, cluster stri
 func (r *Reconciler) delivered(ctx context.Context, in *Deliverable, cluster string) (branch, error) {
 	name := in.prefix + cluster
 	if _, ok := in.heads[name]; !ok {
-		return branch{}, fmt.Errorf("there is no branch %s in %s", name, r.Target.Name())
+		return branch{}, fmt.Errorf("%w: there is no branch %s in %s", ErrUnpublished, name, r.Target.Name())
 	}
 	if err := r.Target.Fetch(ctx, name); err != nil {
 		return branch{}, err //nolint:wrapcheck // it names the branch
@@ -172,7 +221,7 @@ func (r *Reconciler) delivered(ctx context.Context, in *Deliverable, cluster str
 		return branch{}, err
 	}
 	if !ok {
-		return branch{}, fmt.Errorf("there is no branch %s in %s", name, r.Target.Name())
+		return branch{}, fmt.Errorf("%w: there is no branch %s in %s", ErrUnpublished, name, r.Target.Name())
 	}
 	return b, r.genuine(ctx, in, cluster, b)
 }
@@ -203,6 +252,9 @@ func (r *Reconciler) genuine(ctx context.Context, in *Deliverable, cluster strin
 		return fmt.Errorf("%s was not written by Waybill; what was applied stays", at)
 	case len(named) > 0 && !slices.Contains(named, cluster):
 		return fmt.Errorf("%s was published for the cluster %s; what was applied stays", at, words.List(named))
+	}
+	if err := r.isSigned(name, b.head); err != nil {
+		return err
 	}
 	return r.sameSource(ctx, in.revision, name, b.head)
 }
@@ -297,35 +349,49 @@ func objectOf(content map[string]any) (o apply.Object) {
 	return o
 }
 
+// Admission is what commits on the way to one say of removals.
+type Admission struct {
+	Allowed bool // they are
+	// FailedOver are the paths that left the cluster because it, or what is there, failed.
+	FailedOver map[string]bool
+}
+
 // Admit decides whether a commit may follow the one that a cluster's inventory names: it has
-// to come after it, unless r.Rollback. It reports whether removals were allowed on the way.
-func (r *Reconciler) Admit(ctx context.Context, d Delivery, i inventory.Inventory) (allowed bool, err error) {
+// to come after it, unless r.Rollback. It reports what was said of removals on the way.
+func (r *Reconciler) Admit(ctx context.Context, d Delivery, i inventory.Inventory) (a Admission, err error) {
 	if i.Commit.IsZero() || i.Commit == d.Commit {
-		return false, nil
+		return a, nil
 	}
 	after, err := r.Target.IsAncestor(ctx, i.Commit, d.Commit)
 	if err != nil && !errors.Is(err, git.ErrMissing) {
-		return false, fmt.Errorf("whether %.12s comes after %.12s, which was applied last, is not known, and nothing was applied: %w", d.Commit.String(), i.Commit.String(), err)
+		return a, fmt.Errorf("whether %.12s comes after %.12s, which was applied last, is not known, and nothing was applied: %w", d.Commit.String(), i.Commit.String(), err)
 	}
 	if !after {
 		if r.Rollback {
-			return false, nil
+			return a, nil
 		}
-		return false, fmt.Errorf("the head of the branch, %.12s, does not come after %.12s, which was applied last: somebody rewrote the branch, or this is a copy that lags behind; nothing was applied; --rollback applies it if that is what you want", d.Commit.String(), i.Commit.String())
+		return a, fmt.Errorf("the head of the branch, %.12s, does not come after %.12s, which was applied last: somebody rewrote the branch, or this is a copy that lags behind; nothing was applied; --rollback applies it if that is what you want", d.Commit.String(), i.Commit.String())
 	}
 	const most = 10_000
 	id := d.Commit
 	for range most {
 		head, err := r.Target.Commit(ctx, id)
 		if err != nil {
-			return false, err //nolint:wrapcheck // it names the commit
+			return a, err //nolint:wrapcheck // it names the commit
 		}
 		if publish.ParseReleased(publish.Trailer(head.Message, publish.TrailerReleased)).Held {
-			return true, nil
+			a.Allowed = true
+			return a, nil
+		}
+		for _, path := range sources.Trailers(head.Message, publish.TrailerFailedOver) {
+			if a.FailedOver == nil {
+				a.FailedOver = map[string]bool{}
+			}
+			a.FailedOver[path] = true
 		}
 		if id = head.Parent; id == i.Commit || id.IsZero() {
-			return false, nil
+			return a, nil
 		}
 	}
-	return false, nil
+	return a, nil
 }

@@ -27,8 +27,10 @@ func event(cluster, reason, format string, args ...any) Event {
 	return Event{Cluster: cluster, Warning: true, Reason: reason, Message: message}
 }
 
-// Events are those of a round: at most one, and none if nothing was to be done.
-func (a *Application) Events() []Event {
+// Events are those of a round: at most one of what was done, and those of the credential.
+func (a *Application) Events() []Event { return append(a.events(), a.credentialEvents()...) }
+
+func (a *Application) events() []Event {
 	plan := a.Report.Plan
 	switch {
 	case errors.Is(a.Err, clusters.ErrNoCredential):

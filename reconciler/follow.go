@@ -10,10 +10,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/waybill-dev/waybill/policies/deschedule"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/apply"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
+	"github.com/waybill-dev/waybill/reconciler/traces"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -26,8 +28,8 @@ const (
 	settleTime = 500 * time.Millisecond
 )
 
-// Follower keeps clusters at the heads of their branches: those that are registered with the
-// syncMode Push. Each cluster has a queue of its own, so that one which hangs delays nobody;
+// Follower keeps clusters at the heads of their branches: unless it is told otherwise, those that
+// are registered with the syncMode Push. Each cluster has a queue of its own, so that one which hangs delays nobody;
 // what somebody changes in a cluster is seen by watches, and put right.
 type Follower struct {
 	Applier Applier
@@ -40,8 +42,11 @@ type Follower struct {
 	Teller *Teller
 	// Report is told of every round. It may be called by several at once.
 	Report func(Application)
-	// Observe is told which clusters are followed; nil: nobody is.
-	Observe func([]*karmada.Cluster)
+	// Observe is told which clusters are followed, which are registered, and what Observer.Observe is
+	// to count there; nil: nobody is.
+	Observe func(followed, registered []*karmada.Cluster, asked *deschedule.Watch)
+	// Choose says which of the registered clusters to follow; nil: those that are pushed to.
+	Choose func(*Deliverable) []*karmada.Cluster
 	// Share divides clusters among replicas; nil: this one has all.
 	Share Share
 	// Forget is told of a cluster that is no longer followed.
@@ -53,6 +58,14 @@ type Share interface {
 	// Take returns a context that ends when the cluster has to be left. Leave is called when
 	// that is done.
 	Take(ctx context.Context, cluster string) (_ context.Context, leave func(), ok bool)
+}
+
+// choose returns the clusters that are followed.
+func (f *Follower) choose(in *Deliverable) []*karmada.Cluster {
+	if f.Choose != nil {
+		return f.Choose(in)
+	}
+	return slices.DeleteFunc(slices.Clone(in.Clusters), func(c *karmada.Cluster) bool { return c.Spec.SyncMode != karmada.Push })
 }
 
 // Run follows until ctx ends. Every wake makes it look at what is published.
@@ -76,7 +89,7 @@ func (f *Follower) Run(ctx context.Context, wakes <-chan struct{}) error {
 		if err != nil {
 			f.Log.WarnContext(ctx, "nothing to apply", "err", err)
 			failures++
-			again = time.NewTimer(f.after(failures)).C
+			again = time.NewTimer(f.after(failures, askCeiling)).C
 			continue
 		}
 		failures = 0
@@ -105,12 +118,14 @@ func (f *Follower) follow(ctx context.Context, orders <-chan order, slots chan s
 			case <-ctx.Done():
 				return
 			case in.order = <-orders:
-			case <-time.NewTimer(max(settleTime, f.after(p.corrections))).C:
+			case <-time.NewTimer(max(settleTime, f.after(p.corrections, backoffCeiling))).C:
 			}
 		}
 		stopWatch()
 		in.fresh = false
-		app, client := f.round(ctx, &in, slots)
+		round, end := traces.Begin(ctx, "apply")
+		app, client := f.round(round, &in, slots)
+		end(app.Err, traces.Cluster(app.Cluster), traces.Commit(app.Commit.String()), traces.Count("changed", len(app.Report.Outcomes)))
 		if ctx.Err() != nil {
 			return
 		}
@@ -118,6 +133,7 @@ func (f *Follower) follow(ctx context.Context, orders <-chan order, slots chan s
 			due = time.NewTimer(0).C
 			continue
 		}
+		p.hold(&app, f.Applier.Now())
 		f.Report(app)
 		f.Teller.Ended(&app)
 		f.log(&app)
@@ -136,6 +152,7 @@ func (f *Follower) follow(ctx context.Context, orders <-chan order, slots chan s
 type pace struct {
 	corrects              bool // this round puts right what somebody changed
 	failures, corrections int  // in a row
+	credential            clusters.Credential
 }
 
 // rest is how long to leave a cluster alone after a round.
@@ -147,9 +164,12 @@ func (f *Follower) rest(p *pace, app *Application) time.Duration {
 		}
 	case errors.Is(app.Err, clusters.ErrNoCredential):
 		return min(f.Resync, time.Minute)
+	case app.Err != nil && !app.reached:
+		p.failures++
+		return f.after(p.failures, askCeiling)
 	case app.Err != nil || app.Failed():
 		p.failures++
-		return f.after(p.failures)
+		return f.after(p.failures, backoffCeiling)
 	case p.corrects && len(app.Report.Outcomes) > 0:
 		p.failures, p.corrections = 0, p.corrections+1
 	default:
@@ -165,16 +185,19 @@ func (f *Follower) round(ctx context.Context, in *inbox, slots chan struct{}) (A
 	if p.Why != "" {
 		return Application{Cluster: o.cluster.Name, Suspension: p}, nil
 	}
-	client, err := f.Applier.open(ctx, &o.in, o.cluster)
+	reaching, end := traces.Begin(ctx, "reach")
+	client, err := f.Applier.open(reaching, &o.in, o.cluster)
 	if err == nil {
-		err = client.Reachable(ctx)
+		err = client.Reachable(reaching)
 	}
-	if err != nil {
-		return Application{Cluster: o.cluster.Name, Err: err}, nil
+	if end(err); err != nil {
+		return Application{Cluster: o.cluster.Name, Err: err, Credential: client.Known()}, nil
 	}
 	asked := f.Applier.Now()
+	_, end = traces.Begin(ctx, "wait")
 	select {
 	case slots <- struct{}{}:
+		end(nil)
 		defer func() { <-slots }()
 	case <-ctx.Done():
 		return Application{Cluster: o.cluster.Name, Err: ctx.Err()}, nil
@@ -231,15 +254,15 @@ func watch(ctx context.Context, client *clusters.Client, app *Application, stray
 	return stop
 }
 
-// after is how long to wait after so many failures in a row.
-func (f *Follower) after(failures int) time.Duration {
+// after is how long to wait after so many failures in a row, at most.
+func (f *Follower) after(failures int, ceiling time.Duration) time.Duration {
 	if failures == 0 {
 		return 0
 	}
 	d := time.Second
 	for range failures - 1 {
-		if d *= 2; d >= backoffCeiling {
-			d = backoffCeiling
+		if d *= 2; d >= ceiling {
+			d = ceiling
 			break
 		}
 	}
@@ -248,6 +271,7 @@ func (f *Follower) after(failures int) time.Duration {
 
 // log says what a round did, if it did anything.
 func (f *Follower) log(app *Application) {
+	f.logCredential(app)
 	commit := app.Commit.String()
 	switch {
 	case errors.Is(app.Err, clusters.ErrNoCredential):
@@ -255,6 +279,9 @@ func (f *Follower) log(app *Application) {
 		return
 	case app.Suspension.Why != "":
 		f.Log.Info("apply suspended", "cluster", app.Cluster, "reason", app.Suspension.Why, "until", app.Suspension.Until)
+		return
+	case errors.Is(app.Err, ErrUnpublished):
+		f.Log.Info("nothing to apply", "cluster", app.Cluster, "reason", app.Err)
 		return
 	case app.Err != nil:
 		f.Log.Error("apply failed", "cluster", app.Cluster, "err", app.Err)

@@ -10,17 +10,22 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/guard"
+	"github.com/waybill-dev/waybill/reconciler/orders"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/reconciler/traces"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
 // The limits of the loop. The grace is what a publication under way gets to end in
-// when the process is told to stop; the ceiling is the longest wait after errors.
+// when the process is told to stop; the ceilings are the longest waits after errors, and until
+// what did not answer is asked again, which costs one request.
 const (
 	stopGrace      = 20 * time.Second
 	backoffCeiling = 2 * time.Minute
+	askCeiling     = 20 * time.Second
 )
 
 // Loop publishes a source whenever it, or what is published from it, changes.
@@ -47,6 +52,7 @@ type Sync struct {
 	UpToDate bool // nothing had changed, so that nothing was done
 
 	heads map[string]files.ID // where the branches of the target were
+	blind bool                // a repository did not say where its branches are
 }
 
 // Run turns until ctx ends. A publication under way is then finished, or given up
@@ -64,9 +70,13 @@ func (l *Loop) Run(ctx context.Context) error {
 		} else {
 			failures = 0
 		}
+		ceiling := backoffCeiling
+		if s.blind {
+			ceiling = askCeiling
+		}
 		l.Report(s)
 		l.Announcer.turned(ctx, l, &s)
-		timer := time.NewTimer(l.untilNext(failures, done))
+		timer := time.NewTimer(l.untilNext(failures, ceiling, done))
 		select {
 		case <-ctx.Done():
 			timer.Stop()
@@ -85,26 +95,36 @@ type synced struct {
 	// tries counts the turns in a row in which something could not be had that may be had
 	// later on.
 	tries int
-	// prefix is that of the clusters' branches, by the config of that source commit.
+	basis basis
+}
+
+// basis says which branches a plan depends on: those with the prefix, by the config of its source
+// commit, and, if it awaits what clusters say of their status, those that say it.
+type basis struct {
 	prefix string
+	awaits bool
 }
 
-// seen is where the followed branch, and the branches of the repository that is published
-// to, were.
+func basisOf(p *plan.Plan) basis { return basis{p.Config.Publish.BranchPrefix, p.Basis.Awaits} }
+
+// seen is where the followed branch, the branches of the repository that is published to, and
+// those that agents write were. The last are looked at only while a plan awaits them.
 type seen struct {
-	source files.ID
-	target map[string]files.ID
+	source       files.ID
+	target, told map[string]files.ID
 }
 
-func (s seen) equal(o seen) bool { return s.source == o.source && maps.Equal(s.target, o.target) }
+func (s seen) equal(o seen) bool {
+	return s.source == o.source && maps.Equal(s.target, o.target) && maps.Equal(s.told, o.told)
+}
 
 // published leaves the branches that a publication reads and writes: those of the clusters,
-// and the state. What moves besides, as the branches of the status do all the time, is no
-// reason to plan.
-func (s seen) published(prefix string) seen {
+// the state, and the orders. What moves besides, as the branches of the status do all the time, is no
+// reason to plan, unless the last plan awaits it.
+func (s seen) published(by basis) seen {
 	ours := map[string]files.ID{}
 	for name, id := range s.target {
-		if name == state.Branch || strings.HasPrefix(name, prefix) {
+		if name == state.Branch || name == orders.Branch || strings.HasPrefix(name, by.prefix) || by.awaits && strings.HasPrefix(name, status.Prefix) {
 			ours[name] = id
 		}
 	}
@@ -115,7 +135,7 @@ func (s seen) published(prefix string) seen {
 // after returns where the branches are by an update. What others moved meanwhile is not
 // in it, so that it is looked at the next time.
 func (s seen) after(r Result) seen {
-	s = s.published(r.Plan.Config.Publish.BranchPrefix)
+	s = s.published(basisOf(&r.Plan))
 	for i, u := range r.Updates {
 		s.target[u.Branch] = r.Heads[i]
 	}
@@ -124,21 +144,21 @@ func (s seen) after(r Result) seen {
 
 // untilNext returns how long to sleep: at most until a schedule of the source
 // comes about.
-func (l *Loop) untilNext(failures int, done synced) time.Duration {
-	d := l.wait(failures)
+func (l *Loop) untilNext(failures int, ceiling time.Duration, done synced) time.Duration {
+	d := l.wait(failures, ceiling)
 	if done.until.IsZero() {
 		return d
 	}
 	return max(min(d, done.until.Sub(l.Now())), 0)
 }
 
-// wait returns the interval, doubled for each failure in a row.
-func (l *Loop) wait(failures int) time.Duration {
+// wait returns the interval, doubled for each failure in a row up to a ceiling.
+func (l *Loop) wait(failures int, ceiling time.Duration) time.Duration {
 	d := l.Interval
 	for range failures {
 		d *= 2
-		if d >= backoffCeiling {
-			return max(backoffCeiling, l.Interval)
+		if d >= ceiling {
+			return max(ceiling, l.Interval)
 		}
 	}
 	return d
@@ -149,12 +169,18 @@ func (l *Loop) turn(ctx context.Context, done *synced) Sync {
 	start := l.Now()
 	s := Sync{At: start}
 	now, err := l.Reconciler.look(ctx, l.Rev)
-	s.heads = now.target
+	if err == nil && done.basis.awaits {
+		now.told = l.Reconciler.lookTold(ctx, done.seen.told)
+	}
+	s.heads, s.blind = now.target, err != nil
 	due := !done.until.IsZero() && !start.Before(done.until)
-	if err == nil && now.published(done.prefix).equal(done.seen) && !due {
+	if err == nil && now.published(done.basis).equal(done.seen) && !due {
 		s.UpToDate = true
 		return s
 	}
+	ctx, end := traces.BeginAt(ctx, "sync", start)
+	_, looked := traces.BeginAt(ctx, "look", start)
+	looked(err)
 	if err == nil {
 		act, cancel := graceful(ctx)
 		s.Result, err = l.Reconciler.Publish(act, l.Rev)
@@ -164,6 +190,7 @@ func (l *Loop) turn(ctx context.Context, done *synced) Sync {
 		*done = l.synced(now.after(s.Result), s.Result, done.tries)
 	}
 	s.Err, s.Took = err, l.Now().Sub(start)
+	end(err, traces.Commit(s.Result.Plan.Revision.Commit), traces.Count("branches", len(s.Result.Updates)))
 	l.log(s)
 	return s
 }
@@ -171,12 +198,12 @@ func (l *Loop) turn(ctx context.Context, done *synced) Sync {
 // synced says what a turn did, and when the next one is due at the latest: when a schedule
 // of the source comes about, or when what could not be had is to be asked for again.
 func (l *Loop) synced(at seen, r Result, tries int) synced {
-	s := synced{seen: at, until: r.Plan.Basis.RecheckAt, prefix: r.Plan.Config.Publish.BranchPrefix}
+	s := synced{seen: at, until: r.Plan.Basis.RecheckAt, basis: basisOf(&r.Plan)}
 	if !slices.ContainsFunc(r.Diags, mayPass) {
 		return s
 	}
 	s.tries = tries + 1
-	if again := l.Now().Add(l.wait(tries)); s.until.IsZero() || again.Before(s.until) {
+	if again := l.Now().Add(l.wait(tries, backoffCeiling)); s.until.IsZero() || again.Before(s.until) {
 		s.until = again
 	}
 	return s
@@ -253,4 +280,18 @@ func (r *Reconciler) look(ctx context.Context, rev string) (seen, error) {
 		}
 	}
 	return seen{source: tip, target: target}, nil
+}
+
+// lookTold asks the repository that agents write to for the branches of the status. While it does
+// not answer, they are where they were.
+func (r *Reconciler) lookTold(ctx context.Context, were map[string]files.ID) map[string]files.ID {
+	if r.Told == nil {
+		return nil
+	}
+	heads, err := r.Told.Heads(ctx)
+	if err != nil {
+		return were
+	}
+	maps.DeleteFunc(heads, func(branch string, _ files.ID) bool { return !strings.HasPrefix(branch, status.Prefix) })
+	return heads
 }

@@ -19,7 +19,7 @@ import (
 // Record writes what was observed of clusters to the state branch, where next says that it is
 // not what is recorded. Next is given what is recorded, by cluster, and the registered clusters;
 // it returns what to record instead, and what to say of it. Record returns what is recorded then.
-func (r *Reconciler) Record(ctx context.Context, next func(recorded map[string]*karmada.ClusterStatus, registered []*karmada.Cluster) (changed map[string]*karmada.ClusterStatus, why string)) (map[string]*karmada.ClusterStatus, error) {
+func (r *Reconciler) Record(ctx context.Context, next Judge) (map[string]*karmada.ClusterStatus, error) {
 	if err := r.Target.Fetch(ctx, state.Branch); err != nil {
 		return nil, err //nolint:wrapcheck // it names the branch
 	}

@@ -7,11 +7,14 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/waybill-dev/waybill/policies/deschedule"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/clusters/survey"
 	"github.com/waybill-dev/waybill/reconciler/observation"
@@ -30,13 +33,37 @@ const (
 // Observer watches clusters and records what decisions can see of them on the state branch.
 // Whoever plans sees that it moved.
 type Observer struct {
-	reconciler *Reconciler
-	access     clusters.Access
-	log        *slog.Logger
-	recorded   func()
-	orders     chan []*karmada.Cluster // of one
-	sights     chan sight
+	// Saw is told of every look at a cluster, and Left that it is not looked at any more; nil:
+	// nobody is.
+	Saw  func(cluster string, f observation.Facts)
+	Left func(cluster string)
+
+	// Record records what was seen: NewObserver has it written to the state branch.
+	Record Record
+
+	now      func() time.Time
+	access   clusters.Access
+	log      *slog.Logger
+	recorded func()
+	orders   chan watchOrder // of one
+	servers  *survey.Pool
+	sights   chan sight
+	asked    atomic.Pointer[deschedule.Watch] // by the newest order
 }
+
+// watchOrder is which clusters to watch of those that are registered, and for what besides.
+type watchOrder struct {
+	watched, registered []*karmada.Cluster
+	asked               *deschedule.Watch
+}
+
+// Record records what was observed of clusters, where next says that it is not what is recorded;
+// see Reconciler.Record.
+type Record = func(ctx context.Context, next Judge) (map[string]*karmada.ClusterStatus, error)
+
+// Judge is given what is recorded of clusters, by name, and the registered clusters. It returns
+// what to record instead, and what to say of it.
+type Judge = func(recorded map[string]*karmada.ClusterStatus, registered []*karmada.Cluster) (changed map[string]*karmada.ClusterStatus, why string)
 
 // sight is what was seen of a cluster.
 type sight struct {
@@ -47,16 +74,17 @@ type sight struct {
 // NewObserver returns an observer that watches nothing yet. The reconciler is for nobody else;
 // recorded is called when something was recorded.
 func NewObserver(r *Reconciler, a clusters.Access, log *slog.Logger, recorded func()) *Observer {
-	return &Observer{r, a, log, recorded, make(chan []*karmada.Cluster, 1), make(chan sight)}
+	return &Observer{Record: r.Record, now: r.Now, access: a, log: log, recorded: recorded, orders: make(chan watchOrder, 1), sights: make(chan sight), servers: &survey.Pool{}}
 }
 
-// Observe says which clusters to watch from now on. Only one goroutine may call it.
-func (o *Observer) Observe(list []*karmada.Cluster) {
+// Observe says which of the registered clusters to watch from now on, and of which workloads to
+// count the replicas there that wait for a node; nil for none. Only one goroutine may call it.
+func (o *Observer) Observe(list, registered []*karmada.Cluster, asked *deschedule.Watch) {
 	select {
 	case <-o.orders: // this one is newer
 	default:
 	}
-	o.orders <- list
+	o.orders <- watchOrder{list, registered, asked}
 }
 
 // Run observes until ctx ends.
@@ -67,19 +95,23 @@ func (o *Observer) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case list := <-o.orders:
-			o.watchOnly(ctx, j.watches, list)
+		case order := <-o.orders:
+			o.asked.Store(order.asked)
+			o.watchOnly(ctx, j.watches, order)
 			j.known = nil // somebody may have written it
 		case s := <-o.sights:
 			if w := j.watches[s.cluster]; w != nil {
-				w.latest, w.at = &s.facts, o.reconciler.Now()
+				w.latest, w.at = &s.facts, o.now()
+				if o.Saw != nil {
+					o.Saw(s.cluster, s.facts)
+				}
 				if due == nil {
 					due = time.NewTimer(together).C
 				}
 			}
 		case <-due:
 			due = nil
-			o.record(ctx, &j)
+			o.write(ctx, &j)
 		}
 	}
 }
@@ -91,15 +123,15 @@ type journal struct {
 	last    time.Time                         // when nothing but room was recorded
 }
 
-// record records what decisions can see, if it is not recorded. What fails is tried again after
+// write records what decisions can see, if it is not recorded. What fails is tried again after
 // the next look.
-func (o *Observer) record(ctx context.Context, j *journal) {
-	now := o.reconciler.Now()
+func (o *Observer) write(ctx context.Context, j *journal) {
+	now := o.now()
 	if j.known != nil && len(j.watches.changes(j.known, now, j.last).statuses) == 0 {
 		return
 	}
 	var done changes
-	known, err := o.reconciler.Record(ctx, func(recorded map[string]*karmada.ClusterStatus, registered []*karmada.Cluster) (map[string]*karmada.ClusterStatus, string) {
+	known, err := o.Record(ctx, func(recorded map[string]*karmada.ClusterStatus, registered []*karmada.Cluster) (map[string]*karmada.ClusterStatus, string) {
 		done = j.watches.of(registered).changes(recorded, now, j.last)
 		return done.statuses, done.why
 	})
@@ -122,6 +154,7 @@ type watches map[string]*watched
 
 type watched struct {
 	cluster *karmada.Cluster
+	counts  bool // the replicas that wait for a node
 	stop    context.CancelFunc
 	tracker *observation.Tracker
 	latest  *observation.Facts // nil: nothing was seen yet
@@ -147,52 +180,69 @@ type changes struct {
 }
 
 // changes holds what was seen last against what is recorded. What is but room waits for its pause
-// after the last time that nothing else was recorded.
+// after the last time that nothing else was recorded, and a cluster that turned for others that
+// seem to.
 func (w watches) changes(recorded map[string]*karmada.ClusterStatus, now, last time.Time) changes {
 	c := changes{statuses: map[string]*karmada.ClusterStatus{}}
-	var why []string
-	for _, name := range slices.Sorted(maps.Keys(w)) {
-		one := w[name]
+	news, turns := map[string]observation.Change{}, map[string]observation.Turn{}
+	for name, one := range w {
 		if one.latest == nil {
 			continue
 		}
 		next, change := one.tracker.Next(recorded[name], *one.latest, one.at)
+		turns[name] = change.Turn
 		if len(change.Words) > 0 && (change.Soon || now.Sub(last) >= roomPause) {
-			c.statuses[name], c.soon = next, c.soon || change.Soon
-			why = append(why, name+": "+strings.Join(change.Words, ", "))
+			c.statuses[name], news[name] = next, change
 		}
+	}
+	for name := range observation.Together(turns) {
+		delete(c.statuses, name)
+	}
+	var why []string
+	for _, name := range slices.Sorted(maps.Keys(c.statuses)) {
+		c.soon = c.soon || news[name].Soon
+		why = append(why, name+": "+strings.Join(news[name].Words, ", "))
 	}
 	c.why = strings.Join(why, "\n")
 	return c
 }
 
 // watchOnly watches clusters as they are registered now, and no others.
-func (o *Observer) watchOnly(ctx context.Context, all watches, list []*karmada.Cluster) {
-	wanted := map[string]*karmada.Cluster{}
-	for _, c := range list {
+func (o *Observer) watchOnly(ctx context.Context, all watches, order watchOrder) {
+	wanted, counts := map[string]*karmada.Cluster{}, order.asked != nil
+	for _, c := range order.watched {
 		wanted[c.Name] = c
 	}
 	for name, w := range maps.Clone(all) {
-		if c := wanted[name]; c == nil || !equality.Semantic.DeepEqual(c.Spec, w.cluster.Spec) {
+		if c := wanted[name]; c == nil || w.counts != counts || !equality.Semantic.DeepEqual(c.Spec, w.cluster.Spec) || !equality.Semantic.DeepEqual(virtual.Of(c), virtual.Of(w.cluster)) {
 			w.stop()
 			delete(all, name)
+			if o.Left != nil {
+				o.Left(name)
+			}
 		}
 	}
 	started := 0
-	for _, c := range list {
+	for _, c := range order.watched {
 		if all[c.Name] != nil {
 			continue
 		}
 		one, stop := context.WithCancel(ctx)
-		all[c.Name] = &watched{cluster: c, stop: stop, tracker: &observation.Tracker{}}
-		go o.watch(one, c, time.Duration(started)*apart)
+		all[c.Name] = &watched{cluster: c, counts: counts, stop: stop, tracker: &observation.Tracker{}}
+		go o.watch(one, order.registered, all[c.Name], time.Duration(started)*apart)
 		started++
 	}
 }
 
 // watch watches one cluster until ctx ends. How it is reached is looked up anew whenever it does
 // not answer. One without a credential is not looked at, and nothing is said of it.
-func (o *Observer) watch(ctx context.Context, c *karmada.Cluster, after time.Duration) {
+func (o *Observer) watch(ctx context.Context, registered []*karmada.Cluster, w *watched, after time.Duration) {
+	c := w.cluster
+	access, host := o.access.Among(registered), sharesWith(registered, c)
+	var asked func() *deschedule.Watch
+	if w.counts {
+		asked = o.asked.Load
+	}
 	report := func(f observation.Facts) {
 		select {
 		case o.sights <- sight{c.Name, f}:
@@ -206,14 +256,14 @@ func (o *Observer) watch(ctx context.Context, c *karmada.Cluster, after time.Dur
 		case <-time.NewTimer(after).C:
 		}
 		after = observation.Period
-		config, err := o.access.Config(ctx, c)
+		config, err := access.Config(ctx, c)
 		if err != nil {
 			if !errors.Is(err, clusters.ErrNoCredential) {
 				o.log.DebugContext(ctx, "cluster not observed", "cluster", c.Name, "err", err)
 			}
 			continue
 		}
-		err = survey.Watch(ctx, survey.Cluster{Name: c.Name, ID: c.Spec.ID, Config: config, Models: c.Spec.ResourceModels}, report)
+		err = o.servers.Watch(ctx, survey.Cluster{Name: c.Name, ID: c.Spec.ID, Config: config, Models: c.Spec.ResourceModels, Virtual: virtual.Of(c), Watch: asked, Host: host}, report)
 		if ctx.Err() == nil && err != nil {
 			o.log.DebugContext(ctx, "cluster not observed", "cluster", c.Name, "err", err)
 			report(observation.Facts{Health: observation.Unreachable})

@@ -51,3 +51,36 @@ func TestWhatIsButRoomWaits(t *testing.T) {
 		t.Errorf("%v are registered", some)
 	}
 }
+
+// TestWhatHappensToManyIsRecordedAtOnce has two clusters be lost, of which one is looked at some
+// seconds later.
+func TestWhatHappensToManyIsRecordedAtOnce(t *testing.T) {
+	w, recorded := watches{}, map[string]*karmada.ClusterStatus{}
+	look := func(second int, name string, is observation.Health) changes {
+		one := w[name]
+		one.latest, one.at = &observation.Facts{Health: is}, time.Unix(int64(second), 0)
+		c := w.changes(recorded, one.at, time.Time{})
+		maps.Copy(recorded, c.statuses)
+		return c
+	}
+	for _, name := range []string{"eu", "us", "ap"} {
+		w[name] = &watched{tracker: &observation.Tracker{}}
+		look(0, name, observation.Healthy)
+	}
+	for second := 10; second < 48; second++ {
+		if second%10 == 0 {
+			if c := look(second, "eu", observation.Unreachable); len(c.statuses) > 0 {
+				t.Errorf("after %d s %q is recorded of one alone", second, c.why)
+			}
+		}
+		if second%10 == 8 {
+			look(second, "ap", observation.Healthy)
+			if c := look(second, "us", observation.Unreachable); len(c.statuses) > 0 {
+				t.Errorf("after %d s %q is recorded", second, c.why)
+			}
+		}
+	}
+	if c := look(48, "us", observation.Unreachable); len(c.statuses) != 2 {
+		t.Errorf("of both together %q is recorded", c.why)
+	}
+}

@@ -35,6 +35,9 @@ func (r *Reconciler) sameSource(ctx context.Context, here sources.Revision, bran
 		return nil
 	}
 	commit := publish.Trailer(head.Message, publish.TrailerCommit)
+	if r.Source == nil {
+		return alike(branch, head, here)
+	}
 	other := &otherSourceError{branch, at(repository, folder), at(here.Repo, r.Subdir), commit}
 	if path.Clean(folder) != path.Clean(r.Subdir) {
 		return other
@@ -49,6 +52,16 @@ func (r *Reconciler) sameSource(ctx context.Context, here sources.Revision, bran
 		return other
 	}
 	return nil
+}
+
+// alike is sameSource for who has no source: the state branch says where that is, and the others
+// have to say the same.
+func alike(branch string, head git.Head, here sources.Revision) error {
+	repository, folder := publish.Trailer(head.Message, publish.TrailerRepository), publish.Trailer(head.Message, publish.TrailerPath)
+	if branch == state.Branch || sourceID(repository, folder) == sourceID(here.Repo, here.Path) {
+		return nil
+	}
+	return &otherSourceError{branch, at(repository, folder), at(here.Repo, here.Path), publish.Trailer(head.Message, publish.TrailerCommit)}
 }
 
 // horizon is how far the dates of commits may be from the order in which they came.
@@ -95,6 +108,12 @@ func sourceID(repository, folder string) string {
 		return place(repository) + " " + folder
 	}
 	return place(repository)
+}
+
+// Work is what a reconciler that follows a branch of its source does, in words: two that do the
+// same are replicas.
+func (r *Reconciler) Work(rev string) string {
+	return fmt.Sprintf("%s of %s to %s", rev, sourceID(r.Source.Name(), r.Subdir), place(r.Target.Name()))
 }
 
 // lastRandom is the random key that was used last: what the state says of it or, where

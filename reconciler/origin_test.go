@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/test/twin"
 )
 
 func TestARepositoryIsOnePlaceHoweverItsURLIsSpelled(t *testing.T) {
@@ -20,6 +21,25 @@ func TestARepositoryIsOnePlaceHoweverItsURLIsSpelled(t *testing.T) {
 	}
 	if place("http://git:3000/x") == place("http://git:4000/x") || place("/srv/a") == place("/srv/b") || place("https://a.example/x") == place("https://b.example/x") {
 		t.Error("two places are one")
+	}
+}
+
+func TestTwoThatDoTheSameAreReplicas(t *testing.T) {
+	named := func(name string) Repository { return twin.New(name) }
+	work := func(source, folder, rev, target string) string {
+		return (&Reconciler{Source: named(source), Subdir: folder, Target: named(target)}).Work(rev)
+	}
+	one := work("https://git.example/fleet", "prod", "main", "git@git.example:branches.git")
+	if again := work("ssh://git@git.example/fleet.git", "prod/", "main", "https://git.example/branches"); again != one {
+		t.Errorf("%q and %q do the same", one, again)
+	}
+	for _, other := range []string{
+		work("https://git.example/other", "prod", "main", "https://git.example/branches"), work("https://git.example/fleet", "", "main", "https://git.example/branches"),
+		work("https://git.example/fleet", "prod", "next", "https://git.example/branches"), work("https://git.example/fleet", "prod", "main", "https://git.example/fleet"),
+	} {
+		if other == one {
+			t.Errorf("%q is work of two", one)
+		}
 	}
 }
 

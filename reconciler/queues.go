@@ -60,27 +60,24 @@ type queues struct {
 	of       map[string]queue
 }
 
-// order puts what is published into the queues of the clusters that are pushed to, those that
-// are this replica's. What a cluster has that is not registered any more stays as it is.
+// order puts what is published into the queues of the clusters that are chosen, those that are
+// this replica's. What a cluster has that is not registered any more stays as it is.
 func (q *queues) order(ctx context.Context, in *Deliverable) {
-	pushed := map[string]bool{}
+	chosen := map[string]bool{}
 	var followed []*karmada.Cluster
-	for _, c := range in.Clusters {
-		if c.Spec.SyncMode != karmada.Push {
-			continue
-		}
+	for _, c := range q.follower.choose(in) {
 		if !q.follows(ctx, c.Name) {
 			continue
 		}
 		followed = append(followed, c)
-		pushed[c.Name] = true
+		chosen[c.Name] = true
 		q.put(c.Name, order{*in, c})
 	}
 	if q.follower.Observe != nil {
-		q.follower.Observe(followed)
+		q.follower.Observe(followed, in.Clusters, in.waiting)
 	}
 	for name := range maps.Clone(q.of) {
-		if !pushed[name] {
+		if !chosen[name] {
 			q.of[name].stop()
 			delete(q.of, name)
 			q.follower.Forget(name)

@@ -15,10 +15,11 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
-	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
+	"github.com/waybill-dev/waybill/reconciler/traces"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
@@ -27,13 +28,16 @@ import (
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/sources/signing"
 )
 
 // Reconciler publishes one source to one repository.
 type Reconciler struct {
-	Source  Repository
-	Target  Repository // may be Source
-	Subdir  string     // folder of the source to read; empty for all
+	Source Repository // nil for one who only applies what is published, as an agent does
+	Target Repository // may be Source
+	// Told is where agents say what became of branches; nil: where the branches are.
+	Told    Repository
+	Subdir  string // folder of the source to read; empty for all
 	Cache   render.Cache
 	Engine  render.Engine // nil: what needs one is reported as not rendered
 	Version string        // of the running Waybill, for commit trailers
@@ -46,6 +50,9 @@ type Reconciler struct {
 	// Identities returns what decrypts what SOPS encrypted, to apply it; nil: nothing does. It
 	// is asked anew whenever a branch has something encrypted.
 	Identities func(context.Context) (unseal.Identities, error)
+	// Signers are those of whom one has to have signed what is applied; the zero value asks for
+	// no signature.
+	Signers signing.Signers
 	// Now tells the time for which schedules of the source are judged.
 	Now func() time.Time
 	// Pauses come before a publication that lost a race is planned again.
@@ -60,6 +67,13 @@ type memory struct {
 	state    *state.State
 	plans    *plan.Memo
 	branches map[string]branch
+	words    map[string]heardWord // by cluster
+}
+
+// heardWord is what a status branch says at a head.
+type heardWord struct {
+	head files.ID
+	word *status.Word
 }
 
 // branch is a head and, for a cluster's branch, what is on it.
@@ -71,7 +85,7 @@ type branch struct {
 // memory returns what the reconciler remembers.
 func (r *Reconciler) memory() *memory {
 	if r.seen == nil {
-		r.seen = &memory{branches: map[string]branch{}, plans: plan.NewMemo()}
+		r.seen = &memory{branches: map[string]branch{}, words: map[string]heardWord{}, plans: plan.NewMemo()}
 	}
 	return r.seen
 }
@@ -213,7 +227,7 @@ func (r *Reconciler) published(ctx context.Context, obs *Observation, heads map[
 	}
 	obs.Input.State.Random = lastRandom(&obs.Input.State, published)
 	obs.Ahead = ahead(&obs.Input.State, published)
-	return nil
+	return errors.Join(r.ordered(ctx, obs, heads), r.evident(ctx, obs, heads))
 }
 
 // readBranch reads a branch; false where there is none.
@@ -250,7 +264,15 @@ func ReadState(head git.Head, earlier *state.State) (state.State, error) {
 // Build plans an observation: it takes what cannot be read from the commits in which it
 // was last good, has releases rendered, and asks plan.Build. The error is ours.
 func (r *Reconciler) Build(ctx context.Context, obs *Observation) (plan.Plan, error) {
+	return r.build(ctx, obs, func(*plan.Input) error { return nil })
+}
+
+// build is Build with something done to what is planned, once all of the source is known.
+func (r *Reconciler) build(ctx context.Context, obs *Observation, edit func(*plan.Input) error) (plan.Plan, error) {
 	if err := r.mend(ctx, obs, func(digest string) bool { return guard.Allows(obs.Input.Allow, obs.Source.Revision, digest) }); err != nil {
+		return plan.Plan{}, err
+	}
+	if err := edit(&obs.Input); err != nil {
 		return plan.Plan{}, err
 	}
 	if err := plan.Expand(&obs.Input, r.renderer(ctx, obs.Snapshot)); err != nil {
@@ -308,8 +330,9 @@ func (r *Reconciler) publishOnce(ctx context.Context, rev string) (Result, error
 	if err != nil {
 		return res, err
 	}
+	ctx, end := traces.Begin(ctx, "publish")
 	res.Heads, err = publish.Do(ctx, r.Target, res.Updates)
-	if err != nil {
+	if end(err, traces.Count("branches", len(res.Updates))); err != nil {
 		res.Updates = nil
 	}
 	return res, err //nolint:wrapcheck // it says what
@@ -322,12 +345,15 @@ func (r *Reconciler) DryRun(ctx context.Context, rev string) (Result, error) {
 
 // prepare plans the source at rev, and says what is to be written.
 func (r *Reconciler) prepare(ctx context.Context, rev string) (Result, error) {
-	obs, err := r.Observe(ctx, rev)
-	if err != nil {
+	fetching, end := traces.Begin(ctx, "fetch")
+	obs, err := r.Observe(fetching, rev)
+	if end(err, traces.Commit(obs.Source.Revision.Commit)); err != nil {
 		return Result{}, err
 	}
 	var res Result
-	if res.Plan, err = r.Build(ctx, &obs); err != nil {
+	planning, end := traces.Begin(ctx, "plan")
+	res.Plan, err = r.Build(planning, &obs)
+	if end(err, traces.Count("templates", len(res.Plan.Decisions)), traces.Count("clusters", len(res.Plan.Clusters))); err != nil {
 		return res, err
 	}
 	updates, diags, err := publish.Changes(&res.Plan, obs.base(), obs.Heads, r.Version)
@@ -348,26 +374,4 @@ func (o *Observation) base() publish.Base {
 		base.Ahead = append(base.Ahead, p.Commit)
 	}
 	return base
-}
-
-// Compare reports what going from the source at base to the snapshot head does to
-// every cluster, both planned from the same previous decisions.
-func (r *Reconciler) Compare(ctx context.Context, base string, head sources.Snapshot) (preview.Comparison, error) {
-	obs, err := r.Observe(ctx, base)
-	if err != nil {
-		return preview.Comparison{}, err
-	}
-	before, err := r.Build(ctx, &obs)
-	if err != nil {
-		return preview.Comparison{}, err
-	}
-	if obs.Source, err = r.load(ctx, head, render.With{}); err != nil {
-		return preview.Comparison{}, fmt.Errorf("reading the source: %w", err)
-	}
-	obs.Snapshot = head
-	after, err := r.Build(ctx, &obs)
-	if err != nil {
-		return preview.Comparison{}, err
-	}
-	return preview.Compare(&before, &after) //nolint:wrapcheck // it says what
 }

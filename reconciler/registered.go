@@ -2,7 +2,9 @@ package reconciler
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
@@ -18,12 +20,53 @@ func (r *Reconciler) Registered(ctx context.Context, s sources.Snapshot) ([]*kar
 	if err != nil {
 		return nil, fmt.Errorf("reading the source: %w", err)
 	}
-	set, _, _ := policies.Load(src.Objects, nil)
-	registered := make([]*karmada.Cluster, len(set.Clusters))
+	return registered(src.Objects), nil
+}
+
+// registered lists the clusters that objects register, in the order of their names. One with an error
+// is not among them.
+func registered(objects []*object.Object) []*karmada.Cluster {
+	set, _, _ := policies.Load(enrolled(objects), nil)
+	all := make([]*karmada.Cluster, len(set.Clusters))
 	for i := range set.Clusters {
-		registered[i] = &set.Clusters[i].Spec
+		all[i] = &set.Clusters[i].Spec
 	}
-	return registered, nil
+	return all
+}
+
+// Named returns the registered clusters that have one of these names, in the order of registered. By
+// is who registers them.
+func Named(registered []*karmada.Cluster, names []string, by string) ([]*karmada.Cluster, error) {
+	var chosen []*karmada.Cluster
+	for _, c := range registered {
+		if slices.Contains(names, c.Name) {
+			chosen = append(chosen, c)
+		}
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(chosen, func(c *karmada.Cluster) bool { return c.Name == name }) {
+			return nil, fmt.Errorf("no cluster %q is registered by %s; `waybill get clusters` lists them", name, by)
+		}
+	}
+	return chosen, nil
+}
+
+// Pushed returns the registered clusters that have one of these names; without names those that
+// are pushed to.
+func Pushed(registered []*karmada.Cluster, names []string) ([]*karmada.Cluster, error) {
+	if len(names) > 0 {
+		return Named(registered, names, "what is published")
+	}
+	var chosen []*karmada.Cluster
+	for _, c := range registered {
+		if c.Spec.SyncMode == karmada.Push {
+			chosen = append(chosen, c)
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, errors.New("no registered cluster has the syncMode Push; name the clusters to apply to")
+	}
+	return chosen, nil
 }
 
 // Enrolled lists the Clusters of a snapshot of a source as they are written, with the places
@@ -33,11 +76,15 @@ func (r *Reconciler) Enrolled(ctx context.Context, s sources.Snapshot) ([]*objec
 	if err != nil {
 		return nil, fmt.Errorf("reading the source: %w", err)
 	}
-	var enrolled []*object.Object
-	for _, o := range src.Objects {
+	return enrolled(src.Objects), nil
+}
+
+// enrolled picks the Clusters from objects.
+func enrolled(objects []*object.Object) (clusters []*object.Object) {
+	for _, o := range objects {
 		if o.Ref().Group == "cluster.karmada.io" && o.Ref().Kind == "Cluster" {
-			enrolled = append(enrolled, o)
+			clusters = append(clusters, o)
 		}
 	}
-	return enrolled, nil
+	return clusters
 }

@@ -3,17 +3,16 @@ package reconciler
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/sources"
-	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
 )
 
@@ -49,7 +48,7 @@ type Member struct {
 }
 
 // Fleet reads how clusters are: from the state branch, the heads of the clusters' branches and
-// the status branches, with one look at the target and one fetch. The config is that of a
+// the status branches, with one look at each repository. The config is that of a
 // snapshot.
 func (r *Reconciler) Fleet(ctx context.Context, s sources.Snapshot, asked Asked) (Fleet, error) {
 	config, err := configOf(s)
@@ -61,7 +60,7 @@ func (r *Reconciler) Fleet(ctx context.Context, s sources.Snapshot, asked Asked)
 		return Fleet{}, fmt.Errorf("reading what is published: %w", err)
 	}
 	prefix := config.Publish.BranchPrefix
-	head, err := r.stateHead(ctx, heads, s.Revision(), asked.branches(heads, prefix)...)
+	head, err := r.stateHead(ctx, heads, s.Revision(), asked.branches(prefix)...)
 	if err != nil {
 		return Fleet{}, err
 	}
@@ -77,12 +76,17 @@ func (r *Reconciler) Fleet(ctx context.Context, s sources.Snapshot, asked Asked)
 	if err != nil {
 		return Fleet{}, err
 	}
+	said, err := r.hearsay(ctx, heads, chosen)
+	if err != nil {
+		return Fleet{}, err
+	}
+	seen := state.Observed(head.Tree)
 	for _, c := range chosen {
-		w, err := r.word(ctx, heads, c.Name, asked)
+		w, ignored, err := said.word(ctx, c, asked)
 		if err != nil {
 			return Fleet{}, err
 		}
-		p := status.Published{Cluster: c, Head: heads[prefix+c.Name], Held: heldBy(c)}
+		p := status.Published{Cluster: c, Head: heads[prefix+c.Name], Held: heldBy(c), Ignored: ignored, Lost: lost(seen[c.Name])}
 		m := Member{Standing: status.Stand(p, w, r.Now(), asked.Lasting)}
 		if asked.Closely && !p.Head.IsZero() {
 			b, err := r.Target.Commit(ctx, p.Head)
@@ -96,15 +100,9 @@ func (r *Reconciler) Fleet(ctx context.Context, s sources.Snapshot, asked Asked)
 	return f, nil
 }
 
-// branches are those that have to be fetched.
-func (a *Asked) branches(heads map[string]files.ID, prefix string) []string {
+// branches are those that have to be fetched, besides those of the status.
+func (a *Asked) branches(prefix string) []string {
 	wanted := []string{state.Branch}
-	for name := range heads {
-		cluster, isStatus := status.ClusterOf(name)
-		if isStatus && (len(a.Clusters) == 0 || slices.Contains(a.Clusters, cluster)) {
-			wanted = append(wanted, name)
-		}
-	}
 	if a.Closely {
 		for _, c := range a.Clusters {
 			wanted = append(wanted, prefix+c)
@@ -118,38 +116,26 @@ func (a *Asked) choose(registered []*karmada.Cluster) ([]*karmada.Cluster, error
 	if len(a.Clusters) == 0 {
 		return registered, nil
 	}
-	var chosen []*karmada.Cluster
-	for _, c := range registered {
-		if slices.Contains(a.Clusters, c.Name) {
-			chosen = append(chosen, c)
-		}
-	}
-	for _, name := range a.Clusters {
-		if !slices.ContainsFunc(chosen, func(c *karmada.Cluster) bool { return c.Name == name }) {
-			return nil, fmt.Errorf("no cluster %q is registered by what is published; `waybill get clusters` lists them", name)
-		}
-	}
-	return chosen, nil
+	return Named(registered, a.Clusters, "what is published")
 }
 
-// word reads what a status branch says; nil if there is none.
-func (r *Reconciler) word(ctx context.Context, heads map[string]files.ID, cluster string, asked Asked) (*status.Word, error) {
-	id, ok := heads[status.Prefix+cluster]
-	if !ok {
-		return nil, nil
+// word reads what a status branch says; nil if there is none that counts.
+func (h *hearsay) word(ctx context.Context, cluster *karmada.Cluster, asked Asked) (w *status.Word, ignored string, err error) {
+	head, ignored, err := h.head(ctx, cluster.Name)
+	if err != nil || head == nil {
+		return nil, ignored, err
 	}
-	h, err := r.Target.Commit(ctx, id)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // it names the commit
-	}
-	return wordOf(h, status.Prefix+cluster, asked)
+	w, err = wordOf(*head, status.Prefix+cluster.Name, asked, virtual.Of(cluster))
+	return w, "", err
 }
 
-func wordOf(h git.Head, branch string, asked Asked) (*status.Word, error) {
+// wordOf reads a status branch. Objects of a virtual cluster have the names that templates have.
+func wordOf(h git.Head, branch string, asked Asked, m *virtual.Mapping) (*status.Word, error) {
 	s, err := status.Read(h.Tree)
 	w := &status.Word{Summary: s, At: h.When}
 	if err == nil && (asked.Closely || asked.Namespace != "") {
-		w.Objects, err = status.Objects(h.Tree, func(n string) bool { return asked.Namespace == "" || n == asked.Namespace })
+		w.Objects, err = status.Objects(h.Tree, func(n string) bool { return asked.Namespace == "" || n == m.Namespace(asked.Namespace) })
+		w.Objects = named(w.Objects, m)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("branch %s: %w", branch, err)

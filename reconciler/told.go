@@ -10,6 +10,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/health"
 	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/reconciler/traces"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -45,8 +46,9 @@ func (a *Applier) look(ctx context.Context, client *clusters.Client, app *Applic
 		}
 	}
 	app.resources = resources
-	seen, err := client.Health(ctx, refs)
-	if err != nil {
+	looking, end := traces.Begin(ctx, "health")
+	seen, err := client.Health(looking, refs)
+	if end(err, traces.Count("objects", len(refs))); err != nil {
 		return
 	}
 	app.health = seen
@@ -66,7 +68,7 @@ func (a *Application) happened() bool { return a.reached || a.Err != nil || a.Su
 // told is what a status says of an application.
 func (a *Application) told() *status.Round {
 	r := &status.Round{
-		Branch: a.branch, Commit: a.Commit, Source: a.source, Objects: a.objects, Report: a.Report, Health: a.health, Resources: a.resources, Expires: a.Expires,
+		Branch: a.branch, Commit: a.Commit, Source: a.source, Objects: a.objects, Report: a.Report, Health: a.health, Resources: a.resources, Expires: a.recorded(),
 	}
 	switch {
 	case a.Suspension.Why != "":

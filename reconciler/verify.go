@@ -243,7 +243,7 @@ func rebuilt(p *plan.Plan, branch string, published map[string]tree.Published, h
 			continue
 		}
 		meta := tree.Metadata{DrySHA: p.Revision.Commit, RepoURL: publish.Trailer(head.Message, publish.TrailerRepository), Version: publish.Trailer(head.Message, publish.TrailerVersion)}
-		return tree.WithMetadata(c.Tree, meta, published[name].Foreign) //nolint:wrapcheck // it says what
+		return tree.WithMetadata(c.Tree, meta, nil, published[name].Foreign) //nolint:wrapcheck // it says what
 	}
 	return nil, errors.New("the source commit registers no cluster for branch " + branch)
 }

@@ -32,10 +32,12 @@ type ConfigSpec struct {
 	Publish    Publish `json:"publish"`
 	Namespaces string  `json:"namespaces"` // NamespacesUsed, NamespacesAll or NamespacesNone
 	// SkipNamespaces are the namespaces that policies do not place from; see NamespacePattern.
-	SkipNamespaces []string `json:"skipNamespaces"`
-	Secrets        string   `json:"secrets"` // SecretsRefuse or SecretsAllow
-	Guard          Guard    `json:"guard"`
-	Apply          Apply    `json:"apply"`
+	SkipNamespaces []string    `json:"skipNamespaces"`
+	Secrets        string      `json:"secrets"` // SecretsRefuse or SecretsAllow
+	Guard          Guard       `json:"guard"`
+	Apply          Apply       `json:"apply"`
+	Failover       Failover    `json:"failover"`
+	Descheduler    Descheduler `json:"descheduler"`
 }
 
 // Where Namespaces of the source go: where something needs them, to every cluster
@@ -103,6 +105,7 @@ func DefaultConfig() ConfigSpec {
 			MaxRemoved: 10, MaxRemovedPercent: 20,
 			Protect: []string{"Namespace", "CustomResourceDefinition", "PersistentVolumeClaim", "PersistentVolume", "StatefulSet"},
 		},
+		Failover: defaultFailover(), Descheduler: defaultDescheduler(),
 	}
 }
 
@@ -197,6 +200,12 @@ func (c *ConfigSpec) check() (field, problem string) {
 	}
 	if field, p := c.Apply.check(); p != "" {
 		return "spec.apply." + field, "spec.apply." + field + " " + p
+	}
+	if field, p := c.Failover.check(); p != "" {
+		return "spec.failover." + field, "spec.failover." + field + " " + p
+	}
+	if field, p := c.Descheduler.check(); p != "" {
+		return "spec.descheduler." + field, "spec.descheduler." + field + " " + p
 	}
 	if field, p := c.Publish.Flux.Check(); p != "" {
 		return "spec.publish.flux." + field, "spec.publish.flux." + field + " " + p

@@ -2,12 +2,15 @@ package render
 
 import "strings"
 
-// The branches that Waybill keeps beside those of the clusters: one for the state,
-// and one for the status of each cluster.
-const (
-	StateBranch    = "waybill/state"
-	statusBranches = "waybill/status/"
-)
+// StateBranch is the branch of the state, which Waybill keeps beside those of the clusters.
+const StateBranch = "waybill/state"
+
+// OrdersBranch is the branch of what maintainers ordered by comments on pull requests.
+const OrdersBranch = "waybill/orders"
+
+// ownBranches are below what Waybill keeps a branch for each cluster besides: its status, what its
+// agent observes, and that agent's heartbeat.
+var ownBranches = []string{"waybill/status/", "waybill/observed/", "waybill/heartbeat/"}
 
 // prefixProblem says why branches may not begin with prefix; "" if they may. Whatever
 // a cluster is called, which is a name without a slash, its branch must be
@@ -25,8 +28,13 @@ func prefixProblem(prefix string) string {
 		return "which no branch name can begin with"
 	case strings.HasPrefix(StateBranch, prefix), strings.HasPrefix(prefix, StateBranch+"/"):
 		return "where a cluster's branch could be in the way of " + StateBranch
-	case strings.HasPrefix(statusBranches, prefix), strings.HasPrefix(prefix, statusBranches):
-		return "where a cluster's branch could be in the way of those below " + statusBranches
+	case strings.HasPrefix(prefix, OrdersBranch+"/"):
+		return "where a cluster's branch could be in the way of " + OrdersBranch
+	}
+	for _, own := range ownBranches {
+		if strings.HasPrefix(own, prefix) || strings.HasPrefix(prefix, own) {
+			return "where a cluster's branch could be in the way of those below " + own
+		}
 	}
 	return ""
 }

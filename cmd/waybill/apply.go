@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -103,22 +102,19 @@ the guard. What is in a cluster and is not from here is not touched. See docs/ap
 		if err != nil {
 			return failure(2, err)
 		}
-		r, err := w.reconciler("HEAD")
+		opens, err := identities(*path)
 		if err != nil {
 			return failure(2, err)
 		}
-		r.Rollback = f.rollback
-		if r.Identities, err = identities(*path); err != nil {
-			return failure(2, err)
-		}
-		in, err := r.Deliverable(cmd.Context(), "HEAD")
+		r, in, err := w.deliverable()
 		if err != nil {
 			return failure(2, err)
 		}
-		chosen, err := choose(in.Clusters, args)
+		chosen, err := reconciler.Pushed(in.Clusters, args)
 		if err != nil {
 			return failure(2, err)
 		}
+		r.Rollback, r.Identities = f.rollback, opens
 		if f.access.Context != "" && len(chosen) != 1 {
 			return failure(2, fmt.Errorf("--context is for one cluster, and these are %d; name the one", len(chosen)))
 		}
@@ -153,23 +149,14 @@ func (f *applyFlags) stage() report.Stage {
 	return report.Done
 }
 
-// choose returns the clusters of these names; without names those that are pushed to.
-func choose(registered []*karmada.Cluster, names []string) ([]*karmada.Cluster, error) {
-	var chosen []*karmada.Cluster
-	for _, c := range registered {
-		if len(names) == 0 && c.Spec.SyncMode == karmada.Push || slices.Contains(names, c.Name) {
-			chosen = append(chosen, c)
-		}
+// deliverable opens the source, and returns what may be applied.
+func (w repositories) deliverable() (*reconciler.Reconciler, reconciler.Deliverable, error) {
+	r, err := w.reconciler("HEAD")
+	if err != nil {
+		return nil, reconciler.Deliverable{}, err
 	}
-	for _, name := range names {
-		if !slices.ContainsFunc(registered, func(c *karmada.Cluster) bool { return c.Name == name }) {
-			return nil, fmt.Errorf("no cluster %q is registered by what is published; `waybill get clusters` lists them", name)
-		}
-	}
-	if len(chosen) == 0 {
-		return nil, errors.New("no registered cluster has the syncMode Push; name the clusters to apply to")
-	}
-	return chosen, nil
+	in, err := r.Deliverable(w.cmd.Context(), "HEAD")
+	return r, in, err //nolint:wrapcheck // it says what
 }
 
 // apply applies to clusters, several at once, so that one that hangs delays few.

@@ -36,6 +36,7 @@ func (a applying) start(ctx context.Context, group *errgroup.Group, f *reconcile
 	if a.observes {
 		writer := *f.Applier.Reconciler
 		observer := reconciler.NewObserver(&writer, *a.access, a.log, func() { wake(a.looks) })
+		observer.Saw, observer.Left = a.server.RecordLookAt, a.server.ForgetLooks
 		f.Observe = observer.Observe
 		group.Go(func() error { return observer.Run(ctx) })
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/serve"
 	"github.com/waybill-dev/waybill/render/cache"
 )
@@ -66,6 +67,24 @@ func keyed(cmd *cobra.Command, r *reconciler.Reconciler, path string, identities
 	return err
 }
 
+// controllerFlags are the flags of the controller.
+type controllerFlags struct {
+	where             func(path string) (repositories, error)
+	rev, listen       string
+	interval, resync  time.Duration
+	rollback          bool
+	applies, observes bool
+	words             *bool // of the status branches
+	access            *clusters.Access
+	managed           *managementFlags
+	division          *replicaFlags
+	identities        func(path string) (ask, error)
+	told              *toldFlags
+	hooks             *webhookFlags
+	orders            *orderFlags
+	verbose           *bool
+}
+
 func controllerCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "controller [PATH]", Short: "Follow a source and publish whenever it changes", Args: cobra.MaximumNArgs(1),
@@ -76,65 +95,86 @@ at the head of its branch, see docs/apply.md, and observes it, see docs/clusters
 With --leader-elect several replicas divide the work, see docs/controller.md.
 On SIGTERM it ends what is under way and stops.`,
 	}
-	rev := cmd.Flags().String("rev", "main", "branch to follow")
-	where := repositoryFlags(cmd, "repository to publish to: a remote's name, a path or a URL (default: as waybill.yaml says, else the source's own)")
-	interval := cmd.Flags().Duration("interval", time.Minute, "time between two looks at the source")
-	listen := cmd.Flags().String("listen", "127.0.0.1:8080", "address for health and metrics; empty for none")
-	rollback := cmd.Flags().Bool("rollback", false, "follow the branch when it goes back to an earlier commit, too")
-	applies := cmd.Flags().Bool("apply", false, "apply to clusters with the syncMode Push, too")
-	resync := cmd.Flags().Duration("resync", 10*time.Minute, "with --apply: time after which a cluster is looked at, whatever its watches say")
-	observes := cmd.Flags().Bool("observe", true, "with --apply: record on the state branch what plans can see of these clusters, too: version, APIs, room, readiness")
-	tells := addStatusFlag(cmd.Flags())
-	access, managed := addFleetFlags(cmd, cmd.Flags())
-	division := addReplicaFlags(cmd.Flags())
-	cmd.Flags().BoolVar(&managed.events, "events", false, "tell what is held, applied and refused as Events of Kubernetes, in --cluster-secrets-namespace")
-	identities := identityFlags(cmd, access, "with --apply: key file of age, by which documents that SOPS encrypted are decrypted")
-	verbose := cmd.Flags().BoolP("verbose", "v", false, "log diagnostics, too")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		w, err := where(pathOf(args))
-		if err != nil {
-			return failure(2, err)
-		}
-		if *interval < time.Second {
-			return failure(2, fmt.Errorf("--interval is %s; want at least 1s", *interval))
-		}
-		r, err := w.publisher(*rev)
-		if err != nil {
-			return failure(2, err)
-		}
-		if err := keyed(cmd, r, pathOf(args), identities); err != nil {
-			return failure(2, err)
-		}
-		r.Cache, r.Rollback = cache.Memory(), *rollback
-		tell, err := managed.telling(cmd.Context())
-		if err != nil {
-			return failure(2, err)
-		}
-		server := serve.New()
-		wakes, looks := make(chan struct{}, 1), make(chan struct{}, 1)
-		wakes <- struct{}{} // what is published already
-		loop := &reconciler.Loop{
-			Reconciler: r, Rev: *rev, Interval: *interval, Now: time.Now, Wake: looks, Report: waking(server.Record, tell, wakes),
-			Log: logger(cmd, verbose),
-		}
-		group, ctx := errgroup.WithContext(cmd.Context())
-		reader := *r // which the loop does not share
-		one, err := division.open(managed, loop.Log)
-		if err != nil {
-			return failure(2, err)
-		}
-		lookout := &reconciler.Lookout{Reconciler: &reader, Interval: *interval, Log: loop.Log, Wake: func() { wake(wakes) }, Report: server.RecordLook}
-		group.Go(func() error { return one.look(ctx, lookout) })
-		if *applies {
-			with := applying{server: server, one: one, access: access, log: loop.Log, tell: tell, wakes: wakes, looks: looks, observes: *observes, words: *tells}
-			follower := &reconciler.Follower{Applier: reconciler.Applier{Reconciler: &reader}, Rev: *rev, Resync: *resync}
-			with.start(ctx, group, follower)
-		}
-		if err := listening(ctx, group, server, *listen); err != nil {
-			return failure(2, err)
-		}
-		group.Go(func() error { return one.lead(ctx, loop.Run, server.RecordLead) })
-		return failure(2, group.Wait())
+	f, flags := &controllerFlags{}, cmd.Flags()
+	flags.StringVar(&f.rev, "rev", "main", "branch to follow")
+	f.where = signingFlag(cmd, repositoryFlags(cmd, "repository to publish to: a remote's name, a path or a URL (default: as waybill.yaml says, else the source's own)"))
+	flags.DurationVar(&f.interval, "interval", time.Minute, "time between two looks at the source")
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:8080", "address for health and metrics; empty for none")
+	flags.BoolVar(&f.rollback, "rollback", false, "follow the branch when it goes back to an earlier commit, too")
+	flags.BoolVar(&f.applies, "apply", false, "apply to clusters with the syncMode Push, too")
+	flags.DurationVar(&f.resync, "resync", 10*time.Minute, "with --apply: time after which a cluster is looked at, whatever its watches say")
+	flags.BoolVar(&f.observes, "observe", true, "with --apply: record on the state branch what plans can see of these clusters, too: version, APIs, room, readiness")
+	f.words = addStatusFlag(flags)
+	f.access, f.managed = addFleetFlags(cmd, flags)
+	f.division = addReplicaFlags(flags)
+	flags.BoolVar(&f.managed.events, "events", false, "tell what is held, applied and refused as Events of Kubernetes, in --cluster-secrets-namespace")
+	f.identities = identityFlags(cmd, f.access, "with --apply: key file of age, by which documents that SOPS encrypted are decrypted")
+	f.told = addToldFlags(cmd, "URL of the repository that the agents of clusters with the syncMode Pull write to; with it they are heard").addSharedFlag()
+	at := addForgeFlags(cmd)
+	f.hooks, f.orders = addWebhookFlags(cmd, at), addOrderFlags(cmd, at)
+	f.verbose = flags.BoolP("verbose", "v", false, "log diagnostics, too")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return failure(2, f.run(cmd, pathOf(args))) }
+	return withTraces(cmd, f.verbose)
+}
+
+// publisher opens what the controller publishes with.
+func (f *controllerFlags) publisher(cmd *cobra.Command, path string) (*reconciler.Reconciler, error) {
+	if f.interval < time.Second {
+		return nil, fmt.Errorf("--interval is %s; want at least 1s", f.interval)
 	}
-	return cmd
+	w, err := f.where(path)
+	if err != nil {
+		return nil, err
+	}
+	w.told = f.told
+	r, err := w.publisher(f.rev)
+	if err != nil {
+		return nil, err
+	}
+	r.Cache, r.Rollback = cache.Memory(), f.rollback
+	return r, keyed(cmd, r, path, f.identities)
+}
+
+// run publishes, and applies if that is asked for, until the command's context ends.
+func (f *controllerFlags) run(cmd *cobra.Command, path string) error {
+	r, err := f.publisher(cmd, path)
+	if err != nil {
+		return err
+	}
+	tell, err := f.managed.telling(cmd.Context())
+	if err != nil {
+		return err
+	}
+	server := serve.New()
+	wakes, looks := make(chan struct{}, 1), make(chan struct{}, 1)
+	wakes <- struct{}{} // what is published already
+	loop := &reconciler.Loop{
+		Reconciler: r, Rev: f.rev, Interval: f.interval, Now: time.Now, Wake: looks, Report: waking(server.Record, tell, wakes),
+		Log: logger(cmd, f.verbose),
+	}
+	group, ctx := errgroup.WithContext(cmd.Context())
+	reader := *r // which the loop does not share
+	one, err := f.division.open(f.managed, r.Work(f.rev), loop.Log)
+	if err != nil {
+		return err
+	}
+	work, err := f.orders.beside(loop, func() { wake(looks) }, f.told.monitored(*r, loop.Log, server, func() { wake(looks) }, loop.Run))
+	if err != nil {
+		return err
+	}
+	lookout := &reconciler.Lookout{Reconciler: &reader, Interval: f.interval, Log: loop.Log, Wake: func() { wake(wakes) }, Report: server.RecordLook}
+	group.Go(func() error { return one.look(ctx, lookout) })
+	if f.applies {
+		with := applying{server: server, one: one, access: f.access, log: loop.Log, tell: tell, wakes: wakes, looks: looks, observes: f.observes, words: *f.words}
+		follower := &reconciler.Follower{Applier: reconciler.Applier{Reconciler: &reader}, Rev: f.rev, Resync: f.resync}
+		with.start(ctx, group, follower)
+	}
+	if err := listening(ctx, group, server, f.listen); err != nil {
+		return err
+	}
+	if err := f.hooks.listening(ctx, group, server, func() { wake(looks) }, func() { wake(f.orders.commented) }); err != nil {
+		return err
+	}
+	group.Go(func() error { return one.lead(ctx, work, server.RecordLead) })
+	return group.Wait() //nolint:wrapcheck // the parts say what failed
 }

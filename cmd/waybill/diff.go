@@ -1,10 +1,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"os"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
+	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -15,47 +20,95 @@ func diffCommand() *cobra.Command {
 		Use: "diff [BASE [HEAD]]", Short: "Show what a change does to every cluster", Args: cobra.MaximumNArgs(2),
 		Long: `Diff plans two versions of the source and shows what appears, moves, scales,
 changes and disappears, where, and why. BASE is HEAD if it is left out; HEAD is
-the directory as it stands if it is left out.`,
+the directory as it stands if it is left out. With --post the pull request shows it,
+too: see docs/forges.md.
+
+The flags from --with-cluster to --at suppose what the source does not say: they
+are combined, and HEAD is planned with them.`,
 	}
-	path := cmd.Flags().StringP("source", "C", ".", "directory of the source")
+	var d differ
+	flags := cmd.Flags()
+	path := flags.StringP("source", "C", ".", "directory of the source")
 	where := reportFlags(cmd)
-	output := outputFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		w, err := where(*path)
+	d.as = format{Format: report.Text, known: []report.Format{report.Text, report.Markdown, report.JSON, report.YAML}}
+	flags.VarP(&d.as, "output", "o", "output format: "+d.as.choice())
+	flags.BoolVar(&d.stat, "stat", false, "as text, a line a change")
+	flags.StringSliceVarP(&d.question.Within.Namespaces, "namespace", "n", nil, "only objects of these namespaces")
+	flags.StringSliceVar(&d.question.Within.Clusters, "cluster", nil, "only these clusters")
+	flags.BoolVar(&d.watch, "watch", false, "show it again whenever a file of the directory changes")
+	suppositions, posting := supposeFlags(cmd), postFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		if d.where, err = where(*path); err == nil {
+			d.question.Suppose, err = suppositions()
+		}
+		if err == nil {
+			d.post, err = posting(d.where)
+		}
+		if err == nil && d.watch && (len(args) > 1 || d.post != nil) {
+			err = errors.New("--watch shows the directory as it stands, and neither another HEAD nor at a forge")
+		}
 		if err != nil {
 			return failure(2, err)
 		}
-		base, head := "HEAD", ""
+		d.question.Base = "HEAD"
 		if len(args) > 0 {
-			base = args[0]
+			d.question.Base = args[0]
 		}
 		if len(args) > 1 {
-			head = args[1]
+			d.head = args[1]
 		}
-		r, s, err := w.compared(base, head)
-		if err != nil {
-			return failure(2, err)
+		if d.watch {
+			return failure(2, d.watched(cmd))
 		}
-		c, err := r.Compare(cmd.Context(), base, s)
-		if err != nil {
-			return failure(2, err)
-		}
-		return showComparison(cmd, output, &c)
+		return d.once(cmd)
 	}
 	return cmd
 }
 
-// showComparison prints what changes, and ends with the status that tells whether anything
-// does.
-func showComparison(cmd *cobra.Command, as *format, c *preview.Comparison) error {
-	if as.Format == report.Table {
-		for _, d := range c.Diags {
-			if d.Severity != diag.Notice {
-				fmt.Fprintln(cmd.ErrOrStderr(), d)
+// differ is what diff is asked.
+type differ struct {
+	where       repositories
+	question    reconciler.Question
+	head        string // a revision; empty for the directory
+	as          format
+	stat, watch bool
+	post        *poster // nil: it is shown here only
+}
+
+// once shows what changes.
+func (d *differ) once(cmd *cobra.Command) error {
+	r, s, err := d.where.compared(d.question.Base, d.head)
+	if err != nil {
+		return failure(2, err)
+	}
+	d.question.Head = s
+	d.post.about(r.Subdir)
+	return d.answer(cmd, r)
+}
+
+func (d *differ) answer(cmd *cobra.Command, r *reconciler.Reconciler) error {
+	c, err := r.Preview(cmd.Context(), d.question)
+	if err != nil {
+		return failure(2, d.post.fail(cmd.Context(), err))
+	}
+	unposted := d.post.show(cmd.Context(), &c)
+	err = d.show(cmd, &c)
+	if unposted != nil {
+		return failure(2, unposted)
+	}
+	return err
+}
+
+// show prints what changes, and ends with the status that tells whether anything does.
+func (d *differ) show(cmd *cobra.Command, c *preview.Comparison) error {
+	if d.as.Format == report.Text {
+		for _, diagnostic := range c.Diags {
+			if diagnostic.Severity != diag.Notice {
+				fmt.Fprintln(cmd.ErrOrStderr(), diagnostic)
 			}
 		}
 	}
-	err := show(cmd, as, report.Comparison(c))
+	err := show(cmd, &d.as, report.Comparison(c, report.Look{Colour: hasColours(cmd.OutOrStdout()), Stat: d.stat}))
 	if n := c.Errors(); err == nil && n > 0 {
 		err = fmt.Errorf("the source has errors (%d): what they are about stays as it was, so that it is not known what else would change", n)
 	}
@@ -63,4 +116,10 @@ func showComparison(cmd *cobra.Command, as *format, c *preview.Comparison) error
 		return errSilent
 	}
 	return failure(2, err)
+}
+
+// hasColours reports a terminal whose user does not mind colours (https://no-color.org).
+func hasColours(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
 }

@@ -36,6 +36,7 @@ var statuses = map[string][]status{
 		{1, "a cluster changes"},
 		{2, "the source has errors, so that it is not known what else would change"},
 		{2, "a version of the source, or what is published, cannot be read"},
+		{2, "--post: the forge does not take it"},
 	},
 	"explain": {
 		{0, "the object is explained"},
@@ -60,6 +61,10 @@ var statuses = map[string][]status{
 		{2, "join: it is registered already, does not answer, or its file would not be read"},
 	},
 	"controller": {
+		{0, "it was told to stop"},
+		{2, "it cannot start"},
+	},
+	"agent": {
 		{0, "it was told to stop"},
 		{2, "it cannot start"},
 	},

@@ -16,7 +16,16 @@ func explainCommand() *cobra.Command {
 		Use: "explain KIND[.GROUP]/NAME", Short: "Say why an object goes where it goes, and what differs there", Args: cobra.ExactArgs(1),
 		Long: `Explain shows the policy that claims an object and those that lost it, every
 cluster with the reason it was passed over, weights and seats, and each override
-rule with what it changed.`,
+rule with what it changed.
+
+The table has a line for each registered cluster:
+  CLUSTER  its name
+  RANK     in the order in which clusters are preferred: those that have the object
+           first, then by room, then by name; - for one that is no candidate
+  ROOM     replicas that it could have, with those that it has; - where that plays no part
+  WEIGHT   by which replicas are divided: of the policy, the room that is free, or what it has
+  SEATS    replicas that it gets
+  VERDICT  chosen; fits, not chosen: a spread constraint left it out; or why it is no candidate`,
 		Example: "  waybill explain deployment/web -n shop\n  waybill explain clusterrole.rbac.authorization.k8s.io/reader -o json",
 	}
 	path := cmd.Flags().StringP("source", "C", ".", "directory of the source")
@@ -69,6 +78,9 @@ func lookUp(p *plan.Plan, arg, namespace, path string) (object.Ref, error) {
 	case 1:
 		return refs[0], nil
 	case 0:
+		if inner, outer, ok := p.Within(matches); ok {
+			return object.Ref{}, fmt.Errorf("%s is rendered by %s, and goes where that goes; %q says where, and why", inner, outer, "waybill explain "+outer.Argument())
+		}
 		return object.Ref{}, fmt.Errorf("the source has no template %s; %q lists them", arg, "waybill render "+path)
 	}
 	names := make([]string, 0, len(refs))

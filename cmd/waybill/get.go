@@ -55,9 +55,9 @@ A cluster that does not answer is a line. See docs/members.md.`,
 		if args[0] == "flux" {
 			return failure(2, flux.Write(cmd.OutOrStdout(), cmd.ErrOrStderr(), &p, in.Published))
 		}
-		set, _, _ := policies.Load(in.Source.Objects, nil)
+		set, _, _ := policies.Settings{Failover: in.Source.Config.Failover.Enabled}.Load(in.Source.Objects, nil)
 		set.Observe(in.State.Observed)
-		lists := report.Lists{Plan: &p, Set: &set, Namespace: *namespace}
+		lists := report.Lists{Plan: &p, Set: &set, Namespace: *namespace, Now: opened.Now()}
 		if err := hear(cmd, opened, args[0], &lists); err != nil {
 			return failure(2, err)
 		}
@@ -73,7 +73,7 @@ A cluster that does not answer is a line. See docs/members.md.`,
 // hear reads what clusters say of themselves, for the lists that show it.
 func hear(cmd *cobra.Command, r *reconciler.Reconciler, list string, l *report.Lists) (err error) {
 	if r.Target != nil && (list == "bindings" || list == "works") {
-		l.Words, err = r.Words(cmd.Context(), l.Namespace, reconciler.WordLasts)
+		l.Words, err = r.Words(cmd.Context(), l.Set.Clusters, l.Namespace, reconciler.WordLasts)
 	}
 	return err //nolint:wrapcheck // it says what
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/enrol"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/signing"
 )
 
 // joining is what a command line says of a cluster that is to be registered.
@@ -27,6 +28,7 @@ type joining struct {
 	mode   string
 	file   string
 	secret bool
+	agent  *joiningAgent
 }
 
 func joinCommand() *cobra.Command {
@@ -35,9 +37,13 @@ func joinCommand() *cobra.Command {
 		Long: `Join asks a cluster who it is, as --context and the kubeconfig say how, and writes the
 file that registers it, with that id. No credential is written there: whoever applies has
 its own. With --secret, the Secret that a controller in a cluster reads is printed, and
-the change of the file goes to standard error.`,
+the change of the file goes to standard error. With --agent, so are the manifests of the
+agent that applies to the cluster from inside, with its key: the public half is in the file.`,
 		Example: `  waybill cluster join eu-1 --context kind-eu
-  waybill cluster join eu-1 --context kind-eu --secret | kubectl -n waybill apply -f -`,
+  waybill cluster join ke-beijing --virtual-of edge --node-selector location=beijing
+  waybill cluster join eu-1 --context kind-eu --secret | kubectl -n waybill apply -f -
+  waybill cluster join edge-7 --context edge --sync-mode Pull --agent --repository https://git.example.com/fleet/branches.git \
+    --status-repository https://git.example.com/fleet/status.git | kubectl --context edge apply -f -`,
 	}
 	j := joining{edition: addEditFlags(cmd), access: addAccessFlags(cmd, cmd.Flags())}
 	addContextFlag(cmd.Flags(), j.access)
@@ -47,8 +53,13 @@ the change of the file goes to standard error.`,
 	flags.StringVar(&j.member.Region, "region", "", "region of the cluster")
 	flags.StringSliceVar(&j.member.Zones, "zone", nil, "zone of the cluster; repeat for more")
 	flags.StringToStringVar(&j.member.Labels, "label", nil, "label of the Cluster, as stage=production; repeat for more")
+	flags.StringVar(&j.member.VirtualOf, "virtual-of", "", "the Cluster whose API server it is a part of")
+	flags.StringVar(&j.member.Suffix, "namespace-suffix", "", "of a virtual cluster: what is appended to the names of namespaces, as -beijing (default: a dash and NAME)")
+	flags.StringVar(&j.member.Selector, "node-selector", "", "of a virtual cluster: the labels of its nodes, as location=beijing")
 	flags.StringVar(&j.file, "file", "", "file to write, relative to the source (default clusters/NAME.yaml)")
 	flags.BoolVar(&j.secret, "secret", false, "print a Secret with the credential that was used, for the cluster of the controller")
+	j.agent = addJoinAgentFlags(flags)
+	cmd.MarkFlagsMutuallyExclusive("secret", "agent")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		j.member.Name, j.member.SyncMode = args[0], karmada.ClusterSyncMode(j.mode)
 		return failure(2, j.run())
@@ -61,6 +72,9 @@ func (j *joining) run() error {
 		j.file = "clusters/" + j.member.Name + ".yaml"
 	}
 	j.file = filepath.ToSlash(filepath.Clean(j.file))
+	if err := j.agent.check(j.member.SyncMode); err != nil {
+		return err
+	}
 	registered, err := j.enrolled()
 	if err != nil {
 		return err
@@ -78,6 +92,10 @@ func (j *joining) run() error {
 	if err != nil {
 		return err
 	}
+	printed, err := j.printed()
+	if err != nil {
+		return err
+	}
 	text, err := enrol.Join(j.file, j.member, registered)
 	if err != nil {
 		return err
@@ -85,19 +103,31 @@ func (j *joining) run() error {
 	if err := j.isRead(text); err != nil {
 		return err
 	}
-	var secret []byte
-	if j.secret {
-		if secret, err = j.access.Secret(j.cmd.Context(), j.cluster()); err != nil {
-			return err
-		}
-		j.out = j.cmd.ErrOrStderr()
-	}
 	fmt.Fprintf(j.cmd.ErrOrStderr(), "%s runs Kubernetes %s, and its id is %s\n", j.member.Name, version, j.member.ID)
 	if err := j.write(j.file, nil, text); err != nil {
 		return err
 	}
-	_, err = j.cmd.OutOrStdout().Write(secret)
+	_, err = j.cmd.OutOrStdout().Write(printed)
 	return err
+}
+
+// printed is what goes to standard output instead of the change of the file: manifests with a
+// credential, which are in no file of the source.
+func (j *joining) printed() (manifests []byte, err error) {
+	switch {
+	case j.secret:
+		manifests, err = j.access.Secret(j.cmd.Context(), j.cluster())
+	case j.agent.wanted:
+		var key signing.Public
+		key, manifests, err = j.agent.manifests(j.member.Name)
+		if err == nil && j.agent.statuses != "" {
+			j.member.AgentKey = key.String()
+		}
+	default:
+		return nil, nil
+	}
+	j.out = j.cmd.ErrOrStderr()
+	return manifests, err
 }
 
 // identify asks the cluster who it is, and returns its version.
@@ -105,7 +135,8 @@ func (j *joining) identify() (version string, err error) {
 	const deadline = 15 * time.Second
 	ctx, cancel := context.WithTimeout(j.cmd.Context(), deadline)
 	defer cancel()
-	config, err := j.access.Config(ctx, j.cluster())
+	host := karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: j.member.VirtualOf}}
+	config, err := j.access.Among([]*karmada.Cluster{&host}).Config(ctx, j.cluster())
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", j.member.Name, err)
 	}
@@ -116,7 +147,7 @@ func (j *joining) identify() (version string, err error) {
 
 // cluster is the Cluster before there is one.
 func (j *joining) cluster() *karmada.Cluster {
-	return &karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: j.member.Name}}
+	return &karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: j.member.Name, Annotations: j.member.Annotations()}}
 }
 
 // isRead returns an error if the source would not read the file as a Cluster.

@@ -12,6 +12,7 @@ import (
 	kubectlget "k8s.io/kubectl/pkg/cmd/get"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/members"
 	"github.com/waybill-dev/waybill/reconciler/report"
@@ -112,7 +113,7 @@ func (f *liveFlags) run(w repositories, rev, namespace, format string, args []st
 	}
 	quiet(f.cmd)
 	f.query.Args, f.query.Whole = args, out.Whole()
-	fleet := members.Fleet{Way: members.Way{Access: *f.access, Namespace: namespace}, Clusters: chosen, Deadline: f.deadline}
+	fleet := members.Fleet{Way: members.Way{Access: f.access.Among(registered), Namespace: namespace}, Clusters: chosen, Deadline: f.deadline}
 	var t members.Tally
 	if f.watch {
 		var say func(members.Answer) error
@@ -152,20 +153,11 @@ func (w repositories) registered(rev string) ([]*karmada.Cluster, error) {
 
 // named returns the clusters of these names, each once.
 func named(registered []*karmada.Cluster, names []string) ([]*karmada.Cluster, error) {
-	every := slices.ContainsFunc(names, func(n string) bool { return n == all || n == "*" })
-	var chosen []*karmada.Cluster
-	for _, c := range registered {
-		if every || slices.Contains(names, c.Name) {
-			chosen = append(chosen, c)
-		}
+	if every := slices.ContainsFunc(names, func(n string) bool { return n == all || n == "*" }); !every {
+		return reconciler.Named(registered, names, "the source")
 	}
-	for _, n := range names {
-		if !every && !slices.ContainsFunc(chosen, func(c *karmada.Cluster) bool { return c.Name == n }) {
-			return nil, fmt.Errorf("no cluster %q is registered by the source; `waybill get clusters` lists them", n)
-		}
-	}
-	if len(chosen) == 0 {
+	if len(registered) == 0 {
 		return nil, errors.New("the source registers no cluster")
 	}
-	return chosen, nil
+	return registered, nil
 }

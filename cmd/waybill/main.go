@@ -70,7 +70,7 @@ as a branch per cluster.`,
 	}
 	root.AddCommand(
 		initCommand(), validateCommand(), renderCommand(), diffCommand(), explainCommand(), publishCommand(), applyCommand(), clusterCommand(),
-		controllerCommand(), statusCommand(), getCommand(), logsCommand(), execCommand(), topCommand(), updateCommand(), verifyCommand(), demoCommand(), doctorCommand(), versionCommand(),
+		controllerCommand(), agentCommand(), statusCommand(), getCommand(), logsCommand(), execCommand(), topCommand(), updateCommand(), verifyCommand(), demoCommand(), doctorCommand(), versionCommand(), referenceCommand(),
 	)
 	engineFlags(root)
 	strict(root)

@@ -57,7 +57,7 @@ func (f *memberFlags) factory(cmd *cobra.Command) (cmdutil.Factory, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := members.Way{Access: *f.access, Namespace: f.namespace, Request: f.request}.Open(cmd.Context(), chosen[0])
+	m, err := members.Way{Access: f.access.Among(registered), Namespace: f.namespace, Request: f.request}.Open(cmd.Context(), chosen[0])
 	if err != nil {
 		return nil, &exitError{code: 2, err: fmt.Errorf("%s: %s", f.cluster, members.Message(err))}
 	}

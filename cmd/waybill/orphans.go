@@ -24,15 +24,11 @@ Waybill deletes none of them; kubectl delete does.`,
 		if err != nil {
 			return failure(2, err)
 		}
-		r, err := w.reconciler("HEAD")
+		r, in, err := w.deliverable()
 		if err != nil {
 			return failure(2, err)
 		}
-		in, err := r.Deliverable(cmd.Context(), "HEAD")
-		if err != nil {
-			return failure(2, err)
-		}
-		chosen, err := choose(in.Clusters, args)
+		chosen, err := reconciler.Pushed(in.Clusters, args)
 		if err != nil {
 			return failure(2, err)
 		}

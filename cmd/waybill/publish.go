@@ -26,12 +26,15 @@ sound is published, whatever else is wrong or held.`,
 	rollback := cmd.Flags().Bool("rollback", false, "publish a commit that comes before the one published last")
 	rotate := cmd.Flags().Bool("rotate-random-key", false, "draw and seal everything anew with the key of --random-key-file, instead of the one that was used last")
 	dryRun := cmd.Flags().Bool("dry-run", false, "print what would be published and write nothing")
+	where = signingFlag(cmd, where)
+	told := addToldFlags(cmd, "URL of the repository that the agents of clusters with the syncMode Pull write to (default: that of the branches)")
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		w, err := where(pathOf(args))
 		if err != nil {
 			return failure(2, err)
 		}
+		w.told = told
 		r, err := w.publisher(*rev)
 		if err != nil {
 			return failure(2, err)

@@ -70,7 +70,7 @@ func writeTrees(dir string, p *plan.Plan) error {
 		meta.RepoURL = p.Revision.Repo
 	}
 	for _, c := range p.Clusters {
-		root, err := tree.WithMetadata(c.Tree, meta, nil)
+		root, err := tree.WithMetadata(c.Tree, meta, nil, nil)
 		if err != nil {
 			return fmt.Errorf("laying out cluster %s: %w", c.Name, err)
 		}

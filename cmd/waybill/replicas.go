@@ -24,7 +24,7 @@ import (
 // as those of kube-controller-manager.
 type replicaFlags struct {
 	elect bool
-	group string
+	name  string
 	times replicas.Times
 }
 
@@ -32,7 +32,7 @@ func addReplicaFlags(flags *pflag.FlagSet) *replicaFlags {
 	const lease, renew, retry = 15 * time.Second, 10 * time.Second, 2 * time.Second
 	f := &replicaFlags{}
 	flags.BoolVar(&f.elect, "leader-elect", false, "several replicas run: the one that leads publishes, and with --apply the clusters are divided among all; needs a management cluster")
-	flags.StringVar(&f.group, "leader-elect-resource-name", "waybill", "name of the leader's Lease, and prefix of those of the replicas")
+	flags.StringVar(&f.name, "leader-elect-resource-name", "waybill", "what the names of the Leases begin with; a digest of source, branch and repository follows")
 	flags.DurationVar(&f.times.Lease, "leader-elect-lease-duration", lease, "how long the others wait until they take over from a replica that does not renew its Lease")
 	flags.DurationVar(&f.times.Renew, "leader-elect-renew-deadline", renew, "how long a replica that cannot renew its Lease goes on")
 	flags.DurationVar(&f.times.Retry, "leader-elect-retry-period", retry, "time between two tries to get or renew a Lease")
@@ -43,20 +43,23 @@ func addReplicaFlags(flags *pflag.FlagSet) *replicaFlags {
 type replica struct {
 	cluster *management.Cluster
 	name    string
-	flags   *replicaFlags
+	group   replicas.Group
+	times   replicas.Times
 	log     *slog.Logger
 }
 
-// open finds the management cluster, and gives this replica a name that no other ever had.
-func (f *replicaFlags) open(m *managementFlags, log *slog.Logger) (*replica, error) {
+// open finds the management cluster, and gives this replica a name that no other ever had. All that
+// work for the same are replicas.
+func (f *replicaFlags) open(m *managementFlags, work string, log *slog.Logger) (*replica, error) {
 	if !f.elect {
 		return nil, nil
 	}
 	if err := f.times.Check(); err != nil {
 		return nil, err
 	}
-	if wrong := append(validation.IsDNS1123Subdomain(f.group), validation.IsValidLabelValue(f.group)...); len(wrong) > 0 {
-		return nil, fmt.Errorf("--leader-elect-resource-name is %q: %s", f.group, wrong[0])
+	group := replicas.Group{Name: f.name, Work: work}
+	if wrong := append(validation.IsDNS1123Subdomain(f.name), validation.IsValidLabelValue(group.Lease())...); len(wrong) > 0 {
+		return nil, fmt.Errorf("--leader-elect-resource-name is %q: %s", f.name, wrong[0])
 	}
 	cluster, err := m.open()
 	if errors.Is(err, management.ErrNone) {
@@ -67,7 +70,7 @@ func (f *replicaFlags) open(m *managementFlags, log *slog.Logger) (*replica, err
 	}
 	klog.SetSlogLogger(slog.New(slog.DiscardHandler)) // what the election logs is said here
 	name, err := replicaName()
-	return &replica{cluster: cluster, name: name, flags: f, log: log}, err
+	return &replica{cluster: cluster, name: name, group: group, times: f.times, log: log}, err
 }
 
 // lead works while this replica leads. The only one always does.
@@ -76,7 +79,7 @@ func (r *replica) lead(ctx context.Context, work func(context.Context) error, te
 		return work(ctx)
 	}
 	return replicas.Election{
-		Leases: r.cluster.Leases(), Namespace: r.cluster.In(), Name: r.flags.group, Replica: r.name, Times: r.flags.times, Log: r.log, Tell: tell,
+		Leases: r.cluster.Leases(), Namespace: r.cluster.In(), Name: r.group.Lease(), Replica: r.name, Times: r.times, Log: r.log, Tell: tell,
 	}.Run(ctx, work)
 }
 
@@ -94,7 +97,7 @@ func (r *replica) follow(ctx context.Context, f *reconciler.Follower, wakes chan
 		return f.Run(ctx, wakes)
 	}
 	member := replicas.NewMember(replicas.Options{
-		Leases: r.cluster.Leases().Leases(r.cluster.In()), Group: r.flags.group, Name: r.name, Times: r.flags.times,
+		Leases: r.cluster.Leases().Leases(r.cluster.In()), Group: r.group, Name: r.name, Times: r.times,
 		Now: time.Now, Log: r.log, Change: func() { wake(wakes) },
 	})
 	f.Share = member

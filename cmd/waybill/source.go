@@ -36,7 +36,9 @@ type repositories struct {
 	offline bool   // ask no server about the source, or about what is published
 	sure    bool   // a report is nothing without what is published
 	from    git.Auth
-	at      git.Auth // for where it is published to
+	at      git.Auth   // for where it is published to
+	sign    git.Signer // of what is published; nil: it is not signed
+	told    *toldFlags // where agents write; nil: it does not matter
 }
 
 // repositoryFlags adds the flags for the repositories of a command. To says what --to is.
@@ -58,7 +60,7 @@ func (w repositories) source() (*git.Repo, error) {
 			auth = typed // where they are meant for the source as well
 		}
 	}
-	repo, err := open(w.cmd.Context(), w.path, auth)
+	repo, err := openSigned(w.cmd.Context(), w.path, auth, w.sign)
 	if err != nil || !repo.IsShallow() || w.offline {
 		return repo, err
 	}
@@ -180,13 +182,18 @@ func (w repositories) over(source *git.Repo) (r *reconciler.Reconciler, err erro
 	if r.Random.Key, err = reportKey(w.cmd, w.path); err != nil {
 		return nil, err
 	}
+	if w.told != nil {
+		if err := w.told.into(r); err != nil {
+			return nil, err
+		}
+	}
 	r.Engine, err = newEngine(w.cmd)
 	return r, err
 }
 
 // open opens a destination.
 func (w repositories) open(source *git.Repo, d destination) (*git.Repo, error) {
-	repo, err := open(w.cmd.Context(), d.location, d.auth)
+	repo, err := openSigned(w.cmd.Context(), d.location, d.auth, w.sign)
 	if names := source.Remotes(); err != nil && d.typed && d.remote == "" && len(names) > 0 {
 		return nil, fmt.Errorf("%w; the remotes of %s are %s", err, source.Name(), strings.Join(names, ", "))
 	}
@@ -195,11 +202,16 @@ func (w repositories) open(source *git.Repo, d destination) (*git.Repo, error) {
 
 // open opens a repository by path or URL.
 func open(ctx context.Context, at string, auth git.Auth) (*git.Repo, error) {
+	return openSigned(ctx, at, auth, nil)
+}
+
+// openSigned opens a repository by path or URL, and signs what is published there.
+func openSigned(ctx context.Context, at string, auth git.Auth, sign git.Signer) (*git.Repo, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		cache = os.TempDir()
 	}
-	repo, err := git.Open(ctx, git.Options{Location: at, CacheDir: filepath.Join(cache, "waybill", "repositories"), Auth: auth})
+	repo, err := git.Open(ctx, git.Options{Location: at, CacheDir: filepath.Join(cache, "waybill", "repositories"), Auth: auth, Sign: sign})
 	if errors.Is(err, git.ErrPlain) {
 		return nil, fmt.Errorf("%w; use https, or --plain-http if the way there is safe", err)
 	}

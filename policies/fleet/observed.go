@@ -30,6 +30,7 @@ func Observed(c karmada.Cluster, seen *karmada.ClusterStatus) karmada.Cluster {
 	if s.ResourceSummary == nil {
 		s.ResourceSummary = seen.ResourceSummary
 	}
+	s.Waybill = seen.Waybill
 	said := len(s.Conditions)
 	s.Conditions = slices.Clone(s.Conditions)
 	for _, condition := range seen.Conditions {

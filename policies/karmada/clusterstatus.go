@@ -27,6 +27,30 @@ type ClusterStatus struct {
 	NodeSummary       *NodeSummary       `json:"nodeSummary,omitempty"`
 	ResourceSummary   *ResourceSummary   `json:"resourceSummary,omitempty"`
 	RemedyActions     []string           `json:"remedyActions,omitempty"`
+	// Waybill is what was observed besides. Karmada has no such field.
+	Waybill *ObservedBesides `json:"waybill,omitempty"`
+}
+
+// ObservedBesides is what is observed of a cluster besides what Karmada records.
+type ObservedBesides struct {
+	// Unschedulable are workloads with replicas that wait for a node, in the order of namespaces
+	// and names.
+	Unschedulable []Unschedulable `json:"unschedulable,omitempty"`
+}
+
+// Unschedulable is a workload with replicas that have waited for a node for longer than somebody
+// asked for. It is named as its template is.
+type Unschedulable struct {
+	APIVersion    string `json:"apiVersion"`
+	Kind          string `json:"kind"`
+	Namespace     string `json:"namespace"`
+	Name          string `json:"name"`
+	Pods          int32  `json:"pods"`            // of the workload
+	Ready         int32  `json:"ready,omitempty"` // pods that are ready
+	Unschedulable int32  `json:"unschedulable"`   // pods that wait for a node
+	// Since is when the last of them began to wait, and Seen when this was observed.
+	Since metav1.Time `json:"since"`
+	Seen  metav1.Time `json:"seen"`
 }
 
 // APIEnablement lists the kinds that a cluster serves under a group version.

@@ -153,23 +153,3 @@ func TestDecodeRefusesEndlessQuantities(t *testing.T) {
 		t.Errorf("ordinary exponents are refused:\n%s", explain(found))
 	}
 }
-
-func TestNearest(t *testing.T) {
-	for _, c := range []struct {
-		word       string
-		candidates []string
-		want       string
-	}{
-		{"Divded", []string{"Divided", "Duplicated"}, "Divided"},
-		{"divided", []string{"Divided"}, "Divided"},
-		{"Dupe", []string{"Divided", "Duplicated"}, ""},
-		{"regoin", []string{"provider", "region"}, "region"},
-		{"ad", []string{"add"}, ""},
-		{"", []string{"a"}, ""},
-		{"abc", nil, ""},
-	} {
-		if got := nearest(c.word, c.candidates); got != c.want {
-			t.Errorf("nearest(%q, %q) = %q, want %q", c.word, c.candidates, got, c.want)
-		}
-	}
-}

@@ -49,6 +49,17 @@ type ResourceSelector struct {
 	LabelSelector *metav1.LabelSelector `json:"labelSelector,omitempty"`
 }
 
+// Wild reports a selector of any kind: "*" for both apiVersion and kind. Karmada has none.
+func (s ResourceSelector) Wild() bool { return s.APIVersion == Wildcard && s.Kind == Wildcard }
+
+const (
+	// Wildcard stands for every apiVersion, or every kind.
+	Wildcard = "*"
+	// PathsAnnotation of a policy lists, in gitignore syntax, one a line, the paths of the source at
+	// which objects have to stand for the policy to select them.
+	PathsAnnotation = "waybill.dev/paths"
+)
+
 // PreemptionBehavior says whether a policy takes templates from others.
 type PreemptionBehavior string
 

@@ -12,6 +12,7 @@ import (
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/sources/ignore"
 )
 
 // maxClusterName is the length of the longest name of a cluster (section C.1).
@@ -36,6 +37,7 @@ func Validate(x any) []FieldError {
 		fs.overridePolicy(x, spec)
 	case *Cluster:
 		fs.cluster(&x.Spec, spec)
+		fs.virtual(x)
 	case *ClusterTaintPolicy:
 		fs.taintPolicy(&x.Spec, spec)
 	case *FederatedResourceQuota:
@@ -116,12 +118,15 @@ func (fs *findings) annotations(at field, annotations map[string]string) {
 	}
 }
 
-// resourceSelectors holds for the selectors of both policies; namespace is that of
-// the policy, empty for a cluster-wide one.
-func (fs *findings) resourceSelectors(at field, selectors []ResourceSelector, namespace string) {
+// resourceSelectors holds for the selectors of both policies, of which meta is one's.
+func (fs *findings) resourceSelectors(at field, selectors []ResourceSelector, meta *metav1.ObjectMeta) {
+	paths, by := meta.Annotations[PathsAnnotation]
+	fs.paths(field{"metadata", "annotations", PathsAnnotation}, paths, by)
+	namespace := meta.Namespace
 	for i, s := range selectors {
 		at := at.at(i)
 		fs.kind(at, s.APIVersion, s.Kind)
+		fs.wild(at, s, by || namespace != "")
 		if namespace != "" && s.Namespace != "" && s.Namespace != namespace {
 			fs.fail(at.at("namespace"), diag.ConflictingFields,
 				fmt.Sprintf("%q is not the policy's namespace %q, and it selects nowhere else", s.Namespace, namespace),
@@ -133,6 +138,29 @@ func (fs *findings) resourceSelectors(at field, selectors []ResourceSelector, na
 			fs.warn(at.at("labelSelector"), diag.UnusedField,
 				fmt.Sprintf("does nothing, because name %q alone decides", s.Name), "remove one of them")
 		}
+	}
+}
+
+// wild holds for a selector of any kind. Bounded says that the policy bounds it.
+func (fs *findings) wild(at field, s ResourceSelector, bounded bool) {
+	switch {
+	case s.Wild() && !bounded && s.Namespace == "":
+		fs.fail(at.at("kind"), diag.InvalidValue, "selects every object of the source",
+			"add namespace, or annotate the policy with "+PathsAnnotation+", as in apps/monitoring/")
+	case s.Kind == Wildcard && s.APIVersion != Wildcard:
+		fs.fail(at.at("kind"), diag.InvalidValue, "is a wildcard, and apiVersion is none", `write "*" for both, or for neither`)
+	case s.APIVersion == Wildcard && s.Kind != Wildcard:
+		fs.fail(at.at("apiVersion"), diag.InvalidValue, "is a wildcard, and kind is none", `write "*" for both, or for neither`)
+	}
+}
+
+// paths holds for the paths of a policy, if it has any.
+func (fs *findings) paths(at field, text string, given bool) {
+	switch n := ignore.ParseList(text).Len(); {
+	case given && n == 0:
+		fs.fail(at, diag.InvalidValue, "names no path, so that nothing is selected", "write a folder, as in apps/monitoring/, or remove it")
+	case n > ignore.MostPatterns:
+		fs.fail(at, diag.InvalidValue, fmt.Sprintf("has %d patterns; at most %d can be tried", n, ignore.MostPatterns), "name the folder that they are in")
 	}
 }
 

@@ -72,7 +72,7 @@ func TestValidateClusterTaintPolicy(t *testing.T) {
 	run(t, policyGroup, "ClusterTaintPolicy", []rule{
 		{"a policy", `{spec: {targetClusters: {clusterNames: [m1]}, ` + add + `, removeOnConditions: [{conditionType: Ready, operator: NotIn, statusValues: ["True"]}], taints: [{key: a, effect: NoSchedule}]}}`, nil},
 		{"a taint is required", `{spec: {` + add + `}}`, []string{"spec.taints required-field"}},
-		{"nothing is driven out", `{spec: {` + add + `, taints: [{key: a, effect: NoExecute}]}}`, []string{"spec.taints[0].effect unsupported-value"}},
+		{"that a taint drives out is judged by the config", `{spec: {` + add + `, taints: [{key: a, effect: NoExecute}]}}`, nil},
 		{
 			"taints are those of a cluster", `{spec: {` + add + `, taints: [{}, {key: a b, effect: PreferNoSchedule}]}}`,
 			[]string{"spec.taints[0].effect required-field", "spec.taints[0].key required-field", "spec.taints[1].effect unchecked-value?", "spec.taints[1].key unchecked-value?"},

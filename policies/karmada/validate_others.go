@@ -10,8 +10,20 @@ import (
 	"github.com/waybill-dev/waybill/render/diag"
 )
 
-// taintPolicy refuses to drive objects out, as Karmada's webhook does unless it is
-// told otherwise (section C.4).
+// DrivesOut returns a finding for each taint of a policy that would drive objects out of
+// clusters, which Karmada's webhook refuses unless it is told otherwise (section C.4).
+func DrivesOut(p *ClusterTaintPolicy) []FieldError {
+	var fs findings
+	for i, t := range p.Spec.Taints {
+		if t.Effect == corev1.TaintEffectNoExecute {
+			fs.fail(field{"spec"}.at("taints", i, "effect"), diag.UnsupportedValue, `"NoExecute" is not allowed here, because it drives objects out of clusters by itself`,
+				"write NoSchedule, or let work fail over: failover: {enabled: true} in waybill.yaml")
+		}
+	}
+	return fs
+}
+
+// taintPolicy holds that a policy has taints that clusters can have.
 func (fs *findings) taintPolicy(s *ClusterTaintPolicySpec, at field) {
 	fs.uncheckedAffinity(at.at("targetClusters"), s.TargetClusters, "clusters are chosen by it all the same")
 	fs.matchConditions(s.AddOnConditions, at.at("addOnConditions"))
@@ -21,11 +33,9 @@ func (fs *findings) taintPolicy(s *ClusterTaintPolicySpec, at field) {
 	}
 	for i, t := range s.Taints {
 		at := at.at("taints", i)
-		if t.Effect == corev1.TaintEffectNoExecute {
-			fs.fail(at.at("effect"), diag.UnsupportedValue, `"NoExecute" is not allowed here, because it drives objects out of clusters by itself`, "write NoSchedule")
-		} else {
-			fs.unchecked(refusedByCluster, func(fs *findings) { oneOf(fs, at.at("effect"), t.Effect, "", corev1.TaintEffectNoSchedule) })
-		}
+		fs.unchecked(refusedByCluster, func(fs *findings) {
+			oneOf(fs, at.at("effect"), t.Effect, "", corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute)
+		})
 		if t.Key != "" {
 			fs.unchecked(refusedByCluster, func(fs *findings) { fs.taint(t, at) })
 		}

@@ -15,7 +15,7 @@ func (fs *findings) overridePolicy(p *OverridePolicy, at field) {
 	if fs.tooManyOverriders(s, at) {
 		return
 	}
-	fs.resourceSelectors(at.at("resourceSelectors"), s.ResourceSelectors, p.Namespace)
+	fs.resourceSelectors(at.at("resourceSelectors"), s.ResourceSelectors, &p.ObjectMeta)
 	if s.OverrideRules != nil && (len(s.OverrideRules) > 0 || p.Kind == clusterOverride.kind) {
 		fs.oldForm(s, at)
 		for i := range s.OverrideRules {

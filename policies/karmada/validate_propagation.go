@@ -16,7 +16,7 @@ func (fs *findings) propagationPolicy(p *PropagationPolicy, at field) {
 	if len(s.ResourceSelectors) == 0 {
 		fs.fail(at.at("resourceSelectors"), diag.RequiredField, "has no selector, and needs one", "")
 	}
-	fs.resourceSelectors(at.at("resourceSelectors"), s.ResourceSelectors, p.Namespace)
+	fs.resourceSelectors(at.at("resourceSelectors"), s.ResourceSelectors, &p.ObjectMeta)
 	if s.Association {
 		fs.warn(at.at("association"), diag.UnusedField, "is read by nobody", "write propagateDeps")
 	}

@@ -11,12 +11,16 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/fleet"
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/policies/override"
+	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
@@ -28,6 +32,11 @@ type Law struct {
 	Set         policies.Set
 	Fleet       fleet.Fleet
 	FleetDigest string // identifies the clusters
+	Virtual     *virtual.Fleet
+	// Marks are to be remembered of the clusters' taints, where work fails over; Stamped says
+	// that the time of the plan is in them.
+	Marks       fleet.Marks
+	Stamped     bool
 	Claims      *match.Index
 	Skips       match.Skips // what is never propagated
 	Overrides   *override.Index
@@ -51,6 +60,7 @@ type joined struct {
 	digest   string
 	of       []*object.Object
 	observed []*karmada.ClusterStatus
+	taints   [][]corev1.Taint // of clusters, where work fails over
 }
 
 // Turn begins the next plan.
@@ -64,22 +74,24 @@ func (m *Memo) Keep(o *object.Object, d policies.Decoded) { m.decoded.Put(o, d) 
 
 // Of makes the law of a set of policies, and of the namespaces that the config skips.
 func Of(set policies.Set, skipNamespaces []string, m *Memo) *Law {
-	j := m.join(&set)
 	l := &Law{
-		Set: set, Fleet: j.fleet, FleetDigest: j.digest,
+		Set:    set,
 		Claims: match.New(set.Propagation), Skips: match.NewSkips(skipNamespaces), Overrides: override.New(set.Override),
 		Interpreter: set.Interpreter, Taught: taught(&set),
 		index: map[string]int{}, matched: map[string][]string{}, numbers: map[*override.Rule]uint32{},
 	}
+	m.join(l)
+	l.Virtual = virtual.New(l.Fleet)
 	for i, c := range l.Fleet.Clusters() {
 		l.index[c.Name] = i
 	}
 	return l
 }
 
-// join returns the fleet of a set, which is known if the objects, and what was observed, are
-// the same.
-func (m *Memo) join(s *policies.Set) joined {
+// join makes the fleet of a law, which is known if the objects, what was observed, and the
+// taints that last are the same.
+func (m *Memo) join(l *Law) {
+	s := &l.Set
 	of := make([]*object.Object, 0, len(s.Clusters)+len(s.Taints))
 	observed := make([]*karmada.ClusterStatus, 0, len(s.Clusters))
 	clusters := make([]karmada.Cluster, 0, len(s.Clusters))
@@ -90,11 +102,21 @@ func (m *Memo) join(s *policies.Set) joined {
 	for _, t := range s.Taints {
 		of, taints = append(of, t.Object), append(taints, t.Value)
 	}
-	if m.joined.of == nil || !slices.Equal(m.joined.of, of) || !slices.Equal(m.joined.observed, observed) {
-		clusters = fleet.Tainted(clusters, taints)
-		m.joined = joined{fleet: fleet.New(clusters), digest: digest(clusters), of: of, observed: observed}
+	var lasting [][]corev1.Taint
+	if s.Failover.Enabled {
+		clusters, l.Marks, l.Stamped = fleet.Lasting(clusters, taints, s.Failover.Marks, s.Failover.Now)
+		for i := range clusters {
+			lasting = append(lasting, clusters[i].Spec.Taints)
+		}
 	}
-	return m.joined
+	same := m.joined.of != nil && slices.Equal(m.joined.of, of) && slices.Equal(m.joined.observed, observed) && equality.Semantic.DeepEqual(m.joined.taints, lasting)
+	if !same {
+		if !s.Failover.Enabled {
+			clusters = fleet.Tainted(clusters, taints)
+		}
+		m.joined = joined{fleet: fleet.New(clusters), digest: digest(clusters), of: of, observed: observed, taints: lasting}
+	}
+	l.Fleet, l.FleetDigest = m.joined.fleet, m.joined.digest
 }
 
 func digest(clusters []karmada.Cluster) string {

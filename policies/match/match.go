@@ -5,15 +5,17 @@
 //
 // Inside one namespace a PropagationPolicy beats every ClusterPropagationPolicy;
 // then the higher spec.priority wins, then the closer selector (name over labels
-// over kind), then the alphabetically smaller name.
+// over kind over any kind), then the alphabetically smaller name.
 package match
 
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/karmada"
 )
 
 // Index finds the policy that claims a template without asking every policy. It
@@ -48,9 +50,8 @@ type Candidate struct {
 // Policy returns the policy that claims t; nil if none does.
 func (ix *Index) Policy(t policies.Subject) *policies.Propagation {
 	var best Candidate
-	for _, p := range ix.byKind[kind{t.APIVersion, t.Ref.Kind}] {
-		c := Candidate{p, p.Selectors.Match(t)}
-		if c.applies(t) && (best.Policy == nil || compare(c, best) < 0) {
+	for c := range ix.matching(t) {
+		if best.Policy == nil || compare(c, best) < 0 {
 			best = c
 		}
 	}
@@ -59,14 +60,24 @@ func (ix *Index) Policy(t policies.Subject) *policies.Propagation {
 
 // Candidates returns every policy that matches t, the winner first.
 func (ix *Index) Candidates(t policies.Subject) []Candidate {
-	var cs []Candidate
-	for _, p := range ix.byKind[kind{t.APIVersion, t.Ref.Kind}] {
-		if c := (Candidate{p, p.Selectors.Match(t)}); c.applies(t) {
-			cs = append(cs, c)
+	return slices.SortedFunc(ix.matching(t), compare)
+}
+
+// matching yields every policy that matches t, once.
+func (ix *Index) matching(t policies.Subject) iter.Seq[Candidate] {
+	return func(yield func(Candidate) bool) {
+		named := ix.byKind[kind{t.APIVersion, t.Ref.Kind}]
+		for _, p := range named {
+			if c := (Candidate{p, p.Selectors.Match(t)}); c.applies(t) && !yield(c) {
+				return
+			}
+		}
+		for _, p := range ix.byKind[kind{karmada.Wildcard, karmada.Wildcard}] {
+			if c := (Candidate{p, p.Selectors.Match(t)}); c.applies(t) && !slices.Contains(named, p) && !yield(c) {
+				return
+			}
 		}
 	}
-	slices.SortFunc(cs, compare)
-	return cs
 }
 
 func (c Candidate) applies(t policies.Subject) bool {

@@ -121,14 +121,14 @@ func ofNamespaceByAnyLabels(p *policies.Override, t policies.Subject) policies.I
 	if !p.Namespaced() || p.Object.Ref().Namespace != t.Ref.Namespace {
 		return policies.NoMatch
 	}
-	if len(p.Selectors) > 0 && p.Selectors.MatchAnyLabels(t) {
+	if !p.Selectors.IsEmpty() && p.Selectors.MatchAnyLabels(t) {
 		return policies.MatchByLabel
 	}
 	return selects(p, t)
 }
 
 func selects(p *policies.Override, t policies.Subject) policies.Implicit {
-	if len(p.Selectors) == 0 {
+	if p.Selectors.IsEmpty() && p.Selectors.Covers(t) {
 		return policies.MatchAll
 	}
 	return p.Selectors.Match(t)

@@ -19,7 +19,7 @@ type question struct {
 
 // Schedule asks a scheduler, and the same question once.
 func (a Answers) Schedule(s *Scheduler, r Request) Decision {
-	if len(r.Previous) > 0 || r.Group != "" || r.AlsoServed != nil || r.Only != nil {
+	if len(r.Previous)+len(r.Evicting) > 0 || r.Group != "" || r.AlsoServed != nil || r.Only != nil {
 		return s.Schedule(r)
 	}
 	q := question{scheduler: s, apiVersion: r.APIVersion, kind: r.Kind, replicas: r.Replicas, components: r.Components, fresh: r.Fresh}

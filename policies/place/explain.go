@@ -50,9 +50,9 @@ func (s *Scheduler) Explain(r Request) Report {
 	q.measure, q.record = true, true
 	var decisive attempt
 	report := Report{Decision: s.Schedule(r)}
-	for i := range s.groups {
+	for i, n := range s.order(&r) {
 		q.divisions = nil
-		a := s.try(&s.groups[i], q)
+		a := s.try(&s.groups[n], q)
 		d := a.decision()
 		report.Tried = append(report.Tried, d)
 		if i == 0 || d.Reason == Success {

@@ -87,27 +87,11 @@ func untolerated(taints []corev1.Taint, tolerations []corev1.Toleration) *corev1
 		if t.Effect != corev1.TaintEffectNoSchedule && t.Effect != corev1.TaintEffectNoExecute {
 			continue
 		}
-		if !slices.ContainsFunc(tolerations, func(l corev1.Toleration) bool { return tolerates(l, t) }) {
+		if !slices.ContainsFunc(tolerations, func(l corev1.Toleration) bool { return fleet.Tolerates(l, t) }) {
 			return t
 		}
 	}
 	return nil
-}
-
-// tolerates matches as Kubernetes does. The API module's own method wants a
-// logger, for the operators Lt and Gt, which Karmada refuses.
-func tolerates(l corev1.Toleration, t *corev1.Taint) bool {
-	if l.Effect != "" && l.Effect != t.Effect || l.Key != "" && l.Key != t.Key {
-		return false
-	}
-	switch l.Operator {
-	case corev1.TolerationOpExists:
-		return true
-	case "", corev1.TolerationOpEqual:
-		return l.Value == t.Value
-	default:
-		return false
-	}
 }
 
 // verdict is the first filter that a cluster does not pass.
@@ -192,6 +176,9 @@ func (s *Scheduler) candidates(g *group, q *query) []candidate {
 func free(c *fleet.Cluster, q *query) int64 {
 	if !q.workload || q.Replicas == 0 {
 		return math.MaxInt32
+	}
+	if slices.Contains(q.Full, c.Name) {
+		return 0
 	}
 	room := c.Room(q.demand)
 	if room == math.MaxInt32 {

@@ -103,6 +103,22 @@ func TestFilters(t *testing.T) {
 	}
 }
 
+// TestWhatIsFullGetsNoMore holds clusters in which replicas find no node: they keep what they have.
+func TestWhatIsFullGetsNoMore(t *testing.T) {
+	full := func(r Request) Request {
+		r.Full = []string{"m1"}
+		return r
+	}
+	check(t, []row{
+		{name: "what is more goes elsewhere", placement: dynamically, fleet: "m1=50 m2=10", request: full(moved(t, 8, "m1:2 m2:2")), want: "m1:2 m2:6"},
+		{name: "and nothing comes anew", placement: dynamically, fleet: "m1=50 m2=10", request: full(workload(6)), want: "m2:6"},
+		{name: "nor together", placement: aggregating, fleet: "m1=50 m2=10", request: full(moved(t, 8, "m1:2")), want: "m1:2 m2:6"},
+		{name: "it does not stand for room", placement: dynamically, fleet: "m1=50 m2=2", request: full(moved(t, 8, "m1:2 m2:2")), want: "Unschedulable: failed to assign replicas: failed to scale up: Clusters available replicas 2 are not enough to schedule."},
+		{name: "less is divided as ever", placement: dynamically, fleet: "m1=50 m2=10", request: full(moved(t, 4, "m1:4 m2:4")), want: "m1:2 m2:2"},
+		{name: "afresh it weighs what it has", placement: dynamically, fleet: "m1=50 m2=10", request: full(fresh(t, 6, "m1:5 m2:1")), want: "m1:2 m2:4"},
+	}, SpreadKarmada)
+}
+
 func TestNoClusterFits(t *testing.T) {
 	cs := mixed()
 	cs = append(cs, karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "us-2"}, Spec: karmada.ClusterSpec{Region: "us"}})

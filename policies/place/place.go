@@ -40,6 +40,12 @@ type Request struct {
 	Group string
 	// Evicting names clusters that the template is being moved away from.
 	Evicting []string
+	// Full names clusters that get no more replicas than they have, whatever room they seem to
+	// have: some of them find no node there.
+	Full []string
+	// Onward tries the affinity groups from Group on, and those before it last, as where work
+	// fails over; otherwise they are tried from the first.
+	Onward bool
 	// Fresh divides anew instead of keeping what is running where it runs.
 	Fresh bool
 	// AlsoServed reports whether the cluster gets the template's kind together
@@ -115,8 +121,8 @@ func Compile(p *karmada.Placement, f fleet.Fleet, mode Spread) (*Scheduler, erro
 func (s *Scheduler) Schedule(r Request) Decision {
 	q := s.newQuery(r)
 	var failed Decision
-	for i := range s.groups {
-		d := s.try(&s.groups[i], q).decision()
+	for i, n := range s.order(&r) {
+		d := s.try(&s.groups[n], q).decision()
 		if d.Reason == Success {
 			return d
 		}
@@ -126,6 +132,19 @@ func (s *Scheduler) Schedule(r Request) Decision {
 	}
 	failed.Group = r.Group // it stays in use
 	return failed
+}
+
+// order is the order in which the affinity groups are tried.
+func (s *Scheduler) order(r *Request) []int {
+	first := 0
+	if r.Onward {
+		first = max(0, slices.IndexFunc(s.groups, func(g group) bool { return g.name == r.Group }))
+	}
+	order := make([]int, len(s.groups))
+	for i := range order {
+		order[i] = (first + i) % len(s.groups)
+	}
+	return order
 }
 
 // Settled reports whether Karmada would leave the previous result of r alone,

@@ -5,10 +5,10 @@ package template
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/fleet"
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/flux"
@@ -44,13 +44,17 @@ type Part struct {
 	Policy  *policies.Propagation // that selects the release
 	// Variants are the different things that the template says.
 	Variants []Variant
-	// Groups numbers the clusters for which the release is alike. All its parts share it.
-	Groups map[string]int
+	// Groups says for each cluster, by its index in the fleet, the number of the group for
+	// which the release is alike, or NoGroup. All parts of a release share it.
+	Groups []int
 	// Failed are the clusters for which the release, or one within it, cannot be rendered.
 	Failed map[string]bool
 
 	said []int // one more than the number of the variant for a group; 0 for none
 }
+
+// NoGroup is the group of the clusters that a release does not go to.
+const NoGroup = -1
 
 // Memo remembers what objects say once they are defaulted.
 type Memo struct {
@@ -87,11 +91,11 @@ func (p *Part) Add(o *object.Object, group int, m *Memo) {
 	p.said[group] = n + 1
 }
 
-// Of returns the number of the variant that the template says in a cluster; false where the
-// release does not render the template.
-func (p *Part) Of(cluster string) (int, bool) {
-	group, ok := p.Groups[cluster]
-	if !ok || group >= len(p.said) || p.said[group] == 0 {
+// Of returns the number of the variant that the template says in a cluster, by its index in
+// the fleet; false where the release does not render the template.
+func (p *Part) Of(cluster int) (int, bool) {
+	group := p.Groups[cluster]
+	if group == NoGroup || group >= len(p.said) || p.said[group] == 0 {
 		return 0, false
 	}
 	return p.said[group] - 1, true
@@ -100,8 +104,9 @@ func (p *Part) Of(cluster string) (int, bool) {
 // Ref is what the template is called.
 func (t *Template) Ref() object.Ref { return t.Object.Ref() }
 
-// In returns what the template says in a cluster; nil where its release says nothing.
-func (t *Template) In(cluster string) *Variant {
+// In returns what the template says in a cluster, by its index in the fleet; nil where its
+// release says nothing.
+func (t *Template) In(cluster int) *Variant {
 	if t.Part == nil {
 		return &t.Variant
 	}
@@ -112,7 +117,7 @@ func (t *Template) In(cluster string) *Variant {
 }
 
 // Number tells the variants of a template apart.
-func (t *Template) Number(cluster string) int {
+func (t *Template) Number(cluster int) int {
 	if t.Part == nil {
 		return 0
 	}
@@ -123,8 +128,8 @@ func (t *Template) Number(cluster string) int {
 // IsRelease reports a release: it stands for what it renders to, and is not delivered.
 func (t *Template) IsRelease() bool { return flux.IsRelease(t.Object) }
 
-// Digest tells one content of the template from another.
-func (t *Template) Digest() string {
+// Digest tells one content of the template, in a fleet, from another.
+func (t *Template) Digest(in fleet.Fleet) string {
 	if t.Part == nil && t.Scaled == "" {
 		return files.Sum("blob", t.Object.YAML()).String()
 	}
@@ -132,9 +137,9 @@ func (t *Template) Digest() string {
 	if t.Part == nil {
 		return files.Sum("blob", append(all, t.Object.YAML()...)).String()
 	}
-	for _, cluster := range slices.Sorted(maps.Keys(t.Part.Groups)) {
-		if n, ok := t.Part.Of(cluster); ok {
-			all = fmt.Appendf(all, "%s %d\n", cluster, n)
+	for i, c := range in.Clusters() {
+		if n, ok := t.Part.Of(i); ok {
+			all = fmt.Appendf(all, "%s %d\n", c.Name, n)
 		}
 	}
 	for _, v := range t.Part.Variants {

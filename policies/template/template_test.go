@@ -1,9 +1,14 @@
 package template_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/waybill-dev/waybill/policies/fleet"
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -19,18 +24,27 @@ func decoded(t *testing.T, text string) *object.Object {
 
 const service = "apiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: a}\nspec: {ports: [{port: 80}], selector: {app: x}}\n"
 
+var (
+	clusters = fleet.New([]karmada.Cluster{named("us"), named("eu"), named("za"), named("ap")})
+	alone    = fleet.New([]karmada.Cluster{named("eu")})
+)
+
+func named(cluster string) karmada.Cluster {
+	return karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: cluster}}
+}
+
 func TestATemplateThatStandsForItselfSaysTheSameEverywhere(t *testing.T) {
 	var m template.Memo
 	o := decoded(t, service)
 	tm := template.New(o, &m)
-	if v := tm.In("eu"); v == nil || v != tm.In("us") || tm.Number("eu") != 0 || tm.IsRelease() || tm.Subject.Ref != o.Ref() {
+	if v := tm.In(0); v == nil || v != tm.In(1) || tm.Number(0) != 0 || tm.IsRelease() || tm.Subject.Ref != o.Ref() {
 		t.Errorf("it says %+v", v)
 	}
 	if len(tm.Added) == 0 || tm.Content["spec"].(map[string]any)["type"] != "ClusterIP" || o.Content()["spec"].(map[string]any)["type"] != nil {
 		t.Errorf("the API server's defaults are %v", tm.Added)
 	}
 	m.Turn()
-	if again := template.New(o, &m); again.Digest() != tm.Digest() || template.New(o, &template.Memo{}).Digest() != tm.Digest() {
+	if again := template.New(o, &m); again.Digest(alone) != tm.Digest(alone) || template.New(o, &template.Memo{}).Digest(alone) != tm.Digest(alone) {
 		t.Error("a memo changes it")
 	}
 }
@@ -42,31 +56,35 @@ func TestAPartSaysWhatItsReleaseRenders(t *testing.T) {
 	if !template.New(release, &m).IsRelease() {
 		t.Error("a HelmRelease is no release")
 	}
-	part := func(of map[string]*object.Object, order ...string) *template.Template {
+	// part is one that the release renders, in the clusters ap, eu, us and za, as given; nil
+	// for one that it does not go to.
+	part := func(in ...*object.Object) *template.Template {
 		tm := template.New(one, &m)
-		tm.Part = &template.Part{Release: release, Groups: map[string]int{}}
-		for group, cluster := range order {
-			tm.Part.Groups[cluster] = group
-			tm.Part.Add(of[cluster], group, &m)
+		tm.Part = &template.Part{Release: release, Groups: slices.Repeat([]int{template.NoGroup}, len(clusters.Clusters()))}
+		for i, o := range in {
+			if o != nil {
+				tm.Part.Groups[i] = i
+				tm.Part.Add(o, i, &m)
+			}
 		}
 		return tm
 	}
-	tm := part(map[string]*object.Object{"eu": one, "us": two, "ap": one}, "eu", "us", "ap")
-	for cluster, want := range map[string]*object.Object{"eu": one, "us": two, "ap": one, "za": nil} {
-		v := tm.In(cluster)
-		if (v == nil) != (want == nil) || v != nil && v.Object != want || v != nil && tm.Part.Variants[tm.Number(cluster)].Object != want {
-			t.Errorf("in %s it says %+v", cluster, v)
+	tm := part(one, one, two, nil)
+	for i, want := range []*object.Object{one, one, two, nil} {
+		v := tm.In(i)
+		if (v == nil) != (want == nil) || v != nil && v.Object != want || v != nil && tm.Part.Variants[tm.Number(i)].Object != want {
+			t.Errorf("in %s it says %+v", clusters.Clusters()[i].Name, v)
 		}
 	}
 	if len(tm.Part.Variants) != 2 {
 		t.Errorf("there are %d variants", len(tm.Part.Variants))
 	}
-	digests := map[string]bool{template.New(one, &m).Digest(): true, tm.Digest(): true}
-	digests[part(map[string]*object.Object{"eu": one, "us": one}, "eu", "us").Digest()] = true
-	digests[part(map[string]*object.Object{"eu": one}, "eu").Digest()] = true
+	digests := map[string]bool{template.New(one, &m).Digest(clusters): true, tm.Digest(clusters): true}
+	digests[part(nil, one, one).Digest(clusters)] = true
+	digests[part(nil, one).Digest(clusters)] = true
 	scaled := *template.New(one, &m)
 	scaled.Scaled = "3"
-	digests[scaled.Digest()] = true
+	digests[scaled.Digest(clusters)] = true
 	if len(digests) != 5 {
 		t.Errorf("five contents have %d digests", len(digests))
 	}

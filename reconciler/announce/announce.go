@@ -1,6 +1,6 @@
 // Package announce says what a forge should show at a source commit: one commit status a
 // fact, whatever the number of clusters, because forges bound how many statuses a commit may
-// have, and people how many they read. It decides and does no I/O; a Forge sends.
+// have, and people how many they read. It decides; a Forge sends.
 //
 // A status is sent when its state changes, not when its words do: that one cluster more has
 // applied a commit is no news, and that all have is.
@@ -10,9 +10,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/sources/forge"
 )
 
 // Fact is what a status is about. A forge shows "waybill/" and the fact as its context.
@@ -47,6 +49,28 @@ type Status struct {
 // earlier one.
 type Forge interface {
 	SetStatus(ctx context.Context, s Status) error
+}
+
+// shown is a repository of a forge.
+type shown struct {
+	forge forge.Forge
+	page  string
+}
+
+// At returns the repository of a forge as what shows statuses. Page is where more is said; it may
+// be empty. Nobody waits for it longer than a little: what cannot be sent now is sent later.
+func At(f forge.Forge, page string) Forge { return shown{f, page} }
+
+// sendTime is how long a status may take.
+const sendTime = 10 * time.Second
+
+// SetStatus implements Forge.
+func (s shown) SetStatus(ctx context.Context, status Status) error {
+	ctx, cancel := context.WithTimeout(ctx, sendTime)
+	defer cancel()
+	return s.forge.SetStatus(ctx, forge.Status{ //nolint:wrapcheck // it says what
+		Commit: status.Commit, Context: "waybill/" + string(status.Fact), State: forge.State(status.State), Description: status.Description, URL: s.page,
+	})
 }
 
 // Publication is what became of publishing a source commit.

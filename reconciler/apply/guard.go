@@ -3,6 +3,7 @@ package apply
 import (
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
 )
 
 // Hold says why nothing may be done in a cluster.
@@ -16,7 +17,7 @@ type Hold struct {
 func (m *maker) hold(absent []object.Ref) *Hold {
 	var lost []object.Ref
 	for _, r := range absent {
-		if e := m.in.Inventory.Entries[r]; !stays(r, e) && !e.Leaving {
+		if e := m.in.Inventory.Entries[r]; !stays(r, e) && !e.Leaving && !m.in.Options.FailedOver[tree.Path(r)] {
 			lost = append(lost, r)
 		}
 	}

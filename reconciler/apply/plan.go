@@ -60,6 +60,9 @@ type Options struct {
 	Guard render.Guard
 	// Allowed says that removals which the guard would hold were allowed.
 	Allowed bool
+	// FailedOver are the paths of objects that left because the cluster, or what is there, failed:
+	// the guard does not count them.
+	FailedOver map[string]bool
 	// Adopt takes over what is there and is nobody's, if a person has seen the list of it: the
 	// digests of lists that were seen.
 	Adopt []string

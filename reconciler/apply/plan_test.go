@@ -15,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/inventory"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
@@ -239,6 +240,15 @@ func TestWhatLeaves(t *testing.T) {
 		{"as many as the guard allows", 10, []Object{protected}, nil, "-0 delete"},
 		{"more than that", 9, []Object{protected}, nil, "hold: it would lose 11 of 21 objects; the guard allows 10"},
 		{"more than that, which was allowed", 9, []Object{protected}, func(in *Input) { in.Options.Allowed = true }, "-0 delete"},
+		{"more than that, of which one failed over", 9, []Object{protected}, func(in *Input) {
+			in.Options.FailedOver = map[string]bool{tree.Path(objects[19].Ref): true}
+		}, "-0 delete"},
+		{"all of it, and it failed over", 0, nil, func(in *Input) {
+			in.Options.FailedOver = map[string]bool{tree.Path(protected.Ref): true}
+			for _, o := range objects {
+				in.Options.FailedOver[tree.Path(o.Ref)] = true
+			}
+		}, "-0 delete"},
 		{"more than that, which was judged before", 9, []Object{protected}, func(in *Input) {
 			for r, e := range in.Inventory.Entries {
 				e.Leaving = r.Name > "c1" && r.Name < "c2"

@@ -32,8 +32,8 @@ type Cluster interface {
 	Store(ctx context.Context, before Stored, now inventory.Inventory) (Stored, error)
 	// Discard deletes the inventory of a source.
 	Discard(ctx context.Context, owner string) error
-	// Observe says what the cluster has of the kinds, as far as an object is wanted.
-	Observe(ctx context.Context, kinds []schema.GroupKind, wanted func(object.Ref) bool) (Facts, error)
+	// Observe says what the cluster has of objects.
+	Observe(ctx context.Context, wanted map[object.Ref]bool) (Facts, error)
 	// Apply carries actions out, some of them at once, and returns their outcomes in order.
 	Apply(ctx context.Context, actions []Action, owner string) []Outcome
 	// Serve waits until the cluster serves the kinds, or for a while.
@@ -131,7 +131,7 @@ func (r *Round) Do(ctx context.Context) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	facts, err := r.Cluster.Observe(ctx, r.kinds(known), r.wanted(known))
+	facts, err := r.Cluster.Observe(ctx, r.wanted(known))
 	if err != nil {
 		return Report{}, fmt.Errorf("looking at what is there: %w", err)
 	}
@@ -196,36 +196,16 @@ func (r *Round) recognise(i *inventory.Inventory) error {
 }
 
 // kinds are those of what is on the branch, and of what was.
-func (r *Round) kinds(i inventory.Inventory) []schema.GroupKind {
-	var all []schema.GroupKind
-	seen := map[schema.GroupKind]bool{}
-	note := func(ref object.Ref) {
-		if k := kindOf(ref); !seen[k] {
-			seen[k] = true
-			all = append(all, k)
-		}
-	}
+// wanted are the objects that the branch has, or that the inventory names.
+func (r *Round) wanted(i inventory.Inventory) map[object.Ref]bool {
+	all := make(map[object.Ref]bool, len(r.Objects))
 	for n := range r.Objects {
-		note(r.Objects[n].Ref)
+		all[r.Objects[n].Ref] = true
 	}
 	for ref := range i.Entries {
-		note(ref)
+		all[ref] = true
 	}
-	slices.SortFunc(all, func(a, b schema.GroupKind) int {
-		return object.Ref{Group: a.Group, Kind: a.Kind}.Compare(object.Ref{Group: b.Group, Kind: b.Kind})
-	})
 	return all
-}
-
-func (r *Round) wanted(i inventory.Inventory) func(object.Ref) bool {
-	onBranch := make(map[object.Ref]bool, len(r.Objects))
-	for n := range r.Objects {
-		onBranch[r.Objects[n].Ref] = true
-	}
-	return func(ref object.Ref) bool {
-		_, had := i.Entries[ref]
-		return had || onBranch[ref]
-	}
 }
 
 // writer carries a plan out.

@@ -89,10 +89,10 @@ func (m *model) live(r object.Ref) *metav1.PartialObjectMetadata {
 	return l
 }
 
-func (m *model) Observe(_ context.Context, _ []schema.GroupKind, wanted func(object.Ref) bool) (Facts, error) {
+func (m *model) Observe(_ context.Context, wanted map[object.Ref]bool) (Facts, error) {
 	f := Facts{Live: map[object.Ref]*metav1.PartialObjectMetadata{}}
 	for r := range m.things {
-		if wanted(r) {
+		if wanted[r] {
 			f.Live[r] = m.live(r)
 		}
 	}

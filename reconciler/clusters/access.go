@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
@@ -18,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/reconciler/clusters/credential"
 )
 
@@ -30,6 +30,9 @@ type Access struct {
 	// Kubeconfig is a file with a context for each cluster, called as the cluster; empty: where
 	// kubectl looks for it.
 	Kubeconfig string
+	// Alone says that there is one cluster: that of the Kubeconfig's current context, or, without a
+	// Kubeconfig, the one that this runs in.
+	Alone bool
 	// Context is the context to use whatever the cluster is called.
 	Context string
 	// Secrets finds the Secrets that hold how clusters are reached. They are used if neither a
@@ -42,6 +45,29 @@ type Access struct {
 	Exec []string
 	// Agent is what requests call this program.
 	Agent string
+
+	registered []*karmada.Cluster
+}
+
+// Among returns an Access that reaches a virtual cluster as its host, which is among registered
+// ones, where nothing tells how it is reached itself.
+func (a Access) Among(registered []*karmada.Cluster) Access {
+	a.registered = registered
+	return a
+}
+
+// host returns the host of a virtual cluster; nil for one that is none, or that says itself how
+// it is reached.
+func (a Access) host(cluster *karmada.Cluster) *karmada.Cluster {
+	m := virtual.Of(cluster)
+	if m == nil || cluster.Spec.SecretRef != nil {
+		return nil
+	}
+	i := slices.IndexFunc(a.registered, func(c *karmada.Cluster) bool { return c.Name == m.Host })
+	if i < 0 {
+		return nil
+	}
+	return a.registered[i]
 }
 
 // Secrets are those of one namespace.
@@ -57,6 +83,14 @@ var ErrNoCredential = errors.New("there is no credential for it")
 
 // Config returns how a cluster is reached.
 func (a Access) Config(ctx context.Context, cluster *karmada.Cluster) (*rest.Config, error) {
+	if a.Alone && a.Kubeconfig == "" {
+		c, err := rest.InClusterConfig()
+		if err != nil {
+			return nil, fmt.Errorf("%w: this runs in no Pod that has a token; name a kubeconfig with --kubeconfig", ErrNoCredential)
+		}
+		c.QPS, c.UserAgent = -1, a.Agent
+		return c, nil
+	}
 	f, err := a.find(ctx, cluster)
 	if err != nil {
 		return nil, err
@@ -103,16 +137,6 @@ func (a Access) Secret(ctx context.Context, cluster *karmada.Cluster) ([]byte, e
 	return credential.Secret(cluster.Name, f.kubeconfig, f.context, config.BearerToken) //nolint:wrapcheck // it says what
 }
 
-// Expiry is when the credential by which a cluster is reached ends to be valid; zero if it
-// does not say so.
-func Expiry(c *rest.Config) time.Time {
-	c = rest.CopyConfig(c)
-	if rest.LoadTLSFiles(c) != nil {
-		return time.Time{} // whoever uses it says what is wrong
-	}
-	return credential.Expiry(c.CertData, c.BearerToken)
-}
-
 // found is how a cluster is reached.
 type found struct {
 	kubeconfig *api.Config
@@ -125,8 +149,16 @@ func (f found) loader(namespace string) clientcmd.ClientConfig {
 	return clientcmd.NewNonInteractiveClientConfig(*f.kubeconfig, f.context, &overrides, nil)
 }
 
-// find looks for how a cluster is reached.
+// find looks for how a cluster is reached: of a virtual one, its host where there is nothing else.
 func (a Access) find(ctx context.Context, cluster *karmada.Cluster) (found, error) {
+	f, err := a.findOf(ctx, cluster)
+	if host := a.host(cluster); host != nil && errors.Is(err, ErrNoCredential) {
+		return a.findOf(ctx, host)
+	}
+	return f, err
+}
+
+func (a Access) findOf(ctx context.Context, cluster *karmada.Cluster) (found, error) {
 	c, at, err := a.load(ctx, cluster)
 	if err != nil {
 		return found{}, err
@@ -167,7 +199,7 @@ func (a Access) load(ctx context.Context, cluster *karmada.Cluster) (credential.
 		}
 	}
 	config, at, err := a.loadFile(cluster.Name)
-	return credential.Credential{Kubeconfig: config}, place{at, a.Folder == ""}, err
+	return credential.Credential{Kubeconfig: config}, place{at, a.Folder == "" && !a.Alone}, err
 }
 
 // loadSecret reads the Secret that a Cluster names, or that is called after it.

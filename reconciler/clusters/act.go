@@ -29,6 +29,7 @@ var errReplaced = errors.New("somebody replaced it meanwhile; apply again")
 // Apply implements apply.Cluster. Actions that are not begun when ctx ends have its error.
 func (c *Client) Apply(ctx context.Context, actions []apply.Action, owner string) []apply.Outcome {
 	outcomes := make([]apply.Outcome, len(actions))
+	c.interpreter().Renew() // before there are several
 	var group errgroup.Group
 	group.SetLimit(concurrency)
 	for i, a := range actions {
@@ -81,7 +82,11 @@ func (c *Client) apply(ctx context.Context, a apply.Action, owner string) (*meta
 		live, err := renew(ctx, at, a, anew)
 		return live, a.Verb, explained(a, err)
 	}
-	live, err := change(ctx, at, a, owner)
+	changed := a
+	if changed.Object, err = c.retained(ctx, m, a); err != nil {
+		return nil, a.Verb, err
+	}
+	live, err := change(ctx, at, changed, owner)
 	if err != nil && a.Renew == apply.RenewRefused {
 		anew, failed := patch(asNew(a), owner)
 		if failed == nil && c.onlyNew(ctx, m, anew, err) {
@@ -165,11 +170,7 @@ func (c *Client) filled(ctx context.Context, m *meta.RESTMapping, a apply.Action
 	if len(a.Filled) == 0 {
 		return a.Object, nil
 	}
-	var live *unstructured.Unstructured
-	err := retried(ctx, func(ctx context.Context) (err error) {
-		live, err = c.writes.objects.Resource(m.Resource).Namespace(a.Ref.Namespace).Get(ctx, a.Ref.Name, metav1.GetOptions{})
-		return err //nolint:wrapcheck // it names the request
-	})
+	live, err := c.get(ctx, m, a)
 	if err != nil {
 		return nil, err
 	}

@@ -42,11 +42,13 @@ const (
 
 // Client acts on one cluster. It is for one round at a time.
 type Client struct {
-	// Expires is when its credential ends to be valid; zero if that does not say so.
-	Expires time.Time
+	// Credential is what is known of that which it has.
+	Credential Credential
 	// Interpreter knows what is healthy; nil for one that knows the built-in kinds and those of
 	// other projects.
 	Interpreter *interpret.Interpreter
+	// Shared says that other clusters are on the same API server: it is virtual, or has virtual ones.
+	Shared bool
 	// Saw is told of the health of objects while Watch watches, whenever it changes since Health
 	// looked; nil: nobody is.
 	Saw func(object.Ref, health.Health)
@@ -63,9 +65,9 @@ type Client struct {
 	}
 
 	mapper meta.RESTMapper
-	failed map[string]error            // groups whose kinds could not be learnt, by name
-	listed map[schema.GroupKind]string // resourceVersions of the last lists
-	judged map[schema.GroupKind]string // the same, of those for health
+	failed map[string]error // groups whose kinds could not be learnt, by name
+	listed map[scope]string // resourceVersions of the last lists
+	judged map[scope]string // the same, of those for health
 }
 
 // Open prepares a client. It sends nothing. ID is the Cluster's spec.id, which may be empty.
@@ -76,7 +78,7 @@ func Open(cluster, id, account string, config *rest.Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reaching %s: %w", cluster, err)
 	}
-	c := &Client{name: cluster, expected: id, Expires: Expiry(config)}
+	c := &Client{name: cluster, expected: id, Credential: CredentialOf(config)}
 	if c.objects, err = dynamic.NewForConfigAndClient(config, transport); err != nil {
 		return nil, fmt.Errorf("reaching %s: %w", cluster, err)
 	}

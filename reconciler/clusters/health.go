@@ -35,15 +35,21 @@ func (c *Client) interpreter() *interpret.Interpreter {
 	return c.Interpreter
 }
 
-// Health judges the objects whose kinds have a health: one list a kind. Watch goes on from
+// Health judges the objects whose kinds have a health: one list a scope. Watch goes on from
 // there.
 func (c *Client) Health(ctx context.Context, refs []object.Ref) (map[object.Ref]health.Health, error) {
-	byKind := map[schema.GroupKind][]object.Ref{}
+	refs = slices.DeleteFunc(slices.Clone(refs), func(r object.Ref) bool { return !health.Has(r) })
+	scopes := c.scopes(slices.Values(refs))
+	wanted := make(map[scope][]object.Ref, len(scopes))
+	for _, p := range scopes {
+		wanted[p] = nil
+	}
 	for _, r := range refs {
-		if health.Has(r) {
-			k := schema.GroupKind{Group: r.Group, Kind: r.Kind}
-			byKind[k] = append(byKind[k], r)
+		p := scope{schema.GroupKind{Group: r.Group, Kind: r.Kind}, r.Namespace}
+		if _, alone := wanted[p]; !alone {
+			p.namespace = "" // all are looked at
 		}
+		wanted[p] = append(wanted[p], r)
 	}
 	if c.mapper == nil {
 		if err := c.discover(ctx); err != nil {
@@ -51,12 +57,12 @@ func (c *Client) Health(ctx context.Context, refs []object.Ref) (map[object.Ref]
 		}
 	}
 	c.interpreter().Renew()
-	judgements := make(chan judgement, len(byKind))
+	judgements := make(chan judgement, len(scopes))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(concurrency)
-	for k, wanted := range byKind {
+	for _, p := range scopes {
 		group.Go(func() error {
-			j, err := c.judge(ctx, k, wanted)
+			j, err := c.judge(ctx, p, wanted[p])
 			judgements <- j
 			return err
 		})
@@ -66,34 +72,34 @@ func (c *Client) Health(ctx context.Context, refs []object.Ref) (map[object.Ref]
 	}
 	close(judgements)
 	all := make(map[object.Ref]health.Health, len(refs))
-	c.judged = map[schema.GroupKind]string{}
+	c.judged = map[scope]string{}
 	for j := range judgements {
 		for i, r := range j.of {
 			all[r] = j.is[i]
 		}
 		if j.version != "" {
-			c.judged[j.kind] = j.version
+			c.judged[j.at] = j.version
 		}
 	}
 	return all, nil
 }
 
-// judgement is the health of objects of a kind, and as of which version. It is empty for a
+// judgement is the health of objects of a scope, and as of which version. That is empty for a
 // kind that the cluster does not serve.
 type judgement struct {
-	kind    schema.GroupKind
+	at      scope
 	of      []object.Ref
 	is      []health.Health
 	version string
 }
 
-func (c *Client) judge(ctx context.Context, k schema.GroupKind, wanted []object.Ref) (judgement, error) {
-	j := judgement{kind: k, of: wanted, is: make([]health.Health, len(wanted))}
+func (c *Client) judge(ctx context.Context, p scope, wanted []object.Ref) (judgement, error) {
+	j := judgement{at: p, of: wanted, is: make([]health.Health, len(wanted))}
 	at := make(map[object.Ref]int, len(wanted))
 	for i, r := range wanted {
 		j.is[i], at[r] = health.Missing(), i
 	}
-	m, err := c.resource(k)
+	m, err := c.resource(p.kind)
 	if errors.Is(err, errNotServed) {
 		return j, nil
 	}
@@ -102,7 +108,7 @@ func (c *Client) judge(ctx context.Context, k schema.GroupKind, wanted []object.
 	}
 	var l *unstructured.UnstructuredList
 	err = retried(ctx, func(ctx context.Context) (err error) {
-		l, err = c.objects.Resource(m.Resource).List(ctx, metav1.ListOptions{})
+		l, err = c.objectsIn(m, p).List(ctx, metav1.ListOptions{})
 		return err //nolint:wrapcheck // it names the request
 	})
 	if err != nil {
@@ -111,7 +117,7 @@ func (c *Client) judge(ctx context.Context, k schema.GroupKind, wanted []object.
 	j.version = l.GetResourceVersion()
 	for i := range l.Items {
 		u := &l.Items[i]
-		if n, ok := at[refIn(k, u)]; ok {
+		if n, ok := at[refIn(p.kind, u)]; ok {
 			j.is[n] = health.Of(c.interpreter(), u.Object)
 		}
 	}
@@ -123,8 +129,8 @@ func refIn(k schema.GroupKind, u *unstructured.Unstructured) object.Ref {
 }
 
 // watchHealth tells of the health of a kind's objects whenever it changes since Health looked.
-func (c *Client) watchHealth(ctx context.Context, k schema.GroupKind, at schema.GroupVersionResource, version string) error {
-	return watching(ctx, version, c.objects.Resource(at).Watch, func(e watch.EventType, o metav1.Object) {
+func (c *Client) watchHealth(ctx context.Context, k schema.GroupKind, version string, start starter) error {
+	return watching(ctx, version, start, func(e watch.EventType, o metav1.Object) {
 		u, ok := o.(*unstructured.Unstructured)
 		switch {
 		case !ok:

@@ -3,6 +3,7 @@ package clusters
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,25 +17,26 @@ import (
 	"github.com/waybill-dev/waybill/render/object"
 )
 
-// seen is what a cluster has of a kind.
+// seen is what a cluster has at a scope.
 type seen struct {
 	items   []metav1.PartialObjectMetadata
 	version string
 	unknown error
 }
 
-// Observe implements apply.Cluster: one list of metadata a kind, which the API server answers
+// Observe implements apply.Cluster: one list of metadata a scope, which the API server answers
 // from its cache.
-func (c *Client) Observe(ctx context.Context, kinds []schema.GroupKind, wanted func(object.Ref) bool) (apply.Facts, error) {
+func (c *Client) Observe(ctx context.Context, wanted map[object.Ref]bool) (apply.Facts, error) {
 	if err := c.discover(ctx); err != nil {
 		return apply.Facts{}, err
 	}
-	answers := make([]seen, len(kinds))
+	scopes := c.scopes(maps.Keys(wanted))
+	answers := make([]seen, len(scopes))
 	group, asking := errgroup.WithContext(ctx)
 	group.SetLimit(concurrency)
-	for i, k := range kinds {
+	for i, p := range scopes {
 		group.Go(func() (err error) {
-			answers[i], err = c.list(asking, k)
+			answers[i], err = c.list(asking, p)
 			return err
 		})
 	}
@@ -42,15 +44,15 @@ func (c *Client) Observe(ctx context.Context, kinds []schema.GroupKind, wanted f
 		return apply.Facts{}, err //nolint:wrapcheck // the caller says what of
 	}
 	facts := apply.Facts{Live: map[object.Ref]*metav1.PartialObjectMetadata{}, Unknown: map[schema.GroupKind]error{}}
-	c.listed = map[schema.GroupKind]string{}
-	for i, k := range kinds {
-		c.listed[k] = answers[i].version
+	c.listed = map[scope]string{}
+	for i, p := range scopes {
+		c.listed[p] = answers[i].version
 		if answers[i].unknown != nil {
-			facts.Unknown[k] = answers[i].unknown
+			facts.Unknown[p.kind] = answers[i].unknown
 		}
 		for n := range answers[i].items {
 			item := &answers[i].items[n]
-			if r := refTo(k, item); wanted(r) {
+			if r := refTo(p.kind, item); wanted[r] {
 				facts.Live[r] = item
 			}
 		}
@@ -60,10 +62,10 @@ func (c *Client) Observe(ctx context.Context, kinds []schema.GroupKind, wanted f
 	return facts, err
 }
 
-// list lists a kind. What the server refuses is not known; that it cannot be reached is an
-// error.
-func (c *Client) list(ctx context.Context, k schema.GroupKind) (seen, error) {
-	m, err := c.resource(k)
+// list lists the objects of a scope. What the server refuses is not known; that it cannot be
+// reached is an error.
+func (c *Client) list(ctx context.Context, p scope) (seen, error) {
+	m, err := c.resource(p.kind)
 	if errors.Is(err, errNotServed) {
 		return seen{}, nil
 	}
@@ -72,7 +74,7 @@ func (c *Client) list(ctx context.Context, k schema.GroupKind) (seen, error) {
 	}
 	var l *metav1.PartialObjectMetadataList
 	err = retried(ctx, func(ctx context.Context) (err error) {
-		l, err = c.metadata.Resource(m.Resource).List(ctx, metav1.ListOptions{})
+		l, err = c.metadataIn(m, p).List(ctx, metav1.ListOptions{})
 		return err //nolint:wrapcheck // it names the request
 	})
 	if answered(err) {

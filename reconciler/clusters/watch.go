@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -25,23 +26,23 @@ var errExpired = errors.New("what happened since is not kept; list again")
 // served then is watched from now on.
 func (c *Client) Watch(ctx context.Context, kinds []schema.GroupKind, changed func(r object.Ref, live *metav1.PartialObjectMetadata)) error {
 	group, ctx := errgroup.WithContext(ctx)
-	for _, k := range kinds {
-		if m, err := c.resource(k); err == nil {
-			group.Go(func() error { return c.watch(ctx, k, m.Resource, changed) })
+	for p, version := range c.listed {
+		if m, err := c.resource(p.kind); err == nil && slices.Contains(kinds, p.kind) {
+			group.Go(func() error { return c.watch(ctx, p.kind, version, c.metadataIn(m, p).Watch, changed) })
 		}
 	}
-	for k, version := range c.judged {
-		if m, err := c.resource(k); err == nil && c.Saw != nil {
-			group.Go(func() error { return c.watchHealth(ctx, k, m.Resource, version) })
+	for p, version := range c.judged {
+		if m, err := c.resource(p.kind); err == nil && c.Saw != nil {
+			group.Go(func() error { return c.watchHealth(ctx, p.kind, version, c.objectsIn(m, p).Watch) })
 		}
 	}
 	c.mapper = nil      // a watch takes long, and this takes much
 	return group.Wait() //nolint:wrapcheck // it is ours, or that of the context
 }
 
-// watch watches the metadata of a kind.
-func (c *Client) watch(ctx context.Context, k schema.GroupKind, at schema.GroupVersionResource, changed func(object.Ref, *metav1.PartialObjectMetadata)) error {
-	return watching(ctx, c.listed[k], c.metadata.Resource(at).Watch, func(e watch.EventType, o metav1.Object) {
+// watch watches metadata of a kind.
+func (*Client) watch(ctx context.Context, k schema.GroupKind, version string, start starter, changed func(object.Ref, *metav1.PartialObjectMetadata)) error {
+	return watching(ctx, version, start, func(e watch.EventType, o metav1.Object) {
 		live, ok := o.(*metav1.PartialObjectMetadata)
 		switch {
 		case !ok:

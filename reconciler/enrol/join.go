@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/heartbeat"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources"
@@ -21,17 +22,43 @@ type Member struct {
 	Region   string
 	Zones    []string
 	Labels   map[string]string
+	AgentKey string // the public half of its agent's key; empty for none
+	// VirtualOf, Suffix and Selector are the annotations of a virtual cluster; empty for none.
+	VirtualOf, Suffix, Selector string
+}
+
+// Annotations are those of the Cluster; nil for none.
+func (m Member) Annotations() map[string]string {
+	var annotations map[string]string
+	for key, value := range map[string]string{karmada.VirtualOfAnnotation: m.VirtualOf, karmada.SuffixAnnotation: m.Suffix, karmada.SelectorAnnotation: m.Selector, heartbeat.AgentKey: m.AgentKey} {
+		if value == "" {
+			continue
+		}
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations[key] = value
+	}
+	return annotations
+}
+
+// shares reports whether a registered Cluster has the API server that the host of a virtual one is.
+func (m Member) shares(o *object.Object) bool {
+	return m.VirtualOf != "" && (o.Ref().Name == m.VirtualOf || o.Annotations()[karmada.VirtualOfAnnotation] == m.VirtualOf)
 }
 
 // Join returns the text of the file that registers a cluster beside those that are. There is
 // no credential in it.
 func Join(file string, m Member, registered []*object.Object) ([]byte, error) {
+	if m.VirtualOf != "" && !slices.ContainsFunc(registered, func(o *object.Object) bool { return o.Ref().Name == m.VirtualOf }) {
+		return nil, fmt.Errorf("its host %s is not registered; waybill cluster join %[1]s comes first", m.VirtualOf)
+	}
 	for _, o := range registered {
 		spec, _ := o.Content()["spec"].(map[string]any)
 		switch id, _ := spec["id"].(string); {
 		case o.Ref().Name == m.Name:
 			return nil, fmt.Errorf("%s: there is a Cluster %s already; choose another name, or edit that one", o.Pos(), m.Name)
-		case id != "" && id == m.ID:
+		case id != "" && id == m.ID && !m.shares(o):
 			return nil, fmt.Errorf("%s: this cluster is registered already, as %s: its id is %s", o.FieldPos([]any{"spec", "id"}), o.Ref().Name, id)
 		}
 	}
@@ -54,6 +81,13 @@ func (m Member) content() map[string]any {
 			labels[k] = v
 		}
 		meta["labels"] = labels
+	}
+	if all := m.Annotations(); len(all) > 0 {
+		annotations := map[string]any{}
+		for k, v := range all {
+			annotations[k] = v
+		}
+		meta["annotations"] = annotations
 	}
 	spec := map[string]any{"id": m.ID, "syncMode": string(m.SyncMode)}
 	if m.Provider != "" {

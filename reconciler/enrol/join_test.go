@@ -42,6 +42,34 @@ spec:
 	}
 }
 
+func TestJoinVirtual(t *testing.T) {
+	registered := object.Decode("fleet.yaml", []byte(head+"spec:\n  syncMode: Push\n  id: "+id+"\n")).Objects
+	m := enrol.Member{Name: "ke-beijing", ID: id, SyncMode: karmada.Push, VirtualOf: "eu-1", Suffix: "-beijing", Selector: "location=beijing"}
+	text, err := enrol.Join("clusters/ke-beijing.yaml", m, registered)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata:
+  annotations:
+    waybill.dev/namespace-suffix: -beijing
+    waybill.dev/node-selector: location=beijing
+    waybill.dev/virtual-of: eu-1
+  name: ke-beijing
+spec:
+  id: '` + id + `'
+  syncMode: Push
+`
+	if diff := cmp.Diff(want, string(text)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	sibling := enrol.Member{Name: "ke-hangzhou", ID: id, SyncMode: karmada.Push, VirtualOf: "eu-1"}
+	if _, err := enrol.Join("x.yaml", sibling, append(registered, object.Decode("bj.yaml", text).Objects...)); err != nil {
+		t.Errorf("a second virtual cluster is refused: %v", err)
+	}
+}
+
 func TestJoinRefuses(t *testing.T) {
 	registered := object.Decode("fleet.yaml", []byte(head+"spec:\n  syncMode: Push\n  id: "+id+"\n")).Objects
 	tests := []struct {
@@ -51,6 +79,9 @@ func TestJoinRefuses(t *testing.T) {
 	}{
 		{"a name that is taken", enrol.Member{Name: "eu-1", ID: "other", SyncMode: karmada.Push}, "fleet.yaml:1: there is a Cluster eu-1 already"},
 		{"a cluster that is registered", enrol.Member{Name: "eu-2", ID: id, SyncMode: karmada.Push}, "fleet.yaml:6: this cluster is registered already, as eu-1: its id is " + id},
+		{"a virtual cluster without its host", enrol.Member{Name: "eu-2", ID: id, SyncMode: karmada.Push, VirtualOf: "us-1"}, "its host us-1 is not registered; waybill cluster join us-1 comes first"},
+		{"a suffix that is none", enrol.Member{Name: "eu-2", ID: id, SyncMode: karmada.Push, VirtualOf: "eu-1", Suffix: "beijing"}, `"beijing" cannot be appended`},
+		{"nodes of no virtual cluster", enrol.Member{Name: "eu-2", SyncMode: karmada.Push, Selector: "a=b"}, "says nothing of a cluster that is not virtual"},
 		{"a name that is none", enrol.Member{Name: "EU_2", SyncMode: karmada.Push}, "EU_2"},
 		{"a path for a name", enrol.Member{Name: "../eu-2", SyncMode: karmada.Push}, "eu-2"},
 		{"a name that is too long", enrol.Member{Name: strings.Repeat("a", 49), SyncMode: karmada.Push}, "at most 48"},

@@ -18,10 +18,10 @@ const AllowTrailer = "Waybill-Allow-Prune"
 // AllowAll allows every removal.
 const AllowAll = "*"
 
-// Allows reports whether removals with a digest are allowed, by allow, which is a digest or
-// AllowAll, or by the source commit.
+// Allows reports whether removals with a digest are allowed, by allow, which is digests with
+// spaces between them or AllowAll, or by the source commit.
 func Allows(allow string, source sources.Revision, digest string) bool {
-	return allow == AllowAll || allow == digest || slices.Contains(sources.Trailers(source.Message, AllowTrailer), digest)
+	return allow == AllowAll || slices.Contains(strings.Fields(allow), digest) || slices.Contains(sources.Trailers(source.Message, AllowTrailer), digest)
 }
 
 // ToAllow says how to allow the removals of a digest.

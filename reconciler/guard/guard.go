@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
@@ -43,6 +44,8 @@ type Guard struct {
 	InSource func(object.Ref) bool
 	// Nowhere reports that the plan sends an object to no cluster.
 	Nowhere func(object.Ref) bool
+	// Moved reports that an object leaves a cluster because that failed: nobody is asked.
+	Moved func(r object.Ref, cluster string) bool
 	// Cause says why an object leaves a cluster.
 	Cause func(r object.Ref, cluster string) string
 
@@ -57,6 +60,8 @@ type Next struct {
 	Err     error // why it cannot be told
 	// Flux is how Flux syncs the cluster, and what is published.
 	Flux tree.Flux
+	// Virtual says what templates call the objects of a virtual cluster; nil for another.
+	Virtual *virtual.Mapping
 }
 
 const unreadable = "what the branch holds cannot be read: "
@@ -95,7 +100,10 @@ func (g *Guard) judge(n Next) *Hold {
 	if err != nil {
 		return &Hold{Reason: unreadable + err.Error()}
 	}
-	reason := g.reason(l, n)
+	if n.Virtual != nil {
+		l = &tree.Lost{Refs: templates(n.Virtual, l.Refs), Labelled: templates(n.Virtual, l.Labelled), Before: l.Before}
+	}
+	reason := g.reason(g.judged(l, n.Cluster), n)
 	if reason == "" {
 		reason = g.Unsure
 	}
@@ -107,6 +115,25 @@ func (g *Guard) judge(n Next) *Hold {
 		h.Removals = append(h.Removals, Removal{Object: r, Cause: g.Cause(r, n.Cluster)})
 	}
 	return h
+}
+
+func templates(m *virtual.Mapping, refs []object.Ref) []object.Ref {
+	all := make([]object.Ref, len(refs))
+	for i, r := range refs {
+		all[i] = m.Template(r)
+	}
+	return all
+}
+
+// judged leaves of what a cluster would lose what counts.
+func (g *Guard) judged(l *tree.Lost, cluster string) *tree.Lost {
+	moved := func(r object.Ref) bool { return g.Moved != nil && g.Moved(r, cluster) }
+	if !slices.ContainsFunc(l.Refs, moved) {
+		return l
+	}
+	return &tree.Lost{
+		Refs: slices.DeleteFunc(slices.Clone(l.Refs), moved), Labelled: slices.DeleteFunc(slices.Clone(l.Labelled), moved), Before: l.Before,
+	}
 }
 
 // reason applies the rules; "" means that what is lost is within them.

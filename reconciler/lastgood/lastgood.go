@@ -156,7 +156,7 @@ func Inherited(in Input) []*object.Object {
 
 // broken lists what of a source cannot be read or has an error.
 func broken(s render.Source, c policies.Cache) []render.Broken {
-	set, _, _ := policies.Load(slices.DeleteFunc(slices.Clone(s.Objects), func(o *object.Object) bool { return !render.IsPolicyGroup(o.Ref().Group) }), c)
+	set, _, _ := policies.Settings{Failover: s.Config.Failover.Enabled}.Load(slices.DeleteFunc(slices.Clone(s.Objects), func(o *object.Object) bool { return !render.IsPolicyGroup(o.Ref().Group) }), c)
 	return slices.Concat(s.Broken, set.Broken)
 }
 
@@ -443,7 +443,7 @@ func (m *mender) mended() render.Source {
 			replaced = append(replaced, o)
 		}
 	}
-	_, _, diags := policies.Load(replaced, m.in.Cache)
+	_, _, diags := policies.Settings{Failover: m.in.Source.Config.Failover.Enabled}.Load(replaced, m.in.Cache)
 	m.doubt.Diags = append(m.doubt.Diags, diags...)
 	covered := map[string]bool{}
 	for _, k := range slices.SortedFunc(maps.Keys(m.taken), render.Place.Compare) {

@@ -123,7 +123,7 @@ func (w Way) get(ctx context.Context, c *karmada.Cluster, q Query) (a Answer) {
 	}
 	infos, err := r.IntoSingleItemImplied(&a.One).Infos()
 	for _, i := range infos {
-		a.Found = append(a.Found, Found{Mapping: i.Mapping, Object: i.Object})
+		a.Found = append(a.Found, q.own(m.virtual, Found{Mapping: i.Mapping, Object: i.Object})...)
 	}
 	if err != nil {
 		a.Errs = flat(err)

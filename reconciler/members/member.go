@@ -5,6 +5,7 @@
 package members
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	_ "github.com/waybill-dev/waybill/reconciler/members/english" // before kubectl's packages
 )
@@ -33,6 +35,7 @@ type Way struct {
 // Member is a cluster in the form that kubectl's libraries take: it implements their
 // RESTClientGetter. It is for one caller at a time.
 type Member struct {
+	virtual   *virtual.Mapping // nil for a cluster with an API server of its own
 	loader    clientcmd.ClientConfig
 	config    *rest.Config
 	discovery discovery.CachedDiscoveryInterface
@@ -42,13 +45,13 @@ type Member struct {
 // Open finds the credential of a cluster, and reaches it. If its id is known it asks the cluster who it is, and
 // refuses another one. It asks which kinds it serves.
 func (w Way) Open(ctx context.Context, c *karmada.Cluster) (*Member, error) {
-	m := &Member{}
+	m := &Member{virtual: virtual.Of(c)}
 	var err error
 	if m.config, err = w.Access.Config(ctx, c); err != nil {
 		return nil, err //nolint:wrapcheck // it says what
 	}
 	m.config.Timeout = w.Request
-	if m.loader, err = w.Access.Loader(ctx, c, w.Namespace); err != nil {
+	if m.loader, err = w.Access.Loader(ctx, c, w.namespace(m.virtual)); err != nil {
 		return nil, err //nolint:wrapcheck // it says what
 	}
 	if err := clusters.Recognise(ctx, c.Name, c.Spec.ID, m.config); err != nil {
@@ -64,6 +67,15 @@ func (w Way) Open(ctx context.Context, c *karmada.Cluster) (*Member, error) {
 	}
 	m.mapper = restmapper.NewShortcutExpander(restmapper.NewDeferredDiscoveryRESTMapper(m.discovery), m.discovery, func(string) {})
 	return m, nil
+}
+
+// namespace is the one to look in, as the API server calls it. The context of a virtual cluster is
+// that of its host, whose namespace means nothing there.
+func (w Way) namespace(m *virtual.Mapping) string {
+	if m == nil {
+		return w.Namespace
+	}
+	return m.Namespace(cmp.Or(w.Namespace, "default"))
 }
 
 // ToRESTConfig implements genericclioptions.RESTClientGetter. Callers may change what it returns.

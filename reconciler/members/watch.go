@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/virtual"
 )
 
 // errEnded says that a cluster tells no more changes.
@@ -63,6 +64,7 @@ type opened struct {
 	first   Answer
 	mapping *meta.RESTMapping
 	changes watch.Interface
+	virtual *virtual.Mapping
 	err     error
 }
 
@@ -95,12 +97,13 @@ func (f Fleet) follow(ctx context.Context, c *karmada.Cluster, q Query, send fun
 			case e.Type == watch.Bookmark:
 				continue
 			}
-			next := Answer{Namespace: o.first.Namespace, Found: []Found{{Mapping: o.mapping, Object: e.Object}}}
+			next, found := Answer{Namespace: o.first.Namespace}, Found{Mapping: o.mapping, Object: e.Object}
 			if !q.Whole {
 				t := decoded(e.Object)
 				columns = completed(t, columns)
-				next.Found[0].Object = t
+				found.Object = t
 			}
+			next.Found = q.own(o.virtual, found)
 			send(next)
 		}
 	}
@@ -136,10 +139,11 @@ func (w Way) watch(ctx context.Context, c *karmada.Cluster, q Query) (o opened) 
 	for _, i := range infos {
 		o.mapping = i.Mapping
 		if !o.first.One {
-			o.first.Found = append(o.first.Found, Found{Mapping: i.Mapping, Object: i.Object})
+			o.first.Found = append(o.first.Found, q.own(m.virtual, Found{Mapping: i.Mapping, Object: i.Object})...)
 			since = i.ResourceVersion
 		}
 	}
+	o.virtual = m.virtual
 	o.changes, o.err = r.Watch(since)
 	return o
 }

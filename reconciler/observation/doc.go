@@ -12,3 +12,7 @@
 // Usage go by what it means instead: a node without a free pod is passed over, and ends nothing;
 // an init container counts against its own pod.
 package observation
+
+// Prefix is that of the branches on which agents say what they observe; the name of the cluster
+// follows.
+const Prefix = "waybill/observed/"

@@ -37,6 +37,8 @@ type Facts struct {
 	Room   *Room   // nil: not known
 	// Refused says what of the room may not be looked at, and why; empty for nothing.
 	Refused string
+	// Waiting is what is seen of replicas that wait for a node; nil: not known.
+	Waiting *Waiting
 }
 
 // ConditionRoom is the type of the condition that says that the room of a cluster may not be
@@ -48,12 +50,15 @@ type Change struct {
 	Words []string // for people, such as: room
 	// Soon reports that it does not wait: it is not just room.
 	Soon bool
+	// Turn is how far its readiness is on the way from what is recorded to what is seen.
+	Turn Turn
 }
 
 // Tracker follows a cluster from look to look. The zero value has seen nothing.
 type Tracker struct {
 	ready, complete steady
 	missed          missed
+	waits           waits
 }
 
 // Next returns what to record of a cluster after a look at it: what is recorded, which may be
@@ -66,6 +71,7 @@ func (t *Tracker) Next(recorded *karmada.ClusterStatus, f Facts, now time.Time) 
 	}
 	next.Conditions = slices.Clone(next.Conditions)
 	see(&next, &t.ready, readiness(f.Health), now, &change)
+	change.Turn = t.turn(recorded, &next)
 	ready := f.Health == Healthy && meta.IsStatusConditionTrue(next.Conditions, karmada.ConditionReady)
 	if ready {
 		if f.Served != nil {
@@ -75,6 +81,9 @@ func (t *Tracker) Next(recorded *karmada.ClusterStatus, f Facts, now time.Time) 
 		f.roomKnown(&next, now, &change)
 		if f.Room != nil && !f.Room.isRecorded(next.ResourceSummary) {
 			change.Words = append(change.Words, "room")
+		}
+		if f.Waiting != nil {
+			putWaiting(&next, t.waits.next(f.Waiting, waitingOf(recorded), now), &change)
 		}
 	}
 	if len(change.Words) == 0 {

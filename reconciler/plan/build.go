@@ -11,6 +11,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/consumers"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
+	"github.com/waybill-dev/waybill/reconciler/plan/idle"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
@@ -35,7 +36,7 @@ func Build(in Input) Plan {
 		Decisions: decided.Decisions, Clusters: out.clusters, Detached: in.detached(),
 		Basis: Basis{
 			FleetDigest: x.Law.FleetDigest, RandomKey: in.usedKey(&written),
-			Scheduled: decided.Scheduled, Time: in.Now, RecheckAt: decided.RecheckAt,
+			Scheduled: decided.Scheduled || x.Law.Stamped, Time: in.Now, RecheckAt: decided.RecheckAt, Awaits: decided.Awaits,
 		},
 		Removals: out.removals, Released: Released{Held: out.allowed, Missing: in.Doubt.Forgot}, table: t,
 	}
@@ -45,7 +46,7 @@ func Build(in Input) Plan {
 	}
 	p.State = t.record(&out, in.State.Random.After(p.Basis.RandomKey, in.Random.Source))
 	p.Diags = diag.Sort(slices.Concat(
-		in.Source.Diags, in.Doubt.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, consumers.Detached(p.Detached, in.Source.Config.Publish.BranchPrefix), out.diags, t.consumers(p.Clusters),
+		in.Source.Diags, in.Doubt.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, consumers.Detached(p.Detached, in.Source.Config.Publish.BranchPrefix), out.diags, t.consumers(p.Clusters), idle.Find(x.Law, decided.Decisions, x.Inners),
 	))
 	return p
 }
@@ -61,7 +62,7 @@ func Expand(in *Input, render expand.Render) error {
 		in.recovery = in.State.Recover(in.Published, in.Source.Objects)
 	}
 	x, err := expand.Expand(expand.Input{
-		Source: in.Source, Releases: in.State.Releases, Observed: in.State.Observed, Pinned: in.Medium == Branch, Random: in.random(), Memo: &in.Memo.expand,
+		Source: in.Source, Releases: in.State.Releases, Observed: in.State.Observed, Marks: in.State.Failover.Taints, Now: in.Now, Pinned: in.Medium == Branch, Random: in.random(), Memo: &in.Memo.expand,
 		Place: func(l *law.Law, release *template.Template) (*policies.Propagation, []karmada.TargetCluster) {
 			return claim.Release(in.claim(l, nil), release)
 		},
@@ -102,6 +103,7 @@ func (in *Input) claim(l *law.Law, templates []*template.Template) claim.Input {
 	return claim.Input{
 		Law: l, Templates: templates, State: &in.State, When: in.Source.Revision.When, Now: in.Now,
 		Strange: in.Doubt.Strange, Recovered: in.recovery.Refs, Memo: &in.Memo.claim,
+		Failover: in.failover(), Descheduler: in.descheduler(),
 	}
 }
 

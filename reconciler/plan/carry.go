@@ -51,7 +51,7 @@ func (t *table) guarded() (out carried) {
 			case out.clusters != nil && out.clusters[i].Held != nil:
 				*c = out.clusters[i] // its tree is the one that it is held for
 			case t.in.Medium == Branch:
-				next := guard.Next{Cluster: c.Name, Tree: c.Tree, Objects: c.Objects, Err: t.trees[i].Err, Flux: t.flux(i)}
+				next := guard.Next{Cluster: c.Name, Tree: c.Tree, Objects: c.Objects, Err: t.trees[i].Err, Flux: t.flux(i), Virtual: t.virtual(i)}
 				if c.Held = g.Judge(next); c.Held != nil {
 					held = append(held, i)
 				}
@@ -79,9 +79,15 @@ func (t *table) guard() *guard.Guard {
 	x := t.in.Expanded
 	return &guard.Guard{
 		Rules: t.in.Source.Config.Guard, Unsure: cmp.Or(t.in.Doubt.Unsure, x.Unknown), Astray: x.Astray,
-		InSource: func(r object.Ref) bool { return t.decided.Find(r) != nil }, Cause: t.cause,
+		InSource: func(r object.Ref) bool { return t.decided.Find(r) != nil }, Cause: t.cause, Moved: t.moved,
 		Nowhere: func(r object.Ref) bool { d := t.decided.Find(r); return d == nil || len(d.Targets) == 0 },
 	}
+}
+
+// moved reports that an object leaves a cluster because that failed, or what needs it does.
+func (t *table) moved(r object.Ref, cluster string) bool {
+	d := t.decided.Find(r)
+	return d != nil && !d.Targeted(cluster) && (d.Moves.Leaves(cluster) || d.Moves.Follows(cluster))
 }
 
 // waits reports what stays as it is in every cluster, until all of it can be carried out.
@@ -135,6 +141,8 @@ func (t *table) cause(r object.Ref, cluster string) string {
 		return "no policy selects it any more"
 	case d.Outcome == claim.Skipped:
 		return d.Message
+	case t.moved(r, cluster):
+		return "it fails over to another cluster"
 	case len(d.Targets) == 0:
 		return "it fits no cluster: " + d.Message
 	case slices.ContainsFunc(d.Targets, func(c claim.Target) bool { return c.Name == cluster }):

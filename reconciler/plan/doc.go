@@ -17,6 +17,7 @@
 //	manifest   writes each template for each class of clusters: what is wanted
 //	layout     makes a tree a cluster of what is wanted, or left as it is
 //	rollout    decides what of it is carried out, with guard as the judge of removals
+//	idle       reports what policies say and nothing comes of
 //
 // What stays as it was published is decided in rollout, by one table, and nowhere else. The
 // state records what was decided, and where the clusters differ from it (see package state), so

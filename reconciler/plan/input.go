@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/evict"
 	"github.com/waybill-dev/waybill/reconciler/lastgood"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
@@ -41,8 +42,10 @@ type Input struct {
 	// Now is the time for which schedules are judged. It matters only where the source has
 	// schedules: then Basis.Scheduled says so.
 	Now time.Time
-	// Allow is the digest of the removals that are allowed (see Plan.Removals), or
-	// guard.AllowAll.
+	// Evidence is what clusters say of the health of objects, where work fails over.
+	Evidence evict.Evidence
+	// Allow is the digests of removals that are allowed (see Plan.Removals), with spaces between
+	// them, or guard.AllowAll.
 	Allow string
 	// Replay is what was recorded by the plan that is rebuilt: what it left as it was is
 	// left again, and nothing is judged. A plan of its own leaves it nil.

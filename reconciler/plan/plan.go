@@ -3,6 +3,7 @@ package plan
 import (
 	"time"
 
+	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
 	"github.com/waybill-dev/waybill/render"
@@ -44,6 +45,8 @@ type Basis struct {
 	Scheduled bool
 	Time      time.Time
 	RecheckAt time.Time
+	// Awaits reports that the plan may be another one when clusters say what became of objects.
+	Awaits bool
 }
 
 // Released says which removals were allowed.
@@ -54,6 +57,9 @@ type Released struct {
 
 // Decision is where one template goes, and why.
 type Decision = claim.Decision
+
+// Target is a cluster, with the replicas there.
+type Target = claim.Target
 
 // Stats counts.
 type Stats struct {
@@ -69,6 +75,60 @@ type Stats struct {
 func (p *Plan) Replicas(b *files.Blob) (int32, bool) {
 	c := p.table.count(b)
 	return c.n, c.known
+}
+
+// Template returns what templates call an object of a cluster's branch. The two differ in
+// virtual clusters.
+func (p *Plan) Template(cluster string, r object.Ref) object.Ref {
+	if p.table == nil {
+		return r // nobody planned it
+	}
+	l := p.table.in.Expanded.Law
+	i, ok := l.Index(cluster)
+	if !ok {
+		return r
+	}
+	return l.Virtual.At(i).Template(r)
+}
+
+// Law is what the policies of the source say; nil if nobody planned it. Nobody may modify it.
+func (p *Plan) Law() *law.Law {
+	if p.table == nil {
+		return nil
+	}
+	return p.table.in.Expanded.Law
+}
+
+// Published is what a cluster holds as it was published last; nil if nothing was.
+func (p *Plan) Published(cluster string) *files.Folder {
+	if p.table == nil {
+		return nil
+	}
+	return p.table.in.Published[cluster].Built
+}
+
+// Remaining is Left of every object of which anything is left as it is.
+func (p *Plan) Remaining() map[object.Ref]map[string]rollout.Left {
+	if p.table == nil {
+		return nil
+	}
+	all := make(map[object.Ref]map[string]rollout.Left, len(p.table.left))
+	for i := range p.table.left {
+		r := p.table.rows[i].Ref
+		all[r] = p.table.remaining(r)
+	}
+	return all
+}
+
+// Within returns a release that matches and is rendered by another one, and the one of these that
+// a policy selects; false if there is none.
+func (p *Plan) Within(matches func(object.Ref) bool) (inner, outer object.Ref, ok bool) {
+	for _, n := range p.table.in.Expanded.Inners {
+		if matches(n.Release.Ref()) {
+			return n.Release.Ref(), n.Of, true
+		}
+	}
+	return inner, outer, false
 }
 
 // Left returns in which clusters an object is left as it is, and why, although the

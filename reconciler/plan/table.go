@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/match"
+	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/reconciler/consumers"
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
@@ -11,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/fluxsync"
 	"github.com/waybill-dev/waybill/render/object"
@@ -62,6 +64,9 @@ func newTable(in *Input, decided *claim.Result) *table {
 	return t
 }
 
+// virtual is the mapping of the cluster with an index; nil for one with an API server of its own.
+func (t *table) virtual(i int) *virtual.Mapping { return t.in.Expanded.Law.Virtual.At(i) }
+
 // cluster is the name of the cluster with an index.
 func (t *table) cluster(i int) string { return t.in.Expanded.Law.Fleet.Clusters()[i].Name }
 
@@ -76,7 +81,14 @@ func (t *table) have(r object.Ref) func(cluster int) *files.Blob {
 			found[n] = e.Blob
 		}
 	}
-	return func(cluster int) *files.Blob { return found[t.group[cluster]] }
+	return func(cluster int) *files.Blob {
+		m, built := t.virtual(cluster), t.built[t.group[cluster]]
+		if m == nil || built == nil {
+			return found[t.group[cluster]]
+		}
+		e, _ := built.Lookup(tree.Path(m.Ref(r)))
+		return e.Blob
+	}
 }
 
 // before answers for what was published last.
@@ -119,12 +131,13 @@ func (t *table) Row(i int) rollout.Row {
 			continue
 		}
 		c.Block = rollout.Reason(r.Blocks[int32(cluster)])
+		c.Moves = d != nil && (d.Moves.Leaves(t.cluster(cluster)) || d.Moves.Follows(t.cluster(cluster)) || r.Blocks[int32(cluster)] == manifest.NotGone)
 		if row.Divided {
 			c.Scales = t.scales(d, cluster, c.Want, want.Blob, have(cluster))
 		}
 		row.Cells = append(row.Cells, c)
 	}
-	if d != nil && d.Policy != nil && d.Policy.Spec.PropagateDeps {
+	if d != nil && d.Policy != nil && d.Policy.Spec.PropagateDeps && t.keepsNeeds(d) {
 		for _, need := range t.decided.PulledBefore(r.Ref) {
 			if n, ok := t.find(need); ok {
 				row.Needs = append(row.Needs, n)
@@ -132,6 +145,12 @@ func (t *table) Row(i int) rollout.Row {
 		}
 	}
 	return row
+}
+
+// keepsNeeds reports that what a template needs stays where the template stays. Where not even
+// the last copy stays it leaves at once, as in Karmada.
+func (t *table) keepsNeeds(d *claim.Decision) bool {
+	return d.Moves == nil || t.in.Source.Config.Failover.LastCopy == render.LastCopyKeep
 }
 
 // find returns the row of an object.
@@ -186,18 +205,29 @@ func (t *table) count(b *files.Blob) count {
 
 // Differing lists the rows that want something else in a cluster than is there.
 func (t *table) Differing(cluster int) (rows []int) {
-	if t.byPath == nil {
-		t.byPath = make(map[string]int, len(t.rows))
-		for i := range t.rows {
-			t.byPath[tree.Path(t.rows[i].Ref)] = i
-		}
-	}
+	byPath := t.paths(t.virtual(cluster))
 	for c := range files.Diff(t.built[t.group[cluster]], t.trees[cluster].Folder) {
-		if i, ok := t.byPath[c.Path]; ok {
+		if i, ok := byPath[c.Path]; ok {
 			rows = append(rows, i)
 		}
 	}
 	return rows
+}
+
+// paths returns the rows by their paths in clusters with a mapping; those of clusters with an
+// API server of their own are remembered.
+func (t *table) paths(m *virtual.Mapping) map[string]int {
+	if m == nil && t.byPath != nil {
+		return t.byPath
+	}
+	byPath := make(map[string]int, len(t.rows))
+	for i := range t.rows {
+		byPath[tree.Path(m.Ref(t.rows[i].Ref))] = i
+	}
+	if m == nil {
+		t.byPath = byPath
+	}
+	return byPath
 }
 
 // layOut makes the tree of each cluster, with what is left as it is.
@@ -217,7 +247,7 @@ func (t *table) layOut(left rollout.Remaining) {
 			instead[i][int32(cluster)] = blob //nolint:gosec // an index
 		}
 	}
-	in := layout.Input{Rows: t.rows, Blobs: t.blobs, Instead: instead}
+	in := layout.Input{Rows: t.rows, Blobs: t.blobs, Instead: instead, Virtual: t.in.Expanded.Law.Virtual}
 	for i := range t.group {
 		in.Flux = append(in.Flux, t.flux(i))
 	}

@@ -50,6 +50,9 @@ const (
 	// TrailerCluster is there on the branch of a cluster, and names it. Clusters that go from
 	// one head to one tree share the commit, which then names each.
 	TrailerCluster = "Cluster"
+	// TrailerFailedOver is there on the branch of a cluster for each path that left it because the
+	// cluster, or what is there, failed: no guard counts it.
+	TrailerFailedOver = "Failed-Over"
 	// TrailerObserved is there on commits of the state branch that hold what was observed of
 	// clusters and no plan: it names a cluster.
 	TrailerObserved = "Observed"
@@ -115,9 +118,12 @@ type changer struct {
 	divided map[string]bool // by path: workloads whose replicas are divided
 	message string
 	version string
-	updates []git.Update
-	names   []string // of the clusters of updates
-	diags   []diag.Diagnostic
+	// metadata is that of the first cluster that is written.
+	metadata *files.Blob
+	updates  []git.Update
+	names    []string   // of the clusters of updates
+	left     [][]string // the paths that failed over, by cluster of updates
+	diags    []diag.Diagnostic
 }
 
 // cluster adds the update of one cluster branch, if it needs one.
@@ -140,17 +146,34 @@ func (c *changer) cluster(cl plan.Cluster, p tree.Published, head files.ID) erro
 		return nil // a new cluster that is to hold nothing needs no branch yet
 	}
 	meta := tree.Metadata{DrySHA: c.plan.Revision.Commit, RepoURL: c.plan.Revision.Repo, Version: c.version}
-	root, err := tree.WithMetadata(cl.Tree, meta, p.Foreign)
+	root, err := tree.WithMetadata(cl.Tree, meta, c.metadata, p.Foreign)
 	if err != nil {
 		return fmt.Errorf("laying out branch %s: %w", branch, err)
+	}
+	if e, ok := root.Lookup(tree.MetadataFile); ok && c.metadata == nil {
+		c.metadata = e.Blob
 	}
 	stage := stageGive
 	if p.Built != nil && c.takes(p.Built, cl.Tree) {
 		stage = stageTake
 	}
 	c.update(branch, head, root, stage)
-	c.names = append(c.names, cl.Name)
+	c.names, c.left = append(c.names, cl.Name), append(c.left, failedOver(c.plan.FailedOver(cl.Name), p.Built, cl.Tree))
 	return nil
+}
+
+// failedOver leaves of paths those that a cluster loses, sorted.
+func failedOver(paths map[string]bool, was, is *files.Folder) (lost []string) {
+	if len(paths) == 0 || was == nil {
+		return nil
+	}
+	for change := range files.Diff(was, is) {
+		if change.New.Name == "" && paths[change.Path] {
+			lost = append(lost, change.Path)
+		}
+	}
+	slices.Sort(lost)
+	return lost
 }
 
 // nameClusters has commits say which clusters they are for.
@@ -165,6 +188,11 @@ func (c *changer) nameClusters() {
 			named[s].WriteString(c.message)
 		}
 		fmt.Fprintf(named[s], "%s: %s\n", TrailerCluster, name)
+		for _, path := range c.left[i] {
+			if line := TrailerFailedOver + ": " + path + "\n"; !strings.Contains(named[s].String(), line) {
+				named[s].WriteString(line)
+			}
+		}
 	}
 	for i := range c.names {
 		c.updates[i].Message = named[at(&c.updates[i])].String()
@@ -220,6 +248,12 @@ func message(p *plan.Plan, base Base, version string) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n\n", r.Commit[:min(12, len(r.Commit))], subject(r.Subject))
+	if moved := p.Moved(); len(moved) > 0 {
+		b.WriteString(moves("Failover", moved) + "\n")
+	}
+	if moved := p.Descheduled(); len(moved) > 0 {
+		b.WriteString(moves("Descheduled", moved) + "\n")
+	}
 	for _, t := range [][2]string{
 		{TrailerRepository, r.Repo},
 		{TrailerCommit, r.Commit},
@@ -235,6 +269,20 @@ func message(p *plan.Plan, base Base, version string) string {
 		if t[1] != "" {
 			fmt.Fprintf(&b, "%s: %s\n", t[0], t[1])
 		}
+	}
+	return b.String()
+}
+
+// moves lists what moves, a line each, below a title.
+func moves(title string, said []string) string {
+	const most = 20
+	var b strings.Builder
+	b.WriteString(title + ":\n")
+	for _, s := range said[:min(most, len(said))] {
+		fmt.Fprintf(&b, "- %s\n", s)
+	}
+	if more := len(said) - most; more > 0 {
+		fmt.Fprintf(&b, "- and %d more\n", more)
 	}
 	return b.String()
 }

@@ -20,6 +20,8 @@ type Election struct {
 	Log             *slog.Logger
 	// Tell is told whether this replica leads.
 	Tell func(leads bool)
+	// Other is told who leads instead; nil: nobody is.
+	Other func(replica string)
 }
 
 // Run works while this replica is the leader, as often as it becomes that, until ctx ends or the
@@ -67,6 +69,11 @@ func (e Election) term(ctx context.Context, work func(context.Context) error) er
 				release()
 			},
 			OnStoppedLeading: func() {},
+			OnNewLeader: func(replica string) {
+				if e.Other != nil && replica != e.Replica {
+					e.Other(replica)
+				}
+			},
 		},
 	})
 	if err != nil {

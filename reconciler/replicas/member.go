@@ -22,6 +22,8 @@ const (
 	groupLabel = "waybill.dev/replicas"
 	// viewAnnotation lists the members by which a member divides, with commas.
 	viewAnnotation = "waybill.dev/view"
+	// workAnnotation says what a member works for.
+	workAnnotation = "waybill.dev/work"
 )
 
 // Times are those of a Lease, as kube-controller-manager has them.
@@ -50,7 +52,8 @@ func (t Times) Check() error {
 // Member is this replica among those that divide clusters.
 type Member struct {
 	leases coordination.LeaseInterface
-	group  string
+	group  string // the name of the leader's Lease
+	work   string
 	times  Times
 	now    func() time.Time
 	log    *slog.Logger
@@ -66,12 +69,12 @@ type Member struct {
 // Options are what a Member is made of.
 type Options struct {
 	Leases coordination.LeaseInterface
-	// Group is the name that the replicas have in common, and Name is that of this one. No
-	// other one ever had it.
-	Group, Name string
-	Times       Times
-	Now         func() time.Time
-	Log         *slog.Logger
+	Group  Group
+	// Name is that of this replica. No other one ever had it.
+	Name  string
+	Times Times
+	Now   func() time.Time
+	Log   *slog.Logger
 	// Change is told that other clusters than before may be taken.
 	Change func()
 }
@@ -79,7 +82,7 @@ type Options struct {
 // NewMember returns a replica that serves nothing before it runs.
 func NewMember(o Options) *Member {
 	return &Member{
-		leases: o.Leases, group: o.Group, times: o.Times, now: o.Now, log: o.Log, change: o.Change,
+		leases: o.Leases, group: o.Group.Lease(), work: o.Group.Work, times: o.Times, now: o.Now, log: o.Log, change: o.Change,
 		book: newBook(o.Name, o.Times.Renew), stops: map[string]context.CancelFunc{}, left: make(chan struct{}, 1),
 	}
 }
@@ -273,7 +276,7 @@ func (m *Member) form(sent time.Time, view []string) *coordinationv1.Lease {
 		lease = m.written.DeepCopy()
 	}
 	lease.Labels = map[string]string{groupLabel: m.group}
-	lease.Annotations = map[string]string{viewAnnotation: strings.Join(view, ",")}
+	lease.Annotations = map[string]string{viewAnnotation: strings.Join(view, ","), workAnnotation: m.work}
 	lease.Spec.HolderIdentity = &m.book.me
 	lease.Spec.LeaseDurationSeconds = new(int32(math.Ceil(m.times.Lease.Seconds())))
 	lease.Spec.RenewTime = &metav1.MicroTime{Time: sent}

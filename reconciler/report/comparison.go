@@ -3,23 +3,44 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/waybill-dev/waybill/reconciler/preview"
+	"github.com/waybill-dev/waybill/reconciler/preview/markdown"
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
-// maxClusters is how many clusters a line lists.
-const maxClusters = 6
+// The most names that a line lists, clusters that a table shows, and removals of a cluster that
+// are named.
+const (
+	maxClusters = 6
+	maxObjects  = 30
+	maxRows     = 20
+	maxRemovals = 5
+)
+
+// Look is how a comparison is shown to people.
+type Look struct {
+	Colour bool // the terminal has colours
+	Stat   bool // a line a change
+}
 
 // Comparison is what diff prints. Its diagnostics are for programs only; people read them by
 // themselves.
-func Comparison(c *preview.Comparison) Report {
-	return Report{value: c, text: func(w io.Writer) error { return comparison(w, c) }}
+func Comparison(c *preview.Comparison, look Look) Report {
+	return Report{value: c, text: func(w io.Writer) error { return comparison(w, c, look) }, forms: map[Format]func() ([]byte, error){
+		Markdown: func() ([]byte, error) { return []byte(markdown.Comment(c, markdown.Limit)), nil },
+	}}
 }
 
-func comparison(w io.Writer, c *preview.Comparison) error {
-	p := printer{w: w}
+// comparison says what matters most at the end, where a terminal shows it.
+func comparison(w io.Writer, c *preview.Comparison, look Look) error {
+	p := printer{w: w, paint: paint(look.Colour)}
+	for _, s := range c.Supposed {
+		p.line("supposed: %s", words.Printable(s))
+	}
 	switch {
 	case c.Empty() && c.Errors() > 0:
 		p.line("no cluster changes as far as is known: what has an error stays as it is")
@@ -28,35 +49,27 @@ func comparison(w io.Writer, c *preview.Comparison) error {
 		p.line("no cluster changes")
 		return p.err
 	}
-	counts := map[string]int{}
-	for _, o := range c.Objects {
-		counts[o.Verb]++
-	}
-	var parts []string
-	for _, v := range []string{"appears", "moves", "scales", "changes", "disappears"} {
-		if counts[v] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", counts[v], plural(v, counts[v])))
+	for i := range slices.Backward(c.Changes) {
+		if look.Stat {
+			p.stat(&c.Changes[i])
+		} else {
+			p.change(&c.Changes[i])
 		}
 	}
-	p.line("%s in %s: %s", words.Count(len(c.Objects), "object"), words.Count(len(c.Clusters), "cluster"), strings.Join(parts, ", "))
-	for _, o := range c.Objects {
-		p.object(o)
+	if look.Stat {
+		p.line("")
 	}
+	p.regions(c.Regions)
 	p.clusters(c.Clusters)
+	p.guard(c.Guard)
+	p.totals(&c.Totals)
 	return p.err
 }
 
-// plural turns a verb of one object into that of several.
-func plural(verb string, n int) string {
-	if n == 1 {
-		return verb
-	}
-	return strings.TrimSuffix(verb, "s")
-}
-
 type printer struct {
-	w   io.Writer
-	err error
+	w     io.Writer
+	paint paint
+	err   error
 }
 
 func (p *printer) line(format string, args ...any) {
@@ -65,41 +78,169 @@ func (p *printer) line(format string, args ...any) {
 	}
 }
 
-func (p *printer) object(o preview.Object) {
-	why := ""
-	if o.Why != "" {
-		why = " (" + o.Why + ")"
-	}
-	p.line("\n%s %s%s", o.Object, o.Verb, why)
-	if len(o.Added) > 0 {
-		p.line("  + %s", words.First(o.Added, maxClusters))
-	}
-	if len(o.Removed) > 0 {
-		p.line("  - %s", words.First(o.Removed, maxClusters))
-	}
-	for _, s := range o.Scaled {
-		p.line("  ~ %s: %d -> %d replicas", s.Cluster, s.From, s.To)
-	}
-	for _, c := range o.Changed {
-		p.line("  in %s:", words.First(c.Clusters, maxClusters))
-		for line := range strings.Lines(c.Diff) {
-			p.line("    %s", strings.TrimRight(line, "\n"))
+// marks are how a change begins.
+var marks = map[preview.Verb]string{
+	preview.Appears: "+", preview.Disappears: "-", preview.Moves: ">", preview.Scales: "~", preview.Changes: "~",
+	preview.Held: "!", preview.Frozen: "!", preview.Stays: "!",
+}
+
+func (p *printer) change(c *preview.Change) {
+	mark := marks[c.Verb]
+	p.line("%s", p.paint.mark(mark, fmt.Sprintf("%s %s %s%s", mark, p.paint.bold(words.Printable(c.Title())), c.Does(), where(c))))
+	if n := len(c.Objects); n > 1 {
+		var names []string
+		for _, r := range c.Objects[1:] {
+			names = append(names, r.String())
 		}
+		p.line("    with %s", words.Printable(words.First(names, maxObjects)))
+	}
+	for _, cause := range c.Causes {
+		p.line("    because: %s", words.Printable(cause.String()))
+	}
+	if len(c.Added) > 0 {
+		p.line("  %s", p.paint.mark("+", "+ "+namesOf(c.Added)))
+	}
+	if len(c.Removed) > 0 {
+		p.line("  %s", p.paint.mark("-", "- "+namesOf(c.Removed)))
+	}
+	if len(c.Detached) > 0 {
+		p.line("  %s", p.paint.mark("!", "! stays in "+namesOf(c.Detached)+" (no longer registered), and is in no other cluster"))
+	}
+	for _, s := range c.Scaled {
+		p.line("  %s", p.paint.mark("~", fmt.Sprintf("~ %s: %d -> %d replicas", namesOf(s.Clusters), s.From, s.To)))
+	}
+	for _, s := range c.Changed {
+		p.line("  in %s:", namesOf(s.Clusters))
+		p.fields(s.Fields)
+	}
+	for _, l := range c.Left {
+		stays := "is not there yet in "
+		if l.Kept {
+			stays = "stays as it is in "
+		}
+		p.line("  %s", p.paint.mark("!", "! "+stays+namesOf(l.Clusters)+": "+words.Printable(l.Reason)))
+	}
+	p.line("")
+}
+
+// where says in how many clusters, for what is the same in all of them.
+func where(c *preview.Change) string {
+	if len(c.Changed) == 1 && len(c.Changed[0].Clusters) > 1 && len(c.Added)+len(c.Removed)+len(c.Scaled) == 0 {
+		return fmt.Sprintf(": the same change in %d clusters", len(c.Changed[0].Clusters))
+	}
+	return ""
+}
+
+// stat is a change in one line.
+func (p *printer) stat(c *preview.Change) {
+	mark := marks[c.Verb]
+	var parts []string
+	add := func(n int, format string) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf(format, n))
+		}
+	}
+	scaled, changed, left := 0, 0, 0
+	for _, s := range c.Scaled {
+		scaled += len(s.Clusters)
+	}
+	for _, s := range c.Changed {
+		changed += len(s.Clusters)
+	}
+	for _, s := range c.Left {
+		left += len(s.Clusters)
+	}
+	add(len(c.Added), "+%d")
+	add(len(c.Removed), "-%d")
+	add(scaled, "scaled in %d")
+	add(changed, "changed in %d")
+	add(left, "left in %d")
+	add(len(c.Detached), "stays in %d")
+	if r := c.Replicas; r != nil && r.Before != r.After {
+		parts = append(parts, "replicas "+r.String())
+	}
+	p.line("%s", p.paint.mark(mark, fmt.Sprintf("%s %s %s (%s)", mark, words.Printable(c.Title()), c.Does(), strings.Join(parts, ", "))))
+}
+
+// namesOf lists the first names of clusters.
+func namesOf(names []string) string { return words.Printable(words.First(names, maxClusters)) }
+
+func (p *printer) regions(all []preview.Region) {
+	if len(all) == 0 {
+		return
+	}
+	var rows [][]string
+	for _, r := range all {
+		rows = append(rows, []string{
+			dash(words.Printable(r.Name)), fmt.Sprintf("%d of %d", r.Clusters, r.Of), strconv.Itoa(r.Added), strconv.Itoa(r.Changed), strconv.Itoa(r.Removed), r.Replicas.String(),
+		})
+	}
+	p.table([]string{"REGION", "CLUSTERS", "ADDED", "CHANGED", "REMOVED", "REPLICAS"}, rows)
+	p.line("")
+}
+
+func (p *printer) clusters(all []preview.Cluster) {
+	var rows [][]string
+	for _, c := range all[:min(maxRows, len(all))] {
+		rows = append(rows, []string{
+			words.Printable(c.Name), strconv.Itoa(c.Added), strconv.Itoa(c.Changed), strconv.Itoa(c.Removed), c.Objects.String(), c.Replicas.String(), words.Printable(note(c)),
+		})
+	}
+	p.table([]string{"CLUSTER", "ADDED", "CHANGED", "REMOVED", "OBJECTS", "REPLICAS", ""}, rows)
+	if n := len(all) - maxRows; n > 0 {
+		p.line("and %s; --cluster shows one, -o html all", words.Count(n, "more cluster"))
 	}
 }
 
-func (p *printer) clusters(cs []preview.Cluster) {
-	p.line("\nCLUSTER              ADDED  CHANGED  REMOVED")
-	for _, c := range cs {
-		note := ""
-		switch {
-		case c.Held != "":
-			note = "  held: " + c.Held
-		case c.New:
-			note = "  new"
-		case c.Gone:
-			note = "  no longer registered; its branch stays"
-		}
-		p.line("%-20s %5d  %7d  %7d%s", c.Name, c.Added, c.Changed, c.Removed, note)
+// note is what else there is to say of a cluster.
+func note(c preview.Cluster) string {
+	switch {
+	case c.Held != "":
+		return "held: " + c.Held
+	case c.New:
+		return "new"
+	case c.Gone:
+		return "no longer registered; its branch stays"
 	}
+	return ""
+}
+
+func (p *printer) table(head []string, rows [][]string) {
+	var b strings.Builder
+	if p.err == nil {
+		p.err = columns(&b, head, rows)
+	}
+	for line := range strings.Lines(b.String()) {
+		p.line("%s", strings.TrimRight(line, " \n"))
+	}
+}
+
+func (p *printer) guard(g *preview.Guard) {
+	if g == nil {
+		return
+	}
+	p.line("")
+	for _, h := range g.Holds {
+		p.line("%s", p.paint.mark("!", "The guard holds "+namesOf(h.Clusters)+": "+words.Printable(h.Reason)))
+		for _, r := range h.Removals[:min(maxRemovals, len(h.Removals))] {
+			p.line("  - %s (%s)", words.Printable(r.Object.String()), words.Printable(r.Cause))
+		}
+		if n := len(h.Removals) - maxRemovals; n > 0 {
+			p.line("  and %d more", n)
+		}
+	}
+	p.line("To let it happen, put the trailer %q on a commit, or run %q.", g.Trailer, g.Command)
+}
+
+// totals are the last line.
+func (p *printer) totals(t *preview.Totals) {
+	p.line("")
+	line := t.String()
+	if m := t.Manifests(); m != "" {
+		line += "; manifests: " + m
+	}
+	if t.Replicas.Before != t.Replicas.After {
+		line += "; replicas: " + t.Replicas.String()
+	}
+	p.line("%s", p.paint.bold(line))
 }

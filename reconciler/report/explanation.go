@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
@@ -15,7 +16,9 @@ import (
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // Explained is what decided where one template goes and what it is there, in words.
@@ -32,7 +35,12 @@ type Explained struct {
 	Answers    []interpret.Answer        `json:"answers,omitempty"`
 	Placement  *place.Report             `json:"placement,omitempty"`
 	RequiredBy []karmada.BindingSnapshot `json:"requiredBy,omitempty"`
-	Clusters   []Written                 `json:"clusters"`
+	// Leaving says which clusters it leaves, and Waits why it does not leave one that it should.
+	Leaving []karmada.GracefulEvictionTask `json:"leaving,omitempty"`
+	Waits   string                         `json:"waits,omitempty"`
+	// Full are the clusters that get no more of its replicas: some find no node there.
+	Full     []string  `json:"full,omitempty"`
+	Clusters []Written `json:"clusters"`
 }
 
 // Written is what the template is in one cluster.
@@ -51,7 +59,7 @@ type Written struct {
 func Explain(e *plan.Explanation) Explained {
 	d := e.Decision
 	out := Explained{
-		Object: d.Ref(), Where: d.Template.Object.Pos().String(), Outcome: d.Outcome.String(), Message: d.Message,
+		Object: d.Ref(), Where: d.Template.Object.Pos().String(), Outcome: outcome(d), Message: d.Message,
 		Losers: e.Losers, Replicas: d.Size.Replicas, Answers: e.Answers, Placement: e.Placement, RequiredBy: d.RequiredBy,
 	}
 	if d.Template.Part != nil {
@@ -59,6 +67,12 @@ func Explain(e *plan.Explanation) Explained {
 	}
 	if e.Winner != nil {
 		out.Policy, out.PolicyPos = e.Winner.String(), e.Winner.Object.Pos().String()
+	}
+	if d.Shift != nil {
+		out.Full = d.Shift.Full
+	}
+	if d.Moves != nil {
+		out.Leaving, out.Waits = d.Moves.Tasks, d.Moves.Waits.Message()
 	}
 	for _, c := range e.Clusters {
 		w := Written{Cluster: c.Cluster, Replicas: c.Replicas, Changes: c.Changes}
@@ -74,6 +88,17 @@ func Explain(e *plan.Explanation) Explained {
 		out.Clusters = append(out.Clusters, w)
 	}
 	return out
+}
+
+// outcome says what became of a template: what could not be placed is not called placed.
+func outcome(d *plan.Decision) string {
+	switch {
+	case d.Outcome != claim.Placed || d.Policy == nil || d.Reason == string(place.Success):
+		return d.Outcome.String()
+	case len(d.Own) == 0:
+		return "not placed"
+	}
+	return "not placed anew, and stays where it is"
 }
 
 // Explanation is what explain prints.
@@ -96,6 +121,15 @@ func explanation(w io.Writer, e *Explained) error {
 		fmt.Fprintf(w, "  lost     %s: %s\n", l.Policy, l.Why)
 	}
 	fmt.Fprintf(w, "outcome    %s%s\n", e.Outcome, prefixed(": ", e.Message))
+	for _, t := range e.Leaving {
+		fmt.Fprintf(w, "leaves     %s since %s (%s): %s\n", t.FromCluster, t.CreationTimestamp.UTC().Format(time.RFC3339), t.PurgeMode, t.Message)
+	}
+	if e.Waits != "" {
+		fmt.Fprintf(w, "waits      %s\n", e.Waits)
+	}
+	if len(e.Full) > 0 {
+		fmt.Fprintf(w, "full       %s: replicas find no node there, or left for want of one; it gets no more\n", words.List(e.Full))
+	}
 	for _, a := range e.Answers {
 		if a.By != "native" {
 			fmt.Fprintf(w, "script     %s of %s\n", a.Operation, a.By)

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/fleet"
@@ -23,6 +26,8 @@ type Lists struct {
 	Plan      *plan.Plan
 	Set       *policies.Set
 	Namespace string
+	// Now is the time from which on ages count.
+	Now time.Time
 	// Words are what the clusters say; none where nobody says anything.
 	Words status.Words
 }
@@ -41,12 +46,23 @@ func (l *Lists) Clusters() Report {
 		joined := fleet.Observed(c.Spec, c.Observed)
 		s := joined.Spec
 		items = append(items, joined)
+		ready, since := readiness(&joined, l.Now)
 		rows = append(rows, []string{
-			c.Spec.Name, string(s.SyncMode), dash(s.Provider), dash(s.Region), dash(strings.Join(s.Zones, ",")),
+			c.Spec.Name, dash(joined.Status.KubernetesVersion), string(s.SyncMode), ready, since, dash(s.Provider), dash(s.Region), dash(strings.Join(s.Zones, ",")),
 			strconv.Itoa(len(s.Taints)), strconv.Itoa(objects[c.Spec.Name]),
 		})
 	}
-	return table(items, []string{"NAME", "MODE", "PROVIDER", "REGION", "ZONES", "TAINTS", "OBJECTS"}, rows)
+	return table(items, []string{"NAME", "VERSION", "MODE", "READY", "SINCE", "PROVIDER", "REGION", "ZONES", "TAINTS", "OBJECTS"}, rows)
+}
+
+// readiness is the status of a cluster's condition Ready, and how long it has been that; dashes
+// where nobody observes it.
+func readiness(c *karmada.Cluster, now time.Time) (ready, since string) {
+	r := meta.FindStatusCondition(c.Status.Conditions, karmada.ConditionReady)
+	if r == nil {
+		return dash(""), dash("")
+	}
+	return string(r.Status), age(&r.LastTransitionTime.Time, now)
 }
 
 // Policies lists the policies: those that place first, with how many templates each
@@ -176,8 +192,8 @@ func (l *Lists) Works() (Report, error) {
 				return Report{}, fmt.Errorf("reading %s of cluster %s: %w", path, c.Name, err)
 			}
 			for _, o := range object.Decode(path, data).Objects {
-				if l.wants(o.Ref().Namespace) {
-					items = append(items, l.told(work{Cluster: c.Name, Object: o.Ref(), Path: path}))
+				if r := l.Plan.Template(c.Name, o.Ref()); l.wants(r.Namespace) {
+					items = append(items, l.told(work{Cluster: c.Name, Object: r, Path: path}))
 				}
 			}
 		}

@@ -3,6 +3,9 @@ package report_test
 import (
 	"slices"
 	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
@@ -96,7 +99,10 @@ func fixture(t *testing.T, set *policies.Set) *plan.Plan {
 
 func TestLists(t *testing.T) {
 	set := set(t)
-	l := report.Lists{Plan: fixture(t, set), Set: set}
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	ready := metav1.Condition{Type: karmada.ConditionReady, Status: metav1.ConditionTrue, Reason: "ClusterReady", LastTransitionTime: metav1.NewTime(now.Add(-26 * time.Hour))}
+	set.Observe(map[string]*karmada.ClusterStatus{"eu": {KubernetesVersion: "v1.35.2", Conditions: []metav1.Condition{ready}}})
+	l := report.Lists{Plan: fixture(t, set), Set: set, Now: now}
 	golden(t, "clusters", l.Clusters())
 	golden(t, "policies", l.Policies())
 	golden(t, "bindings", l.Bindings())

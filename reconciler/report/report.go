@@ -32,6 +32,10 @@ const (
 	Wide  Format = "wide"
 	JUnit Format = "junit"
 	SARIF Format = "sarif"
+	// Text, Markdown and HTML are those of a comparison.
+	Text     Format = "text"
+	Markdown Format = "markdown"
+	HTML     Format = "html"
 )
 
 // Report is something to print. It is made by the functions of this package.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/clusters/credential"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -145,8 +146,12 @@ func (f *fleetStatus) print(w io.Writer, now time.Time, more func(*clusterStatus
 	}
 	p := printer{w: w}
 	for i := range f.Clusters {
-		if c := &f.Clusters[i]; c.Message != "" && more == nil {
+		c := &f.Clusters[i]
+		if c.Message != "" && more == nil {
 			p.line("%s: %s", c.Cluster, c.Message)
+		}
+		if c.isCredentialEnding(now) {
+			p.line("%s: its credential is valid until %s; replace it", c.Cluster, c.Expires.UTC().Format(time.RFC3339))
 		}
 	}
 	if p.err != nil || len(objects) == 0 {
@@ -174,6 +179,11 @@ func (c *clusterStatus) credential(now time.Time) string {
 		return "expired"
 	}
 	return duration.HumanDuration(c.Expires.Sub(now))
+}
+
+// isCredentialEnding reports that it has ended, or ends within a week.
+func (c *clusterStatus) isCredentialEnding(now time.Time) bool {
+	return c.Expires != nil && credential.Lifetime{Until: *c.Expires}.IsEnding(now)
 }
 
 // age is how long ago something was.

@@ -1,17 +1,22 @@
 package report_test
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/policies/place"
+	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/preview"
+	"github.com/waybill-dev/waybill/reconciler/preview/previewtest"
 	"github.com/waybill-dev/waybill/reconciler/report"
+	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/fluxsync"
 	"github.com/waybill-dev/waybill/render/object"
@@ -60,28 +65,14 @@ func TestExplanation(t *testing.T) {
 }
 
 func TestComparison(t *testing.T) {
-	golden(t, "comparison-of-equals", report.Comparison(&preview.Comparison{Base: "1", Head: "2"}))
+	plain := report.Look{}
+	golden(t, "comparison-of-equals", report.Comparison(&preview.Comparison{Base: "1", Head: "2"}, plain))
 	broken := preview.Comparison{Diags: []diag.Diagnostic{{Code: "malformed", Severity: diag.Error, Message: "no colon"}}}
-	golden(t, "comparison-with-errors", report.Comparison(&broken))
-	golden(t, "comparison", report.Comparison(&preview.Comparison{
-		Base: "1", Head: "2",
-		Objects: []preview.Object{
-			{Object: deployment("new"), Verb: "appears", Why: "new in new.yaml:1", Added: strings.Fields("a b c d e f g h")},
-			{Object: deployment("old"), Verb: "disappears", Removed: []string{"a"}},
-			{Object: deployment("older"), Verb: "disappears", Removed: []string{"a", "b"}},
-			{Object: deployment("web"), Verb: "moves", Added: []string{"b"}, Removed: []string{"a"}},
-			{
-				Object: deployment("wide"), Verb: "scales", Scaled: []preview.Scale{{Cluster: "a", From: 2, To: 3}},
-				Changed: []preview.Content{{Clusters: []string{"a", "b"}, Diff: "--- before\n+++ after\n-replicas: 2\n+replicas: 3\n"}},
-			},
-		},
-		Clusters: []preview.Cluster{
-			{Name: "a", Added: 1, Removed: 3, Changed: 1, Held: "it would lose everything"},
-			{Name: "b", Added: 2, New: true},
-			{Name: "c", Removed: 1, Gone: true},
-			{Name: "d", Changed: 1},
-		},
-	}))
+	golden(t, "comparison-with-errors", report.Comparison(&broken, plain))
+	c := previewtest.Everything()
+	golden(t, "comparison", report.Comparison(&c, plain))
+	golden(t, "comparison-colour", report.Comparison(&c, report.Look{Colour: true}))
+	golden(t, "comparison-stat", report.Comparison(&c, report.Look{Stat: true}))
 }
 
 func TestPins(t *testing.T) {
@@ -109,6 +100,19 @@ func TestSandbox(t *testing.T) {
 	}
 	golden(t, "sandbox-refuses", report.Sandbox(walls, false, ""))
 	golden(t, "sandbox-renders", report.Sandbox(walls[:1], true, "0123abcd"))
+}
+
+func TestStatusSaysThatACredentialEnds(t *testing.T) {
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	f := reconciler.Fleet{}
+	for i, left := range []time.Duration{0, 300 * 24 * time.Hour, 3 * 24 * time.Hour, -time.Hour} {
+		w := status.Word{At: now.Add(-time.Minute)}
+		if left != 0 {
+			w.Expires = now.Add(left)
+		}
+		f.Clusters = append(f.Clusters, reconciler.Member{Standing: status.Standing{Cluster: fmt.Sprintf("eu-%d", i), Mode: karmada.Push, Standing: status.Healthy, Word: &w}})
+	}
+	golden(t, "status-credentials", report.Fleet(&f, now))
 }
 
 func TestFlux(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/observation"
 	"github.com/waybill-dev/waybill/render/diag"
 )
 
@@ -24,13 +25,18 @@ import (
 const (
 	headerTimeout = 5 * time.Second
 	readTimeout   = 10 * time.Second
+	idleTimeout   = time.Minute
 	closeGrace    = 5 * time.Second
+	maxHeader     = 32 << 10 // bytes
 )
 
 // Server keeps the state of a loop for those who ask.
 type Server struct {
 	registry *prometheus.Registry
 	metrics  metrics
+
+	knocks chan<- reconciler.Knock // nil: heartbeats are not heard
+	places chan struct{}
 
 	mu     sync.Mutex
 	ready  bool // a synchronisation succeeded
@@ -49,6 +55,10 @@ type metrics struct {
 	applies  *prometheus.CounterVec
 	behind   *prometheus.GaugeVec
 	expires  *prometheus.GaugeVec
+	rotated  *prometheus.CounterVec
+	answers  *prometheus.GaugeVec
+	nodes    *prometheus.GaugeVec
+	ready    *prometheus.GaugeVec
 	leads    prometheus.Gauge
 	waited   prometheus.Histogram
 	took     prometheus.Histogram
@@ -56,7 +66,7 @@ type metrics struct {
 
 // New returns a server that is not ready yet.
 func New() *Server {
-	s := &Server{registry: prometheus.NewRegistry(), reason: "no synchronisation has succeeded yet"}
+	s := &Server{places: make(chan struct{}, beatsAtOnce), registry: prometheus.NewRegistry(), reason: "no synchronisation has succeeded yet"}
 	s.metrics = metrics{
 		syncs:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "waybill_syncs_total", Help: "Turns of the loop, by result: published, unchanged or failed."}, []string{"result"}),
 		duration: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "waybill_sync_duration_seconds", Help: "Time from seeing a change to having published it.", Buckets: prometheus.ExponentialBuckets(0.05, 2, 12)}),
@@ -70,11 +80,15 @@ func New() *Server {
 	s.metrics.applies = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "waybill_applies_total", Help: "Rounds at clusters, by result: applied, unchanged, refused (in part, or held) or failed."}, []string{"result"})
 	s.metrics.behind = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "waybill_cluster_behind", Help: "1 for each cluster that is not as its branch, by the last round; the log says why."}, []string{"cluster"})
 	s.metrics.expires = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "waybill_cluster_credential_expiry_timestamp_seconds", Help: "When the credential for a cluster ends to be valid, if it says so."}, []string{"cluster"})
+	s.metrics.rotated = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "waybill_cluster_credential_rotations_total", Help: "How often the credential for a cluster was another one than before."}, []string{"cluster"})
+	s.metrics.answers = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "waybill_cluster_ready", Help: "1 for each observed cluster whose API server says that it is ready, 0 for the others."}, []string{"cluster"})
+	s.metrics.nodes = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "waybill_cluster_nodes", Help: "Nodes of each observed cluster, as they were seen last."}, []string{"cluster"})
+	s.metrics.ready = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "waybill_cluster_ready_nodes", Help: "Nodes of each observed cluster that are ready, as they were seen last."}, []string{"cluster"})
 	s.metrics.leads = prometheus.NewGauge(prometheus.GaugeOpts{Name: "waybill_leader", Help: "1 if this replica leads: it plans and publishes."})
 	s.metrics.waited = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "waybill_apply_wait_seconds", Help: "Time that a round waits because many others are under way.", Buckets: prometheus.ExponentialBuckets(0.05, 3, 9)})
 	s.metrics.took = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "waybill_apply_duration_seconds", Help: "Time that a round at a cluster takes.", Buckets: prometheus.ExponentialBuckets(0.05, 2, 14)})
 	m := s.metrics
-	s.registry.MustRegister(m.syncs, m.duration, m.branches, m.diags, m.clusters, m.held, m.placed, m.last, m.applies, m.behind, m.expires, m.leads, m.waited, m.took,
+	s.registry.MustRegister(m.syncs, m.duration, m.branches, m.diags, m.clusters, m.held, m.placed, m.last, m.applies, m.behind, m.expires, m.rotated, m.answers, m.nodes, m.ready, m.leads, m.waited, m.took,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return s
 }
@@ -139,10 +153,30 @@ func (s *Server) RecordApply(a reconciler.Application) {
 		s.metrics.took.Observe(a.Took.Seconds())
 	}
 	s.metrics.behind.WithLabelValues(a.Cluster).Set(behind)
-	if !a.Expires.IsZero() {
-		s.metrics.expires.WithLabelValues(a.Cluster).Set(float64(a.Expires.Unix()))
+	if a.Rotated() {
+		s.metrics.rotated.WithLabelValues(a.Cluster).Inc()
+	}
+	if until := a.Credential.Until; !until.IsZero() {
+		s.metrics.expires.WithLabelValues(a.Cluster).Set(float64(until.Unix()))
 	} else if a.Err == nil { // the credential is one that does not say so
 		s.metrics.expires.DeleteLabelValues(a.Cluster)
+	}
+}
+
+// RecordLookAt takes in what was seen of a cluster. Nodes that could not be looked at are as they
+// were.
+func (s *Server) RecordLookAt(cluster string, f observation.Facts) {
+	s.metrics.answers.WithLabelValues(cluster).Set(map[bool]float64{true: 1}[f.Health == observation.Healthy])
+	if f.Room != nil {
+		s.metrics.nodes.WithLabelValues(cluster).Set(float64(f.Room.Nodes.TotalNum))
+		s.metrics.ready.WithLabelValues(cluster).Set(float64(f.Room.Nodes.ReadyNum))
+	}
+}
+
+// ForgetLooks takes back what RecordLookAt said of a cluster.
+func (s *Server) ForgetLooks(cluster string) {
+	for _, m := range []*prometheus.GaugeVec{s.metrics.answers, s.metrics.nodes, s.metrics.ready} {
+		m.DeleteLabelValues(cluster)
 	}
 }
 
@@ -164,6 +198,7 @@ func (s *Server) RecordLead(leads bool) {
 func (s *Server) ForgetCluster(name string) {
 	s.metrics.behind.DeleteLabelValues(name)
 	s.metrics.expires.DeleteLabelValues(name)
+	s.metrics.rotated.DeleteLabelValues(name)
 }
 
 // Handler serves /healthz, /readyz and /metrics.
@@ -180,13 +215,19 @@ func (s *Server) Handler() http.Handler {
 		}
 		fmt.Fprintln(w, "ok")
 	})
+	if s.knocks != nil {
+		mux.HandleFunc("POST /heartbeats/{cluster}", s.hear)
+	}
 	mux.Handle("GET /metrics", promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{}))
 	return mux
 }
 
 // Serve answers on l until ctx ends.
-func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	srv := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout}
+func (s *Server) Serve(ctx context.Context, l net.Listener) error { return Serve(ctx, l, s.Handler()) }
+
+// Serve has a handler answer on l until ctx ends, whoever asks and however slowly.
+func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader}
 	stop := context.AfterFunc(ctx, func() {
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
 		defer cancel()

@@ -7,10 +7,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/reconciler/clusters/credential"
 	"github.com/waybill-dev/waybill/reconciler/guard"
+	"github.com/waybill-dev/waybill/reconciler/observation"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/serve"
 )
@@ -44,6 +49,8 @@ func TestMetricsNameTheClustersThatAreHeld(t *testing.T) {
 	}
 }
 
+var until = clusters.Credential{Lifetime: credential.Lifetime{Until: time.Unix(1_900_000_000, 0)}}
+
 func TestMetricsSayWhenACredentialExpires(t *testing.T) {
 	s := serve.New()
 	const line = `waybill_cluster_credential_expiry_timestamp_seconds{cluster="eu"} 1.9e+09`
@@ -53,23 +60,46 @@ func TestMetricsSayWhenACredentialExpires(t *testing.T) {
 			t.Errorf("%s:\n%s", step, got)
 		}
 	}
-	s.RecordApply(reconciler.Application{Cluster: "eu", Expires: time.Unix(1_900_000_000, 0)})
+	s.RecordApply(reconciler.Application{Cluster: "eu", Credential: until})
 	says(true, "a token that expires")
 	s.RecordApply(reconciler.Application{Cluster: "eu", Err: errors.New("unauthorized")})
 	says(true, "the cluster does not answer")
 	s.RecordApply(reconciler.Application{Cluster: "eu"})
 	says(false, "a token that does not expire")
-	s.RecordApply(reconciler.Application{Cluster: "eu", Expires: time.Unix(1_900_000_000, 0)})
+	s.RecordApply(reconciler.Application{Cluster: "eu", Credential: until})
 	s.ForgetCluster("eu")
 	says(false, "a cluster that is not followed any more")
+}
+
+func TestMetricsOfObservedClusters(t *testing.T) {
+	s := serve.New()
+	says := func(step string, want ...string) {
+		t.Helper()
+		var got []string
+		for line := range strings.Lines(metrics(t, s)) {
+			if strings.HasPrefix(line, "waybill_cluster_") {
+				got = append(got, strings.TrimSpace(line))
+			}
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s: %s", step, d)
+		}
+	}
+	s.RecordLookAt("eu", observation.Facts{Health: observation.Healthy, Room: &observation.Room{Nodes: karmada.NodeSummary{TotalNum: 5, ReadyNum: 3}}})
+	says("it answers", `waybill_cluster_nodes{cluster="eu"} 5`, `waybill_cluster_ready{cluster="eu"} 1`, `waybill_cluster_ready_nodes{cluster="eu"} 3`)
+	s.RecordLookAt("eu", observation.Facts{Health: observation.Unreachable})
+	says("it does not", `waybill_cluster_nodes{cluster="eu"} 5`, `waybill_cluster_ready{cluster="eu"} 0`, `waybill_cluster_ready_nodes{cluster="eu"} 3`)
+	s.ForgetLooks("eu")
+	says("it is not looked at any more")
 }
 
 // What is measured is named as Prometheus asks for.
 func TestMetricsAreNamedAsIsUsual(t *testing.T) {
 	s := serve.New()
 	s.Record(reconciler.Sync{At: time.Unix(1, 0), Result: reconciler.Result{Plan: plan.Plan{Clusters: []plan.Cluster{{Name: "eu", Held: &guard.Hold{}}}}}})
-	s.RecordApply(reconciler.Application{Cluster: "eu", Expires: time.Unix(1_900_000_000, 0), Waited: time.Second, Took: time.Minute})
+	s.RecordApply(reconciler.Application{Cluster: "eu", Credential: until, Waited: time.Second, Took: time.Minute})
 	s.RecordLead(true)
+	s.RecordLookAt("eu", observation.Facts{Room: &observation.Room{}})
 	text := metrics(t, s)
 	problems, err := promlint.New(strings.NewReader(text)).Lint()
 	if err != nil {

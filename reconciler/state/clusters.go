@@ -12,7 +12,8 @@ import (
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
-// Memo remembers the folder of clusters that was encoded last, of which none was held. It
+// Memo remembers the folder of clusters that was encoded last, of which none was held or had a
+// remedy in force. It
 // changes speed only; nil remembers nothing.
 type Memo struct {
 	of     []*object.Object
@@ -21,7 +22,7 @@ type Memo struct {
 
 // clusters lays the clusters of content out; nil if there are none.
 func (c *Content) clusters(earlier *State, m *Memo) (*files.Folder, error) {
-	if m == nil || len(c.Held) > 0 {
+	if m == nil || len(c.Held)+len(c.Remedies) > 0 {
 		return c.encodeClusters(earlier)
 	}
 	of := make([]*object.Object, len(c.Clusters))
@@ -42,6 +43,11 @@ func (c *Content) encodeClusters(earlier *State) (*files.Folder, error) {
 		cl := &c.Clusters[i].Spec
 		if reason, ok := c.Held[cl.Name]; ok {
 			cl = held(cl, reason, c.since(cl.Name, earlier))
+		}
+		if actions := c.Remedies[cl.Name]; len(actions) > 0 {
+			remedied := *cl
+			remedied.Status.RemedyActions = actions
+			cl = &remedied
 		}
 		data, err := encode(cl)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/deschedule"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -27,17 +28,24 @@ type Content struct {
 	// these.
 	Interpreters []*karmada.ResourceInterpreterCustomization
 	Held         map[string]string // why clusters are held
-	When         time.Time         // of the source commit
-	LastGood     LastGood
-	Random       Random
-	Releases     []Release
+	// Remedies are the actions in force for clusters: their status.remedyActions.
+	Remedies map[string][]string
+	When     time.Time // of the source commit
+	LastGood LastGood
+	Random   Random
+	Failover Failover
+	// Watch is what observers count of replicas that wait for a node; nil for nothing.
+	Watch    *deschedule.Watch
+	Releases []Release
+	Terms    Terms // the zero value: those of a source without a config
 }
 
 // Encode lays content out, after an earlier state, as the folder of the state branch, but
-// for what was published. What was observed is that of the earlier state. Bindings that are those of the earlier state are not written
-// again; the folder is the same otherwise. The earlier state and the memo may be nil.
+// for what was published. What was observed is that of the earlier state, and a folder that is
+// divided there stays so longer than it would become so (see shards.go). Bindings that are those
+// of the earlier state are not written again; the folder is the same otherwise. The earlier
+// state and the memo may be nil.
 func Encode(c Content, earlier *State, m *Memo) (*files.Folder, error) {
-	top := []files.Entry{files.FileEntry(formatFile, files.NewBlob([]byte(format+"\n")))}
 	recorded, without := c.recorded(earlier)
 	bindings, err := encodeBindings(recorded, earlier)
 	if err != nil {
@@ -47,7 +55,7 @@ func Encode(c Content, earlier *State, m *Memo) (*files.Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	releases, err := encodeReleases(c.Releases)
+	releases, err := encodeReleases(c.Releases, earlier)
 	if err != nil {
 		return nil, err
 	}
@@ -55,23 +63,32 @@ func Encode(c Content, earlier *State, m *Memo) (*files.Folder, error) {
 	if err != nil {
 		return nil, err
 	}
+	form := format
+	if isAnyDivided(bindings, releases) {
+		form = shardedFormat
+	}
+	top := []files.Entry{files.FileEntry(formatFile, files.NewBlob([]byte(form+"\n")))}
 	for name, folder := range map[string]*files.Folder{bindingsDir: bindings, clustersDir: clusters, observedDir: c.observedFolder(earlier), interpretersDir: interpreters, releasesDir: releases} {
 		if folder != nil {
 			top = append(top, files.DirEntry(name, folder))
 		}
 	}
-	if len(without) > 0 {
-		if top, err = withJSON(top, keptFile, without); err != nil {
-			return nil, err
+	for _, f := range []struct {
+		isThere bool
+		name    string
+		value   any
+	}{
+		{len(without) > 0, keptFile, without},
+		{len(c.LastGood.Broken) > 0, lastGoodFile, c.LastGood},
+		{c.Random.Key != "", randomFile, c.Random},
+		{!c.Failover.isEmpty(), failoverFile, c.Failover},
+		{c.Watch != nil, deschedulerFile, orderOf(c.Watch)},
+		{c.Terms.BranchPrefix != "" && !c.Terms.isDefault(), termsFile, c.Terms},
+	} {
+		if !f.isThere {
+			continue
 		}
-	}
-	if len(c.LastGood.Broken) > 0 {
-		if top, err = withJSON(top, lastGoodFile, c.LastGood); err != nil {
-			return nil, err
-		}
-	}
-	if c.Random.Key != "" {
-		if top, err = withJSON(top, randomFile, c.Random); err != nil {
+		if top, err = withJSON(top, f.name, f.value); err != nil {
 			return nil, err
 		}
 	}
@@ -124,7 +141,7 @@ func encodeBindings(bindings []*karmada.ResourceBinding, earlier *State) (*files
 		used[dir+"/"+name] = true
 		root[dir] = append(root[dir], files.FileEntry(name+".yaml", blob))
 	}
-	return foldersOf(root), nil
+	return foldersOf(root, earlier.folder(bindingsDir)), nil
 }
 
 // list is a list of clusters that bindings share, by where it is.
@@ -183,7 +200,7 @@ func encodeInterpreters(all []*karmada.ResourceInterpreterCustomization) (*files
 	return files.NewFolder(entries), nil
 }
 
-func encodeReleases(releases []Release) (*files.Folder, error) {
+func encodeReleases(releases []Release, earlier *State) (*files.Folder, error) {
 	dirs := map[string][]files.Entry{}
 	for _, r := range releases {
 		dir, name := r.path()
@@ -193,19 +210,7 @@ func encodeReleases(releases []Release) (*files.Folder, error) {
 		}
 		dirs[dir] = entries
 	}
-	return foldersOf(dirs), nil
-}
-
-// foldersOf makes a folder of folders; nil of none.
-func foldersOf(dirs map[string][]files.Entry) *files.Folder {
-	if len(dirs) == 0 {
-		return nil
-	}
-	entries := make([]files.Entry, 0, len(dirs))
-	for dir, list := range dirs {
-		entries = append(entries, files.DirEntry(dir, files.NewFolder(list)))
-	}
-	return files.NewFolder(entries)
+	return foldersOf(dirs, earlier.folder(releasesDir)), nil
 }
 
 // encode writes a typed object as canonical YAML.

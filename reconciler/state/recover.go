@@ -6,8 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/render/object"
@@ -72,20 +75,21 @@ func (s *State) bindingsAt(path string, published map[string]tree.Published, sou
 		}
 		made[r].Spec.Clusters = append(made[r].Spec.Clusters, to)
 	}
-	kinds, known := interpret.New(), map[files.ID][]*object.Object{}
+	kinds, known, virtuals := interpret.New(), map[files.ID][]*object.Object{}, virtualsOf(source)
 	for _, cluster := range slices.Sorted(maps.Keys(published)) {
 		built := published[cluster].Built
 		if built == nil {
 			continue
 		}
-		for _, o := range manifestsFor(path, built, known) {
+		m := virtuals[cluster]
+		for _, o := range manifestsFor(path, built, m, known) {
 			if s.Bindings[o.Ref()] == nil {
 				replicas, _, _, _ := kinds.Replicas(o.Content())
 				sent(o, karmada.TargetCluster{Name: cluster, Replicas: replicas})
 			}
 		}
 		for _, o := range source {
-			if flux.IsRelease(o) && IsBindingOf(path, o.Ref()) && s.Bindings[o.Ref()] == nil && s.hasSome(built, o.Ref()) {
+			if flux.IsRelease(o) && IsBindingOf(path, o.Ref()) && s.Bindings[o.Ref()] == nil && s.hasSome(built, m, o.Ref()) {
 				sent(o, karmada.TargetCluster{Name: cluster})
 			}
 		}
@@ -93,14 +97,29 @@ func (s *State) bindingsAt(path string, published map[string]tree.Published, sou
 	return slices.SortedFunc(maps.Values(made), func(x, y *karmada.ResourceBinding) int { return TemplateRef(x).Compare(TemplateRef(y)) })
 }
 
-// manifestsFor returns the objects in a published tree that a binding at path may be of.
-// Known is what was found in folders, which many clusters share.
-func manifestsFor(path string, built *files.Folder, known map[files.ID][]*object.Object) []*object.Object {
-	parts := strings.Split(path, "/")
+// virtualsOf returns the mappings of the virtual clusters among objects, by their names.
+func virtualsOf(source []*object.Object) map[string]*virtual.Mapping {
+	all := map[string]*virtual.Mapping{}
+	for _, o := range source {
+		if r := o.Ref(); r.Group == "cluster.karmada.io" && r.Kind == "Cluster" {
+			all[r.Name] = virtual.Of(&karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: r.Name, Annotations: o.Annotations()}})
+		}
+	}
+	return all
+}
+
+// manifestsFor returns the objects in a published tree that a binding at path may be of, by the
+// names that templates have. Known is what was found in folders, which many clusters share.
+func manifestsFor(path string, built *files.Folder, m *virtual.Mapping, known map[files.ID][]*object.Object) []*object.Object {
+	parts := strings.Split(withoutShard(path), "/")
 	if len(parts) != 3 {
 		return nil
 	}
-	dir, _ := built.Lookup(tree.FolderOf(parts[1]))
+	namespace := parts[1]
+	if !strings.HasPrefix(namespace, "_") { // else it is that of what has none
+		namespace = m.Namespace(namespace)
+	}
+	dir, _ := built.Lookup(tree.FolderOf(namespace))
 	if dir.Dir == nil {
 		return nil
 	}
@@ -111,7 +130,7 @@ func manifestsFor(path string, built *files.Folder, known map[files.ID][]*object
 			continue
 		}
 		if _, ok := known[kind.Dir.ID()]; !ok {
-			known[kind.Dir.ID()] = boundAt(path, kind.Dir)
+			known[kind.Dir.ID()] = boundAt(path, kind.Dir, m)
 		}
 		found = append(found, known[kind.Dir.ID()]...)
 	}
@@ -119,7 +138,7 @@ func manifestsFor(path string, built *files.Folder, known map[files.ID][]*object
 }
 
 // boundAt returns the objects of a folder that a binding at path may be of.
-func boundAt(path string, folder *files.Folder) []*object.Object {
+func boundAt(path string, folder *files.Folder, m *virtual.Mapping) []*object.Object {
 	var found []*object.Object
 	for name, e := range folder.All() {
 		if e.Blob == nil {
@@ -130,7 +149,7 @@ func boundAt(path string, folder *files.Folder) []*object.Object {
 			continue // the guard says so of what would be removed
 		}
 		for _, o := range object.Decode(name, data).Objects {
-			if IsBindingOf(path, o.Ref()) {
+			if o = o.InNamespace(m.Template(o.Ref()).Namespace); IsBindingOf(path, o.Ref()) {
 				found = append(found, o)
 			}
 		}
@@ -139,10 +158,10 @@ func boundAt(path string, folder *files.Folder) []*object.Object {
 }
 
 // hasSome reports whether a published tree has something of what a release rendered to.
-func (s *State) hasSome(built *files.Folder, release object.Ref) bool {
+func (s *State) hasSome(built *files.Folder, m *virtual.Mapping, release object.Ref) bool {
 	return slices.ContainsFunc(s.Releases, func(r Release) bool {
 		return r.Release == release && r.Cluster == "" && slices.ContainsFunc(r.Objects, func(o object.Ref) bool {
-			_, ok := built.Lookup(tree.Path(o))
+			_, ok := built.Lookup(tree.Path(m.Ref(o)))
 			return ok
 		})
 	})

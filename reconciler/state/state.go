@@ -12,7 +12,14 @@
 //	releases/<namespace>/<name>-<kind>[.<cluster>].json   what a release rendered to
 //	kept.json                                          what clusters keep of objects without a binding
 //	random.json                                        which random key was used last, if any was
+//	failover.json                                      only where work fails over: taints that last, and its pace
+//	descheduler.json                                   only where replicas are descheduled: what observers count
+//	apply.json                                         the config's terms for whoever applies, where it states any
 //	last-good.json                                     only while something is broken
+//
+// A folder of bindings or releases with more than 1,000 files is divided into folders that are
+// called as the first two digits of the SHA-256 of each file's name. The format is then 3, and 2
+// otherwise.
 //
 // A binding's spec.clusters is what was decided, and its status.aggregatedStatus lists the
 // clusters in which the object is not as decided, with the reason. A held cluster has the
@@ -49,6 +56,9 @@ const (
 	// format is the form that is written. What was written before there was a number is
 	// read as it was, see older.go.
 	format = "2"
+	// shardedFormat is the form where some folder is divided: versions that know of none
+	// would not find its files.
+	shardedFormat = "3"
 
 	bindingsDir     = "bindings"
 	clustersDir     = "clusters"
@@ -60,6 +70,9 @@ const (
 	keptFile        = "kept.json"
 	lastGoodFile    = "last-good.json"
 	randomFile      = "random.json"
+	failoverFile    = "failover.json"
+	termsFile       = "apply.json"
+	deschedulerFile = "descheduler.json"
 	clusterScope    = "_cluster"
 )
 
@@ -83,6 +96,8 @@ type State struct {
 	Planned  string
 	// Random is the random key that was used last.
 	Random Random
+	// Failover is what moving work goes by.
+	Failover Failover
 	// Releases are what releases rendered to.
 	Releases []Release
 	// Unreadable are the files that cannot be read, in the order of their paths. What they
@@ -183,6 +198,14 @@ func (r *Release) path() (dir, name string) {
 // Root returns the folder that the state was read from; nil for the zero value.
 func (s *State) Root() *files.Folder { return s.root }
 
+// folder returns a folder of what the state was read from; nil if there is none.
+func (s *State) folder(name string) *files.Folder {
+	if s == nil {
+		return nil
+	}
+	return folderAt(s.root, name)
+}
+
 // Same reports that a folder of Encode says what the state says, whatever was published.
 func (s *State) Same(content *files.Folder) bool {
 	return s.content != nil && s.content.ID() == content.ID()
@@ -230,8 +253,8 @@ func formOf(root *files.Folder) (isOlder bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("reading %s: %w", formatFile, err)
 	}
-	if is := strings.TrimSpace(string(data)); is != format {
-		return false, fmt.Errorf("it is written in form %q, and this version of Waybill knows form %s; use the version that wrote it, or a newer one", is, format)
+	if is := strings.TrimSpace(string(data)); is != format && is != shardedFormat {
+		return false, fmt.Errorf("it is written in form %q, and this version of Waybill knows forms %s and %s; use the version that wrote it, or a newer one", is, format, shardedFormat)
 	}
 	return false, nil
 }
@@ -255,7 +278,7 @@ func (s *State) add(path string, from *files.Blob, earlier *State, isOlder bool)
 	}
 	switch {
 	case err == nil:
-	case path == publishedFile || path == lastGoodFile || path == olderHiddenFile || path == randomFile || strings.HasPrefix(path, observedDir+"/"):
+	case path == publishedFile || path == lastGoodFile || path == olderHiddenFile || path == randomFile || path == failoverFile || strings.HasPrefix(path, observedDir+"/"):
 		return fmt.Errorf("%s cannot be read, and nothing can be done without it: %s; git log -p %s -- %s shows what it was: put that back", path, bounded(err), Branch, path)
 	default:
 		s.Unreadable = append(s.Unreadable, Unreadable{path, bounded(err)})
@@ -301,6 +324,8 @@ func (s *State) reader(path string, earlier *State, isOlder bool) func(data []by
 		return s.addRandom
 	case path == keptFile:
 		return s.addKept
+	case path == failoverFile:
+		return into(&s.Failover)
 	}
 	return nil
 }
@@ -434,7 +459,7 @@ func IsBindingOf(path string, r object.Ref) bool {
 	if dir == "" {
 		dir = clusterScope
 	}
-	rest, ok := strings.CutPrefix(path, bindingsDir+"/"+dir+"/"+BindingName(r))
+	rest, ok := strings.CutPrefix(withoutShard(path), bindingsDir+"/"+dir+"/"+BindingName(r))
 	rest, isYAML := strings.CutSuffix(rest, ".yaml")
 	rest = strings.TrimPrefix(rest, "."+r.Group)
 	return ok && isYAML && strings.ReplaceAll(rest, "-2", "") == ""

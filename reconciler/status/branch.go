@@ -49,6 +49,11 @@ func last(message, trailer string) string {
 // Next returns the update that writes a folder of a cluster on top of a branch, or, where that
 // has grown long or old, starts it anew: a status is worth little when it is past.
 func (p Past) Next(cluster string, root *files.Folder, at time.Time) git.Update {
+	return p.Then(Prefix+cluster, cluster+": "+subject(root), root, at)
+}
+
+// Then is Next for any branch that says how something is.
+func (p Past) Then(branch, subject string, root *files.Folder, at time.Time) git.Update {
 	at = at.UTC().Truncate(time.Second)
 	anew := p.Head.IsZero() || p.Commits >= mostCommits || at.Sub(p.Since) >= Lasting
 	n, since := p.Commits+1, p.Since
@@ -56,9 +61,9 @@ func (p Past) Next(cluster string, root *files.Folder, at time.Time) git.Update 
 		n, since = 1, at
 	}
 	return git.Update{
-		Branch: Prefix + cluster, Old: p.Head, Tree: root, When: at, Anew: anew,
+		Branch: branch, Old: p.Head, Tree: root, When: at, Anew: anew,
 		Author:  git.Author{Name: "Waybill", Email: "waybill@waybill.dev"},
-		Message: fmt.Sprintf("%s: %s\n\n%s: %d\n%s: %s\n", cluster, subject(root), trailerCommits, n, trailerSince, since.UTC().Format(time.RFC3339)),
+		Message: fmt.Sprintf("%s\n\n%s: %d\n%s: %s\n", subject, trailerCommits, n, trailerSince, since.UTC().Format(time.RFC3339)),
 	}
 }
 

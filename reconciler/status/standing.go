@@ -25,6 +25,11 @@ type Published struct {
 	Head    files.ID // of its branch; zero for none
 	// Held says why the publication holds it; empty if it does not.
 	Held string
+	// Ignored says why what its status branch says does not count; empty if it does, or if there
+	// is none.
+	Ignored string
+	// Lost says that nobody hears of whoever applies; empty if somebody does.
+	Lost string
 }
 
 // Word is what a status branch says, and when it was said.
@@ -58,10 +63,14 @@ func Stand(p Published, w *Word, now time.Time, lasting time.Duration) Standing 
 	switch {
 	case p.Head.IsZero():
 		s.Standing = Empty
+	case p.Ignored != "":
+		s.Standing, s.Message = Unknown, p.Ignored
+	case p.Lost != "":
+		s.Standing, s.Message = Unknown, p.Lost
 	case w == nil && p.Cluster.Spec.SyncMode == karmada.Push:
 		s.Standing, s.Message = Unknown, "nobody said yet what became of its branch"
 	case w == nil:
-		s.Standing = Untold
+		s.Standing, s.Message = Untold, "nobody reports"
 	case now.Sub(w.At) > lasting:
 		s.Standing, s.Message = Unknown, "nobody said anything since "+w.At.UTC().Format(time.RFC3339)
 	case p.Held != "":

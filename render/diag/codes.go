@@ -227,6 +227,8 @@ const (
 	// and the value acts as the message says. What cannot be read at all in a selector is an
 	// error.
 	UncheckedValue Code = "unchecked-value"
+	// NotKarmadas: a policy selects by what Karmada does not have: any kind, or paths of the source.
+	NotKarmadas Code = "not-karmadas"
 	// UnusedField: a field that nothing reads.
 	UnusedField Code = "unused-field"
 )
@@ -235,6 +237,22 @@ const (
 const (
 	// SelectsNothing: a policy selects no object of the source.
 	SelectsNothing Code = "selects-nothing"
+	// SelectorSelectsNothing: one of a policy's selectors selects no object of the source.
+	SelectorSelectsNothing Code = "selector-selects-nothing"
+	// Shadowed: a policy claims nothing, because others win all that it selects, or a release
+	// renders it.
+	Shadowed Code = "shadowed"
+	// UnknownCluster: a policy names a cluster that is not registered.
+	UnknownCluster Code = "unknown-cluster"
+	// UnknownLabel: a policy selects clusters by a label, or a value of a label or a field, that no
+	// cluster has.
+	UnknownLabel Code = "unknown-label"
+	// OverridesNowhere: a rule of an override policy is for clusters to which none of its objects
+	// goes.
+	OverridesNowhere Code = "overrides-nowhere"
+	// TaintNotFollowed: a cluster has a taint of effect NoExecute, and what does not tolerate it
+	// stays there, because failover is off (see [failover.md](failover.md)).
+	TaintNotFollowed Code = "taint-not-followed"
 	// VersionMismatch: a selector misses an object only by the version of its apiVersion.
 	VersionMismatch Code = "version-mismatch"
 	// NeverPropagated: an object is not delivered although a policy selects it, or a Namespace
@@ -290,6 +308,41 @@ const (
 	// Suspended: a policy suspends dispatching to some clusters. There the object stays as it
 	// was.
 	Suspended Code = "suspended"
+	// BadVirtual: the annotations of a virtual Cluster name a host that is not registered, or
+	// virtual itself, or the suffix of another Cluster on that API server. Nothing changes in
+	// what it holds (see [virtual-clusters.md](virtual-clusters.md)).
+	BadVirtual Code = "bad-virtual"
+	// Unmapped: an object cannot be put into a virtual cluster, because the name of its
+	// namespace becomes too long, or belongs to the whole API server, or because it asks for
+	// other nodes than the virtual cluster has. There it stays as it was.
+	Unmapped Code = "unmapped"
+	// NamespaceClash: namespaces of two clusters would be one on the API server that they
+	// share. What is in them stays as it was.
+	NamespaceClash Code = "namespace-clash"
+	// NotShared: virtual clusters of one API server, or one of them and its host, want one
+	// cluster-scoped object in two forms. It stays as it was.
+	NotShared Code = "not-shared"
+	// ServiceText: free text names a Service of a virtual cluster by its namespace, which has
+	// another name there, and nothing rewrites text.
+	ServiceText Code = "service-text"
+	// NamespaceMissing: something is sent to a namespace of a virtual cluster, and no Namespace
+	// with it: a virtual cluster has none of its own.
+	NamespaceMissing Code = "namespace-missing"
+	// FailoverFrozen: something should leave a cluster, and so many clusters are not ready that
+	// nothing moves (see [failover.md](failover.md)).
+	FailoverFrozen Code = "failover-frozen"
+	// NowhereElse: something should leave a cluster, and stays: no other cluster takes it.
+	NowhereElse Code = "nowhere-else"
+	// NoRoomElsewhere: replicas find no node in their cluster, and stay there: no other has room
+	// for them (see [failover.md](failover.md#replicas-that-find-no-node)).
+	NoRoomElsewhere Code = "no-room-elsewhere"
+	// LastCopy: something left a cluster, and its old copy stays: no other is healthy.
+	LastCopy Code = "last-copy"
+	// StatusNotRead: something should leave a cluster, and stays: what its policy preserves of
+	// its status there cannot be read.
+	StatusNotRead Code = "status-not-read"
+	// HealthUnknown: a policy has what is not healthy fail over, and no cluster says what is.
+	HealthUnknown Code = "health-unknown"
 	// QuotaExceeded: a FederatedResourceQuota does not allow what an object asks for. It stays
 	// as it was.
 	QuotaExceeded Code = "quota-exceeded"

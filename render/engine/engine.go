@@ -66,6 +66,18 @@ func (j Job) Namespace() string {
 	return "default"
 }
 
+// Target is the namespace into which the job puts objects whatever their manifests say, or by
+// the words of a chart; empty for none.
+func (j Job) Target() string {
+	switch {
+	case j.Helm != nil:
+		return j.Helm.Release.Namespace
+	case j.Kustomize != nil && j.Kustomize.Overlay != nil:
+		return j.Kustomize.Overlay.TargetNamespace
+	}
+	return ""
+}
+
 // Draws reports that the job may draw.
 func (j Job) Draws() bool { return j.Helm != nil && j.Helm.Release.Draw != nil }
 

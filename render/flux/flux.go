@@ -28,6 +28,11 @@ const (
 // IsRelease reports the objects that stand for what they render to.
 func IsRelease(o *object.Object) bool { return isHelmRelease(o) || isKustomization(o) }
 
+// IsReleaseKind reports a kind of releases.
+func IsReleaseKind(group, kind string) bool {
+	return kind == "HelmRelease" && group == helmGroup || kind == "Kustomization" && group == kustomizeGroup
+}
+
 func isHelmRelease(o *object.Object) bool {
 	return o.Ref().Kind == "HelmRelease" && o.Ref().Group == helmGroup
 }

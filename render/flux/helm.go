@@ -33,7 +33,7 @@ func (r *reader) helmRelease() *engine.Job {
 	return &engine.Job{Helm: &engine.Helm{
 		Chart: chart,
 		Release: helm.Release{
-			Name: spec.ReleaseName, Namespace: spec.Namespace, Values: values,
+			Name: spec.ReleaseName, Namespace: r.namespace(spec.Namespace), Values: values,
 			ValuesFiles: spec.Chart.ValuesFiles, IgnoreMissingValuesFiles: spec.Chart.IgnoreMissingValuesFiles,
 			KubeVersion: r.setting.KubeVersion, APIVersions: r.setting.APIVersions,
 			CRDs: spec.CRDs, SkipSchema: spec.SkipSchema, Allow: spec.Allow, Draw: r.draw(&spec),
@@ -41,6 +41,14 @@ func (r *reader) helmRelease() *engine.Job {
 		NoHooks: spec.DisableHooks,
 		Post:    overlays(&spec),
 	}}
+}
+
+// namespace is what the namespace of a release is called in the cluster.
+func (r *reader) namespace(name string) string {
+	if name == "" {
+		return ""
+	}
+	return name + r.setting.Suffix
 }
 
 // draw is what the release draws from; nil if it may not, or if there is no key.

@@ -26,6 +26,9 @@ type Setting struct {
 	// Cluster is what values may be taken from the cluster, by valuesKey; nil where the
 	// release is rendered for none.
 	Cluster map[string]string
+	// Suffix is what a virtual cluster appends to the namespace of a release; empty for any
+	// other cluster.
+	Suffix string
 	// Open says that everybody may read Secrets, so that their values may be names.
 	Open bool
 	// Random is what releases draw from. With the zero key they draw nothing.
@@ -123,6 +126,7 @@ func (r *reader) kustomization() *engine.Job {
 	if f.Overlay.Substitute != nil || len(f.SubstituteFrom) > 0 {
 		f.Overlay.Substitute = variables
 	}
+	f.Overlay.TargetNamespace = r.namespace(f.Overlay.TargetNamespace)
 	return &engine.Job{Kustomize: &engine.Kustomize{Dir: f.Path, Overlay: &f.Overlay, View: view}}
 }
 

@@ -14,6 +14,20 @@ func (o *Object) At(pos diag.Pos) *Object {
 	return &c
 }
 
+// Named returns the object under another name.
+func (o *Object) Named(name string) *Object {
+	content := maps.Clone(o.content)
+	meta, _ := o.content["metadata"].(map[string]any)
+	meta = maps.Clone(meta)
+	if meta == nil {
+		meta = map[string]any{}
+	}
+	meta["name"], content["metadata"] = name, meta
+	c := o.With(content)
+	c.ref.Name = name
+	return c
+}
+
 // Annotated returns the object with one more annotation.
 func (o *Object) Annotated(key, value string) *Object {
 	content := maps.Clone(o.content)

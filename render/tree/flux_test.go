@@ -291,7 +291,7 @@ func TestABranchWithPartsIsReadBack(t *testing.T) {
 	if p := published(t, built, foreign); p.Edited || p.Built.ID() != built.ID() || len(p.Foreign) != 1 {
 		t.Errorf("with a foreign file: edited %v, foreign %v", p.Edited, p.Foreign)
 	}
-	root, err := WithMetadata(built, Metadata{}, nil)
+	root, err := WithMetadata(built, Metadata{}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,7 @@ import (
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
-// Metadata is what waybill.metadata holds. DrySHA is what Argo CD's promoter asks
-// of a hydrator.
+// Metadata is what waybill.metadata holds.
 type Metadata struct {
 	DrySHA  string `json:"drySha"`
 	RepoURL string `json:"repoURL,omitempty"`
@@ -21,17 +20,39 @@ type Metadata struct {
 	Version string `json:"waybillVersion"`
 }
 
-// WithMetadata returns a tree of Build with its waybill.metadata, and with the
-// foreign files of the branch, which stay where they are unless the tree needs
-// their place.
-func WithMetadata(built *files.Folder, m Metadata, foreign map[string]files.Entry) (*files.Folder, error) {
+// hydrated is what hydrator.metadata holds: what Argo CD's GitOps Promoter asks of whatever
+// renders branches, in its words. It is the same in all clusters that are written at once.
+type hydrated struct {
+	RepoURL string `json:"repoURL,omitempty"`
+	DrySHA  string `json:"drySha"`
+}
+
+// WithMetadata returns a tree of Build with its waybill.metadata and, where it is made from a
+// commit, hydrator.metadata, and with the foreign files of the branch, which stay where they
+// are unless the tree needs their place. What its metadata has in common with like, another
+// tree's, which may be nil, is not kept twice.
+func WithMetadata(built *files.Folder, m Metadata, like *files.Blob, foreign map[string]files.Entry) (*files.Folder, error) {
 	m.Tree = built.ID().String()
-	data, err := json.MarshalIndent(m, "", "  ")
+	data, err := encode(MetadataFile, m)
 	if err != nil {
-		return nil, fmt.Errorf("encoding %s: %w", MetadataFile, err)
+		return nil, err
 	}
-	entries := append([]files.Entry{files.FileEntry(MetadataFile, files.NewBlob(append(data, '\n')))}, built.Entries()...)
+	entries := append([]files.Entry{files.FileEntry(MetadataFile, files.Like(like, data))}, built.Entries()...)
+	if m.DrySHA != "" {
+		if data, err = encode(hydratorFile, hydrated{RepoURL: m.RepoURL, DrySHA: m.DrySHA}); err != nil {
+			return nil, err
+		}
+		entries = append(entries, files.FileEntry(hydratorFile, files.NewBlob(data)))
+	}
 	return overlay(files.NewFolder(entries), foreign), nil
+}
+
+func encode(file string, v any) ([]byte, error) {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("encoding %s: %w", file, err)
+	}
+	return append(data, '\n'), nil
 }
 
 // overlay adds entries at their paths below f. What f holds stays.
@@ -100,7 +121,7 @@ func Read(root *files.Folder) (Published, error) {
 			p.Foreign = maps.Collect(root.All())
 			return p, err
 		}
-		return p, p.separate(root)
+		return p, p.separate(without(root, hydratorFile))
 	}
 	data, err := e.Blob.Bytes()
 	if err != nil {
@@ -109,7 +130,7 @@ func Read(root *files.Folder) (Published, error) {
 	if err := json.Unmarshal(data, &p.Metadata); err != nil {
 		p.Edited = true
 	}
-	rest := without(root, MetadataFile)
+	rest := without(root, MetadataFile, hydratorFile)
 	if rest.ID().String() == p.Metadata.Tree {
 		p.Built = rest
 		return p, nil
@@ -117,10 +138,10 @@ func Read(root *files.Folder) (Published, error) {
 	return p, p.separate(rest)
 }
 
-func without(f *files.Folder, name string) *files.Folder {
+func without(f *files.Folder, names ...string) *files.Folder {
 	var entries []files.Entry
 	for _, e := range f.Entries() {
-		if e.Name != name {
+		if !slices.Contains(names, e.Name) {
 			entries = append(entries, e)
 		}
 	}

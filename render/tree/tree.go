@@ -6,6 +6,7 @@
 //	flux/part.<n>.yaml, flux/part.<n>/kustomization.yaml above 2,000 objects: a part, which Flux syncs on its own
 //	flux/<namespace>/kustomization.yaml                  the form before parts, on branches that have it
 //	waybill.metadata                                     JSON; no extension, so that no tool takes it for a manifest
+//	hydrator.metadata                                    JSON: the source and its commit, for GitOps Promoter
 //	.gitattributes
 //
 // One object a file. There is never a .json, a List, a duplicate or a YAML file
@@ -48,6 +49,7 @@ import (
 const MetadataFile = "waybill.metadata"
 
 const (
+	hydratorFile      = "hydrator.metadata"
 	kustomizationFile = "kustomization.yaml"
 	attributesFile    = ".gitattributes"
 )
@@ -111,8 +113,8 @@ func (b *Builder) blob(data []byte) *files.Blob {
 }
 
 // Build returns the tree that holds the manifests, which are sorted by Ref and
-// hold no Ref twice. It lacks waybill.metadata, which depends on the commit and
-// which WithMetadata adds. It fails if the tree before it cannot be read.
+// hold no Ref twice. It lacks waybill.metadata and hydrator.metadata, which depend on the
+// commit and which WithMetadata adds. It fails if the tree before it cannot be read.
 func (b *Builder) Build(manifests []Manifest, f Flux) (*files.Folder, error) {
 	dirs, paths := b.layOut(manifests)
 	entries := []files.Entry{files.FileEntry(attributesFile, b.attributes)}

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -92,7 +93,7 @@ func TestEqualClustersShareOneTree(t *testing.T) {
 
 func published(t *testing.T, built *files.Folder, foreign map[string]files.Entry) Published {
 	t.Helper()
-	root, err := WithMetadata(built, Metadata{DrySHA: "abc", Version: "test"}, foreign)
+	root, err := WithMetadata(built, Metadata{DrySHA: "abc", Version: "test"}, nil, foreign)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,6 +127,40 @@ func TestReadTellsForeignFilesFromOurs(t *testing.T) {
 	}
 }
 
+// TestAPromoterCanReadABranch holds hydrator.metadata against how Argo CD's GitOps Promoter reads
+// it: as JSON at the root of the branch, with these fields.
+func TestAPromoterCanReadABranch(t *testing.T) {
+	built := build(NewBuilder(), manifest(object.Ref{Kind: "Service", Namespace: "a", Name: "web"}, "w"))
+	theirs := map[string]files.Entry{hydratorFile: files.FileEntry(hydratorFile, files.NewBlob([]byte("of another hydrator")))}
+	root, err := WithMetadata(built, Metadata{DrySHA: "0123456789abcdef0123456789abcdef01234567", RepoURL: "https://git.example.com/acme/fleet.git"}, nil, theirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hydrator struct {
+		RepoURL string `json:"repoURL"`
+		DrySha  string `json:"drySha"`
+	}
+	e, _ := root.Lookup("hydrator.metadata")
+	data, err := e.Blob.Bytes()
+	if err != nil || json.Unmarshal(data, &hydrator) != nil || hydrator.DrySha != "0123456789abcdef0123456789abcdef01234567" || hydrator.RepoURL != "https://git.example.com/acme/fleet.git" {
+		t.Errorf("a promoter reads %+v of %s, %v", hydrator, data, err)
+	}
+	// A branch that was written before there was the file is as it was written, and so is one
+	// that has it: neither is a reason to write.
+	for name, branch := range map[string]*files.Folder{"with": root, "without": without(root, hydratorFile)} {
+		if p, err := Read(branch); err != nil || p.Edited || p.Built.ID() != built.ID() || len(p.Foreign) > 0 {
+			t.Errorf("a branch %s the file is read as %+v, %v", name, p, err)
+		}
+	}
+	// There is nothing to promote of what is made from no commit.
+	if root, err = WithMetadata(built, Metadata{}, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := root.Lookup("hydrator.metadata"); ok {
+		t.Error("what is made from a folder names a commit")
+	}
+}
+
 func mapsKeys[V any](m map[string]V) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		for k := range m {
@@ -138,7 +173,7 @@ func mapsKeys[V any](m map[string]V) func(func(string) bool) {
 
 func TestReadNoticesEdits(t *testing.T) {
 	built := build(NewBuilder(), manifest(object.Ref{Kind: "Service", Namespace: "a", Name: "web"}, "w"))
-	root, err := WithMetadata(built, Metadata{}, nil)
+	root, err := WithMetadata(built, Metadata{}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -36,11 +37,11 @@ func (m move) ref() string { return refs.Heads + m.Branch }
 
 // moves makes the commits. It refuses what Git would not take, and a branch that
 // stands twice.
-func moves(updates []Update) ([]move, error) {
+func moves(updates []Update, sign Signer) ([]move, error) {
 	all := make([]move, len(updates))
 	seen := make(map[string]bool, len(updates))
 	for i, u := range updates {
-		data, err := u.commit()
+		data, err := u.commit(sign)
 		if err != nil {
 			return nil, fmt.Errorf("preparing branch %q: %w", u.Branch, err)
 		}
@@ -54,7 +55,7 @@ func moves(updates []Update) ([]move, error) {
 }
 
 // commit returns the body of the commit object.
-func (u Update) commit() ([]byte, error) {
+func (u Update) commit(sign Signer) ([]byte, error) {
 	if err := refs.CheckBranch(u.Branch); err != nil {
 		return nil, err
 	}
@@ -74,8 +75,52 @@ func (u Update) commit() ([]byte, error) {
 		fmt.Fprintf(&b, "parent %s\n", u.Old)
 	}
 	who := fmt.Sprintf("%s <%s> %d %s", u.Author.Name, u.Author.Email, u.When.Unix(), u.When.Format("-0700"))
-	fmt.Fprintf(&b, "author %s\ncommitter %s\n\n%s", who, who, u.Message)
-	return []byte(b.String()), nil
+	fmt.Fprintf(&b, "author %s\ncommitter %s\n", who, who)
+	return signed(b.String(), "\n"+u.Message, sign)
+}
+
+// A Signer returns the signature of a commit, armored, which is kept in the commit.
+type Signer func(commit []byte) (signature []byte, err error)
+
+// signed is a commit of these headers and the rest, with its signature as the last header.
+func signed(headers, rest string, sign Signer) ([]byte, error) {
+	if sign == nil {
+		return []byte(headers + rest), nil
+	}
+	signature, err := sign([]byte(headers + rest))
+	if err != nil {
+		return nil, fmt.Errorf("signing it: %w", err)
+	}
+	lines := strings.ReplaceAll(strings.TrimRight(string(signature), "\n"), "\n", "\n ")
+	return []byte(headers + signatureHeader + lines + "\n" + rest), nil
+}
+
+// signatureHeader begins the header of a commit that holds its signature, whose further lines
+// begin with a space.
+const signatureHeader = "gpgsig "
+
+// parted takes the signature out of a commit: what is left is what was signed. It is empty where
+// there is none.
+func parted(commit []byte) (payload, signature []byte) {
+	end := bytes.Index(commit, []byte("\n\n")) + 1 // of the headers
+	taking := false
+	at := 0
+	for at < end {
+		n := bytes.IndexByte(commit[at:], '\n') + 1
+		line := commit[at : at+n]
+		at += n
+		switch value, begins := bytes.CutPrefix(line, []byte(signatureHeader)); {
+		case begins:
+			taking = true
+			signature = append(signature, value...)
+		case taking && line[0] == ' ':
+			signature = append(signature, line[1:]...)
+		default:
+			taking = false
+			payload = append(payload, line...)
+		}
+	}
+	return append(payload, commit[at:]...), signature
 }
 
 // outstanding leaves out moves that are done already, and finds the first that

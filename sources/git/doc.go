@@ -34,8 +34,8 @@
 // # Writing
 //
 // Publish writes the objects that are missing as one pack, then moves all branches. A file
-// that is made of another (files.Patch), and a folder that is not the first of its path,
-// are deltas; nothing looks for others.
+// that is made of another (files.Patch), a folder that is like the first of its path, and
+// every commit but the first are deltas; nothing looks for others.
 //
 // Missing is what is not below a branch that was read or written by this Repo and
 // still is where it was. So an object is not looked up in the store, and one that

@@ -224,17 +224,22 @@ func (r *Repo) exchange(ctx context.Context, s transport.UploadPackSession, req 
 		return r.remote.explain(ctx, err)
 	}
 	defer func() { _ = res.Close() }() // the pack is checked by its checksum
-	var in io.Reader = &limited{ReadCloser: res, what: "bytes of a pack", limit: maxPack}
-	switch {
-	case req.Capabilities.Supports(capability.Sideband64k):
-		in = sideband.NewDemuxer(sideband.Sideband64k, in)
-	case req.Capabilities.Supports(capability.Sideband):
-		in = sideband.NewDemuxer(sideband.Sideband, in)
-	}
-	if err := storePack(r.store.dir, in); err != nil {
+	in := &limited{ReadCloser: res, what: "bytes of a pack", limit: maxPack}
+	if err := storePack(r.store.dir, sideways(req, in)); err != nil {
 		return advise(r.remote.explain(ctx, err))
 	}
 	return nil
+}
+
+// sideways is the pack in an answer, which may have more than that.
+func sideways(req *packp.UploadPackRequest, in io.Reader) io.Reader {
+	switch {
+	case req.Capabilities.Supports(capability.Sideband64k):
+		return sideband.NewDemuxer(sideband.Sideband64k, in)
+	case req.Capabilities.Supports(capability.Sideband):
+		return sideband.NewDemuxer(sideband.Sideband, in)
+	}
+	return in
 }
 
 // storePack checks and stores a pack.

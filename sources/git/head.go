@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git/internal/refs"
 )
@@ -21,6 +23,8 @@ type Head struct {
 	Message string
 	Author  Author
 	When    time.Time // committer date
+	// Signature is that of Signed, the commit without it; both are nil where there is none.
+	Signature, Signed []byte
 }
 
 // Heads returns where every branch is now. For a URL it asks the server once.
@@ -98,6 +102,13 @@ func (r *Repo) Commit(ctx context.Context, id files.ID) (Head, error) {
 	}
 	if len(c.ParentHashes) > 0 {
 		h.Parent = files.ID(c.ParentHashes[0])
+	}
+	if c.PGPSignature != "" {
+		data, err := r.store.bytes(plumbing.CommitObject, h.Commit, maxMeta)
+		if err != nil {
+			return Head{}, err
+		}
+		h.Signed, h.Signature = parted(data)
 	}
 	return h, nil
 }

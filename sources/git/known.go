@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git/internal/pack"
 )
@@ -79,6 +81,7 @@ type collector struct {
 	known         *known
 	seen          map[files.ID]bool
 	commits       []pack.Object
+	said          []byte // by the first commit
 	folders, rest []pack.Object
 	blobs         []*files.Blob            // in the folders
 	bases         map[string]*files.Folder // the first folder of each path
@@ -95,7 +98,7 @@ func missing(todo []move, k *known) (objects []pack.Object, blobs []*files.Blob,
 		if !c.first(m.id) {
 			continue // equal trees on equal parents are one commit
 		}
-		c.commits = append(c.commits, made(pack.Commit, m.id, m.data))
+		c.commit(m.id, m.data)
 		if err := c.folder("", m.Tree); err != nil {
 			return nil, nil, fmt.Errorf("preparing branch %s: %w", m.Branch, err)
 		}
@@ -114,8 +117,18 @@ func (c *collector) patch() {
 	}
 }
 
-func made(kind pack.Kind, id files.ID, data []byte) pack.Object {
-	return pack.Object{Kind: kind, ID: id, Data: func() ([]byte, error) { return data, nil }}
+// commit adds a commit. One that comes after another says mostly the same, and is made of
+// the first.
+func (c *collector) commit(id files.ID, data []byte) {
+	o := pack.Object{Kind: pack.Commit, ID: id, Data: func() ([]byte, error) { return data, nil }}
+	if c.said == nil {
+		c.said = data
+	} else {
+		base := c.said
+		o.From = c.commits[0].ID
+		o.Data = func() ([]byte, error) { return packfile.DiffDelta(base, data), nil }
+	}
+	c.commits = append(c.commits, o)
 }
 
 // first reports whether an id comes for the first time and is not known.
@@ -136,17 +149,31 @@ func (c *collector) blob(b *files.Blob) {
 	c.rest = append(c.rest, pack.Object{Kind: pack.Blob, ID: b.ID(), Data: b.Bytes})
 }
 
-// tree adds a folder. One that comes after another of the same path is likely to differ
-// from it in a few names, and is made of it.
+// tree adds a folder. One that comes after another of the same path mostly differs from it
+// in a few names, and is then made of it.
 func (c *collector) tree(path string, f *files.Folder) {
 	o := pack.Object{Kind: pack.Tree, ID: f.ID(), Data: func() ([]byte, error) { return f.Encode(), nil }}
 	if base := c.bases[path]; base == nil {
 		c.bases[path] = f
-	} else {
+	} else if resembles(f, base) {
 		o.From = base.ID()
 		o.Data = func() ([]byte, error) { return pack.Delta(files.Between(base.ID(), base.Encode(), f.Encode())), nil }
 	}
 	c.folders = append(c.folders, o)
+}
+
+// resembles reports whether most names of a folder are in another, too: those of one cluster mostly are in
+// another, those of the state are not.
+func resembles(f, other *files.Folder) bool {
+	strange, most := 0, len(f.Entries())/2
+	for _, e := range f.Entries() {
+		if _, ok := other.Lookup(e.Name); !ok {
+			if strange++; strange > most {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func (c *collector) folder(path string, f *files.Folder) error {

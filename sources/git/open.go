@@ -27,6 +27,7 @@ type Repo struct {
 	bare   bool
 	remote *remote // nil for a repository on disk
 	rest   *rest   // nil but for a shallow clone
+	sign   Signer  // of what is published; nil: it is not signed
 
 	folders folders
 	known   known
@@ -36,6 +37,14 @@ type Repo struct {
 // sends nothing: a URL that leads nowhere is found by what asks first. Repositories
 // in a format that is not supported are refused.
 func Open(_ context.Context, o Options) (*Repo, error) {
+	r, err := openAt(o)
+	if err == nil {
+		r.sign = o.Sign
+	}
+	return r, err
+}
+
+func openAt(o Options) (*Repo, error) {
 	path, isFile, err := filePath(o.Location)
 	switch {
 	case err != nil:

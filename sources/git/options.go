@@ -21,6 +21,8 @@ type Options struct {
 	// for URLs only.
 	CacheDir string
 	Auth     Auth
+	// Sign signs the commits that are published; nil: they are not signed.
+	Sign Signer
 }
 
 // Auth is the credentials for a URL. They are sent to the scheme, host and port of

@@ -24,7 +24,7 @@ func (r *Repo) Publish(ctx context.Context, updates []Update) ([]files.ID, error
 	if len(updates) == 0 {
 		return nil, r.tidy(ctx)
 	}
-	all, err := moves(updates)
+	all, err := moves(updates, r.sign)
 	if err != nil {
 		return nil, err
 	}

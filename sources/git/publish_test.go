@@ -137,6 +137,51 @@ func TestPublishWhatIsMadeOfOtherFiles(t *testing.T) {
 	})
 }
 
+// What a publication says of its clusters is mostly the same, and is stored once; what has
+// little in common with what came before is whole, so that Git finds something better.
+func TestPublishWhatIsAlike(t *testing.T) {
+	says := func(name string) string { return strings.Repeat("Trailer: what all of them say\n", 10) + name }
+	twins(t, func(t *testing.T, dir string, open func() *Repo) {
+		t.Helper()
+		r := open()
+		cluster := func(name string) map[string]string {
+			return map[string]string{"manifests/a": name, "kustomization.yaml": "k", "waybill.metadata": "m"}
+		}
+		updates := []Update{
+			update("one", noID, cluster("one")), update("two", noID, cluster("two")),
+			update("state", noID, map[string]string{"bindings/a": "b", "clusters/a": "c", "published.json": "p"}),
+		}
+		var moves []move
+		for i := range updates {
+			updates[i].Message = says(updates[i].Branch)
+			data := []byte("tree " + updates[i].Tree.ID().String() + "\n\n" + updates[i].Message)
+			moves = append(moves, move{Update: updates[i], id: files.Sum("commit", data), data: data})
+		}
+		objects, _, err := missing(moves, &r.known)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := map[files.ID]files.ID{}
+		for _, o := range objects {
+			from[o.ID] = o.From
+		}
+		for i, want := range []struct{ commit, root files.ID }{
+			{}, {moves[0].id, updates[0].Tree.ID()}, {moves[0].id, files.ID{}},
+		} {
+			if from[moves[i].id] != want.commit || from[updates[i].Tree.ID()] != want.root {
+				t.Errorf("%s: its commit is made of %s, its root of %s", updates[i].Branch, from[moves[i].id], from[updates[i].Tree.ID()])
+			}
+		}
+		mustPublish(t, r, updates...)
+		run(t, dir, "fsck", "--strict")
+		for _, u := range updates {
+			if got := run(t, dir, "log", "-1", "--format=%B", u.Branch); strings.TrimSpace(got) != u.Message {
+				t.Errorf("%s says %q", u.Branch, got)
+			}
+		}
+	})
+}
+
 func TestPublishingTwiceDoesNothing(t *testing.T) {
 	twins(t, func(t *testing.T, dir string, open func() *Repo) {
 		t.Helper()

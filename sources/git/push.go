@@ -152,6 +152,15 @@ func (m *remote) send(ctx context.Context, s transport.ReceivePackSession, adv *
 			return err
 		}
 	}
+	commands := make([]*packp.Command, len(todo))
+	for i, t := range todo {
+		commands[i] = &packp.Command{Name: plumbing.ReferenceName(t.ref()), Old: plumbing.Hash(t.Old), New: plumbing.Hash(t.id)}
+	}
+	return m.order(ctx, s, adv, content, commands)
+}
+
+// order pushes a pack with commands, all of which the server said are done if there is no error.
+func (m *remote) order(ctx context.Context, s transport.ReceivePackSession, adv *packp.AdvRefs, content io.ReadCloser, commands []*packp.Command) error {
 	defer content.Close()
 	req := packp.NewReferenceUpdateRequestFromCapabilities(adv.Capabilities)
 	for _, c := range []capability.Capability{capability.Atomic, capability.Sideband64k} {
@@ -162,12 +171,7 @@ func (m *remote) send(ctx context.Context, s transport.ReceivePackSession, adv *
 		}
 	}
 	var said excerpt
-	req.Packfile, req.Progress = content, &said
-	for _, t := range todo {
-		req.Commands = append(req.Commands, &packp.Command{
-			Name: plumbing.ReferenceName(t.ref()), Old: plumbing.Hash(t.Old), New: plumbing.Hash(t.id),
-		})
-	}
+	req.Packfile, req.Progress, req.Commands = content, &said, commands
 	report, err := s.ReceivePack(ctx, req)
 	if report != nil && err != nil {
 		return &refusal{text: printable(verdict(report)+"; "+said.String(), m.secrets...)}

@@ -77,3 +77,21 @@ func TestPatternsAreBounded(t *testing.T) {
 		t.Errorf("it went on after %d tries", m.work)
 	}
 }
+
+func TestList(t *testing.T) {
+	l := ParseList("# what is monitored\n\napps/monitoring/\n!apps/monitoring/drafts/**\n*.prod.yaml\n/top.yaml\n")
+	if l.Len() != 4 {
+		t.Errorf("there are %d patterns", l.Len())
+	}
+	for path, want := range map[string]bool{
+		"apps/monitoring/a.yaml": true, "apps/monitoring/deep/a.yaml": true, "apps/monitoring/drafts/a.yaml": false,
+		"apps/other/a.yaml": false, "x/apps/monitoring/a.yaml": false, "x/a.prod.yaml": true, "top.yaml": true, "x/top.yaml": false,
+	} {
+		if got := l.Has(path); got != want {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+	if (List{}).Has("a") {
+		t.Error("an empty list has something")
+	}
+}

@@ -47,3 +47,19 @@ func Distance(a, b string) int {
 	}
 	return row[len(b)]
 }
+
+// Nearest returns the candidate that fewest typing errors turn into word, without
+// regard to case, or nothing when even that one is far: more than a third of the
+// letters. The first of equals wins.
+func Nearest(word string, candidates []string) string {
+	best, bound := "", len(word)/3+1
+	for _, c := range candidates {
+		if gap := len(word) - len(c); gap >= bound || -gap >= bound {
+			continue
+		}
+		if d := Distance(strings.ToLower(word), strings.ToLower(c)); d < bound {
+			best, bound = c, d
+		}
+	}
+	return best
+}

@@ -46,3 +46,23 @@ func TestDistance(t *testing.T) {
 		}
 	}
 }
+
+func TestNearest(t *testing.T) {
+	for _, c := range []struct {
+		word       string
+		candidates []string
+		want       string
+	}{
+		{"Divded", []string{"Divided", "Duplicated"}, "Divided"},
+		{"divided", []string{"Divided"}, "Divided"},
+		{"Dupe", []string{"Divided", "Duplicated"}, ""},
+		{"regoin", []string{"provider", "region"}, "region"},
+		{"ad", []string{"add"}, ""},
+		{"", []string{"a"}, ""},
+		{"abc", nil, ""},
+	} {
+		if got := words.Nearest(c.word, c.candidates); got != c.want {
+			t.Errorf("Nearest(%q, %q) = %q, want %q", c.word, c.candidates, got, c.want)
+		}
+	}
+}

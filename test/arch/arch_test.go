@@ -19,25 +19,28 @@ const module = "github.com/waybill-dev/waybill"
 
 // order lists the top-level folders from the bottom up. A package may import its
 // own folder and those before it; examples is data.
-var order = []string{"examples", "sources", "render", "policies", "reconciler", "cmd", "test"}
+var order = []string{"examples", "deploy", "sources", "render", "policies", "reconciler", "cmd", "test"}
 
 // only lists what none but the named packages and what is below them may import.
 var only = map[string][]string{
 	"os":                                   {"sources/git", "sources/dir", "sources/chart", "render/cache", "render/worker", "cmd", "test"},
 	"os/exec":                              {"render/worker", "cmd", "test"},
 	"syscall":                              {"sources/git", "sources/dir", "sources/chart", "render/worker", "cmd", "test"},
-	"net":                                  {"sources/git", "sources/chart", "reconciler/serve", "cmd", "test"},
-	"net/http":                             {"sources/git", "sources/chart", "reconciler/serve", "reconciler/clusters", "cmd", "test"},
+	"net":                                  {"sources/git", "sources/chart", "sources/forge", "reconciler/serve", "cmd", "test"},
+	"net/http":                             {"sources/git", "sources/chart", "sources/forge", "reconciler/serve", "reconciler/agent", "reconciler/traces", "reconciler/clusters", "cmd", "test"},
 	"log/slog":                             {"reconciler", "cmd", "test"},
 	"text/tabwriter":                       {"reconciler/report", "test"}, // the commands print nothing else
-	"sync":                                 {"sources/git", "sources/dir", "sources/chart", "render/cache", "render/worker", "policies/interpret", "render/renderer", "reconciler/inventory", "reconciler/serve", "reconciler/replicas", "reconciler/clusters/survey", "cmd", "test"},
-	"golang.org/x/sync/errgroup":           {"sources/git", "reconciler/clusters", "reconciler/members", "cmd", "test"},
+	"sync":                                 {"reconciler/plan/manifest", "sources/git", "sources/dir", "sources/chart", "sources/forge", "render/cache", "render/worker", "policies/interpret", "render/renderer", "reconciler/inventory", "reconciler/serve", "reconciler/replicas", "reconciler/clusters/survey", "cmd", "test"},
+	"golang.org/x/sync/errgroup":           {"sources/git", "sources/forge/forgetest", "reconciler/clusters", "reconciler/members", "reconciler/agent", "cmd", "test"},
 	"golang.org/x/sys":                     {"render/worker"},
 	"helm.sh/helm/v3":                      {"render/helm"},
 	"sigs.k8s.io/kustomize":                {"render/kustomize"},
 	"github.com/landlock-lsm/go-landlock":  {"render/worker"},
 	"golang.org/x/crypto/argon2":           {"render/seal"},
 	"golang.org/x/crypto/chacha20poly1305": {"render/seal"},
+	"github.com/hiddeco/sshsig":            {"sources/signing"},
+	"github.com/ProtonMail/go-crypto":      {"sources/signing"},
+	"golang.org/x/crypto/ssh":              {"sources/signing", "sources/git"},
 	"filippo.io/age":                       {"render/seal/unseal", "test"},
 	"github.com/elastic/go-seccomp-bpf":    {"render/worker"},
 	"github.com/santhosh-tekuri/jsonschema/v6": {"render/helm"},
@@ -51,10 +54,11 @@ var only = map[string][]string{
 	"github.com/distribution/reference":        {"policies/override"},
 	"github.com/robfig/cron/v3":                {"policies/karmada", "policies/window"}, // validates; computes
 	"github.com/prometheus/client_golang":      {"reconciler/serve"},
+	"go.opentelemetry.io":                      {"reconciler/traces", "cmd"},
 	"github.com/spf13/cobra":                   {"cmd"},
 	"github.com/fluxcd/pkg/ssa":                {"reconciler/apply", "reconciler/clusters"},
 	"github.com/fluxcd/cli-utils":              {"reconciler/health", "reconciler/clusters"},
-	"k8s.io/client-go":                         {"reconciler/clusters", "reconciler/members", "reconciler/management", "reconciler/replicas", "render/helm", "test"}, // helm's lookup, which is refused
+	"k8s.io/client-go":                         {"reconciler/clusters", "reconciler/members", "reconciler/management", "reconciler/replicas", "reconciler/evidence", "render/helm", "test"}, // a JSONPath; helm's lookup, which is refused
 	"k8s.io/cli-runtime":                       {"reconciler/members", "cmd"},
 	"k8s.io/kubectl":                           {"reconciler/members", "cmd"},
 	"go.yaml.in/yaml/v3":                       {"render/object", "render/seal/unseal", "sources/lock", "sources/chart", "reconciler/enrol"}, // manifests, as SOPS reads them, too; the lock; an index; where their text is
@@ -66,7 +70,7 @@ var only = map[string][]string{
 var apart = []string{"policies/match", "policies/place", "policies/override", "policies/interpret"}
 
 // concurrent lists the packages that may start goroutines.
-var concurrent = []string{"sources/git", "render/worker", "reconciler", "reconciler/members", "reconciler/serve", "cmd/waybill", "test/bench/table"}
+var concurrent = []string{"sources/git", "render/worker", "reconciler", "reconciler/members", "reconciler/replicas", "reconciler/serve", "cmd/waybill", "test/bench/table"}
 
 type pkg struct {
 	ImportPath, Dir string

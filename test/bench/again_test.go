@@ -106,7 +106,7 @@ func (p *planner) again(tb testing.TB, first *plan.Plan) {
 func written(tb testing.TB, clusters, regions int) *Source {
 	tb.Helper()
 	src := &Source{Texts: twin.Texts{}}
-	src.fleet(clusters, regions)
+	src.fleet(Shape{Clusters: clusters, Regions: regions})
 	var all, rules strings.Builder
 	for _, d := range newPlanner(Charts(clusters, regions)).plan(tb).Decisions {
 		if d.Template.Part != nil {
@@ -138,28 +138,46 @@ spec:
   overrideRules:
 `
 
-// seconds are the sources of which BenchmarkAgain compares the second plans: 20 objects for
-// 1,000 clusters in ten regions.
-func seconds(tb testing.TB, clusters int) map[string]*Source {
+// pair is a source that renders its objects from a release with so many sets of values, and
+// one that writes out what they render to.
+type pair struct {
+	values            int
+	most              uint64 // quarters of what a second plan of written takes
+	written, released *Source
+}
+
+// pairs are the sources of which second plans are compared: 20 objects for clusters in as
+// many regions as there are sets of values.
+func pairs(tb testing.TB, clusters int) []pair {
 	tb.Helper()
-	return map[string]*Source{"written": written(tb, clusters, 10), "released": Charts(clusters, 10)}
+	var all []pair
+	for values, most := range map[int]uint64{1: 5, 10: 7} {
+		all = append(all, pair{values, most, written(tb, clusters, values), Charts(clusters, values)})
+	}
+	return all
 }
 
 // BenchmarkAgain plans a source for the second time, in which nothing changed: one that
 // writes its objects out, and one that renders them from a release.
 func BenchmarkAgain(b *testing.B) {
-	for name, src := range seconds(b, 1000) {
-		b.Run(name, func(b *testing.B) {
-			p := newPlanner(src)
-			first := p.first(b)
-			if name == "released" && p.renders.tasks != 10 {
-				b.Fatalf("the first plan renders %d times; want 10", p.renders.tasks)
-			}
-			b.ReportAllocs()
-			for b.Loop() {
-				p.again(b, &first)
-			}
-		})
+	for _, sources := range pairs(b, 1000) {
+		for _, c := range []struct {
+			name  string
+			src   *Source
+			tasks int
+		}{{"written", sources.written, 0}, {"released", sources.released, sources.values}} {
+			b.Run(fmt.Sprintf("%s/%d", c.name, sources.values), func(b *testing.B) {
+				p := newPlanner(c.src)
+				first := p.first(b)
+				if p.renders.tasks != c.tasks {
+					b.Fatalf("the first plan renders %d times; want %d", p.renders.tasks, c.tasks)
+				}
+				b.ReportAllocs()
+				for b.Loop() {
+					p.again(b, &first)
+				}
+			})
+		}
 	}
 }
 
@@ -168,21 +186,22 @@ func BenchmarkAgain(b *testing.B) {
 // Defaulting, deciding or writing them out anew would take more.
 func TestASecondPlanOfReleasesIsAsCheap(t *testing.T) {
 	const clusters = 300
-	cost := map[string]uint64{}
-	for name, src := range seconds(t, clusters) {
+	cost := func(src *Source) uint64 {
 		p := newPlanner(src)
 		first := p.first(t)
 		if first.Stats.Placed != clusters*20 {
-			t.Fatalf("%s: %d objects are placed; want %d", name, first.Stats.Placed, clusters*20)
+			t.Fatalf("%d objects are placed; want %d", first.Stats.Placed, clusters*20)
 		}
 		p.again(t, &first)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		p.again(t, &first)
 		runtime.ReadMemStats(&after)
-		cost[name] = after.TotalAlloc - before.TotalAlloc
+		return after.TotalAlloc - before.TotalAlloc
 	}
-	if cost["released"] > cost["written"]*5/2 {
-		t.Errorf("the second plan of a release takes %d bytes, that of what it renders to %d", cost["released"], cost["written"])
+	for _, p := range pairs(t, clusters) {
+		if written, released := cost(p.written), cost(p.released); released > written*p.most/4 {
+			t.Errorf("%d sets of values: the second plan of a release takes %d bytes, that of what it renders to %d", p.values, released, written)
+		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 // a policy sends to every cluster, with other values in each region.
 func Charts(clusters, regions int) *Source {
 	src := &Source{Texts: twin.Texts{}}
-	src.fleet(clusters, regions)
+	src.fleet(Shape{Clusters: clusters, Regions: regions})
 	var rules strings.Builder
 	for i := range regions {
 		fmt.Fprintf(&rules, "  - targetCluster: {labelSelector: {matchLabels: {region: r%d}}}\n    overriders:\n      plaintext: [{operator: replace, path: /spec/values/region, value: r%d}]\n", i, i)

@@ -5,6 +5,7 @@ package bench
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,6 +21,8 @@ type Shape struct {
 	Overridden int
 	// Unique makes the overridden templates differ in every cluster instead.
 	Unique bool
+	// Virtual makes every cluster but the first a virtual cluster of that one.
+	Virtual bool
 }
 
 // Source is a generated snapshot in memory.
@@ -32,7 +35,7 @@ type Source struct {
 // New generates a source.
 func New(s Shape) *Source {
 	src := &Source{Texts: twin.Texts{}}
-	src.fleet(s.Clusters, s.Regions)
+	src.fleet(s)
 	for i := range s.Templates {
 		namespace := fmt.Sprintf("team-%02d", i%20)
 		tier := "plain"
@@ -47,11 +50,15 @@ func New(s Shape) *Source {
 }
 
 // fleet adds the clusters, a thousand a file.
-func (s *Source) fleet(clusters, regions int) {
+func (s *Source) fleet(shape Shape) {
 	var b strings.Builder
-	for i := range clusters {
-		fmt.Fprintf(&b, clusterText, i, i%regions, i)
-		if i%1000 == 999 || i+1 == clusters {
+	for i := range shape.Clusters {
+		of := ""
+		if shape.Virtual && i > 0 {
+			of = `, annotations: {waybill.dev/virtual-of: c0000, waybill.dev/node-selector: "location=l` + strconv.Itoa(i) + `"}`
+		}
+		fmt.Fprintf(&b, clusterText, i, i%shape.Regions, i, of)
+		if i%1000 == 999 || i+1 == shape.Clusters {
 			s.Texts[fmt.Sprintf("fleet/clusters-%d.yaml", i/1000)] = b.String()
 			b.Reset()
 		}
@@ -98,7 +105,7 @@ func overrides(s Shape) string {
 
 const clusterText = `apiVersion: cluster.karmada.io/v1alpha1
 kind: Cluster
-metadata: {name: c%04d, labels: {region: r%d, index: "%d"}}
+metadata: {name: c%04d, labels: {region: r%d, index: "%d"}%s}
 spec: {syncMode: Pull}
 ---
 `

@@ -2,7 +2,9 @@
 // with the same files (v1.19.0-rc.0-18, commit f8fdd02). A case of testdata is a
 // source in one file, repo.yaml, and expected.json: the objects that each cluster
 // received and the bindings. Cases named steady-* are changes: repo1.yaml, then
-// repo2.yaml with the decisions about repo1.yaml behind it.
+// repo2.yaml with the decisions about repo1.yaml behind it. Cases named taint-* are what
+// Karmada does with taints, conditions and dead clusters, with failover switched on (see
+// failover_test.go).
 //
 // Labels and annotations of karmada.io and waybill.dev are left out on both sides,
 // as are Namespaces, which Karmada sends everywhere, and what Karmada prunes because
@@ -45,6 +47,7 @@ type binding struct {
 		Replicas int32  `json:"replicas"`
 	} `json:"clusters"`
 	Message  string `json:"message"`
+	Tasks    []task `json:"gracefulEvictionTasks"`
 	Resource struct {
 		APIVersion string `json:"apiVersion"`
 		Kind       string `json:"kind"`
@@ -52,6 +55,15 @@ type binding struct {
 		Name       string `json:"name"`
 	} `json:"resource"`
 	Scheduled string `json:"scheduled"`
+}
+
+// task is what Karmada's binding says of a cluster that it leaves.
+type task struct {
+	FromCluster string `json:"fromCluster"`
+	Producer    string `json:"producer"`
+	PurgeMode   string `json:"purgeMode"`
+	Reason      string `json:"reason"`
+	Replicas    int32  `json:"replicas"`
 }
 
 // file is a snapshot of one file, with a revision.
@@ -71,6 +83,9 @@ func TestCases(t *testing.T) {
 		t.Fatal("no cases", err)
 	}
 	for _, dir := range dirs {
+		if strings.HasPrefix(filepath.Base(dir), "taint-") {
+			continue
+		}
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(dir, "repo1.yaml")); err != nil {
 				in := input(t, filepath.Join(dir, "repo.yaml"))
@@ -237,6 +252,13 @@ func decisions(t *testing.T, want []binding, p *plan.Plan) {
 		}
 		for _, c := range d.Binding.Spec.Clusters {
 			got = append(got, fmt.Sprintf("%s:%d", c.Name, c.Replicas))
+		}
+		var tasks []task
+		for _, t := range d.Binding.Spec.GracefulEvictionTasks {
+			tasks = append(tasks, task{t.FromCluster, t.Producer, string(t.PurgeMode), t.Reason, *t.Replicas})
+		}
+		if diff := cmp.Diff(b.Tasks, tasks); diff != "" {
+			t.Errorf("%s: tasks: %s", ref, diff)
 		}
 		slices.Sort(wantClusters)
 		if diff := cmp.Diff(wantClusters, got); diff != "" || d.Reason != b.Scheduled || d.Message != b.Message {

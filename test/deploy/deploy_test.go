@@ -4,6 +4,7 @@ package deploy
 
 import (
 	"flag"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -45,7 +46,12 @@ func rendered(t *testing.T, file string) ([]string, error) {
 	if file != "" {
 		read(t, file, &values)
 	}
-	out, err := helm.Template(os.DirFS(chart), helm.Release{Name: "waybill", Namespace: namespace, Values: helm.NewValues(values)})
+	return template(os.DirFS(chart), "waybill", values)
+}
+
+// template renders a chart as Waybill does.
+func template(chart fs.FS, release string, values map[string]any) ([]string, error) {
+	out, err := helm.Template(chart, helm.Release{Name: release, Namespace: namespace, Values: helm.NewValues(values)})
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the test says what it is
 	}
@@ -115,17 +121,23 @@ func TestThePlainManifestsAreThoseOfTheChart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	isPlain(t, plain, "# What deploy/chart renders to with deploy/examples/https.yaml. Edit the URL of the repository,\n# the name of the Secret and the image.\n", texts)
+}
+
+// isPlain holds a file to a comment and manifests.
+func isPlain(t *testing.T, file, comment string, texts []string) {
+	t.Helper()
 	var b strings.Builder
-	b.WriteString("# What deploy/chart renders to with deploy/examples/https.yaml. Edit the URL of the repository,\n# the name of the Secret and the image.\n")
+	b.WriteString(comment)
 	for _, text := range texts {
 		b.WriteString("---\n" + strings.TrimRight(text, "\n") + "\n")
 	}
 	if *update {
-		if err := os.WriteFile(plain, []byte(b.String()), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got, err := os.ReadFile(plain)
+	got, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,12 +146,31 @@ func TestThePlainManifestsAreThoseOfTheChart(t *testing.T) {
 	}
 }
 
-func TestTheControllerKnowsItsArguments(t *testing.T) {
+func TestTheCommandsKnowTheirArguments(t *testing.T) {
 	waybill := filepath.Join(t.TempDir(), "waybill")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", waybill, "github.com/waybill-dev/waybill/cmd/waybill").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	help, err := exec.CommandContext(t.Context(), waybill, "controller", "--help").Output()
+	for _, file := range examples(t) {
+		args, _ := container(t, file)["args"].([]any)
+		if len(args) < 4 {
+			t.Fatalf("%s: the arguments are %v", file, args)
+		}
+		knows(t, waybill, "controller", args[2:])
+	}
+	for _, file := range agentExamples(t) {
+		args, _ := agentContainer(t, file)["args"].([]any)
+		if len(args) < 4 {
+			t.Fatalf("%s: the arguments are %v", file, args)
+		}
+		knows(t, waybill, "agent", args[1:])
+	}
+}
+
+// knows fails the test if a command does not know an argument.
+func knows(t *testing.T, waybill, command string, args []any) {
+	t.Helper()
+	help, err := exec.CommandContext(t.Context(), waybill, command, "--help").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,16 +178,10 @@ func TestTheControllerKnowsItsArguments(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^ +(?:-\w, )?(--[a-z-]+)`).FindAllStringSubmatch(string(help), -1) {
 		known = append(known, m[1])
 	}
-	for _, file := range examples(t) {
-		args, _ := container(t, file)["args"].([]any)
-		if len(args) < 4 {
-			t.Fatalf("%s: the arguments are %v", file, args)
-		}
-		for _, a := range args[2:] {
-			name, _, _ := strings.Cut(a.(string), "=")
-			if !slices.Contains(known, name) {
-				t.Errorf("%s: waybill controller does not know %s", file, a)
-			}
+	for _, a := range args {
+		name, _, _ := strings.Cut(a.(string), "=")
+		if !slices.Contains(known, name) {
+			t.Errorf("waybill %s does not know %s", command, a)
 		}
 	}
 }

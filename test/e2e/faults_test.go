@@ -108,7 +108,7 @@ func (f *faults) killed(t *testing.T) {
 		s.whole("eu-1", round)
 		controller = run()
 		took := s.converges("eu-1", time.Now().Add(healed))
-		t.Logf("killed at %q (after the answer: %v), and healed in %.1f s", name, after, took.Seconds())
+		heal(t, took, "the controller is killed at %q, after the answer: %v", name, after)
 	}
 	for _, after := range []bool{false, true} {
 		for _, p := range gitPoints {
@@ -162,7 +162,7 @@ func (f *faults) down(t *testing.T) {
 			t.Fatal(err)
 		}
 		took := s.converges("eu-1", time.Now().Add(healed))
-		t.Logf("the API server went away at %q; healed %.1f s after it was back", name, took.Seconds())
+		heal(t, took, "the API server is killed at %q", name)
 	}
 	end(t, controller)
 }

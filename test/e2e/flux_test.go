@@ -63,7 +63,7 @@ for namespace in ` + strings.Join(namespaces, " ") + `; do
   { printf 'apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n'
     grep "^- manifests/$namespace/" kustomization.yaml | sed 's|manifests/|../../manifests/|'; } >"flux/$namespace/kustomization.yaml"
 done
-git add -A; git rm -q --cached waybill.metadata
+git add -A; git rm -q --cached waybill.metadata hydrator.metadata
 sed -i "s/\"tree\": \".*\"/\"tree\": \"$(git write-tree)\"/" waybill.metadata
 git add -A; git log -1 --format=%B | git commit -qF -; git push -q
 `)

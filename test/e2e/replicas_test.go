@@ -5,13 +5,17 @@ package e2e
 import (
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/waybill-dev/waybill/test/controlplane"
 )
 
 // replica is one of several controllers of a site.
@@ -107,6 +111,123 @@ func one(t *testing.T, what string, all []*replica, does func(*replica) bool) (f
 	return found
 }
 
+// TestTwoSourcesInOneNamespace has the controllers of two sources hold their Leases in one
+// namespace by one name: each leads, and serves its own cluster.
+func TestTwoSourcesInOneNamespace(t *testing.T) {
+	p := build(t)
+	dir := t.TempDir()
+	etcd := startEtcd(t, p, dir)
+	eu, us := startAPI(t, p, etcd, filepath.Join(dir, "eu")), startAPI(t, p, etcd, filepath.Join(dir, "us"))
+	v := newVault(t, us, "waybill")
+	sites := map[string]*site{"eu-1": newSite(t, p.waybill, map[string]*api{"eu-1": eu}), "us-1": newSite(t, p.waybill, map[string]*api{"us-1": us})}
+	replicas := map[string]*replica{}
+	for cluster, s := range sites {
+		s.namespace("follow", cluster, 3)
+		s.commit()
+		replicas[cluster] = s.replica(append(v.flags(), "--kubeconfig-dir", s.kubeconfigs)...)
+	}
+	for cluster, s := range sites {
+		s.becomes(cluster, "c0000", cluster)
+		eventually(t, "the controller of "+cluster+" leads", func() (bool, string) { return replicas[cluster].leads(), "" })
+	}
+	leases := v.kubectl("-n", "waybill", "get", "leases", "-o", `jsonpath={range .items[*]}{.metadata.annotations.waybill\.dev/work}{"\n"}{end}`)
+	for cluster, s := range sites {
+		if !strings.Contains(leases, "main of "+s.source+" to "+strings.TrimSuffix(s.bare, ".git")) {
+			t.Errorf("no Lease says what the controller of %s works for:\n%s", cluster, leases)
+		}
+		replicas[cluster].stop()
+	}
+}
+
+// TestCredentialsEnd replaces the token for a cluster while a controller uses it: it is told, and when
+// the new one ends, and the token is told nowhere.
+func TestCredentialsEnd(t *testing.T) {
+	t.Parallel() // it waits for most of its time
+	p := build(t)
+	dir := t.TempDir()
+	eu := startAPI(t, p, startEtcd(t, p, dir), filepath.Join(dir, "eu"))
+	s := newSite(t, p.waybill, map[string]*api{"eu-1": eu})
+	v := newVault(t, eu, "waybill")
+	eu.apply("apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: fleet, namespace: waybill}\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: fleet}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}\nsubjects: [{kind: ServiceAccount, name: fleet, namespace: waybill}]\n")
+	var tokens []string
+	credential := func(lasts string) {
+		t.Helper()
+		token := strings.TrimSpace(eu.kubectl("-n", "waybill", "create", "token", "fleet", "--duration", lasts))
+		v.put("eu-1-kubeconfig", "value", strings.Replace(alone(t, eu), controlplane.Token, token, 1))
+		tokens = append(tokens, token)
+	}
+	status := func() string {
+		_, out := s.run("status", "-C", s.source, "--to", s.bare, "-o", "wide")
+		return out
+	}
+	s.namespace("follow", "one", 3)
+	s.commit()
+	credential("48h")
+	traced := newCollector(t)
+	c := s.replica(append(v.flags(), "--events", "--resync", "1s", "--status", "--otlp-endpoint", traced.URL)...)
+	s.becomes("eu-1", "c0000", "one")
+	eventually(t, "status says when the first one ends", func() (bool, string) { out := status(); return strings.Contains(out, "47h"), out })
+	credential("240h")
+	eventually(t, "status says when the second one ends", func() (bool, string) { out := status(); return strings.Contains(out, "9d"), out })
+	credential("1h")
+	eventually(t, "status does not say when one of an hour ends", func() (bool, string) {
+		out := status()
+		return !strings.Contains(out, "9d") && !strings.Contains(out, "59m"), out
+	})
+	said := func(what, want string, get func() string) {
+		t.Helper()
+		eventually(t, what, func() (bool, string) { out := get(); return strings.Contains(out, want), out })
+	}
+	said("metrics", `waybill_cluster_credential_rotations_total{cluster="eu-1"} 2`, func() string { return c.get("/metrics") })
+	said("metrics", `waybill_cluster_ready{cluster="eu-1"} 1`, func() string { return c.get("/metrics") })
+	said("metrics", `waybill_cluster_nodes{cluster="eu-1"} 0`, func() string { return c.get("/metrics") })
+	events := func() string {
+		return v.kubectl("-n", "waybill", "get", "events", "--field-selector", "involvedObject.kind=Cluster,involvedObject.name=eu-1")
+	}
+	said("Events", "CredentialRotated", events)
+	log, err := os.ReadFile(c.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said("the log", `"msg":"credential rotated"`, func() string { return string(log) })
+	for _, span := range []string{"sync", "fetch", "plan", "publish", "apply", "round", "status", "eu-1"} {
+		said("a trace", span, traced.String)
+	}
+	everywhere := traced.String() + string(log) + status() + events() + c.get("/metrics") + s.git(s.bare, "log", "-p", "--all")
+	for _, token := range tokens {
+		if strings.Contains(everywhere, token) || strings.Contains(everywhere, token[strings.LastIndex(token, "."):]) {
+			t.Error("the credential itself is told")
+		}
+	}
+	c.stop()
+}
+
+// collector takes traces, as they are sent.
+type collector struct {
+	*httptest.Server
+
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func newCollector(t *testing.T) *collector {
+	t.Helper()
+	c := &collector{}
+	c.Server = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		_, _ = io.Copy(&c.text, r.Body)
+	}))
+	t.Cleanup(c.Close)
+	return c
+}
+
+func (c *collector) String() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.text.String()
+}
+
 // TestReplicas kills replicas of a controller; the others take over.
 func TestReplicas(t *testing.T) {
 	p := build(t)
@@ -176,7 +297,7 @@ func TestReplicas(t *testing.T) {
 	}
 	both("six")
 	left.stop()
-	if list := v.kubectl("-n", "waybill", "get", "leases", "-o", "name"); strings.Contains(list, "waybill-") {
+	if list := v.kubectl("-n", "waybill", "get", "leases", "-l", "waybill.dev/replicas", "-o", "name"); strings.Contains(list, "waybill-") {
 		data, _ := os.ReadFile(left.log)
 		t.Logf("%s", data)
 		// those of the killed are kept for a while

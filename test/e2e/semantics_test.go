@@ -18,6 +18,7 @@ func TestSemantics(t *testing.T) {
 	t.Run("killed while it creates anew", m.recreatedKilled)
 	t.Run("hooks and waves", m.hooks)
 	t.Run("fields that others decide", m.ignored)
+	t.Run("fields that a customization retains", m.retained)
 	t.Run("suspended, and between windows", m.suspended)
 	t.Run("as a service account", m.impersonated)
 	t.Run("a source that moves", m.moved)
@@ -449,4 +450,87 @@ func (m *members) moved(t *testing.T) {
 	if d := s.applied(0, "eu-1"); len(d.Actions) != 0 {
 		t.Errorf("nothing changed, and it did %v", d.verbs())
 	}
+}
+
+const keeper = `apiVersion: config.karmada.io/v1alpha1
+kind: ResourceInterpreterCustomization
+metadata: {name: widget}
+spec:
+  target: {apiVersion: example.com/v1, kind: Widget}
+  customizations:
+    retention:
+      luaScript: |
+        function Retain(desired, observed)
+          if desired.spec.size > 100 then
+            error("too large")
+          end
+          desired.spec.token = observed.spec.token
+          return desired
+        end
+`
+
+// retained fields are as the script of a customization has them, as in Karmada: what a controller
+// in the cluster wrote stays, and so does what the first commit wrote.
+func (m *members) retained(t *testing.T) {
+	s := m.one(t)
+	a := s.apis["eu-1"]
+	s.namespace("retained", "one", 1)
+	s.write("definition.yaml", strings.Replace(widgets, "size: {type: integer}", "size: {type: integer}, token: {type: string}", 1))
+	s.write("keeper.yaml", keeper)
+	widget := func(name, spec string) {
+		s.write(name+".yaml", "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: "+name+", namespace: retained}\nspec: "+spec+"\n")
+	}
+	is := func(name, want string) {
+		t.Helper()
+		spec := s.get("eu-1", "/apis/example.com/v1/namespaces/retained/widgets/"+name)["spec"].(map[string]any)
+		if got := fmt.Sprint(spec["size"], " ", spec["token"]); got != want {
+			t.Errorf("%s has %s, want %s", name, got, want)
+		}
+	}
+	widget("theirs", "{size: 1, token: git}")
+	widget("ours", "{size: 1, token: git}")
+	widget("bare", "{size: 1}")
+	s.publish()
+	s.apply(0)
+	for _, name := range []string{"theirs", "bare"} {
+		a.kubectl("-n", "retained", "patch", "widget", name, "--type=merge", "--field-manager=controller", "-p", `{"spec":{"token":"issued"}}`)
+	}
+	widget("theirs", "{size: 2, token: other}")
+	widget("ours", "{size: 2, token: other}")
+	widget("bare", "{size: 2}")
+	s.publish()
+	wantVerbs(t, "their sizes change", s.applied(0, "eu-1"), map[string]int{"update": 3})
+	is("theirs", "2 issued")
+	is("ours", "2 git")
+	is("bare", "2 issued")
+	if d := s.applied(0, "eu-1"); len(d.Actions) != 0 {
+		t.Errorf("nothing changed, and it did %v", d.verbs())
+	}
+	a.kubectl("-n", "retained", "patch", "widget", "theirs", "--type=merge", "--field-manager=controller", "-p", `{"spec":{"size":7,"token":"renewed"}}`)
+	wantVerbs(t, "somebody changes a field of each kind", s.applied(0, "eu-1"), map[string]int{"correct": 1})
+	is("theirs", "2 renewed")
+
+	// a script that fails costs its object
+	widget("theirs", "{size: 101, token: other}")
+	widget("ours", "{size: 3, token: other}")
+	s.publish()
+	if out := s.apply(1); !strings.Contains(out, "too large") {
+		t.Errorf("it does not say why:\n%s", out)
+	}
+	is("theirs", "2 renewed")
+	is("ours", "3 git")
+
+	// without the script Git decides
+	s.remove("keeper.yaml")
+	widget("theirs", "{size: 3, token: other}")
+	widget("ours", "{size: 4, token: other}")
+	s.publish()
+	s.apply(0)
+	is("theirs", "3 other")
+	is("ours", "4 other")
+	for _, name := range []string{"definition.yaml", "theirs.yaml", "ours.yaml", "bare.yaml"} {
+		s.remove(name)
+	}
+	s.publish("--allow-prune")
+	s.apply(0)
 }

@@ -6,13 +6,12 @@ import (
 	"bytes"
 	"io"
 	"net/http"
-	"net/http/cgi"
 	"net/http/httptest"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
+
+	"github.com/waybill-dev/waybill/test/peers"
 )
 
 // trap stands in the way of requests. When one comes that it is set for, it does something,
@@ -31,6 +30,13 @@ func (t *trap) set(matches func(r *http.Request, body []byte) bool, after bool, 
 	defer t.mu.Unlock()
 	t.matches, t.after, t.act, t.sprung = matches, after, act, make(chan struct{})
 	return t.sprung
+}
+
+// unset takes the trap away.
+func (t *trap) unset() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.matches = nil
 }
 
 // caught takes the trap away if it is set for a request.
@@ -65,19 +71,19 @@ func (t *trap) pass(on http.Handler, w http.ResponseWriter, r *http.Request) {
 }
 
 // served serves the source and what is published from it over HTTP, by Git's own server, behind
-// a trap.
-func (s *site) served() (source, published string, t *trap) {
+// a trap, and behind what is put before it.
+func (s *site) served(before ...func(http.Handler) http.Handler) (source, published string, t *trap) {
 	s.t.Helper()
-	path, err := exec.Command("git", "--exec-path").Output()
+	backend, err := peers.GitServer(s.t.Context(), filepath.Dir(s.bare))
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	backend := &cgi.Handler{
-		Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"), Root: "/", Stderr: io.Discard,
-		Env: []string{"GIT_PROJECT_ROOT=" + filepath.Dir(s.bare), "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=robot", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"},
-	}
 	t = &trap{}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { t.pass(backend, w, r) }))
+	var handler http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { t.pass(backend, w, r) })
+	for _, b := range before {
+		handler = b(handler)
+	}
+	server := httptest.NewServer(handler)
 	s.t.Cleanup(server.Close)
 	return server.URL + "/source/.git", server.URL + "/fleet.git", t
 }

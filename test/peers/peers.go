@@ -73,6 +73,15 @@ func helmFlags(module string) (string, error) {
 // The first time takes minutes, so programs are kept in the user's cache, one for each state
 // of their module. They appear as a whole, however many tests build them at once.
 func Install(module, name string, args ...string) (path string, err error) {
+	return install(module, name, Go, args)
+}
+
+// InstallC is Install for a program that has parts in C, for which a compiler is needed.
+func InstallC(module, name string, args ...string) (path string, err error) {
+	return install(module, name, func(dir string, args ...string) (string, error) { return run(dir, "1", args) }, args)
+}
+
+func install(module, name string, build func(dir string, args ...string) (string, error), args []string) (path string, err error) {
 	if path, err = cached(module, name, args); err != nil {
 		return "", err
 	}
@@ -88,7 +97,7 @@ func Install(module, name string, args ...string) (path string, err error) {
 	}
 	defer os.RemoveAll(dir)
 	built := filepath.Join(dir, name)
-	if _, err := Go(module, append([]string{"build", "-o", built}, args...)...); err != nil {
+	if _, err := build(module, append([]string{"build", "-o", built}, args...)...); err != nil {
 		return "", err
 	}
 	return path, os.Rename(built, path)
@@ -123,10 +132,13 @@ func folder() (string, error) {
 }
 
 // Go runs go in a folder. The user's own flags are for Waybill's module.
-func Go(dir string, args ...string) (string, error) {
+func Go(dir string, args ...string) (string, error) { return run(dir, "0", args) }
+
+// run runs go with or without C.
+func run(dir, cgo string, args []string) (string, error) {
 	cmd := exec.Command("go", args...) //nolint:gosec,noctx // as the callers say; a build is worth finishing
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GOFLAGS=-mod=readonly")
+	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED="+cgo, "GOFLAGS=-mod=readonly")
 	return Output(cmd)
 }
 

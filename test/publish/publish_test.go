@@ -9,7 +9,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"net/http/cgi"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -22,6 +21,7 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/test/bench"
+	"github.com/waybill-dev/waybill/test/peers"
 	"github.com/waybill-dev/waybill/test/program"
 )
 
@@ -108,13 +108,9 @@ func serve(t *testing.T, dir string) (url string) {
 // backend is Git's own server over a bare repository, for one user.
 func backend(t *testing.T, dir string) http.Handler {
 	t.Helper()
-	path, err := exec.CommandContext(t.Context(), "git", "--exec-path").Output()
+	h, err := peers.GitServer(t.Context(), filepath.Dir(dir))
 	if err != nil {
 		t.Fatal(err)
-	}
-	h := &cgi.Handler{
-		Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"), Root: "/", Logger: nil, Stderr: io.Discard,
-		Env: []string{"GIT_PROJECT_ROOT=" + filepath.Dir(dir), "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=robot", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"},
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, p, _ := r.BasicAuth(); p != "hunter2" {

@@ -303,7 +303,7 @@ func (f forge) check(t *testing.T, u *upstream) {
 	head, merge := u.proposal(t, "two.yaml", configMap("two", "2"))
 	dir, steps := f.propose(t, u, head, merge)
 	out, code := u.job(t, dir, steps)
-	if code != 0 || !strings.Contains(out, "1 object in 1 cluster: 1 changes") || strings.Contains(out, "warning") {
+	if code != 0 || !strings.Contains(out, "1 object in 1 of 2 clusters: 1 changes") || strings.Contains(out, "warning") {
 		t.Errorf("a sound proposal: status %d\n%s", code, out)
 	}
 	if said := f.verdict(t, dir); said != "[]" {

@@ -33,12 +33,12 @@ func TestARuleThatIsNewTakesNothingAway(t *testing.T) {
 	}
 	then, now := twin.New("scenario"), twin.New("scenario")
 	then.Write("main", "head", source.Folder())
-	if _, err := reconcilerOver(then, nil).Publish(t.Context(), "main"); err != nil {
+	if _, err := reconcilerOver(then, nil, start).Publish(t.Context(), "main"); err != nil {
 		t.Fatal(err)
 	}
 	source["a.yaml"] = twin.File([]byte(strings.Replace(fmt.Sprintf(policy, "a"), "spec:", "spec:\n  refused: by this version", 1)))
 	now.Write("main", "head", source.Folder())
-	res, err := reconcilerOver(stricter{then, now}, nil).DryRun(t.Context(), "main")
+	res, err := reconcilerOver(stricter{then, now}, nil, start).DryRun(t.Context(), "main")
 	if err != nil {
 		t.Fatal(err)
 	}

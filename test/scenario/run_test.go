@@ -15,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	published "github.com/waybill-dev/waybill/reconciler/publish"
+	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/draw"
@@ -22,12 +23,13 @@ import (
 	"github.com/waybill-dev/waybill/render/renderer"
 	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/test/twin"
 )
 
-// now is the time of every publication.
-var now = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+// start is the time of the first publication.
+var start = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 // way is one of the ways to run a scenario.
 type way struct {
@@ -45,7 +47,7 @@ type outcome struct {
 }
 
 // reconcilerOver returns what publishes a repository to itself.
-func reconcilerOver(repo reconciler.Repository, c render.Cache) *reconciler.Reconciler {
+func reconcilerOver(repo reconciler.Repository, c render.Cache, now time.Time) *reconciler.Reconciler {
 	return &reconciler.Reconciler{
 		Source: repo, Target: repo, Cache: c, Engine: renderer.New(&worker.Local{Handler: engine.Run}, nil),
 		Version: "test", Now: func() time.Time { return now },
@@ -60,7 +62,8 @@ func (s *scenario) run(t *testing.T, w way) map[string]string {
 	repo := twin.New("scenario")
 	repo.Order = w.order
 	source := twin.Tree{}
-	r := reconcilerOver(repo, w.cache)
+	now := start
+	r := reconcilerOver(repo, w.cache, now)
 	keys := map[string]draw.Key{} // that publishers had so far, by fingerprint
 	for i, st := range s.steps {
 		next, err := st.commit(source)
@@ -71,8 +74,14 @@ func (s *scenario) run(t *testing.T, w way) map[string]string {
 			repo.Write("main", fmt.Sprint("step ", i+1), next.Folder())
 		}
 		source = next
-		if !w.remembers {
-			r = reconcilerOver(repo, w.cache)
+		passed, err := st.passes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if now = now.Add(passed); w.remembers {
+			r.Now = func() time.Time { return now }
+		} else {
+			r = reconcilerOver(repo, w.cache, now)
 		}
 		if err := st.prepare(t.Context(), repo, r); err != nil {
 			t.Fatal(err)
@@ -87,7 +96,7 @@ func (s *scenario) run(t *testing.T, w way) map[string]string {
 		keys[r.Random.Key.Fingerprint()] = r.Random.Key
 		if w.checks {
 			out[st.prefix+"@verify"] = unverified(t, repo, keys)
-			out[st.prefix+"@again"] = again(t, repo.Clone(), r.Random, &res)
+			out[st.prefix+"@again"] = again(t, repo.Clone(), r.Random, &res, now)
 		}
 	}
 	return out
@@ -97,6 +106,9 @@ func (s *scenario) run(t *testing.T, w way) map[string]string {
 func (st *step) prepare(ctx context.Context, repo *twin.Repo, r *reconciler.Reconciler) error {
 	for branch, edit := range st.edits {
 		h, ok, err := repo.Branch(ctx, branch)
+		if _, isStatus := status.ClusterOf(branch); !ok && isStatus {
+			h.Tree, ok = files.NewFolder(nil), true
+		}
 		if err != nil || !ok {
 			return fmt.Errorf("editing branch %s: there is none", branch)
 		}
@@ -111,6 +123,7 @@ func (st *step) prepare(ctx context.Context, repo *twin.Repo, r *reconciler.Reco
 		case len(f) > 1 && f[0] == "git" && (f[1] == "mv" || f[1] == "rm"):
 		case len(f) == 4 && f[1] == "branch" && f[2] == "-D":
 			repo.Delete(f[3])
+		case len(f) == 2 && f[0] == "wait":
 		case len(f) > 1 && f[0] == "refuse":
 			repo.Refuse(f[1:]...)
 		case len(f) > 0 && f[0] == "publish":
@@ -122,6 +135,20 @@ func (st *step) prepare(ctx context.Context, repo *twin.Repo, r *reconciler.Reco
 		}
 	}
 	return nil
+}
+
+// passes is how much time passes before a step.
+func (st *step) passes() (all time.Duration, err error) {
+	for _, c := range st.commands {
+		if d, ok := strings.CutPrefix(c, "wait "); ok {
+			passed, err := time.ParseDuration(strings.TrimSpace(d))
+			if err != nil {
+				return 0, fmt.Errorf("%s: %w", c, err)
+			}
+			all += passed
+		}
+	}
+	return all, nil
 }
 
 // flags has a reconciler publish as flags of the command say. The name of a key stands for
@@ -170,10 +197,10 @@ func publish(t *testing.T, r *reconciler.Reconciler) outcome {
 }
 
 // again publishes what was published last, and lists what changes: nothing should.
-func again(t *testing.T, repo *twin.Repo, random plan.Random, last *outcome) string {
+func again(t *testing.T, repo *twin.Repo, random plan.Random, last *outcome, now time.Time) string {
 	t.Helper()
 	var b strings.Builder
-	r := reconcilerOver(repo, nil)
+	r := reconcilerOver(repo, nil, now)
 	r.Random = random
 	if last.err != nil {
 		*last = publish(t, r) // what was refused comes with the next one
@@ -203,7 +230,7 @@ func unverified(t *testing.T, repo *twin.Repo, keys map[string]draw.Key) string 
 		if err != nil || h.Author.Name != "Waybill" {
 			continue
 		}
-		r := reconcilerOver(repo, nil)
+		r := reconcilerOver(repo, nil, start) // the time is that of the commit
 		r.Random.Key = keys[published.Trailer(h.Message, published.TrailerRandomKey)]
 		v, err := r.Verify(t.Context(), name)
 		if err != nil {

@@ -17,6 +17,7 @@
 //	  git mv OLD NEW                a file or a folder moves
 //	  git rm NAME                   a file or a folder goes
 //	  git branch -D BRANCH          somebody deletes a branch
+//	  wait DURATION                 so much time passes before the step
 //	  refuse BRANCH...              the server takes nothing for these, in this step
 //	  publish [--allow-prune] [--random-key-file NAME] [--rotate-random-key]   how the step publishes
 //
@@ -34,6 +35,8 @@
 //	@branches             the objects on the clusters' branches afterwards, with replicas
 //	@publish              the exit status of publish, and the branches that it moved
 //	@verify               the branches that cannot be verified then; empty without the section
+//	@message              what the last commit of the state says above its trailers
+//	@recheck              when time alone may change the plan
 //	@again                what changes when the same is published again; empty likewise
 //
 // # In every way
@@ -217,7 +220,7 @@ func manifests(t *testing.T, s *scenario) []string {
 	repo := twin.New("scenario")
 	repo.Write("main", "head", s.steps[0].files.Folder())
 	var names []string
-	for _, c := range publish(t, reconcilerOver(repo, nil)).Plan.Clusters {
+	for _, c := range publish(t, reconcilerOver(repo, nil, start)).Plan.Clusters {
 		for path := range c.Tree.All() {
 			if strings.HasPrefix(path, tree.ManifestDir+"/") {
 				names = append(names, "@"+c.Name+"/"+path)

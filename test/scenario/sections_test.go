@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/test/twin"
 )
 
@@ -36,6 +37,12 @@ func section(t *testing.T, name string, repo *twin.Repo, res *outcome) string {
 		}
 	case "@branches":
 		return branches(t, repo, res)
+	case "@recheck":
+		if at := res.Plan.Basis.RecheckAt; !at.IsZero() {
+			fmt.Fprintf(&b, "after %s\n", at.Sub(res.Plan.Basis.Time))
+		}
+	case "@message":
+		return message(t, repo)
 	case "@publish":
 		fmt.Fprintf(&b, "exit status %d\n", res.exitStatus())
 		if res.err != nil {
@@ -52,6 +59,17 @@ func section(t *testing.T, name string, repo *twin.Repo, res *outcome) string {
 		return file(t, &res.Plan, name)
 	}
 	return b.String()
+}
+
+// message returns what the last commit of the state says, but for its trailers.
+func message(t *testing.T, repo *twin.Repo) string {
+	t.Helper()
+	h, _, err := repo.Branch(t.Context(), state.Branch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	paragraphs := strings.Split(h.Message, "\n\n")
+	return strings.Join(paragraphs[1:len(paragraphs)-1], "\n\n") + "\n"
 }
 
 // onBranch returns a file of a branch, or says that there is none.

@@ -33,6 +33,8 @@ type Repo struct {
 	// Now is the date of the next commit that Write makes, which is a minute before that of
 	// the one after it.
 	Now time.Time
+	// Sign signs the commits that follow; nil: they are not signed.
+	Sign git.Signer
 
 	name    string
 	heads   map[string]files.ID
@@ -55,9 +57,18 @@ func (r *Repo) Clone() *Repo {
 	return &c
 }
 
-// Write commits a folder on top of a branch, as a person does.
+// Write commits a folder on top of a branch, as a person does. What is signed of the commit is
+// its message.
 func (r *Repo) Write(branch, message string, root *files.Folder) files.ID {
 	h := git.Head{Parent: r.heads[branch], Tree: root, Message: message, Author: author, When: r.Now}
+	if r.Sign != nil {
+		h.Signed = []byte(message)
+		signature, err := r.Sign(h.Signed)
+		if err != nil {
+			panic(err) // a test has a key that cannot sign
+		}
+		h.Signature = signature
+	}
 	r.Now = r.Now.Add(time.Minute)
 	return r.move(branch, h)
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/clusters/credential"
 )
 
-var ends = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+var begins, ends = time.Date(2029, 1, 2, 3, 4, 5, 0, time.UTC), time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // certificate is one that ends when the tests say.
 func certificate(t *testing.T) []byte {
@@ -33,7 +33,7 @@ func certificate(t *testing.T) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: ends}
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: begins, NotAfter: ends}
 	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
@@ -182,31 +182,63 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-func TestExpiry(t *testing.T) {
+func TestLifetime(t *testing.T) {
 	jwt := func(claims string) string {
 		return "e30." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + ".c2ln"
 	}
 	cert, sooner := certificate(t), ends.Add(-time.Hour)
+	type lifetime = credential.Lifetime
 	for _, c := range []struct {
 		name  string
 		cert  []byte
 		token string
-		want  time.Time
+		want  lifetime
 	}{
-		{"neither", nil, "", time.Time{}},
-		{"a token that is no JWT", nil, "abcdef.123", time.Time{}},
-		{"a token without an end", nil, jwt(`{"sub":"x"}`), time.Time{}},
-		{"a token", nil, jwt(fmt.Sprintf(`{"exp":%d}`, sooner.Unix())), sooner},
-		{"a token with a fraction", nil, jwt(fmt.Sprintf(`{"exp":%d.5}`, sooner.Unix())), sooner},
-		{"a token that ends in a very far year", nil, jwt(`{"exp":1e300}`), time.Time{}},
-		{"a certificate", cert, "", ends},
-		{"both", cert, jwt(fmt.Sprintf(`{"exp":%d}`, sooner.Unix())), sooner},
-		{"both, the certificate sooner", cert, jwt(fmt.Sprintf(`{"exp":%d}`, ends.Add(time.Hour).Unix())), ends},
-		{"no certificate", []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), "", time.Time{}},
+		{"neither", nil, "", lifetime{}},
+		{"a token that is no JWT", nil, "abcdef.123", lifetime{}},
+		{"a token without an end", nil, jwt(`{"sub":"x","iat":1}`), lifetime{}},
+		{"a token", nil, jwt(fmt.Sprintf(`{"exp":%d}`, sooner.Unix())), lifetime{Until: sooner}},
+		{"a token that says since when", nil, jwt(fmt.Sprintf(`{"exp":%d,"iat":%d}`, sooner.Unix(), begins.Unix())), lifetime{begins, sooner}},
+		{"a token with a fraction", nil, jwt(fmt.Sprintf(`{"exp":%d.5}`, sooner.Unix())), lifetime{Until: sooner}},
+		{"a token that ends in a very far year", nil, jwt(`{"exp":1e300}`), lifetime{}},
+		{"a certificate", cert, "", lifetime{begins, ends}},
+		{"both", cert, jwt(fmt.Sprintf(`{"exp":%d}`, sooner.Unix())), lifetime{Until: sooner}},
+		{"both, the certificate sooner", cert, jwt(fmt.Sprintf(`{"exp":%d}`, ends.Add(time.Hour).Unix())), lifetime{begins, ends}},
+		{"no certificate", []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), "", lifetime{}},
 	} {
-		if got := credential.Expiry(c.cert, c.token); !got.Equal(c.want) {
+		if got := credential.LifetimeOf(c.cert, c.token); !got.From.Equal(c.want.From) || !got.Until.Equal(c.want.Until) {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
+	}
+}
+
+func TestWhenACredentialIsAboutToEnd(t *testing.T) {
+	const day = 24 * time.Hour
+	for _, c := range []struct {
+		lasts, left  time.Duration // a lifetime of zero: it does not say since when it is valid
+		long, ending bool
+	}{
+		{365 * day, 8 * day, true, false},
+		{365 * day, 7 * day, true, true},
+		{365 * day, -day, true, true},
+		{10 * day, 3 * day, true, false},
+		{10 * day, 2 * day, true, true},
+		{day, 5 * time.Hour, true, false},
+		{15 * time.Minute, 4 * time.Minute, false, false},
+		{15 * time.Minute, 2 * time.Minute, false, true},
+		{0, 8 * day, true, false},
+		{0, 6 * day, true, true},
+	} {
+		l := credential.Lifetime{Until: ends}
+		if c.lasts > 0 {
+			l.From = ends.Add(-c.lasts)
+		}
+		if long, ending := l.IsLong(), l.IsEnding(ends.Add(-c.left)); long != c.long || ending != c.ending {
+			t.Errorf("one of %s, with %s left: long %t, ending %t", c.lasts, c.left, long, ending)
+		}
+	}
+	if none := (credential.Lifetime{}); none.IsLong() || none.IsEnding(ends) {
+		t.Error("one that says nothing ends")
 	}
 }
 

@@ -26,14 +26,14 @@ type stream struct {
 }
 
 // streams are those of what a watcher counts, and of what says that kinds come and go.
-func (w *watcher) streams() ([]stream, error) {
-	config := rest.CopyConfig(w.cluster.Config)
+func (w *watcher) streams(plain *rest.Config) ([]stream, error) {
+	config := rest.CopyConfig(plain)
 	config.AcceptContentTypes, config.ContentType = runtime.ContentTypeProtobuf+","+runtime.ContentTypeJSON, runtime.ContentTypeProtobuf
 	core, err := typed.NewForConfig(config)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the caller names the cluster
 	}
-	meta, err := metadata.NewForConfig(w.cluster.Config)
+	meta, err := metadata.NewForConfig(plain)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the caller names the cluster
 	}

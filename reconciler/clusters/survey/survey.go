@@ -3,7 +3,8 @@
 //
 // Nodes and pods come by watches, and only what counts of them is kept. What is served is asked
 // for when a CustomResourceDefinition or an APIService changes, and now and then. So a cluster in
-// which nothing changes costs one small request a period.
+// which nothing changes costs one small request a period. Virtual clusters are parts of one API
+// server, which is watched once for all of them.
 package survey
 
 import (
@@ -18,8 +19,9 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 
+	"github.com/waybill-dev/waybill/policies/deschedule"
 	"github.com/waybill-dev/waybill/policies/karmada"
-	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/reconciler/observation"
 )
 
@@ -44,45 +46,47 @@ type Cluster struct {
 	ID     string // the UID of its Namespace kube-system, or empty
 	Config *rest.Config
 	Models []karmada.ResourceModel
+	// Virtual says which nodes and namespaces are those of a virtual cluster; nil for another.
+	Virtual *virtual.Mapping
+	// Watch says of which workloads to count the replicas that wait for a node, whenever it is
+	// asked; nil, or where it returns nil, of none.
+	Watch func() *deschedule.Watch
+	// Host is the cluster whose API server a virtual cluster, or the host itself, shares with
+	// others; empty for one that shares it with nobody.
+	Host string
 }
 
 // errUnanswered says that a cluster did not answer for a while.
 var errUnanswered = errors.New("its API server does not answer, or is not ready")
 
-// Watch reports what there is to see of a cluster, once a period, until ctx ends. It returns an
-// error if the cluster is not the one it should be, or does not answer any more: it is then to be
-// opened anew.
-func Watch(ctx context.Context, c Cluster, report func(observation.Facts)) error {
-	soon, cancel := context.WithTimeout(ctx, patience)
-	err := clusters.Recognise(soon, c.Name, c.ID, c.Config)
-	cancel()
-	if err != nil {
-		return err //nolint:wrapcheck // it says what
+// watcher watches an API server.
+type watcher struct {
+	name  string
+	disco *discovery.DiscoveryClient
+	usage *usage
+	known *observation.Served // nil: it is to be asked for
+	// doubts are looks for which it is asked for, known or not; and what is served may have changed
+	// when changed says so.
+	doubts  int
+	changed chan struct{}
+}
+
+// watch watches until ctx ends, or the API server does not answer any more. Tell is told of every
+// look, but for the first ones where not all that is to be seen of a healthy cluster is here yet.
+func (w *watcher) watch(ctx context.Context, config *rest.Config, tell func(observation.Facts)) (err error) {
+	if w.disco, err = discovery.NewDiscoveryClientForConfig(config); err != nil {
+		return fmt.Errorf("reaching %s: %w", w.name, err)
 	}
-	w := watcher{cluster: c, usage: newUsage(), changed: make(chan struct{}, 1)}
-	if w.disco, err = discovery.NewDiscoveryClientForConfig(c.Config); err != nil {
-		return fmt.Errorf("reaching %s: %w", c.Name, err)
-	}
-	streams, err := w.streams()
+	streams, err := w.streams(config)
 	if err != nil {
-		return fmt.Errorf("reaching %s: %w", c.Name, err)
+		return fmt.Errorf("reaching %s: %w", w.name, err)
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	for _, s := range streams {
 		group.Go(func() error { s.run(ctx); return nil })
 	}
-	group.Go(func() error { return w.look(ctx, report) })
+	group.Go(func() error { return w.look(ctx, tell) })
 	return group.Wait() //nolint:wrapcheck // it is ours
-}
-
-// watcher watches one cluster.
-type watcher struct {
-	cluster Cluster
-	disco   *discovery.DiscoveryClient
-	usage   *usage
-	known   *observation.Served // nil: it is to be asked for
-	doubts  int                 // looks for which it is asked for, known or not
-	changed chan struct{}       // what is served may have
 }
 
 // look looks once a period.
@@ -105,7 +109,7 @@ func (w *watcher) look(ctx context.Context, report func(observation.Facts)) erro
 			}
 		default:
 			missed = 0
-			if looks > early || f.Served != nil && (f.Room != nil || f.Refused != "") {
+			if looks > early || f.Served != nil && w.usage.isKnown() {
 				report(f)
 			}
 		}
@@ -125,7 +129,7 @@ func (w *watcher) look(ctx context.Context, report func(observation.Facts)) erro
 	}
 }
 
-// facts is what there is to see now. What is served is asked for again after a failure.
+// facts is what there is to see now, but for the room. What is served is asked for again after a failure.
 func (w *watcher) facts(ctx context.Context) observation.Facts {
 	f := observation.Facts{Health: w.health(ctx)}
 	if f.Health != observation.Healthy {
@@ -137,7 +141,6 @@ func (w *watcher) facts(ctx context.Context) observation.Facts {
 		w.doubts = max(w.doubts-1, 0)
 	}
 	f.Served = w.known
-	f.Room, f.Refused = w.usage.sum(w.cluster.Models)
 	return f
 }
 

@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/waybill-dev/waybill/policies/virtual"
 )
 
 func aNode(name, cpu string) *corev1.Node {
@@ -26,9 +28,10 @@ func aPod(name, node, cpu string) *corev1.Pod {
 // TestUsageIsWhatWatchesTell follows the room of a cluster from event to event. It is summed up
 // anew only when something that counts changed.
 func TestUsageIsWhatWatchesTell(t *testing.T) {
-	u := newUsage()
+	u, all := newUsage(), &part{}
+	u.join(all)
 	of := map[string]kept{nodes: {u, nodes}, pods: {u, pods}}
-	transformed, err := strip(aPod("p", "n", "1"))
+	transformed, err := of[pods].strip(aPod("p", "n", "1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,11 +53,11 @@ func TestUsageIsWhatWatchesTell(t *testing.T) {
 		{func() error { return of[nodes].Delete(aNode("n", "8")) }, "2 1 1", false},
 		{func() error { return of[pods].Replace(nil, "9") }, "2 0 0", false},
 	} {
-		before, _ := u.sum(nil)
+		before, _ := u.sum(all)
 		if err := tt.tell(); err != nil {
 			t.Fatal(err)
 		}
-		after, refused := u.sum(nil)
+		after, refused := u.sum(all)
 		got := "unknown"
 		if after != nil {
 			r := after.Resources
@@ -70,15 +73,16 @@ func TestUsageIsWhatWatchesTell(t *testing.T) {
 }
 
 func TestWhatMayNotBeListedIsNamed(t *testing.T) {
-	u := newUsage()
+	u, all := newUsage(), &part{}
+	u.join(all)
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", nil)
 	u.ended(pods, forbidden)
 	u.ended(nodes, forbidden)
-	if room, refused := u.sum(nil); room != nil || !strings.Contains(refused, "list and watch nodes and pods") {
+	if room, refused := u.sum(all); room != nil || !strings.Contains(refused, "list and watch nodes and pods") {
 		t.Errorf("%v: %q", room, refused)
 	}
 	u.ended(nodes, nil)
-	if _, refused := u.sum(nil); !strings.Contains(refused, "list and watch pods") {
+	if _, refused := u.sum(all); !strings.Contains(refused, "list and watch pods") {
 		t.Errorf("%q", refused)
 	}
 	for _, k := range []kept{{u, nodes}, {u, pods}} {
@@ -86,7 +90,58 @@ func TestWhatMayNotBeListedIsNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if room, refused := u.sum(nil); room == nil || refused != "" {
+	if room, refused := u.sum(all); room == nil || refused != "" {
 		t.Errorf("%v: %q", room, refused)
 	}
+}
+
+// TestAVirtualClusterIsItsNodes counts of an API server what is each virtual cluster's: what runs on
+// its nodes, whoever sent it, and what waits in its namespaces. To the host all counts.
+func TestAVirtualClusterIsItsNodes(t *testing.T) {
+	u := newSharedUsage()
+	join := func(m *virtual.Mapping) *part {
+		p := &part{cluster: Cluster{Virtual: m}}
+		u.join(p)
+		return p
+	}
+	host := join(nil)
+	v := join(&virtual.Mapping{Cluster: "v", Host: "h", Suffix: "-v", Selector: map[string]string{"at": "v"}})
+	waits := func(name, namespace string) *corev1.Pod {
+		p := aPod(name, "", "4")
+		p.Namespace = namespace
+		return p
+	}
+	at := func(o *corev1.Node, where string) *corev1.Node {
+		o.Labels = map[string]string{"at": where}
+		return o
+	}
+	of := map[string]kept{nodes: {u, nodes}, pods: {u, pods}}
+	for _, err := range []error{
+		of[nodes].Replace([]any{at(aNode("n", "8"), "v"), at(aNode("m", "4"), "w")}, "1"),
+		of[pods].Replace([]any{aPod("here", "n", "1"), aPod("elsewhere", "m", "2"), waits("ours", "shop-v"), waits("theirs", "shop-w")}, "1"),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := join(&virtual.Mapping{Cluster: "w", Host: "h", Suffix: "-w", Selector: map[string]string{"at": "w"}}) // it comes later
+	holds := func(when string, p *part, want string) {
+		t.Helper()
+		room, _ := u.sum(p)
+		r := room.Resources
+		offered, allocated, allocating := r.Allocatable["cpu"], r.Allocated["cpu"], r.Allocating["cpu"]
+		if got := offered.String() + " " + allocated.String() + " " + allocating.String(); got != want {
+			t.Errorf("%s: allocatable, allocated and allocating are %s, want %s", when, got, want)
+		}
+	}
+	holds("the host", host, "12 3 8")
+	holds("v", v, "8 1 4")
+	holds("w", w, "4 2 4")
+	if err := of[nodes].Update(at(aNode("m", "4"), "v")); err != nil {
+		t.Fatal(err)
+	}
+	holds("v, with another node", v, "12 3 4")
+	holds("w, without a node", w, "0 0 4")
+	u.leave(v)
+	holds("the host, when v has left", host, "12 3 8")
 }

@@ -15,11 +15,8 @@ func (d *decider) bind(m *matter) *karmada.ResourceBinding {
 	if old == nil {
 		return d.binding(m)
 	}
-	from := repetition{placing: d.placing(m), old: old}
-	// What else a binding follows from, such as the replicas of variants, is left out of a
-	// repetition, and so such a template has none.
-	plain := from.placing != (placing{}) && m.Template.Part == nil && len(m.RequiredBy) == 0 && m.rebalanced == "" && m.Outcome == Placed && len(d.in.Law.Set.Quotas) == 0
-	if plain {
+	from := d.repetition(m, old)
+	if from != (repetition{}) {
 		if _, repeats := d.in.Memo.same.Get(from); repeats {
 			return old
 		}
@@ -28,10 +25,23 @@ func (d *decider) bind(m *matter) *karmada.ResourceBinding {
 	if !state.SameDecision(old, rb) {
 		return rb
 	}
-	if plain {
+	if from != (repetition{}) {
 		d.in.Memo.same.Put(from, struct{}{})
 	}
 	return old
+}
+
+// repetition is all that a binding follows from, and the one before; the zero value where
+// it follows from more, such as the replicas of variants.
+func (d *decider) repetition(m *matter, old *karmada.ResourceBinding) repetition {
+	if m.Template.Part != nil || len(m.RequiredBy) > 0 || m.rebalanced != "" || m.Outcome != Placed || len(d.in.Law.Set.Quotas) > 0 || m.Moves != nil {
+		return repetition{}
+	}
+	p := d.placing(m)
+	if p == (placing{}) {
+		return repetition{}
+	}
+	return repetition{placing: p, old: old}
 }
 
 // binding makes the ResourceBinding that Karmada would have made of the decision.
@@ -51,7 +61,7 @@ func (d *decider) binding(m *matter) *karmada.ResourceBinding {
 	}
 	state.RecordPolicy(b, m.Policy, d.placementOf(m.Policy))
 	if isLazy(m) {
-		b.Annotations[state.TemplateAnnotation] = m.Template.Digest()
+		b.Annotations[state.TemplateAnnotation] = m.Template.Digest(d.in.Law.Fleet)
 	}
 	if done := d.rebalanced(m); done != "" {
 		b.Annotations[state.RebalancedAnnotation] = done
@@ -63,6 +73,8 @@ func (d *decider) binding(m *matter) *karmada.ResourceBinding {
 		c.Status = metav1.ConditionFalse
 	}
 	state.RecordScheduled(b, d.before(m), c)
+	d.bindMoves(m, b)
+	d.bindShift(m, b)
 	return b
 }
 

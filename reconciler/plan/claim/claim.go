@@ -40,9 +40,9 @@ func Decide(in Input) Result {
 			m.Policy = m.Template.Part.Policy
 		}
 	}
-	d.unusedPolicies()
 	d.scheduleAll()
 	d.enforceQuotas()
+	d.endMoves()
 	for _, m := range d.cases {
 		if m.Policy != nil && m.Policy.Spec.PropagateDeps && len(m.Own) > 0 {
 			d.pullDependencies(m)
@@ -140,25 +140,6 @@ func (d *decider) changedClaim(m *matter) {
 		Message: fmt.Sprintf("%s now claims %s, which %s claimed before", m.Policy, m.Ref(), was),
 		Hint:    "in Karmada this needs preemption; here claims are judged afresh at each commit",
 	})
-}
-
-// unusedPolicies warns of policies that select nothing.
-func (d *decider) unusedPolicies() {
-	used := map[*policies.Propagation]bool{}
-	for _, m := range d.cases {
-		for _, c := range d.in.Law.Claims.Candidates(m.Template.Subject) {
-			used[c.Policy] = true
-		}
-	}
-	for _, p := range d.in.Law.Set.Propagation {
-		if !used[p] {
-			d.report(diag.Diagnostic{
-				Code: diag.SelectsNothing, Severity: diag.Warning, Pos: p.Object.FieldPos([]any{"spec", "resourceSelectors"}),
-				Message: p.String() + " selects no object of the source",
-				Hint:    "check apiVersion, kind, namespace, name and labels of its resourceSelectors",
-			})
-		}
-	}
 }
 
 // conclude merges a template's own clusters with those that need it, own clusters first,

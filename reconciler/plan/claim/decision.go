@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/deschedule"
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/law"
@@ -59,6 +60,12 @@ type Decision struct {
 	// Sent is how what is there in a cluster, or no longer sent, is treated.
 	Sent    Sent
 	Binding *karmada.ResourceBinding // nil if there is none
+	// Moves is how it leaves clusters because of their taints, or because it fails there; nil
+	// if it does not, and did not.
+	Moves *Moves
+	// Shift is how replicas leave clusters in which they find no node; nil if there are none, and
+	// were none lately.
+	Shift *Shift
 }
 
 // Sent is what the bindings that send a template say about conflicts and deletion.
@@ -66,6 +73,11 @@ type Sent struct{ Overwrite, Preserve bool }
 
 // Ref is what the decision is about.
 func (d *Decision) Ref() object.Ref { return d.Template.Ref() }
+
+// Targeted reports whether the decision sends the template to a cluster.
+func (d *Decision) Targeted(cluster string) bool {
+	return slices.ContainsFunc(d.Targets, func(c Target) bool { return c.Name == cluster })
+}
 
 // Divided reports whether the template's replicas are shared out.
 func (d *Decision) Divided() bool {
@@ -101,6 +113,10 @@ type Input struct {
 	Now       time.Time // for schedules
 	// Strange reports that a part of the source which cannot be read may hold clusters.
 	Strange bool
+	// Failover is how work leaves clusters; nil if it does not.
+	Failover *Failover
+	// Descheduler is how replicas that find no node are moved; nil if they are not.
+	Descheduler *deschedule.Rules
 	// Recovered are the templates whose bindings could not be read: in the state stands what
 	// is published of them.
 	Recovered map[object.Ref]bool
@@ -115,6 +131,9 @@ type Result struct {
 	// it may matter, zero for never.
 	Scheduled bool
 	RecheckAt time.Time
+	// Awaits reports that evidence of health may change it.
+	Awaits bool
+	Record Record
 
 	decider *decider
 }
@@ -164,6 +183,8 @@ type placing struct {
 	scaled         string // see template.Variant
 	group          string // that it is in
 	only           string // where its release has it, a byte a cluster; empty where it has none
+	evicting       string // the clusters that it leaves
+	onward         bool
 	fresh          bool
 	first          *Target
 	clusters       int
@@ -190,7 +211,11 @@ type decider struct {
 	answers     place.Answers
 	placements  map[*policies.Propagation]string // as bindings record them
 	pulled      map[bindingID][]*matter          // see pulledBefore; nil until it is asked
-	result      Result
+	exodus      *exodus                          // nil if work does not leave clusters
+	// waiting is what is observed of replicas that wait for a node, by template and cluster; nil
+	// until it is asked.
+	waiting map[object.Ref]map[string]karmada.Unschedulable
+	result  Result
 }
 
 // matter is a decision under way.
@@ -204,10 +229,12 @@ type matter struct {
 }
 
 func newDecider(in *Input) *decider {
-	return &decider{
+	d := &decider{
 		in: in, byRef: map[object.Ref]*matter{}, definitions: map[object.GroupKind]*matter{},
 		schedulers: map[*policies.Propagation]*place.Scheduler{}, answers: place.Answers{}, placements: map[*policies.Propagation]string{},
 	}
+	d.exodus = d.newExodus()
+	return d
 }
 
 func (d *decider) report(ds ...diag.Diagnostic) { d.result.Diags = append(d.result.Diags, ds...) }
@@ -221,8 +248,20 @@ func (d *decider) recovered(m *matter) bool {
 	return d.in.Recovered[m.Ref()] || m.Template.Part != nil && d.in.Recovered[m.Template.Part.Release.Ref()]
 }
 
-// previous returns the clusters of the last decision that a policy made about a template.
+// previous returns the clusters of the last decision that a policy made about a template, less
+// those that it leaves now.
 func (d *decider) previous(m *matter) []Target {
+	if m.Moves != nil && m.Moves.begun {
+		return m.Moves.remaining
+	}
+	if m.shifts() {
+		return m.Shift.remaining
+	}
+	return d.placedBefore(m)
+}
+
+// placedBefore returns the clusters of the last decision that a policy made about a template.
+func (d *decider) placedBefore(m *matter) []Target {
 	if old := d.before(m); old != nil {
 		return old.Spec.Clusters
 	}

@@ -19,7 +19,7 @@ func (d *decider) enforceQuotas() {
 		for _, m := range d.cases {
 			if m.Policy != nil && m.Size.Requirements != nil && m.Ref().Namespace == q.Object.Ref().Namespace {
 				in = append(in, m)
-				demands = append(demands, quota.Demand{Replica: m.Size.Requirements.ResourceRequest, Before: total(d.previous(m)), Now: total(m.Own)})
+				demands = append(demands, quota.Demand{Replica: m.Size.Requirements.ResourceRequest, Before: total(d.placedBefore(m)), Now: total(m.Own)})
 			}
 		}
 		for i, over := range quota.Exceeding(q.Value.Spec.Overall, demands) {

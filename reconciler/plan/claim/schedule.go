@@ -3,6 +3,7 @@ package claim
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/place"
@@ -14,16 +15,20 @@ import (
 // SpreadAnnotation on a policy makes spread constraints that Karmada ignores act.
 const SpreadAnnotation = "waybill.dev/spread"
 
-// scheduleAll gives the templates that a policy claims their clusters, definitions of
-// kinds first.
+// scheduleAll gives the templates that a policy claims their clusters: definitions of
+// kinds first, and releases before what they render to.
 func (d *decider) scheduleAll() {
 	isDefinition := func(m *matter) bool {
 		_, ok := m.Template.Object.Defines()
 		return ok
 	}
-	for _, definitions := range []bool{true, false} {
+	for _, isTurn := range []func(*matter) bool{
+		isDefinition,
+		func(m *matter) bool { return m.Template.IsRelease() && !isDefinition(m) },
+		func(m *matter) bool { return !m.Template.IsRelease() && !isDefinition(m) },
+	} {
 		for _, m := range d.cases {
-			if m.Policy != nil && isDefinition(m) == definitions {
+			if m.Policy != nil && isTurn(m) {
 				d.schedule(m)
 			}
 		}
@@ -54,6 +59,7 @@ func (d *decider) scheduler(p *policies.Propagation) *place.Scheduler {
 
 // schedule gives a template its own clusters.
 func (d *decider) schedule(m *matter) {
+	d.resume(m)
 	if m.Size.Err != nil {
 		d.report(diag.Diagnostic{
 			Code: diag.Interpret, Severity: diag.Error, Pos: m.Template.Object.Pos(),
@@ -76,8 +82,10 @@ func (d *decider) schedule(m *matter) {
 		d.keep(m, "the policy's placement has an error")
 		return
 	}
+	d.leave(m, s)
+	d.deschedule(m, s)
 	r := d.request(m)
-	if !m.fresh && (d.lazy(m) || d.settled(m) && s.Settled(r)) {
+	if !m.fresh && !m.leaves() && !m.shifts() && (d.lazy(m) || d.settled(m) && s.Settled(r)) {
 		d.repeat(m)
 		return
 	}
@@ -91,6 +99,7 @@ func (d *decider) schedule(m *matter) {
 		d.unplaced(m, placed)
 	}
 	d.countVariants(m)
+	m.shifted()
 }
 
 // schedule returns the decision about a placing, which is from unless it is known. Nobody
@@ -106,18 +115,17 @@ func (m *Memo) schedule(p placing, from func() place.Decision) place.Decision {
 // decision that is not worth remembering.
 func (d *decider) placing(m *matter) placing {
 	t := m.Template
-	if m.Policy == nil || t.Part != nil && len(t.Part.Failed) > 0 || !t.IsRelease() && d.alsoServed(m) != nil {
+	if m.Policy == nil || m.Shift != nil || t.Part != nil && len(t.Part.Failed) > 0 || !t.IsRelease() && d.alsoServed(m) != nil {
 		return placing{}
 	}
-	p := placing{object: t.Object, scaled: t.Scaled, policy: m.Policy.Object, fleet: d.in.Law.FleetDigest, taught: d.in.Law.Taught, fresh: m.fresh, group: d.group(m)}
+	p := placing{evicting: strings.Join(d.evicting(m), " "), onward: d.onward(), object: t.Object, scaled: t.Scaled, policy: m.Policy.Object, fleet: d.in.Law.FleetDigest, taught: d.in.Law.Taught, fresh: m.fresh, group: d.group(m)}
 	if before := d.previous(m); len(before) > 0 {
 		p.first, p.clusters = &before[0], len(before)
 	}
 	if t.Part != nil {
-		clusters := d.in.Law.Fleet.Clusters()
-		only := make([]byte, len(clusters))
-		for i, c := range clusters {
-			if t.In(c.Name) != nil {
+		only := make([]byte, len(d.in.Law.Fleet.Clusters()))
+		for i := range only {
+			if t.In(i) != nil {
 				only[i] = 1
 			}
 		}
@@ -132,6 +140,7 @@ func (d *decider) request(m *matter) place.Request {
 		APIVersion: m.Template.Object.APIVersion(), Kind: m.Ref().Kind,
 		Replicas: m.Size.Replicas, Requirements: m.Size.Requirements, Components: len(m.Size.Components),
 		Previous: d.previous(m), Group: d.group(m), Fresh: m.fresh, AlsoServed: d.alsoServed(m), Only: d.only(m),
+		Evicting: d.evicting(m), Full: m.full(), Onward: d.onward() && !m.fresh,
 	}
 }
 
@@ -154,7 +163,7 @@ func (d *decider) settled(m *matter) bool {
 // gone, is scheduled again all the same: Lazy keeps changes of the policy from it only.
 func (d *decider) lazy(m *matter) bool {
 	old := d.before(m)
-	return isLazy(m) && state.Placed(old) && old.Annotations[state.TemplateAnnotation] == m.Template.Digest() &&
+	return isLazy(m) && state.Placed(old) && old.Annotations[state.TemplateAnnotation] == m.Template.Digest(d.in.Law.Fleet) &&
 		!slices.ContainsFunc(old.Spec.Clusters, func(c Target) bool { _, ok := d.in.Law.Fleet.Lookup(c.Name); return !ok })
 }
 
@@ -194,9 +203,10 @@ func (d *decider) only(m *matter) func(string) bool {
 	if part == nil {
 		return nil
 	}
-	previous := d.previous(m)
+	previous, find := d.previous(m), d.in.Law.Finder()
 	return func(cluster string) bool {
-		return m.Template.In(cluster) != nil || part.Failed[cluster] && slices.ContainsFunc(previous, func(c Target) bool { return c.Name == cluster })
+		i, ok := find(cluster)
+		return ok && m.Template.In(i) != nil || part.Failed[cluster] && slices.ContainsFunc(previous, func(c Target) bool { return c.Name == cluster })
 	}
 }
 
@@ -235,12 +245,17 @@ func (d *decider) countVariants(m *matter) {
 		d.warnOfVariants(m, asked)
 		return
 	}
-	previous := d.previous(m)
+	if len(part.Failed) == 0 && !slices.ContainsFunc(asked, func(n int32) bool { return n != m.Size.Replicas }) {
+		return // every cluster has them already
+	}
+	previous, find := d.previous(m), d.in.Law.Finder()
 	m.Own = slices.Clone(m.Own)
 	for i, c := range m.Own {
-		if n, ok := part.Of(c.Name); ok {
-			m.Own[i].Replicas = asked[n]
-			continue
+		if at, known := find(c.Name); known {
+			if n, ok := part.Of(at); ok {
+				m.Own[i].Replicas = asked[n]
+				continue
+			}
 		}
 		for _, was := range previous {
 			if was.Name == c.Name {

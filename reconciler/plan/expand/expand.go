@@ -28,29 +28,44 @@ import (
 	"github.com/waybill-dev/waybill/render/object"
 )
 
-// Expand expands a source. The error is Render's.
+// Expand expands a source. The error is Render's. It has the jobs of the plan before done
+// first, because most of them are wanted again: then one round is enough.
 func Expand(in Input, render Render) (Result, error) {
 	rendered := map[string]engine.Rendered{}
 	var g *ground
-	for {
+	for wanted := in.Memo.jobs; ; {
+		if err := do(wanted, render, rendered); err != nil {
+			return Result{}, err
+		}
 		x := newExpander(&in, rendered)
 		g = x.ground(x.unfoldUnselected(in.Source.Objects), g)
 		r := x.expand(g)
 		if len(x.wanted) == 0 {
+			in.Memo.jobs = x.done
 			return r, nil
 		}
-		jobs := make([]engine.Job, 0, len(x.wanted))
-		for _, key := range slices.Sorted(maps.Keys(x.wanted)) {
-			jobs = append(jobs, x.wanted[key])
-		}
-		results, err := render(jobs)
-		if err != nil {
-			return Result{}, err
-		}
-		for i, j := range jobs {
-			rendered[j.Key()] = results[i]
-		}
+		wanted = x.wanted
 	}
+}
+
+// do has jobs, which are by key, done in the order of their keys, and adds the results.
+func do(jobs map[string]engine.Job, render Render, rendered map[string]engine.Rendered) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	keys := slices.Sorted(maps.Keys(jobs))
+	list := make([]engine.Job, len(keys))
+	for i, key := range keys {
+		list[i] = jobs[key]
+	}
+	results, err := render(list)
+	if err != nil {
+		return err
+	}
+	for i, key := range keys {
+		rendered[key] = results[i]
+	}
+	return nil
 }
 
 // ground is what there is before releases that policies select are placed.
@@ -69,8 +84,9 @@ func (x *expander) ground(objs []*object.Object, before *ground) *ground {
 	if before != nil && slices.Equal(before.of, objs) {
 		return before
 	}
-	set, objects, diags := policies.Load(objs, &x.in.Memo.Law)
+	set, objects, diags := policies.Settings{Failover: x.in.Source.Config.Failover.Enabled}.Load(objs, &x.in.Memo.Law)
 	set.Observe(x.in.Observed)
+	set.Failover.Marks, set.Failover.Now = x.in.Marks, x.in.Now
 	objects = interpret.WithServices(objects, func(o *object.Object) *object.Object {
 		return x.in.Memo.services.Or(o, func() *object.Object { return interpret.DerivedService(o) })
 	})
@@ -98,6 +114,9 @@ func (x *expander) expand(g *ground) Result {
 		}
 	}
 	r.Releases, r.Drew = x.releases.remembered(), x.drew
+	for _, ref := range slices.SortedFunc(maps.Keys(x.inners), object.Ref.Compare) {
+		r.Inners = append(r.Inners, x.inners[ref])
+	}
 	r.Diags = append(x.diags, x.said.diagnostics()...)
 	return r
 }
@@ -124,6 +143,7 @@ func (x *expander) templates(l *law.Law, objects []*object.Object, base scope) [
 	for _, o := range objects {
 		t := template.New(o, &x.in.Memo.Template)
 		if t.IsRelease() {
+			x.standing[t.Ref()] = true
 			releases = append(releases, t)
 		}
 		add(t)

@@ -66,8 +66,8 @@ func names(r *expand.Result) string {
 		line := tm.Ref().Kind + "/" + tm.Ref().Name
 		if tm.Part != nil {
 			n := 0
-			for _, c := range r.Law.Fleet.Clusters() {
-				if tm.In(c.Name) != nil {
+			for i := range r.Law.Fleet.Clusters() {
+				if tm.In(i) != nil {
 					n++
 				}
 			}
@@ -101,6 +101,50 @@ func TestExpand(t *testing.T) {
 				t.Errorf("it expands to %q in %d rounds, want %q in %d", got, rounds, tt.want, tt.rounds)
 			}
 		})
+	}
+}
+
+// What the plan before had rendered is asked for at once, so that a release within another
+// takes one round more only where it is new; what is gone is forgotten.
+func TestWhatThePlanBeforeNeededIsAskedForFirst(t *testing.T) {
+	source := object.Decode("all.yaml", []byte(clusters+fmt.Sprintf(release, "outer"))).Objects
+	inner := object.Decode("chart", []byte(fmt.Sprintf(release, "inner"))).Objects
+	in := expand.Input{Source: render.Source{Objects: source}, Memo: &expand.Memo{}}
+	var asked [][]string
+	plan := func() {
+		t.Helper()
+		in.Memo.Turn()
+		asked = nil
+		if _, err := expand.Expand(in, func(jobs []engine.Job) ([]engine.Rendered, error) {
+			var paths []string
+			out := make([]engine.Rendered, len(jobs))
+			for i, j := range jobs {
+				paths = append(paths, j.Helm.Chart.Path)
+				if j.Helm.Chart.Path == "outer" {
+					out[i].Manifests = []engine.Manifest{{Object: inner[0]}}
+				}
+			}
+			slices.Sort(paths)
+			asked = append(asked, paths)
+			return out, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, step := range []struct {
+		name   string
+		source []*object.Object
+		want   string
+	}{
+		{"first", source, "[[outer] [inner]]"},
+		{"again", source, "[[inner outer]]"},
+		{"gone", source[:2], "[[inner outer]]"},
+		{"forgotten", source[:2], "[]"},
+	} {
+		in.Source.Objects = step.source
+		if plan(); fmt.Sprint(asked) != step.want {
+			t.Errorf("%s: it asks for %v, want %s", step.name, asked, step.want)
+		}
 	}
 }
 

@@ -2,8 +2,10 @@ package expand
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/fleet"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/policies/template"
@@ -23,6 +25,10 @@ type Input struct {
 	Releases []state.Release
 	// Observed is what was observed of clusters, by name.
 	Observed map[string]*karmada.ClusterStatus
+	// Marks are remembered of the taints of clusters, and Now is the time of the plan: see
+	// policies.Failover.
+	Marks fleet.Marks
+	Now   time.Time
 	// Pinned refuses charts whose version the lock file does not settle.
 	Pinned bool
 	// Random is what releases draw from; its cluster is filled in.
@@ -45,6 +51,7 @@ type Memo struct {
 	services cache.Generation[*object.Object, *object.Object] // by ServiceImport
 	// installed are the objects of releases.
 	installed cache.Generation[installation, *object.Object]
+	jobs      map[string]engine.Job // that the last plan needed, by key
 }
 
 // Turn begins the next plan.
@@ -66,6 +73,8 @@ type Result struct {
 	Failures []Failure
 	// Releases are what releases render to now, in the order of their names.
 	Releases []state.Release
+	// Inners are the releases that those render which policies select, in the order of their refs.
+	Inners []Inner
 	// Unknown says why it is not known where everything goes: a policy cannot be had.
 	// Empty where it is known.
 	Unknown string
@@ -82,17 +91,22 @@ type expander struct {
 	in       *Input
 	rendered map[string]engine.Rendered // by job
 	wanted   map[string]engine.Job      // what has to be rendered first
+	done     map[string]engine.Job      // what was rendered, and is needed
+	served   map[*fleet.Cluster]string
 	objects  map[string][]*object.Object
 	releases releases
 	drew     bool
+	inner    *innerRules         // nil: not asked for yet
+	standing map[object.Ref]bool // releases that no other renders
+	inners   map[object.Ref]Inner
 	said     saying
 	diags    []diag.Diagnostic
 }
 
 func newExpander(in *Input, rendered map[string]engine.Rendered) *expander {
 	return &expander{
-		in: in, rendered: rendered, wanted: map[string]engine.Job{}, objects: map[string][]*object.Object{},
-		releases: releases{of: map[state.ReleaseID]*release{}}, said: saying{},
+		in: in, rendered: rendered, wanted: map[string]engine.Job{}, done: map[string]engine.Job{}, served: map[*fleet.Cluster]string{}, objects: map[string][]*object.Object{},
+		releases: releases{of: map[state.ReleaseID]*release{}}, said: saying{}, standing: map[object.Ref]bool{}, inners: map[object.Ref]Inner{},
 	}
 }
 

@@ -1,11 +1,13 @@
 package expand
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/waybill-dev/waybill/policies/fleet"
 	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/policies/template"
+	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/render/object"
@@ -22,8 +24,9 @@ func (x *expander) parts(l *law.Law, release *template.Template, base scope) []*
 	}
 	rules := l.Overrides.Rules(release.Subject)
 	matching, asks := l.Matching(rules.List), x.asker(l, release)
-	alike := map[string]*likeness{}
-	byRef, groups, failed := map[object.Ref]*template.Template{}, make(map[string]int, len(targets)), map[string]bool{}
+	inner := x.innerRules(l)
+	alike := map[kin]*likeness{}
+	byRef, groups, failed := map[object.Ref]*template.Template{}, slices.Repeat([]int{template.NoGroup}, len(l.Fleet.Clusters())), map[string]bool{}
 	var order []*template.Template
 	for _, target := range targets {
 		i, ok := l.Index(target.Name)
@@ -31,9 +34,9 @@ func (x *expander) parts(l *law.Law, release *template.Template, base scope) []*
 			continue
 		}
 		c := l.Fleet.Clusters()[i]
-		key := matching[i] + "\x00" + c.Name
-		if !asks(matching[i]) {
-			key = matching[i] + "\x00" + strings.Join(append(c.APIVersions(), c.Source.Status.KubernetesVersion), "\x00")
+		key := kin{matching: matching[i], within: inner.matching(c), cluster: c.Name}
+		if !asks(matching[i]) && virtual.Of(c.Source) == nil {
+			key.cluster, key.serves = "", x.serves(c)
 		}
 		like, known := alike[key]
 		if !known {
@@ -41,7 +44,7 @@ func (x *expander) parts(l *law.Law, release *template.Template, base scope) []*
 			like.group = len(alike)
 			alike[key] = like
 		}
-		groups[c.Name] = like.group
+		groups[i] = like.group
 		for _, id := range like.failed {
 			x.releases.failFor(id, c.Name, targets)
 			failed[c.Name] = true
@@ -53,6 +56,7 @@ func (x *expander) parts(l *law.Law, release *template.Template, base scope) []*
 			t := byRef[o.Ref()]
 			if t == nil {
 				t = template.New(o, &x.in.Memo.Template)
+				t.Subject.File = ""
 				t.Part = &template.Part{Release: release.Object, Policy: policy, Groups: groups, Failed: failed}
 				byRef[o.Ref()] = t
 				order = append(order, t)
@@ -61,6 +65,24 @@ func (x *expander) parts(l *law.Law, release *template.Template, base scope) []*
 		}
 	}
 	return order
+}
+
+// kin are the clusters for which a release is alike: the rules that match them, of the release and
+// of those within it, and either what their API servers serve, or the one cluster that the release
+// asks for.
+type kin struct{ matching, within, cluster, serves string }
+
+// serves identifies what a release sees of a cluster's API server.
+func (x *expander) serves(c *fleet.Cluster) string {
+	if len(c.Source.Status.APIEnablements) == 0 {
+		return c.Source.Status.KubernetesVersion
+	}
+	s, known := x.served[c]
+	if !known {
+		s = strings.Join(append(c.APIVersions(), c.Source.Status.KubernetesVersion), "\x00")
+		x.served[c] = s
+	}
+	return s
 }
 
 // likeness is what a release renders to for clusters for which it is alike.
@@ -96,7 +118,7 @@ func (x *expander) renderFor(l *law.Law, release *template.Template, matching st
 		x.report(*bad)
 		return &likeness{failed: []state.ReleaseID{{Release: release.Ref()}}}
 	}
-	base.cluster = c
+	base.cluster, base.within = c, x.within(l, release, overridden, c)
 	var objs []*object.Object
 	failed := x.releases.during(func() { objs = x.unfoldFor([]*object.Object{overridden}, base) })
 	return &likeness{objects: objs, failed: failed}

@@ -2,7 +2,9 @@ package expand
 
 import (
 	"github.com/waybill-dev/waybill/policies/fleet"
+	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -13,6 +15,8 @@ type scope struct {
 	bound   bool           // they stand in its own directory
 	around  []*object.Object
 	shelf   *flux.Shelf // what they may refer to
+	// within overrides a release that another one renders; nil: nothing overrides those.
+	within func(*object.Object) (*object.Object, *diag.Diagnostic)
 }
 
 // id names a release of the scope.
@@ -21,6 +25,14 @@ func (s *scope) id(o *object.Object) state.ReleaseID {
 		return state.ReleaseID{Cluster: s.cluster.Name, Release: o.Ref()}
 	}
 	return state.ReleaseID{Release: o.Ref()}
+}
+
+// mapping is the cluster's; nil for one that is not virtual, and without one.
+func (s *scope) mapping() *virtual.Mapping {
+	if s.cluster == nil {
+		return nil
+	}
+	return virtual.Of(s.cluster.Source)
 }
 
 // name is the cluster's; empty without one.

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/fleet"
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/match"
+	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
@@ -24,7 +25,13 @@ const maxNesting = 8
 // unfoldUnselected replaces the releases among objs that no policy selects.
 func (x *expander) unfoldUnselected(objs []*object.Object) []*object.Object {
 	return x.unfold(objs, func(objs []*object.Object) (scope, func(*object.Object) bool) {
-		set, _, _ := policies.Load(slices.DeleteFunc(slices.Clone(objs), func(o *object.Object) bool { return !policies.Claims(o) }), &x.in.Memo.Law)
+		var claiming []*object.Object
+		for _, o := range objs {
+			if policies.Claims(o) {
+				claiming = append(claiming, o)
+			}
+		}
+		set, _, _ := policies.Load(claiming, &x.in.Memo.Law)
 		claims := match.New(set.Propagation)
 		return scope{around: objs, shelf: flux.NewShelf(objs)}, func(o *object.Object) bool {
 			return claims.Policy(policies.SubjectOf(o)) == nil
@@ -81,7 +88,7 @@ func (x *expander) replace(objs []*object.Object, s *scope, wanted func(*object.
 		next = append(next, o)
 	}
 	for _, release := range replaced {
-		for _, o := range x.render(release, s) {
+		for _, o := range x.render(x.overridden(release, s), s) {
 			if other := have[o.Ref()]; other != nil {
 				x.report(alsoAt(release, o, other))
 				continue
@@ -97,6 +104,9 @@ func (x *expander) replace(objs []*object.Object, s *scope, wanted func(*object.
 // render returns what a release renders to. There is nothing yet if the job is to be done
 // first, and nothing at all if it failed, which is then reported.
 func (x *expander) render(release *object.Object, s *scope) []*object.Object {
+	if release == nil {
+		return nil
+	}
 	id := s.id(release)
 	if flux.SyncsItself(release) {
 		return nil // its folder is read as it is
@@ -112,6 +122,9 @@ func (x *expander) render(release *object.Object, s *scope) []*object.Object {
 	if !ok {
 		x.wanted[key] = *job
 		return nil
+	}
+	if !job.DrawsOnce() {
+		x.done[key] = *job
 	}
 	at := release.Ref().String() + "\x00" + key
 	x.said.add(at, release, s, rendered.Diags)
@@ -140,6 +153,9 @@ func (x *expander) setting(c *fleet.Cluster) flux.Setting {
 		return s
 	}
 	s.Random.Cluster = c.Name
+	if m := virtual.Of(c.Source); m != nil {
+		s.Suffix = m.Suffix
+	}
 	s.KubeVersion, s.APIVersions = c.Source.Status.KubernetesVersion, c.APIVersions()
 	s.Cluster = flux.Facts(flux.Cluster{
 		Name: c.Name, Region: c.Region, Provider: c.Provider, Zones: c.Zones, Labels: c.Labels, Annotations: c.Source.Annotations,
@@ -164,7 +180,7 @@ func (x *expander) installed(release *object.Object, job *engine.Job, r engine.R
 			})
 			continue
 		}
-		placed := scopes.Released(o, job.Namespace())
+		placed := atHome(s.mapping(), scopes.Released(o, job.Namespace()), job.Target())
 		from := installation{rendered: o, namespace: placed.Ref().Namespace, at: release.Pos(), secrets: secrets}
 		objs = append(objs, x.in.Memo.installed.Or(from, func() *object.Object {
 			if helm.Keep(placed.Content()) {
@@ -174,6 +190,22 @@ func (x *expander) installed(release *object.Object, job *engine.Job, r engine.R
 		}))
 	}
 	return objs
+}
+
+// atHome returns what was rendered into the namespace that a release has in a virtual cluster as
+// templates have it: in the namespace of the release. What else a chart says of that namespace
+// stays, and is right there.
+func atHome(m *virtual.Mapping, o *object.Object, target string) *object.Object {
+	r := o.Ref()
+	home := m.Template(object.Ref{Kind: "Namespace", Name: target}).Name
+	switch {
+	case m == nil || target == "":
+	case r.Namespace == target:
+		return o.InNamespace(home)
+	case r == object.Ref{Kind: "Namespace", Name: target}:
+		return o.Named(home)
+	}
+	return o
 }
 
 // installation is all that an installed object is made of. It is the same object in the

@@ -3,6 +3,9 @@
 package layout
 
 import (
+	"slices"
+
+	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -28,6 +31,9 @@ type Input struct {
 	Instead map[int]map[int32]int32
 	// Flux says how Flux syncs each cluster.
 	Flux []tree.Flux
+	// Virtual says which clusters are virtual; nil for none. One of which it cannot be told what
+	// it is to hold keeps its tree.
+	Virtual *virtual.Fleet
 }
 
 // Trees returns the tree of each cluster.
@@ -57,10 +63,7 @@ func Trees(in Input) []Tree {
 			trees[i] = trees[like]
 			continue
 		}
-		manifests = manifests[:0]
-		for _, c := range held[i] {
-			manifests = append(manifests, tree.Manifest{Ref: in.Rows[c.row].Ref, Blob: in.Blobs.At(c.blob)})
-		}
+		manifests = in.manifests(i, held[i], manifests[:0])
 		folder, err := builder.Build(manifests, in.Flux[i])
 		if err != nil {
 			folder = in.Flux[i].Before.Built
@@ -68,7 +71,30 @@ func Trees(in Input) []Tree {
 		trees[i] = Tree{Folder: folder, Objects: len(manifests), Err: err}
 		held[i] = nil
 	}
+	in.keep(trees)
 	return trees
+}
+
+// manifests adds the manifests of a cluster to a list that is empty, in the order of their refs there.
+func (in *Input) manifests(cluster int, cells []cell, list []tree.Manifest) []tree.Manifest {
+	m := in.Virtual.At(cluster)
+	for _, c := range cells {
+		list = append(list, tree.Manifest{Ref: m.Ref(in.Rows[c.row].Ref), Blob: in.Blobs.At(c.blob)})
+	}
+	if m != nil { // names with a suffix are in another order
+		slices.SortFunc(list, func(a, b tree.Manifest) int { return a.Ref.Compare(b.Ref) })
+	}
+	return list
+}
+
+// keep keeps the trees of virtual clusters of which it cannot be told what they are to hold.
+func (in *Input) keep(trees []Tree) {
+	for i := range trees {
+		if before := in.Flux[i].Before; in.Virtual.Wrong(i) && before.Built != nil {
+			paths, err := before.Paths()
+			trees[i] = Tree{Folder: before.Built, Objects: len(paths), Err: err}
+		}
+	}
 }
 
 // cell says which blob a cluster is to hold of a row.
@@ -96,6 +122,7 @@ type signature struct {
 	a, b    uint64
 	objects int
 	flux    string
+	suffix  string // of the namespaces of a virtual cluster
 }
 
 func (s signature) with(flux *tree.Flux) signature {
@@ -107,6 +134,11 @@ func (s signature) with(flux *tree.Flux) signature {
 // numbers of rows and blobs in the order of refs.
 func (in *Input) signatures() []signature {
 	sums := make([]signature, len(in.Flux))
+	for i := range sums {
+		if m := in.Virtual.At(i); m != nil {
+			sums[i].suffix = m.Suffix
+		}
+	}
 	in.each(func(row int, cluster, blob int32) {
 		s := &sums[cluster]
 		x := uint64(uint32(row))<<32 | uint64(uint32(blob)) //nolint:gosec // numbers, taken for bits

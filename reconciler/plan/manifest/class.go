@@ -6,7 +6,6 @@ import (
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/render/diag"
-	"github.com/waybill-dev/waybill/sources/files"
 )
 
 // class is what a template's manifest in a cluster depends on.
@@ -16,21 +15,32 @@ type class struct {
 	completions int64  // -1: as written
 	rules       string // one byte a rule: does it match there?
 	recipients  string // of a plain Secret: to whom it is encrypted
+	preserved   string // the labels that hold the status of the copy that failed, as JSON
+	virtual     int    // the index of a virtual cluster, and one; 0 for a cluster of its own
 }
 
-// result is the manifest of a class: a blob, or why there is none.
+// result is the manifest of a class, or why there is none.
 type result struct {
-	made     *files.Blob
+	made     *made
 	blob     int32 // the number of made
 	err      *diag.Diagnostic
-	clusters []string // of a class without a blob
+	clusters []string // of a class without a manifest
+}
+
+// inCluster is what a template is in a cluster, by its index.
+type inCluster struct {
+	cluster int
+	name    string
+	is      *result
 }
 
 // classes are the results of a template.
 type classes struct {
-	encode func(class, template.Variant) *result
+	make   func(class, template.Variant) *result
 	known  map[class]*result
+	all    []*result // in the order in which they were asked for
 	failed []*result
+	texts  []told
 	last   class // which the next cluster is often in, too
 	is     *result
 }
@@ -40,9 +50,14 @@ func (c *classes) result(k class, v template.Variant) *result {
 		return c.is
 	}
 	if c.last, c.is = k, c.known[k]; c.is == nil {
-		c.is = c.encode(k, v)
-		if c.known[k] = c.is; c.is.err != nil {
+		c.is = c.make(k, v)
+		c.known[k], c.all = c.is, append(c.all, c.is)
+		if c.is.err != nil {
 			c.failed = append(c.failed, c.is)
+			return c.is
+		}
+		for _, t := range c.is.made.texts {
+			c.texts = append(c.texts, told{t, k.virtual - 1})
 		}
 	}
 	return c.is

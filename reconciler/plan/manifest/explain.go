@@ -9,9 +9,12 @@ import (
 // Explain applies the override rules to a template in one of its clusters, one by one. The
 // error says why it cannot be written there.
 func Explain(l *law.Law, d *claim.Decision, c claim.Target) ([]override.Applied, error) {
-	v := d.Template.In(c.Name)
 	i, ok := l.Index(c.Name)
-	if v == nil || !ok {
+	if !ok {
+		return nil, nil
+	}
+	v := d.Template.In(i)
+	if v == nil {
 		return nil, nil
 	}
 	rules := l.Overrides.Rules(d.Template.Subject)

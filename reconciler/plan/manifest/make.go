@@ -10,6 +10,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/policies/template"
+	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/render/argocd"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -18,54 +19,65 @@ import (
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
-// encode returns the manifest of a class: replicas, completions, overrides, then what
-// Karmada prunes and marks.
-func (w *writer) encode(d *claim.Decision, v template.Variant, k class, rules override.Rules) *result {
+// manifest returns the manifest of a class: replicas, completions, overrides, then what
+// Karmada prunes and marks. It has a number once the drafts are encoded.
+func (w *writer) manifest(d *claim.Decision, v template.Variant, k class, rules override.Rules) *result {
 	var r *result
 	if raw, sealed := v.Object.Sealed(); sealed {
 		r = passed(d, k, raw)
 	} else {
-		r = w.in.Memo.manifest(w.recipe(d, v, k, rules), w.in.Law.Interpreter, func() *result { return w.make(d, v, k, rules) })
+		r = w.in.Memo.manifest(w.recipe(d, v, k, rules), w.in.Law.Interpreter, func() (*made, *diag.Diagnostic) { return w.make(d, v, k, rules) })
 	}
 	if r.err == nil && seal.Wanted(v.Object) {
+		w.drafts.encode()
 		r = w.protect(v.Object, r, k.recipients)
-	}
-	if r.blob = Unwritten; r.err == nil {
-		r.blob = w.blobs.Add(r.made)
 	}
 	return r
 }
 
-// make makes a manifest.
-func (w *writer) make(d *claim.Decision, v template.Variant, k class, rules override.Rules) *result {
-	content, err := revise(w.in.Law.Interpreter.About(v.Object), d, v, k)
-	if err != nil {
-		return &result{err: &diag.Diagnostic{
-			Code: diag.Replicas, Severity: diag.Error, Pos: v.Object.Pos(),
-			Message: fmt.Sprintf("the replicas of %s cannot be set: %v", v.Object.Ref(), err), Hint: keptHint,
-		}}
+// number gives manifests their numbers, in this order.
+func (w *writer) number(all ...*result) {
+	w.drafts.encode()
+	for _, r := range all {
+		if r.blob = Unwritten; r.err == nil {
+			r.blob = w.blobs.Add(r.made.blob)
+		}
 	}
-	content, bad := rules.Rewrite(v.Object, content, k.rules)
+}
+
+// make makes a manifest, which is a draft until it is encoded.
+func (w *writer) make(d *claim.Decision, v template.Variant, k class, rules override.Rules) (*made, *diag.Diagnostic) {
+	content, bad := w.shared(d, v, k, rules)
 	if bad != nil {
-		return &result{err: bad}
+		return nil, bad
 	}
-	content = object.WithoutApplied(interpret.Prune(undefaulted(v, content)))
-	content = interpret.Marked(content, marks(d))
+	content, texts, bad := w.mapped(v.Object, content, k)
+	if bad != nil {
+		return nil, bad
+	}
 	if w.in.OnBranch {
 		content = argocd.ServerSide(interpret.Owned(content))
 	}
-	return &result{made: w.written(d.Template, content)}
+	m := &made{texts: texts}
+	w.drafts.add(draft{d.Template, content, m})
+	return m, nil
 }
 
-// written returns the file of a content. What it has in common with the first that was made
-// of the template is kept once.
-func (w *writer) written(t *template.Template, content map[string]any) *files.Blob {
-	first := w.firsts[t]
-	made := files.Like(first, w.encoder.Encode(content))
-	if first == nil {
-		w.firsts[t] = made
+// content makes the content of a manifest as it is in every virtual cluster of a class.
+func (w *writer) content(d *claim.Decision, v template.Variant, k class, rules override.Rules) (map[string]any, *diag.Diagnostic) {
+	content, err := revise(w.in.Law.Interpreter.About(v.Object), d, v, k)
+	if err != nil {
+		return nil, &diag.Diagnostic{
+			Code: diag.Replicas, Severity: diag.Error, Pos: v.Object.Pos(),
+			Message: fmt.Sprintf("the replicas of %s cannot be set: %v", v.Object.Ref(), err), Hint: keptHint,
+		}
 	}
-	return made
+	content, bad := rules.Rewrite(v.Object, labelled(content, k.preserved), k.rules)
+	if bad != nil {
+		return nil, bad
+	}
+	content = object.WithoutApplied(interpret.Prune(undefaulted(v, content)))
+	return interpret.Marked(content, marks(d)), nil
 }
 
 // undefaulted takes the API server's defaults away again that nothing touched.
@@ -101,7 +113,14 @@ func passed(d *claim.Decision, k class, raw []byte) *result {
 			Hint:    "exclude it from the override policies that select it",
 		}}
 	}
-	return &result{made: files.NewBlob(raw)}
+	if k.virtual > 0 && !virtual.Shared(d.Ref()) {
+		return &result{err: &diag.Diagnostic{
+			Code: diag.Unmapped, Severity: diag.Error, Pos: d.Template.Object.Pos(),
+			Message: d.Ref().String() + " is encrypted by SOPS, so that it cannot be put into the namespace of a virtual cluster",
+			Hint:    "encrypt it to the recipients of the Cluster instead (waybill.dev/age-recipients), or write one for each virtual cluster into its own directory",
+		}}
+	}
+	return &result{made: &made{blob: files.NewBlob(raw)}}
 }
 
 // marks says how the object is treated by who applies it.
@@ -114,6 +133,7 @@ func (w *writer) recipe(d *claim.Decision, v template.Variant, k class, rules ov
 	r := recipe{
 		object: v.Object, replicas: k.replicas, completions: k.completions, workload: d.Policy != nil && d.Size.IsWorkload(),
 		onBranch: w.in.OnBranch, scaled: v.Scaled, taught: w.in.Law.Taught, marks: marks(d), claimed: d.Policy != nil,
+		virtual: w.virtual.id(k.virtual), preserved: k.preserved,
 	}
 	var digests strings.Builder
 	for n := strings.IndexByte(k.rules, 1); n >= 0; {

@@ -62,7 +62,13 @@ spec:
 // write writes the source out; edit may change what is asked for.
 func write(t *testing.T, suspension, path string, edit func(*manifest.Input)) manifest.Result {
 	t.Helper()
-	set, objects, diags := policies.Load(object.Decode("all.yaml", fmt.Appendf(nil, source, suspension, path)).Objects, nil)
+	return of(t, fmt.Sprintf(source, suspension, path), edit)
+}
+
+// of writes any source out.
+func of(t *testing.T, text string, edit func(*manifest.Input)) manifest.Result {
+	t.Helper()
+	set, objects, diags := policies.Load(object.Decode("all.yaml", []byte(text)).Objects, nil)
 	if len(diags) > 0 {
 		t.Fatal(diags)
 	}
@@ -135,5 +141,45 @@ func TestWrite(t *testing.T) {
 				t.Errorf("it wants %s\nwant     %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestManyManifestsAreEncodedAtOnce writes a ConfigMap that is another one in every cluster.
+func TestManyManifestsAreEncodedAtOnce(t *testing.T) {
+	const clusters = 3000
+	var rules, text strings.Builder
+	for i := range clusters {
+		fmt.Fprintf(&text, "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: c%04d}\nspec: {syncMode: Pull}\n---\n", i)
+		fmt.Fprintf(&rules, "  - targetCluster: {clusterNames: [c%04d]}\n    overriders: {plaintext: [{path: /data/k, operator: replace, value: of-%04d}]}\n", i, i)
+	}
+	text.WriteString(`apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: p, namespace: a}
+spec:
+  resourceSelectors: [{apiVersion: v1, kind: ConfigMap}]
+  placement: {}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: x, namespace: a}
+data: {k: v}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: OverridePolicy
+metadata: {name: o, namespace: a}
+spec:
+  resourceSelectors: [{apiVersion: v1, kind: ConfigMap}]
+  overrideRules:
+`)
+	r := of(t, text.String()+rules.String(), nil)
+	wants := r.Rows[0].Wants
+	if len(r.Rows) != 1 || len(wants) != clusters || r.Blobs.Len() != clusters {
+		t.Fatalf("there are %d rows, the first with %d wants, and %d blobs", len(r.Rows), len(wants), r.Blobs.Len())
+	}
+	for i, w := range wants {
+		data, err := r.Blobs.At(w.Blob).Bytes()
+		if want := fmt.Sprintf("data:\n  k: of-%04d\n", i); err != nil || int(w.Cluster) != i || int(w.Blob) != i || !strings.Contains(string(data), want) {
+			t.Fatalf("cluster %d is to hold blob %d, %q %v; want %q", w.Cluster, w.Blob, data, err, want)
+		}
 	}
 }

@@ -3,7 +3,9 @@ package manifest
 import (
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/override"
+	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/render/cache"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/seal"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -12,7 +14,7 @@ import (
 // Memo remembers manifests from one plan to the next: by their recipes, and of Secrets what
 // they were encrypted to.
 type Memo struct {
-	manifests cache.Generation[recipe, made]
+	manifests cache.Generation[recipe, *made]
 	digests   cache.Generation[*override.Rule, string]
 	seals     seal.Memo
 }
@@ -36,25 +38,30 @@ type recipe struct {
 	marks       interpret.Marks
 	claimed     bool   // by a policy
 	rules       string // digests of the overriders, in order
+	virtual     string // see virtuals.id
+	preserved   string // see class
 }
 
-// made is a manifest, and the steps that scripts took for it.
+// made is a manifest, the steps that scripts took for it, and what in it is to be told.
 type made struct {
-	blob  *files.Blob
+	blob  *files.Blob // nil until it is encoded, see drafts
 	steps int
+	texts []virtual.Text
 }
 
 // manifest returns the manifest of a recipe, which is from unless it is known. What scripts
 // took for it is taken again, so that a plan which remembers ends where one that does not
 // would have ended.
-func (m *Memo) manifest(r recipe, in *interpret.Interpreter, from func() *result) *result {
+func (m *Memo) manifest(r recipe, in *interpret.Interpreter, from func() (*made, *diag.Diagnostic)) *result {
 	if known, ok := m.manifests.Get(r); ok && in.Respend(known.steps) {
-		return &result{made: known.blob}
+		return &result{made: known}
 	}
 	before := in.Spent()
-	out := from()
-	if out.err == nil {
-		m.manifests.Put(r, made{out.made, in.Spent() - before})
+	out, bad := from()
+	if bad != nil {
+		return &result{err: bad}
 	}
-	return out
+	out.steps = in.Spent() - before
+	m.manifests.Put(r, out)
+	return &result{made: out}
 }

@@ -42,7 +42,7 @@ func (w *writer) namespaceTargets(d *claim.Decision, used []bool) []claim.Target
 	had := w.in.Before.Had(r)
 	if match.ClustersOwn(r) {
 		w.sayNeeded(d, used, had)
-		return nil
+		return w.virtualDefault(r, used, had)
 	}
 	targets := slices.Clone(d.Targets)
 	if mode == render.NamespacesNone {

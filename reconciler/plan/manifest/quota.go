@@ -25,9 +25,18 @@ func (w *writer) quotas() {
 			continue
 		}
 		for _, a := range quota.Assignments(q.Value) {
-			if i, ok := w.in.Law.Index(a.Cluster); ok {
-				w.row(r).want(i, w.blobs.Add(files.NewBlob(object.Encode(a.Content))))
+			i, ok := w.in.Law.Index(a.Cluster)
+			if !ok {
+				continue
 			}
+			content, _, bad := w.mapped(q.Object, a.Content, class{virtual: w.virtual.number(i)})
+			if bad != nil {
+				w.report(*bad)
+				w.row(r).want(i, Unwritten)
+				w.row(r).block(i, Failed)
+				continue
+			}
+			w.row(r).want(i, w.blobs.Add(files.NewBlob(object.Encode(content))))
 		}
 	}
 }

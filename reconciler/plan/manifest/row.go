@@ -3,6 +3,7 @@ package manifest
 import (
 	"slices"
 
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 )
@@ -16,7 +17,14 @@ const (
 	Failed      Block = "an override fails"
 	NotRendered Block = "its release cannot be rendered"
 	NotRead     Block = "it cannot be told what it should be"
+	Moving      Block = "its new copies are not known to be healthy yet"
+	LastCopy    Block = "it is the last copy: no other is healthy"
+	Confirmed   Block = "its policy says that it stays where it failed"
+	NotGone     Block = state.NotGone
 	ClustersOwn Block = "each cluster has its own, and removed from the branch it would be removed there"
+	NotMapped   Block = "it cannot be told what its virtual cluster is to hold"
+	Clashes     Block = "its namespace would be that of another cluster, too"
+	NotShared   Block = "virtual clusters of one API server want it otherwise"
 )
 
 // Want is the manifest that a cluster should hold, by the cluster's index in the fleet and

@@ -34,16 +34,16 @@ func (w *writer) readRecipients() {
 
 // protect refuses a Secret that would be plain on a branch, or encrypts it to recipients.
 func (w *writer) protect(o *object.Object, r *result, recipients string) *result {
-	made, keyed, d := w.secrets.Protect(o, r.made, recipients)
+	blob, keyed, d := w.secrets.Protect(o, r.made.blob, recipients)
 	w.keyed = w.keyed || keyed
-	if made == nil || d != nil && d.Severity == diag.Error {
+	if blob == nil || d != nil && d.Severity == diag.Error {
 		return &result{err: d}
 	}
 	if d != nil {
 		w.report(*d)
 	}
-	if made == r.made {
+	if blob == r.made.blob {
 		return r
 	}
-	return &result{made: made}
+	return &result{made: &made{blob: blob, texts: r.made.texts}}
 }

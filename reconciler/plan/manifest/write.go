@@ -21,7 +21,6 @@ import (
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/seal"
 	"github.com/waybill-dev/waybill/render/tree"
-	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
@@ -45,13 +44,15 @@ func Write(in Input) Result {
 		w.decision(d, w.namespaceTargets(d, used[d.Ref().Name]))
 	}
 	w.keepClustersOwn()
+	w.settleVirtual()
 	return w.finish()
 }
 
 func newWriter(in *Input) *writer {
-	w := &writer{in: in, byRef: map[object.Ref]int{}, paths: map[string]object.Ref{}, firsts: map[*template.Template]*files.Blob{}}
+	w := &writer{in: in, byRef: map[object.Ref]int{}, paths: map[string]object.Ref{}}
 	w.rows = make([]Row, 0, len(in.Decisions))
 	w.readRecipients()
+	w.readVirtual()
 	return w
 }
 
@@ -67,24 +68,32 @@ func (w *writer) finish() Result {
 	return Result{Rows: w.rows, Blobs: w.blobs, Keyed: w.keyed, Diags: w.diags}
 }
 
-// decision writes a template for each of its targets, encoding it once a class.
+// decision writes a template for each of its targets, once a class.
 func (w *writer) decision(d *claim.Decision, targets []claim.Target) {
 	row := w.row(d.Ref())
+	w.moves(d, row)
 	if len(targets) == 0 || !w.claimPath(d.Template.Object) {
 		return
 	}
+	clear(w.virtual.bare)
 	t, rules, shares := d.Template, w.in.Law.Overrides.Rules(d.Template.Subject), completions(d)
 	rules.Claimed = d.Policy != nil
-	classes := classes{encode: func(k class, v template.Variant) *result { return w.encode(d, v, k, rules) }, known: map[class]*result{}}
+	classes := classes{make: func(k class, v template.Variant) *result { return w.manifest(d, v, k, rules) }, known: map[class]*result{}}
 	matching, find := w.in.Law.Matching(rules.List), w.in.Law.Finder()
 	row.Wants = slices.Grow(row.Wants, len(targets))
 	var suspended []string
+	written := make([]inCluster, 0, len(targets))
 	for _, c := range targets {
 		i, ok := find(c.Name)
 		if !ok {
 			continue
 		}
-		v := t.In(c.Name)
+		v := t.In(i)
+		if w.virtual.fleet.Wrong(i) {
+			row.want(i, Unwritten)
+			row.block(i, NotMapped)
+			continue
+		}
 		if why := blocked(d, v, c.Name); why != "" {
 			row.want(i, Unwritten)
 			if row.block(i, why); why == Suspended {
@@ -92,21 +101,25 @@ func (w *writer) decision(d *claim.Decision, targets []claim.Target) {
 			}
 			continue
 		}
-		k := class{variant: t.Number(c.Name), replicas: c.Replicas, completions: shareOf(shares, c.Name), rules: matching[i]}
+		k := class{variant: t.Number(i), replicas: c.Replicas, completions: shareOf(shares, c.Name), rules: matching[i], preserved: preserved(d, c.Name), virtual: w.virtual.number(i)}
 		if seal.Wanted(v.Object) {
 			k.recipients = w.recipients[i]
 		}
-		r := classes.result(k, *v)
-		row.want(i, r.blob)
-		if r.err != nil {
-			row.block(i, Failed)
-			r.clusters = append(r.clusters, c.Name)
+		written = append(written, inCluster{i, c.Name, classes.result(k, *v)})
+	}
+	w.number(classes.all...)
+	for _, in := range written {
+		row.want(in.cluster, in.is.blob)
+		if in.is.err != nil {
+			row.block(in.cluster, Failed)
+			in.is.clusters = append(in.is.clusters, in.name)
 		}
 	}
 	if slices.ContainsFunc(row.Wants, func(want Want) bool { return want.Blob != Unwritten }) {
 		w.sayLeftOut(t.Object)
 	}
 	w.say(d, suspended, classes.failed)
+	w.sayTexts(t.Object, classes.texts)
 }
 
 func (w *writer) sayLeftOut(o *object.Object) {
@@ -124,8 +137,29 @@ func blocked(d *claim.Decision, v *template.Variant, cluster string) Block {
 		return NotRendered
 	case d.Suspended(cluster):
 		return Suspended
+	case d.Moves != nil && d.Moves.Gap:
+		return NotGone
 	}
 	return ""
+}
+
+// moves blocks the removal of copies that stay in clusters which a template leaves.
+func (w *writer) moves(d *claim.Decision, row *Row) {
+	if d.Moves == nil {
+		return
+	}
+	for _, t := range d.Moves.Tasks {
+		i, ok := w.in.Law.Index(t.FromCluster)
+		switch {
+		case !ok || d.Moves.Stays(t.FromCluster) == nil || d.Targeted(t.FromCluster):
+		case t.SuppressDeletion != nil && *t.SuppressDeletion:
+			row.block(i, Confirmed)
+		case slices.Contains(d.Moves.Last, t.FromCluster):
+			row.block(i, LastCopy)
+		default:
+			row.block(i, Moving)
+		}
+	}
 }
 
 // say reports the clusters where a template is held back and where it fails.
@@ -184,17 +218,27 @@ func (w *writer) bound() {
 				continue
 			}
 			have[tree.Path(o.Ref())] = o.Ref()
-			d := claim.Decision{Template: &template.Template{Variant: template.Variant{Object: o, Content: o.Content()}}}
-			r := w.encode(&d, d.Template.Variant, class{completions: -1, recipients: w.recipients[i]}, noRules)
-			row := w.row(o.Ref())
-			if row.want(i, r.blob); r.err == nil {
-				w.sayLeftOut(o)
-				continue
-			}
-			row.block(i, Failed)
-			w.report(*r.err)
+			w.own(o, i)
 		}
 	}
+}
+
+// own writes an object for the cluster, by its index, in whose directory it stands.
+func (w *writer) own(o *object.Object, cluster int) {
+	d := claim.Decision{Template: &template.Template{Variant: template.Variant{Object: o, Content: o.Content()}}}
+	r := w.manifest(&d, d.Template.Variant, class{completions: -1, recipients: w.recipients[cluster], virtual: w.virtual.number(cluster)}, noRules)
+	w.number(r)
+	row := w.row(o.Ref())
+	row.want(cluster, r.blob)
+	if r.err != nil {
+		row.block(cluster, Failed)
+		w.report(*r.err)
+		return
+	}
+	for _, t := range r.made.texts {
+		w.sayTexts(o, []told{{t, cluster}})
+	}
+	w.sayLeftOut(o)
 }
 
 // takenPaths returns what clusters with a directory of their own are to hold so far, by the

@@ -3,7 +3,6 @@ package manifest
 import (
 	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/policies/override"
-	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/render"
@@ -11,7 +10,6 @@ import (
 	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/seal"
-	"github.com/waybill-dev/waybill/sources/files"
 )
 
 // Input is what there is to write out.
@@ -49,18 +47,17 @@ type Result struct {
 
 // writer collects rows.
 type writer struct {
-	in    *Input
-	rows  []Row
-	byRef map[object.Ref]int
-	blobs Blobs
-	paths map[string]object.Ref // what has a path on branches
-	// firsts are the manifests that were made first of each template.
-	firsts  map[*template.Template]*files.Blob
-	encoder object.Encoder
+	in     *Input
+	rows   []Row
+	byRef  map[object.Ref]int
+	blobs  Blobs
+	paths  map[string]object.Ref // what has a path on branches
+	drafts drafts
 	// secrets are encrypted to the recipients of clusters, which are by index; empty for none.
 	secrets    seal.Secrets
 	recipients []string
 	keyed      bool // a seal is
+	virtual    virtuals
 	diags      []diag.Diagnostic
 }
 

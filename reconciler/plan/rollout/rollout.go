@@ -52,6 +52,9 @@ type Cell struct {
 	// cluster has. It matters in divided rows only.
 	Scales bool
 	Block  Reason
+	// Moves reports that the block is a step on the way from one cluster to another, or that
+	// the cluster is one that the object is leaving because it failed: it freezes nothing.
+	Moves bool
 }
 
 // Row is an object.
@@ -203,7 +206,9 @@ func left(cells []Cell, why Reason) map[int]Left {
 func Frozen(divided bool, cells []Cell) Reason {
 	var s sum
 	for _, c := range cells {
-		s.add(c)
+		if c.Block == "" || !c.Moves {
+			s.add(c)
+		}
 	}
 	switch {
 	case s.misses && s.removes && !s.served:

@@ -199,8 +199,8 @@ func preview(ctx context.Context, c *controller, i int) (measured, error) {
 	}
 	report, err := c.r.Compare(ctx, "main~1", head)
 	m := measured{wall: time.Since(start), cpu: used() - cpu}
-	if err == nil && len(report.Objects) != 1 {
-		err = fmt.Errorf("%d objects change; want 1", len(report.Objects))
+	if err == nil && report.Totals.Objects != 1 {
+		err = fmt.Errorf("%d objects change; want 1", report.Totals.Objects)
 	}
 	return m, err
 }

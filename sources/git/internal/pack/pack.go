@@ -9,6 +9,7 @@ package pack
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha1" //nolint:gosec // the checksum that the format asks for
 	"encoding/binary"
@@ -96,6 +97,17 @@ func Write(ctx context.Context, dir string, objects []Object) (path string, err 
 		return "", err
 	}
 	return install(dir, f.Name(), index, sum)
+}
+
+// Encode returns a pack of a few objects.
+func Encode(ctx context.Context, objects []Object) ([]byte, error) {
+	var b bytes.Buffer
+	w := newWriter(&b, len(objects))
+	if err := w.objects(ctx, objects); err != nil {
+		return nil, err
+	}
+	_, err := w.finish()
+	return b.Bytes(), err
 }
 
 // Empty returns a pack without objects.

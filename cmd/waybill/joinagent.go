@@ -1,0 +1,116 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/waybill-dev/waybill/deploy"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/render/helm"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/signing"
+)
+
+// keySecret is the Secret with the agent's key, and keyOfSecret the key of it.
+const (
+	keySecret   = "waybill-agent-key"
+	keyOfSecret = "identity"
+)
+
+// joiningAgent is what a command line says of the agent of a cluster that is to be registered.
+type joiningAgent struct {
+	wanted                   bool
+	namespace, image         string
+	branches, statuses       string // URLs of repositories
+	branchSecret, statSecret string // with the credentials for them
+}
+
+func addJoinAgentFlags(flags *pflag.FlagSet) *joiningAgent {
+	a := &joiningAgent{}
+	flags.BoolVar(&a.wanted, "agent", false, "with --sync-mode Pull: make a key, and print all that runs the agent in the cluster")
+	flags.StringVar(&a.branches, "repository", "", "with --agent: URL by which the agent reads the branches")
+	flags.StringVar(&a.statuses, "status-repository", "", "with --agent: URL of the repository that it writes to; empty: it tells nobody")
+	flags.StringVar(&a.branchSecret, "repository-secret", "", "with --agent: Secret with the credentials for --repository, made by you beside the agent")
+	flags.StringVar(&a.statSecret, "status-secret", "", "with --agent: Secret with the credentials for --status-repository")
+	flags.StringVar(&a.namespace, "agent-namespace", "waybill", "with --agent: namespace in which it runs")
+	flags.StringVar(&a.image, "agent-image", "", "with --agent: image that it runs, as registry.example.com/waybill:0.1.0 (default: as the chart says)")
+	return a
+}
+
+// check refuses what makes no agent.
+func (a *joiningAgent) check(mode karmada.ClusterSyncMode) error {
+	switch {
+	case !a.wanted:
+		return nil
+	case mode != karmada.Pull:
+		return fmt.Errorf("--agent is for clusters that are pulled to, and --sync-mode is %s; say --sync-mode Pull", mode)
+	case a.branches == "":
+		return errors.New("--repository is missing: the URL by which the agent reads the branches")
+	case a.statuses == a.branches:
+		return errors.New("--status-repository is that of the branches, and whoever may write to a repository may write to every branch that nothing protects; name another one")
+	}
+	return nil
+}
+
+// manifests makes a key, and returns its public half and what runs the agent.
+func (a *joiningAgent) manifests(cluster string) (signing.Public, []byte, error) {
+	key, private, err := signing.NewKey(rand.Reader, "waybill-agent-"+cluster)
+	if err != nil {
+		return signing.Public{}, nil, err
+	}
+	values := map[string]any{
+		"cluster":    cluster,
+		"repository": map[string]any{"url": a.branches, "credentials": a.branchSecret},
+		"status":     map[string]any{"url": a.statuses, "credentials": a.statSecret},
+	}
+	if a.statuses != "" {
+		values["key"] = keySecret
+	}
+	if a.image != "" {
+		values["image"] = imageOf(a.image)
+	}
+	out, err := helm.Template(deploy.Agent(), helm.Release{Name: "waybill-agent", Namespace: a.namespace, Values: helm.NewValues(values)})
+	if err != nil {
+		return signing.Public{}, nil, fmt.Errorf("preparing the agent: %w", err)
+	}
+	var b strings.Builder
+	write := func(o map[string]any) { fmt.Fprintf(&b, "---\n%s", object.Encode(o)) }
+	write(map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{
+		"name": a.namespace, "labels": map[string]any{"pod-security.kubernetes.io/enforce": "restricted"},
+	}})
+	if a.statuses != "" {
+		write(map[string]any{
+			"apiVersion": "v1", "kind": "Secret", "type": "Opaque", "metadata": map[string]any{"name": keySecret, "namespace": a.namespace},
+			"stringData": map[string]any{keyOfSecret: string(private)},
+		})
+	}
+	for _, m := range out.Manifests {
+		for _, o := range object.Decode("the chart of the agent", m.Data).Objects {
+			content := o.Content()
+			if meta, ok := content["metadata"].(map[string]any); ok && meta["namespace"] == nil && !slices.Contains(clusterScoped, o.Ref().Kind) {
+				meta["namespace"] = a.namespace
+			}
+			write(content)
+		}
+	}
+	return key.Public(), []byte(b.String()), nil
+}
+
+// clusterScoped are the kinds of the chart that are in no namespace.
+var clusterScoped = []string{"ClusterRole", "ClusterRoleBinding", "Namespace"}
+
+// imageOf is an image in the words of the chart.
+func imageOf(image string) map[string]any {
+	if name, digest, ok := strings.Cut(image, "@"); ok {
+		return map[string]any{"repository": name, "digest": digest}
+	}
+	if i := strings.LastIndex(image, ":"); i > strings.LastIndex(image, "/") {
+		return map[string]any{"repository": image[:i], "tag": image[i+1:]}
+	}
+	return map[string]any{"repository": image}
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/announce"
+	"github.com/waybill-dev/waybill/reconciler/orders"
+)
+
+// orderFlags say what the controller tells a forge, and takes from it.
+type orderFlags struct {
+	forge                     *forgeFlags
+	takes, notAuthor, reports bool
+
+	commented chan struct{} // wakes whoever reads comments
+}
+
+// addOrderFlags adds these flags.
+func addOrderFlags(cmd *cobra.Command, at *forgeFlags) *orderFlags {
+	f := &orderFlags{forge: at, commented: make(chan struct{}, 1)}
+	flags := cmd.Flags()
+	flags.BoolVar(&f.takes, "orders", false, "take what maintainers order by comments on pull requests of --forge; see docs/forges.md")
+	flags.BoolVar(&f.notAuthor, "orders-not-author", false, "with --orders: not from whoever opened the pull request")
+	flags.BoolVar(&f.reports, "commit-statuses", false, "show at --forge what became of each commit of the source: published, applied, healthy")
+	return f
+}
+
+// beside has a loop say what becomes of commits, and returns its work with what takes orders beside
+// it. Look is called when there are other orders.
+func (f *orderFlags) beside(loop *reconciler.Loop, look func(), work func(context.Context) error) (func(context.Context) error, error) {
+	if !f.takes && !f.reports {
+		return work, nil
+	}
+	j, err := f.forge.job()
+	if err != nil {
+		return nil, err
+	}
+	at, err := f.forge.open(j)
+	if err != nil {
+		return nil, err
+	}
+	if f.reports {
+		loop.Announcer = &reconciler.Announcer{Forge: announce.At(at, ""), Log: loop.Log}
+	}
+	if !f.takes {
+		return work, nil
+	}
+	clerk := &reconciler.Clerk{
+		Forge: at, Target: loop.Reconciler.Target, Rules: orders.Rules{NotAuthor: f.notAuthor}, Interval: loop.Interval, Now: time.Now, Log: loop.Log, Changed: look,
+	}
+	return func(ctx context.Context) error {
+		group, ctx := errgroup.WithContext(ctx)
+		group.Go(func() error { return clerk.Run(ctx, f.commented) })
+		group.Go(func() error { return work(ctx) })
+		return group.Wait()
+	}, nil
+}

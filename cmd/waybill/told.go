@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/serve"
+	"github.com/waybill-dev/waybill/sources/git"
+)
+
+// toldFlags say where agents write.
+type toldFlags struct {
+	cmd    *cobra.Command
+	at     string
+	shared bool
+	auth   func() (git.Auth, error)
+}
+
+// addToldFlags adds these flags. Shared adds the one for the repository of the branches, which
+// readers need not be told of.
+func addToldFlags(cmd *cobra.Command, usage string) *toldFlags {
+	f := &toldFlags{cmd: cmd}
+	cmd.Flags().StringVar(&f.at, "status-repository", "", usage)
+	f.auth = credentialSet(cmd, "status-", "WAYBILL_STATUS_", "the repository of the statuses")
+	return f
+}
+
+// addSharedFlag adds the flag that says that there is one repository.
+func (f *toldFlags) addSharedFlag() *toldFlags {
+	f.cmd.Flags().BoolVar(&f.shared, "shared-repository", false, "agents write to the repository of the branches; see docs/security.md for the rules that its branches need")
+	f.cmd.MarkFlagsMutuallyExclusive("status-repository", "shared-repository")
+	return f
+}
+
+// open opens the repository that agents write to; nil if none is named.
+func (f *toldFlags) open() (*git.Repo, error) {
+	if f.at == "" {
+		return nil, nil
+	}
+	auth, err := f.auth()
+	if err != nil {
+		return nil, err
+	}
+	if auth.PlainHTTP, err = f.cmd.Flags().GetBool("plain-http"); err != nil {
+		return nil, err
+	}
+	return open(f.cmd.Context(), f.at, forNamed(auth, f.at))
+}
+
+// into has a reconciler read there what agents say.
+func (f *toldFlags) into(r *reconciler.Reconciler) error {
+	repo, err := f.open()
+	if repo != nil {
+		r.Told = repo
+	}
+	return err
+}
+
+// monitored returns what watches the clusters that are pulled to beside the work of a loop; the
+// work alone if nobody says where agents write.
+func (f *toldFlags) monitored(r reconciler.Reconciler, log *slog.Logger, server *serve.Server, recorded func(), work func(context.Context) error) func(context.Context) error {
+	repo, _ := r.Told.(*git.Repo)
+	if f.shared {
+		repo, _ = r.Target.(*git.Repo)
+	}
+	if repo == nil {
+		return work
+	}
+	m := &reconciler.Monitor{Reconciler: &r, Status: repo, Origin: git.Origin(repo.Name()), Log: log, Recorded: recorded}
+	knocks := make(chan reconciler.Knock)
+	m.Knocks = knocks
+	server.Hear(knocks)
+	return func(ctx context.Context) error {
+		group, ctx := errgroup.WithContext(ctx)
+		group.Go(func() error { return work(ctx) })
+		group.Go(func() error { return m.Run(ctx, rand.Text()) })
+		return group.Wait()
+	}
+}

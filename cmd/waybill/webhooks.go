@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/waybill-dev/waybill/reconciler/serve"
+	"github.com/waybill-dev/waybill/sources/forge"
+)
+
+// hookInterval is the least time between two looks that webhooks cause.
+const hookInterval = 2 * time.Second
+
+// webhookFlags say where a forge tells of what happens.
+type webhookFlags struct {
+	listen, secretFile string
+	also               []string
+	forge              *forgeFlags
+}
+
+// addWebhookFlags adds these flags.
+func addWebhookFlags(cmd *cobra.Command, at *forgeFlags) *webhookFlags {
+	f := &webhookFlags{forge: at}
+	flags := cmd.Flags()
+	flags.StringVar(&f.secretFile, "webhook-secret-file", "", "file with the secret of webhooks, or several, one a line; with it --webhook-listen takes webhooks of --forge for --forge-repository, at /webhooks/FORGE")
+	flags.StringVar(&f.listen, "webhook-listen", "127.0.0.1:9292", "address for webhooks")
+	flags.StringArrayVar(&f.also, "webhook-repository", nil, "another repository, as owner/name, whose webhooks count, such as that of the branches; repeat for more")
+	return f
+}
+
+// listening takes webhooks, if there is a secret: look is called when a branch may have moved, and
+// read when somebody commented.
+func (f *webhookFlags) listening(ctx context.Context, group *errgroup.Group, server *serve.Server, look, read func()) error {
+	if f.secretFile == "" {
+		return nil
+	}
+	text, err := os.ReadFile(f.secretFile)
+	if err != nil {
+		return fmt.Errorf("reading --webhook-secret-file: %w", err)
+	}
+	h := serve.Hooks{Bell: serve.NewBell(hookInterval, look), Commented: serve.NewBell(hookInterval, read), Repositories: append(f.also, f.forge.repository)}
+	if h.Secrets, err = serve.ParseSecrets(text); err != nil {
+		return fmt.Errorf("reading --webhook-secret-file: %w", err)
+	}
+	if f.forge.kind == "" || f.forge.repository == "" {
+		return errors.New("with --webhook-secret-file, give --forge and --forge-repository, too: whose webhooks are they?")
+	}
+	if h.Kind, err = forge.ParseKind(f.forge.kind); err != nil {
+		return err
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen)
+	if err != nil {
+		return fmt.Errorf("listening on %s: %w", f.listen, err)
+	}
+	group.Go(func() error { return serve.Serve(ctx, l, h.Handler(server)) })
+	return nil
+}

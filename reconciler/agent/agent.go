@@ -1,0 +1,151 @@
+// Package agent applies a branch from inside the cluster that it is for, where nobody outside
+// reaches that cluster (Karmada's syncMode Pull). Where that is the host of virtual clusters, it may
+// apply their branches as well. It reads the repository of the branches and
+// writes to another one: what became of its branch, and what plans can see of the cluster. What
+// applies is what the controller applies with: reconciler.Follower, with one cluster.
+//
+// Of several agents for one cluster one works: the one that holds a Lease in the cluster, or held it
+// last while the cluster does not answer.
+package agent
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/waybill-dev/waybill/policies/deschedule"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/virtual"
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/replicas"
+)
+
+// Agent serves a cluster, or several on one API server.
+type Agent struct {
+	// Clusters are their names, in order.
+	Clusters []string
+	// Applier applies to the clusters. It has no source: what is published is all that it sees.
+	Applier reconciler.Applier
+	// Status is the repository that is written to, whose commits are signed; nil: nothing is told.
+	Status reconciler.Repository
+	// Heart carries heartbeats; nil: there are none.
+	Heart Heart
+	// Election is for the Lease by which one of several agents works.
+	Election replicas.Election
+	// Interval is the time between two looks at the branch, and Resync how long the cluster is
+	// left alone at most, whatever its watches say.
+	Interval, Resync time.Duration
+	// Wake has it look at once; nil: nobody does.
+	Wake   <-chan struct{}
+	Log    *slog.Logger
+	Random func() float64 // in [0, 1)
+	// Applied is told of every round, and Looked of every look at the repository.
+	Applied func(reconciler.Application)
+	Looked  func(error)
+
+	agents atomic.Int64  // clusters that have one
+	beaten atomic.Uint64 // sequence number of the last heartbeat
+	// served are those of the clusters that are this agent's to serve; nil: it is not known yet.
+	served atomic.Pointer[[]string]
+	tenure replicas.Tenure
+}
+
+// Run serves the cluster, whenever no other agent does, until ctx ends.
+func (a *Agent) Run(ctx context.Context) error {
+	a.Log.InfoContext(ctx, "agent started", "clusters", a.Clusters, "agent", a.Election.Replica)
+	e := a.Election
+	e.Other = func(holder string) {
+		a.Log.WarnContext(ctx, "standing by: another agent serves the cluster", "clusters", a.Clusters, "agent", e.Replica, "serves", holder, "lease", e.Namespace+"/"+e.Name)
+	}
+	a.tenure.Lost = func() {
+		a.Log.WarnContext(ctx, "the Lease cannot be renewed; going on until another agent has it", "clusters", a.Clusters, "agent", e.Replica, "lease", e.Namespace+"/"+e.Name)
+	}
+	return a.tenure.Run(ctx, e, a.serve) //nolint:wrapcheck // it says what
+}
+
+// serve serves the cluster until ctx ends.
+func (a *Agent) serve(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	wakes := make(chan struct{}, 1)
+	chosen := make(chan []string, 1)
+	follower := reconciler.Follower{
+		Applier: a.Applier, Resync: a.Resync, Log: a.Log, Random: a.Random, Report: a.Applied, Forget: func(string) {},
+		Choose: func(in *reconciler.Deliverable) []*karmada.Cluster { return a.own(in, chosen) },
+	}
+	if a.Status != nil {
+		teller := reconciler.NewTeller(a.Status, a.Applier.Now, a.Log)
+		teller.Clusters = a.Clusters
+		follower.Teller, follower.Applier.Looks, follower.Applier.Saw = teller, true, teller.Saw
+		group.Go(func() error { return teller.Run(ctx) })
+
+		record := recorder{repo: a.Status, clusters: a.Clusters, now: a.Applier.Now, may: a.mayTell}
+		observer := reconciler.NewObserver(a.Applier.Reconciler, a.Applier.Access, a.Log, func() {})
+		observer.Record = record.record
+		follower.Observe = func(all, registered []*karmada.Cluster, asked *deschedule.Watch) {
+			record.set(all)
+			observer.Observe(all, registered, asked)
+		}
+		group.Go(func() error { return observer.Run(ctx) })
+	}
+	var branches []string
+	lookout := reconciler.Lookout{
+		Reconciler: a.Applier.Reconciler, Interval: a.Interval, Now: a.Wake, Log: a.Log, Report: a.Looked,
+		Branches: func() []string {
+			select {
+			case branches = <-chosen:
+			default:
+			}
+			return branches
+		},
+		Wake: func() {
+			select {
+			case wakes <- struct{}{}:
+			default: // it is awake
+			}
+		},
+	}
+	group.Go(func() error { return a.beats(ctx) })
+	group.Go(func() error { return lookout.Run(ctx) })
+	group.Go(func() error { return follower.Run(ctx, wakes) })
+	return group.Wait() //nolint:wrapcheck // each says what
+}
+
+// own returns the clusters that are this agent's to serve, and tells which their branches are.
+func (a *Agent) own(in *reconciler.Deliverable, branches chan []string) (own []*karmada.Cluster) {
+	a.count(in)
+	var names, served []string
+	host := "" // of the first
+	for _, name := range a.Clusters {
+		names = append(names, in.Branch(name))
+		i := slices.IndexFunc(in.Clusters, func(c *karmada.Cluster) bool { return c.Name == name })
+		switch {
+		case i < 0:
+			a.Log.Warn("nothing is applied: what is published registers no such cluster; what is there stays", "cluster", name)
+		case in.Clusters[i].Spec.SyncMode != karmada.Pull:
+			a.Log.Warn("nothing is applied: the syncMode of the cluster is not Pull, so that the controller applies to it", "cluster", name, "sync_mode", in.Clusters[i].Spec.SyncMode)
+		case host != "" && hostOf(in.Clusters[i]) != host:
+			a.Log.Warn("nothing is applied: the cluster is not on the API server of the others that this agent serves; give it an agent of its own", "cluster", name, "host", host)
+		default:
+			own, served, host = append(own, in.Clusters[i]), append(served, name), hostOf(in.Clusters[i])
+		}
+	}
+	a.served.Store(&served)
+	select {
+	case <-branches: // these are newer
+	default:
+	}
+	branches <- names
+	return own
+}
+
+// hostOf is the cluster whose API server a cluster is on.
+func hostOf(c *karmada.Cluster) string {
+	if m := virtual.Of(c); m != nil {
+		return m.Host
+	}
+	return c.Name
+}

@@ -1,0 +1,83 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/heartbeat"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/sources/signing"
+)
+
+// Lighter is a repository that heartbeats are written to. *git.Repo is one.
+type Lighter interface {
+	reconciler.Beaconer
+	Light(ctx context.Context, messages map[string]string, by git.Author, at time.Time) error
+}
+
+// ByGit carries heartbeats by a ref without a history, which the repository signs.
+type ByGit struct {
+	Repo   Lighter
+	Origin string // of the repository, as scheme://host
+	Key    signing.Public
+	Now    func() time.Time
+	Log    *slog.Logger
+
+	branches bool // the server takes branches only
+}
+
+// Times implements Heart.
+func (h *ByGit) Times(clusters int) (heartbeat.Times, error) {
+	return heartbeat.ByGit(h.Origin, clusters) //nolint:wrapcheck // it says what
+}
+
+// Last implements Heart. What others wrote there does not count.
+func (h *ByGit) Last(ctx context.Context, clusters []string) (last uint64, err error) {
+	isOurs := func(ref string, _ files.ID) bool {
+		return slices.ContainsFunc(clusters, func(c string) bool { return ref == heartbeat.Refs+c || ref == heartbeat.Branches+c })
+	}
+	b, err := h.Repo.Beacons(ctx, isOurs)
+	if err != nil {
+		return 0, err //nolint:wrapcheck // it says what
+	}
+	for _, beacon := range b.Read {
+		if h.Key.Verify(signing.Git, beacon.Signed, beacon.Signature) != nil {
+			continue
+		}
+		if beat, err := heartbeat.Parse(beacon.Message); err == nil && slices.Contains(clusters, beat.Cluster) {
+			last = max(last, beat.Sequence)
+		}
+	}
+	return last, nil
+}
+
+// Beat implements Heart: one push for all. A server that refuses refs which are no branches gets
+// branches from then on.
+func (h *ByGit) Beat(ctx context.Context, beats []heartbeat.Beat) error {
+	write := func(prefix string) error {
+		messages := make(map[string]string, len(beats))
+		for i := range beats {
+			messages[prefix+beats[i].Cluster] = beats[i].Text()
+		}
+		return h.Repo.Light(ctx, messages, git.Author{Name: "Waybill", Email: "waybill@waybill.dev"}, h.Now())
+	}
+	if h.branches {
+		return write(heartbeat.Branches)
+	}
+	err := write(heartbeat.Refs)
+	refused, ok := errors.AsType[*git.RefusedError](err)
+	if !ok {
+		return err
+	}
+	if err := write(heartbeat.Branches); err != nil {
+		return err
+	}
+	h.branches = true
+	h.Log.WarnContext(ctx, "heartbeats go by a branch, because the server takes no other refs", "ref", refused.Ref, "err", refused)
+	return nil
+}

@@ -1,0 +1,220 @@
+package reconciler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/waybill-dev/waybill/reconciler/guard"
+	"github.com/waybill-dev/waybill/reconciler/orders"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/forge"
+	"github.com/waybill-dev/waybill/sources/git"
+)
+
+// OrderContext is the commit status that answers a command.
+const OrderContext = "waybill/orders"
+
+// Clerk takes what maintainers order by comments on pull requests, and writes it to the branch of
+// orders, from which plans read it. What a comment may do is asked of the forge when it is read.
+type Clerk struct {
+	Forge    forge.Forge
+	Target   Repository // which has the branch
+	Rules    orders.Rules
+	Interval time.Duration // between two looks
+	Now      func() time.Time
+	Log      *slog.Logger
+	// Changed is told that there are other orders.
+	Changed func()
+
+	since  time.Time      // of the last look
+	judged map[int64]bool // comments that do not count, or count already
+}
+
+// The times of a clerk. What was commented while none ran is looked at by the next one, but for
+// what is older than a day; a look begins a little before the last one, because the forge's
+// clock is another.
+const (
+	clerkAbsence = 24 * time.Hour
+	clerkOverlap = 5 * time.Minute
+)
+
+// Run looks until ctx ends, at once when it is woken.
+func (c *Clerk) Run(ctx context.Context, wake <-chan struct{}) error {
+	for {
+		if err := c.Look(ctx); err != nil && ctx.Err() == nil {
+			c.Log.WarnContext(ctx, "orders not read", "err", err)
+		}
+		timer := time.NewTimer(c.Interval)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-wake:
+			timer.Stop()
+		case <-timer.C:
+		}
+	}
+}
+
+// Look reads what was commented since the last look, and writes what is ordered by it, and what
+// is void.
+func (c *Clerk) Look(ctx context.Context) error {
+	start := c.Now()
+	if c.judged == nil {
+		c.judged, c.since = map[int64]bool{}, start.Add(-clerkAbsence)
+	}
+	pulls, err := c.Forge.OpenPullRequests(ctx, c.since.Add(-clerkOverlap))
+	if err != nil {
+		return err //nolint:wrapcheck // it says what
+	}
+	head, err := c.head(ctx)
+	if err != nil {
+		return err
+	}
+	known, strange := orders.Decode(head.Tree)
+	if len(strange) > 0 {
+		c.Log.WarnContext(ctx, "orders ignored", "branch", orders.Branch, "files", strange)
+	}
+	for _, o := range known {
+		c.judged[o.Comment] = true
+	}
+	var change orders.Change
+	for _, p := range pulls {
+		taken, err := c.commands(ctx, p)
+		if err != nil {
+			return err
+		}
+		change.Taken = append(change.Taken, taken...)
+	}
+	if change.Void, err = c.void(ctx, known, pulls); err != nil {
+		return err
+	}
+	if err := c.write(ctx, head, &change); err != nil {
+		return err
+	}
+	c.since = start
+	return nil
+}
+
+// head is the head of the branch; the zero one where there is none.
+func (c *Clerk) head(ctx context.Context) (git.Head, error) {
+	heads, err := c.Target.Heads(ctx)
+	if err != nil {
+		return git.Head{}, err //nolint:wrapcheck // it names the repository
+	}
+	return ordersOf(ctx, c.Target, heads)
+}
+
+// ordersOf reads the branch of orders; the zero head where there is none.
+func ordersOf(ctx context.Context, at Repository, heads map[string]files.ID) (git.Head, error) {
+	if _, ok := heads[orders.Branch]; !ok {
+		return git.Head{}, nil
+	}
+	if err := at.Fetch(ctx, orders.Branch); err != nil {
+		return git.Head{}, err //nolint:wrapcheck // it names the branch
+	}
+	head, _, err := at.Branch(ctx, orders.Branch)
+	return head, err //nolint:wrapcheck // it names the branch
+}
+
+// commands judges the commands on a pull request that were not judged yet.
+func (c *Clerk) commands(ctx context.Context, p forge.PullRequest) (taken []orders.Order, err error) {
+	comments, err := c.Forge.Comments(ctx, p.Number)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it says what
+	}
+	for _, comment := range comments {
+		command, is, wrong := orders.Parse(comment.Body)
+		if !is || c.judged[comment.ID] || c.Now().Sub(comment.Created) > clerkAbsence {
+			continue
+		}
+		a := orders.Asked{Command: command, Comment: comment, Pull: p}
+		var why string
+		if wrong != nil {
+			why = wrong.Error()
+		} else if why = c.Rules.Passed(&a); why == "" {
+			if a.May, err = c.Forge.Permission(ctx, comment.Author); err != nil {
+				return nil, err //nolint:wrapcheck // it says what
+			}
+			why = c.Rules.Judge(&a)
+		}
+		if why == "" {
+			taken = append(taken, orders.Take(&a, c.Now()))
+			continue
+		}
+		c.judged[comment.ID] = true
+		if !comment.Mine && !comment.Author.Bot {
+			c.Log.WarnContext(ctx, "order refused", "pull_request", p.Number, "by", comment.Author.Login, "why", why)
+			c.answer(ctx, p.Head, forge.Failure, "refused: "+why)
+		}
+	}
+	return taken, nil
+}
+
+// void lists the orders that count no more: those of a head that is none, and those that are old.
+func (c *Clerk) void(ctx context.Context, known []orders.Order, pulls []forge.PullRequest) (void []orders.Order, err error) {
+	for _, o := range known {
+		i := slices.IndexFunc(pulls, func(p forge.PullRequest) bool { return p.Number == o.PullRequest })
+		var p forge.PullRequest
+		if i >= 0 {
+			p = pulls[i]
+		} else if p, err = c.Forge.PullRequest(ctx, o.PullRequest); err != nil && !errors.Is(err, forge.ErrNotFound) {
+			return nil, err //nolint:wrapcheck // it says what
+		}
+		if p.Head != o.Head || !o.Counts(c.Now()) {
+			void = append(void, o)
+		}
+	}
+	return void, nil
+}
+
+// write writes what becomes of orders, and answers who gave them.
+func (c *Clerk) write(ctx context.Context, head git.Head, change *orders.Change) error {
+	if change.Empty() {
+		return nil
+	}
+	update, err := change.Update(head, c.Now())
+	if err == nil {
+		_, err = c.Target.Publish(ctx, []git.Update{update})
+	}
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", orders.Branch, err)
+	}
+	c.Changed()
+	for _, o := range change.Taken {
+		c.judged[o.Comment] = true
+		c.Log.InfoContext(ctx, "order taken", "order", o.String(), "pull_request", o.PullRequest, "by", o.By)
+		c.answer(ctx, o.Head, forge.Success, fmt.Sprintf("%s, by %s", strings.TrimPrefix(o.String(), "/waybill "), o.By))
+	}
+	for _, o := range change.Void {
+		c.Log.InfoContext(ctx, "order void", "order", o.String(), "pull_request", o.PullRequest, "by", o.By)
+	}
+	return nil
+}
+
+// answer shows what became of a command. That it cannot be shown changes nothing of that.
+func (c *Clerk) answer(ctx context.Context, commit string, state forge.State, text string) {
+	if err := c.Forge.SetStatus(ctx, forge.Status{Commit: commit, Context: OrderContext, State: state, Description: text}); err != nil {
+		c.Log.WarnContext(ctx, "commit status not sent", "commit", commit, "err", err)
+	}
+}
+
+// ordered adds to what an observation allows what maintainers ordered. What cannot be read allows
+// nothing.
+func (r *Reconciler) ordered(ctx context.Context, obs *Observation, heads map[string]files.ID) error {
+	if obs.Input.Allow == guard.AllowAll {
+		return nil
+	}
+	head, err := ordersOf(ctx, r.Target, heads)
+	if err != nil {
+		return err
+	}
+	all, _ := orders.Decode(head.Tree)
+	obs.Input.Allow = strings.Join(append(strings.Fields(obs.Input.Allow), orders.Approved(all, obs.Input.Now)...), " ")
+	return nil
+}

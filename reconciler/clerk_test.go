@@ -1,0 +1,188 @@
+package reconciler_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/orders"
+	"github.com/waybill-dev/waybill/render/cache"
+	"github.com/waybill-dev/waybill/sources/forge"
+	"github.com/waybill-dev/waybill/sources/forge/forgetest"
+)
+
+// held is a source whose next publication would take all that a cluster has.
+type held struct {
+	src, bare, digest string
+	fake              *forgetest.Fake
+	clerk             *reconciler.Clerk
+	publisher         *reconciler.Reconciler
+	now               time.Time
+}
+
+func newHeld(t *testing.T) *held {
+	t.Helper()
+	h := &held{src: t.TempDir(), bare: filepath.Join(t.TempDir(), "bare.git"), fake: forgetest.NewFake(), now: forgetest.Epoch.Add(time.Minute)}
+	run(t, ".", "init", "-q", "--bare", h.bare)
+	run(t, ".", "init", "-q", "-b", "main", h.src)
+	policies, _, _ := strings.Cut(fleet, "---\napiVersion: v1\nkind: ConfigMap")
+	change(t, h.src, map[string]string{"fleet.yaml": policies, "cm.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: app, namespace: shop}\ndata: {v: one}\n"})
+	now := func() time.Time { return h.now }
+	h.publisher = &reconciler.Reconciler{Source: open(t.Context(), t, h.src), Target: open(t.Context(), t, h.bare), Cache: cache.Memory(), Now: now}
+	h.clerk = &reconciler.Clerk{Forge: h.fake, Target: open(t.Context(), t, h.bare), Now: now, Log: slog.New(slog.DiscardHandler), Changed: func() {}}
+	if h.publishes(t); h.digest != "" {
+		t.Fatal("the first publication is held")
+	}
+	run(t, h.src, "rm", "-q", "cm.yaml")
+	run(t, h.src, "commit", "-qm", "all of it goes")
+	if h.publishes(t); h.digest == "" {
+		t.Fatal("nothing is held")
+	}
+	return h
+}
+
+// publishes publishes, and notes what is held.
+func (h *held) publishes(t *testing.T) {
+	t.Helper()
+	res, err := h.publisher.Publish(t.Context(), "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.digest = res.Plan.Removals
+}
+
+// looks has the clerk look.
+func (h *held) looks(t *testing.T) {
+	t.Helper()
+	if err := h.clerk.Look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// prune is the command that lets it happen.
+func (h *held) prune() string {
+	return orders.Command{Verb: orders.ApprovePrune, Digest: h.digest, Head: h.fake.Pull().Head}.String()
+}
+
+// orders lists what is ordered.
+func (h *held) orders(t *testing.T) []orders.Order {
+	t.Helper()
+	head, _, err := open(t.Context(), t, h.bare).Branch(t.Context(), orders.Branch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, strange := orders.Decode(head.Tree)
+	if len(strange) > 0 {
+		t.Errorf("%v are no orders", strange)
+	}
+	return all
+}
+
+// A maintainer's comment lets what is held happen, as a commit of the branch of orders.
+func TestACommentReleasesWhatIsHeld(t *testing.T) {
+	h := newHeld(t)
+	h.fake.SayAs(forgetest.Writer, h.prune())
+	h.looks(t)
+	h.looks(t) // it is one order, however often it is read
+	if all := h.orders(t); len(all) != 1 || all[0].By != "wendy" || all[0].Digest != h.digest {
+		t.Fatalf("the orders are %+v", all)
+	}
+	if s := h.fake.Shown(h.fake.Pull().Head, reconciler.OrderContext); s.State != forge.Success || !strings.Contains(s.Description, "by wendy") {
+		t.Errorf("the status is %+v", s)
+	}
+	if h.publishes(t); h.digest != "" {
+		t.Error("what a maintainer approved is held")
+	}
+	if log := run(t, h.bare, "log", "--format=%an: %s", orders.Branch); !strings.HasPrefix(log, "Waybill: approve-prune ") || strings.Count(log, "\n") > 1 {
+		t.Errorf("the branch is\n%s", log)
+	}
+}
+
+// Who may not command does not, whatever is written.
+func TestACommentThatDoesNotCount(t *testing.T) {
+	for name, say := range map[string]func(h *held){
+		"a reader":          func(h *held) { h.fake.SayAs(forgetest.Reader, h.prune()) },
+		"a stranger":        func(h *held) { h.fake.SayAs(forgetest.Stranger, h.prune()) },
+		"Waybill":           func(h *held) { h.fake.SayAs(forgetest.Waybill, h.prune()) },
+		"who has left":      func(h *held) { h.fake.SayAs(forgetest.Writer, h.prune()); h.fake.Permit(forgetest.Writer, forge.None) },
+		"the author":        func(h *held) { h.clerk.Rules.NotAuthor = true; h.fake.SayAs(forgetest.Author, h.prune()) },
+		"before a push":     func(h *held) { h.fake.SayAs(forgetest.Writer, h.prune()); h.fake.Push() },
+		"on what is closed": func(h *held) { h.fake.SayAs(forgetest.Writer, h.prune()); h.fake.Close() },
+		"another digest": func(h *held) {
+			h.fake.SayAs(forgetest.Writer, strings.Replace(h.prune(), h.digest, "0123456789abcdef", 1))
+		},
+		"older than a day":      func(h *held) { h.fake.SayAs(forgetest.Writer, h.prune()); h.now = h.now.Add(25 * time.Hour) },
+		"quoted":                func(h *held) { h.fake.SayAs(forgetest.Writer, "> "+h.prune()) },
+		"edited into a command": func(h *held) { h.edit(h.fake.SayAs(forgetest.Writer, "fine").ID, h.prune()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHeld(t)
+			say(h)
+			h.looks(t)
+			if h.publishes(t); h.digest == "" {
+				t.Errorf("it is published, by %+v", h.orders(t))
+			}
+		})
+	}
+}
+
+func (h *held) edit(comment int64, body string) {
+	_ = h.fake.EditComment(context.Background(), forgetest.Number, comment, body)
+}
+
+// An order ends with the head that it is for, and after a week.
+func TestAnOrderEnds(t *testing.T) {
+	for name, end := range map[string]func(h *held){
+		"a push": func(h *held) { h.fake.Push() },
+		"a week": func(h *held) { h.now = h.now.Add(orders.Lasts) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHeld(t)
+			h.fake.SayAs(forgetest.Writer, h.prune())
+			h.looks(t)
+			end(h)
+			h.looks(t)
+			if all := h.orders(t); len(all) > 0 {
+				t.Errorf("there are the orders %+v", all)
+			}
+			if h.publishes(t); h.digest == "" {
+				t.Error("what nobody approves any more is published")
+			}
+			h.clerk = &reconciler.Clerk{Forge: h.fake, Target: h.clerk.Target, Now: h.clerk.Now, Log: h.clerk.Log, Changed: func() {}}
+			h.looks(t) // another clerk, who remembers nothing
+			if all := h.orders(t); len(all) > 0 {
+				t.Errorf("another clerk takes the orders %+v", all)
+			}
+		})
+	}
+}
+
+// What the forge cannot answer is asked at the next look, and nothing is published by it.
+func TestAForgeThatFails(t *testing.T) {
+	for _, method := range []string{"OpenPullRequests", "Comments", "Permission"} {
+		h := newHeld(t)
+		h.fake.SayAs(forgetest.Writer, h.prune())
+		h.fake.Fail = func(m string) error {
+			if m == method {
+				return errors.New("the forge is away")
+			}
+			return nil
+		}
+		if err := h.clerk.Look(t.Context()); err == nil {
+			t.Errorf("%s: it is not said", method)
+		}
+		if all := h.orders(t); len(all) > 0 {
+			t.Errorf("%s: there are %+v", method, all)
+		}
+		h.fake.Fail = nil
+		h.looks(t)
+		if h.publishes(t); h.digest != "" {
+			t.Errorf("%s: the order is lost", method)
+		}
+	}
+}

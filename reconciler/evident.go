@@ -1,0 +1,140 @@
+package reconciler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/waybill-dev/waybill/policies/evict"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/virtual"
+	"github.com/waybill-dev/waybill/reconciler/evidence"
+	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git"
+)
+
+// evident reads what the status branches of heads, and those that agents write, say of what
+// moves. While the repository of the agents is away, what was heard last counts: an old copy
+// must not go because nobody can say that the new ones are not healthy.
+func (r *Reconciler) evident(ctx context.Context, obs *Observation, heads map[string]files.ID) error {
+	moving := evidence.Moving(obs.Input.State.Bindings, obs.Source.Config.Failover)
+	if len(moving) == 0 {
+		return nil
+	}
+	mappings := mappingsOf(obs.Source.Objects)
+	said, err := r.hearsay(ctx, heads, registered(obs.Source.Objects))
+	isAway := err != nil && r.Told != nil && ctx.Err() == nil
+	if err != nil && !isAway {
+		return err
+	}
+	all, trees := evict.Evidence{}, appliedTrees{r.Target, map[files.ID]*files.Folder{}}
+	for ref, clusters := range moving {
+		all[ref] = map[string]evict.Seen{}
+		for _, cluster := range clusters {
+			w := r.memory().words[cluster].word
+			if !isAway {
+				if w, err = r.word(ctx, &said, cluster, mappings[cluster]); err != nil {
+					return err
+				}
+			}
+			if w == nil {
+				continue
+			}
+			path := tree.Path(mappings[cluster].Ref(ref))
+			f := evidence.Found{
+				Cluster: w.Summary, Object: w.Objects[ref], Published: fileOf(obs.Input.Published[cluster].Built, path),
+				Preserve: evidence.Preserve(obs.Input.State.Bindings[ref].Spec.Failover),
+			}
+			if err := trees.lookUp(ctx, &f, path); err != nil {
+				return err
+			}
+			all[ref][cluster] = f.Seen()
+		}
+	}
+	obs.Input.Evidence = all
+	return nil
+}
+
+// word reads what is said of a cluster; nil for nothing, or nothing new enough.
+func (r *Reconciler) word(ctx context.Context, said *hearsay, cluster string, m *virtual.Mapping) (*status.Word, error) {
+	h, _, err := said.head(ctx, cluster)
+	if err != nil || h == nil || r.Now().Sub(h.When) > WordLasts {
+		return nil, err
+	}
+	return r.heard(*h, cluster, m), nil
+}
+
+// heard reads a status branch, unless that was its head the last time. One that cannot be read
+// says nothing: it stops no plan.
+func (r *Reconciler) heard(h git.Head, cluster string, m *virtual.Mapping) *status.Word {
+	known := r.memory()
+	if was, ok := known.words[cluster]; ok && was.head == h.Commit {
+		return was.word
+	}
+	w, err := wordOf(h, status.Prefix+cluster, Asked{Closely: true}, m)
+	if err != nil {
+		w = nil
+	}
+	known.words[cluster] = heardWord{h.Commit, w}
+	return w
+}
+
+// appliedTrees reads the commits that clusters applied, each once.
+type appliedTrees struct {
+	from  Repository
+	trees map[files.ID]*files.Folder
+}
+
+// lookUp finds what was applied of the object at a path.
+func (a *appliedTrees) lookUp(ctx context.Context, f *evidence.Found, path string) (err error) {
+	if f.Object != nil {
+		if f.Applied, err = a.fileAt(ctx, f.Object.Applied.Commit, path); err != nil {
+			return err
+		}
+	}
+	f.Round, err = a.fileAt(ctx, f.Cluster.Commit, path)
+	return err
+}
+
+// fileAt returns the file at a path in a commit of a cluster's branch; nil if it has none, or
+// there is no such commit any longer.
+func (a *appliedTrees) fileAt(ctx context.Context, commit files.ID, path string) (*files.Blob, error) {
+	if commit.IsZero() {
+		return nil, nil
+	}
+	root, known := a.trees[commit]
+	if !known {
+		h, err := a.from.Commit(ctx, commit)
+		if err != nil && !errors.Is(err, git.ErrMissing) {
+			return nil, fmt.Errorf("reading %s as it was applied: %w", path, err)
+		}
+		root, a.trees[commit] = h.Tree, h.Tree
+	}
+	return fileOf(root, path), nil
+}
+
+func fileOf(root *files.Folder, path string) *files.Blob {
+	if root == nil {
+		return nil
+	}
+	e, _ := root.Lookup(path)
+	return e.Blob
+}
+
+// mappingsOf returns the mappings of the clusters that objects register, by name; nil for one with
+// an API server of its own.
+func mappingsOf(objects []*object.Object) map[string]*virtual.Mapping {
+	all := map[string]*virtual.Mapping{}
+	for _, o := range enrolled(objects) {
+		if o.Annotations()[karmada.VirtualOfAnnotation] != "" {
+			c := karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: o.Ref().Name, Annotations: o.Annotations()}}
+			all[c.Name] = virtual.Of(&c)
+		}
+	}
+	return all
+}

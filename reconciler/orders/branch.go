@@ -1,0 +1,106 @@
+package orders
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git"
+)
+
+// folder has the orders, a file each, by their comments.
+const folder = "orders"
+
+// Decode reads the orders of a commit of the branch, in the order of their comments. What is no
+// order is left out, and reported: it allows nothing.
+func Decode(root *files.Folder) (all []Order, strange []string) {
+	if root == nil {
+		return nil, nil
+	}
+	for path, e := range root.All() {
+		if !strings.HasPrefix(path, folder+"/") {
+			continue
+		}
+		o, err := decode(e)
+		if err != nil || !digest.MatchString(o.Digest) && o.Verb == ApprovePrune || path != o.path() {
+			strange = append(strange, path)
+			continue
+		}
+		all = append(all, o)
+	}
+	slices.SortFunc(all, func(a, b Order) int { return cmp.Compare(a.Comment, b.Comment) })
+	return all, strange
+}
+
+func decode(e files.Entry) (o Order, err error) {
+	data, err := e.Blob.Bytes()
+	if err == nil {
+		err = json.Unmarshal(data, &o)
+	}
+	return o, err //nolint:wrapcheck // it is not shown
+}
+
+func (o *Order) path() string { return folder + "/" + o.name() }
+
+func (o *Order) name() string { return fmt.Sprintf("%d-%d.json", o.PullRequest, o.Comment) }
+
+// layout is the folder of orders.
+func layout(all []Order) (*files.Folder, error) {
+	var entries []files.Entry
+	for i := range all {
+		data, err := json.MarshalIndent(all[i], "", "  ")
+		if err != nil {
+			return nil, fmt.Errorf("encoding an order: %w", err)
+		}
+		entries = append(entries, files.FileEntry(all[i].name(), files.NewBlob(append(data, '\n'))))
+	}
+	top := []files.Entry{files.FileEntry("format", files.NewBlob([]byte("1\n")))}
+	if len(entries) > 0 {
+		top = append(top, files.DirEntry(folder, files.NewFolder(entries)))
+	}
+	return files.NewFolder(top), nil
+}
+
+// Change is what becomes of orders.
+type Change struct {
+	Taken, Void []Order
+}
+
+// Empty reports that nothing becomes of them.
+func (c *Change) Empty() bool { return len(c.Taken)+len(c.Void) == 0 }
+
+// Update is the update of the branch that a change makes of what a head of it has; the zero head
+// is that of a branch that is not there.
+func (c *Change) Update(head git.Head, now time.Time) (git.Update, error) {
+	all, _ := Decode(head.Tree)
+	all = slices.DeleteFunc(all, func(o Order) bool {
+		return slices.ContainsFunc(c.Void, func(v Order) bool { return v.path() == o.path() })
+	})
+	all = append(all, c.Taken...)
+	root, err := layout(all)
+	return git.Update{
+		Branch: Branch, Old: head.Commit, Tree: root, Message: c.message(),
+		Author: git.Author{Name: "Waybill", Email: "waybill@waybill.dev"}, When: now.UTC().Truncate(time.Second),
+	}, err
+}
+
+// message says what becomes of orders: the first in the subject, and all below it.
+func (c *Change) message() string {
+	var lines []string
+	for i := range c.Taken {
+		o := &c.Taken[i]
+		lines = append(lines, fmt.Sprintf("%s, by %s on pull request %d", strings.TrimPrefix(o.String(), "/waybill "), o.By, o.PullRequest))
+	}
+	for i := range c.Void {
+		o := &c.Void[i]
+		lines = append(lines, fmt.Sprintf("void: %s, by %s on pull request %d", strings.TrimPrefix(o.String(), "/waybill "), o.By, o.PullRequest))
+	}
+	if len(lines) == 1 {
+		return lines[0] + "\n"
+	}
+	return fmt.Sprintf("%d orders\n\n%s\n", len(lines), strings.Join(lines, "\n"))
+}

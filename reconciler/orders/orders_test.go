@@ -1,0 +1,128 @@
+package orders_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/waybill-dev/waybill/reconciler/orders"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/forge"
+	"github.com/waybill-dev/waybill/sources/git"
+)
+
+var (
+	head  = strings.Repeat("ab", 20)
+	other = strings.Repeat("cd", 20)
+	noon  = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+)
+
+const digest = "0123456789abcdef"
+
+func TestParse(t *testing.T) {
+	prune, preview := orders.Command{Verb: orders.ApprovePrune, Digest: digest, Head: head}, orders.Command{Verb: orders.Preview, Head: head}
+	for body, want := range map[string]struct {
+		command orders.Command
+		is      bool
+		wrong   string
+	}{
+		"/waybill approve-prune " + digest + " " + head:                   {prune, true, ""},
+		"\r\n  /waybill  approve-prune " + digest + "  " + head + "\r\nx": {prune, true, ""},
+		"/waybill preview " + head:                                        {preview, true, ""},
+		"/waybill preview " + head[:12]:                                   {orders.Command{}, true, "whole name of the commit"},
+		"/waybill preview":                                                {orders.Command{}, true, "/waybill preview HEAD"},
+		"/waybill approve-prune " + digest:                                {orders.Command{}, true, "/waybill approve-prune DIGEST HEAD"},
+		"/waybill approve-prune * " + head:                                {orders.Command{}, true, "none of the commands"},
+		"/waybill approve-prune " + digest + " " + head + " please":       {orders.Command{}, true, "none of the commands"},
+		"/waybill destroy":                                                {orders.Command{}, true, "none of the commands"},
+		"> /waybill preview " + head:                                      {},
+		"please /waybill preview":                                         {},
+		"look\n/waybill preview x":                                        {},
+		"```\n/waybill preview x":                                         {},
+		"/waybillpreview":                                                 {},
+		"":                                                                {},
+	} {
+		got, is, err := orders.Parse(body)
+		if got != want.command || is != want.is || (err == nil) != (want.wrong == "") || err != nil && !strings.Contains(err.Error(), want.wrong) {
+			t.Errorf("%q is %+v, %v, %v", body, got, is, err)
+		}
+		if again, _, err := orders.Parse(got.String()); want.is && want.wrong == "" && (err != nil || again != got) {
+			t.Errorf("%q is written as %q", body, got)
+		}
+	}
+}
+
+func TestJudge(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		edit func(*orders.Asked, *orders.Rules)
+		want string // part of why; empty if it counts
+	}{
+		{"a maintainer", func(*orders.Asked, *orders.Rules) {}, ""},
+		{"an administrator", func(a *orders.Asked, _ *orders.Rules) { a.May = forge.Admin }, ""},
+		{"a reader", func(a *orders.Asked, _ *orders.Rules) { a.May = forge.Read }, "wendy has read"},
+		{"a stranger", func(a *orders.Asked, _ *orders.Rules) { a.May = forge.None }, "wendy has none"},
+		{"a bot", func(a *orders.Asked, _ *orders.Rules) { a.Comment.Author.Bot = true }, "a bot"},
+		{"Waybill", func(a *orders.Asked, _ *orders.Rules) { a.Comment.Mine = true }, "a bot"},
+		{"edited", func(a *orders.Asked, _ *orders.Rules) { a.Comment.Edited = true }, "was edited"},
+		{"closed", func(a *orders.Asked, _ *orders.Rules) { a.Pull.Open = false }, "not open"},
+		{"pushed since", func(a *orders.Asked, _ *orders.Rules) { a.Pull.Head = other }, "the head is cdcdcdcdcdcd by now"},
+		{"the author", func(a *orders.Asked, _ *orders.Rules) { a.Comment.Author = a.Pull.Author }, ""},
+		{"the author, who may not", func(a *orders.Asked, r *orders.Rules) { a.Comment.Author, r.NotAuthor = a.Pull.Author, true }, "ask somebody else"},
+		{"somebody else than the author", func(_ *orders.Asked, r *orders.Rules) { r.NotAuthor = true }, ""},
+	} {
+		a := orders.Asked{
+			Command: orders.Command{Verb: orders.ApprovePrune, Digest: digest, Head: head}, May: forge.Write,
+			Comment: forge.Comment{ID: 9, Author: forge.User{ID: 3, Login: "wendy"}},
+			Pull:    forge.PullRequest{Number: 7, Head: head, Open: true, Author: forge.User{ID: 2, Login: "ann"}},
+		}
+		var rules orders.Rules
+		tt.edit(&a, &rules)
+		if why := rules.Judge(&a); !strings.Contains(why, tt.want) || (why == "") != (tt.want == "") {
+			t.Errorf("%s: %q, want %q", tt.name, why, tt.want)
+		}
+	}
+}
+
+// order is an order of a comment.
+func order(comment int64, verb orders.Verb) orders.Order {
+	o := orders.Order{Command: orders.Command{Verb: verb, Head: head}, PullRequest: 7, Comment: comment, By: "wendy", At: noon}
+	if verb == orders.ApprovePrune {
+		o.Digest = digest
+	}
+	return o
+}
+
+// What is written is read again, and what is no order allows nothing.
+func TestBranch(t *testing.T) {
+	first := orders.Change{Taken: []orders.Order{order(1, orders.ApprovePrune), order(2, orders.Preview)}}
+	u, err := first.Update(git.Head{}, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(u.Message, "2 orders\n\napprove-prune "+digest+" "+head+", by wendy on pull request 7\n") || u.Branch != orders.Branch {
+		t.Errorf("the commit is %+v", u)
+	}
+	second := orders.Change{Taken: []orders.Order{order(3, orders.ApprovePrune)}, Void: []orders.Order{order(1, orders.ApprovePrune)}}
+	if u, err = second.Update(git.Head{Tree: u.Tree}, noon); err != nil {
+		t.Fatal(err)
+	}
+	all, strange := orders.Decode(u.Tree)
+	if d := cmp.Diff([]orders.Order{order(2, orders.Preview), order(3, orders.ApprovePrune)}, all); d != "" || len(strange) > 0 {
+		t.Errorf("%s, %v", d, strange)
+	}
+	for age, want := range map[time.Duration]int{0: 1, orders.Lasts - 1: 1, orders.Lasts: 0, -2 * time.Hour: 0} {
+		if got := orders.Approved(all, noon.Add(age)); len(got) != want {
+			t.Errorf("after %s %v are approved", age, got)
+		}
+	}
+	for name, text := range map[string]string{"7-1.json": "{", "7-2.json": `{"verb": "approve-prune", "digest": "*", "pullRequest": 7, "comment": 2}`, "8-3.json": `{"verb": "preview", "pullRequest": 7, "comment": 3}`} {
+		folder := files.NewFolder([]files.Entry{files.FileEntry(name, files.NewBlob([]byte(text)))})
+		root := files.NewFolder([]files.Entry{files.DirEntry("orders", folder)})
+		if all, strange := orders.Decode(root); len(all) > 0 || len(strange) != 1 {
+			t.Errorf("%s is %+v", text, all)
+		}
+	}
+}

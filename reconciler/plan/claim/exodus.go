@@ -1,0 +1,195 @@
+package claim
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/waybill-dev/waybill/policies/evict"
+	"github.com/waybill-dev/waybill/policies/fleet"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// exodus is what is the same for all templates that leave clusters in a plan.
+type exodus struct {
+	off     bool // nothing begins to move
+	rules   evict.Rules
+	pace    evict.Pace
+	tainted map[string]bool // clusters with a taint that drives work out
+	// frozen reports that nothing moves: unready of the servers are not ready, and threshold
+	// percent may be.
+	frozen    bool
+	servers   int // virtual clusters of one API server count as one: they come and go together
+	unready   []string
+	threshold int
+	thaws     time.Time       // enough of them are ready again, and until then nothing moves nevertheless
+	admitted  map[string]bool // the tainted clusters that may be left now
+	moved     bool            // something begins to move, or ends
+	// settled reports that nothing moved at this very time yet: what ends makes room for another
+	// cluster from the next second on, so that a plan of the same time is the same.
+	settled bool
+}
+
+// newExodus looks over the fleet; nil if work does not leave clusters.
+func (d *decider) newExodus() *exodus {
+	f := d.in.Failover
+	if f == nil || !f.Enabled && !isAnyLeaving(d.in.State.Bindings) {
+		return nil
+	}
+	x := &exodus{off: !f.Enabled, rules: f.Rules, pace: f.Rules.Pace(f.Record.Pace), tainted: map[string]bool{}, admitted: map[string]bool{}}
+	servers, unready := map[string]bool{}, map[string]bool{}
+	for _, c := range d.in.Law.Fleet.Clusters() {
+		servers[serverOf(c)] = true
+		if slices.ContainsFunc(c.Taints, func(t corev1.Taint) bool { return t.Effect == corev1.TaintEffectNoExecute }) {
+			x.tainted[c.Name] = true
+		}
+		if isUnready(c) {
+			unready[serverOf(c)] = true
+		}
+	}
+	x.servers, x.unready = len(servers), slices.Sorted(maps.Keys(unready))
+	x.settled = d.in.Now.After(f.Record.Moved)
+	x.threshold, x.frozen = f.Rules.Limits.Frozen(len(x.unready), x.servers)
+	if !x.frozen {
+		x.thaw(f.Record, d.in.Now)
+	}
+	if len(x.tainted) > 0 && !x.frozen {
+		d.admit(x)
+	}
+	return x
+}
+
+// admit says which of the tainted clusters may be left now.
+func (d *decider) admit(x *exodus) {
+	left := map[string]bool{} // servers
+	for _, turn := range d.inLine(x.tainted) {
+		c, _ := d.in.Law.Fleet.Lookup(turn.cluster)
+		if server := serverOf(c); (left[server] || len(left) < d.in.Failover.Rules.Limits.AtOnce(x.servers)) && (turn.rank == being || x.settled) {
+			left[server], x.admitted[turn.cluster] = true, true
+		}
+	}
+}
+
+// serverOf returns the name of the cluster whose API server a cluster has: its own, if it is not
+// virtual.
+func serverOf(c *fleet.Cluster) string {
+	return cmp.Or(c.Source.Annotations[karmada.VirtualOfAnnotation], c.Name)
+}
+
+// thaw has what waited for the fleet wait for a while longer.
+func (x *exodus) thaw(last Record, now time.Time) {
+	if x.thaws = last.Thaws; last.Frozen {
+		x.thaws = now.Add(evict.Thaw)
+	}
+	if x.frozen = x.thaws.After(now); !x.frozen {
+		x.thaws = time.Time{}
+	}
+}
+
+func isAnyLeaving(bindings map[object.Ref]*karmada.ResourceBinding) bool {
+	for _, b := range bindings {
+		if len(b.Spec.GracefulEvictionTasks) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func isUnready(c *fleet.Cluster) bool {
+	ready := meta.FindStatusCondition(c.Source.Status.Conditions, karmada.ConditionReady)
+	return ready != nil && ready.Status != metav1.ConditionTrue
+}
+
+// turn is when it is the turn of a cluster to be left.
+type turn struct {
+	cluster string
+	rank    rank
+	since   time.Time // when something should have left it
+}
+
+// rank is what is known of a cluster that is to be left. The lower is left first.
+type rank int
+
+const (
+	being rank = iota // it is being left
+	due               // something should leave it
+	idle              // nothing is known to
+)
+
+// inLine returns tainted clusters in the order in which they are left, by the bindings of the
+// last plan: what is left already, then what should have been left first. What waits because it
+// has nowhere to go, or is the last copy, keeps no other cluster waiting.
+func (d *decider) inLine(tainted map[string]bool) []*turn {
+	turns := map[string]*turn{}
+	for name := range tainted {
+		turns[name] = &turn{cluster: name, rank: idle}
+	}
+	for _, b := range d.in.State.Bindings {
+		if w := state.WaitsOf(b); w == state.WaitsForPlace || w == state.WaitsForCopy {
+			continue
+		}
+		for _, t := range b.Spec.GracefulEvictionTasks {
+			if turn := turns[t.FromCluster]; turn != nil && (t.SuppressDeletion == nil || !*t.SuppressDeletion) {
+				turn.rank = being
+			}
+		}
+		for _, c := range b.Spec.Clusters {
+			if turn := turns[c.Name]; turn != nil && b.Spec.Placement != nil {
+				turn.note(d.in.Law.Fleet, b, d.in.Now)
+			}
+		}
+	}
+	line := make([]*turn, 0, len(turns))
+	for _, t := range turns {
+		line = append(line, t)
+	}
+	slices.SortFunc(line, func(a, b *turn) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), a.since.Compare(b.since), cmp.Compare(a.cluster, b.cluster))
+	})
+	return line
+}
+
+// note notes that work of a binding is in the cluster.
+func (t *turn) note(f fleet.Fleet, b *karmada.ResourceBinding, now time.Time) {
+	c, ok := f.Lookup(t.cluster)
+	if !ok {
+		return
+	}
+	leaves := evict.ByTaints(c.Taints, b.Spec.Placement.ClusterTolerations)
+	if !leaves.Now(now) {
+		return
+	}
+	if t.rank == idle || leaves.At.Before(t.since) {
+		t.since = leaves.At
+	}
+	t.rank = min(t.rank, due)
+}
+
+// stops says why a template that has somewhere to go may not leave a cluster now; empty if it
+// may, and begins to. One that began to leave another cluster in this plan is not paced again: it would
+// go where it has to leave at once. What a release renders to goes with the release, which is not
+// paced: where it goes is asked before the others are known.
+func (d *decider) stops(m *matter, cluster string, due evict.Due, begun bool) state.Waits {
+	x := d.exodus
+	switch {
+	case m.Template.Part != nil:
+	case !due.Fails() && !x.admitted[cluster]:
+		if old := d.before(m); !x.settled && (old == nil || state.WaitsOf(old) != state.WaitsForCluster) {
+			return state.WaitsForPace // it is asked for its turn when this second is over
+		}
+		return state.WaitsForCluster
+	case !m.Template.IsRelease() && !begun && !x.pace.Take(d.in.Now):
+		return state.WaitsForPace
+	}
+	return ""
+}
+
+// onward reports that a template stays in the affinity group that it failed over to.
+func (d *decider) onward() bool { return d.exodus != nil && !d.exodus.off }

@@ -1,0 +1,229 @@
+package claim
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/waybill-dev/waybill/policies/evict"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/place"
+	"github.com/waybill-dev/waybill/reconciler/state"
+)
+
+// leaves reports that a template leaves a cluster that it did not leave before.
+func (m *matter) leaves() bool { return m.Moves != nil && m.Moves.begun }
+
+// resume goes on with the moves of a template that are under way.
+func (d *decider) resume(m *matter) {
+	if old := d.before(m); d.exodus != nil && old != nil && len(old.Spec.GracefulEvictionTasks)+len(state.WaitsOf(old)) > 0 {
+		m.Moves = &Moves{Tasks: slices.Clone(old.Spec.GracefulEvictionTasks)}
+		d.result.Scheduled = true
+		for i := range m.Moves.Tasks {
+			if t := &m.Moves.Tasks[i]; t.PurgeMode == karmada.PurgeModeNever {
+				evict.Release(t, m.Policy.Spec.Failover)
+			}
+		}
+	}
+}
+
+// leave begins to move a template from the clusters that drive it out, as far as it may, and
+// has somewhere else to go.
+func (d *decider) leave(m *matter, s *place.Scheduler) {
+	x := d.exodus
+	if x == nil || x.off || len(x.tainted) == 0 && m.Template.Part == nil && !failsOver(m) {
+		return // most templates, most of the time
+	}
+	for _, c := range d.placedBefore(m) {
+		due := d.due(m, c.Name)
+		if !due.Now(d.in.Now) {
+			if !due.Never() {
+				d.recheck(due.At)
+			}
+			continue
+		}
+		d.result.Scheduled = true
+		if m.Moves == nil {
+			m.Moves = &Moves{}
+		}
+		if x.frozen && m.Template.Part == nil {
+			m.Moves.wait(state.WaitsForFleet)
+			continue
+		}
+		d.tryToLeave(m, s, c, due)
+	}
+}
+
+// tryToLeave moves a template from a cluster, unless it would be nowhere then.
+func (d *decider) tryToLeave(m *matter, s *place.Scheduler, from Target, due evict.Due) {
+	t, why := d.task(m, from, due)
+	if why != "" {
+		m.Moves.wait(why)
+		return
+	}
+	was := *m.Moves
+	if !m.Moves.begun {
+		m.Moves.remaining = d.placedBefore(m)
+	}
+	m.Moves.begun = true
+	m.Moves.remaining = slices.DeleteFunc(slices.Clone(m.Moves.remaining), func(c Target) bool { return c.Name == from.Name })
+	m.Moves.Tasks, m.Moves.Begun = append(slices.Clone(was.Tasks), t), append(slices.Clone(was.Begun), t)
+	follows := m.Template.Part != nil
+	if (d.exodus.rules.KeepLast || due.Fails()) && !follows && !d.hasPlace(m, s, due) {
+		*m.Moves = was
+		m.Moves.wait(state.WaitsForPlace)
+		return
+	}
+	if why := d.stops(m, from.Name, due, was.begun); why != "" {
+		*m.Moves = was
+		m.Moves.wait(why)
+		if why == state.WaitsForPace {
+			d.recheck(d.exodus.pace.Next())
+		}
+		if !d.exodus.settled {
+			d.recheck(d.in.Now.Add(time.Second))
+		}
+		return
+	}
+	d.exodus.moved = true
+}
+
+// task is the task of what begins to leave a cluster, which is the one that is recorded where a
+// plan is made again. What is to be preserved of its status has to be known.
+func (d *decider) task(m *matter, from Target, due evict.Due) (evict.Task, state.Waits) {
+	seen, b := d.in.Failover.Evidence[m.Ref()][from.Name], m.Policy.Spec.Failover
+	t := due.Task(evict.From{Cluster: from, Before: d.placedBefore(m), Seen: seen}, b, d.in.Now)
+	if d.in.Failover.Recorded == nil {
+		if due.Preserves(b) != nil && t.PreservedLabelState == nil {
+			return t, state.WaitsForStatus
+		}
+		return t, ""
+	}
+	recorded := d.in.Failover.Recorded(m.Ref())
+	if recorded == nil {
+		return t, ""
+	}
+	for _, r := range recorded.Spec.GracefulEvictionTasks {
+		if r.FromCluster == t.FromCluster && r.CreationTimestamp.Equal(t.CreationTimestamp) {
+			return r, ""
+		}
+	}
+	if why := state.WaitsOf(recorded); why == state.WaitsForStatus || due.Fails() {
+		return t, why
+	}
+	return t, ""
+}
+
+// hasPlace reports that there is somewhere to go for what begins to leave a cluster. What fails
+// has to get another copy: it is not better off with one less.
+func (d *decider) hasPlace(m *matter, s *place.Scheduler, due evict.Due) bool {
+	p := d.answers.Schedule(s, d.request(m))
+	if p.Reason != place.Success {
+		return false
+	}
+	isNew := func(c Target) bool { return !slices.Contains(m.Moves.remaining, c) }
+	return len(p.Targets) > 0 && (!due.Fails() || slices.ContainsFunc(p.Targets, isNew))
+}
+
+// wait notes why a template does not leave a cluster; what was noted first counts.
+func (m *Moves) wait(why state.Waits) {
+	if m.Waits == "" {
+		m.Waits = why
+	}
+}
+
+// due is when a template leaves a cluster. What a release renders to goes with the release.
+func (d *decider) due(m *matter, cluster string) evict.Due {
+	if m.Template.Part != nil {
+		release := d.byRef[m.Template.Part.Release.Ref()]
+		if release == nil || !release.Moves.Leaves(cluster) {
+			return evict.Due{}
+		}
+		return evict.Due{Why: release.Moves.why(cluster)}
+	}
+	var due evict.Due
+	if d.exodus.tainted[cluster] {
+		c, _ := d.in.Law.Fleet.Lookup(cluster)
+		due = evict.ByTaints(c.Taints, m.Policy.Spec.Placement.ClusterTolerations)
+	}
+	if failsOver(m) && !due.Now(d.in.Now) {
+		d.result.Awaits = true
+		if fails := d.failing(m, cluster); !fails.Never() && (due.Never() || fails.At.Before(due.At)) {
+			return fails
+		}
+	}
+	return due
+}
+
+// failsOver reports that a template leaves clusters in which it fails.
+func failsOver(m *matter) bool {
+	f := m.Policy.Spec.Failover
+	return f != nil && f.Application != nil
+}
+
+// failing is when a template leaves a cluster because it fails there. What a plan that is made
+// again decided is recorded.
+func (d *decider) failing(m *matter, cluster string) evict.Due {
+	var tasks []evict.Task
+	if m.Moves != nil {
+		tasks = m.Moves.Tasks
+	}
+	a := m.Policy.Spec.Failover.Application
+	if d.in.Failover.Recorded == nil {
+		return evict.ByHealth(d.in.Failover.Evidence[m.Ref()][cluster], a, tasks)
+	}
+	failing := evict.ByHealth(evict.Seen{Health: karmada.ResourceUnhealthy}, a, tasks)
+	b := d.in.Failover.Recorded(m.Ref())
+	switch {
+	case b == nil:
+		return evict.Due{}
+	case slices.ContainsFunc(b.Spec.GracefulEvictionTasks, func(t evict.Task) bool {
+		return t.FromCluster == cluster && t.Producer == evict.ApplicationFailover && t.CreationTimestamp.Time.Equal(d.in.Now)
+	}):
+		return failing
+	}
+	if why := state.WaitsOf(b); why == state.WaitsForFleet || why == state.WaitsForPlace || why == state.WaitsForStatus {
+		return failing
+	}
+	return evict.Due{}
+}
+
+// evicting lists the clusters that a template is not to be placed in, because it leaves them,
+// or would have to at once.
+func (d *decider) evicting(m *matter) (names []string) {
+	if d.exodus == nil || m.Policy == nil {
+		return nil
+	}
+	if m.Moves != nil {
+		for _, t := range m.Moves.Tasks {
+			names = append(names, t.FromCluster)
+		}
+	}
+	if d.exodus.off {
+		return names
+	}
+	for name := range d.exodus.tainted {
+		_, stays := slices.BinarySearchFunc(d.previous(m), name, func(c Target, name string) int { return cmp.Compare(c.Name, name) })
+		if !stays && !slices.Contains(names, name) && d.due(m, name).Now(d.in.Now) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// recheck notes when a decision may be another one for time alone.
+func (d *decider) recheck(at time.Time) {
+	d.result.Scheduled = true
+	if at = ceil(at); at.After(d.in.Now) && (d.result.RecheckAt.IsZero() || at.Before(d.result.RecheckAt)) {
+		d.result.RecheckAt = at
+	}
+}
+
+// ceil rounds up to seconds, in which the time of plans is.
+func ceil(at time.Time) time.Time {
+	if cut := at.Truncate(time.Second); cut.Before(at) {
+		return cut.Add(time.Second)
+	}
+	return at
+}

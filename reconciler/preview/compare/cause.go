@@ -1,0 +1,203 @@
+package compare
+
+import (
+	"slices"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/override"
+	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/preview"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// why says what changes come from.
+type why struct {
+	comparer   *comparer
+	base, head map[object.Ref]*plan.Decision
+	edits      edits
+}
+
+func (c *comparer) newWhy() *why {
+	return &why{comparer: c, base: decisions(c.base), head: decisions(c.head), edits: newEdits(c.base, c.head)}
+}
+
+// causes says what the changes of an object come from. A commit may change its policy and its
+// template, and then both are named.
+func (w *why) causes(it *item) []preview.Cause {
+	base, head := w.base[it.ref], w.head[it.ref]
+	switch {
+	case base == nil && head == nil:
+		return w.ofClusters(it)
+	case base == nil:
+		return append([]preview.Cause{{Message: "new", Pos: head.Template.Object.Pos()}}, w.ofClusters(it)...)
+	case head == nil:
+		return []preview.Cause{{Message: "removed", Pos: base.Template.Object.Pos()}}
+	}
+	edited := string(base.Template.Object.YAML()) != string(head.Template.Object.YAML())
+	var all []preview.Cause
+	if policyName(base) != policyName(head) {
+		all = append(all, preview.Cause{Message: "claimed by " + policyName(head) + ", before by " + policyName(base), Pos: policyPos(base, head)})
+	} else if isPlacedOtherwise(base, head, edited) {
+		all = append(all, w.placedOtherwise(it, head)...)
+	}
+	if edited {
+		all = append(all, changed(base, head)...)
+	}
+	all = append(all, w.overridden(it, base, head)...)
+	if head.Message != base.Message && head.Message != "" {
+		all = append(all, preview.Cause{Message: head.Message})
+	}
+	if len(all) > 0 {
+		return all
+	}
+	if all = w.ofClusters(it); len(all) > 0 {
+		return all
+	}
+	return unplaced(it)
+}
+
+// changed says what changed of a template: itself, or the release that renders it.
+func changed(base, head *plan.Decision) []preview.Cause {
+	was, is := base.Template.Part, head.Template.Part
+	if is == nil || was == nil {
+		return []preview.Cause{{Message: "changed", Pos: head.Template.Object.Pos()}}
+	}
+	e := edit{base: was.Release, head: is.Release, what: nameOfRelease(is.Release)}
+	if string(was.Release.YAML()) != string(is.Release.YAML()) {
+		return e.causes()
+	}
+	return []preview.Cause{{Message: "rendered otherwise by " + e.what, Pos: is.Release.Pos()}}
+}
+
+func nameOfRelease(o *object.Object) string {
+	r := o.Ref()
+	return r.Kind + " " + r.Namespace + "/" + r.Name
+}
+
+// isPlacedOtherwise reports other clusters, or other replicas for which the template cannot be
+// the cause: it is as it was, or the policy is another.
+func isPlacedOtherwise(base, head *plan.Decision, edited bool) bool {
+	sameCluster := func(a, b karmada.TargetCluster) bool { return a.Name == b.Name }
+	if !slices.EqualFunc(base.Targets, head.Targets, sameCluster) {
+		return true
+	}
+	return !slices.Equal(base.Targets, head.Targets) && (!edited || policyText(base) != policyText(head))
+}
+
+// placedOtherwise says which edit places a template otherwise: of its policy, of clusters, or of
+// anything else that steers.
+func (w *why) placedOtherwise(it *item, head *plan.Decision) []preview.Cause {
+	if head.Policy == nil {
+		return []preview.Cause{{Message: "what needs it is placed otherwise"}}
+	}
+	if e, ok := w.edits.policies[head.Policy.Object.Ref()]; ok {
+		return e.causes()
+	}
+	if all := w.ofClusters(it); len(all) > 0 {
+		return all
+	}
+	var all []preview.Cause
+	for _, e := range w.edits.others {
+		all = append(all, e.causes()...)
+	}
+	if len(all) == 0 {
+		return []preview.Cause{{Message: "placed otherwise by " + policyName(head), Pos: head.Policy.Object.Pos()}}
+	}
+	return all[:min(maxFields, len(all))]
+}
+
+// ofClusters are the edits of registrations: of the clusters in which an object comes or goes, and
+// where none of these was edited, of others.
+func (w *why) ofClusters(it *item) (all []preview.Cause) {
+	if len(w.edits.clusters) == 0 {
+		return nil
+	}
+	names := map[string]bool{}
+	for _, groups := range [][]int{it.added, it.removed} {
+		for _, g := range groups {
+			for _, name := range w.comparer.groups[g].names {
+				names[name] = true
+			}
+		}
+	}
+	for _, name := range it.detached {
+		names[name] = true
+	}
+	for _, near := range []bool{true, false} {
+		for _, name := range sortedKeys(w.edits.clusters) {
+			if names[name] == near {
+				all = append(all, clusterEdit(w.edits.clusters[name])...)
+			}
+			if len(all) >= maxFields {
+				return all[:maxFields]
+			}
+		}
+		if len(all) > 0 {
+			return all
+		}
+	}
+	return nil
+}
+
+// overridden says which override rules change what a template is in clusters.
+func (w *why) overridden(it *item, base, head *plan.Decision) (all []preview.Cause) {
+	if len(it.changed)+len(it.scaled) == 0 || len(w.edits.overrides) == 0 && len(w.edits.clusters) == 0 {
+		return nil
+	}
+	seen := map[string]bool{}
+	for _, ch := range it.changed {
+		cluster := w.comparer.groups[ch.groups[0]].names[0]
+		for _, cause := range w.rules(cluster, base, head) {
+			if !seen[cause.String()] {
+				seen[cause.String()] = true
+				all = append(all, cause)
+			}
+		}
+	}
+	return all[:min(maxFields, len(all))]
+}
+
+// rules says which of the rules that match in a cluster are not those that did.
+func (w *why) rules(cluster string, base, head *plan.Decision) (all []preview.Cause) {
+	before, after := rulesIn(w.comparer.base, base, cluster), rulesIn(w.comparer.head, head, cluster)
+	for _, r := range after {
+		e, edited := w.edits.overrides[r.Policy.Object.Ref()]
+		switch {
+		case edited:
+			all = append(all, e.causes()...)
+		case !slices.ContainsFunc(before, func(o *override.Rule) bool { return o.String() == r.String() }):
+			all = append(all, preview.Cause{Message: r.String() + " applies in " + cluster + " now", Pos: posOf(r)})
+		}
+	}
+	for _, r := range before {
+		if slices.ContainsFunc(after, func(o *override.Rule) bool { return o.String() == r.String() }) {
+			continue
+		}
+		if e, edited := w.edits.overrides[r.Policy.Object.Ref()]; edited {
+			all = append(all, e.causes()...)
+		} else {
+			all = append(all, preview.Cause{Message: r.String() + " no longer applies in " + cluster, Pos: posOf(r)})
+		}
+	}
+	return all
+}
+
+// rulesIn are the rules that match a template in a cluster.
+func rulesIn(p *plan.Plan, d *plan.Decision, cluster string) (all []*override.Rule) {
+	l := p.Law()
+	if l == nil {
+		return nil
+	}
+	i, ok := l.Index(cluster)
+	if !ok {
+		return nil
+	}
+	rules := l.Overrides.Rules(d.Template.Subject)
+	matching := l.Matching(rules.List)[i]
+	for n, r := range rules.List {
+		if matching[n] == 1 {
+			all = append(all, r)
+		}
+	}
+	return all
+}

@@ -1,0 +1,148 @@
+package suppose_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/preview/suppose"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+const fleet = `
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: eu, labels: {tier: gold}}
+spec: {syncMode: Pull, taints: [{key: a, effect: NoSchedule}, {key: a, effect: NoExecute}]}
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: us}
+spec: {syncMode: Pull}
+status: {resourceSummary: {allocatable: {cpu: "4", pods: "10"}, allocatableModelings: [{grade: 1, count: 2}]}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: eu, namespace: a}
+`
+
+// parsed is what parse makes of one of its flags: "label eu=a=b".
+func parsed(t *testing.T, flags ...string) (s suppose.Suppositions, err error) {
+	t.Helper()
+	for _, f := range flags {
+		flag, text, _ := strings.Cut(f, " ")
+		switch flag {
+		case "without":
+			s.Without = append(s.Without, text)
+		case "with":
+			s.With, err = suppose.ParseClusters("new.yaml", []byte("apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: "+text+"}\nspec: {syncMode: Pull}\n"))
+		case "label":
+			var l suppose.Label
+			l, err = suppose.ParseLabel(text)
+			s.Labels = append(s.Labels, l)
+		case "taint":
+			var l suppose.Taint
+			l, err = suppose.ParseTaint(text)
+			s.Taints = append(s.Taints, l)
+		case "capacity":
+			var l suppose.Capacity
+			l, err = suppose.ParseCapacity(text)
+			s.Capacity = append(s.Capacity, l)
+		case "at":
+			s.At, err = suppose.ParseTime(text)
+		}
+		if err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+func TestSuppositions(t *testing.T) {
+	for _, tt := range []struct {
+		flags      string // by semicolons
+		says, want string // part of what the sources then holds, or of the error
+	}{
+		{"without eu", "without cluster eu", "!name: eu\n"},
+		{"with ap", "with cluster ap", "name: ap\n"},
+		{"with ap; label ap=a=b", "with cluster ap; cluster ap has the label a=b", "labels:\n    a: b\n  name: ap\n"},
+		{"with eu", "", "error: cluster eu is registered already, in all.yaml:2"},
+		{"without ue", "", "error: the source has no cluster ue; it has us, eu"},
+		{"label eu=tier-", "cluster eu has no label tier", "!tier"},
+		{"label eu=tier=", "cluster eu has the label tier=", "tier: ''"},
+		{"label eu=tier", "", "error: is no label"},
+		{"taint us=k=v:NoExecute", "cluster us has the taint k=v:NoExecute", "taints:\n  - effect: NoExecute\n    key: k\n    value: v\n"},
+		{"taint eu=a:NoSchedule-", "cluster eu has no taint a:NoSchedule", "taints:\n  - effect: NoExecute\n    key: a\n"},
+		{"taint eu=a-", "cluster eu has no taint a", "taints: []"},
+		{"taint eu=a:Never", "", "error: is no taint"},
+		{"capacity us=cpu=8", "cluster us has cpu=8", "allocatable:\n      cpu: '8'\n      pods: '10'\n"},
+		{"capacity us=cpu=8", "cluster us has cpu=8", "!allocatableModelings"},
+		{"capacity eu=cpu=8,memory=1Gi", "cluster eu has cpu=8,memory=1Gi", "allocatable:\n      cpu: '8'\n      memory: 1Gi\n      pods: '3'\n    allocated:\n      cpu: '1'\n"},
+		{"capacity eu=cpu", "", "error: is no capacity"},
+		{"at 2026-12-24", "it is 2026-12-24T00:00:00Z", ""},
+		{"at noon", "", "error: is no time"},
+	} {
+		t.Run(tt.flags, func(t *testing.T) {
+			src := render.Source{Objects: object.Decode("all.yaml", []byte(fleet)).Objects}
+			before := texts(src)
+			observed := map[string]*karmada.ClusterStatus{"eu": seen(t)}
+			s, err := parsed(t, strings.Split(tt.flags, "; ")...)
+			if err == nil {
+				src, err = s.Apply(src, observed)
+			}
+			if want, ok := strings.CutPrefix(tt.want, "error: "); ok {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("error %v, want %q", err, want)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(s.Say(), "; "); got != tt.says || s.None() {
+				t.Errorf("it says %q", got)
+			}
+			want, gone := strings.CutPrefix(tt.want, "!")
+			if strings.Contains(texts(src), want) == gone {
+				t.Errorf("the clusters are:\n%s", texts(src))
+			}
+			if texts(render.Source{Objects: object.Decode("all.yaml", []byte(fleet)).Objects}) != before {
+				t.Error("the source was changed in place")
+			}
+		})
+	}
+}
+
+// texts are the clusters of a source.
+func texts(src render.Source) string {
+	var b strings.Builder
+	for _, o := range src.Objects {
+		if o.Ref().Kind == "Cluster" {
+			b.Write(o.YAML())
+		}
+	}
+	return b.String()
+}
+
+// seen is what was observed of eu.
+func seen(t *testing.T) *karmada.ClusterStatus {
+	t.Helper()
+	has, err := suppose.ParseCapacity("eu=cpu=2,pods=3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	used, err := suppose.ParseCapacity("eu=cpu=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &karmada.ClusterStatus{ResourceSummary: &karmada.ResourceSummary{Allocatable: has.Allocatable, Allocated: used.Allocatable}}
+}
+
+func TestAFileOfClustersHasNothingElse(t *testing.T) {
+	for _, text := range []string{"", "a: [", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"} {
+		if _, err := suppose.ParseClusters("x.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "x.yaml") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

@@ -1,0 +1,33 @@
+package report
+
+import "strings"
+
+// paint colours texts for a terminal that has colours.
+type paint bool
+
+// The escape sequences of ECMA-48.
+const (
+	plain   = "\x1b[0m"
+	bold    = "\x1b[1m"
+	red     = "\x1b[31m"
+	green   = "\x1b[32m"
+	yellow  = "\x1b[33m"
+	magenta = "\x1b[35m"
+	cyan    = "\x1b[36m"
+)
+
+// mark colours a text by what it begins with.
+func (p paint) mark(mark, text string) string {
+	colour, ok := map[string]string{"+": green, "-": red, "~": yellow, ">": cyan, "@": cyan, "!": magenta}[mark]
+	if !bool(p) || !ok {
+		return text
+	}
+	return colour + strings.ReplaceAll(text, plain, plain+colour) + plain
+}
+
+func (p paint) bold(text string) string {
+	if !p {
+		return text
+	}
+	return bold + text + plain
+}

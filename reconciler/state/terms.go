@@ -1,0 +1,48 @@
+package state
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// Terms are what of a source's config whoever applies its branches goes by.
+type Terms struct {
+	BranchPrefix string       `json:"branchPrefix"`
+	Formerly     []string     `json:"formerly,omitempty"`
+	Guard        render.Guard `json:"guard"`
+	Apply        render.Apply `json:"apply"`
+}
+
+// TermsOf returns the terms of a config.
+func TermsOf(c *render.ConfigSpec) Terms {
+	return Terms{BranchPrefix: c.Publish.BranchPrefix, Formerly: c.Publish.Formerly, Guard: c.Guard, Apply: c.Apply}
+}
+
+// isDefault reports the terms of a source without a config, of which no file is written.
+func (t *Terms) isDefault() bool {
+	none := render.DefaultConfig()
+	return reflect.DeepEqual(*t, TermsOf(&none))
+}
+
+// ReadTerms reads the terms from the state branch's folder.
+func ReadTerms(root *files.Folder) (Terms, error) {
+	none := render.DefaultConfig()
+	t := TermsOf(&none)
+	e, ok := root.Lookup(termsFile)
+	if !ok || e.Blob == nil {
+		return t, nil
+	}
+	data, err := e.Blob.Bytes()
+	if err == nil {
+		t = Terms{}
+		err = json.Unmarshal(data, &t)
+	}
+	if err != nil {
+		return t, fmt.Errorf("reading %s of %s: %w", termsFile, Branch, err)
+	}
+	return t, nil
+}

@@ -1,0 +1,328 @@
+package forge_test
+
+import (
+	"context"
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/waybill-dev/waybill/sources/forge"
+	"github.com/waybill-dev/waybill/sources/forge/forgetest"
+)
+
+// says reports whether an error has a text; that there is none is "".
+func says(err error, want string) bool {
+	if want == "" || err == nil {
+		return err == nil && want == ""
+	}
+	return strings.Contains(err.Error(), want)
+}
+
+// reply is an answer of a server.
+type reply struct {
+	status int
+	header map[string]string
+	body   string
+}
+
+// script is a server that answers one after the other; the last again and again.
+type script struct {
+	replies []reply
+
+	mu    sync.Mutex // a client that was cut off does not wait until it is served
+	asked int
+	saw   http.Header
+}
+
+// count is how often it was asked.
+func (s *script) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked
+}
+
+func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	next := s.replies[min(s.asked, len(s.replies)-1)]
+	s.asked, s.saw = s.asked+1, r.Header
+	s.mu.Unlock()
+	w.Header().Set("Date", noon.Format(http.TimeFormat))
+	for k, v := range next.header {
+		w.Header().Set(k, v)
+	}
+	if next.status == 0 {
+		panic(http.ErrAbortHandler) // the connection breaks
+	}
+	w.WriteHeader(next.status)
+	fmt.Fprint(w, next.body)
+}
+
+// scripted opens a repository of a server that answers so.
+func scripted(t *testing.T, kind forge.Kind, replies ...reply) (forge.Forge, *script, *clock) {
+	t.Helper()
+	s, c := &script{replies: replies}, &clock{now: noon}
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	return openAt(t, forge.Options{Kind: kind, URL: server.URL, Repository: "acme/fleet", Token: forgetest.Token}, c), s, c
+}
+
+const pull = `{"number": 7, "iid": 7, "state": "open"}`
+
+// What a forge cannot answer for the moment is asked again; what it refuses is not. An error says
+// what to do, and has no token.
+func TestAnswers(t *testing.T) {
+	until := strconv.FormatInt(noon.Add(40*time.Second).Unix(), 10)
+	for _, tt := range []struct {
+		name    string
+		replies []reply
+		want    string // of the error; empty: none
+		asked   int
+		waited  []time.Duration
+	}{
+		{"it answers", []reply{{status: 200, body: pull}}, "", 1, nil},
+		{"401", []reply{{status: 401, body: `{"message":"Bad credentials"}`}}, "401: Bad credentials; the token is not valid", 1, nil},
+		{"403", []reply{{status: 403, body: `{"message":"Resource not accessible by integration"}`}}, "pull-requests: write", 1, nil},
+		{"404", []reply{{status: 404, body: `{"message":"Not Found"}`}}, "may not see it", 1, nil},
+		{"409", []reply{{status: 409}}, "409: conflict; somebody changed it", 1, nil},
+		{"422", []reply{{status: 422, body: `{"message":"Validation Failed","errors":[{"field":"body"}]}`}}, `Validation Failed: [{"field":"body"}]`, 1, nil},
+		{"what it says has the token", []reply{{status: 422, body: `{"message":"\u001b[31mno\u202e ` + forgetest.Token + `\nnow"}`}}, "422: [31mno *** now", 1, nil},
+		{"moved", []reply{{status: 301, header: map[string]string{"Location": "https://evil.example/repositories/1?token=x"}}}, "it moved to evil.example/repositories/1;", 1, nil},
+		{"a page", []reply{{status: 200, body: "<html>"}}, "is that the URL of the forge?", 1, nil},
+		{"429", []reply{{status: 429, header: map[string]string{"Retry-After": "5"}}, {status: 200, body: pull}}, "", 2, []time.Duration{5 * time.Second}},
+		{"429 with a date", []reply{{status: 429, header: map[string]string{"Retry-After": noon.Add(9 * time.Second).Format(http.TimeFormat)}}, {status: 200, body: pull}}, "", 2, []time.Duration{9 * time.Second}},
+		{"429 without a time", []reply{{status: 429}, {status: 200, body: pull}}, "", 2, []time.Duration{time.Minute}},
+		{"a limit of GitHub", []reply{{status: 403, header: map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": until}}, {status: 200, body: pull}}, "", 2, []time.Duration{40 * time.Second}},
+		{"a second limit of GitHub", []reply{{status: 403, header: map[string]string{"Retry-After": "30"}}, {status: 200, body: pull}}, "", 2, []time.Duration{30 * time.Second}},
+		{"a limit for longer than anybody waits", []reply{{status: 429, header: map[string]string{"Retry-After": "3600"}}}, "is asked again after 2026-05-01T13:00:00Z", 1, nil},
+		{"503", []reply{{status: 503}, {status: 502}, {status: 200, body: pull}}, "", 3, []time.Duration{time.Second, 2 * time.Second}},
+		{"500 for ever", []reply{{status: 500}}, "500: internal server error; the forge has a failure of its own", 4, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}},
+		{"the connection breaks", []reply{{}, {status: 200, body: pull}}, "", 2, []time.Duration{time.Second}},
+		{"the connection breaks for ever", []reply{{}}, "reading pull request 7 at 127.0.0.1", 4, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f, s, c := scripted(t, forge.GitHub, tt.replies...)
+			_, err := f.PullRequest(t.Context(), 7)
+			if !says(err, tt.want) || s.count() != tt.asked || !reflect.DeepEqual(c.waited, tt.waited) {
+				t.Errorf("asked %d times, waited %v: %v; want %d, %v, %q", s.count(), c.waited, err, tt.asked, tt.waited, tt.want)
+			}
+			if err != nil && strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), forgetest.Token) {
+				t.Errorf("the error has the token: %#v", err)
+			}
+		})
+	}
+}
+
+// While a forge asks not to be asked, nobody asks.
+func TestALimitHoldsForAllCalls(t *testing.T) {
+	f, s, c := scripted(t, forge.GitLab, reply{status: 429, header: map[string]string{"Retry-After": "600"}}, reply{status: 200, body: pull})
+	for range 2 {
+		if _, err := f.PullRequest(t.Context(), 7); !says(err, "limits how often") {
+			t.Error(err)
+		}
+	}
+	if s.count() != 1 {
+		t.Errorf("it was asked %d times", s.count())
+	}
+	c.now = c.now.Add(10 * time.Minute)
+	if _, err := f.PullRequest(t.Context(), 7); err != nil || s.count() != 2 {
+		t.Errorf("asked %d times: %v", s.count(), err)
+	}
+}
+
+// A comment that may have been made is not made again, unless it is not there.
+func TestACommentThatMayHaveBeenMade(t *testing.T) {
+	for _, made := range []bool{false, true} {
+		fake, failed := forgetest.NewFake(), false
+		inner := forgetest.GitHub(t, fake, &forgetest.Waybill, forgetest.Bearer(forgetest.Token))
+		front := httptest.NewServer(through(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodPost || failed {
+				w.WriteHeader(http.StatusTemporaryRedirect)
+				return
+			}
+			if failed = true; made {
+				fake.SayAs(forgetest.Waybill, "<!-- waybill: fleet -->\none")
+			}
+			w.WriteHeader(http.StatusBadGateway)
+		}), inner))
+		_, err := forge.Say(t.Context(), open(t, forge.GitHub, front.URL), forgetest.Number, "fleet", "one")
+		front.Close()
+		all, _ := fake.Comments(t.Context(), forgetest.Number)
+		if err != nil || len(all) != 1 {
+			t.Errorf("made: %v; there are %+v, %v", made, all, err)
+		}
+	}
+}
+
+// through is a handler, behind which another server has what it redirects.
+func through(t *testing.T, h http.Handler, inner string) http.Handler {
+	t.Helper()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rec := httptest.NewRecorder()
+		h.ServeHTTP(rec, r)
+		if rec.Code != http.StatusTemporaryRedirect {
+			w.WriteHeader(rec.Code)
+			if _, err := rec.Body.WriteTo(w); err != nil {
+				t.Error(err)
+			}
+			return
+		}
+		req, err := http.NewRequestWithContext(r.Context(), r.Method, inner+r.URL.RequestURI(), r.Body)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		req.Header = r.Header
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer resp.Body.Close()
+		w.WriteHeader(resp.StatusCode)
+		if _, err := io.Copy(w, resp.Body); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// The token goes to its own host, and nowhere else.
+func TestTheTokenStaysWithItsHost(t *testing.T) {
+	other := &script{replies: []reply{{status: 200, body: pull}}}
+	elsewhere := httptest.NewServer(other)
+	defer elsewhere.Close()
+	for _, kind := range []forge.Kind{forge.GitHub, forge.GitLab, forge.Gitea} {
+		for _, status := range []int{301, 302, 303, 307, 308} {
+			f, _, _ := scripted(t, kind, reply{status: status, header: map[string]string{"Location": elsewhere.URL + "/x"}})
+			if _, err := f.PullRequest(t.Context(), 7); !says(err, "it moved to") {
+				t.Errorf("%s, %d: %v", kind, status, err)
+			}
+			if err := f.SetStatus(t.Context(), forge.Status{Commit: strings.Repeat("a", 40), State: forge.Success}); !says(err, "it moved to") {
+				t.Errorf("%s, %d: %v", kind, status, err)
+			}
+		}
+	}
+	if other.count() > 0 {
+		t.Errorf("another host was asked, with %v", other.saw)
+	}
+}
+
+// A forge that sends without end is left.
+func TestAnEndlessAnswer(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		chunk := []byte(strings.Repeat(" ", 1<<20))
+		for r.Context().Err() == nil {
+			if _, err := w.Write(chunk); err != nil {
+				return
+			}
+		}
+	}))
+	defer server.Close()
+	if _, err := open(t, forge.Gitea, server.URL).PullRequest(t.Context(), 7); !says(err, "longer than 32 MiB") {
+		t.Error(err)
+	}
+}
+
+// Who does not want to wait any longer does not.
+func TestCancelled(t *testing.T) {
+	f, s, _ := scripted(t, forge.GitHub, reply{status: 500})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := f.PullRequest(ctx, 7); !errors.Is(err, context.Canceled) || s.count() > 0 {
+		t.Errorf("asked %d times: %v", s.count(), err)
+	}
+}
+
+// An app asks with tokens of its installation, and makes them anew before they end.
+func TestGitHubApp(t *testing.T) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fake, c, made := forgetest.NewFake(), &clock{now: noon}, 0
+	app := http.NewServeMux()
+	asApp := func(h http.HandlerFunc) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			checkJWT(t, &key.PublicKey, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), c.now)
+			h(w, r)
+		}
+	}
+	app.HandleFunc("GET /api/v3/app", asApp(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"slug":"waybill-app"}`) }))
+	app.HandleFunc("GET /api/v3/repos/acme/fleet/installation", asApp(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"id":77}`) }))
+	app.HandleFunc("POST /api/v3/app/installations/77/access_tokens", asApp(func(w http.ResponseWriter, r *http.Request) {
+		var in map[string][]string
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || !reflect.DeepEqual(in, map[string][]string{"repositories": {"fleet"}}) {
+			t.Errorf("the token is for %v, %v", in, err)
+		}
+		made++
+		w.WriteHeader(http.StatusCreated)
+		fmt.Fprintf(w, `{"token":"ghs_%d","expires_at":%q}`, made, c.now.Add(time.Hour).Format(time.RFC3339))
+	}))
+	app.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTemporaryRedirect) })
+	inner := forgetest.GitHub(t, fake, nil, func(r *http.Request) bool {
+		return r.Header.Get("Authorization") == fmt.Sprintf("Bearer ghs_%d", made)
+	})
+	server := httptest.NewServer(through(t, app, inner))
+	defer server.Close()
+	text := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
+	f := openAt(t, forge.Options{Kind: forge.GitHub, URL: server.URL, Repository: forgetest.Name, App: &forge.App{ID: "Iv1.app", Key: text}}, c)
+	for i, wait := range []time.Duration{0, time.Minute, 55 * time.Minute, time.Minute} {
+		c.now = c.now.Add(wait)
+		if _, err := f.PullRequest(t.Context(), forgetest.Number); err != nil {
+			t.Fatalf("call %d: %v", i, err)
+		}
+	}
+	if made != 2 {
+		t.Errorf("%d tokens were made", made)
+	}
+	// What the app says is known by its name.
+	fake.SayAs(forge.User{ID: 9, Login: "waybill-app[bot]", Bot: true}, "mine")
+	fake.SayAs(forge.User{ID: 10, Login: "renovate[bot]", Bot: true}, "not mine")
+	if all, err := f.Comments(t.Context(), forgetest.Number); err != nil || len(all) != 2 || !all[0].Mine || all[1].Mine {
+		t.Errorf("the comments are %+v, %v", all, err)
+	}
+}
+
+// checkJWT checks a JSON Web Token as GitHub does.
+func checkJWT(t *testing.T, key *rsa.PublicKey, jwt string, now time.Time) {
+	t.Helper()
+	parts := strings.Split(jwt, ".")
+	if len(parts) != 3 {
+		t.Errorf("%q is no JSON Web Token", jwt)
+		return
+	}
+	var header struct{ Alg, Typ string }
+	var claims struct {
+		IAT, EXP int64
+		ISS      string
+	}
+	for i, v := range []any{&header, &claims} {
+		data, err := base64.RawURLEncoding.DecodeString(parts[i])
+		if err != nil || json.Unmarshal(data, v) != nil {
+			t.Errorf("part %d is %q", i, data)
+		}
+	}
+	signature, err := base64.RawURLEncoding.DecodeString(parts[2])
+	digest := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
+	if err != nil || rsa.VerifyPKCS1v15(key, crypto.SHA256, digest[:], signature) != nil {
+		t.Errorf("the signature is wrong")
+	}
+	if header.Alg != "RS256" || claims.ISS != "Iv1.app" || claims.IAT > now.Unix() || claims.EXP <= now.Unix() || claims.EXP-now.Unix() > 600 {
+		t.Errorf("it claims %+v %+v", header, claims)
+	}
+}

@@ -1,0 +1,224 @@
+// Package forgetest holds forges to what they promise: Run is one suite for every client, and
+// Fake a forge in memory that passes it. GitHub and GitLab serve a Fake by the API of either, as
+// their documentation describes it, and refuse every request that is not as it should be.
+package forgetest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill-dev/waybill/sources/forge"
+)
+
+// T is what of a test the suite uses.
+type T interface {
+	Helper()
+	Context() context.Context
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	Errorf(format string, args ...any)
+}
+
+// World is a repository with an open pull request, and what people do there.
+type World struct {
+	Forge                            forge.Forge
+	Number                           int    // of the pull request
+	Head                             string // its head
+	Base                             string // the branch that it is for
+	Author, Writer, Reader, Stranger forge.User
+	// Say has somebody comment, Edit edits a comment, Push gives the pull request another head,
+	// and Shown returns the status that is shown.
+	Say   func(t T, as forge.User, body string)
+	Edit  func(t T, comment int64, body string)
+	Push  func(t T) (head string)
+	Shown func(t T, commit, about string) forge.Status
+}
+
+// patience is how long the suite waits for what a forge does a moment later.
+const patience = 20 * time.Second
+
+// Run holds a forge to its promises. Open is called once a test.
+func Run(t *testing.T, open func(t *testing.T) World) {
+	t.Helper()
+	for name, test := range map[string]func(*testing.T, World){
+		"PullRequest": pullRequest, "Head": head, "Comments": comments, "ManyComments": manyComments,
+		"Say": say, "SayAgain": sayAgain, "SayAtOnce": sayAtOnce, "SayBesideOthers": sayBesideOthers, "SayTwice": sayTwice,
+		"Status": status, "Permission": permission,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, open(t)) })
+	}
+}
+
+// must fails a test by an error.
+func must[V any](t *testing.T) func(V, error) V {
+	t.Helper()
+	return func(v V, err error) V {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// eventually waits until something holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for !holds() {
+		if ctx.Err() != nil {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+func pullRequest(t *testing.T, w World) {
+	t.Helper()
+	p := must[forge.PullRequest](t)(w.Forge.PullRequest(t.Context(), w.Number))
+	if p.Number != w.Number || p.Head != w.Head || p.Base != w.Base || p.Author.Login != w.Author.Login || !p.Open || p.Fork || p.URL == "" {
+		t.Errorf("the pull request is %+v", p)
+	}
+	if _, err := w.Forge.PullRequest(t.Context(), w.Number+999); !errors.Is(err, forge.ErrNotFound) {
+		t.Errorf("a pull request that is not there: %v", err)
+	}
+}
+
+func head(t *testing.T, w World) {
+	t.Helper()
+	numbers := func(commit string) (found []int) {
+		for _, p := range must[[]forge.PullRequest](t)(w.Forge.PullRequestsOf(t.Context(), commit)) {
+			found = append(found, p.Number)
+		}
+		return found
+	}
+	if found := numbers(w.Head); len(found) != 1 || found[0] != w.Number {
+		t.Errorf("the head is that of %v", found)
+	}
+	if found := numbers(strings.Repeat("1", 40)); len(found) != 0 {
+		t.Errorf("a commit that is nowhere is the head of %v", found)
+	}
+	open := func(since time.Time) (found []int) {
+		for _, p := range must[[]forge.PullRequest](t)(w.Forge.OpenPullRequests(t.Context(), since)) {
+			found = append(found, p.Number)
+		}
+		return found
+	}
+	updated := must[forge.PullRequest](t)(w.Forge.PullRequest(t.Context(), w.Number)).Updated
+	if found := open(updated); len(found) != 1 || found[0] != w.Number {
+		t.Errorf("what changed at %s is %v", updated, found)
+	}
+	if found := open(updated.Add(time.Hour)); len(found) != 0 {
+		t.Errorf("what changed later than anything is %v", found)
+	}
+	w.Say(t, w.Reader, "a comment changes it")
+	eventually(t, "a comment changes the pull request", func() bool { return len(open(updated)) == 1 })
+	next := w.Push(t)
+	eventually(t, "the pull request has its new head", func() bool { return len(numbers(next)) == 1 })
+	if found := numbers(w.Head); len(found) != 0 {
+		t.Errorf("what was the head is that of %v", found)
+	}
+}
+
+func comments(t *testing.T, w World) {
+	t.Helper()
+	w.Say(t, w.Author, "first\n\n`code` & <b>bold</b> ünïcode 🛶")
+	w.Say(t, w.Reader, "/waybill preview")
+	body := "third"
+	own := must[forge.Comment](t)(w.Forge.Comment(t.Context(), w.Number, body))
+	all := must[[]forge.Comment](t)(w.Forge.Comments(t.Context(), w.Number))
+	if len(all) != 3 {
+		t.Fatalf("there are %d comments: %+v", len(all), all)
+	}
+	for i, want := range []struct {
+		login, body string
+		mine        bool
+	}{{w.Author.Login, "first\n\n`code` & <b>bold</b> ünïcode 🛶", false}, {w.Reader.Login, "/waybill preview", false}, {all[2].Author.Login, "third", true}} {
+		c := all[i]
+		if c.Author.Login != want.login || c.Author.ID == 0 || c.Body != want.body || c.Mine != want.mine || c.Edited || c.Created.IsZero() {
+			t.Errorf("comment %d is %+v", i, c)
+		}
+	}
+	if all[2].ID != own.ID || !own.Mine {
+		t.Errorf("the own comment is %+v and %+v", own, all[2])
+	}
+	eventually(t, "an edited comment is said to be one", func() bool { // forges tell by the second
+		body += "."
+		w.Edit(t, own.ID, body)
+		return must[[]forge.Comment](t)(w.Forge.Comments(t.Context(), w.Number))[2].Edited
+	})
+	if err := w.Forge.DeleteComment(t.Context(), w.Number, own.ID); err != nil {
+		t.Fatal(err)
+	}
+	if all := must[[]forge.Comment](t)(w.Forge.Comments(t.Context(), w.Number)); len(all) != 2 {
+		t.Errorf("after one was deleted there are %+v", all)
+	}
+	if err := w.Forge.EditComment(t.Context(), w.Number, own.ID, "x"); !errors.Is(err, forge.ErrNotFound) {
+		t.Errorf("a comment that is gone was edited: %v", err)
+	}
+	if err := w.Forge.DeleteComment(t.Context(), w.Number, own.ID); !errors.Is(err, forge.ErrNotFound) {
+		t.Errorf("a comment that is gone was deleted: %v", err)
+	}
+	if all, err := w.Forge.Comments(t.Context(), w.Number+999); err == nil { // Gitea answers this with 500
+		t.Errorf("no pull request has the comments %+v", all)
+	}
+}
+
+// manyComments is more than a page of comments.
+func manyComments(t *testing.T, w World) {
+	t.Helper()
+	const many = 103
+	for range many {
+		w.Say(t, w.Reader, "me too")
+	}
+	if all := must[[]forge.Comment](t)(w.Forge.Comments(t.Context(), w.Number)); len(all) != many {
+		t.Errorf("of %d comments there are %d", many, len(all))
+	}
+}
+
+func status(t *testing.T, w World) {
+	t.Helper()
+	const about, other = "waybill/preview", "waybill/published"
+	set := func(about string, s forge.State, text string) {
+		t.Helper()
+		err := w.Forge.SetStatus(t.Context(), forge.Status{Commit: w.Head, Context: about, State: s, Description: text, URL: "https://waybill.example/change"})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	shows := func(about string, s forge.State, text string) {
+		t.Helper()
+		if got := w.Shown(t, w.Head, about); got.State != s || got.Description != text {
+			t.Errorf("%s shows %+v, want %s: %s", about, got, s, text)
+		}
+	}
+	set(about, forge.Pending, "it is planned")
+	set(about, forge.Pending, "it is planned") // which changes nothing
+	shows(about, forge.Pending, "it is planned")
+	set(other, forge.Success, "published")
+	set(about, forge.Success, "no cluster changes")
+	shows(about, forge.Success, "no cluster changes")
+	shows(other, forge.Success, "published")
+	set(about, forge.Failure, strings.Repeat("ü\n", 200))
+	if got := w.Shown(t, w.Head, about); got.State != forge.Failure || len([]rune(got.Description)) > 140 || strings.Contains(got.Description, "\n") {
+		t.Errorf("a long text is shown as %+v", got)
+	}
+	if err := w.Forge.SetStatus(t.Context(), forge.Status{Commit: strings.Repeat("1", 40), Context: about, State: forge.Success}); err == nil {
+		t.Errorf("a commit that is nowhere has a status")
+	}
+}
+
+func permission(t *testing.T, w World) {
+	t.Helper()
+	for _, tt := range []struct {
+		user forge.User
+		want forge.Permission
+	}{{w.Author, forge.Write}, {w.Writer, forge.Write}, {w.Reader, forge.Read}, {w.Stranger, forge.None}, {forge.User{ID: 1 << 30, Login: "nobody-of-that-name"}, forge.None}} {
+		if got := must[forge.Permission](t)(w.Forge.Permission(t.Context(), tt.user)); got != tt.want {
+			t.Errorf("%s may %s, want %s", tt.user.Login, got, tt.want)
+		}
+	}
+}

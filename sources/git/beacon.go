@@ -1,0 +1,221 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/storage/memory"
+
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git/internal/pack"
+)
+
+// ErrNoURL says that beacons are in repositories behind URLs only.
+var ErrNoURL = errors.New("it is on this disk, and refs without a history are for repositories behind URLs")
+
+// Beacon is a commit without a history and without files, which a ref leads to.
+type Beacon struct {
+	Message string
+	// Signature is that of Signed; both are nil where there is none.
+	Signature, Signed []byte
+}
+
+// Beacons is where the refs of a server are, by their full names, and what those of some of them
+// say, by their ids.
+type Beacons struct {
+	Refs map[string]files.ID
+	// Read are the beacons that were asked for. One that is no beacon, because it is large or has
+	// a history, says nothing.
+	Read map[files.ID]Beacon
+}
+
+const (
+	// maxBeacon is how many bytes of a pack a beacon may take.
+	maxBeacon = 8 << 10
+	// emptyTree is the id of a folder without files.
+	emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+)
+
+// Beacons asks the server for its refs, once, and reads the beacons at those that wanted chooses,
+// with at most one more request. Nothing of them is stored.
+func (r *Repo) Beacons(ctx context.Context, wanted func(ref string, id files.ID) bool) (Beacons, error) {
+	if r.remote == nil {
+		return Beacons{}, fmt.Errorf("reading refs of %s: %w", r.shown, ErrNoURL)
+	}
+	ctx, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
+	s, adv, err := r.remote.upload(ctx)
+	if err != nil {
+		return Beacons{}, fmt.Errorf("reading refs of %s: %w", r.shown, err)
+	}
+	defer s.Close()
+	b := Beacons{Refs: r.remote.remember(adv).refs, Read: map[files.ID]Beacon{}}
+	var ids []files.ID
+	for name, id := range b.Refs {
+		if _, twice := b.Read[id]; !twice && wanted(name, id) {
+			b.Read[id] = Beacon{}
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return b, nil
+	}
+	err = r.readBeacons(ctx, s, adv, ids, b.Read)
+	if err != nil {
+		err = fmt.Errorf("reading refs of %s: %w", r.shown, err)
+	}
+	return b, err
+}
+
+// uploadSession is what of a session for reading is needed here.
+type uploadSession interface {
+	UploadPack(ctx context.Context, req *packp.UploadPackRequest) (*packp.UploadPackResponse, error)
+}
+
+// readBeacons reads beacons at once. Where they are more than beacons are, somebody put something
+// else there: then they are read by halves, until it is alone, and says nothing.
+func (r *Repo) readBeacons(ctx context.Context, s uploadSession, adv *packp.AdvRefs, ids []files.ID, into map[files.ID]Beacon) error {
+	store, err := r.borrowed(ctx, s, adv, ids)
+	if _, large := errors.AsType[*LimitError](err); large {
+		if len(ids) == 1 {
+			return nil
+		}
+		for _, half := range [][]files.ID{ids[:len(ids)/2], ids[len(ids)/2:]} {
+			again, adv, err := r.remote.upload(ctx)
+			if err == nil {
+				err = r.readBeacons(ctx, again, adv, half, into)
+				again.Close()
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		into[id] = beaconOf(store, id)
+	}
+	return nil
+}
+
+// borrowed gets commits, and all that is below them, into memory.
+func (r *Repo) borrowed(ctx context.Context, s uploadSession, adv *packp.AdvRefs, ids []files.ID) (*memory.Storage, error) {
+	req, err := request(adv, ids)
+	if err != nil {
+		return nil, err
+	}
+	res, err := s.UploadPack(ctx, req)
+	if err != nil {
+		return nil, r.remote.explain(ctx, err)
+	}
+	defer func() { _ = res.Close() }() // the pack is checked by its checksum
+	in := &limited{ReadCloser: res, what: "bytes of a pack", limit: int64(len(ids)) * maxBeacon}
+	store := memory.NewStorage()
+	if err := packfile.UpdateObjectStorage(store, sideways(req, in)); err != nil {
+		return nil, r.remote.explain(ctx, err)
+	}
+	return store, nil
+}
+
+// beaconOf reads a beacon; one that is none says nothing.
+func beaconOf(store *memory.Storage, id files.ID) Beacon {
+	o, err := store.EncodedObject(plumbing.CommitObject, plumbing.Hash(id))
+	if err != nil || o.Size() > maxBeacon {
+		return Beacon{}
+	}
+	in, err := o.Reader()
+	if err != nil {
+		return Beacon{}
+	}
+	data, err := io.ReadAll(in)
+	if err != nil {
+		return Beacon{}
+	}
+	var c object.Commit
+	if err := c.Decode(o); err != nil || len(c.ParentHashes) > 0 || c.TreeHash.String() != emptyTree {
+		return Beacon{}
+	}
+	b := Beacon{Message: c.Message}
+	if c.PGPSignature != "" {
+		b.Signed, b.Signature = parted(data)
+	}
+	return b
+}
+
+// Light has each of some refs lead to a new beacon with a message, wherever it was, by one push.
+// They are signed if the repository has a Signer. A server that takes no such refs gives a
+// RefusedError.
+func (r *Repo) Light(ctx context.Context, messages map[string]string, by Author, at time.Time) error {
+	refs := slices.Sorted(maps.Keys(messages))
+	if r.remote == nil {
+		return fmt.Errorf("writing %s to %s: %w", strings.Join(refs, ", "), r.shown, ErrNoURL)
+	}
+	lights := make([]light, 0, len(refs))
+	for _, ref := range refs {
+		u := Update{Branch: "beacon", Tree: files.NewFolder(nil), Message: messages[ref], Author: by, When: at}
+		data, err := u.commit(r.sign)
+		if err != nil {
+			return fmt.Errorf("writing %s to %s: %w", ref, r.shown, err)
+		}
+		lights = append(lights, light{ref, data})
+	}
+	if err := r.light(ctx, files.NewFolder(nil), lights); err != nil {
+		return fmt.Errorf("writing %s to %s: %w", strings.Join(refs, ", "), r.shown, err)
+	}
+	return nil
+}
+
+// light is a ref and the commit that it is to lead to.
+type light struct {
+	ref    string
+	commit []byte
+}
+
+func (r *Repo) light(ctx context.Context, tree *files.Folder, lights []light) error {
+	ctx, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
+	objects := []pack.Object{{Kind: pack.Tree, ID: tree.ID(), Data: func() ([]byte, error) { return nil, nil }}}
+	ids := make([]files.ID, len(lights))
+	for i, l := range lights {
+		ids[i] = files.Sum("commit", l.commit)
+		objects = append(objects, pack.Object{Kind: pack.Commit, ID: ids[i], Data: func() ([]byte, error) { return l.commit, nil }})
+	}
+	packed, err := pack.Encode(ctx, objects)
+	if err != nil {
+		return err
+	}
+	s, adv, err := r.remote.receivePack(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	commands := make([]*packp.Command, len(lights))
+	for i, l := range lights {
+		commands[i] = &packp.Command{Name: plumbing.ReferenceName(l.ref), Old: adv.References[l.ref], New: plumbing.Hash(ids[i])}
+	}
+	err = r.remote.order(ctx, s, adv, io.NopCloser(bytes.NewReader(packed)), commands)
+	if refused, ok := errors.AsType[*refusal](err); ok {
+		return &RefusedError{Ref: lights[0].ref, Why: strings.TrimRight(refused.text, "; ")}
+	}
+	return err
+}
+
+// A RefusedError says that a server does not take a ref.
+type RefusedError struct{ Ref, Why string }
+
+// Error says what the server said.
+func (e *RefusedError) Error() string { return "the server refused " + e.Ref + ": " + e.Why }

@@ -1,0 +1,41 @@
+package ignore
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
+)
+
+// MostPatterns is how many patterns a List may have.
+const MostPatterns = 100
+
+// List is a list of patterns in gitignore syntax, one a line; the last that matches decides. It
+// tries each of them, so that it is for short lists. The zero value has nothing.
+type List struct{ patterns []gitignore.Pattern }
+
+// ParseList reads a list.
+func ParseList(text string) (l List) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line != "" && !strings.HasPrefix(line, "#") {
+			l.patterns = append(l.patterns, gitignore.ParsePattern(line, nil))
+		}
+	}
+	return l
+}
+
+// Len returns how many patterns there are.
+func (l List) Len() int { return len(l.patterns) }
+
+// Has reports whether the list matches a slash-separated path of a file, itself or by a folder it is
+// in.
+func (l List) Has(file string) bool {
+	parts := strings.Split(file, "/")
+	for _, p := range slices.Backward(l.patterns) {
+		if m := p.Match(parts, false); m != gitignore.NoMatch {
+			return m == gitignore.Exclude
+		}
+	}
+	return false
+}
