@@ -75,6 +75,7 @@ var statuses = map[string][]status{
 	},
 	"get": {
 		{0, "the list is printed"},
+		{1, "an object that is asked for by name is not there; the others are printed"},
 		{1, "with --clusters: one of them does not answer, or has no such object; what is there is printed"},
 		{2, "there is no such list or cluster, or the source cannot be read"},
 		{2, "with --clusters: none of them answers"},

@@ -3,94 +3,122 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-dev/waybill/policies"
-	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/report"
 )
 
+// fluxList is the one list that prints what is to be applied.
+const fluxList = "flux"
+
 func getCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "get clusters|policies|bindings|works|flux, or get KIND[/NAME]... --clusters [NAME,...]", Short: "List what a source registers and where it goes, or what clusters hold now",
+		Use: "get KIND [NAME...], get flux, or get KIND[/NAME]... --clusters [NAME,...]", Short: "List what a source registers and where it goes, or what clusters hold now",
 		Long: `Without --clusters, get answers from Git: what the source at -C registers, and where its
-objects go. With --clusters it asks the clusters themselves, all at once, what they hold
+objects go, in all namespaces unless -n names one. The kinds are:
+
+` + kindsHelp() + `
+With --clusters it asks the clusters themselves, all at once, what they hold
 now, as kubectl get does: any KIND that they serve, with kubectl's flags and formats, the
 cluster of each object in front. Without a value, --clusters is every registered cluster.
 A cluster that does not answer is a line. See docs/members.md.`,
 		Example: `  waybill get bindings
+  waybill get rb hello-deployment -n hello -o yaml
+  waybill get clusters -l region=eu -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints
   waybill get pods -A --clusters
   waybill get deploy/web -n shop -o wide --clusters eu-1,us-1`,
-		ValidArgs: []string{"clusters", "policies", "bindings", "works", "flux"},
 	}
 	path := cmd.Flags().StringP("source", "C", ".", "directory of the source")
 	rev := cmd.Flags().String("rev", "", "a commit, branch or tag, instead of the directory as it stands")
 	namespace := cmd.Flags().StringP("namespace", "n", "", "only what is in this namespace")
 	flux := fluxFlags(cmd)
 	where := reportFlags(cmd)
-	output := cmd.Flags().StringP("output", "o", string(report.Table), "output format: table, json or yaml; with --clusters also wide, name and the others of kubectl get")
+	output := cmd.Flags().StringP("output", "o", string(report.Table), "output format: table, wide, name, json, yaml, jsonpath=..., custom-columns=... and the others of kubectl get")
 	live := addLiveFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		w, err := where(*path)
 		if err != nil {
 			return failure(2, err)
 		}
-		if live.asked() {
-			return live.run(w, *rev, *namespace, *output, args)
+		if *output != string(report.Table) {
+			*live.print.OutputFormat = *output
 		}
-		as := format{known: usualFormats}
-		if err := errors.Join(live.stray(), as.Set(*output), cobra.ExactArgs(1)(cmd, args)); err != nil {
+		switch {
+		case live.asked():
+			return live.run(w, *rev, *namespace, args)
+		case len(args) == 0:
+			return failure(2, fmt.Errorf("what? want one of these kinds:\n%s", strings.TrimSuffix(kindsHelp(), "\n")))
+		}
+		if err := live.stray(); err != nil {
 			return failure(2, err)
 		}
-		opened, s, err := w.report(*rev)
-		if err != nil {
+		if args[0] == fluxList {
+			return failure(2, writeFlux(w, *rev, flux, args))
+		}
+		g := lister{where: w, rev: *rev, print: report.Listing{Flags: live.print, SortBy: live.sortBy, Err: cmd.ErrOrStderr()}}
+		if g.query, err = live.listed(*namespace, args); err != nil {
 			return failure(2, err)
 		}
-		p, in, err := w.plan(opened, s, plan.Branch)
-		if err != nil {
-			return failure(2, err)
+		if live.watch {
+			return failure(2, g.watched())
 		}
-		if args[0] == "flux" {
-			return failure(2, flux.Write(cmd.OutOrStdout(), cmd.ErrOrStderr(), &p, in.Published))
-		}
-		set, _, _ := policies.Settings{Failover: in.Source.Config.Failover.Enabled}.Load(in.Source.Objects, nil)
-		set.Observe(in.State.Observed)
-		lists := report.Lists{Plan: &p, Set: &set, Namespace: *namespace, Now: opened.Now()}
-		if err := hear(cmd, opened, args[0], &lists); err != nil {
-			return failure(2, err)
-		}
-		r, err := listed(args[0], lists)
-		if err == nil {
-			err = show(cmd, &as, r)
-		}
-		return failure(2, err)
+		return g.once()
 	}
 	return cmd
 }
 
-// hear reads what clusters say of themselves, for the lists that show it.
-func hear(cmd *cobra.Command, r *reconciler.Reconciler, list string, l *report.Lists) (err error) {
-	if r.Target != nil && (list == "bindings" || list == "works") {
-		l.Words, err = r.Words(cmd.Context(), l.Set.Clusters, l.Namespace, reconciler.WordLasts)
+// kindsHelp lists the kinds of get with their other names.
+func kindsHelp() string {
+	var b strings.Builder
+	for _, names := range report.ListNames() {
+		fmt.Fprintf(&b, "  %-30s %s\n", names[0], strings.Join(names[1:], ", "))
 	}
-	return err //nolint:wrapcheck // it says what
+	fmt.Fprintf(&b, "  %-30s %s\n", fluxList, "(what Flux is to apply)")
+	return b.String()
 }
 
-// listed returns a list that is answered from Git.
-func listed(name string, lists report.Lists) (report.Report, error) {
-	switch name {
-	case "clusters":
-		return lists.Clusters(), nil
-	case "policies":
-		return lists.Policies(), nil
-	case "bindings":
-		return lists.Bindings(), nil
-	case "works":
-		return lists.Works()
+// listed is what is asked of Git.
+func (f *liveFlags) listed(namespace string, args []string) (report.Query, error) {
+	q := report.Query{Namespace: namespace, Absent: f.query.Absent}
+	if f.query.AllNamespaces {
+		q.Namespace = ""
 	}
-	return report.Report{}, fmt.Errorf("there is no list of %q; want clusters, policies, bindings, works or flux, or --clusters for what clusters hold now", name)
+	kind, name, cut := strings.Cut(args[0], "/")
+	q.Kind, q.Names = kind, args[1:]
+	if cut {
+		if q.Names = []string{name}; len(args) > 1 {
+			return q, fmt.Errorf("%q names an object, and %q stands behind it; write %s %s %s", args[0], args[1], kind, name, strings.Join(args[1:], " "))
+		}
+	}
+	if slices.Contains(q.Names, "") {
+		return q, fmt.Errorf("%q names no object; write KIND NAME or KIND/NAME", args[0])
+	}
+	if f.query.Labels != "" && len(q.Names) > 0 {
+		return q, errors.New("-l selects objects by their labels, and a NAME one by its name; use one of them")
+	}
+	var err error
+	q.Labels, err = selector(f.query.Labels)
+	return q, err
+}
+
+// writeFlux prints what Flux is to apply.
+func writeFlux(w repositories, rev string, flux *report.Flux, args []string) error {
+	if len(args) > 1 {
+		return fmt.Errorf("get flux lists no %q; --cluster names the clusters", args[1])
+	}
+	opened, s, err := w.report(rev)
+	if err != nil {
+		return err
+	}
+	p, in, err := w.plan(opened, s, plan.Branch)
+	if err != nil {
+		return err
+	}
+	return flux.Write(w.cmd.OutOrStdout(), w.cmd.ErrOrStderr(), &p, in.Published)
 }
 
 // fluxFlags adds the flags of `get flux`.

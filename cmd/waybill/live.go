@@ -15,7 +15,6 @@ import (
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/members"
-	"github.com/waybill-dev/waybill/reconciler/report"
 )
 
 const (
@@ -38,7 +37,7 @@ func everyCluster(args []string) []string {
 	return out
 }
 
-// liveFlags are the flags of get that ask clusters.
+// liveFlags are the flags of get: those of kubectl get, and those by which clusters are asked.
 type liveFlags struct {
 	cmd    *cobra.Command
 	names  []string // of the flags that mean nothing without --clusters
@@ -48,26 +47,29 @@ type liveFlags struct {
 	clusters []string
 	query    members.Query
 	watch    bool
+	sortBy   string
 	deadline time.Duration
 }
 
 func addLiveFlags(cmd *cobra.Command) *liveFlags {
 	const deadline = 15 * time.Second
 	f := &liveFlags{cmd: cmd, print: kubectlget.NewGetPrintFlags()}
-	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	flags.BoolVarP(&f.query.AllNamespaces, "all-namespaces", "A", false, "with --clusters: in all namespaces")
-	flags.StringVarP(&f.query.Labels, "selector", "l", "", "with --clusters: only what has these labels, as app=web,tier!=cache")
-	flags.StringVar(&f.query.Fields, "field-selector", "", "with --clusters: only what has these fields, as status.phase=Running")
-	flags.BoolVar(&f.query.Absent, "ignore-not-found", false, "with --clusters: an object that a cluster does not have is no error")
-	flags.BoolVarP(&f.watch, "watch", "w", false, "with --clusters: go on with what changes; one KIND")
-	flags.BoolVar(f.print.NoHeaders, "no-headers", false, "with --clusters: print no names of columns")
-	flags.BoolVar(f.print.HumanReadableFlags.ShowLabels, "show-labels", false, "with --clusters: print all labels as the last column")
-	flags.StringSliceVarP(f.print.HumanReadableFlags.ColumnLabels, "label-columns", "L", nil, "with --clusters: print these labels as columns")
-	flags.BoolVar(&f.print.JSONYamlPrintFlags.ShowManagedFields, "show-managed-fields", false, "with --clusters: print managedFields, too")
-	flags.DurationVar(&f.deadline, "request-timeout", deadline, "with --clusters: how long a cluster may take to answer; 0 for as long as it takes")
-	flags.VisitAll(func(x *pflag.Flag) { f.names = append(f.names, x.Name) })
-	cmd.Flags().AddFlagSet(flags)
-	cmd.Flags().StringSliceVar(&f.clusters, strings.TrimPrefix(clustersFlag, "--"), nil, "ask these clusters what they hold now; all, or no value, for every registered one")
+	flags := cmd.Flags()
+	flags.BoolVarP(&f.query.AllNamespaces, "all-namespaces", "A", false, "in all namespaces, as it is without --clusters and -n anyway")
+	flags.StringVarP(&f.query.Labels, "selector", "l", "", "only what has these labels, as app=web,tier!=cache")
+	flags.BoolVar(&f.query.Absent, "ignore-not-found", false, "an object that is not there is no error")
+	flags.BoolVarP(&f.watch, "watch", "w", false, "go on with what changes: in the directory of the source, or with --clusters, for one KIND, in them")
+	flags.BoolVar(f.print.NoHeaders, "no-headers", false, "print no names of columns")
+	flags.BoolVar(f.print.HumanReadableFlags.ShowLabels, "show-labels", false, "print all labels as the last column")
+	flags.StringSliceVarP(f.print.HumanReadableFlags.ColumnLabels, "label-columns", "L", nil, "print these labels as columns")
+	flags.StringVar(&f.sortBy, "sort-by", "", "without --clusters: the field to sort by, as .metadata.name")
+	asking := pflag.NewFlagSet("", pflag.ContinueOnError)
+	asking.StringVar(&f.query.Fields, "field-selector", "", "with --clusters: only what has these fields, as status.phase=Running")
+	asking.BoolVar(&f.print.JSONYamlPrintFlags.ShowManagedFields, "show-managed-fields", false, "with --clusters: print managedFields, too")
+	asking.DurationVar(&f.deadline, "request-timeout", deadline, "with --clusters: how long a cluster may take to answer; 0 for as long as it takes")
+	asking.VisitAll(func(x *pflag.Flag) { f.names = append(f.names, x.Name) })
+	flags.AddFlagSet(asking)
+	flags.StringSliceVar(&f.clusters, strings.TrimPrefix(clustersFlag, "--"), nil, "ask these clusters what they hold now; all, or no value, for every registered one")
 	f.access = addAccessFlags(cmd, cmd.Flags())
 	addContextFlag(cmd.Flags(), f.access)
 	return f
@@ -89,12 +91,12 @@ func (f *liveFlags) stray() error {
 }
 
 // run asks clusters and prints what they answer.
-func (f *liveFlags) run(w repositories, rev, namespace, format string, args []string) error {
+func (f *liveFlags) run(w repositories, rev, namespace string, args []string) error {
 	if len(args) == 0 {
 		return failure(2, fmt.Errorf("which KIND? %s has the value %q; write the KIND before it", clustersFlag, strings.Join(f.clusters, ",")))
 	}
-	if format != string(report.Table) {
-		*f.print.OutputFormat = format
+	if f.sortBy != "" {
+		return failure(2, errors.New("--sort-by is for what Git answers; leave it out, for objects of clusters are in the order of the clusters"))
 	}
 	out := members.Output{Flags: f.print, Out: f.cmd.OutOrStdout(), Err: f.cmd.ErrOrStderr()}
 	if err := out.Check(); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -41,7 +42,7 @@ func (d *differ) watched(cmd *cobra.Command) error {
 	d.question.Head = s
 	for {
 		d.redraw(cmd, r)
-		if seen, err = d.changed(cmd, seen); err != nil {
+		if seen, err = nextState(ctx, d.where.path, seen); err != nil {
 			return err
 		}
 		if ctx.Err() != nil {
@@ -64,13 +65,13 @@ func (d *differ) redraw(cmd *cobra.Command, r *reconciler.Reconciler) {
 	}
 }
 
-// changed waits until the directory is another than was seen.
-func (d *differ) changed(cmd *cobra.Command, seen [32]byte) ([32]byte, error) {
+// nextState waits until a directory is another than was seen.
+func nextState(ctx context.Context, dir string, seen [32]byte) ([32]byte, error) {
 	for {
-		if sleep(cmd.Context(), watchEvery) != nil {
+		if sleep(ctx, watchEvery) != nil {
 			return seen, nil // it is interrupted
 		}
-		now, err := fingerprint(d.where.path)
+		now, err := fingerprint(dir)
 		if err != nil || now != seen {
 			return now, err
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
+	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -129,6 +130,14 @@ func (p *Plan) Within(matches func(object.Ref) bool) (inner, outer object.Ref, o
 		}
 	}
 	return inner, outer, false
+}
+
+// Inners returns the releases that are rendered by those which a policy selects.
+func (p *Plan) Inners() []expand.Inner {
+	if p.table == nil {
+		return nil
+	}
+	return p.table.in.Expanded.Inners
 }
 
 // Left returns in which clusters an object is left as it is, and why, although the

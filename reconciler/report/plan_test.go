@@ -1,11 +1,13 @@
 package report_test
 
 import (
+	"bytes"
 	"slices"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/kubectl/pkg/cmd/get"
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
@@ -79,10 +81,11 @@ func fixture(t *testing.T, set *policies.Set) *plan.Plan {
 	web, api, stray := decision("web"), decision("api"), decision("stray")
 	web.Policy, web.Outcome, web.Reason = spread, claim.Placed, "Success"
 	web.Targets = []claim.Target{{Name: "eu", Replicas: 4}, {Name: "us", Replicas: 2}}
-	web.Binding = &karmada.ResourceBinding{}
+	bound := metav1.TypeMeta{APIVersion: "work.karmada.io/v1alpha2", Kind: "ResourceBinding"}
+	web.Binding = &karmada.ResourceBinding{TypeMeta: bound}
 	web.Binding.Namespace, web.Binding.Name, web.Binding.Spec.Replicas = "shop", "web-deployment", 6
 	api.Policy, api.Outcome, api.Reason, api.Message = spread, claim.Placed, "NoClusterFit", "0/2 clusters are available"
-	api.Binding = &karmada.ResourceBinding{}
+	api.Binding = &karmada.ResourceBinding{TypeMeta: bound}
 	api.Binding.Namespace, api.Binding.Name = "shop", "api-deployment"
 	p := plan.Plan{Revision: sources.Revision{Commit: "0123456789abcdef0123456789abcdef01234567"}, Decisions: []plan.Decision{api, stray, web}}
 	p.Config.Publish.BranchPrefix = "waybill/cluster/"
@@ -103,21 +106,32 @@ func TestLists(t *testing.T) {
 	ready := metav1.Condition{Type: karmada.ConditionReady, Status: metav1.ConditionTrue, Reason: "ClusterReady", LastTransitionTime: metav1.NewTime(now.Add(-26 * time.Hour))}
 	set.Observe(map[string]*karmada.ClusterStatus{"eu": {KubernetesVersion: "v1.35.2", Conditions: []metav1.Condition{ready}}})
 	l := report.Lists{Plan: fixture(t, set), Set: set, Now: now}
-	golden(t, "clusters", l.Clusters())
-	golden(t, "policies", l.Policies())
-	golden(t, "bindings", l.Bindings())
-	works, err := l.Works()
+	for _, kind := range []string{"clusters", "policies", "bindings", "works", "templates"} {
+		listed(t, kind, l, report.Query{Kind: kind})
+		listed(t, kind+"-of-no-namespace", l, report.Query{Kind: kind, Namespace: "elsewhere"})
+	}
+}
+
+// listed holds a list against testdata/NAME.txtar, as golden does a report.
+func listed(t *testing.T, name string, l report.Lists, q report.Query) {
+	t.Helper()
+	list, err := l.List(q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "works", works)
-	l.Namespace = "elsewhere"
-	golden(t, "policies-of-no-namespace", l.Policies())
-	golden(t, "bindings-of-no-namespace", l.Bindings())
-	if works, err = l.Works(); err != nil {
-		t.Fatal(err)
+	golden := file(t, name)
+	for i, f := range golden.Files {
+		flags := get.NewGetPrintFlags()
+		if f.Name != string(report.Table) {
+			*flags.OutputFormat = f.Name
+		}
+		var b bytes.Buffer
+		if err := (report.Listing{Flags: flags, Err: &b}).Print(&b, list); err != nil {
+			t.Fatal(err)
+		}
+		golden.compare(t, i, b.String())
 	}
-	golden(t, "works-of-no-namespace", works)
+	golden.save(t)
 }
 
 // TestListsTellWhatClustersSay joins what two clusters say of a Deployment.
@@ -137,12 +151,8 @@ func TestListsTellWhatClustersSay(t *testing.T) {
 			Health:  status.Health{State: karmada.ResourceUnhealthy, Status: []byte(`{"replicas":2,"readyReplicas":1}`)},
 		}}},
 	}}
-	golden(t, "bindings-told", l.Bindings())
-	works, err := l.Works()
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "works-told", works)
+	listed(t, "bindings-told", l, report.Query{Kind: "rb"})
+	listed(t, "works-told", l, report.Query{Kind: "work"})
 }
 
 func TestPlacements(t *testing.T) {

@@ -60,7 +60,7 @@ var only = map[string][]string{
 	"github.com/fluxcd/cli-utils":              {"reconciler/health", "reconciler/clusters"},
 	"k8s.io/client-go":                         {"reconciler/clusters", "reconciler/members", "reconciler/management", "reconciler/replicas", "reconciler/evidence", "render/helm", "test"}, // a JSONPath; helm's lookup, which is refused
 	"k8s.io/cli-runtime":                       {"reconciler/members", "cmd"},
-	"k8s.io/kubectl":                           {"reconciler/members", "cmd"},
+	"k8s.io/kubectl":                           {"reconciler/members", "reconciler/report", "cmd"},
 	"go.yaml.in/yaml/v3":                       {"render/object", "render/seal/unseal", "sources/lock", "sources/chart", "reconciler/enrol"}, // manifests, as SOPS reads them, too; the lock; an index; where their text is
 	"github.com/rogpeppe/go-internal/diff":     {"reconciler/preview", "reconciler/enrol"},
 }

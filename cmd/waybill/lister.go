@@ -1,0 +1,115 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/report"
+	"github.com/waybill-dev/waybill/render/cache"
+	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/git"
+)
+
+// lister answers get from Git.
+type lister struct {
+	where repositories
+	rev   string
+	query report.Query
+	print report.Listing
+}
+
+// selector reads what -l says.
+func selector(text string) (labels.Selector, error) {
+	s, err := labels.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("reading -l: %w; want labels as in app=web,tier!=cache", err)
+	}
+	return s, nil
+}
+
+// once prints a list.
+func (g *lister) once() error {
+	if _, err := g.print.Flags.ToPrinter(); err != nil {
+		return failure(2, err)
+	}
+	r, s, err := g.where.report(g.rev)
+	if err != nil {
+		return failure(2, err)
+	}
+	list, missing := g.list(r, s)
+	if _, ok := errors.AsType[*report.NotFoundError](missing); missing != nil && !ok {
+		return failure(2, missing)
+	}
+	if missing != nil && len(list.Names()) == 0 {
+		return failure(1, missing)
+	}
+	if err := g.print.Print(g.where.cmd.OutOrStdout(), list); err != nil {
+		return failure(2, err)
+	}
+	return failure(1, missing)
+}
+
+// list plans a version of the source, and lists what is asked for.
+func (g *lister) list(r *reconciler.Reconciler, s sources.Snapshot) (report.List, error) {
+	p, in, err := g.where.plan(r, s, plan.Branch)
+	if err != nil {
+		return report.List{}, err
+	}
+	set, _, _ := policies.Settings{Failover: in.Source.Config.Failover.Enabled}.Load(in.Source.Objects, nil)
+	set.Observe(in.State.Observed)
+	lists := report.Lists{Plan: &p, Set: &set, Now: r.Now()}
+	if r.Target != nil && report.Told(g.query.Kind) {
+		if lists.Words, err = r.Words(g.where.cmd.Context(), set.Clusters, g.query.Namespace, reconciler.WordLasts); err != nil {
+			return report.List{}, err //nolint:wrapcheck // it says what
+		}
+	}
+	return lists.List(g.query)
+}
+
+// watched prints a list, and what of it is new or otherwise whenever a file of the directory
+// changes, until it is interrupted.
+func (g *lister) watched() error {
+	if g.rev != "" || git.IsURL(g.where.path) {
+		return errors.New("--watch follows a directory as it stands, and neither a URL nor --rev; with --clusters it follows what clusters hold")
+	}
+	cmd := g.where.cmd
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	cmd.SetContext(ctx)
+	seen, err := fingerprint(g.where.path)
+	if err != nil {
+		return err
+	}
+	r, s, err := g.where.report("")
+	if err != nil {
+		return err
+	}
+	r.Cache = cache.Memory()
+	source, _ := r.Source.(*git.Repo)
+	var before report.List
+	for ctx.Err() == nil {
+		list, err := g.list(r, s)
+		if err == nil {
+			err = g.print.Print(cmd.OutOrStdout(), list.Changed(before))
+			*g.print.Flags.NoHeaders, before = true, list
+		}
+		if err != nil && ctx.Err() == nil {
+			fmt.Fprintln(cmd.ErrOrStderr(), "error:", err)
+		}
+		if seen, err = nextState(ctx, g.where.path, seen); err != nil || ctx.Err() != nil {
+			return err
+		}
+		if s, err = g.where.snapshot(source, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
