@@ -57,6 +57,8 @@ type Reconciler struct {
 	Now func() time.Time
 	// Pauses come before a publication that lost a race is planned again.
 	Pauses Pauses
+	// Accept is asked before a plan is published, which its error prevents. Nil accepts all.
+	Accept func(*plan.Plan) error
 
 	seen *memory
 }
@@ -355,6 +357,11 @@ func (r *Reconciler) prepare(ctx context.Context, rev string) (Result, error) {
 	res.Plan, err = r.Build(planning, &obs)
 	if end(err, traces.Count("templates", len(res.Plan.Decisions)), traces.Count("clusters", len(res.Plan.Clusters))); err != nil {
 		return res, err
+	}
+	if r.Accept != nil {
+		if err := r.Accept(&res.Plan); err != nil {
+			return res, err
+		}
 	}
 	updates, diags, err := publish.Changes(&res.Plan, obs.base(), obs.Heads, r.Version)
 	if err != nil {

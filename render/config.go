@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -34,6 +36,7 @@ type ConfigSpec struct {
 	// SkipNamespaces are the namespaces that policies do not place from; see NamespacePattern.
 	SkipNamespaces []string    `json:"skipNamespaces"`
 	Secrets        string      `json:"secrets"` // SecretsRefuse or SecretsAllow
+	Charts         Charts      `json:"charts"`
 	Guard          Guard       `json:"guard"`
 	Apply          Apply       `json:"apply"`
 	Failover       Failover    `json:"failover"`
@@ -84,6 +87,27 @@ type Publish struct {
 	Formerly []string `json:"formerly"`
 	// Flux may also be the form alone, as a string.
 	Flux fluxsync.Settings `json:"flux"`
+}
+
+// Charts says where charts may come from, unless a command line does.
+type Charts struct {
+	Hosts   []string `json:"hosts"`   // as https://charts.example.com; none: any public one
+	Private []string `json:"private"` // ranges of private addresses that these hosts may have
+}
+
+// check names a field with a problem.
+func (c *Charts) check() (field, problem string) {
+	for _, h := range c.Hosts {
+		if u, err := url.Parse(h); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+			return "hosts", fmt.Sprintf("holds %q; want https://HOST", h)
+		}
+	}
+	for _, p := range c.Private {
+		if _, err := netip.ParsePrefix(p); err != nil {
+			return "private", fmt.Sprintf("holds %q; want a range of addresses, as 10.0.0.0/8", p)
+		}
+	}
+	return "", ""
 }
 
 // Guard bounds what one plan may remove from a cluster: MaxRemoved objects or
@@ -197,6 +221,9 @@ func (c *ConfigSpec) check() (field, problem string) {
 		if _, err := NamespacePattern(e); err != nil {
 			return "spec.skipNamespaces", fmt.Sprintf("spec.skipNamespaces holds %q: %v", e, err)
 		}
+	}
+	if field, p := c.Charts.check(); p != "" {
+		return "spec.charts." + field, "spec.charts." + field + " " + p
 	}
 	if field, p := c.Apply.check(); p != "" {
 		return "spec.apply." + field, "spec.apply." + field + " " + p

@@ -92,17 +92,16 @@ without names, every registered cluster whose syncMode is Push. Only what change
 the last time costs a request. What left the branch is deleted, within the limits of
 the guard. What is in a cluster and is not from here is not touched. See docs/apply.md.`,
 	}
-	path := cmd.Flags().StringP("source", "C", ".", "directory of the source repository")
 	where := repositoryFlags(cmd, "repository that holds the branches: a remote's name, a path or a URL (default: as waybill.yaml says, else the source's own)")
 	f := addApplyFlags(cmd)
 	identities := identityFlags(cmd, f.access, "key file of age, by which documents that SOPS encrypted are decrypted")
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		w, err := where(*path)
+		w, err := where(sourcePath(cmd))
 		if err != nil {
 			return failure(2, err)
 		}
-		opens, err := identities(*path)
+		opens, err := identities(sourcePath(cmd))
 		if err != nil {
 			return failure(2, err)
 		}

@@ -55,26 +55,27 @@ func uncordonCommand() *cobra.Command {
 
 // edition edits files of a source as it stands.
 type edition struct {
-	cmd  *cobra.Command
-	path *string
-	dry  *bool
-	out  io.Writer // for the change; nil: standard output
+	cmd *cobra.Command
+	dry *bool
+	out io.Writer // for the change; nil: standard output
 }
 
 func addEditFlags(cmd *cobra.Command) edition {
 	return edition{
-		cmd:  cmd,
-		path: cmd.Flags().StringP("source", "C", ".", "directory of the source"),
-		dry:  cmd.Flags().Bool("dry-run", false, "print the change and write nothing"),
+		cmd: cmd,
+		dry: cmd.Flags().Bool("dry-run", false, "print the change and write nothing"),
 	}
 }
 
+// path is the directory of the source.
+func (e edition) path() string { return sourcePath(e.cmd) }
+
 // opened opens the source as it stands.
 func (e edition) opened() (*reconciler.Reconciler, sources.Snapshot, error) {
-	if git.IsURL(*e.path) {
-		return nil, nil, fmt.Errorf("%s is a URL, and files are edited in a directory; clone it first", *e.path)
+	if git.IsURL(e.path()) {
+		return nil, nil, fmt.Errorf("%s is a URL, and files are edited in a directory; clone it first", e.path())
 	}
-	return repositories{cmd: e.cmd, path: *e.path, offline: true}.alone("")
+	return repositories{cmd: e.cmd, path: e.path(), offline: true}.alone("")
 }
 
 // enrolled lists the Clusters of the source.
@@ -122,7 +123,7 @@ func (e edition) edit(name, already string, how func(at diag.Pos, data []byte, c
 }
 
 // file is where a file of the source is.
-func (e edition) file(name string) string { return filepath.Join(*e.path, filepath.FromSlash(name)) }
+func (e edition) file(name string) string { return filepath.Join(e.path(), filepath.FromSlash(name)) }
 
 // write prints how a file of the source changes, and writes it. Before is nil where there is
 // none yet, and after where there is to be none.

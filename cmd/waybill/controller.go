@@ -113,7 +113,7 @@ On SIGTERM it ends what is under way and stops.`,
 	at := addForgeFlags(cmd)
 	f.hooks, f.orders = addWebhookFlags(cmd, at), addOrderFlags(cmd, at)
 	f.verbose = flags.BoolP("verbose", "v", false, "log diagnostics, too")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return failure(2, f.run(cmd, pathOf(args))) }
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return failure(2, f.run(cmd, sourcePath(cmd))) }
 	return withTraces(cmd, f.verbose)
 }
 

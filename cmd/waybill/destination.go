@@ -20,10 +20,10 @@ type destination struct {
 
 // destination finds where a source is published to: where --to says, else where its config
 // says. What --to says is a remote before it is a path, as in Git.
-func (w repositories) destination(source *git.Repo, config func() (sources.Snapshot, error)) (destination, error) {
+func (w repositories) destination(source *git.Repo, s sources.Snapshot) (destination, error) {
 	switch {
 	case w.to == "":
-		return w.configured(config)
+		return w.configured(s)
 	case !git.IsURL(w.to) && slices.Contains(source.Remotes(), w.to):
 		return w.remote(source, w.to)
 	}
@@ -31,11 +31,7 @@ func (w repositories) destination(source *git.Repo, config func() (sources.Snaps
 }
 
 // configured is where the config says.
-func (w repositories) configured(config func() (sources.Snapshot, error)) (destination, error) {
-	s, err := config()
-	if err != nil {
-		return destination{}, err
-	}
+func (w repositories) configured(s sources.Snapshot) (destination, error) {
 	to, err := configured(w.cmd, s)
 	if err != nil {
 		return destination{}, err

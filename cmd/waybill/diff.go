@@ -28,7 +28,6 @@ are combined, and HEAD is planned with them.`,
 	}
 	var d differ
 	flags := cmd.Flags()
-	path := flags.StringP("source", "C", ".", "directory of the source")
 	where := reportFlags(cmd)
 	d.as = format{Format: report.Text, known: []report.Format{report.Text, report.Markdown, report.JSON, report.YAML}}
 	flags.VarP(&d.as, "output", "o", "output format: "+d.as.choice())
@@ -38,7 +37,7 @@ are combined, and HEAD is planned with them.`,
 	flags.BoolVar(&d.watch, "watch", false, "show it again whenever a file of the directory changes")
 	suppositions, posting := supposeFlags(cmd), postFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		if d.where, err = where(*path); err == nil {
+		if d.where, err = where(sourcePath(cmd)); err == nil {
 			d.question.Suppose, err = suppositions()
 		}
 		if err == nil {
@@ -88,6 +87,9 @@ func (d *differ) once(cmd *cobra.Command) error {
 
 func (d *differ) answer(cmd *cobra.Command, r *reconciler.Reconciler) error {
 	c, err := r.Preview(cmd.Context(), d.question)
+	if err == nil && c.Totals.Of == 0 && c.Empty() && len(c.Diags) == 0 {
+		err = errVacant(d.where.path)
+	}
 	if err != nil {
 		return failure(2, d.post.fail(cmd.Context(), err))
 	}

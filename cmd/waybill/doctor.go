@@ -31,9 +31,7 @@ file with the random key, if one is given.`,
 		o.Trust = worker.Untrusted
 		tried := worker.New(o).Do(cmd.Context(), []worker.Job{{Name: "a try", Input: []byte("{}")}})
 		untrusted, fingerprint := !errors.Is(tried[0].Err, worker.ErrNoSandbox), ""
-		if file, _, err := randomFlags(cmd); err != nil {
-			return failure(2, err)
-		} else if file != "" {
+		if file := valueOf(cmd, randomKeyFlag); file != "" {
 			key, err := readRandomKey(file)
 			if err != nil {
 				return failure(2, err)

@@ -23,20 +23,73 @@ import (
 // nothing that people type.
 const workerArgument = "render-worker"
 
-// engineFlags adds the flags that every command has which renders.
-func engineFlags(root *cobra.Command) {
-	flags := root.PersistentFlags()
-	flags.StringArray("chart-host", nil, "host that charts may come from, as https://charts.example.com; repeat for more (default: any public host over https)")
-	flags.StringArray("chart-private", nil, "range of private addresses that a --chart-host may have, as 10.0.0.0/8; repeat for more")
-	flags.String("render-cache", "", "folder that remembers what charts and kustomizations rendered to, up to 1 GiB; losing it costs time only")
-	flags.Bool("untrusted", false, "the source may be a stranger's: render charts and kustomizations only behind a sandbox")
-	flags.String(randomKeyFlag, "", "file of at least 32 random bytes from which allowed functions of charts draw, and with which sealed Secrets are keyed")
-	flags.String("chart-credentials", "", "YAML file with a list of {url, username, password, token, tokenService} for chart repositories")
+const (
+	untrustedFlag = "untrusted"
+	cacheFlag     = "render-cache"
+	hostsFlag     = "chart-host"
+	privateFlag   = "chart-private"
+	accountsFlag  = "chart-credentials"
+)
+
+// renders adds the flags of a command that renders what a source holds.
+func renders(cmd *cobra.Command) *cobra.Command {
+	fetches(cmd)
+	cmd.Flags().String(cacheFlag, "", "folder that remembers what charts and kustomizations rendered to, up to 1 GiB; losing it costs time only")
+	return draws(cmd)
 }
 
-// newEngine returns what renders Kustomize roots and releases.
-func newEngine(cmd *cobra.Command) (render.Engine, error) {
-	charts, err := newCharts(cmd)
+// draws adds the flag of a command that has to do with the random key.
+func draws(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().String(randomKeyFlag, "", "file of at least 32 random bytes from which allowed functions of charts draw, and with which sealed Secrets are keyed")
+	return cmd
+}
+
+// fetches adds the flags of a command that fetches charts.
+func fetches(cmd *cobra.Command) *cobra.Command {
+	flags := cmd.Flags()
+	flags.StringArray(hostsFlag, nil, "host that charts may come from, as https://charts.example.com; repeat for more (default: as waybill.yaml says, else any public host over https)")
+	flags.StringArray(privateFlag, nil, "range of private addresses that a --chart-host may have, as 10.0.0.0/8; repeat for more (default: as waybill.yaml says)")
+	flags.String(accountsFlag, "", "YAML file with a list of {url, username, password, token, tokenService} for chart repositories")
+	return reads(cmd)
+}
+
+// reads adds the flag of a command that reads a source, which may have kustomizations.
+func reads(cmd *cobra.Command) *cobra.Command {
+	for _, sub := range cmd.Commands() {
+		reads(sub)
+	}
+	if cmd.RunE != nil {
+		cmd.Flags().Bool(untrustedFlag, false, "the source may be a stranger's: render charts and kustomizations only behind a sandbox")
+	}
+	return cmd
+}
+
+// isUntrusted reports a source that may be a stranger's, as not every command can be told.
+func isUntrusted(cmd *cobra.Command) bool {
+	is, err := cmd.Flags().GetBool(untrustedFlag)
+	return err == nil && is
+}
+
+// valueOf is the value of a flag that not every command has; empty where it has none.
+func valueOf(cmd *cobra.Command, name string) string {
+	if f := cmd.Flags().Lookup(name); f != nil {
+		return f.Value.String()
+	}
+	return ""
+}
+
+// valuesOf are the values of a flag that not every command has.
+func valuesOf(cmd *cobra.Command, name string) []string {
+	values, err := cmd.Flags().GetStringArray(name)
+	if err != nil {
+		return nil // it has none
+	}
+	return values
+}
+
+// newEngine returns what renders Kustomize roots and releases of a source with such a config.
+func newEngine(cmd *cobra.Command, config render.ConfigSpec) (render.Engine, error) {
+	charts, err := newCharts(cmd, config)
 	if err != nil {
 		return nil, err
 	}
@@ -53,9 +106,9 @@ func newEngine(cmd *cobra.Command) (render.Engine, error) {
 	}
 	o.Warn = warn
 	r := renderer.New(worker.New(o), charts)
-	dir, err := cmd.Root().PersistentFlags().GetString("render-cache")
-	if err != nil || dir == "" {
-		return r, err
+	dir := valueOf(cmd, cacheFlag)
+	if dir == "" {
+		return r, nil
 	}
 	const most = 1 << 30
 	disk, err := cache.OpenFolder(filepath.Join(dir, buildVersion()), most) // engines differ between versions
@@ -69,44 +122,38 @@ func newEngine(cmd *cobra.Command) (render.Engine, error) {
 // workerOptions says how to run children that render, as the flags say. They end with this
 // process.
 func workerOptions(cmd *cobra.Command) (worker.Options, error) {
-	untrusted, err := cmd.Root().PersistentFlags().GetBool("untrusted")
-	if err != nil {
-		return worker.Options{}, err
-	}
 	program, err := os.Executable()
 	if err != nil {
 		return worker.Options{}, fmt.Errorf("looking for this program: %w", err)
 	}
 	o := worker.Options{Command: []string{program, workerArgument}, Trust: worker.Trusted, Jobs: runtime.GOMAXPROCS(0)}
-	if untrusted {
+	if isUntrusted(cmd) {
 		o.Trust = worker.Untrusted
 	}
 	return o, nil
 }
 
-// newCharts returns the store of charts, as the flags say.
-func newCharts(cmd *cobra.Command) (*chart.Store, error) {
-	flags := cmd.Root().PersistentFlags()
-	hosts, err := flags.GetStringArray("chart-host")
-	if err != nil {
-		return nil, err
+// newCharts returns the store of charts, as the flags say, and where they say nothing, as the
+// config does, unless that may be a stranger's.
+func newCharts(cmd *cobra.Command, config render.ConfigSpec) (*chart.Store, error) {
+	allowed, private := valuesOf(cmd, hostsFlag), valuesOf(cmd, privateFlag)
+	if !isUntrusted(cmd) {
+		if len(allowed) == 0 {
+			allowed = config.Charts.Hosts
+		}
+		if len(private) == 0 {
+			private = config.Charts.Private
+		}
 	}
-	private, err := flags.GetStringArray("chart-private")
-	if err != nil {
-		return nil, err
-	}
-	file, err := flags.GetString("chart-credentials")
-	if err != nil {
-		return nil, err
-	}
-	o := chart.Options{Dir: cacheDir("charts"), Now: time.Now, Allow: hosts}
+	o := chart.Options{Dir: cacheDir("charts"), Now: time.Now, Allow: allowed}
 	for _, p := range private {
 		prefix, err := netip.ParsePrefix(p)
 		if err != nil {
-			return nil, fmt.Errorf("reading --chart-private: %w", err)
+			return nil, fmt.Errorf("reading --%s: %w", privateFlag, err)
 		}
 		o.Private = append(o.Private, prefix)
 	}
+	file := valueOf(cmd, accountsFlag)
 	if file != "" {
 		data, err := os.ReadFile(file)
 		if err != nil {

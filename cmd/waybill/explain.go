@@ -28,14 +28,13 @@ The table has a line for each registered cluster:
   VERDICT  chosen; fits, not chosen: a spread constraint left it out; or why it is no candidate`,
 		Example: "  waybill explain deployment/web -n shop\n  waybill explain clusterrole.rbac.authorization.k8s.io/reader -o json",
 	}
-	path := cmd.Flags().StringP("source", "C", ".", "directory of the source")
 	rev := cmd.Flags().String("rev", "", "a commit, branch or tag, instead of the directory as it stands")
 	namespace := cmd.Flags().StringP("namespace", "n", "", "namespace of the object")
 	rounds := cmd.Flags().Bool("rounds", false, "show how the replicas were shared out, seat by seat")
 	where := reportFlags(cmd)
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		w, err := where(*path)
+		w, err := where(sourcePath(cmd))
 		if err != nil {
 			return failure(2, err)
 		}
@@ -43,7 +42,7 @@ The table has a line for each registered cluster:
 		if err != nil {
 			return failure(2, err)
 		}
-		ref, err := lookUp(&p, args[0], *namespace, *path)
+		ref, err := lookUp(&p, args[0], *namespace, sourcePath(cmd))
 		if err != nil {
 			return failure(2, err)
 		}

@@ -31,8 +31,8 @@ A cluster that does not answer is a line. See docs/members.md.`,
   waybill get clusters -l region=eu -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints
   waybill get pods -A --clusters
   waybill get deploy/web -n shop -o wide --clusters eu-1,us-1`,
+		ValidArgsFunction: getArguments,
 	}
-	path := cmd.Flags().StringP("source", "C", ".", "directory of the source")
 	rev := cmd.Flags().String("rev", "", "a commit, branch or tag, instead of the directory as it stands")
 	namespace := cmd.Flags().StringP("namespace", "n", "", "only what is in this namespace")
 	flux := fluxFlags(cmd)
@@ -40,7 +40,7 @@ A cluster that does not answer is a line. See docs/members.md.`,
 	output := cmd.Flags().StringP("output", "o", string(report.Table), "output format: table, wide, name, json, yaml, jsonpath=..., custom-columns=... and the others of kubectl get")
 	live := addLiveFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		w, err := where(*path)
+		w, err := where(sourcePath(cmd))
 		if err != nil {
 			return failure(2, err)
 		}

@@ -15,7 +15,10 @@ func initCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "init [DIR]", Short: "Write a first source: two clusters, a policy, an app", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir := pathOf(args)
+			dir := "."
+			if len(args) > 0 {
+				dir = args[0]
+			}
 			names, err := writeExample(dir, examples.Quickstart, "quickstart")
 			if err != nil {
 				return failure(2, err)
@@ -24,7 +27,7 @@ func initCommand() *cobra.Command {
 			for _, n := range names {
 				fmt.Fprintln(out, "wrote", n)
 			}
-			_, err = fmt.Fprintf(out, "\nnext:\n  waybill render %[1]s\n  git init %[1]s && git -C %[1]s add -A && git -C %[1]s commit -m first\n  waybill publish %[1]s\n", dir)
+			_, err = fmt.Fprintf(out, "\nnext:\n  waybill render %[1]s\n  git init -b main %[1]s && git -C %[1]s add -A && git -C %[1]s commit -m first\n  waybill publish %[1]s\n", dir)
 			return err
 		},
 	}

@@ -69,11 +69,17 @@ as a branch per cluster.`,
 		SilenceErrors: true,
 	}
 	root.AddCommand(
-		initCommand(), validateCommand(), renderCommand(), diffCommand(), explainCommand(), publishCommand(), applyCommand(), clusterCommand(),
-		controllerCommand(), agentCommand(), statusCommand(), getCommand(), logsCommand(), execCommand(), topCommand(), updateCommand(), verifyCommand(), demoCommand(), doctorCommand(), versionCommand(), referenceCommand(),
+		initCommand(), renders(validateCommand()), renders(renderCommand()), renders(diffCommand()), renders(explainCommand()),
+		renders(publishCommand()), reads(applyCommand()), reads(clusterCommand()), renders(controllerCommand()), agentCommand(),
+		reads(statusCommand()), renders(getCommand()), reads(logsCommand()), reads(execCommand()), reads(topCommand()),
+		fetches(updateCommand()), renders(verifyCommand()), demoCommand(), draws(doctorCommand()), versionCommand(), referenceCommand(),
 	)
-	engineFlags(root)
+	root.Version = buildVersion()
+	root.SetVersionTemplate("waybill {{.Version}}\n")
+	root.Flags().Bool("version", false, "print the version")
 	strict(root)
+	placed(root)
+	completes(root)
 	tellStatuses(root)
 	return root
 }

@@ -26,7 +26,7 @@ import (
 
 // memberFlags are the flags of a command of kubectl's that is for one cluster.
 type memberFlags struct {
-	source, rev, cluster, namespace string
+	rev, cluster, namespace string
 
 	access  *clusters.Access
 	request time.Duration
@@ -34,7 +34,6 @@ type memberFlags struct {
 
 func addMemberFlags(cmd *cobra.Command, flags *pflag.FlagSet) *memberFlags {
 	f := &memberFlags{}
-	flags.StringVarP(&f.source, "source", "C", ".", "directory of the source that registers the cluster")
 	flags.StringVar(&f.rev, "rev", "", "a commit, branch or tag, instead of the directory as it stands")
 	flags.StringVar(&f.cluster, "cluster", "", "the cluster (must be given)")
 	flags.StringVarP(&f.namespace, "namespace", "n", "", "namespace to look in (default: that of the cluster's context)")
@@ -49,7 +48,7 @@ func (f *memberFlags) factory(cmd *cobra.Command) (cmdutil.Factory, error) {
 	if f.cluster == "" {
 		return nil, errors.New("which cluster? --cluster names it, and `waybill get clusters` lists them")
 	}
-	registered, err := repositories{cmd: cmd, path: f.source}.registered(f.rev)
+	registered, err := repositories{cmd: cmd, path: sourcePath(cmd)}.registered(f.rev)
 	if err != nil {
 		return nil, err
 	}

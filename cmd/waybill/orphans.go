@@ -14,13 +14,12 @@ func orphansCommand() *cobra.Command {
 waybill.dev/owner and their field manager, and that are neither on its branch nor in the inventory.
 Waybill deletes none of them; kubectl delete does.`,
 	}
-	path := cmd.Flags().StringP("source", "C", ".", "directory of the source")
 	where := repositoryFlags(cmd, "repository that holds the branches: a remote's name, a path or a URL (default: as waybill.yaml says, else the source's own)")
 	access := addAccessFlags(cmd, cmd.Flags())
 	addContextFlag(cmd.Flags(), access)
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		w, err := where(*path)
+		w, err := where(sourcePath(cmd))
 		if err != nil {
 			return failure(2, err)
 		}

@@ -29,8 +29,8 @@ sound is published, whatever else is wrong or held.`,
 	where = signingFlag(cmd, where)
 	told := addToldFlags(cmd, "URL of the repository that the agents of clusters with the syncMode Pull write to (default: that of the branches)")
 	output := outputFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		w, err := where(pathOf(args))
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		w, err := where(sourcePath(cmd))
 		if err != nil {
 			return failure(2, err)
 		}
@@ -42,8 +42,8 @@ sound is published, whatever else is wrong or held.`,
 		if *allow {
 			r.Allow = guard.AllowAll
 		}
-		r.TakeOver, r.Rollback = *takeOver, *rollback
-		if r.Random.Key, err = randomKey(cmd, pathOf(args)); err != nil {
+		r.TakeOver, r.Rollback, r.Accept = *takeOver, *rollback, w.vacant
+		if r.Random.Key, err = randomKey(cmd, sourcePath(cmd)); err != nil {
 			return failure(2, err)
 		}
 		if r.Random.Rotate = *rotate; *rotate && r.Random.Key.IsZero() {

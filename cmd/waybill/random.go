@@ -2,7 +2,6 @@ package main
 
 import (
 	"crypto/rand"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -15,11 +14,11 @@ const randomKeyFlag = "random-key-file"
 // randomKey reads the random key with which a source at a path is published. There may be
 // none. A source that may be a stranger's could show what is drawn from it.
 func randomKey(cmd *cobra.Command, path string) (draw.Key, error) {
-	file, untrusted, err := randomFlags(cmd)
-	if err != nil || file == "" {
-		return draw.Key{}, err
+	file := valueOf(cmd, randomKeyFlag)
+	if file == "" {
+		return draw.Key{}, nil
 	}
-	if untrusted {
+	if isUntrusted(cmd) {
 		return draw.Key{}, fmt.Errorf("--%s and --untrusted do not go together: a stranger's source could show what is drawn from the key", randomKeyFlag)
 	}
 	if err := outside(randomKeyFlag, file, path); err != nil {
@@ -31,19 +30,10 @@ func randomKey(cmd *cobra.Command, path string) (draw.Key, error) {
 // reportKey is the random key of a report, which for a source that may be a stranger's is
 // made up, and thrown away.
 func reportKey(cmd *cobra.Command, path string) (draw.Key, error) {
-	if _, untrusted, err := randomFlags(cmd); err != nil || untrusted {
-		key, wrong := draw.Throwaway(rand.Reader)
-		return key, errors.Join(err, wrong)
+	if isUntrusted(cmd) {
+		return draw.Throwaway(rand.Reader) //nolint:wrapcheck // it says what
 	}
 	return randomKey(cmd, path)
-}
-
-func randomFlags(cmd *cobra.Command) (file string, untrusted bool, err error) {
-	flags := cmd.Root().PersistentFlags()
-	if file, err = flags.GetString(randomKeyFlag); err == nil {
-		untrusted, err = flags.GetBool("untrusted")
-	}
-	return file, untrusted, err
 }
 
 // readRandomKey reads a random key that nobody but its owner can read.

@@ -30,8 +30,8 @@ writes nothing unless --keep-going is given.`,
 	keepGoing := cmd.Flags().Bool("keep-going", false, "write what is sound in spite of errors")
 	where := reportFlags(cmd)
 	output := outputFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		w, err := where(pathOf(args))
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		w, err := where(sourcePath(cmd))
 		if err != nil {
 			return failure(2, err)
 		}

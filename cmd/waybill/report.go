@@ -61,7 +61,7 @@ func (w repositories) alone(rev string) (*reconciler.Reconciler, sources.Snapsho
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := w.over(source)
+	r, err := w.over(source, s)
 	return r, s, err
 }
 
@@ -81,7 +81,7 @@ func (w repositories) compared(base, head string) (*reconciler.Reconciler, sourc
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := w.over(source)
+	r, err := w.over(source, after)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -107,14 +107,30 @@ func (w repositories) plan(r *reconciler.Reconciler, s sources.Snapshot, medium 
 		return plan.Plan{}, plan.Input{}, err
 	}
 	p, err := r.Build(ctx, &obs)
+	if err == nil {
+		err = w.vacant(&p)
+	}
 	return p, obs.Input, err
+}
+
+// vacant is an error about a plan of nothing: the folder is likely another one than was meant.
+func (w repositories) vacant(p *plan.Plan) error {
+	if !p.Vacant() {
+		return nil
+	}
+	return errVacant(w.path)
+}
+
+// errVacant says of a folder that there is nothing in it, or that it is not there.
+func errVacant(path string) error {
+	return fmt.Errorf("%s registers no cluster and holds nothing to place; PATH or -C names the source, and `waybill init %s` writes a first one", path, path)
 }
 
 // published opens what is known of what was published from a source: the repository that it
 // is published to, if that answers, else what was fetched from it last. The branches of a
 // clone itself count only if it was made from nothing.
 func (w repositories) published(source *git.Repo, s sources.Snapshot) (reconciler.Repository, error) {
-	d, err := w.destination(source, func() (sources.Snapshot, error) { return s, nil })
+	d, err := w.destination(source, s)
 	if err == nil && d.location == "" && slices.Contains(source.Remotes(), origin) {
 		d, err = w.remote(source, origin)
 	}

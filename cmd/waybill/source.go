@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -19,14 +20,6 @@ import (
 	"github.com/waybill-dev/waybill/sources/dir"
 	"github.com/waybill-dev/waybill/sources/git"
 )
-
-// pathOf returns the optional PATH argument.
-func pathOf(args []string) string {
-	if len(args) > 0 {
-		return args[0]
-	}
-	return "."
-}
 
 // repositories is what a command line says of a source, and of where it is published to.
 type repositories struct {
@@ -118,6 +111,9 @@ func (w repositories) snapshot(repo *git.Repo, rev string) (sources.Snapshot, er
 // standing lists a directory as it stands: where it is in a work tree, as Git would commit
 // it.
 func standing(path string) (sources.Snapshot, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no folder %s; PATH or -C names the source, and `waybill init %s` writes a first one", path, path)
+	}
 	s, err := git.WorkTree(path, os.Getenv)
 	if errors.Is(err, git.ErrNoWorkTree) {
 		return dir.Snapshot(path)
@@ -145,11 +141,15 @@ func (w repositories) reconciler(rev string) (*reconciler.Reconciler, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := w.over(source)
+	s, err := w.snapshot(source, rev)
+	if err != nil && w.to == "" {
+		return nil, err // where to publish is not known, and perhaps nothing else is missed
+	}
+	r, err := w.over(source, s)
 	if err != nil {
 		return nil, err
 	}
-	d, err := w.destination(source, func() (sources.Snapshot, error) { return w.snapshot(source, rev) })
+	d, err := w.destination(source, s)
 	if err != nil {
 		return nil, err
 	}
@@ -173,8 +173,8 @@ func (w repositories) publisher(rev string) (*reconciler.Reconciler, error) {
 	return r, nil
 }
 
-// over returns what reads a source.
-func (w repositories) over(source *git.Repo) (r *reconciler.Reconciler, err error) {
+// over returns what reads a source, of which a version is known.
+func (w repositories) over(source *git.Repo, s sources.Snapshot) (r *reconciler.Reconciler, err error) {
 	r = &reconciler.Reconciler{Version: buildVersion(), Now: time.Now, Pauses: reconciler.Pauses{Sleep: sleep, Random: rand.Float64}}
 	if source != nil {
 		r.Source, r.Subdir = source, source.Subdir()
@@ -187,7 +187,11 @@ func (w repositories) over(source *git.Repo) (r *reconciler.Reconciler, err erro
 			return nil, err
 		}
 	}
-	r.Engine, err = newEngine(w.cmd)
+	config, err := configOf(s)
+	if err != nil {
+		return nil, err
+	}
+	r.Engine, err = newEngine(w.cmd, config)
 	return r, err
 }
 
@@ -233,9 +237,18 @@ func sleep(ctx context.Context, d time.Duration) error {
 // configured returns publish.repository of a source's config; "" where there is
 // none. A stranger's source names none.
 func configured(cmd *cobra.Command, s sources.Snapshot) (string, error) {
-	untrusted, err := cmd.Root().PersistentFlags().GetBool("untrusted")
-	if err != nil {
-		return "", err
+	c, err := configOf(s)
+	if err == nil && isUntrusted(cmd) && c.Publish.Repository != "" {
+		err = fmt.Errorf("%s names a repository to publish to, and with --untrusted none is taken from the source; name it with --to", render.ConfigFile)
+	}
+	return c.Publish.Repository, err
+}
+
+// configOf reads the config of a source, which may be nil. One that has a mistake is as if there
+// were none.
+func configOf(s sources.Snapshot) (render.ConfigSpec, error) {
+	if s == nil {
+		return render.DefaultConfig(), nil
 	}
 	for _, f := range s.Files() {
 		if f.Path != render.ConfigFile {
@@ -243,13 +256,10 @@ func configured(cmd *cobra.Command, s sources.Snapshot) (string, error) {
 		}
 		data, err := s.ReadFile(f.Path)
 		if err != nil {
-			return "", err
+			return render.ConfigSpec{}, err
 		}
 		c, _ := render.ParseConfig(data)
-		if untrusted && c.Publish.Repository != "" {
-			return "", fmt.Errorf("%s names a repository to publish to, and with --untrusted none is taken from the source; name it with --to", render.ConfigFile)
-		}
-		return c.Publish.Repository, nil
+		return c, nil
 	}
-	return "", nil
+	return render.DefaultConfig(), nil
 }

@@ -19,14 +19,13 @@ old a word is; one that is older than --max-age counts for nothing. With names i
 lists the objects that are not well, and why. See docs/status.md.`,
 		Example: "  waybill status\n  waybill status eu-1 -n shop -o wide",
 	}
-	path := cmd.Flags().StringP("source", "C", ".", "directory of the source")
 	rev := cmd.Flags().String("rev", "", "a commit, branch or tag, instead of the directory as it stands, for its waybill.yaml")
 	namespace := cmd.Flags().StringP("namespace", "n", "", "only what is in this namespace")
 	lasting := cmd.Flags().Duration("max-age", reconciler.WordLasts, "how old a word may be; one who applies says something at least every 30 days")
 	where := reportFlags(cmd)
 	output := outputFlag(cmd, report.Wide)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		w, err := where(*path)
+		w, err := where(sourcePath(cmd))
 		if err != nil {
 			return failure(2, err)
 		}
@@ -36,7 +35,7 @@ lists the objects that are not well, and why. See docs/status.md.`,
 			return failure(2, err)
 		}
 		if r.Target == nil {
-			return failure(2, errNothingPublished(*path))
+			return failure(2, errNothingPublished(sourcePath(cmd)))
 		}
 		fleet, err := r.Fleet(cmd.Context(), s, reconciler.Asked{Clusters: args, Namespace: *namespace, Closely: len(args) > 0, Lasting: *lasting})
 		if err != nil {

@@ -28,9 +28,9 @@ longer names is taken out.`,
 	}
 	check := cmd.Flags().Bool("check", false, "write nothing, and say by the exit status whether the file would change")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		u := updater{cmd: cmd, path: pathOf(args), dry: *check}
-		if len(args) > 1 {
-			u.only = args[1:]
+		u := updater{cmd: cmd, path: sourcePath(cmd), dry: *check}
+		if len(args) > 0 {
+			u.only = args
 		}
 		changed, err := u.run()
 		if err == nil && changed && *check {
@@ -52,15 +52,19 @@ type updater struct {
 
 // run reports whether the file changes.
 func (u *updater) run() (changed bool, err error) {
-	if u.store, err = newCharts(u.cmd); err != nil {
-		return false, err
-	}
 	s, err := standing(u.path)
 	if err != nil {
 		return false, err
 	}
+	config, err := configOf(s)
+	if err != nil {
+		return false, err
+	}
+	if u.store, err = newCharts(u.cmd, config); err != nil {
+		return false, err
+	}
 	r := &reconciler.Reconciler{Now: time.Now}
-	if r.Engine, err = newEngine(u.cmd); err != nil {
+	if r.Engine, err = newEngine(u.cmd, config); err != nil {
 		return false, err
 	}
 	refs, unread, err := r.Charts(u.cmd.Context(), s)

@@ -22,8 +22,8 @@ plain Secrets and charts that no lock names, and a branch may not.`,
 	rev := cmd.Flags().String("rev", "", "a commit, branch or tag of the repository at PATH, instead of the directory as it stands")
 	where := reportFlags(cmd)
 	output := outputFlag(cmd, report.JUnit, report.SARIF)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		w, err := where(pathOf(args))
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		w, err := where(sourcePath(cmd))
 		if err != nil {
 			return failure(2, err)
 		}
@@ -32,6 +32,9 @@ plain Secrets and charts that no lock names, and a branch may not.`,
 			return failure(2, err)
 		}
 		p, err := r.Judge(cmd.Context(), s, purpose.medium(r.Source))
+		if err == nil {
+			err = w.vacant(&p)
+		}
 		if err != nil {
 			return failure(2, err)
 		}

@@ -13,11 +13,10 @@ func verifyCommand() *cobra.Command {
 names in its trailers, plans them again, and compares the result with the branch
 byte for byte.`,
 	}
-	path := cmd.Flags().StringP("source", "C", ".", "directory of the source repository")
 	where := repositoryFlags(cmd, "repository that holds BRANCH: a remote's name, a path or a URL (default: as waybill.yaml says, else the source's own)")
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		w, err := where(*path)
+		w, err := where(sourcePath(cmd))
 		if err != nil {
 			return failure(2, err)
 		}
@@ -25,7 +24,7 @@ byte for byte.`,
 		if err != nil {
 			return failure(2, err)
 		}
-		if r.Random.Key, err = randomKey(cmd, *path); err != nil {
+		if r.Random.Key, err = randomKey(cmd, sourcePath(cmd)); err != nil {
 			return failure(2, err)
 		}
 		v, err := r.Verify(cmd.Context(), args[0])

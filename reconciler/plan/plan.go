@@ -132,6 +132,12 @@ func (p *Plan) Within(matches func(object.Ref) bool) (inner, outer object.Ref, o
 	return inner, outer, false
 }
 
+// Vacant reports a plan of nothing: its source registers no cluster, holds nothing to place, and
+// nothing is left of an earlier one.
+func (p *Plan) Vacant() bool {
+	return len(p.Clusters)+len(p.Decisions)+len(p.Detached) == 0 && !diag.HasErrors(p.Diags)
+}
+
 // Inners returns the releases that are rendered by those which a policy selects.
 func (p *Plan) Inners() []expand.Inner {
 	if p.table == nil {
