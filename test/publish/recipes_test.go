@@ -389,7 +389,7 @@ func TestTwoLinesAreEnough(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := regexp.MustCompile(`(?m)^    (waybill .*)$`).FindAllStringSubmatch(string(doc), -1)
+	lines := regexp.MustCompile(`(?m)^(waybill .*)$`).FindAllStringSubmatch(string(doc), -1)
 	if len(lines) != 2 {
 		t.Fatalf("they are %v", lines)
 	}
