@@ -319,7 +319,7 @@ func inert(o *object.Object) []diag.Diagnostic {
 	d := diag.Diagnostic{
 		Code: diag.KindNotActing, Severity: diag.Error, Pos: o.Pos(),
 		Message: Name(o) + " is read and valid, but this version does not act on it",
-		Hint:    "remove it, or name its file in " + render.IgnoreFile + "; the README lists what acts",
+		Hint:    "remove it, or name its file in " + render.IgnoreFile + "; docs/karmada-compatibility.md lists what acts",
 	}
 	switch o.Ref().Kind {
 	case "ResourceBinding", "ClusterResourceBinding", "Work":
@@ -329,7 +329,7 @@ func inert(o *object.Object) []diag.Diagnostic {
 	case "FederatedHPA", "ResourceInterpreterWebhookConfiguration", "MultiClusterIngress", "MultiClusterService":
 		d.Severity = diag.Warning
 		d.Message = Name(o) + " needs a control plane that watches clusters; it is passed over"
-		d.Hint = "see the compatibility table in the README"
+		d.Hint = "see docs/karmada-compatibility.md"
 	}
 	return []diag.Diagnostic{d}
 }

@@ -1,16 +1,3 @@
-// Package docs holds README.md and the pages of docs to what the program does. A fenced block is
-// marked by its language, and the language says what is done with it:
-//
-//   - sh runs, block after block of a page in one folder, as a reader would type it; "sh exit=1" must
-//     end with that status;
-//   - output is what the block above it printed; a line "..." stands for any lines;
-//   - console wants what a test has not, a cluster or a forge: its commands, targets of make and
-//     flags must exist;
-//   - others are read by no shell.
-//
-// A page may begin with a setup: an archive in testdata, called as the page, whose files lie in its
-// folder, and whose comment a shell ran there. "go test
-// ./test/docs -update" writes the outputs anew that have no "...".
 package docs
 
 import (

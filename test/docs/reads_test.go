@@ -1,7 +1,9 @@
 package docs
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -90,3 +92,40 @@ func TestUnknownIsSeen(t *testing.T) {
 		}
 	}
 }
+
+var link = regexp.MustCompile(`\]\(([^)\s]*)\)`)
+
+// TestLinksLeadSomewhere holds that each link to a file of this repository finds it, and its heading.
+func TestLinksLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	for _, page := range pages(t) {
+		for _, m := range link.FindAllStringSubmatch(read(t, page), -1) {
+			if strings.Contains(m[1], "://") || strings.HasPrefix(m[1], "mailto:") {
+				continue
+			}
+			name, anchor, _ := strings.Cut(m[1], "#")
+			target := page
+			if name != "" {
+				target = filepath.Join(filepath.Dir(page), name)
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s: the link %s: %v", page, m[1], err)
+			} else if anchor != "" && !slices.Contains(anchors(read(t, target)), anchor) {
+				t.Errorf("%s: the link %s: the page has no such heading", page, m[1])
+			}
+		}
+	}
+}
+
+// anchors are the headings of a page as forges name them.
+func anchors(page string) (found []string) {
+	for line := range strings.Lines(page) {
+		if heading, ok := strings.CutPrefix(strings.TrimLeft(line, "#"), " "); ok && strings.HasPrefix(line, "#") {
+			heading = strings.ToLower(strings.TrimSpace(heading))
+			found = append(found, strings.ReplaceAll(notInAnchor.ReplaceAllString(heading, ""), " ", "-"))
+		}
+	}
+	return found
+}
+
+var notInAnchor = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
