@@ -3,7 +3,7 @@ GO ?= go
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 export CGO_ENABLED = 0
 
-.PHONY: all build test race e2e e2e-long golden lint fmt fuzz walk bench demo demo-clusters demo-failover demo-preview docs tidy check help
+.PHONY: all build test race ui e2e e2e-long golden lint fmt fuzz walk bench demo demo-clusters demo-failover demo-preview docs tidy check help
 
 all: build test ## build and test
 
@@ -18,6 +18,9 @@ test: ## run every test
 CONCURRENT := ./reconciler ./reconciler/apply ./reconciler/clusters/... ./reconciler/members ./reconciler/replicas ./reconciler/serve ./reconciler/status ./reconciler/traces ./sources/forge ./sources/git
 race: ## test what runs at once with the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -count=1 -timeout 30m $(CONCURRENT)
+
+ui: ## open the pages in headless Chromium (needs the program chromium)
+	$(GO) test -tags e2e -count=1 -timeout 15m ./test/ui
 
 e2e: ## run Waybill and Flux on real clusters (built from their modules: 20 minutes of CPU, once)
 	$(GO) test -tags e2e -count=1 -timeout 75m -parallel 4 ./test/e2e

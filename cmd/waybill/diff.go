@@ -29,7 +29,7 @@ are combined, and HEAD is planned with them.`,
 	var d differ
 	flags := cmd.Flags()
 	where := reportFlags(cmd)
-	d.as = format{Format: report.Text, known: []report.Format{report.Text, report.Markdown, report.JSON, report.YAML}}
+	d.as = format{Format: report.Text, known: []report.Format{report.Text, report.Markdown, report.HTML, report.JSON, report.YAML}}
 	flags.VarP(&d.as, "output", "o", "output format: "+d.as.choice())
 	flags.BoolVar(&d.stat, "stat", false, "as text, a line a change")
 	flags.StringSliceVarP(&d.question.Within.Namespaces, "namespace", "n", nil, "only objects of these namespaces")
@@ -45,6 +45,9 @@ are combined, and HEAD is planned with them.`,
 		}
 		if err == nil && d.watch && (len(args) > 1 || d.post != nil) {
 			err = errors.New("--watch shows the directory as it stands, and neither another HEAD nor at a forge")
+		}
+		if err == nil && d.watch && d.as.Format == report.HTML {
+			err = errors.New("--watch shows changes on the terminal, and -o html is a page for a file: waybill diff -o html > page.html")
 		}
 		if err != nil {
 			return failure(2, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/reconciler/preview/markdown"
+	"github.com/waybill-dev/waybill/reconciler/preview/page"
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
@@ -32,6 +33,7 @@ type Look struct {
 func Comparison(c *preview.Comparison, look Look) Report {
 	return Report{value: c, text: func(w io.Writer) error { return comparison(w, c, look) }, forms: map[Format]func() ([]byte, error){
 		Markdown: func() ([]byte, error) { return []byte(markdown.Comment(c, markdown.Limit)), nil },
+		HTML:     func() ([]byte, error) { return page.Page(c) },
 	}}
 }
 

@@ -5,6 +5,7 @@ package bench
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -65,6 +66,21 @@ func (s *Source) fleet(shape Shape) {
 	}
 }
 
+// With returns the source as somebody edits it: in files whose paths begin so, another text. A
+// file that there is not begins with it.
+func (s *Source) With(prefix, from, to string) *Source {
+	edited := &Source{Texts: maps.Clone(s.Texts)}
+	if from == "" {
+		edited.Texts[prefix] = to
+	}
+	for path, text := range s.Texts {
+		if from != "" && strings.HasPrefix(path, prefix) {
+			edited.Texts[path] = strings.ReplaceAll(text, from, to)
+		}
+	}
+	return edited.list()
+}
+
 // list makes the list of files, which a benchmark is not to pay for.
 func (s *Source) list() *Source {
 	s.listed = s.Texts.Files()
@@ -118,6 +134,18 @@ spec:
   - {apiVersion: apps/v1, kind: Deployment}
   - {apiVersion: v1, kind: ConfigMap}
   placement: {clusterAffinity: {}}
+`
+
+// Moving is a policy for the templates that are overridden, which places them in the clusters of
+// one half of ten regions: "r0, r1, r2, r3, r4".
+const Moving = `apiVersion: policy.karmada.io/v1alpha1
+kind: ClusterPropagationPolicy
+metadata: {name: moving}
+spec:
+  resourceSelectors:
+  - {apiVersion: apps/v1, kind: Deployment, labelSelector: {matchLabels: {tier: regional}}}
+  - {apiVersion: v1, kind: ConfigMap, labelSelector: {matchLabels: {tier: regional}}}
+  placement: {clusterAffinity: {labelSelector: {matchExpressions: [{key: region, operator: In, values: [r0, r1, r2, r3, r4]}]}}}
 `
 
 const overrideHead = `apiVersion: policy.karmada.io/v1alpha1

@@ -1,0 +1,187 @@
+//go:build e2e
+
+package ui
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// browser starts a Chromium of its own for a test, which knows nothing and asks nobody.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	program, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Fatalf("%v; install it with: apt-get install chromium", err)
+	}
+	home := folder(t)
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.UserDataDir(filepath.Join(home, "profile")), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.WSURLReadTimeout(time.Minute), chromedp.Env("HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_CACHE_HOME="+home),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("no-proxy-server", true))
+	ctx, stop := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(stop)
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	t.Cleanup(cancel)
+	ctx, closed := chromedp.NewContext(ctx)
+	t.Cleanup(func() {
+		_ = chromedp.Cancel(ctx) // waits until it has written what it writes at its end
+		closed()
+	})
+	return ctx
+}
+
+// folder is one that a browser may write to until its last process has ended, which is after it has
+// said that it has.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "waybill-ui-") //nolint:usetesting // see above
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for range 100 {
+			if err = os.RemoveAll(dir); err == nil {
+				return
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		t.Error(err)
+	})
+	return dir
+}
+
+// tab is a page that is open.
+type tab struct {
+	context.Context
+
+	t   *testing.T
+	url string
+
+	mu     sync.Mutex
+	asked  []string // what it requested, beside itself
+	failed []string // what the console and the page complain of
+}
+
+// open opens a page that is a file.
+func open(ctx context.Context, t *testing.T, content []byte) *tab {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "page.html")
+	if err := os.WriteFile(file, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := &tab{t: t, Context: ctx, url: "file://" + file}
+	chromedp.ListenTarget(ctx, p.heard)
+	p.do(network.Enable(), runtime.Enable(), chromedp.Navigate(p.url), chromedp.WaitReady("html[data-ready]", chromedp.ByQuery))
+	return p
+}
+
+func (p *tab) heard(event any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		if u, _, _ := strings.Cut(e.Request.URL, "#"); u != p.url {
+			p.asked = append(p.asked, e.Request.URL)
+		}
+	case *runtime.EventExceptionThrown:
+		p.failed = append(p.failed, e.ExceptionDetails.Error())
+	case *runtime.EventConsoleAPICalled:
+		p.failed = append(p.failed, string(e.Type))
+	case *page.EventJavascriptDialogOpening:
+		p.failed = append(p.failed, "a dialog: "+e.Message)
+	}
+}
+
+// isQuiet requires that the page asked nobody for anything, and that nothing failed in it.
+func (p *tab) isQuiet() {
+	p.t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.asked) > 0 {
+		p.t.Errorf("the page asks for %q", p.asked)
+	}
+	if len(p.failed) > 0 {
+		p.t.Errorf("in the page: %q", p.failed)
+	}
+}
+
+func (p *tab) do(actions ...chromedp.Action) {
+	p.t.Helper()
+	if err := chromedp.Run(p, actions...); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// eval is the value of an expression in the page.
+func eval[T any](p *tab, expression string) (out T) {
+	p.t.Helper()
+	p.do(chromedp.Evaluate(expression, &out))
+	return out
+}
+
+// wants waits until an expression is true in the page.
+func (p *tab) wants(expression string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p, 10*time.Second)
+	defer cancel()
+	if err := chromedp.Run(ctx, chromedp.Poll(expression, nil)); err != nil {
+		now := ""
+		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, chromedp.ErrPollingTimeout) {
+			now = "; the page has the hash " + eval[string](p, "location.hash") + " and says " + eval[string](p, "document.getElementById('found')?.textContent ?? ''")
+		}
+		p.t.Fatalf("%s: %v%s", expression, err, now)
+	}
+}
+
+// width is how wide the page is shown, in light or dark.
+func (p *tab) width(width int64, scheme string) {
+	p.t.Helper()
+	p.do(emulation.SetDeviceMetricsOverride(width, 900, 1, width < 500),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+}
+
+// picture saves what the page looks like, where WAYBILL_PICTURES names a folder.
+func (p *tab) picture(name string) {
+	p.t.Helper()
+	var data []byte
+	if pictures != "" {
+		p.do(chromedp.FullScreenshot(&data, 100))
+		p.save(name, data)
+	}
+}
+
+// matrix saves what the matrix looks like.
+func (p *tab) matrix(name string) {
+	p.t.Helper()
+	var data []byte
+	if pictures != "" {
+		p.do(chromedp.Screenshot("#matrix", &data, chromedp.ByQuery))
+		p.save(name, data)
+	}
+}
+
+// pictures is where pictures are saved; empty for nowhere.
+var pictures = os.Getenv("WAYBILL_PICTURES")
+
+func (p *tab) save(name string, data []byte) {
+	p.t.Helper()
+	if err := os.MkdirAll(pictures, 0o750); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(pictures, name+".png"), data, 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+}
