@@ -2,7 +2,11 @@ package reconciler
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,7 +16,9 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
 )
 
@@ -36,6 +42,10 @@ type Fleet struct {
 	// Seen is the source commit that was published last.
 	Seen     state.Publication
 	Clusters []Member // in the order of their names
+	// State is the head of the state branch, from which this was read.
+	State git.Head
+	// Prefix is that of the clusters' branches.
+	Prefix string
 }
 
 // Member is how a cluster is.
@@ -45,6 +55,62 @@ type Member struct {
 	// Rendered is the source commit that the head of the branch was published from; empty if it
 	// was not asked for.
 	Rendered string
+	// Registered is the Cluster as it was published, and Observed what was observed of it; nil
+	// if nothing was.
+	Registered *karmada.Cluster
+	Observed   *karmada.ClusterStatus
+
+	told *files.Folder // what its status branch says; nil if there is none that counts
+}
+
+// Told identifies what its status branch says; zero if there is none that counts.
+func (m *Member) Told() files.ID {
+	if m.told == nil {
+		return files.ID{}
+	}
+	return m.told.ID()
+}
+
+// Objects reads what is said of the objects of a namespace, by the names that templates have. What has
+// no namespace is in "".
+func (m *Member) Objects(namespace string) (map[object.Ref]*status.Object, error) {
+	at := virtual.Of(m.Registered).Namespace(namespace)
+	return m.objects(func(n string) bool { return n == at })
+}
+
+// Everything is Objects of every namespace.
+func (m *Member) Everything() (map[object.Ref]*status.Object, error) {
+	return m.objects(status.Everything)
+}
+
+func (m *Member) objects(wanted func(namespace string) bool) (map[object.Ref]*status.Object, error) {
+	if m.told == nil {
+		return nil, nil
+	}
+	objects, err := status.Objects(m.told, wanted)
+	if err != nil {
+		return nil, fmt.Errorf("branch %s%s: %w", status.Prefix, m.Cluster, err)
+	}
+	return named(objects, virtual.Of(m.Registered)), nil
+}
+
+// Whereabouts tells where everything is that says how clusters are: the followed branch, the branches
+// of what is published, and those that agents write. Equal ones mean that nothing moved. It asks each
+// repository once, and reads nothing.
+func (r *Reconciler) Whereabouts(ctx context.Context, rev string) (string, error) {
+	at, err := r.look(ctx, rev)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	fmt.Fprintln(h, at.source)
+	for _, heads := range []map[string]files.ID{at.target, r.lookTold(ctx, nil)} {
+		for _, branch := range slices.Sorted(maps.Keys(heads)) {
+			fmt.Fprintln(h, branch, heads[branch])
+		}
+		fmt.Fprintln(h)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // Fleet reads how clusters are: from the state branch, the heads of the clusters' branches and
@@ -64,7 +130,7 @@ func (r *Reconciler) Fleet(ctx context.Context, s sources.Snapshot, asked Asked)
 	if err != nil {
 		return Fleet{}, err
 	}
-	f := Fleet{}
+	f := Fleet{State: head, Prefix: prefix}
 	if f.Seen, err = state.Published(head.Tree); err != nil {
 		return Fleet{}, err //nolint:wrapcheck // it names the file
 	}
@@ -82,12 +148,12 @@ func (r *Reconciler) Fleet(ctx context.Context, s sources.Snapshot, asked Asked)
 	}
 	seen := state.Observed(head.Tree)
 	for _, c := range chosen {
-		w, ignored, err := said.word(ctx, c, asked)
+		w, err := said.word(ctx, c, asked)
 		if err != nil {
 			return Fleet{}, err
 		}
-		p := status.Published{Cluster: c, Head: heads[prefix+c.Name], Held: heldBy(c), Ignored: ignored, Lost: lost(seen[c.Name])}
-		m := Member{Standing: status.Stand(p, w, r.Now(), asked.Lasting)}
+		p := status.Published{Cluster: c, Head: heads[prefix+c.Name], Held: heldBy(c), Ignored: w.ignored, Lost: lost(seen[c.Name])}
+		m := Member{Standing: status.Stand(p, w.word, r.Now(), asked.Lasting), Registered: c, Observed: seen[c.Name], told: w.files}
 		if asked.Closely && !p.Head.IsZero() {
 			b, err := r.Target.Commit(ctx, p.Head)
 			if err != nil {
@@ -119,14 +185,22 @@ func (a *Asked) choose(registered []*karmada.Cluster) ([]*karmada.Cluster, error
 	return Named(registered, a.Clusters, "what is published")
 }
 
-// word reads what a status branch says; nil if there is none that counts.
-func (h *hearsay) word(ctx context.Context, cluster *karmada.Cluster, asked Asked) (w *status.Word, ignored string, err error) {
+// told is what a status branch says, and the files that it is from; both nil if there is none that
+// counts. Ignored says why one does not.
+type told struct {
+	word    *status.Word
+	files   *files.Folder
+	ignored string
+}
+
+// word reads what a status branch says.
+func (h *hearsay) word(ctx context.Context, cluster *karmada.Cluster, asked Asked) (told, error) {
 	head, ignored, err := h.head(ctx, cluster.Name)
 	if err != nil || head == nil {
-		return nil, ignored, err
+		return told{ignored: ignored}, err
 	}
-	w, err = wordOf(*head, status.Prefix+cluster.Name, asked, virtual.Of(cluster))
-	return w, "", err
+	w, err := wordOf(*head, status.Prefix+cluster.Name, asked, virtual.Of(cluster))
+	return told{word: w, files: head.Tree}, err
 }
 
 // wordOf reads a status branch. Objects of a virtual cluster have the names that templates have.

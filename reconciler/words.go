@@ -29,12 +29,12 @@ func (r *Reconciler) Words(ctx context.Context, registered []policies.Cluster, n
 	}
 	words := status.Words{}
 	for _, c := range all {
-		w, _, err := said.word(ctx, c, Asked{Namespace: namespace, Closely: true})
+		w, err := said.word(ctx, c, Asked{Namespace: namespace, Closely: true})
 		if err != nil {
 			return nil, err
 		}
-		if w != nil && r.Now().Sub(w.At) <= lasting {
-			words[c.Name] = w
+		if w.word != nil && r.Now().Sub(w.word.At) <= lasting {
+			words[c.Name] = w.word
 		}
 	}
 	for _, c := range all {

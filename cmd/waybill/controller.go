@@ -82,6 +82,7 @@ type controllerFlags struct {
 	told              *toldFlags
 	hooks             *webhookFlags
 	orders            *orderFlags
+	ui                *uiFlags
 	verbose           *bool
 }
 
@@ -90,7 +91,7 @@ func controllerCommand() *cobra.Command {
 		Use: "controller [PATH]", Short: "Follow a source and publish whenever it changes", Args: cobra.MaximumNArgs(1),
 		Long: `Controller looks at the source every --interval, plans and publishes what changed,
 and answers /healthz, /readyz and /metrics on --listen. PATH is a repository by
-path or URL. With --apply it also keeps every registered cluster whose syncMode is Push
+path or URL. With --ui-listen it serves a read-only web UI, see docs/ui.md. With --apply it also keeps every registered cluster whose syncMode is Push
 at the head of its branch, see docs/apply.md, and observes it, see docs/clusters.md.
 With --leader-elect several replicas divide the work, see docs/controller.md.
 On SIGTERM it ends what is under way and stops.`,
@@ -111,10 +112,20 @@ On SIGTERM it ends what is under way and stops.`,
 	f.identities = identityFlags(cmd, f.access, "with --apply: key file of age, by which documents that SOPS encrypted are decrypted")
 	f.told = addToldFlags(cmd, "URL of the repository that the agents of clusters with the syncMode Pull write to; with it they are heard").addSharedFlag()
 	at := addForgeFlags(cmd)
-	f.hooks, f.orders = addWebhookFlags(cmd, at), addOrderFlags(cmd, at)
+	f.hooks, f.orders, f.ui = addWebhookFlags(cmd, at), addOrderFlags(cmd, at), addUIFlags(cmd)
 	f.verbose = flags.BoolP("verbose", "v", false, "log diagnostics, too")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return failure(2, f.run(cmd, sourcePath(cmd))) }
 	return withTraces(cmd, f.verbose)
+}
+
+// recorded takes a turn of the loop in, for those who ask and those who look.
+func (f *controllerFlags) recorded(server *serve.Server) func(reconciler.Sync) {
+	return func(s reconciler.Sync) {
+		server.Record(s)
+		if s.Err == nil && !s.UpToDate {
+			f.ui.changed()
+		}
+	}
 }
 
 // publisher opens what the controller publishes with.
@@ -149,11 +160,14 @@ func (f *controllerFlags) run(cmd *cobra.Command, path string) error {
 	wakes, looks := make(chan struct{}, 1), make(chan struct{}, 1)
 	wakes <- struct{}{} // what is published already
 	loop := &reconciler.Loop{
-		Reconciler: r, Rev: f.rev, Interval: f.interval, Now: time.Now, Wake: looks, Report: waking(server.Record, tell, wakes),
+		Reconciler: r, Rev: f.rev, Interval: f.interval, Now: time.Now, Wake: looks, Report: waking(f.recorded(server), tell, wakes),
 		Log: logger(cmd, f.verbose),
 	}
 	group, ctx := errgroup.WithContext(cmd.Context())
 	reader := *r // which the loop does not share
+	if err := f.ui.open(*r, loop, f.division.elect); err != nil {
+		return err
+	}
 	one, err := f.division.open(f.managed, r.Work(f.rev), loop.Log)
 	if err != nil {
 		return err
@@ -170,6 +184,9 @@ func (f *controllerFlags) run(cmd *cobra.Command, path string) error {
 		with.start(ctx, group, follower)
 	}
 	if err := listening(ctx, group, server, f.listen); err != nil {
+		return err
+	}
+	if err := f.ui.listening(ctx, group); err != nil {
 		return err
 	}
 	if err := f.hooks.listening(ctx, group, server, func() { wake(looks) }, func() { wake(f.orders.commented) }); err != nil {

@@ -26,11 +26,11 @@ var only = map[string][]string{
 	"os":                                   {"sources/git", "sources/dir", "sources/chart", "render/cache", "render/worker", "cmd", "test"},
 	"os/exec":                              {"render/worker", "cmd", "test"},
 	"syscall":                              {"sources/git", "sources/dir", "sources/chart", "render/worker", "cmd", "test"},
-	"net":                                  {"sources/git", "sources/chart", "sources/forge", "reconciler/serve", "cmd", "test"},
-	"net/http":                             {"sources/git", "sources/chart", "sources/forge", "reconciler/serve", "reconciler/agent", "reconciler/traces", "reconciler/clusters", "cmd", "test"},
+	"net":                                  {"sources/git", "sources/chart", "sources/forge", "reconciler/serve", "reconciler/ui/login", "cmd", "test"},
+	"net/http":                             {"sources/git", "sources/chart", "sources/forge", "reconciler/serve", "reconciler/ui", "reconciler/agent", "reconciler/traces", "reconciler/clusters", "cmd", "test"},
 	"log/slog":                             {"reconciler", "cmd", "test"},
 	"text/tabwriter":                       {"reconciler/report", "test"}, // the commands print nothing else
-	"sync":                                 {"reconciler/plan/manifest", "sources/git", "sources/dir", "sources/chart", "sources/forge", "render/cache", "render/worker", "policies/interpret", "render/renderer", "reconciler/inventory", "reconciler/serve", "reconciler/replicas", "reconciler/clusters/survey", "cmd", "test"},
+	"sync":                                 {"reconciler/plan/manifest", "sources/git", "sources/dir", "sources/chart", "sources/forge", "render/cache", "render/worker", "policies/interpret", "render/renderer", "reconciler/inventory", "reconciler/serve", "reconciler/ui", "reconciler/replicas", "reconciler/clusters/survey", "cmd", "test"},
 	"golang.org/x/sync/errgroup":           {"sources/git", "sources/forge/forgetest", "reconciler/clusters", "reconciler/members", "reconciler/agent", "cmd", "test"},
 	"golang.org/x/sys":                     {"render/worker"},
 	"helm.sh/helm/v3":                      {"render/helm"},
@@ -55,6 +55,8 @@ var only = map[string][]string{
 	"github.com/robfig/cron/v3":                {"policies/karmada", "policies/window"}, // validates; computes
 	"github.com/prometheus/client_golang":      {"reconciler/serve"},
 	"go.opentelemetry.io":                      {"reconciler/traces", "cmd"},
+	"github.com/coreos/go-oidc/v3":             {"reconciler/ui/login"},
+	"golang.org/x/oauth2":                      {"reconciler/ui/login"},
 	"github.com/spf13/cobra":                   {"cmd"},
 	"github.com/fluxcd/pkg/ssa":                {"reconciler/apply", "reconciler/clusters"},
 	"github.com/fluxcd/cli-utils":              {"reconciler/health", "reconciler/clusters"},

@@ -1,0 +1,132 @@
+// Package facts is what Git says of a fleet at one moment, as values: how clusters are, where
+// templates go, and how both came to be so. A Reader reads it from the branches of what is published
+// and of the status, and keeps what it read for as long as no branch moves. It asks no cluster, writes
+// nothing, and never holds a manifest that somebody else published.
+package facts
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// Facts is what Git says at one moment. Nobody may modify it.
+type Facts struct {
+	// Key is equal for equal facts.
+	Key string
+	// At is when they were read.
+	At time.Time
+	// Fleet is how clusters are. It is empty where nothing is published yet.
+	Fleet reconciler.Fleet
+	// Templates are those that go somewhere, or should, in the order of refs.
+	Templates []*Template
+	// Unreadable are files of the state branch that say nothing.
+	Unreadable []string
+}
+
+// Template is where one template goes.
+type Template struct {
+	Ref    object.Ref
+	Policy string // empty where only what needs it brings it
+	Source string // its file
+	// Replicas is what it asks for, 0 for a kind without. Divided says that its clusters share them.
+	Replicas int32
+	Divided  bool
+	Targets  []Target // in the order of the clusters' names
+	// Scheduled says how it was placed; the zero value where nothing is said of it.
+	Scheduled metav1.Condition
+	Leaving   []karmada.GracefulEvictionTask
+	NeededBy  []string
+
+	path string // of its binding
+}
+
+// Target is a cluster to which a template goes, or in which it is left.
+type Target struct {
+	Cluster  string
+	Replicas int32
+	// Left says why it is not as decided there, and Kept that it is there all the same.
+	Left string
+	Kept bool
+	// Undecided says that the decision does not send it there.
+	Undecided bool
+}
+
+// Target returns what a template is to be in a cluster; false if it does not go there.
+func (t *Template) Target(cluster string) (Target, bool) {
+	i, ok := slices.BinarySearchFunc(t.Targets, cluster, func(t Target, name string) int { return cmp.Compare(t.Cluster, name) })
+	if !ok {
+		return Target{}, false
+	}
+	return t.Targets[i], true
+}
+
+// Placed reports a template that was placed as its policy asks.
+func (t *Template) Placed() bool {
+	return t.Scheduled.Status == "" || t.Scheduled.Status == metav1.ConditionTrue
+}
+
+// Cluster returns how a cluster is; nil if it is not registered.
+func (f *Facts) Cluster(name string) *reconciler.Member {
+	i, ok := slices.BinarySearchFunc(f.Fleet.Clusters, name, func(m reconciler.Member, name string) int { return cmp.Compare(m.Cluster, name) })
+	if !ok {
+		return nil
+	}
+	return &f.Fleet.Clusters[i]
+}
+
+// Find returns the templates of a kind, whose group may be left out, with a namespace and a name.
+func (f *Facts) Find(kind, namespace, name string) []*Template {
+	kind, group, grouped := strings.Cut(kind, ".")
+	var found []*Template
+	for _, t := range f.Templates {
+		r := t.Ref
+		if r.Namespace == namespace && r.Name == name && strings.EqualFold(r.Kind, kind) && (!grouped || strings.EqualFold(r.Group, group)) {
+			found = append(found, t)
+		}
+	}
+	return found
+}
+
+// templateOf is what a binding says. Names are shared by intern.
+func templateOf(path string, b *karmada.ResourceBinding, intern func(string) string) *Template {
+	t := &Template{
+		Ref: state.TemplateRef(b), Policy: state.PolicyOf(b), Source: b.Annotations[state.SourceAnnotation], Replicas: b.Spec.Replicas,
+		Leaving: b.Spec.GracefulEvictionTasks, path: path,
+	}
+	if s := b.Spec.Placement; s != nil && s.ReplicaScheduling != nil {
+		t.Divided = s.ReplicaScheduling.ReplicaSchedulingType == karmada.ReplicaSchedulingTypeDivided
+	}
+	t.Scheduled, _ = state.Scheduled(b)
+	at := map[string]Target{}
+	for _, c := range b.Spec.Clusters {
+		at[c.Name] = Target{Cluster: intern(c.Name), Replicas: c.Replicas}
+	}
+	for _, s := range b.Spec.RequiredBy {
+		t.NeededBy = append(t.NeededBy, strings.TrimPrefix(s.Namespace+"/"+s.Name, "/"))
+		for _, c := range s.Clusters {
+			if _, known := at[c.Name]; !known {
+				at[c.Name] = Target{Cluster: intern(c.Name)}
+			}
+		}
+	}
+	for _, item := range b.Status.AggregatedStatus {
+		c, known := at[item.ClusterName]
+		c.Cluster, c.Left, c.Kept, c.Undecided = intern(item.ClusterName), cmp.Or(item.AppliedMessage, "it stays as it was published"), item.Applied, !known
+		at[item.ClusterName] = c
+	}
+	t.Targets = make([]Target, 0, len(at))
+	for _, c := range at {
+		t.Targets = append(t.Targets, c)
+	}
+	slices.SortFunc(t.Targets, func(a, b Target) int { return cmp.Compare(a.Cluster, b.Cluster) })
+	return t
+}

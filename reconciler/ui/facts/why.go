@@ -1,0 +1,72 @@
+package facts
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/report"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources"
+)
+
+// planKept is how long a plan is kept after somebody asked it. It holds all that clusters have.
+const planKept = 5 * time.Minute
+
+// why remembers the plan that was asked last.
+type why struct {
+	mu   sync.Mutex
+	key  string // of what it was made from
+	plan *plan.Plan
+	drop *time.Timer
+}
+
+// Explain tells why a template goes where it goes, as waybill explain does; false if the source has no
+// such template now. It plans, once for each version of what is published, and one after the other.
+func (r *Reader) Explain(ctx context.Context, f *Facts, ref object.Ref) (e report.Explained, ok bool, err error) {
+	w := &r.why
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s, err := r.Reconciler.Source.Snapshot(ctx, r.Rev, r.Reconciler.Subdir)
+	if err != nil {
+		return e, false, fmt.Errorf("reading the source: %w", err)
+	}
+	if key := s.Revision().Commit + f.Fleet.State.Commit.String(); w.plan == nil || w.key != key {
+		p, err := r.plan(ctx, s)
+		if err != nil {
+			return e, false, err
+		}
+		w.key, w.plan = key, &p
+	}
+	if w.drop != nil {
+		w.drop.Stop()
+	}
+	w.drop = time.AfterFunc(planKept, w.forget)
+	found, ok := w.plan.Explain(ref)
+	if !ok {
+		return e, false, nil
+	}
+	e = report.Explain(&found)
+	if e.Placement != nil {
+		e.Placement.Divisions = nil
+	}
+	return e, true, nil
+}
+
+func (w *why) forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.plan = nil
+}
+
+// plan plans a snapshot of the source.
+func (r *Reader) plan(ctx context.Context, s sources.Snapshot) (plan.Plan, error) {
+	planner := *r.Reconciler // which reads what it needs itself
+	obs, err := planner.Look(ctx, s, plan.Branch)
+	if err != nil {
+		return plan.Plan{}, err //nolint:wrapcheck // it says what
+	}
+	return planner.Build(ctx, &obs) //nolint:wrapcheck // it says what
+}

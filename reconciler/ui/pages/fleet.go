@@ -1,0 +1,206 @@
+package pages
+
+import (
+	"cmp"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/reconciler/suspend"
+	"github.com/waybill-dev/waybill/reconciler/ui/facts"
+)
+
+// clustersAtOnce is how many clusters are shown on one page.
+const clustersAtOnce = 250
+
+// Fleet is the page of all clusters.
+type Fleet struct {
+	Published Published
+	Counts    []Count
+	Text      string
+	Region    string
+	Standing  string
+	Regions   []string
+	Rows      []ClusterRow
+	Pager     Pager
+	Total     int
+}
+
+// Published is what was published last.
+type Published struct {
+	Source string // commit
+	Change Link
+	When   Moment
+}
+
+// Count is how many clusters stand alike.
+type Count struct {
+	Mark Mark
+	N    int
+	URL  string
+	On   bool // only these are shown
+}
+
+// ClusterRow is a cluster of the fleet.
+type ClusterRow struct {
+	Name, URL string
+	Region    string
+	Labels    []string
+	Mode      string
+	Mark      Mark
+	Message   string
+	Ready     Mark // the word is empty where nothing is observed
+	Suspended string
+	Published string
+	Applied   string
+	Behind    bool
+	Counts    *status.Counts // nil where nobody says
+	NotWell   int            // not applied
+	Unhealthy int
+	Told      Moment
+}
+
+// OfFleet shows the clusters that are asked for: those about which something is to be done first.
+func OfFleet(f *facts.Facts, q url.Values, now time.Time) Fleet {
+	p := Fleet{Text: q.Get("q"), Region: q.Get("region"), Standing: q.Get("status"), Total: len(f.Fleet.Clusters), Published: published(f, now)}
+	regions, counts := map[string]bool{}, map[string]int{}
+	var chosen []*reconciler.Member
+	for i := range f.Fleet.Clusters {
+		m := &f.Fleet.Clusters[i]
+		region := m.Registered.Spec.Region
+		regions[region] = true
+		if p.Region != "" && region != p.Region || !matches(p.Text, m.Cluster, region, labelText(m), m.Standing.Standing, m.Message) {
+			continue
+		}
+		counts[m.Standing.Standing]++
+		if p.Standing == "" || m.Standing.Standing == p.Standing {
+			chosen = append(chosen, m)
+		}
+	}
+	delete(regions, "")
+	p.Regions = slices.Sorted(maps.Keys(regions))
+	p.Counts = countsOf(counts, q)
+	slices.SortStableFunc(chosen, func(a, b *reconciler.Member) int { return cmp.Compare(urgency(a), urgency(b)) })
+	var from, to int
+	p.Pager, from, to = pager(list{"clusters", "/", "page", clustersAtOnce}, q, len(chosen))
+	for _, m := range chosen[from:to] {
+		p.Rows = append(p.Rows, clusterRow(m, now))
+	}
+	return p
+}
+
+func published(f *facts.Facts, now time.Time) Published {
+	p := Published{Source: f.Fleet.Seen.Commit, When: moment(f.Fleet.Seen.When, now)}
+	if p.Source != "" {
+		p.Change = Link{short(p.Source), ChangeURL(f.Fleet.Seen.Commit)}
+	}
+	return p
+}
+
+// standings are all of them, those with which something is wrong first.
+var standings = []string{
+	status.Failing, status.Errored, status.Unreachable, status.NoCredential, status.Held, status.Unhealthy, status.Unknown,
+	status.Behind, status.Suspended, status.Drifting, status.Healthy, status.Untold, status.Empty,
+}
+
+// urgency orders clusters.
+func urgency(m *reconciler.Member) int {
+	if i := slices.Index(standings, m.Standing.Standing); i >= 0 {
+		return i
+	}
+	return 0
+}
+
+func countsOf(counts map[string]int, q url.Values) []Count {
+	var all []Count
+	for _, s := range standings {
+		if n := counts[s]; n > 0 {
+			on := q.Get("status") == s
+			to := s
+			if on {
+				to = ""
+			}
+			all = append(all, Count{Mark: standingMark(s), N: n, URL: with("/", q, "status", to, "page", ""), On: on})
+		}
+	}
+	return all
+}
+
+// standingMark shows how a cluster stands.
+func standingMark(standing string) Mark {
+	switch standing {
+	case status.Healthy:
+		return Mark{standing, "✓", "good"}
+	case status.Failing, status.Errored, status.Unreachable, status.NoCredential, status.Unhealthy:
+		return Mark{standing, "✕", "bad"}
+	case status.Held, status.Suspended:
+		return Mark{standing, "‖", "warn"}
+	case status.Behind:
+		return Mark{standing, "↓", "warn"}
+	case status.Drifting:
+		return Mark{standing, "≈", "warn"}
+	case status.Unknown:
+		return Mark{standing, "?", "warn"}
+	}
+	return Mark{standing, "–", "muted"}
+}
+
+func clusterRow(m *reconciler.Member, now time.Time) ClusterRow {
+	row := ClusterRow{
+		Name: m.Cluster, URL: ClusterURL(m.Cluster), Region: m.Registered.Spec.Region, Labels: labels(m), Mode: string(m.Mode), Mark: standingMark(m.Standing.Standing),
+		Message: m.Message, Ready: readyMark(m), Suspended: m.Registered.Annotations[suspend.Suspended], Told: Moment{Ago: "never"},
+	}
+	if !m.Head.IsZero() {
+		row.Published = short(m.Head.String())
+	}
+	w := m.Word
+	if w == nil {
+		return row
+	}
+	row.Told = moment(w.At, now)
+	if !w.Commit.IsZero() {
+		row.Applied, row.Behind = short(w.Commit.String()), w.Commit != m.Head
+	}
+	if m.Standing.Standing != status.Unknown {
+		row.Counts = &w.Counts
+		row.NotWell, row.Unhealthy = w.Counts.Failed+w.Counts.Pending, w.Counts.Unhealthy+w.Counts.Unknown
+	}
+	return row
+}
+
+func labels(m *reconciler.Member) []string {
+	all := make([]string, 0, len(m.Registered.Labels))
+	for _, key := range slices.Sorted(maps.Keys(m.Registered.Labels)) {
+		all = append(all, strings.TrimSuffix(key+"="+m.Registered.Labels[key], "="))
+	}
+	return all
+}
+
+func labelText(m *reconciler.Member) string { return strings.Join(labels(m), "\x00") }
+
+// readyMark says whether the API server of a cluster is ready, as it was observed last.
+func readyMark(m *reconciler.Member) Mark {
+	if m.Observed == nil {
+		return Mark{}
+	}
+	c := meta.FindStatusCondition(m.Observed.Conditions, karmada.ConditionReady)
+	if c == nil {
+		return Mark{}
+	}
+	switch c.Status {
+	case metav1.ConditionTrue:
+		return Mark{"Ready", "✓", "good"}
+	case metav1.ConditionFalse:
+		return Mark{"Not ready", "✕", "bad"}
+	default:
+		return Mark{"Not known", "?", "warn"}
+	}
+}

@@ -1,0 +1,404 @@
+package ui_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/reconciler/ui"
+	"github.com/waybill-dev/waybill/reconciler/ui/facts"
+	"github.com/waybill-dev/waybill/reconciler/ui/login"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/test/twin"
+)
+
+var web = object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}
+
+// shared is a twin that several may ask, and that can be away.
+type shared struct {
+	mu   sync.Mutex
+	twin *twin.Repo
+	away bool
+}
+
+func (s *shared) do(what func(*twin.Repo) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.away {
+		return errors.New("connection refused")
+	}
+	return what(s.twin)
+}
+
+func (s *shared) Name() string { return "shared" }
+
+func (s *shared) Resolve(ctx context.Context, rev string) (id files.ID, err error) {
+	err = s.do(func(r *twin.Repo) (err error) { id, err = r.Resolve(ctx, rev); return err })
+	return id, err
+}
+
+func (s *shared) IsAncestor(ctx context.Context, a, b files.ID) (is bool, err error) {
+	err = s.do(func(r *twin.Repo) (err error) { is, err = r.IsAncestor(ctx, a, b); return err })
+	return is, err
+}
+
+func (s *shared) Snapshot(ctx context.Context, rev, subdir string) (shot sources.Snapshot, err error) {
+	err = s.do(func(r *twin.Repo) (err error) { shot, err = r.Snapshot(ctx, rev, subdir); return err })
+	return shot, err
+}
+
+func (s *shared) Heads(ctx context.Context) (heads map[string]files.ID, err error) {
+	err = s.do(func(r *twin.Repo) (err error) { heads, err = r.Heads(ctx); return err })
+	return heads, err
+}
+
+func (s *shared) Fetch(context.Context, ...string) error { return nil }
+
+func (s *shared) Branch(ctx context.Context, name string) (h git.Head, ok bool, err error) {
+	err = s.do(func(r *twin.Repo) (err error) { h, ok, err = r.Branch(ctx, name); return err })
+	return h, ok, err
+}
+
+func (s *shared) Commit(ctx context.Context, id files.ID) (h git.Head, err error) {
+	err = s.do(func(r *twin.Repo) (err error) { h, err = r.Commit(ctx, id); return err })
+	return h, err
+}
+
+func (s *shared) Publish(ctx context.Context, updates []git.Update) (ids []files.ID, err error) {
+	err = s.do(func(r *twin.Repo) (err error) { ids, err = r.Publish(ctx, updates); return err })
+	return ids, err
+}
+
+// fleet is a fleet in memory with a web UI.
+type fleet struct {
+	t       *testing.T
+	repo    *shared
+	source  twin.Tree
+	now     time.Time
+	ui      *ui.UI
+	stop    chan struct{}
+	handler http.Handler
+}
+
+// newFleet makes one of which nothing is published.
+func newFleet(t *testing.T) *fleet {
+	t.Helper()
+	f := &fleet{t: t, repo: &shared{twin: twin.New("fleet")}, source: twin.Tree{}, now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), stop: make(chan struct{})}
+	f.put("clusters.yaml", `apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: eu, labels: {stage: production}}
+spec: {syncMode: Push, region: europe, provider: acme, apiEndpoint: "https://eu.example.com"}
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: us, labels: {stage: production}}
+spec: {syncMode: Push, region: america}
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: ap}
+spec: {syncMode: Pull, taints: [{key: maintenance, value: soon, effect: NoSchedule}]}
+`)
+	f.put("web.yaml", webText(4, "web:1"))
+	f.put("conf.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf, namespace: shop}\ndata: {greeting: hello}\n")
+	f.put("policy.yaml", `apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: everywhere, namespace: shop}
+spec:
+  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}, {apiVersion: v1, kind: ConfigMap}]
+  placement:
+    clusterAffinity: {clusterNames: [eu, us]}
+    replicaScheduling:
+      replicaSchedulingType: Divided
+      replicaDivisionPreference: Weighted
+      weightPreference: {staticWeightList: [{targetCluster: {clusterNames: [eu, us]}, weight: 1}]}
+`)
+	now := func() time.Time { return f.now }
+	f.ui = &ui.UI{
+		Reader: &facts.Reader{Reconciler: &reconciler.Reconciler{Source: f.repo, Target: f.repo, Now: now}, Rev: "main"},
+		Guard:  login.Open{}, Now: now, Log: slog.New(slog.DiscardHandler), Stop: f.stop,
+	}
+	f.handler = f.ui.Handler()
+	return f
+}
+
+func webText(replicas int, image string) string {
+	return fmt.Sprintf("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: {replicas: %d, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: %q}]}}}\n", replicas, image)
+}
+
+func (f *fleet) put(name, text string) { f.source[name] = twin.File([]byte(text)) }
+
+// publish commits the source and publishes it.
+func (f *fleet) publish(message string) {
+	f.t.Helper()
+	f.repo.mu.Lock()
+	f.repo.twin.Write("main", message, f.source.Folder())
+	f.repo.mu.Unlock()
+	r := &reconciler.Reconciler{Source: f.repo, Target: f.repo, Version: "test", Now: func() time.Time { return f.now }}
+	if _, err := r.Publish(f.t.Context(), "main"); err != nil {
+		f.t.Fatal(err)
+	}
+	f.ui.Changed()
+}
+
+// say has a cluster say what became of web.
+func (f *fleet) say(cluster string, o *status.Object) {
+	f.t.Helper()
+	h, _, err := f.repo.Branch(f.t.Context(), "waybill/cluster/"+cluster)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	o.Applied.Commit = h.Commit
+	c := status.Cluster{
+		Summary: status.Summary{Name: cluster, Commit: h.Commit, Verdict: status.Verdict{Reason: status.Applied}},
+		Objects: map[object.Ref]*status.Object{web: o},
+	}
+	if o.Applied.Phase != status.PhaseApplied {
+		c.Verdict = status.Verdict{Reason: status.Failing, Message: o.Applied.Message}
+	}
+	f.repo.mu.Lock()
+	defer f.repo.mu.Unlock()
+	f.repo.twin.Now = f.now.Add(-5 * time.Minute)
+	f.repo.twin.Write(status.Prefix+cluster, "status", status.Summarize(c))
+}
+
+func healthy() *status.Object {
+	return &status.Object{Applied: status.Application{Phase: status.PhaseApplied}, Health: status.Health{State: karmada.ResourceHealthy}}
+}
+
+// get asks for a page.
+func (f *fleet) get(method, path string) *httptest.ResponseRecorder {
+	f.t.Helper()
+	w := httptest.NewRecorder()
+	r := httptest.NewRequestWithContext(f.t.Context(), method, path, http.NoBody)
+	r.Host = "localhost:8090"
+	f.handler.ServeHTTP(w, r)
+	return w
+}
+
+// published is a fleet with two publications, of which one cluster says that it is well and one that
+// it is not.
+func published(t *testing.T) *fleet {
+	t.Helper()
+	f := newFleet(t)
+	f.publish("first")
+	f.put("web.yaml", webText(6, "web:2"))
+	f.publish("web: the second version")
+	f.say("eu", healthy())
+	f.say("us", &status.Object{
+		Applied: status.Application{Phase: status.PhaseApplied},
+		Health:  status.Health{State: karmada.ResourceUnhealthy, Reason: "InProgress", Message: "1 of 3 is available", Since: f.now.Add(-time.Hour)},
+	})
+	return f
+}
+
+func (f *fleet) head(branch string) git.Head {
+	f.t.Helper()
+	h, ok, err := f.repo.Branch(f.t.Context(), branch)
+	if err != nil || !ok {
+		f.t.Fatal(branch, err)
+	}
+	return h
+}
+
+// words is a page without its tags, each run of spaces as one.
+func words(page string) string {
+	var b strings.Builder
+	for len(page) > 0 {
+		before, rest, _ := strings.Cut(page, "<")
+		_, page, _ = strings.Cut(rest, ">")
+		b.WriteString(before + " ")
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+func TestPagesSayWhatGitSays(t *testing.T) {
+	f := published(t)
+	state := f.head("waybill/state")
+	source := f.head("main").Commit.String()
+	for path, want := range map[string][]string{
+		"/": {
+			"1 ✓ Healthy", "1 ✕ Unhealthy", "1 – Empty", "us america stage=production ✕ Unhealthy",
+			"eu europe stage=production ✓ Healthy not observed " + f.head("waybill/cluster/eu").Commit.String()[:12], "1 0 0 0 5m ago",
+		},
+		"/?q=europe":                         {"eu europe", "!us america"},
+		"/?region=america":                   {"us america", "!eu europe"},
+		"/?status=Healthy":                   {"eu europe", "!us america"},
+		"/?q=nothing-is-called-so":           {"No cluster is like that."},
+		"/matrix":                            {"web Deployment in shop 2 3 ✓ Healthy 3 ✕ Unhealthy", "conf ConfigMap in shop 2 – Published, not told – Published, not told"},
+		"/matrix?kind=ConfigMap":             {"conf ConfigMap", "!web Deployment"},
+		"/matrix?q=web&in=eu":                {"web Deployment in shop 2 3 ✓ Healthy", "!Unhealthy"},
+		"/matrix?off=1":                      {"No template is like that."},
+		"/clusters/eu":                       {"Provider acme", "Region europe", "API endpoint https://eu.example.com", "2 templates", "None.", "web: the second version", "first"},
+		"/clusters/us":                       {"Deployment.apps/shop/web ✕ Unhealthy 1 of 3 is available 60m ago"},
+		"/clusters/ap":                       {"Nothing was published for it.", "maintenance=soon NoSchedule"},
+		"/templates/Deployment/shop/web":     {"6, divided among its clusters", "PropagationPolicy shop/everywhere", "web.yaml", "us ✕ Unhealthy 1 of 3 is available 3", "eu ✓ Healthy 3", "replicas: eu 2 → 3, us 2 → 3", "added to eu (2), us (2)"},
+		"/templates/ConfigMap/shop/conf":     {"added to eu, us", "!replicas:"},
+		"/changes":                           {"web: the second version current " + source[:12], "first"},
+		"/changes/" + state.Commit.String():  {"web: the second version", "Who a person", "replicas: eu 2 → 3, us 2 → 3", "2 clusters: eu, us", "spec.replicas was 2 → is 3", "image was web:1 → is web:2", "eu " + f.head("waybill/cluster/eu").Commit.String()[:12] + " 0 1 0"},
+		"/changes/" + source + "?cluster=eu": {"web: the second version in eu", "1 cluster Manifests", "!2 clusters"},
+		"/changes/" + state.Parent.String():  {"first", "2 clusters", "The whole manifest is added."},
+	} {
+		w := f.get(http.MethodGet, path)
+		if strings.HasPrefix(path, "/templates/Deployment/") {
+			if to := w.Header().Get("Location"); w.Code != http.StatusOK && to == "" {
+				t.Errorf("%s: %d", path, w.Code)
+			}
+		}
+		text := words(w.Body.String())
+		if w.Code != http.StatusOK {
+			t.Errorf("%s: %d %s", path, w.Code, text)
+		}
+		for _, s := range want {
+			if no, isNo := strings.CutPrefix(s, "!"); isNo == strings.Contains(text, no) {
+				t.Errorf("%s: want %q in\n%s", path, s, text)
+			}
+		}
+	}
+}
+
+func TestWhyIsWhatExplainPrints(t *testing.T) {
+	f := published(t)
+	text := words(f.get(http.MethodGet, "/templates/Deployment.apps/shop/web/why").Body.String())
+	for _, want := range []string{"policy PropagationPolicy shop/everywhere (policy.yaml:1)", "eu", "chosen", "no: "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+}
+
+func TestWhatIsNotThereLeadsBack(t *testing.T) {
+	f := published(t)
+	for _, path := range []string{
+		"/nothing", "/clusters/xx", "/templates/Deployment.apps/shop/other", "/templates/Deployment.batch/shop/web", "/templates/x/y/z/why",
+		"/changes/0123456789abcdef0123456789abcdef01234567", "/changes/../../etc", "/changes/" + f.head("waybill/state").Commit.String() + "?cluster=xx",
+		"/clusters/%3Cscript%3Ealert(1)%3C/script%3E", "/clusters/" + strings.Repeat("x", 5000), "/%00", "/clusters/%2e%2e%2f%2e%2e",
+	} {
+		w := f.get(http.MethodGet, path)
+		if w.Code == http.StatusMovedPermanently || w.Code == http.StatusTemporaryRedirect { // to what is not there either
+			continue
+		}
+		if w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), `href="/"`) || strings.Contains(w.Body.String(), "<script>alert") {
+			t.Errorf("%.60s: %d %.300s", path, w.Code, w.Body)
+		}
+	}
+}
+
+func TestItIsReadOnly(t *testing.T) {
+	f := published(t)
+	for _, path := range []string{"/", "/matrix", "/clusters/eu", "/events", "/assets/x", "/nothing"} {
+		for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions, http.MethodTrace, "PURGE"} {
+			if w := f.get(method, path); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
+				t.Errorf("%s %s: %d", method, path, w.Code)
+			}
+		}
+		w := f.get(http.MethodHead, path)
+		if w.Body.Len() > 0 && path != "/assets/x" {
+			t.Errorf("HEAD %s has a body", path)
+		}
+		for name, want := range map[string]string{"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; ", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"} {
+			if got := w.Header().Get(name); !strings.HasPrefix(got, want) {
+				t.Errorf("HEAD %s: %s is %q", path, name, got)
+			}
+		}
+		if csp := w.Header().Get("Content-Security-Policy"); !strings.Contains(csp, "frame-ancestors 'none'") || strings.Contains(csp, "unsafe") {
+			t.Errorf("HEAD %s: %s", path, csp)
+		}
+	}
+}
+
+func TestPagesHaveNothingInline(t *testing.T) {
+	f := published(t)
+	for _, path := range []string{"/", "/matrix", "/clusters/us", "/templates/Deployment.apps/shop/web", "/changes", "/changes/" + f.head("waybill/state").Commit.String(), "/nothing"} {
+		page := f.get(http.MethodGet, path).Body.String()
+		for _, bad := range []string{" style=", "<style", " onclick", " onload", "javascript:", "http://", "//cdn"} {
+			if strings.Contains(strings.ReplaceAll(page, "https://eu.example.com", ""), bad) {
+				t.Errorf("%s has %q", path, bad)
+			}
+		}
+		for part := range strings.SplitSeq(page, `="/assets/`) {
+			name, _, _ := strings.Cut(part, `"`)
+			if strings.HasPrefix(part, "<!doctype") {
+				continue
+			}
+			if w := f.get(http.MethodGet, "/assets/"+name); w.Code != http.StatusOK || !strings.Contains(w.Header().Get("Cache-Control"), "immutable") {
+				t.Errorf("%s: its file %s: %d", path, name, w.Code)
+			}
+		}
+	}
+}
+
+func TestNothingIsPublishedYet(t *testing.T) {
+	f := newFleet(t)
+	f.repo.twin.Write("main", "first", f.source.Folder())
+	for path, want := range map[string]string{"/": "Nothing is published yet", "/matrix": "No template goes anywhere yet", "/changes": "Nothing is published yet"} {
+		if w := f.get(http.MethodGet, path); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d %s", path, w.Code, words(w.Body.String()))
+		}
+	}
+}
+
+func TestWhatCannotBeReadIsShownAsItWas(t *testing.T) {
+	f := published(t)
+	f.repo.away = true
+	if w := f.get(http.MethodGet, "/"); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "connection refused") {
+		t.Errorf("with nothing read before: %d %s", w.Code, words(w.Body.String()))
+	}
+	f.repo.away = false
+	f.get(http.MethodGet, "/")
+	f.repo.away = true
+	text := words(f.get(http.MethodGet, "/").Body.String())
+	if !strings.Contains(text, "What is shown may be old. looking at the source: connection refused") || !strings.Contains(text, "eu europe") {
+		t.Error(text)
+	}
+}
+
+const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)> ' {{.}} @all`
+
+func TestHostileTexts(t *testing.T) {
+	f := newFleet(t)
+	f.put("clusters.yaml", "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: eu, annotations: {waybill.dev/suspended: "+quoted(hostile)+"}}\nspec: {syncMode: Push, region: "+quoted(hostile)+"}\n---\n"+
+		"apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: us}\nspec: {syncMode: Push, provider: "+quoted(hostile)+"}\n")
+	f.put("conf.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf, namespace: shop}\ndata: {a: before}\n")
+	f.publish(hostile)
+	f.put("conf.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf, namespace: shop}\ndata: {a: "+quoted(hostile)+"}\n")
+	f.put("hostile:name.yaml", "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: 'system:node'}\n---\napiVersion: policy.karmada.io/v1alpha1\nkind: ClusterPropagationPolicy\nmetadata: {name: roles}\nspec: {resourceSelectors: [{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole}], placement: {}}\n")
+	f.publish(hostile + "\n\nbody " + hostile)
+	f.say("eu", &status.Object{Applied: status.Application{Phase: status.PhaseFailed, Message: hostile}, Health: status.Health{State: karmada.ResourceUnknown, Reason: hostile, Message: hostile}})
+	state := f.head("waybill/state")
+	for _, path := range []string{
+		"/", "/?q=" + "%22%3E%3Cscript%3Ealert(1)", "/matrix?q=%22%3E%3Cscript%3Ealert(1)&in=%22%3E%3Cscript%3E&kind=%22%3E%3Cscript%3E", "/matrix", "/clusters/eu", "/clusters/us",
+		"/templates/Deployment.apps/shop/web", "/templates/Deployment.apps/shop/web?q=%22%3E%3Cscript%3E", "/changes", "/changes/" + state.Commit.String(),
+		"/templates/ClusterRole.rbac.authorization.k8s.io/_cluster/system:node",
+	} {
+		w := f.get(http.MethodGet, path)
+		if w.Code != http.StatusOK {
+			t.Errorf("%s: %d %s", path, w.Code, words(w.Body.String()))
+		}
+		if page := w.Body.String(); strings.Contains(page, "<script>alert") || strings.Contains(page, "<img") || strings.Contains(page, `="">`+"<") {
+			t.Errorf("%s: a text is taken for HTML", path)
+		}
+	}
+}
+
+func quoted(s string) string {
+	data, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return string(data)
+}

@@ -1,0 +1,121 @@
+package ui
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+
+	"github.com/waybill-dev/waybill/reconciler/report"
+	"github.com/waybill-dev/waybill/reconciler/ui/facts"
+	"github.com/waybill-dev/waybill/reconciler/ui/pages"
+)
+
+// How much of the past is shown on a page.
+const (
+	stepsShown   = 20
+	commitsShown = 15
+	changesShown = 100
+)
+
+func nowhere(_ *UI, r *http.Request, _ *facts.Facts) (answer, error) {
+	return answer{}, fmt.Errorf("nothing is at %.200s: %w", r.URL.Path, errNowhere)
+}
+
+func fleet(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
+	return answer{page: "fleet", title: "Fleet", here: "fleet", body: pages.OfFleet(f, r.URL.Query(), u.Now())}, nil
+}
+
+func matrix(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
+	return answer{page: "matrix", title: "Matrix", here: "matrix", body: pages.OfMatrix(f, r.URL.Query(), u.Reader.Objects)}, nil
+}
+
+func cluster(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
+	name := r.PathValue("name")
+	m := f.Cluster(name)
+	if m == nil {
+		return answer{}, fmt.Errorf("no cluster %.100q is registered by what is published: %w", name, errNowhere)
+	}
+	b := pages.Branch{}
+	var err error
+	if b.Objects, err = m.Everything(); err != nil {
+		b.Error = err.Error()
+	}
+	if b.Commits, err = u.Reader.Branch(r.Context(), m, commitsShown); err != nil {
+		return answer{}, err //nolint:wrapcheck // it names the commit
+	}
+	return answer{page: "cluster", title: name, here: "fleet", body: pages.OfCluster(f, m, b, u.Now())}, nil
+}
+
+// found returns the template that an address names.
+func found(r *http.Request, f *facts.Facts) (*facts.Template, error) {
+	kind, namespace, name := r.PathValue("kind"), r.PathValue("namespace"), r.PathValue("name")
+	all := f.Find(kind, pages.Namespace(namespace), name)
+	if len(all) == 0 {
+		return nil, fmt.Errorf("nothing that is published is the template %.200s: %w", kind+"/"+namespace+"/"+name, errNowhere)
+	}
+	return all[0], nil
+}
+
+func template(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
+	t, err := found(r, f)
+	if err != nil {
+		return answer{}, err
+	}
+	if here := pages.TemplateURL(t.Ref); here != r.URL.EscapedPath() && r.URL.RawQuery == "" && t.Ref.Kind != r.PathValue("kind") {
+		return answer{to: here}, nil // which other one it is may change, if the group is left out
+	}
+	steps, err := u.Reader.History(r.Context(), f, t, stepsShown)
+	if err != nil {
+		return answer{}, err //nolint:wrapcheck // it names the commit
+	}
+	past := pages.Past{Steps: steps, More: len(steps) == stepsShown}
+	body := pages.OfTemplate(f, t, past, r.URL.Query(), pages.Asked{Now: u.Now(), Said: u.Reader.Objects})
+	return answer{page: "template", title: t.Ref.String(), here: "matrix", body: body}, nil
+}
+
+func why(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
+	t, err := found(r, f)
+	if err != nil {
+		return answer{}, err
+	}
+	e, ok, err := u.Reader.Explain(r.Context(), f, t.Ref)
+	said, wrong := bytes.Buffer{}, ""
+	switch {
+	case err != nil:
+		wrong = err.Error()
+	case !ok:
+		wrong = "The source has no such template any longer."
+	default:
+		if err := report.Explanation(&e).Write(&said, report.Table); err != nil {
+			return answer{}, err //nolint:wrapcheck // it says what
+		}
+	}
+	return answer{page: "why", title: "Why " + t.Ref.String(), here: "matrix", fragment: true, body: pages.OfWhy(t.Ref, said.String(), wrong)}, nil
+}
+
+func changes(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
+	all, err := u.Reader.Changes(r.Context(), f, changesShown)
+	if err != nil {
+		return answer{}, err //nolint:wrapcheck // it names the commit
+	}
+	return answer{page: "changes", title: "Changes", here: "changes", body: pages.OfChanges(all, changesShown, u.Now())}, nil
+}
+
+func change(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
+	id, within := r.PathValue("commit"), r.URL.Query().Get("cluster")
+	c, ok, err := u.Reader.Find(r.Context(), f, id)
+	if err != nil {
+		return answer{}, err //nolint:wrapcheck // it names the commit
+	}
+	if !ok {
+		return answer{}, fmt.Errorf("no publication among the last ones is, or is of, the commit %.100q: %w", id, errNowhere)
+	}
+	if within != "" && f.Cluster(within) == nil {
+		return answer{}, fmt.Errorf("no cluster %.100q is registered by what is published: %w", within, errNowhere)
+	}
+	e, err := u.Reader.Effect(r.Context(), f, c, within)
+	if err != nil {
+		return answer{}, err //nolint:wrapcheck // it names the commit
+	}
+	return answer{page: "change", title: c.Subject, here: "changes", body: pages.OfChange(f, e, within, u.Now())}, nil
+}
