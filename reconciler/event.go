@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // Event is something that happened to a cluster, for people who ask Kubernetes for Events.
@@ -57,9 +58,9 @@ func (a *Application) events() []Event {
 	}
 	switch {
 	case len(refused) > 0:
-		return []Event{event(a.Cluster, "ObjectsRefused", "%d objects of commit %.12s were not applied: %s", len(refused), a.Commit.String(), strings.Join(refused, "; "))}
+		return []Event{event(a.Cluster, "ObjectsRefused", "%s of commit %.12s refused: %s", words.Count(len(refused), "object"), a.Commit.String(), strings.Join(refused, "; "))}
 	case done > 0:
-		e := event(a.Cluster, "Applied", "%d objects changed, to commit %.12s", done, a.Commit.String())
+		e := event(a.Cluster, "Applied", "%s changed, to commit %.12s", words.Count(done, "object"), a.Commit.String())
 		e.Warning = false
 		return []Event{e}
 	}
@@ -71,7 +72,7 @@ func (s *Sync) Events() []Event {
 	var all []Event
 	for _, c := range s.Result.Plan.Clusters {
 		if c.Held != nil {
-			all = append(all, event(c.Name, "Held", "%s; it would lose %d objects, and nothing is published for it", c.Held.Reason, len(c.Held.Removals)))
+			all = append(all, event(c.Name, "Held", "%s; it would lose %s, and nothing is published for it", c.Held.Reason, words.Count(len(c.Held.Removals), "object")))
 		}
 	}
 	return all

@@ -24,8 +24,8 @@ func TestWhatIsToldOfARound(t *testing.T) {
 		want string // reason and message; a star before a warning
 	}{
 		{"nothing to do", reconciler.Application{}, ""},
-		{"done", reconciler.Application{Report: apply.Report{Outcomes: []apply.Outcome{outcome(nil)}}}, "Applied 1 objects changed, to commit 000000000000"},
-		{"one of two", reconciler.Application{Report: apply.Report{Outcomes: []apply.Outcome{outcome(nil), outcome(errors.New("no room"))}}}, "*ObjectsRefused 1 objects of commit 000000000000 were not applied: ConfigMap/shop/web: no room"},
+		{"done", reconciler.Application{Report: apply.Report{Outcomes: []apply.Outcome{outcome(nil)}}}, "Applied 1 object changed, to commit 000000000000"},
+		{"one of two", reconciler.Application{Report: apply.Report{Outcomes: []apply.Outcome{outcome(nil), outcome(errors.New("no room"))}}}, "*ObjectsRefused 1 object of commit 000000000000 refused: ConfigMap/shop/web: no room"},
 		{"stopped", reconciler.Application{Report: apply.Report{Stopped: "a hook failed"}}, "*ApplyStopped a hook failed; commit 000000000000"},
 		{"failed", reconciler.Application{Err: errors.New("no way there")}, "*ApplyFailed no way there"},
 		{"no credential", reconciler.Application{Err: clusters.ErrNoCredential}, "*NoCredential there is no credential for it"},

@@ -14,6 +14,7 @@ import (
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 const (
@@ -144,11 +145,11 @@ func writeStatus(ctx context.Context, target Repository, updates map[string]git.
 		_, raced := errors.AsType[*git.RaceError](err)
 		forced := slices.ContainsFunc(list, func(u git.Update) bool { return u.Anew && !u.Old.IsZero() })
 		if n == tries || ctx.Err() != nil || !raced && !forced {
-			return nil, fmt.Errorf("writing the status of %d clusters: %w", len(clusters), err)
+			return nil, fmt.Errorf("writing the status of %s: %w", words.Count(len(clusters), "cluster"), err)
 		}
 		at, lookErr := target.Heads(ctx)
 		if lookErr != nil {
-			return nil, fmt.Errorf("writing the status of %d clusters: %w", len(clusters), lookErr)
+			return nil, fmt.Errorf("writing the status of %s: %w", words.Count(len(clusters), "cluster"), lookErr)
 		}
 		for i := range list {
 			list[i].Old = at[list[i].Branch]

@@ -13,6 +13,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/report"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // showList is what --adopt is without a digest.
@@ -166,10 +167,13 @@ func (f *applyFlags) apply(cmd *cobra.Command, r *reconciler.Reconciler, in *rec
 	}
 	const atOnce = 10
 	apps := make([]reconciler.Application, len(chosen))
+	part, end := doing(cmd.Context(), len(chosen), "applying to %s", words.Count(len(chosen), "cluster"))
+	defer end()
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	for i, c := range chosen {
 		group.Go(func() error {
+			defer part()
 			apps[i] = a.Apply(cmd.Context(), in, c)
 			return nil
 		})

@@ -3,11 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/preview"
@@ -89,7 +87,9 @@ func (d *differ) once(cmd *cobra.Command) error {
 }
 
 func (d *differ) answer(cmd *cobra.Command, r *reconciler.Reconciler) error {
+	_, end := doing(cmd.Context(), 0, "comparing")
 	c, err := r.Preview(cmd.Context(), d.question)
+	end()
 	if err == nil && c.Totals.Of == 0 && c.Empty() && len(c.Diags) == 0 {
 		err = errVacant(d.where.path)
 	}
@@ -107,11 +107,7 @@ func (d *differ) answer(cmd *cobra.Command, r *reconciler.Reconciler) error {
 // show prints what changes, and ends with the status that tells whether anything does.
 func (d *differ) show(cmd *cobra.Command, c *preview.Comparison) error {
 	if d.as.Format == report.Text {
-		for _, diagnostic := range c.Diags {
-			if diagnostic.Severity != diag.Notice {
-				fmt.Fprintln(cmd.ErrOrStderr(), diagnostic)
-			}
-		}
+		tell(cmd, slices.DeleteFunc(slices.Clone(c.Diags), func(d diag.Diagnostic) bool { return d.Severity == diag.Notice }))
 	}
 	err := show(cmd, &d.as, report.Comparison(c, report.Look{Colour: hasColours(cmd.OutOrStdout()), Stat: d.stat}))
 	if n := c.Errors(); err == nil && n > 0 {
@@ -121,10 +117,4 @@ func (d *differ) show(cmd *cobra.Command, c *preview.Comparison) error {
 		return errSilent
 	}
 	return failure(2, err)
-}
-
-// hasColours reports a terminal whose user does not mind colours (https://no-color.org).
-func hasColours(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
 }

@@ -98,14 +98,14 @@ func newEngine(cmd *cobra.Command, config render.ConfigSpec) (render.Engine, err
 		for _, w := range missing {
 			names = append(names, w.Name)
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "warning: rendering goes on without some walls of the sandbox (%s); waybill doctor says more\n", words.First(names, 5))
+		warn(cmd, "rendering goes on without some walls of the sandbox (%s); waybill doctor says more", words.First(names, 5))
 	}
 	o, err := workerOptions(cmd)
 	if err != nil {
 		return nil, err
 	}
 	o.Warn = warn
-	r := renderer.New(worker.New(o), charts)
+	r := renderer.New(shownRunner{worker.New(o)}, shownCharts{charts})
 	dir := valueOf(cmd, cacheFlag)
 	if dir == "" {
 		return r, nil

@@ -15,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/members"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 const (
@@ -123,7 +124,10 @@ func (f *liveFlags) run(w repositories, rev, namespace string, args []string) er
 			err = fleet.Watch(f.cmd.Context(), f.query, say)
 		}
 	} else {
-		t, err = out.Print(fleet.Get(f.cmd.Context(), f.query))
+		_, end := doing(f.cmd.Context(), 0, "asking %s", words.Count(len(chosen), "cluster"))
+		answers := fleet.Get(f.cmd.Context(), f.query)
+		end()
+		t, err = out.Print(answers)
 	}
 	if err == nil && f.watch && f.cmd.Context().Err() != nil {
 		return nil // it was told to stop

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/worker"
 )
@@ -40,22 +41,23 @@ func main() {
 
 // run executes one command line and returns its exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	shown := newProgress(stderr)
 	root := rootCommand()
 	root.SetArgs(everyCluster(args))
 	root.SetOut(stdout)
-	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	root.SetErr(shown)
+	err := root.ExecuteContext(context.WithValue(ctx, progressKey{}, shown))
 	if err == nil {
 		return 0
 	}
-	if exit, ok := errors.AsType[*exitError](err); ok {
-		if exit.err != nil {
-			fmt.Fprintln(stderr, "error:", exit.err)
-		}
-		return exit.code
+	exit, ok := errors.AsType[*exitError](err)
+	if !ok {
+		exit = &exitError{code: 2, err: err}
 	}
-	fmt.Fprintln(stderr, "error:", err)
-	return 2
+	if exit.err != nil {
+		fmt.Fprintln(shown, report.Error(exit.err, hasColours(stderr)))
+	}
+	return exit.code
 }
 
 func rootCommand() *cobra.Command {
@@ -77,6 +79,7 @@ as a branch per cluster.`,
 	root.Version = buildVersion()
 	root.SetVersionTemplate("waybill {{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version")
+	talkFlags(root)
 	strict(root)
 	placed(root)
 	completes(root)

@@ -53,8 +53,10 @@ sound is published, whatever else is wrong or held.`,
 		if *dryRun {
 			act = r.DryRun
 		}
+		_, end := doing(cmd.Context(), 0, "publishing")
 		res, err := act(cmd.Context(), *rev)
-		report.Diagnostics(cmd.ErrOrStderr(), res.Diags)
+		end()
+		tell(cmd, res.Diags)
 		if _, mistaken := errors.AsType[*reconciler.ConfigError](err); mistaken {
 			return failure(1, err)
 		}

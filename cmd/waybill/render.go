@@ -39,7 +39,7 @@ writes nothing unless --keep-going is given.`,
 		if err != nil {
 			return failure(2, err)
 		}
-		report.Diagnostics(cmd.ErrOrStderr(), p.Diags)
+		tell(cmd, p.Diags)
 		failed := diag.HasErrors(p.Diags)
 		switch {
 		case failed && !*keepGoing:

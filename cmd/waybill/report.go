@@ -102,6 +102,8 @@ func (w repositories) build(rev string, medium plan.Medium) (plan.Plan, error) {
 // plan plans a source that was opened for a report.
 func (w repositories) plan(r *reconciler.Reconciler, s sources.Snapshot, medium plan.Medium) (plan.Plan, plan.Input, error) {
 	ctx := w.cmd.Context()
+	_, end := doing(ctx, 0, "planning")
+	defer end()
 	obs, err := r.Look(ctx, s, medium)
 	if err != nil {
 		return plan.Plan{}, plan.Input{}, err
@@ -169,6 +171,8 @@ func (s server) Heads(context.Context) (map[string]files.ID, error) { return s.h
 
 // answered asks a repository where its branches are.
 func answered(ctx context.Context, repo *git.Repo) (reconciler.Repository, error) {
+	_, end := doing(ctx, 0, "asking %s what is published", repo.Name())
+	defer end()
 	ctx, cancel := context.WithTimeoutCause(ctx, answerTime, errSlow)
 	defer cancel()
 	heads, err := repo.Heads(ctx)
@@ -207,9 +211,7 @@ func (w repositories) fetched(source, repo *git.Repo, d destination, why error) 
 	return known, nil
 }
 
-func (w repositories) warn(format string, args ...any) {
-	fmt.Fprintf(w.cmd.ErrOrStderr(), "warning: "+format+"\n", args...)
-}
+func (w repositories) warn(format string, args ...any) { warn(w.cmd, format, args...) }
 
 // roughly says how long something takes in the largest unit that fits.
 func roughly(d time.Duration) string {

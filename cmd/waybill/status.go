@@ -37,7 +37,9 @@ lists the objects that are not well, and why. See docs/status.md.`,
 		if r.Target == nil {
 			return failure(2, errNothingPublished(sourcePath(cmd)))
 		}
+		_, end := doing(cmd.Context(), 0, "reading what clusters say")
 		fleet, err := r.Fleet(cmd.Context(), s, reconciler.Asked{Clusters: args, Namespace: *namespace, Closely: len(args) > 0, Lasting: *lasting})
+		end()
 		if err != nil {
 			return failure(2, err)
 		}

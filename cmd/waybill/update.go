@@ -16,6 +16,7 @@ import (
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources/chart"
 	"github.com/waybill-dev/waybill/sources/lock"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 func updateCommand() *cobra.Command {
@@ -117,7 +118,7 @@ func (u *updater) split(old lock.Lock, refs []lock.Ref, unread []diag.Diagnostic
 		for _, d := range unread {
 			fmt.Fprintln(u.cmd.ErrOrStderr(), d)
 		}
-		fmt.Fprintf(u.cmd.ErrOrStderr(), "%d charts that nothing else names are kept in %s, for what is said above may name them\n", len(kept), lock.FileName)
+		fmt.Fprintf(u.cmd.ErrOrStderr(), "kept in %s: %s that nothing else names, for what is said above may name them\n", lock.FileName, words.Count(len(kept), "chart"))
 	}
 	return lock.Lock{}.With(rest...), kept
 }
@@ -139,7 +140,9 @@ func (u *updater) resolve(refs []lock.Ref, old lock.Lock) (lock.Lock, []report.P
 			}
 			continue
 		}
+		_, end := doing(u.cmd.Context(), 0, "looking for %s", ref)
 		is, err := u.store.Resolve(u.cmd.Context(), ref)
+		end()
 		if err != nil {
 			return lock.Lock{}, nil, err //nolint:wrapcheck // it names the chart
 		}

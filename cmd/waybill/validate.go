@@ -31,14 +31,16 @@ plain Secrets and charts that no lock names, and a branch may not.`,
 		if err != nil {
 			return failure(2, err)
 		}
+		_, end := doing(cmd.Context(), 0, "planning")
 		p, err := r.Judge(cmd.Context(), s, purpose.medium(r.Source))
+		end()
 		if err == nil {
 			err = w.vacant(&p)
 		}
 		if err != nil {
 			return failure(2, err)
 		}
-		err = show(cmd, output, report.Findings(&p, r.Subdir, buildVersion()))
+		err = show(cmd, output, report.Findings(&p, r.Subdir, buildVersion(), report.Look{Colour: hasColours(cmd.OutOrStdout()), Quiet: isQuiet(cmd)}))
 		if err == nil && diag.HasErrors(p.Diags) {
 			return errSilent
 		}

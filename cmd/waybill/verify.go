@@ -27,7 +27,9 @@ byte for byte.`,
 		if r.Random.Key, err = randomKey(cmd, sourcePath(cmd)); err != nil {
 			return failure(2, err)
 		}
+		_, end := doing(cmd.Context(), 0, "rebuilding %s", args[0])
 		v, err := r.Verify(cmd.Context(), args[0])
+		end()
 		if err != nil {
 			return failure(2, err)
 		}

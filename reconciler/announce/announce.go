@@ -15,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/sources/forge"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // Fact is what a status is about. A forge shows "waybill/" and the fact as its context.
@@ -105,7 +106,7 @@ func Decide(p Publication, fleet []status.Standing) []Status {
 		{Fact: Healthy, State: reached(healthy, pushed), Description: fmt.Sprintf("healthy in %d of %d clusters", healthy, pushed)},
 	}
 	if p.Held+p.Errors > 0 {
-		all[0].State, all[0].Description = Failure, fmt.Sprintf("%d clusters are held, and the source has %d errors", p.Held, p.Errors)
+		all[0].State, all[0].Description = Failure, fmt.Sprintf("held: %s; the source has %s", words.Count(p.Held, "cluster"), words.Count(p.Errors, "error"))
 	}
 	if stuck > 0 {
 		all[1].State, all[1].Description = Failure, fmt.Sprintf("%s; %d do not take it: waybill status says why", all[1].Description, stuck)

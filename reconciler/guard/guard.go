@@ -12,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // ProtectedLabel with the value Always keeps a template from being deleted (Karmada
@@ -145,7 +146,7 @@ func (g *Guard) reason(l *tree.Lost, n Next) string {
 	case g.Unsure != "":
 		return g.Unsure
 	case g.Astray:
-		return fmt.Sprintf("it would lose %d of %d objects while part of the source cannot be rendered", lost, l.Before)
+		return fmt.Sprintf("it would lose %d of %s while part of the source cannot be rendered", lost, words.Count(l.Before, "object"))
 	case n.Objects == 0, lost == l.Before, len(tree.Namespaces(n.Tree)) == n.Objects && slices.ContainsFunc(l.Refs, g.Nowhere):
 		return all(lost, l.Before)
 	case deleted >= 0:
@@ -167,13 +168,13 @@ func Exceeded(rules render.Guard, lost []object.Ref, of int) string {
 	case isProtected >= 0:
 		return fmt.Sprintf("it would lose %s, of a protected kind", lost[isProtected])
 	case n > limit:
-		return fmt.Sprintf("it would lose %d of %d objects; the guard allows %d", n, of, limit)
+		return fmt.Sprintf("it would lose %d of %s; the guard allows %d", n, words.Count(of, "object"), limit)
 	}
 	return ""
 }
 
 func all(lost, of int) string {
-	return fmt.Sprintf("it would lose all it holds, %d of %d objects", lost, of)
+	return fmt.Sprintf("it would lose all it holds, %d of %s", lost, words.Count(of, "object"))
 }
 
 // lost tells what a cluster would lose; of clusters that are alike, once.

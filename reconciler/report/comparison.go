@@ -22,12 +22,6 @@ const (
 	maxRemovals = 5
 )
 
-// Look is how a comparison is shown to people.
-type Look struct {
-	Colour bool // the terminal has colours
-	Stat   bool // a line a change
-}
-
 // Comparison is what diff prints. Its diagnostics are for programs only; people read them by
 // themselves.
 func Comparison(c *preview.Comparison, look Look) Report {
@@ -109,7 +103,7 @@ func (p *printer) change(c *preview.Change) {
 		p.line("  %s", p.paint.mark("!", "! stays in "+namesOf(c.Detached)+" (no longer registered), and is in no other cluster"))
 	}
 	for _, s := range c.Scaled {
-		p.line("  %s", p.paint.mark("~", fmt.Sprintf("~ %s: %d -> %d replicas", namesOf(s.Clusters), s.From, s.To)))
+		p.line("  %s", p.paint.mark("~", fmt.Sprintf("~ %s: %d -> %s", namesOf(s.Clusters), s.From, words.Count(int(s.To), "replica"))))
 	}
 	for _, s := range c.Changed {
 		p.line("  in %s:", namesOf(s.Clusters))

@@ -136,7 +136,7 @@ func explanation(w io.Writer, e *Explained) error {
 		}
 	}
 	for _, r := range e.RequiredBy {
-		fmt.Fprintf(w, "needed by  %s/%s in %d clusters\n", r.Namespace, r.Name, len(r.Clusters))
+		fmt.Fprintf(w, "needed by  %s/%s in %s\n", r.Namespace, r.Name, words.Count(len(r.Clusters), "cluster"))
 	}
 	if e.Placement != nil {
 		if err := placementReport(w, e.Placement); err != nil {
@@ -193,7 +193,7 @@ func placementReport(w io.Writer, r *place.Report) error {
 		return err
 	}
 	for _, g := range r.Groups {
-		fmt.Fprintf(w, "group %s: %d clusters, score %d, chosen %t\n", g.Name, g.Clusters, g.Score, g.Chosen)
+		fmt.Fprintf(w, "group %s: %s, score %d, chosen %t\n", g.Name, words.Count(g.Clusters, "cluster"), g.Score, g.Chosen)
 	}
 	for _, d := range r.Divisions {
 		fmt.Fprintf(w, "\n%d replicas, seat by seat: each to the largest weight/(2s+1), s being the seats so far\n", d.Replicas)

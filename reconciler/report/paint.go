@@ -1,6 +1,10 @@
 package report
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/waybill-dev/waybill/render/diag"
+)
 
 // paint colours texts for a terminal that has colours.
 type paint bool
@@ -23,6 +27,16 @@ func (p paint) mark(mark, text string) string {
 		return text
 	}
 	return colour + strings.ReplaceAll(text, plain, plain+colour) + plain
+}
+
+// severity colours the word in a diagnostic that says how bad it is.
+func (p paint) severity(text string, s diag.Severity) string {
+	colour, ok := map[diag.Severity]string{diag.Error: red, diag.Warning: yellow, diag.Notice: cyan}[s]
+	if !bool(p) || !ok {
+		return text
+	}
+	word := s.String() + ":"
+	return strings.Replace(text, word, bold+colour+word+plain, 1)
 }
 
 func (p paint) bold(text string) string {

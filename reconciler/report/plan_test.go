@@ -161,9 +161,9 @@ func TestPlacements(t *testing.T) {
 
 func TestFindings(t *testing.T) {
 	p := fixture(t, set(t))
-	golden(t, "findings-none", report.Findings(p, "", "v1"))
+	golden(t, "findings-none", report.Findings(p, "", "v1", report.Look{}))
 	p.Diags = []diag.Diagnostic{{Code: "malformed", Severity: diag.Error, Pos: diag.Pos{File: "a.yaml", Line: 2}, Message: "no colon", Hint: "add one"}}
-	golden(t, "findings", report.Findings(p, "apps", "v1"))
+	golden(t, "findings", report.Findings(p, "apps", "v1", report.Look{}))
 }
 
 func TestPublication(t *testing.T) {

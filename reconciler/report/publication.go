@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // published is what publish prints for programs.
@@ -45,7 +46,12 @@ func Publication(res *reconciler.Result) Report {
 	}
 	if len(out.Branches) == 0 {
 		return Report{value: out, text: func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "nothing to publish: %d clusters are as %s wants them\n", len(res.Plan.Clusters)-len(out.Held), abbreviate(out.Commit))
+			n, commit := len(res.Plan.Clusters)-len(out.Held), abbreviate(out.Commit)
+			if n == 1 {
+				_, err := fmt.Fprintf(w, "nothing to publish: 1 cluster is as %s wants it\n", commit)
+				return err
+			}
+			_, err := fmt.Fprintf(w, "nothing to publish: %s are as %s wants them\n", words.Count(n, "cluster"), commit)
 			return err
 		}}
 	}

@@ -18,6 +18,7 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // Format is how a report is written.
@@ -71,16 +72,32 @@ func (r Report) Write(w io.Writer, as Format) error {
 	return err
 }
 
+// Look is how reports are shown to people.
+type Look struct {
+	Colour bool // the terminal has colours
+	Stat   bool // of a comparison: a line a change
+	Quiet  bool // of diagnostics: errors only
+}
+
 // Diagnostics writes diagnostics, one a line or two, and how many there are.
-func Diagnostics(w io.Writer, ds []diag.Diagnostic) {
-	counts := map[diag.Severity]int{}
+func Diagnostics(w io.Writer, ds []diag.Diagnostic, look Look) {
+	p, counts, shown := paint(look.Colour), map[diag.Severity]int{}, 0
 	for _, d := range ds {
-		fmt.Fprintln(w, d)
 		counts[d.Severity]++
+		if look.Quiet && d.Severity != diag.Error {
+			continue
+		}
+		fmt.Fprintln(w, p.severity(d.String(), d.Severity))
+		shown++
 	}
-	if len(ds) > 0 {
-		fmt.Fprintf(w, "%d errors, %d warnings, %d notices\n", counts[diag.Error], counts[diag.Warning], counts[diag.Notice])
+	if shown > 0 && !look.Quiet {
+		fmt.Fprintf(w, "%s, %s, %s\n", words.Count(counts[diag.Error], "error"), words.Count(counts[diag.Warning], "warning"), words.Count(counts[diag.Notice], "notice"))
 	}
+}
+
+// Error is how an error is shown that ends a command.
+func Error(err error, colour bool) string {
+	return paint(colour).severity("error: "+err.Error(), diag.Error)
 }
 
 // Short lists names in the width of a column: "a,b,+3".

@@ -75,17 +75,24 @@ func (s *sections) save(t *testing.T) {
 
 func TestDiagnosticsAreCounted(t *testing.T) {
 	var b strings.Builder
-	report.Diagnostics(&b, nil)
+	report.Diagnostics(&b, nil, report.Look{})
 	if b.String() != "" {
 		t.Errorf("no diagnostics print %q", b.String())
 	}
-	report.Diagnostics(&b, []diag.Diagnostic{
+	said := []diag.Diagnostic{
 		{Code: "one", Severity: diag.Error, Pos: diag.Pos{File: "a.yaml", Line: 3}, Message: "it is wrong", Hint: "mend it"},
 		{Code: "two", Severity: diag.Warning, Message: "it is odd"},
-	})
-	const want = "a.yaml:3: error: it is wrong [one]\n\thint: mend it\nwarning: it is odd [two]\n1 errors, 1 warnings, 0 notices\n"
+	}
+	report.Diagnostics(&b, said, report.Look{})
+	const want = "a.yaml:3: error: it is wrong [one]\n\thint: mend it\nwarning: it is odd [two]\n1 error, 1 warning, 0 notices\n"
 	if b.String() != want {
 		t.Errorf("printed %q, want %q", b.String(), want)
+	}
+	b.Reset()
+	report.Diagnostics(&b, said, report.Look{Quiet: true, Colour: true})
+	const quiet = "a.yaml:3: \x1b[1m\x1b[31merror:\x1b[0m it is wrong [one]\n\thint: mend it\n"
+	if b.String() != quiet {
+		t.Errorf("printed %q, want %q", b.String(), quiet)
 	}
 }
 

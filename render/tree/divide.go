@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill-dev/waybill/render/fluxsync"
 	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // division says which kustomization lists which manifests.
@@ -54,9 +55,9 @@ func (f Flux) Handover(next *files.Folder) (reason string, err error) {
 	case n == 0 || err != nil:
 		return "", err
 	case f.Sync.Form == fluxsync.FormSingle:
-		return fmt.Sprintf("%d objects would go back to the root of its branch, and their Flux Kustomizations would delete them; publish with flux form %s first, and let Flux apply it", n, fluxsync.FormOrphan), nil
+		return fmt.Sprintf("%s would go back to the root of its branch, and Flux Kustomizations would delete what goes; publish with flux form %s first, and let Flux apply it", words.Count(n, "object"), fluxsync.FormOrphan), nil
 	}
-	return fmt.Sprintf("%d objects would leave the root of its branch for parts, and a Flux Kustomization with prune: true would delete them; `waybill get flux --migrate --cluster %s` prints what to do first", n, f.Sync.Cluster), nil
+	return fmt.Sprintf("%s would leave the root of its branch for parts, and a Flux Kustomization with prune: true would delete what leaves; `waybill get flux --migrate --cluster %s` prints what to do first", words.Count(n, "object"), f.Sync.Cluster), nil
 }
 
 // Moved counts the manifests that the next tree lists elsewhere than the branch does.

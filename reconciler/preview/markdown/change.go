@@ -98,7 +98,7 @@ func detail(c *preview.Change) string {
 	list("-", "", c.Removed)
 	list("!", "stays in what is no longer registered: ", c.Detached)
 	for _, s := range c.Scaled {
-		list("!", fmt.Sprintf("%d → %d replicas: ", s.From, s.To), s.Clusters)
+		list("!", fmt.Sprintf("%d → %s: ", s.From, words.Count(int(s.To), "replica")), s.Clusters)
 	}
 	for _, l := range c.Left {
 		what := "is not there yet: "
