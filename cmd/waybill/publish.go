@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -9,6 +11,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/sources/git"
 )
 
 func publishCommand() *cobra.Command {
@@ -64,10 +67,56 @@ sound is published, whatever else is wrong or held.`,
 			return failure(2, err)
 		}
 		err = show(cmd, output, report.Publication(&res))
+		if err == nil && output.Format == report.Table && !isQuiet(cmd) {
+			fmt.Fprint(cmd.OutOrStdout(), w.next(&res, *dryRun))
+		}
 		if err == nil && diag.HasErrors(res.Diags) {
 			return errSilent
 		}
 		return failure(2, err)
 	}
 	return cmd
+}
+
+// next says what to do after a publication; nothing where nothing was published.
+func (w repositories) next(res *reconciler.Result, dry bool) string {
+	switch {
+	case len(res.Updates) == 0:
+		return ""
+	case dry:
+		return "nothing was written; without --dry-run it is\n"
+	}
+	where := ""
+	for _, e := range []struct{ flag, value string }{{"-C", w.path}, {"--to", w.to}} {
+		switch {
+		case e.value == "" || e.value == ".":
+		case git.IsURL(e.value):
+			where += " " + e.flag + " URL" // there may be a password in it
+		default:
+			where += " " + e.flag + " " + e.value
+		}
+	}
+	if !newBranch(res) {
+		return "\nnext: waybill status" + where + "\n"
+	}
+	url := ""
+	if res.Plan.Config.Publish.Repository == "" {
+		url = " --url URL"
+	}
+	return fmt.Sprintf(`
+next, for each cluster, what is to sync its branch:
+  waybill get flux%[1]s%[2]s --cluster NAME | kubectl apply -f -    # Flux does
+  waybill apply%[1]s NAME                                           # or Waybill does, once; waybill controller --apply goes on
+  Argo CD: an Application of the branch %[3]sNAME, path manifests, recursively
+`, where, url, res.Plan.Config.Publish.BranchPrefix)
+}
+
+// newBranch reports a publication by which a cluster got its branch.
+func newBranch(res *reconciler.Result) bool {
+	for _, u := range res.Updates {
+		if u.Old.IsZero() && strings.HasPrefix(u.Branch, res.Plan.Config.Publish.BranchPrefix) {
+			return true
+		}
+	}
+	return false
 }

@@ -45,11 +45,11 @@ func comparison(w io.Writer, c *preview.Comparison, look Look) error {
 		p.line("no cluster changes")
 		return p.err
 	}
-	for i := range slices.Backward(c.Changes) {
+	for _, change := range slices.Backward(preview.Fold(c.Changes)) {
 		if look.Stat {
-			p.stat(&c.Changes[i])
+			p.stat(&change)
 		} else {
-			p.change(&c.Changes[i])
+			p.change(&change)
 		}
 	}
 	if look.Stat {
@@ -82,13 +82,17 @@ var marks = map[preview.Verb]string{
 
 func (p *printer) change(c *preview.Change) {
 	mark := marks[c.Verb]
-	p.line("%s", p.paint.mark(mark, fmt.Sprintf("%s %s %s%s", mark, p.paint.bold(words.Printable(c.Title())), c.Does(), where(c))))
+	p.line("%s", p.paint.mark(mark, fmt.Sprintf("%s %s%s", mark, p.paint.bold(words.Printable(headline(c))), where(c))))
 	if n := len(c.Objects); n > 1 {
-		var names []string
-		for _, r := range c.Objects[1:] {
+		names := make([]string, 0, n)
+		for _, r := range c.Objects {
 			names = append(names, r.String())
 		}
-		p.line("    with %s", words.Printable(words.First(names, maxObjects)))
+		if c.IsRoutine() {
+			p.line("    of %s", words.Printable(words.First(names, maxClusters)))
+		} else {
+			p.line("    with %s", words.Printable(words.First(names[1:], maxObjects)))
+		}
 	}
 	for _, cause := range c.Causes {
 		p.line("    because: %s", words.Printable(cause.String()))
@@ -119,8 +123,19 @@ func (p *printer) change(c *preview.Change) {
 	p.line("")
 }
 
+// headline says what a change is about, and what it does.
+func headline(c *preview.Change) string {
+	if n := len(c.Objects); n > 1 && c.IsRoutine() {
+		return "the same label change in " + words.Count(n, "object")
+	}
+	return c.Title() + " " + c.Does()
+}
+
 // where says in how many clusters, for what is the same in all of them.
 func where(c *preview.Change) string {
+	if c.IsRoutine() && len(c.Objects) > 1 {
+		return ""
+	}
 	if len(c.Changed) == 1 && len(c.Changed[0].Clusters) > 1 && len(c.Added)+len(c.Removed)+len(c.Scaled) == 0 {
 		return fmt.Sprintf(": the same change in %d clusters", len(c.Changed[0].Clusters))
 	}
@@ -155,7 +170,7 @@ func (p *printer) stat(c *preview.Change) {
 	if r := c.Replicas; r != nil && r.Before != r.After {
 		parts = append(parts, "replicas "+r.String())
 	}
-	p.line("%s", p.paint.mark(mark, fmt.Sprintf("%s %s %s (%s)", mark, words.Printable(c.Title()), c.Does(), strings.Join(parts, ", "))))
+	p.line("%s", p.paint.mark(mark, fmt.Sprintf("%s %s (%s)", mark, words.Printable(headline(c)), strings.Join(parts, ", "))))
 }
 
 // namesOf lists the first names of clusters.
@@ -228,15 +243,13 @@ func (p *printer) guard(g *preview.Guard) {
 	p.line("To let it happen, put the trailer %q on a commit, or run %q.", g.Trailer, g.Command)
 }
 
-// totals are the last line.
+// totals are the last lines; the last one as terraform has it.
 func (p *printer) totals(t *preview.Totals) {
 	p.line("")
 	line := t.String()
-	if m := t.Manifests(); m != "" {
-		line += "; manifests: " + m
-	}
 	if t.Replicas.Before != t.Replicas.After {
 		line += "; replicas: " + t.Replicas.String()
 	}
-	p.line("%s", p.paint.bold(line))
+	p.line("%s", line)
+	p.line("%s", p.paint.bold(fmt.Sprintf("Plan: %d to add, %d to change, %d to remove, over all clusters.", t.Added, t.Changed, t.Removed)))
 }

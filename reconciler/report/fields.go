@@ -20,7 +20,7 @@ func (p *printer) fields(all []fields.Field) {
 		p.field(&shown[i])
 	}
 	if routine > 0 {
-		p.line("    and %s", words.Count(routine, "label or checksum")+" that follow")
+		p.line("    and %s", fields.Follow(routine))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -68,6 +69,14 @@ func Shown(all []Field) (shown []Field, routine int) {
 		return all, 0
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(f Field) bool { return f.Routine }), routine
+}
+
+// Follow says of so many routine fields that they are not shown.
+func Follow(n int) string {
+	if n == 1 {
+		return "1 label or checksum that follows"
+	}
+	return strconv.Itoa(n) + " labels or checksums that follow"
 }
 
 // differ collects fields.

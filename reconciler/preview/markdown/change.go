@@ -114,7 +114,7 @@ func detail(c *preview.Change) string {
 			field(&b, &shown[i])
 		}
 		if routine > 0 {
-			fmt.Fprintf(&b, "# and %s that follow\n", words.Count(routine, "label or checksum"))
+			fmt.Fprintf(&b, "# and %s\n", fields.Follow(routine))
 		}
 		if b.Len() > maxFence {
 			break

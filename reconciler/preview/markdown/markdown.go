@@ -40,18 +40,19 @@ func Comment(c *preview.Comparison, limit int) string {
 	room := limit - len(head) - reserve
 	var body strings.Builder
 	cut := 0
-	for i := range c.Changes {
-		block := change(&c.Changes[i])
+	changes := preview.Fold(c.Changes)
+	for i := range changes {
+		block := change(&changes[i])
 		if body.Len()+len(block) > room {
-			block = brief(&c.Changes[i])
+			block = brief(&changes[i])
 		}
 		if body.Len()+len(block) > room {
-			cut = len(c.Changes) - i
+			cut = len(changes) - i
 			break
 		}
 		body.WriteString(block)
 	}
-	body.WriteString(omitted(c.Changes[len(c.Changes)-cut:]))
+	body.WriteString(omitted(changes[len(changes)-cut:]))
 	text := join(head, body.String())
 	if table := clusters(c.Clusters); len(text)+len(table) < limit {
 		text = join(text, table)
