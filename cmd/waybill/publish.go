@@ -52,19 +52,9 @@ sound is published, whatever else is wrong or held.`,
 		if r.Random.Rotate = *rotate; *rotate && r.Random.Key.IsZero() {
 			return failure(2, errors.New("--rotate-random-key needs the new key; give it with --random-key-file"))
 		}
-		act := r.Publish
-		if *dryRun {
-			act = r.DryRun
-		}
-		_, end := doing(cmd.Context(), 0, "publishing")
-		res, err := act(cmd.Context(), *rev)
-		end()
-		tell(cmd, res.Diags)
-		if _, mistaken := errors.AsType[*reconciler.ConfigError](err); mistaken {
-			return failure(1, err)
-		}
+		res, err := published(cmd, r, *rev, *dryRun)
 		if err != nil {
-			return failure(2, err)
+			return err
 		}
 		err = show(cmd, output, report.Publication(&res))
 		if err == nil && output.Format == report.Table && !isQuiet(cmd) {
@@ -78,6 +68,22 @@ sound is published, whatever else is wrong or held.`,
 	return cmd
 }
 
+// published publishes, and says what is wrong with the source.
+func published(cmd *cobra.Command, r *reconciler.Reconciler, rev string, dry bool) (reconciler.Result, error) {
+	act := r.Publish
+	if dry {
+		act = r.DryRun
+	}
+	_, end := doing(cmd.Context(), 0, "publishing")
+	res, err := act(cmd.Context(), rev)
+	end()
+	tell(cmd, res.Diags)
+	if _, mistaken := errors.AsType[*reconciler.ConfigError](err); mistaken {
+		return res, failure(1, err)
+	}
+	return res, failure(2, err)
+}
+
 // next says what to do after a publication; nothing where nothing was published.
 func (w repositories) next(res *reconciler.Result, dry bool) string {
 	switch {
@@ -86,16 +92,7 @@ func (w repositories) next(res *reconciler.Result, dry bool) string {
 	case dry:
 		return "nothing was written; without --dry-run it is\n"
 	}
-	where := ""
-	for _, e := range []struct{ flag, value string }{{"-C", w.path}, {"--to", w.to}} {
-		switch {
-		case e.value == "" || e.value == ".":
-		case git.IsURL(e.value):
-			where += " " + e.flag + " URL" // there may be a password in it
-		default:
-			where += " " + e.flag + " " + e.value
-		}
-	}
+	where := argument("-C", w.path) + argument("--to", w.to)
 	if !newBranch(res) {
 		return "\nnext: waybill status" + where + "\n"
 	}
@@ -104,11 +101,23 @@ func (w repositories) next(res *reconciler.Result, dry bool) string {
 		url = " --url URL"
 	}
 	return fmt.Sprintf(`
-next, for each cluster, what is to sync its branch:
-  waybill get flux%[1]s%[2]s --cluster NAME | kubectl apply -f -    # Flux does
-  waybill apply%[1]s NAME                                           # or Waybill does, once; waybill controller --apply goes on
-  Argo CD: an Application of the branch %[3]sNAME, path manifests, recursively
+next, one of these syncs the branch of each cluster:
+  Flux:     waybill get flux%[1]s%[2]s --cluster NAME | kubectl apply -f -
+  Argo CD:  an Application of the branch %[3]sNAME, path manifests, recursively
+  Waybill:  waybill apply%[1]s NAME, or for good waybill controller --apply
 `, where, url, res.Plan.Config.Publish.BranchPrefix)
+}
+
+// argument is a flag as it is to be typed again; nothing where it says nothing. In a URL there
+// may be a password.
+func argument(flag, value string) string {
+	switch {
+	case value == "" || value == ".":
+		return ""
+	case git.IsURL(value):
+		value = "URL"
+	}
+	return " " + flag + " " + value
 }
 
 // newBranch reports a publication by which a cluster got its branch.
