@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -52,7 +53,11 @@ sound is published, whatever else is wrong or held.`,
 		if r.Random.Rotate = *rotate; *rotate && r.Random.Key.IsZero() {
 			return failure(2, errors.New("--rotate-random-key needs the new key; give it with --random-key-file"))
 		}
-		res, err := published(cmd, r, *rev, *dryRun)
+		act := r.Publish
+		if *dryRun {
+			act = r.DryRun
+		}
+		res, err := published(cmd, *rev, act)
 		if err != nil {
 			return err
 		}
@@ -69,11 +74,7 @@ sound is published, whatever else is wrong or held.`,
 }
 
 // published publishes, and says what is wrong with the source.
-func published(cmd *cobra.Command, r *reconciler.Reconciler, rev string, dry bool) (reconciler.Result, error) {
-	act := r.Publish
-	if dry {
-		act = r.DryRun
-	}
+func published(cmd *cobra.Command, rev string, act func(context.Context, string) (reconciler.Result, error)) (reconciler.Result, error) {
 	_, end := doing(cmd.Context(), 0, "publishing")
 	res, err := act(cmd.Context(), rev)
 	end()
