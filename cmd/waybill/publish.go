@@ -23,54 +23,80 @@ advances the branch of each cluster whose tree changed. The branches go to the
 source's own repository, or to the one that --to or waybill.yaml names. What is
 sound is published, whatever else is wrong or held.`,
 	}
-	rev := cmd.Flags().String("rev", "HEAD", "commit, branch or tag to publish")
-	where := repositoryFlags(cmd, "repository to publish to: a remote's name, a path or a URL (default: as waybill.yaml says, else the source's own)")
-	allow := cmd.Flags().Bool("allow-prune", false, "publish clusters that the guard holds, too")
-	takeOver := cmd.Flags().Bool("take-over", false, "publish over branches that were published from another source")
-	rollback := cmd.Flags().Bool("rollback", false, "publish a commit that comes before the one published last")
-	rotate := cmd.Flags().Bool("rotate-random-key", false, "draw and seal everything anew with the key of --random-key-file, instead of the one that was used last")
-	dryRun := cmd.Flags().Bool("dry-run", false, "print what would be published and write nothing")
-	where = signingFlag(cmd, where)
-	told := addToldFlags(cmd, "URL of the repository that the agents of clusters with the syncMode Pull write to (default: that of the branches)")
-	output := outputFlag(cmd)
+	f := addPublishFlags(cmd)
+	flags := cmd.Flags()
+	rev := flags.String("rev", "HEAD", "commit, branch or tag to publish")
+	flags.BoolVar(&f.rollback, "rollback", false, "publish a commit that comes before the one published last")
+	rotate := flags.Bool("rotate-random-key", false, "draw and seal everything anew with the key of --random-key-file, instead of the one that was used last")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		w, err := where(sourcePath(cmd))
+		w, r, err := f.open(cmd, *rev)
 		if err != nil {
-			return failure(2, err)
-		}
-		w.told = told
-		r, err := w.publisher(*rev)
-		if err != nil {
-			return failure(2, err)
-		}
-		if *allow {
-			r.Allow = guard.AllowAll
-		}
-		r.TakeOver, r.Rollback, r.Accept = *takeOver, *rollback, w.vacant
-		if r.Random.Key, err = randomKey(cmd, sourcePath(cmd)); err != nil {
 			return failure(2, err)
 		}
 		if r.Random.Rotate = *rotate; *rotate && r.Random.Key.IsZero() {
 			return failure(2, errors.New("--rotate-random-key needs the new key; give it with --random-key-file"))
 		}
-		act := r.Publish
-		if *dryRun {
-			act = r.DryRun
-		}
-		res, err := published(cmd, *rev, act)
-		if err != nil {
-			return err
-		}
-		err = show(cmd, output, report.Publication(&res))
-		if err == nil && output.Format == report.Table && !isQuiet(cmd) {
-			fmt.Fprint(cmd.OutOrStdout(), w.next(&res, *dryRun))
-		}
-		if err == nil && diag.HasErrors(res.Diags) {
-			return errSilent
-		}
-		return failure(2, err)
+		return f.publish(w, r, *rev)
 	}
 	return cmd
+}
+
+// publishFlags are the flags of a command that publishes once.
+type publishFlags struct {
+	where                             func(path string) (repositories, error)
+	told                              *toldFlags
+	allow, takeOver, rollback, dryRun bool
+	output                            *format
+}
+
+func addPublishFlags(cmd *cobra.Command) *publishFlags {
+	f, flags := &publishFlags{}, cmd.Flags()
+	f.where = signingFlag(cmd, repositoryFlags(cmd, "repository to publish to: a remote's name, a path or a URL (default: as waybill.yaml says, else the source's own)"))
+	flags.BoolVar(&f.allow, "allow-prune", false, "publish clusters that the guard holds, too")
+	flags.BoolVar(&f.takeOver, "take-over", false, "publish over branches that were published from another source")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would be published and write nothing")
+	f.told = addToldFlags(cmd, "URL of the repository that the agents of clusters with the syncMode Pull write to (default: that of the branches)")
+	f.output = outputFlag(cmd)
+	return f
+}
+
+// open opens what is published from, and to.
+func (f *publishFlags) open(cmd *cobra.Command, rev string) (repositories, *reconciler.Reconciler, error) {
+	w, err := f.where(sourcePath(cmd))
+	if err != nil {
+		return w, nil, err
+	}
+	w.told = f.told
+	r, err := w.publisher(rev)
+	if err != nil {
+		return w, nil, err
+	}
+	if f.allow {
+		r.Allow = guard.AllowAll
+	}
+	r.TakeOver, r.Rollback, r.Accept = f.takeOver, f.rollback, w.vacant
+	r.Random.Key, err = randomKey(cmd, w.path)
+	return w, r, err
+}
+
+// publish publishes a commit, and says what comes next.
+func (f *publishFlags) publish(w repositories, r *reconciler.Reconciler, rev string) error {
+	act := r.Publish
+	if f.dryRun {
+		act = r.DryRun
+	}
+	res, err := published(w.cmd, rev, act)
+	if err != nil {
+		return err
+	}
+	err = show(w.cmd, f.output, report.Publication(&res))
+	if err == nil && f.output.Format == report.Table && !isQuiet(w.cmd) {
+		fmt.Fprint(w.cmd.OutOrStdout(), w.next(&res, f.dryRun))
+	}
+	if err == nil && diag.HasErrors(res.Diags) {
+		return errSilent
+	}
+	return failure(2, err)
 }
 
 // published publishes, and says what is wrong with the source.
