@@ -83,6 +83,7 @@ type controllerFlags struct {
 	hooks             *webhookFlags
 	orders            *orderFlags
 	ui                *uiFlags
+	notify            *notifyFlags
 	verbose           *bool
 }
 
@@ -112,7 +113,7 @@ On SIGTERM it ends what is under way and stops.`,
 	f.identities = identityFlags(cmd, f.access, "with --apply: key file of age, by which documents that SOPS encrypted are decrypted")
 	f.told = addToldFlags(cmd, "URL of the repository that the agents of clusters with the syncMode Pull write to; with it they are heard").addSharedFlag()
 	at := addForgeFlags(cmd)
-	f.hooks, f.orders, f.ui = addWebhookFlags(cmd, at), addOrderFlags(cmd, at), addUIFlags(cmd)
+	f.hooks, f.orders, f.ui, f.notify = addWebhookFlags(cmd, at), addOrderFlags(cmd, at), addUIFlags(cmd), addNotifyFlags(cmd)
 	f.verbose = flags.BoolP("verbose", "v", false, "log diagnostics, too")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return failure(2, f.run(cmd, sourcePath(cmd))) }
 	return withTraces(cmd, f.verbose)
@@ -146,6 +147,15 @@ func (f *controllerFlags) publisher(cmd *cobra.Command, path string) (*reconcile
 	return r, keyed(cmd, r, path, f.identities)
 }
 
+// work is what the one that leads does: the loop, and what goes beside it. Look has the loop look.
+func (f *controllerFlags) work(r reconciler.Reconciler, loop *reconciler.Loop, server *serve.Server, look func()) (func(context.Context) error, error) {
+	work, err := f.orders.beside(loop, look, f.told.monitored(r, loop.Log, server, look, loop.Run))
+	if err != nil {
+		return nil, err
+	}
+	return f.notify.beside(r, loop, f.ui.url, work)
+}
+
 // run publishes, and applies if that is asked for, until the command's context ends.
 func (f *controllerFlags) run(cmd *cobra.Command, path string) error {
 	r, err := f.publisher(cmd, path)
@@ -172,7 +182,7 @@ func (f *controllerFlags) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	work, err := f.orders.beside(loop, func() { wake(looks) }, f.told.monitored(*r, loop.Log, server, func() { wake(looks) }, loop.Run))
+	work, err := f.work(*r, loop, server, func() { wake(looks) })
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/serve"
 	"github.com/waybill-dev/waybill/reconciler/ui"
-	"github.com/waybill-dev/waybill/reconciler/ui/facts"
+	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/ui/login"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/waybill-dev/waybill/reconciler/ui/facts"
+	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/ui/login"
 	"github.com/waybill-dev/waybill/reconciler/ui/pages"
 )

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/waybill-dev/waybill/reconciler/ui/facts"
+	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/ui/login"
 )
 

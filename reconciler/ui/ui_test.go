@@ -15,9 +15,9 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/ui"
-	"github.com/waybill-dev/waybill/reconciler/ui/facts"
 	"github.com/waybill-dev/waybill/reconciler/ui/login"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources"
@@ -246,10 +246,10 @@ func TestPagesSayWhatGitSays(t *testing.T) {
 		"/clusters/eu":                       {"Provider acme", "Region europe", "API endpoint https://eu.example.com", "2 templates", "None.", "web: the second version", "first"},
 		"/clusters/us":                       {"Deployment.apps/shop/web ✕ Unhealthy 1 of 3 is available 60m ago"},
 		"/clusters/ap":                       {"Nothing was published for it.", "maintenance=soon NoSchedule"},
-		"/templates/Deployment/shop/web":     {"6, divided among its clusters", "PropagationPolicy shop/everywhere", "web.yaml", "us ✕ Unhealthy 1 of 3 is available 3", "eu ✓ Healthy 3", "replicas: eu 2 → 3, us 2 → 3", "added to eu (2), us (2)"},
-		"/templates/ConfigMap/shop/conf":     {"added to eu, us", "!replicas:"},
+		"/templates/Deployment/shop/web":     {"6, divided among its clusters", "PropagationPolicy shop/everywhere", "web.yaml", "us ✕ Unhealthy 1 of 3 is available 3", "eu ✓ Healthy 3", "replicas 2 → 3 in eu, us", "added to eu (2), us (2)"},
+		"/templates/ConfigMap/shop/conf":     {"added to eu, us", "!replicas 2"},
 		"/changes":                           {"web: the second version current " + source[:12], "first"},
-		"/changes/" + state.Commit.String():  {"web: the second version", "Who a person", "replicas: eu 2 → 3, us 2 → 3", "2 clusters: eu, us", "spec.replicas was 2 → is 3", "image was web:1 → is web:2", "eu " + f.head("waybill/cluster/eu").Commit.String()[:12] + " 0 1 0"},
+		"/changes/" + state.Commit.String():  {"web: the second version", "Who a person", "replicas 2 → 3 in eu, us", "2 clusters: eu, us", "spec.replicas was 2 → is 3", "image was web:1 → is web:2", "eu " + f.head("waybill/cluster/eu").Commit.String()[:12] + " 0 1 0"},
 		"/changes/" + source + "?cluster=eu": {"web: the second version in eu", "1 cluster Manifests", "!2 clusters"},
 		"/changes/" + state.Parent.String():  {"first", "2 clusters", "The whole manifest is added."},
 	} {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/report"
-	"github.com/waybill-dev/waybill/reconciler/ui/facts"
 	"github.com/waybill-dev/waybill/reconciler/ui/pages"
 )
 

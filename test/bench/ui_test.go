@@ -10,7 +10,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/ui"
-	"github.com/waybill-dev/waybill/reconciler/ui/facts"
+	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/ui/login"
 )
 

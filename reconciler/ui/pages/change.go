@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/preview/fields"
-	"github.com/waybill-dev/waybill/reconciler/ui/facts"
 )
 
 // Changes is the page of the last publications.

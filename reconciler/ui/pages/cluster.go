@@ -12,8 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/status"
-	"github.com/waybill-dev/waybill/reconciler/ui/facts"
 	"github.com/waybill-dev/waybill/render/object"
 )
 

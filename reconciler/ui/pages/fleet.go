@@ -13,9 +13,9 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
-	"github.com/waybill-dev/waybill/reconciler/ui/facts"
 )
 
 // clustersAtOnce is how many clusters are shown on one page.

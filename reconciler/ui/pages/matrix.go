@@ -8,8 +8,8 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/status"
-	"github.com/waybill-dev/waybill/reconciler/ui/facts"
 	"github.com/waybill-dev/waybill/render/object"
 )
 

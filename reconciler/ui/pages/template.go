@@ -2,6 +2,7 @@ package pages
 
 import (
 	"cmp"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -10,8 +11,8 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/status"
-	"github.com/waybill-dev/waybill/reconciler/ui/facts"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -185,14 +186,16 @@ func says(was, is *facts.Template) []string {
 	case was == nil:
 		was = &facts.Template{}
 	}
-	var all, added, removed, scaled, left []string
+	var all, added, removed, left []string
+	scaled := map[string][]string{} // by from and to
 	for _, t := range is.Targets {
 		before, had := was.Target(t.Cluster)
 		switch a, b := seats(was, before), seats(is, t); {
 		case !had:
 			added = append(added, t.Cluster+counted(b))
 		case a != b:
-			scaled = append(scaled, t.Cluster+" "+strconv.Itoa(int(a))+" → "+strconv.Itoa(int(b)))
+			span := strconv.Itoa(int(a)) + " → " + strconv.Itoa(int(b))
+			scaled[span] = append(scaled[span], t.Cluster)
 		}
 		if t.Left != before.Left && t.Left != "" {
 			left = append(left, t.Cluster+" ("+t.Left+")")
@@ -206,10 +209,13 @@ func says(was, is *facts.Template) []string {
 	for _, part := range []struct {
 		does string
 		who  []string
-	}{{"added to ", added}, {"removed from ", removed}, {"replicas: ", scaled}, {"not carried out in ", left}} {
+	}{{"added to ", added}, {"removed from ", removed}, {"not carried out in ", left}} {
 		if len(part.who) > 0 {
 			all = append(all, part.does+first(part.who, 8))
 		}
+	}
+	for _, span := range slices.Sorted(maps.Keys(scaled)) {
+		all = append(all, "replicas "+span+" in "+first(scaled[span], 8))
 	}
 	if was.Policy != is.Policy {
 		all = append(all, "placed by "+cmp.Or(is.Policy, "no policy"))

@@ -1,0 +1,151 @@
+// Package notify says what somebody should be told of a fleet: that clusters are held, or fail, or are
+// well again, and that work moves. Events compares what Git says at two moments, and nothing is an
+// event that was so before. A Notifier tells them to a webhook, once for each turn in which there are any.
+package notify
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/facts"
+	"github.com/waybill-dev/waybill/reconciler/status"
+)
+
+// The kinds of events.
+const (
+	Held      = "held"      // the guard holds a cluster
+	Failing   = "failing"   // a cluster, or something in it, does not do what its branch says
+	Recovered = "recovered" // it is not held, and does not fail, any more
+	Moved     = "moved"     // a template leaves a cluster because of a taint, or because it fails there
+)
+
+// Event is something to tell.
+type Event struct {
+	Kind    string `json:"kind"`
+	Cluster string `json:"cluster"`
+	// Object is the template that moves; empty for an event of a cluster.
+	Object  string `json:"object,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
+// String is the event in a line.
+func (e Event) String() string {
+	what := map[string]string{Held: "is held", Failing: "fails", Recovered: "is well again", Moved: "loses " + e.Object}[e.Kind]
+	if e.Message == "" {
+		return e.Cluster + " " + what
+	}
+	return e.Cluster + " " + what + ": " + e.Message
+}
+
+// Events are what is so now and was not before, in the order of clusters and templates. Before nothing
+// is known there are none.
+func Events(before, now *facts.Facts) []Event {
+	if before == nil || before.Key == now.Key {
+		return nil
+	}
+	var all []Event
+	for i := range now.Fleet.Clusters {
+		m := &now.Fleet.Clusters[i]
+		was := ""
+		if b := before.Cluster(m.Cluster); b != nil {
+			was = kindOf(b)
+		}
+		is := kindOf(m)
+		switch {
+		case is == was || is == unsure:
+		case is != "":
+			all = append(all, Event{Kind: is, Cluster: m.Cluster, Message: why(m)})
+		case was == Held || was == Failing:
+			all = append(all, Event{Kind: Recovered, Cluster: m.Cluster})
+		}
+	}
+	return append(all, moves(before, now)...)
+}
+
+// unsure is that nobody can tell, or that it is under way: what was so is taken to be so still.
+const unsure = "unsure"
+
+// kindOf is what there is to tell of a cluster; empty for nothing.
+func kindOf(m *reconciler.Member) string {
+	switch m.Standing.Standing {
+	case status.Held:
+		return Held
+	case status.Failing, status.Errored, status.Unreachable, status.NoCredential, status.Unhealthy:
+		return Failing
+	case status.Behind:
+		return unsure
+	}
+	return ""
+}
+
+// why says why a cluster is as it is.
+func why(m *reconciler.Member) string {
+	if m.Message != "" || m.Word == nil {
+		return strings.TrimSpace(m.Standing.Standing + ". " + m.Message)
+	}
+	c := m.Word.Counts
+	return fmt.Sprintf("%s: of %d objects %d are not applied and %d are not healthy", m.Standing.Standing, c.Objects, c.Failed+c.Pending, c.Objects-c.Healthy)
+}
+
+// moves are the templates that leave clusters now and did not before.
+func moves(before, now *facts.Facts) []Event {
+	type task struct {
+		object, cluster string
+		at              time.Time
+	}
+	of := func(t *facts.Template, l *karmada.GracefulEvictionTask) task {
+		k := task{object: t.Ref.String(), cluster: l.FromCluster}
+		if l.CreationTimestamp != nil {
+			k.at = l.CreationTimestamp.UTC()
+		}
+		return k
+	}
+	known := map[task]bool{}
+	for _, t := range before.Templates {
+		for i := range t.Leaving {
+			known[of(t, &t.Leaving[i])] = true
+		}
+	}
+	var all []Event
+	for _, t := range now.Templates {
+		for i := range t.Leaving {
+			l := &t.Leaving[i]
+			if k := of(t, l); !known[k] {
+				known[k] = true
+				all = append(all, Event{Kind: Moved, Cluster: l.FromCluster, Object: k.object, Message: l.Message})
+			}
+		}
+	}
+	return all
+}
+
+// Batch is what is told at once.
+type Batch struct {
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"`
+	Source     string    `json:"source"` // the repository
+	At         time.Time `json:"at"`
+	URL        string    `json:"url,omitempty"` // of the web UI
+	Events     []Event   `json:"events"`
+	// More is how many there are besides.
+	More int `json:"more,omitempty"`
+}
+
+// mostEvents is how many are told at once.
+const mostEvents = 50
+
+// cut leaves the first events, those that need somebody before those that do not.
+func (b Batch) cut() Batch {
+	rank := []string{Held, Failing, Moved, Recovered}
+	events := slices.Clone(b.Events)
+	slices.SortStableFunc(events, func(x, y Event) int { return slices.Index(rank, x.Kind) - slices.Index(rank, y.Kind) })
+	if more := len(events) - mostEvents; more > 0 {
+		events, b.More = events[:mostEvents], b.More+more
+	}
+	b.Events = events
+	return b
+}

@@ -1,0 +1,247 @@
+package notify_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/facts"
+	"github.com/waybill-dev/waybill/reconciler/notify"
+	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/test/twin"
+)
+
+// seen are facts: how each cluster stands, as "eu=Held us=Healthy", and which clusters web leaves.
+func seen(key, standings string, leaves ...string) *facts.Facts {
+	f := &facts.Facts{Key: key}
+	for pair := range strings.FieldsSeq(standings) {
+		name, standing, _ := strings.Cut(pair, "=")
+		f.Fleet.Clusters = append(f.Fleet.Clusters, reconciler.Member{
+			Standing: status.Standing{Cluster: name, Standing: standing, Message: "because " + standing}, Registered: &karmada.Cluster{},
+		})
+	}
+	web := &facts.Template{Ref: object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "web"}}
+	for i, cluster := range leaves {
+		at := metav1.NewTime(time.Unix(int64(i), 0))
+		web.Leaving = append(web.Leaving, karmada.GracefulEvictionTask{FromCluster: cluster, Message: "it is tainted", CreationTimestamp: &at})
+	}
+	f.Templates = append(f.Templates, web)
+	return f
+}
+
+func TestEvents(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		before, now *facts.Facts
+		want        string
+	}{
+		{"at first nothing", nil, seen("2", "eu=Held us=Failing", "eu"), ""},
+		{"nothing moved", seen("1", "eu=Held"), seen("1", "eu=Failing"), ""},
+		{"the same in other words", seen("1", "eu=Unreachable"), seen("2", "eu=Failing"), ""},
+		{"held", seen("1", "eu=Healthy us=Healthy"), seen("2", "eu=Held us=Healthy"), "eu is held: Held. because Held"},
+		{"failing", seen("1", "eu=Healthy"), seen("2", "eu=Unhealthy"), "eu fails: Unhealthy. because Unhealthy"},
+		{"held, and then failing", seen("1", "eu=Held"), seen("2", "eu=Failing"), "eu fails: Failing. because Failing"},
+		{"well again", seen("1", "eu=Failing us=Held"), seen("2", "eu=Healthy us=Drifting"), "eu is well again\nus is well again"},
+		{"under way", seen("1", "eu=Healthy"), seen("2", "eu=Behind"), ""},
+		{"a new cluster that fails", seen("1", ""), seen("2", "eu=Error"), "eu fails: Error. because Error"},
+		{"a cluster that is gone", seen("1", "eu=Failing"), seen("2", ""), ""},
+		{"moved", seen("1", "eu=Healthy us=Healthy"), seen("2", "eu=Healthy us=Healthy", "eu"), "eu loses ConfigMap/shop/web: it is tainted"},
+		{"still moving", seen("1", "eu=Healthy", "eu"), seen("2", "eu=Healthy", "eu"), ""},
+		{"moves on", seen("1", "eu=Healthy", "eu"), seen("2", "eu=Healthy", "eu", "us"), "us loses ConfigMap/shop/web: it is tainted"},
+		{"moved back", seen("1", "eu=Healthy", "eu"), seen("2", "eu=Healthy"), ""},
+	} {
+		var got []string
+		for _, e := range notify.Events(tt.before, tt.now) {
+			got = append(got, e.String())
+		}
+		if d := cmp.Diff(tt.want, strings.Join(got, "\n")); d != "" {
+			t.Errorf("%s: %s", tt.name, d)
+		}
+	}
+}
+
+// inbox is somebody who is told.
+type inbox struct {
+	server *httptest.Server
+	status int
+	got    []string
+}
+
+func newInbox(t *testing.T) *inbox {
+	t.Helper()
+	b := &inbox{status: http.StatusOK}
+	b.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		data, err := io.ReadAll(r.Body)
+		if err != nil || r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s %s: %v", r.Method, r.Header, err)
+		}
+		b.got = append(b.got, string(data))
+		if b.status == http.StatusFound {
+			http.Redirect(w, r, "/elsewhere", b.status)
+			return
+		}
+		w.WriteHeader(b.status)
+	}))
+	t.Cleanup(b.server.Close)
+	return b
+}
+
+// watched is a fleet of which somebody is told.
+type watched struct {
+	t        *testing.T
+	repo     *twin.Repo
+	now      time.Time
+	notifier *notify.Notifier
+	before   *facts.Facts
+	log      strings.Builder
+}
+
+func newWatched(t *testing.T, clusters int, receivers ...*notify.Receiver) *watched {
+	t.Helper()
+	w := &watched{t: t, repo: twin.New("fleet"), now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
+	source := twin.Tree{
+		"conf.yaml":   twin.File([]byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf, namespace: shop}\n")),
+		"policy.yaml": twin.File([]byte("apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: p, namespace: shop}\nspec: {resourceSelectors: [{apiVersion: v1, kind: ConfigMap}], placement: {}}\n")),
+	}
+	for i := range clusters {
+		source[fmt.Sprintf("c%03d.yaml", i)] = twin.File(fmt.Appendf(nil, "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: c%03d}\nspec: {syncMode: Push}\n", i))
+	}
+	w.repo.Write("main", "first", source.Folder())
+	now := func() time.Time { return w.now }
+	r := &reconciler.Reconciler{Source: w.repo, Target: w.repo, Now: now}
+	if _, err := r.Publish(t.Context(), "main"); err != nil {
+		t.Fatal(err)
+	}
+	w.notifier = &notify.Notifier{
+		Reader: &facts.Reader{Reconciler: r, Rev: "main"}, Receivers: receivers, Source: "fleet", URL: "https://waybill.example.com", Interval: time.Minute, Now: now,
+		Log: slog.New(slog.NewTextHandler(&w.log, nil)), Client: http.DefaultClient,
+	}
+	for i := range clusters {
+		w.say(fmt.Sprintf("c%03d", i), "")
+	}
+	w.turn()
+	return w
+}
+
+// say has a cluster say that it is applied to, or why not.
+func (w *watched) say(cluster, why string) {
+	w.t.Helper()
+	h, _, err := w.repo.Branch(w.t.Context(), "waybill/cluster/"+cluster)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	c := status.Cluster{Summary: status.Summary{Name: cluster, Commit: h.Commit, Verdict: status.Verdict{Reason: status.Applied}}}
+	if why != "" {
+		c.Verdict = status.Verdict{Reason: status.Errored, Message: why}
+	}
+	w.repo.Now = w.now
+	w.repo.Write(status.Prefix+cluster, "status", status.Summarize(c))
+}
+
+// turn lets some time pass, and looks.
+func (w *watched) turn() {
+	w.now = w.now.Add(time.Minute)
+	w.before = w.notifier.Turn(w.t.Context(), w.before)
+}
+
+func TestReceiversAreToldOnceOfWhatChanges(t *testing.T) {
+	hook, slack := newInbox(t), newInbox(t)
+	w := newWatched(t, 2, &notify.Receiver{Name: "webhook", URL: hook.server.URL + "/secret-path"}, &notify.Receiver{Name: "slack", URL: slack.server.URL, Slack: true})
+	w.turn()
+	if len(hook.got)+len(slack.got) > 0 {
+		t.Fatal("they are told of nothing", hook.got, slack.got)
+	}
+	w.say("c000", "<!channel> see <https://evil.example.com|this> & more")
+	w.turn()
+	w.turn()
+	if len(hook.got) != 1 || len(slack.got) != 1 {
+		t.Fatalf("they are told %d and %d times", len(hook.got), len(slack.got))
+	}
+	var b notify.Batch
+	if err := json.Unmarshal([]byte(hook.got[0]), &b); err != nil || b.Kind != "Notification" || len(b.Events) != 1 || b.Events[0].Kind != notify.Failing || b.Events[0].Cluster != "c000" || b.URL == "" {
+		t.Errorf("%v %s", err, hook.got[0])
+	}
+	var said struct{ Text string }
+	if err := json.Unmarshal([]byte(slack.got[0]), &said); err != nil || said.Text != "• c000 fails: Error. &lt;!channel&gt; see &lt;https://evil.example.com|this&gt; &amp; more\n<https://waybill.example.com>\n" {
+		t.Errorf("%v %q", err, said.Text)
+	}
+	w.say("c000", "")
+	w.turn()
+	if len(hook.got) != 2 || !strings.Contains(hook.got[1], `"recovered"`) {
+		t.Error(hook.got)
+	}
+}
+
+func TestWhatIsNotTakenIsToldAgain(t *testing.T) {
+	for _, status := range []int{http.StatusInternalServerError, http.StatusTooManyRequests, http.StatusFound, http.StatusNotFound} {
+		hook, other := newInbox(t), newInbox(t)
+		w := newWatched(t, 1, &notify.Receiver{Name: "webhook", URL: hook.server.URL + "/secret-path"}, &notify.Receiver{Name: "other", URL: other.server.URL})
+		hook.status = status
+		w.say("c000", "away")
+		w.turn()
+		w.say("c000", "")
+		w.turn()
+		tries := len(hook.got)
+		hook.status = http.StatusOK
+		for range 5 {
+			w.turn()
+		}
+		last := hook.got[len(hook.got)-1]
+		if tries == 0 || tries > 2 || len(hook.got) != tries+1 || !strings.Contains(last, `"failing"`) || !strings.Contains(last, `"recovered"`) || len(other.got) != 2 {
+			t.Errorf("%d: %d tries, then %q; the other one %d", status, tries, hook.got, len(other.got))
+		}
+		if said := w.log.String(); !strings.Contains(said, "not notified") || strings.Contains(said, "secret-path") {
+			t.Errorf("%d: %s", status, said)
+		}
+	}
+}
+
+func TestAReceiverThatIsAwayCostsNoMemoryAndSaysNoURL(t *testing.T) {
+	const clusters = 120
+	hook := newInbox(t)
+	url := hook.server.URL
+	r := &notify.Receiver{Name: "webhook", URL: "http://127.0.0.1:1/secret-path"}
+	w := newWatched(t, clusters, r)
+	for turn := range 10 {
+		for i := range clusters {
+			w.say(fmt.Sprintf("c%03d", i), []string{"away", ""}[turn%2])
+		}
+		w.turn()
+	}
+	r.URL = url
+	for range 30 {
+		w.turn()
+	}
+	var b notify.Batch
+	if len(hook.got) != 1 {
+		t.Fatalf("it is told %d times", len(hook.got))
+	}
+	if err := json.Unmarshal([]byte(hook.got[0]), &b); err != nil || len(b.Events) != 50 || b.More != 10*clusters-50 {
+		t.Errorf("%v: %d events and %d more", err, len(b.Events), b.More)
+	}
+	if strings.Contains(w.log.String(), "secret-path") {
+		t.Error(w.log.String())
+	}
+}
+
+func TestParseURL(t *testing.T) {
+	for text, ok := range map[string]bool{
+		"https://hooks.example.com/services/T/B/x\n": true, "http://127.0.0.1:8080/x": true, "": false, "hooks.example.com/x": false, "file:///etc/passwd": false, "https://a/x\nhttps://b/x": false,
+	} {
+		if _, err := notify.ParseURL([]byte(text)); (err == nil) != ok || err != nil && strings.Contains(err.Error(), "passwd") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
