@@ -42,7 +42,7 @@ func ParseURL(text []byte) (string, error) {
 	at := strings.TrimSpace(string(text))
 	u, err := url.Parse(at)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || strings.ContainsAny(at, " \n") {
-		return "", errors.New("there is no URL alone in it, as https://hooks.example.com/...")
+		return "", errors.New("there is no URL alone in it, as https://hooks.example.com/x")
 	}
 	return at, nil
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler"
-	"github.com/waybill-dev/waybill/reconciler/ui"
 	"github.com/waybill-dev/waybill/reconciler/facts"
+	"github.com/waybill-dev/waybill/reconciler/ui"
 	"github.com/waybill-dev/waybill/reconciler/ui/login"
 )
 
