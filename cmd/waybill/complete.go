@@ -45,7 +45,7 @@ func arguments(cmd *cobra.Command) (s suggest, most int) {
 		return nil, 0 // see getArguments
 	case path == "explain":
 		return objects, 1
-	case path == "verify":
+	case path == "verify", path == "rollback":
 		return branches, 1
 	case path == "diff":
 		return branches, 2

@@ -49,6 +49,12 @@ var statuses = map[string][]status{
 		{2, "the publication is refused: the commit is older, or the source another one"},
 		{2, "a repository cannot be read or written"},
 	},
+	"rollback": {
+		{0, "every branch is as that commit wants it; with --dry-run: would be"},
+		{1, "something is an error, or a cluster is held; the rest is published"},
+		{2, "nothing was published earlier, or the commit does not come before the one published last"},
+		{2, "a repository cannot be read or written"},
+	},
 	"apply": {
 		{0, "every cluster is as the head of its branch"},
 		{1, "an object was refused, a cluster is held or suspended, a hook failed, or something is not ready in time; the rest is applied"},

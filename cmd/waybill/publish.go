@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -43,16 +44,18 @@ sound is published, whatever else is wrong or held.`,
 
 // publishFlags are the flags of a command that publishes once.
 type publishFlags struct {
-	where                             func(path string) (repositories, error)
-	told                              *toldFlags
-	allow, takeOver, rollback, dryRun bool
-	output                            *format
+	where                      func(path string) (repositories, error)
+	told                       *toldFlags
+	allow                      []string // clusters, or guard.AllowAll
+	takeOver, rollback, dryRun bool
+	output                     *format
 }
 
 func addPublishFlags(cmd *cobra.Command) *publishFlags {
 	f, flags := &publishFlags{}, cmd.Flags()
 	f.where = signingFlag(cmd, repositoryFlags(cmd, "repository to publish to: a remote's name, a path or a URL (default: as waybill.yaml says, else the source's own)"))
-	flags.BoolVar(&f.allow, "allow-prune", false, "publish clusters that the guard holds, too")
+	flags.StringSliceVar(&f.allow, "allow-prune", nil, "publish clusters that the guard holds, too: all, or with =CLUSTER,... these")
+	flags.Lookup("allow-prune").NoOptDefVal = guard.AllowAll
 	flags.BoolVar(&f.takeOver, "take-over", false, "publish over branches that were published from another source")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would be published and write nothing")
 	f.told = addToldFlags(cmd, "URL of the repository that the agents of clusters with the syncMode Pull write to (default: that of the branches)")
@@ -71,12 +74,31 @@ func (f *publishFlags) open(cmd *cobra.Command, rev string) (repositories, *reco
 	if err != nil {
 		return w, nil, err
 	}
-	if f.allow {
-		r.Allow = guard.AllowAll
+	if r.Allow, err = w.allowed(f.allow, rev); err != nil {
+		return w, nil, err
 	}
 	r.TakeOver, r.Rollback, r.Accept = f.takeOver, f.rollback, w.vacant
 	r.Random.Key, err = randomKey(cmd, w.path)
 	return w, r, err
+}
+
+// allowed is what --allow-prune allows.
+func (w repositories) allowed(clusters []string, rev string) (string, error) {
+	if len(clusters) == 0 || slices.Contains(clusters, guard.AllowAll) {
+		return strings.Join(clusters, ""), nil
+	}
+	registered, err := w.registered(rev)
+	if err != nil {
+		return "", err
+	}
+	if _, err := reconciler.Named(registered, clusters, "the source"); err != nil {
+		return "", fmt.Errorf("--allow-prune: %w", err)
+	}
+	var all []string
+	for _, name := range clusters {
+		all = append(all, guard.OfCluster(name))
+	}
+	return strings.Join(all, " "), nil
 }
 
 // publish publishes a commit, and says what comes next.

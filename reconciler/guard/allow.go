@@ -18,10 +18,21 @@ const AllowTrailer = "Waybill-Allow-Prune"
 // AllowAll allows every removal.
 const AllowAll = "*"
 
-// Allows reports whether removals with a digest are allowed, by allow, which is digests with
-// spaces between them or AllowAll, or by the source commit.
+// Allows reports whether removals with a digest are allowed, by allow, which is digests and
+// clusters with spaces between them or AllowAll, or by the source commit.
 func Allows(allow string, source sources.Revision, digest string) bool {
 	return allow == AllowAll || slices.Contains(strings.Fields(allow), digest) || slices.Contains(sources.Trailers(source.Message, AllowTrailer), digest)
+}
+
+// clusterWord begins what allows all removals of one cluster.
+const clusterWord = "cluster/"
+
+// OfCluster allows every removal of one cluster, and of no other.
+func OfCluster(name string) string { return clusterWord + name }
+
+// AllowsCluster reports whether all removals of a cluster are allowed by its name.
+func AllowsCluster(allow, name string) bool {
+	return slices.Contains(strings.Fields(allow), clusterWord+name)
 }
 
 // ToAllow says how to allow the removals of a digest.

@@ -23,17 +23,20 @@ func (t *table) carryOut() carried {
 	}
 	out := t.guarded()
 	held := out.holds()
+	if len(out.released) > 0 {
+		out.allowed, out.diags = true, guard.Released(out.released)
+	}
 	switch digest := guard.Digest(held); {
 	case len(held) == 0:
 	case guard.Allows(t.in.Allow, t.in.Source.Revision, digest):
-		out = carried{allowed: true, diags: guard.Released(held)}
+		out = carried{allowed: true, diags: append(out.diags, guard.Released(held)...)}
 		out.result = rollout.Resolve(t, func(left rollout.Remaining) []int {
 			t.layOut(left)
 			return nil
 		})
 		out.clusters = t.clusters()
 	default:
-		out.removals, out.diags = digest, guard.Said(held)
+		out.removals, out.diags = digest, append(out.diags, guard.Said(held)...)
 	}
 	out.diags = append(out.diags, t.waits(&out.result)...)
 	return out
@@ -52,7 +55,12 @@ func (t *table) guarded() (out carried) {
 				*c = out.clusters[i] // its tree is the one that it is held for
 			case t.in.Medium == Branch:
 				next := guard.Next{Cluster: c.Name, Tree: c.Tree, Objects: c.Objects, Err: t.trees[i].Err, Flux: t.flux(i), Virtual: t.virtual(i)}
-				if c.Held = g.Judge(next); c.Held != nil {
+				c.Held = g.Judge(next)
+				switch {
+				case c.Held == nil:
+				case guard.AllowsCluster(t.in.Allow, c.Name):
+					out.release(c)
+				default:
 					held = append(held, i)
 				}
 			}
@@ -63,6 +71,13 @@ func (t *table) guarded() (out carried) {
 		return held
 	})
 	return out
+}
+
+// release lets a cluster go that would be held.
+func (c *carried) release(cluster *Cluster) {
+	is := guard.Held{Hold: cluster.Held, Cluster: cluster.Name, Tree: cluster.Tree.ID()}
+	c.released = append(slices.DeleteFunc(c.released, func(h guard.Held) bool { return h.Cluster == is.Cluster }), is)
+	cluster.Held = nil
 }
 
 // holds are the clusters that are held.

@@ -45,7 +45,7 @@ type Input struct {
 	// Evidence is what clusters say of the health of objects, where work fails over.
 	Evidence evict.Evidence
 	// Allow is the digests of removals that are allowed (see Plan.Removals), with spaces between
-	// them, or guard.AllowAll.
+	// them, clusters by guard.OfCluster among them, or guard.AllowAll.
 	Allow string
 	// Replay is what was recorded by the plan that is rebuilt: what it left as it was is
 	// left again, and nothing is judged. A plan of its own leaves it nil.

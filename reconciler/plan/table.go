@@ -266,6 +266,7 @@ type Cluster struct {
 
 // carried is what is carried out of a plan.
 type carried struct {
+	released []guard.Held // that are allowed by name
 	clusters []Cluster
 	result   rollout.Result
 	removals string // see Plan.Removals
