@@ -24,7 +24,7 @@ func clusterCommand() *cobra.Command {
 and the change is shown as a patch. Nothing is committed. See docs/clusters.md.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(joinCommand(), unjoinCommand(), cordonCommand(), uncordonCommand(), suspendCommand(), resumeCommand(), reconcileCommand(), orphansCommand())
+	cmd.AddCommand(joinCommand(), addCommand(), unjoinCommand(), removeCommand(), cordonCommand(), drainCommand(), uncordonCommand(), suspendCommand(), resumeCommand(), reconcileCommand(), orphansCommand())
 	return cmd
 }
 
@@ -44,7 +44,8 @@ do not tolerate it place nothing new there; what is there stays.`,
 func uncordonCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "uncordon NAME", Short: "Let policies place on a cluster again", Args: cobra.ExactArgs(1),
-		Long: `Uncordon takes the taint ` + enrol.Unschedulable + `:NoSchedule from a Cluster.`,
+		Long: `Uncordon takes the taints ` + enrol.Unschedulable + `:NoSchedule and ` + enrol.Drained + `:NoExecute
+from a Cluster.`,
 	}
 	e := addEditFlags(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
@@ -25,7 +26,6 @@ type joining struct {
 
 	access *clusters.Access
 	member enrol.Member
-	mode   string
 	file   string
 	secret bool
 	agent  *joiningAgent
@@ -48,23 +48,28 @@ agent that applies to the cluster from inside, with its key: the public half is 
 	j := joining{edition: addEditFlags(cmd), access: addAccessFlags(cmd, cmd.Flags())}
 	addContextFlag(cmd.Flags(), j.access)
 	flags := cmd.Flags()
-	flags.StringVar(&j.mode, "sync-mode", string(karmada.Push), "Push: a controller applies to it; Pull: something in it does")
-	flags.StringVar(&j.member.Provider, "provider", "", "provider of the cluster, for policies to select by")
-	flags.StringVar(&j.member.Region, "region", "", "region of the cluster")
-	flags.StringSliceVar(&j.member.Zones, "zone", nil, "zone of the cluster; repeat for more")
-	flags.StringToStringVar(&j.member.Labels, "label", nil, "label of the Cluster, as stage=production; repeat for more")
+	mode := j.describeFlags(flags, karmada.Push)
 	flags.StringVar(&j.member.VirtualOf, "virtual-of", "", "the Cluster whose API server it is a part of")
 	flags.StringVar(&j.member.Suffix, "namespace-suffix", "", "of a virtual cluster: what is appended to the names of namespaces, as -beijing (default: a dash and NAME)")
 	flags.StringVar(&j.member.Selector, "node-selector", "", "of a virtual cluster: the labels of its nodes, as location=beijing")
-	flags.StringVar(&j.file, "file", "", "file to write, relative to the source (default clusters/NAME.yaml)")
 	flags.BoolVar(&j.secret, "secret", false, "print a Secret with the credential that was used, for the cluster of the controller")
 	j.agent = addJoinAgentFlags(flags)
 	cmd.MarkFlagsMutuallyExclusive("secret", "agent")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		j.member.Name, j.member.SyncMode = args[0], karmada.ClusterSyncMode(j.mode)
+		j.member.Name, j.member.SyncMode = args[0], karmada.ClusterSyncMode(*mode)
 		return failure(2, j.run())
 	}
 	return cmd
+}
+
+// describeFlags adds the flags that say what the Cluster is; the result is its syncMode.
+func (j *joining) describeFlags(flags *pflag.FlagSet, usual karmada.ClusterSyncMode) *string {
+	flags.StringVar(&j.member.Provider, "provider", "", "provider of the cluster, for policies to select by")
+	flags.StringVar(&j.member.Region, "region", "", "region of the cluster")
+	flags.StringSliceVar(&j.member.Zones, "zone", nil, "zone of the cluster; repeat for more")
+	flags.StringToStringVar(&j.member.Labels, "label", nil, "label of the Cluster, as stage=production; repeat for more")
+	flags.StringVar(&j.file, "file", "", "file to write, relative to the source (default clusters/NAME.yaml)")
+	return flags.String("sync-mode", string(usual), "Push: a controller applies to it; Pull: something in it does")
 }
 
 func (j *joining) run() error {

@@ -17,52 +17,91 @@ import (
 // Unschedulable is the key of the taint by which a cluster is cordoned, as by karmadactl cordon.
 const Unschedulable = "cluster.karmada.io/unschedulable"
 
-const (
-	effect = string(corev1.TaintEffectNoSchedule)
-	inline = "{key: " + Unschedulable + ", effect: " + effect + "}"
+// Drained is the key of the taint by which a cluster is drained.
+const Drained = "waybill.dev/drain"
+
+// taint is one that is written into a Cluster, and taken out.
+type taint struct{ key, effect string }
+
+var (
+	cordon = taint{Unschedulable, string(corev1.TaintEffectNoSchedule)}
+	drain  = taint{Drained, string(corev1.TaintEffectNoExecute)}
 )
 
-// Cordoned reports whether a Cluster has the taint of a cordon.
-func Cordoned(cluster *object.Object) bool {
-	return slices.ContainsFunc(taintsOf(cluster), isCordon)
+// inline is the taint in flow style.
+func (t taint) inline() string { return "{key: " + t.key + ", effect: " + t.effect + "}" }
+
+// item is the taint as an item of a list in block style.
+func (t taint) item(indent string) []string {
+	return []string{indent + "- key: " + t.key, indent + "  effect: " + t.effect}
+}
+
+func (t taint) is(other any) bool {
+	o, _ := other.(map[string]any)
+	return o["key"] == t.key && o["effect"] == t.effect
+}
+
+// on reports whether a Cluster has the taint.
+func (t taint) on(cluster *object.Object) bool {
+	return slices.ContainsFunc(taintsOf(cluster), t.is)
 }
 
 // Cordon returns the file in which a Cluster stands with the taint that keeps new objects
 // away from it; the same bytes if it has that. At is where the source has the Cluster.
 func Cordon(at diag.Pos, data []byte, cluster string) ([]byte, error) {
-	d, err := open(at, data, cluster)
-	if err != nil || Cordoned(d.before.Objects[d.index]) {
+	return cordon.put(at, data, cluster)
+}
+
+// Drain returns the file in which a Cluster stands with the taint that has what is there leave
+// it; the same bytes if it has that.
+func Drain(at diag.Pos, data []byte, cluster string) ([]byte, error) {
+	return drain.put(at, data, cluster)
+}
+
+// Uncordon returns the file in which a Cluster stands without these taints; the same bytes if
+// it has none.
+func Uncordon(at diag.Pos, data []byte, cluster string) ([]byte, error) {
+	data, err := cordon.take(at, data, cluster)
+	if err != nil {
 		return data, err
 	}
-	want := append(taintsOf(d.before.Objects[d.index]), map[string]any{"key": Unschedulable, "effect": effect})
-	for _, text := range d.cordons() {
+	return drain.take(at, data, cluster)
+}
+
+// put adds the taint to a Cluster.
+func (t taint) put(at diag.Pos, data []byte, cluster string) ([]byte, error) {
+	d, err := open(at, data, cluster)
+	if err != nil || t.on(d.before.Objects[d.index]) {
+		return data, err
+	}
+	want := append(taintsOf(d.before.Objects[d.index]), map[string]any{"key": t.key, "effect": t.effect})
+	for _, text := range d.puts(t) {
 		if d.says(text, want) {
 			return text, nil
 		}
 	}
-	return nil, fmt.Errorf("%s: spec of Cluster %s is written in a way that is not edited here; add %s to its taints by hand", d.specAt(), cluster, inline)
+	return nil, fmt.Errorf("%s: spec of Cluster %s is written in a way that is not edited here; add %s to its taints by hand", d.specAt(), cluster, t.inline())
 }
 
-// Uncordon returns the file in which a Cluster stands without that taint; the same bytes if
-// it has none.
-func Uncordon(at diag.Pos, data []byte, cluster string) ([]byte, error) {
+// take takes the taint from a Cluster.
+func (t taint) take(at diag.Pos, data []byte, cluster string) ([]byte, error) {
 	for {
 		d, err := open(at, data, cluster)
-		if err != nil || !Cordoned(d.before.Objects[d.index]) {
+		if err != nil || !t.on(d.before.Objects[d.index]) {
 			return data, err
 		}
-		if data = d.uncordoned(); data == nil {
-			return nil, fmt.Errorf("%s: spec of Cluster %s is written in a way that is not edited here; take %s out of its taints by hand", d.specAt(), cluster, inline)
+		if data = d.untainted(t); data == nil {
+			return nil, fmt.Errorf("%s: spec of Cluster %s is written in a way that is not edited here; take %s out of its taints by hand", d.specAt(), cluster, t.inline())
 		}
 	}
 }
 
-// uncordoned returns the file with one taint less; nil if no edit does that.
-func (d *document) uncordoned() []byte {
+// untainted returns the file with one such taint less; nil if no edit does that.
+func (d *document) untainted(one taint) []byte {
 	var want []any
 	index := -1
 	for i, t := range taintsOf(d.before.Objects[d.index]) {
-		if index < 0 && isCordon(t) {
+		if index < 0 && one.is(t) {
 			index = i
 			continue
 		}
@@ -79,11 +118,6 @@ func (d *document) uncordoned() []byte {
 // specAt is where the spec of the Cluster stands.
 func (d *document) specAt() diag.Pos {
 	return diag.Pos{File: d.file, Line: d.before.Objects[d.index].FieldPos([]any{"spec"}).Line}
-}
-
-func isCordon(taint any) bool {
-	t, _ := taint.(map[string]any)
-	return t["key"] == Unschedulable && t["effect"] == effect
 }
 
 func taintsOf(o *object.Object) []any {
@@ -105,39 +139,34 @@ func tainted(content map[string]any, taints []any) map[string]any {
 	return content
 }
 
-// cordons lists edits that may add the taint, the ones that a person would choose first.
-func (d *document) cordons() (texts [][]byte) {
+// puts lists edits that may add a taint, the ones that a person would choose first.
+func (d *document) puts(t taint) (texts [][]byte) {
 	_, spec := field(d.cluster, "spec")
 	key, taints := field(spec, "taints")
 	switch {
 	case spec == nil || spec.Kind != yaml.MappingNode || len(spec.Content) == 0:
 	case taints == nil && isFlow(spec):
-		return d.ends(spec, '}', "taints: ["+inline+"]")
+		return d.ends(spec, '}', "taints: ["+t.inline()+"]")
 	case taints == nil:
 		indent := strings.Repeat(" ", spec.Content[0].Column-1)
 		deeper := indent
 		if d.indents() {
 			deeper += "  "
 		}
-		return [][]byte{d.below(d.last(spec), append([]string{indent + "taints:"}, item(deeper)...)...)}
+		return [][]byte{d.below(d.last(spec), append([]string{indent + "taints:"}, t.item(deeper)...)...)}
 	case taints.Kind == yaml.SequenceNode && isFlow(taints):
-		return d.ends(taints, ']', inline)
+		return d.ends(taints, ']', t.inline())
 	case taints.Kind == yaml.SequenceNode:
-		return [][]byte{d.below(d.last(taints), item(strings.Repeat(" ", taints.Column-1))...)}
+		return [][]byte{d.below(d.last(taints), t.item(strings.Repeat(" ", taints.Column-1))...)}
 	case taints.ShortTag() == "!!null":
 		at := d.offset(key) + len(key.Value) + 1
 		if taints.Value != "" {
 			at = d.offset(taints)
-			return [][]byte{d.spliced(at, at+len(taints.Value), "["+inline+"]")}
+			return [][]byte{d.spliced(at, at+len(taints.Value), "["+t.inline()+"]")}
 		}
-		return [][]byte{d.spliced(at, at, " ["+inline+"]")}
+		return [][]byte{d.spliced(at, at, " ["+t.inline()+"]")}
 	}
 	return nil
-}
-
-// item is the taint as an item of a list in block style.
-func item(indent string) []string {
-	return []string{indent + "- key: " + Unschedulable, indent + "  effect: " + effect}
 }
 
 // indents reports whether the document indents its lists below their keys, as it does if it

@@ -16,7 +16,7 @@ import (
 // Member is a cluster that is to be registered.
 type Member struct {
 	Name     string
-	ID       string // the UID of its Namespace kube-system
+	ID       string // the UID of its Namespace kube-system; empty where nobody asked it
 	SyncMode karmada.ClusterSyncMode
 	Provider string
 	Region   string
@@ -89,7 +89,10 @@ func (m Member) content() map[string]any {
 		}
 		meta["annotations"] = annotations
 	}
-	spec := map[string]any{"id": m.ID, "syncMode": string(m.SyncMode)}
+	spec := map[string]any{"syncMode": string(m.SyncMode)}
+	if m.ID != "" {
+		spec["id"] = m.ID
+	}
 	if m.Provider != "" {
 		spec["provider"] = m.Provider
 	}
