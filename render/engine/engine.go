@@ -22,7 +22,7 @@ import (
 
 // version is that of what jobs mean. It changes with the engines, so that nothing
 // that an older one rendered is taken for the result of a newer one.
-const version = 2
+const version = 3
 
 // Job is one thing to render: exactly one of Kustomize and Helm is set.
 type Job struct {

@@ -58,6 +58,7 @@ func AsksCluster(o *object.Object) bool {
 type Shelf struct {
 	byRef      map[object.Ref]*object.Object
 	generators []*object.Object // ArtifactGenerators
+	makers     []*object.Object // which make Secrets in the cluster
 	behind     *Shelf           // looked at for what is not here; or nil
 }
 
@@ -69,6 +70,9 @@ func NewShelf(objs ...[]*object.Object) *Shelf {
 			s.byRef[o.Ref()] = o
 			if o.Ref().Kind == "ArtifactGenerator" && o.Ref().Group == artifactGroup {
 				s.generators = append(s.generators, o)
+			}
+			if makes(o) {
+				s.makers = append(s.makers, o)
 			}
 		}
 	}

@@ -88,6 +88,9 @@ func (r *reader) value(ref helm.ValuesRef) (text []byte, found bool, err error) 
 		return []byte(value), ok, nil
 	}
 	data, err := r.data(ref.Kind, ref.Name)
+	if err == nil && data == nil && !ref.Optional {
+		err = r.missing(ref.Kind, ref.Name)
+	}
 	if err != nil {
 		return nil, false, err
 	}

@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"maps"
@@ -115,7 +116,8 @@ func (r *reader) kustomization() *engine.Job {
 	for i, ref := range f.SubstituteFrom {
 		data, err := r.data(ref.Kind, ref.Name)
 		if err == nil && data == nil && !ref.Optional {
-			err = fmt.Errorf("the %s %s/%s is not in the source", ref.Kind, r.release.Ref().Namespace, ref.Name)
+			notThere := fmt.Errorf("the %s %s/%s is not in the source", ref.Kind, r.release.Ref().Namespace, ref.Name)
+			err = cmp.Or(r.missing(ref.Kind, ref.Name), notThere)
 		}
 		if err != nil {
 			r.fail([]any{"spec", "postBuild", "substituteFrom", i}, err.Error(), "put it into the source, beside the release")

@@ -23,7 +23,8 @@
 //
 // Values are merged as Flux does: valuesFrom in order, then spec.values, all over the
 // chart's own. They are held against the charts' JSON schemas by a step of our own that
-// follows no reference out of the schema: Helm's fetches them over HTTP.
+// fetches nothing, as Helm's does: what a schema says by a reference to another document is
+// left out, with a notice, and with it every check that could fail only because of that.
 //
 // # Limits
 //

@@ -20,75 +20,88 @@ const schemaURL = "file:///values.schema.json"
 // maxViolations is how many violations an error names.
 const maxViolations = 20
 
-// sealed is a loader that loads nothing: a schema refers to itself alone. Helm would
-// follow a reference to the network and to the disk.
+// sealed is a loader that loads nothing. Helm would follow a reference to the network and
+// to the disk.
 type sealed struct{}
 
 // Load refuses a reference.
-func (sealed) Load(url string) (any, error) {
-	return nil, fmt.Errorf("the reference %q leaves the schema, and is not followed", url)
+func (sealed) Load(string) (any, error) { return nil, errors.New("nothing is fetched") }
+
+// checked is what came of holding values against schemas.
+type checked struct {
+	violations []string
+	notices    []string // what was left out
 }
 
 // validate holds the merged values of a chart, and those of the sub-charts that take
-// part, against their schemas. The values are not in the error, only where they are.
-func validate(root *chart.Chart, values map[string]any) error {
-	var found []string
-	if err := violations(root, values, root.Name(), &found); err != nil {
-		return err
+// part, against their schemas. It returns what it left out. The values are not in the
+// error, only where they are.
+func validate(root *chart.Chart, values map[string]any) (notices []string, err error) {
+	var c checked
+	if err := c.chart(root, values, root.Name()); err != nil {
+		return nil, err
 	}
+	found := slices.Compact(slices.Sorted(slices.Values(c.violations)))
 	if len(found) == 0 {
-		return nil
+		return c.notices, nil
 	}
-	slices.Sort(found)
-	found = slices.Compact(found)
 	if more := len(found) - maxViolations; more > 0 {
 		found = append(found[:maxViolations], fmt.Sprintf("and %d more", more))
 	}
-	return errors.New("the values do not meet the schema of the chart:\n- " + strings.Join(found, "\n- "))
+	return nil, errors.New("the values do not meet the schema of the chart:\n- " + strings.Join(found, "\n- "))
 }
 
-// violations appends what is wrong, as "chart: at '/path': what".
-func violations(c *chart.Chart, values map[string]any, name string, found *[]string) error {
-	if c.Schema != nil {
-		err := against(c.Schema, values)
+// chart appends what is wrong, as "chart: at '/path': what".
+func (c *checked) chart(of *chart.Chart, values map[string]any, name string) error {
+	if of.Schema != nil {
+		file := of.ChartFullPath() + "/values.schema.json"
+		left, err := against(of.Schema, values)
 		var violation *jsonschema.ValidationError
+		var other *jsonschema.LoadURLError
 		switch {
 		case errors.As(err, &violation):
-			describe(violation, name, found)
+			describe(violation, name, &c.violations)
+		case errors.As(err, &other):
+			c.notices = append(c.notices, fmt.Sprintf("the values are not held against %s: it refers to %s, which is not fetched", file, other.URL))
 		case err != nil:
-			return &Error{File: c.ChartFullPath() + "/values.schema.json", Message: err.Error()}
+			return &Error{File: file, Message: err.Error()}
+		}
+		for _, ref := range left {
+			c.notices = append(c.notices, fmt.Sprintf("the values are not held against the part of %s that is at %s, which is not fetched", file, ref))
 		}
 	}
-	for _, sub := range c.Dependencies() {
+	for _, sub := range of.Dependencies() {
 		path := name + "/" + sub.Name()
 		switch v := values[sub.Name()].(type) {
 		case nil:
 		case map[string]any:
-			if err := violations(sub, v, path, found); err != nil {
+			if err := c.chart(sub, v, path); err != nil {
 				return err
 			}
 		default:
-			*found = append(*found, path+": the values are no mapping")
+			c.violations = append(c.violations, path+": the values are no mapping")
 		}
 	}
 	return nil
 }
 
-func against(schema []byte, values map[string]any) error {
+// against holds values against a schema, and returns the references that it left out.
+func against(schema []byte, values map[string]any) (left []string, err error) {
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
 	if err != nil {
-		return fmt.Errorf("reading the schema: %w", err)
+		return nil, fmt.Errorf("reading the schema: %w", err)
 	}
+	left = loosen(document)
 	compiler := jsonschema.NewCompiler()
 	compiler.UseLoader(sealed{})
 	if err := compiler.AddResource(schemaURL, document); err != nil {
-		return fmt.Errorf("reading the schema: %w", err)
+		return nil, fmt.Errorf("reading the schema: %w", err)
 	}
 	compiled, err := compiler.Compile(schemaURL)
 	if err != nil {
-		return fmt.Errorf("reading the schema: %w", err)
+		return nil, fmt.Errorf("reading the schema: %w", err)
 	}
-	return compiled.Validate(values)
+	return left, compiled.Validate(values) //nolint:wrapcheck // the caller says of what
 }
 
 // describe appends the innermost causes of a violation.

@@ -22,15 +22,6 @@ func TestSchema(t *testing.T) {
 		{"a choice", schema(`{"properties": {"a": {"enum": ["x", "y"]}}}`), helm.Values{"a": "s3cret"}, "value must be one of 'x', 'y'"},
 		{"merged values", "-- values.yaml --\na: 1\n" + schema(`{"properties": {"a": {"type": "string"}}}`), nil, "c: at '/a': got number, want string"},
 		{"a sub-chart", line("1") + "-- charts/s/Chart.yaml --\napiVersion: v2\nname: s\nversion: 1.0.0\n-- charts/s/values.schema.json --\n{\"properties\": {\"b\": {\"type\": \"string\"}}}\n", helm.Values{"s": map[string]any{"b": true}}, "c/s: at '/b': got boolean, want string"},
-		{"a reference to the network", schema(`{"$ref": "http://127.0.0.1:1/x.json"}`), nil, "is not followed"},
-		{"a reference by https", schema(`{"$ref": "https://127.0.0.1:1/x.json"}`), nil, "is not followed"},
-		{"a reference to the disk", schema(`{"$ref": "file:///etc/passwd"}`), nil, "is not followed"},
-		{"a relative reference", schema(`{"$ref": "other.json"}`), nil, "is not followed"},
-		{"a reference by ftp", schema(`{"$ref": "ftp://x/y"}`), nil, "is not followed"},
-		{"a reference in data", schema(`{"$ref": "data:application/json,{}"}`), nil, "is not followed"},
-		{"a reference by urn", schema(`{"$ref": "urn:x:y"}`), nil, "is not followed"},
-		{"another dialect", schema(`{"$schema": "http://127.0.0.1:1/x.json"}`), nil, "is not followed"},
-		{"another base", schema(`{"$id": "http://127.0.0.1:1/", "$ref": "x.json"}`), nil, "is not followed"},
 		{"a reference to itself", schema(`{"$ref": "#"}`), nil, "reference cycle"},
 		{"what is no JSON", schema(`{`), nil, "c/values.schema.json"},
 		{"what is no schema", schema(`{"type": 5}`), nil, "c/values.schema.json"},
@@ -55,3 +46,49 @@ func TestSchema(t *testing.T) {
 }
 
 func schema(text string) string { return line("1") + "-- values.schema.json --\n" + text + "\n" }
+
+// A reference that leads out of a schema is left out, with what could fail because of that.
+func TestSchemaElsewhere(t *testing.T) {
+	const old = `"$schema": "http://json-schema.org/draft-07/schema#", `
+	tests := []struct {
+		name, chart string
+		values      helm.Values
+		notice      string // a part of it
+		want        string // a part of the error, empty for none
+	}{
+		{"to the network", schema(`{"$ref": "http://127.0.0.1:1/x.json"}`), nil, "at http://127.0.0.1:1/x.json, which is not fetched", ""},
+		{"to a place of another document", schema(`{"properties": {"a": {"$ref": "https://127.0.0.1:1/x.json#/definitions/t"}}}`), helm.Values{"a": "x"}, "x.json#/definitions/t", ""},
+		{"to the disk", schema(`{"$ref": "file:///etc/passwd"}`), nil, "file:///etc/passwd", ""},
+		{"relative", schema(`{"$ref": "other.json"}`), nil, "other.json", ""},
+		{"by ftp", schema(`{"$ref": "ftp://x/y"}`), nil, "ftp://x/y", ""},
+		{"in data", schema(`{"$ref": "data:application/json,{}"}`), nil, "data:application/json,{}", ""},
+		{"by urn", schema(`{"$ref": "urn:x:y"}`), nil, "urn:x:y", ""},
+		{"another dialect", schema(`{"$schema": "http://127.0.0.1:1/x.json", "type": "string"}`), nil, "are not held against c/values.schema.json", ""},
+		{"by another base", schema(`{"$id": "http://127.0.0.1:1/", "$ref": "x.json"}`), nil, "x.json", ""},
+		{"what stands beside it in an old schema", schema(`{` + old + `"$ref": "x.json", "type": "string"}`), nil, "x.json", ""},
+		{"what it says no to", schema(`{"not": {"$ref": "x.json"}}`), nil, "x.json", ""},
+		{"one of several", schema(`{"oneOf": [{"$ref": "x.json", "description": "d"}, {"type": "object"}]}`), nil, "x.json", ""},
+		{"one of several, at second hand", schema(`{"oneOf": [{"$ref": "#/$defs/t"}, {"type": "object"}], "$defs": {"t": {"$ref": "x.json"}}}`), nil, "x.json", ""},
+		{"a condition", schema(`{"if": {"$ref": "x.json"}, "then": false}`), nil, "x.json", ""},
+		{"what it would have looked at", schema(`{"allOf": [{"$ref": "x.json"}], "unevaluatedProperties": false}`), helm.Values{"a": "x"}, "x.json", ""},
+		{"a value by the name of a keyword", schema(`{"properties": {"not": {"$ref": "x.json"}}, "additionalProperties": false}`), helm.Values{"not": "x"}, "x.json", ""},
+		{"the rest is held against it", schema(`{"properties": {"a": {"$ref": "x.json"}, "b": {"type": "integer"}}}`), helm.Values{"a": "x", "b": "s3cret"}, "", "c: at '/b': got string, want integer"},
+		{"so is all of it", schema(`{"allOf": [{"$ref": "x.json"}, {"required": ["b"]}]}`), nil, "", "missing property 'b'"},
+		{"what it names itself is followed", schema(`{"$id": "http://127.0.0.1:1/a.json", "properties": {"a": {"$ref": "a.json#/$defs/t"}}, "$defs": {"t": {"type": "integer"}}}`), helm.Values{"a": "s3cret"}, "", "got string, want integer"},
+		{"data is no reference", schema(`{"properties": {"a": {"enum": [{"$ref": "x.json"}]}}}`), helm.Values{"a": "x"}, "", "'enum' failed"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			out, err := template(tt.chart, helm.Release{Values: tt.values})
+			if notices := strings.Join(out.Notices, "\n"); !strings.Contains(notices, tt.notice) {
+				t.Errorf("the notices are %q", notices)
+			}
+			switch {
+			case tt.want == "" && err != nil:
+				t.Error(err)
+			case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)):
+				t.Errorf("got %v, want an error with %q", err, tt.want)
+			}
+		})
+	}
+}

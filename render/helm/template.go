@@ -116,7 +116,7 @@ func (c *Chart) render(r Release, stub string) (out rendering, err error) {
 	g := newGuard(r, stub)
 	copier := &copier{calls: c.calls, guard: g, origins: map[*chart.File]string{}}
 	root := copier.copy(c.root)
-	values, err := prepare(root, r)
+	values, notices, err := prepare(root, r)
 	if err != nil {
 		return rendering{}, err
 	}
@@ -134,42 +134,43 @@ func (c *Chart) render(r Release, stub string) (out rendering, err error) {
 	}
 	maps.DeleteFunc(files, func(name, _ string) bool { return strings.HasSuffix(name, "NOTES.txt") })
 	out = rendering{chart: root, files: files, origins: origins, refusals: g.refusals, drawn: g.drew()}
-	out.notices = slices.Sorted(maps.Keys(g.notices))
+	out.notices = append(slices.Sorted(maps.Keys(g.notices)), notices...)
 	return out, nil
 }
 
-// prepare decides which sub-charts take part, and computes what templates see.
-func prepare(root *chart.Chart, r Release) (chartutil.Values, error) {
+// prepare decides which sub-charts take part, and computes what templates see. The notices
+// are what the check of the values left out.
+func prepare(root *chart.Chart, r Release) (all chartutil.Values, notices []string, err error) {
 	if err := chartutil.ValidateReleaseName(r.Name); err != nil {
-		return nil, fmt.Errorf("the release name %q: %w", r.Name, err)
+		return nil, nil, fmt.Errorf("the release name %q: %w", r.Name, err)
 	}
 	caps, err := capabilities(r)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if want := root.Metadata.KubeVersion; want != "" && !chartutil.IsCompatibleRange(want, caps.KubeVersion.Version) {
-		return nil, fmt.Errorf("the chart %s is made for Kubernetes %s, not for %s", root.Name(), want, caps.KubeVersion.Version)
+		return nil, nil, fmt.Errorf("the chart %s is made for Kubernetes %s, not for %s", root.Name(), want, caps.KubeVersion.Version)
 	}
 	if err := replaceDefaults(root, r); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	values := cloneMap(r.Values)
 	if err := chartutil.ProcessDependenciesWithMerge(root, values); err != nil {
-		return nil, fmt.Errorf("deciding on the sub-charts of %s: %w", root.Name(), err)
+		return nil, nil, fmt.Errorf("deciding on the sub-charts of %s: %w", root.Name(), err)
 	}
 	options := chartutil.ReleaseOptions{Name: r.Name, Namespace: r.Namespace, Revision: 1, IsInstall: true}
 	if options.Namespace == "" {
 		options.Namespace = defaultNamespace
 	}
 	const skipSchema = true // validate does it, without the network
-	all, err := chartutil.ToRenderValuesWithSchemaValidation(root, values, options, caps, skipSchema)
+	all, err = chartutil.ToRenderValuesWithSchemaValidation(root, values, options, caps, skipSchema)
 	if err != nil {
-		return nil, fmt.Errorf("merging the values of %s: %w", root.Name(), err)
+		return nil, nil, fmt.Errorf("merging the values of %s: %w", root.Name(), err)
 	}
 	if final, ok := all["Values"].(chartutil.Values); ok && !r.SkipSchema {
-		err = validate(root, final)
+		notices, err = validate(root, final)
 	}
-	return all, err
+	return all, notices, err
 }
 
 func capabilities(r Release) (*chartutil.Capabilities, error) {
