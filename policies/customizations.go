@@ -112,7 +112,7 @@ func (s *Set) customizedTwice() []diag.Diagnostic {
 			}
 			diags = append(diags, diag.Diagnostic{
 				Code: diag.CustomizedTwice, Severity: diag.Error, Pos: c.Object.FieldPos([]any{"spec", "customizations", o.name}),
-				Message: fmt.Sprintf("%s: %s of %s %s is also customized by %s at %s", Name(c.Object), o.name, op.target.APIVersion, op.target.Kind, Name(other.Object), other.Object.Pos()),
+				Message: fmt.Sprintf("%s: %s of %s %s is also customized by %s at %s", Name(c.Object), o.name, op.target.APIVersion, op.target.Kind, Name(other.Object), other.Object.Origin()),
 				Hint:    "remove one of them; until then the first by name counts",
 			})
 		}

@@ -201,7 +201,7 @@ func (s *Set) add(o *object.Object, c Cache) []diag.Diagnostic {
 	if !karmada.Known(o.APIVersion(), r.Kind) {
 		s.Broken = append(s.Broken, render.Broken{Ref: r})
 		return []diag.Diagnostic{{
-			Code: diag.UnknownKind, Severity: diag.Error, Pos: o.Pos(),
+			Code: diag.UnknownKind, Severity: diag.Error, Pos: o.Origin(),
 			Message: fmt.Sprintf("%s %s is no kind that Karmada or Waybill has", o.APIVersion(), r.Kind),
 			Hint:    "check apiVersion and kind; policies are policy.karmada.io/v1alpha1, clusters cluster.karmada.io/v1alpha1",
 		}}
@@ -317,7 +317,7 @@ func notKarmadas(o *object.Object, selectors []karmada.ResourceSelector) []diag.
 // inert says of a kind that decodes but does not act that it does not.
 func inert(o *object.Object) []diag.Diagnostic {
 	d := diag.Diagnostic{
-		Code: diag.KindNotActing, Severity: diag.Error, Pos: o.Pos(),
+		Code: diag.KindNotActing, Severity: diag.Error, Pos: o.Origin(),
 		Message: Name(o) + " is read and valid, but this version does not act on it",
 		Hint:    "remove it, or name its file in " + render.IgnoreFile + "; docs/karmada-compatibility.md lists what acts",
 	}

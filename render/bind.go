@@ -66,7 +66,7 @@ func (l *loader) directories() (map[string]string, error) {
 		}
 		bound[dir] = ""
 		l.report(diag.PathTaken, diag.Error, o.FieldPos([]any{"metadata", "annotations", PathAnnotation}),
-			fmt.Sprintf("Cluster %s is bound to %s, and so is Cluster %s at %s", o.Ref().Name, dir, a.Ref().Name, a.Pos()),
+			fmt.Sprintf("Cluster %s is bound to %s, and so is Cluster %s at %s", o.Ref().Name, dir, a.Ref().Name, a.Origin()),
 			"give each a directory of its own; until then what is in it stays as it was last published")
 		l.breaksBelow(dir)
 	}

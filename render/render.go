@@ -388,7 +388,7 @@ func (l *loader) dedupe(objs []*object.Object, cluster string) []*object.Object 
 			l.src.Broken = append(l.src.Broken, Broken{Ref: o.Ref(), Cluster: cluster})
 		}
 		twice[o.Ref()] = true
-		l.report(diag.DuplicateObject, diag.Error, o.Pos(), fmt.Sprintf("%s is defined here and at %s", o.Ref(), a.Pos()), "remove one of them; until then neither is used")
+		l.report(diag.DuplicateObject, diag.Error, o.Origin(), fmt.Sprintf("%s is defined here and at %s", o.Ref(), a.Origin()), "remove one of them; until then neither is used")
 	}
 	if len(twice) == 0 {
 		return objs

@@ -115,7 +115,7 @@ func (l *loader) placed(o *object.Object, scopes Scopes) *object.Object {
 	namespaced, known := scopes.Namespaced(r.Group, r.Kind)
 	switch {
 	case !known && r.Namespace == "" && !isOwnKind(r):
-		l.report(diag.UnknownScope, diag.Notice, o.Pos(),
+		l.report(diag.UnknownScope, diag.Notice, o.Origin(),
 			fmt.Sprintf("%s names no namespace and its kind is not known here; it is taken for cluster-scoped", r),
 			"give it a metadata.namespace, or put its CustomResourceDefinition into the source")
 		return o

@@ -160,7 +160,7 @@ func LeftOut(o *object.Object) *diag.Diagnostic {
 		return nil
 	}
 	d := &diag.Diagnostic{
-		Code: diag.Exported, Severity: diag.Notice, Pos: o.Pos(),
+		Code: diag.Exported, Severity: diag.Notice, Pos: o.Origin(),
 		Message: fmt.Sprintf("%s was exported from a server; what that server set there is left out: %s", o.Ref(), strings.Join(gone, ", ")),
 	}
 	if Exported(o.Content()) {

@@ -95,7 +95,7 @@ func Own(o *object.Object) *diag.Diagnostic {
 		return nil
 	}
 	return &diag.Diagnostic{
-		Code: diag.NeverPropagated, Severity: diag.Notice, Pos: o.Pos(),
+		Code: diag.NeverPropagated, Severity: diag.Notice, Pos: o.Origin(),
 		Message: fmt.Sprintf("%s is not delivered: each cluster has its own", o.Ref()),
 	}
 }

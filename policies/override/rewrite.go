@@ -83,7 +83,7 @@ func renaming(steps []Step) *Rule {
 // failed says which rule cannot be applied to an object.
 func failed(o *object.Object, err error) *diag.Diagnostic {
 	d := &diag.Diagnostic{
-		Code: diag.OverrideFailed, Severity: diag.Error, Pos: o.Pos(),
+		Code: diag.OverrideFailed, Severity: diag.Error, Pos: o.Origin(),
 		Message: fmt.Sprintf("%s cannot be overridden: %v", o.Ref(), err),
 		Hint:    "there it stays as it was last published; narrow the policy's resourceSelectors, or mend the path",
 	}

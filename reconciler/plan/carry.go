@@ -130,7 +130,7 @@ func (t *table) waits(r *rollout.Result) (diags []diag.Diagnostic) {
 			Hint:    fmt.Sprintf("waybill explain %s shows every cluster", ref.Argument()),
 		}
 		if decision := t.decided.Find(ref); decision != nil {
-			d.Pos = decision.Template.Object.Pos()
+			d.Pos = decision.Template.Object.Origin()
 		}
 		diags = append(diags, d)
 	}

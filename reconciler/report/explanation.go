@@ -59,14 +59,14 @@ type Written struct {
 func Explain(e *plan.Explanation) Explained {
 	d := e.Decision
 	out := Explained{
-		Object: d.Ref(), Where: d.Template.Object.Pos().String(), Outcome: outcome(d), Message: d.Message,
+		Object: d.Ref(), Where: d.Template.Object.Origin().String(), Outcome: outcome(d), Message: d.Message,
 		Losers: e.Losers, Replicas: d.Size.Replicas, Answers: e.Answers, Placement: e.Placement, RequiredBy: d.RequiredBy,
 	}
 	if d.Template.Part != nil {
 		out.Release = d.Template.Part.Release.Ref().String()
 	}
 	if e.Winner != nil {
-		out.Policy, out.PolicyPos = e.Winner.String(), e.Winner.Object.Pos().String()
+		out.Policy, out.PolicyPos = e.Winner.String(), e.Winner.Object.Origin().String()
 	}
 	if d.Shift != nil {
 		out.Full = d.Shift.Full

@@ -75,7 +75,7 @@ func (l *Lists) clusters() (items []item, err error) {
 		ready, since := readiness(&joined, l.Now)
 		i, err := made(joined,
 			c.Spec.Name, dash(joined.Status.KubernetesVersion), string(s.SyncMode), ready, since, dash(s.Provider), dash(s.Region), dash(strings.Join(s.Zones, ",")),
-			len(s.Taints), objects[c.Spec.Name], c.Object.Pos().String())
+			len(s.Taints), objects[c.Spec.Name], c.Object.Origin().String())
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +108,7 @@ func policiesOf(kind string) func(*Lists) ([]item, error) {
 				return
 			}
 			var i item
-			i, err = made(shown, r.Kind, dash(r.Namespace), r.Name, priority, claimed, o.Pos().String())
+			i, err = made(shown, r.Kind, dash(r.Namespace), r.Name, priority, claimed, o.Origin().String())
 			items = append(items, i)
 		}
 		claims := l.claims()

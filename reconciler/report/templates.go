@@ -30,7 +30,7 @@ type templateSpec struct {
 // as is a template as an object of a list.
 func as(kind string, o *object.Object, spec templateSpec) templated {
 	spec.Object = o.Ref()
-	spec.Where = o.Pos().String()
+	spec.Where = o.Origin().String()
 	return templated{metav1.TypeMeta{APIVersion: listAPI, Kind: kind}, named{spec.Object.Name, spec.Object.Namespace, o.Labels()}, spec}
 }
 

@@ -82,10 +82,11 @@ func postRender(documents []document, overlays []kustomize.Overlay) ([]document,
 			"release.yaml":       stream,
 			"kustomization.yaml": []byte("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- release.yaml\n"),
 		})
-		var err error
-		if stream, err = kustomize.Build(files, kustomize.Options{Dir: ".", Overlay: &overlays[i]}); err != nil {
+		built, err := kustomize.Build(files, kustomize.Options{Dir: ".", Overlay: &overlays[i]})
+		if err != nil {
 			return nil, err //nolint:wrapcheck // the caller says of what
 		}
+		stream = built.Stream
 	}
 	return append([]document{{Data: stream}}, hooks...), nil
 }

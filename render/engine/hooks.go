@@ -29,14 +29,14 @@ func (r Rendered) WithHooks(release *object.Object, argoCD bool) (objects []*obj
 	}
 	if len(dropped) > 0 {
 		diags = append(diags, diag.Diagnostic{
-			Code: diag.HooksDropped, Severity: diag.Warning, Pos: release.Pos(),
+			Code: diag.HooksDropped, Severity: diag.Warning, Pos: release.Origin(),
 			Message: fmt.Sprintf("%s has hooks, which run at no time on a branch and are left out: %s", release.Ref(), words.List(dropped)),
 			Hint:    "turn the chart's hooks off in values if it can do without them, or write the jobs out as manifests; for Argo CD and waybill apply, which run them, set spec.publish.hooks: argocd in waybill.yaml",
 		})
 	}
 	if len(translated) > 0 {
 		diags = append(diags, diag.Diagnostic{
-			Code: diag.HooksTranslated, Severity: diag.Notice, Pos: release.Pos(),
+			Code: diag.HooksTranslated, Severity: diag.Notice, Pos: release.Origin(),
 			Message: fmt.Sprintf("%s has hooks, which Argo CD and waybill apply run at each sync: %s", release.Ref(), words.List(translated)),
 		})
 	}

@@ -17,6 +17,8 @@ import (
 type output struct {
 	Documents []document        `json:"documents,omitempty"`
 	Diags     []diag.Diagnostic `json:"diags,omitempty"`
+	// Places are where the source has what was built.
+	Places []kustomize.Place `json:"places,omitempty"`
 }
 
 // document is YAML, of one manifest or of several.
@@ -90,7 +92,7 @@ func (o *output) kustomize(k *Kustomize, fsys fs.FS) {
 		}
 		fsys = arranged
 	}
-	data, err := kustomize.Build(fsys, kustomize.Options{Dir: k.Dir, Overlay: k.Overlay, Inflate: func(c kustomize.HelmChart) ([]byte, error) {
+	built, err := kustomize.Build(fsys, kustomize.Options{Dir: k.Dir, Overlay: k.Overlay, Inflate: func(c kustomize.HelmChart) ([]byte, error) {
 		return inflate(fsys, files, c)
 	}})
 	if e, ok := errors.AsType[*kustomize.Error](err); ok {
@@ -101,7 +103,10 @@ func (o *output) kustomize(k *Kustomize, fsys fs.FS) {
 		o.fail(diag.Kustomize, err.Error(), "")
 		return
 	}
-	o.Documents = append(o.Documents, document{Data: data})
+	o.Documents = append(o.Documents, document{Data: built.Stream})
+	if k.View == nil { // else the files of the source stand elsewhere
+		o.Places = built.Places
+	}
 }
 
 // Decode reads the output of Run. It holds every document against the limits of
@@ -112,6 +117,7 @@ func Decode(data []byte) (Rendered, error) {
 		return Rendered{}, fmt.Errorf("decoding the output of a job: %w", err)
 	}
 	r := Rendered{Diags: out.Diags}
+	places := kustomize.NewPlaces(out.Places)
 	for _, doc := range out.Documents {
 		d := object.Decode("", doc.Data)
 		r.Diags = append(r.Diags, doc.placed(d.Diags)...)
@@ -123,6 +129,9 @@ func Decode(data []byte) (Rendered, error) {
 			})
 		}
 		for _, o := range d.Objects {
+			if at, ok := places.Of(o.Ref().Kind, o.Ref().Name); ok {
+				o = o.Written(at)
+			}
 			r.Manifests = append(r.Manifests, Manifest{Object: o, Hook: doc.Hook})
 		}
 	}

@@ -45,5 +45,5 @@ func (r *reader) missing(kind, name string) error {
 	}
 	return fmt.Errorf("the Secret %s/%s is made in the clusters, by the %s %s of %s, and is not there when a release is rendered; "+
 		"let the chart take it from the cluster by its name, as existingSecret does in many charts, or write what it holds encrypted by SOPS",
-		namespace, name, o.Ref().Kind, o.Ref().Name, o.Pos())
+		namespace, name, o.Ref().Kind, o.Ref().Name, o.Origin())
 }

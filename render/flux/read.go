@@ -1,7 +1,6 @@
 package flux
 
 import (
-	"cmp"
 	"encoding/base64"
 	"fmt"
 	"maps"
@@ -116,11 +115,14 @@ func (r *reader) kustomization() *engine.Job {
 	for i, ref := range f.SubstituteFrom {
 		data, err := r.data(ref.Kind, ref.Name)
 		if err == nil && data == nil && !ref.Optional {
-			notThere := fmt.Errorf("the %s %s/%s is not in the source", ref.Kind, r.release.Ref().Namespace, ref.Name)
-			err = cmp.Or(r.missing(ref.Kind, ref.Name), notThere)
+			err = r.missing(ref.Kind, ref.Name)
+			if err == nil {
+				r.fail([]any{"spec", "postBuild", "substituteFrom", i}, fmt.Sprintf("the %s %s/%s is not in the source", ref.Kind, r.release.Ref().Namespace, ref.Name),
+					"put it into the source, beside the release")
+			}
 		}
 		if err != nil {
-			r.fail([]any{"spec", "postBuild", "substituteFrom", i}, err.Error(), "put it into the source, beside the release")
+			r.fail([]any{"spec", "postBuild", "substituteFrom", i}, err.Error(), "")
 		}
 		maps.Copy(variables, data)
 	}

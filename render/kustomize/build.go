@@ -23,13 +23,19 @@ type Options struct {
 	Inflate func(HelmChart) ([]byte, error)
 }
 
-// Build builds a kustomization and returns a stream of manifests: YAML documents with
-// "---" between them, in kustomize's order. What the source has wrong is an *Error; any
-// other error is a mistake of the caller's. It reads only what fsys holds. It is not
-// safe for concurrent use, in one process, of whatever file systems.
-func Build(fsys fs.FS, o Options) ([]byte, error) {
+// Built is what a kustomization builds.
+type Built struct {
+	// Stream is the manifests: YAML documents with "---" between them, in kustomize's order.
+	Stream []byte
+	Places []Place
+}
+
+// Build builds a kustomization. What the source has wrong is an *Error; any other error is
+// a mistake of the caller's. It reads only what fsys holds. It is not safe for concurrent
+// use, in one process, of whatever file systems.
+func Build(fsys fs.FS, o Options) (Built, error) {
 	if !fs.ValidPath(o.Dir) {
-		return nil, fmt.Errorf("building %q: it is no path inside the repository", o.Dir)
+		return Built{}, fmt.Errorf("building %q: it is no path inside the repository", o.Dir)
 	}
 	v := &view{fsys: fsys, over: map[string][]byte{}}
 	s := newScan(v, o.Inflate)
@@ -44,17 +50,17 @@ func Build(fsys fs.FS, o Options) ([]byte, error) {
 		s.rewrite()
 	}
 	if len(s.found) > 0 {
-		return nil, &Error{Diags: s.found}
+		return Built{}, &Error{Diags: s.found}
 	}
 	if empty {
-		return nil, nil
+		return Built{}, nil
 	}
 	out, err := run(v, o)
 	if err != nil {
 		s.refuse(diag.Pos{File: v.built(o.Dir)}, diag.KustomizeBuild, fmt.Sprintf("building %s: %s", o.Dir, s.redacted(err.Error())), "")
-		return nil, &Error{Diags: s.found}
+		return Built{}, &Error{Diags: s.found}
 	}
-	return out, nil
+	return Built{Stream: out, Places: s.places()}, nil
 }
 
 // built returns the file of the source that a build of dir begins with: none if the

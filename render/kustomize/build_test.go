@@ -28,7 +28,7 @@ func sourceOf(files map[string]string) fstest.MapFS {
 // refused returns the diagnostics of a build, as text.
 func refused(t *testing.T, files fs.FS, o Options) string {
 	t.Helper()
-	out, err := Build(files, o)
+	out, err := stream(files, o)
 	var e *Error
 	if !errors.As(err, &e) {
 		t.Fatalf("Build: %v, with the output\n%s\nwant an *Error", err, out)
@@ -97,7 +97,7 @@ func TestABombThatIsOnlyDataIsData(t *testing.T) {
 	files := sourceOf(map[string]string{
 		"kustomization.yaml": "configMapGenerator: [{name: a, files: [bomb]}]", "bomb": bomb(8),
 	})
-	out, err := Build(files, Options{Dir: "."})
+	out, err := stream(files, Options{Dir: "."})
 	if err != nil || !strings.Contains(string(out), "*x7") {
 		t.Errorf("Build: %v\n%s", err, out)
 	}
@@ -135,16 +135,16 @@ func TestOneBuildLeavesNothingBehindForTheNext(t *testing.T) {
 	for name, overlay := range map[string]*Overlay{"as kubectl": nil, "as Flux": {}} {
 		t.Run(name, func(t *testing.T) {
 			victim := Options{Dir: "app", Overlay: overlay}
-			alone, err := Build(sourceOf(farm("")), victim)
+			alone, err := stream(sourceOf(farm("")), victim)
 			if err != nil || strings.Contains(string(alone), "id: a") {
 				t.Fatalf("Build alone: %v\n%s", err, alone)
 			}
 			for _, hostile := range []string{"openapi: {path: schema.json}", "openapi: {path: broken.json}", "openapi: {version: v1.20.4}"} {
-				out, err := Build(sourceOf(farm(hostile)), victim)
+				out, err := stream(sourceOf(farm(hostile)), victim)
 				if hostile == "openapi: {path: schema.json}" && !strings.Contains(string(out), "id: a") {
 					t.Fatalf("the schema has no effect: %v\n%s", err, out)
 				}
-				after, err := Build(sourceOf(farm("")), victim)
+				after, err := stream(sourceOf(farm("")), victim)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -193,7 +193,7 @@ func TestErrorsShowNoSecrets(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			out, err := Build(sourceOf(tt.files), Options{Dir: ".", Overlay: tt.overlay})
+			out, err := stream(sourceOf(tt.files), Options{Dir: ".", Overlay: tt.overlay})
 			if err == nil {
 				t.Fatalf("no error, but\n%s", out)
 			}
@@ -215,7 +215,7 @@ func TestBasesAreCountedAsOftenAsTheyAreBuilt(t *testing.T) {
 	if got := refused(t, sourceOf(files), Options{Dir: "l20"}); strings.Count(got, "[kustomize-too-many]") != 1 {
 		t.Errorf("it is refused for %s; want kustomize-too-many, once", got)
 	}
-	if out, err := Build(sourceOf(files), Options{Dir: "l3"}); err != nil || strings.Count(string(out), "kind: ConfigMap") != 8 {
+	if out, err := stream(sourceOf(files), Options{Dir: "l3"}); err != nil || strings.Count(string(out), "kind: ConfigMap") != 8 {
 		t.Errorf("three layers: %v\n%s", err, out)
 	}
 }
@@ -237,7 +237,7 @@ func TestAFolderThatIsAlsoABaseIsScannedForPlugins(t *testing.T) {
 func TestReportsEnd(t *testing.T) {
 	var e *Error
 	files := sourceOf(map[string]string{"kustomization.yaml": "resources: [" + strings.Repeat("x,", 5000) + "]"})
-	if _, err := Build(files, Options{Dir: "."}); !errors.As(err, &e) || len(e.Diags) != maxFound {
+	if _, err := stream(files, Options{Dir: "."}); !errors.As(err, &e) || len(e.Diags) != maxFound {
 		t.Errorf("Build: %d diagnostics; want %d", len(e.Diags), maxFound)
 	}
 }
@@ -247,7 +247,7 @@ func TestVariablesNestOnlySoDeep(t *testing.T) {
 		return sourceOf(map[string]string{"a.yaml": configMap + "data: {a: '" + strings.Repeat("${a:-", n) + strings.Repeat("}", n) + "'}\n"})
 	}
 	o := Options{Dir: ".", Overlay: &Overlay{Substitute: map[string]string{"b": "c"}}}
-	if _, err := Build(deep(maxNesting), o); err != nil {
+	if _, err := stream(deep(maxNesting), o); err != nil {
 		t.Error(err)
 	}
 	if got := refused(t, deep(500_000), o); !strings.Contains(got, "nested over 100 levels") {
@@ -274,7 +274,7 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	}
 	delete(files, "app/kustomization.yaml")
 	files["app/cm.yaml"] = &fstest.MapFile{Data: []byte(configMap)}
-	if out, err := Build(linked{files}, Options{Dir: "app", Overlay: &Overlay{}}); err != nil || !strings.Contains(string(out), "name: a") {
+	if out, err := stream(linked{files}, Options{Dir: "app", Overlay: &Overlay{}}); err != nil || !strings.Contains(string(out), "name: a") {
 		t.Errorf("a generated kustomization: %v\n%s", err, out)
 	}
 }
@@ -288,7 +288,7 @@ func TestTheFolderMustBeInTheRepository(t *testing.T) {
 	files := sourceOf(map[string]string{"app/cm.yaml": configMap})
 	for _, dir := range []string{"", "/", "/app", "../app", "app/", "app/../app"} {
 		var e *Error
-		if out, err := Build(files, Options{Dir: dir}); err == nil || errors.As(err, &e) {
+		if out, err := stream(files, Options{Dir: dir}); err == nil || errors.As(err, &e) {
 			t.Errorf("%q: %v, %q; want a mistake of the caller's", dir, err, out)
 		}
 	}
@@ -303,14 +303,20 @@ func TestTheFolderMustBeInTheRepository(t *testing.T) {
 func TestEqualSourcesBuildToEqualBytes(t *testing.T) {
 	files := farm("configMapGenerator: [{name: c, literals: [a=1, b=2, c=3]}]\nlabels: [{pairs: {a: b, c: d, e: f}}]")
 	overlay := &Overlay{CommonMetadata: &Metadata{Labels: map[string]string{"x": "1", "y": "2", "z": "3"}}, Substitute: map[string]string{"a": "b"}}
-	first, err := Build(sourceOf(files), Options{Dir: "app", Overlay: overlay})
+	first, err := stream(sourceOf(files), Options{Dir: "app", Overlay: overlay})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
-		again, err := Build(sourceOf(maps.Clone(files)), Options{Dir: "app", Overlay: overlay})
+		again, err := stream(sourceOf(maps.Clone(files)), Options{Dir: "app", Overlay: overlay})
 		if err != nil || cmp.Diff(string(first), string(again)) != "" {
 			t.Errorf("again: %v (-first +again):\n%s", err, cmp.Diff(string(first), string(again)))
 		}
 	}
+}
+
+// stream builds, and returns the manifests.
+func stream(fsys fs.FS, o Options) ([]byte, error) {
+	built, err := Build(fsys, o)
+	return built.Stream, err
 }

@@ -49,7 +49,7 @@ func TestRealKustomizations(t *testing.T) {
 			}
 			dir := path.Dir(name)
 			want, wantErr := onDisk(filepath.Join(root, dir))
-			got, gotErr := Build(files, Options{Dir: dir})
+			got, gotErr := stream(files, Options{Dir: dir})
 			if (wantErr == nil) != (gotErr == nil) {
 				t.Errorf("%s/%s: %v; kustomize on disk: %v", repository.Name(), dir, gotErr, wantErr)
 			} else if diff := cmp.Diff(string(want), string(got)); diff != "" {

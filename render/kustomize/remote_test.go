@@ -177,7 +177,7 @@ func TestEveryRemoteLocationIsRefusedInEveryField(t *testing.T) {
 					"app/overlay/kustomization.yaml": {Data: []byte("resources: [../../lib]\n")},
 					"lib/kustomization.yaml":         {Data: []byte(withLocation(name, template, location))},
 				}
-				out, err := Build(files, Options{Dir: dir})
+				out, err := stream(files, Options{Dir: dir})
 				var refused *Error
 				if !errors.As(err, &refused) || len(out) > 0 {
 					t.Errorf("%s %q in %s: %q, %v; want it refused", name, location, dir, out, err)
@@ -242,8 +242,8 @@ func FuzzNothingLeavesTheProcess(f *testing.F) {
 	f.Fuzz(func(t *testing.T, index, as uint8, location string) {
 		name := names[int(index)%len(names)]
 		kustomization := withLocation(name, remoteFields[name], location)
-		_, _ = Build(existing(kustomization, location, as), Options{Dir: "app"})
-		_, _ = Build(existing(kustomization, location, as), Options{Dir: "app", Overlay: &Overlay{Components: []string{location}}})
+		_, _ = stream(existing(kustomization, location, as), Options{Dir: "app"})
+		_, _ = stream(existing(kustomization, location, as), Options{Dir: "app", Overlay: &Overlay{Components: []string{location}}})
 		if n := c.calls(t); n > 0 {
 			t.Fatalf("%d calls left the process for\n%s", n, kustomization)
 		}

@@ -34,6 +34,7 @@ type scan struct {
 	checked map[string]bool // files of YAML, and whether they are within the limits
 	found   []diag.Diagnostic
 	parsed  [][]byte // the YAML that was scanned
+	listed  []string // files of manifests
 	hidden  []string // values that no message may show
 }
 
@@ -131,6 +132,9 @@ func (s *scan) use(k *kustfile, u use) int {
 		if content, ok := s.size(name); ok {
 			s.hideLines(content)
 		}
+	case u.kind == manifests:
+		s.listed = append(s.listed, name)
+		s.yaml(name)
 	default:
 		s.yaml(name)
 	}

@@ -75,7 +75,7 @@ func outcome(t *testing.T, a *txtar.Archive) (out, diags string) {
 		}
 		o.Dir, o.Overlay = f.Path, &f.Overlay
 	}
-	built, err := Build(files, o)
+	built, err := stream(files, o)
 	if e, ok := errors.AsType[*Error](err); ok {
 		for _, d := range e.Diags {
 			fmt.Fprintln(&said, d)

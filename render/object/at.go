@@ -14,6 +14,23 @@ func (o *Object) At(pos diag.Pos) *Object {
 	return &c
 }
 
+// From returns the object as what another one gave: it stands where that one does, and is
+// written there unless it is known where.
+func (o *Object) From(giver *Object) *Object {
+	c := o.At(giver.pos)
+	if c.written == (diag.Pos{}) {
+		c.written = giver.written
+	}
+	return c
+}
+
+// Written returns the object with the place where a person edits it.
+func (o *Object) Written(at diag.Pos) *Object {
+	c := *o
+	c.written = at
+	return &c
+}
+
 // Named returns the object under another name.
 func (o *Object) Named(name string) *Object {
 	content := maps.Clone(o.content)

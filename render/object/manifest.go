@@ -29,7 +29,7 @@ func (d *decoder) manifest(content map[string]any, node *yaml.Node) {
 		ref: Ref{Group: group, Kind: kind}, apiVersion: apiVersion, content: content,
 		pos: diag.Pos{File: d.file, Line: node.Line},
 	}
-	if strings.HasSuffix(group, "karmada.io") || group == "waybill.dev" {
+	if strings.HasSuffix(group, "karmada.io") || strings.HasSuffix(group, "fluxcd.io") || group == "waybill.dev" {
 		o.node = node
 	}
 	if d.named(o, node) {

@@ -63,6 +63,7 @@ type Object struct {
 	ref        Ref
 	apiVersion string
 	pos        diag.Pos
+	written    diag.Pos // where it is written, if that is not at pos; else zero
 	content    map[string]any
 	node       *yaml.Node // the document, where FieldPos may be asked; else nil
 	sealed     []byte     // the document as written, where it must stay so; else nil
@@ -75,8 +76,17 @@ func (o *Object) Ref() Ref { return o.ref }
 // APIVersion returns the apiVersion as written.
 func (o *Object) APIVersion() string { return o.apiVersion }
 
-// Pos returns where the object begins.
+// Pos returns where the object is taken from: the file that policies select it by, and with
+// which it comes and goes. Of what a kustomization or a release gives it is theirs.
 func (o *Object) Pos() diag.Pos { return o.pos }
+
+// Origin returns where a person edits the object: where it is written, or else Pos.
+func (o *Object) Origin() diag.Pos {
+	if o.written != (diag.Pos{}) {
+		return o.written
+	}
+	return o.pos
+}
 
 // Content returns the decoded manifest: maps, slices, strings, bools, int64,
 // float64 and nil. It is shared and must not be changed.
@@ -135,7 +145,7 @@ func (o *Object) YAML() []byte {
 // that stands in the file. Path elements are string keys and int indexes. Lines
 // within a document are known for objects of the karmada.io and waybill.dev groups.
 func (o *Object) FieldPos(path []any) diag.Pos {
-	pos := o.pos
+	pos := o.Origin()
 	n := o.node
 	for _, step := range path {
 		for n != nil && n.Kind == yaml.AliasNode {

@@ -66,7 +66,7 @@ func (s *Secrets) Protect(o *object.Object, manifest *files.Blob, recipients str
 	sealed, err := document.Seal(s.recipients[recipients], s.Random)
 	if err != nil {
 		return nil, keyed, &diag.Diagnostic{
-			Code: diag.PlainSecret, Severity: diag.Error, Pos: o.Pos(),
+			Code: diag.PlainSecret, Severity: diag.Error, Pos: o.Origin(),
 			Message: fmt.Sprintf("%s cannot be encrypted: %v", o.Ref(), err),
 			Hint:    "there it stays as it was last published",
 		}
@@ -77,7 +77,7 @@ func (s *Secrets) Protect(o *object.Object, manifest *files.Blob, recipients str
 // plain says of a Secret that it is plain, and whether it may be.
 func (s *Secrets) plain(o *object.Object) *diag.Diagnostic {
 	d := &diag.Diagnostic{
-		Code: diag.PlainSecret, Severity: diag.Warning, Pos: o.Pos(),
+		Code: diag.PlainSecret, Severity: diag.Warning, Pos: o.Origin(),
 		Message: o.Ref().String() + " holds its values in plain text",
 		Hint:    "encrypt it with SOPS or Sealed Secrets, or use an ExternalSecret",
 	}

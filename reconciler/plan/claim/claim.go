@@ -98,7 +98,7 @@ func (d *decider) claim(m *matter) {
 	if why := d.in.Law.Skips.Why(m.Template.Object.APIVersion(), m.Ref(), m.Template.Subject.Labels); why != "" {
 		m.Outcome, m.Message = Skipped, why
 		d.report(diag.Diagnostic{
-			Code: diag.NeverPropagated, Severity: diag.Notice, Pos: m.Template.Object.Pos(),
+			Code: diag.NeverPropagated, Severity: diag.Notice, Pos: m.Template.Object.Origin(),
 			Message: fmt.Sprintf("%s selects %s, which is not propagated: %s", p, m.Ref(), why),
 		})
 		return
@@ -118,7 +118,7 @@ func (d *decider) nearMiss(m *matter) {
 	}
 	o := m.Template.Object
 	d.report(diag.Diagnostic{
-		Code: diag.VersionMismatch, Severity: diag.Warning, Pos: o.Pos(),
+		Code: diag.VersionMismatch, Severity: diag.Warning, Pos: o.Origin(),
 		Message: fmt.Sprintf("%s selects %s of %s, but the object is written as %s, so that nothing selects it", p, o.Ref().Kind, apiVersion, o.APIVersion()),
 		Hint:    "write the same apiVersion in both places",
 	})
@@ -136,7 +136,7 @@ func (d *decider) changedClaim(m *matter) {
 		return
 	}
 	d.report(diag.Diagnostic{
-		Code: diag.ClaimMoved, Severity: diag.Notice, Pos: m.Policy.Object.Pos(),
+		Code: diag.ClaimMoved, Severity: diag.Notice, Pos: m.Policy.Object.Origin(),
 		Message: fmt.Sprintf("%s now claims %s, which %s claimed before", m.Policy, m.Ref(), was),
 		Hint:    "in Karmada this needs preemption; here claims are judged afresh at each commit",
 	})

@@ -17,7 +17,7 @@ func (d *decider) pullDependencies(m *matter) {
 	deps, err := d.in.Law.Interpreter.About(m.Template.Object).Dependencies(m.Template.Content)
 	if err != nil {
 		d.report(diag.Diagnostic{
-			Code: diag.Dependencies, Severity: diag.Error, Pos: m.Template.Object.Pos(),
+			Code: diag.Dependencies, Severity: diag.Error, Pos: m.Template.Object.Origin(),
 			Message: fmt.Sprintf("what %s depends on cannot be told: %v", m.Ref(), err),
 			Hint:    "what it pulled along before goes along with it",
 		})

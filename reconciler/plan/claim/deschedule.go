@@ -155,7 +155,7 @@ func (d *decider) shift(m *matter, s *place.Scheduler, leaving []Departure) {
 	}
 	if stay > 0 {
 		d.report(diag.Diagnostic{
-			Code: diag.NoRoomElsewhere, Severity: diag.Warning, Pos: m.Template.Object.Pos(),
+			Code: diag.NoRoomElsewhere, Severity: diag.Warning, Pos: m.Template.Object.Origin(),
 			Message: fmt.Sprintf("%s of %s in %s found no node there, and no other cluster has room", words.Count(int(stay), "replica"), m.Ref(), words.List(clustersOf(leaving))),
 			Hint:    fmt.Sprintf("waybill explain %s shows the room of each cluster", m.Ref().Argument()),
 		})

@@ -42,8 +42,8 @@ func (d *decider) overQuota(m *matter, q policies.Located[karmada.FederatedResou
 	m.Reason = "QuotaExceeded"
 	m.Message = fmt.Sprintf("exceeded quota %s: %s", q.Object.Ref().Name, over)
 	d.report(diag.Diagnostic{
-		Code: diag.QuotaExceeded, Severity: diag.Error, Pos: m.Template.Object.Pos(),
+		Code: diag.QuotaExceeded, Severity: diag.Error, Pos: m.Template.Object.Origin(),
 		Message: fmt.Sprintf("%s %s; it keeps its clusters and replicas", m.Ref(), m.Message),
-		Hint:    "ask for less, or raise spec.overall at " + q.Object.Pos().String(),
+		Hint:    "ask for less, or raise spec.overall at " + q.Object.Origin().String(),
 	})
 }

@@ -62,7 +62,7 @@ func (d *decider) schedule(m *matter) {
 	d.resume(m)
 	if m.Size.Err != nil {
 		d.report(diag.Diagnostic{
-			Code: diag.Interpret, Severity: diag.Error, Pos: m.Template.Object.Pos(),
+			Code: diag.Interpret, Severity: diag.Error, Pos: m.Template.Object.Origin(),
 			Message: fmt.Sprintf("%s: %v", m.Ref(), m.Size.Err),
 			Hint:    "it stays as it was last published",
 		})
@@ -271,7 +271,7 @@ func (d *decider) warnOfVariants(m *matter, asked []int32) {
 	for _, n := range asked {
 		if n != m.Size.Replicas {
 			d.report(diag.Diagnostic{
-				Code: diag.ReplicasDiffer, Severity: diag.Warning, Pos: release.Pos(),
+				Code: diag.ReplicasDiffer, Severity: diag.Warning, Pos: release.Origin(),
 				Message: fmt.Sprintf("%s renders %s with %d replicas in one cluster and %d in another; %s divides %d", release.Ref(), m.Ref(), m.Size.Replicas, n, m.Policy, m.Size.Replicas),
 				Hint:    "say the same number everywhere, and let the policy's weights tell clusters apart",
 			})

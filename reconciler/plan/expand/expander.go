@@ -115,8 +115,8 @@ func (x *expander) report(ds ...diag.Diagnostic) { x.diags = append(x.diags, ds.
 // alsoAt says that a release renders what is elsewhere, too.
 func alsoAt(release, o, other *object.Object) diag.Diagnostic {
 	return diag.Diagnostic{
-		Code: diag.DuplicateObject, Severity: diag.Error, Pos: release.Pos(),
-		Message: fmt.Sprintf("%s renders %s, which is also at %s; that one is used", release.Ref(), o.Ref(), other.Pos()),
+		Code: diag.DuplicateObject, Severity: diag.Error, Pos: release.Origin(),
+		Message: fmt.Sprintf("%s renders %s, which is also at %s; that one is used", release.Ref(), o.Ref(), other.Origin()),
 		Hint:    "remove one of them, or rename it",
 	}
 }

@@ -48,7 +48,7 @@ func (m saying) diagnostics() []diag.Diagnostic {
 		}
 		for _, d := range t.diags {
 			if d.Pos.File == "" {
-				d.Pos, d.Message = t.release.Pos(), what+": "+d.Message
+				d.Pos, d.Message = t.release.Origin(), what+": "+d.Message
 			}
 			all = append(all, d)
 		}

@@ -66,7 +66,7 @@ func (x *expander) unfold(objs []*object.Object, which func([]*object.Object) (s
 	return slices.DeleteFunc(slices.Clone(objs), func(o *object.Object) bool {
 		if flux.IsRelease(o) {
 			x.report(diag.Diagnostic{
-				Code: diag.NestedRelease, Severity: diag.Error, Pos: o.Pos(),
+				Code: diag.NestedRelease, Severity: diag.Error, Pos: o.Origin(),
 				Message: fmt.Sprintf("%s is a release within %d others, which is too deep; nothing of it is delivered", o.Ref(), maxNesting),
 			})
 		}
@@ -174,19 +174,19 @@ func (x *expander) installed(release *object.Object, job *engine.Job, r engine.R
 	for _, o := range all {
 		if render.IsPolicyGroup(o.Ref().Group) && (s.cluster != nil || o.Ref().Name == "") {
 			x.report(diag.Diagnostic{
-				Code: diag.NestedPolicy, Severity: diag.Warning, Pos: release.Pos(),
+				Code: diag.NestedPolicy, Severity: diag.Warning, Pos: release.Origin(),
 				Message: fmt.Sprintf("%s renders %s for a cluster, where policies do not act; it is left out", release.Ref(), o.Ref()),
 				Hint:    "write the policy out, or render it by a release that no policy selects",
 			})
 			continue
 		}
 		placed := atHome(s.mapping(), scopes.Released(o, job.Namespace()), job.Target())
-		from := installation{rendered: o, namespace: placed.Ref().Namespace, at: release.Pos(), secrets: secrets}
+		from := installation{rendered: o, namespace: placed.Ref().Namespace, at: release.Pos(), origin: release.Origin(), secrets: secrets}
 		objs = append(objs, x.in.Memo.installed.Or(from, func() *object.Object {
 			if helm.Keep(placed.Content()) {
 				placed = placed.Annotated(interpret.PreserveAnnotation, "true")
 			}
-			return placed.At(release.Pos()).RenderedWith(job.Secrets)
+			return placed.From(release).RenderedWith(job.Secrets)
 		}))
 	}
 	return objs
@@ -214,5 +214,6 @@ type installation struct {
 	rendered  *object.Object // by an engine
 	namespace string
 	at        diag.Pos
-	secrets   string // of the job
+	origin    diag.Pos // of the release
+	secrets   string   // of the job
 }

@@ -73,13 +73,13 @@ func (f *finder) overrides() {
 		switch {
 		case !f.selects[p] && len(p.Spec.ResourceSelectors) == 0:
 			f.report(diag.Diagnostic{
-				Code: diag.SelectsNothing, Severity: diag.Warning, Pos: p.Object.Pos(),
+				Code: diag.SelectsNothing, Severity: diag.Warning, Pos: p.Object.Origin(),
 				Message: fmt.Sprintf("%s selects no object of the source that a policy may place", p),
 				Hint:    "it is for everything in its namespace, where there is nothing",
 			})
 		case f.selects[p] && a.such == nil:
 			f.report(diag.Diagnostic{
-				Code: diag.OverridesNowhere, Severity: diag.Warning, Pos: p.Object.Pos(),
+				Code: diag.OverridesNowhere, Severity: diag.Warning, Pos: p.Object.Origin(),
 				Message: fmt.Sprintf("%s changes nothing: nothing that it selects goes to any cluster", p),
 				Hint:    "waybill explain KIND/NAME shows where an object goes, and why",
 			})

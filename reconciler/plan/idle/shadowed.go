@@ -64,5 +64,5 @@ func (f *finder) lost(p *policies.Propagation) {
 
 // nothing reports that a policy claims nothing.
 func (f *finder) nothing(p *policies.Propagation, why, hint string) {
-	f.report(diag.Diagnostic{Code: diag.Shadowed, Severity: diag.Warning, Pos: p.Object.Pos(), Message: fmt.Sprintf("%s claims nothing: %s", p, why), Hint: hint})
+	f.report(diag.Diagnostic{Code: diag.Shadowed, Severity: diag.Warning, Pos: p.Object.Origin(), Message: fmt.Sprintf("%s claims nothing: %s", p, why), Hint: hint})
 }

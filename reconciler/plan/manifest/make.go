@@ -68,7 +68,7 @@ func (w *writer) content(d *claim.Decision, v template.Variant, k class, rules o
 	content, err := revise(w.in.Law.Interpreter.About(v.Object), d, v, k)
 	if err != nil {
 		return nil, &diag.Diagnostic{
-			Code: diag.Replicas, Severity: diag.Error, Pos: v.Object.Pos(),
+			Code: diag.Replicas, Severity: diag.Error, Pos: v.Object.Origin(),
 			Message: fmt.Sprintf("the replicas of %s cannot be set: %v", v.Object.Ref(), err), Hint: keptHint,
 		}
 	}
@@ -108,14 +108,14 @@ func revise(interpreter *interpret.Interpreter, d *claim.Decision, v template.Va
 func passed(d *claim.Decision, k class, raw []byte) *result {
 	if slices.Contains([]byte(k.rules), 1) {
 		return &result{err: &diag.Diagnostic{
-			Code: diag.Sealed, Severity: diag.Error, Pos: d.Template.Object.Pos(),
+			Code: diag.Sealed, Severity: diag.Error, Pos: d.Template.Object.Origin(),
 			Message: d.Ref().String() + " is encrypted by SOPS, so that no override can change it",
 			Hint:    "exclude it from the override policies that select it",
 		}}
 	}
 	if k.virtual > 0 && !virtual.Shared(d.Ref()) {
 		return &result{err: &diag.Diagnostic{
-			Code: diag.Unmapped, Severity: diag.Error, Pos: d.Template.Object.Pos(),
+			Code: diag.Unmapped, Severity: diag.Error, Pos: d.Template.Object.Origin(),
 			Message: d.Ref().String() + " is encrypted by SOPS, so that it cannot be put into the namespace of a virtual cluster",
 			Hint:    "encrypt it to the recipients of the Cluster instead (waybill.dev/age-recipients), or write one for each virtual cluster into its own directory",
 		}}

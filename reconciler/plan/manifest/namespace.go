@@ -78,7 +78,7 @@ func (w *writer) sayNeeded(d *claim.Decision, used []bool, had func(int) bool) {
 		return
 	}
 	w.report(diag.Diagnostic{
-		Code: diag.NeverPropagated, Severity: diag.Warning, Pos: d.Template.Object.Pos(),
+		Code: diag.NeverPropagated, Severity: diag.Warning, Pos: d.Template.Object.Origin(),
 		Message: fmt.Sprintf("Namespace %s is not delivered with what is in it: Namespaces kube-* are each cluster's own", name),
 		Hint:    "create it in the clusters by other means, or call it otherwise",
 	})

@@ -18,8 +18,8 @@ func (w *writer) quotas() {
 		r := object.Ref{Kind: "ResourceQuota", Namespace: q.Object.Ref().Namespace, Name: q.Object.Ref().Name}
 		if d := claim.Find(w.in.Decisions, r); d != nil && len(d.Targets) > 0 {
 			w.report(diag.Diagnostic{
-				Code: diag.DuplicateObject, Severity: diag.Error, Pos: q.Object.Pos(),
-				Message: fmt.Sprintf("%s would be sent as %s, which is also at %s", policies.Name(q.Object), r, d.Template.Object.Pos()),
+				Code: diag.DuplicateObject, Severity: diag.Error, Pos: q.Object.Origin(),
+				Message: fmt.Sprintf("%s would be sent as %s, which is also at %s", policies.Name(q.Object), r, d.Template.Object.Origin()),
 				Hint:    "rename one of them",
 			})
 			continue

@@ -147,7 +147,7 @@ func (w *writer) mapped(o *object.Object, content map[string]any, k class) (map[
 	content, err := m.Rewrite(content, func(namespace string) bool { return has[namespace] })
 	if err != nil {
 		return nil, nil, &diag.Diagnostic{
-			Code: diag.Unmapped, Severity: diag.Error, Pos: o.Pos(),
+			Code: diag.Unmapped, Severity: diag.Error, Pos: o.Origin(),
 			Message: fmt.Sprintf("%s: %s", o.Ref(), err.Message), Hint: err.Hint,
 		}
 	}
@@ -176,7 +176,7 @@ func (w *writer) sayTexts(o *object.Object, texts []told) {
 	for _, t := range first {
 		path := object.FieldPath(t.Path)
 		w.report(diag.Diagnostic{
-			Code: diag.ServiceText, Severity: diag.Warning, Pos: o.Pos(),
+			Code: diag.ServiceText, Severity: diag.Warning, Pos: o.Origin(),
 			Message: fmt.Sprintf("%s: %s names %s, which is %s in the virtual cluster %s; nothing rewrites text (virtual clusters %s)",
 				o.Ref(), path, t.Name, t.Want, w.cluster(t.cluster), words.List(clusters[place{path, t.Name}])),
 			Hint: "leave the namespace out where the Service is in the same one, or override the text for each virtual cluster",
@@ -348,7 +348,7 @@ func (w *writer) sayNotShared(r object.Ref, one, other, host *fleet.Cluster) {
 		Hint:    "take the override out that tells them apart, give each its own name, or use a kind with a namespace, as a RoleBinding is",
 	}
 	if decided := claim.Find(w.in.Decisions, r); decided != nil {
-		d.Pos = decided.Template.Object.Pos()
+		d.Pos = decided.Template.Object.Origin()
 	}
 	w.report(d)
 }

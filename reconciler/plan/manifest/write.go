@@ -278,7 +278,7 @@ func (w *writer) claimPath(o *object.Object) bool {
 
 func samePath(o *object.Object, other object.Ref) diag.Diagnostic {
 	return diag.Diagnostic{
-		Code: diag.SamePath, Severity: diag.Error, Pos: o.Pos(),
+		Code: diag.SamePath, Severity: diag.Error, Pos: o.Origin(),
 		Message: fmt.Sprintf("%s and %s would be one file on a branch (%s); the second is left out", other, o.Ref(), tree.Path(o.Ref())),
 		Hint:    "rename one of them",
 	}
@@ -290,7 +290,7 @@ func twice(cluster string, o *object.Object, other object.Ref) diag.Diagnostic {
 		return samePath(o, other)
 	}
 	return diag.Diagnostic{
-		Code: diag.DuplicateObject, Severity: diag.Error, Pos: o.Pos(),
+		Code: diag.DuplicateObject, Severity: diag.Error, Pos: o.Origin(),
 		Message: fmt.Sprintf("cluster %s would receive %s twice: from its own directory and by a policy; the policy's is used", cluster, o.Ref()),
 		Hint:    "remove one of them, or exclude the cluster from the policy",
 	}

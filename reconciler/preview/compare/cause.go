@@ -29,9 +29,9 @@ func (w *why) causes(it *item) []preview.Cause {
 	case base == nil && head == nil:
 		return w.ofClusters(it)
 	case base == nil:
-		return append([]preview.Cause{{Message: "new", Pos: head.Template.Object.Pos()}}, w.ofClusters(it)...)
+		return append([]preview.Cause{{Message: "new", Pos: head.Template.Object.Origin()}}, w.ofClusters(it)...)
 	case head == nil:
-		return []preview.Cause{{Message: "removed", Pos: base.Template.Object.Pos()}}
+		return []preview.Cause{{Message: "removed", Pos: base.Template.Object.Origin()}}
 	}
 	edited := string(base.Template.Object.YAML()) != string(head.Template.Object.YAML())
 	var all []preview.Cause
@@ -60,13 +60,13 @@ func (w *why) causes(it *item) []preview.Cause {
 func changed(base, head *plan.Decision) []preview.Cause {
 	was, is := base.Template.Part, head.Template.Part
 	if is == nil || was == nil {
-		return []preview.Cause{{Message: "changed", Pos: head.Template.Object.Pos()}}
+		return []preview.Cause{{Message: "changed", Pos: head.Template.Object.Origin()}}
 	}
 	e := edit{base: was.Release, head: is.Release, what: nameOfRelease(is.Release)}
 	if string(was.Release.YAML()) != string(is.Release.YAML()) {
 		return e.causes()
 	}
-	return []preview.Cause{{Message: "rendered otherwise by " + e.what, Pos: is.Release.Pos()}}
+	return []preview.Cause{{Message: "rendered otherwise by " + e.what, Pos: is.Release.Origin()}}
 }
 
 func nameOfRelease(o *object.Object) string {
@@ -101,7 +101,7 @@ func (w *why) placedOtherwise(it *item, head *plan.Decision) []preview.Cause {
 		all = append(all, e.causes()...)
 	}
 	if len(all) == 0 {
-		return []preview.Cause{{Message: "placed otherwise by " + policyName(head), Pos: head.Policy.Object.Pos()}}
+		return []preview.Cause{{Message: "placed otherwise by " + policyName(head), Pos: head.Policy.Object.Origin()}}
 	}
 	return all[:min(maxFields, len(all))]
 }

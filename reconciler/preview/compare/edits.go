@@ -110,9 +110,9 @@ const maxFields = 3
 func (e edit) causes() (all []preview.Cause) {
 	switch {
 	case e.base == nil:
-		return []preview.Cause{{Message: e.what + " is new", Pos: e.head.Pos()}}
+		return []preview.Cause{{Message: e.what + " is new", Pos: e.head.Origin()}}
 	case e.head == nil:
-		return []preview.Cause{{Message: e.what + " is gone", Pos: e.base.Pos()}}
+		return []preview.Cause{{Message: e.what + " is gone", Pos: e.base.Origin()}}
 	}
 	differ := fields.Diff(object.WithoutApplied(e.base.Content()), object.WithoutApplied(e.head.Content()), nil)
 	for _, f := range differ[:min(maxFields, len(differ))] {
@@ -123,7 +123,7 @@ func (e edit) causes() (all []preview.Cause) {
 		all = append(all, preview.Cause{Message: e.what + ": " + e.field(f), Pos: of.FieldPos(f.Steps)})
 	}
 	if n := len(differ) - maxFields; n > 0 {
-		all = append(all, preview.Cause{Message: fmt.Sprintf("%s: and %d more fields", e.what, n), Pos: e.head.Pos()})
+		all = append(all, preview.Cause{Message: fmt.Sprintf("%s: and %d more fields", e.what, n), Pos: e.head.Origin()})
 	}
 	return all
 }
@@ -167,15 +167,15 @@ func scalar(v any) string {
 func clusterEdit(e edit) []preview.Cause {
 	switch {
 	case e.base == nil:
-		return []preview.Cause{{Message: e.what + " is new", Pos: e.head.Pos()}}
+		return []preview.Cause{{Message: e.what + " is new", Pos: e.head.Origin()}}
 	case e.head == nil:
-		return []preview.Cause{{Message: e.what + " is no longer registered", Pos: e.base.Pos()}}
+		return []preview.Cause{{Message: e.what + " is no longer registered", Pos: e.base.Origin()}}
 	}
 	without := func(o *object.Object) *object.Object { return o.With(withoutAccess(o.Content())) }
 	if shown := (edit{base: without(e.base), head: without(e.head), what: e.what, open: true}).causes(); len(shown) > 0 {
 		return shown
 	}
-	return []preview.Cause{{Message: e.what + " changes", Pos: e.head.Pos()}}
+	return []preview.Cause{{Message: e.what + " changes", Pos: e.head.Origin()}}
 }
 
 // withoutAccess returns a Cluster without what says how it is reached.

@@ -45,7 +45,7 @@ func policyName(d *plan.Decision) string {
 func policyPos(base, head *plan.Decision) diag.Pos {
 	for _, d := range []*plan.Decision{head, base} {
 		if d.Policy != nil {
-			return d.Policy.Object.Pos()
+			return d.Policy.Object.Origin()
 		}
 	}
 	return diag.Pos{}
