@@ -81,23 +81,17 @@ type Look struct {
 
 // Diagnostics writes diagnostics, one a line or two, and how many there are.
 func Diagnostics(w io.Writer, ds []diag.Diagnostic, look Look) {
-	p, counts, shown := paint(look.Colour), map[diag.Severity]int{}, 0
+	counts, shown := map[diag.Severity]int{}, make([]diag.Diagnostic, 0, len(ds))
 	for _, d := range ds {
 		counts[d.Severity]++
-		if look.Quiet && d.Severity != diag.Error {
-			continue
+		if !look.Quiet || d.Severity == diag.Error {
+			shown = append(shown, d)
 		}
-		fmt.Fprintln(w, p.severity(d.String(), d.Severity))
-		shown++
 	}
-	if shown > 0 && !look.Quiet {
+	writeAlike(w, shown, paint(look.Colour))
+	if len(shown) > 0 && !look.Quiet {
 		fmt.Fprintf(w, "%s, %s, %s\n", words.Count(counts[diag.Error], "error"), words.Count(counts[diag.Warning], "warning"), words.Count(counts[diag.Notice], "notice"))
 	}
-}
-
-// Error is how an error is shown that ends a command.
-func Error(err error, colour bool) string {
-	return paint(colour).severity("error: "+err.Error(), diag.Error)
 }
 
 // Short lists names in the width of a column: "a,b,+3".

@@ -105,3 +105,33 @@ func TestShortFitsAColumn(t *testing.T) {
 		}
 	}
 }
+
+// TestEqualDiagnosticsAreGrouped: what is said of many objects is written once, and is counted
+// and kept for programs as often as it is so.
+func TestEqualDiagnosticsAreGrouped(t *testing.T) {
+	var ds []diag.Diagnostic
+	for i, name := range []string{"a", "b", "c", "d", "e"} {
+		ds = append(ds, diag.Diagnostic{
+			Code: diag.Helm, Severity: diag.Error, Pos: diag.Pos{File: name + ".yaml", Line: i + 1},
+			Message: "HelmRelease.helm.toolkit.fluxcd.io/shop/" + name + ": the chart is gone", Hint: "bring it back",
+		})
+	}
+	ds = append(ds, diag.Diagnostic{Code: diag.Helm, Severity: diag.Error, Pos: diag.Pos{File: "f.yaml"}, Message: "HelmRelease.helm.toolkit.fluxcd.io/shop/f: it is late", Hint: "bring it back"})
+	var b strings.Builder
+	report.Diagnostics(&b, ds, report.Look{})
+	want := `a.yaml:1: error: HelmRelease.helm.toolkit.fluxcd.io/shop/a: the chart is gone [helm]
+	hint: bring it back
+	and the same 4 times more, at b.yaml:2, c.yaml:3, d.yaml:4 and 1 more
+f.yaml: error: HelmRelease.helm.toolkit.fluxcd.io/shop/f: it is late [helm]
+	hint: bring it back
+6 errors, 0 warnings, 0 notices
+`
+	if got := b.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	b.Reset()
+	report.Diagnostics(&b, ds[:3], report.Look{})
+	if n := strings.Count(b.String(), "the chart is gone"); n != 3 {
+		t.Errorf("a few are written %d times, not each:\n%s", n, b.String())
+	}
+}

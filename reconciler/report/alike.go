@@ -1,0 +1,42 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/sources/words"
+)
+
+// fewAlike is how many diagnostics that say the same of several objects are written each.
+const fewAlike = 3
+
+// named is an object in a message: Kind.group/namespace/name.
+var named = regexp.MustCompile(`\b[A-Z][A-Za-z0-9]*(\.[a-z0-9.-]+)?(/[\w.:-]+){1,2}`)
+
+// writeAlike writes diagnostics. Of more than a few that say the same of different objects it
+// writes the first, and where the others are.
+func writeAlike(w io.Writer, ds []diag.Diagnostic, p paint) {
+	alike := map[diag.Diagnostic][]string{} // places by what is said, of no object and nowhere
+	for _, d := range ds {
+		alike[said(d)] = append(alike[said(d)], d.Pos.String())
+	}
+	written := map[diag.Diagnostic]bool{}
+	for _, d := range ds {
+		of := said(d)
+		if places := alike[of]; len(places) <= fewAlike {
+			fmt.Fprintln(w, p.severity(d.String(), d.Severity))
+		} else if !written[of] {
+			fmt.Fprintln(w, p.severity(d.String(), d.Severity))
+			fmt.Fprintf(w, "\tand the same %d times more, at %s\n", len(places)-1, words.List(places[1:]))
+			written[of] = true
+		}
+	}
+}
+
+// said is what a diagnostic says, without of which object and where.
+func said(d diag.Diagnostic) diag.Diagnostic {
+	d.Pos, d.Message = diag.Pos{}, named.ReplaceAllString(d.Message, "")
+	return d
+}
