@@ -37,7 +37,7 @@ func byKustomize(t *testing.T, dir string) (string, error) {
 func sameBytes(t *testing.T, root, dir string) bool {
 	t.Helper()
 	want, wantErr := byKustomize(t, filepath.Join(root, dir))
-	got, gotErr := kustomize.Build(os.DirFS(root), kustomize.Options{Dir: dir})
+	built, gotErr := kustomize.Build(os.DirFS(root), kustomize.Options{Dir: dir})
 	if (wantErr == nil) != (gotErr == nil) {
 		t.Fatalf("ours says %v, kustomize build says %v", gotErr, wantErr)
 	}
@@ -45,7 +45,7 @@ func sameBytes(t *testing.T, root, dir string) bool {
 		t.Logf("neither builds: ours says %v, kustomize build says %v", gotErr, wantErr)
 		return false
 	}
-	if diff := cmp.Diff(want, string(got)); diff != "" {
+	if diff := cmp.Diff(want, string(built.Stream)); diff != "" {
 		t.Errorf("(-kustomize build +ours):\n%s", diff)
 	}
 	return want != ""
