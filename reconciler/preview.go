@@ -19,6 +19,8 @@ type Question struct {
 	Head    sources.Snapshot
 	Suppose suppose.Suppositions
 	Within  compare.Scope
+	// Config is what counts in place of what Head says; nil: that counts.
+	Config *render.ConfigSpec
 }
 
 // Compare reports what going from the source at base to the snapshot head does to every cluster.
@@ -36,7 +38,7 @@ func (r *Reconciler) Preview(ctx context.Context, q Question) (preview.Compariso
 	if err != nil {
 		return preview.Comparison{}, err
 	}
-	if obs.Source, err = r.load(ctx, q.Head, render.With{}); err != nil {
+	if obs.Source, err = r.load(ctx, q.Head, render.With{Config: q.Config}); err != nil {
 		return preview.Comparison{}, fmt.Errorf("reading the source: %w", err)
 	}
 	obs.Snapshot = q.Head

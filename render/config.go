@@ -41,7 +41,21 @@ type ConfigSpec struct {
 	Apply          Apply       `json:"apply"`
 	Failover       Failover    `json:"failover"`
 	Descheduler    Descheduler `json:"descheduler"`
+	Previews       Previews    `json:"previews"`
 }
+
+// Previews says of which pull requests the controller shows what they do.
+type Previews struct {
+	Forks string `json:"forks"` // ForksOpen, ForksApproved or ForksNever
+}
+
+// What happens to changes from forks: they are rendered in the sandbox, or only at the head that
+// a maintainer names by /waybill preview, or never.
+const (
+	ForksOpen     = "open"
+	ForksApproved = "approved"
+	ForksNever    = "never"
+)
 
 // Where Namespaces of the source go: where something needs them, to every cluster
 // as Karmada sends them, or nowhere without a policy.
@@ -130,6 +144,7 @@ func DefaultConfig() ConfigSpec {
 			Protect: []string{"Namespace", "CustomResourceDefinition", "PersistentVolumeClaim", "PersistentVolume", "StatefulSet"},
 		},
 		Failover: defaultFailover(), Descheduler: defaultDescheduler(),
+		Previews: Previews{Forks: ForksApproved},
 	}
 }
 
@@ -209,6 +224,7 @@ func (c *ConfigSpec) check() (field, problem string) {
 		{"spec.secrets", c.Secrets, []string{SecretsRefuse, SecretsAllow}},
 		{"spec.publish.layout", c.Publish.Layout, []string{LayoutBranches}},
 		{"spec.publish.hooks", c.Publish.Hooks, []string{HooksDrop, HooksArgoCD}},
+		{"spec.previews.forks", c.Previews.Forks, []string{ForksOpen, ForksApproved, ForksNever}},
 	} {
 		if !slices.Contains(e.allowed, e.value) {
 			return e.field, fmt.Sprintf("%s is %q; want one of %s", e.field, e.value, strings.Join(e.allowed, ", "))

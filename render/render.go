@@ -74,6 +74,8 @@ type With struct {
 	// definition its kind, so that no file counts for another's. They are no part of the
 	// result.
 	Inherited []*object.Object
+	// Config is what counts in place of the source's waybill.yaml; nil: that counts.
+	Config *ConfigSpec
 }
 
 // Load reads a snapshot, and builds its Kustomize roots. The error is of the store
@@ -154,12 +156,18 @@ func (l *loader) configure() error {
 			l.lock(data)
 			continue
 		}
+		if l.with.Config != nil {
+			continue
+		}
 		var ds []diag.Diagnostic
 		l.src.Config, ds = ParseConfig(data)
 		l.src.Diags = append(l.src.Diags, ds...)
 		if len(ds) > 0 {
 			l.src.Broken = append(l.src.Broken, Broken{Path: f.Path})
 		}
+	}
+	if l.with.Config != nil {
+		l.src.Config = *l.with.Config
 	}
 	l.include = ignore.Parse(strings.Join(l.src.Config.Scan.Include, "\n"))
 	l.exclude = ignore.Parse(strings.Join(l.src.Config.Scan.Exclude, "\n"))

@@ -13,7 +13,6 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/post"
 	"github.com/waybill-dev/waybill/reconciler/preview"
-	"github.com/waybill-dev/waybill/reconciler/preview/markdown"
 	"github.com/waybill-dev/waybill/sources/forge"
 )
 
@@ -121,10 +120,7 @@ func (p *poster) show(ctx context.Context, c *preview.Comparison) error {
 	if p == nil {
 		return nil
 	}
-	head := fmt.Sprintf("### What `%.12s` does to the clusters\n\n", c.Head)
-	text := head + markdown.Comment(c, forge.MaxBody-len(head))
-	state, line := post.Judge(c)
-	return p.send(ctx, c.Head, post.Verdict{State: state, Line: line, Text: text})
+	return p.send(ctx, c.Head, post.Of(c))
 }
 
 // fail shows that there is no comparison.
@@ -132,8 +128,7 @@ func (p *poster) fail(ctx context.Context, why error) error {
 	if p == nil || p.change.Commit == "" {
 		return why
 	}
-	text := fmt.Sprintf("### What `%.12s` does to the clusters is not known\n\nThe versions could not be compared; the log of the job says why.\n", p.change.Commit)
-	return errors.Join(why, p.send(ctx, "", post.Verdict{State: forge.Broken, Line: "the versions could not be compared; see the log of the job", Text: text}))
+	return errors.Join(why, p.send(ctx, "", post.Unknown(p.change.Commit, "the log of the job")))
 }
 
 // send shows a verdict on the commit of the job, or else on the one that was looked at.

@@ -35,9 +35,9 @@ func addWebhookFlags(cmd *cobra.Command, at *forgeFlags) *webhookFlags {
 	return f
 }
 
-// listening takes webhooks, if there is a secret: look is called when a branch may have moved, and
-// read when somebody commented.
-func (f *webhookFlags) listening(ctx context.Context, group *errgroup.Group, server *serve.Server, look, read func()) error {
+// listening takes webhooks, if there is a secret: look is called when a branch may have moved, read
+// when somebody commented, and pulled when there is a pull request or another head of one.
+func (f *webhookFlags) listening(ctx context.Context, group *errgroup.Group, server *serve.Server, look, read, pulled func()) error {
 	if f.secretFile == "" {
 		return nil
 	}
@@ -45,7 +45,10 @@ func (f *webhookFlags) listening(ctx context.Context, group *errgroup.Group, ser
 	if err != nil {
 		return fmt.Errorf("reading --webhook-secret-file: %w", err)
 	}
-	h := serve.Hooks{Bell: serve.NewBell(hookInterval, look), Commented: serve.NewBell(hookInterval, read), Repositories: append(f.also, f.forge.repository)}
+	h := serve.Hooks{
+		Bell: serve.NewBell(hookInterval, look), Commented: serve.NewBell(hookInterval, read), Pulled: serve.NewBell(hookInterval, pulled),
+		Repositories: append(f.also, f.forge.repository),
+	}
 	if h.Secrets, err = serve.ParseSecrets(text); err != nil {
 		return fmt.Errorf("reading --webhook-secret-file: %w", err)
 	}

@@ -12,8 +12,8 @@ import (
 // fewAlike is how many diagnostics that say the same of several objects are written each.
 const fewAlike = 3
 
-// named is an object in a message: Kind.group/namespace/name.
-var named = regexp.MustCompile(`\b[A-Z][A-Za-z0-9]*(\.[a-z0-9.-]+)?(/[\w.:-]+){1,2}`)
+// mentioned is an object in a message: Kind.group/namespace/name.
+var mentioned = regexp.MustCompile(`\b[A-Z][A-Za-z0-9]*(\.[a-z0-9.-]+)?(/[\w.:-]+){1,2}`)
 
 // writeAlike writes diagnostics. Of more than a few that say the same of different objects it
 // writes the first, and where the others are.
@@ -37,6 +37,6 @@ func writeAlike(w io.Writer, ds []diag.Diagnostic, p paint) {
 
 // said is what a diagnostic says, without of which object and where.
 func said(d diag.Diagnostic) diag.Diagnostic {
-	d.Pos, d.Message = diag.Pos{}, named.ReplaceAllString(d.Message, "")
+	d.Pos, d.Message = diag.Pos{}, mentioned.ReplaceAllString(d.Message, "")
 	return d
 }

@@ -38,6 +38,8 @@ type Hooks struct {
 	Bell         *Bell // of whoever looks at branches
 	// Commented is told of a comment that was made on a pull request; nil: nobody is.
 	Commented *Bell
+	// Pulled is told of a pull request that is there, or has another head; nil: nobody is.
+	Pulled *Bell
 
 	short, long chan struct{}
 	results     *prometheus.CounterVec
@@ -136,6 +138,8 @@ func (h *Hooks) wake(e event) (result string, status int, why string) {
 		h.Bell.Ring()
 	case e.commented && h.Commented != nil:
 		h.Commented.Ring()
+	case e.pulled && h.Pulled != nil:
+		h.Pulled.Ring()
 	default:
 		return ignored, http.StatusAccepted, "ignored: nothing is to be looked at"
 	}
@@ -174,6 +178,7 @@ type event struct {
 	repository string
 	pushed     bool // a branch moved, or there is a new one, or one is gone
 	commented  bool // somebody made a comment
+	pulled     bool // a pull request is there, or has another head
 }
 
 // read reads a message. What it is, its header says.
@@ -196,11 +201,12 @@ func read(kind forge.Kind, header http.Header, body []byte) (event, error) {
 	if kind == forge.GitLab {
 		what := header.Get("X-Gitlab-Event")
 		made := said.ObjectAttributes.Action == "create" || said.ObjectAttributes.Action == "" // which older versions leave out
-		return event{repository: said.Project.Path, pushed: what == "Push Hook", commented: what == "Note Hook" && made}, nil
+		return event{repository: said.Project.Path, pushed: what == "Push Hook", commented: what == "Note Hook" && made, pulled: what == "Merge Request Hook"}, nil
 	}
 	what := header.Get("X-GitHub-Event") // which Gitea sends, too
 	return event{
 		repository: said.Repository.FullName, pushed: what == "push" || what == "create" || what == "delete",
 		commented: (what == "issue_comment" || what == "pull_request_comment") && said.Action == "created",
+		pulled:    what == "pull_request" || what == "pull_request_sync",
 	}, nil
 }

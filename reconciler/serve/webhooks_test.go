@@ -32,9 +32,9 @@ const (
 
 // rung are webhooks, and how often they woke whom.
 type rung struct {
-	handler          http.Handler
-	server           *serve.Server
-	pushes, comments atomic.Int64
+	handler                 http.Handler
+	server                  *serve.Server
+	pushes, comments, pulls atomic.Int64
 }
 
 func newRung(tb testing.TB, kind forge.Kind, every time.Duration) *rung {
@@ -47,6 +47,7 @@ func newRung(tb testing.TB, kind forge.Kind, every time.Duration) *rung {
 	h := &serve.Hooks{
 		Kind: kind, Secrets: secrets, Repositories: []string{"acme/fleet", "acme/branches"},
 		Bell: serve.NewBell(every, func() { r.pushes.Add(1) }), Commented: serve.NewBell(every, func() { r.comments.Add(1) }),
+		Pulled: serve.NewBell(every, func() { r.pulls.Add(1) }),
 	}
 	r.handler = h.Handler(r.server)
 	return r
@@ -112,6 +113,35 @@ func TestWebhooks(t *testing.T) {
 			}
 			if strings.Contains(w.Body.String(), hookSecret) {
 				t.Errorf("%s: the answer has the secret", tt.name)
+			}
+		}
+		time.Sleep(time.Minute) // of the bubble: the bells rest
+	})
+}
+
+// A pull request that is there, or has another head, wakes whoever shows what it does.
+func TestWebhooksOfPullRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const pull = `{"action": "synchronize", "repository": {"full_name": "acme/fleet"}}`
+		const merge = `{"object_kind": "merge_request", "project": {"path_with_namespace": "acme/fleet"}}`
+		for _, tt := range []struct {
+			kind forge.Kind
+			body string
+			head map[string]string
+		}{
+			{forge.GitHub, pull, map[string]string{"X-GitHub-Event": "pull_request", "X-Hub-Signature-256": "sha256=" + sign(hookSecret, []byte(pull))}},
+			{forge.Gitea, pull, map[string]string{"X-GitHub-Event": "pull_request", "X-Gitea-Signature": sign(hookSecret, []byte(pull))}},
+			{forge.GitLab, merge, map[string]string{"X-Gitlab-Event": "Merge Request Hook", "X-Gitlab-Token": hookSecret}},
+		} {
+			r := newRung(t, tt.kind, time.Second)
+			req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/webhooks/"+string(tt.kind), strings.NewReader(tt.body))
+			for name, value := range tt.head {
+				req.Header.Set(name, value)
+			}
+			w := httptest.NewRecorder()
+			r.handler.ServeHTTP(w, req)
+			if w.Code != http.StatusAccepted || r.pulls.Load() != 1 || r.pushes.Load()+r.comments.Load() != 0 {
+				t.Errorf("%s: %d %s: %d, %d, %d", tt.kind, w.Code, w.Body, r.pulls.Load(), r.pushes.Load(), r.comments.Load())
 			}
 		}
 		time.Sleep(time.Minute) // of the bubble: the bells rest

@@ -2,6 +2,7 @@ package renderer
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"strings"
 	"sync"
@@ -88,4 +89,32 @@ func (w *withCharts) missed(reads []worker.Read) error {
 type Charts interface {
 	Resolve(ctx context.Context, r lock.Ref) (lock.Entry, error)
 	Fetch(ctx context.Context, e lock.Entry) (fs.FS, error)
+}
+
+// Locked gives the charts that lock files name, and no others: it resolves nothing.
+type Locked struct {
+	Charts Charts
+	Locks  []lock.Lock
+}
+
+// Resolve refuses: a version that no lock settles would be looked for in the network.
+func (l *Locked) Resolve(_ context.Context, r lock.Ref) (lock.Entry, error) {
+	for _, known := range l.Locks {
+		if e, ok := known.Lookup(r); ok {
+			return e, nil
+		}
+	}
+	return lock.Entry{}, fmt.Errorf("the chart %s is not in %s of the branch that the change goes to, and a stranger's change fetches nothing", r, lock.FileName)
+}
+
+// Fetch gets a chart that a lock names.
+func (l *Locked) Fetch(ctx context.Context, e lock.Entry) (fs.FS, error) {
+	known, err := l.Resolve(ctx, e.Ref)
+	if err == nil && known.Digest != e.Digest {
+		err = fmt.Errorf("the chart %s is another one in %s of the branch that the change goes to, and a stranger's change fetches nothing", e.Ref, lock.FileName)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l.Charts.Fetch(ctx, known) //nolint:wrapcheck // it names the chart
 }

@@ -153,8 +153,8 @@ func (r *Repo) wants(l listing, lacking []files.ID) []files.ID {
 	tips := make(map[files.ID]bool, len(l.refs))
 	var all []files.ID
 	for name, id := range l.refs {
+		tips[id] = true
 		if tracked(name) {
-			tips[id] = true
 			all = append(all, id)
 		}
 	}

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/waybill-dev/waybill/sources/files"
 )
 
 // noSecret fails the test if an error, or anything in a folder, holds the password.
@@ -345,6 +347,51 @@ func TestFetchIsIncremental(t *testing.T) {
 	}
 	if len(packs) != 2 || !small {
 		t.Errorf("packs %v, want a large and a small one", packs)
+	}
+}
+
+// TestPullRequest: a commit that only a ref of a pull request leads to is fetched by its id, and
+// nothing else with it; and where it left its branch is known.
+func TestPullRequest(t *testing.T) {
+	s := newServer(t)
+	dir := s.repo(t, "repo.git")
+	work := t.TempDir()
+	run(t, work, "clone", "-q", dir, ".")
+	commit := func(branch, from, file string) string {
+		run(t, work, append([]string{"checkout", "-q", "-B", branch}, strings.Fields(from)...)...)
+		if err := os.WriteFile(filepath.Join(work, file), []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		run(t, work, "add", ".")
+		run(t, work, "commit", "-q", "-m", file)
+		return strings.TrimSpace(run(t, work, "rev-parse", "HEAD"))
+	}
+	base := commit("main", "", "base")
+	head := commit("feature", "main", "feature")
+	other := commit("other", "main", "other")
+	tip := commit("main", "main", "later")
+	run(t, work, "push", "-q", "origin", "main", "feature:refs/pull/1/head", "other:refs/pull/2/head")
+	r := s.open(t, "repo.git", t.TempDir())
+	id := func(text string) files.ID {
+		id, err := files.ParseID(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	if got, found, err := r.MergeBase(t.Context(), id(tip), id(head)); err != nil || !found || got != id(base) {
+		t.Errorf("the merge base is %s, %t, %v; want %s", got, found, err, base)
+	}
+	snapshot, err := r.Snapshot(t.Context(), head, "")
+	if err != nil || len(snapshot.Files()) != 2 {
+		t.Errorf("the head has %v, %v", snapshot, err)
+	}
+	if r.store.has(id(other)) {
+		t.Error("another pull request is fetched with it")
+	}
+	const nowhere = "00000000000000000000000000000000000000ff"
+	if _, _, err := r.MergeBase(t.Context(), id(tip), id(nowhere)); err == nil {
+		t.Error("a commit that is nowhere has a merge base")
 	}
 }
 

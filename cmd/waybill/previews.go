@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/renderer"
+	"github.com/waybill-dev/waybill/render/worker"
+	"github.com/waybill-dev/waybill/sources/forge"
+	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/sources/lock"
+)
+
+// previewFlags say whether the controller shows what pull requests do.
+type previewFlags struct {
+	cmd       *cobra.Command
+	shows     bool
+	perAuthor int
+
+	pulled chan struct{} // wakes whoever looks at pull requests
+}
+
+// addPreviewFlags adds these flags.
+func addPreviewFlags(cmd *cobra.Command) *previewFlags {
+	f := &previewFlags{cmd: cmd, pulled: make(chan struct{}, 1)}
+	flags := cmd.Flags()
+	flags.BoolVar(&f.shows, "previews", false, "show at --forge what each open pull request to --rev does to every cluster; see docs/forges.md for those from forks")
+	flags.IntVar(&f.perAuthor, "previews-per-author", 20, "with --previews: how many changes of one author that come from forks are looked at in an hour")
+	return f
+}
+
+// previewer is what shows pull requests, by a reconciler of its own.
+func (f *previewFlags) previewer(r reconciler.Reconciler, rev string, at forge.Forge, interval time.Duration, log *slog.Logger) (*reconciler.Previewer, error) {
+	source, ok := r.Source.(*git.Repo)
+	if !ok {
+		return nil, errors.New("--previews needs a source that is a Git repository")
+	}
+	o, err := workerOptions(f.cmd)
+	if err != nil {
+		return nil, err
+	}
+	o.Trust = worker.Untrusted
+	o.Jobs = 1
+	pool := worker.New(o)
+	return &reconciler.Previewer{
+		Reconciler: &r, Forge: at, Rev: rev, MergeBase: source.MergeBase, PerAuthor: f.perAuthor, Interval: interval, Now: time.Now, Log: log,
+		Sandbox: func(c *render.ConfigSpec, locks ...lock.Lock) (render.Engine, error) {
+			charts, err := newCharts(f.cmd, *c)
+			return renderer.New(pool, &renderer.Locked{Charts: charts, Locks: locks}), err
+		},
+	}, nil
+}
+
+// beside has a previewer look beside other work.
+func (f *previewFlags) beside(p *reconciler.Previewer, work func(context.Context) error) func(context.Context) error {
+	return together(func(ctx context.Context) error { return p.Run(ctx, f.pulled) }, work)
+}
+
+// check refuses a number that looks at nothing.
+func (f *previewFlags) check() error {
+	if f.perAuthor < 1 {
+		return fmt.Errorf("--previews-per-author is %d; want at least 1", f.perAuthor)
+	}
+	return nil
+}

@@ -1,0 +1,28 @@
+package post
+
+import (
+	"fmt"
+
+	"github.com/waybill-dev/waybill/reconciler/preview"
+	"github.com/waybill-dev/waybill/reconciler/preview/markdown"
+	"github.com/waybill-dev/waybill/sources/forge"
+)
+
+// Of is the verdict on a comparison. The notes stand below the heading.
+func Of(c *preview.Comparison, notes ...string) Verdict {
+	head := fmt.Sprintf("### What `%.12s` does to the clusters\n\n", c.Head)
+	for _, n := range notes {
+		head += "> " + n + "\n\n"
+	}
+	v := Verdict{Text: head + markdown.Comment(c, forge.MaxBody-len(head))}
+	v.State, v.Line = Judge(c)
+	return v
+}
+
+// Unknown is the verdict on a commit that could not be compared. Where says who knows why.
+func Unknown(commit, where string) Verdict {
+	return Verdict{
+		State: forge.Broken, Line: "the versions could not be compared; see " + where,
+		Text: fmt.Sprintf("### What `%.12s` does to the clusters is not known\n\nThe versions could not be compared; %s says why.\n", commit, where),
+	}
+}

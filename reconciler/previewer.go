@@ -1,0 +1,296 @@
+package reconciler
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/waybill-dev/waybill/reconciler/orders"
+	"github.com/waybill-dev/waybill/reconciler/post"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/forge"
+	"github.com/waybill-dev/waybill/sources/lock"
+)
+
+// Previewer shows at a forge what open pull requests do to the clusters, each once a head.
+//
+// A change from a fork is a stranger's. It is planned by the configuration of the branch that it
+// goes to; charts and overlays are rendered in the sandbox only, and of charts those that the
+// lock of that branch names; nothing is drawn and nothing is decrypted for it. Where the
+// configuration asks for it, it is looked at only when a maintainer named its head.
+type Previewer struct {
+	Reconciler *Reconciler // is not used by others meanwhile
+	Forge      forge.Forge
+	Rev        string // branch that pull requests go to
+	// MergeBase finds the commit of the source from which two others went apart.
+	MergeBase func(ctx context.Context, a, b files.ID) (files.ID, bool, error)
+	// Sandbox returns what renders what strangers wrote, as a config says, with the charts of locks.
+	Sandbox func(c *render.ConfigSpec, locks ...lock.Lock) (render.Engine, error)
+	// PerAuthor is how many heads of a stranger's are looked at in an hour.
+	PerAuthor int
+	Interval  time.Duration // between two looks
+	Now       func() time.Time
+	Log       *slog.Logger
+
+	since time.Time
+	shown map[int]showing       // by the number of the pull request
+	spent map[int64][]time.Time // on strangers
+}
+
+// showing is what a pull request shows, as far as the previewer knows.
+type showing struct {
+	head string
+	said string // why it is not looked at; empty if it was
+}
+
+const (
+	// previewAbsence is how far a previewer that starts looks back.
+	previewAbsence = 7 * 24 * time.Hour
+	// previewTime is how long one preview may take.
+	previewTime = 5 * time.Minute
+	// spentWindow is what PerAuthor counts in.
+	spentWindow = time.Hour
+)
+
+// Run looks until ctx ends, at once when it is woken.
+func (p *Previewer) Run(ctx context.Context, wake <-chan struct{}) error {
+	for {
+		if err := p.Look(ctx); err != nil && ctx.Err() == nil {
+			p.Log.WarnContext(ctx, "pull requests not looked at", "err", err)
+		}
+		timer := time.NewTimer(p.Interval)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-wake:
+			timer.Stop()
+		case <-timer.C:
+		}
+	}
+}
+
+// Look shows what the pull requests do that changed since the last look, one after the other.
+func (p *Previewer) Look(ctx context.Context) error {
+	start := p.Now()
+	if p.shown == nil {
+		p.shown, p.spent, p.since = map[int]showing{}, map[int64][]time.Time{}, start.Add(-previewAbsence)
+	}
+	pulls, err := p.Forge.OpenPullRequests(ctx, p.since.Add(-clerkOverlap))
+	if err != nil {
+		return err //nolint:wrapcheck // it says what
+	}
+	pulls = slices.DeleteFunc(pulls, func(pr forge.PullRequest) bool { return pr.Base != p.Rev || !p.news(&pr) })
+	if len(pulls) == 0 {
+		p.since = start
+		return nil
+	}
+	to, err := p.target(ctx)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(pulls, func(a, b forge.PullRequest) int { return cmp.Compare(a.Number, b.Number) })
+	var failed error
+	for i := range pulls {
+		if err := p.one(ctx, &pulls[i], to); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("pull request %d: %w", pulls[i].Number, err))
+		}
+	}
+	if failed == nil {
+		p.since = start
+	}
+	return failed
+}
+
+// news reports that a pull request does not show what its head does.
+func (p *Previewer) news(pr *forge.PullRequest) bool {
+	s := p.shown[pr.Number]
+	return s.head != pr.Head || s.said != ""
+}
+
+// destination is the branch that pull requests go to, as it is now.
+type destination struct {
+	tip      files.ID
+	snapshot sources.Snapshot
+	config   render.ConfigSpec
+	lock     lock.Lock
+	approved map[string]bool // heads that maintainers named
+}
+
+// target reads the branch that pull requests go to.
+func (p *Previewer) target(ctx context.Context) (*destination, error) {
+	r := p.Reconciler
+	tip, err := r.Source.Resolve(ctx, p.Rev)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it names the revision
+	}
+	to := &destination{tip: tip, config: render.DefaultConfig(), approved: map[string]bool{}}
+	if to.snapshot, err = r.Source.Snapshot(ctx, tip.String(), r.Subdir); err != nil {
+		return nil, err //nolint:wrapcheck // it names the revision
+	}
+	data, err := to.snapshot.ReadFile(render.ConfigFile)
+	if err == nil {
+		var ds []diag.Diagnostic
+		if to.config, ds = render.ParseConfig(data); diag.HasErrors(ds) {
+			return nil, &ConfigError{Diagnostic: ds[0]}
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reading %s of %s: %w", render.ConfigFile, p.Rev, err)
+	}
+	if to.lock, err = lockOf(to.snapshot); err != nil {
+		return nil, err
+	}
+	heads, err := r.Target.Heads(ctx)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it names the repository
+	}
+	at, err := ordersOf(ctx, r.Target, heads)
+	if err != nil {
+		return nil, err
+	}
+	known, _ := orders.Decode(at.Tree)
+	for i := range known {
+		if o := &known[i]; o.Verb == orders.Preview && o.Counts(p.Now()) {
+			to.approved[o.Head] = true
+		}
+	}
+	return to, nil
+}
+
+// lockOf reads the lock file of a snapshot; one that is not there or cannot be read is empty.
+func lockOf(s sources.Snapshot) (lock.Lock, error) {
+	data, err := s.ReadFile(lock.FileName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return lock.Lock{}, nil
+	}
+	if err != nil {
+		return lock.Lock{}, fmt.Errorf("reading %s: %w", lock.FileName, err)
+	}
+	l, err := lock.Parse(data)
+	if err != nil {
+		return lock.Lock{}, nil //nolint:nilerr // loading the source says what is wrong with it
+	}
+	return l, nil
+}
+
+// one shows what one pull request does, or why that is not looked at.
+func (p *Previewer) one(ctx context.Context, pr *forge.PullRequest, to *destination) error {
+	why := p.reserved(pr, to)
+	if why != "" {
+		if p.shown[pr.Number] == (showing{pr.Head, why}) {
+			return nil
+		}
+		err := p.Forge.SetStatus(ctx, forge.Status{Commit: pr.Head, Context: post.Context, State: forge.Pending, Description: why})
+		if err == nil {
+			p.shown[pr.Number] = showing{pr.Head, why}
+			p.Log.InfoContext(ctx, "pull request not looked at", "pull_request", pr.Number, "head", pr.Head, "why", why)
+		}
+		return err //nolint:wrapcheck // it says what
+	}
+	if pr.Fork {
+		p.spent[pr.Author.ID] = append(p.spent[pr.Author.ID], p.Now())
+	}
+	begun := p.Now()
+	verdict, failed := p.verdict(ctx, pr, to)
+	if ctx.Err() != nil {
+		return ctx.Err() //nolint:wrapcheck // it says enough
+	}
+	shown, err := post.Show(ctx, p.Forge, post.Change{Commit: pr.Head, Number: pr.Number, Source: p.Reconciler.Subdir}, verdict)
+	if err != nil {
+		return err //nolint:wrapcheck // it says what
+	}
+	p.shown[pr.Number] = showing{head: pr.Head}
+	p.Log.InfoContext(ctx, "pull request shown", "pull_request", pr.Number, "head", pr.Head, "fork", pr.Fork, "state", verdict.State,
+		"verdict", verdict.Line, "not", shown.Not, "dur", p.Now().Sub(begun), "err", failed)
+	return nil
+}
+
+// reserved says why a pull request is not looked at; empty if it is.
+func (p *Previewer) reserved(pr *forge.PullRequest, to *destination) string {
+	if !pr.Fork {
+		return ""
+	}
+	switch mode := to.config.Previews.Forks; {
+	case mode == render.ForksNever:
+		return "changes from forks are not looked at"
+	case mode == render.ForksApproved && !to.approved[pr.Head]:
+		return "from a fork: a maintainer may comment /waybill preview " + pr.Head
+	}
+	p.spent[pr.Author.ID] = slices.DeleteFunc(p.spent[pr.Author.ID], func(t time.Time) bool { return p.Now().Sub(t) >= spentWindow })
+	if len(p.spent[pr.Author.ID]) >= p.PerAuthor {
+		return fmt.Sprintf("from a fork: %d changes of its author were looked at within an hour; it waits", p.PerAuthor)
+	}
+	return ""
+}
+
+// verdict plans a pull request. The error is what is not for strangers to read.
+func (p *Previewer) verdict(ctx context.Context, pr *forge.PullRequest, to *destination) (post.Verdict, error) {
+	ctx, cancel := context.WithTimeout(ctx, previewTime)
+	defer cancel()
+	v, err := p.compare(ctx, pr, to)
+	if err != nil {
+		return post.Unknown(pr.Head, "the log of the controller"), err
+	}
+	return v, nil
+}
+
+// compare plans what a pull request adds to where it left the branch.
+func (p *Previewer) compare(ctx context.Context, pr *forge.PullRequest, to *destination) (post.Verdict, error) {
+	head, err := files.ParseID(pr.Head)
+	if err != nil {
+		return post.Verdict{}, fmt.Errorf("the forge names the head %q: %w", pr.Head, err)
+	}
+	base, found, err := p.MergeBase(ctx, to.tip, head)
+	if err != nil {
+		return post.Verdict{}, err
+	}
+	if !found {
+		base = to.tip
+	}
+	r := p.Reconciler
+	snapshot, err := r.Source.Snapshot(ctx, head.String(), r.Subdir)
+	if err != nil {
+		return post.Verdict{}, err //nolint:wrapcheck // it names the revision
+	}
+	q, notes := Question{Base: base.String(), Head: snapshot}, []string(nil)
+	if pr.Fork {
+		earlier, err := r.Source.Snapshot(ctx, base.String(), r.Subdir)
+		if err != nil {
+			return post.Verdict{}, err //nolint:wrapcheck // it names the revision
+		}
+		locked, err := lockOf(earlier)
+		if err != nil {
+			return post.Verdict{}, err
+		}
+		engine, err := p.Sandbox(&to.config, to.lock, locked)
+		if err != nil {
+			return post.Verdict{}, err
+		}
+		r = r.stranger(engine)
+		q.Config = &to.config
+		notes = append(notes, fmt.Sprintf("From a fork: planned by `%s` and with the charts of `%s`, in a sandbox.", render.ConfigFile, p.Rev))
+	}
+	c, err := r.Preview(ctx, q)
+	if err != nil {
+		return post.Verdict{}, err
+	}
+	c.Head = pr.Head
+	return post.Of(&c, notes...), nil
+}
+
+// stranger is the reconciler for a stranger's change: it shares no memory, draws nothing,
+// decrypts nothing, and renders with an engine of its own.
+func (r *Reconciler) stranger(e render.Engine) *Reconciler {
+	return &Reconciler{
+		Source: r.Source, Target: r.Target, Told: r.Told, Subdir: r.Subdir, Engine: e, Version: r.Version,
+		Now: r.Now, Pauses: r.Pauses,
+	}
+}

@@ -1,0 +1,203 @@
+package reconciler_test
+
+import (
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/orders"
+	"github.com/waybill-dev/waybill/reconciler/post"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/cache"
+	"github.com/waybill-dev/waybill/sources/forge"
+	"github.com/waybill-dev/waybill/sources/forge/forgetest"
+	"github.com/waybill-dev/waybill/sources/lock"
+)
+
+// requested is a source that is published, and a pull request to it.
+type requested struct {
+	t         *testing.T
+	src, bare string
+	fake      *forgetest.Fake
+	previewer *reconciler.Previewer
+	now       time.Time
+	sandboxes int // that were asked for
+}
+
+const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shop}\ndata: {k: %}\n"
+
+func newRequested(t *testing.T, config string) *requested {
+	t.Helper()
+	p := &requested{t: t, src: t.TempDir(), bare: filepath.Join(t.TempDir(), "bare.git"), fake: forgetest.NewFake(), now: forgetest.Epoch.Add(time.Minute)}
+	run(t, ".", "init", "-q", "--bare", p.bare)
+	run(t, ".", "init", "-q", "-b", "main", p.src)
+	policies, _, _ := strings.Cut(fleet, "---\napiVersion: v1\nkind: ConfigMap")
+	change(t, p.src, map[string]string{
+		"fleet.yaml": policies, "a.yaml": strings.ReplaceAll(configMap, "%", "one"),
+		"waybill.yaml": "apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {" + config + "}\n",
+	})
+	now := func() time.Time { return p.now }
+	r := &reconciler.Reconciler{Source: open(t.Context(), t, p.src), Target: open(t.Context(), t, p.bare), Cache: cache.Memory(), Now: now}
+	if _, err := r.Publish(t.Context(), "main"); err != nil {
+		t.Fatal(err)
+	}
+	source := open(t.Context(), t, p.src)
+	p.previewer = &reconciler.Previewer{
+		Reconciler: &reconciler.Reconciler{Source: source, Target: open(t.Context(), t, p.bare), Cache: cache.Memory(), Now: now},
+		Forge:      p.fake, Rev: "main", MergeBase: source.MergeBase, PerAuthor: 2, Now: now, Log: slog.New(slog.DiscardHandler),
+		Sandbox: func(*render.ConfigSpec, ...lock.Lock) (render.Engine, error) { p.sandboxes++; return nil, nil },
+	}
+	return p
+}
+
+// push gives the pull request a commit with files, from where main is.
+func (p *requested) push(fork bool, files map[string]string) (head string) {
+	p.t.Helper()
+	run(p.t, p.src, "checkout", "-q", "-B", "feature", "main")
+	change(p.t, p.src, files)
+	head = run(p.t, p.src, "rev-parse", "HEAD")
+	run(p.t, p.src, "update-ref", "refs/pull/7/head", head)
+	run(p.t, p.src, "checkout", "-q", "main")
+	p.fake.PushCommit(head)
+	p.fake.SetFork(fork)
+	return head
+}
+
+// looks has the previewer look, and returns what the pull request says then.
+func (p *requested) looks() string {
+	p.t.Helper()
+	if err := p.previewer.Look(p.t.Context()); err != nil {
+		p.t.Fatal(err)
+	}
+	all, err := p.fake.Comments(p.t.Context(), forgetest.Number)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var said []string
+	for _, c := range all {
+		if c.Mine {
+			said = append(said, c.Body)
+		}
+	}
+	if len(said) > 1 {
+		p.t.Errorf("there are %d comments", len(said))
+	}
+	return strings.Join(said, "\n")
+}
+
+func to(value string) map[string]string {
+	return map[string]string{"a.yaml": strings.ReplaceAll(configMap, "%", value)}
+}
+
+// TestPreviewer: a pull request shows what its head does, once, and nothing of what came to main.
+func TestPreviewer(t *testing.T) {
+	p := newRequested(t, "")
+	head := p.push(false, to("two"))
+	change(t, p.src, map[string]string{"b.yaml": strings.ReplaceAll(strings.ReplaceAll(configMap, "name: a", "name: later"), "%", "x")})
+	said := p.looks()
+	if !strings.Contains(said, "ConfigMap") || !strings.Contains(said, head[:12]) || strings.Contains(said, "later") {
+		t.Errorf("it says\n%s", said)
+	}
+	if s := p.fake.Shown(head, post.Context); s.State != forge.Success || s.Description != "1 object in 1 cluster" {
+		t.Errorf("the status is %+v", s)
+	}
+	p.fake.Fail = func(method string) error {
+		if method == "EditComment" || method == "Comment" || method == "SetStatus" {
+			t.Errorf("%s, although nothing changed", method)
+		}
+		return nil
+	}
+	p.looks()
+	p.fake.Fail = nil
+	second := p.push(false, to("three"))
+	if said := p.looks(); !strings.Contains(said, second[:12]) || strings.Contains(said, head[:12]) {
+		t.Errorf("of another head it says\n%s", said)
+	}
+	if p.sandboxes > 0 {
+		t.Error("the change of a member is taken for a stranger's")
+	}
+}
+
+// TestPreviewerNeedsApprovalOfAFork: only the head that a maintainer named is looked at.
+func TestPreviewerNeedsApprovalOfAFork(t *testing.T) {
+	p := newRequested(t, "")
+	head := p.push(true, to("two"))
+	if said := p.looks(); said != "" || p.sandboxes > 0 {
+		t.Errorf("without approval it says\n%s", said)
+	}
+	if s := p.fake.Shown(head, post.Context); s.State != forge.Pending || !strings.Contains(s.Description, "/waybill preview "+head) {
+		t.Errorf("the status is %+v", s)
+	}
+	clerk := &reconciler.Clerk{Forge: p.fake, Target: open(t.Context(), t, p.bare), Now: p.previewer.Now, Log: slog.New(slog.DiscardHandler), Changed: func() {}}
+	p.fake.SayAs(forgetest.Writer, orders.Command{Verb: orders.Preview, Head: head}.String())
+	if err := clerk.Look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if said := p.looks(); !strings.Contains(said, head[:12]) || !strings.Contains(said, "From a fork") || p.sandboxes != 1 {
+		t.Errorf("with approval, by %d sandboxes, it says\n%s", p.sandboxes, said)
+	}
+	other := p.push(true, to("three"))
+	if said := p.looks(); strings.Contains(said, other[:12]) {
+		t.Errorf("the next head was not approved, and it says\n%s", said)
+	}
+	if s := p.fake.Shown(other, post.Context); s.State != forge.Pending {
+		t.Errorf("the status of the next head is %+v", s)
+	}
+}
+
+// TestPreviewerOfAForkGoesByTheBase: what a stranger writes into waybill.yaml does not count.
+func TestPreviewerOfAForkGoesByTheBase(t *testing.T) {
+	files := to("two")
+	files["waybill.yaml"] = "apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {scan: {exclude: [a.yaml]}, secrets: allow}\n"
+	p := newRequested(t, "previews: {forks: open}")
+	p.push(true, files)
+	if said := p.looks(); !strings.Contains(said, "ConfigMap") || strings.Contains(said, "disappear") {
+		t.Errorf("it says\n%s", said)
+	}
+	files["c.yaml"] = strings.ReplaceAll(strings.ReplaceAll(configMap, "name: a", "name: c"), "%", "x")
+	p.push(false, files)
+	if said := p.looks(); !strings.Contains(said, "held") {
+		t.Errorf("of a member it says\n%s", said)
+	}
+}
+
+// TestPreviewerBoundsAnAuthor: a stranger has so many heads looked at in an hour.
+func TestPreviewerBoundsAnAuthor(t *testing.T) {
+	p := newRequested(t, "previews: {forks: open}")
+	for i, want := range []forge.State{forge.Success, forge.Success, forge.Pending} {
+		head := p.push(true, to(strings.Repeat("x", i+1)))
+		p.looks()
+		if s := p.fake.Shown(head, post.Context); s.State != want {
+			t.Errorf("head %d: %+v", i, s)
+		}
+	}
+	head := p.fake.Pull().Head
+	p.now = p.now.Add(time.Hour)
+	p.looks()
+	if s := p.fake.Shown(head, post.Context); s.State != forge.Success {
+		t.Errorf("an hour later: %+v", s)
+	}
+	p = newRequested(t, "previews: {forks: never}")
+	head = p.push(true, to("two"))
+	if said := p.looks(); said != "" || !strings.Contains(p.fake.Shown(head, post.Context).Description, "are not looked at") {
+		t.Errorf("of forks that are never looked at it says\n%s", said)
+	}
+}
+
+// TestPreviewerDoesNotKnow: why a head cannot be planned is for the log, and no stranger's to read.
+func TestPreviewerDoesNotKnow(t *testing.T) {
+	p := newRequested(t, "")
+	const nowhere = "00000000000000000000000000000000000000ff"
+	p.fake.PushCommit(nowhere)
+	said := p.looks()
+	if s := p.fake.Shown(nowhere, post.Context); s.State != forge.Broken || !strings.Contains(said, "is not known") || strings.Contains(said, p.src) {
+		t.Errorf("the status is %+v; it says\n%s", s, said)
+	}
+	p.fake.Fail = func(string) error { return &forge.Error{Kind: forge.Gitea, Status: 503} }
+	if err := p.previewer.Look(t.Context()); err == nil {
+		t.Error("a forge that is down is no error")
+	}
+}
