@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill-dev/waybill/reconciler/orders"
 	"github.com/waybill-dev/waybill/reconciler/post"
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -100,4 +101,22 @@ func TestShowForAFork(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What lets the removals happen is said as an order that can be given as it stands.
+func TestTheOrderThatIsSaidIsOne(t *testing.T) {
+	const head = "0123456789abcdef0123456789abcdef01234567"
+	c := preview.Comparison{
+		Head: head, Totals: preview.Totals{Objects: 1}, Clusters: make([]preview.Cluster, 1),
+		Guard: &preview.Guard{Digest: "00112233aabbccdd", Holds: []preview.Hold{{Clusters: []string{"eu"}, Reason: "it would lose all it holds"}}},
+	}
+	for line := range strings.Lines(post.Of(&c).Text) {
+		if command, is, err := orders.Parse(line); is {
+			if err != nil || command.Verb != orders.ApprovePrune || command.Digest != c.Guard.Digest || command.Head != head {
+				t.Errorf("%s is %+v, %v", line, command, err)
+			}
+			return
+		}
+	}
+	t.Errorf("no order is said:\n%s", post.Of(&c).Text)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/override"
+	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/render/object"
@@ -44,7 +45,7 @@ func (w *why) causes(it *item) []preview.Cause {
 		all = append(all, changed(base, head)...)
 	}
 	all = append(all, w.overridden(it, base, head)...)
-	if head.Message != base.Message && head.Message != "" {
+	if head.Message != base.Message && head.Message != "" && head.Reason != string(place.Success) {
 		all = append(all, preview.Cause{Message: head.Message})
 	}
 	if len(all) > 0 {

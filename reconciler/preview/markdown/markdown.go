@@ -9,6 +9,7 @@ package markdown
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -29,13 +30,16 @@ const (
 	maxClusters = 50
 )
 
+// commit is the whole name of one.
+var commit = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+
 // Comment writes a comparison in at most limit bytes, as far as there is room for the counts.
 // The changes come in their order until there is no room; what is left out is counted.
 func Comment(c *preview.Comparison, limit int) string {
 	if c.Empty() {
 		return nothing(c)
 	}
-	head := join(counts(c), guard(c.Guard), errors(c.Diags), regions(c.Regions))
+	head := join(counts(c), guard(c.Guard, c.Head), errors(c.Diags), regions(c.Regions))
 	const reserve = 200 // for what is said of what is left out
 	room := limit - len(head) - reserve
 	var body strings.Builder
@@ -107,7 +111,7 @@ func supposed(all []string) string {
 func arrow(s preview.Span) string { return strings.Replace(s.String(), "->", "→", 1) }
 
 // guard says what is held, and how to let it happen.
-func guard(g *preview.Guard) string {
+func guard(g *preview.Guard, head string) string {
 	if g == nil {
 		return ""
 	}
@@ -127,6 +131,9 @@ func guard(g *preview.Guard) string {
 		b.WriteString("\n")
 	}
 	fmt.Fprintf(&b, "To let it happen, put this trailer on a commit, or run `%s`:\n\n```\n%s\n```\n", g.Command, g.Trailer)
+	if commit.MatchString(head) {
+		fmt.Fprintf(&b, "\nWhere the controller takes orders, a maintainer may comment:\n\n```\n/waybill approve-prune %s %s\n```\n", g.Digest, head)
+	}
 	return b.String()
 }
 
