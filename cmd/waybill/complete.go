@@ -126,7 +126,7 @@ func getArguments(cmd *cobra.Command, args []string, word string) ([]string, cob
 }
 
 func kindNames(repositories) []string {
-	names := []string{fluxList}
+	names := []string{fluxList, argocdList}
 	for _, k := range report.ListNames() {
 		names = append(names, k[0])
 	}

@@ -12,12 +12,15 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/report"
 )
 
-// fluxList is the one list that prints what is to be applied.
-const fluxList = "flux"
+// The lists that print what is to be applied.
+const (
+	fluxList   = "flux"
+	argocdList = "argocd"
+)
 
 func getCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "get KIND [NAME...], get flux, or get KIND[/NAME]... --clusters [NAME,...]", Short: "List what a source registers and where it goes, or what clusters hold now",
+		Use: "get KIND [NAME...], get flux, get argocd, or get KIND[/NAME]... --clusters [NAME,...]", Short: "List what a source registers and where it goes, or what clusters hold now",
 		Long: `Without --clusters, get answers from Git: what the source at -C registers, and where its
 objects go, in all namespaces unless -n names one. The kinds are:
 
@@ -35,7 +38,7 @@ A cluster that does not answer is a line. See docs/members.md.`,
 	}
 	rev := cmd.Flags().String("rev", "", "a commit, branch or tag, instead of the directory as it stands")
 	namespace := cmd.Flags().StringP("namespace", "n", "", "only what is in this namespace")
-	flux := fluxFlags(cmd)
+	syncers := syncerFlags(cmd)
 	where := reportFlags(cmd)
 	output := cmd.Flags().StringP("output", "o", string(report.Table), "output format: table, wide, name, json, yaml, jsonpath=..., custom-columns=... and the others of kubectl get")
 	live := addLiveFlags(cmd)
@@ -56,8 +59,8 @@ A cluster that does not answer is a line. See docs/members.md.`,
 		if err := live.stray(); err != nil {
 			return failure(2, err)
 		}
-		if args[0] == fluxList {
-			return failure(2, writeFlux(w, *rev, flux, args))
+		if args[0] == fluxList || args[0] == argocdList {
+			return failure(2, writeSync(w, *rev, syncers, args))
 		}
 		g := lister{where: w, rev: *rev, print: report.Listing{Flags: live.print, SortBy: live.sortBy, Err: cmd.ErrOrStderr()}}
 		if g.query, err = live.listed(*namespace, args); err != nil {
@@ -78,6 +81,7 @@ func kindsHelp() string {
 		fmt.Fprintf(&b, "  %-30s %s\n", names[0], strings.Join(names[1:], ", "))
 	}
 	fmt.Fprintf(&b, "  %-30s %s\n", fluxList, "(what Flux is to apply)")
+	fmt.Fprintf(&b, "  %-30s %s\n", argocdList, "(an ApplicationSet for Argo CD)")
 	return b.String()
 }
 
@@ -105,28 +109,41 @@ func (f *liveFlags) listed(namespace string, args []string) (report.Query, error
 	return q, err
 }
 
-// writeFlux prints what Flux is to apply.
-func writeFlux(w repositories, rev string, flux *report.Flux, args []string) error {
-	if len(args) > 1 {
-		return fmt.Errorf("get flux lists no %q; --cluster names the clusters", args[1])
-	}
-	opened, s, err := w.report(rev)
-	if err != nil {
-		return err
-	}
-	p, in, err := w.plan(opened, s, plan.Branch)
-	if err != nil {
-		return err
-	}
-	return flux.Write(w.cmd.OutOrStdout(), w.cmd.ErrOrStderr(), &p, in.Published)
+// syncers are what Flux and Argo CD are told.
+type syncers struct {
+	flux   report.Flux
+	argocd report.ArgoCD
 }
 
-// fluxFlags adds the flags of `get flux`.
-func fluxFlags(cmd *cobra.Command) *report.Flux {
-	f := &report.Flux{}
-	cmd.Flags().StringVar(&f.URL, "url", "", "for flux: URL by which the clusters reach the published repository")
-	cmd.Flags().StringVar(&f.Secret, "secret-ref", "", "for flux: name of the Secret with the credentials for that URL")
-	cmd.Flags().StringArrayVar(&f.Clusters, "cluster", nil, "for flux: only this cluster; may be given again")
-	cmd.Flags().BoolVar(&f.Migrate, "migrate", false, "for flux: print the steps from a Kustomization for each namespace to one root")
-	return f
+// writeSync prints what Flux or Argo CD is to apply.
+func writeSync(w repositories, rev string, s *syncers, args []string) error {
+	if len(args) > 1 {
+		return fmt.Errorf("get %s lists no %q; --cluster names the clusters", args[0], args[1])
+	}
+	opened, snapshot, err := w.report(rev)
+	if err != nil {
+		return err
+	}
+	p, in, err := w.plan(opened, snapshot, plan.Branch)
+	if err != nil {
+		return err
+	}
+	if args[0] == argocdList {
+		s.argocd.URL, s.argocd.Clusters = s.flux.URL, s.flux.Clusters
+		return s.argocd.Write(w.cmd.OutOrStdout(), w.cmd.ErrOrStderr(), &p, in.Published)
+	}
+	return s.flux.Write(w.cmd.OutOrStdout(), w.cmd.ErrOrStderr(), &p, in.Published)
+}
+
+// syncerFlags adds the flags of `get flux` and `get argocd`.
+func syncerFlags(cmd *cobra.Command) *syncers {
+	s := &syncers{}
+	flags := cmd.Flags()
+	flags.StringVar(&s.flux.URL, "url", "", "for flux and argocd: URL by which they reach the published repository")
+	flags.StringArrayVar(&s.flux.Clusters, "cluster", nil, "for flux and argocd: only this cluster; may be given again")
+	flags.StringVar(&s.flux.Secret, "secret-ref", "", "for flux: name of the Secret with the credentials for that URL")
+	flags.BoolVar(&s.flux.Migrate, "migrate", false, "for flux: print the steps from a Kustomization for each namespace to one root")
+	flags.StringVar(&s.argocd.Namespace, "argocd-namespace", "argocd", "for argocd: namespace of Argo CD")
+	flags.StringVar(&s.argocd.Project, "argocd-project", "default", "for argocd: project of the Applications")
+	return s
 }

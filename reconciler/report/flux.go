@@ -1,7 +1,6 @@
 package report
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -24,18 +23,15 @@ type Flux struct {
 // Write writes what `get flux` prints: the Flux objects that sync the branches of a plan,
 // or the steps to one root. What a person should know goes to notes.
 func (f Flux) Write(w, notes io.Writer, p *plan.Plan, published map[string]tree.Published) error {
-	if f.URL == "" {
-		f.URL = p.Config.Publish.Repository
+	url, err := publishedURL(f.URL, p)
+	if err != nil {
+		return err
 	}
-	if f.URL == "" {
-		return errors.New("the URL of the published repository is not known; give it with --url, or set publish.repository")
+	if err := known(f.Clusters, p); err != nil {
+		return err
 	}
+	f.URL = url
 	printer := fluxPrinter{Flux: f, prefix: p.Config.Publish.BranchPrefix, trees: tree.NewBuilder(), w: w, notes: notes}
-	for _, name := range f.Clusters {
-		if !slices.ContainsFunc(p.Clusters, func(c plan.Cluster) bool { return c.Name == name }) {
-			return fmt.Errorf("there is no cluster %q; `waybill get clusters` lists them", name)
-		}
-	}
 	for _, c := range p.Clusters {
 		if len(f.Clusters) > 0 && !slices.Contains(f.Clusters, c.Name) {
 			continue

@@ -77,5 +77,5 @@ func ownNames() string {
 	for _, k := range kinds[:own] {
 		names = append(names, k.names[0])
 	}
-	return strings.Join(names, ", ") + " or flux"
+	return strings.Join(names, ", ") + ", flux or argocd"
 }
