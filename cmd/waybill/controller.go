@@ -199,7 +199,9 @@ func (f *controllerFlags) run(cmd *cobra.Command, path string) error {
 	if err := f.ui.listening(ctx, group); err != nil {
 		return err
 	}
-	if err := f.hooks.listening(ctx, group, server, func() { wake(looks) }, func() { wake(f.orders.commented) }, func() { wake(f.orders.previews.pulled) }); err != nil {
+	if err := f.hooks.listening(ctx, group, server, hookWakes{
+		look: func() { wake(looks) }, read: func() { wake(f.orders.commented) }, pulled: func() { wake(f.orders.previews.pulled) },
+	}); err != nil {
 		return err
 	}
 	group.Go(func() error { return one.lead(ctx, work, server.RecordLead) })

@@ -35,9 +35,12 @@ func addWebhookFlags(cmd *cobra.Command, at *forgeFlags) *webhookFlags {
 	return f
 }
 
-// listening takes webhooks, if there is a secret: look is called when a branch may have moved, read
-// when somebody commented, and pulled when there is a pull request or another head of one.
-func (f *webhookFlags) listening(ctx context.Context, group *errgroup.Group, server *serve.Server, look, read, pulled func()) error {
+// hookWakes are called when a branch may have moved, when somebody commented, and when there is a
+// pull request or another head of one.
+type hookWakes struct{ look, read, pulled func() }
+
+// listening takes webhooks, if there is a secret.
+func (f *webhookFlags) listening(ctx context.Context, group *errgroup.Group, server *serve.Server, w hookWakes) error {
 	if f.secretFile == "" {
 		return nil
 	}
@@ -46,7 +49,7 @@ func (f *webhookFlags) listening(ctx context.Context, group *errgroup.Group, ser
 		return fmt.Errorf("reading --webhook-secret-file: %w", err)
 	}
 	h := serve.Hooks{
-		Bell: serve.NewBell(hookInterval, look), Commented: serve.NewBell(hookInterval, read), Pulled: serve.NewBell(hookInterval, pulled),
+		Bell: serve.NewBell(hookInterval, w.look), Commented: serve.NewBell(hookInterval, w.read), Pulled: serve.NewBell(hookInterval, w.pulled),
 		Repositories: append(f.also, f.forge.repository),
 	}
 	if h.Secrets, err = serve.ParseSecrets(text); err != nil {

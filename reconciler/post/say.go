@@ -2,6 +2,7 @@ package post
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/reconciler/preview/markdown"
@@ -10,10 +11,12 @@ import (
 
 // Of is the verdict on a comparison. The notes stand below the heading.
 func Of(c *preview.Comparison, notes ...string) Verdict {
-	head := fmt.Sprintf("### What `%.12s` does to the clusters\n\n", c.Head)
+	var b strings.Builder
+	fmt.Fprintf(&b, "### What `%.12s` does to the clusters\n\n", c.Head)
 	for _, n := range notes {
-		head += "> " + n + "\n\n"
+		b.WriteString("> " + n + "\n\n")
 	}
+	head := b.String()
 	v := Verdict{Text: head + markdown.Comment(c, forge.MaxBody-len(head))}
 	v.State, v.Line = Judge(c)
 	return v

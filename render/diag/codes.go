@@ -69,6 +69,9 @@ const (
 	BadRelease Code = "bad-release"
 	// ReleaseSuspended: `spec.suspend` is set. What the release rendered to stays as it was.
 	ReleaseSuspended Code = "release-suspended"
+	// NotOrdered: a release says what it waits for (`dependsOn`, `healthChecks`), and a branch has no
+	// such order.
+	NotOrdered Code = "not-ordered"
 	// NestedRelease: a release renders to another release. Releases are read from the source
 	// only.
 	NestedRelease Code = "nested-release"

@@ -6,7 +6,7 @@
 // Secrets with values, artifact generators. It fetches nothing and renders nothing.
 // Fields that steer when and how Flux's controllers act on a live cluster (interval,
 // timeout, retries, dependsOn, health checks, drift detection, tests) are accepted
-// and have no part in what is rendered.
+// and have no part in what is rendered; those that order are said to have none.
 package flux
 
 import (

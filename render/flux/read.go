@@ -55,6 +55,7 @@ func Read(o *object.Object, s *Shelf, in Setting) (*engine.Job, []diag.Diagnosti
 	if diag.HasErrors(r.diags) || job == nil {
 		return nil, r.diags
 	}
+	r.unordered()
 	job.Secrets = slices.Sorted(maps.Keys(r.secrets))
 	if len(job.Secrets) > 0 && !in.Open {
 		masked := reader{release: withoutSecrets(o), shelf: s, setting: in, masked: true}
@@ -95,6 +96,17 @@ func (r *reader) report(code diag.Code, severity diag.Severity, path []any, mess
 
 func (r *reader) suspended() {
 	r.report(diag.ReleaseSuspended, diag.Notice, []any{"spec", "suspend"}, "it is suspended; what it rendered to stays as it was last published", "")
+}
+
+// unordered says which fields somebody may rely on that have no part in what is rendered.
+func (r *reader) unordered() {
+	for _, field := range []string{"dependsOn", "healthChecks", "healthCheckExprs"} {
+		if list, _ := fieldAt(r.release.Content(), "spec", field).([]any); len(list) > 0 {
+			r.report(diag.NotOrdered, diag.Notice, []any{"spec", field},
+				"its "+field+" does not act on a branch, of which everything is applied together and tried again until it is whole",
+				"nothing is to be done if that will do; else give what comes first a lower argocd.argoproj.io/sync-wave, where Argo CD or Waybill applies")
+		}
+	}
 }
 
 func (r *reader) kustomization() *engine.Job {

@@ -27,8 +27,12 @@ func TestPlaces(t *testing.T) {
 	type of struct{ kind, name string }
 	got := map[of]string{}
 	for _, o := range []of{
-		{"Service", "eu-front"}, {"ConfigMap", "eu-two"}, {"ConfigMap", "eu-settings-8h2mf25k9t"},
-		{"Deployment", "eu-web"}, {"Secret", "eu-pull"}, {"Job", "eu-web"},
+		{"Service", "eu-front"},
+		{"ConfigMap", "eu-two"},
+		{"ConfigMap", "eu-settings-8h2mf25k9t"},
+		{"Deployment", "eu-web"},
+		{"Secret", "eu-pull"},
+		{"Job", "eu-web"},
 	} {
 		pos, _ := places.Of(o.kind, o.name)
 		got[o] = pos.String()
