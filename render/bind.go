@@ -12,7 +12,8 @@ import (
 	"github.com/waybill-dev/waybill/sources"
 )
 
-// PathAnnotation on a Cluster binds a directory of the source to it.
+// PathAnnotation on a Cluster binds a directory of the source to it, and to the others that name
+// the same one.
 const PathAnnotation = "waybill.dev/path"
 
 // bind moves the objects of cluster-bound directories out of Objects. Policies
@@ -24,10 +25,12 @@ func (l *loader) bind() error {
 	}
 	kept := l.src.Objects[:0:0]
 	for _, o := range l.src.Objects {
-		switch cluster, ok := boundTo(bound, o.Pos().File); {
-		case !ok || IsPolicyGroup(o.Ref().Group):
+		clusters := boundTo(bound, o.Pos().File)
+		if len(clusters) == 0 || IsPolicyGroup(o.Ref().Group) {
 			kept = append(kept, o)
-		case cluster != "":
+			continue
+		}
+		for _, cluster := range clusters {
 			l.src.Bound[cluster] = append(l.src.Bound[cluster], o)
 		}
 	}
@@ -36,39 +39,24 @@ func (l *loader) bind() error {
 }
 
 // boundTo returns whose directory a file is in: the innermost counts.
-func boundTo(bound map[string]string, file string) (cluster string, ok bool) {
-	for dir := path.Dir(file); dir != "." && !ok; dir = path.Dir(dir) {
-		cluster, ok = bound[dir]
+func boundTo(bound map[string][]string, file string) (clusters []string) {
+	for dir := path.Dir(file); dir != "." && clusters == nil; dir = path.Dir(dir) {
+		clusters = bound[dir]
 	}
-	return cluster, ok
+	return clusters
 }
 
 // directories returns the directories that Clusters are bound to, with their clusters.
-// One that several ask for is nobody's: whose it is meant to be is not for us to say, and
-// what is in it stays where it was.
-func (l *loader) directories() (map[string]string, error) {
-	bound, first := map[string]string{}, map[string]*object.Object{}
+func (l *loader) directories() (map[string][]string, error) {
+	bound := map[string][]string{}
 	for _, o := range l.clusters() {
 		dir, err := l.directory(o)
 		if err != nil {
 			return nil, err
 		}
-		if dir == "" {
-			continue
+		if name := o.Ref().Name; dir != "" && !slices.Contains(bound[dir], name) {
+			bound[dir] = append(bound[dir], name)
 		}
-		a := first[dir]
-		if a == nil {
-			bound[dir], first[dir] = o.Ref().Name, o
-			continue
-		}
-		if a.Ref() == o.Ref() {
-			continue
-		}
-		bound[dir] = ""
-		l.report(diag.PathTaken, diag.Error, o.FieldPos([]any{"metadata", "annotations", PathAnnotation}),
-			fmt.Sprintf("Cluster %s is bound to %s, and so is Cluster %s at %s", o.Ref().Name, dir, a.Ref().Name, a.Origin()),
-			"give each a directory of its own; until then what is in it stays as it was last published")
-		l.breaksBelow(dir)
 	}
 	return bound, nil
 }

@@ -54,9 +54,6 @@ const (
 	// BadPath: `waybill.dev/path` on a Cluster names no folder below the root of the source.
 	// The one that it named before stays bound.
 	BadPath Code = "bad-path"
-	// PathTaken: two Clusters are bound to one folder. What is in it stays where it was; of
-	// folders in each other the innermost counts.
-	PathTaken Code = "path-taken"
 	// Written: folders with a `waybill.metadata` hold what `waybill render --out` wrote; they
 	// are not read as source.
 	Written Code = "written"
