@@ -2,6 +2,8 @@
 GO ?= go
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOTESTSUM := gotest.tools/gotestsum@v1.13.0
+# runs tests beside other programs; when at most three fail, each once more, alone
+AGAIN := $(GO) run $(GOTESTSUM) -f testname --rerun-fails=1 --rerun-fails-max-failures=3 --rerun-fails-run-root-test
 export CGO_ENABLED = 0
 
 .PHONY: all build test race ui e2e e2e-long golden lint fmt fuzz walk bench demo demo-clusters demo-failover demo-preview docs tidy check help
@@ -21,11 +23,10 @@ race: ## test what runs at once with the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -count=1 -timeout 30m $(CONCURRENT)
 
 ui: ## open the pages in headless Chromium (needs the program chromium)
-	$(GO) test -tags e2e -count=1 -timeout 15m ./test/ui
+	$(AGAIN) --packages ./test/ui -- -tags e2e -count=1 -timeout 15m
 
 e2e: ## run Waybill and Flux on real clusters (built from their modules: 20 minutes of CPU, once)
-	$(GO) run $(GOTESTSUM) -f testname --rerun-fails=1 --rerun-fails-max-failures=3 --rerun-fails-run-root-test \
-	  --packages ./test/e2e -- -tags e2e -count=1 -timeout 75m -parallel 4
+	$(AGAIN) --packages ./test/e2e -- -tags e2e -count=1 -timeout 75m -parallel 4
 
 SEEDS ?= 60
 e2e-long: ## make every named fault and SEEDS=60 drawn ones, and write what came of it to docs/e2e-long.md
