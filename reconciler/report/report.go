@@ -94,6 +94,11 @@ func Diagnostics(w io.Writer, ds []diag.Diagnostic, look Look) {
 	}
 }
 
+// Error is how an error is shown that ends a command.
+func Error(err error, colour bool) string {
+	return paint(colour).severity("error: "+err.Error(), diag.Error)
+}
+
 // Short lists names in the width of a column: "a,b,+3".
 func Short(names []string, most int) string {
 	if len(names) <= most {
