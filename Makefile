@@ -69,8 +69,9 @@ demo-preview: ## show what a pull request at a real forge does to the clusters
 demo: build ## show the whole way in a temporary folder
 	bin/waybill demo
 
-docs: build ## write docs/commands.md anew
+docs: build ## write docs/commands.md and docs/schemas anew
 	bin/waybill reference > docs/commands.md
+	$(GO) test -count=1 ./test/schemas -run '^TestSchemasAreThoseOfTheCode$$' -update
 
 tidy: ## fail if go.mod is not tidy
 	$(GO) mod tidy -diff

@@ -1,0 +1,92 @@
+package schemas
+
+import (
+	"reflect"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/sources/lock"
+)
+
+const (
+	own     = "waybill.dev/v1alpha1"
+	policy  = "policy.karmada.io/v1alpha1"
+	cluster = "cluster.karmada.io/v1alpha1"
+)
+
+// file is a schema of docs/schemas.
+type file struct {
+	name, apiVersion, kind string
+	of                     reflect.Type
+}
+
+// lockFile is waybill.lock.
+type lockFile struct {
+	APIVersion string       `json:"apiVersion"`
+	Kind       string       `json:"kind"`
+	Charts     []lock.Entry `json:"charts"`
+}
+
+// files are the schemas, in the order of the page.
+var files = []file{
+	{"config", own, "Config", reflect.TypeFor[render.Config]()},
+	{"lock", own, "Lock", reflect.TypeFor[lockFile]()},
+	{"cluster", cluster, "Cluster", reflect.TypeFor[karmada.Cluster]()},
+	{"propagationpolicy", policy, "PropagationPolicy", reflect.TypeFor[karmada.PropagationPolicy]()},
+	{"clusterpropagationpolicy", policy, "ClusterPropagationPolicy", reflect.TypeFor[karmada.PropagationPolicy]()},
+	{"overridepolicy", policy, "OverridePolicy", reflect.TypeFor[karmada.OverridePolicy]()},
+	{"clusteroverridepolicy", policy, "ClusterOverridePolicy", reflect.TypeFor[karmada.OverridePolicy]()},
+	{"clustertaintpolicy", policy, "ClusterTaintPolicy", reflect.TypeFor[karmada.ClusterTaintPolicy]()},
+	{"federatedresourcequota", policy, "FederatedResourceQuota", reflect.TypeFor[karmada.FederatedResourceQuota]()},
+	{"cronfederatedhpa", "autoscaling.karmada.io/v1alpha1", "CronFederatedHPA", reflect.TypeFor[karmada.CronFederatedHPA]()},
+	{"workloadrebalancer", "apps.karmada.io/v1alpha1", "WorkloadRebalancer", reflect.TypeFor[karmada.WorkloadRebalancer]()},
+	{"remedy", "remedy.karmada.io/v1alpha1", "Remedy", reflect.TypeFor[karmada.Remedy]()},
+	{"resourceinterpretercustomization", "config.karmada.io/v1alpha1", "ResourceInterpreterCustomization", reflect.TypeFor[karmada.ResourceInterpreterCustomization]()},
+}
+
+// words are what fields take whose type is a plain string.
+var words = map[string][]string{
+	"ConfigSpec.Namespaces": {render.NamespacesUsed, render.NamespacesAll, render.NamespacesNone},
+	"ConfigSpec.Secrets":    {render.SecretsRefuse, render.SecretsAllow},
+	"Publish.Layout":        {render.LayoutBranches},
+	"Publish.Hooks":         {render.HooksDrop, render.HooksArgoCD},
+	"Failover.LastCopy":     {render.LastCopyKeep, render.LastCopyDelete},
+	"SyncWindow.Kind":       {render.WindowAllow, render.WindowDeny},
+}
+
+// All are the schemas by the names of their files. The code is read at root. "source" is one for all
+// files of a source: it goes by what a document says that it is.
+func All(root string) (map[string]Schema, error) {
+	comments, err := ReadComments(root, "policies/karmada", "render", "render/fluxsync", "sources/lock")
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]Schema{}
+	var kinds []Schema
+	for _, f := range files {
+		m := Maker{Comments: comments, Words: words, Requires: f.apiVersion != own && f.apiVersion != cluster}
+		s := m.Document(f.of, f.apiVersion, f.kind)
+		if f.name == "config" {
+			anyForm(s)
+		}
+		if f.name == "lock" {
+			s["required"] = []string{"apiVersion", "kind", "charts"}
+		}
+		all[f.name] = s
+		kinds = append(kinds, Schema{
+			"if":   Schema{"properties": Schema{"apiVersion": Schema{"const": f.apiVersion}, "kind": Schema{"const": f.kind}}, "required": []string{"apiVersion", "kind"}},
+			"then": Schema{"$ref": f.name + ".json"},
+		})
+	}
+	all["source"] = Schema{
+		"$schema": "http://json-schema.org/draft-07/schema#", "title": "What Waybill reads",
+		"description": "Any document of a source: one of these kinds is held to its schema, and every other is taken.", "allOf": kinds,
+	}
+	return all, nil
+}
+
+// anyForm lets publish.flux be its form alone.
+func anyForm(config Schema) {
+	publish := config["definitions"].(Schema)["Publish"].(Schema)["properties"].(Schema)
+	publish["flux"] = Schema{"anyOf": []any{publish["flux"], Schema{"type": "string", "description": "the form alone"}}}
+}
