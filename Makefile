@@ -4,14 +4,17 @@ GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOTESTSUM := gotest.tools/gotestsum@v1.13.0
 # runs tests beside other programs; when at most three fail, each once more, alone
 AGAIN := $(GO) run $(GOTESTSUM) -f testname --rerun-fails=1 --rerun-fails-max-failures=3 --rerun-fails-run-root-test
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 export CGO_ENABLED = 0
 
-.PHONY: all build test race ui e2e e2e-long golden lint fmt fuzz walk bench demo demo-clusters demo-failover demo-preview docs tidy check help
+.PHONY: all release release-check vulncheck build test race ui e2e e2e-long golden lint fmt fuzz walk bench demo demo-clusters demo-failover demo-preview docs tidy check help
 
 all: build test ## build and test
 
+# Go stamps the version from git, but not in a linked work tree, whose .git is a file.
+STAMP := $(if $(wildcard .git/HEAD),,$(shell TZ=UTC git log -1 --abbrev=12 --date=format-local:%Y%m%d%H%M%S --format='-ldflags=-X=main.version=v0.0.0-%cd-%h' 2>/dev/null))
 build: ## build bin/waybill
-	$(GO) build -trimpath -o bin/ ./cmd/...
+	$(GO) build -trimpath -buildvcs=auto $(STAMP) -o bin/ ./cmd/...
 
 test: ## run every test
 	@test -d "$${WAYBILL_CORPUS:-../shared/corpus}" || echo "SKIPPED: test/real, and parts of test/rendering, because there are no real manifests; set WAYBILL_CORPUS" >&2
@@ -68,6 +71,18 @@ demo-preview: ## show what a pull request at a real forge does to the clusters
 
 demo: build ## show the whole way in a temporary folder
 	bin/waybill demo
+
+release: ## write archives, checksums, lists of materials and an image of the newest commit to dist
+	$(GO) run ./test/release -out dist
+
+release-check: ## make the release for this machine twice and compare
+	$(GO) test -tags e2e -count=1 -timeout 20m ./test/release
+
+# exits with 1 for what the database knows of the code that is called
+vulncheck: ## run govulncheck; skipped aloud where its database cannot be had
+	@out=$$($(GO) run $(GOVULNCHECK) ./... 2>&1); status=$$?; echo "$$out"; \
+	if [ $$status != 0 ] && echo "$$out" | grep -q '"https://vuln.go.dev[^"]*":'; then \
+	  echo "SKIPPED: govulncheck, because its database at vuln.go.dev cannot be had" >&2; exit 0; fi; exit $$status
 
 docs: build ## write docs/commands.md and docs/schemas anew
 	bin/waybill reference > docs/commands.md

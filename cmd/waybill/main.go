@@ -20,7 +20,8 @@ import (
 	"github.com/waybill-dev/waybill/render/worker"
 )
 
-// version is set at link time; a build without it names its module's version.
+// version may be set at link time. Without it Go's own stamp counts: the tag or commit of the clone
+// that the program was built in, or the version that "go install" was asked for.
 var version = ""
 
 // gcPercent trades memory for time: a plan makes much that lives as long as it does.
