@@ -1,7 +1,7 @@
 package diag
 
 // Code names a kind of diagnostic, as users look it up in docs/diagnostics.md. It is stable
-// and in kebab-case. That page says of each code what its comment here says.
+// and in kebab-case. That page says of each code what its comment here says, and what helps.
 type Code string
 
 // The codes of what is wrong with files and objects.

@@ -48,15 +48,15 @@ func codes(t *testing.T) []code {
 	return found
 }
 
-// row is what docs/diagnostics.md should say of the code.
+// row is how the row of the code begins in docs/diagnostics.md. What helps stands behind it.
 func (c code) row() string {
 	text := strings.TrimPrefix(c.comment, c.name+": ")
 	first, size := utf8.DecodeRuneInString(text)
-	return "| `" + c.value + "` | " + string(unicode.ToUpper(first)) + text[size:] + " |"
+	return "| `" + c.value + "` | " + string(unicode.ToUpper(first)) + text[size:] + " | "
 }
 
 // TestEveryDiagnosticIsExplained holds docs/diagnostics.md against the comments of the
-// codes, word for word and in their order.
+// codes, word for word and in their order, and that it says of each what helps.
 func TestEveryDiagnosticIsExplained(t *testing.T) {
 	doc, err := os.ReadFile(diagnosticsDoc)
 	if err != nil {
@@ -65,14 +65,18 @@ func TestEveryDiagnosticIsExplained(t *testing.T) {
 	var rows []string
 	for line := range strings.Lines(string(doc)) {
 		if strings.HasPrefix(line, "| `") {
-			rows = append(rows, strings.TrimSuffix(line, "\n"))
+			cells := strings.SplitAfterN(line, " | ", 3)
+			rows = append(rows, cells[0]+cells[1])
+			if cure, ok := strings.CutSuffix(cells[len(cells)-1], " |\n"); len(cells) != 3 || !ok || len(cure) < len("Nothing.") || !strings.HasSuffix(cure, ".") {
+				t.Errorf("docs/diagnostics.md does not say what helps: %s", line)
+			}
 		}
 	}
 	var want []string
 	for _, c := range codes(t) {
 		want = append(want, c.row())
 		if !slices.Contains(rows, c.row()) {
-			t.Errorf("docs/diagnostics.md lacks the row\n%s", c.row())
+			t.Errorf("docs/diagnostics.md lacks the row\n%swhat helps |", c.row())
 		}
 	}
 	for _, r := range rows {
