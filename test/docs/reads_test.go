@@ -117,6 +117,21 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
+// TestEveryPageIsInTheIndex holds that docs/README.md leads to every page.
+func TestEveryPageIsInTheIndex(t *testing.T) {
+	t.Parallel()
+	index := read(t, root+"/docs/README.md")
+	for _, page := range pages(t) {
+		name, err := filepath.Rel(filepath.Join(root, "docs"), page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name != "README.md" && !strings.HasPrefix(name, "..") && !strings.Contains(index, "]("+name+")") {
+			t.Errorf("docs/README.md does not lead to %s", name)
+		}
+	}
+}
+
 // anchors are the headings of a page as forges name them.
 func anchors(page string) (found []string) {
 	for line := range strings.Lines(page) {
