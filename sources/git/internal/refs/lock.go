@@ -39,14 +39,14 @@ func (s Store) Acquire(ctx context.Context) (*Writer, error) {
 	}
 	w := &Writer{store: s, own: f}
 	for {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
+		held, err := hold(f)
+		if held {
 			break
 		}
-		if errors.Is(err, syscall.EWOULDBLOCK) {
+		if err == nil {
 			err = wait(ctx)
 		}
-		if err != nil && !errors.Is(err, syscall.EINTR) {
+		if err != nil {
 			w.Release()
 			return nil, fmt.Errorf("waiting for %s, which another waybill holds: %w", f.Name(), err)
 		}
@@ -67,8 +67,7 @@ func (s Store) Left() bool {
 	if err != nil {
 		return false
 	}
-	st, ok := own.Sys().(*syscall.Stat_t)
-	return ok && st.Nlink > 1
+	return linked(own)
 }
 
 // Release lets the next Writer in.
@@ -95,7 +94,7 @@ func (w *Writer) sweep() error {
 	if err != nil {
 		return err
 	}
-	if st, ok := own.Sys().(*syscall.Stat_t); ok && st.Nlink == 1 {
+	if !linked(own) {
 		return nil
 	}
 	if err := unlink(w.store.path(packedName+lockSuffix), own); err != nil {
