@@ -54,6 +54,19 @@ func (r *Reconciler) sameSource(ctx context.Context, here sources.Revision, bran
 	return nil
 }
 
+// sameSources is sameSource for many branches: clusters that changed alike share a commit.
+func (r *Reconciler) sameSources(ctx context.Context, here sources.Revision) func(branch string, head git.Head) error {
+	known := map[files.ID]bool{}
+	return func(branch string, head git.Head) error {
+		if known[head.Commit] {
+			return nil
+		}
+		err := r.sameSource(ctx, here, branch, head)
+		known[head.Commit] = err == nil
+		return err
+	}
+}
+
 // alike is sameSource for who has no source: the state branch says where that is, and the others
 // have to say the same.
 func alike(branch string, head git.Head, here sources.Revision) error {
@@ -154,7 +167,12 @@ func place(repository string) string {
 // because somebody deleted its branch, that is all that branches were written from.
 func ahead(s *state.State, branches []git.Head) []state.Publication {
 	var all []state.Publication
+	seen := map[string]bool{} // clusters that changed alike share a message
 	for _, h := range branches {
+		if seen[h.Message] {
+			continue
+		}
+		seen[h.Message] = true
 		p := state.Publication{Commit: publish.Trailer(h.Message, publish.TrailerCommit), When: h.When}
 		over := publish.Trailer(h.Message, publish.TrailerState)
 		onTop := over == s.Commit || s.Planned != "" && over == s.Planned || s.Published.Commit == ""

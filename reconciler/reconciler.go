@@ -198,7 +198,7 @@ func (r *Reconciler) published(ctx context.Context, obs *Observation, heads map[
 	}
 	obs.Heads.Clusters = map[string]files.ID{}
 	var published []git.Head
-	known := r.memory()
+	known, isOurs := r.memory(), r.sameSources(ctx, obs.Source.Revision)
 	for _, name := range wanted {
 		was, ok := known.branches[name]
 		if !ok || was.head.Commit != heads[name] {
@@ -211,7 +211,7 @@ func (r *Reconciler) published(ctx context.Context, obs *Observation, heads map[
 			continue
 		}
 		known.branches[name] = was
-		if err := r.sameSource(ctx, obs.Source.Revision, name, was.head); err != nil {
+		if err := isOurs(name, was.head); err != nil {
 			return err
 		}
 		if name != state.Branch {

@@ -88,6 +88,7 @@ func BenchmarkPreview(b *testing.B) {
 		}
 		gitIn(b, src, "commit", "-qam", change.name)
 		preview := func(b *testing.B, r *reconciler.Reconciler) {
+			b.Helper()
 			head, err := r.Source.Snapshot(b.Context(), change.name, "")
 			if err != nil {
 				b.Fatal(err)

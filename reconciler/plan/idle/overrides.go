@@ -2,7 +2,6 @@ package idle
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/fleet"
@@ -17,6 +16,7 @@ type acting struct {
 	clusters []fleet.Matcher // by rule
 	acts     []bool
 	left     int             // rules that are for none so far
+	tried    []bool          // by cluster: what was no reason for a rule once never is
 	such     *claim.Decision // something that is selected, and goes somewhere; nil: nothing is
 }
 
@@ -51,15 +51,23 @@ func (f *finder) act(p *policies.Override, t *claim.Decision) {
 	if a.such == nil {
 		a.such = t
 	}
-	for i, clusters := range a.clusters {
-		if a.acts[i] {
-			continue
+	clusters, find := f.law.Fleet.Clusters(), f.law.Finder()
+	if a.tried == nil {
+		a.tried = make([]bool, len(clusters))
+	}
+	for _, c := range t.Targets {
+		if i, ok := find(c.Name); ok && !a.tried[i] && !a.isSettled() {
+			a.tried[i] = true
+			a.try(clusters[i])
 		}
-		a.acts[i] = slices.ContainsFunc(t.Targets, func(c claim.Target) bool {
-			cluster, ok := f.law.Fleet.Lookup(c.Name)
-			return ok && clusters.Matches(cluster)
-		})
-		if a.acts[i] {
+	}
+}
+
+// try notes which rules are for a cluster.
+func (a *acting) try(c *fleet.Cluster) {
+	for i, clusters := range a.clusters {
+		if !a.acts[i] && clusters.Matches(c) {
+			a.acts[i] = true
 			a.left--
 		}
 	}
