@@ -11,7 +11,7 @@
 //
 // preview (make demo-preview) starts a forge, opens a pull request that moves a Deployment and
 // changes its image, shows the comment and the status that it gets, and merges it. There are
-// no clusters.
+// no clusters. Where there is Chromium, it saves pictures of the comment and of the report's page.
 //
 // Every step is checked, so that it is a test as well: it ends with status 1 where something is
 // not as it should be.

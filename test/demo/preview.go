@@ -163,7 +163,10 @@ func (r *review) show() error {
 		return fmt.Errorf("the pull request has the comments %+v", comments)
 	}
 	r.say("\nThe comment:\n\n%s", comments[0].Body)
-	return r.status(r.head, post.Context)
+	if err := r.status(r.head, post.Context); err != nil {
+		return err
+	}
+	return r.pictures(comments[0].Body)
 }
 
 // status shows the status of a commit, which must be a success.

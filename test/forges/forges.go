@@ -187,7 +187,8 @@ func (g *Gitea) ready(ctx context.Context) error {
 	}
 }
 
-// Call is a call of the API. In is sent, and Out read, as JSON; either may be nil.
+// Call is a call of the API. In is sent, and Out read, as JSON; either may be nil. What is no JSON is
+// read into a *string.
 type Call struct {
 	Method, Path string
 	In, Out      any
@@ -217,7 +218,9 @@ func (g *Gitea) Do(ctx context.Context, as User, c Call) error {
 	if err == nil && resp.StatusCode >= http.StatusBadRequest {
 		err = fmt.Errorf("%s %s: %s: %s", c.Method, c.Path, resp.Status, answer)
 	}
-	if err == nil && c.Out != nil {
+	if text, ok := c.Out.(*string); ok {
+		*text = string(answer)
+	} else if err == nil && c.Out != nil {
 		err = json.Unmarshal(answer, c.Out)
 	}
 	return err

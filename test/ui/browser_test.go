@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -18,49 +17,25 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"github.com/waybill-dev/waybill/test/browser"
 )
 
-// browser starts a Chromium of its own for a test, which knows nothing and asks nobody.
-func browser(t *testing.T) context.Context {
+// chromium starts a browser for a test.
+func chromium(t *testing.T) context.Context {
 	t.Helper()
-	program, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Fatalf("%v; install it with: apt-get install chromium", err)
-	}
-	home := folder(t)
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.UserDataDir(filepath.Join(home, "profile")), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.WSURLReadTimeout(time.Minute), chromedp.Env("HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_CACHE_HOME="+home),
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("no-proxy-server", true))
-	ctx, stop := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(stop)
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
-	t.Cleanup(cancel)
-	ctx, closed := chromedp.NewContext(ctx)
-	t.Cleanup(func() {
-		_ = chromedp.Cancel(ctx) // waits until it has written what it writes at its end
-		closed()
-	})
-	return ctx
-}
-
-// folder is one that a browser may write to until its last process has ended, which is after it has
-// said that it has.
-func folder(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "waybill-ui-") //nolint:usetesting // see above
+	ctx, stop, err := browser.Start(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		for range 100 {
-			if err = os.RemoveAll(dir); err == nil {
-				return
-			}
-			time.Sleep(50 * time.Millisecond)
+		if err := stop(); err != nil {
+			t.Error(err)
 		}
-		t.Error(err)
 	})
-	return dir
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	t.Cleanup(cancel)
+	return ctx
 }
 
 // tab is a page that is open.
