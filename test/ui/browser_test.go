@@ -18,13 +18,13 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"github.com/waybill-dev/waybill/test/browser"
+	chromium "github.com/waybill-dev/waybill/test/browser"
 )
 
-// chromium starts a browser for a test.
-func chromium(t *testing.T) context.Context {
+// browser starts a browser for a test.
+func browser(t *testing.T) context.Context {
 	t.Helper()
-	ctx, stop, err := browser.Start(t.Context())
+	ctx, stop, err := chromium.Start(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

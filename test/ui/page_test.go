@@ -51,7 +51,7 @@ func usable(p *tab, name string) {
 
 func TestAPageIsForEverybody(t *testing.T) {
 	c := previewtest.Everything()
-	p := open(chromium(t), t, written(t, &c))
+	p := open(browser(t), t, written(t, &c))
 	usable(p, "closed")
 	p.do(chromedp.Evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })", nil))
 	p.wants("document.querySelectorAll('.field').length >= 7")
@@ -61,7 +61,7 @@ func TestAPageIsForEverybody(t *testing.T) {
 
 // TestTheChecksOfPagesBite shows that what finds nothing wrong finds something.
 func TestTheChecksOfPagesBite(t *testing.T) {
-	p := open(chromium(t), t, []byte(`<!DOCTYPE html><html data-ready="1"><body><h1>a</h1><h3 id="x">b</h3><main id="x"><input><button></button><p style="color:#999">grey</p>
+	p := open(browser(t), t, []byte(`<!DOCTYPE html><html data-ready="1"><body><h1>a</h1><h3 id="x">b</h3><main id="x"><input><button></button><p style="color:#999">grey</p>
 		<table><tr><th>h</th></tr></table><div style="width:3000px">wide</div><div aria-labelledby="nothing">c</div></main></body></html>`))
 	found := strings.Join(eval[[]string](p, checks), "\n")
 	for _, want := range []string{"has no name: <input", "has no name: <button", "leaves out a level", "an id twice", "contrast 2.8", "without scope", "no language", "no title", "names nothing", "wide on a screen"} {
@@ -73,7 +73,7 @@ func TestTheChecksOfPagesBite(t *testing.T) {
 
 func TestLinksOpenChanges(t *testing.T) {
 	c := previewtest.Everything()
-	p := open(chromium(t), t, written(t, &c))
+	p := open(browser(t), t, written(t, &c))
 	p.do(chromedp.Evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })", nil))
 	p.wants(fmt.Sprintf("document.querySelectorAll('details a').length === %d", len(c.Changes)))
 	links := eval[[]string](p, "[...document.querySelectorAll('a')].map((a) => a.getAttribute('href'))")
@@ -98,7 +98,7 @@ func TestLinksOpenChanges(t *testing.T) {
 
 func TestFiltersAndSearch(t *testing.T) {
 	c := previewtest.Everything()
-	p := open(chromium(t), t, written(t, &c))
+	p := open(browser(t), t, written(t, &c))
 	shown := func(want string) {
 		t.Helper()
 		p.wants(fmt.Sprintf("[...document.querySelectorAll('summary h3 code')].map((e) => e.textContent.split('/').pop()).join(' ') === %q", want))
@@ -143,7 +143,7 @@ func TestFiltersAndSearch(t *testing.T) {
 // TestTheMatrix reads cells, and goes from one to another and to its change by keys alone.
 func TestTheMatrix(t *testing.T) {
 	c := previewtest.Everything()
-	p := open(chromium(t), t, written(t, &c))
+	p := open(browser(t), t, written(t, &c))
 	p.width(1440, "light")
 	p.do(chromedp.Click("#alike", chromedp.ByQuery)) // a column a cluster
 	p.wants("document.querySelectorAll('#matrix thead th').length === 9")
@@ -178,7 +178,7 @@ func TestTheMatrix(t *testing.T) {
 // TestEveryControlIsReachedByTab goes through the page with the Tab key.
 func TestEveryControlIsReachedByTab(t *testing.T) {
 	c := previewtest.Everything()
-	p := open(chromium(t), t, written(t, &c))
+	p := open(browser(t), t, written(t, &c))
 	p.width(1440, "light")
 	want := eval[int](p, "[...document.querySelectorAll('a[href], button, input, select, summary, [tabindex=\"0\"]')].filter((e) => e.getClientRects().length).length")
 	seen := map[string]bool{}
@@ -199,7 +199,7 @@ func TestEveryControlIsReachedByTab(t *testing.T) {
 }
 
 func TestHostileNamesStayTexts(t *testing.T) {
-	ctx := chromium(t)
+	ctx := browser(t)
 	for _, text := range append(previewtest.Hostile(), "</script><script>alert(1)</script>", "<!--<script>", "\u2028alert(1)", "__proto__", "${alert(1)}") {
 		c := previewtest.Filled(text)
 		p := open(ctx, t, written(t, &c))
@@ -249,7 +249,7 @@ func TestALargePageIsQuick(t *testing.T) {
 		t.Fatalf("it is not what was meant: %s", c.Totals.String())
 	}
 	data := written(t, &c)
-	p := open(chromium(t), t, data)
+	p := open(browser(t), t, data)
 	p.width(1440, "light")
 	var ready []time.Duration
 	for range 5 {
