@@ -26,10 +26,24 @@ type Facts struct {
 	At time.Time
 	// Fleet is how clusters are. It is empty where nothing is published yet.
 	Fleet reconciler.Fleet
+	// Bindings reads where templates go, once, when somebody asks; nil where nothing is published.
+	Bindings func() Bindings
+}
+
+// Bindings is where templates go.
+type Bindings struct {
 	// Templates are those that go somewhere, or should, in the order of refs.
 	Templates []*Template
 	// Unreadable are files of the state branch that say nothing.
 	Unreadable []string
+}
+
+// Templates are those that go somewhere, or should, in the order of refs.
+func (f *Facts) Templates() []*Template {
+	if f.Bindings == nil {
+		return nil
+	}
+	return f.Bindings().Templates
 }
 
 // Template is where one template goes.
@@ -87,7 +101,7 @@ func (f *Facts) Cluster(name string) *reconciler.Member {
 func (f *Facts) Find(kind, namespace, name string) []*Template {
 	kind, group, grouped := strings.Cut(kind, ".")
 	var found []*Template
-	for _, t := range f.Templates {
+	for _, t := range f.Templates() {
 		r := t.Ref
 		if r.Namespace == namespace && r.Name == name && strings.EqualFold(r.Kind, kind) && (!grouped || strings.EqualFold(r.Group, group)) {
 			found = append(found, t)

@@ -23,8 +23,7 @@ type Reader struct {
 	mu       sync.Mutex
 	looked   time.Time // when it was asked where the branches are
 	facts    *Facts
-	bindings map[files.ID]*Template // by the blob that each was read from
-	names    map[string]string
+	bindings bindings
 
 	objects objectCache
 	past    past
@@ -81,38 +80,48 @@ func (r *Reader) read(ctx context.Context) (*Facts, error) {
 	if f.Fleet, err = r.Reconciler.Fleet(ctx, s, reconciler.Asked{Lasting: reconciler.WordLasts}); err != nil {
 		return nil, err //nolint:wrapcheck // it says what
 	}
-	r.templates(f)
+	f.Bindings = sync.OnceValue(func() Bindings { return r.bindings.read(f.Fleet.State.Tree) })
 	return f, nil
 }
 
-// templates reads the bindings that were not read before.
-func (r *Reader) templates(f *Facts) {
-	if r.names == nil {
-		r.names = map[string]string{}
+// bindings remembers the templates that were read last.
+type bindings struct {
+	mu    sync.Mutex
+	known map[files.ID]*Template // by the blob that each was read from
+	names map[string]string
+}
+
+// read reads the bindings of the state branch's folder that were not read before.
+func (b *bindings) read(root *files.Folder) (all Bindings) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.names == nil {
+		b.names = map[string]string{}
 	}
-	known := make(map[files.ID]*Template, len(r.bindings))
-	for path, blob := range state.BindingFiles(f.Fleet.State.Tree) {
-		t := r.bindings[blob.ID()]
+	known := make(map[files.ID]*Template, len(b.known))
+	for path, blob := range state.BindingFiles(root) {
+		t := b.known[blob.ID()]
 		if t == nil || t.path != path {
-			b, err := state.ReadBinding(blob)
+			binding, err := state.ReadBinding(blob)
 			if err != nil {
-				f.Unreadable = append(f.Unreadable, path)
+				all.Unreadable = append(all.Unreadable, path)
 				continue
 			}
-			t = templateOf(path, b, r.intern)
+			t = templateOf(path, binding, b.intern)
 		}
 		known[blob.ID()] = t
-		f.Templates = append(f.Templates, t)
+		all.Templates = append(all.Templates, t)
 	}
-	r.bindings = known
-	slices.SortFunc(f.Templates, func(a, b *Template) int { return a.Ref.Compare(b.Ref) })
+	b.known = known
+	slices.SortFunc(all.Templates, func(a, b *Template) int { return a.Ref.Compare(b.Ref) })
+	return all
 }
 
 // intern returns one string for equal ones.
-func (r *Reader) intern(s string) string {
-	if same, ok := r.names[s]; ok {
+func (b *bindings) intern(s string) string {
+	if same, ok := b.names[s]; ok {
 		return same
 	}
-	r.names[s] = s
+	b.names[s] = s
 	return s
 }

@@ -105,13 +105,13 @@ func moves(before, now *facts.Facts) []Event {
 		return k
 	}
 	known := map[task]bool{}
-	for _, t := range before.Templates {
+	for _, t := range before.Templates() {
 		for i := range t.Leaving {
 			known[of(t, &t.Leaving[i])] = true
 		}
 	}
 	var all []Event
-	for _, t := range now.Templates {
+	for _, t := range now.Templates() {
 		for i := range t.Leaving {
 			l := &t.Leaving[i]
 			if k := of(t, l); !known[k] {

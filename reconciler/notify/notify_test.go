@@ -37,7 +37,7 @@ func seen(key, standings string, leaves ...string) *facts.Facts {
 		at := metav1.NewTime(time.Unix(int64(i), 0))
 		web.Leaving = append(web.Leaving, karmada.GracefulEvictionTask{FromCluster: cluster, Message: "it is tainted", CreationTimestamp: &at})
 	}
-	f.Templates = append(f.Templates, web)
+	f.Bindings = func() facts.Bindings { return facts.Bindings{Templates: []*facts.Template{web}} }
 	return f
 }
 

@@ -367,6 +367,18 @@ func TestWhatCannotBeReadIsShownAsItWas(t *testing.T) {
 	}
 }
 
+func TestABindingThatCannotBeReadCostsOnlyItself(t *testing.T) {
+	f := published(t)
+	files := twin.Of(f.head("waybill/state").Tree)
+	files["bindings/shop/broken-deployment.yaml"] = twin.File([]byte("a: [\n"))
+	f.repo.twin.Write("waybill/state", f.head("waybill/state").Message, files.Folder())
+	for path, want := range map[string]string{"/matrix": "bindings/shop/broken-deployment.yaml of the state branch cannot be read.", "/templates/Deployment.apps/shop/web": "us ✕ Unhealthy", "/": "eu europe"} {
+		if w := f.get(http.MethodGet, path); w.Code != http.StatusOK || !strings.Contains(words(w.Body.String()), want) {
+			t.Errorf("%s: %d %s", path, w.Code, words(w.Body.String()))
+		}
+	}
+}
+
 const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)> ' {{.}} @all`
 
 func TestHostileTexts(t *testing.T) {

@@ -1,50 +1,144 @@
 package bench
 
 import (
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/facts"
+	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/ui"
 	"github.com/waybill-dev/waybill/reconciler/ui/login"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/test/twin"
 )
 
-// BenchmarkUI asks for pages about 1,000 clusters of 1,000 objects each: first when nothing is known
+// pagesOf returns what serves the web UI of a repository.
+func pagesOf(b *testing.B, dir string) http.Handler {
+	b.Helper()
+	repo := opened(b, dir)
+	u := &ui.UI{
+		Reader: &facts.Reader{Reconciler: &reconciler.Reconciler{Source: repo, Target: repo, Now: time.Now}, Rev: "main"},
+		Guard:  login.Open{}, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+	}
+	return u.Handler()
+}
+
+// page asks for one, which holds a text.
+func page(b *testing.B, h http.Handler, path, want string) {
+	b.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequestWithContext(b.Context(), http.MethodGet, "http://localhost"+path, http.NoBody))
+	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
+		b.Fatalf("%s: %d %.500s", path, w.Code, w.Body)
+	}
+}
+
+// BenchmarkUI asks for the page of 1,000 clusters of 1,000 objects each: first when nothing is known
 // yet, then again while nothing moves.
 func BenchmarkUI(b *testing.B) {
 	const clusters, objects = 1000, 1000
 	dir := told(b, clusters, objects)
-	open := func() http.Handler {
-		repo := opened(b, dir)
-		u := &ui.UI{
-			Reader: &facts.Reader{Reconciler: &reconciler.Reconciler{Source: repo, Target: repo, Now: time.Now}, Rev: "main"},
-			Guard:  login.Open{}, Now: time.Now, Log: slog.New(slog.DiscardHandler),
-		}
-		return u.Handler()
-	}
-	get := func(h http.Handler, path, want string) {
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequestWithContext(b.Context(), http.MethodGet, "http://localhost"+path, http.NoBody))
-		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
-			b.Fatalf("%s: %d %.500s", path, w.Code, w.Body)
-		}
-	}
-	b.Run("fleet/first", func(b *testing.B) {
+	b.Run("first", func(b *testing.B) {
 		for b.Loop() {
-			get(open(), "/", "<strong>1000</strong>")
+			page(b, pagesOf(b, dir), "/", "<strong>1000</strong>")
 		}
 	})
-	h := open()
-	for name, path := range map[string]string{"fleet": "/", "matrix": "/matrix", "template": "/templates/ConfigMap/shop/app", "cluster": "/clusters/c0500", "changes": "/changes"} {
+	h := pagesOf(b, dir)
+	page(b, h, "/", "</html>")
+	b.Run("again", func(b *testing.B) {
+		for b.Loop() {
+			page(b, h, "/", "</html>")
+		}
+	})
+}
+
+// BenchmarkUIOfMany asks for the pages of 1,000 clusters with 1,000 templates, all of which are told of.
+func BenchmarkUIOfMany(b *testing.B) {
+	const clusters, templates = 1000, 1000
+	dir := toldOfMany(b, clusters, templates)
+	h := pagesOf(b, dir)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	start := time.Now()
+	page(b, h, "/", "<strong>1000</strong>")
+	first := time.Since(start)
+	paths := map[string]string{
+		"fleet": "/", "matrix": "/matrix", "search": "/matrix?q=app-00777", "template": "/templates/Deployment.apps/team-00/app-00000", "cluster": "/clusters/c0500",
+		"why": "/templates/Deployment.apps/team-00/app-00000/why", "changes": "/changes",
+	}
+	for name, path := range paths {
+		b.Run(name+"/first", func(b *testing.B) {
+			for b.Loop() {
+				page(b, pagesOf(b, dir), path, "</html>")
+			}
+		})
+		page(b, h, path, "</html>")
 		b.Run(name+"/again", func(b *testing.B) {
 			for b.Loop() {
-				get(h, path, "</html>")
+				page(b, h, path, "</html>")
 			}
 		})
 	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	b.Logf("the first page takes %s; after all of them %d MiB are kept", first, (after.HeapAlloc-before.HeapAlloc)>>20)
+	runtime.KeepAlive(h)
+}
+
+// toldOfMany publishes a source, and has each cluster say that all of it is applied and healthy.
+func toldOfMany(b *testing.B, clusters, templates int) string {
+	b.Helper()
+	dir := filepath.Join(b.TempDir(), "repo.git")
+	if out, err := exec.CommandContext(b.Context(), "git", "init", "-q", "--bare", "-b", "main", dir).CombinedOutput(); err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
+	repo := opened(b, dir)
+	source := twin.Tree{}
+	for path, text := range New(Shape{Clusters: clusters, Templates: templates, Regions: 10, Overridden: 10}).Texts {
+		source[path] = twin.File([]byte(text))
+	}
+	write(b, repo, git.Update{Branch: "main", Tree: source.Folder(), Message: "first\n", When: time.Now(), Author: git.Author{Name: "a", Email: "a@example.com"}})
+	r := &reconciler.Reconciler{Source: repo, Target: repo, Now: time.Now}
+	if _, err := r.Publish(b.Context(), "main"); err != nil {
+		b.Fatal(err)
+	}
+	heads, err := repo.Heads(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	all := status.Cluster{Objects: map[object.Ref]*status.Object{}}
+	for i := range templates {
+		ref := object.Ref{Group: "apps", Kind: "Deployment", Namespace: fmt.Sprintf("team-%02d", i%20), Name: fmt.Sprintf("app-%05d", i)}
+		if i%2 == 1 {
+			ref.Group, ref.Kind = "", "ConfigMap"
+		}
+		all.Objects[ref] = &status.Object{Applied: status.Application{Phase: status.PhaseApplied}, Health: status.Health{State: karmada.ResourceHealthy}}
+	}
+	works := twin.Of(status.Summarize(all))
+	var updates []git.Update
+	for i := range clusters {
+		name := fmt.Sprintf("c%04d", i)
+		c := status.Cluster{Summary: status.Summary{Name: name, Commit: heads["waybill/cluster/"+name], Verdict: status.Verdict{Reason: status.Applied}}}
+		root := twin.Of(status.Summarize(c))
+		for path, e := range works {
+			if strings.HasPrefix(path, "works/") {
+				root[path] = e
+			}
+		}
+		updates = append(updates, status.Past{}.Next(name, root.Folder(), time.Now()))
+	}
+	write(b, repo, updates...)
+	return dir
 }

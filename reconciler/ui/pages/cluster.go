@@ -91,7 +91,7 @@ func OfCluster(f *facts.Facts, m *reconciler.Member, b Branch, now time.Time) Cl
 		p.Expires = Moment{At: m.Word.Expires.UTC().Format(time.RFC3339), Ago: m.Word.Expires.UTC().Format(time.DateOnly)}
 	}
 	known := map[object.Ref]bool{}
-	for _, t := range f.Templates {
+	for _, t := range f.Templates() {
 		known[t.Ref] = true
 		if isOf(t, m) {
 			p.Templates++

@@ -60,10 +60,13 @@ type Cell struct {
 
 // OfMatrix shows the templates and the clusters that are asked for.
 func OfMatrix(f *facts.Facts, q url.Values, said Objects) Matrix {
-	p := Matrix{Text: q.Get("q"), In: q.Get("in"), Kind: q.Get("kind"), Off: q.Get("off") != "", Unreadable: f.Unreadable}
+	p := Matrix{Text: q.Get("q"), In: q.Get("in"), Kind: q.Get("kind"), Off: q.Get("off") != ""}
+	if f.Bindings != nil {
+		p.Unreadable = f.Bindings().Unreadable
+	}
 	kinds := map[string]bool{}
 	var chosen []*facts.Template
-	for _, t := range f.Templates {
+	for _, t := range f.Templates() {
 		kinds[t.Ref.Kind] = true
 		if p.Kind != "" && t.Ref.Kind != p.Kind || p.Off && problem(t) == "" || !matches(p.Text, t.Ref.String(), t.Policy, t.Source) {
 			continue
