@@ -19,7 +19,7 @@ import (
 // file says, sorted: those of its releases, of the kustomizations that list charts,
 // and the dependencies of its own charts. It asks no repository. What is wrong with the
 // source, and what is suspended, may name more: the diagnostics say so.
-func (r *Reconciler) Charts(ctx context.Context, s sources.Snapshot) ([]lock.Ref, []diag.Diagnostic, error) {
+func (r *Reconciler) Charts(ctx context.Context, s sources.Snapshot) ([]ChartUse, []diag.Diagnostic, error) {
 	c := &collector{Engine: r.Engine, refs: map[lock.Ref]bool{}}
 	asking := *r
 	asking.Engine = c
@@ -32,12 +32,44 @@ func (r *Reconciler) Charts(ctx context.Context, s sources.Snapshot) ([]lock.Ref
 	if err != nil {
 		return nil, nil, err
 	}
-	unread := slices.DeleteFunc(p.Diags, func(d diag.Diagnostic) bool { return d.Severity != diag.Error && d.Code != diag.ReleaseSuspended })
+	unread := slices.DeleteFunc(slices.Clone(p.Diags), func(d diag.Diagnostic) bool { return d.Severity != diag.Error && d.Code != diag.ReleaseSuspended })
 	for _, ref := range obs.Source.Charts {
 		c.refs[ref] = true
 	}
-	return slices.SortedFunc(maps.Keys(c.refs), func(a, b lock.Ref) int { return strings.Compare(a.String(), b.String()) }), unread, nil
+	refs := slices.SortedFunc(maps.Keys(c.refs), func(a, b lock.Ref) int { return strings.Compare(a.String(), b.String()) })
+	return users(refs, p.Diags), unread, nil
 }
+
+// ChartUse is a chart of a repository, and which releases name it.
+type ChartUse struct {
+	lock.Ref
+
+	By []Cited // none where nothing but another chart or a kustomization does
+}
+
+// Cited is what a source says somewhere.
+type Cited struct {
+	Pos  diag.Pos
+	What string
+}
+
+// users finds which releases name charts, by what was noted of each.
+func users(refs []lock.Ref, ds []diag.Diagnostic) []ChartUse {
+	uses := make([]ChartUse, 0, len(refs))
+	for _, ref := range refs {
+		use := ChartUse{Ref: ref}
+		for _, d := range ds {
+			if what, ok := strings.CutSuffix(d.Message, noted(ref)); ok && d.Code == diag.ChartFloating {
+				use.By = append(use.By, Cited{d.Pos, strings.TrimRight(what, ": ")})
+			}
+		}
+		uses = append(uses, use)
+	}
+	return uses
+}
+
+// noted is what the collector says of a job that wants a chart.
+func noted(ref lock.Ref) string { return "it wants " + ref.String() }
 
 // collector is an engine that notes the charts of repositories instead of rendering
 // them.
@@ -55,6 +87,7 @@ func (c *collector) Render(ctx context.Context, s sources.Snapshot, jobs []engin
 	for i, j := range jobs {
 		if chart := j.Chart(); chart != nil && chart.Path == "" {
 			c.refs[chart.Ref] = true
+			results[i].Diags = []diag.Diagnostic{{Code: diag.ChartFloating, Severity: diag.Notice, Message: noted(chart.Ref)}}
 			continue
 		}
 		rest, of = append(rest, j), append(of, i)

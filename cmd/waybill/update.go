@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,6 +35,9 @@ longer names is taken out.`,
 			u.only = args
 		}
 		changed, err := u.run()
+		if err == nil {
+			err = u.failure()
+		}
 		if err == nil && changed && *check {
 			return errSilent
 		}
@@ -49,6 +53,29 @@ type updater struct {
 	only  []string // names of charts; nil for all
 	dry   bool     // write nothing
 	store *chart.Store
+
+	failed []failedChart
+}
+
+// failedChart is a chart that could not be asked for, and why.
+type failedChart struct {
+	use reconciler.ChartUse
+	err error
+}
+
+// failure says which charts could not be locked, by the releases that name them; nil for none.
+func (u *updater) failure() error {
+	if len(u.failed) == 0 {
+		return nil
+	}
+	var b strings.Builder
+	for _, f := range u.failed {
+		fmt.Fprintf(&b, "\n  %s: %v", f.use.Ref, f.err)
+		for _, by := range f.use.By {
+			fmt.Fprintf(&b, "\n    %s: %s", by.Pos, by.What)
+		}
+	}
+	return fmt.Errorf("%s could not be locked, and what was locked of them before stays:%s", words.Count(len(u.failed), "chart"), b.String())
 }
 
 // run reports whether the file changes.
@@ -90,6 +117,9 @@ func (u *updater) run() (changed bool, err error) {
 		return false, err
 	}
 	after := next.With(kept...).Encode()
+	if len(u.failed) > 0 && (u.dry || len(next.Entries()) == 0 || bytes.Equal(before, after)) {
+		return false, nil // why is said
+	}
 	if len(refs) == 0 && before == nil || bytes.Equal(before, after) {
 		fmt.Fprintf(u.cmd.OutOrStdout(), "%s is up to date: %d of the source's charts are of repositories\n", lock.FileName, len(refs))
 		return false, nil
@@ -102,13 +132,13 @@ func (u *updater) run() (changed bool, err error) {
 
 // split takes the entries out of a lock that nothing names, if part of the source
 // cannot be read or is suspended: it may name them, so they are kept.
-func (u *updater) split(old lock.Lock, refs []lock.Ref, unread []diag.Diagnostic) (named lock.Lock, kept []lock.Entry) {
+func (u *updater) split(old lock.Lock, refs []reconciler.ChartUse, unread []diag.Diagnostic) (named lock.Lock, kept []lock.Entry) {
 	if len(unread) == 0 {
 		return old, nil
 	}
 	var rest []lock.Entry
 	for _, e := range old.Entries() {
-		if slices.ContainsFunc(refs, func(r lock.Ref) bool { is, ok := old.Lookup(r); return ok && is == e }) {
+		if slices.ContainsFunc(refs, func(r reconciler.ChartUse) bool { is, ok := old.Lookup(r.Ref); return ok && is == e }) {
 			rest = append(rest, e)
 		} else {
 			kept = append(kept, e)
@@ -124,15 +154,16 @@ func (u *updater) split(old lock.Lock, refs []lock.Ref, unread []diag.Diagnostic
 }
 
 // resolve asks for each reference, and says what became of it.
-func (u *updater) resolve(refs []lock.Ref, old lock.Lock) (lock.Lock, []report.Pin, error) {
+func (u *updater) resolve(refs []reconciler.ChartUse, old lock.Lock) (lock.Lock, []report.Pin, error) {
 	for _, name := range u.only {
-		if !slices.ContainsFunc(refs, func(r lock.Ref) bool { return r.Name == name }) {
+		if !slices.ContainsFunc(refs, func(r reconciler.ChartUse) bool { return r.Name == name }) {
 			return lock.Lock{}, nil, fmt.Errorf("the source names no chart %q of a repository", name)
 		}
 	}
 	var next lock.Lock
 	var pins []report.Pin
-	for _, ref := range refs {
+	for _, use := range refs {
+		ref := use.Ref
 		was, known := old.Lookup(ref)
 		if u.only != nil && !slices.Contains(u.only, ref.Name) {
 			if known {
@@ -144,7 +175,11 @@ func (u *updater) resolve(refs []lock.Ref, old lock.Lock) (lock.Lock, []report.P
 		is, err := u.store.Resolve(u.cmd.Context(), ref)
 		end()
 		if err != nil {
-			return lock.Lock{}, nil, err //nolint:wrapcheck // it names the chart
+			u.failed = append(u.failed, failedChart{use, err})
+			if known {
+				next = next.With(was)
+			}
+			continue
 		}
 		next = next.With(is)
 		if is != was {

@@ -26,6 +26,7 @@ import (
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/lock"
 )
 
 // Runner runs engine.Run on jobs, each over its own files, and returns a result for each,
@@ -144,10 +145,12 @@ func (b *batch) chart(ctx context.Context, c *engine.Chart) (fs.FS, []diag.Diagn
 			return nil, nil, err //nolint:wrapcheck // the caller says of what
 		}
 		c.Locked = &e
-		notices = []diag.Diagnostic{{
-			Code: diag.ChartFloating, Severity: diag.Notice,
-			Message: fmt.Sprintf("%s is version %s today", c.Ref, e.Version), Hint: "pin it: waybill update",
-		}}
+		if !lock.IsVersion(c.Ref.Constraint) {
+			notices = []diag.Diagnostic{{
+				Code: diag.ChartFloating, Severity: diag.Notice,
+				Message: fmt.Sprintf("%s is version %s today", c.Ref, e.Version), Hint: "pin it: waybill update",
+			}}
+		}
 	}
 	files, err := b.renderer.charts.Fetch(ctx, *c.Locked)
 	return files, notices, err //nolint:wrapcheck // the caller says of what

@@ -251,3 +251,22 @@ func TestUpdateKeepsTheLocksOfWhatItCannotRead(t *testing.T) {
 		t.Error("a chart that nothing names stays locked")
 	}
 }
+
+// TestWhatCanBeLockedIs locks one of two charts, and says which release names the other one. An exact
+// version floats nowhere.
+func TestWhatCanBeLockedIs(t *testing.T) {
+	t.Parallel()
+	shelf := newFiles(t, "1.0.0", "1.2.0")
+	f := newFleet(t, source(shelf.URL, "1.x"), shelf.URL)
+	f.write("more.yaml", `apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: nowhere, namespace: shop}
+spec:
+  interval: 1h
+  chart: {spec: {chart: nosuch, version: 1.x, sourceRef: {kind: HelmRepository, name: charts}}}
+`)
+	f.waybill("update", ".").exits(2, "1.2.0", "1 chart could not be locked", "more.yaml:1: HelmRelease.helm.toolkit.fluxcd.io/shop/nowhere")
+	f.locked("version: 1.2.0")
+	exact := newFleet(t, source(shelf.URL, "1.0.0"), shelf.URL)
+	exact.waybill("validate", ".", "--for", "render").exits(0).lacks("chart-floating")
+}
