@@ -247,7 +247,7 @@ func (r *Reconciler) genuine(ctx context.Context, in *Deliverable, cluster strin
 	message := b.head.Message
 	switch named := sources.Trailers(message, publish.TrailerCluster); {
 	case b.published.Edited:
-		return fmt.Errorf("%s is not as Waybill published it: somebody edited its files; what was applied stays; waybill verify %s says which, and git revert takes the edit back", at, name)
+		return fmt.Errorf("%s is not as Waybill published it: somebody edited its files%s; what was applied stays; waybill verify %s says which, and git revert takes the edit back", at, b.published.Edit, name)
 	case b.published.Built == nil || publish.Trailer(message, publish.TrailerCommit) == "":
 		return fmt.Errorf("%s was not written by Waybill; what was applied stays", at)
 	case len(named) > 0 && !slices.Contains(named, cluster):

@@ -243,6 +243,9 @@ func (r *Reconciler) readBranch(ctx context.Context, name string) (b branch, ok 
 	if err != nil {
 		return branch{}, false, fmt.Errorf("branch %s: %w", name, err)
 	}
+	if b.published.Edited {
+		b.published.Edit = r.edit(ctx, b.head)
+	}
 	return b, true, nil
 }
 

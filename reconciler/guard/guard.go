@@ -92,7 +92,7 @@ func (g *Guard) judge(n Next) *Hold {
 		return &Hold{Reason: "the branch exists and was not written by Waybill"}
 	}
 	if p.Edited {
-		return &Hold{Reason: "somebody else edited files of the branch; publishing would undo that"}
+		return &Hold{Reason: "somebody else edited files of the branch" + p.Edit + "; publishing would undo that"}
 	}
 	if p.Built == nil || p.Built.ID() == n.Tree.ID() {
 		return nil

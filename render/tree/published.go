@@ -98,6 +98,9 @@ type Published struct {
 	Foreign map[string]files.Entry
 	// Edited reports that files of ours are not as they were written.
 	Edited bool
+	// Edit says which files these are, and in which commit, as the end of a sentence; empty where
+	// nobody looked.
+	Edit string
 }
 
 // Paths lists the manifests of a published tree.

@@ -1,0 +1,51 @@
+package reconciler
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/sources/words"
+)
+
+// edit says of a branch that somebody edited which files these are, and in which commit that began;
+// nothing where that is not known.
+func (r *Reconciler) edit(ctx context.Context, head git.Head) string {
+	const most = 1000
+	first := head
+	for range most {
+		if first.Parent.IsZero() {
+			return ""
+		}
+		before, err := r.Target.Commit(ctx, first.Parent)
+		if err != nil {
+			return ""
+		}
+		was, err := tree.Read(before.Tree)
+		if err != nil {
+			return ""
+		}
+		if was.Built != nil && !was.Edited {
+			return fmt.Sprintf(": %s, in commit %.12s", words.List(differing(was.Built, head.Tree)), first.Commit.String())
+		}
+		first = before
+	}
+	return ""
+}
+
+// differing lists the files of a folder that are otherwise in another one, or not there.
+func differing(ours, now *files.Folder) []string {
+	is := maps.Collect(now.All())
+	var names []string
+	for path, was := range ours.All() {
+		if e, ok := is[path]; !ok || e.ID != was.ID {
+			names = append(names, path)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
