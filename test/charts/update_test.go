@@ -62,7 +62,7 @@ func TestAVersionInFullNeedsNoLock(t *testing.T) {
 	t.Parallel()
 	shelf := newFiles(t, "1.0.0", "1.2.0")
 	f := newFleet(t, source(shelf.URL, "1.0.0"), shelf.URL)
-	f.publish().exits(0, "chart-floating")
+	f.publish().exits(0).lacks("chart-floating")
 	f.holds("eu", shopFile, "chart: shop-1.0.0")
 }
 
@@ -170,19 +170,16 @@ func TestUpdateTakesOutWhatTheSourceNoLongerNames(t *testing.T) {
 	}
 }
 
-// A chart that cannot be found leaves the lock file as it was.
-func TestUpdateWritesAllOrNothing(t *testing.T) {
+// A chart that cannot be found does not keep another one from its newer version.
+func TestUpdateGoesOnWithoutAChart(t *testing.T) {
 	t.Parallel()
 	shelf := newFiles(t, "1.0.0")
 	f := newFleet(t, source(shelf.URL, "1.x"), shelf.URL)
 	f.lock()
-	was := f.read("waybill.lock")
 	shelf.add(shop("shop", "1.1.0"))
 	f.commit(map[string]string{"none.yaml": release("none", "1.x")})
-	f.waybill("update", ".").exits(2, "none")
-	if f.read("waybill.lock") != was {
-		t.Errorf("the lock file is now\n%s", f.read("waybill.lock"))
-	}
+	f.waybill("update", ".").exits(2, "1 chart could not be locked", "none.yaml:1: HelmRelease.helm.toolkit.fluxcd.io/shop/none")
+	f.locked("version: 1.1.0")
 }
 
 // The forms in which a release may name a chart of a registry come to the same chart.
