@@ -152,9 +152,9 @@ func (w repositories) next(res *reconciler.Result, dry bool) string {
 	return fmt.Sprintf(`
 next, one of these syncs the branch of each cluster:
   Flux:     waybill get flux%[1]s%[2]s --cluster NAME | kubectl apply -f -
-  Argo CD:  an Application of the branch %[3]sNAME, path manifests, recursively
+  Argo CD:  waybill get argocd%[1]s%[2]s | kubectl apply -f -
   Waybill:  waybill apply%[1]s NAME, or for good waybill controller --apply
-`, where, url, res.Plan.Config.Publish.BranchPrefix)
+`, where, url)
 }
 
 // argument is a flag as it is to be typed again; nothing where it says nothing. In a URL there
