@@ -22,16 +22,14 @@ var aside = template.Must(template.New("comment").Parse(`<!DOCTYPE html><html la
 pre{padding:8px;overflow:auto}table{border-collapse:collapse}td,th{border:1px solid #d1d9e0;padding:4px 10px}summary{margin:6px 0}</style>
 <body>{{.}}`))
 
-// pictures saves what the comment and the page of the report look like, where there is a browser.
-func (r *review) pictures(comment string) (err error) {
-	if _, missing := exec.LookPath("chromium"); missing != nil {
-		r.say("\nThere is no chromium on this machine, so there are no pictures.")
-		return nil
-	}
-	dir := filepath.Join(r.root, "bin", "pictures")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
+// shot is a page of which pictures are saved.
+type shot struct {
+	name, url string
+	ready     string // what is there once the page is whole
+}
+
+// pictures saves what the comment and the page of the report look like.
+func (r *review) pictures(comment string) error {
 	said, err := r.rendered(comment)
 	if err != nil {
 		return err
@@ -40,29 +38,52 @@ func (r *review) pictures(comment string) (err error) {
 	if err != nil {
 		return err
 	}
+	var shots []shot
+	for name, text := range map[string]string{"comment": said, "report": report} {
+		page := filepath.Join(r.dir, name+".html")
+		if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
+			return err
+		}
+		shots = append(shots, shot{name, "file://" + page, "html[data-ready]"})
+	}
+	return r.shoot(shots...)
+}
+
+// look saves what the web UI looks like.
+func (r *review) look() error {
+	r.title("The web UI of the controller, at " + r.ui)
+	return r.shoot(shot{"ui-fleet", r.ui + "/", "main table"}, shot{"ui-matrix", r.ui + "/matrix", "main table"}, shot{"ui-changes", r.ui + "/changes", "main"})
+}
+
+// shoot saves pictures, on a phone and on a desk, where there is a browser.
+func (r *review) shoot(shots ...shot) (err error) {
+	if _, missing := exec.LookPath("chromium"); missing != nil {
+		r.say("\nThere is no chromium on this machine, so there are no pictures.")
+		return nil
+	}
+	dir := filepath.Join(r.root, "bin", "pictures")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
 	ctx, stop, err := browser.Start(r.ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	for name, text := range map[string]string{"comment": said, "report": report} {
-		page := filepath.Join(dir, name+".html")
-		if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
-			return err
-		}
+	for _, s := range shots {
 		for _, width := range []int64{360, 1440} {
 			var data []byte
-			err := chromedp.Run(ctx, emulation.SetDeviceMetricsOverride(width, 900, 1, false), chromedp.Navigate("file://"+page), chromedp.WaitReady("html[data-ready]", chromedp.ByQuery),
+			err := chromedp.Run(ctx, emulation.SetDeviceMetricsOverride(width, 900, 1, false), chromedp.Navigate(s.url), chromedp.WaitReady(s.ready, chromedp.ByQuery),
 				chromedp.Evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })", nil), chromedp.FullScreenshot(&data, 100))
 			if err != nil {
-				return fmt.Errorf("taking a picture of the %s: %w", name, err)
+				return fmt.Errorf("taking a picture of %s: %w", s.name, err)
 			}
-			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d.png", name, width)), data, 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d.png", s.name, width)), data, 0o644); err != nil {
 				return err
 			}
 		}
+		r.say("A picture: %s", filepath.Join(dir, s.name+"-1440.png"))
 	}
-	r.say("\nPictures of the comment and of the page of the report are in %s", dir)
 	return nil
 }
 

@@ -23,6 +23,7 @@ type review struct {
 	bot   forges.User // who the controller and the job are
 	pull  int
 	head  string
+	ui    string // URL
 }
 
 const (
@@ -43,7 +44,7 @@ func previewStory(ctx context.Context, out io.Writer, dir string) error {
 	}
 	defer r.gitea.Stop()
 	defer f.stop()
-	return f.tell(r.begin, r.follow, r.propose, r.show, r.merge)
+	return f.tell(r.begin, r.follow, r.propose, r.show, r.merge, r.look)
 }
 
 // do makes a call of the forge's API.
@@ -102,8 +103,14 @@ func (r *review) follow() error {
 	}, nil); err != nil {
 		return err
 	}
+	ui, err := controlplane.Port()
+	if err != nil {
+		return err
+	}
+	r.ui = "http://127.0.0.1:" + ui
 	err = r.start("controller", r.gitea.URL+"/"+repository+".git", "--interval", "10m", "--listen=", "--plain-http", "--username", r.bot.Login, "--password-file", "token",
-		"--webhook-secret-file", "webhook-secret", "--webhook-listen", "127.0.0.1:"+port, "--forge", "gitea", "--forge-url", r.gitea.URL, "--forge-repository", repository, "--token-file", "token", "--commit-statuses")
+		"--webhook-secret-file", "webhook-secret", "--webhook-listen", "127.0.0.1:"+port, "--forge", "gitea", "--forge-url", r.gitea.URL, "--forge-repository", repository, "--token-file", "token", "--commit-statuses",
+		"--ui-listen", "127.0.0.1:"+ui)
 	if err != nil {
 		return err
 	}

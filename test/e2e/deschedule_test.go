@@ -33,7 +33,9 @@ func TestDeschedule(t *testing.T) {
 		return s.apis[cluster].kubectl("get", "deployment", "-n", "shop", "web", "--ignore-not-found", "-o", "jsonpath={.spec.replicas}/{.status.readyReplicas}")
 	}
 	eventually(t, "eu-1 is asked for more than it has nodes for", func() (bool, string) { return ready("eu-1") == "2/1", ready("eu-1") })
-	eventually(t, "that it waits is recorded", func() (bool, string) { return strings.Contains(s.observed("eu-1"), "unschedulable: 1"), s.observed("eu-1") })
+	eventually(t, "that it waits is recorded", func() (bool, string) {
+		return strings.Contains(s.observed("eu-1"), "unschedulable: 1"), s.observed("eu-1")
+	})
 	eventually(t, "it runs in us-1", func() (bool, string) { return ready("us-1") == "2/2", ready("us-1") })
 	eventually(t, "it left eu-1", func() (bool, string) { return ready("eu-1") == "1/1", ready("eu-1") })
 	eventually(t, "nothing waits any more", func() (bool, string) {

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -121,11 +122,15 @@ func startFlux(t *testing.T, a *api, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	crds, err := peers.Go(module, "list", "-m", "-f", "{{.Dir}}/config/crd/bases", "github.com/fluxcd/kustomize-controller")
+	fetched, err := peers.Go(module, "mod", "download", "-json", "github.com/fluxcd/kustomize-controller") // go list gives no folder before that
+	var flux struct{ Dir string }
+	if err == nil {
+		err = json.Unmarshal([]byte(fetched), &flux)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.kubectl("apply", "--server-side", "-f", string(bytes.TrimSpace([]byte(crds))))
+	a.kubectl("apply", "--server-side", "-f", filepath.Join(flux.Dir, "config", "crd", "bases"))
 	a.apply(definitions() + "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: flux-system}\n")
 	a.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s")
 	tmp := filepath.Join(dir, "tmp")

@@ -77,6 +77,7 @@ func parsed() map[string]*template.Template {
 	functions := template.FuncMap{
 		"asset": func(name string) string { return paths[name] },
 		"short": short, "plural": plural,
+		"counted": func(n int, many string) string { return plural(n, strings.TrimSuffix(many, "s")) },
 	}
 	frame := template.Must(template.New("frame.html").Funcs(functions).ParseFS(texts, "html/frame.html", "html/parts.html"))
 	all := map[string]*template.Template{}
