@@ -30,9 +30,13 @@ function start() {
   });
   form.addEventListener('submit', (event) => event.preventDefault());
   byId('clear').addEventListener('click', clear);
-  addEventListener('hashchange', () => show(location.hash.slice(1)));
-  // a browser that goes to the anchor itself takes the focus away with it
-  addEventListener('load', () => setTimeout(() => show(location.hash.slice(1))));
+  const go = () => show(location.hash.slice(1));
+  // a browser that goes to the anchor itself takes the focus away with it, and does so by the next frame
+  addEventListener('hashchange', () => {
+    go();
+    requestAnimationFrame(() => requestAnimationFrame(go));
+  });
+  addEventListener('load', () => setTimeout(go));
 }
 
 if (byId('filter')) start();
