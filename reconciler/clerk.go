@@ -45,11 +45,18 @@ const (
 
 // Run looks until ctx ends, at once when it is woken.
 func (c *Clerk) Run(ctx context.Context, wake <-chan struct{}) error {
-	for {
+	return looking(ctx, c.Interval, wake, func() {
 		if err := c.Look(ctx); err != nil && ctx.Err() == nil {
 			c.Log.WarnContext(ctx, "orders not read", "err", err)
 		}
-		timer := time.NewTimer(c.Interval)
+	})
+}
+
+// looking looks until ctx ends: at once, after each interval, and when it is woken.
+func looking(ctx context.Context, interval time.Duration, wake <-chan struct{}, look func()) error {
+	for {
+		look()
+		timer := time.NewTimer(interval)
 		select {
 		case <-ctx.Done():
 			timer.Stop()

@@ -62,20 +62,11 @@ const (
 
 // Run looks until ctx ends, at once when it is woken.
 func (p *Previewer) Run(ctx context.Context, wake <-chan struct{}) error {
-	for {
+	return looking(ctx, p.Interval, wake, func() {
 		if err := p.Look(ctx); err != nil && ctx.Err() == nil {
 			p.Log.WarnContext(ctx, "pull requests not looked at", "err", err)
 		}
-		timer := time.NewTimer(p.Interval)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return nil
-		case <-wake:
-			timer.Stop()
-		case <-timer.C:
-		}
-	}
+	})
 }
 
 // Look shows what the pull requests do that changed since the last look, one after the other.
