@@ -396,7 +396,11 @@ func (l *loader) dedupe(objs []*object.Object, cluster string) []*object.Object 
 			l.src.Broken = append(l.src.Broken, Broken{Ref: o.Ref(), Cluster: cluster})
 		}
 		twice[o.Ref()] = true
-		l.report(diag.DuplicateObject, diag.Error, o.Origin(), fmt.Sprintf("%s is defined here and at %s", o.Ref(), a.Origin()), "remove one of them; until then neither is used")
+		here, there := o.Origin(), a.Origin()
+		if here == there { // two kustomizations take it in
+			here, there = o.Pos(), a.Pos()
+		}
+		l.report(diag.DuplicateObject, diag.Error, here, fmt.Sprintf("%s is defined here and at %s", o.Ref(), there), "remove one of them; until then neither is used")
 	}
 	if len(twice) == 0 {
 		return objs

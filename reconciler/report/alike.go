@@ -12,8 +12,8 @@ import (
 // fewAlike is how many diagnostics that say the same of several objects are written each.
 const fewAlike = 3
 
-// mentioned is an object in a message: Kind.group/namespace/name.
-var mentioned = regexp.MustCompile(`\b[A-Z][A-Za-z0-9]*(\.[a-z0-9.-]+)?(/[\w.:-]+){1,2}`)
+// mentioned is an object in a message, as Kind.group/namespace/name, or a place in a file.
+var mentioned = regexp.MustCompile(`\b[A-Z][A-Za-z0-9]*(\.[a-z0-9.-]+)?(/[\w.:-]+){1,2}|\S+\.(ya?ml|json)(:\d+)?`)
 
 // writeAlike writes diagnostics. Of more than a few that say the same of different objects it
 // writes the first, and where the others are.

@@ -113,13 +113,13 @@ func TestEqualDiagnosticsAreGrouped(t *testing.T) {
 	for i, name := range []string{"a", "b", "c", "d", "e"} {
 		ds = append(ds, diag.Diagnostic{
 			Code: diag.Helm, Severity: diag.Error, Pos: diag.Pos{File: name + ".yaml", Line: i + 1},
-			Message: "HelmRelease.helm.toolkit.fluxcd.io/shop/" + name + ": the chart is gone", Hint: "bring it back",
+			Message: "HelmRelease.helm.toolkit.fluxcd.io/shop/" + name + ": the chart is gone from charts/" + name + ".yaml:7", Hint: "bring it back",
 		})
 	}
 	ds = append(ds, diag.Diagnostic{Code: diag.Helm, Severity: diag.Error, Pos: diag.Pos{File: "f.yaml"}, Message: "HelmRelease.helm.toolkit.fluxcd.io/shop/f: it is late", Hint: "bring it back"})
 	var b strings.Builder
 	report.Diagnostics(&b, ds, report.Look{})
-	want := `a.yaml:1: error: HelmRelease.helm.toolkit.fluxcd.io/shop/a: the chart is gone [helm]
+	want := `a.yaml:1: error: HelmRelease.helm.toolkit.fluxcd.io/shop/a: the chart is gone from charts/a.yaml:7 [helm]
 	hint: bring it back
 	and the same 4 times more, at b.yaml:2, c.yaml:3, d.yaml:4 and 1 more
 f.yaml: error: HelmRelease.helm.toolkit.fluxcd.io/shop/f: it is late [helm]
