@@ -18,13 +18,15 @@ var mentioned = regexp.MustCompile(`\b[A-Z][A-Za-z0-9]*(\.[a-z0-9.-]+)?(/[\w.:-]
 // writeAlike writes diagnostics. Of more than a few that say the same of different objects it
 // writes the first, and where the others are.
 func writeAlike(w io.Writer, ds []diag.Diagnostic, p paint) {
-	alike := map[diag.Diagnostic][]string{} // places by what is said, of no object and nowhere
-	for _, d := range ds {
-		alike[said(d)] = append(alike[said(d)], d.Pos.String())
+	of := make([]diag.Diagnostic, len(ds))  // what each says, of no object and nowhere
+	alike := map[diag.Diagnostic][]string{} // places by that
+	for i, d := range ds {
+		of[i] = said(d)
+		alike[of[i]] = append(alike[of[i]], d.Pos.String())
 	}
 	written := map[diag.Diagnostic]bool{}
-	for _, d := range ds {
-		of := said(d)
+	for i, d := range ds {
+		of := of[i]
 		if places := alike[of]; len(places) <= fewAlike {
 			fmt.Fprintln(w, p.severity(d.String(), d.Severity))
 		} else if !written[of] {

@@ -2,7 +2,6 @@ package kustomize
 
 import (
 	"cmp"
-	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,12 +26,7 @@ var (
 // places finds the manifests and the entries of generators of what was scanned. It looks for
 // lines as people write them; what is written in another way has no place.
 func (s *scan) places() []Place {
-	var all []Place
-	for _, name := range s.listed {
-		if content, err := fs.ReadFile(s.view.fsys, name); err == nil {
-			all = append(all, written(name, string(content))...)
-		}
-	}
+	all := slices.Clone(s.stand)
 	for _, k := range s.kusts {
 		for i, g := range k.ConfigMapGenerator {
 			all = append(all, Place{"ConfigMap", g.Name, k.pos(field{"configMapGenerator", i})})
