@@ -111,7 +111,7 @@ func (w *writer) decision(d *claim.Decision, targets []claim.Target) {
 	for _, in := range written {
 		row.want(in.cluster, in.is.blob)
 		if in.is.err != nil {
-			row.block(in.cluster, Failed)
+			row.block(in.cluster, blockOf(in.is.err))
 			in.is.clusters = append(in.is.clusters, in.name)
 		}
 	}
@@ -126,6 +126,19 @@ func (w *writer) sayLeftOut(o *object.Object) {
 	if d := interpret.LeftOut(o); d != nil {
 		w.report(*d)
 	}
+}
+
+// blockOf is what is in the way where a manifest cannot be made.
+func blockOf(d *diag.Diagnostic) Block {
+	switch d.Code {
+	case diag.PlainSecret:
+		return Plain
+	case diag.Replicas:
+		return NotScaled
+	case diag.Unmapped:
+		return NotMapped
+	}
+	return Failed
 }
 
 // blocked says why a template is not written out for a cluster; empty if it is.
@@ -231,7 +244,7 @@ func (w *writer) own(o *object.Object, cluster int) {
 	row := w.row(o.Ref())
 	row.want(cluster, r.blob)
 	if r.err != nil {
-		row.block(cluster, Failed)
+		row.block(cluster, blockOf(r.err))
 		w.report(*r.err)
 		return
 	}
