@@ -130,15 +130,11 @@ func (w *writer) sayLeftOut(o *object.Object) {
 
 // blockOf is what is in the way where a manifest cannot be made.
 func blockOf(d *diag.Diagnostic) Block {
-	switch d.Code {
-	case diag.PlainSecret:
-		return Plain
-	case diag.Replicas:
-		return NotScaled
-	case diag.Unmapped:
-		return NotMapped
+	why, known := map[diag.Code]Block{diag.PlainSecret: Plain, diag.Replicas: NotScaled, diag.Unmapped: NotMapped}[d.Code]
+	if !known {
+		return Failed
 	}
-	return Failed
+	return why
 }
 
 // blocked says why a template is not written out for a cluster; empty if it is.
