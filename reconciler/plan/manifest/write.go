@@ -107,7 +107,8 @@ func (w *writer) decision(d *claim.Decision, targets []claim.Target) {
 		}
 		written = append(written, inCluster{i, c.Name, classes.result(k, *v)})
 	}
-	w.number(classes.all...)
+	w.number(classes.results()...)
+	failed, texts := classes.outcome()
 	for _, in := range written {
 		row.want(in.cluster, in.is.blob)
 		if in.is.err != nil {
@@ -118,8 +119,8 @@ func (w *writer) decision(d *claim.Decision, targets []claim.Target) {
 	if slices.ContainsFunc(row.Wants, func(want Want) bool { return want.Blob != Unwritten }) {
 		w.sayLeftOut(t.Object)
 	}
-	w.say(d, suspended, classes.failed)
-	w.sayTexts(t.Object, classes.texts)
+	w.say(d, suspended, failed)
+	w.sayTexts(t.Object, texts)
 }
 
 func (w *writer) sayLeftOut(o *object.Object) {
