@@ -22,7 +22,7 @@ func TestFlux(t *testing.T) {
 	p := build(t)
 	dir := t.TempDir()
 	s := &servers{api: startAPI(t, p, startEtcd(t, p, dir), filepath.Join(dir, "flux")), waybill: p.waybill}
-	startFlux(t, s.api, dir)
+	startFlux(t, s.api)
 	t.Run("a branch with folders goes over to one root", s.migrates)
 	t.Run("a root is divided and made whole again", s.divides)
 	t.Run("without the steps objects are deleted", s.deletes)
