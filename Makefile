@@ -7,7 +7,7 @@ AGAIN := $(GO) run $(GOTESTSUM) -f testname --rerun-fails=1 --rerun-fails-max-fa
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 export CGO_ENABLED = 0
 
-.PHONY: all release release-check vulncheck build test race ui e2e e2e-long golden lint fmt fuzz walk bench demo demo-clusters demo-failover demo-preview docs tidy check help
+.PHONY: all release release-check vulncheck build test race ui e2e e2e-long golden lint fmt fuzz walk bench demo demo-clusters demo-failover demo-preview playground docs tidy check help
 
 all: build test ## build and test
 
@@ -68,6 +68,9 @@ demo-failover: ## show how work leaves a cluster that dies, on real clusters
 
 demo-preview: ## show what a pull request at a real forge does to the clusters
 	$(GO) run ./test/demo preview
+
+playground: ## start two clusters with Flux, and a Git server, until Ctrl-C
+	$(GO) run ./test/demo playground
 
 demo: build ## show the whole way in a temporary folder
 	bin/waybill demo

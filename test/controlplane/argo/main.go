@@ -20,6 +20,7 @@ import (
 	"github.com/argoproj/gitops-engine/pkg/diff"
 	"github.com/argoproj/gitops-engine/pkg/sync"
 	"github.com/argoproj/gitops-engine/pkg/sync/common"
+	"github.com/argoproj/gitops-engine/pkg/sync/hook"
 	"github.com/argoproj/gitops-engine/pkg/utils/kube"
 	"github.com/argoproj/gitops-engine/pkg/utils/tracing"
 	"github.com/go-logr/logr"
@@ -159,40 +160,61 @@ type syncer struct {
 	log     logr.Logger
 }
 
+// operation is how far a sync is.
+type operation struct {
+	started metav1.Time
+	phase   common.OperationPhase
+	message string
+	results []common.ResourceSyncResult
+}
+
 // sync syncs unless nothing is out of sync. As in Argo CD, what is live is compared anew before
 // each step, and the operation goes on from its state.
 func (s *syncer) sync(ctx context.Context) (report, error) {
-	var said report
-	started := metav1.Now()
-	said.Phase = common.OperationRunning
-	var results []common.ResourceSyncResult
-	for first := true; ; first = false {
-		compared, differ, err := s.compare()
-		if err != nil {
+	compared, differ, err := s.compare()
+	if err != nil {
+		return report{}, err
+	}
+	said := report{Phase: common.OperationSucceeded, Message: "nothing is out of sync", OutOfSync: differ}
+	if len(differ) == 0 {
+		return said, nil
+	}
+	for op := (operation{started: metav1.Now(), phase: common.OperationRunning}); ; {
+		if op, err = s.step(op, compared); err != nil {
 			return said, err
 		}
-		if first {
-			if said.OutOfSync = differ; len(differ) == 0 {
-				said.Phase, said.Message = common.OperationSucceeded, "nothing is out of sync"
-				return said, nil
-			}
+		said.Phase, said.Message = op.phase, op.message
+		select {
+		case <-ctx.Done():
+			return said, fmt.Errorf("the sync is %s after %s: %s", op.phase, s.timeout, op.message)
+		case <-time.After(interval):
 		}
-		if said.Phase.Completed() {
+		if compared, differ, err = s.compare(); err != nil {
+			return said, err
+		}
+		if op.phase.Completed() {
 			said.Left = differ
-			for _, r := range results {
-				said.Results = append(said.Results, result{r.ResourceKey.String(), string(r.Status), string(r.HookType), string(r.HookPhase), string(r.SyncPhase), r.Message})
+			for _, r := range op.results {
+				key := r.ResourceKey
+				said.Results = append(said.Results, result{key.String(), string(r.Status), string(r.HookType), string(r.HookPhase), string(r.SyncPhase), r.Message})
 			}
 			return said, nil
 		}
-		if said.Phase, said.Message, results, err = s.step(compared, said, results, started); err != nil {
-			return said, err
-		}
-		select {
-		case <-ctx.Done():
-			return said, fmt.Errorf("the sync is %s after %s: %s", said.Phase, s.timeout, said.Message)
-		case <-time.After(interval):
-		}
 	}
+}
+
+// step takes a sync one step further.
+func (s *syncer) step(op operation, compared sync.ReconciliationResult) (operation, error) {
+	step, cleanup, err := sync.NewSyncContext(s.revision, compared, s.config, s.config, &kube.KubectlCmd{Log: s.log, Tracer: tracing.NopTracer{}}, "", s.cluster.GetOpenAPISchema(),
+		sync.WithLogr(s.log), sync.WithInitialState(op.phase, op.message, op.results, op.started), sync.WithOperationSettings(false, s.prune, false, false),
+		sync.WithServerSideApply(s.serverSide), sync.WithServerSideApplyManager(manager))
+	if err != nil {
+		return op, err
+	}
+	defer cleanup()
+	step.Sync()
+	op.phase, op.message, op.results = step.GetState()
+	return op, nil
 }
 
 // compare compares the manifests with what is live, and returns what is out of sync.
@@ -211,24 +233,11 @@ func (s *syncer) compare() (compared sync.ReconciliationResult, differ []string,
 		if o == nil {
 			o = compared.Live[i]
 		}
-		if _, hook := o.GetAnnotations()[common.AnnotationKeyHook]; d.Modified && !hook {
-			differ = append(differ, kube.GetResourceKey(o).String())
+		if d.Modified && !hook.IsHook(o) {
+			key := kube.GetResourceKey(o)
+			differ = append(differ, key.String())
 		}
 	}
 	slices.Sort(differ)
 	return compared, differ, nil
-}
-
-// step takes a sync one step further.
-func (s *syncer) step(compared sync.ReconciliationResult, said report, results []common.ResourceSyncResult, started metav1.Time) (common.OperationPhase, string, []common.ResourceSyncResult, error) {
-	step, cleanup, err := sync.NewSyncContext(s.revision, compared, s.config, s.config, &kube.KubectlCmd{Log: s.log, Tracer: tracing.NopTracer{}}, "", s.cluster.GetOpenAPISchema(),
-		sync.WithLogr(s.log), sync.WithInitialState(said.Phase, said.Message, results, started), sync.WithOperationSettings(false, s.prune, false, false),
-		sync.WithServerSideApply(s.serverSide), sync.WithServerSideApplyManager(manager))
-	if err != nil {
-		return said.Phase, said.Message, results, err
-	}
-	defer cleanup()
-	step.Sync()
-	phase, message, results := step.GetState()
-	return phase, message, results, nil
 }
