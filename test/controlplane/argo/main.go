@@ -38,6 +38,7 @@ const (
 
 	// An Application is looked at again as soon as something changes; here it is after a moment.
 	interval = 200 * time.Millisecond
+	settled  = 20 * time.Second
 )
 
 // application is as much of an Application as a sync needs.
@@ -169,7 +170,8 @@ type operation struct {
 }
 
 // sync syncs unless nothing is out of sync. As in Argo CD, what is live is compared anew before
-// each step, and the operation goes on from its state.
+// each step, and the operation goes on from its state. After the last one, what is live is
+// given a moment to be seen.
 func (s *syncer) sync(ctx context.Context) (report, error) {
 	compared, differ, err := s.compare()
 	if err != nil {
@@ -180,8 +182,10 @@ func (s *syncer) sync(ctx context.Context) (report, error) {
 		return said, nil
 	}
 	for op := (operation{started: metav1.Now(), phase: common.OperationRunning}); ; {
-		if op, err = s.step(op, compared); err != nil {
-			return said, err
+		if !op.phase.Completed() {
+			if op, err = s.step(op, compared); err != nil {
+				return said, err
+			}
 		}
 		said.Phase, said.Message = op.phase, op.message
 		select {
@@ -192,7 +196,7 @@ func (s *syncer) sync(ctx context.Context) (report, error) {
 		if compared, differ, err = s.compare(); err != nil {
 			return said, err
 		}
-		if op.phase.Completed() {
+		if op.phase.Completed() && (len(differ) == 0 || time.Since(op.started.Time) > settled) {
 			said.Left = differ
 			for _, r := range op.results {
 				key := r.ResourceKey
@@ -229,11 +233,11 @@ func (s *syncer) compare() (compared sync.ReconciliationResult, differ []string,
 		return compared, nil, err
 	}
 	for i, d := range diffs.Diffs {
-		o := compared.Target[i]
+		o, left := compared.Target[i], false
 		if o == nil {
-			o = compared.Live[i]
+			o, left = compared.Live[i], true
 		}
-		if d.Modified && !hook.IsHook(o) {
+		if (d.Modified || left) && !hook.IsHook(o) {
 			key := kube.GetResourceKey(o)
 			differ = append(differ, key.String())
 		}
