@@ -28,7 +28,7 @@ race: ## test what runs at once with the race detector (needs a C compiler)
 ui: ## open the pages in headless Chromium (needs the program chromium)
 	$(AGAIN) --packages ./test/ui -- -tags e2e -count=1 -timeout 15m
 
-e2e: ## run Waybill and Flux on real clusters (built from their modules: 20 minutes of CPU, once)
+e2e: ## run Waybill, Flux and Argo CD's engine on real clusters (built from their modules: 25 minutes of CPU, once)
 	$(AGAIN) --packages ./test/e2e -- -tags e2e -count=1 -timeout 75m -parallel 4
 
 SEEDS ?= 60

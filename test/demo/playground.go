@@ -21,7 +21,7 @@ const playground = "playground"
 // play starts a playground, says in a file of the project how to come to it, and leaves it until it
 // is interrupted.
 func play(ctx context.Context, out io.Writer, dir string) error {
-	fmt.Fprintln(out, "Two clusters on this machine: real control planes, simulated nodes, and Flux (the first time they are built, which takes some twenty minutes).")
+	fmt.Fprintln(out, "Two clusters on this machine: real control planes, simulated nodes, and Flux (the first time they are built, which takes twenty minutes of a processor).")
 	f, err := startFleet(ctx, out, dir, playground, "eu-1", "us-1")
 	if f != nil {
 		defer f.stop()
