@@ -67,6 +67,7 @@ func TestArgoCD(t *testing.T) {
 	}
 	a.begins()
 	a.changes()
+	a.corrects()
 	a.waits()
 }
 
@@ -206,6 +207,17 @@ func (a *argued) changes() {
 	same(a.t, "a change", before, now)
 	if len(now) != len(before)+1 {
 		a.t.Errorf("%d objects are there, want %d", len(now), len(before)+1)
+	}
+}
+
+// corrects has somebody change a cluster by hand.
+func (a *argued) corrects() {
+	eu := a.apis["eu-1"]
+	eu.kubectl("-n", "shop", "patch", "configmap", "c0001", "-p", `{"data":{"value":"edited"}}`)
+	eu.kubectl("-n", "shop", "delete", "configmap", "c0002")
+	want := []string{"/ConfigMap/shop/c0001", "/ConfigMap/shop/c0002"}
+	if s := a.sync("eu-1"); !slices.Equal(s.OutOfSync, want) {
+		a.t.Errorf("these were out of sync: %v, want %v", s.OutOfSync, want)
 	}
 }
 
