@@ -70,15 +70,15 @@ func TestReadme(t *testing.T) {
 	}
 
 	// and so the clusters are in sync
-	for cluster, replicas := range map[string]int{"eu-1": 6, "us-1": 3} {
+	for cluster, want := range map[string]string{"eu-1": "6 6 registry.example.com/hello:1.0", "us-1": "3 3 us.registry.example.com/hello:1.0"} {
 		ask := func(command string) string { return strings.TrimSpace(p.types(docs.Block{Exit: "0", Text: command})) }
 		head := ask("git ls-remote $FLEET refs/heads/waybill/cluster/" + cluster)
 		kubectl := "kubectl --context " + cluster + " "
 		eventually(t, cluster+" is in sync", func() (bool, string) {
 			revision := ask(kubectl + `-n flux-system get kustomization waybill-` + cluster + ` -o 'jsonpath={.status.lastAppliedRevision}'`)
-			got := ask(kubectl + `-n hello get deployment hello -o 'jsonpath={.spec.replicas} {.status.availableReplicas}'`)
+			got := ask(kubectl + `-n hello get deployment hello -o 'jsonpath={.spec.replicas} {.status.availableReplicas} {.spec.template.spec.containers[0].image}'`)
 			_, commit, _ := strings.Cut(revision, "@sha1:")
-			return strings.HasPrefix(head, commit+"\t") && got == fmt.Sprintf("%[1]d %[1]d", replicas), revision + " " + got + " of " + head
+			return strings.HasPrefix(head, commit+"\t") && got == want, revision + " " + got + " of " + head
 		})
 	}
 }

@@ -70,7 +70,7 @@ func main() {
 	flag.BoolVar(&app.prune, "prune", false, "spec.syncPolicy.automated.prune")
 	flag.BoolVar(&app.serverSide, "server-side", false, "ServerSideApply=true in spec.syncPolicy.syncOptions")
 	flag.StringVar(&app.kubeconfig, "kubeconfig", "", "of the destination")
-	flag.DurationVar(&app.timeout, "timeout", 2*time.Minute, "of the sync")
+	flag.DurationVar(&app.timeout, "timeout", 5*time.Minute, "of the sync")
 	flag.Parse()
 	said, err := app.run()
 	if err == nil {
@@ -164,6 +164,7 @@ type syncer struct {
 // operation is how far a sync is.
 type operation struct {
 	started metav1.Time
+	ended   time.Time // zero: it runs
 	phase   common.OperationPhase
 	message string
 	results []common.ResourceSyncResult
@@ -182,7 +183,7 @@ func (s *syncer) sync(ctx context.Context) (report, error) {
 		return said, nil
 	}
 	for op := (operation{started: metav1.Now(), phase: common.OperationRunning}); ; {
-		if !op.phase.Completed() {
+		if op.ended.IsZero() {
 			if op, err = s.step(op, compared); err != nil {
 				return said, err
 			}
@@ -196,7 +197,7 @@ func (s *syncer) sync(ctx context.Context) (report, error) {
 		if compared, differ, err = s.compare(); err != nil {
 			return said, err
 		}
-		if op.phase.Completed() && (len(differ) == 0 || time.Since(op.started.Time) > settled) {
+		if !op.ended.IsZero() && (len(differ) == 0 || time.Since(op.ended) > settled) {
 			said.Left = differ
 			for _, r := range op.results {
 				key := r.ResourceKey
@@ -217,7 +218,9 @@ func (s *syncer) step(op operation, compared sync.ReconciliationResult) (operati
 	}
 	defer cleanup()
 	step.Sync()
-	op.phase, op.message, op.results = step.GetState()
+	if op.phase, op.message, op.results = step.GetState(); op.phase.Completed() {
+		op.ended = time.Now()
+	}
 	return op, nil
 }
 
