@@ -268,7 +268,7 @@ type Cluster struct {
 
 // carried is what is carried out of a plan.
 type carried struct {
-	released []guard.Held // that are allowed by name
+	released []guard.Held // that were held, and are allowed
 	clusters []Cluster
 	result   rollout.Result
 	removals string // see Plan.Removals
