@@ -94,7 +94,7 @@ func (r *Repo) base(ctx context.Context, name string) (files.ID, error) {
 	}
 	if name == "HEAD" || name == "@" {
 		if head.IsZero() {
-			return head, errors.New("the repository has no commit at HEAD yet")
+			return head, errors.New("there is no commit at HEAD yet; git commit makes one")
 		}
 		return head, r.obtain(ctx, head)
 	}
