@@ -36,6 +36,7 @@ type Previewer struct {
 	Sandbox func(c *render.ConfigSpec, locks ...lock.Lock) (render.Engine, error)
 	// PerAuthor is how many heads of a stranger's are looked at in an hour.
 	PerAuthor int
+	Shown     Shown
 	Interval  time.Duration // between two looks
 	Now       func() time.Time
 	Log       *slog.Logger
@@ -79,6 +80,7 @@ func (p *Previewer) Look(ctx context.Context) error {
 	if err != nil {
 		return err //nolint:wrapcheck // it says what
 	}
+	p.seen(ctx, pulls)
 	pulls = slices.DeleteFunc(pulls, func(pr forge.PullRequest) bool { return pr.Base != p.Rev || !p.news(&pr) })
 	if len(pulls) == 0 {
 		p.since = start
@@ -176,10 +178,11 @@ func lockOf(s sources.Snapshot) (lock.Lock, error) {
 func (p *Previewer) one(ctx context.Context, pr *forge.PullRequest, to *destination) error {
 	why := p.reserved(pr, to)
 	if why != "" {
+		p.says(pr, forge.Pending, why)
 		if p.shown[pr.Number] == (showing{pr.Head, why}) {
 			return nil
 		}
-		err := p.Forge.SetStatus(ctx, forge.Status{Commit: pr.Head, Context: post.Context, State: forge.Pending, Description: why})
+		err := p.Forge.SetStatus(ctx, forge.Status{Commit: pr.Head, Context: post.Context, State: forge.Pending, Description: why, URL: p.Shown.page(pr)})
 		if err == nil {
 			p.shown[pr.Number] = showing{pr.Head, why}
 			p.Log.InfoContext(ctx, "pull request not looked at", "pull_request", pr.Number, "head", pr.Head, "why", why)
@@ -194,7 +197,8 @@ func (p *Previewer) one(ctx context.Context, pr *forge.PullRequest, to *destinat
 	if ctx.Err() != nil {
 		return ctx.Err() //nolint:wrapcheck // it says enough
 	}
-	shown, err := post.Show(ctx, p.Forge, post.Change{Commit: pr.Head, Number: pr.Number, Source: p.Reconciler.Subdir}, verdict)
+	p.says(pr, verdict.State, verdict.Line)
+	shown, err := post.Show(ctx, p.Forge, post.Change{Commit: pr.Head, Number: pr.Number, Source: p.Reconciler.Subdir, Page: p.Shown.page(pr)}, verdict)
 	if err != nil {
 		return err //nolint:wrapcheck // it says what
 	}
@@ -274,7 +278,7 @@ func (p *Previewer) compare(ctx context.Context, pr *forge.PullRequest, to *dest
 		return post.Verdict{}, err
 	}
 	c.Head = pr.Head
-	return post.Of(&c, notes...), nil
+	return post.Of(&c, append(notes, p.keeps(ctx, pr, &c)...)...), nil
 }
 
 // stranger is the reconciler for a stranger's change: it shares no memory, draws nothing,
