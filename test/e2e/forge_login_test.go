@@ -38,7 +38,7 @@ func newVisitor(t *testing.T) *visitor {
 	return &visitor{t: t, client: &http.Client{Jar: jar, Timeout: time.Minute}, at: &url.URL{}}
 }
 
-// goes goes to an address, as one of the page where it is, and submits a form there if there is one.
+// goes takes them to an address, as one of the page where it is, and submits a form there if there is one.
 func (v *visitor) goes(to string, form url.Values) {
 	v.t.Helper()
 	next, err := v.at.Parse(to)

@@ -56,7 +56,7 @@ func TestGiteaShowsAFork(t *testing.T) {
 	if s := preview(own); s.URL != page(pull.Number) {
 		t.Errorf("the status leads to %q", s.URL)
 	}
-	shows(t, page(pull.Number), "#"+fmt.Sprint(pull.Number)+" a change", own[:12], "Sound", `"m":"two"`)
+	shows(t, page(pull.Number), fmt.Sprintf("#%d a change", pull.Number), own[:12], "Sound", `"m":"two"`)
 
 	h.do(t, "rob", http.MethodPost, "/repos/waybill/fleet/forks", fields{}, nil)
 	var made struct{ Commit struct{ SHA string } }
