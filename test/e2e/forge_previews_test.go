@@ -5,7 +5,6 @@ package e2e
 import (
 	"encoding/base64"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -96,21 +95,9 @@ func TestGiteaShowsAFork(t *testing.T) {
 // shows requires that a page has texts, and with "!" that it has not.
 func shows(t *testing.T, url string, want ...string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s, %v", url, resp.Status, err)
-	}
+	body := pageOf(t, url)
 	for _, text := range want {
-		if no, isNo := strings.CutPrefix(text, "!"); isNo == strings.Contains(string(body), no) {
+		if no, isNo := strings.CutPrefix(text, "!"); isNo == strings.Contains(body, no) {
 			t.Errorf("%s: want %q in\n%s", url, text, body)
 		}
 	}
