@@ -89,6 +89,13 @@ func (f *Fake) PushCommit(head string) {
 	f.pull.Head, f.heads, f.pull.Updated = head, append(f.heads, head), at(f.number())
 }
 
+// Touch says when something of the pull request changed last.
+func (f *Fake) Touch(at time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pull.Updated = at
+}
+
 // Close closes the pull request.
 func (f *Fake) Close() {
 	f.mu.Lock()
