@@ -62,7 +62,7 @@ func (f *uiFlags) open(r reconciler.Reconciler, loop *reconciler.Loop, elect boo
 	if f.url != "" {
 		at, err := url.Parse(f.url)
 		if err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || strings.Trim(at.Path, "/") != "" || at.RawQuery != "" {
-			return fmt.Errorf("--ui-url is %q; want a URL without a path, as https://waybill.example.com", f.url)
+			return fmt.Errorf("--ui-url is %q; want one without a path, as https://waybill.example.com", f.url)
 		}
 		f.url = at.Scheme + "://" + at.Host
 	}

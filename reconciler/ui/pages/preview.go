@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/shelf"
@@ -89,7 +90,10 @@ type Preview struct {
 }
 
 // Note says why there is no report, or what is to be known of it.
-type Note struct{ Text, Code, Tone string }
+type Note struct {
+	Text, Code, Tone string
+	Older            string // of which head the report is, if it is of an earlier one
+}
 
 // OfPreview shows what is known of a pull request, with the text of its report.
 func OfPreview(p *shelf.Preview, report []byte, now time.Time) Preview {
@@ -108,15 +112,19 @@ func OfPreview(p *shelf.Preview, report []byte, now time.Time) Preview {
 func noteOf(p *shelf.Preview, now time.Time) *Note {
 	older := ""
 	if p.Report != nil && p.Report.Head != p.Pull.Head {
-		older = fmt.Sprintf(" Below is what the earlier head %s would do, as of %s.", short(p.Report.Head), moment(p.Report.At, now).Ago)
+		older = fmt.Sprintf("Below is what the earlier head %s would do, as of %s.", short(p.Report.Head), moment(p.Report.At, now).Ago)
 	}
 	switch {
 	case p.State == "":
-		return &Note{Text: "Nobody looked at this head yet: one pull request is looked at after the other." + older}
+		return &Note{Text: "Nobody looked at this head yet: one pull request is looked at after the other.", Older: older}
 	case p.State == forge.Pending:
-		return &Note{Text: "It waits: " + words.Printable(p.Line) + "." + older, Tone: "warn"}
+		text, command, _ := strings.Cut(words.Printable(p.Line), "/waybill ")
+		if command != "" {
+			command = "/waybill " + command
+		}
+		return &Note{Text: "It waits: " + text, Code: command, Older: older, Tone: "warn"}
 	case p.State == forge.Broken:
-		return &Note{Text: "The versions could not be compared; the log of the controller says why." + older, Tone: "bad"}
+		return &Note{Text: "The versions could not be compared; the log of the controller says why.", Older: older, Tone: "bad"}
 	case p.Report == nil || p.Report.Long:
 		why := "The report was kept until newer ones took its room."
 		if p.Report != nil {
