@@ -35,6 +35,7 @@ type Previewer struct {
 	Sandbox func(c *render.ConfigSpec, locks ...lock.Lock) (render.Engine, error)
 	// PerAuthor is how many heads of a stranger's are looked at in an hour.
 	PerAuthor int
+	Shown     Shown
 	Interval  time.Duration // between two looks
 	Now       func() time.Time
 	Log       *slog.Logger
@@ -79,6 +80,7 @@ func (p *Previewer) Look(ctx context.Context) error {
 	if err != nil {
 		return err //nolint:wrapcheck // it says what
 	}
+	p.seen(ctx, pulls)
 	pulls = slices.DeleteFunc(p.waiting(pulls), func(pr forge.PullRequest) bool { return pr.Base != p.Rev || !p.news(&pr) })
 	if len(pulls) == 0 {
 		p.since = start
@@ -197,7 +199,8 @@ func (p *Previewer) one(ctx context.Context, pr *forge.PullRequest, to *destinat
 		was.said, was.verdict = "", &verdict
 		p.shown[pr.Number] = was
 	}
-	shown, err := post.Show(ctx, p.Forge, post.Change{Commit: pr.Head, Number: pr.Number, Source: p.Reconciler.Subdir}, *was.verdict)
+	p.says(pr, was.verdict.State, was.verdict.Line)
+	shown, err := post.Show(ctx, p.Forge, post.Change{Commit: pr.Head, Number: pr.Number, Source: p.Reconciler.Subdir, Page: p.Shown.page(pr)}, *was.verdict)
 	if err != nil {
 		return err //nolint:wrapcheck // it says what
 	}
@@ -212,7 +215,8 @@ func (p *Previewer) wait(ctx context.Context, was showing, why string) error {
 	if was.said == why {
 		return nil
 	}
-	err := p.Forge.SetStatus(ctx, forge.Status{Commit: pr.Head, Context: post.Context, State: forge.Pending, Description: why})
+	p.says(pr, forge.Pending, why)
+	err := p.Forge.SetStatus(ctx, forge.Status{Commit: pr.Head, Context: post.Context, State: forge.Pending, Description: why, URL: p.Shown.page(pr)})
 	if err != nil {
 		return err //nolint:wrapcheck // it says what
 	}
@@ -318,7 +322,7 @@ func (p *Previewer) compare(ctx context.Context, pr *forge.PullRequest, to *dest
 		return post.Verdict{}, err
 	}
 	c.Head = pr.Head
-	return post.Of(&c, notes...), nil
+	return post.Of(&c, append(notes, p.keeps(ctx, pr, &c)...)...), nil
 }
 
 // stranger is the reconciler for a stranger's change: it shares no memory, draws nothing,

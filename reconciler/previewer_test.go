@@ -189,9 +189,9 @@ func TestPreviewerBoundsAnAuthor(t *testing.T) {
 	}
 }
 
-// TestPreviewerForgetsWhatIsClosed: one that is closed while it waits is not looked at when its turn
+// TestPreviewerLooksAtNothingThatWasClosed: one that is closed while it waits is not looked at when its turn
 // comes.
-func TestPreviewerForgetsWhatIsClosed(t *testing.T) {
+func TestPreviewerLooksAtNothingThatWasClosed(t *testing.T) {
 	p := newRequested(t, "previews: {forks: open}")
 	p.previewer.PerAuthor = 1
 	p.push(true, to("two"))

@@ -178,6 +178,9 @@ func (f *controllerFlags) run(cmd *cobra.Command, path string) error {
 	if err := f.ui.open(*r, loop, f.division.elect); err != nil {
 		return err
 	}
+	if f.orders.previews.shows {
+		f.orders.previews.shown = f.ui.previews()
+	}
 	one, err := f.division.open(f.managed, r.Work(f.rev), loop.Log)
 	if err != nil {
 		return err

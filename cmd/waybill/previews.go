@@ -24,7 +24,8 @@ type previewFlags struct {
 	shows     bool
 	perAuthor int
 
-	pulled chan struct{} // wakes whoever looks at pull requests
+	pulled chan struct{}    // wakes whoever looks at pull requests
+	shown  reconciler.Shown // where people look at previews
 }
 
 // addPreviewFlags adds these flags.
@@ -50,7 +51,7 @@ func (f *previewFlags) previewer(r reconciler.Reconciler, rev string, at forge.F
 	o.Jobs = 1
 	pool := worker.New(o)
 	return &reconciler.Previewer{
-		Reconciler: &r, Forge: at, Rev: rev, MergeBase: source.MergeBase, PerAuthor: f.perAuthor, Interval: interval, Now: time.Now, Log: log,
+		Reconciler: &r, Forge: at, Rev: rev, MergeBase: source.MergeBase, PerAuthor: f.perAuthor, Shown: f.shown, Interval: interval, Now: time.Now, Log: log,
 		Sandbox: func(c *render.ConfigSpec, locks ...lock.Lock) (render.Engine, error) {
 			charts, err := newCharts(f.cmd, *c)
 			return renderer.New(pool, &renderer.Locked{Charts: charts, Locks: locks}), err
@@ -60,7 +61,13 @@ func (f *previewFlags) previewer(r reconciler.Reconciler, rev string, at forge.F
 
 // beside has a previewer look beside other work.
 func (f *previewFlags) beside(p *reconciler.Previewer, work func(context.Context) error) func(context.Context) error {
-	return together(func(ctx context.Context) error { return p.Run(ctx, f.pulled) }, work)
+	return together(func(ctx context.Context) error {
+		if s := f.shown.Shelf; s != nil {
+			s.Working(true)
+			defer s.Working(false)
+		}
+		return p.Run(ctx, f.pulled)
+	}, work)
 }
 
 // check refuses a number that looks at nothing.

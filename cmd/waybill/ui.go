@@ -19,6 +19,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/serve"
+	"github.com/waybill-dev/waybill/reconciler/shelf"
 	"github.com/waybill-dev/waybill/reconciler/ui"
 	"github.com/waybill-dev/waybill/reconciler/ui/login"
 )
@@ -35,7 +36,7 @@ type uiFlags struct {
 func addUIFlags(cmd *cobra.Command) *uiFlags {
 	f, flags := &uiFlags{}, cmd.Flags()
 	flags.StringVar(&f.listen, "ui-listen", "", "address for the web UI, as 127.0.0.1:8090; empty for none; see docs/ui.md")
-	flags.StringVar(&f.url, "ui-url", "", "URL of the web UI as people type it, as https://waybill.example.com; OIDC needs it")
+	flags.StringVar(&f.url, "ui-url", "", "URL of the web UI as people type it, as https://waybill.example.com; OIDC needs it, and comments of --previews link there")
 	flags.StringVar(&f.userHeader, "ui-user-header", "", "header in which a reverse proxy says who asks, as X-Forwarded-User")
 	flags.StringArrayVar(&f.trusted, "ui-trusted-proxies", nil, "range of addresses from which --ui-user-header counts, as 10.0.0.0/8; repeat for more")
 	flags.StringVar(&f.issuer, "ui-oidc-issuer", "", "URL of the OpenID Connect provider at which people log in")
@@ -58,6 +59,13 @@ func (f *uiFlags) open(r reconciler.Reconciler, loop *reconciler.Loop, elect boo
 	if f.listen == "" {
 		return f.unused()
 	}
+	if f.url != "" {
+		at, err := url.Parse(f.url)
+		if err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || strings.Trim(at.Path, "/") != "" || at.RawQuery != "" {
+			return fmt.Errorf("--ui-url is %q; want one without a path, as https://waybill.example.com", f.url)
+		}
+		f.url = at.Scheme + "://" + at.Host
+	}
 	guard, err := f.guard(loop, elect)
 	if err != nil {
 		return err
@@ -68,6 +76,15 @@ func (f *uiFlags) open(r reconciler.Reconciler, loop *reconciler.Loop, elect boo
 		Guard:  guard, Now: time.Now, Log: loop.Log,
 	}
 	return nil
+}
+
+// previews has the web UI show pull requests, if there is one, and returns where.
+func (f *uiFlags) previews() reconciler.Shown {
+	if f.ui == nil {
+		return reconciler.Shown{}
+	}
+	f.ui.Previews = shelf.New(f.changed)
+	return reconciler.Shown{Shelf: f.ui.Previews, URL: f.url}
 }
 
 // unused refuses flags of a web UI that there is not.
@@ -112,10 +129,9 @@ func onLoopback(address string) bool {
 
 // oidc has people log in at a provider.
 func (f *uiFlags) oidc(loop *reconciler.Loop, elect bool) (login.Guard, error) {
-	at, err := url.Parse(f.url)
 	switch {
-	case err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || strings.Trim(at.Path, "/") != "" || at.RawQuery != "":
-		return nil, fmt.Errorf("--ui-oidc-issuer needs to know where people find the web UI, and --ui-url is %q; want one without a path, as https://waybill.example.com", f.url)
+	case f.url == "":
+		return nil, errors.New("--ui-oidc-issuer needs to know where people find the web UI: add --ui-url, as https://waybill.example.com")
 	case f.clientID == "":
 		return nil, errors.New("--ui-oidc-issuer needs --ui-oidc-client-id: as whom does the provider know the web UI?")
 	case len(f.groups) == 0:
@@ -124,7 +140,7 @@ func (f *uiFlags) oidc(loop *reconciler.Loop, elect bool) (login.Guard, error) {
 		return nil, errors.New("several replicas need one key for sessions: --ui-cookie-key-file; head -c 32 /dev/urandom makes one")
 	}
 	o := &login.OIDC{
-		Issuer: f.issuer, ClientID: f.clientID, Groups: f.groups, URL: at.Scheme + "://" + at.Host,
+		Issuer: f.issuer, ClientID: f.clientID, Groups: f.groups, URL: f.url,
 		Random: rand.Text, Now: time.Now, Log: loop.Log,
 	}
 	if f.secretFile != "" {
@@ -134,7 +150,8 @@ func (f *uiFlags) oidc(loop *reconciler.Loop, elect bool) (login.Guard, error) {
 		}
 		o.ClientSecret = string(bytes.TrimSpace(secret))
 	}
-	o.Key, err = f.key()
+	key, err := f.key()
+	o.Key = key
 	return o, err
 }
 

@@ -37,9 +37,9 @@ func (u *UI) events(w http.ResponseWriter, r *http.Request) {
 	for {
 		moved := u.next()
 		f, err := u.Reader.Look(r.Context())
-		if err == nil && f != nil && f.Key != s.key {
-			s.key = f.Key
-			s.send("event: facts\ndata: " + f.Key + "\n\n")
+		if key := u.key(f); err == nil && f != nil && key != s.key {
+			s.key = key
+			s.send("event: facts\ndata: " + s.key + "\n\n")
 		} else {
 			s.still()
 		}

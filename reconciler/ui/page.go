@@ -70,6 +70,7 @@ func (u *UI) page(of view) http.HandlerFunc {
 			u.problem(w, r, http.StatusServiceUnavailable, pages.Problem{Title: "Nothing can be read", Message: text(trouble), Links: []pages.Link{{Text: "Try again", URL: "/"}}})
 			return
 		}
+		key := u.key(f) // before the page, which may be newer
 		a, err := of(u, r, f)
 		switch {
 		case errors.Is(err, errNowhere):
@@ -83,14 +84,14 @@ func (u *UI) page(of view) http.HandlerFunc {
 			http.Redirect(w, r, a.to, http.StatusSeeOther)
 			return
 		}
-		u.write(w, r, a, f.Key, text(trouble))
+		u.write(w, r, a, key, text(trouble))
 	}
 }
 
 // write writes a page.
 func (u *UI) write(w http.ResponseWriter, r *http.Request, a answer, key, trouble string) {
 	s := sessionOf(r)
-	frame := pages.Frame{Title: a.title, Here: a.here, Key: key, User: s.User, LogsOut: s.LogsOut, Trouble: trouble, Body: a.body}
+	frame := pages.Frame{Title: a.title, Here: a.here, Previews: u.Previews != nil, Key: key, User: s.User, LogsOut: s.LogsOut, Trouble: trouble, Body: a.body}
 	var data []byte
 	var err error
 	if a.fragment && r.Header.Get("X-Fragment") != "" {

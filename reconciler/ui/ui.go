@@ -1,5 +1,5 @@
 // Package ui serves the web UI: pages about a fleet, made from what Git says (package facts) by pure
-// functions (package pages), to whoever may log in (package login). It changes nothing: what is not
+// functions (package pages), and about what open pull requests do (package shelf), to whoever may log in (package login). It changes nothing: what is not
 // asked for by GET or HEAD is refused. Nothing is read unless somebody looks, and what is read is kept
 // until a branch moves.
 package ui
@@ -7,10 +7,12 @@ package ui
 import (
 	"log/slog"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/facts"
+	"github.com/waybill-dev/waybill/reconciler/shelf"
 	"github.com/waybill-dev/waybill/reconciler/ui/login"
 )
 
@@ -27,8 +29,10 @@ type UI struct {
 	Reader *facts.Reader
 	// Guard says who may look.
 	Guard login.Guard
-	Now   func() time.Time
-	Log   *slog.Logger
+	// Previews are those of open pull requests; nil where nobody looks at these.
+	Previews *shelf.Shelf
+	Now      func() time.Time
+	Log      *slog.Logger
 	// Stop is closed when the server stops, which ends streams of events.
 	Stop <-chan struct{}
 
@@ -59,6 +63,17 @@ func (u *UI) next() <-chan struct{} {
 	return u.moved
 }
 
+// key is another one when a page should be looked at again.
+func (u *UI) key(f *facts.Facts) string {
+	switch {
+	case f == nil:
+		return ""
+	case u.Previews == nil:
+		return f.Key
+	}
+	return f.Key + "." + strconv.Itoa(u.Previews.Version())
+}
+
 // Handler serves the pages.
 func (u *UI) Handler() http.Handler {
 	u.places, u.streams = make(chan struct{}, pagesAtOnce), make(chan struct{}, streamsAtOnce)
@@ -66,7 +81,7 @@ func (u *UI) Handler() http.Handler {
 	for path, serve := range map[string]view{
 		"/{$}": fleet, "/matrix": matrix, "/clusters/{name}": cluster,
 		"/templates/{kind}/{namespace}/{name}": template, "/templates/{kind}/{namespace}/{name}/why": why,
-		"/changes": changes, "/changes/{commit}": change, "/": nowhere,
+		"/changes": changes, "/changes/{commit}": change, "/previews": previews, "/previews/{number}": preview, "/": nowhere,
 	} {
 		inner.HandleFunc(path, u.page(serve))
 	}

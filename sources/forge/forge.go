@@ -75,6 +75,7 @@ type PullRequest struct {
 	// Updated is when something of it changed last, such as by a comment.
 	Updated time.Time
 	URL     string
+	Title   string // as whoever opened it wrote it
 }
 
 // User is an account of a forge.

@@ -33,6 +33,7 @@ func (u *githubUser) user() User {
 type pullRequest struct {
 	Number int         `json:"number"`
 	State  string      `json:"state"`
+	Title  string      `json:"title"`
 	URL    string      `json:"html_url"`
 	User   *githubUser `json:"user"`
 	Update time.Time   `json:"updated_at"`
@@ -50,7 +51,10 @@ type pullBranch struct {
 
 func (p *pullRequest) value() PullRequest {
 	fork := p.Head.Repo == nil || p.Base.Repo == nil || p.Head.Repo.ID != p.Base.Repo.ID // a fork may be deleted
-	return PullRequest{Number: p.Number, Head: p.Head.SHA, Base: p.Base.Ref, Author: p.User.user(), Fork: fork, Open: p.State == "open", Updated: p.Update, URL: p.URL}
+	return PullRequest{
+		Number: p.Number, Head: p.Head.SHA, Base: p.Base.Ref, Author: p.User.user(),
+		Fork: fork, Open: p.State == "open", Updated: p.Update, URL: p.URL, Title: plain(p.Title),
+	}
 }
 
 // openAt leaves of pull requests the open ones whose head is a commit.

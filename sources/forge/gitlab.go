@@ -36,6 +36,7 @@ type mergeRequest struct {
 	From   int64       `json:"source_project_id"`
 	To     int64       `json:"target_project_id"`
 	State  string      `json:"state"`
+	Title  string      `json:"title"`
 	Author *gitlabUser `json:"author"`
 	URL    string      `json:"web_url"`
 	Update time.Time   `json:"updated_at"`
@@ -44,7 +45,7 @@ type mergeRequest struct {
 func (m *mergeRequest) value() PullRequest {
 	return PullRequest{
 		Number: m.IID, Head: m.SHA, Base: m.Target, Author: m.Author.user(),
-		Fork: m.From != m.To, Open: m.State == "opened", Updated: m.Update, URL: m.URL,
+		Fork: m.From != m.To, Open: m.State == "opened", Updated: m.Update, URL: m.URL, Title: plain(m.Title),
 	}
 }
 

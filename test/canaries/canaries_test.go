@@ -1,5 +1,3 @@
-// Package canaries puts values that nobody may see into every place where Waybill meets one, and
-// looks for them in all that it says and writes: as they are, and as programs encode them.
 package canaries
 
 import (
@@ -7,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -30,7 +27,7 @@ import (
 var places = []string{
 	"string-data", "data", "last-applied", "config-last-applied", "policy-last-applied", "misspelt", "embedded", "private-key", "override", "annotation-override", "field-override",
 	"release", "failing-release", "generated",
-	"target-url", "origin-url", "password-file", "forge-token", "token-file", "ci-token", "webhook-secret", "kubeconfig-token", "random-key", "chart-credentials", "proxy", "environment",
+	"target-url", "origin-url", "password-file", "forge-token", "token-file", "ci-token", "webhook-secret", "kubeconfig-token", "random-key", "chart-credentials", "proxy", "environment", "broken-key", "ui-client-secret", "ui-cookie-key",
 }
 
 // delivered are those that are no values of Secrets to a cluster, so that its branch has them.
@@ -48,47 +45,18 @@ func canary(place string, version int) string {
 	return "Canary" + letters[:18]
 }
 
-// guises are what a canary looks like as programs write it. What base64 makes of a text depends on
-// how much comes before it, so that only what is the same whatever follows is looked for.
-func guises(canary string) map[string]string {
-	all := map[string]string{"as it is": canary, "in hex": hex.EncodeToString([]byte(canary)), "reversed": reversed(canary), "percent-encoded": percent(canary)}
-	for before := range 3 {
-		text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", before) + canary))
-		all[fmt.Sprintf("in base64, %d bytes after its beginning", before)] = text[4 : len(text)-4]
-	}
-	return all
-}
-
-func reversed(s string) string {
-	b := []byte(s)
-	slices.Reverse(b)
-	return string(b)
-}
-
-func percent(s string) string {
-	var b strings.Builder
-	for _, c := range []byte(s) {
-		fmt.Fprintf(&b, "%%%02x", c)
-	}
-	return b.String()
-}
-
 // leaks lists the canaries that a text has, but for those of some places.
-func leaks(text []byte, except ...string) (found []string) {
-	lower := bytes.ToLower(text)
+func leaks(text []byte, except ...string) []string {
+	values := map[string]string{}
 	for _, place := range places {
 		if slices.Contains(except, place) {
 			continue
 		}
 		for version := range 2 {
-			for how, guise := range guises(canary(place, version)) {
-				if bytes.Contains(lower, bytes.ToLower([]byte(guise))) {
-					found = append(found, fmt.Sprintf("%s of version %d, %s", place, version, how))
-				}
-			}
+			values[fmt.Sprintf("%s of version %d", place, version)] = canary(place, version)
 		}
 	}
-	return found
+	return Seen(text, values)
 }
 
 // TestLeaksAreFound shows that what finds nothing finds something.
@@ -114,6 +82,7 @@ type house struct {
 	waybill, dir string
 	secrets      string // what waybill.yaml says of plain Secrets; if it allows them, none is encrypted
 	env          []string
+	keys         map[string]string // by what they are: texts by which private keys are known
 }
 
 var placeholder = regexp.MustCompile(`@(base64 )?([a-z0-9-]+)@`)
@@ -188,7 +157,7 @@ func (h *house) git(args ...string) []byte {
 func (h *house) says(args ...string) string {
 	h.Helper()
 	out, _ := h.command(h.Context(), h.waybill, args...).CombinedOutput() // most of these fail, and are to
-	for _, found := range leaks(out) {
+	for _, found := range h.leaks(out) {
 		h.Errorf("waybill %s tells %s:\n%s", strings.Join(args, " "), found, out)
 	}
 	if len(out) == 0 || bytes.Contains(out, []byte("unknown flag")) || bytes.Contains(out, []byte("panic:")) {
@@ -210,6 +179,10 @@ func newHouse(t *testing.T, secrets string) *house {
 	h.file("token", canary("token-file", 0)+"\n")
 	h.file("webhook-secret", canary("webhook-secret", 0)+"\n")
 	h.file("random-key", canary("random-key", 0)+strings.Repeat("r", 32))
+	h.file("broken-key", canary("broken-key", 0)+"\n")
+	h.file("ui-client-secret", canary("ui-client-secret", 0)+"\n")
+	h.file("ui-cookie-key", canary("ui-cookie-key", 0)+strings.Repeat("r", 32))
+	h.makeKeys()
 	h.file("charts.yaml", "- {url: https://charts.example.com, username: u, password: "+canary("chart-credentials", 0)+"}\n")
 	for _, name := range []string{"open", "sealed"} {
 		h.file("clusters/"+name+".kubeconfig", fmt.Sprintf(kubeconfig, canary("kubeconfig-token", 0)))
@@ -254,7 +227,7 @@ func TestNoPlainSecretIsTold(t *testing.T) {
 // story publishes, asks for all that can be said, and changes every value.
 func (h *house) story() {
 	h.Helper()
-	if said := h.says("publish", "source", "--to", "published.git", "--random-key-file", "random-key"); !strings.Contains(said, "no such user: [a secret]") {
+	if said := h.says("publish", "source", "--to", "published.git", "--random-key-file", "random-key", "--signing-key", "signing-key"); !strings.Contains(said, "no such user: [a secret]") {
 		h.Errorf("publish does not say what the chart says, without the value:\n%s", said)
 	}
 	for _, format := range []string{"table", "junit", "sarif", "json", "yaml"} {
@@ -282,7 +255,8 @@ func (h *house) story() {
 		}
 	}
 	h.git("-C", "source", "commit", "-qam", "second")
-	h.says("publish", "source", "--to", "published.git", "-o", "json")
+	h.says("publish", "source", "--to", "published.git", "-o", "json", "--signing-key", "signing-key")
+	h.previews()
 	h.says("verify", "waybill/cluster/sealed", "-C", "source", "--to", "published.git")
 }
 
@@ -314,6 +288,19 @@ func TestNoCredentialIsTold(t *testing.T) {
 	h.says("get", "configmaps", "-C", "source", "--clusters", "--kubeconfig-dir", "clusters", "--request-timeout", "2s")
 	h.says("update", "source", "--chart-credentials", "charts.yaml")
 	h.says("doctor", "--random-key-file", "random-key")
+	for _, key := range []string{"broken-key", "app-key", "identity"} { // each for what it is not
+		h.says("publish", "source", "--to", "published.git", "--signing-key", key)
+	}
+	for _, key := range []string{"broken-key", "app-key", "signing-key"} {
+		h.says("apply", "-C", "source", "--to", "published.git", "--kubeconfig-dir", "clusters", "--age-identity-file", key)
+	}
+	app := []string{"--forge", "github", "--forge-url", refusing.URL, "--forge-repository", "acme/fleet", "--pull-request", "1", "--plain-http", "--github-app-id", "7", "--github-app-key-file"}
+	for _, key := range []string{"broken-key", "signing-key", "identity", "app-key"} {
+		h.says(append(append([]string{"diff", "HEAD", "HEAD", "-C", "source", "--to", "published.git", "--post"}, app...), key)...)
+	}
+	h.says("publish", "source", "--to", "ssh://git@127.0.0.1:1/fleet.git", "--ssh-key", "signing-key", "--known-hosts", "token")
+	h.says("publish", "source", "--to", "ssh://git@127.0.0.1:1/fleet.git", "--ssh-key", "broken-key", "--known-hosts", "token")
+	h.says("controller", "source", "--ui-listen", ":0", "--ui-url", "http://localhost", "--ui-oidc-issuer", refusing.URL, "--ui-oidc-client-id", "c", "--ui-oidc-client-secret-file", "ui-client-secret", "--ui-oidc-allowed-groups", "a", "--ui-cookie-key-file", "token")
 	h.controller(refusing.URL)
 	h.branches()
 }
@@ -332,7 +319,8 @@ func (h *house) controller(forge string) {
 	address := strings.TrimPrefix(listener.URL, "http://")
 	listener.Close()
 	cmd := h.command(ctx, h.waybill, "controller", "source", "--to", "published.git", "--interval", "1s", "--listen=", "--apply", "--kubeconfig-dir", "clusters", "--random-key-file", "random-key",
-		"--webhook-secret-file", "webhook-secret", "--webhook-listen", address, "--forge", "gitea", "--forge-url", forge, "--forge-repository", "acme/fleet", "--token-file", "token", "--commit-statuses", "--plain-http")
+		"--signing-key", "signing-key", "--age-identity-file", "identity", "--ui-listen", "127.0.0.1:0", "--ui-url", "http://localhost", "--ui-oidc-issuer", forge, "--ui-oidc-client-id", "c", "--ui-oidc-client-secret-file", "ui-client-secret",
+		"--ui-oidc-allowed-groups", "a", "--ui-cookie-key-file", "ui-cookie-key", "--webhook-secret-file", "webhook-secret", "--webhook-listen", address, "--forge", "gitea", "--forge-url", forge, "--forge-repository", "acme/fleet", "--token-file", "token", "--commit-statuses", "--plain-http")
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
@@ -358,7 +346,7 @@ func (h *house) controller(forge string) {
 	if err != nil {
 		h.Fatal(err)
 	}
-	for _, found := range leaks(data) {
+	for _, found := range h.leaks(data) {
 		h.Errorf("the log of the controller tells %s:\n%s", found, data)
 	}
 }
@@ -367,7 +355,7 @@ func (h *house) controller(forge string) {
 func (h *house) branches() {
 	h.Helper()
 	objects := h.git("-C", "published.git", "cat-file", "--batch-all-objects", "--batch")
-	for _, found := range leaks(objects, delivered...) {
+	for _, found := range h.leaks(objects, delivered...) {
 		h.Errorf("what is published tells %s", found)
 	}
 	refs := strings.Fields(string(h.git("-C", "published.git", "for-each-ref", "--format=%(refname:short)")))

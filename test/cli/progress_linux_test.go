@@ -54,6 +54,21 @@ spec:
 // terminal returns a terminal, and what is written to it until it is closed.
 func terminal(t *testing.T) (tty *os.File, written func() string) {
 	t.Helper()
+	tty, master := openTerminal(t)
+	all := make(chan string, 1)
+	go func() {
+		data, _ := io.ReadAll(master) // it ends with an error when nobody has the terminal
+		all <- string(data)
+	}()
+	return tty, func() string {
+		tty.Close()
+		return <-all
+	}
+}
+
+// openTerminal opens a terminal, and its other end.
+func openTerminal(t *testing.T) (tty, master *os.File) {
+	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -70,15 +85,7 @@ func terminal(t *testing.T) (tty *os.File, written func() string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := make(chan string, 1)
-	go func() {
-		data, _ := io.ReadAll(master) // it ends with an error when nobody has the terminal
-		all <- string(data)
-	}()
-	return tty, func() string {
-		tty.Close()
-		return <-all
-	}
+	return tty, master
 }
 
 // TestProgress has a terminal show what is being fetched, in one line that is gone at the end, and

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/waybill-dev/waybill/sources/forge"
+	"github.com/waybill-dev/waybill/test/controlplane"
 )
 
 // TestGiteaShowsAFork has a controller show a pull request from a fork when a maintainer named its
@@ -21,7 +22,12 @@ func TestGiteaShowsAFork(t *testing.T) {
 	h.commit(t, "fleet", "main", "main", "fleet.yaml", "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: eu}\nspec: {syncMode: Pull}\n---\n"+
 		"apiVersion: policy.karmada.io/v1alpha1\nkind: ClusterPropagationPolicy\nmetadata: {name: all}\nspec: {resourceSelectors: [{apiVersion: v1, kind: ConfigMap}]}\n")
 	h.commit(t, "fleet", "main", "main", "one.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one, namespace: a}\n")
-	h.hook(t, h.controls(t, "--previews", "--orders"))
+	port, err := controlplane.Port()
+	if err != nil {
+		t.Fatal(err)
+	}
+	site := "http://127.0.0.1:" + port
+	h.hook(t, h.controls(t, "--previews", "--orders", "--ui-listen", "127.0.0.1:"+port, "--ui-url", site))
 	h.until(t, "it is published", func() bool { return h.published(t, "manifests/a/configmap/one.yaml") })
 	said := func(number int) []forge.Comment {
 		all, err := h.open(t, "waybill", "fleet").Comments(t.Context(), number)
@@ -36,15 +42,20 @@ func TestGiteaShowsAFork(t *testing.T) {
 		}
 		return mine
 	}
+	page := func(number int) string { return site + fmt.Sprintf("/previews/%d", number) }
 	preview := func(head string) forge.Status { return h.shown(t, "fleet", head, "waybill/preview") }
 	var pull struct{ Number int }
 
 	own := h.commit(t, "fleet", "main", "change", "two.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: two, namespace: a}\n")
 	h.do(t, "ann", http.MethodPost, "/repos/waybill/fleet/pulls", fields{"title": "a change", "head": "change", "base": "main"}, &pull)
 	h.until(t, "a change of the repository is shown", func() bool { return preview(own).State == forge.Success && len(said(pull.Number)) == 1 })
-	if body := said(pull.Number)[0].Body; !strings.Contains(body, "1 object in 1 of 1 cluster**: 1 appears") || strings.Contains(body, "From a fork") {
+	if body := said(pull.Number)[0].Body; !strings.Contains(body, "1 object in 1 of 1 cluster**: 1 appears") || strings.Contains(body, "From a fork") || !strings.Contains(body, "]("+page(pull.Number)+")") {
 		t.Errorf("it says\n%s", body)
 	}
+	if s := preview(own); s.URL != page(pull.Number) {
+		t.Errorf("the status leads to %q", s.URL)
+	}
+	shows(t, page(pull.Number), fmt.Sprintf("#%d a change", pull.Number), own[:12], "Sound", `"m":"two"`)
 
 	h.do(t, "rob", http.MethodPost, "/repos/waybill/fleet/forks", fields{}, nil)
 	var made struct{ Commit struct{ SHA string } }
@@ -61,6 +72,7 @@ func TestGiteaShowsAFork(t *testing.T) {
 	if s := preview(head); !strings.Contains(s.Description, "/waybill preview "+head) || len(said(pull.Number)) > 0 {
 		t.Errorf("the status is %+v; it says %v", s, said(pull.Number))
 	}
+	shows(t, page(pull.Number), "It waits: from a fork: a maintainer may comment /waybill preview "+head, "!application/json")
 	order := func(who string) {
 		h.do(t, who, http.MethodPost, fmt.Sprintf("/repos/waybill/fleet/issues/%d/comments", pull.Number), fields{"body": "/waybill preview " + head}, nil)
 	}
@@ -75,5 +87,18 @@ func TestGiteaShowsAFork(t *testing.T) {
 	h.until(t, "a fork that a maintainer named is shown", func() bool { return preview(head).State == forge.Success && len(said(pull.Number)) == 1 })
 	if body := said(pull.Number)[0].Body; !strings.Contains(body, "ConfigMap/a/theirs") || !strings.Contains(body, "From a fork") {
 		t.Errorf("it says\n%s", body)
+	}
+	shows(t, page(pull.Number), "rob, from a fork", head[:12], `"m":"theirs"`)
+	shows(t, site+"/previews", "a stranger&#39;s", "from a fork", "a change")
+}
+
+// shows requires that a page has texts, and with "!" that it has not.
+func shows(t *testing.T, url string, want ...string) {
+	t.Helper()
+	body := pageOf(t, url)
+	for _, text := range want {
+		if no, isNo := strings.CutPrefix(text, "!"); isNo == strings.Contains(body, no) {
+			t.Errorf("%s: want %q in\n%s", url, text, body)
+		}
 	}
 }

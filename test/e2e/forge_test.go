@@ -333,12 +333,15 @@ func (h *hub) held(t *testing.T) string {
 func (h *hub) shown(t forgetest.T, name, commit, about string) forge.Status {
 	t.Helper()
 	var all struct {
-		Statuses []struct{ Context, Status, Description string }
+		Statuses []struct {
+			Context, Status, Description string
+			Target                       string `json:"target_url"`
+		}
 	}
 	h.do(t, "waybill", http.MethodGet, "/repos/waybill/"+name+"/commits/"+commit+"/status", nil, &all)
 	for _, s := range all.Statuses {
 		if s.Context == about {
-			return forge.Status{Commit: commit, Context: about, State: forge.State(s.Status), Description: s.Description}
+			return forge.Status{Commit: commit, Context: about, State: forge.State(s.Status), Description: s.Description, URL: s.Target}
 		}
 	}
 	return forge.Status{}

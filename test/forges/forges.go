@@ -117,7 +117,7 @@ INSTALL_LOCK = true
 SECRET_KEY = for-the-test-and-nothing-else
 INTERNAL_TOKEN = %s
 [oauth2]
-ENABLED = false
+ENABLED = true
 [service]
 DISABLE_REGISTRATION = true
 [webhook]

@@ -121,6 +121,20 @@ func (p *tab) wants(expression string) {
 	}
 }
 
+// reloads waits until an expression is true in a page that loads itself anew before it is.
+func (p *tab) reloads(expression string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p, 10*time.Second)
+	defer cancel()
+	var err error
+	for is := false; !is; {
+		if ctx.Err() != nil {
+			p.t.Fatalf("%s: %v", expression, err)
+		}
+		err = chromedp.Run(ctx, chromedp.Evaluate(expression, &is)) // fails while there is no page
+	}
+}
+
 // width is how wide the page is shown, in light or dark.
 func (p *tab) width(width int64, scheme string) {
 	p.t.Helper()

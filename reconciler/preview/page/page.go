@@ -27,45 +27,53 @@ var assets embed.FS
 // parts are the files of the script, in their order.
 var parts = []string{"data.js", "filter.js", "fields.js", "changes.js", "window.js", "matrix.js", "clusters.js", "start.js"}
 
+// texts are the templates of the page.
+var texts = template.Must(template.New("page.html").Funcs(template.FuncMap{
+	"text": words.Printable, "short": short, "marks": marksOf, "errors": mistakes, "first": first, "named": named, "rest": rest, "count": words.Count,
+}).ParseFS(assets, "assets/page.html"))
+
 // Page writes a comparison.
 func Page(c *preview.Comparison) ([]byte, error) {
-	style, script, err := own()
-	if err != nil {
-		return nil, err
-	}
-	t, err := template.New("page.html").Funcs(template.FuncMap{
-		"text": words.Printable, "short": short, "marks": marksOf, "errors": mistakes, "first": first, "named": named, "rest": rest, "count": words.Count,
-	}).ParseFS(assets, "assets/page.html")
-	if err != nil {
-		return nil, fmt.Errorf("reading the template of the page: %w", err)
-	}
-	var b bytes.Buffer
-	err = t.Execute(&b, map[string]any{
+	style, script := Style(), Script()
+	return write("page.html", map[string]any{
 		"Comparison": c, "Data": encode(c), "Policy": policy(style, script),
 		"Style":  template.CSS(style), //nolint:gosec // it is ours
 		"Script": template.JS(script), //nolint:gosec // it is ours
 	})
-	if err != nil {
+}
+
+// Body writes what the page shows of a comparison, without what is around it: for a site that has
+// its own frame, and Style and Script as files.
+func Body(c *preview.Comparison) ([]byte, error) {
+	return write("body", map[string]any{"Comparison": c, "Data": encode(c)})
+}
+
+func write(name string, v any) ([]byte, error) {
+	var b bytes.Buffer
+	if err := texts.ExecuteTemplate(&b, name, v); err != nil {
 		return nil, fmt.Errorf("writing the page: %w", err)
 	}
 	return b.Bytes(), nil
 }
 
-// own reads the style and the script of the page.
-func own() (style, script string, err error) {
+// Style is the style sheet of the page.
+func Style() string { return file("page.css") }
+
+// Script is the script of the page. It draws what Body writes once that is there.
+func Script() string {
 	var b strings.Builder
 	for _, name := range parts {
-		text, err := assets.ReadFile("assets/" + name)
-		if err != nil {
-			return "", "", fmt.Errorf("reading the script of the page: %w", err)
-		}
-		b.Write(text)
+		b.WriteString(file(name))
 	}
-	text, err := assets.ReadFile("assets/page.css")
+	return b.String()
+}
+
+func file(name string) string {
+	text, err := assets.ReadFile("assets/" + name)
 	if err != nil {
-		return "", "", fmt.Errorf("reading the style of the page: %w", err)
+		panic("page: the program lacks its file " + name)
 	}
-	return string(text), b.String(), nil
+	return string(text)
 }
 
 // policy lets the one style and the one script of the page be used, and nothing else.

@@ -80,7 +80,7 @@ func TestTheTopNeedsNoScript(t *testing.T) {
 func TestTextsStayTexts(t *testing.T) {
 	clean := previewtest.Filled("plain")
 	tags := regexp.MustCompile(`<[a-z!/][^>]*>`)
-	count := func(text string) int { return len(tags.FindAllString(strings.ReplaceAll(text, ours(t), ""), -1)) }
+	count := func(text string) int { return len(tags.FindAllString(strings.ReplaceAll(text, Script(), ""), -1)) }
 	want := count(written(t, &clean))
 	for _, hostile := range append(previewtest.Hostile(), "</script><script>alert(1)</script>", "<!--<script>", "]]><b>") {
 		c := previewtest.Filled(hostile)
@@ -94,14 +94,25 @@ func TestTextsStayTexts(t *testing.T) {
 	}
 }
 
-// ours is the script of the page.
-func ours(t *testing.T) string {
-	t.Helper()
-	_, script, err := own()
-	if err != nil {
-		t.Fatal(err)
+// TestTheBodyIsWhatThePageShows: a site with its own frame shows the same, and brings the rest itself.
+func TestTheBodyIsWhatThePageShows(t *testing.T) {
+	for _, c := range []preview.Comparison{previewtest.Everything(), previewtest.Filled("</script><b>"), {}} {
+		body, err := Body(&c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		versions, rest, ok := strings.Cut(string(body), "<section")
+		if page := written(t, &c); !ok || !strings.Contains(page, strings.TrimSpace(versions)) {
+			t.Errorf("the page does not have\n%s", versions)
+		} else if report, data, ok := strings.Cut(rest, `<script type="application/json"`); !ok || !strings.Contains(page, report) || !strings.Contains(page, strings.TrimSpace(data)) {
+			t.Errorf("the page does not have\n%s", rest)
+		}
+		for _, not := range []string{"<style", "<script>", "<html", "<h1", "<main"} {
+			if strings.Contains(string(body), not) {
+				t.Errorf("it has %s", not)
+			}
+		}
 	}
-	return script
 }
 
 // TestSetsAreReadAsWritten reads sets as the script does.

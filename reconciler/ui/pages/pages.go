@@ -19,13 +19,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/waybill-dev/waybill/reconciler/preview/page"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
 //go:embed html/*.html
 var texts embed.FS
 
-//go:embed assets/style.css assets/live.js
+//go:embed assets/frame.css assets/style.css assets/live.js
 var assets embed.FS
 
 // clusterScope stands for the namespace of what has none, as on branches.
@@ -34,8 +35,11 @@ const clusterScope = "_cluster"
 // Frame is what every page has around what it shows.
 type Frame struct {
 	Title string
-	// Here is the part of the UI that the page belongs to: fleet, matrix or changes; empty for none.
+	// Here is the part of the UI that the page belongs to: fleet, matrix, changes or previews; empty
+	// for none.
 	Here string
+	// Previews says that pull requests are previewed.
+	Previews bool
 	// Key is that of the facts; it changes when the page should be looked at again.
 	Key string
 	// User is who looks; empty where nobody logs in. LogsOut says that there is a way out.
@@ -49,13 +53,22 @@ type Frame struct {
 // Assets are the files that pages refer to, by the paths at which they do.
 func Assets() map[string][]byte {
 	all := map[string][]byte{}
-	for _, name := range []string{"style.css", "live.js"} {
+	for _, name := range assetNames {
 		all[assetPath(name)] = asset(name)
 	}
 	return all
 }
 
+// assetNames are those of the files. Reports bring a style and a script of their own.
+var assetNames = []string{"frame.css", "style.css", "live.js", "report.css", "report.js"}
+
 func asset(name string) []byte {
+	switch name {
+	case "report.css":
+		return []byte(page.Style())
+	case "report.js":
+		return []byte(page.Script())
+	}
 	data, err := fs.ReadFile(assets, "assets/"+name)
 	if err != nil {
 		panic("pages: the program lacks its file " + name)
@@ -73,7 +86,10 @@ func assetPath(name string) string {
 var set = parsed()
 
 func parsed() map[string]*template.Template {
-	paths := map[string]string{"style.css": assetPath("style.css"), "live.js": assetPath("live.js")}
+	paths := map[string]string{}
+	for _, name := range assetNames {
+		paths[name] = assetPath(name)
+	}
 	functions := template.FuncMap{
 		"asset": func(name string) string { return paths[name] },
 		"short": short, "plural": plural,
@@ -86,8 +102,7 @@ func parsed() map[string]*template.Template {
 		panic("pages: " + err.Error())
 	}
 	for _, name := range names {
-		page := strings.TrimSuffix(strings.TrimPrefix(name, "html/"), ".html")
-		all[page] = template.Must(template.Must(frame.Clone()).ParseFS(texts, name))
+		all[strings.TrimSuffix(strings.TrimPrefix(name, "html/"), ".html")] = template.Must(template.Must(frame.Clone()).ParseFS(texts, name))
 	}
 	return all
 }
@@ -98,10 +113,10 @@ func Page(name string, f Frame) ([]byte, error) { return execute(name, "frame.ht
 // Fragment writes the part of a page that others load later.
 func Fragment(name string, f Frame) ([]byte, error) { return execute(name, "text", f.Body) }
 
-func execute(page, part string, v any) ([]byte, error) {
+func execute(name, part string, v any) ([]byte, error) {
 	var b bytes.Buffer
-	if err := set[page].ExecuteTemplate(&b, part, v); err != nil {
-		return nil, fmt.Errorf("writing the page %s: %w", page, err)
+	if err := set[name].ExecuteTemplate(&b, part, v); err != nil {
+		return nil, fmt.Errorf("writing the page %s: %w", name, err)
 	}
 	return b.Bytes(), nil
 }
@@ -165,8 +180,8 @@ type Pager struct {
 	What           string // what there are so many of
 }
 
-// page cuts a list: it returns where part number n, from 1 on, begins and ends.
-func page(n, size, of int) (from, to int) {
+// part cuts a list: it returns where part number n, from 1 on, begins and ends.
+func part(n, size, of int) (from, to int) {
 	last := max(1, (of+size-1)/size)
 	n = min(max(n, 1), last)
 	return (n - 1) * size, min(n*size, of)
@@ -185,7 +200,7 @@ func pager(l list, q url.Values, of int) (p Pager, from, to int) {
 	if err != nil {
 		n = 1
 	}
-	from, to = page(n, l.size, of)
+	from, to = part(n, l.size, of)
 	p = Pager{From: min(from+1, of), To: to, Of: of, What: l.what}
 	at := from/l.size + 1
 	if from > 0 {

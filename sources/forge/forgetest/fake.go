@@ -45,7 +45,7 @@ var Epoch = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 // NewFake returns a forge whose pull request has no comment yet.
 func NewFake() *Fake {
 	f := &Fake{permissions: map[int64]forge.Permission{Author.ID: forge.Write, Writer.ID: forge.Write, Reader.ID: forge.Read, Waybill.ID: forge.Admin}}
-	f.pull = forge.PullRequest{Number: Number, Base: "main", Author: Author, Open: true, URL: "https://forge.example/acme/fleet/pulls/7"}
+	f.pull = forge.PullRequest{Number: Number, Base: "main", Author: Author, Open: true, URL: "https://forge.example/acme/fleet/pulls/7", Title: "a change"}
 	f.Push()
 	return f
 }
@@ -87,6 +87,13 @@ func (f *Fake) PushCommit(head string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pull.Head, f.heads, f.pull.Updated = head, append(f.heads, head), at(f.number())
+}
+
+// Touch says when something of the pull request changed last.
+func (f *Fake) Touch(at time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pull.Updated = at
 }
 
 // Close closes the pull request.

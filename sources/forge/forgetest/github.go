@@ -136,7 +136,7 @@ func hubPull(p forge.PullRequest) object {
 		state = "open"
 	}
 	return object{
-		"number": p.Number, "state": state, "html_url": p.URL, "user": hubUser(p.Author), "updated_at": p.Updated,
+		"number": p.Number, "state": state, "html_url": p.URL, "user": hubUser(p.Author), "updated_at": p.Updated, "title": p.Title,
 		"head": object{"ref": "change", "sha": p.Head, "repo": object{"id": 10}},
 		"base": object{"ref": p.Base, "sha": strings.Repeat("0", 40), "repo": object{"id": 10}},
 	}

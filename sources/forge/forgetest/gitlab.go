@@ -103,7 +103,7 @@ func labMerge(p forge.PullRequest) object {
 		state = "opened"
 	}
 	return object{
-		"id": 4000 + p.Number, "iid": p.Number, "sha": p.Head, "source_branch": "change", "target_branch": p.Base, "source_project_id": 10, "target_project_id": 10,
+		"id": 4000 + p.Number, "iid": p.Number, "title": p.Title, "sha": p.Head, "source_branch": "change", "target_branch": p.Base, "source_project_id": 10, "target_project_id": 10,
 		"state": state, "author": labUser(p.Author), "web_url": p.URL, "updated_at": p.Updated,
 	}
 }

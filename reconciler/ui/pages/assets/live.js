@@ -9,11 +9,14 @@
   let key = document.body.dataset.key;
   let busy = false, again = false;
 
+  // reportOf names the report that a page has, which a script of its own draws: another one is drawn anew.
+  const reportOf = (page) => page.querySelector("[data-report]")?.dataset.report;
+
   // adapt makes a node as another one is.
   function adapt(now, next) {
     if (now.nodeType !== next.nodeType || now.nodeName !== next.nodeName) { now.replaceWith(next.cloneNode(true)); return; }
     if (now.nodeType !== Node.ELEMENT_NODE) { if (now.nodeValue !== next.nodeValue) now.nodeValue = next.nodeValue; return; }
-    if (now.isEqualNode(next) || now.dataset.loaded) return;
+    if (now.isEqualNode(next) || now.dataset.loaded || now.dataset.report) return;
     for (const a of [...now.attributes]) if (!next.hasAttribute(a.name) && a.name !== "open") now.removeAttribute(a.name);
     for (const a of next.attributes) if (now.getAttribute(a.name) !== a.value) now.setAttribute(a.name, a.value);
     children(now, next);
@@ -48,6 +51,7 @@
         const r = await fetch(location.href, { headers: { Accept: "text/html" }, redirect: "error" });
         const page = new DOMParser().parseFromString(await r.text(), "text/html");
         const next = page.getElementById("content");
+        if (reportOf(page) !== reportOf(document)) { location.reload(); return; }
         if (next) { adapt(main(), next); key = page.body.dataset.key || key; load(); }
         say("live");
       } while (again);
