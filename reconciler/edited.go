@@ -6,23 +6,21 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
-// edit says of a branch that somebody edited which files these are, and in which commit that began;
+// edit says of an address that somebody edited which files these are, and in which commit that began;
 // nothing where that is not known.
-func (r *Reconciler) edit(ctx context.Context, head git.Head) string {
+func (r *Reconciler) edit(ctx context.Context, a render.Address, head git.Head) string {
 	const most = 1000
 	first := head
 	for range most {
-		if first.Parent.IsZero() {
-			return ""
-		}
-		before, err := r.Target.Commit(ctx, first.Parent)
-		if err != nil {
+		before, ok, err := r.before(ctx, a, first)
+		if err != nil || !ok {
 			return ""
 		}
 		was, err := tree.Read(before.Tree)

@@ -1,9 +1,9 @@
-// Package publish writes a plan to branches: a branch a cluster, and the state
-// branch. Changes says what would be written and is what a dry run prints; Do only
+// Package publish writes a plan to branches: a branch a cluster, or one branch with a
+// folder a cluster, and the state branch. Changes says what would be written and is what a dry run prints; Do only
 // writes it.
 //
-// It promises that an unchanged tree makes no commit, that a held cluster's branch
-// is not touched, that files of others stay where they are, and that every branch
+// It promises that an unchanged tree makes no commit, that a held cluster's branch or
+// folder is not touched, that files of others stay where they are, and that every branch
 // advances from the head that the plan was made against or not at all.
 package publish
 
@@ -17,6 +17,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources"
@@ -50,8 +51,12 @@ const (
 	// TrailerCluster is there on the branch of a cluster, and names it. Clusters that go from
 	// one head to one tree share the commit, which then names each.
 	TrailerCluster = "Cluster"
+	// TrailerContinued is there where a cluster is published at another address than before: it
+	// names the cluster, where that was, and the commit there that this one comes after; see Continued.
+	TrailerContinued = "Continued-From"
 	// TrailerFailedOver is there on the branch of a cluster for each path that left it because the
-	// cluster, or what is there, failed: no guard counts it.
+	// cluster, or what is there, failed: no guard counts it. On a branch that clusters share the path
+	// begins with the folder.
 	TrailerFailedOver = "Failed-Over"
 	// TrailerObserved is there on commits of the state branch that hold what was observed of
 	// clusters and no plan: it names a cluster.
@@ -63,7 +68,15 @@ const (
 // Heads is what the branches were at when the plan was made.
 type Heads struct {
 	State    files.ID            // zero: there is no state branch
-	Clusters map[string]files.ID // by cluster; absent: there is no branch
+	Clusters map[string]files.ID // by cluster; absent: nothing is at its address
+	Shared   Shared
+}
+
+// Shared is the branch on which each cluster has a folder; zero where there is none yet, or where
+// each cluster has a branch.
+type Shared struct {
+	Commit files.ID
+	Root   *files.Folder
 }
 
 // Base is what a plan was made over.
@@ -71,6 +84,17 @@ type Base struct {
 	Published map[string]tree.Published // by cluster
 	State     *state.State
 	Ahead     []string // see TrailerAhead
+	// Moved are the clusters that were published at another address than the config has now.
+	Moved map[string]Moved
+	// Left are addresses that another layout of the config has, and where nothing is published now.
+	Left []render.Address
+}
+
+// Moved is where a cluster was published last, if that is not its address.
+type Moved struct {
+	From   render.Address
+	Commit files.ID // of the branch
+	Root   *files.Folder
 }
 
 // Changes returns the updates that carry out p, the state branch last, and what a person
@@ -78,12 +102,13 @@ type Base struct {
 // anything is, because it says what was published last; where nothing else changes, nothing
 // is.
 func Changes(p *plan.Plan, base Base, heads Heads, version string) ([]git.Update, []diag.Diagnostic, error) {
-	c := changer{plan: p, divided: divided(p), message: message(p, base, version), version: version}
+	c := changer{plan: p, base: &base, heads: &heads, at: p.Config.Publish.Addresses(), divided: divided(p), message: message(p, base, version), version: version}
 	for _, cluster := range p.Clusters {
-		if err := c.cluster(cluster, base.Published[cluster.Name], heads.Clusters[cluster.Name]); err != nil {
+		if err := c.cluster(cluster); err != nil {
 			return nil, nil, err
 		}
 	}
+	c.share()
 	c.nameClusters()
 	if len(c.updates) > 0 || len(base.Ahead) > 0 || !base.State.Same(p.State) {
 		root, err := StateOf(p)
@@ -92,7 +117,7 @@ func Changes(p *plan.Plan, base Base, heads Heads, version string) ([]git.Update
 		}
 		c.update(state.Branch, heads.State, root, stageState)
 	}
-	return c.updates, c.diags, nil
+	return c.updates, append(c.diags, c.leftBehind()...), nil
 }
 
 // StateOf returns the folder of the state branch that a plan is published with.
@@ -115,29 +140,40 @@ const (
 
 type changer struct {
 	plan    *plan.Plan
+	base    *Base
+	heads   *Heads
+	at      render.Addresses
 	divided map[string]bool // by path: workloads whose replicas are divided
 	message string
 	version string
 	// metadata is that of the first cluster that is written.
 	metadata *files.Blob
 	updates  []git.Update
-	names    []string   // of the clusters of updates
-	left     [][]string // the paths that failed over, by cluster of updates
+	written  []written
+	folders  []files.Entry // of clusters that share a branch
 	diags    []diag.Diagnostic
 }
 
-// cluster adds the update of one cluster branch, if it needs one.
-func (c *changer) cluster(cl plan.Cluster, p tree.Published, head files.ID) error {
-	branch := c.plan.Config.Publish.BranchPrefix + cl.Name
+// written is a cluster that an update is for.
+type written struct {
+	update int
+	said   []string // lines of the message
+}
+
+// cluster adds the update of one cluster, if it needs one.
+func (c *changer) cluster(cl plan.Cluster) error {
+	address, p, head := c.at.Of(cl.Name), c.base.Published[cl.Name], c.heads.Clusters[cl.Name]
+	moved, isMoved := c.base.Moved[cl.Name]
 	if len(p.Foreign) > 0 && cl.Held == nil {
 		names := slices.Sorted(maps.Keys(p.Foreign))
 		c.diags = append(c.diags, diag.Diagnostic{
 			Code: diag.ForeignFiles, Severity: diag.Warning,
-			Message: fmt.Sprintf("branch %s holds files that Waybill did not write (%s); they stay", branch, words.List(names)),
+			Message: fmt.Sprintf("%s holds files that Waybill did not write (%s); they stay", address.Words(), words.List(names)),
 			Hint:    "Flux and Argo CD may apply them; move them elsewhere if they should not",
 		})
 	}
 	switch {
+	case isMoved:
 	case cl.Held != nil:
 		return nil
 	case p.Built != nil && !p.Edited && p.Built.ID() == cl.Tree.ID():
@@ -145,21 +181,46 @@ func (c *changer) cluster(cl plan.Cluster, p tree.Published, head files.ID) erro
 	case p.Built == nil && head.IsZero() && cl.Objects == 0:
 		return nil // a new cluster that is to hold nothing needs no branch yet
 	}
-	meta := tree.Metadata{DrySHA: c.plan.Revision.Commit, RepoURL: c.plan.Revision.Repo, Version: c.version}
-	root, err := tree.WithMetadata(cl.Tree, meta, c.metadata, p.Foreign)
+	root, err := c.root(&cl, &p, moved.Root)
 	if err != nil {
-		return fmt.Errorf("laying out branch %s: %w", branch, err)
+		return fmt.Errorf("laying out %s: %w", address.Words(), err)
 	}
-	if e, ok := root.Lookup(tree.MetadataFile); ok && c.metadata == nil {
-		c.metadata = e.Blob
+	w := written{update: len(c.updates), said: []string{TrailerCluster + ": " + cl.Name}}
+	if isMoved {
+		continued := Continued{From: moved.From, Commit: moved.Commit, Held: cl.Held != nil}
+		w.said = append(w.said, continued.line(cl.Name))
+	}
+	for _, path := range failedOver(c.plan.FailedOver(cl.Name), p.Built, cl.Tree) {
+		w.said = append(w.said, TrailerFailedOver+": "+address.Path(path))
+	}
+	c.written = append(c.written, w)
+	if address.Folder != "" {
+		c.folders = append(c.folders, files.DirEntry(address.Folder, root))
+		return nil
 	}
 	stage := stageGive
 	if p.Built != nil && c.takes(p.Built, cl.Tree) {
 		stage = stageTake
 	}
-	c.update(branch, head, root, stage)
-	c.names, c.left = append(c.names, cl.Name), append(c.left, failedOver(c.plan.FailedOver(cl.Name), p.Built, cl.Tree))
+	c.update(address.Branch, head, root, stage)
 	return nil
+}
+
+// root is what a cluster's address is to hold. One that is held while its address changes takes
+// along what it had, as it was.
+func (c *changer) root(cl *plan.Cluster, p *tree.Published, before *files.Folder) (*files.Folder, error) {
+	if cl.Held != nil {
+		return tree.Overlay(before, p.Foreign), nil
+	}
+	meta := tree.Metadata{DrySHA: c.plan.Revision.Commit, RepoURL: c.plan.Revision.Repo, Version: c.version}
+	root, err := tree.WithMetadata(cl.Tree, meta, c.metadata, p.Foreign)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller says of what
+	}
+	if e, ok := root.Lookup(tree.MetadataFile); ok && c.metadata == nil {
+		c.metadata = e.Blob
+	}
+	return root, nil
 }
 
 // failedOver leaves of paths those that a cluster loses, sorted.
@@ -181,21 +242,23 @@ func (c *changer) nameClusters() {
 	type step struct{ from, to files.ID }
 	at := func(u *git.Update) step { return step{u.Old, u.Tree.ID()} }
 	named := map[step]*strings.Builder{}
-	for i, name := range c.names {
-		s := at(&c.updates[i])
+	said := map[step]map[string]bool{}
+	for _, w := range c.written {
+		s := at(&c.updates[w.update])
 		if named[s] == nil {
-			named[s] = &strings.Builder{}
+			named[s], said[s] = &strings.Builder{}, map[string]bool{}
 			named[s].WriteString(c.message)
 		}
-		fmt.Fprintf(named[s], "%s: %s\n", TrailerCluster, name)
-		for _, path := range c.left[i] {
-			if line := TrailerFailedOver + ": " + path + "\n"; !strings.Contains(named[s].String(), line) {
-				named[s].WriteString(line)
+		for _, line := range w.said {
+			if !said[s][line] {
+				said[s][line] = true
+				named[s].WriteString(line + "\n")
 			}
 		}
 	}
-	for i := range c.names {
-		c.updates[i].Message = named[at(&c.updates[i])].String()
+	for _, w := range c.written {
+		u := &c.updates[w.update]
+		u.Message = named[at(u)].String()
 	}
 }
 

@@ -78,6 +78,16 @@ func (s *shared) Commit(ctx context.Context, id files.ID) (h git.Head, err error
 	return h, err
 }
 
+func (s *shared) Root(ctx context.Context, id files.ID) (h git.Head, entries []files.Entry, err error) {
+	err = s.do(func(r *twin.Repo) (err error) { h, entries, err = r.Root(ctx, id); return err })
+	return h, entries, err
+}
+
+func (s *shared) Within(ctx context.Context, id files.ID, folder string) (h git.Head, ok bool, err error) {
+	err = s.do(func(r *twin.Repo) (err error) { h, ok, err = r.Within(ctx, id, folder); return err })
+	return h, ok, err
+}
+
 func (s *shared) Publish(ctx context.Context, updates []git.Update) (ids []files.ID, err error) {
 	err = s.do(func(r *twin.Repo) (err error) { ids, err = r.Publish(ctx, updates); return err })
 	return ids, err
