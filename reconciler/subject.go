@@ -47,7 +47,7 @@ func (r *Reconciler) subject(ctx context.Context, what string) (*subject, error)
 	}
 	id, ok := heads[address.Branch]
 	if !ok {
-		return nil, fmt.Errorf("there is no branch %s in the repository", what)
+		return nil, fmt.Errorf("there is no branch %s in the repository, and no cluster of this name", what)
 	}
 	if err := r.Target.Fetch(ctx, address.Branch, state.Branch); err != nil {
 		return nil, err //nolint:wrapcheck // it names the branch
