@@ -22,9 +22,10 @@ func publishCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "publish [PATH]", Short: "Write every cluster's branch, and the state branch, once", Args: cobra.MaximumNArgs(1),
 		Long: `Publish plans a commit of the repository at PATH (HEAD, unless --rev says) and
-advances the branch of each cluster whose tree changed. The branches go to the
-source's own repository, or to the one that --to or waybill.yaml names. What is
-sound is published, whatever else is wrong or held.`,
+advances the branch of each cluster whose tree changed or, where clusters share a
+branch (publish.layout: folders), that branch. The branches go to the source's own
+repository, or to the one that --to or waybill.yaml names. What is sound is
+published, whatever else is wrong or held.`,
 	}
 	f := addPublishFlags(cmd)
 	flags := cmd.Flags()
