@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/trail"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
@@ -19,6 +20,14 @@ func (r *Reconciler) headOf(ctx context.Context, heads map[string]files.ID, a re
 		return id, nil
 	}
 	return r.memory().trail.Last(ctx, r.Target, id, a.Folder) //nolint:wrapcheck // it names the commit
+}
+
+// newest returns the newest commit of an address, as of a commit of its branch from some time ago.
+func (r *Reconciler) newest(ctx context.Context, a render.Address, commit files.ID) (files.ID, error) {
+	if a.Folder == "" {
+		return commit, nil
+	}
+	return new(trail.Trail).Last(ctx, r.Target, commit, a.Folder) //nolint:wrapcheck // it names the commit
 }
 
 // CommitAt reads a commit with what it has at an address; false for nothing.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/inventory"
 	"github.com/waybill-dev/waybill/reconciler/publish"
-	"github.com/waybill-dev/waybill/reconciler/trail"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -132,11 +131,9 @@ func (w *way) continues(ctx context.Context) (bool, error) {
 
 // jump goes to the newest commit of another address, as of a commit of its branch.
 func (w *way) jump(ctx context.Context, to render.Address, commit files.ID) (err error) {
-	w.at, w.commit = to, commit
-	if to.Folder != "" {
-		w.commit, err = new(trail.Trail).Last(ctx, w.Target, commit, to.Folder)
-	}
-	return err //nolint:wrapcheck // it names the commit
+	w.at = to
+	w.commit, err = w.newest(ctx, to, commit)
+	return err
 }
 
 // back goes to the commit before; false if that is the one that was applied, or none after it.

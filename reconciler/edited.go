@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -19,7 +20,7 @@ func (r *Reconciler) edit(ctx context.Context, a render.Address, head git.Head) 
 	const most = 1000
 	first := head
 	for range most {
-		before, ok, err := r.before(ctx, a, first)
+		before, ok, err := r.earlier(ctx, &a, first)
 		if err != nil || !ok {
 			return ""
 		}
@@ -33,6 +34,20 @@ func (r *Reconciler) edit(ctx context.Context, a render.Address, head git.Head) 
 		first = before
 	}
 	return ""
+}
+
+// earlier reads the commit before another one, and notes the address where that is.
+func (r *Reconciler) earlier(ctx context.Context, a *render.Address, head git.Head) (git.Head, bool, error) {
+	c, ok := publish.ParseContinued(head.Message, a.Cluster())
+	if !ok {
+		return r.before(ctx, *a, head)
+	}
+	*a = c.From
+	id, err := r.newest(ctx, c.From, c.Commit)
+	if err != nil {
+		return git.Head{}, false, err
+	}
+	return r.CommitAt(ctx, c.From, id)
 }
 
 // differing lists the files of a folder that are otherwise in another one, or not there.

@@ -33,7 +33,7 @@ func (r *reading) elsewhere(ctx context.Context) error {
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	r.obs.Moved, r.obs.Input.Elsewhere = map[string]publish.Moved{}, map[string]render.Address{}
+	r.obs.Moved = map[string]publish.Moved{}
 	arrived := r.arrived()
 	for _, cluster := range slices.Sorted(maps.Keys(found)) {
 		b, from := found[cluster], was.Of(cluster)
@@ -42,7 +42,7 @@ func (r *reading) elsewhere(ctx context.Context) error {
 			continue
 		}
 		b.published.Foreign = foreign(b.published, r.obs.Input.Published[cluster])
-		r.obs.Input.Published[cluster], r.obs.Input.Elsewhere[cluster] = b.published, from
+		r.obs.Input.Published[cluster] = b.published
 		r.obs.Moved[cluster] = publish.Moved{From: from, Commit: b.head.Commit, Root: b.head.Tree}
 	}
 	return nil

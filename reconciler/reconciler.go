@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -313,6 +314,16 @@ func (r *Reconciler) prepare(ctx context.Context, rev string) (Result, error) {
 		err = r.forward(ctx, res.Plan.Revision, append(obs.Ahead, obs.Input.State.Published))
 	}
 	return res, err
+}
+
+// Arrived is what is published of the clusters that are at the addresses which the config gives them.
+func (o *Observation) Arrived() map[string]tree.Published {
+	all := maps.Clone(o.Input.Published)
+	maps.DeleteFunc(all, func(cluster string, _ tree.Published) bool {
+		_, is := o.Moved[cluster]
+		return is
+	})
+	return all
 }
 
 // base is what an observation was made over.

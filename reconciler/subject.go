@@ -143,7 +143,7 @@ func (r *Reconciler) thenAt(ctx context.Context, obs *Observation, p *part, head
 			return err //nolint:wrapcheck // the caller says of what
 		}
 		was.Foreign = foreign(was, is)
-		if c.Held {
+		if c.AsItWas {
 			p.kept = before.Tree
 		}
 	}
@@ -159,12 +159,12 @@ func rebuilt(p *plan.Plan, of *part, obs *Observation, head git.Head) (*files.Fo
 		return publish.StateOf(p) //nolint:wrapcheck // it says what
 	}
 	was := obs.Input.Published[of.cluster]
+	if of.kept != nil {
+		return tree.Overlay(of.kept, was.Foreign), nil
+	}
 	for _, c := range p.Clusters {
 		if c.Name != of.cluster {
 			continue
-		}
-		if of.kept != nil {
-			return tree.Overlay(of.kept, was.Foreign), nil
 		}
 		meta := tree.Metadata{DrySHA: p.Revision.Commit, RepoURL: publish.Trailer(head.Message, publish.TrailerRepository), Version: publish.Trailer(head.Message, publish.TrailerVersion)}
 		return tree.WithMetadata(c.Tree, meta, nil, was.Foreign) //nolint:wrapcheck // it says what

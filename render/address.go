@@ -20,6 +20,14 @@ func ParseAddress(s string) Address {
 	return Address{Branch: branch, Folder: folder}
 }
 
+// Cluster is the one whose address it is. Its name has no slash.
+func (a Address) Cluster() string {
+	if a.Folder != "" {
+		return a.Folder
+	}
+	return a.Branch[strings.LastIndexByte(a.Branch, '/')+1:]
+}
+
 // Words names the address in a sentence.
 func (a Address) Words() string {
 	if a.Folder == "" {

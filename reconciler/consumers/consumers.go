@@ -55,17 +55,12 @@ func Check(l *law.Law, config render.ConfigSpec, branches []Branch) (diags []dia
 
 // Detached reports clusters that have something published at an address and are no longer
 // registered: it stays, and so does what syncs it.
-func Detached(clusters []string, address func(cluster string) render.Address) (diags []diag.Diagnostic) {
+func Detached(clusters []string, at render.Addresses) (diags []diag.Diagnostic) {
 	for _, name := range clusters {
-		at := address(name)
-		noun := "branch"
-		if at.Folder != "" {
-			noun = "folder"
-		}
 		diags = append(diags, diag.Diagnostic{
 			Code: diag.ClusterDetached, Severity: diag.Warning,
-			Message: fmt.Sprintf("cluster %s is no longer registered; its %s stays as it is", name, noun),
-			Hint:    "register it again, or " + at.Removal(),
+			Message: fmt.Sprintf("cluster %s is no longer registered; its %s stays as it is", name, at.Noun()),
+			Hint:    "register it again, or " + at.Of(name).Removal(),
 		})
 	}
 	return diags

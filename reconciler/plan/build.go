@@ -13,7 +13,6 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/plan/idle"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
-	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/object"
@@ -47,14 +46,14 @@ func Build(in Input) Plan {
 	}
 	p.State = t.record(&out, in.State.Random.After(p.Basis.RandomKey, in.Random.Source))
 	p.Diags = diag.Sort(slices.Concat(
-		in.Source.Diags, in.Doubt.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, consumers.Detached(p.Detached, in.address), out.diags, t.consumers(p.Clusters), idle.Find(x.Law, decided.Decisions, x.Inners),
+		in.Source.Diags, in.Doubt.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, consumers.Detached(p.Detached, in.Source.Config.Publish.Addresses()), out.diags, t.consumers(p.Clusters), idle.Find(x.Law, decided.Decisions, x.Inners),
 	))
 	return p
 }
 
 // Expand renders the releases of the input's source, so that Build finds nothing left to
-// render. The error is that of do.
-func Expand(in *Input, do expand.Render) error {
+// render. The error is that of render.
+func Expand(in *Input, render expand.Render) error {
 	if in.Memo == nil {
 		in.Memo = NewMemo()
 	}
@@ -68,9 +67,9 @@ func Expand(in *Input, do expand.Render) error {
 			return claim.Release(in.claim(l, nil), release)
 		},
 		Override: overridden,
-	}, do)
+	}, render)
 	in.Expanded = &x
-	return err //nolint:wrapcheck // it is do's
+	return err //nolint:wrapcheck // it is render's
 }
 
 // overridden returns a release as the override rules that match make it.
@@ -117,12 +116,4 @@ func (in *Input) detached() (names []string) {
 		}
 	}
 	return names
-}
-
-// address is where what is published for a cluster is.
-func (in *Input) address(cluster string) render.Address {
-	if a, ok := in.Elsewhere[cluster]; ok {
-		return a
-	}
-	return in.Source.Config.Publish.Addresses().Of(cluster)
 }

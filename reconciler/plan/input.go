@@ -34,10 +34,8 @@ type Input struct {
 	// release fails.
 	Expanded *expand.Result
 	State    state.State
-	// Published is what is published for each cluster, by cluster. Elsewhere is where, of those of
-	// which that is not at the address that the config gives them.
+	// Published is what is published for each cluster, by cluster.
 	Published map[string]tree.Published
-	Elsewhere map[string]render.Address
 	Medium    Medium
 	// Random is what releases draw from, and what seals are keyed with.
 	Random Random

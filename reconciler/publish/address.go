@@ -2,9 +2,11 @@ package publish
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/tree"
@@ -40,17 +42,37 @@ func (c *changer) share() {
 type Continued struct {
 	From   render.Address
 	Commit files.ID
-	Held   bool // it was held, so that what it had came along as it was
+	// AsItWas says that what it had came along as it was, because it was held, or no longer
+	// registered.
+	AsItWas bool
 }
 
-// asItWas is the word of a trailer for Held.
-const asItWas = "as-it-was"
+// wordAsItWas is the word of a trailer for AsItWas.
+const wordAsItWas = "as-it-was"
+
+// takeAlong has what clusters have that are not registered any more, and stays as it is, be where the
+// others go.
+func (c *changer) takeAlong() {
+	for _, cluster := range slices.Sorted(maps.Keys(c.base.Moved)) {
+		if slices.ContainsFunc(c.plan.Clusters, func(cl plan.Cluster) bool { return cl.Name == cluster }) {
+			continue
+		}
+		moved, p := c.base.Moved[cluster], c.base.Published[cluster]
+		continued := Continued{From: moved.From, Commit: moved.Commit, AsItWas: true}
+		c.write(cluster, asItWas(moved.Root, &p), []string{TrailerCluster + ": " + cluster, continued.line(cluster)}, stageGive)
+	}
+}
+
+// asItWas is what a cluster had at another address, with what others put at the new one.
+func asItWas(before *files.Folder, p *tree.Published) *files.Folder {
+	return tree.Overlay(before, p.Foreign)
+}
 
 // line is that of TrailerContinued.
 func (c *Continued) line(cluster string) string {
 	line := fmt.Sprintf("%s: %s %s %s", TrailerContinued, cluster, c.From, c.Commit)
-	if c.Held {
-		line += " " + asItWas
+	if c.AsItWas {
+		line += " " + wordAsItWas
 	}
 	return line
 }
@@ -64,7 +86,7 @@ func ParseContinued(message, cluster string) (Continued, bool) {
 			continue
 		}
 		id, err := files.ParseID(f[2])
-		return Continued{From: render.ParseAddress(f[1]), Commit: id, Held: len(f) > 3 && f[3] == asItWas}, err == nil
+		return Continued{From: render.ParseAddress(f[1]), Commit: id, AsItWas: len(f) > 3 && f[3] == wordAsItWas}, err == nil
 	}
 	return Continued{}, false
 }

@@ -108,6 +108,7 @@ func Changes(p *plan.Plan, base Base, heads Heads, version string) ([]git.Update
 			return nil, nil, err
 		}
 	}
+	c.takeAlong()
 	c.share()
 	c.nameClusters()
 	if len(c.updates) > 0 || len(base.Ahead) > 0 || !base.State.Same(p.State) {
@@ -185,32 +186,36 @@ func (c *changer) cluster(cl plan.Cluster) error {
 	if err != nil {
 		return fmt.Errorf("laying out %s: %w", address.Words(), err)
 	}
-	w := written{update: len(c.updates), said: []string{TrailerCluster + ": " + cl.Name}}
+	said := []string{TrailerCluster + ": " + cl.Name}
 	if isMoved {
-		continued := Continued{From: moved.From, Commit: moved.Commit, Held: cl.Held != nil}
-		w.said = append(w.said, continued.line(cl.Name))
+		continued := Continued{From: moved.From, Commit: moved.Commit, AsItWas: cl.Held != nil}
+		said = append(said, continued.line(cl.Name))
 	}
 	for _, path := range failedOver(c.plan.FailedOver(cl.Name), p.Built, cl.Tree) {
-		w.said = append(w.said, TrailerFailedOver+": "+address.Path(path))
-	}
-	c.written = append(c.written, w)
-	if address.Folder != "" {
-		c.folders = append(c.folders, files.DirEntry(address.Folder, root))
-		return nil
+		said = append(said, TrailerFailedOver+": "+address.Path(path))
 	}
 	stage := stageGive
 	if p.Built != nil && c.takes(p.Built, cl.Tree) {
 		stage = stageTake
 	}
-	c.update(address.Branch, head, root, stage)
+	c.write(cl.Name, root, said, stage)
 	return nil
 }
 
-// root is what a cluster's address is to hold. One that is held while its address changes takes
-// along what it had, as it was.
+// write has a root be at the address of a cluster.
+func (c *changer) write(cluster string, root *files.Folder, said []string, stage int) {
+	c.written = append(c.written, written{update: len(c.updates), said: said})
+	if a := c.at.Of(cluster); a.Folder != "" {
+		c.folders = append(c.folders, files.DirEntry(a.Folder, root))
+	} else {
+		c.update(a.Branch, c.heads.Clusters[cluster], root, stage)
+	}
+}
+
+// root is what a cluster's address is to hold.
 func (c *changer) root(cl *plan.Cluster, p *tree.Published, before *files.Folder) (*files.Folder, error) {
 	if cl.Held != nil {
-		return tree.Overlay(before, p.Foreign), nil
+		return asItWas(before, p), nil
 	}
 	meta := tree.Metadata{DrySHA: c.plan.Revision.Commit, RepoURL: c.plan.Revision.Repo, Version: c.version}
 	root, err := tree.WithMetadata(cl.Tree, meta, c.metadata, p.Foreign)

@@ -83,8 +83,8 @@ func trailers(res *outcome) string {
 	for _, u := range res.Updates {
 		for _, key := range []string{published.TrailerCluster, published.TrailerContinued, published.TrailerFailedOver} {
 			for _, value := range sources.Trailers(u.Message, key) {
-				if key == published.TrailerContinued {
-					value = value[:strings.LastIndex(value, " ")]
+				if f := strings.Fields(value); key == published.TrailerContinued {
+					value = strings.Join(slices.Delete(f, 2, 3), " ") // without the commit
 				}
 				fmt.Fprintf(&b, "%s: %s: %s\n", u.Branch, key, value)
 			}
