@@ -21,7 +21,7 @@ type Repository interface {
 // What it read once it does not read again. Several may ask it at once; the zero value knows nothing.
 type Trail struct {
 	mu    sync.Mutex
-	tip   map[string]files.ID // what is at the root of the head
+	tip   []files.Entry // what is at the root of the head
 	known *known              // from the head on; nil: nothing
 	older *known              // from an earlier head on, until the walk gets there
 }
@@ -31,7 +31,7 @@ type known struct {
 	head       files.ID
 	past       map[string][]files.ID // commits by folder, the newest first; zero: it went
 	at, parent files.ID              // zero parent: it is the first commit
-	root       map[string]files.ID   // what is at the root there
+	root       []files.Entry         // what is at the root there
 	ended      bool                  // what the first commit changed is known, too
 }
 
@@ -45,7 +45,7 @@ func (t *Trail) Last(ctx context.Context, repo Repository, head files.ID, folder
 			return files.ID{}, err
 		}
 	}
-	if _, ok := t.tip[folder]; !ok {
+	if !slices.ContainsFunc(t.tip, func(e files.Entry) bool { return e.Name == folder }) {
 		return files.ID{}, nil
 	}
 	return t.nth(ctx, repo, folder, 0)
@@ -77,8 +77,8 @@ func (t *Trail) begin(ctx context.Context, repo Repository, head files.ID) error
 	if t.older == nil {
 		t.older = t.known
 	}
-	t.tip = byName(entries)
-	t.known = &known{head: head, past: map[string][]files.ID{}, at: head, parent: h.Parent, root: t.tip}
+	t.tip = entries
+	t.known = &known{head: head, past: map[string][]files.ID{}, at: head, parent: h.Parent, root: entries}
 	return nil
 }
 
@@ -105,21 +105,23 @@ func (t *Trail) step(ctx context.Context, repo Repository) error {
 		k.at, k.parent, k.root, k.ended, t.older = o.at, o.parent, o.root, o.ended, nil
 		return nil
 	}
-	before, further := map[string]files.ID{}, files.ID{}
+	var before []files.Entry
+	var further files.ID
 	if !k.parent.IsZero() {
 		h, entries, err := repo.Root(ctx, k.parent)
 		if err != nil {
 			return err //nolint:wrapcheck // it names the commit
 		}
-		before, further = byName(entries), h.Parent
+		before, further = entries, h.Parent
 	}
-	for folder, id := range k.root {
-		if before[folder] != id {
+	is, was := differing(k.root, before)
+	for folder, id := range is {
+		if was[folder] != id {
 			k.past[folder] = append(k.past[folder], k.at)
 		}
 	}
-	for folder := range before {
-		if _, ok := k.root[folder]; !ok {
+	for folder := range was {
+		if _, ok := is[folder]; !ok {
 			k.past[folder] = append(k.past[folder], files.ID{})
 		}
 	}
@@ -130,6 +132,20 @@ func (t *Trail) step(ctx context.Context, repo Repository) error {
 	k.at, k.parent, k.root = k.parent, further, before
 	return nil
 }
+
+// differing returns two folders by name, without what is the same at their beginnings and ends, which
+// mostly is nearly all.
+func differing(a, b []files.Entry) (inA, inB map[string]files.ID) {
+	for len(a) > 0 && len(b) > 0 && same(&a[0], &b[0]) {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && same(&a[len(a)-1], &b[len(b)-1]) {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	return byName(a), byName(b)
+}
+
+func same(a, b *files.Entry) bool { return a.ID == b.ID && a.Name == b.Name }
 
 func byName(entries []files.Entry) map[string]files.ID {
 	ids := make(map[string]files.ID, len(entries))
