@@ -22,8 +22,8 @@ type Repository interface {
 type Trail struct {
 	mu    sync.Mutex
 	tip   []files.Entry // what is at the root of the head
-	known *known              // from the head on; nil: nothing
-	older *known              // from an earlier head on, until the walk gets there
+	known *known        // from the head on; nil: nothing
+	older *known        // from an earlier head on, until the walk gets there
 }
 
 // known is what commits changed, from a head on until a commit, which is not among them.

@@ -3,6 +3,9 @@
 package e2e
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -75,19 +78,38 @@ func TestAgentOfASharedBranch(t *testing.T) {
 	dir := t.TempDir()
 	e := newEdge(t, p, startAPI(t, p, startEtcd(t, p, dir), dir))
 	e.write("clusters/us-1.yaml", "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: us-1}\nspec: {syncMode: Pull}\n")
+	key, allowed := filepath.Join(dir, "ci"), filepath.Join(dir, "allowed")
+	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	public, err := os.ReadFile(key + ".pub")
+	if err == nil {
+		err = os.WriteFile(allowed, append([]byte("ci@example.com "), public...), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	e.layout("folders")
 	e.namespace("follow", "one", 5)
-	e.publish()
-	a := e.agent()
+	e.publish("--signing-key", key)
+	a := e.agent("--allowed-signers", allowed)
 	e.becomes("eu-1", "c0000", "one")
 	e.settles("eu-1")
 	first := strings.TrimSpace(e.git(e.bare, "rev-parse", "waybill/clusters"))
 	e.tells("its folder is applied", "waybill/status/eu-1", "status.yaml", first)
 	e.tells("where that is", "waybill/status/eu-1", "status.yaml", "waybill/clusters:eu-1")
 
-	// what is published for us-1 is no news
+	// what is published for us-1 is no news, and neither is what nobody signed beside its folder
+	clone := t.TempDir()
+	e.git("", "clone", "-q", "-b", "waybill/clusters", e.bare, clone)
+	if err := os.WriteFile(filepath.Join(clone, "README.md"), []byte("Whose this is.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e.git(clone, "add", "-A")
+	e.git(clone, "commit", "-q", "-m", "by hand")
+	e.git(clone, "push", "-q")
 	e.alone("follow", "us-1", "two")
-	e.publish()
+	e.publish("--signing-key", key)
 	if status, out := e.run("status", "-C", e.source, "--to", e.bare, "--status-repository", e.statuses); strings.Contains(out, "Behind") {
 		t.Errorf("status %d, and eu-1 is not as it is published:\n%s", status, out)
 	}
@@ -95,13 +117,26 @@ func TestAgentOfASharedBranch(t *testing.T) {
 	for _, layout := range []string{"branches", "folders"} {
 		e.layout(layout)
 		e.namespace("follow", layout, 5)
-		e.publish()
+		e.publish("--signing-key", key)
 		e.becomes("eu-1", "c0004", layout)
 		e.settles("eu-1")
 	}
 	if said := a.said(); strings.Contains(said, `"level":"ERROR"`) {
 		t.Errorf("it said:\n%s", said)
 	}
+
+	// a folder that somebody edited is not applied
+	e.git(clone, "pull", "-q")
+	if err := os.Remove(filepath.Join(clone, "eu-1/manifests/follow/configmap/c0004.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	e.git(clone, "commit", "-qam", "by hand")
+	e.git(clone, "push", "-q")
+	eventually(t, "it is refused", func() (bool, string) {
+		said := a.said()
+		return strings.Contains(said, "folder eu-1 of branch waybill/clusters") && strings.Contains(said, "is not as Waybill published it"), said
+	})
+	e.becomes("eu-1", "c0004", "folders")
 	a.stop()
 }
 
