@@ -114,28 +114,7 @@ func (t *table) releases(out *carried) []state.Release {
 
 // replay carries out what a recorded plan carried out.
 func (t *table) replay() carried {
-	recorded := t.in.Replay.State.Left()
-	var missing []object.Ref
-	for r := range recorded {
-		if _, ok := t.find(r); !ok {
-			missing = append(missing, r)
-		}
-	}
-	t.addRows(missing)
-	left, frozen := rollout.Remaining{}, map[int]rollout.Reason{}
-	for r, clusters := range recorded {
-		row, _ := t.find(r)
-		for name, l := range clusters {
-			if cluster, ok := t.in.Expanded.Law.Index(name); ok {
-				reason := rollout.Reason(l.Reason)
-				if l.Waits { // for what, is not recorded
-					reason = rollout.Nowhere
-					frozen[row] = reason
-				}
-				left.Add(row, cluster, rollout.Left{Kept: l.Kept, Reason: reason})
-			}
-		}
-	}
+	left, frozen := t.recorded()
 	for i, row := range t.rows { // where an object has no binding and is not there, no record says so
 		for _, w := range row.Wants {
 			if w.Blob == manifest.Unwritten {
@@ -151,6 +130,36 @@ func (t *table) replay() carried {
 		}
 	}
 	return out
+}
+
+// recorded is what a recorded plan left as it was, and the rows of which nothing was carried out, as far
+// as it says so.
+func (t *table) recorded() (rollout.Remaining, map[int]rollout.Reason) {
+	recorded := t.in.Replay.State.Left()
+	var missing []object.Ref
+	for r := range recorded {
+		if _, ok := t.find(r); !ok {
+			missing = append(missing, r)
+		}
+	}
+	t.addRows(missing)
+	left, frozen := rollout.Remaining{}, map[int]rollout.Reason{}
+	for r, clusters := range recorded {
+		row, _ := t.find(r)
+		for name, l := range clusters {
+			cluster, ok := t.in.Expanded.Law.Index(name)
+			if !ok {
+				continue
+			}
+			reason := rollout.Reason(l.Reason)
+			if l.Waits { // for what, is not recorded
+				reason = rollout.Nowhere
+				frozen[row] = reason
+			}
+			left.Add(row, cluster, rollout.Left{Kept: l.Kept, Reason: reason})
+		}
+	}
+	return left, frozen
 }
 
 // addRows adds rows for objects of which nothing is wanted.
