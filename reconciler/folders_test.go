@@ -3,9 +3,12 @@ package reconciler_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/inventory"
@@ -262,17 +265,15 @@ func (f *inFolders) admitted(cluster string, applied files.ID) reconciler.Admiss
 	return a
 }
 
-// TestAnotherLayoutIsNoOtherHistory moves clusters from branches to folders and back: what comes
-// next follows what was applied, wherever that was.
+// TestAnotherLayoutIsNoOtherHistory moves clusters from branches to folders, to folders of another branch
+// and back: what comes next follows what was applied, wherever that was.
 func TestAnotherLayoutIsNoOtherHistory(t *testing.T) {
 	f := newFolders(t)
-	folders := f.source["waybill.yaml"]
 	var applied []files.ID
-	for i, config := range []string{"", "folders", "folders", "", "", "folders"} {
-		f.write("waybill.yaml", "apiVersion: waybill.dev/v1alpha1\nkind: Config\n")
-		if config != "" {
-			f.source["waybill.yaml"] = folders
-		}
+	for i, publish := range []string{
+		"{}", "{layout: folders}", "{layout: folders}", "{}", "{}", "{layout: folders}", "{layout: folders, branch: fleet}", "{branchPrefix: fleets/}", "{layout: folders, branch: fleet}",
+	} {
+		f.write("waybill.yaml", "apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {publish: "+publish+"}\n")
 		f.object("eu", fmt.Sprint("value", i))
 		f.published()
 		applied = append(applied, f.commit("eu"))
@@ -291,5 +292,49 @@ func TestAnotherLayoutIsNoOtherHistory(t *testing.T) {
 	}
 	if _, err := r.Admit(t.Context(), d, inventory.Inventory{Commit: stranger}); err == nil || !strings.Contains(err.Error(), "does not come after") {
 		t.Errorf("after a commit of another history: %v", err)
+	}
+}
+
+// TestALoopFollowsTheBranchThatClustersShare has the layout change under a loop, and somebody push to
+// where clusters are and are no longer.
+func TestALoopFollowsTheBranchThatClustersShare(t *testing.T) {
+	f := newFolders(t)
+	folders := f.source["waybill.yaml"]
+	f.write("waybill.yaml", "apiVersion: waybill.dev/v1alpha1\nkind: Config\n")
+	f.repo.Write("main", "branches", f.source.Folder())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	steps := []func(){
+		func() { f.source["waybill.yaml"] = folders; f.repo.Write("main", "folders", f.source.Folder()) },
+		func() { f.edit("waybill/cluster/eu", "notes.txt", "nobody reads this any more") },
+		func() { f.edit(shared, "us/"+tree.ManifestDir+"/shop/configmap/us.yaml", "of a person") },
+		cancel,
+	}
+	var moved [][]string
+	l := &reconciler.Loop{
+		Reconciler: f.reconciler(), Rev: "main", Interval: time.Microsecond, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Report: func(s reconciler.Sync) {
+			if s.Err != nil {
+				t.Error(s.Err)
+				cancel()
+			}
+			if !s.UpToDate {
+				var branches []string
+				for _, u := range s.Result.Updates {
+					branches = append(branches, u.Branch)
+				}
+				moved = append(moved, branches)
+				return
+			}
+			steps[0]()
+			steps = steps[1:]
+		},
+	}
+	if err := l.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	want := [][]string{{"waybill/cluster/eu", "waybill/cluster/us", "waybill/state"}, {shared, "waybill/state"}, {"waybill/state"}}
+	if d := cmp.Diff(want, moved); d != "" {
+		t.Error(d)
 	}
 }
