@@ -133,7 +133,7 @@ func (a *Applier) applyOn(ctx context.Context, in *Deliverable, client *clusters
 }
 
 func (a *Applier) round(ctx context.Context, in *Deliverable, client *clusters.Client, cluster string, newer func() *Deliverable) Application {
-	app := Application{Cluster: cluster, Credential: client.Credential, observed: observed{branch: in.prefix + cluster}}
+	app := Application{Cluster: cluster, Credential: client.Credential, observed: observed{branch: in.Address(cluster).String()}}
 	client.Interpreter = in.Interpreter
 	reading, end := traces.Begin(ctx, "read")
 	var d Delivery

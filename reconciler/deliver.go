@@ -13,7 +13,6 @@ import (
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/apply"
-	"github.com/waybill-dev/waybill/reconciler/inventory"
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
@@ -42,13 +41,14 @@ type Deliverable struct {
 	terms    [sha256.Size]byte // digest of the config and the customizations
 	formerly []string          // what the source was known by
 	revision sources.Revision
-	prefix   string
+	at       render.Addresses
 	heads    map[string]files.ID
 }
 
 // Delivery is a commit of a cluster's branch that may be applied.
 type Delivery struct {
 	Cluster string
+	Address render.Address
 	Owner   string // what the source is known by there, see sourceID and Deliverable.owner
 	Commit  files.ID
 	Source  string // the source commit
@@ -81,6 +81,10 @@ func (r *Reconciler) Deliverable(ctx context.Context, rev string) (d Deliverable
 	if err := d.take(&terms); err != nil {
 		return d, err
 	}
+	if d.at, err = publishedAt(head.Tree, terms.Addresses()); err != nil {
+		return d, err
+	}
+	r.memory() // rounds share it
 	if d.Clusters, err = state.Clusters(head.Tree); err != nil {
 		return d, err //nolint:wrapcheck // it names the file
 	}
@@ -110,7 +114,7 @@ func (r *Reconciler) termsAt(ctx context.Context, rev string, d *Deliverable) (s
 
 // take goes by terms.
 func (d *Deliverable) take(t *state.Terms) (err error) {
-	d.Guard, d.Apply, d.prefix = t.Guard, t.Apply, t.BranchPrefix
+	d.Guard, d.Apply = t.Guard, t.Apply
 	for _, former := range t.Formerly {
 		repository, folder, _ := strings.Cut(former, " ")
 		d.formerly = append(d.formerly, sourceID(repository, folder))
@@ -151,8 +155,8 @@ func (r *Reconciler) isSigned(branch string, head git.Head) error {
 	return nil
 }
 
-// Branch is the name of the branch of a cluster.
-func (d *Deliverable) Branch(cluster string) string { return d.prefix + cluster }
+// Address is where a cluster is published.
+func (d *Deliverable) Address(cluster string) render.Address { return d.at.Of(cluster) }
 
 // gist is all of a Deliverable that a round at one cluster goes by.
 type gist struct {
@@ -163,10 +167,14 @@ type gist struct {
 }
 
 // gist returns what a round at a cluster would go by.
-func (d *Deliverable) gist(c *karmada.Cluster) (gist, error) {
+func (r *Reconciler) gist(ctx context.Context, in *Deliverable, c *karmada.Cluster) (gist, error) {
+	head, err := r.headOf(ctx, in.heads, in.Address(c.Name))
+	if err != nil {
+		return gist{}, err
+	}
 	cluster, err := json.Marshal(c)
 	return gist{
-		head: d.heads[d.prefix+c.Name], cluster: string(cluster), terms: d.terms, source: sourceID(d.revision.Repo, d.revision.Path),
+		head: head, cluster: string(cluster), terms: in.terms, source: sourceID(in.revision.Repo, in.revision.Path),
 	}, err //nolint:wrapcheck // it was read from as much
 }
 
@@ -193,36 +201,59 @@ func (r *Reconciler) Delivery(ctx context.Context, in *Deliverable, cluster stri
 		return Delivery{}, err
 	}
 	d := Delivery{
-		Cluster: cluster, Commit: b.head.Commit, Source: publish.Trailer(b.head.Message, publish.TrailerCommit),
+		Cluster: cluster, Address: in.Address(cluster), Commit: b.head.Commit, Source: publish.Trailer(b.head.Message, publish.TrailerCommit),
 		Owner: in.owner(cluster, sourceID(publish.Trailer(b.head.Message, publish.TrailerRepository), publish.Trailer(b.head.Message, publish.TrailerPath))),
 	}
 	d.Objects, err = r.objectsOf(ctx, b.published)
 	return d, err
 }
 
-// delivered reads the branch of a cluster, whose head may be applied.
+// delivered reads what is published for a cluster, whose newest commit may be applied.
 func (r *Reconciler) delivered(ctx context.Context, in *Deliverable, cluster string) (branch, error) {
-	name := in.prefix + cluster
-	if _, ok := in.heads[name]; !ok {
-		return branch{}, fmt.Errorf("%w: there is no branch %s in %s", ErrUnpublished, name, r.Target.Name())
+	a := in.Address(cluster)
+	none := fmt.Errorf("%w: there is no %s in %s", ErrUnpublished, a.Words(), r.Target.Name())
+	if _, ok := in.heads[a.Branch]; !ok {
+		return branch{}, none
 	}
-	if err := r.Target.Fetch(ctx, name); err != nil {
+	if err := r.Target.Fetch(ctx, a.Branch); err != nil {
 		return branch{}, err //nolint:wrapcheck // it names the branch
 	}
-	b, ok, err := r.readBranch(ctx, name)
+	b, ok, err := r.readAddress(ctx, in, a)
 	if err != nil {
 		return branch{}, err
 	}
 	if !ok {
-		return branch{}, fmt.Errorf("%w: there is no branch %s in %s", ErrUnpublished, name, r.Target.Name())
+		return branch{}, none
 	}
 	return b, r.genuine(ctx, in, cluster, b)
+}
+
+// readAddress reads the branch of a cluster, or its folder at the commit that changed it last; false
+// where there is none.
+func (r *Reconciler) readAddress(ctx context.Context, in *Deliverable, a render.Address) (b branch, ok bool, err error) {
+	if a.Folder == "" {
+		return r.readBranch(ctx, a.Branch)
+	}
+	id, err := r.headOf(ctx, in.heads, a)
+	if err != nil || id.IsZero() {
+		return branch{}, false, err
+	}
+	if b.head, ok, err = r.CommitAt(ctx, a, id); err != nil || !ok {
+		return branch{}, false, err
+	}
+	if b.published, err = tree.Read(b.head.Tree); err != nil {
+		return branch{}, false, fmt.Errorf("%s: %w", a.Words(), err)
+	}
+	if b.published.Edited {
+		b.published.Edit = r.edit(ctx, a, b.head)
+	}
+	return b, true, nil
 }
 
 // follows reports whether what is published now for a cluster comes after what is being
 // applied, and may be applied. A head that may not be is told of by the next round.
 func (r *Reconciler) follows(ctx context.Context, in *Deliverable, d Delivery) bool {
-	if in.heads[in.prefix+d.Cluster] == d.Commit {
+	if head, err := r.headOf(ctx, in.heads, d.Address); err != nil || head == d.Commit {
 		return false
 	}
 	b, err := r.delivered(ctx, in, d.Cluster)
@@ -235,8 +266,12 @@ func (r *Reconciler) follows(ctx context.Context, in *Deliverable, d Delivery) b
 
 // genuine refuses a head that is not as Waybill published it for a cluster.
 func (r *Reconciler) genuine(ctx context.Context, in *Deliverable, cluster string, b branch) error {
-	name := in.prefix + cluster
+	a := in.Address(cluster)
+	name := a.String()
 	at := fmt.Sprintf("the head of %s, %.12s,", name, b.head.Commit.String())
+	if a.Folder != "" {
+		at = fmt.Sprintf("%s, as of %.12s,", a.Words(), b.head.Commit.String())
+	}
 	message := b.head.Message
 	switch named := sources.Trailers(message, publish.TrailerCluster); {
 	case b.published.Edited:
@@ -340,51 +375,4 @@ func objectOf(content map[string]any) (o apply.Object) {
 	o.Ref.Name, _ = meta["name"].(string)
 	o.Manifest, o.Private = content, strings.HasSuffix(o.Ref.Kind, "Secret")
 	return o
-}
-
-// Admission is what commits on the way to one say of removals.
-type Admission struct {
-	Allowed bool // they are
-	// FailedOver are the paths that left the cluster because it, or what is there, failed.
-	FailedOver map[string]bool
-}
-
-// Admit decides whether a commit may follow the one that a cluster's inventory names: it has
-// to come after it, unless r.Rollback. It reports what was said of removals on the way.
-func (r *Reconciler) Admit(ctx context.Context, d Delivery, i inventory.Inventory) (a Admission, err error) {
-	if i.Commit.IsZero() || i.Commit == d.Commit {
-		return a, nil
-	}
-	after, err := r.Target.IsAncestor(ctx, i.Commit, d.Commit)
-	if err != nil && !errors.Is(err, git.ErrMissing) {
-		return a, fmt.Errorf("whether %.12s comes after %.12s, which was applied last, is not known, and nothing was applied: %w", d.Commit.String(), i.Commit.String(), err)
-	}
-	if !after {
-		if r.Rollback {
-			return a, nil
-		}
-		return a, fmt.Errorf("the head of the branch, %.12s, does not come after %.12s, which was applied last: somebody rewrote the branch, or this is a copy that lags behind; nothing was applied; --rollback applies it if that is what you want", d.Commit.String(), i.Commit.String())
-	}
-	const most = 10_000
-	id := d.Commit
-	for range most {
-		head, err := r.Target.Commit(ctx, id)
-		if err != nil {
-			return a, err //nolint:wrapcheck // it names the commit
-		}
-		if publish.ParseReleased(publish.Trailer(head.Message, publish.TrailerReleased)).Held {
-			a.Allowed = true
-			return a, nil
-		}
-		for _, path := range sources.Trailers(head.Message, publish.TrailerFailedOver) {
-			if a.FailedOver == nil {
-				a.FailedOver = map[string]bool{}
-			}
-			a.FailedOver[path] = true
-		}
-		if id = head.Parent; id == i.Commit || id.IsZero() {
-			return a, nil
-		}
-	}
-	return a, nil
 }

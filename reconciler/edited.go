@@ -6,23 +6,22 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/waybill-dev/waybill/reconciler/publish"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
-// edit says of a branch that somebody edited which files these are, and in which commit that began;
+// edit says of an address that somebody edited which files these are, and in which commit that began;
 // nothing where that is not known.
-func (r *Reconciler) edit(ctx context.Context, head git.Head) string {
+func (r *Reconciler) edit(ctx context.Context, a render.Address, head git.Head) string {
 	const most = 1000
 	first := head
 	for range most {
-		if first.Parent.IsZero() {
-			return ""
-		}
-		before, err := r.Target.Commit(ctx, first.Parent)
-		if err != nil {
+		before, ok, err := r.earlier(ctx, &a, first)
+		if err != nil || !ok {
 			return ""
 		}
 		was, err := tree.Read(before.Tree)
@@ -35,6 +34,20 @@ func (r *Reconciler) edit(ctx context.Context, head git.Head) string {
 		first = before
 	}
 	return ""
+}
+
+// earlier reads the commit before another one, and notes the address where that is.
+func (r *Reconciler) earlier(ctx context.Context, a *render.Address, head git.Head) (git.Head, bool, error) {
+	c, ok := publish.ParseContinued(head.Message, a.Cluster())
+	if !ok {
+		return r.before(ctx, *a, head)
+	}
+	*a = c.From
+	id, err := r.newest(ctx, c.From, c.Commit)
+	if err != nil {
+		return git.Head{}, false, err
+	}
+	return r.CommitAt(ctx, c.From, id)
 }
 
 // differing lists the files of a folder that are otherwise in another one, or not there.

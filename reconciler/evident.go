@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -32,7 +33,7 @@ func (r *Reconciler) evident(ctx context.Context, obs *Observation, heads map[st
 	if err != nil && !isAway {
 		return err
 	}
-	all, trees := evict.Evidence{}, appliedTrees{r.Target, map[files.ID]*files.Folder{}}
+	all, trees := evict.Evidence{}, appliedTrees{r.Target, map[appliedAt]*files.Folder{}}
 	for ref, clusters := range moving {
 		all[ref] = map[string]evict.Seen{}
 		for _, cluster := range clusters {
@@ -50,7 +51,7 @@ func (r *Reconciler) evident(ctx context.Context, obs *Observation, heads map[st
 				Cluster: w.Summary, Object: w.Objects[ref], Published: fileOf(obs.Input.Published[cluster].Built, path),
 				Preserve: evidence.Preserve(obs.Input.State.Bindings[ref].Spec.Failover),
 			}
-			if err := trees.lookUp(ctx, &f, path); err != nil {
+			if err := trees.lookUp(ctx, cluster, &f, path); err != nil {
 				return err
 			}
 			all[ref][cluster] = f.Seen()
@@ -84,38 +85,59 @@ func (r *Reconciler) heard(h git.Head, cluster string, m *virtual.Mapping) *stat
 	return w
 }
 
-// appliedTrees reads the commits that clusters applied, each once.
+// appliedTrees reads what the commits that clusters applied have for them, each once.
 type appliedTrees struct {
 	from  Repository
-	trees map[files.ID]*files.Folder
+	trees map[appliedAt]*files.Folder
 }
 
-// lookUp finds what was applied of the object at a path.
-func (a *appliedTrees) lookUp(ctx context.Context, f *evidence.Found, path string) (err error) {
+// appliedAt is a commit, and a cluster that applied it.
+type appliedAt struct {
+	cluster string
+	commit  files.ID
+}
+
+// lookUp finds what a cluster applied of the object at a path.
+func (a *appliedTrees) lookUp(ctx context.Context, cluster string, f *evidence.Found, path string) (err error) {
 	if f.Object != nil {
-		if f.Applied, err = a.fileAt(ctx, f.Object.Applied.Commit, path); err != nil {
+		if f.Applied, err = a.fileAt(ctx, appliedAt{cluster, f.Object.Applied.Commit}, path); err != nil {
 			return err
 		}
 	}
-	f.Round, err = a.fileAt(ctx, f.Cluster.Commit, path)
+	f.Round, err = a.fileAt(ctx, appliedAt{cluster, f.Cluster.Commit}, path)
 	return err
 }
 
-// fileAt returns the file at a path in a commit of a cluster's branch; nil if it has none, or
+// fileAt returns the file at a path in what a commit has for a cluster; nil if it has none, or
 // there is no such commit any longer.
-func (a *appliedTrees) fileAt(ctx context.Context, commit files.ID, path string) (*files.Blob, error) {
-	if commit.IsZero() {
+func (a *appliedTrees) fileAt(ctx context.Context, at appliedAt, path string) (*files.Blob, error) {
+	if at.commit.IsZero() {
 		return nil, nil
 	}
-	root, known := a.trees[commit]
+	root, known := a.trees[at]
 	if !known {
-		h, err := a.from.Commit(ctx, commit)
-		if err != nil && !errors.Is(err, git.ErrMissing) {
+		var err error
+		if root, err = filesFor(ctx, a.from, at); err != nil && !errors.Is(err, git.ErrMissing) {
 			return nil, fmt.Errorf("reading %s as it was applied: %w", path, err)
 		}
-		root, a.trees[commit] = h.Tree, h.Tree
+		a.trees[at] = root
 	}
 	return fileOf(root, path), nil
+}
+
+// filesFor returns what a commit has for a cluster: its files or, where clusters share the branch, those
+// of a folder. The layout may have been another one then.
+func filesFor(ctx context.Context, from Repository, at appliedAt) (*files.Folder, error) {
+	_, entries, err := from.Root(ctx, at.commit)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller says of what
+	}
+	if slices.ContainsFunc(entries, func(e files.Entry) bool { return e.Name == tree.MetadataFile }) {
+		h, err := from.Commit(ctx, at.commit)
+		return h.Tree, err //nolint:wrapcheck // the caller says of what
+	}
+	h, _, err := from.Within(ctx, at.commit, at.cluster)
+	return h.Tree, err //nolint:wrapcheck // the caller says of what
 }
 
 func fileOf(root *files.Folder, path string) *files.Blob {

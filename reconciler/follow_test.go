@@ -17,8 +17,10 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/test/twin"
 )
 
 // TestARoundBeginsWithTheNewestOrder has a cluster wait for its turn, and suspends it meanwhile.
@@ -66,7 +68,7 @@ func TestARoundBeginsWithTheNewestOrder(t *testing.T) {
 // registers it and the config count, and what concerns another cluster does not.
 func TestARoundIsMadeWhereSomethingChanged(t *testing.T) {
 	first := Deliverable{
-		prefix: "waybill/cluster/", terms: [32]byte{1}, revision: sources.Revision{Repo: "https://example.com/fleet", Commit: "a"},
+		at: render.Addresses{Prefix: "waybill/cluster/"}, terms: [32]byte{1}, revision: sources.Revision{Repo: "https://example.com/fleet", Commit: "a"},
 		heads: map[string]files.ID{"waybill/cluster/eu": {1}, "waybill/cluster/us": {1}},
 	}
 	cluster := func(annotations map[string]string) *karmada.Cluster {
@@ -96,14 +98,55 @@ func TestARoundIsMadeWhereSomethingChanged(t *testing.T) {
 			return cluster(nil)
 		}, 1},
 	} {
-		q := queues{of: map[string]queue{"eu": {orders: make(chan order, 1)}}}
-		q.put("eu", order{first, cluster(nil)})
+		q := queues{follower: &Follower{Applier: Applier{Reconciler: &Reconciler{}}}, of: map[string]queue{"eu": {orders: make(chan order, 1)}}}
+		q.put(t.Context(), "eu", order{first, cluster(nil)})
 		<-q.of["eu"].orders
 		next := first
 		changed := c.change(&next)
-		q.put("eu", order{next, changed})
+		q.put(t.Context(), "eu", order{next, changed})
 		if got := len(q.of["eu"].orders); got != c.want {
 			t.Errorf("%s: %d orders, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// TestAFolderOfAnotherClusterIsNoReasonForARound has clusters share a branch: of its commits, those
+// count for a cluster that changed its folder.
+func TestAFolderOfAnotherClusterIsNoReasonForARound(t *testing.T) {
+	repo := twin.New("published")
+	write := func(contents map[string]string) map[string]files.ID {
+		root := twin.Tree{}
+		for path, content := range contents {
+			root[path] = twin.File([]byte(content))
+		}
+		return map[string]files.ID{"waybill/clusters": repo.Write("waybill/clusters", "a change", root.Folder())}
+	}
+	f := &Follower{Applier: Applier{Reconciler: &Reconciler{Target: repo}}}
+	q := queues{follower: f, of: map[string]queue{"eu": {orders: make(chan order, 1)}}}
+	put := func(heads map[string]files.ID) int {
+		c := &karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "eu"}}
+		q.put(t.Context(), "eu", order{Deliverable{at: render.Addresses{Shared: "waybill/clusters"}, heads: heads}, c})
+		defer func() {
+			select {
+			case <-q.of["eu"].orders:
+			default:
+			}
+		}()
+		return len(q.of["eu"].orders)
+	}
+	for i, step := range []struct {
+		contents map[string]string
+		want     int
+	}{
+		{map[string]string{"eu/a": "1", "us/a": "1"}, 1},
+		{map[string]string{"eu/a": "1", "us/a": "2"}, 0},
+		{map[string]string{"eu/a": "1", "us/a": "2", "README": "of a person"}, 0},
+		{map[string]string{"eu/a": "2", "us/a": "3"}, 1},
+		{map[string]string{"eu/a": "1", "us/a": "3"}, 1},
+		{map[string]string{"us/a": "3"}, 1},
+	} {
+		if got := put(write(step.contents)); got != step.want {
+			t.Errorf("step %d: %d orders, want %d", i+1, got, step.want)
 		}
 	}
 }

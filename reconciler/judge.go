@@ -11,6 +11,7 @@ import (
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/files"
 )
 
 // A ConfigError says that a source's config has a mistake, for which nothing of the source
@@ -28,9 +29,16 @@ func (e *publishedError) Error() string {
 	return e.name + " is what Waybill published, and no source; check out the source's branch, or name it with --rev"
 }
 
-// isPublished reports a snapshot of what Waybill published.
+// isPublished reports a snapshot of what Waybill published: to a cluster's branch, or to the one that
+// clusters share.
 func isPublished(s sources.Snapshot) bool {
-	return slices.ContainsFunc(s.Files(), func(f sources.File) bool { return f.Path == tree.MetadataFile })
+	return slices.ContainsFunc(s.Files(), func(f sources.File) bool {
+		if f.Path != tree.SharedFile || f.Kind != sources.Regular {
+			return f.Path == tree.MetadataFile
+		}
+		data, err := s.ReadFile(f.Path)
+		return err == nil && files.Sum("blob", data) == tree.Shared().ID()
+	})
 }
 
 // Judge plans a snapshot of the source. If it is for branches, the plan's diagnostics are

@@ -15,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/traces"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources/files"
 )
@@ -98,14 +99,14 @@ type synced struct {
 	basis basis
 }
 
-// basis says which branches a plan depends on: those with the prefix, by the config of its source
-// commit, and, if it awaits what clusters say of their status, those that say it.
+// basis says which branches a plan depends on: those at which clusters are published, by the config of
+// its source commit, and, if it awaits what clusters say of their status, those that say it.
 type basis struct {
-	prefix string
+	at     render.Addresses
 	awaits bool
 }
 
-func basisOf(p *plan.Plan) basis { return basis{p.Config.Publish.BranchPrefix, p.Basis.Awaits} }
+func basisOf(p *plan.Plan) basis { return basis{p.Config.Publish.Addresses(), p.Basis.Awaits} }
 
 // seen is where the followed branch, the branches of the repository that is published to, and
 // those that agents write were. The last are looked at only while a plan awaits them.
@@ -124,7 +125,7 @@ func (s seen) equal(o seen) bool {
 func (s seen) published(by basis) seen {
 	ours := map[string]files.ID{}
 	for name, id := range s.target {
-		if name == state.Branch || name == orders.Branch || strings.HasPrefix(name, by.prefix) || by.awaits && strings.HasPrefix(name, status.Prefix) {
+		if name == state.Branch || name == orders.Branch || by.at.Has(name) || by.awaits && strings.HasPrefix(name, status.Prefix) {
 			ours[name] = id
 		}
 	}

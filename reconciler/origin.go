@@ -174,10 +174,8 @@ func ahead(s *state.State, branches []git.Head) []state.Publication {
 		}
 		seen[h.Message] = true
 		p := state.Publication{Commit: publish.Trailer(h.Message, publish.TrailerCommit), When: h.When}
-		over := publish.Trailer(h.Message, publish.TrailerState)
-		onTop := over == s.Commit || s.Planned != "" && over == s.Planned || s.Published.Commit == ""
 		same := func(other state.Publication) bool { return other.Commit == p.Commit }
-		if onTop && p.Commit != "" && p.Commit != s.Published.Commit && !slices.ContainsFunc(all, same) {
+		if isOnTop(s, h.Message) && p.Commit != "" && p.Commit != s.Published.Commit && !slices.ContainsFunc(all, same) {
 			all = append(all, p)
 		}
 	}
@@ -185,4 +183,11 @@ func ahead(s *state.State, branches []git.Head) []state.Publication {
 		return cmp.Or(a.When.Compare(b.When), cmp.Compare(a.Commit, b.Commit))
 	})
 	return all
+}
+
+// isOnTop reports a commit that was written from what the state says now. Where it names no
+// publication, all may have been.
+func isOnTop(s *state.State, message string) bool {
+	over := publish.Trailer(message, publish.TrailerState)
+	return over == s.Commit || s.Planned != "" && over == s.Planned || s.Published.Commit == ""
 }

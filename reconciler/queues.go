@@ -71,7 +71,7 @@ func (q *queues) order(ctx context.Context, in *Deliverable) {
 		}
 		followed = append(followed, c)
 		chosen[c.Name] = true
-		q.put(c.Name, order{*in, c})
+		q.put(ctx, c.Name, order{*in, c})
 	}
 	if q.follower.Observe != nil {
 		q.follower.Observe(followed, in.Clusters, in.waiting)
@@ -88,9 +88,9 @@ func (q *queues) order(ctx context.Context, in *Deliverable) {
 
 // put puts an order into the queue of a cluster, in the place of an older one. One that says
 // what the newest one said is left out: nothing would come of it.
-func (q *queues) put(cluster string, o order) {
+func (q *queues) put(ctx context.Context, cluster string, o order) {
 	one := q.of[cluster]
-	now, err := o.in.gist(o.cluster)
+	now, err := q.follower.Applier.gist(ctx, &o.in, o.cluster)
 	if err == nil && now == one.gist {
 		return
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/guard"
@@ -20,6 +19,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
 	"github.com/waybill-dev/waybill/reconciler/traces"
+	"github.com/waybill-dev/waybill/reconciler/trail"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
@@ -68,7 +68,8 @@ type Reconciler struct {
 type memory struct {
 	state    *state.State
 	plans    *plan.Memo
-	branches map[string]branch
+	branches map[string]branch    // by the addresses of clusters
+	trail    trail.Trail          // of the branch that clusters share
 	words    map[string]heardWord // by cluster
 }
 
@@ -78,7 +79,7 @@ type heardWord struct {
 	word *status.Word
 }
 
-// branch is a head and, for a cluster's branch, what is on it.
+// branch is a head and, for a cluster's address, what is there: the head has its files only.
 type branch struct {
 	head      git.Head
 	published tree.Published
@@ -101,6 +102,10 @@ type Observation struct {
 	// Snapshot is what Source was read from.
 	Snapshot sources.Snapshot
 	Source   render.Source
+	// Moved are the clusters that were published elsewhere than the config says now, and Left
+	// where another layout of it publishes and nothing goes any more.
+	Moved map[string]publish.Moved
+	Left  []render.Address
 	// Ahead are what was published after the publication that the state names, in the order
 	// of dates: where a push is not atomic, a branch may be ahead of the state.
 	Ahead []state.Publication
@@ -181,72 +186,6 @@ func (r *Reconciler) observation(s sources.Snapshot, src render.Source, m plan.M
 		Medium: m, Allow: r.Allow, Random: random, Now: r.Now().UTC().Truncate(time.Second),
 		Published: map[string]tree.Published{}, Memo: r.memory().plans,
 	}}
-}
-
-// published reads the state branch and every cluster branch of heads.
-func (r *Reconciler) published(ctx context.Context, obs *Observation, heads map[string]files.ID) error {
-	prefix := obs.Source.Config.Publish.BranchPrefix
-	var wanted []string
-	for _, branch := range slices.Sorted(maps.Keys(heads)) {
-		if branch == state.Branch || strings.HasPrefix(branch, prefix) {
-			wanted = append(wanted, branch)
-		}
-	}
-	err := r.Target.Fetch(ctx, wanted...)
-	if err != nil {
-		return err //nolint:wrapcheck // the caller says of what
-	}
-	obs.Heads.Clusters = map[string]files.ID{}
-	var published []git.Head
-	known, isOurs := r.memory(), r.sameSources(ctx, obs.Source.Revision)
-	for _, name := range wanted {
-		was, ok := known.branches[name]
-		if !ok || was.head.Commit != heads[name] {
-			if was, ok, err = r.readBranch(ctx, name); err != nil {
-				return err
-			}
-		}
-		if !ok {
-			delete(known.branches, name)
-			continue
-		}
-		known.branches[name] = was
-		if err := isOurs(name, was.head); err != nil {
-			return err
-		}
-		if name != state.Branch {
-			published = append(published, was.head)
-			cluster := strings.TrimPrefix(name, prefix)
-			obs.Heads.Clusters[cluster], obs.Input.Published[cluster] = was.head.Commit, was.published
-			continue
-		}
-		obs.Heads.State = was.head.Commit
-		if obs.Input.State, err = ReadState(was.head, known.state); err != nil {
-			return fmt.Errorf("branch %s: %w", name, err)
-		}
-		last := obs.Input.State
-		known.state = &last
-	}
-	obs.Input.State.Random = lastRandom(&obs.Input.State, published)
-	obs.Ahead = ahead(&obs.Input.State, published)
-	return errors.Join(r.ordered(ctx, obs, heads), r.evident(ctx, obs, heads))
-}
-
-// readBranch reads a branch; false where there is none.
-func (r *Reconciler) readBranch(ctx context.Context, name string) (b branch, ok bool, err error) {
-	if b.head, ok, err = r.Target.Branch(ctx, name); err != nil || !ok {
-		return branch{}, false, err
-	}
-	if name != state.Branch {
-		b.published, err = tree.Read(b.head.Tree)
-	}
-	if err != nil {
-		return branch{}, false, fmt.Errorf("branch %s: %w", name, err)
-	}
-	if b.published.Edited {
-		b.published.Edit = r.edit(ctx, b.head)
-	}
-	return b, true, nil
 }
 
 // ReadState reads a commit of the state branch. What is as in an earlier state, which may
@@ -377,9 +316,19 @@ func (r *Reconciler) prepare(ctx context.Context, rev string) (Result, error) {
 	return res, err
 }
 
+// Arrived is what is published of the clusters that are at the addresses which the config gives them.
+func (o *Observation) Arrived() map[string]tree.Published {
+	all := maps.Clone(o.Input.Published)
+	maps.DeleteFunc(all, func(cluster string, _ tree.Published) bool {
+		_, is := o.Moved[cluster]
+		return is
+	})
+	return all
+}
+
 // base is what an observation was made over.
 func (o *Observation) base() publish.Base {
-	base := publish.Base{Published: o.Input.Published, State: &o.Input.State}
+	base := publish.Base{Published: o.Input.Published, State: &o.Input.State, Moved: o.Moved, Left: o.Left}
 	for _, p := range o.Ahead {
 		base.Ahead = append(base.Ahead, p.Commit)
 	}

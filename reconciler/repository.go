@@ -20,5 +20,7 @@ type Repository interface {
 	Fetch(ctx context.Context, branches ...string) error
 	Branch(ctx context.Context, name string) (git.Head, bool, error)
 	Commit(ctx context.Context, id files.ID) (git.Head, error)
+	Root(ctx context.Context, id files.ID) (git.Head, []files.Entry, error)
+	Within(ctx context.Context, id files.ID, folder string) (git.Head, bool, error)
 	publish.Publisher
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -44,8 +45,8 @@ type Fleet struct {
 	Clusters []Member // in the order of their names
 	// State is the head of the state branch, from which this was read.
 	State git.Head
-	// Prefix is that of the clusters' branches.
-	Prefix string
+	// Addresses are where clusters are published.
+	Addresses render.Addresses
 }
 
 // Member is how a cluster is.
@@ -125,12 +126,17 @@ func (r *Reconciler) Fleet(ctx context.Context, s sources.Snapshot, asked Asked)
 	if err != nil {
 		return Fleet{}, fmt.Errorf("reading what is published: %w", err)
 	}
-	prefix := config.Publish.BranchPrefix
-	head, err := r.stateHead(ctx, heads, s.Revision(), asked.branches(prefix)...)
+	head, err := r.stateHead(ctx, heads, s.Revision(), state.Branch)
 	if err != nil {
 		return Fleet{}, err
 	}
-	f := Fleet{State: head, Prefix: prefix}
+	f := Fleet{State: head}
+	if f.Addresses, err = publishedAt(head.Tree, config.Publish.Addresses()); err != nil {
+		return Fleet{}, err
+	}
+	if err := r.Target.Fetch(ctx, asked.branches(f.Addresses)...); err != nil {
+		return Fleet{}, err //nolint:wrapcheck // it names the branches
+	}
 	if f.Seen, err = state.Published(head.Tree); err != nil {
 		return Fleet{}, err //nolint:wrapcheck // it names the file
 	}
@@ -152,10 +158,13 @@ func (r *Reconciler) Fleet(ctx context.Context, s sources.Snapshot, asked Asked)
 		if err != nil {
 			return Fleet{}, err
 		}
-		p := status.Published{Cluster: c, Head: heads[prefix+c.Name], Held: heldBy(c), Ignored: w.ignored, Lost: lost(seen[c.Name])}
+		p := status.Published{Cluster: c, Held: heldBy(c), Ignored: w.ignored, Lost: lost(seen[c.Name])}
+		if p.Head, err = r.headOf(ctx, heads, f.Addresses.Of(c.Name)); err != nil {
+			return Fleet{}, err
+		}
 		m := Member{Standing: status.Stand(p, w.word, r.Now(), asked.Lasting), Registered: c, Observed: seen[c.Name], told: w.files}
 		if asked.Closely && !p.Head.IsZero() {
-			b, err := r.Target.Commit(ctx, p.Head)
+			b, _, err := r.Target.Root(ctx, p.Head)
 			if err != nil {
 				return Fleet{}, err //nolint:wrapcheck // it names the commit
 			}
@@ -166,12 +175,14 @@ func (r *Reconciler) Fleet(ctx context.Context, s sources.Snapshot, asked Asked)
 	return f, nil
 }
 
-// branches are those that have to be fetched, besides those of the status.
-func (a *Asked) branches(prefix string) []string {
-	wanted := []string{state.Branch}
+// branches are those of clusters that have to be fetched.
+func (a *Asked) branches(at render.Addresses) (wanted []string) {
+	if at.Shared != "" {
+		return []string{at.Shared}
+	}
 	if a.Closely {
 		for _, c := range a.Clusters {
-			wanted = append(wanted, prefix+c)
+			wanted = append(wanted, at.Of(c).Branch)
 		}
 	}
 	return wanted

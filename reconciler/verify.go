@@ -13,15 +13,16 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
-	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
-// Verification is the outcome of rebuilding a branch.
+// Verification is the outcome of rebuilding a branch, or folders of one that clusters share.
 type Verification struct {
 	Branch      string   `json:"branch"`
+	Folders     []string `json:"folders,omitempty"` // that were compared; none for the whole branch
 	Commit      string   `json:"commit"`
 	Source      string   `json:"sourceCommit"`
 	Version     string   `json:"waybillVersion"` // that wrote the commit
@@ -29,64 +30,62 @@ type Verification struct {
 	Differences []string `json:"differences,omitempty"` // paths, or what else differs
 }
 
-// Verify rebuilds the head of a branch from what its trailers name, and compares
-// it byte for byte.
-func (r *Reconciler) Verify(ctx context.Context, branch string) (Verification, error) {
-	if err := r.Target.Fetch(ctx, branch, state.Branch); err != nil {
-		return Verification{}, err //nolint:wrapcheck // it names the branch
-	}
-	head, ok, err := r.Target.Branch(ctx, branch)
+// Verify rebuilds what is published from what its trailers name, and compares it byte for byte: the
+// head of a branch or, for BRANCH:FOLDER or the name of a cluster, what is at that address. Of a branch
+// that clusters share, these are the folders that its head was written for.
+func (r *Reconciler) Verify(ctx context.Context, what string) (Verification, error) {
+	s, err := r.subject(ctx, what)
 	if err != nil {
-		return Verification{}, err //nolint:wrapcheck // it names the branch
-	}
-	if !ok {
-		return Verification{}, fmt.Errorf("there is no branch %s in the repository", branch)
-	}
-	if branch == state.Branch {
-		if head, err = r.planned(ctx, head); err != nil {
-			return Verification{}, err
-		}
+		return Verification{}, err
 	}
 	v := Verification{
-		Branch: branch, Commit: head.Commit.String(),
-		Source: publish.Trailer(head.Message, publish.TrailerCommit), Version: publish.Trailer(head.Message, publish.TrailerVersion),
+		Branch: s.branch, Commit: s.head.Commit.String(),
+		Source: publish.Trailer(s.head.Message, publish.TrailerCommit), Version: publish.Trailer(s.head.Message, publish.TrailerVersion),
 	}
 	if v.Source == "" {
-		return v, fmt.Errorf("the head of %s, %s, has no %s trailer: Waybill did not write it", branch, v.Commit, publish.TrailerCommit)
+		return v, fmt.Errorf("the head of %s, %s, has no %s trailer: Waybill did not write it", what, v.Commit, publish.TrailerCommit)
+	}
+	for _, p := range s.parts {
+		if p.address.Folder != "" {
+			v.Folders = append(v.Folders, p.address.Folder)
+		}
 	}
 	at := *r
-	at.Subdir = publish.Trailer(head.Message, publish.TrailerPath)
-	v.Differences, err = at.differences(ctx, head, branch)
+	at.Subdir = publish.Trailer(s.head.Message, publish.TrailerPath)
+	v.Differences, err = at.differences(ctx, s)
 	if err != nil {
-		return v, fmt.Errorf("%s at %.12s could not be rebuilt: %w", branch, v.Commit, err)
+		return v, fmt.Errorf("%s at %.12s could not be rebuilt: %w", what, v.Commit, err)
 	}
 	v.Same = len(v.Differences) == 0
 	return v, nil
 }
 
-// differences rebuilds the head of a branch and says in what it differs. Where it does for
+// differences rebuilds a commit and says in what it differs. Where it does for
 // want of something that it was made from, or because another version wrote it, that is the
 // error.
-func (r *Reconciler) differences(ctx context.Context, head git.Head, branch string) ([]string, error) {
-	p, obs, err := r.rebuild(ctx, head, branch)
-	if err != nil {
-		return nil, err
-	}
-	want, err := rebuilt(&p, branch, obs.Input.Published, head)
+func (r *Reconciler) differences(ctx context.Context, s *subject) ([]string, error) {
+	p, obs, err := r.rebuild(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	var differ []string
-	if digest := publish.Trailer(head.Message, publish.TrailerFleet); digest != p.Basis.FleetDigest {
+	if digest := publish.Trailer(s.head.Message, publish.TrailerFleet); digest != p.Basis.FleetDigest {
 		differ = append(differ, fmt.Sprintf("the fleet: the commit saw %.12s, the source has %.12s", digest, p.Basis.FleetDigest))
 	}
-	for c := range files.Diff(want, head.Tree) {
-		differ = append(differ, c.Path)
+	for i := range s.parts {
+		part := &s.parts[i]
+		want, err := rebuilt(&p, part, &obs, s.head)
+		if err != nil {
+			return nil, err
+		}
+		for c := range files.Diff(want, part.root) {
+			differ = append(differ, part.address.Path(c.Path))
+		}
 	}
 	if len(differ) == 0 {
 		return nil, nil // whatever was missing, it was so then, too
 	}
-	if by := publish.Trailer(head.Message, publish.TrailerVersion); by != r.Version {
+	if by := publish.Trailer(s.head.Message, publish.TrailerVersion); by != r.Version {
 		return nil, fmt.Errorf("it was written by Waybill %s, and this is %s, which gives something else for %s", by, r.Version, words.List(differ))
 	}
 	return differ, wanting(&p, &obs.Input.Doubt)
@@ -104,13 +103,14 @@ func wanting(p *plan.Plan, d *lastgood.Doubt) error {
 }
 
 // rebuild makes the plan that a commit was written by, and says what it is made from.
-func (r *Reconciler) rebuild(ctx context.Context, head git.Head, branch string) (plan.Plan, Observation, error) {
-	obs, err := r.then(ctx, head, branch)
+func (r *Reconciler) rebuild(ctx context.Context, s *subject) (plan.Plan, Observation, error) {
+	head := s.head
+	obs, err := r.then(ctx, s)
 	if err != nil {
 		return plan.Plan{}, obs, err
 	}
 	released := publish.ParseReleased(publish.Trailer(head.Message, publish.TrailerReleased))
-	replay, err := r.stateThen(ctx, head, branch, obs.Input.State)
+	replay, err := r.stateThen(ctx, head, s.branch, obs.Input.State)
 	if err == nil {
 		err = readable(&replay)
 	}
@@ -120,7 +120,7 @@ func (r *Reconciler) rebuild(ctx context.Context, head git.Head, branch string) 
 	if obs.Input.State.Commit == "" { // what was said of the random key before, it says, too
 		obs.Input.State.Random = replay.Random
 	}
-	obs.Input.Replay = &plan.Replay{State: replay, Allowed: released.Held}
+	obs.Input.Replay = &plan.Replay{State: replay, Allowed: released.Held || len(sources.Trailers(head.Message, publish.TrailerReleasedIn)) > 0}
 	if err := r.mend(ctx, &obs, func(string) bool { return released.Missing }); err != nil {
 		return plan.Plan{}, obs, err
 	}
@@ -131,7 +131,8 @@ func (r *Reconciler) rebuild(ctx context.Context, head git.Head, branch string) 
 }
 
 // then collects what a plan was made from, by the trailers of a commit that it wrote.
-func (r *Reconciler) then(ctx context.Context, head git.Head, branch string) (Observation, error) {
+func (r *Reconciler) then(ctx context.Context, s *subject) (Observation, error) {
+	head := s.head
 	snapshot, err := r.Source.Snapshot(ctx, publish.Trailer(head.Message, publish.TrailerCommit), r.Subdir)
 	if err != nil {
 		return Observation{}, fmt.Errorf("its source commit cannot be read: %w", err)
@@ -165,13 +166,13 @@ func (r *Reconciler) then(ctx context.Context, head git.Head, branch string) (Ob
 	for commit := range strings.FieldsSeq(publish.Trailer(head.Message, publish.TrailerAhead)) {
 		obs.Ahead = append(obs.Ahead, state.Publication{Commit: commit})
 	}
-	if name, ok := strings.CutPrefix(branch, src.Config.Publish.BranchPrefix); ok && !head.Parent.IsZero() {
-		parent, err := r.Target.Commit(ctx, head.Parent)
-		if err != nil {
-			return Observation{}, err //nolint:wrapcheck // it names the commit
+	for i := range s.parts {
+		p := &s.parts[i]
+		if p.cluster == "" && p.address.Branch != state.Branch {
+			p.cluster, _ = src.Config.Publish.Addresses().Cluster(p.address.Branch)
 		}
-		if obs.Input.Published[name], err = tree.Read(parent.Tree); err != nil {
-			return Observation{}, err //nolint:wrapcheck // the caller says of what
+		if err := r.thenAt(ctx, &obs, p, head); err != nil {
+			return Observation{}, err
 		}
 	}
 	return obs, nil
@@ -230,20 +231,4 @@ func (r *Reconciler) commit(ctx context.Context, hex string) (git.Head, error) {
 		return git.Head{}, err //nolint:wrapcheck // it names the id
 	}
 	return r.Target.Commit(ctx, id) //nolint:wrapcheck // it names the commit
-}
-
-// rebuilt returns the root folder that the plan gives a branch.
-func rebuilt(p *plan.Plan, branch string, published map[string]tree.Published, head git.Head) (*files.Folder, error) {
-	if branch == state.Branch {
-		return publish.StateOf(p) //nolint:wrapcheck // it says what
-	}
-	name, ok := strings.CutPrefix(branch, p.Config.Publish.BranchPrefix)
-	for _, c := range p.Clusters {
-		if !ok || c.Name != name {
-			continue
-		}
-		meta := tree.Metadata{DrySHA: p.Revision.Commit, RepoURL: publish.Trailer(head.Message, publish.TrailerRepository), Version: publish.Trailer(head.Message, publish.TrailerVersion)}
-		return tree.WithMetadata(c.Tree, meta, nil, published[name].Foreign) //nolint:wrapcheck // it says what
-	}
-	return nil, errors.New("the source commit registers no cluster for branch " + branch)
 }

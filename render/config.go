@@ -80,7 +80,7 @@ const (
 	HooksArgoCD = "argocd"
 )
 
-// LayoutBranches publishes a branch a cluster; LayoutFolders a folder a cluster.
+// LayoutBranches publishes a branch a cluster; LayoutFolders a folder a cluster, all on one branch.
 const (
 	LayoutBranches = "branches"
 	LayoutFolders  = "folders"
@@ -92,10 +92,11 @@ type Scan struct {
 	Exclude []string `json:"exclude"`
 }
 
-// Publish says where trees go. A cluster's branch is BranchPrefix and its name.
+// Publish says where trees go; see Addresses.
 type Publish struct {
-	BranchPrefix string `json:"branchPrefix"`
-	Layout       string `json:"layout"`
+	BranchPrefix string `json:"branchPrefix"` // with LayoutBranches, a cluster's branch is this and its name
+	Layout       string `json:"layout"`       // LayoutBranches or LayoutFolders
+	Branch       string `json:"branch"`       // with LayoutFolders, the one that has a folder for each cluster
 	Repository   string `json:"repository"`
 	Hooks        string `json:"hooks"` // HooksDrop or HooksArgoCD
 	// Formerly are the repositories that the source was in before it moved: a URL or path, and
@@ -138,7 +139,7 @@ type Guard struct {
 func DefaultConfig() ConfigSpec {
 	return ConfigSpec{
 		Scan:       Scan{Include: []string{"**"}},
-		Publish:    Publish{BranchPrefix: "waybill/cluster/", Layout: LayoutBranches, Hooks: HooksDrop, Flux: fluxsync.Default()},
+		Publish:    Publish{BranchPrefix: "waybill/cluster/", Layout: LayoutBranches, Branch: "waybill/clusters", Hooks: HooksDrop, Flux: fluxsync.Default()},
 		Namespaces: NamespacesUsed,
 		Secrets:    SecretsRefuse,
 		Guard: Guard{
@@ -238,7 +239,7 @@ func (c *ConfigSpec) check() (field, problem string) {
 	}{
 		{"spec.namespaces", c.Namespaces, []string{NamespacesUsed, NamespacesAll, NamespacesNone}},
 		{"spec.secrets", c.Secrets, []string{SecretsRefuse, SecretsAllow}},
-		{"spec.publish.layout", c.Publish.Layout, []string{LayoutBranches}},
+		{"spec.publish.layout", c.Publish.Layout, []string{LayoutBranches, LayoutFolders}},
 		{"spec.publish.hooks", c.Publish.Hooks, []string{HooksDrop, HooksArgoCD}},
 		{"spec.previews.forks", c.Previews.Forks, []string{ForksOpen, ForksApproved, ForksNever}},
 	} {
@@ -248,6 +249,11 @@ func (c *ConfigSpec) check() (field, problem string) {
 	}
 	if p := prefixProblem(c.Publish.BranchPrefix); p != "" {
 		return "spec.publish.branchPrefix", fmt.Sprintf("spec.publish.branchPrefix is %q, %s", c.Publish.BranchPrefix, p)
+	}
+	if c.Publish.Layout == LayoutFolders {
+		if p := sharedProblem(c.Publish.Branch, c.Publish.BranchPrefix); p != "" {
+			return "spec.publish.branch", fmt.Sprintf("spec.publish.branch is %q, %s", c.Publish.Branch, p)
+		}
 	}
 	for _, e := range c.SkipNamespaces {
 		if _, err := NamespacePattern(e); err != nil {

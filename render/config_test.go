@@ -60,6 +60,12 @@ func TestAMistakeInAConfigIsLocatedAndTheDefaultsServe(t *testing.T) {
 		{"the last copy", configHead + "spec:\n  failover:\n    lastCopy: drop\n", `waybill.yaml:5: error: spec.failover.lastCopy is "drop"; want one of keep, delete`},
 		{"a threshold over 100", configHead + "spec:\n  failover:\n    limits: {unhealthyThreshold: 101}\n", `waybill.yaml:5: error: spec.failover.limits has thresholds of 101 and 30 percent; want 0 to 100`},
 		{"one cluster in none", configHead + "spec:\n  failover:\n    limits: {oneIn: 0}\n", `waybill.yaml:5: error: spec.failover.limits.oneIn is 0; want 1 or more`},
+		{"a shared branch that is the state", configHead + "spec:\n  publish:\n    layout: folders\n    branch: waybill/state\n", `waybill.yaml:6: error: spec.publish.branch is "waybill/state", which is in the way of waybill/state`},
+		{"a shared branch above others", configHead + "spec: {publish: {layout: folders, branch: waybill}}\n", `waybill.yaml:3: error: spec.publish.branch is "waybill", which is in the way of the branches below spec.publish.branchPrefix, waybill/cluster/`},
+		{"a shared branch like a cluster's", configHead + "spec: {publish: {layout: folders, branch: waybill/cluster/all}}\n", `waybill.yaml:3: error: spec.publish.branch is "waybill/cluster/all", which is in the way of the branches below spec.publish.branchPrefix, waybill/cluster/`},
+		{"a shared branch among those of the status", configHead + "spec: {publish: {layout: folders, branch: waybill/status/all}}\n", `waybill.yaml:3: error: spec.publish.branch is "waybill/status/all", which is in the way of waybill/status`},
+		{"a shared branch that is none", configHead + "spec: {publish: {layout: folders, branch: a..b}}\n", `waybill.yaml:3: error: spec.publish.branch is "a..b", which is no name of a branch`},
+		{"another layout", configHead + "spec: {publish: {layout: flat}}\n", `waybill.yaml:3: error: spec.publish.layout is "flat"; want one of branches, folders`},
 		{"a bad prefix", configHead + "spec:\n  publish:\n    layout: branches\n    branchPrefix: ma\n", `waybill.yaml:6: error: spec.publish.branchPrefix is "ma", which does not end with a slash`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -39,6 +39,23 @@ func prefixProblem(prefix string) string {
 	return ""
 }
 
+// sharedProblem says why clusters may not have folders on a branch; "" if they may. It must be no
+// branch that Waybill keeps, nor be in the way of one, nor be taken for the branch of a cluster.
+func sharedProblem(branch, prefix string) string {
+	switch {
+	case branch == "" || !isRefPath(branch):
+		return "which is no name of a branch"
+	case strings.HasPrefix(branch+"/", prefix), strings.HasPrefix(prefix, branch+"/"):
+		return "which is in the way of the branches below spec.publish.branchPrefix, " + prefix
+	}
+	for _, own := range append([]string{StateBranch + "/", OrdersBranch + "/"}, ownBranches...) {
+		if strings.HasPrefix(own, branch+"/") || strings.HasPrefix(branch, own) {
+			return "which is in the way of " + strings.TrimSuffix(own, "/")
+		}
+	}
+	return ""
+}
+
 // isRefPath reports whether Git takes path as the beginning of a branch name.
 func isRefPath(path string) bool {
 	for part := range strings.SplitSeq(path, "/") {

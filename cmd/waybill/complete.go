@@ -140,11 +140,11 @@ func planned(w repositories) (*plan.Plan, *policies.Set) {
 	if err != nil {
 		return &plan.Plan{}, &policies.Set{}
 	}
-	p, in, err := w.plan(r, s, plan.Branch)
+	p, obs, err := w.plan(r, s, plan.Branch)
 	if err != nil {
 		return &plan.Plan{}, &policies.Set{}
 	}
-	set, _, _ := policies.Settings{Failover: in.Source.Config.Failover.Enabled}.Load(in.Source.Objects, nil)
+	set, _, _ := policies.Settings{Failover: obs.Input.Source.Config.Failover.Enabled}.Load(obs.Input.Source.Objects, nil)
 	return &p, &set
 }
 

@@ -124,15 +124,15 @@ func writeSync(w repositories, rev string, s *syncers, args []string) error {
 	if err != nil {
 		return err
 	}
-	p, in, err := w.plan(opened, snapshot, plan.Branch)
+	p, obs, err := w.plan(opened, snapshot, plan.Branch)
 	if err != nil {
 		return err
 	}
 	if args[0] == argocdList {
 		s.argocd.URL, s.argocd.Clusters = s.flux.URL, s.flux.Clusters
-		return s.argocd.Write(w.cmd.OutOrStdout(), w.cmd.ErrOrStderr(), &p, in.Published)
+		return s.argocd.Write(w.cmd.OutOrStdout(), w.cmd.ErrOrStderr(), &p, obs.Arrived())
 	}
-	return s.flux.Write(w.cmd.OutOrStdout(), w.cmd.ErrOrStderr(), &p, in.Published)
+	return s.flux.Write(w.cmd.OutOrStdout(), w.cmd.ErrOrStderr(), &p, obs.Arrived())
 }
 
 // syncerFlags adds the flags of `get flux` and `get argocd`.

@@ -59,12 +59,12 @@ func (g *lister) once() error {
 
 // list plans a version of the source, and lists what is asked for.
 func (g *lister) list(r *reconciler.Reconciler, s sources.Snapshot) (report.List, error) {
-	p, in, err := g.where.plan(r, s, plan.Branch)
+	p, obs, err := g.where.plan(r, s, plan.Branch)
 	if err != nil {
 		return report.List{}, err
 	}
-	set, _, _ := policies.Settings{Failover: in.Source.Config.Failover.Enabled}.Load(in.Source.Objects, nil)
-	set.Observe(in.State.Observed)
+	set, _, _ := policies.Settings{Failover: obs.Input.Source.Config.Failover.Enabled}.Load(obs.Input.Source.Objects, nil)
+	set.Observe(obs.Input.State.Observed)
 	lists := report.Lists{Plan: &p, Set: &set, Now: r.Now()}
 	if r.Target != nil && report.Told(g.query.Kind) {
 		if lists.Words, err = r.Words(g.where.cmd.Context(), set.Clusters, g.query.Namespace, reconciler.WordLasts); err != nil {

@@ -11,8 +11,10 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/guard"
+	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/git"
 )
 
@@ -20,9 +22,10 @@ func publishCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "publish [PATH]", Short: "Write every cluster's branch, and the state branch, once", Args: cobra.MaximumNArgs(1),
 		Long: `Publish plans a commit of the repository at PATH (HEAD, unless --rev says) and
-advances the branch of each cluster whose tree changed. The branches go to the
-source's own repository, or to the one that --to or waybill.yaml names. What is
-sound is published, whatever else is wrong or held.`,
+advances the branch of each cluster whose tree changed or, where clusters share a
+branch (publish.layout: folders), that branch. The branches go to the source's own
+repository, or to the one that --to or waybill.yaml names. What is sound is
+published, whatever else is wrong or held.`,
 	}
 	f := addPublishFlags(cmd)
 	flags := cmd.Flags()
@@ -150,11 +153,11 @@ func (w repositories) next(res *reconciler.Result, dry bool) string {
 		url = " --url URL"
 	}
 	return fmt.Sprintf(`
-next, one of these syncs the branch of each cluster:
+next, one of these syncs the %[3]s of each cluster:
   Flux:     waybill get flux%[1]s%[2]s --cluster NAME | kubectl apply -f -
   Argo CD:  waybill get argocd%[1]s%[2]s | kubectl apply -f -
   Waybill:  waybill apply%[1]s NAME, or for good waybill controller --apply
-`, where, url)
+`, where, url, res.Plan.Config.Publish.Addresses().Noun())
 }
 
 // argument is a flag as it is to be typed again; nothing where it says nothing. In a URL there
@@ -169,10 +172,15 @@ func argument(flag, value string) string {
 	return " " + flag + " " + value
 }
 
-// newBranch reports a publication by which a cluster got its branch.
+// newBranch reports a publication by which a cluster got its branch, or its folder.
 func newBranch(res *reconciler.Result) bool {
+	at := res.Plan.Config.Publish.Addresses()
 	for _, u := range res.Updates {
-		if u.Old.IsZero() && strings.HasPrefix(u.Branch, res.Plan.Config.Publish.BranchPrefix) {
+		if !at.Has(u.Branch) {
+			continue
+		}
+		isNew := func(cluster string) bool { return res.Plan.Published(cluster) == nil }
+		if u.Old.IsZero() || at.Shared != "" && slices.ContainsFunc(sources.Trailers(u.Message, publish.TrailerCluster), isNew) {
 			return true
 		}
 	}

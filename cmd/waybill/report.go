@@ -100,19 +100,19 @@ func (w repositories) build(rev string, medium plan.Medium) (plan.Plan, error) {
 }
 
 // plan plans a source that was opened for a report.
-func (w repositories) plan(r *reconciler.Reconciler, s sources.Snapshot, medium plan.Medium) (plan.Plan, plan.Input, error) {
+func (w repositories) plan(r *reconciler.Reconciler, s sources.Snapshot, medium plan.Medium) (plan.Plan, reconciler.Observation, error) {
 	ctx := w.cmd.Context()
 	_, end := doing(ctx, 0, "planning")
 	defer end()
 	obs, err := r.Look(ctx, s, medium)
 	if err != nil {
-		return plan.Plan{}, plan.Input{}, err
+		return plan.Plan{}, obs, err
 	}
 	p, err := r.Build(ctx, &obs)
 	if err == nil {
 		err = w.vacant(&p)
 	}
-	return p, obs.Input, err
+	return p, obs, err
 }
 
 // vacant is an error about a plan of nothing: the folder is likely another one than was meant.

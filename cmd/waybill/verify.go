@@ -11,7 +11,9 @@ func verifyCommand() *cobra.Command {
 		Use: "verify BRANCH", Short: "Rebuild a published branch from its trailers and compare", Args: cobra.ExactArgs(1),
 		Long: `Verify reads the source commit and the previous decisions that the head of BRANCH
 names in its trailers, plans them again, and compares the result with the branch
-byte for byte.`,
+byte for byte. The name of a cluster stands for its branch. Where clusters share a
+branch, it and BRANCH:FOLDER stand for the cluster's folder, and BRANCH for the
+folders that its head was written for; what was compared is said.`,
 	}
 	where := repositoryFlags(cmd, "repository that holds BRANCH: a remote's name, a path or a URL (default: as waybill.yaml says, else the source's own)")
 	output := outputFlag(cmd)

@@ -120,7 +120,7 @@ func (a *Agent) own(in *reconciler.Deliverable, branches chan []string) (own []*
 	var names, served []string
 	host := "" // of the first
 	for _, name := range a.Clusters {
-		names = append(names, in.Branch(name))
+		names = append(names, in.Address(name).Branch)
 		i := slices.IndexFunc(in.Clusters, func(c *karmada.Cluster) bool { return c.Name == name })
 		switch {
 		case i < 0:

@@ -53,14 +53,14 @@ func Check(l *law.Law, config render.ConfigSpec, branches []Branch) (diags []dia
 	return diags
 }
 
-// Detached reports clusters that have a branch and are no longer registered: it stays, and
-// so does what syncs it.
-func Detached(clusters []string, branchPrefix string) (diags []diag.Diagnostic) {
+// Detached reports clusters that have something published at an address and are no longer
+// registered: it stays, and so does what syncs it.
+func Detached(clusters []string, at render.Addresses) (diags []diag.Diagnostic) {
 	for _, name := range clusters {
 		diags = append(diags, diag.Diagnostic{
 			Code: diag.ClusterDetached, Severity: diag.Warning,
-			Message: fmt.Sprintf("cluster %s is no longer registered; its branch stays as it is", name),
-			Hint:    fmt.Sprintf("register it again, or delete the branch: git push REMOTE --delete %s%s", branchPrefix, name),
+			Message: fmt.Sprintf("cluster %s is no longer registered; its %s stays as it is", name, at.Noun()),
+			Hint:    "register it again, or " + at.Of(name).Removal(),
 		})
 	}
 	return diags

@@ -60,8 +60,8 @@ type Changed struct {
 	old, now *files.Blob
 }
 
-// Branch returns the last commits of a cluster's branch, the newest first.
-func (r *Reader) Branch(ctx context.Context, m *reconciler.Member, most int) ([]Change, error) {
+// Branch returns the last commits of what is published for a cluster, the newest first.
+func (r *Reader) Branch(ctx context.Context, f *Facts, m *reconciler.Member, most int) ([]Change, error) {
 	var all []Change
 	for at := m.Head; !at.IsZero() && len(all) < most; {
 		n, err := r.commit(ctx, at)
@@ -69,9 +69,16 @@ func (r *Reader) Branch(ctx context.Context, m *reconciler.Member, most int) ([]
 			return all, err
 		}
 		all = append(all, n.change)
-		at = n.change.Parent
+		if at, err = r.before(ctx, f, m, n); err != nil {
+			return all, err
+		}
 	}
 	return all, nil
+}
+
+// before returns the commit before one of what is published for a cluster; zero for none.
+func (r *Reader) before(ctx context.Context, f *Facts, m *reconciler.Member, n note) (files.ID, error) {
+	return r.Reconciler.CommitBefore(ctx, f.Fleet.Addresses.Of(m.Cluster), n.change.Commit, n.change.Parent) //nolint:wrapcheck // it names the commit
 }
 
 // Effect tells what a publication did: to all clusters, or, if one is named, to that one.
@@ -88,7 +95,7 @@ func (r *Reader) Effect(ctx context.Context, f *Facts, c Change, within string) 
 	if err != nil {
 		return e, err
 	}
-	t := tracer{Reader: r, effect: &e, later: later, same: map[[2]files.ID][]*Changed{}, all: map[changedKey]*Changed{}, curtain: newCurtain(before, now)}
+	t := tracer{Reader: r, facts: f, effect: &e, later: later, same: map[[2]files.ID][]*Changed{}, all: map[changedKey]*Changed{}, curtain: newCurtain(before, now)}
 	for i := range f.Fleet.Clusters {
 		m := &f.Fleet.Clusters[i]
 		if within != "" && m.Cluster != within {
@@ -175,6 +182,7 @@ type changedKey struct {
 type tracer struct {
 	*Reader
 
+	facts   *Facts
 	effect  *Effect
 	later   map[string]bool
 	steps   int
@@ -201,14 +209,16 @@ func (t *tracer) cluster(ctx context.Context, m *reconciler.Member) error {
 		if !t.later[n.state] {
 			return nil // it is from before
 		}
-		at = n.change.Parent
+		if at, err = t.before(ctx, t.facts, m, n); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // touch notes what a commit changes.
 func (t *tracer) touch(ctx context.Context, m *reconciler.Member, c Change) error {
-	now, before, err := t.trees(ctx, c)
+	now, before, err := t.published(ctx, m, c)
 	if err != nil {
 		return err
 	}
@@ -240,6 +250,21 @@ func (t *tracer) touch(ctx context.Context, m *reconciler.Member, c Change) erro
 	}
 	t.effect.Clusters = append(t.effect.Clusters, touched)
 	return nil
+}
+
+// published returns what a commit holds for a cluster, and what the one before it held, which may be nil.
+func (t *tracer) published(ctx context.Context, m *reconciler.Member, c Change) (now, before *files.Folder, err error) {
+	address := t.facts.Fleet.Addresses.Of(m.Cluster)
+	h, _, err := t.Reconciler.CommitAt(ctx, address, c.Commit)
+	if err != nil {
+		return nil, nil, err //nolint:wrapcheck // it names the commit
+	}
+	at, err := t.before(ctx, t.facts, m, note{change: c})
+	if err != nil || at.IsZero() {
+		return h.Tree, nil, err
+	}
+	p, _, err := t.Reconciler.CommitAt(ctx, address, at)
+	return h.Tree, p.Tree, err //nolint:wrapcheck // it names the commit
 }
 
 // compare lists the manifests that differ.

@@ -56,7 +56,7 @@ func (r *Reader) commit(ctx context.Context, id files.ID) (note, error) {
 	if ok {
 		return n, nil
 	}
-	h, err := r.Reconciler.Target.Commit(ctx, id)
+	h, _, err := r.Reconciler.Target.Root(ctx, id)
 	if err != nil {
 		return n, err //nolint:wrapcheck // it names the commit
 	}

@@ -34,7 +34,7 @@ type Input struct {
 	// release fails.
 	Expanded *expand.Result
 	State    state.State
-	// Published is the head of each cluster branch, by cluster.
+	// Published is what is published for each cluster, by cluster.
 	Published map[string]tree.Published
 	Medium    Medium
 	// Random is what releases draw from, and what seals are keyed with.

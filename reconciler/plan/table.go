@@ -290,6 +290,7 @@ func (t *table) flux(i int) tree.Flux {
 	c := t.in.Expanded.Law.Fleet.Clusters()[i]
 	sync, _ := t.in.Source.Config.Publish.Flux.For(c.Name, c.Source.Annotations)
 	_, sync.Encrypted = c.Source.Annotations[seal.RecipientsAnnotation]
+	sync.Folder = t.in.Source.Config.Publish.Addresses().Of(c.Name).Folder
 	return tree.Flux{Sync: sync, Before: t.in.Published[c.Name]}
 }
 

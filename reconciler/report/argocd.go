@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/tree"
 )
 
@@ -29,26 +30,35 @@ func (a ArgoCD) Write(w, notes io.Writer, p *plan.Plan, published map[string]tre
 		return err
 	}
 	var elements []any
+	at := p.Config.Publish.Addresses()
 	for _, c := range p.Clusters {
 		switch {
 		case len(a.Clusters) > 0 && !slices.Contains(a.Clusters, c.Name):
 		case published[c.Name].Built == nil:
-			fmt.Fprintf(notes, "note: cluster %s has no branch yet; publish first\n", c.Name)
+			fmt.Fprintf(notes, "note: cluster %s has no %s yet; publish first\n", c.Name, at.Noun())
 		default:
-			elements = append(elements, map[string]any{"cluster": c.Name, "branch": "refs/heads/" + p.Config.Publish.BranchPrefix + c.Name})
+			element := map[string]any{"cluster": c.Name}
+			if at.Shared == "" {
+				element["branch"] = "refs/heads/" + at.Of(c.Name).Branch
+			}
+			elements = append(elements, element)
 		}
 	}
 	if len(elements) == 0 {
-		return errors.New("no cluster has a branch that Argo CD could sync; publish first")
+		return fmt.Errorf("no cluster has a %s that Argo CD could sync; publish first", at.Noun())
 	}
-	_, err = io.WriteString(w, documents(a.applicationSet(url, elements)))
+	_, err = io.WriteString(w, documents(a.applicationSet(at, url, elements)))
 	return err //nolint:wrapcheck // the caller says of what
 }
 
 // applicationSet is an Application for each element. A cluster that leaves the list keeps what
 // it has, as a cluster that is no longer registered does everywhere in Waybill.
-func (a ArgoCD) applicationSet(url string, elements []any) map[string]any {
+func (a ArgoCD) applicationSet(at render.Addresses, url string, elements []any) map[string]any {
 	type m = map[string]any
+	revision, path := "{{.branch}}", tree.ManifestDir
+	if at.Shared != "" {
+		revision, path = "refs/heads/"+at.Shared, "{{.cluster}}/"+tree.ManifestDir
+	}
 	return m{
 		"apiVersion": "argoproj.io/v1alpha1",
 		"kind":       "ApplicationSet",
@@ -62,7 +72,7 @@ func (a ArgoCD) applicationSet(url string, elements []any) map[string]any {
 				"metadata": m{"name": "waybill-{{.cluster}}"},
 				"spec": m{
 					"project":     a.Project,
-					"source":      m{"repoURL": url, "targetRevision": "{{.branch}}", "path": "manifests", "directory": m{"recurse": true}},
+					"source":      m{"repoURL": url, "targetRevision": revision, "path": path, "directory": m{"recurse": true}},
 					"destination": m{"name": "{{.cluster}}"},
 					"syncPolicy": m{
 						"automated":   m{"prune": true, "selfHeal": true},

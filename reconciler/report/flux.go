@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/fluxsync"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
@@ -31,13 +32,13 @@ func (f Flux) Write(w, notes io.Writer, p *plan.Plan, published map[string]tree.
 		return err
 	}
 	f.URL = url
-	printer := fluxPrinter{Flux: f, prefix: p.Config.Publish.BranchPrefix, trees: tree.NewBuilder(), w: w, notes: notes}
+	printer := fluxPrinter{Flux: f, at: p.Config.Publish.Addresses(), trees: tree.NewBuilder(), w: w, notes: notes}
 	for _, c := range p.Clusters {
 		if len(f.Clusters) > 0 && !slices.Contains(f.Clusters, c.Name) {
 			continue
 		}
 		if before := published[c.Name]; before.Built == nil {
-			fmt.Fprintf(notes, "note: cluster %s has no branch yet; publish first\n", c.Name)
+			fmt.Fprintf(notes, "note: cluster %s has no %s yet; publish first\n", c.Name, printer.at.Noun())
 		} else if err := printer.cluster(c, before); err != nil {
 			return fmt.Errorf("cluster %s: %w", c.Name, err)
 		}
@@ -49,17 +50,18 @@ func (f Flux) Write(w, notes io.Writer, p *plan.Plan, published map[string]tree.
 type fluxPrinter struct {
 	Flux
 
-	prefix string // of the branches of clusters
+	at     render.Addresses
 	trees  *tree.Builder
 	w      io.Writer
 	notes  io.Writer
+	source string // that was printed last: clusters that share a branch share it, too
 }
 
 func (p *fluxPrinter) cluster(c plan.Cluster, before tree.Published) error {
-	sync, branch := c.Sync, p.prefix+c.Name
+	sync, branch := c.Sync, p.at.Of(c.Name).Branch
 	sync.Encrypted = sync.Encrypted || p.trees.Encrypted(before.Built) || p.trees.Encrypted(c.Tree)
-	source, folders := sync.GitRepository(p.URL, branch, p.Secret), before.Folders()
-	root := documents(source, sync.Root())
+	source, folders := documents(sync.GitRepository(p.URL, branch, p.Secret)), before.Folders()
+	root := source + documents(sync.Root())
 	if p.Migrate {
 		return p.steps(c, before, fluxsync.Migration{Folders: folders, Branch: branch, URL: p.URL, Objects: root})
 	}
@@ -67,10 +69,20 @@ func (p *fluxPrinter) cluster(c plan.Cluster, before tree.Published) error {
 		if len(folders) > 0 {
 			fmt.Fprintf(p.notes, "note: the branch of cluster %s still has a folder for each namespace; if Kustomizations sync those, follow what --migrate prints, and do not apply this\n", c.Name)
 		}
-		_, err := io.WriteString(p.w, root)
-		return err //nolint:wrapcheck // the caller says of what
+		return p.print(source, documents(sync.Root()))
 	}
 	return p.folders(sync, source, folders)
+}
+
+// print prints Kustomizations behind their source, unless that is there.
+func (p *fluxPrinter) print(source, kustomizations string) error {
+	if source == p.source {
+		source = ""
+	} else {
+		p.source = source
+	}
+	_, err := io.WriteString(p.w, source+kustomizations)
+	return err //nolint:wrapcheck // the caller says of what
 }
 
 // steps prints how a cluster goes over to one root.
@@ -93,9 +105,9 @@ func (p *fluxPrinter) steps(c plan.Cluster, before tree.Published, m fluxsync.Mi
 }
 
 // folders prints the Kustomizations of a branch in the form before.
-func (p *fluxPrinter) folders(sync fluxsync.Sync, source map[string]any, folders []string) error {
+func (p *fluxPrinter) folders(sync fluxsync.Sync, source string, folders []string) error {
 	fmt.Fprintf(p.notes, "note: the branch of cluster %s has a folder for each namespace; a root Kustomization %s beside these would take their objects; --migrate prints the way to one root\n", sync.Cluster, sync.RootName())
-	objects := []map[string]any{source}
+	var objects []map[string]any
 	names := map[string]string{}
 	for _, folder := range folders {
 		name := sync.FolderName(folder)
@@ -107,10 +119,9 @@ func (p *fluxPrinter) folders(sync fluxsync.Sync, source map[string]any, folders
 		if slices.Contains(folders, "_cluster") {
 			first = "_cluster"
 		}
-		objects = append(objects, sync.Folder(folder, "flux/"+folder, first))
+		objects = append(objects, sync.FolderOf(folder, "flux/"+folder, first))
 	}
-	_, err := io.WriteString(p.w, documents(objects...))
-	return err //nolint:wrapcheck // the caller says of what
+	return p.print(source, documents(objects...))
 }
 
 // documents prints objects as YAML.

@@ -6,7 +6,9 @@ import (
 	"strconv"
 
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
@@ -21,8 +23,10 @@ type published struct {
 
 type branch struct {
 	Name string `json:"name"`
-	From string `json:"from,omitempty"`
-	To   string `json:"to,omitempty"`
+	// Folders are those that change, of a branch that clusters share.
+	Folders []string `json:"folders,omitempty"`
+	From    string   `json:"from,omitempty"`
+	To      string   `json:"to,omitempty"`
 }
 
 // Publication is what publish prints. Its diagnostics are for programs only; people read
@@ -31,6 +35,9 @@ func Publication(res *reconciler.Result) Report {
 	out := published{Commit: res.Plan.Revision.Commit, Branches: []branch{}, Removals: res.Plan.Removals, Diags: res.Diags}
 	for i, u := range res.Updates {
 		b := branch{Name: u.Branch}
+		if u.Branch == res.Plan.Config.Publish.Addresses().Shared {
+			b.Folders = sources.Trailers(u.Message, publish.TrailerCluster)
+		}
 		if !u.Old.IsZero() {
 			b.From = u.Old.String()
 		}
@@ -59,16 +66,21 @@ func Publication(res *reconciler.Result) Report {
 }
 
 func branchRows(branches []branch, res *reconciler.Result) (rows [][]string) {
-	objects := map[string]int{}
+	objects, at := map[string]string{}, res.Plan.Config.Publish.Addresses()
 	for _, c := range res.Plan.Clusters {
-		objects[res.Plan.Config.Publish.BranchPrefix+c.Name] = c.Objects
+		objects[at.Of(c.Name).String()] = strconv.Itoa(c.Objects)
 	}
 	for _, b := range branches {
-		n := ""
-		if count, ok := objects[b.Name]; ok {
-			n = strconv.Itoa(count)
+		names := []string{b.Name}
+		if len(b.Folders) > 0 {
+			names = nil
 		}
-		rows = append(rows, []string{b.Name, dash(abbreviate(b.From)), dash(abbreviate(b.To)), n})
+		for _, cluster := range b.Folders {
+			names = append(names, at.Of(cluster).String())
+		}
+		for _, name := range names {
+			rows = append(rows, []string{name, dash(abbreviate(b.From)), dash(abbreviate(b.To)), objects[name]})
+		}
 	}
 	return rows
 }

@@ -90,7 +90,7 @@ func TestWhatIsLeftIsRecorded(t *testing.T) {
 		b.Spec.RequiredBy = []karmada.BindingSnapshot{{Name: "x", Clusters: targets(clusters...)}}
 		return b
 	}
-	kept, missed := Left{true, "the cluster is held"}, Left{false, "an override fails"}
+	kept, missed := Left{Kept: true, Reason: "the cluster is held"}, Left{Reason: "an override fails"}
 	for _, tt := range []struct {
 		name    string
 		decided bool

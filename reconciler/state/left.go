@@ -19,6 +19,8 @@ import (
 type Left struct {
 	Kept   bool // the object is there; otherwise it is missed
 	Reason string
+	// Waits says that nothing is in its way there: all of the object waits.
+	Waits bool
 }
 
 // Left returns where objects are not as decided: by object and cluster.
@@ -32,12 +34,17 @@ func (s *State) Left() map[object.Ref]map[string]Left {
 	}
 	for r, b := range s.Bindings {
 		for _, item := range b.Status.AggregatedStatus {
-			note(r, item.ClusterName, Left{item.Applied, item.AppliedMessage})
+			note(r, item.ClusterName, Left{Kept: item.Applied, Reason: item.AppliedMessage})
 		}
 	}
 	for r, clusters := range s.Kept {
 		for _, c := range clusters {
 			note(r, c, Left{Kept: true})
+		}
+	}
+	for r, clusters := range s.Missed {
+		for _, c := range clusters {
+			note(r, c, Left{Waits: true})
 		}
 	}
 	return all
@@ -64,11 +71,14 @@ func (c *Content) recorded(earlier *State) (bindings []*karmada.ResourceBinding,
 		}
 		k := kept{Object: r}
 		for _, cluster := range slices.Sorted(maps.Keys(c.Left[r])) {
-			if c.Left[r][cluster].Kept {
+			switch l := c.Left[r][cluster]; {
+			case l.Kept:
 				k.Clusters = append(k.Clusters, cluster)
+			case l.Waits:
+				k.Missing = append(k.Missing, cluster)
 			}
 		}
-		if len(k.Clusters) > 0 {
+		if len(k.Clusters)+len(k.Missing) > 0 {
 			without = append(without, k)
 		}
 	}

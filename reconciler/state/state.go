@@ -10,7 +10,7 @@
 //	observed/<name>.yaml                               Cluster, with what was observed of it
 //	interpreters/<name>.yaml                           ResourceInterpreterCustomization in force, for whoever applies
 //	releases/<namespace>/<name>-<kind>[.<cluster>].json   what a release rendered to
-//	kept.json                                          what clusters keep of objects without a binding
+//	kept.json                                          what clusters keep, or wait for, of objects without a binding
 //	random.json                                        which random key was used last, if any was
 //	failover.json                                      only where work fails over: taints that last, and its pace
 //	descheduler.json                                   only where replicas are descheduled: what observers count
@@ -87,6 +87,8 @@ type State struct {
 	Bindings map[object.Ref]*karmada.ResourceBinding
 	// Kept are the clusters that keep an object which has no binding.
 	Kept map[object.Ref][]string
+	// Missed are the clusters that such an object is not in yet because nothing of it is carried out.
+	Missed map[object.Ref][]string
 	// Held are the clusters that were held, with the condition that says why.
 	Held     map[string]metav1.Condition
 	LastGood LastGood
@@ -218,7 +220,7 @@ func (s *State) Same(content *files.Folder) bool {
 // cluster.
 func Decode(root *files.Folder, earlier *State) (State, error) {
 	s := State{
-		Bindings: map[object.Ref]*karmada.ResourceBinding{}, Kept: map[object.Ref][]string{}, Held: map[string]metav1.Condition{},
+		Bindings: map[object.Ref]*karmada.ResourceBinding{}, Kept: map[object.Ref][]string{}, Missed: map[object.Ref][]string{}, Held: map[string]metav1.Condition{},
 		Observed: map[string]*karmada.ClusterStatus{}, observed: map[string]*files.Blob{},
 		root: root, files: map[object.Ref]*files.Blob{}, read: map[files.ID]*karmada.ResourceBinding{},
 	}
@@ -409,17 +411,19 @@ func (s *State) addRandom(data []byte, _ *files.Blob) error {
 	return err
 }
 
-// kept is an entry of the file that lists what clusters keep.
+// kept is an entry of the file that lists what clusters keep, and what waits.
 type kept struct {
 	Object   object.Ref `json:"object"`
 	Clusters []string   `json:"clusters"`
+	// Missing are clusters that it is not in yet.
+	Missing []string `json:"missing,omitempty"`
 }
 
 func (s *State) addKept(data []byte, _ *files.Blob) error {
 	var list []kept
 	err := json.Unmarshal(data, &list)
 	for _, k := range list {
-		s.Kept[k.Object] = k.Clusters
+		s.Kept[k.Object], s.Missed[k.Object] = k.Clusters, k.Missing
 	}
 	return err //nolint:wrapcheck // the caller names the file
 }

@@ -12,6 +12,7 @@ import (
 // Terms are what of a source's config whoever applies its branches goes by.
 type Terms struct {
 	BranchPrefix string       `json:"branchPrefix"`
+	Branch       string       `json:"branch,omitempty"` // the one that clusters share; empty: each has one
 	Formerly     []string     `json:"formerly,omitempty"`
 	Guard        render.Guard `json:"guard"`
 	Apply        render.Apply `json:"apply"`
@@ -19,7 +20,15 @@ type Terms struct {
 
 // TermsOf returns the terms of a config.
 func TermsOf(c *render.ConfigSpec) Terms {
-	return Terms{BranchPrefix: c.Publish.BranchPrefix, Formerly: c.Publish.Formerly, Guard: c.Guard, Apply: c.Apply}
+	return Terms{BranchPrefix: c.Publish.BranchPrefix, Branch: c.Publish.Addresses().Shared, Formerly: c.Publish.Formerly, Guard: c.Guard, Apply: c.Apply}
+}
+
+// Addresses are those at which clusters are published.
+func (t *Terms) Addresses() render.Addresses {
+	if t.Branch != "" {
+		return render.Addresses{Shared: t.Branch}
+	}
+	return render.Addresses{Prefix: t.BranchPrefix}
 }
 
 // isDefault reports the terms of a source without a config, of which no file is written.

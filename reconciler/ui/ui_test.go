@@ -78,6 +78,16 @@ func (s *shared) Commit(ctx context.Context, id files.ID) (h git.Head, err error
 	return h, err
 }
 
+func (s *shared) Root(ctx context.Context, id files.ID) (h git.Head, entries []files.Entry, err error) {
+	err = s.do(func(r *twin.Repo) (err error) { h, entries, err = r.Root(ctx, id); return err })
+	return h, entries, err
+}
+
+func (s *shared) Within(ctx context.Context, id files.ID, folder string) (h git.Head, ok bool, err error) {
+	err = s.do(func(r *twin.Repo) (err error) { h, ok, err = r.Within(ctx, id, folder); return err })
+	return h, ok, err
+}
+
 func (s *shared) Publish(ctx context.Context, updates []git.Update) (ids []files.ID, err error) {
 	err = s.do(func(r *twin.Repo) (err error) { ids, err = r.Publish(ctx, updates); return err })
 	return ids, err
@@ -266,6 +276,41 @@ func TestPagesSayWhatGitSays(t *testing.T) {
 		for _, s := range want {
 			if no, isNo := strings.CutPrefix(s, "!"); isNo == strings.Contains(text, no) {
 				t.Errorf("%s: want %q in\n%s", path, s, text)
+			}
+		}
+	}
+}
+
+// TestAClusterInAFolderHasAHistoryOfItsOwn publishes for clusters that share a branch: the page of a
+// cluster shows the commits that changed its folder, and that of a change the folders that it changed.
+func TestAClusterInAFolderHasAHistoryOfItsOwn(t *testing.T) {
+	f := newFleet(t)
+	f.put("waybill.yaml", "apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {publish: {layout: folders}}\n")
+	f.publish("first")
+	first := f.head("waybill/clusters").Commit.String()[:12]
+	f.put("only.yaml", `apiVersion: v1
+kind: ConfigMap
+metadata: {name: only, namespace: extra}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: only, namespace: extra}
+spec: {resourceSelectors: [{apiVersion: v1, kind: ConfigMap}], placement: {clusterAffinity: {clusterNames: [us]}}}
+`)
+	f.publish("only for us")
+	second := f.head("waybill/clusters").Commit.String()[:12]
+	for path, want := range map[string][]string{
+		"/":            {"eu europe stage=production ? Unknown nobody said yet what became of its branch not observed " + first, "not observed " + second},
+		"/clusters/eu": {"waybill/clusters:eu", first + " first", "!only for us"},
+		"/clusters/us": {"waybill/clusters:us", second + " only for us", first + " first"},
+		"/changes/" + f.head("waybill/state").Commit.String(): {"1 cluster Manifests", "us " + second + " 1 0 0", "!" + first},
+		"/changes/" + f.head("waybill/state").Parent.String(): {"2 clusters: eu, us", "eu " + first, "The whole manifest is added."},
+	} {
+		w := f.get(http.MethodGet, path)
+		text := words(w.Body.String())
+		for _, s := range want {
+			if no, isNo := strings.CutPrefix(s, "!"); isNo == strings.Contains(text, no) {
+				t.Errorf("%s: %d, want %q in\n%s", path, w.Code, s, text)
 			}
 		}
 	}

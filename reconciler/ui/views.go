@@ -40,7 +40,7 @@ func cluster(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
 	if b.Objects, err = m.Everything(); err != nil {
 		b.Error = err.Error()
 	}
-	if b.Commits, err = u.Reader.Branch(r.Context(), m, commitsShown); err != nil {
+	if b.Commits, err = u.Reader.Branch(r.Context(), f, m, commitsShown); err != nil {
 		return answer{}, err //nolint:wrapcheck // it names the commit
 	}
 	return answer{page: "cluster", title: name, here: "fleet", body: pages.OfCluster(f, m, b, u.Now())}, nil

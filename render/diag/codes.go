@@ -361,7 +361,9 @@ const (
 	RebalancesNothing Code = "rebalances-nothing"
 	// ClusterDetached: a cluster that is no longer registered keeps its branch.
 	ClusterDetached Code = "cluster-detached"
-	// ForeignFiles: a branch holds files that Waybill did not write. They stay.
+	// LeftBehind: clusters are published elsewhere than before, and the branches of before are still there.
+	LeftBehind Code = "left-behind"
+	// ForeignFiles: a branch or a folder of a cluster holds files that Waybill did not write. They stay.
 	ForeignFiles Code = "foreign-files"
 	// HistoryMissing: the commit in which what is broken now was sound last is not in a
 	// shallow clone, and cannot be had from where it was made. What it is about is held.

@@ -1,12 +1,17 @@
 package fluxsync
 
-import "strings"
+import (
+	"path"
+	"strings"
+)
 
 // Sync is how Flux syncs the branch of one cluster.
 type Sync struct {
 	Settings
 
 	Cluster string
+	// Folder is that of the cluster on a branch that clusters share; empty for a branch of its own.
+	Folder string
 	// Encrypted says that the cluster has, or may have, documents of SOPS.
 	Encrypted bool
 }
@@ -42,20 +47,20 @@ func (s Sync) GitRepository(url, branch, secret string) map[string]any {
 	return map[string]any{"apiVersion": sourceAPI, "kind": "GitRepository", "metadata": metadata(s.Source, s.Namespace), "spec": spec}
 }
 
-// Root returns the Kustomization that syncs the whole branch.
-func (s Sync) Root() map[string]any { return s.kustomization(s.RootName(), s.Namespace, "./") }
+// Root returns the Kustomization that syncs all that the cluster has on the branch.
+func (s Sync) Root() map[string]any { return s.kustomization(s.RootName(), s.Namespace, "") }
 
 // Child is a part of a branch that a Kustomization of its own syncs.
 type Child struct {
 	Part      string
-	Path      string // of its kustomization on the branch
+	Path      string // of its kustomization, among the cluster's files
 	Namespace string
 	Orphan    bool // its objects stay when it is deleted
 }
 
 // Child returns the Kustomization of a part. It follows the root.
 func (s Sync) Child(c Child) map[string]any {
-	k := s.kustomization(s.ChildName(c.Part), c.Namespace, "./"+c.Path)
+	k := s.kustomization(s.ChildName(c.Part), c.Namespace, c.Path)
 	spec, _ := k["spec"].(map[string]any)
 	spec["dependsOn"] = []any{s.reference(map[string]any{"name": s.RootName()}, c.Namespace)}
 	if c.Orphan {
@@ -72,10 +77,10 @@ func ReadChild(k map[string]any) (namespace string, orphan bool) {
 	return namespace, spec["deletionPolicy"] == "Orphan"
 }
 
-// Folder returns the Kustomization of a folder of the form before, at a path of the
-// branch. It follows that of the first folder, if that is another one.
-func (s Sync) Folder(folder, path, first string) map[string]any {
-	k := s.kustomization(s.FolderName(folder), s.Namespace, "./"+path)
+// FolderOf returns the Kustomization of a folder of the form before, at a path among the
+// cluster's files. It follows that of the first folder, if that is another one.
+func (s Sync) FolderOf(folder, path, first string) map[string]any {
+	k := s.kustomization(s.FolderName(folder), s.Namespace, path)
 	if first != "" && first != folder {
 		spec, _ := k["spec"].(map[string]any)
 		spec["dependsOn"] = []any{map[string]any{"name": s.FolderName(first)}}
@@ -83,9 +88,10 @@ func (s Sync) Folder(folder, path, first string) map[string]any {
 	return k
 }
 
-func (s Sync) kustomization(name, namespace, path string) map[string]any {
+// kustomization syncs a path among the cluster's files; Flux knows it from the root of the branch.
+func (s Sync) kustomization(name, namespace, among string) map[string]any {
 	spec := map[string]any{
-		"interval": "10m", "retryInterval": "1m", "timeout": "5m", "prune": true, "path": path,
+		"interval": "10m", "retryInterval": "1m", "timeout": "5m", "prune": true, "path": "./" + path.Join(s.Folder, among),
 		"sourceRef": s.reference(map[string]any{"kind": "GitRepository", "name": s.Source}, namespace),
 	}
 	if s.ServiceAccountName != "" {

@@ -254,7 +254,7 @@ func folders(t *testing.T, f *files.Folder, names ...string) *files.Folder {
 	for _, name := range names {
 		own["flux/"+name+"/kustomization.yaml"] = files.FileEntry("kustomization.yaml", files.NewBlob([]byte(nothing)))
 	}
-	return overlay(files.NewFolder(nil), own)
+	return Overlay(files.NewFolder(nil), own)
 }
 
 func TestFoldersStayUntilAFormIsSet(t *testing.T) {
@@ -296,7 +296,7 @@ func TestABranchWithPartsIsReadBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	flux, _ := root.Lookup("flux")
-	edited := overlay(without(root, "flux"), map[string]files.Entry{"flux": files.DirEntry("flux", without(flux.Dir, "part.1.yaml"))})
+	edited := Overlay(without(root, "flux"), map[string]files.Entry{"flux": files.DirEntry("flux", without(flux.Dir, "part.1.yaml"))})
 	p, err := Read(edited)
 	if err != nil || !p.Edited || len(p.Foreign) > 0 {
 		t.Errorf("a child that somebody removed: edited %v, foreign %v, %v", p.Edited, p.Foreign, err)

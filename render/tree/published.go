@@ -44,7 +44,7 @@ func WithMetadata(built *files.Folder, m Metadata, like *files.Blob, foreign map
 		}
 		entries = append(entries, files.FileEntry(hydratorFile, files.NewBlob(data)))
 	}
-	return overlay(files.NewFolder(entries), foreign), nil
+	return Overlay(files.NewFolder(entries), foreign), nil
 }
 
 func encode(file string, v any) ([]byte, error) {
@@ -55,8 +55,8 @@ func encode(file string, v any) ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
-// overlay adds entries at their paths below f. What f holds stays.
-func overlay(f *files.Folder, foreign map[string]files.Entry) *files.Folder {
+// Overlay adds entries at their paths below f. What f holds stays.
+func Overlay(f *files.Folder, foreign map[string]files.Entry) *files.Folder {
 	if len(foreign) == 0 {
 		return f
 	}
@@ -79,9 +79,9 @@ func overlay(f *files.Folder, foreign map[string]files.Entry) *files.Folder {
 	}
 	for name, sub := range below {
 		if i, ok := has[name]; !ok {
-			entries = append(entries, files.DirEntry(name, overlay(files.NewFolder(nil), sub)))
+			entries = append(entries, files.DirEntry(name, Overlay(files.NewFolder(nil), sub)))
 		} else if entries[i].Dir != nil {
-			entries[i] = files.DirEntry(name, overlay(entries[i].Dir, sub))
+			entries[i] = files.DirEntry(name, Overlay(entries[i].Dir, sub))
 		}
 	}
 	return files.NewFolder(entries)
@@ -170,7 +170,7 @@ func (p *Published) separate(rest *files.Folder) error {
 			p.Foreign[path] = e
 		}
 	}
-	p.Built = overlay(files.NewFolder(nil), own)
+	p.Built = Overlay(files.NewFolder(nil), own)
 	p.Edited = p.Edited || p.Built.ID().String() != p.Metadata.Tree
 	return nil
 }

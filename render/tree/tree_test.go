@@ -177,7 +177,7 @@ func TestReadNoticesEdits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	edited := overlay(without(root, "manifests"), map[string]files.Entry{"manifests/a/service/web.yaml": files.FileEntry("web.yaml", files.NewBlob([]byte("edited")))})
+	edited := Overlay(without(root, "manifests"), map[string]files.Entry{"manifests/a/service/web.yaml": files.FileEntry("web.yaml", files.NewBlob([]byte("edited")))})
 	p, err := Read(edited)
 	if err != nil || !p.Edited {
 		t.Errorf("an edited file of ours is not noticed: %+v, %v", p, err)

@@ -18,6 +18,8 @@ import (
 const (
 	// maxPaths is how many paths a tree may have, counted as often as they are reached.
 	maxPaths = 200_000
+	// maxShared is how many all folders of a commit may have together: clusters may share a branch.
+	maxShared = 20 * maxPaths
 	// maxDepth is how many folders may be inside each other.
 	maxDepth = 64
 )
@@ -61,16 +63,31 @@ func (r *Repo) folder(ctx context.Context, id files.ID, depth int) (node, error)
 	if depth > maxDepth {
 		return node{}, &LimitError{What: "folders inside each other", Limit: maxDepth, Got: int64(depth)}
 	}
+	return r.read(ctx, id, depth, func(n node) error { return r.bounded(n, depth) })
+}
+
+// wide reads a tree object whose folders, each within the limits, may have more paths together.
+func (r *Repo) wide(ctx context.Context, id files.ID) (*files.Folder, error) {
+	if n, ok := r.folders.get(id); ok {
+		return n.folder, nil
+	}
+	n, err := r.read(ctx, id, 0, func(n node) error {
+		if n.paths > maxShared {
+			return &LimitError{What: "paths in all folders of a tree", Limit: maxShared, Got: int64(n.paths)}
+		}
+		return nil
+	})
+	return n.folder, err
+}
+
+// read reads a tree object that was not read before, as long as it is bounded, and everything below it.
+func (r *Repo) read(ctx context.Context, id files.ID, depth int, bounded func(node) error) (node, error) {
 	if err := ctx.Err(); err != nil {
 		return node{}, err
 	}
-	data, err := r.store.bytes(plumbing.TreeObject, id, maxMeta)
+	entries, err := r.entries(id)
 	if err != nil {
 		return node{}, err
-	}
-	entries, err := parseTree(data)
-	if err != nil {
-		return node{}, fmt.Errorf("reading tree %s: %w", id, err)
 	}
 	var n node
 	for i := range entries {
@@ -90,7 +107,7 @@ func (r *Repo) folder(ctx context.Context, id files.ID, depth int) (node, error)
 			e.Blob = r.blob(e.ID)
 			n.paths++
 		}
-		if err := r.bounded(n, depth); err != nil {
+		if err := bounded(n); err != nil {
 			return node{}, err
 		}
 	}
@@ -99,6 +116,19 @@ func (r *Repo) folder(ctx context.Context, id files.ID, depth int) (node, error)
 		return node{}, fmt.Errorf("tree %s is not written as Git writes trees; check the repository with git fsck", id)
 	}
 	return r.folders.put(n), nil
+}
+
+// entries reads a tree object, without what its entries stand for.
+func (r *Repo) entries(id files.ID) ([]files.Entry, error) {
+	data, err := r.store.bytes(plumbing.TreeObject, id, maxMeta)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := parseTree(data)
+	if err != nil {
+		return nil, fmt.Errorf("reading tree %s: %w", id, err)
+	}
+	return entries, nil
 }
 
 func (r *Repo) blob(id files.ID) *files.Blob {

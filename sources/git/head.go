@@ -85,19 +85,62 @@ func (r *Repo) tip(ctx context.Context, name string) (files.ID, error) {
 
 // Commit reads any commit by its id. For a URL it must be below a branch or a tag.
 func (r *Repo) Commit(ctx context.Context, id files.ID) (Head, error) {
-	if err := r.obtain(ctx, id); err != nil {
+	h, root, err := r.said(ctx, id)
+	if err != nil {
 		return Head{}, err
+	}
+	if h.Tree, err = r.wide(ctx, root); err != nil {
+		return Head{}, fmt.Errorf("reading files of commit %s: %w", id, err)
+	}
+	return h, nil
+}
+
+// Root reads a commit, without its files, and what is at the root of them: names and ids, without
+// what these stand for.
+func (r *Repo) Root(ctx context.Context, id files.ID) (Head, []files.Entry, error) {
+	h, root, err := r.said(ctx, id)
+	if err != nil {
+		return Head{}, nil, err
+	}
+	entries, err := r.entries(root)
+	if err != nil {
+		return Head{}, nil, fmt.Errorf("reading files of commit %s: %w", id, err)
+	}
+	return h, entries, nil
+}
+
+// Within reads a commit with the files of one folder at the root, as if there were no others;
+// false if there is no such folder.
+func (r *Repo) Within(ctx context.Context, id files.ID, folder string) (Head, bool, error) {
+	h, entries, err := r.Root(ctx, id)
+	if err != nil {
+		return Head{}, false, err
+	}
+	for _, e := range entries {
+		if e.Name != folder || e.Mode != files.ModeDir {
+			continue
+		}
+		n, err := r.folder(ctx, e.ID, 1)
+		if err != nil {
+			return Head{}, false, fmt.Errorf("reading files of commit %s: %w", id, within(folder, err))
+		}
+		h.Tree = n.folder
+		return h, true, nil
+	}
+	return Head{}, false, nil
+}
+
+// said reads a commit without its files, and says where these are.
+func (r *Repo) said(ctx context.Context, id files.ID) (h Head, root files.ID, err error) {
+	if err := r.obtain(ctx, id); err != nil {
+		return Head{}, root, err
 	}
 	c, err := r.store.commit(id)
 	if err != nil {
-		return Head{}, err
+		return Head{}, root, err
 	}
-	n, err := r.folder(ctx, files.ID(c.TreeHash), 0)
-	if err != nil {
-		return Head{}, fmt.Errorf("reading files of commit %s: %w", id, err)
-	}
-	h := Head{
-		Commit: files.ID(c.Hash), Tree: n.folder, Message: c.Message,
+	h = Head{
+		Commit: files.ID(c.Hash), Message: c.Message,
 		Author: Author{Name: c.Author.Name, Email: c.Author.Email}, When: c.Committer.When,
 	}
 	if len(c.ParentHashes) > 0 {
@@ -106,9 +149,9 @@ func (r *Repo) Commit(ctx context.Context, id files.ID) (Head, error) {
 	if c.PGPSignature != "" {
 		data, err := r.store.bytes(plumbing.CommitObject, h.Commit, maxMeta)
 		if err != nil {
-			return Head{}, err
+			return Head{}, root, err
 		}
 		h.Signed, h.Signature = parted(data)
 	}
-	return h, nil
+	return h, files.ID(c.TreeHash), nil
 }

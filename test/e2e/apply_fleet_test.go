@@ -29,6 +29,7 @@ type site struct {
 	source, bare string
 	kubeconfigs  string
 	owns         func(cluster string, live map[string]any) bool // that an object is there because of this source
+	folders      bool // the clusters share a branch
 }
 
 // newSite registers clusters and has policies send every kind that the tests use to each.
@@ -182,6 +183,7 @@ func (s *site) apply(status int, more ...string) string {
 // done is what apply -o json says of a cluster.
 type done struct {
 	Cluster   string
+	Commit    string
 	Unchanged int
 	Actions   []struct {
 		Object             map[string]string
@@ -226,11 +228,14 @@ func (s *site) check(cluster string) {
 // lacks says in what a cluster is not as check wants it.
 func (s *site) lacks(cluster string) (wrong []string) {
 	s.t.Helper()
-	branch := "waybill/cluster/" + cluster
+	branch, file := "waybill/cluster/"+cluster, "waybill/cluster/"+cluster+":"
+	if s.folders {
+		branch, file = "waybill/clusters:"+cluster, "waybill/clusters:"+cluster+"/"
+	}
 	wanted := map[string]bool{}
 	for path := range strings.FieldsSeq(s.git(s.bare, "ls-tree", "-r", "--name-only", branch, "manifests/")) {
 		var want map[string]any
-		if err := sigsyaml.Unmarshal([]byte(s.git(s.bare, "show", branch+":"+path)), &want); err != nil {
+		if err := sigsyaml.Unmarshal([]byte(s.git(s.bare, "show", file+path)), &want); err != nil {
 			s.t.Fatalf("%s: %v", path, err)
 		}
 		live, where := s.live(cluster, want)

@@ -56,6 +56,7 @@ func TestApply(t *testing.T) {
 	t.Run("a webhook that is down, a Namespace that ends", m.hindered)
 	t.Run("what SOPS encrypted", m.sealed)
 	t.Run("statuses", m.statuses)
+	t.Run("a branch that clusters share", m.shared)
 }
 
 // one is a site with one cluster.

@@ -34,6 +34,7 @@ type fleet struct {
 	server       *httptest.Server
 	mu           sync.Mutex
 	archives     map[string][]byte // by commit
+	shared       bool              // the branch is the one that clusters share
 }
 
 func newFleet(t *testing.T, s *servers, cluster string) *fleet {
@@ -111,7 +112,12 @@ func (f *fleet) git(dir string, args ...string) string {
 	return f.command("git", args...)
 }
 
-func (f *fleet) branch() string { return "waybill/cluster/" + f.cluster }
+func (f *fleet) branch() string {
+	if f.shared {
+		return "waybill/clusters"
+	}
+	return "waybill/cluster/" + f.cluster
+}
 
 // publish commits the source and publishes it.
 func (f *fleet) publish(flags ...string) {

@@ -28,6 +28,7 @@ func TestFlux(t *testing.T) {
 	t.Run("without the steps objects are deleted", s.deletes)
 	t.Run("what Flux applied is adopted", s.adopts)
 	t.Run("a branch crosses 2,000 objects", s.crosses)
+	t.Run("a branch becomes a folder", s.shares)
 }
 
 // same fails unless every object of before is still the one that it was.

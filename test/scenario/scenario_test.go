@@ -35,6 +35,7 @@
 //	@branches             the objects on the clusters' branches afterwards, with replicas
 //	@publish              the exit status of publish, and the branches that it moved
 //	@verify               the branches that cannot be verified then; empty without the section
+//	@trailers             what the commits of the publication say of clusters
 //	@message              what the last commit of the state says above its trailers
 //	@recheck              when time alone may change the plan
 //	@again                what changes when the same is published again; empty likewise

@@ -8,7 +8,10 @@ import (
 	"testing"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	published "github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/test/twin"
 )
 
@@ -43,6 +46,8 @@ func section(t *testing.T, name string, repo *twin.Repo, res *outcome) string {
 		}
 	case "@message":
 		return message(t, repo)
+	case "@trailers":
+		return trailers(res)
 	case "@publish":
 		fmt.Fprintf(&b, "exit status %d\n", res.exitStatus())
 		if res.err != nil {
@@ -72,6 +77,22 @@ func message(t *testing.T, repo *twin.Repo) string {
 	return strings.Join(paragraphs[1:len(paragraphs)-1], "\n\n") + "\n"
 }
 
+// trailers lists what the commits of the publication say of clusters. Where commits are, is cut off.
+func trailers(res *outcome) string {
+	var b strings.Builder
+	for _, u := range res.Updates {
+		for _, key := range []string{published.TrailerCluster, published.TrailerContinued, published.TrailerFailedOver} {
+			for _, value := range sources.Trailers(u.Message, key) {
+				if f := strings.Fields(value); key == published.TrailerContinued {
+					value = strings.Join(slices.Delete(f, 2, 3), " ") // without the commit
+				}
+				fmt.Fprintf(&b, "%s: %s: %s\n", u.Branch, key, value)
+			}
+		}
+	}
+	return b.String()
+}
+
 // onBranch returns a file of a branch, or says that there is none.
 func onBranch(t *testing.T, repo *twin.Repo, branch, path string) string {
 	t.Helper()
@@ -92,7 +113,7 @@ func onBranch(t *testing.T, repo *twin.Repo, branch, path string) string {
 // none stands for a file that is not there.
 const none = "(none)\n"
 
-// branches prints the objects on the clusters' branches, one a line.
+// branches prints the objects at the clusters' addresses, one a line.
 func branches(t *testing.T, repo *twin.Repo, res *outcome) string {
 	t.Helper()
 	var b strings.Builder
@@ -100,27 +121,43 @@ func branches(t *testing.T, repo *twin.Repo, res *outcome) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	at := res.Plan.Config.Publish.Addresses()
 	for _, name := range slices.Sorted(maps.Keys(heads)) {
-		cluster, ok := strings.CutPrefix(name, res.Plan.Config.Publish.BranchPrefix)
-		if !ok {
+		if !at.Has(name) {
 			continue
 		}
 		h, err := repo.Commit(t.Context(), heads[name])
 		if err != nil {
 			t.Fatal(err)
 		}
-		objects, err := twin.Manifests(h.Tree)
-		if err != nil {
-			t.Fatal(err)
+		if cluster, ok := at.Cluster(name); ok {
+			b.WriteString(objectsOf(t, cluster, h.Tree))
+			continue
 		}
-		fmt.Fprintf(&b, "%s\n", cluster)
-		for _, o := range objects {
-			fmt.Fprintf(&b, "  %s", o)
-			if n := o.Spec.Replicas; n != nil {
-				fmt.Fprintf(&b, " replicas %d", *n)
+		for _, e := range h.Tree.Entries() {
+			if e.Dir != nil {
+				b.WriteString(objectsOf(t, e.Name, e.Dir))
 			}
-			b.WriteString("\n")
 		}
+	}
+	return b.String()
+}
+
+// objectsOf prints the objects of a cluster.
+func objectsOf(t *testing.T, cluster string, root *files.Folder) string {
+	t.Helper()
+	var b strings.Builder
+	objects, err := twin.Manifests(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(&b, "%s\n", cluster)
+	for _, o := range objects {
+		fmt.Fprintf(&b, "  %s", o)
+		if n := o.Spec.Replicas; n != nil {
+			fmt.Fprintf(&b, " replicas %d", *n)
+		}
+		b.WriteString("\n")
 	}
 	return b.String()
 }

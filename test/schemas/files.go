@@ -48,7 +48,7 @@ var files = []file{
 var words = map[string][]string{
 	"ConfigSpec.Namespaces": {render.NamespacesUsed, render.NamespacesAll, render.NamespacesNone},
 	"ConfigSpec.Secrets":    {render.SecretsRefuse, render.SecretsAllow},
-	"Publish.Layout":        {render.LayoutBranches},
+	"Publish.Layout":        {render.LayoutBranches, render.LayoutFolders},
 	"Publish.Hooks":         {render.HooksDrop, render.HooksArgoCD},
 	"Failover.LastCopy":     {render.LastCopyKeep, render.LastCopyDelete},
 	"SyncWindow.Kind":       {render.WindowAllow, render.WindowDeny},

@@ -147,6 +147,31 @@ func (r *Repo) Commit(_ context.Context, id files.ID) (git.Head, error) {
 	return h, nil
 }
 
+// Root implements reconciler.Repository.
+func (r *Repo) Root(ctx context.Context, id files.ID) (git.Head, []files.Entry, error) {
+	h, err := r.Commit(ctx, id)
+	if err != nil {
+		return h, nil, err
+	}
+	var entries []files.Entry
+	for _, e := range h.Tree.Entries() {
+		entries = append(entries, files.Entry{Name: e.Name, Mode: e.Mode, ID: e.ID})
+	}
+	h.Tree = nil
+	return h, entries, nil
+}
+
+// Within implements reconciler.Repository.
+func (r *Repo) Within(ctx context.Context, id files.ID, folder string) (git.Head, bool, error) {
+	h, err := r.Commit(ctx, id)
+	if err != nil {
+		return h, false, err
+	}
+	e, ok := h.Tree.Lookup(folder)
+	h.Tree = e.Dir
+	return h, ok && e.Dir != nil, nil
+}
+
 // Publish implements reconciler.Repository.
 func (r *Repo) Publish(_ context.Context, updates []git.Update) ([]files.ID, error) {
 	ids := make([]files.ID, len(updates))

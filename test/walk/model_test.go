@@ -183,15 +183,24 @@ func (u *unit) release() map[string]string {
 // world is a source, as it is meant.
 type world struct {
 	units []*unit
-	guard string // waybill.yaml; empty for none
-	names int    // that were given to units
+	guard string // of waybill.yaml; empty for none
+	// folders says that clusters share a branch.
+	folders bool
+	names   int // that were given to units
 }
 
 // files are the files of the source.
 func (w *world) files() map[string]string {
 	out := map[string]string{}
+	var spec []string
 	if w.guard != "" {
-		out["waybill.yaml"] = "apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {guard: " + w.guard + "}\n"
+		spec = append(spec, "guard: "+w.guard)
+	}
+	if w.folders {
+		spec = append(spec, "publish: {layout: folders}")
+	}
+	if len(spec) > 0 {
+		out["waybill.yaml"] = "apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {" + strings.Join(spec, ", ") + "}\n"
 	}
 	for _, u := range w.units {
 		maps.Copy(out, u.files())
@@ -286,7 +295,7 @@ func (w *world) troubled() bool {
 
 // scaled returns a source of which all can be read, with more replicas.
 func (w *world) scaled() world {
-	next := world{guard: w.guard}
+	next := world{guard: w.guard, folders: w.folders}
 	for _, u := range w.units {
 		c := *u
 		c.docs = nil

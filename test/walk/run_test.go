@@ -25,7 +25,11 @@ import (
 	"github.com/waybill-dev/waybill/test/twin"
 )
 
-const prefix = "waybill/cluster/"
+// The branches of clusters, and the one that they share.
+const (
+	prefix = "waybill/cluster/"
+	shared = "waybill/clusters"
+)
 
 // walker is on a walk.
 type walker struct {
@@ -37,6 +41,8 @@ type walker struct {
 	cache     render.Cache
 	source    map[string]string
 	counts    *counts
+	// folders says that clusters were published to folders of a branch last.
+	folders bool
 	// verified are the heads that were verified.
 	verified map[files.ID]bool
 
@@ -79,14 +85,25 @@ func (w *walker) step(ctx context.Context, n int, st step) (kind, law string) {
 			fmt.Fprintf(&w.trace, "  %s\n", did)
 		}
 	}
+	if st.move {
+		w.world.folders = !w.world.folders
+		w.counts.Moved++
+	}
 	commands := w.commit(n)
 	r := rand.New(rand.NewPCG(st.seed, 3))
 	if st.edit {
 		w.edit(ctx, n, r)
 	}
 	if c, ok := pick(r, slices.Sorted(maps.Keys(evaluate(w.world.meant()).cells))); ok && st.refuse {
-		w.repo.Refuse(prefix + c)
-		commands = append(commands, "refuse "+prefix+c)
+		refused := prefix + c
+		if w.folders {
+			refused = shared
+		}
+		if st.move {
+			refused = state.Branch
+		}
+		w.repo.Refuse(refused)
+		commands = append(commands, "refuse "+refused)
 		w.counts.Refused++
 	}
 	if w.r.Allow = ""; st.allow {
@@ -107,6 +124,7 @@ func (w *walker) step(ctx context.Context, n int, st step) (kind, law string) {
 		return "reading", err.Error()
 	}
 	res, err := w.r.Publish(ctx, "main")
+	w.folders = w.world.folders
 	if kind, law := w.expected(err, st); kind != "" {
 		return kind, law
 	}
@@ -141,23 +159,20 @@ func (w *walker) commit(n int) []string {
 
 // edit adds a comment to a manifest on a branch, as somebody does by hand.
 func (w *walker) edit(ctx context.Context, n int, r *rand.Rand) {
-	heads, _ := w.repo.Heads(ctx)
-	var names []string
-	for name := range heads {
-		if strings.HasPrefix(name, prefix) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	name, ok := pick(r, names)
+	roots, _ := w.roots(ctx)
+	cluster, ok := pick(r, slices.Sorted(maps.Keys(roots)))
 	if !ok {
 		return
+	}
+	name, folder := prefix+cluster, ""
+	if w.folders {
+		name, folder = shared, cluster+"/"
 	}
 	h, _, _ := w.repo.Branch(ctx, name)
 	on := twin.Of(h.Tree)
 	var manifests []string
 	for p := range on {
-		if strings.HasPrefix(p, "manifests/") {
+		if strings.HasPrefix(p, folder+"manifests/") {
 			manifests = append(manifests, p)
 		}
 	}
@@ -209,23 +224,15 @@ func isHeld(res reconciler.Result) bool {
 	return slices.ContainsFunc(res.Plan.Clusters, func(c plan.Cluster) bool { return c.Held != nil })
 }
 
-// held reads the branches.
+// held reads what is published for clusters.
 func (w *walker) held(ctx context.Context) (held, error) {
-	heads, err := w.repo.Heads(ctx)
+	roots, err := w.roots(ctx)
 	if err != nil {
 		return nil, err
 	}
 	out := held{}
-	for name := range heads {
-		cluster, ok := strings.CutPrefix(name, prefix)
-		if !ok {
-			continue
-		}
-		h, _, err := w.repo.Branch(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		all, err := twin.Manifests(h.Tree)
+	for cluster, root := range roots {
+		all, err := twin.Manifests(root)
 		if err != nil {
 			return nil, err
 		}
@@ -235,6 +242,35 @@ func (w *walker) held(ctx context.Context) (held, error) {
 		}
 	}
 	return out, nil
+}
+
+// roots are the folders in which the files of clusters are.
+func (w *walker) roots(ctx context.Context) (map[string]*files.Folder, error) {
+	heads, err := w.repo.Heads(ctx)
+	if err != nil {
+		return nil, err
+	}
+	roots := map[string]*files.Folder{}
+	for name := range heads {
+		cluster, isOne := strings.CutPrefix(name, prefix)
+		if isOne == w.folders || !isOne && name != shared {
+			continue
+		}
+		h, _, err := w.repo.Branch(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if isOne {
+			roots[cluster] = h.Tree
+			continue
+		}
+		for _, e := range h.Tree.Entries() {
+			if e.Dir != nil {
+				roots[e.Name] = e.Dir
+			}
+		}
+	}
+	return roots, nil
 }
 
 // judge returns the first law that is broken.
@@ -330,9 +366,24 @@ func (w *walker) verify(ctx context.Context) (kind, law string) {
 			continue
 		}
 		w.verified[h.Commit] = true
-		v, err := w.r.Verify(ctx, name)
-		if err != nil || !v.Same {
-			return "verify", fmt.Sprintf("branch %s: %v %v", name, v.Differences, err)
+		subjects := []string{name}
+		if name == shared && w.folders {
+			roots, err := w.roots(ctx)
+			if err != nil {
+				return "reading", err.Error()
+			}
+			for _, cluster := range slices.Sorted(maps.Keys(roots)) {
+				subjects = append(subjects, shared+":"+cluster)
+			}
+		}
+		for _, what := range subjects {
+			v, err := w.r.Verify(ctx, what)
+			if err != nil && strings.Contains(err.Error(), "Waybill did not write it") {
+				continue // somebody edited the folder
+			}
+			if err != nil || !v.Same {
+				return "verify", fmt.Sprintf("%s: %v %v", what, v.Differences, err)
+			}
 		}
 	}
 	return "", ""
@@ -341,7 +392,7 @@ func (w *walker) verify(ctx context.Context) (kind, law string) {
 // fromScratch scales all workloads, so that they are divided anew, in a repository of its own,
 // and publishes the same to an empty one, which must come to the same.
 func (w *walker) fromScratch(ctx context.Context) (kind, law string) {
-	ours := walker{world: w.world.scaled(), repo: w.repo.Clone(), cache: w.cache}
+	ours := walker{world: w.world.scaled(), repo: w.repo.Clone(), cache: w.cache, folders: w.folders}
 	fresh := twin.New("walk")
 	tree := twin.Tree{}
 	for p, text := range ours.world.files() {
@@ -364,15 +415,16 @@ func (w *walker) fromScratch(ctx context.Context) (kind, law string) {
 	if wrong := other(want, registered(is, want), true); wrong != nil {
 		return "meaning, scaled", strings.Join(wrong, "; ")
 	}
+	roots, err := ours.roots(ctx)
+	if err != nil {
+		return "reading", err.Error()
+	}
 	for _, c := range res.Plan.Clusters {
-		is, ok, err := ours.repo.Branch(ctx, prefix+c.Name)
-		if err != nil {
-			return "reading", err.Error()
-		}
+		root, ok := roots[c.Name]
 		if !ok {
 			continue // it was never to hold anything
 		}
-		for d := range files.Diff(c.Tree, is.Tree) {
+		for d := range files.Diff(c.Tree, root) {
 			if d.Path != "waybill.metadata" && d.Path != "hydrator.metadata" {
 				return "from scratch", fmt.Sprintf("%s differs in %s", d.Path, c.Name)
 			}

@@ -1,6 +1,7 @@
 // Package walk walks at random through what may happen to a small fleet: files break, are
 // mended, move and are renamed, clusters come and go, policies change, are suspended and fail,
-// branches are edited by hand and refused by their server. After each step it publishes, and
+// branches are edited by hand and refused by their server, and become folders of one branch, and
+// branches again. After each step it publishes, and
 // holds what is on the branches against laws. What the source means is known to the walk
 // because it made it; it shares no code with the product.
 //
@@ -47,6 +48,7 @@ type step struct {
 	allow  bool // removals are allowed
 	edit   bool // somebody edits a branch
 	refuse bool // the server refuses a branch
+	move   bool // the layout becomes the other one
 	seed   uint64
 }
 
@@ -60,15 +62,17 @@ func draw(seed uint64, count int) []step {
 			}
 		}
 	})
+	moves := rand.New(rand.NewPCG(seed, 4))
 	var walk []step
 	first := []string{"add cluster", "add cluster", "add cluster", "add object", "add object", "add object", "add object", "add object", "add policy", "add policy", "add override"}
 	var st step
 	for _, k := range first {
 		st.ops = append(st.ops, op{k, r.Uint64()})
 	}
+	st.move = moves.IntN(2) == 0
 	walk = append(walk, st)
 	for range count - 1 {
-		st := step{allow: r.IntN(8) == 0, edit: r.IntN(12) == 0, refuse: r.IntN(15) == 0, seed: r.Uint64()}
+		st := step{move: moves.IntN(8) == 0, allow: r.IntN(8) == 0, edit: r.IntN(12) == 0, refuse: r.IntN(15) == 0, seed: r.Uint64()}
 		for range 1 + r.IntN(3) {
 			st.ops = append(st.ops, op{kinds[r.IntN(len(kinds))], r.Uint64()})
 		}
@@ -99,12 +103,12 @@ func TestWalk(t *testing.T) {
 
 // counts say that the laws were asked about something.
 type counts struct {
-	Steps, Troubled, Held, Allowed, Edited, Refused, FromScratch, Cells, Divided int
+	Steps, Troubled, Held, Allowed, Edited, Refused, Moved, FromScratch, Cells, Divided int
 }
 
 func (c counts) enough(t *testing.T) {
 	t.Helper()
-	if *runs*(*steps) >= 300 && min(c.Troubled, c.Held, c.Allowed, c.Edited, c.Refused, c.FromScratch, c.Cells, c.Divided) == 0 {
+	if *runs*(*steps) >= 300 && min(c.Troubled, c.Held, c.Allowed, c.Edited, c.Refused, c.Moved, c.FromScratch, c.Cells, c.Divided) == 0 {
 		t.Errorf("something never happened: %+v", c)
 	}
 }
@@ -149,9 +153,12 @@ func lessThan(st step) []step {
 		out = append(out, less)
 	}
 	for _, less := range []step{
-		{st.ops, false, st.edit, st.refuse, st.seed}, {st.ops, st.allow, false, st.refuse, st.seed}, {st.ops, st.allow, st.edit, false, st.seed},
+		{st.ops, false, st.edit, st.refuse, st.move, st.seed},
+		{st.ops, st.allow, false, st.refuse, st.move, st.seed},
+		{st.ops, st.allow, st.edit, false, st.move, st.seed},
+		{st.ops, st.allow, st.edit, st.refuse, false, st.seed},
 	} {
-		if less.allow != st.allow || less.edit != st.edit || less.refuse != st.refuse {
+		if less.allow != st.allow || less.edit != st.edit || less.refuse != st.refuse || less.move != st.move {
 			out = append(out, less)
 		}
 	}
@@ -166,7 +173,7 @@ type failure struct {
 
 func (s step) String() string {
 	var more []string
-	for name, is := range map[string]bool{"allow": s.allow, "edit": s.edit, "refuse": s.refuse} {
+	for name, is := range map[string]bool{"allow": s.allow, "edit": s.edit, "refuse": s.refuse, "move": s.move} {
 		if is {
 			more = append(more, name)
 		}

@@ -68,7 +68,7 @@ type Branch struct {
 // OfCluster shows a cluster.
 func OfCluster(f *facts.Facts, m *reconciler.Member, b Branch, now time.Time) Cluster {
 	p := Cluster{
-		Row: clusterRow(m, now), Facts: factsOf(m), Branch: f.Fleet.Prefix + m.Cluster, Error: b.Error,
+		Row: clusterRow(m, now), Facts: factsOf(m), Branch: f.Fleet.Addresses.Of(m.Cluster).String(), Error: b.Error,
 		Matrix: with("/matrix", url.Values{}, "in", m.Cluster),
 	}
 	for _, t := range m.Registered.Spec.Taints {
