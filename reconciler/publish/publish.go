@@ -43,7 +43,8 @@ const (
 	// TrailerAhead lists source commits that were published in part on top of the state,
 	// and is there only if there are any.
 	TrailerAhead = "Published-Ahead"
-	// TrailerReleased says which removals were allowed, and is there only if any were.
+	// TrailerReleased says which removals were allowed, and is there only if any were; on the
+	// branch of a cluster, only if those of that cluster were.
 	TrailerReleased = "Removals-Allowed"
 	// TrailerRandomKey is there only if the plan depends on the random key: its fingerprint.
 	TrailerRandomKey = "Random-Key"
@@ -78,7 +79,9 @@ type Base struct {
 // anything is, because it says what was published last; where nothing else changes, nothing
 // is.
 func Changes(p *plan.Plan, base Base, heads Heads, version string) ([]git.Update, []diag.Diagnostic, error) {
-	c := changer{plan: p, divided: divided(p), message: message(p, base, version), version: version}
+	c := changer{plan: p, divided: divided(p), version: version}
+	c.releasing = message(p, base, version, p.Released)
+	c.message = message(p, base, version, plan.Released{Missing: p.Released.Missing})
 	for _, cluster := range p.Clusters {
 		if err := c.cluster(cluster, base.Published[cluster.Name], heads.Clusters[cluster.Name]); err != nil {
 			return nil, nil, err
@@ -90,7 +93,7 @@ func Changes(p *plan.Plan, base Base, heads Heads, version string) ([]git.Update
 		if err != nil {
 			return nil, nil, err
 		}
-		c.update(state.Branch, heads.State, root, stageState)
+		c.update(state.Branch, heads.State, root, stageState, c.releasing)
 	}
 	return c.updates, c.diags, nil
 }
@@ -116,8 +119,10 @@ const (
 type changer struct {
 	plan    *plan.Plan
 	divided map[string]bool // by path: workloads whose replicas are divided
-	message string
-	version string
+	// message is that of a branch, and releasing that of one whose removals were held and are
+	// allowed.
+	message, releasing string
+	version            string
 	// metadata is that of the first cluster that is written.
 	metadata *files.Blob
 	updates  []git.Update
@@ -157,7 +162,7 @@ func (c *changer) cluster(cl plan.Cluster, p tree.Published, head files.ID) erro
 	if p.Built != nil && c.takes(p.Built, cl.Tree) {
 		stage = stageTake
 	}
-	c.update(branch, head, root, stage)
+	c.update(branch, head, root, stage, "")
 	c.names, c.left = append(c.names, cl.Name), append(c.left, failedOver(c.plan.FailedOver(cl.Name), p.Built, cl.Tree))
 	return nil
 }
@@ -178,14 +183,23 @@ func failedOver(paths map[string]bool, was, is *files.Folder) (lost []string) {
 
 // nameClusters has commits say which clusters they are for.
 func (c *changer) nameClusters() {
-	type step struct{ from, to files.ID }
-	at := func(u *git.Update) step { return step{u.Old, u.Tree.ID()} }
+	type step struct {
+		from, to files.ID
+		released bool
+	}
+	at := func(i int) step {
+		return step{c.updates[i].Old, c.updates[i].Tree.ID(), c.plan.Released.Clusters[c.names[i]]}
+	}
 	named := map[step]*strings.Builder{}
 	for i, name := range c.names {
-		s := at(&c.updates[i])
+		s := at(i)
 		if named[s] == nil {
 			named[s] = &strings.Builder{}
-			named[s].WriteString(c.message)
+			if s.released {
+				named[s].WriteString(c.releasing)
+			} else {
+				named[s].WriteString(c.message)
+			}
 		}
 		fmt.Fprintf(named[s], "%s: %s\n", TrailerCluster, name)
 		for _, path := range c.left[i] {
@@ -195,7 +209,7 @@ func (c *changer) nameClusters() {
 		}
 	}
 	for i := range c.names {
-		c.updates[i].Message = named[at(&c.updates[i])].String()
+		c.updates[i].Message = named[at(i)].String()
 	}
 }
 
@@ -229,9 +243,9 @@ func divided(p *plan.Plan) map[string]bool {
 	return paths
 }
 
-func (c *changer) update(branch string, old files.ID, root *files.Folder, stage int) {
+func (c *changer) update(branch string, old files.ID, root *files.Folder, stage int, message string) {
 	c.updates = append(c.updates, git.Update{
-		Branch: branch, Old: old, Tree: root, Message: c.message,
+		Branch: branch, Old: old, Tree: root, Message: message,
 		Author: git.Author{Name: authorName, Email: authorEmail}, When: when(c.plan), Stage: stage,
 	})
 }
@@ -239,8 +253,8 @@ func (c *changer) update(branch string, old files.ID, root *files.Folder, stage 
 // when is the date of every commit of a plan: that of the source commit.
 func when(p *plan.Plan) time.Time { return p.Revision.When.UTC() }
 
-// message is the commit message of every branch of a plan.
-func message(p *plan.Plan, base Base, version string) string {
+// message is the commit message of the branches of a plan of which as much was allowed.
+func message(p *plan.Plan, base Base, version string, allowed plan.Released) string {
 	r := p.Revision
 	at := ""
 	if p.Basis.Scheduled {
@@ -261,7 +275,7 @@ func message(p *plan.Plan, base Base, version string) string {
 		{TrailerFleet, p.Basis.FleetDigest},
 		{TrailerState, base.State.Commit},
 		{TrailerAhead, strings.Join(base.Ahead, " ")},
-		{TrailerReleased, released(p.Released)},
+		{TrailerReleased, released(allowed)},
 		{TrailerRandomKey, p.Basis.RandomKey},
 		{TrailerTime, at},
 		{TrailerVersion, version},
