@@ -42,6 +42,7 @@ func (p *Previewer) seen(ctx context.Context, open []forge.PullRequest) {
 		switch pr, err := p.Forge.PullRequest(ctx, number); {
 		case errors.Is(err, forge.ErrNotFound) || err == nil && (!pr.Open || pr.Base != p.Rev):
 			s.Gone(number)
+			delete(p.shown, number) // if it is opened again, it is looked at again
 		case err != nil:
 			p.Log.DebugContext(ctx, "pull request cannot be asked about", "pull_request", number, "err", err)
 			return

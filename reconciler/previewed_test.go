@@ -64,8 +64,31 @@ func TestPreviewerSaysWhatWaits(t *testing.T) {
 	}
 }
 
-// TestPreviewerForgetsWhatIsClosed: a forge does not list what is closed, so that it is asked.
-func TestPreviewerForgetsWhatIsClosed(t *testing.T) {
+// TestWhatWaitedIsGoneWhenItIsClosed: what waits is gone when it is closed, and waits again when it is
+// opened again.
+func TestWhatWaitedIsGoneWhenItIsClosed(t *testing.T) {
+	p := newRequested(t, "")
+	s := p.shelved()
+	p.push(true, to("two"))
+	p.looks()
+	p.fake.Close()
+	for range 3 {
+		p.now = p.now.Add(10 * time.Minute)
+		p.looks()
+	}
+	if kept, ok := s.Find(forgetest.Number); ok {
+		t.Errorf("what is closed waits still: %+v", kept)
+	}
+	p.fake.Reopen()
+	p.fake.Touch(p.now)
+	p.looks()
+	if kept, _ := s.Find(forgetest.Number); kept.State != forge.Pending {
+		t.Errorf("what is open again is %+v", kept)
+	}
+}
+
+// TestReportsOfWhatIsClosedAreGone: a forge does not list what is closed, so that it is asked.
+func TestReportsOfWhatIsClosedAreGone(t *testing.T) {
 	p := newRequested(t, "")
 	s := p.shelved()
 	p.push(false, to("two"))

@@ -196,10 +196,10 @@ func (p *Previewer) one(ctx context.Context, pr *forge.PullRequest, to *destinat
 		if err != nil {
 			return err
 		}
+		p.says(pr, verdict.State, verdict.Line)
 		was.said, was.verdict = "", &verdict
 		p.shown[pr.Number] = was
 	}
-	p.says(pr, was.verdict.State, was.verdict.Line)
 	shown, err := post.Show(ctx, p.Forge, post.Change{Commit: pr.Head, Number: pr.Number, Source: p.Reconciler.Subdir, Page: p.Shown.page(pr)}, *was.verdict)
 	if err != nil {
 		return err //nolint:wrapcheck // it says what

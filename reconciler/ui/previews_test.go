@@ -1,6 +1,7 @@
 package ui_test
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/preview/previewtest"
 	"github.com/waybill-dev/waybill/reconciler/shelf"
+	"github.com/waybill-dev/waybill/reconciler/ui/login"
 	"github.com/waybill-dev/waybill/reconciler/ui/pages"
 	"github.com/waybill-dev/waybill/sources/forge"
 )
@@ -114,6 +116,27 @@ func TestAPreviewHasNothingInline(t *testing.T) {
 			if w := f.get(http.MethodGet, "/assets/"+name); w.Code != http.StatusOK {
 				t.Errorf("its file %s: %d", name, w.Code)
 			}
+		}
+	}
+}
+
+// shut lets nobody in.
+type shut struct{ login.Open }
+
+func (shut) Who(*http.Request) (login.Session, error) { return login.Session{}, errors.New("nobody") }
+
+func (shut) Refuse(w http.ResponseWriter, _ *http.Request, why error, _ login.Tell) {
+	http.Error(w, why.Error(), http.StatusUnauthorized)
+}
+
+// TestPreviewsNeedALogin: what pull requests do is for those who may look.
+func TestPreviewsNeedALogin(t *testing.T) {
+	f := published(t)
+	f.shelves().Say(f.now, pull(1, "a", "the first"), forge.Success, "no cluster changes")
+	f.ui.Guard = shut{}
+	for _, path := range []string{"/previews", "/previews/1", "/previews/2"} {
+		if w := f.get(http.MethodGet, path); w.Code != http.StatusUnauthorized || strings.Contains(w.Body.String(), "the first") {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
 	}
 }

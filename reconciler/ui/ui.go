@@ -63,7 +63,8 @@ func (u *UI) next() <-chan struct{} {
 	return u.moved
 }
 
-// key is another one when a page should be looked at again.
+// key is another one when a page should be looked at again: its part before the dot for what Git says, and
+// the one behind it for previews.
 func (u *UI) key(f *facts.Facts) string {
 	switch {
 	case f == nil:

@@ -72,7 +72,7 @@ func TestGiteaShowsAFork(t *testing.T) {
 	if s := preview(head); !strings.Contains(s.Description, "/waybill preview "+head) || len(said(pull.Number)) > 0 {
 		t.Errorf("the status is %+v; it says %v", s, said(pull.Number))
 	}
-	shows(t, page(pull.Number), "It waits: from a fork: a maintainer may comment /waybill preview "+head, "!application/json")
+	shows(t, page(pull.Number), "It waits: from a fork: a maintainer may comment", "<code>/waybill preview "+head+"</code>", "!application/json")
 	order := func(who string) {
 		h.do(t, who, http.MethodPost, fmt.Sprintf("/repos/waybill/fleet/issues/%d/comments", pull.Number), fields{"body": "/waybill preview " + head}, nil)
 	}

@@ -77,6 +77,10 @@ func TestAPreviewFollowsWhatHappens(t *testing.T) {
 	p.wants("document.getElementById('live').textContent === 'live' && document.querySelectorAll('#list details').length === 8")
 	p.do(chromedp.SendKeys("#search", "wide", chromedp.ByQuery))
 	p.wants("document.querySelectorAll('#list details').length === 1")
+	f.now = time.Now()
+	f.put("conf.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: shop}\ndata: {greeting: later}\n")
+	f.publish("third") // which is not about previews
+	f.ui.Changed()
 	next := pull(12, "9", "Move the shop to the north, and give it more room")
 	f.ui.Previews.Seen(time.Now(), *next)
 	p.wants("document.getElementById('note')?.textContent.includes('the earlier head aaaaaaaaaaaa')")

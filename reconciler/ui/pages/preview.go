@@ -122,7 +122,7 @@ func noteOf(p *shelf.Preview, now time.Time) *Note {
 		if command != "" {
 			command = "/waybill " + command
 		}
-		return &Note{Text: "It waits: " + text, Code: command, Older: older, Tone: "warn"}
+		return &Note{Text: "It waits: " + strings.TrimSpace(text), Code: command, Older: older, Tone: "warn"}
 	case p.State == forge.Broken:
 		return &Note{Text: "The versions could not be compared; the log of the controller says why.", Older: older, Tone: "bad"}
 	case p.Report == nil || p.Report.Long:

@@ -103,6 +103,13 @@ func (f *Fake) Close() {
 	f.pull.Open = false
 }
 
+// Reopen opens the pull request again.
+func (f *Fake) Reopen() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pull.Open = true
+}
+
 // SetFork says whether the pull request comes from a fork.
 func (f *Fake) SetFork(fork bool) {
 	f.mu.Lock()

@@ -9,6 +9,9 @@
   let key = document.body.dataset.key;
   let busy = false, again = false;
 
+  // ours is the part of a key that this page shows: what Git says, or previews.
+  const ours = (k) => k.split(".")[document.body.dataset.here === "previews" ? 1 : 0];
+
   // reportOf names the report that a page has, which a script of its own draws: another one is drawn anew.
   const reportOf = (page) => page.querySelector("[data-report]")?.dataset.report;
 
@@ -75,7 +78,7 @@
   let stream, wait;
   function listen() {
     stream = new EventSource("/events");
-    stream.addEventListener("facts", (e) => { if (e.data !== key) refresh(); else say("live"); });
+    stream.addEventListener("facts", (e) => { if (ours(e.data) !== ours(key)) refresh(); else say("live"); });
     stream.addEventListener("end", () => { stream.close(); say("not live: reload the page"); });
     stream.onerror = () => {
       say("not live");
