@@ -274,7 +274,7 @@ func TestAPushOfSomebodyElseIsPlannedAgain(t *testing.T) {
 		if out, err := waybill(t, nil, "publish", src, "--rollback", "--rev", commits[i%len(commits)], "--to", dir).CombinedOutput(); err != nil && !bytes.Contains(out, []byte("lost races")) {
 			t.Errorf("%v\n%s", err, out)
 		}
-		time.Sleep(time.Duration(i%5) * 100 * time.Millisecond) // or git, slower, would never get its turn
+		time.Sleep(time.Duration(i%5*(1+i/25)) * 100 * time.Millisecond) // or git, slower, would never get its turn
 	}
 	close(stop)
 	wg.Wait()
