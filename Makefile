@@ -7,7 +7,7 @@ AGAIN := $(GO) run $(GOTESTSUM) -f testname --rerun-fails=1 --rerun-fails-max-fa
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 export CGO_ENABLED = 0
 
-.PHONY: all release release-check vulncheck build test race ui e2e e2e-long golden lint fmt fuzz walk bench demo demo-clusters demo-failover demo-preview docs tidy check help
+.PHONY: all release release-check vulncheck build test race ui e2e e2e-long golden lint fmt fuzz walk bench demo demo-clusters demo-failover demo-preview playground docs tidy check help
 
 all: build test ## build and test
 
@@ -21,14 +21,14 @@ test: ## run every test
 	$(GO) test -count=1 -timeout 30m ./...
 
 # what starts goroutines, or is called by several
-CONCURRENT := ./reconciler ./reconciler/apply ./reconciler/clusters/... ./reconciler/facts ./reconciler/members ./reconciler/replicas ./reconciler/serve ./reconciler/status ./reconciler/traces ./reconciler/ui/... ./sources/forge ./sources/git
+CONCURRENT := ./reconciler ./reconciler/apply ./reconciler/clusters/... ./reconciler/facts ./reconciler/members ./reconciler/plan/manifest ./reconciler/replicas ./reconciler/serve ./reconciler/status ./reconciler/traces ./reconciler/ui/... ./sources/forge ./sources/git
 race: ## test what runs at once with the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -count=1 -timeout 30m $(CONCURRENT)
 
 ui: ## open the pages in headless Chromium (needs the program chromium)
 	$(AGAIN) --packages ./test/ui -- -tags e2e -count=1 -timeout 15m
 
-e2e: ## run Waybill and Flux on real clusters (built from their modules: 20 minutes of CPU, once)
+e2e: ## run Waybill, Flux and Argo CD's engine on real clusters (built from their modules: 25 minutes of CPU, once)
 	$(AGAIN) --packages ./test/e2e -- -tags e2e -count=1 -timeout 75m -parallel 4
 
 SEEDS ?= 60
@@ -68,6 +68,9 @@ demo-failover: ## show how work leaves a cluster that dies, on real clusters
 
 demo-preview: ## show what a pull request at a real forge does to the clusters
 	$(GO) run ./test/demo preview
+
+playground: ## start two clusters with Flux, and a Git server, until Ctrl-C
+	$(GO) run ./test/demo playground
 
 demo: build ## show the whole way in a temporary folder
 	bin/waybill demo

@@ -44,7 +44,7 @@ func (r *Reconciler) Admit(ctx context.Context, d Delivery, i inventory.Inventor
 		if err != nil {
 			return a, err
 		}
-		if publish.ParseReleased(publish.Trailer(message, publish.TrailerReleased)).Held {
+		if publish.Releases(message, d.Cluster) {
 			a.Allowed = true
 			return a, nil
 		}

@@ -178,23 +178,16 @@ func (r *Reconciler) gist(ctx context.Context, in *Deliverable, c *karmada.Clust
 	}, err //nolint:wrapcheck // it was read from as much
 }
 
-// configOf reads the config of a source.
+// configOf reads the config of a source. One with a mistake is an error.
 func configOf(s sources.Snapshot) (render.ConfigSpec, error) {
-	for _, f := range s.Files() {
-		if f.Path != render.ConfigFile {
-			continue
-		}
-		data, err := s.ReadFile(f.Path)
-		if err != nil {
-			return render.ConfigSpec{}, fmt.Errorf("reading %s: %w", f.Path, err)
-		}
-		config, diags := render.ParseConfig(data)
-		if len(diags) > 0 {
-			return render.ConfigSpec{}, &ConfigError{Diagnostic: diags[0]}
-		}
-		return config, nil
+	config, diags, err := render.ConfigOf(s)
+	if err != nil {
+		return config, err //nolint:wrapcheck // it names the file
 	}
-	return render.DefaultConfig(), nil
+	if len(diags) > 0 {
+		return config, &ConfigError{Diagnostic: diags[0]}
+	}
+	return config, nil
 }
 
 // ErrUnpublished is that nothing was published for a cluster: it is new, or is to hold nothing.

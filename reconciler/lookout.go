@@ -31,10 +31,10 @@ type Lookout struct {
 // Run looks until ctx ends.
 func (l *Lookout) Run(ctx context.Context) error {
 	var last []files.ID
-	for {
+	return looking(ctx, l.Interval, l.Now, func() {
 		heads, err := l.Reconciler.Target.Heads(ctx)
 		if ctx.Err() != nil {
-			return nil
+			return
 		}
 		if err != nil {
 			err = fmt.Errorf("looking at what is published: %w", err)
@@ -44,16 +44,7 @@ func (l *Lookout) Run(ctx context.Context) error {
 			l.Wake()
 		}
 		l.Report(err)
-		timer := time.NewTimer(l.Interval)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return nil
-		case <-l.Now:
-			timer.Stop()
-		case <-timer.C:
-		}
-	}
+	})
 }
 
 // at is where the branches are that count.

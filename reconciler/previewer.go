@@ -13,7 +13,6 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/orders"
 	"github.com/waybill-dev/waybill/reconciler/post"
 	"github.com/waybill-dev/waybill/render"
-	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/forge"
@@ -47,8 +46,9 @@ type Previewer struct {
 
 // showing is what a pull request shows, as far as the previewer knows.
 type showing struct {
-	head string
-	said string // why it is not looked at; empty if it was
+	pull    forge.PullRequest // as it was then
+	said    string            // why it is not looked at; empty if it was
+	verdict *post.Verdict     // what is still to be shown, because the forge did not take it
 }
 
 const (
@@ -79,7 +79,7 @@ func (p *Previewer) Look(ctx context.Context) error {
 	if err != nil {
 		return err //nolint:wrapcheck // it says what
 	}
-	pulls = slices.DeleteFunc(pulls, func(pr forge.PullRequest) bool { return pr.Base != p.Rev || !p.news(&pr) })
+	pulls = slices.DeleteFunc(p.waiting(pulls), func(pr forge.PullRequest) bool { return pr.Base != p.Rev || !p.news(&pr) })
 	if len(pulls) == 0 {
 		p.since = start
 		return nil
@@ -101,16 +101,26 @@ func (p *Previewer) Look(ctx context.Context) error {
 	return failed
 }
 
+// waiting adds to the pull requests that a forge lists those that were not looked at when it did:
+// nobody need touch them for their turn to come.
+func (p *Previewer) waiting(listed []forge.PullRequest) []forge.PullRequest {
+	for number, s := range p.shown {
+		if s.said != "" && !slices.ContainsFunc(listed, func(pr forge.PullRequest) bool { return pr.Number == number }) {
+			listed = append(listed, s.pull)
+		}
+	}
+	return listed
+}
+
 // news reports that a pull request does not show what its head does.
 func (p *Previewer) news(pr *forge.PullRequest) bool {
-	s := p.shown[pr.Number]
-	return s.head != pr.Head || s.said != ""
+	s, known := p.shown[pr.Number]
+	return !known || s.pull.Head != pr.Head || s.said != "" || s.verdict != nil
 }
 
 // destination is the branch that pull requests go to, as it is now.
 type destination struct {
 	tip      files.ID
-	snapshot sources.Snapshot
 	config   render.ConfigSpec
 	lock     lock.Lock
 	approved map[string]bool // heads that maintainers named
@@ -123,20 +133,15 @@ func (p *Previewer) target(ctx context.Context) (*destination, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it names the revision
 	}
-	to := &destination{tip: tip, config: render.DefaultConfig(), approved: map[string]bool{}}
-	if to.snapshot, err = r.Source.Snapshot(ctx, tip.String(), r.Subdir); err != nil {
+	snapshot, err := r.Source.Snapshot(ctx, tip.String(), r.Subdir)
+	if err != nil {
 		return nil, err //nolint:wrapcheck // it names the revision
 	}
-	data, err := to.snapshot.ReadFile(render.ConfigFile)
-	if err == nil {
-		var ds []diag.Diagnostic
-		if to.config, ds = render.ParseConfig(data); diag.HasErrors(ds) {
-			return nil, &ConfigError{Diagnostic: ds[0]}
-		}
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("reading %s of %s: %w", render.ConfigFile, p.Rev, err)
+	to := &destination{tip: tip, approved: map[string]bool{}}
+	if to.config, err = configOf(snapshot); err != nil {
+		return nil, err
 	}
-	if to.lock, err = lockOf(to.snapshot); err != nil {
+	if to.lock, err = lockOf(snapshot); err != nil {
 		return nil, err
 	}
 	heads, err := r.Target.Heads(ctx)
@@ -174,34 +179,63 @@ func lockOf(s sources.Snapshot) (lock.Lock, error) {
 
 // one shows what one pull request does, or why that is not looked at.
 func (p *Previewer) one(ctx context.Context, pr *forge.PullRequest, to *destination) error {
-	why := p.reserved(pr, to)
-	if why != "" {
-		if p.shown[pr.Number] == (showing{pr.Head, why}) {
-			return nil
+	was := p.shown[pr.Number]
+	if was.pull.Head != pr.Head {
+		was = showing{pull: *pr}
+	}
+	if was.verdict == nil {
+		if why := p.reserved(pr, to); why != "" {
+			return p.wait(ctx, was, why)
 		}
-		err := p.Forge.SetStatus(ctx, forge.Status{Commit: pr.Head, Context: post.Context, State: forge.Pending, Description: why})
-		if err == nil {
-			p.shown[pr.Number] = showing{pr.Head, why}
-			p.Log.InfoContext(ctx, "pull request not looked at", "pull_request", pr.Number, "head", pr.Head, "why", why)
+		if open, err := p.stillOpen(ctx, was); err != nil || !open {
+			return err
 		}
-		return err //nolint:wrapcheck // it says what
+		verdict, err := p.planned(ctx, pr, to)
+		if err != nil {
+			return err
+		}
+		was.said, was.verdict = "", &verdict
+		p.shown[pr.Number] = was
 	}
-	if pr.Fork {
-		p.spent[pr.Author.ID] = append(p.spent[pr.Author.ID], p.Now())
-	}
-	begun := p.Now()
-	verdict, failed := p.verdict(ctx, pr, to)
-	if ctx.Err() != nil {
-		return ctx.Err() //nolint:wrapcheck // it says enough
-	}
-	shown, err := post.Show(ctx, p.Forge, post.Change{Commit: pr.Head, Number: pr.Number, Source: p.Reconciler.Subdir}, verdict)
+	shown, err := post.Show(ctx, p.Forge, post.Change{Commit: pr.Head, Number: pr.Number, Source: p.Reconciler.Subdir}, *was.verdict)
 	if err != nil {
 		return err //nolint:wrapcheck // it says what
 	}
-	p.shown[pr.Number] = showing{head: pr.Head}
-	p.Log.InfoContext(ctx, "pull request shown", "pull_request", pr.Number, "head", pr.Head, "fork", pr.Fork, "state", verdict.State,
-		"verdict", verdict.Line, "not", shown.Not, "dur", p.Now().Sub(begun), "err", failed)
+	p.shown[pr.Number] = showing{pull: *pr}
+	p.Log.InfoContext(ctx, "pull request shown", "pull_request", pr.Number, "head", pr.Head, "not", shown.Not)
 	return nil
+}
+
+// wait has a pull request say why it is not looked at, once.
+func (p *Previewer) wait(ctx context.Context, was showing, why string) error {
+	pr := &was.pull
+	if was.said == why {
+		return nil
+	}
+	err := p.Forge.SetStatus(ctx, forge.Status{Commit: pr.Head, Context: post.Context, State: forge.Pending, Description: why})
+	if err != nil {
+		return err //nolint:wrapcheck // it says what
+	}
+	p.shown[pr.Number] = showing{pull: *pr, said: why}
+	p.Log.InfoContext(ctx, "pull request not looked at", "pull_request", pr.Number, "head", pr.Head, "why", why)
+	return nil
+}
+
+// stillOpen reports whether a pull request is as it was, asking the forge of one that waited; one
+// that is not is forgotten.
+func (p *Previewer) stillOpen(ctx context.Context, was showing) (bool, error) {
+	if was.said == "" {
+		return true, nil
+	}
+	now, err := p.Forge.PullRequest(ctx, was.pull.Number)
+	if err != nil && !errors.Is(err, forge.ErrNotFound) {
+		return false, err //nolint:wrapcheck // it says what
+	}
+	if err == nil && now.Open && now.Head == was.pull.Head {
+		return true, nil
+	}
+	delete(p.shown, was.pull.Number)
+	return false, nil
 }
 
 // reserved says why a pull request is not looked at; empty if it is.
@@ -222,14 +256,24 @@ func (p *Previewer) reserved(pr *forge.PullRequest, to *destination) string {
 	return ""
 }
 
-// verdict plans a pull request. The error is what is not for strangers to read.
-func (p *Previewer) verdict(ctx context.Context, pr *forge.PullRequest, to *destination) (post.Verdict, error) {
-	ctx, cancel := context.WithTimeout(ctx, previewTime)
-	defer cancel()
-	v, err := p.compare(ctx, pr, to)
-	if err != nil {
-		return post.Unknown(pr.Head, "the log of the controller"), err
+// planned is what is said of a pull request. The error is that there was no time for it; any other
+// is for the log, and not for strangers to read.
+func (p *Previewer) planned(ctx context.Context, pr *forge.PullRequest, to *destination) (post.Verdict, error) {
+	if pr.Fork {
+		p.spent[pr.Author.ID] = append(p.spent[pr.Author.ID], p.Now())
 	}
+	begun := p.Now()
+	within, cancel := context.WithTimeout(ctx, previewTime)
+	defer cancel()
+	v, failed := p.compare(within, pr, to)
+	if ctx.Err() != nil {
+		return v, ctx.Err() //nolint:wrapcheck // it says enough
+	}
+	if failed != nil {
+		v = post.Unknown(pr.Head, "the log of the controller")
+	}
+	p.Log.InfoContext(ctx, "pull request planned", "pull_request", pr.Number, "head", pr.Head, "fork", pr.Fork, "state", v.State,
+		"verdict", v.Line, "dur", p.Now().Sub(begun), "err", failed)
 	return v, nil
 }
 

@@ -175,15 +175,57 @@ func TestPreviewerBoundsAnAuthor(t *testing.T) {
 		}
 	}
 	head := p.fake.Pull().Head
-	p.now = p.now.Add(time.Hour)
-	p.looks()
-	if s := p.fake.Shown(head, post.Context); s.State != forge.Success {
-		t.Errorf("an hour later: %+v", s)
+	for _, want := range []forge.State{forge.Pending, forge.Pending, forge.Success} { // nobody touches it meanwhile
+		p.now = p.now.Add(25 * time.Minute)
+		p.looks()
+		if s := p.fake.Shown(head, post.Context); s.State != want {
+			t.Errorf("at %s: %+v", p.now.Format(time.TimeOnly), s)
+		}
 	}
 	p = newRequested(t, "previews: {forks: never}")
 	head = p.push(true, to("two"))
 	if said := p.looks(); said != "" || !strings.Contains(p.fake.Shown(head, post.Context).Description, "are not looked at") {
 		t.Errorf("of forks that are never looked at it says\n%s", said)
+	}
+}
+
+// TestPreviewerForgetsWhatIsClosed: one that is closed while it waits is not looked at when its turn
+// comes.
+func TestPreviewerForgetsWhatIsClosed(t *testing.T) {
+	p := newRequested(t, "previews: {forks: open}")
+	p.previewer.PerAuthor = 1
+	p.push(true, to("two"))
+	p.looks()
+	head := p.push(true, to("three"))
+	p.looks()
+	p.fake.Close()
+	p.now = p.now.Add(2 * time.Hour)
+	p.looks()
+	if s := p.fake.Shown(head, post.Context); s.State != forge.Pending || p.sandboxes != 1 {
+		t.Errorf("after %d sandboxes: %+v", p.sandboxes, s)
+	}
+}
+
+// TestPreviewerPlansOnceWhileTheForgeIsDown: what the forge does not take is shown later, and costs a
+// stranger's author no more.
+func TestPreviewerPlansOnceWhileTheForgeIsDown(t *testing.T) {
+	p := newRequested(t, "previews: {forks: open}")
+	head := p.push(true, to("two"))
+	p.fake.Fail = func(method string) error {
+		if method == "SetStatus" {
+			return &forge.Error{Kind: forge.Gitea, Status: 503}
+		}
+		return nil
+	}
+	for range 5 {
+		p.now = p.now.Add(time.Minute)
+		if err := p.previewer.Look(t.Context()); err == nil {
+			t.Fatal("a status that is not taken is no error")
+		}
+	}
+	p.fake.Fail = nil
+	if said := p.looks(); !strings.Contains(said, head[:12]) || p.sandboxes != 1 {
+		t.Errorf("after %d sandboxes it says\n%s", p.sandboxes, said)
 	}
 }
 

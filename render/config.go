@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"net/netip"
 	"net/url"
@@ -15,6 +16,7 @@ import (
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/fluxsync"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources"
 )
 
 // ConfigFile is where a source may set the options of Config.
@@ -147,6 +149,20 @@ func DefaultConfig() ConfigSpec {
 		Failover: defaultFailover(), Descheduler: defaultDescheduler(),
 		Previews: Previews{Forks: ForksApproved},
 	}
+}
+
+// ConfigOf reads the options of a source, which are DefaultConfig where it sets none. The
+// diagnostics are ParseConfig's; the error is that the file cannot be read.
+func ConfigOf(s sources.Snapshot) (ConfigSpec, []diag.Diagnostic, error) {
+	data, err := s.ReadFile(ConfigFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return DefaultConfig(), nil, nil
+	}
+	if err != nil {
+		return DefaultConfig(), nil, fmt.Errorf("reading %s: %w", ConfigFile, err)
+	}
+	c, ds := ParseConfig(data)
+	return c, ds, nil
 }
 
 // ParseConfig reads a waybill.yaml strictly. What it does not say is as

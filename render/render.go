@@ -242,7 +242,7 @@ func (l *loader) read() error {
 		switch dir, name := path.Split(f.Path); {
 		case name == "Chart.yaml" && (f.Kind == sources.Regular || f.Kind == sources.Unreadable):
 			l.charts = append(l.charts, dir)
-		case name == "kustomization.yaml" || name == "kustomization.yml" || name == "Kustomization":
+		case isKustfile(name):
 			l.kustomization(strings.TrimSuffix(dir, "/"), f)
 		}
 	}
@@ -353,6 +353,11 @@ func (l *loader) decode(s sources.Snapshot, f sources.File) (object.Decoded, err
 	return d, nil
 }
 
+// isKustfile reports the names of kustomizations' files.
+func isKustfile(name string) bool {
+	return name == "kustomization.yaml" || name == "kustomization.yml" || name == "Kustomization"
+}
+
 func hidden(p string) bool { return strings.HasPrefix(p, ".") || strings.Contains(p, "/.") }
 
 func isManifestName(p string) bool {
@@ -400,12 +405,24 @@ func (l *loader) dedupe(objs []*object.Object, cluster string) []*object.Object 
 		if here == there { // two kustomizations take it in
 			here, there = o.Pos(), a.Pos()
 		}
-		l.report(diag.DuplicateObject, diag.Error, here, fmt.Sprintf("%s is defined here and at %s", o.Ref(), there), "remove one of them; until then neither is used")
+		l.report(diag.DuplicateObject, diag.Error, here, fmt.Sprintf("%s is defined here and at %s", o.Ref(), there), parted(o, a, cluster)+"; until then neither is used")
 	}
 	if len(twice) == 0 {
 		return objs
 	}
 	return slices.DeleteFunc(slices.Clone(objs), func(o *object.Object) bool { return twice[o.Ref()] })
+}
+
+// parted says how two objects that are one come apart.
+func parted(a, b *object.Object, cluster string) string {
+	built := func(o *object.Object) bool { return isKustfile(path.Base(o.Pos().File)) }
+	switch {
+	case built(a) && built(b):
+		return "a kustomization that no other one takes in is built: name in " + IgnoreFile + " what is not to be"
+	case cluster == "" && path.Dir(a.Pos().File) != path.Dir(b.Pos().File):
+		return "remove one of them, or bind the folder of each to its cluster, with the annotation " + PathAnnotation + " of the Cluster"
+	}
+	return "remove one of them"
 }
 
 // sortByPlace orders objects by where they stand.

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/report"
@@ -42,7 +46,20 @@ The table has a line for each registered cluster:
 		if err != nil {
 			return failure(2, err)
 		}
-		ref, err := lookUp(&p, args[0], *namespace, sourcePath(cmd))
+		meant, err := parseMeant(args[0], *namespace)
+		if err != nil {
+			return failure(2, err)
+		}
+		ref, err := meant.template(&p)
+		if missing, is := errors.AsType[*noTemplateError](err); is {
+			all, boundErr := meant.bound(&p)
+			if len(all) > 0 {
+				return failure(2, show(cmd, output, report.Folders(all)))
+			}
+			if err = missing; boundErr != nil {
+				err = boundErr
+			}
+		}
 		if err != nil {
 			return failure(2, err)
 		}
@@ -56,35 +73,95 @@ The table has a line for each registered cluster:
 	return cmd
 }
 
-// lookUp finds the one object of the source at path that a person means.
-func lookUp(p *plan.Plan, arg, namespace, path string) (object.Ref, error) {
+// meant is what a person names an object by.
+type meant struct {
+	arg                          string
+	kind, group, namespace, name string
+	hasGroup                     bool
+}
+
+func parseMeant(arg, namespace string) (meant, error) {
 	kind, name, ok := strings.Cut(arg, "/")
 	if !ok || kind == "" || name == "" {
-		return object.Ref{}, fmt.Errorf("%q names no object; want KIND/NAME, as in deployment/web", arg)
+		return meant{}, fmt.Errorf("%q names no object; want KIND/NAME, as in deployment/web", arg)
 	}
-	kind, group, hasGroup := strings.Cut(kind, ".")
-	matches := func(r object.Ref) bool {
-		sameKind := strings.EqualFold(r.Kind, kind) || strings.EqualFold(r.Kind+"s", kind)
-		return sameKind && (!hasGroup || r.Group == group) && r.Name == name && (namespace == "" || r.Namespace == namespace)
+	m := meant{arg: arg, namespace: namespace, name: name}
+	m.kind, m.group, m.hasGroup = strings.Cut(kind, ".")
+	return m, nil
+}
+
+func (m *meant) matches(r object.Ref) bool {
+	return isKind(r.Kind, m.kind) && (!m.hasGroup || r.Group == m.group) && r.Name == m.name && (m.namespace == "" || r.Namespace == m.namespace)
+}
+
+// shortNames are the kinds by kubectl's short names of them, and Flux's.
+var shortNames = map[string]string{
+	"cj": "CronJob", "cm": "ConfigMap", "crd": "CustomResourceDefinition", "crds": "CustomResourceDefinition", "deploy": "Deployment", "ds": "DaemonSet",
+	"ep": "Endpoints", "hpa": "HorizontalPodAutoscaler", "hr": "HelmRelease", "ing": "Ingress", "ks": "Kustomization", "limits": "LimitRange",
+	"netpol": "NetworkPolicy", "ns": "Namespace", "pc": "PriorityClass", "pdb": "PodDisruptionBudget", "po": "Pod", "pv": "PersistentVolume",
+	"pvc": "PersistentVolumeClaim", "quota": "ResourceQuota", "rs": "ReplicaSet", "sa": "ServiceAccount", "sc": "StorageClass", "sts": "StatefulSet", "svc": "Service",
+}
+
+// isKind reports whether a person may call a kind so: by its name, its plural, or its short name.
+func isKind(kind, called string) bool {
+	plural, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Kind: kind})
+	return strings.EqualFold(kind, called) || strings.EqualFold(plural.Resource, called) || shortNames[strings.ToLower(called)] == kind
+}
+
+// one returns the one object that is meant; the zero one if there is none.
+func (m *meant) one(refs []object.Ref) (object.Ref, error) {
+	slices.SortFunc(refs, object.Ref.Compare)
+	refs = slices.Compact(refs)
+	if len(refs) == 0 {
+		return object.Ref{}, nil
 	}
-	var refs []object.Ref
-	for i := range p.Decisions {
-		if r := p.Decisions[i].Ref(); matches(r) {
-			refs = append(refs, r)
-		}
-	}
-	switch len(refs) {
-	case 1:
+	if len(refs) == 1 {
 		return refs[0], nil
-	case 0:
-		if inner, outer, ok := p.Within(matches); ok {
-			return object.Ref{}, fmt.Errorf("%s is rendered by %s, and goes where that goes; %q says where, and why", inner, outer, "waybill explain "+outer.Argument())
-		}
-		return object.Ref{}, fmt.Errorf("the source has no template %s; %q lists them", arg, "waybill render "+path)
 	}
 	names := make([]string, 0, len(refs))
 	for _, r := range refs {
 		names = append(names, r.String())
 	}
-	return object.Ref{}, fmt.Errorf("%s may be any of %s; add -n NAMESPACE or the group", arg, report.Short(names, 5))
+	return object.Ref{}, fmt.Errorf("%s may be any of %s; add -n NAMESPACE or the group", m.arg, report.Short(names, 5))
+}
+
+// noTemplateError is that no template is meant.
+type noTemplateError struct{ arg string }
+
+func (e *noTemplateError) Error() string {
+	return fmt.Sprintf("the source has no template %s; %q lists them", e.arg, "waybill get templates")
+}
+
+// template finds the one template that is meant.
+func (m *meant) template(p *plan.Plan) (object.Ref, error) {
+	var refs []object.Ref
+	for i := range p.Decisions {
+		if r := p.Decisions[i].Ref(); m.matches(r) {
+			refs = append(refs, r)
+		}
+	}
+	one, err := m.one(refs)
+	if err != nil || one != (object.Ref{}) {
+		return one, err
+	}
+	if inner, outer, ok := p.Within(m.matches); ok {
+		return one, fmt.Errorf("%s is rendered by %s, and goes where that goes; %q says where, and why", inner, outer, "waybill explain "+outer.Argument())
+	}
+	return one, &noTemplateError{m.arg}
+}
+
+// bound finds the one object that is meant in the folders of clusters.
+func (m *meant) bound(p *plan.Plan) (all []plan.Bound, err error) {
+	var refs []object.Ref
+	for _, c := range p.Clusters {
+		for _, b := range p.Bound(c.Name) {
+			if r := b.Object.Ref(); m.matches(r) {
+				all, refs = append(all, b), append(refs, r)
+			}
+		}
+	}
+	if _, err := m.one(refs); err != nil {
+		return nil, err
+	}
+	return all, nil
 }

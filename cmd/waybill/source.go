@@ -19,6 +19,7 @@ import (
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/dir"
 	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/sources/pause"
 )
 
 // repositories is what a command line says of a source, and of where it is published to.
@@ -175,7 +176,7 @@ func (w repositories) publisher(rev string) (*reconciler.Reconciler, error) {
 
 // over returns what reads a source, of which a version is known.
 func (w repositories) over(source *git.Repo, s sources.Snapshot) (r *reconciler.Reconciler, err error) {
-	r = &reconciler.Reconciler{Version: buildVersion(), Now: time.Now, Pauses: reconciler.Pauses{Sleep: sleep, Random: rand.Float64}}
+	r = &reconciler.Reconciler{Version: buildVersion(), Now: time.Now, Pauses: reconciler.Pauses{Sleep: pause.For, Random: rand.Float64}}
 	if source != nil {
 		r.Source, r.Subdir = source, source.Subdir()
 	}
@@ -222,18 +223,6 @@ func openSigned(ctx context.Context, at string, auth git.Auth, sign git.Signer) 
 	return repo, err
 }
 
-// sleep waits for a while, or until the context ends.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
-}
-
 // configured returns publish.repository of a source's config; "" where there is
 // none. A stranger's source names none.
 func configured(cmd *cobra.Command, s sources.Snapshot) (string, error) {
@@ -250,16 +239,6 @@ func configOf(s sources.Snapshot) (render.ConfigSpec, error) {
 	if s == nil {
 		return render.DefaultConfig(), nil
 	}
-	for _, f := range s.Files() {
-		if f.Path != render.ConfigFile {
-			continue
-		}
-		data, err := s.ReadFile(f.Path)
-		if err != nil {
-			return render.ConfigSpec{}, err
-		}
-		c, _ := render.ParseConfig(data)
-		return c, nil
-	}
-	return render.DefaultConfig(), nil
+	c, _, err := render.ConfigOf(s)
+	return c, err
 }

@@ -18,7 +18,7 @@ import (
 // talkFlags adds the flags that say how much every command says beside its result.
 func talkFlags(root *cobra.Command) {
 	flags := root.PersistentFlags()
-	verbose := flags.BoolP("verbose", "v", false, "say what is being done, and how long it took")
+	verbose := flags.BoolP("verbose", "v", false, "say what is being done, and how long it took; and each diagnostic, though others say the same")
 	flags.BoolP("quiet", "q", false, "say only what is wrong: no warnings and notices")
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
 		if p, ok := cmd.Context().Value(progressKey{}).(*progress); ok {
@@ -33,6 +33,12 @@ func isQuiet(cmd *cobra.Command) bool {
 	return err == nil && is
 }
 
+// isVerbose reports a command that leaves nothing out.
+func isVerbose(cmd *cobra.Command) bool {
+	is, err := cmd.Flags().GetBool("verbose")
+	return err == nil && is
+}
+
 // warn says what may be wrong.
 func warn(cmd *cobra.Command, format string, args ...any) {
 	if !isQuiet(cmd) {
@@ -42,7 +48,7 @@ func warn(cmd *cobra.Command, format string, args ...any) {
 
 // tell says what is wrong with a source, beside a command's result.
 func tell(cmd *cobra.Command, ds []diag.Diagnostic) {
-	report.Diagnostics(cmd.ErrOrStderr(), ds, report.Look{Colour: hasColours(cmd.ErrOrStderr()), Quiet: isQuiet(cmd)})
+	report.Diagnostics(cmd.ErrOrStderr(), ds, report.Look{Colour: hasColours(cmd.ErrOrStderr()), Quiet: isQuiet(cmd), All: isVerbose(cmd)})
 }
 
 // shownRunner renders, and says what.

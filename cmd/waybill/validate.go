@@ -40,7 +40,7 @@ plain Secrets and charts that no lock names, and a branch may not.`,
 		if err != nil {
 			return failure(2, err)
 		}
-		err = show(cmd, output, report.Findings(&p, r.Subdir, buildVersion(), report.Look{Colour: hasColours(cmd.OutOrStdout()), Quiet: isQuiet(cmd)}))
+		err = show(cmd, output, report.Findings(&p, r.Subdir, buildVersion(), report.Look{Colour: hasColours(cmd.OutOrStdout()), Quiet: isQuiet(cmd), All: isVerbose(cmd)}))
 		if err == nil && diag.HasErrors(p.Diags) {
 			return errSilent
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/sources/pause"
 )
 
 // watchEvery is how often the directory is looked at. Asking for its files is cheap, and works on
@@ -68,7 +69,7 @@ func (d *differ) redraw(cmd *cobra.Command, r *reconciler.Reconciler) {
 // nextState waits until a directory is another than was seen.
 func nextState(ctx context.Context, dir string, seen [32]byte) ([32]byte, error) {
 	for {
-		if sleep(ctx, watchEvery) != nil {
+		if pause.For(ctx, watchEvery) != nil {
 			return seen, nil // it is interrupted
 		}
 		now, err := fingerprint(dir)

@@ -29,7 +29,7 @@ func (t *table) carryOut() carried {
 	switch digest := guard.Digest(held); {
 	case len(held) == 0:
 	case guard.Allows(t.in.Allow, t.in.Source.Revision, digest):
-		out = carried{allowed: true, diags: append(out.diags, guard.Released(held)...)}
+		out = carried{allowed: true, released: append(out.released, held...), diags: append(out.diags, guard.Released(held)...)}
 		out.result = rollout.Resolve(t, func(left rollout.Remaining) []int {
 			t.layOut(left)
 			return nil
@@ -78,6 +78,15 @@ func (c *carried) release(cluster *Cluster) {
 	is := guard.Held{Hold: cluster.Held, Cluster: cluster.Name, Tree: cluster.Tree.ID()}
 	c.released = append(slices.DeleteFunc(c.released, func(h guard.Held) bool { return h.Cluster == is.Cluster }), is)
 	cluster.Held = nil
+}
+
+// freed are the clusters that were held and are released.
+func (c *carried) freed() map[string]bool {
+	all := map[string]bool{}
+	for _, h := range c.released {
+		all[h.Cluster] = true
+	}
+	return all
 }
 
 // holds are the clusters that are held.

@@ -52,8 +52,10 @@ type Basis struct {
 
 // Released says which removals were allowed.
 type Released struct {
-	Held    bool // those of held clusters
-	Missing bool // those of objects that may be in what cannot be read
+	Held bool // those of held clusters
+	// Clusters are these, as far as the plan decided it: one that is made again was told.
+	Clusters map[string]bool
+	Missing  bool // those of objects that may be in what cannot be read
 }
 
 // Decision is where one template goes, and why.

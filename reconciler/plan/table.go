@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/reconciler/consumers"
@@ -187,7 +188,7 @@ func decidedIn(d *claim.Decision, cluster string) count {
 	return count{known: true}
 }
 
-// count reads the replicas of a manifest.
+// count reads the replicas of a manifest: one that says none has those that an API server gives it.
 func (t *table) count(b *files.Blob) count {
 	if c, ok := t.replicas[b.ID()]; ok {
 		return c
@@ -195,6 +196,7 @@ func (t *table) count(b *files.Blob) count {
 	var c count
 	if data, err := b.Bytes(); err == nil {
 		if content, err := object.DecodeCanonical(data); err == nil {
+			content, _ = interpret.Default(content)
 			n, _, ok, err := t.in.Expanded.Law.Interpreter.Replicas(content)
 			c = count{n, ok && err == nil}
 		}
@@ -266,7 +268,7 @@ type Cluster struct {
 
 // carried is what is carried out of a plan.
 type carried struct {
-	released []guard.Held // that are allowed by name
+	released []guard.Held // that were held, and are allowed
 	clusters []Cluster
 	result   rollout.Result
 	removals string // see Plan.Removals

@@ -3,9 +3,11 @@ package preview
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/waybill-dev/waybill/reconciler/preview/fields"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // IsRoutine reports a change in nothing but labels and checksums that follow from elsewhere, as
@@ -23,8 +25,69 @@ func (c *Change) IsRoutine() bool {
 }
 
 // Fold returns changes as people read them: those that are routine, and have the same causes, are
-// one, whose fields are called by the last word of their paths, wherever they stand.
-func Fold(all []Change) []Change {
+// one, whose fields are called by the last word of their paths, wherever they stand; and so are those
+// that are the same but for the places of their causes.
+func Fold(all []Change) []Change { return foldAlike(foldRoutine(all)) }
+
+// foldAlike makes one of the changes that differ in nothing but the places of their causes.
+func foldAlike(all []Change) []Change {
+	var out []Change
+	at := map[string]int{}
+	places := map[int][][]string{} // of the causes of those that are several
+	for i := range all {
+		c := &all[i]
+		key := c.alike()
+		n, known := at[key]
+		if !known {
+			at[key] = len(out)
+			out = append(out, *c)
+			continue
+		}
+		into := &out[n]
+		if places[n] == nil {
+			places[n] = placesOf(into, make([][]string, len(into.Causes)))
+			into.Objects = slices.Clone(into.Objects)
+		}
+		placesOf(c, places[n])
+		if into.Objects = append(into.Objects, c.Objects...); into.Replicas != nil && (c.Replicas == nil || *c.Replicas != *into.Replicas) {
+			into.Replicas = nil
+		}
+	}
+	for n, of := range places {
+		into := &out[n]
+		slices.SortFunc(into.Objects, object.Ref.Compare)
+		into.Causes = slices.Clone(into.Causes)
+		for i := range into.Causes {
+			if len(of[i]) > 1 {
+				into.Causes[i] = Cause{Message: into.Causes[i].Message + ": " + words.List(of[i])}
+			}
+		}
+	}
+	return out
+}
+
+// alike is equal for changes that differ in nothing but their objects and the places of their causes.
+func (c *Change) alike() string {
+	var b strings.Builder
+	fmt.Fprintln(&b, c.Verb, c.Added, c.Removed, c.Detached, c.Scaled, c.Changed, c.Left)
+	for _, cause := range c.Causes {
+		fmt.Fprintf(&b, "%q %t\n", cause.Message, cause.Pos.File == "")
+	}
+	return b.String()
+}
+
+// placesOf adds to lists the places of a change's causes that are not there yet.
+func placesOf(c *Change, lists [][]string) [][]string {
+	for i, cause := range c.Causes {
+		if at := cause.Pos.String(); cause.Pos.File != "" && !slices.Contains(lists[i], at) {
+			lists[i] = append(lists[i], at)
+		}
+	}
+	return lists
+}
+
+// foldRoutine makes one of the routine changes that have the same causes.
+func foldRoutine(all []Change) []Change {
 	var out []Change
 	folds := map[string]*Change{}
 	at := map[string]int{} // by the causes, where the fold stands

@@ -35,7 +35,7 @@ func (c *changer) share() {
 	if !there[tree.SharedFile] {
 		entries = append(entries, files.FileEntry(tree.SharedFile, tree.Shared()))
 	}
-	c.update(c.at.Shared, c.heads.Shared.Commit, files.NewFolder(entries), stageGive)
+	c.update(c.at.Shared, c.heads.Shared.Commit, files.NewFolder(entries), stageGive, "")
 }
 
 // Continued says where a cluster was published before, and the commit of that branch.

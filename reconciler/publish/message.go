@@ -2,17 +2,17 @@ package publish
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
-	"github.com/waybill-dev/waybill/sources/git"
 )
 
-// message is the commit message of every branch of a plan.
-func message(p *plan.Plan, base Base, version string) string {
+// message is the commit message of the branches of a plan of which as much was allowed.
+func message(p *plan.Plan, base Base, version string, allowed plan.Released) string {
 	r := p.Revision
 	at := ""
 	if p.Basis.Scheduled {
@@ -33,7 +33,7 @@ func message(p *plan.Plan, base Base, version string) string {
 		{TrailerFleet, p.Basis.FleetDigest},
 		{TrailerState, base.State.Commit},
 		{TrailerAhead, strings.Join(base.Ahead, " ")},
-		{TrailerReleased, released(p.Released)},
+		{TrailerReleased, released(allowed)},
 		{TrailerRandomKey, p.Basis.RandomKey},
 		{TrailerTime, at},
 		{TrailerVersion, version},
@@ -70,15 +70,26 @@ func subject(s string) string {
 
 // nameClusters has commits say which clusters they are for.
 func (c *changer) nameClusters() {
-	type step struct{ from, to files.ID }
-	at := func(u *git.Update) step { return step{u.Old, u.Tree.ID()} }
+	type step struct {
+		from, to files.ID
+		released bool
+	}
+	at := func(w *written) step {
+		u := &c.updates[w.update]
+		return step{u.Old, u.Tree.ID(), w.released}
+	}
 	named := map[step]*strings.Builder{}
 	said := map[step]map[string]bool{}
-	for _, w := range c.written {
-		s := at(&c.updates[w.update])
+	for i := range c.written {
+		w := &c.written[i]
+		s := at(w)
 		if named[s] == nil {
 			named[s], said[s] = &strings.Builder{}, map[string]bool{}
-			named[s].WriteString(c.message)
+			if s.released {
+				named[s].WriteString(c.releasing)
+			} else {
+				named[s].WriteString(c.message)
+			}
 		}
 		for _, line := range w.said {
 			if !said[s][line] {
@@ -87,9 +98,9 @@ func (c *changer) nameClusters() {
 			}
 		}
 	}
-	for _, w := range c.written {
-		u := &c.updates[w.update]
-		u.Message = named[at(u)].String()
+	for i := range c.written {
+		w := &c.written[i]
+		c.updates[w.update].Message = named[at(w)].String()
 	}
 }
 
@@ -109,6 +120,11 @@ func released(r plan.Released) string {
 		words = append(words, missingWord)
 	}
 	return strings.Join(words, ", ")
+}
+
+// Releases reports a message that says that removals of a cluster were held and are allowed.
+func Releases(message, cluster string) bool {
+	return ParseReleased(Trailer(message, TrailerReleased)).Held || slices.Contains(sources.Trailers(message, TrailerReleasedIn), cluster)
 }
 
 // ParseReleased reads TrailerReleased.

@@ -42,8 +42,12 @@ const (
 	// TrailerAhead lists source commits that were published in part on top of the state,
 	// and is there only if there are any.
 	TrailerAhead = "Published-Ahead"
-	// TrailerReleased says which removals were allowed, and is there only if any were.
+	// TrailerReleased says which removals were allowed, and is there only if any were; on the
+	// branch of a cluster, only if those of that cluster were.
 	TrailerReleased = "Removals-Allowed"
+	// TrailerReleasedIn is there on a branch that clusters share for each cluster whose removals were
+	// held and are allowed.
+	TrailerReleasedIn = "Removals-Allowed-In"
 	// TrailerRandomKey is there only if the plan depends on the random key: its fingerprint.
 	TrailerRandomKey = "Random-Key"
 	// TrailerCluster is there on the branch of a cluster, and names it. Clusters that go from
@@ -100,7 +104,9 @@ type Moved struct {
 // anything is, because it says what was published last; where nothing else changes, nothing
 // is.
 func Changes(p *plan.Plan, base Base, heads Heads, version string) ([]git.Update, []diag.Diagnostic, error) {
-	c := changer{plan: p, base: &base, heads: &heads, at: p.Config.Publish.Addresses(), divided: divided(p), message: message(p, base, version), version: version}
+	c := changer{plan: p, base: &base, heads: &heads, at: p.Config.Publish.Addresses(), divided: divided(p), version: version}
+	c.releasing = message(p, base, version, p.Released)
+	c.message = message(p, base, version, plan.Released{Missing: p.Released.Missing})
 	for _, cluster := range p.Clusters {
 		if err := c.cluster(cluster); err != nil {
 			return nil, nil, err
@@ -114,7 +120,7 @@ func Changes(p *plan.Plan, base Base, heads Heads, version string) ([]git.Update
 		if err != nil {
 			return nil, nil, err
 		}
-		c.update(state.Branch, heads.State, root, stageState)
+		c.update(state.Branch, heads.State, root, stageState, c.releasing)
 	}
 	return c.updates, append(c.diags, c.leftBehind()...), nil
 }
@@ -143,8 +149,10 @@ type changer struct {
 	heads   *Heads
 	at      render.Addresses
 	divided map[string]bool // by path: workloads whose replicas are divided
-	message string
-	version string
+	// message is that of a branch, and releasing that of one whose removals were held and are
+	// allowed.
+	message, releasing string
+	version            string
 	// metadata is that of the first cluster that is written.
 	metadata *files.Blob
 	updates  []git.Update
@@ -155,8 +163,9 @@ type changer struct {
 
 // written is a cluster that an update is for.
 type written struct {
-	update int
-	said   []string // lines of the message
+	update   int
+	said     []string // lines of the message
+	released bool     // its removals were held and are allowed
 }
 
 // cluster adds the update of one cluster, if it needs one.
@@ -202,12 +211,17 @@ func (c *changer) cluster(cl plan.Cluster) error {
 
 // write has a root be at the address of a cluster.
 func (c *changer) write(cluster string, root *files.Folder, said []string, stage int) {
-	c.written = append(c.written, written{update: len(c.updates), said: said})
-	if a := c.at.Of(cluster); a.Folder != "" {
-		c.folders = append(c.folders, files.DirEntry(a.Folder, root))
-	} else {
-		c.update(a.Branch, c.heads.Clusters[cluster], root, stage)
+	w := written{update: len(c.updates), said: said, released: c.plan.Released.Clusters[cluster]}
+	a := c.at.Of(cluster)
+	if a.Folder == "" {
+		c.written = append(c.written, w)
+		c.update(a.Branch, c.heads.Clusters[cluster], root, stage, "")
+		return
 	}
+	if w.released { // its commit is that of others, too
+		w.said, w.released = append(w.said, TrailerReleasedIn+": "+cluster), false
+	}
+	c.written, c.folders = append(c.written, w), append(c.folders, files.DirEntry(a.Folder, root))
 }
 
 // root is what a cluster's address is to hold.
@@ -270,9 +284,9 @@ func divided(p *plan.Plan) map[string]bool {
 	return paths
 }
 
-func (c *changer) update(branch string, old files.ID, root *files.Folder, stage int) {
+func (c *changer) update(branch string, old files.ID, root *files.Folder, stage int, message string) {
 	c.updates = append(c.updates, git.Update{
-		Branch: branch, Old: old, Tree: root, Message: c.message,
+		Branch: branch, Old: old, Tree: root, Message: message,
 		Author: git.Author{Name: authorName, Email: authorEmail}, When: when(c.plan), Stage: stage,
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/diag/junit"
 	"github.com/waybill-dev/waybill/render/diag/sarif"
@@ -29,8 +30,8 @@ func Findings(p *plan.Plan, folder, version string, look Look) Report {
 			if p.Stats.NotManifests == 1 {
 				others = "1 document was no manifest"
 			}
-			_, err := fmt.Fprintf(w, "%s, %s, %s placed; %s\n",
-				words.Count(len(p.Clusters), "cluster"), words.Count(p.Stats.Templates, "template"), words.Count(p.Stats.Placed, "manifest"), others)
+			_, err := fmt.Fprintf(w, "%s, %s, %s placed; %s\n%s",
+				words.Count(len(p.Clusters), "cluster"), words.Count(p.Stats.Templates, "template"), words.Count(p.Stats.Placed, "manifest"), others, nowhere(p))
 			return err
 		},
 		forms: map[Format]func() ([]byte, error){
@@ -38,4 +39,25 @@ func Findings(p *plan.Plan, folder, version string, look Look) Report {
 			SARIF: func() ([]byte, error) { return sarif.Encode(version, folder, ds) },
 		},
 	}
+}
+
+// nowhere says what goes to no cluster, though nothing is wrong with it; empty for nothing.
+func nowhere(p *plan.Plan) string {
+	if len(p.Clusters) == 0 {
+		return "no cluster is registered; waybill cluster add NAME writes one\n"
+	}
+	n := 0
+	for i := range p.Decisions {
+		d := &p.Decisions[i]
+		if d.Outcome == claim.Unclaimed && len(d.Targets) == 0 && d.Ref().Kind != "Namespace" {
+			n++
+		}
+	}
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "1 template goes nowhere, because no policy selects it; waybill get templates lists it\n"
+	}
+	return fmt.Sprintf("%d templates go nowhere, because no policy selects them; waybill get templates lists them\n", n)
 }

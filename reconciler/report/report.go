@@ -77,6 +77,7 @@ type Look struct {
 	Colour bool // the terminal has colours
 	Stat   bool // of a comparison: a line a change
 	Quiet  bool // of diagnostics: errors only
+	All    bool // of diagnostics: each is written, though others say the same
 }
 
 // Diagnostics writes diagnostics, one a line or two, and how many there are.
@@ -88,7 +89,11 @@ func Diagnostics(w io.Writer, ds []diag.Diagnostic, look Look) {
 			shown = append(shown, d)
 		}
 	}
-	writeAlike(w, shown, paint(look.Colour))
+	few := fewAlike
+	if look.All {
+		few = len(shown)
+	}
+	writeAlike(w, shown, few, paint(look.Colour))
 	if len(shown) > 0 && !look.Quiet {
 		fmt.Fprintf(w, "%s, %s, %s\n", words.Count(counts[diag.Error], "error"), words.Count(counts[diag.Warning], "warning"), words.Count(counts[diag.Notice], "notice"))
 	}

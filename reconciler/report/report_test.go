@@ -130,6 +130,17 @@ f.yaml: error: HelmRelease.helm.toolkit.fluxcd.io/shop/f: it is late [helm]
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	b.Reset()
+	report.Diagnostics(&b, ds, report.Look{All: true})
+	if n := strings.Count(b.String(), "the chart is gone"); n != 5 {
+		t.Errorf("of all, %d are written:\n%s", n, b.String())
+	}
+	b.Reset()
+	ds[2].Pos, ds[3].Pos = ds[1].Pos, ds[1].Pos
+	report.Diagnostics(&b, ds, report.Look{})
+	if !strings.Contains(b.String(), "and the same 4 times more, at b.yaml:2 (3), e.yaml:5\n") {
+		t.Errorf("places are not counted:\n%s", b.String())
+	}
+	b.Reset()
 	report.Diagnostics(&b, ds[:3], report.Look{})
 	if n := strings.Count(b.String(), "the chart is gone"); n != 3 {
 		t.Errorf("a few are written %d times, not each:\n%s", n, b.String())

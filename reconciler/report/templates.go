@@ -1,9 +1,12 @@
 package report
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -100,7 +103,71 @@ func (l *Lists) releases() (items []item, err error) {
 			}
 		}
 	}
+	return l.unclaimed(items)
+}
+
+// unclaimed lists the releases that no policy selects, each with those that it renders below it.
+func (l *Lists) unclaimed(items []item) ([]item, error) {
+	t := treeOf(l.Plan.Unclaimed())
+	for _, r := range t.below[object.Ref{}] {
+		var err error
+		if items, err = t.list(items, r, "", ""); err != nil {
+			return nil, err
+		}
+	}
 	return items, nil
+}
+
+// releaseTree has releases by what renders them. One that stands in the folders of several clusters
+// is there once.
+type releaseTree struct {
+	first    map[object.Ref]*object.Object
+	clusters map[object.Ref][]string
+	below    map[object.Ref][]object.Ref // in the order of refs; of the zero one those that nothing renders
+	of       map[object.Ref]object.Ref
+}
+
+func treeOf(all []expand.Unclaimed) releaseTree {
+	t := releaseTree{map[object.Ref]*object.Object{}, map[object.Ref][]string{}, map[object.Ref][]object.Ref{}, map[object.Ref]object.Ref{}}
+	givers := map[*object.Object]object.Ref{}
+	for _, u := range all {
+		r := u.Release.Ref()
+		for _, o := range u.Rendered {
+			givers[o] = r
+		}
+		if t.first[r] == nil {
+			of := givers[u.Release]
+			t.first[r], t.of[r], t.below[of] = u.Release, of, append(t.below[of], r)
+		}
+		if u.Cluster != "" && !slices.Contains(t.clusters[r], u.Cluster) {
+			t.clusters[r] = append(t.clusters[r], u.Cluster)
+		}
+	}
+	for _, refs := range t.below {
+		slices.SortFunc(refs, object.Ref.Compare)
+	}
+	return t
+}
+
+// list adds a release and what is below it. A branch of the tree stands in front of its name, and a
+// trunk in front of those of what is below.
+func (t *releaseTree) list(items []item, r object.Ref, branch, trunk string) ([]item, error) {
+	spec := templateSpec{Clusters: t.clusters[r]}
+	if of := t.of[r]; of != (object.Ref{}) {
+		spec.In = &of
+	}
+	items, err := released(items, branch, t.first[r], spec)
+	for i, inner := range t.below[r] {
+		if err != nil {
+			break
+		}
+		if i == len(t.below[r])-1 {
+			items, err = t.list(items, inner, trunk+"└─ ", trunk+"   ")
+		} else {
+			items, err = t.list(items, inner, trunk+"├─ ", trunk+"│  ")
+		}
+	}
+	return items, err
 }
 
 // released adds a release. A branch of the tree stands in front of its name.

@@ -129,7 +129,7 @@ func Decode(data []byte) (Rendered, error) {
 			})
 		}
 		for _, o := range d.Objects {
-			if at, ok := places.Of(o.Ref().Kind, o.Ref().Name); ok {
+			if at, ok := places.Of(o.Ref().Kind, o.Ref().Namespace, o.Ref().Name); ok {
 				o = o.Written(at)
 			}
 			r.Manifests = append(r.Manifests, Manifest{Object: o, Hook: doc.Hook})

@@ -2,7 +2,6 @@ package kustomize
 
 import (
 	"cmp"
-	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,32 +12,32 @@ import (
 // Place is where a file of the source has what a build takes in: a manifest, or an entry of
 // a kustomization that makes one.
 type Place struct {
-	Kind string   `json:"kind"`
-	Name string   `json:"name"` // as it is written there; a build may put something around it
-	Pos  diag.Pos `json:"pos"`
+	Kind string `json:"kind"`
+	// Namespace and Name are as they are written there: a build may put something around the name,
+	// and set the namespace.
+	Namespace string   `json:"namespace,omitempty"`
+	Name      string   `json:"name"`
+	Pos       diag.Pos `json:"pos"`
 }
 
 var (
-	kindLine = regexp.MustCompile(`^["']?kind["']?:\s*["']?([A-Za-z0-9]+)`)
-	nameLine = regexp.MustCompile(`^\s+["']?name["']?:\s*["']?([^\s"'#]+)`)
-	metaLine = regexp.MustCompile(`^["']?metadata["']?:\s*(\{.*\bname["']?:\s*["']?([^\s"',}]+))?`)
+	kindLine  = regexp.MustCompile(`^["']?kind["']?:\s*["']?([A-Za-z0-9]+)`)
+	nameLine  = regexp.MustCompile(`^\s+["']?name["']?:\s*["']?([^\s"'#]+)`)
+	spaceLine = regexp.MustCompile(`^\s+["']?namespace["']?:\s*["']?([^\s"'#]+)`)
+	spaceIn   = regexp.MustCompile(`[{,]\s*["']?namespace["']?:\s*["']?([^\s"',}]+)`)
+	metaLine  = regexp.MustCompile(`^["']?metadata["']?:\s*(\{.*\bname["']?:\s*["']?([^\s"',}]+).*)?`)
 )
 
 // places finds the manifests and the entries of generators of what was scanned. It looks for
 // lines as people write them; what is written in another way has no place.
 func (s *scan) places() []Place {
-	var all []Place
-	for _, name := range s.listed {
-		if content, err := fs.ReadFile(s.view.fsys, name); err == nil {
-			all = append(all, written(name, string(content))...)
-		}
-	}
+	all := slices.Clone(s.stand)
 	for _, k := range s.kusts {
 		for i, g := range k.ConfigMapGenerator {
-			all = append(all, Place{"ConfigMap", g.Name, k.pos(field{"configMapGenerator", i})})
+			all = append(all, Place{Kind: "ConfigMap", Namespace: g.Namespace, Name: g.Name, Pos: k.pos(field{"configMapGenerator", i})})
 		}
 		for i, g := range k.SecretGenerator {
-			all = append(all, Place{"Secret", g.Name, k.pos(field{"secretGenerator", i})})
+			all = append(all, Place{Kind: "Secret", Namespace: g.Namespace, Name: g.Name, Pos: k.pos(field{"secretGenerator", i})})
 		}
 	}
 	slices.SortFunc(all, func(a, b Place) int {
@@ -50,44 +49,67 @@ func (s *scan) places() []Place {
 // written finds the manifests of a file.
 func written(file, content string) []Place {
 	var all []Place
-	var p Place
-	inMeta, indent, line := false, 0, 0
-	end := func() {
-		if p.Kind != "" && p.Name != "" {
-			all = append(all, p)
-		}
-		p, inMeta = Place{}, false
-	}
+	var d reading
+	line := 0
 	for text := range strings.Lines(content) {
 		line++
 		text = strings.TrimRight(text, "\r\n")
 		switch {
 		case strings.HasPrefix(text, "---"):
-			end()
-			continue
+			all, d = d.end(all), reading{}
 		case strings.TrimSpace(text) == "" || strings.HasPrefix(strings.TrimSpace(text), "#"):
-			continue
-		case p.Pos.Line == 0:
-			p.Pos = diag.Pos{File: file, Line: line}
-		}
-		if m := kindLine.FindStringSubmatch(text); m != nil {
-			p.Kind = m[1]
-		}
-		if m := metaLine.FindStringSubmatch(text); m != nil {
-			inMeta, indent, p.Name = true, 0, m[2]
-			continue
-		}
-		in := len(text) - len(strings.TrimLeft(text, " "))
-		inMeta = inMeta && in > 0
-		if indent == 0 {
-			indent = in
-		}
-		if m := nameLine.FindStringSubmatch(text); inMeta && in == indent && p.Name == "" && m != nil {
-			p.Name = m[1]
+		default:
+			if d.Pos.Line == 0 {
+				d.Pos = diag.Pos{File: file, Line: line}
+			}
+			d.read(text)
 		}
 	}
-	end()
-	return all
+	return d.end(all)
+}
+
+// reading is what was read of a manifest so far.
+type reading struct {
+	Place
+
+	inMeta bool
+	indent int // of the fields of metadata
+}
+
+// end adds a manifest that was read.
+func (d *reading) end(all []Place) []Place {
+	if d.Kind == "" || d.Name == "" {
+		return all
+	}
+	return append(all, d.Place)
+}
+
+// read takes a line.
+func (d *reading) read(text string) {
+	if m := kindLine.FindStringSubmatch(text); m != nil {
+		d.Kind = m[1]
+	}
+	if m := metaLine.FindStringSubmatch(text); m != nil {
+		d.inMeta, d.indent, d.Name = true, 0, m[2]
+		if in := spaceIn.FindStringSubmatch(m[1]); in != nil {
+			d.Namespace = in[1]
+		}
+		return
+	}
+	in := len(text) - len(strings.TrimLeft(text, " "))
+	d.inMeta = d.inMeta && in > 0
+	if d.indent == 0 {
+		d.indent = in
+	}
+	if !d.inMeta || in != d.indent {
+		return
+	}
+	if m := nameLine.FindStringSubmatch(text); d.Name == "" && m != nil {
+		d.Name = m[1]
+	}
+	if m := spaceLine.FindStringSubmatch(text); m != nil {
+		d.Namespace = m[1]
+	}
 }
 
 // Places says where the manifests of a build stand.
@@ -102,23 +124,26 @@ func NewPlaces(all []Place) Places {
 	return ps
 }
 
-// Of returns where a manifest stands that a build gave: at the one place with its name, or
-// else at the one with the longest name that is part of it. Where several places have that name
-// it does not guess, and returns false.
-func (ps Places) Of(kind, name string) (diag.Pos, bool) {
-	var best Place
-	several := false
+// Of returns where a manifest stands that a build gave: at the place with its name, or else at
+// the one with the longest name that is part of it. Of several with that name it is the one that is
+// written in its namespace; if that is not one, it does not guess, and returns false.
+func (ps Places) Of(kind, namespace, name string) (diag.Pos, bool) {
+	var best, here []Place
 	for _, p := range ps[kind] {
 		switch {
-		case !strings.Contains(name, p.Name) || len(p.Name) < len(best.Name):
-		case len(p.Name) == len(best.Name):
-			several = true
-		default:
-			best, several = p, false
+		case !strings.Contains(name, p.Name) || len(best) > 0 && len(p.Name) < len(best[0].Name):
+			continue
+		case len(best) > 0 && len(p.Name) > len(best[0].Name):
+			best, here = nil, nil
+		}
+		if best = append(best, p); p.Namespace == namespace {
+			here = append(here, p)
 		}
 	}
-	if best.Name == "" || several {
-		return diag.Pos{}, false
+	for _, found := range [][]Place{best, here} {
+		if len(found) == 1 {
+			return found[0].Pos, true
+		}
 	}
-	return best.Pos, true
+	return diag.Pos{}, false
 }

@@ -34,7 +34,7 @@ type scan struct {
 	checked map[string]bool // files of YAML, and whether they are within the limits
 	found   []diag.Diagnostic
 	parsed  [][]byte // the YAML that was scanned
-	listed  []string // files of manifests
+	stand   []Place  // of manifests
 	hidden  []string // values that no message may show
 }
 
@@ -133,8 +133,9 @@ func (s *scan) use(k *kustfile, u use) int {
 			s.hideLines(content)
 		}
 	case u.kind == manifests:
-		s.listed = append(s.listed, name)
-		s.yaml(name)
+		if content, ok := s.yaml(name); ok {
+			s.stand = append(s.stand, written(name, string(content))...)
+		}
 	default:
 		s.yaml(name)
 	}

@@ -87,15 +87,3 @@ func retryAfter(resp *http.Response) (time.Duration, bool) {
 	}
 	return time.Duration(seconds) * time.Second, true
 }
-
-// pause waits, unless ctx ends first.
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

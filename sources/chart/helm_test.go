@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/waybill-dev/waybill/sources/lock"
+	"github.com/waybill-dev/waybill/sources/pause"
 )
 
 func TestResolveAndFetchFromAHelmRepository(t *testing.T) {
@@ -264,7 +265,7 @@ func TestASlowServerIsCutByTheDeadline(t *testing.T) {
 				return
 			}
 			w.(http.Flusher).Flush()
-			_ = pause(r.Context(), 10*time.Millisecond)
+			_ = pause.For(r.Context(), 10*time.Millisecond)
 		}
 	})
 	s := store(t, Options{Allow: []string{srv.URL}, Timeout: 200 * time.Millisecond})

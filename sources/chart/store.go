@@ -17,6 +17,7 @@ import (
 
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/lock"
+	"github.com/waybill-dev/waybill/sources/pause"
 )
 
 // Options says what a store may ask and keep. The zero value asks any public host over
@@ -130,7 +131,7 @@ func (s *Store) connect(o Options) error {
 		t.Proxy = http.ProxyURL(o.Proxy)
 		s.dialer.proxy = net.JoinHostPort(o.Proxy.Hostname(), port)
 	}
-	s.guard = &guard{inner: t, hosts: s.hosts, dialer: s.dialer, pause: pause}
+	s.guard = &guard{inner: t, hosts: s.hosts, dialer: s.dialer, pause: pause.For}
 	s.client = &http.Client{
 		Transport: &authorized{inner: s.guard, credentials: s.credentials},
 		CheckRedirect: func(_ *http.Request, via []*http.Request) error {

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/waybill-dev/waybill/sources/pause"
 )
 
 // The limits of a call.
@@ -55,21 +57,9 @@ func newClient(o Options, base *url.URL) *client {
 	c := &client{kind: o.Kind, host: base.Host, http: newHTTP(), now: o.Now, pause: o.Pause, patience: cmp.Or(o.Patience, DefaultPatience)}
 	c.credential = func(context.Context) (string, error) { return o.Token, nil }
 	if c.pause == nil {
-		c.pause = pause
+		c.pause = pause.For
 	}
 	return c
-}
-
-// pause waits, unless ctx ends first.
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }
 
 // call is one call of the API.

@@ -1,7 +1,8 @@
 // Package controlplane runs Kubernetes clusters on this machine, for tests and for the demo:
 // real API servers that share one etcd, with the real controllers and scheduler, and with
-// nodes that kwok simulates, so that pods become ready though no kubelet runs. Everything is
-// built from the module in servers, once for each state of it, and kept in the user's cache.
+// nodes that kwok simulates, so that pods become ready though no kubelet runs; Flux's controllers
+// for them; and Argo CD's engine. All is built from the modules in servers, flux and argo, once for
+// each state of them, and kept in the user's cache.
 package controlplane
 
 import (
@@ -24,7 +25,7 @@ type Programs string
 // Build builds the parts, which takes twelve minutes of CPU the first time, and puts them into
 // a folder.
 func Build(dir string) (Programs, error) {
-	built, err := Install("servers", ".", "-X", "k8s.io/component-base/version.gitVersion="+version)
+	built, err := Install("servers", "servers", ".", "-X", "k8s.io/component-base/version.gitVersion="+version)
 	if err != nil {
 		return "", err
 	}
@@ -39,18 +40,18 @@ func Build(dir string) (Programs, error) {
 // Path returns where a part is.
 func (p Programs) Path(part string) string { return filepath.Join(string(p), part) }
 
-// Install builds a program of the module in servers, with flags for the linker, or finds it in
+// Install builds a program of one of the modules here, with flags for the linker, or finds it in
 // the user's cache.
-func Install(name, pkg string, link ...string) (string, error) {
-	module, err := Module()
+func Install(module, name, pkg string, link ...string) (string, error) {
+	dir, err := Module(module)
 	if err != nil {
 		return "", err
 	}
-	return peers.Install(module, name, "-trimpath", "-ldflags", strings.Join(append([]string{"-s", "-w"}, link...), " "), pkg)
+	return peers.Install(dir, name, "-trimpath", "-ldflags", strings.Join(append([]string{"-s", "-w"}, link...), " "), pkg)
 }
 
-// Module returns the folder of the module in servers.
-func Module() (string, error) {
+// Module returns the folder of one of the modules here.
+func Module(name string) (string, error) {
 	dir, err := peers.Go(".", "list", "-f", "{{.Dir}}", "github.com/waybill-dev/waybill/test/controlplane")
-	return filepath.Join(strings.TrimSpace(dir), "servers"), err
+	return filepath.Join(strings.TrimSpace(dir), name), err
 }

@@ -1,5 +1,5 @@
 // Demo shows Waybill on real servers, which it starts on this machine, and tells one of three
-// stories.
+// stories, or leaves them to whoever started it.
 //
 // clusters (make demo-clusters) registers three clusters, commits a Deployment with weighted
 // replicas, a HelmRelease and a CRD with its object, and has waybill controller keep the
@@ -15,6 +15,9 @@
 //
 // Every step is checked, so that it is a test as well: it ends with status 1 where something is
 // not as it should be.
+//
+// playground (make playground) starts two clusters with Flux in each, and a Git server, and leaves
+// them until it is interrupted: the README goes on there.
 package main
 
 import (
@@ -23,6 +26,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 )
 
@@ -45,8 +49,8 @@ var stories = map[string]story{
 const preview = "preview"
 
 func main() {
-	if len(os.Args) != 2 || stories[os.Args[1]].steps == nil && os.Args[1] != preview {
-		fmt.Fprintln(os.Stderr, "usage: demo clusters|failover|preview")
+	if len(os.Args) != 2 || stories[os.Args[1]].steps == nil && !slices.Contains([]string{preview, playground}, os.Args[1]) {
+		fmt.Fprintln(os.Stderr, "usage: demo clusters|failover|preview|playground")
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -68,8 +72,11 @@ func run(ctx context.Context, out io.Writer, name string) (err error) {
 			err = removed
 		}
 	}()
-	if name == preview {
+	switch name {
+	case preview:
 		return previewStory(ctx, out, dir)
+	case playground:
+		return play(ctx, out, dir)
 	}
 	fmt.Fprintln(out, "Three clusters on this machine: real control planes, simulated nodes (the first time they are built, which takes some ten minutes).")
 	s := stories[name]

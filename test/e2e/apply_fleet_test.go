@@ -4,6 +4,8 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,7 +28,8 @@ type site struct {
 	apis         map[string]*api // by cluster
 	source, bare string
 	kubeconfigs  string
-	folders      bool // the clusters share a branch
+	folders      bool                                           // the clusters share a branch
+	owns         func(cluster string, live map[string]any) bool // that an object is there because of this source
 }
 
 // newSite registers clusters and has policies send every kind that the tests use to each.
@@ -36,6 +39,9 @@ func newSite(t *testing.T, waybill string, apis map[string]*api) *site {
 	s := &site{
 		t: t, waybill: waybill, apis: map[string]*api{},
 		source: filepath.Join(dir, "source"), bare: filepath.Join(dir, "fleet.git"), kubeconfigs: filepath.Join(dir, "kubeconfigs"),
+	}
+	s.owns = func(_ string, live map[string]any) bool {
+		return text(live, "metadata", "annotations", "waybill.dev/owner") == s.source
 	}
 	s.git("", "init", "-q", "-b", "main", s.source)
 	s.git("", "init", "-q", "--bare", s.bare)
@@ -238,7 +244,7 @@ func (s *site) lacks(cluster string) (wrong []string) {
 			wrong = append(wrong, path+" is on the branch, and not there")
 			continue
 		}
-		if at := differs("", want, live); at != "" {
+		if at := cmp.Or(sealed(want, live), differs("", want, live)); at != "" {
 			wrong = append(wrong, path+": "+at)
 		}
 	}
@@ -299,7 +305,7 @@ func (s *site) get(cluster, where string) map[string]any {
 	return live
 }
 
-// owned lists what a cluster has that names this source as its owner.
+// owned lists what a cluster has because of this source.
 func (s *site) owned(cluster string) []string {
 	s.t.Helper()
 	var all []string
@@ -314,13 +320,37 @@ func (s *site) owned(cluster string) []string {
 		}
 		for _, o := range l.Items {
 			namespace := text(o, "metadata", "namespace")
-			if namespace != "waybill-system" && text(o, "metadata", "annotations", "waybill.dev/owner") == s.source {
+			if namespace != "waybill-system" && s.owns(cluster, o) {
 				all = append(all, at(kind, namespace, text(o, "metadata", "name")))
 			}
 		}
 	}
 	slices.Sort(all)
 	return all
+}
+
+// sealed returns where a live object is not what a document of SOPS was decrypted to, as far as can be
+// told without the key, and leaves of the document what is not encrypted. Other documents it leaves alone.
+func sealed(want, live map[string]any) string {
+	if want["sops"] == nil {
+		return ""
+	}
+	data, _ := live["data"].(map[string]any)
+	for _, field := range []string{"data", "stringData"} {
+		values, _ := want[field].(map[string]any)
+		for key := range values {
+			decoded, err := base64.StdEncoding.DecodeString(text(data, key))
+			if text(data, key) == "" || err != nil || strings.Contains(string(decoded), "ENC[") {
+				return field + "." + key + " is not decrypted"
+			}
+		}
+		delete(want, field)
+	}
+	delete(want, "sops")
+	if text(live, "sops", "mac") != "" {
+		return "sops is there"
+	}
+	return ""
 }
 
 // differs returns where a live object lacks what is wanted; "" for nowhere.

@@ -1,13 +1,13 @@
-// Package e2e runs Waybill's branches on real servers: an API server with its etcd, and
-// Flux's kustomize-controller, and, where a test needs it, the controllers, the scheduler and
-// simulated nodes of test/controlplane, which builds all of them from the module proxy once.
+// Package e2e runs Waybill's branches on real servers: an API server with its etcd, and, where a
+// test needs them, the controllers, the scheduler and simulated nodes, Flux's controllers, and Argo
+// CD's engine, of test/controlplane, which builds all of them from the module proxy once.
 //
 // The tests have the build tag e2e, so that they are no part of `make test`: the build of
 // the servers takes minutes.
 //
-// What source-controller does, the test does itself: it serves a branch as an archive and
-// writes the revision into the status of the GitRepository. So a test decides when Flux
-// sees a commit.
+// In TestFlux the test does itself what source-controller does: it serves a branch as an archive
+// and writes the revision into the status of the GitRepository. So it decides when Flux sees a
+// commit. TestFluxCycle and TestReadme have source-controller fetch the branches.
 //
 // No kubelet runs here. Where an API server asks one for logs, or has it run a command, the test
 // answers in its place.

@@ -22,7 +22,7 @@ func TestFlux(t *testing.T) {
 	p := build(t)
 	dir := t.TempDir()
 	s := &servers{api: startAPI(t, p, startEtcd(t, p, dir), filepath.Join(dir, "flux")), waybill: p.waybill}
-	startFlux(t, s.api, dir)
+	startFlux(t, s.api)
 	t.Run("a branch with folders goes over to one root", s.migrates)
 	t.Run("a root is divided and made whole again", s.divides)
 	t.Run("without the steps objects are deleted", s.deletes)
@@ -178,9 +178,12 @@ func (s *servers) deletes(t *testing.T) {
 	}
 }
 
-// crosses grows a branch over 2,000 objects.
+// crosses grows a branch over 2,000 objects. An encrypted one of those that are in a part is decrypted.
 func (s *servers) crosses(t *testing.T) {
 	f := newFleet(t, s, "large")
+	f.write("cluster.yaml", "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: large, annotations: {waybill.dev/age-recipients: "+toAnna+"}}\nspec: {syncMode: Pull}\n")
+	f.write("policy.yaml", "apiVersion: policy.karmada.io/v1alpha1\nkind: ClusterPropagationPolicy\nmetadata: {name: all}\nspec:\n  resourceSelectors: [{apiVersion: v1, kind: ConfigMap}, {apiVersion: v1, kind: Secret}]\n  placement: {}\n")
+	newVault(t, f.api, "flux-system").put("sops-age", "age.agekey", anna)
 	var names []string
 	for i := range 10 {
 		names = append(names, fmt.Sprintf("large-%d", i))
@@ -194,8 +197,12 @@ func (s *servers) crosses(t *testing.T) {
 		t.Fatalf("%d of 1,990 objects arrived", len(before))
 	}
 	f.namespace("large-new", 100)
+	f.write("secret.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: login, namespace: large-new}\nstringData: {password: CANARY}\n")
 	f.publish()
 	f.settled(f.fetch(), "", ".part.1")
+	if got := f.api.kubectl("-n", "large-new", "get", "secret", "login", "-o", "go-template={{.data.password | base64decode}}"); got != "CANARY" {
+		t.Errorf("the Secret holds %q", got)
+	}
 	same(t, "above 2,000", before, f.api.uids(names...))
 	if n := len(f.api.uids("large-new")); n != 101 {
 		t.Errorf("%d of 101 objects of a new namespace arrived", n)

@@ -4,9 +4,7 @@ package e2e
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -115,36 +113,22 @@ spec:
 	return b.String()
 }
 
-// startFlux starts kustomize-controller.
-func startFlux(t *testing.T, a *api, dir string) {
+// startFlux starts kustomize-controller, for a test that stands for source-controller.
+func startFlux(t *testing.T, a *api) {
 	t.Helper()
-	module, err := controlplane.Module()
+	a.apply(definitions())
+	startControllers(t, a, controlplane.KustomizeController)
+}
+
+// startControllers starts controllers of Flux.
+func startControllers(t *testing.T, a *api, names ...string) {
+	t.Helper()
+	before := len(a.cluster.Processes())
+	err := a.cluster.StartFlux(names...)
+	for _, p := range a.cluster.Processes()[before:] {
+		attend(t, p)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	fetched, err := peers.Go(module, "mod", "download", "-json", "github.com/fluxcd/kustomize-controller") // go list gives no folder before that
-	var flux struct{ Dir string }
-	if err == nil {
-		err = json.Unmarshal([]byte(fetched), &flux)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.kubectl("apply", "--server-side", "-f", filepath.Join(flux.Dir, "config", "crd", "bases"))
-	a.apply(definitions() + "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: flux-system}\n")
-	a.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s")
-	tmp := filepath.Join(dir, "tmp")
-	if err := os.Mkdir(tmp, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	controller, err := controlplane.Install("kustomize-controller", "github.com/fluxcd/kustomize-controller")
-	if err != nil {
-		t.Fatal(err)
-	}
-	process, err := controlplane.Run(dir, controller, []string{"RUNTIME_NAMESPACE=flux-system", "KUBECONFIG=" + a.kubeconfig, "TMPDIR=" + tmp},
-		"--watch-all-namespaces", "--log-encoding=json", "--requeue-dependency=2s", "--metrics-addr=127.0.0.1:"+port(t), "--health-addr=127.0.0.1:"+port(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	attend(t, process)
 }

@@ -117,6 +117,7 @@ func (x *expander) expand(g *ground) Result {
 	for _, ref := range slices.SortedFunc(maps.Keys(x.inners), object.Ref.Compare) {
 		r.Inners = append(r.Inners, x.inners[ref])
 	}
+	r.Unclaimed = x.unclaimed
 	r.Diags = append(x.diags, x.said.diagnostics()...)
 	return r
 }

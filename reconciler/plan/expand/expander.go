@@ -75,6 +75,8 @@ type Result struct {
 	Releases []state.Release
 	// Inners are the releases that those render which policies select, in the order of their refs.
 	Inners []Inner
+	// Unclaimed are the releases that no policy selects.
+	Unclaimed []Unclaimed
 	// Unknown says why it is not known where everything goes: a policy cannot be had.
 	// Empty where it is known.
 	Unknown string
@@ -88,24 +90,25 @@ type Result struct {
 
 // expander expands a source as far as what is rendered allows.
 type expander struct {
-	in       *Input
-	rendered map[string]engine.Rendered // by job
-	wanted   map[string]engine.Job      // what has to be rendered first
-	done     map[string]engine.Job      // what was rendered, and is needed
-	served   map[*fleet.Cluster]string
-	objects  map[string][]*object.Object
-	releases releases
-	drew     bool
-	inner    *innerRules         // nil: not asked for yet
-	standing map[object.Ref]bool // releases that no other renders
-	inners   map[object.Ref]Inner
-	said     saying
-	diags    []diag.Diagnostic
+	in        *Input
+	rendered  map[string]engine.Rendered // by job
+	wanted    map[string]engine.Job      // what has to be rendered first
+	done      map[string]engine.Job      // what was rendered, and is needed
+	served    map[*fleet.Cluster]string
+	objects   map[installed][]*object.Object
+	releases  releases
+	drew      bool
+	inner     *innerRules         // nil: not asked for yet
+	standing  map[object.Ref]bool // releases that no other renders
+	inners    map[object.Ref]Inner
+	unclaimed []Unclaimed
+	said      saying
+	diags     []diag.Diagnostic
 }
 
 func newExpander(in *Input, rendered map[string]engine.Rendered) *expander {
 	return &expander{
-		in: in, rendered: rendered, wanted: map[string]engine.Job{}, done: map[string]engine.Job{}, served: map[*fleet.Cluster]string{}, objects: map[string][]*object.Object{},
+		in: in, rendered: rendered, wanted: map[string]engine.Job{}, done: map[string]engine.Job{}, served: map[*fleet.Cluster]string{}, objects: map[installed][]*object.Object{},
 		releases: releases{of: map[state.ReleaseID]*release{}}, said: saying{}, standing: map[object.Ref]bool{}, inners: map[object.Ref]Inner{},
 	}
 }

@@ -88,7 +88,9 @@ func (x *expander) replace(objs []*object.Object, s *scope, wanted func(*object.
 		next = append(next, o)
 	}
 	for _, release := range replaced {
-		for _, o := range x.render(x.overridden(release, s), s) {
+		rendered := x.render(x.overridden(release, s), s)
+		x.note(release, rendered, s)
+		for _, o := range rendered {
 			if other := have[o.Ref()]; other != nil {
 				x.report(alsoAt(release, o, other))
 				continue
@@ -134,10 +136,11 @@ func (x *expander) render(release *object.Object, s *scope) []*object.Object {
 		x.releases.fail(id, s.name())
 		return nil
 	}
-	objs, ok := x.objects[at]
+	here := installed{at, release.Pos()}
+	objs, ok := x.objects[here]
 	if !ok {
 		objs = x.installed(release, job, rendered, s)
-		x.objects[at] = objs
+		x.objects[here] = objs
 	}
 	known.renders(object.Refs(objs))
 	x.drew = x.drew || job.Draws()
@@ -206,6 +209,13 @@ func atHome(m *virtual.Mapping, o *object.Object, target string) *object.Object 
 		return o.Named(home)
 	}
 	return o
+}
+
+// installed names what a release rendered to where it stands: folders of clusters may hold releases
+// of one name.
+type installed struct {
+	job string
+	at  diag.Pos
 }
 
 // installation is all that an installed object is made of. It is the same object in the

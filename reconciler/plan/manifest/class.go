@@ -27,6 +27,14 @@ type result struct {
 	clusters []string // of a class without a manifest
 }
 
+// refused reports that there is no manifest. Of a draft that is known once it is encoded.
+func (r *result) refused() bool {
+	if r.err == nil {
+		r.err = r.made.bad
+	}
+	return r.err != nil
+}
+
 // inCluster is what a template is in a cluster, by its index.
 type inCluster struct {
 	cluster int
@@ -36,13 +44,17 @@ type inCluster struct {
 
 // classes are the results of a template.
 type classes struct {
-	make   func(class, template.Variant) *result
-	known  map[class]*result
-	all    []*result // in the order in which they were asked for
-	failed []*result
-	texts  []told
-	last   class // which the next cluster is often in, too
-	is     *result
+	make  func(class, template.Variant) *result
+	known map[class]*result
+	all   []inClass // in the order in which they were asked for
+	last  class     // which the next cluster is often in, too
+	is    *result
+}
+
+// inClass is a class and its result.
+type inClass struct {
+	class class
+	is    *result
 }
 
 func (c *classes) result(k class, v template.Variant) *result {
@@ -51,16 +63,32 @@ func (c *classes) result(k class, v template.Variant) *result {
 	}
 	if c.last, c.is = k, c.known[k]; c.is == nil {
 		c.is = c.make(k, v)
-		c.known[k], c.all = c.is, append(c.all, c.is)
-		if c.is.err != nil {
-			c.failed = append(c.failed, c.is)
-			return c.is
-		}
-		for _, t := range c.is.made.texts {
-			c.texts = append(c.texts, told{t, k.virtual - 1})
-		}
+		c.known[k], c.all = c.is, append(c.all, inClass{k, c.is})
 	}
 	return c.is
+}
+
+// results are the results of the classes, in their order.
+func (c *classes) results() []*result {
+	all := make([]*result, len(c.all))
+	for i := range c.all {
+		all[i] = c.all[i].is
+	}
+	return all
+}
+
+// outcome is what there is to say of the results, once they have numbers.
+func (c *classes) outcome() (failed []*result, texts []told) {
+	for _, in := range c.all {
+		if in.is.err != nil {
+			failed = append(failed, in.is)
+			continue
+		}
+		for _, t := range in.is.made.texts {
+			texts = append(texts, told{t, in.class.virtual - 1})
+		}
+	}
+	return failed, texts
 }
 
 // shareOf returns the completions of a cluster, -1 for as many as are written.

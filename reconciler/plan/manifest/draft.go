@@ -5,18 +5,20 @@ import (
 	"sync"
 
 	"github.com/waybill-dev/waybill/policies/template"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
-// draft is a manifest whose content is known, and which is not encoded yet.
+// draft is a manifest that was begun. What is left to do touches nothing that others do, so that it
+// is done beside others.
 type draft struct {
-	of      *template.Template
-	content map[string]any
-	made    *made
+	of     *template.Template
+	made   *made
+	finish func() (map[string]any, *diag.Diagnostic) // the content, or why there is none
 }
 
-// drafts are encoded together, on all processors. The zero value is ready.
+// drafts are finished and encoded together, on all processors. The zero value is ready.
 type drafts struct {
 	list []draft
 	// firsts are the manifests that were encoded first of each template.
@@ -45,7 +47,9 @@ func (ds *drafts) encode() {
 	for _, d := range ds.list {
 		if ds.firsts[d.of] == nil {
 			ds.one(&d, 0)
-			ds.firsts[d.of] = d.made.blob
+			if d.made.bad == nil {
+				ds.firsts[d.of] = d.made.blob
+			}
 			continue
 		}
 		others = append(others, d)
@@ -64,7 +68,13 @@ func (ds *drafts) encode() {
 	ds.list = ds.list[:0]
 }
 
-// one encodes a draft. What it has in common with the first manifest of its template is kept once.
+// one finishes and encodes a draft. What it has in common with the first manifest of its template is
+// kept once.
 func (ds *drafts) one(d *draft, encoder int) {
-	d.made.blob = files.Like(ds.firsts[d.of], ds.encoders[encoder].Encode(d.content))
+	content, bad := d.finish()
+	if bad != nil {
+		d.made.bad = bad
+		return
+	}
+	d.made.blob = files.Like(ds.firsts[d.of], ds.encoders[encoder].Encode(content))
 }

@@ -26,27 +26,58 @@ func (w *writer) manifest(d *claim.Decision, v template.Variant, k class, rules 
 	if raw, sealed := v.Object.Sealed(); sealed {
 		r = passed(d, k, raw)
 	} else {
-		r = w.in.Memo.manifest(w.recipe(d, v, k, rules), w.in.Law.Interpreter, func() (*made, *diag.Diagnostic) { return w.make(d, v, k, rules) })
+		r = w.remembered(w.recipe(d, v, k, rules), func() (*made, *diag.Diagnostic) { return w.make(d, v, k, rules) })
 	}
 	if r.err == nil && seal.Wanted(v.Object) {
-		w.drafts.encode()
+		if w.encode(); r.refused() {
+			return r
+		}
 		r = w.protect(v.Object, r, k.recipients)
 	}
 	return r
 }
 
-// number gives manifests their numbers, in this order.
+// number gives manifests their numbers, in this order, once they are encoded.
 func (w *writer) number(all ...*result) {
-	w.drafts.encode()
+	w.encode()
 	for _, r := range all {
-		if r.blob = Unwritten; r.err == nil {
+		if r.blob = Unwritten; !r.refused() {
 			r.blob = w.blobs.Add(r.made.blob)
 		}
 	}
 }
 
-// make makes a manifest, which is a draft until it is encoded.
+// encode makes of the drafts what they are to be, and remembers it.
+func (w *writer) encode() {
+	w.drafts.encode()
+	for _, n := range w.novel {
+		if n.made.bad == nil {
+			w.in.Memo.manifests.Put(n.recipe, n.made)
+		}
+	}
+	clear(w.novel)
+	w.novel = w.novel[:0]
+}
+
+// make begins a manifest, which is a draft until it is encoded.
 func (w *writer) make(d *claim.Decision, v template.Variant, k class, rules override.Rules) (*made, *diag.Diagnostic) {
+	if k.virtual > 0 {
+		return w.makeVirtual(d, v, k, rules)
+	}
+	content, bad := w.revised(d, v, k)
+	if bad != nil {
+		return nil, bad
+	}
+	m := &made{}
+	w.drafts.add(draft{d.Template, m, func() (map[string]any, *diag.Diagnostic) {
+		content, bad := overridden(d, v, k, rules, content)
+		return w.published(content), bad
+	}})
+	return m, nil
+}
+
+// makeVirtual is make for a virtual cluster: such clusters share what is made of a class.
+func (w *writer) makeVirtual(d *claim.Decision, v template.Variant, k class, rules override.Rules) (*made, *diag.Diagnostic) {
 	content, bad := w.shared(d, v, k, rules)
 	if bad != nil {
 		return nil, bad
@@ -55,16 +86,21 @@ func (w *writer) make(d *claim.Decision, v template.Variant, k class, rules over
 	if bad != nil {
 		return nil, bad
 	}
-	if w.in.OnBranch {
-		content = argocd.ServerSide(interpret.Owned(content))
-	}
 	m := &made{texts: texts}
-	w.drafts.add(draft{d.Template, content, m})
+	w.drafts.add(draft{d.Template, m, func() (map[string]any, *diag.Diagnostic) { return w.published(content), nil }})
 	return m, nil
 }
 
-// content makes the content of a manifest as it is in every virtual cluster of a class.
-func (w *writer) content(d *claim.Decision, v template.Variant, k class, rules override.Rules) (map[string]any, *diag.Diagnostic) {
+// published is the content of a manifest as it is where it is published.
+func (w *writer) published(content map[string]any) map[string]any {
+	if !w.in.OnBranch || content == nil {
+		return content
+	}
+	return argocd.ServerSide(interpret.Owned(content))
+}
+
+// revised is the content with its replicas, which scripts may set: they are asked one after the other.
+func (w *writer) revised(d *claim.Decision, v template.Variant, k class) (map[string]any, *diag.Diagnostic) {
 	content, err := revise(w.in.Law.Interpreter.About(v.Object), d, v, k)
 	if err != nil {
 		return nil, &diag.Diagnostic{
@@ -72,7 +108,13 @@ func (w *writer) content(d *claim.Decision, v template.Variant, k class, rules o
 			Message: fmt.Sprintf("the replicas of %s cannot be set: %v", v.Object.Ref(), err), Hint: keptHint,
 		}
 	}
-	content, bad := rules.Rewrite(v.Object, labelled(content, k.preserved), k.rules)
+	return content, nil
+}
+
+// overridden is the content of a manifest as it is in every virtual cluster of a class, from what is
+// revised. It is pure.
+func overridden(d *claim.Decision, v template.Variant, k class, rules override.Rules, revised map[string]any) (map[string]any, *diag.Diagnostic) {
+	content, bad := rules.Rewrite(v.Object, labelled(revised, k.preserved), k.rules)
 	if bad != nil {
 		return nil, bad
 	}

@@ -2,6 +2,7 @@ package manifest_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -181,5 +182,43 @@ spec:
 		if want := fmt.Sprintf("data:\n  k: of-%04d\n", i); err != nil || int(w.Cluster) != i || int(w.Blob) != i || !strings.Contains(string(data), want) {
 			t.Fatalf("cluster %d is to hold blob %d, %q %v; want %q", w.Cluster, w.Blob, data, err, want)
 		}
+	}
+}
+
+// TestManyClassesAreMadeBesideEachOther: a manifest that is another in every cluster is what it would
+// be alone, also where some cannot be made.
+func TestManyClassesAreMadeBesideEachOther(t *testing.T) {
+	const clusters = 300
+	var b strings.Builder
+	b.WriteString("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: a}\ndata: {k: v}\n")
+	b.WriteString("---\napiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: p, namespace: a}\nspec:\n  resourceSelectors: [{apiVersion: v1, kind: ConfigMap}]\n  placement: {}\n")
+	b.WriteString("---\napiVersion: policy.karmada.io/v1alpha1\nkind: OverridePolicy\nmetadata: {name: o, namespace: a}\nspec:\n  resourceSelectors: [{apiVersion: v1, kind: ConfigMap}]\n  overrideRules:\n")
+	for i := range clusters {
+		path := "/data/k"
+		if i%10 == 3 {
+			path = "/data/none"
+		}
+		fmt.Fprintf(&b, "  - targetCluster: {clusterNames: [c%03d]}\n    overriders: {plaintext: [{path: %s, operator: replace, value: v%d}]}\n", i, path, i)
+	}
+	for i := range clusters {
+		fmt.Fprintf(&b, "---\napiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: c%03d}\nspec: {syncMode: Pull}\n", i)
+	}
+	r := of(t, b.String(), nil)
+	row := r.Rows[slices.IndexFunc(r.Rows, func(row manifest.Row) bool { return row.Ref.Kind == "ConfigMap" })]
+	for i := range clusters {
+		w, wanted := row.Wanted(i)
+		if fails := i%10 == 3; !wanted || fails != (w.Blob == manifest.Unwritten) || fails != (row.Blocks[int32(i)] == manifest.Failed) {
+			t.Fatalf("cluster %d: %+v, block %q", i, w, row.Blocks[int32(i)])
+		}
+		if w.Blob == manifest.Unwritten {
+			continue
+		}
+		data, err := r.Blobs.At(w.Blob).Bytes()
+		if err != nil || !strings.Contains(string(data), fmt.Sprintf("k: v%d\n", i)) {
+			t.Fatalf("cluster %d has (%v)\n%s", i, err, data)
+		}
+	}
+	if len(r.Diags) != clusters/10 || !strings.Contains(r.Diags[0].Message, "(clusters c003)") {
+		t.Fatalf("%d diagnostics: %v", len(r.Diags), r.Diags[0])
 	}
 }

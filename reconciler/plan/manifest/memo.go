@@ -44,16 +44,24 @@ type recipe struct {
 
 // made is a manifest, the steps that scripts took for it, and what in it is to be told.
 type made struct {
-	blob  *files.Blob // nil until it is encoded, see drafts
+	blob  *files.Blob      // nil until it is encoded, see drafts
+	bad   *diag.Diagnostic // why it cannot be
 	steps int
 	texts []virtual.Text
 }
 
-// manifest returns the manifest of a recipe, which is from unless it is known. What scripts
+// novel is a manifest that is to be remembered once it is encoded.
+type novel struct {
+	recipe recipe
+	made   *made
+}
+
+// remembered is the manifest of a recipe, which is from unless it is known. What scripts
 // took for it is taken again, so that a plan which remembers ends where one that does not
 // would have ended.
-func (m *Memo) manifest(r recipe, in *interpret.Interpreter, from func() (*made, *diag.Diagnostic)) *result {
-	if known, ok := m.manifests.Get(r); ok && in.Respend(known.steps) {
+func (w *writer) remembered(r recipe, from func() (*made, *diag.Diagnostic)) *result {
+	in := w.in.Law.Interpreter
+	if known, ok := w.in.Memo.manifests.Get(r); ok && in.Respend(known.steps) {
 		return &result{made: known}
 	}
 	before := in.Spent()
@@ -62,6 +70,6 @@ func (m *Memo) manifest(r recipe, in *interpret.Interpreter, from func() (*made,
 		return &result{err: bad}
 	}
 	out.steps = in.Spent() - before
-	m.manifests.Put(r, out)
+	w.novel = append(w.novel, novel{r, out})
 	return &result{made: out}
 }

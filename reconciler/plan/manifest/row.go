@@ -15,6 +15,8 @@ type Block string
 const (
 	Suspended   Block = "dispatching is suspended"
 	Failed      Block = "an override fails"
+	NotScaled   Block = "its replicas cannot be set"
+	Plain       Block = "it is a Secret in plain text"
 	NotRendered Block = "its release cannot be rendered"
 	NotRead     Block = "it cannot be told what it should be"
 	Moving      Block = "its new copies are not known to be healthy yet"

@@ -117,16 +117,16 @@ type bare struct {
 // clusters that differ in nothing else. One for which scripts ran is made for each: a plan that
 // remembers some of them takes as many steps as one that does not.
 func (w *writer) shared(d *claim.Decision, v template.Variant, k class, rules override.Rules) (map[string]any, *diag.Diagnostic) {
-	if k.virtual == 0 {
-		return w.content(d, v, k, rules)
-	}
 	of := bare{v.Object, k}
 	of.class.virtual, of.class.recipients = 0, ""
 	if content, ok := w.virtual.bare[of]; ok {
 		return content, nil
 	}
 	before := w.in.Law.Interpreter.Spent()
-	content, bad := w.content(d, v, k, rules)
+	content, bad := w.revised(d, v, k)
+	if bad == nil {
+		content, bad = overridden(d, v, k, rules, content)
+	}
 	if bad == nil && w.in.Law.Interpreter.Spent() == before {
 		w.virtual.bare[of] = content
 	}

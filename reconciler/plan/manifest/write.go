@@ -107,25 +107,35 @@ func (w *writer) decision(d *claim.Decision, targets []claim.Target) {
 		}
 		written = append(written, inCluster{i, c.Name, classes.result(k, *v)})
 	}
-	w.number(classes.all...)
+	w.number(classes.results()...)
+	failed, texts := classes.outcome()
 	for _, in := range written {
 		row.want(in.cluster, in.is.blob)
 		if in.is.err != nil {
-			row.block(in.cluster, Failed)
+			row.block(in.cluster, blockOf(in.is.err))
 			in.is.clusters = append(in.is.clusters, in.name)
 		}
 	}
 	if slices.ContainsFunc(row.Wants, func(want Want) bool { return want.Blob != Unwritten }) {
 		w.sayLeftOut(t.Object)
 	}
-	w.say(d, suspended, classes.failed)
-	w.sayTexts(t.Object, classes.texts)
+	w.say(d, suspended, failed)
+	w.sayTexts(t.Object, texts)
 }
 
 func (w *writer) sayLeftOut(o *object.Object) {
 	if d := interpret.LeftOut(o); d != nil {
 		w.report(*d)
 	}
+}
+
+// blockOf is what is in the way where a manifest cannot be made.
+func blockOf(d *diag.Diagnostic) Block {
+	why, known := map[diag.Code]Block{diag.PlainSecret: Plain, diag.Replicas: NotScaled, diag.Unmapped: NotMapped}[d.Code]
+	if !known {
+		return Failed
+	}
+	return why
 }
 
 // blocked says why a template is not written out for a cluster; empty if it is.
@@ -231,7 +241,7 @@ func (w *writer) own(o *object.Object, cluster int) {
 	row := w.row(o.Ref())
 	row.want(cluster, r.blob)
 	if r.err != nil {
-		row.block(cluster, Failed)
+		row.block(cluster, blockOf(r.err))
 		w.report(*r.err)
 		return
 	}

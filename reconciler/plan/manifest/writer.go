@@ -53,6 +53,7 @@ type writer struct {
 	blobs  Blobs
 	paths  map[string]object.Ref // what has a path on branches
 	drafts drafts
+	novel  []novel
 	// secrets are encrypted to the recipients of clusters, which are by index; empty for none.
 	secrets    seal.Secrets
 	recipients []string

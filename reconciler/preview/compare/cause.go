@@ -3,6 +3,8 @@ package compare
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/policies/place"
@@ -16,10 +18,12 @@ type why struct {
 	comparer   *comparer
 	base, head map[object.Ref]*plan.Decision
 	edits      edits
+	// before and after are what clusters have by their folders.
+	before, after folders
 }
 
 func (c *comparer) newWhy() *why {
-	return &why{comparer: c, base: decisions(c.base), head: decisions(c.head), edits: newEdits(c.base, c.head)}
+	return &why{comparer: c, base: decisions(c.base), head: decisions(c.head), edits: newEdits(c.base, c.head), before: folders{plan: c.base}, after: folders{plan: c.head}}
 }
 
 // causes says what the changes of an object come from. A commit may change its policy and its
@@ -28,6 +32,9 @@ func (w *why) causes(it *item) []preview.Cause {
 	base, head := w.base[it.ref], w.head[it.ref]
 	switch {
 	case base == nil && head == nil:
+		if all := w.ofFolder(it); len(all) > 0 {
+			return all
+		}
 		return w.ofClusters(it)
 	case base == nil:
 		return append([]preview.Cause{{Message: "new", Pos: head.Template.Object.Origin()}}, w.ofClusters(it)...)
@@ -67,7 +74,19 @@ func changed(base, head *plan.Decision) []preview.Cause {
 	if string(was.Release.YAML()) != string(is.Release.YAML()) {
 		return e.causes()
 	}
-	return []preview.Cause{{Message: "rendered otherwise by " + e.what, Pos: is.Release.Origin()}}
+	return []preview.Cause{renderedOtherwise(is.Release)}
+}
+
+// renderedOtherwise is the cause that something a release is made from changed, and not the release:
+// many releases may have it in common.
+func renderedOtherwise(release *object.Object) preview.Cause {
+	what := "by " + nameOfRelease(release)
+	if chart, ok, _ := unstructured.NestedString(release.Content(), "spec", "chart", "spec", "chart"); ok {
+		what = "from chart " + chart
+	} else if path, ok, _ := unstructured.NestedString(release.Content(), "spec", "path"); ok {
+		what = "from the folder " + path
+	}
+	return preview.Cause{Message: "rendered otherwise " + what, Pos: release.Origin()}
 }
 
 func nameOfRelease(o *object.Object) string {

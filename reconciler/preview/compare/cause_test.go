@@ -66,7 +66,7 @@ func TestWhyNamesEveryCause(t *testing.T) {
 		{"another override", item{changed: []byGroup[*content]{{}}}, decision(web("1"), policy("p", "x"), eu), decision(web("1"), policy("p", "x"), eu), "overridden otherwise"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := why{comparer: &comparer{groups: []group{{names: []string{"eu"}}}}, base: map[object.Ref]*plan.Decision{}, head: map[object.Ref]*plan.Decision{}}
+			w := why{comparer: &comparer{groups: []group{{names: []string{"eu"}}}}, base: map[object.Ref]*plan.Decision{}, head: map[object.Ref]*plan.Decision{}, before: folders{plan: &plan.Plan{}}, after: folders{plan: &plan.Plan{}}}
 			if tt.base != nil {
 				w.base[tt.object.ref] = tt.base
 			}

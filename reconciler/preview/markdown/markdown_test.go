@@ -134,6 +134,7 @@ func TestACommentHasALimit(t *testing.T) {
 	for i := range 5000 {
 		more := web
 		more.Objects = []object.Ref{{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: fmt.Sprintf("web-%d-%s", i, strings.Repeat("ü", 40))}}
+		more.Causes = []preview.Cause{{Message: fmt.Sprintf("it is the change %d", i)}} // those that are alike would be one
 		c.Changes = append(c.Changes, more)
 	}
 	for _, limit := range []int{4000, 20000, markdown.Limit} {

@@ -1,0 +1,87 @@
+package controlplane
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/waybill-dev/waybill/test/peers"
+)
+
+// Flux's controllers.
+const (
+	SourceController    = "source-controller"    // fetches what a GitRepository names
+	KustomizeController = "kustomize-controller" // applies what a Kustomization names
+)
+
+// fluxControllers come from modules of their own, and run beside the cluster, with its kubeconfig.
+// The flags are for where they run: on this machine's loopback, and looking often.
+var fluxControllers = map[string]struct {
+	module string
+	flags  func(dir string, ports [3]string) []string
+}{
+	SourceController: {"flux", func(dir string, ports [3]string) []string {
+		const serve = "127.0.0.1:"
+		return []string{"--storage-path=" + dir, "--storage-addr=" + serve + ports[2], "--storage-adv-addr=" + serve + ports[2]}
+	}},
+	KustomizeController: {"servers", func(string, [3]string) []string { return []string{"--requeue-dependency=2s"} }},
+}
+
+// StartFlux starts controllers of Flux for a cluster, one after the other, with the definitions of
+// what they watch.
+func (c *Cluster) StartFlux(controllers ...string) error {
+	if out, err := c.Kubectl("apiVersion: v1\nkind: Namespace\nmetadata: {name: flux-system}\n", "apply", "--server-side", "-f", "-"); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	for _, name := range controllers {
+		if err := c.startController(name); err != nil {
+			return fmt.Errorf("starting %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) startController(name string) error {
+	controller, pkg := fluxControllers[name], "github.com/fluxcd/"+name
+	module, err := Module(controller.module)
+	if err != nil {
+		return err
+	}
+	fetched, err := peers.Go(module, "mod", "download", "-json", pkg) // go list gives no folder before that
+	var flux struct{ Dir string }
+	if err == nil {
+		err = json.Unmarshal([]byte(fetched), &flux)
+	}
+	if err != nil {
+		return err
+	}
+	for _, args := range [][]string{
+		{"apply", "--server-side", "-f", filepath.Join(flux.Dir, "config", "crd", "bases")},
+		{"wait", "--for=condition=Established", "crd", "--all", "--timeout=120s"},
+	} {
+		if out, err := c.Kubectl("", args...); err != nil {
+			return fmt.Errorf("%w: %s", err, out)
+		}
+	}
+	binary, err := Install(controller.module, name, pkg)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(c.dir, name) // kustomize-controller clears its folder for temporary files when it starts
+	if err := os.Mkdir(dir, privateFolder); err != nil {
+		return err
+	}
+	var ports [3]string
+	for i := range ports {
+		if ports[i], err = Port(); err != nil {
+			return err
+		}
+	}
+	flags := append([]string{"--watch-all-namespaces", "--log-encoding=json", "--metrics-addr=127.0.0.1:" + ports[0], "--health-addr=127.0.0.1:" + ports[1]}, controller.flags(dir, ports)...)
+	process, err := Run(c.dir, binary, []string{"RUNTIME_NAMESPACE=flux-system", "KUBECONFIG=" + c.Kubeconfig, "TMPDIR=" + dir}, flags...)
+	if err == nil {
+		c.parts = append(c.parts, process)
+	}
+	return err
+}
