@@ -11,9 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/inventory"
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/test/twin"
@@ -336,5 +338,33 @@ func TestALoopFollowsTheBranchThatClustersShare(t *testing.T) {
 	want := [][]string{{"waybill/cluster/eu", "waybill/cluster/us", "waybill/state"}, {shared, "waybill/state"}, {"waybill/state"}}
 	if d := cmp.Diff(want, moved); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestWhatIsAllowedForOneClusterIsNotForOthersOfTheCommit publishes for two clusters at once, of which
+// one was held and is released.
+func TestWhatIsAllowedForOneClusterIsNotForOthersOfTheCommit(t *testing.T) {
+	f := newFolders(t)
+	f.published()
+	first := f.commit("eu")
+	f.object("eu", "second")
+	delete(f.source, "us-object.yaml")
+	f.repo.Write("main", "a change", f.source.Folder())
+	r := f.reconciler()
+	r.Allow = guard.OfCluster("us")
+	if _, err := r.Publish(t.Context(), "main"); err != nil {
+		t.Fatal(err)
+	}
+	h, _, err := f.repo.Branch(t.Context(), shared)
+	if named := sources.Trailers(h.Message, publish.TrailerCluster); err != nil || fmt.Sprint(named) != "[eu us]" {
+		t.Fatalf("the head is for %v, %v", named, err)
+	}
+	if f.admitted("eu", first).Allowed || !f.admitted("us", first).Allowed {
+		t.Errorf("removals are allowed otherwise than in us:\n%s", h.Message)
+	}
+	for _, what := range []string{"us", "eu", shared} {
+		if v, err := f.reconciler().Verify(t.Context(), what); err != nil || !v.Same {
+			t.Errorf("%s: %+v, %v", what, v, err)
+		}
 	}
 }

@@ -64,6 +64,14 @@ func (a Addresses) Of(cluster string) Address {
 	return Address{Branch: a.Prefix + cluster}
 }
 
+// Words names the addresses in a sentence.
+func (a Addresses) Words() string {
+	if a.Shared != "" {
+		return "folders of branch " + a.Shared
+	}
+	return "branches that begin with " + a.Prefix
+}
+
 // Noun is what a cluster has: a branch, or a folder.
 func (a Addresses) Noun() string {
 	if a.Shared != "" {

@@ -66,6 +66,18 @@ func Detached(clusters []string, at render.Addresses) (diags []diag.Diagnostic) 
 	return diags
 }
 
+// Moved reports that clusters go from addresses to others.
+func Moved(from, to render.Addresses) []diag.Diagnostic {
+	if from == to {
+		return nil
+	}
+	return []diag.Diagnostic{{
+		Code: diag.ClustersMoved, Severity: diag.Warning, Pos: diag.Pos{File: render.ConfigFile},
+		Message: fmt.Sprintf("clusters go from %s to %s; what is there stays, and nothing is published there any more", from.Words(), to.Words()),
+		Hint:    "once this is published, point Flux and Argo CD there, as waybill get flux and waybill get argocd print it; waybill apply, the controller and agents follow by themselves",
+	}}
+}
+
 // wrongSettings reports annotations of a Cluster that say how Flux is to sync it and are
 // wrong.
 func wrongSettings(l *law.Law, config render.ConfigSpec, c *fleet.Cluster) (diags []diag.Diagnostic) {

@@ -13,6 +13,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/plan/idle"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/object"
@@ -46,7 +47,7 @@ func Build(in Input) Plan {
 	}
 	p.State = t.record(&out, in.State.Random.After(p.Basis.RandomKey, in.Random.Source))
 	p.Diags = diag.Sort(slices.Concat(
-		in.Source.Diags, in.Doubt.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, consumers.Detached(p.Detached, in.Source.Config.Publish.Addresses()), out.diags, t.consumers(p.Clusters), idle.Find(x.Law, decided.Decisions, x.Inners),
+		in.Source.Diags, in.Doubt.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, consumers.Detached(p.Detached, in.Source.Config.Publish.Addresses()), in.moved(), out.diags, t.consumers(p.Clusters), idle.Find(x.Law, decided.Decisions, x.Inners),
 	))
 	return p
 }
@@ -116,4 +117,16 @@ func (in *Input) detached() (names []string) {
 		}
 	}
 	return names
+}
+
+// moved reports that clusters go from where they were published last to other addresses.
+func (in *Input) moved() []diag.Diagnostic {
+	if in.Medium != Branch || in.State.Root() == nil || len(in.Published) == 0 {
+		return nil
+	}
+	terms, err := state.ReadTerms(in.State.Root())
+	if err != nil {
+		return nil // whoever publishes reads them, too
+	}
+	return consumers.Moved(terms.Addresses(), in.Source.Config.Publish.Addresses())
 }

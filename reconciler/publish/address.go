@@ -91,9 +91,10 @@ func ParseContinued(message, cluster string) (Continued, bool) {
 	return Continued{}, false
 }
 
-// leftBehind says where clusters are published no longer because the layout changed.
+// leftBehind says where clusters are published no longer because the layout changed. While it changes,
+// the plan says so.
 func (c *changer) leftBehind() []diag.Diagnostic {
-	if len(c.base.Left) == 0 {
+	if len(c.base.Left) == 0 || len(c.base.Moved) > 0 {
 		return nil
 	}
 	var branches []string
@@ -102,17 +103,13 @@ func (c *changer) leftBehind() []diag.Diagnostic {
 			branches = append(branches, a.Branch)
 		}
 	}
-	now := "on branches that begin with " + c.at.Prefix
-	if c.at.Shared != "" {
-		now = "in folders of branch " + c.at.Shared
-	}
 	left := fmt.Sprintf("the branches of before (%s) stay as they are", words.List(branches))
 	if len(branches) == 1 {
 		left = fmt.Sprintf("the branch of before, %s, stays as it is", branches[0])
 	}
 	return []diag.Diagnostic{{
 		Code: diag.LeftBehind, Severity: diag.Warning,
-		Message: fmt.Sprintf("clusters are published %s; %s, and nothing is published there any more", now, left),
-		Hint:    "point whoever syncs them to where they are now, as waybill get flux and waybill get argocd print it; then delete what is left: git push REMOTE --delete BRANCH",
+		Message: fmt.Sprintf("clusters are published to %s; %s, and nothing is published there any more", c.at.Words(), left),
+		Hint:    "when nobody syncs them any more, delete them: git push REMOTE --delete BRANCH",
 	}}
 }

@@ -361,6 +361,8 @@ const (
 	RebalancesNothing Code = "rebalances-nothing"
 	// ClusterDetached: a cluster that is no longer registered keeps its branch.
 	ClusterDetached Code = "cluster-detached"
+	// ClustersMoved: clusters go to other branches or folders, because the layout changes.
+	ClustersMoved Code = "clusters-moved"
 	// LeftBehind: clusters are published elsewhere than before, and the branches of before are still there.
 	LeftBehind Code = "left-behind"
 	// ForeignFiles: a branch or a folder of a cluster holds files that Waybill did not write. They stay.

@@ -28,8 +28,8 @@ type site struct {
 	apis         map[string]*api // by cluster
 	source, bare string
 	kubeconfigs  string
+	folders      bool                                           // the clusters share a branch
 	owns         func(cluster string, live map[string]any) bool // that an object is there because of this source
-	folders      bool // the clusters share a branch
 }
 
 // newSite registers clusters and has policies send every kind that the tests use to each.
