@@ -11,6 +11,7 @@ import (
 	"github.com/waybill-dev/waybill/render/helm"
 	"github.com/waybill-dev/waybill/render/kustomize"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources"
 )
 
 // output is what Run returns, as JSON.
@@ -84,19 +85,23 @@ func (o *output) fail(code diag.Code, message, hint string) {
 
 func (o *output) kustomize(k *Kustomize, fsys fs.FS) {
 	files := fsys // the charts of repositories are here, whatever the view is
+	source := func(file string) string { return file }
 	if k.View != nil {
 		arranged, err := view(fsys, k.View)
 		if err != nil {
 			o.fail(diag.BadRelease, err.Error(), "")
 			return
 		}
-		fsys = arranged
+		fsys, source = sources.Arranged(fsys, arranged), func(file string) string { return cmp.Or(arranged[file], file) }
 	}
 	built, err := kustomize.Build(fsys, kustomize.Options{Dir: k.Dir, Overlay: k.Overlay, Inflate: func(c kustomize.HelmChart) ([]byte, error) {
 		return inflate(fsys, files, c)
 	}})
 	if e, ok := errors.AsType[*kustomize.Error](err); ok {
-		o.Diags = append(o.Diags, e.Diags...)
+		for _, d := range e.Diags {
+			d.Pos.File = source(d.Pos.File)
+			o.Diags = append(o.Diags, d)
+		}
 		return
 	}
 	if err != nil {
@@ -104,8 +109,9 @@ func (o *output) kustomize(k *Kustomize, fsys fs.FS) {
 		return
 	}
 	o.Documents = append(o.Documents, document{Data: built.Stream})
-	if k.View == nil { // else the files of the source stand elsewhere
-		o.Places = built.Places
+	for _, p := range built.Places {
+		p.Pos.File = source(p.Pos.File)
+		o.Places = append(o.Places, p)
 	}
 }
 

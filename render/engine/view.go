@@ -6,14 +6,12 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/waybill-dev/waybill/sources"
 )
 
 // view arranges the files of fsys by copies, in their order: a later one replaces
 // what an earlier one put at the same path. Below the folder that a pattern names
 // before its first wildcard, files keep their paths.
-func view(fsys fs.FS, copies []Copy) (fs.FS, error) {
+func view(fsys fs.FS, copies []Copy) (map[string]string, error) {
 	arranged := map[string]string{}
 	for _, c := range copies {
 		base := static(c.From)
@@ -32,7 +30,7 @@ func view(fsys fs.FS, copies []Copy) (fs.FS, error) {
 			return nil, fmt.Errorf("copying %s: %w", c.From, err)
 		}
 	}
-	return sources.Arranged(fsys, arranged), nil
+	return arranged, nil
 }
 
 // place is where the file p, below base, goes.

@@ -41,6 +41,10 @@ func isKustomization(o *object.Object) bool {
 	return o.Ref().Kind == "Kustomization" && o.Ref().Group == kustomizeGroup
 }
 
+func isGenerator(o *object.Object) bool {
+	return o.Ref().Kind == "ArtifactGenerator" && o.Ref().Group == artifactGroup
+}
+
 // AsksCluster reports a release that may be another one for each cluster that it is
 // rendered for, because it takes values from it, or draws: a HelmRelease says so, a
 // Kustomization may hold such a one.
@@ -68,7 +72,7 @@ func NewShelf(objs ...[]*object.Object) *Shelf {
 	for o := range slices.Values(slices.Concat(objs...)) {
 		if _, ok := s.byRef[o.Ref()]; !ok {
 			s.byRef[o.Ref()] = o
-			if o.Ref().Kind == "ArtifactGenerator" && o.Ref().Group == artifactGroup {
+			if isGenerator(o) {
 				s.generators = append(s.generators, o)
 			}
 			if makes(o) {

@@ -15,19 +15,23 @@ import (
 // Kustomization that stands in the folder it builds is how a cluster syncs itself,
 // and claims nothing.
 func Folders(objs []*object.Object) []string {
-	shelf := NewShelf(objs)
+	var generators []*object.Object // those of one name, too, as the folders of clusters have them
+	for _, o := range objs {
+		if isGenerator(o) {
+			generators = append(generators, o)
+		}
+	}
 	var dirs []string
 	for _, o := range objs {
 		if !isKustomization(o) {
 			continue
 		}
-		copies, err := shelf.artifact(o)
-		if err != nil {
-			continue // reading the release says so
-		}
-		for _, dir := range origins(folderOf(o), copies) {
-			if !below(o.Pos().File, dir) {
-				dirs = append(dirs, dir)
+		arranged, _ := artifacts(o, generators) // reading the release says what is wrong
+		for _, copies := range arranged {
+			for _, dir := range origins(folderOf(o), copies) {
+				if !below(o.Pos().File, dir) {
+					dirs = append(dirs, dir)
+				}
 			}
 		}
 	}
@@ -72,6 +76,20 @@ func origins(dir string, copies []engine.Copy) []string {
 // artifact returns how the source of a Kustomization is arranged: nil for the
 // repository itself. Flux has other kinds of source, which are not in this one.
 func (s *Shelf) artifact(o *object.Object) ([]engine.Copy, error) {
+	var generators []*object.Object
+	for ; s != nil; s = s.behind {
+		generators = append(generators, s.generators...)
+	}
+	all, err := artifacts(o, generators)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// artifacts returns the ways in which the source of a Kustomization may be arranged, by
+// generators: the first is the one that is meant; there is one without an error.
+func artifacts(o *object.Object, generators []*object.Object) (all [][]engine.Copy, err error) {
 	ref := fieldAt(o.Content(), "spec", "sourceRef")
 	kind, name, namespace := textAt(ref, "kind"), textAt(ref, "name"), textAt(ref, "namespace")
 	if namespace == "" {
@@ -79,21 +97,28 @@ func (s *Shelf) artifact(o *object.Object) ([]engine.Copy, error) {
 	}
 	switch kind {
 	case "GitRepository", "":
-		return nil, nil
+		return [][]engine.Copy{nil}, nil
 	case "ExternalArtifact":
 	default:
 		return nil, fmt.Errorf("its source is the %s %s, which is not in this repository", kind, name)
 	}
-	for ; s != nil; s = s.behind {
-		for _, g := range s.generators {
-			for _, a := range listAt(g.Content(), "spec", "artifacts") {
-				if g.Ref().Namespace == namespace && textAt(a, "name") == name {
-					return copies(g, a)
-				}
+	for _, g := range generators {
+		for _, a := range listAt(g.Content(), "spec", "artifacts") {
+			if g.Ref().Namespace != namespace || textAt(a, "name") != name {
+				continue
+			}
+			is, wrong := copies(g, a)
+			if wrong == nil {
+				all = append(all, is)
+			} else if len(all) == 0 && err == nil {
+				err = wrong // of the first, which is the one that is meant
 			}
 		}
 	}
-	return nil, fmt.Errorf("its source is the ExternalArtifact %s/%s, which no ArtifactGenerator of this repository makes", namespace, name)
+	if len(all) == 0 && err == nil {
+		err = fmt.Errorf("its source is the ExternalArtifact %s/%s, which no ArtifactGenerator of this repository makes", namespace, name)
+	}
+	return all, err
 }
 
 // copies reads one artifact of an ArtifactGenerator whose sources are all Git
