@@ -21,7 +21,7 @@ test: ## run every test
 	$(GO) test -count=1 -timeout 30m ./...
 
 # what starts goroutines, or is called by several
-CONCURRENT := ./reconciler ./reconciler/apply ./reconciler/clusters/... ./reconciler/facts ./reconciler/members ./reconciler/plan/manifest ./reconciler/replicas ./reconciler/serve ./reconciler/status ./reconciler/traces ./reconciler/ui/... ./sources/forge ./sources/git
+CONCURRENT := ./reconciler ./reconciler/apply ./reconciler/clusters/... ./reconciler/facts ./reconciler/members ./reconciler/plan/manifest ./reconciler/replicas ./reconciler/serve ./reconciler/shelf ./reconciler/status ./reconciler/traces ./reconciler/trail ./reconciler/ui/... ./sources/forge ./sources/git
 race: ## test what runs at once with the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -count=1 -timeout 30m $(CONCURRENT)
 

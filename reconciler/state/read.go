@@ -1,0 +1,62 @@
+package state
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// Clusters reads the registered clusters of the state branch's folder, in the order of their
+// names.
+func Clusters(root *files.Folder) ([]*karmada.Cluster, error) {
+	return allOf[karmada.Cluster](root, clustersDir)
+}
+
+// Published reads what was published last from the state branch's folder.
+func Published(root *files.Folder) (Publication, error) {
+	e, ok := root.Lookup(publishedFile)
+	if !ok || e.Blob == nil {
+		return Publication{}, nil // the older form leaves it to the commit
+	}
+	data, err := e.Blob.Bytes()
+	p := Publication{}
+	if err == nil {
+		err = json.Unmarshal(data, &p)
+	}
+	if err != nil {
+		return p, fmt.Errorf("reading %s of %s: %w", publishedFile, Branch, err)
+	}
+	return p, nil
+}
+
+// Interpreters reads the customizations of the state branch's folder, in the order of their
+// names.
+func Interpreters(root *files.Folder) ([]*karmada.ResourceInterpreterCustomization, error) {
+	return allOf[karmada.ResourceInterpreterCustomization](root, interpretersDir)
+}
+
+// allOf reads the objects of a folder.
+func allOf[T any](root *files.Folder, dir string) ([]*T, error) {
+	e, ok := root.Lookup(dir)
+	if !ok || e.Dir == nil {
+		return nil, nil
+	}
+	var all []*T
+	for path, f := range e.Dir.All() {
+		if f.Blob == nil {
+			continue
+		}
+		data, err := f.Blob.Bytes()
+		x := new(T)
+		if err == nil {
+			err = decodeInto(data, x)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading %s/%s of %s: %w", dir, path, Branch, err)
+		}
+		all = append(all, x)
+	}
+	return all, nil
+}
