@@ -114,10 +114,10 @@ func (x *expander) expand(g *ground) Result {
 		}
 	}
 	r.Releases, r.Drew = x.releases.remembered(), x.drew
-	for _, ref := range slices.SortedFunc(maps.Keys(x.inners), object.Ref.Compare) {
-		r.Inners = append(r.Inners, x.inners[ref])
+	for _, ref := range slices.SortedFunc(maps.Keys(x.nested.inners), object.Ref.Compare) {
+		r.Inners = append(r.Inners, x.nested.inners[ref])
 	}
-	r.Unclaimed = x.unclaimed
+	r.Unclaimed = x.nested.unclaimed
 	r.Diags = append(x.diags, x.said.diagnostics()...)
 	return r
 }
@@ -144,7 +144,7 @@ func (x *expander) templates(l *law.Law, objects []*object.Object, base scope) [
 	for _, o := range objects {
 		t := template.New(o, &x.in.Memo.Template)
 		if t.IsRelease() {
-			x.standing[t.Ref()] = true
+			x.nested.standing[t.Ref()] = true
 			releases = append(releases, t)
 		}
 		add(t)

@@ -90,26 +90,31 @@ type Result struct {
 
 // expander expands a source as far as what is rendered allows.
 type expander struct {
-	in        *Input
-	rendered  map[string]engine.Rendered // by job
-	wanted    map[string]engine.Job      // what has to be rendered first
-	done      map[string]engine.Job      // what was rendered, and is needed
-	served    map[*fleet.Cluster]string
-	objects   map[installed][]*object.Object
-	releases  releases
-	drew      bool
-	inner     *innerRules         // nil: not asked for yet
+	in       *Input
+	rendered map[string]engine.Rendered // by job
+	wanted   map[string]engine.Job      // what has to be rendered first
+	done     map[string]engine.Job      // what was rendered, and is needed
+	served   map[*fleet.Cluster]string
+	objects  map[installed][]*object.Object
+	releases releases
+	drew     bool
+	nested   nested
+	said     saying
+	diags    []diag.Diagnostic
+}
+
+// nested is what is known of releases that others render, and of those that no policy selects.
+type nested struct {
+	rules     *innerRules         // nil: not asked for yet
 	standing  map[object.Ref]bool // releases that no other renders
 	inners    map[object.Ref]Inner
 	unclaimed []Unclaimed
-	said      saying
-	diags     []diag.Diagnostic
 }
 
 func newExpander(in *Input, rendered map[string]engine.Rendered) *expander {
 	return &expander{
 		in: in, rendered: rendered, wanted: map[string]engine.Job{}, done: map[string]engine.Job{}, served: map[*fleet.Cluster]string{}, objects: map[installed][]*object.Object{},
-		releases: releases{of: map[state.ReleaseID]*release{}}, said: saying{}, standing: map[object.Ref]bool{}, inners: map[object.Ref]Inner{},
+		releases: releases{of: map[state.ReleaseID]*release{}}, said: saying{}, nested: nested{standing: map[object.Ref]bool{}, inners: map[object.Ref]Inner{}},
 	}
 }
 

@@ -16,6 +16,6 @@ type Unclaimed struct {
 // note records a release and what it renders to, if no policy selects it or what renders it.
 func (x *expander) note(release *object.Object, rendered []*object.Object, s *scope) {
 	if s.within == nil && !flux.SyncsItself(release) {
-		x.unclaimed = append(x.unclaimed, Unclaimed{release, s.name(), rendered})
+		x.nested.unclaimed = append(x.nested.unclaimed, Unclaimed{release, s.name(), rendered})
 	}
 }

@@ -33,8 +33,8 @@ type innerRules []fleet.Matcher
 // innerRules returns the rules that may be for releases within others: not those that name one
 // which stands for itself.
 func (x *expander) innerRules(l *law.Law) innerRules {
-	if x.inner != nil {
-		return *x.inner
+	if x.nested.rules != nil {
+		return *x.nested.rules
 	}
 	rules := innerRules{}
 	for _, p := range l.Set.Override {
@@ -45,13 +45,13 @@ func (x *expander) innerRules(l *law.Law) innerRules {
 			rules = append(rules, fleet.Compile(r.TargetCluster))
 		}
 	}
-	x.inner = &rules
+	x.nested.rules = &rules
 	return rules
 }
 
 func (x *expander) mayBeInner(s karmada.ResourceSelector) bool {
 	group, _ := object.GroupVersion(s.APIVersion)
-	return flux.IsReleaseKind(group, s.Kind) && (s.Name == "" || !x.standing[object.Ref{Group: group, Kind: s.Kind, Namespace: s.Namespace, Name: s.Name}])
+	return flux.IsReleaseKind(group, s.Kind) && (s.Name == "" || !x.nested.standing[object.Ref{Group: group, Kind: s.Kind, Namespace: s.Namespace, Name: s.Name}])
 }
 
 // matching says which of the rules are for a cluster: a byte a rule.
@@ -72,7 +72,7 @@ func (x *expander) within(l *law.Law, outer *template.Template, overridden *obje
 		if o == overridden {
 			return o, nil
 		}
-		x.inners[o.Ref()] = Inner{o, outer.Ref()}
+		x.nested.inners[o.Ref()] = Inner{o, outer.Ref()}
 		inner := template.New(o, &x.in.Memo.Template)
 		inner.Subject = Inner{Release: o}.Subject()
 		rules := l.Overrides.Rules(inner.Subject).List
