@@ -329,6 +329,18 @@ func (s *site) owned(cluster string) []string {
 	return all
 }
 
+// uids are those of all that is in the clusters because of this source.
+func (s *site) uids() map[string]string {
+	s.t.Helper()
+	all := map[string]string{}
+	for cluster := range s.apis {
+		for _, where := range s.owned(cluster) {
+			all[cluster+where] = text(s.get(cluster, where), "metadata", "uid")
+		}
+	}
+	return all
+}
+
 // sealed returns where a live object is not what a document of SOPS was decrypted to, as far as can be
 // told without the key, and leaves of the document what is not encrypted. Other documents it leaves alone.
 func sealed(want, live map[string]any) string {

@@ -143,18 +143,6 @@ func (a *argued) sync(cluster string) synced {
 	return s
 }
 
-// uids are those of all that is tracked in the clusters.
-func (a *argued) uids() map[string]string {
-	a.t.Helper()
-	all := map[string]string{}
-	for cluster := range a.apis {
-		for _, where := range a.owned(cluster) {
-			all[cluster+where] = text(a.get(cluster, where), "metadata", "uid")
-		}
-	}
-	return all
-}
-
 // policies sends worker to a cluster, and everything else to both.
 func (a *argued) policies(worker string) {
 	a.t.Helper()

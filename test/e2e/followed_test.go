@@ -83,18 +83,6 @@ func (f *followed) asks(cluster, kind string) {
 	f.apis[cluster].kubectl("-n", "flux-system", "annotate", "--overwrite", kind+"/waybill-"+cluster, "reconcile.fluxcd.io/requestedAt="+time.Now().Format(time.RFC3339Nano))
 }
 
-// uids are those of all that Flux applied to the clusters.
-func (f *followed) uids() map[string]string {
-	f.t.Helper()
-	all := map[string]string{}
-	for cluster := range f.apis {
-		for _, where := range f.owned(cluster) {
-			all[cluster+where] = text(f.get(cluster, where), "metadata", "uid")
-		}
-	}
-	return all
-}
-
 // divided holds that as many replicas run as the bindings on the state branch say.
 func (f *followed) divided(step string) {
 	f.t.Helper()
