@@ -13,7 +13,6 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
-	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/sources/words"
@@ -109,7 +108,7 @@ func (r *Reconciler) rebuild(ctx context.Context, s *subject) (plan.Plan, Observ
 	if err != nil {
 		return plan.Plan{}, obs, err
 	}
-	released := publish.ParseReleased(publish.Trailer(head.Message, publish.TrailerReleased))
+	released := publish.ReadReleased(head.Message)
 	replay, err := r.stateThen(ctx, head, s.branch, obs.Input.State)
 	if err == nil {
 		err = readable(&replay)
@@ -120,7 +119,7 @@ func (r *Reconciler) rebuild(ctx context.Context, s *subject) (plan.Plan, Observ
 	if obs.Input.State.Commit == "" { // what was said of the random key before, it says, too
 		obs.Input.State.Random = replay.Random
 	}
-	obs.Input.Replay = &plan.Replay{State: replay, Allowed: released.Held || len(sources.Trailers(head.Message, publish.TrailerReleasedIn)) > 0}
+	obs.Input.Replay = &plan.Replay{State: replay, Allowed: released.Held}
 	if err := r.mend(ctx, &obs, func(string) bool { return released.Missing }); err != nil {
 		return plan.Plan{}, obs, err
 	}

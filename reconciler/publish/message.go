@@ -100,7 +100,7 @@ const (
 	missingWord = "of what is missing"
 )
 
-// released says which removals were allowed, as ParseReleased reads it; empty for none.
+// released says which removals were allowed, as ReadReleased reads it; empty for none.
 func released(r plan.Released) string {
 	var words []string
 	if r.Held {
@@ -112,14 +112,18 @@ func released(r plan.Released) string {
 	return strings.Join(words, ", ")
 }
 
-// ParseReleased reads TrailerReleased.
-func ParseReleased(s string) plan.Released {
-	return plan.Released{Held: strings.Contains(s, heldWord), Missing: strings.Contains(s, missingWord)}
+// ReadReleased reads of a message which removals were allowed, of any cluster.
+func ReadReleased(message string) plan.Released {
+	said := Trailer(message, TrailerReleased)
+	return plan.Released{
+		Held:    strings.Contains(said, heldWord) || len(sources.Trailers(message, TrailerReleasedIn)) > 0,
+		Missing: strings.Contains(said, missingWord),
+	}
 }
 
 // Releases reports a message by which what was held of a cluster is allowed.
 func Releases(message, cluster string) bool {
-	return ParseReleased(Trailer(message, TrailerReleased)).Held || slices.Contains(sources.Trailers(message, TrailerReleasedIn), cluster)
+	return strings.Contains(Trailer(message, TrailerReleased), heldWord) || slices.Contains(sources.Trailers(message, TrailerReleasedIn), cluster)
 }
 
 // Trailer returns the value of a trailer of a commit message; "" where there is
