@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -50,18 +49,16 @@ The table has a line for each registered cluster:
 		if err != nil {
 			return failure(2, err)
 		}
-		ref, err := meant.template(&p)
-		if missing, is := errors.AsType[*noTemplateError](err); is {
-			all, boundErr := meant.bound(&p)
-			if len(all) > 0 {
-				return failure(2, show(cmd, output, report.Folders(all)))
-			}
-			if err = missing; boundErr != nil {
-				err = boundErr
-			}
-		}
+		ref, known, err := meant.template(&p)
 		if err != nil {
 			return failure(2, err)
+		}
+		if !known {
+			all, err := meant.bound(&p)
+			if err != nil {
+				return failure(2, err)
+			}
+			return failure(2, show(cmd, output, report.Folders(all)))
 		}
 		found, _ := p.Explain(ref)
 		e := report.Explain(&found)
@@ -125,32 +122,24 @@ func (m *meant) one(refs []object.Ref) (object.Ref, error) {
 	return object.Ref{}, fmt.Errorf("%s may be any of %s; add -n NAMESPACE or the group", m.arg, report.Short(names, 5))
 }
 
-// noTemplateError is that no template is meant.
-type noTemplateError struct{ arg string }
-
-func (e *noTemplateError) Error() string {
-	return fmt.Sprintf("the source has no template %s; %q lists them", e.arg, "waybill get templates")
-}
-
-// template finds the one template that is meant.
-func (m *meant) template(p *plan.Plan) (object.Ref, error) {
+// template finds the one template that is meant; false if there is none.
+func (m *meant) template(p *plan.Plan) (one object.Ref, known bool, err error) {
 	var refs []object.Ref
 	for i := range p.Decisions {
 		if r := p.Decisions[i].Ref(); m.matches(r) {
 			refs = append(refs, r)
 		}
 	}
-	one, err := m.one(refs)
-	if err != nil || one != (object.Ref{}) {
-		return one, err
+	if one, err = m.one(refs); err != nil || len(refs) > 0 {
+		return one, true, err
 	}
 	if inner, outer, ok := p.Within(m.matches); ok {
-		return one, fmt.Errorf("%s is rendered by %s, and goes where that goes; %q says where, and why", inner, outer, "waybill explain "+outer.Argument())
+		return one, true, fmt.Errorf("%s is rendered by %s, and goes where that goes; %q says where, and why", inner, outer, "waybill explain "+outer.Argument())
 	}
-	return one, &noTemplateError{m.arg}
+	return one, false, nil
 }
 
-// bound finds the one object that is meant in the folders of clusters.
+// bound finds the one object that is meant in the folders of clusters, where it is no template.
 func (m *meant) bound(p *plan.Plan) (all []plan.Bound, err error) {
 	var refs []object.Ref
 	for _, c := range p.Clusters {
@@ -160,8 +149,9 @@ func (m *meant) bound(p *plan.Plan) (all []plan.Bound, err error) {
 			}
 		}
 	}
-	if _, err := m.one(refs); err != nil {
-		return nil, err
+	if len(refs) == 0 {
+		return nil, fmt.Errorf("the source has no template %s; %q lists them", m.arg, "waybill get templates")
 	}
-	return all, nil
+	_, err = m.one(refs)
+	return all, err
 }
