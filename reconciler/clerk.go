@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/orders"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/forge"
@@ -214,7 +213,8 @@ func (c *Clerk) answer(ctx context.Context, commit string, state forge.State, te
 // ordered adds to what an observation allows what maintainers ordered. What cannot be read allows
 // nothing.
 func (r *Reconciler) ordered(ctx context.Context, obs *Observation, heads map[string]files.ID) error {
-	if obs.Input.Allow == guard.AllowAll {
+	allow := &obs.Input.Allow
+	if allow.All() {
 		return nil
 	}
 	head, err := ordersOf(ctx, r.Target, heads)
@@ -222,6 +222,6 @@ func (r *Reconciler) ordered(ctx context.Context, obs *Observation, heads map[st
 		return err
 	}
 	all, _ := orders.Decode(head.Tree)
-	obs.Input.Allow = strings.Join(append(strings.Fields(obs.Input.Allow), orders.Approved(all, obs.Input.Now)...), " ")
+	allow.Named = strings.Join(append(strings.Fields(allow.Named), orders.Approved(all, obs.Input.Now)...), " ")
 	return nil
 }

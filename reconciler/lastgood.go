@@ -20,7 +20,7 @@ import (
 func (r *Reconciler) mend(ctx context.Context, obs *Observation, allows func(digest string) bool) error {
 	in := lastgood.Input{
 		Source: obs.Source, State: &obs.Input.State, Earlier: map[string]render.Source{},
-		Allows: allows, Cache: obs.Input.Memo.Policies(),
+		Allows: allows, ByComment: r.ByComment, Cache: obs.Input.Memo.Policies(),
 	}
 	for _, p := range obs.Ahead {
 		in.Ahead = append(in.Ahead, p.Commit)

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/orders"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/state"
@@ -249,6 +248,7 @@ func (l *Loop) log(s Sync) {
 // logHeld says which clusters are held, why, what they would lose, and what releases them.
 func (l *Loop) logHeld(p *plan.Plan) {
 	const most = 5 // of what a cluster would lose
+	allowance := l.Reconciler.allowance()
 	for _, c := range p.Clusters {
 		if c.Held == nil {
 			continue
@@ -258,7 +258,7 @@ func (l *Loop) logHeld(p *plan.Plan) {
 			loses = append(loses, fmt.Sprintf("%s (%s)", r.Object, r.Cause))
 		}
 		l.Log.Warn("cluster held", "cluster", c.Name, "reason", c.Held.Reason, "removals", len(c.Held.Removals), "loses", loses,
-			"release", guard.ToAllow(p.Removals))
+			"release", allowance.ToAllow(p.Removals))
 	}
 }
 

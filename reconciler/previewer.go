@@ -330,6 +330,6 @@ func (p *Previewer) compare(ctx context.Context, pr *forge.PullRequest, to *dest
 func (r *Reconciler) stranger(e render.Engine) *Reconciler {
 	return &Reconciler{
 		Source: r.Source, Target: r.Target, Told: r.Told, Subdir: r.Subdir, Engine: e, Version: r.Version,
-		Now: r.Now, Pauses: r.Pauses,
+		ByComment: r.ByComment, Now: r.Now, Pauses: r.Pauses,
 	}
 }

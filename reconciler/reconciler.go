@@ -41,7 +41,9 @@ type Reconciler struct {
 	Cache   render.Cache
 	Engine  render.Engine // nil: what needs one is reported as not rendered
 	Version string        // of the running Waybill, for commit trailers
-	Allow   string        // removals to allow; see plan.Input
+	Allow   string        // removals to allow, as guard.Allowance names them
+	// ByComment says that maintainers allow removals by comments on pull requests; see guard.Allowance.
+	ByComment bool
 	// TakeOver lets branches be written that were published from another source, and
 	// Rollback from a commit that comes before the one published last.
 	TakeOver, Rollback bool
@@ -183,9 +185,14 @@ func (r *Reconciler) observation(s sources.Snapshot, src render.Source, m plan.M
 	random := r.Random
 	random.Source = sourceID(s.Revision().Repo, r.Subdir)
 	return Observation{Snapshot: s, Source: src, Input: plan.Input{
-		Medium: m, Allow: r.Allow, Random: random, Now: r.Now().UTC().Truncate(time.Second),
+		Medium: m, Allow: r.allowance(), Random: random, Now: r.Now().UTC().Truncate(time.Second),
 		Published: map[string]tree.Published{}, Memo: r.memory().plans,
 	}}
+}
+
+// allowance is what whoever runs this allows.
+func (r *Reconciler) allowance() guard.Allowance {
+	return guard.Allowance{Named: r.Allow, ByComment: r.ByComment}
 }
 
 // ReadState reads a commit of the state branch. What is as in an earlier state, which may
@@ -213,7 +220,7 @@ func (r *Reconciler) Build(ctx context.Context, obs *Observation) (plan.Plan, er
 
 // build is Build with something done to what is planned, once all of the source is known.
 func (r *Reconciler) build(ctx context.Context, obs *Observation, edit func(*plan.Input) error) (plan.Plan, error) {
-	if err := r.mend(ctx, obs, func(digest string) bool { return guard.Allows(obs.Input.Allow, obs.Source.Revision, digest) }); err != nil {
+	if err := r.mend(ctx, obs, func(digest string) bool { return obs.Input.Allow.Allows(obs.Source.Revision, digest) }); err != nil {
 		return plan.Plan{}, err
 	}
 	if err := edit(&obs.Input); err != nil {

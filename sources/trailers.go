@@ -3,14 +3,18 @@ package sources
 import "strings"
 
 // Trailers returns the values of a trailer in the last paragraph of a commit message, as
-// git interpret-trailers reads it.
+// git interpret-trailers reads it: a message of one paragraph is a subject, and has none.
 func Trailers(message, key string) []string {
-	message = strings.TrimRight(message, "\n")
-	if i := strings.LastIndex(message, "\n\n"); i >= 0 {
-		message = message[i+2:]
+	lines := strings.Split(strings.TrimSpace(message), "\n")
+	begin := len(lines) - 1
+	for begin >= 0 && strings.TrimSpace(lines[begin]) != "" {
+		begin--
+	}
+	if begin < 0 {
+		return nil
 	}
 	var values []string
-	for line := range strings.Lines(message) {
+	for _, line := range lines[begin+1:] {
 		k, v, ok := strings.Cut(line, ":")
 		if ok && strings.EqualFold(strings.TrimSpace(k), key) {
 			values = append(values, strings.TrimSpace(v))

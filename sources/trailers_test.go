@@ -20,6 +20,11 @@ func TestTrailersStandInTheLastParagraph(t *testing.T) {
 		{"not above the last paragraph", "subject\n\nKey: a\n\nbody\n", ""},
 		{"not another one", "subject\n\nKeys: a\n", ""},
 		{"none", "", ""},
+		{"a subject is none", "Key: a\n", ""},
+		{"nor is a paragraph", "Key: a\nKey: b\n", ""},
+		{"nor one below empty lines", "\n\nKey: a\n", ""},
+		{"below a line of spaces", "subject\n \t\nKey: a\n", "a"},
+		{"with carriage returns", "subject\r\n\r\nbody\r\n\r\nKey: a\r\n", "a"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := sources.Trailers(tt.message, "Key"); !slices.Equal(got, strings.Fields(tt.want)) {

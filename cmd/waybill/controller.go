@@ -143,7 +143,7 @@ func (f *controllerFlags) publisher(cmd *cobra.Command, path string) (*reconcile
 	if err != nil {
 		return nil, err
 	}
-	r.Cache, r.Rollback = cache.Memory(), f.rollback
+	r.Cache, r.Rollback, r.ByComment = cache.Memory(), f.rollback, f.orders.takes
 	return r, keyed(cmd, r, path, f.identities)
 }
 

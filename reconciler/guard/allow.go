@@ -18,11 +18,24 @@ const AllowTrailer = "Waybill-Allow-Prune"
 // AllowAll allows every removal.
 const AllowAll = "*"
 
-// Allows reports whether removals with a digest are allowed, by allow, which is digests and
-// clusters with spaces between them or AllowAll, or by the source commit.
-func Allows(allow string, source sources.Revision, digest string) bool {
-	return allow == AllowAll || slices.Contains(strings.Fields(allow), digest) || slices.Contains(sources.Trailers(source.Message, AllowTrailer), digest)
+// Allowance is what allows removals.
+type Allowance struct {
+	// Named is digests of removals, with spaces between them, clusters by OfCluster among them, or
+	// AllowAll.
+	Named string
+	// ByComment says that maintainers allow removals by comments on pull requests, so that no
+	// trailer of a commit does: what a pull request is called may become a message.
+	ByComment bool
 }
+
+// Allows reports whether removals with a digest are allowed, by name or by the source commit.
+func (a *Allowance) Allows(source sources.Revision, digest string) bool {
+	return a.All() || slices.Contains(strings.Fields(a.Named), digest) ||
+		!a.ByComment && slices.Contains(sources.Trailers(source.Message, AllowTrailer), digest)
+}
+
+// All reports whether all removals are allowed.
+func (a *Allowance) All() bool { return a.Named == AllowAll }
 
 // clusterWord begins what allows all removals of one cluster.
 const clusterWord = "cluster/"
@@ -31,12 +44,23 @@ const clusterWord = "cluster/"
 func OfCluster(name string) string { return clusterWord + name }
 
 // AllowsCluster reports whether all removals of a cluster are allowed by its name.
-func AllowsCluster(allow, name string) bool {
-	return slices.Contains(strings.Fields(allow), clusterWord+name)
+func (a *Allowance) AllowsCluster(name string) bool {
+	return slices.Contains(strings.Fields(a.Named), clusterWord+name)
 }
 
-// ToAllow says how to allow the removals of a digest.
-func ToAllow(digest string) string {
+// ToAllow says how to allow the removals of a digest that held clusters would lose.
+func (a *Allowance) ToAllow(digest string) string {
+	if a.ByComment {
+		return `comment "/waybill approve-prune DIGEST HEAD" on the pull request before it is merged, as its preview says, or publish with --allow-prune`
+	}
+	return a.ToForget(digest)
+}
+
+// ToForget says how to allow removals of a digest that no pull request shows.
+func (a *Allowance) ToForget(digest string) string {
+	if a.ByComment {
+		return "publish with --allow-prune"
+	}
 	return fmt.Sprintf("put the trailer %q on a commit, or publish with --allow-prune", AllowTrailer+": "+digest)
 }
 
@@ -64,8 +88,8 @@ func Digest(held []Held) string {
 }
 
 // Said reports clusters that are held.
-func Said(held []Held) (diags []diag.Diagnostic) {
-	hint := "to let it happen, " + ToAllow(Digest(held))
+func (a *Allowance) Said(held []Held) (diags []diag.Diagnostic) {
+	hint := "to let it happen, " + a.ToAllow(Digest(held))
 	for _, c := range held {
 		diags = append(diags, diag.Diagnostic{
 			Code: diag.Held, Severity: diag.Error, Hint: hint,

@@ -68,6 +68,8 @@ type Input struct {
 	Ahead []string
 	// Allows reports whether removals with a digest are allowed.
 	Allows func(digest string) bool
+	// ByComment says what guard.Allowance means by it.
+	ByComment bool
 	// Cache remembers what policies decoded to.
 	Cache policies.Cache
 }
@@ -314,7 +316,7 @@ func (m *mender) forget() {
 	m.doubt.Diags = append(m.doubt.Diags, diag.Diagnostic{
 		Code: diag.MissingWhileBroken, Severity: diag.Warning,
 		Message: fmt.Sprintf("%s: not in the source any longer, and may be in %s, which cannot be read; what is missing stays as it was", words.List(names), words.List(slices.Sorted(maps.Keys(in)))),
-		Hint:    "mend what cannot be read; or let them go: " + guard.ToAllow(digest),
+		Hint:    "mend what cannot be read; or let them go: " + (&guard.Allowance{ByComment: m.in.ByComment}).ToForget(digest),
 	})
 }
 

@@ -28,7 +28,7 @@ func (t *table) carryOut() carried {
 	}
 	switch digest := guard.Digest(held); {
 	case len(held) == 0:
-	case guard.Allows(t.in.Allow, t.in.Source.Revision, digest):
+	case t.in.Allow.Allows(t.in.Source.Revision, digest):
 		out = carried{allowed: true, released: append(out.released, held...), diags: append(out.diags, guard.Released(held)...)}
 		out.result = rollout.Resolve(t, func(left rollout.Remaining) []int {
 			t.layOut(left)
@@ -36,7 +36,7 @@ func (t *table) carryOut() carried {
 		})
 		out.clusters = t.clusters()
 	default:
-		out.removals, out.diags = digest, append(out.diags, guard.Said(held)...)
+		out.removals, out.diags = digest, append(out.diags, t.in.Allow.Said(held)...)
 	}
 	out.diags = append(out.diags, t.waits(&out.result)...)
 	return out
@@ -58,14 +58,14 @@ func (t *table) guarded() (out carried) {
 				c.Held = g.Judge(next)
 				switch {
 				case c.Held == nil:
-				case guard.AllowsCluster(t.in.Allow, c.Name):
+				case t.in.Allow.AllowsCluster(c.Name):
 					out.release(c)
 				default:
 					held = append(held, i)
 				}
 			}
 		}
-		if out.clusters = clusters; t.in.Allow == guard.AllowAll {
+		if out.clusters = clusters; t.in.Allow.All() {
 			return nil
 		}
 		return held

@@ -5,6 +5,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/evict"
+	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/lastgood"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
@@ -44,9 +45,8 @@ type Input struct {
 	Now time.Time
 	// Evidence is what clusters say of the health of objects, where work fails over.
 	Evidence evict.Evidence
-	// Allow is the digests of removals that are allowed (see Plan.Removals), with spaces between
-	// them, clusters by guard.OfCluster among them, or guard.AllowAll.
-	Allow string
+	// Allow is what allows removals, whose digest is Plan.Removals.
+	Allow guard.Allowance
 	// Replay is what was recorded by the plan that is rebuilt: what it left as it was is
 	// left again, and nothing is judged. A plan of its own leaves it nil.
 	Replay *Replay

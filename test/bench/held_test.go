@@ -41,7 +41,7 @@ func BenchmarkHeld(b *testing.B) {
 		published[c.Name] = tree.Published{Built: c.Tree, Edited: c.Name == "c0001"}
 	}
 	src := divided(b, "{}")
-	free := plan.Build(plan.Input{Source: src, Medium: plan.Branch, State: st, Published: published, Allow: guard.AllowAll})
+	free := plan.Build(plan.Input{Source: src, Medium: plan.Branch, State: st, Published: published, Allow: guard.Allowance{Named: guard.AllowAll}})
 	if free.Stats.Placed <= first.Stats.Placed {
 		b.Fatalf("%d would be placed if nothing were held, and %d were: nothing was to move", free.Stats.Placed, first.Stats.Placed)
 	}

@@ -118,7 +118,7 @@ func input(t *testing.T, name string) plan.Input {
 		t.Fatal(err)
 	}
 	src.Config.Secrets = render.SecretsAllow
-	return plan.Input{Source: src, Medium: plan.Branch, Allow: guard.AllowAll}
+	return plan.Input{Source: src, Medium: plan.Branch, Allow: guard.Allowance{Named: guard.AllowAll}}
 }
 
 // after makes in follow a plan that was published.
