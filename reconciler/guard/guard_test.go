@@ -32,7 +32,7 @@ func treeOf(t *testing.T, names string) *files.Folder {
 		}
 		ms = append(ms, tree.Manifest{Ref: o[0].Ref(), Blob: files.NewBlob(o[0].YAML())})
 	}
-	f, err := tree.NewBuilder().Build(ms, tree.Flux{})
+	f, err := tree.NewBuilder().LayOut(ms).Tree(tree.Flux{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -90,7 +90,7 @@ func fixture(t *testing.T, set *policies.Set) *plan.Plan {
 	p := plan.Plan{Revision: sources.Revision{Commit: "0123456789abcdef0123456789abcdef01234567"}, Decisions: []plan.Decision{api, stray, web}}
 	p.Config.Publish.BranchPrefix = "waybill/cluster/"
 	for _, name := range []string{"eu", "us"} {
-		root, err := tree.NewBuilder().Build([]tree.Manifest{{Ref: web.Ref(), Blob: files.NewBlob(web.Template.Object.YAML())}}, tree.Flux{})
+		root, err := tree.NewBuilder().LayOut([]tree.Manifest{{Ref: web.Ref(), Blob: files.NewBlob(web.Template.Object.YAML())}}).Tree(tree.Flux{})
 		if err != nil {
 			t.Fatal(err)
 		}

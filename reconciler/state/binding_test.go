@@ -168,7 +168,7 @@ func TestAHeldClusterHasACondition(t *testing.T) {
 func TestWhatCannotBeReadIsMadeUpOfWhatIsPublished(t *testing.T) {
 	deployment := decoded(t, "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: {replicas: 3, template: {spec: {containers: [{name: c, image: i}]}}}\n")
 	release := decoded(t, "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: r, namespace: shop}\nspec: {chart: {spec: {chart: ./c, sourceRef: {kind: GitRepository, name: s}}}}\n")
-	built, err := tree.NewBuilder().Build([]tree.Manifest{{Ref: web, Blob: files.NewBlob(deployment.YAML())}}, tree.Flux{})
+	built, err := tree.NewBuilder().LayOut([]tree.Manifest{{Ref: web, Blob: files.NewBlob(deployment.YAML())}}).Tree(tree.Flux{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func BenchmarkBuild(b *testing.B) {
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		ms[i%len(ms)].Blob = files.NewBlob([]byte(fmt.Sprint("changed ", i)))
-		if _, err := builder.Build(ms, Flux{}); err != nil {
+		if _, err := builder.LayOut(ms).Tree(Flux{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -11,38 +11,72 @@ import (
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
-// division says which kustomization lists which manifests.
-type division struct {
-	root  []string
-	parts []Part
+// listing is what lists the manifests of a layout, equal in all clusters of one division.
+type listing struct {
+	root      files.Entry // its kustomization
+	parts     []listedPart
+	encrypted bool // SOPS encrypted one of the manifests
 }
 
-// divide gives each path, which are sorted, to the root or to a part.
+type listedPart struct {
+	fluxsync.Child
+
+	folder files.Entry // its kustomization
+}
+
+// division is all of a cluster's branch and settings that decides what lists which manifest.
+// Two clusters whose division is equal divide equal manifests equally.
+type division struct {
+	form, namespace string
+	root            files.ID // of the kustomization at the root
+	parts           string   // what they list, and what ReadChild says of each
+}
+
+func (f Flux) division(parts []Part) division {
+	d := division{form: f.Sync.Form, namespace: f.Sync.Namespace}
+	if f.Before.Built == nil {
+		return d
+	}
+	e, _ := f.Before.Built.Lookup(kustomizationFile)
+	d.root = e.ID
+	for _, p := range parts {
+		d.parts += fmt.Sprintf("%s %s %s %t\n", p.Part, p.listed, p.Namespace, p.Orphan)
+	}
+	return d
+}
+
+// listing gives each manifest to the root or to a part.
 //
 // What a branch lists stays where it is listed: when an object goes from one Kustomization
 // of Flux to another, the one that it leaves deletes it unless the other was faster. So
 // only what is new is divided. It goes to where its namespace is, or to the first place
 // that has room for it; so what is back before Flux saw it go is where it was.
-func (f Flux) divide(paths []string) (division, error) {
+func (l *Layout) listing(f Flux) (listing, error) {
 	parts, err := f.Before.Parts()
 	if err != nil {
-		return division{}, err
+		return listing{}, err
+	}
+	of := f.division(parts)
+	if known, ok := l.listings[of]; ok {
+		return known, nil
 	}
 	d := divider{split: f.Sync.Form == fluxsync.FormSplit, parts: parts, places: map[string]int{}}
-	held, err := rooted(f.Before.Built)
-	if err != nil {
-		return division{}, err
+	if err := d.remember(f.Before.Built); err != nil {
+		return listing{}, err
 	}
-	d.remember(held)
-	d.settle(paths)
-	for i := range d.parts {
-		p := &d.parts[i]
+	d.settle(l.paths)
+	known := listing{encrypted: l.builder.encrypted(l.list)}
+	for i, p := range d.parts {
 		if p.Namespace == "" || p.Orphan { // with the others another would be another object
 			p.Namespace = f.Sync.Namespace
 		}
 		p.Orphan = f.Sync.Form == fluxsync.FormOrphan
+		known.parts = append(known.parts, listedPart{Child: p.Child, folder: l.builder.kustomized(p.Part, d.lists[i])})
+		d.root = append(d.root, p.Path+".yaml")
 	}
-	return division{root: d.root, parts: d.parts}, nil
+	known.root = l.builder.kustomization(d.root)
+	l.listings[of] = known
+	return known, nil
 }
 
 // Handover says why the next tree may not be published as it is: it lists manifests
@@ -92,12 +126,19 @@ func placesOf(f *files.Folder) (map[string]fluxsync.Child, error) {
 		places[path] = fluxsync.Child{}
 	}
 	parts, err := (&Published{Built: f}).Parts()
+	if err != nil {
+		return nil, err
+	}
 	for _, p := range parts {
-		for _, path := range p.paths {
+		listed, err := p.paths(f)
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range listed {
 			places[path] = p.Child
 		}
 	}
-	return places, err
+	return places, nil
 }
 
 // inRoot is the place of what the root lists; a part's place is its index.
@@ -108,23 +149,33 @@ type divider struct {
 	open   bool // the root lists more than definitions
 	root   []string
 	parts  []Part
+	lists  [][]string     // of what the parts are to list
 	places map[string]int // of what the branch lists
 }
 
-// remember takes down what the branch lists where, and empties its parts.
-func (d *divider) remember(rooted []string) {
-	for _, path := range rooted {
+// remember takes down what the branch lists where.
+func (d *divider) remember(built *files.Folder) error {
+	held, err := rooted(built)
+	if err != nil {
+		return err
+	}
+	for _, path := range held {
 		if !d.split || isDefinition(path) {
 			d.places[path] = inRoot
 		}
 		d.open = d.open || !d.split && !isDefinition(path)
 	}
-	for i := range d.parts {
-		for _, path := range d.parts[i].paths {
+	d.lists = make([][]string, len(d.parts))
+	for i, p := range d.parts {
+		listed, err := p.paths(built)
+		if err != nil {
+			return err
+		}
+		for _, path := range listed {
 			d.places[path] = i
 		}
-		d.parts[i].paths = nil
 	}
+	return nil
 }
 
 // settle places what the branch lists, and then what is new, a namespace at a time.
@@ -163,7 +214,7 @@ func (d *divider) settle(paths []string) {
 	}
 	slices.Sort(d.root)
 	for i := range d.parts {
-		slices.Sort(d.parts[i].paths)
+		slices.Sort(d.lists[i])
 	}
 }
 
@@ -172,7 +223,7 @@ func (d *divider) add(place int, paths ...string) {
 		d.root = append(d.root, paths...)
 		return
 	}
-	d.parts[place].paths = append(d.parts[place].paths, paths...)
+	d.lists[place] = append(d.lists[place], paths...)
 }
 
 // room is how many more manifests a place may have.
@@ -180,7 +231,7 @@ func (d *divider) room(place int) int {
 	if place == inRoot {
 		return fluxsync.MaxObjects - len(d.root)
 	}
-	return fluxsync.MaxObjects - len(d.parts[place].paths)
+	return fluxsync.MaxObjects - len(d.lists[place])
 }
 
 // first returns the first place that has room for n manifests, a new part if none has.
@@ -194,6 +245,7 @@ func (d *divider) first(n int) int {
 		}
 	}
 	d.parts = append(d.parts, newPart(strconv.Itoa(len(d.parts)+1)))
+	d.lists = append(d.lists, nil)
 	return len(d.parts) - 1
 }
 

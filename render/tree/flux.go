@@ -26,7 +26,7 @@ const partPrefix = "part."
 type Part struct {
 	fluxsync.Child
 
-	paths []string
+	listed files.ID // of its kustomization on the branch
 }
 
 // Flux is what the kustomizations of a tree depend on beside its manifests.
@@ -129,23 +129,32 @@ func newPart(number string) Part {
 	return Part{Child: fluxsync.Child{Part: name, Path: fluxDir + "/" + name}}
 }
 
-// read reads the child at path, and what the part lists. A child that somebody removed or
-// rewrote says nothing: it is written again.
+// read reads the child at path. A child that somebody removed or rewrote says nothing: it is
+// written again.
 func (p *Part) read(root *files.Folder, path string) error {
-	if e, ok := root.Lookup(path); ok && e.Blob != nil {
-		data, err := e.Blob.Bytes()
-		if err != nil {
-			return fmt.Errorf("reading %s: %w", path, err)
-		}
-		if content, err := object.DecodeCanonical(data); err == nil {
-			p.Namespace, p.Orphan = fluxsync.ReadChild(content)
-		}
+	list, _ := root.Lookup(p.Path + "/" + kustomizationFile)
+	p.listed = list.ID
+	e, ok := root.Lookup(path)
+	if !ok || e.Blob == nil {
+		return nil
 	}
+	data, err := e.Blob.Bytes()
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", path, err)
+	}
+	if content, err := object.DecodeCanonical(data); err == nil {
+		p.Namespace, p.Orphan = fluxsync.ReadChild(content)
+	}
+	return nil
+}
+
+// paths reads what a part of a tree lists.
+func (p Part) paths(root *files.Folder) ([]string, error) {
 	paths, err := resources(root, p.Path+"/"+kustomizationFile)
-	for _, path := range paths {
-		p.paths = append(p.paths, strings.TrimPrefix(path, upToRoot))
+	for i, path := range paths {
+		paths[i] = strings.TrimPrefix(path, upToRoot)
 	}
-	return err
+	return paths, err
 }
 
 // fluxFolders holds a kustomization for each namespace folder of paths, and for those
@@ -171,11 +180,11 @@ func (b *Builder) fluxFolders(paths, before []string) *files.Folder {
 }
 
 // partsFolder holds each part: its child, and its kustomization.
-func (b *Builder) partsFolder(sync fluxsync.Sync, parts []Part) *files.Folder {
+func (b *Builder) partsFolder(sync fluxsync.Sync, parts []listedPart) *files.Folder {
 	var entries []files.Entry
 	for _, p := range parts {
 		child := b.blob(object.Encode(sync.Child(p.Child)))
-		entries = append(entries, files.FileEntry(p.Part+".yaml", child), b.kustomized(p.Part, p.paths))
+		entries = append(entries, files.FileEntry(p.Part+".yaml", child), p.folder)
 	}
 	return b.share(files.NewFolder(entries))
 }

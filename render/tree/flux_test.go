@@ -37,7 +37,7 @@ func grow(t *testing.T, form string, before *files.Folder, groups ...[]Manifest)
 	t.Helper()
 	ms := slices.Concat(groups...)
 	slices.SortFunc(ms, func(a, b Manifest) int { return a.Ref.Compare(b.Ref) })
-	f, err := NewBuilder().Build(ms, Flux{Sync: sync(form), Before: Published{Built: before}})
+	f, err := NewBuilder().LayOut(ms).Tree(Flux{Sync: sync(form), Before: Published{Built: before}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func TestAChildKeepsItsNamespace(t *testing.T) {
 	before := grow(t, fluxsync.FormSplit, nil, some)
 	moved := sync(fluxsync.FormRoot)
 	moved.Namespace = "fleet"
-	f, err := NewBuilder().Build(some, Flux{Sync: moved, Before: Published{Built: before}})
+	f, err := NewBuilder().LayOut(some).Tree(Flux{Sync: moved, Before: Published{Built: before}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +301,7 @@ func TestABranchWithPartsIsReadBack(t *testing.T) {
 	if err != nil || !p.Edited || len(p.Foreign) > 0 {
 		t.Errorf("a child that somebody removed: edited %v, foreign %v, %v", p.Edited, p.Foreign, err)
 	}
-	if again, err := NewBuilder().Build(configMaps("a", 3), Flux{Sync: sync(""), Before: p}); err != nil || again.ID() != built.ID() {
+	if again, err := NewBuilder().LayOut(configMaps("a", 3)).Tree(Flux{Sync: sync(""), Before: p}); err != nil || again.ID() != built.ID() {
 		t.Errorf("it is not written again: %v", err)
 	}
 }

@@ -18,7 +18,7 @@ func TestLost(t *testing.T) {
 			o := object.Decode("x.yaml", fmt.Appendf(nil, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: a, labels: {keep: %q}}\n", name, label)).Objects[0]
 			ms = append(ms, Manifest{Ref: o.Ref(), Blob: files.NewBlob(o.YAML())})
 		}
-		f, err := NewBuilder().Build(ms, Flux{})
+		f, err := NewBuilder().LayOut(ms).Tree(Flux{})
 		if err != nil {
 			t.Fatal(err)
 		}

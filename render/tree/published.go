@@ -182,10 +182,17 @@ func manifestPaths(f *files.Folder) ([]string, error) {
 		return nil, err
 	}
 	parts, err := (&Published{Built: f}).Parts()
-	for _, p := range parts {
-		paths = append(paths, p.paths...)
+	if err != nil {
+		return nil, err
 	}
-	return paths, err
+	for _, p := range parts {
+		listed, err := p.paths(f)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, listed...)
+	}
+	return paths, nil
 }
 
 // rooted lists the manifests that the root kustomization of a tree lists itself.

@@ -19,10 +19,10 @@
 //
 // A Builder keeps the folders of all trees that it built and returns the one that it has
 // for one that is equal, so that clusters which differ in a namespace share the others.
-// A tree costs the hash of each of its folders, and the list of its manifests is written
-// once more: a cluster of 1,000 manifests costs as much as its folders' entries, not as
-// their files. Trees of clusters that hold the same are not built at all: the plan asks
-// once for them. The limit is the length of a folder: a namespace with very many objects
+// A layout costs the hash of each of its folders, and the list of its manifests is written
+// once more: 1,000 manifests cost as much as their folders' entries, not as their files.
+// Clusters that hold the same share one layout, and one tree unless the tree has parts,
+// whose children name the cluster: then each costs its children and two folders. The limit is the length of a folder: a namespace with very many objects
 // of one kind is one folder, which is hashed anew whenever one of them changes.
 //
 // # Decisions
@@ -94,6 +94,11 @@ func NewBuilder() *Builder {
 	}
 }
 
+// kustomization is the root kustomization that lists paths.
+func (b *Builder) kustomization(paths []string) files.Entry {
+	return files.FileEntry(kustomizationFile, b.blob(kustomization(paths, "")))
+}
+
 // share returns the folder that was built first of those equal to f.
 func (b *Builder) share(f *files.Folder) *files.Folder {
 	if known, ok := b.folders[f.ID()]; ok {
@@ -112,33 +117,51 @@ func (b *Builder) blob(data []byte) *files.Blob {
 	return f
 }
 
-// Build returns the tree that holds the manifests, which are sorted by Ref and
-// hold no Ref twice. It lacks waybill.metadata and hydrator.metadata, which depend on the
-// commit and which WithMetadata adds. It fails if the tree before it cannot be read.
-func (b *Builder) Build(manifests []Manifest, f Flux) (*files.Folder, error) {
+// Layout is what clusters that hold the same manifests have in common, whatever syncs them.
+type Layout struct {
+	builder  *Builder
+	list     []Manifest
+	folder   *files.Folder // of the manifests; nil where there are none
+	paths    []string      // in the order of the manifests
+	listings map[division]listing
+}
+
+// LayOut lays out manifests, which are sorted by Ref and hold no Ref twice. The layout keeps
+// the list.
+func (b *Builder) LayOut(manifests []Manifest) *Layout {
 	dirs, paths := b.layOut(manifests)
-	entries := []files.Entry{files.FileEntry(attributesFile, b.attributes)}
+	l := &Layout{builder: b, list: manifests, paths: paths, listings: map[division]listing{}}
 	if len(dirs) > 0 {
-		entries = append(entries, files.DirEntry(ManifestDir, b.manifestFolder(dirs)))
+		l.folder = b.manifestFolder(dirs)
 	}
-	if folders := f.folders(); len(folders) > 0 {
-		entries = append(entries, files.DirEntry(fluxDir, b.fluxFolders(paths, folders)))
-	} else if f.mayDivide(len(paths)) {
-		d, err := f.divide(paths)
+	return l
+}
+
+// Tree returns the tree of a cluster that holds the manifests. It lacks waybill.metadata and
+// hydrator.metadata, which depend on the commit and which WithMetadata adds. It fails if the
+// tree before it cannot be read.
+func (l *Layout) Tree(f Flux) (*files.Folder, error) {
+	b := l.builder
+	entries := []files.Entry{files.FileEntry(attributesFile, b.attributes)}
+	if l.folder != nil {
+		entries = append(entries, files.DirEntry(ManifestDir, l.folder))
+	}
+	folders := f.folders()
+	if len(folders) == 0 && f.mayDivide(len(l.paths)) {
+		listed, err := l.listing(f)
 		if err != nil {
 			return nil, err
 		}
-		paths = d.root
-		if len(d.parts) > 0 {
-			f.Sync.Encrypted = f.Sync.Encrypted || b.encrypted(manifests)
-			entries = append(entries, files.DirEntry(fluxDir, b.partsFolder(f.Sync, d.parts)))
+		if len(listed.parts) > 0 {
+			f.Sync.Encrypted = f.Sync.Encrypted || listed.encrypted
+			entries = append(entries, files.DirEntry(fluxDir, b.partsFolder(f.Sync, listed.parts)))
 		}
-		for _, p := range d.parts {
-			paths = append(paths, p.Path+".yaml")
-		}
+		return b.share(files.NewFolder(append(entries, listed.root))), nil
 	}
-	entries = append(entries, files.FileEntry(kustomizationFile, b.blob(kustomization(paths, ""))))
-	return b.share(files.NewFolder(entries)), nil
+	if len(folders) > 0 {
+		entries = append(entries, files.DirEntry(fluxDir, b.fluxFolders(l.paths, folders)))
+	}
+	return b.share(files.NewFolder(append(entries, b.kustomization(l.paths)))), nil
 }
 
 // layOut returns what goes into each folder, by namespace folder and kind folder, and the

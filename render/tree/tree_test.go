@@ -18,7 +18,7 @@ func manifest(r object.Ref, content string) Manifest {
 
 func build(b *Builder, ms ...Manifest) *files.Folder {
 	slices.SortFunc(ms, func(a, b Manifest) int { return a.Ref.Compare(b.Ref) })
-	f, err := b.Build(ms, Flux{})
+	f, err := b.LayOut(ms).Tree(Flux{})
 	if err != nil {
 		panic(err)
 	}

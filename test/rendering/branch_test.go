@@ -30,11 +30,11 @@ func TestABranchBuilds(t *testing.T) {
 		}
 		manifests = append(manifests, tree.Manifest{Ref: r, Blob: files.NewBlob(object.Encode(content))})
 	}
-	full, err := tree.NewBuilder().Build(manifests, tree.Flux{Sync: sync})
+	full, err := tree.NewBuilder().LayOut(manifests).Tree(tree.Flux{Sync: sync})
 	if err != nil {
 		t.Fatal(err)
 	}
-	empty, err := tree.NewBuilder().Build(manifests[:1], tree.Flux{Sync: sync, Before: tree.Published{Built: full}})
+	empty, err := tree.NewBuilder().LayOut(manifests[:1]).Tree(tree.Flux{Sync: sync, Before: tree.Published{Built: full}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,18 +36,21 @@ type Input struct {
 	Virtual *virtual.Fleet
 }
 
-// Trees returns the tree of each cluster.
+// Trees returns the tree of each cluster. Clusters that hold the same manifests share a
+// layout, and their tree, too, where nothing in it is a cluster's own.
 func Trees(in Input) []Tree {
 	seen := in.signatures()
-	first := map[signature]int32{} // the first of clusters that are alike
-	for i := range in.Flux {
-		if s := seen[i].with(&in.Flux[i]); first[s] == 0 {
-			first[s] = int32(i) + 1
-		}
-	}
+	first := map[signature]int{} // the first of clusters that are alike
+	var alike [][]int            // clusters that are alike
 	held := make([][]cell, len(in.Flux))
-	for _, i := range first {
-		held[i-1] = make([]cell, 0, seen[i-1].objects)
+	for i, s := range seen {
+		at, ok := first[s]
+		if !ok {
+			at, first[s] = len(alike), len(alike)
+			alike = append(alike, nil)
+			held[i] = make([]cell, 0, s.objects)
+		}
+		alike[at] = append(alike[at], i)
 	}
 	in.each(func(row int, cluster, blob int32) {
 		if held[cluster] != nil {
@@ -56,23 +59,33 @@ func Trees(in Input) []Tree {
 	})
 	builder := tree.NewBuilder()
 	trees := make([]Tree, len(in.Flux))
-	var manifests []tree.Manifest // of one cluster
-	for i := range in.Flux {
-		like := int(first[seen[i].with(&in.Flux[i])]) - 1
-		if like != i {
-			trees[i] = trees[like]
-			continue
-		}
+	var manifests []tree.Manifest // of the clusters that are alike
+	for _, clusters := range alike {
+		i := clusters[0]
 		manifests = in.manifests(i, held[i], manifests[:0])
-		folder, err := builder.Build(manifests, in.Flux[i])
-		if err != nil {
-			folder = in.Flux[i].Before.Built
-		}
-		trees[i] = Tree{Folder: folder, Objects: len(manifests), Err: err}
+		in.lay(trees, clusters, builder.LayOut(manifests), len(manifests))
 		held[i] = nil
 	}
 	in.keep(trees)
 	return trees
+}
+
+// lay makes the trees of clusters that hold the same manifests.
+func (in *Input) lay(trees []Tree, clusters []int, l *tree.Layout, objects int) {
+	shared := map[string]int{} // by what trees depend on beside the layout: the first cluster
+	for _, i := range clusters {
+		key := in.Flux[i].Key(objects)
+		if like, ok := shared[key]; ok {
+			trees[i] = trees[like]
+			continue
+		}
+		shared[key] = i
+		folder, err := l.Tree(in.Flux[i])
+		if err != nil {
+			folder = in.Flux[i].Before.Built
+		}
+		trees[i] = Tree{Folder: folder, Objects: objects, Err: err}
+	}
 }
 
 // manifests adds the manifests of a cluster to a list that is empty, in the order of their refs there.
@@ -121,13 +134,7 @@ func (in *Input) each(yield func(row int, cluster, blob int32)) {
 type signature struct {
 	a, b    uint64
 	objects int
-	flux    string
 	suffix  string // of the namespaces of a virtual cluster
-}
-
-func (s signature) with(flux *tree.Flux) signature {
-	s.flux = flux.Key(s.objects)
-	return s
 }
 
 // signatures sums up what each cluster is to hold: two sums of 64 bits, each over the

@@ -34,6 +34,8 @@ var (
 	regional = bench.Shape{Clusters: 1000, Templates: 1000, Regions: 10, Overridden: 20}
 	unique   = bench.Shape{Clusters: 1000, Templates: 1000, Regions: 10, Overridden: 20, Unique: true}
 	large    = bench.Shape{Clusters: 5000, Templates: 2000, Regions: 10, Overridden: 20}
+	divided  = bench.Shape{Clusters: 5000, Templates: 4000, Regions: 10, Overridden: 20} // branches have parts
+	largest  = bench.Shape{Clusters: 10000, Templates: 10000, Regions: 10, Overridden: 20}
 )
 
 // all are the rows, in the order of the table.
@@ -48,6 +50,8 @@ var all = []row{
 	{"warm: preview of a line", "300 ms", warm("preview"), within(300*time.Millisecond, 0)},
 	{"growth: 100 publishes to 100 clusters", "1.5x git's bytes", growth, func(m measured) bool { return float64(m.bytes[0]) <= 1.5*float64(m.bytes[1]) }},
 	{"cold: 5,000 x 2,000", "60 s, 3 GiB", cold(large), within(60*time.Second, 3*gib)},
+	{"cold: 5,000 x 4,000", "5 s", cold(divided), within(5*time.Second, 0)},
+	{"cold: 10,000 x 10,000", "30 s, 4 GiB", cold(largest), within(30*time.Second, 4*gib)},
 	{"scale: 10 x 1,000", "-", cold(scaled(10, 1000)), within(time.Minute, 0)},
 	{"scale: 100 x 1,000", "-", cold(scaled(100, 1000)), within(time.Minute, 0)},
 	{"scale: 1,000 x 100", "-", cold(scaled(1000, 100)), within(time.Minute, 0)},
