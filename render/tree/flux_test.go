@@ -306,6 +306,57 @@ func TestABranchWithPartsIsReadBack(t *testing.T) {
 	}
 }
 
+// Whether a layout was used before, by which clusters and after which history of their branches,
+// changes no tree.
+func TestClustersOfOneLayoutAreAsIfAlone(t *testing.T) {
+	some := slices.Concat(configMaps("a", 1500), configMaps("b", 1500))
+	histories := []*files.Folder{
+		nil,
+		grow(t, fluxsync.FormSplit, nil, some),
+		grow(t, fluxsync.FormSplit, nil, configMaps("b", 10)),
+		grow(t, "", nil, configMaps("b", 10)),
+		grow(t, fluxsync.FormOrphan, grow(t, fluxsync.FormSplit, nil, some), some),
+	}
+	layout := NewBuilder().LayOut(some)
+	for range 2 {
+		for i, before := range histories {
+			for _, form := range []string{"", fluxsync.FormRoot, fluxsync.FormSplit, fluxsync.FormOrphan, fluxsync.FormSingle} {
+				for _, cluster := range []string{"eu-1", "us-1"} {
+					f := Flux{Sync: sync(form), Before: Published{Built: before}}
+					f.Sync.Cluster = cluster
+					got, err := layout.Tree(f)
+					if err != nil {
+						t.Fatal(err)
+					}
+					alone, err := NewBuilder().LayOut(some).Tree(f)
+					if err != nil || got.ID() != alone.ID() {
+						t.Errorf("%s after history %d with form %q is another tree than alone: %v", cluster, i, form, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestClustersShareWhatTheirPartsList(t *testing.T) {
+	layout := NewBuilder().LayOut(configMaps("a", 2500))
+	var lists []files.Entry
+	for _, cluster := range []string{"eu-1", "us-1"} {
+		f := Flux{Sync: sync("")}
+		f.Sync.Cluster = cluster
+		built, err := layout.Tree(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		root, _ := built.Lookup("kustomization.yaml")
+		part, _ := built.Lookup("flux/part.1")
+		lists = append(lists, root, part)
+	}
+	if lists[0].Blob == nil || lists[0] != lists[2] || lists[1].Dir == nil || lists[1] != lists[3] {
+		t.Error("what lists the manifests is written for each cluster")
+	}
+}
+
 func TestClustersShareTreesWithoutParts(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

@@ -17,6 +17,7 @@ var shapes = []struct {
 }{
 	{"200x1000", Shape{Clusters: 200, Templates: 1000, Regions: 10, Overridden: 20}},
 	{"1000x1000", Shape{Clusters: 1000, Templates: 1000, Regions: 10, Overridden: 20}},
+	{"1000x4000", Shape{Clusters: 1000, Templates: 4000, Regions: 10, Overridden: 20}},
 	{"21x1000", Shape{Clusters: 21, Templates: 1000, Regions: 10, Overridden: 20}},
 	{"21x1000-unique", Shape{Clusters: 21, Templates: 1000, Regions: 10, Overridden: 100, Unique: true}},
 	{"21x1000-virtual", Shape{Clusters: 21, Templates: 1000, Regions: 10, Overridden: 20, Virtual: true}},
