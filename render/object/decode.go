@@ -22,7 +22,7 @@ type Decoded struct {
 	// NotManifests counts the documents that are YAML or JSON but no manifest.
 	NotManifests int
 	// Broken reports that part of the file could not be read, so that Objects may
-	// lack what the file holds.
+	// lack what the file holds. Of a file that is over a limit there are none.
 	Broken bool
 	Diags  []diag.Diagnostic
 }
@@ -91,6 +91,8 @@ type decoder struct {
 	plain int  // bytes so far of documents that are no CustomResourceDefinition
 	out   Decoded
 	lines []int // where each document stands
+
+	refused bool // the whole file
 }
 
 func (d *decoder) fail(g diag.Diagnostic) {
@@ -108,13 +110,25 @@ func (d *decoder) malformed(line int, message string) {
 
 // yaml reads the documents of a stream.
 func (d *decoder) yaml(data []byte) {
-	for i, p := range Split(data) {
-		if i == maxDocuments {
-			d.malformed(p.Line, fmt.Sprintf("the file has over %d documents", maxDocuments))
+	parts := Split(data)
+	if len(bytes.TrimSpace(parts[0].Data)) == 0 {
+		parts = parts[1:] // before the first marker
+	}
+	if len(parts) > maxDocuments {
+		d.refuse(*tooManyDocuments(d.file, parts[maxDocuments].Line+1))
+		return
+	}
+	for _, p := range parts {
+		if d.text(p.Line, p.Data); d.refused {
 			return
 		}
-		d.text(p.Line, p.Data)
 	}
+}
+
+// refuse reports a limit of the whole file: nothing that was read of it counts.
+func (d *decoder) refuse(g diag.Diagnostic) {
+	d.out, d.refused = Decoded{}, true
+	d.fail(g)
 }
 
 // Part is a document of a stream, as it is written.
@@ -123,13 +137,13 @@ type Part struct {
 	Data []byte
 }
 
-// Split splits a stream at its document markers, up to the first document that is one too
-// many. A marker stands at the start of a line, where nothing else of YAML can: "---"
+// Split splits a stream at its document markers, beyond the first document that is one too
+// many, and no further. A marker stands at the start of a line, where nothing else of YAML can: "---"
 // begins a document, "..." ends one.
 func Split(data []byte) []Part {
 	var parts []Part
 	line, start, startLine := 0, 0, 0
-	for at := 0; at < len(data) && len(parts) <= maxDocuments; line++ {
+	for at := 0; at < len(data) && len(parts) <= maxDocuments+1; line++ {
 		end := bytes.IndexByte(data[at:], '\n')
 		if end < 0 {
 			end = len(data)
@@ -222,7 +236,7 @@ func (d *decoder) document(doc *yaml.Node, written []byte, read func() (map[stri
 	d.lines = append(d.lines, root.Line)
 	if !definesKinds(root) {
 		if d.plain += len(written); d.plain > MaxFile {
-			d.fail(*fileTooLarge(d.file, root.Line, fmt.Sprintf("the file has %d bytes up to here that are no %s", d.plain, definition)))
+			d.refuse(*fileTooLarge(d.file, root.Line, fmt.Sprintf("the file has %d bytes up to here that are no %s", d.plain, definition)))
 			return
 		}
 	}

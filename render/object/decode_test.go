@@ -112,6 +112,32 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
+// A file that a limit refuses as a whole has no object: which of them stand before the limit would
+// be an accident of their order.
+func TestNothingOfARefusedFileCounts(t *testing.T) {
+	for _, tt := range []struct{ name, file, in, want string }{
+		{"over 5,000 documents", "a.yaml", strings.Repeat("---\n"+head, 5001), "a.yaml:20001: error: the file has over 5000 documents"},
+		{"over 5,000 values of JSON", "a.json", strings.Repeat(asJSON(t, head)+"\n", 5001), "error: the file has over 5000 documents"},
+		{"too large after a while", "a.yaml", head + "---\n" + head + "x: CustomResourceDefinition\n" + padding(MaxFile) + "---\n" + head, "a.yaml:5: error: the file has 5243"},
+		{"JSON that is too large after a while", "a.json", asJSON(t, head) + asJSON(t, crd) + asJSON(t, head+"x: "+strings.Repeat("x", MaxFile)), "up to here"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := Decode(tt.file, []byte(tt.in))
+			if len(d.Objects) > 0 || !d.Broken || len(d.Diags) != 1 || !strings.Contains(d.Diags[0].String(), tt.want) {
+				t.Errorf("%d objects count, broken %t, want %q, got %v", len(d.Objects), d.Broken, tt.want, d.Diags)
+			}
+		})
+	}
+}
+
+func TestFiveThousandDocumentsAreNotTooMany(t *testing.T) {
+	for _, in := range []string{strings.Repeat("---\n"+head, 5000), strings.Repeat(head+"---\n", 4999) + head} {
+		if d := Decode("a.yaml", []byte(in)); len(d.Objects) != 5000 || d.Broken {
+			t.Errorf("%d objects, %v", len(d.Objects), d.Diags)
+		}
+	}
+}
+
 // bomb returns a document in which each level names the one below several times.
 func bomb(levels, width int) string {
 	var b strings.Builder

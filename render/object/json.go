@@ -13,7 +13,7 @@ import (
 
 // json reads concatenated JSON values.
 func (d *decoder) json(data []byte) {
-	for dec := json.NewDecoder(bytes.NewReader(data)); ; {
+	for dec, n := json.NewDecoder(bytes.NewReader(data)), 0; !d.refused; n++ {
 		start := dec.InputOffset()
 		var raw json.RawMessage
 		if err := dec.Decode(&raw); errors.Is(err, io.EOF) {
@@ -24,6 +24,10 @@ func (d *decoder) json(data []byte) {
 				at = syntax.Offset
 			}
 			d.malformed(lineAt(data, at), "the file is no valid JSON: "+err.Error())
+			return
+		}
+		if n == maxDocuments {
+			d.refuse(*tooManyDocuments(d.file, lineAt(data, dec.InputOffset()-int64(len(raw)))))
 			return
 		}
 		root, err := jsonNodes(raw, lineAt(data, dec.InputOffset()-int64(len(raw))))

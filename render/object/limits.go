@@ -55,6 +55,14 @@ func fileTooLarge(file string, line int, what string) *diag.Diagnostic {
 	}
 }
 
+func tooManyDocuments(file string, line int) *diag.Diagnostic {
+	return &diag.Diagnostic{
+		Code: diag.Malformed, Severity: diag.Error, Pos: diag.Pos{File: file, Line: line},
+		Message: fmt.Sprintf("the file has over %d documents, so that none of it is used", maxDocuments),
+		Hint:    "split it, or name it in .waybillignore if it is no manifest",
+	}
+}
+
 // definesKinds reports a document that is a CustomResourceDefinition, or a list of nothing
 // else.
 func definesKinds(n *yaml.Node) bool {

@@ -3,7 +3,6 @@ package object
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 
 	"go.yaml.in/yaml/v3"
@@ -39,6 +38,6 @@ func Scan(file string, data []byte) []diag.Diagnostic {
 			return d.out.Diags
 		}
 	}
-	d.malformed(0, fmt.Sprintf("the file has over %d documents", maxDocuments))
+	d.fail(*tooManyDocuments(file, 0))
 	return d.out.Diags
 }
