@@ -7,7 +7,7 @@ AGAIN := $(GO) run $(GOTESTSUM) -f testname --rerun-fails=1 --rerun-fails-max-fa
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 export CGO_ENABLED = 0
 
-.PHONY: all release release-check vulncheck build test race ui e2e e2e-long golden lint fmt fuzz walk bench demo demo-clusters demo-failover demo-preview playground docs tidy check help
+.PHONY: all release release-check vulncheck build test race ui e2e e2e-all e2e-long golden lint fmt fuzz walk bench demo demo-clusters demo-failover demo-preview playground docs tidy check help
 
 all: build test ## build and test
 
@@ -28,8 +28,13 @@ race: ## test what runs at once with the race detector (needs a C compiler)
 ui: ## open the pages in headless Chromium (needs the program chromium)
 	$(AGAIN) --packages ./test/ui -- -tags e2e -count=1 -timeout 15m
 
+# Without -short a test does all that it can; what is long, or measures cost, is skipped with it.
+E2E := ./test/e2e $(wildcard ./test/attack)
 e2e: ## run Waybill, Flux and Argo CD's engine on real clusters (built from their modules: 25 minutes of CPU, once)
-	$(AGAIN) --packages ./test/e2e -- -tags e2e -count=1 -timeout 75m -parallel 4
+	$(AGAIN) --packages "$(E2E)" -- -tags e2e -count=1 -timeout 75m -p 1 -parallel 4 -short
+
+e2e-all: ## the same, with what is long or measures cost
+	$(AGAIN) --packages "$(E2E)" -- -tags e2e -count=1 -timeout 3h -p 1 -parallel 4
 
 SEEDS ?= 60
 e2e-long: ## make every named fault and SEEDS=60 drawn ones, and write what came of it to docs/e2e-long.md

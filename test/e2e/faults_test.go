@@ -25,20 +25,26 @@ import (
 // healed is the time after which everything must be as it should be when a fault is over.
 const healed = 30 * time.Second
 
-// TestFaults runs a controller that applies to a cluster, while it, or what it talks to, fails.
+// TestFaults runs controllers that apply to a cluster, while they, or what they talk to, fail. With
+// -short it makes five faults: a controller is killed at two points, an API server at one, a quota
+// is exceeded, and a webhook denies.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	dir := t.TempDir()
-	f := &faults{waybill: p.waybill, api: startCluster(t, p, startEtcd(t, p, dir), filepath.Join(dir, "eu"), 1)}
-	t.Run("the controller is killed", f.killed)
+	etcd := startEtcd(t, p, dir)
+	f := &faults{waybill: p.waybill, api: startCluster(t, p, etcd, filepath.Join(dir, "eu"), 1), mortal: startAPI(t, p, etcd, filepath.Join(dir, "us"))}
+	t.Run("the controller is killed at a request to Git", f.killedAtGit)
+	t.Run("the controller is killed at a request to the API server", f.killedAtAPI)
 	t.Run("a quota is exceeded", f.quota)
 	t.Run("a webhook denies, or is slow", f.hooked)
-	t.Run("the API server is killed", f.down) // the last, for its controllers need minutes to find their way back
+	t.Run("the API server is killed", f.down)
 }
 
 type faults struct {
 	waybill string
 	api     *api
+	mortal  *api // is killed
 }
 
 // point is where a controller may be killed: at a request that it sends on its way from the
@@ -46,6 +52,11 @@ type faults struct {
 type point struct {
 	name    string
 	matches func(r *http.Request, body []byte) bool
+}
+
+// long says that the controller is killed at a point only without -short.
+func (p point) long(after bool) bool {
+	return testing.Short() && (p.name != "publish" || !after) && (p.name != "apply" || after)
 }
 
 // These requests go to Git's server.
@@ -79,43 +90,53 @@ func isPost(r *http.Request, name string) bool {
 	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/"+name)
 }
 
-// killed kills the controller at each point, before the server has the request and after, and
-// starts it again.
-func (f *faults) killed(t *testing.T) {
+func (f *faults) killedAtGit(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, f.waybill, map[string]*api{"eu-1": f.api})
 	source, published, git := s.served()
-	proxy := s.counting("eu-1")
-	s.namespace("faulty", "0", 11)
-	s.write("passing.yaml", configMap("faulty", "passing-0", ""))
+	s.killed("killed-git", git, gitPoints, source, "--to", published, "--plain-http")
+}
+
+func (f *faults) killedAtAPI(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, f.waybill, map[string]*api{"eu-1": f.api})
+	s.killed("killed-api", &s.counting("eu-1").trap, apiPoints, s.source, "--to", s.bare)
+}
+
+// killed kills the controller at each point, before the server has the request and after, and
+// starts it again.
+func (s *site) killed(namespace string, at *trap, points []point, args ...string) {
+	t := s.t
+	t.Helper()
+	s.namespace(namespace, "0", 11)
+	s.write("passing.yaml", configMap(namespace, "passing-0", ""))
 	s.commit()
-	run := func() *exec.Cmd { return s.started(source, "--to", published, "--plain-http") }
-	controller := run()
+	controller := s.started(args...)
 	s.converges("eu-1", time.Now().Add(time.Minute))
 	round := 0
-	kill := func(name string, at *trap, p point, after bool) {
+	kill := func(p point, after bool) {
 		t.Helper()
 		round++
 		sprung := at.set(p.matches, after, func() { _ = controller.Process.Kill() })
-		s.namespace("faulty", fmt.Sprint(round), 11)
-		s.write("passing.yaml", configMap("faulty", fmt.Sprintf("passing-%d", round), "")) // the one before it goes
+		s.namespace(namespace, fmt.Sprint(round), 11)
+		s.write("passing.yaml", configMap(namespace, fmt.Sprintf("passing-%d", round), "")) // the one before it goes
 		s.commit()
 		select {
 		case <-sprung:
 		case <-time.After(time.Minute):
-			t.Fatalf("the controller never comes to %q", name)
+			t.Fatalf("the controller never comes to %q", p.name)
 		}
 		_ = controller.Wait()
-		s.whole("eu-1", round)
-		controller = run()
+		s.whole("eu-1", namespace, round)
+		controller = s.started(args...)
 		took := s.converges("eu-1", time.Now().Add(healed))
-		heal(t, took, "the controller is killed at %q, after the answer: %v", name, after)
+		heal(t, took, "the controller is killed at %q, after the answer: %v", p.name, after)
 	}
 	for _, after := range []bool{false, true} {
-		for _, p := range gitPoints {
-			kill(p.name, git, p, after)
-		}
-		for _, p := range apiPoints {
-			kill(p.name, &proxy.trap, p, after)
+		for _, p := range points {
+			if !p.long(after) {
+				kill(p, after)
+			}
 		}
 	}
 	eventually(t, "the status says that all is well", func() (bool, string) {
@@ -127,10 +148,10 @@ func (f *faults) killed(t *testing.T) {
 
 // whole holds that what a cluster has is on the way from one commit to the next: no object of
 // the branch is gone, and each has the value of either.
-func (s *site) whole(cluster string, round int) {
+func (s *site) whole(cluster, namespace string, round int) {
 	s.t.Helper()
 	for i := range 11 {
-		o := s.get(cluster, at("ConfigMap", "faulty", fmt.Sprintf("c%04d", i)))
+		o := s.get(cluster, at("ConfigMap", namespace, fmt.Sprintf("c%04d", i)))
 		if v := text(o, "data", "value"); v != fmt.Sprint(round) && v != fmt.Sprint(round-1) {
 			s.t.Errorf("c%04d has the value %q on the way from %d to %d", i, v, round-1, round)
 		}
@@ -139,15 +160,20 @@ func (s *site) whole(cluster string, round int) {
 
 // down kills the API server while it is applied to, and starts it again.
 func (f *faults) down(t *testing.T) {
-	s := newSite(t, f.waybill, map[string]*api{"eu-1": f.api})
+	t.Parallel()
+	s := newSite(t, f.waybill, map[string]*api{"eu-1": f.mortal})
 	proxy := s.counting("eu-1")
 	s.namespace("down", "0", 40)
 	s.commit()
 	controller := s.started(s.source, "--to", s.bare)
 	s.converges("eu-1", time.Now().Add(time.Minute))
-	for round, name := range []string{"apply", "inventory", "prune"} {
+	names := []string{"apply", "inventory", "prune"}
+	if testing.Short() {
+		names = names[:1]
+	}
+	for round, name := range names {
 		p := apiPoints[map[string]int{"inventory": 1, "apply": 2, "prune": 3}[name]]
-		sprung := proxy.trap.set(p.matches, false, f.api.process.Stop)
+		sprung := proxy.trap.set(p.matches, false, f.mortal.process.Stop)
 		s.namespace("down", fmt.Sprint(round+1), 40-round-1)
 		s.commit()
 		select {
@@ -155,10 +181,10 @@ func (f *faults) down(t *testing.T) {
 		case <-time.After(time.Minute):
 			t.Fatalf("the controller never comes to %q", name)
 		}
-		if err := f.api.process.Restart(); err != nil {
+		if err := f.mortal.process.Restart(); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.api.cluster.Ready(t.Context()); err != nil {
+		if err := f.mortal.cluster.Ready(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		took := s.converges("eu-1", time.Now().Add(healed))
@@ -169,6 +195,7 @@ func (f *faults) down(t *testing.T) {
 
 // quota has a ResourceQuota refuse some objects, and not the others.
 func (f *faults) quota(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, f.waybill, map[string]*api{"eu-1": f.api})
 	a := s.apis["eu-1"]
 	s.namespace("quota", "one", 1)
@@ -196,6 +223,7 @@ func (f *faults) quota(t *testing.T) {
 
 // hooked has admission webhooks deny objects, and take their time.
 func (f *faults) hooked(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, f.waybill, map[string]*api{"eu-1": f.api})
 	a := s.apis["eu-1"]
 	hook := newWebhook(t)

@@ -13,6 +13,9 @@ import (
 
 // TestAgentIdle measures what an agent costs that has nothing to do but to look and to beat.
 func TestAgentIdle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures what an agent costs")
+	}
 	p := build(t)
 	dir := t.TempDir()
 	e := newEdge(t, p, startAPI(t, p, startEtcd(t, p, dir), filepath.Join(dir, "eu")))

@@ -220,6 +220,9 @@ func (m *many) all(n int, most time.Duration) time.Duration {
 
 // TestManyClusters has one controller serve a thousand clusters.
 func TestManyClusters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures cost, for minutes")
+	}
 	const clusters, objects, servers = 1000, 10, 6
 	p := build(t)
 	dir := t.TempDir()

@@ -135,6 +135,9 @@ func (h *hole) end() {
 // whoever asks has become patient. It is shown, the other cluster is not delayed, and half a
 // minute after its end all is as it should be.
 func TestBlackHole(t *testing.T) {
+	if testing.Short() {
+		t.Skip("two minutes pass without a network")
+	}
 	t.Parallel() // it waits for most of its time
 	p := build(t)
 	dir := t.TempDir()
@@ -262,6 +265,9 @@ func (o *outage) before(on http.Handler) http.Handler {
 // as it should be. Ten minutes of it would be no other than these: the longest waits are
 // come to in one.
 func TestForgeIsDown(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the server is away for minutes")
+	}
 	t.Parallel() // it waits for most of its time
 	p := build(t)
 	dir := t.TempDir()

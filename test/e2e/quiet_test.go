@@ -28,6 +28,9 @@ import (
 // it waits, it waits by the clock of the machine, so that it looks at everything as often as it
 // does in a minute.
 func TestAQuietFleet(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a minute passes in which nothing happens")
+	}
 	t.Parallel() // it waits for most of its time
 	p := build(t)
 	dir := t.TempDir()

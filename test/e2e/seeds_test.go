@@ -22,7 +22,7 @@ import (
 )
 
 var (
-	seedsFlag  = flag.Int("seeds", 5, "how many seeded faults TestSeeds makes")
+	seedsFlag  = flag.Int("seeds", 5, "how many faults TestSeeds and TestAgentSeeds draw without -short")
 	seedFlag   = flag.String("seed", "", "the first seed, a number; empty: of the commit")
 	resultFlag = flag.String("result", "", "file to write what healed, and how fast, to")
 )
@@ -43,6 +43,14 @@ func firstSeed(t *testing.T) uint64 {
 	}
 	seed, _ := strconv.ParseUint(string(out[:8]), 16, 64)
 	return seed
+}
+
+// seeds is how many faults a test draws: one with -short.
+func seeds() int {
+	if testing.Short() {
+		return 1
+	}
+	return *seedsFlag
 }
 
 // healing is how a fault was got over.
@@ -83,12 +91,12 @@ func TestSeeds(t *testing.T) {
 	w.start()
 	s.converges("eu-1", time.Now().Add(time.Minute))
 	first := firstSeed(t)
-	for n := range *seedsFlag {
+	for n := range seeds() {
 		seed := first + uint64(n)
 		w.Rand = rand.New(rand.NewPCG(seed, seed)) //nolint:gosec // a test that is to be repeated
 		name, do := w.draw()
 		happened := do()
-		s.whole("eu-1", w.round)
+		s.whole("eu-1", "faulty", w.round)
 		over := time.Now()
 		took := s.converges("eu-1", over.Add(healed))
 		if !happened {
@@ -244,7 +252,7 @@ func results(began time.Time) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# The last run of make e2e-long\n\nWritten by `make e2e-long`: commit %s; %d processors.\n", strings.TrimSpace(string(commit)), runtime.NumCPU())
 	fmt.Fprintf(&b, "%d faults in %d minutes, of which %d were drawn (`SEEDS`). All were got over, and none took longer than %s.\n\n| fault | healed after |\n|---|---|\n",
-		len(record.healings), int(time.Since(began).Minutes()), *seedsFlag, healed)
+		len(record.healings), int(time.Since(began).Minutes()), seeds(), healed)
 	for _, h := range record.healings {
 		fmt.Fprintf(&b, "| %s | %.1f s |\n", h.what, h.took.Seconds())
 	}

@@ -20,6 +20,9 @@ import (
 // loop of concurrent server-side applies. Requests and CPU seconds, of the client and of the
 // API server, decide; how long it took is only told.
 func TestApplySpeed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures cost")
+	}
 	p := build(t)
 	dir := t.TempDir()
 	loop := filepath.Join(dir, "loop")
@@ -160,6 +163,9 @@ func (s *site) thousand(prefix string) {
 // TestPushSpeed tells how long it takes from a commit to six clusters of a thousand objects each,
 // and what it costs to watch them while nothing happens.
 func TestPushSpeed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures cost")
+	}
 	const servers, turns = 6, 5
 	p := build(t)
 	dir := t.TempDir()

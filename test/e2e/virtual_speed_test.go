@@ -17,6 +17,9 @@ const parts = 20
 // little more than one to a cluster with as many objects, when they are applied and when nothing
 // happens. Requests are told, and CPU seconds.
 func TestVirtualSpeed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures cost")
+	}
 	t.Parallel() // it waits for most of its time
 	p := build(t)
 	dir := t.TempDir()
