@@ -17,7 +17,7 @@ build: ## build bin/waybill
 	$(GO) build -trimpath -buildvcs=auto $(STAMP) -o bin/ ./cmd/...
 
 test: ## run every test
-	@test -d "$${WAYBILL_CORPUS:-../shared/corpus}" || echo "SKIPPED: test/real, and parts of test/rendering, because there are no real manifests; set WAYBILL_CORPUS" >&2
+	@test -d "$${WAYBILL_CORPUS:-../shared/corpus}" || echo "SKIPPED: what reads the manifests of others (test/corpus), because there are none; set WAYBILL_CORPUS" >&2
 	$(GO) test -count=1 -timeout 30m ./...
 
 # what starts goroutines, or is called by several
