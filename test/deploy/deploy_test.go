@@ -18,6 +18,7 @@ import (
 
 	"github.com/waybill-dev/waybill/render/helm"
 	"github.com/waybill-dev/waybill/test/peers"
+	"github.com/waybill-dev/waybill/test/program"
 )
 
 var update = flag.Bool("update", false, "rewrite the plain manifests")
@@ -147,10 +148,7 @@ func isPlain(t *testing.T, file, comment string, texts []string) {
 }
 
 func TestTheCommandsKnowTheirArguments(t *testing.T) {
-	waybill := filepath.Join(t.TempDir(), "waybill")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", waybill, "github.com/waybill-dev/waybill/cmd/waybill").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	waybill := program.Build(t)
 	for _, file := range examples(t) {
 		args, _ := container(t, file)["args"].([]any)
 		if len(args) < 4 {

@@ -5,11 +5,10 @@ package e2e
 import (
 	"bytes"
 	"fmt"
-	"path/filepath"
 	"testing"
 
 	"github.com/waybill-dev/waybill/test/controlplane"
-	"github.com/waybill-dev/waybill/test/peers"
+	"github.com/waybill-dev/waybill/test/program"
 )
 
 // programs are what the test runs.
@@ -25,11 +24,7 @@ func build(t *testing.T) programs {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := programs{built, filepath.Join(t.TempDir(), "waybill")}
-	if _, err := peers.Go("../..", "build", "-o", p.waybill, "./cmd/waybill"); err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return programs{built, program.Build(t)}
 }
 
 // attend stops a server when the test ends, and logs what it said if the test failed.

@@ -71,7 +71,8 @@ func helmFlags(module string) (string, error) {
 
 // Install builds a program of a module, by the arguments of go build, and returns its path.
 // The first time takes minutes, so programs are kept in the user's cache, one for each state
-// of their module. They appear as a whole, however many tests build them at once.
+// of their module. They appear as a whole. Of several processes that want the same program one
+// builds it, and the others wait.
 func Install(module, name string, args ...string) (path string, err error) {
 	return install(module, name, Go, args)
 }
@@ -88,7 +89,15 @@ func install(module, name string, build func(dir string, args ...string) (string
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+	unlock, err := Lock(filepath.Base(filepath.Dir(path)))
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), privateFolder); err != nil {
 		return "", err
 	}
 	dir, err := os.MkdirTemp(filepath.Dir(path), "build-")
@@ -103,9 +112,21 @@ func install(module, name string, build func(dir string, args ...string) (string
 	return path, os.Rename(built, path)
 }
 
+const privateFolder os.FileMode = 0o750
+
+// Cache returns the folder of the user's cache in which programs for tests are kept.
+func Cache() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(cache, "waybill-test-tools")
+	return dir, os.MkdirAll(dir, privateFolder)
+}
+
 // cached returns where a program of a module is kept.
 func cached(module, name string, args []string) (string, error) {
-	cache, err := os.UserCacheDir()
+	cache, err := Cache()
 	if err != nil {
 		return "", err
 	}
@@ -122,7 +143,7 @@ func cached(module, name string, args []string) (string, error) {
 		}
 		fmt.Fprintf(digest, "%d\n%s", len(data), data)
 	}
-	return filepath.Join(cache, "waybill-test-tools", hex.EncodeToString(digest.Sum(nil)[:16]), name), nil
+	return filepath.Join(cache, hex.EncodeToString(digest.Sum(nil)[:16]), name), nil
 }
 
 // folder is where the module of the programs is.
@@ -131,14 +152,15 @@ func folder() (string, error) {
 	return filepath.Join(strings.TrimSpace(dir), "tools"), err
 }
 
-// Go runs go in a folder. The user's own flags are for Waybill's module.
+// Go runs go in a folder. The user's own flags are for Waybill's module. Paths are trimmed as the
+// Makefile has it, so that what both need of the standard library is compiled once.
 func Go(dir string, args ...string) (string, error) { return run(dir, "0", args) }
 
 // run runs go with or without C.
 func run(dir, cgo string, args []string) (string, error) {
 	cmd := exec.Command("go", args...) //nolint:gosec,noctx // as the callers say; a build is worth finishing
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED="+cgo, "GOFLAGS=-mod=readonly")
+	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED="+cgo, "GOFLAGS=-mod=readonly -trimpath")
 	return Output(cmd)
 }
 

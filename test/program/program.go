@@ -3,11 +3,15 @@ package program
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/waybill-dev/waybill/test/peers"
 )
 
 // Tests are the tests of a package that run the program. They know it as Path.
@@ -40,11 +44,46 @@ func Build(t *testing.T) string {
 	return path
 }
 
+// build puts the program into a folder. It is linked once for each state of the code: what was linked
+// last stays in the user's cache, where go finds that it is up to date.
 func build(ctx context.Context, dir string) (string, error) {
-	path := filepath.Join(dir, "waybill")
-	out, err := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/waybill-dev/waybill/cmd/waybill").CombinedOutput() //nolint:gosec // a folder of the tests
+	shared, err := place(ctx)
 	if err != nil {
+		return "", err
+	}
+	unlock, err := peers.Lock(filepath.Base(shared))
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", shared, pkg) //nolint:gosec // a folder of the tests
+	cmd.Env = append(os.Environ(), "GOTMPDIR="+filepath.Dir(shared))  // go moves it to its place, so that older links stay whole
+	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building waybill: %w\n%s", err, out)
 	}
-	return path, nil
+	path := filepath.Join(dir, "waybill")
+	if os.Link(shared, path) == nil {
+		return path, nil
+	}
+	data, err := os.ReadFile(shared) //nolint:gosec // the folder is on another file system
+	if err != nil {
+		return "", err
+	}
+	return path, os.WriteFile(path, data, 0o700) //nolint:gosec // it is to be run
+}
+
+const pkg = "github.com/waybill-dev/waybill/cmd/waybill"
+
+// place returns where the program of this checkout is kept.
+func place(ctx context.Context) (string, error) {
+	cache, err := peers.Cache()
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.CommandContext(ctx, "go", "env", "GOMOD", "GOOS").Output()
+	if err != nil {
+		return "", err
+	}
+	digest := sha256.Sum256(out)
+	return filepath.Join(cache, "waybill-"+hex.EncodeToString(digest[:8])), nil
 }
