@@ -6,39 +6,46 @@ GOTESTSUM := gotest.tools/gotestsum@v1.13.0
 AGAIN := $(GO) run $(GOTESTSUM) -f testname --rerun-fails=1 --rerun-fails-max-failures=3 --rerun-fails-run-root-test
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 export CGO_ENABLED = 0
+# One set of flags, so that no package is compiled twice. Tests are linked without what debuggers
+# read, which takes a third of the time, and are vetted by the linter.
+export GOFLAGS := $(GOFLAGS) -trimpath
+TEST := $(GO) test -vet=off -ldflags=-w
 
-.PHONY: all release release-check vulncheck build test race ui e2e e2e-all e2e-long golden lint fmt fuzz walk bench demo demo-clusters demo-failover demo-preview playground docs tidy check help
+.PHONY: all release release-check vulncheck build test race ui e2e e2e-all e2e-long golden lint fmt fuzz walk bench demo demos install minutes demo-clusters demo-failover demo-preview playground docs tidy check help
 
 all: build test ## build and test
 
 # Go stamps the version from git, but not in a linked work tree, whose .git is a file.
 STAMP := $(if $(wildcard .git/HEAD),,$(shell TZ=UTC git log -1 --abbrev=12 --date=format-local:%Y%m%d%H%M%S --format='-ldflags=-X=main.version=v0.0.0-%cd-%h' 2>/dev/null))
 build: ## build bin/waybill
-	$(GO) build -trimpath -buildvcs=auto $(STAMP) -o bin/ ./cmd/...
+	$(GO) build -buildvcs=auto $(STAMP) -o bin/ ./cmd/...
 
 test: ## run every test
 	@test -d "$${WAYBILL_CORPUS:-../shared/corpus}" || echo "SKIPPED: what reads the manifests of others (test/corpus), because there are none; set WAYBILL_CORPUS" >&2
-	$(GO) test -count=1 -timeout 30m ./...
+	$(TEST) -count=1 -timeout 30m ./...
 
 # what starts goroutines, or is called by several
 CONCURRENT := ./reconciler ./reconciler/apply ./reconciler/clusters/... ./reconciler/facts ./reconciler/members ./reconciler/plan/manifest ./reconciler/replicas ./reconciler/serve ./reconciler/shelf ./reconciler/status ./reconciler/traces ./reconciler/trail ./reconciler/ui/... ./sources/forge ./sources/git
 race: ## test what runs at once with the race detector (needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -race -count=1 -timeout 30m $(CONCURRENT)
+	CGO_ENABLED=1 $(TEST) -race -count=1 -timeout 30m $(CONCURRENT)
 
 ui: ## open the pages in headless Chromium (needs the program chromium)
-	$(AGAIN) --packages ./test/ui -- -tags e2e -count=1 -timeout 15m
+	$(AGAIN) --packages ./test/ui -- -tags e2e -vet=off -ldflags=-w -count=1 -timeout 15m
 
 # Without -short a test does all that it can; what is long, or measures cost, is skipped with it.
-E2E := ./test/e2e $(wildcard ./test/attack)
+E2E := $(strip ./test/e2e $(wildcard ./test/attack))
+OUT ?= bin
+E2E_AGAIN = @mkdir -p $(OUT); $(AGAIN) --jsonfile $(OUT)/e2e.json --rerun-fails-report $(OUT)/again.txt --packages "$(E2E)" --
+E2E_FLAGS := -tags e2e -vet=off -ldflags=-w -count=1 -p 1 -parallel 4
 e2e: ## run Waybill, Flux and Argo CD's engine on real clusters (built from their modules: 25 minutes of CPU, once)
-	$(AGAIN) --packages "$(E2E)" -- -tags e2e -count=1 -timeout 75m -p 1 -parallel 4 -short
+	$(E2E_AGAIN) $(E2E_FLAGS) -timeout 75m -short
 
 e2e-all: ## the same, with what is long or measures cost
-	$(AGAIN) --packages "$(E2E)" -- -tags e2e -count=1 -timeout 3h -p 1 -parallel 4
+	$(E2E_AGAIN) $(E2E_FLAGS) -timeout 3h
 
 SEEDS ?= 60
 e2e-long: ## make every named fault and SEEDS=60 drawn ones, and write what came of it to docs/e2e-long.md
-	$(GO) test -tags e2e -count=1 -timeout 3h -parallel 4 ./test/e2e -run '^Test(Faults|Seeds|BlackHole|ForgeIsDown)$$' -args -seeds $(SEEDS) -result ../../docs/e2e-long.md
+	$(TEST) -tags e2e -count=1 -timeout 3h -parallel 4 ./test/e2e -run '^Test(Faults|Seeds|BlackHole|ForgeIsDown)$$' -args -seeds $(SEEDS) -result ../../docs/e2e-long.md
 
 golden: ## rewrite the golden output of scenarios and commands
 	$(GO) test ./test/scenario ./test/cli -update
@@ -65,6 +72,12 @@ bench: ## measure Waybill against git and helm, then the benchmarks of the parts
 	$(GO) run ./test/bench/table
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
+install: ## build what tests and demos run beside Waybill: control planes, Flux, Argo CD's engine, Gitea, helm
+	$(GO) run ./test/install
+
+minutes: ## write how long the last run of .ci/run took to docs/testing.md
+	$(GO) run ./test/minutes
+
 demo-clusters: ## show the whole way on three real clusters, built as for e2e
 	$(GO) run ./test/demo clusters
 
@@ -73,6 +86,9 @@ demo-failover: ## show how work leaves a cluster that dies, on real clusters
 
 demo-preview: ## show what a pull request at a real forge does to the clusters
 	$(GO) run ./test/demo preview
+
+demos: ## show the three at once, one output after the other
+	$(MAKE) -j3 --output-sync=target demo-clusters demo-failover demo-preview
 
 playground: ## start two clusters with Flux, and a Git server, until Ctrl-C
 	$(GO) run ./test/demo playground

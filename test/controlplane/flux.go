@@ -28,6 +28,12 @@ var fluxControllers = map[string]struct {
 	KustomizeController: {"servers", func(string, [3]string) []string { return []string{"--requeue-dependency=2s"} }},
 }
 
+const fluxPackages = "github.com/fluxcd/"
+
+func installFlux(name string) (string, error) {
+	return install(fluxControllers[name].module, name, fluxPackages+name)
+}
+
 // StartFlux starts controllers of Flux for a cluster, one after the other, with the definitions of
 // what they watch.
 func (c *Cluster) StartFlux(controllers ...string) error {
@@ -43,8 +49,8 @@ func (c *Cluster) StartFlux(controllers ...string) error {
 }
 
 func (c *Cluster) startController(name string) error {
-	controller, pkg := fluxControllers[name], "github.com/fluxcd/"+name
-	module, err := Module(controller.module)
+	controller, pkg := fluxControllers[name], fluxPackages+name
+	module, err := folder(controller.module)
 	if err != nil {
 		return err
 	}
@@ -64,7 +70,7 @@ func (c *Cluster) startController(name string) error {
 			return fmt.Errorf("%w: %s", err, out)
 		}
 	}
-	binary, err := Install(controller.module, name, pkg)
+	binary, err := installFlux(name)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ type Programs string
 // Build builds the parts, which takes twelve minutes of CPU the first time, and puts them into
 // a folder.
 func Build(dir string) (Programs, error) {
-	built, err := Install("servers", "servers", ".", "-X", "k8s.io/component-base/version.gitVersion="+version)
+	built, err := installServers()
 	if err != nil {
 		return "", err
 	}
@@ -37,21 +37,43 @@ func Build(dir string) (Programs, error) {
 	return Programs(dir), nil
 }
 
+// Install builds all that this package can start, or finds it in the user's cache.
+func Install() error {
+	if _, err := installServers(); err != nil {
+		return err
+	}
+	for _, name := range []string{SourceController, KustomizeController} {
+		if _, err := installFlux(name); err != nil {
+			return err
+		}
+	}
+	_, err := InstallArgoCD()
+	return err
+}
+
+func installServers() (string, error) {
+	return install("servers", "servers", ".", "-X", "k8s.io/component-base/version.gitVersion="+version)
+}
+
+// InstallArgoCD builds the program that syncs Applications with Argo CD's engine, or finds it in the
+// user's cache, and returns its path.
+func InstallArgoCD() (string, error) { return install("argo", "argocd-sync", ".") }
+
 // Path returns where a part is.
 func (p Programs) Path(part string) string { return filepath.Join(string(p), part) }
 
-// Install builds a program of one of the modules here, with flags for the linker, or finds it in
+// install builds a program of one of the modules here, with flags for the linker, or finds it in
 // the user's cache.
-func Install(module, name, pkg string, link ...string) (string, error) {
-	dir, err := Module(module)
+func install(module, name, pkg string, link ...string) (string, error) {
+	dir, err := folder(module)
 	if err != nil {
 		return "", err
 	}
 	return peers.Install(dir, name, "-trimpath", "-ldflags", strings.Join(append([]string{"-s", "-w"}, link...), " "), pkg)
 }
 
-// Module returns the folder of one of the modules here.
-func Module(name string) (string, error) {
+// folder returns the folder of one of the modules here.
+func folder(name string) (string, error) {
 	dir, err := peers.Go(".", "list", "-f", "{{.Dir}}", "github.com/waybill-dev/waybill/test/controlplane")
 	return filepath.Join(strings.TrimSpace(dir), name), err
 }

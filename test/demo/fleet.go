@@ -18,6 +18,7 @@ import (
 
 	"github.com/waybill-dev/waybill/test/controlplane"
 	"github.com/waybill-dev/waybill/test/peers"
+	"github.com/waybill-dev/waybill/test/program"
 )
 
 // fleet is a source, the repository that it is published to, and clusters that run.
@@ -45,13 +46,13 @@ func newFleet(ctx context.Context, out io.Writer, dir, story string) (*fleet, er
 		return nil, err
 	}
 	f := &fleet{
-		ctx: ctx, out: out, root: strings.TrimSpace(root), story: story, dir: dir, source: "source", bare: "published.git", kubeconfigs: "kubeconfigs", waybill: in("bin/waybill"),
+		ctx: ctx, out: out, root: strings.TrimSpace(root), story: story, dir: dir, source: "source", bare: "published.git", kubeconfigs: "kubeconfigs",
 		clusters: map[string]*controlplane.Cluster{},
 	}
 	if err := errors.Join(os.Mkdir(in(f.kubeconfigs), 0o700), os.Mkdir(in("bin"), 0o700)); err != nil {
 		return nil, err
 	}
-	_, err = peers.Go(f.root, "build", "-o", f.waybill, "./cmd/waybill")
+	f.waybill, err = program.Link(ctx, in("bin"))
 	return f, err
 }
 

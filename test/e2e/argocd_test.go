@@ -51,7 +51,7 @@ type synced struct {
 // TestArgoCD has Argo CD's engine bring two clusters along.
 func TestArgoCD(t *testing.T) {
 	p := build(t)
-	program, err := controlplane.Install("argo", "argocd-sync", ".")
+	program, err := controlplane.InstallArgoCD()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,18 +40,28 @@ type Gitea struct {
 // User is somebody, with a token.
 type User struct{ Login, Token string }
 
-// Start builds Gitea where it must, which takes six minutes of CPU the first time, and starts
-// it. All that it has lies in dir.
+// Install builds Gitea, which takes six minutes of CPU the first time, or finds it in the user's
+// cache. It returns the program, and the folder of the module that it is built from.
+func Install() (program, module string, err error) {
+	here, err := peers.Go(".", "list", "-f", "{{.Dir}}", "github.com/waybill-dev/waybill/test/forges")
+	if err != nil {
+		return "", "", err
+	}
+	module = filepath.Join(strings.TrimSpace(here), "servers")
+	program, err = peers.InstallC(module, "gitea", "-trimpath", "-tags", "sqlite sqlite_unlock_notify", "-ldflags", "-s -w -X main.Version="+version, pkg)
+	if err != nil {
+		return "", "", fmt.Errorf("building Gitea, which takes a C compiler as in Debian's package gcc: %w", err)
+	}
+	return program, module, nil
+}
+
+// Start starts Gitea, which it builds where it must. All that it has lies in dir.
 func Start(ctx context.Context, dir string) (*Gitea, error) {
-	module, err := peers.Go(".", "list", "-f", "{{.Dir}}", "github.com/waybill-dev/waybill/test/forges")
+	program, servers, err := Install()
 	if err != nil {
 		return nil, err
 	}
-	servers := filepath.Join(strings.TrimSpace(module), "servers")
-	g := &Gitea{config: filepath.Join(dir, "app.ini")}
-	if g.program, err = peers.InstallC(servers, "gitea", "-trimpath", "-tags", "sqlite sqlite_unlock_notify", "-ldflags", "-s -w -X main.Version="+version, pkg); err != nil {
-		return nil, fmt.Errorf("building Gitea, which takes a C compiler as in Debian's package gcc: %w", err)
-	}
+	g := &Gitea{program: program, config: filepath.Join(dir, "app.ini")}
 	files, err := peers.Go(servers, "list", "-m", "-f", "{{.Dir}}", pkg)
 	if err != nil {
 		return nil, err

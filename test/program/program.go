@@ -25,7 +25,7 @@ func (t Tests) Run() int {
 	dir, err := os.MkdirTemp("", "waybill-test-")
 	if err == nil {
 		defer os.RemoveAll(dir)
-		*t.Path, err = build(context.Background(), dir) //nolint:forbidigo // no test runs yet that would have one
+		*t.Path, err = Link(context.Background(), dir) //nolint:forbidigo // no test runs yet that would have one
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -37,16 +37,16 @@ func (t Tests) Run() int {
 // Build builds the program for one test.
 func Build(t *testing.T) string {
 	t.Helper()
-	path, err := build(t.Context(), t.TempDir())
+	path, err := Link(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return path
 }
 
-// build puts the program into a folder. It is linked once for each state of the code: what was linked
+// Link puts the program into a folder, and returns its path. It is linked once for each state of the code: what was linked
 // last stays in the user's cache, where go finds that it is up to date.
-func build(ctx context.Context, dir string) (string, error) {
+func Link(ctx context.Context, dir string) (string, error) {
 	shared, err := place(ctx)
 	if err != nil {
 		return "", err
@@ -56,8 +56,8 @@ func build(ctx context.Context, dir string) (string, error) {
 		return "", err
 	}
 	defer unlock()
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", shared, pkg) //nolint:gosec // a folder of the tests
-	cmd.Env = append(os.Environ(), "GOTMPDIR="+filepath.Dir(shared))  // go moves it to its place, so that older links stay whole
+	cmd := exec.CommandContext(ctx, "go", "build", "-ldflags=-w", "-o", shared, pkg) //nolint:gosec // a folder of the tests
+	cmd.Env = append(os.Environ(), "GOTMPDIR="+filepath.Dir(shared))                 // go moves it to its place, so that older links stay whole
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building waybill: %w\n%s", err, out)
 	}
