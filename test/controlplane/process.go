@@ -1,11 +1,15 @@
 package controlplane
 
 import (
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"sync"
 	"time"
 )
 
@@ -71,18 +75,28 @@ func (p *Process) Log() string {
 	return string(data[max(0, len(data)-most):])
 }
 
-// Port returns a port that is free.
+// Port returns a port that is free, and that this process was not given before. It is none of those
+// that the system gives to connections, one of which might take it before it is listened on.
 func Port() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it is closed at once
-	if err != nil {
-		return "", err
+	const first, after, tries = 10000, 32768, 1000
+	for range tries {
+		port := strconv.Itoa(first + rand.IntN(after-first)) //nolint:gosec // any will do
+		l, err := net.Listen("tcp", "127.0.0.1:"+port)       //nolint:noctx // it is closed at once
+		if err != nil {
+			continue // it is taken
+		}
+		if err := l.Close(); err != nil {
+			return "", err
+		}
+		if _, isGiven := ports.LoadOrStore(port, true); !isGiven {
+			return port, nil
+		}
 	}
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		return "", err
-	}
-	return port, l.Close()
+	return "", errors.New("no port is free from 10000 to 32767")
 }
+
+// ports are those that Port gave.
+var ports sync.Map
 
 // patience is how long a server may take to start on a busy machine.
 const patience = 5 * time.Minute

@@ -148,6 +148,7 @@ func (e *edge) tells(what, branch, file, text string) {
 
 // TestAgent has an agent apply a branch inside a cluster, and tell what became of it.
 func TestAgent(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	dir := t.TempDir()
 	etcd := startEtcd(t, p, dir)
@@ -248,6 +249,7 @@ func TestAgent(t *testing.T) {
 
 // TestAgentAsksForSignatures has an agent take commits only if who may sign signed them.
 func TestAgentAsksForSignatures(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	dir := t.TempDir()
 	e := newEdge(t, p, startAPI(t, p, startEtcd(t, p, dir), filepath.Join(dir, "eu")))
@@ -324,6 +326,7 @@ func agentRights(t *testing.T) (rights []map[string]any) {
 // namespace with restricted pod security, and runs an agent as the account of its chart: with
 // rights for what its branch holds, and no others.
 func TestAgentJoins(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	dir := t.TempDir()
 	eu := startAPI(t, p, startEtcd(t, p, dir), filepath.Join(dir, "eu"))

@@ -35,6 +35,7 @@ func startMembers(t *testing.T) *members {
 }
 
 func TestApply(t *testing.T) {
+	t.Parallel()
 	m := startMembers(t)
 	t.Run("from the first to the last", m.everything)
 	t.Run("what somebody changed", m.drift)

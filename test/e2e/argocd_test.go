@@ -50,6 +50,7 @@ type synced struct {
 
 // TestArgoCD has Argo CD's engine bring two clusters along.
 func TestArgoCD(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	program, err := controlplane.InstallArgoCD()
 	if err != nil {

@@ -71,6 +71,7 @@ func yamlOf(t *testing.T, o any) string {
 // pod security, and runs controllers with that chart's flags and the token of its account: so
 // its Role allows all that they do.
 func TestChart(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	dir := t.TempDir()
 	eu := startAPI(t, p, startEtcd(t, p, dir), filepath.Join(dir, "eu"))

@@ -11,6 +11,7 @@ import (
 // TestDeschedule runs a controller over two clusters of two nodes each, of which one takes no pods in
 // eu-1, although its room counts: the replica that finds no node there moves to us-1, and once.
 func TestDeschedule(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	dir := t.TempDir()
 	etcd := startEtcd(t, p, dir)

@@ -142,6 +142,15 @@ func (w *work) low() (lowest int) {
 	return lowest
 }
 
+// prompt is how long it may take from the detection of a loss to new replicas elsewhere. It is measured
+// without -short; with it, other tests take the processors.
+func prompt() time.Duration {
+	if testing.Short() {
+		return healed
+	}
+	return 3 * time.Second
+}
+
 // has waits until clusters have so many replicas, and returns when they had.
 func (w *work) has(wanted map[string]int) time.Time {
 	w.t.Helper()

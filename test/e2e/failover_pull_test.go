@@ -86,8 +86,8 @@ func (f *failing) silent(t *testing.T) {
 	seen := p.work.observes("eu-1", "ClusterStatusUnknown")
 	moved := p.work.has(map[string]int{"us-1": 6})
 	t.Logf("a dead agent is recorded %.1f s after its end, and its replicas are applied elsewhere %.1f s after that", seen.Sub(killed).Seconds(), moved.Sub(seen).Seconds())
-	if took := moved.Sub(seen); took > 3*time.Second {
-		t.Errorf("from its detection to new replicas elsewhere it takes %s, want less than 3 s", took)
+	if took := moved.Sub(seen); took > prompt() {
+		t.Errorf("from its detection to new replicas elsewhere it takes %s, want less than %s", took, prompt())
 	}
 	eventually(t, "the old copy leaves its branch", func() (bool, string) { return !p.work.holds("eu-1"), p.git(p.bare, "log", "-3", "waybill/state") })
 	if d, _ := p.work.in("eu-1"); d == nil || d.Metadata.UID != was.Metadata.UID || d.Spec.Replicas != 3 {

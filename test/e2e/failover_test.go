@@ -64,8 +64,8 @@ func (f *failing) dies(t *testing.T) {
 	seen := w.observes(dead, "ClusterNotReachable")
 	moved := w.has(map[string]int{"c0": 3, "c1": 3})
 	t.Logf("a dead cluster is recorded %.1f s after its end, and its replicas are applied elsewhere %.1f s after that", seen.Sub(killed).Seconds(), moved.Sub(seen).Seconds())
-	if took := moved.Sub(seen); took > 3*time.Second {
-		t.Errorf("from its detection to new replicas elsewhere it takes %s, want less than 3 s", took)
+	if took := moved.Sub(seen); took > prompt() {
+		t.Errorf("from its detection to new replicas elsewhere it takes %s, want less than %s", took, prompt())
 	}
 	if low := w.low(); low < 4 {
 		t.Errorf("in the clusters that answer %d replicas were healthy, want 4", low)

@@ -15,6 +15,7 @@ import (
 // TestFluxCycle changes a source in every way, and has Flux bring two clusters along. After each change
 // all that is on the branches is compared with the clusters, field by field.
 func TestFluxCycle(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	dir := t.TempDir()
 	etcd := startEtcd(t, p, dir)

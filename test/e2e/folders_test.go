@@ -74,6 +74,7 @@ func (m *members) shared(t *testing.T) {
 
 // TestAgentOfASharedBranch has an agent apply its folder, and follow it to a branch and back.
 func TestAgentOfASharedBranch(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	dir := t.TempDir()
 	e := newEdge(t, p, startAPI(t, p, startEtcd(t, p, dir), dir))

@@ -13,6 +13,7 @@ import (
 
 // TestFollow runs a controller that applies to two clusters.
 func TestFollow(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	dir := t.TempDir()
 	etcd := startEtcd(t, p, dir)

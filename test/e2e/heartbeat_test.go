@@ -89,6 +89,7 @@ func (e *edge) forge(ref, key string, message string) {
 
 // TestHeartbeat has a controller hear an agent, miss it, and hear it again.
 func TestHeartbeat(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	dir := t.TempDir()
 	etcd := startEtcd(t, p, dir)
@@ -225,6 +226,7 @@ func (e *edge) inProcess(t *testing.T, off time.Duration) (stop func()) {
 
 // TestHeartbeatByHTTP has an agent beat at a controller, which starts anew in between.
 func TestHeartbeatByHTTP(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	dir := t.TempDir()
 	e := newEdge(t, p, startAPI(t, p, startEtcd(t, p, dir), filepath.Join(dir, "eu")))

@@ -105,6 +105,7 @@ usage: {cpu: 400m, memory: 2Gi}
 
 // TestMembers looks into two real clusters at once.
 func TestMembers(t *testing.T) {
+	t.Parallel()
 	m := startMembers(t)
 	node := startKubelet(t)
 	eu, us := m.apis[0], m.apis[1]

@@ -19,6 +19,7 @@ import (
 // TestObserve runs a controller over a cluster with nodes and one without: replicas go where there
 // is room. What decisions can see makes one commit, and heartbeats make none.
 func TestObserve(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	dir := t.TempDir()
 	etcd := startEtcd(t, p, dir)

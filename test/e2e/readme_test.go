@@ -27,6 +27,7 @@ type person struct {
 // TestReadme has a person who has a clone of the last commit, and nothing else, come by what the README
 // says from nothing to two clusters that Flux syncs.
 func TestReadme(t *testing.T) {
+	t.Parallel()
 	root, err := peers.Go(".", "list", "-m", "-f", "{{.Dir}}")
 	if err != nil {
 		t.Fatal(err)

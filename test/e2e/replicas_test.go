@@ -114,6 +114,7 @@ func one(t *testing.T, what string, all []*replica, does func(*replica) bool) (f
 // TestTwoSourcesInOneNamespace has the controllers of two sources hold their Leases in one
 // namespace by one name: each leads, and serves its own cluster.
 func TestTwoSourcesInOneNamespace(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	dir := t.TempDir()
 	etcd := startEtcd(t, p, dir)
@@ -185,15 +186,18 @@ func TestCredentialsEnd(t *testing.T) {
 		return v.kubectl("-n", "waybill", "get", "events", "--field-selector", "involvedObject.kind=Cluster,involvedObject.name=eu-1")
 	}
 	said("Events", "CredentialRotated", events)
-	log, err := os.ReadFile(c.log)
-	if err != nil {
-		t.Fatal(err)
+	log := func() string {
+		data, err := os.ReadFile(c.log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
 	}
-	said("the log", `"msg":"credential rotated"`, func() string { return string(log) })
+	said("the log", `"msg":"credential rotated"`, log)
 	for _, span := range []string{"sync", "fetch", "plan", "publish", "apply", "round", "status", "eu-1"} {
 		said("a trace", span, traced.String)
 	}
-	everywhere := traced.String() + string(log) + status() + events() + c.get("/metrics") + s.git(s.bare, "log", "-p", "--all")
+	everywhere := traced.String() + log() + status() + events() + c.get("/metrics") + s.git(s.bare, "log", "-p", "--all")
 	for _, token := range tokens {
 		if strings.Contains(everywhere, token) || strings.Contains(everywhere, token[strings.LastIndex(token, "."):]) {
 			t.Error("the credential itself is told")
@@ -230,6 +234,7 @@ func (c *collector) String() string {
 
 // TestReplicas kills replicas of a controller; the others take over.
 func TestReplicas(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	dir := t.TempDir()
 	etcd := startEtcd(t, p, dir)

@@ -80,6 +80,7 @@ func heal(t *testing.T, took time.Duration, what string, args ...any) {
 // seed: which, when, and for how long. After each, all is as it should be within half a minute; on
 // the way no object of the branch is gone, and each is that of one commit or of the next.
 func TestSeeds(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	dir := t.TempDir()
 	a := startAPI(t, p, startEtcd(t, p, dir), filepath.Join(dir, "eu"))

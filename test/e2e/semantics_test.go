@@ -12,6 +12,7 @@ import (
 
 // TestSemantics asks real API servers for what applying means beyond the first and the last.
 func TestSemantics(t *testing.T) {
+	t.Parallel()
 	m := startMembers(t)
 	t.Run("a newer commit between two stages", m.superseded)
 	t.Run("what cannot be changed", m.recreated)

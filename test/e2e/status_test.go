@@ -35,6 +35,7 @@ spec:
 // TestStatus reads from Git what became of objects on a real API server. No controllers run
 // there, so that the test reports the status of a Deployment as one would.
 func TestStatus(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	dir := t.TempDir()
 	etcd := startEtcd(t, p, dir)

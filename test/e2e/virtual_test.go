@@ -14,6 +14,7 @@ import (
 // TestVirtualClusters runs examples/kubeedge: one API server with nodes at two locations, each of
 // which is a virtual cluster that only the credential of their host reaches.
 func TestVirtualClusters(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	dir := t.TempDir()
 	host := startCluster(t, p, startEtcd(t, p, dir), filepath.Join(dir, "kubeedge"), 4)

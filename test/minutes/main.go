@@ -50,5 +50,5 @@ func write(folder, page string) error {
 	_, _ = io.WriteString(&b, end)
 	b.Write(after)
 	const mode = 0o644
-	return os.WriteFile(page, b.Bytes(), mode) //nolint:gosec // a page that everybody may read
+	return os.WriteFile(page, b.Bytes(), mode)
 }

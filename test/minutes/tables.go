@@ -1,10 +1,9 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -30,26 +29,27 @@ type part struct {
 }
 
 // read reads what a run left.
-func read(run fs.FS) (t tables, err error) {
+func read(run fs.FS) (*tables, error) {
+	t := &tables{}
 	steps, err := fs.ReadFile(run, "steps")
 	if err != nil {
-		return tables{}, err
+		return nil, err
 	}
 	for line := range strings.Lines(string(steps)) {
 		seconds, name, _ := strings.Cut(strings.TrimSpace(line), " ")
 		took, err := time.ParseDuration(seconds + "s")
 		if err != nil {
-			return tables{}, fmt.Errorf("steps: %w", err)
+			return nil, fmt.Errorf("steps: %w", err)
 		}
 		t.steps = append(t.steps, part{name, took})
 	}
 	files, err := fs.Glob(run, "*.json")
 	if err != nil {
-		return tables{}, err
+		return nil, err
 	}
 	for _, file := range files {
 		if err := t.addTests(run, file); err != nil {
-			return tables{}, fmt.Errorf("%s: %w", file, err)
+			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 	}
 	slices.SortFunc(t.tests, func(a, b part) int { return cmp.Or(cmp.Compare(b.took, a.took), strings.Compare(a.name, b.name)) })
@@ -65,20 +65,11 @@ type event struct {
 
 // addTests adds the tests of a file. One that failed is one that was run again: the run went on.
 func (t *tables) addTests(run fs.FS, file string) error {
-	f, err := run.Open(file)
+	data, err := fs.ReadFile(run, file)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	lines := bufio.NewReader(f)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	for line := range bytes.Lines(data) {
 		var e event
 		if err := json.Unmarshal(line, &e); err != nil {
 			return err
@@ -92,10 +83,11 @@ func (t *tables) addTests(run fs.FS, file string) error {
 			t.tests = append(t.tests, part{e.Test, took})
 		}
 	}
+	return nil
 }
 
 // print prints the tables as Markdown.
-func (t tables) print(w io.Writer) {
+func (t *tables) print(w io.Writer) {
 	var sum time.Duration
 	fmt.Fprint(w, "\n| step | minutes |\n|---|---|\n")
 	for _, s := range t.steps {

@@ -4,18 +4,13 @@ package peers
 
 import (
 	"os"
-	"path/filepath"
 	"syscall"
 )
 
-// Lock waits until no other process has the lock of a name in the user's cache, and takes it. The
-// lock is given back by unlock, or when the process ends.
-func Lock(name string) (unlock func(), err error) {
-	dir, err := Cache()
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(filepath.Join(dir, name+".lock"), os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the caller says what
+// Lock waits until no other process has the lock of a file, and takes it. The lock is given back by
+// unlock, or when the process ends.
+func Lock(path string) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the caller says what
 	if err != nil {
 		return nil, err
 	}

@@ -89,7 +89,7 @@ func install(module, name string, build func(dir string, args ...string) (string
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
-	unlock, err := Lock(filepath.Base(filepath.Dir(path)))
+	unlock, err := Lock(filepath.Dir(path) + ".lock")
 	if err != nil {
 		return "", err
 	}
@@ -114,19 +114,19 @@ func install(module, name string, build func(dir string, args ...string) (string
 
 const privateFolder os.FileMode = 0o750
 
-// Cache returns the folder of the user's cache in which programs for tests are kept.
-func Cache() (string, error) {
-	cache, err := os.UserCacheDir()
+// cache returns the folder of the user's cache in which programs are kept.
+func cache() (string, error) {
+	user, err := os.UserCacheDir()
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(cache, "waybill-test-tools")
+	dir := filepath.Join(user, "waybill-test-tools")
 	return dir, os.MkdirAll(dir, privateFolder)
 }
 
 // cached returns where a program of a module is kept.
 func cached(module, name string, args []string) (string, error) {
-	cache, err := Cache()
+	all, err := cache()
 	if err != nil {
 		return "", err
 	}
@@ -143,7 +143,7 @@ func cached(module, name string, args []string) (string, error) {
 		}
 		fmt.Fprintf(digest, "%d\n%s", len(data), data)
 	}
-	return filepath.Join(cache, hex.EncodeToString(digest.Sum(nil)[:16]), name), nil
+	return filepath.Join(all, hex.EncodeToString(digest.Sum(nil)[:16]), name), nil
 }
 
 // folder is where the module of the programs is.

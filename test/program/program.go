@@ -3,12 +3,11 @@ package program
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/waybill-dev/waybill/test/peers"
@@ -44,20 +43,21 @@ func Build(t *testing.T) string {
 	return path
 }
 
-// Link puts the program into a folder, and returns its path. It is linked once for each state of the code: what was linked
-// last stays in the user's cache, where go finds that it is up to date.
+// Link puts the program into a folder, and returns its path. It is linked once for each state of the
+// code: what was linked last stays in bin/test of the checkout, where go finds that it is up to date.
 func Link(ctx context.Context, dir string) (string, error) {
-	shared, err := place(ctx)
+	kept, err := folder(ctx)
 	if err != nil {
 		return "", err
 	}
-	unlock, err := peers.Lock(filepath.Base(shared))
+	shared := filepath.Join(kept, "waybill")
+	unlock, err := peers.Lock(shared + ".lock")
 	if err != nil {
 		return "", err
 	}
 	defer unlock()
 	cmd := exec.CommandContext(ctx, "go", "build", "-ldflags=-w", "-o", shared, pkg) //nolint:gosec // a folder of the tests
-	cmd.Env = append(os.Environ(), "GOTMPDIR="+filepath.Dir(shared))                 // go moves it to its place, so that older links stay whole
+	cmd.Env = append(os.Environ(), "GOTMPDIR="+kept)                                 // go moves it to its place, so that older links stay whole
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building waybill: %w\n%s", err, out)
 	}
@@ -69,21 +69,20 @@ func Link(ctx context.Context, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return path, os.WriteFile(path, data, 0o700) //nolint:gosec // it is to be run
+	return path, os.WriteFile(path, data, mode) //nolint:gosec // it is to be run
 }
 
-const pkg = "github.com/waybill-dev/waybill/cmd/waybill"
+const (
+	pkg              = "github.com/waybill-dev/waybill/cmd/waybill"
+	mode os.FileMode = 0o700
+)
 
-// place returns where the program of this checkout is kept.
-func place(ctx context.Context) (string, error) {
-	cache, err := peers.Cache()
+// folder returns where the program of this checkout is kept.
+func folder(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.CommandContext(ctx, "go", "env", "GOMOD", "GOOS").Output()
-	if err != nil {
-		return "", err
-	}
-	digest := sha256.Sum256(out)
-	return filepath.Join(cache, "waybill-"+hex.EncodeToString(digest[:8])), nil
+	dir := filepath.Join(strings.TrimSpace(string(out)), "bin", "test")
+	return dir, os.MkdirAll(dir, mode)
 }
