@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -42,7 +41,7 @@ func (r *Reconciler) sameSource(ctx context.Context, here sources.Revision, bran
 	if path.Clean(folder) != path.Clean(r.Subdir) {
 		return other
 	}
-	if r.Source == r.Target || place(repository) == place(here.Repo) {
+	if r.Source == r.Target || sources.Place(repository) == sources.Place(here.Repo) {
 		return nil
 	}
 	switch _, err := r.Source.Resolve(ctx, commit); {
@@ -118,15 +117,15 @@ func at(repository, folder string) string {
 // sourceID is what a source is known by, however its repository is reached.
 func sourceID(repository, folder string) string {
 	if folder = strings.Trim(path.Clean("/"+folder), "/"); folder != "" {
-		return place(repository) + " " + folder
+		return sources.Place(repository) + " " + folder
 	}
-	return place(repository)
+	return sources.Place(repository)
 }
 
 // Work is what a reconciler that follows a branch of its source does, in words: two that do the
 // same are replicas.
 func (r *Reconciler) Work(rev string) string {
-	return fmt.Sprintf("%s of %s to %s", rev, sourceID(r.Source.Name(), r.Subdir), place(r.Target.Name()))
+	return fmt.Sprintf("%s of %s to %s", rev, sourceID(r.Source.Name(), r.Subdir), sources.Place(r.Target.Name()))
 }
 
 // lastRandom is the random key that was used last: what the state says of it or, where
@@ -144,22 +143,6 @@ func lastRandom(s *state.State, branches []git.Head) (last state.Random) {
 		}
 	}
 	return last
-}
-
-// place is where a repository is: host and path, without how it is reached. A port that
-// is not the one of its scheme tells servers apart.
-func place(repository string) string {
-	s := repository
-	if u, err := url.Parse(repository); err == nil && u.Host != "" {
-		host := u.Hostname()
-		if p := u.Port(); p != "" && p != map[string]string{"https": "443", "http": "80", "ssh": "22"}[u.Scheme] {
-			host = u.Host
-		}
-		s = host + "/" + strings.TrimLeft(u.Path, "/")
-	} else if host, rest, ok := strings.Cut(repository, ":"); ok && !strings.Contains(host, "/") {
-		s = host[strings.LastIndex(host, "@")+1:] + "/" + strings.TrimLeft(rest, "/")
-	}
-	return strings.TrimSuffix(strings.TrimRight(s, "/"), ".git")
 }
 
 // ahead lists what was published after the publication that the state names, in the order

@@ -10,20 +10,6 @@ import (
 	"github.com/waybill-dev/waybill/test/twin"
 )
 
-func TestARepositoryIsOnePlaceHoweverItsURLIsSpelled(t *testing.T) {
-	for _, spelling := range []string{
-		"https://github.com/acme/fleet", "https://github.com/acme/fleet.git", "https://user@github.com/acme/fleet/",
-		"ssh://git@github.com:22/acme/fleet.git", "git@github.com:acme/fleet.git",
-	} {
-		if got := place(spelling); got != "github.com/acme/fleet" {
-			t.Errorf("%s is at %q", spelling, got)
-		}
-	}
-	if place("http://git:3000/x") == place("http://git:4000/x") || place("/srv/a") == place("/srv/b") || place("https://a.example/x") == place("https://b.example/x") {
-		t.Error("two places are one")
-	}
-}
-
 func TestTwoThatDoTheSameAreReplicas(t *testing.T) {
 	named := func(name string) Repository { return twin.New(name) }
 	work := func(source, folder, rev, target string) string {

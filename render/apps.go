@@ -23,7 +23,7 @@ type Engine interface {
 // roots builds Kustomize roots, and takes what belongs to a release out of Objects: it is
 // never delivered by itself.
 func (l *loader) roots(ctx context.Context, roots []string) error {
-	claimed := flux.Folders(slices.Concat(l.src.Objects, l.inherited))
+	claimed := flux.Folders(slices.Concat(l.src.Objects, l.inherited), l.src.Config.Flux.Self)
 	isClaimed := func(file string) bool {
 		return slices.ContainsFunc(claimed, func(dir string) bool { return dir == "." || strings.HasPrefix(file, dir+"/") })
 	}

@@ -44,6 +44,7 @@ type ConfigSpec struct {
 	Failover       Failover    `json:"failover"`
 	Descheduler    Descheduler `json:"descheduler"`
 	Previews       Previews    `json:"previews"`
+	Flux           Flux        `json:"flux"`
 }
 
 // Previews says of which pull requests the controller shows what they do.
@@ -271,6 +272,9 @@ func (c *ConfigSpec) check() (field, problem string) {
 	}
 	if field, p := c.Descheduler.check(); p != "" {
 		return "spec.descheduler." + field, "spec.descheduler." + field + " " + p
+	}
+	if field, p := c.Flux.check(); p != "" {
+		return "spec.flux." + field, "spec.flux." + field + " " + p
 	}
 	if field, p := c.Publish.Flux.Check(); p != "" {
 		return "spec.publish.flux." + field, "spec.publish.flux." + field + " " + p

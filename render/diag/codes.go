@@ -64,6 +64,12 @@ const (
 	// BadRelease: a HelmRelease or a Kustomization of Flux has a field that cannot be
 	// followed, or its chart cannot be loaded.
 	BadRelease Code = "bad-release"
+	// OtherSource: a HelmRelease or a Kustomization of Flux takes files from a source that is not
+	// this repository, or another branch of it. What it rendered to stays as it was.
+	OtherSource Code = "other-source"
+	// SourceAssumed: a HelmRelease or a Kustomization of Flux takes files from a GitRepository
+	// that is not in the source; it is taken for this repository.
+	SourceAssumed Code = "source-assumed"
 	// ReleaseSuspended: `spec.suspend` is set. What the release rendered to stays as it was.
 	ReleaseSuspended Code = "release-suspended"
 	// NotOrdered: a release says what it waits for (`dependsOn`, `healthChecks`), and a branch has no

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/waybill-dev/waybill/render/diag"
@@ -19,7 +20,10 @@ func (r *reader) chartAt(template any, owner *object.Object, field []any) (engin
 	chart, version := textAt(template, "chart"), textAt(template, "version")
 	kind, name := textAt(template, "sourceRef", "kind"), textAt(template, "sourceRef", "name")
 	namespace := cmp.Or(textAt(template, "sourceRef", "namespace"), owner.Ref().Namespace)
-	if strings.HasPrefix(chart, "./") || kind == "GitRepository" {
+	if source := sourceAt(fieldAt(template, "sourceRef"), owner.Ref().Namespace); strings.HasPrefix(chart, "./") || isSource(source) {
+		if !r.ownChart(chart, source, field) {
+			return engine.Chart{}, false
+		}
 		clean := path.Clean(chart)
 		if path.IsAbs(chart) || clean == ".." || strings.HasPrefix(clean, "../") {
 			r.fail(field, fmt.Sprintf("its chart %q is not in this repository", chart), "name a folder from the root of the repository, as ./charts/shop")
@@ -41,6 +45,15 @@ func (r *reader) chartAt(template any, owner *object.Object, field []any) (engin
 		ref.Kind = lock.OCI
 	}
 	return r.locked(ref, field)
+}
+
+// ownChart reports whether a chart is in this repository. One that begins with "./" is where its
+// source is not in the source.
+func (r *reader) ownChart(chart string, source object.Ref, field []any) bool {
+	if strings.HasPrefix(chart, "./") && r.shelf.find(source.Group, source.Kind, source.Namespace, source.Name) == nil {
+		return true
+	}
+	return !isSource(source) || r.own(source, append(slices.Clip(field), "sourceRef"))
 }
 
 // chartOf says where the chart is that a chartRef names.

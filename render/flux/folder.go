@@ -13,8 +13,9 @@ import (
 // Folders lists the folders of the source that the Kustomizations among objs build:
 // what is in them is theirs, and is not taken for manifests or roots on its own. A
 // Kustomization that stands in the folder it builds is how a cluster syncs itself,
-// and claims nothing.
-func Folders(objs []*object.Object) []string {
+// and claims nothing. Said are the sources that the configuration takes for the repository.
+func Folders(objs []*object.Object, said []string) []string {
+	repository := Identify(said, objs, nil)
 	var generators []*object.Object // those of one name, too, as the folders of clusters have them
 	for _, o := range objs {
 		if isGenerator(o) {
@@ -26,8 +27,7 @@ func Folders(objs []*object.Object) []string {
 		if !isKustomization(o) {
 			continue
 		}
-		arranged, _ := artifacts(o, generators) // reading the release says what is wrong
-		for _, copies := range arranged {
+		for _, copies := range repository.arrangements(o, generators) {
 			for _, dir := range origins(folderOf(o), copies) {
 				if !below(o.Pos().File, dir) {
 					dirs = append(dirs, dir)
@@ -39,9 +39,21 @@ func Folders(objs []*object.Object) []string {
 	return slices.Compact(dirs)
 }
 
-// SyncsItself reports a Kustomization that builds the folder in which it stands.
-func SyncsItself(o *object.Object) bool {
-	return isKustomization(o) && fieldAt(o.Content(), "spec", "sourceRef", "kind") == "GitRepository" && below(o.Pos().File, folderOf(o))
+// arrangements are the ways in which the files of this repository may be arranged for a
+// Kustomization; nil among them is as they are. A GitRepository counts whichever it is: reading
+// the release says so, and until that is mended what is built stays as it was.
+func (r *Repository) arrangements(o *object.Object, generators []*object.Object) (all [][]engine.Copy) {
+	switch ref := sourceOf(o); {
+	case ref.Kind == artifactKind:
+		for _, a := range artifacts(o, generators) {
+			if a.wrong == "" {
+				all = append(all, a.copies)
+			}
+		}
+	case ref.Kind == "GitRepository" || r.said[ref] || r.named[ref]:
+		all = append(all, nil)
+	}
+	return all
 }
 
 // folderOf is the folder that a Kustomization builds, relative to its source.
@@ -73,70 +85,76 @@ func origins(dir string, copies []engine.Copy) []string {
 	return dirs
 }
 
-// artifact returns how the source of a Kustomization is arranged: nil for the
-// repository itself. Flux has other kinds of source, which are not in this one.
-func (s *Shelf) artifact(o *object.Object) ([]engine.Copy, error) {
+// view returns how the source of a Kustomization is arranged: nil for the repository itself.
+func (r *reader) view() ([]engine.Copy, bool) {
+	field := []any{"spec", "sourceRef"}
+	ref := sourceOf(r.release)
+	if ref.Kind != artifactKind {
+		return nil, r.own(ref, field)
+	}
 	var generators []*object.Object
-	for ; s != nil; s = s.behind {
+	for s := r.shelf; s != nil; s = s.behind {
 		generators = append(generators, s.generators...)
 	}
-	all, err := artifacts(o, generators)
-	if err != nil {
-		return nil, err
+	made := artifacts(r.release, generators)
+	if len(made) == 0 {
+		r.fail(field, fmt.Sprintf("its source is the ExternalArtifact %s/%s, which no ArtifactGenerator of this repository makes", ref.Namespace, ref.Name),
+			"put the ArtifactGenerator into the source, or name a GitRepository")
+		return nil, false
 	}
-	return all[0], nil
+	for _, source := range made[0].sources {
+		if !r.own(source, field) {
+			return nil, false
+		}
+	}
+	if made[0].wrong != "" {
+		r.fail(field, made[0].wrong, "copy what it holds into this repository, and name a GitRepository")
+	}
+	return made[0].copies, made[0].wrong == ""
 }
 
-// artifacts returns the ways in which the source of a Kustomization may be arranged, by
-// generators: the first is the one that is meant; there is one without an error.
-func artifacts(o *object.Object, generators []*object.Object) (all [][]engine.Copy, err error) {
-	ref := fieldAt(o.Content(), "spec", "sourceRef")
-	kind, name, namespace := textAt(ref, "kind"), textAt(ref, "name"), textAt(ref, "namespace")
-	if namespace == "" {
-		namespace = o.Ref().Namespace
-	}
-	switch kind {
-	case "GitRepository", "":
-		return [][]engine.Copy{nil}, nil
-	case "ExternalArtifact":
-	default:
-		return nil, fmt.Errorf("its source is the %s %s, which is not in this repository", kind, name)
-	}
+// artifactKind is the kind of source that generators make.
+const artifactKind = "ExternalArtifact"
+
+// artifact is one that an ArtifactGenerator makes.
+type artifact struct {
+	copies  []engine.Copy
+	sources []object.Ref // from which it copies
+	wrong   string       // why it cannot be made; empty if it can
+}
+
+// artifacts returns the ways in which the source of a Kustomization may be made: the first is the
+// one that is meant.
+func artifacts(o *object.Object, generators []*object.Object) (all []artifact) {
+	ref := sourceOf(o)
 	for _, g := range generators {
 		for _, a := range listAt(g.Content(), "spec", "artifacts") {
-			if g.Ref().Namespace != namespace || textAt(a, "name") != name {
-				continue
-			}
-			is, wrong := copies(g, a)
-			if wrong == nil {
-				all = append(all, is)
-			} else if len(all) == 0 && err == nil {
-				err = wrong // of the first, which is the one that is meant
+			if g.Ref().Namespace == ref.Namespace && textAt(a, "name") == ref.Name {
+				all = append(all, readArtifact(g, a))
 			}
 		}
 	}
-	if len(all) == 0 && err == nil {
-		err = fmt.Errorf("its source is the ExternalArtifact %s/%s, which no ArtifactGenerator of this repository makes", namespace, name)
-	}
-	return all, err
+	return all
 }
 
-// copies reads one artifact of an ArtifactGenerator whose sources are all Git
-// repositories, which are taken for this one.
-func copies(g *object.Object, artifact any) ([]engine.Copy, error) {
-	git := map[string]bool{}
+// readArtifact reads one artifact of an ArtifactGenerator.
+func readArtifact(g *object.Object, content any) artifact {
+	aliases := map[string]object.Ref{}
 	for _, s := range listAt(g.Content(), "spec", "sources") {
-		git[textAt(s, "alias")] = textAt(s, "kind") == "GitRepository"
+		aliases[textAt(s, "alias")] = sourceAt(s, g.Ref().Namespace)
 	}
-	out := []engine.Copy{}
-	for _, c := range listAt(artifact, "copy") {
+	out := artifact{copies: []engine.Copy{}}
+	for _, c := range listAt(content, "copy") {
 		alias, from, ok := strings.Cut(strings.TrimPrefix(textAt(c, "from"), "@"), "/")
-		if !ok || !git[alias] {
-			return nil, fmt.Errorf("%s copies %q, which is not from a GitRepository among its sources", g.Ref(), textAt(c, "from"))
+		source := aliases[alias]
+		if !ok || !isSource(source) {
+			out.wrong = fmt.Sprintf("%s copies %q, which is not from a GitRepository among its sources", g.Ref(), textAt(c, "from"))
+			return out
 		}
 		to, ok := strings.CutPrefix(textAt(c, "to"), "@artifact/")
 		if !ok {
-			return nil, fmt.Errorf("%s copies to %q; it must begin with @artifact/", g.Ref(), textAt(c, "to"))
+			out.wrong = fmt.Sprintf("%s copies to %q; it must begin with @artifact/", g.Ref(), textAt(c, "to"))
+			return out
 		}
 		one := engine.Copy{From: from, To: to}
 		for _, x := range listAt(c, "exclude") {
@@ -144,7 +162,10 @@ func copies(g *object.Object, artifact any) ([]engine.Copy, error) {
 				one.Exclude = append(one.Exclude, pattern)
 			}
 		}
-		out = append(out, one)
+		out.copies = append(out.copies, one)
+		if !slices.Contains(out.sources, source) {
+			out.sources = append(out.sources, source)
+		}
 	}
-	return out, nil
+	return out
 }

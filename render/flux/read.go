@@ -17,6 +17,8 @@ import (
 // Setting is what a release is rendered in.
 type Setting struct {
 	Lock lock.Lock
+	// Repository tells which sources are the repository that is read.
+	Repository *Repository
 	// Pinned refuses a chart whose version is a range that Lock does not settle; else
 	// it is resolved when it is rendered, with a notice.
 	Pinned bool
@@ -112,15 +114,14 @@ func (r *reader) unordered() {
 func (r *reader) kustomization() *engine.Job {
 	f, problems := kustomize.ReadFlux(r.release.Content())
 	for _, p := range problems {
-		r.report(diag.BadRelease, p.Severity, p.Path, p.Message, "")
+		r.report(diag.BadRelease, p.Severity, p.Path, p.Message, p.Hint)
 	}
 	if f.Suspend {
 		r.suspended()
 		return nil
 	}
-	view, err := r.shelf.artifact(r.release)
-	if err != nil {
-		r.fail([]any{"spec", "sourceRef"}, err.Error(), "copy what it holds into this repository, and name a GitRepository")
+	view, ok := r.view()
+	if !ok {
 		return nil
 	}
 	variables := map[string]string{}

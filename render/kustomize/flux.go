@@ -26,6 +26,7 @@ type Problem struct {
 	Path     []any // names and indices from the root of the object, as spec, patches, 0, patch
 	Severity diag.Severity
 	Message  string // names the field and its value
+	Hint     string // what to do about it; may be empty
 }
 
 // ReadFlux reads a Flux Kustomization as decoded from YAML. With an Error among the
@@ -66,6 +67,7 @@ func ReadFlux(content map[string]any) (Flux, []Problem) {
 		f.SubstituteFrom = append(f.SubstituteFrom, s.variables())
 	}
 	post.at("substitute").variableNames()
+	spec.at("kubeConfig").refused()
 	spec.known()
 	return f, r.problems
 }

@@ -145,6 +145,16 @@ func (v value) metadata() *Metadata {
 	return &Metadata{Labels: v.at("labels").textMap(), Annotations: v.at("annotations").textMap()}
 }
 
+// refused reports the cluster that a Kustomization names: what it builds would come to another.
+func (v value) refused() {
+	if v.v != nil {
+		v.r.problems = append(v.r.problems, Problem{
+			Path: v.path, Severity: diag.Error, Message: v.path.String() + " is not read: what it names is another cluster than the one that gets this",
+			Hint: "register that cluster with waybill.dev/path naming the folder that is built, or place the Kustomization by a policy; then name this file in .waybillignore, or remove the field",
+		})
+	}
+}
+
 // known reports fields of a spec that no version of Flux's v1 API has.
 func (v value) known() {
 	for _, name := range slices.Sorted(maps.Keys(v.object())) {

@@ -32,12 +32,13 @@ import (
 // first, because most of them are wanted again: then one round is enough.
 func Expand(in Input, render Render) (Result, error) {
 	rendered := map[string]engine.Rendered{}
+	repository := flux.Identify(in.Source.Config.Flux.Self, in.Source.Objects, in.Source.Bound)
 	var g *ground
 	for wanted := in.Memo.jobs; ; {
 		if err := do(wanted, render, rendered); err != nil {
 			return Result{}, err
 		}
-		x := newExpander(&in, rendered)
+		x := newExpander(&in, &repository, rendered)
 		g = x.ground(x.unfoldUnselected(in.Source.Objects), g)
 		r := x.expand(g)
 		if len(x.wanted) == 0 {

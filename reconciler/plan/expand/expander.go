@@ -90,17 +90,18 @@ type Result struct {
 
 // expander expands a source as far as what is rendered allows.
 type expander struct {
-	in       *Input
-	rendered map[string]engine.Rendered // by job
-	wanted   map[string]engine.Job      // what has to be rendered first
-	done     map[string]engine.Job      // what was rendered, and is needed
-	served   map[*fleet.Cluster]string
-	objects  map[installed][]*object.Object
-	releases releases
-	drew     bool
-	nested   nested
-	said     saying
-	diags    []diag.Diagnostic
+	in         *Input
+	repository *flux.Repository
+	rendered   map[string]engine.Rendered // by job
+	wanted     map[string]engine.Job      // what has to be rendered first
+	done       map[string]engine.Job      // what was rendered, and is needed
+	served     map[*fleet.Cluster]string
+	objects    map[installed][]*object.Object
+	releases   releases
+	drew       bool
+	nested     nested
+	said       saying
+	diags      []diag.Diagnostic
 }
 
 // nested is what is known of releases that others render, and of those that no policy selects.
@@ -111,9 +112,9 @@ type nested struct {
 	unclaimed []Unclaimed
 }
 
-func newExpander(in *Input, rendered map[string]engine.Rendered) *expander {
+func newExpander(in *Input, repository *flux.Repository, rendered map[string]engine.Rendered) *expander {
 	return &expander{
-		in: in, rendered: rendered, wanted: map[string]engine.Job{}, done: map[string]engine.Job{}, served: map[*fleet.Cluster]string{}, objects: map[installed][]*object.Object{},
+		in: in, repository: repository, rendered: rendered, wanted: map[string]engine.Job{}, done: map[string]engine.Job{}, served: map[*fleet.Cluster]string{}, objects: map[installed][]*object.Object{},
 		releases: releases{of: map[state.ReleaseID]*release{}}, said: saying{}, nested: nested{standing: map[object.Ref]bool{}, inners: map[object.Ref]Inner{}},
 	}
 }

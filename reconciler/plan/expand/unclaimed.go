@@ -1,7 +1,6 @@
 package expand
 
 import (
-	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -15,7 +14,7 @@ type Unclaimed struct {
 
 // note records a release and what it renders to, if no policy selects it or what renders it.
 func (x *expander) note(release *object.Object, rendered []*object.Object, s *scope) {
-	if s.within == nil && !flux.SyncsItself(release) {
+	if s.within == nil && !x.repository.SyncsItself(release, s.shelf) {
 		x.nested.unclaimed = append(x.nested.unclaimed, Unclaimed{release, s.name(), rendered})
 	}
 }

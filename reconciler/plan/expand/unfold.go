@@ -110,7 +110,7 @@ func (x *expander) render(release *object.Object, s *scope) []*object.Object {
 		return nil
 	}
 	id := s.id(release)
-	if flux.SyncsItself(release) {
+	if x.repository.SyncsItself(release, s.shelf) {
 		return nil // its folder is read as it is
 	}
 	job, problems := flux.Read(release, s.shelf, x.setting(s.cluster))
@@ -150,7 +150,7 @@ func (x *expander) render(release *object.Object, s *scope) []*object.Object {
 // setting is what a release is rendered in.
 func (x *expander) setting(c *fleet.Cluster) flux.Setting {
 	s := flux.Setting{
-		Lock: x.in.Source.Lock, Pinned: x.in.Pinned, Open: x.in.Source.Config.Secrets == render.SecretsAllow, Random: x.in.Random,
+		Lock: x.in.Source.Lock, Repository: x.repository, Pinned: x.in.Pinned, Open: x.in.Source.Config.Secrets == render.SecretsAllow, Random: x.in.Random,
 	}
 	if c == nil {
 		return s
