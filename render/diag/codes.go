@@ -67,8 +67,9 @@ const (
 	// OtherSource: a HelmRelease or a Kustomization of Flux takes files from a source that is not
 	// this repository, or another branch of it. What it rendered to stays as it was.
 	OtherSource Code = "other-source"
-	// SourceAssumed: a HelmRelease or a Kustomization of Flux takes files from a GitRepository
-	// that is not in the source; it is taken for this repository.
+	// SourceAssumed: a HelmRelease or a Kustomization of Flux takes files from a GitRepository of
+	// which nothing says that it is this repository: it is not in the source, or the only one there.
+	// It is taken for this repository.
 	SourceAssumed Code = "source-assumed"
 	// ReleaseSuspended: `spec.suspend` is set. What the release rendered to stays as it was.
 	ReleaseSuspended Code = "release-suspended"

@@ -3,6 +3,7 @@ package flux
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,6 +21,7 @@ type Repository struct {
 	said   map[object.Ref]bool // by the configuration
 	named  map[object.Ref]bool // by Kustomizations that build the folder in which they stand
 	places map[place]bool      // of all these
+	only   place               // of the one GitRepository there is, where nothing else is known
 }
 
 // place is what a source gives: the ref of a URL.
@@ -27,8 +29,8 @@ type place struct{ kind, url, ref string }
 
 // Identify finds out which sources are this repository: those that the configuration says, as
 // ParseSource reads it, and those of the Kustomizations that build their own folder, as Flux's
-// bootstrap writes one. Where there are none, what bootstrap calls a source is one. Around are
-// objects that stand in no folder of a cluster, bound those that do, by cluster.
+// bootstrap writes one. Where there are none, what bootstrap calls a source is one, in the source
+// or not. Around are objects that stand in no folder of a cluster, bound those that do, by cluster.
 func Identify(said []string, around []*object.Object, bound map[string][]*object.Object) Repository {
 	r := Repository{said: map[object.Ref]bool{}, named: map[object.Ref]bool{}, places: map[place]bool{}}
 	for _, s := range said {
@@ -43,15 +45,35 @@ func Identify(said []string, around []*object.Object, bound map[string][]*object
 	for _, scope := range scopes {
 		r.learn(scope, NewShelf(scope, scopes[0]))
 	}
-	if len(r.said)+len(r.named) > 0 {
-		return r
-	}
-	for o := range slices.Values(slices.Concat(scopes...)) {
-		if isSource(o.Ref()) && o.Ref().Name == usualSource {
-			r.add(o.Ref(), o)
-		}
+	if len(r.said)+len(r.named) == 0 {
+		r.guess(slices.Concat(scopes...))
 	}
 	return r
+}
+
+// guess finds out which source is this repository where nobody says it: what bootstrap calls one,
+// or perhaps the only one.
+func (r *Repository) guess(objs []*object.Object) {
+	others := map[place]bool{}
+	for _, o := range objs {
+		ref := o.Ref()
+		if isKustomization(o) {
+			ref = sourceOf(o)
+		}
+		switch {
+		case ref.Name != usualSource || !isSource(ref):
+		case isKustomization(o):
+			r.add(ref, nil)
+		default:
+			r.add(ref, o)
+		}
+		if !isKustomization(o) && ref.Kind == "GitRepository" {
+			others[placeOf(o)] = true
+		}
+	}
+	if len(r.named) == 0 && len(others) == 1 {
+		r.only = slices.Collect(maps.Keys(others))[0]
+	}
 }
 
 // learn adds what the objects of a scope say; the shelf has what they may refer to.
@@ -146,7 +168,7 @@ func urlOf(o *object.Object) string {
 }
 
 // foreign says why a source is not this repository; empty if it is. It is assumed to be where
-// there is no object to judge by.
+// nothing says what this repository is, or its object is not in the source.
 func (r *Repository) foreign(ref object.Ref, s *Shelf) (why string, assumed bool) {
 	if r.said[ref] {
 		return "", false
@@ -165,6 +187,8 @@ func (r *Repository) foreign(ref object.Ref, s *Shelf) (why string, assumed bool
 	switch {
 	case r.places[at]:
 		return "", false
+	case at == r.only:
+		return "", true
 	case len(r.places) == 0:
 		return fmt.Sprintf("%s, which is %s, and nothing says that it is this repository", called, at.url), false
 	}
@@ -197,7 +221,7 @@ func (r *reader) own(ref object.Ref, field []any) bool {
 	why, assumed := r.setting.Repository.foreign(ref, r.shelf)
 	named := ref.Kind + "/" + ref.Namespace + "/" + ref.Name
 	if assumed && buildsItself(r.release) {
-		why = "its source is the " + named + ", which is not in the source, and it would build all of this repository"
+		why = "its source is the " + named + ", and nothing says that it is this repository, all of which it would build"
 	}
 	if why != "" {
 		r.report(diag.OtherSource, diag.Error, field, why, "if it is this repository, say so in waybill.yaml, flux.self: ["+named+"]; else copy what is needed into this one; "+
@@ -205,8 +229,8 @@ func (r *reader) own(ref object.Ref, field []any) bool {
 		return false
 	}
 	if assumed {
-		r.report(diag.SourceAssumed, diag.Warning, field, "its source, the "+named+", is not in the source, and is taken for this repository",
-			"say so in waybill.yaml, flux.self: ["+named+"], or put it into the source")
+		r.report(diag.SourceAssumed, diag.Warning, field, "nothing says that its source, the "+named+", is this repository, for which it is taken",
+			"say so in waybill.yaml, flux.self: ["+named+"]")
 	}
 	return true
 }
