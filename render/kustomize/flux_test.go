@@ -29,7 +29,6 @@ spec:
   serviceAccountName: sa
   decryption: {provider: sops}
   deletionPolicy: Orphan
-  kubeConfig: {secretRef: {name: k}}
   healthChecks: [{kind: Deployment, name: d}]
   healthCheckExprs: []
   sourceRef: {kind: OCIRepository, name: s, namespace: ns}
