@@ -19,6 +19,7 @@ type servers struct {
 }
 
 func TestFlux(t *testing.T) {
+	t.Parallel()
 	p := build(t)
 	dir := t.TempDir()
 	s := &servers{api: startAPI(t, p, startEtcd(t, p, dir), filepath.Join(dir, "flux")), waybill: p.waybill}
@@ -57,8 +58,8 @@ func (f *fleet) steps(script string) {
 // foldered makes of the branch what Waybill wrote above 500 objects before it had parts.
 func (f *fleet) foldered(namespaces ...string) {
 	f.t.Helper()
-	f.t.Setenv("CLONE", filepath.Join(f.t.TempDir(), "clone"))
-	f.steps(`git clone -q -b ` + f.branch() + ` ` + f.bare + ` "$CLONE"; cd "$CLONE"
+	clone := filepath.Join(f.t.TempDir(), "clone")
+	f.steps("CLONE='" + clone + "'\n" + `git clone -q -b ` + f.branch() + ` ` + f.bare + ` "$CLONE"; cd "$CLONE"
 for namespace in ` + strings.Join(namespaces, " ") + `; do
   mkdir -p "flux/$namespace"
   { printf 'apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n'
