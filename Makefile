@@ -24,19 +24,19 @@ test: ## run every test
 	@test -d "$${WAYBILL_CORPUS:-../shared/corpus}" || echo "SKIPPED: what reads the manifests of others (test/corpus), because there are none; set WAYBILL_CORPUS" >&2
 	$(TEST) -count=1 -timeout 30m ./...
 
-# what starts goroutines, or is called by several
-CONCURRENT := ./reconciler ./reconciler/apply ./reconciler/clusters/... ./reconciler/facts ./reconciler/members ./reconciler/plan/manifest ./reconciler/replicas ./reconciler/serve ./reconciler/shelf ./reconciler/status ./reconciler/traces ./reconciler/trail ./reconciler/ui/... ./sources/forge ./sources/git
+# what starts goroutines or shares memory; what it calls is watched, too
+CONCURRENT := ./reconciler ./reconciler/clusters ./reconciler/clusters/survey ./reconciler/facts ./reconciler/members ./reconciler/plan/manifest ./reconciler/replicas ./reconciler/serve ./reconciler/shelf ./reconciler/traces ./reconciler/trail ./reconciler/ui ./reconciler/ui/login ./sources/forge ./sources/git
 race: ## test what runs at once with the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(TEST) -race -count=1 -timeout 30m $(CONCURRENT)
 
 ui: ## open the pages in headless Chromium (needs the program chromium)
-	$(AGAIN) --packages ./test/ui -- -tags e2e -vet=off -ldflags=-w -count=1 -timeout 15m
+	$(AGAIN) --packages ./test/ui -- -tags e2e -ldflags=-w -count=1 -timeout 15m
 
 # Without -short a test does all that it can; what is long, or measures cost, is skipped with it.
 E2E := $(strip ./test/e2e $(wildcard ./test/attack))
 OUT ?= bin
 E2E_AGAIN = @mkdir -p $(OUT); $(AGAIN) --jsonfile $(OUT)/e2e.json --rerun-fails-report $(OUT)/again.txt --packages "$(E2E)" --
-E2E_FLAGS := -tags e2e -vet=off -ldflags=-w -count=1 -p 1 -parallel 4
+E2E_FLAGS := -tags e2e -ldflags=-w -count=1 -p 1 -parallel 4
 e2e: ## run Waybill, Flux and Argo CD's engine on real clusters (built from their modules: 25 minutes of CPU, once)
 	$(E2E_AGAIN) $(E2E_FLAGS) -timeout 75m -short
 
@@ -100,7 +100,7 @@ release: ## write archives, checksums, lists of materials and an image of the ne
 	$(GO) run ./test/release -out dist
 
 release-check: ## make the release for this machine twice and compare
-	$(GO) test -tags e2e -count=1 -timeout 20m ./test/release
+	$(TEST) -tags e2e -count=1 -timeout 20m ./test/release
 
 # exits with 1 for what the database knows of the code that is called
 vulncheck: ## run govulncheck; skipped aloud where its database cannot be had

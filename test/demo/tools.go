@@ -108,7 +108,7 @@ func (f *fleet) until(cluster string, good func(out string, err error) bool, arg
 
 // await asks until the answer is good.
 func (f *fleet) await(what string, ask func() (answer string, good bool)) error {
-	const patience, interval = 2 * time.Minute, 200 * time.Millisecond
+	const patience, interval = 5 * time.Minute, 200 * time.Millisecond
 	deadline := time.Now().Add(patience)
 	for {
 		answer, good := ask()
