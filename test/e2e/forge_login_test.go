@@ -18,6 +18,7 @@ import (
 
 	"github.com/waybill-dev/waybill/test/controlplane"
 	"github.com/waybill-dev/waybill/test/forges"
+	"github.com/waybill-dev/waybill/test/forges/hub"
 )
 
 // visitor is somebody with a browser that keeps cookies, and where they are.
@@ -107,13 +108,13 @@ func (v *visitor) logsIn(login string) {
 // which says in which teams they are.
 func TestGiteaKnowsWhoLogsIn(t *testing.T) {
 	t.Parallel()
-	h := startHub(t)
-	h.repository(t, "fleet")
-	h.commit(t, "fleet", "main", "main", "fleet.yaml", "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: eu}\nspec: {syncMode: Pull}\n")
-	h.do(t, "waybill", http.MethodPost, "/orgs", fields{"username": "acme"}, nil)
+	h := hub.Start(t)
+	h.Repository(t, "fleet")
+	h.Commit(t, "fleet", "main", "main", "fleet.yaml", "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: eu}\nspec: {syncMode: Pull}\n")
+	h.Do(t, "waybill", http.MethodPost, "/orgs", hub.Fields{"username": "acme"}, nil)
 	var team struct{ ID int }
-	h.do(t, "waybill", http.MethodPost, "/orgs/acme/teams", fields{"name": "platform", "permission": "read", "units": []string{"repo.code"}}, &team)
-	h.do(t, "waybill", http.MethodPut, fmt.Sprintf("/teams/%d/members/wendy", team.ID), nil, nil)
+	h.Do(t, "waybill", http.MethodPost, "/orgs/acme/teams", hub.Fields{"name": "platform", "permission": "read", "units": []string{"repo.code"}}, &team)
+	h.Do(t, "waybill", http.MethodPut, fmt.Sprintf("/teams/%d/members/wendy", team.ID), nil, nil)
 	port, err := controlplane.Port()
 	if err != nil {
 		t.Fatal(err)
@@ -123,14 +124,14 @@ func TestGiteaKnowsWhoLogsIn(t *testing.T) {
 		ID     string `json:"client_id"`
 		Secret string `json:"client_secret"`
 	}
-	h.do(t, "waybill", http.MethodPost, "/user/applications/oauth2", fields{"name": "the web UI", "redirect_uris": []string{site + "/login/callback"}, "confidential_client": true}, &client)
+	h.Do(t, "waybill", http.MethodPost, "/user/applications/oauth2", hub.Fields{"name": "the web UI", "redirect_uris": []string{site + "/login/callback"}, "confidential_client": true}, &client)
 	secret := filepath.Join(t.TempDir(), "client-secret")
 	if err := os.WriteFile(secret, []byte(client.Secret+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	h.controls(t, "--ui-listen", "127.0.0.1:"+port, "--ui-url", site, "--ui-oidc-issuer", h.URL, "--ui-oidc-client-id", client.ID, "--ui-oidc-client-secret-file", secret, "--ui-oidc-allowed-groups", "acme:platform")
-	h.until(t, "it is published", func() bool {
-		return h.try(t, "waybill", http.MethodGet, "/repos/waybill/fleet/branches/waybill/state", nil, nil) == nil
+	h.Controls(t, "--ui-listen", "127.0.0.1:"+port, "--ui-url", site, "--ui-oidc-issuer", h.URL, "--ui-oidc-client-id", client.ID, "--ui-oidc-client-secret-file", secret, "--ui-oidc-allowed-groups", "acme:platform")
+	h.Until(t, "it is published", func() bool {
+		return h.Try(t, "waybill", http.MethodGet, "/repos/waybill/fleet/branches/waybill/state", nil, nil) == nil
 	})
 
 	v := newVisitor(t)
