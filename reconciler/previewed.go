@@ -47,6 +47,8 @@ func (p *Previewer) seen(ctx context.Context, open []forge.PullRequest) {
 			p.Log.DebugContext(ctx, "pull request cannot be asked about", "pull_request", number, "err", err)
 			return
 		default:
+			kept, _ := s.Find(number)
+			pr.Member = kept.Pull.Member && kept.Pull.Head == pr.Head
 			s.Seen(now, pr)
 		}
 	}

@@ -24,7 +24,7 @@ const previewPage = "https://waybill.example/previews/7"
 
 // TestPreviewerKeepsReports: the web UI has the report of a head, and the forge leads there.
 func TestPreviewerKeepsReports(t *testing.T) {
-	p := newRequested(t, "")
+	p := newRequested(t, "previews: {forks: open}")
 	s := p.shelved()
 	head := p.push(false, to("two"))
 	if said := p.looks(); !strings.Contains(said, "]("+previewPage+")") {
@@ -42,6 +42,7 @@ func TestPreviewerKeepsReports(t *testing.T) {
 	}
 	nowhere := strings.Repeat("0", 38) + "ff"
 	p.fake.PushCommit(nowhere)
+	p.fake.SetFork(true)
 	p.looks()
 	if kept, _ = s.Find(forgetest.Number); kept.State != forge.Broken || kept.Pull.Head != nowhere || kept.Report == nil || kept.Report.Head != head {
 		t.Errorf("of a head that is not there, there is %+v", kept)

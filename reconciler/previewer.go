@@ -21,7 +21,7 @@ import (
 
 // Previewer shows at a forge what open pull requests do to the clusters, each once a head.
 //
-// A change from a fork is a stranger's. It is planned by the configuration of the branch that it
+// A change whose head is no member's (forge.OfMember) is a stranger's. It is planned by the configuration of the branch that it
 // goes to; charts and overlays are rendered in the sandbox only, and of charts those that the
 // lock of that branch names; nothing is drawn and nothing is decrypted for it. Where the
 // configuration asks for it, it is looked at only when a maintainer named its head.
@@ -80,18 +80,20 @@ func (p *Previewer) Look(ctx context.Context) error {
 	if err != nil {
 		return err //nolint:wrapcheck // it says what
 	}
+	pulls, failed := p.authored(ctx, pulls)
 	p.seen(ctx, pulls)
 	pulls = slices.DeleteFunc(p.waiting(pulls), func(pr forge.PullRequest) bool { return pr.Base != p.Rev || !p.news(&pr) })
-	if len(pulls) == 0 {
+	if len(pulls) == 0 && failed == nil {
 		p.since = start
-		return nil
+	}
+	if len(pulls) == 0 {
+		return failed
 	}
 	to, err := p.target(ctx)
 	if err != nil {
 		return err
 	}
 	slices.SortFunc(pulls, func(a, b forge.PullRequest) int { return cmp.Compare(a.Number, b.Number) })
-	var failed error
 	for i := range pulls {
 		if err := p.one(ctx, &pulls[i], to); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("pull request %d: %w", pulls[i].Number, err))
@@ -244,18 +246,18 @@ func (p *Previewer) stillOpen(ctx context.Context, was showing) (bool, error) {
 
 // reserved says why a pull request is not looked at; empty if it is.
 func (p *Previewer) reserved(pr *forge.PullRequest, to *destination) string {
-	if !pr.Fork {
+	if pr.Member {
 		return ""
 	}
 	switch mode := to.config.Previews.Forks; {
 	case mode == render.ForksNever:
-		return "changes from forks are not looked at"
+		return "changes from " + origin(pr) + "s are not looked at"
 	case mode == render.ForksApproved && !to.approved[pr.Head]:
-		return "from a fork: a maintainer may comment /waybill preview " + pr.Head
+		return "from a " + origin(pr) + ": a maintainer may comment /waybill preview " + pr.Head
 	}
 	p.spent[pr.Author.ID] = slices.DeleteFunc(p.spent[pr.Author.ID], func(t time.Time) bool { return p.Now().Sub(t) >= spentWindow })
 	if len(p.spent[pr.Author.ID]) >= p.PerAuthor {
-		return fmt.Sprintf("from a fork: %d changes of its author were looked at within an hour; it waits", p.PerAuthor)
+		return fmt.Sprintf("from a %s: %d changes of its author were looked at within an hour; it waits", origin(pr), p.PerAuthor)
 	}
 	return ""
 }
@@ -263,7 +265,7 @@ func (p *Previewer) reserved(pr *forge.PullRequest, to *destination) string {
 // planned is what is said of a pull request. The error is that there was no time for it; any other
 // is for the log, and not for strangers to read.
 func (p *Previewer) planned(ctx context.Context, pr *forge.PullRequest, to *destination) (post.Verdict, error) {
-	if pr.Fork {
+	if !pr.Member {
 		p.spent[pr.Author.ID] = append(p.spent[pr.Author.ID], p.Now())
 	}
 	begun := p.Now()
@@ -276,7 +278,7 @@ func (p *Previewer) planned(ctx context.Context, pr *forge.PullRequest, to *dest
 	if failed != nil {
 		v = post.Unknown(pr.Head, "the log of the controller")
 	}
-	p.Log.InfoContext(ctx, "pull request planned", "pull_request", pr.Number, "head", pr.Head, "fork", pr.Fork, "state", v.State,
+	p.Log.InfoContext(ctx, "pull request planned", "pull_request", pr.Number, "head", pr.Head, "member", pr.Member, "state", v.State,
 		"verdict", v.Line, "dur", p.Now().Sub(begun), "err", failed)
 	return v, nil
 }
@@ -300,7 +302,7 @@ func (p *Previewer) compare(ctx context.Context, pr *forge.PullRequest, to *dest
 		return post.Verdict{}, err //nolint:wrapcheck // it names the revision
 	}
 	q, notes := Question{Base: base.String(), Head: snapshot}, []string(nil)
-	if pr.Fork {
+	if !pr.Member {
 		earlier, err := r.Source.Snapshot(ctx, base.String(), r.Subdir)
 		if err != nil {
 			return post.Verdict{}, err //nolint:wrapcheck // it names the revision
@@ -315,7 +317,7 @@ func (p *Previewer) compare(ctx context.Context, pr *forge.PullRequest, to *dest
 		}
 		r = r.stranger(engine)
 		q.Config = &to.config
-		notes = append(notes, fmt.Sprintf("From a fork: planned by `%s` and with the charts of `%s`, in a sandbox.", render.ConfigFile, p.Rev))
+		notes = append(notes, fmt.Sprintf("From a %s: planned by `%s` and with the charts of `%s`, in a sandbox.", origin(pr), render.ConfigFile, p.Rev))
 	}
 	c, err := r.Preview(ctx, q)
 	if err != nil {

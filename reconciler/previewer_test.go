@@ -56,7 +56,7 @@ func newRequested(t *testing.T, config string) *requested {
 // push gives the pull request a commit with files, from where main is.
 func (p *requested) push(fork bool, files map[string]string) (head string) {
 	p.t.Helper()
-	run(p.t, p.src, "checkout", "-q", "-B", "feature", "main")
+	run(p.t, p.src, "checkout", "-q", "-B", "change", "main")
 	change(p.t, p.src, files)
 	head = run(p.t, p.src, "rev-parse", "HEAD")
 	run(p.t, p.src, "update-ref", "refs/pull/7/head", head)
@@ -148,6 +148,28 @@ func TestPreviewerNeedsApprovalOfAFork(t *testing.T) {
 	}
 }
 
+// TestPreviewerTakesForAStrangersWhatIsOnNoBranch: of a head that is in the repository, but not where its branch
+// is, or that somebody opened who may not write, nothing is rendered unasked.
+func TestPreviewerTakesForAStrangersWhatIsOnNoBranch(t *testing.T) {
+	for name, change := range map[string]func(*requested){
+		"a branch of the name at another commit": func(p *requested) { run(t, p.src, "branch", "-f", "change", "main") },
+		"no branch of the name":                  func(p *requested) { run(t, p.src, "branch", "-D", "change") },
+		"an author who may not write":            func(p *requested) { p.fake.Permit(forgetest.Author, forge.Read) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newRequested(t, "")
+			head := p.push(false, to("two"))
+			change(p)
+			if said := p.looks(); said != "" || p.sandboxes > 0 {
+				t.Errorf("it says\n%s", said)
+			}
+			if s := p.fake.Shown(head, post.Context); s.State != forge.Pending || s.Description != "from a stranger: a maintainer may comment /waybill preview "+head {
+				t.Errorf("the status is %+v", s)
+			}
+		})
+	}
+}
+
 // TestPreviewerOfAForkGoesByTheBase: what a stranger writes into waybill.yaml does not count.
 func TestPreviewerOfAForkGoesByTheBase(t *testing.T) {
 	files := to("two")
@@ -231,9 +253,10 @@ func TestPreviewerPlansOnceWhileTheForgeIsDown(t *testing.T) {
 
 // TestPreviewerDoesNotKnow: why a head cannot be planned is for the log, and no stranger's to read.
 func TestPreviewerDoesNotKnow(t *testing.T) {
-	p := newRequested(t, "")
+	p := newRequested(t, "previews: {forks: open}")
 	const nowhere = "00000000000000000000000000000000000000ff"
 	p.fake.PushCommit(nowhere)
+	p.fake.SetFork(true)
 	said := p.looks()
 	if s := p.fake.Shown(nowhere, post.Context); s.State != forge.Broken || !strings.Contains(said, "is not known") || strings.Contains(said, p.src) {
 		t.Errorf("the status is %+v; it says\n%s", s, said)

@@ -22,7 +22,7 @@ func (f *fleet) shelves() *shelf.Shelf {
 }
 
 func pull(number int, head, title string) *forge.PullRequest {
-	return &forge.PullRequest{Number: number, Head: strings.Repeat(head, 40), Title: title, Author: forge.User{Login: "ann"}, URL: "https://forge.example/pulls/1", Base: "main"}
+	return &forge.PullRequest{Number: number, Head: strings.Repeat(head, 40), Title: title, Author: forge.User{Login: "ann"}, URL: "https://forge.example/pulls/1", Base: "main", Member: true}
 }
 
 // shown asks for a page, and holds it to texts that it has, and with "!" has not.
@@ -52,7 +52,7 @@ func TestPreviews(t *testing.T) {
 	}
 	s.Seen(f.now, *pull(2, "c", "moved on"))
 	stranger := pull(3, "d", "")
-	stranger.Fork = true
+	stranger.Fork, stranger.Member = true, false
 	s.Say(f.now, stranger, forge.Pending, "from a fork: a maintainer may comment /waybill preview "+stranger.Head)
 	s.Say(f.now, pull(4, "e", "lost"), forge.Broken, "the versions could not be compared")
 	s.Say(f.now, pull(5, "f", "kept no longer"), forge.Success, "1 object in 1 cluster")

@@ -70,7 +70,12 @@ type PullRequest struct {
 	Head   string // commit
 	Base   string // branch that it is to be merged into
 	Author User
+	// Branch is the one of the repository that its head should be on, as far as the forge says;
+	// empty where the head is in another repository.
+	Branch string
 	Fork   bool // its head is in another repository
+	// Member says that its head is a member's. No forge tells; OfMember does.
+	Member bool
 	Open   bool
 	// Updated is when something of it changed last, such as by a comment.
 	Updated time.Time

@@ -17,7 +17,7 @@ type github struct {
 }
 
 type githubUser struct {
-	ID    int64  `json:"id"`
+	ID    int64  `json:"id"` // below zero at Gitea and Forgejo: nobody who could log in
 	Login string `json:"login"`
 	Type  string `json:"type"`
 }
@@ -26,7 +26,7 @@ func (u *githubUser) user() User {
 	if u == nil { // whose account is gone
 		return User{}
 	}
-	return User{ID: u.ID, Login: u.Login, Bot: u.Type == "Bot"}
+	return User{ID: u.ID, Login: u.Login, Bot: u.Type == "Bot" || u.ID < 0}
 }
 
 // pullRequest is what GitHub and Gitea say of a pull request.
@@ -50,9 +50,13 @@ type pullBranch struct {
 }
 
 func (p *pullRequest) value() PullRequest {
+	branch := p.Head.Ref
 	fork := p.Head.Repo == nil || p.Base.Repo == nil || p.Head.Repo.ID != p.Base.Repo.ID // a fork may be deleted
+	if fork {
+		branch = ""
+	}
 	return PullRequest{
-		Number: p.Number, Head: p.Head.SHA, Base: p.Base.Ref, Author: p.User.user(),
+		Number: p.Number, Head: p.Head.SHA, Base: p.Base.Ref, Author: p.User.user(), Branch: branch,
 		Fork: fork, Open: p.State == "open", Updated: p.Update, URL: p.URL, Title: plain(p.Title),
 	}
 }

@@ -32,6 +32,7 @@ func (u *gitlabUser) user() User {
 type mergeRequest struct {
 	IID    int         `json:"iid"`
 	SHA    string      `json:"sha"`
+	Source string      `json:"source_branch"`
 	Target string      `json:"target_branch"`
 	From   int64       `json:"source_project_id"`
 	To     int64       `json:"target_project_id"`
@@ -43,9 +44,13 @@ type mergeRequest struct {
 }
 
 func (m *mergeRequest) value() PullRequest {
+	branch, fork := m.Source, m.From != m.To
+	if fork {
+		branch = ""
+	}
 	return PullRequest{
-		Number: m.IID, Head: m.SHA, Base: m.Target, Author: m.Author.user(),
-		Fork: m.From != m.To, Open: m.State == "opened", Updated: m.Update, URL: m.URL, Title: plain(m.Title),
+		Number: m.IID, Head: m.SHA, Base: m.Target, Author: m.Author.user(), Branch: branch,
+		Fork: fork, Open: m.State == "opened", Updated: m.Update, URL: m.URL, Title: plain(m.Title),
 	}
 }
 

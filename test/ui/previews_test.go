@@ -19,7 +19,7 @@ import (
 
 func pull(number int, head, title string) *forge.PullRequest {
 	return &forge.PullRequest{
-		Number: number, Head: strings.Repeat(head, 40), Title: title, Base: "main", Author: forge.User{Login: "ann"}, Open: true,
+		Number: number, Head: strings.Repeat(head, 40), Title: title, Base: "main", Author: forge.User{Login: "ann"}, Open: true, Member: true,
 		URL: fmt.Sprintf("https://forge.example/acme/fleet/pulls/%d", number),
 	}
 }
@@ -35,7 +35,7 @@ func (f *served) preview() {
 	f.report(ago, pull(13, "b", "app-001: the third version"), &c)
 	f.ui.Previews.Seen(time.Now(), *pull(13, "c", "app-001: the third version"))
 	stranger := pull(14, "d", "Fix a typo")
-	stranger.Fork, stranger.Author.Login = true, "sam"
+	stranger.Fork, stranger.Member, stranger.Author.Login = true, false, "sam"
 	f.ui.Previews.Say(ago, stranger, forge.Pending, "from a fork: a maintainer may comment /waybill preview "+stranger.Head)
 	f.ui.Previews.Say(ago, pull(15, "e", "An experiment"), forge.Broken, "the versions could not be compared; see the log of the controller")
 	f.report(ago, pull(16, "f", "README: how to order"), &none)

@@ -26,7 +26,7 @@ type PreviewRow struct {
 	Number int
 	Page   Link
 	Author string
-	Fork   bool
+	From   string // of a stranger: fork or stranger
 	Mark   Mark
 	Says   string
 	Head   string
@@ -47,7 +47,7 @@ func OfPreviews(all []shelf.Preview, branch string, working bool, now time.Time)
 
 func previewRow(p *shelf.Preview, now time.Time) PreviewRow {
 	row := PreviewRow{
-		Number: p.Pull.Number, Page: Link{title(p), PreviewURL(p.Pull.Number)}, Author: words.Printable(p.Pull.Author.Login), Fork: p.Pull.Fork,
+		Number: p.Pull.Number, Page: Link{title(p), PreviewURL(p.Pull.Number)}, Author: words.Printable(p.Pull.Author.Login), From: from(&p.Pull),
 		Says: words.Printable(p.Line), Head: short(p.Pull.Head), Since: moment(p.Since, now), Mark: Mark{"Not made yet", "…", "muted"},
 	}
 	switch p.State {
@@ -61,6 +61,17 @@ func previewRow(p *shelf.Preview, now time.Time) PreviewRow {
 		row.Mark = Mark{"Waits", "‖", "warn"}
 	}
 	return row
+}
+
+// from is a word for where a stranger's pull request is from; empty for a member's.
+func from(p *forge.PullRequest) string {
+	switch {
+	case p.Fork:
+		return "fork"
+	case !p.Member:
+		return "stranger"
+	}
+	return ""
 }
 
 // title names a pull request, with what whoever opened it wrote, cut to a line.

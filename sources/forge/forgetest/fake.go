@@ -45,7 +45,7 @@ var Epoch = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 // NewFake returns a forge whose pull request has no comment yet.
 func NewFake() *Fake {
 	f := &Fake{permissions: map[int64]forge.Permission{Author.ID: forge.Write, Writer.ID: forge.Write, Reader.ID: forge.Read, Waybill.ID: forge.Admin}}
-	f.pull = forge.PullRequest{Number: Number, Base: "main", Author: Author, Open: true, URL: "https://forge.example/acme/fleet/pulls/7", Title: "a change"}
+	f.pull = forge.PullRequest{Number: Number, Base: "main", Branch: "change", Author: Author, Open: true, URL: "https://forge.example/acme/fleet/pulls/7", Title: "a change"}
 	f.Push()
 	return f
 }
@@ -114,7 +114,10 @@ func (f *Fake) Reopen() {
 func (f *Fake) SetFork(fork bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.pull.Fork = fork
+	f.pull.Fork, f.pull.Branch = fork, "change"
+	if fork {
+		f.pull.Branch = ""
+	}
 }
 
 // Pull returns the pull request.

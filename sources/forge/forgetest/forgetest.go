@@ -79,7 +79,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 func pullRequest(t *testing.T, w World) {
 	t.Helper()
 	p := must[forge.PullRequest](t)(w.Forge.PullRequest(t.Context(), w.Number))
-	if p.Number != w.Number || p.Head != w.Head || p.Base != w.Base || p.Author.Login != w.Author.Login || !p.Open || p.Fork || p.URL == "" || p.Title != "a change" {
+	if p.Number != w.Number || p.Head != w.Head || p.Base != w.Base || p.Author.Login != w.Author.Login || !p.Open || p.Fork || p.Branch != "change" || p.Member || p.URL == "" || p.Title != "a change" {
 		t.Errorf("the pull request is %+v", p)
 	}
 	if _, err := w.Forge.PullRequest(t.Context(), w.Number+999); !errors.Is(err, forge.ErrNotFound) {
