@@ -46,6 +46,8 @@ var only = map[string][]string{
 	"github.com/santhosh-tekuri/jsonschema/v6": {"render/helm"},
 	"github.com/fluxcd/pkg/envsubst":           {"render/kustomize"},
 	"github.com/yuin/gopher-lua":               {"policies/interpret/lua"},
+	"github.com/karmada-io/karmada":            {"policies/interpret/thirdparty"}, // data
+	"github.com/argoproj/argo-cd/v3":           {"policies/interpret/argocd"},     // data
 	"github.com/google/go-containerregistry":   {"sources/chart", "test"},
 	"github.com/Masterminds/semver/v3":         {"sources/chart", "sources/lock", "render/helm", "render/flux"},
 	"github.com/go-git/go-git/v5":              {"sources/git", "sources/ignore", "test"},

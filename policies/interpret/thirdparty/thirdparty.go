@@ -44,6 +44,8 @@ package thirdparty
 import (
 	"embed"
 	"io/fs"
+
+	"github.com/karmada-io/karmada/pkg/resourceinterpreter/default/thirdparty/resourcecustomizations"
 )
 
 //go:embed */*/*.lua
@@ -51,3 +53,10 @@ var files embed.FS
 
 // Files returns the Lua files, each named group/version/Kind.lua.
 func Files() fs.FS { return files }
+
+// Source is what Karmada's own customizations are named by, with the version of their module.
+const Source = "karmada v1.16.0"
+
+// Karmada returns Karmada's own customizations for kinds of other projects, each
+// group/version/Kind/customizations.yaml, beside their cases.
+func Karmada() fs.FS { return resourcecustomizations.Embedded }
