@@ -96,6 +96,7 @@ func (m *movable) after(d time.Duration) {
 // word is what a cluster says of web.
 type word struct {
 	health karmada.ResourceHealth // empty: it is not there
+	rolls  bool                   // Karmada calls it healthy, and it is not done
 	since  time.Duration          // ago
 	status string
 	stale  bool // what is applied is an earlier commit
@@ -118,9 +119,12 @@ func (m *movable) say(cluster string, w word) {
 		c.Verdict.Reason = status.Unreachable
 	}
 	if w.health != "" {
-		c.Objects[evidentWeb] = &status.Object{
+		o := &status.Object{
 			Applied: status.Application{Phase: status.PhaseApplied, Commit: commit},
 			Health:  status.Health{State: w.health, Since: m.now.Add(-w.since), Status: json.RawMessage(w.status)},
+		}
+		if c.Objects[evidentWeb] = o; w.rolls {
+			o.Health.State, o.Health.Karmada = karmada.ResourceUnhealthy, w.health
 		}
 	}
 	m.told.Now = m.now
@@ -185,6 +189,9 @@ func TestACopyStaysUntilTheOthersAreHealthyWithWhatWasAdded(t *testing.T) {
 	m.say("us", word{health: karmada.ResourceUnhealthy})
 	m.after(time.Minute)
 	m.want("ap:2 eu:1 us:2")
+	m.say("us", word{health: karmada.ResourceHealthy, rolls: true})
+	m.after(time.Minute)
+	m.want("ap:2 eu:1 us:2")
 	m.say("us", word{health: karmada.ResourceHealthy})
 	m.after(time.Second)
 	m.want("ap:2 us:2")
@@ -240,6 +247,9 @@ func TestWhatFailsMoves(t *testing.T) {
 	m := newMovable(t, map[string]string{"eu": "", "us": "", "ap": ""}, failover)
 	m.after(time.Second)
 	m.want("eu:4 health-unknown")
+	m.say("eu", word{health: karmada.ResourceHealthy, rolls: true, since: time.Hour}) // Karmada does not move it
+	m.after(time.Second)
+	m.want("eu:4")
 	m.say("eu", word{health: karmada.ResourceUnhealthy, since: 30 * time.Second})
 	m.after(time.Second)
 	m.want("eu:4")

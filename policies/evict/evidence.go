@@ -13,8 +13,11 @@ type Evidence map[object.Ref]map[string]Seen
 
 // Seen is what a cluster says of an object.
 type Seen struct {
+	// Health is Karmada's answer, by which work leaves a cluster.
 	Health karmada.ResourceHealth
 	Since  time.Time // that it is so
+	// Done reports that the object is as it should be, so that a copy elsewhere may go.
+	Done bool
 	// Current reports that the object is there as the cluster's branch has it.
 	Current bool
 	// Gone reports that the branch does not have it, and neither has the cluster.

@@ -1,6 +1,10 @@
 package interpret
 
-import "github.com/waybill-dev/waybill/policies/karmada"
+import (
+	"strings"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+)
 
 // Answered says who answers an operation on the kind of obj: "customization " and
 // its name (several names, joined by ", ", where dependencies are united),
@@ -19,6 +23,9 @@ func (in *Interpreter) Answered(obj map[string]any, operation karmada.Interprete
 	}
 	return ""
 }
+
+// Customized reports that who answers, as Answered says it, is a customization of the source.
+func Customized(by string) bool { return strings.HasPrefix(by, customization) }
 
 // answers reports whether a layer has a hook for an operation on a kind.
 func (l layer) answers(k kind, operation karmada.InterpreterOperation) (found bool) {

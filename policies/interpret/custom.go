@@ -138,7 +138,7 @@ func (c *compiler) teach(ls lessons, x *karmada.ResourceInterpreterCustomization
 		if s.err != nil {
 			c.wrong = append(c.wrong, ScriptError{Customization: x.Name, Field: op.field, Line: s.err.Line, Message: s.err.Message, Refused: s.refused})
 		}
-		if s.by = "customization " + x.Name; len(ls[op.name]) == 0 || op.name == karmada.InterpreterOperationInterpretDependency {
+		if s.by = customization + x.Name; len(ls[op.name]) == 0 || op.name == karmada.InterpreterOperationInterpretDependency {
 			ls[op.name] = append(ls[op.name], s)
 		}
 	}

@@ -118,6 +118,9 @@ func fileLessons(files fs.FS, path string) lessons {
 	return ls
 }
 
+// customization is what Answered says of a customization, before its name.
+const customization = "customization "
+
 // thirdParty is what Answered says of a file, whatever its name is.
 const thirdParty = "third-party"
 

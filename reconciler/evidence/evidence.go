@@ -64,7 +64,9 @@ func (f *Found) Seen() evict.Seen {
 		return s
 	case looked:
 		isCurrent := f.Published != nil && f.Applied != nil && f.Published.ID() == f.Applied.ID()
-		s.Health, s.Since, s.Current = o.Health.State, o.Health.Since, isCurrent && o.Applied.Phase == status.PhaseApplied
+		s.Health, s.Since = o.Health.ByKarmada()
+		s.Done = o.Health.State == karmada.ResourceHealthy
+		s.Current = isCurrent && o.Applied.Phase == status.PhaseApplied
 	}
 	s.Preserved = preserved(f.Preserve, o.Health.Status)
 	return s

@@ -1,12 +1,17 @@
-// Package health judges objects by what a cluster says of them. It is the one judge: what
-// `waybill apply --wait` waits for, what the status branches say and what Karmada's
-// aggregatedStatus has as health are its answers.
+// Package health judges objects by what a cluster says of them. It is the one judge, and gives
+// two answers.
 //
-// Where an interpreter has a rule for the kind, that decides: a customization's, one for the
-// kinds of other projects, or Karmada's own for a built-in kind (Karmada sections D.9 and E.9).
-// For all other kinds, which Karmada calls healthy without a look, kstatus decides. Either
-// way, kstatus says why an object is not healthy, and tells one that gets there from one that
-// failed. An object that is being deleted is not healthy, whatever its status says.
+// Karmada's is what aggregatedStatus has as health, and by which failover.application moves work:
+// that of the rule for the kind, a customization's, one for the kinds of other projects, or
+// Karmada's own for a built-in kind (Karmada sections D.9 and E.9). A kind without a rule is
+// healthy.
+//
+// Done is what everybody else asks for: waits, waves, moves and status. Karmada's rules look at
+// counters, which a roll-out that never comes up satisfies as long as old pods serve; so what is
+// healthy by them has to be Current by kstatus, too. A customization is asked alone: who writes one
+// says what is healthy. For kinds without a rule kstatus decides. Either way, kstatus says why an
+// object is not healthy, and tells one that gets there from one that failed. An object that is
+// being deleted is not done, whatever its status says.
 package health
 
 import (
@@ -33,7 +38,10 @@ const (
 
 // Health is what can be said of one object in one cluster.
 type Health struct {
+	// State says whether the object is done.
 	State karmada.ResourceHealth
+	// Karmada is Karmada's answer where that is another one; empty: it is State.
+	Karmada karmada.ResourceHealth
 	// Reason is one of the reasons; empty for what is healthy.
 	Reason  string
 	Message string
@@ -67,29 +75,34 @@ func Of(in *interpret.Interpreter, live map[string]any) Health {
 	u := &unstructured.Unstructured{Object: live}
 	h := Health{Generation: u.GetGeneration(), Status: reported(in, live)}
 	h.Observed, _, _ = unstructured.NestedInt64(live, "status", "observedGeneration")
-	result, err := status.Compute(u)
-	switch by := in.Answered(live, karmada.InterpreterOperationInterpretHealth); {
-	case u.GetDeletionTimestamp() != nil:
-		h.State = karmada.ResourceUnhealthy
-	case by != "":
-		h.State = in.Health(live)
-	case err != nil || result.Status == status.UnknownStatus:
-		h.State = karmada.ResourceUnknown
-	case result.Status == status.CurrentStatus:
-		h.State = karmada.ResourceHealthy
-	default:
-		h.State = karmada.ResourceUnhealthy
-	}
-	switch {
-	case h.State == karmada.ResourceHealthy:
-	case h.State == karmada.ResourceUnknown || err != nil:
-		h.Reason, h.Message = Unknown, "its status cannot be read"
-	case result.Status == status.CurrentStatus:
-		h.Reason, h.Message = InProgress, "it is not healthy by the rule for its kind"
-	default:
-		h.Reason, h.Message = string(result.Status), result.Message
+	ruled := in.Health(live)
+	h.State, h.Reason, h.Message = done(in, u, ruled)
+	if ruled != h.State {
+		h.Karmada = ruled
 	}
 	return h
+}
+
+// done says whether an object is done, and why not. Ruled is what the rule for its kind says.
+func done(in *interpret.Interpreter, u *unstructured.Unstructured, ruled karmada.ResourceHealth) (state karmada.ResourceHealth, reason, message string) {
+	by := in.Answered(u.Object, karmada.InterpreterOperationInterpretHealth)
+	result, err := status.Compute(u)
+	isRead := err == nil && result.Status != status.UnknownStatus
+	switch {
+	case u.GetDeletionTimestamp() != nil && isRead:
+		return karmada.ResourceUnhealthy, string(result.Status), result.Message
+	case u.GetDeletionTimestamp() != nil:
+		return karmada.ResourceUnhealthy, Terminating, "it is being deleted"
+	case ruled == karmada.ResourceUnknown || by == "" && !isRead:
+		return karmada.ResourceUnknown, Unknown, "its status cannot be read"
+	case ruled == karmada.ResourceHealthy && (!isRead || result.Status == status.CurrentStatus || interpret.Customized(by)):
+		return karmada.ResourceHealthy, "", ""
+	case !isRead:
+		return ruled, Unknown, "its status cannot be read"
+	case result.Status == status.CurrentStatus:
+		return ruled, InProgress, "it is not healthy by the rule for its kind"
+	}
+	return karmada.ResourceUnhealthy, string(result.Status), result.Message
 }
 
 // reported is what is written of an object's status.

@@ -114,11 +114,28 @@ type Application struct {
 
 // Health is the fact that an object is healthy, or not.
 type Health struct {
-	State                karmada.ResourceHealth
-	Reason, Message      string
+	// State says whether the object is done.
+	State           karmada.ResourceHealth
+	Reason, Message string
+	// Karmada and KarmadaSince are Karmada's answer, and since when it is so, where they are not
+	// State and Since.
+	Karmada              karmada.ResourceHealth
+	KarmadaSince         time.Time
 	Generation, Observed int64
 	Status               json.RawMessage
 	Since                time.Time
+}
+
+// ByKarmada returns Karmada's answer, and since when it is so.
+func (h *Health) ByKarmada() (state karmada.ResourceHealth, since time.Time) {
+	state, since = h.State, h.Since
+	if h.Karmada != "" {
+		state = h.Karmada
+	}
+	if !h.KarmadaSince.IsZero() {
+		since = h.KarmadaSince
+	}
+	return state, since
 }
 
 // phase is what makes a commit due when it changes. That of a cluster has a verdict, and that
@@ -128,13 +145,14 @@ type phase struct {
 	commit    files.ID
 	corrected bool
 	state     karmada.ResourceHealth
+	karmada   karmada.ResourceHealth
 	reason    string
 	verdict   string
 	expires   int64
 }
 
 func (o *Object) phase() phase {
-	return phase{applied: o.Applied.Phase, commit: o.Applied.Commit, corrected: o.Applied.Corrected > 0, state: o.Health.State, reason: o.Health.Reason}
+	return phase{applied: o.Applied.Phase, commit: o.Applied.Commit, corrected: o.Applied.Corrected > 0, state: o.Health.State, karmada: o.Health.Karmada, reason: o.Health.Reason}
 }
 
 func (s *Summary) phase() phase {
@@ -174,11 +192,17 @@ func count(objects map[object.Ref]*Object) Counts {
 	return c
 }
 
-// judged returns a health with the time since which it is so, by what was known before.
+// judged returns a health with the times since which it is so, by what was known before.
 func judged(h health.Health, before Health, at time.Time) Health {
-	now := Health{State: h.State, Reason: h.Reason, Message: h.Message, Generation: h.Generation, Observed: h.Observed, Status: h.Status, Since: at}
+	now := Health{State: h.State, Karmada: h.Karmada, Reason: h.Reason, Message: h.Message, Generation: h.Generation, Observed: h.Observed, Status: h.Status, Since: at}
 	if before.State == now.State && before.Reason == now.Reason && !before.Since.IsZero() {
 		now.Since = before.Since
+	}
+	state, _ := now.ByKarmada()
+	if was, since := before.ByKarmada(); was == state && !since.IsZero() && !since.Equal(now.Since) {
+		now.KarmadaSince = since
+	} else if was != state && !now.Since.Equal(at) {
+		now.KarmadaSince = at
 	}
 	return now
 }

@@ -94,6 +94,10 @@ func decodeObject(m mapping) (object.Ref, *Object) {
 	o.Health = Health{
 		State: karmada.ResourceHealth(m.text("health")), Reason: healthy.text("reason"), Message: healthy.text("message"),
 		Generation: healthy.number("generation"), Observed: healthy.number("observedGeneration"), Since: healthy.time("since"),
+		KarmadaSince: healthy.time("karmadaSince"),
+	}
+	if state := healthy.text("state"); state != "" {
+		o.Health.State, o.Health.Karmada = karmada.ResourceHealth(state), o.Health.State
 	}
 	if status, ok := m["status"]; ok {
 		if data, err := json.Marshal(status); err == nil {

@@ -159,12 +159,16 @@ func (o *Object) encode(r object.Ref, at int) map[string]any {
 	applied := fields{"phase": string(o.Applied.Phase)}.id("commit", o.Applied.Commit).text("source", o.Applied.Source).
 		text("message", o.Applied.Message).number("corrected", int64(o.Applied.Corrected)).time("since", o.Applied.Since)
 	healthy := fields{}.text("reason", o.Health.Reason).text("message", o.Health.Message).
-		number("generation", o.Health.Generation).number("observedGeneration", o.Health.Observed).time("since", o.Health.Since)
+		number("generation", o.Health.Generation).number("observedGeneration", o.Health.Observed).time("since", o.Health.Since).time("karmadaSince", o.Health.KarmadaSince)
+	state, _ := o.Health.ByKarmada()
+	if state != o.Health.State {
+		healthy.text("state", string(o.Health.State))
+	}
 	evidence := fields{"applied": map[string]any(applied), "healthy": map[string]any(healthy)}.number("flaps", int64(o.Flaps))
 	if o.private && !private(r) { // what its kind does not say
 		evidence["private"] = true
 	}
-	m := fields{"identifier": map[string]any(id), "waybill": map[string]any(evidence)}.text("health", string(o.Health.State))
+	m := fields{"identifier": map[string]any(id), "waybill": map[string]any(evidence)}.text("health", string(state))
 	var status any
 	if len(o.Health.Status) > 0 && json.Unmarshal(o.Health.Status, &status) == nil {
 		m["status"] = status

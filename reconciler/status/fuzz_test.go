@@ -97,7 +97,7 @@ func happen(l *status.Ledger, what byte, at time.Time) {
 	case 0:
 		l.Ended(round(one, fact{ref: web, verb: apply.Create}, fact{ref: conf, verb: apply.Create}), at)
 	case 1:
-		l.Saw(web, unhealthy("1 of 2"), at)
+		l.Saw(web, inProgress("1 of 2"), at)
 	case 2:
 		l.Saw(web, healthy(), at)
 	case 3:

@@ -84,7 +84,8 @@ func joined(item karmada.AggregatedStatusItem, o *Object) karmada.AggregatedStat
 			why = append(why, "it was not applied yet")
 		}
 	} else {
-		item.Applied, item.Health = o.Applied.Phase == PhaseApplied, o.Health.State
+		item.Applied = o.Applied.Phase == PhaseApplied
+		item.Health, _ = o.Health.ByKarmada()
 		if o.Applied.Message != "" {
 			why = append(why, o.Applied.Message)
 		}

@@ -64,7 +64,7 @@ func healthy() health.Health {
 	return health.Health{State: karmada.ResourceHealthy, Generation: 1, Observed: 1}
 }
 
-func unhealthy(message string) health.Health {
+func inProgress(message string) health.Health {
 	return health.Health{State: karmada.ResourceUnhealthy, Reason: health.InProgress, Message: message, Generation: 1, Observed: 1}
 }
 
@@ -107,22 +107,22 @@ func TestAPhaseIsDueAndANumberIsNot(t *testing.T) {
 	l.Saw(web, h, after(time.Minute))
 	never(t, l, began, "a number moved")
 
-	l.Saw(web, unhealthy("1 of 2"), after(2*time.Minute))
+	l.Saw(web, inProgress("1 of 2"), after(2*time.Minute))
 	wantDue(t, l, 2*time.Minute+time.Second, "it is not healthy")
-	l.Saw(web, unhealthy("0 of 2"), after(2*time.Minute+500*time.Millisecond))
+	l.Saw(web, inProgress("0 of 2"), after(2*time.Minute+500*time.Millisecond))
 	wantDue(t, l, 2*time.Minute+time.Second, "and less so")
 	l.Layout()
 	l.Wrote(after(2*time.Minute + time.Second))
 	l.Saw(web, healthy(), after(2*time.Minute+3*time.Second))
 	wantDue(t, l, 2*time.Minute+11*time.Second, "ten seconds lie between two commits")
-	l.Saw(web, unhealthy("1 of 2"), after(2*time.Minute+4*time.Second))
+	l.Saw(web, inProgress("1 of 2"), after(2*time.Minute+4*time.Second))
 	never(t, l, after(2*time.Minute+time.Second), "it is as it was written")
 }
 
 func TestWhatChangesDuringAWriteIsWrittenNext(t *testing.T) {
 	l := settled(began)
 	at := began.Add(time.Hour)
-	l.Saw(web, unhealthy(""), at)
+	l.Saw(web, inProgress(""), at)
 	l.Layout()
 	l.Saw(web, healthy(), at.Add(time.Second))
 	l.Wrote(at.Add(2 * time.Second))
@@ -139,7 +139,7 @@ func TestWhatFlapsIsWrittenOnceAMinute(t *testing.T) {
 	first := at
 	for n := range 200 { // every three seconds, for ten minutes
 		if h := healthy(); n%2 == 0 {
-			l.Saw(web, unhealthy(""), at)
+			l.Saw(web, inProgress(""), at)
 		} else {
 			l.Saw(web, h, at)
 		}
@@ -229,7 +229,7 @@ func TestWhatWasPrivateStaysSo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		next.Health[web] = unhealthy("the password is " + secret)
+		next.Health[web] = inProgress("the password is " + secret)
 		again.Ended(next, began.Add(time.Minute))
 		if said := text(t, again.Layout(), "works/shop.yaml"); strings.Contains(said, secret) || !strings.Contains(said, "Unhealthy") {
 			t.Errorf("%s: it says\n%s", name, said)

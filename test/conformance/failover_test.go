@@ -191,7 +191,7 @@ func (f *run) evidence() evict.Evidence {
 			at, there := f.made[c.Name+" "+tree.Path(d.Ref())]
 			s := evict.Seen{Health: karmada.ResourceUnhealthy, Since: at, Current: there, Gone: !there}
 			if there && !f.never[c.Name] && !f.now.Before(at.Add(time.Duration(f.healthy)*time.Second)) {
-				s.Health = karmada.ResourceHealthy
+				s.Health, s.Done = karmada.ResourceHealthy, true
 			}
 			of[c.Name] = s
 		}

@@ -200,9 +200,9 @@ func (f *fleet) evidence() evict.Evidence {
 				continue
 			}
 			_, there := f.count(cluster, r)
-			s := evict.Seen{Health: karmada.ResourceHealthy, Since: f.now.Add(-time.Duration(f.r.IntN(100)) * time.Second), Current: there, Gone: !there}
+			s := evict.Seen{Health: karmada.ResourceHealthy, Done: true, Since: f.now.Add(-time.Duration(f.r.IntN(100)) * time.Second), Current: there, Gone: !there}
 			if !m.ready || f.r.IntN(3) == 0 {
-				s.Health = karmada.ResourceUnhealthy
+				s.Health, s.Done = karmada.ResourceUnhealthy, false
 			}
 			all[r][cluster] = s
 		}

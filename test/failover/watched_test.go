@@ -113,7 +113,7 @@ func (w *watched) well() evict.Evidence {
 		for i, m := range w.members {
 			cluster := fmt.Sprint("c", i)
 			if _, there := w.count(cluster, r); m.ready {
-				all[r][cluster] = evict.Seen{Health: karmada.ResourceHealthy, Since: w.began, Current: there, Gone: !there}
+				all[r][cluster] = evict.Seen{Health: karmada.ResourceHealthy, Done: true, Since: w.began, Current: there, Gone: !there}
 			}
 		}
 	}

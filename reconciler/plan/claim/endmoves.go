@@ -112,7 +112,7 @@ func (d *decider) copies(m *matter, t *evict.Task) evict.Copies {
 	c := evict.Copies{Placed: m.Reason == string(place.Success), Old: evict.Copy{Gone: seen[t.FromCluster].Gone}}
 	for _, target := range m.Own {
 		s, told := seen[target.Name]
-		c.New = append(c.New, evict.Copy{Told: told, Healthy: s.Health == karmada.ResourceHealthy && s.Current && d.published(m, target)})
+		c.New = append(c.New, evict.Copy{Told: told, Healthy: s.Done && s.Current && d.published(m, target)})
 	}
 	return c
 }
