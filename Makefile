@@ -23,6 +23,7 @@ build: ## build bin/waybill
 test: ## run every test
 	@test -d "$${WAYBILL_CORPUS:-../shared/corpus}" || echo "SKIPPED: what reads the manifests of others (test/corpus), because there are none; set WAYBILL_CORPUS" >&2
 	$(TEST) -count=1 -timeout 30m ./...
+	@$(GO) test -count=1 -v -run '^TestCasesOf' ./policies/interpret/... ./reconciler/health | sed -n 's/^.*counted: //p'
 
 # what starts goroutines or shares memory; what it calls is watched, too
 CONCURRENT := ./reconciler ./reconciler/clusters ./reconciler/clusters/survey ./reconciler/facts ./reconciler/members ./reconciler/plan/manifest ./reconciler/replicas ./reconciler/serve ./reconciler/shelf ./reconciler/traces ./reconciler/trail ./reconciler/ui ./reconciler/ui/login ./sources/forge ./sources/git

@@ -7,8 +7,9 @@ import (
 )
 
 // Answered says who answers an operation on the kind of obj: "customization " and
-// its name (several names, joined by ", ", where dependencies are united),
-// "third-party", "native", or "" if nobody does, and what stands for no rule holds.
+// its name (several names, joined by ", ", where dependencies are united); for the kinds of
+// other projects the source of the rule and the kind, as "karmada v1.16.0
+// apps.kruise.io/CloneSet"; "native"; or "" if nobody does, and what stands for no rule holds.
 func (in *Interpreter) Answered(obj map[string]any, operation karmada.InterpreterOperation) string {
 	k := kindOf(obj)
 	for _, l := range in.layers {

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/waybill-dev/waybill/policies/interpret"
+	"github.com/waybill-dev/waybill/policies/interpret/thirdparty"
 	"github.com/waybill-dev/waybill/policies/karmada"
 )
 
@@ -191,7 +192,7 @@ func TestACustomizationGoesBeforeTheBuiltInKinds(t *testing.T) {
 		t.Errorf("revision is answered by %q", got)
 	}
 	clone := of(t, "apps.kruise.io/v1alpha1 CloneSet", "metadata: {name: d}\nspec: {replicas: 2}")
-	if got := in.Answered(clone, karmada.InterpreterOperationInterpretReplica); got != "third-party" {
+	if got := in.Answered(clone, karmada.InterpreterOperationInterpretReplica); got != thirdparty.Source+" apps.kruise.io/CloneSet" {
 		t.Errorf("the replicas of a CloneSet are answered by %q", got)
 	}
 }

@@ -2,7 +2,6 @@ package interpret
 
 import (
 	"errors"
-	"io/fs"
 	"strings"
 	"sync"
 
@@ -83,46 +82,8 @@ func (t *taught) layer(k kind) layer {
 	return t.hooks
 }
 
-// shipped is the layer of Lua files, each named group/version/Kind.lua.
-func shipped(files fs.FS) layer {
-	l := layer{taught: map[kind]*taught{}}
-	paths, err := fs.Glob(files, "*/*/*.lua")
-	if err != nil {
-		panic("interpret: a pattern that never changes is wrong: " + err.Error())
-	}
-	for _, path := range paths {
-		parts := strings.Split(strings.TrimSuffix(path, ".lua"), "/")
-		k := kind{parts[0] + "/" + parts[1], parts[2]}
-		l.taught[k] = &taught{load: func() lessons { return fileLessons(files, path) }}
-	}
-	return l
-}
-
-// fileLessons are the functions of one file, which is part of the program and has to
-// be Lua.
-func fileLessons(files fs.FS, path string) lessons {
-	source, err := fs.ReadFile(files, path)
-	if err != nil {
-		panic("interpret: " + err.Error())
-	}
-	code, err := lua.Compile(string(source))
-	if err != nil {
-		panic("interpret: " + path + ": " + err.Error())
-	}
-	ls := lessons{}
-	for _, op := range operations {
-		if code.Defines(op.function) {
-			ls[op.name] = []script{{by: thirdParty + " " + path, function: op.function, code: code}}
-		}
-	}
-	return ls
-}
-
 // customization is what Answered says of a customization, before its name.
 const customization = "customization "
-
-// thirdParty is what Answered says of a file, whatever its name is.
-const thirdParty = "third-party"
 
 // layer makes hooks of the scripts.
 func (ls lessons) layer(k kind) layer {
@@ -155,9 +116,6 @@ func (ls lessons) layer(k kind) layer {
 
 // authors names who wrote scripts.
 func authors(scripts []script) string {
-	if strings.HasPrefix(scripts[0].by, thirdParty) {
-		return thirdParty
-	}
 	names := make([]string, len(scripts))
 	for i := range scripts {
 		names[i] = scripts[i].by

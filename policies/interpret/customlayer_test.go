@@ -1,16 +1,14 @@
 package interpret
 
 import (
-	"io/fs"
 	"testing"
 	"testing/fstest"
 
-	"github.com/waybill-dev/waybill/policies/interpret/thirdparty"
 	"github.com/waybill-dev/waybill/policies/karmada"
 )
 
 func TestAFileTeachesTheFunctionsItDefines(t *testing.T) {
-	in := &Interpreter{layers: []layer{shipped(fstest.MapFS{
+	in := &Interpreter{layers: []layer{filesLayer(fstest.MapFS{
 		"example.com/v1/Thing.lua": {Data: []byte("local n = 3\nfunction GetReplicas(o) return n end\nlocal function Retain() end\nfunction ReviseReplica(o)\n error('no') end")},
 		"example.com/Thing.lua":    {Data: []byte("function GetReplicas() end")},
 	}), native()}}
@@ -19,46 +17,31 @@ func TestAFileTeachesTheFunctionsItDefines(t *testing.T) {
 		t.Errorf("%d, %t, %v", n, ok, err)
 	}
 	for operation, want := range map[karmada.InterpreterOperation]string{
-		karmada.InterpreterOperationInterpretReplica: "third-party",
+		karmada.InterpreterOperationInterpretReplica: "waybill example.com/Thing",
 		karmada.InterpreterOperationRetain:           "",
-		karmada.InterpreterOperationReviseReplica:    "third-party",
+		karmada.InterpreterOperationReviseReplica:    "waybill example.com/Thing",
 		karmada.InterpreterOperationInterpretHealth:  "",
 	} {
 		if got := in.Answered(thing, operation); got != want {
 			t.Errorf("%s is answered by %q, want %q", operation, got, want)
 		}
 	}
-	want := "revising Thing t: third-party example.com/v1/Thing.lua: ReviseReplica: line 5: no"
+	want := "revising Thing t: waybill example.com/Thing: ReviseReplica: line 5: no"
 	if _, err := in.Revise(thing, 1); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
 
-// TestEveryShippedKindIsTaught: each file that package thirdparty has compiles, and
-// answers something.
+// TestEveryShippedKindIsTaught: each rule that package thirdparty has compiles, and answers
+// something.
 func TestEveryShippedKindIsTaught(t *testing.T) {
-	files := 0
-	err := fs.WalkDir(thirdparty.Files(), ".", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			files++
+	for i, want := range []int{4, 26} { // ours, and Karmada's
+		if got := len(shipped()[i].taught); got != want {
+			t.Errorf("%d kinds are taught, want %d", got, want)
 		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := shipped(thirdparty.Files())
-	if len(l.taught) != files || files == 0 {
-		t.Errorf("%d files teach %d kinds", files, len(l.taught))
-	}
-	for k, taught := range l.taught {
-		ls := taught.load()
-		if len(ls) == 0 {
-			t.Errorf("%s %s: the file defines no function", k.apiVersion, k.name)
-		}
-		for operation, scripts := range ls {
-			if scripts[0].err != nil {
-				t.Errorf("%s %s: %s: %v", k.apiVersion, k.name, operation, scripts[0].err)
+		for k, taught := range shipped()[i].taught {
+			if ls := taught.load(); len(ls) == 0 {
+				t.Errorf("%s %s: it has no function", k.apiVersion, k.name)
 			}
 		}
 	}

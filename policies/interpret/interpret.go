@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/waybill-dev/waybill/policies/interpret/lua"
-	"github.com/waybill-dev/waybill/policies/interpret/thirdparty"
 	"github.com/waybill-dev/waybill/policies/karmada"
 )
 
@@ -23,7 +22,7 @@ type Interpreter struct {
 // Wrong lists them. The customizations must not be modified afterwards.
 func New(custom ...*karmada.ResourceInterpreterCustomization) *Interpreter {
 	taught, wrong := customized(custom)
-	return &Interpreter{layers: []layer{taught, shipped(thirdparty.Files()), native()}, wrong: wrong}
+	return &Interpreter{layers: append(append([]layer{taught}, shipped()...), native()), wrong: wrong}
 }
 
 // Renew gives customizations back what they have spent: each plan begins with all of it.

@@ -53,6 +53,10 @@ func seconds(l *glua.LState) int {
 // date is os.date of a format and a time in seconds.
 func (m *meter) date(l *glua.LState) int {
 	format := strings.TrimPrefix(l.OptString(1, "%c"), "!")
+	if l.GetTop() < 2 && m.undated {
+		l.Push(glua.LNil)
+		return 1
+	}
 	if l.GetTop() < 2 {
 		l.RaiseError("os.date without a time would not give the same answer twice")
 	}

@@ -15,7 +15,7 @@
 //
 // The same call gives the same answer on every machine. So there is no wall clock
 // (os.clock, os.time without a table and os.date without a time are errors; times
-// are UTC), there are no random numbers, pairs goes through the fields of an object
+// are UTC; an Undated script gets nil from os.date), there are no random numbers, pairs goes through the fields of an object
 // by name, and tostring does not show addresses.
 //
 // # Limits

@@ -30,6 +30,7 @@ type meter struct {
 	holes         map[*glua.LTable]int // places of tables that were, or may be, left by what was there
 	state         *glua.LState
 	shared        shared        // variables of the script
+	undated       bool          // os.date without a time is nil
 	spent         chan struct{} // closed when nothing is left
 	why           error         // nothing is left
 }

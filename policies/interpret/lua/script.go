@@ -17,6 +17,15 @@ type Script struct {
 	proto   *glua.FunctionProto
 	defines map[string]bool
 	shared  shared
+	undated bool
+}
+
+// Undated returns the script with an os.date that answers nil where it is given no time, so that
+// a field which would hold the time of the call is left out.
+func (s *Script) Undated() *Script {
+	u := *s
+	u.undated = true
+	return &u
 }
 
 // shared are the variables that functions of a script share with those around them: the most
@@ -114,7 +123,7 @@ func (s *Script) Call(kube Kube, function string, args ...any) ([]any, error) {
 
 // within is Call with a budget.
 func (s *Script) within(m *meter, kube Kube, function string, args []any) ([]any, error) {
-	m.shared = s.shared
+	m.shared, m.undated = s.shared, s.undated
 	l := newState(m, kube)
 	defer l.Close()
 	v := &values{l: l, meter: m}

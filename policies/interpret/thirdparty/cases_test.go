@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -71,7 +72,8 @@ func TestTheFilesAnswer(t *testing.T) {
 		} {
 			want := ""
 			if slices.Contains(wanted(kind), operations[letter]) {
-				want = "third-party"
+				group, _, _ := strings.Cut(kind, "/")
+				want = "waybill " + group + "/" + path.Base(kind)
 			}
 			if got := in.Answered(object(t, kind, map[string]any{}), operation); got != want {
 				t.Errorf("%s of a %s is answered by %q, want %q", operation, kind, got, want)

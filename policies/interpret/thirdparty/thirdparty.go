@@ -1,5 +1,6 @@
-// Package thirdparty holds what the kinds of other projects mean, one Lua file a
-// kind: those that Karmada knows without being told, and Argo Rollouts.
+// Package thirdparty holds what the kinds of other projects mean: Karmada's own customizations, out
+// of Karmada's module, and a Lua file each for the kinds that the module lacks: the versions of
+// HelmRelease after v2beta1, RayService, which newer versions of Karmada know, and Argo Rollouts.
 //
 // A file is named group/version/Kind.lua. It defines, as globals, functions that
 // Karmada's ResourceInterpreterCustomization has scripts for, with its names and
@@ -10,14 +11,12 @@
 //
 // # Rules
 //
-// The functions say of their kinds what package interpret says of the built-in
+// The files say of their kinds what package interpret says of the built-in
 // ones (Karmada sections A.6 and D.5 to D.9):
 //
 //   - An object is healthy if its status is about the spec as it stands, where the
 //     status says so, and what its controller was asked for is there. Of a rollout
-//     that a partition holds back, the pods before the partition are not asked
-//     for. Work that comes to an end is healthy once its controller has accepted
-//     it and unless it has failed: waiting in a queue is no fault.
+//     that is held back, the pods after that are not asked for.
 //   - ReflectStatus picks the fields that AggregateStatus uses, and notes the
 //     object's generation and that of its template.
 //   - AggregateStatus sums counters. The template's generation counts as observed
@@ -26,13 +25,12 @@
 //     trouble or of progress, in one; its message says which cluster says what. It
 //     takes no time but those that clusters report.
 //   - Dependencies are those of the pods, and what the spec refers to by name. A
-//     kind of Flux has its source and the objects that it waits for among them.
+//     HelmRelease has its source and the objects that it waits for among them.
 //   - ReviseReplica changes a field that is there, and adds none.
-//   - Retain keeps what people and controllers set in a cluster: a pause of a kind
-//     of Flux is kept while the template says nothing of pauses.
+//   - Retain keeps what people and controllers set in a cluster: a pause of a
+//     HelmRelease is kept while the template says nothing of pauses.
 //
-// Where a controller gives a field a default, it is the default that counts: a
-// CloneSet that says nothing of replicas has one.
+// Where a controller gives a field a default, it is the default that counts.
 //
 // # Repetition
 //
@@ -51,7 +49,7 @@ import (
 //go:embed */*/*.lua
 var files embed.FS
 
-// Files returns the Lua files, each named group/version/Kind.lua.
+// Files returns our Lua files, each named group/version/Kind.lua.
 func Files() fs.FS { return files }
 
 // Source is what Karmada's own customizations are named by, with the version of their module.
