@@ -15,6 +15,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+
 	"github.com/waybill-dev/waybill/policies/fleet"
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
@@ -100,6 +102,18 @@ type Cluster struct {
 	Spec   karmada.Cluster
 	// Observed is what was observed of it; nil for nothing. It is not in Spec.
 	Observed *karmada.ClusterStatus
+}
+
+// IsObserved reports whether a condition of the cluster is known by observation: its registration does not
+// say it.
+func (c *Cluster) IsObserved(conditionType string) bool {
+	return c.Observed != nil && meta.FindStatusCondition(c.Spec.Status.Conditions, conditionType) == nil &&
+		meta.FindStatusCondition(c.Observed.Conditions, conditionType) != nil
+}
+
+// IsLost reports that the cluster was observed not to be ready, and not yet to be ready again.
+func (c *Cluster) IsLost() bool {
+	return c.IsObserved(karmada.ConditionReady) && !meta.IsStatusConditionTrue(c.Observed.Conditions, karmada.ConditionReady)
 }
 
 // Located is a steering object of any other kind, and where it stands.

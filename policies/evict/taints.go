@@ -16,7 +16,8 @@ type Due struct {
 	At  time.Time
 	Why string // for people; empty if it does not leave
 
-	fails bool // it is the work itself that fails
+	fails    bool // it is the work itself that fails
+	observed bool // it follows from what was observed of the cluster
 }
 
 // Never reports that the work does not leave.
@@ -27,6 +28,16 @@ func (d Due) Now(now time.Time) bool { return !d.Never() && !d.At.After(now) }
 
 // Fails reports that it is the work itself that fails, and not the cluster.
 func (d Due) Fails() bool { return d.fails }
+
+// Observed is the same for what follows from what was observed of a cluster.
+func (d Due) Observed() Due {
+	d.observed = !d.Never()
+	return d
+}
+
+// ForGain reports that the work leaves only if it gains a copy, or replicas, elsewhere: what fails is not
+// better off with one copy less, and a cluster that does not answer may be well.
+func (d Due) ForGain() bool { return d.fails || d.observed }
 
 // ByTaints returns when taints drive out work that has tolerations.
 func ByTaints(taints []corev1.Taint, tolerations []corev1.Toleration) (due Due) {

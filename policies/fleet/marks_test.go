@@ -29,6 +29,11 @@ func TestLasting(t *testing.T) {
 	notReady := corev1.Taint{Key: karmada.TaintNotReady, Effect: corev1.TaintEffectNoSchedule}
 	unreachable := corev1.Taint{Key: karmada.TaintUnreachable, Effect: corev1.TaintEffectNoSchedule}
 	added := fleet.Mark{Key: "dead", Effect: corev1.TaintEffectNoExecute, TimeAdded: &early, Policy: true}
+	seen := added
+	seen.Observed = true
+	mine := &karmada.ClusterTaintPolicy{Spec: karmada.ClusterTaintPolicySpec{
+		AddOnConditions: []karmada.MatchCondition{{ConditionType: "Mine", Operator: karmada.MatchConditionOpIn, StatusValues: []metav1.ConditionStatus{"False"}}}, Taints: dead.Spec.Taints,
+	}}
 	own := fleet.Mark{Key: "own", Effect: corev1.TaintEffectNoExecute, TimeAdded: &early}
 	for _, tt := range []struct {
 		name       string
@@ -36,6 +41,7 @@ func TestLasting(t *testing.T) {
 		conditions []metav1.Condition
 		policies   []*karmada.ClusterTaintPolicy
 		remembered []fleet.Mark
+		observed   bool // the conditions are
 		want       []corev1.Taint
 		next       []fleet.Mark
 		stamped    bool
@@ -55,18 +61,31 @@ func TestLasting(t *testing.T) {
 		{name: "what a policy added stays", conditions: ready("Unknown"), policies: []*karmada.ClusterTaintPolicy{dead}, remembered: []fleet.Mark{added}, want: []corev1.Taint{unreachable, out("dead", &early)}, next: []fleet.Mark{added}},
 		{name: "even if the policy goes", conditions: ready("True"), remembered: []fleet.Mark{added}, want: []corev1.Taint{out("dead", &early)}, next: []fleet.Mark{added}},
 		{name: "a policy removes", conditions: ready("True"), policies: []*karmada.ClusterTaintPolicy{dead}, remembered: []fleet.Mark{added}},
+		{
+			name: "a policy adds, by what was observed", observed: true, conditions: ready("False"), policies: []*karmada.ClusterTaintPolicy{dead}, want: []corev1.Taint{notReady, out("dead", &now)},
+			next: []fleet.Mark{{Key: "dead", Effect: corev1.TaintEffectNoExecute, TimeAdded: &now, Policy: true, Observed: true}}, stamped: true,
+		},
+		{
+			name: "what a policy added by what was observed stays so", observed: true, conditions: ready("Unknown"), policies: []*karmada.ClusterTaintPolicy{dead}, remembered: []fleet.Mark{seen},
+			want: []corev1.Taint{unreachable, out("dead", &early)}, next: []fleet.Mark{seen},
+		},
+		{
+			name: "one policy goes by what was observed, and one by what the registration says", observed: true, conditions: append(ready("False"), metav1.Condition{Type: "Mine", Status: "False"}),
+			policies: []*karmada.ClusterTaintPolicy{dead, mine, dead}, remembered: []fleet.Mark{seen}, want: []corev1.Taint{notReady, out("dead", &early)}, next: []fleet.Mark{added},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			sources := func(_ int, conditionType string) bool { return tt.observed && conditionType == karmada.ConditionReady }
 			c := karmada.Cluster{Spec: karmada.ClusterSpec{Taints: tt.taints}, Status: karmada.ClusterStatus{Conditions: tt.conditions}}
 			c.Name = "eu"
-			got, next, stamped := fleet.Lasting([]karmada.Cluster{c}, tt.policies, fleet.Marks{"eu": tt.remembered}, now.Time)
+			got, next, stamped := fleet.Lasting([]karmada.Cluster{c}, tt.policies, sources, fleet.Marks{"eu": tt.remembered}, now.Time)
 			if d := cmp.Diff(tt.want, append([]corev1.Taint(nil), got[0].Spec.Taints...)); d != "" {
 				t.Error("taints:", d)
 			}
 			if d := cmp.Diff(tt.next, next["eu"]); d != "" || stamped != tt.stamped {
 				t.Error("to be remembered:", d, "stamped:", stamped)
 			}
-			again, same, fresh := fleet.Lasting([]karmada.Cluster{c}, tt.policies, next, now.Add(time.Hour))
+			again, same, fresh := fleet.Lasting([]karmada.Cluster{c}, tt.policies, sources, next, now.Add(time.Hour))
 			if cmp.Diff(got, again, cmpopts.EquateEmpty()) != "" || cmp.Diff(next, same) != "" || fresh {
 				t.Error("later on it is another answer")
 			}

@@ -13,6 +13,11 @@ import (
 // add and take away by the clusters' conditions (Karmada section C.4). The input is
 // not changed.
 func Tainted(clusters []karmada.Cluster, policies []*karmada.ClusterTaintPolicy) []karmada.Cluster {
+	return tainted(clusters, policies, func(int, *karmada.ClusterTaintPolicy) {})
+}
+
+// tainted is Tainted, and tells which policy adds its taints to a cluster, by its index.
+func tainted(clusters []karmada.Cluster, policies []*karmada.ClusterTaintPolicy, adds func(cluster int, p *karmada.ClusterTaintPolicy)) []karmada.Cluster {
 	out := slices.Clone(clusters)
 	for _, p := range policies {
 		m := Compile(p.Spec.TargetClusters)
@@ -23,6 +28,7 @@ func Tainted(clusters []karmada.Cluster, policies []*karmada.ClusterTaintPolicy)
 			}
 			if all(p.Spec.AddOnConditions, c.Status.Conditions) {
 				c.Spec.Taints = with(c.Spec.Taints, p.Spec.Taints)
+				adds(i, p)
 			}
 			if all(p.Spec.RemoveOnConditions, c.Status.Conditions) {
 				c.Spec.Taints = without(c.Spec.Taints, p.Spec.Taints)

@@ -44,6 +44,7 @@ type Law struct {
 	Taught      string // identifies the customizations of the interpreter
 
 	index   map[string]int // of clusters, by name
+	lost    map[string]bool
 	matched map[string][]string
 	numbers map[*override.Rule]uint32
 }
@@ -78,7 +79,7 @@ func Of(set policies.Set, skipNamespaces []string, m *Memo) *Law {
 		Set:    set,
 		Claims: match.New(set.Propagation), Skips: match.NewSkips(skipNamespaces), Overrides: override.New(set.Override),
 		Interpreter: set.Interpreter, Taught: taught(&set),
-		index: map[string]int{}, matched: map[string][]string{}, numbers: map[*override.Rule]uint32{},
+		index: map[string]int{}, lost: map[string]bool{}, matched: map[string][]string{}, numbers: map[*override.Rule]uint32{},
 	}
 	m.join(l)
 	l.Virtual = virtual.New(l.Fleet)
@@ -97,6 +98,9 @@ func (m *Memo) join(l *Law) {
 	clusters := make([]karmada.Cluster, 0, len(s.Clusters))
 	for _, c := range s.Clusters {
 		of, observed, clusters = append(of, c.Object), append(observed, c.Observed), append(clusters, fleet.Observed(c.Spec, c.Observed))
+		if c.IsLost() {
+			l.lost[c.Spec.Name] = true
+		}
 	}
 	taints := make([]*karmada.ClusterTaintPolicy, 0, len(s.Taints))
 	for _, t := range s.Taints {
@@ -104,7 +108,7 @@ func (m *Memo) join(l *Law) {
 	}
 	var lasting [][]corev1.Taint
 	if s.Failover.Enabled {
-		clusters, l.Marks, l.Stamped = fleet.Lasting(clusters, taints, s.Failover.Marks, s.Failover.Now)
+		clusters, l.Marks, l.Stamped = fleet.Lasting(clusters, taints, sources(s.Clusters), s.Failover.Marks, s.Failover.Now)
 		for i := range clusters {
 			lasting = append(lasting, clusters[i].Spec.Taints)
 		}
@@ -117,6 +121,11 @@ func (m *Memo) join(l *Law) {
 		m.joined = joined{fleet: fleet.New(clusters), digest: digest(clusters), of: of, observed: observed, taints: lasting}
 	}
 	l.Fleet, l.FleetDigest = m.joined.fleet, m.joined.digest
+}
+
+// sources tells of conditions whether they were observed.
+func sources(clusters []policies.Cluster) fleet.Sources {
+	return func(cluster int, conditionType string) bool { return clusters[cluster].IsObserved(conditionType) }
 }
 
 func digest(clusters []karmada.Cluster) string {
@@ -142,6 +151,9 @@ func (l *Law) Index(cluster string) (int, bool) {
 	i, ok := l.index[cluster]
 	return i, ok
 }
+
+// Lost reports that a cluster was observed not to be ready, and not yet to be ready again.
+func (l *Law) Lost(cluster string) bool { return l.lost[cluster] }
 
 // Finder returns Index for clusters that mostly come in the order of the fleet.
 func (l *Law) Finder() func(cluster string) (int, bool) {

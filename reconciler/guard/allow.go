@@ -87,9 +87,9 @@ func Digest(held []Held) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// Said reports clusters that are held.
-func (a *Allowance) Said(held []Held) (diags []diag.Diagnostic) {
-	hint := "to let it happen, " + a.ToAllow(Digest(held))
+// Said reports clusters that are held; a digest releases them.
+func (a *Allowance) Said(held []Held, digest string) (diags []diag.Diagnostic) {
+	hint := "to let it happen, " + a.ToAllow(digest)
 	for _, c := range held {
 		diags = append(diags, diag.Diagnostic{
 			Code: diag.Held, Severity: diag.Error, Hint: hint,

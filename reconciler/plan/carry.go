@@ -21,14 +21,18 @@ func (t *table) carryOut() carried {
 	if t.in.Replay != nil {
 		return t.replay()
 	}
+	t.letGo(func(cluster string) bool {
+		return t.in.Allow.All() || t.in.Allow.AllowsCluster(cluster)
+	})
 	out := t.guarded()
-	held := out.holds()
+	held, data := out.holds(), t.holdingData()
 	if len(out.released) > 0 {
 		out.allowed, out.diags = true, guard.Released(out.released)
 	}
-	switch digest := guard.Digest(held); {
-	case len(held) == 0:
+	switch digest := guard.Digest(slices.Concat(held, data)); {
+	case len(held)+len(data) == 0:
 	case t.in.Allow.Allows(t.in.Source.Revision, digest):
+		t.letGo(func(string) bool { return true })
 		out = carried{allowed: true, released: append(out.released, held...), diags: append(out.diags, guard.Released(held)...)}
 		out.result = rollout.Resolve(t, func(left rollout.Remaining) []int {
 			t.layOut(left)
@@ -36,7 +40,7 @@ func (t *table) carryOut() carried {
 		})
 		out.clusters = t.clusters()
 	default:
-		out.removals, out.diags = digest, append(out.diags, t.in.Allow.Said(held)...)
+		out.removals, out.diags = digest, slices.Concat(out.diags, t.in.Allow.Said(held, digest), t.sayHoldingData(data, digest))
 	}
 	out.diags = append(out.diags, t.waits(&out.result)...)
 	return out
@@ -106,12 +110,6 @@ func (t *table) guard() *guard.Guard {
 		InSource: func(r object.Ref) bool { return t.decided.Find(r) != nil }, Cause: t.cause, Moved: t.moved,
 		Nowhere: func(r object.Ref) bool { d := t.decided.Find(r); return d == nil || len(d.Targets) == 0 },
 	}
-}
-
-// moved reports that an object leaves a cluster because that failed, or what needs it does.
-func (t *table) moved(r object.Ref, cluster string) bool {
-	d := t.decided.Find(r)
-	return d != nil && !d.Targeted(cluster) && (d.Moves.Leaves(cluster) || d.Moves.Follows(cluster))
 }
 
 // waits reports what stays as it is in every cluster, until all of it can be carried out.

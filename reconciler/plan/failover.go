@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"fmt"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/policies/evict"
@@ -12,8 +10,6 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
-	"github.com/waybill-dev/waybill/render/tree"
-	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // failover is how work leaves clusters, by the config and what the last plan recorded.
@@ -61,43 +57,4 @@ func (t *table) remedies() map[string][]string {
 		}
 	}
 	return all
-}
-
-// FailedOver returns the paths of what left a cluster because that, or what is there, failed.
-func (p *Plan) FailedOver(cluster string) map[string]bool {
-	var paths map[string]bool
-	i, ok := p.table.in.Expanded.Law.Index(cluster)
-	for n := range p.Decisions {
-		d := &p.Decisions[n]
-		if !ok || d.Moves == nil || !p.table.moved(d.Ref(), cluster) {
-			continue
-		}
-		if paths == nil {
-			paths = map[string]bool{}
-		}
-		paths[tree.Path(p.table.virtual(i).Ref(d.Ref()))] = true
-	}
-	return paths
-}
-
-// Moved says which templates begin to leave clusters by the plan, and of which the old copies go
-// now, a sentence each.
-func (p *Plan) Moved() (said []string) {
-	for i := range p.Decisions {
-		d := &p.Decisions[i]
-		if d.Moves == nil {
-			continue
-		}
-		for _, t := range d.Moves.Begun {
-			to := ""
-			if names := d.Gaining(); len(names) > 0 {
-				to = " for " + words.List(names)
-			}
-			said = append(said, fmt.Sprintf("%s leaves %s%s: %s", d.Ref(), t.FromCluster, to, t.Message))
-		}
-		for _, t := range d.Moves.Over {
-			said = append(said, fmt.Sprintf("%s has left %s", d.Ref(), t.FromCluster))
-		}
-	}
-	return said
 }

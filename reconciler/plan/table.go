@@ -36,7 +36,8 @@ type table struct {
 	left  rollout.Remaining
 	// replicas remembers how many replicas a manifest has, by the id of its blob.
 	replicas map[files.ID]count
-	byPath   map[string]int // rows; nil until it is asked
+	byPath   map[string]int          // rows; nil until it is asked
+	leavers  map[string][]object.Ref // what leaves clusters, by their names; nil until it is asked
 }
 
 // count is a number of replicas; unknown if it cannot be told.
@@ -103,6 +104,8 @@ func (t *table) before() manifest.Before {
 		Own: func(cluster int) []object.Ref {
 			return slices.DeleteFunc(tree.Namespaces(t.built[t.group[cluster]]), func(r object.Ref) bool { return !match.ClustersOwn(r) })
 		},
+		Leaving:   t.leaving,
+		HoldsData: func(r object.Ref, cluster int) bool { return guard.HoldsData(r, t.have(r)(cluster)) },
 	}
 }
 
@@ -120,6 +123,10 @@ func (t *table) Blocked() (rows []int) {
 func (t *table) Row(i int) rollout.Row {
 	r := &t.rows[i]
 	d := t.decided.Find(r.Ref)
+	var leaving []string
+	if d != nil {
+		leaving = t.leaving(d)
+	}
 	row := rollout.Row{Divided: d != nil && d.Divided()}
 	have, wants := t.have(r.Ref), r.Wants
 	for cluster := range t.group {
@@ -132,7 +139,7 @@ func (t *table) Row(i int) rollout.Row {
 			continue
 		}
 		c.Block = rollout.Reason(r.Blocks[int32(cluster)])
-		c.Moves = d != nil && (d.Moves.Leaves(t.cluster(cluster)) || d.Moves.Follows(t.cluster(cluster)) || r.Blocks[int32(cluster)] == manifest.NotGone)
+		c.Moves = slices.Contains(leaving, t.cluster(cluster)) || r.Blocks[int32(cluster)] == manifest.NotGone
 		if row.Divided {
 			c.Scales = t.scales(d, cluster, c.Want, want.Blob, have(cluster))
 		}

@@ -345,6 +345,9 @@ const (
 	NoRoomElsewhere Code = "no-room-elsewhere"
 	// LastCopy: something left a cluster, and its old copy stays: no other is healthy.
 	LastCopy Code = "last-copy"
+	// HoldsData: a Namespace, a CustomResourceDefinition, a volume or a claim, or a StatefulSet that deletes
+	// its claims, failed over from a cluster and stays there: data would be deleted with it.
+	HoldsData Code = "holds-data"
 	// StatusNotRead: something should leave a cluster, and stays: what its policy preserves of
 	// its status there cannot be read.
 	StatusNotRead Code = "status-not-read"

@@ -6,6 +6,7 @@
 //   - A plan of the same time is the same plan, and so is one of any time before the one at which
 //     it says that it may be another.
 //   - A plan that is made again from what was recorded of it is the same, without evidence.
+//   - What is on the branch of a cluster that was observed to be lost stays there as long as it is.
 //   - While most clusters are not ready nothing moves, and no more clusters are left at a time
 //     than may be.
 package failover
@@ -20,6 +21,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/policies/evict"
 	"github.com/waybill-dev/waybill/policies/karmada"
@@ -59,15 +62,17 @@ type fleet struct {
 	t       *testing.T
 	r       *rand.Rand
 	members []member
-	now     time.Time
-	in      plan.Input
-	last    plan.Plan
+	// observed reports that whether clusters are ready is observed; otherwise their files say it.
+	observed bool
+	now      time.Time
+	in       plan.Input
+	last     plan.Plan
 }
 
 func TestLaws(t *testing.T) {
 	for seed := range uint64(*runs) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
-			f := fleet{t: t, r: rand.New(rand.NewPCG(seed, 0)), now: time.Unix(1_000_000, 0).UTC()}
+			f := fleet{t: t, r: rand.New(rand.NewPCG(seed, 0)), now: time.Unix(1_000_000, 0).UTC(), observed: seed%2 == 0}
 			for range 3 + f.r.IntN(10) {
 				f.members = append(f.members, member{ready: true})
 			}
@@ -156,14 +161,14 @@ func (f *fleet) load() {
 	f.t.Helper()
 	var b strings.Builder
 	for i, m := range f.members {
-		taints, ready := "", "False"
+		taints, conditions := "", ""
 		if m.bad {
 			taints = ", taints: [{key: bad, effect: NoExecute}]"
 		}
-		if m.ready {
-			ready = "True"
+		if !f.observed {
+			conditions = fmt.Sprintf(", conditions: [{type: Ready, status: \"%s\"}]", m.status())
 		}
-		fmt.Fprintf(&b, "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: c%d}\nspec: {syncMode: Pull%s}\nstatus: {resourceSummary: {allocatable: {pods: %d}}, conditions: [{type: Ready, status: \"%s\"}]}\n---\n", i, taints, 200+10*i, ready)
+		fmt.Fprintf(&b, "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: c%d}\nspec: {syncMode: Pull%s}\nstatus: {resourceSummary: {allocatable: {pods: %d}}%s}\n---\n", i, taints, 200+10*i, conditions)
 	}
 	for _, name := range slices.Sorted(maps.Keys(workloads)) {
 		policy := workloads[name]
@@ -179,6 +184,26 @@ func (f *fleet) load() {
 	}
 	before := f.in
 	f.in = plan.Input{Source: src, Medium: plan.Branch, Memo: plan.NewMemo(), State: before.State, Published: before.Published, Now: f.now}
+	f.observe()
+}
+
+// observe has the state say what was observed of the clusters.
+func (f *fleet) observe() {
+	if !f.observed {
+		return
+	}
+	f.in.State.Observed = map[string]*karmada.ClusterStatus{}
+	for i, m := range f.members {
+		f.in.State.Observed[fmt.Sprint("c", i)] = &karmada.ClusterStatus{Conditions: []metav1.Condition{{Type: karmada.ConditionReady, Status: m.status()}}}
+	}
+}
+
+// status is that of the condition Ready.
+func (m member) status() metav1.ConditionStatus {
+	if m.ready {
+		return metav1.ConditionTrue
+	}
+	return metav1.ConditionFalse
 }
 
 // source is a snapshot with a date.
@@ -236,6 +261,7 @@ func (f *fleet) publish() {
 	p := plan.Build(f.in)
 	f.last = p
 	f.follow(&p)
+	f.keeps(was.Published)
 	f.stays()
 	f.bounded()
 	again := was
@@ -271,6 +297,23 @@ func (f *fleet) follow(p *plan.Plan) {
 			f.t.Errorf("%s is held: %s", c.Name, c.Held.Reason)
 		}
 		f.in.Published[c.Name] = tree.Published{Built: c.Tree}
+	}
+	f.observe()
+}
+
+// keeps holds that clusters which were observed to be lost have lost nothing by a plan.
+func (f *fleet) keeps(before map[string]tree.Published) {
+	f.t.Helper()
+	for i, m := range f.members {
+		cluster := fmt.Sprint("c", i)
+		if !f.observed || m.ready || before[cluster].Built == nil {
+			continue
+		}
+		for c := range files.Diff(before[cluster].Built, f.in.Published[cluster].Built) {
+			if c.New.Name == "" {
+				f.t.Errorf("%s: %s is lost, and loses %s", f.now.Format(time.TimeOnly), cluster, c.Path)
+			}
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ type exodus struct {
 	off     bool // nothing begins to move
 	rules   evict.Rules
 	pace    evict.Pace
-	tainted map[string]bool // clusters with a taint that drives work out
+	tainted map[string]taints // clusters with a taint that drives work out
 	// frozen reports that nothing moves: unready of the servers are not ready, and threshold
 	// percent may be.
 	frozen    bool
@@ -37,18 +37,36 @@ type exodus struct {
 	settled bool
 }
 
+// taints are those of a cluster that drive work out: what files say, and what follows from what was
+// observed.
+type taints struct{ said, observed []corev1.Taint }
+
+// tainted returns the taints of a cluster that drive work out; false for none.
+func (d *decider) tainted(c *fleet.Cluster) (t taints, is bool) {
+	for _, taint := range c.Taints {
+		switch {
+		case taint.Effect != corev1.TaintEffectNoExecute:
+		case d.in.Law.Marks.Observed(c.Name, taint):
+			t.observed = append(t.observed, taint)
+		default:
+			t.said = append(t.said, taint)
+		}
+	}
+	return t, len(t.said)+len(t.observed) > 0
+}
+
 // newExodus looks over the fleet; nil if work does not leave clusters.
 func (d *decider) newExodus() *exodus {
 	f := d.in.Failover
 	if f == nil || !f.Enabled && !isAnyLeaving(d.in.State.Bindings) {
 		return nil
 	}
-	x := &exodus{off: !f.Enabled, rules: f.Rules, pace: f.Rules.Pace(f.Record.Pace), tainted: map[string]bool{}, admitted: map[string]bool{}}
+	x := &exodus{off: !f.Enabled, rules: f.Rules, pace: f.Rules.Pace(f.Record.Pace), tainted: map[string]taints{}, admitted: map[string]bool{}}
 	servers, unready := map[string]bool{}, map[string]bool{}
 	for _, c := range d.in.Law.Fleet.Clusters() {
 		servers[serverOf(c)] = true
-		if slices.ContainsFunc(c.Taints, func(t corev1.Taint) bool { return t.Effect == corev1.TaintEffectNoExecute }) {
-			x.tainted[c.Name] = true
+		if t, is := d.tainted(c); is {
+			x.tainted[c.Name] = t
 		}
 		if isUnready(c) {
 			unready[serverOf(c)] = true
@@ -126,7 +144,7 @@ const (
 // inLine returns tainted clusters in the order in which they are left, by the bindings of the
 // last plan: what is left already, then what should have been left first. What waits because it
 // has nowhere to go, or is the last copy, keeps no other cluster waiting.
-func (d *decider) inLine(tainted map[string]bool) []*turn {
+func (d *decider) inLine(tainted map[string]taints) []*turn {
 	turns := map[string]*turn{}
 	for name := range tainted {
 		turns[name] = &turn{cluster: name, rank: idle}

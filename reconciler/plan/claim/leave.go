@@ -69,10 +69,13 @@ func (d *decider) tryToLeave(m *matter, s *place.Scheduler, from Target, due evi
 	m.Moves.remaining = slices.DeleteFunc(slices.Clone(m.Moves.remaining), func(c Target) bool { return c.Name == from.Name })
 	m.Moves.Tasks, m.Moves.Begun = append(slices.Clone(was.Tasks), t), append(slices.Clone(was.Begun), t)
 	follows := m.Template.Part != nil
-	if (d.exodus.rules.KeepLast || due.Fails()) && !follows && !d.hasPlace(m, s, due) {
-		*m.Moves = was
-		m.Moves.wait(state.WaitsForPlace)
-		return
+	if (d.exodus.rules.KeepLast || due.ForGain()) && !follows {
+		if placed, gains := d.elsewhere(m, s); !placed || due.ForGain() && !gains {
+			*m.Moves = was
+			m.Moves.wait(state.WaitsForPlace)
+			m.Moves.only = m.Moves.only || !placed || due.Fails()
+			return
+		}
 	}
 	if why := d.stops(m, from.Name, due, was.begun); why != "" {
 		*m.Moves = was
@@ -114,15 +117,17 @@ func (d *decider) task(m *matter, from Target, due evict.Due) (evict.Task, state
 	return t, ""
 }
 
-// hasPlace reports that there is somewhere to go for what begins to leave a cluster. What fails
-// has to get another copy: it is not better off with one less.
-func (d *decider) hasPlace(m *matter, s *place.Scheduler, due evict.Due) bool {
+// elsewhere reports whether a template that begins to leave a cluster has somewhere to be then, and
+// whether it gains a copy, or replicas, by that.
+func (d *decider) elsewhere(m *matter, s *place.Scheduler) (placed, gains bool) {
 	p := d.answers.Schedule(s, d.request(m))
-	if p.Reason != place.Success {
-		return false
+	if p.Reason != place.Success || len(p.Targets) == 0 {
+		return false, false
 	}
-	isNew := func(c Target) bool { return !slices.Contains(m.Moves.remaining, c) }
-	return len(p.Targets) > 0 && (!due.Fails() || slices.ContainsFunc(p.Targets, isNew))
+	return true, slices.ContainsFunc(p.Targets, func(c Target) bool {
+		i := slices.IndexFunc(m.Moves.remaining, func(was Target) bool { return was.Name == c.Name })
+		return i < 0 || m.Divided() && c.Replicas > m.Moves.remaining[i].Replicas
+	})
 }
 
 // wait notes why a template does not leave a cluster; what was noted first counts.
@@ -141,11 +146,7 @@ func (d *decider) due(m *matter, cluster string) evict.Due {
 		}
 		return evict.Due{Why: release.Moves.why(cluster)}
 	}
-	var due evict.Due
-	if d.exodus.tainted[cluster] {
-		c, _ := d.in.Law.Fleet.Lookup(cluster)
-		due = evict.ByTaints(c.Taints, m.Policy.Spec.Placement.ClusterTolerations)
-	}
+	due := d.byTaints(m, cluster)
 	if failsOver(m) && !due.Now(d.in.Now) {
 		d.result.Awaits = true
 		if fails := d.failing(m, cluster); !fails.Never() && (due.Never() || fails.At.Before(due.At)) {
@@ -153,6 +154,23 @@ func (d *decider) due(m *matter, cluster string) evict.Due {
 		}
 	}
 	return due
+}
+
+// byTaints is when the taints of a cluster drive a template out. What files say counts first; what
+// follows from what was observed may have nowhere to go.
+func (d *decider) byTaints(m *matter, cluster string) evict.Due {
+	t, tolerations := d.exodus.tainted[cluster], m.Policy.Spec.Placement.ClusterTolerations
+	said, observed := evict.ByTaints(t.said, tolerations), evict.ByTaints(t.observed, tolerations).Observed()
+	if said.Now(d.in.Now) || observed.Never() {
+		return said
+	}
+	if !said.Never() {
+		d.recheck(said.At)
+	}
+	if !said.Never() && said.At.Before(observed.At) {
+		return said
+	}
+	return observed
 }
 
 // failsOver reports that a template leaves clusters in which it fails.

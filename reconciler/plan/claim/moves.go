@@ -50,6 +50,7 @@ type Moves struct {
 	With []string
 
 	begun     bool
+	only      bool     // what waits for a place has no copy elsewhere, or fails where it is
 	remaining []Target // the previous clusters, less those of Begun
 }
 
@@ -57,6 +58,27 @@ type Moves struct {
 func (m *Moves) Leaves(cluster string) bool {
 	is := func(t evict.Task) bool { return t.FromCluster == cluster }
 	return m != nil && (slices.ContainsFunc(m.Tasks, is) || slices.ContainsFunc(m.Over, is))
+}
+
+// IsLeaving reports whether the template is leaving a cluster, and has not left it yet.
+func (m *Moves) IsLeaving(cluster string) bool {
+	return m != nil && slices.ContainsFunc(m.Tasks, func(t evict.Task) bool { return t.FromCluster == cluster })
+}
+
+// From lists the clusters that the template leaves, or left just now, and those that what needs it leaves.
+func (m *Moves) From() (clusters []string) {
+	if m == nil {
+		return nil
+	}
+	for _, t := range slices.Concat(m.Tasks, m.Over) {
+		clusters = append(clusters, t.FromCluster)
+	}
+	for _, c := range m.With {
+		if !slices.Contains(clusters, c) {
+			clusters = append(clusters, c)
+		}
+	}
+	return clusters
 }
 
 // Gaining lists the clusters that get replicas, or the template, by its moves.

@@ -12,11 +12,15 @@ import (
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
-// sayMoves reports what does not move that should.
+// sayMoves reports what does not move that should. What stays in a cluster that does not answer, and is
+// elsewhere as well, is as it is meant to be.
 func (d *decider) sayMoves() {
 	waiting := map[state.Waits][]object.Ref{}
 	for _, m := range d.cases {
-		if m.Moves != nil && m.Moves.Waits != "" {
+		if m.Moves == nil {
+			continue
+		}
+		if w := m.Moves.Waits; w != "" && (w != state.WaitsForPlace || m.Moves.only) {
 			waiting[m.Moves.Waits] = append(waiting[m.Moves.Waits], m.Ref())
 		}
 	}

@@ -86,6 +86,9 @@ func of(t *testing.T, text string, edit func(*manifest.Input)) manifest.Result {
 			Had:  func(object.Ref) func(int) bool { return func(int) bool { return false } },
 			Sent: func(object.Ref, string) bool { return false },
 			Own:  func(int) []object.Ref { return nil },
+
+			Leaving:   func(*claim.Decision) []string { return nil },
+			HoldsData: func(object.Ref, int) bool { return false },
 		},
 	}
 	if edit != nil {

@@ -23,6 +23,8 @@ const (
 	LastCopy    Block = "it is the last copy: no other is healthy"
 	Confirmed   Block = "its policy says that it stays where it failed"
 	NotGone     Block = state.NotGone
+	Lost        Block = "its cluster does not answer: what left it stays until a plan has seen it return"
+	HoldsData   Block = "deleting it would delete data, and nobody has allowed it"
 	ClustersOwn Block = "each cluster has its own, and removed from the branch it would be removed there"
 	NotMapped   Block = "it cannot be told what its virtual cluster is to hold"
 	Clashes     Block = "its namespace would be that of another cluster, too"

@@ -71,7 +71,7 @@ func (w *writer) finish() Result {
 // decision writes a template for each of its targets, once a class.
 func (w *writer) decision(d *claim.Decision, targets []claim.Target) {
 	row := w.row(d.Ref())
-	w.moves(d, row)
+	w.leaving(d, row)
 	if len(targets) == 0 || !w.claimPath(d.Template.Object) {
 		return
 	}
@@ -151,25 +151,6 @@ func blocked(d *claim.Decision, v *template.Variant, cluster string) Block {
 		return NotGone
 	}
 	return ""
-}
-
-// moves blocks the removal of copies that stay in clusters which a template leaves.
-func (w *writer) moves(d *claim.Decision, row *Row) {
-	if d.Moves == nil {
-		return
-	}
-	for _, t := range d.Moves.Tasks {
-		i, ok := w.in.Law.Index(t.FromCluster)
-		switch {
-		case !ok || d.Moves.Stays(t.FromCluster) == nil || d.Targeted(t.FromCluster):
-		case t.SuppressDeletion != nil && *t.SuppressDeletion:
-			row.block(i, Confirmed)
-		case slices.Contains(d.Moves.Last, t.FromCluster):
-			row.block(i, LastCopy)
-		default:
-			row.block(i, Moving)
-		}
-	}
 }
 
 // say reports the clusters where a template is held back and where it fails.

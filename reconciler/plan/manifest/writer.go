@@ -35,6 +35,11 @@ type Before struct {
 	// Own lists, by the cluster's index, the Namespaces on its branch that every cluster has
 	// of its own.
 	Own func(cluster int) []object.Ref
+	// Leaving lists the clusters that a template leaves, or left and is in still, because they failed or
+	// it failed there.
+	Leaving func(*claim.Decision) []string
+	// HoldsData reports whether data would be deleted with an object that a cluster, by index, had.
+	HoldsData func(r object.Ref, cluster int) bool
 }
 
 // Result is what should be.

@@ -12,7 +12,7 @@ import (
 func cells(text string) []Cell {
 	var out []Cell
 	for i, f := range strings.Fields(text) {
-		c := Cell{Cluster: i, Want: strings.Contains(f, "w"), Have: strings.Contains(f, "h"), Scales: strings.Contains(f, "s")}
+		c := Cell{Cluster: i, Want: strings.Contains(f, "w"), Have: strings.Contains(f, "h"), Scales: strings.Contains(f, "s"), Moves: strings.Contains(f, "m")}
 		if strings.Contains(f, "b") {
 			c.Block = "blocked"
 		}
@@ -22,7 +22,7 @@ func cells(text string) []Cell {
 }
 
 // TestFrozen is the table of what may not be carried out, in words: w wanted, h there, b
-// blocked, s other replicas.
+// blocked, s other replicas, m left because it failed.
 func TestFrozen(t *testing.T) {
 	for _, tt := range []struct {
 		cells   string
@@ -62,6 +62,13 @@ func TestFrozen(t *testing.T) {
 		{"ws wbs", true, ""}, // new: what can run runs
 		{"ws wbs hs", true, Short},
 		{"ws hbs", true, Twice},
+		// Lost: what left a cluster that does not answer stays there, and the rest goes on.
+		{"hbm w", false, ""},
+		{"hbms whs", true, ""},
+		{"hbms ws whs", true, ""},
+		{"hbms whbs whs", true, Short}, // another block does what it does
+		{"hbm hb w", false, Twice},
+		{"hbm wb h", false, Nowhere},
 	} {
 		if got := Frozen(tt.divided, cells(tt.cells)); got != tt.want {
 			t.Errorf("%q, divided %t: frozen because %q, want %q", tt.cells, tt.divided, got, tt.want)

@@ -1,0 +1,164 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/waybill-dev/waybill/reconciler/guard"
+	"github.com/waybill-dev/waybill/reconciler/plan/claim"
+	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources/words"
+)
+
+// leaving lists the clusters that a template leaves because they failed, it failed there, or what needs it
+// leaves them; and those that it left so, and whose branches have it still.
+func (t *table) leaving(d *claim.Decision) []string {
+	clusters := d.Moves.From()
+	if b := t.in.State.Bindings[d.Ref()]; b != nil {
+		for _, s := range b.Status.AggregatedStatus {
+			if s.Applied && isLeft(s.AppliedMessage) && !slices.Contains(clusters, s.ClusterName) {
+				clusters = append(clusters, s.ClusterName)
+			}
+		}
+	}
+	return clusters
+}
+
+// isLeft reports a reason for which a cluster keeps what has left it.
+func isLeft(reason string) bool {
+	return reason == string(manifest.Lost) || reason == string(manifest.HoldsData) || reason == string(manifest.LastCopy)
+}
+
+// moved reports that an object leaves a cluster because that failed, or what needs it does.
+func (t *table) moved(r object.Ref, cluster string) bool {
+	d := t.decided.Find(r)
+	return d != nil && !d.Targeted(cluster) && slices.Contains(t.leaving(d), cluster)
+}
+
+// FailedOver returns the paths of what left a cluster because that, or what is there, failed.
+func (p *Plan) FailedOver(cluster string) map[string]bool {
+	t := p.table
+	i, ok := t.in.Expanded.Law.Index(cluster)
+	if !ok {
+		return nil
+	}
+	if t.leavers == nil {
+		t.leavers = map[string][]object.Ref{}
+		for n := range p.Decisions {
+			d := &p.Decisions[n]
+			for _, from := range t.leaving(d) {
+				if !d.Targeted(from) {
+					t.leavers[from] = append(t.leavers[from], d.Ref())
+				}
+			}
+		}
+	}
+	var paths map[string]bool
+	for _, r := range t.leavers[cluster] {
+		if paths == nil {
+			paths = map[string]bool{}
+		}
+		paths[tree.Path(t.virtual(i).Ref(r))] = true
+	}
+	return paths
+}
+
+// Moved says which templates begin to leave clusters by the plan, and of which the old copies go
+// now, a sentence each.
+func (p *Plan) Moved() (said []string) {
+	for i := range p.Decisions {
+		d := &p.Decisions[i]
+		if d.Moves != nil {
+			for _, t := range d.Moves.Begun {
+				to := ""
+				if names := d.Gaining(); len(names) > 0 {
+					to = " for " + words.List(names)
+				}
+				said = append(said, fmt.Sprintf("%s leaves %s%s: %s", d.Ref(), t.FromCluster, to, t.Message))
+			}
+		}
+		said = append(said, p.table.saysLeft(d)...)
+	}
+	return said
+}
+
+// saysLeft says from which clusters the old copy of a template that moved by itself goes now, and where it stays
+// although the move is over.
+func (t *table) saysLeft(d *claim.Decision) (said []string) {
+	if d.Policy == nil {
+		return nil
+	}
+	for _, cluster := range t.leaving(d) {
+		if d.Targeted(cluster) || d.Moves.IsLeaving(cluster) {
+			continue
+		}
+		i, row := t.at(d.Ref(), cluster)
+		switch l, isLeft := t.left[row][i]; {
+		case !isLeft || !l.Kept:
+			said = append(said, fmt.Sprintf("%s has left %s", d.Ref(), cluster))
+		case d.Moves.Leaves(cluster):
+			said = append(said, fmt.Sprintf("%s is elsewhere, and stays on the branch of %s: %s", d.Ref(), cluster, l.Reason))
+		}
+	}
+	return said
+}
+
+// at returns the index of a cluster, and the row of an object.
+func (t *table) at(r object.Ref, cluster string) (i, row int) {
+	i, _ = t.in.Expanded.Law.Index(cluster)
+	row, _ = t.find(r)
+	return i, row
+}
+
+// holdingData lists, as removals of clusters, what has left them and stays because data would be deleted with it.
+func (t *table) holdingData() (all []guard.Held) {
+	byCluster := map[int]*guard.Hold{}
+	for n := range t.rows {
+		for i, why := range t.rows[n].Blocks {
+			if why == manifest.HoldsData {
+				h := byCluster[int(i)]
+				if h == nil {
+					h = &guard.Hold{Reason: string(why)}
+					byCluster[int(i)] = h
+				}
+				h.Removals = append(h.Removals, guard.Removal{Object: t.rows[n].Ref, Cause: t.cause(t.rows[n].Ref, t.cluster(int(i)))})
+			}
+		}
+	}
+	for i := range t.group {
+		if h := byCluster[i]; h != nil {
+			all = append(all, guard.Held{Cluster: t.cluster(i), Hold: h})
+		}
+	}
+	return all
+}
+
+// letGo has go what stays only because data would be deleted with it, of clusters for which that is allowed.
+func (t *table) letGo(isAllowed func(cluster string) bool) {
+	for n := range t.rows {
+		for i, why := range t.rows[n].Blocks {
+			if why == manifest.HoldsData && isAllowed(t.cluster(int(i))) {
+				delete(t.rows[n].Blocks, i)
+			}
+		}
+	}
+}
+
+// sayHoldingData reports what has left clusters and stays because data would be deleted with it.
+func (t *table) sayHoldingData(all []guard.Held, digest string) (diags []diag.Diagnostic) {
+	for _, h := range all {
+		var refs []string
+		for _, r := range h.Hold.Removals {
+			refs = append(refs, r.Object.String())
+		}
+		diags = append(diags, diag.Diagnostic{
+			Code: diag.HoldsData, Severity: diag.Warning,
+			Message: fmt.Sprintf("%s failed over from cluster %s and stays there: %s", words.List(refs), h.Cluster, h.Hold.Reason),
+			Hint:    "to have it deleted there, " + t.in.Allow.ToForget(digest),
+		})
+	}
+	return diags
+}
