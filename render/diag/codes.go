@@ -345,8 +345,9 @@ const (
 	NoRoomElsewhere Code = "no-room-elsewhere"
 	// LastCopy: something left a cluster, and its old copy stays: no other is healthy.
 	LastCopy Code = "last-copy"
-	// HoldsData: a Namespace, a CustomResourceDefinition, a volume or a claim, or a StatefulSet that deletes
-	// its claims, failed over from a cluster and stays there: data would be deleted with it.
+	// HoldsData: a Namespace, a CustomResourceDefinition, a PersistentVolume or a claim, or a StatefulSet
+	// with `whenDeleted: Delete`, failed over from a cluster and stays there: data would be deleted with it
+	// (see [failover.md](failover.md)).
 	HoldsData Code = "holds-data"
 	// StatusNotRead: something should leave a cluster, and stays: what its policy preserves of
 	// its status there cannot be read.
