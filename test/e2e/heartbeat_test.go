@@ -139,7 +139,11 @@ func TestHeartbeat(t *testing.T) {
 	e.git(e.statuses, "update-ref", "refs/heads/waybill/status/eu-1", status)
 
 	e.stands("the heartbeats are missed", "reason: ClusterStatusUnknown", "reason: HeartbeatMissed")
-	if took := time.Since(seen); took < 38*time.Second || took > 55*time.Second {
+	latest := 55 * time.Second
+	if testing.Short() {
+		latest += healed // other tests take the processors
+	}
+	if took := time.Since(seen); took < 38*time.Second || took > latest {
 		t.Errorf("that was seen %s after the last one; want the lease of 40 s and a look", took)
 	} else {
 		t.Logf("missed heartbeats are recorded %s after the last one", took.Round(time.Second))
