@@ -233,16 +233,22 @@ func (w *world) restart() {
 	}
 }
 
-// TestMain writes the file of results, if one is asked for.
+// TestMain makes a folder for programs, and writes the file of results, if one is asked for.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	began := time.Now()
-	code := m.Run()
-	if *resultFlag != "" && code == 0 {
-		if err := os.WriteFile(*resultFlag, results(began), 0o600); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = 1
-		}
+	code := 1
+	var err error
+	if programsFolder, err = os.MkdirTemp("", "waybill-e2e-"); err == nil {
+		code = m.Run()
+		err = os.RemoveAll(programsFolder)
+	}
+	if err == nil && *resultFlag != "" && code == 0 {
+		err = os.WriteFile(*resultFlag, results(began), 0o600)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
 	}
 	os.Exit(code)
 }

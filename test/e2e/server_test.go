@@ -4,7 +4,9 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/waybill-dev/waybill/test/controlplane"
@@ -18,14 +20,27 @@ type programs struct {
 	waybill string
 }
 
+// build builds the programs, or finds that they are built, once for all tests.
 func build(t *testing.T) programs {
 	t.Helper()
-	built, err := controlplane.Build(t.TempDir())
+	p, err := built()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return programs{built, program.Build(t)}
+	return p
 }
+
+var built = sync.OnceValues(func() (programs, error) {
+	servers, err := controlplane.Build(programsFolder)
+	if err != nil {
+		return programs{}, err
+	}
+	waybill, err := program.Link(context.Background(), programsFolder)
+	return programs{servers, waybill}, err
+})
+
+// programsFolder is there while the tests run.
+var programsFolder string
 
 // attend stops a server when the test ends, and logs what it said if the test failed.
 func attend(t *testing.T, p *controlplane.Process) {
