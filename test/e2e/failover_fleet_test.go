@@ -142,8 +142,15 @@ func (w *work) low() (lowest int) {
 	return lowest
 }
 
-// prompt is how long it may take from the detection of a loss to new replicas elsewhere. It is measured
-// without -short; with it, other tests take the processors.
+// besideOthers has a test that holds Waybill to seconds run beside others with -short, where it allows for
+// them, and alone without.
+func besideOthers(t *testing.T) {
+	if testing.Short() {
+		t.Parallel()
+	}
+}
+
+// prompt is how long it may take from the detection of a loss to new replicas elsewhere.
 func prompt() time.Duration {
 	if testing.Short() {
 		return healed

@@ -15,7 +15,7 @@ import (
 // TestFailover has clusters fail, each in a way of its own, and work leave them. What Karmada's
 // times are, they are here, so that it waits for most of its time.
 func TestFailover(t *testing.T) {
-	t.Parallel()
+	besideOthers(t)
 	p := build(t)
 	f := &failing{programs: p, apis: startSeven(t, p)}
 	t.Run("a cluster dies", f.dies)

@@ -89,7 +89,7 @@ func (e *edge) forge(ref, key string, message string) {
 
 // TestHeartbeat has a controller hear an agent, miss it, and hear it again.
 func TestHeartbeat(t *testing.T) {
-	t.Parallel()
+	besideOthers(t)
 	p := build(t)
 	dir := t.TempDir()
 	etcd := startEtcd(t, p, dir)
