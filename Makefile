@@ -37,12 +37,12 @@ ui: ## open the pages in headless Chromium (needs the program chromium)
 E2E := $(strip ./test/e2e $(wildcard ./test/attack))
 OUT ?= bin
 E2E_AGAIN = @mkdir -p $(OUT); $(AGAIN) --jsonfile $(OUT)/e2e.json --rerun-fails-report $(OUT)/again.txt --packages "$(E2E)" --
-E2E_FLAGS := -tags e2e -ldflags=-w -count=1 -p 1 -parallel 4
+E2E_FLAGS := -tags e2e -ldflags=-w -count=1 -p 1
 e2e: ## run Waybill, Flux and Argo CD's engine on real clusters (built from their modules: 25 minutes of CPU, once)
-	$(E2E_AGAIN) $(E2E_FLAGS) -timeout 75m -short
+	$(E2E_AGAIN) $(E2E_FLAGS) -timeout 75m -parallel 6 -short
 
 e2e-all: ## the same, with what is long or measures cost
-	$(E2E_AGAIN) $(E2E_FLAGS) -timeout 3h
+	$(E2E_AGAIN) $(E2E_FLAGS) -timeout 3h -parallel 4
 
 SEEDS ?= 60
 e2e-long: ## make every named fault and SEEDS=60 drawn ones, and write what came of it to docs/e2e-long.md
