@@ -30,14 +30,14 @@ func (r *Reconciler) Admit(ctx context.Context, d Delivery, i inventory.Inventor
 	const most = 10_000
 	way := way{Reconciler: r, cluster: d.Cluster, at: d.Address, commit: d.Commit}
 	after, err := way.after(ctx, i.Commit)
-	if err != nil {
+	if err != nil && !d.replaces(i) {
 		return a, fmt.Errorf("whether %.12s comes after %.12s, which was applied last, is not known, and nothing was applied: %w", d.Commit.String(), i.Commit.String(), err)
 	}
 	if !after {
-		if r.Rollback {
+		if r.Rollback || d.replaces(i) {
 			return a, nil
 		}
-		return a, fmt.Errorf("the head of the branch, %.12s, does not come after %.12s, which was applied last: somebody rewrote the branch, or this is a copy that lags behind; nothing was applied; --rollback applies it if that is what you want", d.Commit.String(), i.Commit.String())
+		return a, fmt.Errorf("the head of the branch, %.12s, does not come after %s, which was applied last: somebody rewrote the branch, or this is a copy that lags behind; nothing was applied; if the branch was made anew or restored, the annotation %s: %s of its Cluster has it applied under the guard, and so does --rollback once", d.Commit.String(), i.Commit, ReplacesAnnotation, i.Commit)
 	}
 	for range most {
 		message, err := way.message(ctx)
@@ -56,6 +56,21 @@ func (r *Reconciler) Admit(ctx context.Context, d Delivery, i inventory.Inventor
 		}
 	}
 	return a, nil
+}
+
+// The annotations of a Cluster by which a branch may follow another history.
+const (
+	// ReplacesAnnotation names the commit that was applied last, which the branch as it is now replaces: it was deleted
+	// and made anew, rewound, or restored from a backup.
+	ReplacesAnnotation = "waybill.dev/replaces"
+	// FormerlyAnnotation is what a cluster was registered as before it was renamed.
+	FormerlyAnnotation = "waybill.dev/formerly"
+)
+
+// replaces reports that people said of the cluster that its branch takes the place of what an inventory names, or of
+// the branch that it had under another name. What it would lose by that the guard judges.
+func (d *Delivery) replaces(i inventory.Inventory) bool {
+	return d.Replaces != "" && d.Replaces == i.Commit.String() || d.NameBefore != "" && i.Cluster == d.NameBefore
 }
 
 // failedOver notes a path of a branch, if it is one of an address.

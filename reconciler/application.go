@@ -39,6 +39,8 @@ type Applier struct {
 	crowded func() bool
 	// Wait is how long to wait until what was applied is ready; zero: not at all.
 	Wait time.Duration
+
+	missed clusters.Missed // of the one cluster that is applied to; nil remembers nothing from one round to the next
 }
 
 // patience is how long a hook, or a wave, may take to be healthy.
@@ -107,6 +109,7 @@ func (a *Applier) open(ctx context.Context, in *Deliverable, cluster *karmada.Cl
 		return nil, err //nolint:wrapcheck // it names the cluster
 	}
 	client.Shared = sharesWith(in.Clusters, cluster) != ""
+	client.Missed, client.Now = a.missed, a.Now
 	return client, nil
 }
 
@@ -144,7 +147,7 @@ func (a *Applier) round(ctx context.Context, in *Deliverable, client *clusters.C
 	app.Commit, app.Objects = d.Commit, len(d.Objects)
 	app.source, app.objects = d.Source, d.Objects
 	round := apply.Round{
-		Cluster: client, Name: cluster, Owner: d.Owner, Formerly: in.formerOwners(cluster), Commit: d.Commit, Source: d.Source, Objects: d.Objects, DryRun: a.DryRun,
+		Cluster: client, Name: cluster, Owner: d.Owner, Formerly: in.formerOwners(cluster), NameBefore: d.NameBefore, Commit: d.Commit, Source: d.Source, Objects: d.Objects, DryRun: a.DryRun,
 		Admit: func(ctx context.Context, i inventory.Inventory) (apply.Options, error) {
 			admitted, err := a.Admit(ctx, d, i)
 			return apply.Options{Guard: in.Guard, Allowed: admitted.Allowed || a.Prune, FailedOver: admitted.FailedOver, Adopt: a.Adopt, Retry: a.Retry, Ignore: in.Apply.IgnoreDifferences}, err

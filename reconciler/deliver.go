@@ -53,6 +53,9 @@ type Delivery struct {
 	Commit  files.ID
 	Source  string // the source commit
 	Objects []apply.Object
+	// Replaces is the commit that the branch may replace, and NameBefore what the cluster was registered as before;
+	// empty for none.
+	Replaces, NameBefore string
 }
 
 // Deliverable reads which clusters are registered and where their branches are. The config is
@@ -203,6 +206,9 @@ func (r *Reconciler) Delivery(ctx context.Context, in *Deliverable, cluster stri
 	d := Delivery{
 		Cluster: cluster, Address: in.Address(cluster), Commit: b.head.Commit, Source: publish.Trailer(b.head.Message, publish.TrailerCommit),
 		Owner: in.owner(cluster, sourceID(publish.Trailer(b.head.Message, publish.TrailerRepository), publish.Trailer(b.head.Message, publish.TrailerPath))),
+	}
+	if i := slices.IndexFunc(in.Clusters, func(c *karmada.Cluster) bool { return c.Name == cluster }); i >= 0 {
+		d.Replaces, d.NameBefore = in.Clusters[i].Annotations[ReplacesAnnotation], in.Clusters[i].Annotations[FormerlyAnnotation]
 	}
 	d.Objects, err = r.objectsOf(ctx, b.published)
 	return d, err

@@ -297,6 +297,42 @@ func TestAnotherLayoutIsNoOtherHistory(t *testing.T) {
 	}
 }
 
+// TestABranchReplacesAnother has a cluster's inventory name a commit of a history that is gone, and people say of the
+// Cluster that its branch replaces that. Nothing is allowed by it.
+func TestABranchReplacesAnother(t *testing.T) {
+	f := newFolders(t)
+	f.object("eu", "value")
+	f.published()
+	gone := files.Sum("commit", []byte("restored away"))
+	admits := func(i inventory.Inventory, replaces, formerly string) error {
+		t.Helper()
+		r, d, err := f.delivery("eu")
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Replaces, d.NameBefore = replaces, formerly
+		a, err := r.Admit(t.Context(), d, i)
+		if a.Allowed || len(a.FailedOver) > 0 {
+			t.Errorf("it allows removals: %+v", a)
+		}
+		return err
+	}
+	old := inventory.Inventory{Identity: inventory.Identity{Cluster: "eu"}, Commit: gone}
+	if err := admits(old, "", ""); err == nil || !strings.Contains(err.Error(), "waybill.dev/replaces: "+gone.String()) {
+		t.Errorf("nobody said so, and it is not said how: %v", err)
+	}
+	if err := admits(old, files.Sum("commit", []byte("another")).String(), "us"); err == nil {
+		t.Error("another commit may be replaced, and this one is")
+	}
+	if err := admits(old, gone.String(), ""); err != nil {
+		t.Error(err)
+	}
+	old.Cluster = "europe"
+	if err := admits(old, "", "europe"); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestALoopFollowsTheBranchThatClustersShare has the layout change under a loop, and somebody push to
 // where clusters are and are no longer.
 func TestALoopFollowsTheBranchThatClustersShare(t *testing.T) {

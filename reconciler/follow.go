@@ -102,7 +102,7 @@ func (f *Follower) follow(ctx context.Context, orders <-chan order, slots chan s
 	strays := make(chan struct{}, 1)
 	stopWatch := func() {}
 	defer func() { stopWatch() }()
-	in := inbox{orders: orders}
+	in := inbox{orders: orders, missed: clusters.Missed{}}
 	var due <-chan time.Time
 	var p pace
 	for {
@@ -186,7 +186,9 @@ func (f *Follower) round(ctx context.Context, in *inbox, slots chan struct{}) (A
 		return Application{Cluster: o.cluster.Name, Suspension: p}, nil
 	}
 	reaching, end := traces.Begin(ctx, "reach")
-	client, err := f.Applier.open(reaching, &o.in, o.cluster)
+	applier := f.Applier
+	applier.missed = in.missed
+	client, err := applier.open(reaching, &o.in, o.cluster)
 	if err == nil {
 		err = client.Reachable(reaching)
 	}
@@ -207,14 +209,13 @@ func (f *Follower) round(ctx context.Context, in *inbox, slots chan struct{}) (A
 		if p := suspend.Of(o.cluster.Name, o.cluster.Annotations, o.in.windows, f.Applier.Now()); p.Why != "" {
 			return Application{Cluster: o.cluster.Name, Suspension: p}, nil
 		}
-		if client, err = f.Applier.open(ctx, &o.in, o.cluster); err != nil {
+		if client, err = applier.open(ctx, &o.in, o.cluster); err != nil {
 			return Application{Cluster: o.cluster.Name, Err: err}, nil
 		}
 	}
 	began := f.Applier.Now()
 	bounded, cancel := context.WithTimeout(ctx, roundTime)
 	defer cancel()
-	applier := f.Applier
 	applier.Retry, applier.crowded = in.again(), func() bool { return len(slots) == cap(slots) }
 	app := applier.applyOn(bounded, &o.in, client, o.cluster.Name, in.newer)
 	app.Waited, app.Took = began.Sub(asked), f.Applier.Now().Sub(began)

@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
 )
 
@@ -22,6 +23,8 @@ type inbox struct {
 	fresh  bool // no round was made of it yet
 	// requested is when a round was requested that was made, see suspend.RequestedAt.
 	requested string
+	// missed is remembered of the cluster from one round to the next.
+	missed clusters.Missed
 }
 
 // again reports whether somebody has requested a round since the last one.

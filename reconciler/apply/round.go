@@ -77,11 +77,13 @@ type Round struct {
 	Cluster Cluster
 	Name    string // the cluster's
 	Owner   string // the source
-	// Formerly is what the source was known by before it moved.
-	Formerly []string
-	Commit   files.ID
-	Source   string // the source commit
-	Objects  []Object
+	// Formerly is what the source was known by before it moved, and NameBefore what the cluster was registered
+	// as before it was renamed; empty for nothing.
+	Formerly   []string
+	NameBefore string
+	Commit     files.ID
+	Source     string // the source commit
+	Objects    []Object
 	// Admit decides whether the commit may be applied over the inventory that is there, and
 	// with which options.
 	Admit func(ctx context.Context, i inventory.Inventory) (Options, error)
@@ -131,6 +133,7 @@ func (r *Round) Do(ctx context.Context) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	known.Cluster = r.Name
 	facts, err := r.Cluster.Observe(ctx, r.wanted(known))
 	if err != nil {
 		return Report{}, fmt.Errorf("looking at what is there: %w", err)
@@ -184,13 +187,13 @@ func (r *Round) discard(ctx context.Context, moved []string) error {
 }
 
 // recognise makes the inventory of a cluster that nothing was applied to this source's, and
-// refuses one of another cluster.
+// refuses one of another cluster. One of a cluster that was renamed has its old name until it is admitted.
 func (r *Round) recognise(i *inventory.Inventory) error {
 	if i.Cluster == "" {
 		i.Owner, i.Cluster = r.Owner, r.Name
 	}
-	if i.Cluster != r.Name {
-		return fmt.Errorf("this is not %s: by its inventory, it is %s; nothing was written; have its kubeconfig looked at", r.Name, i.Cluster)
+	if i.Cluster != r.Name && i.Cluster != r.NameBefore {
+		return fmt.Errorf("this is not %s: by its inventory, it is %s; nothing was written; have its kubeconfig looked at, or, if it was registered as %s before, say so with the annotation waybill.dev/formerly: %s of its Cluster", r.Name, i.Cluster, i.Cluster, i.Cluster)
 	}
 	return nil
 }

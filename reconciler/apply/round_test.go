@@ -362,3 +362,29 @@ func TestMoved(t *testing.T) {
 		t.Errorf("the inventory is %+v", m.stored.Inventory)
 	}
 }
+
+// TestARenamedClusterHasAWayOn applies to a cluster whose inventory has another name for it.
+func TestARenamedClusterHasAWayOn(t *testing.T) {
+	for _, tt := range []struct{ before, want string }{
+		{"", "waybill.dev/formerly: old"},
+		{"other", "waybill.dev/formerly: old"},
+		{"old", ""},
+	} {
+		m := &model{things: map[object.Ref]thing{}, lives: -1}
+		m.stored.Inventory = inventory.Inventory{Identity: inventory.Identity{Owner: "me", Cluster: "old", UID: "u"}}
+		var admitted string
+		r := Round{Cluster: m, Name: "new", NameBefore: tt.before, Owner: "me", Commit: files.ID{1}, Admit: func(_ context.Context, i inventory.Inventory) (Options, error) {
+			admitted = i.Cluster
+			return Options{}, nil
+		}}
+		_, err := r.Do(t.Context())
+		switch is := m.stored.Inventory.Cluster; {
+		case tt.want != "":
+			if err == nil || !strings.Contains(err.Error(), tt.want) || is != "old" {
+				t.Errorf("formerly %q: it is %s; %v", tt.before, is, err)
+			}
+		case err != nil || is != "new" || admitted != "old":
+			t.Errorf("formerly %q: it is %s, and was admitted as %s; %v", tt.before, is, admitted, err)
+		}
+	}
+}

@@ -89,7 +89,7 @@ func (a Access) Config(ctx context.Context, cluster *karmada.Cluster) (*rest.Con
 			return nil, fmt.Errorf("%w: this runs in no Pod that has a token; name a kubeconfig with --kubeconfig", ErrNoCredential)
 		}
 		c.QPS, c.UserAgent = -1, a.Agent
-		return c, nil
+		return c, readAuthority(c)
 	}
 	f, err := a.find(ctx, cluster)
 	if err != nil {
@@ -111,7 +111,24 @@ func (a Access) Config(ctx context.Context, cluster *karmada.Cluster) (*rest.Con
 			return r
 		})
 	}
+	if err := readAuthority(c); err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig of %s: %w", cluster.Name, err)
+	}
 	return c, nil
+}
+
+// readAuthority reads the file of authorities that a config names: by its content connections are told
+// apart, so that one that is replaced counts at once.
+func readAuthority(c *rest.Config) error {
+	if c.CAFile == "" || len(c.CAData) > 0 {
+		return nil
+	}
+	read := &rest.Config{TLSClientConfig: rest.TLSClientConfig{CAFile: c.CAFile}}
+	if err := rest.LoadTLSFiles(read); err != nil {
+		return fmt.Errorf("reading the authority of the API server: %w", err)
+	}
+	c.CAData, c.CAFile = read.CAData, ""
+	return nil
 }
 
 // Loader returns the kubeconfig of a cluster in the form that kubectl's libraries take. The

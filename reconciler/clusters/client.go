@@ -53,6 +53,11 @@ type Client struct {
 	// looked; nil: nobody is.
 	Saw func(object.Ref, health.Health)
 
+	// Missed is what is remembered from one client of the cluster to the next of kinds that it does not serve, by the
+	// clock Now; without them no built-in kind is taken for gone.
+	Missed Missed
+	Now    func() time.Time
+
 	name     string
 	expected string // the UID that the Cluster's spec.id says; empty where it says none
 	objects  dynamic.Interface
@@ -66,6 +71,8 @@ type Client struct {
 
 	mapper meta.RESTMapper
 	failed map[string]error // groups whose kinds could not be learnt, by name
+	// unsure says of kinds that are not served why they may be all the same.
+	unsure map[schema.GroupKind]error
 	listed map[scope]string // resourceVersions of the last lists
 	judged map[scope]string // the same, of those for health
 }

@@ -21,7 +21,10 @@ import (
 func (c *Client) leave(ctx context.Context, a apply.Action, owner string) (waits string, err error) {
 	m, err := c.resource(schema.GroupKind{Group: a.Ref.Group, Kind: a.Ref.Kind})
 	if errors.Is(err, errNotServed) {
-		return "", nil // and so none of it is there
+		if unsure, asked := c.unsure[schema.GroupKind{Group: a.Ref.Group, Kind: a.Ref.Kind}]; asked {
+			return "", unsure // nil: none of it is there
+		}
+		return "", err // it was served when the round began
 	}
 	if err != nil {
 		return "", err

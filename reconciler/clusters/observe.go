@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -31,6 +32,7 @@ func (c *Client) Observe(ctx context.Context, wanted map[object.Ref]bool) (apply
 		return apply.Facts{}, err
 	}
 	scopes := c.scopes(maps.Keys(wanted))
+	c.doubt(ctx, scopes)
 	answers := make([]seen, len(scopes))
 	group, asking := errgroup.WithContext(ctx)
 	group.SetLimit(concurrency)
@@ -62,12 +64,29 @@ func (c *Client) Observe(ctx context.Context, wanted map[object.Ref]bool) (apply
 	return facts, err
 }
 
+// doubt finds out of the kinds of scopes that are not served whether it is certain that nothing of them is there.
+func (c *Client) doubt(ctx context.Context, scopes []scope) {
+	c.unsure = map[schema.GroupKind]error{}
+	for _, p := range scopes {
+		if _, asked := c.unsure[p.kind]; asked {
+			continue
+		}
+		if _, err := c.resource(p.kind); errors.Is(err, errNotServed) {
+			c.unsure[p.kind] = c.absent(ctx, p.kind)
+		}
+	}
+	maps.DeleteFunc(c.Missed, func(k schema.GroupKind, _ time.Time) bool {
+		_, err := c.resource(k)
+		return err == nil
+	})
+}
+
 // list lists the objects of a scope. What the server refuses is not known; that it cannot be
 // reached is an error.
 func (c *Client) list(ctx context.Context, p scope) (seen, error) {
 	m, err := c.resource(p.kind)
 	if errors.Is(err, errNotServed) {
-		return seen{}, nil
+		return seen{unknown: c.unsure[p.kind]}, nil
 	}
 	if err != nil {
 		return seen{unknown: err}, nil

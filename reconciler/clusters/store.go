@@ -27,6 +27,8 @@ const (
 	inventoryLabel = "waybill.dev/inventory"
 	headKey        = "head"
 	entriesKey     = "entries"
+
+	mostShards = 1 << 12
 )
 
 var (
@@ -112,8 +114,7 @@ func decode(owner string, byName map[string]*unstructured.Unstructured) (invento
 	if err != nil {
 		return inventory.Inventory{}, broken(head.GetName(), err)
 	}
-	const most = 1 << 12
-	if x.Head.Shards < 1 || x.Head.Shards > most {
+	if x.Head.Shards < 1 || x.Head.Shards > mostShards {
 		return inventory.Inventory{}, broken(head.GetName(), fmt.Errorf("it says that there are %d shards", x.Head.Shards))
 	}
 	if x.Head.Owner != owner {
@@ -164,13 +165,49 @@ func (c *Client) Discard(ctx context.Context, owner string) error {
 	return nil
 }
 
-// shards lists the Secrets of an inventory.
+// shards lists the Secrets of an inventory: those with its label, and those that its head names, whose labels
+// somebody may have taken away.
 func (c *Client) shards(ctx context.Context, owner string) (l *unstructured.UnstructuredList, err error) {
 	err = retried(ctx, func(ctx context.Context) (err error) {
 		l, err = c.objects.Resource(secrets).Namespace(Namespace).List(ctx, metav1.ListOptions{LabelSelector: inventoryLabel + "=" + idOf(owner)})
 		return err //nolint:wrapcheck // it names the request
 	})
-	return l, err
+	if err != nil {
+		return nil, err
+	}
+	head, err := c.named(ctx, l, headName(owner))
+	if head == nil || err != nil {
+		return l, err
+	}
+	var says inventory.Head
+	if text, err := data(head, headKey); err != nil || json.Unmarshal(text, &says) != nil {
+		return l, nil //nolint:nilerr // whoever decodes it says so
+	}
+	for at := range min(says.Shards, mostShards) {
+		if _, err := c.named(ctx, l, shardName(owner, says.Shards, at)); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// named returns the Secret of a name from a list, to which it is added if it is not in it; nil if there is none.
+func (c *Client) named(ctx context.Context, l *unstructured.UnstructuredList, name string) (*unstructured.Unstructured, error) {
+	if i := slices.IndexFunc(l.Items, func(u unstructured.Unstructured) bool { return u.GetName() == name }); i >= 0 {
+		return &l.Items[i], nil
+	}
+	var u *unstructured.Unstructured
+	err := retried(ctx, func(ctx context.Context) (err error) {
+		u, err = c.objects.Resource(secrets).Namespace(Namespace).Get(ctx, name, metav1.GetOptions{})
+		return err //nolint:wrapcheck // it names the request
+	})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err == nil {
+		l.Items = append(l.Items, *u)
+	}
+	return u, err
 }
 
 // Store implements apply.Cluster: shards that changed, then the head, so that what the head
