@@ -1,8 +1,6 @@
 package flux
 
 import (
-	"encoding/base64"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -124,77 +122,7 @@ func (r *reader) kustomization() *engine.Job {
 	if !ok {
 		return nil
 	}
-	variables := map[string]string{}
-	for i, ref := range f.SubstituteFrom {
-		data, err := r.data(ref.Kind, ref.Name)
-		if err == nil && data == nil && !ref.Optional {
-			err = r.missing(ref.Kind, ref.Name)
-			if err == nil {
-				r.fail([]any{"spec", "postBuild", "substituteFrom", i}, fmt.Sprintf("the %s %s/%s is not in the source", ref.Kind, r.release.Ref().Namespace, ref.Name),
-					"put it into the source, beside the release")
-			}
-		}
-		if err != nil {
-			r.fail([]any{"spec", "postBuild", "substituteFrom", i}, err.Error(), "")
-		}
-		maps.Copy(variables, data)
-	}
-	maps.Copy(variables, f.Overlay.Substitute)
-	if f.Overlay.Substitute != nil || len(f.SubstituteFrom) > 0 {
-		f.Overlay.Substitute = variables
-	}
+	r.variables(&f)
 	f.Overlay.TargetNamespace = r.namespace(f.Overlay.TargetNamespace)
 	return &engine.Job{Kustomize: &engine.Kustomize{Dir: f.Path, Overlay: &f.Overlay, View: view}}
-}
-
-// data returns what a ConfigMap or Secret beside the release holds: nil if it is not
-// in the source.
-func (r *reader) data(kind, name string) (map[string]string, error) {
-	o := r.shelf.find("", kind, r.release.Ref().Namespace, name)
-	if o == nil {
-		return nil, nil
-	}
-	if _, sealed := o.Sealed(); sealed {
-		return nil, fmt.Errorf("the %s %s is encrypted, and only what applies it to a cluster can read it", kind, name)
-	}
-	out, err := texts(o, kind)
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case kind != "Secret":
-	case r.masked:
-		for key, text := range out {
-			out[key] = masked(text)
-		}
-	default:
-		for _, text := range out {
-			r.hide(text)
-		}
-	}
-	return out, nil
-}
-
-// texts returns what a ConfigMap or Secret holds, decoded.
-func texts(o *object.Object, kind string) (map[string]string, error) {
-	out := map[string]string{}
-	for _, field := range []string{"binaryData", "data", "stringData"} {
-		values, _ := fieldAt(o.Content(), field).(map[string]any)
-		encoded := kind == "Secret" && field == "data" || field == "binaryData"
-		for key, v := range values {
-			text, ok := v.(string)
-			if !ok {
-				continue
-			}
-			if encoded {
-				raw, err := base64.StdEncoding.DecodeString(text)
-				if err != nil {
-					return nil, fmt.Errorf("the %s %s has a key %q that is no base64", kind, o.Ref().Name, key)
-				}
-				text = string(raw)
-			}
-			out[key] = text
-		}
-	}
-	return out, nil
 }

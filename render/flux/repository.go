@@ -21,7 +21,9 @@ type Repository struct {
 	said   map[object.Ref]bool // by the configuration
 	named  map[object.Ref]bool // by Kustomizations that build the folder in which they stand
 	places map[place]bool      // of all these
-	only   place               // of the one GitRepository there is, where nothing else is known
+	// folders are those that clusters sync, by Kustomizations that build them.
+	folders []string
+	only    place // of the one GitRepository there is, where nothing else is known
 }
 
 // place is what a source gives: the ref of a URL.
@@ -84,6 +86,7 @@ func (r *Repository) learn(scope []*object.Object, s *Shelf) {
 		}
 		if ref := sourceOf(o); buildsItself(o) && folderOf(o) != "." && isSource(ref) {
 			r.add(ref, s.byRef[ref])
+			r.folders = append(r.folders, folderOf(o))
 		}
 	}
 }
@@ -198,6 +201,14 @@ func (r *Repository) foreign(ref object.Ref, s *Shelf) (why string, assumed bool
 		}
 	}
 	return fmt.Sprintf("%s, which is %s, another repository than this one", called, at.url), false
+}
+
+// apart reports whether an object stands in a folder that a cluster syncs, known to this program or
+// not, and a release does not: then it is another cluster's.
+func (r *Repository) apart(o, release *object.Object) bool {
+	return slices.ContainsFunc(r.folders, func(dir string) bool {
+		return below(o.Pos().File, dir) && !below(release.Pos().File, dir)
+	})
 }
 
 // SyncsItself reports a Kustomization that builds the folder in which it stands, of this

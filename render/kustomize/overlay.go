@@ -31,6 +31,8 @@ type Overlay struct {
 	// Substitute holds all variables of postBuild, those of substituteFrom included,
 	// where substitute has the last word. Without any, nothing is substituted.
 	Substitute map[string]string `json:"substitute,omitempty"`
+	// Sealed are variables whose values are encrypted, with what holds them. To use one is an error.
+	Sealed map[string]string `json:"sealed,omitempty"`
 }
 
 // Patch is a strategic merge or JSON 6902 patch, as YAML, and what it changes. The

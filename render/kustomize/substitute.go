@@ -1,6 +1,7 @@
 package kustomize
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -44,7 +45,7 @@ func nesting(text string) int {
 // become a number or a mapping. Variables that are not set are empty. Line breaks in
 // values are dropped.
 func (o *Overlay) substitute(r *resource.Resource) error {
-	if len(o.Substitute) == 0 || r.GetLabels()[substituteKey] == "disabled" || r.GetAnnotations()[substituteKey] == "disabled" {
+	if len(o.Substitute)+len(o.Sealed) == 0 || r.GetLabels()[substituteKey] == "disabled" || r.GetAnnotations()[substituteKey] == "disabled" {
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Substitute)) {
@@ -59,11 +60,18 @@ func (o *Overlay) substitute(r *resource.Resource) error {
 	if nesting(string(written)) > maxNesting {
 		return fmt.Errorf("variables are nested over %d levels deep", maxNesting)
 	}
+	var sealed string
 	out, err := envsubst.Eval(string(written), func(name string) (string, bool) {
+		if holder, ok := o.Sealed[name]; ok {
+			sealed = fmt.Sprintf("the variable %s is in the %s, which is encrypted, and only what applies it to a cluster can read it", name, holder)
+		}
 		return strings.ReplaceAll(o.Substitute[name], "\n", ""), true
 	})
 	if err != nil {
 		return err
+	}
+	if sealed != "" {
+		return errors.New(sealed)
 	}
 	for _, d := range object.Scan("", []byte(out)) {
 		return fmt.Errorf("the object as substituted cannot be read: %s", d.Message)

@@ -15,6 +15,7 @@ type scope struct {
 	bound   bool           // they stand in its own directory
 	around  []*object.Object
 	shelf   *flux.Shelf // what they may refer to
+	asked   int         // how many jobs were wanted before it
 	// within overrides a release that another one renders; nil: nothing overrides those.
 	within func(*object.Object) (*object.Object, *diag.Diagnostic)
 }

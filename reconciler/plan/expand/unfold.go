@@ -52,11 +52,13 @@ func (x *expander) unfoldFor(objs []*object.Object, base scope) []*object.Object
 // unfold replaces releases until there is none to replace. Each round asks anew which they
 // are, because what was rendered may hold policies, and sources.
 func (x *expander) unfold(objs []*object.Object, which func([]*object.Object) (scope, func(*object.Object) bool)) []*object.Object {
+	asked := len(x.wanted)
 	for range maxNesting {
 		if !slices.ContainsFunc(objs, flux.IsRelease) {
 			return objs
 		}
 		s, wanted := which(objs)
+		s.asked = asked
 		next, unfolded := x.replace(objs, &s, wanted)
 		if !unfolded {
 			return next
@@ -87,7 +89,9 @@ func (x *expander) replace(objs []*object.Object, s *scope, wanted func(*object.
 		have[o.Ref()] = o
 		next = append(next, o)
 	}
-	for _, release := range replaced {
+	ready, waiting := x.ready(replaced, s)
+	next, unfolded = append(next, waiting...), len(waiting) > 0
+	for _, release := range ready {
 		rendered := x.render(x.overridden(release, s), s)
 		x.note(release, rendered, s)
 		for _, o := range rendered {
@@ -101,6 +105,25 @@ func (x *expander) replace(objs []*object.Object, s *scope, wanted func(*object.
 		}
 	}
 	return next, unfolded
+}
+
+// ready tells the releases that can be rendered from those that wait for what others render. Where
+// all wait none can be waited for, unless what was rendered before them is yet to be.
+func (x *expander) ready(releases []*object.Object, s *scope) (ready, waiting []*object.Object) {
+	for _, release := range releases {
+		if s.shelf.Waits(release) {
+			waiting = append(waiting, release)
+		} else {
+			ready = append(ready, release)
+		}
+	}
+	if len(ready) > 0 {
+		return ready, waiting
+	}
+	if len(x.wanted) > s.asked {
+		return nil, nil
+	}
+	return waiting, nil
 }
 
 // render returns what a release renders to. There is nothing yet if the job is to be done
