@@ -46,9 +46,10 @@ type Kustomize struct {
 
 // Copy puts what a pattern of the source names into a folder of the view.
 type Copy struct {
-	From    string   `json:"from"` // slash-separated; * within a name, ** over folders
-	To      string   `json:"to"`   // ends in a slash if it is a folder
-	Exclude []string `json:"exclude,omitempty"`
+	From     string   `json:"from"` // slash-separated; a file, a folder, or a pattern of one
+	To       string   `json:"to"`   // ends in a slash if it is a folder
+	Exclude  []string `json:"exclude,omitempty"`
+	Optional bool     `json:"optional,omitempty"` // From may match nothing
 }
 
 // Chart says where a chart is: in a folder of the source, or in a repository.

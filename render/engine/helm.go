@@ -24,7 +24,9 @@ type Helm struct {
 // helm renders a release. The chart's files are at h.Chart.Path of fsys, or are all
 // of it.
 func (o *output) helm(h *Helm, fsys fs.FS) {
+	release := h.Release
 	if h.Chart.Path != "" {
+		release.Source = fsys
 		sub, err := withDependencies(fsys, h.Chart.Path)
 		if err != nil {
 			o.fail(diag.Helm, err.Error(), "")
@@ -32,7 +34,7 @@ func (o *output) helm(h *Helm, fsys fs.FS) {
 		}
 		fsys = sub
 	}
-	rendered, err := helm.Template(fsys, h.Release)
+	rendered, err := helm.Template(fsys, release)
 	if e, ok := errors.AsType[*helm.Error](err); ok {
 		o.fail(diag.Helm, e.Error(), e.Hint)
 		return

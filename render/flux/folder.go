@@ -69,8 +69,7 @@ func origins(dir string, copies []engine.Copy) []string {
 	}
 	var dirs []string
 	for _, c := range copies {
-		from, _, _ := strings.Cut(c.From, "*")
-		from, to := path.Clean(from), path.Clean(c.To)
+		from, to := c.Roots()
 		switch {
 		case to == "." && dir == ".":
 			dirs = append(dirs, from)
@@ -156,7 +155,11 @@ func readArtifact(g *object.Object, content any) artifact {
 			out.wrong = fmt.Sprintf("%s copies to %q; it must begin with @artifact/", g.Ref(), textAt(c, "to"))
 			return out
 		}
-		one := engine.Copy{From: from, To: to}
+		one := engine.Copy{From: from, To: to, Optional: fieldAt(c, "optional") == true}
+		if how := textAt(c, "strategy"); how != "" && how != "Overwrite" {
+			out.wrong = fmt.Sprintf("%s copies by the strategy %q, which is not done here", g.Ref(), how)
+			return out
+		}
 		for _, x := range listAt(c, "exclude") {
 			if pattern, ok := x.(string); ok {
 				one.Exclude = append(one.Exclude, pattern)

@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/waybill-dev/waybill/render/diag"
@@ -26,6 +27,7 @@ func (r *reader) helmRelease() *engine.Job {
 	if !ok {
 		return nil
 	}
+	files, ignore := r.valuesFiles(&spec)
 	if wrong := r.setting.Random.Wrong; wrong != "" && spec.Draws() {
 		r.diags = append(r.diags, draw.WrongKey(r.release, []any{"metadata", "annotations", helm.AllowAnnotation}, "it draws nothing: "+wrong))
 		return nil
@@ -34,7 +36,7 @@ func (r *reader) helmRelease() *engine.Job {
 		Chart: chart,
 		Release: helm.Release{
 			Name: spec.ReleaseName, Namespace: r.namespace(spec.Namespace), Values: values,
-			ValuesFiles: spec.Chart.ValuesFiles, IgnoreMissingValuesFiles: spec.Chart.IgnoreMissingValuesFiles,
+			ValuesFiles: files, IgnoreMissingValuesFiles: ignore,
 			KubeVersion: r.setting.KubeVersion, APIVersions: r.setting.APIVersions,
 			CRDs: spec.CRDs, SkipSchema: spec.SkipSchema, Allow: spec.Allow, Draw: r.draw(&spec),
 		},
@@ -76,6 +78,22 @@ func (r *reader) chart() (engine.Chart, bool) {
 		return r.chartOf(ref, []any{"spec", "chartRef"})
 	}
 	return r.chartAt(fieldAt(content, "spec", "chart", "spec"), r.release, []any{"spec", "chart", "spec"})
+}
+
+// valuesFiles are those of the release or, where it names a HelmChart, of that, and whether one may
+// be missing.
+func (r *reader) valuesFiles(spec *helm.Spec) (files []string, ignoreMissing bool) {
+	ref := fieldAt(r.release.Content(), "spec", "chartRef")
+	if textAt(ref, "kind") != "HelmChart" {
+		return spec.Chart.ValuesFiles, spec.Chart.IgnoreMissingValuesFiles
+	}
+	o := r.shelf.find(sourceGroup, "HelmChart", cmp.Or(textAt(ref, "namespace"), r.release.Ref().Namespace), textAt(ref, "name"))
+	for _, v := range listAt(o.Content(), "spec", "valuesFiles") {
+		if file, ok := v.(string); ok {
+			files = append(files, file)
+		}
+	}
+	return files, fieldAt(o.Content(), "spec", "ignoreMissingValuesFiles") == true
 }
 
 // value looks up what valuesFrom names.

@@ -51,8 +51,10 @@ type Release struct {
 	Namespace string `json:"namespace,omitempty"` // empty for default
 	Values    Values `json:"values,omitempty"`
 	// ValuesFiles are files of the chart that, merged in their order, take the place
-	// of its values.yaml, as source-controller has it. Without any, it stays.
+	// of its values.yaml, as source-controller has it. Without any, it stays. They are files of
+	// Source, where that is set: of the repository that a chart is a folder of.
 	ValuesFiles              []string `json:"valuesFiles,omitempty"`
+	Source                   fs.FS    `json:"-"`
 	IgnoreMissingValuesFiles bool     `json:"ignoreMissingValuesFiles,omitempty"`
 	// KubeVersion is .Capabilities.KubeVersion; if empty, that of the Helm release.
 	KubeVersion string `json:"kubeVersion,omitempty"`
@@ -190,6 +192,36 @@ func capabilities(r Release) (*chartutil.Capabilities, error) {
 	return caps, nil
 }
 
+// valuesFile reads a file of values, and says what it is a file of.
+func (r Release) valuesFile(root *chart.Chart, name string) (data []byte, where string, err error) {
+	if r.Source != nil {
+		where = "the repository"
+		data, err = readFile(r.Source, path.Clean(strings.TrimLeft(name, "/")))
+		return data, where, err
+	}
+	where = "the chart " + root.Name()
+	i := slices.IndexFunc(root.Raw, func(f *chart.File) bool { return f.Name == path.Clean(name) })
+	if i < 0 {
+		return nil, where, fs.ErrNotExist
+	}
+	return root.Raw[i].Data, where, nil
+}
+
+// readFile reads a file of a repository that is no larger than one of a chart may be.
+func readFile(files fs.FS, name string) ([]byte, error) {
+	if !fs.ValidPath(name) {
+		return nil, fs.ErrNotExist
+	}
+	info, err := fs.Stat(files, name)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller says of what
+	}
+	if err := newBudget().spend(name, info.Size()); err != nil {
+		return nil, err
+	}
+	return fs.ReadFile(files, name) //nolint:wrapcheck // the caller says of what
+}
+
 // replaceDefaults puts the release's files of values in the place of the chart's own.
 func replaceDefaults(root *chart.Chart, r Release) error {
 	if len(r.ValuesFiles) == 0 {
@@ -197,16 +229,18 @@ func replaceDefaults(root *chart.Chart, r Release) error {
 	}
 	values := map[string]any{}
 	for _, name := range r.ValuesFiles {
-		i := slices.IndexFunc(root.Raw, func(f *chart.File) bool { return f.Name == path.Clean(name) })
-		if i < 0 && r.IgnoreMissingValuesFiles {
+		data, where, err := r.valuesFile(root, name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && r.IgnoreMissingValuesFiles:
 			continue
+		case errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("%s has no file %q, which valuesFiles names", where, name)
+		case err != nil:
+			return fmt.Errorf("reading %s of %s: %w", name, where, err)
 		}
-		if i < 0 {
-			return fmt.Errorf("the chart %s has no file %q, which valuesFiles names", root.Name(), name)
-		}
-		more, err := decodeValues(root.Raw[i].Data)
+		more, err := decodeValues(data)
 		if err != nil {
-			return fmt.Errorf("reading %s of the chart %s: %w", name, root.Name(), err)
+			return fmt.Errorf("reading %s of %s: %w", name, where, err)
 		}
 		values = merged(values, more)
 	}
