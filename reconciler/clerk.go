@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/orders"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/forge"
@@ -23,10 +24,13 @@ const OrderContext = "waybill/orders"
 type Clerk struct {
 	Forge    forge.Forge
 	Target   Repository // which has the branch
+	Source   Repository // to which pull requests are made
 	Rules    orders.Rules
 	Interval time.Duration // between two looks
 	Now      func() time.Time
 	Log      *slog.Logger
+	// Adds tells which removals a pull request adds that the guard would hold, or why it is not looked at.
+	Adds func(ctx context.Context, pr forge.PullRequest) (adds guard.Removals, why string, err error)
 	// Changed is told that there are other orders.
 	Changed func()
 
@@ -97,7 +101,7 @@ func (c *Clerk) Look(ctx context.Context) error {
 		}
 		change.Taken = append(change.Taken, taken...)
 	}
-	if change.Void, err = c.void(ctx, known, pulls); err != nil {
+	if err := c.settle(ctx, known, pulls, &change); err != nil {
 		return err
 	}
 	if err := c.write(ctx, head, &change); err != nil {
@@ -149,8 +153,14 @@ func (c *Clerk) commands(ctx context.Context, p forge.PullRequest) (taken []orde
 			}
 			why = c.Rules.Judge(&a)
 		}
+		o := orders.Take(&a, c.Now())
 		if why == "" {
-			taken = append(taken, orders.Take(&a, c.Now()))
+			if why, err = c.approve(ctx, &o, p); err != nil {
+				return nil, err
+			}
+		}
+		if why == "" {
+			taken = append(taken, o)
 			continue
 		}
 		c.judged[comment.ID] = true
@@ -162,21 +172,30 @@ func (c *Clerk) commands(ctx context.Context, p forge.PullRequest) (taken []orde
 	return taken, nil
 }
 
-// void lists the orders that count no more: those of a head that is none, and those that are old.
-func (c *Clerk) void(ctx context.Context, known []orders.Order, pulls []forge.PullRequest) (void []orders.Order, err error) {
+// settle finds the orders that count no more, which are those of a head that is none, those that are old and
+// those that are carried out, and the approvals whose pull request is merged.
+func (c *Clerk) settle(ctx context.Context, known []orders.Order, pulls []forge.PullRequest, change *orders.Change) (err error) {
+	published, err := c.published(ctx, known)
+	if err != nil {
+		return err
+	}
 	for _, o := range known {
 		i := slices.IndexFunc(pulls, func(p forge.PullRequest) bool { return p.Number == o.PullRequest })
 		var p forge.PullRequest
 		if i >= 0 {
 			p = pulls[i]
 		} else if p, err = c.Forge.PullRequest(ctx, o.PullRequest); err != nil && !errors.Is(err, forge.ErrNotFound) {
-			return nil, err //nolint:wrapcheck // it says what
+			return err //nolint:wrapcheck // it says what
 		}
-		if p.Head != o.Head || !o.Counts(c.Now()) {
-			void = append(void, o)
+		switch {
+		case p.Head != o.Head || !o.Counts(c.Now()) || c.carriedOut(ctx, &o, published):
+			change.Void = append(change.Void, o)
+		case o.Waits() && p.Merged != "":
+			o.Merged = p.Merged
+			change.Merged = append(change.Merged, o)
 		}
 	}
-	return void, nil
+	return nil
 }
 
 // write writes what becomes of orders, and answers who gave them.
@@ -197,6 +216,9 @@ func (c *Clerk) write(ctx context.Context, head git.Head, change *orders.Change)
 		c.Log.InfoContext(ctx, "order taken", "order", o.String(), "pull_request", o.PullRequest, "by", o.By)
 		c.answer(ctx, o.Head, forge.Success, fmt.Sprintf("%s, by %s", strings.TrimPrefix(o.String(), "/waybill "), o.By))
 	}
+	for _, o := range change.Merged {
+		c.Log.InfoContext(ctx, "order counts", "order", o.String(), "pull_request", o.PullRequest, "by", o.By, "merged", o.Merged)
+	}
 	for _, o := range change.Void {
 		c.Log.InfoContext(ctx, "order void", "order", o.String(), "pull_request", o.PullRequest, "by", o.By)
 	}
@@ -208,20 +230,4 @@ func (c *Clerk) answer(ctx context.Context, commit string, state forge.State, te
 	if err := c.Forge.SetStatus(ctx, forge.Status{Commit: commit, Context: OrderContext, State: state, Description: text}); err != nil {
 		c.Log.WarnContext(ctx, "commit status not sent", "commit", commit, "err", err)
 	}
-}
-
-// ordered adds to what an observation allows what maintainers ordered. What cannot be read allows
-// nothing.
-func (r *Reconciler) ordered(ctx context.Context, obs *Observation, heads map[string]files.ID) error {
-	allow := &obs.Input.Allow
-	if allow.All() {
-		return nil
-	}
-	head, err := ordersOf(ctx, r.Target, heads)
-	if err != nil {
-		return err
-	}
-	all, _ := orders.Decode(head.Tree)
-	allow.Named = strings.Join(append(strings.Fields(allow.Named), orders.Approved(all, obs.Input.Now)...), " ")
-	return nil
 }

@@ -11,18 +11,22 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/orders"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/sources/forge"
 	"github.com/waybill-dev/waybill/sources/forge/forgetest"
+	"github.com/waybill-dev/waybill/sources/lock"
 )
 
-// held is a source whose next publication would take all that a cluster has.
+// held is a pull request that takes from a cluster all that it has.
 type held struct {
-	src, bare, digest string
-	fake              *forgetest.Fake
-	clerk             *reconciler.Clerk
-	publisher         *reconciler.Reconciler
-	now               time.Time
+	src, bare string
+	digest    string // of what the pull request adds
+	holds     string // what the last publication held
+	fake      *forgetest.Fake
+	clerk     *reconciler.Clerk
+	publisher *reconciler.Reconciler
+	now       time.Time
 }
 
 func newHeld(t *testing.T) *held {
@@ -31,17 +35,28 @@ func newHeld(t *testing.T) *held {
 	run(t, ".", "init", "-q", "--bare", h.bare)
 	run(t, ".", "init", "-q", "-b", "main", h.src)
 	policies, _, _ := strings.Cut(fleet, "---\napiVersion: v1\nkind: ConfigMap")
-	change(t, h.src, map[string]string{"fleet.yaml": policies, "cm.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: app, namespace: shop}\ndata: {v: one}\n"})
+	app := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: app, namespace: shop}\ndata: {v: one}\n"
+	change(t, h.src, map[string]string{"fleet.yaml": policies, "cm.yaml": app, "other.yaml": strings.Replace(app, "name: app", "name: other", 1)})
 	now := func() time.Time { return h.now }
-	h.publisher = &reconciler.Reconciler{Source: open(t.Context(), t, h.src), Target: open(t.Context(), t, h.bare), Cache: cache.Memory(), Now: now}
-	h.clerk = &reconciler.Clerk{Forge: h.fake, Target: open(t.Context(), t, h.bare), Now: now, Log: slog.New(slog.DiscardHandler), Changed: func() {}}
-	if h.publishes(t); h.digest != "" {
+	source, target := open(t.Context(), t, h.src), open(t.Context(), t, h.bare)
+	h.publisher = &reconciler.Reconciler{Source: source, Target: target, Cache: cache.Memory(), Now: now, ByComment: true}
+	asked := &reconciler.Previewer{
+		Reconciler: &reconciler.Reconciler{Source: source, Target: target, Cache: cache.Memory(), Now: now, ByComment: true},
+		Forge:      h.fake, Rev: "main", MergeBase: source.MergeBase, Now: now,
+		Sandbox: func(*render.ConfigSpec, ...lock.Lock) (render.Engine, error) { return nil, nil },
+	}
+	h.clerk = &reconciler.Clerk{Forge: h.fake, Target: target, Source: source, Adds: asked.Adds, Now: now, Log: slog.New(slog.DiscardHandler), Changed: func() {}}
+	if h.publishes(t); h.holds != "" {
 		t.Fatal("the first publication is held")
 	}
-	run(t, h.src, "rm", "-q", "cm.yaml")
+	run(t, h.src, "checkout", "-q", "-b", "change")
+	run(t, h.src, "rm", "-q", "cm.yaml", "other.yaml")
 	run(t, h.src, "commit", "-qm", "all of it goes")
-	if h.publishes(t); h.digest == "" {
-		t.Fatal("nothing is held")
+	h.fake.PushCommit(run(t, h.src, "rev-parse", "HEAD"))
+	run(t, h.src, "checkout", "-q", "main")
+	adds, why, err := asked.Adds(t.Context(), h.fake.Pull())
+	if h.digest = adds.Digest(); len(h.digest) != 40 || why != "" || err != nil {
+		t.Fatalf("the pull request adds %v, %s, %v", adds, why, err)
 	}
 	return h
 }
@@ -53,7 +68,14 @@ func (h *held) publishes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.digest = res.Plan.Removals
+	h.holds = res.Plan.Removals
+}
+
+// merges merges the pull request.
+func (h *held) merges(t *testing.T) {
+	t.Helper()
+	run(t, h.src, "merge", "-q", "--no-ff", "-m", "merge", "change")
+	h.fake.Merge(run(t, h.src, "rev-parse", "HEAD"))
 }
 
 // looks has the clerk look.
@@ -83,23 +105,66 @@ func (h *held) orders(t *testing.T) []orders.Order {
 	return all
 }
 
-// A maintainer's comment lets what is held happen, as a commit of the branch of orders.
+// A maintainer's comment lets happen what its pull request adds, once that is merged, and once.
 func TestACommentReleasesWhatIsHeld(t *testing.T) {
 	h := newHeld(t)
 	h.fake.SayAs(forgetest.Writer, h.prune())
 	h.looks(t)
 	h.looks(t) // it is one order, however often it is read
-	if all := h.orders(t); len(all) != 1 || all[0].By != "wendy" || all[0].Digest != h.digest {
+	if all := h.orders(t); len(all) != 1 || all[0].By != "wendy" || all[0].Digest != h.digest || !all[0].Waits() {
 		t.Fatalf("the orders are %+v", all)
 	}
 	if s := h.fake.Shown(h.fake.Pull().Head, reconciler.OrderContext); s.State != forge.Success || !strings.Contains(s.Description, "by wendy") {
 		t.Errorf("the status is %+v", s)
 	}
-	if h.publishes(t); h.digest != "" {
+	h.merges(t)
+	if h.publishes(t); h.holds == "" {
+		t.Error("it is published before it is known that the pull request was merged")
+	}
+	h.looks(t)
+	if h.publishes(t); h.holds != "" {
 		t.Error("what a maintainer approved is held")
 	}
-	if log := run(t, h.bare, "log", "--format=%an: %s", orders.Branch); !strings.HasPrefix(log, "Waybill: approve-prune ") || strings.Count(log, "\n") > 1 {
+	for _, branch := range []string{"waybill/state", "waybill/cluster/eu"} {
+		if message := run(t, h.bare, "log", "-1", "--format=%B", branch); !strings.Contains(message, "Removals-Allowed-By: wendy on pull request 7") {
+			t.Errorf("%s does not say who approved it:\n%s", branch, message)
+		}
+	}
+	h.looks(t)
+	if all := h.orders(t); len(all) > 0 {
+		t.Errorf("what is carried out is approved for another time: %+v", all)
+	}
+	if log := run(t, h.bare, "log", "--format=%an: %s", orders.Branch); !strings.HasPrefix(log, "Waybill: void: approve-prune ") || strings.Count(log, "\n") != 2 {
 		t.Errorf("the branch is\n%s", log)
+	}
+}
+
+// What else a cluster would lose holds it, whatever was approved.
+func TestAnApprovalAllowsNothingElse(t *testing.T) {
+	h := newHeld(t)
+	run(t, h.src, "checkout", "-q", "change")
+	run(t, h.src, "checkout", "-q", "main", "--", "other.yaml")
+	run(t, h.src, "commit", "-qm", "not that one")
+	change(t, h.src, map[string]string{"waybill.yaml": "apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {guard: {maxRemoved: 0, maxRemovedPercent: 0}}\n"})
+	h.fake.PushCommit(run(t, h.src, "rev-parse", "HEAD"))
+	run(t, h.src, "checkout", "-q", "main")
+	adds, _, err := h.clerk.Adds(t.Context(), h.fake.Pull())
+	if err != nil || len(adds) != 1 || len(adds[0].Objects) != 1 {
+		t.Fatalf("the pull request adds %+v, %v", adds, err)
+	}
+	h.digest = adds.Digest()
+	h.fake.SayAs(forgetest.Writer, h.prune())
+	h.looks(t)
+	h.merges(t)
+	h.looks(t)
+	run(t, h.src, "rm", "-q", "other.yaml")
+	run(t, h.src, "commit", "-qm", "somebody else's")
+	if h.publishes(t); h.holds == "" {
+		t.Error("all of it is gone")
+	}
+	run(t, h.src, "revert", "--no-edit", "HEAD")
+	if h.publishes(t); h.holds != "" {
+		t.Error("what was approved is held once the rest is back")
 	}
 }
 
@@ -114,7 +179,7 @@ func TestACommentThatDoesNotCount(t *testing.T) {
 		"before a push":     func(h *held) { h.fake.SayAs(forgetest.Writer, h.prune()); h.fake.Push() },
 		"on what is closed": func(h *held) { h.fake.SayAs(forgetest.Writer, h.prune()); h.fake.Close() },
 		"another digest": func(h *held) {
-			h.fake.SayAs(forgetest.Writer, strings.Replace(h.prune(), h.digest, "0123456789abcdef", 1))
+			h.fake.SayAs(forgetest.Writer, strings.Replace(h.prune(), h.digest, strings.Repeat("0", 40), 1))
 		},
 		"older than a day":      func(h *held) { h.fake.SayAs(forgetest.Writer, h.prune()); h.now = h.now.Add(25 * time.Hour) },
 		"quoted":                func(h *held) { h.fake.SayAs(forgetest.Writer, "> "+h.prune()) },
@@ -124,7 +189,9 @@ func TestACommentThatDoesNotCount(t *testing.T) {
 			h := newHeld(t)
 			say(h)
 			h.looks(t)
-			if h.publishes(t); h.digest == "" {
+			h.merges(t)
+			h.looks(t)
+			if h.publishes(t); h.holds == "" {
 				t.Errorf("it is published, by %+v", h.orders(t))
 			}
 		})
@@ -150,10 +217,7 @@ func TestAnOrderEnds(t *testing.T) {
 			if all := h.orders(t); len(all) > 0 {
 				t.Errorf("there are the orders %+v", all)
 			}
-			if h.publishes(t); h.digest == "" {
-				t.Error("what nobody approves any more is published")
-			}
-			h.clerk = &reconciler.Clerk{Forge: h.fake, Target: h.clerk.Target, Now: h.clerk.Now, Log: h.clerk.Log, Changed: func() {}}
+			h.clerk = &reconciler.Clerk{Forge: h.fake, Target: h.clerk.Target, Source: h.clerk.Source, Adds: h.clerk.Adds, Now: h.clerk.Now, Log: h.clerk.Log, Changed: func() {}}
 			h.looks(t) // another clerk, who remembers nothing
 			if all := h.orders(t); len(all) > 0 {
 				t.Errorf("another clerk takes the orders %+v", all)
@@ -181,7 +245,7 @@ func TestAForgeThatFails(t *testing.T) {
 		}
 		h.fake.Fail = nil
 		h.looks(t)
-		if h.publishes(t); h.digest != "" {
+		if all := h.orders(t); len(all) != 1 {
 			t.Errorf("%s: the order is lost", method)
 		}
 	}

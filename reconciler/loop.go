@@ -236,6 +236,9 @@ func (l *Loop) log(s Sync) {
 		l.Log.Debug("diagnostic", "commit", commit, "text", d.String())
 	}
 	l.logHeld(&s.Result.Plan)
+	for _, cluster := range slices.Sorted(maps.Keys(s.Result.Plan.Released.By)) {
+		l.Log.Info("cluster released", "cluster", cluster, "by", s.Result.Plan.Released.By[cluster])
+	}
 	errs := 0
 	for _, d := range s.Result.Diags {
 		if d.Severity == diag.Error {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/orders"
 	"github.com/waybill-dev/waybill/reconciler/post"
+	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -271,27 +272,28 @@ func (p *Previewer) planned(ctx context.Context, pr *forge.PullRequest, to *dest
 	begun := p.Now()
 	within, cancel := context.WithTimeout(ctx, previewTime)
 	defer cancel()
-	v, failed := p.compare(within, pr, to)
+	c, notes, failed := p.compare(within, pr, to)
 	if ctx.Err() != nil {
-		return v, ctx.Err() //nolint:wrapcheck // it says enough
+		return post.Verdict{}, ctx.Err() //nolint:wrapcheck // it says enough
 	}
-	if failed != nil {
-		v = post.Unknown(pr.Head, "the log of the controller")
+	v := post.Unknown(pr.Head, "the log of the controller")
+	if failed == nil {
+		v = post.Of(&c, append(notes, p.keeps(ctx, pr, &c)...)...)
 	}
 	p.Log.InfoContext(ctx, "pull request planned", "pull_request", pr.Number, "head", pr.Head, "member", pr.Member, "state", v.State,
 		"verdict", v.Line, "dur", p.Now().Sub(begun), "err", failed)
 	return v, nil
 }
 
-// compare plans what a pull request adds to where it left the branch.
-func (p *Previewer) compare(ctx context.Context, pr *forge.PullRequest, to *destination) (post.Verdict, error) {
+// compare plans what a pull request adds to where it left the branch. The notes are for whoever reads it.
+func (p *Previewer) compare(ctx context.Context, pr *forge.PullRequest, to *destination) (c preview.Comparison, notes []string, err error) {
 	head, err := files.ParseID(pr.Head)
 	if err != nil {
-		return post.Verdict{}, fmt.Errorf("the forge names the head %q: %w", pr.Head, err)
+		return c, nil, fmt.Errorf("the forge names the head %q: %w", pr.Head, err)
 	}
 	base, found, err := p.MergeBase(ctx, to.tip, head)
 	if err != nil {
-		return post.Verdict{}, err
+		return c, nil, err
 	}
 	if !found {
 		base = to.tip
@@ -299,32 +301,29 @@ func (p *Previewer) compare(ctx context.Context, pr *forge.PullRequest, to *dest
 	r := p.Reconciler
 	snapshot, err := r.Source.Snapshot(ctx, head.String(), r.Subdir)
 	if err != nil {
-		return post.Verdict{}, err //nolint:wrapcheck // it names the revision
+		return c, nil, err //nolint:wrapcheck // it names the revision
 	}
-	q, notes := Question{Base: base.String(), Head: snapshot}, []string(nil)
+	q := Question{Base: base.String(), Head: snapshot}
 	if !pr.Member {
 		earlier, err := r.Source.Snapshot(ctx, base.String(), r.Subdir)
 		if err != nil {
-			return post.Verdict{}, err //nolint:wrapcheck // it names the revision
+			return c, nil, err //nolint:wrapcheck // it names the revision
 		}
 		locked, err := lockOf(earlier)
 		if err != nil {
-			return post.Verdict{}, err
+			return c, nil, err
 		}
 		engine, err := p.Sandbox(&to.config, to.lock, locked)
 		if err != nil {
-			return post.Verdict{}, err
+			return c, nil, err
 		}
 		r = r.stranger(engine)
 		q.Config = &to.config
 		notes = append(notes, fmt.Sprintf("From a %s: planned by `%s` and with the charts of `%s`, in a sandbox.", origin(pr), render.ConfigFile, p.Rev))
 	}
-	c, err := r.Preview(ctx, q)
-	if err != nil {
-		return post.Verdict{}, err
-	}
+	c, err = r.Preview(ctx, q)
 	c.Head = pr.Head
-	return post.Of(&c, append(notes, p.keeps(ctx, pr, &c)...)...), nil
+	return c, notes, err
 }
 
 // stranger is the reconciler for a stranger's change: it shares no memory, draws nothing,

@@ -121,6 +121,26 @@ func TestPreviewer(t *testing.T) {
 	}
 }
 
+// TestARedBranchTurnsNothingRed: an error that the branch has already is said apart, and one that the change adds
+// is what fails.
+func TestARedBranchTurnsNothingRed(t *testing.T) {
+	p := newRequested(t, "")
+	broken := strings.Replace(configMap, "metadata", "metadata: [", 1)
+	change(t, p.src, map[string]string{"broken.yaml": broken})
+	head := p.push(false, to("two"))
+	said := p.looks()
+	if s := p.fake.Shown(head, post.Context); s.State != forge.Success || !strings.Contains(said, "There without this change, too: 1 error") || !strings.Contains(said, "broken.yaml") {
+		t.Errorf("the status is %+v; it says\n%s", s, said)
+	}
+	files := to("three")
+	files["another.yaml"] = broken
+	head = p.push(false, files)
+	said = p.looks()
+	if s := p.fake.Shown(head, post.Context); s.State != forge.Failure || !strings.Contains(said, "**1 error in the source**") || !strings.Contains(said, "There without this change, too: 1 error") {
+		t.Errorf("of an error of its own: the status is %+v; it says\n%s", s, said)
+	}
+}
+
 // TestPreviewerNeedsApprovalOfAFork: only the head that a maintainer named is looked at.
 func TestPreviewerNeedsApprovalOfAFork(t *testing.T) {
 	p := newRequested(t, "")

@@ -203,7 +203,8 @@ func (f *controllerFlags) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	if err := f.hooks.listening(ctx, group, server, hookWakes{
-		look: func() { wake(looks) }, read: func() { wake(f.orders.commented) }, pulled: func() { wake(f.orders.previews.pulled) },
+		look: func() { wake(looks); wake(f.orders.commented) }, read: func() { wake(f.orders.commented) },
+		pulled: func() { wake(f.orders.commented); wake(f.orders.previews.pulled) },
 	}); err != nil {
 		return err
 	}

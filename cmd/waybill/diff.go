@@ -107,10 +107,11 @@ func (d *differ) answer(cmd *cobra.Command, r *reconciler.Reconciler) error {
 // show prints what changes, and ends with the status that tells whether anything does.
 func (d *differ) show(cmd *cobra.Command, c *preview.Comparison) error {
 	if d.as.Format == report.Text {
-		tell(cmd, slices.DeleteFunc(slices.Clone(c.Diags), func(d diag.Diagnostic) bool { return d.Severity == diag.Notice }))
+		told := slices.DeleteFunc(slices.Clone(c.Diags), func(d diag.Diagnostic) bool { return d.Severity == diag.Notice })
+		tell(cmd, append(told, preview.Mistakes(c.Already)...))
 	}
 	err := show(cmd, &d.as, report.Comparison(c, report.Look{Colour: hasColours(cmd.OutOrStdout()), Stat: d.stat}))
-	if n := c.Errors(); err == nil && n > 0 {
+	if n := c.Errors() + len(preview.Mistakes(c.Already)); err == nil && n > 0 {
 		err = fmt.Errorf("the source has errors (%d): what they are about stays as it was, so that it is not known what else would change", n)
 	}
 	if err == nil && !c.Empty() {

@@ -61,8 +61,12 @@ func (f *orderFlags) beside(loop *reconciler.Loop, look func(), work func(contex
 	if !f.takes {
 		return work, nil
 	}
+	asked, err := f.previews.previewer(*loop.Reconciler, loop.Rev, at, loop.Interval, loop.Log)
+	if err != nil {
+		return nil, err
+	}
 	clerk := &reconciler.Clerk{
-		Forge: at, Target: loop.Reconciler.Target, Rules: orders.Rules{NotAuthor: f.notAuthor}, Interval: loop.Interval, Now: time.Now, Log: loop.Log,
+		Forge: at, Target: loop.Reconciler.Target, Source: loop.Reconciler.Source, Adds: asked.Adds, Rules: orders.Rules{NotAuthor: f.notAuthor}, Interval: loop.Interval, Now: time.Now, Log: loop.Log,
 		Changed: func() { look(); wake(f.previews.pulled) },
 	}
 	return together(func(ctx context.Context) error { return clerk.Run(ctx, f.commented) }, work), nil

@@ -41,7 +41,7 @@ func addPreviewFlags(cmd *cobra.Command) *previewFlags {
 func (f *previewFlags) previewer(r reconciler.Reconciler, rev string, at forge.Forge, interval time.Duration, log *slog.Logger) (*reconciler.Previewer, error) {
 	source, ok := r.Source.(*git.Repo)
 	if !ok {
-		return nil, errors.New("--previews needs a source that is a Git repository")
+		return nil, errors.New("--previews and --orders need a source that is a Git repository")
 	}
 	o, err := workerOptions(f.cmd)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // AllowTrailer on a source commit allows the removals whose digest it names.
@@ -26,12 +27,33 @@ type Allowance struct {
 	// ByComment says that maintainers allow removals by comments on pull requests, so that no
 	// trailer of a commit does: what a pull request is called may become a message.
 	ByComment bool
+	// Approved are the approvals that count for the source commit.
+	Approved []Approval
 }
 
 // Allows reports whether removals with a digest are allowed, by name or by the source commit.
 func (a *Allowance) Allows(source sources.Revision, digest string) bool {
-	return a.All() || slices.Contains(strings.Fields(a.Named), digest) ||
+	return a.All() || slices.Contains(strings.Fields(a.Named), digest) || a.byDigest(digest) != "" ||
 		!a.ByComment && slices.Contains(sources.Trailers(source.Message, AllowTrailer), digest)
+}
+
+// byDigest says who allowed removals by a digest of the form of before; empty for nobody.
+func (a *Allowance) byDigest(digest string) string {
+	for _, approval := range a.Approved {
+		if approval.Digest != "" && approval.Digest == digest {
+			return approval.String()
+		}
+	}
+	return ""
+}
+
+// Credit notes of held clusters who allowed their removals by a digest.
+func (a *Allowance) Credit(held []Held, digest string) {
+	if by := a.byDigest(digest); by != "" {
+		for i := range held {
+			held[i].By = []string{by}
+		}
+	}
 }
 
 // All reports whether all removals are allowed.
@@ -69,6 +91,8 @@ type Held struct {
 	Cluster string
 	Tree    files.ID // that it is held for
 	Hold    *Hold
+	// By are those who allowed it by comments.
+	By []string
 }
 
 // Digest identifies what held clusters would lose; empty if none is held. It does not
@@ -104,10 +128,18 @@ func Released(held []Held) (diags []diag.Diagnostic) {
 	for _, c := range held {
 		diags = append(diags, diag.Diagnostic{
 			Code: diag.Released, Severity: diag.Warning,
-			Message: fmt.Sprintf("cluster %s was held and is released: %s%s", c.Cluster, c.Hold.Reason, examples(c.Hold.Removals)),
+			Message: fmt.Sprintf("cluster %s was held and is released%s: %s%s", c.Cluster, approvedBy(c.By), c.Hold.Reason, examples(c.Hold.Removals)),
 		})
 	}
 	return diags
+}
+
+// approvedBy says by whom.
+func approvedBy(by []string) string {
+	if len(by) == 0 {
+		return ""
+	}
+	return ", approved by " + words.List(by)
 }
 
 // examples prints the first removals with their causes.

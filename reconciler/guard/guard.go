@@ -47,6 +47,8 @@ type Guard struct {
 	Nowhere func(object.Ref) bool
 	// Moved reports that an object leaves a cluster because that failed: nobody is asked.
 	Moved func(r object.Ref, cluster string) bool
+	// Approved reports that somebody allowed that an object leaves a cluster; nil: nobody did.
+	Approved func(r object.Ref, cluster string) bool
 	// Cause says why an object leaves a cluster.
 	Cause func(r object.Ref, cluster string) string
 
@@ -128,7 +130,9 @@ func templates(m *virtual.Mapping, refs []object.Ref) []object.Ref {
 
 // judged leaves of what a cluster would lose what counts.
 func (g *Guard) judged(l *tree.Lost, cluster string) *tree.Lost {
-	moved := func(r object.Ref) bool { return g.Moved != nil && g.Moved(r, cluster) }
+	moved := func(r object.Ref) bool {
+		return g.Moved != nil && g.Moved(r, cluster) || g.Approved != nil && g.Approved(r, cluster)
+	}
 	if !slices.ContainsFunc(l.Refs, moved) {
 		return l
 	}

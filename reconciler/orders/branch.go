@@ -26,7 +26,7 @@ func Decode(root *files.Folder) (all []Order, strange []string) {
 			continue
 		}
 		o, err := decode(e)
-		if err != nil || !digest.MatchString(o.Digest) && o.Verb == ApprovePrune || path != o.path() {
+		if err != nil || !o.valid() || path != o.path() {
 			strange = append(strange, path)
 			continue
 		}
@@ -65,22 +65,22 @@ func layout(all []Order) (*files.Folder, error) {
 	return files.NewFolder(top), nil
 }
 
-// Change is what becomes of orders.
+// Change is what becomes of orders: Merged are those whose pull request was merged.
 type Change struct {
-	Taken, Void []Order
+	Taken, Merged, Void []Order
 }
 
 // Empty reports that nothing becomes of them.
-func (c *Change) Empty() bool { return len(c.Taken)+len(c.Void) == 0 }
+func (c *Change) Empty() bool { return len(c.Taken)+len(c.Merged)+len(c.Void) == 0 }
 
 // Update is the update of the branch that a change makes of what a head of it has; the zero head
 // is that of a branch that is not there.
 func (c *Change) Update(head git.Head, now time.Time) (git.Update, error) {
 	all, _ := Decode(head.Tree)
 	all = slices.DeleteFunc(all, func(o Order) bool {
-		return slices.ContainsFunc(c.Void, func(v Order) bool { return v.path() == o.path() })
+		return slices.ContainsFunc(slices.Concat(c.Void, c.Merged), func(v Order) bool { return v.path() == o.path() })
 	})
-	all = append(all, c.Taken...)
+	all = slices.Concat(all, c.Merged, c.Taken)
 	root, err := layout(all)
 	return git.Update{
 		Branch: Branch, Old: head.Commit, Tree: root, Message: c.message(),
@@ -94,6 +94,10 @@ func (c *Change) message() string {
 	for i := range c.Taken {
 		o := &c.Taken[i]
 		lines = append(lines, fmt.Sprintf("%s, by %s on pull request %d", strings.TrimPrefix(o.String(), "/waybill "), o.By, o.PullRequest))
+	}
+	for i := range c.Merged {
+		o := &c.Merged[i]
+		lines = append(lines, fmt.Sprintf("merged as %s: pull request %d; %s, by %s", o.Merged, o.PullRequest, strings.TrimPrefix(o.String(), "/waybill "), o.By))
 	}
 	for i := range c.Void {
 		o := &c.Void[i]

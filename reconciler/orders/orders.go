@@ -3,8 +3,9 @@
 // reconciler asks the forge, and writes.
 //
 // An order is a commit of a branch of its own, from which the next plan reads it, so that there
-// is no state but Git. What it approves is named by a digest that depends on every file of
-// the clusters that are held: it approves that and nothing else, whatever is pushed later.
+// is no state but Git. An approval names, by a digest, the removals that its pull request adds: each an
+// object and the cluster that loses it. It counts once that pull request is merged with the head that it
+// names, and until it is carried out.
 package orders
 
 import (
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/sources/forge"
 )
@@ -29,7 +31,7 @@ type Verb string
 
 // The verbs.
 const (
-	// ApprovePrune allows the removals of a digest, as the trailer Waybill-Allow-Prune does.
+	// ApprovePrune allows the removals that a pull request adds.
 	ApprovePrune Verb = "approve-prune"
 	// Preview allows that a stranger's change is rendered.
 	Preview Verb = "preview"
@@ -43,7 +45,9 @@ type Command struct {
 }
 
 var (
-	digest = regexp.MustCompile(`^[0-9a-f]{16}$`)
+	digest = regexp.MustCompile(`^[0-9a-f]{40}$`)
+	// older is the form of the digests of before, which were of all that held clusters would lose.
+	older  = regexp.MustCompile(`^[0-9a-f]{16}$`)
 	commit = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 )
 
@@ -128,6 +132,26 @@ type Order struct {
 	Comment     int64     `json:"comment"`
 	By          string    `json:"by"`
 	At          time.Time `json:"at"` // when it was taken
+	// Removals are those of an approval.
+	Removals guard.Removals `json:"removals,omitempty"`
+	// Merged is the commit as which the forge merged the pull request, with this head; empty until it did.
+	Merged string `json:"merged,omitempty"`
+}
+
+// valid reports an order as Take makes it, or as a version before did.
+func (o *Order) valid() bool {
+	switch {
+	case o.Verb != ApprovePrune || older.MatchString(o.Digest):
+		return true
+	case o.Merged != "" && !commit.MatchString(o.Merged):
+		return false
+	}
+	return digest.MatchString(o.Digest) && o.Removals.Digest() == o.Digest
+}
+
+// Waits reports an approval that counts when its pull request is merged.
+func (o *Order) Waits() bool {
+	return o.Verb == ApprovePrune && o.Merged == "" && digest.MatchString(o.Digest)
 }
 
 // Take makes an order of a command that counts.
@@ -142,12 +166,21 @@ func (o *Order) Counts(now time.Time) bool {
 	return age < Lasts && age > -time.Hour
 }
 
-// Approved lists the digests whose removals are allowed at a time.
-func Approved(all []Order, now time.Time) (digests []string) {
+// Approved lists the approvals that count at a time, for a source commit that contains some commits.
+func Approved(all []Order, now time.Time, contains func(commit string) bool) (approved []guard.Approval) {
 	for i := range all {
-		if o := &all[i]; o.Verb == ApprovePrune && o.Counts(now) {
-			digests = append(digests, o.Digest)
+		o := &all[i]
+		if o.Verb != ApprovePrune || !o.Counts(now) {
+			continue
+		}
+		switch a := (guard.Approval{By: o.By, PullRequest: o.PullRequest}); {
+		case older.MatchString(o.Digest):
+			a.Digest = o.Digest
+			approved = append(approved, a)
+		case o.Merged != "" && contains(o.Merged):
+			a.Removals = o.Removals
+			approved = append(approved, a)
 		}
 	}
-	return digests
+	return approved
 }

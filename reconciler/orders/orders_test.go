@@ -7,7 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/orders"
+	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/forge"
 	"github.com/waybill-dev/waybill/sources/git"
@@ -19,7 +21,12 @@ var (
 	noon  = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 )
 
-const digest = "0123456789abcdef"
+// adds are what a pull request adds, and older is a digest of the form of before.
+var adds = guard.Removals{{Clusters: []string{"eu"}, Objects: []object.Ref{{Kind: "ConfigMap", Namespace: "shop", Name: "app"}}}}
+
+var digest = adds.Digest()
+
+const older = "0123456789abcdef"
 
 func TestParse(t *testing.T) {
 	prune, preview := orders.Command{Verb: orders.ApprovePrune, Digest: digest, Head: head}, orders.Command{Verb: orders.Preview, Head: head}
@@ -34,6 +41,7 @@ func TestParse(t *testing.T) {
 		"/waybill preview " + head[:12]:                                   {orders.Command{}, true, "whole name of the commit"},
 		"/waybill preview":                                                {orders.Command{}, true, "/waybill preview HEAD"},
 		"/waybill approve-prune " + digest:                                {orders.Command{}, true, "/waybill approve-prune DIGEST HEAD"},
+		"/waybill approve-prune " + older + " " + head:                    {orders.Command{}, true, "/waybill approve-prune DIGEST HEAD"},
 		"/waybill approve-prune * " + head:                                {orders.Command{}, true, "none of the commands"},
 		"/waybill approve-prune " + digest + " " + head + " please":       {orders.Command{}, true, "none of the commands"},
 		"/waybill destroy":                                                {orders.Command{}, true, "none of the commands"},
@@ -90,7 +98,7 @@ func TestJudge(t *testing.T) {
 func order(comment int64, verb orders.Verb) orders.Order {
 	o := orders.Order{Command: orders.Command{Verb: verb, Head: head}, PullRequest: 7, Comment: comment, By: "wendy", At: noon}
 	if verb == orders.ApprovePrune {
-		o.Digest = digest
+		o.Digest, o.Removals = digest, adds
 	}
 	return o
 }
@@ -113,16 +121,51 @@ func TestBranch(t *testing.T) {
 	if d := cmp.Diff([]orders.Order{order(2, orders.Preview), order(3, orders.ApprovePrune)}, all); d != "" || len(strange) > 0 {
 		t.Errorf("%s, %v", d, strange)
 	}
+	third := orders.Change{Merged: []orders.Order{order(3, orders.ApprovePrune)}}
+	third.Merged[0].Merged = other
+	if u, err = third.Update(git.Head{Tree: u.Tree}, noon); err != nil {
+		t.Fatal(err)
+	}
+	waits := all
+	if all, _ = orders.Decode(u.Tree); len(all) != 2 || all[1].Merged != other || all[1].Waits() || !waits[1].Waits() {
+		t.Errorf("merged, they are %+v", all)
+	}
 	for age, want := range map[time.Duration]int{0: 1, orders.Lasts - 1: 1, orders.Lasts: 0, -2 * time.Hour: 0} {
-		if got := orders.Approved(all, noon.Add(age)); len(got) != want {
+		contains := func(commit string) bool { return commit == other }
+		if got := orders.Approved(all, noon.Add(age), contains); len(got) != want {
 			t.Errorf("after %s %v are approved", age, got)
 		}
+		if got := orders.Approved(waits, noon.Add(age), contains); len(got) > 0 {
+			t.Errorf("of a pull request that is not merged %v are approved", got)
+		}
+		if got := orders.Approved(all, noon.Add(age), func(string) bool { return false }); len(got) > 0 {
+			t.Errorf("of a source that does not contain it %v are approved", got)
+		}
 	}
-	for name, text := range map[string]string{"7-1.json": "{", "7-2.json": `{"verb": "approve-prune", "digest": "*", "pullRequest": 7, "comment": 2}`, "8-3.json": `{"verb": "preview", "pullRequest": 7, "comment": 3}`} {
+	for name, text := range map[string]string{"7-1.json": "{", "7-2.json": `{"verb": "approve-prune", "digest": "*", "pullRequest": 7, "comment": 2}`, "7-4.json": `{"verb": "approve-prune", "digest": "` + digest + `", "pullRequest": 7, "comment": 4, "removals": [{"clusters": ["us"], "objects": [{"kind": "Namespace", "name": "a"}]}]}`, "8-3.json": `{"verb": "preview", "pullRequest": 7, "comment": 3}`} {
 		folder := files.NewFolder([]files.Entry{files.FileEntry(name, files.NewBlob([]byte(text)))})
 		root := files.NewFolder([]files.Entry{files.DirEntry("orders", folder)})
 		if all, strange := orders.Decode(root); len(all) > 0 || len(strange) != 1 {
 			t.Errorf("%s is %+v", text, all)
 		}
+	}
+}
+
+// What a version before stored counts until it expires.
+func TestADigestOfBefore(t *testing.T) {
+	o := order(1, orders.ApprovePrune)
+	o.Digest, o.Removals = older, nil
+	change := orders.Change{Taken: []orders.Order{o}}
+	u, err := change.Update(git.Head{}, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, _ := orders.Decode(u.Tree)
+	nowhere := func(string) bool { return false }
+	if got := orders.Approved(all, noon, nowhere); len(got) != 1 || got[0].Digest != older || got[0].String() != "wendy on pull request 7" {
+		t.Errorf("it is %+v", got)
+	}
+	if got := orders.Approved(all, noon.Add(orders.Lasts), nowhere); len(got) > 0 || all[0].Waits() {
+		t.Errorf("it counts for ever: %+v", got)
 	}
 }

@@ -39,7 +39,8 @@ func Build(in Input) Plan {
 			FleetDigest: x.Law.FleetDigest, RandomKey: in.usedKey(&written),
 			Scheduled: decided.Scheduled || x.Law.Stamped, Time: in.Now, RecheckAt: decided.RecheckAt, Awaits: decided.Awaits,
 		},
-		Removals: out.removals, Released: Released{Held: out.allowed, Clusters: out.freed(), Missing: in.Doubt.Forgot}, table: t,
+		Removals: out.removals, ByComment: in.Allow.ByComment,
+		Released: Released{Held: out.allowed, Clusters: out.freed(), Missing: in.Doubt.Forgot, By: out.approvers()}, table: t,
 	}
 	p.Stats = Stats{Stats: in.Source.Stats, Templates: len(x.Templates), Distinct: written.Blobs.Len()}
 	for _, c := range p.Clusters {

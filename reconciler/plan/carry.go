@@ -33,6 +33,7 @@ func (t *table) carryOut() carried {
 	case len(held)+len(data) == 0:
 	case t.in.Allow.Allows(t.in.Source.Revision, digest):
 		t.letGo(func(string) bool { return true })
+		t.in.Allow.Credit(held, digest)
 		out = carried{allowed: true, released: append(out.released, held...), diags: append(out.diags, guard.Released(held)...)}
 		out.result = rollout.Resolve(t, func(left rollout.Remaining) []int {
 			t.layOut(left)
@@ -63,8 +64,11 @@ func (t *table) guarded() (out carried) {
 				switch {
 				case c.Held == nil:
 				case t.in.Allow.AllowsCluster(c.Name):
-					out.release(c)
+					out.release(c, nil)
+				case t.approved(*g, next):
+					out.release(c, t.in.Allow.Approvers(c.Name))
 				default:
+					out.released = slices.DeleteFunc(out.released, func(h guard.Held) bool { return h.Cluster == c.Name })
 					held = append(held, i)
 				}
 			}
@@ -77,9 +81,18 @@ func (t *table) guarded() (out carried) {
 	return out
 }
 
-// release lets a cluster go that would be held.
-func (c *carried) release(cluster *Cluster) {
-	is := guard.Held{Hold: cluster.Held, Cluster: cluster.Name, Tree: cluster.Tree.ID()}
+// approved reports whether a cluster would not be held but for what comments allow.
+func (t *table) approved(g guard.Guard, next guard.Next) bool {
+	if len(t.in.Allow.Approved) == 0 {
+		return false
+	}
+	g.Approved = t.in.Allow.Approves
+	return g.Judge(next) == nil
+}
+
+// release lets a cluster go that would be held; by are those who allowed it by comments.
+func (c *carried) release(cluster *Cluster, by []string) {
+	is := guard.Held{Hold: cluster.Held, Cluster: cluster.Name, Tree: cluster.Tree.ID(), By: by}
 	c.released = append(slices.DeleteFunc(c.released, func(h guard.Held) bool { return h.Cluster == is.Cluster }), is)
 	cluster.Held = nil
 }
@@ -91,6 +104,17 @@ func (c *carried) freed() map[string]bool {
 		all[h.Cluster] = true
 	}
 	return all
+}
+
+// approvers are those who allowed it by comments, by cluster.
+func (c *carried) approvers() map[string][]string {
+	by := map[string][]string{}
+	for _, h := range c.released {
+		if len(h.By) > 0 {
+			by[h.Cluster] = h.By
+		}
+	}
+	return by
 }
 
 // holds are the clusters that are held.

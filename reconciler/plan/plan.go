@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"time"
 
 	"github.com/waybill-dev/waybill/policies/law"
@@ -28,6 +29,8 @@ type Plan struct {
 	Basis    Basis
 	// Removals identifies what the held clusters would lose; empty if none is held.
 	Removals string
+	// ByComment says that removals are allowed by comments, and by no trailer; see guard.Allowance.
+	ByComment bool
 	// Released says which removals were held and are allowed; see Released.
 	Released Released
 
@@ -56,6 +59,21 @@ type Released struct {
 	// Clusters are these, as far as the plan decided it: one that is made again was told.
 	Clusters map[string]bool
 	Missing  bool // those of objects that may be in what cannot be read
+	// By are those who allowed it by comments on pull requests, by cluster.
+	By map[string][]string
+}
+
+// Approvers lists those who allowed removals by comments.
+func (r *Released) Approvers() []string {
+	return slices.Compact(slices.Sorted(func(yield func(string) bool) {
+		for _, by := range r.By {
+			for _, who := range by {
+				if !yield(who) {
+					return
+				}
+			}
+		}
+	}))
 }
 
 // Decision is where one template goes, and why.

@@ -39,7 +39,7 @@ type Verdict struct {
 func Judge(c *preview.Comparison) (forge.State, string) {
 	held := 0
 	for i := range c.Clusters {
-		if c.Clusters[i].Held != "" {
+		if c.Clusters[i].Held != "" && !c.Clusters[i].Already {
 			held++
 		}
 	}

@@ -108,7 +108,7 @@ func TestTheOrderThatIsSaidIsOne(t *testing.T) {
 	const head = "0123456789abcdef0123456789abcdef01234567"
 	c := preview.Comparison{
 		Head: head, Totals: preview.Totals{Objects: 1}, Clusters: make([]preview.Cluster, 1),
-		Guard: &preview.Guard{Digest: "00112233aabbccdd", Holds: []preview.Hold{{Clusters: []string{"eu"}, Reason: "it would lose all it holds"}}},
+		Guard: &preview.Guard{Digest: "00112233aabbccdd00112233aabbccdd00112233", Holds: []preview.Hold{{Clusters: []string{"eu"}, Reason: "it would lose all it holds"}}},
 	}
 	for line := range strings.Lines(post.Of(&c).Text) {
 		if command, is, err := orders.Parse(line); is {

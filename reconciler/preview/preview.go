@@ -9,6 +9,8 @@
 package preview
 
 import (
+	"slices"
+
 	"github.com/waybill-dev/waybill/reconciler/preview/fields"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
@@ -34,7 +36,9 @@ type Comparison struct {
 	Clusters []Cluster         `json:"clusters"` // in which anything changes, in the order of names
 	Regions  []Region          `json:"regions,omitempty"`
 	Guard    *Guard            `json:"guard,omitempty"`       // nil if it holds nothing
-	Diags    []diag.Diagnostic `json:"diagnostics,omitempty"` // of the head: all errors, and what else the base has not
+	Diags    []diag.Diagnostic `json:"diagnostics,omitempty"` // of the head, and not of the base
+	// Already are the errors and warnings of the head that the base has, too.
+	Already []diag.Diagnostic `json:"already,omitempty"`
 }
 
 // Span is a number before and after.
@@ -132,15 +136,13 @@ type Left struct {
 	Kept     bool     `json:"kept"` // it is there; otherwise it should be, and is not
 }
 
-// Errors counts what is an error in the head's source. What is held is sound, and is shown.
-func (c *Comparison) Errors() int {
-	n := 0
-	for _, d := range c.Diags {
-		if IsMistake(d) {
-			n++
-		}
-	}
-	return n
+// Errors counts what is an error in the head's source, and not in the base's. What is held is sound, and is
+// shown.
+func (c *Comparison) Errors() int { return len(Mistakes(c.Diags)) }
+
+// Mistakes are the errors of the source.
+func Mistakes(all []diag.Diagnostic) []diag.Diagnostic {
+	return slices.DeleteFunc(slices.Clone(all), func(d diag.Diagnostic) bool { return !IsMistake(d) })
 }
 
 // IsMistake reports an error of the source.

@@ -35,6 +35,7 @@ func message(p *plan.Plan, base Base, version string, allowed plan.Released) str
 		{TrailerState, base.State.Commit},
 		{TrailerAhead, strings.Join(base.Ahead, " ")},
 		{TrailerReleased, released(allowed)},
+		{TrailerReleasedBy, strings.Join(allowed.Approvers(), "\n"+TrailerReleasedBy+": ")},
 		{TrailerRandomKey, p.Basis.RandomKey},
 		{TrailerTime, at},
 		{TrailerVersion, version},

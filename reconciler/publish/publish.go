@@ -47,6 +47,9 @@ const (
 	// earlier versions wrote the other one there, and it was for all clusters.
 	TrailerReleased   = "Removals-Allowed"
 	TrailerReleasedIn = "Removals-Allowed-In"
+	// TrailerReleasedBy says who allowed removals by a comment on which pull request, and is there for
+	// each who did.
+	TrailerReleasedBy = "Removals-Allowed-By"
 	// TrailerRandomKey is there only if the plan depends on the random key: its fingerprint.
 	TrailerRandomKey = "Random-Key"
 	// TrailerCluster is there on the branch of a cluster, and names it. Clusters that go from
@@ -196,6 +199,9 @@ func (c *changer) cluster(cl plan.Cluster) error {
 	}
 	if c.plan.Released.Clusters[cl.Name] {
 		said = append(said, TrailerReleasedIn+": "+cl.Name)
+	}
+	for _, who := range c.plan.Released.By[cl.Name] {
+		said = append(said, TrailerReleasedBy+": "+who)
 	}
 	for _, path := range failedOver(c.plan.FailedOver(cl.Name), p.Built, cl.Tree) {
 		said = append(said, TrailerFailedOver+": "+address.Path(path))

@@ -38,10 +38,11 @@ func comparison(w io.Writer, c *preview.Comparison, look Look) error {
 		p.line("supposed: %s", words.Printable(s))
 	}
 	switch {
-	case c.Empty() && c.Errors() > 0:
+	case c.Empty() && c.Errors()+len(preview.Mistakes(c.Already)) > 0:
 		p.line("no cluster changes as far as is known: what has an error stays as it is")
 		return p.err
 	case c.Empty():
+		p.guard(c.Guard)
 		p.line("no cluster changes")
 		return p.err
 	}
@@ -240,7 +241,15 @@ func (p *printer) guard(g *preview.Guard) {
 			p.line("  and %d more", n)
 		}
 	}
-	p.line("To let it happen, put the trailer %q on a commit, or run %q.", g.Trailer, g.Command)
+	switch {
+	case g.Trailer != "":
+		p.line("To let it happen, put the trailer %q on a commit, or run %q.", g.Trailer, g.Command)
+	case g.Command != "":
+		p.line("To let it happen, run %q.", g.Command)
+	}
+	for _, h := range g.Already {
+		p.line("Held without this change, too: %s: %s", namesOf(h.Clusters), words.Printable(h.Reason))
+	}
 }
 
 // totals are the last lines; the last one as terraform has it.

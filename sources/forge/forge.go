@@ -77,6 +77,9 @@ type PullRequest struct {
 	// Member says that its head is a member's. No forge tells; OfMember does.
 	Member bool
 	Open   bool
+	// Merged is the commit as which it was merged, be it the one that squashes it, or the last of those that
+	// it became; empty if it was not merged. Only PullRequest tells.
+	Merged string
 	// Updated is when something of it changed last, such as by a comment.
 	Updated time.Time
 	URL     string

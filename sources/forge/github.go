@@ -39,6 +39,9 @@ type pullRequest struct {
 	Update time.Time   `json:"updated_at"`
 	Head   pullBranch  `json:"head"`
 	Base   pullBranch  `json:"base"`
+	Merged bool        `json:"merged"`
+	// Merge is, of one that is not merged, the commit of a trial.
+	Merge string `json:"merge_commit_sha"`
 }
 
 type pullBranch struct {
@@ -58,7 +61,15 @@ func (p *pullRequest) value() PullRequest {
 	return PullRequest{
 		Number: p.Number, Head: p.Head.SHA, Base: p.Base.Ref, Author: p.User.user(), Branch: branch,
 		Fork: fork, Open: p.State == "open", Updated: p.Update, URL: p.URL, Title: plain(p.Title),
+		Merged: p.merged(),
 	}
+}
+
+func (p *pullRequest) merged() string {
+	if !p.Merged {
+		return ""
+	}
+	return p.Merge
 }
 
 // openAt leaves of pull requests the open ones whose head is a commit.

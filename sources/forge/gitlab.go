@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,6 +42,8 @@ type mergeRequest struct {
 	Author *gitlabUser `json:"author"`
 	URL    string      `json:"web_url"`
 	Update time.Time   `json:"updated_at"`
+	Merge  string      `json:"merge_commit_sha"`  // none where the branch was moved to the head
+	Squash string      `json:"squash_commit_sha"` // none where nothing was squashed
 }
 
 func (m *mergeRequest) value() PullRequest {
@@ -51,7 +54,15 @@ func (m *mergeRequest) value() PullRequest {
 	return PullRequest{
 		Number: m.IID, Head: m.SHA, Base: m.Target, Author: m.Author.user(), Branch: branch,
 		Fork: fork, Open: m.State == "opened", Updated: m.Update, URL: m.URL, Title: plain(m.Title),
+		Merged: m.merged(),
 	}
+}
+
+func (m *mergeRequest) merged() string {
+	if m.State != "merged" {
+		return ""
+	}
+	return cmp.Or(m.Merge, m.Squash, m.SHA)
 }
 
 func (g *gitlab) PullRequest(ctx context.Context, number int) (PullRequest, error) {

@@ -43,6 +43,7 @@ func TestGitea(t *testing.T) {
 				files++
 				return h.Commit(t, name, "change", "change", fmt.Sprintf("%d.txt", files), "b")
 			},
+			Merge: func(t forgetest.T) string { return h.Merge(t, name, pull.Number) },
 			Shown: func(t forgetest.T, commit, about string) forge.Status { return h.Shown(t, name, commit, about) },
 		}
 	})
@@ -130,8 +131,8 @@ func TestGiteaWakesTheController(t *testing.T) {
 	}
 }
 
-// TestGiteaTakesOrders has a source lose all that a cluster has, which the guard holds until a
-// maintainer's comment on a pull request allows it. The comments come by webhooks.
+// TestGiteaTakesOrders has a pull request take from a cluster all that it has, which the guard holds
+// unless a maintainer's comment allows it and the pull request is merged. All comes by webhooks.
 func TestGiteaTakesOrders(t *testing.T) {
 	t.Parallel()
 	const path = "manifests/a/configmap/one.yaml"
@@ -140,31 +141,29 @@ func TestGiteaTakesOrders(t *testing.T) {
 	h.Commit(t, "fleet", "main", "main", "fleet.yaml", "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: eu}\nspec: {syncMode: Pull}\n---\n"+
 		"apiVersion: policy.karmada.io/v1alpha1\nkind: ClusterPropagationPolicy\nmetadata: {name: all}\nspec: {resourceSelectors: [{apiVersion: v1, kind: ConfigMap}]}\n")
 	h.Commit(t, "fleet", "main", "main", "one.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one, namespace: a}\n")
-	h.Hook(t, h.Controls(t, "--orders", "--orders-not-author", "--commit-statuses"))
+	h.Hook(t, h.Controls(t, "--orders", "--orders-not-author", "--previews", "--commit-statuses"))
 	h.Until(t, "it is published", func() bool { return h.Published(t, path) })
-	head := h.Commit(t, "fleet", "main", "change", "README", "a change")
-	var pull struct{ Number int }
-	h.Do(t, "ann", http.MethodPost, "/repos/waybill/fleet/pulls", hub.Fields{"title": "a change", "head": "change", "base": "main"}, &pull)
-	var file struct{ SHA string }
-	h.Do(t, "ann", http.MethodGet, "/repos/waybill/fleet/contents/one.yaml", nil, &file)
-	var gone struct{ Commit struct{ SHA string } }
-	h.Do(t, "ann", http.MethodDelete, "/repos/waybill/fleet/contents/one.yaml", hub.Fields{"sha": file.SHA, "branch": "main", "message": "all of it goes"}, &gone)
-	h.Until(t, "it is held, and the commit says so", func() bool { return h.Shown(t, "fleet", gone.Commit.SHA, "waybill/published").State == forge.Failure })
-	digest := h.Held(t)
-	order := "/waybill approve-prune " + digest + " " + head
+	number, head := h.Removes(t, "all-goes", "one.yaml")
+	order := ""
+	h.Until(t, "its comment says what allows it", func() bool {
+		order = h.Offered(t, number)
+		return order != "" && strings.HasSuffix(order, head)
+	})
 	for who, why := range map[string]string{"ann": "refused: whoever made the change may not approve it", "rob": "refused: it takes the permission to write, and rob has read"} {
-		h.Do(t, who, http.MethodPost, fmt.Sprintf("/repos/waybill/fleet/issues/%d/comments", pull.Number), hub.Fields{"body": order}, nil)
+		h.Comment(t, who, number, order)
 		h.Until(t, who+" is refused", func() bool {
 			return strings.HasPrefix(h.Shown(t, "fleet", head, "waybill/orders").Description, why)
 		})
 	}
+	h.Comment(t, "wendy", number, order)
+	h.Until(t, "wendy's order is taken", func() bool { return h.Shown(t, "fleet", head, "waybill/orders").State == forge.Success })
 	if !h.Published(t, path) {
-		t.Error("it is published without an approval")
+		t.Error("it is gone before it is merged")
 	}
-	h.Do(t, "wendy", http.MethodPost, fmt.Sprintf("/repos/waybill/fleet/issues/%d/comments", pull.Number), hub.Fields{"body": order}, nil)
+	h.Merge(t, "fleet", number)
 	h.Until(t, "it is published", func() bool { return !h.Published(t, path) })
-	if s := h.Shown(t, "fleet", head, "waybill/orders"); s.State != forge.Success {
-		t.Errorf("the order shows %+v", s)
+	if message := h.Message(t, "waybill/cluster/eu"); !strings.Contains(message, fmt.Sprintf("Removals-Allowed-By: wendy on pull request %d", number)) {
+		t.Errorf("the branch does not say who approved it:\n%s", message)
 	}
 }
 

@@ -3,11 +3,9 @@
 package compare
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
-	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/render/object"
@@ -41,11 +39,7 @@ func Plans(base, head *plan.Plan, within Scope) (preview.Comparison, error) {
 	r.Regions = c.regions(r.Clusters)
 	r.Guard = c.guard()
 	r.Totals = c.totals(&r)
-	for _, d := range head.Diags {
-		if preview.IsMistake(d) || !slices.Contains(base.Diags, d) {
-			r.Diags = append(r.Diags, d)
-		}
-	}
+	r.Diags, r.Already = divide(base.Diags, head.Diags)
 	return r, nil
 }
 
@@ -80,6 +74,7 @@ func (c *comparer) grouped() (groups []group) {
 		base, head files.ID
 		was, is    bool
 		held       string
+		already    bool
 		virtual    string
 	}
 	at := map[key]int{}
@@ -88,7 +83,7 @@ func (c *comparer) grouped() (groups []group) {
 		if !c.within.cluster(name) {
 			continue
 		}
-		k := key{was: pair[0] != nil, is: pair[1] != nil, base: idOf(c.from(pair)), held: heldOf(pair[1])}
+		k := key{was: pair[0] != nil, is: pair[1] != nil, base: idOf(c.from(pair)), held: heldOf(pair[1]), already: c.already(pair)}
 		if k.is {
 			k.head = idOf(pair[1].Tree)
 		}
@@ -180,29 +175,4 @@ func (c *comparer) isVirtual(cluster string) bool {
 		}
 	}
 	return false
-}
-
-// guard is what is held of the head.
-func (c *comparer) guard() *preview.Guard {
-	var g preview.Guard
-	for i := range c.head.Clusters {
-		held := c.head.Clusters[i].Held
-		if held == nil || !c.within.cluster(c.head.Clusters[i].Name) {
-			continue
-		}
-		like := func(h preview.Hold) bool { return h.Reason == held.Reason && slices.Equal(h.Removals, held.Removals) }
-		n := slices.IndexFunc(g.Holds, like)
-		if n < 0 {
-			n = len(g.Holds)
-			g.Holds = append(g.Holds, preview.Hold{Reason: held.Reason, Removals: held.Removals})
-		}
-		g.Holds[n].Clusters = append(g.Holds[n].Clusters, c.head.Clusters[i].Name)
-	}
-	if len(g.Holds) == 0 {
-		return nil
-	}
-	g.Digest = c.head.Removals
-	g.Trailer, g.Command = guard.AllowTrailer+": "+g.Digest, "waybill publish --allow-prune"
-	slices.SortStableFunc(g.Holds, func(a, b preview.Hold) int { return cmp.Compare(len(b.Removals), len(a.Removals)) })
-	return &g
 }

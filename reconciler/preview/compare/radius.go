@@ -26,7 +26,7 @@ func (c *comparer) clusters() []preview.Cluster {
 
 // isCalm reports a cluster in which nothing changes.
 func isCalm(c preview.Cluster) bool {
-	return c.Added+c.Removed+c.Changed+c.Left == 0 && c.Held == "" && !c.New && !c.Gone
+	return c.Added+c.Removed+c.Changed+c.Left == 0 && (c.Held == "" || c.Already) && !c.New && !c.Gone
 }
 
 // regionsOf tells the regions of clusters.

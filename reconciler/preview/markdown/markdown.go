@@ -9,7 +9,6 @@ package markdown
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -30,16 +29,13 @@ const (
 	maxClusters = 50
 )
 
-// commit is the whole name of one.
-var commit = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
-
 // Comment writes a comparison in at most limit bytes, as far as there is room for the counts.
 // The changes come in their order until there is no room; what is left out is counted.
 func Comment(c *preview.Comparison, limit int) string {
 	if c.Empty() {
 		return nothing(c)
 	}
-	head := join(counts(c), guard(c.Guard, c.Head), errors(c.Diags), regions(c.Regions))
+	head := join(counts(c), guard(c.Guard, c.Head), errors(c.Diags), already(c.Already), regions(c.Regions))
 	const reserve = 200 // for what is said of what is left out
 	room := limit - len(head) - reserve
 	var body strings.Builder
@@ -67,10 +63,10 @@ func Comment(c *preview.Comparison, limit int) string {
 // nothing is the comment of a change that changes nothing.
 func nothing(c *preview.Comparison) string {
 	text := "**No cluster changes.**\n"
-	if c.Errors() > 0 {
+	if c.Errors()+len(preview.Mistakes(c.Already)) > 0 {
 		text = "**No cluster changes as far as is known**: what has an error stays as it is.\n"
 	}
-	return join(text, supposed(c.Supposed), errors(c.Diags))
+	return join(text, supposed(c.Supposed), guard(c.Guard, c.Head), errors(c.Diags), already(c.Already))
 }
 
 // join joins the parts that there are, with an empty line between them.
@@ -110,41 +106,36 @@ func supposed(all []string) string {
 // arrow prints a span of numbers.
 func arrow(s preview.Span) string { return strings.Replace(s.String(), "->", "→", 1) }
 
-// guard says what is held, and how to let it happen.
-func guard(g *preview.Guard, head string) string {
-	if g == nil {
-		return ""
-	}
-	var b strings.Builder
-	for i, h := range g.Holds {
-		if i == maxRemovals {
-			fmt.Fprintf(&b, "\nand %d more reasons\n", len(g.Holds)-i)
-			break
-		}
-		fmt.Fprintf(&b, "**The guard holds %s** (%s): %s\n", words.Count(len(h.Clusters), "cluster"), names(h.Clusters), span(h.Reason))
-		for _, r := range h.Removals[:min(maxRemovals, len(h.Removals))] {
-			fmt.Fprintf(&b, "- %s: %s\n", span(r.Object.String()), span(r.Cause))
-		}
-		if n := len(h.Removals) - maxRemovals; n > 0 {
-			fmt.Fprintf(&b, "- and %d more\n", n)
-		}
-		b.WriteString("\n")
-	}
-	fmt.Fprintf(&b, "To let it happen, put this trailer on a commit, or run `%s`:\n\n```\n%s\n```\n", g.Command, g.Trailer)
-	if commit.MatchString(head) {
-		fmt.Fprintf(&b, "\nWhere the controller takes orders, a maintainer may comment:\n\n```\n/waybill approve-prune %s %s\n```\n", g.Digest, head)
-	}
-	return b.String()
-}
-
 // errors lists what is wrong with the head.
 func errors(all []diag.Diagnostic) string {
-	all = slices.DeleteFunc(slices.Clone(all), func(d diag.Diagnostic) bool { return !preview.IsMistake(d) })
+	all = preview.Mistakes(all)
 	if len(all) == 0 {
 		return ""
 	}
+	return fmt.Sprintf("**%s in the source**: what they are about stays as it was.\n", words.Count(len(all), "error")) + listed(all)
+}
+
+// already counts what is wrong without the change, too, and lists the errors.
+func already(all []diag.Diagnostic) string {
+	if len(all) == 0 {
+		return ""
+	}
+	mistakes := preview.Mistakes(all)
+	var counted []string
+	for _, n := range []struct {
+		n    int
+		word string
+	}{{len(mistakes), "error"}, {len(all) - len(mistakes), "warning"}} {
+		if n.n > 0 {
+			counted = append(counted, words.Count(n.n, n.word))
+		}
+	}
+	return fmt.Sprintf("There without this change, too: %s.\n", words.List(counted)) + listed(mistakes)
+}
+
+// listed lists the first errors.
+func listed(all []diag.Diagnostic) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s in the source**: what they are about stays as it was.\n", words.Count(len(all), "error"))
 	for _, d := range all[:min(maxErrors, len(all))] {
 		fmt.Fprintf(&b, "- %s\n", span(strings.SplitN(d.String(), "\n", 2)[0]))
 	}

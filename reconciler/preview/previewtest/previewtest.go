@@ -68,8 +68,9 @@ func Everything() preview.Comparison {
 			{Name: "us", Clusters: 1, Of: 1},
 		},
 		Guard: &preview.Guard{
-			Digest: "0123456789abcdef", Trailer: guard.AllowTrailer + ": 0123456789abcdef", Command: "waybill publish --allow-prune",
-			Holds: []preview.Hold{{Clusters: []string{"a"}, Reason: "it would lose everything", Removals: []guard.Removal{{Object: refs("held")[0], Cause: "it is no longer in the source"}}}},
+			Digest: "0123456789abcdef0123456789abcdef01234567", Trailer: guard.AllowTrailer + ": 0123456789abcdef", Command: "waybill publish --allow-prune",
+			Already: []preview.Hold{{Clusters: []string{"b"}, Reason: "somebody else edited files of the branch"}},
+			Holds:   []preview.Hold{{Clusters: []string{"a"}, Reason: "it would lose everything", Removals: []guard.Removal{{Object: refs("held")[0], Cause: "it is no longer in the source"}}}},
 		},
 		Totals: preview.Totals{
 			Objects: 10, Clusters: 4, Of: 6, Added: 11, Removed: 4, Changed: 11, Replicas: preview.Span{Before: 6, After: 10},
@@ -77,6 +78,7 @@ func Everything() preview.Comparison {
 				preview.Disappears: 1, preview.Held: 1, preview.Frozen: 1, preview.Stays: 1, preview.Moves: 3, preview.Scales: 1, preview.Changes: 1, preview.Appears: 1,
 			},
 		},
+		Already: []diag.Diagnostic{{Code: diag.Malformed, Severity: diag.Error, Pos: diag.Pos{File: "worse.yaml"}, Message: "no end"}, {Code: diag.Waits, Severity: diag.Warning, Message: "it waits"}},
 		Diags: []diag.Diagnostic{{Code: diag.Malformed, Severity: diag.Error, Pos: diag.Pos{File: "bad.yaml", Line: 3}, Message: "no colon", Hint: "write one"}},
 	}
 }
@@ -143,7 +145,9 @@ func Filled(text string) preview.Comparison {
 	for i := range c.Regions {
 		c.Regions[i].Name = text
 	}
+	c.Guard.Already = []preview.Hold{{Clusters: []string{text}, Reason: text}}
 	c.Guard.Holds = []preview.Hold{{Clusters: []string{text}, Reason: text, Removals: []guard.Removal{{Object: object.Ref{Kind: text, Name: text}, Cause: text}}}}
+	c.Already = []diag.Diagnostic{{Code: diag.Malformed, Severity: diag.Error, Pos: diag.Pos{File: text}, Message: text}}
 	c.Diags = []diag.Diagnostic{{Code: diag.Malformed, Severity: diag.Error, Pos: diag.Pos{File: text, Line: 3}, Message: text, Hint: text}}
 	return c
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -60,7 +61,8 @@ func (f *Fake) World() World {
 				t.Fatal(err)
 			}
 		},
-		Push: func(T) string { return f.Push() }, Shown: func(_ T, commit, about string) forge.Status { return f.Shown(commit, about) },
+		Merge: func(T) string { f.Merge(strings.Repeat("4", 40)); return strings.Repeat("4", 40) },
+		Push:  func(T) string { return f.Push() }, Shown: func(_ T, commit, about string) forge.Status { return f.Shown(commit, about) },
 	}
 }
 
@@ -101,6 +103,13 @@ func (f *Fake) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pull.Open = false
+}
+
+// Merge merges the pull request as a commit.
+func (f *Fake) Merge(commit string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pull.Open, f.pull.Merged = false, commit
 }
 
 // Reopen opens the pull request again.

@@ -30,10 +30,11 @@ type World struct {
 	Base                             string // the branch that it is for
 	Author, Writer, Reader, Stranger forge.User
 	// Say has somebody comment, Edit edits a comment, Push gives the pull request another head,
-	// and Shown returns the status that is shown.
+	// Merge merges it, and returns what its base stands at then, and Shown returns the status that is shown.
 	Say   func(t T, as forge.User, body string)
 	Edit  func(t T, comment int64, body string)
 	Push  func(t T) (head string)
+	Merge func(t T) (commit string)
 	Shown func(t T, commit, about string) forge.Status
 }
 
@@ -44,7 +45,7 @@ const patience = 20 * time.Second
 func Run(t *testing.T, open func(t *testing.T) World) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, World){
-		"PullRequest": pullRequest, "Head": head, "Comments": comments, "ManyComments": manyComments,
+		"PullRequest": pullRequest, "Merged": merged, "Head": head, "Comments": comments, "ManyComments": manyComments,
 		"Say": say, "SayAgain": sayAgain, "SayAtOnce": sayAtOnce, "SayBesideOthers": sayBesideOthers, "SayTwice": sayTwice,
 		"Status": status, "Permission": permission,
 	} {
@@ -85,6 +86,20 @@ func pullRequest(t *testing.T, w World) {
 	if _, err := w.Forge.PullRequest(t.Context(), w.Number+999); !errors.Is(err, forge.ErrNotFound) {
 		t.Errorf("a pull request that is not there: %v", err)
 	}
+}
+
+// merged requires that a forge says as which commit a pull request was merged, and nothing before: some
+// have a commit of a trial.
+func merged(t *testing.T, w World) {
+	t.Helper()
+	if p := must[forge.PullRequest](t)(w.Forge.PullRequest(t.Context(), w.Number)); p.Merged != "" {
+		t.Errorf("an open pull request is %+v", p)
+	}
+	want := w.Merge(t)
+	eventually(t, "it is merged", func() bool {
+		p := must[forge.PullRequest](t)(w.Forge.PullRequest(t.Context(), w.Number))
+		return !p.Open && p.Head == w.Head && p.Merged == want
+	})
 }
 
 func head(t *testing.T, w World) {

@@ -135,7 +135,12 @@ func hubPull(p forge.PullRequest) object {
 	if p.Open {
 		state = "open"
 	}
+	merge := p.Merged
+	if merge == "" {
+		merge = strings.Repeat("7", 40) // of a trial
+	}
 	return object{
+		"merged": p.Merged != "", "merge_commit_sha": merge,
 		"number": p.Number, "state": state, "html_url": p.URL, "user": hubUser(p.Author), "updated_at": p.Updated, "title": p.Title,
 		"head": object{"ref": "change", "sha": p.Head, "repo": object{"id": 10}},
 		"base": object{"ref": p.Base, "sha": strings.Repeat("0", 40), "repo": object{"id": 10}},

@@ -99,12 +99,15 @@ func labUser(u forge.User) object {
 
 func labMerge(p forge.PullRequest) object {
 	state := "closed"
+	var merge any
 	if p.Open {
 		state = "opened"
+	} else if p.Merged != "" {
+		state, merge = "merged", p.Merged
 	}
 	return object{
 		"id": 4000 + p.Number, "iid": p.Number, "title": p.Title, "sha": p.Head, "source_branch": "change", "target_branch": p.Base, "source_project_id": 10, "target_project_id": 10,
-		"state": state, "author": labUser(p.Author), "web_url": p.URL, "updated_at": p.Updated,
+		"state": state, "author": labUser(p.Author), "web_url": p.URL, "updated_at": p.Updated, "merge_commit_sha": merge, "squash_commit_sha": nil,
 	}
 }
 

@@ -1,0 +1,128 @@
+package reconciler
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/waybill-dev/waybill/reconciler/guard"
+	"github.com/waybill-dev/waybill/reconciler/orders"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/forge"
+	"github.com/waybill-dev/waybill/sources/git"
+)
+
+// Adds tells which removals a pull request adds that the guard would hold: those of its head, and not of
+// where it left the branch. Why says that it is not looked at.
+func (p *Previewer) Adds(ctx context.Context, pr forge.PullRequest) (adds guard.Removals, why string, err error) {
+	if pr.Base != p.Rev {
+		return nil, "the pull request goes to " + pr.Base + ", and " + p.Rev + " is followed", nil
+	}
+	told, err := p.authored(ctx, []forge.PullRequest{pr})
+	if err != nil || len(told) == 0 {
+		return nil, "the pull request has another head by now", err
+	}
+	to, err := p.target(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	if !told[0].Member && to.config.Previews.Forks == render.ForksNever {
+		return nil, "changes of strangers are not looked at", nil
+	}
+	within, cancel := context.WithTimeout(ctx, previewTime)
+	defer cancel()
+	c, _, err := p.compare(within, &told[0], to)
+	p.Reconciler.seen = nil // approvals are rare
+	if err != nil {
+		return nil, "", err
+	}
+	return c.Guard.Adds(), "", nil
+}
+
+// approve adds to an approval the removals that it names; why says that it names others.
+func (c *Clerk) approve(ctx context.Context, o *orders.Order, pr forge.PullRequest) (why string, err error) {
+	if o.Verb != orders.ApprovePrune {
+		return "", nil
+	}
+	adds, why, err := c.Adds(ctx, pr)
+	if err != nil || why != "" {
+		return why, err
+	}
+	switch digest := adds.Digest(); digest {
+	case o.Digest:
+		o.Removals = adds
+		return "", nil
+	case "":
+		return "the pull request adds no removals that would be held", nil
+	default:
+		return fmt.Sprintf("the removals that the pull request adds are other ones, with the digest %s; look at them", digest), nil
+	}
+}
+
+// carriedOut reports an approval that is used up: what was published last contains its merge, and holds none
+// of its clusters.
+func (c *Clerk) carriedOut(ctx context.Context, o *orders.Order, published git.Head) bool {
+	if o.Merged == "" || published.Tree == nil {
+		return false
+	}
+	last, err := state.Published(published.Tree)
+	if err != nil || !contains(ctx, c.Source, last.Commit, o.Merged) {
+		return false
+	}
+	registered, err := state.Clusters(published.Tree)
+	if err != nil {
+		return false
+	}
+	for _, cluster := range registered {
+		if heldBy(cluster) != "" && slices.ContainsFunc(o.Removals, func(g guard.Group) bool { return slices.Contains(g.Clusters, cluster.Name) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// published is what was published last, where any approval waits for that; the zero head otherwise.
+func (c *Clerk) published(ctx context.Context, known []orders.Order) (git.Head, error) {
+	if !slices.ContainsFunc(known, func(o orders.Order) bool { return o.Merged != "" }) {
+		return git.Head{}, nil
+	}
+	if err := c.Target.Fetch(ctx, state.Branch); err != nil {
+		return git.Head{}, err //nolint:wrapcheck // it names the branch
+	}
+	head, _, err := c.Target.Branch(ctx, state.Branch)
+	return head, err //nolint:wrapcheck // it names the branch
+}
+
+// contains reports whether a commit of a source is, or comes after, another one. What cannot be told is not.
+func contains(ctx context.Context, source Repository, commit, other string) bool {
+	of, err := files.ParseID(commit)
+	if err != nil {
+		return false
+	}
+	earlier, err := files.ParseID(other)
+	if err != nil {
+		return false
+	}
+	is, err := source.IsAncestor(ctx, earlier, of)
+	return of == earlier || err == nil && is
+}
+
+// ordered adds to what an observation allows what maintainers approved by comments on pull requests that its
+// source commit contains. What cannot be read allows nothing.
+func (r *Reconciler) ordered(ctx context.Context, obs *Observation, heads map[string]files.ID) error {
+	if obs.Input.Allow.All() {
+		return nil
+	}
+	head, err := ordersOf(ctx, r.Target, heads)
+	if err != nil {
+		return err
+	}
+	all, _ := orders.Decode(head.Tree)
+	commit := obs.Snapshot.Revision().Commit
+	obs.Input.Allow.Approved = orders.Approved(all, obs.Input.Now, func(merged string) bool {
+		return r.Source != nil && contains(ctx, r.Source, commit, merged)
+	})
+	return nil
+}
