@@ -115,7 +115,8 @@ func (w *work) once() {
 		w.mu.Unlock()
 		healthy += d.Status.AvailableReplicas
 		if n := d.Spec.Replicas; !isIll && (d.Status.ObservedGeneration != d.Metadata.Generation || d.Status.AvailableReplicas != n) {
-			status := fmt.Sprintf(`{"status":{"observedGeneration":%d,"replicas":%[2]d,"updatedReplicas":%[2]d,"readyReplicas":%[2]d,"availableReplicas":%[2]d}}`, d.Metadata.Generation, n)
+			status := fmt.Sprintf(`{"status":{"observedGeneration":%d,"replicas":%[2]d,"updatedReplicas":%[2]d,"readyReplicas":%[2]d,"availableReplicas":%[2]d,`+
+				`"conditions":[{"type":"Available","status":"True","reason":"MinimumReplicasAvailable"},{"type":"Progressing","status":"True","reason":"NewReplicaSetAvailable"}]}}`, d.Metadata.Generation, n)
 			w.apis[cluster].do(http.MethodPatch, w.path()+"/status", "application/merge-patch+json", []byte(status))
 		}
 	}
