@@ -14,6 +14,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/apply"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/reconciler/stray"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
 	"github.com/waybill-dev/waybill/reconciler/traces"
 	"github.com/waybill-dev/waybill/render/object"
@@ -99,12 +100,12 @@ func (f *Follower) Run(ctx context.Context, wakes <-chan struct{}) error {
 
 // follow serves one cluster.
 func (f *Follower) follow(ctx context.Context, orders <-chan order, slots chan struct{}) {
-	strays := make(chan struct{}, 1)
+	strays := make(chan object.Ref)
 	stopWatch := func() {}
 	defer func() { stopWatch() }()
 	in := inbox{orders: orders, missed: clusters.Missed{}}
 	var due <-chan time.Time
-	var p pace
+	p := pace{corrections: stray.Counts{}}
 	for {
 		p.corrects = false
 		select {
@@ -112,13 +113,9 @@ func (f *Follower) follow(ctx context.Context, orders <-chan order, slots chan s
 			return
 		case in.order = <-orders:
 		case <-due:
-		case <-strays:
-			p.corrects = true
-			select {
-			case <-ctx.Done():
+		case r := <-strays:
+			if p.corrects = true; !f.gather(ctx, &in, &p, r, strays) {
 				return
-			case in.order = <-orders:
-			case <-time.NewTimer(max(settleTime, f.after(p.corrections, backoffCeiling))).C:
 			}
 		}
 		stopWatch()
@@ -150,9 +147,34 @@ func (f *Follower) follow(ctx context.Context, orders <-chan order, slots chan s
 
 // pace is how a cluster has been served lately.
 type pace struct {
-	corrects              bool // this round puts right what somebody changed
-	failures, corrections int  // in a row
-	credential            clusters.Credential
+	corrects    bool // this round puts right what somebody changed
+	failures    int  // in a row
+	corrections stray.Counts
+	credential  clusters.Credential
+}
+
+// gather waits until it is time to put right what strays: an object, and others that stray meanwhile. One that was put
+// right again and again waits longer, and none of the others for it. A new order ends it; false says that ctx has ended.
+func (f *Follower) gather(ctx context.Context, in *inbox, p *pace, first object.Ref, strays <-chan object.Ref) bool {
+	wait := func(r object.Ref) time.Duration { return max(settleTime, f.after(p.corrections.Of(r), backoffCeiling)) }
+	due := time.NewTimer(wait(first))
+	defer due.Stop()
+	at := f.Applier.Now().Add(wait(first))
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case in.order = <-in.orders:
+			return true
+		case <-due.C:
+			return true
+		case r := <-strays:
+			if sooner := f.Applier.Now().Add(wait(r)); sooner.Before(at) {
+				at = sooner
+				due.Reset(wait(r))
+			}
+		}
+	}
 }
 
 // rest is how long to leave a cluster alone after a round.
@@ -170,10 +192,15 @@ func (f *Follower) rest(p *pace, app *Application) time.Duration {
 	case app.Err != nil || app.Failed():
 		p.failures++
 		return f.after(p.failures, backoffCeiling)
-	case p.corrects && len(app.Report.Outcomes) > 0:
-		p.failures, p.corrections = 0, p.corrections+1
+	case p.corrects:
+		var refs []object.Ref
+		for _, o := range app.Report.Outcomes {
+			refs = append(refs, o.Ref)
+		}
+		p.corrections.Corrected(refs, f.Applier.Now())
+		p.failures = 0
 	default:
-		p.failures, p.corrections = 0, 0
+		p.failures = 0
 	}
 	return f.Resync
 }
@@ -223,7 +250,7 @@ func (f *Follower) round(ctx context.Context, in *inbox, slots chan struct{}) (A
 }
 
 // watch wakes the queue of a cluster when something in it strays from what a round left.
-func watch(ctx context.Context, client *clusters.Client, app *Application, strays chan<- struct{}) context.CancelFunc {
+func watch(ctx context.Context, client *clusters.Client, app *Application, strays chan<- object.Ref) context.CancelFunc {
 	ctx, stop := context.WithCancel(ctx)
 	entries := app.Report.Inventory.Entries
 	refused := map[object.Ref]bool{}
@@ -236,20 +263,20 @@ func watch(ctx context.Context, client *clusters.Client, app *Application, stray
 			kinds = append(kinds, k)
 		}
 	}
-	wake := func() {
+	wake := func(r object.Ref) {
 		select {
-		case strays <- struct{}{}:
-		default:
+		case strays <- r:
+		case <-ctx.Done():
 		}
 	}
 	go func() {
 		err := client.Watch(ctx, kinds, func(r object.Ref, live *metav1.PartialObjectMetadata) {
 			if e, known := entries[r]; (known || refused[r]) && apply.Strays(e, known, live) {
-				wake()
+				wake(r)
 			}
 		})
 		if err != nil && ctx.Err() == nil {
-			wake()
+			wake(object.Ref{})
 		}
 	}()
 	return stop

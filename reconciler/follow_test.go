@@ -1,6 +1,7 @@
 package reconciler
 
 import (
+	"context"
 	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
@@ -16,8 +17,10 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/reconciler/stray"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/test/twin"
@@ -148,5 +151,26 @@ func TestAFolderOfAnotherClusterIsNoReasonForARound(t *testing.T) {
 		if got := put(write(step.contents)); got != step.want {
 			t.Errorf("step %d: %d orders, want %d", i+1, got, step.want)
 		}
+	}
+}
+
+// TestOneObjectDelaysNoOther has an object stray that was put right again and again, and then another one.
+func TestOneObjectDelaysNoOther(t *testing.T) {
+	fought, calm := object.Ref{Kind: "ConfigMap", Name: "fought"}, object.Ref{Kind: "ConfigMap", Name: "calm"}
+	f := &Follower{Applier: Applier{Reconciler: &Reconciler{Now: time.Now}}, Random: func() float64 { return 1 }}
+	p := pace{corrections: stray.Counts{fought: {Times: 12, Last: time.Now()}}}
+	strays := make(chan object.Ref)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // it would be two
+	defer cancel()
+	go func() {
+		for _, r := range []object.Ref{fought, calm, fought} {
+			select {
+			case strays <- r:
+			case <-ctx.Done():
+			}
+		}
+	}()
+	if !f.gather(ctx, &inbox{}, &p, fought, strays) {
+		t.Error("what nobody fights over waits for what somebody fights over")
 	}
 }
