@@ -44,6 +44,8 @@ type Previewer struct {
 	since time.Time
 	shown map[int]showing       // by the number of the pull request
 	spent map[int64][]time.Time // on strangers
+
+	published publication
 }
 
 // showing is what a pull request shows, as far as the previewer knows.
@@ -51,6 +53,8 @@ type showing struct {
 	pull    forge.PullRequest // as it was then
 	said    string            // why it is not looked at; empty if it was
 	verdict *post.Verdict     // what is still to be shown, because the forge did not take it
+	passing bool              // what it shows may be otherwise when the branch moves
+	again   bool              // it is to be made again for that
 }
 
 const (
@@ -83,6 +87,7 @@ func (p *Previewer) Look(ctx context.Context) error {
 	}
 	pulls, failed := p.authored(ctx, pulls)
 	p.seen(ctx, pulls)
+	failed = errors.Join(failed, p.again(ctx))
 	pulls = slices.DeleteFunc(p.waiting(pulls), func(pr forge.PullRequest) bool { return pr.Base != p.Rev || !p.news(&pr) })
 	if len(pulls) == 0 && failed == nil {
 		p.since = start
@@ -110,7 +115,7 @@ func (p *Previewer) Look(ctx context.Context) error {
 // nobody need touch them for their turn to come.
 func (p *Previewer) waiting(listed []forge.PullRequest) []forge.PullRequest {
 	for number, s := range p.shown {
-		if s.said != "" && !slices.ContainsFunc(listed, func(pr forge.PullRequest) bool { return pr.Number == number }) {
+		if (s.said != "" || s.again) && !slices.ContainsFunc(listed, func(pr forge.PullRequest) bool { return pr.Number == number }) {
 			listed = append(listed, s.pull)
 		}
 	}
@@ -120,7 +125,7 @@ func (p *Previewer) waiting(listed []forge.PullRequest) []forge.PullRequest {
 // news reports that a pull request does not show what its head does.
 func (p *Previewer) news(pr *forge.PullRequest) bool {
 	s, known := p.shown[pr.Number]
-	return !known || s.pull.Head != pr.Head || s.said != "" || s.verdict != nil
+	return !known || s.pull.Head != pr.Head || s.said != "" || s.again || s.verdict != nil
 }
 
 // destination is the branch that pull requests go to, as it is now.
@@ -189,7 +194,13 @@ func (p *Previewer) one(ctx context.Context, pr *forge.PullRequest, to *destinat
 		was = showing{pull: *pr}
 	}
 	if was.verdict == nil {
-		if why := p.reserved(pr, to); why != "" {
+		switch why := p.reserved(pr, to); {
+		case why == "":
+		case was.again:
+			was.again = false // it keeps what it shows
+			p.shown[pr.Number] = was
+			return nil
+		default:
 			return p.wait(ctx, was, why)
 		}
 		if open, err := p.stillOpen(ctx, was); err != nil || !open {
@@ -200,14 +211,14 @@ func (p *Previewer) one(ctx context.Context, pr *forge.PullRequest, to *destinat
 			return err
 		}
 		p.says(pr, verdict.State, verdict.Line)
-		was.said, was.verdict = "", &verdict
+		was.said, was.again, was.passing, was.verdict = "", false, verdict.Passing, &verdict
 		p.shown[pr.Number] = was
 	}
 	shown, err := post.Show(ctx, p.Forge, post.Change{Commit: pr.Head, Number: pr.Number, Source: p.Reconciler.Subdir, Page: p.Shown.page(pr)}, *was.verdict)
 	if err != nil {
 		return err //nolint:wrapcheck // it says what
 	}
-	p.shown[pr.Number] = showing{pull: *pr}
+	p.shown[pr.Number] = showing{pull: *pr, passing: was.passing}
 	p.Log.InfoContext(ctx, "pull request shown", "pull_request", pr.Number, "head", pr.Head, "not", shown.Not)
 	return nil
 }
@@ -231,7 +242,7 @@ func (p *Previewer) wait(ctx context.Context, was showing, why string) error {
 // stillOpen reports whether a pull request is as it was, asking the forge of one that waited; one
 // that is not is forgotten.
 func (p *Previewer) stillOpen(ctx context.Context, was showing) (bool, error) {
-	if was.said == "" {
+	if was.said == "" && !was.again {
 		return true, nil
 	}
 	now, err := p.Forge.PullRequest(ctx, was.pull.Number)

@@ -141,6 +141,52 @@ func TestARedBranchTurnsNothingRed(t *testing.T) {
 	}
 }
 
+// TestPreviewerLooksAgainWhenTheBranchMoves: what shows a hold is made again when the branch moves, once, and
+// what shows none is not.
+func TestPreviewerLooksAgainWhenTheBranchMoves(t *testing.T) {
+	p := newRequested(t, "")
+	publish := func() {
+		t.Helper()
+		r := &reconciler.Reconciler{Source: open(t.Context(), t, p.src), Target: open(t.Context(), t, p.bare), Cache: cache.Memory(), Now: p.previewer.Now}
+		if _, err := r.Publish(t.Context(), "main"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	moves := func(name string) {
+		t.Helper()
+		change(t, p.src, map[string]string{name + ".yaml": strings.ReplaceAll(strings.ReplaceAll(configMap, "name: a", "name: "+name), "%", "x")})
+		publish()
+	}
+	run(t, p.src, "rm", "-q", "a.yaml")
+	run(t, p.src, "commit", "-qm", "all of it goes")
+	publish()
+	head := p.push(false, map[string]string{"b.yaml": strings.ReplaceAll(strings.ReplaceAll(configMap, "name: a", "name: b"), "%", "x")})
+	if said := p.looks(); !strings.Contains(said, "Held without this change, too") {
+		t.Fatalf("it says\n%s", said)
+	}
+	run(t, p.src, "revert", "--no-edit", "HEAD")
+	moves("c")
+	shown := 0
+	p.fake.Fail = func(method string) error {
+		if method == "SetStatus" {
+			shown++
+		}
+		return nil
+	}
+	p.now = p.now.Add(time.Hour)
+	p.looks()
+	p.looks()
+	if s := p.fake.Shown(head, post.Context); shown != 1 || s.State == "" {
+		t.Errorf("it is shown %d times more: %+v", shown, s)
+	}
+	p.fake.Close()
+	moves("d")
+	p.looks()
+	if shown != 1 {
+		t.Error("what is closed is shown again")
+	}
+}
+
 // TestPreviewerNeedsApprovalOfAFork: only the head that a maintainer named is looked at.
 func TestPreviewerNeedsApprovalOfAFork(t *testing.T) {
 	p := newRequested(t, "")

@@ -32,6 +32,8 @@ type Verdict struct {
 	State forge.State
 	Line  string // for the status
 	Text  string // for the comment, as Markdown
+	// Passing says that some of it is so because of what the base has, or holds, now.
+	Passing bool
 }
 
 // Judge says in a line what a comparison comes to. It fails if the source has errors, or if a

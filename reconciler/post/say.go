@@ -17,7 +17,7 @@ func Of(c *preview.Comparison, notes ...string) Verdict {
 		b.WriteString("> " + n + "\n\n")
 	}
 	head := b.String()
-	v := Verdict{Text: head + markdown.Comment(c, forge.MaxBody-len(head))}
+	v := Verdict{Passing: c.Guard != nil || len(c.Already) > 0, Text: head + markdown.Comment(c, forge.MaxBody-len(head))}
 	v.State, v.Line = Judge(c)
 	return v
 }

@@ -79,7 +79,7 @@ func Everything() preview.Comparison {
 			},
 		},
 		Already: []diag.Diagnostic{{Code: diag.Malformed, Severity: diag.Error, Pos: diag.Pos{File: "worse.yaml"}, Message: "no end"}, {Code: diag.Waits, Severity: diag.Warning, Message: "it waits"}},
-		Diags: []diag.Diagnostic{{Code: diag.Malformed, Severity: diag.Error, Pos: diag.Pos{File: "bad.yaml", Line: 3}, Message: "no colon", Hint: "write one"}},
+		Diags:   []diag.Diagnostic{{Code: diag.Malformed, Severity: diag.Error, Pos: diag.Pos{File: "bad.yaml", Line: 3}, Message: "no colon", Hint: "write one"}},
 	}
 }
 
