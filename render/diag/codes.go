@@ -71,6 +71,8 @@ const (
 	// which nothing says that it is this repository: it is not in the source, or the only one there.
 	// It is taken for this repository.
 	SourceAssumed Code = "source-assumed"
+	// SourceIgnore: the source of a release leaves files out by `spec.ignore`; here they are read.
+	SourceIgnore Code = "source-ignore"
 	// ReleaseSuspended: `spec.suspend` is set. What the release rendered to stays as it was.
 	ReleaseSuspended Code = "release-suspended"
 	// NotOrdered: a release says what it waits for (`dependsOn`, `healthChecks`), and a branch has no

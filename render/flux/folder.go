@@ -143,6 +143,10 @@ func readArtifact(g *object.Object, content any) artifact {
 		aliases[textAt(s, "alias")] = sourceAt(s, g.Ref().Namespace)
 	}
 	out := artifact{copies: []engine.Copy{}}
+	if pattern := textAt(g.Content(), "spec", "pathPattern"); pattern != "" {
+		out.wrong = fmt.Sprintf("%s makes an artifact for each folder of %q (spec.pathPattern), which is not done here", g.Ref(), pattern)
+		return out
+	}
 	for _, c := range listAt(content, "copy") {
 		alias, from, ok := strings.Cut(strings.TrimPrefix(textAt(c, "from"), "@"), "/")
 		source := aliases[alias]

@@ -234,14 +234,27 @@ func (r *reader) own(ref object.Ref, field []any) bool {
 	if assumed && buildsItself(r.release) {
 		why = "its source is the " + named + ", and nothing says that it is this repository, all of which it would build"
 	}
+	if o := r.shelf.find(ref.Group, ref.Kind, ref.Namespace, ref.Name); why == "" && o != nil && len(listAt(o.Content(), "spec", "include")) > 0 {
+		why = "its source, the " + named + ", includes files of other repositories (spec.include)"
+	}
 	if why != "" {
 		r.report(diag.OtherSource, diag.Error, field, why, "if it is this repository, say so in waybill.yaml, flux.self: ["+named+"]; else copy what is needed into this one; "+
 			"what was published stays until the file of this is deleted, or named in .waybillignore")
 		return false
 	}
+	r.filtered(ref, field)
 	if assumed {
 		r.report(diag.SourceAssumed, diag.Warning, field, "nothing says that its source, the "+named+", is this repository, for which it is taken",
 			"say so in waybill.yaml, flux.self: ["+named+"]")
 	}
 	return true
+}
+
+// filtered says that a source leaves files out that are read here.
+func (r *reader) filtered(ref object.Ref, field []any) {
+	o := r.shelf.find(ref.Group, ref.Kind, ref.Namespace, ref.Name)
+	if o != nil && textAt(o.Content(), "spec", "ignore") != "" {
+		r.report(diag.SourceIgnore, diag.Warning, field, "its source, the "+ref.Kind+"/"+ref.Namespace+"/"+ref.Name+", leaves files out by spec.ignore, and here they are read",
+			"name them in .waybillignore, or list what counts in a kustomization.yaml")
+	}
 }

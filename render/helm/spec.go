@@ -108,7 +108,7 @@ func ReadRelease(content map[string]any) (Spec, []Problem) {
 		config.fail("place the release with a PropagationPolicy", "is not read: policies choose the cluster")
 	}
 	spec.known("chart", "chartRef", "commonMetadata", "dependsOn", "driftDetection", "healthCheckExprs", "install", "interval",
-		"kubeConfig", "maxHistory", "persistentClient", "postRenderers", "releaseName", "rollback",
+		"kubeConfig", "maxHistory", "persistentClient", "postRenderStrategy", "postRenderers", "releaseName", "rollback",
 		"serviceAccountName", "storageNamespace", "suspend", "targetNamespace", "test", "timeout",
 		"uninstall", "upgrade", "values", "valuesFrom", "waitStrategy")
 	return s, r.problems

@@ -52,6 +52,7 @@ func ReadFlux(content map[string]any) (Flux, []Problem) {
 			BuildMetadata:           spec.at("buildMetadata").texts(),
 			CommonMetadata:          spec.at("commonMetadata").metadata(),
 			Substitute:              post.at("substitute").textMap(),
+			SubstituteAlways:        post.at("substituteStrategy").text() == "Always",
 		},
 	}
 	for _, p := range spec.at("patches").items() {

@@ -163,7 +163,7 @@ func (v value) known() {
 			"components", "ignoreMissingComponents", "buildMetadata", "commonMetadata", "postBuild",
 			"patches", "images", "dependsOn",
 			// about applying
-			"decryption", "deletionPolicy", "force", "healthCheckExprs", "healthChecks", "interval",
+			"decryption", "deletionPolicy", "force", "healthCheckExprs", "healthChecks", "ignore", "interval",
 			"kubeConfig", "retryInterval", "serviceAccountName", "timeout", "wait":
 		case "patchesStrategicMerge", "patchesJson6902":
 			v.at(name).problem(diag.Error, "is no field of v1: move it to patches")

@@ -29,8 +29,10 @@ type Overlay struct {
 	BuildMetadata           []string  `json:"buildMetadata,omitempty"` // in place of the folder's own
 	CommonMetadata          *Metadata `json:"commonMetadata,omitempty"`
 	// Substitute holds all variables of postBuild, those of substituteFrom included,
-	// where substitute has the last word. Without any, nothing is substituted.
-	Substitute map[string]string `json:"substitute,omitempty"`
+	// where substitute has the last word. Without any, nothing is substituted, unless
+	// SubstituteAlways says so.
+	Substitute       map[string]string `json:"substitute,omitempty"`
+	SubstituteAlways bool              `json:"substituteAlways,omitempty"`
 	// Sealed are variables whose values are encrypted, with what holds them. To use one is an error.
 	Sealed map[string]string `json:"sealed,omitempty"`
 }

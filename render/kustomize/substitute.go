@@ -45,7 +45,7 @@ func nesting(text string) int {
 // become a number or a mapping. Variables that are not set are empty. Line breaks in
 // values are dropped.
 func (o *Overlay) substitute(r *resource.Resource) error {
-	if len(o.Substitute)+len(o.Sealed) == 0 || r.GetLabels()[substituteKey] == "disabled" || r.GetAnnotations()[substituteKey] == "disabled" {
+	if len(o.Substitute)+len(o.Sealed) == 0 && !o.SubstituteAlways || r.GetLabels()[substituteKey] == "disabled" || r.GetAnnotations()[substituteKey] == "disabled" {
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Substitute)) {
