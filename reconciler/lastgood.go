@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/lastgood"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/unlisted"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources"
@@ -17,9 +18,17 @@ import (
 // was observed. Otherwise the earlier commits are read in which the rest was last good, and
 // the source is read once more, with what is taken from there: a Cluster that cannot be read
 // still has its directory, and a Flux Kustomization its folder.
-func (r *Reconciler) mend(ctx context.Context, obs *Observation, allows func(digest string) bool) error {
+func (r *Reconciler) mend(ctx context.Context, obs *Observation, allows func(digest string) bool) (err error) {
+	obs.Input.Source, obs.Input.Doubt, err = r.mended(ctx, obs, obs.Source, render.With{}, allows)
+	r.tellShallow(ctx, &obs.Input.Doubt)
+	return err
+}
+
+// mended is mend of a source that was read from the snapshot of an observation, with what it is read
+// with.
+func (r *Reconciler) mended(ctx context.Context, obs *Observation, src render.Source, with render.With, allows func(digest string) bool) (render.Source, lastgood.Doubt, error) {
 	in := lastgood.Input{
-		Source: obs.Source, State: &obs.Input.State, Earlier: map[string]render.Source{},
+		Source: src, State: &obs.Input.State, Earlier: map[string]render.Source{},
 		Allows: allows, ByComment: r.ByComment, Cache: obs.Input.Memo.Policies(),
 	}
 	for _, p := range obs.Ahead {
@@ -30,22 +39,44 @@ func (r *Reconciler) mend(ctx context.Context, obs *Observation, allows func(dig
 	last := in.State.Published.Commit
 	for _, commit := range commits {
 		if commit != last {
-			r.readEarlier(ctx, &in, commit, &snapshots, render.With{})
+			r.readEarlier(ctx, &in, commit, &snapshots, with)
 		}
 	}
 	if len(commits) > 0 {
-		if last != "" {
-			r.readEarlier(ctx, &in, last, &snapshots, render.With{Earlier: snapshots.by(ctx, in.State), Inherited: lastgood.Goods(in)})
+		with.Earlier = snapshots.by(ctx, in.State)
+		if with.Inherited = lastgood.Goods(in); last != "" {
+			r.readEarlier(ctx, &in, last, &snapshots, with)
 		}
-		src, err := r.load(ctx, obs.Snapshot, render.With{Earlier: snapshots.by(ctx, in.State), Inherited: lastgood.Inherited(in)})
+		with.Inherited = lastgood.Inherited(in)
+		src, err := r.load(ctx, obs.Snapshot, with)
 		if err != nil {
-			return fmt.Errorf("reading the source: %w", err)
+			return src, lastgood.Doubt{}, fmt.Errorf("reading the source: %w", err)
 		}
 		in.Source = src
 	}
-	obs.Input.Source, obs.Input.Doubt = lastgood.Mend(in)
-	r.tellShallow(ctx, &obs.Input.Doubt)
-	return nil
+	source, doubt := lastgood.Mend(in)
+	return source, doubt, nil
+}
+
+// unlisted lists what stays although no kustomization lists it. Where a version published last that
+// read such files and did not say so, the source is read once more, as that version did.
+func (r *Reconciler) unlisted(ctx context.Context, obs *Observation, allows func(digest string) bool) ([]state.Unlisted, error) {
+	s, source := &obs.Input.State, obs.Input.Source
+	if !s.ReadUnlisted() {
+		return unlisted.Still(s.Unlisted, source), nil
+	}
+	if len(source.Unlisted)+len(source.Broken) == 0 {
+		return nil, nil
+	}
+	with := render.With{Unlisted: true}
+	older, err := r.load(ctx, obs.Snapshot, with)
+	if err == nil {
+		older, _, err = r.mended(ctx, obs, older, with, allows)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the source as it was read before: %w", err)
+	}
+	return unlisted.Found(s, older, source), nil
 }
 
 // tellShallow adds to what is not known of a source that it is in the part of the history

@@ -220,7 +220,12 @@ func (r *Reconciler) Build(ctx context.Context, obs *Observation) (plan.Plan, er
 
 // build is Build with something done to what is planned, once all of the source is known.
 func (r *Reconciler) build(ctx context.Context, obs *Observation, edit func(*plan.Input) error) (plan.Plan, error) {
-	if err := r.mend(ctx, obs, func(digest string) bool { return obs.Input.Allow.Allows(obs.Source.Revision, digest) }); err != nil {
+	allows := func(digest string) bool { return obs.Input.Allow.Allows(obs.Source.Revision, digest) }
+	err := r.mend(ctx, obs, allows)
+	if err == nil {
+		obs.Input.Unlisted, err = r.unlisted(ctx, obs, allows)
+	}
+	if err != nil {
 		return plan.Plan{}, err
 	}
 	if err := edit(&obs.Input); err != nil {

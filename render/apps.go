@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
@@ -23,9 +22,9 @@ type Engine interface {
 // roots builds Kustomize roots, and takes what belongs to a release out of Objects: it is
 // never delivered by itself.
 func (l *loader) roots(ctx context.Context, roots []string) error {
-	claimed := flux.Folders(slices.Concat(l.src.Objects, l.inherited), l.src.Config.Flux.Self)
+	claims := flux.Claims(slices.Concat(l.src.Objects, l.unlisted, l.inherited), l.src.Config.Flux.Self)
 	isClaimed := func(file string) bool {
-		return slices.ContainsFunc(claimed, func(dir string) bool { return dir == "." || strings.HasPrefix(file, dir+"/") })
+		return slices.ContainsFunc(claims, func(c flux.Claim) bool { return c.Covers(file) && l.mayTake(c.By, file) })
 	}
 	l.takeOut(isClaimed)
 	roots = slices.DeleteFunc(roots, func(dir string) bool { return isClaimed(l.kustomizations[dir]) })

@@ -19,9 +19,12 @@ const PathAnnotation = "waybill.dev/path"
 // bind moves the objects of cluster-bound directories out of Objects. Policies
 // and clusters stay: they are judged wherever they stand.
 func (l *loader) bind() error {
-	bound, err := l.directories()
-	if err != nil || len(bound) == 0 {
+	bound, err := l.directories(l.src.Objects, l.inherited)
+	if err != nil {
 		return err
+	}
+	if l.tellPaths(); len(bound) == 0 {
+		return nil
 	}
 	kept := l.src.Objects[:0:0]
 	for _, o := range l.src.Objects {
@@ -46,10 +49,11 @@ func boundTo(bound map[string][]string, file string) (clusters []string) {
 	return clusters
 }
 
-// directories returns the directories that Clusters are bound to, with their clusters.
-func (l *loader) directories() (map[string][]string, error) {
+// directories returns the directories that the Clusters among objects are bound to, with their
+// clusters.
+func (l *loader) directories(objs ...[]*object.Object) (map[string][]string, error) {
 	bound := map[string][]string{}
-	for _, o := range l.clusters() {
+	for _, o := range clusters(objs...) {
 		dir, err := l.directory(o)
 		if err != nil {
 			return nil, err
@@ -61,11 +65,9 @@ func (l *loader) directories() (map[string][]string, error) {
 	return bound, nil
 }
 
-// clusters lists the Clusters of the source and of what cannot be read, in the order of
-// their places.
-func (l *loader) clusters() []*object.Object {
-	all := slices.Concat(l.inherited, l.src.Objects)
-	all = slices.DeleteFunc(all, func(o *object.Object) bool { return o.Ref().Kind != "Cluster" || o.Ref().Group != "cluster.karmada.io" })
+// clusters lists the Clusters among objects, in the order of their places.
+func clusters(objs ...[]*object.Object) []*object.Object {
+	all := slices.DeleteFunc(slices.Concat(objs...), func(o *object.Object) bool { return o.Ref().Kind != "Cluster" || o.Ref().Group != "cluster.karmada.io" })
 	slices.SortStableFunc(all, func(a, b *object.Object) int {
 		return cmp.Or(cmp.Compare(a.Pos().File, b.Pos().File), cmp.Compare(a.Pos().Line, b.Pos().Line), a.Ref().Compare(b.Ref()))
 	})
@@ -76,16 +78,10 @@ func (l *loader) clusters() []*object.Object {
 // names what can be none, the one that it named before counts.
 func (l *loader) directory(cluster *object.Object) (string, error) {
 	asked := cluster.Annotations()[PathAnnotation]
-	wrong := pathProblem(asked)
-	if wrong == "" {
+	if pathProblem(asked) == "" {
 		return trimmed(asked), nil
 	}
-	l.report(diag.BadPath, diag.Error, cluster.FieldPos([]any{"metadata", "annotations", PathAnnotation}),
-		fmt.Sprintf("Cluster %s: %s is %q, %s", cluster.Ref().Name, PathAnnotation, asked, wrong),
-		"name a folder below the root of the source, such as clusters/"+cluster.Ref().Name)
-	file := cluster.Pos().File
-	l.breaks(file)
-	before, err := l.wasIn(file)
+	before, err := l.wasIn(cluster.Pos().File)
 	if err != nil {
 		return "", err
 	}
@@ -95,6 +91,21 @@ func (l *loader) directory(cluster *object.Object) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// tellPaths reports the Clusters that name what can be no directory.
+func (l *loader) tellPaths() {
+	for _, cluster := range clusters(l.src.Objects, l.inherited) {
+		asked := cluster.Annotations()[PathAnnotation]
+		wrong := pathProblem(asked)
+		if wrong == "" {
+			continue
+		}
+		l.report(diag.BadPath, diag.Error, cluster.FieldPos([]any{"metadata", "annotations", PathAnnotation}),
+			fmt.Sprintf("Cluster %s: %s is %q, %s", cluster.Ref().Name, PathAnnotation, asked, wrong),
+			"name a folder below the root of the source, such as clusters/"+cluster.Ref().Name)
+		l.breaks(cluster.Pos().File)
+	}
 }
 
 // wasIn returns what a file held when it was sound last, then what may be anywhere.

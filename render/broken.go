@@ -49,7 +49,7 @@ func (l *loader) digests() {
 		reach := l.reachOf(b.Path, targets)
 		h := sha256.New()
 		for _, f := range all {
-			if b.covers(f.Path) || isBelow(f.Path, reach) {
+			if b.Covers(f.Path) || isBelow(f.Path, reach) {
 				fmt.Fprintf(h, "%q %d %s\n", f.Path, f.Kind, f.Digest)
 			}
 		}
@@ -122,11 +122,11 @@ func (b Broken) Holds(o *object.Object) bool {
 	if b.Ref != (object.Ref{}) {
 		return o.Ref() == b.Ref
 	}
-	return b.covers(o.Pos().File)
+	return b.Covers(o.Pos().File)
 }
 
-// covers reports whether a file belongs to the part.
-func (b Broken) covers(file string) bool {
+// Covers reports whether a file belongs to the part.
+func (b Broken) Covers(file string) bool {
 	switch {
 	case b.Dir:
 		return b.Path == "." || strings.HasPrefix(file, b.Path+"/")

@@ -20,6 +20,7 @@ type uses struct {
 	by      map[string][]string // the folders, by those that use them
 	reads   map[string][]string // all that may be used, by folder
 	apart   map[string]bool     // folders that are never built by themselves
+	inner   map[string][]string // what those list that are inner, see isInner
 	// mayFiles and mayFolders are what those may use that cannot be read.
 	mayFiles, mayFolders map[string]bool
 	// unread are the folders of kustomizations that cannot be read. Of those that are
@@ -31,7 +32,7 @@ type uses struct {
 // folders of the kustomizations that none uses: the roots.
 func (l *loader) kustomize() (roots []string, err error) {
 	u := uses{
-		files: map[string]bool{}, folders: map[string]bool{}, by: map[string][]string{}, reads: map[string][]string{}, apart: map[string]bool{},
+		files: map[string]bool{}, folders: map[string]bool{}, by: map[string][]string{}, reads: map[string][]string{}, apart: map[string]bool{}, inner: map[string][]string{},
 		mayFiles: map[string]bool{}, mayFolders: map[string]bool{}, unread: map[string]bool{}, unknown: map[string]bool{},
 	}
 	for _, dir := range sortedKeys(l.kustomizations) {
@@ -46,12 +47,19 @@ func (l *loader) kustomize() (roots []string, err error) {
 	}
 	l.reads = u.reads
 	l.links(&u)
+	roots, reached := l.rootsOf(&u)
+	for dir := range u.inner {
+		if reached[dir] {
+			l.mark(u.files, u.folders, dir, references{files: u.inner[dir]})
+		}
+	}
 	l.takeOut(func(file string) bool {
 		isTheirs := u.files[file] || u.mayFiles[file] || len(u.unknown) > 0 && u.unknown[l.around(file)]
 		return isTheirs && l.kustomizations[folderOf(file)] != file
 	})
+	l.passOver(&u, reached)
 	l.withhold(&u)
-	return l.rootsOf(&u), nil
+	return roots, nil
 }
 
 // links notes the folders of kustomizations in which a link is used. It is not followed, so
@@ -70,8 +78,9 @@ func (l *loader) links(u *uses) {
 // rootsOf returns the folders of the kustomizations that none uses. What is unread is
 // built, for that says why. Of those that use each other in a circle none would be a root,
 // and nobody would say so: one of them is built for that, and all stay as they were.
-func (l *loader) rootsOf(u *uses) (roots []string) {
-	reached := map[string]bool{}
+// It returns also all that roots use.
+func (l *loader) rootsOf(u *uses) (roots []string, reached map[string]bool) {
+	reached = map[string]bool{}
 	var reach func(dir string)
 	reach = func(dir string) {
 		if !reached[dir] {
@@ -81,7 +90,7 @@ func (l *loader) rootsOf(u *uses) (roots []string) {
 			}
 		}
 	}
-	dirs := sortedKeys(l.kustomizations)
+	dirs := slices.DeleteFunc(sortedKeys(l.kustomizations), l.isInner)
 	for _, dir := range dirs {
 		may := u.mayFolders[dir] && !u.unread[dir]
 		if !may && !u.apart[dir] && !u.folders[dir] {
@@ -99,7 +108,7 @@ func (l *loader) rootsOf(u *uses) (roots []string) {
 			reach(dir)
 		}
 	}
-	return roots
+	return roots, reached
 }
 
 // withhold notes as broken what would be delivered by itself if it were sure that no
@@ -123,8 +132,8 @@ func (l *loader) withhold(u *uses) {
 // around returns the folder of the innermost kustomization around a file; that of the
 // source if there is none.
 func (l *loader) around(file string) string {
-	dir := folderOf(file)
-	for dir != "" && l.kustomizations[dir] == "" {
+	dir, bound := folderOf(file), l.boundAt(file)
+	for dir != bound && dir != "" && l.kustomizations[dir] == "" {
 		dir = folderOf(dir)
 	}
 	return dir
@@ -157,7 +166,7 @@ func (l *loader) references(u *uses, dir string) error {
 		}
 		if k, ok := parseReferences(file, data); ok {
 			l.listCharts(path.Dir(file), data)
-			u.add(dir, k)
+			l.add(u, dir, k)
 			return nil
 		}
 	}
@@ -167,8 +176,8 @@ func (l *loader) references(u *uses, dir string) error {
 	if err != nil {
 		return err
 	}
-	u.add(dir, k)
-	u.mayAdd(dir, words(data))
+	l.add(u, dir, k)
+	l.mark(u.mayFiles, u.mayFolders, dir, references{files: wordsIn(data), folders: wordsIn(data)})
 	if !known {
 		u.unknown[dir] = true
 	}
@@ -183,41 +192,46 @@ func (l *loader) references(u *uses, dir string) error {
 func (l *loader) linkedAt(u *uses, dir string) {
 	u.apart[dir] = true
 	for other := range l.kustomizations {
-		if u.unknown[dir] && other != dir && (dir == "" || strings.HasPrefix(other, dir+"/")) {
+		if u.unknown[dir] && other != dir && (dir == "" || strings.HasPrefix(other, dir+"/")) && l.mayTake(dir, other) {
 			u.mayFolders[other], u.unknown[other] = true, true
 		}
 	}
 }
 
 // add adds what the kustomization of a folder uses.
-func (u *uses) add(dir string, k references) {
+func (l *loader) add(u *uses, dir string, k references) {
 	if k.component {
 		u.apart[dir] = true
 	}
-	u.by[dir] = mark(u.files, u.folders, dir, k)
+	if l.isInner(dir) { // what it lists is a policy by itself, unless it is built
+		listed := k.folders
+		k.files = slices.DeleteFunc(k.files, func(file string) bool { return slices.Contains(listed, file) })
+		u.inner[dir] = listed
+	}
+	u.by[dir] = l.mark(u.files, u.folders, dir, k)
 	for _, ref := range slices.Concat(k.files, k.folders) {
 		u.reads[dir] = append(u.reads[dir], path.Join(dir, ref))
 	}
 }
 
-// mayAdd adds what the kustomization of a folder may use.
-func (u *uses) mayAdd(dir string, words []string) {
-	mark(u.mayFiles, u.mayFolders, dir, references{files: words, folders: words})
-}
-
-// mark adds what a kustomization uses, and returns the folders.
-func mark(files, folders map[string]bool, dir string, k references) (used []string) {
+// mark adds what a kustomization takes in, and returns the folders that it uses.
+func (l *loader) mark(files, folders map[string]bool, dir string, k references) (used []string) {
 	for _, ref := range k.files {
-		files[path.Join(dir, ref)] = true
+		if file := path.Join(dir, ref); l.mayTake(dir, file) {
+			files[file] = true
+		}
 	}
 	for _, ref := range k.folders {
 		target := path.Join(dir, ref)
 		if target == "." {
 			target = ""
 		}
-		if target != dir {
+		if target == dir {
+			continue
+		}
+		used = append(used, target)
+		if l.mayTake(dir, target) {
 			folders[target] = true
-			used = append(used, target)
 		}
 	}
 	return used
@@ -288,8 +302,8 @@ func stringsIn(v any, to []string) []string {
 	return to
 }
 
-// words returns what may be a path in a text that cannot be read.
-func words(data []byte) []string {
+// wordsIn returns what may be a path in a text that cannot be read.
+func wordsIn(data []byte) []string {
 	var to []string
 	between := func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("\"'[]{},;", r)

@@ -42,8 +42,11 @@ type Source struct {
 	Bound map[string][]*object.Object
 	// Broken lists what could not be read: Objects may lack what it holds.
 	Broken []Broken
-	Diags  []diag.Diagnostic
-	Stats  Stats
+	// Unlisted are the files of manifests that kustomizations do not list, and kustomizations that
+	// no other one does, in the order of their paths: they are not read.
+	Unlisted []string
+	Diags    []diag.Diagnostic
+	Stats    Stats
 }
 
 // Stats counts what was looked at.
@@ -76,45 +79,67 @@ type With struct {
 	Inherited []*object.Object
 	// Config is what counts in place of the source's waybill.yaml; nil: that counts.
 	Config *ConfigSpec
+	// Unlisted reads what kustomizations do not list, too, and leaves what is defined twice: all
+	// that versions delivered which did so.
+	Unlisted bool
 }
 
 // Load reads a snapshot, and builds its Kustomize roots. The error is of the store
 // or of the engine, never of what people wrote.
 func Load(ctx context.Context, s sources.Snapshot, w With) (Source, error) {
-	l := loader{snapshot: s, with: w, src: Source{Revision: s.Revision(), Config: DefaultConfig(), Bound: map[string][]*object.Object{}}}
+	for bound := map[string]bool{}; ; {
+		l := loader{snapshot: s, with: w, bound: bound, src: Source{Revision: s.Revision(), Config: DefaultConfig(), Bound: map[string][]*object.Object{}}}
+		if err := l.load(ctx); err != nil {
+			return Source{}, err
+		}
+		var err error
+		if bound, err = l.learned(); bound == nil {
+			return l.src, err
+		}
+	}
+}
+
+// load reads the snapshot, by what is known of bound folders.
+func (l *loader) load(ctx context.Context) error {
 	if err := l.configure(); err != nil {
-		return Source{}, err
+		return err
 	}
 	l.findWritten()
 	if err := l.read(); err != nil {
-		return Source{}, err
+		return err
+	}
+	if err := l.learn(); err != nil {
+		return err
 	}
 	roots, err := l.kustomize()
 	if err != nil {
-		return Source{}, err
+		return err
 	}
 	l.inherit()
 	if err := l.roots(ctx, roots); err != nil {
-		return Source{}, err
+		return err
 	}
 	l.inherit()
 	if err := l.dependencies(); err != nil {
-		return Source{}, err
+		return err
 	}
 	l.patterns()
+	l.tellUnlisted()
 	sortByPlace(l.src.Objects)
 	if err := l.bind(); err != nil {
-		return Source{}, err
+		return err
 	}
 	l.scope()
-	l.unique()
+	if !l.with.Unlisted {
+		l.unique()
+	}
 	l.src.Stats.Objects = len(l.src.Objects)
 	for _, objs := range l.src.Bound {
 		l.src.Stats.Objects += len(objs)
 	}
 	l.digests()
 	l.src.Diags = diag.Sort(l.src.Diags)
-	return l.src, nil
+	return nil
 }
 
 type loader struct {
@@ -127,6 +152,9 @@ type loader struct {
 	linked                    map[string]bool     // those of them that are no files
 	reads                     map[string][]string // by folder, what its kustomization may use
 	inherited                 []*object.Object    // of broken parts, when they were sound
+	bound                     map[string]bool     // folders that Clusters are bound to, as far as it is known
+	unlisted                  []*object.Object    // what is not read, because no kustomization lists it
+	unread                    map[string]bool     // folders of kustomizations that cannot be read
 	src                       Source
 }
 

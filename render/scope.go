@@ -102,7 +102,7 @@ func (l *loader) scope() {
 	for _, objs := range l.src.Bound {
 		all = append(all, objs)
 	}
-	scopes := ScopesOf(append(slices.Clone(all), l.inherited)...)
+	scopes := ScopesOf(append(slices.Clone(all), l.inherited, l.unlisted)...)
 	for _, objs := range all {
 		for i, o := range objs {
 			objs[i] = l.placed(o, scopes)

@@ -30,6 +30,7 @@ func Build(in Input) Plan {
 		Config: in.Source.Config, OnBranch: in.Medium == Branch, Random: in.random(), Memo: &in.Memo.manifest,
 	})
 	t.rows, t.blobs = written.Rows, &written.Blobs
+	t.findUnlisted()
 	out := t.carryOut()
 	t.left = out.result.Left
 	p := Plan{
@@ -48,7 +49,7 @@ func Build(in Input) Plan {
 	}
 	p.State = t.record(&out, in.State.Random.After(p.Basis.RandomKey, in.Random.Source))
 	p.Diags = diag.Sort(slices.Concat(
-		in.Source.Diags, in.Doubt.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, consumers.Detached(p.Detached, in.Source.Config.Publish.Addresses()), in.moved(), out.diags, t.consumers(p.Clusters), idle.Find(x.Law, decided.Decisions, x.Inners),
+		in.Source.Diags, in.Doubt.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, t.unlisted.diags, consumers.Detached(p.Detached, in.Source.Config.Publish.Addresses()), in.moved(), out.diags, t.consumers(p.Clusters), idle.Find(x.Law, decided.Decisions, x.Inners),
 	))
 	return p
 }

@@ -131,7 +131,7 @@ func (t *table) guard() *guard.Guard {
 	x := t.in.Expanded
 	return &guard.Guard{
 		Rules: t.in.Source.Config.Guard, Unsure: cmp.Or(t.in.Doubt.Unsure, x.Unknown), Astray: x.Astray,
-		InSource: func(r object.Ref) bool { return t.decided.Find(r) != nil }, Cause: t.cause, Moved: t.moved,
+		InSource: func(r object.Ref) bool { return t.decided.Find(r) != nil }, Cause: t.cause, Moved: t.mayLeave,
 		Nowhere: func(r object.Ref) bool { d := t.decided.Find(r); return d == nil || len(d.Targets) == 0 },
 	}
 }

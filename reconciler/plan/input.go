@@ -35,6 +35,8 @@ type Input struct {
 	// release fails.
 	Expanded *expand.Result
 	State    state.State
+	// Unlisted are objects that stay although no kustomization lists them.
+	Unlisted []state.Unlisted
 	// Published is what is published for each cluster, by cluster.
 	Published map[string]tree.Published
 	Medium    Medium

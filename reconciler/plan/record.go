@@ -17,7 +17,7 @@ func (t *table) record(out *carried, random state.Random) *files.Folder {
 	c := state.Content{
 		Left: t.leftByRef(out), Clusters: t.in.Expanded.Law.Set.Clusters, Held: out.held(), When: t.in.Source.Revision.When,
 		LastGood: t.in.Doubt.Remembered(), Releases: t.releases(out), Random: random, Failover: t.failover(), Remedies: t.remedies(), Watch: t.watch(),
-		Terms: state.TermsOf(&t.in.Source.Config),
+		Terms: state.TermsOf(&t.in.Source.Config), Unlisted: t.unlisted.all,
 	}
 	if out.allowed {
 		c.LastGood = t.in.Doubt.RememberedOnceAllowed()

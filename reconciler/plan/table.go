@@ -34,6 +34,8 @@ type table struct {
 	built []*files.Folder
 	trees []layout.Tree // that hold what is wanted, as far as it can be carried out
 	left  rollout.Remaining
+	// unlisted is what clusters have that no kustomization lists.
+	unlisted unlisted
 	// replicas remembers how many replicas a manifest has, by the id of its blob.
 	replicas map[files.ID]count
 	byPath   map[string]int          // rows; nil until it is asked
@@ -112,7 +114,7 @@ func (t *table) before() manifest.Before {
 // Blocked lists the rows with a block.
 func (t *table) Blocked() (rows []int) {
 	for i := range t.rows {
-		if len(t.rows[i].Blocks) > 0 {
+		if len(t.rows[i].Blocks) > 0 || t.unlisted.stays[t.rows[i].Ref] != nil {
 			rows = append(rows, i)
 		}
 	}
@@ -140,6 +142,9 @@ func (t *table) Row(i int) rollout.Row {
 		}
 		c.Block = rollout.Reason(r.Blocks[int32(cluster)])
 		c.Moves = slices.Contains(leaving, t.cluster(cluster)) || r.Blocks[int32(cluster)] == manifest.NotGone
+		if c.Block == "" && !c.Want && t.unlisted.stays[r.Ref][cluster] {
+			c.Block, c.Moves = rollout.Unlisted, true
+		}
 		if row.Divided {
 			c.Scales = t.scales(d, cluster, c.Want, want.Blob, have(cluster))
 		}
@@ -151,6 +156,9 @@ func (t *table) Row(i int) rollout.Row {
 				row.Needs = append(row.Needs, n)
 			}
 		}
+	}
+	if t.unlisted.stays[r.Ref] != nil {
+		row.Needs = append(row.Needs, t.needs(r.Ref)...)
 	}
 	return row
 }

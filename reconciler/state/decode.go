@@ -19,7 +19,7 @@ import (
 // Decode reads the state branch's folder. What is as it was in an earlier state, which may
 // be nil, is taken from there; it is the same otherwise. A file that cannot be read is an
 // error only if everything depends on it: if it says what was published last, what stays
-// because a part of the source is broken, which random key was used, or what was observed of a
+// because a part of the source is broken or not listed, which random key was used, or what was observed of a
 // cluster.
 func Decode(root *files.Folder, earlier *State) (State, error) {
 	s := State{
@@ -83,7 +83,7 @@ func (s *State) add(path string, from *files.Blob, earlier *State, isOlder bool)
 	}
 	switch {
 	case err == nil:
-	case path == publishedFile || path == lastGoodFile || path == olderHiddenFile || path == randomFile || path == failoverFile || strings.HasPrefix(path, observedDir+"/"):
+	case path == publishedFile || path == lastGoodFile || path == unlistedFile || path == olderHiddenFile || path == randomFile || path == failoverFile || strings.HasPrefix(path, observedDir+"/"):
 		return fmt.Errorf("%s cannot be read, and nothing can be done without it: %s; git log -p %s -- %s shows what it was: put that back", path, bounded(err), Branch, path)
 	default:
 		s.Unreadable = append(s.Unreadable, Unreadable{path, bounded(err)})
@@ -125,6 +125,8 @@ func (s *State) reader(path string, earlier *State, isOlder bool) func(data []by
 		return into(&s.Published)
 	case path == lastGoodFile:
 		return into(&s.LastGood)
+	case path == unlistedFile:
+		return into(&s.Unlisted)
 	case path == randomFile:
 		return s.addRandom
 	case path == keptFile:

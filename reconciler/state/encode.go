@@ -37,6 +37,7 @@ type Content struct {
 	// Watch is what observers count of replicas that wait for a node; nil for nothing.
 	Watch    *deschedule.Watch
 	Releases []Release
+	Unlisted []Unlisted
 	Terms    Terms // the zero value: those of a source without a config
 }
 
@@ -80,6 +81,7 @@ func Encode(c Content, earlier *State, m *Memo) (*files.Folder, error) {
 	}{
 		{len(without) > 0, keptFile, without},
 		{len(c.LastGood.Broken) > 0, lastGoodFile, c.LastGood},
+		{len(c.Unlisted) > 0, unlistedFile, c.Unlisted},
 		{c.Random.Key != "", randomFile, c.Random},
 		{!c.Failover.isEmpty(), failoverFile, c.Failover},
 		{c.Watch != nil, deschedulerFile, orderOf(c.Watch)},
@@ -97,7 +99,7 @@ func Encode(c Content, earlier *State, m *Memo) (*files.Folder, error) {
 
 // WithPublication adds to a folder of Encode what was published.
 func WithPublication(content *files.Folder, p Publication) (*files.Folder, error) {
-	p.When = p.When.UTC()
+	p.When, p.Listed = p.When.UTC(), true
 	top, err := withJSON(slices.Clone(content.Entries()), publishedFile, p)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@
 //	descheduler.json                                   only where replicas are descheduled: what observers count
 //	apply.json                                         the config's terms for whoever applies, where it states any
 //	last-good.json                                     only while something is broken
+//	unlisted.json                                      only while something stays that kustomizations do not list
 //
 // A folder of bindings or releases with more than 1,000 files is divided into folders that are
 // called as the first two digits of the SHA-256 of each file's name. The format is then 3, and 2
@@ -67,6 +68,7 @@ const (
 	failoverFile    = "failover.json"
 	termsFile       = "apply.json"
 	deschedulerFile = "descheduler.json"
+	unlistedFile    = "unlisted.json"
 	clusterScope    = "_cluster"
 )
 
@@ -96,6 +98,8 @@ type State struct {
 	Failover Failover
 	// Releases are what releases rendered to.
 	Releases []Release
+	// Unlisted are objects that stay although no kustomization lists them.
+	Unlisted []Unlisted
 	// Unreadable are the files that cannot be read, in the order of their paths. What they
 	// said is not known; nothing else depends on it.
 	Unreadable []Unreadable
@@ -120,6 +124,8 @@ type Unreadable struct {
 type Publication struct {
 	Commit string    `json:"commit"` // of the source
 	When   time.Time `json:"when"`   // the date of that commit
+	// Listed says that what kustomizations do not list was not read.
+	Listed bool `json:"listed,omitempty"`
 }
 
 // LastGood is what is as it was because something is broken.
@@ -202,9 +208,10 @@ func (s *State) folder(name string) *files.Folder {
 	return folderAt(s.root, name)
 }
 
-// Same reports that a folder of Encode says what the state says, whatever was published.
+// Same reports that a folder of Encode says what the state says, whatever was published. One that
+// does not say what was passed over does not.
 func (s *State) Same(content *files.Folder) bool {
-	return s.content != nil && s.content.ID() == content.ID()
+	return s.content != nil && s.Published.Listed && s.content.ID() == content.ID()
 }
 
 // IsBindingOf reports whether a path of the state branch is where the binding of a

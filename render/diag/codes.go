@@ -10,6 +10,10 @@ const (
 	// read, and may be in that part. They stay as they were until it is mended, or their
 	// removal is allowed.
 	MissingWhileBroken Code = "missing-while-broken"
+	// UnlistedStays: an earlier version of Waybill delivered files that no kustomization lists. What
+	// is in them stays as it was published until it is listed, its file is deleted, or its removal
+	// is allowed.
+	UnlistedStays Code = "unlisted-stays"
 	// Malformed: a document is no valid YAML or JSON. What the file held stays as it was last
 	// published.
 	Malformed Code = "malformed"
@@ -57,6 +61,9 @@ const (
 	// Written: folders with a `waybill.metadata` hold what `waybill render --out` wrote; they
 	// are not read as source.
 	Written Code = "written"
+	// NotListed: files of manifests stand in the folder of a kustomization that does not list
+	// them. They are not read.
+	NotListed Code = "not-listed"
 )
 
 // The codes of what is rendered.

@@ -10,11 +10,20 @@ import (
 	"github.com/waybill-dev/waybill/render/object"
 )
 
-// Folders lists the folders of the source that the Kustomizations among objs build:
-// what is in them is theirs, and is not taken for manifests or roots on its own. A
-// Kustomization that stands in the folder it builds is how a cluster syncs itself,
-// and claims nothing. Said are the sources that the configuration takes for the repository.
-func Folders(objs []*object.Object, said []string) []string {
+// Claim is a folder of the source that a Kustomization builds: what is in it is the Kustomization's,
+// and is not taken for manifests or roots on its own.
+type Claim struct {
+	Folder string
+	By     string // the file of the Kustomization
+}
+
+// Covers reports whether a file is in the folder.
+func (c Claim) Covers(file string) bool { return below(file, c.Folder) }
+
+// Claims lists the folders that the Kustomizations among objs build. A Kustomization that stands in
+// the folder it builds is how a cluster syncs itself, and claims nothing. Said are
+// the sources that the configuration takes for the repository.
+func Claims(objs []*object.Object, said []string) []Claim {
 	repository := Identify(said, objs, nil)
 	var generators []*object.Object // those of one name, too, as the folders of clusters have them
 	for _, o := range objs {
@@ -22,21 +31,20 @@ func Folders(objs []*object.Object, said []string) []string {
 			generators = append(generators, o)
 		}
 	}
-	var dirs []string
+	var claims []Claim
 	for _, o := range objs {
 		if !isKustomization(o) {
 			continue
 		}
 		for _, copies := range repository.arrangements(o, generators) {
 			for _, dir := range origins(folderOf(o), copies) {
-				if !below(o.Pos().File, dir) {
-					dirs = append(dirs, dir)
+				if c := (Claim{dir, o.Pos().File}); !c.Covers(c.By) {
+					claims = append(claims, c)
 				}
 			}
 		}
 	}
-	slices.Sort(dirs)
-	return slices.Compact(dirs)
+	return claims
 }
 
 // arrangements are the ways in which the files of this repository may be arranged for a

@@ -5,6 +5,10 @@
 //	form-1   before the state had a form. Deployment web goes from 5:5 to 2:8 and waits, for
 //	         us was edited by hand and is held; b.yaml cannot be read; ConfigMap moves goes to
 //	         ap, where an override fails; the release rel cannot be rendered any longer
+//	unlisted the last version that delivered what kustomizations do not list: plain manifests, a
+//	         definition, a kustomization with a prefix, releases of Helm and Flux, a Deployment
+//	         that pulls a ConfigMap along, a Namespace for one object alone; broken.yaml was
+//	         delivered as well, and cannot be read any longer
 package upgrade
 
 import (
@@ -57,27 +61,30 @@ func branches(t *testing.T, dir string) string {
 	return run(t, dir, nil, "git", "for-each-ref", "refs/heads/waybill/cluster")
 }
 
+// publish publishes the source of a repository to itself.
+func publish(t *testing.T, dir string) reconciler.Result {
+	t.Helper()
+	repo, err := git.Open(t.Context(), git.Options{Location: dir, CacheDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &reconciler.Reconciler{
+		Source: repo, Target: repo, Engine: renderer.New(&worker.Local{Handler: engine.Run}, nil),
+		Version: "test", Now: func() time.Time { return time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC) },
+	}
+	res, err := r.Publish(t.Context(), "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
 // TestAFleetDoesNotMoveByTheUpgrade publishes with this version what an earlier one
 // published: one commit of the state, no commit of a cluster, and then nothing.
 func TestAFleetDoesNotMoveByTheUpgrade(t *testing.T) {
 	dir := imported(t, "form-1.export")
 	before := branches(t, dir)
-	publish := func() reconciler.Result {
-		repo, err := git.Open(t.Context(), git.Options{Location: dir, CacheDir: t.TempDir()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := &reconciler.Reconciler{
-			Source: repo, Target: repo, Engine: renderer.New(&worker.Local{Handler: engine.Run}, nil),
-			Version: "test", Now: func() time.Time { return time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC) },
-		}
-		res, err := r.Publish(t.Context(), "main")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return res
-	}
-	first := publish()
+	first := publish(t, dir)
 	if len(first.Updates) != 1 || first.Updates[0].Branch != state.Branch {
 		t.Errorf("the first plan writes %+v, want the state alone", first.Updates)
 	}
@@ -89,7 +96,7 @@ func TestAFleetDoesNotMoveByTheUpgrade(t *testing.T) {
 			t.Errorf("cluster %s is held: %t", c.Name, held)
 		}
 	}
-	if again := publish(); len(again.Updates) != 0 {
+	if again := publish(t, dir); len(again.Updates) != 0 {
 		t.Errorf("the second plan writes %+v, want nothing", again.Updates)
 	}
 	for file, want := range map[string]string{

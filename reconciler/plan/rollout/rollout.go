@@ -42,6 +42,8 @@ const (
 	Twice   Reason = "it would be in two places until all of it can be carried out"
 	Short   Reason = "it would run with fewer replicas than it asks for until all of it can be carried out"
 	Needed  Reason = "what stays there needs it"
+	// Unlisted is the block of what an earlier version delivered, and no kustomization lists.
+	Unlisted Reason = "no kustomization lists it, and an earlier version of Waybill delivered it"
 )
 
 // Cell is an object in a cluster that should have it or has it.
@@ -52,8 +54,9 @@ type Cell struct {
 	// cluster has. It matters in divided rows only.
 	Scales bool
 	Block  Reason
-	// Moves reports that the block is a step on the way from one cluster to another, or that
-	// the cluster is one that the object is leaving because it failed: it freezes nothing.
+	// Moves reports that the block is a step on the way from one cluster to another, that the
+	// cluster is one that the object is leaving because it failed, or that the block is Unlisted: it
+	// freezes nothing.
 	Moves bool
 }
 
