@@ -38,6 +38,7 @@ func (l *loader) bind() error {
 		}
 	}
 	l.src.Objects = kept
+	l.tellEmpty(bound)
 	return nil
 }
 

@@ -129,6 +129,7 @@ func (l *loader) load(ctx context.Context) error {
 	if err := l.bind(); err != nil {
 		return err
 	}
+	l.tellArgoCD()
 	l.scope()
 	if !l.with.Unlisted {
 		l.unique()

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
@@ -30,8 +31,8 @@ func Findings(p *plan.Plan, folder, version string, look Look) Report {
 			if p.Stats.NotManifests == 1 {
 				others = "1 document was no manifest"
 			}
-			_, err := fmt.Fprintf(w, "%s, %s, %s placed; %s\n%s",
-				words.Count(len(p.Clusters), "cluster"), words.Count(p.Stats.Templates, "template"), words.Count(p.Stats.Placed, "manifest"), others, nowhere(p))
+			_, err := fmt.Fprintf(w, "%s, %s, %s placed; %s\n%s%s",
+				words.Count(len(p.Clusters), "cluster"), words.Count(p.Stats.Templates, "template"), words.Count(p.Stats.Placed, "manifest"), others, nowhere(p), shortfalls(p))
 			return err
 		},
 		forms: map[Format]func() ([]byte, error){
@@ -39,6 +40,25 @@ func Findings(p *plan.Plan, folder, version string, look Look) Report {
 			SARIF: func() ([]byte, error) { return sarif.Encode(version, folder, ds) },
 		},
 	}
+}
+
+// shortfalls is a line for the clusters that get nothing, or less than their folders promise, for one
+// reason.
+func shortfalls(p *plan.Plan) string {
+	var order []string
+	names := map[string][]string{}
+	for _, s := range p.Shortfalls() {
+		says := fmt.Sprintf("%s, because %s", words.Count(s.Objects, "object"), strings.Join(s.Why, "; "))
+		if names[says] == nil {
+			order = append(order, says)
+		}
+		names[says] = append(names[says], s.Cluster)
+	}
+	var b strings.Builder
+	for _, says := range order {
+		fmt.Fprintf(&b, "%s: %s\n", words.List(names[says]), says)
+	}
+	return b.String()
 }
 
 // nowhere says what goes to no cluster, though nothing is wrong with it; empty for nothing.

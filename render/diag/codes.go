@@ -64,6 +64,11 @@ const (
 	// NotListed: files of manifests stand in the folder of a kustomization that does not list
 	// them. They are not read.
 	NotListed Code = "not-listed"
+	// EmptyFolder: a Cluster is bound to a folder that holds nothing for it.
+	EmptyFolder Code = "empty-folder"
+	// ArgoCD: an Application or an ApplicationSet of Argo CD stands in the source. It is a manifest
+	// like any other: what it stands for is not rendered.
+	ArgoCD Code = "argo-cd"
 )
 
 // The codes of what is rendered.

@@ -1,0 +1,109 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/waybill-dev/waybill/reconciler/plan/expand"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
+)
+
+// Shortfall is a cluster that gets nothing, or less than its folder promises.
+type Shortfall struct {
+	Cluster string
+	Objects int // that it gets
+	Why     []string
+}
+
+// Shortfalls lists them, in the order of clusters.
+func (p *Plan) Shortfalls() (all []Shortfall) {
+	if p.table == nil {
+		return nil
+	}
+	in := p.table.in
+	bound := map[string]bool{}
+	for _, c := range in.Expanded.Law.Fleet.Clusters() {
+		bound[render.BoundFolder(c.Source.Annotations)] = true
+	}
+	for i, c := range in.Expanded.Law.Fleet.Clusters() {
+		s := Shortfall{Cluster: c.Name, Objects: p.Clusters[i].Objects}
+		folder := render.BoundFolder(c.Source.Annotations)
+		for _, b := range in.Source.Broken {
+			if b.Cluster == c.Name || folder != "" && innermost(bound, b.Path) == folder {
+				s.Why = append(s.Why, p.broken(b))
+			}
+		}
+		for _, f := range in.Expanded.Failures {
+			if f.In(c.Name) && (f.ID.Cluster == c.Name || f.Targets[c.Name]) {
+				s.Why = append(s.Why, p.failed(f))
+			}
+		}
+		if s.Objects == 0 && len(s.Why) == 0 {
+			s.Why = []string{p.nothing(c.Name, folder)}
+		}
+		if len(s.Why) > 0 {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// innermost returns the innermost of some folders that a file is in; empty for none.
+func innermost(folders map[string]bool, file string) string {
+	for dir := path.Dir(file); dir != "." && dir != "/"; dir = path.Dir(dir) {
+		if folders[dir] {
+			return dir
+		}
+	}
+	return ""
+}
+
+// broken says what of a source is not read, and why.
+func (p *Plan) broken(b render.Broken) string {
+	why := p.said(func(d *diag.Diagnostic) bool { return b.Path != "" && d.Pos.File == b.Path })
+	if why != "" {
+		why = ": " + why
+	}
+	switch dir, name := path.Split(b.Path); {
+	case b.Path == "":
+		return fmt.Sprintf("%s is defined twice", b.Ref)
+	case strings.HasPrefix(strings.ToLower(name), "kustomization"):
+		return dir + " cannot be built" + why
+	case b.Dir:
+		return b.Path + "/ cannot be read" + why
+	}
+	return b.Path + " cannot be read" + why
+}
+
+// failed says which release cannot be rendered, and why.
+func (p *Plan) failed(f expand.Failure) string {
+	r := f.ID.Release.String()
+	return cmp.Or(p.said(func(d *diag.Diagnostic) bool {
+		return strings.HasPrefix(d.Message, r+" ") || strings.HasPrefix(d.Message, r+":")
+	}), r+" cannot be rendered")
+}
+
+// said returns the message of the first error that is meant; empty if there is none.
+func (p *Plan) said(meant func(*diag.Diagnostic) bool) string {
+	i := slices.IndexFunc(p.Diags, func(d diag.Diagnostic) bool { return d.Severity == diag.Error && meant(&d) })
+	if i < 0 {
+		return ""
+	}
+	first, _, _ := strings.Cut(p.Diags[i].Message, "\n")
+	return first
+}
+
+// nothing says why a cluster gets nothing, though nothing fails.
+func (p *Plan) nothing(cluster, folder string) string {
+	switch {
+	case len(p.table.in.Source.Bound[cluster]) > 0:
+		return "nothing in its folder is delivered, and no policy places anything there"
+	case folder != "":
+		return "its folder holds nothing, and no policy places anything there"
+	}
+	return "no policy places anything there"
+}
