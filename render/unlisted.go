@@ -28,7 +28,7 @@ func (l *loader) passOver(u *uses, reached map[string]bool) {
 	l.src.Objects = kept
 	l.mute(files)
 	for dir, file := range l.kustomizations {
-		if l.isInner(dir) && !reached[dir] {
+		if l.isInner(dir) && !reached[dir] && !u.apart[dir] {
 			files[file] = true
 		}
 	}

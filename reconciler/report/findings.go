@@ -48,7 +48,7 @@ func shortfalls(p *plan.Plan) string {
 	var order []string
 	names := map[string][]string{}
 	for _, s := range p.Shortfalls() {
-		says := fmt.Sprintf("%s, because %s", words.Count(s.Objects, "object"), strings.Join(s.Why, "; "))
+		says := fmt.Sprintf("%s, because %s", words.Count(s.Objects, "object"), reasons(s.Why))
 		if names[says] == nil {
 			order = append(order, says)
 		}
@@ -59,6 +59,15 @@ func shortfalls(p *plan.Plan) string {
 		fmt.Fprintf(&b, "%s: %s\n", words.List(names[says]), says)
 	}
 	return b.String()
+}
+
+// reasons joins the first few reasons.
+func reasons(why []string) string {
+	const most = 3
+	if n := len(why); n > most {
+		return fmt.Sprintf("%s; and %d more", strings.Join(why[:most], "; "), n-most)
+	}
+	return strings.Join(why, "; ")
 }
 
 // nowhere says what goes to no cluster, though nothing is wrong with it; empty for nothing.
