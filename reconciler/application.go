@@ -39,6 +39,8 @@ type Applier struct {
 	crowded func() bool
 	// Wait is how long to wait until what was applied is ready; zero: not at all.
 	Wait time.Duration
+	// WaitAccepts are the reasons with which an object counts as ready although it is not healthy.
+	WaitAccepts []string
 
 	missed clusters.Missed // of the one cluster that is applied to; nil remembers nothing from one round to the next
 }
@@ -137,7 +139,7 @@ func (a *Applier) applyOn(ctx context.Context, in *Deliverable, client *clusters
 
 func (a *Applier) round(ctx context.Context, in *Deliverable, client *clusters.Client, cluster string, newer func() *Deliverable) Application {
 	app := Application{Cluster: cluster, Credential: client.Credential, observed: observed{branch: in.Address(cluster).String()}}
-	client.Interpreter = in.Interpreter
+	client.Judge = in.Judge
 	reading, end := traces.Begin(ctx, "read")
 	var d Delivery
 	d, app.Err = a.Delivery(reading, in, cluster)
@@ -164,7 +166,7 @@ func (a *Applier) round(ctx context.Context, in *Deliverable, client *clusters.C
 	if app.Err != nil || a.DryRun || a.Wait == 0 || app.Report.Plan.Hold != nil {
 		return app
 	}
-	app.Unready, app.Err = client.Wait(ctx, applied(&app.Report, d.Objects), a.Wait)
+	app.Unready, app.Err = client.Wait(ctx, applied(&app.Report, d.Objects), a.Wait, a.WaitAccepts...)
 	return app
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/apply"
+	"github.com/waybill-dev/waybill/reconciler/health"
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
@@ -33,8 +34,8 @@ type Deliverable struct {
 	Clusters []*karmada.Cluster
 	Guard    render.Guard
 	Apply    render.Apply
-	// Interpreter knows the kinds, by the customizations that were published.
-	Interpreter *interpret.Interpreter
+	// Judge knows who is healthy, by the customizations that were published.
+	Judge *health.Judge
 
 	windows  suspend.Windows
 	waiting  *deschedule.Watch // of which workloads observers count the replicas that wait
@@ -98,7 +99,7 @@ func (r *Reconciler) Deliverable(ctx context.Context, rev string) (d Deliverable
 	if err != nil {
 		return d, err //nolint:wrapcheck // it names the file
 	}
-	d.Interpreter = interpret.New(custom...)
+	d.Judge = &health.Judge{Kinds: interpret.New(custom...), Prefer: health.Prefer(terms.Health.Prefer)}
 	digest, err := json.Marshal([]any{terms, custom})
 	d.terms = sha256.Sum256(digest)
 	return d, err //nolint:wrapcheck // they were read from as much

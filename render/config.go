@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,6 +42,7 @@ type ConfigSpec struct {
 	Charts         Charts      `json:"charts"`
 	Guard          Guard       `json:"guard"`
 	Apply          Apply       `json:"apply"`
+	Health         Health      `json:"health,omitzero"`
 	Failover       Failover    `json:"failover"`
 	Descheduler    Descheduler `json:"descheduler"`
 	Previews       Previews    `json:"previews"`
@@ -242,6 +244,7 @@ func (c *ConfigSpec) check() (field, problem string) {
 		{"spec.secrets", c.Secrets, []string{SecretsRefuse, SecretsAllow}},
 		{"spec.publish.layout", c.Publish.Layout, []string{LayoutBranches, LayoutFolders}},
 		{"spec.publish.hooks", c.Publish.Hooks, []string{HooksDrop, HooksArgoCD}},
+		{"spec.health.prefer", cmp.Or(c.Health.Prefer, HealthBoth), []string{HealthBoth, HealthKarmada, HealthArgoCD}},
 		{"spec.previews.forks", c.Previews.Forks, []string{ForksOpen, ForksApproved, ForksNever}},
 	} {
 		if !slices.Contains(e.allowed, e.value) {

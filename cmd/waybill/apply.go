@@ -25,7 +25,7 @@ type applyFlags struct {
 	adopt         []string
 	prune, dryRun bool
 	rollback      bool
-	wait          bool
+	wait          waiting
 	timeout       time.Duration
 	status        *bool
 }
@@ -79,7 +79,8 @@ func addApplyFlags(cmd *cobra.Command) *applyFlags {
 	flags.BoolVar(&f.prune, "allow-prune", false, "delete what left the branch, even if the guard would hold the cluster")
 	flags.BoolVar(&f.rollback, "rollback", false, "apply a head that does not come after the commit applied last")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would be done and change nothing")
-	flags.BoolVar(&f.wait, "wait", false, "wait until what was applied is ready")
+	flags.Var(&f.wait, "wait", "wait until what was applied is healthy; healthy,suspended: or waits for somebody to go on, as Argo CD says it")
+	flags.Lookup("wait").NoOptDefVal = waitHealthy
 	flags.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long to wait")
 	f.status = addStatusFlag(flags)
 	return f
@@ -162,8 +163,8 @@ func (w repositories) deliverable() (*reconciler.Reconciler, reconciler.Delivera
 // apply applies to clusters, several at once, so that one that hangs delays few.
 func (f *applyFlags) apply(cmd *cobra.Command, r *reconciler.Reconciler, in *reconciler.Deliverable, chosen []*karmada.Cluster) []reconciler.Application {
 	a := reconciler.Applier{Reconciler: r, Access: *f.access, Adopt: f.adopt, Prune: f.prune, Retry: true, DryRun: f.stage() != report.Done, Looks: *f.status}
-	if f.wait {
-		a.Wait = f.timeout
+	if f.wait != "" {
+		a.Wait, a.WaitAccepts = f.timeout, f.wait.accepted()
 	}
 	const atOnce = 10
 	apps := make([]reconciler.Application, len(chosen))

@@ -17,13 +17,16 @@ func (in *Interpreter) Answered(obj map[string]any, operation karmada.Interprete
 		switch {
 		case !l.answers(k, operation):
 		case l.by == nil:
-			return "native"
+			return Native
 		default:
 			return l.by[operation]
 		}
 	}
 	return ""
 }
+
+// Native is what Answered says of the built-in kinds.
+const Native = "native"
 
 // Customized reports that who answers, as Answered says it, is a customization of the source.
 func Customized(by string) bool { return strings.HasPrefix(by, customization) }

@@ -5,11 +5,7 @@ import "github.com/waybill-dev/waybill/policies/karmada"
 // Health judges an object by what one cluster says of it (Karmada section D.9). A
 // kind that has no rule is healthy; a status that cannot be read is unknown.
 func (in *Interpreter) Health(observed map[string]any) karmada.ResourceHealth {
-	h, ok := hook(in, observed, func(l layer) map[kind]healthHook { return l.health })
-	if !ok {
-		return karmada.ResourceHealthy
-	}
-	switch healthy, err := h(observed); {
+	switch healthy, err := in.IsHealthy(observed); {
 	case err != nil:
 		return karmada.ResourceUnknown
 	case healthy:
@@ -17,6 +13,15 @@ func (in *Interpreter) Health(observed map[string]any) karmada.ResourceHealth {
 	default:
 		return karmada.ResourceUnhealthy
 	}
+}
+
+// IsHealthy is Health with the error, which says whose rule cannot read the status, and why.
+func (in *Interpreter) IsHealthy(observed map[string]any) (bool, error) {
+	h, ok := hook(in, observed, func(l layer) map[kind]healthHook { return l.health })
+	if !ok {
+		return true, nil
+	}
+	return h(observed)
 }
 
 var nativeHealth = map[kind]healthHook{

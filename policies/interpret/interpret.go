@@ -25,6 +25,13 @@ func New(custom ...*karmada.ResourceInterpreterCustomization) *Interpreter {
 	return &Interpreter{layers: append(append([]layer{taught}, shipped()...), native()), wrong: wrong}
 }
 
+// Uncustomized returns the interpreter as it is without customizations.
+func (in *Interpreter) Uncustomized() *Interpreter {
+	u := *in
+	u.layers = append([]layer{{}}, in.layers[1:]...)
+	return &u
+}
+
 // Renew gives customizations back what they have spent: each plan begins with all of it.
 func (in *Interpreter) Renew() {
 	if b := in.layers[0].budget; b != nil {

@@ -106,7 +106,7 @@ func (c *Client) syncHealth(u *unstructured.Unstructured) (s status.Status, why 
 	case schema.GroupKind{Group: "argoproj.io", Kind: "Workflow"}:
 		return endingHealth(u, "status", "phase")
 	}
-	h := health.Of(c.interpreter(), u.Object)
+	h := c.judge().Of(u.Object, health.Moment{Now: c.clock.now()})
 	if h.State == karmada.ResourceHealthy {
 		return status.CurrentStatus, ""
 	}

@@ -26,7 +26,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 
-	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/reconciler/health"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -44,9 +43,9 @@ const (
 type Client struct {
 	// Credential is what is known of that which it has.
 	Credential Credential
-	// Interpreter knows what is healthy; nil for one that knows the built-in kinds and those of
-	// other projects.
-	Interpreter *interpret.Interpreter
+	// Judge knows what is healthy; nil for one that knows the built-in kinds and those of other
+	// projects.
+	Judge *health.Judge
 	// Shared says that other clusters are on the same API server: it is virtual, or has virtual ones.
 	Shared bool
 	// Saw is told of the health of objects while Watch watches, whenever it changes since Health
@@ -73,8 +72,9 @@ type Client struct {
 	failed map[string]error // groups whose kinds could not be learnt, by name
 	// unsure says of kinds that are not served why they may be all the same.
 	unsure map[schema.GroupKind]error
-	listed map[scope]string // resourceVersions of the last lists
-	judged map[scope]string // the same, of those for health
+	listed map[scope]string    // resourceVersions of the last lists
+	judged map[scope]judgement // the last lists for health
+	clock  *serverClock
 }
 
 // Open prepares a client. It sends nothing. ID is the Cluster's spec.id, which may be empty.
@@ -85,7 +85,9 @@ func Open(cluster, id, account string, config *rest.Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reaching %s: %w", cluster, err)
 	}
-	c := &Client{name: cluster, expected: id, Credential: CredentialOf(config)}
+	c := &Client{name: cluster, expected: id, Credential: CredentialOf(config), clock: &serverClock{next: transport.Transport}}
+	timed := *transport // it may be everybody's
+	timed.Transport, transport = c.clock, &timed
 	if c.objects, err = dynamic.NewForConfigAndClient(config, transport); err != nil {
 		return nil, fmt.Errorf("reaching %s: %w", cluster, err)
 	}

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
@@ -22,17 +21,17 @@ import (
 // Unready is an object that is not as healthy as it should be.
 type Unready struct {
 	Object object.Ref `json:"object"`
-	// Status is kstatus's: InProgress, Failed, Terminating, NotFound or Unknown.
+	// Status is kstatus's, InProgress, Failed, Terminating, NotFound or Unknown, or Argo CD's Suspended.
 	Status  string `json:"status"`
 	Message string `json:"message,omitempty"`
 }
 
-// interpreter returns what knows the kinds.
-func (c *Client) interpreter() *interpret.Interpreter {
-	if c.Interpreter == nil {
-		c.Interpreter = interpret.New()
+// judge returns what knows who is healthy.
+func (c *Client) judge() *health.Judge {
+	if c.Judge == nil {
+		c.Judge = &health.Judge{Kinds: interpret.New()}
 	}
-	return c.Interpreter
+	return c.Judge
 }
 
 // Health judges the objects whose kinds have a health: one list a scope. Watch goes on from
@@ -56,13 +55,13 @@ func (c *Client) Health(ctx context.Context, refs []object.Ref) (map[object.Ref]
 			return nil, err
 		}
 	}
-	c.interpreter().Renew()
+	c.judge().Kinds.Renew()
 	judgements := make(chan judgement, len(scopes))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(concurrency)
 	for _, p := range scopes {
 		group.Go(func() error {
-			j, err := c.judge(ctx, p, wanted[p])
+			j, err := c.judgeAll(ctx, p, wanted[p])
 			judgements <- j
 			return err
 		})
@@ -72,13 +71,13 @@ func (c *Client) Health(ctx context.Context, refs []object.Ref) (map[object.Ref]
 	}
 	close(judgements)
 	all := make(map[object.Ref]health.Health, len(refs))
-	c.judged = map[scope]string{}
+	c.judged = map[scope]judgement{}
 	for j := range judgements {
 		for i, r := range j.of {
 			all[r] = j.is[i]
 		}
 		if j.version != "" {
-			c.judged[j.at] = j.version
+			c.judged[j.at] = j
 		}
 	}
 	return all, nil
@@ -87,13 +86,14 @@ func (c *Client) Health(ctx context.Context, refs []object.Ref) (map[object.Ref]
 // judgement is the health of objects of a scope, and as of which version. That is empty for a
 // kind that the cluster does not serve.
 type judgement struct {
-	at      scope
-	of      []object.Ref
-	is      []health.Health
-	version string
+	at        scope
+	of        []object.Ref
+	is        []health.Health
+	hasStatus bool // one of the kind has a status
+	version   string
 }
 
-func (c *Client) judge(ctx context.Context, p scope, wanted []object.Ref) (judgement, error) {
+func (c *Client) judgeAll(ctx context.Context, p scope, wanted []object.Ref) (judgement, error) {
 	j := judgement{at: p, of: wanted, is: make([]health.Health, len(wanted))}
 	at := make(map[object.Ref]int, len(wanted))
 	for i, r := range wanted {
@@ -115,10 +115,12 @@ func (c *Client) judge(ctx context.Context, p scope, wanted []object.Ref) (judge
 		return j, err
 	}
 	j.version = l.GetResourceVersion()
+	j.hasStatus = slices.ContainsFunc(l.Items, func(u unstructured.Unstructured) bool { return hasStatus(&u) })
+	moment := health.Moment{Now: c.clock.now(), HasPeers: j.hasStatus}
 	for i := range l.Items {
 		u := &l.Items[i]
 		if n, ok := at[refIn(p.kind, u)]; ok {
-			j.is[n] = health.Of(c.interpreter(), u.Object)
+			j.is[n] = c.judge().Of(u.Object, moment)
 		}
 	}
 	return j, nil
@@ -126,21 +128,6 @@ func (c *Client) judge(ctx context.Context, p scope, wanted []object.Ref) (judge
 
 func refIn(k schema.GroupKind, u *unstructured.Unstructured) object.Ref {
 	return object.Ref{Group: k.Group, Kind: k.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}
-}
-
-// watchHealth tells of the health of a kind's objects whenever it changes since Health looked.
-func (c *Client) watchHealth(ctx context.Context, k schema.GroupKind, version string, start starter) error {
-	return watching(ctx, version, start, func(e watch.EventType, o metav1.Object) {
-		u, ok := o.(*unstructured.Unstructured)
-		switch {
-		case !ok:
-		case e == watch.Deleted:
-			c.Saw(refIn(k, u), health.Missing())
-		default:
-			c.interpreter().Renew()
-			c.Saw(refIn(k, u), health.Of(c.interpreter(), u.Object))
-		}
-	})
 }
 
 // Resource returns what a kind is called in paths of the API; empty if the cluster does not
@@ -156,11 +143,11 @@ func (c *Client) Resource(k schema.GroupKind) string {
 	return m.Resource.Resource
 }
 
-// unhealthy lists, in their order, objects that are not healthy.
-func unhealthy(all map[object.Ref]health.Health) []Unready {
+// unhealthy lists, in their order, objects that are not healthy, but for reasons that are accepted.
+func unhealthy(all map[object.Ref]health.Health, accepted []string) []Unready {
 	var list []Unready
 	for r, h := range all {
-		if h.State != karmada.ResourceHealthy {
+		if h.State != karmada.ResourceHealthy && !slices.Contains(accepted, h.Reason) {
 			list = append(list, Unready{r, h.Reason, h.Message})
 		}
 	}
@@ -169,15 +156,15 @@ func unhealthy(all map[object.Ref]health.Health) []Unready {
 }
 
 // Wait waits until objects are healthy, or one has failed, or the time is over, and returns
-// those that are not healthy.
-func (c *Client) Wait(ctx context.Context, refs []object.Ref, most time.Duration) (left []Unready, err error) {
+// those that are not healthy. One that is not for a reason that is accepted counts as healthy.
+func (c *Client) Wait(ctx context.Context, refs []object.Ref, most time.Duration, accepted ...string) (left []Unready, err error) {
 	const interval = time.Second
 	poll := wait.PollUntilContextTimeout(ctx, interval, most, true, func(ctx context.Context) (bool, error) {
 		all, lookErr := c.Health(ctx, refs)
 		if lookErr != nil && ctx.Err() != nil {
 			return false, nil // what was seen last counts
 		}
-		left = unhealthy(all)
+		left = unhealthy(all, accepted)
 		return len(left) == 0 || slices.ContainsFunc(left, func(u Unready) bool { return u.Status == health.Failed }), lookErr
 	})
 	if wait.Interrupted(poll) && ctx.Err() == nil {

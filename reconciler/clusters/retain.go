@@ -18,7 +18,7 @@ import (
 // D.5 and E.9). What the built-in kinds retain is told from metadata alone, and left out by
 // then.
 func (c *Client) retained(ctx context.Context, m *meta.RESTMapping, a apply.Action) (*apply.Object, error) {
-	in := c.interpreter()
+	in := c.judge().Kinds
 	if by := in.Answered(a.Object.Manifest, karmada.InterpreterOperationRetain); a.UID == "" || by == "" || by == "native" {
 		return a.Object, nil
 	}

@@ -31,9 +31,9 @@ func (c *Client) Watch(ctx context.Context, kinds []schema.GroupKind, changed fu
 			group.Go(func() error { return c.watch(ctx, p.kind, version, c.metadataIn(m, p).Watch, changed) })
 		}
 	}
-	for p, version := range c.judged {
+	for p, j := range c.judged {
 		if m, err := c.resource(p.kind); err == nil && c.Saw != nil {
-			group.Go(func() error { return c.watchHealth(ctx, p.kind, version, c.objectsIn(m, p).Watch) })
+			group.Go(func() error { return c.watchHealth(ctx, &j, m) })
 		}
 	}
 	c.mapper = nil      // a watch takes long, and this takes much

@@ -6,34 +6,44 @@
 // Karmada's own for a built-in kind (Karmada sections D.9 and E.9). A kind without a rule is
 // healthy.
 //
-// Done is what everybody else asks for: waits, waves, moves and status. Karmada's rules look at
-// counters, which a roll-out that never comes up satisfies as long as old pods serve; so what is
-// healthy by them has to be Current by kstatus, too. A customization is asked alone: who writes one
-// says what is healthy. For kinds without a rule kstatus decides. Either way, kstatus says why an
-// object is not healthy, and tells one that gets there from one that failed. An object that is
-// being deleted is not done, whatever its status says.
+// Done is what everybody else asks for: waits, waves, moves and status. It asks, in this order,
+//
+//   - whether the object is being deleted: then it is not done;
+//   - a customization of the source, alone: who writes one says what is healthy; then the rule of
+//     the source's argocd-cm ConfigMap, alone;
+//   - the rules that Karmada and Argo CD have for the kind: both have to be satisfied where both
+//     have one, unless one is preferred. Karmada's rules look at counters, which a roll-out that
+//     never comes up satisfies as long as old pods serve; so where Argo CD has no rule, what is
+//     healthy by Karmada's has to be Current by kstatus, too;
+//   - kstatus, for kinds without a rule, and the conditions that Kubernetes' conventions name.
+//
+// Of Kubernetes' own kinds kstatus is asked always, and of Argo CD's rules only those for CronJobs
+// and PodDisruptionBudgets. A rule that fails is named, and the next one is asked; where that is
+// kstatus alone, an object that it finds nothing wrong with is Unknown.
 package health
 
 import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
-// The reasons of an object that is not healthy, in kstatus's words.
+// The reasons of an object that is not healthy, in kstatus's words, and one of Argo CD's.
 const (
 	InProgress  = string(status.InProgressStatus)
 	Failed      = string(status.FailedStatus)
 	Terminating = string(status.TerminatingStatus)
 	NotFound    = string(status.NotFoundStatus)
 	Unknown     = string(status.UnknownStatus)
+	// Suspended is Argo CD's: the object waits for somebody to go on. It is neither healthy nor failed.
+	Suspended = "Suspended"
 )
 
 // Health is what can be said of one object in one cluster.
@@ -45,6 +55,13 @@ type Health struct {
 	// Reason is one of the reasons; empty for what is healthy.
 	Reason  string
 	Message string
+	// Failed names the rules that failed before another one was asked, and why; Message begins with it.
+	Failed string
+	// By names the rules that say so, joined by ", ": "karmada v1.16.0 apps.kruise.io/CloneSet",
+	// "argo-cd v3.5.0 argoproj.io/Rollout", "customization NAME", "built-in", "kstatus".
+	By string
+	// Until is when the answer becomes another one although nothing changes; zero for never.
+	Until time.Time
 	// Generation is that of the object, and Observed the one that its status is about, where
 	// it says so. They are what a verdict is founded on.
 	Generation, Observed int64
@@ -68,41 +85,6 @@ func There() Health { return Health{State: karmada.ResourceHealthy} }
 // Missing is the health of an object that is not there.
 func Missing() Health {
 	return Health{State: karmada.ResourceUnhealthy, Reason: NotFound, Message: "it is not there"}
-}
-
-// Of judges a live object.
-func Of(in *interpret.Interpreter, live map[string]any) Health {
-	u := &unstructured.Unstructured{Object: live}
-	h := Health{Generation: u.GetGeneration(), Status: reported(in, live)}
-	h.Observed, _, _ = unstructured.NestedInt64(live, "status", "observedGeneration")
-	ruled := in.Health(live)
-	h.State, h.Reason, h.Message = done(in, u, ruled)
-	if ruled != h.State {
-		h.Karmada = ruled
-	}
-	return h
-}
-
-// done says whether an object is done, and why not. Ruled is what the rule for its kind says.
-func done(in *interpret.Interpreter, u *unstructured.Unstructured, ruled karmada.ResourceHealth) (state karmada.ResourceHealth, reason, message string) {
-	by := in.Answered(u.Object, karmada.InterpreterOperationInterpretHealth)
-	result, err := status.Compute(u)
-	isRead := err == nil && result.Status != status.UnknownStatus
-	switch {
-	case u.GetDeletionTimestamp() != nil && isRead:
-		return karmada.ResourceUnhealthy, string(result.Status), result.Message
-	case u.GetDeletionTimestamp() != nil:
-		return karmada.ResourceUnhealthy, Terminating, "it is being deleted"
-	case ruled == karmada.ResourceUnknown || by == "" && !isRead:
-		return karmada.ResourceUnknown, Unknown, "its status cannot be read"
-	case ruled == karmada.ResourceHealthy && (!isRead || result.Status == status.CurrentStatus || interpret.Customized(by)):
-		return karmada.ResourceHealthy, "", ""
-	case !isRead:
-		return ruled, Unknown, "its status cannot be read"
-	case result.Status == status.CurrentStatus:
-		return ruled, InProgress, "it is not healthy by the rule for its kind"
-	}
-	return karmada.ResourceUnhealthy, string(result.Status), result.Message
 }
 
 // reported is what is written of an object's status.

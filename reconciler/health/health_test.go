@@ -54,7 +54,8 @@ func TestTwoAnswers(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			h := health.Of(interpret.New(), live(t, tt.kind, tt.obj))
+			judge := health.Judge{Kinds: interpret.New()}
+			h := judge.Of(live(t, tt.kind, tt.obj), health.Moment{})
 			byKarmada := h.State
 			if h.Karmada != "" {
 				byKarmada = h.Karmada
@@ -77,7 +78,8 @@ func TestCustomizationsAreAskedAlone(t *testing.T) {
 		Customizations: karmada.CustomizationRules{HealthInterpretation: &karmada.LuaScript{LuaScript: "function InterpretHealth(o) return true end"}},
 	}}
 	thing := live(t, "example.com/v1 Thing", `{status: {conditions: [{type: Ready, status: "False"}]}}`)
-	if h := health.Of(interpret.New(mine), thing); h.State != karmada.ResourceHealthy || h.Karmada != "" {
+	judge := health.Judge{Kinds: interpret.New(mine)}
+	if h := judge.Of(thing, health.Moment{}); h.State != karmada.ResourceHealthy || h.Karmada != "" {
 		t.Errorf("it is %s (Karmada: %q), want Healthy", h.State, h.Karmada)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/apply"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/reconciler/health"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -153,6 +154,10 @@ func (p *printer) application(a application, stage Stage) {
 		p.line("%s: %s", a.Cluster, a.Stopped)
 	}
 	for _, u := range a.Unready {
+		if u.Status == health.Suspended {
+			p.line("%s: %s: suspended: %s", a.Cluster, u.Object, u.Message)
+			continue
+		}
 		p.line("%s: %s: not ready: %s %s", a.Cluster, u.Object, u.Status, u.Message)
 	}
 	if stage == Adopting && a.Adoption != nil {

@@ -46,6 +46,7 @@ type objectStatus struct {
 	Health    karmada.ResourceHealth `json:"health,omitempty"`
 	Reason    string                 `json:"reason,omitempty"`
 	Message   string                 `json:"message,omitempty"`
+	By        string                 `json:"by,omitempty"` // the rule that says that it is not healthy
 	Corrected int                    `json:"corrected,omitempty"`
 	Flaps     int                    `json:"flaps,omitempty"`
 	Since     time.Time              `json:"since"`
@@ -97,7 +98,7 @@ func clusterStatusOf(m *reconciler.Member, seen string) clusterStatus {
 func objectStatusOf(r object.Ref, o *status.Object) objectStatus {
 	x := objectStatus{
 		Object: r, Applied: o.Applied.Phase, Commit: idText(o.Applied.Commit), Health: o.Health.State, Reason: o.Health.Reason,
-		Message: o.Applied.Message, Corrected: o.Applied.Corrected, Flaps: o.Flaps, Since: o.Applied.Since,
+		Message: o.Applied.Message, By: o.Health.By, Corrected: o.Applied.Corrected, Flaps: o.Flaps, Since: o.Applied.Since,
 	}
 	if o.Applied.Phase == status.PhaseApplied && o.Health.State != karmada.ResourceHealthy {
 		x.Since = o.Health.Since
@@ -138,7 +139,7 @@ func (f *fleetStatus) print(w io.Writer, now time.Time, more func(*clusterStatus
 			if o.Reason != "" {
 				why += "/" + o.Reason
 			}
-			objects = append(objects, []string{c.Cluster, o.Object.String(), string(o.Applied), dash(why), age(&o.Since, now), dash(o.Message)})
+			objects = append(objects, []string{c.Cluster, o.Object.String(), string(o.Applied), dash(why), age(&o.Since, now), dash(o.By), dash(o.Message)})
 		}
 	}
 	if err := columns(w, head, rows); err != nil {
@@ -158,7 +159,7 @@ func (f *fleetStatus) print(w io.Writer, now time.Time, more func(*clusterStatus
 		return p.err
 	}
 	p.line("")
-	return columns(w, []string{"CLUSTER", "OBJECT", "APPLIED", "HEALTH", "SINCE", "MESSAGE"}, objects)
+	return columns(w, []string{"CLUSTER", "OBJECT", "APPLIED", "HEALTH", "SINCE", "BY", "MESSAGE"}, objects)
 }
 
 // numbers are the columns that count objects.

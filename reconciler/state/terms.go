@@ -11,16 +11,17 @@ import (
 
 // Terms are what of a source's config whoever applies its branches goes by.
 type Terms struct {
-	BranchPrefix string       `json:"branchPrefix"`
-	Branch       string       `json:"branch,omitempty"` // the one that clusters share; empty: each has one
-	Formerly     []string     `json:"formerly,omitempty"`
-	Guard        render.Guard `json:"guard"`
-	Apply        render.Apply `json:"apply"`
+	BranchPrefix string        `json:"branchPrefix"`
+	Branch       string        `json:"branch,omitempty"` // the one that clusters share; empty: each has one
+	Formerly     []string      `json:"formerly,omitempty"`
+	Guard        render.Guard  `json:"guard"`
+	Apply        render.Apply  `json:"apply"`
+	Health       render.Health `json:"health,omitzero"`
 }
 
 // TermsOf returns the terms of a config.
 func TermsOf(c *render.ConfigSpec) Terms {
-	return Terms{BranchPrefix: c.Publish.BranchPrefix, Branch: c.Publish.Addresses().Shared, Formerly: c.Publish.Formerly, Guard: c.Guard, Apply: c.Apply}
+	return Terms{BranchPrefix: c.Publish.BranchPrefix, Branch: c.Publish.Addresses().Shared, Formerly: c.Publish.Formerly, Guard: c.Guard, Apply: c.Apply, Health: c.Health}
 }
 
 // Addresses are those at which clusters are published.

@@ -117,6 +117,8 @@ type Health struct {
 	// State says whether the object is done.
 	State           karmada.ResourceHealth
 	Reason, Message string
+	// By names the rules that say why the object is not done; empty where it is.
+	By string
 	// Karmada and KarmadaSince are Karmada's answer, and since when it is so, where they are not
 	// State and Since.
 	Karmada              karmada.ResourceHealth
@@ -194,7 +196,10 @@ func count(objects map[object.Ref]*Object) Counts {
 
 // judged returns a health with the times since which it is so, by what was known before.
 func judged(h health.Health, before Health, at time.Time) Health {
-	now := Health{State: h.State, Karmada: h.Karmada, Reason: h.Reason, Message: h.Message, Generation: h.Generation, Observed: h.Observed, Status: h.Status, Since: at}
+	now := Health{State: h.State, Karmada: h.Karmada, Reason: h.Reason, Message: h.Message, By: h.By, Generation: h.Generation, Observed: h.Observed, Status: h.Status, Since: at}
+	if h.Reason == "" {
+		now.By, now.Message = "", h.Failed
+	}
 	if before.State == now.State && before.Reason == now.Reason && !before.Since.IsZero() {
 		now.Since = before.Since
 	}

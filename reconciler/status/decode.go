@@ -92,7 +92,7 @@ func decodeObject(m mapping) (object.Ref, *Object) {
 		Message: applied.text("message"), Corrected: int(applied.number("corrected")), Since: applied.time("since"),
 	}
 	o.Health = Health{
-		State: karmada.ResourceHealth(m.text("health")), Reason: healthy.text("reason"), Message: healthy.text("message"),
+		State: karmada.ResourceHealth(m.text("health")), Reason: healthy.text("reason"), Message: healthy.text("message"), By: healthy.text("by"),
 		Generation: healthy.number("generation"), Observed: healthy.number("observedGeneration"), Since: healthy.time("since"),
 		KarmadaSince: healthy.time("karmadaSince"),
 	}

@@ -158,7 +158,7 @@ func (o *Object) encode(r object.Ref, at int) map[string]any {
 	id.text("group", r.Group).text("namespace", r.Namespace)
 	applied := fields{"phase": string(o.Applied.Phase)}.id("commit", o.Applied.Commit).text("source", o.Applied.Source).
 		text("message", o.Applied.Message).number("corrected", int64(o.Applied.Corrected)).time("since", o.Applied.Since)
-	healthy := fields{}.text("reason", o.Health.Reason).text("message", o.Health.Message).
+	healthy := fields{}.text("reason", o.Health.Reason).text("message", o.Health.Message).text("by", o.Health.By).
 		number("generation", o.Health.Generation).number("observedGeneration", o.Health.Observed).time("since", o.Health.Since).time("karmadaSince", o.Health.KarmadaSince)
 	state, _ := o.Health.ByKarmada()
 	if state != o.Health.State {

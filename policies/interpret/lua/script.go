@@ -121,6 +121,25 @@ func (s *Script) Call(kube Kube, function string, args ...any) ([]any, error) {
 	return s.within(newMeter(), kube, function, args)
 }
 
+// Run runs the script itself, with an argument as a global variable, and returns what it returns.
+// All that Call says of arguments, results and errors holds.
+func (s *Script) Run(kube Kube, name string, arg any) ([]any, error) {
+	m := newMeter()
+	m.shared, m.undated = s.shared, s.undated
+	l := newState(m, kube)
+	defer l.Close()
+	v := &values{l: l, meter: m}
+	given, err := v.in(arg)
+	if err != nil {
+		return nil, fmt.Errorf("giving %s: %w", name, err)
+	}
+	l.SetGlobal(name, given)
+	if err := call(l, l.NewFunctionFromProto(s.proto), glua.MultRet, bindings(l, m)); err != nil {
+		return nil, err
+	}
+	return v.results("the script", nil)
+}
+
 // within is Call with a budget.
 func (s *Script) within(m *meter, kube Kube, function string, args []any) ([]any, error) {
 	m.shared, m.undated = s.shared, s.undated

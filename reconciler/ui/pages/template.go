@@ -158,6 +158,9 @@ func whyUnwell(o *status.Object) string {
 		return ""
 	}
 	why := cmp.Or(o.Applied.Message, o.Health.Message, o.Health.Reason)
+	if o.Applied.Message == "" && o.Health.By != "" {
+		why += " (by " + o.Health.By + ")"
+	}
 	if why == "" && o.Applied.Corrected > 0 {
 		why = "somebody changes it, and it was put right " + plural(o.Applied.Corrected, "time")
 	}

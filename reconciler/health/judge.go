@@ -1,0 +1,207 @@
+package health
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/waybill-dev/waybill/policies/interpret"
+	"github.com/waybill-dev/waybill/policies/interpret/argocd"
+	"github.com/waybill-dev/waybill/policies/karmada"
+)
+
+// Prefer says whose rule counts for a kind that Karmada and Argo CD both have one for.
+type Prefer string
+
+// The preferences. The zero value is PreferBoth.
+const (
+	PreferBoth    Prefer = "both"
+	PreferKarmada Prefer = "karmada"
+	PreferArgoCD  Prefer = "argocd"
+)
+
+// Judge knows the rules.
+type Judge struct {
+	// Kinds has the customizations of the source, Karmada's rules and the built-in ones.
+	Kinds *interpret.Interpreter
+	// Own are the rules of the source's argocd-cm ConfigMap; nil for none.
+	Own *argocd.Rules
+	// Prefer says whose rule counts; empty: both.
+	Prefer Prefer
+}
+
+// Moment is when, and beside what, an object was seen.
+type Moment struct {
+	// Now is the time by the cluster's own clock; zero if it is not known.
+	Now time.Time
+	// HasPeers reports that another object of the kind in the cluster has a status.
+	HasPeers bool
+}
+
+// Of judges a live object.
+func (j *Judge) Of(live map[string]any, at Moment) Health {
+	u := &unstructured.Unstructured{Object: live}
+	ruled := j.Kinds.Health(live)
+	v := j.done(u, at)
+	h := Health{
+		State: v.state, Reason: v.reason, Message: v.message, Failed: v.failed, By: v.by, Until: v.until,
+		Generation: u.GetGeneration(), Status: reported(j.Kinds, live),
+	}
+	h.Observed, _, _ = unstructured.NestedInt64(live, "status", "observedGeneration")
+	if ruled != h.State {
+		h.Karmada = ruled
+	}
+	return h
+}
+
+// verdict is what one rule, or several, say of an object.
+type verdict struct {
+	state               karmada.ResourceHealth
+	reason, message, by string
+	failed              string // rules, and why
+	until               time.Time
+}
+
+// done asks the rules in their order.
+func (j *Judge) done(u *unstructured.Unstructured, at Moment) verdict {
+	if u.GetDeletionTimestamp() != nil {
+		return terminating(u)
+	}
+	var failed []string // rules, and why
+	for _, ask := range []func(*unstructured.Unstructured) (verdict, bool, error){j.customized, j.own} {
+		v, answers, err := ask(u)
+		switch {
+		case err != nil:
+			failed = append(failed, err.Error())
+		case answers:
+			return v.after(failed)
+		}
+	}
+	all, more := j.known(u)
+	failed = append(failed, more...)
+	if len(all) == 0 {
+		all = []verdict{conventional(u, at)}
+	}
+	if len(failed) > 0 && len(all) == 1 && all[0].by == kstatus && all[0].state == karmada.ResourceHealthy {
+		all[0].state, all[0].reason = karmada.ResourceUnknown, Unknown // it knows too little to replace a rule
+	}
+	return all[slices.IndexFunc(all, func(v verdict) bool { return v.isWorst(all) })].joined(all).after(failed)
+}
+
+// isWorst reports the first that is not healthy, or one of those that all are.
+func (v verdict) isWorst(all []verdict) bool {
+	return v.state != karmada.ResourceHealthy || !slices.ContainsFunc(all, func(o verdict) bool { return o.state != karmada.ResourceHealthy })
+}
+
+// joined names all rules that an object is healthy by.
+func (v verdict) joined(all []verdict) verdict {
+	if v.state != karmada.ResourceHealthy {
+		return v
+	}
+	names := make([]string, 0, len(all))
+	for _, o := range all {
+		names = append(names, o.by)
+		v.message = cmp.Or(v.message, o.message)
+	}
+	v.by = strings.Join(names, ", ")
+	return v
+}
+
+// after says which rules failed before this one was asked.
+func (v verdict) after(failed []string) verdict {
+	if len(failed) == 0 {
+		return v
+	}
+	v.failed = strings.Join(failed, "; ")
+	if v.message != "" {
+		failed = append(failed, v.message)
+	}
+	v.message = strings.Join(failed, "; ")
+	return v
+}
+
+// customized asks the customizations of the source.
+func (j *Judge) customized(u *unstructured.Unstructured) (v verdict, answers bool, err error) {
+	by := j.Kinds.Answered(u.Object, karmada.InterpreterOperationInterpretHealth)
+	if !interpret.Customized(by) {
+		return v, false, nil
+	}
+	healthy, err := j.Kinds.IsHealthy(u.Object)
+	if err != nil {
+		return v, false, err //nolint:wrapcheck // it names the customization
+	}
+	return ruling(u, healthy, by), true, nil
+}
+
+// own asks the rules of the source's argocd-cm.
+func (j *Judge) own(u *unstructured.Unstructured) (v verdict, answers bool, err error) {
+	rule := j.Own.For(u.GroupVersionKind().Group, u.GetKind())
+	if rule == nil {
+		return v, false, nil
+	}
+	return byArgoCD(rule, u)
+}
+
+// known asks the rules that come with Waybill: first those that know best why an object is not
+// healthy. Failed are those that could not be asked.
+func (j *Judge) known(u *unstructured.Unstructured) (all []verdict, failed []string) {
+	group := u.GroupVersionKind().Group
+	kinds := j.Kinds.Uncustomized()
+	by := kinds.Answered(u.Object, karmada.InterpreterOperationInterpretHealth)
+	rule := argoRule(group, u.GetKind())
+	switch {
+	case by == "" || rule == nil:
+	case j.Prefer == PreferKarmada:
+		rule = nil
+	case j.Prefer == PreferArgoCD:
+		by = ""
+	}
+	if rule != nil {
+		v, answers, err := byArgoCD(rule, u)
+		switch {
+		case err != nil:
+			failed = append(failed, err.Error())
+		case answers:
+			all = append(all, v)
+		}
+	}
+	if by != "" && len(all) == 0 || isKubernetes(group) {
+		if v, isRead := byKstatus(u); isRead || by == "" {
+			all = append(all, v)
+		}
+	}
+	if by == "" {
+		return all, failed
+	}
+	healthy, err := kinds.IsHealthy(u.Object)
+	switch {
+	case err == nil:
+		all = append(all, ruling(u, healthy, by))
+	case by == interpret.Native:
+		all = slices.Insert(all, 0, verdict{state: karmada.ResourceUnknown, reason: Unknown, message: "its status cannot be read", by: builtIn})
+	default:
+		failed = append(failed, err.Error())
+	}
+	return all, failed
+}
+
+// argoRule is Argo CD's rule for a kind. Of Kubernetes' own kinds those count that have no better
+// judge here.
+func argoRule(group, kind string) *argocd.Rule {
+	if isKubernetes(group) && group != "policy" && (group != "batch" || kind != "CronJob") {
+		return nil
+	}
+	return argocd.Builtin().For(group, kind)
+}
+
+// kubernetes are the groups of Kubernetes' own API servers whose kinds have a health.
+var kubernetes = []string{
+	"", "apps", "batch", "autoscaling", "policy", "extensions", "networking.k8s.io", "storage.k8s.io", "apiextensions.k8s.io",
+	"apiregistration.k8s.io", "admissionregistration.k8s.io", "certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io",
+	"flowcontrol.apiserver.k8s.io", "node.k8s.io", "rbac.authorization.k8s.io", "resource.k8s.io", "scheduling.k8s.io", "events.k8s.io",
+}
+
+func isKubernetes(group string) bool { return slices.Contains(kubernetes, group) }

@@ -1,0 +1,102 @@
+package health_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill-dev/waybill/policies/interpret"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/health"
+)
+
+const (
+	cloneSet = "apps.kruise.io/v1alpha1 CloneSet"
+	ready    = `{metadata: {generation: 1}, spec: {replicas: 1, updateStrategy: {}}, status: {observedGeneration: 1, replicas: 1, updatedReplicas: 1, availableReplicas: 1, readyReplicas: 1, updatedReadyReplicas: 1, updatedAvailableReplicas: 1}}`
+	pausing  = `{metadata: {generation: 1}, spec: {replicas: 1, updateStrategy: {paused: true}}, status: {observedGeneration: 1, replicas: 1, updatedReplicas: 1, availableReplicas: 1, readyReplicas: 1, updatedReadyReplicas: 1, updatedAvailableReplicas: 1}}`
+)
+
+// teach is a customization with a script for the health of a kind.
+func teach(kind, script string) *karmada.ResourceInterpreterCustomization {
+	apiVersion, name, _ := strings.Cut(kind, " ")
+	c := &karmada.ResourceInterpreterCustomization{Spec: karmada.ResourceInterpreterCustomizationSpec{
+		Target:         karmada.CustomizationTarget{APIVersion: apiVersion, Kind: name},
+		Customizations: karmada.CustomizationRules{HealthInterpretation: &karmada.LuaScript{LuaScript: script}},
+	}}
+	c.Name = "mine"
+	return c
+}
+
+// TestOrder asks which rule says what.
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	const healthy, unhealthy = karmada.ResourceHealthy, karmada.ResourceUnhealthy
+	for _, tt := range []struct {
+		name, kind, obj string
+		prefer          health.Prefer
+		script          string // of a customization
+		state           karmada.ResourceHealth
+		why, by         string
+	}{
+		{"both have a rule", cloneSet, ready, "", "", healthy, ": All Cloneset workloads", "argo-cd v3.5.0 apps.kruise.io/CloneSet, karmada v1.16.0 apps.kruise.io/CloneSet"},
+		{"Karmada's is preferred", cloneSet, pausing, health.PreferKarmada, "", healthy, "", "kstatus, karmada v1.16.0 apps.kruise.io/CloneSet"},
+		{"Argo CD's is preferred", cloneSet, ready, health.PreferArgoCD, "", healthy, ": All Cloneset workloads", "argo-cd v3.5.0 apps.kruise.io/CloneSet"},
+		{"Argo CD suspends", cloneSet, pausing, "", "", unhealthy, "Suspended: Cloneset is paused", "argo-cd v3.5.0 apps.kruise.io/CloneSet"},
+		{"only Karmada has a rule", "kubeflow.org/v1 Notebook", `{status: {containerState: {running: {startedAt: x}}}}`, "", "", healthy, "", "kstatus, karmada v1.16.0 kubeflow.org/Notebook"},
+		{"only Argo CD has a rule", "cert-manager.io/v1 Certificate", `{status: {conditions: [{type: Ready, status: "False", reason: Failed, message: no issuer}]}}`, health.PreferKarmada, "", unhealthy, "Failed: no issuer", "argo-cd v3.5.0 cert-manager.io/Certificate"},
+		{"a wildcard", "nop.crossplane.io/v1 NopResource", `{status: {conditions: [{type: Synced, status: "False", message: no account}]}}`, "", "", unhealthy, "Failed: no account", "argo-cd v3.5.0 _.crossplane.io/_"},
+		{"nobody has a rule", "example.com/v1 Thing", `{status: {conditions: [{type: Ready, status: "True"}]}}`, "", "", healthy, "", "kstatus"},
+		{"a condition of Kubernetes' conventions", "example.com/v1 Thing", `{status: {conditions: [{type: Synced, status: "False", message: no route}]}}`, "", "", unhealthy, "InProgress: no route", "kstatus"},
+		{"one that says that it failed", "example.com/v1 Thing", `{status: {conditions: [{type: Degraded, status: "True", message: no quorum}]}}`, "", "", unhealthy, "Failed: no quorum", "kstatus"},
+		{"Kubernetes' own kind", "apps/v1 Deployment", `{}`, "", "", unhealthy, "InProgress: ", "kstatus"},
+		{"a CronJob that failed", "batch/v1 CronJob", `{spec: {}, status: {lastScheduleTime: "2026-01-02T00:00:00Z", lastSuccessfulTime: "2026-01-01T00:00:00Z"}}`, "", "", unhealthy, "Failed: CronJob has not completed", "argo-cd v3.5.0 batch/CronJob"},
+		{"a CustomResourceDefinition", "apiextensions.k8s.io/v1 CustomResourceDefinition", `{status: {conditions: [{type: Established, status: "True"}]}}`, "", "", healthy, "", "kstatus"},
+		{"a customization, alone", cloneSet, pausing, "", "function InterpretHealth(o) return true end", healthy, "", "customization mine"},
+		{"a customization that says no", cloneSet, ready, "", "function InterpretHealth(o) return false end", unhealthy, "InProgress: it is not healthy by the rule", "customization mine"},
+		{"a customization that fails", cloneSet, pausing, "", "function InterpretHealth(o) return o.spec.no.where end", unhealthy, "Suspended: customization mine: InterpretHealth: line 1: ", "argo-cd v3.5.0 apps.kruise.io/CloneSet"},
+		{"a customization that fails, of a kind that nobody else knows", "example.com/v1 Thing", `{status: {conditions: [{type: Ready, status: "True"}]}}`, "", "function InterpretHealth(o) return o.no.where end", karmada.ResourceUnknown, "Unknown: customization mine: ", "kstatus"},
+		{"one that loops", cloneSet, ready, "", "function InterpretHealth(o) while true do end end", healthy, ": customization mine: InterpretHealth: ", "argo-cd v3.5.0 apps.kruise.io/CloneSet, karmada v1.16.0 apps.kruise.io/CloneSet"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var custom []*karmada.ResourceInterpreterCustomization
+			if tt.script != "" {
+				custom = append(custom, teach(tt.kind, tt.script))
+			}
+			judge := health.Judge{Kinds: interpret.New(custom...), Prefer: tt.prefer}
+			h := judge.Of(live(t, tt.kind, tt.obj), health.Moment{})
+			if h.State != tt.state || h.By != tt.by {
+				t.Errorf("it is %s by %q, want %s by %q (%s: %s)", h.State, h.By, tt.state, tt.by, h.Reason, h.Message)
+			}
+			why := h.Reason + ": " + h.Message
+			if tt.why == "" && why != ": " || !strings.HasPrefix(why, tt.why) {
+				t.Errorf("the reason is %q, want %q", why, tt.why)
+			}
+		})
+	}
+}
+
+// TestNoStatusYet gives a controller time to write a status, where one may come.
+func TestNoStatusYet(t *testing.T) {
+	t.Parallel()
+	created := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	thing := live(t, "example.com/v1 Thing", `{metadata: {creationTimestamp: "2026-01-01T00:00:00Z"}}`)
+	judge := health.Judge{Kinds: interpret.New()}
+	for _, tt := range []struct {
+		name  string
+		at    health.Moment
+		want  karmada.ResourceHealth
+		until time.Duration
+	}{
+		{"new", health.Moment{Now: created.Add(9 * time.Second)}, karmada.ResourceUnhealthy, 10 * time.Second},
+		{"ten seconds old", health.Moment{Now: created.Add(10 * time.Second)}, karmada.ResourceHealthy, 0},
+		{"others have a status", health.Moment{Now: created.Add(59 * time.Second), HasPeers: true}, karmada.ResourceUnhealthy, time.Minute},
+		{"a minute old", health.Moment{Now: created.Add(time.Minute), HasPeers: true}, karmada.ResourceHealthy, 0},
+		{"nobody knows the time", health.Moment{HasPeers: true}, karmada.ResourceHealthy, 0},
+	} {
+		h := judge.Of(thing, tt.at)
+		if h.State != tt.want || tt.until > 0 && !h.Until.Equal(created.Add(tt.until)) || tt.until == 0 && !h.Until.IsZero() {
+			t.Errorf("%s: it is %s until %s, want %s", tt.name, h.State, h.Until, tt.want)
+		}
+	}
+}
