@@ -149,6 +149,7 @@ func DefaultConfig() ConfigSpec {
 			MaxRemoved: 10, MaxRemovedPercent: 20,
 			Protect: []string{"Namespace", "CustomResourceDefinition", "PersistentVolumeClaim", "PersistentVolume", "StatefulSet"},
 		},
+		Health:   Health{Prefer: HealthBoth},
 		Failover: defaultFailover(), Descheduler: defaultDescheduler(),
 		Previews: Previews{Forks: ForksApproved},
 	}

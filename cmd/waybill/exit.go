@@ -42,6 +42,11 @@ var statuses = map[string][]status{
 		{0, "the object is explained"},
 		{2, "the source has no such object or several, or cannot be read"},
 	},
+	"interpret": {
+		{0, "the rule answers; with --check: the scripts compile, and the cases are as they should be"},
+		{1, "--check: a script does not compile, or a case differs"},
+		{2, "a file cannot be read, or no rule answers"},
+	},
 	"publish": {
 		{0, "every branch is as the source wants it"},
 		{1, "something is an error, or a cluster is held; the rest is published"},

@@ -106,7 +106,7 @@ func (c *Client) syncHealth(u *unstructured.Unstructured) (s status.Status, why 
 	case schema.GroupKind{Group: "argoproj.io", Kind: "Workflow"}:
 		return endingHealth(u, "status", "phase")
 	}
-	h := c.judge().Of(u.Object, health.Moment{Now: c.clock.now()})
+	h := c.judge().Of(u.Object, health.Moment{Now: c.clock.last()})
 	if h.State == karmada.ResourceHealthy {
 		return status.CurrentStatus, ""
 	}

@@ -9,8 +9,8 @@ import (
 // serverClock reads the time of an API server from the Date of its answers: how old an object is can
 // be told by no other clock.
 type serverClock struct {
-	next  http.RoundTripper
-	ahead atomic.Pointer[time.Duration] // of ours; nil before the first answer
+	next http.RoundTripper
+	date atomic.Pointer[time.Time] // of the last answer; nil before the first
 }
 
 // RoundTrip notes the Date of the answer.
@@ -22,21 +22,19 @@ func (c *serverClock) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := next.RoundTrip(r)
 	if err == nil {
 		if date, parseErr := http.ParseTime(answer.Header.Get("Date")); parseErr == nil {
-			ahead := time.Until(date)
-			c.ahead.Store(&ahead)
+			c.date.Store(&date)
 		}
 	}
 	return answer, err //nolint:wrapcheck // it is that of the transport
 }
 
-// now is the server's time; zero if it never said one.
-func (c *serverClock) now() time.Time {
+// last is the time of the server's last answer; zero if it never said one.
+func (c *serverClock) last() time.Time {
 	if c == nil {
 		return time.Time{}
 	}
-	ahead := c.ahead.Load()
-	if ahead == nil {
-		return time.Time{}
+	if date := c.date.Load(); date != nil {
+		return *date
 	}
-	return time.Now().Add(*ahead)
+	return time.Time{}
 }

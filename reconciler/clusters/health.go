@@ -116,7 +116,7 @@ func (c *Client) judgeAll(ctx context.Context, p scope, wanted []object.Ref) (ju
 	}
 	j.version = l.GetResourceVersion()
 	j.hasStatus = slices.ContainsFunc(l.Items, func(u unstructured.Unstructured) bool { return hasStatus(&u) })
-	moment := health.Moment{Now: c.clock.now(), HasPeers: j.hasStatus}
+	moment := health.Moment{Now: c.clock.last(), HasPeers: j.hasStatus}
 	for i := range l.Items {
 		u := &l.Items[i]
 		if n, ok := at[refIn(p.kind, u)]; ok {

@@ -44,7 +44,7 @@ func (c *Client) watchHealth(ctx context.Context, j *judgement, m *meta.RESTMapp
 		if e != watch.Deleted {
 			w.hasStatus = w.hasStatus || hasStatus(u)
 			c.judge().Kinds.Renew()
-			h = c.judge().Of(u.Object, health.Moment{Now: c.clock.now(), HasPeers: w.hasStatus})
+			h = c.judge().Of(u.Object, health.Moment{Now: c.clock.last(), HasPeers: w.hasStatus})
 		}
 		r := refIn(w.kind, u)
 		w.lookAgain(ctx, r, &h)
@@ -58,13 +58,13 @@ func (w *healthWatch) lookAgain(ctx context.Context, r object.Ref, h *health.Hea
 		t.Stop()
 		delete(w.later, r)
 	}
-	if h.Until.IsZero() {
+	if h.Again == 0 {
 		return
 	}
-	w.later[r] = time.AfterFunc(h.Until.Sub(w.clock.now()), func() {
+	w.later[r] = time.AfterFunc(h.Again, func() {
 		u, err := w.objects.Resource(w.resource).Namespace(r.Namespace).Get(ctx, r.Name, metav1.GetOptions{})
 		if err == nil { // otherwise the watch tells
-			w.Saw(r, w.judge().Of(u.Object, health.Moment{Now: w.clock.now()}))
+			w.Saw(r, w.judge().Of(u.Object, health.Moment{Now: w.clock.last()}))
 		}
 	})
 }

@@ -60,8 +60,8 @@ type Health struct {
 	// By names the rules that say so, joined by ", ": "karmada v1.16.0 apps.kruise.io/CloneSet",
 	// "argo-cd v3.5.0 argoproj.io/Rollout", "customization NAME", "built-in", "kstatus".
 	By string
-	// Until is when the answer becomes another one although nothing changes; zero for never.
-	Until time.Time
+	// Again is after how long the answer may be another one although nothing changes; zero for never.
+	Again time.Duration
 	// Generation is that of the object, and Observed the one that its status is about, where
 	// it says so. They are what a verdict is founded on.
 	Generation, Observed int64

@@ -35,7 +35,7 @@ type Judge struct {
 
 // Moment is when, and beside what, an object was seen.
 type Moment struct {
-	// Now is the time by the cluster's own clock; zero if it is not known.
+	// Now is the time of the cluster's last answer, by its own clock; zero if it is not known.
 	Now time.Time
 	// HasPeers reports that another object of the kind in the cluster has a status.
 	HasPeers bool
@@ -47,7 +47,7 @@ func (j *Judge) Of(live map[string]any, at Moment) Health {
 	ruled := j.Kinds.Health(live)
 	v := j.done(u, at)
 	h := Health{
-		State: v.state, Reason: v.reason, Message: v.message, Failed: v.failed, By: v.by, Until: v.until,
+		State: v.state, Reason: v.reason, Message: v.message, Failed: v.failed, By: v.by, Again: v.again,
 		Generation: u.GetGeneration(), Status: reported(j.Kinds, live),
 	}
 	h.Observed, _, _ = unstructured.NestedInt64(live, "status", "observedGeneration")
@@ -62,7 +62,7 @@ type verdict struct {
 	state               karmada.ResourceHealth
 	reason, message, by string
 	failed              string // rules, and why
-	until               time.Time
+	again               time.Duration
 }
 
 // done asks the rules in their order.

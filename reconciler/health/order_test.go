@@ -86,17 +86,17 @@ func TestNoStatusYet(t *testing.T) {
 		name  string
 		at    health.Moment
 		want  karmada.ResourceHealth
-		until time.Duration
+		again time.Duration
 	}{
-		{"new", health.Moment{Now: created.Add(9 * time.Second)}, karmada.ResourceUnhealthy, 10 * time.Second},
+		{"new", health.Moment{Now: created.Add(9 * time.Second)}, karmada.ResourceUnhealthy, time.Second},
+		{"newer than the cluster's last answer", health.Moment{Now: created.Add(-time.Hour)}, karmada.ResourceUnhealthy, 10 * time.Second},
 		{"ten seconds old", health.Moment{Now: created.Add(10 * time.Second)}, karmada.ResourceHealthy, 0},
-		{"others have a status", health.Moment{Now: created.Add(59 * time.Second), HasPeers: true}, karmada.ResourceUnhealthy, time.Minute},
+		{"others have a status", health.Moment{Now: created.Add(59 * time.Second), HasPeers: true}, karmada.ResourceUnhealthy, time.Second},
 		{"a minute old", health.Moment{Now: created.Add(time.Minute), HasPeers: true}, karmada.ResourceHealthy, 0},
 		{"nobody knows the time", health.Moment{HasPeers: true}, karmada.ResourceHealthy, 0},
 	} {
-		h := judge.Of(thing, tt.at)
-		if h.State != tt.want || tt.until > 0 && !h.Until.Equal(created.Add(tt.until)) || tt.until == 0 && !h.Until.IsZero() {
-			t.Errorf("%s: it is %s until %s, want %s", tt.name, h.State, h.Until, tt.want)
+		if h := judge.Of(thing, tt.at); h.State != tt.want || h.Again != tt.again {
+			t.Errorf("%s: it is %s, and another after %s; want %s, and %s", tt.name, h.State, h.Again, tt.want, tt.again)
 		}
 	}
 }

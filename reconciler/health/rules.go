@@ -124,8 +124,9 @@ func withoutStatus(u *unstructured.Unstructured, at Moment) verdict {
 	if at.HasPeers {
 		patience = firstStatus
 	}
-	if until := created.Add(patience); at.Now.Before(until) {
-		return verdict{state: karmada.ResourceUnhealthy, reason: InProgress, message: "it has no status yet", by: kstatus, until: until}
+	age := max(0, at.Now.Sub(created)) // it may have come after that answer
+	if age < patience {
+		return verdict{state: karmada.ResourceUnhealthy, reason: InProgress, message: "it has no status yet", by: kstatus, again: patience - age}
 	}
 	return v
 }

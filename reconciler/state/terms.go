@@ -21,7 +21,11 @@ type Terms struct {
 
 // TermsOf returns the terms of a config.
 func TermsOf(c *render.ConfigSpec) Terms {
-	return Terms{BranchPrefix: c.Publish.BranchPrefix, Branch: c.Publish.Addresses().Shared, Formerly: c.Publish.Formerly, Guard: c.Guard, Apply: c.Apply, Health: c.Health}
+	t := Terms{BranchPrefix: c.Publish.BranchPrefix, Branch: c.Publish.Addresses().Shared, Formerly: c.Publish.Formerly, Guard: c.Guard, Apply: c.Apply, Health: c.Health}
+	if t.Health.Prefer == render.HealthBoth {
+		t.Health.Prefer = "" // as it was before it could be said
+	}
+	return t
 }
 
 // Addresses are those at which clusters are published.
