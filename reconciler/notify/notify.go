@@ -88,7 +88,11 @@ func why(m *reconciler.Member) string {
 		return strings.TrimSpace(m.Standing.Standing + ". " + m.Message)
 	}
 	c := m.Word.Counts
-	return fmt.Sprintf("%s: of %d objects %d are not applied and %d are not healthy", m.Standing.Standing, c.Objects, c.Failed+c.Pending, c.Objects-c.Healthy)
+	said := fmt.Sprintf("%s: of %d objects %d are not applied and %d are not healthy", m.Standing.Standing, c.Objects, c.Failed+c.Pending, c.Unhealthy)
+	if c.Unknown > 0 {
+		said += fmt.Sprintf("; how %d are is not known", c.Unknown)
+	}
+	return said
 }
 
 // moves are the templates that leave clusters now and did not before.
