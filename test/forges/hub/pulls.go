@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/waybill-dev/waybill/sources/forge/forgetest"
 )
@@ -78,14 +79,16 @@ func (h *Hub) Offered(t forgetest.T, number int) string {
 func (h *Hub) Merge(t forgetest.T, name string, number int) (commit string) {
 	t.Helper()
 	at := "/repos/waybill/" + name
-	for { // Gitea looks first whether it can be
-		err := h.Try(t, "waybill", http.MethodPost, fmt.Sprintf("%s/pulls/%d/merge", at, number), Fields{"Do": "merge"}, nil)
-		if err == nil {
-			break
-		}
-		if t.Context().Err() != nil || !strings.Contains(err.Error(), "405") {
-			t.Fatal(err)
-		}
+	const patience = time.Minute
+	merge := func() error {
+		return h.Try(t, "waybill", http.MethodPost, fmt.Sprintf("%s/pulls/%d/merge", at, number), Fields{"Do": "merge"}, nil)
+	}
+	err := merge()
+	for deadline := time.Now().Add(patience); err != nil && strings.Contains(err.Error(), "405") && time.Now().Before(deadline); err = merge() {
+		time.Sleep(100 * time.Millisecond) // Gitea looks first whether it can be
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	var main struct{ Commit struct{ ID string } }
 	h.Do(t, "waybill", http.MethodGet, at+"/branches/main", nil, &main)
