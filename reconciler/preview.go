@@ -3,12 +3,15 @@ package reconciler
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/reconciler/preview/compare"
 	"github.com/waybill-dev/waybill/reconciler/preview/suppose"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/draw"
 	"github.com/waybill-dev/waybill/sources"
 )
 
@@ -21,34 +24,65 @@ type Question struct {
 	Within  compare.Scope
 	// Config is what counts in place of what Head says; nil: that counts.
 	Config *render.ConfigSpec
+	// Key takes the place of the random key, and both versions draw from it: one that is thrown away, unless
+	// whoever has the random key is the only one to read the answer. With the zero value nothing is drawn.
+	Key draw.Key
 }
 
 // Compare reports what going from the source at base to the snapshot head does to every cluster.
 func (r *Reconciler) Compare(ctx context.Context, base string, head sources.Snapshot) (preview.Comparison, error) {
-	return r.Preview(ctx, Question{Base: base, Head: head})
+	return r.Preview(ctx, Question{Base: base, Head: head, Key: r.Random.Key})
 }
 
-// Preview answers a question. Both versions are planned from the same previous decisions.
+// Preview answers a question. Both versions are planned from the same previous decisions. Where a release reads a
+// Secret, or may draw, both are planned twice, so that what depends on either is told and not shown.
 func (r *Reconciler) Preview(ctx context.Context, q Question) (preview.Comparison, error) {
-	obs, err := r.Observe(ctx, q.Base)
+	base, err := r.Observe(ctx, q.Base)
 	if err != nil {
 		return preview.Comparison{}, err
 	}
-	before, err := r.Build(ctx, &obs)
-	if err != nil {
-		return preview.Comparison{}, err
+	if !base.Input.Random.Key.IsZero() {
+		base.Input.Random.Key = q.Key
 	}
-	if obs.Source, err = r.load(ctx, q.Head, render.With{Config: q.Config}); err != nil {
+	head := base
+	if head.Source, err = r.load(ctx, q.Head, render.With{Config: q.Config}); err != nil {
 		return preview.Comparison{}, fmt.Errorf("reading the source: %w", err)
 	}
-	obs.Snapshot = q.Head
-	after, err := r.build(ctx, &obs, q.supposed)
+	head.Snapshot = q.Head
+	before, after, err := r.versions(ctx, base, head, q.supposed)
 	if err != nil {
 		return preview.Comparison{}, err
 	}
-	c, err := compare.Plans(&before, &after, q.Within)
+	var twins compare.Twins
+	if before.Sensitive() || after.Sensitive() {
+		base.Input.Random, head.Input.Random = base.Input.Random.Twin(), head.Input.Random.Twin()
+		twins.Base, twins.Head, err = r.versions(ctx, base, head, q.supposed)
+		if err == nil && !(heldAlike(before, twins.Base) && heldAlike(after, twins.Head)) { // because of names
+			base.Input.Allow.Named, head.Input.Allow.Named = guard.AllowAll, guard.AllowAll
+			twins.Base, twins.Head, err = r.versions(ctx, base, head, q.supposed)
+		}
+		if err != nil {
+			return preview.Comparison{}, err
+		}
+	}
+	c, err := compare.Plans(before, after, q.Within, twins)
 	c.Supposed = q.Suppose.Say()
 	return c, err //nolint:wrapcheck // it says what
+}
+
+// versions plans two versions, of which the second one is edited.
+func (r *Reconciler) versions(ctx context.Context, base, head Observation, edit func(*plan.Input) error) (before, after *plan.Plan, err error) {
+	was, err := r.Build(ctx, &base)
+	if err != nil {
+		return nil, nil, err
+	}
+	is, err := r.build(ctx, &head, edit)
+	return &was, &is, err
+}
+
+// heldAlike reports two plans that hold the same clusters.
+func heldAlike(a, b *plan.Plan) bool {
+	return slices.EqualFunc(a.Clusters, b.Clusters, func(a, b plan.Cluster) bool { return (a.Held == nil) == (b.Held == nil) })
 }
 
 // supposed edits what is planned.

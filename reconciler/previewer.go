@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/post"
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/draw"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/forge"
@@ -24,7 +26,7 @@ import (
 //
 // A change whose head is no member's (forge.OfMember) is a stranger's. It is planned by the configuration of the branch that it
 // goes to; charts and overlays are rendered in the sandbox only, and of charts those that the
-// lock of that branch names; nothing is drawn and nothing is decrypted for it. Where the
+// lock of that branch names; nothing is decrypted for it. No change is planned with the random key. Where the
 // configuration asks for it, it is looked at only when a maintainer named its head.
 type Previewer struct {
 	Reconciler *Reconciler // is not used by others meanwhile
@@ -39,7 +41,9 @@ type Previewer struct {
 	Shown     Shown
 	Interval  time.Duration // between two looks
 	Now       func() time.Time
-	Log       *slog.Logger
+	// Random is where the key of a preview comes from, which is thrown away.
+	Random io.Reader
+	Log    *slog.Logger
 
 	since time.Time
 	shown map[int]showing       // by the number of the pull request
@@ -315,6 +319,9 @@ func (p *Previewer) compare(ctx context.Context, pr *forge.PullRequest, to *dest
 		return c, nil, err //nolint:wrapcheck // it names the revision
 	}
 	q := Question{Base: base.String(), Head: snapshot}
+	if q.Key, err = draw.Throwaway(p.Random); err != nil {
+		return c, nil, err //nolint:wrapcheck // it says what
+	}
 	if !pr.Member {
 		earlier, err := r.Source.Snapshot(ctx, base.String(), r.Subdir)
 		if err != nil {
@@ -328,7 +335,9 @@ func (p *Previewer) compare(ctx context.Context, pr *forge.PullRequest, to *dest
 		if err != nil {
 			return c, nil, err
 		}
-		r = r.stranger(engine)
+		if r = r.stranger(engine); !p.Reconciler.Random.Key.IsZero() {
+			r.Random.Key = q.Key
+		}
 		q.Config = &to.config
 		notes = append(notes, fmt.Sprintf("From a %s: planned by `%s` and with the charts of `%s`, in a sandbox.", origin(pr), render.ConfigFile, p.Rev))
 	}
@@ -337,7 +346,7 @@ func (p *Previewer) compare(ctx context.Context, pr *forge.PullRequest, to *dest
 	return c, notes, err
 }
 
-// stranger is the reconciler for a stranger's change: it shares no memory, draws nothing,
+// stranger is the reconciler for a stranger's change: it shares no memory, does not have the random key,
 // decrypts nothing, and renders with an engine of its own.
 func (r *Reconciler) stranger(e render.Engine) *Reconciler {
 	return &Reconciler{

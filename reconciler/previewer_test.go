@@ -1,6 +1,7 @@
 package reconciler_test
 
 import (
+	"crypto/rand"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -47,7 +48,7 @@ func newRequested(t *testing.T, config string) *requested {
 	source := open(t.Context(), t, p.src)
 	p.previewer = &reconciler.Previewer{
 		Reconciler: &reconciler.Reconciler{Source: source, Target: open(t.Context(), t, p.bare), Cache: cache.Memory(), Now: now},
-		Forge:      p.fake, Rev: "main", MergeBase: source.MergeBase, PerAuthor: 2, Now: now, Log: slog.New(slog.DiscardHandler),
+		Forge:      p.fake, Rev: "main", MergeBase: source.MergeBase, PerAuthor: 2, Now: now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
 		Sandbox: func(*render.ConfigSpec, ...lock.Lock) (render.Engine, error) { p.sandboxes++; return nil, nil },
 	}
 	return p

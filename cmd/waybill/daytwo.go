@@ -113,7 +113,7 @@ func (e edition) foresee(s suppose.Suppositions, otherwise string) {
 		fmt.Fprintf(out, "what this changes is not known: %v\n", err)
 		return
 	}
-	c, err := r.Preview(e.cmd.Context(), reconciler.Question{Base: "HEAD", Head: head, Suppose: s})
+	c, err := r.Preview(e.cmd.Context(), reconciler.Question{Base: "HEAD", Head: head, Suppose: s, Key: r.Random.Key})
 	end()
 	switch {
 	case err != nil:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/draw"
 )
 
 func diffCommand() *cobra.Command {
@@ -88,6 +90,13 @@ func (d *differ) once(cmd *cobra.Command) error {
 
 func (d *differ) answer(cmd *cobra.Command, r *reconciler.Reconciler) error {
 	_, end := doing(cmd.Context(), 0, "comparing")
+	defer end()
+	var err error
+	if d.question.Key = r.Random.Key; d.as.Format != report.Text || d.post != nil { // others read it
+		if d.question.Key, err = draw.Throwaway(rand.Reader); err != nil {
+			return failure(2, err)
+		}
+	}
 	c, err := r.Preview(cmd.Context(), d.question)
 	end()
 	if err == nil && c.Totals.Of == 0 && c.Empty() && len(c.Diags) == 0 {

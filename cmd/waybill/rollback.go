@@ -55,7 +55,7 @@ func shownChange(w repositories, r *reconciler.Reconciler, base, head string, lo
 	if err != nil {
 		return err
 	}
-	c, err := r.Preview(ctx, reconciler.Question{Base: base, Head: s})
+	c, err := r.Preview(ctx, reconciler.Question{Base: base, Head: s, Key: r.Random.Key})
 	if err != nil {
 		return err
 	}

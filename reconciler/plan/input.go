@@ -90,4 +90,13 @@ type Random struct {
 	Source string
 	// Rotate has the key take the place of another one, from which was drawn before.
 	Rotate bool
+	// Disguised has releases read other values in place of those of Secrets. It is for a plan beside
+	// which another one shows what depends on them.
+	Disguised bool
+}
+
+// Twin is what a plan is made from that differs from another one in what depends on Secrets and draws.
+func (r Random) Twin() Random {
+	r.Key, r.Disguised = r.Key.Twin(), true
+	return r
 }

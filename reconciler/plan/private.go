@@ -1,6 +1,23 @@
 package plan
 
-import "github.com/waybill-dev/waybill/render/object"
+import (
+	"slices"
+
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// Sensitive reports that a release of the plan reads a Secret, or may draw.
+func (p *Plan) Sensitive() bool { return p.table != nil && p.table.in.Expanded.Sensitive }
+
+// OfRelease reports an object that a release renders, or rendered when it was published last.
+func (p *Plan) OfRelease(r object.Ref) bool {
+	if p.table == nil {
+		return false
+	}
+	of := func(rel state.Release) bool { return slices.Contains(rel.Objects, r) }
+	return slices.ContainsFunc(p.table.in.Expanded.Releases, of) || slices.ContainsFunc(p.table.in.State.Releases, of)
+}
 
 // Private returns the values of Secrets that manifests of the plan were rendered with, by
 // what the manifests are called.

@@ -14,7 +14,7 @@ func (in *Input) random() flux.Random {
 	if !in.Random.Rotate {
 		wrong = was.Wrong(in.Random.Key)
 	}
-	return flux.Random{Key: in.Random.Key, Source: cmp.Or(was.Source, in.Random.Source), Wrong: wrong}
+	return flux.Random{Key: in.Random.Key, Source: cmp.Or(was.Source, in.Random.Source), Disguised: in.Random.Disguised, Wrong: wrong}
 }
 
 // usedKey is the fingerprint of the random key, if a plan depends on it; empty if it does

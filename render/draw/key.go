@@ -55,6 +55,15 @@ func Throwaway(random io.Reader) (Key, error) {
 	return Key{secret: string(secret), throwaway: true}, nil
 }
 
+// Twin returns the throwaway key of a second plan, which tells what of a report depends on draws: what
+// differs between the two. Of the zero key it is the zero key.
+func (k Key) Twin() Key {
+	if k.IsZero() {
+		return k
+	}
+	return Key{secret: string(k.derive("twin")), throwaway: true}
+}
+
 // IsZero reports that there is no key.
 func (k Key) IsZero() bool { return k.secret == "" }
 

@@ -40,6 +40,8 @@ type Setting struct {
 type Random struct {
 	Key             draw.Key
 	Source, Cluster string
+	// Disguised has other values stand in place of those of Secrets.
+	Disguised bool
 	// Wrong says why nothing may be drawn, although releases did; empty if it may.
 	Wrong string
 }

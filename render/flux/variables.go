@@ -97,6 +97,11 @@ func (r *reader) plain(o *object.Object, kind string) (map[string]string, error)
 	if err != nil {
 		return nil, err
 	}
+	if kind == "Secret" && r.setting.Random.Disguised {
+		for key, text := range out {
+			out[key] = masked(text)
+		}
+	}
 	switch {
 	case kind != "Secret":
 	case r.masked:

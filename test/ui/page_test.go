@@ -235,7 +235,7 @@ func fleet(t *testing.T) preview.Comparison {
 	base := bench.New(bench.Shape{Clusters: 1000, Templates: 1000, Regions: 10, Overridden: 10}).With("policies/moving.yaml", "", bench.Moving)
 	head := base.With("policies/moving.yaml", "[r0, r1, r2, r3, r4]", "[r3, r4, r5, r6, r7]").With("apps/", "v1.2.3", "v1.2.4").With("apps/", "option = value", "option = other")
 	was, is := planned(t, base), planned(t, head)
-	c, err := compare.Plans(&was, &is, compare.Scope{})
+	c, err := compare.Plans(&was, &is, compare.Scope{}, compare.Twins{})
 	if err != nil {
 		t.Fatal(err)
 	}

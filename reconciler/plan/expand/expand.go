@@ -114,7 +114,7 @@ func (x *expander) expand(g *ground) Result {
 			r.Unknown = f.hidesPolicy()
 		}
 	}
-	r.Releases, r.Drew = x.releases.remembered(), x.drew
+	r.Releases, r.Drew, r.Sensitive = x.releases.remembered(), x.drew, x.sensitive
 	for _, ref := range slices.SortedFunc(maps.Keys(x.nested.inners), object.Ref.Compare) {
 		r.Inners = append(r.Inners, x.nested.inners[ref])
 	}

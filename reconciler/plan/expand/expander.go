@@ -84,8 +84,10 @@ type Result struct {
 	// other files than before: what is missing from the source may have moved into it.
 	Astray bool
 	// Drew reports that a release that may draw was rendered.
-	Drew  bool
-	Diags []diag.Diagnostic
+	Drew bool
+	// Sensitive reports that a release reads a Secret, or may draw, whether or not it can be rendered.
+	Sensitive bool
+	Diags     []diag.Diagnostic
 }
 
 // expander expands a source as far as what is rendered allows.
@@ -99,6 +101,7 @@ type expander struct {
 	objects    map[installed][]*object.Object
 	releases   releases
 	drew       bool
+	sensitive  bool
 	nested     nested
 	said       saying
 	diags      []diag.Diagnostic

@@ -142,6 +142,7 @@ func (x *expander) render(release *object.Object, s *scope) []*object.Object {
 		x.releases.fail(id, s.name())
 		return nil
 	}
+	x.sensitive = x.sensitive || len(job.Secrets) > 0 || job.Draws()
 	key := job.Key()
 	rendered, ok := x.rendered[key]
 	if !ok {

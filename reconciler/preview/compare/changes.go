@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/waybill-dev/waybill/reconciler/preview"
+	"github.com/waybill-dev/waybill/render/object"
 )
 
 // changes are the items, those that are alike as one, by rank.
@@ -19,15 +20,18 @@ func (c *comparer) changes() []preview.Change {
 	at := map[string]int{}
 	all := []preview.Change{}
 	for _, it := range slices.SortedFunc(maps.Values(c.items), func(a, b *item) int { return a.ref.Compare(b.ref) }) {
-		causes := w.causes(it)
+		causes, name := w.causes(it), c.named(it.ref)
+		if name != it.ref {
+			causes = nil // which name it
+		}
 		key := it.key(causes)
 		if i, ok := at[key]; ok {
-			all[i].Objects = append(all[i].Objects, it.ref)
+			all[i].Objects = append(all[i].Objects, name)
 			continue
 		}
 		at[key] = len(all)
 		ch := it.shown(&l)
-		ch.Causes = causes
+		ch.Objects, ch.Causes = []object.Ref{name}, causes
 		all = append(all, ch)
 	}
 	rank := preview.Verbs()
@@ -87,7 +91,6 @@ func (it *item) reasons() []left {
 // shown is the item with the names of clusters.
 func (it *item) shown(l *lister) preview.Change {
 	ch := preview.Change{Verb: it.verb(), Added: l.names(it.added), Removed: l.names(it.removed), Detached: it.detached}
-	ch.Objects = append(ch.Objects, it.ref)
 	for _, s := range it.scaled {
 		ch.Scaled = append(ch.Scaled, preview.Scale{Clusters: l.names(s.groups), From: s.what[0], To: s.what[1]})
 	}

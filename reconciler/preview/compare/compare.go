@@ -19,9 +19,13 @@ type Scope struct {
 	Namespaces []string // of objects; empty for all
 }
 
-// Plans reports what changes from base to head, within a scope.
-func Plans(base, head *plan.Plan, within Scope) (preview.Comparison, error) {
-	c := comparer{base: base, head: head, within: within, items: map[object.Ref]*item{}, contents: map[change]*content{}}
+// Plans reports what changes from base to head, within a scope. Twins are the zero value where no release reads a
+// Secret, or may draw.
+func Plans(base, head *plan.Plan, within Scope, twins Twins) (preview.Comparison, error) {
+	c := comparer{
+		base: base, head: head, within: within, items: map[object.Ref]*item{}, contents: map[change]*content{},
+		before: side{plan: base, twin: twins.Base}, after: side{plan: head, twin: twins.Head},
+	}
 	c.groups = c.grouped()
 	if err := c.known(); err != nil {
 		return preview.Comparison{}, err
@@ -39,18 +43,20 @@ func Plans(base, head *plan.Plan, within Scope) (preview.Comparison, error) {
 	r.Regions = c.regions(r.Clusters)
 	r.Guard = c.guard()
 	r.Totals = c.totals(&r)
-	r.Diags, r.Already = divide(base.Diags, head.Diags)
+	r.Diags, r.Already = divide(c.before.said(), c.after.said())
 	return r, nil
 }
 
 // comparer compares two plans.
 type comparer struct {
 	base, head *plan.Plan
-	within     Scope
-	groups     []group
-	items      map[object.Ref]*item
-	contents   map[change]*content
-	private    map[object.Ref][]string // see secrets; nil until it is asked
+	// before and after are these plans, each with its twin.
+	before, after side
+	within        Scope
+	groups        []group
+	items         map[object.Ref]*item
+	contents      map[change]*content
+	private       map[object.Ref][]string // see secrets; nil until it is asked
 }
 
 func (s *Scope) cluster(name string) bool {

@@ -27,15 +27,16 @@ func (c *comparer) changed(it *item, ch files.Change, n int) error {
 	id := change{it.ref, ch.Old.ID, ch.New.ID}
 	found, ok := c.contents[id]
 	if !ok {
-		old, err := contentOf(ch.Path, ch.Old.Blob)
+		cluster := c.groups[n].names[0]
+		old, err := c.before.veiled(cluster, it.ref, ch.Path, ch.Old.Blob)
 		if err != nil {
 			return err
 		}
-		now, err := contentOf(ch.Path, ch.New.Blob)
+		now, err := c.after.veiled(cluster, it.ref, ch.Path, ch.New.Blob)
 		if err != nil {
 			return err
 		}
-		found = &content{fields: c.scaledApart(ch, fields.Diff(old, now, c.secrets(it.ref)))}
+		found = &content{fields: c.scaledApart(cluster, ch, fields.Diff(old, now, c.secrets(it.ref)))}
 		key, err := json.Marshal(found.fields)
 		if err != nil {
 			return fmt.Errorf("%s: what changes in it cannot be written: %w", ch.Path, err)
@@ -48,9 +49,9 @@ func (c *comparer) changed(it *item, ch files.Change, n int) error {
 }
 
 // scaledApart leaves out the fields that say no more than that the replicas change.
-func (c *comparer) scaledApart(ch files.Change, all []fields.Field) []fields.Field {
-	from, was := replicas(c.base, ch.Old.Blob)
-	to, is := replicas(c.head, ch.New.Blob)
+func (c *comparer) scaledApart(cluster string, ch files.Change, all []fields.Field) []fields.Field {
+	from, was := c.before.replicas(cluster, ch.Path, ch.Old.Blob)
+	to, is := c.after.replicas(cluster, ch.Path, ch.New.Blob)
 	if !was || !is {
 		return all
 	}

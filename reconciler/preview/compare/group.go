@@ -63,8 +63,8 @@ func (c *comparer) file(n int, ch files.Change) error {
 		it.leave(left{string(rollout.Held), ch.Old.Blob != nil}, n)
 		return nil
 	}
-	from, was := replicas(c.base, ch.Old.Blob)
-	to, is := replicas(c.head, ch.New.Blob)
+	from, was := c.before.replicas(g.names[0], ch.Path, ch.Old.Blob)
+	to, is := c.after.replicas(g.names[0], ch.Path, ch.New.Blob)
 	g.cluster.Replicas.Before += int(from)
 	g.cluster.Replicas.After += int(to)
 	it.counted = it.counted || was || is
@@ -85,15 +85,6 @@ func (c *comparer) file(n int, ch files.Change) error {
 		return c.changed(it, ch, n)
 	}
 	return nil
-}
-
-// replicas returns how many replicas a manifest has; false if its kind has none, or there is no
-// manifest.
-func replicas(p *plan.Plan, b *files.Blob) (int32, bool) {
-	if b == nil {
-		return 0, false
-	}
-	return p.Replicas(b)
 }
 
 func bytesOf(path string, b *files.Blob) ([]byte, error) {

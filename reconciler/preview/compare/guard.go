@@ -31,6 +31,9 @@ func (c *comparer) guard() *preview.Guard {
 	}
 	slices.SortStableFunc(g.Holds, func(a, b preview.Hold) int { return cmp.Compare(len(b.Removals), len(a.Removals)) })
 	g.Digest = g.Adds().Digest()
+	for i := range g.Holds {
+		g.Holds[i].Removals = c.removals(g.Holds[i].Removals)
+	}
 	if all {
 		g.Command = "waybill publish --allow-prune"
 	}

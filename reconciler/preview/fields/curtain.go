@@ -46,6 +46,8 @@ func (c curtain) shown(at place, v any) (shown any, hid bool) {
 // value returns a value without what may not be shown.
 func (c curtain) value(v any) (shown any, hid bool) {
 	switch v := v.(type) {
+	case veiled:
+		return hiddenValue, true
 	case string:
 		if telltale.MatchString(v) {
 			return hiddenValue, true
