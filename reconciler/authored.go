@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/waybill-dev/waybill/reconciler/post"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/forge"
 )
@@ -48,6 +50,26 @@ func (p *Previewer) ofMember(ctx context.Context, pr *forge.PullRequest, tips ma
 	}
 	now, err := p.Forge.PullRequest(ctx, pr.Number)
 	return err == nil && now.Head != pr.Head, err //nolint:wrapcheck // it says what
+}
+
+// about is the context of the status that a pull request's head gets. A stranger's has its own, so that it never
+// stands in place of what a member's request with that commit shows; one that a maintainer named has that of members
+// where no such request is open.
+func (p *Previewer) about(ctx context.Context, pr *forge.PullRequest, to *destination) (string, error) {
+	if pr.Member {
+		return post.Context, nil
+	}
+	if !to.approved[pr.Head] {
+		return post.StrangersContext, nil
+	}
+	all, err := p.Forge.PullRequestsOf(ctx, pr.Head)
+	if err != nil {
+		return "", err //nolint:wrapcheck // it says what
+	}
+	if slices.ContainsFunc(all, func(o forge.PullRequest) bool { return o.Number != pr.Number && o.Branch != "" }) {
+		return post.StrangersContext, nil
+	}
+	return post.Context, nil
 }
 
 // origin is a word for where a stranger's change is from.

@@ -60,7 +60,7 @@ func TestPreviewerSaysWhatWaits(t *testing.T) {
 			t.Errorf("there is %+v", kept)
 		}
 	}
-	if at := p.fake.Shown(head, post.Context).URL; at != previewPage {
+	if at := p.fake.Shown(head, post.StrangersContext).URL; at != previewPage {
 		t.Errorf("the status leads to %q", at)
 	}
 }

@@ -205,7 +205,7 @@ func (p *Previewer) one(ctx context.Context, pr *forge.PullRequest, to *destinat
 			p.shown[pr.Number] = was
 			return nil
 		default:
-			return p.wait(ctx, was, why)
+			return p.wait(ctx, was, why, to)
 		}
 		if open, err := p.stillOpen(ctx, was); err != nil || !open {
 			return err
@@ -218,7 +218,12 @@ func (p *Previewer) one(ctx context.Context, pr *forge.PullRequest, to *destinat
 		was.said, was.again, was.passing, was.verdict = "", false, verdict.Passing, &verdict
 		p.shown[pr.Number] = was
 	}
-	shown, err := post.Show(ctx, p.Forge, post.Change{Commit: pr.Head, Number: pr.Number, Source: p.Reconciler.Subdir, Page: p.Shown.page(pr)}, *was.verdict)
+	about, err := p.about(ctx, pr, to)
+	if err != nil {
+		return err
+	}
+	change := post.Change{Commit: pr.Head, Number: pr.Number, Source: p.Reconciler.Subdir, Page: p.Shown.page(pr), About: about}
+	shown, err := post.Show(ctx, p.Forge, change, *was.verdict)
 	if err != nil {
 		return err //nolint:wrapcheck // it says what
 	}
@@ -228,13 +233,17 @@ func (p *Previewer) one(ctx context.Context, pr *forge.PullRequest, to *destinat
 }
 
 // wait has a pull request say why it is not looked at, once.
-func (p *Previewer) wait(ctx context.Context, was showing, why string) error {
+func (p *Previewer) wait(ctx context.Context, was showing, why string, to *destination) error {
 	pr := &was.pull
 	if was.said == why {
 		return nil
 	}
 	p.says(pr, forge.Pending, why)
-	err := p.Forge.SetStatus(ctx, forge.Status{Commit: pr.Head, Context: post.Context, State: forge.Pending, Description: why, URL: p.Shown.page(pr)})
+	about, err := p.about(ctx, pr, to)
+	if err != nil {
+		return err
+	}
+	err = p.Forge.SetStatus(ctx, forge.Status{Commit: pr.Head, Context: about, State: forge.Pending, Description: why, URL: p.Shown.page(pr)})
 	if err != nil {
 		return err //nolint:wrapcheck // it says what
 	}

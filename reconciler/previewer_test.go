@@ -195,7 +195,7 @@ func TestPreviewerNeedsApprovalOfAFork(t *testing.T) {
 	if said := p.looks(); said != "" || p.sandboxes > 0 {
 		t.Errorf("without approval it says\n%s", said)
 	}
-	if s := p.fake.Shown(head, post.Context); s.State != forge.Pending || !strings.Contains(s.Description, "/waybill preview "+head) {
+	if s := p.fake.Shown(head, post.StrangersContext); s.State != forge.Pending || !strings.Contains(s.Description, "/waybill preview "+head) {
 		t.Errorf("the status is %+v", s)
 	}
 	clerk := &reconciler.Clerk{Forge: p.fake, Target: open(t.Context(), t, p.bare), Now: p.previewer.Now, Log: slog.New(slog.DiscardHandler), Changed: func() {}}
@@ -210,7 +210,7 @@ func TestPreviewerNeedsApprovalOfAFork(t *testing.T) {
 	if said := p.looks(); strings.Contains(said, other[:12]) {
 		t.Errorf("the next head was not approved, and it says\n%s", said)
 	}
-	if s := p.fake.Shown(other, post.Context); s.State != forge.Pending {
+	if s := p.fake.Shown(other, post.StrangersContext); s.State != forge.Pending {
 		t.Errorf("the status of the next head is %+v", s)
 	}
 }
@@ -230,7 +230,7 @@ func TestPreviewerTakesForAStrangersWhatIsOnNoBranch(t *testing.T) {
 			if said := p.looks(); said != "" || p.sandboxes > 0 {
 				t.Errorf("it says\n%s", said)
 			}
-			if s := p.fake.Shown(head, post.Context); s.State != forge.Pending || s.Description != "from a stranger: a maintainer may comment /waybill preview "+head {
+			if s := p.fake.Shown(head, post.StrangersContext); s.State != forge.Pending || s.Description != "from a stranger: a maintainer may comment /waybill preview "+head {
 				t.Errorf("the status is %+v", s)
 			}
 		})
@@ -259,7 +259,7 @@ func TestPreviewerBoundsAnAuthor(t *testing.T) {
 	for i, want := range []forge.State{forge.Success, forge.Success, forge.Pending} {
 		head := p.push(true, to(strings.Repeat("x", i+1)))
 		p.looks()
-		if s := p.fake.Shown(head, post.Context); s.State != want {
+		if s := p.fake.Shown(head, post.StrangersContext); s.State != want {
 			t.Errorf("head %d: %+v", i, s)
 		}
 	}
@@ -267,13 +267,13 @@ func TestPreviewerBoundsAnAuthor(t *testing.T) {
 	for _, want := range []forge.State{forge.Pending, forge.Pending, forge.Success} { // nobody touches it meanwhile
 		p.now = p.now.Add(25 * time.Minute)
 		p.looks()
-		if s := p.fake.Shown(head, post.Context); s.State != want {
+		if s := p.fake.Shown(head, post.StrangersContext); s.State != want {
 			t.Errorf("at %s: %+v", p.now.Format(time.TimeOnly), s)
 		}
 	}
 	p = newRequested(t, "previews: {forks: never}")
 	head = p.push(true, to("two"))
-	if said := p.looks(); said != "" || !strings.Contains(p.fake.Shown(head, post.Context).Description, "are not looked at") {
+	if said := p.looks(); said != "" || !strings.Contains(p.fake.Shown(head, post.StrangersContext).Description, "are not looked at") {
 		t.Errorf("of forks that are never looked at it says\n%s", said)
 	}
 }
@@ -290,7 +290,7 @@ func TestPreviewerLooksAtNothingThatWasClosed(t *testing.T) {
 	p.fake.Close()
 	p.now = p.now.Add(2 * time.Hour)
 	p.looks()
-	if s := p.fake.Shown(head, post.Context); s.State != forge.Pending || p.sandboxes != 1 {
+	if s := p.fake.Shown(head, post.StrangersContext); s.State != forge.Pending || p.sandboxes != 1 {
 		t.Errorf("after %d sandboxes: %+v", p.sandboxes, s)
 	}
 }
@@ -325,7 +325,7 @@ func TestPreviewerDoesNotKnow(t *testing.T) {
 	p.fake.PushCommit(nowhere)
 	p.fake.SetFork(true)
 	said := p.looks()
-	if s := p.fake.Shown(nowhere, post.Context); s.State != forge.Broken || !strings.Contains(said, "is not known") || strings.Contains(said, p.src) {
+	if s := p.fake.Shown(nowhere, post.StrangersContext); s.State != forge.Broken || !strings.Contains(said, "is not known") || strings.Contains(said, p.src) {
 		t.Errorf("the status is %+v; it says\n%s", s, said)
 	}
 	p.fake.Fail = func(string) error { return &forge.Error{Kind: forge.Gitea, Status: 503} }

@@ -4,6 +4,7 @@
 package post
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,8 +16,12 @@ import (
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
-// Context is what the status is about, as forges show it.
-const Context = "waybill/preview"
+// Context is what the status is about, as forges show it. StrangersContext is that of what is a stranger's: a
+// stranger may have a head that a member has, too, and a commit has one status a context.
+const (
+	Context          = "waybill/preview"
+	StrangersContext = "waybill/preview-fork"
+)
 
 // Change is the change that is shown.
 type Change struct {
@@ -25,6 +30,8 @@ type Change struct {
 	// Source tells sources of one repository from each other: its folder; empty for the root.
 	Source string
 	Page   string // where more is said; may be empty
+	// About is the context of the status; empty for Context.
+	About string
 }
 
 // Verdict is what is said of a change.
@@ -73,7 +80,7 @@ func Show(ctx context.Context, f forge.Forge, c Change, v Verdict) (Shown, error
 	if err != nil {
 		return Shown{}, err
 	}
-	about := Context
+	about := cmp.Or(c.About, Context)
 	if c.Source != "" {
 		about += " (" + c.Source + ")"
 	}

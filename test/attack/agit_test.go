@@ -30,6 +30,9 @@ func configOf(spec string) string {
 	return "apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {" + spec + "}\n"
 }
 
+// The contexts of statuses.
+const members, strangers = "waybill/preview", "waybill/preview-fork"
+
 const configMapNamed = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: a}\n"
 
 // reader is rob, who may read the repository fleet, with a clone of it.
@@ -78,15 +81,19 @@ func (r *reader) commit(files map[string]string) {
 	r.git(r.dir, "commit", "-qm", "a change")
 }
 
-// pushes has rob, who may not push to any branch, open a pull request or push to it, as AGit has it.
+// pushes has rob, who may not push to any branch, open a pull request or push to it, as AGit has it. Without files he
+// pushes the commit that he has.
 func (r *reader) pushes(topic string, files map[string]string) (number int, head string) {
 	r.t.Helper()
-	r.commit(files)
+	if len(files) > 0 {
+		r.commit(files)
+	}
 	r.git(r.dir, "push", "-q", "origin", "HEAD:refs/for/main", "-o", "topic="+topic, "-o", "title=a reader's")
 	head = r.git(r.dir, "rev-parse", "HEAD")
 	r.Until(r.t, "the pull request has its head", func() bool {
 		var all []struct {
 			Number int
+			User   struct{ Login string }
 			Head   struct {
 				SHA  string
 				Repo struct{ ID int64 }
@@ -95,7 +102,7 @@ func (r *reader) pushes(topic string, files map[string]string) (number int, head
 		}
 		r.Do(r.t, "rob", http.MethodGet, "/repos/waybill/fleet/pulls?state=open", nil, &all)
 		for _, p := range all {
-			if p.Head.SHA == head {
+			if p.Head.SHA == head && p.User.Login == "rob" {
 				if p.Head.Repo.ID != p.Base.Repo.ID {
 					r.t.Error("Gitea says by now where the head is from")
 				}
@@ -122,11 +129,12 @@ func (r *reader) says(number int) (said string) {
 	return said
 }
 
-// waits waits until a head shows why it is not looked at.
-func (r *reader) waits(head, why string) {
+// waits waits until a head shows, by a status of strangers or, if it was named, by that of members, why it is not
+// looked at.
+func (r *reader) waits(about, head, why string) {
 	r.t.Helper()
 	r.Until(r.t, why, func() bool {
-		s := r.Shown(r.t, "fleet", head, "waybill/preview")
+		s := r.Shown(r.t, "fleet", head, about)
 		if s.State == forge.Success || s.State == forge.Failure {
 			r.t.Fatalf("it is shown: %+v", s)
 		}
@@ -147,7 +155,7 @@ func TestAReaderPushesToRefsFor(t *testing.T) {
 	t.Parallel()
 	r := newReader(t, "--previews-per-author", "1")
 	_, first := r.pushes("theirs", map[string]string{"two.yaml": fmt.Sprintf(configMapNamed, "two")})
-	r.waits(first, "changes from strangers are not looked at")
+	r.waits(strangers, first, "changes from strangers are not looked at")
 
 	r.git(r.dir, "checkout", "-q", "-b", "next", "origin/main")
 	r.commit(map[string]string{"waybill.yaml": configOf("previews: {forks: approved}")})
@@ -156,7 +164,7 @@ func TestAReaderPushesToRefsFor(t *testing.T) {
 	number, head := r.pushes("theirs", map[string]string{
 		"waybill.yaml": configOf("previews: {forks: open}, scan: {exclude: [one.yaml]}"), "three.yaml": fmt.Sprintf(configMapNamed, "three"),
 	})
-	r.waits(head, "from a stranger: a maintainer may comment /waybill preview "+head)
+	r.waits(strangers, head, "from a stranger: a maintainer may comment /waybill preview "+head)
 	if said := r.says(number); said != "" {
 		t.Errorf("it says\n%s", said)
 	}
@@ -166,7 +174,30 @@ func TestAReaderPushesToRefsFor(t *testing.T) {
 		t.Errorf("by the configuration of main it says\n%s", said)
 	}
 	_, head = r.pushes("theirs", map[string]string{"four.yaml": fmt.Sprintf(configMapNamed, "four")})
-	r.waits(head, "from a stranger: a maintainer may comment")
+	r.waits(strangers, head, "from a stranger: a maintainer may comment")
 	r.approves(number, head)
-	r.waits(head, "from a stranger: 1 changes of its author were looked at within an hour")
+	r.waits(members, head, "from a stranger: 1 changes of its author were looked at within an hour")
+}
+
+// TestAStrangerPushesTheHeadOfAMember: a stranger's pull request whose head is that of a member's leaves the status
+// alone that the commit has as the member's, even when a maintainer names it.
+func TestAStrangerPushesTheHeadOfAMember(t *testing.T) {
+	t.Parallel()
+	r := newReader(t)
+	r.git(r.dir, "checkout", "-q", "-b", "approved")
+	r.commit(map[string]string{"waybill.yaml": configOf("previews: {forks: approved}")})
+	r.git(r.dir, "push", "-q", r.Clone(r.People["ann"], "waybill/fleet"), "HEAD:main")
+	head := r.Commit(t, "fleet", "main", "change", "two.yaml", fmt.Sprintf(configMapNamed, "two"))
+	r.Do(t, "ann", http.MethodPost, "/repos/waybill/fleet/pulls", hub.Fields{"title": "a member's", "head": "change", "base": "main"}, nil)
+	shown := func() forge.Status { return r.Shown(t, "fleet", head, members) }
+	r.Until(t, "the member's is shown", func() bool { return shown().State == forge.Success })
+	r.git(r.dir, "fetch", "-q", "origin", "change")
+	r.git(r.dir, "checkout", "-q", "FETCH_HEAD")
+	number, _ := r.pushes("theirs", nil)
+	r.waits(strangers, head, "from a stranger: a maintainer may comment")
+	r.approves(number, head)
+	r.Until(t, "the stranger's is shown, too", func() bool { return r.Shown(t, "fleet", head, strangers).State == forge.Success })
+	if s := shown(); s.State != forge.Success || s.Description != "1 object in 1 cluster" {
+		t.Errorf("the member's shows %+v", s)
+	}
 }
