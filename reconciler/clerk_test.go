@@ -2,6 +2,7 @@ package reconciler_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"path/filepath"
@@ -42,7 +43,7 @@ func newHeld(t *testing.T) *held {
 	h.publisher = &reconciler.Reconciler{Source: source, Target: target, Cache: cache.Memory(), Now: now, ByComment: true}
 	asked := &reconciler.Previewer{
 		Reconciler: &reconciler.Reconciler{Source: source, Target: target, Cache: cache.Memory(), Now: now, ByComment: true},
-		Forge:      h.fake, Rev: "main", MergeBase: source.MergeBase, Now: now,
+		Forge:      h.fake, Rev: "main", MergeBase: source.MergeBase, Now: now, Random: rand.Reader,
 		Sandbox: func(*render.ConfigSpec, ...lock.Lock) (render.Engine, error) { return nil, nil },
 	}
 	h.clerk = &reconciler.Clerk{Forge: h.fake, Target: target, Source: source, Adds: asked.Adds, Now: now, Log: slog.New(slog.DiscardHandler), Changed: func() {}}

@@ -23,7 +23,7 @@ func (c *comparer) guard() *preview.Guard {
 			g.Already, all = hold(g.Already, h), false
 			continue
 		}
-		h.Removals = c.added(pair)
+		h.Removals = c.removals(c.added(pair))
 		g.Holds, all = hold(g.Holds, h), all && len(h.Removals) == len(pair[1].Held.Removals)
 	}
 	if len(g.Holds)+len(g.Already) == 0 {
@@ -31,9 +31,6 @@ func (c *comparer) guard() *preview.Guard {
 	}
 	slices.SortStableFunc(g.Holds, func(a, b preview.Hold) int { return cmp.Compare(len(b.Removals), len(a.Removals)) })
 	g.Digest = g.Adds().Digest()
-	for i := range g.Holds {
-		g.Holds[i].Removals = c.removals(g.Holds[i].Removals)
-	}
 	if all {
 		g.Command = "waybill publish --allow-prune"
 	}
