@@ -2,11 +2,9 @@ package reconciler
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +12,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/heartbeat"
+	"github.com/waybill-dev/waybill/reconciler/heartbeat/receive"
 	"github.com/waybill-dev/waybill/reconciler/observation"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -39,40 +38,21 @@ type Monitor struct {
 	Log    *slog.Logger
 	// Recorded is called when something was recorded.
 	Recorded func()
-	// Knocks are heartbeats that come by HTTP; nil: none do.
-	Knocks <-chan Knock
-}
-
-// Knock is a heartbeat that came by HTTP.
-type Knock struct {
-	Cluster string
-	Sealed  []byte
-	// Answer is told what became of it. It takes one without waiting.
-	Answer chan<- Answer
-}
-
-// Answer is what became of a heartbeat that came by HTTP.
-type Answer struct {
-	Taken bool   `json:"taken"`
-	Why   string `json:"why,omitempty"` // it is not
-	// Session is what heartbeats have to name, and Last the last sequence number that was heard.
-	// Only who signed as the cluster's agent is told them.
-	Session string `json:"session,omitempty"`
-	Last    uint64 `json:"last,omitempty"`
+	// Receiver takes heartbeats, those by HTTP while Run runs.
+	Receiver *receive.Receiver
 }
 
 // Run watches until ctx ends. It begins with a session that no other monitor ever had.
 func (m *Monitor) Run(ctx context.Context, session string) error {
-	w := &ward{Monitor: m, session: session, at: map[string]files.ID{}, told: map[string]*karmada.ClusterStatus{}}
+	m.Receiver.Begin(session)
+	defer m.Receiver.End()
+	w := &ward{Monitor: m, at: map[string]files.ID{}, told: map[string]*observation.Told{}}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case k := <-m.Knocks:
-			k.Answer <- w.knock(k)
-			continue
 		case <-timer.C:
 		}
 		times, err := w.turn(ctx)
@@ -87,21 +67,13 @@ func (m *Monitor) Run(ctx context.Context, session string) error {
 type ward struct {
 	*Monitor
 
-	session  string
-	head     files.ID // of the state branch, as it was read last
-	members  map[string]*member
+	head     files.ID                 // of the state branch, as it was read last
+	agents   map[string]receive.Agent // of the clusters that are pulled to, which have a key
 	recorded map[string]*karmada.ClusterStatus
-	book     heartbeat.Book
-	at       map[string]files.ID               // where refs were that were read, by their full names
-	told     map[string]*karmada.ClusterStatus // by agents
-	last     time.Time                         // when nothing but room was recorded
-	refused  string                            // what was said of too many clusters last
-}
-
-// member is a cluster that is pulled to and whose agent has a key.
-type member struct {
-	id  string // may be empty
-	key signing.Public
+	at       map[string]files.ID          // where refs were that were read, by their full names
+	told     map[string]*observation.Told // by cluster
+	last     time.Time                    // when nothing but room was recorded
+	refused  string                       // what was said of too many clusters last
 }
 
 // turn looks once.
@@ -110,7 +82,7 @@ func (w *ward) turn(ctx context.Context) (heartbeat.Times, error) {
 	if err := w.read(ctx); err != nil {
 		return times, err
 	}
-	times, err := heartbeat.ByGit(w.Origin, len(w.members))
+	times, err := heartbeat.ByGit(w.Origin, len(w.agents))
 	if refused := text(err); refused != w.refused {
 		if w.refused = refused; refused != "" {
 			w.Log.ErrorContext(ctx, "heartbeats by Git are not heard", "err", err)
@@ -123,7 +95,7 @@ func (w *ward) turn(ctx context.Context) (heartbeat.Times, error) {
 		return times, lookErr //nolint:wrapcheck // it says what
 	}
 	now := w.Reconciler.Now()
-	w.book.Looked(times, now)
+	w.Receiver.Look(times, now)
 	w.hear(&beacons, now)
 	if err := w.listen(ctx, beacons.Refs); err != nil {
 		return times, err
@@ -153,34 +125,36 @@ func (w *ward) read(ctx context.Context) error {
 	if err != nil {
 		return err //nolint:wrapcheck // it names the file
 	}
-	w.members, w.recorded, w.head = w.membersOf(registered), state.Observed(head.Tree), head.Commit
-	w.book.Forget(func(cluster string) bool { return w.members[cluster] != nil })
-	for name := range w.members {
-		if s := w.recorded[name]; s != nil && meta.FindStatusCondition(s.Conditions, observation.ConditionHeartbeat) != nil {
-			w.book.Expect(name, w.Reconciler.Now())
-		}
-	}
+	w.recorded, w.head = state.Observed(head.Tree), head.Commit
+	w.serve(registered)
 	return nil
 }
 
-// membersOf returns the clusters whose agents have keys. One whose key is another one now is read
-// anew.
-func (w *ward) membersOf(registered []*karmada.Cluster) map[string]*member {
-	members := map[string]*member{}
+// serve goes by which clusters are registered. What one told whose agent has another key now is read anew.
+func (w *ward) serve(registered []*karmada.Cluster) {
+	w.agents = map[string]receive.Agent{}
 	for _, c := range registered {
 		key, err := AgentKey(c)
 		switch {
 		case err != nil:
 			w.Log.Warn("agent not heard", "cluster", c.Name, "err", err)
 		case key != nil:
-			members[c.Name] = &member{id: c.Spec.ID, key: *key}
-			if was := w.members[c.Name]; was != nil && was.key.String() != key.String() {
+			w.agents[c.Name] = receive.Agent{ID: c.Spec.ID, Key: *key}
+			if fingerprint := key.Fingerprint(); w.told[c.Name] == nil || w.told[c.Name].Key() != fingerprint {
 				maps.DeleteFunc(w.at, func(ref string, _ files.ID) bool { return strings.HasSuffix(ref, "/"+c.Name) })
-				delete(w.told, c.Name)
+				w.told[c.Name] = observation.NewTold(fingerprint, w.recorded[c.Name])
 			}
 		}
 	}
-	return members
+	now := w.Reconciler.Now()
+	w.Receiver.Agents(w.agents, now)
+	w.Receiver.Read(func(book *heartbeat.Book) {
+		for name := range w.agents {
+			if s := w.recorded[name]; s != nil && meta.FindStatusCondition(s.Conditions, observation.ConditionHeartbeat) != nil {
+				book.Expect(name, observation.Heard(s, w.told[name].Key()), now)
+			}
+		}
+	})
 }
 
 // AgentKey returns the key of a cluster's agent; nil for a cluster that is not pulled to, or whose
@@ -197,8 +171,11 @@ func AgentKey(c *karmada.Cluster) (*signing.Public, error) {
 	return &key, nil
 }
 
-// isBeat reports a ref at which a heartbeat of a member may be.
-func (w *ward) isBeat(ref string) bool { return w.members[beating(ref)] != nil }
+// isBeat reports a ref at which a heartbeat of an agent may be.
+func (w *ward) isBeat(ref string) bool {
+	_, is := w.agents[beating(ref)]
+	return is
+}
 
 // beating is the cluster whose heartbeats are at a ref; empty for none.
 func beating(ref string) string {
@@ -219,13 +196,13 @@ func (w *ward) hear(b *git.Beacons, now time.Time) {
 		}
 		w.at[ref] = id
 		cluster := beating(ref)
-		m := w.members[cluster]
-		beat, err := heartbeat.Beat{}, m.key.Verify(signing.Git, beacon.Signed, beacon.Signature)
+		agent := w.agents[cluster]
+		beat, err := heartbeat.Beat{}, agent.Key.Verify(signing.Git, beacon.Signed, beacon.Signature)
 		if err == nil {
 			beat, err = heartbeat.Parse(beacon.Message)
 		}
 		if err == nil {
-			err = w.book.Hear(cluster, m.id, beat, now)
+			w.Receiver.Read(func(book *heartbeat.Book) { err = book.Hear(cluster, agent.ID, beat, now) })
 		}
 		if err != nil {
 			w.Log.Warn("heartbeat ignored", "cluster", cluster, "ref", ref, "commit", id.String(), "err", err)
@@ -233,111 +210,55 @@ func (w *ward) hear(b *git.Beacons, now time.Time) {
 	}
 }
 
-// knock hears a heartbeat that came by HTTP.
-func (w *ward) knock(k Knock) Answer {
-	m := w.members[k.Cluster]
-	if m == nil {
-		return Answer{Why: "no cluster of this name is pulled to by an agent with a key"}
-	}
-	beat, err := heartbeat.Open(k.Sealed, m.key)
-	if err != nil {
-		w.Log.Warn("heartbeat ignored", "cluster", k.Cluster, "by", "http", "err", err)
-		return Answer{Why: err.Error()}
-	}
-	a := Answer{Session: w.session, Last: w.book.Last(k.Cluster).Sequence}
-	if beat.Session != w.session {
-		a.Why = "it does not name this session"
-		return a
-	}
-	if err := w.book.Hear(k.Cluster, m.id, beat, w.Reconciler.Now()); err != nil {
-		w.Log.Warn("heartbeat ignored", "cluster", k.Cluster, "by", "http", "err", err)
-		a.Why = err.Error()
-		return a
-	}
-	a.Taken, a.Last = true, beat.Sequence
-	return a
-}
-
-// listen reads the observations that moved.
+// listen reads the observations that moved. What is wrong with one is said once, and keeps no other from
+// being read.
 func (w *ward) listen(ctx context.Context, refs map[string]files.ID) error {
 	const heads = "refs/heads/"
-	var moved []string // clusters
-	var branches []string
-	for name := range w.members {
+	moved := map[string]string{} // branches, by cluster
+	for name := range w.agents {
 		branch := observation.Prefix + name
 		if id := refs[heads+branch]; !id.IsZero() && id != w.at[heads+branch] {
-			moved, branches = append(moved, name), append(branches, branch)
+			moved[name] = branch
 		}
 	}
 	if len(moved) == 0 {
 		return nil
 	}
-	if err := w.Status.Fetch(ctx, branches...); err != nil {
-		return err //nolint:wrapcheck // it names the branches
-	}
-	for i, name := range moved {
-		id := refs[heads+branches[i]]
-		head, err := w.Status.Commit(ctx, id)
-		if err != nil {
-			return err //nolint:wrapcheck // it names the commit
-		}
-		w.at[heads+branches[i]] = id
-		if err := w.members[name].key.Verify(signing.Git, head.Signed, head.Signature); err != nil {
-			w.Log.WarnContext(ctx, "observation ignored", "cluster", name, "commit", id.String(), "err", err)
-			continue
-		}
-		w.told[name] = state.Observed(head.Tree)[name]
-	}
-	return nil
-}
-
-// record records what decisions can see, if it is not recorded.
-func (w *ward) record(ctx context.Context, times heartbeat.Times, now time.Time) error {
-	if len(w.changes(w.recorded, times, now).statuses) == 0 {
-		return nil
-	}
-	var done changes
-	recorded, err := w.Reconciler.Record(ctx, func(recorded map[string]*karmada.ClusterStatus, registered []*karmada.Cluster) (map[string]*karmada.ClusterStatus, string) {
-		if recorded == nil {
-			recorded = map[string]*karmada.ClusterStatus{}
-		}
-		w.members = w.membersOf(registered)
-		done = w.changes(recorded, times, now)
-		return done.statuses, done.why
-	})
+	refused, err := fetchEach(ctx, w.Status, moved)
 	if err != nil {
-		_, lookErr := w.Reconciler.Target.Heads(ctx) // somebody else may have moved it
-		return errors.Join(err, lookErr)
+		return err
 	}
-	w.recorded = recorded
-	if len(done.statuses) > 0 {
-		if !done.soon {
-			w.last = now
+	for name, branch := range moved {
+		id, err := refs[heads+branch], refused[name]
+		if err == nil {
+			err = w.take(ctx, name, id)
 		}
-		w.Log.InfoContext(ctx, "observation recorded", "clusters", slices.Sorted(maps.Keys(done.statuses)), "changed", done.why)
-		w.Recorded()
+		if ctx.Err() != nil {
+			return ctx.Err() //nolint:wrapcheck // the caller knows
+		}
+		w.at[heads+branch] = id
+		if err != nil {
+			w.Log.WarnContext(ctx, "observation ignored", "cluster", name, "commit", id.String(), "err", err)
+			w.told[name].Refuse(fmt.Errorf("commit %.12s: %w", id.String(), err))
+		}
 	}
 	return nil
 }
 
-// changes holds what agents told, and whether they beat, against what is recorded.
-func (w *ward) changes(recorded map[string]*karmada.ClusterStatus, times heartbeat.Times, now time.Time) changes {
-	c := changes{statuses: map[string]*karmada.ClusterStatus{}}
-	var why []string
-	for _, name := range slices.Sorted(maps.Keys(w.members)) {
-		of := times
-		if w.book.Last(name).Session != "" {
-			of = heartbeat.Usual // it comes by HTTP
-		}
-		if w.book.Waits(name, of, now) {
-			continue
-		}
-		next, change := observation.Reported(recorded[name], w.told[name], w.book.Judge(name, of, now), now)
-		if len(change.Words) > 0 && (change.Soon || now.Sub(w.last) >= roomPause) {
-			c.statuses[name], c.soon = next, c.soon || change.Soon
-			why = append(why, name+": "+strings.Join(change.Words, ", "))
-		}
+// take takes a commit of what the agent of a cluster observes.
+func (w *ward) take(ctx context.Context, name string, id files.ID) error {
+	key := w.agents[name].Key
+	head, err := SignedBy(ctx, w.Status, id, &key)
+	if err != nil {
+		return err
 	}
-	c.why = strings.Join(why, "\n")
-	return c
+	observed, err := state.ObservedOf(head.Tree, name, observation.MostTold)
+	if err != nil {
+		return err //nolint:wrapcheck // it names the file
+	}
+	sequence, err := observation.SequenceOf(head.Message)
+	if err != nil {
+		return err //nolint:wrapcheck // it says what
+	}
+	return w.told[name].Take(observed, sequence, w.Reconciler.Now()) //nolint:wrapcheck // it says what
 }

@@ -40,6 +40,8 @@ type Observer struct {
 
 	// Record records what was seen: NewObserver has it written to the state branch.
 	Record Record
+	// Again is how long it holds what was read of what is recorded; zero: until Observe is called.
+	Again time.Duration
 
 	now      func() time.Time
 	access   clusters.Access
@@ -120,6 +122,7 @@ func (o *Observer) Run(ctx context.Context) error {
 type journal struct {
 	watches watches
 	known   map[string]*karmada.ClusterStatus // what is recorded; nil: it is to be read
+	read    time.Time                         // when that was read
 	last    time.Time                         // when nothing but room was recorded
 }
 
@@ -127,6 +130,9 @@ type journal struct {
 // the next look.
 func (o *Observer) write(ctx context.Context, j *journal) {
 	now := o.now()
+	if o.Again > 0 && now.Sub(j.read) >= o.Again {
+		j.known = nil
+	}
 	if j.known != nil && len(j.watches.changes(j.known, now, j.last).statuses) == 0 {
 		return
 	}
@@ -135,7 +141,7 @@ func (o *Observer) write(ctx context.Context, j *journal) {
 		done = j.watches.of(registered).changes(recorded, now, j.last)
 		return done.statuses, done.why
 	})
-	j.known = known
+	j.known, j.read = known, now
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:

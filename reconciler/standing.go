@@ -13,6 +13,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/virtual"
+	"github.com/waybill-dev/waybill/reconciler/observation"
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/status"
@@ -158,7 +159,7 @@ func (r *Reconciler) Fleet(ctx context.Context, s sources.Snapshot, asked Asked)
 		if err != nil {
 			return Fleet{}, err
 		}
-		p := status.Published{Cluster: c, Held: heldBy(c), Ignored: w.ignored, Lost: lost(seen[c.Name])}
+		p := status.Published{Cluster: c, Held: heldBy(c), Ignored: w.ignored, Lost: lost(seen[c.Name]), Refused: observation.Refused(seen[c.Name])}
 		if p.Head, err = r.headOf(ctx, heads, f.Addresses.Of(c.Name)); err != nil {
 			return Fleet{}, err
 		}
@@ -211,7 +212,10 @@ func (h *hearsay) word(ctx context.Context, cluster *karmada.Cluster, asked Aske
 		return told{ignored: ignored}, err
 	}
 	w, err := wordOf(*head, status.Prefix+cluster.Name, asked, virtual.Of(cluster))
-	return told{word: w, files: head.Tree}, err
+	if err != nil {
+		return told{ignored: fmt.Sprintf("what its status branch says, %.12s, is ignored: %v", head.Commit.String(), err)}, ctx.Err()
+	}
+	return told{word: w, files: head.Tree}, nil
 }
 
 // wordOf reads a status branch. Objects of a virtual cluster have the names that templates have.

@@ -114,11 +114,14 @@ func statusHeads(ctx context.Context, target Repository, at map[string]files.ID)
 	heads := make(map[string]git.Head, len(branches))
 	for _, name := range branches {
 		cluster, _ := status.ClusterOf(name)
-		head, err := target.Commit(ctx, at[name])
-		if err != nil {
-			return nil, err //nolint:wrapcheck // it names the commit
+		switch head, err := target.Commit(ctx, at[name]); {
+		case ctx.Err() != nil:
+			return nil, ctx.Err() //nolint:wrapcheck // the caller knows
+		case err != nil: // it is written over, and no other is
+			heads[cluster] = git.Head{Commit: at[name], Tree: files.NewFolder(nil)}
+		default:
+			heads[cluster] = head
 		}
-		heads[cluster] = head
 	}
 	return heads, nil
 }

@@ -226,7 +226,8 @@ func (f *agentFlags) repositories(a *agent.Agent) error {
 	if err != nil {
 		return err
 	}
-	a.Status = repo
+	public := key.Public()
+	a.Status, a.Key = repo, &public
 	switch {
 	case f.heartbeat == byHTTP || f.heartbeat == "" && f.controller != "":
 		a.Heart = &agent.ByHTTP{URL: f.controller, Key: key, Client: &http.Client{}}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/heartbeat/receive"
 	"github.com/waybill-dev/waybill/reconciler/serve"
 	"github.com/waybill-dev/waybill/sources/git"
 )
@@ -71,10 +73,11 @@ func (f *toldFlags) monitored(r reconciler.Reconciler, log *slog.Logger, server 
 	if repo == nil {
 		return work
 	}
-	m := &reconciler.Monitor{Reconciler: &r, Status: repo, Origin: git.Origin(repo.Name()), Log: log, Recorded: recorded}
-	knocks := make(chan reconciler.Knock)
-	m.Knocks = knocks
-	server.Hear(knocks)
+	m := &reconciler.Monitor{Reconciler: &r, Status: repo, Origin: git.Origin(repo.Name()), Log: log, Recorded: recorded, Receiver: &receive.Receiver{
+		Now:     time.Now,
+		Ignored: func(cluster, why string) { log.Warn("heartbeat ignored", "cluster", cluster, "by", "http", "err", why) },
+	}}
+	server.Receive(m.Receiver)
 	return func(ctx context.Context) error {
 		group, ctx := errgroup.WithContext(ctx)
 		group.Go(func() error { return work(ctx) })

@@ -36,6 +36,17 @@ type ObservedBesides struct {
 	// Unschedulable are workloads with replicas that wait for a node, in the order of namespaces
 	// and names.
 	Unschedulable []Unschedulable `json:"unschedulable,omitempty"`
+	// Sequence is how far the sequence numbers were that the cluster's agent signed; nil: none is
+	// known.
+	Sequence *ObservedSequence `json:"sequence,omitempty"`
+}
+
+// ObservedSequence are the highest sequence numbers that an agent signed with a key: times, in
+// milliseconds since 1970.
+type ObservedSequence struct {
+	Key         string `json:"key"` // fingerprint, as ssh-keygen -l shows it
+	Observation uint64 `json:"observation,omitempty"`
+	Heartbeat   uint64 `json:"heartbeat,omitempty"`
 }
 
 // Unschedulable is a workload with replicas that have waited for a node for longer than somebody

@@ -22,7 +22,11 @@ import (
 	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/replicas"
+	"github.com/waybill-dev/waybill/sources/signing"
 )
+
+// lookAgain is how long somebody may have written over what an agent observed until it looks.
+const lookAgain = time.Minute
 
 // Agent serves a cluster, or several on one API server.
 type Agent struct {
@@ -32,6 +36,9 @@ type Agent struct {
 	Applier reconciler.Applier
 	// Status is the repository that is written to, whose commits are signed; nil: nothing is told.
 	Status reconciler.Repository
+	// Key is who signs them. What another one signed in the name of the clusters is written over; nil: nobody
+	// signs.
+	Key *signing.Public
 	// Heart carries heartbeats; nil: there are none.
 	Heart Heart
 	// Election is for the Lease by which one of several agents works.
@@ -82,9 +89,9 @@ func (a *Agent) serve(ctx context.Context) error {
 		follower.Teller, follower.Applier.Looks, follower.Applier.Saw = teller, true, teller.Saw
 		group.Go(func() error { return teller.Run(ctx) })
 
-		record := recorder{repo: a.Status, clusters: a.Clusters, now: a.Applier.Now, may: a.mayTell}
+		record := recorder{repo: a.Status, clusters: a.Clusters, now: a.Applier.Now, may: a.mayTell, key: a.Key}
 		observer := reconciler.NewObserver(a.Applier.Reconciler, a.Applier.Access, a.Log, func() {})
-		observer.Record = record.record
+		observer.Record, observer.Again = record.record, lookAgain
 		follower.Observe = func(all, registered []*karmada.Cluster, asked *deschedule.Watch) {
 			record.set(all)
 			observer.Observe(all, registered, asked)

@@ -49,7 +49,7 @@ func (a *Agent) beats(ctx context.Context) error {
 			err = a.alone(ctx)
 		}
 		if err == nil {
-			beat.Sequence++
+			beat.Sequence = heartbeat.Next(beat.Sequence, began)
 			if all := a.each(beat); len(all) > 0 {
 				err = a.Heart.Beat(ctx, all)
 			}
@@ -116,8 +116,8 @@ func (e *BehindError) Error() string {
 	return fmt.Sprintf("a heartbeat with the sequence number %d was heard before", e.Last)
 }
 
-// first returns the beat before the first one. Its sequence number is above all that agents of the
-// clusters ever had: how often the Lease changed hands, and the last one that can be found.
+// first returns the beat before the first one. Its sequence number is the last one of the clusters that can
+// be found.
 func (a *Agent) first(ctx context.Context) (heartbeat.Beat, error) {
 	const wait = 15 * time.Second
 	soon, cancel := context.WithTimeout(ctx, wait)
@@ -134,14 +134,6 @@ func (a *Agent) first(ctx context.Context) (heartbeat.Beat, error) {
 	last, err := a.Heart.Last(ctx, a.Clusters)
 	if err != nil {
 		return heartbeat.Beat{}, err //nolint:wrapcheck // it says what
-	}
-	lease, err := a.Election.Leases.Leases(a.Election.Namespace).Get(soon, a.Election.Name, metav1.GetOptions{})
-	if err != nil {
-		return heartbeat.Beat{}, fmt.Errorf("reading the Lease %s/%s: %w", a.Election.Namespace, a.Election.Name, err)
-	}
-	if n := lease.Spec.LeaseTransitions; n != nil && *n > 0 {
-		const terms = 32 // bits for the beats of one
-		last = max(last, uint64(*n)<<terms)
 	}
 	return heartbeat.Beat{UID: identity.ID, Agent: a.Election.Replica, Sequence: last}, nil
 }

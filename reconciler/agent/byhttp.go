@@ -11,8 +11,8 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/heartbeat"
+	"github.com/waybill-dev/waybill/reconciler/heartbeat/receive"
 	"github.com/waybill-dev/waybill/sources/signing"
 )
 
@@ -47,7 +47,7 @@ func (h *ByHTTP) Beat(ctx context.Context, beats []heartbeat.Beat) error {
 // somebody kept are worth nothing.
 func (h *ByHTTP) beat(ctx context.Context, b heartbeat.Beat) error {
 	const sessions = 2
-	var answer reconciler.Answer
+	var answer receive.Answer
 	for range sessions {
 		if b.Session = h.session; b.Session == "" {
 			b.Session = "none"
@@ -71,7 +71,7 @@ func (h *ByHTTP) beat(ctx context.Context, b heartbeat.Beat) error {
 }
 
 // post sends a beat once.
-func (h *ByHTTP) post(ctx context.Context, b heartbeat.Beat) (answer reconciler.Answer, err error) {
+func (h *ByHTTP) post(ctx context.Context, b heartbeat.Beat) (answer receive.Answer, err error) {
 	ctx, cancel := context.WithTimeout(ctx, beatTime)
 	defer cancel()
 	sealed, err := b.Seal(h.Key)

@@ -11,11 +11,13 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/heartbeat"
 	"github.com/waybill-dev/waybill/reconciler/observation"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/sources/signing"
 )
 
 // recorder keeps the branches that say what is observed of clusters. It begins from what they
@@ -25,7 +27,9 @@ type recorder struct {
 	clusters []string
 	now      func() time.Time
 	may      func(context.Context) error // returns an error if it may not write
+	key      *signing.Public             // of this agent; what it did not sign is written over; nil: all counts
 	serving  atomic.Pointer[[]*karmada.Cluster]
+	last     uint64 // sequence number
 }
 
 // set says as what the clusters are registered.
@@ -55,7 +59,10 @@ func (r *recorder) record(ctx context.Context, next reconciler.Judge) (map[strin
 		if err != nil {
 			return nil, fmt.Errorf("telling what is observed: %w", err)
 		}
-		updates = append(updates, p.past.Then(p.branch, "observed: "+said(why, name), root, r.now()))
+		r.last = heartbeat.Next(r.last, r.now())
+		update := p.past.Then(p.branch, "observed: "+said(why, name), root, r.now())
+		update.Message += fmt.Sprintf("%s: %d\n", observation.TrailerSequence, r.last)
+		updates = append(updates, update)
 	}
 	if err = r.may(ctx); err == nil {
 		_, err = r.repo.Publish(ctx, updates)
@@ -99,14 +106,34 @@ func (r *recorder) read(ctx context.Context) (pages map[string]page, recorded ma
 		if p.past.Head.IsZero() {
 			continue
 		}
-		head, err := r.repo.Commit(ctx, p.past.Head)
+		head, ok, err := r.own(ctx, p.past.Head)
 		if err != nil {
-			return nil, nil, err //nolint:wrapcheck // it names the commit
+			return nil, nil, err
+		}
+		if !ok {
+			continue // it is written over
 		}
 		p.past, p.root = status.PastOf(head), head.Tree
 		pages[name], recorded[name] = p, state.Observed(head.Tree)[name]
 	}
 	return pages, recorded, nil
+}
+
+// own reads a commit; false if it is not the last one that this agent, or the one before it, wrote: another
+// key signed it, it cannot be read, or the branch was set back.
+func (r *recorder) own(ctx context.Context, id files.ID) (git.Head, bool, error) {
+	head, err := reconciler.SignedBy(ctx, r.repo, id, r.key)
+	if err != nil {
+		return head, false, ctx.Err() //nolint:wrapcheck // the caller knows
+	}
+	sequence, err := observation.SequenceOf(head.Message)
+	if err != nil || sequence < r.last {
+		return head, false, nil
+	}
+	if !heartbeat.IsAhead(sequence, r.now()) {
+		r.last = sequence
+	}
+	return head, true, nil
 }
 
 // mayTell returns an error if another agent tells of the clusters: what one that lost the Lease sees

@@ -75,7 +75,7 @@ func TestLeases(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var b heartbeat.Book
 			if c.expected {
-				b.Expect("eu-1", start)
+				b.Expect("eu-1", 0, start)
 			}
 			for _, s := range c.steps {
 				now := start.Add(time.Duration(s.at) * time.Second)
@@ -214,4 +214,70 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q is no beat, and says %+v", text, b)
 		}
 	})
+}
+
+func TestWhichSequenceNumbersCount(t *testing.T) {
+	now := uint64(start.UnixMilli())
+	for _, c := range []struct {
+		what   string
+		before []uint64
+		next   uint64
+		counts bool
+	}{
+		{"the first time", nil, now, true},
+		{"the same again", []uint64{now}, now, false},
+		{"one by a clock that is a little ahead", []uint64{now}, now + 240_000, true},
+		{"one that has not come", []uint64{now}, now + 360_000, false},
+		{"the highest that there is", nil, 1<<64 - 1, false},
+		{"one of the release before", nil, 3, true},
+		{"one of the release before, of the 500th agent", nil, 500<<32 + 3, true},
+		{"a time after that", []uint64{500<<32 + 3}, now, true},
+		{"one of the release before, after a time", []uint64{3, now}, 500<<32 + 4, false},
+	} {
+		var b heartbeat.Book
+		for _, sequence := range c.before {
+			if err := b.Hear("eu-1", "", beat(sequence), start); err != nil {
+				t.Errorf("%s: %v", c.what, err)
+			}
+		}
+		if err := b.Hear("eu-1", "", beat(c.next), start); (err == nil) != c.counts {
+			t.Errorf("%s: %v", c.what, err)
+		}
+	}
+}
+
+// TestWhatWasHeardCountsAfterARestart repeats a beat of before the lease ran out.
+func TestWhatWasHeardCountsAfterARestart(t *testing.T) {
+	var b heartbeat.Book
+	highest := uint64(start.UnixMilli())
+	b.Expect("eu-1", highest, start)
+	if err := b.Hear("eu-1", "", beat(highest), start); !errors.Is(err, heartbeat.ErrOld) {
+		t.Error(err)
+	}
+	b.Rekey("eu-1", start)
+	if err := b.Hear("eu-1", "", beat(highest-1), start); err != nil {
+		t.Errorf("another key: %v", err)
+	}
+}
+
+// TestWhoIsRefusedIsNotSilent refuses beats by HTTP for an hour.
+func TestWhoIsRefusedIsNotSilent(t *testing.T) {
+	var b heartbeat.Book
+	for n := range uint64(2) {
+		byHTTP := beat(n + 1)
+		byHTTP.Session = "s"
+		if err := b.Hear("eu-1", "5f0c", byHTTP, start); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := start
+	for ; at.Before(start.Add(time.Hour)); at = at.Add(5 * time.Second) {
+		b.Refused(at, at.Add(5*time.Second))
+	}
+	if got := b.Judge("eu-1", heartbeat.Usual, at); got != heartbeat.Running {
+		t.Errorf("it is %v", got)
+	}
+	if got := b.Judge("eu-1", heartbeat.Usual, at.Add(41*time.Second)); got != heartbeat.Expired {
+		t.Errorf("and then it is %v", got)
+	}
 }

@@ -55,11 +55,8 @@ const (
 	Expired
 )
 
-// The reasons for which a beat is not taken.
-var (
-	ErrOld   = errors.New("its sequence number is not above the last one: it was heard before, or is repeated by somebody")
-	ErrOther = errors.New("it is that of another cluster")
-)
+// ErrOther is that a beat is not taken because it is not that of the cluster.
+var ErrOther = errors.New("it is that of another cluster")
 
 // Book is what one who judges knows of beats. The zero value knows nothing. It is not safe for
 // concurrent use. Times that it is given never go back, and are those of one clock.
@@ -72,11 +69,22 @@ type pulse struct {
 	beat  Beat
 	heard bool      // since the judge began
 	since time.Time // the beat, or, without one, the judge
+	// highest is the highest sequence number that is a time; zero: none was.
+	highest uint64
 }
 
-// Expect notes that a cluster had beaten before the judge began.
-func (b *Book) Expect(cluster string, now time.Time) {
+// Expect notes that a cluster had beaten before the judge began, with sequence numbers up to the highest
+// that is known, which may be zero.
+func (b *Book) Expect(cluster string, highest uint64, now time.Time) {
 	if b.pulses[cluster] == nil {
+		b.put(cluster, &pulse{since: now, highest: highest})
+	}
+}
+
+// Rekey notes that beats of a cluster are signed by another key from now on: what the one before signed
+// does not count any more. A lease that ran lasts as that of a cluster which is expected.
+func (b *Book) Rekey(cluster string, now time.Time) {
+	if b.pulses[cluster] != nil {
 		b.put(cluster, &pulse{since: now})
 	}
 }
@@ -97,16 +105,22 @@ func (b *Book) Hear(cluster, id string, beat Beat, now time.Time) error {
 		return fmt.Errorf("%w: %s", ErrOther, beat.Cluster)
 	case id != "" && beat.UID != id:
 		return fmt.Errorf("%w: the Cluster has the id %s, and this one has %s", ErrOther, id, beat.UID)
-	case p == nil:
-		b.put(cluster, &pulse{beat: beat, since: now})
-		return nil
-	case p.beat == Beat{}:
-		p.beat = beat
-		return nil
-	case beat.Sequence <= p.beat.Sequence:
-		return ErrOld
 	}
-	*p = pulse{beat: beat, heard: true, since: now}
+	next := pulse{since: now}
+	if p != nil {
+		next = *p
+	}
+	if err := next.follows(beat.Sequence, now); err != nil {
+		return err
+	}
+	if next.beat != (Beat{}) {
+		next.heard, next.since = true, now
+	}
+	next.beat = beat
+	if !isCounted(beat.Sequence, now) {
+		next.highest = beat.Sequence
+	}
+	b.put(cluster, &next)
 	return nil
 }
 
@@ -116,6 +130,14 @@ func (b *Book) Last(cluster string) Beat {
 		return p.beat
 	}
 	return Beat{}
+}
+
+// Highest is the highest sequence number of a cluster that is a time; zero for none.
+func (b *Book) Highest(cluster string) uint64 {
+	if p := b.pulses[cluster]; p != nil {
+		return p.highest
+	}
+	return 0
 }
 
 // Forget forgets all clusters but these.
@@ -140,6 +162,19 @@ func (b *Book) Looked(t Times, now time.Time) {
 		}
 	}
 	b.looked = now
+}
+
+// Refused notes that beats by HTTP were refused since a time for want of places. That while does not count
+// for those who beat so.
+func (b *Book) Refused(since, now time.Time) {
+	for _, p := range b.pulses {
+		if p.beat.Session == "" && p.beat != (Beat{}) {
+			continue
+		}
+		if p.since = p.since.Add(now.Sub(since)); p.since.After(now) {
+			p.since = now
+		}
+	}
 }
 
 // Judge says whether the lease of a cluster runs.

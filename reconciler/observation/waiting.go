@@ -155,9 +155,12 @@ func putWaiting(status *karmada.ClusterStatus, rows []karmada.Unschedulable, cha
 	if len(words) == 0 {
 		return
 	}
-	status.Waybill = nil
-	if len(rows) > 0 {
-		status.Waybill = &karmada.ObservedBesides{Unschedulable: rows}
+	next := karmada.ObservedBesides{Unschedulable: rows}
+	if status.Waybill != nil {
+		next.Sequence = status.Waybill.Sequence
+	}
+	if status.Waybill = nil; len(rows) > 0 || next.Sequence != nil {
+		status.Waybill = &next
 	}
 	change.Words, change.Soon = append(change.Words, slices.Sorted(maps.Keys(words))...), true
 }

@@ -2,45 +2,41 @@ package serve
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
+	"time"
 
-	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/heartbeat"
+	"github.com/waybill-dev/waybill/reconciler/heartbeat/receive"
 )
 
-// beatsAtOnce is how many heartbeats are taken in at the same time. Who comes on top of that is told
-// to come again.
-const beatsAtOnce = 64
+// beatTime is how long a client may take to send a heartbeat, once its headers are there.
+const beatTime = 5 * time.Second
 
-// Hear has POST /heartbeats/{cluster} pass heartbeats on. It is called before Serve.
-func (s *Server) Hear(knocks chan<- reconciler.Knock) { s.knocks = knocks }
+// Receive has POST /heartbeats/{cluster} pass heartbeats on. It is called before Serve.
+func (s *Server) Receive(r *receive.Receiver) { s.receiver = r }
 
-// hear passes a heartbeat on, and answers what became of it: 200 if it is taken, and 409 if not.
+// hear passes a heartbeat on, and answers what became of it: 200 if it is taken, 409 if not, and 503 if
+// none are. Nobody waits for one that is slow: it is passed on when all of it is there.
 func (s *Server) hear(w http.ResponseWriter, r *http.Request) {
-	select {
-	case s.places <- struct{}{}:
-		defer func() { <-s.places }()
-	default:
-		http.Error(w, "too many heartbeats at once", http.StatusTooManyRequests)
-		return
-	}
+	_ = http.NewResponseController(w).SetReadDeadline(s.receiver.Now().Add(beatTime)) // a recorder of tests has none
 	sealed, err := io.ReadAll(http.MaxBytesReader(w, r.Body, heartbeat.MaxSize))
-	if err != nil {
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		http.Error(w, "a heartbeat is not as large as that", http.StatusRequestEntityTooLarge)
 		return
 	}
-	answers := make(chan reconciler.Answer, 1)
-	select {
-	case s.knocks <- reconciler.Knock{Cluster: r.PathValue("cluster"), Sealed: sealed, Answer: answers}:
-	case <-r.Context().Done():
+	if err != nil {
+		http.Error(w, "the heartbeat did not come in time", http.StatusRequestTimeout)
 		return
 	}
-	var answer reconciler.Answer
-	select {
-	case answer = <-answers:
-	case <-r.Context().Done():
+	answer, err := s.receiver.Receive(r.PathValue("cluster"), sealed)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
+	}
+	if answer.Session != "" { // it is signed
+		verified(r.Context())
 	}
 	w.Header().Set("Content-Type", "application/json")
 	if !answer.Taken {

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/heartbeat/receive"
 	"github.com/waybill-dev/waybill/reconciler/observation"
 	"github.com/waybill-dev/waybill/render/diag"
 )
@@ -35,8 +36,7 @@ type Server struct {
 	registry *prometheus.Registry
 	metrics  metrics
 
-	knocks chan<- reconciler.Knock // nil: heartbeats are not heard
-	places chan struct{}
+	receiver *receive.Receiver // nil: heartbeats are not taken
 
 	mu     sync.Mutex
 	ready  bool // a synchronisation succeeded
@@ -66,7 +66,7 @@ type metrics struct {
 
 // New returns a server that is not ready yet.
 func New() *Server {
-	s := &Server{places: make(chan struct{}, beatsAtOnce), registry: prometheus.NewRegistry(), reason: "no synchronisation has succeeded yet"}
+	s := &Server{registry: prometheus.NewRegistry(), reason: "no synchronisation has succeeded yet"}
 	s.metrics = metrics{
 		syncs:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "waybill_syncs_total", Help: "Turns of the loop, by result: published, unchanged or failed."}, []string{"result"}),
 		duration: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "waybill_sync_duration_seconds", Help: "Time from seeing a change to having published it.", Buckets: prometheus.ExponentialBuckets(0.05, 2, 12)}),
@@ -215,7 +215,7 @@ func (s *Server) Handler() http.Handler {
 		}
 		fmt.Fprintln(w, "ok")
 	})
-	if s.knocks != nil {
+	if s.receiver != nil {
 		mux.HandleFunc("POST /heartbeats/{cluster}", s.hear)
 	}
 	mux.Handle("GET /metrics", promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{}))
@@ -223,11 +223,25 @@ func (s *Server) Handler() http.Handler {
 }
 
 // Serve answers on l until ctx ends.
-func (s *Server) Serve(ctx context.Context, l net.Listener) error { return Serve(ctx, l, s.Handler()) }
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	srv := serverOf(s.Handler())
+	if s.receiver != nil {
+		all := &connections{receiver: s.receiver}
+		all.limit(srv)
+	}
+	return serve(ctx, l, srv)
+}
 
 // Serve has a handler answer on l until ctx ends, whoever asks and however slowly.
 func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
-	srv := &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader}
+	return serve(ctx, l, serverOf(h))
+}
+
+func serverOf(h http.Handler) *http.Server {
+	return &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader}
+}
+
+func serve(ctx context.Context, l net.Listener, srv *http.Server) error {
 	stop := context.AfterFunc(ctx, func() {
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
 		defer cancel()

@@ -68,6 +68,28 @@ func Observed(root *files.Folder) map[string]*karmada.ClusterStatus {
 	return all
 }
 
+// ObservedOf reads what was observed of one cluster from a folder as the state branch has it; nil if there
+// is no file of it. One of more than so many bytes, or that cannot be read, is an error.
+func ObservedOf(root *files.Folder, name string, most int) (*karmada.ClusterStatus, error) {
+	path := observedDir + "/" + name + ".yaml"
+	e, ok := root.Lookup(path)
+	if !ok || e.Blob == nil {
+		return nil, nil
+	}
+	data, err := e.Blob.Bytes()
+	if err == nil && len(data) > most {
+		err = fmt.Errorf("it has %d bytes; want at most %d", len(data), most)
+	}
+	var o observation
+	if err == nil {
+		o, err = readObserved(name, data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &o.Status, nil
+}
+
 // Observe returns the state branch's folder with what was observed of clusters since, by name.
 func Observe(root *files.Folder, seen map[string]*karmada.ClusterStatus) (*files.Folder, error) {
 	entries := map[string]files.Entry{}

@@ -30,6 +30,8 @@ type Published struct {
 	Ignored string
 	// Lost says that nobody hears of whoever applies; empty if somebody does.
 	Lost string
+	// Refused says why what the agent observed last does not count; empty if it does.
+	Refused string
 }
 
 // Word is what a status branch says, and when it was said.
@@ -89,6 +91,9 @@ func Stand(p Published, w *Word, now time.Time, lasting time.Duration) Standing 
 		s.Standing = Drifting
 	default:
 		s.Standing = Healthy
+	}
+	if s.Message == "" {
+		s.Message = p.Refused
 	}
 	return s
 }

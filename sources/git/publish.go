@@ -141,10 +141,12 @@ func (r *Repo) write(ctx context.Context, todo []move, at map[string]files.ID) (
 			continue
 		}
 		h, err := r.Commit(ctx, m.Old)
-		if err != nil {
+		switch {
+		case ctx.Err() != nil:
 			return stored{}, fmt.Errorf("reading branch %s: %w", m.Branch, err)
+		case err == nil: // otherwise nothing of it is used again
+			r.known.add(m.Branch, m.Old, h.Tree)
 		}
-		r.known.add(m.Branch, m.Old, h.Tree)
 	}
 	objects, blobs, err := missing(todo, &r.known)
 	if err != nil {
