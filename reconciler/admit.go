@@ -44,12 +44,15 @@ func (r *Reconciler) Admit(ctx context.Context, d Delivery, i inventory.Inventor
 		if err != nil {
 			return a, err
 		}
-		if publish.Releases(message, d.Cluster) {
+		isSaid := r.isSigned(d.Address.Branch, way.head) == nil // what anybody put between does not count
+		if isSaid && publish.Releases(message, d.Cluster) {
 			a.Allowed = true
 			return a, nil
 		}
-		for _, path := range sources.Trailers(message, publish.TrailerFailedOver) {
-			a.failedOver(way.at, path)
+		if isSaid {
+			for _, path := range sources.Trailers(message, publish.TrailerFailedOver) {
+				a.failedOver(way.at, path)
+			}
 		}
 		if more, err := way.back(ctx, i.Commit); err != nil || !more {
 			return a, err

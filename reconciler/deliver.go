@@ -77,6 +77,9 @@ func (r *Reconciler) Deliverable(ctx context.Context, rev string) (d Deliverable
 		return d, err
 	}
 	if r.Source == nil {
+		if err := r.notBefore(ctx, head.Commit); err != nil {
+			return d, err
+		}
 		d.revision = sources.Revision{Repo: publish.Trailer(head.Message, publish.TrailerRepository), Path: publish.Trailer(head.Message, publish.TrailerPath)}
 		if terms, err = state.ReadTerms(head.Tree); err != nil {
 			return d, err //nolint:wrapcheck // it names the file
@@ -146,6 +149,23 @@ func (r *Reconciler) stateHead(ctx context.Context, heads map[string]files.ID, h
 		return git.Head{}, err
 	}
 	return head, r.sameSource(ctx, here, state.Branch, head)
+}
+
+// notBefore refuses a head of the state branch that comes before one that was gone by, signed or not: what was
+// said since, as that a cluster is suspended, would not count any more.
+func (r *Reconciler) notBefore(ctx context.Context, head files.ID) error {
+	known := r.memory()
+	if last := known.taken; !last.IsZero() && last != head {
+		before, err := r.Target.IsAncestor(ctx, head, last)
+		if err != nil && !errors.Is(err, git.ErrMissing) {
+			return fmt.Errorf("whether %.12s of %s comes before %.12s is not known: %w", head.String(), state.Branch, last.String(), err)
+		}
+		if before {
+			return fmt.Errorf("the head of %s, %.12s, comes before %.12s, which counted already: somebody set the branch back, or this is a copy that lags behind; what was applied stays; publish again", state.Branch, head.String(), last.String())
+		}
+	}
+	known.taken = head
+	return nil
 }
 
 // isSigned refuses the head of a branch that nobody signed who may, where that is asked for.

@@ -17,6 +17,7 @@ import (
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/sources/signing"
 )
 
 // evident reads what the status branches of heads, and those that agents write, say of what
@@ -64,10 +65,16 @@ func (r *Reconciler) evident(ctx context.Context, obs *Observation, heads map[st
 // word reads what is said of a cluster; nil for nothing, or nothing new enough.
 func (r *Reconciler) word(ctx context.Context, said *hearsay, cluster string, m *virtual.Mapping) (*status.Word, error) {
 	h, _, err := said.head(ctx, cluster)
-	if err != nil || h == nil || r.Now().Sub(h.When) > WordLasts {
+	if err != nil || h == nil || r.Now().Sub(h.When) > WordLasts || !r.isEvidence(h, said.keys[cluster]) {
 		return nil, err
 	}
 	return r.heard(*h, cluster, m), nil
+}
+
+// isEvidence reports the head of a status branch, by which work may leave other clusters. Where agents may
+// write it, of whatever cluster, that is one which the cluster's agent signed, or who publishes.
+func (r *Reconciler) isEvidence(h *git.Head, agent *signing.Public) bool {
+	return !r.Shared || agent != nil || r.Key != nil && r.Key.Verify(signing.Git, h.Signed, h.Signature) == nil
 }
 
 // heard reads a status branch, unless that was its head the last time. One that cannot be read

@@ -116,3 +116,30 @@ func TestALoopPlansWhenAnAgentSaysWhatItAwaits(t *testing.T) {
 	}
 	m.want("us:4")
 }
+
+// TestAForgedStatusDoesNotMoveTheRest has agents be able to write the status branches of clusters that are
+// pushed to: one of them says that a copy is healthy which is not.
+func TestAForgedStatusDoesNotMoveTheRest(t *testing.T) {
+	m := newMovable(t, map[string]string{"eu": "", "us": ""}, aggregated)
+	key, _, err := signing.NewKey(rand.Reader, "publisher")
+	if err != nil {
+		t.Fatal(err)
+	}
+	public := key.Public()
+	m.r.Shared, m.r.Key = true, &public
+	m.repo.Sign = key.SignCommit
+	m.say("eu", word{health: karmada.ResourceHealthy})
+	m.write(map[string]string{"eu": noExecute, "us": ""}, aggregated)
+	m.after(time.Second)
+	m.want("eu:4 us:4")
+
+	m.repo.Sign = nil // an agent's credentials
+	m.say("us", word{health: karmada.ResourceHealthy})
+	m.after(time.Second)
+	m.want("eu:4 us:4")
+
+	m.repo.Sign = key.SignCommit
+	m.say("us", word{health: karmada.ResourceHealthy})
+	m.after(time.Second)
+	m.want("us:4")
+}

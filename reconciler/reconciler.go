@@ -36,7 +36,12 @@ type Reconciler struct {
 	Source Repository // nil for one who only applies what is published, as an agent does
 	Target Repository // may be Source
 	// Told is where agents say what became of branches; nil: where the branches are.
-	Told    Repository
+	Told Repository
+	// Shared is that agents may write where the branches are. What is said there of clusters whose agents
+	// have no key then counts for moving work only if Key signed it.
+	Shared bool
+	// Key is who signs what is published; nil: nobody does.
+	Key     *signing.Public
 	Subdir  string // folder of the source to read; empty for all
 	Cache   render.Cache
 	Engine  render.Engine // nil: what needs one is reported as not rendered
@@ -73,6 +78,7 @@ type memory struct {
 	branches map[string]branch    // by the addresses of clusters
 	trail    trail.Trail          // of the branch that clusters share
 	words    map[string]heardWord // by cluster
+	taken    files.ID             // head of the state branch that one without a source went by last
 }
 
 // heardWord is what a status branch says at a head.

@@ -23,7 +23,8 @@ func signingFlag(cmd *cobra.Command, where func(path string) (repositories, erro
 		if err != nil {
 			return w, err
 		}
-		w.sign = git.Signer(key.SignCommit)
+		public := key.Public()
+		w.sign, w.key = git.Signer(key.SignCommit), &public
 		return w, nil
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/waybill-dev/waybill/sources/dir"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/sources/pause"
+	"github.com/waybill-dev/waybill/sources/signing"
 )
 
 // repositories is what a command line says of a source, and of where it is published to.
@@ -30,9 +31,10 @@ type repositories struct {
 	offline bool   // ask no server about the source, or about what is published
 	sure    bool   // a report is nothing without what is published
 	from    git.Auth
-	at      git.Auth   // for where it is published to
-	sign    git.Signer // of what is published; nil: it is not signed
-	told    *toldFlags // where agents write; nil: it does not matter
+	at      git.Auth        // for where it is published to
+	sign    git.Signer      // of what is published; nil: it is not signed
+	key     *signing.Public // of what is signed
+	told    *toldFlags      // where agents write; nil: it does not matter
 }
 
 // repositoryFlags adds the flags for the repositories of a command. To says what --to is.
@@ -183,6 +185,7 @@ func (w repositories) over(source *git.Repo, s sources.Snapshot) (r *reconciler.
 	if r.Random.Key, err = reportKey(w.cmd, w.path); err != nil {
 		return nil, err
 	}
+	r.Key = w.key
 	if w.told != nil {
 		if err := w.told.into(r); err != nil {
 			return nil, err

@@ -60,6 +60,7 @@ func (f *toldFlags) into(r *reconciler.Reconciler) error {
 	if repo != nil {
 		r.Told = repo
 	}
+	r.Shared = f.shared
 	return err
 }
 
