@@ -45,8 +45,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	shown := newProgress(stderr)
 	root := rootCommand()
 	root.SetArgs(everyCluster(args))
-	root.SetOut(stdout)
-	root.SetErr(shown)
+	root.SetOut(cleaned{stdout})
+	root.SetErr(cleaned{shown})
 	err := root.ExecuteContext(context.WithValue(ctx, progressKey{}, shown))
 	if err == nil {
 		return 0
@@ -56,7 +56,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		exit = &exitError{code: 2, err: err}
 	}
 	if exit.err != nil {
-		fmt.Fprintln(shown, report.Error(exit.err, hasColours(stderr)))
+		fmt.Fprintln(cleaned{shown}, report.Error(exit.err, hasColours(stderr)))
 	}
 	return exit.code
 }

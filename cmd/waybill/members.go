@@ -89,8 +89,9 @@ func quiet(cmd *cobra.Command) {
 	members.Warn(cmd.ErrOrStderr())
 }
 
+// streams are where kubectl's commands read and write, as kubectl's own do.
 func streams(cmd *cobra.Command) genericiooptions.IOStreams {
-	return genericiooptions.IOStreams{In: cmd.InOrStdin(), Out: cmd.OutOrStdout(), ErrOut: cmd.ErrOrStderr()}
+	return genericiooptions.IOStreams{In: cmd.InOrStdin(), Out: uncleaned(cmd.OutOrStdout()), ErrOut: uncleaned(cmd.ErrOrStderr())}
 }
 
 func logsCommand() *cobra.Command {

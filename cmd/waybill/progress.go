@@ -55,6 +55,7 @@ func newProgress(w io.Writer) *progress {
 func isPlain() bool { return os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" }
 
 func isTerminal(w io.Writer) bool {
+	w = uncleaned(w)
 	if p, ok := w.(*progress); ok {
 		w = p.out
 	}

@@ -58,7 +58,7 @@ func (d *differ) watched(cmd *cobra.Command) error {
 // redraw shows what changes on an empty screen.
 func (d *differ) redraw(cmd *cobra.Command, r *reconciler.Reconciler) {
 	if hasColours(cmd.OutOrStdout()) {
-		fmt.Fprint(cmd.OutOrStdout(), "\x1b[H\x1b[2J")
+		fmt.Fprint(uncleaned(cmd.OutOrStdout()), "\x1b[H\x1b[2J")
 	}
 	exit, ok := errors.AsType[*exitError](d.answer(cmd, r))
 	if ok && exit.err != nil && cmd.Context().Err() == nil {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/waybill-dev/waybill/render/diag"
@@ -19,6 +20,16 @@ const (
 	magenta = "\x1b[35m"
 	cyan    = "\x1b[36m"
 )
+
+// Colour returns the length of the colour of ours that a text begins with; zero for none.
+func Colour(text []byte) int {
+	for _, colour := range []string{plain, bold, red, green, yellow, magenta, cyan} {
+		if bytes.HasPrefix(text, []byte(colour)) {
+			return len(colour)
+		}
+	}
+	return 0
+}
 
 // mark colours a text by what it begins with.
 func (p paint) mark(mark, text string) string {

@@ -263,10 +263,10 @@ func (p *pulled) becomes(cluster string, texts ...string) {
 	})
 }
 
-// until waits for something, for a minute.
+// until waits for something, for three minutes.
 func until(t *testing.T, what string, is func() (bool, string)) {
 	t.Helper()
-	const patience, pause = time.Minute, 100 * time.Millisecond
+	const patience, pause = 3 * time.Minute, 100 * time.Millisecond
 	for end := time.Now().Add(patience); ; time.Sleep(pause) {
 		ok, now := is()
 		if ok {

@@ -104,8 +104,7 @@ func TestAnybodyAllowsRemovals(t *testing.T) {
 		return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + ", namespace: a}\n"
 	}
 	s := newSigned(t, map[string]string{
-		"one.yaml": object("one"), "policy.yaml": "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: p, namespace: a}\n" +
-			"spec: {resourceSelectors: [{apiVersion: v1, kind: ConfigMap}], placement: {}}\n",
+		"one.yaml": object("one"), "policy.yaml": everywhere,
 	}, "eu")
 	const branch = "waybill/cluster/eu"
 	applied := s.head(branch)

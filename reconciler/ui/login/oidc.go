@@ -10,11 +10,12 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
+	"golang.org/x/sync/singleflight"
 
 	"github.com/waybill-dev/waybill/reconciler/ui/pages"
 )
@@ -51,8 +52,8 @@ type OIDC struct {
 	// Client asks the provider; nil: the default one does.
 	Client *http.Client
 
-	mu       sync.Mutex
-	provider *oidc.Provider
+	looking  singleflight.Group
+	provider atomic.Pointer[oidc.Provider]
 }
 
 // session is what the cookie of a session holds.
@@ -160,20 +161,26 @@ func local(next string) string {
 	return next
 }
 
-// config is how the provider is asked. It is looked up once, when somebody logs in first.
+// config is how the provider is asked. It is looked up when somebody logs in first, once for all who wait
+// for that: one that does not answer keeps each of them no longer than one.
 func (o *OIDC) config(ctx context.Context) (*oidc.Provider, *oauth2.Config, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.provider == nil {
-		p, err := oidc.NewProvider(ctx, o.Issuer)
-		if err != nil {
-			return nil, nil, fmt.Errorf("looking up the provider %s: %w", o.Issuer, err)
+	p := o.provider.Load()
+	if p == nil {
+		asking := context.WithoutCancel(ctx) // others wait for it
+		select {
+		case <-ctx.Done():
+			return nil, nil, ctx.Err() //nolint:wrapcheck // who asked is gone
+		case r := <-o.looking.DoChan(o.Issuer, func() (any, error) { return oidc.NewProvider(asking, o.Issuer) }):
+			if r.Err != nil {
+				return nil, nil, fmt.Errorf("looking up the provider %s: %w", o.Issuer, r.Err)
+			}
+			p, _ = r.Val.(*oidc.Provider)
+			o.provider.Store(p)
 		}
-		o.provider = p
 	}
-	return o.provider, &oauth2.Config{
-		ClientID: o.ClientID, ClientSecret: o.ClientSecret, Endpoint: o.provider.Endpoint(), RedirectURL: o.URL + callbackPath,
-		Scopes: scopes(o.provider),
+	return p, &oauth2.Config{
+		ClientID: o.ClientID, ClientSecret: o.ClientSecret, Endpoint: p.Endpoint(), RedirectURL: o.URL + callbackPath,
+		Scopes: scopes(p),
 	}, nil
 }
 

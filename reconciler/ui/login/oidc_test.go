@@ -454,3 +454,29 @@ func TestShortKeys(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestAProviderThatHangsIsWaitedForOnce has ten people log in while the provider does not answer: none waits
+// for the others.
+func TestAProviderThatHangsIsWaitedForOnce(t *testing.T) {
+	s := newSite(t)
+	const patience, people = 2 * time.Second, 10
+	provider := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	t.Cleanup(provider.Close)
+	s.guard.Issuer, s.guard.Client = provider.URL, &http.Client{Timeout: patience}
+	begun, statuses := time.Now(), make(chan int)
+	for range people {
+		c := browser(t)
+		go func() {
+			status, _ := visit(t, c, s.server.URL+"/login/start")
+			statuses <- status
+		}()
+	}
+	for range people {
+		if status := <-statuses; status != http.StatusBadGateway {
+			t.Errorf("the status is %d", status)
+		}
+	}
+	if took := time.Since(begun); took > people/2*patience {
+		t.Errorf("it takes %s, though each waits for %s", took, patience)
+	}
+}

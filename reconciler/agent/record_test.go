@@ -1,0 +1,84 @@
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/sources/signing"
+)
+
+// TestWhatAnotherOnePutIsWrittenOver puts commits on the branch of what an agent observes: one that nobody signed,
+// with the same content; 65 folders inside each other; one that the agent signed before.
+func TestWhatAnotherOnePutIsWrittenOver(t *testing.T) {
+	key, _, err := signing.NewKey(rand.Reader, "agent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, dir := key.Public(), t.TempDir()
+	run := func(in string, args ...string) string {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir, "-c", "user.name=t", "-c", "user.email=t@example.com"}, args...)...)
+		cmd.Stdin = strings.NewReader(in)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	run("", "init", "-q", "--bare", ".")
+	repo, err := git.Open(t.Context(), git.Options{Location: dir, Sign: key.SignCommit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	r := recorder{repo: repo, clusters: []string{"eu"}, now: func() time.Time { return now }, may: func(context.Context) error { return nil }, key: &public}
+	r.set(nil)
+	const branch = "waybill/observed/eu"
+	version := 0
+	writes := func() (head string) {
+		t.Helper()
+		now = now.Add(time.Second)
+		_, err := r.record(t.Context(), func(recorded map[string]*karmada.ClusterStatus, _ []*karmada.Cluster) (map[string]*karmada.ClusterStatus, string) {
+			want := fmt.Sprint("v", version)
+			if s := recorded["eu"]; s != nil && s.KubernetesVersion == want {
+				return nil, ""
+			}
+			return map[string]*karmada.ClusterStatus{"eu": {KubernetesVersion: want}}, "version"
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return run("", "rev-parse", branch)
+	}
+	first := writes()
+	version++
+	second := writes()
+	if again := writes(); again != second {
+		t.Error("what is written is written again")
+	}
+	nested := run("100644 blob "+run("x", "hash-object", "-w", "--stdin")+"\tx\n", "mktree")
+	for range 65 {
+		nested = run("040000 tree "+nested+"\td\n", "mktree")
+	}
+	for what, commit := range map[string]string{
+		"one that nobody signed": run("", "commit-tree", second+"^{tree}", "-m", "observed"), "one that cannot be read": run("", "commit-tree", nested, "-m", "nested"), "one of before": first,
+	} {
+		run("", "update-ref", "refs/heads/"+branch, commit)
+		head := writes()
+		if head == commit {
+			t.Errorf("%s is not written over", what)
+			continue
+		}
+		h, _, err := repo.Branch(t.Context(), branch)
+		if err != nil || public.Verify(signing.Git, h.Signed, h.Signature) != nil {
+			t.Errorf("%s: what is written then is not signed: %v", what, err)
+		}
+	}
+}
