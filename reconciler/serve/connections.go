@@ -37,10 +37,12 @@ func (c *connections) most() int {
 func (c *connections) limit(srv *http.Server) {
 	c.open = map[net.Conn]*connection{}
 	srv.ConnState = c.changed
-	srv.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
+	srv.ConnContext = func(ctx context.Context, conn net.Conn) context.Context { // before the connection is new
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		return context.WithValue(ctx, connectionKey{}, c.open[conn])
+		one := &connection{Conn: conn, of: c}
+		c.open[conn] = one
+		return context.WithValue(ctx, connectionKey{}, one)
 	}
 }
 
@@ -51,8 +53,8 @@ func (c *connections) changed(conn net.Conn, to http.ConnState) {
 	defer c.mu.Unlock()
 	switch to {
 	case http.StateNew:
-		one := &connection{Conn: conn, of: c}
-		one.at, c.open[conn] = c.unverified.PushBack(one), one
+		one := c.open[conn]
+		one.at = c.unverified.PushBack(one)
 		if c.unverified.Len() > c.most() {
 			slowest := c.unverified.Front().Value.(*connection) //nolint:forcetypeassert // nothing else is in it
 			c.forget(slowest)
@@ -84,7 +86,7 @@ type connectionKey struct{}
 
 // verified notes that a signed heartbeat came over the connection of a request.
 func verified(ctx context.Context) {
-	if one, ok := ctx.Value(connectionKey{}).(*connection); ok && one != nil {
+	if one, ok := ctx.Value(connectionKey{}).(*connection); ok {
 		one.of.mu.Lock()
 		defer one.of.mu.Unlock()
 		one.of.forget(one)
