@@ -33,14 +33,15 @@ func (c *connections) most() int {
 	return others + each*c.receiver.Clusters()
 }
 
-// limit has a server keep the bound.
+// limit has a server keep the bound. A server asks for the context of a connection before it says that the
+// connection is new.
 func (c *connections) limit(srv *http.Server) {
 	c.open = map[net.Conn]*connection{}
 	srv.ConnState = c.changed
-	srv.ConnContext = func(ctx context.Context, conn net.Conn) context.Context { // before the connection is new
+	srv.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
+		one := &connection{Conn: conn, of: c}
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		one := &connection{Conn: conn, of: c}
 		c.open[conn] = one
 		return context.WithValue(ctx, connectionKey{}, one)
 	}

@@ -127,7 +127,7 @@ func (p *pulled) run(args ...string) (out string, code int) {
 	return string(data), cmd.ProcessState.ExitCode()
 }
 
-// publishes publishes the source.
+// publishes the source.
 func (p *pulled) publishes() {
 	p.t.Helper()
 	if out, code := p.run("publish", p.source, "--to", p.branches, "--status-repository", p.url); code != 0 {
@@ -143,7 +143,7 @@ func (p *pulled) controller(flags ...string) (url string, said func() string) {
 	return url, said
 }
 
-// starts starts a controller, and returns what ends it, too.
+// starts a controller, and returns what ends it, too.
 func (p *pulled) starts(flags ...string) (url string, said func() string, end func()) {
 	p.t.Helper()
 	at := p.free()
@@ -176,7 +176,7 @@ func (p *pulled) free() string {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	return l.Addr().String()
 }
 
@@ -198,9 +198,9 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// sender sends heartbeats of a cluster, as its agent does.
+// sender sends heartbeats of a cluster over a connection of its own, as its agent does.
 func (p *pulled) sender(url, cluster string) func(sequence uint64) error {
-	h := &agent.ByHTTP{URL: url, Key: p.keys[cluster], Client: &http.Client{}}
+	h := &agent.ByHTTP{URL: url, Key: p.keys[cluster], Client: &http.Client{Transport: &http.Transport{}}}
 	return func(sequence uint64) error {
 		return h.Beat(p.t.Context(), []heartbeat.Beat{{Cluster: cluster, UID: "uid-" + cluster, Agent: "agent-0", Sequence: sequence}})
 	}
