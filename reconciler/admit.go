@@ -44,15 +44,9 @@ func (r *Reconciler) Admit(ctx context.Context, d Delivery, i inventory.Inventor
 		if err != nil {
 			return a, err
 		}
-		isSaid := r.isSigned(d.Address.Branch, way.head) == nil // what anybody put between does not count
-		if isSaid && publish.Releases(message, d.Cluster) {
-			a.Allowed = true
+		// what anybody put between does not count
+		if r.isSigned(d.Address.Branch, way.head) == nil && a.read(message, d.Cluster, way.at) {
 			return a, nil
-		}
-		if isSaid {
-			for _, path := range sources.Trailers(message, publish.TrailerFailedOver) {
-				a.failedOver(way.at, path)
-			}
 		}
 		if more, err := way.back(ctx, i.Commit); err != nil || !more {
 			return a, err
@@ -77,6 +71,18 @@ func (d *Delivery) replaces(i inventory.Inventory) bool {
 }
 
 // failedOver notes a path of a branch, if it is one of an address.
+// read takes down what a commit says of a cluster's removals, and reports whether it allows them all.
+func (a *Admission) read(message, cluster string, at render.Address) bool {
+	if publish.Releases(message, cluster) {
+		a.Allowed = true
+		return true
+	}
+	for _, path := range sources.Trailers(message, publish.TrailerFailedOver) {
+		a.failedOver(at, path)
+	}
+	return false
+}
+
 func (a *Admission) failedOver(at render.Address, path string) {
 	path, ok := strings.CutPrefix(path, at.Path(""))
 	if !ok {

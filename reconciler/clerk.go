@@ -143,21 +143,9 @@ func (c *Clerk) commands(ctx context.Context, p forge.PullRequest) (taken []orde
 		if !is || c.judged[comment.ID] || c.Now().Sub(comment.Created) > clerkAbsence {
 			continue
 		}
-		a := orders.Asked{Command: command, Comment: comment, Pull: p}
-		var why string
-		if wrong != nil {
-			why = wrong.Error()
-		} else if why = c.Rules.Passed(&a); why == "" {
-			if a.May, err = c.Forge.Permission(ctx, comment.Author); err != nil {
-				return nil, err //nolint:wrapcheck // it says what
-			}
-			why = c.Rules.Judge(&a)
-		}
-		o := orders.Take(&a, c.Now())
-		if why == "" {
-			if why, err = c.approve(ctx, &o, p); err != nil {
-				return nil, err
-			}
+		o, why, err := c.judge(ctx, &orders.Asked{Command: command, Comment: comment, Pull: p}, wrong)
+		if err != nil {
+			return nil, err
 		}
 		if why == "" {
 			taken = append(taken, o)
@@ -170,6 +158,25 @@ func (c *Clerk) commands(ctx context.Context, p forge.PullRequest) (taken []orde
 		}
 	}
 	return taken, nil
+}
+
+// judge makes an order of a command, or says why it is none.
+func (c *Clerk) judge(ctx context.Context, a *orders.Asked, wrong error) (o orders.Order, why string, err error) {
+	if wrong != nil {
+		return o, wrong.Error(), nil
+	}
+	if why = c.Rules.Passed(a); why != "" {
+		return o, why, nil
+	}
+	if a.May, err = c.Forge.Permission(ctx, a.Comment.Author); err != nil {
+		return o, "", err //nolint:wrapcheck // it says what
+	}
+	if why = c.Rules.Judge(a); why != "" {
+		return o, why, nil
+	}
+	o = orders.Take(a, c.Now())
+	why, err = c.approve(ctx, &o, a.Pull)
+	return o, why, err
 }
 
 // settle finds the orders that count no more, which are those of a head that is none, those that are old and

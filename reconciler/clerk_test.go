@@ -72,7 +72,7 @@ func (h *held) publishes(t *testing.T) {
 	h.holds = res.Plan.Removals
 }
 
-// merges merges the pull request.
+// merges the pull request.
 func (h *held) merges(t *testing.T) {
 	t.Helper()
 	run(t, h.src, "merge", "-q", "--no-ff", "-m", "merge", "change")

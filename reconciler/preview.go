@@ -57,7 +57,7 @@ func (r *Reconciler) Preview(ctx context.Context, q Question) (preview.Compariso
 	if before.Sensitive() || after.Sensitive() {
 		base.Input.Random, head.Input.Random = base.Input.Random.Twin(), head.Input.Random.Twin()
 		twins.Base, twins.Head, err = r.versions(ctx, base, head, q.supposed)
-		if err == nil && !(heldAlike(before, twins.Base) && heldAlike(after, twins.Head)) { // because of names
+		if err == nil && (!heldAlike(before, twins.Base) || !heldAlike(after, twins.Head)) { // because of names
 			base.Input.Allow.Named, head.Input.Allow.Named = guard.AllowAll, guard.AllowAll
 			twins.Base, twins.Head, err = r.versions(ctx, base, head, q.supposed)
 		}

@@ -195,7 +195,7 @@ func readInput(in io.Reader, name string) ([]byte, error) {
 	if name == "-" && in != nil {
 		return io.ReadAll(in) //nolint:wrapcheck // it says what
 	}
-	return os.ReadFile(name) //nolint:gosec,wrapcheck // the user names it, and the error does
+	return os.ReadFile(name) //nolint:wrapcheck // the error names it
 }
 
 // readObject reads the one object of a file; nil without a name.

@@ -2,6 +2,7 @@ package interpret_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -98,7 +99,7 @@ func (s *karmadaSuite) check(c karmadaCase) error {
 	}
 	script, function, args := s.call(c, obj, desired, observed)
 	if script == nil {
-		return fmt.Errorf("the operation is unknown")
+		return errors.New("the operation is unknown")
 	}
 	want, err := plainLua(script.LuaScript, function, args)
 	if err != nil {
@@ -137,6 +138,7 @@ func (s *karmadaSuite) call(c karmadaCase, obj, desired, observed map[string]any
 		return s.rules.StatusAggregation, "AggregateStatus", []any{obj, s.statuses(c.StatusInputPath)}
 	case karmada.InterpreterOperationRetain:
 		return s.rules.Retention, "Retain", []any{desired, observed}
+	case karmada.InterpreterOperationAll, karmada.InterpreterOperationPrune: // no case has them
 	}
 	return nil, "", nil
 }
@@ -155,7 +157,7 @@ func (s *karmadaSuite) answers(c karmadaCase, obj, desired, observed map[string]
 		_, err = in.Dependencies(obj)
 	case karmada.InterpreterOperationInterpretHealth:
 		if in.Health(obj) == karmada.ResourceUnknown {
-			err = fmt.Errorf("its health is unknown")
+			err = errors.New("its health is unknown")
 		}
 	case karmada.InterpreterOperationInterpretStatus:
 		_, err = in.Reflect(obj)
@@ -166,6 +168,7 @@ func (s *karmadaSuite) answers(c karmadaCase, obj, desired, observed map[string]
 		}
 	case karmada.InterpreterOperationRetain:
 		_, err = in.Retain(desired, observed)
+	case karmada.InterpreterOperationAll, karmada.InterpreterOperationPrune: // no case has them
 	}
 	return err
 }

@@ -55,7 +55,7 @@ func TestOrder(t *testing.T) {
 		{"a customization that says no", cloneSet, ready, "", "function InterpretHealth(o) return false end", unhealthy, "InProgress: it is not healthy by the rule", "customization mine"},
 		{"a customization that fails", cloneSet, pausing, "", "function InterpretHealth(o) return o.spec.no.where end", unhealthy, "Suspended: customization mine: InterpretHealth: line 1: ", "argo-cd v3.5.0 apps.kruise.io/CloneSet"},
 		{"a customization that fails, of a kind that nobody else knows", "example.com/v1 Thing", `{status: {conditions: [{type: Ready, status: "True"}]}}`, "", "function InterpretHealth(o) return o.no.where end", karmada.ResourceUnknown, "Unknown: customization mine: ", "kstatus"},
-		{"one that loops", cloneSet, ready, "", "function InterpretHealth(o) while true do end end", healthy, ": customization mine: InterpretHealth: ", "argo-cd v3.5.0 apps.kruise.io/CloneSet, karmada v1.16.0 apps.kruise.io/CloneSet"},
+		{"one that loops", cloneSet, ready, "", "function InterpretHealth(o) while true do end", healthy, ": customization mine: InterpretHealth: ", "argo-cd v3.5.0 apps.kruise.io/CloneSet, karmada v1.16.0 apps.kruise.io/CloneSet"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

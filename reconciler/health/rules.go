@@ -31,10 +31,11 @@ func ruling(u *unstructured.Unstructured, healthy bool, by string) verdict {
 	if by == interpret.Native {
 		by = builtIn
 	}
-	if healthy {
-		return verdict{state: karmada.ResourceHealthy, by: by}
+	v := verdict{state: map[bool]karmada.ResourceHealth{true: karmada.ResourceHealthy, false: karmada.ResourceUnhealthy}[healthy], by: by}
+	if v.state == karmada.ResourceHealthy {
+		return v
 	}
-	v := verdict{state: karmada.ResourceUnhealthy, reason: InProgress, message: "it is not healthy by the rule for its kind", by: by}
+	v.reason, v.message = InProgress, "it is not healthy by the rule for its kind"
 	if result, err := status.Compute(u); err == nil && result.Status != status.CurrentStatus {
 		v.reason, v.message = string(result.Status), result.Message
 	}

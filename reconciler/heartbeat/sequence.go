@@ -25,11 +25,11 @@ var (
 )
 
 // Next returns the sequence number after the last one, which may be zero.
-func Next(last uint64, now time.Time) uint64 { return max(last+1, uint64(now.UnixMilli())) } //nolint:gosec // since 1970
+func Next(last uint64, now time.Time) uint64 { return max(last+1, uint64(now.UnixMilli())) }
 
 // IsAhead reports a sequence number that is too far after a time.
 func IsAhead(sequence uint64, now time.Time) bool {
-	return sequence > uint64(now.Add(Ahead).UnixMilli()) //nolint:gosec // since 1970
+	return sequence > uint64(now.Add(Ahead).UnixMilli())
 }
 
 // isCounted reports a sequence number of an agent of the release before.

@@ -133,7 +133,7 @@ func (t *Told) told(recorded *karmada.ClusterStatus) *karmada.ClusterStatus {
 	s.Conditions = slices.DeleteFunc(slices.Clone(s.Conditions), func(c metav1.Condition) bool { return c.Type == ConditionObservation })
 	if t.refused != "" {
 		put(&s, metav1.Condition{
-			Type: ConditionObservation, Status: metav1.ConditionFalse, Reason: "Refused", Message: fmt.Sprintf("what the agent observed does not count: %s", t.refused),
+			Type: ConditionObservation, Status: metav1.ConditionFalse, Reason: "Refused", Message: "what the agent observed does not count: " + t.refused,
 		})
 	}
 	return &s

@@ -32,16 +32,7 @@ func (p *Plan) Shortfalls() (all []Shortfall) {
 	for i, c := range in.Expanded.Law.Fleet.Clusters() {
 		s := Shortfall{Cluster: c.Name, Objects: p.Clusters[i].Objects}
 		folder := render.BoundFolder(c.Source.Annotations)
-		for _, b := range in.Source.Broken {
-			if b.Cluster == c.Name || folder != "" && innermost(bound, b.Path) == folder {
-				s.Why = append(s.Why, p.broken(b))
-			}
-		}
-		for _, f := range in.Expanded.Failures {
-			if f.In(c.Name) && (f.ID.Cluster == c.Name || f.Targets[c.Name]) {
-				s.Why = append(s.Why, p.failed(f))
-			}
-		}
+		s.Why = p.lacks(c.Name, func(file string) bool { return folder != "" && innermost(bound, file) == folder })
 		if s.Objects == 0 && len(s.Why) == 0 {
 			s.Why = []string{p.nothing(c.Name, folder)}
 		}
@@ -50,6 +41,22 @@ func (p *Plan) Shortfalls() (all []Shortfall) {
 		}
 	}
 	return all
+}
+
+// lacks says what a cluster does not get, because a part of the source that is its own, or in its folder,
+// cannot be read or rendered.
+func (p *Plan) lacks(cluster string, isIn func(file string) bool) (why []string) {
+	for _, b := range p.table.in.Source.Broken {
+		if b.Cluster == cluster || isIn(b.Path) {
+			why = append(why, p.broken(b))
+		}
+	}
+	for _, f := range p.table.in.Expanded.Failures {
+		if f.In(cluster) && (f.ID.Cluster == cluster || f.Targets[cluster]) {
+			why = append(why, p.failed(f))
+		}
+	}
+	return why
 }
 
 // innermost returns the innermost of some folders that a file is in; empty for none.

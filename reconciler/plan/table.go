@@ -140,11 +140,7 @@ func (t *table) Row(i int) rollout.Row {
 		if !c.Want && !c.Have {
 			continue
 		}
-		c.Block = rollout.Reason(r.Blocks[int32(cluster)])
-		c.Moves = slices.Contains(leaving, t.cluster(cluster)) || r.Blocks[int32(cluster)] == manifest.NotGone
-		if c.Block == "" && !c.Want && t.unlisted.stays[r.Ref][cluster] {
-			c.Block, c.Moves = rollout.Unlisted, true
-		}
+		c.Block, c.Moves = t.block(r, &c, leaving)
 		if row.Divided {
 			c.Scales = t.scales(d, cluster, c.Want, want.Blob, have(cluster))
 		}
@@ -161,6 +157,16 @@ func (t *table) Row(i int) rollout.Row {
 		row.Needs = append(row.Needs, t.needs(r.Ref)...)
 	}
 	return row
+}
+
+// block says why what is wanted of a cell cannot be carried out; empty if it can. Moves is as in rollout.Cell,
+// leaving the clusters that the object leaves by a failover.
+func (t *table) block(r *manifest.Row, c *rollout.Cell, leaving []string) (why rollout.Reason, moves bool) {
+	block := r.Blocks[int32(c.Cluster)] //nolint:gosec // an index
+	if block == "" && !c.Want && t.unlisted.stays[r.Ref][c.Cluster] {
+		return rollout.Unlisted, true
+	}
+	return rollout.Reason(block), block == manifest.NotGone || slices.Contains(leaving, t.cluster(c.Cluster))
 }
 
 // keepsNeeds reports that what a template needs stays where the template stays. Where not even

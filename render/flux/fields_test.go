@@ -47,7 +47,7 @@ func table(t *testing.T) map[string]string {
 	}
 	fields := map[string]string{}
 	for _, m := range row.FindAllStringSubmatch(string(page), -1) {
-		for _, name := range strings.Split(m[3], ", ") {
+		for name := range strings.SplitSeq(m[3], ", ") {
 			field := m[1] + "." + strings.Trim(name, "`")
 			if fields[field] != "" {
 				t.Errorf("%s is in the table twice", field)
@@ -121,7 +121,7 @@ func TestTheTableIsTrue(t *testing.T) {
 func sample(field string) string {
 	kind, path, _ := strings.Cut(field, ".")
 	of := specs[kind]
-	for _, name := range strings.Split(path, ".") {
+	for name := range strings.SplitSeq(path, ".") {
 		for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
 			of = of.Elem()
 		}
@@ -162,16 +162,14 @@ func outcomeOf(t *testing.T, field string, f fixture, with bool) outcome {
 	t.Helper()
 	kind, path, _ := strings.Cut(field, ".")
 	var objs []*object.Object
-	for _, doc := range strings.Split(world, "---\n") {
+	for doc := range strings.SplitSeq(world, "---\n") {
 		var content map[string]any
 		if err := yaml.Unmarshal([]byte(doc), &content); err != nil {
 			t.Fatal(err)
 		}
 		if metadata := content["metadata"].(map[string]any); content["kind"] == kind && metadata["name"] == "subject" {
 			spec := content["spec"].(map[string]any)
-			for key, value := range decoded[map[string]any](t, f.beside) {
-				spec[key] = value
-			}
+			maps.Copy(spec, decoded[map[string]any](t, f.beside))
 			if with {
 				set(spec, strings.Split(path, "."), decoded[any](t, f.value))
 			}

@@ -167,7 +167,7 @@ func readArtifact(g *object.Object, content any) artifact {
 			out.wrong = fmt.Sprintf("%s copies to %q; it must begin with @artifact/", g.Ref(), textAt(c, "to"))
 			return out
 		}
-		one := engine.Copy{From: from, To: to, Optional: fieldAt(c, "optional") == true}
+		one := engine.Copy{From: from, To: to, Optional: isTrue(fieldAt(c, "optional"))}
 		if how := textAt(c, "strategy"); how != "" && how != "Overwrite" {
 			out.wrong = fmt.Sprintf("%s copies by the strategy %q, which is not done here", g.Ref(), how)
 			return out

@@ -93,7 +93,13 @@ func (r *reader) valuesFiles(spec *helm.Spec) (files []string, ignoreMissing boo
 			files = append(files, file)
 		}
 	}
-	return files, fieldAt(o.Content(), "spec", "ignoreMissingValuesFiles") == true
+	return files, isTrue(fieldAt(o.Content(), "spec", "ignoreMissingValuesFiles"))
+}
+
+// isTrue reports a field that is there, and true.
+func isTrue(field any) bool {
+	value, _ := field.(bool)
+	return value
 }
 
 // value looks up what valuesFrom names.

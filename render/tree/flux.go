@@ -149,7 +149,7 @@ func (p *Part) read(root *files.Folder, path string) error {
 }
 
 // paths reads what a part of a tree lists.
-func (p Part) paths(root *files.Folder) ([]string, error) {
+func (p *Part) paths(root *files.Folder) ([]string, error) {
 	paths, err := resources(root, p.Path+"/"+kustomizationFile)
 	for i, path := range paths {
 		paths[i] = strings.TrimPrefix(path, upToRoot)

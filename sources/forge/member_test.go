@@ -26,13 +26,14 @@ func TestOfMember(t *testing.T) {
 		"an account that is gone":                  {branch: "change", tip: head, want: true},
 		"a forge that does not tell":               {author: forgetest.Writer, branch: "change", tip: head, refusal: http.StatusForbidden, want: true},
 		"a reader's request for a member's branch": {author: forgetest.Reader, branch: "change", tip: head},
-		"a fork":                                   {author: forgetest.Writer, fork: true},
-		"a fork whose branch has a namesake here":  {author: forgetest.Writer, branch: "change", tip: head, fork: true},
-		"a head that is on no branch (AGit)":       {author: forgetest.Reader, branch: "refs/pull/7/head"},
-		"a namesake at another commit":             {author: forgetest.Writer, branch: "change", tip: other},
-		"neither a branch nor a head":              {author: forgetest.Writer},
+		"a fork": {author: forgetest.Writer, fork: true},
+		"a fork whose branch has a namesake here": {author: forgetest.Writer, branch: "change", tip: head, fork: true},
+		"a head that is on no branch (AGit)":      {author: forgetest.Reader, branch: "refs/pull/7/head"},
+		"a namesake at another commit":            {author: forgetest.Writer, branch: "change", tip: other},
+		"neither a branch nor a head":             {author: forgetest.Writer},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			f := forgetest.NewFake()
 			f.Fail = func(string) error {
 				if tt.refusal == 0 {

@@ -22,7 +22,7 @@ type transformed struct {
 	key string
 }
 
-// writes writes a version of it: the releases print a word beside the password, and one of them may fail.
+// writes a version of it: the releases print a word beside the password, and one of them may fail.
 func (f *transformed) writes(word, fails string) {
 	f.t.Helper()
 	const root = "testdata/transformed"

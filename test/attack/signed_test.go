@@ -47,7 +47,7 @@ func newSigned(t *testing.T, more map[string]string, clusters ...string) *signed
 	return s
 }
 
-// publishes publishes the source, with a change, and signs that.
+// publishes the source, with a change, and signs that.
 func (s *signed) publishes(flags ...string) {
 	s.t.Helper()
 	s.write(map[string]string{"time.txt": time.Now().String()})

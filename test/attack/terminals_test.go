@@ -22,8 +22,14 @@ func TestAClustersWordsCommandTheTerminal(t *testing.T) {
 	p.becomes("eu", "v1")
 	end()
 	for _, args := range [][]string{
-		{"get", "clusters"}, {"get", "clusters", "-o", "wide"}, {"get", "clusters", "-o", "yaml"}, {"get", "clusters", "-o", "json"},
-		{"status"}, {"status", "-o", "wide"}, {"status", "eu"}, {"status", "eu", "-o", "yaml"},
+		{"get", "clusters"},
+		{"get", "clusters", "-o", "wide"},
+		{"get", "clusters", "-o", "yaml"},
+		{"get", "clusters", "-o", "json"},
+		{"status"},
+		{"status", "-o", "wide"},
+		{"status", "eu"},
+		{"status", "eu", "-o", "yaml"},
 	} {
 		args = append(args, "-C", p.source, "--to", p.branches)
 		if args[0] == "status" {

@@ -33,7 +33,7 @@ func commit(t *testing.T, dir, message string, files map[string]string) {
 // manifests lists what a cluster holds, without its folders.
 func manifests(t *testing.T, dir, cluster string) (names []string) {
 	t.Helper()
-	for _, file := range strings.Fields(run(t, dir, nil, "git", "ls-tree", "-r", "--name-only", "waybill/cluster/"+cluster, "manifests/")) {
+	for file := range strings.FieldsSeq(run(t, dir, nil, "git", "ls-tree", "-r", "--name-only", "waybill/cluster/"+cluster, "manifests/")) {
 		names = append(names, strings.TrimSuffix(filepath.Base(file), ".yaml"))
 	}
 	return names

@@ -123,10 +123,7 @@ func (f *Fake) Reopen() {
 func (f *Fake) SetFork(fork bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.pull.Fork, f.pull.Branch = fork, "change"
-	if fork {
-		f.pull.Branch = ""
-	}
+	f.pull.Fork, f.pull.Branch = fork, map[bool]string{false: "change"}[fork]
 }
 
 // Pull returns the pull request.

@@ -45,7 +45,7 @@ func Start(t *testing.T) *Hub {
 }
 
 // Do makes a call that succeeds.
-func (h *Hub) Do(t forgetest.T, as, method, path string, in, out any) {
+func (h *Hub) Do(t forgetest.T, as, method, path string, in, out any) { //nolint:revive // what a call of the API has
 	t.Helper()
 	if err := h.Try(t, as, method, path, in, out); err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func (h *Hub) Do(t forgetest.T, as, method, path string, in, out any) {
 }
 
 // Try makes a call.
-func (h *Hub) Try(t forgetest.T, as, method, path string, in, out any) error {
+func (h *Hub) Try(t forgetest.T, as, method, path string, in, out any) error { //nolint:revive // what a call of the API has
 	t.Helper()
 	return h.Gitea.Do(t.Context(), h.People[as], forges.Call{Method: method, Path: path, In: in, Out: out})
 }
@@ -71,7 +71,7 @@ func (h *Hub) Repository(t *testing.T, name string) {
 }
 
 // Commit has ann commit a file to a branch, which is made of another if it is not there.
-func (h *Hub) Commit(t forgetest.T, name, from, branch, file, text string) (sha string) {
+func (h *Hub) Commit(t forgetest.T, name, from, branch, file, text string) (sha string) { //nolint:revive // what a commit of the API has
 	t.Helper()
 	in := Fields{"branch": from, "content": base64.StdEncoding.EncodeToString([]byte(text)), "message": "write " + file}
 	if from != branch {
@@ -119,7 +119,7 @@ func (h *Hub) Controls(t *testing.T, more ...string) (port string) {
 			t.Fatal(err)
 		}
 	}
-	controller := exec.Command(program.Build(t), append([]string{
+	controller := exec.Command(program.Build(t), append([]string{ //nolint:gosec,noctx // the program of the tests, which is interrupted at their end
 		"controller", h.URL + "/waybill/fleet.git", "--interval", "10m", "--listen", "", "--plain-http", "--username", "waybill", "--password-file", token,
 		"--webhook-secret-file", secret, "--webhook-listen", "127.0.0.1:" + port, "--forge", "gitea", "--forge-url", h.URL, "--forge-repository", "waybill/fleet", "--token-file", token,
 	}, more...)...)
@@ -157,7 +157,7 @@ func (h *Hub) Published(t *testing.T, path string) bool {
 }
 
 // Until waits a minute for something.
-func (h *Hub) Until(t *testing.T, what string, holds func() bool) {
+func (*Hub) Until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -169,7 +169,7 @@ func (h *Hub) Until(t *testing.T, what string, holds func() bool) {
 // Held is the digest of what is held, as the program tells whoever asks.
 func (h *Hub) Held(t *testing.T) string {
 	t.Helper()
-	cmd := exec.Command(program.Build(t), "publish", h.URL+"/waybill/fleet.git", "--rev", "main", "--dry-run", "--plain-http", "--username", "waybill")
+	cmd := exec.CommandContext(t.Context(), program.Build(t), "publish", h.URL+"/waybill/fleet.git", "--rev", "main", "--dry-run", "--plain-http", "--username", "waybill") //nolint:gosec // the program of the tests
 	cmd.Env = append(os.Environ(), "WAYBILL_PASSWORD="+h.People["waybill"].Token)
 	out, _ := cmd.CombinedOutput()
 	_, digest, ok := strings.Cut(string(out), "Waybill-Allow-Prune: ")
