@@ -94,21 +94,39 @@ func (c *Clerk) Look(ctx context.Context) error {
 		c.judged[o.Comment] = true
 	}
 	var change orders.Change
+	var failed error // of single pull requests, which stop no other
+	may := c.permissions(ctx)
 	for _, p := range pulls {
-		taken, err := c.commands(ctx, p)
+		taken, err := c.commands(ctx, p, may)
 		if err != nil {
-			return err
+			failed = errors.Join(failed, fmt.Errorf("pull request %d: %w", p.Number, err))
 		}
 		change.Taken = append(change.Taken, taken...)
 	}
 	if err := c.settle(ctx, known, pulls, &change); err != nil {
-		return err
+		failed = errors.Join(failed, err)
 	}
 	if err := c.write(ctx, head, &change); err != nil {
-		return err
+		return errors.Join(failed, err)
 	}
-	c.since = start
-	return nil
+	if failed == nil { // otherwise these pull requests are listed again
+		c.since = start
+	}
+	return failed
+}
+
+// permissions asks the forge what people may do: about each once, however much they wrote.
+func (c *Clerk) permissions(ctx context.Context) func(forge.User) (forge.Permission, error) {
+	known := map[forge.User]forge.Permission{}
+	return func(u forge.User) (may forge.Permission, err error) {
+		may, ok := known[u]
+		if !ok {
+			if may, err = c.Forge.Permission(ctx, u); err == nil {
+				known[u] = may
+			}
+		}
+		return may, err //nolint:wrapcheck // it says what
+	}
 }
 
 // head is the head of the branch; the zero one where there is none.
@@ -132,8 +150,9 @@ func ordersOf(ctx context.Context, at Repository, heads map[string]files.ID) (gi
 	return head, err //nolint:wrapcheck // it names the branch
 }
 
-// commands judges the commands on a pull request that were not judged yet.
-func (c *Clerk) commands(ctx context.Context, p forge.PullRequest) (taken []orders.Order, err error) {
+// commands judges the commands on a pull request that were not judged yet. Only who may write is answered:
+// an answer is a status of the head, which others see, too. With an error come those that were judged before.
+func (c *Clerk) commands(ctx context.Context, p forge.PullRequest, may func(forge.User) (forge.Permission, error)) (taken []orders.Order, err error) {
 	comments, err := c.Forge.Comments(ctx, p.Number)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it says what
@@ -143,17 +162,23 @@ func (c *Clerk) commands(ctx context.Context, p forge.PullRequest) (taken []orde
 		if !is || c.judged[comment.ID] || c.Now().Sub(comment.Created) > clerkAbsence {
 			continue
 		}
-		o, why, err := c.judge(ctx, &orders.Asked{Command: command, Comment: comment, Pull: p}, wrong)
+		a := orders.Asked{Command: command, Comment: comment, Pull: p}
+		if !comment.Mine && !comment.Author.Bot {
+			if a.May, err = may(comment.Author); err != nil {
+				return taken, err
+			}
+		}
+		o, why, err := c.judge(ctx, &a, wrong)
 		if err != nil {
-			return nil, err
+			return taken, err
 		}
 		if why == "" {
 			taken = append(taken, o)
 			continue
 		}
 		c.judged[comment.ID] = true
-		if !comment.Mine && !comment.Author.Bot {
-			c.Log.WarnContext(ctx, "order refused", "pull_request", p.Number, "by", comment.Author.Login, "why", why)
+		c.Log.WarnContext(ctx, "order refused", "pull_request", p.Number, "by", comment.Author.Login, "why", why)
+		if a.May >= forge.Write {
 			c.answer(ctx, p.Head, forge.Failure, "refused: "+why)
 		}
 	}
@@ -164,12 +189,6 @@ func (c *Clerk) commands(ctx context.Context, p forge.PullRequest) (taken []orde
 func (c *Clerk) judge(ctx context.Context, a *orders.Asked, wrong error) (o orders.Order, why string, err error) {
 	if wrong != nil {
 		return o, wrong.Error(), nil
-	}
-	if why = c.Rules.Passed(a); why != "" {
-		return o, why, nil
-	}
-	if a.May, err = c.Forge.Permission(ctx, a.Comment.Author); err != nil {
-		return o, "", err //nolint:wrapcheck // it says what
 	}
 	if why = c.Rules.Judge(a); why != "" {
 		return o, why, nil
@@ -186,13 +205,15 @@ func (c *Clerk) settle(ctx context.Context, known []orders.Order, pulls []forge.
 	if err != nil {
 		return err
 	}
+	var failed error
 	for _, o := range known {
 		i := slices.IndexFunc(pulls, func(p forge.PullRequest) bool { return p.Number == o.PullRequest })
 		var p forge.PullRequest
 		if i >= 0 {
 			p = pulls[i]
 		} else if p, err = c.Forge.PullRequest(ctx, o.PullRequest); err != nil && !errors.Is(err, forge.ErrNotFound) {
-			return err //nolint:wrapcheck // it says what
+			failed = errors.Join(failed, fmt.Errorf("pull request %d: %w", o.PullRequest, err))
+			continue
 		}
 		switch {
 		case p.Head != o.Head || !o.Counts(c.Now()) || c.carriedOut(ctx, &o, published):
@@ -202,7 +223,7 @@ func (c *Clerk) settle(ctx context.Context, known []orders.Order, pulls []forge.
 			change.Merged = append(change.Merged, o)
 		}
 	}
-	return nil
+	return failed
 }
 
 // write writes what becomes of orders, and answers who gave them.

@@ -227,6 +227,56 @@ func TestAnOrderEnds(t *testing.T) {
 	}
 }
 
+// beside is a forge with a second pull request, whose comments cannot be read.
+type beside struct{ *forgetest.Fake }
+
+func (b beside) OpenPullRequests(ctx context.Context, since time.Time) ([]forge.PullRequest, error) {
+	all, err := b.Fake.OpenPullRequests(ctx, since)
+	other := b.Pull()
+	other.Number = 3
+	return append([]forge.PullRequest{other}, all...), err
+}
+
+func (b beside) Comments(ctx context.Context, number int) ([]forge.Comment, error) {
+	if number == 3 {
+		return nil, errors.New("its comments cannot be read")
+	}
+	return b.Fake.Comments(ctx, number)
+}
+
+// Who writes to a pull request what cannot be read stops no command on another one.
+func TestAPullRequestThatCannotBeReadStopsNoOther(t *testing.T) {
+	h := newHeld(t)
+	h.clerk.Forge = beside{h.fake}
+	h.fake.SayAs(forgetest.Writer, h.prune())
+	if err := h.clerk.Look(t.Context()); err == nil || !strings.Contains(err.Error(), "pull request 3: its comments cannot be read") {
+		t.Errorf("it says %v", err)
+	}
+	if all := h.orders(t); len(all) != 1 {
+		t.Errorf("the orders are %+v", all)
+	}
+}
+
+// However much a stranger writes, the forge is asked about them once, and nothing is said on the head.
+func TestAStrangersCommandsAreNotAnswered(t *testing.T) {
+	h := newHeld(t)
+	for range 25 {
+		h.fake.SayAs(forgetest.Reader, h.prune())
+		h.fake.SayAs(forgetest.Reader, "/waybill approve-everything")
+	}
+	asked := 0
+	h.fake.Fail = func(method string) error {
+		if method == "Permission" {
+			asked++
+		}
+		return nil
+	}
+	h.looks(t)
+	if s := h.fake.Shown(h.fake.Pull().Head, reconciler.OrderContext); s.State != "" || asked != 1 {
+		t.Errorf("the forge is asked %d times, and the status is %+v", asked, s)
+	}
+}
+
 // What the forge cannot answer is asked at the next look, and nothing is published by it.
 func TestAForgeThatFails(t *testing.T) {
 	for _, method := range []string{"OpenPullRequests", "Comments", "Permission"} {

@@ -95,9 +95,8 @@ type Rules struct {
 	NotAuthor bool
 }
 
-// Passed says why a command does not count before it is asked what its author may do; empty if
-// it may count.
-func (r Rules) Passed(a *Asked) string {
+// Judge says why a command does not count; empty if it does.
+func (r Rules) Judge(a *Asked) string {
 	switch {
 	case a.Comment.Edited:
 		return "the comment was edited, and may have been another one; make a new one"
@@ -109,16 +108,7 @@ func (r Rules) Passed(a *Asked) string {
 		return fmt.Sprintf("it is about the head %.12s, and the head is %.12s by now; look at what that does", a.Head, a.Pull.Head)
 	case r.NotAuthor && a.Comment.Author.ID == a.Pull.Author.ID:
 		return "whoever made the change may not approve it; ask somebody else"
-	}
-	return ""
-}
-
-// Judge says why a command does not count; empty if it does.
-func (r Rules) Judge(a *Asked) string {
-	if why := r.Passed(a); why != "" {
-		return why
-	}
-	if a.May < forge.Write {
+	case a.May < forge.Write:
 		return fmt.Sprintf("it takes the permission to write, and %s has %s", a.Comment.Author.Login, a.May)
 	}
 	return ""
