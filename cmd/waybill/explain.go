@@ -16,7 +16,7 @@ import (
 
 func explainCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "explain KIND[.GROUP]/NAME", Short: "Say why an object goes where it goes, and what differs there", Args: cobra.ExactArgs(1),
+		Use: "explain KIND[.GROUP]/NAME", Short: "Say why an object goes where it goes, and what differs there", Args: cobra.RangeArgs(1, 2),
 		Long: `Explain shows the policy that claims an object and those that lost it, every
 cluster with the reason it was passed over, weights and seats, and each override
 rule with what it changed.
@@ -29,7 +29,7 @@ The table has a line for each registered cluster:
   WEIGHT   by which replicas are divided: of the policy, the room that is free, or what it has
   SEATS    replicas that it gets
   VERDICT  chosen; fits, not chosen: a spread constraint left it out; or why it is no candidate`,
-		Example: "  waybill explain deployment/web -n shop\n  waybill explain clusterrole.rbac.authorization.k8s.io/reader -o json",
+		Example: "  waybill explain deployment/web -n shop\n  waybill explain deployment web -n shop\n  waybill explain clusterrole.rbac.authorization.k8s.io/reader -o json",
 	}
 	rev := cmd.Flags().String("rev", "", "a commit, branch or tag, instead of the directory as it stands")
 	namespace := cmd.Flags().StringP("namespace", "n", "", "namespace of the object")
@@ -45,7 +45,7 @@ The table has a line for each registered cluster:
 		if err != nil {
 			return failure(2, err)
 		}
-		meant, err := parseMeant(args[0], *namespace)
+		meant, err := parseMeant(args, *namespace)
 		if err != nil {
 			return failure(2, err)
 		}
@@ -77,8 +77,13 @@ type meant struct {
 	hasGroup                     bool
 }
 
-func parseMeant(arg, namespace string) (meant, error) {
+// parseMeant reads KIND/NAME, or KIND NAME, as kubectl takes both.
+func parseMeant(args []string, namespace string) (meant, error) {
+	arg := strings.Join(args, "/")
 	kind, name, ok := strings.Cut(arg, "/")
+	if len(args) > 1 && strings.Contains(args[0], "/") {
+		return meant{}, fmt.Errorf("%q and %q are two objects; one is explained at a time", args[0], args[1])
+	}
 	if !ok || kind == "" || name == "" {
 		return meant{}, fmt.Errorf("%q names no object; want KIND/NAME, as in deployment/web", arg)
 	}

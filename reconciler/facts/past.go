@@ -123,11 +123,14 @@ func (r *Reader) back(ctx context.Context, f *Facts, visit func(Change) bool) er
 	return nil
 }
 
+// abbreviated is how many digits of a commit's id name it at least, as git abbreviates.
+const abbreviated = 7
+
 // Find returns the publication with an id, or the newest one of a source commit with that id; false if
-// there is none among the last.
+// there is none among the last. An id may be abbreviated, and the newest that begins so is meant.
 func (r *Reader) Find(ctx context.Context, f *Facts, id string) (found Change, ok bool, err error) {
 	err = r.back(ctx, f, func(c Change) bool {
-		if c.Commit.String() == id || c.Source == id {
+		if len(id) >= abbreviated && (strings.HasPrefix(c.Commit.String(), id) || strings.HasPrefix(c.Source, id)) {
 			found, ok = c, true
 		}
 		return !ok

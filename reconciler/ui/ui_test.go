@@ -261,6 +261,7 @@ func TestPagesSayWhatGitSays(t *testing.T) {
 		"/changes":                           {"web: the second version current " + source[:12], "first"},
 		"/changes/" + state.Commit.String():  {"web: the second version", "Who a person", "replicas 2 → 3 in eu, us", "2 clusters: eu, us", "spec.replicas was 2 → is 3", "image was web:1 → is web:2", "eu " + f.head("waybill/cluster/eu").Commit.String()[:12] + " 0 1 0"},
 		"/changes/" + source + "?cluster=eu": {"web: the second version in eu", "1 cluster Manifests", "!2 clusters"},
+		"/changes/" + source[:12]:            {"web: the second version", "2 clusters: eu, us"},
 		"/changes/" + state.Parent.String():  {"first", "2 clusters", "The whole manifest is added."},
 	} {
 		w := f.get(http.MethodGet, path)
@@ -330,7 +331,7 @@ func TestWhatIsNotThereLeadsBack(t *testing.T) {
 	f := published(t)
 	for _, path := range []string{
 		"/nothing", "/clusters/xx", "/templates/Deployment.apps/shop/other", "/templates/Deployment.batch/shop/web", "/templates/x/y/z/why",
-		"/changes/0123456789abcdef0123456789abcdef01234567", "/changes/../../etc", "/changes/" + f.head("waybill/state").Commit.String() + "?cluster=xx",
+		"/changes/0123456789abcdef0123456789abcdef01234567", "/changes/" + f.head("waybill/state").Commit.String()[:6], "/changes/../../etc", "/changes/" + f.head("waybill/state").Commit.String() + "?cluster=xx",
 		"/clusters/%3Cscript%3Ealert(1)%3C/script%3E", "/clusters/" + strings.Repeat("x", 5000), "/%00", "/clusters/%2e%2e%2f%2e%2e",
 	} {
 		w := f.get(http.MethodGet, path)
