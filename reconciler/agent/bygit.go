@@ -36,7 +36,7 @@ func (h *ByGit) Times(clusters int) (heartbeat.Times, error) {
 	return heartbeat.ByGit(h.Origin, clusters) //nolint:wrapcheck // it says what
 }
 
-// Last implements Heart. What others wrote there does not count, nor does what no controller takes.
+// Last implements Heart. What others wrote there does not count, nor does what is no time of an agent.
 func (h *ByGit) Last(ctx context.Context, clusters []string) (last uint64, err error) {
 	isOurs := func(ref string, _ files.ID) bool {
 		return slices.ContainsFunc(clusters, func(c string) bool { return ref == heartbeat.Refs+c || ref == heartbeat.Branches+c })
@@ -50,7 +50,7 @@ func (h *ByGit) Last(ctx context.Context, clusters []string) (last uint64, err e
 			continue
 		}
 		beat, err := heartbeat.Parse(beacon.Message)
-		if err == nil && slices.Contains(clusters, beat.Cluster) && !heartbeat.IsAhead(beat.Sequence, h.Now()) {
+		if err == nil && slices.Contains(clusters, beat.Cluster) && heartbeat.GoesOn(beat.Sequence, h.Now()) {
 			last = max(last, beat.Sequence)
 		}
 	}

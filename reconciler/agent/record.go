@@ -130,7 +130,7 @@ func (r *recorder) own(ctx context.Context, id files.ID) (git.Head, bool, error)
 	if err != nil || sequence < r.last {
 		return head, false, nil
 	}
-	if !heartbeat.IsAhead(sequence, r.now()) {
+	if heartbeat.GoesOn(sequence, r.now()) {
 		r.last = sequence
 	}
 	return head, true, nil

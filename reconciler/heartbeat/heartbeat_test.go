@@ -3,6 +3,7 @@ package heartbeat_test
 import (
 	"crypto/rand"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -279,5 +280,16 @@ func TestWhoIsRefusedIsNotSilent(t *testing.T) {
 	}
 	if got := b.Judge("eu-1", heartbeat.Usual, at.Add(41*time.Second)); got != heartbeat.Expired {
 		t.Errorf("and then it is %v", got)
+	}
+}
+
+// An agent whose clock is late goes on from what was heard of it; from a number that no agent gave it does not.
+func TestAnAgentWhoseClockIsLateGoesOn(t *testing.T) {
+	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	at := func(d time.Duration) uint64 { return uint64(now.Add(d).UnixMilli()) }
+	for last, want := range map[uint64]bool{0: true, 7 << 32: true, at(-time.Hour): true, at(time.Hour): true, at(25 * time.Hour): false, math.MaxUint64: false} {
+		if got := heartbeat.GoesOn(last, now); got != want {
+			t.Errorf("after %d: %v", last, got)
+		}
 	}
 }

@@ -12,6 +12,9 @@ import (
 const (
 	// Ahead is how far a sequence number may be after the clock of whoever reads it.
 	Ahead = 5 * time.Minute
+	// Late is how far the clock of an agent may be behind: it goes on from what it, or the agent before it,
+	// signed last, unless that is further from now by its own clock. Such a number somebody else signed.
+	Late = 24 * time.Hour
 	// firstTime is the first sequence number that is a time: the beginning of 2020.
 	firstTime = 1_577_836_800_000
 	// mostCounted is how many beats an agent of the release before counted from where it began.
@@ -26,6 +29,9 @@ var (
 
 // Next returns the sequence number after the last one, which may be zero.
 func Next(last uint64, now time.Time) uint64 { return max(last+1, uint64(now.UnixMilli())) }
+
+// GoesOn reports a last sequence number, by the agent's own key, from which the agent goes on.
+func GoesOn(last uint64, now time.Time) bool { return last <= uint64(now.Add(Late).UnixMilli()) }
 
 // IsAhead reports a sequence number that is too far after a time.
 func IsAhead(sequence uint64, now time.Time) bool {

@@ -156,7 +156,7 @@ const fluxObjects = "/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/flux-system
 // eventually waits until something holds. A busy machine takes its time.
 func eventually(t *testing.T, what string, holds func() (bool, string)) {
 	t.Helper()
-	deadline := time.Now().Add(20 * time.Minute)
+	deadline := time.Now().Add(6 * time.Minute)
 	for {
 		ok, why := holds()
 		if ok {
