@@ -75,17 +75,18 @@ func TestGiteaShowsAFork(t *testing.T) {
 		t.Errorf("the status is %+v; it says %v", s, said(pull.Number))
 	}
 	shows(t, page(pull.Number), "It waits: from a fork: a maintainer may comment", "<code>/waybill preview "+head+"</code>", "!application/json")
-	order := func(who string) {
+	order := func(who, head string) {
 		h.Do(t, who, http.MethodPost, fmt.Sprintf("/repos/waybill/fleet/issues/%d/comments", pull.Number), hub.Fields{"body": "/waybill preview " + head}, nil)
 	}
-	order("rob")
-	h.Until(t, "its author is refused", func() bool {
-		return strings.Contains(h.Shown(t, "fleet", head, "waybill/orders").Description, "it takes the permission to write")
+	order("rob", head) // may not write, and is not answered
+	order("wendy", own)
+	h.Until(t, "wendy, who came after, is answered", func() bool {
+		return strings.Contains(h.Shown(t, "fleet", head, "waybill/orders").Description, "it is about the head")
 	})
 	if s := preview(head); s.State != "" {
 		t.Errorf("its author has it shown: %+v", s)
 	}
-	order("wendy")
+	order("wendy", head)
 	h.Until(t, "a fork that a maintainer named is shown", func() bool { return preview(head).State == forge.Success && len(said(pull.Number)) == 1 })
 	if body := said(pull.Number)[0].Body; !strings.Contains(body, "ConfigMap/a/theirs") || !strings.Contains(body, "From a fork") {
 		t.Errorf("it says\n%s", body)
