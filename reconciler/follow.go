@@ -14,7 +14,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/apply"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
-	"github.com/waybill-dev/waybill/reconciler/stray"
+	"github.com/waybill-dev/waybill/reconciler/drift"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
 	"github.com/waybill-dev/waybill/reconciler/traces"
 	"github.com/waybill-dev/waybill/render/object"
@@ -105,7 +105,7 @@ func (f *Follower) follow(ctx context.Context, orders <-chan order, slots chan s
 	defer func() { stopWatch() }()
 	in := inbox{orders: orders, missed: clusters.Missed{}}
 	var due <-chan time.Time
-	p := pace{corrections: stray.Counts{}}
+	p := pace{corrections: drift.Counts{}}
 	for {
 		p.corrects = false
 		select {
@@ -149,7 +149,7 @@ func (f *Follower) follow(ctx context.Context, orders <-chan order, slots chan s
 type pace struct {
 	corrects    bool // this round puts right what somebody changed
 	failures    int  // in a row
-	corrections stray.Counts
+	corrections drift.Counts
 	credential  clusters.Credential
 }
 

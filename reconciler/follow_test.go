@@ -17,7 +17,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
-	"github.com/waybill-dev/waybill/reconciler/stray"
+	"github.com/waybill-dev/waybill/reconciler/drift"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
@@ -158,7 +158,7 @@ func TestAFolderOfAnotherClusterIsNoReasonForARound(t *testing.T) {
 func TestOneObjectDelaysNoOther(t *testing.T) {
 	fought, calm := object.Ref{Kind: "ConfigMap", Name: "fought"}, object.Ref{Kind: "ConfigMap", Name: "calm"}
 	f := &Follower{Applier: Applier{Reconciler: &Reconciler{Now: time.Now}}, Random: func() float64 { return 1 }}
-	p := pace{corrections: stray.Counts{fought: {Times: 12, Last: time.Now()}}}
+	p := pace{corrections: drift.Counts{fought: {Times: 12, Last: time.Now()}}}
 	strays := make(chan object.Ref)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // it would be two
 	defer cancel()

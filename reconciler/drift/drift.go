@@ -1,6 +1,6 @@
-// Package stray counts how often objects of a cluster were put right in a row, so that one that somebody changes again
+// Package drift counts how often objects of a cluster were put right in a row, so that one that somebody changes again
 // and again is put right ever later, and no other for it. It is pure: the time is a parameter.
-package stray
+package drift
 
 import (
 	"time"
