@@ -9,8 +9,7 @@
 // Done is what everybody else asks for: waits, waves, moves and status. It asks, in this order,
 //
 //   - whether the object is being deleted: then it is not done;
-//   - a customization of the source, alone: who writes one says what is healthy; then the rule of
-//     the source's argocd-cm ConfigMap, alone;
+//   - a customization of the source, alone: who writes one says what is healthy;
 //   - the rules that Karmada and Argo CD have for the kind: both have to be satisfied where both
 //     have one, unless one is preferred. Karmada's rules look at counters, which a roll-out that
 //     never comes up satisfies as long as old pods serve; so where Argo CD has no rule, what is

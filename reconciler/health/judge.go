@@ -27,8 +27,6 @@ const (
 type Judge struct {
 	// Kinds has the customizations of the source, Karmada's rules and the built-in ones.
 	Kinds *interpret.Interpreter
-	// Own are the rules of the source's argocd-cm ConfigMap; nil for none.
-	Own *argocd.Rules
 	// Prefer says whose rule counts; empty: both.
 	Prefer Prefer
 }
@@ -71,14 +69,12 @@ func (j *Judge) done(u *unstructured.Unstructured, at Moment) verdict {
 		return terminating(u)
 	}
 	var failed []string // rules, and why
-	for _, ask := range []func(*unstructured.Unstructured) (verdict, bool, error){j.customized, j.own} {
-		v, answers, err := ask(u)
-		switch {
-		case err != nil:
-			failed = append(failed, err.Error())
-		case answers:
-			return v.after(failed)
-		}
+	v, answers, err := j.customized(u)
+	switch {
+	case err != nil:
+		failed = append(failed, err.Error())
+	case answers:
+		return v.after(failed)
 	}
 	all, more := j.known(u)
 	failed = append(failed, more...)
@@ -134,15 +130,6 @@ func (j *Judge) customized(u *unstructured.Unstructured) (v verdict, answers boo
 		return v, false, err //nolint:wrapcheck // it names the customization
 	}
 	return ruling(u, healthy, by), true, nil
-}
-
-// own asks the rules of the source's argocd-cm.
-func (j *Judge) own(u *unstructured.Unstructured) (v verdict, answers bool, err error) {
-	rule := j.Own.For(u.GroupVersionKind().Group, u.GetKind())
-	if rule == nil {
-		return v, false, nil
-	}
-	return byArgoCD(rule, u)
 }
 
 // known asks the rules that come with Waybill: first those that know best why an object is not

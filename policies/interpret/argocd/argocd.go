@@ -1,5 +1,5 @@
 // Package argocd judges objects by Argo CD's health rules: one Lua script a kind, out of Argo CD's
-// own module, which imports nothing but embed, or out of an argocd-cm ConfigMap.
+// own module, which imports nothing but embed.
 //
 // A script is given the live object as the global obj, and returns a table with a status and a
 // message, as Argo CD's documentation of custom health checks says. It runs in package lua: with
