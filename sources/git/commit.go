@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,25 +101,37 @@ func signed(headers, rest string, sign Signer) ([]byte, error) {
 const signatureHeader = "gpgsig "
 
 // parted takes the signature out of a commit: what is left is what was signed. It is empty where
-// there is none.
+// there is none. What is read of a commit, its parents above all, depends on the order of its headers. So where
+// the signature does not stand once, and behind those that say what the commit is, the whole commit is returned
+// as what was signed, which no signature in it can be of.
 func parted(commit []byte) (payload, signature []byte) {
 	end := bytes.Index(commit, []byte("\n\n")) + 1 // of the headers
-	taking := false
+	var taking, moved bool
+	last := "" // of the headers that say what the commit is
 	at := 0
 	for at < end {
 		n := bytes.IndexByte(commit[at:], '\n') + 1
 		line := commit[at : at+n]
 		at += n
+		name, _, _ := strings.Cut(string(line), " ")
 		switch value, begins := bytes.CutPrefix(line, []byte(signatureHeader)); {
 		case begins:
+			moved = moved || last != "committer" || signature != nil
 			taking = true
 			signature = append(signature, value...)
 		case taking && line[0] == ' ':
 			signature = append(signature, line[1:]...)
+		case slices.Contains([]string{"tree", "parent", "author", "committer"}, name):
+			moved = moved || signature != nil
+			last = name
+			fallthrough
 		default:
 			taking = false
 			payload = append(payload, line...)
 		}
+	}
+	if moved {
+		return commit, signature
 	}
 	return append(payload, commit[at:]...), signature
 }
