@@ -19,6 +19,7 @@ import (
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/forge"
+	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/sources/lock"
 )
 
@@ -34,6 +35,8 @@ type Previewer struct {
 	Rev        string // branch that pull requests go to
 	// MergeBase finds the commit of the source from which two others went apart.
 	MergeBase func(ctx context.Context, a, b files.ID) (files.ID, bool, error)
+	// Fetch has at hand what a stranger pushed, within bounds; nil: all is at hand.
+	Fetch func(ctx context.Context, head files.ID, most git.Bounds) error
 	// Sandbox returns what renders what strangers wrote, as a config says, with the charts of locks.
 	Sandbox func(c *render.ConfigSpec, locks ...lock.Lock) (render.Engine, error)
 	// PerAuthor is how many heads of a stranger's are looked at in an hour.
@@ -69,6 +72,11 @@ const (
 	// spentWindow is what PerAuthor counts in.
 	spentWindow = time.Hour
 )
+
+// strangersBounds is how much of a stranger's head is fetched.
+func strangersBounds() git.Bounds {
+	return git.Bounds{Pack: 64 << 20, Objects: 100_000, Object: 32 << 20, All: 512 << 20}
+}
 
 // Run looks until ctx ends, at once when it is woken.
 func (p *Previewer) Run(ctx context.Context, wake <-chan struct{}) error {
@@ -314,6 +322,11 @@ func (p *Previewer) compare(ctx context.Context, pr *forge.PullRequest, to *dest
 	head, err := files.ParseID(pr.Head)
 	if err != nil {
 		return c, nil, fmt.Errorf("the forge names the head %q: %w", pr.Head, err)
+	}
+	if !pr.Member && p.Fetch != nil {
+		if err := p.Fetch(ctx, head, strangersBounds()); err != nil {
+			return c, nil, err
+		}
 	}
 	base, found, err := p.MergeBase(ctx, to.tip, head)
 	if err != nil {

@@ -1,6 +1,7 @@
 package reconciler_test
 
 import (
+	"context"
 	"crypto/rand"
 	"log/slog"
 	"path/filepath"
@@ -13,8 +14,10 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/post"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/cache"
+	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/forge"
 	"github.com/waybill-dev/waybill/sources/forge/forgetest"
+	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/sources/lock"
 )
 
@@ -250,6 +253,28 @@ func TestPreviewerOfAForkGoesByTheBase(t *testing.T) {
 	p.push(false, files)
 	if said := p.looks(); !strings.Contains(said, "held") {
 		t.Errorf("of a member it says\n%s", said)
+	}
+}
+
+// TestPreviewerFetchesAStrangersWithinBounds: nothing of a stranger's head is read that is not within bounds,
+// and why that is so is for the log.
+func TestPreviewerFetchesAStrangersWithinBounds(t *testing.T) {
+	p := newRequested(t, "previews: {forks: open}")
+	var fetched []git.Bounds
+	p.previewer.Fetch = func(_ context.Context, _ files.ID, most git.Bounds) error {
+		fetched = append(fetched, most)
+		return &git.LimitError{What: "bytes of a pack", Limit: most.Pack, Got: most.Pack + 1}
+	}
+	p.push(false, to("two"))
+	if said := p.looks(); len(fetched) > 0 || !strings.Contains(said, "ConfigMap") {
+		t.Errorf("of a member %v is fetched; it says\n%s", fetched, said)
+	}
+	head := p.push(true, to("three"))
+	if said := p.looks(); len(fetched) != 1 || fetched[0].Pack > 64<<20 || fetched[0].All > 512<<20 || strings.Contains(said, "pack") || p.sandboxes > 0 {
+		t.Errorf("%v is fetched, and it says\n%s", fetched, said)
+	}
+	if s := p.fake.Shown(head, post.StrangersContext); s.State != forge.Broken {
+		t.Errorf("the status is %+v", s)
 	}
 }
 

@@ -52,7 +52,7 @@ func (f *previewFlags) previewer(r reconciler.Reconciler, rev string, at forge.F
 	o.Jobs = 1
 	pool := worker.New(o)
 	return &reconciler.Previewer{
-		Reconciler: &r, Forge: at, Rev: rev, MergeBase: source.MergeBase, PerAuthor: f.perAuthor, Shown: f.shown, Interval: interval, Now: time.Now, Random: rand.Reader, Log: log,
+		Reconciler: &r, Forge: at, Rev: rev, MergeBase: source.MergeBase, Fetch: source.FetchWithin, PerAuthor: f.perAuthor, Shown: f.shown, Interval: interval, Now: time.Now, Random: rand.Reader, Log: log,
 		Sandbox: func(c *render.ConfigSpec, locks ...lock.Lock) (render.Engine, error) {
 			charts, err := newCharts(f.cmd, *c)
 			return renderer.New(pool, &renderer.Locked{Charts: charts, Locks: locks}), err

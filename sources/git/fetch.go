@@ -187,20 +187,29 @@ func (r *Repo) keep(w *refs.Writer, all map[string]files.ID) error {
 
 // receive asks for commits and stores the pack that comes.
 func (r *Repo) receive(ctx context.Context, s transport.UploadPackSession, adv *packp.AdvRefs, wants []files.ID) error {
-	have, err := r.refs.List("refs/")
+	req, err := r.asks(adv, wants)
 	if err != nil {
 		return err
 	}
+	return r.exchange(ctx, s, req)
+}
+
+// asks is a request for commits that tells the server what is in the cache.
+func (r *Repo) asks(adv *packp.AdvRefs, wants []files.ID) (*packp.UploadPackRequest, error) {
+	have, err := r.refs.List("refs/")
+	if err != nil {
+		return nil, err
+	}
 	req, err := request(adv, wants)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, id := range have {
 		if r.store.has(id) {
 			req.Haves = append(req.Haves, plumbing.Hash(id))
 		}
 	}
-	return r.exchange(ctx, s, req)
+	return req, nil
 }
 
 // request asks a server for commits.
