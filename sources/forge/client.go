@@ -67,6 +67,7 @@ type call struct {
 	doing  string // for people, as "commenting on pull request 7"
 	method string
 	path   string // below that of the repository, or absolute if it begins with two slashes
+	root   string // of another API, below which the path is; empty: of this one
 	query  url.Values
 	in     any // what is sent; nil: nothing
 	out    any // what is read into; nil: nothing
@@ -158,7 +159,9 @@ func (c *client) once(ctx context.Context, k *call) (*answer, error) {
 		body = bytes.NewReader(data)
 	}
 	at := c.root + c.at + k.path
-	if path, ok := strings.CutPrefix(k.path, "/"); ok && strings.HasPrefix(path, "/") {
+	if k.root != "" {
+		at = k.root + k.path
+	} else if path, ok := strings.CutPrefix(k.path, "/"); ok && strings.HasPrefix(path, "/") {
 		at = c.root + path
 	}
 	req, err := http.NewRequestWithContext(ctx, k.method, at, body)

@@ -326,3 +326,44 @@ func checkJWT(t *testing.T, key *rsa.PublicKey, jwt string, now time.Time) {
 		t.Errorf("it claims %+v %+v", header, claims)
 	}
 }
+
+// Of a token of GitHub Actions, which may not ask whose it is by REST, other bots that leave our line in a comment
+// are others: what they said is neither edited nor deleted.
+func TestAnotherBotIsNotTakenForUs(t *testing.T) {
+	fake := forgetest.NewFake()
+	line := "<!-- waybill: fleet -->"
+	forged := fake.SayAs(forge.User{ID: 10, Login: "renovate[bot]", Bot: true}, line+"\nno cluster changes")
+	for name, tt := range map[string]struct {
+		status int // of what the GraphQL API answers
+		body   string
+		login  string // of who is us
+	}{
+		"the GraphQL API tells":      {http.StatusOK, `{"data": {"viewer": {"login": "deployer[bot]"}}}`, "deployer[bot]"},
+		"it tells nothing":           {http.StatusOK, `{"errors": [{"message": "Resource not accessible by integration"}]}`, "github-actions[bot]"},
+		"it refuses":                 {http.StatusForbidden, `{"message": "Resource not accessible by integration"}`, "github-actions[bot]"},
+		"there is no such API there": {http.StatusNotFound, `{"message": "Not Found"}`, "github-actions[bot]"},
+	} {
+		api := http.NewServeMux()
+		api.HandleFunc("POST /api/graphql", func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(tt.status)
+			fmt.Fprint(w, tt.body)
+		})
+		api.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTemporaryRedirect) })
+		server := httptest.NewServer(through(t, api, forgetest.GitHub(t, fake, nil, forgetest.Bearer(forgetest.Token))))
+		f := open(t, forge.GitHub, server.URL)
+		ours := fake.SayAs(forge.User{ID: 11, Login: tt.login, Bot: true}, line+"\none")
+		fake.SayAs(forge.User{ID: 12, Login: tt.login}, line+"\nby a person of that name")
+		said, err := forge.Say(t.Context(), f, forgetest.Number, "fleet", name)
+		if err != nil || said.ID != ours.ID {
+			t.Errorf("%s: it says %+v, %v", name, said, err)
+		}
+		all, err := f.Comments(t.Context(), forgetest.Number)
+		if err != nil || all[0].ID != forged.ID || all[0].Mine || all[0].Body != forged.Body {
+			t.Errorf("%s: what another bot said is %+v, %v", name, all[0], err)
+		}
+		if err := f.DeleteComment(t.Context(), forgetest.Number, ours.ID); err != nil {
+			t.Fatal(err)
+		}
+		server.Close()
+	}
+}

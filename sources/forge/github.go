@@ -1,11 +1,13 @@
 package forge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -161,18 +163,47 @@ func values(all []githubComment, mine func(User) bool) []Comment {
 	return comments
 }
 
-// mine returns what tells who asks from others. The token of an installation may not ask which
-// account it is. Then whoever is a bot, and has left our line in a comment, is taken for it.
+// mine returns what tells who asks from others: no other bot that leaves our line in a comment is taken for us.
 func (g *github) mine(ctx context.Context) (func(User) bool, error) {
 	if g.app != nil {
 		login, err := g.app.name(ctx)
 		return func(u User) bool { return u.Login == login }, err
 	}
 	self, err := g.who(ctx)
-	if self == nil {
-		return func(u User) bool { return u.Bot }, err
+	if self == nil && err == nil {
+		self, err = g.viewer(ctx)
 	}
-	return func(u User) bool { return u.ID == self.ID }, err
+	if err != nil {
+		return nil, err
+	}
+	return func(u User) bool { return self.ID == u.ID || self.ID == 0 && u.Bot && self.Login == u.Login }, nil
+}
+
+// actionsBot is the account under which the tokens of GitHub Actions comment. Nobody else can have this name.
+const actionsBot = "github-actions[bot]"
+
+// viewer asks who asks where the REST API does not tell: of the tokens of installations, which those of GitHub Actions
+// are, too, only the GraphQL API does. Where that does not tell either, it is the bot of Actions. Only the login is known.
+func (g *github) viewer(ctx context.Context) (*User, error) {
+	var said struct {
+		Data struct {
+			Viewer struct {
+				Login string `json:"login"`
+			} `json:"viewer"`
+		} `json:"data"`
+	}
+	err := g.do(ctx, call{
+		doing: "asking whose token this is", method: http.MethodPost, root: strings.TrimSuffix(g.root, "/v3"), path: "/graphql",
+		in: map[string]string{"query": "query { viewer { login } }"}, out: &said, again: true,
+	})
+	if e, ok := errors.AsType[*Error](err); err != nil && (!ok || e.Status != http.StatusForbidden && e.Status != http.StatusNotFound) {
+		return nil, err
+	}
+	self := &User{Login: cmp.Or(said.Data.Viewer.Login, actionsBot), Bot: true}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.self = self
+	return self, nil
 }
 
 // who asks who asks, once; nil if the token may not know.

@@ -11,7 +11,7 @@ import (
 
 // GitHub serves a fake by GitHub's REST API of 2022-11-28, as an Enterprise Server does: below
 // /api/v3. Authorized says who may ask; whose is what /user answers, and its absence is the
-// refusal that tokens of installations get.
+// refusal that tokens of installations get, which only the GraphQL API tells who they are.
 func GitHub(tb testing.TB, f *Fake, whose *forge.User, authorized func(*http.Request) bool) (url string) {
 	tb.Helper()
 	s := &server{fake: f, tb: tb, mux: http.NewServeMux()}
@@ -22,6 +22,12 @@ func GitHub(tb testing.TB, f *Fake, whose *forge.User, authorized func(*http.Req
 			return object{"message": "Resource not accessible by integration"}, nil
 		}
 		return hubUser(*whose), nil
+	})
+	s.handle("POST /api/graphql", func(r *request) (any, error) {
+		var in struct{ Query string }
+		r.body(&in)
+		same(tb, "query", strings.Join(strings.Fields(in.Query), " "), "query { viewer { login } }")
+		return object{"data": object{"viewer": object{"login": Waybill.Login}}}, nil
 	})
 	s.handle("GET "+repo+"/pulls/{number}", func(r *request) (any, error) {
 		p, err := f.PullRequest(r.Context(), int(r.number("number")))
