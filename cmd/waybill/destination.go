@@ -51,7 +51,7 @@ func (w repositories) remote(source *git.Repo, name string) (destination, error)
 	if d.typed {
 		d.auth = forNamed(d.auth, d.location)
 	} else if d.auth.For == "" {
-		d.auth = git.Auth{KnownHosts: w.at.KnownHosts}
+		d.auth = git.Auth{KnownHosts: w.at.KnownHosts, PlainHTTP: w.at.PlainHTTP} // its URL may hold some
 	}
 	if remote.PassedOver != "" {
 		w.warn("git push %s would go to %s, which is another host than that of its url or of the credentials, and does not count; --credentials-for says which host does", name, remote.PassedOver)

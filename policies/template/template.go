@@ -24,6 +24,8 @@ type Template struct {
 	Subject policies.Subject
 	// Part says which release renders it; nil for one that stands for itself.
 	Part *Part
+	// UsedUp reports a source of Flux that serves releases alone, which are rendered here.
+	UsedUp bool
 }
 
 // Variant is one thing that a template says.
@@ -127,6 +129,10 @@ func (t *Template) Number(cluster int) int {
 
 // IsRelease reports a release: it stands for what it renders to, and is not delivered.
 func (t *Template) IsRelease() bool { return flux.IsRelease(t.Object) }
+
+// IsDelivered reports whether clusters get the template itself. A release stands for what it renders
+// to, and a source that only releases use is for nobody there.
+func (t *Template) IsDelivered() bool { return !t.IsRelease() && !t.UsedUp }
 
 // Digest tells one content of the template, in a fleet, from another.
 func (t *Template) Digest(in fleet.Fleet) string {

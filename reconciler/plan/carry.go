@@ -179,6 +179,8 @@ func (t *table) waits(r *rollout.Result) (diags []diag.Diagnostic) {
 func (t *table) cause(r object.Ref, cluster string) string {
 	d := t.decided.Find(r)
 	switch {
+	case t.in.Expanded.UsedUp[r]:
+		return "only releases use it, which are rendered here"
 	case d == nil:
 		return t.in.State.WhyGone(t.in.Expanded.Releases, r, cluster)
 	case r.Kind == "Namespace" && r.Group == "" && d.Outcome == claim.Unclaimed && t.in.Source.Config.Namespaces == render.NamespacesNone:

@@ -186,6 +186,20 @@ func TestAPasswordGoesOverHTTPOnlyIfThatIsAskedFor(t *testing.T) {
 	}
 }
 
+// A clone's remote may hold a user in its URL, as CI writes it. Reports ask it without --to.
+func TestAReportAsksARemoteThatHoldsAPassword(t *testing.T) {
+	dir := bare(t)
+	url := serve(t, dir)
+	src, _ := source(t, bench.Shape{Clusters: 1, Templates: 2, Regions: 1}, 1)
+	git(t, src, "remote", "add", "origin", strings.Replace(url, "http://", "http://robot:hunter2@", 1))
+	if out, code := status(t, waybill(t, nil, "diff", "HEAD", "HEAD", "-C", src, "--plain-http")); code != 0 {
+		t.Errorf("status %d\n%s", code, out)
+	}
+	if out, code := status(t, waybill(t, nil, "diff", "HEAD", "HEAD", "-C", src)); code != 2 || !strings.Contains(out, "--plain-http") {
+		t.Errorf("without --plain-http: status %d\n%s", code, out)
+	}
+}
+
 func TestAPasswordFollowsNoRedirectElsewhere(t *testing.T) {
 	thief := listen(t, nil)
 	var to string

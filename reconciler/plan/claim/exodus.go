@@ -203,7 +203,7 @@ func (d *decider) stops(m *matter, cluster string, due evict.Due, begun bool) st
 			return state.WaitsForPace // it is asked for its turn when this second is over
 		}
 		return state.WaitsForCluster
-	case !m.Template.IsRelease() && !begun && !x.pace.Take(d.in.Now):
+	case m.Template.IsDelivered() && !begun && !x.pace.Take(d.in.Now):
 		return state.WaitsForPace
 	}
 	return ""

@@ -105,16 +105,18 @@ func (x *expander) expand(g *ground) Result {
 	r.Templates = x.templates(g.law, g.objects, base)
 	for _, c := range g.law.Fleet.Clusters() {
 		if own := x.in.Source.Bound[c.Name]; len(own) > 0 {
-			r.Bound[c.Name] = x.unfoldFor(own, scope{cluster: c, bound: true, around: g.objects, shelf: g.shelf})
+			mark := len(x.replaced)
+			r.Bound[c.Name] = x.withoutSources(x.unfoldFor(own, scope{cluster: c, bound: true, around: g.objects, shelf: g.shelf}), mark)
 		}
 	}
+	x.useUp(r.Templates, r.Bound)
 	r.Failures, r.Astray = x.releases.failures(x.in.Releases)
 	for _, f := range r.Failures {
 		if r.Unknown == "" {
 			r.Unknown = f.hidesPolicy()
 		}
 	}
-	r.Releases, r.Drew, r.Sensitive = x.releases.remembered(), x.drew, x.sensitive
+	r.Releases, r.UsedUp, r.Drew, r.Sensitive = x.releases.remembered(), x.usedUp, x.drew, x.sensitive
 	for _, ref := range slices.SortedFunc(maps.Keys(x.nested.inners), object.Ref.Compare) {
 		r.Inners = append(r.Inners, x.nested.inners[ref])
 	}

@@ -83,6 +83,8 @@ type Result struct {
 	// Astray reports that a release failed of which nothing is known, or which is made from
 	// other files than before: what is missing from the source may have moved into it.
 	Astray bool
+	// UsedUp are the sources of Flux that are left out somewhere, because only releases use them.
+	UsedUp map[object.Ref]bool
 	// Drew reports that a release that may draw was rendered.
 	Drew bool
 	// Sensitive reports that a release reads a Secret, or may draw, whether or not it can be rendered.
@@ -99,6 +101,8 @@ type expander struct {
 	done       map[string]engine.Job      // what was rendered, and is needed
 	served     map[*fleet.Cluster]string
 	objects    map[installed][]*object.Object
+	replaced   []*object.Object // releases, in the order in which they were
+	usedUp     map[object.Ref]bool
 	releases   releases
 	drew       bool
 	sensitive  bool
@@ -117,7 +121,7 @@ type nested struct {
 
 func newExpander(in *Input, repository *flux.Repository, rendered map[string]engine.Rendered) *expander {
 	return &expander{
-		in: in, repository: repository, rendered: rendered, wanted: map[string]engine.Job{}, done: map[string]engine.Job{}, served: map[*fleet.Cluster]string{}, objects: map[installed][]*object.Object{},
+		in: in, repository: repository, rendered: rendered, wanted: map[string]engine.Job{}, done: map[string]engine.Job{}, served: map[*fleet.Cluster]string{}, objects: map[installed][]*object.Object{}, usedUp: map[object.Ref]bool{},
 		releases: releases{of: map[state.ReleaseID]*release{}}, said: saying{}, nested: nested{standing: map[object.Ref]bool{}, inners: map[object.Ref]Inner{}},
 	}
 }

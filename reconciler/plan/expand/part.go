@@ -120,6 +120,8 @@ func (x *expander) renderFor(l *law.Law, release *template.Template, matching st
 	}
 	base.cluster, base.within = c, x.within(l, release, overridden, c)
 	var objs []*object.Object
+	mark := len(x.replaced)
 	failed := x.releases.during(func() { objs = x.unfoldFor([]*object.Object{overridden}, base) })
+	objs = x.withoutSources(objs, mark)
 	return &likeness{objects: objs, failed: failed}
 }

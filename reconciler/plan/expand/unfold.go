@@ -84,6 +84,7 @@ func (x *expander) replace(objs []*object.Object, s *scope, wanted func(*object.
 	for _, o := range objs {
 		if flux.IsRelease(o) && wanted(o) {
 			replaced = append(replaced, o)
+			x.replaced = append(x.replaced, o)
 			continue
 		}
 		have[o.Ref()] = o

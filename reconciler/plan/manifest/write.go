@@ -32,7 +32,7 @@ func Write(in Input) Result {
 		d := &in.Decisions[i]
 		if r := d.Ref(); r.Kind == "Namespace" && r.Group == "" {
 			namespaces = append(namespaces, d)
-		} else if !d.Template.IsRelease() {
+		} else if d.Template.IsDelivered() {
 			w.decision(d, d.Targets)
 		}
 	}

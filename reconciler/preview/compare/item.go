@@ -98,7 +98,7 @@ func (c *comparer) detached() {
 	head := decisions(c.head)
 	for i := range c.base.Decisions {
 		d := &c.base.Decisions[i]
-		if !c.within.object(d.Ref()) || d.Template.IsRelease() || len(d.Targets) == 0 || slices.ContainsFunc(d.Targets, func(t plan.Target) bool { return !gone[t.Name] }) {
+		if !c.within.object(d.Ref()) || !d.Template.IsDelivered() || len(d.Targets) == 0 || slices.ContainsFunc(d.Targets, func(t plan.Target) bool { return !gone[t.Name] }) {
 			continue
 		}
 		if now := head[d.Ref()]; now != nil && len(now.Targets) > 0 {
