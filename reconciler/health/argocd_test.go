@@ -58,11 +58,11 @@ func TestCasesOfArgoCD(t *testing.T) {
 	t.Logf("counted: healthy by Argo CD, and not by Karmada's rule: %d; not healthy by Argo CD, and healthy by Karmada: %d", stricter, karmadas)
 }
 
-func eachCase(t *testing.T, check func(name string, live map[string]any, want argocd.Verdict)) {
-	t.Helper()
+func eachCase(tb testing.TB, check func(name string, live map[string]any, want argocd.Verdict)) {
+	tb.Helper()
 	suites, err := fs.Glob(argocd.Files(), "*/*/health_test.yaml")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	read := func(name string, out any) {
 		data, err := fs.ReadFile(argocd.Files(), name)
@@ -70,7 +70,7 @@ func eachCase(t *testing.T, check func(name string, live map[string]any, want ar
 			err = yaml.Unmarshal(data, out)
 		}
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			tb.Fatalf("%s: %v", name, err)
 		}
 	}
 	for _, name := range suites {

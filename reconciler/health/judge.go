@@ -42,17 +42,45 @@ type Moment struct {
 // Of judges a live object.
 func (j *Judge) Of(live map[string]any, at Moment) Health {
 	u := &unstructured.Unstructured{Object: live}
-	ruled := j.Kinds.Health(live)
-	v := j.done(u, at)
+	first := ask(j.Kinds, live)
+	v := j.done(u, first, at)
 	h := Health{
 		State: v.state, Reason: v.reason, Message: v.message, Failed: v.failed, By: v.by, Again: v.again,
 		Generation: u.GetGeneration(), Status: reported(j.Kinds, live),
 	}
 	h.Observed, _, _ = unstructured.NestedInt64(live, "status", "observedGeneration")
-	if ruled != h.State {
+	if ruled := first.state(); ruled != h.State {
 		h.Karmada = ruled
 	}
 	return h
+}
+
+// answer is what an interpreter's rule for the kind says of an object.
+type answer struct {
+	by      string // whose rule it is; empty: there is none
+	healthy bool
+	err     error
+}
+
+// ask asks an interpreter.
+func ask(kinds *interpret.Interpreter, live map[string]any) answer {
+	a := answer{by: kinds.Answered(live, karmada.InterpreterOperationInterpretHealth), healthy: true}
+	if a.by != "" {
+		a.healthy, a.err = kinds.IsHealthy(live)
+	}
+	return a
+}
+
+// state is Karmada's word for an answer.
+func (a answer) state() karmada.ResourceHealth {
+	switch {
+	case a.err != nil:
+		return karmada.ResourceUnknown
+	case a.healthy:
+		return karmada.ResourceHealthy
+	default:
+		return karmada.ResourceUnhealthy
+	}
 }
 
 // verdict is what one rule, or several, say of an object.
@@ -63,20 +91,20 @@ type verdict struct {
 	again               time.Duration
 }
 
-// done asks the rules in their order.
-func (j *Judge) done(u *unstructured.Unstructured, at Moment) verdict {
+// done asks the rules in their order, of which the first was asked already.
+func (j *Judge) done(u *unstructured.Unstructured, first answer, at Moment) verdict {
 	if u.GetDeletionTimestamp() != nil {
 		return terminating(u)
 	}
 	var failed []string // rules, and why
-	v, answers, err := j.customized(u)
-	switch {
-	case err != nil:
-		failed = append(failed, err.Error())
-	case answers:
-		return v.after(failed)
+	if interpret.Customized(first.by) {
+		if first.err == nil {
+			return ruling(u, first.healthy, first.by)
+		}
+		failed = append(failed, first.err.Error()) // it names the customization
+		first = ask(j.Kinds.Uncustomized(), u.Object)
 	}
-	all, more := j.known(u)
+	all, more := j.known(u, first)
 	failed = append(failed, more...)
 	if len(all) == 0 {
 		all = []verdict{conventional(u, at)}
@@ -119,25 +147,10 @@ func (v verdict) after(failed []string) verdict {
 	return v
 }
 
-// customized asks the customizations of the source.
-func (j *Judge) customized(u *unstructured.Unstructured) (v verdict, answers bool, err error) {
-	by := j.Kinds.Answered(u.Object, karmada.InterpreterOperationInterpretHealth)
-	if !interpret.Customized(by) {
-		return v, false, nil
-	}
-	healthy, err := j.Kinds.IsHealthy(u.Object)
-	if err != nil {
-		return v, false, err //nolint:wrapcheck // it names the customization
-	}
-	return ruling(u, healthy, by), true, nil
-}
-
 // known asks the rules that come with Waybill: first those that know best why an object is not
 // healthy. Failed are those that could not be asked.
-func (j *Judge) known(u *unstructured.Unstructured) (all []verdict, failed []string) {
-	group := u.GroupVersionKind().Group
-	kinds := j.Kinds.Uncustomized()
-	by := kinds.Answered(u.Object, karmada.InterpreterOperationInterpretHealth)
+func (j *Judge) known(u *unstructured.Unstructured, first answer) (all []verdict, failed []string) {
+	group, by := u.GroupVersionKind().Group, first.by
 	rule := argoRule(group, u.GetKind())
 	switch {
 	case by == "" || rule == nil:
@@ -163,14 +176,13 @@ func (j *Judge) known(u *unstructured.Unstructured) (all []verdict, failed []str
 	if by == "" {
 		return all, failed
 	}
-	healthy, err := kinds.IsHealthy(u.Object)
 	switch {
-	case err == nil:
-		all = append(all, ruling(u, healthy, by))
+	case first.err == nil:
+		all = append(all, ruling(u, first.healthy, by))
 	case by == interpret.Native:
 		all = slices.Insert(all, 0, verdict{state: karmada.ResourceUnknown, reason: Unknown, message: "its status cannot be read", by: builtIn})
 	default:
-		failed = append(failed, err.Error())
+		failed = append(failed, first.err.Error())
 	}
 	return all, failed
 }

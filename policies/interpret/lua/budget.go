@@ -56,20 +56,15 @@ type Answer struct {
 // Call is Script.Call within the answer. The arguments of the first call cost nothing: to
 // look at an object once costs as much as to decode it.
 func (a *Answer) Call(s *Script, kube Kube, function string, args ...any) ([]any, error) {
-	m := newMeter()
-	if left := a.free + int(a.budget.left.Load()); left < m.steps {
-		m.steps, m.over = left, fmt.Errorf("the scripts of all customizations have taken the %d steps that they may take together", a.budget.total)
+	g := whole()
+	if left := a.free + int(a.budget.left.Load()); left < g.steps {
+		g.steps, g.over = left, fmt.Errorf("the scripts of all customizations have taken the %d steps that they may take together", a.budget.total)
 	}
 	if a.calls > 0 {
-		m.entry = callSteps
+		g.entry = callSteps
 	}
 	a.calls++
-	given := m.steps
-	out, err := s.within(m, kube, function, args)
-	used := given
-	if m.why == nil {
-		used -= m.steps
-	}
+	out, used, err := s.within(g, kube, function, args)
 	a.take(used)
 	return out, err
 }

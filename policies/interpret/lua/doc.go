@@ -2,7 +2,7 @@
 // section E.9): Lua 5.1 on gopher-lua, with Karmada's libraries and its kube module.
 //
 // A Script is compiled once, is immutable, and may be called by many at a time.
-// Every call gets a fresh state, so that nothing passes from one call to the next.
+// Calls use states one after another, and nothing passes from one to the next: see machine.
 // Package lua knows nothing of kinds or operations; package interpret does.
 //
 // # What a script can do

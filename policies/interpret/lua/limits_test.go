@@ -163,6 +163,89 @@ func TestCallsAreAlone(t *testing.T) {
 	}
 }
 
+// TestLibrariesAreTables: what a script does to its globals and libraries, it finds done.
+func TestLibrariesAreTables(t *testing.T) {
+	for body, want := range map[string]any{
+		"error = nil return tostring(error)":                                               "nil",
+		"error = 'x' error = nil return tostring(error)":                                   "nil",
+		"string.upper = nil return tostring(string.upper) .. tostring(('').upper)":         "nilnil",
+		"function string.first(s) return s:sub(1, 1) end return ('ab'):first()":            "a",
+		"string.upper = string.lower return ('A'):upper() .. require('string').upper('A')": "aa",
+		"_G.x = 1 return x":                 int64(1),
+		"x = 1 return _G._G.x":              int64(1),
+		"local f = _G.tostring return f(1)": "1",
+		"return tostring(pcall(function() _G[nil] = 1 end)) .. tostring(pcall(function() string[0/0] = 1 end))": "falsefalse",
+	} {
+		if out, err := run(t, "function F() "+body+" end"); err != nil || out[0] != want {
+			t.Errorf("%s: %v, %v; want %v", body, out, err, want)
+		}
+	}
+}
+
+// TestNothingIsPoisoned: whatever a script does to what it is given, the next one finds all as it was.
+func TestNothingIsPoisoned(t *testing.T) {
+	const probe = `function F()
+		local s = require("string")
+		local own = ""
+		for name in pairs(_G) do own = own .. name .. " " end
+		for _, library in ipairs({"string", "table", "math", "os", "kube"}) do
+			for name in pairs(require(library)) do own = own .. library .. "." .. name .. " " end
+		end
+		return table.concat({
+			string.format("%d", 7), s.upper("a"), ("b"):upper(), ("%d"):format(8), tostring(1), type(""), #table, #string, #_G,
+			math.floor(1.5), os.time({year = 1970, month = 1, day = 1, hour = 0}), require("kube").resourceAdd("1", "2"),
+			own, tostring(x), tostring(("").x), tostring(next({})), select("#", unpack({1, 2})), tostring(pcall(type, 1)),
+			tostring(_G == _G._G), tostring(string == require("string")), tostring(("").__index == string),
+		}, "|")
+	end`
+	clean, err := run(t, probe)
+	if err != nil || !strings.HasPrefix(clean[0].(string), "7|A|B|8|1|string|0|0|0|1|0|3|F _G ") {
+		t.Fatal(clean, err)
+	}
+	for _, poison := range []string{
+		"string.format = function() return 'poison' end string.upper = string.lower",
+		"function string.upper() return 'poison' end function table.concat() return 'poison' end function string.x() end",
+		"for name in pairs(string) do string[name] = nil end string.format, string.upper, table.concat = nil",
+		"local s = ('').__index s.upper, s.x = string.lower, 1 s = '' s.__index = nil",
+		"string.__index = nil string.__add = function() return 1 end string.__call = type",
+		"string.__index = {upper = string.lower}",
+		"_G.string = nil _G.table = {concat = function() return 'poison' end} _G._G = nil string = nil",
+		"_G.x = 1 x = 2 _G[1] = 1 _G[F] = 1 F = nil",
+		"tostring = nil type = function() return 'poison' end pairs, ipairs, next, select, unpack, pcall = nil",
+		"require = nil require('kube').resourceAdd = nil",
+		"require('kube').resourceAdd = function() return 'poison' end require('kube').x = 1",
+		"require('string').upper = nil require('table').concat = nil require('math').floor = nil require('os').time = nil",
+		"table.insert(string, 'x') table.insert(_G, 'x') table.insert(table, 1, 'x') table.sort(string)",
+		"for i = 1, 1000 do string['k' .. i] = i string['k' .. i] = nil _G['k' .. i] = i end",
+		"math.floor = math.ceil os.time = nil math.huge = 0",
+		"pcall(setmetatable, string, {}) pcall(setmetatable, _G, {__index = type})",
+		"xpcall(function() string.upper = nil error('x') end, function() string.format = nil end)",
+		"string.upper = nil error('x')",
+		"string.upper = nil while true do end",
+		"string.upper = nil return ('x'):rep(1e9)",
+		"local function f() string.upper = nil return 1 + f() end f()",
+		"local k = 1 function F() k = k + 1 end pcall(function() local k = 2 f = function() return k end error(f) end)",
+	} {
+		s, err := lua.Compile("function F() " + poison + " end")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = s.Call(lua.Kube{}, "F")
+		top, err := lua.Compile(poison)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = top.Run(lua.Kube{}, "obj", map[string]any{"a": "b"})
+		out, err := run(t, probe)
+		if err != nil || out[0] != clean[0] {
+			t.Errorf("after %s: %v, %v; before it, %v", poison, out, err, clean)
+		}
+		if obj, err := run(t, "function F() return tostring(obj) .. tostring(k1) end"); err != nil || obj[0] != "nilnil" {
+			t.Errorf("after %s: %v, %v", poison, obj, err)
+		}
+	}
+}
+
 // TestTheFirstMistakeIsTheSameEveryTime: a map of Go has another order each time.
 func TestTheFirstMistakeIsTheSameEveryTime(t *testing.T) {
 	for _, body := range []string{

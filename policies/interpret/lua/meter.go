@@ -23,25 +23,37 @@ var (
 // A meter is the budget of one call. It is a context because that is what
 // gopher-lua consults before each instruction.
 type meter struct {
-	steps, memory int                  // what is left
-	entry         int                  // steps that the call takes before it begins; 0: nor do its arguments
-	over          error                // what to say of steps that are not left
-	origin        map[*glua.LTable]any // what tables were made of
-	holes         map[*glua.LTable]int // places of tables that were, or may be, left by what was there
-	state         *glua.LState
-	shared        shared        // variables of the script
-	undated       bool          // os.date without a time is nil
-	spent         chan struct{} // closed when nothing is left
-	why           error         // nothing is left
+	grant
+	memory  int                  // what is left
+	origin  map[*glua.LTable]any // what tables were made of
+	holes   map[*glua.LTable]int // places of tables that were, or may be, left by what was there
+	state   *glua.LState
+	shared  shared // variables of the script
+	undated bool   // os.date without a time is nil
+	caught  bool   // an error was raised, and caught
+	why     error  // nothing is left
 }
 
-// newMeter starts the budget of a call.
-func newMeter() *meter {
-	return &meter{
-		steps: maxSteps, memory: maxMemory, over: errSteps, spent: make(chan struct{}),
+// begin starts the budget of a call.
+func (m *meter) begin(s *Script, g grant) {
+	*m = meter{
+		grant: g, memory: maxMemory, state: m.state, shared: s.shared, undated: s.undated,
 		origin: map[*glua.LTable]any{}, holes: map[*glua.LTable]int{},
 	}
 }
+
+// A grant is what a call may take.
+type grant struct {
+	steps int   // what is left
+	entry int   // steps that the call takes before it begins; 0: nor do its arguments
+	over  error // what to say of steps that are not left
+}
+
+// whole is what a call may take at most.
+func whole() grant { return grant{steps: maxSteps, over: errSteps} }
+
+// spent is closed: nothing is left.
+var spent = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
 // Deadline makes a meter a context; it has none.
 func (*meter) Deadline() (time.Time, bool) { return time.Time{}, false }
@@ -56,17 +68,12 @@ func (m *meter) Err() error { return m.why }
 // lets it happen.
 func (m *meter) Done() <-chan struct{} {
 	if m.steps -= 1 + moving(m.state.GetTop()); m.steps < 0 && m.why == nil {
-		m.end(m.over)
+		m.why = m.over
 	}
 	if m.why != nil {
-		return m.spent
+		return spent
 	}
 	return nil
-}
-
-func (m *meter) end(why error) {
-	m.why = why
-	close(m.spent)
 }
 
 // take pays for steps and bytes, and returns what Err then does.
@@ -75,11 +82,11 @@ func (m *meter) take(steps, bytes int) error {
 		return m.why
 	}
 	if steps > m.steps {
-		m.end(m.over)
+		m.why = m.over
 		return m.why
 	}
 	if bytes > m.memory {
-		m.end(errMemory)
+		m.why = errMemory
 		return m.why
 	}
 	m.steps -= steps

@@ -118,57 +118,60 @@ func (s *Script) Defines(name string) bool { return s.defines[name] }
 // position of the result is looked at, and then the first. An error that the script
 // raised is an *Error.
 func (s *Script) Call(kube Kube, function string, args ...any) ([]any, error) {
-	return s.within(newMeter(), kube, function, args)
+	out, _, err := s.within(whole(), kube, function, args)
+	return out, err
 }
 
 // Run runs the script itself, with an argument as a global variable, and returns what it returns.
 // All that Call says of arguments, results and errors holds.
-func (s *Script) Run(kube Kube, name string, arg any) ([]any, error) {
-	m := newMeter()
-	m.shared, m.undated = s.shared, s.undated
-	l := newState(m, kube)
-	defer l.Close()
-	v := &values{l: l, meter: m}
+func (s *Script) Run(kube Kube, name string, arg any) (out []any, err error) {
+	m := prepared(s, whole(), kube)
+	defer func() { m.done(err) }()
+	v := &values{l: m.l, meter: m.meter}
 	given, err := v.in(arg)
 	if err != nil {
 		return nil, fmt.Errorf("giving %s: %w", name, err)
 	}
-	l.SetGlobal(name, given)
-	if err := call(l, l.NewFunctionFromProto(s.proto), glua.MultRet, bindings(l, m)); err != nil {
+	m.globals.RawSetString(name, given)
+	if err := m.run(s, glua.MultRet); err != nil {
 		return nil, err
 	}
 	return v.results("the script", nil)
 }
 
-// within is Call with a budget.
-func (s *Script) within(m *meter, kube Kube, function string, args []any) ([]any, error) {
-	m.shared, m.undated = s.shared, s.undated
-	l := newState(m, kube)
-	defer l.Close()
-	v := &values{l: l, meter: m}
+// within is Call with what it may take, and what it took.
+func (s *Script) within(g grant, kube Kube, function string, args []any) (out []any, used int, err error) {
+	m := prepared(s, g, kube)
+	defer func() {
+		if used = g.steps; m.meter.why == nil {
+			used -= m.meter.steps
+		}
+		m.done(err)
+	}()
+	v := &values{l: m.l, meter: m.meter}
 	params := make([]glua.LValue, len(args))
 	for i, arg := range args {
-		var err error
 		if params[i], err = v.in(arg); err != nil {
-			return nil, fmt.Errorf("giving argument %d to %s: %w", i+1, function, err)
+			return nil, 0, fmt.Errorf("giving argument %d to %s: %w", i+1, function, err)
 		}
 	}
-	if m.entry > 0 {
-		if err := m.take(m.entry+v.weight, 0); err != nil {
-			return nil, &Error{Message: err.Error()}
+	if g.entry > 0 {
+		if err := m.meter.take(g.entry+v.weight, 0); err != nil {
+			return nil, 0, &Error{Message: err.Error()}
 		}
 	}
-	if err := call(l, l.NewFunctionFromProto(s.proto), 0, bindings(l, m)); err != nil {
-		return nil, err
+	if err := m.run(s, 0); err != nil {
+		return nil, 0, err
 	}
-	f, ok := l.GetGlobal(function).(*glua.LFunction)
+	f, ok := m.globals.RawGetString(function).(*glua.LFunction)
 	if !ok {
-		return nil, &Error{Message: "the script has no function " + function}
+		return nil, 0, &Error{Message: "the script has no function " + function}
 	}
-	if err := call(l, f, glua.MultRet, params); err != nil {
-		return nil, err
+	if err := call(m.l, f, glua.MultRet, params); err != nil {
+		return nil, 0, err
 	}
-	return v.results(function, args)
+	out, err = v.results(function, args)
+	return out, 0, err
 }
 
 // call calls f and turns what it raises into an *Error.

@@ -22,40 +22,6 @@ var disabled = []string{
 	"newproxy", "print", "_printregs", "rawequal", "rawget", "rawset", "setfenv", "setmetatable",
 }
 
-// newState returns a state with the libraries and nothing else.
-func newState(m *meter, kube Kube) *glua.LState {
-	l := bareState()
-	l.SetContext(m)
-	m.state = l
-	for library, functions := range priced() {
-		t, _ := l.GetGlobal(library).(*glua.LTable)
-		for name, function := range functions {
-			if f, ok := t.RawGetString(name).(*glua.LFunction); ok {
-				f.GFunction = function
-			}
-		}
-	}
-	for _, name := range disabled {
-		l.SetGlobal(name, l.NewFunction(refuse("the function "+name+" is not available to scripts")))
-	}
-	l.SetGlobal("tostring", l.NewFunction(toString))
-	l.SetGlobal("pairs", l.NewFunction(pairs))
-	extend(l, "string", m.stringFunctions())
-	extend(l, "table", m.tableFunctions())
-	extend(l, "math", map[string]glua.LGFunction{
-		"random":     refuse("math.random would not give the same answer twice"),
-		"randomseed": refuse("math.randomseed is not available to scripts"),
-	})
-	l.SetGlobal("os", l.SetFuncs(l.NewTable(), osFunctions(m)))
-	k := &kubeModule{host: kube, meter: m}
-	modules := map[string]*glua.LTable{"kube": k.table(l)}
-	for _, name := range []string{"string", "table", "math", "os"} {
-		modules[name], _ = l.GetGlobal(name).(*glua.LTable)
-	}
-	l.SetGlobal("require", l.NewFunction(require(modules)))
-	return l
-}
-
 // pcallSteps is what it costs to catch an error, which takes microseconds.
 const pcallSteps = 100
 
@@ -123,11 +89,17 @@ func pricing(f glua.LGFunction) glua.LGFunction {
 	}
 }
 
-// catching makes pcall pay for an error, which is told by all functions that are under way.
+// catching makes pcall pay for an error, which is told by all functions that are under way. What
+// an error leaves behind in a state is not looked for: no other call gets one where one was raised.
 func catching(f glua.LGFunction) glua.LGFunction {
 	return func(l *glua.LState) int {
-		meterOf(l).pay(l, pcallSteps+depth(l)*pcallSteps/2, 0)
-		return f(l)
+		m := meterOf(l)
+		m.pay(l, pcallSteps+depth(l)*pcallSteps/2, 0)
+		n := f(l)
+		if !glua.LVAsBool(l.Get(-n)) {
+			m.caught = true
+		}
+		return n
 	}
 }
 
@@ -160,29 +132,8 @@ func refuse(why string) glua.LGFunction {
 	}
 }
 
-// require makes the function that finds a module by its name.
-func require(modules map[string]*glua.LTable) glua.LGFunction {
-	return func(l *glua.LState) int {
-		name := l.CheckString(1)
-		module, ok := modules[name]
-		if !ok {
-			l.RaiseError("there is no module %s: scripts may require kube, and the libraries string, table, math and os", clipped(name))
-		}
-		l.Push(module)
-		return 1
-	}
-}
-
 // clipped quotes a text of a script for a message.
 func clipped(text string) string { return fmt.Sprintf("%.40q", text) }
-
-// bindings are the arguments of a script's main function, in the order of intrinsics.
-func bindings(l *glua.LState, m *meter) []glua.LValue {
-	return []glua.LValue{
-		l.NewFunction(m.concat), l.NewFunction(m.set), l.NewFunction(m.table), l.NewFunction(m.key),
-		l.NewFunction(m.read), l.NewFunction(m.closure),
-	}
-}
 
 // length is how many steps it takes to go over a value: the bytes of a text, the places of a
 // table where nothing is any more. Long texts are dearer, for they may be read as numbers.

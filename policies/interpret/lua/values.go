@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -62,7 +61,7 @@ func (v *values) in(value any) (glua.LValue, error) {
 	case map[string]any:
 		t := v.l.CreateTable(0, len(value))
 		v.meter.origin[t] = value
-		for _, key := range slices.Sorted(maps.Keys(value)) {
+		for _, key := range names(value) {
 			child, err := v.in(value[key])
 			if err != nil {
 				return nil, err
@@ -75,6 +74,16 @@ func (v *values) in(value any) (glua.LValue, error) {
 	default:
 		return nil, fmt.Errorf("a %T is no decoded value", value)
 	}
+}
+
+// names are the keys of a map, in order.
+func names(m map[string]any) []string {
+	all := make([]string, 0, len(m))
+	for name := range m {
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	return all
 }
 
 // results takes all that the last call has left on the stack.
@@ -191,6 +200,7 @@ func (r *returning) table(t *glua.LTable, like any) (any, error) {
 	if made, ok := r.meter.origin[t]; ok {
 		like = made
 	}
+	unfold(t)
 	numbers, names := 0, 0
 	var odd glua.LValue
 	for key := range inOrder(t) {
