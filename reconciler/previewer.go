@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/orders"
@@ -21,6 +22,7 @@ import (
 	"github.com/waybill-dev/waybill/sources/forge"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/sources/lock"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // Previewer shows at a forge what open pull requests do to the clusters, each once a head.
@@ -39,6 +41,8 @@ type Previewer struct {
 	Fetch func(ctx context.Context, head files.ID, most git.Bounds) error
 	// Sandbox returns what renders what strangers wrote, as a config says, with the charts of locks.
 	Sandbox func(c *render.ConfigSpec, locks ...lock.Lock) (render.Engine, error)
+	// Missing names the walls of the sandbox that are missing, where there are not enough for strangers; nil: there are.
+	Missing func(ctx context.Context) []string
 	// PerAuthor is how many heads of a stranger's are looked at in an hour.
 	PerAuthor int
 	Shown     Shown
@@ -335,8 +339,7 @@ func (p *Previewer) compare(ctx context.Context, pr *forge.PullRequest, to *dest
 	if !found {
 		base = to.tip
 	}
-	r := p.Reconciler
-	snapshot, err := r.Source.Snapshot(ctx, head.String(), r.Subdir)
+	snapshot, err := p.Reconciler.Source.Snapshot(ctx, head.String(), p.Reconciler.Subdir)
 	if err != nil {
 		return c, nil, err //nolint:wrapcheck // it names the revision
 	}
@@ -344,28 +347,59 @@ func (p *Previewer) compare(ctx context.Context, pr *forge.PullRequest, to *dest
 	if q.Key, err = draw.Throwaway(p.Random); err != nil {
 		return c, nil, err //nolint:wrapcheck // it says what
 	}
-	if !pr.Member {
-		earlier, err := r.Source.Snapshot(ctx, base.String(), r.Subdir)
-		if err != nil {
-			return c, nil, err //nolint:wrapcheck // it names the revision
-		}
-		locked, err := lockOf(earlier)
-		if err != nil {
-			return c, nil, err
-		}
-		engine, err := p.Sandbox(&to.config, to.lock, locked)
-		if err != nil {
-			return c, nil, err
-		}
-		if r = r.stranger(engine); !p.Reconciler.Random.Key.IsZero() {
-			r.Random.Key = q.Key
-		}
-		q.Config = &to.config
-		notes = append(notes, fmt.Sprintf("From a %s: planned by `%s` and with the charts of `%s`, in a sandbox.", origin(pr), render.ConfigFile, p.Rev))
+	r := p.Reconciler
+	if pr.Member {
+		notes, err = p.asMembers(ctx, &q, to)
+	} else {
+		r, notes, err = p.asStrangers(ctx, &q, pr, to)
+	}
+	if err != nil {
+		return c, nil, err
 	}
 	c, err = r.Preview(ctx, q)
 	c.Head = pr.Head
 	return c, notes, err
+}
+
+// asMembers has a question be answered as for a member: by the config of the change, but for what is the branch's
+// to say.
+func (p *Previewer) asMembers(ctx context.Context, q *Question, to *destination) (notes []string, err error) {
+	if p.Missing != nil {
+		if walls := p.Missing(ctx); len(walls) > 0 {
+			notes = append(notes, fmt.Sprintf("Rendered without a sandbox (missing: %s), as nothing of a stranger's would be; `waybill doctor` says more.", words.First(walls, 3)))
+		}
+	}
+	config, diags, err := render.ConfigOf(q.Head)
+	if err != nil || len(diags) > 0 {
+		return notes, err //nolint:wrapcheck // it names the file; what is wrong with it is found when it is loaded
+	}
+	config, kept := config.Proposed(&to.config)
+	if len(kept) > 0 {
+		q.Config = &config
+		notes = append(notes, fmt.Sprintf("What `%s` says of `%s` counts once it is merged: until then that is as in `%s`.", render.ConfigFile, strings.Join(kept, "`, `"), p.Rev))
+	}
+	return notes, nil
+}
+
+// asStrangers has a question be answered as for a stranger: by the config of the branch, and in the sandbox.
+func (p *Previewer) asStrangers(ctx context.Context, q *Question, pr *forge.PullRequest, to *destination) (r *Reconciler, notes []string, err error) {
+	earlier, err := p.Reconciler.Source.Snapshot(ctx, q.Base, p.Reconciler.Subdir)
+	if err != nil {
+		return nil, nil, err //nolint:wrapcheck // it names the revision
+	}
+	locked, err := lockOf(earlier)
+	if err != nil {
+		return nil, nil, err
+	}
+	engine, err := p.Sandbox(&to.config, to.lock, locked)
+	if err != nil {
+		return nil, nil, err
+	}
+	if r = p.Reconciler.stranger(engine); !p.Reconciler.Random.Key.IsZero() {
+		r.Random.Key = q.Key
+	}
+	q.Config = &to.config
+	return r, []string{fmt.Sprintf("From a %s: planned by `%s` and with the charts of `%s`, in a sandbox.", origin(pr), render.ConfigFile, p.Rev)}, nil
 }
 
 // stranger is the reconciler for a stranger's change: it shares no memory, does not have the random key,

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,8 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/post"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/cache"
+	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/forge"
 	"github.com/waybill-dev/waybill/sources/forge/forgetest"
@@ -253,6 +256,102 @@ func TestPreviewerOfAForkGoesByTheBase(t *testing.T) {
 	p.push(false, files)
 	if said := p.looks(); !strings.Contains(said, "held") {
 		t.Errorf("of a member it says\n%s", said)
+	}
+}
+
+// TestPreviewerOfAMemberGoesByItsConfig: a member's config counts, but for what it may not settle before it is
+// merged: what the guard lets through, what becomes of plain Secrets, and whose changes are looked at.
+func TestPreviewerOfAMemberGoesByItsConfig(t *testing.T) {
+	config := func(spec string) map[string]string {
+		files := to("two")
+		files["waybill.yaml"] = "apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {" + spec + "}\n"
+		return files
+	}
+	later := func(fields string) string {
+		return "What `waybill.yaml` says of " + fields + " counts once it is merged: until then that is as in `main`."
+	}
+	secret := "apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: shop}\nstringData: {k: hunter2}\n"
+	for _, tt := range []struct {
+		name  string
+		files map[string]string
+		state forge.State
+		says  string
+		not   string
+	}{
+		{"as it is", config("guard: {maxRemoved: 0, maxRemovedPercent: 0}"), forge.Success, "ConfigMap", "counts once it is merged"},
+		{"another field of it", config("scan: {exclude: [b.yaml]}, guard: {maxRemoved: 0, maxRemovedPercent: 0}"), forge.Failure, "held", "counts once it is merged"},
+		{"the guard", config("scan: {exclude: [b.yaml]}, guard: {maxRemoved: 100, maxRemovedPercent: 100, protect: []}"), forge.Failure, later("`guard`"), ""},
+		{"plain Secrets", func() map[string]string {
+			files := config("secrets: allow, previews: {forks: open}, guard: {maxRemoved: 0, maxRemovedPercent: 0}")
+			files["secret.yaml"] = secret
+			return files
+		}(), forge.Failure, later("`previews`, `secrets`"), "hunter2"},
+		{"what cannot be read", config("guard: {maxRemoved: x}"), forge.Failure, "bad-config", "counts once it is merged"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newRequested(t, "guard: {maxRemoved: 0, maxRemovedPercent: 0}")
+			change(t, p.src, map[string]string{"b.yaml": strings.ReplaceAll(strings.ReplaceAll(configMap, "name: a", "name: b"), "%", "x")})
+			publisher := *p.previewer.Reconciler
+			if _, err := publisher.Publish(t.Context(), "main"); err != nil {
+				t.Fatal(err)
+			}
+			head := p.push(false, tt.files)
+			said := p.looks()
+			if s := p.fake.Shown(head, post.Context); s.State != tt.state || !strings.Contains(said, tt.says) || tt.not != "" && strings.Contains(said, tt.not) {
+				t.Errorf("the status is %+v; it says\n%s", s, said)
+			}
+		})
+	}
+}
+
+// asked is an engine that renders nothing, and notes which charts are asked for.
+type asked struct{ digests []string }
+
+func (a *asked) Render(_ context.Context, _ sources.Snapshot, jobs []engine.Job) ([]engine.Rendered, error) {
+	for _, j := range jobs {
+		if c := j.Chart(); c != nil && c.Locked != nil {
+			a.digests = append(a.digests, c.Locked.Digest)
+		}
+	}
+	return make([]engine.Rendered, len(jobs)), nil
+}
+
+// TestPreviewerOfAMemberTakesTheChartsOfItsLock: a member's chart is the one that the lock of its head names, by
+// digest, and the branch's is that of the branch.
+func TestPreviewerOfAMemberTakesTheChartsOfItsLock(t *testing.T) {
+	locked := func(digit string) map[string]string {
+		ref := lock.Ref{Kind: lock.Helm, Repository: "https://charts.example.com", Name: "web", Constraint: "1.x"}
+		l := lock.Lock{}.With(lock.Entry{Ref: ref, Version: "1.0.0", URL: "https://charts.example.com/web.tgz", Digest: "sha256:" + strings.Repeat(digit, 64)})
+		return map[string]string{lock.FileName: string(l.Encode())}
+	}
+	p := newRequested(t, "")
+	var noted asked
+	p.previewer.Reconciler.Engine = &noted
+	files := locked("1")
+	files["release.yaml"] = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: HelmRepository\nmetadata: {name: charts, namespace: shop}\nspec: {url: https://charts.example.com}\n---\n" +
+		"apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: web, namespace: shop}\n" +
+		"spec: {interval: 1h, chart: {spec: {chart: web, version: 1.x, sourceRef: {kind: HelmRepository, name: charts}}}}\n"
+	change(t, p.src, files)
+	p.push(false, locked("2"))
+	p.looks()
+	want := []string{"sha256:" + strings.Repeat("1", 64), "sha256:" + strings.Repeat("2", 64)}
+	if !slices.Equal(slices.Compact(noted.digests), want) {
+		t.Errorf("the charts are %v, want %v", noted.digests, want)
+	}
+}
+
+// TestPreviewerWithoutWalls: where there is no sandbox a member's change is previewed, and says so.
+func TestPreviewerWithoutWalls(t *testing.T) {
+	p := newRequested(t, "previews: {forks: open}")
+	const note = "Rendered without a sandbox (missing: user namespace, Landlock)"
+	p.previewer.Missing = func(context.Context) []string { return []string{"user namespace", "Landlock"} }
+	p.push(false, to("two"))
+	if said := p.looks(); !strings.Contains(said, note) || !strings.Contains(said, "ConfigMap") {
+		t.Errorf("it says\n%s", said)
+	}
+	p.push(true, to("three"))
+	if said := p.looks(); strings.Contains(said, note) {
+		t.Errorf("of a stranger's it says\n%s", said)
 	}
 }
 

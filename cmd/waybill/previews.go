@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -51,13 +52,30 @@ func (f *previewFlags) previewer(r reconciler.Reconciler, rev string, at forge.F
 	o.Trust = worker.Untrusted
 	o.Jobs = 1
 	pool := worker.New(o)
+	missing := sync.OnceValue(func() []string { return missingWalls(f.cmd.Context(), o) })
 	return &reconciler.Previewer{
 		Reconciler: &r, Forge: at, Rev: rev, MergeBase: source.MergeBase, Fetch: source.FetchWithin, PerAuthor: f.perAuthor, Shown: f.shown, Interval: interval, Now: time.Now, Random: rand.Reader, Log: log,
 		Sandbox: func(c *render.ConfigSpec, locks ...lock.Lock) (render.Engine, error) {
 			charts, err := newCharts(f.cmd, *c)
 			return renderer.New(pool, &renderer.Locked{Charts: charts, Locks: locks}), err
 		},
+		Missing: func(context.Context) []string { return missing() },
 	}, nil
+}
+
+// missingWalls names the walls that are missing where there are not enough for strangers; what cannot be tried is
+// found when something is rendered.
+func missingWalls(ctx context.Context, o worker.Options) (names []string) {
+	walls, err := worker.Walls(ctx, o)
+	if err != nil || worker.Enough(walls) {
+		return nil
+	}
+	for _, w := range walls {
+		if !w.Up {
+			names = append(names, w.Name)
+		}
+	}
+	return names
 }
 
 // beside has a previewer look beside other work.

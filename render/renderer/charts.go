@@ -107,14 +107,15 @@ func (l *Locked) Resolve(_ context.Context, r lock.Ref) (lock.Entry, error) {
 	return lock.Entry{}, fmt.Errorf("the chart %s is not in %s of the branch that the change goes to, and a stranger's change fetches nothing", r, lock.FileName)
 }
 
-// Fetch gets a chart that a lock names.
+// Fetch gets a chart that a lock names. The locks may name other digests of it.
 func (l *Locked) Fetch(ctx context.Context, e lock.Entry) (fs.FS, error) {
-	known, err := l.Resolve(ctx, e.Ref)
-	if err == nil && known.Digest != e.Digest {
-		err = fmt.Errorf("the chart %s is another one in %s of the branch that the change goes to, and a stranger's change fetches nothing", e.Ref, lock.FileName)
-	}
-	if err != nil {
+	if _, err := l.Resolve(ctx, e.Ref); err != nil {
 		return nil, err
 	}
-	return l.Charts.Fetch(ctx, known) //nolint:wrapcheck // it names the chart
+	for _, known := range l.Locks {
+		if named, ok := known.Lookup(e.Ref); ok && named.Digest == e.Digest {
+			return l.Charts.Fetch(ctx, named) //nolint:wrapcheck // it names the chart
+		}
+	}
+	return nil, fmt.Errorf("the chart %s is another one in %s of the branch that the change goes to, and a stranger's change fetches nothing", e.Ref, lock.FileName)
 }

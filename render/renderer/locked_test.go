@@ -48,6 +48,13 @@ func TestLocked(t *testing.T) {
 			t.Errorf("%v: %v", e, err)
 		}
 	}
+	// The branch and where the change left it may name other digests of one chart: both are to be had.
+	moved := renderer.Locked{Charts: &everything{}, Locks: []lock.Lock{lock.Lock{}.With(entry("a", "1")), lock.Lock{}.With(entry("a", "2"))}}
+	for _, e := range []lock.Entry{entry("a", "1"), entry("a", "2")} {
+		if _, err := moved.Fetch(t.Context(), e); err != nil {
+			t.Error(err)
+		}
+	}
 	if _, err := charts.Resolve(t.Context(), entry("evil", "1").Ref); err == nil {
 		t.Error("what no lock names is resolved")
 	}

@@ -35,7 +35,7 @@ func (l *launcher) start(ctx context.Context) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting a worker: %w", err)
 	}
-	if l.Trust != Trusted && !sandboxed(p.walls) {
+	if l.Trust != Trusted && !Enough(p.walls) {
 		p.end()
 		return nil, noSandbox(p.walls)
 	}

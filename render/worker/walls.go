@@ -43,8 +43,8 @@ func Walls(ctx context.Context, o Options) ([]Wall, error) {
 	return p.walls, nil
 }
 
-// sandboxed reports that walls are enough for untrusted input.
-func sandboxed(walls []Wall) bool {
+// Enough reports that walls are enough for what strangers wrote.
+func Enough(walls []Wall) bool {
 	layered, tries := false, 0
 	for _, w := range walls {
 		if strings.HasPrefix(w.Name, tryPrefix) {

@@ -25,7 +25,7 @@ func TestSandboxed(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := sandboxed(tt.walls); got != tt.want {
+			if got := Enough(tt.walls); got != tt.want {
 				t.Errorf("got %v", got)
 			}
 		})
