@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -46,13 +45,7 @@ func comparison(w io.Writer, c *preview.Comparison, look Look) error {
 		p.line("no cluster changes")
 		return p.err
 	}
-	for _, change := range slices.Backward(preview.Fold(c.Changes)) {
-		if look.Stat {
-			p.stat(&change)
-		} else {
-			p.change(&change)
-		}
-	}
+	p.changes(preview.Fold(c.Changes), look)
 	if look.Stat {
 		p.line("")
 	}

@@ -76,6 +76,7 @@ func (r Report) Write(w io.Writer, as Format) error {
 type Look struct {
 	Colour bool // the terminal has colours
 	Stat   bool // of a comparison: a line a change
+	Room   int  // of a comparison: bytes that its changes take at most as text; 1 MiB if 0
 	Quiet  bool // of diagnostics: errors only
 	All    bool // of diagnostics: each is written, though others say the same
 }

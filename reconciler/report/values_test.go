@@ -14,6 +14,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/preview"
+	"github.com/waybill-dev/waybill/reconciler/preview/fields"
 	"github.com/waybill-dev/waybill/reconciler/preview/previewtest"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/reconciler/status"
@@ -73,6 +74,49 @@ func TestComparison(t *testing.T) {
 	golden(t, "comparison", report.Comparison(&c, plain))
 	golden(t, "comparison-colour", report.Comparison(&c, report.Look{Colour: true}))
 	golden(t, "comparison-stat", report.Comparison(&c, report.Look{Stat: true}))
+}
+
+// What has no room is counted, and what matters most is shown.
+func TestComparisonHasSoMuchRoom(t *testing.T) {
+	text := func(c *preview.Comparison, look report.Look) string {
+		var b strings.Builder
+		if err := report.Comparison(c, look).Write(&b, report.Text); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	c := previewtest.Everything()
+	whole := text(&c, report.Look{})
+	for _, room := range []int{1, 100, 400, 700, len(whole)} {
+		said := text(&c, report.Look{Room: room})
+		_, after, cut := strings.Cut(said, "not shown: there is no room")
+		changes, _, _ := strings.Cut(after, "REGION")
+		switch {
+		case room == len(whole):
+			if said != whole {
+				t.Errorf("with room for all it says\n%s", said)
+			}
+		case !cut || len(changes) > room+200 || !strings.Contains(said, "Plan: "):
+			t.Errorf("with room for %d bytes it says\n%s", room, said)
+		case room >= 100 && !strings.Contains(said, "Deployment.apps/shop/old"):
+			t.Errorf("with room for %d bytes what matters most is not there:\n%s", room, said)
+		}
+	}
+	if said := text(&c, report.Look{Room: 1}); !strings.Contains(said, "8 more changes of 10 objects not shown") {
+		t.Errorf("without room it says\n%s", said)
+	}
+	large := preview.Comparison{Changes: []preview.Change{
+		{Verb: preview.Changes, Objects: []object.Ref{deployment("first")}, Changed: []preview.Content{{Clusters: []string{"eu"}}}},
+		{Verb: preview.Changes, Objects: []object.Ref{deployment("second")}, Changed: []preview.Content{{Clusters: []string{"eu"}}}},
+	}}
+	for i := range 200_000 {
+		large.Changes[0].Changed[0].Fields = append(large.Changes[0].Changed[0].Fields, fields.Field{Path: fmt.Sprintf("data.k%d", i), Op: fields.Replace, From: "a", To: "b"})
+	}
+	said := text(&large, report.Look{})
+	if len(said) > 1<<20+2000 || !strings.Contains(said, "shop/first") || strings.Contains(said, "shop/second") ||
+		!strings.Contains(said, "more lines") || !strings.Contains(said, "1 more change of 1 object not shown") {
+		t.Errorf("of a large change it says %d bytes: %.300s", len(said), said)
+	}
 }
 
 func TestPins(t *testing.T) {
