@@ -361,8 +361,8 @@ func (p *Previewer) compare(ctx context.Context, pr *forge.PullRequest, to *dest
 	return c, notes, err
 }
 
-// asMembers has a question be answered as for a member: by the config of the change, but for what is the branch's
-// to say.
+// asMembers has a question be answered as for a member: by the config of the change, but for what it does not settle
+// before it is merged.
 func (p *Previewer) asMembers(ctx context.Context, q *Question, to *destination) (notes []string, err error) {
 	if p.Missing != nil {
 		if walls := p.Missing(ctx); len(walls) > 0 {
@@ -373,10 +373,10 @@ func (p *Previewer) asMembers(ctx context.Context, q *Question, to *destination)
 	if err != nil || len(diags) > 0 {
 		return notes, err //nolint:wrapcheck // it names the file; what is wrong with it is found when it is loaded
 	}
-	config, kept := config.Proposed(&to.config)
-	if len(kept) > 0 {
-		q.Config = &config
-		notes = append(notes, fmt.Sprintf("What `%s` says of `%s` counts once it is merged: until then that is as in `%s`.", render.ConfigFile, strings.Join(kept, "`, `"), p.Rev))
+	config, later := config.Proposed(&to.config)
+	q.Config = &config
+	if len(later) > 0 {
+		notes = append(notes, fmt.Sprintf("What `%s` says of `%s` counts once it is merged: this goes by `%s`, too.", render.ConfigFile, strings.Join(later, "`, `"), p.Rev))
 	}
 	return notes, nil
 }

@@ -268,7 +268,7 @@ func TestPreviewerOfAMemberGoesByItsConfig(t *testing.T) {
 		return files
 	}
 	later := func(fields string) string {
-		return "What `waybill.yaml` says of " + fields + " counts once it is merged: until then that is as in `main`."
+		return "What `waybill.yaml` says of " + fields + " counts once it is merged: this goes by `main`, too."
 	}
 	secret := "apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: shop}\nstringData: {k: hunter2}\n"
 	for _, tt := range []struct {

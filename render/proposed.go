@@ -1,19 +1,43 @@
 package render
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
-// Proposed is the config by which a change that says c is previewed, if it goes to a branch that says to: whose
-// changes are looked at, what becomes of plain Secrets, and what the guard lets through, are as the branch has it,
-// until the change is merged; the rest is as the change has it. Kept names what of it counts later.
-func (c ConfigSpec) Proposed(to *ConfigSpec) (as ConfigSpec, kept []string) {
-	note := func(field string, same bool) {
-		if !same {
-			kept = append(kept, field)
+// Proposed is the config by which a change that says c is previewed, if it goes to a branch that says to. Until it is
+// merged the change settles neither whose changes are looked at, nor that plain Secrets are published, nor that the
+// guard lets more through; what it makes stricter counts, for that will hold it. The rest is as the change has it. Later
+// names what of it counts only once it is merged.
+func (c ConfigSpec) Proposed(to *ConfigSpec) (as ConfigSpec, later []string) {
+	as = c
+	as.Previews = to.Previews
+	if to.Secrets == SecretsRefuse {
+		as.Secrets = SecretsRefuse
+	}
+	as.Guard = c.Guard.stricter(&to.Guard)
+	for _, f := range []struct {
+		name string
+		same bool
+	}{{"previews", as.Previews == c.Previews}, {"secrets", as.Secrets == c.Secrets}, {"guard", as.Guard.compare(&c.Guard) == 0}} {
+		if !f.same {
+			later = append(later, f.name)
 		}
 	}
-	note("previews", c.Previews == to.Previews)
-	note("secrets", c.Secrets == to.Secrets)
-	note("guard", c.Guard.MaxRemoved == to.Guard.MaxRemoved && c.Guard.MaxRemovedPercent == to.Guard.MaxRemovedPercent && slices.Equal(c.Guard.Protect, to.Guard.Protect))
-	c.Previews, c.Secrets, c.Guard = to.Previews, to.Secrets, to.Guard
-	return c, kept
+	return as, later
+}
+
+// stricter lets through what both let through.
+func (g Guard) stricter(o *Guard) Guard {
+	s := Guard{MaxRemoved: min(g.MaxRemoved, o.MaxRemoved), MaxRemovedPercent: min(g.MaxRemovedPercent, o.MaxRemovedPercent), Protect: slices.Clone(g.Protect)}
+	for _, kind := range o.Protect {
+		if !slices.Contains(s.Protect, kind) {
+			s.Protect = append(s.Protect, kind)
+		}
+	}
+	return s
+}
+
+func (g Guard) compare(o *Guard) int {
+	return cmp.Or(cmp.Compare(g.MaxRemoved, o.MaxRemoved), cmp.Compare(g.MaxRemovedPercent, o.MaxRemovedPercent), slices.Compare(g.Protect, o.Protect))
 }
