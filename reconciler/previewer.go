@@ -17,6 +17,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/draw"
+	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/forge"
@@ -41,6 +42,8 @@ type Previewer struct {
 	Fetch func(ctx context.Context, head files.ID, most git.Bounds) error
 	// Sandbox returns what renders what strangers wrote, as a config says, with the charts of locks.
 	Sandbox func(c *render.ConfigSpec, locks ...lock.Lock) (render.Engine, error)
+	// Bound has an engine render within the budget of one preview; nil: there is none.
+	Bound func(render.Engine) render.Engine
 	// Missing names the walls of the sandbox that are missing, where there are not enough for strangers; nil: there are.
 	Missing func(ctx context.Context) []string
 	// PerAuthor is how many heads of a stranger's are looked at in an hour.
@@ -313,7 +316,10 @@ func (p *Previewer) planned(ctx context.Context, pr *forge.PullRequest, to *dest
 		return post.Verdict{}, ctx.Err() //nolint:wrapcheck // it says enough
 	}
 	v := post.Unknown(pr.Head, "the log of the controller")
-	if failed == nil {
+	switch {
+	case errors.Is(failed, worker.ErrBudget):
+		v = post.TooMuch(pr.Head)
+	case failed == nil:
 		v = post.Of(&c, append(notes, p.keeps(ctx, pr, &c)...)...)
 	}
 	p.Log.InfoContext(ctx, "pull request planned", "pull_request", pr.Number, "head", pr.Head, "member", pr.Member, "state", v.State,
@@ -347,7 +353,8 @@ func (p *Previewer) compare(ctx context.Context, pr *forge.PullRequest, to *dest
 	if q.Key, err = draw.Throwaway(p.Random); err != nil {
 		return c, nil, err //nolint:wrapcheck // it says what
 	}
-	r := p.Reconciler
+	p.Reconciler.memory() // which copies share
+	r := *p.Reconciler
 	if pr.Member {
 		notes, err = p.asMembers(ctx, &q, to)
 	} else {
@@ -355,6 +362,9 @@ func (p *Previewer) compare(ctx context.Context, pr *forge.PullRequest, to *dest
 	}
 	if err != nil {
 		return c, nil, err
+	}
+	if p.Bound != nil {
+		r.Engine = p.Bound(r.Engine)
 	}
 	c, err = r.Preview(ctx, q)
 	c.Head = pr.Head
@@ -382,18 +392,18 @@ func (p *Previewer) asMembers(ctx context.Context, q *Question, to *destination)
 }
 
 // asStrangers has a question be answered as for a stranger: by the config of the branch, and in the sandbox.
-func (p *Previewer) asStrangers(ctx context.Context, q *Question, pr *forge.PullRequest, to *destination) (r *Reconciler, notes []string, err error) {
+func (p *Previewer) asStrangers(ctx context.Context, q *Question, pr *forge.PullRequest, to *destination) (r Reconciler, notes []string, err error) {
 	earlier, err := p.Reconciler.Source.Snapshot(ctx, q.Base, p.Reconciler.Subdir)
 	if err != nil {
-		return nil, nil, err //nolint:wrapcheck // it names the revision
+		return r, nil, err //nolint:wrapcheck // it names the revision
 	}
 	locked, err := lockOf(earlier)
 	if err != nil {
-		return nil, nil, err
+		return r, nil, err
 	}
 	engine, err := p.Sandbox(&to.config, to.lock, locked)
 	if err != nil {
-		return nil, nil, err
+		return r, nil, err
 	}
 	if r = p.Reconciler.stranger(engine); !p.Reconciler.Random.Key.IsZero() {
 		r.Random.Key = q.Key
@@ -404,8 +414,8 @@ func (p *Previewer) asStrangers(ctx context.Context, q *Question, pr *forge.Pull
 
 // stranger is the reconciler for a stranger's change: it shares no memory, does not have the random key,
 // decrypts nothing, and renders with an engine of its own.
-func (r *Reconciler) stranger(e render.Engine) *Reconciler {
-	return &Reconciler{
+func (r *Reconciler) stranger(e render.Engine) Reconciler {
+	return Reconciler{
 		Source: r.Source, Target: r.Target, Told: r.Told, Subdir: r.Subdir, Engine: e, Version: r.Version,
 		ByComment: r.ByComment, Now: r.Now, Pauses: r.Pauses,
 	}

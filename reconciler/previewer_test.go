@@ -16,6 +16,7 @@ import (
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/forge"
@@ -337,6 +338,31 @@ func TestPreviewerOfAMemberTakesTheChartsOfItsLock(t *testing.T) {
 	want := []string{"sha256:" + strings.Repeat("1", 64), "sha256:" + strings.Repeat("2", 64)}
 	if !slices.Equal(slices.Compact(noted.digests), want) {
 		t.Errorf("the charts are %v, want %v", noted.digests, want)
+	}
+}
+
+// spent is an engine that has nothing left.
+type spent struct{ render.Engine }
+
+func (spent) Render(context.Context, sources.Snapshot, []engine.Job) ([]engine.Rendered, error) {
+	return nil, worker.ErrBudget
+}
+
+// TestPreviewerHasABudget: each preview has one, for both of its versions, and what is more than that says so.
+func TestPreviewerHasABudget(t *testing.T) {
+	p := newRequested(t, "previews: {forks: open}")
+	change(t, p.src, map[string]string{"app/kustomization.yaml": "resources: [cm.yaml]\n", "app/cm.yaml": configMap})
+	budgets := 0
+	p.previewer.Bound = func(e render.Engine) render.Engine { budgets++; return spent{e} }
+	for i, fork := range []bool{false, true} {
+		head := p.push(fork, to(strings.Repeat("x", i+2)))
+		said := p.looks()
+		if s := p.fake.Shown(head, []string{post.Context, post.StrangersContext}[i]); s.State != forge.Broken || !strings.Contains(s.Description, "too much has to be rendered") || !strings.Contains(said, "waybill diff") {
+			t.Errorf("the status is %+v; it says\n%s", s, said)
+		}
+		if budgets != i+1 {
+			t.Errorf("%d previews have %d budgets", i+1, budgets)
+		}
 	}
 }
 

@@ -20,6 +20,12 @@ import (
 	"github.com/waybill-dev/waybill/sources/lock"
 )
 
+// What one preview may take for all that it renders: time of a processor and bytes.
+const (
+	previewProcessor = time.Minute
+	previewMemory    = 2 << 30
+)
+
 // previewFlags say whether the controller shows what pull requests do.
 type previewFlags struct {
 	cmd       *cobra.Command
@@ -58,6 +64,12 @@ func (f *previewFlags) previewer(r reconciler.Reconciler, rev string, at forge.F
 		Sandbox: func(c *render.ConfigSpec, locks ...lock.Lock) (render.Engine, error) {
 			charts, err := newCharts(f.cmd, *c)
 			return renderer.New(pool, &renderer.Locked{Charts: charts, Locks: locks}), err
+		},
+		Bound: func(e render.Engine) render.Engine {
+			if r, ok := e.(*renderer.Renderer); ok {
+				return r.Within(worker.NewBudget(previewProcessor, previewMemory))
+			}
+			return e
 		},
 		Missing: func(context.Context) []string { return missing() },
 	}, nil

@@ -29,3 +29,12 @@ func Unknown(commit, where string) Verdict {
 		Text: fmt.Sprintf("### What `%.12s` does to the clusters is not known\n\nThe versions could not be compared; %s says why.\n", commit, where),
 	}
 }
+
+// TooMuch is the verdict on a commit of which too much has to be rendered.
+func TooMuch(commit string) Verdict {
+	return Verdict{
+		State: forge.Broken, Line: "the versions could not be compared: too much has to be rendered for a preview",
+		Text: fmt.Sprintf("### What `%.12s` does to the clusters is not known\n\nToo much has to be rendered for a preview: the change is rendered within a budget of time and memory, and that is spent. "+
+			"`waybill diff` has none.\n", commit),
+	}
+}

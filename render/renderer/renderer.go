@@ -37,8 +37,15 @@ type Runner interface {
 
 // Renderer does jobs. It is a render.Engine, and safe for concurrent use.
 type Renderer struct {
-	runner  Runner
-	charts  Charts
+	*memory
+
+	runner Runner
+	charts Charts
+	budget *worker.Budget // nil: none
+}
+
+// memory is what is known of jobs that were done.
+type memory struct {
 	recipes *cache.Recipes[engine.Rendered]
 
 	mu     sync.Mutex
@@ -52,7 +59,14 @@ const remembered = 4096
 // New returns a renderer that has jobs run by r and gets charts from c, which may be
 // nil: then charts of repositories cannot be had.
 func New(r Runner, c Charts) *Renderer {
-	return &Renderer{runner: r, charts: c, recipes: cache.NewRecipes[engine.Rendered](remembered), deadly: map[string][]worker.Read{}}
+	known := &memory{recipes: cache.NewRecipes[engine.Rendered](remembered), deadly: map[string][]worker.Read{}}
+	return &Renderer{memory: known, runner: r, charts: c}
+}
+
+// Within is the renderer for what has a budget: with what is known of jobs that were done, which cost it nothing. Once
+// the budget is spent, nothing is rendered, and Render fails with worker.ErrBudget.
+func (r *Renderer) Within(b *worker.Budget) *Renderer {
+	return &Renderer{memory: r.memory, runner: r.runner, charts: r.charts, budget: b}
 }
 
 // Remember has results kept on a disk, too. It is called before anything is rendered.
@@ -126,7 +140,7 @@ func (b *batch) add(ctx context.Context, i int, j engine.Job) error {
 	}
 	b.results[i].Diags = notices
 	b.tasks = append(b.tasks, task{
-		job: worker.Job{Name: j.Name(), Key: b.deadlyWith(key), Input: data, Files: files},
+		job: worker.Job{Name: j.Name(), Key: b.deadlyWith(key), Input: data, Files: files, Budget: b.renderer.budget},
 		key: key, once: j.DrawsOnce(), result: &b.results[i],
 	})
 	return nil
@@ -177,6 +191,9 @@ func (b *batch) run(ctx context.Context) error {
 	for n, o := range b.renderer.runner.Do(ctx, jobs) {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("rendering: %w", err)
+		}
+		if errors.Is(o.Err, worker.ErrBudget) {
+			return o.Err //nolint:wrapcheck // it names the job
 		}
 		t := b.tasks[n]
 		result := t.result

@@ -92,6 +92,36 @@ func text(t *testing.T, results []engine.Rendered) string {
 	return b.String()
 }
 
+// A budget is that of all that is rendered within it. What was rendered before costs nothing.
+func TestWithin(t *testing.T) {
+	r := renderer.New(workers(t), nil)
+	none := func() *renderer.Renderer { return r.Within(worker.NewBudget(time.Minute, 1)) }
+	if _, err := none().Render(t.Context(), source(), jobs()); !errors.Is(err, worker.ErrBudget) {
+		t.Errorf("without room it is rendered: %v", err)
+	}
+	within := r.Within(worker.NewBudget(time.Minute, 256<<20+1000)) // of which the first takes some, and the second is too much
+	first, err := within.Render(t.Context(), source(), jobs()[:1])
+	if err != nil || first[0].Failed() {
+		t.Fatal(err, first[0].Diags)
+	}
+	large := source()
+	large["app/data.txt"] = strings.Repeat("x", 2000)
+	if _, err := within.Render(t.Context(), large, jobs()[1:]); err != nil {
+		t.Error(err) // it is known once it is done
+	}
+	large["app/data.txt"] = strings.Repeat("y", 2000)
+	if _, err := within.Render(t.Context(), large, jobs()[1:]); !errors.Is(err, worker.ErrBudget) {
+		t.Errorf("what is spent is rendered: %v", err)
+	}
+	again, err := none().Render(t.Context(), source(), jobs()[:1])
+	if err != nil || text(t, again) != text(t, first) {
+		t.Errorf("what is known is %s, %v", text(t, again), err)
+	}
+	if _, err := r.Render(t.Context(), large, jobs()); err != nil {
+		t.Errorf("without a budget: %v", err)
+	}
+}
+
 func TestWarmIsColdWhateverChanges(t *testing.T) {
 	edits := map[string]func(twin.Texts){
 		"a file appears that templates read": func(c twin.Texts) {

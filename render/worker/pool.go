@@ -91,6 +91,10 @@ func (h *hand) do(ctx context.Context, j Job) Result {
 	if size := int64(len(j.Input)); size > h.launcher.MaxInput {
 		return Result{Err: fmt.Errorf("rendering %s: its input has %d bytes; at most %d are allowed", j.Name, size, h.launcher.MaxInput)}
 	}
+	if err := j.Budget.begin(ctx, h.launcher.Memory); err != nil {
+		return Result{Err: fmt.Errorf("rendering %s: %w", j.Name, err)}
+	}
+	defer j.Budget.end()
 	var res Result
 	for attempt := range 2 {
 		if h.quarantined(j.Key) {

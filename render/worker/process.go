@@ -14,12 +14,8 @@ import (
 	"unicode/utf8"
 )
 
-const (
-	// grace is how long a child that closed its output may take to end.
-	grace = time.Second
-	// cpuInterval is how often the processor time of a job is looked at.
-	cpuInterval = 50 * time.Millisecond
-)
+// grace is how long a child that closed its output may take to end.
+const grace = time.Second
 
 // Why a child is killed while a job runs.
 var (
@@ -54,11 +50,14 @@ func (p *process) do(ctx context.Context, j Job) (res Result, alive bool) {
 	limited, release := context.WithTimeoutCause(limited, p.Wall, errTimeLimit)
 	defer release()
 	stop := context.AfterFunc(limited, p.kill)
-	go p.watch(limited, cancel)
+	clock := newClock(p.cmd.Process.Pid)
+	limit, why := j.Budget.atMost(p.CPU)
+	go clock.watch(limited, limit, func() { cancel(why) })
 	p.jobs++
 	p.err.reset()
 	output, err := p.exchange(j.Input, l)
 	alive = stop()
+	j.Budget.spend(clock.read(), len(output))
 	res = Result{Output: output, Reads: l.reads, Err: err}
 	if _, ok := errors.AsType[*JobError](err); err != nil && !ok {
 		alive = false
@@ -106,24 +105,6 @@ func printable(text []byte) string {
 	}, string(text))
 }
 
-// watch ends a job that uses up its processor time.
-func (p *process) watch(ctx context.Context, cancel context.CancelCauseFunc) {
-	pid := p.cmd.Process.Pid
-	before := processorTime(pid)
-	tick := time.NewTicker(cpuInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if processorTime(pid)-before > p.CPU {
-				cancel(errCPULimit)
-			}
-		}
-	}
-}
-
 // death says why a child is no more, and makes sure of that.
 func (p *process) death(ctx context.Context, cause, err error) error {
 	killed := errors.Is(err, errProtocol)
@@ -139,6 +120,9 @@ func (p *process) death(ctx context.Context, cause, err error) error {
 	p.end()
 	if ctx.Err() != nil {
 		return ctx.Err() //nolint:wrapcheck // it is the caller's
+	}
+	if errors.Is(cause, ErrBudget) {
+		return cause //nolint:wrapcheck // the caller says of what
 	}
 	e := &DeathError{}
 	switch {

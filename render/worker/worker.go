@@ -81,6 +81,8 @@ type Job struct {
 	// Files is all that the handler can read; nil is no file at all. The time that it
 	// takes to read them is the job's.
 	Files fs.FS
+	// Budget is what the job shares with others; nil: it has the limits of Options alone.
+	Budget *Budget
 }
 
 // Result is what became of a job.
@@ -89,8 +91,8 @@ type Result struct {
 	// Reads are the paths that were asked for, each once, in the order of asking: with
 	// the job's input, all that the output depends on.
 	Reads []Read
-	// Err is nil, a *JobError, a *DeathError, ErrQuarantined, ErrNoSandbox, the error of
-	// the context, or that of a file that could not be had.
+	// Err is nil, a *JobError, a *DeathError, ErrQuarantined, ErrNoSandbox, ErrBudget, the error
+	// of the context, or that of a file that could not be had.
 	Err error
 }
 
