@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"path"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,11 +20,14 @@ type Subject struct {
 	// File is where it stands in the source; empty for what a release renders, which stands
 	// nowhere.
 	File string
+	// Base reports that it is of a kustomization that others build on, which only a policy has that
+	// names its folder.
+	Base bool
 }
 
 // SubjectOf returns what selectors see of o.
 func SubjectOf(o *object.Object) Subject {
-	return Subject{APIVersion: o.APIVersion(), Ref: o.Ref(), Labels: o.Labels(), File: o.Pos().File}
+	return Subject{APIVersion: o.APIVersion(), Ref: o.Ref(), Labels: o.Labels(), File: o.Pos().File, Base: o.IsBase()}
 }
 
 // Implicit is how closely a selector names a template (Karmada section A.3). A
@@ -81,6 +85,9 @@ func (ss Selectors) IsEmpty() bool { return len(ss.list) == 0 }
 
 // Covers reports whether t stands where the policy is for.
 func (ss Selectors) Covers(t Subject) bool {
+	if t.Base {
+		return ss.paths.Names(path.Dir(t.File))
+	}
 	return ss.paths.Len() == 0 || t.File != "" && ss.paths.Has(t.File)
 }
 

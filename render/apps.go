@@ -65,7 +65,11 @@ func (l *loader) build(ctx context.Context, roots []string) error {
 			continue
 		}
 		for _, m := range r.Manifests {
-			l.src.Objects = append(l.src.Objects, m.Object.At(pos))
+			o := m.Object.At(pos)
+			if l.bases[roots[i]] {
+				o = o.OfBase()
+			}
+			l.src.Objects = append(l.src.Objects, o)
 		}
 	}
 	return nil

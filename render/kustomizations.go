@@ -11,6 +11,7 @@ import (
 
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/ignore"
 )
 
 // uses is what the kustomizations of a source use.
@@ -48,6 +49,7 @@ func (l *loader) kustomize() (roots []string, err error) {
 	l.reads = u.reads
 	l.links(&u)
 	roots, reached := l.rootsOf(&u)
+	roots = append(roots, l.basesOf(&u)...)
 	for dir := range u.inner {
 		if reached[dir] {
 			l.mark(u.files, u.folders, dir, references{files: u.inner[dir]})
@@ -109,6 +111,27 @@ func (l *loader) rootsOf(u *uses) (roots []string, reached map[string]bool) {
 		}
 	}
 	return roots, reached
+}
+
+// basesOf returns the folders that kustomizations build on and a policy names by waybill.dev/paths,
+// itself and no pattern: they are built by themselves, too, for such policies alone.
+func (l *loader) basesOf(u *uses) (named []string) {
+	l.bases = map[string]bool{}
+	for _, o := range l.src.Objects {
+		text := o.Annotations()[ignore.PathsAnnotation]
+		if text == "" || !slices.Contains([]string{"PropagationPolicy", "ClusterPropagationPolicy"}, o.Ref().Kind) {
+			continue
+		}
+		paths := ignore.ParseList(text)
+		for _, dir := range sortedKeys(u.folders) {
+			file, ok := l.kustomizations[dir]
+			if ok && dir != "" && paths.Names(dir) && !l.bases[dir] && !u.apart[dir] && !u.unread[dir] && l.boundAt(file) == "" {
+				l.bases[dir] = true
+				named = append(named, dir)
+			}
+		}
+	}
+	return named
 }
 
 // withhold notes as broken what would be delivered by itself if it were sure that no

@@ -151,6 +151,7 @@ type loader struct {
 	written                   map[string]bool     // folders that Waybill wrote
 	kustomizations            map[string]string   // by folder, the file that makes it one
 	linked                    map[string]bool     // those of them that are no files
+	bases                     map[string]bool     // folders of kustomizations that others use and a policy names
 	reads                     map[string][]string // by folder, what its kustomization may use
 	inherited                 []*object.Object    // of broken parts, when they were sound
 	bound                     map[string]bool     // folders that Clusters are bound to, as far as it is known

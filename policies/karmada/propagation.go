@@ -2,6 +2,8 @@ package karmada
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/waybill-dev/waybill/sources/ignore"
 )
 
 // PropagationPolicy says which templates go to which clusters. A namespaced
@@ -57,7 +59,7 @@ const (
 	Wildcard = "*"
 	// PathsAnnotation of a policy lists, in gitignore syntax, one a line, the paths of the source at
 	// which objects have to stand for the policy to select them.
-	PathsAnnotation = "waybill.dev/paths"
+	PathsAnnotation = ignore.PathsAnnotation
 )
 
 // PreemptionBehavior says whether a policy takes templates from others.

@@ -68,6 +68,7 @@ type Object struct {
 	node       *yaml.Node // the document, where FieldPos may be asked; else nil
 	sealed     []byte     // the document as written, where it must stay so; else nil
 	secrets    []string
+	base       bool
 }
 
 // Ref returns the object's name.
@@ -87,6 +88,17 @@ func (o *Object) Origin() diag.Pos {
 	}
 	return o.pos
 }
+
+// OfBase returns the object as one of a kustomization that others build on and that a policy names:
+// no other policy may have it.
+func (o *Object) OfBase() *Object {
+	c := *o
+	c.base = true
+	return &c
+}
+
+// IsBase reports an object that OfBase returned, or one made of it.
+func (o *Object) IsBase() bool { return o.base }
 
 // Content returns the decoded manifest: maps, slices, strings, bools, int64,
 // float64 and nil. It is shared and must not be changed.

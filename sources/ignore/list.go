@@ -10,9 +10,15 @@ import (
 // MostPatterns is how many patterns a List may have.
 const MostPatterns = 100
 
+// PathsAnnotation of a policy holds a List: the paths of the source that the policy is for.
+const PathsAnnotation = "waybill.dev/paths"
+
 // List is a list of patterns in gitignore syntax, one a line; the last that matches decides. It
 // tries each of them, so that it is for short lists. The zero value has nothing.
-type List struct{ patterns []gitignore.Pattern }
+type List struct {
+	patterns []gitignore.Pattern
+	plain    []string // those without a wildcard, as paths
+}
 
 // ParseList reads a list.
 func ParseList(text string) (l List) {
@@ -20,6 +26,9 @@ func ParseList(text string) (l List) {
 		line = strings.TrimSpace(line)
 		if line != "" && !strings.HasPrefix(line, "#") {
 			l.patterns = append(l.patterns, gitignore.ParsePattern(line, nil))
+			if isPlain(line) && !strings.HasPrefix(line, "!") {
+				l.plain = append(l.plain, strings.Trim(line, "/"))
+			}
 		}
 	}
 	return l
@@ -27,6 +36,9 @@ func ParseList(text string) (l List) {
 
 // Len returns how many patterns there are.
 func (l List) Len() int { return len(l.patterns) }
+
+// Names reports whether a line of the list is that path from the root, and no pattern.
+func (l List) Names(path string) bool { return slices.Contains(l.plain, path) }
 
 // Has reports whether the list matches a slash-separated path of a file, itself or by a folder it is
 // in.
