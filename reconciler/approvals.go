@@ -35,6 +35,7 @@ func (p *Previewer) Adds(ctx context.Context, pr forge.PullRequest) (adds guard.
 	defer cancel()
 	c, _, err := p.compare(within, &told[0], to)
 	p.Reconciler.seen = nil // approvals are rare
+	p.baselines.Forget()
 	if err != nil {
 		return nil, "", err
 	}

@@ -43,7 +43,7 @@ func newHeld(t *testing.T) *held {
 	h.publisher = &reconciler.Reconciler{Source: source, Target: target, Cache: cache.Memory(), Now: now, ByComment: true}
 	asked := &reconciler.Previewer{
 		Reconciler: &reconciler.Reconciler{Source: source, Target: target, Cache: cache.Memory(), Now: now, ByComment: true},
-		Forge:      h.fake, Rev: "main", MergeBase: source.MergeBase, Now: now, Random: rand.Reader,
+		Forge:      h.fake, Rev: "main", MergeBase: source.MergeBase, Now: now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
 		Sandbox: func(*render.ConfigSpec, ...lock.Lock) (render.Engine, error) { return nil, nil },
 	}
 	h.clerk = &reconciler.Clerk{Forge: h.fake, Target: target, Source: source, Adds: asked.Adds, Now: now, Log: slog.New(slog.DiscardHandler), Changed: func() {}}

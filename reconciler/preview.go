@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/reconciler/preview/compare"
@@ -34,50 +33,57 @@ func (r *Reconciler) Compare(ctx context.Context, base string, head sources.Snap
 	return r.Preview(ctx, Question{Base: base, Head: head, Key: r.Random.Key})
 }
 
-// Preview answers a question. Both versions are planned from the same previous decisions. Where a release reads a
-// Secret, or may draw, both are planned twice, so that what depends on either is told and not shown.
+// Preview answers a question.
 func (r *Reconciler) Preview(ctx context.Context, q Question) (preview.Comparison, error) {
-	base, err := r.Observe(ctx, q.Base)
+	base, err := observe(ctx, r, q.Base, q.Key)
 	if err != nil {
 		return preview.Comparison{}, err
 	}
-	if !base.Input.Random.Key.IsZero() {
-		base.Input.Random.Key = q.Key
-	}
-	head := base
-	if head.Source, err = r.load(ctx, q.Head, render.With{Config: q.Config}); err != nil {
-		return preview.Comparison{}, fmt.Errorf("reading the source: %w", err)
+	return (&against{base: base, by: *r, head: *r}).answer(ctx, q)
+}
+
+// against answers questions about what is compared with a baseline. Both versions are planned from the same previous
+// decisions. Where a release reads a Secret, or may draw, both are planned twice, so that what depends on either is told
+// and not shown.
+type against struct {
+	base *baseline
+	by   Reconciler // which plans the base
+	head Reconciler // which plans the head
+}
+
+func (a *against) answer(ctx context.Context, q Question) (c preview.Comparison, err error) {
+	head := a.base.observed
+	if head.Source, err = a.head.load(ctx, q.Head, render.With{Config: q.Config}); err != nil {
+		return c, fmt.Errorf("reading the source: %w", err)
 	}
 	head.Snapshot = q.Head
-	before, after, err := r.versions(ctx, base, head, q.supposed)
+	before, after, err := a.versions(ctx, asIs, head, q.supposed)
 	if err != nil {
-		return preview.Comparison{}, err
+		return c, err
 	}
 	var twins compare.Twins
 	if before.Sensitive() || after.Sensitive() {
-		base.Input.Random, head.Input.Random = base.Input.Random.Twin(), head.Input.Random.Twin()
-		twins.Base, twins.Head, err = r.versions(ctx, base, head, q.supposed)
+		twins.Base, twins.Head, err = a.versions(ctx, disguised, head, q.supposed)
 		if err == nil && (!heldAlike(before, twins.Base) || !heldAlike(after, twins.Head)) { // because of names
-			base.Input.Allow.Named, head.Input.Allow.Named = guard.AllowAll, guard.AllowAll
-			twins.Base, twins.Head, err = r.versions(ctx, base, head, q.supposed)
+			twins.Base, twins.Head, err = a.versions(ctx, disguisedAllowed, head, q.supposed)
 		}
 		if err != nil {
-			return preview.Comparison{}, err
+			return c, err
 		}
 	}
-	c, err := compare.Plans(before, after, q.Within, twins)
+	c, err = compare.Plans(before, after, q.Within, twins)
 	c.Supposed = q.Suppose.Say()
 	return c, err //nolint:wrapcheck // it says what
 }
 
 // versions plans two versions, of which the second one is edited.
-func (r *Reconciler) versions(ctx context.Context, base, head Observation, edit func(*plan.Input) error) (before, after *plan.Plan, err error) {
-	was, err := r.Build(ctx, &base)
-	if err != nil {
+func (a *against) versions(ctx context.Context, v variant, head Observation, edit func(*plan.Input) error) (before, after *plan.Plan, err error) {
+	if before, err = a.base.planned(ctx, &a.by, v); err != nil {
 		return nil, nil, err
 	}
-	is, err := r.build(ctx, &head, edit)
-	return &was, &is, err
+	head = v.as(head)
+	is, err := a.head.build(ctx, &head, edit)
+	return before, &is, err
 }
 
 // heldAlike reports two plans that hold the same clusters.

@@ -9,21 +9,19 @@ import (
 	"io/fs"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/orders"
 	"github.com/waybill-dev/waybill/reconciler/post"
-	"github.com/waybill-dev/waybill/reconciler/preview"
+	"github.com/waybill-dev/waybill/reconciler/preview/bases"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
-	"github.com/waybill-dev/waybill/render/draw"
 	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/forge"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/sources/lock"
-	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // Previewer shows at a forge what open pull requests do to the clusters, each once a head.
@@ -42,8 +40,9 @@ type Previewer struct {
 	Fetch func(ctx context.Context, head files.ID, most git.Bounds) error
 	// Sandbox returns what renders what strangers wrote, as a config says, with the charts of locks.
 	Sandbox func(c *render.ConfigSpec, locks ...lock.Lock) (render.Engine, error)
-	// Bound has an engine render within the budget of one preview; nil: there is none.
-	Bound func(render.Engine) render.Engine
+	// Bound has an engine render within a budget, a new one each time; nil: there is none. What is rendered apart
+	// is not known to others that the engine renders for.
+	Bound func(e render.Engine, apart bool) render.Engine
 	// Missing names the walls of the sandbox that are missing, where there are not enough for strangers; nil: there are.
 	Missing func(ctx context.Context) []string
 	// PerAuthor is how many heads of a stranger's are looked at in an hour.
@@ -60,6 +59,7 @@ type Previewer struct {
 	spent map[int64][]time.Time // on strangers
 
 	published publication
+	baselines bases.Cache[shared]
 }
 
 // showing is what a pull request shows, as far as the previewer knows.
@@ -152,6 +152,7 @@ type destination struct {
 	tip      files.ID
 	config   render.ConfigSpec
 	lock     lock.Lock
+	moment   bases.Moment
 	approved map[string]bool // heads that maintainers named
 }
 
@@ -177,6 +178,7 @@ func (p *Previewer) target(ctx context.Context) (*destination, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it names the repository
 	}
+	to.moment = bases.At(p.Now(), heads[state.Branch], heads[orders.Branch])
 	at, err := ordersOf(ctx, r.Target, heads)
 	if err != nil {
 		return nil, err
@@ -325,98 +327,4 @@ func (p *Previewer) planned(ctx context.Context, pr *forge.PullRequest, to *dest
 	p.Log.InfoContext(ctx, "pull request planned", "pull_request", pr.Number, "head", pr.Head, "member", pr.Member, "state", v.State,
 		"verdict", v.Line, "dur", p.Now().Sub(begun), "err", failed)
 	return v, nil
-}
-
-// compare plans what a pull request adds to where it left the branch. The notes are for whoever reads it.
-func (p *Previewer) compare(ctx context.Context, pr *forge.PullRequest, to *destination) (c preview.Comparison, notes []string, err error) {
-	head, err := files.ParseID(pr.Head)
-	if err != nil {
-		return c, nil, fmt.Errorf("the forge names the head %q: %w", pr.Head, err)
-	}
-	if !pr.Member && p.Fetch != nil {
-		if err := p.Fetch(ctx, head, strangersBounds()); err != nil {
-			return c, nil, err
-		}
-	}
-	base, found, err := p.MergeBase(ctx, to.tip, head)
-	if err != nil {
-		return c, nil, err
-	}
-	if !found {
-		base = to.tip
-	}
-	snapshot, err := p.Reconciler.Source.Snapshot(ctx, head.String(), p.Reconciler.Subdir)
-	if err != nil {
-		return c, nil, err //nolint:wrapcheck // it names the revision
-	}
-	q := Question{Base: base.String(), Head: snapshot}
-	if q.Key, err = draw.Throwaway(p.Random); err != nil {
-		return c, nil, err //nolint:wrapcheck // it says what
-	}
-	p.Reconciler.memory() // which copies share
-	r := *p.Reconciler
-	if pr.Member {
-		notes, err = p.asMembers(ctx, &q, to)
-	} else {
-		r, notes, err = p.asStrangers(ctx, &q, pr, to)
-	}
-	if err != nil {
-		return c, nil, err
-	}
-	if p.Bound != nil {
-		r.Engine = p.Bound(r.Engine)
-	}
-	c, err = r.Preview(ctx, q)
-	c.Head = pr.Head
-	return c, notes, err
-}
-
-// asMembers has a question be answered as for a member: by the config of the change, but for what it does not settle
-// before it is merged.
-func (p *Previewer) asMembers(ctx context.Context, q *Question, to *destination) (notes []string, err error) {
-	if p.Missing != nil {
-		if walls := p.Missing(ctx); len(walls) > 0 {
-			notes = append(notes, fmt.Sprintf("Rendered without a sandbox (missing: %s), as nothing of a stranger's would be; `waybill doctor` says more.", words.First(walls, 3)))
-		}
-	}
-	config, diags, err := render.ConfigOf(q.Head)
-	if err != nil || len(diags) > 0 {
-		return notes, err //nolint:wrapcheck // it names the file; what is wrong with it is found when it is loaded
-	}
-	config, later := config.Proposed(&to.config)
-	q.Config = &config
-	if len(later) > 0 {
-		notes = append(notes, fmt.Sprintf("What `%s` says of `%s` counts once it is merged: this goes by `%s`, too.", render.ConfigFile, strings.Join(later, "`, `"), p.Rev))
-	}
-	return notes, nil
-}
-
-// asStrangers has a question be answered as for a stranger: by the config of the branch, and in the sandbox.
-func (p *Previewer) asStrangers(ctx context.Context, q *Question, pr *forge.PullRequest, to *destination) (r Reconciler, notes []string, err error) {
-	earlier, err := p.Reconciler.Source.Snapshot(ctx, q.Base, p.Reconciler.Subdir)
-	if err != nil {
-		return r, nil, err //nolint:wrapcheck // it names the revision
-	}
-	locked, err := lockOf(earlier)
-	if err != nil {
-		return r, nil, err
-	}
-	engine, err := p.Sandbox(&to.config, to.lock, locked)
-	if err != nil {
-		return r, nil, err
-	}
-	if r = p.Reconciler.stranger(engine); !p.Reconciler.Random.Key.IsZero() {
-		r.Random.Key = q.Key
-	}
-	q.Config = &to.config
-	return r, []string{fmt.Sprintf("From a %s: planned by `%s` and with the charts of `%s`, in a sandbox.", origin(pr), render.ConfigFile, p.Rev)}, nil
-}
-
-// stranger is the reconciler for a stranger's change: it shares no memory, does not have the random key,
-// decrypts nothing, and renders with an engine of its own.
-func (r *Reconciler) stranger(e render.Engine) Reconciler {
-	return Reconciler{
-		Source: r.Source, Target: r.Target, Told: r.Told, Subdir: r.Subdir, Engine: e, Version: r.Version,
-		ByComment: r.ByComment, Now: r.Now, Pauses: r.Pauses,
-	}
 }

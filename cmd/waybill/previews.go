@@ -65,14 +65,21 @@ func (f *previewFlags) previewer(r reconciler.Reconciler, rev string, at forge.F
 			charts, err := newCharts(f.cmd, *c)
 			return renderer.New(pool, &renderer.Locked{Charts: charts, Locks: locks}), err
 		},
-		Bound: func(e render.Engine) render.Engine {
-			if r, ok := e.(*renderer.Renderer); ok {
-				return r.Within(worker.NewBudget(previewProcessor, previewMemory))
-			}
-			return e
-		},
+		Bound:   bound,
 		Missing: func(context.Context) []string { return missing() },
 	}, nil
+}
+
+// bound has an engine render within the budget of a preview.
+func bound(e render.Engine, apart bool) render.Engine {
+	r, ok := e.(*renderer.Renderer)
+	if !ok {
+		return e
+	}
+	if apart {
+		r = r.Apart()
+	}
+	return r.Within(worker.NewBudget(previewProcessor, previewMemory))
 }
 
 // missingWalls names the walls that are missing where there are not enough for strangers; what cannot be tried is

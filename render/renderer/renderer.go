@@ -50,6 +50,22 @@ type memory struct {
 
 	mu     sync.Mutex
 	deadly map[string][]worker.Read // by the key of a job: what it had read when it killed its worker
+
+	of *memory // what is known, too; nil: nothing is
+}
+
+func newMemory(of *memory) *memory {
+	return &memory{recipes: cache.NewRecipes[engine.Rendered](remembered), deadly: map[string][]worker.Read{}, of: of}
+}
+
+// get looks for the result of a job.
+func (m *memory) get(key string, digest func(string) string) (known engine.Rendered, ok bool) {
+	for ; m != nil; m = m.of {
+		if known, ok = m.recipes.Get(key, digest); ok {
+			return known, true
+		}
+	}
+	return known, false
 }
 
 // remembered is how many results are remembered: a few times what a large source
@@ -59,14 +75,18 @@ const remembered = 4096
 // New returns a renderer that has jobs run by r and gets charts from c, which may be
 // nil: then charts of repositories cannot be had.
 func New(r Runner, c Charts) *Renderer {
-	known := &memory{recipes: cache.NewRecipes[engine.Rendered](remembered), deadly: map[string][]worker.Read{}}
-	return &Renderer{memory: known, runner: r, charts: c}
+	return &Renderer{memory: newMemory(nil), runner: r, charts: c}
 }
 
 // Within is the renderer for what has a budget: with what is known of jobs that were done, which cost it nothing. Once
 // the budget is spent, nothing is rendered, and Render fails with worker.ErrBudget.
 func (r *Renderer) Within(b *worker.Budget) *Renderer {
 	return &Renderer{memory: r.memory, runner: r.runner, charts: r.charts, budget: b}
+}
+
+// Apart is the renderer for what is not trusted by others: it has what is known, and nobody else what it renders.
+func (r *Renderer) Apart() *Renderer {
+	return &Renderer{memory: newMemory(r.memory), runner: r.runner, charts: r.charts, budget: r.budget}
 }
 
 // Remember has results kept on a disk, too. It is called before anything is rendered.
@@ -126,7 +146,7 @@ func (b *batch) add(ctx context.Context, i int, j engine.Job) error {
 		}
 	}
 	key := j.Key()
-	if known, ok := b.renderer.recipes.Get(key, func(p string) string { d, _ := b.digest(p); return d }); ok {
+	if known, ok := b.renderer.get(key, func(p string) string { d, _ := b.digest(p); return d }); ok {
 		b.results[i] = known
 		b.results[i].Diags = append(notices, known.Diags...)
 		return nil

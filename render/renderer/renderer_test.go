@@ -122,6 +122,32 @@ func TestWithin(t *testing.T) {
 	}
 }
 
+// What is rendered apart is known to nobody else, and what was known before costs nothing.
+func TestApart(t *testing.T) {
+	r := renderer.New(workers(t), nil)
+	nothing := func() *worker.Budget { return worker.NewBudget(time.Minute, 1) }
+	if _, err := r.Render(t.Context(), source(), jobs()); err != nil {
+		t.Fatal(err)
+	}
+	apart := r.Apart()
+	if _, err := apart.Within(nothing()).Render(t.Context(), source(), jobs()); err != nil {
+		t.Errorf("what is known is rendered: %v", err)
+	}
+	other := source()
+	other["chart/data.txt"] = "of a stranger"
+	if _, err := apart.Render(t.Context(), other, jobs()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := apart.Within(nothing()).Render(t.Context(), other, jobs()); err != nil {
+		t.Errorf("it does not know what it rendered: %v", err)
+	}
+	for name, r := range map[string]*renderer.Renderer{"the others": r, "another stranger": r.Apart()} {
+		if _, err := r.Within(nothing()).Render(t.Context(), other, jobs()); !errors.Is(err, worker.ErrBudget) {
+			t.Errorf("%s know it: %v", name, err)
+		}
+	}
+}
+
 func TestWarmIsColdWhateverChanges(t *testing.T) {
 	edits := map[string]func(twin.Texts){
 		"a file appears that templates read": func(c twin.Texts) {

@@ -1,0 +1,147 @@
+package reconciler_test
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill-dev/waybill/reconciler/post"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/draw"
+	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/renderer"
+	"github.com/waybill-dev/waybill/render/worker"
+	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/forge"
+	"github.com/waybill-dev/waybill/sources/lock"
+)
+
+// password is the value of a Secret that a release reads.
+const password = "Hq7Zb3Xv9Kd1Wm5Ty8Rn2Gc6"
+
+// releases are a source whose chart prints a password in two pieces, and what it draws, beside a word.
+func releases(word string) map[string]string {
+	return map[string]string{
+		"chart/Chart.yaml": "apiVersion: v2\nname: chart\nversion: 1.0.0\n",
+		"chart/templates/cm.yaml": "{{ $drawn := randAlphaNum 24 }}\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: printed, namespace: shop}\n" +
+			"data: {word: {{ .Values.word }}, read: \"{{ .Values.word }}-{{ substr 0 11 .Values.password }} {{ substr 11 24 .Values.password }}\", drawn: \"{{ .Values.word }}-{{ $drawn }}\"}\n",
+		"secret.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: db, namespace: shop}\nstringData: {password: " + password + "}\n",
+		"release.yaml": "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: web, namespace: shop, annotations: {waybill.dev/allow-functions: \"randAlphaNum\"}}\n" +
+			"spec:\n  chart: {spec: {chart: ./chart, sourceRef: {kind: GitRepository, name: fleet}}}\n  values: {word: " + word + "}\n" +
+			"  valuesFrom: [{kind: Secret, name: db, valuesKey: password, targetPath: password}]\n",
+		"policy.yaml": "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: releases, namespace: shop}\n" +
+			"spec: {resourceSelectors: [{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease}]}\n",
+	}
+}
+
+// counted counts what is rendered of each version.
+type counted struct {
+	render.Engine
+
+	jobs map[string]int // by commit
+}
+
+func (c *counted) Render(ctx context.Context, s sources.Snapshot, jobs []engine.Job) ([]engine.Rendered, error) {
+	c.jobs[s.Revision().Commit] += len(jobs)
+	return c.Engine.Render(ctx, s, jobs) //nolint:wrapcheck // it is what is counted
+}
+
+func newCounted() *counted {
+	return &counted{renderer.New(&worker.Local{Handler: engine.Run}, nil), map[string]int{}}
+}
+
+// drawing is requested with releases, for members and for strangers.
+type drawing struct {
+	*requested
+
+	members   *counted
+	strangers []*counted // an engine each time that a sandbox is asked for
+	keys      int        // that were made up
+	base      string
+}
+
+func newDrawing(t *testing.T) *drawing {
+	t.Helper()
+	d := &drawing{requested: newRequested(t, "previews: {forks: open}, secrets: allow"), members: newCounted()}
+	key, err := draw.NewKey([]byte("0123456789abcdefghijklmnopqrstuvwxyzABCDEF"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := d.previewer.Reconciler
+	r.Engine, r.Random.Key = d.members, key
+	d.previewer.Random = reading(func(p []byte) (int, error) {
+		d.keys++
+		return rand.Read(p)
+	})
+	d.previewer.PerAuthor = 100
+	d.previewer.Sandbox = func(*render.ConfigSpec, ...lock.Lock) (render.Engine, error) {
+		d.strangers = append(d.strangers, newCounted())
+		return d.strangers[len(d.strangers)-1], nil
+	}
+	change(t, d.src, releases("one"))
+	d.base = run(t, d.src, "rev-parse", "HEAD")
+	return d
+}
+
+// reading is a reader.
+type reading func(p []byte) (int, error)
+
+func (r reading) Read(p []byte) (int, error) { return r(p) }
+
+// asks has a new head be shown, and requires that it tells what changes, and nothing that nobody should know.
+func (d *drawing) asks(fork bool, word string) {
+	d.t.Helper()
+	head := d.push(fork, releases(word))
+	said := d.looks()
+	about := post.Context
+	if fork {
+		about = post.StrangersContext
+	}
+	if s := d.fake.Shown(head, about); s.State != forge.Success || !strings.Contains(said, word) || !strings.Contains(said, "drawn") {
+		d.t.Errorf("the status is %+v; it says\n%s", s, said)
+	}
+	if strings.Contains(said, password[:8]) || strings.Contains(said, password[12:20]) || strings.Contains(said, word+"-") {
+		d.t.Errorf("it shows a password:\n%s", said)
+	}
+}
+
+// TestOpenRequestsShareTheirBase: the version that open pull requests are compared with is planned once for all of
+// them, with its twin and its key, and once for all strangers' by an engine that members' do not have.
+func TestOpenRequestsShareTheirBase(t *testing.T) {
+	d := newDrawing(t)
+	const requests = 5
+	for i := range requests {
+		d.asks(false, fmt.Sprintf("member%d", i))
+		if of := d.members.jobs[d.base]; i == 0 && of == 0 || of != 2 {
+			t.Fatalf("after %d requests the base was rendered in %d jobs", i+1, of)
+		}
+	}
+	for i := range requests {
+		d.asks(true, fmt.Sprintf("stranger%d", i))
+	}
+	if len(d.strangers) != 1 || d.strangers[0].jobs[d.base] != 2 || d.members.jobs[d.base] != 2 || d.keys != 2 {
+		t.Errorf("with %d sandboxes and %d keys the base was rendered in %d jobs for members", len(d.strangers), d.keys, d.members.jobs[d.base])
+	}
+	for commit := range d.strangers[0].jobs {
+		if d.members.jobs[commit] > 0 && commit != d.base {
+			t.Errorf("%s is rendered for members and for strangers", commit)
+		}
+	}
+	publisher := *d.previewer.Reconciler
+	if _, err := publisher.Publish(t.Context(), "main"); err != nil {
+		t.Fatal(err)
+	}
+	before := d.members.jobs[d.base]
+	d.asks(false, "published")
+	if d.members.jobs[d.base] == before || d.keys != 3 {
+		t.Errorf("after a publication the base is as it was before, with %d keys", d.keys)
+	}
+	before, d.now = d.members.jobs[d.base], d.now.Add(time.Hour)
+	d.asks(false, "later")
+	if d.members.jobs[d.base] == before || d.keys != 4 {
+		t.Errorf("an hour later the base is as it was before, with %d keys", d.keys)
+	}
+}
