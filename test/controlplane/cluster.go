@@ -15,6 +15,12 @@ import (
 // Token is how an administrator logs in to every cluster.
 const Token = "for-the-test"
 
+// RobotToken is how one logs in who may do everything, too, and whom audit logs tell apart: Robot.
+const (
+	RobotToken = "for-the-robot"
+	Robot      = "robot"
+)
+
 // The tokens of a cluster's own parts.
 const (
 	managerToken   = "for-the-controller-manager"
@@ -43,6 +49,7 @@ type Cluster struct {
 	URL        string
 	Authority  string // path of the certificate that signs the server's
 	Kubeconfig string // path, for an administrator
+	Robots     string // path, for the one whom audit logs tell apart
 	APIServer  *Process
 
 	programs Programs
@@ -52,8 +59,8 @@ type Cluster struct {
 
 // Start starts a cluster with so many nodes in a part of an etcd. What it is started with lies
 // in dir, by whose name it is known to etcd. One without nodes is an API server and nothing
-// else: no controller acts on what it holds.
-func (p Programs) Start(ctx context.Context, etcd, dir string, nodes int) (*Cluster, error) {
+// else: no controller acts on what it holds. Flags are more of those of the API server, see Audited.
+func (p Programs) Start(ctx context.Context, etcd, dir string, nodes int, flags ...string) (*Cluster, error) {
 	if err := os.MkdirAll(dir, privateFolder); err != nil {
 		return nil, err
 	}
@@ -65,23 +72,26 @@ func (p Programs) Start(ctx context.Context, etcd, dir string, nodes int) (*Clus
 		return nil, err
 	}
 	in := func(name string) string { return filepath.Join(dir, name) }
-	tokens := fmt.Sprintf("%s,admin,admin,\"system:masters\"\n%s,system:kube-controller-manager,manager\n%s,system:kube-scheduler,scheduler\n", Token, managerToken, schedulerToken)
+	tokens := fmt.Sprintf("%s,admin,admin,\"system:masters\"\n%s,%s,robot,\"system:masters\"\n%s,system:kube-controller-manager,manager\n%s,system:kube-scheduler,scheduler\n",
+		Token, RobotToken, Robot, managerToken, schedulerToken)
 	if err := os.WriteFile(in("tokens.csv"), []byte(tokens), private); err != nil {
 		return nil, err
 	}
-	c := &Cluster{URL: "https://127.0.0.1:" + secure, Authority: in("server.crt"), Kubeconfig: in("kubeconfig"), programs: p, dir: dir}
+	c := &Cluster{URL: "https://127.0.0.1:" + secure, Authority: in("server.crt"), Kubeconfig: in("kubeconfig"), Robots: in(Robot), programs: p, dir: dir}
 	off := "ServiceAccount" // nobody makes them
 	if nodes > 0 {
 		off = "TaintNodesByCondition" // nobody would take the taint of a new node away
 	}
-	if c.APIServer, err = Run(dir, p.Path("kube-apiserver"), nil, "--etcd-servers="+etcd, "--etcd-prefix=/"+filepath.Base(dir), "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port="+secure,
+	if c.APIServer, err = Run(dir, p.Path("kube-apiserver"), nil, append(flags, "--etcd-servers="+etcd, "--etcd-prefix=/"+filepath.Base(dir), "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port="+secure,
 		"--endpoint-reconciler-type=none", "--tls-cert-file="+in("server.crt"), "--tls-private-key-file="+in("server.key"), "--client-ca-file="+in("server.crt"), "--token-auth-file="+in("tokens.csv"),
 		"--authorization-mode=RBAC", "--allow-privileged=true", "--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file="+in("accounts.key"),
-		"--service-account-signing-key-file="+in("accounts.key"), "--service-cluster-ip-range=10.96.0.0/16", "--profiling=false", "--disable-admission-plugins="+off); err != nil {
+		"--service-account-signing-key-file="+in("accounts.key"), "--service-cluster-ip-range=10.96.0.0/16", "--profiling=false", "--disable-admission-plugins="+off)...); err != nil {
 		return nil, err
 	}
-	if err := c.writeKubeconfig("kubeconfig", Token); err != nil {
-		return c, err
+	for name, token := range map[string]string{"kubeconfig": Token, Robot: RobotToken} {
+		if err := c.writeKubeconfig(name, token); err != nil {
+			return c, err
+		}
 	}
 	if err := c.Ready(ctx); err != nil || nodes == 0 {
 		return c, err
