@@ -45,8 +45,11 @@ e2e-all: ## the same, with what is long or measures cost
 	$(E2E_AGAIN) $(E2E_FLAGS) -timeout 3h -parallel 4
 
 SEEDS ?= 60
-e2e-long: ## make every named fault and SEEDS=60 drawn ones, and write what came of it to docs/e2e-long.md
-	$(TEST) -tags e2e -count=1 -timeout 3h -parallel 4 ./test/e2e -run '^Test(Faults|Seeds|BlackHole|ForgeIsDown)$$' -args -seeds $(SEEDS) -result ../../docs/e2e-long.md
+STEPS ?= 300
+KILLS ?= 300
+LONG := ^Test(Faults|Seeds|BlackHole|ForgeIsDown|WalkOfClusters)$$
+e2e-long: ## make every named fault, SEEDS=60 drawn ones, and a walk of STEPS=300 with KILLS=300, and write what came of it to docs/e2e-long.md
+	$(TEST) -tags e2e -count=1 -timeout 4h -parallel 4 ./test/e2e -run '$(LONG)' -args -seeds $(SEEDS) -steps $(STEPS) -kills $(KILLS) -result ../../docs/e2e-long.md
 
 golden: ## rewrite the golden output of scenarios and commands
 	$(GO) test ./test/scenario ./test/cli -update

@@ -197,24 +197,23 @@ func (c *cluster) deletion(r *request, all map[string]*cluster) {
 		c.identity(r, blame)
 	}
 	applied := c.applying(r.from)
-	var lacks *commit
+	i := -1 // the newest of those that lack it
 	for _, one := range applied {
 		if _, has := one.objects[r.Ref]; !has {
-			lacks = one
+			i = max(i, slices.Index(c.commits, one))
 		}
 	}
 	switch {
 	case len(applied) == 0:
 		blame("and no commit of the branch was being applied that was published by then")
 		return
-	case lacks == nil:
+	case i < 0:
 		blame("though it is on the branch at %s, which was being applied", short(applied[len(applied)-1].id))
 		return
 	case !slices.ContainsFunc(newest(c.commits, r.from, stale), func(one *commit) bool { _, has := one.objects[r.Ref]; return !has }):
 		blame("though the branch had it for %s", stale)
 		return
 	}
-	i := slices.Index(c.commits, lacks)
 	for i >= 0 && c.commits[i].objects[r.Ref] == "" {
 		i--
 	}

@@ -213,6 +213,14 @@ func TestTheOracleBites(t *testing.T) {
 			s.leaves()
 			s.log("eu", asked{at: 12, verb: "delete", name: "b", uid: "B"})
 		}, nil},
+		"deleted when it had come and left at once": {func(s *tale) {
+			s.begin()
+			s.wants("second")
+			s.applies(11, "eu", s.publishes(10, "eu", nil, "a", "b", "brief"))
+			s.log("eu", asked{at: 12, verb: "patch", name: "brief", uid: "C", code: 201})
+			s.leaves()
+			s.log("eu", asked{at: 13, verb: "delete", name: "brief", uid: "C"})
+		}, nil},
 		"deleted while on the branch": {func(s *tale) {
 			s.begin()
 			s.log("eu", asked{at: 12, verb: "delete", name: "b", uid: "B"})

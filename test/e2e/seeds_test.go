@@ -64,6 +64,7 @@ var record struct {
 	sync.Mutex
 
 	healings []healing
+	walk     string // what came of TestWalkOfClusters, as part of a page
 }
 
 // heal tells that a fault was got over.
@@ -262,6 +263,9 @@ func results(began time.Time) []byte {
 		len(record.healings), int(time.Since(began).Minutes()), seeds(), healed)
 	for _, h := range record.healings {
 		fmt.Fprintf(&b, "| %s | %.1f s |\n", h.what, h.took.Seconds())
+	}
+	if record.walk != "" {
+		fmt.Fprintf(&b, "\n## The walk\n\n%s", record.walk)
 	}
 	return []byte(b.String())
 }

@@ -83,9 +83,9 @@ func startAPI(t *testing.T, p programs, etcd, dir string) *api {
 
 // startCluster starts an API server, and with it, if it is to have nodes, all that makes a
 // cluster of it.
-func startCluster(t *testing.T, p programs, etcd, dir string, nodes int) *api {
+func startCluster(t *testing.T, p programs, etcd, dir string, nodes int, flags ...string) *api {
 	t.Helper()
-	c, err := p.Start(t.Context(), etcd, dir, nodes)
+	c, err := p.Start(t.Context(), etcd, dir, nodes, flags...)
 	if c != nil {
 		for _, part := range c.Processes() {
 			attend(t, part)
