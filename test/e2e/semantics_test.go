@@ -23,6 +23,7 @@ func TestSemantics(t *testing.T) {
 	t.Run("suspended, and between windows", m.suspended)
 	t.Run("as a service account", m.impersonated)
 	t.Run("a source that moves", m.moved)
+	t.Run("compared with what Flux applied", m.compared)
 }
 
 // superseded rounds end at the next stage, and nothing of the older commit is applied from then.
