@@ -145,3 +145,69 @@ func TestOpenRequestsShareTheirBase(t *testing.T) {
 		t.Errorf("an hour later the base is as it was before, with %d keys", d.keys)
 	}
 }
+
+// TestACauseShowsNoSecret: a policy that a release renders of a Secret is named as the cause of what it places
+// otherwise, and neither its fields nor its name show what the release made of the Secret.
+func TestACauseShowsNoSecret(t *testing.T) {
+	const placed = "  placement: {clusterAffinity: {clusterNames: [{{ .Values.word }}]}}\n  resourceSelectors: [{apiVersion: v1, kind: ConfigMap, name: fresh}]\n"
+	for name, tt := range map[string]struct{ policy, because string }{
+		"neither": {"{name: own, namespace: shop}\nspec:\n" + placed, "PropagationPolicy shop/own: spec.placement.clusterAffinity.clusterNames"},
+		"a field": {"{name: own, namespace: shop}\nspec:\n  schedulerName: \"{{ substr 0 11 .Values.password }}-{{ .Values.word }}\"\n" + placed, "clusterNames"},
+		"a key":   {"{name: own, namespace: shop, labels: {\"{{ substr 0 11 .Values.password }}-{{ .Values.word }}\": x}}\nspec:\n" + placed, "clusterNames"},
+		"a name":  {"{name: \"own-{{ substr 0 11 .Values.password | lower }}-{{ .Values.word }}\", namespace: shop}\nspec:\n" + placed, "what depends on the value of a Secret"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDrawing(t)
+			of := func(cluster string) map[string]string {
+				files := releases(cluster)
+				delete(files, "policy.yaml") // policies act that a release renders which no policy selects
+				files["chart/templates/cm.yaml"] = "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: " + tt.policy
+				files["us.yaml"] = "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: us}\nspec: {syncMode: Pull}\n"
+				files["fresh.yaml"] = strings.ReplaceAll(strings.ReplaceAll(configMap, "name: a", "name: fresh"), "%", "x")
+				return files
+			}
+			run(t, d.src, "rm", "-q", "policy.yaml")
+			change(t, d.src, of("eu"))
+			d.push(false, of("us"))
+			said := d.looks()
+			if _, because, _ := strings.Cut(said, "because: "); !strings.Contains(because, tt.because) {
+				t.Errorf("it does not tell why:\n%s", said)
+			}
+			if strings.Contains(said, password[:8]) || strings.Contains(said, strings.ToLower(password[:8])) {
+				t.Errorf("it shows a password:\n%s", said)
+			}
+		})
+	}
+}
+
+// TestAHoldShowsNoSecret: why the guard holds a cluster names what it would lose, and not by a name that a release made of
+// a Secret.
+func TestAHoldShowsNoSecret(t *testing.T) {
+	d := newDrawing(t)
+	files := releases("one")
+	delete(files, "policy.yaml")
+	files["chart/templates/cm.yaml"] = "apiVersion: v1\nkind: Namespace\nmetadata: {name: \"own-{{ substr 0 11 .Values.password | lower }}\"}\n"
+	files["namespaces.yaml"] = "apiVersion: policy.karmada.io/v1alpha1\nkind: ClusterPropagationPolicy\nmetadata: {name: namespaces}\nspec: {resourceSelectors: [{apiVersion: v1, kind: Namespace}]}\n"
+	run(t, d.src, "rm", "-q", "policy.yaml")
+	change(t, d.src, files)
+	publisher := *d.previewer.Reconciler
+	if _, err := publisher.Publish(t.Context(), "main"); err != nil {
+		t.Fatal(err)
+	}
+	if found := run(t, d.bare, "ls-tree", "-r", "--name-only", "waybill/cluster/eu"); !strings.Contains(found, "own-"+strings.ToLower(password[:8])) {
+		t.Fatalf("the Namespace is not published:\n%s", found)
+	}
+	run(t, d.src, "checkout", "-q", "-B", "change", "main")
+	run(t, d.src, "rm", "-q", "chart/templates/cm.yaml")
+	change(t, d.src, map[string]string{"chart/templates/none.yaml": "\n"})
+	head := run(t, d.src, "rev-parse", "HEAD")
+	run(t, d.src, "checkout", "-q", "main")
+	d.fake.PushCommit(head)
+	said := d.looks()
+	if s := d.fake.Shown(head, post.Context); s.State != forge.Failure || !strings.Contains(said, "would be held") && !strings.Contains(said, "holds") {
+		t.Errorf("the status is %+v; it says\n%s", s, said)
+	}
+	if strings.Contains(said, strings.ToLower(password[:8])) {
+		t.Errorf("it shows a password:\n%s", said)
+	}
+}

@@ -20,10 +20,44 @@ type why struct {
 	edits      edits
 	// before and after are what clusters have by their folders.
 	before, after folders
+	// twin says what the same changes of the twins come from; nil where there are none.
+	twin *why
 }
 
 func (c *comparer) newWhy() *why {
-	return &why{comparer: c, base: decisions(c.base), head: decisions(c.head), edits: newEdits(c.base, c.head), before: folders{plan: c.base}, after: folders{plan: c.head}}
+	w := c.whyOf(c.base, c.head)
+	if c.before.twin != nil && c.after.twin != nil {
+		w.twin = c.whyOf(c.before.twin, c.after.twin)
+	}
+	return w
+}
+
+// whyOf says why a plan is another than a plan before.
+func (c *comparer) whyOf(base, head *plan.Plan) *why {
+	return &why{comparer: c, base: decisions(base), head: decisions(head), edits: newEdits(base, head), before: folders{plan: base}, after: folders{plan: head}}
+}
+
+// hiddenCause stands for causes that depend on secrets.
+const hiddenCause = "what depends on the value of a Secret or on a draw, and is not shown"
+
+// shown are the causes of an item without what depends on secrets: what its twin does not have, too. A policy may be rendered
+// by a release, and be of what that makes of a Secret.
+func (w *why) shown(it *item) []preview.Cause {
+	all := w.causes(it)
+	if w.twin == nil {
+		return all
+	}
+	others := w.twin.causes(it)
+	var shown []preview.Cause
+	for _, cause := range all {
+		if !slices.ContainsFunc(others, func(o preview.Cause) bool { return o.Message == cause.Message }) {
+			cause.Message = hiddenCause
+		}
+		if !slices.Contains(shown, cause) {
+			shown = append(shown, cause)
+		}
+	}
+	return shown
 }
 
 // causes says what the changes of an object come from. A commit may change its policy and its
@@ -179,7 +213,7 @@ func (w *why) overridden(it *item, base, head *plan.Decision) (all []preview.Cau
 
 // rules says which of the rules that match in a cluster are not those that did.
 func (w *why) rules(cluster string, base, head *plan.Decision) (all []preview.Cause) {
-	before, after := rulesIn(w.comparer.base, base, cluster), rulesIn(w.comparer.head, head, cluster)
+	before, after := rulesIn(w.before.plan, base, cluster), rulesIn(w.after.plan, head, cluster)
 	for _, r := range after {
 		e, edited := w.edits.overrides[r.Policy.Object.Ref()]
 		switch {

@@ -20,7 +20,7 @@ func (c *comparer) changes() []preview.Change {
 	at := map[string]int{}
 	all := []preview.Change{}
 	for _, it := range slices.SortedFunc(maps.Values(c.items), func(a, b *item) int { return a.ref.Compare(b.ref) }) {
-		causes, name := w.causes(it), c.named(it.ref)
+		causes, name := w.shown(it), c.named(it.ref)
 		if name != it.ref {
 			causes = nil // which name it
 		}

@@ -20,7 +20,7 @@ func (c *comparer) group(n int) error {
 		*out = preview.Cluster{Gone: true, Objects: preview.Span{Before: g.base.Objects, After: g.base.Objects}}
 		return nil // its branch stays
 	}
-	*out = preview.Cluster{New: g.base == nil, Held: heldOf(g.head), Already: c.already([2]*plan.Cluster{g.base, g.head}), Objects: preview.Span{After: g.head.Objects}}
+	*out = preview.Cluster{New: g.base == nil, Held: c.reason(g.head), Already: c.already([2]*plan.Cluster{g.base, g.head}), Objects: preview.Span{After: g.head.Objects}}
 	if g.base != nil {
 		out.Objects.Before = g.base.Objects
 	}

@@ -18,12 +18,12 @@ func (c *comparer) guard() *preview.Guard {
 		if heldOf(pair[1]) == "" || !c.within.cluster(pair[1].Name) {
 			continue
 		}
-		h := preview.Hold{Clusters: []string{pair[1].Name}, Reason: pair[1].Held.Reason}
+		h := preview.Hold{Clusters: []string{pair[1].Name}, Reason: c.reason(pair[1])}
 		if c.already(pair) {
 			g.Already, all = hold(g.Already, h), false
 			continue
 		}
-		h.Removals = c.removals(c.added(pair))
+		h.Removals = c.removals(pair[1].Name, c.added(pair))
 		g.Holds, all = hold(g.Holds, h), all && len(h.Removals) == len(pair[1].Held.Removals)
 	}
 	if len(g.Holds)+len(g.Already) == 0 {

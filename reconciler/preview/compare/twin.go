@@ -132,13 +132,44 @@ func (s *side) said() []diag.Diagnostic {
 	return all
 }
 
-// removals are what would go, as it may be called.
-func (c *comparer) removals(all []guard.Removal) []guard.Removal {
+// removals are what would go of a cluster, as it may be called, because of what the twin has, too.
+func (c *comparer) removals(cluster string, all []guard.Removal) []guard.Removal {
 	all = slices.Clone(all)
+	held := c.after.twinHeld(cluster)
 	for i, r := range all {
 		if name := c.named(r.Object); name != r.Object {
 			all[i] = guard.Removal{Object: name, Cause: "its name depends on a Secret or on a draw"}
+		} else if c.after.twin != nil && (held == nil || !slices.Contains(held.Removals, r)) {
+			all[i].Cause = hiddenCause
 		}
 	}
 	return all
+}
+
+// twinHeld is why the twin holds a cluster; nil if it does not.
+func (s *side) twinHeld(cluster string) *guard.Hold {
+	if s.twin == nil {
+		return nil
+	}
+	i := slices.IndexFunc(s.twin.Clusters, func(c plan.Cluster) bool { return c.Name == cluster })
+	if i < 0 {
+		return nil
+	}
+	return s.twin.Clusters[i].Held
+}
+
+// reason is why a cluster of the head is held, which may name what it would lose; empty if it is not. Where the twin holds
+// nothing, because names of the two differ, it is said of clusters that lose nothing of such a name.
+func (c *comparer) reason(cluster *plan.Cluster) string {
+	why := heldOf(cluster)
+	if why == "" || c.after.twin == nil {
+		return why
+	}
+	held := c.after.twinHeld(cluster.Name)
+	hidden := held != nil && held.Reason != why ||
+		held == nil && slices.ContainsFunc(cluster.Held.Removals, func(r guard.Removal) bool { return c.named(r.Object) != r.Object })
+	if hidden {
+		return "it would lose " + hiddenCause
+	}
+	return why
 }
