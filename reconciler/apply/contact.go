@@ -73,6 +73,8 @@ func (m *maker) contact(a Action, live *metav1.PartialObjectMetadata) Action {
 	switch by := m.in.Facts.Reconciled[a.Ref]; {
 	case by != "" && (adopts || overwrites(a.Object)):
 		return refused(a, by+" applies it, too; suspend that first (flux suspend kustomization), then apply again")
+	case adopts && m.in.Facts.Unreconciled != nil && live.Labels[fluxLabel] != "":
+		return refused(a, fmt.Sprintf("whether Flux applies it, too, is not known: %v; apply again when the cluster answers", m.in.Facts.Unreconciled))
 	case adopts:
 	case overwrites(a.Object) && len(traces) > 0:
 		return refused(a, fmt.Sprintf("it carries the mark of another tool (%s), which may still apply it; when it no longer does, waybill apply --adopt takes it over", strings.Join(traces, ", ")))
@@ -100,10 +102,13 @@ func annotation(manifest map[string]any, key string) string {
 	return value
 }
 
+// fluxLabel names the Kustomization by which Flux applies an object.
+const fluxLabel = "kustomize.toolkit.fluxcd.io/name"
+
 // marks are the traces that other tools leave on what they apply.
 func marks(live *metav1.PartialObjectMetadata) []string {
 	var traces []string
-	if name := live.Labels["kustomize.toolkit.fluxcd.io/name"]; name != "" {
+	if name := live.Labels[fluxLabel]; name != "" {
 		traces = append(traces, "Flux Kustomization "+live.Labels["kustomize.toolkit.fluxcd.io/namespace"]+"/"+name)
 	}
 	if id := live.Annotations["argocd.argoproj.io/tracking-id"]; id != "" {

@@ -42,6 +42,8 @@ type Facts struct {
 	// Reconciled reports a live object that Flux applies, too, and that is not suspended:
 	// the Kustomization that lists it.
 	Reconciled map[object.Ref]string
+	// Unreconciled says why it is not known which of the objects with Flux's labels Flux applies; nil: it is.
+	Unreconciled error
 }
 
 // Input is what there is to plan from.

@@ -176,7 +176,15 @@ func TestAdoption(t *testing.T) {
 	if got := told(Make(in)); !strings.Contains(got, "refuse ConfigMap/shop/a: Flux Kustomization flux-system/apps applies it") {
 		t.Errorf("what Flux applies is adopted: %s", got)
 	}
-	in.Facts.Reconciled = nil
+	in.Facts.Reconciled, in.Facts.Unreconciled = nil, errors.New("it is not ready")
+	in.Facts.Live[a.Ref].Labels = map[string]string{fluxLabel: "apps"}
+	if got := told(Make(in)); !strings.Contains(got, "refuse ConfigMap/shop/a: whether Flux applies it") {
+		t.Errorf("what Flux may apply is adopted: %s", got)
+	}
+	in.Facts.Unreconciled = nil
+	if diff := cmp.Diff(want, told(Make(in))); diff != "" {
+		t.Errorf("without Flux -want +got:\n%s", diff)
+	}
 	in.Facts.Live[a.Ref] = live("u3", theirs) // made anew since somebody saw the list
 	if got := told(Make(in)); strings.Contains(got, "adopt") && !strings.Contains(got, "refuse ConfigMap/shop/a") {
 		t.Errorf("the digest of another list adopts: %s", got)

@@ -25,6 +25,7 @@ type starting struct {
 	serves         map[string][]metav1.APIResource // by group version
 	definitions    map[string]string               // kinds of CustomResourceDefinitions by their names
 	services       []string                        // APIServices
+	there          []metav1.PartialObjectMetadata  // ConfigMaps, of all namespaces
 }
 
 func (s *starting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -71,6 +72,8 @@ func (s *starting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(http.StatusOK, map[string]any{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": map[string]any{"name": name}, "spec": map[string]any{"names": map[string]any{"kind": s.definitions[name]}}})
 	case path == "/apis/apiregistration.k8s.io/v1/apiservices":
 		list(s.services)
+	case strings.HasSuffix(path, "/configmaps"):
+		answer(http.StatusOK, metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: "PartialObjectMetadataList", APIVersion: "meta.k8s.io/v1"}, Items: s.there})
 	default:
 		gv := strings.TrimPrefix(strings.TrimPrefix(path, "/apis/"), "/api/")
 		if resources, ok := s.serves[gv]; ok {
@@ -125,6 +128,47 @@ func TestNotServedIsNotGone(t *testing.T) {
 				now = now.Add(tt.again)
 			}
 			if tt.want == "" && is != nil || tt.want != "" && (is == nil || !strings.Contains(is.Error(), tt.want)) {
+				t.Errorf("it is %v, want %q", is, tt.want)
+			}
+		})
+	}
+}
+
+// TestThatFluxIsNotServedIsNotThatItIsGone looks at an object with Flux's labels where its Kustomization cannot be
+// read. Only where it is certain that there is no such kind does Flux count as gone.
+func TestThatFluxIsNotServedIsNotThatItIsGone(t *testing.T) {
+	settings := object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "settings"}
+	labelled := metav1.ObjectMeta{Name: "settings", Namespace: "shop", Labels: map[string]string{fluxName: "shop", fluxNamespace: "flux-system"}}
+	const definition = "kustomizations.kustomize.toolkit.fluxcd.io"
+	for _, tt := range []struct {
+		name   string
+		server starting
+		plain  bool   // nobody labelled it
+		want   string // why it is not known; empty: it is
+	}{
+		{name: "its definition is gone", server: starting{ready: true}},
+		{name: "it is defined, and not served yet", server: starting{ready: true, definitions: map[string]string{definition: "Kustomization"}}, want: "there is the CustomResourceDefinition " + definition},
+		{name: "the server starts", server: starting{}, want: "it is not ready"},
+		{name: "definitions may not be read", server: starting{ready: true, refuses: true}, want: "may not be looked at"},
+		{name: "the server starts, and nothing has Flux's labels", server: starting{}, plain: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.server.serves = map[string][]metav1.APIResource{"v1": {{Name: "configmaps", Kind: "ConfigMap", Namespaced: true, Verbs: metav1.Verbs{"list"}}}}
+			tt.server.there = []metav1.PartialObjectMetadata{{ObjectMeta: labelled}}
+			if tt.plain {
+				tt.server.there = []metav1.PartialObjectMetadata{{ObjectMeta: metav1.ObjectMeta{Name: "settings", Namespace: "shop"}}}
+			}
+			server := httptest.NewServer(&tt.server)
+			defer server.Close()
+			c, err := Open("eu-1", "", "", &rest.Config{Host: server.URL})
+			if err != nil {
+				t.Fatal(err)
+			}
+			facts, err := c.Observe(t.Context(), map[object.Ref]bool{settings: true})
+			if err != nil || facts.Live[settings] == nil {
+				t.Fatalf("%+v, %v", facts, err)
+			}
+			if is := facts.Unreconciled; tt.want == "" && is != nil || tt.want != "" && (is == nil || !strings.Contains(is.Error(), tt.want)) {
 				t.Errorf("it is %v, want %q", is, tt.want)
 			}
 		})

@@ -60,7 +60,7 @@ func (c *Client) Observe(ctx context.Context, wanted map[object.Ref]bool) (apply
 		}
 	}
 	var err error
-	facts.Reconciled, err = c.reconciled(ctx, facts.Live)
+	facts.Reconciled, facts.Unreconciled, err = c.reconciled(ctx, facts.Live)
 	return facts, err
 }
 
@@ -111,18 +111,29 @@ func refTo(k schema.GroupKind, item *metav1.PartialObjectMetadata) object.Ref {
 
 const fluxName, fluxNamespace = "kustomize.toolkit.fluxcd.io/name", "kustomize.toolkit.fluxcd.io/namespace"
 
+// kustomizations is Flux's kind.
+var kustomizations = schema.GroupKind{Group: "kustomize.toolkit.fluxcd.io", Kind: "Kustomization"}
+
 // reconciled finds objects that Flux applies now: those with its labels whose Kustomization
-// lists them and is not suspended.
-func (c *Client) reconciled(ctx context.Context, live map[object.Ref]*metav1.PartialObjectMetadata) (map[object.Ref]string, error) {
-	m, err := c.resource(schema.GroupKind{Group: "kustomize.toolkit.fluxcd.io", Kind: "Kustomization"})
+// lists them and is not suspended. Unknown says why that cannot be told: Flux's kind is not served now, which
+// is no proof that no Flux is at work.
+func (c *Client) reconciled(ctx context.Context, live map[object.Ref]*metav1.PartialObjectMetadata) (by map[object.Ref]string, unknown, err error) {
+	labelled := func(o *metav1.PartialObjectMetadata) bool { return o.Labels[fluxName] != "" }
+	if !slices.ContainsFunc(slices.Collect(maps.Values(live)), labelled) {
+		return nil, nil, nil
+	}
+	m, err := c.resource(kustomizations)
+	if errors.Is(err, errNotServed) {
+		return nil, c.absent(ctx, kustomizations), nil
+	}
 	if err != nil {
-		return nil, nil //nolint:nilerr // without Flux's kind, no Flux is at work here
+		return nil, err, nil
 	}
 	lists := map[[2]string][]string{} // by namespace and name of a Kustomization
-	by := map[object.Ref]string{}
+	by = map[object.Ref]string{}
 	for r, o := range live {
 		of := [2]string{o.Labels[fluxNamespace], o.Labels[fluxName]}
-		if of[1] == "" {
+		if !labelled(o) {
 			continue
 		}
 		ids, asked := lists[of]
@@ -133,7 +144,7 @@ func (c *Client) reconciled(ctx context.Context, live map[object.Ref]*metav1.Par
 				return err //nolint:wrapcheck // it names the request
 			})
 			if err != nil && !apierrors.IsNotFound(err) {
-				return nil, err
+				return nil, nil, err
 			}
 			if err == nil {
 				ids = fluxInventory(k)
@@ -144,7 +155,7 @@ func (c *Client) reconciled(ctx context.Context, live map[object.Ref]*metav1.Par
 			by[r] = "Flux Kustomization " + of[0] + "/" + of[1]
 		}
 	}
-	return by, nil
+	return by, nil, nil
 }
 
 // fluxInventory lists what a Kustomization applies, by its own ids; nothing if it is suspended.
