@@ -17,7 +17,10 @@ type Update struct {
 	Branch string   // short name: "waybill/state"
 	Old    files.ID // where the branch must be, and the commit's parent; zero: it must not exist
 	// Anew starts the branch anew: the commit has no parent, and what Old leads to is given up.
-	Anew    bool
+	Anew bool
+	// After are commits that the commit comes after before it comes after Old: where the branch was before somebody
+	// deleted it or set it back. They have to be at hand, see Has; what a server lacks of them is sent along.
+	After   []files.ID
 	Tree    *files.Folder
 	Message string
 	Author  Author    // and committer
@@ -72,12 +75,21 @@ func (u Update) commit(sign Signer) ([]byte, error) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "tree %s\n", u.Tree.ID())
-	if !u.Old.IsZero() && !u.Anew {
-		fmt.Fprintf(&b, "parent %s\n", u.Old)
+	for _, p := range u.Parents() {
+		fmt.Fprintf(&b, "parent %s\n", p)
 	}
 	who := fmt.Sprintf("%s <%s> %d %s", u.Author.Name, u.Author.Email, u.When.Unix(), u.When.Format("-0700"))
 	fmt.Fprintf(&b, "author %s\ncommitter %s\n", who, who)
 	return signed(b.String(), "\n"+u.Message, sign)
+}
+
+// Parents are those of the commit.
+func (u Update) Parents() []files.ID {
+	all := slices.Clone(u.After)
+	if !u.Old.IsZero() && !u.Anew && !slices.Contains(all, u.Old) {
+		all = append(all, u.Old)
+	}
+	return all
 }
 
 // A Signer returns the signature of a commit, armored, which is kept in the commit.

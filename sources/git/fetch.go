@@ -143,10 +143,20 @@ func (r *Repo) download(ctx context.Context, w *refs.Writer, ids []files.ID) err
 		return err
 	}
 	if gone := r.lacking(lacking); len(gone) > 0 {
-		return fmt.Errorf("commit %s is below no branch or tag of the server: it does not exist, or a branch was rewritten", gone[0])
+		return &goneError{gone[0]}
 	}
 	return nil
 }
+
+// goneError says that a server does not have a commit.
+type goneError struct{ id files.ID }
+
+func (e *goneError) Error() string {
+	return fmt.Sprintf("commit %s is below no branch or tag of the server: it does not exist, or a branch was rewritten", e.id)
+}
+
+// Is has it be an ErrMissing.
+func (*goneError) Is(target error) bool { return target == ErrMissing } //nolint:errorlint // it is that one
 
 // wants returns what to ask for.
 func (r *Repo) wants(l listing, lacking []files.ID) []files.ID {

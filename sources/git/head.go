@@ -68,7 +68,7 @@ func (r *Repo) Branch(ctx context.Context, name string) (Head, bool, error) {
 	if err != nil {
 		return Head{}, false, fmt.Errorf("reading branch %s of %s: %w", name, r.shown, err)
 	}
-	r.known.add(name, id, h.Tree)
+	r.known.add(name, id, h.Parent, h.Tree)
 	return h, true, nil
 }
 

@@ -22,15 +22,17 @@ type known struct {
 	ids   map[files.ID]bool
 }
 
-// add notes that a branch is at a commit with a tree.
-func (k *known) add(branch string, commit files.ID, tree *files.Folder) {
+// add notes that a branch is at a commit with a tree, whose parent is known. Everything else is forgotten if the branch
+// was elsewhere than at that parent: somebody may have set it back, and what it led to may be gone.
+func (k *known) add(branch string, commit, parent files.ID, tree *files.Folder) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.heads == nil || len(k.ids) > maxKnown {
-		k.heads, k.ids = map[string]files.ID{}, map[files.ID]bool{}
-	}
-	if k.heads[branch] == commit {
+	was := k.heads[branch]
+	if was == commit && !commit.IsZero() {
 		return
+	}
+	if k.heads == nil || len(k.ids) > maxKnown || !was.IsZero() && was != parent {
+		k.heads, k.ids = map[string]files.ID{}, map[files.ID]bool{}
 	}
 	k.heads[branch] = commit
 	k.note(tree)
@@ -89,10 +91,10 @@ type collector struct {
 	patches       map[int]*files.Patch     // of what is made of others, by the place in rest
 }
 
-// missing returns the objects of moves that are not known to be stored: commits, then
+// missing returns the objects of moves, and of commits that were lost, that are not known to be stored: commits, then
 // folders, then files, each in the order of the moves. Once they are, so is every blob
 // of blobs.
-func missing(todo []move, k *known) (objects []pack.Object, blobs []*files.Blob, err error) {
+func missing(todo []move, lost []past, k *known) (objects []pack.Object, blobs []*files.Blob, err error) {
 	c := collector{known: k, seen: map[files.ID]bool{}, bases: map[string]*files.Folder{}, whole: map[files.ID]bool{}, patches: map[int]*files.Patch{}}
 	for _, m := range todo {
 		if !c.first(m.id) {
@@ -101,6 +103,15 @@ func missing(todo []move, k *known) (objects []pack.Object, blobs []*files.Blob,
 		c.commit(m.id, m.data)
 		if err := c.folder("", m.Tree); err != nil {
 			return nil, nil, fmt.Errorf("preparing branch %s: %w", m.Branch, err)
+		}
+	}
+	for _, p := range lost {
+		if !c.first(p.id) {
+			continue
+		}
+		c.commit(p.id, p.data)
+		if err := c.folder("", p.tree); err != nil {
+			return nil, nil, fmt.Errorf("preparing commit %s, which was lost: %w", p.id, err)
 		}
 	}
 	c.patch()

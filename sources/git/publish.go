@@ -34,7 +34,7 @@ func (r *Repo) Publish(ctx context.Context, updates []Update) ([]files.ID, error
 	ids := make([]files.ID, len(all))
 	for i, m := range all {
 		ids[i] = m.id
-		r.known.add(m.Branch, m.id, m.Tree)
+		r.known.add(m.Branch, m.id, m.Old, m.Tree)
 	}
 	return ids, nil
 }
@@ -145,10 +145,14 @@ func (r *Repo) write(ctx context.Context, todo []move, at map[string]files.ID) (
 		case ctx.Err() != nil:
 			return stored{}, fmt.Errorf("reading branch %s: %w", m.Branch, err)
 		case err == nil: // otherwise nothing of it is used again
-			r.known.add(m.Branch, m.Old, h.Tree)
+			r.known.add(m.Branch, m.Old, h.Parent, h.Tree)
 		}
 	}
-	objects, blobs, err := missing(todo, &r.known)
+	lost, err := r.lost(ctx, todo, at)
+	if err != nil {
+		return stored{}, err
+	}
+	objects, blobs, err := missing(todo, lost, &r.known)
 	if err != nil {
 		return stored{}, err
 	}

@@ -105,7 +105,7 @@ func TestPublishWhatIsMadeOfOtherFiles(t *testing.T) {
 			}
 			u := update(branch, old, nil)
 			u.Tree = files.NewFolder(entries)
-			objects, _, err := missing([]move{{Update: u}}, &r.known)
+			objects, _, err := missing([]move{{Update: u}}, nil, &r.known)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -157,7 +157,7 @@ func TestPublishWhatIsAlike(t *testing.T) {
 			data := []byte("tree " + updates[i].Tree.ID().String() + "\n\n" + updates[i].Message)
 			moves = append(moves, move{Update: updates[i], id: files.Sum("commit", data), data: data})
 		}
-		objects, _, err := missing(moves, &r.known)
+		objects, _, err := missing(moves, nil, &r.known)
 		if err != nil {
 			t.Fatal(err)
 		}
