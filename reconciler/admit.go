@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/waybill-dev/waybill/reconciler/ancestry"
 	"github.com/waybill-dev/waybill/reconciler/inventory"
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/render"
@@ -22,43 +24,46 @@ type Admission struct {
 }
 
 // Admit decides whether a commit may follow the one that a cluster's inventory names: it has
-// to come after it, unless r.Rollback. It reports what was said of removals on the way.
+// to come after it, or replace it, unless r.Rollback. It reports what was said of removals on the way.
 func (r *Reconciler) Admit(ctx context.Context, d Delivery, i inventory.Inventory) (a Admission, err error) {
 	if i.Commit.IsZero() || i.Commit == d.Commit {
 		return a, nil
 	}
-	const most = 10_000
-	way := way{Reconciler: r, cluster: d.Cluster, at: d.Address, commit: d.Commit}
-	after, err := way.after(ctx, i.Commit)
-	if err != nil && !d.replaces(i) {
+	start := way{Reconciler: r, cluster: d.Cluster, at: d.Address, commit: d.Commit}
+	after, err := start.after(ctx, i.Commit)
+	if after {
+		return a, start.read(ctx, &a, i.Commit)
+	}
+	if r.Rollback || d.replaces(i) {
+		return a, nil
+	}
+	if err != nil {
 		return a, fmt.Errorf("whether %.12s comes after %.12s, which was applied last, is not known, and nothing was applied: %w", d.Commit.String(), i.Commit.String(), err)
 	}
-	if !after {
-		if r.Rollback || d.replaces(i) {
-			return a, nil
+	t, err := traced(ctx, r.Target, d.Head, i.Commit, func(h git.Head) bool {
+		return ancestry.Replaces(h.Message, d.Cluster, i.Commit) && r.isSigned(d.Address.Branch, h) == nil
+	})
+	switch {
+	case err != nil:
+		return a, err
+	case t.follows && d.Address.Folder == "": // the dates of commits say otherwise
+		return a, start.read(ctx, &a, i.Commit)
+	case t.said == d.Commit && !t.said.IsZero():
+		return a, nil
+	case !t.said.IsZero(): // what was said since counts; a folder may not have changed since
+		since, err := r.Target.IsAncestor(ctx, t.said, d.Commit)
+		if err == nil && since {
+			err = start.read(ctx, &a, t.said)
 		}
-		return a, fmt.Errorf("the head of the branch, %.12s, does not come after %s, which was applied last: somebody rewrote the branch, or this is a copy that lags behind; nothing was applied; if the branch was made anew or restored, the annotation %s: %s of its Cluster has it applied under the guard, and so does --rollback once", d.Commit.String(), i.Commit, ReplacesAnnotation, i.Commit)
+		return a, err //nolint:wrapcheck // it names the commit
 	}
-	for range most {
-		message, err := way.message(ctx)
-		if err != nil {
-			return a, err
-		}
-		// what anybody put between does not count
-		if r.isSigned(d.Address.Branch, way.head) == nil && a.read(message, d.Cluster, way.at) {
-			return a, nil
-		}
-		if more, err := way.back(ctx, i.Commit); err != nil || !more {
-			return a, err
-		}
-	}
-	return a, nil
+	return a, &ancestry.RefusedError{Applied: i.Commit, Text: fmt.Sprintf("the head of the branch, %.12s, does not come after %s, which was applied last: somebody rewrote the branch, or this is a copy that lags behind; nothing was applied; if the branch was made anew or restored, waybill publish --restored, or the annotation %s: %[2]s of its Cluster, has it applied under the guard, and so does --rollback once", d.Commit.String(), i.Commit, ReplacesAnnotation)}
 }
 
 // The annotations of a Cluster by which a branch may follow another history.
 const (
-	// ReplacesAnnotation names the commit that was applied last, which the branch as it is now replaces: it was deleted
-	// and made anew, rewound, or restored from a backup.
+	// ReplacesAnnotation names the commit that was applied last, or several, which the branch as it is now replaces: it was
+	// deleted and made anew, rewound, or restored from a backup.
 	ReplacesAnnotation = "waybill.dev/replaces"
 	// FormerlyAnnotation is what a cluster was registered as before it was renamed.
 	FormerlyAnnotation = "waybill.dev/formerly"
@@ -67,10 +72,9 @@ const (
 // replaces reports that people said of the cluster that its branch takes the place of what an inventory names, or of
 // the branch that it had under another name. What it would lose by that the guard judges.
 func (d *Delivery) replaces(i inventory.Inventory) bool {
-	return d.Replaces != "" && d.Replaces == i.Commit.String() || d.NameBefore != "" && i.Cluster == d.NameBefore
+	return slices.Contains(ancestry.Named(d.Replaces), i.Commit) || d.NameBefore != "" && i.Cluster == d.NameBefore
 }
 
-// failedOver notes a path of a branch, if it is one of an address.
 // read takes down what a commit says of a cluster's removals, and reports whether it allows them all.
 func (a *Admission) read(message, cluster string, at render.Address) bool {
 	if publish.Releases(message, cluster) {
@@ -83,6 +87,7 @@ func (a *Admission) read(message, cluster string, at render.Address) bool {
 	return false
 }
 
+// failedOver notes a path of a branch, if it is one of an address.
 func (a *Admission) failedOver(at render.Address, path string) {
 	path, ok := strings.CutPrefix(path, at.Path(""))
 	if !ok {
@@ -113,6 +118,25 @@ func (w *way) message(ctx context.Context) (string, error) {
 		}
 	}
 	return w.head.Message, nil
+}
+
+// read goes back to what was applied, and takes down what is said of removals.
+func (w *way) read(ctx context.Context, a *Admission, applied files.ID) error {
+	const most = 10_000
+	for range most {
+		message, err := w.message(ctx)
+		if err != nil {
+			return err
+		}
+		// what anybody put between does not count
+		if w.isSigned(w.at.Branch, w.head) == nil && a.read(message, w.cluster, w.at) {
+			return nil
+		}
+		if more, err := w.back(ctx, applied); err != nil || !more {
+			return err
+		}
+	}
+	return nil
 }
 
 // after reports whether the commit comes after another one.

@@ -85,6 +85,9 @@ func (a *Applier) Apply(ctx context.Context, in *Deliverable, cluster *karmada.C
 		app.Suspension = suspend.Of(cluster.Name, cluster.Annotations, in.windows.Manual(cluster.Name), a.Now())
 	}
 	if app.Suspension.Why != "" {
+		if err := a.stays(ctx, in, cluster); err != nil {
+			return Application{Cluster: cluster.Name, Err: err, observed: observed{reached: true}}
+		}
 		return app
 	}
 	client, err := a.open(ctx, in, cluster)
@@ -149,8 +152,11 @@ func (a *Applier) round(ctx context.Context, in *Deliverable, client *clusters.C
 	app.Commit, app.Objects = d.Commit, len(d.Objects)
 	app.source, app.objects = d.Source, d.Objects
 	round := apply.Round{
-		Cluster: client, Name: cluster, Owner: d.Owner, Formerly: in.formerOwners(cluster), NameBefore: d.NameBefore, Commit: d.Commit, Source: d.Source, Objects: d.Objects, DryRun: a.DryRun,
+		Cluster: client, Name: cluster, Owner: d.Owner, Formerly: in.formerOwners(cluster), NameBefore: d.NameBefore, Commit: d.Commit, State: in.state, Source: d.Source, Objects: d.Objects, DryRun: a.DryRun,
 		Admit: func(ctx context.Context, i inventory.Inventory) (apply.Options, error) {
+			if err := a.recalls(ctx, in, i); err != nil {
+				return apply.Options{}, err
+			}
 			admitted, err := a.Admit(ctx, d, i)
 			return apply.Options{Guard: in.Guard, Allowed: admitted.Allowed || a.Prune, FailedOver: admitted.FailedOver, Adopt: a.Adopt, Retry: a.Retry, Ignore: in.Apply.IgnoreDifferences}, err
 		},
@@ -168,6 +174,41 @@ func (a *Applier) round(ctx context.Context, in *Deliverable, client *clusters.C
 	}
 	app.Unready, app.Err = client.Wait(ctx, applied(&app.Report, d.Objects), a.Wait, a.WaitAccepts...)
 	return app
+}
+
+// recalls refuses a state that does not come after the one that an inventory remembers.
+func (a *Applier) recalls(ctx context.Context, in *Deliverable, i inventory.Inventory) error {
+	if in.state.IsZero() {
+		return nil
+	}
+	return a.goOn(ctx, in.state, i.State)
+}
+
+// stays has a cluster to which nothing is applied now, because somebody suspended that, remember by which state: going
+// back to one before it does not end the suspension. One that cannot be asked is asked again later.
+func (a *Applier) stays(ctx context.Context, in *Deliverable, cluster *karmada.Cluster) error {
+	if in.state.IsZero() || a.DryRun {
+		return nil
+	}
+	const soon = 10 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, soon)
+	defer cancel()
+	client, err := a.open(ctx, in, cluster)
+	if err != nil {
+		return nil //nolint:nilerr // it is asked again later
+	}
+	owner := in.owner(cluster.Name, sourceID(in.revision.Repo, in.revision.Path))
+	stored, err := client.Inventory(ctx, owner)
+	if err != nil || stored.Inventory.Cluster == "" || stored.Inventory.State == in.state {
+		return nil //nolint:nilerr // it is asked again later
+	}
+	if err := a.recalls(ctx, in, stored.Inventory); err != nil {
+		return err
+	}
+	now := stored.Inventory
+	now.State = in.state
+	_, _ = client.Store(ctx, stored, now)
+	return nil
 }
 
 // applied are the objects of a branch of which it makes sense to wait for.

@@ -12,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/deschedule"
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/ancestry"
 	"github.com/waybill-dev/waybill/reconciler/apply"
 	"github.com/waybill-dev/waybill/reconciler/health"
 	"github.com/waybill-dev/waybill/reconciler/publish"
@@ -44,6 +45,9 @@ type Deliverable struct {
 	revision sources.Revision
 	at       render.Addresses
 	heads    map[string]files.ID
+	// state is the head of the state branch that was gone by, where it is to be remembered: by an agent, which goes by
+	// none that does not come after it. Zero where nothing is signed, and whoever may push may say anything.
+	state files.ID
 }
 
 // Delivery is a commit of a cluster's branch that may be applied.
@@ -52,7 +56,8 @@ type Delivery struct {
 	Address render.Address
 	Owner   string // what the source is known by there, see sourceID and Deliverable.owner
 	Commit  files.ID
-	Source  string // the source commit
+	Head    files.ID // of the branch, which is newer than Commit where clusters share it
+	Source  string   // the source commit
 	Objects []apply.Object
 	// Replaces is the commit that the branch may replace, and NameBefore what the cluster was registered as before;
 	// empty for none.
@@ -77,8 +82,11 @@ func (r *Reconciler) Deliverable(ctx context.Context, rev string) (d Deliverable
 		return d, err
 	}
 	if r.Source == nil {
-		if err := r.notBefore(ctx, head.Commit); err != nil {
+		if err := r.goOn(ctx, head.Commit, r.memory().taken); err != nil {
 			return d, err
+		}
+		if r.memory().taken = head.Commit; !r.Signers.IsZero() {
+			d.state = head.Commit
 		}
 		d.revision = sources.Revision{Repo: publish.Trailer(head.Message, publish.TrailerRepository), Path: publish.Trailer(head.Message, publish.TrailerPath)}
 		if terms, err = state.ReadTerms(head.Tree); err != nil {
@@ -151,21 +159,34 @@ func (r *Reconciler) stateHead(ctx context.Context, heads map[string]files.ID, h
 	return head, r.sameSource(ctx, here, state.Branch, head)
 }
 
-// notBefore refuses a head of the state branch that comes before one that was gone by, signed or not: what was
+// goOn refuses a head of the state branch that does not come after one that was gone by, signed or not: what was
 // said since, as that a cluster is suspended, would not count any more.
-func (r *Reconciler) notBefore(ctx context.Context, head files.ID) error {
-	known := r.memory()
-	if last := known.taken; !last.IsZero() && last != head {
-		before, err := r.Target.IsAncestor(ctx, head, last)
-		if err != nil && !errors.Is(err, git.ErrMissing) {
-			return fmt.Errorf("whether %.12s of %s comes before %.12s is not known: %w", head.String(), state.Branch, last.String(), err)
+func (r *Reconciler) goOn(ctx context.Context, head, last files.ID) error {
+	if last.IsZero() || last == head || r.Rollback {
+		return nil // by Rollback a person wants to go there
+	}
+	unknown := func(err error) error {
+		return fmt.Errorf("whether %.12s of %s comes after %.12s is not known: %w", head.String(), state.Branch, last.String(), err)
+	}
+	t, err := traced(ctx, r.Target, head, last, func(h git.Head) bool {
+		return ancestry.Replaces(h.Message, state.Branch, last) && r.isSigned(state.Branch, h) == nil
+	})
+	if err != nil {
+		return unknown(err)
+	}
+	step := ancestry.Step{Signed: !r.Signers.IsZero(), Follows: t.follows || !t.said.IsZero()}
+	if !step.Follows {
+		if step.Follows, err = r.Target.IsAncestor(ctx, last, head); err == nil {
+			step.Back, err = r.Target.IsAncestor(ctx, head, last)
 		}
-		if before {
-			return fmt.Errorf("the head of %s, %.12s, comes before %.12s, which counted already: somebody set the branch back, or this is a copy that lags behind; what was applied stays; publish again", state.Branch, head.String(), last.String())
+		if err != nil && !errors.Is(err, git.ErrMissing) {
+			return unknown(err)
 		}
 	}
-	known.taken = head
-	return nil
+	if step.Allowed() {
+		return nil
+	}
+	return &ancestry.RefusedError{State: true, Applied: last, Text: fmt.Sprintf("the head of %s, %.12s, does not come after %s, which counted already: somebody set the branch back, or this is a copy that lags behind; what was applied stays; publish again, with --restored if the repository was restored from a backup, or start the agent with --rollback once", state.Branch, head.String(), last)}
 }
 
 // isSigned refuses the head of a branch that nobody signed who may, where that is asked for.
@@ -225,7 +246,7 @@ func (r *Reconciler) Delivery(ctx context.Context, in *Deliverable, cluster stri
 		return Delivery{}, err
 	}
 	d := Delivery{
-		Cluster: cluster, Address: in.Address(cluster), Commit: b.head.Commit, Source: publish.Trailer(b.head.Message, publish.TrailerCommit),
+		Cluster: cluster, Address: in.Address(cluster), Commit: b.head.Commit, Head: in.heads[in.Address(cluster).Branch], Source: publish.Trailer(b.head.Message, publish.TrailerCommit),
 		Owner: in.owner(cluster, sourceID(publish.Trailer(b.head.Message, publish.TrailerRepository), publish.Trailer(b.head.Message, publish.TrailerPath))),
 	}
 	if i := slices.IndexFunc(in.Clusters, func(c *karmada.Cluster) bool { return c.Name == cluster }); i >= 0 {

@@ -89,6 +89,7 @@ func (f *Follower) Run(ctx context.Context, wakes <-chan struct{}) error {
 		in, err := f.Applier.Deliverable(ctx, f.Rev)
 		if err != nil {
 			f.Log.WarnContext(ctx, "nothing to apply", "err", err)
+			f.Teller.Refused(err)
 			failures++
 			again = time.NewTimer(f.after(failures, askCeiling)).C
 			continue
@@ -210,7 +211,7 @@ func (f *Follower) round(ctx context.Context, in *inbox, slots chan struct{}) (A
 	o := in.order
 	p := suspend.Of(o.cluster.Name, o.cluster.Annotations, o.in.windows, f.Applier.Now())
 	if p.Why != "" {
-		return Application{Cluster: o.cluster.Name, Suspension: p}, nil
+		return f.suspended(ctx, &o, p), nil
 	}
 	reaching, end := traces.Begin(ctx, "reach")
 	applier := f.Applier
@@ -234,7 +235,7 @@ func (f *Follower) round(ctx context.Context, in *inbox, slots chan struct{}) (A
 	if in.newer() != nil { // it came while this one waited
 		o, in.fresh = in.order, false
 		if p := suspend.Of(o.cluster.Name, o.cluster.Annotations, o.in.windows, f.Applier.Now()); p.Why != "" {
-			return Application{Cluster: o.cluster.Name, Suspension: p}, nil
+			return f.suspended(ctx, &o, p), nil
 		}
 		if client, err = applier.open(ctx, &o.in, o.cluster); err != nil {
 			return Application{Cluster: o.cluster.Name, Err: err}, nil
@@ -247,6 +248,14 @@ func (f *Follower) round(ctx context.Context, in *inbox, slots chan struct{}) (A
 	app := applier.applyOn(bounded, &o.in, client, o.cluster.Name, in.newer)
 	app.Waited, app.Took = began.Sub(asked), f.Applier.Now().Sub(began)
 	return app, client
+}
+
+// suspended is a round at a cluster to which nothing is applied now.
+func (f *Follower) suspended(ctx context.Context, o *order, why suspend.Suspension) Application {
+	if err := f.Applier.stays(ctx, &o.in, o.cluster); err != nil {
+		return Application{Cluster: o.cluster.Name, Err: err, observed: observed{reached: true}}
+	}
+	return Application{Cluster: o.cluster.Name, Suspension: why}
 }
 
 // watch wakes the queue of a cluster when something in it strays from what a round left.

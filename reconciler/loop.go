@@ -105,7 +105,9 @@ type basis struct {
 	awaits bool
 }
 
-func basisOf(p *plan.Plan) basis { return basis{p.Config.Publish.Addresses(), p.Basis.Awaits} }
+func basisOf(r *Result) basis {
+	return basis{r.Plan.Config.Publish.Addresses(), r.Plan.Basis.Awaits || r.awaits}
+}
 
 // seen is where the followed branch, the branches of the repository that is published to, and
 // those that agents write were. The last are looked at only while a plan awaits them.
@@ -135,7 +137,7 @@ func (s seen) published(by basis) seen {
 // after returns where the branches are by an update. What others moved meanwhile is not
 // in it, so that it is looked at the next time.
 func (s seen) after(r Result) seen {
-	s = s.published(basisOf(&r.Plan))
+	s = s.published(basisOf(&r))
 	for i, u := range r.Updates {
 		s.target[u.Branch] = r.Heads[i]
 	}
@@ -198,7 +200,7 @@ func (l *Loop) turn(ctx context.Context, done *synced) Sync {
 // synced says what a turn did, and when the next one is due at the latest: when a schedule
 // of the source comes about, or when what could not be had is to be asked for again.
 func (l *Loop) synced(at seen, r Result, tries int) synced {
-	s := synced{seen: at, until: r.Plan.Basis.RecheckAt, basis: basisOf(&r.Plan)}
+	s := synced{seen: at, until: r.Plan.Basis.RecheckAt, basis: basisOf(&r)}
 	if !slices.ContainsFunc(r.Diags, mayPass) {
 		return s
 	}

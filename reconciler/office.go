@@ -2,6 +2,7 @@ package reconciler
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/status"
@@ -170,6 +171,13 @@ func (o *office) settle(ctx context.Context, w written) {
 		o.Log.WarnContext(ctx, "status not written", "err", w.err)
 	} else {
 		o.fails = 0
+	}
+	if errors.Is(w.err, git.ErrMissing) { // as when the repository was restored from a backup
+		for cluster := range o.sent {
+			if d := o.desks[cluster]; d != nil {
+				d.ledger.Anew()
+			}
+		}
 	}
 	for cluster, head := range w.heads {
 		if d := o.desks[cluster]; d != nil {

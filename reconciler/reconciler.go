@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/waybill-dev/waybill/reconciler/ancestry"
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
@@ -52,6 +53,8 @@ type Reconciler struct {
 	// TakeOver lets branches be written that were published from another source, and
 	// Rollback from a commit that comes before the one published last.
 	TakeOver, Rollback bool
+	// Restored says that what is published was restored from a backup: every cluster is asked what it applied.
+	Restored bool
 	// Random is what releases draw from. Its source is filled in.
 	Random plan.Random
 	// Identities returns what decrypts what SOPS encrypted, to apply it; nil: nothing does. It
@@ -79,6 +82,7 @@ type memory struct {
 	trail    trail.Trail          // of the branch that clusters share
 	words    map[string]heardWord // by cluster
 	taken    files.ID             // head of the state branch that one without a source went by last
+	lasts    lasts
 }
 
 // heardWord is what a status branch says at a head.
@@ -96,7 +100,10 @@ type branch struct {
 // memory returns what the reconciler remembers.
 func (r *Reconciler) memory() *memory {
 	if r.seen == nil {
-		r.seen = &memory{branches: map[string]branch{}, words: map[string]heardWord{}, plans: plan.NewMemo()}
+		r.seen = &memory{}
+	}
+	if r.seen.plans == nil {
+		r.seen.branches, r.seen.words, r.seen.plans = map[string]branch{}, map[string]heardWord{}, plan.NewMemo()
 	}
 	return r.seen
 }
@@ -117,6 +124,8 @@ type Observation struct {
 	// Ahead are what was published after the publication that the state names, in the order
 	// of dates: where a push is not atomic, a branch may be ahead of the state.
 	Ahead []state.Publication
+	// Continued says how branches go on whose history was lost, by cluster or by the name of the state branch.
+	Continued map[string]ancestry.Continuation
 }
 
 // Observe reads the source at rev and what is published from it.
@@ -139,6 +148,9 @@ func (r *Reconciler) Observe(ctx context.Context, rev string) (Observation, erro
 	heads, err := r.Target.Heads(ctx)
 	if err == nil {
 		err = r.published(ctx, &obs, heads)
+	}
+	if err == nil {
+		err = r.histories(ctx, &obs, heads)
 	}
 	if err != nil {
 		return Observation{}, fmt.Errorf("reading what is published: %w", err)
@@ -263,6 +275,8 @@ type Result struct {
 	Updates []git.Update // the branches that advanced
 	Heads   []files.ID   // their new heads
 	Diags   []diag.Diagnostic
+
+	awaits bool // clusters are asked what they applied, which their status branches say
 }
 
 // Publish plans the source at rev and writes the plan. A lost race is planned
@@ -280,7 +294,7 @@ func (r *Reconciler) Publish(ctx context.Context, rev string) (Result, error) {
 				return res, err
 			}
 		case errors.Is(err, git.ErrMissing) && !forgot:
-			r.seen, forgot = nil, true
+			r.seen, forgot = &memory{lasts: r.memory().lasts}, true
 		default:
 			return res, err
 		}
@@ -296,8 +310,10 @@ func (r *Reconciler) publishOnce(ctx context.Context, rev string) (Result, error
 	res.Heads, err = publish.Do(ctx, r.Target, res.Updates)
 	if end(err, traces.Count("branches", len(res.Updates))); err != nil {
 		res.Updates = nil
+		return res, err //nolint:wrapcheck // it says what
 	}
-	return res, err //nolint:wrapcheck // it says what
+	r.memory().lasts.wrote(res.Updates, res.Heads)
+	return res, nil
 }
 
 // DryRun does what Publish does, without writing.
@@ -312,7 +328,7 @@ func (r *Reconciler) prepare(ctx context.Context, rev string) (Result, error) {
 	if end(err, traces.Commit(obs.Source.Revision.Commit)); err != nil {
 		return Result{}, err
 	}
-	var res Result
+	res := Result{awaits: len(r.memory().lasts.asked) > 0}
 	planning, end := traces.Begin(ctx, "plan")
 	res.Plan, err = r.Build(planning, &obs)
 	if end(err, traces.Count("templates", len(res.Plan.Decisions)), traces.Count("clusters", len(res.Plan.Clusters))); err != nil {
@@ -346,7 +362,7 @@ func (o *Observation) Arrived() map[string]tree.Published {
 
 // base is what an observation was made over.
 func (o *Observation) base() publish.Base {
-	base := publish.Base{Published: o.Input.Published, State: &o.Input.State, Moved: o.Moved, Left: o.Left}
+	base := publish.Base{Published: o.Input.Published, State: &o.Input.State, Moved: o.Moved, Left: o.Left, Continued: o.Continued}
 	for _, p := range o.Ahead {
 		base.Ahead = append(base.Ahead, p.Commit)
 	}

@@ -22,5 +22,7 @@ type Repository interface {
 	Commit(ctx context.Context, id files.ID) (git.Head, error)
 	Root(ctx context.Context, id files.ID) (git.Head, []files.Entry, error)
 	Within(ctx context.Context, id files.ID, folder string) (git.Head, bool, error)
+	Has(ids ...files.ID) map[files.ID]bool
+	Last() (map[string]files.ID, error)
 	publish.Publisher
 }

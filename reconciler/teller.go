@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/waybill-dev/waybill/reconciler/ancestry"
 	"github.com/waybill-dev/waybill/reconciler/health"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/render/object"
@@ -61,6 +62,17 @@ type news struct {
 func (t *Teller) Ended(a *Application) {
 	if t != nil && a.happened() {
 		t.tell(news{cluster: a.Cluster, round: a.told()})
+	}
+}
+
+// Refused tells of its clusters that what is published was refused as a whole, if that is why: whoever publishes reads
+// then what they went by. A nil teller tells nobody.
+func (t *Teller) Refused(err error) {
+	if _, refused := errors.AsType[*ancestry.RefusedError](err); !refused || t == nil {
+		return
+	}
+	for _, cluster := range t.Clusters {
+		t.Ended(&Application{Cluster: cluster, Err: err, observed: observed{reached: true}})
 	}
 }
 

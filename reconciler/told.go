@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/waybill-dev/waybill/reconciler/ancestry"
 	"github.com/waybill-dev/waybill/reconciler/apply"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/health"
@@ -69,6 +70,11 @@ func (a *Application) happened() bool { return a.reached || a.Err != nil || a.Su
 func (a *Application) told() *status.Round {
 	r := &status.Round{
 		Branch: a.branch, Commit: a.Commit, Source: a.source, Objects: a.objects, Report: a.Report, Health: a.health, Resources: a.resources, Expires: a.recorded(),
+	}
+	if refused, ok := errors.AsType[*ancestry.RefusedError](a.Err); ok && refused.State {
+		r.RefusedState = refused.Applied
+	} else if ok {
+		r.Refused = refused.Applied
 	}
 	switch {
 	case a.Suspension.Why != "":

@@ -47,7 +47,7 @@ type agentFlags struct {
 	cmd                *cobra.Command
 	clusters           []string
 	branches, statuses string // repositories
-	shared             bool
+	shared, rollback   bool
 	kubeconfig         string
 	namespace          string
 	instance           string
@@ -88,6 +88,7 @@ serves the virtual clusters of one API server, and may serve their host. See doc
 	flags.StringVar(&f.heartbeat, "heartbeat", "", "how the controller hears that this agent is there: `http`, at --controller, git, by a ref of the status repository, or none (default http, if there is a --controller, or else git, if the status repository is behind a URL)")
 	flags.StringVar(&f.controller, "controller", "", "URL at which the controller answers, for heartbeats by HTTP")
 	flags.DurationVar(&f.interval, "interval", 30*time.Second, "time between two looks at the branch")
+	flags.BoolVar(&f.rollback, "rollback", false, "go by a state, and apply a head, that does not come after the one of last time; for once, after a restore")
 	flags.DurationVar(&f.resync, "resync", 10*time.Minute, "time after which the cluster is looked at, whatever its watches say")
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:8080", "address for health and metrics; empty for none")
 	flags.StringArrayVar(&f.access.Exec, "allow-exec", nil, "program that the kubeconfig may run for a credential, as it is written there; repeat for more")
@@ -194,7 +195,7 @@ func (f *agentFlags) repositories(a *agent.Agent) error {
 		return err
 	}
 	auth.PlainHTTP = *f.plain
-	r := &reconciler.Reconciler{Version: buildVersion(), Now: time.Now}
+	r := &reconciler.Reconciler{Version: buildVersion(), Rollback: f.rollback, Now: time.Now}
 	a.Applier.Reconciler = r
 	if r.Target, err = open(f.cmd.Context(), f.branches, forNamed(auth, f.branches)); err != nil {
 		return err

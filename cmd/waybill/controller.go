@@ -73,6 +73,7 @@ type controllerFlags struct {
 	rev, listen       string
 	interval, resync  time.Duration
 	rollback          bool
+	restored          bool
 	applies, observes bool
 	words             *bool // of the status branches
 	access            *clusters.Access
@@ -103,6 +104,7 @@ On SIGTERM it ends what is under way and stops.`,
 	flags.DurationVar(&f.interval, "interval", time.Minute, "time between two looks at the source")
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:8080", "address for health and metrics; empty for none")
 	flags.BoolVar(&f.rollback, "rollback", false, "follow the branch when it goes back to an earlier commit, too")
+	addRestoredFlag(flags, &f.restored)
 	flags.BoolVar(&f.applies, "apply", false, "apply to clusters with the syncMode Push, too")
 	flags.DurationVar(&f.resync, "resync", 10*time.Minute, "with --apply: time after which a cluster is looked at, whatever its watches say")
 	flags.BoolVar(&f.observes, "observe", true, "with --apply: record on the state branch what plans can see of these clusters, too: version, APIs, room, readiness")
@@ -143,7 +145,7 @@ func (f *controllerFlags) publisher(cmd *cobra.Command, path string) (*reconcile
 	if err != nil {
 		return nil, err
 	}
-	r.Cache, r.Rollback, r.ByComment = cache.Memory(), f.rollback, f.orders.takes
+	r.Cache, r.Rollback, r.Restored, r.ByComment = cache.Memory(), f.rollback, f.restored, f.orders.takes
 	return r, keyed(cmd, r, path, f.identities)
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/guard"
@@ -31,6 +32,7 @@ published, whatever else is wrong or held.`,
 	flags := cmd.Flags()
 	rev := flags.String("rev", "HEAD", "commit, branch or tag to publish")
 	flags.BoolVar(&f.rollback, "rollback", false, "publish a commit that comes before the one published last")
+	addRestoredFlag(flags, &f.restored)
 	rotate := flags.Bool("rotate-random-key", false, "draw and seal everything anew with the key of --random-key-file, instead of the one that was used last")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		w, r, err := f.open(cmd, *rev)
@@ -47,11 +49,11 @@ published, whatever else is wrong or held.`,
 
 // publishFlags are the flags of a command that publishes once.
 type publishFlags struct {
-	where                      func(path string) (repositories, error)
-	told                       *toldFlags
-	allow                      []string // clusters, or guard.AllowAll
-	takeOver, rollback, dryRun bool
-	output                     *format
+	where                                func(path string) (repositories, error)
+	told                                 *toldFlags
+	allow                                []string // clusters, or guard.AllowAll
+	takeOver, rollback, dryRun, restored bool
+	output                               *format
 }
 
 func addPublishFlags(cmd *cobra.Command) *publishFlags {
@@ -80,7 +82,7 @@ func (f *publishFlags) open(cmd *cobra.Command, rev string) (repositories, *reco
 	if r.Allow, err = w.allowed(f.allow, rev); err != nil {
 		return w, nil, err
 	}
-	r.TakeOver, r.Rollback, r.Accept = f.takeOver, f.rollback, w.vacant
+	r.TakeOver, r.Rollback, r.Restored, r.Accept = f.takeOver, f.rollback, f.restored, w.vacant
 	r.Random.Key, err = randomKey(cmd, w.path)
 	return w, r, err
 }
@@ -185,4 +187,9 @@ func newBranch(res *reconciler.Result) bool {
 		}
 	}
 	return false
+}
+
+// addRestoredFlag adds the flag of those who publish to what was restored from a backup.
+func addRestoredFlag(flags *pflag.FlagSet, restored *bool) {
+	flags.BoolVar(restored, "restored", false, "the repository that is published to was restored from a backup: go on from what the clusters' status branches say was applied")
 }

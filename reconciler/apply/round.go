@@ -82,8 +82,10 @@ type Round struct {
 	Formerly   []string
 	NameBefore string
 	Commit     files.ID
-	Source     string // the source commit
-	Objects    []Object
+	// State is the commit of the state branch that the round goes by, which the inventory remembers; zero: it does not.
+	State   files.ID
+	Source  string // the source commit
+	Objects []Object
 	// Admit decides whether the commit may be applied over the inventory that is there, and
 	// with which options.
 	Admit func(ctx context.Context, i inventory.Inventory) (Options, error)
@@ -134,6 +136,9 @@ func (r *Round) Do(ctx context.Context) (Report, error) {
 		return Report{}, err
 	}
 	known.Cluster = r.Name
+	if stored, err = r.remember(ctx, stored, &known); err != nil {
+		return Report{}, fmt.Errorf("writing down which state counts: %w", err)
+	}
 	facts, err := r.Cluster.Observe(ctx, r.wanted(known))
 	if err != nil {
 		return Report{}, fmt.Errorf("looking at what is there: %w", err)
@@ -159,6 +164,21 @@ func (r *Round) Do(ctx context.Context) (Report, error) {
 		err = r.discard(ctx, moved)
 	}
 	return report, err
+}
+
+// remember writes down which state the round goes by before it does anything, even if nothing is to be done: whoever
+// comes next, as after a restart, goes by none before it. Where nothing was applied yet, the first change writes it.
+func (r *Round) remember(ctx context.Context, stored Stored, known *inventory.Inventory) (Stored, error) {
+	if r.State.IsZero() || known.State == r.State {
+		return stored, nil
+	}
+	known.State = r.State
+	if stored.Inventory.Cluster == "" || r.DryRun {
+		return stored, nil
+	}
+	now := stored.Inventory
+	now.State = r.State
+	return r.Cluster.Store(ctx, stored, now) //nolint:wrapcheck // the caller says what of
 }
 
 // moved adds the inventories that the source left when it was known otherwise, and says which

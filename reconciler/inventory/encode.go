@@ -34,6 +34,7 @@ type Head struct {
 	Cluster string `json:"cluster"`
 	UID     string `json:"kubeSystemUID"`
 	Commit  string `json:"commit"` // of the cluster's branch
+	State   string `json:"state,omitempty"`
 	Settled bool   `json:"settled"`
 	Shards  int    `json:"shards"`
 	// SyncCommit, SyncPhase and SyncFailed are those of Sync.
@@ -65,6 +66,9 @@ func Encode(i Inventory) (Encoded, error) {
 		Head:   Head{Format: format, Owner: i.Owner, Cluster: i.Cluster, UID: i.UID, Commit: i.Commit.String(), Settled: i.Settled, Shards: n},
 		Shards: make([][]byte, n),
 	}
+	if !i.State.IsZero() {
+		x.Head.State = i.State.String()
+	}
 	if i.Sync != (Sync{}) {
 		x.Head.SyncCommit, x.Head.SyncPhase, x.Head.SyncFailed = i.Sync.Commit.String(), i.Sync.Phase, i.Sync.Failed
 	}
@@ -92,6 +96,11 @@ func Decode(x Encoded) (Inventory, error) {
 	i := Inventory{
 		Identity: Identity{Owner: x.Head.Owner, Cluster: x.Head.Cluster, UID: x.Head.UID},
 		Commit:   commit, Settled: x.Head.Settled, Entries: map[object.Ref]Entry{},
+	}
+	if x.Head.State != "" {
+		if i.State, err = files.ParseID(x.Head.State); err != nil {
+			return Inventory{}, fmt.Errorf("reading the state of the inventory: %w", err)
+		}
 	}
 	if x.Head.SyncCommit != "" {
 		i.Sync = Sync{Phase: x.Head.SyncPhase, Failed: x.Head.SyncFailed}

@@ -16,6 +16,7 @@
 package inventory
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -30,6 +31,8 @@ type Inventory struct {
 
 	// Commit is the commit of the cluster's branch that was applied last, or is being applied.
 	Commit files.ID
+	// State is the commit of the state branch that an agent went by last; zero where it need not remember it.
+	State files.ID
 	// Settled says that a round came to its end, so that entries which are on no branch are
 	// to leave the cluster.
 	Settled bool
@@ -115,6 +118,7 @@ func (i Inventory) Moved(from Inventory, owner string) Inventory {
 		next.Identity, next.Commit = from.Identity, from.Commit
 		next.Owner = owner
 	}
+	next.State = cmp.Or(next.State, from.State)
 	next.Settled = from.Settled
 	for r, e := range from.Entries {
 		if _, known := next.Entries[r]; !known {

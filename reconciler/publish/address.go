@@ -36,6 +36,9 @@ func (c *changer) share() {
 		entries = append(entries, files.FileEntry(tree.SharedFile, tree.Shared()))
 	}
 	c.update(c.at.Shared, c.heads.Shared.Commit, files.NewFolder(entries), stageGive)
+	for _, goes := range c.continued {
+		goOn(&c.updates[len(c.updates)-1], goes)
+	}
 }
 
 // Continued says where a cluster was published before, and the commit of that branch.

@@ -72,8 +72,11 @@ func subject(s string) string {
 
 // nameClusters has commits say which clusters they are for.
 func (c *changer) nameClusters() {
-	type step struct{ from, to files.ID }
-	at := func(u *git.Update) step { return step{u.Old, u.Tree.ID()} }
+	type step struct {
+		from string
+		to   files.ID
+	}
+	at := func(u *git.Update) step { return step{fmt.Sprint(u.Parents()), u.Tree.ID()} }
 	named := map[step]*strings.Builder{}
 	said := map[step]map[string]bool{}
 	for _, w := range c.written {

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/waybill-dev/waybill/reconciler/ancestry"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
@@ -92,6 +93,8 @@ type Base struct {
 	Moved map[string]Moved
 	// Left are addresses that another layout of the config has, and where nothing is published now.
 	Left []render.Address
+	// Continued says how branches go on whose history was lost, by cluster or by the name of the state branch.
+	Continued map[string]ancestry.Continuation
 }
 
 // Moved is where a cluster was published last, if that is not its address.
@@ -116,13 +119,16 @@ func Changes(p *plan.Plan, base Base, heads Heads, version string) ([]git.Update
 	c.takeAlong()
 	c.share()
 	c.nameClusters()
-	if len(c.updates) > 0 || len(base.Ahead) > 0 || !base.State.Same(p.State) {
+	own := base.Continued[state.Branch]
+	if len(c.updates) > 0 || len(base.Ahead) > 0 || !base.State.Same(p.State) || !own.IsZero() {
 		root, err := StateOf(p)
 		if err != nil {
 			return nil, nil, err
 		}
 		c.update(state.Branch, heads.State, root, stageState)
-		c.updates[len(c.updates)-1].Message = message(p, base, version, p.Released)
+		u := &c.updates[len(c.updates)-1]
+		u.Message = message(p, base, version, p.Released) + lines(replacing(state.Branch, own))
+		goOn(u, own)
 	}
 	return c.updates, append(c.diags, c.leftBehind()...), nil
 }
@@ -158,7 +164,9 @@ type changer struct {
 	updates  []git.Update
 	written  []written
 	folders  []files.Entry // of clusters that share a branch
-	diags    []diag.Diagnostic
+	// continued are how these go on.
+	continued []ancestry.Continuation
+	diags     []diag.Diagnostic
 }
 
 // written is a cluster that an update is for.
@@ -171,6 +179,7 @@ type written struct {
 func (c *changer) cluster(cl plan.Cluster) error {
 	address, p, head := c.at.Of(cl.Name), c.base.Published[cl.Name], c.heads.Clusters[cl.Name]
 	moved, isMoved := c.base.Moved[cl.Name]
+	goes := c.base.Continued[cl.Name]
 	if len(p.Foreign) > 0 && cl.Held == nil {
 		names := slices.Sorted(maps.Keys(p.Foreign))
 		c.diags = append(c.diags, diag.Diagnostic{
@@ -183,7 +192,7 @@ func (c *changer) cluster(cl plan.Cluster) error {
 	case isMoved:
 	case cl.Held != nil:
 		return nil
-	case p.Built != nil && !p.Edited && p.Built.ID() == cl.Tree.ID():
+	case p.Built != nil && !p.Edited && p.Built.ID() == cl.Tree.ID() && goes.IsZero():
 		return nil
 	case p.Built == nil && head.IsZero() && cl.Objects == 0:
 		return nil // a new cluster that is to hold nothing needs no branch yet
@@ -206,6 +215,7 @@ func (c *changer) cluster(cl plan.Cluster) error {
 	for _, path := range failedOver(c.plan.FailedOver(cl.Name), p.Built, cl.Tree) {
 		said = append(said, TrailerFailedOver+": "+address.Path(path))
 	}
+	said = append(said, replacing(cl.Name, goes)...)
 	stage := stageGive
 	if p.Built != nil && c.takes(p.Built, cl.Tree) {
 		stage = stageTake
@@ -218,9 +228,10 @@ func (c *changer) cluster(cl plan.Cluster) error {
 func (c *changer) write(cluster string, root *files.Folder, said []string, stage int) {
 	c.written = append(c.written, written{update: len(c.updates), said: said})
 	if a := c.at.Of(cluster); a.Folder != "" {
-		c.folders = append(c.folders, files.DirEntry(a.Folder, root))
+		c.folders, c.continued = append(c.folders, files.DirEntry(a.Folder, root)), append(c.continued, c.base.Continued[cluster])
 	} else {
 		c.update(a.Branch, c.heads.Clusters[cluster], root, stage)
+		goOn(&c.updates[len(c.updates)-1], c.base.Continued[cluster])
 	}
 }
 

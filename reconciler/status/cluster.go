@@ -52,8 +52,11 @@ type Summary struct {
 	Branch string // that is applied to it
 	// Commit of the branch, which the last round took that came to its end, and the source
 	// commit that it was published from.
-	Commit  files.ID
-	Source  string
+	Commit files.ID
+	Source string
+	// State is the commit of the state branch that was gone by last, while a head is refused that does not come after
+	// it; zero otherwise.
+	State   files.ID
 	Verdict Verdict
 	Since   time.Time // that verdict
 	// Expires is when the credential does; zero if that is not known.

@@ -25,7 +25,7 @@ func Read(root *files.Folder) (Summary, error) {
 	}
 	meta, status := content.at("metadata"), content.at("status")
 	s := Summary{Name: meta.text("name"), Branch: status.text("branch"), Source: status.text("source"), Expires: status.time("credentialExpires")}
-	s.Commit = status.id("commit")
+	s.Commit, s.State = status.id("commit"), status.id("state")
 	for _, c := range status.list("conditions") {
 		if c.text("type") == "Applied" {
 			s.Verdict, s.Since = Verdict{c.text("reason"), c.text("message")}, c.time("lastTransitionTime")

@@ -115,7 +115,7 @@ func (s *Summary) encode() map[string]any {
 			"drifting": int64(s.Counts.Drifting), "healthy": int64(s.Counts.Healthy), "unhealthy": int64(s.Counts.Unhealthy), "unknown": int64(s.Counts.Unknown),
 		},
 	}
-	status.text("branch", s.Branch).id("commit", s.Commit).text("source", s.Source).time("credentialExpires", s.Expires)
+	status.text("branch", s.Branch).id("commit", s.Commit).text("source", s.Source).id("state", s.State).time("credentialExpires", s.Expires)
 	return map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": s.Name}, "status": map[string]any(status)}
 }
 

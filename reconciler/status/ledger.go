@@ -175,6 +175,9 @@ func (l *Ledger) Layout() *files.Folder {
 	return l.layout()
 }
 
+// Anew has the next Layout hold every file whole: what was stored of it may be gone.
+func (l *Ledger) Anew() { l.works = map[string]*files.Blob{} }
+
 // Wrote notes that what Layout returned last was written.
 func (l *Ledger) Wrote(at time.Time) {
 	for r, p := range l.sending {

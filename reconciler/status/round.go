@@ -26,6 +26,9 @@ type Round struct {
 	Health map[object.Ref]health.Health
 	// Resources are what kinds are called in paths of the API.
 	Resources map[schema.GroupKind]string
+	// Refused is the commit that was applied last, where the head was refused because it does not come after it, and
+	// RefusedState the one of the state branch that was gone by; zero otherwise.
+	Refused, RefusedState files.ID
 	// Trouble says why the round did not come to its end; zero if it did.
 	Trouble Verdict
 	// Expires is when the credential does.
@@ -54,6 +57,7 @@ func (l *Ledger) Ended(r *Round, at time.Time) {
 	}
 	l.cluster.Verdict, l.cluster.Expires = v, r.Expires
 	l.cluster.Branch = cmp.Or(r.Branch, l.cluster.Branch)
+	l.cluster.Commit, l.cluster.State = cmp.Or(r.Refused, l.cluster.Commit), r.RefusedState
 	f := folder{Ledger: l, round: r, at: at}
 	switch v.Reason {
 	case Applied, Failing:

@@ -88,6 +88,13 @@ func (s *shared) Within(ctx context.Context, id files.ID, folder string) (h git.
 	return h, ok, err
 }
 
+func (s *shared) Has(ids ...files.ID) (has map[files.ID]bool) {
+	_ = s.do(func(r *twin.Repo) error { has = r.Has(ids...); return nil })
+	return has
+}
+
+func (s *shared) Last() (map[string]files.ID, error) { return nil, nil }
+
 func (s *shared) Publish(ctx context.Context, updates []git.Update) (ids []files.ID, err error) {
 	err = s.do(func(r *twin.Repo) (err error) { ids, err = r.Publish(ctx, updates); return err })
 	return ids, err

@@ -17,8 +17,17 @@ type past struct {
 	tree *files.Folder
 }
 
-// Has reports whether a commit is at hand, without asking a server for it.
-func (r *Repo) Has(id files.ID) bool { return r.store.has(id) }
+// Has reports which commits are at hand, without asking a server for them.
+func (r *Repo) Has(ids ...files.ID) map[files.ID]bool {
+	has := make(map[files.ID]bool, len(ids))
+	if len(ids) > 0 {
+		r.store.refresh()
+	}
+	for _, id := range ids {
+		has[id] = r.store.has(id)
+	}
+	return has
+}
 
 // Last returns where branches were when this machine had to do with the server last, maybe long ago; nothing for a
 // repository on disk.

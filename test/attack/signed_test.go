@@ -67,7 +67,8 @@ func (s *signed) head(branch string) files.ID {
 }
 
 // TestTheStateIsSetBack sets waybill/state back to a commit that the publisher signed: what was said since,
-// here the account as which it is applied, would not count any more.
+// here the account as which it is applied, would not count any more. What is published on top of that counts once the
+// publisher says, signed, that it replaces what counted before.
 func TestTheStateIsSetBack(t *testing.T) {
 	t.Parallel()
 	s := newSigned(t, nil, "eu")
@@ -91,9 +92,27 @@ func TestTheStateIsSetBack(t *testing.T) {
 		t.Errorf("the newest is not taken any more: %v", err)
 	}
 	s.git(s.branches, "update-ref", "refs/heads/waybill/state", old.String())
-	s.publishes() // on top of it
+	s.publishes() // on top of it, by one who does not know what was lost
+	if _, err := s.reader.Deliverable(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "does not come after "+newest.String()) {
+		t.Errorf("what is published on top of an older state is taken: %v", err)
+	}
+	cluster := filepath.Join(s.source, "clusters", "eu.yaml")
+	text, err := os.ReadFile(cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.write(map[string]string{"clusters/eu.yaml": strings.Replace(string(text), "annotations: {", "annotations: {waybill.dev/replaces: "+newest.String()+", ", 1)})
+	s.publishes()
+	said := s.head("waybill/state")
 	if _, err := s.reader.Deliverable(t.Context(), ""); err != nil {
-		t.Errorf("what is published after that is not taken: %v", err)
+		t.Errorf("it is said that it is replaced: %v", err)
+	}
+	// nobody else may say so
+	s.git(s.branches, "update-ref", "refs/heads/waybill/state", s.git(s.branches, "commit-tree", old.String()+"^{tree}", "-p", old.String(), "-m",
+		s.git(s.branches, "log", "-1", "--format=%B", old.String())+"\nReplaces: waybill/state "+said.String()))
+	s.publishes()
+	if _, err := s.reader.Deliverable(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "does not come after "+said.String()) {
+		t.Errorf("by a commit that nobody signed an older state is replaced: %v", err)
 	}
 }
 

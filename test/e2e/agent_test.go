@@ -289,6 +289,50 @@ func TestAgentAsksForSignatures(t *testing.T) {
 	e.publish("--signing-key", keys["ci"])
 	e.becomes("eu-1", "c0000", "two")
 	a.stop()
+	e.remembers(allowed, keys["ci"])
+}
+
+// remembers has somebody set the state and the branch back while the agent is away, to what was signed: before a
+// suspension, whose agent restarts, and on to where the agent was told that this one is replaced.
+func (e *edge) remembers(allowed, key string) {
+	e.t.Helper()
+	back := map[string]string{}
+	for _, branch := range []string{"waybill/state", "waybill/cluster/eu-1"} {
+		back[branch] = strings.TrimSpace(e.git(e.bare, "rev-parse", branch))
+	}
+	registered, err := os.ReadFile(filepath.Join(e.source, "clusters/eu-1.yaml"))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.write("clusters/eu-1.yaml", strings.Replace(string(registered), "  annotations:\n", "  annotations:\n    waybill.dev/suspended: 'true'\n", 1))
+	e.publish("--signing-key", key)
+	a := e.agent("--allowed-signers", allowed)
+	eventually(e.t, "it is suspended", func() (bool, string) { said := a.said(); return strings.Contains(said, "apply suspended"), said })
+	state := strings.TrimSpace(e.git(e.bare, "rev-parse", "waybill/state"))
+	eventually(e.t, "it remembers by which state", func() (bool, string) {
+		all := e.apis["eu-1"].kubectl("-n", "waybill-system", "get", "secrets", "-o", "go-template={{range .items}}{{with .data.head}}{{. | base64decode}}{{end}}{{end}}")
+		return strings.Contains(all, state), all
+	})
+	a.kill()
+	for branch, commit := range back {
+		e.git(e.bare, "branch", "-f", branch, commit)
+	}
+	a = e.agent("--allowed-signers", allowed, "--instance", "anew")
+	eventually(e.t, "an older state is refused", func() (bool, string) {
+		said := a.said()
+		return strings.Contains(said, "does not come after "+state), said
+	})
+	e.tells("and it is told by which state", "waybill/status/eu-1", "status.yaml", "state: "+state)
+	e.apis["eu-1"].kubectl("-n", "follow", "delete", "configmap", "c0001")
+	e.write("clusters/eu-1.yaml", string(registered))
+	e.publish("--signing-key", key)
+	time.Sleep(5 * time.Second)
+	if status, _ := e.apis["eu-1"].do("GET", at("ConfigMap", "follow", "c0001"), "", nil); status != http.StatusNotFound {
+		e.t.Errorf("it is applied by a state that does not come after the one that counted: %d", status)
+	}
+	e.publish("--signing-key", key, "--restored", "--status-repository", e.statuses)
+	e.becomes("eu-1", "c0001", "two")
+	a.stop()
 }
 
 // agentRights are the roles of the agent's chart, with rules of its own.

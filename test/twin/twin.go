@@ -39,6 +39,7 @@ type Repo struct {
 	name    string
 	heads   map[string]files.ID
 	commits map[files.ID]git.Head
+	parents map[files.ID][]files.ID
 	refused []string
 }
 
@@ -46,14 +47,14 @@ type Repo struct {
 func New(name string) *Repo {
 	return &Repo{
 		name: name, Now: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC),
-		heads: map[string]files.ID{}, commits: map[files.ID]git.Head{},
+		heads: map[string]files.ID{}, commits: map[files.ID]git.Head{}, parents: map[files.ID][]files.ID{},
 	}
 }
 
 // Clone returns a repository that has what this one has, and goes its own way.
 func (r *Repo) Clone() *Repo {
 	c := *r
-	c.heads, c.commits = maps.Clone(r.heads), maps.Clone(r.commits)
+	c.heads, c.commits, c.parents = maps.Clone(r.heads), maps.Clone(r.commits), maps.Clone(r.parents)
 	return &c
 }
 
@@ -70,11 +71,35 @@ func (r *Repo) Write(branch, message string, root *files.Folder) files.ID {
 		h.Signature = signature
 	}
 	r.Now = r.Now.Add(time.Minute)
-	return r.move(branch, h)
+	if h.Parent.IsZero() {
+		return r.move(branch, h)
+	}
+	return r.move(branch, h, h.Parent)
 }
 
 // Delete deletes a branch.
 func (r *Repo) Delete(branch string) { delete(r.heads, branch) }
+
+// Restore has branches be where they were in another repository, as after a restore from a backup. What was committed
+// since is there only if it is kept, as in a cache.
+func (r *Repo) Restore(from *Repo, keeps bool) {
+	r.heads = maps.Clone(from.heads)
+	if !keeps {
+		r.commits, r.parents = maps.Clone(from.commits), maps.Clone(from.parents)
+	}
+}
+
+// Has implements reconciler.Repository.
+func (r *Repo) Has(ids ...files.ID) map[files.ID]bool {
+	has := map[files.ID]bool{}
+	for _, id := range ids {
+		_, has[id] = r.commits[id]
+	}
+	return has
+}
+
+// Last implements reconciler.Repository: a twin is on disk.
+func (*Repo) Last() (map[string]files.ID, error) { return nil, nil }
 
 // Refuse makes the repository one behind a server that cannot push atomically and takes
 // nothing for the given branches, until Refuse is called again. With no branches it is
@@ -82,18 +107,21 @@ func (r *Repo) Delete(branch string) { delete(r.heads, branch) }
 func (r *Repo) Refuse(branches ...string) { r.refused = branches }
 
 // move stores a commit and has a branch stand at it.
-func (r *Repo) move(branch string, h git.Head) files.ID {
-	h.Commit = id(h)
-	r.commits[h.Commit], r.heads[branch] = h, h.Commit
+func (r *Repo) move(branch string, h git.Head, parents ...files.ID) files.ID {
+	h.Commit = id(h, parents)
+	if len(parents) > 0 {
+		h.Parent = parents[0]
+	}
+	r.commits[h.Commit], r.parents[h.Commit], r.heads[branch] = h, parents, h.Commit
 	return h.Commit
 }
 
 // id is the id that Git gives a commit.
-func id(h git.Head) files.ID {
+func id(h git.Head, parents []files.ID) files.ID {
 	var b strings.Builder
 	fmt.Fprintf(&b, "tree %s\n", h.Tree.ID())
-	if !h.Parent.IsZero() {
-		fmt.Fprintf(&b, "parent %s\n", h.Parent)
+	for _, p := range parents {
+		fmt.Fprintf(&b, "parent %s\n", p)
 	}
 	who := fmt.Sprintf("%s <%s> %d %s", h.Author.Name, h.Author.Email, h.When.Unix(), h.When.Format("-0700"))
 	fmt.Fprintf(&b, "author %s\ncommitter %s\n\n%s", who, who, h.Message)
@@ -118,9 +146,18 @@ func (r *Repo) Resolve(_ context.Context, rev string) (files.ID, error) {
 
 // IsAncestor implements reconciler.Repository.
 func (r *Repo) IsAncestor(_ context.Context, a, b files.ID) (bool, error) {
-	for at := r.commits[b].Parent; !at.IsZero(); at = r.commits[at].Parent {
-		if at == a {
-			return true, nil
+	open, seen := []files.ID{b}, map[files.ID]bool{}
+	for len(open) > 0 {
+		at := open[len(open)-1]
+		open = open[:len(open)-1]
+		for _, p := range r.parents[at] {
+			if p == a {
+				return true, nil
+			}
+			if !seen[p] {
+				seen[p] = true
+				open = append(open, p)
+			}
 		}
 	}
 	return false, nil
@@ -176,7 +213,7 @@ func (r *Repo) Within(ctx context.Context, id files.ID, folder string) (git.Head
 func (r *Repo) Publish(_ context.Context, updates []git.Update) ([]files.ID, error) {
 	ids := make([]files.ID, len(updates))
 	for i, u := range updates {
-		ids[i] = id(head(u))
+		ids[i] = id(head(u), u.Parents())
 		if at := r.heads[u.Branch]; at != u.Old && at != ids[i] {
 			return nil, &git.RaceError{Branch: u.Branch, Want: u.Old, Got: at}
 		}
@@ -189,7 +226,7 @@ func (r *Repo) Publish(_ context.Context, updates []git.Update) ([]files.ID, err
 				refused = u.Branch
 				continue
 			}
-			r.move(u.Branch, head(u))
+			r.move(u.Branch, head(u), u.Parents()...)
 			moved = append(moved, u.Branch)
 		}
 		if refused != "" {
@@ -224,11 +261,7 @@ func (r *Repo) stages(updates []git.Update) [][]git.Update {
 
 // head is the commit that carries an update out.
 func head(u git.Update) git.Head {
-	h := git.Head{Parent: u.Old, Tree: u.Tree, Message: u.Message, Author: u.Author, When: u.When}
-	if u.Anew {
-		h.Parent = files.ID{}
-	}
-	return h
+	return git.Head{Tree: u.Tree, Message: u.Message, Author: u.Author, When: u.When}
 }
 
 // Snapshot implements reconciler.Repository.
