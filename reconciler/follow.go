@@ -100,11 +100,10 @@ func (f *Follower) Run(ctx context.Context, wakes <-chan struct{}) error {
 }
 
 // follow serves one cluster.
-func (f *Follower) follow(ctx context.Context, orders <-chan order, slots chan struct{}) {
+func (f *Follower) follow(ctx context.Context, in inbox, slots chan struct{}) {
 	strays := make(chan object.Ref)
 	stopWatch := func() {}
 	defer func() { stopWatch() }()
-	in := inbox{orders: orders, missed: clusters.Missed{}}
 	var due <-chan time.Time
 	p := pace{corrections: drift.Counts{}}
 	for {
@@ -112,8 +111,9 @@ func (f *Follower) follow(ctx context.Context, orders <-chan order, slots chan s
 		select {
 		case <-ctx.Done():
 			return
-		case in.order = <-orders:
+		case in.order = <-in.orders:
 		case <-due:
+			in.renew()
 		case r := <-strays:
 			if p.corrects = true; !f.gather(ctx, &in, &p, r, strays) {
 				return

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -101,12 +102,15 @@ func TestARoundIsMadeWhereSomethingChanged(t *testing.T) {
 			return cluster(nil)
 		}, 1},
 	} {
-		q := queues{follower: &Follower{Applier: Applier{Reconciler: &Reconciler{}}}, of: map[string]queue{"eu": {orders: make(chan order, 1)}}}
+		q := queues{follower: &Follower{Applier: Applier{Reconciler: &Reconciler{}}}, of: map[string]queue{"eu": {orders: make(chan order, 1), newest: &atomic.Pointer[order]{}}}}
 		q.put(t.Context(), "eu", order{first, cluster(nil)})
 		<-q.of["eu"].orders
 		next := first
 		changed := c.change(&next)
 		q.put(t.Context(), "eu", order{next, changed})
+		if o := q.of["eu"].newest.Load(); o.in.revision != next.revision || o.cluster != changed {
+			t.Errorf("%s: a round that is made anyway goes by %+v", c.name, o)
+		}
 		if got := len(q.of["eu"].orders); got != c.want {
 			t.Errorf("%s: %d orders, want %d", c.name, got, c.want)
 		}
@@ -125,7 +129,7 @@ func TestAFolderOfAnotherClusterIsNoReasonForARound(t *testing.T) {
 		return map[string]files.ID{"waybill/clusters": repo.Write("waybill/clusters", "a change", root.Folder())}
 	}
 	f := &Follower{Applier: Applier{Reconciler: &Reconciler{Target: repo}}}
-	q := queues{follower: f, of: map[string]queue{"eu": {orders: make(chan order, 1)}}}
+	q := queues{follower: f, of: map[string]queue{"eu": {orders: make(chan order, 1), newest: &atomic.Pointer[order]{}}}}
 	put := func(heads map[string]files.ID) int {
 		c := &karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "eu"}}
 		q.put(t.Context(), "eu", order{Deliverable{at: render.Addresses{Shared: "waybill/clusters"}, heads: heads}, c})

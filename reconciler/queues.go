@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"sync/atomic"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
@@ -19,6 +20,7 @@ type order struct {
 // inbox holds the newest order of a cluster.
 type inbox struct {
 	orders <-chan order
+	newest *atomic.Pointer[order] // that is known, be it one that says the same
 	order  order
 	fresh  bool // no round was made of it yet
 	// requested is when a round was requested that was made, see suspend.RequestedAt.
@@ -35,6 +37,13 @@ func (i *inbox) again() bool {
 	return before != "" && at != before && at != never
 }
 
+// renew takes the newest order. It says the same, but what it says it by may count where that did not.
+func (i *inbox) renew() {
+	if o := i.newest.Load(); o != nil {
+		i.order = *o
+	}
+}
+
 // newer returns what was published since the last look; nil for nothing.
 func (i *inbox) newer() *Deliverable {
 	select {
@@ -49,7 +58,8 @@ func (i *inbox) newer() *Deliverable {
 // queue is that of a cluster: it holds the newest order.
 type queue struct {
 	orders chan order // of one
-	gist   gist       // of the newest
+	newest *atomic.Pointer[order]
+	gist   gist // of the newest
 	stop   context.CancelFunc
 	done   <-chan struct{} // when it is stopped
 }
@@ -93,6 +103,7 @@ func (q *queues) order(ctx context.Context, in *Deliverable) {
 // what the newest one said is left out: nothing would come of it.
 func (q *queues) put(ctx context.Context, cluster string, o order) {
 	one := q.of[cluster]
+	one.newest.Store(&o)
 	now, err := q.follower.Applier.gist(ctx, &o.in, o.cluster)
 	if err == nil && now == one.gist {
 		return
@@ -123,11 +134,11 @@ func (q *queues) follows(ctx context.Context, cluster string) bool {
 		}
 	}
 	ctx, stop := context.WithCancel(ctx) //nolint:gosec // order calls it, or ctx ends
-	one := queue{orders: make(chan order, 1), stop: stop, done: ctx.Done()}
+	one := queue{orders: make(chan order, 1), newest: &atomic.Pointer[order]{}, stop: stop, done: ctx.Done()}
 	q.of[cluster] = one
 	q.running++
 	go func() {
-		q.follower.follow(ctx, one.orders, q.slots)
+		q.follower.follow(ctx, inbox{orders: one.orders, newest: one.newest, missed: clusters.Missed{}}, q.slots)
 		leave()
 		q.ended <- struct{}{}
 	}()

@@ -322,7 +322,7 @@ func (e *edge) remembers(allowed, key string) {
 		said := a.said()
 		return strings.Contains(said, "does not come after "+state), said
 	})
-	e.tells("and it is told by which state", "waybill/status/eu-1", "status.yaml", "state: "+state)
+	e.tells("and it is told by which state", "waybill/status/eu-1", "status.yaml", state)
 	e.apis["eu-1"].kubectl("-n", "follow", "delete", "configmap", "c0001")
 	e.write("clusters/eu-1.yaml", string(registered))
 	e.publish("--signing-key", key)

@@ -57,7 +57,7 @@ func (e *edge) arrive(value string) {
 			head := strings.TrimSpace(e.git(e.bare, "rev-parse", "waybill/cluster/"+cluster))
 			out, err := exec.Command("git", "-C", statuses, "show", "waybill/status/"+cluster+":status.yaml").CombinedOutput()
 			told := string(out)
-			return err == nil && strings.Contains(told, "commit: "+head) && strings.Contains(told, "reason: Applied\n"), head + "\n" + told
+			return err == nil && strings.Contains(told, head) && strings.Contains(told, "reason: Applied\n"), head + "\n" + told
 		})
 	}
 }
