@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
 )
@@ -26,6 +27,10 @@ type Change struct {
 	Source         string // commit that was published
 	Subject        string // of the source commit
 	Body           string // what the message says besides, without trailers: what moved, and why
+	// Released says that removals were carried out which would have been held, and ReleasedBy who allowed them
+	// by a comment on which pull request, as far as anybody did so.
+	Released   bool
+	ReleasedBy []string
 }
 
 // Author is who made a source commit.
@@ -69,8 +74,13 @@ func (r *Reader) remember(h *git.Head) note {
 	if _, text, ok := strings.Cut(subject, ": "); ok {
 		subject = text
 	}
+	by := sources.Trailers(h.Message, publish.TrailerReleasedBy)
+	released := publish.ReadReleased(h.Message)
 	n := note{
-		change:      Change{Commit: h.Commit, Parent: h.Parent, When: h.When, Source: publish.Trailer(h.Message, publish.TrailerCommit), Subject: subject, Body: body(rest)},
+		change: Change{
+			Commit: h.Commit, Parent: h.Parent, When: h.When, Source: publish.Trailer(h.Message, publish.TrailerCommit), Subject: subject, Body: body(rest),
+			Released: released.Held || released.Missing || len(by) > 0, ReleasedBy: by,
+		},
 		state:       publish.Trailer(h.Message, publish.TrailerState),
 		observation: publish.Trailer(h.Message, publish.TrailerObserved) != "",
 	}

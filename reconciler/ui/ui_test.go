@@ -16,6 +16,8 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/facts"
+	"github.com/waybill-dev/waybill/reconciler/guard"
+	"github.com/waybill-dev/waybill/reconciler/orders"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/ui"
 	"github.com/waybill-dev/waybill/reconciler/ui/login"
@@ -165,7 +167,13 @@ func (f *fleet) publish(message string) {
 	f.repo.mu.Lock()
 	f.repo.twin.Write("main", message, f.source.Folder())
 	f.repo.mu.Unlock()
-	r := &reconciler.Reconciler{Source: f.repo, Target: f.repo, Version: "test", Now: func() time.Time { return f.now }}
+	f.publishes(&reconciler.Reconciler{})
+}
+
+// publishes publishes what is committed.
+func (f *fleet) publishes(r *reconciler.Reconciler) {
+	f.t.Helper()
+	r.Source, r.Target, r.Version, r.Now = f.repo, f.repo, "test", func() time.Time { return f.now }
 	if _, err := r.Publish(f.t.Context(), "main"); err != nil {
 		f.t.Fatal(err)
 	}
@@ -285,6 +293,45 @@ func TestPagesSayWhatGitSays(t *testing.T) {
 			if no, isNo := strings.CutPrefix(s, "!"); isNo == strings.Contains(text, no) {
 				t.Errorf("%s: want %q in\n%s", path, s, text)
 			}
+		}
+	}
+}
+
+// TestAReleaseOfRemovalsNamesWhoAllowedIt publishes that all goes which clusters have, once by a comment of somebody who
+// may write and once by whoever publishes: the pages of both say it, and those of other publications do not.
+func TestAReleaseOfRemovalsNamesWhoAllowedIt(t *testing.T) {
+	f := published(t)
+	conf := object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "conf"}
+	gone := guard.Removals{{Clusters: []string{"eu", "us"}, Objects: []object.Ref{conf, web}}}
+	delete(f.source, "web.yaml")
+	delete(f.source, "conf.yaml")
+	merged := f.repo.twin.Write("main", "all of it goes", f.source.Folder())
+	approval := orders.Order{
+		Command:     orders.Command{Verb: orders.ApprovePrune, Digest: gone.Digest(), Head: merged.String()},
+		PullRequest: 7, Comment: 1, By: "wendy", At: f.now, Removals: gone, Merged: merged.String(),
+	}
+	update, err := (&orders.Change{Taken: []orders.Order{approval}}).Update(git.Head{}, f.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.repo.twin.Write(orders.Branch, update.Message, update.Tree)
+	f.publishes(&reconciler.Reconciler{ByComment: true})
+	byWendy := f.head("waybill/state").Commit.String()
+	f.put("conf.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf, namespace: shop}\ndata: {greeting: again}\n")
+	f.publish("it comes again")
+	nobody := f.head("waybill/state").Commit.String()
+	delete(f.source, "conf.yaml")
+	f.repo.twin.Write("main", "it goes again", f.source.Folder())
+	f.publishes(&reconciler.Reconciler{Allow: guard.AllowAll})
+	byPublisher := f.head("waybill/state").Commit.String()
+	const what = "Removals that would have been held"
+	for path, want := range map[string]string{
+		"/changes/" + byWendy: what + " allowed by wendy on pull request 7", "/changes/" + byPublisher: what + " allowed by who published, or by a trailer", "/changes/" + nobody: "!" + what,
+		"/changes": what + ": allowed by wendy on pull request 7",
+	} {
+		text := words(f.get(http.MethodGet, path).Body.String())
+		if no, isNo := strings.CutPrefix(want, "!"); isNo == strings.Contains(text, no) {
+			t.Errorf("%s: want %q in\n%s", path, want, text)
 		}
 	}
 }

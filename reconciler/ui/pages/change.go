@@ -21,14 +21,26 @@ type ChangeRow struct {
 	Source  string
 	When    Moment
 	Moves   string // what moved by itself
+	Allowed string // who allowed removals that would have been held
 	Current bool
+}
+
+// allowed says who allowed the removals of a publication that would have been held; empty where none would.
+func allowed(c *facts.Change) string {
+	switch {
+	case !c.Released:
+		return ""
+	case len(c.ReleasedBy) == 0:
+		return "allowed by who published, or by a trailer"
+	}
+	return "allowed by " + strings.Join(c.ReleasedBy, ", ")
 }
 
 // OfChanges shows publications.
 func OfChanges(all []facts.Change, most int, now time.Time) Changes {
 	p := Changes{More: len(all) == most}
 	for i, c := range all {
-		p.Rows = append(p.Rows, ChangeRow{Change: Link{c.Subject, ChangeURL(c.Commit.String())}, Source: short(c.Source), When: moment(c.When, now), Moves: c.Body, Current: i == 0})
+		p.Rows = append(p.Rows, ChangeRow{Change: Link{c.Subject, ChangeURL(c.Commit.String())}, Source: short(c.Source), When: moment(c.When, now), Moves: c.Body, Allowed: allowed(&c), Current: i == 0})
 	}
 	return p
 }
@@ -42,6 +54,7 @@ type Change struct {
 	Message   string
 	When      Moment
 	Moves     string
+	Allowed   string // who allowed removals that would have been held
 	Within    string // only this cluster is shown
 	All       string // address of the whole
 	Decisions []Decision
@@ -84,7 +97,7 @@ type Field struct {
 // OfChange shows what a publication did; within names the only cluster, or is empty.
 func OfChange(f *facts.Facts, e facts.Effect, within string, now time.Time) Change {
 	p := Change{
-		Subject: e.Change.Subject, Source: e.Change.Source, State: e.Change.Commit.String(), When: moment(e.Change.When, now), Moves: e.Change.Body,
+		Subject: e.Change.Subject, Source: e.Change.Source, State: e.Change.Commit.String(), When: moment(e.Change.When, now), Moves: e.Change.Body, Allowed: allowed(&e.Change),
 		Within: within, All: ChangeURL(e.Change.Commit.String()), MoreThan: e.MoreObjects, Cut: e.Cut,
 	}
 	if a := e.Author; a != nil {
