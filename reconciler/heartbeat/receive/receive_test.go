@@ -1,0 +1,144 @@
+package receive_test
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill-dev/waybill/reconciler/heartbeat"
+	"github.com/waybill-dev/waybill/reconciler/heartbeat/receive"
+	"github.com/waybill-dev/waybill/sources/signing"
+)
+
+var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+func newKey(t *testing.T) signing.Key {
+	t.Helper()
+	key, _, err := signing.NewKey(rand.Reader, "agent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// sealed is a beat of eu at noon, with something changed.
+func sealed(t *testing.T, key signing.Key, edit func(*heartbeat.Beat)) []byte {
+	t.Helper()
+	b := heartbeat.Beat{Cluster: "eu", UID: "5f0c", Agent: "agent-0", Sequence: uint64(noon.UnixMilli()), Session: "s1"}
+	edit(&b)
+	data, err := b.Seal(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func asItIs(*heartbeat.Beat) {}
+
+// What is not taken is said to whoever sent it, and told once; only who signed as the cluster's agent is told the session and
+// the last number.
+func TestWhatIsNotTaken(t *testing.T) {
+	mine, other := newKey(t), newKey(t)
+	at := uint64(noon.UnixMilli())
+	for _, tt := range []struct {
+		name    string
+		cluster string
+		sealed  []byte
+		why     string // part of why it is not taken; empty: it is
+		signed  bool   // so that the session is told
+		told    bool
+	}{
+		{"as it should be", "eu", sealed(t, mine, asItIs), "", true, false},
+		{"nothing", "eu", nil, "no heartbeat", false, true},
+		{"more than a heartbeat has", "eu", bytes.Repeat([]byte("x"), heartbeat.MaxSize+1), "may have 4096", false, true},
+		{"no signature", "eu", append(bytes.SplitAfter(sealed(t, mine, asItIs), []byte("Session: s1\n"))[0], '\n'), "not signed", false, true},
+		{"another key", "eu", sealed(t, other, asItIs), "another key", false, true},
+		{"what was signed is another one", "eu", bytes.Replace(sealed(t, mine, asItIs), []byte("agent-0"), []byte("agent-1"), 1), "signature", false, true},
+		{"a cluster that nobody knows", "xx", sealed(t, mine, asItIs), "no cluster of this name", false, false},
+		{"another cluster by its own key", "eu", sealed(t, mine, func(b *heartbeat.Beat) { b.Cluster = "us" }), "us", true, true},
+		{"another id of the cluster", "eu", sealed(t, mine, func(b *heartbeat.Beat) { b.UID = "0000" }), "0000", true, true},
+		{"no session, as every agent begins", "eu", sealed(t, mine, func(b *heartbeat.Beat) { b.Session = "" }), "session", true, false},
+		{"the session of another receiver", "eu", sealed(t, mine, func(b *heartbeat.Beat) { b.Session = "s0" }), "session", true, false},
+		{"a number that was heard", "eu", sealed(t, mine, func(b *heartbeat.Beat) { b.Sequence = at - 1000 }), "repeated", true, true},
+		{"a number that is far ahead", "eu", sealed(t, mine, func(b *heartbeat.Beat) { b.Sequence = at + uint64(time.Hour.Milliseconds()) }), "from now", true, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var told []string
+			r := &receive.Receiver{Now: func() time.Time { return noon }, Ignored: func(cluster, why string) { told = append(told, cluster+": "+why) }}
+			r.Begin("s1")
+			r.Agents(map[string]receive.Agent{"eu": {ID: "5f0c", Key: mine.Public()}, "us": {Key: other.Public()}}, noon)
+			last := at - 500
+			if a, err := r.Receive("eu", sealed(t, mine, func(b *heartbeat.Beat) { b.Sequence = last })); err != nil || !a.Taken {
+				t.Fatal(a, err)
+			}
+			taken := tt.why == ""
+			a, err := r.Receive(tt.cluster, tt.sealed)
+			if err == nil && !taken {
+				a, err = r.Receive(tt.cluster, tt.sealed) // it is told once
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.Taken != taken || taken != (a.Why == "") || !strings.Contains(a.Why, tt.why) {
+				t.Errorf("the answer is %+v, want %q", a, tt.why)
+			}
+			if (a.Session == "s1") != tt.signed || !taken && tt.signed != (a.Last == last) || taken && a.Last != at {
+				t.Errorf("the answer tells %+v", a)
+			}
+			if len(told) > 1 || tt.told != (len(told) == 1) {
+				t.Errorf("what is told is %q", told)
+			}
+		})
+	}
+}
+
+// Nobody takes beats before it is known who may beat, and after the end.
+func TestClosed(t *testing.T) {
+	key := newKey(t)
+	agents := map[string]receive.Agent{"eu": {Key: key.Public()}}
+	r := &receive.Receiver{Now: func() time.Time { return noon }}
+	for name, step := range map[string]func(){
+		"before it begins": func() {}, "before it knows the agents": func() { r.Begin("s1") },
+		"once it has ended": func() { r.Begin("s1"); r.Agents(agents, noon); r.End() },
+	} {
+		step()
+		if _, err := r.Receive("eu", sealed(t, key, asItIs)); !errors.Is(err, receive.ErrClosed) {
+			t.Errorf("%s: %v", name, err)
+		}
+		r.End()
+	}
+}
+
+// Of one cluster a beat is looked at at a time, so that who floods it keeps no other waiting.
+func TestOneOfAClusterAtATime(t *testing.T) {
+	eu, us := newKey(t), newKey(t)
+	inside, resume := make(chan bool, 10), make(chan bool)
+	r := &receive.Receiver{Now: func() time.Time { return noon }, Ignored: func(string, string) {
+		inside <- true
+		<-resume
+	}}
+	r.Begin("s1")
+	r.Agents(map[string]receive.Agent{"eu": {Key: eu.Public()}, "us": {Key: us.Public()}}, noon)
+	ended := make(chan bool, 10)
+	for _, garbage := range []string{"a", strings.Repeat("x", heartbeat.MaxSize+1)} { // each is told
+		go func() {
+			_, _ = r.Receive("eu", []byte(garbage))
+			ended <- true
+		}()
+	}
+	<-inside
+	select {
+	case <-inside:
+		t.Error("two of one cluster are looked at at once")
+	case <-time.After(200 * time.Millisecond):
+	}
+	if a, err := r.Receive("us", sealed(t, us, func(b *heartbeat.Beat) { b.Cluster = "us" })); err != nil || !a.Taken {
+		t.Errorf("another cluster waits for it: %+v, %v", a, err)
+	}
+	close(resume)
+	<-ended
+	<-ended
+}
