@@ -5,15 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/ancestry"
 	"github.com/waybill-dev/waybill/reconciler/announce"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/reconciler/health"
 	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/test/twin"
@@ -149,6 +155,65 @@ func TestWhatCannotBeWrittenIsWrittenLater(t *testing.T) {
 	}
 	for range 5000 {
 		teller.Ended(&app) // nobody listens, and nobody waits
+	}
+}
+
+// TestAStatusIsWrittenAfterARestore restores the repository from a backup while a teller runs. What it wrote since is gone,
+// also the files in which nothing changes.
+func TestAStatusIsWrittenAfterARestore(t *testing.T) {
+	dir, backup := filepath.Join(t.TempDir(), "fleet.git"), filepath.Join(t.TempDir(), "backup.git")
+	if out, err := exec.CommandContext(t.Context(), "git", "init", "-q", "--bare", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if err := os.CopyFS(backup, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	repo, err := git.Open(t.Context(), git.Options{Location: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}
+	known := status.Cluster{Summary: status.Summary{Name: "eu", Verdict: status.Verdict{Reason: status.Applied}}, Objects: map[object.Ref]*status.Object{web: {Version: "v1", Applied: status.Application{Phase: status.PhaseApplied}}}}
+	if _, err := repo.Publish(t.Context(), []git.Update{{Branch: eu, Tree: status.Summarize(known), Author: git.Author{Name: "t", Email: "t@example.com"}, Message: "status\n", When: time.Unix(0, 0)}}); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	teller := reconciler.NewTeller(repo, func() time.Time { return start.Add(1000 * time.Since(start)) }, slog.New(slog.DiscardHandler))
+	teller.Every, teller.Clusters = time.Millisecond, []string{"eu"}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- teller.Run(ctx) }()
+	for day := range 3 {
+		if day == 2 {
+			err := os.Rename(dir, backup+".lost")
+			if err == nil {
+				err = os.Rename(backup, dir)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		says := files.ID{byte(day + 1)} // which changes no file but the summary
+		teller.Refused(&ancestry.RefusedError{Applied: says, Text: "it does not come after it"})
+		if day == 0 {
+			teller.Saw("eu", web, health.There()) // a file that nobody read yet
+		}
+		for until := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+			out, err := exec.CommandContext(t.Context(), "git", "-C", dir, "show", eu+":status.yaml").CombinedOutput()
+			if err == nil && strings.Contains(string(out), says.String()) {
+				break
+			}
+			if time.Now().After(until) {
+				t.Fatalf("day %d: never written: %v\n%s", day, err, out)
+			}
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "git", "-C", dir, "show", eu+":works/shop.yaml").CombinedOutput(); err != nil || !strings.Contains(string(out), "name: web") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 
