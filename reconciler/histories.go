@@ -14,6 +14,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/sources/signing"
@@ -98,6 +99,13 @@ func (h *historian) look(ctx context.Context) error {
 		b := h.at.Of(c.Ref().Name).Branch
 		branches[b] = append(branches[b], c.Ref().Name)
 	}
+	var moved []files.ID
+	for branch := range branches {
+		if was := h.lasts.at[branch]; !was.IsZero() && was != h.heads[branch] {
+			moved = append(moved, was)
+		}
+	}
+	h.has = h.Target.Has(moved...)
 	anew, restored := h.heads[state.Branch].IsZero(), h.Restored && !h.all
 	h.all = h.all || restored
 	for branch, clusters := range branches {
@@ -143,7 +151,6 @@ func (h *historian) follows(ctx context.Context, was, is files.ID) (bool, error)
 	if is.IsZero() {
 		return false, nil
 	}
-	h.has = h.Target.Has(was)
 	return graph{ctx: ctx, historian: h}.Follows("", is, was)
 }
 
@@ -218,7 +225,7 @@ func (h *historian) decideOf(ctx context.Context, g graph, b ancestry.Branch, br
 	if b.Head = h.heads[branch]; h.lost[branch] {
 		b.Was = h.lasts.at[branch]
 	}
-	g.was = b.Was
+	g.of, g.was = b.Of, b.Was
 	c, err := ancestry.Continue(b, g)
 	if err == nil {
 		c.When, err = latest(ctx, h.Target, c.After)
@@ -234,6 +241,7 @@ type graph struct {
 	*historian
 
 	ctx context.Context //nolint:containedctx // it lives as long as a call
+	of  string          // cluster, or the name of the state branch
 	was files.ID        // where the branch was, as we read it
 }
 
@@ -277,12 +285,18 @@ func (g graph) AtHand(commit, head files.ID) (bool, error) {
 			return false, err //nolint:wrapcheck // it names the commit
 		}
 		ours := publish.Trailer(h.Message, publish.TrailerCommit) != "" && (!signed || g.Key.Verify(signing.Git, h.Signed, h.Signature) == nil)
-		if !ours {
+		if !ours || at == commit && commit != g.was && !g.isOf(h) {
 			return false, nil
 		}
 		at = h.Parent
 	}
 	return false, nil
+}
+
+// isOf reports a commit of the branch of the cluster, or of the state's: what a cluster says that it applied may be any.
+func (g graph) isOf(h git.Head) bool {
+	clusters := sources.Trailers(h.Message, publish.TrailerCluster)
+	return len(clusters) == 0 && g.of == state.Branch || slices.Contains(clusters, g.of)
 }
 
 // trace is what is found on the way from a head back to a commit, by first parents and whatever their dates are.

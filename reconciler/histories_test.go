@@ -221,3 +221,23 @@ func TestWhatAStrangerLostIsNotTakenUpAgain(t *testing.T) {
 		t.Errorf("what was taken back is part of the history: %v", err)
 	}
 }
+
+// TestWhatAClusterSaysTakesUpNoOtherBranch has a cluster without a branch say that it applied a commit of another cluster,
+// and went by one of them: that becomes no parent of its branch, nor of the state.
+func TestWhatAClusterSaysTakesUpNoOtherBranch(t *testing.T) {
+	f := newFolders(t)
+	f.write("waybill.yaml", "apiVersion: waybill.dev/v1alpha1\nkind: Config\n")
+	f.by(f.reconciler(), "first")
+	other := f.branch("waybill/cluster/us").Commit
+	f.tells(other, other)
+	f.repo.Delete("waybill/cluster/eu")
+	head := f.by(f.reconciler(), "second")
+	for _, at := range []files.ID{head, f.branch(state.Branch).Commit} {
+		if after, err := f.repo.IsAncestor(t.Context(), other, at); err != nil || after {
+			t.Errorf("%s comes after a commit of another cluster: %v", at, err)
+		}
+	}
+	if err := f.admits(other); err != nil {
+		t.Errorf("it is its own business: %v", err)
+	}
+}
