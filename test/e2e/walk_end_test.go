@@ -22,10 +22,16 @@ import (
 // inventory, too; that what others made is there; and that the status says that all is well.
 func (w *walk) heal() {
 	w.t.Helper()
+	maps.Copy(w.returning, w.drained)
 	for _, marks := range []map[string]bool{w.cordoned, w.drained, w.suspended} {
 		clear(marks)
 	}
 	w.store("the walk is over")
+	w.settle("the end")
+	for _, cluster := range w.clusters {
+		eventually(w.t, "nothing leaves "+cluster, func() (bool, string) { return !w.isLeft(cluster), "" })
+	}
+	w.store("and all is back")
 	w.settle("the end")
 	eventually(w.t, "the status says that all is well", func() (bool, string) {
 		code, out := w.run("status", "-C", w.source, "--to", w.bare, "--status-repository", w.statuses)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,6 +26,7 @@ type wish struct {
 	members                      map[string]bool   // of a kustomization: it lists them
 	hasKind, hasExtra            bool
 	cordoned, drained, suspended map[string]bool
+	returning                    map[string]bool // no longer drained, but what began to leave leaves first, as Karmada has it
 	replicas, round              int
 	agentKey                     string
 }
@@ -38,7 +40,7 @@ const (
 func newWish(s *site, agentKey string) *wish {
 	w := &wish{
 		at: s, clusters: slices.Sorted(maps.Keys(s.apis)), things: map[string]string{}, values: map[string]int{}, widgets: map[string]bool{},
-		members: map[string]bool{"m0": true}, cordoned: map[string]bool{}, drained: map[string]bool{}, suspended: map[string]bool{},
+		members: map[string]bool{"m0": true}, cordoned: map[string]bool{}, drained: map[string]bool{}, suspended: map[string]bool{}, returning: map[string]bool{},
 		hasKind: true, hasExtra: true, replicas: 6, agentKey: agentKey,
 	}
 	for i := range 8 {
@@ -56,6 +58,11 @@ func newWish(s *site, agentKey string) *wish {
 func (w *wish) store(message string) {
 	w.at.t.Helper()
 	w.round++
+	for _, c := range marked(w.returning) {
+		if !w.isLeft(c) {
+			delete(w.returning, c)
+		}
+	}
 	files := map[string]string{"waybill.yaml": walkConfig, "policy.yaml": walkPolicy, "base.yaml": w.base(), "wanted.txt": w.wanted()}
 	for _, c := range w.clusters {
 		files["clusters/"+c+".yaml"] = w.cluster(c)
@@ -87,6 +94,11 @@ func (w *wish) store(message string) {
 	w.replace(files)
 	w.at.git(w.at.source, "add", "-A")
 	w.at.git(w.at.source, "commit", "-q", "--allow-empty", "-m", message)
+}
+
+// isLeft reports that something is leaving a cluster.
+func (w *wish) isLeft(cluster string) bool {
+	return exec.Command("git", "-C", w.at.bare, "grep", "-q", "fromCluster: "+cluster+"$", "waybill/state", "--", "bindings").Run() == nil
 }
 
 // replace has the source hold these files and no others.
@@ -189,7 +201,7 @@ func (w *wish) wanted() string {
 				add(class, object)
 			}
 		}
-		if w.drained[c] {
+		if w.drained[c] || w.returning[c] {
 			class = audit.Free
 		}
 		for _, object := range w.objects(c) {

@@ -55,7 +55,7 @@ func (w *walk) steps() []step {
 		{"a cluster is cordoned", 3, true, noneAt(w.cordoned, w.drained), func() string { return w.mark(w.cordoned, "cordoned") }},
 		{"a cluster is no longer cordoned", 4, true, at(w.cordoned), func() string { return w.unmark(w.cordoned, "no longer cordoned") }},
 		{"a cluster is drained", 2, true, noneAt(w.cordoned, w.drained), func() string { return w.mark(w.drained, "drained") }},
-		{"a cluster is no longer drained", 5, true, at(w.drained), func() string { return w.unmark(w.drained, "no longer drained") }},
+		{"a cluster is no longer drained", 5, true, at(w.drained), w.undrain},
 		{"a cluster is suspended", 3, true, noneAt(w.suspended), func() string { return w.mark(w.suspended, "suspended") }},
 		{"a cluster is resumed", 4, true, at(w.suspended), func() string { return w.unmark(w.suspended, "resumed") }},
 		{"an API server dies", 8, false, always, w.dies},
@@ -324,6 +324,12 @@ func (w *walk) unmark(marks map[string]bool, what string) string {
 	delete(marks, cluster)
 	w.store(cluster + " is " + what)
 	return cluster
+}
+
+// undrain takes a drain back, whether what left the cluster has left it or not.
+func (w *walk) undrain() string {
+	maps.Copy(w.returning, w.drained)
+	return w.unmark(w.drained, "no longer drained")
 }
 
 // during has a commit come while an API server is away.
