@@ -2,6 +2,7 @@ package reconciler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/orders"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/forge"
 	"github.com/waybill-dev/waybill/sources/git"
@@ -36,6 +38,9 @@ func (p *Previewer) Adds(ctx context.Context, pr forge.PullRequest) (adds guard.
 	c, _, err := p.compare(within, &told[0], to)
 	p.Reconciler.seen = nil // approvals are rare
 	p.baselines.Forget()
+	if errors.Is(err, worker.ErrBudget) { // it would be the next time, too
+		return nil, "too much has to be rendered to tell which removals the pull request adds", nil
+	}
 	if err != nil {
 		return nil, "", err
 	}

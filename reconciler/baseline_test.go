@@ -46,7 +46,7 @@ type counted struct {
 
 func (c *counted) Render(ctx context.Context, s sources.Snapshot, jobs []engine.Job) ([]engine.Rendered, error) {
 	c.jobs[s.Revision().Commit] += len(jobs)
-	return c.Engine.Render(ctx, s, jobs) //nolint:wrapcheck // it is what is counted
+	return c.Engine.Render(ctx, s, jobs)
 }
 
 func newCounted() *counted {

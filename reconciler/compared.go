@@ -41,7 +41,7 @@ func (p *Previewer) compare(ctx context.Context, pr *forge.PullRequest, to *dest
 	}
 	snapshot, err := p.Reconciler.Source.Snapshot(ctx, head.String(), p.Reconciler.Subdir)
 	if err != nil {
-		return c, nil, err //nolint:wrapcheck // it names the revision
+		return c, nil, err
 	}
 	from, err := p.baseline(ctx, base, pr.Member, to)
 	if err != nil {
@@ -83,7 +83,7 @@ func (p *Previewer) baseline(ctx context.Context, base files.ID, member bool, to
 	}
 	key, err := draw.Throwaway(p.Random)
 	if err != nil {
-		return shared{}, err //nolint:wrapcheck // it says what
+		return shared{}, err
 	}
 	p.Reconciler.memory() // which copies share
 	s := shared{by: *p.Reconciler}
@@ -117,7 +117,7 @@ func (p *Previewer) asMembers(ctx context.Context, q *Question, to *destination)
 	}
 	config, diags, err := render.ConfigOf(q.Head)
 	if err != nil || len(diags) > 0 {
-		return notes, err //nolint:wrapcheck // it names the file; what is wrong with it is found when it is loaded
+		return notes, err // what is wrong with it is found when it is loaded
 	}
 	config, later := config.Proposed(&to.config)
 	q.Config = &config
@@ -133,7 +133,7 @@ func (p *Previewer) stranger(ctx context.Context, base files.ID, key draw.Key, t
 	r := p.Reconciler
 	earlier, err := r.Source.Snapshot(ctx, base.String(), r.Subdir)
 	if err != nil {
-		return Reconciler{}, err //nolint:wrapcheck // it names the revision
+		return Reconciler{}, err
 	}
 	locked, err := lockOf(earlier)
 	if err != nil {

@@ -364,6 +364,10 @@ func TestPreviewerHasABudget(t *testing.T) {
 			t.Errorf("%d previews have %d budgets", i+1, budgets)
 		}
 	}
+	p.push(false, to("approved")) // an approval of what it removes is refused, and not asked for again and again
+	if adds, why, err := p.previewer.Adds(t.Context(), p.fake.Pull()); len(adds) > 0 || err != nil || !strings.Contains(why, "too much has to be rendered") {
+		t.Errorf("it adds %v, %q, %v", adds, why, err)
+	}
 }
 
 // TestPreviewerWithoutWalls: where there is no sandbox a member's change is previewed, and says so.

@@ -9,8 +9,8 @@ import (
 // merged the change settles neither whose changes are looked at, nor that plain Secrets are published, nor that the
 // guard lets more through; what it makes stricter counts, for that will hold it. The rest is as the change has it. Later
 // names what of it counts only once it is merged.
-func (c ConfigSpec) Proposed(to *ConfigSpec) (as ConfigSpec, later []string) {
-	as = c
+func (c *ConfigSpec) Proposed(to *ConfigSpec) (as ConfigSpec, later []string) {
+	as = *c
 	as.Previews = to.Previews
 	if to.Secrets == SecretsRefuse {
 		as.Secrets = SecretsRefuse

@@ -2,7 +2,6 @@ package serve_test
 
 import (
 	"bufio"
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -44,12 +43,10 @@ func newHearing(t *testing.T, behind time.Duration) *hearing {
 	}
 	s := serve.New()
 	s.Receive(r)
-	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(ctx, l) }()
+	go func() { ended <- s.Serve(t.Context(), l) }()
 	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+		if err := <-ended; err != nil {
 			t.Error(err)
 		}
 	})

@@ -122,7 +122,7 @@ func (p *process) death(ctx context.Context, cause, err error) error {
 		return ctx.Err() //nolint:wrapcheck // it is the caller's
 	}
 	if errors.Is(cause, ErrBudget) {
-		return cause //nolint:wrapcheck // the caller says of what
+		return cause
 	}
 	e := &DeathError{}
 	switch {
