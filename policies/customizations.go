@@ -58,7 +58,7 @@ func (s *Set) badScript(e interpret.ScriptError, after string) diag.Diagnostic {
 		where = fmt.Sprintf("%s, line %d of the script", e.Field, e.Line)
 	}
 	return diag.Diagnostic{
-		Code: diag.BadScript, Severity: diag.Error, Pos: o.FieldPos([]any{"spec", "customizations", e.Field, "luaScript"}),
+		Code: diag.BadScript, Severity: diag.Error, Pos: o.LinePos([]any{"spec", "customizations", e.Field, "luaScript"}, e.Line),
 		Message: fmt.Sprintf("%s: %s: %s", Name(o), where, e.Message), Hint: after,
 	}
 }

@@ -111,7 +111,14 @@ func (r *Reconciler) Deliverable(ctx context.Context, rev string) (d Deliverable
 		return d, err //nolint:wrapcheck // it names the file
 	}
 	d.Judge = &health.Judge{Kinds: interpret.New(custom...), Prefer: health.Prefer(terms.Health.Prefer)}
-	digest, err := json.Marshal([]any{terms, custom})
+	scripts, err := state.HealthScripts(head.Tree)
+	if err != nil {
+		return d, err //nolint:wrapcheck // it names the file
+	}
+	if scripts != nil {
+		d.Judge.Own = scripts.Rules()
+	}
+	digest, err := json.Marshal([]any{terms, custom, scripts})
 	d.terms = sha256.Sum256(digest)
 	return d, err //nolint:wrapcheck // they were read from as much
 }

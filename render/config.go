@@ -255,6 +255,9 @@ func (c *ConfigSpec) check() (field, problem string) {
 	if p := prefixProblem(c.Publish.BranchPrefix); p != "" {
 		return "spec.publish.branchPrefix", fmt.Sprintf("spec.publish.branchPrefix is %q, %s", c.Publish.BranchPrefix, p)
 	}
+	if p := c.Health.problem(); p != "" {
+		return "spec.health.argocdConfigMap", p
+	}
 	if c.Publish.Layout == LayoutFolders {
 		if p := sharedProblem(c.Publish.Branch, c.Publish.BranchPrefix); p != "" {
 			return "spec.publish.branch", fmt.Sprintf("spec.publish.branch is %q, %s", c.Publish.Branch, p)

@@ -13,11 +13,11 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
-	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/health"
 	"github.com/waybill-dev/waybill/reconciler/interpretation"
 	"github.com/waybill-dev/waybill/reconciler/report"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -33,32 +33,37 @@ type interpretFlags struct {
 func interpretCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "interpret", Short: "Ask the rule for a kind: health, replicas, dependencies and the rest", Args: cobra.NoArgs,
-		Long: `Interpret asks the rule that would act for an object, and names it: a customization out
-of -f, Karmada's or Argo CD's own, a built-in one, or kstatus. Operations are those of
-karmadactl interpret, by its names or health, replicas, revise, components, dependencies,
-retain, status and aggregate. A file - is the standard input.
+		Long: `Interpret asks the rule that would act for an object, and names it: one of the source,
+Karmada's or Argo CD's own, a built-in one, or kstatus. Rules of the source are its
+customizations, and the health scripts of the ConfigMap that spec.health.argocdConfigMap of
+its waybill.yaml names, but for what charts render to; with -f they are those of that file.
+Operations are those of karmadactl interpret, by its names or health, replicas, revise,
+components, dependencies, retain, status and aggregate. A file - is the standard input.
 
-With --check it compiles the scripts of -f, and asks the cases of the file
+With --check it compiles the scripts, and asks the cases of the file
 customizations_tests.yaml beside each, in Karmada's form; a case may have a result that is wanted.`,
 	}
 	var f interpretFlags
 	flags := cmd.Flags()
-	flags.StringArrayVarP(&f.files, "filename", "f", nil, "file with ResourceInterpreterCustomizations")
+	flags.StringArrayVarP(&f.files, "filename", "f", nil, "file with ResourceInterpreterCustomizations, or with a ConfigMap like argocd-cm, in place of those of the source")
 	flags.StringVar(&f.operation, "operation", "", "what is asked")
 	flags.StringVar(&f.desired, "desired-file", "", "file with the object as the source has it")
 	flags.StringVar(&f.observed, "observed-file", "", "file with the object as a cluster has it")
 	flags.StringVar(&f.status, "status-file", "", "file with what clusters report: a document each, of clusterName and status")
 	flags.Int32Var(&f.replicas, "desired-replica", 0, "replicas that revise gives the object")
-	flags.StringVar(&f.prefer, "prefer", string(health.PreferBoth), "whose rule counts where two have one: both, karmada or argocd")
+	flags.StringVar(&f.prefer, "prefer", "", "whose rule counts where two have one: both, karmada or argocd (default: as waybill.yaml says, or both)")
 	flags.BoolVar(&f.check, "check", false, "compile the scripts, and ask the cases beside them")
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		judge, wrong, err := f.judge(cmd.InOrStdin())
+		judge, wrong, err := f.judge(cmd)
 		if err != nil {
 			return failure(2, err)
 		}
 		if f.check {
 			return f.checked(cmd, judge, wrong)
+		}
+		for _, line := range wrong {
+			fmt.Fprintln(cmd.ErrOrStderr(), line)
 		}
 		q, err := f.question(cmd.InOrStdin())
 		if err != nil {
@@ -73,35 +78,25 @@ customizations_tests.yaml beside each, in Karmada's form; a case may have a resu
 	return cmd
 }
 
-// judge knows the rules, and what is wrong with the scripts of -f.
-func (f *interpretFlags) judge(in io.Reader) (*health.Judge, []interpret.ScriptError, error) {
-	if p := health.Prefer(f.prefer); p != health.PreferBoth && p != health.PreferKarmada && p != health.PreferArgoCD {
+// judge knows the rules, and what is wrong with scripts: a line each.
+func (f *interpretFlags) judge(cmd *cobra.Command) (judge *health.Judge, wrong []string, err error) {
+	p := health.Prefer(f.prefer)
+	if p != "" && p != health.PreferBoth && p != health.PreferKarmada && p != health.PreferArgoCD {
 		return nil, nil, fmt.Errorf("--prefer is %q; want both, karmada or argocd", f.prefer)
 	}
-	var all []*karmada.ResourceInterpreterCustomization
-	for _, name := range f.files {
-		data, err := readInput(in, name)
-		if err != nil {
-			return nil, nil, err
-		}
-		err = eachDocument(data, func(doc []byte) error {
-			var c karmada.ResourceInterpreterCustomization
-			if err := yaml.Unmarshal(doc, &c); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-			if c.Kind != "ResourceInterpreterCustomization" {
-				return fmt.Errorf("%s: kind %q is no ResourceInterpreterCustomization", name, c.Kind)
-			}
-			c.Name += " (" + name + ")"
-			all = append(all, &c)
-			return nil
-		})
-		if err != nil {
-			return nil, nil, err
+	if len(f.files) > 0 {
+		judge, wrong, err = f.ofFiles(cmd.InOrStdin())
+	} else {
+		var diags []diag.Diagnostic
+		judge, f.files, diags, err = f.ofSource(cmd)
+		for _, d := range diags {
+			wrong = append(wrong, d.String())
 		}
 	}
-	kinds := interpret.New(all...)
-	return &health.Judge{Kinds: kinds, Prefer: health.Prefer(f.prefer)}, kinds.Wrong(), nil
+	if err == nil && p != "" {
+		judge.Prefer = p
+	}
+	return judge, wrong, err
 }
 
 // question reads what is asked.
@@ -132,12 +127,8 @@ type caseFile struct {
 	} `json:"tests"`
 }
 
-// checked prints what is wrong with the scripts of -f and with their cases.
-func (f *interpretFlags) checked(cmd *cobra.Command, judge *health.Judge, scripts []interpret.ScriptError) error {
-	var wrong []string
-	for _, e := range scripts {
-		wrong = append(wrong, fmt.Sprintf("%s: %s, line %d of the script: %s", e.Customization, e.Field, e.Line, e.Message))
-	}
+// checked prints what is wrong with scripts and with their cases.
+func (f *interpretFlags) checked(cmd *cobra.Command, judge *health.Judge, wrong []string) error {
 	asked := 0
 	for _, name := range f.files {
 		cases, err := casesBeside(name)

@@ -21,7 +21,7 @@ const pathArgument = "[PATH]"
 
 // apart are the commands that read no source, and those of kubectl's, whose arguments are its
 // own.
-var apart = []string{"init", "interpret", "agent", "demo", "doctor", "version", "reference", "completion", "help"}
+var apart = []string{"init", "agent", "demo", "doctor", "version", "reference", "completion", "help"}
 
 // placed has every command below root take the source in one way: -C names it, or an argument
 // that is a path. Where both do they must name the same.

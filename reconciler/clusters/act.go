@@ -29,7 +29,7 @@ var errReplaced = errors.New("somebody replaced it meanwhile; apply again")
 // Apply implements apply.Cluster. Actions that are not begun when ctx ends have its error.
 func (c *Client) Apply(ctx context.Context, actions []apply.Action, owner string) []apply.Outcome {
 	outcomes := make([]apply.Outcome, len(actions))
-	c.judge().Kinds.Renew() // before there are several
+	c.judge().Renew() // before there are several
 	var group errgroup.Group
 	group.SetLimit(concurrency)
 	for i, a := range actions {

@@ -55,7 +55,7 @@ func (c *Client) Health(ctx context.Context, refs []object.Ref) (map[object.Ref]
 			return nil, err
 		}
 	}
-	c.judge().Kinds.Renew()
+	c.judge().Renew()
 	judgements := make(chan judgement, len(scopes))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(concurrency)

@@ -43,7 +43,7 @@ func (c *Client) watchHealth(ctx context.Context, j *judgement, m *meta.RESTMapp
 		h := health.Missing()
 		if e != watch.Deleted {
 			w.hasStatus = w.hasStatus || hasStatus(u)
-			c.judge().Kinds.Renew()
+			c.judge().Renew()
 			h = c.judge().Of(u.Object, health.Moment{Now: c.clock.last(), HasPeers: w.hasStatus})
 		}
 		r := refIn(w.kind, u)

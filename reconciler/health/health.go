@@ -10,6 +10,7 @@
 //
 //   - whether the object is being deleted: then it is not done;
 //   - a customization of the source, alone: who writes one says what is healthy;
+//   - a script in the source's ConfigMap for Argo CD, alone, unless it says nothing;
 //   - the rules that Karmada and Argo CD have for the kind: both have to be satisfied where both
 //     have one, unless one is preferred. Karmada's rules look at counters, which a roll-out that
 //     never comes up satisfies as long as old pods serve; so where Argo CD has no rule, what is

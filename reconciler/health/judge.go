@@ -29,6 +29,14 @@ type Judge struct {
 	Kinds *interpret.Interpreter
 	// Prefer says whose rule counts; empty: both.
 	Prefer Prefer
+	// Own are the rules that the source has in a ConfigMap like Argo CD's; nil for none.
+	Own *argocd.Rules
+}
+
+// Renew gives the scripts of the source back what they have spent: each round begins with all of it.
+func (j *Judge) Renew() {
+	j.Kinds.Renew()
+	j.Own.Renew()
 }
 
 // Moment is when, and beside what, an object was seen.
@@ -103,6 +111,15 @@ func (j *Judge) done(u *unstructured.Unstructured, first answer, at Moment) verd
 		}
 		failed = append(failed, first.err.Error()) // it names the customization
 		first = ask(j.Kinds.Uncustomized(), u.Object)
+	}
+	if rule := j.Own.For(u.GroupVersionKind().Group, u.GetKind()); rule != nil {
+		v, answers, err := byArgoCD(rule, u)
+		switch {
+		case err != nil:
+			failed = append(failed, err.Error())
+		case answers:
+			return v.after(failed)
+		}
 	}
 	all, more := j.known(u, first)
 	failed = append(failed, more...)

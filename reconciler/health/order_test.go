@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/policies/interpret"
+	"github.com/waybill-dev/waybill/policies/interpret/argocd"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/health"
 )
@@ -34,7 +35,7 @@ func TestOrder(t *testing.T) {
 	for _, tt := range []struct {
 		name, kind, obj string
 		prefer          health.Prefer
-		script          string // of a customization
+		script          string // of a customization; one that begins with return is Argo CD's
 		state           karmada.ResourceHealth
 		why, by         string
 	}{
@@ -55,15 +56,29 @@ func TestOrder(t *testing.T) {
 		{"a customization that says no", cloneSet, ready, "", "function InterpretHealth(o) return false end", unhealthy, "InProgress: it is not healthy by the rule", "customization mine"},
 		{"a customization that fails", cloneSet, pausing, "", "function InterpretHealth(o) return o.spec.no.where end", unhealthy, "Suspended: customization mine: InterpretHealth: line 1: ", "argo-cd v3.5.0 apps.kruise.io/CloneSet"},
 		{"a customization that fails, of a kind that nobody else knows", "example.com/v1 Thing", `{status: {conditions: [{type: Ready, status: "True"}]}}`, "", "function InterpretHealth(o) return o.no.where end", karmada.ResourceUnknown, "Unknown: customization mine: ", "kstatus"},
+		{"a script for Argo CD, alone", "v1 Service", `{spec: {type: LoadBalancer, clusterIP: 10.0.0.1}}`, "", "return {status = 'Healthy', message = obj.spec.type}", healthy, ": LoadBalancer", "ConfigMap a/b Service"},
+		{"one that says nothing", cloneSet, pausing, "", "return nil", unhealthy, "Suspended: Cloneset is paused", "argo-cd v3.5.0 apps.kruise.io/CloneSet"},
+		{"one that fails", cloneSet, pausing, "", "return obj.no.where", unhealthy, "Suspended: ConfigMap a/b apps.kruise.io/CloneSet: line 1: ", "argo-cd v3.5.0 apps.kruise.io/CloneSet"},
+		{"one whose status is none", cloneSet, pausing, "", "return {status = 'Fine'}", unhealthy, `Suspended: ConfigMap a/b apps.kruise.io/CloneSet: it returned the status "Fine"`, "argo-cd v3.5.0 apps.kruise.io/CloneSet"},
+		{"one that wants memory, of a kind that nobody else knows", "example.com/v1 Thing", `{status: {conditions: [{type: Ready, status: "True"}]}}`, "", "return ('x'):rep(1e9)", karmada.ResourceUnknown, "Unknown: ConfigMap a/b example.com/Thing: line 1: the script takes over 64 MiB", "kstatus"},
 		{"one that loops", cloneSet, ready, "", "function InterpretHealth(o) while true do end", healthy, ": customization mine: InterpretHealth: ", "argo-cd v3.5.0 apps.kruise.io/CloneSet, karmada v1.16.0 apps.kruise.io/CloneSet"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var custom []*karmada.ResourceInterpreterCustomization
-			if tt.script != "" {
+			var own *argocd.Rules
+			switch {
+			case strings.HasPrefix(tt.script, "return "):
+				apiVersion, kind, _ := strings.Cut(tt.kind, " ")
+				if group, _, ok := strings.Cut(apiVersion, "/"); ok {
+					kind = group + "_" + kind
+				}
+				scripts, _ := argocd.Read("a/b", map[string]string{"resource.customizations.health." + kind: tt.script})
+				own = scripts.Rules()
+			case tt.script != "":
 				custom = append(custom, teach(tt.kind, tt.script))
 			}
-			judge := health.Judge{Kinds: interpret.New(custom...), Prefer: tt.prefer}
+			judge := health.Judge{Kinds: interpret.New(custom...), Prefer: tt.prefer, Own: own}
 			h := judge.Of(live(t, tt.kind, tt.obj), health.Moment{})
 			if h.State != tt.state || h.By != tt.by {
 				t.Errorf("it is %s by %q, want %s by %q (%s: %s)", h.State, h.By, tt.state, tt.by, h.Reason, h.Message)

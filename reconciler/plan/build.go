@@ -47,9 +47,10 @@ func Build(in Input) Plan {
 	for _, c := range p.Clusters {
 		p.Stats.Placed += c.Objects
 	}
-	p.State = t.record(&out, in.State.Random.After(p.Basis.RandomKey, in.Random.Source))
+	scripts, wrong := in.healthScripts()
+	p.State = t.record(&out, in.State.Random.After(p.Basis.RandomKey, in.Random.Source), scripts)
 	p.Diags = diag.Sort(slices.Concat(
-		in.Source.Diags, in.Doubt.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, t.unlisted.diags, consumers.Detached(p.Detached, in.Source.Config.Publish.Addresses()), in.moved(), out.diags, t.consumers(p.Clusters), idle.Find(x.Law, decided.Decisions, x.Inners),
+		in.Source.Diags, in.Doubt.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, t.unlisted.diags, consumers.Detached(p.Detached, in.Source.Config.Publish.Addresses()), in.moved(), out.diags, wrong, t.consumers(p.Clusters), idle.Find(x.Law, decided.Decisions, x.Inners),
 	))
 	return p
 }

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/waybill-dev/waybill/policies/interpret/argocd"
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
@@ -13,11 +14,11 @@ import (
 )
 
 // record makes the next state.
-func (t *table) record(out *carried, random state.Random) *files.Folder {
+func (t *table) record(out *carried, random state.Random, scripts argocd.Scripts) *files.Folder {
 	c := state.Content{
 		Left: t.leftByRef(out), Clusters: t.in.Expanded.Law.Set.Clusters, Held: out.held(), When: t.in.Source.Revision.When,
 		LastGood: t.in.Doubt.Remembered(), Releases: t.releases(out), Random: random, Failover: t.failover(), Remedies: t.remedies(), Watch: t.watch(),
-		Terms: state.TermsOf(&t.in.Source.Config), Unlisted: t.unlisted.all,
+		Terms: state.TermsOf(&t.in.Source.Config), Unlisted: t.unlisted.all, Scripts: scripts,
 	}
 	if out.allowed {
 		c.LastGood = t.in.Doubt.RememberedOnceAllowed()

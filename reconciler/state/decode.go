@@ -127,6 +127,8 @@ func (s *State) reader(path string, earlier *State, isOlder bool) func(data []by
 		return into(&s.LastGood)
 	case path == unlistedFile:
 		return into(&s.Unlisted)
+	case path == scriptsFile:
+		return into(&s.Scripts)
 	case path == randomFile:
 		return s.addRandom
 	case path == keptFile:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/deschedule"
+	"github.com/waybill-dev/waybill/policies/interpret/argocd"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -38,7 +39,9 @@ type Content struct {
 	Watch    *deschedule.Watch
 	Releases []Release
 	Unlisted []Unlisted
-	Terms    Terms // the zero value: those of a source without a config
+	// Scripts are health scripts in a ConfigMap for Argo CD.
+	Scripts argocd.Scripts
+	Terms   Terms // the zero value: those of a source without a config
 }
 
 // Encode lays content out, after an earlier state, as the folder of the state branch, but
@@ -82,6 +85,7 @@ func Encode(c Content, earlier *State, m *Memo) (*files.Folder, error) {
 		{len(without) > 0, keptFile, without},
 		{len(c.LastGood.Broken) > 0, lastGoodFile, c.LastGood},
 		{len(c.Unlisted) > 0, unlistedFile, c.Unlisted},
+		{len(c.Scripts.ByKind) > 0, scriptsFile, c.Scripts},
 		{c.Random.Key != "", randomFile, c.Random},
 		{!c.Failover.isEmpty(), failoverFile, c.Failover},
 		{c.Watch != nil, deschedulerFile, orderOf(c.Watch)},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/waybill-dev/waybill/policies/interpret/argocd"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/sources/files"
 )
@@ -35,6 +36,23 @@ func Published(root *files.Folder) (Publication, error) {
 // names.
 func Interpreters(root *files.Folder) ([]*karmada.ResourceInterpreterCustomization, error) {
 	return allOf[karmada.ResourceInterpreterCustomization](root, interpretersDir)
+}
+
+// HealthScripts reads the health scripts of the state branch's folder; nil if there are none.
+func HealthScripts(root *files.Folder) (*argocd.Scripts, error) {
+	e, ok := root.Lookup(scriptsFile)
+	if !ok || e.Blob == nil {
+		return nil, nil
+	}
+	data, err := e.Blob.Bytes()
+	s := new(argocd.Scripts)
+	if err == nil {
+		err = json.Unmarshal(data, s)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %s of %s: %w", scriptsFile, Branch, err)
+	}
+	return s, nil
 }
 
 // allOf reads the objects of a folder.

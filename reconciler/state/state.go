@@ -16,6 +16,7 @@
 //	descheduler.json                                   only where replicas are descheduled: what observers count
 //	apply.json                                         the config's terms for whoever applies, where it states any
 //	last-good.json                                     only while something is broken
+//	health.json                                        only where the source has health scripts for Argo CD: those, for whoever applies
 //	unlisted.json                                      only while something stays that kustomizations do not list
 //
 // A folder of bindings or releases with more than 1,000 files is divided into folders that are
@@ -35,6 +36,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/waybill-dev/waybill/policies/interpret/argocd"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
@@ -69,6 +71,7 @@ const (
 	termsFile       = "apply.json"
 	deschedulerFile = "descheduler.json"
 	unlistedFile    = "unlisted.json"
+	scriptsFile     = "health.json"
 	clusterScope    = "_cluster"
 )
 
@@ -100,6 +103,8 @@ type State struct {
 	Releases []Release
 	// Unlisted are objects that stay although no kustomization lists them.
 	Unlisted []Unlisted
+	// Scripts are the health scripts that the source has in a ConfigMap for Argo CD.
+	Scripts argocd.Scripts
 	// Unreadable are the files that cannot be read, in the order of their paths. What they
 	// said is not known; nothing else depends on it.
 	Unreadable []Unreadable

@@ -374,8 +374,11 @@ const (
 	// ScalesNothing: a CronFederatedHPA names no template of the source.
 	ScalesNothing Code = "scales-nothing"
 	// BadScript: a script of a ResourceInterpreterCustomization does not compile, does not
-	// define its function, or is too long (see [scripts.md](scripts.md)).
+	// define its function, or is too long (see [scripts.md](scripts.md)); or a health script for Argo CD
+	// does not compile, or stands at a key that is none of Argo CD's.
 	BadScript Code = "bad-script"
+	// NoHealthScripts: `spec.health.argocdConfigMap` names a ConfigMap that the source does not have.
+	NoHealthScripts Code = "no-health-scripts"
 	// SecretScript: a ResourceInterpreterCustomization is about Secrets, of which no script is
 	// told.
 	SecretScript Code = "secret-script"

@@ -29,12 +29,26 @@ func (d *decoder) manifest(content map[string]any, node *yaml.Node) {
 		ref: Ref{Group: group, Kind: kind}, apiVersion: apiVersion, content: content,
 		pos: diag.Pos{File: d.file, Line: node.Line},
 	}
-	if strings.HasSuffix(group, "karmada.io") || strings.HasSuffix(group, "fluxcd.io") || group == "waybill.dev" {
+	if strings.HasSuffix(group, "karmada.io") || strings.HasSuffix(group, "fluxcd.io") || group == "waybill.dev" || hasScripts(o.ref, content) {
 		o.node = node
 	}
 	if d.named(o, node) {
 		d.out.Objects = append(d.out.Objects, o)
 	}
+}
+
+// hasScripts reports a ConfigMap with customizations for Argo CD, in whose lines mistakes are found.
+func hasScripts(r Ref, content map[string]any) bool {
+	if r.Group != "" || r.Kind != "ConfigMap" {
+		return false
+	}
+	data, _ := content["data"].(map[string]any)
+	for key := range data {
+		if strings.HasPrefix(key, "resource.customizations") {
+			return true
+		}
+	}
+	return false
 }
 
 // listItems returns the items of a List or a typed list such as ConfigMapList.

@@ -155,8 +155,25 @@ func (o *Object) YAML() []byte {
 
 // FieldPos returns where the field at path stands, or the nearest field above it
 // that stands in the file. Path elements are string keys and int indexes. Lines
-// within a document are known for objects of the karmada.io and waybill.dev groups.
+// within a document are known for objects of the karmada.io, fluxcd.io and waybill.dev groups, and for
+// ConfigMaps that have scripts for Argo CD.
 func (o *Object) FieldPos(path []any) diag.Pos {
+	pos, _ := o.field(path)
+	return pos
+}
+
+// LinePos returns where a line of the text at path stands, from 1: FieldPos where the text is not
+// written as a block of lines, or the line is 0.
+func (o *Object) LinePos(path []any, line int) diag.Pos {
+	pos, n := o.field(path)
+	if n != nil && n.Kind == yaml.ScalarNode && n.Style&yaml.LiteralStyle != 0 && line > 0 {
+		pos.Line = n.Line + line
+	}
+	return pos
+}
+
+// field finds a field; no node if the file has none at path.
+func (o *Object) field(path []any) (diag.Pos, *yaml.Node) {
 	pos := o.Origin()
 	n := o.node
 	for _, step := range path {
@@ -168,7 +185,7 @@ func (o *Object) FieldPos(path []any) diag.Pos {
 			break
 		}
 	}
-	return pos
+	return pos, n
 }
 
 // FieldPath prints the path of a field as kubectl does: spec.rules[0].name.

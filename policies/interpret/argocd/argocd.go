@@ -1,5 +1,5 @@
 // Package argocd judges objects by Argo CD's health rules: one Lua script a kind, out of Argo CD's
-// own module, which imports nothing but embed.
+// own module, which imports nothing but embed, or out of a ConfigMap like argocd-cm.
 //
 // A script is given the live object as the global obj, and returns a table with a status and a
 // message, as Argo CD's documentation of custom health checks says. It runs in package lua: with
@@ -49,8 +49,9 @@ type Verdict struct {
 
 // Rules are rules by kind.
 type Rules struct {
-	exact map[string]*Rule // by group/Kind, or Kind for the core group
-	wild  []wildcard       // the longest pattern first, and of equal ones the lowest
+	exact  map[string]*Rule // by group/Kind, or Kind for the core group
+	wild   []wildcard       // the longest pattern first, and of equal ones the lowest
+	budget *lua.Budget      // that they draw on together; nil for none
 }
 
 type wildcard struct {
@@ -64,6 +65,7 @@ type Rule struct {
 	// Name is its source and its key: "argo-cd v3.5.0 argoproj.io/Rollout".
 	Name   string
 	source func() string
+	budget *lua.Budget
 	once   sync.Once
 	code   *lua.Script
 	err    error
@@ -137,11 +139,7 @@ func (r *Rules) For(group, kind string) *Rule {
 
 // Judge judges a live object. An error says which rule failed, and why.
 func (r *Rule) Judge(live map[string]any) (Verdict, error) {
-	r.once.Do(func() { r.code, r.err = lua.Compile(r.source()) })
-	if r.err != nil {
-		return Verdict{}, fmt.Errorf("%s: %w", r.Name, r.err)
-	}
-	results, err := r.code.Run(lua.Kube{}, "obj", live)
+	results, err := r.run(live)
 	if err != nil {
 		return Verdict{}, fmt.Errorf("%s: %w", r.Name, err)
 	}
@@ -150,6 +148,23 @@ func (r *Rule) Judge(live map[string]any) (Verdict, error) {
 		return Verdict{}, fmt.Errorf("%s: %w", r.Name, err)
 	}
 	return v, nil
+}
+
+func (r *Rule) run(live map[string]any) ([]any, error) {
+	code, err := r.compiled()
+	switch {
+	case err != nil:
+		return nil, err
+	case r.budget != nil:
+		return r.budget.Answer().Run(code, lua.Kube{}, "obj", live) //nolint:wrapcheck // it says what
+	default:
+		return code.Run(lua.Kube{}, "obj", live) //nolint:wrapcheck // it says what
+	}
+}
+
+func (r *Rule) compiled() (*lua.Script, error) {
+	r.once.Do(func() { r.code, r.err = lua.Compile(r.source()) })
+	return r.code, r.err
 }
 
 // verdict reads what a script returned: the last of it, as Argo CD.

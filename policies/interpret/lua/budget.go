@@ -56,6 +56,20 @@ type Answer struct {
 // Call is Script.Call within the answer. The arguments of the first call cost nothing: to
 // look at an object once costs as much as to decode it.
 func (a *Answer) Call(s *Script, kube Kube, function string, args ...any) ([]any, error) {
+	out, used, err := s.within(a.grant(), kube, function, args)
+	a.take(used)
+	return out, err
+}
+
+// Run is Script.Run within the answer.
+func (a *Answer) Run(s *Script, kube Kube, name string, arg any) ([]any, error) {
+	out, used, err := s.alone(a.grant(), kube, name, arg)
+	a.take(used)
+	return out, err
+}
+
+// grant is what the next call may take.
+func (a *Answer) grant() grant {
 	g := whole()
 	if left := a.free + int(a.budget.left.Load()); left < g.steps {
 		g.steps, g.over = left, fmt.Errorf("the scripts of all customizations have taken the %d steps that they may take together", a.budget.total)
@@ -64,9 +78,7 @@ func (a *Answer) Call(s *Script, kube Kube, function string, args ...any) ([]any
 		g.entry = callSteps
 	}
 	a.calls++
-	out, used, err := s.within(g, kube, function, args)
-	a.take(used)
-	return out, err
+	return g
 }
 
 // take draws what is not free.

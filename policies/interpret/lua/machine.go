@@ -64,11 +64,15 @@ func prepared(s *Script, g grant, kube Kube) (m *machine) {
 	return m
 }
 
-// done takes a machine back after a call. What a run that failed left behind is not looked for.
-func (m *machine) done(err error) {
+// done takes a machine back after a call, and returns the steps that the call took. What a call that
+// failed left behind is not looked for.
+func (m *machine) done(g grant, err error) (used int) {
+	if used = g.steps; m.meter.why == nil {
+		used -= m.meter.steps
+	}
 	if err != nil || m.meter.why != nil || m.meter.caught {
 		m.l.Close()
-		return
+		return used
 	}
 	m.l.SetTop(0)
 	m.globals, m.kube.host = nil, Kube{}
@@ -78,6 +82,7 @@ func (m *machine) done(err error) {
 	default:
 		m.l.Close()
 	}
+	return used
 }
 
 // run runs a script itself.

@@ -124,30 +124,32 @@ func (s *Script) Call(kube Kube, function string, args ...any) ([]any, error) {
 
 // Run runs the script itself, with an argument as a global variable, and returns what it returns.
 // All that Call says of arguments, results and errors holds.
-func (s *Script) Run(kube Kube, name string, arg any) (out []any, err error) {
-	m := prepared(s, whole(), kube)
-	defer func() { m.done(err) }()
+func (s *Script) Run(kube Kube, name string, arg any) ([]any, error) {
+	out, _, err := s.alone(whole(), kube, name, arg)
+	return out, err
+}
+
+// alone is Run with what it may take, and what it took.
+func (s *Script) alone(g grant, kube Kube, name string, arg any) (out []any, used int, err error) {
+	m := prepared(s, g, kube)
+	defer func() { used = m.done(g, err) }()
 	v := &values{l: m.l, meter: m.meter}
 	given, err := v.in(arg)
 	if err != nil {
-		return nil, fmt.Errorf("giving %s: %w", name, err)
+		return nil, 0, fmt.Errorf("giving %s: %w", name, err)
 	}
 	m.globals.RawSetString(name, given)
 	if err := m.run(s, glua.MultRet); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return v.results("the script", nil)
+	out, err = v.results("the script", nil)
+	return out, 0, err
 }
 
 // within is Call with what it may take, and what it took.
 func (s *Script) within(g grant, kube Kube, function string, args []any) (out []any, used int, err error) {
 	m := prepared(s, g, kube)
-	defer func() {
-		if used = g.steps; m.meter.why == nil {
-			used -= m.meter.steps
-		}
-		m.done(err)
-	}()
+	defer func() { used = m.done(g, err) }()
 	v := &values{l: m.l, meter: m.meter}
 	params := make([]glua.LValue, len(args))
 	for i, arg := range args {
