@@ -31,6 +31,8 @@ import (
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 
 	"github.com/waybill-dev/waybill/policies/interpret"
+	"github.com/waybill-dev/waybill/policies/interpret/argocd"
+	"github.com/waybill-dev/waybill/policies/interpret/thirdparty"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -70,6 +72,10 @@ type Health struct {
 	// anything.
 	Status json.RawMessage
 }
+
+// Edition names the rules that come with Waybill, by their versions: with another one verdicts may be
+// others although nothing changed.
+const Edition = argocd.Source + ", " + thirdparty.Source
 
 // healthless are core kinds that have no health: being there is all that they do.
 var healthless = []string{"ConfigMap", "Secret", "ServiceAccount", "LimitRange", "ResourceQuota", "Endpoints"}

@@ -2,8 +2,10 @@ package report
 
 import (
 	"io"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -34,8 +36,10 @@ type clusterStatus struct {
 	Source    string                  `json:"appliedSource,omitempty"`
 	Objects   *status.Counts          `json:"objects,omitempty"`
 	Told      *time.Time              `json:"told,omitempty"` // when the last two facts were
-	Expires   *time.Time              `json:"credentialExpires,omitempty"`
-	Unwell    []objectStatus          `json:"unwell,omitempty"`
+	// Flipped counts by kind what is not healthy by the rules of this version, and was by those before.
+	Flipped map[string]int `json:"healthyByFormerRules,omitempty"`
+	Expires *time.Time     `json:"credentialExpires,omitempty"`
+	Unwell  []objectStatus `json:"unwell,omitempty"`
 }
 
 // objectStatus is an object about which something is to be done.
@@ -79,7 +83,7 @@ func clusterStatusOf(m *reconciler.Member, seen string) clusterStatus {
 		return c
 	}
 	told := w.At.UTC()
-	c.Applied, c.Source, c.Told = idText(w.Commit), w.Source, &told
+	c.Applied, c.Source, c.Told, c.Flipped = idText(w.Commit), w.Source, &told, w.Flipped
 	if c.Status != status.Unknown {
 		c.Objects = &w.Counts
 	}
@@ -151,6 +155,9 @@ func (f *fleetStatus) print(w io.Writer, now time.Time, more func(*clusterStatus
 		if c.Message != "" && more == nil {
 			p.line("%s: %s", c.Cluster, c.Message)
 		}
+		if len(c.Flipped) > 0 {
+			p.line("%s: healthy by the rules of the version before, and not by those of this one: %s", c.Cluster, countedByKind(c.Flipped))
+		}
 		if c.isCredentialEnding(now) {
 			p.line("%s: its credential is valid until %s; replace it", c.Cluster, c.Expires.UTC().Format(time.RFC3339))
 		}
@@ -160,6 +167,15 @@ func (f *fleetStatus) print(w io.Writer, now time.Time, more func(*clusterStatus
 	}
 	p.line("")
 	return columns(w, []string{"CLUSTER", "OBJECT", "APPLIED", "HEALTH", "SINCE", "BY", "MESSAGE"}, objects)
+}
+
+// countedByKind lists how many there are of each kind.
+func countedByKind(kinds map[string]int) string {
+	all := make([]string, 0, len(kinds))
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		all = append(all, strconv.Itoa(kinds[kind])+" "+kind)
+	}
+	return strings.Join(all, ", ")
 }
 
 // numbers are the columns that count objects.

@@ -159,6 +159,15 @@ func TestStatusSaysThatACredentialEnds(t *testing.T) {
 	golden(t, "status-credentials", report.Fleet(&f, now))
 }
 
+func TestStatusCountsWhatIsHealthyNoMore(t *testing.T) {
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	w := status.Word{At: now.Add(-time.Minute)}
+	w.Flipped = map[string]int{"Rollout.argoproj.io": 12, "Pod": 1}
+	golden(t, "status-flipped", report.Fleet(&reconciler.Fleet{Clusters: []reconciler.Member{
+		{Standing: status.Standing{Cluster: "eu", Mode: karmada.Push, Standing: status.Healthy, Word: &w}},
+	}}, now))
+}
+
 func TestFlux(t *testing.T) {
 	p := fixture(t, set(t))
 	for i := range p.Clusters {

@@ -62,6 +62,12 @@ type Summary struct {
 	// Expires is when the credential does; zero if that is not known.
 	Expires time.Time
 	Counts  Counts
+	// Edition is that of the rules by which the objects were judged; empty for those of a version that
+	// did not say it. Flipped counts, by kind, what was healthy by the edition before, was not by
+	// this one in the first round, and did not change between; a kind of which all is healthy again is
+	// not in it.
+	Edition string
+	Flipped map[string]int
 }
 
 // Counts are numbers of objects.
@@ -153,6 +159,7 @@ type phase struct {
 	karmada   karmada.ResourceHealth
 	reason    string
 	verdict   string
+	edition   string
 	expires   int64
 }
 
@@ -161,7 +168,7 @@ func (o *Object) phase() phase {
 }
 
 func (s *Summary) phase() phase {
-	p := phase{verdict: s.Verdict.Reason, commit: s.Commit}
+	p := phase{verdict: s.Verdict.Reason, commit: s.Commit, edition: s.Edition}
 	if !s.Expires.IsZero() {
 		p.expires = s.Expires.Unix()
 	}

@@ -25,7 +25,13 @@ func Read(root *files.Folder) (Summary, error) {
 	}
 	meta, status := content.at("metadata"), content.at("status")
 	s := Summary{Name: meta.text("name"), Branch: status.text("branch"), Source: status.text("source"), Expires: status.time("credentialExpires")}
-	s.Commit, s.State = status.id("commit"), status.id("state")
+	s.Commit, s.State, s.Edition = status.id("commit"), status.id("state"), status.text("rules")
+	for kind := range status.at("healthyByFormerRules") {
+		if s.Flipped == nil {
+			s.Flipped = map[string]int{}
+		}
+		s.Flipped[kind] = int(status.at("healthyByFormerRules").number(kind))
+	}
 	for _, c := range status.list("conditions") {
 		if c.text("type") == "Applied" {
 			s.Verdict, s.Since = Verdict{c.text("reason"), c.text("message")}, c.time("lastTransitionTime")

@@ -116,6 +116,14 @@ func (s *Summary) encode() map[string]any {
 		},
 	}
 	status.text("branch", s.Branch).id("commit", s.Commit).text("source", s.Source).id("state", s.State).time("credentialExpires", s.Expires)
+	status.text("rules", s.Edition)
+	if len(s.Flipped) > 0 {
+		flipped := map[string]any{}
+		for kind, n := range s.Flipped {
+			flipped[kind] = int64(n)
+		}
+		status["healthyByFormerRules"] = flipped
+	}
 	return map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": s.Name}, "status": map[string]any(status)}
 }
 

@@ -41,6 +41,7 @@ status:
     pending: 0
     unhealthy: 0
     unknown: 1
+  rules: argo-cd v3.5.0, karmada v1.16.0
   source: source of a96f
 `
 

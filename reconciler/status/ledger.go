@@ -33,6 +33,8 @@ type Ledger struct {
 	sending map[object.Ref]phase     // of Layout
 	last    time.Time                // when a commit was made
 	works   map[string]*files.Blob   // that are as they should be, by namespace
+	// flipped counts in the first round that goes by another edition of the rules; else nil.
+	flipped map[string]int
 }
 
 // track is the history of a phase. The zero ref has that of the cluster.
@@ -80,7 +82,9 @@ func (l *Ledger) judge(r object.Ref, o *Object, h health.Health, at time.Time) {
 	if o.private {
 		h.Message, h.Status = "", nil
 	}
-	o.Health = judged(h, o.Health, at)
+	before := o.Health
+	o.Health = judged(h, before, at)
+	l.flip(r, &before, &o.Health)
 	delete(l.works, r.Namespace)
 }
 

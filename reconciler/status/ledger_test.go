@@ -1,6 +1,7 @@
 package status_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -235,4 +236,74 @@ func TestWhatWasPrivateStaysSo(t *testing.T) {
 			t.Errorf("%s: it says\n%s", name, said)
 		}
 	}
+}
+
+// TestVerdictsFlip counts, in the first round by other rules, what is not healthy any more although
+// nothing changed, until it is.
+func TestVerdictsFlip(t *testing.T) {
+	written := func(l *status.Ledger, rules string) *status.Ledger {
+		t.Helper()
+		var entries []files.Entry
+		for _, e := range l.Layout().Entries() {
+			if e.Name == "status.yaml" {
+				text, err := e.Blob.Bytes()
+				if err != nil || !strings.Contains(string(text), "  rules: "+health.Edition+"\n") {
+					t.Fatal(err, string(text))
+				}
+				e = files.FileEntry(e.Name, files.NewBlob([]byte(strings.Replace(string(text), "  rules: "+health.Edition+"\n", rules, 1))))
+			}
+			entries = append(entries, e)
+		}
+		again, err := status.Reopen(files.NewFolder(entries), began)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return again
+	}
+	flipped := func(l *status.Ledger) map[string]int {
+		t.Helper()
+		s, err := status.Read(l.Layout())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Flipped
+	}
+	sick := func(l *status.Ledger, generation int64) {
+		r := round(one, fact{ref: web}, fact{ref: conf})
+		h := inProgress("0 of 1")
+		h.Generation = generation
+		r.Health[web] = h
+		l.Ended(r, began.Add(time.Minute))
+	}
+	want := map[string]int{"Deployment.apps": 1}
+	for _, tt := range []struct {
+		name, rules string
+		generation  int64
+		want        map[string]int
+	}{
+		{"a version that did not say its rules", "", 1, want},
+		{"other rules", "  rules: argo-cd v1\n", 1, want},
+		{"the same rules", "  rules: " + health.Edition + "\n", 1, nil},
+		{"an object that somebody changed", "", 2, nil},
+	} {
+		l := written(settled(began), tt.rules)
+		sick(l, tt.generation)
+		if got := flipped(l); !maps.Equal(got, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+		if l = written(l, "  rules: "+health.Edition+"\n"); tt.want != nil && !maps.Equal(flipped(l), want) {
+			t.Errorf("%s: it is not read again: %v", tt.name, flipped(l))
+		}
+		sick(l, tt.generation)
+		if got := flipped(l); !maps.Equal(got, tt.want) {
+			t.Errorf("%s, in the next round: %v, want %v", tt.name, got, tt.want)
+		}
+		l.Ended(round(one, fact{ref: web}, fact{ref: conf}), began.Add(time.Hour))
+		if got := flipped(l); len(got) > 0 {
+			t.Errorf("%s, and healthy again: %v", tt.name, got)
+		}
+	}
+	l := written(settled(began), "")
+	l.Ended(round(one, fact{ref: web}, fact{ref: conf}), began.Add(time.Minute))
+	wantDue(t, l, time.Minute+time.Second, "the rules are others, and nothing flipped")
 }

@@ -59,6 +59,10 @@ func (l *Ledger) Ended(r *Round, at time.Time) {
 	l.cluster.Branch = cmp.Or(r.Branch, l.cluster.Branch)
 	l.cluster.Commit, l.cluster.State = cmp.Or(r.Refused, l.cluster.Commit), r.RefusedState
 	f := folder{Ledger: l, round: r, at: at}
+	if r.Health != nil {
+		defer l.note(object.Ref{}, at)
+		defer l.review()()
+	}
 	switch v.Reason {
 	case Applied, Failing:
 		l.cluster.Commit, l.cluster.Source = r.Commit, r.Source

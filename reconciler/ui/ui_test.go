@@ -226,7 +226,7 @@ func published(t *testing.T) *fleet {
 	f.say("eu", healthy())
 	f.say("us", &status.Object{
 		Applied: status.Application{Phase: status.PhaseApplied},
-		Health:  status.Health{State: karmada.ResourceUnhealthy, Reason: "InProgress", Message: "1 of 3 is available", Since: f.now.Add(-time.Hour)},
+		Health:  status.Health{State: karmada.ResourceUnhealthy, Reason: "InProgress", Message: "1 of 3 is available", By: "built-in", Since: f.now.Add(-time.Hour)},
 	})
 	return f
 }
@@ -269,9 +269,9 @@ func TestPagesSayWhatGitSays(t *testing.T) {
 		"/matrix?q=web&in=eu":                {"web Deployment in shop 2 3 ✓ Healthy", "!Unhealthy"},
 		"/matrix?off=1":                      {"No template is like that."},
 		"/clusters/eu":                       {"Provider acme", "Region europe", "API endpoint https://eu.example.com", "2 templates", "None.", "web: the second version", "first"},
-		"/clusters/us":                       {"Deployment.apps/shop/web ✕ Unhealthy 1 of 3 is available 60m ago"},
+		"/clusters/us":                       {"Deployment.apps/shop/web ✕ Unhealthy 1 of 3 is available (by built-in) 60m ago"},
 		"/clusters/ap":                       {"Nothing was published for it.", "maintenance=soon NoSchedule"},
-		"/templates/Deployment/shop/web":     {"6, divided among its clusters", "PropagationPolicy shop/everywhere", "web.yaml", "us ✕ Unhealthy 1 of 3 is available 3", "eu ✓ Healthy 3", "replicas 2 → 3 in eu, us", "added to eu (2), us (2)"},
+		"/templates/Deployment/shop/web":     {"6, divided among its clusters", "PropagationPolicy shop/everywhere", "web.yaml", "us ✕ Unhealthy 1 of 3 is available (by built-in) 3", "eu ✓ Healthy 3", "replicas 2 → 3 in eu, us", "added to eu (2), us (2)"},
 		"/templates/ConfigMap/shop/conf":     {"added to eu, us", "!replicas 2"},
 		"/changes":                           {"web: the second version current " + source[:12], "first"},
 		"/changes/" + state.Commit.String():  {"web: the second version", "Who a person", "replicas 2 → 3 in eu, us", "2 clusters: eu, us", "spec.replicas was 2 → is 3", "image was web:1 → is web:2", "eu " + f.head("waybill/cluster/eu").Commit.String()[:12] + " 0 1 0"},

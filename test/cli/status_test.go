@@ -21,7 +21,7 @@ import (
 // tells is a command for scripts: it writes the status branch of a cluster, as one who
 // applied the head of its branch at a time would.
 //
-//	tells REPOSITORY CLUSTER TIME REASON [KIND[.GROUP]/[NAMESPACE/]NAME=PHASE[,HEALTH[,REASON[,MESSAGE[,STATUS]]]]...]
+//	tells REPOSITORY CLUSTER TIME REASON [KIND[.GROUP]/[NAMESPACE/]NAME=PHASE[,HEALTH[,REASON[@RULE][,MESSAGE[,STATUS]]]]...]
 func tells(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 4 {
 		ts.Fatalf("usage: tells REPOSITORY CLUSTER TIME REASON [OBJECT=PHASE[,HEALTH[,REASON[,MESSAGE[,STATUS]]]]...]")
@@ -76,7 +76,8 @@ func tell(ts *testscript.TestScript, round *status.Round, arg string) {
 	if status.Phase(said[0]) == status.PhaseFailed {
 		round.Report.Plan.Refused = append(round.Report.Plan.Refused, apply.Action{Ref: r, Why: said[3]})
 	}
-	h := health.Health{State: karmada.ResourceHealth(said[1]), Reason: said[2], Message: said[3]}
+	h := health.Health{State: karmada.ResourceHealth(said[1]), Message: said[3]}
+	h.Reason, h.By, _ = strings.Cut(said[2], "@")
 	if said[4] != "" {
 		h.Status = []byte(said[4])
 	}
