@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -59,51 +60,67 @@ const (
 // key for all. A script that does not compile is a mistake, and among the scripts: whoever is judged
 // by it hears of it.
 func Read(configMap string, data map[string]string) (Scripts, []Mistake) {
-	s := Scripts{ConfigMap: configMap, ByKind: map[string]string{}}
-	var wrong []Mistake
-	from := map[string]string{} // keys, by the kind of the script
-	if text := data[customizations]; text != "" {
-		var all map[string]struct {
-			Health string `json:"health.lua"`
-		}
-		if err := yaml.Unmarshal([]byte(text), &all); err != nil {
-			wrong = append(wrong, Mistake{Key: customizations, Message: lua.Brief(err.Error())})
-		}
-		for kind, c := range all {
-			if c.Health != "" {
-				s.ByKind[kind], from[kind] = c.Health, customizations
-			}
-		}
-	}
+	r := reader{scripts: map[string]string{}, from: map[string]string{}}
+	r.block(data[customizations])
 	for key, script := range data {
-		name, is := strings.CutPrefix(key, healthOf)
-		if !is || script == "" {
-			continue
+		if name, is := strings.CutPrefix(key, healthOf); is && script != "" {
+			r.one(key, name, script)
 		}
-		kind, err := kindOf(name)
-		if err != nil {
-			wrong = append(wrong, Mistake{Key: key, Message: err.Error()})
-			continue
-		}
-		s.ByKind[kind], from[kind] = script, key
 	}
+	r.compile()
+	slices.SortStableFunc(r.wrong, func(a, b Mistake) int { return cmp.Compare(a.Key, b.Key) })
+	return Scripts{ConfigMap: configMap, ByKind: r.scripts}, r.wrong
+}
+
+// reader reads a ConfigMap.
+type reader struct {
+	scripts map[string]string // by kind
+	from    map[string]string // keys, by the kind of the script
+	wrong   []Mistake
+}
+
+// block reads the key that has the scripts of several kinds.
+func (r *reader) block(text string) {
+	var all map[string]struct {
+		Health string `json:"health.lua"`
+	}
+	if err := yaml.Unmarshal([]byte(text), &all); err != nil {
+		r.wrong = append(r.wrong, Mistake{Key: customizations, Message: lua.Brief(err.Error())})
+	}
+	for kind, c := range all {
+		if c.Health != "" {
+			r.scripts[kind], r.from[kind] = c.Health, customizations
+		}
+	}
+}
+
+// one reads a key that has the script of one kind.
+func (r *reader) one(key, name, script string) {
+	kind, err := kindOf(name)
+	if err != nil {
+		r.wrong = append(r.wrong, Mistake{Key: key, Message: err.Error()})
+		return
+	}
+	r.scripts[kind], r.from[kind] = script, key
+}
+
+// compile finds what is wrong with scripts, and leaves out those beyond what all may have.
+func (r *reader) compile() {
 	left := maxScripts
-	for _, kind := range sorted(s.ByKind) {
-		if left -= len(s.ByKind[kind]); left < 0 {
-			wrong = append(wrong, Mistake{Key: from[kind], Kind: kind, Message: fmt.Sprintf("the scripts up to this one have over %d bytes together", maxScripts)})
-			delete(s.ByKind, kind)
+	for _, kind := range slices.Sorted(maps.Keys(r.scripts)) {
+		m := Mistake{Key: r.from[kind], Kind: kind, Shared: r.from[kind] == customizations}
+		if left -= len(r.scripts[kind]); left < 0 {
+			m.Message = fmt.Sprintf("the scripts up to this one have over %d bytes together", maxScripts)
+			r.wrong = append(r.wrong, m)
+			delete(r.scripts, kind)
 			continue
 		}
-		if _, err := lua.Compile(s.ByKind[kind]); err != nil {
-			m := Mistake{Key: from[kind], Kind: kind, Shared: from[kind] == customizations, Message: err.Error()}
-			if e, ok := errors.AsType[*lua.Error](err); ok {
-				m.Line, m.Message = e.Line, e.Message
-			}
-			wrong = append(wrong, m)
+		_, err := lua.Compile(r.scripts[kind])
+		if e, ok := errors.AsType[*lua.Error](err); ok {
+			m.Line, m.Message = e.Line, e.Message
+			r.wrong = append(r.wrong, m)
 		}
 	}
-	slices.SortStableFunc(wrong, func(a, b Mistake) int { return cmp.Compare(a.Key, b.Key) })
-	return s, wrong
 }
 
 // kindOf reads the end of a key: group_Kind, Kind for the core group, or all.
@@ -117,15 +134,6 @@ func kindOf(name string) (string, error) {
 		return name, nil
 	}
 	return "", fmt.Errorf("%q is no group_Kind, and no Kind of the core group", name)
-}
-
-func sorted(scripts map[string]string) []string {
-	names := make([]string, 0, len(scripts))
-	for name := range scripts {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // Rules are the scripts as rules, each named by its ConfigMap and its kind.

@@ -15,8 +15,8 @@
 //
 // The same call gives the same answer on every machine. So there is no wall clock
 // (os.clock, os.time without a table and os.date without a time are errors; times
-// are UTC; an Undated script gets nil from os.date), there are no random numbers, pairs goes through the fields of an object
-// by name, and tostring does not show addresses.
+// are UTC; an Undated script gets nil from os.date), there are no random numbers, pairs goes
+// through the fields of an object by name, and tostring does not show addresses.
 //
 // # Limits
 //
@@ -52,6 +52,30 @@
 // Compiling is bounded by the size of a script. The dearest scripts of 64 KiB that are known
 // take the parser 70 MB (powers), the compiler 80 MB (functions) and 0.3 seconds (numbers),
 // whatever they nest; what is kept of them is no more than ten times their size or so.
+//
+// # What is ours, and why
+//
+// gopher-lua runs scripts without limits but of time, and its libraries reach the machine. Each part
+// is there because tests fail without it, of which some are named:
+//
+//	machine.go            states that calls share one after another, and nothing passes
+//	                      (TestNothingIsPoisoned, TestLibrariesAreTables, TestAFailedRunLeavesNoMachine)
+//	state.go              what is taken away, and functions of the libraries that pay
+//	                      (TestScriptsCannotLeave, TestGlobalsAreKnown, TestEveryStepIsAStep/tonumber)
+//	meter.go, budget.go   what a call may take, and calls together
+//	                      (TestBombsAreDefused, TestTheBudgetIsTheSameEveryTime; in package interpret TestAnswersHaveABudgetTogether)
+//	rewrite.go            syntax that allocates or takes long; by its intrinsics: (concat) TestBombsAreDefused/doubling, (table) tables,
+//	                      (key) a list with a hole, by a constructor; (read) TestEveryStepIsAStep/comparing long texts, (closure) closures over many variables
+//	assign.go             assignments to fields, (set), and to several at once
+//	                      (TestBombsAreDefused/a list with a hole, and by two; TestStatementsMeanWhatTheyMeanInLua)
+//	patterns.go, match.go patterns whose steps are counted: the library's backtrack without end, and see no budget
+//	                      (TestBombsAreDefused/a pattern that backtracks; TestPatterns)
+//	format.go, strings.go texts that are paid for before they are made (TestBombsAreDefused/a format of a long string, upper)
+//	tables.go             the same of lists (TestBombsAreDefused/table.concat, sorting again and again)
+//	dates.go              times that are given, in UTC, and no clock (TestExpressions, TestScriptsCannotLeave)
+//	kube.go               Karmada's module (TestQuantities, TestPodsAreAskedOfTheHost)
+//	values.go             manifests that come back as they were, and in the order of names
+//	                      (TestValuesComeBack, TestFieldsHaveTheOrderOfTheirNames)
 //
 // # Values
 //

@@ -1,6 +1,7 @@
 package lua_test
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -49,6 +50,19 @@ func TestValuesComeBack(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestFieldsHaveTheOrderOfTheirNames: a map of Go has another order each time.
+func TestFieldsHaveTheOrderOfTheirNames(t *testing.T) {
+	obj, want := map[string]any{}, ""
+	for i := range 50 {
+		name := fmt.Sprintf("k%02d", i)
+		obj[name], want = "x", want+name
+	}
+	out, err := run(t, "function F(o) local all = '' for name in pairs(o) do all = all .. name end return all end", obj)
+	if err != nil || out[0] != want {
+		t.Errorf("%v, %v; want %s", out, err, want)
 	}
 }
 
