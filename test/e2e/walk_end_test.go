@@ -104,11 +104,15 @@ func (w *walk) verdict(took time.Duration) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d steps in %d minutes, with %d kills of the controller or the agent. After them %d commits were on the branches of three clusters, and Waybill had made %d writes and "+
 		"%d deletions there: %d moved what a cluster had lost, and %d were of a protected kind and allowed. Of %d more requests no API server lived to give the answer. "+
-		"Not justified: %d. Half of the times all was as it should be within %.1f s, and always within %.1f s.\n\n| step | times |\n|---|---|\n",
+		"Not justified: %d. Half of the times all was as it should be within %.1f s, and always within %.1f s.\n",
 		w.number+1, int(took.Minutes()), w.killsMade, v.Commits, v.Writes, v.Deletions, v.Moved, v.Allowed, v.Unanswered, len(v.Wrong), middle.Seconds(), longest.Seconds())
-	for _, counts := range []map[string]int{w.stepsDone, w.killed} {
-		for _, name := range slices.Sorted(maps.Keys(counts)) {
-			fmt.Fprintf(&b, "| %s | %d |\n", name, counts[name])
+	for _, table := range []struct {
+		of     string
+		counts map[string]int
+	}{{"step", w.stepsDone}, {"kill", w.killed}} {
+		fmt.Fprintf(&b, "\n| %s | times |\n|---|---|\n", table.of)
+		for _, name := range slices.Sorted(maps.Keys(table.counts)) {
+			fmt.Fprintf(&b, "| %s | %d |\n", name, table.counts[name])
 		}
 	}
 	w.t.Log(b.String())
