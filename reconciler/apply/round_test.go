@@ -388,3 +388,37 @@ func TestARenamedClusterHasAWayOn(t *testing.T) {
 		}
 	}
 }
+
+// TestARoundRemembersByWhichState makes rounds by one state after the other. Each is written down before anything else,
+// though there be nothing to do, unless the round is not admitted or does nothing.
+func TestARoundRemembersByWhichState(t *testing.T) {
+	m := &model{things: map[object.Ref]thing{}, lives: -1}
+	id := func(s string) files.ID { return files.Sum("commit", []byte(s)) }
+	refused := errors.New("refused")
+	for _, step := range []struct {
+		state  string
+		admits error
+		dryRun bool
+		want   string
+	}{
+		{state: "first", want: "first"},
+		{state: "second", want: "second"},
+		{state: "third", dryRun: true, want: "second"},
+		{state: "older", admits: refused, want: "second"},
+		{want: "second"}, // one who need not remember it
+	} {
+		r := Round{
+			Cluster: m, Name: "eu", Owner: "git/fleet", Commit: id("commit"), Source: "s", DryRun: step.dryRun, Objects: []Object{manifest("v1 ConfigMap shop/a", nil)},
+			Admit: func(context.Context, inventory.Inventory) (Options, error) { return Options{}, step.admits },
+		}
+		if step.state != "" {
+			r.State = id(step.state)
+		}
+		if _, err := r.Do(t.Context()); !errors.Is(err, step.admits) {
+			t.Fatal(err)
+		}
+		if got := m.stored.Inventory.State; got != id(step.want) {
+			t.Errorf("%+v: remembered is %s, want %s", step, got, id(step.want))
+		}
+	}
+}

@@ -73,7 +73,7 @@ func TestEntryWithoutUIDLeavesWhenNothingIsThere(t *testing.T) {
 }
 
 func many(n int) Inventory {
-	i := Inventory{Identity: Identity{"git/fleet", "eu-1", "k"}, Commit: blob("c"), Entries: map[object.Ref]Entry{}}
+	i := Inventory{Identity: Identity{"git/fleet", "eu-1", "k"}, Commit: blob("c"), State: blob("state"), Entries: map[object.Ref]Entry{}}
 	for k := range n {
 		i.Entries[ref(fmt.Sprintf("object-number-%d", k))] = Entry{
 			Content: blob(strconv.Itoa(k)), UID: fmt.Sprintf("%x", blob(fmt.Sprint("u", k)))[:36], Fields: uint64(k) * 0x9e3779b97f4a7c15,
