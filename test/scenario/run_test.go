@@ -78,7 +78,7 @@ func (s *scenario) run(t *testing.T, w way) map[string]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if now = now.Add(passed); w.remembers {
+		if now = now.Add(passed); w.remembers && !st.deletes() {
 			r.Now = func() time.Time { return now }
 		} else {
 			r = reconcilerOver(repo, w.cache, now)
@@ -100,6 +100,12 @@ func (s *scenario) run(t *testing.T, w way) map[string]string {
 		}
 	}
 	return out
+}
+
+// deletes reports a step that deletes a branch. A process that remembers where that was goes on from there, and publishes
+// another commit than one that does not; package reconciler has tests of that.
+func (st *step) deletes() bool {
+	return slices.ContainsFunc(st.commands, func(c string) bool { return strings.HasPrefix(c, "git branch -D ") })
 }
 
 // prepare does what a step does besides its commit.
