@@ -43,7 +43,7 @@ func (p *Previewer) compare(ctx context.Context, pr *forge.PullRequest, to *dest
 	if err != nil {
 		return c, nil, err
 	}
-	from, err := p.baseline(ctx, base, pr.Member, to)
+	from, err := p.baseline(ctx, base, pr, to)
 	if err != nil {
 		return c, nil, err
 	}
@@ -57,25 +57,28 @@ func (p *Previewer) compare(ctx context.Context, pr *forge.PullRequest, to *dest
 	if err != nil {
 		return c, nil, err
 	}
-	a.by.Engine, a.head.Engine = p.bound(from.by.Engine, false), p.bound(from.by.Engine, !pr.Member)
+	a.by.Engine, a.head.Engine = p.bound(from.by.Engine), p.bound(from.by.Engine)
+	if !pr.Member && p.Apart != nil {
+		a.head.Engine = p.bound(p.Apart(from.by.Engine))
+	}
 	c, err = a.answer(ctx, q)
 	c.Head = pr.Head
 	return c, notes, err
 }
 
 // bound has an engine render within a budget.
-func (p *Previewer) bound(e render.Engine, apart bool) render.Engine {
+func (p *Previewer) bound(e render.Engine) render.Engine {
 	if p.Bound == nil {
 		return e
 	}
-	return p.Bound(e, apart)
+	return p.Bound(e)
 }
 
-// baseline is what members' changes, or strangers', are compared with that left the branch at a commit. It is planned with one
+// baseline is what a member's change, or a stranger's, is compared with that left the branch at a commit. It is planned with one
 // throwaway key, from which these changes draw, too, and within a budget of its own. Members' and strangers' share nothing.
-func (p *Previewer) baseline(ctx context.Context, base files.ID, member bool, to *destination) (shared, error) {
+func (p *Previewer) baseline(ctx context.Context, base files.ID, pr *forge.PullRequest, to *destination) (shared, error) {
 	k := bases.Key{Base: base, Moment: to.moment}
-	if !member {
+	if !pr.Member {
 		k.Tip = to.tip
 	}
 	if known, ok := p.baselines.Find(k); ok {
@@ -87,14 +90,14 @@ func (p *Previewer) baseline(ctx context.Context, base files.ID, member bool, to
 	}
 	p.Reconciler.memory() // which copies share
 	s := shared{by: *p.Reconciler}
-	if !member {
+	if !pr.Member {
 		if s.by, err = p.stranger(ctx, base, key, to); err != nil {
 			return s, err
 		}
 	}
 	begun := p.Now()
 	planning := s.by
-	planning.Engine = p.bound(s.by.Engine, false)
+	planning.Engine = p.bound(s.by.Engine)
 	if s.baseline, err = observe(ctx, &planning, base.String(), key); err != nil {
 		return s, err
 	}
@@ -103,7 +106,7 @@ func (p *Previewer) baseline(ctx context.Context, base files.ID, member bool, to
 	}
 	k.Moment.State = s.observed.Heads.State // which may be another one by now
 	p.baselines.Keep(k, s)
-	p.Log.InfoContext(ctx, "base planned", "base", base.String(), "members", member, "dur", p.Now().Sub(begun))
+	p.Log.InfoContext(ctx, "base planned", "base", base.String(), "members", pr.Member, "dur", p.Now().Sub(begun))
 	return s, nil
 }
 

@@ -90,7 +90,11 @@ func TestWhoPublishedGoesOnAfterARestore(t *testing.T) {
 			backup := f.repo.Clone()
 			second, third := f.by(r, fmt.Sprint("second", keeps)), f.by(r, fmt.Sprint("third", keeps))
 			lost := f.branch(state.Branch).Commit
-			f.repo.Restore(backup, keeps)
+			restore := f.repo.Restore
+			if keeps {
+				restore = f.repo.SetBack
+			}
+			restore(backup)
 			if f.admits(third) == nil || f.admits(second) == nil {
 				f.Fatal("the branch is set back, and is applied")
 			}
@@ -125,7 +129,7 @@ func TestWhoPublishedGoesOnAfterARestore(t *testing.T) {
 	})
 }
 
-// publishes publishes what is there, and returns how many branches moved.
+// publishes has what is there published, and returns how many branches moved.
 func (f *inFolders) publishes(r *reconciler.Reconciler) int {
 	f.Helper()
 	res, err := r.Publish(f.Context(), "main")
@@ -215,7 +219,7 @@ func TestWhatAStrangerLostIsNotTakenUpAgain(t *testing.T) {
 	before := f.repo.Clone()
 	edit := f.edit(shared, "us/"+tree.ManifestDir+"/password.yaml", "hunter2")
 	f.publishes(r) // it sees that
-	f.repo.Restore(before, true)
+	f.repo.SetBack(before)
 	head := f.by(r, "second")
 	if after, err := f.repo.IsAncestor(t.Context(), edit, head); err != nil || after {
 		t.Errorf("what was taken back is part of the history: %v", err)

@@ -40,9 +40,10 @@ type Previewer struct {
 	Fetch func(ctx context.Context, head files.ID, most git.Bounds) error
 	// Sandbox returns what renders what strangers wrote, as a config says, with the charts of locks.
 	Sandbox func(c *render.ConfigSpec, locks ...lock.Lock) (render.Engine, error)
-	// Bound has an engine render within a budget, a new one each time; nil: there is none. What is rendered apart
-	// is not known to others that the engine renders for.
-	Bound func(e render.Engine, apart bool) render.Engine
+	// Bound has an engine render within a budget, a new one each time; nil: there is none.
+	Bound func(render.Engine) render.Engine
+	// Apart has an engine know what was rendered and keep what it renders to itself; nil: it does not.
+	Apart func(render.Engine) render.Engine
 	// Missing names the walls of the sandbox that are missing, where there are not enough for strangers; nil: there are.
 	Missing func(ctx context.Context) []string
 	// PerAuthor is how many heads of a stranger's are looked at in an hour.

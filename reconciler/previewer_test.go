@@ -353,7 +353,7 @@ func TestPreviewerHasABudget(t *testing.T) {
 	p := newRequested(t, "previews: {forks: open}")
 	change(t, p.src, map[string]string{"app/kustomization.yaml": "resources: [cm.yaml]\n", "app/cm.yaml": configMap})
 	budgets := 0
-	p.previewer.Bound = func(e render.Engine, _ bool) render.Engine { budgets++; return spent{e} }
+	p.previewer.Bound = func(e render.Engine) render.Engine { budgets++; return spent{e} }
 	for i, fork := range []bool{false, true} {
 		head := p.push(fork, to(strings.Repeat("x", i+2)))
 		said := p.looks()

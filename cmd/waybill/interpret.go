@@ -17,7 +17,6 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/health"
 	"github.com/waybill-dev/waybill/reconciler/interpretation"
 	"github.com/waybill-dev/waybill/reconciler/report"
-	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -87,9 +86,9 @@ func (f *interpretFlags) judge(cmd *cobra.Command) (judge *health.Judge, wrong [
 	if len(f.files) > 0 {
 		judge, wrong, err = f.ofFiles(cmd.InOrStdin())
 	} else {
-		var diags []diag.Diagnostic
-		judge, f.files, diags, err = f.ofSource(cmd)
-		for _, d := range diags {
+		rules, failed := ofSource(cmd)
+		judge, f.files, err = rules.judge, rules.files, failed
+		for _, d := range rules.wrong {
 			wrong = append(wrong, d.String())
 		}
 	}

@@ -74,24 +74,30 @@ func (r *ruleFiles) add(name string, doc []byte) error {
 	return fmt.Errorf("kind %q is no ResourceInterpreterCustomization, and no ConfigMap", c.Kind)
 }
 
+// sourceRules are the rules of a source.
+type sourceRules struct {
+	judge *health.Judge
+	files []string          // that its customizations are written in
+	wrong []diag.Diagnostic // what is wrong with scripts
+}
+
 // ofSource are the rules of the source as whoever applies it is given them, but for what charts
-// render to. Files are those that its customizations are written in, and wrong is what is wrong with
-// scripts.
-func (f *interpretFlags) ofSource(cmd *cobra.Command) (judge *health.Judge, files []string, wrong []diag.Diagnostic, err error) {
+// render to.
+func ofSource(cmd *cobra.Command) (rules sourceRules, err error) {
 	w := repositories{cmd: cmd, path: sourcePath(cmd), offline: true}
 	r, s, err := w.alone("")
 	if err != nil {
-		return nil, nil, nil, err
+		return rules, err
 	}
 	obs, err := r.Look(cmd.Context(), s, plan.Branch)
 	if err != nil {
-		return nil, nil, nil, err //nolint:wrapcheck // it says what
+		return rules, err //nolint:wrapcheck // it says what
 	}
 	obs.Input.Source = obs.Source
 	p := plan.Build(obs.Input)
 	custom, err := state.Interpreters(p.State)
 	if err != nil {
-		return nil, nil, nil, err //nolint:wrapcheck // it names the file
+		return rules, err //nolint:wrapcheck // it names the file
 	}
 	at := map[string]string{} // files, by object
 	for _, objs := range append(slices.Collect(maps.Values(obs.Source.Bound)), obs.Source.Objects) {
@@ -101,25 +107,26 @@ func (f *interpretFlags) ofSource(cmd *cobra.Command) (judge *health.Judge, file
 	}
 	for _, c := range custom {
 		file := at[written(object.Ref{Group: "config.karmada.io", Kind: c.Kind, Name: c.Name})]
-		files = append(files, filepath.Join(w.path, file))
+		rules.files = append(rules.files, filepath.Join(w.path, file))
 		c.Name += " (" + file + ")"
 	}
-	judge = &health.Judge{Kinds: interpret.New(custom...), Prefer: health.Prefer(p.Config.Health.Prefer)}
+	rules.judge = &health.Judge{Kinds: interpret.New(custom...), Prefer: health.Prefer(p.Config.Health.Prefer)}
 	scripts, err := state.HealthScripts(p.State)
 	if err != nil {
-		return nil, nil, nil, err //nolint:wrapcheck // it names the file
+		return rules, err //nolint:wrapcheck // it names the file
 	}
 	if scripts != nil {
 		scripts.ConfigMap += fmt.Sprintf(" (%s)", at["/ConfigMap "+scripts.ConfigMap])
-		judge.Own = scripts.Rules()
+		rules.judge.Own = scripts.Rules()
 	}
 	for _, d := range p.Diags {
 		if d.Code == diag.BadScript || d.Code == diag.NoHealthScripts || d.Code == diag.BadConfig {
-			wrong = append(wrong, d)
+			rules.wrong = append(rules.wrong, d)
 		}
 	}
-	slices.Sort(files)
-	return judge, slices.Compact(files), wrong, nil
+	slices.Sort(rules.files)
+	rules.files = slices.Compact(rules.files)
+	return rules, nil
 }
 
 // written is an object in words that are its own.

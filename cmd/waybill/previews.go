@@ -66,20 +66,25 @@ func (f *previewFlags) previewer(r reconciler.Reconciler, rev string, at forge.F
 			return renderer.New(pool, &renderer.Locked{Charts: charts, Locks: locks}), err
 		},
 		Bound:   bound,
+		Apart:   alone,
 		Missing: func(context.Context) []string { return missing() },
 	}, nil
 }
 
 // bound has an engine render within the budget of a preview.
-func bound(e render.Engine, apart bool) render.Engine {
-	r, ok := e.(*renderer.Renderer)
-	if !ok {
-		return e
+func bound(e render.Engine) render.Engine {
+	if r, ok := e.(*renderer.Renderer); ok {
+		return r.Within(worker.NewBudget(previewProcessor, previewMemory))
 	}
-	if apart {
-		r = r.Apart()
+	return e
+}
+
+// alone has an engine keep what it renders to itself.
+func alone(e render.Engine) render.Engine {
+	if r, ok := e.(*renderer.Renderer); ok {
+		return r.Apart()
 	}
-	return r.Within(worker.NewBudget(previewProcessor, previewMemory))
+	return e
 }
 
 // missingWalls names the walls that are missing where there are not enough for strangers; what cannot be tried is

@@ -75,11 +75,11 @@ func TestContinue(t *testing.T) {
 		{name: "a part is gone", commits: "a (b) c", head: "a", was: "c", applied: "b", after: "c"},
 		{name: "two that come after each other", commits: "a b c d", head: "a", applied: "b d c", after: "d"},
 		{name: "two of other histories", commits: "a b, a x", head: "a", applied: "b x", after: "b x"},
-		{name: "one is said twice", commits: "a", head: "a", applied: "gone gone", substitute: "gone"},
+		{name: "one is said twice", commits: "a", head: "a", applied: "gone, gone", substitute: "gone"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := Branch{Of: "eu", Head: id(tt.head), Was: id(tt.was), Folder: tt.folder}
-			for name := range strings.FieldsSeq(tt.applied) {
+			for name := range strings.FieldsSeq(strings.ReplaceAll(tt.applied, ",", " ")) {
 				b.Applied = append(b.Applied, id(name))
 			}
 			c, err := Continue(b, history(tt.commits))

@@ -28,7 +28,7 @@ func (p *printer) changes(all []preview.Change, look Look) {
 		}
 		text := b.String()
 		if len(text) > room {
-			if text = p.cut(text, room); text == "" {
+			if text = cut(text, room); text == "" {
 				break
 			}
 		}
@@ -50,7 +50,7 @@ func (p *printer) changes(all []preview.Change, look Look) {
 
 // cut leaves of a text the first lines, as many as there is room for, and counts the others; empty if that
 // is none.
-func (p *printer) cut(text string, room int) string {
+func cut(text string, room int) string {
 	end := strings.LastIndexByte(text[:room], '\n') + 1
 	if end == 0 {
 		return ""

@@ -60,7 +60,7 @@ func (h *hearing) dial() net.Conn {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.t.Cleanup(func() { conn.Close() })
+	h.t.Cleanup(func() { _ = conn.Close() })
 	return conn
 }
 

@@ -170,7 +170,7 @@ func (f *fleet) publish(message string) {
 	f.publishes(&reconciler.Reconciler{})
 }
 
-// publishes publishes what is committed.
+// publishes has what is committed published.
 func (f *fleet) publishes(r *reconciler.Reconciler) {
 	f.t.Helper()
 	r.Source, r.Target, r.Version, r.Now = f.repo, f.repo, "test", func() time.Time { return f.now }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,9 +48,7 @@ func TestFetchWithin(t *testing.T) {
 			for _, name := range tt.names {
 				adds[name] = []byte(name)
 			}
-			for name, data := range tt.adds {
-				adds[name] = data
-			}
+			maps.Copy(adds, tt.adds)
 			write(t, work, adds)
 			run(t, work, "push", "-q", at, "HEAD:refs/pull/7/head")
 			head, err := files.ParseID(run(t, work, "rev-parse", "HEAD"))

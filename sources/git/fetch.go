@@ -156,7 +156,7 @@ func (e *goneError) Error() string {
 }
 
 // Is has it be an ErrMissing.
-func (*goneError) Is(target error) bool { return target == ErrMissing } //nolint:errorlint // it is that one
+func (*goneError) Is(target error) bool { return target == ErrMissing }
 
 // wants returns what to ask for.
 func (r *Repo) wants(l listing, lacking []files.ID) []files.ID {

@@ -119,22 +119,28 @@ func (c *cluster) history() error {
 			if _, there := now.objects[ref]; there {
 				continue
 			}
-			if class := wants[c.name+" "+ref.String()]; class == Must || class == May {
-				c.wrong("%s: %s left the branch by %s, and its source commit %s wants it there", c.name, ref, short(now.id), short(now.source))
-			}
-			if !slices.Contains(protected, ref.Resource) {
-				continue
-			}
-			allowed, err := repository(c.Source).allows(before.source, now.source)
-			if err != nil {
+			if err := c.departure(ref, before, now, wants); err != nil {
 				return err
-			}
-			if !allowed {
-				c.wrong("%s: %s, of a protected kind, left the branch by %s, and nobody allowed it", c.name, ref, short(now.id))
 			}
 		}
 	}
 	return nil
+}
+
+// departure holds that what left the branch from one commit to the next was wanted there no longer, and was
+// allowed to leave if its kind is protected.
+func (c *cluster) departure(ref Ref, before, now *commit, wants map[string]string) error {
+	if class := wants[c.name+" "+ref.String()]; class == Must || class == May {
+		c.wrong("%s: %s left the branch by %s, and its source commit %s wants it there", c.name, ref, short(now.id), short(now.source))
+	}
+	if !slices.Contains(protected, ref.Resource) {
+		return nil
+	}
+	allowed, err := repository(c.Source).allows(before.source, now.source)
+	if err == nil && !allowed {
+		c.wrong("%s: %s, of a protected kind, left the branch by %s, and nobody allowed it", c.name, ref, short(now.id))
+	}
+	return err
 }
 
 // know finds out who made what, and which commits were applied when.

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -88,11 +89,11 @@ func (s *tale) publishes(at int, cluster string, failedOver []string, names ...s
 		}
 	}
 	s.git(s.branches, "add", "-A")
-	message := "published\n\nSource-Commit: " + s.git(s.source, "rev-parse", "HEAD")
+	message := []string{"published", "", "Source-Commit: " + s.git(s.source, "rev-parse", "HEAD")}
 	for _, name := range failedOver {
-		message += "\nFailed-Over: " + manifest(name)
+		message = append(message, "Failed-Over: "+manifest(name))
 	}
-	s.git(s.branches, "commit", "-q", "--allow-empty", "-m", message)
+	s.git(s.branches, "commit", "-q", "--allow-empty", "-m", strings.Join(message, "\n"))
 	commit := s.git(s.branches, "rev-parse", "HEAD")
 	fmt.Fprintf(&s.pushes, "%d.%09d refs/heads/%s %s\n", second(at).Unix(), 0, branch, commit)
 	return commit
@@ -121,7 +122,7 @@ func (s *tale) log(cluster string, r asked) {
 		ref = map[string]any{"resource": r.kind, "apiGroup": "apiextensions.k8s.io", "name": r.name}
 	}
 	e := map[string]any{
-		"auditID": fmt.Sprint(s.requests), "stage": "ResponseComplete", "verb": r.verb, "requestURI": "/", "user": map[string]any{"username": r.by},
+		"auditID": strconv.Itoa(s.requests), "stage": "ResponseComplete", "verb": r.verb, "requestURI": "/", "user": map[string]any{"username": r.by},
 		"objectRef": ref, "requestReceivedTimestamp": second(r.at), "stageTimestamp": second(r.at),
 		"responseStatus": map[string]any{"code": max(r.code, 200)},
 	}
@@ -146,7 +147,7 @@ func (s *tale) applies(at int, cluster, commit string) {
 	s.requests++
 	head := base64.StdEncoding.EncodeToString([]byte(`{"commit":"` + commit + `"}`))
 	s.write(cluster, map[string]any{
-		"auditID": fmt.Sprint(s.requests), "stage": "ResponseComplete", "verb": "update", "user": map[string]any{"username": "waybill"},
+		"auditID": strconv.Itoa(s.requests), "stage": "ResponseComplete", "verb": "update", "user": map[string]any{"username": "waybill"},
 		"objectRef":                map[string]any{"resource": "secrets", "namespace": "waybill-system", "name": "waybill-0123"},
 		"requestReceivedTimestamp": second(at), "stageTimestamp": second(at), "responseStatus": map[string]any{"code": 200},
 		"responseObject": map[string]any{"metadata": map[string]any{"name": "waybill-0123", "uid": "inventory"}, "data": map[string]any{"head": head}},

@@ -43,7 +43,7 @@ type commit struct {
 func Record(bare, file string) error {
 	const executable = 0o700
 	hook := fmt.Sprintf("#!/bin/sh\necho \"$(date +%%s.%%N) $1 $3\" >>'%s'\n", file)
-	return os.WriteFile(filepath.Join(bare, "hooks", "update"), []byte(hook), executable) //nolint:gosec // git runs it
+	return os.WriteFile(filepath.Join(bare, "hooks", "update"), []byte(hook), executable)
 }
 
 // readPushes returns when each commit became the head of each ref, by ref and commit.

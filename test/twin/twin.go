@@ -80,13 +80,13 @@ func (r *Repo) Write(branch, message string, root *files.Folder) files.ID {
 // Delete deletes a branch.
 func (r *Repo) Delete(branch string) { delete(r.heads, branch) }
 
-// Restore has branches be where they were in another repository, as after a restore from a backup. What was committed
-// since is there only if it is kept, as in a cache.
-func (r *Repo) Restore(from *Repo, keeps bool) {
-	r.heads = maps.Clone(from.heads)
-	if !keeps {
-		r.commits, r.parents = maps.Clone(from.commits), maps.Clone(from.parents)
-	}
+// SetBack has branches be where they were in another repository. What was committed since is there, as in a cache.
+func (r *Repo) SetBack(to *Repo) { r.heads = maps.Clone(to.heads) }
+
+// Restore has all be as it was in another repository, as after a restore from a backup.
+func (r *Repo) Restore(from *Repo) {
+	r.SetBack(from)
+	r.commits, r.parents = maps.Clone(from.commits), maps.Clone(from.parents)
 }
 
 // Has implements reconciler.Repository.

@@ -76,7 +76,7 @@ func TestMistakesInConfigMaps(t *testing.T) {
 	data := map[string]string{
 		"resource.customizations.health.a_b_c":         says("Healthy"),
 		"resource.customizations.health._Kind":         says("Healthy"),
-		"resource.customizations.health.example.com_A": "local a\nreturn return",
+		"resource.customizations.health.example.com_A": "local a\nif return",
 		"resource.customizations":                      "example.com/B: {health.lua: 'return ='}",
 	}
 	scripts, wrong := argocd.Read("a/b", data)

@@ -189,7 +189,7 @@ func TestNothingIsPoisoned(t *testing.T) {
 		local own = ""
 		for name in pairs(_G) do own = own .. name .. " " end
 		for _, library in ipairs({"string", "table", "math", "os", "kube"}) do
-			for name in pairs(require(library)) do own = own .. library .. "." .. name .. " " end
+			for name in pairs(require(library)) do own = own .. library .. "." .. name .. " " end;
 		end
 		return table.concat({
 			string.format("%d", 7), s.upper("a"), ("b"):upper(), ("%d"):format(8), tostring(1), type(""), #table, #string, #_G,

@@ -112,7 +112,7 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// Of one cluster a beat is looked at at a time, so that who floods it keeps no other waiting.
+// Of one cluster one beat is read at a time, so that who floods it keeps no other waiting.
 func TestOneOfAClusterAtATime(t *testing.T) {
 	eu, us := newKey(t), newKey(t)
 	inside, resume := make(chan bool, 10), make(chan bool)
@@ -132,7 +132,7 @@ func TestOneOfAClusterAtATime(t *testing.T) {
 	<-inside
 	select {
 	case <-inside:
-		t.Error("two of one cluster are looked at at once")
+		t.Error("two of one cluster are read at once")
 	case <-time.After(200 * time.Millisecond):
 	}
 	if a, err := r.Receive("us", sealed(t, us, func(b *heartbeat.Beat) { b.Cluster = "us" })); err != nil || !a.Taken {
