@@ -102,7 +102,7 @@ func build(t *testing.T, dir string) []map[string]any {
 
 // fluxApplies returns what Flux's controllers would apply to a cluster of their example:
 // they lay each artifact out as its generator says, build it with the patches of the
-// Kustomization, and install each release.
+// Kustomization, and install each release. Sources, which serve these alone, are left out.
 func fluxApplies(t *testing.T, source, cluster string, charts map[string]*chart.Chart) objects {
 	t.Helper()
 	artifacts := t.TempDir()
@@ -119,6 +119,9 @@ func fluxApplies(t *testing.T, source, cluster string, charts map[string]*chart.
 			t.Fatal(err)
 		}
 		for _, o := range documents(t, text) {
+			if isSource(o) {
+				continue
+			}
 			if o["kind"] != "Kustomization" {
 				all.add(t, o)
 				continue
@@ -132,9 +135,17 @@ func fluxApplies(t *testing.T, source, cluster string, charts map[string]*chart.
 			all.add(t, install(t, o, built, charts)...)
 			continue
 		}
-		all.add(t, o)
+		if !isSource(o) {
+			all.add(t, o)
+		}
 	}
 	return all
+}
+
+// isSource reports what only Kustomizations and releases use here, and is of no use once these are rendered.
+func isSource(o map[string]any) bool {
+	group, _ := o["apiVersion"].(string)
+	return strings.HasPrefix(group, "source.toolkit.fluxcd.io/") || strings.HasPrefix(group, "source.extensions.fluxcd.io/")
 }
 
 // patched builds a folder with patches over it.

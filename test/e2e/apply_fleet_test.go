@@ -248,7 +248,11 @@ func (s *site) lacks(cluster string) (wrong []string) {
 			wrong = append(wrong, path+": "+at)
 		}
 	}
-	for _, where := range s.owned(cluster) {
+	owned := s.owned(cluster)
+	if len(owned) == 0 && len(wanted) > 0 {
+		wrong = append(wrong, "nothing that is there is known to be of this source")
+	}
+	for _, where := range owned {
 		if !wanted[where] {
 			wrong = append(wrong, where+" is there, and not on the branch")
 		}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -85,6 +86,10 @@ func (s *site) served(before ...func(http.Handler) http.Handler) (source, publis
 	}
 	server := httptest.NewServer(handler)
 	s.t.Cleanup(server.Close)
+	byPath, address := s.owns, strings.TrimPrefix(server.URL, "http://")+"/source"
+	s.owns = func(cluster string, live map[string]any) bool {
+		return byPath(cluster, live) || strings.Contains(text(live, "metadata", "annotations", "waybill.dev/owner"), address)
+	}
 	return server.URL + "/source/.git", server.URL + "/fleet.git", t
 }
 
