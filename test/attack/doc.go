@@ -2,6 +2,13 @@
 // an attack, and its name a sentence that says what is tried; a file is a kind of attacker, or what
 // is attacked.
 //
+// What one package decides alone is attacked there: a pull request whose comments cannot be read and a stranger's
+// fifty comments (reconciler.TestAPullRequestThatCannotBeReadStopsNoOther, TestAStrangersCommandsAreNotAnswered), a red
+// branch (TestARedBranchTurnsNothingRed), causes and holds made of Secrets (TestACauseShowsNoSecret,
+// TestAHoldShowsNoSecret), a forged status (TestAForgedStatusDoesNotMoveTheRest), a pack that unpacks to much and a signature
+// that is moved (sources/git.TestFetchWithin, TestASignatureThatIsMovedIsNone), a short digest (reconciler/orders.TestADigestOfBefore),
+// another bot (sources/forge.TestAnotherBotIsNotTakenForUs). docs/security.md says of every attack who could make it.
+//
 // Tests that need a real forge or real clusters have the build tag e2e and are part of `make e2e`; the
 // others are part of `make test`.
 package attack
