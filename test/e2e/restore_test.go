@@ -62,6 +62,31 @@ func (e *edge) arrive(value string) {
 	}
 }
 
+// restores types what operations.md has somebody type who publishes anew after a restore.
+func (e *edge) restores(target string) {
+	e.t.Helper()
+	page, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	command := ""
+	for line := range strings.Lines(string(page)) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "waybill publish ") && strings.HasSuffix(line, " --restored") {
+			command = line
+		}
+	}
+	if command == "" {
+		e.t.Fatal("the page has no such command")
+	}
+	command = strings.Replace(command, "--to origin", "--to "+target, 1) // an origin would be what the source is called
+	cmd := exec.Command("sh", "-ec", command+" --status-repository "+e.url+"/status.git")
+	like := e.command("publish")
+	cmd.Dir, cmd.Env = e.source, append(like.Env, "PATH="+filepath.Dir(e.waybill)+":"+os.Getenv("PATH"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		e.t.Fatalf("%v\n%s", err, out)
+	}
+}
+
 // TestRestore restores a forge from a backup, under a controller that pushes to one cluster and an agent of another one:
 // the branches of the clusters, of the state and of the statuses go back, while the clusters are further. One who
 // published what was lost goes on as if nothing had been; one who begins anew is told of the restore, and reads of the
@@ -104,6 +129,7 @@ func TestRestore(t *testing.T) {
 			// whoever publishes is lost with the forge
 			e.value("five")
 			kill()
+			lost := strings.TrimSpace(e.git(e.bare, "rev-parse", "waybill/cluster/eu-1")) // the one of us-1 has the same files
 			restore()
 			e.namespace("follow", "six", 5)
 			e.commit()
@@ -115,8 +141,19 @@ func TestRestore(t *testing.T) {
 				said := a.said()
 				return strings.Count(said, "does not come after") > 0, said
 			})
+			for cluster, statuses := range map[string]string{"eu-1": e.statuses, "us-1": e.bare} {
+				eventually(t, "it is told what "+cluster+" applied", func() (bool, string) {
+					out, err := exec.Command("git", "-C", statuses, "show", "waybill/status/"+cluster+":status.yaml").CombinedOutput()
+					return err == nil && strings.Contains(string(out), lost), string(out)
+				})
+			}
 			kill()
-			kill = control("--restored")
+			if to == "a path" {
+				e.restores(target)
+				kill = control()
+			} else {
+				kill = control("--restored")
+			}
 			defer kill()
 			e.arrive("six")
 			e.value("seven")
