@@ -12,6 +12,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/orders"
+	"github.com/waybill-dev/waybill/reconciler/pulls"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/sources/forge"
@@ -25,7 +26,7 @@ type held struct {
 	digest    string // of what the pull request adds
 	holds     string // what the last publication held
 	fake      *forgetest.Fake
-	clerk     *reconciler.Clerk
+	clerk     *pulls.CommandHandler
 	publisher *reconciler.Reconciler
 	now       time.Time
 }
@@ -40,13 +41,13 @@ func newHeld(t *testing.T) *held {
 	change(t, h.src, map[string]string{"fleet.yaml": policies, "cm.yaml": app, "other.yaml": strings.Replace(app, "name: app", "name: other", 1)})
 	now := func() time.Time { return h.now }
 	source, target := open(t.Context(), t, h.src), open(t.Context(), t, h.bare)
-	h.publisher = &reconciler.Reconciler{Source: source, Target: target, Cache: cache.Memory(), Now: now, ByComment: true}
-	asked := &reconciler.Previewer{
-		Reconciler: &reconciler.Reconciler{Source: source, Target: target, Cache: cache.Memory(), Now: now, ByComment: true},
+	h.publisher = &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: source, Target: target, Cache: cache.Memory(), Now: now, ByComment: true}
+	asked := &pulls.Previewer{
+		Reconciler: &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: source, Target: target, Cache: cache.Memory(), Now: now, ByComment: true},
 		Forge:      h.fake, Rev: "main", MergeBase: source.MergeBase, Now: now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
 		Sandbox: func(*render.ConfigSpec, ...lock.Lock) (render.Engine, error) { return nil, nil },
 	}
-	h.clerk = &reconciler.Clerk{Forge: h.fake, Target: target, Source: source, Adds: asked.Adds, Now: now, Log: slog.New(slog.DiscardHandler), Changed: func() {}}
+	h.clerk = &pulls.CommandHandler{Forge: h.fake, Target: target, Source: source, Adds: asked.Adds, Now: now, Log: slog.New(slog.DiscardHandler), Changed: func() {}}
 	if h.publishes(t); h.holds != "" {
 		t.Fatal("the first publication is held")
 	}
@@ -115,7 +116,7 @@ func TestACommentReleasesWhatIsHeld(t *testing.T) {
 	if all := h.orders(t); len(all) != 1 || all[0].By != "wendy" || all[0].Digest != h.digest || !all[0].Waits() {
 		t.Fatalf("the orders are %+v", all)
 	}
-	if s := h.fake.Shown(h.fake.Pull().Head, reconciler.OrderContext); s.State != forge.Success || !strings.Contains(s.Description, "by wendy") {
+	if s := h.fake.Shown(h.fake.Pull().Head, pulls.OrderContext); s.State != forge.Success || !strings.Contains(s.Description, "by wendy") {
 		t.Errorf("the status is %+v", s)
 	}
 	h.merges(t)
@@ -218,7 +219,7 @@ func TestAnOrderEnds(t *testing.T) {
 			if all := h.orders(t); len(all) > 0 {
 				t.Errorf("there are the orders %+v", all)
 			}
-			h.clerk = &reconciler.Clerk{Forge: h.fake, Target: h.clerk.Target, Source: h.clerk.Source, Adds: h.clerk.Adds, Now: h.clerk.Now, Log: h.clerk.Log, Changed: func() {}}
+			h.clerk = &pulls.CommandHandler{Forge: h.fake, Target: h.clerk.Target, Source: h.clerk.Source, Adds: h.clerk.Adds, Now: h.clerk.Now, Log: h.clerk.Log, Changed: func() {}}
 			h.looks(t) // another clerk, who remembers nothing
 			if all := h.orders(t); len(all) > 0 {
 				t.Errorf("another clerk takes the orders %+v", all)
@@ -272,7 +273,7 @@ func TestAStrangersCommandsAreNotAnswered(t *testing.T) {
 		return nil
 	}
 	h.looks(t)
-	if s := h.fake.Shown(h.fake.Pull().Head, reconciler.OrderContext); s.State != "" || asked != 1 {
+	if s := h.fake.Shown(h.fake.Pull().Head, pulls.OrderContext); s.State != "" || asked != 1 {
 		t.Errorf("the forge is asked %d times, and the status is %+v", asked, s)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/reconciler/verify"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources"
@@ -37,7 +38,7 @@ func newMovable(t *testing.T, taints map[string]string, policy string) *movable 
 	t.Helper()
 	m := &movable{t: t, repo: twin.New("movable"), now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
 	m.told = m.repo
-	m.r = &reconciler.Reconciler{Source: m.repo, Target: m.repo, Version: "test", Now: func() time.Time { return m.now }}
+	m.r = &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: m.repo, Target: m.repo, Version: "test", Now: func() time.Time { return m.now }}
 	m.write(taints, policy)
 	m.publish()
 	return m
@@ -78,7 +79,7 @@ func (m *movable) publish() {
 	}
 	for name := range heads {
 		if strings.HasPrefix(name, "waybill/cluster/") || name == "waybill/state" {
-			v, err := m.r.Verify(m.t.Context(), name)
+			v, err := verify.New(m.r.Planner(), m.r.Published(), m.r.Version).Verify(m.t.Context(), name)
 			if err != nil || !v.Same {
 				m.t.Errorf("%s does not verify: %v %v", name, v.Differences, err)
 			}

@@ -11,9 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/applier"
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/inventory"
 	"github.com/waybill-dev/waybill/reconciler/publish"
+	"github.com/waybill-dev/waybill/reconciler/published"
+	"github.com/waybill-dev/waybill/reconciler/status/reports"
+	"github.com/waybill-dev/waybill/reconciler/verify"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -26,7 +30,7 @@ type inFolders struct {
 	*testing.T
 
 	repo   *twin.Repo
-	target reconciler.Repository
+	target published.Repository
 	source twin.Tree
 }
 
@@ -64,6 +68,7 @@ func (f *inFolders) object(cluster, value string) {
 
 func (f *inFolders) reconciler() *reconciler.Reconciler {
 	return &reconciler.Reconciler{
+		Seen:   reconciler.NewCache(),
 		Source: f.repo, Target: f.target, Version: "test", Now: func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) },
 		Pauses: reconciler.Pauses{Random: func() float64 { return 0 }, Sleep: func(context.Context, time.Duration) error { return nil }},
 	}
@@ -83,14 +88,14 @@ func (f *inFolders) published() {
 }
 
 // delivery is what an agent, which has no source, would apply.
-func (f *inFolders) delivery(cluster string) (*reconciler.Reconciler, reconciler.Delivery, error) {
+func (f *inFolders) delivery(cluster string) (*reconciler.Reconciler, published.Artifact, error) {
 	f.Helper()
-	r := &reconciler.Reconciler{Target: f.target, Now: time.Now}
-	in, err := r.Deliverable(f.Context(), "")
+	r := &reconciler.Reconciler{Seen: reconciler.NewCache(), Target: f.target, Now: time.Now}
+	in, err := r.Published().Desired(f.Context(), "", files.ID{})
 	if err != nil {
 		f.Fatal(err)
 	}
-	d, err := r.Delivery(f.Context(), &in, cluster)
+	d, err := r.Published().Artifact(f.Context(), &in, cluster)
 	return r, d, err
 }
 
@@ -137,7 +142,7 @@ func TestWhatIsPublishedForOneClusterIsNoNewsForAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fleet, err := f.reconciler().Fleet(t.Context(), source, reconciler.Asked{Lasting: time.Hour, Closely: true})
+	fleet, err := f.reconciler().Reports().Fleet(t.Context(), source, reports.Query{Lasting: time.Hour, Closely: true})
 	if err != nil || len(fleet.Clusters) != 2 || fleet.Clusters[0].Head != eu || fleet.Clusters[0].Rendered == fleet.Clusters[1].Rendered {
 		t.Errorf("the fleet is %+v, %v", fleet.Clusters, err)
 	}
@@ -254,13 +259,13 @@ func (f *inFolders) say(cluster, trailers string) {
 	}
 }
 
-func (f *inFolders) admitted(cluster string, applied files.ID) reconciler.Admission {
+func (f *inFolders) admitted(cluster string, applied files.ID) applier.Admission {
 	f.Helper()
 	r, d, err := f.delivery(cluster)
 	if err != nil {
 		f.Fatal(err)
 	}
-	a, err := r.Admit(f.Context(), d, inventory.Inventory{Commit: applied})
+	a, err := applier.Admit(f.Context(), r.Published(), d, inventory.Inventory{Commit: applied})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -292,7 +297,7 @@ func TestAnotherLayoutIsNoOtherHistory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Admit(t.Context(), d, inventory.Inventory{Commit: stranger}); err == nil || !strings.Contains(err.Error(), "does not come after") {
+	if _, err := applier.Admit(t.Context(), r.Published(), d, inventory.Inventory{Commit: stranger}); err == nil || !strings.Contains(err.Error(), "does not come after") {
 		t.Errorf("after a commit of another history: %v", err)
 	}
 }
@@ -311,7 +316,7 @@ func TestABranchReplacesAnother(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.Replaces, d.NameBefore = replaces, formerly
-		a, err := r.Admit(t.Context(), d, i)
+		a, err := applier.Admit(t.Context(), r.Published(), d, i)
 		if a.Allowed || len(a.FailedOver) > 0 {
 			t.Errorf("it allows removals: %+v", a)
 		}
@@ -401,7 +406,7 @@ func TestWhatIsAllowedForOneClusterIsNotForOthersOfTheCommit(t *testing.T) {
 		t.Errorf("removals are allowed otherwise than in us:\n%s", h.Message)
 	}
 	for _, what := range []string{"us", "eu", shared} {
-		if v, err := f.reconciler().Verify(t.Context(), what); err != nil || !v.Same {
+		if v, err := verify.New(f.reconciler().Planner(), f.reconciler().Published(), f.reconciler().Version).Verify(t.Context(), what); err != nil || !v.Same {
 			t.Errorf("%s: %+v, %v", what, v, err)
 		}
 	}

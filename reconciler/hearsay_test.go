@@ -22,7 +22,7 @@ type agents struct {
 	away bool
 }
 
-// Heads implements reconciler.Repository.
+// Heads implements published.Repository.
 func (a *agents) Heads(ctx context.Context) (map[string]files.ID, error) {
 	if a.away {
 		return nil, errors.New("connection refused")

@@ -17,7 +17,7 @@ func TestTheLogSaysWhichClustersAreHeldAndWhatReleasesThem(t *testing.T) {
 	repo := twin.New("held")
 	clusters, app, _ := strings.Cut(fleet, "---\napiVersion: v1\n")
 	repo.Write("main", "first", twin.Tree{"fleet.yaml": twin.File([]byte(clusters)), "app.yaml": twin.File([]byte("apiVersion: v1\n" + app))}.Folder())
-	r := &reconciler.Reconciler{Source: repo, Target: repo, Now: func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }}
+	r := &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: repo, Target: repo, Now: func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }}
 	if _, err := r.Publish(t.Context(), "main"); err != nil {
 		t.Fatal(err)
 	}

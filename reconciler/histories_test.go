@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/ancestry"
+	"github.com/waybill-dev/waybill/reconciler/applier"
 	"github.com/waybill-dev/waybill/reconciler/inventory"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/status"
@@ -47,7 +48,7 @@ func (f *inFolders) admits(applied files.ID) error {
 	if err != nil {
 		f.Fatal(err)
 	}
-	a, err := r.Admit(f.Context(), d, inventory.Inventory{Commit: applied})
+	a, err := applier.Admit(f.Context(), r.Published(), d, inventory.Inventory{Commit: applied})
 	if a.Allowed || len(a.FailedOver) > 0 {
 		f.Errorf("it allows removals: %+v", a)
 	}

@@ -3,7 +3,6 @@ package reconciler
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
@@ -13,14 +12,6 @@ import (
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 )
-
-// A ConfigError says that a source's config has a mistake, for which nothing of the source
-// is published.
-type ConfigError struct{ Diagnostic diag.Diagnostic }
-
-func (e *ConfigError) Error() string {
-	return fmt.Sprintf("%s; nothing is published until it is mended", e.Diagnostic)
-}
 
 // A publishedError says that what was named as a source is what Waybill published.
 type publishedError struct{ name string }
@@ -43,7 +34,7 @@ func isPublished(s sources.Snapshot) bool {
 
 // Judge plans a snapshot of the source. If it is for branches, the plan's diagnostics are
 // those of publishing the snapshot, as far as the target knows what is published.
-func (r *Reconciler) Judge(ctx context.Context, s sources.Snapshot, m plan.Medium) (plan.Plan, error) {
+func Judge(ctx context.Context, r *Reconciler, s sources.Snapshot, m plan.Medium) (plan.Plan, error) {
 	if m == plan.Branch && isPublished(s) {
 		return plan.Plan{}, &publishedError{cmp.Or(s.Revision().Commit, "the directory")}
 	}
@@ -51,7 +42,7 @@ func (r *Reconciler) Judge(ctx context.Context, s sources.Snapshot, m plan.Mediu
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	p, err := r.Build(ctx, &obs)
+	p, err := r.Planner().Build(ctx, &obs.Observation)
 	if err != nil || m != plan.Branch {
 		return p, err
 	}

@@ -6,15 +6,11 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/waybill-dev/waybill/reconciler/orders"
 	"github.com/waybill-dev/waybill/reconciler/plan"
-	"github.com/waybill-dev/waybill/reconciler/state"
-	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/reconciler/planner"
 	"github.com/waybill-dev/waybill/reconciler/traces"
-	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources/files"
 )
@@ -37,8 +33,8 @@ type Loop struct {
 	Now        func() time.Time
 	// Wake has it look at once; nil: nobody does.
 	Wake <-chan struct{}
-	// Announcer has a forge show what became of source commits; nil: none does.
-	Announcer *Announcer
+	// After is called after every turn with what came of it; nil: nothing is.
+	After func(context.Context, *Sync)
 	// Report is told of every synchronisation that did or tried something.
 	Report func(Sync)
 }
@@ -50,14 +46,18 @@ type Sync struct {
 	Result   Result
 	Err      error
 	UpToDate bool // nothing had changed, so that nothing was done
+	// Heads are where the branches of the target were.
+	Heads map[string]files.ID
 
-	heads map[string]files.ID // where the branches of the target were
-	blind bool                // a repository did not say where its branches are
+	blind bool // a repository did not say where its branches are
 }
 
 // Run turns until ctx ends. A publication under way is then finished, or given up
 // after a grace period; either leaves the repositories whole.
 func (l *Loop) Run(ctx context.Context) error {
+	if l.Reconciler.Seen == nil {
+		l.Reconciler.Seen = NewCache()
+	}
 	var done synced
 	failures := 0
 	for {
@@ -75,7 +75,9 @@ func (l *Loop) Run(ctx context.Context) error {
 			ceiling = askCeiling
 		}
 		l.Report(s)
-		l.Announcer.turned(ctx, l, &s)
+		if l.After != nil {
+			l.After(ctx, &s)
+		}
 		timer := time.NewTimer(l.untilNext(failures, ceiling, done))
 		select {
 		case <-ctx.Done():
@@ -96,52 +98,6 @@ type synced struct {
 	// later on.
 	tries int
 	basis basis
-}
-
-// basis says which branches a plan depends on: those at which clusters are published, by the config of
-// its source commit, and, if it awaits what clusters say of their status, those that say it.
-type basis struct {
-	at     render.Addresses
-	awaits bool
-}
-
-func basisOf(r *Result) basis {
-	return basis{r.Plan.Config.Publish.Addresses(), r.Plan.Basis.Awaits || r.awaits}
-}
-
-// seen is where the followed branch, the branches of the repository that is published to, and
-// those that agents write were. The last are looked at only while a plan awaits them.
-type seen struct {
-	source       files.ID
-	target, told map[string]files.ID
-}
-
-func (s seen) equal(o seen) bool {
-	return s.source == o.source && maps.Equal(s.target, o.target) && maps.Equal(s.told, o.told)
-}
-
-// published leaves the branches that a publication reads and writes: those of the clusters,
-// the state, and the orders. What moves besides, as the branches of the status do all the time, is no
-// reason to plan, unless the last plan awaits it.
-func (s seen) published(by basis) seen {
-	ours := map[string]files.ID{}
-	for name, id := range s.target {
-		if name == state.Branch || name == orders.Branch || by.at.Has(name) || by.awaits && strings.HasPrefix(name, status.Prefix) {
-			ours[name] = id
-		}
-	}
-	s.target = ours
-	return s
-}
-
-// after returns where the branches are by an update. What others moved meanwhile is not
-// in it, so that it is looked at the next time.
-func (s seen) after(r Result) seen {
-	s = s.published(basisOf(&r))
-	for i, u := range r.Updates {
-		s.target[u.Branch] = r.Heads[i]
-	}
-	return s
 }
 
 // untilNext returns how long to sleep: at most until a schedule of the source
@@ -172,9 +128,9 @@ func (l *Loop) turn(ctx context.Context, done *synced) Sync {
 	s := Sync{At: start}
 	now, err := l.Reconciler.look(ctx, l.Rev)
 	if err == nil && done.basis.awaits {
-		now.told = l.Reconciler.lookTold(ctx, done.seen.told)
+		now.told = lookTold(ctx, l.Reconciler.Told, done.seen.told)
 	}
-	s.heads, s.blind = now.target, err != nil
+	s.Heads, s.blind = now.target, err != nil
 	due := !done.until.IsZero() && !start.Before(done.until)
 	if err == nil && now.published(done.basis).equal(done.seen) && !due {
 		s.UpToDate = true
@@ -201,7 +157,7 @@ func (l *Loop) turn(ctx context.Context, done *synced) Sync {
 // of the source comes about, or when what could not be had is to be asked for again.
 func (l *Loop) synced(at seen, r Result, tries int) synced {
 	s := synced{seen: at, until: r.Plan.Basis.RecheckAt, basis: basisOf(&r)}
-	if !slices.ContainsFunc(r.Diags, mayPass) {
+	if !slices.ContainsFunc(r.Diags, planner.MayPass) {
 		return s
 	}
 	s.tries = tries + 1
@@ -209,11 +165,6 @@ func (l *Loop) synced(at seen, r Result, tries int) synced {
 		s.until = again
 	}
 	return s
-}
-
-// mayPass reports an error that may be gone the next time although nothing changed.
-func mayPass(d diag.Diagnostic) bool {
-	return d.Severity == diag.Error && slices.Contains([]diag.Code{diag.ChartUnavailable, diag.RenderFailed, diag.StateUnreadable}, d.Code)
 }
 
 // graceful returns a context that outlives ctx by the grace period.
@@ -253,7 +204,7 @@ func (l *Loop) log(s Sync) {
 // logHeld says which clusters are held, why, what they would lose, and what releases them.
 func (l *Loop) logHeld(p *plan.Plan) {
 	const most = 5 // of what a cluster would lose
-	allowance := l.Reconciler.allowance()
+	allowance := l.Reconciler.Planner().Allow
 	for _, c := range p.Clusters {
 		if c.Held == nil {
 			continue
@@ -265,39 +216,4 @@ func (l *Loop) logHeld(p *plan.Plan) {
 		l.Log.Warn("cluster held", "cluster", c.Name, "reason", c.Held.Reason, "removals", len(c.Held.Removals), "loses", loses,
 			"release", allowance.ToAllow(p.Removals))
 	}
-}
-
-// look asks each repository for its heads, once.
-func (r *Reconciler) look(ctx context.Context, rev string) (seen, error) {
-	heads, err := r.Source.Heads(ctx)
-	if err != nil {
-		return seen{}, fmt.Errorf("looking at the source: %w", err)
-	}
-	tip, ok := heads[rev]
-	if !ok {
-		if tip, err = r.Source.Resolve(ctx, rev); err != nil {
-			return seen{}, fmt.Errorf("looking at the source: %w", err)
-		}
-	}
-	target := heads
-	if r.Target != r.Source {
-		if target, err = r.Target.Heads(ctx); err != nil {
-			return seen{}, fmt.Errorf("looking at what is published: %w", err)
-		}
-	}
-	return seen{source: tip, target: target}, nil
-}
-
-// lookTold asks the repository that agents write to for the branches of the status. While it does
-// not answer, they are where they were.
-func (r *Reconciler) lookTold(ctx context.Context, were map[string]files.ID) map[string]files.ID {
-	if r.Told == nil {
-		return nil
-	}
-	heads, err := r.Told.Heads(ctx)
-	if err != nil {
-		return were
-	}
-	maps.DeleteFunc(heads, func(branch string, _ files.ID) bool { return !strings.HasPrefix(branch, status.Prefix) })
-	return heads
 }

@@ -62,6 +62,7 @@ func follow(t *testing.T, want string, during func(src string) *diag.Diagnostic)
 	defer cancel()
 	m := &meddler{Engine: renderer.New(&worker.Local{Handler: engine.Run}, nil), during: func() *diag.Diagnostic { return during(src) }}
 	r := &reconciler.Reconciler{
+		Seen:   reconciler.NewCache(),
 		Source: open(t.Context(), t, src), Target: open(t.Context(), t, bare), Cache: cache.Memory(), Now: time.Now, Engine: m,
 	}
 	got := ""
@@ -73,7 +74,7 @@ func follow(t *testing.T, want string, during func(src string) *diag.Diagnostic)
 				t.Error(s.Err)
 				cancel()
 			}
-			if got = published(t, bare); got == want {
+			if got = publishedValue(t, bare); got == want {
 				cancel()
 			}
 		},
@@ -86,8 +87,8 @@ func follow(t *testing.T, want string, during func(src string) *diag.Diagnostic)
 	}
 }
 
-// published is the value of the app's ConfigMap; empty if there is none.
-func published(t *testing.T, bare string) string {
+// publishedValue is the value of the app's ConfigMap; empty if there is none.
+func publishedValue(t *testing.T, bare string) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "git", "-C", bare, "show", "waybill/cluster/eu:manifests/shop/configmap/app.yaml").Output()
 	if err != nil {
@@ -145,7 +146,7 @@ func TestWhatIsNotPublishedIsNoReasonToPlan(t *testing.T) {
 	defer cancel()
 	turns, plans := 0, 0
 	l := &reconciler.Loop{
-		Reconciler: &reconciler.Reconciler{Source: repo, Target: repo, Now: time.Now},
+		Reconciler: &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: repo, Target: repo, Now: time.Now},
 		Rev:        "main", Interval: time.Microsecond, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Report: func(s reconciler.Sync) {
 			if s.Err != nil {

@@ -70,6 +70,7 @@ func TestWhatIsLostFromTheTargetIsMadeAgain(t *testing.T) {
 	run(t, src, "add", ".")
 	run(t, src, "commit", "-q", "-m", "a fleet")
 	r := &reconciler.Reconciler{
+		Seen:   reconciler.NewCache(),
 		Source: open(t.Context(), t, src), Target: open(t.Context(), t, bare), Cache: cache.Memory(), Now: time.Now,
 	}
 	publish := func() string {

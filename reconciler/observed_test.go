@@ -11,6 +11,8 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/observe"
+	"github.com/waybill-dev/waybill/reconciler/verify"
 	"github.com/waybill-dev/waybill/test/twin"
 )
 
@@ -30,7 +32,7 @@ func TestRecord(t *testing.T) {
 		}
 		repo.Write("main", "next", tree.Folder())
 	}
-	r := &reconciler.Reconciler{Source: repo, Target: repo, Version: "test", Now: func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }}
+	r := &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: repo, Target: repo, Version: "test", Now: func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }}
 	publish := func() (moved []string) {
 		t.Helper()
 		res, err := r.Publish(t.Context(), "main")
@@ -44,7 +46,7 @@ func TestRecord(t *testing.T) {
 	}
 	record := func(pods map[string]int64) {
 		t.Helper()
-		got, err := r.Record(t.Context(), func(_ map[string]*karmada.ClusterStatus, registered []*karmada.Cluster) (map[string]*karmada.ClusterStatus, string) {
+		got, err := observe.Recorder{Target: r.Target, Version: r.Version, Now: r.Now}.Record(t.Context(), func(_ map[string]*karmada.ClusterStatus, registered []*karmada.Cluster) (map[string]*karmada.ClusterStatus, string) {
 			if len(registered) != 2 {
 				t.Errorf("registered are %v", registered)
 			}
@@ -58,7 +60,7 @@ func TestRecord(t *testing.T) {
 			t.Fatalf("%v: %v", got, err)
 		}
 	}
-	verify := func() {
+	verified := func() {
 		t.Helper()
 		heads, err := repo.Heads(t.Context())
 		if err != nil {
@@ -68,7 +70,7 @@ func TestRecord(t *testing.T) {
 			if !strings.HasPrefix(name, "waybill/") {
 				continue
 			}
-			if v, err := r.Verify(t.Context(), name); err != nil || !v.Same {
+			if v, err := verify.New(r.Planner(), r.Published(), r.Version).Verify(t.Context(), name); err != nil || !v.Same {
 				t.Errorf("%s: %v, %v", name, err, v.Differences)
 			}
 		}
@@ -78,17 +80,17 @@ func TestRecord(t *testing.T) {
 		if moved := publish(); !slices.Equal(moved, want) {
 			t.Errorf("there move %v, want %v", moved, want)
 		}
-		verify()
+		verified()
 	}
 
 	write(map[string]string{"clusters.yaml": clusters, "policy.yaml": policy, "web.yaml": web})
 	branches("waybill/state") // no cluster has room
 	record(map[string]int64{"eu": 20, "us": 10})
-	verify()
+	verified()
 	branches("waybill/cluster/eu", "waybill/cluster/us", "waybill/state")
 	record(map[string]int64{"eu": 30})
 	record(map[string]int64{"us": 1})
-	verify()
+	verified()
 	branches() // more room moves nothing
 	record(nil)
 	write(map[string]string{"clusters.yaml": clusters, "policy.yaml": policy, "web.yaml": strings.Replace(web, "replicas: 6", "replicas: 7", 1)})
@@ -102,7 +104,7 @@ func TestRecord(t *testing.T) {
 	edited["observed/eu.yaml"] = twin.File([]byte("metadata: {name: eu}\n"))
 	edited["published.json"] = twin.File([]byte("{}\n"))
 	repo.Write("waybill/state", "observed: eu\n\nObserved: eu\n", edited.Folder())
-	if _, err := r.Verify(t.Context(), "waybill/state"); err == nil || !strings.Contains(err.Error(), "holds something else as well") {
+	if _, err := verify.New(r.Planner(), r.Published(), r.Version).Verify(t.Context(), "waybill/state"); err == nil || !strings.Contains(err.Error(), "holds something else as well") {
 		t.Errorf("what pretends to be an observation: %v", err)
 	}
 }

@@ -1,19 +1,17 @@
-package reconciler
+package reconciler_test
 
 import (
-	"fmt"
 	"testing"
-	"time"
 
-	"github.com/waybill-dev/waybill/reconciler/state"
-	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/test/twin"
 )
 
 func TestTwoThatDoTheSameAreReplicas(t *testing.T) {
-	named := func(name string) Repository { return twin.New(name) }
+	named := func(name string) published.Repository { return twin.New(name) }
 	work := func(source, folder, rev, target string) string {
-		return (&Reconciler{Source: named(source), Subdir: folder, Target: named(target)}).Work(rev)
+		return reconciler.Work(&reconciler.Reconciler{Seen: reconciler.NewCache(), Source: named(source), Subdir: folder, Target: named(target)}, rev)
 	}
 	one := work("https://git.example/fleet", "prod", "main", "git@git.example:branches.git")
 	if again := work("ssh://git@git.example/fleet.git", "prod/", "main", "https://git.example/branches"); again != one {
@@ -26,39 +24,5 @@ func TestTwoThatDoTheSameAreReplicas(t *testing.T) {
 		if other == one {
 			t.Errorf("%q is work of two", one)
 		}
-	}
-}
-
-func TestWhatIsAheadOfTheState(t *testing.T) {
-	at := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
-	head := func(commit, on string, later time.Duration) git.Head {
-		return git.Head{Message: "x\n\nSource-Commit: " + commit + "\nState-Commit: " + on + "\n", When: at.Add(later)}
-	}
-	first := state.State{Commit: "s", Published: state.Publication{Commit: "a"}}
-	tests := []struct {
-		name  string
-		state state.State
-		heads []git.Head
-		want  string
-	}{
-		{"no branch", first, nil, "[]"},
-		{"written with the state", first, []git.Head{head("a", "r", 0)}, "[]"},
-		{"written before, and left alone since", first, []git.Head{head("z", "q", -time.Hour)}, "[]"},
-		{"on top of it", first, []git.Head{head("b", "s", time.Minute)}, "[b]"},
-		{"two on top of it, by date", first, []git.Head{head("c", "s", time.Hour), head("b", "s", time.Minute)}, "[b c]"},
-		{"the commit that the state names", first, []git.Head{head("a", "s", time.Minute)}, "[]"},
-		{"nobody's branch", first, []git.Head{{Message: "by hand"}}, "[]"},
-		{"a state that somebody deleted", state.State{}, []git.Head{head("b", "s", time.Minute), head("a", "r", 0)}, "[a b]"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got := []string{}
-			for _, p := range ahead(&tt.state, tt.heads) {
-				got = append(got, p.Commit)
-			}
-			if fmt.Sprint(got) != tt.want {
-				t.Errorf("ahead are %v, want %s", got, tt.want)
-			}
-		})
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/post"
+	"github.com/waybill-dev/waybill/reconciler/pulls"
 	"github.com/waybill-dev/waybill/reconciler/shelf"
 	"github.com/waybill-dev/waybill/sources/forge"
 	"github.com/waybill-dev/waybill/sources/forge/forgetest"
@@ -16,7 +16,7 @@ import (
 // shelved has a previewer keep what it makes.
 func (p *requested) shelved() *shelf.Shelf {
 	s := shelf.New(func() {})
-	p.previewer.Shown = reconciler.Shown{Shelf: s, URL: "https://waybill.example"}
+	p.previewer.Shown = pulls.Shown{Shelf: s, URL: "https://waybill.example"}
 	return s
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/orders"
 	"github.com/waybill-dev/waybill/reconciler/post"
+	"github.com/waybill-dev/waybill/reconciler/pulls"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/engine"
@@ -30,7 +31,7 @@ type requested struct {
 	t         *testing.T
 	src, bare string
 	fake      *forgetest.Fake
-	previewer *reconciler.Previewer
+	previewer *pulls.Previewer
 	now       time.Time
 	sandboxes int // that were asked for
 }
@@ -48,13 +49,13 @@ func newRequested(t *testing.T, config string) *requested {
 		"waybill.yaml": "apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {" + config + "}\n",
 	})
 	now := func() time.Time { return p.now }
-	r := &reconciler.Reconciler{Source: open(t.Context(), t, p.src), Target: open(t.Context(), t, p.bare), Cache: cache.Memory(), Now: now}
+	r := &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: open(t.Context(), t, p.src), Target: open(t.Context(), t, p.bare), Cache: cache.Memory(), Now: now}
 	if _, err := r.Publish(t.Context(), "main"); err != nil {
 		t.Fatal(err)
 	}
 	source := open(t.Context(), t, p.src)
-	p.previewer = &reconciler.Previewer{
-		Reconciler: &reconciler.Reconciler{Source: source, Target: open(t.Context(), t, p.bare), Cache: cache.Memory(), Now: now},
+	p.previewer = &pulls.Previewer{
+		Reconciler: &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: source, Target: open(t.Context(), t, p.bare), Cache: cache.Memory(), Now: now},
 		Forge:      p.fake, Rev: "main", MergeBase: source.MergeBase, PerAuthor: 2, Now: now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
 		Sandbox: func(*render.ConfigSpec, ...lock.Lock) (render.Engine, error) { p.sandboxes++; return nil, nil },
 	}
@@ -155,7 +156,7 @@ func TestPreviewerLooksAgainWhenTheBranchMoves(t *testing.T) {
 	p := newRequested(t, "")
 	publish := func() {
 		t.Helper()
-		r := &reconciler.Reconciler{Source: open(t.Context(), t, p.src), Target: open(t.Context(), t, p.bare), Cache: cache.Memory(), Now: p.previewer.Now}
+		r := &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: open(t.Context(), t, p.src), Target: open(t.Context(), t, p.bare), Cache: cache.Memory(), Now: p.previewer.Now}
 		if _, err := r.Publish(t.Context(), "main"); err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +206,7 @@ func TestPreviewerNeedsApprovalOfAFork(t *testing.T) {
 	if s := p.fake.Shown(head, post.StrangersContext); s.State != forge.Pending || !strings.Contains(s.Description, "/waybill preview "+head) {
 		t.Errorf("the status is %+v", s)
 	}
-	clerk := &reconciler.Clerk{Forge: p.fake, Target: open(t.Context(), t, p.bare), Now: p.previewer.Now, Log: slog.New(slog.DiscardHandler), Changed: func() {}}
+	clerk := &pulls.CommandHandler{Forge: p.fake, Target: open(t.Context(), t, p.bare), Now: p.previewer.Now, Log: slog.New(slog.DiscardHandler), Changed: func() {}}
 	p.fake.SayAs(forgetest.Writer, orders.Command{Verb: orders.Preview, Head: head}.String())
 	if err := clerk.Look(t.Context()); err != nil {
 		t.Fatal(err)

@@ -38,6 +38,7 @@ func contest(t *testing.T, writes int, random func() float64) ([]time.Duration, 
 	repo.Write("main", "first", twin.Tree{"fleet.yaml": twin.File([]byte(fleet))}.Folder())
 	var pauses []time.Duration
 	r := &reconciler.Reconciler{
+		Seen:   reconciler.NewCache(),
 		Source: repo, Target: repo, Now: func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) },
 		Pauses: reconciler.Pauses{Random: random, Sleep: func(_ context.Context, d time.Duration) error {
 			pauses = append(pauses, d)
@@ -84,6 +85,7 @@ func TestAPauseEndsWithTheContext(t *testing.T) {
 	repo := &contended{twin.New("contended"), 1}
 	repo.Write("main", "first", twin.Tree{"fleet.yaml": twin.File([]byte(fleet))}.Folder())
 	r := &reconciler.Reconciler{
+		Seen:   reconciler.NewCache(),
 		Source: repo, Target: repo, Now: func() time.Time { return time.Time{} },
 		Pauses: reconciler.Pauses{Random: func() float64 { return 1 }, Sleep: func(context.Context, time.Duration) error { return context.Canceled }},
 	}

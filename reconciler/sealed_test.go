@@ -9,6 +9,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/apply"
 	"github.com/waybill-dev/waybill/render/seal/unseal"
+	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/test/twin"
 )
 
@@ -48,18 +49,18 @@ func delivered(t *testing.T, fleet, identity string) map[string]apply.Object {
 	t.Helper()
 	repo := twin.New("sealed")
 	repo.Write("main", "first", twin.Tree{"fleet.yaml": twin.File([]byte(fleet))}.Folder())
-	r := &reconciler.Reconciler{Source: repo, Target: repo, Now: func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }}
+	r := &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: repo, Target: repo, Now: func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }}
 	if _, err := r.Publish(t.Context(), "main"); err != nil {
 		t.Fatal(err)
 	}
 	if identity != "" {
 		r.Identities = func(context.Context) (unseal.Identities, error) { return unseal.ParseIdentities([]byte(identity)) }
 	}
-	in, err := r.Deliverable(t.Context(), "main")
+	in, err := r.Published().Desired(t.Context(), "main", files.ID{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := r.Delivery(t.Context(), &in, "eu")
+	d, err := r.Published().Artifact(t.Context(), &in, "eu")
 	if err != nil {
 		t.Fatal(err)
 	}

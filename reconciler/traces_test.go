@@ -29,7 +29,7 @@ func TestTheTraceOfATurn(t *testing.T) {
 	defer cancel()
 	turns := 0
 	l := &reconciler.Loop{
-		Reconciler: &reconciler.Reconciler{Source: repo, Target: repo, Now: time.Now}, Rev: "main", Interval: time.Millisecond, Now: time.Now,
+		Reconciler: &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: repo, Target: repo, Now: time.Now}, Rev: "main", Interval: time.Millisecond, Now: time.Now,
 		Log: slog.New(slog.DiscardHandler),
 		Report: func(reconciler.Sync) {
 			if turns++; turns == 3 {

@@ -19,10 +19,10 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/klog/v2"
 
-	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/agent"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/management"
+	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/reconciler/replicas"
 	"github.com/waybill-dev/waybill/reconciler/serve"
 	"github.com/waybill-dev/waybill/sources/git"
@@ -172,7 +172,7 @@ func (f *agentFlags) agent(log *slog.Logger) (*agent.Agent, error) {
 		return nil, err
 	}
 	a.Applier.Access = f.access
-	a.Applier.Identities, err = f.identities(os.TempDir())
+	a.Applier.Published.Identities, err = f.identities(os.TempDir())
 	return a, err
 }
 
@@ -195,8 +195,8 @@ func (f *agentFlags) repositories(a *agent.Agent) error {
 		return err
 	}
 	auth.PlainHTTP = *f.plain
-	r := &reconciler.Reconciler{Version: buildVersion(), Rollback: f.rollback, Now: time.Now}
-	a.Applier.Reconciler = r
+	r := &published.Reader{Rollback: f.rollback, Cache: &published.Cache{}}
+	a.Applier.Published, a.Applier.Now = r, time.Now
 	if r.Target, err = open(f.cmd.Context(), f.branches, forNamed(auth, f.branches)); err != nil {
 		return err
 	}

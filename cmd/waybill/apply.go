@@ -11,8 +11,13 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/applier"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/reconciler/published"
+	"github.com/waybill-dev/waybill/reconciler/registration"
 	"github.com/waybill-dev/waybill/reconciler/report"
+	"github.com/waybill-dev/waybill/reconciler/status/writer"
+	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
@@ -107,11 +112,11 @@ the guard. What is in a cluster and is not from here is not touched. See docs/ap
 		if err != nil {
 			return failure(2, err)
 		}
-		r, in, err := w.deliverable()
+		r, in, err := w.desired()
 		if err != nil {
 			return failure(2, err)
 		}
-		chosen, err := reconciler.Pushed(in.Clusters, args)
+		chosen, err := registration.Pushed(in.Clusters, args)
 		if err != nil {
 			return failure(2, err)
 		}
@@ -130,11 +135,11 @@ the guard. What is in a cluster and is not from here is not touched. See docs/ap
 }
 
 // tell writes what became of clusters to their status branches.
-func (f *applyFlags) tell(cmd *cobra.Command, r *reconciler.Reconciler, apps []reconciler.Application, warn func(string, ...any)) {
+func (f *applyFlags) tell(cmd *cobra.Command, r *reconciler.Reconciler, apps []applier.Result, warn func(string, ...any)) {
 	if !*f.status || f.stage() != report.Done {
 		return
 	}
-	if err := reconciler.Tell(cmd.Context(), r.Target, r.Now(), apps); err != nil {
+	if err := writer.Write(cmd.Context(), r.Target, r.Now(), applier.Rounds(apps)); err != nil {
 		warn("%v; what was applied stays, and the next one who applies writes it", err)
 	}
 }
@@ -150,24 +155,24 @@ func (f *applyFlags) stage() report.Stage {
 	return report.Done
 }
 
-// deliverable opens the source, and returns what may be applied.
-func (w repositories) deliverable() (*reconciler.Reconciler, reconciler.Deliverable, error) {
+// desired opens the source, and returns what may be applied.
+func (w repositories) desired() (*reconciler.Reconciler, published.Desired, error) {
 	r, err := w.reconciler("HEAD")
 	if err != nil {
-		return nil, reconciler.Deliverable{}, err
+		return nil, published.Desired{}, err
 	}
-	in, err := r.Deliverable(w.cmd.Context(), "HEAD")
+	in, err := r.Published().Desired(w.cmd.Context(), "HEAD", files.ID{})
 	return r, in, err //nolint:wrapcheck // it says what
 }
 
 // apply applies to clusters, several at once, so that one that hangs delays few.
-func (f *applyFlags) apply(cmd *cobra.Command, r *reconciler.Reconciler, in *reconciler.Deliverable, chosen []*karmada.Cluster) []reconciler.Application {
-	a := reconciler.Applier{Reconciler: r, Access: *f.access, Adopt: f.adopt, Prune: f.prune, Retry: true, DryRun: f.stage() != report.Done, Looks: *f.status}
+func (f *applyFlags) apply(cmd *cobra.Command, r *reconciler.Reconciler, in *published.Desired, chosen []*karmada.Cluster) []applier.Result {
+	a := applier.Applier{Published: r.Published(), Now: r.Now, Access: *f.access, Adopt: f.adopt, Prune: f.prune, Retry: true, DryRun: f.stage() != report.Done, Looks: *f.status}
 	if f.wait != "" {
 		a.Wait, a.WaitAccepts = f.timeout, f.wait.accepted()
 	}
 	const atOnce = 10
-	apps := make([]reconciler.Application, len(chosen))
+	apps := make([]applier.Result, len(chosen))
 	part, end := doing(cmd.Context(), len(chosen), "applying to %s", words.Count(len(chosen), "cluster"))
 	defer end()
 	var group errgroup.Group
@@ -184,11 +189,11 @@ func (f *applyFlags) apply(cmd *cobra.Command, r *reconciler.Reconciler, in *rec
 }
 
 // verdict is how the command ends.
-func verdict(apps []reconciler.Application) error {
+func verdict(apps []applier.Result) error {
 	switch {
-	case slices.ContainsFunc(apps, func(a reconciler.Application) bool { return a.Err != nil }):
+	case slices.ContainsFunc(apps, func(a applier.Result) bool { return a.Err != nil }):
 		return &exitError{code: 2}
-	case slices.ContainsFunc(apps, func(a reconciler.Application) bool { return a.Failed() }):
+	case slices.ContainsFunc(apps, func(a applier.Result) bool { return a.Failed() }):
 		return errSilent
 	}
 	return nil

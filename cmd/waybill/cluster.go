@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-dev/waybill/reconciler"
-	"github.com/waybill-dev/waybill/reconciler/enrol"
+	"github.com/waybill-dev/waybill/reconciler/registration"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources"
@@ -31,12 +33,12 @@ and the change is shown as a patch. Nothing is committed. See docs/clusters.md.`
 func cordonCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "cordon NAME", Short: "Place nothing new on a cluster", Args: cobra.ExactArgs(1),
-		Long: `Cordon adds the taint ` + enrol.Unschedulable + `:NoSchedule to a Cluster. Policies that
+		Long: `Cordon adds the taint ` + registration.Unschedulable + `:NoSchedule to a Cluster. Policies that
 do not tolerate it place nothing new there; what is there stays.`,
 	}
 	e := addEditFlags(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		return failure(2, e.edit(args[0], "is cordoned already", enrol.Cordon))
+		return failure(2, e.edit(args[0], "is cordoned already", registration.Cordon))
 	}
 	return cmd
 }
@@ -44,12 +46,12 @@ do not tolerate it place nothing new there; what is there stays.`,
 func uncordonCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "uncordon NAME", Short: "Let policies place on a cluster again", Args: cobra.ExactArgs(1),
-		Long: `Uncordon takes the taints ` + enrol.Unschedulable + `:NoSchedule and ` + enrol.Drained + `:NoExecute
+		Long: `Uncordon takes the taints ` + registration.Unschedulable + `:NoSchedule and ` + registration.Drained + `:NoExecute
 from a Cluster.`,
 	}
 	e := addEditFlags(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		return failure(2, e.edit(args[0], "is not cordoned", enrol.Uncordon))
+		return failure(2, e.edit(args[0], "is not cordoned", registration.Uncordon))
 	}
 	return cmd
 }
@@ -79,18 +81,27 @@ func (e edition) opened() (*reconciler.Reconciler, sources.Snapshot, error) {
 	return repositories{cmd: e.cmd, path: e.path(), offline: true}.alone("")
 }
 
-// enrolled lists the Clusters of the source.
-func (e edition) enrolled() ([]*object.Object, error) {
+// clustersOf lists the Clusters of a version of a source, as they are written.
+func clustersOf(ctx context.Context, r *reconciler.Reconciler, s sources.Snapshot) ([]*object.Object, error) {
+	src, err := r.Planner().Load(ctx, s, render.With{})
+	if err != nil {
+		return nil, fmt.Errorf("reading the source: %w", err)
+	}
+	return registration.Written(src.Objects), nil
+}
+
+// registered lists the Clusters of the source.
+func (e edition) registered() ([]*object.Object, error) {
 	r, s, err := e.opened()
 	if err != nil {
 		return nil, err
 	}
-	return r.Enrolled(e.cmd.Context(), s)
+	return clustersOf(e.cmd.Context(), r, s)
 }
 
 // find returns the Cluster of a name.
 func (e edition) find(name string) (*object.Object, error) {
-	all, err := e.enrolled()
+	all, err := e.registered()
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +144,7 @@ func (e edition) write(name string, before, after []byte) error {
 	if out == nil {
 		out = e.cmd.OutOrStdout()
 	}
-	fmt.Fprint(out, enrol.Diff(name, before, after))
+	fmt.Fprint(out, registration.Diff(name, before, after))
 	if *e.dry {
 		return nil
 	}

@@ -11,14 +11,17 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/applier"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/reconciler/events"
+	"github.com/waybill-dev/waybill/reconciler/observe"
 	"github.com/waybill-dev/waybill/reconciler/serve"
 	"github.com/waybill-dev/waybill/render/cache"
 )
 
 // waking returns what tells of a turn of the loop, and wakes who applies if something was
 // published.
-func waking(report func(reconciler.Sync), tell func(...reconciler.Event), wakes chan<- struct{}) func(reconciler.Sync) {
+func waking(report func(reconciler.Sync), tell func(...events.Event), wakes chan<- struct{}) func(reconciler.Sync) {
 	return func(s reconciler.Sync) {
 		report(s)
 		tell(s.Events()...)
@@ -149,6 +152,12 @@ func (f *controllerFlags) publisher(cmd *cobra.Command, path string) (*reconcile
 	return r, keyed(cmd, r, path, f.identities)
 }
 
+// forOthers is a reconciler that shares nothing of what another one remembers.
+func forOthers(r reconciler.Reconciler) *reconciler.Reconciler {
+	r.Seen = reconciler.NewCache()
+	return &r
+}
+
 // work is what the one that leads does: the loop, and what goes beside it. Look has the loop look.
 func (f *controllerFlags) work(r reconciler.Reconciler, loop *reconciler.Loop, server *serve.Server, look func()) (func(context.Context) error, error) {
 	work, err := f.orders.beside(loop, look, f.told.monitored(r, loop.Log, server, look, loop.Run))
@@ -176,14 +185,13 @@ func (f *controllerFlags) run(cmd *cobra.Command, path string) error {
 		Log: logger(cmd, f.verbose),
 	}
 	group, ctx := errgroup.WithContext(cmd.Context())
-	reader := *r // which the loop does not share
 	if err := f.ui.open(*r, loop, f.division.elect); err != nil {
 		return err
 	}
 	if f.orders.previews.shows {
 		f.orders.previews.shown = f.ui.previews()
 	}
-	one, err := f.division.open(f.managed, r.Work(f.rev), loop.Log)
+	one, err := f.division.open(f.managed, reconciler.Work(r, f.rev), loop.Log)
 	if err != nil {
 		return err
 	}
@@ -191,11 +199,12 @@ func (f *controllerFlags) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	lookout := &reconciler.Lookout{Reconciler: &reader, Interval: f.interval, Log: loop.Log, Wake: func() { wake(wakes) }, Report: server.RecordLook}
-	group.Go(func() error { return one.look(ctx, lookout) })
+	poller := &applier.BranchPoller{Target: r.Target, Interval: f.interval, Log: loop.Log, Wake: func() { wake(wakes) }, Report: server.RecordLook}
+	group.Go(func() error { return one.look(ctx, poller) })
 	if f.applies {
-		with := applying{server: server, one: one, access: f.access, log: loop.Log, tell: tell, wakes: wakes, looks: looks, observes: f.observes, words: *f.words}
-		follower := &reconciler.Follower{Applier: reconciler.Applier{Reconciler: &reader}, Rev: f.rev, Resync: f.resync}
+		with := applying{server: server, one: one, access: f.access, log: loop.Log, tell: tell, wakes: wakes, looks: looks, observes: f.observes, words: *f.words,
+			recorder: observe.Recorder{Target: r.Target, Version: r.Version, Now: r.Now}}
+		follower := &applier.Follower{Applier: applier.Applier{Published: forOthers(*r).Published(), Now: r.Now}, Rev: f.rev, Resync: f.resync}
 		with.start(ctx, group, follower)
 	}
 	if err := listening(ctx, group, server, f.listen); err != nil {

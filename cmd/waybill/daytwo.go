@@ -13,10 +13,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
-	"github.com/waybill-dev/waybill/reconciler"
-	"github.com/waybill-dev/waybill/reconciler/enrol"
 	"github.com/waybill-dev/waybill/reconciler/preview/suppose"
+	"github.com/waybill-dev/waybill/reconciler/registration"
 	"github.com/waybill-dev/waybill/reconciler/report"
+	"github.com/waybill-dev/waybill/reconciler/versions"
 )
 
 func addCommand() *cobra.Command {
@@ -41,7 +41,7 @@ nobody reaches from here. Join asks the cluster who it is, and is for those that
 
 // checked is the text of a file that may be written.
 func (j *joining) checked() ([]byte, error) {
-	registered, err := j.enrolled()
+	registered, err := j.registered()
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (j *joining) checked() ([]byte, error) {
 	if j.file = filepath.ToSlash(filepath.Clean(j.file)); !filepath.IsLocal(j.file) {
 		return nil, fmt.Errorf("--file %s is outside of the source; name a file relative to it", j.file)
 	}
-	text, err := enrol.Join(j.file, j.member, registered)
+	text, err := registration.Join(j.file, j.member, registered)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (j *joining) checked() ([]byte, error) {
 func drainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "drain NAME", Short: "Have what is on a cluster go to others", Args: cobra.ExactArgs(1),
-		Long: `Drain adds the taint ` + enrol.Drained + `:NoExecute to a Cluster, and says first what would move, and
+		Long: `Drain adds the taint ` + registration.Drained + `:NoExecute to a Cluster, and says first what would move, and
 where. It moves where spec.failover of waybill.yaml is enabled, as docs/failover.md says, and policies
 do not tolerate the taint. Uncordon takes it away.`,
 	}
@@ -73,9 +73,9 @@ do not tolerate the taint. Uncordon takes it away.`,
 		if _, err := e.find(args[0]); err != nil {
 			return failure(2, err)
 		}
-		taint := suppose.Taint{Cluster: args[0], Taint: corev1.Taint{Key: enrol.Drained, Effect: corev1.TaintEffectNoExecute}}
+		taint := suppose.Taint{Cluster: args[0], Taint: corev1.Taint{Key: registration.Drained, Effect: corev1.TaintEffectNoExecute}}
 		e.foresee(suppose.Suppositions{Taints: []suppose.Taint{taint}}, "nothing moves; work leaves clusters where spec.failover.enabled of waybill.yaml is true, and fits another one")
-		return failure(2, e.edit(args[0], "is drained already", enrol.Drain))
+		return failure(2, e.edit(args[0], "is drained already", registration.Drain))
 	}
 	return cmd
 }
@@ -113,7 +113,7 @@ func (e edition) foresee(s suppose.Suppositions, otherwise string) {
 		fmt.Fprintf(out, "what this changes is not known: %v\n", err)
 		return
 	}
-	c, err := r.Preview(e.cmd.Context(), reconciler.Question{Base: "HEAD", Head: head, Suppose: s, Key: r.Random.Key})
+	c, err := versions.Preview(e.cmd.Context(), r, versions.Question{Base: "HEAD", Head: head, Suppose: s, Key: r.Random.Key})
 	end()
 	switch {
 	case err != nil:

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/reconciler/report"
+	"github.com/waybill-dev/waybill/reconciler/versions"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/draw"
 )
@@ -70,7 +71,7 @@ are combined, and HEAD is planned with them.`,
 // differ is what diff is asked.
 type differ struct {
 	where       repositories
-	question    reconciler.Question
+	question    versions.Question
 	head        string // a revision; empty for the directory
 	as          format
 	stat, watch bool
@@ -97,7 +98,7 @@ func (d *differ) answer(cmd *cobra.Command, r *reconciler.Reconciler) error {
 			return failure(2, err)
 		}
 	}
-	c, err := r.Preview(cmd.Context(), d.question)
+	c, err := versions.Preview(cmd.Context(), r, d.question)
 	end()
 	if err == nil && c.Totals.Of == 0 && c.Empty() && len(c.Diags) == 0 {
 		err = errVacant(d.where.path)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
-	"github.com/waybill-dev/waybill/reconciler/enrol"
+	"github.com/waybill-dev/waybill/reconciler/registration"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/signing"
@@ -25,7 +25,7 @@ type joining struct {
 	edition
 
 	access *clusters.Access
-	member enrol.Member
+	member registration.Member
 	file   string
 	secret bool
 	agent  *joiningAgent
@@ -80,11 +80,11 @@ func (j *joining) run() error {
 	if err := j.agent.check(j.member.SyncMode); err != nil {
 		return err
 	}
-	registered, err := j.enrolled()
+	registered, err := j.registered()
 	if err != nil {
 		return err
 	}
-	if _, err := enrol.Join(j.file, j.member, registered); err != nil { // before anybody is asked
+	if _, err := registration.Join(j.file, j.member, registered); err != nil { // before anybody is asked
 		return err
 	}
 	if !filepath.IsLocal(j.file) {
@@ -101,7 +101,7 @@ func (j *joining) run() error {
 	if err != nil {
 		return err
 	}
-	text, err := enrol.Join(j.file, j.member, registered)
+	text, err := registration.Join(j.file, j.member, registered)
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (j *joining) isRead(text []byte) error {
 	if err != nil {
 		return err
 	}
-	all, err := r.Enrolled(j.cmd.Context(), enrol.With(s, j.file, text))
+	all, err := clustersOf(j.cmd.Context(), r, registration.With(s, j.file, text))
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (e edition) unjoin(name string) error {
 	if err != nil {
 		return err
 	}
-	after, err := enrol.Unjoin(o.Pos(), before, name)
+	after, err := registration.Unjoin(o.Pos(), before, name)
 	if err != nil {
 		return err
 	}

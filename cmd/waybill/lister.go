@@ -13,6 +13,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/report"
+	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/git"
@@ -67,7 +68,7 @@ func (g *lister) list(r *reconciler.Reconciler, s sources.Snapshot) (report.List
 	set.Observe(obs.Input.State.Observed)
 	lists := report.Lists{Plan: &p, Set: &set, Now: r.Now()}
 	if r.Target != nil && report.Told(g.query.Kind) {
-		if lists.Words, err = r.Words(g.where.cmd.Context(), set.Clusters, g.query.Namespace, reconciler.WordLasts); err != nil {
+		if lists.Words, err = r.Reports().Words(g.where.cmd.Context(), set.Clusters, g.query.Namespace, reports.Lasting); err != nil {
 			return report.List{}, err //nolint:wrapcheck // it says what
 		}
 	}

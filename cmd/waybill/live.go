@@ -12,9 +12,9 @@ import (
 	kubectlget "k8s.io/kubectl/pkg/cmd/get"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
-	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/members"
+	"github.com/waybill-dev/waybill/reconciler/registration"
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
@@ -154,13 +154,14 @@ func (w repositories) registered(rev string) ([]*karmada.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.Registered(w.cmd.Context(), s)
+	objects, err := clustersOf(w.cmd.Context(), r, s)
+	return registration.Registered(objects), err
 }
 
 // named returns the clusters of these names, each once.
 func named(registered []*karmada.Cluster, names []string) ([]*karmada.Cluster, error) {
 	if every := slices.ContainsFunc(names, func(n string) bool { return n == all || n == "*" }); !every {
-		return reconciler.Named(registered, names, "the source")
+		return registration.Named(registered, names, "the source")
 	}
 	if len(registered) == 0 {
 		return nil, errors.New("the source registers no cluster")

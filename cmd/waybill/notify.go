@@ -55,7 +55,7 @@ func (f *notifyFlags) beside(r reconciler.Reconciler, loop *reconciler.Loop, url
 		return work, err
 	}
 	n := &notify.Notifier{
-		Reader: &facts.Reader{Reconciler: &r, Rev: loop.Rev, Fresh: loop.Interval / 2}, Receivers: receivers, Source: r.Source.Name(), URL: url,
+		Reader: &facts.Reader{Reconciler: forOthers(r), Rev: loop.Rev, Fresh: loop.Interval / 2}, Receivers: receivers, Source: r.Source.Name(), URL: url,
 		Interval: loop.Interval, Now: time.Now, Log: loop.Log, Client: http.DefaultClient,
 	}
 	return func(ctx context.Context) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/announce"
 	"github.com/waybill-dev/waybill/reconciler/orders"
+	"github.com/waybill-dev/waybill/reconciler/pulls"
 )
 
 // orderFlags say what the controller tells a forge, and takes from it.
@@ -49,7 +50,8 @@ func (f *orderFlags) beside(loop *reconciler.Loop, look func(), work func(contex
 		return nil, err
 	}
 	if f.reports {
-		loop.Announcer = &reconciler.Announcer{Forge: announce.At(at, ""), Log: loop.Log}
+		statuses := &pulls.CommitStatuses{Reconciler: loop.Reconciler, Rev: loop.Rev, Forge: announce.At(at, ""), Log: loop.Log}
+		loop.After = statuses.Turned
 	}
 	if f.previews.shows {
 		p, err := f.previews.previewer(*loop.Reconciler, loop.Rev, at, loop.Interval, loop.Log)
@@ -65,11 +67,11 @@ func (f *orderFlags) beside(loop *reconciler.Loop, look func(), work func(contex
 	if err != nil {
 		return nil, err
 	}
-	clerk := &reconciler.Clerk{
+	handler := &pulls.CommandHandler{
 		Forge: at, Target: loop.Reconciler.Target, Source: loop.Reconciler.Source, Adds: asked.Adds, Rules: orders.Rules{NotAuthor: f.notAuthor}, Interval: loop.Interval, Now: time.Now, Log: loop.Log,
 		Changed: func() { look(); wake(f.previews.pulled) },
 	}
-	return together(func(ctx context.Context) error { return clerk.Run(ctx, f.commented) }, work), nil
+	return together(func(ctx context.Context) error { return handler.Run(ctx, f.commented) }, work), nil
 }
 
 // together does two things at once.

@@ -3,7 +3,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/applier"
+	"github.com/waybill-dev/waybill/reconciler/registration"
 	"github.com/waybill-dev/waybill/reconciler/report"
 )
 
@@ -23,15 +24,15 @@ Waybill deletes none of them; kubectl delete does.`,
 		if err != nil {
 			return failure(2, err)
 		}
-		r, in, err := w.deliverable()
+		r, in, err := w.desired()
 		if err != nil {
 			return failure(2, err)
 		}
-		chosen, err := reconciler.Pushed(in.Clusters, args)
+		chosen, err := registration.Pushed(in.Clusters, args)
 		if err != nil {
 			return failure(2, err)
 		}
-		a := reconciler.Applier{Reconciler: r, Access: *access}
+		a := applier.Applier{Published: r.Published(), Now: r.Now, Access: *access}
 		orphans, failed := a.Orphans(cmd.Context(), &in, chosen[0])
 		if err := show(cmd, output, report.Orphans(orphans)); err != nil {
 			return failure(2, err)

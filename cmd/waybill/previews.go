@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/pulls"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/renderer"
 	"github.com/waybill-dev/waybill/render/worker"
@@ -32,8 +33,8 @@ type previewFlags struct {
 	shows     bool
 	perAuthor int
 
-	pulled chan struct{}    // wakes whoever looks at pull requests
-	shown  reconciler.Shown // where people look at previews
+	pulled chan struct{} // wakes whoever looks at pull requests
+	shown  pulls.Shown   // where people look at previews
 }
 
 // addPreviewFlags adds these flags.
@@ -46,7 +47,7 @@ func addPreviewFlags(cmd *cobra.Command) *previewFlags {
 }
 
 // previewer is what shows pull requests, by a reconciler of its own.
-func (f *previewFlags) previewer(r reconciler.Reconciler, rev string, at forge.Forge, interval time.Duration, log *slog.Logger) (*reconciler.Previewer, error) {
+func (f *previewFlags) previewer(r reconciler.Reconciler, rev string, at forge.Forge, interval time.Duration, log *slog.Logger) (*pulls.Previewer, error) {
 	source, ok := r.Source.(*git.Repo)
 	if !ok {
 		return nil, errors.New("--previews and --orders need a source that is a Git repository")
@@ -59,8 +60,8 @@ func (f *previewFlags) previewer(r reconciler.Reconciler, rev string, at forge.F
 	o.Jobs = 1
 	pool := worker.New(o)
 	missing := sync.OnceValue(func() []string { return missingWalls(f.cmd.Context(), o) })
-	return &reconciler.Previewer{
-		Reconciler: &r, Forge: at, Rev: rev, MergeBase: source.MergeBase, Fetch: source.FetchWithin, PerAuthor: f.perAuthor, Shown: f.shown, Interval: interval, Now: time.Now, Random: rand.Reader, Log: log,
+	return &pulls.Previewer{
+		Reconciler: forOthers(r), Forge: at, Rev: rev, MergeBase: source.MergeBase, Fetch: source.FetchWithin, PerAuthor: f.perAuthor, Shown: f.shown, Interval: interval, Now: time.Now, Random: rand.Reader, Log: log,
 		Sandbox: func(c *render.ConfigSpec, locks ...lock.Lock) (render.Engine, error) {
 			charts, err := newCharts(f.cmd, *c)
 			return renderer.New(pool, &renderer.Locked{Charts: charts, Locks: locks}), err
@@ -103,7 +104,7 @@ func missingWalls(ctx context.Context, o worker.Options) (names []string) {
 }
 
 // beside has a previewer look beside other work.
-func (f *previewFlags) beside(p *reconciler.Previewer, work func(context.Context) error) func(context.Context) error {
+func (f *previewFlags) beside(p *pulls.Previewer, work func(context.Context) error) func(context.Context) error {
 	return together(func(ctx context.Context) error {
 		if s := f.shown.Shelf; s != nil {
 			s.Working(true)

@@ -13,7 +13,9 @@ import (
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/publish"
+	"github.com/waybill-dev/waybill/reconciler/registration"
 	"github.com/waybill-dev/waybill/reconciler/report"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/git"
@@ -96,7 +98,7 @@ func (w repositories) allowed(clusters []string, rev string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if _, err := reconciler.Named(registered, clusters, "the source"); err != nil {
+	if _, err := registration.Named(registered, clusters, "the source"); err != nil {
 		return "", fmt.Errorf("--allow-prune: %w", err)
 	}
 	var all []string
@@ -112,7 +114,7 @@ func (f *publishFlags) publish(w repositories, r *reconciler.Reconciler, rev str
 	if f.dryRun {
 		act = r.DryRun
 	}
-	res, err := published(w.cmd, rev, act)
+	res, err := publishing(w.cmd, rev, act)
 	if err != nil {
 		return err
 	}
@@ -126,13 +128,13 @@ func (f *publishFlags) publish(w repositories, r *reconciler.Reconciler, rev str
 	return failure(2, err)
 }
 
-// published publishes, and says what is wrong with the source.
-func published(cmd *cobra.Command, rev string, act func(context.Context, string) (reconciler.Result, error)) (reconciler.Result, error) {
+// publishing publishes, and says what is wrong with the source.
+func publishing(cmd *cobra.Command, rev string, act func(context.Context, string) (reconciler.Result, error)) (reconciler.Result, error) {
 	_, end := doing(cmd.Context(), 0, "publishing")
 	res, err := act(cmd.Context(), rev)
 	end()
 	tell(cmd, res.Diags)
-	if _, mistaken := errors.AsType[*reconciler.ConfigError](err); mistaken {
+	if _, mistaken := errors.AsType[*render.ConfigError](err); mistaken {
 		return res, failure(1, err)
 	}
 	return res, failure(2, err)

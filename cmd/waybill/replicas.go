@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/klog/v2"
 
-	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/applier"
 	"github.com/waybill-dev/waybill/reconciler/management"
 	"github.com/waybill-dev/waybill/reconciler/replicas"
 )
@@ -84,7 +84,7 @@ func (r *replica) lead(ctx context.Context, work func(context.Context) error, te
 }
 
 // look sees what others publish. The only one knows what it publishes.
-func (r *replica) look(ctx context.Context, l *reconciler.Lookout) error {
+func (r *replica) look(ctx context.Context, l *applier.BranchPoller) error {
 	if r == nil {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (r *replica) look(ctx context.Context, l *reconciler.Lookout) error {
 }
 
 // follow follows the clusters that are this replica's. Those of the only one are all.
-func (r *replica) follow(ctx context.Context, f *reconciler.Follower, wakes chan struct{}) error {
+func (r *replica) follow(ctx context.Context, f *applier.Follower, wakes chan struct{}) error {
 	if r == nil {
 		return f.Run(ctx, wakes)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -108,7 +109,7 @@ func (w repositories) plan(r *reconciler.Reconciler, s sources.Snapshot, medium 
 	if err != nil {
 		return plan.Plan{}, obs, err
 	}
-	p, err := r.Build(ctx, &obs)
+	p, err := r.Planner().Build(ctx, &obs.Observation)
 	if err == nil {
 		err = w.vacant(&p)
 	}
@@ -131,7 +132,7 @@ func errVacant(path string) error {
 // published opens what is known of what was published from a source: the repository that it
 // is published to, if that answers, else what was fetched from it last. The branches of a
 // clone itself count only if it was made from nothing.
-func (w repositories) published(source *git.Repo, s sources.Snapshot) (reconciler.Repository, error) {
+func (w repositories) published(source *git.Repo, s sources.Snapshot) (published.Repository, error) {
 	d, err := w.destination(source, s)
 	if err == nil && d.location == "" && slices.Contains(source.Remotes(), origin) {
 		d, err = w.remote(source, origin)
@@ -166,11 +167,11 @@ type server struct {
 	heads map[string]files.ID
 }
 
-// Heads implements reconciler.Repository.
+// Heads implements published.Repository.
 func (s server) Heads(context.Context) (map[string]files.ID, error) { return s.heads, nil }
 
 // answered asks a repository where its branches are.
-func answered(ctx context.Context, repo *git.Repo) (reconciler.Repository, error) {
+func answered(ctx context.Context, repo *git.Repo) (published.Repository, error) {
 	_, end := doing(ctx, 0, "asking %s what is published", repo.Name())
 	defer end()
 	ctx, cancel := context.WithTimeoutCause(ctx, answerTime, errSlow)
@@ -181,7 +182,7 @@ func answered(ctx context.Context, repo *git.Repo) (reconciler.Repository, error
 
 // fetched is what this machine knows of a destination, and it is said why and since when.
 // Repo is nil where not even that much is known of it.
-func (w repositories) fetched(source, repo *git.Repo, d destination, why error) (reconciler.Repository, error) {
+func (w repositories) fetched(source, repo *git.Repo, d destination, why error) (published.Repository, error) {
 	var known *git.Repo
 	var at time.Time
 	switch {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/report"
+	"github.com/waybill-dev/waybill/reconciler/versions"
 )
 
 func rollbackCommand() *cobra.Command {
@@ -30,7 +31,7 @@ it is, and the next publication of its head brings back what was undone: revert 
 		if err != nil {
 			return failure(2, err)
 		}
-		last, earlier, err := r.Earlier(cmd.Context(), rev)
+		last, earlier, err := reconciler.Earlier(cmd.Context(), r, rev)
 		if err != nil {
 			return failure(2, err)
 		}
@@ -55,7 +56,7 @@ func shownChange(w repositories, r *reconciler.Reconciler, base, head string, lo
 	if err != nil {
 		return err
 	}
-	c, err := r.Preview(ctx, reconciler.Question{Base: base, Head: s, Key: r.Random.Key})
+	c, err := versions.Preview(ctx, r, versions.Question{Base: base, Head: s, Key: r.Random.Key})
 	if err != nil {
 		return err
 	}

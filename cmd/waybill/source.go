@@ -178,7 +178,7 @@ func (w repositories) publisher(rev string) (*reconciler.Reconciler, error) {
 
 // over returns what reads a source, of which a version is known.
 func (w repositories) over(source *git.Repo, s sources.Snapshot) (r *reconciler.Reconciler, err error) {
-	r = &reconciler.Reconciler{Version: buildVersion(), Now: time.Now, Pauses: reconciler.Pauses{Sleep: pause.For, Random: rand.Float64}}
+	r = &reconciler.Reconciler{Seen: reconciler.NewCache(), Version: buildVersion(), Now: time.Now, Pauses: reconciler.Pauses{Sleep: pause.For, Random: rand.Float64}}
 	if source != nil {
 		r.Source, r.Subdir = source, source.Subdir()
 	}

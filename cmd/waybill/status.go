@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/report"
+	"github.com/waybill-dev/waybill/reconciler/status/reports"
 )
 
 func statusCommand() *cobra.Command {
@@ -21,7 +21,7 @@ lists the objects that are not well, and why. See docs/status.md.`,
 	}
 	rev := cmd.Flags().String("rev", "", "a commit, branch or tag, instead of the directory as it stands, for its waybill.yaml")
 	namespace := cmd.Flags().StringP("namespace", "n", "", "only what is in this namespace")
-	lasting := cmd.Flags().Duration("max-age", reconciler.WordLasts, "how old a word may be; one who applies says something at least every 30 days")
+	lasting := cmd.Flags().Duration("max-age", reports.Lasting, "how old a word may be; one who applies says something at least every 30 days")
 	where := reportFlags(cmd)
 	output := outputFlag(cmd, report.Wide)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -38,7 +38,7 @@ lists the objects that are not well, and why. See docs/status.md.`,
 			return failure(2, errNothingPublished(sourcePath(cmd)))
 		}
 		_, end := doing(cmd.Context(), 0, "reading what clusters say")
-		fleet, err := r.Fleet(cmd.Context(), s, reconciler.Asked{Clusters: args, Namespace: *namespace, Closely: len(args) > 0, Lasting: *lasting})
+		fleet, err := r.Reports().Fleet(cmd.Context(), s, reports.Query{Clusters: args, Namespace: *namespace, Closely: len(args) > 0, Lasting: *lasting})
 		end()
 		if err != nil {
 			return failure(2, err)
@@ -46,7 +46,7 @@ lists the objects that are not well, and why. See docs/status.md.`,
 		if err := show(cmd, output, report.Fleet(&fleet, r.Now())); err != nil {
 			return failure(2, err)
 		}
-		if slices.ContainsFunc(fleet.Clusters, func(m reconciler.Member) bool { return !m.Well() }) {
+		if slices.ContainsFunc(fleet.Clusters, func(m reports.Cluster) bool { return !m.Well() }) {
 			return errSilent
 		}
 		return nil

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-dev/waybill/reconciler/enrol"
+	"github.com/waybill-dev/waybill/reconciler/registration"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
 	"github.com/waybill-dev/waybill/render/diag"
 )
@@ -37,7 +37,7 @@ func resumeCommand() *cobra.Command {
 	e := addEditFlags(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		return failure(2, e.edit(args[0], "is not suspended", func(at diag.Pos, data []byte, cluster string) ([]byte, error) {
-			return enrol.Unannotate(at, data, cluster, suspend.Suspended)
+			return registration.Unannotate(at, data, cluster, suspend.Suspended)
 		}))
 	}
 	return cmd
@@ -59,6 +59,6 @@ controller applies to the cluster at once, and runs hooks again that failed.`,
 // annotating is the edit that writes an annotation.
 func annotating(key, value string) func(at diag.Pos, data []byte, cluster string) ([]byte, error) {
 	return func(at diag.Pos, data []byte, cluster string) ([]byte, error) {
-		return enrol.Annotate(at, data, cluster, key, value)
+		return registration.Annotate(at, data, cluster, key, value)
 	}
 }

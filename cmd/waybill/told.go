@@ -11,6 +11,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/heartbeat/receive"
+	"github.com/waybill-dev/waybill/reconciler/observe"
 	"github.com/waybill-dev/waybill/reconciler/serve"
 	"github.com/waybill-dev/waybill/sources/git"
 )
@@ -74,7 +75,7 @@ func (f *toldFlags) monitored(r reconciler.Reconciler, log *slog.Logger, server 
 	if repo == nil {
 		return work
 	}
-	m := &reconciler.Monitor{Reconciler: &r, Status: repo, Origin: git.Origin(repo.Name()), Log: log, Recorded: recorded, Receiver: &receive.Receiver{
+	m := &observe.Agents{Recorder: observe.Recorder{Target: r.Target, Version: r.Version, Now: r.Now}, Status: repo, Origin: git.Origin(repo.Name()), Log: log, Recorded: recorded, Receiver: &receive.Receiver{
 		Now:     time.Now,
 		Ignored: func(cluster, why string) { log.Warn("heartbeat ignored", "cluster", cluster, "by", "http", "err", why) },
 	}}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/facts"
+	"github.com/waybill-dev/waybill/reconciler/pulls"
 	"github.com/waybill-dev/waybill/reconciler/serve"
 	"github.com/waybill-dev/waybill/reconciler/shelf"
 	"github.com/waybill-dev/waybill/reconciler/ui"
@@ -72,19 +73,19 @@ func (f *uiFlags) open(r reconciler.Reconciler, loop *reconciler.Loop, elect boo
 	}
 	const least, most = time.Second, 10 * time.Second
 	f.ui = &ui.UI{
-		Reader: &facts.Reader{Reconciler: &r, Rev: loop.Rev, Fresh: min(max(loop.Interval, least), most)},
+		Reader: &facts.Reader{Reconciler: forOthers(r), Rev: loop.Rev, Fresh: min(max(loop.Interval, least), most)},
 		Guard:  guard, Now: time.Now, Log: loop.Log,
 	}
 	return nil
 }
 
 // previews has the web UI show pull requests, if there is one, and returns where.
-func (f *uiFlags) previews() reconciler.Shown {
+func (f *uiFlags) previews() pulls.Shown {
 	if f.ui == nil {
-		return reconciler.Shown{}
+		return pulls.Shown{}
 	}
 	f.ui.Previews = shelf.New(f.changed)
-	return reconciler.Shown{Shelf: f.ui.Previews, URL: f.url}
+	return pulls.Shown{Shelf: f.ui.Previews, URL: f.url}
 }
 
 // unused refuses flags of a web UI that there is not.

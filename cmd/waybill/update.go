@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/planner"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources/chart"
@@ -59,7 +60,7 @@ type updater struct {
 
 // failedChart is a chart that could not be asked for, and why.
 type failedChart struct {
-	use reconciler.ChartUse
+	use planner.ChartUse
 	err error
 }
 
@@ -95,7 +96,7 @@ func (u *updater) run() (changed bool, err error) {
 	if r.Engine, err = newEngine(u.cmd, config); err != nil {
 		return false, err
 	}
-	refs, unread, err := r.Charts(u.cmd.Context(), s)
+	refs, unread, err := r.Planner().Charts(u.cmd.Context(), s)
 	if err != nil {
 		return false, err
 	}
@@ -132,13 +133,13 @@ func (u *updater) run() (changed bool, err error) {
 
 // split takes the entries out of a lock that nothing names, if part of the source
 // cannot be read or is suspended: it may name them, so they are kept.
-func (u *updater) split(old lock.Lock, refs []reconciler.ChartUse, unread []diag.Diagnostic) (named lock.Lock, kept []lock.Entry) {
+func (u *updater) split(old lock.Lock, refs []planner.ChartUse, unread []diag.Diagnostic) (named lock.Lock, kept []lock.Entry) {
 	if len(unread) == 0 {
 		return old, nil
 	}
 	var rest []lock.Entry
 	for _, e := range old.Entries() {
-		if slices.ContainsFunc(refs, func(r reconciler.ChartUse) bool { is, ok := old.Lookup(r.Ref); return ok && is == e }) {
+		if slices.ContainsFunc(refs, func(r planner.ChartUse) bool { is, ok := old.Lookup(r.Ref); return ok && is == e }) {
 			rest = append(rest, e)
 		} else {
 			kept = append(kept, e)
@@ -154,9 +155,9 @@ func (u *updater) split(old lock.Lock, refs []reconciler.ChartUse, unread []diag
 }
 
 // resolve asks for each reference, and says what became of it.
-func (u *updater) resolve(refs []reconciler.ChartUse, old lock.Lock) (lock.Lock, []report.Pin, error) {
+func (u *updater) resolve(refs []planner.ChartUse, old lock.Lock) (lock.Lock, []report.Pin, error) {
 	for _, name := range u.only {
-		if !slices.ContainsFunc(refs, func(r reconciler.ChartUse) bool { return r.Name == name }) {
+		if !slices.ContainsFunc(refs, func(r planner.ChartUse) bool { return r.Name == name }) {
 			return lock.Lock{}, nil, fmt.Errorf("the source names no chart %q of a repository", name)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/render/diag"
 )
@@ -32,7 +33,7 @@ plain Secrets and charts that no lock names, and a branch may not.`,
 			return failure(2, err)
 		}
 		_, end := doing(cmd.Context(), 0, "planning")
-		p, err := r.Judge(cmd.Context(), s, purpose.medium(r.Source))
+		p, err := reconciler.Judge(cmd.Context(), r, s, purpose.medium(r.Source))
 		end()
 		if err == nil {
 			err = w.vacant(&p)
@@ -74,7 +75,7 @@ func purposeFlag(cmd *cobra.Command) *purpose {
 
 // medium is what a source is planned for: what is in a repository, which may be nil, is to
 // be published.
-func (p *purpose) medium(repository reconciler.Repository) plan.Medium {
+func (p *purpose) medium(repository published.Repository) plan.Medium {
 	if *p == "publish" || *p == "" && repository != nil {
 		return plan.Branch
 	}

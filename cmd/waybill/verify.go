@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-dev/waybill/reconciler/report"
+	"github.com/waybill-dev/waybill/reconciler/verify"
 )
 
 func verifyCommand() *cobra.Command {
@@ -30,7 +31,7 @@ folders that its head was written for; what was compared is said.`,
 			return failure(2, err)
 		}
 		_, end := doing(cmd.Context(), 0, "rebuilding %s", args[0])
-		v, err := r.Verify(cmd.Context(), args[0])
+		v, err := verify.New(r.Planner(), r.Published(), r.Version).Verify(cmd.Context(), args[0])
 		end()
 		if err != nil {
 			return failure(2, err)

@@ -2,7 +2,7 @@
 // reaches that cluster (Karmada's syncMode Pull). Where that is the host of virtual clusters, it may
 // apply their branches as well. It reads the repository of the branches and
 // writes to another one: what became of its branch, and what plans can see of the cluster. What
-// applies is what the controller applies with: reconciler.Follower, with one cluster.
+// applies is what the controller applies with: applier.Follower, with one cluster.
 //
 // Of several agents for one cluster one works: the one that holds a Lease in the cluster, or held it
 // last while the cluster does not answer.
@@ -20,8 +20,11 @@ import (
 	"github.com/waybill-dev/waybill/policies/deschedule"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/virtual"
-	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/applier"
+	"github.com/waybill-dev/waybill/reconciler/observe"
+	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/reconciler/replicas"
+	"github.com/waybill-dev/waybill/reconciler/status/writer"
 	"github.com/waybill-dev/waybill/sources/signing"
 )
 
@@ -33,9 +36,9 @@ type Agent struct {
 	// Clusters are their names, in order.
 	Clusters []string
 	// Applier applies to the clusters. It has no source: what is published is all that it sees.
-	Applier reconciler.Applier
+	Applier applier.Applier
 	// Status is the repository that is written to, whose commits are signed; nil: nothing is told.
-	Status reconciler.Repository
+	Status published.Repository
 	// Key is who signs them. What another one signed in the name of the clusters is written over; nil: nobody
 	// signs.
 	Key *signing.Public
@@ -51,7 +54,7 @@ type Agent struct {
 	Log    *slog.Logger
 	Random func() float64 // in [0, 1)
 	// Applied is told of every round, and Looked of every look at the repository.
-	Applied func(reconciler.Application)
+	Applied func(applier.Result)
 	Looked  func(error)
 
 	agents atomic.Int64  // clusters that have one
@@ -79,18 +82,18 @@ func (a *Agent) serve(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	wakes := make(chan struct{}, 1)
 	chosen := make(chan []string, 1)
-	follower := reconciler.Follower{
+	follower := applier.Follower{
 		Applier: a.Applier, Resync: a.Resync, Log: a.Log, Random: a.Random, Report: a.Applied, Forget: func(string) {},
-		Choose: func(in *reconciler.Deliverable) []*karmada.Cluster { return a.own(in, chosen) },
+		Choose: func(in *published.Desired) []*karmada.Cluster { return a.own(in, chosen) },
 	}
 	if a.Status != nil {
-		teller := reconciler.NewTeller(a.Status, a.Applier.Now, a.Log)
-		teller.Clusters = a.Clusters
-		follower.Teller, follower.Applier.Looks, follower.Applier.Saw = teller, true, teller.Saw
-		group.Go(func() error { return teller.Run(ctx) })
+		status := writer.New(a.Status, a.Applier.Now, a.Log)
+		status.Clusters = a.Clusters
+		follower.Status, follower.Applier.Looks, follower.Applier.Saw = status, true, status.Saw
+		group.Go(func() error { return status.Run(ctx) })
 
 		record := recorder{repo: a.Status, clusters: a.Clusters, now: a.Applier.Now, may: a.mayTell, key: a.Key}
-		observer := reconciler.NewObserver(a.Applier.Reconciler, a.Applier.Access, a.Log, func() {})
+		observer := observe.NewObserver(observe.Recorder{Target: a.Applier.Published.Target, Now: a.Applier.Now}, a.Applier.Access, a.Log, func() {})
 		observer.Record, observer.Again = record.record, lookAgain
 		follower.Observe = func(all, registered []*karmada.Cluster, asked *deschedule.Watch) {
 			record.set(all)
@@ -99,8 +102,8 @@ func (a *Agent) serve(ctx context.Context) error {
 		group.Go(func() error { return observer.Run(ctx) })
 	}
 	var branches []string
-	lookout := reconciler.Lookout{
-		Reconciler: a.Applier.Reconciler, Interval: a.Interval, Now: a.Wake, Log: a.Log, Report: a.Looked,
+	poller := applier.BranchPoller{
+		Target: a.Applier.Published.Target, Interval: a.Interval, Now: a.Wake, Log: a.Log, Report: a.Looked,
 		Branches: func() []string {
 			select {
 			case branches = <-chosen:
@@ -116,13 +119,13 @@ func (a *Agent) serve(ctx context.Context) error {
 		},
 	}
 	group.Go(func() error { return a.beats(ctx) })
-	group.Go(func() error { return lookout.Run(ctx) })
+	group.Go(func() error { return poller.Run(ctx) })
 	group.Go(func() error { return follower.Run(ctx, wakes) })
 	return group.Wait() //nolint:wrapcheck // each says what
 }
 
 // own returns the clusters that are this agent's to serve, and tells which their branches are.
-func (a *Agent) own(in *reconciler.Deliverable, branches chan []string) (own []*karmada.Cluster) {
+func (a *Agent) own(in *published.Desired, branches chan []string) (own []*karmada.Cluster) {
 	a.count(in)
 	var names, served []string
 	host := "" // of the first

@@ -9,9 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
-	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/heartbeat"
+	"github.com/waybill-dev/waybill/reconciler/published"
 )
 
 // Heart carries heartbeats to where they are heard.
@@ -139,10 +139,10 @@ func (a *Agent) first(ctx context.Context) (heartbeat.Beat, error) {
 }
 
 // count notes how many clusters have agents.
-func (a *Agent) count(in *reconciler.Deliverable) {
+func (a *Agent) count(in *published.Desired) {
 	n := 0
 	for _, c := range in.Clusters {
-		if key, err := reconciler.AgentKey(c); err == nil && key != nil {
+		if key, err := heartbeat.KeyOf(c); err == nil && key != nil {
 			n++
 		}
 	}

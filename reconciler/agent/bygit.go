@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/heartbeat"
+	"github.com/waybill-dev/waybill/reconciler/observe"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/sources/signing"
@@ -16,7 +16,7 @@ import (
 
 // Lighter is a repository that heartbeats are written to. *git.Repo is one.
 type Lighter interface {
-	reconciler.Beaconer
+	observe.RefReader
 	Light(ctx context.Context, messages map[string]string, by git.Author, at time.Time) error
 }
 

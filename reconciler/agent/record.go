@@ -10,9 +10,10 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
-	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/heartbeat"
 	"github.com/waybill-dev/waybill/reconciler/observation"
+	"github.com/waybill-dev/waybill/reconciler/observe"
+	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -23,7 +24,7 @@ import (
 // recorder keeps the branches that say what is observed of clusters. It begins from what they
 // say, so that an agent which starts anew writes nothing that is written.
 type recorder struct {
-	repo     reconciler.Repository
+	repo     published.Repository
 	clusters []string
 	now      func() time.Time
 	may      func(context.Context) error // returns an error if it may not write
@@ -42,8 +43,8 @@ type page struct {
 	root   *files.Folder
 }
 
-// record is a reconciler.Record.
-func (r *recorder) record(ctx context.Context, next reconciler.Judge) (map[string]*karmada.ClusterStatus, error) {
+// record is a observe.Record.
+func (r *recorder) record(ctx context.Context, next observe.Next) (map[string]*karmada.ClusterStatus, error) {
 	pages, recorded, err := r.read(ctx)
 	if err != nil {
 		return nil, err
@@ -122,7 +123,7 @@ func (r *recorder) read(ctx context.Context) (pages map[string]page, recorded ma
 // own reads a commit; false if it is not the last one that this agent, or the one before it, wrote: another
 // key signed it, it cannot be read, or the branch was set back.
 func (r *recorder) own(ctx context.Context, id files.ID) (git.Head, bool, error) {
-	head, err := reconciler.SignedBy(ctx, r.repo, id, r.key)
+	head, err := published.SignedBy(ctx, r.repo, id, r.key)
 	if err != nil {
 		return head, false, ctx.Err() //nolint:wrapcheck // the caller knows
 	}

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/waybill-dev/waybill/policies/virtual"
-	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/preview/fields"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -92,7 +92,7 @@ func (c *curtain) values(content map[string]any) {
 }
 
 // of says which object of a cluster a change is about, by the name that templates have.
-func (c *curtain) of(ch *Changed, m *reconciler.Member) {
+func (c *curtain) of(ch *Changed, m *reports.Cluster) {
 	if ch.Ref.Kind == "" {
 		content := contentOf(ch.Path, ch.now)
 		if content == nil {

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/preview/fields"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -61,7 +61,7 @@ type Changed struct {
 }
 
 // Branch returns the last commits of what is published for a cluster, the newest first.
-func (r *Reader) Branch(ctx context.Context, f *Facts, m *reconciler.Member, most int) ([]Change, error) {
+func (r *Reader) Branch(ctx context.Context, f *Facts, m *reports.Cluster, most int) ([]Change, error) {
 	var all []Change
 	for at := m.Head; !at.IsZero() && len(all) < most; {
 		n, err := r.commit(ctx, at)
@@ -77,8 +77,8 @@ func (r *Reader) Branch(ctx context.Context, f *Facts, m *reconciler.Member, mos
 }
 
 // before returns the commit before one of what is published for a cluster; zero for none.
-func (r *Reader) before(ctx context.Context, f *Facts, m *reconciler.Member, n note) (files.ID, error) {
-	return r.Reconciler.CommitBefore(ctx, f.Fleet.Addresses.Of(m.Cluster), n.change.Commit, n.change.Parent) //nolint:wrapcheck // it names the commit
+func (r *Reader) before(ctx context.Context, f *Facts, m *reports.Cluster, n note) (files.ID, error) {
+	return r.Reconciler.Published().CommitBefore(ctx, f.Fleet.Addresses.Of(m.Cluster), n.change.Commit, n.change.Parent) //nolint:wrapcheck // it names the commit
 }
 
 // Effect tells what a publication did: to all clusters, or, if one is named, to that one.
@@ -192,7 +192,7 @@ type tracer struct {
 }
 
 // cluster finds the commit of a cluster's branch that belongs to the publication, and what it changes.
-func (t *tracer) cluster(ctx context.Context, m *reconciler.Member) error {
+func (t *tracer) cluster(ctx context.Context, m *reports.Cluster) error {
 	c := &t.effect.Change
 	for at := m.Head; !at.IsZero(); {
 		if t.steps++; t.steps > mostBranchSteps {
@@ -217,7 +217,7 @@ func (t *tracer) cluster(ctx context.Context, m *reconciler.Member) error {
 }
 
 // touch notes what a commit changes.
-func (t *tracer) touch(ctx context.Context, m *reconciler.Member, c Change) error {
+func (t *tracer) touch(ctx context.Context, m *reports.Cluster, c Change) error {
 	now, before, err := t.published(ctx, m, c)
 	if err != nil {
 		return err
@@ -253,9 +253,9 @@ func (t *tracer) touch(ctx context.Context, m *reconciler.Member, c Change) erro
 }
 
 // published returns what a commit holds for a cluster, and what the one before it held, which may be nil.
-func (t *tracer) published(ctx context.Context, m *reconciler.Member, c Change) (now, before *files.Folder, err error) {
+func (t *tracer) published(ctx context.Context, m *reports.Cluster, c Change) (now, before *files.Folder, err error) {
 	address := t.facts.Fleet.Addresses.Of(m.Cluster)
-	h, _, err := t.Reconciler.CommitAt(ctx, address, c.Commit)
+	h, _, err := t.Reconciler.Published().CommitAt(ctx, address, c.Commit)
 	if err != nil {
 		return nil, nil, err //nolint:wrapcheck // it names the commit
 	}
@@ -263,7 +263,7 @@ func (t *tracer) published(ctx context.Context, m *reconciler.Member, c Change) 
 	if err != nil || at.IsZero() {
 		return h.Tree, nil, err
 	}
-	p, _, err := t.Reconciler.CommitAt(ctx, address, at)
+	p, _, err := t.Reconciler.Published().CommitAt(ctx, address, at)
 	return h.Tree, p.Tree, err //nolint:wrapcheck // it names the commit
 }
 

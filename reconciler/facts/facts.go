@@ -13,8 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
-	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -25,7 +25,7 @@ type Facts struct {
 	// At is when they were read.
 	At time.Time
 	// Fleet is how clusters are. It is empty where nothing is published yet.
-	Fleet reconciler.Fleet
+	Fleet reports.Fleet
 	// Bindings reads where templates go, once, when somebody asks; nil where nothing is published.
 	Bindings func() Bindings
 }
@@ -89,8 +89,8 @@ func (t *Template) Placed() bool {
 }
 
 // Cluster returns how a cluster is; nil if it is not registered.
-func (f *Facts) Cluster(name string) *reconciler.Member {
-	i, ok := slices.BinarySearchFunc(f.Fleet.Clusters, name, func(m reconciler.Member, name string) int { return cmp.Compare(m.Cluster, name) })
+func (f *Facts) Cluster(name string) *reports.Cluster {
+	i, ok := slices.BinarySearchFunc(f.Fleet.Clusters, name, func(m reports.Cluster, name string) int { return cmp.Compare(m.Cluster, name) })
 	if !ok {
 		return nil
 	}

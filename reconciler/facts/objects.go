@@ -3,8 +3,8 @@ package facts
 import (
 	"sync"
 
-	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 )
@@ -27,7 +27,7 @@ type said struct {
 
 // Objects returns what is said of the objects of a namespace in a cluster. That it cannot be read is
 // that nothing is said.
-func (r *Reader) Objects(m *reconciler.Member, namespace string) map[object.Ref]*status.Object {
+func (r *Reader) Objects(m *reports.Cluster, namespace string) map[object.Ref]*status.Object {
 	c := &r.objects
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
@@ -77,7 +78,7 @@ func (r *Reader) read(ctx context.Context) (*Facts, error) {
 		return nil, fmt.Errorf("reading the source: %w", err)
 	}
 	f := &Facts{}
-	if f.Fleet, err = r.Reconciler.Fleet(ctx, s, reconciler.Asked{Lasting: reconciler.WordLasts}); err != nil {
+	if f.Fleet, err = r.Reconciler.Reports().Fleet(ctx, s, reports.Query{Lasting: reports.Lasting}); err != nil {
 		return nil, err //nolint:wrapcheck // it says what
 	}
 	f.Bindings = sync.OnceValue(func() Bindings { return r.bindings.read(f.Fleet.State.Tree) })

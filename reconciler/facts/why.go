@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/render/object"
@@ -63,10 +64,11 @@ func (w *why) forget() {
 
 // plan plans a snapshot of the source.
 func (r *Reader) plan(ctx context.Context, s sources.Snapshot) (plan.Plan, error) {
-	planner := *r.Reconciler // which reads what it needs itself
+	planner := *r.Reconciler
+	planner.Seen = reconciler.NewCache() // several may read meanwhile
 	obs, err := planner.Look(ctx, s, plan.Branch)
 	if err != nil {
 		return plan.Plan{}, err //nolint:wrapcheck // it says what
 	}
-	return planner.Build(ctx, &obs) //nolint:wrapcheck // it says what
+	return planner.Planner().Build(ctx, &obs.Observation) //nolint:wrapcheck // it says what
 }

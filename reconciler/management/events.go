@@ -6,7 +6,7 @@ import (
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/record"
 
-	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/events"
 )
 
 // Events tells what happens to clusters as Events of Kubernetes, in the one namespace. The same
@@ -26,7 +26,7 @@ func (c *Cluster) Events(component string) *Events {
 }
 
 // Tell tells an Event. It regards the Cluster, which need not be there as an object.
-func (e *Events) Tell(all ...reconciler.Event) {
+func (e *Events) Tell(all ...events.Event) {
 	for _, one := range all {
 		about := &corev1.ObjectReference{APIVersion: "cluster.karmada.io/v1alpha1", Kind: "Cluster", Name: one.Cluster, Namespace: e.namespace}
 		kind := corev1.EventTypeNormal

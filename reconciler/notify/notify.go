@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
-	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/reconciler/status/reports"
 )
 
 // The kinds of events.
@@ -70,7 +70,7 @@ func Events(before, now *facts.Facts) []Event {
 const unsure = "unsure"
 
 // kindOf is what there is to tell of a cluster; empty for nothing.
-func kindOf(m *reconciler.Member) string {
+func kindOf(m *reports.Cluster) string {
 	switch m.Standing.Standing {
 	case status.Held:
 		return Held
@@ -83,7 +83,7 @@ func kindOf(m *reconciler.Member) string {
 }
 
 // why says why a cluster is as it is.
-func why(m *reconciler.Member) string {
+func why(m *reports.Cluster) string {
 	if m.Message != "" || m.Word == nil {
 		return strings.TrimSpace(m.Standing.Standing + ". " + m.Message)
 	}

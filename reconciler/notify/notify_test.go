@@ -19,6 +19,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/notify"
 	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/test/twin"
 )
@@ -28,7 +29,7 @@ func seen(key, standings string, leaves ...string) *facts.Facts {
 	f := &facts.Facts{Key: key}
 	for pair := range strings.FieldsSeq(standings) {
 		name, standing, _ := strings.Cut(pair, "=")
-		f.Fleet.Clusters = append(f.Fleet.Clusters, reconciler.Member{
+		f.Fleet.Clusters = append(f.Fleet.Clusters, reports.Cluster{
 			Standing: status.Standing{Cluster: name, Standing: standing, Message: "because " + standing}, Registered: &karmada.Cluster{},
 		})
 	}
@@ -120,7 +121,7 @@ func newWatched(t *testing.T, clusters int, receivers ...*notify.Receiver) *watc
 	}
 	w.repo.Write("main", "first", source.Folder())
 	now := func() time.Time { return w.now }
-	r := &reconciler.Reconciler{Source: w.repo, Target: w.repo, Now: now}
+	r := &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: w.repo, Target: w.repo, Now: now}
 	if _, err := r.Publish(t.Context(), "main"); err != nil {
 		t.Fatal(err)
 	}

@@ -3,8 +3,8 @@ package notify
 import (
 	"testing"
 
-	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/reconciler/status/reports"
 )
 
 // TestWhatIsNotKnownIsNotUnhealthy tells of a cluster that does not answer, and of one that does.
@@ -13,7 +13,7 @@ func TestWhatIsNotKnownIsNotUnhealthy(t *testing.T) {
 		"Unreachable: of 12 objects 0 are not applied and 0 are not healthy; how 12 are is not known": {Objects: 12, Applied: 12, Unknown: 12},
 		"Unhealthy: of 12 objects 0 are not applied and 1 are not healthy":                            {Objects: 12, Applied: 12, Healthy: 11, Unhealthy: 1},
 	} {
-		m := &reconciler.Member{}
+		m := &reports.Cluster{}
 		m.Standing.Standing, m.Word = status.Unreachable, &status.Word{}
 		if counts.Unknown == 0 {
 			m.Standing.Standing = status.Unhealthy

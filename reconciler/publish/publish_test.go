@@ -55,6 +55,7 @@ func TestClustersThatHoldTheSameShareTheirCommits(t *testing.T) {
 	repo := twin.New("twin")
 	repo.Write("main", "a change", twin.Tree{"all.yaml": twin.File([]byte(source))}.Folder())
 	r := &reconciler.Reconciler{
+		Seen:   reconciler.NewCache(),
 		Source: repo, Target: repo, Engine: renderer.New(&worker.Local{Handler: engine.Run}, nil), Now: func() time.Time { return time.Unix(0, 0) },
 	}
 	if _, err := r.Publish(t.Context(), "main"); err != nil {

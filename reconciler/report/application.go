@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/applier"
 	"github.com/waybill-dev/waybill/reconciler/apply"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/health"
@@ -48,7 +48,7 @@ const (
 )
 
 // Applications is what apply prints.
-func Applications(apps []reconciler.Application, stage Stage) Report {
+func Applications(apps []applier.Result, stage Stage) Report {
 	list := make([]application, 0, len(apps))
 	for i := range apps {
 		list = append(list, applicationOf(&apps[i], stage))
@@ -59,7 +59,7 @@ func Applications(apps []reconciler.Application, stage Stage) Report {
 	return Report{value: value, text: func(w io.Writer) error { return applications(w, list, stage) }}
 }
 
-func applicationOf(a *reconciler.Application, stage Stage) application {
+func applicationOf(a *applier.Result, stage Stage) application {
 	plan := &a.Report.Plan
 	out := application{Cluster: a.Cluster, Objects: a.Objects, Unchanged: plan.Same, Held: plan.Hold, Stopped: a.Report.Stopped, Suspended: a.Suspension.Why, Unready: a.Unready}
 	if !a.Commit.IsZero() {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/applier"
 	"github.com/waybill-dev/waybill/reconciler/apply"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/report"
@@ -22,7 +22,7 @@ func TestApplications(t *testing.T) {
 		Same:     3,
 		Adoption: apply.Adoption{Objects: []apply.Adopted{{Object: deployment("theirs"), UID: "u1", Managers: []string{"helm"}, Marks: []string{"Argo CD Application shop"}}}, Digest: "0123456789ab"},
 	}
-	apps := []reconciler.Application{
+	apps := []applier.Result{
 		{Cluster: "eu-1", Commit: commit, Objects: 5, Report: apply.Report{Plan: plan, Outcomes: []apply.Outcome{
 			{Action: plan.Apply[0].Actions[0], Err: errors.New("the quota is exceeded")},
 			{Action: plan.Prune[0].Actions[0], Waits: "it is being deleted"},

@@ -18,6 +18,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/reconciler/verify"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
@@ -178,7 +179,7 @@ func TestPublication(t *testing.T) {
 }
 
 func TestVerification(t *testing.T) {
-	v := reconciler.Verification{Branch: "waybill/cluster/eu", Commit: "0123456789abcdef", Source: "fedcba9876543210", Version: "v1", Same: true}
+	v := verify.Verification{Branch: "waybill/cluster/eu", Commit: "0123456789abcdef", Source: "fedcba9876543210", Version: "v1", Same: true}
 	golden(t, "verification-same", report.Verification(&v, "v2"))
 	v.Same, v.Differences = false, []string{"manifests/shop/a.yaml", "the fleet: the commit saw 1, the source has 2"}
 	golden(t, "verification", report.Verification(&v, "v1"))

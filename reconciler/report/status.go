@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
-	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/clusters/credential"
 	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 )
@@ -58,7 +58,7 @@ type objectStatus struct {
 
 // Fleet is what status prints: a line a cluster, and, if it was looked at closely, what of it
 // is not well.
-func Fleet(f *reconciler.Fleet, now time.Time) Report {
+func Fleet(f *reports.Fleet, now time.Time) Report {
 	list := fleetStatus{Clusters: make([]clusterStatus, 0, len(f.Clusters))}
 	for i := range f.Clusters {
 		list.Clusters = append(list.Clusters, clusterStatusOf(&f.Clusters[i], f.Seen.Commit))
@@ -74,7 +74,7 @@ func Fleet(f *reconciler.Fleet, now time.Time) Report {
 	}
 }
 
-func clusterStatusOf(m *reconciler.Member, seen string) clusterStatus {
+func clusterStatusOf(m *reports.Cluster, seen string) clusterStatus {
 	c := clusterStatus{
 		Cluster: m.Cluster, Mode: m.Mode, Status: m.Standing.Standing, Message: m.Message, Seen: seen, Rendered: m.Rendered, Published: idText(m.Head),
 	}

@@ -12,12 +12,12 @@ import (
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/policies/place"
-	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/reconciler/preview/fields"
 	"github.com/waybill-dev/waybill/reconciler/preview/previewtest"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/fluxsync"
 	"github.com/waybill-dev/waybill/render/object"
@@ -148,13 +148,13 @@ func TestSandbox(t *testing.T) {
 
 func TestStatusSaysThatACredentialEnds(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	f := reconciler.Fleet{}
+	f := reports.Fleet{}
 	for i, left := range []time.Duration{0, 300 * 24 * time.Hour, 3 * 24 * time.Hour, -time.Hour} {
 		w := status.Word{At: now.Add(-time.Minute)}
 		if left != 0 {
 			w.Expires = now.Add(left)
 		}
-		f.Clusters = append(f.Clusters, reconciler.Member{Standing: status.Standing{Cluster: fmt.Sprintf("eu-%d", i), Mode: karmada.Push, Standing: status.Healthy, Word: &w}})
+		f.Clusters = append(f.Clusters, reports.Cluster{Standing: status.Standing{Cluster: fmt.Sprintf("eu-%d", i), Mode: karmada.Push, Standing: status.Healthy, Word: &w}})
 	}
 	golden(t, "status-credentials", report.Fleet(&f, now))
 }
@@ -163,7 +163,7 @@ func TestStatusCountsWhatIsHealthyNoMore(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	w := status.Word{At: now.Add(-time.Minute)}
 	w.Flipped = map[string]int{"Rollout.argoproj.io": 12, "Pod": 1}
-	golden(t, "status-flipped", report.Fleet(&reconciler.Fleet{Clusters: []reconciler.Member{
+	golden(t, "status-flipped", report.Fleet(&reports.Fleet{Clusters: []reports.Cluster{
 		{Standing: status.Standing{Cluster: "eu", Mode: karmada.Push, Standing: status.Healthy, Word: &w}},
 	}}, now))
 }

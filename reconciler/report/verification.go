@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/verify"
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // Verification is what verify prints. Version is that of the running Waybill.
-func Verification(v *reconciler.Verification, version string) Report {
+func Verification(v *verify.Verification, version string) Report {
 	what := v.Branch
 	if len(v.Folders) > 0 {
 		what = fmt.Sprintf("%s (%s: %s)", v.Branch, words.Count(len(v.Folders), "folder"), words.List(v.Folders))

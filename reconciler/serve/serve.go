@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/applier"
 	"github.com/waybill-dev/waybill/reconciler/heartbeat/receive"
 	"github.com/waybill-dev/waybill/reconciler/observation"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -133,7 +134,7 @@ func (s *Server) Record(t reconciler.Sync) {
 }
 
 // RecordApply takes a round at a cluster in. It may be called by several at once.
-func (s *Server) RecordApply(a reconciler.Application) {
+func (s *Server) RecordApply(a applier.Result) {
 	if a.Suspension.Why != "" { // whether it is behind is not looked at
 		s.metrics.applies.WithLabelValues("suspended").Inc()
 		return

@@ -12,6 +12,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/applier"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/clusters/credential"
 	"github.com/waybill-dev/waybill/reconciler/guard"
@@ -60,13 +61,13 @@ func TestMetricsSayWhenACredentialExpires(t *testing.T) {
 			t.Errorf("%s:\n%s", step, got)
 		}
 	}
-	s.RecordApply(reconciler.Application{Cluster: "eu", Credential: until})
+	s.RecordApply(applier.Result{Cluster: "eu", Credential: until})
 	says(true, "a token that expires")
-	s.RecordApply(reconciler.Application{Cluster: "eu", Err: errors.New("unauthorized")})
+	s.RecordApply(applier.Result{Cluster: "eu", Err: errors.New("unauthorized")})
 	says(true, "the cluster does not answer")
-	s.RecordApply(reconciler.Application{Cluster: "eu"})
+	s.RecordApply(applier.Result{Cluster: "eu"})
 	says(false, "a token that does not expire")
-	s.RecordApply(reconciler.Application{Cluster: "eu", Credential: until})
+	s.RecordApply(applier.Result{Cluster: "eu", Credential: until})
 	s.ForgetCluster("eu")
 	says(false, "a cluster that is not followed any more")
 }
@@ -97,7 +98,7 @@ func TestMetricsOfObservedClusters(t *testing.T) {
 func TestMetricsAreNamedAsIsUsual(t *testing.T) {
 	s := serve.New()
 	s.Record(reconciler.Sync{At: time.Unix(1, 0), Result: reconciler.Result{Plan: plan.Plan{Clusters: []plan.Cluster{{Name: "eu", Held: &guard.Hold{}}}}}})
-	s.RecordApply(reconciler.Application{Cluster: "eu", Credential: until, Waited: time.Second, Took: time.Minute})
+	s.RecordApply(applier.Result{Cluster: "eu", Credential: until, Waited: time.Second, Took: time.Minute})
 	s.RecordLead(true)
 	s.RecordLookAt("eu", observation.Facts{Room: &observation.Room{}})
 	text := metrics(t, s)

@@ -148,7 +148,7 @@ spec:
 `)
 	now := func() time.Time { return f.now }
 	f.ui = &ui.UI{
-		Reader: &facts.Reader{Reconciler: &reconciler.Reconciler{Source: f.repo, Target: f.repo, Now: now}, Rev: "main"},
+		Reader: &facts.Reader{Reconciler: &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: f.repo, Target: f.repo, Now: now}, Rev: "main"},
 		Guard:  login.Open{}, Now: now, Log: slog.New(slog.DiscardHandler), Stop: f.stop,
 	}
 	f.handler = f.ui.Handler()
@@ -315,14 +315,14 @@ func TestAReleaseOfRemovalsNamesWhoAllowedIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.repo.twin.Write(orders.Branch, update.Message, update.Tree)
-	f.publishes(&reconciler.Reconciler{ByComment: true})
+	f.publishes(&reconciler.Reconciler{Seen: reconciler.NewCache(), ByComment: true})
 	byWendy := f.head("waybill/state").Commit.String()
 	f.put("conf.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf, namespace: shop}\ndata: {greeting: again}\n")
 	f.publish("it comes again")
 	nobody := f.head("waybill/state").Commit.String()
 	delete(f.source, "conf.yaml")
 	f.repo.twin.Write("main", "it goes again", f.source.Folder())
-	f.publishes(&reconciler.Reconciler{Allow: guard.AllowAll})
+	f.publishes(&reconciler.Reconciler{Seen: reconciler.NewCache(), Allow: guard.AllowAll})
 	byPublisher := f.head("waybill/state").Commit.String()
 	const what = "Removals that would have been held"
 	for path, want := range map[string]string{

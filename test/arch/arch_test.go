@@ -30,7 +30,7 @@ var only = map[string][]string{
 	"net/http":                             {"sources/git", "sources/chart", "sources/forge", "reconciler/serve", "reconciler/ui", "reconciler/notify", "reconciler/agent", "reconciler/traces", "reconciler/clusters", "cmd", "test"},
 	"log/slog":                             {"reconciler", "cmd", "test"},
 	"text/tabwriter":                       {"reconciler/report", "test"}, // the commands print nothing else
-	"sync":                                 {"reconciler/plan/manifest", "sources/git", "sources/dir", "sources/chart", "sources/forge", "render/cache", "render/worker", "policies/interpret", "render/renderer", "reconciler/inventory", "reconciler/trail", "reconciler/heartbeat/receive", "reconciler/serve", "reconciler/shelf", "reconciler/facts", "reconciler/ui", "reconciler/replicas", "reconciler/clusters/survey", "cmd", "test"},
+	"sync":                                 {"reconciler/plan/manifest", "sources/git", "sources/dir", "sources/chart", "sources/forge", "render/cache", "render/worker", "policies/interpret", "render/renderer", "reconciler/inventory", "reconciler/trail", "reconciler/history", "reconciler/published", "reconciler/status/reports", "reconciler/heartbeat/receive", "reconciler/serve", "reconciler/shelf", "reconciler/facts", "reconciler/ui", "reconciler/replicas", "reconciler/clusters/survey", "cmd", "test"},
 	"golang.org/x/sync/errgroup":           {"sources/git", "sources/forge/forgetest", "reconciler/clusters", "reconciler/members", "reconciler/agent", "cmd", "test"},
 	"golang.org/x/sys":                     {"render/worker"},
 	"helm.sh/helm/v3":                      {"render/helm"},
@@ -65,8 +65,8 @@ var only = map[string][]string{
 	"k8s.io/client-go":                         {"reconciler/clusters", "reconciler/members", "reconciler/management", "reconciler/replicas", "reconciler/evidence", "render/helm", "test"}, // a JSONPath; helm's lookup, which is refused
 	"k8s.io/cli-runtime":                       {"reconciler/members", "cmd"},
 	"k8s.io/kubectl":                           {"reconciler/members", "reconciler/report", "cmd"},
-	"go.yaml.in/yaml/v3":                       {"render/object", "render/seal/unseal", "sources/lock", "sources/chart", "reconciler/enrol"}, // manifests, as SOPS reads them, too; the lock; an index; where their text is
-	"github.com/rogpeppe/go-internal/diff":     {"reconciler/preview", "reconciler/enrol"},
+	"go.yaml.in/yaml/v3":                       {"render/object", "render/seal/unseal", "sources/lock", "sources/chart", "reconciler/registration"}, // manifests, as SOPS reads them, too; the lock; an index; where their text is
+	"github.com/rogpeppe/go-internal/diff":     {"reconciler/preview", "reconciler/registration"},
 }
 
 // apart lists packages that decide beside each other and never import each other;
@@ -74,7 +74,7 @@ var only = map[string][]string{
 var apart = []string{"policies/match", "policies/place", "policies/override", "policies/interpret"}
 
 // concurrent lists the packages that may start goroutines.
-var concurrent = []string{"sources/git", "render/worker", "reconciler", "reconciler/members", "reconciler/replicas", "reconciler/serve", "cmd/waybill", "test/bench/table"}
+var concurrent = []string{"sources/git", "render/worker", "reconciler", "reconciler/applier", "reconciler/observe", "reconciler/status/writer", "reconciler/members", "reconciler/replicas", "reconciler/serve", "cmd/waybill", "test/bench/table"}
 
 type pkg struct {
 	ImportPath, Dir string

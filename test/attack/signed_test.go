@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/applier"
 	"github.com/waybill-dev/waybill/reconciler/inventory"
+	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/sources/signing"
@@ -20,7 +21,8 @@ type signed struct {
 	*pulled
 
 	key    string // file of the publisher's key
-	reader *reconciler.Reconciler
+	reader *published.Reader
+	taken  files.ID // head of the state branch that was taken last
 }
 
 func newSigned(t *testing.T, more map[string]string, clusters ...string) *signed {
@@ -42,9 +44,19 @@ func newSigned(t *testing.T, more map[string]string, clusters ...string) *signed
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.reader = &reconciler.Reconciler{Target: repo, Signers: signers, Now: time.Now}
+	s.reader = &published.Reader{Target: repo, Signers: signers, Cache: &published.Cache{}}
 	s.publishes()
 	return s
+}
+
+// takes what is published, as an agent does that took something before.
+func (s *signed) takes() (published.Desired, error) {
+	s.t.Helper()
+	in, err := s.reader.Desired(s.t.Context(), "", s.taken)
+	if err == nil {
+		s.taken = in.Head
+	}
+	return in, err
 }
 
 // publishes the source, with a change, and signs that.
@@ -78,22 +90,22 @@ func TestTheStateIsSetBack(t *testing.T) {
 		s.write(map[string]string{"waybill.yaml": "apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {apply: {serviceAccountName: " + account + "}}\n"})
 		s.publishes()
 	}
-	in, err := s.reader.Deliverable(t.Context(), "")
+	in, err := s.takes()
 	if err != nil || in.Apply.ServiceAccountName != "deployer" {
 		t.Fatalf("as it is published: %+v, %v", in.Apply, err)
 	}
 	newest := s.head("waybill/state")
 	s.git(s.branches, "update-ref", "refs/heads/waybill/state", old.String())
-	if in, err := s.reader.Deliverable(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "set the branch back") {
+	if in, err := s.takes(); err == nil || !strings.Contains(err.Error(), "set the branch back") {
 		t.Errorf("an older state is taken: %+v, %v", in.Apply, err)
 	}
 	s.git(s.branches, "update-ref", "refs/heads/waybill/state", newest.String())
-	if _, err := s.reader.Deliverable(t.Context(), ""); err != nil {
+	if _, err := s.takes(); err != nil {
 		t.Errorf("the newest is not taken any more: %v", err)
 	}
 	s.git(s.branches, "update-ref", "refs/heads/waybill/state", old.String())
 	s.publishes() // on top of it, by one who does not know what was lost
-	if _, err := s.reader.Deliverable(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "does not come after "+newest.String()) {
+	if _, err := s.takes(); err == nil || !strings.Contains(err.Error(), "does not come after "+newest.String()) {
 		t.Errorf("what is published on top of an older state is taken: %v", err)
 	}
 	cluster := filepath.Join(s.source, "clusters", "eu.yaml")
@@ -104,14 +116,14 @@ func TestTheStateIsSetBack(t *testing.T) {
 	s.write(map[string]string{"clusters/eu.yaml": strings.Replace(string(text), "annotations: {", "annotations: {waybill.dev/replaces: "+newest.String()+", ", 1)})
 	s.publishes()
 	said := s.head("waybill/state")
-	if _, err := s.reader.Deliverable(t.Context(), ""); err != nil {
+	if _, err := s.takes(); err != nil {
 		t.Errorf("it is said that it is replaced: %v", err)
 	}
 	// nobody else may say so
 	s.git(s.branches, "update-ref", "refs/heads/waybill/state", s.git(s.branches, "commit-tree", old.String()+"^{tree}", "-p", old.String(), "-m",
 		s.git(s.branches, "log", "-1", "--format=%B", old.String())+"\nReplaces: waybill/state "+said.String()))
 	s.publishes()
-	if _, err := s.reader.Deliverable(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "does not come after "+said.String()) {
+	if _, err := s.takes(); err == nil || !strings.Contains(err.Error(), "does not come after "+said.String()) {
 		t.Errorf("by a commit that nobody signed an older state is replaced: %v", err)
 	}
 }
@@ -131,24 +143,24 @@ func TestAnybodyAllowsRemovals(t *testing.T) {
 	s.git(s.branches, "update-ref", "refs/heads/"+branch, commit)
 	s.write(map[string]string{"two.yaml": object("two")})
 	s.publishes()
-	in, err := s.reader.Deliverable(t.Context(), "")
+	in, err := s.takes()
 	if err != nil {
 		t.Fatal(err)
 	}
-	delivery, err := s.reader.Delivery(t.Context(), &in, "eu")
+	delivery, err := s.reader.Artifact(t.Context(), &in, "eu")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if s.git(s.branches, "merge-base", commit, delivery.Commit.String()) != commit {
 		t.Fatal("nothing was published on top of the commit")
 	}
-	admission, err := s.reader.Admit(t.Context(), delivery, inventory.Inventory{Commit: applied})
+	admission, err := applier.Admit(t.Context(), s.reader, delivery, inventory.Inventory{Commit: applied})
 	if err != nil || admission.Allowed {
 		t.Errorf("removals are allowed: %+v, %v", admission, err)
 	}
 	anybody := *s.reader
 	anybody.Signers = signing.Signers{}
-	if admission, err := anybody.Admit(t.Context(), delivery, inventory.Inventory{Commit: applied}); err != nil || !admission.Allowed {
+	if admission, err := applier.Admit(t.Context(), &anybody, delivery, inventory.Inventory{Commit: applied}); err != nil || !admission.Allowed {
 		t.Errorf("where no signature is asked for: %+v, %v", admission, err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/versions"
 	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/sources/git"
 )
@@ -40,7 +41,7 @@ func gitIn(b *testing.B, dir string, args ...string) {
 // reconciling is a reconciler that remembers nothing yet.
 func reconciling(b *testing.B, src, bare string) *reconciler.Reconciler {
 	b.Helper()
-	r := &reconciler.Reconciler{Cache: cache.Memory(), Now: time.Now}
+	r := &reconciler.Reconciler{Seen: reconciler.NewCache(), Cache: cache.Memory(), Now: time.Now}
 	var err error
 	if r.Source, err = git.Open(b.Context(), git.Options{Location: src}); err != nil {
 		b.Fatal(err)
@@ -93,7 +94,7 @@ func BenchmarkPreview(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			c, err := r.Compare(b.Context(), "main", head)
+			c, err := versions.Compare(b.Context(), r, "main", head)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -19,6 +19,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/inventory"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/test/twin"
@@ -32,12 +33,12 @@ func BenchmarkStatus(b *testing.B) {
 	b.ResetTimer()
 	for b.Loop() {
 		repo := opened(b, dir)
-		r := &reconciler.Reconciler{Source: repo, Target: repo, Now: time.Now}
+		r := &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: repo, Target: repo, Now: time.Now}
 		s, err := repo.Snapshot(b.Context(), "main", "")
 		if err != nil {
 			b.Fatal(err)
 		}
-		fleet, err := r.Fleet(b.Context(), s, reconciler.Asked{Lasting: reconciler.WordLasts})
+		fleet, err := r.Reports().Fleet(b.Context(), s, reports.Query{Lasting: reports.Lasting})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -75,7 +76,7 @@ func told(b *testing.B, clusters, objects int) string {
 		source[fmt.Sprintf("c%04d.yaml", i)] = twin.File(fmt.Appendf(nil, "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: c%04d}\nspec: {syncMode: Push}\n", i))
 	}
 	write(b, repo, git.Update{Branch: "main", Tree: source.Folder(), Message: "first\n", When: time.Now(), Author: git.Author{Name: "a", Email: "a@example.com"}})
-	r := &reconciler.Reconciler{Source: repo, Target: repo, Now: time.Now}
+	r := &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: repo, Target: repo, Now: time.Now}
 	if _, err := r.Publish(b.Context(), "main"); err != nil {
 		b.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func pagesOf(b *testing.B, dir string) http.Handler {
 	b.Helper()
 	repo := opened(b, dir)
 	u := &ui.UI{
-		Reader: &facts.Reader{Reconciler: &reconciler.Reconciler{Source: repo, Target: repo, Now: time.Now}, Rev: "main"},
+		Reader: &facts.Reader{Reconciler: &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: repo, Target: repo, Now: time.Now}, Rev: "main"},
 		Guard:  login.Open{}, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 	}
 	return u.Handler()
@@ -110,7 +110,7 @@ func toldOfMany(b *testing.B, clusters, templates int) string {
 		source[path] = twin.File([]byte(text))
 	}
 	write(b, repo, git.Update{Branch: "main", Tree: source.Folder(), Message: "first\n", When: time.Now(), Author: git.Author{Name: "a", Email: "a@example.com"}})
-	r := &reconciler.Reconciler{Source: repo, Target: repo, Now: time.Now}
+	r := &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: repo, Target: repo, Now: time.Now}
 	if _, err := r.Publish(b.Context(), "main"); err != nil {
 		b.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/applier"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/clusters/credential"
 	"github.com/waybill-dev/waybill/reconciler/guard"
@@ -46,8 +47,8 @@ func metrics(t *testing.T) string {
 	s.Record(reconciler.Sync{At: time.Unix(1, 0), Result: reconciler.Result{Plan: plan.Plan{Clusters: []plan.Cluster{{Name: "eu", Held: &guard.Hold{}}}}}})
 	s.Record(reconciler.Sync{Err: os.ErrClosed})
 	s.Record(reconciler.Sync{UpToDate: true})
-	s.RecordApply(reconciler.Application{Cluster: "eu", Credential: clusters.Credential{Lifetime: credential.Lifetime{Until: time.Unix(9, 0)}}, Waited: time.Second, Took: time.Minute})
-	s.RecordApply(reconciler.Application{Cluster: "eu", Err: os.ErrClosed})
+	s.RecordApply(applier.Result{Cluster: "eu", Credential: clusters.Credential{Lifetime: credential.Lifetime{Until: time.Unix(9, 0)}}, Waited: time.Second, Took: time.Minute})
+	s.RecordApply(applier.Result{Cluster: "eu", Err: os.ErrClosed})
 	s.RecordLead(true)
 	s.RecordLookAt("eu", observation.Facts{Room: &observation.Room{Nodes: karmada.NodeSummary{TotalNum: 1}}})
 	w := httptest.NewRecorder()

@@ -20,10 +20,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/agent"
+	"github.com/waybill-dev/waybill/reconciler/applier"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/management"
+	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/reconciler/replicas"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/sources/signing"
@@ -207,15 +208,15 @@ func (e *edge) inProcess(t *testing.T, off time.Duration) (stop func()) {
 	a := &agent.Agent{
 		Clusters: []string{"eu-1"}, Interval: time.Second, Resync: time.Minute, Log: log, Random: rand.Float64, Status: status,
 		Heart: &agent.ByGit{Repo: status, Origin: git.Origin(e.url), Key: key.Public(), Now: now, Log: log},
-		Applier: reconciler.Applier{
-			Reconciler: &reconciler.Reconciler{Target: open(e.url+"/fleet.git", nil), Now: now},
-			Access:     clusters.Access{Kubeconfig: e.apis["eu-1"].kubeconfig, Alone: true, Agent: "test"},
+		Applier: applier.Applier{
+			Published: &published.Reader{Target: open(e.url+"/fleet.git", nil), Cache: &published.Cache{}}, Now: now,
+			Access: clusters.Access{Kubeconfig: e.apis["eu-1"].kubeconfig, Alone: true, Agent: "test"},
 		},
 		Election: replicas.Election{
 			Leases: member.Leases(), Namespace: "default", Name: "waybill-agent-eu-1", Replica: "edge",
 			Times: replicas.Times{Lease: 30 * time.Second, Renew: 20 * time.Second, Retry: 10 * time.Second}, Log: log, Tell: func(bool) {},
 		},
-		Applied: func(reconciler.Application) {}, Looked: func(error) {},
+		Applied: func(applier.Result) {}, Looked: func(error) {},
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)

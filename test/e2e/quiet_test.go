@@ -15,7 +15,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/applier"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/reconciler/observe"
+	"github.com/waybill-dev/waybill/reconciler/status/writer"
 	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/renderer"
@@ -79,8 +82,8 @@ type inside struct {
 	turns       atomic.Int64
 
 	loop     *reconciler.Loop
-	follower *reconciler.Follower
-	observer *reconciler.Observer
+	follower *applier.Follower
+	observer *observe.Observer
 	wakes    chan struct{}
 }
 
@@ -108,10 +111,13 @@ func newInside(t *testing.T, s *site) *inside {
 	}
 	quietly, looks := slog.New(slog.DiscardHandler), make(chan struct{}, 1)
 	r := reconciler.Reconciler{
+		Seen:   reconciler.NewCache(),
 		Source: open(s.source), Target: open(s.bare), Version: "test", Now: c.now, Cache: cache.Memory(),
 		Engine: renderer.New(&worker.Local{Handler: engine.Run}, nil),
 	}
-	reader, writer := r, r
+	r.Seen = reconciler.NewCache()
+	reader := r
+	reader.Seen = reconciler.NewCache()
 	c.loop = &reconciler.Loop{
 		Reconciler: &r, Rev: "main", Interval: time.Second, Now: c.now, Wake: looks, Log: quietly,
 		Report: func(s reconciler.Sync) {
@@ -121,12 +127,12 @@ func newInside(t *testing.T, s *site) *inside {
 		},
 	}
 	access := clusters.Access{Folder: s.kubeconfigs, Agent: "test"}
-	teller := reconciler.NewTeller(reader.Target, c.now, quietly)
-	c.follower = &reconciler.Follower{
-		Applier: reconciler.Applier{Reconciler: &reader, Access: access, Looks: true, Saw: teller.Saw}, Rev: "main", Resync: 10 * time.Second,
-		Log: quietly, Random: func() float64 { return 0 }, Teller: teller, Report: func(reconciler.Application) {}, Forget: func(string) {},
+	statuses := writer.New(reader.Target, c.now, quietly)
+	c.follower = &applier.Follower{
+		Applier: applier.Applier{Published: reader.Published(), Now: c.now, Access: access, Looks: true, Saw: statuses.Saw}, Rev: "main", Resync: 10 * time.Second,
+		Log: quietly, Random: func() float64 { return 0 }, Status: statuses, Report: func(applier.Result) {}, Forget: func(string) {},
 	}
-	c.observer = reconciler.NewObserver(&writer, access, quietly, func() { wake(looks) })
+	c.observer = observe.NewObserver(observe.Recorder{Target: r.Target, Version: "test", Now: c.now}, access, quietly, func() { wake(looks) })
 	c.follower.Observe = c.observer.Observe
 	return c
 }
@@ -138,7 +144,7 @@ func (c *inside) run(t *testing.T) {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return c.loop.Run(ctx) })
 	group.Go(func() error { return c.follower.Run(ctx, c.wakes) })
-	group.Go(func() error { return c.follower.Teller.Run(ctx) })
+	group.Go(func() error { return c.follower.Status.Run(ctx) })
 	group.Go(func() error { return c.observer.Run(ctx) })
 	t.Cleanup(func() {
 		stop()

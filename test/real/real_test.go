@@ -194,7 +194,7 @@ func publish(t *testing.T, src string) (*reconciler.Reconciler, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &reconciler.Reconciler{Source: from, Target: to, Version: "test", Now: time.Now}
+	r := &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: from, Target: to, Version: "test", Now: time.Now}
 	res, err := r.Publish(t.Context(), "main")
 	if err != nil {
 		t.Fatal(err)

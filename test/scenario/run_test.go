@@ -14,8 +14,10 @@ import (
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan"
-	published "github.com/waybill-dev/waybill/reconciler/publish"
+	publishing "github.com/waybill-dev/waybill/reconciler/publish"
+	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/reconciler/verify"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/draw"
@@ -47,8 +49,9 @@ type outcome struct {
 }
 
 // reconcilerOver returns what publishes a repository to itself.
-func reconcilerOver(repo reconciler.Repository, c render.Cache, now time.Time) *reconciler.Reconciler {
+func reconcilerOver(repo published.Repository, c render.Cache, now time.Time) *reconciler.Reconciler {
 	return &reconciler.Reconciler{
+		Seen:   reconciler.NewCache(),
 		Source: repo, Target: repo, Cache: c, Engine: renderer.New(&worker.Local{Handler: engine.Run}, nil),
 		Version: "test", Now: func() time.Time { return now },
 	}
@@ -193,7 +196,7 @@ func publish(t *testing.T, r *reconciler.Reconciler) outcome {
 	}
 	obs, wrong := r.Look(t.Context(), head, plan.Folder)
 	if wrong == nil {
-		res.Plan, wrong = r.Build(t.Context(), &obs)
+		res.Plan, wrong = r.Planner().Build(t.Context(), &obs.Observation)
 	}
 	if wrong != nil {
 		t.Fatal(wrong)
@@ -237,8 +240,8 @@ func unverified(t *testing.T, repo *twin.Repo, keys map[string]draw.Key) string 
 			continue
 		}
 		r := reconcilerOver(repo, nil, start) // the time is that of the commit
-		r.Random.Key = keys[published.Trailer(h.Message, published.TrailerRandomKey)]
-		v, err := r.Verify(t.Context(), name)
+		r.Random.Key = keys[publishing.Trailer(h.Message, publishing.TrailerRandomKey)]
+		v, err := verify.New(r.Planner(), r.Published(), r.Version).Verify(t.Context(), name)
 		if err != nil {
 			fmt.Fprintf(&b, "%s cannot be rebuilt\n", name) // why, names commits
 		}
@@ -251,7 +254,7 @@ func unverified(t *testing.T, repo *twin.Repo, keys map[string]draw.Key) string 
 
 // exitStatus is the exit status of the command publish.
 func (o outcome) exitStatus() int {
-	_, mistaken := errors.AsType[*reconciler.ConfigError](o.err)
+	_, mistaken := errors.AsType[*render.ConfigError](o.err)
 	switch {
 	case o.err != nil && !mistaken:
 		return 2

@@ -25,7 +25,7 @@ import (
 // author writes every commit that no Waybill writes.
 var author = git.Author{Name: "a person", Email: "person@example.com"}
 
-// Repo is a repository in memory. It implements reconciler.Repository, and is not safe
+// Repo is a repository in memory. It implements published.Repository, and is not safe
 // for concurrent use.
 type Repo struct {
 	// Order, if it is set, rearranges the files of each snapshot before anyone sees them.
@@ -89,7 +89,7 @@ func (r *Repo) Restore(from *Repo) {
 	r.commits, r.parents = maps.Clone(from.commits), maps.Clone(from.parents)
 }
 
-// Has implements reconciler.Repository.
+// Has implements published.Repository.
 func (r *Repo) Has(ids ...files.ID) map[files.ID]bool {
 	has := map[files.ID]bool{}
 	for _, id := range ids {
@@ -98,7 +98,7 @@ func (r *Repo) Has(ids ...files.ID) map[files.ID]bool {
 	return has
 }
 
-// Last implements reconciler.Repository: a twin is on disk.
+// Last implements published.Repository: a twin is on disk.
 func (*Repo) Last() (map[string]files.ID, error) { return nil, nil }
 
 // Refuse makes the repository one behind a server that cannot push atomically and takes
@@ -128,7 +128,7 @@ func id(h git.Head, parents []files.ID) files.ID {
 	return files.Sum("commit", []byte(b.String()))
 }
 
-// Name implements reconciler.Repository.
+// Name implements published.Repository.
 func (r *Repo) Name() string { return r.name }
 
 // Resolve knows branches and whole ids.
@@ -144,7 +144,7 @@ func (r *Repo) Resolve(_ context.Context, rev string) (files.ID, error) {
 	return files.ID{}, fmt.Errorf("looking up revision %q in %s: there is no such branch or commit", rev, r.name)
 }
 
-// IsAncestor implements reconciler.Repository.
+// IsAncestor implements published.Repository.
 func (r *Repo) IsAncestor(_ context.Context, a, b files.ID) (bool, error) {
 	open, seen := []files.ID{b}, map[files.ID]bool{}
 	for len(open) > 0 {
@@ -163,19 +163,19 @@ func (r *Repo) IsAncestor(_ context.Context, a, b files.ID) (bool, error) {
 	return false, nil
 }
 
-// Heads implements reconciler.Repository.
+// Heads implements published.Repository.
 func (r *Repo) Heads(context.Context) (map[string]files.ID, error) { return maps.Clone(r.heads), nil }
 
-// Fetch implements reconciler.Repository.
+// Fetch implements published.Repository.
 func (*Repo) Fetch(context.Context, ...string) error { return nil }
 
-// Branch implements reconciler.Repository.
+// Branch implements published.Repository.
 func (r *Repo) Branch(_ context.Context, name string) (git.Head, bool, error) {
 	h, ok := r.commits[r.heads[name]]
 	return h, ok, nil
 }
 
-// Commit implements reconciler.Repository.
+// Commit implements published.Repository.
 func (r *Repo) Commit(_ context.Context, id files.ID) (git.Head, error) {
 	h, ok := r.commits[id]
 	if !ok {
@@ -184,7 +184,7 @@ func (r *Repo) Commit(_ context.Context, id files.ID) (git.Head, error) {
 	return h, nil
 }
 
-// Root implements reconciler.Repository.
+// Root implements published.Repository.
 func (r *Repo) Root(ctx context.Context, id files.ID) (git.Head, []files.Entry, error) {
 	h, err := r.Commit(ctx, id)
 	if err != nil {
@@ -198,7 +198,7 @@ func (r *Repo) Root(ctx context.Context, id files.ID) (git.Head, []files.Entry, 
 	return h, entries, nil
 }
 
-// Within implements reconciler.Repository.
+// Within implements published.Repository.
 func (r *Repo) Within(ctx context.Context, id files.ID, folder string) (git.Head, bool, error) {
 	h, err := r.Commit(ctx, id)
 	if err != nil {
@@ -209,7 +209,7 @@ func (r *Repo) Within(ctx context.Context, id files.ID, folder string) (git.Head
 	return h, ok && e.Dir != nil, nil
 }
 
-// Publish implements reconciler.Repository.
+// Publish implements published.Repository.
 func (r *Repo) Publish(_ context.Context, updates []git.Update) ([]files.ID, error) {
 	ids := make([]files.ID, len(updates))
 	for i, u := range updates {
@@ -264,7 +264,7 @@ func head(u git.Update) git.Head {
 	return git.Head{Tree: u.Tree, Message: u.Message, Author: u.Author, When: u.When}
 }
 
-// Snapshot implements reconciler.Repository.
+// Snapshot implements published.Repository.
 func (r *Repo) Snapshot(ctx context.Context, rev, subdir string) (sources.Snapshot, error) {
 	if subdir != "" {
 		return nil, errors.New("a twin is read whole")

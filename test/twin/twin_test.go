@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/renderer"
 	"github.com/waybill-dev/waybill/render/worker"
@@ -38,8 +39,8 @@ func versions() []twin.Tree {
 }
 
 // over returns a reconciler that publishes to the repository of its source.
-func over(r reconciler.Repository) *reconciler.Reconciler {
-	return &reconciler.Reconciler{Source: r, Target: r, Engine: renderer.New(&worker.Local{Handler: engine.Run}, nil), Now: func() time.Time { return time.Unix(0, 0) }}
+func over(r published.Repository) *reconciler.Reconciler {
+	return &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: r, Target: r, Engine: renderer.New(&worker.Local{Handler: engine.Run}, nil), Now: func() time.Time { return time.Unix(0, 0) }}
 }
 
 func TestTheTwinHasTheCommitsThatGitHas(t *testing.T) {
@@ -80,7 +81,7 @@ func TestTheTwinHasTheCommitsThatGitHas(t *testing.T) {
 	}
 }
 
-func heads(t *testing.T, r reconciler.Repository) map[string]files.ID {
+func heads(t *testing.T, r published.Repository) map[string]files.ID {
 	t.Helper()
 	h, err := r.Heads(t.Context())
 	if err != nil || len(h) < 3 {

@@ -88,7 +88,7 @@ func (f *served) publish(message string) {
 		f.t.Fatal(err)
 	}
 	f.write(git.Update{Branch: "main", Old: heads["main"], Tree: f.source.Folder(), Message: message, When: f.now, Author: git.Author{Name: "Ann Example", Email: "ann@example.com"}})
-	r := &reconciler.Reconciler{Source: f.repo, Target: f.repo, Version: "test", Now: func() time.Time { return f.now }}
+	r := &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: f.repo, Target: f.repo, Version: "test", Now: func() time.Time { return f.now }}
 	if _, err := r.Publish(f.t.Context(), "main"); err != nil {
 		f.t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func (f *served) serve() {
 	}
 	ctx, cancel := context.WithCancel(f.t.Context())
 	f.ui = &ui.UI{
-		Reader: &facts.Reader{Reconciler: &reconciler.Reconciler{Source: f.repo, Target: f.repo, Now: time.Now}, Rev: "main", Fresh: time.Second},
+		Reader: &facts.Reader{Reconciler: &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: f.repo, Target: f.repo, Now: time.Now}, Rev: "main", Fresh: time.Second},
 		Guard:  login.Open{}, Now: time.Now, Log: slog.New(slog.DiscardHandler), Stop: ctx.Done(),
 	}
 	f.preview()

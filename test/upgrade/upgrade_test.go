@@ -69,6 +69,7 @@ func publish(t *testing.T, dir string) reconciler.Result {
 		t.Fatal(err)
 	}
 	r := &reconciler.Reconciler{
+		Seen:   reconciler.NewCache(),
 		Source: repo, Target: repo, Engine: renderer.New(&worker.Local{Handler: engine.Run}, nil),
 		Version: "test", Now: func() time.Time { return time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC) },
 	}

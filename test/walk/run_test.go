@@ -15,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/verify"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/engine"
@@ -72,6 +73,7 @@ func run(t *testing.T, walk []step, seed uint64, c *counts) *failure {
 // over returns what publishes a repository to itself.
 func (w *walker) over(repo *twin.Repo) *reconciler.Reconciler {
 	return &reconciler.Reconciler{
+		Seen:   reconciler.NewCache(),
 		Source: repo, Target: repo, Cache: w.cache, Engine: renderer.New(&worker.Local{Handler: engine.Run}, nil),
 		Version: "test", Now: func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) },
 	}
@@ -377,7 +379,7 @@ func (w *walker) verify(ctx context.Context) (kind, law string) {
 			}
 		}
 		for _, what := range subjects {
-			v, err := w.r.Verify(ctx, what)
+			v, err := verify.New(w.r.Planner(), w.r.Published(), w.r.Version).Verify(ctx, what)
 			if err != nil && strings.Contains(err.Error(), "Waybill did not write it") {
 				continue // somebody edited the folder
 			}

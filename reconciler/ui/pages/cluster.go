@@ -11,9 +11,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -66,7 +66,7 @@ type Branch struct {
 }
 
 // OfCluster shows a cluster.
-func OfCluster(f *facts.Facts, m *reconciler.Member, b Branch, now time.Time) Cluster {
+func OfCluster(f *facts.Facts, m *reports.Cluster, b Branch, now time.Time) Cluster {
 	p := Cluster{
 		Row: clusterRow(m, now), Facts: factsOf(m), Branch: f.Fleet.Addresses.Of(m.Cluster).String(), Error: b.Error,
 		Matrix: with("/matrix", url.Values{}, "in", m.Cluster),
@@ -129,7 +129,7 @@ func (p *Cluster) objects(all map[object.Ref]*status.Object, templates map[objec
 
 // factsOf are what people, and whoever observes, say of a cluster. Nothing by which it is reached is
 // among them but its address.
-func factsOf(m *reconciler.Member) []Fact {
+func factsOf(m *reports.Cluster) []Fact {
 	s := &m.Registered.Spec
 	all := []Fact{
 		{"Sync mode", string(s.SyncMode)},

@@ -12,9 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
-	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
 )
 
@@ -72,7 +72,7 @@ type ClusterRow struct {
 func OfFleet(f *facts.Facts, q url.Values, now time.Time) Fleet {
 	p := Fleet{Text: q.Get("q"), Region: q.Get("region"), Standing: q.Get("status"), Total: len(f.Fleet.Clusters), Published: published(f, now)}
 	regions, counts := map[string]bool{}, map[string]int{}
-	var chosen []*reconciler.Member
+	var chosen []*reports.Cluster
 	for i := range f.Fleet.Clusters {
 		m := &f.Fleet.Clusters[i]
 		region := m.Registered.Spec.Region
@@ -88,7 +88,7 @@ func OfFleet(f *facts.Facts, q url.Values, now time.Time) Fleet {
 	delete(regions, "")
 	p.Regions = slices.Sorted(maps.Keys(regions))
 	p.Counts = countsOf(counts, q)
-	slices.SortStableFunc(chosen, func(a, b *reconciler.Member) int { return cmp.Compare(urgency(a), urgency(b)) })
+	slices.SortStableFunc(chosen, func(a, b *reports.Cluster) int { return cmp.Compare(urgency(a), urgency(b)) })
 	var from, to int
 	p.Pager, from, to = pager(list{"clusters", "/", "page", clustersAtOnce}, q, len(chosen))
 	for _, m := range chosen[from:to] {
@@ -112,7 +112,7 @@ var standings = []string{
 }
 
 // urgency orders clusters.
-func urgency(m *reconciler.Member) int {
+func urgency(m *reports.Cluster) int {
 	if i := slices.Index(standings, m.Standing.Standing); i >= 0 {
 		return i
 	}
@@ -153,7 +153,7 @@ func standingMark(standing string) Mark {
 	return Mark{standing, "–", "muted"}
 }
 
-func clusterRow(m *reconciler.Member, now time.Time) ClusterRow {
+func clusterRow(m *reports.Cluster, now time.Time) ClusterRow {
 	row := ClusterRow{
 		Name: m.Cluster, URL: ClusterURL(m.Cluster), Region: m.Registered.Spec.Region, Labels: labels(m), Mode: string(m.Mode), Mark: standingMark(m.Standing.Standing),
 		Message: m.Message, Ready: readyMark(m), Suspended: m.Registered.Annotations[suspend.Suspended], Told: Moment{Ago: "never"},
@@ -176,7 +176,7 @@ func clusterRow(m *reconciler.Member, now time.Time) ClusterRow {
 	return row
 }
 
-func labels(m *reconciler.Member) []string {
+func labels(m *reports.Cluster) []string {
 	all := make([]string, 0, len(m.Registered.Labels))
 	for _, key := range slices.Sorted(maps.Keys(m.Registered.Labels)) {
 		all = append(all, strings.TrimSuffix(key+"="+m.Registered.Labels[key], "="))
@@ -184,10 +184,10 @@ func labels(m *reconciler.Member) []string {
 	return all
 }
 
-func labelText(m *reconciler.Member) string { return strings.Join(labels(m), "\x00") }
+func labelText(m *reports.Cluster) string { return strings.Join(labels(m), "\x00") }
 
 // readyMark says whether the API server of a cluster is ready, as it was observed last.
-func readyMark(m *reconciler.Member) Mark {
+func readyMark(m *reports.Cluster) Mark {
 	if m.Observed == nil {
 		return Mark{}
 	}

@@ -7,9 +7,9 @@ import (
 	"strconv"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
-	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -20,7 +20,7 @@ const (
 )
 
 // Objects returns what is said of the objects of a namespace in a cluster; nil for nothing.
-type Objects func(m *reconciler.Member, namespace string) map[object.Ref]*status.Object
+type Objects func(m *reports.Cluster, namespace string) map[object.Ref]*status.Object
 
 // Matrix is the page of which template runs where.
 type Matrix struct {
@@ -94,14 +94,14 @@ func OfMatrix(f *facts.Facts, q url.Values, said Objects) Matrix {
 }
 
 // columnsOf are the clusters that match a text and have any of some templates.
-func columnsOf(f *facts.Facts, of []*facts.Template, text string) []*reconciler.Member {
+func columnsOf(f *facts.Facts, of []*facts.Template, text string) []*reports.Cluster {
 	used := map[string]bool{}
 	for _, t := range of {
 		for i := range t.Targets {
 			used[t.Targets[i].Cluster] = true
 		}
 	}
-	var columns []*reconciler.Member
+	var columns []*reports.Cluster
 	for i := range f.Fleet.Clusters {
 		m := &f.Fleet.Clusters[i]
 		if used[m.Cluster] && matches(text, m.Cluster, m.Registered.Spec.Region, labelText(m)) {
@@ -134,7 +134,7 @@ func problem(t *facts.Template) string {
 	return ""
 }
 
-func cellOf(t *facts.Template, m *reconciler.Member, said Objects) Cell {
+func cellOf(t *facts.Template, m *reports.Cluster, said Objects) Cell {
 	target, ok := t.Target(m.Cluster)
 	if !ok {
 		return Cell{}

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
-	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -261,7 +261,7 @@ func OfWhy(r object.Ref, text, err string) Why {
 }
 
 // isOf reports a template that goes to a cluster.
-func isOf(t *facts.Template, m *reconciler.Member) bool {
+func isOf(t *facts.Template, m *reports.Cluster) bool {
 	_, ok := t.Target(m.Cluster)
 	return ok
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/versions"
 	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/sources/git"
 )
@@ -76,7 +77,7 @@ func newController(ctx context.Context, dir string) (*controller, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the target: %w", err)
 	}
-	c.r = &reconciler.Reconciler{Source: source, Target: target, Cache: cache.Memory(), Now: time.Now}
+	c.r = &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: source, Target: target, Cache: cache.Memory(), Now: time.Now}
 	loop := &reconciler.Loop{
 		Reconciler: c.r, Rev: "main", Interval: interval, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Report: func(s reconciler.Sync) { c.reports <- s; <-c.goOn },
@@ -197,7 +198,7 @@ func preview(ctx context.Context, c *controller, i int) (measured, error) {
 	if err != nil {
 		return measured{}, fmt.Errorf("reading the source: %w", err)
 	}
-	report, err := c.r.Compare(ctx, "main~1", head)
+	report, err := versions.Compare(ctx, c.r, "main~1", head)
 	m := measured{wall: time.Since(start), cpu: used() - cpu}
 	if err == nil && report.Totals.Objects != 1 {
 		err = fmt.Errorf("%d objects change; want 1", report.Totals.Objects)

@@ -1,0 +1,115 @@
+package applier
+
+import (
+	"context"
+	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/reconciler/drift"
+	"github.com/waybill-dev/waybill/reconciler/published"
+	"github.com/waybill-dev/waybill/reconciler/suspend"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// TestARoundBeginsWithTheNewestRequest has a cluster wait for its turn, and suspends it meanwhile.
+func TestARoundBeginsWithTheNewestRequest(t *testing.T) {
+	asked := make(chan struct{}, 10)
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadata","metadata":{"name":"kube-system","uid":"k"}}`))
+		asked <- struct{}{}
+	}))
+	defer server.Close()
+	dir := t.TempDir()
+	text, err := clientcmd.Write(api.Config{
+		Clusters: map[string]*api.Cluster{"eu": {
+			Server: server.URL, CertificateAuthorityData: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
+		}},
+		AuthInfos: map[string]*api.AuthInfo{"eu": {Token: "t"}}, Contexts: map[string]*api.Context{"eu": {Cluster: "eu", AuthInfo: "eu"}}, CurrentContext: "eu",
+	})
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "eu.kubeconfig"), text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &Follower{Applier: Applier{Published: &published.Reader{Cache: &published.Cache{}}, Now: func() time.Time { return time.Unix(0, 0) }, Access: clusters.Access{Folder: dir}}}
+	cluster := func(annotations map[string]string) *karmada.Cluster {
+		return &karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "eu", Annotations: annotations}}
+	}
+	requests, slots, ended := make(chan request, 1), make(chan struct{}, 1), make(chan Result, 1)
+	slots <- struct{}{} // another cluster's round
+	in := work{requests: requests, request: request{cluster: cluster(nil)}}
+	go func() {
+		res, _ := f.round(t.Context(), &in, slots)
+		ended <- res
+	}()
+	<-asked
+	requests <- request{cluster: cluster(map[string]string{suspend.Suspended: "the disks are replaced"})}
+	<-slots
+	if res := <-ended; !strings.Contains(res.Suspension.Why, "the disks are replaced") || in.fresh {
+		t.Errorf("%+v", res)
+	}
+}
+
+// TestARoundIsMadeWhereSomethingChanged requests rounds: what says the same makes none, and a round that is made anyway
+// goes by what was said last.
+func TestARoundIsMadeWhereSomethingChanged(t *testing.T) {
+	cluster := func(annotations map[string]string) *karmada.Cluster {
+		return &karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "eu", Annotations: annotations}}
+	}
+	for _, c := range []struct {
+		name    string
+		changed *karmada.Cluster
+		want    int // requests
+	}{
+		{"nothing", cluster(nil), 0},
+		{"the Cluster", cluster(map[string]string{suspend.Suspended: "the disks are replaced"}), 1},
+	} {
+		f := &Follower{Applier: Applier{Published: &published.Reader{Cache: &published.Cache{}}}}
+		q := queues{follower: f, of: map[string]queue{"eu": {requests: make(chan request, 1), newest: &atomic.Pointer[request]{}}}}
+		q.put(t.Context(), "eu", request{published.Desired{}, cluster(nil)})
+		<-q.of["eu"].requests
+		q.put(t.Context(), "eu", request{published.Desired{}, c.changed})
+		if r := q.of["eu"].newest.Load(); r.cluster != c.changed {
+			t.Errorf("%s: a round that is made anyway goes by %+v", c.name, r)
+		}
+		if got := len(q.of["eu"].requests); got != c.want {
+			t.Errorf("%s: %d requests, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// TestOneObjectDelaysNoOther has an object stray that was put right again and again, and then another one.
+func TestOneObjectDelaysNoOther(t *testing.T) {
+	fought, calm := object.Ref{Kind: "ConfigMap", Name: "fought"}, object.Ref{Kind: "ConfigMap", Name: "calm"}
+	f := &Follower{Applier: Applier{Now: time.Now}, Random: func() float64 { return 1 }}
+	p := backoff{corrections: drift.Counts{fought: {Times: 12, Last: time.Now()}}}
+	strays := make(chan object.Ref)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // it would be two
+	defer cancel()
+	go func() {
+		for _, r := range []object.Ref{fought, calm, fought} {
+			select {
+			case strays <- r:
+			case <-ctx.Done():
+			}
+		}
+	}()
+	if !f.gather(ctx, &work{}, &p, fought, strays) {
+		t.Error("what nobody fights over waits for what somebody fights over")
+	}
+}

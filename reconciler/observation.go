@@ -1,0 +1,112 @@
+package reconciler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/waybill-dev/waybill/reconciler/ancestry"
+	"github.com/waybill-dev/waybill/reconciler/history"
+	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/planner"
+	"github.com/waybill-dev/waybill/reconciler/publish"
+	"github.com/waybill-dev/waybill/reconciler/published"
+	"github.com/waybill-dev/waybill/reconciler/registration"
+	"github.com/waybill-dev/waybill/reconciler/status/reports"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/sources"
+)
+
+// Observation is everything a plan is made from, and the heads it is made against.
+type Observation struct {
+	planner.Observation
+
+	Heads publish.Heads
+	// Moved are the clusters that were published elsewhere than the config says now, and Left
+	// where another layout of it publishes and nothing goes any more.
+	Moved map[string]publish.Moved
+	Left  []render.Address
+	// Continued says how branches go on whose history was lost, by cluster or by the name of the state branch.
+	Continued map[string]ancestry.Continuation
+}
+
+// Observe reads the source at rev and what is published from it.
+func (r *Reconciler) Observe(ctx context.Context, rev string) (Observation, error) {
+	snapshot, err := r.Source.Snapshot(ctx, rev, r.Subdir)
+	if err != nil {
+		return Observation{}, fmt.Errorf("reading the source: %w", err)
+	}
+	if isPublished(snapshot) {
+		return Observation{}, &publishedError{rev}
+	}
+	r = remembering(r)
+	planning := r.Planner()
+	src, err := planning.Load(ctx, snapshot, render.With{})
+	if err != nil {
+		return Observation{}, fmt.Errorf("reading the source: %w", err)
+	}
+	if d, broken := src.BadConfig(); broken {
+		return Observation{}, &render.ConfigError{Diagnostic: d}
+	}
+	obs := Observation{Observation: planning.Observe(snapshot, src, plan.Branch)}
+	if err := r.observe(ctx, &obs, true); err != nil {
+		return Observation{}, fmt.Errorf("reading what is published: %w", err)
+	}
+	return obs, nil
+}
+
+// Look reads a snapshot of the source, and what is published from it as the target
+// knows it, which may be what was fetched of another repository. It is for reports, and
+// nothing is to be written from it.
+func (r *Reconciler) Look(ctx context.Context, s sources.Snapshot, medium plan.Medium) (Observation, error) {
+	r = remembering(r)
+	planning := r.Planner()
+	src, err := planning.Load(ctx, s, render.With{})
+	if err != nil {
+		return Observation{}, fmt.Errorf("reading the source: %w", err)
+	}
+	nothing := func() Observation { return Observation{Observation: planning.Observe(s, src, medium)} }
+	obs := nothing()
+	if r.Target == nil {
+		return obs, nil
+	}
+	err = r.observe(ctx, &obs, false)
+	if _, other := errors.AsType[*published.OtherSourceError](err); other {
+		return nothing(), nil // nothing was published from this one
+	}
+	if err != nil {
+		return Observation{}, fmt.Errorf("reading what is published: %w", err)
+	}
+	return obs, nil
+}
+
+// observe reads what is published, what maintainers approved, what clusters report of what moves, and, for one who writes, how
+// branches go on whose history was lost.
+func (r *Reconciler) observe(ctx context.Context, obs *Observation, writes bool) error {
+	heads, err := r.Target.Heads(ctx)
+	if err != nil {
+		return err //nolint:wrapcheck // the caller says of what
+	}
+	config, written := &obs.Source.Config, registration.Written(obs.Source.Objects)
+	registered, in := registration.Registered(obs.Source.Objects), &obs.Input
+	is, err := r.Published().Content(ctx, heads, published.Asked{Revision: obs.Source.Revision, Publish: &config.Publish, Clusters: registered})
+	if err != nil {
+		return err //nolint:wrapcheck // the caller says of what
+	}
+	in.State, in.Published, obs.Heads, obs.Moved, obs.Left, obs.Ahead = is.State, is.Clusters, is.Heads, is.Moved, is.Left, is.Ahead
+	if !in.Allow.All() {
+		if in.Allow.Approved, err = approved(ctx, r.Source, r.Target, heads, obs); err != nil {
+			return err
+		}
+	}
+	said := r.Reports()
+	moves := reports.Moves{Bindings: in.State.Bindings, Failover: config.Failover, Clusters: written, Registered: registered, Published: in.Published}
+	if in.Evidence, err = said.Evidence(ctx, heads, moves); err != nil || !writes {
+		return err //nolint:wrapcheck // it says of what
+	}
+	finder := history.Finder{Target: r.Target, Reports: said, Restored: r.Restored, Memory: &r.Seen.history}
+	obs.Continued, err = finder.Continue(ctx, history.Branches{
+		Heads: heads, Clusters: obs.Heads.Clusters, Addresses: config.Publish.Addresses(), Written: written, Registered: registered, Now: r.Now(),
+	})
+	return err //nolint:wrapcheck // it says of what
+}

@@ -1,0 +1,104 @@
+package planner
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/lock"
+)
+
+// Charts lists the charts of repositories that a source asks for, whatever its lock
+// file says, sorted: those of its releases, of the kustomizations that list charts,
+// and the dependencies of its own charts. It asks no repository. What is wrong with the
+// source, and what is suspended, may name more: the diagnostics say so.
+func (p *Planner) Charts(ctx context.Context, s sources.Snapshot) ([]ChartUse, []diag.Diagnostic, error) {
+	c := &collector{Engine: p.Engine, refs: map[lock.Ref]bool{}}
+	asking := *p
+	asking.Engine = c
+	src, err := asking.Load(ctx, s, render.With{})
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the source: %w", err)
+	}
+	obs := asking.Observe(s, src, plan.Folder)
+	obs.Source.Lock = lock.Lock{}
+	made, err := asking.Build(ctx, &obs)
+	if err != nil {
+		return nil, nil, err
+	}
+	unread := slices.DeleteFunc(slices.Clone(made.Diags), func(d diag.Diagnostic) bool { return d.Severity != diag.Error && d.Code != diag.ReleaseSuspended })
+	for _, ref := range obs.Source.Charts {
+		c.refs[ref] = true
+	}
+	refs := slices.SortedFunc(maps.Keys(c.refs), func(a, b lock.Ref) int { return strings.Compare(a.String(), b.String()) })
+	return users(refs, made.Diags), unread, nil
+}
+
+// ChartUse is a chart of a repository, and which releases name it.
+type ChartUse struct {
+	lock.Ref
+
+	By []Cited // none where nothing but another chart or a kustomization does
+}
+
+// Cited is what a source says somewhere.
+type Cited struct {
+	Pos  diag.Pos
+	What string
+}
+
+// users finds which releases name charts, by what was noted of each.
+func users(refs []lock.Ref, ds []diag.Diagnostic) []ChartUse {
+	uses := make([]ChartUse, 0, len(refs))
+	for _, ref := range refs {
+		use := ChartUse{Ref: ref}
+		for _, d := range ds {
+			if what, ok := strings.CutSuffix(d.Message, noted(ref)); ok && d.Code == diag.ChartFloating {
+				use.By = append(use.By, Cited{d.Pos, strings.TrimRight(what, ": ")})
+			}
+		}
+		uses = append(uses, use)
+	}
+	return uses
+}
+
+// noted is what the collector says of a job that wants a chart.
+func noted(ref lock.Ref) string { return "it wants " + ref.String() }
+
+// collector is an engine that notes the charts of repositories instead of rendering
+// them.
+type collector struct {
+	render.Engine
+
+	refs map[lock.Ref]bool
+}
+
+// Render implements render.Engine.
+func (c *collector) Render(ctx context.Context, s sources.Snapshot, jobs []engine.Job) ([]engine.Rendered, error) {
+	results := make([]engine.Rendered, len(jobs))
+	var rest []engine.Job
+	var of []int
+	for i, j := range jobs {
+		if chart := j.Chart(); chart != nil && chart.Path == "" {
+			c.refs[chart.Ref] = true
+			results[i].Diags = []diag.Diagnostic{{Code: diag.ChartFloating, Severity: diag.Notice, Message: noted(chart.Ref)}}
+			continue
+		}
+		rest, of = append(rest, j), append(of, i)
+	}
+	rendered, err := c.Engine.Render(ctx, s, rest)
+	if err != nil {
+		return nil, fmt.Errorf("looking for releases: %w", err)
+	}
+	for n, r := range rendered {
+		results[of[n]] = r
+	}
+	return results, nil
+}

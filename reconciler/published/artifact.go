@@ -1,0 +1,140 @@
+package published
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/apply"
+	"github.com/waybill-dev/waybill/reconciler/publish"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/words"
+)
+
+// Artifact is a commit of a cluster's branch that may be applied.
+type Artifact struct {
+	Cluster string
+	Address render.Address
+	Owner   string // what the source is known by there
+	Commit  files.ID
+	Head    files.ID // of the branch, which is newer than Commit where clusters share it
+	Source  string   // the source commit
+	Objects []apply.Object
+	// Replaces is the commit that the branch may replace, and NameBefore what the cluster was registered as before;
+	// empty for none.
+	Replaces, NameBefore string
+}
+
+// The annotations of a Cluster by which a branch may follow another history.
+const (
+	// ReplacesAnnotation names the commit that was applied last, or several, which the branch as it is now replaces: it was
+	// deleted and made anew, rewound, or restored from a backup.
+	ReplacesAnnotation = "waybill.dev/replaces"
+	// FormerlyAnnotation is what a cluster was registered as before it was renamed.
+	FormerlyAnnotation = "waybill.dev/formerly"
+)
+
+// ErrUnpublished is that nothing was published for a cluster: it is new, or is to hold nothing.
+var ErrUnpublished = errors.New("nothing is published for it")
+
+// Artifact reads the head of a cluster's branch. It refuses one that Waybill did not write, or
+// that somebody edited, or that was published from another source or for another cluster.
+func (r *Reader) Artifact(ctx context.Context, in *Desired, cluster string) (Artifact, error) {
+	b, err := r.delivered(ctx, in, cluster)
+	if err != nil {
+		return Artifact{}, err
+	}
+	d := Artifact{
+		Cluster: cluster, Address: in.Address(cluster), Commit: b.Head.Commit, Head: in.heads[in.Address(cluster).Branch], Source: publish.Trailer(b.Head.Message, publish.TrailerCommit),
+		Owner: in.owner(cluster, SourceID(publish.Trailer(b.Head.Message, publish.TrailerRepository), publish.Trailer(b.Head.Message, publish.TrailerPath))),
+	}
+	if i := slices.IndexFunc(in.Clusters, func(c *karmada.Cluster) bool { return c.Name == cluster }); i >= 0 {
+		d.Replaces, d.NameBefore = in.Clusters[i].Annotations[ReplacesAnnotation], in.Clusters[i].Annotations[FormerlyAnnotation]
+	}
+	d.Objects, err = r.objectsOf(ctx, b.Published)
+	return d, err
+}
+
+// delivered reads what is published for a cluster, whose newest commit may be applied.
+func (r *Reader) delivered(ctx context.Context, in *Desired, cluster string) (Branch, error) {
+	a := in.Address(cluster)
+	none := fmt.Errorf("%w: there is no %s in %s", ErrUnpublished, a.Words(), r.Target.Name())
+	if _, ok := in.heads[a.Branch]; !ok {
+		return Branch{}, none
+	}
+	if err := r.Target.Fetch(ctx, a.Branch); err != nil {
+		return Branch{}, err //nolint:wrapcheck // it names the branch
+	}
+	b, ok, err := r.readAddress(ctx, in, a)
+	if err != nil {
+		return Branch{}, err
+	}
+	if !ok {
+		return Branch{}, none
+	}
+	return b, r.genuine(ctx, in, cluster, b)
+}
+
+// readAddress reads the branch of a cluster, or its folder at the commit that changed it last; false
+// where there is none.
+func (r *Reader) readAddress(ctx context.Context, in *Desired, a render.Address) (b Branch, ok bool, err error) {
+	if a.Folder == "" {
+		return r.readBranch(ctx, a.Branch)
+	}
+	id, err := r.Head(ctx, in.heads, a)
+	if err != nil || id.IsZero() {
+		return Branch{}, false, err
+	}
+	if b.Head, ok, err = r.CommitAt(ctx, a, id); err != nil || !ok {
+		return Branch{}, false, err
+	}
+	if b.Published, err = tree.Read(b.Head.Tree); err != nil {
+		return Branch{}, false, fmt.Errorf("%s: %w", a.Words(), err)
+	}
+	if b.Published.Edited {
+		b.Published.Edit = r.edit(ctx, a, b.Head)
+	}
+	return b, true, nil
+}
+
+// Follows reports whether what is published now for a cluster comes after what is being
+// applied, and may be applied. A head that may not be is told of by the next round.
+func (r *Reader) Follows(ctx context.Context, in *Desired, d Artifact) bool {
+	if head, err := r.Head(ctx, in.heads, d.Address); err != nil || head == d.Commit {
+		return false
+	}
+	b, err := r.delivered(ctx, in, d.Cluster)
+	if err != nil || b.Head.Commit == d.Commit {
+		return false
+	}
+	after, err := r.Target.IsAncestor(ctx, d.Commit, b.Head.Commit)
+	return err == nil && after
+}
+
+// genuine refuses a head that is not as Waybill published it for a cluster.
+func (r *Reader) genuine(ctx context.Context, in *Desired, cluster string, b Branch) error {
+	a := in.Address(cluster)
+	name := a.String()
+	at := fmt.Sprintf("the head of %s, %.12s,", name, b.Head.Commit.String())
+	if a.Folder != "" {
+		at = fmt.Sprintf("%s, as of %.12s,", a.Words(), b.Head.Commit.String())
+	}
+	message := b.Head.Message
+	switch named := sources.Trailers(message, publish.TrailerCluster); {
+	case b.Published.Edited:
+		return fmt.Errorf("%s is not as Waybill published it: somebody edited its files%s; what was applied stays; waybill verify %s says which, and git revert takes the edit back", at, b.Published.Edit, name)
+	case b.Published.Built == nil || publish.Trailer(message, publish.TrailerCommit) == "":
+		return fmt.Errorf("%s was not written by Waybill; what was applied stays", at)
+	case len(named) > 0 && !slices.Contains(named, cluster):
+		return fmt.Errorf("%s was published for the cluster %s; what was applied stays", at, words.List(named))
+	}
+	if err := r.IsSigned(name, b.Head); err != nil {
+		return err
+	}
+	return r.sameSource(ctx, in.revision, name, b.Head)
+}

@@ -1,0 +1,102 @@
+package pulls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/guard"
+	"github.com/waybill-dev/waybill/reconciler/orders"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/worker"
+	"github.com/waybill-dev/waybill/sources/forge"
+	"github.com/waybill-dev/waybill/sources/git"
+)
+
+// Adds tells which removals a pull request adds that the guard would hold: those of its head, and not of
+// where it left the branch. Why says that it is not looked at.
+func (p *Previewer) Adds(ctx context.Context, pr forge.PullRequest) (adds guard.Removals, why string, err error) {
+	if pr.Base != p.Rev {
+		return nil, "the pull request goes to " + pr.Base + ", and " + p.Rev + " is followed", nil
+	}
+	told, err := p.authored(ctx, []forge.PullRequest{pr})
+	if err != nil || len(told) == 0 {
+		return nil, "the pull request has another head by now", err
+	}
+	to, err := p.target(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	if !told[0].Member && to.config.Previews.Forks == render.ForksNever {
+		return nil, "changes of strangers are not looked at", nil
+	}
+	within, cancel := context.WithTimeout(ctx, previewTime)
+	defer cancel()
+	c, _, err := p.compare(within, &told[0], to)
+	p.Reconciler.Seen = reconciler.NewCache() // approvals are rare
+	p.baselines.Forget()
+	if errors.Is(err, worker.ErrBudget) { // it would be the next time, too
+		return nil, "too much has to be rendered to tell which removals the pull request adds", nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	return c.Guard.Adds(), "", nil
+}
+
+// approve adds to an approval the removals that it names; why says that it names others.
+func (c *CommandHandler) approve(ctx context.Context, o *orders.Order, pr forge.PullRequest) (why string, err error) {
+	if o.Verb != orders.ApprovePrune {
+		return "", nil
+	}
+	adds, why, err := c.Adds(ctx, pr)
+	if err != nil || why != "" {
+		return why, err
+	}
+	switch digest := adds.Digest(); digest {
+	case o.Digest:
+		o.Removals = adds
+		return "", nil
+	case "":
+		return "the pull request adds no removals that would be held", nil
+	default:
+		return fmt.Sprintf("the removals that the pull request adds are other ones, with the digest %s; look at them", digest), nil
+	}
+}
+
+// carriedOut reports an approval that is used up: what was published last contains its merge, and holds none
+// of its clusters.
+func (c *CommandHandler) carriedOut(ctx context.Context, o *orders.Order, published git.Head) bool {
+	if o.Merged == "" || published.Tree == nil {
+		return false
+	}
+	last, err := state.Published(published.Tree)
+	if err != nil || !orders.Contains(ctx, c.Source, last.Commit, o.Merged) {
+		return false
+	}
+	registered, err := state.Clusters(published.Tree)
+	if err != nil {
+		return false
+	}
+	for _, cluster := range registered {
+		if state.HeldBy(cluster) != "" && slices.ContainsFunc(o.Removals, func(g guard.Group) bool { return slices.Contains(g.Clusters, cluster.Name) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// published is what was published last, where any approval waits for that; the zero head otherwise.
+func (c *CommandHandler) published(ctx context.Context, known []orders.Order) (git.Head, error) {
+	if !slices.ContainsFunc(known, func(o orders.Order) bool { return o.Merged != "" }) {
+		return git.Head{}, nil
+	}
+	if err := c.Target.Fetch(ctx, state.Branch); err != nil {
+		return git.Head{}, err //nolint:wrapcheck // it names the branch
+	}
+	head, _, err := c.Target.Branch(ctx, state.Branch)
+	return head, err //nolint:wrapcheck // it names the branch
+}

@@ -1,0 +1,234 @@
+package pulls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/waybill-dev/waybill/reconciler/guard"
+	"github.com/waybill-dev/waybill/reconciler/orders"
+	"github.com/waybill-dev/waybill/reconciler/poll"
+	"github.com/waybill-dev/waybill/reconciler/published"
+	"github.com/waybill-dev/waybill/sources/forge"
+	"github.com/waybill-dev/waybill/sources/git"
+)
+
+// OrderContext is the commit status that answers a command.
+const OrderContext = "waybill/orders"
+
+// CommandHandler takes what maintainers order by comments on pull requests, and writes it to the branch of
+// orders, from which plans read it. What a comment may do is asked of the forge when it is read.
+type CommandHandler struct {
+	Forge    forge.Forge
+	Target   published.Repository // which has the branch
+	Source   published.Repository // to which pull requests are made
+	Rules    orders.Rules
+	Interval time.Duration // between two looks
+	Now      func() time.Time
+	Log      *slog.Logger
+	// Adds tells which removals a pull request adds that the guard would hold, or why it is not looked at.
+	Adds func(ctx context.Context, pr forge.PullRequest) (adds guard.Removals, why string, err error)
+	// Changed is told that there are other orders.
+	Changed func()
+
+	since  time.Time      // of the last look
+	judged map[int64]bool // comments that do not count, or count already
+}
+
+// The times of a command handler. What was commented while none ran is looked at by the next one, but for
+// what is older than a day; a look begins a little before the last one, because the forge's
+// clock is another.
+const (
+	commandsSince = 24 * time.Hour
+	lookOverlap   = 5 * time.Minute
+)
+
+// Run looks until ctx ends, at once when it is woken.
+func (c *CommandHandler) Run(ctx context.Context, wake <-chan struct{}) error {
+	return poll.Every(ctx, c.Interval, wake, func() {
+		if err := c.Look(ctx); err != nil && ctx.Err() == nil {
+			c.Log.WarnContext(ctx, "orders not read", "err", err)
+		}
+	})
+}
+
+// Look reads what was commented since the last look, and writes what is ordered by it, and what
+// is void.
+func (c *CommandHandler) Look(ctx context.Context) error {
+	start := c.Now()
+	if c.judged == nil {
+		c.judged, c.since = map[int64]bool{}, start.Add(-commandsSince)
+	}
+	pulls, err := c.Forge.OpenPullRequests(ctx, c.since.Add(-lookOverlap))
+	if err != nil {
+		return err //nolint:wrapcheck // it says what
+	}
+	head, err := c.head(ctx)
+	if err != nil {
+		return err
+	}
+	known, strange := orders.Decode(head.Tree)
+	if len(strange) > 0 {
+		c.Log.WarnContext(ctx, "orders ignored", "branch", orders.Branch, "files", strange)
+	}
+	for _, o := range known {
+		c.judged[o.Comment] = true
+	}
+	var change orders.Change
+	var failed error // of single pull requests, which stop no other
+	may := c.permissions(ctx)
+	for _, p := range pulls {
+		taken, err := c.commands(ctx, p, may)
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("pull request %d: %w", p.Number, err))
+		}
+		change.Taken = append(change.Taken, taken...)
+	}
+	if err := c.settle(ctx, known, pulls, &change); err != nil {
+		failed = errors.Join(failed, err)
+	}
+	if err := c.write(ctx, head, &change); err != nil {
+		return errors.Join(failed, err)
+	}
+	if failed == nil { // otherwise these pull requests are listed again
+		c.since = start
+	}
+	return failed
+}
+
+// permissions asks the forge what people may do: about each once, however much they wrote.
+func (c *CommandHandler) permissions(ctx context.Context) func(forge.User) (forge.Permission, error) {
+	known := map[forge.User]forge.Permission{}
+	return func(u forge.User) (may forge.Permission, err error) {
+		may, ok := known[u]
+		if !ok {
+			if may, err = c.Forge.Permission(ctx, u); err == nil {
+				known[u] = may
+			}
+		}
+		return may, err //nolint:wrapcheck // it says what
+	}
+}
+
+// head is the head of the branch; the zero one where there is none.
+func (c *CommandHandler) head(ctx context.Context) (git.Head, error) {
+	heads, err := c.Target.Heads(ctx)
+	if err != nil {
+		return git.Head{}, err //nolint:wrapcheck // it names the repository
+	}
+	return orders.Head(ctx, c.Target, heads)
+}
+
+// commands judges the commands on a pull request that were not judged yet. Only who may write is answered:
+// an answer is a status of the head, which others see, too. With an error come those that were judged before.
+func (c *CommandHandler) commands(ctx context.Context, p forge.PullRequest, may func(forge.User) (forge.Permission, error)) (taken []orders.Order, err error) {
+	comments, err := c.Forge.Comments(ctx, p.Number)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it says what
+	}
+	for _, comment := range comments {
+		command, is, wrong := orders.Parse(comment.Body)
+		if !is || c.judged[comment.ID] || c.Now().Sub(comment.Created) > commandsSince {
+			continue
+		}
+		a := orders.Asked{Command: command, Comment: comment, Pull: p}
+		if !comment.Mine && !comment.Author.Bot {
+			if a.May, err = may(comment.Author); err != nil {
+				return taken, err
+			}
+		}
+		o, why, err := c.judge(ctx, &a, wrong)
+		if err != nil {
+			return taken, err
+		}
+		if why == "" {
+			taken = append(taken, o)
+			continue
+		}
+		c.judged[comment.ID] = true
+		c.Log.WarnContext(ctx, "order refused", "pull_request", p.Number, "by", comment.Author.Login, "why", why)
+		if a.May >= forge.Write {
+			c.answer(ctx, p.Head, forge.Failure, "refused: "+why)
+		}
+	}
+	return taken, nil
+}
+
+// judge makes an order of a command, or says why it is none.
+func (c *CommandHandler) judge(ctx context.Context, a *orders.Asked, wrong error) (o orders.Order, why string, err error) {
+	if wrong != nil {
+		return o, wrong.Error(), nil
+	}
+	if why = c.Rules.Judge(a); why != "" {
+		return o, why, nil
+	}
+	o = orders.Take(a, c.Now())
+	why, err = c.approve(ctx, &o, a.Pull)
+	return o, why, err
+}
+
+// settle finds the orders that count no more, which are those of a head that is none, those that are old and
+// those that are carried out, and the approvals whose pull request is merged.
+func (c *CommandHandler) settle(ctx context.Context, known []orders.Order, pulls []forge.PullRequest, change *orders.Change) (err error) {
+	published, err := c.published(ctx, known)
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, o := range known {
+		i := slices.IndexFunc(pulls, func(p forge.PullRequest) bool { return p.Number == o.PullRequest })
+		var p forge.PullRequest
+		if i >= 0 {
+			p = pulls[i]
+		} else if p, err = c.Forge.PullRequest(ctx, o.PullRequest); err != nil && !errors.Is(err, forge.ErrNotFound) {
+			failed = errors.Join(failed, fmt.Errorf("pull request %d: %w", o.PullRequest, err))
+			continue
+		}
+		switch {
+		case p.Head != o.Head || !o.Counts(c.Now()) || c.carriedOut(ctx, &o, published):
+			change.Void = append(change.Void, o)
+		case o.Waits() && p.Merged != "":
+			o.Merged = p.Merged
+			change.Merged = append(change.Merged, o)
+		}
+	}
+	return failed
+}
+
+// write writes what becomes of orders, and answers who gave them.
+func (c *CommandHandler) write(ctx context.Context, head git.Head, change *orders.Change) error {
+	if change.Empty() {
+		return nil
+	}
+	update, err := change.Update(head, c.Now())
+	if err == nil {
+		_, err = c.Target.Publish(ctx, []git.Update{update})
+	}
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", orders.Branch, err)
+	}
+	c.Changed()
+	for _, o := range change.Taken {
+		c.judged[o.Comment] = true
+		c.Log.InfoContext(ctx, "order taken", "order", o.String(), "pull_request", o.PullRequest, "by", o.By)
+		c.answer(ctx, o.Head, forge.Success, fmt.Sprintf("%s, by %s", strings.TrimPrefix(o.String(), "/waybill "), o.By))
+	}
+	for _, o := range change.Merged {
+		c.Log.InfoContext(ctx, "order counts", "order", o.String(), "pull_request", o.PullRequest, "by", o.By, "merged", o.Merged)
+	}
+	for _, o := range change.Void {
+		c.Log.InfoContext(ctx, "order void", "order", o.String(), "pull_request", o.PullRequest, "by", o.By)
+	}
+	return nil
+}
+
+// answer shows what became of a command. That it cannot be shown changes nothing of that.
+func (c *CommandHandler) answer(ctx context.Context, commit string, state forge.State, text string) {
+	if err := c.Forge.SetStatus(ctx, forge.Status{Commit: commit, Context: OrderContext, State: state, Description: text}); err != nil {
+		c.Log.WarnContext(ctx, "commit status not sent", "commit", commit, "err", err)
+	}
+}

@@ -1,0 +1,203 @@
+package reports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/waybill-dev/waybill/policies/evict"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/virtual"
+	"github.com/waybill-dev/waybill/reconciler/evidence"
+	"github.com/waybill-dev/waybill/reconciler/published"
+	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/sources/signing"
+)
+
+// Moves is of what it is asked whether it moves: the decisions of the state, by how the source fails over, and what is
+// published for the clusters that it registers.
+type Moves struct {
+	Bindings   map[object.Ref]*karmada.ResourceBinding
+	Failover   render.Failover
+	Clusters   []*object.Object // as they are written
+	Registered []*karmada.Cluster
+	Published  map[string]tree.Published // by cluster
+}
+
+// Evidence reads what the status branches of heads, and those that agents write, say of what
+// moves; nil if nothing does. While the repository of the agents is away, what was heard last counts: an old copy
+// must not go because nobody can say that the new ones are not healthy.
+func (r *Reader) Evidence(ctx context.Context, heads map[string]files.ID, of Moves) (evict.Evidence, error) {
+	moving := evidence.Moving(of.Bindings, of.Failover)
+	if len(moving) == 0 {
+		return nil, nil
+	}
+	mappings := mappingsOf(of.Clusters)
+	said, err := r.statusHeads(ctx, heads, of.Registered)
+	isAway := err != nil && r.Told != nil && ctx.Err() == nil
+	if err != nil && !isAway {
+		return nil, err
+	}
+	all, trees := evict.Evidence{}, appliedTrees{r.Published.Target, map[appliedAt]*files.Folder{}}
+	for ref, clusters := range moving {
+		all[ref] = map[string]evict.Seen{}
+		for _, cluster := range clusters {
+			was, _ := r.Cache.last(cluster)
+			w := was.report
+			if !isAway {
+				if w, err = r.word(ctx, &said, cluster, mappings[cluster]); err != nil {
+					return nil, err
+				}
+			}
+			if w == nil {
+				continue
+			}
+			path := tree.Path(mappings[cluster].Ref(ref))
+			f := evidence.Found{
+				Cluster: w.Summary, Object: w.Objects[ref], Published: fileOf(of.Published[cluster].Built, path),
+				Preserve: evidence.Preserve(of.Bindings[ref].Spec.Failover),
+			}
+			if err := trees.lookUp(ctx, cluster, &f, path); err != nil {
+				return nil, err
+			}
+			all[ref][cluster] = f.Seen()
+		}
+	}
+	return all, nil
+}
+
+// word reads what is said of a cluster; nil for nothing, or nothing new enough.
+func (r *Reader) word(ctx context.Context, said *statusBranches, cluster string, m *virtual.Mapping) (*status.Word, error) {
+	h, _, err := said.head(ctx, cluster)
+	if err != nil || h == nil || r.Now().Sub(h.When) > Lasting || !r.isEvidence(h, said.keys[cluster]) {
+		return nil, err
+	}
+	return r.heard(*h, cluster, m), nil
+}
+
+// Applied reads what the status branches of clusters say of what was applied: which commit, and by which of the state. It
+// leaves out those that are no evidence, and those that cannot be read.
+func (r *Reader) Applied(ctx context.Context, heads map[string]files.ID, of []*karmada.Cluster) (map[string]status.Summary, error) {
+	said, err := r.statusHeads(ctx, heads, of)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]status.Summary{}
+	for _, c := range of {
+		head, _, err := said.head(ctx, c.Name)
+		if err != nil {
+			return nil, err
+		}
+		if head == nil || !r.isEvidence(head, said.keys[c.Name]) {
+			continue
+		}
+		if s, err := status.Read(head.Tree); err == nil {
+			all[c.Name] = s
+		}
+	}
+	return all, nil
+}
+
+// isEvidence reports the head of a status branch, by which work may leave other clusters. Where agents may
+// write it, of whatever cluster, that is one which the cluster's agent signed, or who publishes.
+func (r *Reader) isEvidence(h *git.Head, agent *signing.Public) bool {
+	return !r.Shared || agent != nil || r.Key != nil && r.Key.Verify(signing.Git, h.Signed, h.Signature) == nil
+}
+
+// heard reads a status branch, unless that was its head the last time. One that cannot be read
+// says nothing: it stops no plan.
+func (r *Reader) heard(h git.Head, cluster string, m *virtual.Mapping) *status.Word {
+	if was, ok := r.Cache.last(cluster); ok && was.head == h.Commit {
+		return was.report
+	}
+	w, err := wordOf(h, status.Prefix+cluster, Query{Closely: true}, m)
+	if err != nil {
+		w = nil
+	}
+	r.Cache.keep(cluster, reportAt{h.Commit, w})
+	return w
+}
+
+// appliedTrees reads what the commits that clusters applied have for them, each once.
+type appliedTrees struct {
+	from  published.Repository
+	trees map[appliedAt]*files.Folder
+}
+
+// appliedAt is a commit, and a cluster that applied it.
+type appliedAt struct {
+	cluster string
+	commit  files.ID
+}
+
+// lookUp finds what a cluster applied of the object at a path.
+func (a *appliedTrees) lookUp(ctx context.Context, cluster string, f *evidence.Found, path string) (err error) {
+	if f.Object != nil {
+		if f.Applied, err = a.fileAt(ctx, appliedAt{cluster, f.Object.Applied.Commit}, path); err != nil {
+			return err
+		}
+	}
+	f.Round, err = a.fileAt(ctx, appliedAt{cluster, f.Cluster.Commit}, path)
+	return err
+}
+
+// fileAt returns the file at a path in what a commit has for a cluster; nil if it has none, or
+// there is no such commit any longer.
+func (a *appliedTrees) fileAt(ctx context.Context, at appliedAt, path string) (*files.Blob, error) {
+	if at.commit.IsZero() {
+		return nil, nil
+	}
+	root, known := a.trees[at]
+	if !known {
+		var err error
+		if root, err = filesFor(ctx, a.from, at); err != nil && !errors.Is(err, git.ErrMissing) {
+			return nil, fmt.Errorf("reading %s as it was applied: %w", path, err)
+		}
+		a.trees[at] = root
+	}
+	return fileOf(root, path), nil
+}
+
+// filesFor returns what a commit has for a cluster: its files or, where clusters share the branch, those
+// of a folder. The layout may have been another one then.
+func filesFor(ctx context.Context, from published.Repository, at appliedAt) (*files.Folder, error) {
+	_, entries, err := from.Root(ctx, at.commit)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller says of what
+	}
+	if slices.ContainsFunc(entries, func(e files.Entry) bool { return e.Name == tree.MetadataFile }) {
+		h, err := from.Commit(ctx, at.commit)
+		return h.Tree, err //nolint:wrapcheck // the caller says of what
+	}
+	h, _, err := from.Within(ctx, at.commit, at.cluster)
+	return h.Tree, err //nolint:wrapcheck // the caller says of what
+}
+
+func fileOf(root *files.Folder, path string) *files.Blob {
+	if root == nil {
+		return nil
+	}
+	e, _ := root.Lookup(path)
+	return e.Blob
+}
+
+// mappingsOf returns the mappings of the clusters that are registered, by name; nil for one with
+// an API server of its own.
+func mappingsOf(clusters []*object.Object) map[string]*virtual.Mapping {
+	all := map[string]*virtual.Mapping{}
+	for _, o := range clusters {
+		if o.Annotations()[karmada.VirtualOfAnnotation] != "" {
+			c := karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: o.Ref().Name, Annotations: o.Annotations()}}
+			all[c.Name] = virtual.Of(&c)
+		}
+	}
+	return all
+}

@@ -1,0 +1,165 @@
+// Package reports reads what whoever applies to clusters reports on their status branches: how the clusters are, how objects
+// are in them, and what of that is evidence by which work may move. It is the one reader of status branches.
+package reports
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/virtual"
+	"github.com/waybill-dev/waybill/reconciler/published"
+	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/sources/signing"
+)
+
+// Reader reads status branches: in the repository of the branches, and in the one that agents write to.
+type Reader struct {
+	Published *published.Reader
+	// Told is where agents write; nil: where the branches are.
+	Told published.Repository
+	// Shared is that agents may write where the branches are. What is said there of clusters whose agents
+	// have no key then counts for moving work only if Key signed it.
+	Shared bool
+	// Key is who signs what is published; nil: nobody does.
+	Key *signing.Public
+	Now func() time.Time
+	// Cache is what is remembered; it has to be there.
+	Cache *Cache
+}
+
+// Cache is what status branches said when they were read last. It saves reading them again, and while the repository of agents
+// is away it is what counts. Several may use it at once; it cannot be copied.
+type Cache struct {
+	mu      sync.Mutex
+	reports map[string]reportAt // by cluster
+}
+
+// reportAt is what a status branch says at a head; nil for nothing that can be read.
+type reportAt struct {
+	head   files.ID
+	report *status.Word
+}
+
+// last is what the status branch of a cluster said last.
+func (c *Cache) last(cluster string) (reportAt, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r, ok := c.reports[cluster]
+	return r, ok
+}
+
+func (c *Cache) keep(cluster string, r reportAt) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.reports == nil {
+		c.reports = map[string]reportAt{}
+	}
+	c.reports[cluster] = r
+}
+
+// Forget forgets all reports.
+func (c *Cache) Forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reports = nil
+}
+
+// Words reads what the status branches of the registered clusters say of objects, in a namespace
+// or, if that is empty, in all, by the names that templates have. What is older than lasting is
+// left out. Of what has no namespace, the host of a virtual cluster speaks for it.
+func (r *Reader) Words(ctx context.Context, registered []policies.Cluster, namespace string, lasting time.Duration) (status.Words, error) {
+	heads, err := r.Published.Target.Heads(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("looking for status branches: %w", err)
+	}
+	all := make([]*karmada.Cluster, len(registered))
+	for i := range registered {
+		all[i] = &registered[i].Spec
+	}
+	said, err := r.statusHeads(ctx, heads, all)
+	if err != nil {
+		return nil, err
+	}
+	words := status.Words{}
+	for _, c := range all {
+		w, err := said.word(ctx, c, Query{Namespace: namespace, Closely: true})
+		if err != nil {
+			return nil, err
+		}
+		if w.word != nil && r.Now().Sub(w.word.At) <= lasting {
+			words[c.Name] = w.word
+		}
+	}
+	for _, c := range all {
+		if m := virtual.Of(c); m != nil && words[c.Name] != nil && words[m.Host] != nil {
+			lend(words[c.Name], words[m.Host])
+		}
+	}
+	return words, nil
+}
+
+// told is what a status branch says, and the files that it is from; both nil if there is none that
+// counts. Ignored says why one does not.
+type told struct {
+	word    *status.Word
+	files   *files.Folder
+	ignored string
+}
+
+// word reads what a status branch says.
+func (h *statusBranches) word(ctx context.Context, cluster *karmada.Cluster, asked Query) (told, error) {
+	head, ignored, err := h.head(ctx, cluster.Name)
+	if err != nil || head == nil {
+		return told{ignored: ignored}, err
+	}
+	w, err := wordOf(*head, status.Prefix+cluster.Name, asked, virtual.Of(cluster))
+	if err != nil {
+		return told{ignored: fmt.Sprintf("what its status branch says, %.12s, is ignored: %v", head.Commit.String(), err)}, ctx.Err()
+	}
+	return told{word: w, files: head.Tree}, nil
+}
+
+// wordOf reads a status branch. Objects of a virtual cluster have the names that templates have.
+func wordOf(h git.Head, branch string, asked Query, m *virtual.Mapping) (*status.Word, error) {
+	s, err := status.Read(h.Tree)
+	w := &status.Word{Summary: s, At: h.When}
+	if err == nil && (asked.Closely || asked.Namespace != "") {
+		w.Objects, err = status.Objects(h.Tree, func(n string) bool { return asked.Namespace == "" || n == m.Namespace(asked.Namespace) })
+		w.Objects = named(w.Objects, m)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("branch %s: %w", branch, err)
+	}
+	if asked.Namespace != "" {
+		w.Within(asked.Namespace)
+	}
+	return w, nil
+}
+
+// named returns what a status branch says of objects by the names that templates have.
+func named(objects map[object.Ref]*status.Object, m *virtual.Mapping) map[object.Ref]*status.Object {
+	if m == nil {
+		return objects
+	}
+	out := make(map[object.Ref]*status.Object, len(objects))
+	for r, o := range objects {
+		out[m.Template(r)] = o
+	}
+	return out
+}
+
+// lend adds to what is said of a virtual cluster what its host says of objects that they share.
+func lend(to, from *status.Word) {
+	for r, o := range from.Objects {
+		if _, known := to.Objects[r]; !known && virtual.Shared(r) {
+			to.Objects[r] = o
+		}
+	}
+}
