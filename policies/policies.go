@@ -20,6 +20,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/fleet"
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/karmada/validate"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
@@ -232,7 +233,7 @@ func (s *Set) add(o *object.Object, c Cache) []diag.Diagnostic {
 	}
 	wrong := d.wrong
 	if p, ok := d.value.(*karmada.ClusterTaintPolicy); ok && !s.Failover.Enabled {
-		wrong = slices.Concat(wrong, located(o, karmada.DrivesOut(p)))
+		wrong = slices.Concat(wrong, located(o, validate.DrivesOut(p)))
 	}
 	if d.value == nil || diag.HasErrors(wrong) {
 		s.Broken = append(s.Broken, render.Broken{Ref: r})
@@ -253,7 +254,7 @@ func decode(o *object.Object) Decoded {
 	}
 	x, wrong := karmada.Decode(o.APIVersion(), o.Ref().Kind, data)
 	if x != nil {
-		wrong = append(wrong, karmada.Validate(x)...)
+		wrong = append(wrong, validate.Object(x)...)
 		karmada.Default(x)
 	}
 	return Decoded{value: x, wrong: located(o, wrong)}

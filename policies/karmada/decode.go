@@ -25,7 +25,7 @@ import (
 // that kind and ClusterPropagationPolicy, with the apiVersion and kind that were
 // asked for. It is nil when data is no object of the kind: not JSON, not known, or
 // of the wrong type anywhere, for then its rules say nothing. Everything else that
-// is wrong comes from Validate.
+// is wrong, package validate says.
 func Decode(apiVersion, kind string, data []byte) (any, []FieldError) {
 	// Clusters alone are behind an API server of Karmada's own, without a schema.
 	fs := shaper{schema: apiVersion != clusterGroup}

@@ -15,7 +15,7 @@ var serviceImport = gvk{"multicluster.x-k8s.io/v1alpha1", "ServiceImport"}
 // (Karmada section A.2, and the default columns of A.1, C.1, E.5 and E.6), and
 // nothing that depends on the time or on chance: no permanent id, no timeAdded.
 // x is what Decode returned; of other values nothing changes. It rewrites
-// deprecated spellings, so call Validate first. Applied twice it does what it did
+// deprecated spellings, so validate first. Applied twice it does what it did
 // once.
 func Default(x any) {
 	switch x := x.(type) {
@@ -45,10 +45,10 @@ func defaultNamespace(selectors []ResourceSelector, namespace string) {
 func (p *PropagationPolicy) setDefaults() {
 	s := &p.Spec
 	defaultNamespace(s.ResourceSelectors, p.Namespace)
-	s.PropagateDeps = s.followsDependencies()
+	s.PropagateDeps = s.FollowsDependencies()
 	setNil(&s.Priority, 0)
 	setEmpty(&s.Preemption, PreemptNever)
-	setEmpty(&s.SchedulerName, defaultScheduler)
+	setEmpty(&s.SchedulerName, DefaultScheduler)
 	setEmpty(&s.ConflictResolution, ConflictAbort)
 	for i := range s.Placement.SpreadConstraints {
 		s.Placement.SpreadConstraints[i].setDefaults()
@@ -61,8 +61,8 @@ func (p *PropagationPolicy) setDefaults() {
 	}
 }
 
-// followsDependencies reports propagateDeps as it is in force.
-func (s *PropagationSpec) followsDependencies() bool {
+// FollowsDependencies reports propagateDeps as it is in force.
+func (s *PropagationSpec) FollowsDependencies() bool {
 	return s.PropagateDeps || slices.ContainsFunc(s.ResourceSelectors, func(r ResourceSelector) bool {
 		return gvk{r.APIVersion, r.Kind} == serviceImport
 	})
@@ -85,14 +85,14 @@ func (r *ReplicaScheduling) setDefaults() {
 
 func (f *FailoverBehavior) setDefaults() {
 	if a := f.Application; a != nil {
-		a.PurgeMode = a.PurgeMode.today()
+		a.PurgeMode = a.PurgeMode.InForce()
 		setNil(&a.DecisionConditions.TolerationSeconds, 300)
 		if a.PurgeMode == PurgeModeGracefully {
 			setNil(&a.GracePeriodSeconds, 600)
 		}
 	}
 	if c := f.Cluster; c != nil {
-		c.PurgeMode = c.PurgeMode.today()
+		c.PurgeMode = c.PurgeMode.InForce()
 	}
 }
 
@@ -102,9 +102,9 @@ const (
 	purgeModeGraciously  PurgeMode = "Graciously"
 )
 
-// today is the mode in force: the default where none is given, and the new word
+// InForce is the mode that acts: the default where none is given, and the new word
 // for an old one.
-func (m PurgeMode) today() PurgeMode {
+func (m PurgeMode) InForce() PurgeMode {
 	switch m {
 	case purgeModeImmediately:
 		return PurgeModeDirectly

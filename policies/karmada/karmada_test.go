@@ -3,51 +3,11 @@ package karmada
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 )
-
-// rule is a document and what is wrong with it: for each finding a line of path
-// and code, and a question mark after the code of a warning.
-type rule struct {
-	name string
-	doc  string
-	want []string
-}
-
-// run decodes and validates documents of one kind, which get a name and, where
-// the kind has one, a namespace.
-func run(t *testing.T, apiVersion, kind string, rules []rule) {
-	t.Helper()
-	for _, r := range rules {
-		t.Run(r.name, func(t *testing.T) {
-			x, found := decode(t, apiVersion, kind, r.doc)
-			if x != nil {
-				found = append(found, Validate(x)...)
-			}
-			if diff := cmp.Diff(r.want, lines(found)); diff != "" {
-				t.Errorf("findings (-want +got):\n%s\n%s", diff, explain(found))
-			}
-			for _, f := range found {
-				if f.Message == "" || strings.HasSuffix(f.Message, ".") {
-					t.Errorf("%s: message %q is empty or a full sentence", f.Code, f.Message)
-				}
-			}
-			if x == nil {
-				return
-			}
-			before := mistakes(Validate(x))
-			Default(x)
-			if diff := cmp.Diff(before, mistakes(Validate(x))); diff != "" {
-				t.Errorf("Default changes the mistakes (-before +after):\n%s", diff)
-			}
-		})
-	}
-}
 
 func decode(t *testing.T, apiVersion, kind, doc string) (any, []FieldError) {
 	t.Helper()
@@ -58,7 +18,7 @@ func decode(t *testing.T, apiVersion, kind, doc string) (any, []FieldError) {
 	content["apiVersion"], content["kind"] = apiVersion, kind
 	if _, ok := content["metadata"]; !ok {
 		metadata := map[string]any{"name": "web"}
-		if kinds[gvk{apiVersion, kind}].namespaced {
+		if Namespaced(apiVersion, kind) {
 			metadata["namespace"] = "shop"
 		}
 		content["metadata"] = metadata
@@ -104,16 +64,4 @@ func explain(fs []FieldError) string {
 		fmt.Fprintf(&b, "%s: %s [%s] hint: %s\n", printed(f.Path), f.Message, f.Code, f.Hint)
 	}
 	return b.String()
-}
-
-// mistakes returns the codes of the errors, sorted, since Default may reorder.
-func mistakes(fs []FieldError) []string {
-	codes := []string{}
-	for _, f := range fs {
-		if !f.Warning {
-			codes = append(codes, string(f.Code))
-		}
-	}
-	slices.Sort(codes)
-	return codes
 }

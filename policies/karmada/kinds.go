@@ -3,7 +3,6 @@ package karmada
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // object is what every kind here can do.
@@ -16,7 +15,6 @@ type object interface {
 type kind struct {
 	make       func() object
 	namespaced bool
-	name       func(string) []string // says why a name is not valid
 }
 
 // gvk is an apiVersion and a kind, as people write them.
@@ -36,29 +34,29 @@ const (
 
 // kinds is every kind that Decode makes.
 var kinds = map[gvk]kind{
-	{policyGroup, "PropagationPolicy"}:        {func() object { return &PropagationPolicy{} }, true, validation.IsDNS1123Subdomain},
-	{policyGroup, "ClusterPropagationPolicy"}: {func() object { return &PropagationPolicy{} }, false, validation.IsDNS1123Subdomain},
-	{policyGroup, "OverridePolicy"}:           {func() object { return &OverridePolicy{} }, true, validation.IsDNS1123Subdomain},
-	{policyGroup, "ClusterOverridePolicy"}:    {func() object { return &OverridePolicy{} }, false, validation.IsDNS1123Subdomain},
-	{policyGroup, "ClusterTaintPolicy"}:       {func() object { return &ClusterTaintPolicy{} }, false, validation.IsDNS1123Subdomain},
-	{policyGroup, "FederatedResourceQuota"}:   {func() object { return &FederatedResourceQuota{} }, true, quotaName},
+	{policyGroup, "PropagationPolicy"}:        {func() object { return &PropagationPolicy{} }, true},
+	{policyGroup, "ClusterPropagationPolicy"}: {func() object { return &PropagationPolicy{} }, false},
+	{policyGroup, "OverridePolicy"}:           {func() object { return &OverridePolicy{} }, true},
+	{policyGroup, "ClusterOverridePolicy"}:    {func() object { return &OverridePolicy{} }, false},
+	{policyGroup, "ClusterTaintPolicy"}:       {func() object { return &ClusterTaintPolicy{} }, false},
+	{policyGroup, "FederatedResourceQuota"}:   {func() object { return &FederatedResourceQuota{} }, true},
 
-	{clusterGroup, "Cluster"}: {func() object { return &Cluster{} }, false, clusterName},
+	{clusterGroup, "Cluster"}: {func() object { return &Cluster{} }, false},
 
-	{workGroup, "Work"}:                      {func() object { return &Work{} }, true, validation.IsDNS1123Subdomain},
-	{bindingGroup, "ResourceBinding"}:        {func() object { return &ResourceBinding{} }, true, validation.IsDNS1123Subdomain},
-	{bindingGroup, "ClusterResourceBinding"}: {func() object { return &ResourceBinding{} }, false, validation.IsDNS1123Subdomain},
+	{workGroup, "Work"}:                      {func() object { return &Work{} }, true},
+	{bindingGroup, "ResourceBinding"}:        {func() object { return &ResourceBinding{} }, true},
+	{bindingGroup, "ClusterResourceBinding"}: {func() object { return &ResourceBinding{} }, false},
 
-	{autoscalingGroup, "FederatedHPA"}:     {func() object { return &FederatedHPA{} }, true, validation.IsDNS1123Subdomain},
-	{autoscalingGroup, "CronFederatedHPA"}: {func() object { return &CronFederatedHPA{} }, true, validation.IsDNS1123Subdomain},
-	{appsGroup, "WorkloadRebalancer"}:      {func() object { return &WorkloadRebalancer{} }, false, validation.IsDNS1123Subdomain},
-	{remedyGroup, "Remedy"}:                {func() object { return &Remedy{} }, false, validation.IsDNS1123Subdomain},
+	{autoscalingGroup, "FederatedHPA"}:     {func() object { return &FederatedHPA{} }, true},
+	{autoscalingGroup, "CronFederatedHPA"}: {func() object { return &CronFederatedHPA{} }, true},
+	{appsGroup, "WorkloadRebalancer"}:      {func() object { return &WorkloadRebalancer{} }, false},
+	{remedyGroup, "Remedy"}:                {func() object { return &Remedy{} }, false},
 
-	{configGroup, "ResourceInterpreterCustomization"}:        {func() object { return &ResourceInterpreterCustomization{} }, false, validation.IsDNS1123Subdomain},
-	{configGroup, "ResourceInterpreterWebhookConfiguration"}: {func() object { return &ResourceInterpreterWebhookConfiguration{} }, false, validation.IsDNS1123Subdomain},
+	{configGroup, "ResourceInterpreterCustomization"}:        {func() object { return &ResourceInterpreterCustomization{} }, false},
+	{configGroup, "ResourceInterpreterWebhookConfiguration"}: {func() object { return &ResourceInterpreterWebhookConfiguration{} }, false},
 
-	{networkingGroup, "MultiClusterService"}: {func() object { return &MultiClusterService{} }, true, validation.IsDNS1035Label},
-	{networkingGroup, "MultiClusterIngress"}: {func() object { return &MultiClusterIngress{} }, true, validation.IsDNS1123Subdomain},
+	{networkingGroup, "MultiClusterService"}: {func() object { return &MultiClusterService{} }, true},
+	{networkingGroup, "MultiClusterIngress"}: {func() object { return &MultiClusterIngress{} }, true},
 }
 
 // Known reports whether Decode knows the kind, in exactly this version.
@@ -66,4 +64,9 @@ var kinds = map[gvk]kind{
 func Known(apiVersion, kind string) bool {
 	_, ok := kinds[gvk{apiVersion, kind}]
 	return ok
+}
+
+// Namespaced reports whether objects of a kind that is Known are in a namespace.
+func Namespaced(apiVersion, kind string) bool {
+	return kinds[gvk{apiVersion, kind}].namespaced
 }

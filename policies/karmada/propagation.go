@@ -15,6 +15,9 @@ type PropagationPolicy struct {
 	Spec              PropagationSpec `json:"spec"`
 }
 
+// DefaultScheduler is the only scheduler that Karmada runs by itself.
+const DefaultScheduler = "default-scheduler"
+
 // PropagationSpec is the body of both propagation policy kinds.
 type PropagationSpec struct {
 	ResourceSelectors           []ResourceSelector   `json:"resourceSelectors"`

@@ -150,7 +150,7 @@ func decodesItself(t reflect.Type) bool {
 }
 
 // emptyIsValid reports the types of required objects for which {} is a value of
-// its own, so that Validate cannot tell whether they are there.
+// its own, so that validation cannot tell whether they are there.
 func emptyIsValid(t reflect.Type) bool {
 	switch reflect.Zero(t).Interface().(type) {
 	case Overriders, ClusterAffinity, DecisionConditions, CustomizationRules, RemedySpec:

@@ -54,7 +54,7 @@ var only = map[string][]string{
 	"github.com/go-git/go-billy/v5":            {"sources/git", "test"},
 	"github.com/evanphx/json-patch/v5":         {"policies/override"},
 	"github.com/distribution/reference":        {"policies/override"},
-	"github.com/robfig/cron/v3":                {"policies/karmada", "policies/window"}, // validates; computes
+	"github.com/robfig/cron/v3":                {"policies/karmada/validate", "policies/window"}, // validates; computes
 	"github.com/prometheus/client_golang":      {"reconciler/serve"},
 	"go.opentelemetry.io":                      {"reconciler/traces", "cmd"},
 	"github.com/coreos/go-oidc/v3":             {"reconciler/ui/login"},

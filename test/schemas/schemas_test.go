@@ -17,6 +17,7 @@ import (
 	kyaml "sigs.k8s.io/yaml"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/karmada/validate"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/sources/lock"
 )
@@ -167,7 +168,7 @@ func sound(doc map[string]any) bool {
 	if x == nil || len(errs) > 0 {
 		return false
 	}
-	return !slices.ContainsFunc(karmada.Validate(x), func(e karmada.FieldError) bool { return !e.Warning })
+	return !slices.ContainsFunc(validate.Object(x), func(e karmada.FieldError) bool { return !e.Warning })
 }
 
 func instance(data []byte) (any, error) {

@@ -1,4 +1,4 @@
-package karmada
+package validate
 
 import (
 	"encoding/json"
@@ -7,12 +7,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/diag"
 )
 
 // DrivesOut returns a finding for each taint of a policy that would drive objects out of
 // clusters, which Karmada's webhook refuses unless it is told otherwise (section C.4).
-func DrivesOut(p *ClusterTaintPolicy) []FieldError {
+func DrivesOut(p *karmada.ClusterTaintPolicy) []karmada.FieldError {
 	var fs findings
 	for i, t := range p.Spec.Taints {
 		if t.Effect == corev1.TaintEffectNoExecute {
@@ -24,7 +25,7 @@ func DrivesOut(p *ClusterTaintPolicy) []FieldError {
 }
 
 // taintPolicy holds that a policy has taints that clusters can have.
-func (fs *findings) taintPolicy(s *ClusterTaintPolicySpec, at field) {
+func (fs *findings) taintPolicy(s *karmada.ClusterTaintPolicySpec, at field) {
 	fs.uncheckedAffinity(at.at("targetClusters"), s.TargetClusters, "clusters are chosen by it all the same")
 	fs.matchConditions(s.AddOnConditions, at.at("addOnConditions"))
 	fs.matchConditions(s.RemoveOnConditions, at.at("removeOnConditions"))
@@ -51,14 +52,14 @@ const refusedByCluster = "Karmada takes the policy, but no cluster with such a t
 
 // matchConditions warns of what Karmada does not look at. What an operator or a
 // status does not know is never met.
-func (fs *findings) matchConditions(ms []MatchCondition, at field) {
+func (fs *findings) matchConditions(ms []karmada.MatchCondition, at field) {
 	for i, m := range ms {
 		at := at.at(i)
 		if m.StatusValues == nil {
 			fs.missing(at.at("statusValues"))
 		}
 		fs.unchecked("the condition is never met", func(fs *findings) {
-			oneOf(fs, at.at("operator"), m.Operator, "", MatchConditionOpIn, MatchConditionOpNotIn)
+			oneOf(fs, at.at("operator"), m.Operator, "", karmada.MatchConditionOpIn, karmada.MatchConditionOpNotIn)
 		})
 		fs.unchecked("no condition has that status", func(fs *findings) {
 			for j, v := range m.StatusValues {
@@ -69,7 +70,7 @@ func (fs *findings) matchConditions(ms []MatchCondition, at field) {
 }
 
 // rebalancer holds that each template is named in full (section E.8).
-func (fs *findings) rebalancer(s *WorkloadRebalancerSpec, at field) {
+func (fs *findings) rebalancer(s *karmada.WorkloadRebalancerSpec, at field) {
 	if len(s.Workloads) == 0 {
 		fs.fail(at.at("workloads"), diag.RequiredField, "has no workload, and needs one", "")
 	}
@@ -81,28 +82,28 @@ func (fs *findings) rebalancer(s *WorkloadRebalancerSpec, at field) {
 }
 
 // remedy refuses other operators only; what else it does not know never comes true.
-func (fs *findings) remedy(s *RemedySpec, at field) {
+func (fs *findings) remedy(s *karmada.RemedySpec, at field) {
 	for i, m := range s.DecisionMatches {
 		if m.ClusterConditionMatch == nil {
 			continue
 		}
 		at, c := at.at("decisionMatches", i, "clusterConditionMatch"), m.ClusterConditionMatch
-		fs.require(at.at("conditionType"), c.ConditionType, "write "+ServiceDomainNameResolutionReady)
-		if c.ConditionType != "" && c.ConditionType != ServiceDomainNameResolutionReady {
-			fs.warn(at.at("conditionType"), diag.MatchesNothing, fmt.Sprintf("no cluster has condition %q", c.ConditionType), "write "+ServiceDomainNameResolutionReady)
+		fs.require(at.at("conditionType"), c.ConditionType, "write "+karmada.ServiceDomainNameResolutionReady)
+		if c.ConditionType != "" && c.ConditionType != karmada.ServiceDomainNameResolutionReady {
+			fs.warn(at.at("conditionType"), diag.MatchesNothing, fmt.Sprintf("no cluster has condition %q", c.ConditionType), "write "+karmada.ServiceDomainNameResolutionReady)
 		}
-		oneOf(fs, at.at("operator"), c.Operator, ClusterConditionEqual, ClusterConditionNotEqual)
+		oneOf(fs, at.at("operator"), c.Operator, karmada.ClusterConditionEqual, karmada.ClusterConditionNotEqual)
 		fs.require(at.at("conditionStatus"), c.ConditionStatus, "")
 	}
 	for i, a := range s.Actions {
-		if a != TrafficControl {
-			fs.warn(at.at("actions", i), diag.UnknownAction, fmt.Sprintf("nobody performs %q", a), "write "+string(TrafficControl))
+		if a != karmada.TrafficControl {
+			fs.warn(at.at("actions", i), diag.UnknownAction, fmt.Sprintf("nobody performs %q", a), "write "+string(karmada.TrafficControl))
 		}
 	}
 }
 
 // work holds that each manifest is an object.
-func (fs *findings) work(s *WorkSpec, at field) {
+func (fs *findings) work(s *karmada.WorkSpec, at field) {
 	for i, m := range s.Workload.Manifests {
 		at := at.at("workload", "manifests", i)
 		var t metav1.TypeMeta

@@ -1,17 +1,15 @@
-package karmada
+package validate
 
 import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/diag"
 )
 
-// defaultScheduler is the only scheduler that Karmada runs by itself.
-const defaultScheduler = "default-scheduler"
-
-func (fs *findings) propagationPolicy(p *PropagationPolicy, at field) {
+func (fs *findings) propagationPolicy(p *karmada.PropagationPolicy, at field) {
 	s := &p.Spec
 	if len(s.ResourceSelectors) == 0 {
 		fs.fail(at.at("resourceSelectors"), diag.RequiredField, "has no selector, and needs one", "")
@@ -23,15 +21,15 @@ func (fs *findings) propagationPolicy(p *PropagationPolicy, at field) {
 	fs.placement(&s.Placement, at.at("placement"))
 	fs.spreadTraps(&s.Placement, p.Annotations[spreadAnnotation], at.at("placement", "spreadConstraints"))
 	fs.preemption(s, at)
-	if s.SchedulerName != "" && s.SchedulerName != defaultScheduler {
+	if s.SchedulerName != "" && s.SchedulerName != karmada.DefaultScheduler {
 		fs.warn(at.at("schedulerName"), diag.OtherScheduler,
-			fmt.Sprintf("%q is not the scheduler %q, so that Karmada's leaves this policy alone; here it changes nothing", s.SchedulerName, defaultScheduler), "remove it")
+			fmt.Sprintf("%q is not the scheduler %q, so that Karmada's leaves this policy alone; here it changes nothing", s.SchedulerName, karmada.DefaultScheduler), "remove it")
 	}
 	if s.Failover != nil {
 		fs.failover(s, at)
 	}
-	oneOf(fs, at.at("conflictResolution"), s.ConflictResolution, "", ConflictAbort, ConflictOverwrite)
-	oneOf(fs, at.at("activationPreference"), s.ActivationPreference, "", LazyActivation)
+	oneOf(fs, at.at("conflictResolution"), s.ConflictResolution, "", karmada.ConflictAbort, karmada.ConflictOverwrite)
+	oneOf(fs, at.at("activationPreference"), s.ActivationPreference, "", karmada.LazyActivation)
 	fs.suspension(s.Suspension, at.at("suspension"))
 	if p := s.SchedulePriority; p != nil {
 		oneOf(fs, at.at("schedulePriority", "priorityClassSource"), p.PriorityClassSource, "KubePriorityClass")
@@ -40,9 +38,9 @@ func (fs *findings) propagationPolicy(p *PropagationPolicy, at field) {
 }
 
 // preemption must name what it takes, so that it takes nothing by accident.
-func (fs *findings) preemption(s *PropagationSpec, at field) {
-	oneOf(fs, at.at("preemption"), s.Preemption, "", PreemptAlways, PreemptNever)
-	if s.Preemption != PreemptAlways {
+func (fs *findings) preemption(s *karmada.PropagationSpec, at field) {
+	oneOf(fs, at.at("preemption"), s.Preemption, "", karmada.PreemptAlways, karmada.PreemptNever)
+	if s.Preemption != karmada.PreemptAlways {
 		return
 	}
 	for i, r := range s.ResourceSelectors {
@@ -50,7 +48,7 @@ func (fs *findings) preemption(s *PropagationSpec, at field) {
 	}
 }
 
-func (fs *findings) suspension(s *Suspension, at field) {
+func (fs *findings) suspension(s *karmada.Suspension, at field) {
 	if s == nil || s.Dispatching == nil || !*s.Dispatching || s.DispatchingOnClusters == nil {
 		return
 	}
@@ -60,28 +58,28 @@ func (fs *findings) suspension(s *Suspension, at field) {
 	}
 }
 
-func (fs *findings) failover(s *PropagationSpec, at field) {
+func (fs *findings) failover(s *karmada.PropagationSpec, at field) {
 	if a := s.Failover.Application; a != nil {
-		if !s.followsDependencies() {
+		if !s.FollowsDependencies() {
 			fs.fail(at.at("propagateDeps"), diag.ConflictingFields, "is false, and failover.application needs it", "write propagateDeps: true")
 		}
 		fs.applicationFailover(a, at.at("failover", "application"))
 	}
 	if c := s.Failover.Cluster; c != nil {
 		at := at.at("failover", "cluster")
-		fs.purgeMode(at.at("purgeMode"), c.PurgeMode, PurgeModeDirectly, PurgeModeGracefully)
+		fs.purgeMode(at.at("purgeMode"), c.PurgeMode, karmada.PurgeModeDirectly, karmada.PurgeModeGracefully)
 		fs.statePreservation(c.StatePreservation, at.at("statePreservation", "rules"))
 	}
 }
 
-func (fs *findings) applicationFailover(a *ApplicationFailoverBehavior, at field) {
+func (fs *findings) applicationFailover(a *karmada.ApplicationFailoverBehavior, at field) {
 	if seconds := a.DecisionConditions.TolerationSeconds; seconds != nil {
 		fs.atLeast(at.at("decisionConditions", "tolerationSeconds"), int64(*seconds), 0)
 	}
-	fs.purgeMode(at.at("purgeMode"), a.PurgeMode, PurgeModeDirectly, PurgeModeGracefully, PurgeModeNever)
+	fs.purgeMode(at.at("purgeMode"), a.PurgeMode, karmada.PurgeModeDirectly, karmada.PurgeModeGracefully, karmada.PurgeModeNever)
 	if a.GracePeriodSeconds != nil {
 		fs.atLeast(at.at("gracePeriodSeconds"), int64(*a.GracePeriodSeconds), 1)
-		if a.PurgeMode.today() != PurgeModeGracefully {
+		if a.PurgeMode.InForce() != karmada.PurgeModeGracefully {
 			fs.fail(at.at("gracePeriodSeconds"), diag.ConflictingFields,
 				fmt.Sprintf("has no meaning with purgeMode %q", a.PurgeMode), "remove it, or write purgeMode: Gracefully")
 		}
@@ -90,16 +88,16 @@ func (fs *findings) applicationFailover(a *ApplicationFailoverBehavior, at field
 }
 
 // purgeMode lets the spellings before Karmada 1.19 pass with a warning.
-func (fs *findings) purgeMode(at field, m PurgeMode, allowed ...PurgeMode) {
-	if m == purgeModeImmediately || m == purgeModeGraciously {
-		fs.warn(at, diag.OldPurgeMode, fmt.Sprintf("%q is no longer a purge mode; it is read as %q", m, m.today()),
-			"write purgeMode: "+string(m.today()))
+func (fs *findings) purgeMode(at field, m karmada.PurgeMode, allowed ...karmada.PurgeMode) {
+	if now := m.InForce(); m != "" && now != m {
+		fs.warn(at, diag.OldPurgeMode, fmt.Sprintf("%q is no longer a purge mode; it is read as %q", m, now),
+			"write purgeMode: "+string(now))
 		return
 	}
 	oneOf(fs, at, m, append(allowed, "")...)
 }
 
-func (fs *findings) statePreservation(s *StatePreservation, at field) {
+func (fs *findings) statePreservation(s *karmada.StatePreservation, at field) {
 	if s == nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package karmada
+package validate
 
 import (
 	"fmt"
@@ -8,12 +8,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/diag"
 )
 
 // cluster holds for a registration (section C.1).
-func (fs *findings) cluster(s *ClusterSpec, at field) {
-	oneOf(fs, at.at("syncMode"), s.SyncMode, Push, Pull)
+func (fs *findings) cluster(s *karmada.ClusterSpec, at field) {
+	oneOf(fs, at.at("syncMode"), s.SyncMode, karmada.Push, karmada.Pull)
 	if s.APIEndpoint != "" {
 		fs.apiEndpoint(at.at("apiEndpoint"), s.APIEndpoint)
 	}
@@ -55,7 +56,7 @@ func (fs *findings) proxyURL(at field, proxy string) {
 	}
 }
 
-func (fs *findings) secretRef(r *LocalSecretReference, at field) {
+func (fs *findings) secretRef(r *karmada.LocalSecretReference, at field) {
 	if r == nil {
 		return
 	}
@@ -66,9 +67,9 @@ func (fs *findings) secretRef(r *LocalSecretReference, at field) {
 // taints of a cluster either keep new objects away or drive objects out; there is
 // no preference.
 func (fs *findings) taints(ts []corev1.Taint, at field) {
-	policy := make([]PolicyTaint, len(ts))
+	policy := make([]karmada.PolicyTaint, len(ts))
 	for i, t := range ts {
-		policy[i] = PolicyTaint{Key: t.Key, Effect: t.Effect, Value: t.Value}
+		policy[i] = karmada.PolicyTaint{Key: t.Key, Effect: t.Effect, Value: t.Value}
 		oneOf(fs, at.at(i, "effect"), t.Effect, corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute)
 	}
 	for i := range policy {
@@ -77,13 +78,13 @@ func (fs *findings) taints(ts []corev1.Taint, at field) {
 	fs.uniqueTaints(policy, at)
 }
 
-func (fs *findings) taint(t PolicyTaint, at field) {
+func (fs *findings) taint(t karmada.PolicyTaint, at field) {
 	fs.key(at.at("key"), t.Key)
 	fs.invalid(at.at("value"), t.Value, validation.IsValidLabelValue(t.Value))
 }
 
 // uniqueTaints reports a key that has an effect twice.
-func (fs *findings) uniqueTaints(ts []PolicyTaint, at field) {
+func (fs *findings) uniqueTaints(ts []karmada.PolicyTaint, at field) {
 	type unique struct {
 		key    string
 		effect corev1.TaintEffect

@@ -1,4 +1,42 @@
-package karmada
+// Package validate refuses, with the field's path, what Karmada's API server and its
+// validating webhooks refuse of an object that karmada.Decode made, and warns of what
+// they accept and people trip over. The types, their decoding and their defaults are in
+// package karmada; where an object goes, match, place and override decide.
+//
+// # Decisions
+//
+// Object runs before karmada.Default so that it sees what people wrote: an old
+// spelling, or a replicaScheduling that says nothing and so divides. Every rule
+// therefore takes a field that is not given as Default would have it, and a document
+// has the same mistakes before and after.
+//
+// Warnings are for what Karmada accepts and does something unexpected with, seen in
+// one document alone. What it takes two documents to see belongs to the plan.
+//
+// Where Karmada does not look, a mistake is a warning and the object stays in
+// force: in label selectors, in the clusters of static weights and of a
+// ClusterTaintPolicy, and in the deprecated form of an OverridePolicy, with
+// overriders beside targetCluster, beyond what the schema says. The message says
+// what comes of it. A fieldOverrider without an operation, which Karmada takes and
+// empties the field by, is an error.
+//
+// The words and numbers of a schedule are those that both Karmada's webhook takes
+// and its controller runs, and weekday 7 besides.
+//
+// Resource models are validated by ascending grade, with the first from nothing and
+// the last without bound, because that is how Karmada stores them whatever is
+// written.
+//
+// The schemas of Karmada's CRDs are not used, although a validator of JSON schemas is
+// at hand. They would take the place of some seventy calls of one line each (is
+// required, one of, at least, within) and of the walk of karmada.Decode, 218 lines;
+// they are themselves thousands of lines of a foreign file a version. What most of
+// Object says is of webhooks, and of traps that schemas do not know. And their
+// messages are worse: not which field was meant, nothing on what to write instead, and
+// many for one mistake where a value may have two forms.
+//
+// Immutable fields are not checked: a commit that changes one is a commit.
+package validate
 
 import (
 	"fmt"
@@ -9,8 +47,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources/ignore"
 )
@@ -18,85 +58,108 @@ import (
 // maxClusterName is the length of the longest name of a cluster (section C.1).
 const maxClusterName = 48
 
-// Validate returns what is wrong with x, which Decode returned, in the order of the
-// document: as errors what Karmada's API server and validating webhooks refuse, and
-// selectors that cannot be read; as warnings what they accept and people trip over.
-// It answers the same before and after Default, but that only before can it tell of
-// spellings that Default rewrites. Rules that need more than the one object are not
+// Object returns what is wrong with x, which karmada.Decode returned, in the order of
+// the document: as errors what Karmada's API server and validating webhooks refuse, and
+// selectors that cannot be read; as warnings what they accept and people trip over. It
+// answers the same before and after karmada.Default, but that only before can it tell
+// of spellings that Default rewrites. Rules that need more than the one object are not
 // here.
-func Validate(x any) []FieldError {
+func Object(x any) []karmada.FieldError {
 	var fs findings
 	if o, ok := x.(object); ok {
 		fs.metadata(o)
 	}
 	spec := field{"spec"}
 	switch x := x.(type) {
-	case *PropagationPolicy:
+	case *karmada.PropagationPolicy:
 		fs.propagationPolicy(x, spec)
-	case *OverridePolicy:
+	case *karmada.OverridePolicy:
 		fs.overridePolicy(x, spec)
-	case *Cluster:
+	case *karmada.Cluster:
 		fs.cluster(&x.Spec, spec)
 		fs.virtual(x)
-	case *ClusterTaintPolicy:
+	case *karmada.ClusterTaintPolicy:
 		fs.taintPolicy(&x.Spec, spec)
-	case *FederatedResourceQuota:
+	case *karmada.FederatedResourceQuota:
 		fs.quota(&x.Spec, spec)
-	case *Work:
+	case *karmada.Work:
 		fs.work(&x.Spec, spec)
-	case *FederatedHPA:
+	case *karmada.FederatedHPA:
 		fs.federatedHPA(&x.Spec, spec)
-	case *CronFederatedHPA:
+	case *karmada.CronFederatedHPA:
 		fs.cronFederatedHPA(&x.Spec, spec)
-	case *WorkloadRebalancer:
+	case *karmada.WorkloadRebalancer:
 		fs.rebalancer(&x.Spec, spec)
-	case *Remedy:
+	case *karmada.Remedy:
 		fs.remedy(&x.Spec, spec)
-	case *ResourceInterpreterCustomization:
+	case *karmada.ResourceInterpreterCustomization:
 		fs.customization(&x.Spec, spec)
-	case *ResourceInterpreterWebhookConfiguration:
+	case *karmada.ResourceInterpreterWebhookConfiguration:
 		fs.webhooks(x.Webhooks, field{"webhooks"})
-	case *MultiClusterService:
+	case *karmada.MultiClusterService:
 		fs.multiClusterService(&x.Spec, spec)
-	case *MultiClusterIngress:
+	case *karmada.MultiClusterIngress:
 		fs.multiClusterIngress(&x.Spec, spec)
 	}
 	return fs
+}
+
+// object is what every kind of Karmada's can do.
+type object interface {
+	metav1.Object
+	schema.ObjectKind
 }
 
 // metadata holds name, namespace, labels and annotations against the rules of an
 // API server. An object that does not say its kind has no rules for the first two.
 func (fs *findings) metadata(o object) {
 	at := field{"metadata"}
-	apiVersion, kindName := o.GroupVersionKind().ToAPIVersionAndKind()
-	if k, ok := kinds[gvk{apiVersion, kindName}]; ok {
+	if apiVersion, kind := o.GroupVersionKind().ToAPIVersionAndKind(); karmada.Known(apiVersion, kind) {
 		if o.GetName() == "" {
 			fs.require(at.at("name"), "", "")
 		} else {
-			fs.invalid(at.at("name"), o.GetName(), k.name(o.GetName()))
+			fs.invalid(at.at("name"), o.GetName(), objectName(kind, o.GetName()))
 		}
-		fs.namespace(at.at("namespace"), o.GetNamespace(), k, kindName)
+		fs.namespace(at.at("namespace"), o.GetNamespace(), apiVersion, kind)
 	}
 	fs.labels(at.at("labels"), o.GetLabels())
 	fs.annotations(at.at("annotations"), o.GetAnnotations())
 }
 
-func (fs *findings) namespace(at field, namespace string, k kind, kindName string) {
+// objectName says why no object of the kind can have the name.
+func objectName(kind, name string) []string {
+	switch kind {
+	case "Cluster":
+		return clusterName(name)
+	case "FederatedResourceQuota":
+		return quotaName(name)
+	case "MultiClusterService":
+		return utilvalidation.IsDNS1035Label(name)
+	default:
+		return utilvalidation.IsDNS1123Subdomain(name)
+	}
+}
+
+// policyGroup is the apiVersion of the policies.
+const policyGroup = "policy.karmada.io/v1alpha1"
+
+func (fs *findings) namespace(at field, namespace, apiVersion, kind string) {
+	namespaced := karmada.Namespaced(apiVersion, kind)
 	switch {
-	case k.namespaced && namespace == "":
+	case namespaced && namespace == "":
 		hint := "write the namespace"
-		if wide := "Cluster" + kindName; Known(policyGroup, wide) {
+		if wide := "Cluster" + kind; karmada.Known(policyGroup, wide) {
 			hint += ", or make it a " + wide + " to select in every namespace"
 		}
 		fs.fail(at, diag.RequiredField, "is required", hint)
-	case k.namespaced:
+	case namespaced:
 		fs.invalid(at, namespace, utilvalidation.IsDNS1123Label(namespace))
 	case namespace != "":
 		hint := "remove it"
-		if narrow, ok := strings.CutPrefix(kindName, "Cluster"); ok && Known(policyGroup, narrow) {
+		if narrow, ok := strings.CutPrefix(kind, "Cluster"); ok && karmada.Known(policyGroup, narrow) {
 			hint += ", or make it a " + narrow + " to select in that namespace only"
 		}
-		fs.fail(at, diag.ConflictingFields, fmt.Sprintf("%q is given, but a %s has no namespace", namespace, kindName), hint)
+		fs.fail(at, diag.ConflictingFields, fmt.Sprintf("%q is given, but a %s has no namespace", namespace, kind), hint)
 	}
 }
 
@@ -119,9 +182,9 @@ func (fs *findings) annotations(at field, annotations map[string]string) {
 }
 
 // resourceSelectors holds for the selectors of both policies, of which meta is one's.
-func (fs *findings) resourceSelectors(at field, selectors []ResourceSelector, meta *metav1.ObjectMeta) {
-	paths, by := meta.Annotations[PathsAnnotation]
-	fs.paths(field{"metadata", "annotations", PathsAnnotation}, paths, by)
+func (fs *findings) resourceSelectors(at field, selectors []karmada.ResourceSelector, meta *metav1.ObjectMeta) {
+	paths, by := meta.Annotations[karmada.PathsAnnotation]
+	fs.paths(field{"metadata", "annotations", karmada.PathsAnnotation}, paths, by)
 	namespace := meta.Namespace
 	for i, s := range selectors {
 		at := at.at(i)
@@ -142,14 +205,14 @@ func (fs *findings) resourceSelectors(at field, selectors []ResourceSelector, me
 }
 
 // wild holds for a selector of any kind. Bounded says that the policy bounds it.
-func (fs *findings) wild(at field, s ResourceSelector, bounded bool) {
+func (fs *findings) wild(at field, s karmada.ResourceSelector, bounded bool) {
 	switch {
 	case s.Wild() && !bounded && s.Namespace == "":
 		fs.fail(at.at("kind"), diag.InvalidValue, "selects every object of the source",
-			"add namespace, or annotate the policy with "+PathsAnnotation+", as in apps/monitoring/")
-	case s.Kind == Wildcard && s.APIVersion != Wildcard:
+			"add namespace, or annotate the policy with "+karmada.PathsAnnotation+", as in apps/monitoring/")
+	case s.Kind == karmada.Wildcard && s.APIVersion != karmada.Wildcard:
 		fs.fail(at.at("kind"), diag.InvalidValue, "is a wildcard, and apiVersion is none", `write "*" for both, or for neither`)
-	case s.APIVersion == Wildcard && s.Kind != Wildcard:
+	case s.APIVersion == karmada.Wildcard && s.Kind != karmada.Wildcard:
 		fs.fail(at.at("apiVersion"), diag.InvalidValue, "is a wildcard, and kind is none", `write "*" for both, or for neither`)
 	}
 }
@@ -165,20 +228,20 @@ func (fs *findings) paths(at field, text string, given bool) {
 }
 
 // clusterAffinity holds wherever clusters are filtered (section A.1).
-func (fs *findings) clusterAffinity(at field, a *ClusterAffinity) {
+func (fs *findings) clusterAffinity(at field, a *karmada.ClusterAffinity) {
 	fs.readable(at, a)
 	fs.meaning(at, a)
 }
 
 // uncheckedAffinity holds where Karmada does not look at an affinity: what can be read
 // acts all the same, and draws a warning if it would be refused elsewhere.
-func (fs *findings) uncheckedAffinity(at field, a *ClusterAffinity, comesOfIt string) {
+func (fs *findings) uncheckedAffinity(at field, a *karmada.ClusterAffinity, comesOfIt string) {
 	fs.readable(at, a)
 	fs.unchecked(comesOfIt, func(fs *findings) { fs.meaning(at, a) })
 }
 
 // readable reports what in the selectors of an affinity cannot be read.
-func (fs *findings) readable(at field, a *ClusterAffinity) {
+func (fs *findings) readable(at field, a *karmada.ClusterAffinity) {
 	if a == nil {
 		return
 	}
@@ -205,7 +268,7 @@ func asksForField(e corev1.NodeSelectorRequirement) bool {
 }
 
 // meaning holds what can be read of an affinity.
-func (fs *findings) meaning(at field, a *ClusterAffinity) {
+func (fs *findings) meaning(at field, a *karmada.ClusterAffinity) {
 	if a == nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package karmada
+package validate
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ func placement(body string) string { return `{spec: {` + selectors + `, placemen
 // spec is a policy with the given further fields of spec.
 func spec(body string) string { return `{spec: {` + selectors + `, ` + body + `}}` }
 
-func TestValidateMetadata(t *testing.T) {
+func TestMetadata(t *testing.T) {
 	long := strings.Repeat("a", 254)
 	run(t, policyGroup, "PropagationPolicy", []rule{
 		{"a name and a namespace will do", `{metadata: {name: a.b, namespace: shop}, spec: {` + selectors + `}}`, nil},
@@ -40,7 +40,7 @@ func TestValidateMetadata(t *testing.T) {
 	})
 }
 
-func TestValidateNamespaceHints(t *testing.T) {
+func TestNamespaceHints(t *testing.T) {
 	for _, c := range []struct{ kind, doc, want string }{
 		{"PropagationPolicy", `{metadata: {name: web}}`, "write the namespace, or make it a ClusterPropagationPolicy to select in every namespace"},
 		{"FederatedResourceQuota", `{metadata: {name: web}}`, "write the namespace"},
@@ -48,13 +48,13 @@ func TestValidateNamespaceHints(t *testing.T) {
 		{"ClusterTaintPolicy", `{metadata: {name: web, namespace: shop}}`, "remove it"},
 	} {
 		x, _ := decode(t, policyGroup, c.kind, c.doc)
-		if got := Validate(x)[0].Hint; got != c.want {
+		if got := Object(x)[0].Hint; got != c.want {
 			t.Errorf("%s: hint %q, want %q", c.kind, got, c.want)
 		}
 	}
 }
 
-func TestValidateResourceSelectors(t *testing.T) {
+func TestResourceSelectors(t *testing.T) {
 	run(t, policyGroup, "PropagationPolicy", []rule{
 		{"a selector by kind", `{spec: {` + selectors + `}}`, nil},
 		{"a selector is required", `{spec: {}}`, []string{"spec.resourceSelectors required-field"}},
@@ -92,7 +92,7 @@ func TestValidateResourceSelectors(t *testing.T) {
 	})
 }
 
-func TestValidatePropagationSpec(t *testing.T) {
+func TestPropagationSpec(t *testing.T) {
 	run(t, policyGroup, "PropagationPolicy", []rule{
 		{"association is read by nobody", spec(`association: true`), []string{"spec.association unused-field?"}},
 		{"a priority may be negative", spec(`priority: -3`), nil},
@@ -125,7 +125,7 @@ func TestValidatePropagationSpec(t *testing.T) {
 	})
 }
 
-func TestValidateFailover(t *testing.T) {
+func TestFailover(t *testing.T) {
 	app := func(body string) string {
 		return spec(`propagateDeps: true, failover: {application: {decisionConditions: {}, ` + body + `}}`)
 	}
@@ -161,7 +161,7 @@ func TestValidateFailover(t *testing.T) {
 
 // TestValidateSaysWhatIsAllowed shows the words of the messages that most people
 // will meet.
-func TestValidateSaysWhatIsAllowed(t *testing.T) {
+func TestSaysWhatIsAllowed(t *testing.T) {
 	for _, c := range []struct{ doc, message, hint string }{
 		{spec(`conflictResolution: overwrit`), `"overwrit" is not supported; want "Abort" or "Overwrite"`, `did you mean "Overwrite"?`},
 		{spec(`activationPreference: Eager`), `"Eager" is not supported; want "Lazy"`, ""},
@@ -173,7 +173,7 @@ func TestValidateSaysWhatIsAllowed(t *testing.T) {
 		{spec(`priority: 3, failover: {cluster: {purgeMode: Immediately}}`), `"Immediately" is no longer a purge mode; it is read as "Directly"`, "write purgeMode: Directly"},
 	} {
 		x, _ := decode(t, policyGroup, "PropagationPolicy", c.doc)
-		found := Validate(x)
+		found := Object(x)
 		if len(found) != 1 || found[0].Message != c.message || found[0].Hint != c.hint {
 			t.Errorf("%s\nwant %q, hint %q", explain(found), c.message, c.hint)
 		}

@@ -1,26 +1,27 @@
-package karmada
+package validate
 
 import (
 	"fmt"
 
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/diag"
 )
 
 // replicaScheduling holds the fields, and warns of those that have no effect
 // beside the others (section A.12).
-func (fs *findings) replicaScheduling(r *ReplicaScheduling, at field) {
-	oneOf(fs, at.at("replicaSchedulingType"), r.ReplicaSchedulingType, "", ReplicaSchedulingTypeDuplicated, ReplicaSchedulingTypeDivided)
-	oneOf(fs, at.at("replicaDivisionPreference"), r.ReplicaDivisionPreference, "", ReplicaDivisionPreferenceAggregated, ReplicaDivisionPreferenceWeighted)
+func (fs *findings) replicaScheduling(r *karmada.ReplicaScheduling, at field) {
+	oneOf(fs, at.at("replicaSchedulingType"), r.ReplicaSchedulingType, "", karmada.ReplicaSchedulingTypeDuplicated, karmada.ReplicaSchedulingTypeDivided)
+	oneOf(fs, at.at("replicaDivisionPreference"), r.ReplicaDivisionPreference, "", karmada.ReplicaDivisionPreferenceAggregated, karmada.ReplicaDivisionPreferenceWeighted)
 	if r.ReplicaSchedulingType == "" {
 		fs.warn(at.at("replicaSchedulingType"), diag.ImplicitDivided, "is not given, which means Divided; only without replicaScheduling are replicas duplicated",
 			"write replicaSchedulingType: Divided or Duplicated")
 	}
 	switch {
-	case !r.divides() && r.ReplicaDivisionPreference != "":
+	case !divides(r) && r.ReplicaDivisionPreference != "":
 		fs.warn(at.at("replicaDivisionPreference"), diag.UnusedField, "does nothing, because replicas are duplicated", "write replicaSchedulingType: Divided, or remove it")
-	case !r.divides() && r.WeightPreference != nil:
+	case !divides(r) && r.WeightPreference != nil:
 		fs.warn(at.at("weightPreference"), diag.UnusedField, "does nothing, because replicas are duplicated", "write replicaSchedulingType: Divided, or remove it")
-	case r.ReplicaDivisionPreference == ReplicaDivisionPreferenceAggregated && r.WeightPreference != nil:
+	case r.ReplicaDivisionPreference == karmada.ReplicaDivisionPreferenceAggregated && r.WeightPreference != nil:
 		fs.warn(at.at("weightPreference"), diag.UnusedField, "does nothing, because replicas are aggregated", "write replicaDivisionPreference: Weighted, or remove it")
 	}
 	if r.WeightPreference != nil {
@@ -28,8 +29,8 @@ func (fs *findings) replicaScheduling(r *ReplicaScheduling, at field) {
 	}
 }
 
-func (fs *findings) weights(w *ClusterPreferences, at field) {
-	oneOf(fs, at.at("dynamicWeight"), w.DynamicWeight, "", DynamicWeightByAvailableReplicas)
+func (fs *findings) weights(w *karmada.ClusterPreferences, at field) {
+	oneOf(fs, at.at("dynamicWeight"), w.DynamicWeight, "", karmada.DynamicWeightByAvailableReplicas)
 	for i := range w.StaticWeightList {
 		at := at.at("staticWeightList", i)
 		fs.atLeast(at.at("weight"), w.StaticWeightList[i].Weight, 1)

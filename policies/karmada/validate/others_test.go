@@ -1,11 +1,11 @@
-package karmada
+package validate
 
 import (
 	"strings"
 	"testing"
 )
 
-func TestValidateFederatedResourceQuota(t *testing.T) {
+func TestFederatedResourceQuota(t *testing.T) {
 	quota := func(overall, assignments string) string {
 		return `{spec: {overall: {` + overall + `}, staticAssignments: [` + assignments + `]}}`
 	}
@@ -44,7 +44,7 @@ func TestValidateFederatedResourceQuota(t *testing.T) {
 	})
 }
 
-func TestValidateFederatedHPA(t *testing.T) {
+func TestFederatedHPA(t *testing.T) {
 	const target = `scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}`
 	run(t, autoscalingGroup, "FederatedHPA", []rule{
 		{"bounds and metrics", `{spec: {` + target + `, minReplicas: 2, maxReplicas: 2, metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 50}}}]}}`, nil},
@@ -63,7 +63,7 @@ func TestValidateFederatedHPA(t *testing.T) {
 	})
 }
 
-func TestValidateCronFederatedHPA(t *testing.T) {
+func TestCronFederatedHPA(t *testing.T) {
 	rules := func(list string) string {
 		return `{spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, rules: [` + list + `]}}`
 	}
@@ -105,7 +105,7 @@ func TestValidateCronFederatedHPA(t *testing.T) {
 }
 
 // TestValidateSchedule has what the parser takes and Karmada's webhook does not.
-func TestValidateSchedule(t *testing.T) {
+func TestSchedule(t *testing.T) {
 	for _, schedule := range []string{
 		"@midnight", "1,, * * * *", ",1 * * * *", "*-5 * * * *", "?-5 * * * *", "* ?/2 * * *", "0 8 * * *\\n", "TZ=UTC 0 8 * * *", "@every 5m",
 		"0 8 * * 8", "0 8 * * 7-8", "0 8 * * 0-8",
@@ -117,7 +117,7 @@ func TestValidateSchedule(t *testing.T) {
 	}
 }
 
-func TestValidateWorkloadRebalancer(t *testing.T) {
+func TestWorkloadRebalancer(t *testing.T) {
 	run(t, appsGroup, "WorkloadRebalancer", []rule{
 		{"workloads", `{spec: {workloads: [{apiVersion: apps/v1, kind: Deployment, name: web, namespace: shop}, {apiVersion: v1, kind: Namespace, name: shop}], ttlSecondsAfterFinished: 5}}`, nil},
 		{"a workload is required", `{spec: {}}`, []string{"spec.workloads required-field"}},
@@ -125,7 +125,7 @@ func TestValidateWorkloadRebalancer(t *testing.T) {
 	})
 }
 
-func TestValidateRemedy(t *testing.T) {
+func TestRemedy(t *testing.T) {
 	match := func(body string) string {
 		return `{spec: {clusterAffinity: {clusterNames: [m1]}, decisionMatches: [{}, {clusterConditionMatch: {` + body + `}}], actions: [TrafficControl]}}`
 	}
@@ -144,7 +144,7 @@ func TestValidateRemedy(t *testing.T) {
 	})
 }
 
-func TestValidateWork(t *testing.T) {
+func TestWork(t *testing.T) {
 	run(t, workGroup, "Work", []rule{
 		{"manifests", `{spec: {workload: {manifests: [{apiVersion: v1, kind: Secret, data: {a: b}}]}, suspendDispatching: true, preserveResourcesOnDeletion: false}}`, nil},
 		{"a manifest is an object", `{spec: {workload: {manifests: [3]}}}`, []string{"spec.workload.manifests[0] invalid-value"}},

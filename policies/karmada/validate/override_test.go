@@ -1,4 +1,4 @@
-package karmada
+package validate
 
 import (
 	"strings"
@@ -12,7 +12,7 @@ func overriders(body string) string {
 
 const rulePath = "spec.overrideRules[0].overriders."
 
-func TestValidateOverridePolicy(t *testing.T) {
+func TestOverridePolicy(t *testing.T) {
 	const labels = `overriders: {labelsOverrider: [{operator: add, value: {a: b}}]}`
 	run(t, policyGroup, "OverridePolicy", []rule{
 		{"rules", `{spec: {resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}], overrideRules: [{targetCluster: {clusterNames: [m1]}, ` + labels + `}]}}`, nil},
@@ -54,7 +54,7 @@ func TestValidateOverridePolicy(t *testing.T) {
 
 // TestValidateOldForm shows that Karmada looks into the old form for what its schema
 // says, and for no more.
-func TestValidateOldForm(t *testing.T) {
+func TestOldForm(t *testing.T) {
 	old := func(body string) string { return `{spec: {overriders: {` + body + `}}}` }
 	const at = "spec.overriders."
 	run(t, policyGroup, "OverridePolicy", []rule{
@@ -74,7 +74,7 @@ func TestValidateOldForm(t *testing.T) {
 	})
 }
 
-func TestValidateImageOverrider(t *testing.T) {
+func TestImageOverrider(t *testing.T) {
 	image := func(body string) string { return overriders(`imageOverrider: [{` + body + `}]`) }
 	digest := "sha256:" + strings.Repeat("0a", 32)
 	run(t, policyGroup, "OverridePolicy", []rule{
@@ -103,7 +103,7 @@ func TestValidateImageOverrider(t *testing.T) {
 	}
 }
 
-func TestValidateCommandAndMetadataOverriders(t *testing.T) {
+func TestCommandAndMetadataOverriders(t *testing.T) {
 	run(t, policyGroup, "OverridePolicy", []rule{
 		{"command and args", overriders(`commandOverrider: [{containerName: a, operator: add, value: [x]}], argsOverrider: [{containerName: a, operator: remove, value: [x]}]`), nil},
 		{"commands are not replaced", overriders(`commandOverrider: [{containerName: a, operator: replace, value: [x]}]`), []string{rulePath + "commandOverrider[0].operator unsupported-value"}},
@@ -123,7 +123,7 @@ func TestValidateCommandAndMetadataOverriders(t *testing.T) {
 	})
 }
 
-func TestValidateFieldOverrider(t *testing.T) {
+func TestFieldOverrider(t *testing.T) {
 	patch := func(body string) string { return overriders(`fieldOverrider: [{` + body + `}]`) }
 	run(t, policyGroup, "OverridePolicy", []rule{
 		{"a patch of JSON", patch(`fieldPath: /data/a, json: [{subPath: /x, operator: replace, value: 1}, {subPath: /y, operator: remove}]`), nil},
@@ -146,7 +146,7 @@ func TestValidateFieldOverrider(t *testing.T) {
 	})
 }
 
-func TestValidatePlaintext(t *testing.T) {
+func TestPlaintext(t *testing.T) {
 	patch := func(body string) string { return overriders(`plaintext: [{` + body + `}]`) }
 	run(t, policyGroup, "OverridePolicy", []rule{
 		{"a patch", patch(`path: /spec/replicas, operator: replace, value: 3`), nil},

@@ -1,10 +1,11 @@
-package karmada
+package validate
 
 import (
 	"fmt"
 	"regexp"
 	"strings"
 
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/diag"
 )
 
@@ -17,24 +18,24 @@ var (
 
 // imageOverrider holds the fields and warns of values that Karmada takes and then
 // drops without a word, or makes broken images of (section B.3).
-func (fs *findings) imageOverrider(o *ImageOverrider, at field) {
-	oneOf(fs, at.at("component"), o.Component, ImageRegistry, ImageRepository, ImageTag)
+func (fs *findings) imageOverrider(o *karmada.ImageOverrider, at field) {
+	oneOf(fs, at.at("component"), o.Component, karmada.ImageRegistry, karmada.ImageRepository, karmada.ImageTag)
 	fs.operator(at.at("operator"), o.Operator)
 	switch o.Component {
-	case ImageRegistry:
+	case karmada.ImageRegistry:
 		fs.registry(o, at)
-	case ImageRepository:
+	case karmada.ImageRepository:
 		fs.repository(o, at)
-	case ImageTag:
+	case karmada.ImageTag:
 		fs.tag(o, at.at("value"))
 	}
 }
 
-func (fs *findings) registry(o *ImageOverrider, at field) {
+func (fs *findings) registry(o *karmada.ImageOverrider, at field) {
 	switch {
-	case o.Operator == OverriderOpRemove:
+	case o.Operator == karmada.OverriderOpRemove:
 		return
-	case o.Operator == OverriderOpAdd:
+	case o.Operator == karmada.OverriderOpAdd:
 		fs.warn(at.at("operator"), diag.RegistryAdd,
 			fmt.Sprintf("appends %q to a registry that is there already, as in docker.io%s", o.Value, o.Value), "write operator: replace, which also adds a missing one")
 	case o.Value == "":
@@ -45,18 +46,18 @@ func (fs *findings) registry(o *ImageOverrider, at field) {
 	}
 }
 
-func (fs *findings) repository(o *ImageOverrider, at field) {
+func (fs *findings) repository(o *karmada.ImageOverrider, at field) {
 	switch {
-	case o.Operator == OverriderOpRemove, o.Operator == OverriderOpReplace && o.Value == "":
+	case o.Operator == karmada.OverriderOpRemove, o.Operator == karmada.OverriderOpReplace && o.Value == "":
 		fs.warn(at, diag.ImageValue, "leaves no repository, which is no image", "write operator: replace with a value")
-	case o.Operator == OverriderOpAdd:
+	case o.Operator == karmada.OverriderOpAdd:
 		fs.changesSomething(at.at("value"), len(o.Value))
 	}
 }
 
 // tag warns of what is no tag or digest: the image then stays as it is.
-func (fs *findings) tag(o *ImageOverrider, at field) {
-	want := map[OverriderOperator]*regexp.Regexp{OverriderOpAdd: tagEnd, OverriderOpReplace: tagOrDigest}[o.Operator]
+func (fs *findings) tag(o *karmada.ImageOverrider, at field) {
+	want := map[karmada.OverriderOperator]*regexp.Regexp{karmada.OverriderOpAdd: tagEnd, karmada.OverriderOpReplace: tagOrDigest}[o.Operator]
 	if want != nil && !want.MatchString(o.Value) {
 		fs.warn(at, diag.ImageValue, fmt.Sprintf("%q makes no tag or digest, so that the image stays as it is", o.Value),
 			`write the tag alone, as in "1.2", or a digest, as in "sha256:...", without ":" or "@" before it`)

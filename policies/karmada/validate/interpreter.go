@@ -1,4 +1,4 @@
-package karmada
+package validate
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	apifield "k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/diag"
 )
 
@@ -18,12 +19,12 @@ const contextVersion = "v1alpha1"
 
 // customization holds that there are scripts which name their functions (section E.9).
 // That they are Lua is for who compiles them to say.
-func (fs *findings) customization(s *ResourceInterpreterCustomizationSpec, at field) {
+func (fs *findings) customization(s *karmada.ResourceInterpreterCustomizationSpec, at field) {
 	fs.kind(at.at("target"), s.Target.APIVersion, s.Target.Kind)
 	c := &s.Customizations
 	scripts := []struct {
 		field, function string
-		script          *LuaScript
+		script          *karmada.LuaScript
 	}{
 		{"retention", "Retain", c.Retention},
 		{"replicaResource", "GetReplicas", c.ReplicaResource},
@@ -53,7 +54,7 @@ func (fs *findings) lua(at field, script, function string) {
 	}
 }
 
-func (fs *findings) webhooks(hooks []ResourceInterpreterWebhook, at field) {
+func (fs *findings) webhooks(hooks []karmada.ResourceInterpreterWebhook, at field) {
 	if hooks == nil {
 		fs.missing(at)
 	}
@@ -101,14 +102,14 @@ func (fs *findings) webhookService(s *admissionregistrationv1.ServiceReference, 
 	}
 }
 
-func (fs *findings) interpreterRule(r *RuleWithOperations, at field) {
+func (fs *findings) interpreterRule(r *karmada.RuleWithOperations, at field) {
 	operations := make([]string, len(r.Operations))
 	for i, op := range r.Operations {
 		operations[i] = string(op)
-		oneOf(fs, at.at("operations", i), op, InterpreterOperationAll,
-			InterpreterOperationInterpretReplica, InterpreterOperationInterpretComponent, InterpreterOperationReviseReplica,
-			InterpreterOperationInterpretStatus, InterpreterOperationPrune, InterpreterOperationRetain,
-			InterpreterOperationAggregateStatus, InterpreterOperationInterpretHealth, InterpreterOperationInterpretDependency)
+		oneOf(fs, at.at("operations", i), op, karmada.InterpreterOperationAll,
+			karmada.InterpreterOperationInterpretReplica, karmada.InterpreterOperationInterpretComponent, karmada.InterpreterOperationReviseReplica,
+			karmada.InterpreterOperationInterpretStatus, karmada.InterpreterOperationPrune, karmada.InterpreterOperationRetain,
+			karmada.InterpreterOperationAggregateStatus, karmada.InterpreterOperationInterpretHealth, karmada.InterpreterOperationInterpretDependency)
 	}
 	fs.wildcards(at.at("operations"), operations)
 	fs.wildcards(at.at("apiGroups"), r.APIGroups)

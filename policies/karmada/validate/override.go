@@ -1,22 +1,23 @@
-package karmada
+package validate
 
 import (
 	"fmt"
 	"strings"
 
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/diag"
 )
 
 // overridePolicy holds both forms of rules against the same demands. Karmada looks
 // into the old form only for its targetCluster and for what the schema says; the
 // rest fails when it applies (section B.1).
-func (fs *findings) overridePolicy(p *OverridePolicy, at field) {
+func (fs *findings) overridePolicy(p *karmada.OverridePolicy, at field) {
 	s := &p.Spec
 	if fs.tooManyOverriders(s, at) {
 		return
 	}
 	fs.resourceSelectors(at.at("resourceSelectors"), s.ResourceSelectors, &p.ObjectMeta)
-	if s.OverrideRules != nil && (len(s.OverrideRules) > 0 || p.Kind == clusterOverride.kind) {
+	if s.OverrideRules != nil && (len(s.OverrideRules) > 0 || p.Kind == "ClusterOverridePolicy") {
 		fs.oldForm(s, at)
 		for i := range s.OverrideRules {
 			at, o := at.at("overrideRules", i), &s.OverrideRules[i].Overriders
@@ -43,10 +44,10 @@ const (
 
 // tooManyOverriders refuses a policy that nobody wrote by hand: each of its overriders may
 // act on each object of the source.
-func (fs *findings) tooManyOverriders(s *OverrideSpec, at field) bool {
-	n := s.Overriders.count()
+func (fs *findings) tooManyOverriders(s *karmada.OverrideSpec, at field) bool {
+	n := count(&s.Overriders)
 	for i := range s.OverrideRules {
-		n += s.OverrideRules[i].Overriders.count()
+		n += count(&s.OverrideRules[i].Overriders)
 	}
 	var problem string
 	switch rules := len(s.OverrideRules); {
@@ -62,7 +63,7 @@ func (fs *findings) tooManyOverriders(s *OverrideSpec, at field) bool {
 }
 
 // count counts overriders; each operation of a fieldOverrider is one.
-func (o *Overriders) count() int {
+func count(o *karmada.Overriders) int {
 	n := len(o.Plaintext) + len(o.ImageOverrider) + len(o.CommandOverrider) + len(o.ArgsOverrider) +
 		len(o.LabelsOverrider) + len(o.AnnotationsOverrider) + len(o.FieldOverrider)
 	for i := range o.FieldOverrider {
@@ -73,7 +74,7 @@ func (o *Overriders) count() int {
 
 // oldForm refuses it beside rules. A fieldOverrider alone Karmada does not see
 // there (section B.1).
-func (fs *findings) oldForm(s *OverrideSpec, at field) {
+func (fs *findings) oldForm(s *karmada.OverrideSpec, at field) {
 	const hint = "move it into a rule of overrideRules"
 	if s.TargetCluster != nil {
 		fs.fail(at.at("targetCluster"), diag.ConflictingFields, "cannot be given beside overrideRules", hint)
@@ -82,20 +83,16 @@ func (fs *findings) oldForm(s *OverrideSpec, at field) {
 	seen := o
 	seen.FieldOverrider = nil
 	switch {
-	case !seen.empty():
+	case count(&seen) > 0:
 		fs.fail(at.at("overriders"), diag.ConflictingFields, "cannot be given beside overrideRules", hint)
-	case !o.empty():
+	case count(&o) > 0:
 		fs.warn(at.at("overriders", "fieldOverrider"), diag.UnusedField, "does nothing beside overrideRules", hint)
 	}
 }
 
-func (o *Overriders) empty() bool {
-	return o.count() == 0
-}
-
 // overriders holds what the schema does, and warns of traps.
-func (fs *findings) overriders(o *Overriders, at field) {
-	if o.empty() {
+func (fs *findings) overriders(o *karmada.Overriders, at field) {
+	if count(o) == 0 {
 		fs.warn(at, diag.ChangesNothing, "has no overrider", "add one, or remove the rule")
 		return
 	}
@@ -128,7 +125,7 @@ func (fs *findings) overriders(o *Overriders, at field) {
 }
 
 // overriderContents holds what the webhook looks at.
-func (fs *findings) overriderContents(o *Overriders, at field) {
+func (fs *findings) overriderContents(o *karmada.Overriders, at field) {
 	for i, image := range o.ImageOverrider {
 		if image.Predicate != nil {
 			fs.pointer(at.at("imageOverrider", i, "predicate", "path"), image.Predicate.Path)
@@ -145,7 +142,7 @@ func (fs *findings) overriderContents(o *Overriders, at field) {
 	}
 }
 
-func (fs *findings) metadataOverrider(o *LabelAnnotationOverrider, at field) {
+func (fs *findings) metadataOverrider(o *karmada.LabelAnnotationOverrider, at field) {
 	fs.operator(at.at("operator"), o.Operator)
 	if o.Value == nil {
 		fs.fail(at.at("value"), diag.RequiredField, "is required", "write a mapping of keys to values")
@@ -154,8 +151,8 @@ func (fs *findings) metadataOverrider(o *LabelAnnotationOverrider, at field) {
 	fs.changesSomething(at.at("value"), len(o.Value))
 }
 
-func (fs *findings) operator(at field, op OverriderOperator) {
-	oneOf(fs, at, op, OverriderOpAdd, OverriderOpRemove, OverriderOpReplace)
+func (fs *findings) operator(at field, op karmada.OverriderOperator) {
+	oneOf(fs, at, op, karmada.OverriderOpAdd, karmada.OverriderOpRemove, karmada.OverriderOpReplace)
 }
 
 func (fs *findings) changesSomething(at field, values int) {
@@ -164,13 +161,13 @@ func (fs *findings) changesSomething(at field, values int) {
 	}
 }
 
-func (fs *findings) commandOverrider(c *CommandArgsOverrider, at field) {
-	oneOf(fs, at.at("operator"), c.Operator, OverriderOpAdd, OverriderOpRemove)
+func (fs *findings) commandOverrider(c *karmada.CommandArgsOverrider, at field) {
+	oneOf(fs, at.at("operator"), c.Operator, karmada.OverriderOpAdd, karmada.OverriderOpRemove)
 	fs.changesSomething(at.at("value"), len(c.Value))
 }
 
 // fieldOverrider holds for the patch of a document in a string (section B.7).
-func (fs *findings) fieldOverrider(f *FieldOverrider, at field) {
+func (fs *findings) fieldOverrider(f *karmada.FieldOverrider, at field) {
 	fs.pointer(at.at("fieldPath"), f.FieldPath)
 	if len(f.JSON) > 0 && len(f.YAML) > 0 {
 		fs.fail(at.at("yaml"), diag.ConflictingFields, "cannot be given beside json", "keep the one that the text is in")
@@ -179,7 +176,7 @@ func (fs *findings) fieldOverrider(f *FieldOverrider, at field) {
 	fs.fieldOperations(f.YAML, at.at("yaml"))
 }
 
-func (fs *findings) fieldOperators(ops []FieldOperation, at field) {
+func (fs *findings) fieldOperators(ops []karmada.FieldOperation, at field) {
 	for i, op := range ops {
 		fs.operator(at.at(i, "operator"), op.Operator)
 	}
@@ -187,11 +184,11 @@ func (fs *findings) fieldOperators(ops []FieldOperation, at field) {
 
 // fieldOperations holds paths and values. A null is no value: the API server drops
 // it.
-func (fs *findings) fieldOperations(ops []FieldOperation, at field) {
+func (fs *findings) fieldOperations(ops []karmada.FieldOperation, at field) {
 	for i, op := range ops {
 		at := at.at(i)
 		fs.pointer(at.at("subPath"), op.SubPath)
-		switch removes, given := op.Operator == OverriderOpRemove, len(op.Value) > 0 && string(op.Value) != "null"; {
+		switch removes, given := op.Operator == karmada.OverriderOpRemove, len(op.Value) > 0 && string(op.Value) != "null"; {
 		case removes && given:
 			fs.fail(at.at("value"), diag.ConflictingFields, "has no meaning with operator remove", "remove it")
 		case !removes && !given:
@@ -213,7 +210,7 @@ func (fs *findings) pointer(at field, path string) {
 
 // plaintext only warns, because Karmada takes any patch and fails when it applies
 // it (section B.6).
-func (fs *findings) plaintext(p *PlaintextOverrider, at field) {
+func (fs *findings) plaintext(p *karmada.PlaintextOverrider, at field) {
 	fs.operator(at.at("operator"), p.Operator)
 	switch {
 	case p.Path == "":
@@ -221,7 +218,7 @@ func (fs *findings) plaintext(p *PlaintextOverrider, at field) {
 	case !strings.HasPrefix(p.Path, "/"):
 		fs.warn(at.at("path"), diag.PatchPath, fmt.Sprintf("%q does not begin with a slash, so that the patch fails", p.Path), fmt.Sprintf("write %q", "/"+p.Path))
 	}
-	if p.Operator != OverriderOpRemove && len(p.Value) == 0 {
+	if p.Operator != karmada.OverriderOpRemove && len(p.Value) == 0 {
 		fs.warn(at.at("value"), diag.PatchWithoutValue, "is not given, so that the field becomes null", "write the value, or operator: remove")
 	}
 }

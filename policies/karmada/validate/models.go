@@ -1,23 +1,25 @@
-package karmada
+package validate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/diag"
 )
 
 // resourceModels holds for grades as they are in force, that is by ascending grade,
 // the first from nothing and the last without bound, whatever is written there
 // (section C.1): no gap, no overlap, the same resources in each.
-func (fs *findings) resourceModels(models []ResourceModel, at field) {
+func (fs *findings) resourceModels(models []karmada.ResourceModel, at field) {
 	order := make([]int, len(models))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return byGrade(models[a], models[b]) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(models[a].Grade, models[b].Grade) })
 	for place, i := range order {
 		for j, r := range models[i].Ranges {
 			oneOf(fs, at.at(i, "ranges", j, "name"), r.Name, corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceStorage, corev1.ResourceEphemeralStorage)
@@ -36,7 +38,7 @@ func (fs *findings) resourceModels(models []ResourceModel, at field) {
 }
 
 // followsModel reports where a grade does not begin at the end of the one before.
-func (fs *findings) followsModel(before, m ResourceModel, at field) {
+func (fs *findings) followsModel(before, m karmada.ResourceModel, at field) {
 	if before.Grade == m.Grade {
 		fs.fail(at.at("grade"), diag.DuplicateValue, fmt.Sprintf("%d is there already", m.Grade), "number the grades 0, 1, 2 and so on")
 		return

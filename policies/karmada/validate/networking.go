@@ -1,4 +1,4 @@
-package karmada
+package validate
 
 import (
 	"fmt"
@@ -8,16 +8,17 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/diag"
 )
 
 // multiClusterService holds for exposure (section E.3).
-func (fs *findings) multiClusterService(s *MultiClusterServiceSpec, at field) {
+func (fs *findings) multiClusterService(s *karmada.MultiClusterServiceSpec, at field) {
 	if s.Types == nil {
 		fs.missing(at.at("types"))
 	}
 	for i, t := range s.Types {
-		oneOf(fs, at.at("types", i), t, ExposureTypeCrossCluster, ExposureTypeLoadBalancer)
+		oneOf(fs, at.at("types", i), t, karmada.ExposureTypeCrossCluster, karmada.ExposureTypeLoadBalancer)
 	}
 	if types := slices.Compact(slices.Sorted(slices.Values(s.Types))); len(types) > 1 {
 		fs.fail(at.at("types"), diag.ConflictingFields, fmt.Sprintf("has %d types, and may have one", len(types)), "write CrossCluster or LoadBalancer")

@@ -1,4 +1,4 @@
-package karmada
+package validate
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/diag"
 )
 
@@ -22,7 +23,7 @@ func quotaName(name string) []string {
 }
 
 // quota holds that what is given to clusters is no more than there is (section E.7).
-func (fs *findings) quota(s *FederatedResourceQuotaSpec, at field) {
+func (fs *findings) quota(s *karmada.FederatedResourceQuotaSpec, at field) {
 	if s.Overall == nil {
 		fs.missing(at.at("overall"))
 	}

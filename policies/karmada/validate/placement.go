@@ -1,9 +1,10 @@
-package karmada
+package validate
 
 import (
 	"fmt"
 	"slices"
 
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/diag"
 )
 
@@ -14,7 +15,7 @@ const spreadAnnotation = "waybill.dev/spread"
 // maxAffinityName is the length of the longest name of an affinity group.
 const maxAffinityName = 32
 
-func (fs *findings) placement(p *Placement, at field) {
+func (fs *findings) placement(p *karmada.Placement, at field) {
 	if p.ClusterAffinity != nil && len(p.ClusterAffinities) > 0 {
 		fs.fail(at.at("clusterAffinities"), diag.ConflictingFields, "cannot be given beside clusterAffinity", "make clusterAffinity the first of clusterAffinities")
 	}
@@ -32,16 +33,16 @@ func (fs *findings) placement(p *Placement, at field) {
 
 // divides reports whether replicas are divided, and byCapacity by what clusters
 // have room for (section A.12).
-func (r *ReplicaScheduling) divides() bool {
-	return r != nil && r.ReplicaSchedulingType != ReplicaSchedulingTypeDuplicated
+func divides(r *karmada.ReplicaScheduling) bool {
+	return r != nil && r.ReplicaSchedulingType != karmada.ReplicaSchedulingTypeDuplicated
 }
 
-func (r *ReplicaScheduling) byCapacity() bool {
-	return r.divides() && (r.ReplicaDivisionPreference == ReplicaDivisionPreferenceAggregated ||
+func byCapacity(r *karmada.ReplicaScheduling) bool {
+	return divides(r) && (r.ReplicaDivisionPreference == karmada.ReplicaDivisionPreferenceAggregated ||
 		r.WeightPreference != nil && r.WeightPreference.DynamicWeight != "")
 }
 
-func (fs *findings) affinityGroups(p *Placement, at field) {
+func (fs *findings) affinityGroups(p *karmada.Placement, at field) {
 	names := map[string]bool{}
 	for i := range p.ClusterAffinities {
 		g := &p.ClusterAffinities[i]
@@ -51,7 +52,7 @@ func (fs *findings) affinityGroups(p *Placement, at field) {
 			fs.overflow(p, g, at.at(i))
 		}
 	}
-	if len(p.ClusterAffinities) > 1 && !p.ReplicaScheduling.byCapacity() {
+	if len(p.ClusterAffinities) > 1 && !byCapacity(p.ReplicaScheduling) {
 		fs.warn(at, diag.CapacityIgnored,
 			"is tried in order, but replicas that are duplicated or divided by fixed weights never lack room, so that a full group does not lead to the next",
 			"divide by Aggregated or by dynamicWeight: AvailableReplicas")
@@ -71,12 +72,12 @@ func (fs *findings) affinityName(at field, name string, seen map[string]bool) {
 }
 
 // overflow holds the groups that take what g has no room for.
-func (fs *findings) overflow(p *Placement, g *ClusterAffinityTerm, at field) {
-	if !p.ReplicaScheduling.byCapacity() {
+func (fs *findings) overflow(p *karmada.Placement, g *karmada.ClusterAffinityTerm, at field) {
+	if !byCapacity(p.ReplicaScheduling) {
 		fs.fail(at.at("overflowAffinities"), diag.ConflictingFields, "needs replicas that are divided by capacity",
 			"divide by Aggregated or by dynamicWeight: AvailableReplicas, or remove it")
 	}
-	if g.empty() {
+	if demandsNothing(&g.ClusterAffinity) {
 		fs.fail(at.at("overflowAffinities"), diag.ConflictingFields, "can take nothing, because the group before it matches every cluster", "say which clusters come first")
 	}
 	names := map[string]bool{g.AffinityName: true}
@@ -87,13 +88,13 @@ func (fs *findings) overflow(p *Placement, g *ClusterAffinityTerm, at field) {
 	}
 }
 
-// empty reports an affinity without any demand.
-func (a *ClusterAffinity) empty() bool {
+// demandsNothing reports an affinity that matches every cluster.
+func demandsNothing(a *karmada.ClusterAffinity) bool {
 	return a.LabelSelector == nil && a.FieldSelector == nil && len(a.ClusterNames) == 0 && len(a.ExcludeClusters) == 0
 }
 
-func (fs *findings) spreadConstraints(p *Placement, at field) {
-	var by []SpreadFieldValue
+func (fs *findings) spreadConstraints(p *karmada.Placement, at field) {
+	var by []karmada.SpreadFieldValue
 	for i, c := range p.SpreadConstraints {
 		at := at.at(i)
 		fs.groups(c, at)
@@ -104,21 +105,23 @@ func (fs *findings) spreadConstraints(p *Placement, at field) {
 			}
 			continue
 		}
-		c.setDefaults()
-		oneOf(fs, at.at("spreadByField"), c.SpreadByField, SpreadByFieldCluster, SpreadByFieldRegion, SpreadByFieldZone, SpreadByFieldProvider)
+		if c.SpreadByField == "" {
+			c.SpreadByField = karmada.SpreadByFieldCluster
+		}
+		oneOf(fs, at.at("spreadByField"), c.SpreadByField, karmada.SpreadByFieldCluster, karmada.SpreadByFieldRegion, karmada.SpreadByFieldZone, karmada.SpreadByFieldProvider)
 		if slices.Contains(by, c.SpreadByField) {
 			fs.fail(at.at("spreadByField"), diag.DuplicateValue, fmt.Sprintf("%q has a constraint already", c.SpreadByField), "remove one of them")
 		}
 		by = append(by, c.SpreadByField)
 	}
-	if len(by) > 0 && !slices.Contains(by, SpreadByFieldCluster) {
+	if len(by) > 0 && !slices.Contains(by, karmada.SpreadByFieldCluster) {
 		fs.fail(at, diag.RequiredField, "has no constraint by cluster, and needs one beside any other field",
 			"add spreadByField: cluster with minGroups and maxGroups")
 	}
 }
 
 // groups holds minGroups and maxGroups.
-func (fs *findings) groups(c SpreadConstraint, at field) {
+func (fs *findings) groups(c karmada.SpreadConstraint, at field) {
 	fs.atLeast(at.at("minGroups"), int64(c.MinGroups), 0)
 	fs.atLeast(at.at("maxGroups"), int64(c.MaxGroups), 0)
 	if c.MaxGroups > 0 && c.MaxGroups < c.MinGroups {
@@ -128,12 +131,12 @@ func (fs *findings) groups(c SpreadConstraint, at field) {
 
 // spreadTraps warns of constraints that do other than they seem to (section A.10).
 // The mode is the value of spreadAnnotation.
-func (fs *findings) spreadTraps(p *Placement, mode string, at field) {
+func (fs *findings) spreadTraps(p *karmada.Placement, mode string, at field) {
 	if len(p.SpreadConstraints) == 0 {
 		return
 	}
 	r := p.ReplicaScheduling
-	if r.divides() && !r.byCapacity() && (r.WeightPreference == nil || len(r.WeightPreference.StaticWeightList) > 0) {
+	if divides(r) && !byCapacity(r) && (r.WeightPreference == nil || len(r.WeightPreference.StaticWeightList) > 0) {
 		fs.warn(at, diag.SpreadIgnored, "does nothing, because replicas are divided by fixed weights",
 			"divide by Aggregated or by dynamicWeight: AvailableReplicas, or remove it")
 		return
@@ -151,18 +154,18 @@ func (fs *findings) spreadTraps(p *Placement, mode string, at field) {
 
 // idleSpread says what Karmada does with a constraint that does not spread, or
 // nothing for one that does. By a label alone Karmada fails, but we spread.
-func idleSpread(c SpreadConstraint, all []SpreadConstraint) string {
-	byField := func(c SpreadConstraint) bool { return c.SpreadByLabel == "" }
+func idleSpread(c karmada.SpreadConstraint, all []karmada.SpreadConstraint) string {
+	byField := func(c karmada.SpreadConstraint) bool { return c.SpreadByLabel == "" }
 	switch {
 	case c.SpreadByLabel != "" && slices.ContainsFunc(all, byField):
 		return fmt.Sprintf("does nothing by label %q, because another constraint is by field", c.SpreadByLabel)
-	case c.SpreadByLabel == "" && (c.SpreadByField == SpreadByFieldZone || c.SpreadByField == SpreadByFieldProvider):
+	case c.SpreadByLabel == "" && (c.SpreadByField == karmada.SpreadByFieldZone || c.SpreadByField == karmada.SpreadByFieldProvider):
 		return fmt.Sprintf("leaves out clusters without a %s, but does not spread over them", c.SpreadByField)
 	}
 	return ""
 }
 
-func (fs *findings) workloadAffinity(a *WorkloadAffinity, at field) {
+func (fs *findings) workloadAffinity(a *karmada.WorkloadAffinity, at field) {
 	if a.Affinity != nil {
 		fs.key(at.at("affinity", "groupByLabelKey"), a.Affinity.GroupByLabelKey)
 	}

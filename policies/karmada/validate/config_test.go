@@ -1,8 +1,8 @@
-package karmada
+package validate
 
 import "testing"
 
-func TestValidateResourceInterpreterCustomization(t *testing.T) {
+func TestResourceInterpreterCustomization(t *testing.T) {
 	scripts := func(body string) string {
 		return `{spec: {target: {apiVersion: a.io/v1, kind: Foo}, customizations: {` + body + `}}}`
 	}
@@ -27,7 +27,7 @@ func TestValidateResourceInterpreterCustomization(t *testing.T) {
 	})
 }
 
-func TestValidateResourceInterpreterWebhookConfiguration(t *testing.T) {
+func TestResourceInterpreterWebhookConfiguration(t *testing.T) {
 	hook := func(body string) string {
 		return `{webhooks: [{name: a.b.c, clientConfig: {url: "https://a"}, interpreterContextVersions: [v1alpha1], ` + body + `}]}`
 	}
@@ -74,7 +74,7 @@ func TestValidateResourceInterpreterWebhookConfiguration(t *testing.T) {
 	})
 }
 
-func TestValidateMultiClusterService(t *testing.T) {
+func TestMultiClusterService(t *testing.T) {
 	service := func(body string) string { return `{spec: {types: [CrossCluster], ` + body + `}}` }
 	run(t, networkingGroup, "MultiClusterService", []rule{
 		{"a service", service(`ports: [{name: http, port: 80}, {port: 443}], providerClusters: [{name: m1}], consumerClusters: [{name: m2}]`), nil},
@@ -91,7 +91,7 @@ func TestValidateMultiClusterService(t *testing.T) {
 	})
 }
 
-func TestValidateMultiClusterIngress(t *testing.T) {
+func TestMultiClusterIngress(t *testing.T) {
 	const backend = `backend: {service: {name: web, port: {number: 80}}}`
 	path := func(body string) string { return `{spec: {rules: [{host: a.b, http: {paths: [{` + body + `}]}}]}}` }
 	const at = "spec.rules[0].http.paths[0]."

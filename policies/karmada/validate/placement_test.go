@@ -1,13 +1,13 @@
-package karmada
+package validate
 
 import (
 	"strings"
 	"testing"
 )
 
-const byCapacity = `replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Aggregated}`
+const overCapacity = `replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Aggregated}`
 
-func TestValidateClusterAffinity(t *testing.T) {
+func TestClusterAffinity(t *testing.T) {
 	run(t, policyGroup, "PropagationPolicy", []rule{
 		{"every filter", placement(`clusterAffinity: {clusterNames: [m1], exclude: [m2], labelSelector: {matchLabels: {a: b}},
 			fieldSelector: {matchExpressions: [{key: region, operator: In, values: [eu]}, {key: zone, operator: NotIn, values: [a]}, {key: provider, operator: In, values: [x]}]}}`), nil},
@@ -45,28 +45,28 @@ func TestValidateClusterAffinity(t *testing.T) {
 			[]string{"spec.placement.clusterAffinity.clusterNames[1] excluded-cluster?"},
 		},
 		{
-			"there is one affinity or a list", placement(byCapacity + `, clusterAffinity: {}, clusterAffinities: [{affinityName: a}]`),
+			"there is one affinity or a list", placement(overCapacity + `, clusterAffinity: {}, clusterAffinities: [{affinityName: a}]`),
 			[]string{"spec.placement.clusterAffinities conflicting-fields"},
 		},
 	})
 }
 
-func TestValidateAffinityGroups(t *testing.T) {
+func TestAffinityGroups(t *testing.T) {
 	long := strings.Repeat("a", 33)
 	run(t, policyGroup, "PropagationPolicy", []rule{
-		{"groups in order", placement(byCapacity + `, clusterAffinities: [{affinityName: a, clusterNames: [m1]}, {affinityName: b}]`), nil},
+		{"groups in order", placement(overCapacity + `, clusterAffinities: [{affinityName: a, clusterNames: [m1]}, {affinityName: b}]`), nil},
 		{"one group, whatever the replicas", placement(`clusterAffinities: [{affinityName: a}]`), nil},
 		{"groups without capacity never move on", placement(`clusterAffinities: [{affinityName: a}, {affinityName: b}]`), []string{"spec.placement.clusterAffinities capacity-ignored?"}},
 		{"a name is required", placement(`clusterAffinities: [{}]`), []string{"spec.placement.clusterAffinities[0].affinityName required-field"}},
 		{"a name is a label's key", placement(`clusterAffinities: [{affinityName: "a b"}]`), []string{"spec.placement.clusterAffinities[0].affinityName invalid-value"}},
 		{"a name has 32 characters", placement(`clusterAffinities: [{affinityName: ` + long[1:] + `}]`), nil},
 		{"a name has not 33 characters", placement(`clusterAffinities: [{affinityName: ` + long + `}]`), []string{"spec.placement.clusterAffinities[0].affinityName invalid-value"}},
-		{"names differ", placement(byCapacity + `, clusterAffinities: [{affinityName: a}, {affinityName: a}]`), []string{"spec.placement.clusterAffinities[1].affinityName duplicate-value"}},
+		{"names differ", placement(overCapacity + `, clusterAffinities: [{affinityName: a}, {affinityName: a}]`), []string{"spec.placement.clusterAffinities[1].affinityName duplicate-value"}},
 		{
 			"each group is an affinity", placement(`clusterAffinities: [{affinityName: a, fieldSelector: {matchExpressions: [{key: x, operator: In, values: [v]}]}}]`),
 			[]string{"spec.placement.clusterAffinities[0].fieldSelector.matchExpressions[0].key unsupported-value"},
 		},
-		{"overflow of aggregated replicas", placement(byCapacity + `, clusterAffinities: [{affinityName: a, clusterNames: [m1], overflowAffinities: [{affinityName: b}, {affinityName: c}]}]`), nil},
+		{"overflow of aggregated replicas", placement(overCapacity + `, clusterAffinities: [{affinityName: a, clusterNames: [m1], overflowAffinities: [{affinityName: b}, {affinityName: c}]}]`), nil},
 		{"overflow of replicas by dynamic weight", placement(`replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Weighted, weightPreference: {dynamicWeight: AvailableReplicas}},
 			clusterAffinities: [{affinityName: a, clusterNames: [m1], overflowAffinities: [{affinityName: b}]}]`), nil},
 		{
@@ -79,11 +79,11 @@ func TestValidateAffinityGroups(t *testing.T) {
 			[]string{"spec.placement.clusterAffinities[0].overflowAffinities conflicting-fields"},
 		},
 		{
-			"no overflow of every cluster", placement(byCapacity + `, clusterAffinities: [{affinityName: a, overflowAffinities: [{affinityName: b}]}]`),
+			"no overflow of every cluster", placement(overCapacity + `, clusterAffinities: [{affinityName: a, overflowAffinities: [{affinityName: b}]}]`),
 			[]string{"spec.placement.clusterAffinities[0].overflowAffinities conflicting-fields"},
 		},
 		{
-			"overflow has names of its own", placement(byCapacity + `, clusterAffinities: [{affinityName: a, clusterNames: [m1], overflowAffinities: [{affinityName: a}, {affinityName: b}, {affinityName: b, clusterNames: [m1], exclude: [m1]}]}]`),
+			"overflow has names of its own", placement(overCapacity + `, clusterAffinities: [{affinityName: a, clusterNames: [m1], overflowAffinities: [{affinityName: a}, {affinityName: b}, {affinityName: b, clusterNames: [m1], exclude: [m1]}]}]`),
 			[]string{
 				"spec.placement.clusterAffinities[0].overflowAffinities[0].affinityName duplicate-value",
 				"spec.placement.clusterAffinities[0].overflowAffinities[2].affinityName duplicate-value",
@@ -93,7 +93,7 @@ func TestValidateAffinityGroups(t *testing.T) {
 	})
 }
 
-func TestValidateTolerations(t *testing.T) {
+func TestTolerations(t *testing.T) {
 	run(t, policyGroup, "PropagationPolicy", []rule{
 		{"tolerations as of pods", placement(`clusterTolerations: [{key: a, value: b}, {key: a, operator: Exists, effect: NoExecute, tolerationSeconds: 5}, {operator: Exists}, {key: a, operator: Equal, effect: NoSchedule}]`), nil},
 		{
@@ -105,7 +105,7 @@ func TestValidateTolerations(t *testing.T) {
 	})
 }
 
-func TestValidateSpreadConstraints(t *testing.T) {
+func TestSpreadConstraints(t *testing.T) {
 	constraints := func(list string) string { return placement(`spreadConstraints: [` + list + `]`) }
 	run(t, policyGroup, "PropagationPolicy", []rule{
 		{"clusters in regions", constraints(`{spreadByField: region, minGroups: 2, maxGroups: 3}, {spreadByField: cluster, maxGroups: 3}`), nil},
@@ -141,11 +141,11 @@ func TestValidateSpreadConstraints(t *testing.T) {
 			[]string{"spec.placement.replicaScheduling.weightPreference empty-weights?"},
 		},
 		{"dynamic weights honour constraints", placement(`replicaScheduling: {replicaSchedulingType: Divided, weightPreference: {dynamicWeight: AvailableReplicas}}, spreadConstraints: [{maxGroups: 2}]`), nil},
-		{"aggregation honours constraints", placement(byCapacity + `, spreadConstraints: [{maxGroups: 2}]`), nil},
+		{"aggregation honours constraints", placement(overCapacity + `, spreadConstraints: [{maxGroups: 2}]`), nil},
 	})
 }
 
-func TestValidateReplicaScheduling(t *testing.T) {
+func TestReplicaScheduling(t *testing.T) {
 	scheduling := func(body string) string { return placement(`replicaScheduling: {` + body + `}`) }
 	run(t, policyGroup, "PropagationPolicy", []rule{
 		{"duplicated", scheduling(`replicaSchedulingType: Duplicated`), nil},
@@ -183,7 +183,7 @@ func TestValidateReplicaScheduling(t *testing.T) {
 	})
 }
 
-func TestValidateWorkloadAffinity(t *testing.T) {
+func TestWorkloadAffinity(t *testing.T) {
 	run(t, policyGroup, "PropagationPolicy", []rule{
 		{"with some and apart from others", placement(`workloadAffinity: {affinity: {groupByLabelKey: a.b/c}, antiAffinity: {groupByLabelKey: d}}`), nil},
 		{

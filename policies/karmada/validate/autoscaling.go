@@ -1,4 +1,4 @@
-package karmada
+package validate
 
 import (
 	"fmt"
@@ -13,6 +13,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/window"
 	"github.com/waybill-dev/waybill/render/diag"
 )
@@ -34,7 +35,7 @@ func (fs *findings) segment(at field, s string) {
 }
 
 // federatedHPA holds bounds and metrics (section E.5).
-func (fs *findings) federatedHPA(s *FederatedHPASpec, at field) {
+func (fs *findings) federatedHPA(s *karmada.FederatedHPASpec, at field) {
 	fs.scaleTarget(at.at("scaleTargetRef"), s.ScaleTargetRef)
 	fs.atLeast(at.at("maxReplicas"), int64(s.MaxReplicas), 1)
 	if s.MinReplicas != nil {
@@ -78,10 +79,10 @@ func (fs *findings) metric(m autoscalingv2.MetricSpec, at field) {
 
 // cronFederatedHPA holds rules (section E.6). What a rule sets depends on whether
 // it scales a template or a FederatedHPA.
-func (fs *findings) cronFederatedHPA(s *CronFederatedHPASpec, at field) {
+func (fs *findings) cronFederatedHPA(s *karmada.CronFederatedHPASpec, at field) {
 	target := s.ScaleTargetRef
 	fs.scaleTarget(at.at("scaleTargetRef"), target)
-	federated := target.APIVersion == autoscalingGroup
+	federated := target.APIVersion == "autoscaling.karmada.io/v1alpha1"
 	if federated && target.Kind != "" {
 		oneOf(fs, at.at("scaleTargetRef", "kind"), target.Kind, "FederatedHPA")
 	}
@@ -104,7 +105,7 @@ func (fs *findings) cronFederatedHPA(s *CronFederatedHPASpec, at field) {
 	}
 }
 
-func (fs *findings) cronRule(r *CronFederatedHPARule, at field) {
+func (fs *findings) cronRule(r *karmada.CronFederatedHPARule, at field) {
 	fs.require(at.at("name"), r.Name, "")
 	if n := utf8.RuneCountInString(r.Name); n > maxRuleName {
 		fs.fail(at.at("name"), diag.InvalidValue, fmt.Sprintf("%q has %d characters; at most %d are allowed", r.Name, n, maxRuleName), "")
@@ -163,7 +164,7 @@ func foreign(schedule string) bool {
 	return false
 }
 
-func (fs *findings) cronReplicas(r *CronFederatedHPARule, kind string, at field) {
+func (fs *findings) cronReplicas(r *karmada.CronFederatedHPARule, kind string, at field) {
 	if r.TargetReplicas == nil {
 		fs.fail(at.at("targetReplicas"), diag.RequiredField, "is required to scale a "+kind, "")
 		return
@@ -171,7 +172,7 @@ func (fs *findings) cronReplicas(r *CronFederatedHPARule, kind string, at field)
 	fs.atLeast(at.at("targetReplicas"), int64(*r.TargetReplicas), 0)
 }
 
-func (fs *findings) cronBounds(r *CronFederatedHPARule, at field) {
+func (fs *findings) cronBounds(r *karmada.CronFederatedHPARule, at field) {
 	least, most := r.TargetMinReplicas, r.TargetMaxReplicas
 	if least == nil && most == nil {
 		fs.fail(at.at("targetMaxReplicas"), diag.RequiredField, "is required to scale a FederatedHPA", "write targetMinReplicas, targetMaxReplicas or both")

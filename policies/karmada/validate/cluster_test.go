@@ -1,14 +1,16 @@
-package karmada
+package validate
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
 )
 
 // register is a cluster that is pushed to, with the given further fields of spec.
 func register(body string) string { return `{spec: {syncMode: Push, ` + body + `}}` }
 
-func TestValidateCluster(t *testing.T) {
+func TestCluster(t *testing.T) {
 	long := strings.Repeat("a", 49)
 	run(t, clusterGroup, "Cluster", []rule{
 		{"a pushed cluster", register(`apiEndpoint: "https://10.0.0.1:6443", secretRef: {namespace: a, name: b}, impersonatorSecretRef: {namespace: a, name: c}, proxyURL: "socks5://proxy:1080", zones: [a, b]`), nil},
@@ -31,12 +33,12 @@ func TestValidateCluster(t *testing.T) {
 		{"capacity is in quantities", `{spec: {syncMode: Push}, status: {resourceSummary: {allocatable: {cpu: "4", memory: 8G b}}}}`, []string{"status.resourceSummary.allocatable.memory wrong-type"}},
 	})
 	x, _ := decode(t, clusterGroup, "Cluster", register(`apiEndpoint: "https://me:secret@a", proxyURL: "ftp://me:secret@a"`))
-	if text := explain(Validate(x)); strings.Contains(text, "secret") {
+	if text := explain(Object(x)); strings.Contains(text, "secret") {
 		t.Errorf("the findings tell a password:\n%s", text)
 	}
 }
 
-func TestValidateClusterTaints(t *testing.T) {
+func TestClusterTaints(t *testing.T) {
 	run(t, clusterGroup, "Cluster", []rule{
 		{"taints", register(`taints: [{key: a.b/c, value: d, effect: NoSchedule}, {key: a.b/c, value: d, effect: NoExecute}]`), nil},
 		{"there is no preference", register(`taints: [{key: a, effect: PreferNoSchedule}]`), []string{"spec.taints[0].effect unsupported-value"}},
@@ -46,7 +48,7 @@ func TestValidateClusterTaints(t *testing.T) {
 	})
 }
 
-func TestValidateResourceModels(t *testing.T) {
+func TestResourceModels(t *testing.T) {
 	models := func(list string) string { return register(`resourceModels: [` + list + `]`) }
 	const most = "9223372036854775807"
 	run(t, clusterGroup, "Cluster", []rule{
@@ -67,7 +69,7 @@ func TestValidateResourceModels(t *testing.T) {
 	})
 }
 
-func TestValidateClusterTaintPolicy(t *testing.T) {
+func TestClusterTaintPolicy(t *testing.T) {
 	const add = `addOnConditions: [{conditionType: Ready, operator: In, statusValues: ["False", Unknown]}]`
 	run(t, policyGroup, "ClusterTaintPolicy", []rule{
 		{"a policy", `{spec: {targetClusters: {clusterNames: [m1]}, ` + add + `, removeOnConditions: [{conditionType: Ready, operator: NotIn, statusValues: ["True"]}], taints: [{key: a, effect: NoSchedule}]}}`, nil},
@@ -104,4 +106,11 @@ func TestValidateClusterTaintPolicy(t *testing.T) {
 		{"clusters are an affinity", `{spec: {targetClusters: {labelSelector: {matchLabels: {"a b": c}}}, ` + add + `, taints: [{key: a, effect: NoSchedule}]}}`, []string{"spec.targetClusters.labelSelector.matchLabels.a b invalid-value"}},
 		{"without conditions nothing happens", `{spec: {taints: [{key: a, effect: NoSchedule}]}}`, []string{"spec changes-nothing?"}},
 	})
+}
+
+func TestDefaultResourceModelsAreValid(t *testing.T) {
+	c := &karmada.Cluster{Spec: karmada.ClusterSpec{SyncMode: karmada.Push, ResourceModels: karmada.DefaultResourceModels()}}
+	if found := Object(c); len(found) > 0 {
+		t.Errorf("the default models are not valid:\n%s", explain(found))
+	}
 }
