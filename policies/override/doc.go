@@ -25,9 +25,11 @@
 // text, which is read and written for each fieldOverrider, is counted and bounded.
 //
 // Plaintext acts as if the object went through JSON: whole numbers become integers. Its
-// patches are applied by our own code, to the letter of the library's, which reads and
-// writes the whole document for each patch; it applies those that are of the whole document
-// or lead through empty keys.
+// patches are applied by our own code, to the letter of the library's (FuzzPatch), which
+// reads and writes the whole document for each patch. BenchmarkPatch shows what that costs:
+// one patch of an object of 1 KiB takes the library 10 times as long, one of 10 KiB 20
+// times, and 60 rules for one of 100 KiB 700 times and a thousand times the memory. The
+// library applies patches that are of the whole document or lead through empty keys.
 //
 // # Decisions
 //

@@ -44,7 +44,7 @@ func TestManyOverridersTakeTimeInProportion(t *testing.T) {
 }
 
 // crowd makes the rules.
-func crowd(t *testing.T, each, how string, n int) []karmada.RuleWithCluster {
+func crowd(t testing.TB, each, how string, n int) []karmada.RuleWithCluster {
 	t.Helper()
 	var rules []karmada.RuleWithCluster
 	for i := range n {
