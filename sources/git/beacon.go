@@ -50,17 +50,18 @@ const (
 // Beacons asks the server for its refs, once, and reads the beacons at those that wanted chooses,
 // with at most one more request. Nothing of them is stored.
 func (r *Repo) Beacons(ctx context.Context, wanted func(ref string, id files.ID) bool) (Beacons, error) {
-	if r.remote == nil {
+	u, ok := r.server()
+	if !ok {
 		return Beacons{}, fmt.Errorf("reading refs of %s: %w", r.shown, ErrNoURL)
 	}
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
-	s, adv, err := r.remote.upload(ctx)
+	s, adv, err := u.remote.upload(ctx)
 	if err != nil {
 		return Beacons{}, fmt.Errorf("reading refs of %s: %w", r.shown, err)
 	}
 	defer s.Close()
-	b := Beacons{Refs: r.remote.remember(adv).refs, Read: map[files.ID]Beacon{}}
+	b := Beacons{Refs: u.remote.remember(adv).refs, Read: map[files.ID]Beacon{}}
 	var ids []files.ID
 	for name, id := range b.Refs {
 		if _, twice := b.Read[id]; !twice && wanted(name, id) {
@@ -71,7 +72,7 @@ func (r *Repo) Beacons(ctx context.Context, wanted func(ref string, id files.ID)
 	if len(ids) == 0 {
 		return b, nil
 	}
-	err = r.readBeacons(ctx, s, adv, ids, b.Read)
+	err = u.readBeacons(ctx, s, adv, ids, b.Read)
 	if err != nil {
 		err = fmt.Errorf("reading refs of %s: %w", r.shown, err)
 	}
@@ -85,16 +86,16 @@ type uploadSession interface {
 
 // readBeacons reads beacons at once. Where they are more than beacons are, somebody put something
 // else there: then they are read by halves, until it is alone, and says nothing.
-func (r *Repo) readBeacons(ctx context.Context, s uploadSession, adv *packp.AdvRefs, ids []files.ID, into map[files.ID]Beacon) error {
-	store, err := r.borrowed(ctx, s, adv, ids)
+func (u *behindURL) readBeacons(ctx context.Context, s uploadSession, adv *packp.AdvRefs, ids []files.ID, into map[files.ID]Beacon) error {
+	store, err := u.borrowed(ctx, s, adv, ids)
 	if _, large := errors.AsType[*LimitError](err); large {
 		if len(ids) == 1 {
 			return nil
 		}
 		for _, half := range [][]files.ID{ids[:len(ids)/2], ids[len(ids)/2:]} {
-			again, adv, err := r.remote.upload(ctx)
+			again, adv, err := u.remote.upload(ctx)
 			if err == nil {
-				err = r.readBeacons(ctx, again, adv, half, into)
+				err = u.readBeacons(ctx, again, adv, half, into)
 				again.Close()
 			}
 			if err != nil {
@@ -113,20 +114,20 @@ func (r *Repo) readBeacons(ctx context.Context, s uploadSession, adv *packp.AdvR
 }
 
 // borrowed gets commits, and all that is below them, into memory.
-func (r *Repo) borrowed(ctx context.Context, s uploadSession, adv *packp.AdvRefs, ids []files.ID) (*memory.Storage, error) {
+func (u *behindURL) borrowed(ctx context.Context, s uploadSession, adv *packp.AdvRefs, ids []files.ID) (*memory.Storage, error) {
 	req, err := request(adv, ids)
 	if err != nil {
 		return nil, err
 	}
 	res, err := s.UploadPack(ctx, req)
 	if err != nil {
-		return nil, r.remote.explain(ctx, err)
+		return nil, u.remote.explain(ctx, err)
 	}
 	defer func() { _ = res.Close() }() // the pack is checked by its checksum
 	in := &limited{ReadCloser: res, what: "bytes of a pack", limit: int64(len(ids)) * maxBeacon}
 	store := memory.NewStorage()
 	if err := packfile.UpdateObjectStorage(store, sideways(req, in)); err != nil {
-		return nil, r.remote.explain(ctx, err)
+		return nil, u.remote.explain(ctx, err)
 	}
 	return store, nil
 }
@@ -161,7 +162,8 @@ func beaconOf(store *memory.Storage, id files.ID) Beacon {
 // RefusedError.
 func (r *Repo) Light(ctx context.Context, messages map[string]string, by Author, at time.Time) error {
 	refs := slices.Sorted(maps.Keys(messages))
-	if r.remote == nil {
+	server, ok := r.server()
+	if !ok {
 		return fmt.Errorf("writing %s to %s: %w", strings.Join(refs, ", "), r.shown, ErrNoURL)
 	}
 	lights := make([]light, 0, len(refs))
@@ -173,7 +175,7 @@ func (r *Repo) Light(ctx context.Context, messages map[string]string, by Author,
 		}
 		lights = append(lights, light{ref, data})
 	}
-	if err := r.light(ctx, files.NewFolder(nil), lights); err != nil {
+	if err := server.light(ctx, files.NewFolder(nil), lights); err != nil {
 		return fmt.Errorf("writing %s to %s: %w", strings.Join(refs, ", "), r.shown, err)
 	}
 	return nil
@@ -185,7 +187,7 @@ type light struct {
 	commit []byte
 }
 
-func (r *Repo) light(ctx context.Context, tree *files.Folder, lights []light) error {
+func (u *behindURL) light(ctx context.Context, tree *files.Folder, lights []light) error {
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
 	objects := []pack.Object{{Kind: pack.Tree, ID: tree.ID(), Data: func() ([]byte, error) { return nil, nil }}}
@@ -198,7 +200,7 @@ func (r *Repo) light(ctx context.Context, tree *files.Folder, lights []light) er
 	if err != nil {
 		return err
 	}
-	s, adv, err := r.remote.receivePack(ctx)
+	s, adv, err := u.remote.receivePack(ctx)
 	if err != nil {
 		return err
 	}
@@ -207,7 +209,7 @@ func (r *Repo) light(ctx context.Context, tree *files.Folder, lights []light) er
 	for i, l := range lights {
 		commands[i] = &packp.Command{Name: plumbing.ReferenceName(l.ref), Old: adv.References[l.ref], New: plumbing.Hash(ids[i])}
 	}
-	err = r.remote.order(ctx, s, adv, io.NopCloser(bytes.NewReader(packed)), commands)
+	err = u.remote.order(ctx, s, adv, io.NopCloser(bytes.NewReader(packed)), commands)
 	if refused, ok := errors.AsType[*refusal](err); ok {
 		return &RefusedError{Ref: lights[0].ref, Why: strings.TrimRight(refused.text, "; ")}
 	}

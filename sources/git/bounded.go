@@ -29,7 +29,8 @@ type Bounds struct {
 // FetchWithin has a commit at hand that a ref of the server is at, and what is below it, as far as its pack is
 // within bounds: of one that is not, nothing is kept. It does nothing for a repository on disk.
 func (r *Repo) FetchWithin(ctx context.Context, id files.ID, most Bounds) error {
-	if r.remote == nil || r.store.has(id) {
+	u, ok := r.server()
+	if !ok || r.store.has(id) {
 		return nil
 	}
 	fail := func(err error) error { return fmt.Errorf("fetching %s from %s: %w", id, r.shown, err) }
@@ -40,18 +41,18 @@ func (r *Repo) FetchWithin(ctx context.Context, id files.ID, most Bounds) error 
 	defer w.Release()
 	ctx, cancel := context.WithTimeout(ctx, transferTime)
 	defer cancel()
-	s, adv, err := r.remote.upload(ctx)
+	s, adv, err := u.remote.upload(ctx)
 	if err != nil {
 		return fail(err)
 	}
 	defer s.Close()
-	r.remote.remember(adv)
+	u.remote.remember(adv)
 	if adv == nil || !gives(adv, []files.ID{id}) {
 		return fail(errors.New("no ref of the server is at it"))
 	}
-	req, err := r.asks(adv, []files.ID{id})
+	req, err := u.asks(adv, []files.ID{id})
 	if err == nil {
-		err = r.takeWithin(ctx, s, req, most)
+		err = u.takeWithin(ctx, s, req, most)
 	}
 	if err != nil {
 		return fail(err)
@@ -61,20 +62,20 @@ func (r *Repo) FetchWithin(ctx context.Context, id files.ID, most Bounds) error 
 }
 
 // takeWithin sends a request, and stores the pack that comes once it is whole, and within bounds.
-func (r *Repo) takeWithin(ctx context.Context, s transport.UploadPackSession, req *packp.UploadPackRequest, most Bounds) error {
+func (u *behindURL) takeWithin(ctx context.Context, s transport.UploadPackSession, req *packp.UploadPackRequest, most Bounds) error {
 	res, err := s.UploadPack(ctx, req)
 	if err != nil {
-		return r.remote.explain(ctx, err)
+		return u.remote.explain(ctx, err)
 	}
 	defer func() { _ = res.Close() }() // the pack is checked by its checksum
-	file, err := os.CreateTemp(filepath.Join(r.store.objects(), "pack"), "tmp_pack_")
+	file, err := os.CreateTemp(filepath.Join(u.repo.store.objects(), "pack"), "tmp_pack_")
 	if err != nil {
 		return advise(fmt.Errorf("storing a pack: %w", err))
 	}
 	defer func() { _, _ = file.Close(), os.Remove(file.Name()) }()
 	in := &limited{ReadCloser: res, what: "bytes of a pack", limit: most.Pack}
 	if _, err := io.Copy(file, sideways(req, in)); err != nil {
-		return advise(r.remote.explain(ctx, err))
+		return advise(u.remote.explain(ctx, err))
 	}
 	if err := most.hold(file); err != nil {
 		return err
@@ -82,7 +83,7 @@ func (r *Repo) takeWithin(ctx context.Context, s transport.UploadPackSession, re
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("reading a pack: %w", err)
 	}
-	return advise(storePack(r.store.dir, file))
+	return advise(storePack(u.repo.store.dir, file))
 }
 
 // hold says what of a pack is out of bounds. It holds no object in memory.

@@ -188,14 +188,12 @@ func filePath(location string) (path string, ok bool, err error) {
 // remote is empty, those in the cache. It asks nobody and is not published to. The time is
 // zero if nobody knows.
 func (r *Repo) Fetched(remote string) (*Repo, time.Time) {
-	known := &Repo{
-		shown: r.shown, subdir: r.subdir, clone: r.clone, bare: r.bare, refs: r.refs, head: r.head, store: r.store,
-		heads: refs.Heads, memory: true, rest: r.rest,
-	}
+	known := &Repo{shown: r.shown, subdir: r.subdir, clone: r.clone, refs: r.refs, store: r.store}
 	if remote == "" {
+		known.kind = r.kind.remembered(known, refs.Heads)
 		return known, modified(filepath.Join(r.store.dir, "packed-refs"))
 	}
-	known.heads = "refs/remotes/" + remote + "/"
+	known.kind = r.kind.remembered(known, "refs/remotes/"+remote+"/")
 	for _, file := range []string{"FETCH_HEAD", "logs/refs/remotes/" + remote + "/HEAD", "refs/remotes/" + remote + "/HEAD", "packed-refs"} {
 		if at := modified(filepath.Join(r.store.dir, filepath.FromSlash(file))); !at.IsZero() {
 			return known, at

@@ -1,8 +1,9 @@
 // Package git reads repositories people write to and branches Waybill writes, and
 // advances many branches at once. It is the only package that imports go-git; no
-// git binary runs and nothing is checked out. A Repo is either a repository on disk,
-// or one behind a URL together with a bare cache on disk, which may be deleted at
-// any time while no Waybill runs.
+// git binary runs and nothing is checked out. A Repo is either a repository on disk
+// (onDisk, and shallow for a clone without its whole history), or one behind a URL
+// (behindURL) together with a bare cache on disk, which may be deleted at any time while
+// no Waybill runs. What differs between them is in the interface kind.
 //
 // It promises that a branch moves from the commit that the caller expects or not at
 // all, that no branch ever points at an object that is not stored, that history is

@@ -41,7 +41,7 @@ func openURL(o Options) (*Repo, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening repository %s: %w", a.shown, err)
 	}
-	return &Repo{shown: a.shown, heads: refs.Heads, bare: true, refs: refs.At(dir), head: refs.At(dir), store: openStore(dir, dir), remote: m}, nil
+	return cached(a.shown, dir, m), nil
 }
 
 // initCache makes a bare repository that Git can read, too, unless it is there.
@@ -70,40 +70,10 @@ func initCache(dir string) error {
 // it did not list are passed over. What is in the cache is not asked for. It does
 // nothing for a repository on disk.
 func (r *Repo) Fetch(ctx context.Context, branches ...string) error {
-	if r.remote == nil || len(branches) == 0 {
+	if len(branches) == 0 {
 		return nil
 	}
-	l, err := r.remote.last(ctx)
-	if err != nil {
-		return fmt.Errorf("fetching from %s: %w", r.shown, err)
-	}
-	var ids []files.ID
-	for _, b := range branches {
-		if id, ok := l.refs[refs.Heads+b]; ok {
-			ids = append(ids, id)
-		}
-	}
-	return r.obtain(ctx, ids...)
-}
-
-// obtain has commits, and all that is below them, in the cache. A shallow clone gets those
-// that it lacks without their history.
-func (r *Repo) obtain(ctx context.Context, ids ...files.ID) error {
-	if r.remote == nil {
-		return r.borrow(ctx, ids)
-	}
-	if len(r.lacking(ids)) == 0 {
-		return nil
-	}
-	w, err := r.acquire(ctx)
-	if err != nil {
-		return fmt.Errorf("fetching from %s: %w", r.shown, err)
-	}
-	defer w.Release()
-	if err := r.download(ctx, w, ids); err != nil {
-		return fmt.Errorf("fetching from %s: %w", r.shown, err)
-	}
-	return nil
+	return r.kind.fetch(ctx, branches)
 }
 
 // lacking returns the ids that the cache does not have.
@@ -119,30 +89,30 @@ func (r *Repo) lacking(ids []files.ID) []files.ID {
 
 // download gets commits that the cache lacks. A server gives what its refs are at; for
 // anything else all refs are fetched, of which it should be part.
-func (r *Repo) download(ctx context.Context, w *refs.Writer, ids []files.ID) error {
-	r.store.refresh()
-	lacking := r.lacking(ids)
+func (u *behindURL) download(ctx context.Context, w *refs.Writer, ids []files.ID) error {
+	u.repo.store.refresh()
+	lacking := u.repo.lacking(ids)
 	if len(lacking) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, transferTime)
 	defer cancel()
-	s, adv, err := r.remote.upload(ctx)
+	s, adv, err := u.remote.upload(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	l := r.remote.remember(adv)
-	if wants := r.wants(l, lacking); len(wants) > 0 {
-		if err := r.receive(ctx, s, adv, wants); err != nil {
+	l := u.remote.remember(adv)
+	if wants := u.wants(l, lacking); len(wants) > 0 {
+		if err := u.receive(ctx, s, adv, wants); err != nil {
 			return err
 		}
 	}
-	r.store.refresh()
-	if err := r.keep(w, l.refs); err != nil {
+	u.repo.store.refresh()
+	if err := u.keep(w, l.refs); err != nil {
 		return err
 	}
-	if gone := r.lacking(lacking); len(gone) > 0 {
+	if gone := u.repo.lacking(lacking); len(gone) > 0 {
 		return &goneError{gone[0]}
 	}
 	return nil
@@ -159,7 +129,7 @@ func (e *goneError) Error() string {
 func (*goneError) Is(target error) bool { return target == ErrMissing }
 
 // wants returns what to ask for.
-func (r *Repo) wants(l listing, lacking []files.ID) []files.ID {
+func (u *behindURL) wants(l listing, lacking []files.ID) []files.ID {
 	tips := make(map[files.ID]bool, len(l.refs))
 	var all []files.ID
 	for name, id := range l.refs {
@@ -170,7 +140,7 @@ func (r *Repo) wants(l listing, lacking []files.ID) []files.ID {
 	}
 	for _, id := range lacking {
 		if !tips[id] {
-			return r.lacking(all)
+			return u.repo.lacking(all)
 		}
 	}
 	return lacking
@@ -182,10 +152,10 @@ func tracked(name string) bool {
 
 // keep notes which refs of the server the cache has whole. They are told to the server
 // at the next fetch, and keep what they lead to from being collected by Git.
-func (r *Repo) keep(w *refs.Writer, all map[string]files.ID) error {
+func (u *behindURL) keep(w *refs.Writer, all map[string]files.ID) error {
 	whole := make(map[string]files.ID, len(all))
 	for name, id := range all {
-		if tracked(name) && r.store.has(id) {
+		if tracked(name) && u.repo.store.has(id) {
 			whole[name] = id
 		}
 	}
@@ -196,17 +166,17 @@ func (r *Repo) keep(w *refs.Writer, all map[string]files.ID) error {
 }
 
 // receive asks for commits and stores the pack that comes.
-func (r *Repo) receive(ctx context.Context, s transport.UploadPackSession, adv *packp.AdvRefs, wants []files.ID) error {
-	req, err := r.asks(adv, wants)
+func (u *behindURL) receive(ctx context.Context, s transport.UploadPackSession, adv *packp.AdvRefs, wants []files.ID) error {
+	req, err := u.asks(adv, wants)
 	if err != nil {
 		return err
 	}
-	return r.exchange(ctx, s, req)
+	return u.exchange(ctx, s, req)
 }
 
 // asks is a request for commits that tells the server what is in the cache.
-func (r *Repo) asks(adv *packp.AdvRefs, wants []files.ID) (*packp.UploadPackRequest, error) {
-	have, err := r.refs.List("refs/")
+func (u *behindURL) asks(adv *packp.AdvRefs, wants []files.ID) (*packp.UploadPackRequest, error) {
+	have, err := u.repo.refs.List("refs/")
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +185,7 @@ func (r *Repo) asks(adv *packp.AdvRefs, wants []files.ID) (*packp.UploadPackRequ
 		return nil, err
 	}
 	for _, id := range have {
-		if r.store.has(id) {
+		if u.repo.store.has(id) {
 			req.Haves = append(req.Haves, plumbing.Hash(id))
 		}
 	}
@@ -237,15 +207,15 @@ func request(adv *packp.AdvRefs, wants []files.ID) (*packp.UploadPackRequest, er
 }
 
 // exchange sends a request and stores the pack that comes.
-func (r *Repo) exchange(ctx context.Context, s transport.UploadPackSession, req *packp.UploadPackRequest) error {
+func (u *behindURL) exchange(ctx context.Context, s transport.UploadPackSession, req *packp.UploadPackRequest) error {
 	res, err := s.UploadPack(ctx, req)
 	if err != nil {
-		return r.remote.explain(ctx, err)
+		return u.remote.explain(ctx, err)
 	}
 	defer func() { _ = res.Close() }() // the pack is checked by its checksum
 	in := &limited{ReadCloser: res, what: "bytes of a pack", limit: maxPack}
-	if err := storePack(r.store.dir, sideways(req, in)); err != nil {
-		return advise(r.remote.explain(ctx, err))
+	if err := storePack(u.repo.store.dir, sideways(req, in)); err != nil {
+		return advise(u.remote.explain(ctx, err))
 	}
 	return nil
 }

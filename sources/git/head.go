@@ -9,7 +9,6 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/waybill-dev/waybill/sources/files"
-	"github.com/waybill-dev/waybill/sources/git/internal/refs"
 )
 
 // Author is who wrote a commit.
@@ -29,18 +28,11 @@ type Head struct {
 
 // Heads returns where every branch is now. For a URL it asks the server once.
 func (r *Repo) Heads(ctx context.Context) (map[string]files.ID, error) {
-	if r.remote != nil {
-		l, err := r.remote.look(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("reading branches of %s: %w", r.shown, err)
-		}
-		return branches(l.refs, refs.Heads), nil
-	}
-	all, err := r.refs.List(r.heads)
+	heads, err := r.kind.heads(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("reading branches of %s: %w", r.shown, err)
 	}
-	return branches(all, r.heads), nil
+	return heads, nil
 }
 
 // branches picks the refs below a prefix and shortens their names.
@@ -57,7 +49,7 @@ func branches(all map[string]files.ID, prefix string) map[string]files.ID {
 // Branch reads the head of a branch; false if there is no such branch. For a URL the
 // branch is where the server said last that it is.
 func (r *Repo) Branch(ctx context.Context, name string) (Head, bool, error) {
-	id, err := r.tip(ctx, name)
+	id, err := r.kind.tip(ctx, name)
 	if err == nil && id.IsZero() {
 		return Head{}, false, nil
 	}
@@ -70,17 +62,6 @@ func (r *Repo) Branch(ctx context.Context, name string) (Head, bool, error) {
 	}
 	r.known.add(name, id, h.Parent, h.Tree)
 	return h, true, nil
-}
-
-func (r *Repo) tip(ctx context.Context, name string) (files.ID, error) {
-	if r.remote == nil {
-		return r.refs.Read(r.heads + name)
-	}
-	l, err := r.remote.last(ctx)
-	if err != nil {
-		return files.ID{}, err
-	}
-	return l.refs[refs.Heads+name], nil
 }
 
 // Commit reads any commit by its id. For a URL it must be below a branch or a tag.
@@ -132,7 +113,7 @@ func (r *Repo) Within(ctx context.Context, id files.ID, folder string) (Head, bo
 
 // said reads a commit without its files, and says where these are.
 func (r *Repo) said(ctx context.Context, id files.ID) (h Head, root files.ID, err error) {
-	if err := r.obtain(ctx, id); err != nil {
+	if err := r.kind.obtain(ctx, id); err != nil {
 		return Head{}, root, err
 	}
 	c, err := r.store.commit(id)

@@ -2,12 +2,10 @@ package git
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/waybill-dev/waybill/sources/files"
-	"github.com/waybill-dev/waybill/sources/git/internal/refs"
 )
 
 // past is a commit that was on a branch, with its files.
@@ -32,14 +30,7 @@ func (r *Repo) Has(ids ...files.ID) map[files.ID]bool {
 // Last returns where branches were when this machine had to do with the server last, maybe long ago; nothing for a
 // repository on disk.
 func (r *Repo) Last() (map[string]files.ID, error) {
-	if r.remote == nil {
-		return nil, nil
-	}
-	all, err := r.refs.List(refs.Heads)
-	if err != nil {
-		return nil, fmt.Errorf("reading the cache of %s: %w", r.shown, err)
-	}
-	return branches(all, refs.Heads), nil
+	return r.kind.last()
 }
 
 // lost returns the commits that moves come after and that may not be on the server any more: those from which no branch
@@ -61,17 +52,11 @@ func (r *Repo) lost(ctx context.Context, todo []move, at map[string]files.ID) ([
 			continue
 		}
 		seen[id] = true
-		if r.remote == nil {
-			if !r.store.has(id) {
-				return nil, fmt.Errorf("commit %s, which was lost: %w", id, ErrMissing)
-			}
-			continue
-		}
-		p, parents, err := r.past(ctx, id)
+		some, parents, err := r.kind.lost(ctx, id)
 		if err != nil {
-			return nil, fmt.Errorf("reading commit %s, which was lost: %w", id, err)
+			return nil, err
 		}
-		all, open = append(all, p), append(open, parents...)
+		all, open = append(all, some...), append(open, parents...)
 	}
 	return all, ctx.Err()
 }

@@ -18,16 +18,11 @@ import (
 type Repo struct {
 	shown  string // location without credentials
 	subdir string
-	clone  clone  // of a repository on disk
-	heads  string // the prefix of its branches
-	memory bool   // of another repository, which is not written to
+	clone  clone // of a repository on disk
+	kind   kind
 	store  *store
 	refs   refs.Store // of the repository on disk: the one opened, or the cache
-	head   refs.Store // where HEAD is: differs from refs in a linked work tree
-	bare   bool
-	remote *remote // nil for a repository on disk
-	rest   *rest   // nil but for a shallow clone
-	sign   Signer  // of what is published; nil: it is not signed
+	sign   Signer     // of what is published; nil: it is not signed
 
 	folders folders
 	known   known
@@ -66,11 +61,12 @@ func openAt(o Options) (*Repo, error) {
 		return nil, fmt.Errorf("opening repository %s: %w", path, err)
 	}
 	r := &Repo{
-		shown: d.root, heads: refs.Heads, subdir: d.subdir, bare: cfg.Core.IsBare,
-		refs: refs.At(d.common), head: refs.At(d.git), store: openStore(d.git, d.common), clone: readClone(cfg, d.git != d.root),
+		shown: d.root, subdir: d.subdir, refs: refs.At(d.common), store: openStore(d.git, d.common), clone: readClone(cfg, d.git != d.root),
 	}
+	disk := &onDisk{repo: r, prefix: refs.Heads, head: refs.At(d.git), bare: cfg.Core.IsBare}
+	r.kind = disk
 	if !modified(filepath.Join(d.common, "shallow")).IsZero() {
-		r.rest = &rest{}
+		r.kind = &shallow{onDisk: disk}
 	}
 	return r, nil
 }
@@ -205,24 +201,4 @@ func readConfig(dir string) (*config.Config, error) {
 		return nil, fmt.Errorf("its refs are stored as %s; want files (git refs migrate --ref-format=files)", storage)
 	}
 	return cfg, nil
-}
-
-// workTrees returns the refs stores whose HEADs say which branches are checked out.
-func (r *Repo) workTrees() ([]refs.Store, error) {
-	var trees []refs.Store
-	if r.remote != nil {
-		return nil, nil
-	}
-	common := r.store.dir
-	if !r.bare {
-		trees = append(trees, refs.At(common))
-	}
-	entries, err := os.ReadDir(filepath.Join(common, "worktrees"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("looking for work trees: %w", err)
-	}
-	for _, e := range entries {
-		trees = append(trees, refs.At(filepath.Join(common, "worktrees", e.Name())))
-	}
-	return trees, nil
 }

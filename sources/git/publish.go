@@ -2,7 +2,6 @@ package git
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/waybill-dev/waybill/sources/files"
@@ -28,7 +27,7 @@ func (r *Repo) Publish(ctx context.Context, updates []Update) ([]files.ID, error
 	if err != nil {
 		return nil, err
 	}
-	if err := r.publish(ctx, all); err != nil {
+	if err := r.kind.publish(ctx, all); err != nil {
 		return nil, fmt.Errorf("publishing to %s: %w", r.shown, err)
 	}
 	ids := make([]files.ID, len(all))
@@ -39,29 +38,10 @@ func (r *Repo) Publish(ctx context.Context, updates []Update) ([]files.ID, error
 	return ids, nil
 }
 
-func (r *Repo) publish(ctx context.Context, all []move) error {
-	if r.memory {
-		return errors.New("it is what this machine knows of another repository; publish to that one")
-	}
-	w, err := r.acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer w.Release()
-	if r.remote != nil {
-		return r.push(ctx, w, all)
-	}
-	at, err := r.refs.List(refs.Heads)
-	if err != nil {
-		return err
-	}
-	return r.advance(ctx, w, all, branches(at, refs.Heads))
-}
-
 // tidy clears away what a killed writer left, if it did. One that was killed behind its
 // last step leaves nothing to publish, and locks that are in the way of others.
 func (r *Repo) tidy(ctx context.Context) error {
-	if r.remote != nil || !r.refs.Left() {
+	if !r.kind.left() {
 		return nil
 	}
 	w, err := r.acquire(ctx)
@@ -79,43 +59,11 @@ func (r *Repo) acquire(ctx context.Context) (*refs.Writer, error) {
 	if err != nil {
 		return nil, advise(err)
 	}
-	var fetched []string
-	if r.remote != nil {
-		fetched = []string{"tmp_pack_", "tmp_idx_"} // go-git's, and the cache is ours alone
-	}
-	if err := pack.Sweep(r.store.objects(), fetched...); err != nil {
+	if err := pack.Sweep(r.store.objects(), r.kind.unfinished()...); err != nil {
 		w.Release()
 		return nil, advise(fmt.Errorf("removing unfinished packs: %w", err))
 	}
 	return w, nil
-}
-
-// advance moves branches of a repository on disk.
-func (r *Repo) advance(ctx context.Context, w *refs.Writer, all []move, at map[string]files.ID) error {
-	todo, err := outstanding(all, at)
-	if err != nil || len(todo) == 0 {
-		return err
-	}
-	if err := r.free(todo); err != nil {
-		return err
-	}
-	stored, err := r.write(ctx, todo, at)
-	if err != nil {
-		return err
-	}
-	changes := make([]refs.Change, len(todo))
-	for i, m := range todo {
-		changes[i] = refs.Change{Name: m.ref(), Old: m.Old, New: m.id}
-	}
-	err = w.Update(ctx, changes)
-	if moved, ok := errors.AsType[*refs.MovedError](err); ok {
-		return &RaceError{Branch: moved.Name[len(refs.Heads):], Want: moved.Want, Got: moved.Got}
-	}
-	if err != nil {
-		return advise(err)
-	}
-	r.letGo(stored.blobs)
-	return nil
 }
 
 // letGo lets go of the bytes of blobs that branches lead to by now. Whoever still has the
@@ -161,26 +109,4 @@ func (r *Repo) write(ctx context.Context, todo []move, at map[string]files.ID) (
 		return stored{}, advise(fmt.Errorf("writing %d objects: %w", len(objects), err))
 	}
 	return stored{path, blobs}, nil
-}
-
-// free refuses branches that are checked out.
-func (r *Repo) free(todo []move) error {
-	trees, err := r.workTrees()
-	if err != nil {
-		return err
-	}
-	out := map[string]bool{}
-	for _, t := range trees {
-		target, err := t.Target("HEAD")
-		if err != nil {
-			return fmt.Errorf("reading which branch is checked out: %w", err)
-		}
-		out[target] = true
-	}
-	for _, m := range todo {
-		if out[m.ref()] {
-			return fmt.Errorf("branch %s is checked out in a work tree, whose files would not follow; check out another one, or publish to a bare repository", m.Branch)
-		}
-	}
-	return nil
 }

@@ -239,7 +239,7 @@ func TestPublishLetsGoOfWhatItStored(t *testing.T) {
 		if got := read(l.Blob); got != "lost" {
 			t.Errorf("what was not published is %q", got)
 		}
-		if r.remote == nil { // make it sound again
+		if _, remote := r.server(); !remote { // make it sound again
 			run(t, dir, "update-ref", "-d", "refs/heads/a", first[0].String())
 			run(t, dir, "update-ref", "-d", "refs/heads/b")
 			run(t, dir, "update-ref", "-d", "refs/heads/c")

@@ -24,10 +24,10 @@ import (
 )
 
 // push moves branches of a server. The caller holds w, so the cache is ours.
-func (r *Repo) push(ctx context.Context, w *refs.Writer, all []move) error {
+func (u *behindURL) push(ctx context.Context, w *refs.Writer, all []move) error {
 	ctx, cancel := context.WithTimeout(ctx, transferTime)
 	defer cancel()
-	s, adv, err := r.remote.receivePack(ctx)
+	s, adv, err := u.remote.receivePack(ctx)
 	if err != nil {
 		return err
 	}
@@ -43,10 +43,10 @@ func (r *Repo) push(ctx context.Context, w *refs.Writer, all []move) error {
 			parents = append(parents, m.Old)
 		}
 	}
-	if err := r.download(ctx, w, parents); err != nil {
+	if err := u.download(ctx, w, parents); err != nil {
 		return err
 	}
-	stored, err := r.write(ctx, todo, at)
+	stored, err := u.repo.write(ctx, todo, at)
 	if err != nil {
 		return err
 	}
@@ -54,14 +54,14 @@ func (r *Repo) push(ctx context.Context, w *refs.Writer, all []move) error {
 	if !adv.Capabilities.Supports(capability.Atomic) {
 		stages = inStages(todo)
 	}
-	if err := r.sendAll(ctx, s, adv, stages, stored.pack); err != nil {
+	if err := u.sendAll(ctx, s, adv, stages, stored.pack); err != nil {
 		return err
 	}
-	r.store.refresh()
-	if err := r.keep(w, r.remote.moved(todo)); err != nil {
+	u.repo.store.refresh()
+	if err := u.keep(w, u.remote.moved(todo)); err != nil {
 		return err
 	}
-	r.letGo(stored.blobs)
+	u.repo.letGo(stored.blobs)
 	return nil
 }
 
@@ -80,19 +80,19 @@ func inStages(todo []move) [][]move {
 
 // sendAll pushes one stage after the other, the first with the pack. What is left of a
 // stage that is not done whole is not begun.
-func (r *Repo) sendAll(ctx context.Context, s transport.ReceivePackSession, adv *packp.AdvRefs, stages [][]move, path string) error {
+func (u *behindURL) sendAll(ctx context.Context, s transport.ReceivePackSession, adv *packp.AdvRefs, stages [][]move, path string) error {
 	var done []string
 	for n, stage := range stages {
 		if n > 0 {
 			var err error
-			if s, adv, err = r.remote.receivePack(ctx); err != nil {
+			if s, adv, err = u.remote.receivePack(ctx); err != nil {
 				return partial(done, err)
 			}
 			defer s.Close()
 			path = ""
 		}
-		if refused := r.remote.send(ctx, s, adv, stage, path); refused != nil {
-			if err := r.settle(ctx, stage, refused); err != nil {
+		if refused := u.remote.send(ctx, s, adv, stage, path); refused != nil {
+			if err := u.settle(ctx, stage, refused); err != nil {
 				return partial(done, err)
 			}
 		}
@@ -220,15 +220,15 @@ const settleTime = 200 * time.Millisecond
 // settle finds out what became of a push that was refused or not answered, from where
 // the branches are now. If nothing moved although the server answered, somebody else
 // may be moving them this moment, so it looks twice.
-func (r *Repo) settle(ctx context.Context, todo []move, refused error) error {
-	done, err := r.outcome(ctx, todo, refused)
+func (u *behindURL) settle(ctx context.Context, todo []move, refused error) error {
+	done, err := u.outcome(ctx, todo, refused)
 	var report *refusal
 	if len(done) == 0 && errors.Is(err, refused) && errors.As(refused, &report) {
 		t := time.NewTimer(settleTime)
 		defer t.Stop()
 		select {
 		case <-t.C:
-			done, err = r.outcome(ctx, todo, refused)
+			done, err = u.outcome(ctx, todo, refused)
 		case <-ctx.Done():
 		}
 	}
@@ -240,8 +240,8 @@ func (r *Repo) settle(ctx context.Context, todo []move, refused error) error {
 
 // outcome reads the branches again. It returns those that moved, and an error unless
 // all did: a RaceError if one is at somebody else's commit, else refused.
-func (r *Repo) outcome(ctx context.Context, todo []move, refused error) ([]string, error) {
-	l, err := r.remote.look(ctx)
+func (u *behindURL) outcome(ctx context.Context, todo []move, refused error) ([]string, error) {
+	l, err := u.remote.look(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("%w; whether the branches moved is unknown: %w", refused, err)
 	}

@@ -51,12 +51,12 @@ const skew = 24 * time.Hour
 // history that is not at hand, may hide it. A shallow clone gets the history that it needs,
 // or an error is ErrShallow.
 func (r *Repo) IsAncestor(ctx context.Context, a, b files.ID) (bool, error) {
-	if err := r.obtain(ctx, a); err != nil {
+	if err := r.kind.obtain(ctx, a); err != nil {
 		return false, err
 	}
 	oldest, err := r.store.commit(a)
 	if err == nil {
-		err = r.borrowSince(ctx, b, oldest.Committer.When.Add(-skew))
+		err = r.kind.obtainSince(ctx, b, oldest.Committer.When.Add(-skew))
 	}
 	if err != nil {
 		return false, err
@@ -86,9 +86,9 @@ func (r *Repo) IsAncestor(ctx context.Context, a, b files.ID) (bool, error) {
 // base finds what a revision begins with, and has its commit at hand.
 func (r *Repo) base(ctx context.Context, name string) (files.ID, error) {
 	if id, err := files.ParseID(strings.ToLower(name)); err == nil {
-		return id, r.obtain(ctx, id)
+		return id, r.kind.obtain(ctx, id)
 	}
-	all, head, err := r.names(ctx)
+	all, head, err := r.kind.names(ctx)
 	if err != nil {
 		return files.ID{}, err
 	}
@@ -96,14 +96,14 @@ func (r *Repo) base(ctx context.Context, name string) (files.ID, error) {
 		if head.IsZero() {
 			return head, errors.New("there is no commit at HEAD yet; git commit makes one")
 		}
-		return head, r.obtain(ctx, head)
+		return head, r.kind.obtain(ctx, head)
 	}
 	for _, prefix := range []string{"", "refs/tags/", refs.Heads, "refs/remotes/"} {
 		if id, ok := all[prefix+name]; ok {
-			return id, r.obtain(ctx, id)
+			return id, r.kind.obtain(ctx, id)
 		}
 	}
-	if id, err := r.tipThere(ctx, name); err != nil || !id.IsZero() {
+	if id, err := r.kind.elsewhere(ctx, name); err != nil || !id.IsZero() {
 		return id, err
 	}
 	id, err := r.abbreviated(ctx, name, all)
@@ -111,27 +111,6 @@ func (r *Repo) base(ctx context.Context, name string) (files.ID, error) {
 		err = unknown(name, all)
 	}
 	return id, err
-}
-
-// names returns all refs and where HEAD leads.
-func (r *Repo) names(ctx context.Context) (map[string]files.ID, files.ID, error) {
-	if r.remote != nil {
-		l, err := r.remote.look(ctx)
-		return l.refs, l.head, err
-	}
-	all, err := r.refs.List("refs/")
-	if err != nil {
-		return nil, files.ID{}, err
-	}
-	target, err := r.head.Target("HEAD")
-	if err != nil {
-		return nil, files.ID{}, err
-	}
-	if target != "" {
-		return all, all[target], nil
-	}
-	head, err := r.head.Read("HEAD")
-	return all, head, err
 }
 
 // abbreviated finds the one commit whose id begins with these digits; zero if there
@@ -142,10 +121,8 @@ func (r *Repo) abbreviated(ctx context.Context, digits string, all map[string]fi
 	if len(digits) < shortest || err != nil || strings.Trim(digits, "0123456789abcdef") != "" {
 		return files.ID{}, nil //nolint:nilerr // it is a name, not an id
 	}
-	if r.remote != nil {
-		if err := r.obtain(ctx, slices.Collect(maps.Values(all))...); err != nil {
-			return files.ID{}, err
-		}
+	if err := r.kind.obtainAll(ctx, all); err != nil {
+		return files.ID{}, err
 	}
 	ids, err := r.store.withPrefix(prefix, func(id files.ID) bool { return strings.HasPrefix(id.String(), digits) })
 	if err != nil || len(ids) == 0 {
@@ -197,7 +174,7 @@ func (r *Repo) follow(ctx context.Context, id files.ID, steps string) (files.ID,
 
 // obtained reads a commit that a shallow clone may lack.
 func (r *Repo) obtained(ctx context.Context, id files.ID) (*object.Commit, error) {
-	if err := r.obtain(ctx, id); err != nil {
+	if err := r.kind.obtain(ctx, id); err != nil {
 		return nil, err
 	}
 	return r.store.commit(id)

@@ -31,7 +31,8 @@ func TestCredentialsAreForAPlace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if sent := strings.Contains(strings.Join(r.remote.secrets, " "), secret) && r.remote.auth != nil; sent != test.sent {
+		u, _ := r.server()
+		if sent := strings.Contains(strings.Join(u.remote.secrets, " "), secret) && u.remote.auth != nil; sent != test.sent {
 			t.Errorf("meant for %s, sent to %s: %t", test.meant, test.location, sent)
 		}
 	}

@@ -12,86 +12,94 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/transport"
 
 	"github.com/waybill-dev/waybill/sources/files"
-	"github.com/waybill-dev/waybill/sources/git/internal/refs"
 )
 
 // ErrShallow says that a commit is in the part of the history that a shallow clone does not
 // have, and that it cannot be had from where the clone was made.
 var ErrShallow = errors.New("clone the source with its whole history (fetch-depth: 0 for actions/checkout, GIT_DEPTH: 0 for GitLab, git fetch --unshallow by hand)")
 
-// rest is where a shallow clone gets what it lacks.
-type rest struct {
+// shallow is a clone on disk that has only part of its history. What it lacks it gets from
+// the repository that it calls by the name of a remote.
+type shallow struct {
+	*onDisk
+
 	name string // of the remote
-	repo *Repo  // nil: from nowhere
+	from *Repo  // nil: from nowhere
 }
 
 // IsShallow reports a clone that has only part of its history.
-func (r *Repo) IsShallow() bool { return r.rest != nil }
+func (r *Repo) IsShallow() bool {
+	_, is := r.shallow()
+	return is
+}
+
+func (r *Repo) shallow() (*shallow, bool) {
+	k := r.kind
+	if known, ok := k.(remembered); ok {
+		k = known.kind
+	}
+	s, is := k.(*shallow)
+	return s, is
+}
 
 // Complete has a shallow clone get commits that it lacks from the repository that it calls
 // by a remote's name. Behind a URL they come one by one, without their history, and lie in
 // a cache of their own. It is called before anything else.
 func (r *Repo) Complete(name string, from *Repo) error {
-	if r.rest == nil {
+	s, is := r.shallow()
+	if !is {
 		return nil
 	}
-	from, err := from.single()
-	if err != nil {
-		return fmt.Errorf("completing %s: %w", r.shown, err)
+	if u, ok := from.server(); ok {
+		var err error
+		if from, err = u.single(); err != nil {
+			return fmt.Errorf("completing %s: %w", r.shown, err)
+		}
 	}
-	r.rest = &rest{name: name, repo: from}
+	s.name, s.from = name, from
 	r.store.next = from.store
 	return nil
 }
 
-// single is a repository behind a URL with a cache in which commits lack their history.
-// Nothing there may be told to the server as something that we have.
-func (r *Repo) single() (*Repo, error) {
-	if r.remote == nil {
-		return r, nil
+// lender is the server that lends commits; false where there is none.
+func (s *shallow) lender() (*behindURL, bool) {
+	if s.from == nil {
+		return nil, false
 	}
-	dir := strings.TrimSuffix(r.store.dir, ".git") + ".single.git"
-	if err := initCache(dir); err != nil {
-		return nil, advise(err)
-	}
-	return &Repo{shown: r.shown, heads: refs.Heads, bare: true, refs: refs.At(dir), head: refs.At(dir), store: openStore(dir, dir), remote: r.remote}, nil
+	return s.from.server()
 }
 
-// borrow has commits at hand that a shallow clone lacks.
-func (r *Repo) borrow(ctx context.Context, ids []files.ID) error {
-	if r.rest == nil {
-		return nil
-	}
-	lacking := r.lacking(ids)
+// obtain has commits at hand that the clone lacks, without their history.
+func (s *shallow) obtain(ctx context.Context, ids ...files.ID) error {
+	lacking := s.repo.lacking(ids)
 	if len(lacking) == 0 {
 		return nil
 	}
-	if r.rest.repo == nil || r.rest.repo.remote == nil {
-		return fmt.Errorf("commit %s is not in %s, a shallow clone; %w", lacking[0], r.shown, ErrShallow)
+	lender, ok := s.lender()
+	if !ok {
+		return fmt.Errorf("commit %s is not in %s, a shallow clone; %w", lacking[0], s.repo.shown, ErrShallow)
 	}
-	err := r.rest.repo.get(ctx, lacking, func(adv *packp.AdvRefs) (*packp.UploadPackRequest, error) {
+	err := lender.get(ctx, lacking, func(adv *packp.AdvRefs) (*packp.UploadPackRequest, error) {
 		if !gives(adv, lacking) {
 			return nil, errors.New("the server gives no commits by their ids")
 		}
 		return abridged(adv, lacking, packp.DepthCommits(1))
 	})
-	return r.wanting(lacking[0], err)
+	return s.wanting(lacking[0], err)
 }
 
-// borrowSince has the history of a commit at hand that is not older than a time. Where the
+// obtainSince has the history of a commit at hand that is not older than a time. Where the
 // server does not give the commit by its id, it gives the history of its HEAD.
-func (r *Repo) borrowSince(ctx context.Context, id files.ID, since time.Time) error {
-	if r.rest == nil {
-		return nil
-	}
-	alone := r.borrow(ctx, []files.ID{id})
-	if r.rest.repo == nil || r.rest.repo.remote == nil {
+func (s *shallow) obtainSince(ctx context.Context, id files.ID, since time.Time) error {
+	alone := s.obtain(ctx, id)
+	lender, ok := s.lender()
+	if !ok {
 		return alone
 	}
-	if known, err := r.store.commit(id); err == nil && (known.Committer.When.Before(since) || r.reaches(id, since)) {
+	if known, err := s.repo.store.commit(id); err == nil && (known.Committer.When.Before(since) || s.reaches(id, since)) {
 		return nil
 	}
-	err := r.rest.repo.get(ctx, []files.ID{id}, func(adv *packp.AdvRefs) (*packp.UploadPackRequest, error) {
+	err := lender.get(ctx, []files.ID{id}, func(adv *packp.AdvRefs) (*packp.UploadPackRequest, error) {
 		wants := []files.ID{id}
 		if !gives(adv, wants) {
 			if adv.Head == nil {
@@ -101,14 +109,14 @@ func (r *Repo) borrowSince(ctx context.Context, id files.ID, since time.Time) er
 		}
 		return abridged(adv, wants, packp.DepthSince(since))
 	})
-	return r.wanting(id, err)
+	return s.wanting(id, err)
 }
 
 // reaches reports whether the whole history of a commit since a time is at hand.
-func (r *Repo) reaches(id files.ID, since time.Time) bool {
+func (s *shallow) reaches(id files.ID, since time.Time) bool {
 	open, seen := []files.ID{id}, map[files.ID]bool{id: true}
 	for len(open) > 0 {
-		c, err := r.store.commit(open[len(open)-1])
+		c, err := s.repo.store.commit(open[len(open)-1])
 		open = open[:len(open)-1]
 		if err != nil {
 			return false
@@ -127,45 +135,47 @@ func (r *Repo) reaches(id files.ID, since time.Time) bool {
 }
 
 // wanting adds to why a commit could not be had what to do.
-func (r *Repo) wanting(id files.ID, err error) error {
+func (s *shallow) wanting(id files.ID, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("commit %s is not in %s, a shallow clone, and cannot be had from %s (%w); %w", id, r.shown, r.rest.repo.shown, err, ErrShallow)
+	return fmt.Errorf("commit %s is not in %s, a shallow clone, and cannot be had from %s (%w); %w", id, s.repo.shown, s.from.shown, err, ErrShallow)
 }
 
-// tipThere returns where the branch is that a revision like origin/main stands for, of
+// elsewhere returns where the branch is that a revision like origin/main stands for, of
 // which a shallow clone has nothing; zero if it is no such name.
-func (r *Repo) tipThere(ctx context.Context, name string) (files.ID, error) {
-	if r.rest == nil || r.rest.repo == nil {
+func (s *shallow) elsewhere(ctx context.Context, name string) (files.ID, error) {
+	branch, ok := strings.CutPrefix(name, s.name+"/")
+	if !ok || s.from == nil {
 		return files.ID{}, nil
 	}
-	branch, ok := strings.CutPrefix(name, r.rest.name+"/")
-	if !ok {
-		return files.ID{}, nil
-	}
-	heads, err := r.rest.repo.Heads(ctx)
+	heads, err := s.from.Heads(ctx)
 	if err != nil || heads[branch].IsZero() {
 		return files.ID{}, err
 	}
-	return heads[branch], r.obtain(ctx, heads[branch])
+	return heads[branch], s.obtain(ctx, heads[branch])
+}
+
+func (s *shallow) remembered(as *Repo, prefix string) remembered {
+	disk := s.onDisk.remembered(as, prefix).kind.(*onDisk)
+	return remembered{&shallow{onDisk: disk, name: s.name, from: s.from}}
 }
 
 // get sends a request and stores what comes, which has to have the ids.
-func (r *Repo) get(ctx context.Context, ids []files.ID, request func(*packp.AdvRefs) (*packp.UploadPackRequest, error)) error {
-	w, err := r.acquire(ctx)
+func (u *behindURL) get(ctx context.Context, ids []files.ID, request func(*packp.AdvRefs) (*packp.UploadPackRequest, error)) error {
+	w, err := u.repo.acquire(ctx)
 	if err != nil {
 		return err
 	}
 	defer w.Release()
 	ctx, cancel := context.WithTimeout(ctx, transferTime)
 	defer cancel()
-	s, adv, err := r.remote.upload(ctx)
+	s, adv, err := u.remote.upload(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	r.remote.remember(adv)
+	u.remote.remember(adv)
 	if adv == nil {
 		return transport.ErrEmptyRemoteRepository
 	}
@@ -173,11 +183,11 @@ func (r *Repo) get(ctx context.Context, ids []files.ID, request func(*packp.AdvR
 	if err != nil {
 		return err
 	}
-	if err := r.exchange(ctx, s, req); err != nil {
+	if err := u.exchange(ctx, s, req); err != nil {
 		return err
 	}
-	r.store.refresh()
-	if gone := r.lacking(ids); len(gone) > 0 {
+	u.repo.store.refresh()
+	if gone := u.repo.lacking(ids); len(gone) > 0 {
 		return errors.New("it is not among what the server gives")
 	}
 	return nil

@@ -27,7 +27,7 @@ func history(t *testing.T, dir, branch string, commits int, apart time.Duration)
 }
 
 // shallow makes a clone as CI does: of one branch, with one commit.
-func shallow(t *testing.T, dir string) string {
+func shallowClone(t *testing.T, dir string) string {
 	t.Helper()
 	clone := filepath.Join(t.TempDir(), "clone")
 	run(t, ".", "clone", "-q", "--depth", "1", "-b", "main", "file://"+dir, clone)
@@ -53,7 +53,7 @@ func TestAShallowCloneGetsTheCommitsThatItLacks(t *testing.T) {
 	dir := s.repo(t, "repo.git")
 	ids := history(t, dir, "main", 30, 24*time.Hour)
 	run(t, dir, "config", "uploadpack.allowReachableSHA1InWant", "true")
-	r := completed(t, shallow(t, dir), s.open(t, "repo.git", cache))
+	r := completed(t, shallowClone(t, dir), s.open(t, "repo.git", cache))
 	for rev, want := range map[string]int{ids[3].String(): 3, "HEAD": 29, "HEAD^": 28, "HEAD~2": 27} {
 		snapshot, err := r.Snapshot(t.Context(), rev, "")
 		if err != nil {
@@ -87,7 +87,7 @@ func TestAServerThatGivesNoCommitsByTheirIDs(t *testing.T) {
 	dir := s.repo(t, "repo.git")
 	ids := history(t, dir, "main", 5, 24*time.Hour)
 	side := history(t, dir, "side", 2, time.Hour)
-	r := completed(t, shallow(t, dir), s.open(t, "repo.git", t.TempDir()))
+	r := completed(t, shallowClone(t, dir), s.open(t, "repo.git", t.TempDir()))
 	_, err := r.Snapshot(t.Context(), ids[1].String(), "")
 	if !errors.Is(err, ErrShallow) || !strings.Contains(err.Error(), "fetch-depth: 0") || !strings.Contains(err.Error(), "the server gives no commits by their ids") {
 		t.Errorf("error %v", err)
@@ -111,7 +111,7 @@ func TestAServerThatGivesNoCommitsByTheirIDs(t *testing.T) {
 func TestAShallowCloneOfAPath(t *testing.T) {
 	dir := newBare(t)
 	ids := history(t, dir, "main", 5, 24*time.Hour)
-	r := completed(t, shallow(t, dir), mustOpen(t, Options{Location: "file://" + dir}))
+	r := completed(t, shallowClone(t, dir), mustOpen(t, Options{Location: "file://" + dir}))
 	if h, err := r.Commit(t.Context(), ids[1]); err != nil || h.Commit != ids[1] {
 		t.Errorf("commit %v, %v", h.Commit, err)
 	}
@@ -123,7 +123,7 @@ func TestAShallowCloneOfAPath(t *testing.T) {
 func TestAShallowCloneThatAsksNobody(t *testing.T) {
 	dir := newBare(t)
 	ids := history(t, dir, "main", 5, time.Hour)
-	r := mustOpen(t, Options{Location: shallow(t, dir)})
+	r := mustOpen(t, Options{Location: shallowClone(t, dir)})
 	if _, err := r.Commit(t.Context(), ids[1]); !errors.Is(err, ErrShallow) {
 		t.Errorf("error %v", err)
 	}
@@ -149,10 +149,10 @@ func TestWhichCommitCameFirstInAShallowClone(t *testing.T) {
 		if byID {
 			run(t, dir, "config", "uploadpack.allowReachableSHA1InWant", "true")
 		}
-		clone := shallow(t, dir) // of the last
+		clone := shallowClone(t, dir) // of the last
 		before := newBare(t)
 		run(t, dir, "push", "-q", before, ids[30].String()+":refs/heads/main")
-		slow := shallow(t, before)
+		slow := shallowClone(t, before)
 		for _, test := range []struct {
 			clone string
 			a, b  int

@@ -23,7 +23,7 @@ func (r *Repo) Snapshot(ctx context.Context, rev, subdir string) (sources.Snapsh
 	if err != nil {
 		return nil, err
 	}
-	if err := r.obtain(ctx, id); err != nil {
+	if err := r.kind.obtain(ctx, id); err != nil {
 		return nil, err
 	}
 	c, err := r.store.commit(id)
