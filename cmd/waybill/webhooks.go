@@ -52,13 +52,13 @@ func (f *webhookFlags) listening(ctx context.Context, group *errgroup.Group, ser
 		Bell: serve.NewBell(hookInterval, w.look), Commented: serve.NewBell(hookInterval, w.read), Pulled: serve.NewBell(hookInterval, w.pulled),
 		Repositories: append(f.also, f.forge.repository),
 	}
-	if h.Secrets, err = serve.ParseSecrets(text); err != nil {
+	if h.Forge.Secrets, err = forge.ParseSecrets(text); err != nil {
 		return fmt.Errorf("reading --webhook-secret-file: %w", err)
 	}
 	if f.forge.kind == "" || f.forge.repository == "" {
 		return errors.New("with --webhook-secret-file, give --forge and --forge-repository, too: whose webhooks are they?")
 	}
-	if h.Kind, err = forge.ParseKind(f.forge.kind); err != nil {
+	if h.Forge.Kind, err = forge.ParseKind(f.forge.kind); err != nil {
 		return err
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen)

@@ -40,12 +40,12 @@ type rung struct {
 func newRung(tb testing.TB, kind forge.Kind, every time.Duration) *rung {
 	tb.Helper()
 	r := &rung{server: serve.New()}
-	secrets, err := serve.ParseSecrets([]byte(hookSecret + "\n\n" + nextSecret + "\n"))
+	secrets, err := forge.ParseSecrets([]byte(hookSecret + "\n\n" + nextSecret + "\n"))
 	if err != nil {
 		tb.Fatal(err)
 	}
 	h := &serve.Hooks{
-		Kind: kind, Secrets: secrets, Repositories: []string{"acme/fleet", "acme/branches"},
+		Forge: forge.Webhook{Kind: kind, Secrets: secrets}, Repositories: []string{"acme/fleet", "acme/branches"},
 		Bell: serve.NewBell(every, func() { r.pushes.Add(1) }), Commented: serve.NewBell(every, func() { r.comments.Add(1) }),
 		Pulled: serve.NewBell(every, func() { r.pulls.Add(1) }),
 	}
@@ -282,16 +282,6 @@ func TestSlowSenders(t *testing.T) {
 }
 
 func must(_ int, err error) bool { return err == nil }
-
-func TestParseSecrets(t *testing.T) {
-	for text, want := range map[string]string{
-		"": "there is no secret", "\n \n": "there is no secret", "short": "has 5 bytes", hookSecret + "\nshort\n": "has 5 bytes",
-	} {
-		if _, err := serve.ParseSecrets([]byte(text)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "short") {
-			t.Errorf("%q: %v, want %q", text, err, want)
-		}
-	}
-}
 
 func FuzzWebhooks(f *testing.F) {
 	f.Add("push", push)

@@ -3,7 +3,8 @@
 // is the head of, what people comment on it, who may write, and what is shown at a commit.
 //
 // A Forge is one repository, with few and plain calls; Say builds on them the one comment that
-// Waybill edits in place. Package forgetest holds every client to the same promises.
+// Waybill edits in place. Package forgetest holds every client to the same promises. A Webhook
+// reads the messages that a forge sends.
 //
 // # Trust
 //

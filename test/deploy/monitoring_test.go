@@ -42,7 +42,7 @@ var given = []string{"namespace", "job", "pod", "instance"}
 func metrics(t *testing.T) string {
 	t.Helper()
 	s := serve.New()
-	hooks := serve.Hooks{Kind: forge.Gitea}
+	hooks := serve.Hooks{Forge: forge.Webhook{Kind: forge.Gitea}}
 	hooks.Handler(s).ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "POST", "/webhooks/gitea", strings.NewReader("")))
 	s.Record(reconciler.Sync{At: time.Unix(1, 0), Result: reconciler.Result{Plan: plan.Plan{Clusters: []plan.Cluster{{Name: "eu", Held: &guard.Hold{}}}}}})
 	s.Record(reconciler.Sync{Err: os.ErrClosed})
