@@ -72,7 +72,7 @@ func (r *Repo) Beacons(ctx context.Context, wanted func(ref string, id files.ID)
 	if len(ids) == 0 {
 		return b, nil
 	}
-	err = u.readBeacons(ctx, s, adv, ids, b.Read)
+	err = u.remote.readBeacons(ctx, s, adv, ids, b.Read)
 	if err != nil {
 		err = fmt.Errorf("reading refs of %s: %w", r.shown, err)
 	}
@@ -86,16 +86,16 @@ type uploadSession interface {
 
 // readBeacons reads beacons at once. Where they are more than beacons are, somebody put something
 // else there: then they are read by halves, until it is alone, and says nothing.
-func (u *behindURL) readBeacons(ctx context.Context, s uploadSession, adv *packp.AdvRefs, ids []files.ID, into map[files.ID]Beacon) error {
-	store, err := u.borrowed(ctx, s, adv, ids)
+func (m *remote) readBeacons(ctx context.Context, s uploadSession, adv *packp.AdvRefs, ids []files.ID, into map[files.ID]Beacon) error {
+	store, err := m.borrowed(ctx, s, adv, ids)
 	if _, large := errors.AsType[*LimitError](err); large {
 		if len(ids) == 1 {
 			return nil
 		}
 		for _, half := range [][]files.ID{ids[:len(ids)/2], ids[len(ids)/2:]} {
-			again, adv, err := u.remote.upload(ctx)
+			again, adv, err := m.upload(ctx)
 			if err == nil {
-				err = u.readBeacons(ctx, again, adv, half, into)
+				err = m.readBeacons(ctx, again, adv, half, into)
 				again.Close()
 			}
 			if err != nil {
@@ -114,20 +114,20 @@ func (u *behindURL) readBeacons(ctx context.Context, s uploadSession, adv *packp
 }
 
 // borrowed gets commits, and all that is below them, into memory.
-func (u *behindURL) borrowed(ctx context.Context, s uploadSession, adv *packp.AdvRefs, ids []files.ID) (*memory.Storage, error) {
+func (m *remote) borrowed(ctx context.Context, s uploadSession, adv *packp.AdvRefs, ids []files.ID) (*memory.Storage, error) {
 	req, err := request(adv, ids)
 	if err != nil {
 		return nil, err
 	}
 	res, err := s.UploadPack(ctx, req)
 	if err != nil {
-		return nil, u.remote.explain(ctx, err)
+		return nil, m.explain(ctx, err)
 	}
 	defer func() { _ = res.Close() }() // the pack is checked by its checksum
 	in := &limited{ReadCloser: res, what: "bytes of a pack", limit: int64(len(ids)) * maxBeacon}
 	store := memory.NewStorage()
 	if err := packfile.UpdateObjectStorage(store, sideways(req, in)); err != nil {
-		return nil, u.remote.explain(ctx, err)
+		return nil, m.explain(ctx, err)
 	}
 	return store, nil
 }
@@ -175,7 +175,7 @@ func (r *Repo) Light(ctx context.Context, messages map[string]string, by Author,
 		}
 		lights = append(lights, light{ref, data})
 	}
-	if err := server.light(ctx, files.NewFolder(nil), lights); err != nil {
+	if err := server.remote.light(ctx, files.NewFolder(nil), lights); err != nil {
 		return fmt.Errorf("writing %s to %s: %w", strings.Join(refs, ", "), r.shown, err)
 	}
 	return nil
@@ -187,7 +187,7 @@ type light struct {
 	commit []byte
 }
 
-func (u *behindURL) light(ctx context.Context, tree *files.Folder, lights []light) error {
+func (m *remote) light(ctx context.Context, tree *files.Folder, lights []light) error {
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
 	objects := []pack.Object{{Kind: pack.Tree, ID: tree.ID(), Data: func() ([]byte, error) { return nil, nil }}}
@@ -200,7 +200,7 @@ func (u *behindURL) light(ctx context.Context, tree *files.Folder, lights []ligh
 	if err != nil {
 		return err
 	}
-	s, adv, err := u.remote.receivePack(ctx)
+	s, adv, err := m.receivePack(ctx)
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func (u *behindURL) light(ctx context.Context, tree *files.Folder, lights []ligh
 	for i, l := range lights {
 		commands[i] = &packp.Command{Name: plumbing.ReferenceName(l.ref), Old: adv.References[l.ref], New: plumbing.Hash(ids[i])}
 	}
-	err = u.remote.order(ctx, s, adv, io.NopCloser(bytes.NewReader(packed)), commands)
+	err = m.order(ctx, s, adv, io.NopCloser(bytes.NewReader(packed)), commands)
 	if refused, ok := errors.AsType[*refusal](err); ok {
 		return &RefusedError{Ref: lights[0].ref, Why: strings.TrimRight(refused.text, "; ")}
 	}

@@ -50,9 +50,9 @@ func (r *Repo) FetchWithin(ctx context.Context, id files.ID, most Bounds) error 
 	if adv == nil || !gives(adv, []files.ID{id}) {
 		return fail(errors.New("no ref of the server is at it"))
 	}
-	req, err := u.asks(adv, []files.ID{id})
+	req, err := r.asks(adv, []files.ID{id})
 	if err == nil {
-		err = u.takeWithin(ctx, s, req, most)
+		err = takeWithin(ctx, u, s, req, most)
 	}
 	if err != nil {
 		return fail(err)
@@ -62,7 +62,7 @@ func (r *Repo) FetchWithin(ctx context.Context, id files.ID, most Bounds) error 
 }
 
 // takeWithin sends a request, and stores the pack that comes once it is whole, and within bounds.
-func (u *behindURL) takeWithin(ctx context.Context, s transport.UploadPackSession, req *packp.UploadPackRequest, most Bounds) error {
+func takeWithin(ctx context.Context, u *behindURL, s transport.UploadPackSession, req *packp.UploadPackRequest, most Bounds) error {
 	res, err := s.UploadPack(ctx, req)
 	if err != nil {
 		return u.remote.explain(ctx, err)

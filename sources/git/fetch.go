@@ -14,7 +14,6 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
-	"github.com/go-git/go-git/v5/plumbing/transport"
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 
 	"github.com/waybill-dev/waybill/sources/files"
@@ -76,22 +75,11 @@ func (r *Repo) Fetch(ctx context.Context, branches ...string) error {
 	return r.kind.fetch(ctx, branches)
 }
 
-// lacking returns the ids that the cache does not have.
-func (r *Repo) lacking(ids []files.ID) []files.ID {
-	var lacking []files.ID
-	for _, id := range ids {
-		if !r.store.has(id) {
-			lacking = append(lacking, id)
-		}
-	}
-	return lacking
-}
-
 // download gets commits that the cache lacks. A server gives what its refs are at; for
 // anything else all refs are fetched, of which it should be part.
 func (u *behindURL) download(ctx context.Context, w *refs.Writer, ids []files.ID) error {
 	u.repo.store.refresh()
-	lacking := u.repo.lacking(ids)
+	lacking := u.repo.store.lacking(ids)
 	if len(lacking) == 0 {
 		return nil
 	}
@@ -103,16 +91,20 @@ func (u *behindURL) download(ctx context.Context, w *refs.Writer, ids []files.ID
 	}
 	defer s.Close()
 	l := u.remote.remember(adv)
-	if wants := u.wants(l, lacking); len(wants) > 0 {
-		if err := u.receive(ctx, s, adv, wants); err != nil {
+	if ids := wants(u.repo.store, l, lacking); len(ids) > 0 {
+		req, err := u.repo.asks(adv, ids)
+		if err == nil {
+			err = u.remote.exchange(ctx, s, req, u.repo.store.dir)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	u.repo.store.refresh()
-	if err := u.keep(w, l.refs); err != nil {
+	if err := keep(w, u.repo.store, l.refs); err != nil {
 		return err
 	}
-	if gone := u.repo.lacking(lacking); len(gone) > 0 {
+	if gone := u.repo.store.lacking(lacking); len(gone) > 0 {
 		return &goneError{gone[0]}
 	}
 	return nil
@@ -129,7 +121,7 @@ func (e *goneError) Error() string {
 func (*goneError) Is(target error) bool { return target == ErrMissing }
 
 // wants returns what to ask for.
-func (u *behindURL) wants(l listing, lacking []files.ID) []files.ID {
+func wants(st *store, l listing, lacking []files.ID) []files.ID {
 	tips := make(map[files.ID]bool, len(l.refs))
 	var all []files.ID
 	for name, id := range l.refs {
@@ -140,7 +132,7 @@ func (u *behindURL) wants(l listing, lacking []files.ID) []files.ID {
 	}
 	for _, id := range lacking {
 		if !tips[id] {
-			return u.repo.lacking(all)
+			return st.lacking(all)
 		}
 	}
 	return lacking
@@ -152,10 +144,10 @@ func tracked(name string) bool {
 
 // keep notes which refs of the server the cache has whole. They are told to the server
 // at the next fetch, and keep what they lead to from being collected by Git.
-func (u *behindURL) keep(w *refs.Writer, all map[string]files.ID) error {
+func keep(w *refs.Writer, st *store, all map[string]files.ID) error {
 	whole := make(map[string]files.ID, len(all))
 	for name, id := range all {
-		if tracked(name) && u.repo.store.has(id) {
+		if tracked(name) && st.has(id) {
 			whole[name] = id
 		}
 	}
@@ -165,18 +157,9 @@ func (u *behindURL) keep(w *refs.Writer, all map[string]files.ID) error {
 	return nil
 }
 
-// receive asks for commits and stores the pack that comes.
-func (u *behindURL) receive(ctx context.Context, s transport.UploadPackSession, adv *packp.AdvRefs, wants []files.ID) error {
-	req, err := u.asks(adv, wants)
-	if err != nil {
-		return err
-	}
-	return u.exchange(ctx, s, req)
-}
-
 // asks is a request for commits that tells the server what is in the cache.
-func (u *behindURL) asks(adv *packp.AdvRefs, wants []files.ID) (*packp.UploadPackRequest, error) {
-	have, err := u.repo.refs.List("refs/")
+func (r *Repo) asks(adv *packp.AdvRefs, wants []files.ID) (*packp.UploadPackRequest, error) {
+	have, err := r.refs.List("refs/")
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +168,7 @@ func (u *behindURL) asks(adv *packp.AdvRefs, wants []files.ID) (*packp.UploadPac
 		return nil, err
 	}
 	for _, id := range have {
-		if u.repo.store.has(id) {
+		if r.store.has(id) {
 			req.Haves = append(req.Haves, plumbing.Hash(id))
 		}
 	}
@@ -204,20 +187,6 @@ func request(adv *packp.AdvRefs, wants []files.ID) (*packp.UploadPackRequest, er
 		req.Wants = append(req.Wants, plumbing.Hash(id))
 	}
 	return req, nil
-}
-
-// exchange sends a request and stores the pack that comes.
-func (u *behindURL) exchange(ctx context.Context, s transport.UploadPackSession, req *packp.UploadPackRequest) error {
-	res, err := s.UploadPack(ctx, req)
-	if err != nil {
-		return u.remote.explain(ctx, err)
-	}
-	defer func() { _ = res.Close() }() // the pack is checked by its checksum
-	in := &limited{ReadCloser: res, what: "bytes of a pack", limit: maxPack}
-	if err := storePack(u.repo.store.dir, sideways(req, in)); err != nil {
-		return advise(u.remote.explain(ctx, err))
-	}
-	return nil
 }
 
 // sideways is the pack in an answer, which may have more than that.

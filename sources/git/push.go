@@ -54,11 +54,11 @@ func (u *behindURL) push(ctx context.Context, w *refs.Writer, all []move) error 
 	if !adv.Capabilities.Supports(capability.Atomic) {
 		stages = inStages(todo)
 	}
-	if err := u.sendAll(ctx, s, adv, stages, stored.pack); err != nil {
+	if err := u.remote.sendAll(ctx, s, adv, stages, stored.pack); err != nil {
 		return err
 	}
 	u.repo.store.refresh()
-	if err := u.keep(w, u.remote.moved(todo)); err != nil {
+	if err := keep(w, u.repo.store, u.remote.moved(todo)); err != nil {
 		return err
 	}
 	u.repo.letGo(stored.blobs)
@@ -80,24 +80,24 @@ func inStages(todo []move) [][]move {
 
 // sendAll pushes one stage after the other, the first with the pack. What is left of a
 // stage that is not done whole is not begun.
-func (u *behindURL) sendAll(ctx context.Context, s transport.ReceivePackSession, adv *packp.AdvRefs, stages [][]move, path string) error {
+func (m *remote) sendAll(ctx context.Context, s transport.ReceivePackSession, adv *packp.AdvRefs, stages [][]move, path string) error {
 	var done []string
 	for n, stage := range stages {
 		if n > 0 {
 			var err error
-			if s, adv, err = u.remote.receivePack(ctx); err != nil {
+			if s, adv, err = m.receivePack(ctx); err != nil {
 				return partial(done, err)
 			}
 			defer s.Close()
 			path = ""
 		}
-		if refused := u.remote.send(ctx, s, adv, stage, path); refused != nil {
-			if err := u.settle(ctx, stage, refused); err != nil {
+		if refused := m.send(ctx, s, adv, stage, path); refused != nil {
+			if err := m.settle(ctx, stage, refused); err != nil {
 				return partial(done, err)
 			}
 		}
-		for _, m := range stage {
-			done = append(done, m.Branch)
+		for _, t := range stage {
+			done = append(done, t.Branch)
 		}
 	}
 	return nil
@@ -220,15 +220,15 @@ const settleTime = 200 * time.Millisecond
 // settle finds out what became of a push that was refused or not answered, from where
 // the branches are now. If nothing moved although the server answered, somebody else
 // may be moving them this moment, so it looks twice.
-func (u *behindURL) settle(ctx context.Context, todo []move, refused error) error {
-	done, err := u.outcome(ctx, todo, refused)
+func (m *remote) settle(ctx context.Context, todo []move, refused error) error {
+	done, err := m.outcome(ctx, todo, refused)
 	var report *refusal
 	if len(done) == 0 && errors.Is(err, refused) && errors.As(refused, &report) {
-		t := time.NewTimer(settleTime)
-		defer t.Stop()
+		pause := time.NewTimer(settleTime)
+		defer pause.Stop()
 		select {
-		case <-t.C:
-			done, err = u.outcome(ctx, todo, refused)
+		case <-pause.C:
+			done, err = m.outcome(ctx, todo, refused)
 		case <-ctx.Done():
 		}
 	}
@@ -240,21 +240,21 @@ func (u *behindURL) settle(ctx context.Context, todo []move, refused error) erro
 
 // outcome reads the branches again. It returns those that moved, and an error unless
 // all did: a RaceError if one is at somebody else's commit, else refused.
-func (u *behindURL) outcome(ctx context.Context, todo []move, refused error) ([]string, error) {
-	l, err := u.remote.look(ctx)
+func (m *remote) outcome(ctx context.Context, todo []move, refused error) ([]string, error) {
+	l, err := m.look(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("%w; whether the branches moved is unknown: %w", refused, err)
 	}
 	var done []string
 	var race error
-	for _, m := range todo {
-		switch at := l.refs[m.ref()]; at {
-		case m.id:
-			done = append(done, m.Branch)
-		case m.Old:
+	for _, t := range todo {
+		switch at := l.refs[t.ref()]; at {
+		case t.id:
+			done = append(done, t.Branch)
+		case t.Old:
 		default:
 			if race == nil {
-				race = &RaceError{Branch: m.Branch, Want: m.Old, Got: at}
+				race = &RaceError{Branch: t.Branch, Want: t.Old, Got: at}
 			}
 		}
 	}

@@ -228,6 +228,20 @@ func (m *remote) last(ctx context.Context) (listing, error) {
 	return m.look(ctx)
 }
 
+// exchange sends a request and stores the pack that comes in a folder.
+func (m *remote) exchange(ctx context.Context, s transport.UploadPackSession, req *packp.UploadPackRequest, dir string) error {
+	res, err := s.UploadPack(ctx, req)
+	if err != nil {
+		return m.explain(ctx, err)
+	}
+	defer func() { _ = res.Close() }() // the pack is checked by its checksum
+	in := &limited{ReadCloser: res, what: "bytes of a pack", limit: maxPack}
+	if err := storePack(dir, sideways(req, in)); err != nil {
+		return advise(m.explain(ctx, err))
+	}
+	return nil
+}
+
 // remoteError is what a server or the way to it had to say, fit to be shown. What it
 // was made from can be asked about and not be taken out, because it is not.
 type remoteError struct {

@@ -81,7 +81,7 @@ func (u *behindURL) fetch(ctx context.Context, names []string) error {
 }
 
 func (u *behindURL) obtain(ctx context.Context, ids ...files.ID) error {
-	if len(u.repo.lacking(ids)) == 0 {
+	if len(u.repo.store.lacking(ids)) == 0 {
 		return nil
 	}
 	w, err := u.repo.acquire(ctx)

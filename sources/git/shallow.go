@@ -71,7 +71,7 @@ func (s *shallow) lender() (*behindURL, bool) {
 
 // obtain has commits at hand that the clone lacks, without their history.
 func (s *shallow) obtain(ctx context.Context, ids ...files.ID) error {
-	lacking := s.repo.lacking(ids)
+	lacking := s.repo.store.lacking(ids)
 	if len(lacking) == 0 {
 		return nil
 	}
@@ -183,11 +183,11 @@ func (u *behindURL) get(ctx context.Context, ids []files.ID, request func(*packp
 	if err != nil {
 		return err
 	}
-	if err := u.exchange(ctx, s, req); err != nil {
+	if err := u.remote.exchange(ctx, s, req, u.repo.store.dir); err != nil {
 		return err
 	}
 	u.repo.store.refresh()
-	if gone := u.repo.lacking(ids); len(gone) > 0 {
+	if gone := u.repo.store.lacking(ids); len(gone) > 0 {
 		return errors.New("it is not among what the server gives")
 	}
 	return nil

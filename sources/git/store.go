@@ -182,6 +182,17 @@ func (s *store) has(id files.ID) bool {
 	return has || s.next != nil && s.next.has(id)
 }
 
+// lacking returns the ids of what is not there.
+func (s *store) lacking(ids []files.ID) []files.ID {
+	var lacking []files.ID
+	for _, id := range ids {
+		if !s.has(id) {
+			lacking = append(lacking, id)
+		}
+	}
+	return lacking
+}
+
 // refresh forgets which packs there are.
 func (s *store) refresh() {
 	s.mu.Lock()
