@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"os/exec"
 	"strings"
@@ -15,7 +16,8 @@ import (
 )
 
 // TestWhatAnotherOnePutIsWrittenOver puts commits on the branch of what an agent observes: one that nobody signed,
-// with the same content; 65 folders inside each other; one that the agent signed before.
+// with the same content; 65 folders inside each other; one that the agent signed before. Where another agent tells, this one
+// writes nothing.
 func TestWhatAnotherOnePutIsWrittenOver(t *testing.T) {
 	key, _, err := signing.NewKey(rand.Reader, "agent")
 	if err != nil {
@@ -42,17 +44,17 @@ func TestWhatAnotherOnePutIsWrittenOver(t *testing.T) {
 	r.set(nil)
 	const branch = "waybill/observed/eu"
 	version := 0
+	next := func(recorded map[string]*karmada.ClusterStatus, _ []*karmada.Cluster) (map[string]*karmada.ClusterStatus, string) {
+		want := fmt.Sprint("v", version)
+		if s := recorded["eu"]; s != nil && s.KubernetesVersion == want {
+			return nil, ""
+		}
+		return map[string]*karmada.ClusterStatus{"eu": {KubernetesVersion: want}}, "version"
+	}
 	writes := func() (head string) {
 		t.Helper()
 		now = now.Add(time.Second)
-		_, err := r.record(t.Context(), func(recorded map[string]*karmada.ClusterStatus, _ []*karmada.Cluster) (map[string]*karmada.ClusterStatus, string) {
-			want := fmt.Sprint("v", version)
-			if s := recorded["eu"]; s != nil && s.KubernetesVersion == want {
-				return nil, ""
-			}
-			return map[string]*karmada.ClusterStatus{"eu": {KubernetesVersion: want}}, "version"
-		})
-		if err != nil {
+		if _, err := r.record(t.Context(), next); err != nil {
 			t.Fatal(err)
 		}
 		return run("", "rev-parse", branch)
@@ -63,12 +65,18 @@ func TestWhatAnotherOnePutIsWrittenOver(t *testing.T) {
 	if again := writes(); again != second {
 		t.Error("what is written is written again")
 	}
+	version++
+	r.may = func(context.Context) error { return errors.New("another agent tells") }
+	if _, err := r.record(t.Context(), next); err == nil || run("", "rev-parse", branch) != second {
+		t.Errorf("it tells what another agent tells: %v", err)
+	}
+	version, r.may = version-1, func(context.Context) error { return nil }
 	nested := run("100644 blob "+run("x", "hash-object", "-w", "--stdin")+"\tx\n", "mktree")
 	for range 65 {
 		nested = run("040000 tree "+nested+"\td\n", "mktree")
 	}
 	for what, commit := range map[string]string{
-		"one that nobody signed": run("", "commit-tree", second+"^{tree}", "-m", "observed"), "one that cannot be read": run("", "commit-tree", nested, "-m", "nested"), "one of before": first,
+		"one that nobody signed": run("", "commit-tree", second+"^{tree}", "-m", run("", "log", "-1", "--format=%B", second)), "one that cannot be read": run("", "commit-tree", nested, "-m", "nested"), "one of before": first,
 	} {
 		run("", "update-ref", "refs/heads/"+branch, commit)
 		head := writes()

@@ -1,0 +1,358 @@
+package agent_test
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
+
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/agent"
+	"github.com/waybill-dev/waybill/reconciler/applier"
+	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/reconciler/heartbeat"
+	"github.com/waybill-dev/waybill/reconciler/published"
+	"github.com/waybill-dev/waybill/reconciler/replicas"
+	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/sources/signing"
+	"github.com/waybill-dev/waybill/test/apiserver"
+	"github.com/waybill-dev/waybill/test/twin"
+)
+
+const (
+	settings = "/api/v1/namespaces/shop/configmaps/settings"
+	lease    = "/apis/coordination.k8s.io/v1/namespaces/waybill-system/leases/agent"
+)
+
+// heart is where heartbeats go.
+type heart struct {
+	mu    sync.Mutex
+	beats []heartbeat.Beat
+	last  uint64       // of another agent
+	fails func() error // nil: no beat does
+}
+
+// Last implements agent.Heart.
+func (h *heart) Last(context.Context, []string) (uint64, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.last, nil
+}
+
+// Beat implements agent.Heart.
+func (h *heart) Beat(_ context.Context, beats []heartbeat.Beat) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.beats = append(h.beats, beats...)
+	if h.fails != nil {
+		return h.fails()
+	}
+	return nil
+}
+
+// Times implements agent.Heart.
+func (*heart) Times(int) (heartbeat.Times, error) {
+	t := heartbeat.Usual
+	t.Renew = 20 * time.Millisecond
+	return t, nil
+}
+
+// all are the beats until now.
+func (h *heart) all() []heartbeat.Beat {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.beats)
+}
+
+// from are those of an agent.
+func (h *heart) from(replica string) int {
+	n := 0
+	for _, b := range h.all() {
+		if b.Agent == replica {
+			n++
+		}
+	}
+	return n
+}
+
+// site is what is published for clusters, and an API server that all of them are on.
+type site struct {
+	*testing.T
+
+	server           *apiserver.Server
+	source           *twin.Repo
+	branches, status string // repositories
+	key              signing.Key
+	heart            *heart
+	away             atomic.Bool // nobody can renew a Lease
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	key, _, err := signing.NewKey(rand.Reader, "agent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &site{T: t, server: apiserver.New(t, "waybill-system", "shop"), source: twin.New("source"), branches: t.TempDir(), status: t.TempDir(), key: key, heart: &heart{}}
+	s.server.Before = func(r *http.Request) int {
+		if s.away.Load() && strings.Contains(r.URL.Path, "/leases/") {
+			return http.StatusInternalServerError
+		}
+		return 0
+	}
+	s.git(s.branches, "init", "-q", "--bare", ".")
+	s.git(s.status, "init", "-q", "--bare", ".")
+	return s
+}
+
+func (s *site) git(dir string, args ...string) string {
+	s.Helper()
+	out, err := exec.CommandContext(s.Context(), "git", append([]string{"-C", dir}, args...)...).CombinedOutput()
+	if err != nil {
+		s.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (s *site) open(location string, sign git.Signer) *git.Repo {
+	s.Helper()
+	repo, err := git.Open(s.Context(), git.Options{Location: location, Sign: sign})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return repo
+}
+
+// publish publishes clusters by their syncModes, all of which are to have a ConfigMap with a value.
+func (s *site) publish(value string, modes map[string]string) {
+	s.Helper()
+	source := twin.Tree{
+		"settings.yaml": twin.File(fmt.Appendf(nil, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: shop}\ndata: {k: %s}\n", value)),
+		"policy.yaml":   twin.File([]byte("apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: p, namespace: shop}\nspec:\n  resourceSelectors: [{apiVersion: v1, kind: ConfigMap}]\n  placement: {}\n")),
+	}
+	for name, mode := range modes {
+		source[name+".yaml"] = twin.File(fmt.Appendf(nil, "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: %s, annotations: {waybill.dev/agent-key: %q}}\nspec: {syncMode: %s}\n", name, s.key.Public().String(), mode))
+	}
+	s.source.Write("main", "next", source.Folder())
+	r := &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: s.source, Target: s.open(s.branches, nil), Version: "test", Now: time.Now}
+	if _, err := r.Publish(s.Context(), "main"); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// messages are the lines of a log.
+type messages struct {
+	slog.Handler
+
+	mu  sync.Mutex
+	all []string
+}
+
+// Enabled implements slog.Handler.
+func (*messages) Enabled(context.Context, slog.Level) bool { return true }
+
+// Handle implements slog.Handler.
+func (m *messages) Handle(_ context.Context, r slog.Record) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.all = append(m.all, r.Message)
+	return nil
+}
+
+func (m *messages) has(text string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.ContainsFunc(m.all, func(line string) bool { return strings.Contains(line, text) })
+}
+
+// running is an agent that runs.
+type running struct {
+	said  *messages
+	stop  context.CancelFunc
+	ended chan error
+}
+
+// run has an agent of clusters run until the test ends, unless it is stopped.
+func (s *site) run(replica string, of ...string) *running {
+	s.Helper()
+	c, err := coordination.NewForConfig(s.server.Reach())
+	if err != nil {
+		s.Fatal(err)
+	}
+	r := &running{said: &messages{Handler: slog.DiscardHandler}, ended: make(chan error, 1)}
+	public := s.key.Public()
+	log := slog.New(r.said)
+	a := &agent.Agent{
+		Clusters: of, Status: s.open(s.status, s.key.SignCommit), Key: &public, Heart: s.heart, Interval: 20 * time.Millisecond, Resync: time.Hour, Log: log,
+		Random: func() float64 { return 0 }, Applied: func(applier.Result) {}, Looked: func(error) {},
+		Election: replicas.Election{
+			Leases: c, Namespace: "waybill-system", Name: "agent", Replica: replica, Log: log, Tell: func(bool) {},
+			Times: replicas.Times{Lease: 3 * time.Second, Renew: time.Second, Retry: 50 * time.Millisecond},
+		},
+		Applier: applier.Applier{
+			Published: &published.Reader{Target: s.open(s.branches, nil), Cache: &published.Cache{}}, Now: time.Now,
+			Access: clusters.Access{Folder: s.server.Kubeconfigs(s, of...)},
+		},
+	}
+	ctx, stop := context.WithCancel(s.Context())
+	r.stop = stop
+	go func() { r.ended <- a.Run(ctx) }()
+	s.Cleanup(func() { r.end(s.T) })
+	return r
+}
+
+// end stops an agent, and waits for its end.
+func (r *running) end(t *testing.T) {
+	t.Helper()
+	r.stop()
+	select {
+	case err := <-r.ended:
+		if err != nil {
+			t.Error(err)
+		}
+		r.ended <- nil // for whoever asks again
+	case <-time.NewTimer(soon).C:
+		t.Error("the agent does not end")
+	}
+}
+
+// soon is how long a test waits for what comes at once.
+const soon = 20 * time.Second
+
+// until waits until something is so.
+func (s *site) until(what string, is func() bool) {
+	s.Helper()
+	for end := time.Now().Add(soon); !is(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.Fatalf("%s did not come about", what)
+		}
+	}
+}
+
+// has is the value that the cluster has.
+func (s *site) has() string {
+	data, _ := s.server.Get(settings)["data"].(apiserver.Object)
+	value, _ := data["k"].(string)
+	return value
+}
+
+// touched lists what was written to the cluster besides Leases.
+func (s *site) touched() []string {
+	return slices.DeleteFunc(s.server.Writes(), func(w string) bool { return strings.Contains(w, "/leases") })
+}
+
+// TestAnAgentServesItsCluster: it applies what is published, says so, and beats; and goes on with what is published next.
+func TestAnAgentServesItsCluster(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.publish("one", map[string]string{"eu": "Pull"})
+	s.run("agent-0", "eu")
+	s.until("the first value", func() bool { return s.has() == "one" })
+	s.until("a beat", func() bool { return len(s.heart.all()) > 2 })
+	before := uint64(0)
+	for _, b := range s.heart.all() {
+		if b.Cluster != "eu" || b.UID != apiserver.UID || b.Agent != "agent-0" || b.Sequence <= before {
+			t.Errorf("after %d a beat is %+v", before, b)
+		}
+		before = b.Sequence
+	}
+	s.publish("two", map[string]string{"eu": "Pull"})
+	s.until("the second value", func() bool { return s.has() == "two" })
+	s.until("a status", func() bool { return s.git(s.status, "for-each-ref", "refs/heads/waybill/status/eu") != "" })
+}
+
+// TestAnAgentLeavesAClusterToWhoPushes: nothing is written there, and no beat of it is sent, until it is pulled to.
+func TestAnAgentLeavesAClusterToWhoPushes(t *testing.T) {
+	t.Parallel()
+	for name, modes := range map[string]map[string]string{"pushed to": {"eu": "Push"}, "not registered": {"us": "Pull"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			s.publish("one", modes)
+			a := s.run("agent-0", "eu")
+			s.until("a look", func() bool { return a.said.has("nothing is applied") || len(s.touched()) > 0 })
+			time.Sleep(100 * time.Millisecond) // a beat may be on its way
+			beats := len(s.heart.all())
+			time.Sleep(200 * time.Millisecond)
+			if wrote := s.touched(); len(wrote) > 0 || len(s.heart.all()) > beats {
+				t.Errorf("it writes %v, and sends %d beats", wrote, len(s.heart.all())-beats)
+			}
+			s.publish("one", map[string]string{"eu": "Pull"})
+			s.until("the value", func() bool { return s.has() == "one" })
+			s.until("beats", func() bool { return len(s.heart.all()) > beats })
+		})
+	}
+}
+
+// TestOneOfTwoAgentsWorks: the other one goes on when it ends.
+func TestOneOfTwoAgentsWorks(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.publish("one", map[string]string{"eu": "Pull"})
+	first := s.run("first", "eu")
+	s.until("the value", func() bool { return s.has() == "one" && s.heart.from("first") > 0 })
+	second := s.run("second", "eu")
+	s.until("a look at the Lease", func() bool { return second.said.has("standing by") })
+	if n := s.heart.from("second"); n > 0 {
+		t.Errorf("the second one sends %d beats", n)
+	}
+	first.end(t)
+	s.publish("two", map[string]string{"eu": "Pull"})
+	s.until("the next value", func() bool { return s.has() == "two" && s.heart.from("second") > 0 })
+}
+
+// TestABeatThatIsBehindIsFollowedByOneAbove: somebody heard a higher one before.
+func TestABeatThatIsBehindIsFollowedByOneAbove(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	above := uint64(time.Now().Add(time.Hour).UnixMilli())
+	behind := true
+	s.heart.fails = func() error {
+		if !behind {
+			return nil
+		}
+		behind = false
+		return &agent.BehindError{Last: above}
+	}
+	s.publish("one", map[string]string{"eu": "Pull"})
+	s.run("agent-0", "eu")
+	s.until("the next beats", func() bool { return len(s.heart.all()) > 2 })
+	if all := s.heart.all(); all[0].Sequence > above || all[1].Sequence != above+1 || all[2].Sequence != above+2 {
+		t.Errorf("after %d the beats are %+v", above, all[:3])
+	}
+}
+
+// TestAnAgentWithoutTheLeaseGivesWayToWhoIsHeard: its API server does not let it renew, and another agent beats.
+func TestAnAgentWithoutTheLeaseGivesWayToWhoIsHeard(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.publish("one", map[string]string{"eu": "Pull"})
+	a := s.run("agent-0", "eu")
+	s.until("the value", func() bool { return s.has() == "one" && len(s.heart.all()) > 0 })
+	s.away.Store(true)
+	s.until("the loss of the Lease", func() bool { return a.said.has("cannot be renewed") })
+	beats := len(s.heart.all())
+	s.until("more beats", func() bool { return len(s.heart.all()) > beats }) // for nobody else is heard
+	s.heart.mu.Lock()
+	s.heart.last = 1 << 62
+	s.heart.mu.Unlock()
+	s.until("the end", func() bool { return a.said.has("another agent of the cluster is heard") })
+	beats = len(s.heart.all())
+	s.publish("two", map[string]string{"eu": "Pull"})
+	time.Sleep(300 * time.Millisecond)
+	if len(s.heart.all()) > beats || s.has() != "one" {
+		t.Errorf("it sends %d beats more, and applies %q", len(s.heart.all())-beats, s.has())
+	}
+	s.away.Store(false)
+	s.until("the next value", func() bool { return s.has() == "two" })
+}
