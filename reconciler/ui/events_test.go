@@ -141,3 +141,35 @@ func TestStreamsAreBounded(t *testing.T) {
 		t.Errorf("pages are refused with them: %d", w.Code)
 	}
 }
+
+// TestAStreamThatEndsMakesRoom: whoever closes one makes a place for another.
+func TestAStreamThatEndsMakesRoom(t *testing.T) {
+	const places = 256
+	f := published(t)
+	url, _ := f.listens(t)
+	opens := func(ctx context.Context) int {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/events", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { resp.Body.Close() })
+		return resp.StatusCode
+	}
+	ctx, closeAll := context.WithCancel(t.Context())
+	for range places {
+		opens(ctx)
+	}
+	if status := opens(t.Context()); status != http.StatusServiceUnavailable {
+		t.Fatalf("one more is answered %d", status)
+	}
+	closeAll()
+	for end := time.Now().Add(20 * time.Second); opens(t.Context()) != http.StatusOK; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("no stream makes room for another")
+		}
+	}
+}

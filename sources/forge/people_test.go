@@ -1,0 +1,107 @@
+package forge_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill-dev/waybill/sources/forge"
+)
+
+// answering is a repository of a forge that answers some paths, and no others.
+func answering(t *testing.T, kind forge.Kind, answers map[string]string) forge.Forge {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for path, text := range answers {
+			if strings.HasSuffix(r.URL.Path, path) {
+				fmt.Fprint(w, text)
+				return
+			}
+		}
+		http.NotFound(w, r)
+	}))
+	t.Cleanup(server.Close)
+	f, err := forge.Open(forge.Options{Kind: kind, URL: server.URL, Repository: "shop/fleet", Token: "t", Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// TestWhoMayNotLogInMayNothing: GitLab lists a member that is blocked, or was asked to join, with what it may as one.
+func TestWhoMayNotLogInMayNothing(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]forge.Permission{
+		`{"access_level": 40, "state": "active"}`:          forge.Admin,
+		`{"access_level": 30, "state": "active"}`:          forge.Write,
+		`{"access_level": 20, "state": "active"}`:          forge.Read,
+		`{"access_level": 5, "state": "active"}`:           forge.None,
+		`{"access_level": 50, "state": "blocked"}`:         forge.None,
+		`{"access_level": 40, "state": "awaiting"}`:        forge.None,
+		`{"access_level": 40, "state": "blocked_pending"}`: forge.None,
+		`{"access_level": 40}`:                             forge.None,
+	} {
+		f := answering(t, forge.GitLab, map[string]string{"/members/all/7": said})
+		if got, err := f.Permission(t.Context(), forge.User{ID: 7, Login: "ann"}); got != want || err != nil {
+			t.Errorf("%s: %s, %v; want %s", said, got, err, want)
+		}
+	}
+}
+
+// TestWhatAForgeCallsNobodyMayNothing: a word that is none of those that are known, and an account that is no collaborator.
+func TestWhatAForgeCallsNobodyMayNothing(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []forge.Kind{forge.GitHub, forge.Gitea} {
+		for said, want := range map[string]forge.Permission{`{"permission": "admin"}`: forge.Admin, `{"permission": "write"}`: forge.Write, `{"permission": "read"}`: forge.Read, `{"permission": "none"}`: forge.None, `{"permission": "triage"}`: forge.None, `{}`: forge.None} {
+			f := answering(t, kind, map[string]string{"/collaborators/ann/permission": said})
+			if got, err := f.Permission(t.Context(), forge.User{ID: 7, Login: "ann"}); got != want || err != nil {
+				t.Errorf("%s, %s: %s, %v; want %s", kind, said, got, err, want)
+			}
+			if got, err := f.Permission(t.Context(), forge.User{ID: 8, Login: "bob"}); got != forge.None || err != nil {
+				t.Errorf("%s: somebody who is no collaborator: %s, %v", kind, got, err)
+			}
+		}
+	}
+}
+
+// TestADeletedForkIsNoBranchOfTheRepository: of a pull request whose repository is gone forges tell none.
+func TestADeletedForkIsNoBranchOfTheRepository(t *testing.T) {
+	t.Parallel()
+	const pull = `{"number": 7, "state": "open", "user": {"id": 7, "login": "ann"}, "head": {"ref": "main", "sha": "1111", "repo": %s}, "base": {"ref": "main", "repo": {"id": 1}}}`
+	for _, kind := range []forge.Kind{forge.GitHub, forge.Gitea} {
+		for repo, branch := range map[string]string{`{"id": 1}`: "main", `{"id": 2}`: "", "null": ""} {
+			f := answering(t, kind, map[string]string{"/pulls/7": fmt.Sprintf(pull, repo)})
+			p, err := f.PullRequest(t.Context(), 7)
+			if err != nil || p.Branch != branch || p.Fork != (branch == "") {
+				t.Errorf("%s, %s: %+v, %v", kind, repo, p, err)
+			}
+		}
+	}
+	const merge = `{"iid": 7, "state": "opened", "author": {"id": 7, "username": "ann"}, "sha": "1111", "source_branch": "main", "target_branch": "main", "source_project_id": %s, "target_project_id": 1}`
+	for project, branch := range map[string]string{"1": "main", "2": "", "null": ""} {
+		f := answering(t, forge.GitLab, map[string]string{"/merge_requests/7": fmt.Sprintf(merge, project)})
+		p, err := f.PullRequest(t.Context(), 7)
+		if err != nil || p.Branch != branch || p.Fork != (branch == "") {
+			t.Errorf("GitLab, %s: %+v, %v", project, p, err)
+		}
+	}
+}
+
+// TestWhoseCommentItIs: accounts that are gone, and robots, are nobody who may command.
+func TestWhoseCommentItIs(t *testing.T) {
+	t.Parallel()
+	const notes = `[{"id": 1, "body": "a", "author": {"id": 7, "username": "ann"}}, {"id": 2, "body": "b", "author": {"id": 8, "username": "project_1_bot_2"}}, {"id": 3, "body": "c", "author": {"id": 9, "username": "me"}}, {"id": 4, "body": "d", "system": true, "author": {"id": 7, "username": "ann"}}, {"id": 5, "body": "e", "author": null}]`
+	f := answering(t, forge.GitLab, map[string]string{"/user": `{"id": 9, "username": "me"}`, "/merge_requests/7/notes": notes})
+	all, err := f.Comments(t.Context(), 7)
+	if err != nil || len(all) != 4 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	for i, want := range []struct{ bot, mine bool }{{}, {bot: true}, {mine: true}, {}} {
+		if c := all[i]; c.Author.Bot != want.bot || c.Mine != want.mine {
+			t.Errorf("comment %d: %+v, want %+v", c.ID, c, want)
+		}
+	}
+}
