@@ -2,9 +2,9 @@ package evict
 
 import "time"
 
-// Thaw is how long enough clusters have to be ready until something moves again: clusters that
+// RecoveryDelay is how long enough clusters have to be ready until something moves again: clusters that
 // could not be reached come back one after the other.
-const Thaw = time.Minute
+const RecoveryDelay = time.Minute
 
 // Limits bound what moves at once.
 type Limits struct {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/waybill-dev/waybill/policies/fleet"
-	"github.com/waybill-dev/waybill/policies/law"
+	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/tree"
@@ -22,8 +22,8 @@ type Branch struct {
 }
 
 // Check reports what consumers of branches have to know. There is a branch for each cluster
-// of the law's fleet, in its order.
-func Check(l *law.Law, config render.ConfigSpec, branches []Branch) (diags []diag.Diagnostic) {
+// of the fleet, in its order.
+func Check(l *index.Policies, config render.ConfigSpec, branches []Branch) (diags []diag.Diagnostic) {
 	var unable []string
 	trees := tree.NewBuilder()
 	encrypted := map[files.ID]bool{}
@@ -80,7 +80,7 @@ func Moved(from, to render.Addresses) []diag.Diagnostic {
 
 // wrongSettings reports annotations of a Cluster that say how Flux is to sync it and are
 // wrong.
-func wrongSettings(l *law.Law, config render.ConfigSpec, c *fleet.Cluster) (diags []diag.Diagnostic) {
+func wrongSettings(l *index.Policies, config render.ConfigSpec, c *fleet.Cluster) (diags []diag.Diagnostic) {
 	_, problems := config.Publish.Flux.For(c.Name, c.Source.Annotations)
 	for _, p := range problems {
 		diags = append(diags, diag.Diagnostic{

@@ -35,12 +35,12 @@ type Removal struct {
 // Guard judges trees.
 type Guard struct {
 	Rules render.Guard
-	// Unsure says why it is not known what clusters should hold, so that nothing may
+	// HoldReason says why it is not known what clusters should hold, so that nothing may
 	// change; empty where it is known.
-	Unsure string
-	// Astray reports that what is missing from the source, be it an object or the policy
+	HoldReason string
+	// ContentUnknown reports that what is missing from the source, be it an object or the policy
 	// that placed one, may be in what cannot be rendered.
-	Astray bool
+	ContentUnknown bool
 	// InSource reports whether the source still has an object.
 	InSource func(object.Ref) bool
 	// Nowhere reports that the plan sends an object to no cluster.
@@ -108,7 +108,7 @@ func (g *Guard) judge(n Next) *Hold {
 	}
 	reason := g.reason(g.judged(l, n.Cluster), n)
 	if reason == "" {
-		reason = g.Unsure
+		reason = g.HoldReason
 	}
 	if reason == "" {
 		return nil
@@ -147,9 +147,9 @@ func (g *Guard) reason(l *tree.Lost, n Next) string {
 	switch lost := len(l.Refs); {
 	case lost == 0:
 		return ""
-	case g.Unsure != "":
-		return g.Unsure
-	case g.Astray:
+	case g.HoldReason != "":
+		return g.HoldReason
+	case g.ContentUnknown:
 		return fmt.Sprintf("it would lose %d of %s while part of the source cannot be rendered", lost, words.Count(l.Before, "object"))
 	case n.Objects == 0, lost == l.Before, len(tree.Namespaces(n.Tree)) == n.Objects && slices.ContainsFunc(l.Refs, g.Nowhere):
 		return all(lost, l.Before)

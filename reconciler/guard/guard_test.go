@@ -58,10 +58,10 @@ func TestJudge(t *testing.T) {
 		{"what is labelled moves", "ConfigMap/a ConfigMap/kept", "ConfigMap/a", func(g *Guard, _ *tree.Published) {
 			g.InSource = func(object.Ref) bool { return true }
 		}, ""},
-		{"nobody knows what is wanted", many, many + " ConfigMap/f", func(g *Guard, _ *tree.Published) { g.Unsure = "nobody knows" }, "nobody knows"},
-		{"what goes may be in a release", many, "ConfigMap/a ConfigMap/b ConfigMap/c ConfigMap/d", func(g *Guard, _ *tree.Published) { g.Astray = true }, "cannot be rendered"},
+		{"nobody knows what is wanted", many, many + " ConfigMap/f", func(g *Guard, _ *tree.Published) { g.HoldReason = "nobody knows" }, "nobody knows"},
+		{"what goes may be in a release", many, "ConfigMap/a ConfigMap/b ConfigMap/c ConfigMap/d", func(g *Guard, _ *tree.Published) { g.ContentUnknown = true }, "cannot be rendered"},
 		{"what placed it may be in a release", many, "ConfigMap/a ConfigMap/b ConfigMap/c ConfigMap/d", func(g *Guard, _ *tree.Published) {
-			g.Astray, g.InSource = true, func(object.Ref) bool { return true }
+			g.ContentUnknown, g.InSource = true, func(object.Ref) bool { return true }
 		}, "cannot be rendered"},
 		{"somebody edited the branch", many, many, func(_ *Guard, p *tree.Published) { p.Edited = true }, "edited"},
 		{"somebody else's branch", "", many, func(_ *Guard, p *tree.Published) {

@@ -29,13 +29,13 @@ import (
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
-// Doubt is what is not known of a source.
-type Doubt struct {
-	// Unsure says why it is not known what the source wants, so that nothing may change;
+// Unresolved is what is not known of a source.
+type Unresolved struct {
+	// HoldReason says why it is not known what the source wants, so that nothing may change;
 	// empty where it is known. What is noted first counts.
-	Unsure string
-	// Strange reports that a part which cannot be read may hold what was never there.
-	Strange bool
+	HoldReason string
+	// MayHideClusters reports that a part which cannot be read may hold what was never there.
+	MayHideClusters bool
 	// OutOfReach is an earlier commit that is needed and cannot be read; empty for none.
 	OutOfReach string
 	// Forgot reports that objects which may be in such a part were allowed to go.
@@ -47,17 +47,17 @@ type Doubt struct {
 }
 
 // Remembered is what the next state is to remember.
-func (d *Doubt) Remembered() state.LastGood { return d.memory }
+func (d *Unresolved) Remembered() state.LastGood { return d.memory }
 
 // RememberedOnceAllowed is what the next state is to remember once removals were allowed:
 // what is out of reach is not waited for any longer.
-func (d *Doubt) RememberedOnceAllowed() state.LastGood {
+func (d *Unresolved) RememberedOnceAllowed() state.LastGood {
 	m := d.memory
 	m.Objects = slices.DeleteFunc(slices.Clone(m.Objects), func(g state.Good) bool { return d.lost[render.Place{Cluster: g.Cluster, Ref: g.Object}] })
 	return m
 }
 
-// Input is what there is to mend, and with what.
+// Input is what there is to restore, and with what.
 type Input struct {
 	Source render.Source
 	State  *state.State
@@ -74,7 +74,7 @@ type Input struct {
 	Cache policies.Cache
 }
 
-// Commits lists the earlier commits that Mend needs: none while all can be read.
+// Commits lists the earlier commits that Restore needs: none while all can be read.
 func Commits(in Input) []string {
 	if len(broken(in.Source, in.Cache)) == 0 {
 		return nil
@@ -102,18 +102,18 @@ func (in *Input) published() []string {
 	return append([]string{in.State.Published.Commit}, in.Ahead...)
 }
 
-// Mend returns the source to plan from, and what is not known of it.
-func Mend(in Input) (render.Source, Doubt) {
+// Restore returns the source to plan from, and what is not known of it.
+func Restore(in Input) (render.Source, Unresolved) {
 	parts := broken(in.Source, in.Cache)
 	if len(parts) == 0 {
-		return in.Source, Doubt{}
+		return in.Source, Unresolved{}
 	}
-	m := newMender(&in, parts)
+	m := newRestorer(&in, parts)
 	for _, k := range slices.SortedFunc(maps.Keys(m.known), render.Place.Compare) {
 		m.consider(k, m.known[k])
 	}
 	m.forget()
-	return m.mended(), m.doubt
+	return m.restored(), m.unresolved
 }
 
 // Goods lists the objects of the whole source that were taken from earlier commits when it
@@ -130,14 +130,14 @@ func Goods(in Input) []*object.Object {
 }
 
 // Inherited lists the objects of the whole source, as they were last good, that are to be
-// known when the source is read once more: those that Mend would take, and those that stand
+// known when the source is read once more: those that Restore would take, and those that stand
 // in a file which cannot be used.
 func Inherited(in Input) []*object.Object {
 	parts := broken(in.Source, in.Cache)
 	if len(parts) == 0 {
 		return nil
 	}
-	m := newMender(&in, parts)
+	m := newRestorer(&in, parts)
 	var objs []*object.Object
 	for k, w := range m.known {
 		m.consider(k, w)
@@ -161,8 +161,8 @@ func broken(s render.Source, c policies.Cache) []render.Broken {
 	return slices.Concat(s.Broken, set.Broken)
 }
 
-// mender mends a source.
-type mender struct {
+// restorer restores what is missing of a source.
+type restorer struct {
 	in    *Input
 	parts []render.Broken
 	have  map[render.Place]*object.Object // what the source has, and is sound
@@ -170,8 +170,8 @@ type mender struct {
 	known map[render.Place]was            // what it had
 	taken map[render.Place]was
 	// unsound are the parts that could not be read in the commits that were published last.
-	unsound map[string]map[string]bool
-	doubt   Doubt
+	unsound    map[string]map[string]bool
+	unresolved Unresolved
 }
 
 // was is what an object was when it was last good.
@@ -182,10 +182,10 @@ type was struct {
 	moved  bool     // it is not in its own file: where it is, if anywhere, is not known
 }
 
-func newMender(in *Input, parts []render.Broken) *mender {
-	m := &mender{in: in, parts: parts, have: map[render.Place]*object.Object{}, other: map[render.Place]bool{}, known: map[render.Place]was{}, taken: map[render.Place]was{}, unsound: map[string]map[string]bool{}}
-	m.doubt.memory.Broken = map[string]state.Part{}
-	m.doubt.lost = map[render.Place]bool{}
+func newRestorer(in *Input, parts []render.Broken) *restorer {
+	m := &restorer{in: in, parts: parts, have: map[render.Place]*object.Object{}, other: map[render.Place]bool{}, known: map[render.Place]was{}, taken: map[render.Place]was{}, unsound: map[string]map[string]bool{}}
+	m.unresolved.memory.Broken = map[string]state.Part{}
+	m.unresolved.lost = map[render.Place]bool{}
 	published := in.published()
 	for _, commit := range published {
 		m.unsound[commit] = map[string]bool{}
@@ -198,7 +198,7 @@ func newMender(in *Input, parts []render.Broken) *mender {
 		if before, ok := in.State.LastGood.Broken[p.String()]; ok {
 			commit = before.Commit
 		}
-		m.doubt.memory.Broken[p.String()] = state.Part{Digest: p.Digest, Commit: commit}
+		m.unresolved.memory.Broken[p.String()] = state.Part{Digest: p.Digest, Commit: commit}
 	}
 	in.Source.Each(func(k render.Place, o *object.Object) {
 		if m.isUnsound(k) {
@@ -214,7 +214,7 @@ func newMender(in *Input, parts []render.Broken) *mender {
 }
 
 // part returns the part of a name; nil if it can be read now.
-func (m *mender) part(name string) *render.Broken {
+func (m *restorer) part(name string) *render.Broken {
 	i := slices.IndexFunc(m.parts, func(p render.Broken) bool { return p.String() == name })
 	if i < 0 {
 		return nil
@@ -224,7 +224,7 @@ func (m *mender) part(name string) *render.Broken {
 
 // consider takes a known object from where it was last good, if it is missing and may be in
 // what cannot be read.
-func (m *mender) consider(k render.Place, w was) {
+func (m *restorer) consider(k render.Place, w was) {
 	if m.have[k] != nil {
 		return
 	}
@@ -255,7 +255,7 @@ func (m *mender) consider(k render.Place, w was) {
 
 // changed reports whether a part is not as it was when it was published last. A folder may
 // be remembered by the file in it that is to blame.
-func (m *mender) changed(p render.Broken) bool {
+func (m *restorer) changed(p render.Broken) bool {
 	before, ok := m.in.State.LastGood.Broken[p.String()]
 	if ok || !p.Dir {
 		return !ok || before.Digest != p.Digest
@@ -279,7 +279,7 @@ func mayHold(p render.Broken, k render.Place) bool {
 
 // isElsewhere reports whether an object stands, since it was published last, in another
 // directory, or in none.
-func (m *mender) isElsewhere(k render.Place) bool {
+func (m *restorer) isElsewhere(k render.Place) bool {
 	for other := range m.have {
 		if _, was := m.known[other]; other.Ref == k.Ref && !was {
 			return true
@@ -290,7 +290,7 @@ func (m *mender) isElsewhere(k render.Place) bool {
 
 // forget lets go what is allowed to: what may be in a part that cannot be read, and was in
 // none of its own.
-func (m *mender) forget() {
+func (m *restorer) forget() {
 	missing := slices.SortedFunc(maps.Keys(m.taken), render.Place.Compare)
 	missing = slices.DeleteFunc(missing, func(k render.Place) bool { return !m.taken[k].moved })
 	if len(missing) == 0 {
@@ -307,21 +307,21 @@ func (m *mender) forget() {
 	}
 	digest := hex.EncodeToString(h.Sum(nil)[:8])
 	if m.in.Allows != nil && m.in.Allows(digest) {
-		m.doubt.Forgot = true
+		m.unresolved.Forgot = true
 		for _, k := range missing {
 			delete(m.taken, k)
 		}
 		return
 	}
-	m.doubt.Diags = append(m.doubt.Diags, diag.Diagnostic{
+	m.unresolved.Diags = append(m.unresolved.Diags, diag.Diagnostic{
 		Code: diag.MissingWhileBroken, Severity: diag.Warning,
 		Message: fmt.Sprintf("%s: not in the source any longer, and may be in %s, which cannot be read; what is missing stays as it was", words.List(names), words.List(slices.Sorted(maps.Keys(in)))),
 		Hint:    "mend what cannot be read; or let them go: " + (&guard.Allowance{ByComment: m.in.ByComment}).ToForget(digest),
 	})
 }
 
-// mended is the source with what was taken from earlier commits.
-func (m *mender) mended() render.Source {
+// restored is the source with what was taken from earlier commits.
+func (m *restorer) restored() render.Source {
 	out := m.in.Source
 	out.Objects = slices.DeleteFunc(slices.Clone(out.Objects), func(o *object.Object) bool { _, is := m.taken[render.Place{Ref: o.Ref()}]; return is })
 	out.Bound = maps.Clone(out.Bound)
@@ -335,7 +335,7 @@ func (m *mender) mended() render.Source {
 		}
 	}
 	_, _, diags := policies.Settings{Failover: m.in.Source.Config.Failover.Enabled}.Load(replaced, m.in.Cache)
-	m.doubt.Diags = append(m.doubt.Diags, diags...)
+	m.unresolved.Diags = append(m.unresolved.Diags, diags...)
 	covered := map[string]bool{}
 	for _, k := range slices.SortedFunc(maps.Keys(m.taken), render.Place.Compare) {
 		t := m.taken[k]
@@ -344,7 +344,7 @@ func (m *mender) mended() render.Source {
 		} else {
 			out.Bound[k.Cluster] = append(out.Bound[k.Cluster], t.object)
 		}
-		m.doubt.memory.Objects = append(m.doubt.memory.Objects, state.Good{Object: k.Ref, Cluster: k.Cluster, Commit: t.commit, In: t.in})
+		m.unresolved.memory.Objects = append(m.unresolved.memory.Objects, state.Good{Object: k.Ref, Cluster: k.Cluster, Commit: t.commit, In: t.in})
 		if !t.moved {
 			for _, part := range t.in {
 				covered[part] = true
@@ -352,7 +352,7 @@ func (m *mender) mended() render.Source {
 		}
 	}
 	for _, p := range m.parts {
-		m.doubt.Strange = m.doubt.Strange || !covered[p.String()] && p.Path != "" && len(m.known) > 0
+		m.unresolved.MayHideClusters = m.unresolved.MayHideClusters || !covered[p.String()] && p.Path != "" && len(m.known) > 0
 	}
 	return out
 }

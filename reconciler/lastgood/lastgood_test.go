@@ -49,7 +49,7 @@ func held(s render.Source) []string {
 }
 
 // commits plays a history: every source is published, and the last one's result returned.
-func commits(t *testing.T, allows bool, history ...render.Source) (render.Source, Doubt) {
+func commits(t *testing.T, allows bool, history ...render.Source) (render.Source, Unresolved) {
 	t.Helper()
 	earlier := map[string]render.Source{}
 	var st state.State
@@ -60,17 +60,17 @@ func commits(t *testing.T, allows bool, history ...render.Source) (render.Source
 				t.Fatalf("it asks for commit %s, which nobody published", commit)
 			}
 		}
-		mended, doubt := Mend(in)
+		restored, unresolved := Restore(in)
 		if i == len(history)-1 {
-			return mended, doubt
+			return restored, unresolved
 		}
 		earlier[s.Revision.Commit] = s
-		st.Published.Commit, st.LastGood = s.Revision.Commit, doubt.Remembered()
+		st.Published.Commit, st.LastGood = s.Revision.Commit, unresolved.Remembered()
 	}
-	return render.Source{}, Doubt{}
+	return render.Source{}, Unresolved{}
 }
 
-func TestMend(t *testing.T) {
+func TestRestore(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		history [][]string
@@ -100,9 +100,9 @@ func TestMend(t *testing.T) {
 			for i, lines := range tt.history {
 				history = append(history, source(t, strconv.Itoa(i+1), lines...))
 			}
-			mended, doubt := commits(t, false, history...)
-			if got := fmt.Sprint(held(mended)); got != tt.want || doubt.Unsure != "" {
-				t.Errorf("the source to plan from holds %s, want %s; unsure: %q", got, tt.want, doubt.Unsure)
+			restored, unresolved := commits(t, false, history...)
+			if got := fmt.Sprint(held(restored)); got != tt.want || unresolved.HoldReason != "" {
+				t.Errorf("the source to plan from holds %s, want %s; unsure: %q", got, tt.want, unresolved.HoldReason)
 			}
 		})
 	}
@@ -110,14 +110,14 @@ func TestMend(t *testing.T) {
 
 func TestWhatIsMissingMayBeAllowedToGo(t *testing.T) {
 	history := []render.Source{source(t, "1", "x in a", "y in b"), source(t, "2", "broken b 1")}
-	kept, doubt := commits(t, false, history...)
-	if got := fmt.Sprint(held(kept)); got != "[x@1 y@1]" || doubt.Forgot || len(doubt.Diags) != 1 {
-		t.Errorf("it holds %s, forgot: %t, says %v", got, doubt.Forgot, doubt.Diags)
+	kept, unresolved := commits(t, false, history...)
+	if got := fmt.Sprint(held(kept)); got != "[x@1 y@1]" || unresolved.Forgot || len(unresolved.Diags) != 1 {
+		t.Errorf("it holds %s, forgot: %t, says %v", got, unresolved.Forgot, unresolved.Diags)
 	}
 	// What stood in the broken file itself is not missing, and stays.
-	let, doubt := commits(t, true, history...)
-	if got := fmt.Sprint(held(let)); got != "[y@1]" || !doubt.Forgot || len(doubt.Diags) != 0 {
-		t.Errorf("allowed, it holds %s, forgot: %t, says %v", got, doubt.Forgot, doubt.Diags)
+	let, unresolved := commits(t, true, history...)
+	if got := fmt.Sprint(held(let)); got != "[y@1]" || !unresolved.Forgot || len(unresolved.Diags) != 0 {
+		t.Errorf("allowed, it holds %s, forgot: %t, says %v", got, unresolved.Forgot, unresolved.Diags)
 	}
 }
 
@@ -130,11 +130,11 @@ func TestWhatIsOutOfReachIsNotGuessed(t *testing.T) {
 	if got := fmt.Sprint(Commits(in)); got != "[0 1]" {
 		t.Errorf("it asks for %s", got)
 	}
-	_, doubt := Mend(in)
-	if doubt.Unsure == "" || doubt.OutOfReach != "0" {
-		t.Errorf("it is sure, out of reach is %q", doubt.OutOfReach)
+	_, unresolved := Restore(in)
+	if unresolved.HoldReason == "" || unresolved.OutOfReach != "0" {
+		t.Errorf("it is sure, out of reach is %q", unresolved.OutOfReach)
 	}
-	if waits, gone := doubt.Remembered(), doubt.RememberedOnceAllowed(); len(waits.Objects) != 1 || len(gone.Objects) != 0 {
+	if waits, gone := unresolved.Remembered(), unresolved.RememberedOnceAllowed(); len(waits.Objects) != 1 || len(gone.Objects) != 0 {
 		t.Errorf("it remembers %v, and once allowed %v", waits.Objects, gone.Objects)
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // soundIn returns the last of some commits in which a part could be read; the last of all if
 // it could be in none.
-func (m *mender) soundIn(part string, commits []string) string {
+func (m *restorer) soundIn(part string, commits []string) string {
 	for _, commit := range slices.Backward(commits) {
 		if !m.unsound[commit][part] {
 			return commit
@@ -26,7 +26,7 @@ func (m *mender) soundIn(part string, commits []string) string {
 
 // isUnsound reports whether the source has an object, but not as it is meant: it has an
 // error, or may be one of two definitions of which the other cannot be read.
-func (m *mender) isUnsound(k render.Place) bool {
+func (m *restorer) isUnsound(k render.Place) bool {
 	isFile := false
 	for _, p := range m.parts {
 		if p.Ref == k.Ref && p.Cluster == k.Cluster {
@@ -40,7 +40,7 @@ func (m *mender) isUnsound(k render.Place) bool {
 }
 
 // remember finds out what the source held when it was published last.
-func (m *mender) remember(published []string) {
+func (m *restorer) remember(published []string) {
 	for _, commit := range published {
 		source, ok := m.in.Earlier[commit]
 		if !ok {
@@ -53,7 +53,7 @@ func (m *mender) remember(published []string) {
 		for _, p := range m.parts {
 			if _, told := m.in.State.LastGood.Broken[p.String()]; unsound[p.String()] && !told && !ahead {
 				// Another version of Waybill published it, and found it sound.
-				m.doubt.Unsure = cmp.Or(m.doubt.Unsure, fmt.Sprintf("it would change while %s has an error, and had it when it was published last", p))
+				m.unresolved.HoldReason = cmp.Or(m.unresolved.HoldReason, fmt.Sprintf("it would change while %s has an error, and had it when it was published last", p))
 			}
 		}
 		source.Each(func(k render.Place, o *object.Object) {
@@ -69,21 +69,21 @@ func (m *mender) remember(published []string) {
 }
 
 // outOfReach notes that an earlier commit is needed and cannot be read.
-func (m *mender) outOfReach(commit string) {
-	m.doubt.OutOfReach = commit
-	m.doubt.Unsure = cmp.Or(m.doubt.Unsure, "it would change while part of the source cannot be read, and an earlier version of that part is out of reach")
+func (m *restorer) outOfReach(commit string) {
+	m.unresolved.OutOfReach = commit
+	m.unresolved.HoldReason = cmp.Or(m.unresolved.HoldReason, "it would change while part of the source cannot be read, and an earlier version of that part is out of reach")
 }
 
 // rememberGood finds an object that was taken from an earlier commit before.
-func (m *mender) rememberGood(g state.Good) {
+func (m *restorer) rememberGood(g state.Good) {
 	k := render.Place{Cluster: g.Cluster, Ref: g.Object}
 	earlier := m.in.Earlier[g.Commit]
 	found := earlier.Find(k)
 	if found == nil {
 		if m.mayBeIn(g.In) {
 			m.outOfReach(g.Commit)
-			m.doubt.lost[k] = true
-			m.doubt.memory.Objects = append(m.doubt.memory.Objects, g)
+			m.unresolved.lost[k] = true
+			m.unresolved.memory.Objects = append(m.unresolved.memory.Objects, g)
 		}
 		return
 	}
@@ -91,12 +91,12 @@ func (m *mender) rememberGood(g state.Good) {
 }
 
 // mayBeIn reports whether one of some parts cannot be read still.
-func (m *mender) mayBeIn(parts []string) bool {
+func (m *restorer) mayBeIn(parts []string) bool {
 	return slices.ContainsFunc(m.parts, func(p render.Broken) bool { return slices.Contains(parts, p.String()) })
 }
 
 // rememberOlder finds what the older form of the state names by its parts.
-func (m *mender) rememberOlder() {
+func (m *restorer) rememberOlder() {
 	for name, part := range m.in.State.LastGood.Broken {
 		if len(m.in.State.LastGood.Objects) > 0 || part.Digest != "" || part.Commit == "" {
 			continue

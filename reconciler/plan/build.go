@@ -5,14 +5,14 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/policies/karmada"
-	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/reconciler/consumers"
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
-	"github.com/waybill-dev/waybill/reconciler/plan/idle"
+	"github.com/waybill-dev/waybill/reconciler/plan/lint"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
@@ -23,10 +23,10 @@ import (
 func Build(in Input) Plan {
 	in.ready()
 	x := in.Expanded
-	decided := claim.Decide(in.claim(x.Law, x.Templates))
+	decided := schedule.Decide(in.schedule(x.Policies, x.Templates))
 	t := newTable(&in, &decided)
 	written := manifest.Write(manifest.Input{
-		Law: x.Law, Decisions: decided.Decisions, Bound: x.Bound, Failures: x.Failures, Before: t.before(),
+		Policies: x.Policies, Decisions: decided.Decisions, Bound: x.Bound, Failures: x.Failures, Before: t.before(),
 		Config: in.Source.Config, OnBranch: in.Medium == Branch, Random: in.random(), Memo: &in.Memo.manifest,
 	})
 	t.rows, t.blobs = written.Rows, &written.Blobs
@@ -37,11 +37,11 @@ func Build(in Input) Plan {
 		Revision: in.Source.Revision, Config: in.Source.Config,
 		Decisions: decided.Decisions, Clusters: out.clusters, Detached: in.detached(),
 		Basis: Basis{
-			FleetDigest: x.Law.FleetDigest, RandomKey: in.usedKey(&written),
-			Scheduled: decided.Scheduled || x.Law.Stamped, Time: in.Now, RecheckAt: decided.RecheckAt, Awaits: decided.Awaits,
+			FleetDigest: x.Policies.FleetDigest, RandomKey: in.usedKey(&written),
+			Scheduled: decided.Timed || x.Policies.Stamped, Time: in.Now, RecheckAt: decided.RecheckAt, Awaits: decided.Awaits,
 		},
 		Removals: out.removals, ByComment: in.Allow.ByComment,
-		Released: Released{Held: out.allowed, Clusters: out.freed(), Missing: in.Doubt.Forgot, By: out.approvers()}, table: t,
+		Released: Released{Held: out.allowed, Clusters: out.freed(), Missing: in.Unresolved.Forgot, By: out.approvers()}, table: t,
 	}
 	p.Stats = Stats{Stats: in.Source.Stats, Templates: len(x.Templates), Distinct: written.Blobs.Len()}
 	for _, c := range p.Clusters {
@@ -50,7 +50,7 @@ func Build(in Input) Plan {
 	scripts, wrong := in.healthScripts()
 	p.State = t.record(&out, in.State.Random.After(p.Basis.RandomKey, in.Random.Source), scripts)
 	p.Diags = diag.Sort(slices.Concat(
-		in.Source.Diags, in.Doubt.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, t.unlisted.diags, consumers.Detached(p.Detached, in.Source.Config.Publish.Addresses()), in.moved(), out.diags, wrong, t.consumers(p.Clusters), idle.Find(x.Law, decided.Decisions, x.Inners),
+		in.Source.Diags, in.Unresolved.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, t.unlisted.diags, consumers.Detached(p.Detached, in.Source.Config.Publish.Addresses()), in.moved(), out.diags, wrong, t.consumers(p.Clusters), lint.Find(x.Policies, decided.Decisions, x.Inners),
 	))
 	return p
 }
@@ -67,8 +67,8 @@ func Expand(in *Input, render expand.Render) error {
 	}
 	x, err := expand.Expand(expand.Input{
 		Source: in.Source, Releases: in.State.Releases, Observed: in.State.Observed, Marks: in.State.Failover.Taints, Now: in.Now, Pinned: in.Medium == Branch, Random: in.random(), Memo: &in.Memo.expand,
-		Place: func(l *law.Law, release *template.Template) (*policies.Propagation, []karmada.TargetCluster) {
-			return claim.Release(in.claim(l, nil), release)
+		Place: func(l *index.Policies, release *template.Template) (*policies.Propagation, []karmada.TargetCluster) {
+			return schedule.Release(in.schedule(l, nil), release)
 		},
 		Override: overridden,
 	}, render)
@@ -77,7 +77,7 @@ func Expand(in *Input, render expand.Render) error {
 }
 
 // overridden returns a release as the override rules that match make it.
-func overridden(l *law.Law, release *template.Template, matching string) (*object.Object, *diag.Diagnostic) {
+func overridden(l *index.Policies, release *template.Template, matching string) (*object.Object, *diag.Diagnostic) {
 	rules := l.Overrides.Rules(release.Subject)
 	rules.Claimed = l.Claims.Policy(release.Subject) != nil
 	content, bad := rules.Rewrite(release.Object, release.Object.Content(), matching)
@@ -97,16 +97,16 @@ func (in *Input) ready() {
 			panic("plan: what never fails failed: " + err.Error())
 		}
 	}
-	in.Memo.claim.Turn()
+	in.Memo.schedule.Turn()
 	in.Memo.manifest.Turn()
-	in.Expanded.Law.Interpreter.Renew()
+	in.Expanded.Policies.Interpreter.Renew()
 }
 
-// claim is the input for decisions about templates.
-func (in *Input) claim(l *law.Law, templates []*template.Template) claim.Input {
-	return claim.Input{
-		Law: l, Templates: templates, State: &in.State, When: in.Source.Revision.When, Now: in.Now,
-		Strange: in.Doubt.Strange, Recovered: in.recovery.Refs, Memo: &in.Memo.claim,
+// schedule is the input for decisions about templates.
+func (in *Input) schedule(l *index.Policies, templates []*template.Template) schedule.Input {
+	return schedule.Input{
+		Policies: l, Templates: templates, State: &in.State, When: in.Source.Revision.When, Now: in.Now,
+		MayHideClusters: in.Unresolved.MayHideClusters, Recovered: in.recovery.Refs, Memo: &in.Memo.schedule,
 		Failover: in.failover(), Descheduler: in.descheduler(),
 	}
 }
@@ -115,7 +115,7 @@ func (in *Input) claim(l *law.Law, templates []*template.Template) claim.Input {
 // they are: that a registration vanished is no order to delete.
 func (in *Input) detached() (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(in.Published)) {
-		if _, ok := in.Expanded.Law.Index(name); !ok {
+		if _, ok := in.Expanded.Policies.Position(name); !ok {
 			names = append(names, name)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/waybill-dev/waybill/reconciler/guard"
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
@@ -130,7 +130,7 @@ func (c *carried) holds() (held []guard.Held) {
 func (t *table) guard() *guard.Guard {
 	x := t.in.Expanded
 	return &guard.Guard{
-		Rules: t.in.Source.Config.Guard, Unsure: cmp.Or(t.in.Doubt.Unsure, x.Unknown), Astray: x.Astray,
+		Rules: t.in.Source.Config.Guard, HoldReason: cmp.Or(t.in.Unresolved.HoldReason, x.HoldReason), ContentUnknown: x.ContentUnknown,
 		InSource: func(r object.Ref) bool { return t.decided.Find(r) != nil }, Cause: t.cause, Moved: t.mayLeave,
 		Nowhere: func(r object.Ref) bool { d := t.decided.Find(r); return d == nil || len(d.Targets) == 0 },
 	}
@@ -183,17 +183,17 @@ func (t *table) cause(r object.Ref, cluster string) string {
 		return "only releases use it, which are rendered here"
 	case d == nil:
 		return t.in.State.WhyGone(t.in.Expanded.Releases, r, cluster)
-	case r.Kind == "Namespace" && r.Group == "" && d.Outcome == claim.Unclaimed && t.in.Source.Config.Namespaces == render.NamespacesNone:
+	case r.Kind == "Namespace" && r.Group == "" && d.Outcome == schedule.Unclaimed && t.in.Source.Config.Namespaces == render.NamespacesNone:
 		return render.ConfigFile + " says namespaces: none, and no policy sends it"
-	case d.Outcome == claim.Unclaimed:
+	case d.Outcome == schedule.Unclaimed:
 		return "no policy selects it any more"
-	case d.Outcome == claim.Skipped:
+	case d.Outcome == schedule.Skipped:
 		return d.Message
 	case t.moved(r, cluster):
 		return "it fails over to another cluster"
 	case len(d.Targets) == 0:
 		return "it fits no cluster: " + d.Message
-	case slices.ContainsFunc(d.Targets, func(c claim.Target) bool { return c.Name == cluster }):
+	case slices.ContainsFunc(d.Targets, func(c schedule.Target) bool { return c.Name == cluster }):
 		return "it could not be written for this cluster"
 	case d.Policy == nil:
 		return "what needs it no longer sends it here"

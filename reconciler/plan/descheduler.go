@@ -25,7 +25,7 @@ func (t *table) watch() *deschedule.Watch {
 	}
 	w := &deschedule.Watch{Threshold: rules.Threshold}
 	for i := range t.decided.Decisions {
-		if d := &t.decided.Decisions[i]; d.Descheduled() && len(d.Own) > 0 {
+		if d := &t.decided.Decisions[i]; d.Descheduled() && len(d.Scheduled) > 0 {
 			w.Workloads = append(w.Workloads, d.Ref())
 		}
 	}

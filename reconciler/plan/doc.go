@@ -12,12 +12,12 @@
 //
 //	lastgood   before a plan: takes what cannot be read from where it could be read last
 //	expand     puts what releases render to in the place of the releases
-//	law        makes the policies ready to be asked
-//	claim      decides which policy a template has, which clusters, how many replicas
+//	index      makes the policies ready to be asked
+//	schedule   decides which policy a template has, which clusters, how many replicas
 //	manifest   writes each template for each class of clusters: what is wanted
 //	layout     makes a tree a cluster of what is wanted, or left as it is
 //	rollout    decides what of it is carried out, with guard as the judge of removals
-//	idle       reports what policies say and nothing comes of
+//	lint       reports what policies say and nothing comes of
 //
 // What stays as it was published is decided in rollout, by one table, and nowhere else. The
 // state records what was decided, and where the clusters differ from it (see package state), so
@@ -25,7 +25,7 @@
 //
 // # Cost
 //
-// The work of claim grows with templates and, where placement asks every cluster, with
+// The work of schedule grows with templates and, where placement asks every cluster, with
 // templates times clusters; that of manifest with the number of different results; that of
 // layout with placed manifests, at a few nanoseconds each, and with distinct trees. Memory
 // holds every distinct manifest, eight bytes for each placed one and the bindings, whose

@@ -40,7 +40,7 @@ type Written struct {
 // false if the source has no such template.
 func (p *Plan) Explain(r object.Ref) (Explanation, bool) {
 	t := p.table
-	l := t.in.Expanded.Law
+	l := t.in.Expanded.Policies
 	l.Interpreter.Renew() // to be asked again, whatever the plan has spent
 	d := t.decided.Find(r)
 	if d == nil {

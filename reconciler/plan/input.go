@@ -7,9 +7,9 @@ import (
 	"github.com/waybill-dev/waybill/policies/evict"
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/lastgood"
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/draw"
@@ -28,9 +28,9 @@ const (
 // Input is everything a plan depends on.
 type Input struct {
 	// Source is the source to plan from: broken parts of it are as they were last good,
-	// and Doubt says what is not known.
-	Source render.Source
-	Doubt  lastgood.Doubt
+	// and Unresolved says what is not known.
+	Source     render.Source
+	Unresolved lastgood.Unresolved
 	// Expanded is Source with its releases rendered, by Expand. Nil renders nothing: each
 	// release fails.
 	Expanded *expand.Result
@@ -71,7 +71,7 @@ type Replay struct {
 // after the next. A Memo serves one plan at a time.
 type Memo struct {
 	expand   expand.Memo
-	claim    claim.Memo
+	schedule schedule.Memo
 	manifest manifest.Memo
 	state    state.Memo
 }
@@ -80,7 +80,7 @@ type Memo struct {
 func NewMemo() *Memo { return &Memo{} }
 
 // Policies remembers what policies decoded to.
-func (m *Memo) Policies() policies.Cache { return &m.expand.Law }
+func (m *Memo) Policies() policies.Cache { return &m.expand.Policies }
 
 // Random is what releases draw from, and what seals are keyed with.
 type Random struct {

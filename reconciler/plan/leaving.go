@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/reconciler/guard"
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
@@ -15,7 +15,7 @@ import (
 
 // leaving lists the clusters that a template leaves because they failed, it failed there, or what needs it
 // leaves them; and those that it left so, and whose branches have it still.
-func (t *table) leaving(d *claim.Decision) []string {
+func (t *table) leaving(d *schedule.Decision) []string {
 	clusters := d.Moves.From()
 	if b := t.in.State.Bindings[d.Ref()]; b != nil {
 		for _, s := range b.Status.AggregatedStatus {
@@ -41,7 +41,7 @@ func (t *table) moved(r object.Ref, cluster string) bool {
 // FailedOver returns the paths of what left a cluster because that, or what is there, failed.
 func (p *Plan) FailedOver(cluster string) map[string]bool {
 	t := p.table
-	i, ok := t.in.Expanded.Law.Index(cluster)
+	i, ok := t.in.Expanded.Policies.Position(cluster)
 	if !ok {
 		return nil
 	}
@@ -87,7 +87,7 @@ func (p *Plan) Moved() (said []string) {
 
 // saysLeft says from which clusters the old copy of a template that moved by itself goes now, and where it stays
 // although the move is over.
-func (t *table) saysLeft(d *claim.Decision) (said []string) {
+func (t *table) saysLeft(d *schedule.Decision) (said []string) {
 	if d.Policy == nil {
 		return nil
 	}
@@ -108,7 +108,7 @@ func (t *table) saysLeft(d *claim.Decision) (said []string) {
 
 // at returns the index of a cluster, and the row of an object.
 func (t *table) at(r object.Ref, cluster string) (i, row int) {
-	i, _ = t.in.Expanded.Law.Index(cluster)
+	i, _ = t.in.Expanded.Policies.Position(cluster)
 	row, _ = t.find(r)
 	return i, row
 }

@@ -4,10 +4,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/waybill-dev/waybill/policies/law"
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
+	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
@@ -77,10 +77,10 @@ func (r *Released) Approvers() []string {
 }
 
 // Decision is where one template goes, and why.
-type Decision = claim.Decision
+type Decision = schedule.Decision
 
 // Target is a cluster, with the replicas there.
-type Target = claim.Target
+type Target = schedule.Target
 
 // Stats counts.
 type Stats struct {
@@ -104,8 +104,8 @@ func (p *Plan) Template(cluster string, r object.Ref) object.Ref {
 	if p.table == nil {
 		return r // nobody planned it
 	}
-	l := p.table.in.Expanded.Law
-	i, ok := l.Index(cluster)
+	l := p.table.in.Expanded.Policies
+	i, ok := l.Position(cluster)
 	if !ok {
 		return r
 	}
@@ -113,11 +113,11 @@ func (p *Plan) Template(cluster string, r object.Ref) object.Ref {
 }
 
 // Law is what the policies of the source say; nil if nobody planned it. Nobody may modify it.
-func (p *Plan) Law() *law.Law {
+func (p *Plan) Policies() *index.Policies {
 	if p.table == nil {
 		return nil
 	}
-	return p.table.in.Expanded.Law
+	return p.table.in.Expanded.Policies
 }
 
 // Published is what a cluster holds as it was published last; nil if nothing was.

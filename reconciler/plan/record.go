@@ -16,14 +16,14 @@ import (
 // record makes the next state.
 func (t *table) record(out *carried, random state.Random, scripts argocd.Scripts) *files.Folder {
 	c := state.Content{
-		Left: t.leftByRef(out), Clusters: t.in.Expanded.Law.Set.Clusters, Held: out.held(), When: t.in.Source.Revision.When,
-		LastGood: t.in.Doubt.Remembered(), Releases: t.releases(out), Random: random, Failover: t.failover(), Remedies: t.remedies(), Watch: t.watch(),
+		Left: t.leftByRef(out), Clusters: t.in.Expanded.Policies.Set.Clusters, Held: out.held(), When: t.in.Source.Revision.When,
+		LastGood: t.in.Unresolved.Remembered(), Releases: t.releases(out), Random: random, Failover: t.failover(), Remedies: t.remedies(), Watch: t.watch(),
 		Terms: state.TermsOf(&t.in.Source.Config), Unlisted: t.unlisted.all, Scripts: scripts,
 	}
 	if out.allowed {
-		c.LastGood = t.in.Doubt.RememberedOnceAllowed()
+		c.LastGood = t.in.Unresolved.RememberedOnceAllowed()
 	}
-	for _, x := range t.in.Expanded.Law.Set.Customizations {
+	for _, x := range t.in.Expanded.Policies.Set.Customizations {
 		c.Interpreters = append(c.Interpreters, x.Value)
 	}
 	for i := range t.decided.Decisions {
@@ -148,7 +148,7 @@ func (t *table) recorded() (rollout.Remaining, map[int]rollout.Reason) {
 	for r, clusters := range recorded {
 		row, _ := t.find(r)
 		for name, l := range clusters {
-			cluster, ok := t.in.Expanded.Law.Index(name)
+			cluster, ok := t.in.Expanded.Policies.Position(name)
 			if !ok {
 				continue
 			}

@@ -26,10 +26,10 @@ func (p *Plan) Shortfalls() (all []Shortfall) {
 	}
 	in := p.table.in
 	bound := map[string]bool{}
-	for _, c := range in.Expanded.Law.Fleet.Clusters() {
+	for _, c := range in.Expanded.Policies.Fleet.Clusters() {
 		bound[render.BoundFolder(c.Source.Annotations)] = true
 	}
-	for i, c := range in.Expanded.Law.Fleet.Clusters() {
+	for i, c := range in.Expanded.Policies.Fleet.Clusters() {
 		s := Shortfall{Cluster: c.Name, Objects: p.Clusters[i].Objects}
 		folder := render.BoundFolder(c.Source.Annotations)
 		s.Why = p.lacks(c.Name, func(file string) bool { return folder != "" && innermost(bound, file) == folder })

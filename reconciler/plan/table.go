@@ -8,10 +8,10 @@ import (
 	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/reconciler/consumers"
 	"github.com/waybill-dev/waybill/reconciler/guard"
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/reconciler/plan/layout"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -25,7 +25,7 @@ import (
 // table answers the roll-out: what manifest wants, held against what is published.
 type table struct {
 	in      *Input
-	decided *claim.Result
+	decided *schedule.Result
 	rows    []manifest.Row // in the order of refs
 	blobs   *manifest.Blobs
 	// group tells which clusters have the same published tree, and built is that tree, nil
@@ -48,10 +48,10 @@ type count struct {
 	known bool
 }
 
-func newTable(in *Input, decided *claim.Result) *table {
+func newTable(in *Input, decided *schedule.Result) *table {
 	t := &table{in: in, decided: decided, replicas: map[files.ID]count{}}
 	groups := map[files.ID]int{}
-	for _, c := range in.Expanded.Law.Fleet.Clusters() {
+	for _, c := range in.Expanded.Policies.Fleet.Clusters() {
 		built := in.Published[c.Name].Built
 		id := files.ID{}
 		if built != nil {
@@ -69,10 +69,10 @@ func newTable(in *Input, decided *claim.Result) *table {
 }
 
 // virtual is the mapping of the cluster with an index; nil for one with an API server of its own.
-func (t *table) virtual(i int) *virtual.Mapping { return t.in.Expanded.Law.Virtual.At(i) }
+func (t *table) virtual(i int) *virtual.Mapping { return t.in.Expanded.Policies.Virtual.At(i) }
 
 // cluster is the name of the cluster with an index.
-func (t *table) cluster(i int) string { return t.in.Expanded.Law.Fleet.Clusters()[i].Name }
+func (t *table) cluster(i int) string { return t.in.Expanded.Policies.Fleet.Clusters()[i].Name }
 
 // have returns how to find what clusters have of an object, by index; nil where they have
 // nothing.
@@ -171,7 +171,7 @@ func (t *table) block(r *manifest.Row, c *rollout.Cell, leaving []string) (why r
 
 // keepsNeeds reports that what a template needs stays where the template stays. Where not even
 // the last copy stays it leaves at once, as in Karmada.
-func (t *table) keepsNeeds(d *claim.Decision) bool {
+func (t *table) keepsNeeds(d *schedule.Decision) bool {
 	return d.Moves == nil || t.in.Source.Config.Failover.LastCopy == render.LastCopyKeep
 }
 
@@ -182,7 +182,7 @@ func (t *table) find(r object.Ref) (int, bool) {
 
 // scales reports whether a cluster would have other replicas of a divided template than it
 // has. What cannot be told may be other.
-func (t *table) scales(d *claim.Decision, cluster int, wanted bool, blob int32, have *files.Blob) bool {
+func (t *table) scales(d *schedule.Decision, cluster int, wanted bool, blob int32, have *files.Blob) bool {
 	want, has := count{known: true}, count{known: true}
 	if have != nil {
 		has = t.count(have)
@@ -200,7 +200,7 @@ func (t *table) scales(d *claim.Decision, cluster int, wanted bool, blob int32, 
 }
 
 // decidedIn returns the replicas that a decision gives a cluster.
-func decidedIn(d *claim.Decision, cluster string) count {
+func decidedIn(d *schedule.Decision, cluster string) count {
 	for _, c := range d.Targets {
 		if c.Name == cluster {
 			return count{c.Replicas, true}
@@ -218,7 +218,7 @@ func (t *table) count(b *files.Blob) count {
 	if data, err := b.Bytes(); err == nil {
 		if content, err := object.DecodeCanonical(data); err == nil {
 			content, _ = interpret.Default(content)
-			n, _, ok, err := t.in.Expanded.Law.Interpreter.Replicas(content)
+			n, _, ok, err := t.in.Expanded.Policies.Interpreter.Replicas(content)
 			c = count{n, ok && err == nil}
 		}
 	}
@@ -270,7 +270,7 @@ func (t *table) layOut(left rollout.Remaining) {
 			instead[i][int32(cluster)] = blob //nolint:gosec // an index
 		}
 	}
-	in := layout.Input{Rows: t.rows, Blobs: t.blobs, Instead: instead, Virtual: t.in.Expanded.Law.Virtual}
+	in := layout.Input{Rows: t.rows, Blobs: t.blobs, Instead: instead, Virtual: t.in.Expanded.Policies.Virtual}
 	for i := range t.group {
 		in.Flux = append(in.Flux, t.flux(i))
 	}
@@ -308,7 +308,7 @@ func (t *table) clusters() []Cluster {
 
 // flux says how Flux syncs a cluster.
 func (t *table) flux(i int) tree.Flux {
-	c := t.in.Expanded.Law.Fleet.Clusters()[i]
+	c := t.in.Expanded.Policies.Fleet.Clusters()[i]
 	sync, _ := t.in.Source.Config.Publish.Flux.For(c.Name, c.Source.Annotations)
 	_, sync.Encrypted = c.Source.Annotations[seal.RecipientsAnnotation]
 	sync.Folder = t.in.Source.Config.Publish.Addresses().Of(c.Name).Folder
@@ -324,5 +324,5 @@ func (t *table) consumers(clusters []Cluster) []diag.Diagnostic {
 	for i, c := range clusters {
 		branches[i] = consumers.Branch{Tree: c.Tree, Flux: t.flux(i), Held: c.Held != nil}
 	}
-	return consumers.Check(t.in.Expanded.Law, t.in.Source.Config, branches)
+	return consumers.Check(t.in.Expanded.Policies, t.in.Source.Config, branches)
 }

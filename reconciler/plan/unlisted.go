@@ -97,7 +97,7 @@ func (t *table) listed() map[render.Place]bool {
 // mayLeave reports that an object may leave a cluster without the guard being asked: because that
 // failed, or what needs it does, or because its removal is allowed.
 func (t *table) mayLeave(r object.Ref, cluster string) bool {
-	i, ok := t.in.Expanded.Law.Index(cluster)
+	i, ok := t.in.Expanded.Policies.Position(cluster)
 	return t.moved(r, cluster) || ok && t.unlisted.leaves[r][i]
 }
 

@@ -19,14 +19,14 @@ import (
 // the source is read once more, with what is taken from there: a Cluster that cannot be read
 // still has its directory, and a Flux Kustomization its folder.
 func (p *Planner) Mend(ctx context.Context, obs *Observation, allows func(digest string) bool) (err error) {
-	obs.Input.Source, obs.Input.Doubt, err = p.mended(ctx, obs, obs.Source, render.With{}, allows)
-	p.tellShallow(ctx, &obs.Input.Doubt)
+	obs.Input.Source, obs.Input.Unresolved, err = p.mended(ctx, obs, obs.Source, render.With{}, allows)
+	p.tellShallow(ctx, &obs.Input.Unresolved)
 	return err
 }
 
 // mended is Mend of a source that was read from the snapshot of an observation, with what it is read
 // with.
-func (p *Planner) mended(ctx context.Context, obs *Observation, src render.Source, with render.With, allows func(digest string) bool) (render.Source, lastgood.Doubt, error) {
+func (p *Planner) mended(ctx context.Context, obs *Observation, src render.Source, with render.With, allows func(digest string) bool) (render.Source, lastgood.Unresolved, error) {
 	in := lastgood.Input{
 		Source: src, State: &obs.Input.State, Earlier: map[string]render.Source{},
 		Allows: allows, ByComment: p.Allow.ByComment, Cache: obs.Input.Memo.Policies(),
@@ -50,12 +50,12 @@ func (p *Planner) mended(ctx context.Context, obs *Observation, src render.Sourc
 		with.Inherited = lastgood.Inherited(in)
 		src, err := p.Load(ctx, obs.Snapshot, with)
 		if err != nil {
-			return src, lastgood.Doubt{}, fmt.Errorf("reading the source: %w", err)
+			return src, lastgood.Unresolved{}, fmt.Errorf("reading the source: %w", err)
 		}
 		in.Source = src
 	}
-	source, doubt := lastgood.Mend(in)
-	return source, doubt, nil
+	source, unresolved := lastgood.Restore(in)
+	return source, unresolved, nil
 }
 
 // unlisted lists what stays although no kustomization lists it. Where a version published last that
@@ -81,7 +81,7 @@ func (p *Planner) unlisted(ctx context.Context, obs *Observation, allows func(di
 
 // tellShallow adds to what is not known of a source that it is in the part of the history
 // that a shallow clone does not have.
-func (p *Planner) tellShallow(ctx context.Context, d *lastgood.Doubt) {
+func (p *Planner) tellShallow(ctx context.Context, d *lastgood.Unresolved) {
 	if d.OutOfReach == "" {
 		return
 	}

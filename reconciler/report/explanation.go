@@ -16,7 +16,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/reconciler/plan"
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/words"
 )
@@ -93,9 +93,9 @@ func Explain(e *plan.Explanation) Explained {
 // outcome says what became of a template: what could not be placed is not called placed.
 func outcome(d *plan.Decision) string {
 	switch {
-	case d.Outcome != claim.Placed || d.Policy == nil || d.Reason == string(place.Success):
+	case d.Outcome != schedule.Placed || d.Policy == nil || d.Reason == string(place.Success):
 		return d.Outcome.String()
-	case len(d.Own) == 0:
+	case len(d.Scheduled) == 0:
 		return "not placed"
 	}
 	return "not placed anew, and stays where it is"

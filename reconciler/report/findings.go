@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/diag/junit"
 	"github.com/waybill-dev/waybill/render/diag/sarif"
@@ -78,7 +78,7 @@ func nowhere(p *plan.Plan) string {
 	n := 0
 	for i := range p.Decisions {
 		d := &p.Decisions[i]
-		if d.Outcome == claim.Unclaimed && len(d.Targets) == 0 && d.Ref().Kind != "Namespace" {
+		if d.Outcome == schedule.Unclaimed && len(d.Targets) == 0 && d.Ref().Kind != "Namespace" {
 			n++
 		}
 	}

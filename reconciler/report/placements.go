@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 )
 
 // placement is a row of what render prints.
@@ -42,7 +42,7 @@ func Placements(p *plan.Plan) Report {
 }
 
 // targets prints clusters, each with its replicas if it has any.
-func targets(ts []claim.Target) []string {
+func targets(ts []schedule.Target) []string {
 	names := make([]string, len(ts))
 	for i, t := range ts {
 		names[i] = t.Name

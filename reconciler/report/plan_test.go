@@ -15,7 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan"
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/verify"
@@ -80,12 +80,12 @@ func fixture(t *testing.T, set *policies.Set) *plan.Plan {
 		return plan.Decision{Template: &template.Template{Variant: template.Variant{Object: decoded(t, "Deployment", "shop", name)}}}
 	}
 	web, api, stray := decision("web"), decision("api"), decision("stray")
-	web.Policy, web.Outcome, web.Reason = spread, claim.Placed, "Success"
-	web.Targets = []claim.Target{{Name: "eu", Replicas: 4}, {Name: "us", Replicas: 2}}
+	web.Policy, web.Outcome, web.Reason = spread, schedule.Placed, "Success"
+	web.Targets = []schedule.Target{{Name: "eu", Replicas: 4}, {Name: "us", Replicas: 2}}
 	bound := metav1.TypeMeta{APIVersion: "work.karmada.io/v1alpha2", Kind: "ResourceBinding"}
 	web.Binding = &karmada.ResourceBinding{TypeMeta: bound}
 	web.Binding.Namespace, web.Binding.Name, web.Binding.Spec.Replicas = "shop", "web-deployment", 6
-	api.Policy, api.Outcome, api.Reason, api.Message = spread, claim.Placed, "NoClusterFit", "0/2 clusters are available"
+	api.Policy, api.Outcome, api.Reason, api.Message = spread, schedule.Placed, "NoClusterFit", "0/2 clusters are available"
 	api.Binding = &karmada.ResourceBinding{TypeMeta: bound}
 	api.Binding.Namespace, api.Binding.Name = "shop", "api-deployment"
 	p := plan.Plan{Revision: sources.Revision{Commit: "0123456789abcdef0123456789abcdef01234567"}, Decisions: []plan.Decision{api, stray, web}}

@@ -14,12 +14,12 @@ type Failover struct {
 	// began or ended last.
 	Pace  metav1.MicroTime `json:"pace,omitzero"`
 	Moved metav1.Time      `json:"moved,omitzero"`
-	// Frozen says that something waited because too few clusters were ready, and Thaws, when they
+	// Frozen says that something waited because too few clusters were ready, and DelayedUntil, when they
 	// are again, until when it waits nevertheless.
-	Frozen bool        `json:"frozen,omitempty"`
-	Thaws  metav1.Time `json:"thaws,omitzero"`
+	Frozen       bool        `json:"frozen,omitempty"`
+	DelayedUntil metav1.Time `json:"thaws,omitzero"`
 }
 
 func (f *Failover) isEmpty() bool {
-	return len(f.Taints) == 0 && f.Pace.IsZero() && f.Moved.IsZero() && !f.Frozen && f.Thaws.IsZero()
+	return len(f.Taints) == 0 && f.Pace.IsZero() && f.Moved.IsZero() && !f.Frozen && f.DelayedUntil.IsZero()
 }

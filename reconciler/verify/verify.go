@@ -102,11 +102,11 @@ func (v *Verifier) differences(ctx context.Context, s *subject) ([]string, error
 	if by := publish.Trailer(s.head.Message, publish.TrailerVersion); by != v.Version {
 		return nil, fmt.Errorf("it was written by Waybill %s, and this is %s, which gives something else for %s", by, v.Version, words.List(differ))
 	}
-	return differ, wanting(&p, &obs.Input.Doubt)
+	return differ, wanting(&p, &obs.Input.Unresolved)
 }
 
 // wanting says what a plan was not given; nil for nothing.
-func wanting(p *plan.Plan, d *lastgood.Doubt) error {
+func wanting(p *plan.Plan, d *lastgood.Unresolved) error {
 	if d.OutOfReach != "" {
 		return fmt.Errorf("commit %s of the source, from which it takes what is broken later, cannot be read; in a shallow clone, git fetch --unshallow gets it", d.OutOfReach)
 	}

@@ -120,7 +120,7 @@ func TestThreeHundredOfAThousand(t *testing.T) {
 	f.now = f.now.Add(time.Minute)
 	f.load()
 	f.publish()
-	if moved := f.last.Moved(); len(moved) > 0 || !said(diag.FailoverFrozen) || !f.last.Basis.RecheckAt.Equal(f.now.Add(evict.Thaw)) {
+	if moved := f.last.Moved(); len(moved) > 0 || !said(diag.FailoverFrozen) || !f.last.Basis.RecheckAt.Equal(f.now.Add(evict.RecoveryDelay)) {
 		t.Errorf("others may be about to come back, and it moves %d, says %v, and looks again at %s", len(moved), f.last.Diags, f.last.Basis.RecheckAt)
 	}
 	f.now = f.last.Basis.RecheckAt

@@ -17,8 +17,8 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/policies/interpret"
-	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/render"
@@ -71,12 +71,12 @@ func do(jobs map[string]engine.Job, render Render, rendered map[string]engine.Re
 
 // ground is what there is before releases that policies select are placed.
 type ground struct {
-	of      []*object.Object // what it is made of
-	law     *law.Law
-	broken  []render.Broken
-	objects []*object.Object // that are no policies, in the order of their refs
-	shelf   *flux.Shelf      // of objects
-	diags   []diag.Diagnostic
+	of       []*object.Object // what it is made of
+	policies *index.Policies
+	broken   []render.Broken
+	objects  []*object.Object // that are no policies, in the order of their refs
+	shelf    *flux.Shelf      // of objects
+	diags    []diag.Diagnostic
 }
 
 // ground makes the ground of objects; that of the round before, which may be nil, if they
@@ -85,7 +85,7 @@ func (x *expander) ground(objs []*object.Object, before *ground) *ground {
 	if before != nil && slices.Equal(before.of, objs) {
 		return before
 	}
-	set, objects, diags := policies.Settings{Failover: x.in.Source.Config.Failover.Enabled}.Load(objs, &x.in.Memo.Law)
+	set, objects, diags := policies.Settings{Failover: x.in.Source.Config.Failover.Enabled}.Load(objs, &x.in.Memo.Policies)
 	set.Observe(x.in.Observed)
 	set.Failover.Marks, set.Failover.Now = x.in.Marks, x.in.Now
 	objects = interpret.WithServices(objects, func(o *object.Object) *object.Object {
@@ -93,27 +93,27 @@ func (x *expander) ground(objs []*object.Object, before *ground) *ground {
 	})
 	render.SortObjects(objects)
 	return &ground{
-		of: objs, law: law.Of(set, x.in.Source.Config.SkipNamespaces, &x.in.Memo.Law), broken: set.Broken,
+		of: objs, policies: index.Of(set, x.in.Source.Config.SkipNamespaces, &x.in.Memo.Policies), broken: set.Broken,
 		objects: objects, shelf: flux.NewShelf(objects), diags: diags,
 	}
 }
 
 func (x *expander) expand(g *ground) Result {
 	x.report(g.diags...)
-	r := Result{Law: g.law, Bound: map[string][]*object.Object{}, Unknown: brokenByRelease(g.broken, x.in.Source.Objects)}
+	r := Result{Policies: g.policies, Bound: map[string][]*object.Object{}, HoldReason: brokenByRelease(g.broken, x.in.Source.Objects)}
 	base := scope{around: g.objects, shelf: g.shelf}
-	r.Templates = x.templates(g.law, g.objects, base)
-	for _, c := range g.law.Fleet.Clusters() {
+	r.Templates = x.templates(g.policies, g.objects, base)
+	for _, c := range g.policies.Fleet.Clusters() {
 		if own := x.in.Source.Bound[c.Name]; len(own) > 0 {
 			mark := len(x.replaced)
 			r.Bound[c.Name] = x.withoutSources(x.unfoldFor(own, scope{cluster: c, bound: true, around: g.objects, shelf: g.shelf}), mark)
 		}
 	}
 	x.useUp(r.Templates, r.Bound)
-	r.Failures, r.Astray = x.releases.failures(x.in.Releases)
+	r.Failures, r.ContentUnknown = x.releases.failures(x.in.Releases)
 	for _, f := range r.Failures {
-		if r.Unknown == "" {
-			r.Unknown = f.hidesPolicy()
+		if r.HoldReason == "" {
+			r.HoldReason = f.hidesPolicy()
 		}
 	}
 	r.Releases, r.UsedUp, r.Drew, r.Sensitive = x.releases.remembered(), x.usedUp, x.drew, x.sensitive
@@ -140,7 +140,7 @@ func brokenByRelease(broken []render.Broken, written []*object.Object) string {
 
 // templates makes the templates: of objects, and of what the releases that a policy
 // selects render to.
-func (x *expander) templates(l *law.Law, objects []*object.Object, base scope) []*template.Template {
+func (x *expander) templates(l *index.Policies, objects []*object.Object, base scope) []*template.Template {
 	var all, releases []*template.Template
 	byRef := make(map[object.Ref]*template.Template, len(objects))
 	add := func(t *template.Template) { all, byRef[t.Ref()] = append(all, t), t }

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/policies/karmada"
-	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/state"
@@ -33,10 +33,10 @@ func expanding(t *testing.T, source string, charts map[string]string, before ...
 	d := object.Decode("all.yaml", []byte(source))
 	in := expand.Input{
 		Source: render.Source{Objects: d.Objects}, Releases: before, Memo: &expand.Memo{},
-		Place: func(l *law.Law, release *template.Template) (*policies.Propagation, []karmada.TargetCluster) {
+		Place: func(l *index.Policies, release *template.Template) (*policies.Propagation, []karmada.TargetCluster) {
 			return l.Claims.Policy(release.Subject), []karmada.TargetCluster{{Name: "eu"}, {Name: "us"}}
 		},
-		Override: func(_ *law.Law, release *template.Template, _ string) (*object.Object, *diag.Diagnostic) {
+		Override: func(_ *index.Policies, release *template.Template, _ string) (*object.Object, *diag.Diagnostic) {
 			return release.Object, nil
 		},
 	}
@@ -66,7 +66,7 @@ func names(r *expand.Result) string {
 		line := tm.Ref().Kind + "/" + tm.Ref().Name
 		if tm.Part != nil {
 			n := 0
-			for i := range r.Law.Fleet.Clusters() {
+			for i := range r.Policies.Fleet.Clusters() {
 				if tm.In(i) != nil {
 					n++
 				}
@@ -152,16 +152,16 @@ func TestAReleaseThatFailsIsRemembered(t *testing.T) {
 	ref := object.Ref{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease", Namespace: "a", Name: "web"}
 	x := object.Ref{Kind: "ConfigMap", Namespace: "a", Name: "x"}
 	r, _ := expanding(t, clusters+selected+fmt.Sprintf(release, "web"), nil, state.Release{Release: ref, Objects: []object.Ref{x}})
-	if len(r.Failures) != 1 || !slices.Equal(r.Failures[0].Objects, []object.Ref{x}) || !r.Failures[0].In("eu") || !r.Failures[0].Targets["us"] || r.Astray {
-		t.Errorf("failures are %+v, astray: %t", r.Failures, r.Astray)
+	if len(r.Failures) != 1 || !slices.Equal(r.Failures[0].Objects, []object.Ref{x}) || !r.Failures[0].In("eu") || !r.Failures[0].Targets["us"] || r.ContentUnknown {
+		t.Errorf("failures are %+v, unknown: %t", r.Failures, r.ContentUnknown)
 	}
 	// Of one that was never rendered nothing is known: what is missing may be in it.
-	if r, _ := expanding(t, clusters+selected+fmt.Sprintf(release, "web"), nil); len(r.Failures) != 1 || !r.Astray {
-		t.Errorf("failures are %+v, astray: %t", r.Failures, r.Astray)
+	if r, _ := expanding(t, clusters+selected+fmt.Sprintf(release, "web"), nil); len(r.Failures) != 1 || !r.ContentUnknown {
+		t.Errorf("failures are %+v, unknown: %t", r.Failures, r.ContentUnknown)
 	}
 	// One that rendered a policy leaves it open where everything goes.
 	policy := object.Ref{Group: "policy.karmada.io", Kind: "PropagationPolicy", Namespace: "a", Name: "q"}
-	if r, _ := expanding(t, clusters+fmt.Sprintf(release, "web"), nil, state.Release{Release: ref, Objects: []object.Ref{policy}}); r.Unknown == "" {
+	if r, _ := expanding(t, clusters+fmt.Sprintf(release, "web"), nil, state.Release{Release: ref, Objects: []object.Ref{policy}}); r.HoldReason == "" {
 		t.Error("a policy that cannot be had is not missed")
 	}
 }

@@ -6,8 +6,8 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/fleet"
+	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/policies/karmada"
-	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
@@ -34,10 +34,10 @@ type Input struct {
 	// Random is what releases draw from; its cluster is filled in.
 	Random flux.Random
 	// Place says which policy claims a release, and where it goes; nil for none.
-	Place func(l *law.Law, release *template.Template) (*policies.Propagation, []karmada.TargetCluster)
+	Place func(l *index.Policies, release *template.Template) (*policies.Propagation, []karmada.TargetCluster)
 	// Override returns a release as it is in a cluster; the diagnostic says why it cannot
-	// be. Matching is what law.Matching says of the cluster.
-	Override func(l *law.Law, release *template.Template, matching string) (*object.Object, *diag.Diagnostic)
+	// be. Matching is what index.Matching says of the cluster.
+	Override func(l *index.Policies, release *template.Template, matching string) (*object.Object, *diag.Diagnostic)
 	Memo     *Memo
 }
 
@@ -46,7 +46,7 @@ type Render func([]engine.Job) ([]engine.Rendered, error)
 
 // Memo remembers what expanding made, from one plan to the next.
 type Memo struct {
-	Law      law.Memo
+	Policies index.Memo
 	Template template.Memo
 	services cache.Generation[*object.Object, *object.Object] // by ServiceImport
 	// installed are the objects of releases.
@@ -56,7 +56,7 @@ type Memo struct {
 
 // Turn begins the next plan.
 func (m *Memo) Turn() {
-	m.Law.Turn()
+	m.Policies.Turn()
 	m.Template.Turn()
 	m.services.Turn()
 	m.installed.Turn()
@@ -64,7 +64,7 @@ func (m *Memo) Turn() {
 
 // Result is a source in which nothing is left to render.
 type Result struct {
-	Law *law.Law
+	Policies *index.Policies
 	// Templates are in the order of their refs.
 	Templates []*template.Template
 	// Bound is what stands in clusters' own directories.
@@ -77,12 +77,12 @@ type Result struct {
 	Inners []Inner
 	// Unclaimed are the releases that no policy selects.
 	Unclaimed []Unclaimed
-	// Unknown says why it is not known where everything goes: a policy cannot be had.
+	// HoldReason says why it is not known where everything goes: a policy cannot be had.
 	// Empty where it is known.
-	Unknown string
-	// Astray reports that a release failed of which nothing is known, or which is made from
+	HoldReason string
+	// ContentUnknown reports that a release failed of which nothing is known, or which is made from
 	// other files than before: what is missing from the source may have moved into it.
-	Astray bool
+	ContentUnknown bool
 	// UsedUp are the sources of Flux that are left out somewhere, because only releases use them.
 	UsedUp map[object.Ref]bool
 	// Drew reports that a release that may draw was rendered.

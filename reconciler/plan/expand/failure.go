@@ -133,7 +133,7 @@ func (rs *releases) ids() []state.ReleaseID {
 // have come from elsewhere, from a policy to a cluster's directory or back: what it was
 // there failed, too. Where nothing is known of it at all, or where its files are not those
 // that it was made from, the second result is true.
-func (rs *releases) failures(before []state.Release) (all []Failure, astray bool) {
+func (rs *releases) failures(before []state.Release) (all []Failure, unknown bool) {
 	k := keeping{releases: rs, was: map[state.ReleaseID]state.Release{}, out: map[state.ReleaseID]Failure{}}
 	places := map[object.Ref][]state.ReleaseID{}
 	for _, r := range before {
@@ -146,12 +146,12 @@ func (rs *releases) failures(before []state.Release) (all []Failure, astray bool
 		}
 		f := *rs.of[id].failure
 		f.Inputs, f.Before = rs.of[id].madeFrom(), k.was[id].Inputs
-		astray = astray || f.Before != "" && f.Before != f.Inputs
+		unknown = unknown || f.Before != "" && f.Before != f.Inputs
 		k.keep(id, f)
 		if len(k.was[id].Objects) > 0 {
 			continue
 		}
-		astray = astray || places[id.Release] == nil
+		unknown = unknown || places[id.Release] == nil
 		for _, other := range places[id.Release] {
 			if o := rs.of[other]; o == nil || o.objects == nil && o.failure == nil {
 				k.keep(other, Failure{Everywhere: true})
@@ -161,7 +161,7 @@ func (rs *releases) failures(before []state.Release) (all []Failure, astray bool
 	for _, id := range slices.SortedFunc(maps.Keys(k.out), state.ReleaseID.Compare) {
 		all = append(all, k.out[id])
 	}
-	return all, astray
+	return all, unknown
 }
 
 // keeping completes failures by what releases rendered to before.

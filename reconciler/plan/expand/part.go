@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/waybill-dev/waybill/policies/fleet"
-	"github.com/waybill-dev/waybill/policies/law"
+	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/reconciler/state"
@@ -17,7 +17,7 @@ import (
 // clusters, and returns what it renders to as templates: claimed by the release's policy,
 // placed only where the release has them. Clusters for which the release is alike are
 // rendered for once.
-func (x *expander) parts(l *law.Law, release *template.Template, base scope) []*template.Template {
+func (x *expander) parts(l *index.Policies, release *template.Template, base scope) []*template.Template {
 	policy, targets := x.in.Place(l, release)
 	if policy == nil {
 		return nil
@@ -29,7 +29,7 @@ func (x *expander) parts(l *law.Law, release *template.Template, base scope) []*
 	byRef, groups, failed := map[object.Ref]*template.Template{}, slices.Repeat([]int{template.NoGroup}, len(l.Fleet.Clusters())), map[string]bool{}
 	var order []*template.Template
 	for _, target := range targets {
-		i, ok := l.Index(target.Name)
+		i, ok := l.Position(target.Name)
 		if !ok {
 			continue
 		}
@@ -94,7 +94,7 @@ type likeness struct {
 
 // asker tells, by the rules that match a cluster, whether a release may be another one for
 // each cluster: overrides may have it ask or draw.
-func (x *expander) asker(l *law.Law, release *template.Template) func(matching string) bool {
+func (x *expander) asker(l *index.Policies, release *template.Template) func(matching string) bool {
 	known := map[string]bool{}
 	return func(matching string) bool {
 		asks, ok := known[matching]
@@ -111,7 +111,7 @@ func (x *expander) asker(l *law.Law, release *template.Template) func(matching s
 }
 
 // renderFor overrides a release for a cluster and renders it.
-func (x *expander) renderFor(l *law.Law, release *template.Template, matching string, base scope, c *fleet.Cluster) *likeness {
+func (x *expander) renderFor(l *index.Policies, release *template.Template, matching string, base scope, c *fleet.Cluster) *likeness {
 	overridden, bad := x.in.Override(l, release, matching)
 	if bad != nil {
 		bad.Message += " (clusters like " + c.Name + ")"

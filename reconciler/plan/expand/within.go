@@ -5,8 +5,8 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/fleet"
+	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/policies/karmada"
-	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/flux"
@@ -32,7 +32,7 @@ type innerRules []fleet.Matcher
 
 // innerRules returns the rules that may be for releases within others: not those that name one
 // which stands for itself.
-func (x *expander) innerRules(l *law.Law) innerRules {
+func (x *expander) innerRules(l *index.Policies) innerRules {
 	if x.nested.rules != nil {
 		return *x.nested.rules
 	}
@@ -66,8 +66,8 @@ func (rules innerRules) matching(c *fleet.Cluster) string {
 }
 
 // within overrides, for a cluster, the releases that one renders which a policy selects.
-func (x *expander) within(l *law.Law, outer *template.Template, overridden *object.Object, c *fleet.Cluster) func(*object.Object) (*object.Object, *diag.Diagnostic) {
-	at, _ := l.Index(c.Name)
+func (x *expander) within(l *index.Policies, outer *template.Template, overridden *object.Object, c *fleet.Cluster) func(*object.Object) (*object.Object, *diag.Diagnostic) {
+	at, _ := l.Position(c.Name)
 	return func(o *object.Object) (*object.Object, *diag.Diagnostic) {
 		if o == overridden {
 			return o, nil

@@ -4,7 +4,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/policies/template"
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/render/diag"
 )
 
@@ -101,10 +101,10 @@ func shareOf(shares map[string]int64, cluster string) int64 {
 
 // completions divides a Job's completions over its own clusters by their replicas (Karmada
 // section A.12).
-func completions(d *claim.Decision) map[string]int64 {
+func completions(d *schedule.Decision) map[string]int64 {
 	total, ok := interpret.Completions(d.Template.Content)
 	if !ok || !d.Divided() || d.Size.Replicas <= 0 {
 		return nil
 	}
-	return place.DivideLike(total, d.Own)
+	return place.DivideLike(total, d.Scheduled)
 }

@@ -1,15 +1,15 @@
 package manifest
 
 import (
-	"github.com/waybill-dev/waybill/policies/law"
+	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/policies/override"
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 )
 
 // Explain applies the override rules to a template in one of its clusters, one by one. The
 // error says why it cannot be written there.
-func Explain(l *law.Law, d *claim.Decision, c claim.Target) ([]override.Applied, error) {
-	i, ok := l.Index(c.Name)
+func Explain(l *index.Policies, d *schedule.Decision, c schedule.Target) ([]override.Applied, error) {
+	i, ok := l.Position(c.Name)
 	if !ok {
 		return nil, nil
 	}

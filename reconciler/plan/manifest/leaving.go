@@ -3,20 +3,20 @@ package manifest
 import (
 	"slices"
 
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/render"
 )
 
 // leaving blocks the removal of copies that stay in clusters which a template leaves, or left, because they
 // failed, or it failed there.
-func (w *writer) leaving(d *claim.Decision, row *Row) {
+func (w *writer) leaving(d *schedule.Decision, row *Row) {
 	clusters := w.in.Before.Leaving(d)
 	if len(clusters) == 0 {
 		return
 	}
 	had := w.in.Before.Had(d.Ref())
 	for _, cluster := range clusters {
-		i, ok := w.in.Law.Index(cluster)
+		i, ok := w.in.Policies.Position(cluster)
 		if !ok || d.Targeted(cluster) {
 			continue
 		}
@@ -25,7 +25,7 @@ func (w *writer) leaving(d *claim.Decision, row *Row) {
 		}
 		switch {
 		case !had(i):
-		case w.in.Law.Lost(cluster):
+		case w.in.Policies.Lost(cluster):
 			row.block(i, Lost)
 		case w.isLast(d):
 			row.block(i, LastCopy)
@@ -37,13 +37,13 @@ func (w *writer) leaving(d *claim.Decision, row *Row) {
 
 // isLast reports that none of the clusters that a template goes to answers, so that a copy in one that does
 // is not given up for them.
-func (w *writer) isLast(d *claim.Decision) bool {
-	answers := func(c claim.Target) bool { return !w.in.Law.Lost(c.Name) }
+func (w *writer) isLast(d *schedule.Decision) bool {
+	answers := func(c schedule.Target) bool { return !w.in.Policies.Lost(c.Name) }
 	return w.in.Config.Failover.LastCopy == render.LastCopyKeep && len(d.Targets) > 0 && !slices.ContainsFunc(d.Targets, answers)
 }
 
 // waiting says why a copy stays for now in a cluster that a template leaves; empty if it does not.
-func waiting(d *claim.Decision, cluster string) Block {
+func waiting(d *schedule.Decision, cluster string) Block {
 	t := d.Moves.Stays(cluster)
 	switch {
 	case t == nil:

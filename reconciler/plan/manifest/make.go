@@ -11,7 +11,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/policies/virtual"
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/render/argocd"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
@@ -21,7 +21,7 @@ import (
 
 // manifest returns the manifest of a class: replicas, completions, overrides, then what
 // Karmada prunes and marks. It has a number once the drafts are encoded.
-func (w *writer) manifest(d *claim.Decision, v template.Variant, k class, rules override.Rules) *result {
+func (w *writer) manifest(d *schedule.Decision, v template.Variant, k class, rules override.Rules) *result {
 	var r *result
 	if raw, sealed := v.Object.Sealed(); sealed {
 		r = passed(d, k, raw)
@@ -60,7 +60,7 @@ func (w *writer) encode() {
 }
 
 // make begins a manifest, which is a draft until it is encoded.
-func (w *writer) make(d *claim.Decision, v template.Variant, k class, rules override.Rules) (*made, *diag.Diagnostic) {
+func (w *writer) make(d *schedule.Decision, v template.Variant, k class, rules override.Rules) (*made, *diag.Diagnostic) {
 	if k.virtual > 0 {
 		return w.makeVirtual(d, v, k, rules)
 	}
@@ -77,7 +77,7 @@ func (w *writer) make(d *claim.Decision, v template.Variant, k class, rules over
 }
 
 // makeVirtual is make for a virtual cluster: such clusters share what is made of a class.
-func (w *writer) makeVirtual(d *claim.Decision, v template.Variant, k class, rules override.Rules) (*made, *diag.Diagnostic) {
+func (w *writer) makeVirtual(d *schedule.Decision, v template.Variant, k class, rules override.Rules) (*made, *diag.Diagnostic) {
 	content, bad := w.shared(d, v, k, rules)
 	if bad != nil {
 		return nil, bad
@@ -100,8 +100,8 @@ func (w *writer) published(content map[string]any) map[string]any {
 }
 
 // revised is the content with its replicas, which scripts may set: they are asked one after the other.
-func (w *writer) revised(d *claim.Decision, v template.Variant, k class) (map[string]any, *diag.Diagnostic) {
-	content, err := revise(w.in.Law.Interpreter.About(v.Object), d, v, k)
+func (w *writer) revised(d *schedule.Decision, v template.Variant, k class) (map[string]any, *diag.Diagnostic) {
+	content, err := revise(w.in.Policies.Interpreter.About(v.Object), d, v, k)
 	if err != nil {
 		return nil, &diag.Diagnostic{
 			Code: diag.Replicas, Severity: diag.Error, Pos: v.Object.Origin(),
@@ -113,7 +113,7 @@ func (w *writer) revised(d *claim.Decision, v template.Variant, k class) (map[st
 
 // overridden is the content of a manifest as it is in every virtual cluster of a class, from what is
 // revised. It is pure.
-func overridden(d *claim.Decision, v template.Variant, k class, rules override.Rules, revised map[string]any) (map[string]any, *diag.Diagnostic) {
+func overridden(d *schedule.Decision, v template.Variant, k class, rules override.Rules, revised map[string]any) (map[string]any, *diag.Diagnostic) {
 	content, bad := rules.Rewrite(v.Object, labelled(revised, k.preserved), k.rules)
 	if bad != nil {
 		return nil, bad
@@ -131,7 +131,7 @@ func undefaulted(v template.Variant, content map[string]any) map[string]any {
 }
 
 // revise sets replicas and completions where the binding is a workload.
-func revise(interpreter *interpret.Interpreter, d *claim.Decision, v template.Variant, k class) (map[string]any, error) {
+func revise(interpreter *interpret.Interpreter, d *schedule.Decision, v template.Variant, k class) (map[string]any, error) {
 	content := v.Content
 	if d.Policy != nil && d.Size.IsWorkload() && interpreter.Revisable(content) {
 		revised, err := interpreter.Revise(content, k.replicas)
@@ -147,7 +147,7 @@ func revise(interpreter *interpret.Interpreter, d *claim.Decision, v template.Va
 }
 
 // passed passes an encrypted document on byte for byte. Nothing may change it.
-func passed(d *claim.Decision, k class, raw []byte) *result {
+func passed(d *schedule.Decision, k class, raw []byte) *result {
 	if slices.Contains([]byte(k.rules), 1) {
 		return &result{err: &diag.Diagnostic{
 			Code: diag.Sealed, Severity: diag.Error, Pos: d.Template.Object.Origin(),
@@ -166,15 +166,15 @@ func passed(d *claim.Decision, k class, raw []byte) *result {
 }
 
 // marks says how the object is treated by who applies it.
-func marks(d *claim.Decision) interpret.Marks {
+func marks(d *schedule.Decision) interpret.Marks {
 	return interpret.Marks{Overwrite: interpret.Overwrites(d.Template.Object, d.Overwrites()), Preserve: d.Preserved()}
 }
 
 // recipe says what the manifest of a class is made of.
-func (w *writer) recipe(d *claim.Decision, v template.Variant, k class, rules override.Rules) recipe {
+func (w *writer) recipe(d *schedule.Decision, v template.Variant, k class, rules override.Rules) recipe {
 	r := recipe{
 		object: v.Object, replicas: k.replicas, completions: k.completions, workload: d.Policy != nil && d.Size.IsWorkload(),
-		onBranch: w.in.OnBranch, scaled: v.Scaled, taught: w.in.Law.Taught, marks: marks(d), claimed: d.Policy != nil,
+		onBranch: w.in.OnBranch, scaled: v.Scaled, interpreter: w.in.Policies.InterpreterDigest, marks: marks(d), claimed: d.Policy != nil,
 		virtual: w.virtual.id(k.virtual), preserved: k.preserved,
 	}
 	var digests strings.Builder

@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"github.com/waybill-dev/waybill/policies"
-	"github.com/waybill-dev/waybill/policies/law"
+	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/policies/template"
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
@@ -73,21 +73,21 @@ func of(t *testing.T, text string, edit func(*manifest.Input)) manifest.Result {
 	if len(diags) > 0 {
 		t.Fatal(diags)
 	}
-	l := law.Of(set, nil, &law.Memo{})
+	l := index.Of(set, nil, &index.Memo{})
 	render.SortObjects(objects)
-	in := claim.Input{Law: l, State: &state.State{}, Memo: &claim.Memo{}}
+	in := schedule.Input{Policies: l, State: &state.State{}, Memo: &schedule.Memo{}}
 	for _, o := range objects {
 		in.Templates = append(in.Templates, template.New(o, &template.Memo{}))
 	}
-	decided := claim.Decide(in)
+	decided := schedule.Decide(in)
 	m := manifest.Input{
-		Law: l, Decisions: decided.Decisions, Config: render.DefaultConfig(), OnBranch: true, Memo: &manifest.Memo{},
+		Policies: l, Decisions: decided.Decisions, Config: render.DefaultConfig(), OnBranch: true, Memo: &manifest.Memo{},
 		Before: manifest.Before{
 			Had:  func(object.Ref) func(int) bool { return func(int) bool { return false } },
 			Sent: func(object.Ref, string) bool { return false },
 			Own:  func(int) []object.Ref { return nil },
 
-			Leaving:   func(*claim.Decision) []string { return nil },
+			Leaving:   func(*schedule.Decision) []string { return nil },
 			HoldsData: func(object.Ref, int) bool { return false },
 		},
 	}

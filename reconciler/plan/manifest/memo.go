@@ -34,7 +34,7 @@ type recipe struct {
 	workload    bool
 	onBranch    bool
 	scaled      string // see template.Variant
-	taught      string // which customizations there are
+	interpreter string // which customizations there are
 	marks       interpret.Marks
 	claimed     bool   // by a policy
 	rules       string // digests of the overriders, in order
@@ -60,7 +60,7 @@ type novel struct {
 // took for it is taken again, so that a plan which remembers ends where one that does not
 // would have ended.
 func (w *writer) remembered(r recipe, from func() (*made, *diag.Diagnostic)) *result {
-	in := w.in.Law.Interpreter
+	in := w.in.Policies.Interpreter
 	if known, ok := w.in.Memo.manifests.Get(r); ok && in.Respend(known.steps) {
 		return &result{made: known}
 	}

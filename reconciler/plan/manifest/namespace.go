@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/match"
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 )
@@ -18,7 +18,7 @@ var wellKnown = []string{"default", "kube-system", "kube-public", "kube-node-lea
 // in it.
 func (w *writer) usedNamespaces() map[string][]bool {
 	used := map[string][]bool{}
-	clusters := len(w.in.Law.Fleet.Clusters())
+	clusters := len(w.in.Policies.Fleet.Clusters())
 	for i := range w.rows {
 		row := &w.rows[i]
 		in := used[row.Ref.Namespace]
@@ -37,7 +37,7 @@ func (w *writer) usedNamespaces() map[string][]bool {
 // is never sent along, where the config says. Where it was sent along it stays as long as
 // the source has it: with it would go what others have put into it. Used are the clusters
 // that hold something in it; nil for none.
-func (w *writer) namespaceTargets(d *claim.Decision, used []bool) []claim.Target {
+func (w *writer) namespaceTargets(d *schedule.Decision, used []bool) []schedule.Target {
 	r, mode := d.Ref(), w.in.Config.Namespaces
 	had := w.in.Before.Had(r)
 	if match.ClustersOwn(r) {
@@ -48,28 +48,28 @@ func (w *writer) namespaceTargets(d *claim.Decision, used []bool) []claim.Target
 	if mode == render.NamespacesNone {
 		return targets
 	}
-	skipped := w.in.Law.Skips.Namespace(r.Name, d.Template.Subject.Labels)
+	skipped := w.in.Policies.Skips.Namespace(r.Name, d.Template.Subject.Labels)
 	taken := make(map[string]bool, len(targets))
 	for _, t := range targets {
 		taken[t.Name] = true
 	}
 	row := w.row(r)
-	for i, c := range w.in.Law.Fleet.Clusters() {
+	for i, c := range w.in.Policies.Fleet.Clusters() {
 		if taken[c.Name] || row.wants(i) {
 			continue
 		}
 		wanted := !skipped && (mode == render.NamespacesAll || used != nil && used[i])
 		if wanted || had(i) && !w.in.Before.Sent(r, c.Name) {
-			targets = append(targets, claim.Target{Name: c.Name})
+			targets = append(targets, schedule.Target{Name: c.Name})
 		}
 	}
-	slices.SortFunc(targets, func(a, b claim.Target) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(targets, func(a, b schedule.Target) int { return cmp.Compare(a.Name, b.Name) })
 	return targets
 }
 
 // sayNeeded warns that a Namespace is needed that clusters may not have, and that is not
 // sent to them.
-func (w *writer) sayNeeded(d *claim.Decision, used []bool, had func(int) bool) {
+func (w *writer) sayNeeded(d *schedule.Decision, used []bool, had func(int) bool) {
 	name, lacks := d.Ref().Name, false
 	for i := range used {
 		lacks = lacks || used[i] && !had(i)
@@ -88,7 +88,7 @@ func (w *writer) sayNeeded(d *claim.Decision, used []bool, had func(int) bool) {
 // an earlier version put them on: who syncs a branch would remove them from the cluster,
 // with all that is in them.
 func (w *writer) keepClustersOwn() {
-	for i := range w.in.Law.Fleet.Clusters() {
+	for i := range w.in.Policies.Fleet.Clusters() {
 		for _, r := range w.in.Before.Own(i) {
 			if row := w.row(r); !row.wants(i) {
 				row.block(i, ClustersOwn)

@@ -5,16 +5,16 @@ import (
 	"maps"
 
 	"github.com/waybill-dev/waybill/policies/evict"
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 )
 
 // preserved are the labels that a new copy of a template gets in a cluster from the one that
 // failed, as JSON; empty for none (Karmada section A.14).
-func preserved(d *claim.Decision, cluster string) string {
+func preserved(d *schedule.Decision, cluster string) string {
 	if d.Moves == nil {
 		return ""
 	}
-	labels := evict.Labels(d.Moves.Tasks, d.Own, cluster)
+	labels := evict.Labels(d.Moves.Tasks, d.Scheduled, cluster)
 	if len(labels) == 0 {
 		return ""
 	}

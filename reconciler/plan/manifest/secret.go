@@ -15,8 +15,8 @@ func (w *writer) readRecipients() {
 		Memo: &w.in.Memo.seals, Allowed: w.in.Config.Secrets == render.SecretsAllow, OnBranch: w.in.OnBranch,
 		Random: w.in.Random.Key, Wrong: w.in.Random.Wrong,
 	}
-	w.recipients = make([]string, len(w.in.Law.Fleet.Clusters()))
-	for i, c := range w.in.Law.Fleet.Clusters() {
+	w.recipients = make([]string, len(w.in.Policies.Fleet.Clusters()))
+	for i, c := range w.in.Policies.Fleet.Clusters() {
 		text, ok := c.Source.Annotations[seal.RecipientsAnnotation]
 		if !ok {
 			continue
@@ -24,7 +24,7 @@ func (w *writer) readRecipients() {
 		var err error
 		if w.recipients[i], err = w.secrets.Recipients(text); err != nil {
 			w.report(diag.Diagnostic{
-				Code: diag.BadRecipients, Severity: diag.Error, Pos: w.in.Law.ClusterPos(c.Name, seal.RecipientsAnnotation),
+				Code: diag.BadRecipients, Severity: diag.Error, Pos: w.in.Policies.ClusterPos(c.Name, seal.RecipientsAnnotation),
 				Message: fmt.Sprintf("Cluster %s: %s: %v", c.Name, seal.RecipientsAnnotation, err),
 				Hint:    "name X25519 recipients, age1..., with commas between them; until then plain Secrets are not written for it",
 			})

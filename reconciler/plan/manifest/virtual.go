@@ -13,7 +13,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/policies/virtual"
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
@@ -28,7 +28,7 @@ type virtuals struct {
 	has []map[string]bool
 	ids []string
 	// bare are the contents of one decision.
-	bare map[bare]map[string]any
+	bases map[base]map[string]any
 }
 
 // number is that of a cluster among virtual ones, for its class: 0 for one that is none.
@@ -50,15 +50,15 @@ func (v *virtuals) id(number int) string {
 // readVirtual finds out which namespaces virtual clusters have: those of what is sent to them,
 // and the Namespaces that are sent themselves.
 func (w *writer) readVirtual() {
-	v := w.in.Law.Virtual
+	v := w.in.Policies.Virtual
 	if v == nil {
 		return
 	}
-	clusters := w.in.Law.Fleet.Clusters()
-	w.virtual = virtuals{fleet: v, has: make([]map[string]bool, len(clusters)), ids: make([]string, len(clusters)), bare: map[bare]map[string]any{}}
+	clusters := w.in.Policies.Fleet.Clusters()
+	w.virtual = virtuals{fleet: v, has: make([]map[string]bool, len(clusters)), ids: make([]string, len(clusters)), bases: map[base]map[string]any{}}
 	for _, p := range v.Problems() {
 		w.report(diag.Diagnostic{
-			Code: diag.BadVirtual, Severity: diag.Error, Pos: w.in.Law.ClusterPos(p.Cluster, p.Annotation),
+			Code: diag.BadVirtual, Severity: diag.Error, Pos: w.in.Policies.ClusterPos(p.Cluster, p.Annotation),
 			Message: fmt.Sprintf("the virtual Cluster %s: %s", p.Cluster, p.Message), Hint: p.Hint,
 		})
 	}
@@ -88,11 +88,11 @@ func (w *writer) readVirtual() {
 }
 
 // noteNamespace notes the namespace of a template where virtual clusters get it.
-func (w *writer) noteNamespace(d *claim.Decision) {
-	namespace, find := d.Ref().Namespace, w.in.Law.Finder()
+func (w *writer) noteNamespace(d *schedule.Decision) {
+	namespace, find := d.Ref().Namespace, w.in.Policies.Finder()
 	if r := d.Ref(); r.Kind == "Namespace" && r.Group == "" {
 		namespace = r.Name
-		if w.in.Config.Namespaces == render.NamespacesAll && !w.in.Law.Skips.Namespace(namespace, d.Template.Subject.Labels) {
+		if w.in.Config.Namespaces == render.NamespacesAll && !w.in.Policies.Skips.Namespace(namespace, d.Template.Subject.Labels) {
 			for i := range w.virtual.has {
 				if w.virtual.has[i] != nil {
 					w.virtual.has[i][namespace] = true
@@ -108,7 +108,7 @@ func (w *writer) noteNamespace(d *claim.Decision) {
 }
 
 // bare is what a content is made of before it is mapped.
-type bare struct {
+type base struct {
 	object *object.Object
 	class  class
 }
@@ -116,19 +116,19 @@ type bare struct {
 // shared returns the content of a manifest before it is mapped, which is made once for the virtual
 // clusters that differ in nothing else. One for which scripts ran is made for each: a plan that
 // remembers some of them takes as many steps as one that does not.
-func (w *writer) shared(d *claim.Decision, v template.Variant, k class, rules override.Rules) (map[string]any, *diag.Diagnostic) {
-	of := bare{v.Object, k}
+func (w *writer) shared(d *schedule.Decision, v template.Variant, k class, rules override.Rules) (map[string]any, *diag.Diagnostic) {
+	of := base{v.Object, k}
 	of.class.virtual, of.class.recipients = 0, ""
-	if content, ok := w.virtual.bare[of]; ok {
+	if content, ok := w.virtual.bases[of]; ok {
 		return content, nil
 	}
-	before := w.in.Law.Interpreter.Spent()
+	before := w.in.Policies.Interpreter.Spent()
 	content, bad := w.revised(d, v, k)
 	if bad == nil {
 		content, bad = overridden(d, v, k, rules, content)
 	}
-	if bad == nil && w.in.Law.Interpreter.Spent() == before {
-		w.virtual.bare[of] = content
+	if bad == nil && w.in.Policies.Interpreter.Spent() == before {
+		w.virtual.bases[of] = content
 	}
 	return content, bad
 }
@@ -184,17 +184,17 @@ func (w *writer) sayTexts(o *object.Object, texts []told) {
 	}
 }
 
-func (w *writer) cluster(i int) string { return w.in.Law.Fleet.Clusters()[i].Name }
+func (w *writer) cluster(i int) string { return w.in.Policies.Fleet.Clusters()[i].Name }
 
 // virtualDefault returns the virtual clusters that get the Namespace default: they have none
 // that is theirs.
-func (w *writer) virtualDefault(r object.Ref, used []bool, had func(int) bool) (targets []claim.Target) {
+func (w *writer) virtualDefault(r object.Ref, used []bool, had func(int) bool) (targets []schedule.Target) {
 	if r.Name != "default" || w.virtual.fleet == nil || w.in.Config.Namespaces == render.NamespacesNone {
 		return nil
 	}
-	for i, c := range w.in.Law.Fleet.Clusters() {
+	for i, c := range w.in.Policies.Fleet.Clusters() {
 		if w.virtual.has[i] != nil && (used != nil && used[i] || had(i)) {
-			targets = append(targets, claim.Target{Name: c.Name})
+			targets = append(targets, schedule.Target{Name: c.Name})
 		}
 	}
 	return targets
@@ -212,7 +212,7 @@ func (w *writer) settleVirtual() {
 	for _, c := range v.Clashes(used) {
 		w.clash(c)
 	}
-	for i := range w.in.Law.Fleet.Clusters() {
+	for i := range w.in.Policies.Fleet.Clusters() {
 		if !v.Wrong(i) {
 			continue
 		}
@@ -269,7 +269,7 @@ func (w *writer) sayMissing(used map[string][]bool) {
 
 // mapping is that of a virtual cluster, by its name.
 func (w *writer) mapping(cluster string) *virtual.Mapping {
-	i, _ := w.in.Law.Index(cluster)
+	i, _ := w.in.Policies.Position(cluster)
 	return w.virtual.fleet.At(i)
 }
 
@@ -290,9 +290,9 @@ func (w *writer) clash(c virtual.Clash) {
 			}
 		}
 	}
-	clusters := w.in.Law.Fleet.Clusters()
+	clusters := w.in.Policies.Fleet.Clusters()
 	w.report(diag.Diagnostic{
-		Code: diag.NamespaceClash, Severity: diag.Error, Pos: w.in.Law.ClusterPos(clusters[say.Cluster].Name, karmada.SuffixAnnotation),
+		Code: diag.NamespaceClash, Severity: diag.Error, Pos: w.in.Policies.ClusterPos(clusters[say.Cluster].Name, karmada.SuffixAnnotation),
 		Message: fmt.Sprintf("the namespace %s of the cluster %s and the namespace %s of the cluster %s would both be %s on the API server of %s",
 			c.A.Namespace, clusters[c.A.Cluster].Name, c.B.Namespace, clusters[c.B.Cluster].Name, c.Namespace, clusters[v.Host(say.Cluster)].Name),
 		Hint: "rename one of the namespaces, or give a virtual cluster another " + karmada.SuffixAnnotation,
@@ -302,7 +302,7 @@ func (w *writer) clash(c virtual.Clash) {
 // share gives what virtual clusters want of an object without a namespace to their host, if all
 // of them, and the host, want the same.
 func (w *writer) share(row *Row) {
-	v, clusters := w.virtual.fleet, w.in.Law.Fleet.Clusters()
+	v, clusters := w.virtual.fleet, w.in.Policies.Fleet.Clusters()
 	want := map[int]Want{} // by host, the first
 	var hosts []Want
 	lost := false
@@ -347,7 +347,7 @@ func (w *writer) sayNotShared(r object.Ref, one, other, host *fleet.Cluster) {
 		Message: fmt.Sprintf("%s has no namespace, so that there is one of it on the API server of %s, and %s and %s want it in two forms; it stays as it was published", r, host.Name, one.Name, other.Name),
 		Hint:    "take the override out that tells them apart, give each its own name, or use a kind with a namespace, as a RoleBinding is",
 	}
-	if decided := claim.Find(w.in.Decisions, r); decided != nil {
+	if decided := schedule.Find(w.in.Decisions, r); decided != nil {
 		d.Pos = decided.Template.Object.Origin()
 	}
 	w.report(d)

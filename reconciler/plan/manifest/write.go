@@ -16,7 +16,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/policies/template"
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/seal"
@@ -27,7 +27,7 @@ import (
 // Write writes decisions out.
 func Write(in Input) Result {
 	w := newWriter(&in)
-	var namespaces []*claim.Decision
+	var namespaces []*schedule.Decision
 	for i := range in.Decisions {
 		d := &in.Decisions[i]
 		if r := d.Ref(); r.Kind == "Namespace" && r.Group == "" {
@@ -69,17 +69,17 @@ func (w *writer) finish() Result {
 }
 
 // decision writes a template for each of its targets, once a class.
-func (w *writer) decision(d *claim.Decision, targets []claim.Target) {
+func (w *writer) decision(d *schedule.Decision, targets []schedule.Target) {
 	row := w.row(d.Ref())
 	w.leaving(d, row)
 	if len(targets) == 0 || !w.claimPath(d.Template.Object) {
 		return
 	}
-	clear(w.virtual.bare)
-	t, rules, shares := d.Template, w.in.Law.Overrides.Rules(d.Template.Subject), completions(d)
+	clear(w.virtual.bases)
+	t, rules, shares := d.Template, w.in.Policies.Overrides.Rules(d.Template.Subject), completions(d)
 	rules.Claimed = d.Policy != nil
 	classes := classes{make: func(k class, v template.Variant) *result { return w.manifest(d, v, k, rules) }, known: map[class]*result{}}
-	matching, find := w.in.Law.Matching(rules.List), w.in.Law.Finder()
+	matching, find := w.in.Policies.Matching(rules.List), w.in.Policies.Finder()
 	row.Wants = slices.Grow(row.Wants, len(targets))
 	var suspended []string
 	written := make([]inCluster, 0, len(targets))
@@ -139,9 +139,9 @@ func blockOf(d *diag.Diagnostic) Block {
 }
 
 // blocked says why a template is not written out for a cluster; empty if it is.
-func blocked(d *claim.Decision, v *template.Variant, cluster string) Block {
+func blocked(d *schedule.Decision, v *template.Variant, cluster string) Block {
 	switch {
-	case d.Outcome == claim.Kept:
+	case d.Outcome == schedule.Kept:
 		return NotRead
 	case v == nil:
 		return NotRendered
@@ -154,7 +154,7 @@ func blocked(d *claim.Decision, v *template.Variant, cluster string) Block {
 }
 
 // say reports the clusters where a template is held back and where it fails.
-func (w *writer) say(d *claim.Decision, suspended []string, failed []*result) {
+func (w *writer) say(d *schedule.Decision, suspended []string, failed []*result) {
 	if len(suspended) > 0 {
 		w.report(diag.Diagnostic{
 			Code: diag.Suspended, Severity: diag.Notice, Pos: d.Policy.Object.FieldPos([]any{"spec", "suspension"}),
@@ -173,11 +173,11 @@ func (w *writer) say(d *claim.Decision, suspended []string, failed []*result) {
 func (w *writer) failures() {
 	for _, f := range w.in.Failures {
 		for _, r := range f.Objects {
-			if d := claim.Find(w.in.Decisions, r); d != nil && (d.Template.Part == nil || r.Kind == "Namespace") {
+			if d := schedule.Find(w.in.Decisions, r); d != nil && (d.Template.Part == nil || r.Kind == "Namespace") {
 				continue
 			}
 			row := w.row(r)
-			for i, c := range w.in.Law.Fleet.Clusters() {
+			for i, c := range w.in.Policies.Fleet.Clusters() {
 				if !f.In(c.Name) || row.wants(i) {
 					continue
 				}
@@ -194,7 +194,7 @@ func (w *writer) failures() {
 func (w *writer) bound() {
 	taken := w.takenPaths()
 	for _, cluster := range slices.Sorted(maps.Keys(w.in.Bound)) {
-		i, ok := w.in.Law.Index(cluster)
+		i, ok := w.in.Policies.Position(cluster)
 		if !ok || len(w.in.Bound[cluster]) == 0 {
 			continue
 		}
@@ -216,7 +216,7 @@ func (w *writer) bound() {
 
 // own writes an object for the cluster, by its index, in whose directory it stands.
 func (w *writer) own(o *object.Object, cluster int) {
-	d := claim.Decision{Template: &template.Template{Variant: template.Variant{Object: o, Content: o.Content()}}}
+	d := schedule.Decision{Template: &template.Template{Variant: template.Variant{Object: o, Content: o.Content()}}}
 	r := w.manifest(&d, d.Template.Variant, class{completions: -1, recipients: w.recipients[cluster], virtual: w.virtual.number(cluster)}, noRules)
 	w.number(r)
 	row := w.row(o.Ref())
@@ -237,7 +237,7 @@ func (w *writer) own(o *object.Object, cluster int) {
 func (w *writer) takenPaths() map[int32]map[string]object.Ref {
 	have := map[int32]map[string]object.Ref{}
 	for cluster, objs := range w.in.Bound {
-		if i, ok := w.in.Law.Index(cluster); ok && len(objs) > 0 {
+		if i, ok := w.in.Policies.Position(cluster); ok && len(objs) > 0 {
 			have[int32(i)] = map[string]object.Ref{} //nolint:gosec // an index
 		}
 	}

@@ -1,10 +1,10 @@
 package manifest
 
 import (
-	"github.com/waybill-dev/waybill/policies/law"
+	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/policies/override"
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/flux"
@@ -14,8 +14,8 @@ import (
 
 // Input is what there is to write out.
 type Input struct {
-	Law       *law.Law
-	Decisions []claim.Decision // in the order of refs
+	Policies  *index.Policies
+	Decisions []schedule.Decision // in the order of refs
 	Bound     map[string][]*object.Object
 	Failures  []expand.Failure
 	Config    render.ConfigSpec
@@ -37,7 +37,7 @@ type Before struct {
 	Own func(cluster int) []object.Ref
 	// Leaving lists the clusters that a template leaves, or left and is in still, because they failed or
 	// it failed there.
-	Leaving func(*claim.Decision) []string
+	Leaving func(*schedule.Decision) []string
 	// HoldsData reports whether data would be deleted with an object that a cluster, by index, had.
 	HoldsData func(r object.Ref, cluster int) bool
 }

@@ -238,11 +238,11 @@ func (w *why) rules(cluster string, base, head *plan.Decision) (all []preview.Ca
 
 // rulesIn are the rules that match a template in a cluster.
 func rulesIn(p *plan.Plan, d *plan.Decision, cluster string) (all []*override.Rule) {
-	l := p.Law()
+	l := p.Policies()
 	if l == nil {
 		return nil
 	}
-	i, ok := l.Index(cluster)
+	i, ok := l.Position(cluster)
 	if !ok {
 		return nil
 	}

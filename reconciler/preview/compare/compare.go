@@ -174,8 +174,8 @@ func heldOf(c *plan.Cluster) string {
 
 func (c *comparer) isVirtual(cluster string) bool {
 	for _, p := range []*plan.Plan{c.head, c.base} {
-		if l := p.Law(); l != nil {
-			if i, ok := l.Index(cluster); ok && l.Virtual.At(i) != nil {
+		if l := p.Policies(); l != nil {
+			if i, ok := l.Position(cluster); ok && l.Virtual.At(i) != nil {
 				return true
 			}
 		}

@@ -1,4 +1,4 @@
-package claim
+package schedule
 
 import (
 	"slices"
@@ -12,14 +12,14 @@ import (
 
 // endMoves ends the tasks whose time has come.
 func (d *decider) endMoves() {
-	x := d.exodus
+	x := d.evictor
 	if d.in.Failover != nil {
 		d.result.Record = d.in.Failover.Record
 	}
 	if x == nil {
 		return
 	}
-	for _, m := range d.cases {
+	for _, m := range d.items {
 		if m.Moves == nil || len(m.Moves.Tasks) == 0 || m.Outcome == Kept {
 			continue
 		}
@@ -29,7 +29,7 @@ func (d *decider) endMoves() {
 		}
 		d.endTasks(m)
 	}
-	for _, m := range d.cases {
+	for _, m := range d.items {
 		d.leaveWith(m)
 	}
 	d.sayMoves()
@@ -43,21 +43,21 @@ func (d *decider) endMoves() {
 
 // recordFrozen records that something waits for the fleet, if something does.
 func (d *decider) recordFrozen() {
-	r, x := &d.result.Record, d.exodus
-	r.Frozen, r.Thaws = false, time.Time{}
-	isWaiting := func(m *matter) bool { return m.Moves != nil && m.Moves.Waits == state.WaitsForFleet }
+	r, x := &d.result.Record, d.evictor
+	r.Frozen, r.DelayedUntil = false, time.Time{}
+	isWaiting := func(m *item) bool { return m.Moves != nil && m.Moves.Waits == state.WaitsForFleet }
 	switch {
-	case !slices.ContainsFunc(d.cases, isWaiting):
-	case x.thaws.IsZero():
+	case !slices.ContainsFunc(d.items, isWaiting):
+	case x.delayedUntil.IsZero():
 		r.Frozen = true
 	default:
-		r.Thaws = x.thaws
-		d.recheck(x.thaws)
+		r.DelayedUntil = x.delayedUntil
+		d.recheck(x.delayedUntil)
 	}
 }
 
 // leaveWith notes of what a template pulled along which clusters it leaves.
-func (d *decider) leaveWith(m *matter) {
+func (d *decider) leaveWith(m *item) {
 	if m.Moves == nil || len(m.Moves.Tasks)+len(m.Moves.Over) == 0 {
 		return
 	}
@@ -72,7 +72,7 @@ func (d *decider) leaveWith(m *matter) {
 }
 
 // endTasks ends tasks of a template.
-func (d *decider) endTasks(m *matter) {
+func (d *decider) endTasks(m *item) {
 	var on []evict.Task
 	for _, t := range m.Moves.Tasks {
 		e := d.ends(m, &t)
@@ -82,7 +82,7 @@ func (d *decider) endTasks(m *matter) {
 		switch {
 		case e.Over:
 			m.Moves.Over = append(m.Moves.Over, t)
-			d.exodus.moved = true
+			d.evictor.moved = true
 			continue
 		case e.Last:
 			m.Moves.Last = append(m.Moves.Last, t.FromCluster)
@@ -95,9 +95,9 @@ func (d *decider) endTasks(m *matter) {
 }
 
 // ends says what becomes of a task, or what became of it where that is recorded.
-func (d *decider) ends(m *matter, t *evict.Task) evict.End {
+func (d *decider) ends(m *item, t *evict.Task) evict.End {
 	if d.in.Failover.Recorded == nil {
-		return d.exodus.rules.Ends(t, d.copies(m, t), d.in.Now)
+		return d.evictor.rules.Ends(t, d.copies(m, t), d.in.Now)
 	}
 	b := d.in.Failover.Recorded(m.Ref())
 	goesOn := b != nil && slices.ContainsFunc(b.Spec.GracefulEvictionTasks, func(o evict.Task) bool {
@@ -107,10 +107,10 @@ func (d *decider) ends(m *matter, t *evict.Task) evict.End {
 }
 
 // copies is what is known of the copies of a template that leaves a cluster.
-func (d *decider) copies(m *matter, t *evict.Task) evict.Copies {
+func (d *decider) copies(m *item, t *evict.Task) evict.Copies {
 	seen := d.in.Failover.Evidence[m.Ref()]
 	c := evict.Copies{Placed: m.Reason == string(place.Success), Old: evict.Copy{Gone: seen[t.FromCluster].Gone}}
-	for _, target := range m.Own {
+	for _, target := range m.Scheduled {
 		s, told := seen[target.Name]
 		c.New = append(c.New, evict.Copy{Told: told, Healthy: s.Done && s.Current && d.published(m, target)})
 	}
@@ -119,7 +119,7 @@ func (d *decider) copies(m *matter, t *evict.Task) evict.Copies {
 
 // published reports that a cluster has a template with as many replicas as it should have, by
 // the last plan.
-func (d *decider) published(m *matter, target Target) bool {
+func (d *decider) published(m *item, target Target) bool {
 	old := d.before(m)
 	return old != nil && slices.Contains(old.Spec.Clusters, target) &&
 		!slices.ContainsFunc(old.Status.AggregatedStatus, func(s karmada.AggregatedStatusItem) bool { return s.ClusterName == target.Name })

@@ -1,4 +1,4 @@
-package claim
+package schedule
 
 import (
 	"cmp"
@@ -17,21 +17,21 @@ import (
 	"github.com/waybill-dev/waybill/render/object"
 )
 
-// exodus is what is the same for all templates that leave clusters in a plan.
-type exodus struct {
+// evictor is what is the same for all templates that leave clusters in a plan.
+type evictor struct {
 	off     bool // nothing begins to move
 	rules   evict.Rules
 	pace    evict.Pace
 	tainted map[string]taints // clusters with a taint that drives work out
 	// frozen reports that nothing moves: unready of the servers are not ready, and threshold
 	// percent may be.
-	frozen    bool
-	servers   int // virtual clusters of one API server count as one: they come and go together
-	unready   []string
-	threshold int
-	thaws     time.Time       // enough of them are ready again, and until then nothing moves nevertheless
-	admitted  map[string]bool // the tainted clusters that may be left now
-	moved     bool            // something begins to move, or ends
+	frozen       bool
+	servers      int // virtual clusters of one API server count as one: they come and go together
+	unready      []string
+	threshold    int
+	delayedUntil time.Time       // enough of them are ready again, and until then nothing moves nevertheless
+	admitted     map[string]bool // the tainted clusters that may be left now
+	moved        bool            // something begins to move, or ends
 	// settled reports that nothing moved at this very time yet: what ends makes room for another
 	// cluster from the next second on, so that a plan of the same time is the same.
 	settled bool
@@ -46,7 +46,7 @@ func (d *decider) tainted(c *fleet.Cluster) (t taints, is bool) {
 	for _, taint := range c.Taints {
 		switch {
 		case taint.Effect != corev1.TaintEffectNoExecute:
-		case d.in.Law.Marks.Observed(c.Name, taint):
+		case d.in.Policies.Marks.Observed(c.Name, taint):
 			t.observed = append(t.observed, taint)
 		default:
 			t.said = append(t.said, taint)
@@ -56,14 +56,14 @@ func (d *decider) tainted(c *fleet.Cluster) (t taints, is bool) {
 }
 
 // newExodus looks over the fleet; nil if work does not leave clusters.
-func (d *decider) newExodus() *exodus {
+func (d *decider) newEvictor() *evictor {
 	f := d.in.Failover
 	if f == nil || !f.Enabled && !isAnyLeaving(d.in.State.Bindings) {
 		return nil
 	}
-	x := &exodus{off: !f.Enabled, rules: f.Rules, pace: f.Rules.Pace(f.Record.Pace), tainted: map[string]taints{}, admitted: map[string]bool{}}
+	x := &evictor{off: !f.Enabled, rules: f.Rules, pace: f.Rules.Pace(f.Record.Pace), tainted: map[string]taints{}, admitted: map[string]bool{}}
 	servers, unready := map[string]bool{}, map[string]bool{}
-	for _, c := range d.in.Law.Fleet.Clusters() {
+	for _, c := range d.in.Policies.Fleet.Clusters() {
 		servers[serverOf(c)] = true
 		if t, is := d.tainted(c); is {
 			x.tainted[c.Name] = t
@@ -76,7 +76,7 @@ func (d *decider) newExodus() *exodus {
 	x.settled = d.in.Now.After(f.Record.Moved)
 	x.threshold, x.frozen = f.Rules.Limits.Frozen(len(x.unready), x.servers)
 	if !x.frozen {
-		x.thaw(f.Record, d.in.Now)
+		x.delay(f.Record, d.in.Now)
 	}
 	if len(x.tainted) > 0 && !x.frozen {
 		d.admit(x)
@@ -85,12 +85,12 @@ func (d *decider) newExodus() *exodus {
 }
 
 // admit says which of the tainted clusters may be left now.
-func (d *decider) admit(x *exodus) {
+func (d *decider) admit(x *evictor) {
 	left := map[string]bool{} // servers
-	for _, turn := range d.inLine(x.tainted) {
-		c, _ := d.in.Law.Fleet.Lookup(turn.cluster)
-		if server := serverOf(c); (left[server] || len(left) < d.in.Failover.Rules.Limits.AtOnce(x.servers)) && (turn.rank == being || x.settled) {
-			left[server], x.admitted[turn.cluster] = true, true
+	for _, next := range d.evictionQueue(x.tainted) {
+		c, _ := d.in.Policies.Fleet.Lookup(next.cluster)
+		if server := serverOf(c); (left[server] || len(left) < d.in.Failover.Rules.Limits.AtOnce(x.servers)) && (next.rank == evicting || x.settled) {
+			left[server], x.admitted[next.cluster] = true, true
 		}
 	}
 }
@@ -101,13 +101,13 @@ func serverOf(c *fleet.Cluster) string {
 	return cmp.Or(c.Source.Annotations[karmada.VirtualOfAnnotation], c.Name)
 }
 
-// thaw has what waited for the fleet wait for a while longer.
-func (x *exodus) thaw(last Record, now time.Time) {
-	if x.thaws = last.Thaws; last.Frozen {
-		x.thaws = now.Add(evict.Thaw)
+// delay has what waited for the fleet wait for a while longer.
+func (x *evictor) delay(last Record, now time.Time) {
+	if x.delayedUntil = last.DelayedUntil; last.Frozen {
+		x.delayedUntil = now.Add(evict.RecoveryDelay)
 	}
-	if x.frozen = x.thaws.After(now); !x.frozen {
-		x.thaws = time.Time{}
+	if x.frozen = x.delayedUntil.After(now); !x.frozen {
+		x.delayedUntil = time.Time{}
 	}
 }
 
@@ -125,8 +125,8 @@ func isUnready(c *fleet.Cluster) bool {
 	return ready != nil && ready.Status != metav1.ConditionTrue
 }
 
-// turn is when it is the turn of a cluster to be left.
-type turn struct {
+// queued is a cluster in the eviction queue.
+type queued struct {
 	cluster string
 	rank    rank
 	since   time.Time // when something should have left it
@@ -136,46 +136,46 @@ type turn struct {
 type rank int
 
 const (
-	being rank = iota // it is being left
-	due               // something should leave it
-	idle              // nothing is known to
+	evicting   rank = iota // it is being left
+	pending                // something should leave it
+	unaffected             // nothing is known to
 )
 
 // inLine returns tainted clusters in the order in which they are left, by the bindings of the
 // last plan: what is left already, then what should have been left first. What waits because it
 // has nowhere to go, or is the last copy, keeps no other cluster waiting.
-func (d *decider) inLine(tainted map[string]taints) []*turn {
-	turns := map[string]*turn{}
+func (d *decider) evictionQueue(tainted map[string]taints) []*queued {
+	clusters := map[string]*queued{}
 	for name := range tainted {
-		turns[name] = &turn{cluster: name, rank: idle}
+		clusters[name] = &queued{cluster: name, rank: unaffected}
 	}
 	for _, b := range d.in.State.Bindings {
 		if w := state.WaitsOf(b); w == state.WaitsForPlace || w == state.WaitsForCopy {
 			continue
 		}
 		for _, t := range b.Spec.GracefulEvictionTasks {
-			if turn := turns[t.FromCluster]; turn != nil && (t.SuppressDeletion == nil || !*t.SuppressDeletion) {
-				turn.rank = being
+			if q := clusters[t.FromCluster]; q != nil && (t.SuppressDeletion == nil || !*t.SuppressDeletion) {
+				q.rank = evicting
 			}
 		}
 		for _, c := range b.Spec.Clusters {
-			if turn := turns[c.Name]; turn != nil && b.Spec.Placement != nil {
-				turn.note(d.in.Law.Fleet, b, d.in.Now)
+			if q := clusters[c.Name]; q != nil && b.Spec.Placement != nil {
+				q.note(d.in.Policies.Fleet, b, d.in.Now)
 			}
 		}
 	}
-	line := make([]*turn, 0, len(turns))
-	for _, t := range turns {
-		line = append(line, t)
+	queue := make([]*queued, 0, len(clusters))
+	for _, t := range clusters {
+		queue = append(queue, t)
 	}
-	slices.SortFunc(line, func(a, b *turn) int {
+	slices.SortFunc(queue, func(a, b *queued) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), a.since.Compare(b.since), cmp.Compare(a.cluster, b.cluster))
 	})
-	return line
+	return queue
 }
 
 // note notes that work of a binding is in the cluster.
-func (t *turn) note(f fleet.Fleet, b *karmada.ResourceBinding, now time.Time) {
+func (t *queued) note(f fleet.Fleet, b *karmada.ResourceBinding, now time.Time) {
 	c, ok := f.Lookup(t.cluster)
 	if !ok {
 		return
@@ -184,18 +184,18 @@ func (t *turn) note(f fleet.Fleet, b *karmada.ResourceBinding, now time.Time) {
 	if !leaves.Now(now) {
 		return
 	}
-	if t.rank == idle || leaves.At.Before(t.since) {
+	if t.rank == unaffected || leaves.At.Before(t.since) {
 		t.since = leaves.At
 	}
-	t.rank = min(t.rank, due)
+	t.rank = min(t.rank, pending)
 }
 
 // stops says why a template that has somewhere to go may not leave a cluster now; empty if it
 // may, and begins to. One that began to leave another cluster in this plan is not paced again: it would
 // go where it has to leave at once. What a release renders to goes with the release, which is not
 // paced: where it goes is asked before the others are known.
-func (d *decider) stops(m *matter, cluster string, due evict.Due, begun bool) state.Waits {
-	x := d.exodus
+func (d *decider) stops(m *item, cluster string, due evict.Due, begun bool) state.Waits {
+	x := d.evictor
 	switch {
 	case m.Template.Part != nil:
 	case !due.Fails() && !x.admitted[cluster]:
@@ -210,4 +210,4 @@ func (d *decider) stops(m *matter, cluster string, due evict.Due, begun bool) st
 }
 
 // onward reports that a template stays in the affinity group that it failed over to.
-func (d *decider) onward() bool { return d.exodus != nil && !d.exodus.off }
+func (d *decider) onward() bool { return d.evictor != nil && !d.evictor.off }

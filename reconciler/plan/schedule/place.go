@@ -1,4 +1,4 @@
-package claim
+package schedule
 
 import (
 	"fmt"
@@ -18,16 +18,16 @@ const SpreadAnnotation = "waybill.dev/spread"
 // scheduleAll gives the templates that a policy claims their clusters: definitions of
 // kinds first, and releases before what they render to.
 func (d *decider) scheduleAll() {
-	isDefinition := func(m *matter) bool {
+	isDefinition := func(m *item) bool {
 		_, ok := m.Template.Object.Defines()
 		return ok
 	}
-	for _, isTurn := range []func(*matter) bool{
+	for _, isTurn := range []func(*item) bool{
 		isDefinition,
-		func(m *matter) bool { return m.Template.IsRelease() && !isDefinition(m) },
-		func(m *matter) bool { return !m.Template.IsRelease() && !isDefinition(m) },
+		func(m *item) bool { return m.Template.IsRelease() && !isDefinition(m) },
+		func(m *item) bool { return !m.Template.IsRelease() && !isDefinition(m) },
 	} {
-		for _, m := range d.cases {
+		for _, m := range d.items {
 			if m.Policy != nil && isTurn(m) {
 				d.schedule(m)
 			}
@@ -46,7 +46,7 @@ func (d *decider) scheduler(p *policies.Propagation) *place.Scheduler {
 	if p.Object.Annotations()[SpreadAnnotation] == "strict" {
 		mode = place.SpreadStrict
 	}
-	s, err := place.Compile(&p.Spec.Placement, d.in.Law.Fleet, mode)
+	s, err := place.Compile(&p.Spec.Placement, d.in.Policies.Fleet, mode)
 	if err != nil {
 		d.report(diag.Diagnostic{
 			Code: diag.BadPlacement, Severity: diag.Error, Pos: p.Object.FieldPos([]any{"spec", "placement"}),
@@ -58,7 +58,7 @@ func (d *decider) scheduler(p *policies.Propagation) *place.Scheduler {
 }
 
 // schedule gives a template its own clusters.
-func (d *decider) schedule(m *matter) {
+func (d *decider) schedule(m *item) {
 	d.resume(m)
 	if m.Size.Err != nil {
 		d.report(diag.Diagnostic{
@@ -90,11 +90,11 @@ func (d *decider) schedule(m *matter) {
 		return
 	}
 	placed := d.in.Memo.schedule(d.placing(m), func() place.Decision { return d.answers.Schedule(s, r) })
-	if placed.Reason == place.NoClusterFit && d.in.Strange && len(r.Previous) > 0 {
+	if placed.Reason == place.NoClusterFit && d.in.MayHideClusters && len(r.Previous) > 0 {
 		d.keep(m, "no cluster fits, and one may be in what cannot be read")
 		return
 	}
-	m.Own, m.Reason, m.Message, m.Group = placed.Targets, string(placed.Reason), placed.Message, placed.Group
+	m.Scheduled, m.Reason, m.Message, m.Group = placed.Targets, string(placed.Reason), placed.Message, placed.Group
 	if placed.Reason != place.Success {
 		d.unplaced(m, placed)
 	}
@@ -113,17 +113,17 @@ func (m *Memo) schedule(p placing, from func() place.Decision) place.Decision {
 
 // placing is all that a decision about a template follows from; the zero value for a
 // decision that is not worth remembering.
-func (d *decider) placing(m *matter) placing {
+func (d *decider) placing(m *item) placing {
 	t := m.Template
 	if m.Policy == nil || m.Shift != nil || t.Part != nil && len(t.Part.Failed) > 0 || !t.IsRelease() && d.alsoServed(m) != nil {
 		return placing{}
 	}
-	p := placing{evicting: strings.Join(d.evicting(m), " "), onward: d.onward(), object: t.Object, scaled: t.Scaled, policy: m.Policy.Object, fleet: d.in.Law.FleetDigest, taught: d.in.Law.Taught, fresh: m.fresh, group: d.group(m)}
+	p := placing{evicting: strings.Join(d.evicting(m), " "), onward: d.onward(), object: t.Object, scaled: t.Scaled, policy: m.Policy.Object, fleet: d.in.Policies.FleetDigest, interpreter: d.in.Policies.InterpreterDigest, fresh: m.fresh, group: d.group(m)}
 	if before := d.previous(m); len(before) > 0 {
 		p.first, p.clusters = &before[0], len(before)
 	}
 	if t.Part != nil {
-		only := make([]byte, len(d.in.Law.Fleet.Clusters()))
+		only := make([]byte, len(d.in.Policies.Fleet.Clusters()))
 		for i := range only {
 			if t.In(i) != nil {
 				only[i] = 1
@@ -135,7 +135,7 @@ func (d *decider) placing(m *matter) placing {
 }
 
 // request is what a template asks of its policy's scheduler.
-func (d *decider) request(m *matter) place.Request {
+func (d *decider) request(m *item) place.Request {
 	return place.Request{
 		APIVersion: m.Template.Object.APIVersion(), Kind: m.Ref().Kind,
 		Replicas: m.Size.Replicas, Requirements: m.Size.Requirements, Components: len(m.Size.Components),
@@ -145,7 +145,7 @@ func (d *decider) request(m *matter) place.Request {
 }
 
 // group returns the affinity group that a template is in by the last decision.
-func (d *decider) group(m *matter) string {
+func (d *decider) group(m *item) string {
 	if old := d.before(m); old != nil {
 		return old.Status.SchedulerObservedAffinityName
 	}
@@ -154,36 +154,36 @@ func (d *decider) group(m *matter) string {
 
 // settled reports whether a template was last placed, successfully, by the placement that
 // its policy has now. Karmada then leaves a divided workload alone (section A.11).
-func (d *decider) settled(m *matter) bool {
+func (d *decider) settled(m *item) bool {
 	return state.PlacedBy(d.before(m), d.placementOf(m.Policy))
 }
 
 // lazy reports whether a template waits: its policy is Lazy, and it is as it was when it
 // was last placed (section A.15). What could not be placed, and what has a cluster that is
 // gone, is scheduled again all the same: Lazy keeps changes of the policy from it only.
-func (d *decider) lazy(m *matter) bool {
+func (d *decider) lazy(m *item) bool {
 	old := d.before(m)
-	return isLazy(m) && state.Placed(old) && old.Annotations[state.TemplateAnnotation] == m.Template.Digest(d.in.Law.Fleet) &&
-		!slices.ContainsFunc(old.Spec.Clusters, func(c Target) bool { _, ok := d.in.Law.Fleet.Lookup(c.Name); return !ok })
+	return isLazy(m) && state.Placed(old) && old.Annotations[state.TemplateAnnotation] == m.Template.Digest(d.in.Policies.Fleet) &&
+		!slices.ContainsFunc(old.Spec.Clusters, func(c Target) bool { _, ok := d.in.Policies.Fleet.Lookup(c.Name); return !ok })
 }
 
 // repeat repeats the last decision about a template.
-func (d *decider) repeat(m *matter) {
+func (d *decider) repeat(m *item) {
 	old := d.before(m)
-	m.Own, m.Group = old.Spec.Clusters, old.Status.SchedulerObservedAffinityName
+	m.Scheduled, m.Group = old.Spec.Clusters, old.Status.SchedulerObservedAffinityName
 	c, _ := state.Scheduled(old)
 	m.Reason, m.Message = c.Reason, c.Message
 }
 
 // keep decides that a template stays as it was published, where it was.
-func (d *decider) keep(m *matter, why string) {
-	m.Own, m.Group = d.previous(m), d.group(m)
+func (d *decider) keep(m *item, why string) {
+	m.Scheduled, m.Group = d.previous(m), d.group(m)
 	m.Outcome, m.Reason, m.Message = Kept, "SchedulerError", why
 }
 
 // alsoServed tells the clusters that get the definition of a template's kind by this plan;
 // nil where the source has none. A release is rendered, and never sent.
-func (d *decider) alsoServed(m *matter) func(string) bool {
+func (d *decider) alsoServed(m *item) func(string) bool {
 	if m.Template.IsRelease() {
 		return func(string) bool { return true }
 	}
@@ -192,18 +192,18 @@ func (d *decider) alsoServed(m *matter) func(string) bool {
 		return nil
 	}
 	return func(cluster string) bool {
-		return slices.ContainsFunc(crd.Own, func(c Target) bool { return c.Name == cluster })
+		return slices.ContainsFunc(crd.Scheduled, func(c Target) bool { return c.Name == cluster })
 	}
 }
 
 // only returns the clusters that may have a template: where its release has it, or had it
 // and cannot be rendered now; nil for all.
-func (d *decider) only(m *matter) func(string) bool {
+func (d *decider) only(m *item) func(string) bool {
 	part := m.Template.Part
 	if part == nil {
 		return nil
 	}
-	previous, find := d.previous(m), d.in.Law.Finder()
+	previous, find := d.previous(m), d.in.Policies.Finder()
 	return func(cluster string) bool {
 		i, ok := find(cluster)
 		return ok && m.Template.In(i) != nil || part.Failed[cluster] && slices.ContainsFunc(previous, func(c Target) bool { return c.Name == cluster })
@@ -211,7 +211,7 @@ func (d *decider) only(m *matter) func(string) bool {
 }
 
 // unplaced reports a template that its policy cannot place.
-func (d *decider) unplaced(m *matter, placed place.Decision) {
+func (d *decider) unplaced(m *item, placed place.Decision) {
 	after := "it is nowhere"
 	switch {
 	case len(d.previous(m)) == 0:
@@ -229,7 +229,7 @@ func (d *decider) unplaced(m *matter, placed place.Decision) {
 
 // countVariants gives each cluster the replicas that the release has there, where they are
 // not divided. A cluster for which it cannot be rendered keeps those that it had.
-func (d *decider) countVariants(m *matter) {
+func (d *decider) countVariants(m *item) {
 	part := m.Template.Part
 	if part == nil || !m.Size.IsWorkload() {
 		return
@@ -248,25 +248,25 @@ func (d *decider) countVariants(m *matter) {
 	if len(part.Failed) == 0 && !slices.ContainsFunc(asked, func(n int32) bool { return n != m.Size.Replicas }) {
 		return // every cluster has them already
 	}
-	previous, find := d.previous(m), d.in.Law.Finder()
-	m.Own = slices.Clone(m.Own)
-	for i, c := range m.Own {
+	previous, find := d.previous(m), d.in.Policies.Finder()
+	m.Scheduled = slices.Clone(m.Scheduled)
+	for i, c := range m.Scheduled {
 		if at, known := find(c.Name); known {
 			if n, ok := part.Of(at); ok {
-				m.Own[i].Replicas = asked[n]
+				m.Scheduled[i].Replicas = asked[n]
 				continue
 			}
 		}
 		for _, was := range previous {
 			if was.Name == c.Name {
-				m.Own[i].Replicas = was.Replicas
+				m.Scheduled[i].Replicas = was.Replicas
 			}
 		}
 	}
 }
 
 // warnOfVariants says that the total to divide is not the same everywhere.
-func (d *decider) warnOfVariants(m *matter, asked []int32) {
+func (d *decider) warnOfVariants(m *item, asked []int32) {
 	release := m.Template.Part.Release
 	for _, n := range asked {
 		if n != m.Size.Replicas {

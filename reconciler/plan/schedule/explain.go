@@ -1,4 +1,4 @@
-package claim
+package schedule
 
 import (
 	"github.com/waybill-dev/waybill/policies"
@@ -17,7 +17,7 @@ func (r *Result) Losers(ref object.Ref) (winner *policies.Propagation, losers []
 			subject = release.Template.Subject
 		}
 	}
-	return r.decider.in.Law.Claims.Losers(subject)
+	return r.decider.in.Policies.Claims.Losers(subject)
 }
 
 // Placement reports how the clusters of a template came about; nil without a policy, and

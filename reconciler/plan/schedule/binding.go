@@ -1,4 +1,4 @@
-package claim
+package schedule
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,7 +10,7 @@ import (
 
 // bind returns the binding of a template: that of the state, with what it records of
 // clusters, if it says the same.
-func (d *decider) bind(m *matter) *karmada.ResourceBinding {
+func (d *decider) bind(m *item) *karmada.ResourceBinding {
 	old := d.before(m)
 	if old == nil {
 		return d.binding(m)
@@ -33,8 +33,8 @@ func (d *decider) bind(m *matter) *karmada.ResourceBinding {
 
 // repetition is all that a binding follows from, and the one before; the zero value where
 // it follows from more, such as the replicas of variants.
-func (d *decider) repetition(m *matter, old *karmada.ResourceBinding) repetition {
-	if m.Template.Part != nil || len(m.RequiredBy) > 0 || m.rebalanced != "" || m.Outcome != Placed || len(d.in.Law.Set.Quotas) > 0 || m.Moves != nil {
+func (d *decider) repetition(m *item, old *karmada.ResourceBinding) repetition {
+	if m.Template.Part != nil || len(m.RequiredBy) > 0 || m.rebalanced != "" || m.Outcome != Placed || len(d.in.Policies.Set.Quotas) > 0 || m.Moves != nil {
 		return repetition{}
 	}
 	p := d.placing(m)
@@ -45,11 +45,11 @@ func (d *decider) repetition(m *matter, old *karmada.ResourceBinding) repetition
 }
 
 // binding makes the ResourceBinding that Karmada would have made of the decision.
-func (d *decider) binding(m *matter) *karmada.ResourceBinding {
+func (d *decider) binding(m *item) *karmada.ResourceBinding {
 	b := state.NewBinding(m.Template.Object.APIVersion(), m.Ref())
 	b.Annotations[state.SourceAnnotation] = m.Template.Object.Pos().File
 	b.Spec.Replicas, b.Spec.ReplicaRequirements, b.Spec.Components = m.Size.Replicas, m.Size.Requirements, m.Size.Components
-	b.Spec.Clusters, b.Spec.RequiredBy = m.Own, m.RequiredBy
+	b.Spec.Clusters, b.Spec.RequiredBy = m.Scheduled, m.RequiredBy
 	if m.Sent.Overwrite {
 		b.Spec.ConflictResolution = karmada.ConflictOverwrite
 	}
@@ -61,7 +61,7 @@ func (d *decider) binding(m *matter) *karmada.ResourceBinding {
 	}
 	state.RecordPolicy(b, m.Policy, d.placementOf(m.Policy))
 	if isLazy(m) {
-		b.Annotations[state.TemplateAnnotation] = m.Template.Digest(d.in.Law.Fleet)
+		b.Annotations[state.TemplateAnnotation] = m.Template.Digest(d.in.Policies.Fleet)
 	}
 	if done := d.rebalanced(m); done != "" {
 		b.Annotations[state.RebalancedAnnotation] = done
@@ -80,7 +80,7 @@ func (d *decider) binding(m *matter) *karmada.ResourceBinding {
 
 // rebalanced names the WorkloadRebalancers that were acted on. A division afresh that fails
 // is tried again, as Karmada does.
-func (d *decider) rebalanced(m *matter) string {
+func (d *decider) rebalanced(m *item) string {
 	if !m.fresh || m.Reason == string(place.Success) {
 		return m.rebalanced
 	}

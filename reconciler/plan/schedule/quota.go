@@ -1,4 +1,4 @@
-package claim
+package schedule
 
 import (
 	"fmt"
@@ -13,13 +13,13 @@ import (
 // (Karmada section E.7, with enforcement on): what is over a quota keeps its previous
 // clusters and replicas.
 func (d *decider) enforceQuotas() {
-	for _, q := range d.in.Law.Set.Quotas {
-		var in []*matter
+	for _, q := range d.in.Policies.Set.Quotas {
+		var in []*item
 		var demands []quota.Demand
-		for _, m := range d.cases {
+		for _, m := range d.items {
 			if m.Policy != nil && m.Size.Requirements != nil && m.Ref().Namespace == q.Object.Ref().Namespace {
 				in = append(in, m)
-				demands = append(demands, quota.Demand{Replica: m.Size.Requirements.ResourceRequest, Before: total(d.placedBefore(m)), Now: total(m.Own)})
+				demands = append(demands, quota.Demand{Replica: m.Size.Requirements.ResourceRequest, Before: total(d.placedBefore(m)), Now: total(m.Scheduled)})
 			}
 		}
 		for i, over := range quota.Exceeding(q.Value.Spec.Overall, demands) {
@@ -37,8 +37,8 @@ func total(targets []Target) (n int64) {
 	return n
 }
 
-func (d *decider) overQuota(m *matter, q policies.Located[karmada.FederatedResourceQuota], over string) {
-	m.Own = d.previous(m)
+func (d *decider) overQuota(m *item, q policies.Located[karmada.FederatedResourceQuota], over string) {
+	m.Scheduled = d.previous(m)
 	m.Reason = "QuotaExceeded"
 	m.Message = fmt.Sprintf("exceeded quota %s: %s", q.Object.Ref().Name, over)
 	d.report(diag.Diagnostic{

@@ -1,4 +1,4 @@
-package claim_test
+package schedule_test
 
 import (
 	"fmt"
@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/policies/karmada"
-	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/policies/template"
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -49,26 +49,26 @@ func policy(spec string) string {
 }
 
 // decide decides about a source in one file, with earlier decisions.
-func decide(t *testing.T, source string, st *state.State) claim.Result {
+func decide(t *testing.T, source string, st *state.State) schedule.Result {
 	t.Helper()
 	d := object.Decode("all.yaml", []byte(source))
 	set, objects, diags := policies.Load(d.Objects, nil)
-	l := law.Of(set, nil, &law.Memo{})
+	l := index.Of(set, nil, &index.Memo{})
 	for _, d := range slices.Concat(d.Diags, diags) {
 		if d.Code != diag.MissingOverride {
 			t.Fatal(d)
 		}
 	}
 	render.SortObjects(objects)
-	in := claim.Input{Law: l, State: st, When: time.Unix(0, 0), Memo: &claim.Memo{}}
+	in := schedule.Input{Policies: l, State: st, When: time.Unix(0, 0), Memo: &schedule.Memo{}}
 	for _, o := range objects {
 		in.Templates = append(in.Templates, template.New(o, &template.Memo{}))
 	}
-	return claim.Decide(in)
+	return schedule.Decide(in)
 }
 
 // summary prints decisions.
-func summary(r *claim.Result) string {
+func summary(r *schedule.Result) string {
 	var all []string
 	for _, d := range r.Decisions {
 		words := []string{d.Ref().Name, d.Outcome.String()}
@@ -99,7 +99,7 @@ func TestDecide(t *testing.T) {
 }
 
 // after is the state of a result that was published.
-func after(r *claim.Result) *state.State {
+func after(r *schedule.Result) *state.State {
 	st := &state.State{Bindings: map[object.Ref]*karmada.ResourceBinding{}}
 	for _, d := range r.Decisions {
 		if d.Binding != nil {
@@ -137,9 +137,9 @@ func TestTemplatesThatAskAlikeShareTheirClusters(t *testing.T) {
 	if got, want := summary(&r), "a placed eu:3 us:3; b placed eu:3 us:3; c placed eu:4 us:4"; got != want {
 		t.Fatalf("decided %s; want %s", got, want)
 	}
-	lists := map[*claim.Target]bool{}
+	lists := map[*schedule.Target]bool{}
 	for _, d := range r.Decisions {
-		lists[&d.Own[0]], lists[&d.Targets[0]], lists[&d.Binding.Spec.Clusters[0]] = true, true, true
+		lists[&d.Scheduled[0]], lists[&d.Targets[0]], lists[&d.Binding.Spec.Clusters[0]] = true, true, true
 	}
 	if len(lists) != 2 {
 		t.Errorf("there are %d lists of clusters; want 2, one for each number of replicas", len(lists))

@@ -1,4 +1,4 @@
-package idle
+package lint
 
 import (
 	"fmt"
@@ -7,18 +7,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/waybill-dev/waybill/policies/fleet"
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // taints reports taints of effect NoExecute that nothing follows, because work does not fail over.
 func (f *finder) taints() {
-	if f.law.Set.Failover.Enabled {
+	if f.policies.Set.Failover.Enabled {
 		return
 	}
-	for _, c := range f.law.Set.Clusters {
-		cluster, ok := f.law.Fleet.Lookup(c.Object.Ref().Name)
+	for _, c := range f.policies.Set.Clusters {
+		cluster, ok := f.policies.Fleet.Lookup(c.Object.Ref().Name)
 		if !ok {
 			continue
 		}
@@ -41,7 +41,7 @@ func (f *finder) taints() {
 // stays lists the templates in a cluster that do not tolerate a taint.
 func (f *finder) stays(cluster string, taint *corev1.Taint) (refs []string) {
 	for _, t := range f.templates {
-		if t.Policy == nil || !slices.ContainsFunc(t.Own, func(c claim.Target) bool { return c.Name == cluster }) {
+		if t.Policy == nil || !slices.ContainsFunc(t.Scheduled, func(c schedule.Target) bool { return c.Name == cluster }) {
 			continue
 		}
 		if !slices.ContainsFunc(t.Policy.Spec.Placement.ClusterTolerations, func(l corev1.Toleration) bool { return fleet.Tolerates(l, taint) }) {

@@ -1,4 +1,4 @@
-package claim
+package schedule
 
 import (
 	"slices"
@@ -29,10 +29,10 @@ type Failover struct {
 type Record struct {
 	Pace  time.Time // see evict.Pace
 	Moved time.Time // when something began or ended last
-	// Frozen says that something waited because too few clusters were ready, and Thaws, when they
+	// Frozen says that something waited because too few clusters were ready, and DelayedUntil, when they
 	// are again, until when it waits nevertheless.
-	Frozen bool
-	Thaws  time.Time
+	Frozen       bool
+	DelayedUntil time.Time
 }
 
 // Moves is how a template leaves clusters.
@@ -83,7 +83,7 @@ func (m *Moves) From() (clusters []string) {
 
 // Gaining lists the clusters that get replicas, or the template, by its moves.
 func (d *Decision) Gaining() (names []string) {
-	for _, c := range d.Own {
+	for _, c := range d.Scheduled {
 		if !slices.Contains(d.Moves.remaining, c) {
 			names = append(names, c.Name)
 		}
@@ -119,7 +119,7 @@ func (m *Moves) Stays(cluster string) *evict.Task {
 }
 
 // bindMoves records in a binding how its template leaves clusters.
-func (d *decider) bindMoves(m *matter, b *karmada.ResourceBinding) {
+func (d *decider) bindMoves(m *item, b *karmada.ResourceBinding) {
 	if m.Moves == nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package claim
+package schedule
 
 import (
 	"cmp"
@@ -7,9 +7,9 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/deschedule"
+	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
-	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/reconciler/state"
@@ -49,8 +49,8 @@ type Decision struct {
 	// Own are the clusters by the template's policy; Targets are these and the ones that
 	// RequiredBy, the bindings that pull it along, bring it to. Both are in the order of
 	// names, and templates that are placed alike share them: nobody may modify them.
-	Own, Targets []Target
-	RequiredBy   []karmada.BindingSnapshot
+	Scheduled, Targets []Target
+	RequiredBy         []karmada.BindingSnapshot
 	// Group is the affinity group in force; empty where the policy has none.
 	Group string
 	// Reason and Message are Karmada's condition of the binding, or why the template is
@@ -106,13 +106,13 @@ func (d *Decision) Overwrites() bool {
 
 // Input is what decisions follow from.
 type Input struct {
-	Law       *law.Law
+	Policies  *index.Policies
 	Templates []*template.Template // in the order of refs
 	State     *state.State
 	When      time.Time // of the source commit
 	Now       time.Time // for schedules
-	// Strange reports that a part of the source which cannot be read may hold clusters.
-	Strange bool
+	// MayHideClusters reports that a part of the source which cannot be read may hold clusters.
+	MayHideClusters bool
 	// Failover is how work leaves clusters; nil if it does not.
 	Failover *Failover
 	// Descheduler is how replicas that find no node are moved; nil if they are not.
@@ -129,7 +129,7 @@ type Result struct {
 	Diags     []diag.Diagnostic
 	// Scheduled reports that Input.Now mattered; RecheckAt is then the next time at which
 	// it may matter, zero for never.
-	Scheduled bool
+	Timed     bool
 	RecheckAt time.Time
 	// Awaits reports that evidence of health may change it.
 	Awaits bool
@@ -169,9 +169,9 @@ func byName(a, b Target) int { return cmp.Compare(a.Name, b.Name) }
 
 // sizing is all that a size follows from.
 type sizing struct {
-	object *object.Object
-	taught string // which customizations there are
-	scaled string // see template.Variant
+	object      *object.Object
+	interpreter string // which customizations there are
+	scaled      string // see template.Variant
 }
 
 // placing is all that a decision follows from. The previous one is known by the list that
@@ -179,7 +179,7 @@ type sizing struct {
 type placing struct {
 	object, policy *object.Object
 	fleet          string // its digest
-	taught         string // which customizations there are
+	interpreter    string // which customizations there are
 	scaled         string // see template.Variant
 	group          string // that it is in
 	only           string // where its release has it, a byte a cluster; empty where it has none
@@ -202,24 +202,24 @@ type bindingID struct{ namespace, name string }
 // decider decides about templates.
 type decider struct {
 	in    *Input
-	cases []*matter // in the order of templates
-	byRef map[object.Ref]*matter
+	items []*item // in the order of templates
+	byRef map[object.Ref]*item
 	// definitions are the CustomResourceDefinitions, by the kind they define. They are
 	// placed first, so that what is of their kinds can follow.
-	definitions map[object.GroupKind]*matter
+	definitions map[object.GroupKind]*item
 	schedulers  map[*policies.Propagation]*place.Scheduler
 	answers     place.Answers
 	placements  map[*policies.Propagation]string // as bindings record them
-	pulled      map[bindingID][]*matter          // see pulledBefore; nil until it is asked
-	exodus      *exodus                          // nil if work does not leave clusters
+	pulled      map[bindingID][]*item            // see pulledBefore; nil until it is asked
+	evictor     *evictor                         // nil if work does not leave clusters
 	// waiting is what is observed of replicas that wait for a node, by template and cluster; nil
 	// until it is asked.
 	waiting map[object.Ref]map[string]karmada.Unschedulable
 	result  Result
 }
 
-// matter is a decision under way.
-type matter struct {
+// item is a scheduling item: a decision under way.
+type item struct {
 	Decision
 
 	// rebalanced names the WorkloadRebalancers that name the template; fresh says that the
@@ -230,27 +230,27 @@ type matter struct {
 
 func newDecider(in *Input) *decider {
 	d := &decider{
-		in: in, byRef: map[object.Ref]*matter{}, definitions: map[object.GroupKind]*matter{},
+		in: in, byRef: map[object.Ref]*item{}, definitions: map[object.GroupKind]*item{},
 		schedulers: map[*policies.Propagation]*place.Scheduler{}, answers: place.Answers{}, placements: map[*policies.Propagation]string{},
 	}
-	d.exodus = d.newExodus()
+	d.evictor = d.newEvictor()
 	return d
 }
 
 func (d *decider) report(ds ...diag.Diagnostic) { d.result.Diags = append(d.result.Diags, ds...) }
 
 // before returns the binding of the last decision about a template; nil if there is none.
-func (d *decider) before(m *matter) *karmada.ResourceBinding { return d.in.State.Bindings[m.Ref()] }
+func (d *decider) before(m *item) *karmada.ResourceBinding { return d.in.State.Bindings[m.Ref()] }
 
 // recovered reports that why a template is where it is, or what it is a part of, is not
 // known.
-func (d *decider) recovered(m *matter) bool {
+func (d *decider) recovered(m *item) bool {
 	return d.in.Recovered[m.Ref()] || m.Template.Part != nil && d.in.Recovered[m.Template.Part.Release.Ref()]
 }
 
 // previous returns the clusters of the last decision that a policy made about a template, less
 // those that it leaves now.
-func (d *decider) previous(m *matter) []Target {
+func (d *decider) previous(m *item) []Target {
 	if m.Moves != nil && m.Moves.begun {
 		return m.Moves.remaining
 	}
@@ -261,7 +261,7 @@ func (d *decider) previous(m *matter) []Target {
 }
 
 // placedBefore returns the clusters of the last decision that a policy made about a template.
-func (d *decider) placedBefore(m *matter) []Target {
+func (d *decider) placedBefore(m *item) []Target {
 	if old := d.before(m); old != nil {
 		return old.Spec.Clusters
 	}
@@ -269,6 +269,6 @@ func (d *decider) placedBefore(m *matter) []Target {
 }
 
 // isLazy reports whether changes of the policy wait for a change of the template.
-func isLazy(m *matter) bool {
+func isLazy(m *item) bool {
 	return m.Policy != nil && m.Policy.Spec.ActivationPreference == karmada.LazyActivation
 }

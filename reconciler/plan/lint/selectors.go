@@ -1,4 +1,4 @@
-package idle
+package lint
 
 import (
 	"cmp"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/words"
@@ -51,7 +51,7 @@ func (f *finder) selectors() {
 }
 
 // consider notes whether a selector selects a template, unless nothing can come of it any more.
-func (f *finder) consider(one *selector, t *claim.Decision) {
+func (f *finder) consider(one *selector, t *schedule.Decision) {
 	p, overrides := one.policy.(*policies.Override)
 	isSettled := one.used && (!overrides || f.acting[p].isSettled())
 	if isSettled || !one.reaches(t.Ref().Namespace) || one.selectors.Match(t.Template.Subject) == policies.NoMatch {
@@ -118,10 +118,10 @@ func (f *finder) allSelectors() (all []*selector, index map[key][]*selector) {
 			index[k] = append(index[k], one)
 		}
 	}
-	for _, p := range f.law.Set.Propagation {
+	for _, p := range f.policies.Set.Propagation {
 		add(p, p.Object, p.Spec.ResourceSelectors, p.Selectors)
 	}
-	for _, p := range f.law.Set.Override {
+	for _, p := range f.policies.Set.Override {
 		add(p, p.Object, p.Spec.ResourceSelectors, p.Selectors)
 		f.acting[p] = newActing(p)
 		if len(p.Spec.ResourceSelectors) == 0 {

@@ -1,4 +1,4 @@
-package claim
+package schedule
 
 import (
 	"fmt"
@@ -37,10 +37,10 @@ type Departure struct {
 }
 
 // shifts reports that replicas of a template leave clusters now.
-func (m *matter) shifts() bool { return m.Shift != nil && len(m.Shift.From) > 0 }
+func (m *item) shifts() bool { return m.Shift != nil && len(m.Shift.From) > 0 }
 
 // full lists the clusters that get no more replicas of a template than they have.
-func (m *matter) full() []string {
+func (m *item) full() []string {
 	if m.Shift == nil {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (m *matter) full() []string {
 func (d *decider) unschedulable(r object.Ref) map[string]karmada.Unschedulable {
 	if d.waiting == nil {
 		d.waiting = map[object.Ref]map[string]karmada.Unschedulable{}
-		for _, c := range d.in.Law.Fleet.Clusters() {
+		for _, c := range d.in.Policies.Fleet.Clusters() {
 			if c.Source.Status.Waybill == nil || isUnready(c) {
 				continue
 			}
@@ -76,7 +76,7 @@ func (d *Decision) Descheduled() bool {
 
 // deschedule takes replicas that find no node in a cluster from it, as far as others have room for
 // them. It waits for moves that are under way, and for a change of the number of replicas.
-func (d *decider) deschedule(m *matter, s *place.Scheduler) {
+func (d *decider) deschedule(m *item, s *place.Scheduler) {
 	rules := d.in.Descheduler
 	if rules == nil || !m.Descheduled() {
 		return
@@ -85,7 +85,7 @@ func (d *decider) deschedule(m *matter, s *place.Scheduler) {
 	if len(left)+len(seen) == 0 {
 		return
 	}
-	d.result.Scheduled = true
+	d.result.Timed = true
 	m.Shift = &Shift{left: left}
 	for _, l := range left {
 		m.Shift.Full = append(m.Shift.Full, l.Cluster)
@@ -105,21 +105,21 @@ func (d *decider) deschedule(m *matter, s *place.Scheduler) {
 }
 
 // departed returns which clusters replicas of a template left so lately that they take no others.
-func (d *decider) departed(m *matter) []state.Descheduled {
+func (d *decider) departed(m *item) []state.Descheduled {
 	if d.in.Descheduler == nil || m.fresh {
 		return nil
 	}
 	recorded := state.DescheduledFrom(d.before(m))
-	d.result.Scheduled = d.result.Scheduled || len(recorded) > 0
+	d.result.Timed = d.result.Timed || len(recorded) > 0
 	return slices.DeleteFunc(recorded, func(l state.Descheduled) bool {
-		_, registered := d.in.Law.Fleet.Lookup(l.Cluster)
+		_, registered := d.in.Policies.Fleet.Lookup(l.Cluster)
 		return !registered || !l.At.Add(d.in.Descheduler.Cooldown).After(d.in.Now)
 	})
 }
 
 // waitingIn returns the replicas of a template that should leave clusters, and notes which those
 // are.
-func (d *decider) waitingIn(m *matter, seen map[string]karmada.Unschedulable) (leaving []Departure) {
+func (d *decider) waitingIn(m *item, seen map[string]karmada.Unschedulable) (leaving []Departure) {
 	for _, c := range d.placedBefore(m) {
 		u, ok := seen[c.Name]
 		if !ok || deschedule.Waiting(c.Replicas, u) == 0 {
@@ -140,7 +140,7 @@ func (d *decider) waitingIn(m *matter, seen map[string]karmada.Unschedulable) (l
 }
 
 // shift has as many of the replicas leave as other clusters take.
-func (d *decider) shift(m *matter, s *place.Scheduler, leaving []Departure) {
+func (d *decider) shift(m *item, s *place.Scheduler, leaving []Departure) {
 	var all int32
 	for _, l := range leaving {
 		all += l.Replicas
@@ -186,7 +186,7 @@ func least(bound int32, isSo func(int32) bool) int32 {
 
 // takes reports that other clusters take so many of the replicas that should leave, and what
 // stays is left alone.
-func (d *decider) takes(m *matter, s *place.Scheduler, leaving []Departure, n int32) bool {
+func (d *decider) takes(m *item, s *place.Scheduler, leaving []Departure, n int32) bool {
 	_, remaining := without(d.placedBefore(m), leaving, n)
 	r := d.request(m)
 	r.Previous = remaining
@@ -217,12 +217,12 @@ func without(before []Target, leaving []Departure, n int32) (from []Departure, r
 }
 
 // shifted notes where the replicas went that left clusters.
-func (m *matter) shifted() {
+func (m *item) shifted() {
 	if !m.shifts() {
 		return
 	}
 	var gained []Target
-	for _, c := range m.Own {
+	for _, c := range m.Scheduled {
 		for _, was := range m.Shift.remaining {
 			if was.Name == c.Name {
 				c.Replicas -= was.Replicas
@@ -238,7 +238,7 @@ func (m *matter) shifted() {
 }
 
 // bindShift records in a binding which clusters replicas of its template left.
-func (d *decider) bindShift(m *matter, b *karmada.ResourceBinding) {
+func (d *decider) bindShift(m *item, b *karmada.ResourceBinding) {
 	left := d.departed(m)
 	if m.Shift != nil {
 		for _, f := range m.Shift.From {

@@ -1,7 +1,7 @@
-// Package law is all that the policies of a source say, ready to be asked: the clusters
+// Package index is the policy index: all that the policies of a source say, ready to be asked: the clusters
 // there are, which policy claims a template, which rules override it, and what its kind
 // means.
-package law
+package index
 
 import (
 	"crypto/sha256"
@@ -27,26 +27,26 @@ import (
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
-// Law is what the policies of a source say.
-type Law struct {
+// Policies is what the policies of a source say.
+type Policies struct {
 	Set         policies.Set
 	Fleet       fleet.Fleet
 	FleetDigest string // identifies the clusters
 	Virtual     *virtual.Fleet
 	// Marks are to be remembered of the clusters' taints, where work fails over; Stamped says
 	// that the time of the plan is in them.
-	Marks       fleet.Marks
-	Stamped     bool
-	Claims      *match.Index
-	Skips       match.Skips // what is never propagated
-	Overrides   *override.Index
-	Interpreter *interpret.Interpreter
-	Taught      string // identifies the customizations of the interpreter
+	Marks             fleet.Marks
+	Stamped           bool
+	Claims            *match.Index
+	Skips             match.Skips // what is never propagated
+	Overrides         *override.Index
+	Interpreter       *interpret.Interpreter
+	InterpreterDigest string // identifies the customizations of the interpreter
 
-	index   map[string]int // of clusters, by name
-	lost    map[string]bool
-	matched map[string][]string
-	numbers map[*override.Rule]uint32
+	positions map[string]int // of clusters, by name
+	lost      map[string]bool
+	matched   map[string][]string
+	numbers   map[*override.Rule]uint32
 }
 
 // Memo remembers what policies decoded to, and the fleet.
@@ -73,25 +73,25 @@ func (m *Memo) Decoded(o *object.Object) (policies.Decoded, bool) { return m.dec
 // Keep implements policies.Cache.
 func (m *Memo) Keep(o *object.Object, d policies.Decoded) { m.decoded.Put(o, d) }
 
-// Of makes the law of a set of policies, and of the namespaces that the config skips.
-func Of(set policies.Set, skipNamespaces []string, m *Memo) *Law {
-	l := &Law{
+// Of makes the index of a set of policies, and of the namespaces that the config skips.
+func Of(set policies.Set, skipNamespaces []string, m *Memo) *Policies {
+	l := &Policies{
 		Set:    set,
 		Claims: match.New(set.Propagation), Skips: match.NewSkips(skipNamespaces), Overrides: override.New(set.Override),
-		Interpreter: set.Interpreter, Taught: taught(&set),
-		index: map[string]int{}, lost: map[string]bool{}, matched: map[string][]string{}, numbers: map[*override.Rule]uint32{},
+		Interpreter: set.Interpreter, InterpreterDigest: interpreterDigest(&set),
+		positions: map[string]int{}, lost: map[string]bool{}, matched: map[string][]string{}, numbers: map[*override.Rule]uint32{},
 	}
 	m.join(l)
 	l.Virtual = virtual.New(l.Fleet)
 	for i, c := range l.Fleet.Clusters() {
-		l.index[c.Name] = i
+		l.positions[c.Name] = i
 	}
 	return l
 }
 
-// join makes the fleet of a law, which is known if the objects, what was observed, and the
+// join makes the fleet of an index, which is known if the objects, what was observed, and the
 // taints that last are the same.
-func (m *Memo) join(l *Law) {
+func (m *Memo) join(l *Policies) {
 	s := &l.Set
 	of := make([]*object.Object, 0, len(s.Clusters)+len(s.Taints))
 	observed := make([]*karmada.ClusterStatus, 0, len(s.Clusters))
@@ -131,14 +131,14 @@ func sources(clusters []policies.Cluster) fleet.Sources {
 func digest(clusters []karmada.Cluster) string {
 	data, err := json.Marshal(clusters)
 	if err != nil {
-		panic("law: clusters that were decoded from JSON do not encode: " + err.Error())
+		panic("index: clusters that were decoded from JSON do not encode: " + err.Error())
 	}
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 
-// taught identifies the customizations in force.
-func taught(set *policies.Set) string {
+// interpreterDigest identifies the customizations in force.
+func interpreterDigest(set *policies.Set) string {
 	var all strings.Builder
 	for _, c := range set.Customizations {
 		all.WriteString(files.Sum("blob", c.Object.YAML()).String())
@@ -146,22 +146,22 @@ func taught(set *policies.Set) string {
 	return all.String()
 }
 
-// Index returns the index of a cluster in the fleet; false if it is not registered.
-func (l *Law) Index(cluster string) (int, bool) {
-	i, ok := l.index[cluster]
+// Position returns the position of a cluster in the fleet; false if it is not registered.
+func (l *Policies) Position(cluster string) (int, bool) {
+	i, ok := l.positions[cluster]
 	return i, ok
 }
 
 // Lost reports that a cluster was observed not to be ready, and not yet to be ready again.
-func (l *Law) Lost(cluster string) bool { return l.lost[cluster] }
+func (l *Policies) Lost(cluster string) bool { return l.lost[cluster] }
 
-// Finder returns Index for clusters that mostly come in the order of the fleet.
-func (l *Law) Finder() func(cluster string) (int, bool) {
+// Finder returns Position for clusters that mostly come in the order of the fleet.
+func (l *Policies) Finder() func(cluster string) (int, bool) {
 	clusters, next := l.Fleet.Clusters(), 0
 	return func(cluster string) (int, bool) {
 		i, ok := next, next < len(clusters) && clusters[next].Name == cluster
 		if !ok {
-			i, ok = l.Index(cluster)
+			i, ok = l.Position(cluster)
 		}
 		next = i + 1
 		return i, ok
@@ -170,7 +170,7 @@ func (l *Law) Finder() func(cluster string) (int, bool) {
 
 // Matching says for each cluster, by its index, which of some rules match it: a byte a
 // rule, 1 where it does. Many templates have the same rules, and are answered alike.
-func (l *Law) Matching(rules []*override.Rule) []string {
+func (l *Policies) Matching(rules []*override.Rule) []string {
 	id := make([]byte, 0, 4*len(rules))
 	for _, r := range rules {
 		n, ok := l.numbers[r]
@@ -203,7 +203,7 @@ func (l *Law) Matching(rules []*override.Rule) []string {
 }
 
 // ClusterPos is where an annotation of a cluster's registration stands.
-func (l *Law) ClusterPos(cluster, annotation string) diag.Pos {
+func (l *Policies) ClusterPos(cluster, annotation string) diag.Pos {
 	for _, c := range l.Set.Clusters {
 		if c.Spec.Name == cluster {
 			return c.Object.FieldPos([]any{"metadata", "annotations", annotation})

@@ -1,4 +1,4 @@
-package claim
+package schedule
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 )
 
 // pullDependencies sends along what a template needs (Karmada section A.6).
-func (d *decider) pullDependencies(m *matter) {
-	deps, err := d.in.Law.Interpreter.About(m.Template.Object).Dependencies(m.Template.Content)
+func (d *decider) pullDependencies(m *item) {
+	deps, err := d.in.Policies.Interpreter.About(m.Template.Object).Dependencies(m.Template.Content)
 	if err != nil {
 		d.report(diag.Diagnostic{
 			Code: diag.Dependencies, Severity: diag.Error, Pos: m.Template.Object.Origin(),
@@ -22,11 +22,11 @@ func (d *decider) pullDependencies(m *matter) {
 			Hint:    "what it pulled along before goes along with it",
 		})
 	}
-	snapshot := karmada.BindingSnapshot{Namespace: m.Ref().Namespace, Name: state.BindingName(m.Ref()), Clusters: m.Own}
+	snapshot := karmada.BindingSnapshot{Namespace: m.Ref().Namespace, Name: state.BindingName(m.Ref()), Clusters: m.Scheduled}
 	isOurs := func(s karmada.BindingSnapshot) bool {
 		return s.Namespace == snapshot.Namespace && s.Name == snapshot.Name
 	}
-	var needed []*matter
+	var needed []*item
 	for _, dep := range deps {
 		needed = append(needed, d.find(dep)...)
 	}
@@ -46,10 +46,10 @@ func (d *decider) pullDependencies(m *matter) {
 }
 
 // pulledBefore returns what a template pulled along by the last decisions.
-func (d *decider) pulledBefore(r object.Ref) []*matter {
+func (d *decider) pulledBefore(r object.Ref) []*item {
 	if d.pulled == nil {
-		d.pulled = map[bindingID][]*matter{}
-		for _, dep := range d.cases {
+		d.pulled = map[bindingID][]*item{}
+		for _, dep := range d.items {
 			if old := d.before(dep); old != nil {
 				for _, s := range old.Spec.RequiredBy {
 					id := bindingID{s.Namespace, s.Name}
@@ -73,13 +73,13 @@ func (r *Result) PulledBefore(ref object.Ref) []object.Ref {
 
 // find returns the templates that a dependency names; those that are not in the source are
 // no error, as in Karmada.
-func (d *decider) find(dep interpret.Dependency) (found []*matter) {
-	among := d.cases
+func (d *decider) find(dep interpret.Dependency) (found []*item) {
+	among := d.items
 	if r, named := dep.Names(); named {
 		if d.byRef[r] == nil {
 			return nil
 		}
-		among = []*matter{d.byRef[r]}
+		among = []*item{d.byRef[r]}
 	}
 	isIt := dep.Finder()
 	for _, m := range among {

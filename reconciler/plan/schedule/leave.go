@@ -1,4 +1,4 @@
-package claim
+package schedule
 
 import (
 	"cmp"
@@ -12,13 +12,13 @@ import (
 )
 
 // leaves reports that a template leaves a cluster that it did not leave before.
-func (m *matter) leaves() bool { return m.Moves != nil && m.Moves.begun }
+func (m *item) leaves() bool { return m.Moves != nil && m.Moves.begun }
 
 // resume goes on with the moves of a template that are under way.
-func (d *decider) resume(m *matter) {
-	if old := d.before(m); d.exodus != nil && old != nil && len(old.Spec.GracefulEvictionTasks)+len(state.WaitsOf(old)) > 0 {
+func (d *decider) resume(m *item) {
+	if old := d.before(m); d.evictor != nil && old != nil && len(old.Spec.GracefulEvictionTasks)+len(state.WaitsOf(old)) > 0 {
 		m.Moves = &Moves{Tasks: slices.Clone(old.Spec.GracefulEvictionTasks)}
-		d.result.Scheduled = true
+		d.result.Timed = true
 		for i := range m.Moves.Tasks {
 			if t := &m.Moves.Tasks[i]; t.PurgeMode == karmada.PurgeModeNever {
 				evict.Release(t, m.Policy.Spec.Failover)
@@ -29,8 +29,8 @@ func (d *decider) resume(m *matter) {
 
 // leave begins to move a template from the clusters that drive it out, as far as it may, and
 // has somewhere else to go.
-func (d *decider) leave(m *matter, s *place.Scheduler) {
-	x := d.exodus
+func (d *decider) leave(m *item, s *place.Scheduler) {
+	x := d.evictor
 	if x == nil || x.off || len(x.tainted) == 0 && m.Template.Part == nil && !failsOver(m) {
 		return // most templates, most of the time
 	}
@@ -42,7 +42,7 @@ func (d *decider) leave(m *matter, s *place.Scheduler) {
 			}
 			continue
 		}
-		d.result.Scheduled = true
+		d.result.Timed = true
 		if m.Moves == nil {
 			m.Moves = &Moves{}
 		}
@@ -55,7 +55,7 @@ func (d *decider) leave(m *matter, s *place.Scheduler) {
 }
 
 // tryToLeave moves a template from a cluster, unless it would be nowhere then.
-func (d *decider) tryToLeave(m *matter, s *place.Scheduler, from Target, due evict.Due) {
+func (d *decider) tryToLeave(m *item, s *place.Scheduler, from Target, due evict.Due) {
 	t, why := d.task(m, from, due)
 	if why != "" {
 		m.Moves.wait(why)
@@ -69,7 +69,7 @@ func (d *decider) tryToLeave(m *matter, s *place.Scheduler, from Target, due evi
 	m.Moves.remaining = slices.DeleteFunc(slices.Clone(m.Moves.remaining), func(c Target) bool { return c.Name == from.Name })
 	m.Moves.Tasks, m.Moves.Begun = append(slices.Clone(was.Tasks), t), append(slices.Clone(was.Begun), t)
 	follows := m.Template.Part != nil
-	if (d.exodus.rules.KeepLast || due.ForGain()) && !follows {
+	if (d.evictor.rules.KeepLast || due.ForGain()) && !follows {
 		if placed, gains := d.elsewhere(m, s); !placed || due.ForGain() && !gains {
 			*m.Moves = was
 			m.Moves.wait(state.WaitsForPlace)
@@ -81,19 +81,19 @@ func (d *decider) tryToLeave(m *matter, s *place.Scheduler, from Target, due evi
 		*m.Moves = was
 		m.Moves.wait(why)
 		if why == state.WaitsForPace {
-			d.recheck(d.exodus.pace.Next())
+			d.recheck(d.evictor.pace.Next())
 		}
-		if !d.exodus.settled {
+		if !d.evictor.settled {
 			d.recheck(d.in.Now.Add(time.Second))
 		}
 		return
 	}
-	d.exodus.moved = true
+	d.evictor.moved = true
 }
 
 // task is the task of what begins to leave a cluster, which is the one that is recorded where a
 // plan is made again. What is to be preserved of its status has to be known.
-func (d *decider) task(m *matter, from Target, due evict.Due) (evict.Task, state.Waits) {
+func (d *decider) task(m *item, from Target, due evict.Due) (evict.Task, state.Waits) {
 	seen, b := d.in.Failover.Evidence[m.Ref()][from.Name], m.Policy.Spec.Failover
 	t := due.Task(evict.From{Cluster: from, Before: d.placedBefore(m), Seen: seen}, b, d.in.Now)
 	if d.in.Failover.Recorded == nil {
@@ -119,7 +119,7 @@ func (d *decider) task(m *matter, from Target, due evict.Due) (evict.Task, state
 
 // elsewhere reports whether a template that begins to leave a cluster has somewhere to be then, and
 // whether it gains a copy, or replicas, by that.
-func (d *decider) elsewhere(m *matter, s *place.Scheduler) (placed, gains bool) {
+func (d *decider) elsewhere(m *item, s *place.Scheduler) (placed, gains bool) {
 	p := d.answers.Schedule(s, d.request(m))
 	if p.Reason != place.Success || len(p.Targets) == 0 {
 		return false, false
@@ -138,7 +138,7 @@ func (m *Moves) wait(why state.Waits) {
 }
 
 // due is when a template leaves a cluster. What a release renders to goes with the release.
-func (d *decider) due(m *matter, cluster string) evict.Due {
+func (d *decider) due(m *item, cluster string) evict.Due {
 	if m.Template.Part != nil {
 		release := d.byRef[m.Template.Part.Release.Ref()]
 		if release == nil || !release.Moves.Leaves(cluster) {
@@ -158,8 +158,8 @@ func (d *decider) due(m *matter, cluster string) evict.Due {
 
 // byTaints is when the taints of a cluster drive a template out. What files say counts first; what
 // follows from what was observed may have nowhere to go.
-func (d *decider) byTaints(m *matter, cluster string) evict.Due {
-	t, tolerations := d.exodus.tainted[cluster], m.Policy.Spec.Placement.ClusterTolerations
+func (d *decider) byTaints(m *item, cluster string) evict.Due {
+	t, tolerations := d.evictor.tainted[cluster], m.Policy.Spec.Placement.ClusterTolerations
 	said, observed := evict.ByTaints(t.said, tolerations), evict.ByTaints(t.observed, tolerations).Observed()
 	if said.Now(d.in.Now) || observed.Never() {
 		return said
@@ -174,14 +174,14 @@ func (d *decider) byTaints(m *matter, cluster string) evict.Due {
 }
 
 // failsOver reports that a template leaves clusters in which it fails.
-func failsOver(m *matter) bool {
+func failsOver(m *item) bool {
 	f := m.Policy.Spec.Failover
 	return f != nil && f.Application != nil
 }
 
 // failing is when a template leaves a cluster because it fails there. What a plan that is made
 // again decided is recorded.
-func (d *decider) failing(m *matter, cluster string) evict.Due {
+func (d *decider) failing(m *item, cluster string) evict.Due {
 	var tasks []evict.Task
 	if m.Moves != nil {
 		tasks = m.Moves.Tasks
@@ -208,8 +208,8 @@ func (d *decider) failing(m *matter, cluster string) evict.Due {
 
 // evicting lists the clusters that a template is not to be placed in, because it leaves them,
 // or would have to at once.
-func (d *decider) evicting(m *matter) (names []string) {
-	if d.exodus == nil || m.Policy == nil {
+func (d *decider) evicting(m *item) (names []string) {
+	if d.evictor == nil || m.Policy == nil {
 		return nil
 	}
 	if m.Moves != nil {
@@ -217,10 +217,10 @@ func (d *decider) evicting(m *matter) (names []string) {
 			names = append(names, t.FromCluster)
 		}
 	}
-	if d.exodus.off {
+	if d.evictor.off {
 		return names
 	}
-	for name := range d.exodus.tainted {
+	for name := range d.evictor.tainted {
 		_, stays := slices.BinarySearchFunc(d.previous(m), name, func(c Target, name string) int { return cmp.Compare(c.Name, name) })
 		if !stays && !slices.Contains(names, name) && d.due(m, name).Now(d.in.Now) {
 			names = append(names, name)
@@ -232,7 +232,7 @@ func (d *decider) evicting(m *matter) (names []string) {
 
 // recheck notes when a decision may be another one for time alone.
 func (d *decider) recheck(at time.Time) {
-	d.result.Scheduled = true
+	d.result.Timed = true
 	if at = ceil(at); at.After(d.in.Now) && (d.result.RecheckAt.IsZero() || at.Before(d.result.RecheckAt)) {
 		d.result.RecheckAt = at
 	}

@@ -1,4 +1,4 @@
-package idle
+package lint
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/match"
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/render/diag"
 )
 
@@ -25,7 +25,7 @@ func (f *finder) shadowed() {
 	for _, t := range f.templates {
 		claims[t.Policy] = true
 	}
-	for _, p := range f.law.Set.Propagation {
+	for _, p := range f.policies.Set.Propagation {
 		if !claims[p] && f.selects[p] {
 			f.lost(p)
 		}
@@ -35,7 +35,7 @@ func (f *finder) shadowed() {
 // lost reports a policy that claims nothing, unless it would claim what is never propagated, or
 // waits.
 func (f *finder) lost(p *policies.Propagation) {
-	var part *claim.Decision
+	var part *schedule.Decision
 	for _, t := range f.templates {
 		s := t.Template.Subject
 		if p.Selectors.Match(s) == policies.NoMatch || p.Namespaced() && p.Object.Ref().Namespace != s.Ref.Namespace {
@@ -45,7 +45,7 @@ func (f *finder) lost(p *policies.Propagation) {
 			part = t
 			continue
 		}
-		candidates := f.law.Claims.Candidates(s)
+		candidates := f.policies.Claims.Candidates(s)
 		if winner := candidates[0]; winner.Policy != p {
 			i := slices.IndexFunc(candidates, func(c match.Candidate) bool { return c.Policy == p })
 			hint := "give it a higher priority, or take what it selects from the other"

@@ -1,4 +1,4 @@
-package idle
+package lint
 
 import (
 	"fmt"
@@ -17,11 +17,11 @@ import (
 // clusters reports names of clusters that are not registered, and labels and fields that no
 // cluster has.
 func (f *finder) clusters() {
-	if len(f.law.Fleet.Clusters()) == 0 {
+	if len(f.policies.Fleet.Clusters()) == 0 {
 		return
 	}
 	known := f.known()
-	for _, p := range f.law.Set.Propagation {
+	for _, p := range f.policies.Set.Propagation {
 		r := &reader{known: known, object: p.Object}
 		r.placement(&p.Spec.Placement)
 		if s := p.Spec.Suspension; s != nil && s.DispatchingOnClusters != nil {
@@ -29,7 +29,7 @@ func (f *finder) clusters() {
 		}
 		f.report(r.found...)
 	}
-	for _, p := range f.law.Set.Override {
+	for _, p := range f.policies.Set.Override {
 		r := &reader{known: known, object: p.Object}
 		for i, rule := range p.Spec.Rules() {
 			path := at("spec", "overrideRules", i, "targetCluster")
@@ -41,7 +41,7 @@ func (f *finder) clusters() {
 		f.unknown[p] = len(r.found) > 0
 		f.report(r.found...)
 	}
-	for _, p := range f.law.Set.Taints {
+	for _, p := range f.policies.Set.Taints {
 		r := &reader{known: known, object: p.Object}
 		r.affinity(p.Value.Spec.TargetClusters, at("spec", "targetClusters"))
 		f.report(r.found...)
@@ -57,7 +57,7 @@ type known struct {
 
 func (f *finder) known() known {
 	k := known{labels: map[string][]string{}, fields: map[string][]string{}}
-	for _, c := range f.law.Fleet.Clusters() {
+	for _, c := range f.policies.Fleet.Clusters() {
 		k.names = append(k.names, c.Name)
 		for key, value := range c.Source.Labels {
 			k.labels[key] = append(k.labels[key], value)

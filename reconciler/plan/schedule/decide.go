@@ -7,7 +7,7 @@
 // from there, as Karmada's is. The package says what should be. Whether that can be carried
 // out is settled later, by package rollout: a decision with Blocked set says that it should
 // stay as it was published, and why.
-package claim
+package schedule
 
 import (
 	"fmt"
@@ -27,13 +27,13 @@ func Decide(in Input) Result {
 		d.open(t)
 	}
 	d.scale()
-	for _, m := range d.cases {
+	for _, m := range d.items {
 		if m.Size.Err == nil { // it could be scaled
 			m.Size = d.size(m.Template.Variant)
 		}
 	}
 	d.rebalance()
-	for _, m := range d.cases {
+	for _, m := range d.items {
 		if m.Template.Part == nil {
 			d.claim(m)
 		} else {
@@ -43,13 +43,13 @@ func Decide(in Input) Result {
 	d.scheduleAll()
 	d.enforceQuotas()
 	d.endMoves()
-	for _, m := range d.cases {
-		if m.Policy != nil && m.Policy.Spec.PropagateDeps && len(m.Own) > 0 {
+	for _, m := range d.items {
+		if m.Policy != nil && m.Policy.Spec.PropagateDeps && len(m.Scheduled) > 0 {
 			d.pullDependencies(m)
 		}
 	}
-	d.result.Decisions = make([]Decision, 0, len(d.cases))
-	for _, m := range d.cases {
+	d.result.Decisions = make([]Decision, 0, len(d.items))
+	for _, m := range d.items {
 		d.conclude(m)
 		d.result.Decisions = append(d.result.Decisions, m.Decision)
 	}
@@ -59,8 +59,8 @@ func Decide(in Input) Result {
 
 // size returns what a variant of a template asks for. Nobody may modify it.
 func (d *decider) size(v template.Variant) interpret.Size {
-	return d.in.Memo.sizes.Or(sizing{v.Object, d.in.Law.Taught, v.Scaled}, func() interpret.Size {
-		return d.in.Law.Interpreter.Size(v.Object, v.Content)
+	return d.in.Memo.sizes.Or(sizing{v.Object, d.in.Policies.InterpreterDigest, v.Scaled}, func() interpret.Size {
+		return d.in.Policies.Interpreter.Size(v.Object, v.Content)
 	})
 }
 
@@ -74,13 +74,13 @@ func Release(in Input, t *template.Template) (*policies.Propagation, []Target) {
 		return nil, nil
 	}
 	d.schedule(m)
-	return m.Policy, m.Own
+	return m.Policy, m.Scheduled
 }
 
 // open begins with a template.
-func (d *decider) open(t *template.Template) *matter {
-	m := &matter{Decision: Decision{Template: t}}
-	d.cases = append(d.cases, m)
+func (d *decider) open(t *template.Template) *item {
+	m := &item{Decision: Decision{Template: t}}
+	d.items = append(d.items, m)
 	d.byRef[t.Ref()] = m
 	if defined, ok := t.Object.Defines(); ok {
 		d.definitions[defined.GroupKind] = m
@@ -89,13 +89,13 @@ func (d *decider) open(t *template.Template) *matter {
 }
 
 // claim finds the policy of a template.
-func (d *decider) claim(m *matter) {
-	p := d.in.Law.Claims.Policy(m.Template.Subject)
+func (d *decider) claim(m *item) {
+	p := d.in.Policies.Claims.Policy(m.Template.Subject)
 	if p == nil {
 		d.nearMiss(m)
 		return
 	}
-	if why := d.in.Law.Skips.Why(m.Template.Object.APIVersion(), m.Ref(), m.Template.Subject.Labels); why != "" {
+	if why := d.in.Policies.Skips.Why(m.Template.Object.APIVersion(), m.Ref(), m.Template.Subject.Labels); why != "" {
 		m.Outcome, m.Message = Skipped, why
 		d.report(diag.Diagnostic{
 			Code: diag.NeverPropagated, Severity: diag.Notice, Pos: m.Template.Object.Origin(),
@@ -111,8 +111,8 @@ func (d *decider) claim(m *matter) {
 	d.changedClaim(m)
 }
 
-func (d *decider) nearMiss(m *matter) {
-	p, apiVersion := d.in.Law.Claims.NearMiss(m.Template.Subject)
+func (d *decider) nearMiss(m *item) {
+	p, apiVersion := d.in.Policies.Claims.NearMiss(m.Template.Subject)
 	if p == nil {
 		return
 	}
@@ -126,7 +126,7 @@ func (d *decider) nearMiss(m *matter) {
 
 // changedClaim says that another policy claims a template than before. Karmada would have
 // kept the first one.
-func (d *decider) changedClaim(m *matter) {
+func (d *decider) changedClaim(m *item) {
 	old := d.before(m)
 	if old == nil {
 		return
@@ -144,8 +144,8 @@ func (d *decider) changedClaim(m *matter) {
 
 // conclude merges a template's own clusters with those that need it, own clusters first,
 // and makes its binding.
-func (d *decider) conclude(m *matter) {
-	m.Targets = slices.Clip(m.Own) // so that append makes another list
+func (d *decider) conclude(m *item) {
+	m.Targets = slices.Clip(m.Scheduled) // so that append makes another list
 	if len(m.RequiredBy) > 0 {
 		have := make(map[string]bool, len(m.Targets))
 		for _, c := range m.Targets {

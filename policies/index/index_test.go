@@ -1,12 +1,12 @@
-package law_test
+package index_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/policies/karmada"
-	"github.com/waybill-dev/waybill/policies/law"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -39,23 +39,23 @@ spec:
   - overriders: {labelsOverrider: [{operator: add, value: {c: d}}]}
 `
 
-func of(t *testing.T, objs []*object.Object, m *law.Memo) *law.Law {
+func of(t *testing.T, objs []*object.Object, m *index.Memo) *index.Policies {
 	t.Helper()
 	return seen(t, objs, nil, m)
 }
 
-func seen(t *testing.T, objs []*object.Object, observed map[string]*karmada.ClusterStatus, m *law.Memo) *law.Law {
+func seen(t *testing.T, objs []*object.Object, observed map[string]*karmada.ClusterStatus, m *index.Memo) *index.Policies {
 	t.Helper()
 	set, _, diags := policies.Load(objs, m)
 	if len(diags) > 0 {
 		t.Fatal(diags)
 	}
 	set.Observe(observed)
-	return law.Of(set, []string{"skipped"}, m)
+	return index.Of(set, []string{"skipped"}, m)
 }
 
 func TestALawIsReadyToBeAsked(t *testing.T) {
-	var m law.Memo
+	var m index.Memo
 	objs := object.Decode("all.yaml", []byte(source)).Objects
 	l := of(t, objs, &m)
 	web := policies.SubjectOf(object.Decode("web.yaml", []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web, namespace: a}\n")).Objects[0])
@@ -70,7 +70,7 @@ func TestALawIsReadyToBeAsked(t *testing.T) {
 	}
 	find := l.Finder()
 	for _, name := range []string{"us", "eu", "us", "none", "eu"} {
-		i, ok := l.Index(name)
+		i, ok := l.Position(name)
 		if j, found := find(name); i != j || ok != found || ok != (name != "none") || ok && l.Fleet.Clusters()[i].Name != name {
 			t.Errorf("%s is cluster %d, %t, and found as %d, %t", name, i, ok, j, found)
 		}
@@ -80,10 +80,10 @@ func TestALawIsReadyToBeAsked(t *testing.T) {
 	}
 }
 
-// TestAMemoChangesSpeedOnly asks a second law for the same fleet: it is the one before if
+// TestAMemoChangesSpeedOnly asks a second index for the same fleet: it is the one before if
 // its Clusters are, and another one otherwise.
 func TestAMemoChangesSpeedOnly(t *testing.T) {
-	var m law.Memo
+	var m index.Memo
 	objs := object.Decode("all.yaml", []byte(source)).Objects
 	first := of(t, objs, &m)
 	m.Turn()
@@ -93,7 +93,7 @@ func TestAMemoChangesSpeedOnly(t *testing.T) {
 	if first.FleetDigest != again.FleetDigest || first.Fleet.Clusters()[0] != again.Fleet.Clusters()[0] {
 		t.Error("one fleet is joined twice")
 	}
-	if fresh := of(t, changed, &law.Memo{}); other.FleetDigest == first.FleetDigest || other.FleetDigest != fresh.FleetDigest {
+	if fresh := of(t, changed, &index.Memo{}); other.FleetDigest == first.FleetDigest || other.FleetDigest != fresh.FleetDigest {
 		t.Error("what is remembered is not what is made")
 	}
 	m.Turn()

@@ -1,19 +1,19 @@
-// Package idle finds what the policies of a source say and nothing comes of: selectors that
+// Package lint finds what the policies of a source say and nothing comes of: selectors that
 // select nothing, policies that lose everything to others, names and labels that no cluster has,
 // overrides for clusters to which their objects do not go, and taints that nothing follows. It
 // decides nothing, and is asked once all is decided.
 //
 // Where a word is nearly one that is known, the hint has that one.
-package idle
+package lint
 
 import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies"
-	"github.com/waybill-dev/waybill/policies/law"
+	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/policies/template"
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources/words"
 )
@@ -23,16 +23,16 @@ import (
 const mostHints = 100
 
 // Find reports what nothing comes of. What releases within releases are overridden by counts, too.
-func Find(l *law.Law, decisions []claim.Decision, inners []expand.Inner) []diag.Diagnostic {
+func Find(l *index.Policies, decisions []schedule.Decision, inners []expand.Inner) []diag.Diagnostic {
 	f := finder{
-		law: l, templates: make([]*claim.Decision, len(decisions)), hints: mostHints,
+		policies: l, templates: make([]*schedule.Decision, len(decisions)), hints: mostHints,
 		selects: map[any]bool{}, acting: map[*policies.Override]*acting{}, unknown: map[any]bool{},
 	}
 	for i := range decisions {
 		f.templates[i] = &decisions[i]
 	}
 	for _, n := range inners {
-		f.templates = append(f.templates, within(n, claim.Find(decisions, n.Of)))
+		f.templates = append(f.templates, within(n, schedule.Find(decisions, n.Of)))
 	}
 	f.selectors()
 	f.shadowed()
@@ -44,8 +44,8 @@ func Find(l *law.Law, decisions []claim.Decision, inners []expand.Inner) []diag.
 
 // finder finds.
 type finder struct {
-	law       *law.Law
-	templates []*claim.Decision
+	policies  *index.Policies
+	templates []*schedule.Decision
 	found     []diag.Diagnostic
 	hints     int // how many selectors may still be given a hint
 
@@ -57,9 +57,9 @@ type finder struct {
 }
 
 // within is a release that another one renders, as something that goes where that one goes.
-func within(n expand.Inner, outer *claim.Decision) *claim.Decision {
+func within(n expand.Inner, outer *schedule.Decision) *schedule.Decision {
 	t := template.Template{Variant: template.Variant{Object: n.Release}, Subject: n.Subject(), Part: &template.Part{Release: n.Release}}
-	d := claim.Decision{Template: &t}
+	d := schedule.Decision{Template: &t}
 	if outer != nil {
 		t.Part.Release, d.Policy, d.Targets = outer.Template.Object, outer.Policy, outer.Targets
 	}

@@ -1,4 +1,4 @@
-package claim
+package schedule
 
 import (
 	"fmt"
@@ -21,8 +21,8 @@ import (
 // scale gives templates the replicas that CronFederatedHPAs have in force at the plan's
 // time (Karmada section E.6): those of the rule that came about last.
 func (d *decider) scale() {
-	for _, s := range d.in.Law.Set.Scalers {
-		d.result.Scheduled = true
+	for _, s := range d.in.Policies.Set.Scalers {
+		d.result.Timed = true
 		group, _ := object.GroupVersion(s.Value.Spec.ScaleTargetRef.APIVersion)
 		ref := object.Ref{Group: group, Kind: s.Value.Spec.ScaleTargetRef.Kind, Namespace: s.Object.Ref().Namespace, Name: s.Value.Spec.ScaleTargetRef.Name}
 		m := d.byRef[ref]
@@ -38,7 +38,7 @@ func (d *decider) scale() {
 		if replicas == nil {
 			continue
 		}
-		content, err := d.in.Law.Interpreter.About(m.Template.Object).Revise(m.Template.Content, *replicas)
+		content, err := d.in.Policies.Interpreter.About(m.Template.Object).Revise(m.Template.Content, *replicas)
 		if err != nil {
 			m.Size.Err = err
 			continue
@@ -68,7 +68,7 @@ func (d *decider) inForce(s policies.Located[karmada.CronFederatedHPA]) *int32 {
 // rebalance marks the templates that WorkloadRebalancers name. A rebalancer acts once: the
 // binding records it, with its content (Karmada section E.8).
 func (d *decider) rebalance() {
-	for _, r := range d.in.Law.Set.Rebalancers {
+	for _, r := range d.in.Policies.Set.Rebalancers {
 		mark := r.Object.Ref().Name + "@" + files.Sum("blob", r.Object.YAML()).String()[:12]
 		for i, w := range r.Value.Spec.Workloads {
 			group, _ := object.GroupVersion(w.APIVersion)
@@ -90,7 +90,7 @@ func (d *decider) rebalance() {
 
 // triggered returns when a template was last divided afresh on request: at this commit, or
 // as its binding says.
-func (d *decider) triggered(m *matter) *metav1.Time {
+func (d *decider) triggered(m *item) *metav1.Time {
 	if m.fresh {
 		at := metav1.NewTime(d.in.When.UTC().Truncate(time.Second))
 		return &at

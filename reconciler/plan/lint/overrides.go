@@ -1,11 +1,11 @@
-package idle
+package lint
 
 import (
 	"fmt"
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/fleet"
-	"github.com/waybill-dev/waybill/reconciler/plan/claim"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources/words"
 )
@@ -15,9 +15,9 @@ import (
 type acting struct {
 	clusters []fleet.Matcher // by rule
 	acts     []bool
-	left     int             // rules that are for none so far
-	tried    []bool          // by cluster: what was no reason for a rule once never is
-	such     *claim.Decision // something that is selected, and goes somewhere; nil: nothing is
+	left     int                // rules that are for none so far
+	tried    []bool             // by cluster: what was no reason for a rule once never is
+	such     *schedule.Decision // something that is selected, and goes somewhere; nil: nothing is
 }
 
 func newActing(p *policies.Override) *acting {
@@ -33,7 +33,7 @@ func (a *acting) isSettled() bool { return a.left == 0 }
 
 // actOnEverything notes which rules of policies that are for all of a namespace, or for all, are for
 // a template.
-func (f *finder) actOnEverything(t *claim.Decision) {
+func (f *finder) actOnEverything(t *schedule.Decision) {
 	for _, p := range f.everything {
 		if own := p.Object.Ref().Namespace; own == "" || own == t.Ref().Namespace {
 			f.selects[p] = true
@@ -43,7 +43,7 @@ func (f *finder) actOnEverything(t *claim.Decision) {
 }
 
 // act notes which rules of a policy are for a template that it selects.
-func (f *finder) act(p *policies.Override, t *claim.Decision) {
+func (f *finder) act(p *policies.Override, t *schedule.Decision) {
 	a := f.acting[p]
 	if a.isSettled() || len(t.Targets) == 0 {
 		return
@@ -51,7 +51,7 @@ func (f *finder) act(p *policies.Override, t *claim.Decision) {
 	if a.such == nil {
 		a.such = t
 	}
-	clusters, find := f.law.Fleet.Clusters(), f.law.Finder()
+	clusters, find := f.policies.Fleet.Clusters(), f.policies.Finder()
 	if a.tried == nil {
 		a.tried = make([]bool, len(clusters))
 	}
@@ -76,7 +76,7 @@ func (a *acting) try(c *fleet.Cluster) {
 // overrides reports override policies, and rules of them, that select objects, and no cluster to
 // which these go.
 func (f *finder) overrides() {
-	for _, p := range f.law.Set.Override {
+	for _, p := range f.policies.Set.Override {
 		a := f.acting[p]
 		switch {
 		case !f.selects[p] && len(p.Spec.ResourceSelectors) == 0:

@@ -1,4 +1,4 @@
-package claim
+package schedule
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ import (
 // elsewhere as well, is as it is meant to be.
 func (d *decider) sayMoves() {
 	waiting := map[state.Waits][]object.Ref{}
-	for _, m := range d.cases {
+	for _, m := range d.items {
 		if m.Moves == nil {
 			continue
 		}
@@ -31,14 +31,14 @@ func (d *decider) sayMoves() {
 		}
 		switch why {
 		case state.WaitsForFleet:
-			unready, thaws := d.exodus.unready, d.exodus.thaws
-			if !thaws.IsZero() {
-				say(diag.FailoverFrozen, fmt.Sprintf("so many clusters were not ready that nothing moved, and until %s nothing does: %s would", thaws.UTC().Format(time.RFC3339), refs),
+			unready, until := d.evictor.unready, d.evictor.delayedUntil
+			if !until.IsZero() {
+				say(diag.FailoverFrozen, fmt.Sprintf("so many clusters were not ready that nothing moved, and until %s nothing does: %s would", until.UTC().Format(time.RFC3339), refs),
 					"clusters come back one after the other; what is not ready then is left")
 				continue
 			}
 			say(diag.FailoverFrozen, fmt.Sprintf("%s of %d are not ready (%s), and nothing moves while %d %% are not, or more: %s would", words.Count(len(unready), "cluster"),
-				d.exodus.servers, words.List(unready), d.exodus.threshold, refs), "look first whether the one who watches them can reach them; failover.limits in waybill.yaml is the bound")
+				d.evictor.servers, words.List(unready), d.evictor.threshold, refs), "look first whether the one who watches them can reach them; failover.limits in waybill.yaml is the bound")
 		case state.WaitsForPlace:
 			say(diag.NowhereElse, refs+" should leave a cluster, and no other takes it", fmt.Sprintf("waybill explain %s shows why", first))
 		case state.WaitsForCopy:
@@ -62,11 +62,11 @@ func names(refs []object.Ref) string {
 // sayUntold reports policies by which work fails over that is not healthy, where nobody says what
 // is.
 func (d *decider) sayUntold() {
-	if d.in.Failover.Evidence == nil || d.exodus.off {
+	if d.in.Failover.Evidence == nil || d.evictor.off {
 		return
 	}
 	said := map[string]bool{}
-	for _, m := range d.cases {
+	for _, m := range d.items {
 		seen, asked := d.in.Failover.Evidence[m.Ref()]
 		if !asked || len(seen) > 0 || m.Policy == nil || m.Policy.Spec.Failover == nil || m.Policy.Spec.Failover.Application == nil || said[m.Policy.String()] {
 			continue
