@@ -14,14 +14,18 @@ import (
 // Due is when work leaves a cluster, and why.
 type Due struct {
 	At  time.Time
-	Why string // for people; empty if it does not leave
+	Why string // for people
 
+	leaves   bool
 	fails    bool // it is the work itself that fails
 	observed bool // it follows from what was observed of the cluster
 }
 
+// Along is that work leaves at once, with something else that leaves for a reason.
+func Along(why string) Due { return Due{Why: why, leaves: true} }
+
 // Never reports that the work does not leave.
-func (d Due) Never() bool { return d.Why == "" }
+func (d Due) Never() bool { return !d.leaves }
 
 // Now reports that the work should have left.
 func (d Due) Now(now time.Time) bool { return !d.Never() && !d.At.After(now) }
@@ -48,7 +52,7 @@ func ByTaints(taints []corev1.Taint, tolerations []corev1.Toleration) (due Due) 
 		}
 		at, leaves := expiry(t, tolerations)
 		if leaves && (due.Never() || at.Before(due.At)) {
-			due = Due{At: at, Why: fmt.Sprintf("the taint %s is not tolerated", t.ToString())}
+			due = Due{leaves: true, At: at, Why: fmt.Sprintf("the taint %s is not tolerated", t.ToString())}
 		}
 	}
 	return due
@@ -80,7 +84,7 @@ func ByHealth(s Seen, a *karmada.ApplicationFailoverBehavior, tasks []Task) Due 
 	}
 	seconds := *a.DecisionConditions.TolerationSeconds
 	return Due{
-		At: s.Since.Add(time.Duration(seconds) * time.Second), fails: true,
+		At: s.Since.Add(time.Duration(seconds) * time.Second), leaves: true, fails: true,
 		Why: fmt.Sprintf("it is not healthy there for %d seconds", seconds),
 	}
 }

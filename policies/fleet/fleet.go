@@ -14,10 +14,13 @@
 package fleet
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 )
@@ -123,4 +126,16 @@ func (c *Cluster) APIVersions() (all []string) {
 		}
 	}
 	return all
+}
+
+// IsUnready reports a cluster whose condition Ready is known, and is not true.
+func (c *Cluster) IsUnready() bool {
+	ready := meta.FindStatusCondition(c.Source.Status.Conditions, karmada.ConditionReady)
+	return ready != nil && ready.Status != metav1.ConditionTrue
+}
+
+// Server returns the name of the cluster whose API server a cluster has: its own, if it is not
+// virtual.
+func (c *Cluster) Server() string {
+	return cmp.Or(c.Source.Annotations[karmada.VirtualOfAnnotation], c.Name)
 }

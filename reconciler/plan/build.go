@@ -38,7 +38,7 @@ func Build(in Input) Plan {
 		Decisions: decided.Decisions, Clusters: out.clusters, Detached: in.detached(),
 		Basis: Basis{
 			FleetDigest: x.Policies.FleetDigest, RandomKey: in.usedKey(&written),
-			Scheduled: decided.Timed || x.Policies.Stamped, Time: in.Now, RecheckAt: decided.RecheckAt, Awaits: decided.Awaits,
+			Scheduled: decided.Recheck.Timed || x.Policies.Stamped, Time: in.Now, RecheckAt: decided.Recheck.At, Awaits: decided.Recheck.Awaits,
 		},
 		Removals: out.removals, ByComment: in.Allow.ByComment,
 		Released: Released{Held: out.allowed, Clusters: out.freed(), Missing: in.Unresolved.Forgot, By: out.approvers()}, table: t,

@@ -14,6 +14,8 @@
 //	expand     puts what releases render to in the place of the releases
 //	index      makes the policies ready to be asked
 //	schedule   decides which policy a template has, which clusters, how many replicas
+//	failover   decides how work leaves clusters that fail, for schedule
+//	deschedule moves replicas that find no node, for schedule
 //	manifest   writes each template for each class of clusters: what is wanted
 //	layout     makes a tree a cluster of what is wanted, or left as it is
 //	rollout    decides what of it is carried out, with guard as the judge of removals

@@ -12,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -42,12 +43,14 @@ func (p *Plan) Explain(r object.Ref) (Explanation, bool) {
 	t := p.table
 	l := t.in.Expanded.Policies
 	l.Interpreter.Renew() // to be asked again, whatever the plan has spent
-	d := t.decided.Find(r)
-	if d == nil {
+	scheduled, found := schedule.Explain(t.in.schedule(l, t.in.Expanded.Templates), p.Decisions, r)
+	if !found {
 		return Explanation{}, false
 	}
-	e := Explanation{Decision: d, Answers: l.Interpreter.Answers(d.Template.Content), Placement: t.decided.Placement(r)}
-	e.Winner, e.Losers = t.decided.Losers(r)
+	d := t.decided.Find(r)
+	e := Explanation{
+		Decision: d, Answers: l.Interpreter.Answers(d.Template.Content), Winner: scheduled.Winner, Losers: scheduled.Losers, Placement: scheduled.Placement,
+	}
 	left := p.Left(r)
 	for _, target := range d.Targets {
 		w := Written{Cluster: target.Name, Replicas: target.Replicas}

@@ -6,30 +6,33 @@ import (
 	"github.com/waybill-dev/waybill/policies/evict"
 	"github.com/waybill-dev/waybill/policies/fleet"
 	"github.com/waybill-dev/waybill/policies/karmada"
-	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/plan/failover"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
-	"github.com/waybill-dev/waybill/render/object"
 )
 
 // failover is how work leaves clusters, by the config and what the last plan recorded.
-func (in *Input) failover() *schedule.Failover {
+func (in *Input) failover() *failover.Settings {
 	c := in.Source.Config.Failover
-	f := &schedule.Failover{
-		Enabled: c.Enabled, Record: schedule.Record{
-			Pace: in.State.Failover.Pace.Time, Moved: in.State.Failover.Moved.Time, Frozen: in.State.Failover.Frozen, DelayedUntil: in.State.Failover.DelayedUntil.Time,
-		}, Evidence: in.Evidence,
-		Rules: evict.Rules{
-			Timeout: c.GracefulEvictionTimeout.Duration, Rate: c.EvictionRate, KeepLast: c.LastCopy == render.LastCopyKeep,
-			Limits: evict.Limits{
-				Unhealthy: c.Limits.UnhealthyThreshold, Large: c.Limits.LargeFleet, LargeUnhealthy: c.Limits.LargeFleetUnhealthyThreshold, OneIn: c.Limits.OneIn,
-			},
+	rules := evict.Rules{
+		Timeout: c.GracefulEvictionTimeout.Duration, Rate: c.EvictionRate, KeepLast: c.LastCopy == render.LastCopyKeep,
+		Limits: evict.Limits{
+			Unhealthy: c.Limits.UnhealthyThreshold, Large: c.Limits.LargeFleet, LargeUnhealthy: c.Limits.LargeFleetUnhealthyThreshold, OneIn: c.Limits.OneIn,
 		},
 	}
-	if in.Replay != nil {
-		f.Recorded = func(r object.Ref) *karmada.ResourceBinding { return in.Replay.State.Bindings[r] }
+	was := in.State.Failover
+	return &failover.Settings{
+		Enabled: c.Enabled, Rules: rules, Evidence: in.evidence(rules),
+		Record: failover.Record{Pace: was.Pace.Time, Moved: was.Moved.Time, Frozen: was.Frozen, DelayedUntil: was.DelayedUntil.Time},
 	}
-	return f
+}
+
+// evidence is what is known of health: what clusters say, or what the plan recorded that is made again.
+func (in *Input) evidence(rules evict.Rules) failover.Evidence {
+	if in.Replay != nil {
+		return &failover.Recorded{Bindings: in.Replay.State.Bindings, Now: in.Now}
+	}
+	return &failover.Live{Seen: in.Evidence, Rules: rules, Now: in.Now}
 }
 
 // failover is what the next plan has to know of it.

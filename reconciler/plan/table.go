@@ -39,6 +39,7 @@ type table struct {
 	// replicas remembers how many replicas a manifest has, by the id of its blob.
 	replicas map[files.ID]count
 	byPath   map[string]int          // rows; nil until it is asked
+	pulled   schedule.Pulled         // nil until it is asked
 	leavers  map[string][]object.Ref // what leaves clusters, by their names; nil until it is asked
 }
 
@@ -147,7 +148,7 @@ func (t *table) Row(i int) rollout.Row {
 		row.Cells = append(row.Cells, c)
 	}
 	if d != nil && d.Policy != nil && d.Policy.Spec.PropagateDeps && t.keepsNeeds(d) {
-		for _, need := range t.decided.PulledBefore(r.Ref) {
+		for _, need := range t.pulledBefore(r.Ref) {
 			if n, ok := t.find(need); ok {
 				row.Needs = append(row.Needs, n)
 			}
@@ -173,6 +174,14 @@ func (t *table) block(r *manifest.Row, c *rollout.Cell, leaving []string) (why r
 // the last copy stays it leaves at once, as in Karmada.
 func (t *table) keepsNeeds(d *schedule.Decision) bool {
 	return d.Moves == nil || t.in.Source.Config.Failover.LastCopy == render.LastCopyKeep
+}
+
+// pulledBefore returns what a template pulled along by the last decisions.
+func (t *table) pulledBefore(r object.Ref) []object.Ref {
+	if t.pulled == nil {
+		t.pulled = schedule.PulledBefore(t.decided.Decisions, &t.in.State)
+	}
+	return t.pulled.Of(r)
 }
 
 // find returns the row of an object.

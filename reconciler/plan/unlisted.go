@@ -104,7 +104,7 @@ func (t *table) mayLeave(r object.Ref, cluster string) bool {
 // needs are the rows of what an object needs that stays although it is not in the source: its
 // namespace, and what it pulled along.
 func (t *table) needs(r object.Ref) (rows []int) {
-	for _, need := range append(t.decided.PulledBefore(r), object.Ref{Kind: "Namespace", Name: r.Namespace}) {
+	for _, need := range append(slices.Clone(t.pulledBefore(r)), object.Ref{Kind: "Namespace", Name: r.Namespace}) {
 		if n, ok := t.find(need); ok {
 			rows = append(rows, n)
 		}

@@ -1,88 +1,138 @@
 package schedule
 
 import (
+	"cmp"
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/place"
+	"github.com/waybill-dev/waybill/reconciler/plan/recheck"
 	"github.com/waybill-dev/waybill/reconciler/state"
 )
 
-// bind returns the binding of a template: that of the state, with what it records of
-// clusters, if it says the same.
-func (d *decider) bind(m *item) *karmada.ResourceBinding {
-	old := d.before(m)
-	if old == nil {
-		return d.binding(m)
+// binder makes decisions of what the passes found, with their bindings.
+type binder struct {
+	in      *Input
+	placer  *placer
+	recheck recheck.Recheck
+}
+
+// conclude makes the decision about an item: its own clusters, merged with those that need it, own
+// clusters first, and its binding.
+func (b *binder) conclude(i int, p *placement, n *need) Decision {
+	it := &b.placer.items[i]
+	d := Decision{
+		Template: it.template, Policy: it.policy, Outcome: it.claim.outcome, Scheduled: p.clusters, Targets: merged(p.clusters, n.requiredBy),
+		RequiredBy: n.requiredBy, Group: p.group, Reason: p.reason, Message: cmp.Or(p.message, it.claim.message), Size: it.size,
+		Sent: n.sent, Moves: p.moves, Shift: p.shift,
 	}
-	from := d.repetition(m, old)
-	if from != (repetition{}) {
-		if _, repeats := d.in.Memo.same.Get(from); repeats {
-			return old
+	if d.Policy == nil && len(d.RequiredBy) == 0 {
+		return d
+	}
+	if d.Outcome = Placed; p.isKept {
+		d.Outcome = Kept
+	}
+	d.Binding = b.bind(it, &d)
+	return d
+}
+
+// merged returns the clusters of a list and of bindings, in the order of names; what is in the list
+// counts first.
+func merged(own []Target, by []karmada.BindingSnapshot) []Target {
+	all := slices.Clip(own) // so that append makes another list
+	if len(by) > 0 {
+		have := make(map[string]bool, len(all))
+		for _, c := range all {
+			have[c.Name] = true
+		}
+		for _, s := range by {
+			for _, c := range s.Clusters {
+				if !have[c.Name] {
+					have[c.Name] = true
+					all = append(all, c)
+				}
+			}
 		}
 	}
-	rb := d.binding(m)
-	if !state.SameDecision(old, rb) {
+	if !slices.IsSortedFunc(all, byName) {
+		return slices.SortedFunc(slices.Values(all), byName)
+	}
+	return all
+}
+
+func byName(a, b Target) int { return cmp.Compare(a.Name, b.Name) }
+
+// bind returns the binding of a decision: that of the state, with what it records of
+// clusters, if it says the same.
+func (b *binder) bind(it *item, d *Decision) *karmada.ResourceBinding {
+	if it.before == nil {
+		return b.binding(it, d)
+	}
+	from := b.repetition(it, d)
+	if from != (repetition{}) {
+		if _, repeats := b.in.Memo.same.Get(from); repeats {
+			return it.before
+		}
+	}
+	rb := b.binding(it, d)
+	if !state.SameDecision(it.before, rb) {
 		return rb
 	}
 	if from != (repetition{}) {
-		d.in.Memo.same.Put(from, struct{}{})
+		b.in.Memo.same.Put(from, struct{}{})
 	}
-	return old
+	return it.before
 }
 
 // repetition is all that a binding follows from, and the one before; the zero value where
 // it follows from more, such as the replicas of variants.
-func (d *decider) repetition(m *item, old *karmada.ResourceBinding) repetition {
-	if m.Template.Part != nil || len(m.RequiredBy) > 0 || m.rebalanced != "" || m.Outcome != Placed || len(d.in.Policies.Set.Quotas) > 0 || m.Moves != nil {
+func (b *binder) repetition(it *item, d *Decision) repetition {
+	if it.template.Part != nil || len(d.RequiredBy) > 0 || it.rebalance.by != "" || d.Outcome != Placed || len(b.in.Policies.Set.Quotas) > 0 || d.Moves != nil {
 		return repetition{}
 	}
-	p := d.placing(m)
-	if p == (placing{}) {
+	out := placement{shift: d.Shift}
+	from := b.placer.placing(it, &out, b.placer.ask(it, &out))
+	if from == (placing{}) {
 		return repetition{}
 	}
-	return repetition{placing: p, old: old}
+	return repetition{placing: from, old: it.before}
 }
 
-// binding makes the ResourceBinding that Karmada would have made of the decision.
-func (d *decider) binding(m *item) *karmada.ResourceBinding {
-	b := state.NewBinding(m.Template.Object.APIVersion(), m.Ref())
-	b.Annotations[state.SourceAnnotation] = m.Template.Object.Pos().File
-	b.Spec.Replicas, b.Spec.ReplicaRequirements, b.Spec.Components = m.Size.Replicas, m.Size.Requirements, m.Size.Components
-	b.Spec.Clusters, b.Spec.RequiredBy = m.Scheduled, m.RequiredBy
-	if m.Sent.Overwrite {
-		b.Spec.ConflictResolution = karmada.ConflictOverwrite
+// binding makes the ResourceBinding that Karmada would have made of a decision.
+func (b *binder) binding(it *item, d *Decision) *karmada.ResourceBinding {
+	rb := state.NewBinding(it.template.Object.APIVersion(), it.ref())
+	rb.Annotations[state.SourceAnnotation] = it.template.Object.Pos().File
+	rb.Spec.Replicas, rb.Spec.ReplicaRequirements, rb.Spec.Components = d.Size.Replicas, d.Size.Requirements, d.Size.Components
+	rb.Spec.Clusters, rb.Spec.RequiredBy = d.Scheduled, d.RequiredBy
+	if d.Sent.Overwrite {
+		rb.Spec.ConflictResolution = karmada.ConflictOverwrite
 	}
-	if m.Policy == nil {
-		if m.Sent.Preserve {
-			b.Spec.PreserveResourcesOnDeletion = &m.Sent.Preserve
+	if d.Policy == nil {
+		if d.Sent.Preserve {
+			rb.Spec.PreserveResourcesOnDeletion = &d.Sent.Preserve
 		}
-		return b
+		return rb
 	}
-	state.RecordPolicy(b, m.Policy, d.placementOf(m.Policy))
-	if isLazy(m) {
-		b.Annotations[state.TemplateAnnotation] = m.Template.Digest(d.in.Policies.Fleet)
+	succeeded := d.Reason == string(place.Success)
+	state.RecordPolicy(rb, d.Policy, b.placer.placementOf(d.Policy))
+	if it.isLazy() {
+		rb.Annotations[state.TemplateAnnotation] = it.template.Digest(b.in.Policies.Fleet)
 	}
-	if done := d.rebalanced(m); done != "" {
-		b.Annotations[state.RebalancedAnnotation] = done
+	if done := it.rebalance.done(it.before, succeeded); done != "" {
+		rb.Annotations[state.RebalancedAnnotation] = done
 	}
-	b.Spec.RescheduleTriggeredAt = d.triggered(m)
-	b.Status.SchedulerObservedAffinityName = m.Group
-	c := metav1.Condition{Status: metav1.ConditionTrue, Reason: m.Reason, Message: m.Message, LastTransitionTime: metav1.NewTime(d.in.When)}
-	if m.Reason != string(place.Success) {
+	rb.Spec.RescheduleTriggeredAt = it.rebalance.triggered(it.before, b.in.When)
+	rb.Status.SchedulerObservedAffinityName = d.Group
+	c := metav1.Condition{Status: metav1.ConditionTrue, Reason: d.Reason, Message: d.Message, LastTransitionTime: metav1.NewTime(b.in.When)}
+	if !succeeded {
 		c.Status = metav1.ConditionFalse
 	}
-	state.RecordScheduled(b, d.before(m), c)
-	d.bindMoves(m, b)
-	d.bindShift(m, b)
-	return b
-}
-
-// rebalanced names the WorkloadRebalancers that were acted on. A division afresh that fails
-// is tried again, as Karmada does.
-func (d *decider) rebalanced(m *item) string {
-	if !m.fresh || m.Reason == string(place.Success) {
-		return m.rebalanced
+	state.RecordScheduled(rb, it.before, c)
+	d.Moves.Bind(rb, it.before, b.in.Now)
+	if s := b.placer.descheduler; s != nil {
+		b.recheck = b.recheck.And(s.Bind(rb, b.placer.shifting(it, &placement{}), d.Shift))
 	}
-	return d.before(m).Annotations[state.RebalancedAnnotation]
+	return rb
 }

@@ -1,19 +1,19 @@
 package schedule
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
 	"github.com/waybill-dev/waybill/policies"
-	"github.com/waybill-dev/waybill/policies/deschedule"
+	rules "github.com/waybill-dev/waybill/policies/deschedule"
 	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
-	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/policies/template"
+	"github.com/waybill-dev/waybill/reconciler/plan/deschedule"
+	"github.com/waybill-dev/waybill/reconciler/plan/failover"
+	"github.com/waybill-dev/waybill/reconciler/plan/recheck"
 	"github.com/waybill-dev/waybill/reconciler/state"
-	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -62,10 +62,10 @@ type Decision struct {
 	Binding *karmada.ResourceBinding // nil if there is none
 	// Moves is how it leaves clusters because of their taints, or because it fails there; nil
 	// if it does not, and did not.
-	Moves *Moves
+	Moves *failover.Moves
 	// Shift is how replicas leave clusters in which they find no node; nil if there are none, and
 	// were none lately.
-	Shift *Shift
+	Shift *deschedule.Shift
 }
 
 // Sent is what the bindings that send a template say about conflicts and deletion.
@@ -104,6 +104,23 @@ func (d *Decision) Overwrites() bool {
 	return d.Sent.Overwrite || d.Policy != nil && d.Policy.Overwrites()
 }
 
+// Gaining lists the clusters that get replicas, or the template, by its moves.
+func (d *Decision) Gaining() (names []string) {
+	for _, c := range d.Scheduled {
+		if !slices.Contains(d.Moves.Remaining, c) {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// Descheduled reports that the replicas of a decision are moved where they find no node.
+func (d *Decision) Descheduled() bool { return isDescheduled(d.Ref(), d.Policy) }
+
+func isDescheduled(r object.Ref, p *policies.Propagation) bool {
+	return p != nil && p.DividesByRoom() && rules.Moves(r)
+}
+
 // Input is what decisions follow from.
 type Input struct {
 	Policies  *index.Policies
@@ -114,9 +131,9 @@ type Input struct {
 	// MayHideClusters reports that a part of the source which cannot be read may hold clusters.
 	MayHideClusters bool
 	// Failover is how work leaves clusters; nil if it does not.
-	Failover *Failover
+	Failover *failover.Settings
 	// Descheduler is how replicas that find no node are moved; nil if they are not.
-	Descheduler *deschedule.Rules
+	Descheduler *rules.Rules
 	// Recovered are the templates whose bindings could not be read: in the state stands what
 	// is published of them.
 	Recovered map[object.Ref]bool
@@ -127,15 +144,10 @@ type Input struct {
 type Result struct {
 	Decisions []Decision // in the order of the templates
 	Diags     []diag.Diagnostic
-	// Scheduled reports that Input.Now mattered; RecheckAt is then the next time at which
-	// it may matter, zero for never.
-	Timed     bool
-	RecheckAt time.Time
-	// Awaits reports that evidence of health may change it.
-	Awaits bool
-	Record Record
-
-	decider *decider
+	// Recheck is when the decisions may be others.
+	Recheck recheck.Recheck
+	// Record is what the next plan has to know of how work leaves clusters.
+	Record failover.Record
 }
 
 // Find returns the decision about a ref; nil if there is no such template.
@@ -149,126 +161,4 @@ func Find(in []Decision, ref object.Ref) *Decision {
 		return nil
 	}
 	return &in[i]
-}
-
-// Memo remembers decisions, and what they go by, from one plan to the next.
-type Memo struct {
-	sizes     cache.Generation[sizing, interpret.Size]
-	decisions cache.Generation[placing, place.Decision]
-	same      cache.Generation[repetition, struct{}]
-}
-
-// Turn begins the next plan.
-func (m *Memo) Turn() {
-	m.sizes.Turn()
-	m.decisions.Turn()
-	m.same.Turn()
-}
-
-func byName(a, b Target) int { return cmp.Compare(a.Name, b.Name) }
-
-// sizing is all that a size follows from.
-type sizing struct {
-	object      *object.Object
-	interpreter string // which customizations there are
-	scaled      string // see template.Variant
-}
-
-// placing is all that a decision follows from. The previous one is known by the list that
-// it is in.
-type placing struct {
-	object, policy *object.Object
-	fleet          string // its digest
-	interpreter    string // which customizations there are
-	scaled         string // see template.Variant
-	group          string // that it is in
-	only           string // where its release has it, a byte a cluster; empty where it has none
-	evicting       string // the clusters that it leaves
-	onward         bool
-	fresh          bool
-	first          *Target
-	clusters       int
-}
-
-// repetition is a decision after which a binding is what it was.
-type repetition struct {
-	placing placing
-	old     *karmada.ResourceBinding
-}
-
-// bindingID names a binding.
-type bindingID struct{ namespace, name string }
-
-// decider decides about templates.
-type decider struct {
-	in    *Input
-	items []*item // in the order of templates
-	byRef map[object.Ref]*item
-	// definitions are the CustomResourceDefinitions, by the kind they define. They are
-	// placed first, so that what is of their kinds can follow.
-	definitions map[object.GroupKind]*item
-	schedulers  map[*policies.Propagation]*place.Scheduler
-	answers     place.Answers
-	placements  map[*policies.Propagation]string // as bindings record them
-	pulled      map[bindingID][]*item            // see pulledBefore; nil until it is asked
-	evictor     *evictor                         // nil if work does not leave clusters
-	// waiting is what is observed of replicas that wait for a node, by template and cluster; nil
-	// until it is asked.
-	waiting map[object.Ref]map[string]karmada.Unschedulable
-	result  Result
-}
-
-// item is a scheduling item: a decision under way.
-type item struct {
-	Decision
-
-	// rebalanced names the WorkloadRebalancers that name the template; fresh says that the
-	// last plan did not know all of them, so that it is divided afresh.
-	rebalanced string
-	fresh      bool
-}
-
-func newDecider(in *Input) *decider {
-	d := &decider{
-		in: in, byRef: map[object.Ref]*item{}, definitions: map[object.GroupKind]*item{},
-		schedulers: map[*policies.Propagation]*place.Scheduler{}, answers: place.Answers{}, placements: map[*policies.Propagation]string{},
-	}
-	d.evictor = d.newEvictor()
-	return d
-}
-
-func (d *decider) report(ds ...diag.Diagnostic) { d.result.Diags = append(d.result.Diags, ds...) }
-
-// before returns the binding of the last decision about a template; nil if there is none.
-func (d *decider) before(m *item) *karmada.ResourceBinding { return d.in.State.Bindings[m.Ref()] }
-
-// recovered reports that why a template is where it is, or what it is a part of, is not
-// known.
-func (d *decider) recovered(m *item) bool {
-	return d.in.Recovered[m.Ref()] || m.Template.Part != nil && d.in.Recovered[m.Template.Part.Release.Ref()]
-}
-
-// previous returns the clusters of the last decision that a policy made about a template, less
-// those that it leaves now.
-func (d *decider) previous(m *item) []Target {
-	if m.Moves != nil && m.Moves.begun {
-		return m.Moves.remaining
-	}
-	if m.shifts() {
-		return m.Shift.remaining
-	}
-	return d.placedBefore(m)
-}
-
-// placedBefore returns the clusters of the last decision that a policy made about a template.
-func (d *decider) placedBefore(m *item) []Target {
-	if old := d.before(m); old != nil {
-		return old.Spec.Clusters
-	}
-	return nil
-}
-
-// isLazy reports whether changes of the policy wait for a change of the template.
-func isLazy(m *item) bool {
-	return m.Policy != nil && m.Policy.Spec.ActivationPreference == karmada.LazyActivation
 }

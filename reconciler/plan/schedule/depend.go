@@ -12,80 +12,126 @@ import (
 	"github.com/waybill-dev/waybill/render/object"
 )
 
-// pullDependencies sends along what a template needs (Karmada section A.6).
-func (d *decider) pullDependencies(m *item) {
-	deps, err := d.in.Policies.Interpreter.About(m.Template.Object).Dependencies(m.Template.Content)
-	if err != nil {
-		d.report(diag.Diagnostic{
-			Code: diag.Dependencies, Severity: diag.Error, Pos: m.Template.Object.Origin(),
-			Message: fmt.Sprintf("what %s depends on cannot be told: %v", m.Ref(), err),
-			Hint:    "what it pulled along before goes along with it",
-		})
-	}
-	snapshot := karmada.BindingSnapshot{Namespace: m.Ref().Namespace, Name: state.BindingName(m.Ref()), Clusters: m.Scheduled}
-	isOurs := func(s karmada.BindingSnapshot) bool {
-		return s.Namespace == snapshot.Namespace && s.Name == snapshot.Name
-	}
-	var needed []*item
-	for _, dep := range deps {
-		needed = append(needed, d.find(dep)...)
-	}
-	if err != nil {
-		needed = d.pulledBefore(m.Ref())
-	}
-	for _, dep := range needed {
-		if dep == m {
-			continue
-		}
-		if !slices.ContainsFunc(dep.RequiredBy, isOurs) {
-			dep.RequiredBy = append(dep.RequiredBy, snapshot)
-		}
-		dep.Sent.Overwrite = dep.Sent.Overwrite || m.Policy.Overwrites()
-		dep.Sent.Preserve = dep.Sent.Preserve || m.Policy.Preserves()
-	}
+// need is what others that need an item make of it.
+type need struct {
+	requiredBy []karmada.BindingSnapshot
+	sent       Sent
 }
 
-// pulledBefore returns what a template pulled along by the last decisions.
-func (d *decider) pulledBefore(r object.Ref) []*item {
-	if d.pulled == nil {
-		d.pulled = map[bindingID][]*item{}
-		for _, dep := range d.items {
-			if old := d.before(dep); old != nil {
-				for _, s := range old.Spec.RequiredBy {
-					id := bindingID{s.Namespace, s.Name}
-					d.pulled[id] = append(d.pulled[id], dep)
-				}
+// pullDependencies sends along what items need (Karmada section A.6).
+func pullDependencies(in *Input, p *placer, placed []placement, pulled func() Pulled) ([]need, []diag.Diagnostic) {
+	needs, diags := make([]need, len(p.items)), []diag.Diagnostic(nil)
+	for i := range p.items {
+		it := &p.items[i]
+		if it.policy == nil || !it.policy.Spec.PropagateDeps || len(placed[i].clusters) == 0 {
+			continue
+		}
+		snapshot := karmada.BindingSnapshot{Namespace: it.ref().Namespace, Name: state.BindingName(it.ref()), Clusters: placed[i].clusters}
+		needed, err := p.needed(in, it)
+		if err != nil {
+			diags = append(diags, diag.Diagnostic{
+				Code: diag.Dependencies, Severity: diag.Error, Pos: it.template.Object.Origin(),
+				Message: fmt.Sprintf("what %s depends on cannot be told: %v", it.ref(), err),
+				Hint:    "what it pulled along before goes along with it",
+			})
+			needed = nil
+			for _, r := range pulled().Of(it.ref()) {
+				needed = append(needed, p.at[r])
+			}
+		}
+		for _, n := range needed {
+			if n != i {
+				needs[n] = needs[n].by(snapshot, it)
 			}
 		}
 	}
-	return d.pulled[bindingID{r.Namespace, state.BindingName(r)}]
+	return needs, diags
 }
 
-// PulledBefore returns what a template pulled along by the last decisions: it needs them
-// as long as it stays as it was.
-func (r *Result) PulledBefore(ref object.Ref) []object.Ref {
-	var refs []object.Ref
-	for _, m := range r.decider.pulledBefore(ref) {
-		refs = append(refs, m.Ref())
+// by is a need with that of an item, whose binding a snapshot is of.
+func (n need) by(s karmada.BindingSnapshot, it *item) need {
+	isIt := func(o karmada.BindingSnapshot) bool { return o.Namespace == s.Namespace && o.Name == s.Name }
+	if !slices.ContainsFunc(n.requiredBy, isIt) {
+		n.requiredBy = append(n.requiredBy, s)
 	}
-	return refs
+	n.sent.Overwrite = n.sent.Overwrite || it.policy.Overwrites()
+	n.sent.Preserve = n.sent.Preserve || it.policy.Preserves()
+	return n
 }
 
-// find returns the templates that a dependency names; those that are not in the source are
-// no error, as in Karmada.
-func (d *decider) find(dep interpret.Dependency) (found []*item) {
-	among := d.items
-	if r, named := dep.Names(); named {
-		if d.byRef[r] == nil {
-			return nil
-		}
-		among = []*item{d.byRef[r]}
+// needed returns the items that an item depends on; those that are not in the source are no error, as
+// in Karmada.
+func (p *placer) needed(in *Input, it *item) (all []int, err error) {
+	deps, err := in.Policies.Interpreter.About(it.template.Object).Dependencies(it.template.Content)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller says of what
 	}
+	for _, dep := range deps {
+		all = append(all, p.find(dep)...)
+	}
+	return all, nil
+}
+
+// find returns the items that a dependency names.
+func (p *placer) find(dep interpret.Dependency) (found []int) {
 	isIt := dep.Finder()
-	for _, m := range among {
-		if isIt(m.Template.Object, m.Template.Subject.Labels) && !match.ClustersOwn(m.Ref()) {
-			found = append(found, m)
+	try := func(i int) {
+		if it := &p.items[i]; isIt(it.template.Object, it.template.Subject.Labels) && !match.ClustersOwn(it.ref()) {
+			found = append(found, i)
 		}
+	}
+	if r, named := dep.Names(); named {
+		if i, ok := p.at[r]; ok {
+			try(i)
+		}
+		return found
+	}
+	for i := range p.items {
+		try(i)
 	}
 	return found
+}
+
+// Pulled is what templates pulled along by the last decisions.
+type Pulled map[bindingID][]object.Ref
+
+// bindingID names a binding.
+type bindingID struct{ namespace, name string }
+
+// PulledBefore returns what was pulled along by the last decisions, whose bindings are those of a state,
+// of the templates that there are still.
+func PulledBefore(decisions []Decision, st *state.State) Pulled {
+	all := Pulled{}
+	for i := range decisions {
+		all.add(decisions[i].Ref(), st)
+	}
+	return all
+}
+
+// pulledLazily returns what items pulled along, which is found out once somebody asks.
+func pulledLazily(in *Input, items []item) func() Pulled {
+	var all Pulled
+	return func() Pulled {
+		if all == nil {
+			all = Pulled{}
+			for i := range items {
+				all.add(items[i].ref(), in.State)
+			}
+		}
+		return all
+	}
+}
+
+func (p Pulled) add(r object.Ref, st *state.State) {
+	if b := st.Bindings[r]; b != nil {
+		for _, s := range b.Spec.RequiredBy {
+			id := bindingID{s.Namespace, s.Name}
+			p[id] = append(p[id], r)
+		}
+	}
+}
+
+// Of returns what a template pulled along.
+func (p Pulled) Of(r object.Ref) []object.Ref {
+	return p[bindingID{r.Namespace, state.BindingName(r)}]
 }

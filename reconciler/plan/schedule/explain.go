@@ -7,30 +7,55 @@ import (
 	"github.com/waybill-dev/waybill/render/object"
 )
 
-// Losers returns the policy that selects a template, or the release that renders it, nil
-// for none, and those that lost it.
-func (r *Result) Losers(ref object.Ref) (winner *policies.Propagation, losers []match.Loser) {
-	m := r.decider.byRef[ref]
-	subject := m.Template.Subject
-	if part := m.Template.Part; part != nil {
-		if release := r.decider.byRef[part.Release.Ref()]; release != nil {
+// Explanation is how a decision came about.
+type Explanation struct {
+	// Winner is the policy that selects the template, or the release that renders it, nil for none;
+	// Losers are those that lost it.
+	Winner *policies.Propagation
+	Losers []match.Loser
+	// Placement reports how the clusters came about; nil without a policy, and where its placement
+	// has an error.
+	Placement *place.Report
+}
+
+// Explain explains one of the decisions that were made of an input.
+func Explain(in Input, decisions []Decision, ref object.Ref) (e Explanation, found bool) {
+	d := Find(decisions, ref)
+	if d == nil {
+		return e, false
+	}
+	subject := d.Template.Subject
+	if part := d.Template.Part; part != nil {
+		if release := Find(decisions, part.Release.Ref()); release != nil {
 			subject = release.Template.Subject
 		}
 	}
-	return r.decider.in.Policies.Claims.Losers(subject)
+	e.Winner, e.Losers = in.Policies.Claims.Losers(subject)
+	if d.Policy == nil {
+		return e, true
+	}
+	p, it := resumed(&in, decisions, ref)
+	s := p.compiled(d.Policy)
+	if s == nil {
+		return e, true
+	}
+	r := s.Explain(p.request(it, p.ask(it, &p.placed[p.at[ref]])))
+	e.Placement = &r
+	return e, true
 }
 
-// Placement reports how the clusters of a template came about; nil without a policy, and
-// where its placement has an error.
-func (r *Result) Placement(ref object.Ref) *place.Report {
-	m := r.decider.byRef[ref]
-	if m.Policy == nil {
-		return nil
+// resumed is a placer after the decisions that it led to, and the item of one of them.
+func resumed(in *Input, decisions []Decision, ref object.Ref) (*placer, *item) {
+	marks, _ := rebalances(in)
+	items := make([]item, len(decisions))
+	for i := range decisions {
+		d := &decisions[i]
+		items[i] = item{template: d.Template, size: d.Size, before: in.State.Bindings[d.Ref()], isRecovered: in.isRecovered(d.Template), policy: d.Policy}
+		items[i].rebalance = rebalanceOf(marks[i], &items[i])
 	}
-	s := r.decider.scheduler(m.Policy)
-	if s == nil {
-		return nil
+	p := newPlacer(in, items)
+	for i := range decisions {
+		p.placed[i] = placement{clusters: decisions[i].Scheduled, moves: decisions[i].Moves, shift: decisions[i].Shift}
 	}
-	report := s.Explain(r.decider.request(m))
-	return &report
+	return p, &items[p.at[ref]]
 }

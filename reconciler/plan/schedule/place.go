@@ -3,10 +3,11 @@ package schedule
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/place"
+	"github.com/waybill-dev/waybill/reconciler/plan/deschedule"
+	"github.com/waybill-dev/waybill/reconciler/plan/failover"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
@@ -15,275 +16,226 @@ import (
 // SpreadAnnotation on a policy makes spread constraints that Karmada ignores act.
 const SpreadAnnotation = "waybill.dev/spread"
 
-// scheduleAll gives the templates that a policy claims their clusters: definitions of
-// kinds first, and releases before what they render to.
-func (d *decider) scheduleAll() {
-	isDefinition := func(m *item) bool {
-		_, ok := m.Template.Object.Defines()
-		return ok
+// placement is where an item goes.
+type placement struct {
+	clusters        []Target // shared by items that are placed alike: nobody may modify them
+	group           string   // the affinity group in force
+	reason, message string   // Karmada's condition
+	isKept          bool     // something is wrong, so that it stays where it was
+	moves           *failover.Moves
+	shift           *deschedule.Shift
+}
+
+// placer places items: definitions of kinds first, and releases before what they render to.
+type placer struct {
+	in     *Input
+	items  []item
+	at     map[object.Ref]int // items
+	placed []placement        // so far, of the items
+	// definitions are the CustomResourceDefinitions, by the kind they define. What is of their kinds
+	// follows them.
+	definitions map[object.GroupKind]int
+	schedulers  map[*policies.Propagation]*place.Scheduler
+	answers     place.Answers
+	texts       map[*policies.Propagation]string // placements as bindings record them
+	evictor     *failover.Evictor                // nil if work does not leave clusters
+	descheduler *deschedule.Descheduler          // nil if replicas do not
+	progress    failover.Progress
+	diags       []diag.Diagnostic
+}
+
+func newPlacer(in *Input, items []item) *placer {
+	p := &placer{
+		in: in, items: items, at: make(map[object.Ref]int, len(items)), placed: make([]placement, len(items)),
+		definitions: map[object.GroupKind]int{}, schedulers: map[*policies.Propagation]*place.Scheduler{},
+		answers: place.Answers{}, texts: map[*policies.Propagation]string{},
+		evictor: failover.New(failover.Input{
+			Settings: in.Failover, Fleet: in.Policies.Fleet, Marks: in.Policies.Marks, Bindings: in.State.Bindings, Now: in.Now,
+		}),
+		descheduler: deschedule.New(in.Descheduler, in.Policies.Fleet, in.Now),
 	}
-	for _, isTurn := range []func(*item) bool{
-		isDefinition,
-		func(m *item) bool { return m.Template.IsRelease() && !isDefinition(m) },
-		func(m *item) bool { return !m.Template.IsRelease() && !isDefinition(m) },
-	} {
-		for _, m := range d.items {
-			if m.Policy != nil && isTurn(m) {
-				d.schedule(m)
-			}
+	p.progress = p.evictor.Start()
+	for i := range items {
+		p.at[items[i].ref()] = i
+		if defined, ok := items[i].template.Object.Defines(); ok {
+			p.definitions[defined.GroupKind] = i
 		}
-	}
-}
-
-// scheduler returns the compiled placement of a policy; nil if it has an error, which is
-// then reported.
-func (d *decider) scheduler(p *policies.Propagation) *place.Scheduler {
-	s, ok := d.schedulers[p]
-	if ok {
-		return s
-	}
-	mode := place.SpreadKarmada
-	if p.Object.Annotations()[SpreadAnnotation] == "strict" {
-		mode = place.SpreadStrict
-	}
-	s, err := place.Compile(&p.Spec.Placement, d.in.Policies.Fleet, mode)
-	if err != nil {
-		d.report(diag.Diagnostic{
-			Code: diag.BadPlacement, Severity: diag.Error, Pos: p.Object.FieldPos([]any{"spec", "placement"}),
-			Message: fmt.Sprintf("%s: %v", p, err),
-		})
-	}
-	d.schedulers[p] = s
-	return s
-}
-
-// schedule gives a template its own clusters.
-func (d *decider) schedule(m *item) {
-	d.resume(m)
-	if m.Size.Err != nil {
-		d.report(diag.Diagnostic{
-			Code: diag.Interpret, Severity: diag.Error, Pos: m.Template.Object.Origin(),
-			Message: fmt.Sprintf("%s: %v", m.Ref(), m.Size.Err),
-			Hint:    "it stays as it was last published",
-		})
-		d.keep(m, m.Size.Err.Error())
-		return
-	}
-	if d.recovered(m) {
-		d.keep(m, "its binding could not be read")
-		return
-	}
-	if m.Policy.Waits != "" {
-		d.keep(m, "waiting for the override policy "+m.Policy.Waits)
-		return
-	}
-	s := d.scheduler(m.Policy)
-	if s == nil {
-		d.keep(m, "the policy's placement has an error")
-		return
-	}
-	d.leave(m, s)
-	d.deschedule(m, s)
-	r := d.request(m)
-	if !m.fresh && !m.leaves() && !m.shifts() && (d.lazy(m) || d.settled(m) && s.Settled(r)) {
-		d.repeat(m)
-		return
-	}
-	placed := d.in.Memo.schedule(d.placing(m), func() place.Decision { return d.answers.Schedule(s, r) })
-	if placed.Reason == place.NoClusterFit && d.in.MayHideClusters && len(r.Previous) > 0 {
-		d.keep(m, "no cluster fits, and one may be in what cannot be read")
-		return
-	}
-	m.Scheduled, m.Reason, m.Message, m.Group = placed.Targets, string(placed.Reason), placed.Message, placed.Group
-	if placed.Reason != place.Success {
-		d.unplaced(m, placed)
-	}
-	d.countVariants(m)
-	m.shifted()
-}
-
-// schedule returns the decision about a placing, which is from unless it is known. Nobody
-// may modify its targets.
-func (m *Memo) schedule(p placing, from func() place.Decision) place.Decision {
-	if p == (placing{}) {
-		return from()
-	}
-	return m.decisions.Or(p, from)
-}
-
-// placing is all that a decision about a template follows from; the zero value for a
-// decision that is not worth remembering.
-func (d *decider) placing(m *item) placing {
-	t := m.Template
-	if m.Policy == nil || m.Shift != nil || t.Part != nil && len(t.Part.Failed) > 0 || !t.IsRelease() && d.alsoServed(m) != nil {
-		return placing{}
-	}
-	p := placing{evicting: strings.Join(d.evicting(m), " "), onward: d.onward(), object: t.Object, scaled: t.Scaled, policy: m.Policy.Object, fleet: d.in.Policies.FleetDigest, interpreter: d.in.Policies.InterpreterDigest, fresh: m.fresh, group: d.group(m)}
-	if before := d.previous(m); len(before) > 0 {
-		p.first, p.clusters = &before[0], len(before)
-	}
-	if t.Part != nil {
-		only := make([]byte, len(d.in.Policies.Fleet.Clusters()))
-		for i := range only {
-			if t.In(i) != nil {
-				only[i] = 1
-			}
-		}
-		p.only = string(only)
 	}
 	return p
 }
 
-// request is what a template asks of its policy's scheduler.
-func (d *decider) request(m *item) place.Request {
-	return place.Request{
-		APIVersion: m.Template.Object.APIVersion(), Kind: m.Ref().Kind,
-		Replicas: m.Size.Replicas, Requirements: m.Size.Requirements, Components: len(m.Size.Components),
-		Previous: d.previous(m), Group: d.group(m), Fresh: m.fresh, AlsoServed: d.alsoServed(m), Only: d.only(m),
-		Evicting: d.evicting(m), Full: m.full(), Onward: d.onward() && !m.fresh,
+// all places the items that a policy claims.
+func (p *placer) all() []placement {
+	isDefinition := func(it *item) bool {
+		_, ok := it.template.Object.Defines()
+		return ok
 	}
+	for _, isNext := range []func(*item) bool{
+		isDefinition,
+		func(it *item) bool { return it.template.IsRelease() && !isDefinition(it) },
+		func(it *item) bool { return !it.template.IsRelease() && !isDefinition(it) },
+	} {
+		for i := range p.items {
+			if it := &p.items[i]; it.policy != nil && isNext(it) {
+				p.placed[i] = p.place(it)
+			}
+		}
+	}
+	return p.placed
 }
 
-// group returns the affinity group that a template is in by the last decision.
-func (d *decider) group(m *item) string {
-	if old := d.before(m); old != nil {
-		return old.Status.SchedulerObservedAffinityName
+// place gives an item its clusters.
+func (p *placer) place(it *item) placement {
+	var out placement
+	leaver := p.leaver(it)
+	out.moves, p.progress = p.evictor.Resume(&leaver, p.progress)
+	s, why := p.scheduler(it)
+	if s == nil {
+		return out.kept(it, why)
 	}
-	return ""
+	if p.evictor != nil {
+		out.moves, p.progress = p.evictor.Begin(&leaver, out.moves, p.progress, func(previous []Target, evicting []string) place.Decision {
+			return p.answers.Schedule(s, p.request(it, ask{previous: previous, evicting: evicting}))
+		})
+	}
+	if p.descheduler != nil && isDescheduled(it.ref(), it.policy) {
+		out.shift = p.shift(it, s, &out)
+	}
+	now := p.ask(it, &out)
+	r := p.request(it, now)
+	if isSteady := !it.rebalance.fresh && !out.moves.Begins() && !out.shift.Moves(); isSteady && (p.isHeldBack(it) || p.isSettled(it) && s.Settled(r)) {
+		return out.repeated(it)
+	}
+	d := p.in.Memo.place(p.placing(it, &out, now), func() place.Decision { return p.answers.Schedule(s, r) })
+	if d.Reason == place.NoClusterFit && p.in.MayHideClusters && len(r.Previous) > 0 {
+		return out.kept(it, "no cluster fits, and one may be in what cannot be read")
+	}
+	if d.Reason != place.Success {
+		p.diags = append(p.diags, unplaced(it, r.Previous, &d))
+	}
+	out.clusters, out.reason, out.message, out.group = p.countVariants(it, d.Targets, r.Previous), string(d.Reason), d.Message, d.Group
+	out.shift = out.shift.To(out.clusters)
+	return out
 }
 
-// settled reports whether a template was last placed, successfully, by the placement that
+// shift is how replicas of an item leave clusters in which they find no node.
+func (p *placer) shift(it *item, s *place.Scheduler, out *placement) *deschedule.Shift {
+	asked := p.ask(it, out)
+	shift, again, diags := p.descheduler.Shift(p.shifting(it, out), func(previous []Target, full []string) place.Decision {
+		asked.full = full
+		r := p.request(it, asked)
+		r.Previous = previous
+		return p.answers.Schedule(s, r)
+	})
+	p.progress.Recheck, p.diags = p.progress.Recheck.And(again), append(p.diags, diags...)
+	return shift
+}
+
+// scheduler returns the compiled placement of an item's policy, or why the item cannot be placed now;
+// what has an error is reported.
+func (p *placer) scheduler(it *item) (s *place.Scheduler, why string) {
+	switch {
+	case it.size.Err != nil:
+		p.diags = append(p.diags, diag.Diagnostic{
+			Code: diag.Interpret, Severity: diag.Error, Pos: it.template.Object.Origin(),
+			Message: fmt.Sprintf("%s: %v", it.ref(), it.size.Err),
+			Hint:    "it stays as it was last published",
+		})
+		return nil, it.size.Err.Error()
+	case it.isRecovered:
+		return nil, "its binding could not be read"
+	case it.policy.Waits != "":
+		return nil, "waiting for the override policy " + it.policy.Waits
+	}
+	if s = p.compiled(it.policy); s == nil {
+		return nil, "the policy's placement has an error"
+	}
+	return s, ""
+}
+
+// compiled returns the compiled placement of a policy; nil if it has an error, which is reported once.
+func (p *placer) compiled(of *policies.Propagation) *place.Scheduler {
+	s, ok := p.schedulers[of]
+	if ok {
+		return s
+	}
+	mode := place.SpreadKarmada
+	if of.Object.Annotations()[SpreadAnnotation] == "strict" {
+		mode = place.SpreadStrict
+	}
+	s, err := place.Compile(&of.Spec.Placement, p.in.Policies.Fleet, mode)
+	if err != nil {
+		p.diags = append(p.diags, diag.Diagnostic{
+			Code: diag.BadPlacement, Severity: diag.Error, Pos: of.Object.FieldPos([]any{"spec", "placement"}),
+			Message: fmt.Sprintf("%s: %v", of, err),
+		})
+	}
+	p.schedulers[of] = s
+	return s
+}
+
+// placementOf prints a policy's placement as Karmada records it on a binding.
+func (p *placer) placementOf(of *policies.Propagation) string {
+	if _, known := p.texts[of]; !known {
+		p.texts[of] = state.Placement(&of.Spec.Placement)
+	}
+	return p.texts[of]
+}
+
+// isSettled reports whether an item was last placed, successfully, by the placement that
 // its policy has now. Karmada then leaves a divided workload alone (section A.11).
-func (d *decider) settled(m *item) bool {
-	return state.PlacedBy(d.before(m), d.placementOf(m.Policy))
+func (p *placer) isSettled(it *item) bool {
+	return state.PlacedBy(it.before, p.placementOf(it.policy))
 }
 
-// lazy reports whether a template waits: its policy is Lazy, and it is as it was when it
+// isHeldBack reports whether an item waits: its policy is Lazy, and it is as it was when it
 // was last placed (section A.15). What could not be placed, and what has a cluster that is
 // gone, is scheduled again all the same: Lazy keeps changes of the policy from it only.
-func (d *decider) lazy(m *item) bool {
-	old := d.before(m)
-	return isLazy(m) && state.Placed(old) && old.Annotations[state.TemplateAnnotation] == m.Template.Digest(d.in.Policies.Fleet) &&
-		!slices.ContainsFunc(old.Spec.Clusters, func(c Target) bool { _, ok := d.in.Policies.Fleet.Lookup(c.Name); return !ok })
+func (p *placer) isHeldBack(it *item) bool {
+	f := p.in.Policies.Fleet
+	return it.isLazy() && state.Placed(it.before) && it.before.Annotations[state.TemplateAnnotation] == it.template.Digest(f) &&
+		!slices.ContainsFunc(it.before.Spec.Clusters, func(c Target) bool { _, ok := f.Lookup(c.Name); return !ok })
 }
 
-// repeat repeats the last decision about a template.
-func (d *decider) repeat(m *item) {
-	old := d.before(m)
-	m.Scheduled, m.Group = old.Spec.Clusters, old.Status.SchedulerObservedAffinityName
-	c, _ := state.Scheduled(old)
-	m.Reason, m.Message = c.Reason, c.Message
+// repeated is the last decision about an item.
+func (out placement) repeated(it *item) placement {
+	c, _ := state.Scheduled(it.before)
+	out.clusters, out.group, out.reason, out.message = it.placed(), it.group(), c.Reason, c.Message
+	return out
 }
 
-// keep decides that a template stays as it was published, where it was.
-func (d *decider) keep(m *item, why string) {
-	m.Scheduled, m.Group = d.previous(m), d.group(m)
-	m.Outcome, m.Reason, m.Message = Kept, "SchedulerError", why
+// kept is that an item stays where it was.
+func (out placement) kept(it *item, why string) placement {
+	out.clusters, out.group = out.previous(it), it.group()
+	out.isKept, out.reason, out.message = true, "SchedulerError", why
+	return out
 }
 
-// alsoServed tells the clusters that get the definition of a template's kind by this plan;
-// nil where the source has none. A release is rendered, and never sent.
-func (d *decider) alsoServed(m *item) func(string) bool {
-	if m.Template.IsRelease() {
-		return func(string) bool { return true }
+// previous returns the clusters of the last decision that a policy made about an item, less those that
+// it, or some of its replicas, leave now.
+func (out *placement) previous(it *item) []Target {
+	switch {
+	case out.moves.Begins():
+		return out.moves.Remaining
+	case out.shift.Moves():
+		return out.shift.Remaining
 	}
-	crd := d.definitions[object.GroupKind{Group: m.Ref().Group, Kind: m.Ref().Kind}]
-	if crd == nil || crd == m {
-		return nil
-	}
-	return func(cluster string) bool {
-		return slices.ContainsFunc(crd.Scheduled, func(c Target) bool { return c.Name == cluster })
-	}
+	return it.placed()
 }
 
-// only returns the clusters that may have a template: where its release has it, or had it
-// and cannot be rendered now; nil for all.
-func (d *decider) only(m *item) func(string) bool {
-	part := m.Template.Part
-	if part == nil {
-		return nil
-	}
-	previous, find := d.previous(m), d.in.Policies.Finder()
-	return func(cluster string) bool {
-		i, ok := find(cluster)
-		return ok && m.Template.In(i) != nil || part.Failed[cluster] && slices.ContainsFunc(previous, func(c Target) bool { return c.Name == cluster })
-	}
-}
-
-// unplaced reports a template that its policy cannot place.
-func (d *decider) unplaced(m *item, placed place.Decision) {
+// unplaced reports an item that its policy cannot place.
+func unplaced(it *item, previous []Target, d *place.Decision) diag.Diagnostic {
 	after := "it is nowhere"
 	switch {
-	case len(d.previous(m)) == 0:
-	case placed.Reason == place.NoClusterFit:
+	case len(previous) == 0:
+	case d.Reason == place.NoClusterFit:
 		after = "it leaves its clusters"
 	default:
 		after = "it keeps its clusters and replicas"
 	}
-	d.report(diag.Diagnostic{
-		Code: diag.Unschedulable, Severity: diag.Error, Pos: m.Policy.Object.FieldPos([]any{"spec", "placement"}),
-		Message: fmt.Sprintf("%s cannot place %s: %s; %s", m.Policy, m.Ref(), placed.Message, after),
-		Hint:    fmt.Sprintf("waybill explain %s shows why each cluster was passed over", m.Ref().Argument()),
-	})
-}
-
-// countVariants gives each cluster the replicas that the release has there, where they are
-// not divided. A cluster for which it cannot be rendered keeps those that it had.
-func (d *decider) countVariants(m *item) {
-	part := m.Template.Part
-	if part == nil || !m.Size.IsWorkload() {
-		return
+	return diag.Diagnostic{
+		Code: diag.Unschedulable, Severity: diag.Error, Pos: it.policy.Object.FieldPos([]any{"spec", "placement"}),
+		Message: fmt.Sprintf("%s cannot place %s: %s; %s", it.policy, it.ref(), d.Message, after),
+		Hint:    fmt.Sprintf("waybill explain %s shows why each cluster was passed over", it.ref().Argument()),
 	}
-	asked := make([]int32, len(part.Variants))
-	for n, v := range part.Variants {
-		asked[n] = m.Size.Replicas
-		if size := d.size(v); size.Err == nil {
-			asked[n] = size.Replicas
-		}
-	}
-	if m.Divided() {
-		d.warnOfVariants(m, asked)
-		return
-	}
-	if len(part.Failed) == 0 && !slices.ContainsFunc(asked, func(n int32) bool { return n != m.Size.Replicas }) {
-		return // every cluster has them already
-	}
-	previous, find := d.previous(m), d.in.Policies.Finder()
-	m.Scheduled = slices.Clone(m.Scheduled)
-	for i, c := range m.Scheduled {
-		if at, known := find(c.Name); known {
-			if n, ok := part.Of(at); ok {
-				m.Scheduled[i].Replicas = asked[n]
-				continue
-			}
-		}
-		for _, was := range previous {
-			if was.Name == c.Name {
-				m.Scheduled[i].Replicas = was.Replicas
-			}
-		}
-	}
-}
-
-// warnOfVariants says that the total to divide is not the same everywhere.
-func (d *decider) warnOfVariants(m *item, asked []int32) {
-	release := m.Template.Part.Release
-	for _, n := range asked {
-		if n != m.Size.Replicas {
-			d.report(diag.Diagnostic{
-				Code: diag.ReplicasDiffer, Severity: diag.Warning, Pos: release.Origin(),
-				Message: fmt.Sprintf("%s renders %s with %d replicas in one cluster and %d in another; %s divides %d", release.Ref(), m.Ref(), m.Size.Replicas, n, m.Policy, m.Size.Replicas),
-				Hint:    "say the same number everywhere, and let the policy's weights tell clusters apart",
-			})
-			return
-		}
-	}
-}
-
-// placementOf prints a policy's placement as Karmada records it on a binding.
-func (d *decider) placementOf(p *policies.Propagation) string {
-	if _, known := d.placements[p]; !known {
-		d.placements[p] = state.Placement(&p.Spec.Placement)
-	}
-	return d.placements[p]
 }

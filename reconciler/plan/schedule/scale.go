@@ -12,91 +12,140 @@ import (
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/scale"
+	"github.com/waybill-dev/waybill/policies/template"
+	"github.com/waybill-dev/waybill/reconciler/plan/recheck"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
-// scale gives templates the replicas that CronFederatedHPAs have in force at the plan's
+// scaled are templates with the replicas of schedules.
+type scaled struct {
+	templates []*template.Template
+	errs      map[int]error // why replicas cannot be set
+	recheck   recheck.Recheck
+	diags     []diag.Diagnostic
+}
+
+// scaleAll gives templates the replicas that CronFederatedHPAs have in force at the plan's
 // time (Karmada section E.6): those of the rule that came about last.
-func (d *decider) scale() {
-	for _, s := range d.in.Policies.Set.Scalers {
-		d.result.Timed = true
+func scaleAll(in *Input) scaled {
+	out := scaled{templates: in.Templates, errs: map[int]error{}}
+	scalers := in.Policies.Set.Scalers
+	if len(scalers) == 0 {
+		return out
+	}
+	out.templates, out.recheck.Timed = slices.Clone(in.Templates), true
+	for _, s := range scalers {
 		group, _ := object.GroupVersion(s.Value.Spec.ScaleTargetRef.APIVersion)
 		ref := object.Ref{Group: group, Kind: s.Value.Spec.ScaleTargetRef.Kind, Namespace: s.Object.Ref().Namespace, Name: s.Value.Spec.ScaleTargetRef.Name}
-		m := d.byRef[ref]
-		if m == nil {
-			d.report(diag.Diagnostic{
+		i, found := find(out.templates, ref)
+		if !found {
+			out.diags = append(out.diags, diag.Diagnostic{
 				Code: diag.ScalesNothing, Severity: diag.Warning, Pos: s.Object.FieldPos([]any{"spec", "scaleTargetRef"}),
 				Message: fmt.Sprintf("%s scales %s, which is no template of the source", policies.Name(s.Object), ref),
 				Hint:    "check its apiVersion, kind and name; a FederatedHPA needs a control plane",
 			})
 			continue
 		}
-		replicas := d.inForce(s)
+		replicas, again, diags := inForce(s, in.Now)
+		out.recheck, out.diags = out.recheck.And(again), append(out.diags, diags...)
 		if replicas == nil {
 			continue
 		}
-		content, err := d.in.Policies.Interpreter.About(m.Template.Object).Revise(m.Template.Content, *replicas)
+		t := out.templates[i]
+		content, err := in.Policies.Interpreter.About(t.Object).Revise(t.Content, *replicas)
 		if err != nil {
-			m.Size.Err = err
+			out.errs[i] = err
 			continue
 		}
-		scaled := *m.Template
-		scaled.Content, scaled.Scaled = content, strconv.Itoa(int(*replicas))
-		m.Template = &scaled
+		as := *t
+		as.Content, as.Scaled = content, strconv.Itoa(int(*replicas))
+		out.templates[i] = &as
 	}
+	return out
 }
 
-// inForce returns the replicas that a schedule has in force, nil for none, and notes when
-// that changes next.
-func (d *decider) inForce(s policies.Located[karmada.CronFederatedHPA]) *int32 {
-	now := scale.InForce(s.Value.Spec.Rules, d.in.Now)
+// find returns the position of a template among some in the order of refs.
+func find(templates []*template.Template, r object.Ref) (int, bool) {
+	return slices.BinarySearchFunc(templates, r, func(t *template.Template, r object.Ref) int { return t.Ref().Compare(r) })
+}
+
+// inForce returns the replicas that a schedule has in force, nil for none, and when that changes next.
+func inForce(s policies.Located[karmada.CronFederatedHPA], at time.Time) (*int32, recheck.Recheck, []diag.Diagnostic) {
+	now, again := scale.InForce(s.Value.Spec.Rules, at), recheck.Recheck{}
+	var diags []diag.Diagnostic
 	for i, err := range now.Wrong {
-		d.report(diag.Diagnostic{
+		diags = append(diags, diag.Diagnostic{
 			Code: diag.BadSchedule, Severity: diag.Error, Pos: s.Object.FieldPos([]any{"spec", "rules", i, "schedule"}),
 			Message: fmt.Sprintf("%s %v", policies.Name(s.Object), err),
 		})
 	}
-	if !now.Next.IsZero() && (d.result.RecheckAt.IsZero() || now.Next.Before(d.result.RecheckAt)) {
-		d.result.RecheckAt = now.Next
+	if !now.Next.IsZero() {
+		again = again.By(now.Next, at)
 	}
-	return now.Replicas
+	return now.Replicas, again, diags
 }
 
-// rebalance marks the templates that WorkloadRebalancers name. A rebalancer acts once: the
-// binding records it, with its content (Karmada section E.8).
-func (d *decider) rebalance() {
-	for _, r := range d.in.Policies.Set.Rebalancers {
+// rebalance is what WorkloadRebalancers ask of an item.
+type rebalance struct {
+	by    string // their names, with digests of their contents
+	fresh bool   // the last plan did not know all of them: it is divided afresh
+}
+
+// rebalances returns the marks of the WorkloadRebalancers that name templates, by their positions.
+func rebalances(in *Input) (map[int][]string, []diag.Diagnostic) {
+	marks, diags := map[int][]string{}, []diag.Diagnostic(nil)
+	for _, r := range in.Policies.Set.Rebalancers {
 		mark := r.Object.Ref().Name + "@" + files.Sum("blob", r.Object.YAML()).String()[:12]
-		for i, w := range r.Value.Spec.Workloads {
+		for n, w := range r.Value.Spec.Workloads {
 			group, _ := object.GroupVersion(w.APIVersion)
-			m := d.byRef[object.Ref{Group: group, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name}]
-			if m == nil {
-				d.report(diag.Diagnostic{
-					Code: diag.RebalancesNothing, Severity: diag.Warning, Pos: r.Object.FieldPos([]any{"spec", "workloads", i}),
-					Message: fmt.Sprintf("%s names %s %s/%s, which is no template of the source", policies.Name(r.Object), w.Kind, w.Namespace, w.Name),
-					Hint:    "check its apiVersion, kind, namespace and name",
-				})
+			i, found := find(in.Templates, object.Ref{Group: group, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name})
+			if found {
+				marks[i] = append(marks[i], mark)
 				continue
 			}
-			m.rebalanced = strings.TrimPrefix(m.rebalanced+","+mark, ",")
-			old := d.before(m)
-			m.fresh = m.fresh || old != nil && !d.recovered(m) && !slices.Contains(strings.Split(old.Annotations[state.RebalancedAnnotation], ","), mark)
+			diags = append(diags, diag.Diagnostic{
+				Code: diag.RebalancesNothing, Severity: diag.Warning, Pos: r.Object.FieldPos([]any{"spec", "workloads", n}),
+				Message: fmt.Sprintf("%s names %s %s/%s, which is no template of the source", policies.Name(r.Object), w.Kind, w.Namespace, w.Name),
+				Hint:    "check its apiVersion, kind, namespace and name",
+			})
 		}
 	}
+	return marks, diags
 }
 
-// triggered returns when a template was last divided afresh on request: at this commit, or
+// rebalanceOf is what marks ask of an item. A rebalancer acts once: the binding records it, with its
+// content (Karmada section E.8).
+func rebalanceOf(marks []string, it *item) rebalance {
+	r := rebalance{by: strings.Join(marks, ",")}
+	if it.before == nil || it.isRecovered {
+		return r
+	}
+	acted := strings.Split(it.before.Annotations[state.RebalancedAnnotation], ",")
+	r.fresh = slices.ContainsFunc(marks, func(mark string) bool { return !slices.Contains(acted, mark) })
+	return r
+}
+
+// done names the WorkloadRebalancers that were acted on. A division afresh that fails is tried again,
+// as Karmada does.
+func (r rebalance) done(before *karmada.ResourceBinding, succeeded bool) string {
+	if !r.fresh || succeeded {
+		return r.by
+	}
+	return before.Annotations[state.RebalancedAnnotation]
+}
+
+// triggered returns when an item was last divided afresh on request: at a commit, or
 // as its binding says.
-func (d *decider) triggered(m *item) *metav1.Time {
-	if m.fresh {
-		at := metav1.NewTime(d.in.When.UTC().Truncate(time.Second))
+func (r rebalance) triggered(before *karmada.ResourceBinding, commit time.Time) *metav1.Time {
+	if r.fresh {
+		at := metav1.NewTime(commit.UTC().Truncate(time.Second))
 		return &at
 	}
-	if old := d.before(m); old != nil && old.Spec.RescheduleTriggeredAt != nil {
-		at := metav1.NewTime(old.Spec.RescheduleTriggeredAt.UTC())
+	if before != nil && before.Spec.RescheduleTriggeredAt != nil {
+		at := metav1.NewTime(before.Spec.RescheduleTriggeredAt.UTC())
 		return &at
 	}
 	return nil

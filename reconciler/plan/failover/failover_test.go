@@ -1,0 +1,247 @@
+package failover_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/evict"
+	"github.com/waybill-dev/waybill/policies/fleet"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/place"
+	"github.com/waybill-dev/waybill/reconciler/plan/failover"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+var (
+	now = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	web = object.Ref{Group: "apps", Kind: "Deployment", Namespace: "a", Name: "web"}
+)
+
+// world is what a case is about: words like "eu", "us:bad" (tainted) and "ap:unready" are clusters.
+type world struct {
+	clusters string
+	off      bool
+	keepLast bool
+	record   failover.Record
+	seen     evict.Evidence
+	recorded *karmada.ResourceBinding
+	before   *karmada.ResourceBinding
+	policy   karmada.PropagationSpec
+	goes     string // where a template would be placed: "us ap"; empty for nowhere
+	part     *failover.Moves
+}
+
+func (w *world) evictor() *failover.Evictor {
+	var clusters []karmada.Cluster
+	for _, word := range strings.Fields(w.clusters) {
+		name, is, _ := strings.Cut(word, ":")
+		c := karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		switch is {
+		case "bad":
+			at := metav1.NewTime(now.Add(-time.Minute))
+			c.Spec.Taints = []corev1.Taint{{Key: "bad", Effect: corev1.TaintEffectNoExecute, TimeAdded: &at}}
+		case "unready":
+			c.Status.Conditions = []metav1.Condition{{Type: karmada.ConditionReady, Status: metav1.ConditionFalse}}
+		}
+		clusters = append(clusters, c)
+	}
+	rules := evict.Rules{Timeout: 10 * time.Minute, KeepLast: w.keepLast, Limits: evict.Limits{Unhealthy: 55, Large: 50, LargeUnhealthy: 50, OneIn: 1}}
+	s := failover.Settings{Enabled: !w.off, Rules: rules, Record: w.record, Evidence: &failover.Live{Seen: w.seen, Rules: rules, Now: now}}
+	if w.recorded != nil {
+		s.Evidence = &failover.Recorded{Bindings: map[object.Ref]*karmada.ResourceBinding{web: w.recorded}, Now: now}
+	}
+	bindings := map[object.Ref]*karmada.ResourceBinding{}
+	if w.before != nil {
+		bindings[web] = w.before
+	}
+	return failover.New(failover.Input{Settings: &s, Fleet: fleet.New(clusters), Bindings: bindings, Now: now})
+}
+
+func (w *world) item() failover.Item {
+	p := policies.Propagation{Object: object.Decode("p", []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: p, namespace: a}\n")).Objects[0], Spec: &w.policy}
+	return failover.Item{Ref: web, Policy: &p, Before: w.before, IsDelivered: true, IsPart: w.part != nil, Release: w.part}
+}
+
+// run plays a plan of one template, and returns what it makes of its moves.
+func (w *world) run() (moves *failover.Moves, ended failover.Ended) {
+	e, item := w.evictor(), w.item()
+	if e == nil {
+		return nil, ended
+	}
+	moves, p := e.Resume(&item, e.Start())
+	moves, p = e.Begin(&item, moves, p, func([]karmada.TargetCluster, []string) place.Decision {
+		if w.goes == "" {
+			return place.Decision{Reason: place.NoClusterFit}
+		}
+		return place.Decision{Reason: place.Success, Targets: targets(w.goes)}
+	})
+	placed := failover.Placed{Item: item, Moves: moves, IsPlaced: w.goes != "", Clusters: targets(w.goes)}
+	ended = e.End([]failover.Placed{placed}, p)
+	return ended.Moves[0], ended
+}
+
+func targets(names string) (all []karmada.TargetCluster) {
+	for _, name := range strings.Fields(names) {
+		all = append(all, karmada.TargetCluster{Name: name})
+	}
+	return all
+}
+
+// in is the binding of a template that is in clusters.
+func in(clusters string, tasks ...evict.Task) *karmada.ResourceBinding {
+	b := state.NewBinding("apps/v1", web)
+	b.Spec.Clusters, b.Spec.GracefulEvictionTasks, b.Spec.Placement = targets(clusters), tasks, &karmada.Placement{}
+	return b
+}
+
+// waits is a binding that waits.
+func waits(b *karmada.ResourceBinding, why state.Waits) *karmada.ResourceBinding {
+	state.RecordWaits(b, nil, why, metav1.NewTime(now))
+	return b
+}
+
+func task(from string, ago time.Duration) evict.Task {
+	at := metav1.NewTime(now.Add(-ago))
+	return evict.Task{FromCluster: from, CreationTimestamp: &at, PurgeMode: karmada.PurgeModeGracefully, Producer: evict.TaintManager}
+}
+
+func summary(m *failover.Moves) string {
+	if m == nil {
+		return "stays"
+	}
+	names := func(tasks []evict.Task) (all []string) {
+		for _, t := range tasks {
+			all = append(all, t.FromCluster)
+		}
+		return all
+	}
+	text := fmt.Sprintf("tasks %v begun %v over %v", names(m.Tasks), names(m.Begun), names(m.Over))
+	if m.Waits != "" {
+		text += " waits " + string(m.Waits)
+	}
+	return text
+}
+
+// fails is a policy by which work leaves clusters where it is not healthy for half a minute.
+func fails() karmada.PropagationSpec {
+	seconds := int32(30)
+	return karmada.PropagationSpec{Failover: &karmada.FailoverBehavior{Application: &karmada.ApplicationFailoverBehavior{
+		DecisionConditions: karmada.DecisionConditions{TolerationSeconds: &seconds}, PurgeMode: karmada.PurgeModeGracefully,
+	}}}
+}
+
+func TestMoves(t *testing.T) {
+	healthy := evict.Evidence{web: {"us": {Health: karmada.ResourceHealthy, Done: true, Current: true}}}
+	sick := evict.Evidence{web: {"eu": {Health: karmada.ResourceUnhealthy, Since: now.Add(-time.Minute)}}}
+	sickNow := evict.Evidence{web: {"eu": {Health: karmada.ResourceUnhealthy, Since: now.Add(-time.Second)}}}
+	failed := task("eu", 0)
+	failed.Producer = evict.ApplicationFailover
+	for _, tt := range []struct {
+		name  string
+		world world
+		want  string
+	}{
+		{"nothing is wrong", world{clusters: "eu us", before: in("eu"), goes: "eu"}, "stays"},
+		{"a taint drives it out", world{clusters: "eu:bad us", before: in("eu"), goes: "us"}, "tasks [eu] begun [eu] over []"},
+		{"it is off", world{clusters: "eu:bad us", off: true, before: in("eu"), goes: "us"}, "stays"},
+		{"it is turned off on the way", world{clusters: "eu:bad us", off: true, before: in("us", task("eu", time.Minute)), goes: "us"}, "tasks [eu] begun [] over []"},
+		{"there is nowhere else, and the last copy stays", world{clusters: "eu:bad us", keepLast: true, before: in("eu")}, "tasks [] begun [] over [] waits NowhereElse"},
+		{"there is nowhere else, and it goes", world{clusters: "eu:bad us", before: in("eu")}, "tasks [eu] begun [eu] over []"},
+		{"too many are not ready", world{clusters: "eu:bad us:unready ap:unready", before: in("eu"), goes: "us"}, "tasks [] begun [] over [] waits FleetNotReady"},
+		{"they were not a moment ago", world{clusters: "eu:bad us ap", record: failover.Record{Frozen: true}, before: in("eu"), goes: "us"}, "tasks [] begun [] over [] waits FleetNotReady"},
+		{"something moved at this second", world{clusters: "eu:bad us", record: failover.Record{Moved: now}, before: in("eu"), goes: "us"}, "tasks [] begun [] over [] waits Paced"},
+		{"the new copy is healthy", world{clusters: "eu:bad us", before: in("us", task("eu", time.Minute)), seen: healthy, goes: "us"}, "tasks [] begun [] over [eu]"},
+		{"nobody says that it is", world{clusters: "eu:bad us", before: in("us", task("eu", time.Minute)), goes: "us"}, "tasks [eu] begun [] over []"},
+		{"nobody says so in time", world{clusters: "eu:bad us", before: in("us", task("eu", time.Hour)), goes: "us"}, "tasks [] begun [] over [eu]"},
+		{"it fails where it is", world{clusters: "eu us", policy: fails(), seen: sick, before: in("eu"), goes: "us"}, "tasks [eu] begun [eu] over []"},
+		{"it fails, and gains nothing elsewhere", world{clusters: "eu us", policy: fails(), seen: sick, before: in("eu us"), goes: "us"}, "tasks [] begun [] over [] waits NowhereElse"},
+		{"it has not failed for long enough", world{clusters: "eu us", policy: fails(), seen: sickNow, before: in("eu"), goes: "eu"}, "stays"},
+		{"its release leaves", world{clusters: "eu us", part: &failover.Moves{Tasks: []evict.Task{task("eu", 0)}}, before: in("eu"), goes: "us"}, "tasks [eu] begun [eu] over []"},
+		{"its release stays", world{clusters: "eu:bad us", part: &failover.Moves{}, before: in("eu"), goes: "us"}, "stays"},
+		{"made again, it failed", world{clusters: "eu us", policy: fails(), recorded: in("us", failed), before: in("eu"), goes: "us"}, "tasks [eu] begun [eu] over []"},
+		{"made again, it had not", world{clusters: "eu us", policy: fails(), recorded: in("eu"), before: in("eu"), goes: "eu"}, "stays"},
+		{"made again, the fleet was not ready", world{clusters: "eu:bad us:unready ap:unready", recorded: waits(in("eu"), state.WaitsForFleet), before: in("eu"), goes: "us"}, "tasks [] begun [] over [] waits FleetNotReady"},
+		{"made again, the task went on", world{clusters: "eu:bad us", recorded: in("us", task("eu", time.Hour)), before: in("us", task("eu", time.Hour)), goes: "us"}, "tasks [eu] begun [] over []"},
+		{"made again, the task was over", world{clusters: "eu:bad us", recorded: in("us"), before: in("us", task("eu", time.Minute)), goes: "us"}, "tasks [] begun [] over [eu]"},
+		{"made again, the last copy stayed", world{clusters: "eu:bad us", recorded: waits(in("us", task("eu", time.Hour)), state.WaitsForCopy), before: in("us", task("eu", time.Hour)), goes: "us"}, "tasks [eu] begun [] over [] waits LastCopy"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m, _ := tt.world.run()
+			if got := summary(m); got != tt.want {
+				t.Errorf("it %s; want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestWhatThePlanSays(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		world   world
+		code    diag.Code
+		recheck time.Duration
+		record  failover.Record
+	}{
+		{"nothing", world{clusters: "eu us", before: in("us", task("eu", time.Minute)), goes: "us"}, "", 9 * time.Minute, failover.Record{}},
+		{"it is nowhere else", world{clusters: "eu:bad us", keepLast: true, before: in("eu")}, diag.NowhereElse, 0, failover.Record{}},
+		{"the fleet is not ready", world{clusters: "eu:bad us:unready ap:unready", before: in("eu"), goes: "us"}, diag.FailoverFrozen, 0, failover.Record{Frozen: true}},
+		{"the fleet is ready again", world{clusters: "eu:bad us ap", record: failover.Record{Frozen: true}, before: in("eu"), goes: "us"}, diag.FailoverFrozen, time.Minute, failover.Record{DelayedUntil: now.Add(time.Minute)}},
+		{"nobody says how it is", world{clusters: "eu us", policy: fails(), seen: evict.Evidence{web: nil}, before: in("eu"), goes: "eu"}, diag.HealthUnknown, 0, failover.Record{}},
+		{"something moves", world{clusters: "eu:bad us", before: in("eu"), goes: "us"}, "", time.Second, failover.Record{Moved: now}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, ended := tt.world.run()
+			codes := make([]diag.Code, 0, 1)
+			for _, d := range ended.Diags {
+				codes = append(codes, d.Code)
+			}
+			if got := strings.Trim(fmt.Sprint(codes), "[]"); got != string(tt.code) {
+				t.Errorf("it says %q; want %q", got, tt.code)
+			}
+			var again time.Duration
+			if !ended.Recheck.At.IsZero() {
+				again = ended.Recheck.At.Sub(now)
+			}
+			if again != tt.recheck {
+				t.Errorf("it asks again in %s; want %s", again, tt.recheck)
+			}
+			ended.Record.Pace = time.Time{}
+			if ended.Record != tt.record {
+				t.Errorf("it records %+v; want %+v", ended.Record, tt.record)
+			}
+		})
+	}
+}
+
+// What is not to be left any longer is not asked for either: a template is not placed where it would
+// have to leave at once.
+func TestEvicting(t *testing.T) {
+	w := world{clusters: "eu:bad us ap:bad", before: in("eu")}
+	e, item := w.evictor(), w.item()
+	if got, _ := e.Evicting(&item, nil, targets("eu")); !slices.Equal(got, []string{"ap"}) {
+		t.Errorf("while it is in eu it avoids %v; want ap", got)
+	}
+	m := &failover.Moves{Tasks: []evict.Task{task("us", 0)}}
+	if got, _ := e.Evicting(&item, m, nil); !slices.Equal(got, []string{"ap", "eu", "us"}) {
+		t.Errorf("while it is nowhere and leaves us it avoids %v; want ap, eu, us", got)
+	}
+}
+
+// A step returns moves of its own: those that it was given are as they were.
+func TestMovesAreValues(t *testing.T) {
+	leader := &failover.Moves{Tasks: []evict.Task{task("eu", 0)}}
+	first := (*failover.Moves)(nil).Follow(leader)
+	second := first.Follow(&failover.Moves{Over: []evict.Task{task("us", 0)}})
+	if !slices.Equal(first.From(), []string{"eu"}) || !slices.Equal(second.From(), []string{"eu", "us"}) {
+		t.Errorf("they follow from %v, and from %v", first.From(), second.From())
+	}
+}
