@@ -60,7 +60,7 @@ The table has a line for each registered cluster:
 			}
 			return failure(2, show(cmd, output, report.Folders(all)))
 		}
-		found, _ := p.Explain(ref)
+		found, _ := plan.Explain(&p, ref)
 		e := report.Explain(&found)
 		if e.Placement != nil && !*rounds {
 			e.Placement.Divisions = nil
@@ -138,7 +138,7 @@ func (m *meant) template(p *plan.Plan) (one object.Ref, known bool, err error) {
 	if one, err = m.one(refs); err != nil || len(refs) > 0 {
 		return one, true, err
 	}
-	if inner, outer, ok := p.Within(m.matches); ok {
+	if inner, outer, ok := p.Expanded.Within(m.matches); ok {
 		return one, true, fmt.Errorf("%s is rendered by %s, and goes where that goes; %q says where, and why", inner, outer, "waybill explain "+outer.Argument())
 	}
 	return one, false, nil

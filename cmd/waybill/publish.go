@@ -183,7 +183,7 @@ func newBranch(res *reconciler.Result) bool {
 		if !at.Has(u.Branch) {
 			continue
 		}
-		isNew := func(cluster string) bool { return res.Plan.Published(cluster) == nil }
+		isNew := func(cluster string) bool { return res.Plan.Published[cluster].Built == nil }
 		if u.Old.IsZero() || at.Shared != "" && slices.ContainsFunc(sources.Trailers(u.Message, publish.TrailerCluster), isNew) {
 			return true
 		}

@@ -45,7 +45,7 @@ func (r *Reader) Explain(ctx context.Context, f *Facts, ref object.Ref) (e repor
 		w.drop.Stop()
 	}
 	w.drop = time.AfterFunc(planKept, w.forget)
-	found, ok := w.plan.Explain(ref)
+	found, ok := plan.Explain(w.plan, ref)
 	if !ok {
 		return e, false, nil
 	}

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -15,11 +14,8 @@ type Bound struct {
 
 // Bound returns what is bound to a cluster, releases among it, in no order.
 func (p *Plan) Bound(cluster string) (all []Bound) {
-	if p.table == nil {
-		return nil
-	}
 	of := map[*object.Object]object.Ref{}
-	for _, u := range p.table.in.Expanded.Unclaimed {
+	for _, u := range p.Expanded.Unclaimed {
 		if u.Cluster != cluster {
 			continue
 		}
@@ -28,16 +24,8 @@ func (p *Plan) Bound(cluster string) (all []Bound) {
 		}
 		all = append(all, Bound{cluster, u.Release, of[u.Release]})
 	}
-	for _, o := range p.table.in.Expanded.Bound[cluster] {
+	for _, o := range p.Expanded.Bound[cluster] {
 		all = append(all, Bound{cluster, o, of[o]})
 	}
 	return all
-}
-
-// Unclaimed returns the releases that no policy selects, each behind the one that renders it.
-func (p *Plan) Unclaimed() []expand.Unclaimed {
-	if p.table == nil {
-		return nil
-	}
-	return p.table.in.Expanded.Unclaimed
 }

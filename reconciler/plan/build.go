@@ -23,7 +23,8 @@ import (
 func Build(in Input) Plan {
 	in.ready()
 	x := in.Expanded
-	decided := schedule.Decide(in.schedule(x.Policies, x.Templates))
+	asked := in.schedule(x.Policies, x.Templates)
+	decided := schedule.Decide(asked)
 	t := newTable(&in, &decided)
 	written := manifest.Write(manifest.Input{
 		Policies: x.Policies, Decisions: decided.Decisions, Bound: x.Bound, Failures: x.Failures, Before: t.before(),
@@ -32,16 +33,16 @@ func Build(in Input) Plan {
 	t.rows, t.blobs = written.Rows, &written.Blobs
 	t.findUnlisted()
 	out := t.carryOut()
-	t.left = out.result.Left
 	p := Plan{
-		Revision: in.Source.Revision, Config: in.Source.Config,
-		Decisions: decided.Decisions, Clusters: out.clusters, Detached: in.detached(),
+		Revision: in.Source.Revision, Config: in.Source.Config, Source: in.Source, Expanded: *x, Asked: asked,
+		Decisions: decided.Decisions, Clusters: out.clusters, Published: in.Published, Detached: in.detached(),
+		Left: t.leftIn(out.result.Left), Leaving: t.leaving, replicas: t.replicas,
 		Basis: Basis{
 			FleetDigest: x.Policies.FleetDigest, RandomKey: in.usedKey(&written),
 			Scheduled: decided.Recheck.Timed || x.Policies.Stamped, Time: in.Now, RecheckAt: decided.Recheck.At, Awaits: decided.Recheck.Awaits,
 		},
 		Removals: out.removals, ByComment: in.Allow.ByComment,
-		Released: Released{Held: out.allowed, Clusters: out.freed(), Missing: in.Unresolved.Forgot, By: out.approvers()}, table: t,
+		Released: Released{Held: out.allowed, Clusters: out.freed(), Missing: in.Unresolved.Forgot, By: out.approvers()},
 	}
 	p.Stats = Stats{Stats: in.Source.Stats, Templates: len(x.Templates), Distinct: written.Blobs.Len()}
 	for _, c := range p.Clusters {

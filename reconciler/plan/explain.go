@@ -37,21 +37,19 @@ type Written struct {
 	Left     *rollout.Left // nothing of the decision is carried out there; nil: all of it is
 }
 
-// Explain tells how the plan decided about one template, and what of it is carried out;
-// false if the source has no such template.
-func (p *Plan) Explain(r object.Ref) (Explanation, bool) {
-	t := p.table
-	l := t.in.Expanded.Policies
-	l.Interpreter.Renew() // to be asked again, whatever the plan has spent
-	scheduled, found := schedule.Explain(t.in.schedule(l, t.in.Expanded.Templates), p.Decisions, r)
+// Explain tells how a plan decided about one template, and what of it is carried out;
+// false if its source has no such template.
+func Explain(p *Plan, r object.Ref) (Explanation, bool) {
+	scheduled, found := schedule.Explain(p.Asked, p.Decisions, r)
 	if !found {
 		return Explanation{}, false
 	}
-	d := t.decided.Find(r)
+	l := p.Expanded.Policies
+	l.Interpreter.Renew() // to be asked again, whatever the plan has spent
+	d, left := schedule.Find(p.Decisions, r), p.Left[r]
 	e := Explanation{
 		Decision: d, Answers: l.Interpreter.Answers(d.Template.Content), Winner: scheduled.Winner, Losers: scheduled.Losers, Placement: scheduled.Placement,
 	}
-	left := p.Left(r)
 	for _, target := range d.Targets {
 		w := Written{Cluster: target.Name, Replicas: target.Replicas}
 		w.Changes, w.Err = manifest.Explain(l, d, target)

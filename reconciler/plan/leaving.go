@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
@@ -13,18 +14,25 @@ import (
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
-// leaving lists the clusters that a template leaves because they failed, it failed there, or what needs it
-// leaves them; and those that it left so, and whose branches have it still.
-func (t *table) leaving(d *schedule.Decision) []string {
-	clusters := d.Moves.From()
-	if b := t.in.State.Bindings[d.Ref()]; b != nil {
-		for _, s := range b.Status.AggregatedStatus {
-			if s.Applied && isLeft(s.AppliedMessage) && !slices.Contains(clusters, s.ClusterName) {
-				clusters = append(clusters, s.ClusterName)
+// leaving lists the clusters that templates leave because they failed, it failed there, or what needs them
+// leaves them; and those that they left so, and whose branches have them still.
+func leaving(decisions []Decision, bindings map[object.Ref]*karmada.ResourceBinding) map[object.Ref][]string {
+	all := map[object.Ref][]string{}
+	for i := range decisions {
+		d := &decisions[i]
+		clusters := d.Moves.From()
+		if b := bindings[d.Ref()]; b != nil {
+			for _, s := range b.Status.AggregatedStatus {
+				if s.Applied && isLeft(s.AppliedMessage) && !slices.Contains(clusters, s.ClusterName) {
+					clusters = append(clusters, s.ClusterName)
+				}
 			}
 		}
+		if len(clusters) > 0 {
+			all[d.Ref()] = clusters
+		}
 	}
-	return clusters
+	return all
 }
 
 // isLeft reports a reason for which a cluster keeps what has left it.
@@ -35,33 +43,22 @@ func isLeft(reason string) bool {
 // moved reports that an object leaves a cluster because that failed, or what needs it does.
 func (t *table) moved(r object.Ref, cluster string) bool {
 	d := t.decided.Find(r)
-	return d != nil && !d.Targeted(cluster) && slices.Contains(t.leaving(d), cluster)
+	return d != nil && !d.Targeted(cluster) && slices.Contains(t.leaving[r], cluster)
 }
 
 // FailedOver returns the paths of what left a cluster because that, or what is there, failed.
 func (p *Plan) FailedOver(cluster string) map[string]bool {
-	t := p.table
-	i, ok := t.in.Expanded.Policies.Position(cluster)
-	if !ok {
-		return nil
-	}
-	if t.leavers == nil {
-		t.leavers = map[string][]object.Ref{}
-		for n := range p.Decisions {
-			d := &p.Decisions[n]
-			for _, from := range t.leaving(d) {
-				if !d.Targeted(from) {
-					t.leavers[from] = append(t.leavers[from], d.Ref())
-				}
-			}
-		}
-	}
 	var paths map[string]bool
-	for _, r := range t.leavers[cluster] {
-		if paths == nil {
-			paths = map[string]bool{}
+	for r, clusters := range p.Leaving {
+		if !slices.Contains(clusters, cluster) || schedule.Find(p.Decisions, r).Targeted(cluster) {
+			continue
 		}
-		paths[tree.Path(t.virtual(i).Ref(r))] = true
+		if i, ok := p.Expanded.Policies.Position(cluster); ok {
+			if paths == nil {
+				paths = map[string]bool{}
+			}
+			paths[tree.Path(p.Expanded.Policies.Virtual.At(i).Ref(r))] = true
+		}
 	}
 	return paths
 }
@@ -80,37 +77,29 @@ func (p *Plan) Moved() (said []string) {
 				said = append(said, fmt.Sprintf("%s leaves %s%s: %s", d.Ref(), t.FromCluster, to, t.Message))
 			}
 		}
-		said = append(said, p.table.saysLeft(d)...)
+		said = append(said, p.saysLeft(d)...)
 	}
 	return said
 }
 
 // saysLeft says from which clusters the old copy of a template that moved by itself goes now, and where it stays
 // although the move is over.
-func (t *table) saysLeft(d *schedule.Decision) (said []string) {
+func (p *Plan) saysLeft(d *Decision) (said []string) {
 	if d.Policy == nil {
 		return nil
 	}
-	for _, cluster := range t.leaving(d) {
+	for _, cluster := range p.Leaving[d.Ref()] {
 		if d.Targeted(cluster) || d.Moves.IsLeaving(cluster) {
 			continue
 		}
-		i, row := t.at(d.Ref(), cluster)
-		switch l, isLeft := t.left[row][i]; {
-		case !isLeft || !l.Kept:
+		switch l := p.Left[d.Ref()][cluster]; {
+		case !l.Kept:
 			said = append(said, fmt.Sprintf("%s has left %s", d.Ref(), cluster))
 		case d.Moves.Leaves(cluster):
 			said = append(said, fmt.Sprintf("%s is elsewhere, and stays on the branch of %s: %s", d.Ref(), cluster, l.Reason))
 		}
 	}
 	return said
-}
-
-// at returns the index of a cluster, and the row of an object.
-func (t *table) at(r object.Ref, cluster string) (i, row int) {
-	i, _ = t.in.Expanded.Policies.Position(cluster)
-	row, _ = t.find(r)
-	return i, row
 }
 
 // holdingData lists, as removals of clusters, what has left them and stays because data would be deleted with it.

@@ -4,23 +4,35 @@ import (
 	"slices"
 	"time"
 
-	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
-// Plan is what every cluster should hold, and why.
+// Plan is what every cluster should hold, and why. It is a value, which nobody may modify; the zero
+// one is of what nobody planned.
 type Plan struct {
 	Revision  sources.Revision
 	Config    render.ConfigSpec
+	Source    render.Source // that it was made from
+	Expanded  expand.Result // what its policies say, and its releases render
+	Asked     schedule.Input
 	Decisions []Decision // in the order of their templates
 	Clusters  []Cluster  // in the order of names
+	// Published is what clusters held when the plan was made, by name.
+	Published map[string]tree.Published
+	// Left is in which clusters objects are left as they are, and why, although the decisions about
+	// them, or their absence, say otherwise.
+	Left map[object.Ref]map[string]rollout.Left
+	// Leaving lists the clusters that templates leave, or left and are in still, because they failed
+	// or what is there did.
+	Leaving map[object.Ref][]string
 	// Detached names the clusters that have a branch and are no longer registered.
 	Detached []string
 	State    *files.Folder // the state branch's next folder
@@ -34,7 +46,7 @@ type Plan struct {
 	// Released says which removals were held and are allowed; see Released.
 	Released Released
 
-	table *table // for those who ask why
+	replicas *counter // changes speed only
 }
 
 // Basis is what a plan depends on beside the source: what a commit names, so that it can be
@@ -94,80 +106,28 @@ type Stats struct {
 // Replicas returns how many replicas a manifest of the plan has; false if its kind has none,
 // or they cannot be told.
 func (p *Plan) Replicas(b *files.Blob) (int32, bool) {
-	c := p.table.count(b)
+	if p.replicas == nil {
+		return 0, false // nobody planned it
+	}
+	c := p.replicas.of(b)
 	return c.n, c.known
 }
 
 // Template returns what templates call an object of a cluster's branch. The two differ in
 // virtual clusters.
 func (p *Plan) Template(cluster string, r object.Ref) object.Ref {
-	if p.table == nil {
+	if p.Expanded.Policies == nil {
 		return r // nobody planned it
 	}
-	l := p.table.in.Expanded.Policies
-	i, ok := l.Position(cluster)
+	i, ok := p.Expanded.Policies.Position(cluster)
 	if !ok {
 		return r
 	}
-	return l.Virtual.At(i).Template(r)
-}
-
-// Law is what the policies of the source say; nil if nobody planned it. Nobody may modify it.
-func (p *Plan) Policies() *index.Policies {
-	if p.table == nil {
-		return nil
-	}
-	return p.table.in.Expanded.Policies
-}
-
-// Published is what a cluster holds as it was published last; nil if nothing was.
-func (p *Plan) Published(cluster string) *files.Folder {
-	if p.table == nil {
-		return nil
-	}
-	return p.table.in.Published[cluster].Built
-}
-
-// Remaining is Left of every object of which anything is left as it is.
-func (p *Plan) Remaining() map[object.Ref]map[string]rollout.Left {
-	if p.table == nil {
-		return nil
-	}
-	all := make(map[object.Ref]map[string]rollout.Left, len(p.table.left))
-	for i := range p.table.left {
-		r := p.table.rows[i].Ref
-		all[r] = p.table.remaining(r)
-	}
-	return all
-}
-
-// Within returns a release that matches and is rendered by another one, and the one of these that
-// a policy selects; false if there is none.
-func (p *Plan) Within(matches func(object.Ref) bool) (inner, outer object.Ref, ok bool) {
-	for _, n := range p.table.in.Expanded.Inners {
-		if matches(n.Release.Ref()) {
-			return n.Release.Ref(), n.Of, true
-		}
-	}
-	return inner, outer, false
+	return p.Expanded.Policies.Virtual.At(i).Template(r)
 }
 
 // Vacant reports a plan of nothing: its source registers no cluster, holds nothing to place, and
 // nothing is left of an earlier one.
 func (p *Plan) Vacant() bool {
 	return len(p.Clusters)+len(p.Decisions)+len(p.Detached) == 0 && !diag.HasErrors(p.Diags)
-}
-
-// Inners returns the releases that are rendered by those which a policy selects.
-func (p *Plan) Inners() []expand.Inner {
-	if p.table == nil {
-		return nil
-	}
-	return p.table.in.Expanded.Inners
-}
-
-// Left returns in which clusters an object is left as it is, and why, although the
-// decision about it, or its absence, says otherwise.
-func (p *Plan) Left(r object.Ref) map[string]rollout.Left {
-	return p.table.remaining(r)
 }

@@ -7,16 +7,10 @@ import (
 	"github.com/waybill-dev/waybill/render/object"
 )
 
-// Sensitive reports that a release of the plan reads a Secret, or may draw.
-func (p *Plan) Sensitive() bool { return p.table != nil && p.table.in.Expanded.Sensitive }
-
 // OfRelease reports an object that a release renders, or rendered when it was published last.
 func (p *Plan) OfRelease(r object.Ref) bool {
-	if p.table == nil {
-		return false
-	}
 	of := func(rel state.Release) bool { return slices.Contains(rel.Objects, r) }
-	return slices.ContainsFunc(p.table.in.Expanded.Releases, of) || slices.ContainsFunc(p.table.in.State.Releases, of)
+	return slices.ContainsFunc(p.Expanded.Releases, of) || p.Asked.State != nil && slices.ContainsFunc(p.Asked.State.Releases, of)
 }
 
 // Private returns the values of Secrets that manifests of the plan were rendered with, by
@@ -36,7 +30,7 @@ func (p *Plan) Private() map[object.Ref][]string {
 			}
 		}
 	}
-	for _, objs := range p.table.in.Expanded.Bound {
+	for _, objs := range p.Expanded.Bound {
 		for _, o := range objs {
 			note(o)
 		}

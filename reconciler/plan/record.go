@@ -171,15 +171,18 @@ func (t *table) addRows(refs []object.Ref) {
 	slices.SortFunc(t.rows, func(a, b manifest.Row) int { return a.Ref.Compare(b.Ref) })
 }
 
-// remaining is what is left as it is of an object, by the name of the cluster.
-func (t *table) remaining(r object.Ref) map[string]rollout.Left {
-	i, ok := t.find(r)
-	if !ok {
-		return nil
+// leftIn is what is left as it is, by object and the name of the cluster.
+func (t *table) leftIn(left rollout.Remaining) map[object.Ref]map[string]rollout.Left {
+	all := make(map[object.Ref]map[string]rollout.Left, len(left))
+	for i, cells := range left {
+		if len(cells) == 0 {
+			continue
+		}
+		in := make(map[string]rollout.Left, len(cells))
+		for cluster, l := range cells {
+			in[t.cluster(cluster)] = l
+		}
+		all[t.rows[i].Ref] = in
 	}
-	out := map[string]rollout.Left{}
-	for cluster, l := range t.left[i] {
-		out[t.cluster(cluster)] = l
-	}
-	return out
+	return all
 }

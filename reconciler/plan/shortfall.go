@@ -21,15 +21,15 @@ type Shortfall struct {
 
 // Shortfalls lists them, in the order of clusters.
 func (p *Plan) Shortfalls() (all []Shortfall) {
-	if p.table == nil {
-		return nil
+	if p.Expanded.Policies == nil {
+		return nil // nobody planned it
 	}
-	in := p.table.in
+	clusters := p.Expanded.Policies.Fleet.Clusters()
 	bound := map[string]bool{}
-	for _, c := range in.Expanded.Policies.Fleet.Clusters() {
+	for _, c := range clusters {
 		bound[render.BoundFolder(c.Source.Annotations)] = true
 	}
-	for i, c := range in.Expanded.Policies.Fleet.Clusters() {
+	for i, c := range clusters {
 		s := Shortfall{Cluster: c.Name, Objects: p.Clusters[i].Objects}
 		folder := render.BoundFolder(c.Source.Annotations)
 		s.Why = p.lacks(c.Name, func(file string) bool { return folder != "" && innermost(bound, file) == folder })
@@ -46,12 +46,12 @@ func (p *Plan) Shortfalls() (all []Shortfall) {
 // lacks says what a cluster does not get, because a part of the source that is its own, or in its folder,
 // cannot be read or rendered.
 func (p *Plan) lacks(cluster string, isIn func(file string) bool) (why []string) {
-	for _, b := range p.table.in.Source.Broken {
+	for _, b := range p.Source.Broken {
 		if b.Cluster == cluster || isIn(b.Path) {
 			why = append(why, p.broken(b))
 		}
 	}
-	for _, f := range p.table.in.Expanded.Failures {
+	for _, f := range p.Expanded.Failures {
 		if f.In(cluster) && (f.ID.Cluster == cluster || f.Targets[cluster]) {
 			why = append(why, p.failed(f))
 		}
@@ -107,7 +107,7 @@ func (p *Plan) said(meant func(*diag.Diagnostic) bool) string {
 // nothing says why a cluster gets nothing, though nothing fails.
 func (p *Plan) nothing(cluster, folder string) string {
 	switch {
-	case len(p.table.in.Source.Bound[cluster]) > 0:
+	case len(p.Source.Bound[cluster]) > 0:
 		return "nothing in its folder is delivered, and no policy places anything there"
 	case folder != "":
 		return "its folder holds nothing, and no policy places anything there"

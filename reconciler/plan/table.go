@@ -3,7 +3,6 @@ package plan
 import (
 	"slices"
 
-	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/reconciler/consumers"
@@ -33,24 +32,19 @@ type table struct {
 	group []int
 	built []*files.Folder
 	trees []layout.Tree // that hold what is wanted, as far as it can be carried out
-	left  rollout.Remaining
 	// unlisted is what clusters have that no kustomization lists.
 	unlisted unlisted
-	// replicas remembers how many replicas a manifest has, by the id of its blob.
-	replicas map[files.ID]count
+	replicas *counter
 	byPath   map[string]int          // rows; nil until it is asked
 	pulled   schedule.Pulled         // nil until it is asked
-	leavers  map[string][]object.Ref // what leaves clusters, by their names; nil until it is asked
-}
-
-// count is a number of replicas; unknown if it cannot be told.
-type count struct {
-	n     int32
-	known bool
+	leaving  map[object.Ref][]string // see Plan.Leaving
 }
 
 func newTable(in *Input, decided *schedule.Result) *table {
-	t := &table{in: in, decided: decided, replicas: map[files.ID]count{}}
+	t := &table{
+		in: in, decided: decided, replicas: &counter{in.Expanded.Policies.Interpreter, map[files.ID]count{}},
+		leaving: leaving(decided.Decisions, in.State.Bindings),
+	}
 	groups := map[files.ID]int{}
 	for _, c := range in.Expanded.Policies.Fleet.Clusters() {
 		built := in.Published[c.Name].Built
@@ -107,7 +101,7 @@ func (t *table) before() manifest.Before {
 		Own: func(cluster int) []object.Ref {
 			return slices.DeleteFunc(tree.Namespaces(t.built[t.group[cluster]]), func(r object.Ref) bool { return !match.ClustersOwn(r) })
 		},
-		Leaving:   t.leaving,
+		Leaving:   func(d *schedule.Decision) []string { return t.leaving[d.Ref()] },
 		HoldsData: func(r object.Ref, cluster int) bool { return guard.HoldsData(r, t.have(r)(cluster)) },
 	}
 }
@@ -126,10 +120,7 @@ func (t *table) Blocked() (rows []int) {
 func (t *table) Row(i int) rollout.Row {
 	r := &t.rows[i]
 	d := t.decided.Find(r.Ref)
-	var leaving []string
-	if d != nil {
-		leaving = t.leaving(d)
-	}
+	leaving := t.leaving[r.Ref]
 	row := rollout.Row{Divided: d != nil && d.Divided()}
 	have, wants := t.have(r.Ref), r.Wants
 	for cluster := range t.group {
@@ -194,14 +185,14 @@ func (t *table) find(r object.Ref) (int, bool) {
 func (t *table) scales(d *schedule.Decision, cluster int, wanted bool, blob int32, have *files.Blob) bool {
 	want, has := count{known: true}, count{known: true}
 	if have != nil {
-		has = t.count(have)
+		has = t.replicas.of(have)
 	}
 	switch {
 	case wanted && blob != manifest.Unwritten:
 		if have != nil && have.ID() == t.blobs.At(blob).ID() {
 			return false
 		}
-		want = t.count(t.blobs.At(blob))
+		want = t.replicas.of(t.blobs.At(blob))
 	case wanted:
 		want = decidedIn(d, t.cluster(cluster))
 	}
@@ -216,23 +207,6 @@ func decidedIn(d *schedule.Decision, cluster string) count {
 		}
 	}
 	return count{known: true}
-}
-
-// count reads the replicas of a manifest: one that says none has those that an API server gives it.
-func (t *table) count(b *files.Blob) count {
-	if c, ok := t.replicas[b.ID()]; ok {
-		return c
-	}
-	var c count
-	if data, err := b.Bytes(); err == nil {
-		if content, err := object.DecodeCanonical(data); err == nil {
-			content, _ = interpret.Default(content)
-			n, _, ok, err := t.in.Expanded.Policies.Interpreter.Replicas(content)
-			c = count{n, ok && err == nil}
-		}
-	}
-	t.replicas[b.ID()] = c
-	return c
 }
 
 // Differing lists the rows that want something else in a cluster than is there.

@@ -80,7 +80,7 @@ func (*Lists) ofReleases() []column {
 // releases lists what is rendered, each with the releases that it renders below it.
 func (l *Lists) releases() (items []item, err error) {
 	inner := map[object.Ref][]*object.Object{}
-	for _, n := range l.Plan.Inners() {
+	for _, n := range l.Plan.Expanded.Inners {
 		inner[n.Of] = append(inner[n.Of], n.Release)
 	}
 	for i := range l.Plan.Decisions {
@@ -108,7 +108,7 @@ func (l *Lists) releases() (items []item, err error) {
 
 // unclaimed lists the releases that no policy selects, each with those that it renders below it.
 func (l *Lists) unclaimed(items []item) ([]item, error) {
-	t := treeOf(l.Plan.Unclaimed())
+	t := treeOf(l.Plan.Expanded.Unclaimed)
 	for _, r := range t.below[object.Ref{}] {
 		var err error
 		if items, err = t.list(items, r, "", ""); err != nil {

@@ -66,7 +66,7 @@ func (a *Against) Answer(ctx context.Context, q Question) (c preview.Comparison,
 		return c, err
 	}
 	var twins compare.Twins
-	if before.Sensitive() || after.Sensitive() {
+	if before.Expanded.Sensitive || after.Expanded.Sensitive {
 		twins.Base, twins.Head, err = a.versions(ctx, disguised, head, q.supposed)
 		if err == nil && (!heldAlike(before, twins.Base) || !heldAlike(after, twins.Head)) { // because of names
 			twins.Base, twins.Head, err = a.versions(ctx, disguisedAllowed, head, q.supposed)

@@ -92,6 +92,17 @@ type Result struct {
 	Diags     []diag.Diagnostic
 }
 
+// Within returns a release that matches and is rendered by another one, and the one of these that
+// a policy selects; false if there is none.
+func (r *Result) Within(matches func(object.Ref) bool) (inner, outer object.Ref, ok bool) {
+	for _, n := range r.Inners {
+		if matches(n.Release.Ref()) {
+			return n.Release.Ref(), n.Of, true
+		}
+	}
+	return inner, outer, false
+}
+
 // expander expands a source as far as what is rendered allows.
 type expander struct {
 	in         *Input

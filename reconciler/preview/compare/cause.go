@@ -238,7 +238,7 @@ func (w *why) rules(cluster string, base, head *plan.Decision) (all []preview.Ca
 
 // rulesIn are the rules that match a template in a cluster.
 func rulesIn(p *plan.Plan, d *plan.Decision, cluster string) (all []*override.Rule) {
-	l := p.Policies()
+	l := p.Expanded.Policies
 	if l == nil {
 		return nil
 	}

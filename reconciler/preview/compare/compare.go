@@ -146,7 +146,7 @@ func (c *comparer) from(pair [2]*plan.Cluster) *files.Folder {
 	case base == nil:
 		return nil
 	case base.Held != nil && head != nil && head.Held == nil:
-		return c.base.Published(base.Name)
+		return c.base.Published[base.Name].Built
 	}
 	return base.Tree
 }
@@ -174,7 +174,7 @@ func heldOf(c *plan.Cluster) string {
 
 func (c *comparer) isVirtual(cluster string) bool {
 	for _, p := range []*plan.Plan{c.head, c.base} {
-		if l := p.Policies(); l != nil {
+		if l := p.Expanded.Policies; l != nil {
 			if i, ok := l.Position(cluster); ok && l.Virtual.At(i) != nil {
 				return true
 			}

@@ -30,10 +30,10 @@ type edit struct {
 
 // sides are the policies of both plans; empty for a plan that nobody made of a source.
 func sides(base, head *plan.Plan) (a, b policies.Set) {
-	if l := base.Policies(); l != nil {
+	if l := base.Expanded.Policies; l != nil {
 		a = l.Set
 	}
-	if l := head.Policies(); l != nil {
+	if l := head.Expanded.Policies; l != nil {
 		b = l.Set
 	}
 	return a, b

@@ -67,7 +67,7 @@ func (c *comparer) added(pair [2]*plan.Cluster) []guard.Removal {
 
 // holds reports whether a cluster of the base would hold an object.
 func (c *comparer) holds(cluster *plan.Cluster, r object.Ref) bool {
-	if l := c.base.Policies(); l != nil {
+	if l := c.base.Expanded.Policies; l != nil {
 		if i, ok := l.Position(cluster.Name); ok {
 			r = l.Virtual.At(i).Ref(r)
 		}

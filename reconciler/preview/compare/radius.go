@@ -33,7 +33,7 @@ func isCalm(c preview.Cluster) bool {
 func (c *comparer) regionsOf() map[string]string {
 	out := map[string]string{}
 	for _, p := range []*plan.Plan{c.base, c.head} {
-		if l := p.Policies(); l != nil {
+		if l := p.Expanded.Policies; l != nil {
 			for _, cl := range l.Set.Clusters {
 				out[cl.Spec.Name] = cl.Spec.Spec.Region
 			}
