@@ -113,7 +113,8 @@ func (m *Memo) join(l *Policies) {
 			lasting = append(lasting, clusters[i].Spec.Taints)
 		}
 	}
-	same := m.joined.of != nil && slices.Equal(m.joined.of, of) && slices.Equal(m.joined.observed, observed) && equality.Semantic.DeepEqual(m.joined.taints, lasting)
+	same := m.joined.of != nil && slices.Equal(m.joined.of, of) && slices.Equal(m.joined.observed, observed) &&
+		equality.Semantic.DeepEqual(m.joined.taints, lasting)
 	if !same {
 		if !s.Failover.Enabled {
 			clusters = fleet.Tainted(clusters, taints)

@@ -169,7 +169,9 @@ func (d *Descheduler) leaving(i *Item, seen map[string]karmada.Unschedulable) (a
 }
 
 // room has as many of the replicas leave as other clusters take, and counts those that stay.
-func (d *Descheduler) room(i *Item, full []string, leaving []Departure, try Try) (from []Departure, remaining []karmada.TargetCluster, stay int32) {
+func (d *Descheduler) room(
+	i *Item, full []string, leaving []Departure, try Try,
+) (from []Departure, remaining []karmada.TargetCluster, stay int32) {
 	var all int32
 	for _, l := range leaving {
 		all += l.Replicas
@@ -187,9 +189,12 @@ func (d *Descheduler) room(i *Item, full []string, leaving []Departure, try Try)
 
 // isTaken reports that a placement takes all replicas, and what remains is left alone.
 func isTaken(remaining []karmada.TargetCluster, placed place.Decision) bool {
-	return placed.Reason == place.Success && !slices.ContainsFunc(remaining, func(was karmada.TargetCluster) bool {
-		return !slices.ContainsFunc(placed.Targets, func(c karmada.TargetCluster) bool { return c.Name == was.Name && c.Replicas >= was.Replicas })
-	})
+	isLeftAlone := func(was karmada.TargetCluster) bool {
+		return slices.ContainsFunc(placed.Targets, func(c karmada.TargetCluster) bool {
+			return c.Name == was.Name && c.Replicas >= was.Replicas
+		})
+	}
+	return placed.Reason == place.Success && !slices.ContainsFunc(remaining, func(c karmada.TargetCluster) bool { return !isLeftAlone(c) })
 }
 
 // least returns the least number up to a bound for which something is so, if it is so for all that

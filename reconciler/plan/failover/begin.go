@@ -220,7 +220,9 @@ func (e *Evictor) Evicting(i *Item, m *Moves, previous []karmada.TargetCluster) 
 		return names, again
 	}
 	for name := range e.tainted {
-		_, stays := slices.BinarySearchFunc(previous, name, func(c karmada.TargetCluster, name string) int { return strings.Compare(c.Name, name) })
+		_, stays := slices.BinarySearchFunc(previous, name, func(c karmada.TargetCluster, name string) int {
+			return strings.Compare(c.Name, name)
+		})
 		if stays || slices.Contains(names, name) {
 			continue
 		}

@@ -73,8 +73,8 @@ func (l *Live) IsSilent(r object.Ref) bool {
 // isPublished reports that a cluster has work with as many replicas as it should have, by its binding
 // of the last plan, or nil.
 func isPublished(before *karmada.ResourceBinding, target karmada.TargetCluster) bool {
-	return before != nil && slices.Contains(before.Spec.Clusters, target) &&
-		!slices.ContainsFunc(before.Status.AggregatedStatus, func(s karmada.AggregatedStatusItem) bool { return s.ClusterName == target.Name })
+	isThere := func(s karmada.AggregatedStatusItem) bool { return s.ClusterName == target.Name }
+	return before != nil && slices.Contains(before.Spec.Clusters, target) && !slices.ContainsFunc(before.Status.AggregatedStatus, isThere)
 }
 
 // Recorded is what a plan recorded that is made again.

@@ -24,7 +24,8 @@ type binder struct {
 func (b *binder) conclude(i int, p *placement, n *need) Decision {
 	it := &b.placer.items[i]
 	d := Decision{
-		Template: it.template, Policy: it.policy, Outcome: it.claim.outcome, Scheduled: p.clusters, Targets: merged(p.clusters, n.requiredBy),
+		Template: it.template, Policy: it.policy, Outcome: it.claim.outcome,
+		Scheduled: p.clusters, Targets: merged(p.clusters, n.requiredBy),
 		RequiredBy: n.requiredBy, Group: p.group, Reason: p.reason, Message: cmp.Or(p.message, it.claim.message), Size: it.size,
 		Sent: n.sent, Moves: p.moves, Shift: p.shift,
 	}
@@ -89,7 +90,8 @@ func (b *binder) bind(it *item, d *Decision) *karmada.ResourceBinding {
 // repetition is all that a binding follows from, and the one before; the zero value where
 // it follows from more, such as the replicas of variants.
 func (b *binder) repetition(it *item, d *Decision) repetition {
-	if it.template.Part != nil || len(d.RequiredBy) > 0 || it.rebalance.by != "" || d.Outcome != Placed || len(b.in.Policies.Set.Quotas) > 0 || d.Moves != nil {
+	isOfOthers := it.template.Part != nil || len(d.RequiredBy) > 0 || len(b.in.Policies.Set.Quotas) > 0
+	if isOfOthers || it.rebalance.by != "" || d.Outcome != Placed || d.Moves != nil {
 		return repetition{}
 	}
 	out := placement{shift: d.Shift}

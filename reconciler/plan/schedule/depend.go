@@ -27,7 +27,11 @@ func pullDependencies(in *Input, p *placer, placed []placement, pulled func() Pu
 			continue
 		}
 		snapshot := karmada.BindingSnapshot{Namespace: it.ref().Namespace, Name: state.BindingName(it.ref()), Clusters: placed[i].clusters}
-		needed, err := p.needed(in, it)
+		deps, err := in.Policies.Interpreter.About(it.template.Object).Dependencies(it.template.Content)
+		var needed []int
+		for _, dep := range deps {
+			needed = append(needed, p.find(dep)...)
+		}
 		if err != nil {
 			diags = append(diags, diag.Diagnostic{
 				Code: diag.Dependencies, Severity: diag.Error, Pos: it.template.Object.Origin(),
@@ -59,20 +63,8 @@ func (n need) by(s karmada.BindingSnapshot, it *item) need {
 	return n
 }
 
-// needed returns the items that an item depends on; those that are not in the source are no error, as
-// in Karmada.
-func (p *placer) needed(in *Input, it *item) (all []int, err error) {
-	deps, err := in.Policies.Interpreter.About(it.template.Object).Dependencies(it.template.Content)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller says of what
-	}
-	for _, dep := range deps {
-		all = append(all, p.find(dep)...)
-	}
-	return all, nil
-}
-
-// find returns the items that a dependency names.
+// find returns the items that a dependency names; those that are not in the source are no error, as in
+// Karmada.
 func (p *placer) find(dep interpret.Dependency) (found []int) {
 	isIt := dep.Finder()
 	try := func(i int) {

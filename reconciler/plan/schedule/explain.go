@@ -50,7 +50,9 @@ func resumed(in *Input, decisions []Decision, ref object.Ref) (*placer, *item) {
 	items := make([]item, len(decisions))
 	for i := range decisions {
 		d := &decisions[i]
-		items[i] = item{template: d.Template, size: d.Size, before: in.State.Bindings[d.Ref()], isRecovered: in.isRecovered(d.Template), policy: d.Policy}
+		items[i] = item{
+			template: d.Template, size: d.Size, before: in.State.Bindings[d.Ref()], isRecovered: in.isRecovered(d.Template), policy: d.Policy,
+		}
 		items[i].rebalance = rebalanceOf(marks[i], &items[i])
 	}
 	p := newPlacer(in, items)

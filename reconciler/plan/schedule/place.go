@@ -103,7 +103,8 @@ func (p *placer) place(it *item) placement {
 	}
 	now := p.ask(it, &out)
 	r := p.request(it, now)
-	if isSteady := !it.rebalance.fresh && !out.moves.Begins() && !out.shift.Moves(); isSteady && (p.isHeldBack(it) || p.isSettled(it) && s.Settled(r)) {
+	isSteady := !it.rebalance.fresh && !out.moves.Begins() && !out.shift.Moves()
+	if isSteady && (p.isHeldBack(it) || p.isSettled(it) && s.Settled(r)) {
 		return out.repeated(it)
 	}
 	d := p.in.Memo.place(p.placing(it, &out, now), func() place.Decision { return p.answers.Schedule(s, r) })

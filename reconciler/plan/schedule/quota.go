@@ -23,7 +23,9 @@ func withinQuotas(in *Input, items []item, placed []placement) ([]placement, []d
 		for i := range items {
 			if it := &items[i]; it.policy != nil && it.size.Requirements != nil && it.ref().Namespace == q.Object.Ref().Namespace {
 				of = append(of, i)
-				demands = append(demands, quota.Demand{Replica: it.size.Requirements.ResourceRequest, Before: total(it.placed()), Now: total(placed[i].clusters)})
+				demands = append(demands, quota.Demand{
+					Replica: it.size.Requirements.ResourceRequest, Before: total(it.placed()), Now: total(placed[i].clusters),
+				})
 			}
 		}
 		for n, over := range quota.Exceeding(q.Value.Spec.Overall, demands) {

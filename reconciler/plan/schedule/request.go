@@ -43,7 +43,9 @@ func (p *placer) request(it *item, a ask) place.Request {
 
 // leaver is an item as failover sees it.
 func (p *placer) leaver(it *item) failover.Item {
-	l := failover.Item{Ref: it.ref(), Policy: it.policy, Before: it.before, IsDelivered: it.template.IsDelivered(), IsDivided: it.isDivided()}
+	l := failover.Item{
+		Ref: it.ref(), Policy: it.policy, Before: it.before, IsDelivered: it.template.IsDelivered(), IsDivided: it.isDivided(),
+	}
 	if part := it.template.Part; part != nil {
 		l.IsPart = true
 		if i, ok := p.at[part.Release.Ref()]; ok {
@@ -85,8 +87,10 @@ func (p *placer) only(it *item, previous []Target) func(string) bool {
 	}
 	find := p.in.Policies.Finder()
 	return func(cluster string) bool {
-		i, ok := find(cluster)
-		return ok && it.template.In(i) != nil || part.Failed[cluster] && slices.ContainsFunc(previous, func(c Target) bool { return c.Name == cluster })
+		if i, ok := find(cluster); ok && it.template.In(i) != nil {
+			return true
+		}
+		return part.Failed[cluster] && slices.ContainsFunc(previous, func(c Target) bool { return c.Name == cluster })
 	}
 }
 
@@ -98,7 +102,8 @@ func (p *placer) placing(it *item, out *placement, a ask) placing {
 		return placing{}
 	}
 	from := placing{
-		evicting: strings.Join(a.evicting, " "), onward: p.evictor.StaysInGroup(), object: t.Object, scaled: t.Scaled, policy: it.policy.Object,
+		evicting: strings.Join(a.evicting, " "), onward: p.evictor.StaysInGroup(),
+		object: t.Object, scaled: t.Scaled, policy: it.policy.Object,
 		fleet: p.in.Policies.FleetDigest, interpreter: p.in.Policies.InterpreterDigest, fresh: it.rebalance.fresh, group: it.group(),
 	}
 	if len(a.previous) > 0 {

@@ -38,8 +38,9 @@ func scaleAll(in *Input) scaled {
 	}
 	out.templates, out.recheck.Timed = slices.Clone(in.Templates), true
 	for _, s := range scalers {
-		group, _ := object.GroupVersion(s.Value.Spec.ScaleTargetRef.APIVersion)
-		ref := object.Ref{Group: group, Kind: s.Value.Spec.ScaleTargetRef.Kind, Namespace: s.Object.Ref().Namespace, Name: s.Value.Spec.ScaleTargetRef.Name}
+		target := s.Value.Spec.ScaleTargetRef
+		group, _ := object.GroupVersion(target.APIVersion)
+		ref := object.Ref{Group: group, Kind: target.Kind, Namespace: s.Object.Ref().Namespace, Name: target.Name}
 		i, found := find(out.templates, ref)
 		if !found {
 			out.diags = append(out.diags, diag.Diagnostic{
