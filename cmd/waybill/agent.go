@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 	"k8s.io/klog/v2"
 
 	"github.com/waybill-dev/waybill/reconciler/agent"
@@ -120,13 +119,15 @@ func (f *agentFlags) run() error {
 	a.Election.Tell = server.RecordLead
 	wakes, stop := hangups(f.cmd.Context())
 	defer stop()
-	a.Wake = wakes
-	group, ctx := errgroup.WithContext(f.cmd.Context())
-	if err := listening(ctx, group, server, f.listen); err != nil {
+	parts, err := listening(f.cmd.Context(), server, f.listen)
+	if err != nil {
 		return err
 	}
-	group.Go(func() error { return a.Run(ctx) })
-	return group.Wait()
+	parts = append(parts, runnable{name: "agent", leads: true, wakes: wakes, run: func(ctx context.Context, wakes <-chan struct{}) error {
+		a.Wake = wakes
+		return a.Run(ctx)
+	}})
+	return runAll(f.cmd.Context(), log, parts, always)
 }
 
 // check refuses a command line that does not say what an agent needs.

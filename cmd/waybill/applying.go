@@ -2,65 +2,88 @@ package main
 
 import (
 	"context"
-	"log/slog"
 	"math/rand/v2"
 	"time"
 
-	"golang.org/x/sync/errgroup"
+	"github.com/spf13/cobra"
 
 	"github.com/waybill-dev/waybill/reconciler/applier"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/events"
 	"github.com/waybill-dev/waybill/reconciler/observe"
-	"github.com/waybill-dev/waybill/reconciler/serve"
 	"github.com/waybill-dev/waybill/reconciler/status/writer"
 )
 
-// applying is what a controller applies with.
-type applying struct {
-	server       *serve.Server
-	one          *replica
-	access       *clusters.Access
-	log          *slog.Logger
-	tell         func(...events.Event)
-	recorder     observe.Recorder
-	wakes, looks chan struct{}
-	observes     bool
-	words        bool // of the status branches
+// applyingFlags say whether and how the controller applies.
+type applyingFlags struct {
+	applies, observes bool
+	resync            time.Duration
+	words             *bool // of the status branches
+	access            *clusters.Access
+	managed           *managementFlags
+	identities        func(path string) (ask, error)
 }
 
-// start has a follower follow the clusters that are this replica's, and observe them if that
+// addApplyingFlags adds these flags.
+func addApplyingFlags(cmd *cobra.Command) *applyingFlags {
+	f, flags := &applyingFlags{}, cmd.Flags()
+	flags.BoolVar(&f.applies, "apply", false, "apply to clusters with the syncMode Push, too")
+	flags.DurationVar(&f.resync, "resync", 10*time.Minute, "with --apply: time after which a cluster is looked at, whatever its watches say")
+	flags.BoolVar(&f.observes, "observe", true, "with --apply: record on the state branch what plans can see of these clusters, too: version, APIs, room, readiness")
+	f.words = addStatusFlag(flags)
+	f.access, f.managed = addFleetFlags(cmd, flags)
+	flags.BoolVar(&f.managed.events, "events", false, "tell what is held, applied and refused as Events of Kubernetes, in --cluster-secrets-namespace")
+	f.identities = identityFlags(cmd, f.access, "with --apply: key file of age, by which documents that SOPS encrypted are decrypted")
+	return f
+}
+
+// parts follow the clusters that are this replica's, and observe them and write statuses if that
 // is asked for.
-func (a applying) start(ctx context.Context, group *errgroup.Group, f *applier.Follower) {
-	f.Applier.Access, f.Log, f.Random, f.Forget = *a.access, a.log, rand.Float64, a.server.ForgetCluster
-	f.Report = func(res applier.Result) {
-		a.server.RecordApply(res)
-		a.tell(res.Events()...)
+func (f *applyingFlags) parts(_ context.Context, c *controller) ([]runnable, error) {
+	if !f.applies {
+		return nil, nil
 	}
-	if a.observes {
-		observer := observe.NewObserver(a.recorder, *a.access, a.log, func() { wake(a.looks) })
-		observer.Saw, observer.Left = a.server.RecordLookAt, a.server.ForgetLooks
-		f.Observe = observer.Observe
-		group.Go(func() error { return observer.Run(ctx) })
+	log := c.loop.Log
+	r := c.loop.Reconciler
+	follower := &applier.Follower{
+		Applier: applier.Applier{Published: forOthers(*r).Published(), Access: *f.access, Now: r.Now}, Rev: c.loop.Rev, Resync: f.resync,
+		Log: log, Random: rand.Float64, Forget: c.server.ForgetCluster,
+		Report: func(res applier.Result) {
+			c.server.RecordApply(res)
+			c.tell(res.Events()...)
+		},
 	}
-	if a.words {
-		f.Status = writer.New(f.Applier.Published.Target, time.Now, a.log)
-		f.Applier.Looks, f.Applier.Saw = true, f.Status.Saw
-		group.Go(func() error { return f.Status.Run(ctx) })
+	var all []runnable
+	if f.observes {
+		observer := observe.NewObserver(observe.Recorder{Target: r.Target, Version: r.Version, Now: r.Now}, *f.access, log, func() { wake(c.wakes.source) })
+		observer.Saw, observer.Left = c.server.RecordLookAt, c.server.ForgetLooks
+		follower.Observe = observer.Observe
+		all = append(all, runnable{name: "observer", run: alone(observer.Run)})
 	}
-	group.Go(func() error { return a.one.follow(ctx, f, a.wakes) })
+	if *f.words {
+		follower.Status = writer.New(r.Target, time.Now, log)
+		follower.Applier.Looks, follower.Applier.Saw = true, follower.Status.Saw
+		all = append(all, runnable{name: "status writer", run: alone(follower.Status.Run)})
+	}
+	if c.one != nil { // the clusters of the only replica are all
+		member := c.one.member(func() { wake(c.wakes.published) })
+		follower.Share = member
+		all = append(all, runnable{name: "share of the clusters", run: alone(member.Run)})
+	}
+	wake(c.wakes.published) // what is published already
+	return append(all, runnable{name: "clusters", wakes: c.wakes.published, run: follower.Run}), nil
 }
 
 // telling returns what tells Events, until ctx ends. If none are asked for it tells nobody.
-func (m *managementFlags) telling(ctx context.Context) (func(...events.Event), error) {
-	if !m.events {
+func (f *applyingFlags) telling(ctx context.Context) (func(...events.Event), error) {
+	if !f.managed.events {
 		return func(...events.Event) {}, nil
 	}
-	cluster, err := m.open()
+	cluster, err := f.managed.open()
 	if err != nil {
 		return nil, err
 	}
-	events := cluster.Events("waybill")
-	context.AfterFunc(ctx, events.Stop)
-	return events.Tell, nil
+	recorder := cluster.Events("waybill")
+	context.AfterFunc(ctx, recorder.Stop)
+	return recorder.Tell, nil
 }

@@ -8,36 +8,15 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/waybill-dev/waybill/reconciler"
-	"github.com/waybill-dev/waybill/reconciler/applier"
-	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/events"
-	"github.com/waybill-dev/waybill/reconciler/observe"
+	"github.com/waybill-dev/waybill/reconciler/pulls"
 	"github.com/waybill-dev/waybill/reconciler/serve"
+	"github.com/waybill-dev/waybill/reconciler/ui"
 	"github.com/waybill-dev/waybill/render/cache"
+	"github.com/waybill-dev/waybill/sources/forge"
 )
-
-// waking returns what tells of a turn of the loop, and wakes who applies if something was
-// published.
-func waking(report func(reconciler.Sync), tell func(...events.Event), wakes chan<- struct{}) func(reconciler.Sync) {
-	return func(s reconciler.Sync) {
-		report(s)
-		tell(s.Events()...)
-		if s.Err == nil && !s.UpToDate {
-			wake(wakes)
-		}
-	}
-}
-
-// wake wakes who waits for a channel of one.
-func wake(c chan<- struct{}) {
-	select {
-	case c <- struct{}{}:
-	default: // it is awake
-	}
-}
 
 // logger logs in JSON, a line a fact.
 func logger(cmd *cobra.Command, verbose *bool) *slog.Logger {
@@ -49,16 +28,15 @@ func logger(cmd *cobra.Command, verbose *bool) *slog.Logger {
 }
 
 // listening serves health and metrics on an address; empty is none.
-func listening(ctx context.Context, group *errgroup.Group, server *serve.Server, address string) error {
+func listening(ctx context.Context, server *serve.Server, address string) ([]runnable, error) {
 	if address == "" {
-		return nil
+		return nil, nil
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return fmt.Errorf("listening on %s: %w", address, err)
+		return nil, fmt.Errorf("listening on %s: %w", address, err)
 	}
-	group.Go(func() error { return server.Serve(ctx, l) })
-	return nil
+	return []runnable{{name: "health and metrics", run: alone(func(ctx context.Context) error { return server.Serve(ctx, l) })}}, nil
 }
 
 // keyed gives a reconciler the keys that it draws from and decrypts with.
@@ -70,25 +48,25 @@ func keyed(cmd *cobra.Command, r *reconciler.Reconciler, path string, identities
 	return err
 }
 
-// controllerFlags are the flags of the controller.
+// controllerFlags are the flags of the controller: its own, and those of each feature.
 type controllerFlags struct {
-	where             func(path string) (repositories, error)
-	rev, listen       string
-	interval, resync  time.Duration
-	rollback          bool
-	restored          bool
-	applies, observes bool
-	words             *bool // of the status branches
-	access            *clusters.Access
-	managed           *managementFlags
-	division          *replicaFlags
-	identities        func(path string) (ask, error)
-	told              *toldFlags
-	hooks             *webhookFlags
-	orders            *orderFlags
-	ui                *uiFlags
-	notify            *notifyFlags
-	verbose           *bool
+	where       func(path string) (repositories, error)
+	rev, listen string
+	interval    time.Duration
+	rollback    bool
+	restored    bool
+	verbose     *bool
+
+	apply    *applyingFlags
+	division *replicaFlags
+	told     *toldFlags
+	forge    *forgeFlags
+	hooks    *webhookFlags
+	orders   *orderFlags
+	announce *announceFlags
+	previews *previewFlags
+	ui       *uiFlags
+	notify   *notifyFlags
 }
 
 func controllerCommand() *cobra.Command {
@@ -108,30 +86,14 @@ On SIGTERM it ends what is under way and stops.`,
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:8080", "address for health and metrics; empty for none")
 	flags.BoolVar(&f.rollback, "rollback", false, "follow the branch when it goes back to an earlier commit, too")
 	addRestoredFlag(flags, &f.restored)
-	flags.BoolVar(&f.applies, "apply", false, "apply to clusters with the syncMode Push, too")
-	flags.DurationVar(&f.resync, "resync", 10*time.Minute, "with --apply: time after which a cluster is looked at, whatever its watches say")
-	flags.BoolVar(&f.observes, "observe", true, "with --apply: record on the state branch what plans can see of these clusters, too: version, APIs, room, readiness")
-	f.words = addStatusFlag(flags)
-	f.access, f.managed = addFleetFlags(cmd, flags)
-	f.division = addReplicaFlags(flags)
-	flags.BoolVar(&f.managed.events, "events", false, "tell what is held, applied and refused as Events of Kubernetes, in --cluster-secrets-namespace")
-	f.identities = identityFlags(cmd, f.access, "with --apply: key file of age, by which documents that SOPS encrypted are decrypted")
+	f.apply, f.division = addApplyingFlags(cmd), addReplicaFlags(flags)
 	f.told = addToldFlags(cmd, "URL of the repository that the agents of clusters with the syncMode Pull write to; with it they are heard").addSharedFlag()
-	at := addForgeFlags(cmd)
-	f.hooks, f.orders, f.ui, f.notify = addWebhookFlags(cmd, at), addOrderFlags(cmd, at), addUIFlags(cmd), addNotifyFlags(cmd)
+	f.forge = addForgeFlags(cmd)
+	f.hooks, f.orders, f.announce, f.previews = addWebhookFlags(cmd, f.forge), addOrderFlags(cmd), addAnnounceFlags(cmd), addPreviewFlags(cmd)
+	f.ui, f.notify = addUIFlags(cmd), addNotifyFlags(cmd)
 	f.verbose = flags.BoolP("verbose", "v", false, "log diagnostics, too")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return failure(2, f.run(cmd, sourcePath(cmd))) }
 	return withTraces(cmd, f.verbose)
-}
-
-// recorded takes a turn of the loop in, for those who ask and those who look.
-func (f *controllerFlags) recorded(server *serve.Server) func(reconciler.Sync) {
-	return func(s reconciler.Sync) {
-		server.Record(s)
-		if s.Err == nil && !s.UpToDate {
-			f.ui.changed()
-		}
-	}
 }
 
 // publisher opens what the controller publishes with.
@@ -149,7 +111,7 @@ func (f *controllerFlags) publisher(cmd *cobra.Command, path string) (*reconcile
 		return nil, err
 	}
 	r.Cache, r.Rollback, r.Restored, r.ByComment = cache.Memory(), f.rollback, f.restored, f.orders.takes
-	return r, keyed(cmd, r, path, f.identities)
+	return r, keyed(cmd, r, path, f.apply.identities)
 }
 
 // forOthers is a reconciler that shares nothing of what another one remembers.
@@ -158,67 +120,95 @@ func forOthers(r reconciler.Reconciler) *reconciler.Reconciler {
 	return &r
 }
 
-// work is what the one that leads does: the loop, and what goes beside it. Look has the loop look.
-func (f *controllerFlags) work(r reconciler.Reconciler, loop *reconciler.Loop, server *serve.Server, look func()) (func(context.Context) error, error) {
-	work, err := f.orders.beside(loop, look, f.told.monitored(r, loop.Log, server, look, loop.Run))
-	if err != nil {
-		return nil, err
-	}
-	return f.notify.beside(r, loop, f.ui.url, work)
+// controller is what the parts of a controller share.
+type controller struct {
+	loop   *reconciler.Loop // whose Reconciler other parts have forOthers
+	server *serve.Server
+	one    *replica
+	tell   func(...events.Event)
+	wakes  wakes
+	forge  forge.Forge // nil: no part asks one
+	shown  pulls.Shown
+	ui     *ui.UI // nil: there is none
+	url    string // of the web UI, for links
 }
 
-// run publishes, and applies if that is asked for, until the command's context ends.
+// run publishes, and does what else is asked for, until the command's context ends.
 func (f *controllerFlags) run(cmd *cobra.Command, path string) error {
 	r, err := f.publisher(cmd, path)
 	if err != nil {
 		return err
 	}
-	tell, err := f.managed.telling(cmd.Context())
+	c := &controller{server: serve.New(), wakes: newWakes()}
+	if c.tell, err = f.apply.telling(cmd.Context()); err != nil {
+		return err
+	}
+	c.loop = &reconciler.Loop{Reconciler: r, Rev: f.rev, Interval: f.interval, Now: time.Now, Report: c.report, Log: logger(cmd, f.verbose)}
+	if err := f.shared(c); err != nil {
+		return err
+	}
+	parts, err := f.parts(cmd.Context(), c)
 	if err != nil {
 		return err
 	}
-	server := serve.New()
-	wakes, looks := make(chan struct{}, 1), make(chan struct{}, 1)
-	wakes <- struct{}{} // what is published already
-	loop := &reconciler.Loop{
-		Reconciler: r, Rev: f.rev, Interval: f.interval, Now: time.Now, Wake: looks, Report: waking(f.recorded(server), tell, wakes),
-		Log: logger(cmd, f.verbose),
-	}
-	group, ctx := errgroup.WithContext(cmd.Context())
-	if err := f.ui.open(*r, loop, f.division.elect); err != nil {
+	return runAll(cmd.Context(), c.loop.Log, parts, func(ctx context.Context, work func(context.Context) error) error {
+		return c.one.lead(ctx, work, c.server.RecordLead)
+	})
+}
+
+// shared makes what several parts share.
+func (f *controllerFlags) shared(c *controller) (err error) {
+	if c.ui, err = f.ui.open(c.loop, f.division.elect); err != nil {
 		return err
 	}
-	if f.orders.previews.shows {
-		f.orders.previews.shown = f.ui.previews()
+	c.url = f.ui.url
+	if f.previews.shows {
+		c.shown = f.ui.previews(c.ui)
 	}
-	one, err := f.division.open(f.managed, reconciler.Work(r, f.rev), loop.Log)
-	if err != nil {
+	if c.one, err = f.division.open(f.apply.managed, reconciler.Work(c.loop.Reconciler, f.rev), c.loop.Log); err != nil {
 		return err
 	}
-	work, err := f.work(*r, loop, server, func() { wake(looks) })
-	if err != nil {
-		return err
+	if f.orders.takes || f.announce.reports || f.previews.shows {
+		if err := f.previews.check(); err != nil {
+			return err
+		}
+		c.forge, err = f.forge.opened()
 	}
-	poller := &applier.BranchPoller{Target: r.Target, Interval: f.interval, Log: loop.Log, Wake: func() { wake(wakes) }, Report: server.RecordLook}
-	group.Go(func() error { return one.look(ctx, poller) })
-	if f.applies {
-		with := applying{server: server, one: one, access: f.access, log: loop.Log, tell: tell, wakes: wakes, looks: looks, observes: f.observes, words: *f.words,
-			recorder: observe.Recorder{Target: r.Target, Version: r.Version, Now: r.Now}}
-		follower := &applier.Follower{Applier: applier.Applier{Published: forOthers(*r).Published(), Now: r.Now}, Rev: f.rev, Resync: f.resync}
-		with.start(ctx, group, follower)
+	return err
+}
+
+// parts are those of the controller that the flags ask for.
+func (f *controllerFlags) parts(ctx context.Context, c *controller) ([]runnable, error) {
+	c.loop.After = f.announce.turned(c)
+	all := []runnable{{name: "loop", leads: true, wakes: c.wakes.source, run: func(ctx context.Context, wakes <-chan struct{}) error {
+		c.loop.Wake = wakes
+		return c.loop.Run(ctx)
+	}}}
+	for _, feature := range []func(context.Context, *controller) ([]runnable, error){
+		f.told.parts, f.previews.parts, f.orders.parts, f.notify.parts, f.division.parts, f.apply.parts, f.health, f.ui.parts, f.hooks.parts,
+	} {
+		some, err := feature(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
 	}
-	if err := listening(ctx, group, server, f.listen); err != nil {
-		return err
+	return all, nil
+}
+
+func (f *controllerFlags) health(ctx context.Context, c *controller) ([]runnable, error) {
+	return listening(ctx, c.server, f.listen)
+}
+
+// report tells of a turn of the loop, and wakes who applies if something was published.
+func (c *controller) report(s reconciler.Sync) {
+	c.server.Record(s)
+	published := s.Err == nil && !s.UpToDate
+	if published && c.ui != nil {
+		c.ui.Changed()
 	}
-	if err := f.ui.listening(ctx, group); err != nil {
-		return err
+	c.tell(s.Events()...)
+	if published {
+		wake(c.wakes.published)
 	}
-	if err := f.hooks.listening(ctx, group, server, hookWakes{
-		look: func() { wake(looks); wake(f.orders.commented) }, read: func() { wake(f.orders.commented) },
-		pulled: func() { wake(f.orders.commented); wake(f.orders.previews.pulled) },
-	}); err != nil {
-		return err
-	}
-	group.Go(func() error { return one.lead(ctx, work, server.RecordLead) })
-	return group.Wait() //nolint:wrapcheck // the parts say what failed
 }

@@ -8,9 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
-	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/notify"
 )
@@ -48,20 +46,16 @@ func (f *notifyFlags) receivers() (all []*notify.Receiver, err error) {
 	return all, nil
 }
 
-// beside returns the work of a loop with what notifies beside it. The reconciler is for nobody else.
-func (f *notifyFlags) beside(r reconciler.Reconciler, loop *reconciler.Loop, url string, work func(context.Context) error) (func(context.Context) error, error) {
+// parts notify receivers, if there are any.
+func (f *notifyFlags) parts(_ context.Context, c *controller) ([]runnable, error) {
 	receivers, err := f.receivers()
 	if err != nil || len(receivers) == 0 {
-		return work, err
+		return nil, err
 	}
+	r := c.loop.Reconciler
 	n := &notify.Notifier{
-		Reader: &facts.Reader{Reconciler: forOthers(r), Rev: loop.Rev, Fresh: loop.Interval / 2}, Receivers: receivers, Source: r.Source.Name(), URL: url,
-		Interval: loop.Interval, Now: time.Now, Log: loop.Log, Client: http.DefaultClient,
+		Reader: &facts.Reader{Reconciler: forOthers(*r), Rev: c.loop.Rev, Fresh: c.loop.Interval / 2}, Receivers: receivers, Source: r.Source.Name(), URL: c.url,
+		Interval: c.loop.Interval, Now: time.Now, Log: c.loop.Log, Client: http.DefaultClient,
 	}
-	return func(ctx context.Context) error {
-		group, ctx := errgroup.WithContext(ctx)
-		group.Go(func() error { return n.Run(ctx) })
-		group.Go(func() error { return work(ctx) })
-		return group.Wait()
-	}, nil
+	return []runnable{{name: "notifications", leads: true, run: alone(n.Run)}}, nil
 }

@@ -82,6 +82,15 @@ func (f *forgeFlags) open(j forge.Job) (forge.Forge, error) {
 	return forge.Open(o)
 }
 
+// opened opens the repository of the forge that the flags and the CI job say.
+func (f *forgeFlags) opened() (forge.Forge, error) {
+	j, err := f.job()
+	if err != nil {
+		return nil, err
+	}
+	return f.open(j)
+}
+
 // poster shows what a change does where the flags say; a nil one shows nothing.
 type poster struct {
 	forge  forge.Forge

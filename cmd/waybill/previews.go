@@ -5,18 +5,15 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/pulls"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/renderer"
 	"github.com/waybill-dev/waybill/render/worker"
-	"github.com/waybill-dev/waybill/sources/forge"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/sources/lock"
 )
@@ -32,42 +29,41 @@ type previewFlags struct {
 	cmd       *cobra.Command
 	shows     bool
 	perAuthor int
-
-	pulled chan struct{} // wakes whoever looks at pull requests
-	shown  pulls.Shown   // where people look at previews
 }
 
 // addPreviewFlags adds these flags.
 func addPreviewFlags(cmd *cobra.Command) *previewFlags {
-	f := &previewFlags{cmd: cmd, pulled: make(chan struct{}, 1)}
+	f := &previewFlags{cmd: cmd}
 	flags := cmd.Flags()
 	flags.BoolVar(&f.shows, "previews", false, "show at --forge what each open pull request to --rev does to every cluster; see docs/forges.md for those from forks")
 	flags.IntVar(&f.perAuthor, "previews-per-author", 20, "with --previews: how many changes of one author that come from forks are looked at in an hour")
 	return f
 }
 
-// previewer is what shows pull requests, by a reconciler of its own.
-func (f *previewFlags) previewer(r reconciler.Reconciler, rev string, at forge.Forge, interval time.Duration, log *slog.Logger) (*pulls.Previewer, error) {
+// newPreviewer returns what shows pull requests, by a reconciler of its own.
+func newPreviewer(cmd *cobra.Command, c *controller) (*pulls.Previewer, error) {
+	r := c.loop.Reconciler
 	source, ok := r.Source.(*git.Repo)
 	if !ok {
 		return nil, errors.New("--previews and --orders need a source that is a Git repository")
 	}
-	o, err := workerOptions(f.cmd)
+	o, err := workerOptions(cmd)
 	if err != nil {
 		return nil, err
 	}
 	o.Trust = worker.Untrusted
 	o.Jobs = 1
 	pool := worker.New(o)
-	missing := sync.OnceValue(func() []string { return missingWalls(f.cmd.Context(), o) })
+	missing := sync.OnceValue(func() []string { return missingWalls(cmd.Context(), o) })
 	return &pulls.Previewer{
-		Reconciler: forOthers(r), Forge: at, Rev: rev, MergeBase: source.MergeBase, Fetch: source.FetchWithin, PerAuthor: f.perAuthor, Shown: f.shown, Interval: interval, Now: time.Now, Random: rand.Reader, Log: log,
-		Sandbox: func(c *render.ConfigSpec, locks ...lock.Lock) (render.Engine, error) {
-			charts, err := newCharts(f.cmd, *c)
+		Reconciler: forOthers(*r), Forge: c.forge, Rev: c.loop.Rev, MergeBase: source.MergeBase, Fetch: source.FetchWithin, Shown: c.shown,
+		Interval: c.loop.Interval, Now: time.Now, Random: rand.Reader, Log: c.loop.Log,
+		Sandbox: func(spec *render.ConfigSpec, locks ...lock.Lock) (render.Engine, error) {
+			charts, err := newCharts(cmd, *spec)
 			return renderer.New(pool, &renderer.Locked{Charts: charts, Locks: locks}), err
 		},
 		Bound:   bound,
-		Apart:   alone,
+		Apart:   ownResults,
 		Missing: func(context.Context) []string { return missing() },
 	}, nil
 }
@@ -80,8 +76,8 @@ func bound(e render.Engine) render.Engine {
 	return e
 }
 
-// alone has an engine keep what it renders to itself.
-func alone(e render.Engine) render.Engine {
+// ownResults has an engine keep what it renders to itself.
+func ownResults(e render.Engine) render.Engine {
 	if r, ok := e.(*renderer.Renderer); ok {
 		return r.Apart()
 	}
@@ -103,15 +99,23 @@ func missingWalls(ctx context.Context, o worker.Options) (names []string) {
 	return names
 }
 
-// beside has a previewer look beside other work.
-func (f *previewFlags) beside(p *pulls.Previewer, work func(context.Context) error) func(context.Context) error {
-	return together(func(ctx context.Context) error {
-		if s := f.shown.Shelf; s != nil {
+// parts show pull requests.
+func (f *previewFlags) parts(_ context.Context, c *controller) ([]runnable, error) {
+	if !f.shows {
+		return nil, nil
+	}
+	p, err := newPreviewer(f.cmd, c)
+	if err != nil {
+		return nil, err
+	}
+	p.PerAuthor = f.perAuthor
+	return []runnable{{name: "previews", leads: true, wakes: c.wakes.pulled, run: func(ctx context.Context, wakes <-chan struct{}) error {
+		if s := c.shown.Shelf; s != nil {
 			s.Working(true)
 			defer s.Working(false)
 		}
-		return p.Run(ctx, f.pulled)
-	}, work)
+		return p.Run(ctx, wakes)
+	}}}, nil
 }
 
 // check refuses a number that looks at nothing.

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/klog/v2"
 
@@ -83,28 +82,23 @@ func (r *replica) lead(ctx context.Context, work func(context.Context) error, te
 	}.Run(ctx, work)
 }
 
-// look sees what others publish. The only one knows what it publishes.
-func (r *replica) look(ctx context.Context, l *applier.BranchPoller) error {
-	if r == nil {
-		return nil
+// parts see what others publish. The only replica knows what it publishes.
+func (f *replicaFlags) parts(_ context.Context, c *controller) ([]runnable, error) {
+	if c.one == nil {
+		return nil, nil
 	}
-	return l.Run(ctx)
+	poller := &applier.BranchPoller{
+		Target: c.loop.Reconciler.Target, Interval: c.loop.Interval, Log: c.loop.Log, Wake: func() { wake(c.wakes.published) }, Report: c.server.RecordLook,
+	}
+	return []runnable{{name: "branch poller", run: alone(poller.Run)}}, nil
 }
 
-// follow follows the clusters that are this replica's. Those of the only one are all.
-func (r *replica) follow(ctx context.Context, f *applier.Follower, wakes chan struct{}) error {
-	if r == nil {
-		return f.Run(ctx, wakes)
-	}
-	member := replicas.NewMember(replicas.Options{
+// member divides the clusters among the replicas. It calls change when other ones are this replica's.
+func (r *replica) member(change func()) *replicas.Member {
+	return replicas.NewMember(replicas.Options{
 		Leases: r.cluster.Leases().Leases(r.cluster.In()), Group: r.group, Name: r.name, Times: r.times,
-		Now: time.Now, Log: r.log, Change: func() { wake(wakes) },
+		Now: time.Now, Log: r.log, Change: change,
 	})
-	f.Share = member
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return member.Run(ctx) })
-	group.Go(func() error { return f.Run(ctx, wakes) })
-	return group.Wait()
 }
 
 // replicaName is the name of the machine or the Pod, with something that no other has.

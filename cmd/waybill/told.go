@@ -3,16 +3,13 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"log/slog"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/heartbeat/receive"
 	"github.com/waybill-dev/waybill/reconciler/observe"
-	"github.com/waybill-dev/waybill/reconciler/serve"
 	"github.com/waybill-dev/waybill/sources/git"
 )
 
@@ -65,25 +62,24 @@ func (f *toldFlags) into(r *reconciler.Reconciler) error {
 	return err
 }
 
-// monitored returns what watches the clusters that are pulled to beside the work of a loop; the
-// work alone if nobody says where agents write.
-func (f *toldFlags) monitored(r reconciler.Reconciler, log *slog.Logger, server *serve.Server, recorded func(), work func(context.Context) error) func(context.Context) error {
+// parts watch the clusters that are pulled to, if somebody says where agents write.
+func (f *toldFlags) parts(_ context.Context, c *controller) ([]runnable, error) {
+	r, log := c.loop.Reconciler, c.loop.Log
 	repo, _ := r.Told.(*git.Repo)
 	if f.shared {
 		repo, _ = r.Target.(*git.Repo)
 	}
 	if repo == nil {
-		return work
+		return nil, nil
 	}
-	m := &observe.Agents{Recorder: observe.Recorder{Target: r.Target, Version: r.Version, Now: r.Now}, Status: repo, Origin: git.Origin(repo.Name()), Log: log, Recorded: recorded, Receiver: &receive.Receiver{
-		Now:     time.Now,
-		Ignored: func(cluster, why string) { log.Warn("heartbeat ignored", "cluster", cluster, "by", "http", "err", why) },
-	}}
-	server.Receive(m.Receiver)
-	return func(ctx context.Context) error {
-		group, ctx := errgroup.WithContext(ctx)
-		group.Go(func() error { return work(ctx) })
-		group.Go(func() error { return m.Run(ctx, rand.Text()) })
-		return group.Wait()
+	m := &observe.Agents{
+		Recorder: observe.Recorder{Target: r.Target, Version: r.Version, Now: r.Now}, Status: repo, Origin: git.Origin(repo.Name()), Log: log,
+		Recorded: func() { wake(c.wakes.source) },
+		Receiver: &receive.Receiver{
+			Now:     time.Now,
+			Ignored: func(cluster, why string) { log.Warn("heartbeat ignored", "cluster", cluster, "by", "http", "err", why) },
+		},
 	}
+	c.server.Receive(m.Receiver)
+	return []runnable{{name: "heartbeats", leads: true, run: alone(func(ctx context.Context) error { return m.Run(ctx, rand.Text()) })}}, nil
 }

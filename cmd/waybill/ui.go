@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/facts"
@@ -29,8 +28,6 @@ import (
 type uiFlags struct {
 	listen, url, userHeader, issuer, clientID, secretFile, keyFile string
 	trusted, groups                                                []string
-
-	ui *ui.UI // nil: there is none
 }
 
 // addUIFlags adds these flags.
@@ -48,44 +45,36 @@ func addUIFlags(cmd *cobra.Command) *uiFlags {
 	return f
 }
 
-// changed tells the web UI that something may have moved.
-func (f *uiFlags) changed() {
-	if f.ui != nil {
-		f.ui.Changed()
-	}
-}
-
-// open makes the web UI, if there is to be one. The reconciler is for nobody else.
-func (f *uiFlags) open(r reconciler.Reconciler, loop *reconciler.Loop, elect bool) error {
+// open makes the web UI; nil if there is to be none.
+func (f *uiFlags) open(loop *reconciler.Loop, elect bool) (*ui.UI, error) {
 	if f.listen == "" {
-		return f.unused()
+		return nil, f.unused()
 	}
 	if f.url != "" {
 		at, err := url.Parse(f.url)
 		if err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || strings.Trim(at.Path, "/") != "" || at.RawQuery != "" {
-			return fmt.Errorf("--ui-url is %q; want one without a path, as https://waybill.example.com", f.url)
+			return nil, fmt.Errorf("--ui-url is %q; want one without a path, as https://waybill.example.com", f.url)
 		}
 		f.url = at.Scheme + "://" + at.Host
 	}
 	guard, err := f.guard(loop, elect)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	const least, most = time.Second, 10 * time.Second
-	f.ui = &ui.UI{
-		Reader: &facts.Reader{Reconciler: forOthers(r), Rev: loop.Rev, Fresh: min(max(loop.Interval, least), most)},
+	return &ui.UI{
+		Reader: &facts.Reader{Reconciler: forOthers(*loop.Reconciler), Rev: loop.Rev, Fresh: min(max(loop.Interval, least), most)},
 		Guard:  guard, Now: time.Now, Log: loop.Log,
-	}
-	return nil
+	}, nil
 }
 
-// previews has the web UI show pull requests, if there is one, and returns where.
-func (f *uiFlags) previews() pulls.Shown {
-	if f.ui == nil {
+// previews has a web UI show pull requests, if there is one, and returns where.
+func (f *uiFlags) previews(shows *ui.UI) pulls.Shown {
+	if shows == nil {
 		return pulls.Shown{}
 	}
-	f.ui.Previews = shelf.New(f.changed)
-	return pulls.Shown{Shelf: f.ui.Previews, URL: f.url}
+	shows.Previews = shelf.New(shows.Changed)
+	return pulls.Shown{Shelf: shows.Previews, URL: f.url}
 }
 
 // unused refuses flags of a web UI that there is not.
@@ -172,17 +161,18 @@ func (f *uiFlags) key() (login.Key, error) {
 	return key, nil
 }
 
-// listening serves the web UI, if there is one.
-func (f *uiFlags) listening(ctx context.Context, group *errgroup.Group) error {
-	if f.ui == nil {
-		return nil
+// parts serve the web UI, if there is one.
+func (f *uiFlags) parts(ctx context.Context, c *controller) ([]runnable, error) {
+	if c.ui == nil {
+		return nil, nil
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen)
 	if err != nil {
-		return fmt.Errorf("listening on %s: %w", f.listen, err)
+		return nil, fmt.Errorf("listening on %s: %w", f.listen, err)
 	}
-	f.ui.Log.InfoContext(ctx, "web UI", "url", "http://"+l.Addr().String()+"/")
-	f.ui.Stop = ctx.Done()
-	group.Go(func() error { return serve.Serve(ctx, l, f.ui.Handler()) })
-	return nil
+	c.ui.Log.InfoContext(ctx, "web UI", "url", "http://"+l.Addr().String()+"/")
+	return []runnable{{name: "web UI", run: alone(func(ctx context.Context) error {
+		c.ui.Stop = ctx.Done()
+		return serve.Serve(ctx, l, c.ui.Handler())
+	})}}, nil
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/waybill-dev/waybill/reconciler/serve"
 	"github.com/waybill-dev/waybill/sources/forge"
@@ -22,7 +21,7 @@ const hookInterval = 2 * time.Second
 type webhookFlags struct {
 	listen, secretFile string
 	also               []string
-	forge              *forgeFlags
+	forge              *forgeFlags // whose webhooks they are
 }
 
 // addWebhookFlags adds these flags.
@@ -35,36 +34,34 @@ func addWebhookFlags(cmd *cobra.Command, at *forgeFlags) *webhookFlags {
 	return f
 }
 
-// hookWakes are called when a branch may have moved, when somebody commented, and when there is a
-// pull request or another head of one.
-type hookWakes struct{ look, read, pulled func() }
-
-// listening takes webhooks, if there is a secret.
-func (f *webhookFlags) listening(ctx context.Context, group *errgroup.Group, server *serve.Server, w hookWakes) error {
+// parts take webhooks, if there is a secret.
+func (f *webhookFlags) parts(ctx context.Context, c *controller) ([]runnable, error) {
 	if f.secretFile == "" {
-		return nil
+		return nil, nil
 	}
 	text, err := os.ReadFile(f.secretFile)
 	if err != nil {
-		return fmt.Errorf("reading --webhook-secret-file: %w", err)
+		return nil, fmt.Errorf("reading --webhook-secret-file: %w", err)
 	}
+	commented := func() { wake(c.wakes.commented) }
 	h := serve.Hooks{
-		Bell: serve.NewBell(hookInterval, w.look), Commented: serve.NewBell(hookInterval, w.read), Pulled: serve.NewBell(hookInterval, w.pulled),
+		Bell:         serve.NewBell(hookInterval, func() { wake(c.wakes.source); commented() }),
+		Commented:    serve.NewBell(hookInterval, commented),
+		Pulled:       serve.NewBell(hookInterval, func() { commented(); wake(c.wakes.pulled) }),
 		Repositories: append(f.also, f.forge.repository),
 	}
 	if h.Forge.Secrets, err = forge.ParseSecrets(text); err != nil {
-		return fmt.Errorf("reading --webhook-secret-file: %w", err)
+		return nil, fmt.Errorf("reading --webhook-secret-file: %w", err)
 	}
 	if f.forge.kind == "" || f.forge.repository == "" {
-		return errors.New("with --webhook-secret-file, give --forge and --forge-repository, too: whose webhooks are they?")
+		return nil, errors.New("with --webhook-secret-file, give --forge and --forge-repository, too: whose webhooks are they?")
 	}
 	if h.Forge.Kind, err = forge.ParseKind(f.forge.kind); err != nil {
-		return err
+		return nil, err
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen)
 	if err != nil {
-		return fmt.Errorf("listening on %s: %w", f.listen, err)
+		return nil, fmt.Errorf("listening on %s: %w", f.listen, err)
 	}
-	group.Go(func() error { return serve.Serve(ctx, l, h.Handler(server)) })
-	return nil
+	return []runnable{{name: "webhooks", run: alone(func(ctx context.Context) error { return serve.Serve(ctx, l, h.Handler(c.server)) })}}, nil
 }
