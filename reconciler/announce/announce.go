@@ -82,15 +82,15 @@ type Publication struct {
 }
 
 // Decide returns the status of each fact, by what was published and how the clusters are.
-func Decide(p Publication, fleet []status.Standing) []Status {
+func Decide(p Publication, fleet []status.ClusterHealth) []Status {
 	pushed, applied, healthy, stuck := 0, 0, 0, 0
 	for i := range fleet {
 		s := &fleet[i]
-		if s.Mode != karmada.Push || s.Standing == status.Empty {
+		if s.Mode != karmada.Push || s.State == status.Empty {
 			continue
 		}
 		pushed++
-		switch s.Standing {
+		switch s.State {
 		case status.Healthy, status.Drifting:
 			applied++
 			healthy++

@@ -12,10 +12,10 @@ import (
 )
 
 // fleet are clusters that are pushed to, by how they are.
-func fleet(standings ...string) []status.Standing {
-	all := []status.Standing{{Cluster: "pulled", Mode: karmada.Pull, Standing: status.Untold}}
+func fleet(standings ...string) []status.ClusterHealth {
+	all := []status.ClusterHealth{{Cluster: "pulled", Mode: karmada.Pull, State: status.Untold}}
 	for i, s := range standings {
-		all = append(all, status.Standing{Cluster: fmt.Sprint("c", i), Mode: karmada.Push, Standing: s})
+		all = append(all, status.ClusterHealth{Cluster: fmt.Sprint("c", i), Mode: karmada.Push, State: s})
 	}
 	return all
 }
@@ -24,7 +24,7 @@ func TestAStatusIsOneAFact(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		p     announce.Publication
-		fleet []status.Standing
+		fleet []status.ClusterHealth
 		want  string
 	}{
 		{"all is well", announce.Publication{}, fleet(status.Healthy, status.Drifting, status.Empty), "success/success/success"},

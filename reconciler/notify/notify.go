@@ -71,7 +71,7 @@ const unsure = "unsure"
 
 // kindOf is what there is to tell of a cluster; empty for nothing.
 func kindOf(m *reports.Cluster) string {
-	switch m.Standing.Standing {
+	switch m.ClusterHealth.State {
 	case status.Held:
 		return Held
 	case status.Failing, status.Errored, status.Unreachable, status.NoCredential, status.Unhealthy:
@@ -84,11 +84,11 @@ func kindOf(m *reports.Cluster) string {
 
 // why says why a cluster is as it is.
 func why(m *reports.Cluster) string {
-	if m.Message != "" || m.Word == nil {
-		return strings.TrimSpace(m.Standing.Standing + ". " + m.Message)
+	if m.Message != "" || m.Report == nil {
+		return strings.TrimSpace(m.ClusterHealth.State + ". " + m.Message)
 	}
-	c := m.Word.Counts
-	said := fmt.Sprintf("%s: of %d objects %d are not applied and %d are not healthy", m.Standing.Standing, c.Objects, c.Failed+c.Pending, c.Unhealthy)
+	c := m.Report.Counts
+	said := fmt.Sprintf("%s: of %d objects %d are not applied and %d are not healthy", m.ClusterHealth.State, c.Objects, c.Failed+c.Pending, c.Unhealthy)
 	if c.Unknown > 0 {
 		said += fmt.Sprintf("; how %d are is not known", c.Unknown)
 	}

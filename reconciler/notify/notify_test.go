@@ -30,7 +30,7 @@ func seen(key, standings string, leaves ...string) *facts.Facts {
 	for pair := range strings.FieldsSeq(standings) {
 		name, standing, _ := strings.Cut(pair, "=")
 		f.Fleet.Clusters = append(f.Fleet.Clusters, reports.Cluster{
-			Standing: status.Standing{Cluster: name, Standing: standing, Message: "because " + standing}, Registered: &karmada.Cluster{},
+			ClusterHealth: status.ClusterHealth{Cluster: name, State: standing, Message: "because " + standing}, Registered: &karmada.Cluster{},
 		})
 	}
 	web := &facts.Template{Ref: object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "web"}}

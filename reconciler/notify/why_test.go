@@ -14,11 +14,11 @@ func TestWhatIsNotKnownIsNotUnhealthy(t *testing.T) {
 		"Unhealthy: of 12 objects 0 are not applied and 1 are not healthy":                            {Objects: 12, Applied: 12, Healthy: 11, Unhealthy: 1},
 	} {
 		m := &reports.Cluster{}
-		m.Standing.Standing, m.Word = status.Unreachable, &status.Word{}
+		m.ClusterHealth.State, m.Report = status.Unreachable, &status.Report{}
 		if counts.Unknown == 0 {
-			m.Standing.Standing = status.Unhealthy
+			m.ClusterHealth.State = status.Unhealthy
 		}
-		m.Word.Counts = counts
+		m.Report.Counts = counts
 		if got := why(m); got != want {
 			t.Errorf("%s\nwant %s", got, want)
 		}

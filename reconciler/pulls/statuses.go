@@ -62,9 +62,9 @@ func (a *CommitStatuses) announce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	standings := make([]status.Standing, len(fleet.Clusters))
+	standings := make([]status.ClusterHealth, len(fleet.Clusters))
 	for i := range fleet.Clusters {
-		standings[i] = fleet.Clusters[i].Standing
+		standings[i] = fleet.Clusters[i].ClusterHealth
 	}
 	for _, s := range announce.News(a.sent, announce.Decide(a.publication, standings)) {
 		if err := a.Forge.SetStatus(ctx, s); err != nil {

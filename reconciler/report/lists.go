@@ -26,7 +26,7 @@ type Lists struct {
 	// Now is the time from which on ages count.
 	Now time.Time
 	// Words are what the clusters say; none where nobody says anything.
-	Words status.Words
+	Words status.Reports
 }
 
 // item is one object of a list, and its row.

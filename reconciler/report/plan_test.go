@@ -143,7 +143,7 @@ func TestListsTellWhatClustersSay(t *testing.T) {
 	d.Binding.Spec.Clusters = []karmada.TargetCluster{{Name: "eu", Replicas: 4}, {Name: "us", Replicas: 2}}
 	d.Template.Content = d.Template.Object.Content()
 	web := d.Ref()
-	l := report.Lists{Plan: p, Set: set, Words: status.Words{
+	l := report.Lists{Plan: p, Set: set, Words: status.Reports{
 		"eu": {Objects: map[object.Ref]*status.Object{web: {
 			Applied: status.Application{Phase: status.PhaseApplied}, Health: status.Health{State: karmada.ResourceHealthy, Status: []byte(`{"replicas":4,"readyReplicas":4}`)},
 		}}},

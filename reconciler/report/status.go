@@ -76,9 +76,9 @@ func Fleet(f *reports.Fleet, now time.Time) Report {
 
 func clusterStatusOf(m *reports.Cluster, seen string) clusterStatus {
 	c := clusterStatus{
-		Cluster: m.Cluster, Mode: m.Mode, Status: m.Standing.Standing, Message: m.Message, Seen: seen, Rendered: m.Rendered, Published: idText(m.Head),
+		Cluster: m.Cluster, Mode: m.Mode, Status: m.ClusterHealth.State, Message: m.Message, Seen: seen, Rendered: m.Rendered, Published: idText(m.Head),
 	}
-	w := m.Word
+	w := m.Report
 	if w == nil {
 		return c
 	}

@@ -150,21 +150,21 @@ func TestStatusSaysThatACredentialEnds(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	f := reports.Fleet{}
 	for i, left := range []time.Duration{0, 300 * 24 * time.Hour, 3 * 24 * time.Hour, -time.Hour} {
-		w := status.Word{At: now.Add(-time.Minute)}
+		w := status.Report{At: now.Add(-time.Minute)}
 		if left != 0 {
 			w.Expires = now.Add(left)
 		}
-		f.Clusters = append(f.Clusters, reports.Cluster{Standing: status.Standing{Cluster: fmt.Sprintf("eu-%d", i), Mode: karmada.Push, Standing: status.Healthy, Word: &w}})
+		f.Clusters = append(f.Clusters, reports.Cluster{ClusterHealth: status.ClusterHealth{Cluster: fmt.Sprintf("eu-%d", i), Mode: karmada.Push, State: status.Healthy, Report: &w}})
 	}
 	golden(t, "status-credentials", report.Fleet(&f, now))
 }
 
 func TestStatusCountsWhatIsHealthyNoMore(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	w := status.Word{At: now.Add(-time.Minute)}
+	w := status.Report{At: now.Add(-time.Minute)}
 	w.Flipped = map[string]int{"Rollout.argoproj.io": 12, "Pod": 1}
 	golden(t, "status-flipped", report.Fleet(&reports.Fleet{Clusters: []reports.Cluster{
-		{Standing: status.Standing{Cluster: "eu", Mode: karmada.Push, Standing: status.Healthy, Word: &w}},
+		{ClusterHealth: status.ClusterHealth{Cluster: "eu", Mode: karmada.Push, State: status.Healthy, Report: &w}},
 	}}, now))
 }
 

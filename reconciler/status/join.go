@@ -16,14 +16,14 @@ import (
 // fullyApplied is the type of Karmada's condition (section D.10).
 const fullyApplied = "FullyApplied"
 
-// Words are what status branches say, by cluster. Those that say nothing that counts are not
+// Reports are what status branches say, by cluster. Those that say nothing that counts are not
 // among them.
-type Words map[string]*Word
+type Reports map[string]*Report
 
 // Join returns a binding with what the clusters say of its object: aggregatedStatus, in the
 // order of their names, and the condition FullyApplied (Karmada section D.10). A cluster that
 // says nothing has the health Unknown. The binding is not modified.
-func (words Words) Join(b *karmada.ResourceBinding, r object.Ref) *karmada.ResourceBinding {
+func (words Reports) Join(b *karmada.ResourceBinding, r object.Ref) *karmada.ResourceBinding {
 	items := map[string]karmada.AggregatedStatusItem{}
 	for _, name := range targetsOf(b) {
 		items[name] = karmada.AggregatedStatusItem{ClusterName: name}

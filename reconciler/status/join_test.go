@@ -14,39 +14,39 @@ import (
 )
 
 func TestABindingIsJoinedWithWhatItsClustersSay(t *testing.T) {
-	word := func(p status.Phase, state karmada.ResourceHealth, why string) *status.Word {
-		return &status.Word{Objects: map[object.Ref]*status.Object{web: {
+	word := func(p status.Phase, state karmada.ResourceHealth, why string) *status.Report {
+		return &status.Report{Objects: map[object.Ref]*status.Object{web: {
 			Applied: status.Application{Phase: p, Message: why, Since: began}, Health: status.Health{State: state, Status: []byte(`{"replicas":1}`)},
 		}}}
 	}
 	good, bad := word(status.PhaseApplied, karmada.ResourceHealthy, ""), word(status.PhaseFailed, karmada.ResourceUnhealthy, "it is not ours")
-	none := &status.Word{}
+	none := &status.Report{}
 	for _, tt := range []struct {
 		name        string
-		words       status.Words
+		words       status.Reports
 		want, fully string
 	}{
 		{
 			"all of them",
-			status.Words{"a": good, "b": good, "c": good},
+			status.Reports{"a": good, "b": good, "c": good},
 			`[{"clusterName":"a","status":{"replicas":1},"applied":true,"health":"Healthy"},{"clusterName":"b","status":{"replicas":1},"applied":true,"appliedMessage":"suspended","health":"Healthy"},{"clusterName":"c","status":{"replicas":1},"applied":true,"health":"Healthy"}]`,
 			"True FullyAppliedSuccess",
 		},
 		{
 			"one refuses",
-			status.Words{"a": good, "b": bad, "c": good},
+			status.Reports{"a": good, "b": bad, "c": good},
 			`[{"clusterName":"a","status":{"replicas":1},"applied":true,"health":"Healthy"},{"clusterName":"b","status":{"replicas":1},"appliedMessage":"suspended; it is not ours","health":"Unhealthy"},{"clusterName":"c","status":{"replicas":1},"applied":true,"health":"Healthy"}]`,
 			"False FullyAppliedFailed",
 		},
 		{
 			"one says nothing, and one nothing of the object",
-			status.Words{"a": good, "c": none},
+			status.Reports{"a": good, "c": none},
 			`[{"clusterName":"a","status":{"replicas":1},"applied":true,"health":"Healthy"},{"clusterName":"b","appliedMessage":"suspended","health":"Unknown"},{"clusterName":"c","appliedMessage":"it was not applied yet","health":"Unknown"}]`,
 			"False FullyAppliedFailed",
 		},
 		{
 			"one says nothing",
-			status.Words{"a": good, "c": good},
+			status.Reports{"a": good, "c": good},
 			`[{"clusterName":"a","status":{"replicas":1},"applied":true,"health":"Healthy"},{"clusterName":"b","appliedMessage":"suspended","health":"Unknown"},{"clusterName":"c","status":{"replicas":1},"applied":true,"health":"Healthy"}]`,
 			"Unknown Untold",
 		},

@@ -34,8 +34,8 @@ type Published struct {
 	Refused string
 }
 
-// Word is what a status branch says, and when it was said.
-type Word struct {
+// Report is what a status branch says, and when it was said.
+type Report struct {
 	Summary
 
 	At time.Time
@@ -43,54 +43,54 @@ type Word struct {
 	Objects map[object.Ref]*Object
 }
 
-// Standing is how a cluster is.
-type Standing struct {
-	Cluster  string
-	Mode     karmada.ClusterSyncMode
-	Standing string
-	Message  string
-	Head     files.ID // of its branch
-	Word     *Word    // nil if there is none
+// ClusterHealth is how a cluster is.
+type ClusterHealth struct {
+	Cluster string
+	Mode    karmada.ClusterSyncMode
+	State   string
+	Message string
+	Head    files.ID // of its branch
+	Report  *Report  // nil if there is none
 }
 
 // Well reports a standing about which nothing is to be done.
-func (s *Standing) Well() bool {
-	return s.Standing == Healthy || s.Standing == Drifting || s.Standing == Untold || s.Standing == Empty
+func (s *ClusterHealth) Well() bool {
+	return s.State == Healthy || s.State == Drifting || s.State == Untold || s.State == Empty
 }
 
-// Stand says how a cluster is, by what is published for it and the word of who applies it,
+// HealthOf says how a cluster is, by what is published for it and the word of who applies it,
 // which may be nil. A word that is older than lasting is worth nothing.
-func Stand(p Published, w *Word, now time.Time, lasting time.Duration) Standing {
-	s := Standing{Cluster: p.Cluster.Name, Mode: p.Cluster.Spec.SyncMode, Head: p.Head, Word: w}
+func HealthOf(p Published, w *Report, now time.Time, lasting time.Duration) ClusterHealth {
+	s := ClusterHealth{Cluster: p.Cluster.Name, Mode: p.Cluster.Spec.SyncMode, Head: p.Head, Report: w}
 	switch {
 	case p.Head.IsZero():
-		s.Standing = Empty
+		s.State = Empty
 	case p.Ignored != "":
-		s.Standing, s.Message = Unknown, p.Ignored
+		s.State, s.Message = Unknown, p.Ignored
 	case p.Lost != "":
-		s.Standing, s.Message = Unknown, p.Lost
+		s.State, s.Message = Unknown, p.Lost
 	case w == nil && p.Cluster.Spec.SyncMode == karmada.Push:
-		s.Standing, s.Message = Unknown, "nobody said yet what became of its branch"
+		s.State, s.Message = Unknown, "nobody said yet what became of its branch"
 	case w == nil:
-		s.Standing, s.Message = Untold, "nobody reports"
+		s.State, s.Message = Untold, "nobody reports"
 	case now.Sub(w.At) > lasting:
-		s.Standing, s.Message = Unknown, "nobody said anything since "+w.At.UTC().Format(time.RFC3339)
+		s.State, s.Message = Unknown, "nobody said anything since "+w.At.UTC().Format(time.RFC3339)
 	case p.Held != "":
-		s.Standing, s.Message = Held, p.Held
+		s.State, s.Message = Held, p.Held
 	case w.Verdict.Reason == Failing && w.Commit != p.Head:
-		s.Standing, s.Message = Behind, w.Verdict.Message
+		s.State, s.Message = Behind, w.Verdict.Message
 	case w.Verdict.Reason != Applied:
-		s.Standing, s.Message = w.Verdict.Reason, w.Verdict.Message
+		s.State, s.Message = w.Verdict.Reason, w.Verdict.Message
 	case w.Commit != p.Head:
-		s.Standing = Behind
+		s.State = Behind
 	case w.Counts.Failed+w.Counts.Pending > 0:
-		s.Standing = Failing
+		s.State = Failing
 	case w.Counts.Healthy < w.Counts.Objects:
-		s.Standing = Unhealthy
+		s.State = Unhealthy
 	case w.Counts.Drifting > 0:
-		s.Standing = Drifting
+		s.State = Drifting
 	default:
-		s.Standing = Healthy
+		s.State = Healthy
 	}
 	if s.Message == "" {
 		s.Message = p.Refused
@@ -99,7 +99,7 @@ func Stand(p Published, w *Word, now time.Time, lasting time.Duration) Standing 
 }
 
 // Within leaves of a word what is in a namespace.
-func (w *Word) Within(namespace string) {
+func (w *Report) Within(namespace string) {
 	for r := range w.Objects {
 		if r.Namespace != namespace {
 			delete(w.Objects, r)

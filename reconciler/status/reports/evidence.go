@@ -75,7 +75,7 @@ func (r *Reader) Evidence(ctx context.Context, heads map[string]files.ID, of Mov
 }
 
 // word reads what is said of a cluster; nil for nothing, or nothing new enough.
-func (r *Reader) word(ctx context.Context, said *statusBranches, cluster string, m *virtual.Mapping) (*status.Word, error) {
+func (r *Reader) word(ctx context.Context, said *statusBranches, cluster string, m *virtual.Mapping) (*status.Report, error) {
 	h, _, err := said.head(ctx, cluster)
 	if err != nil || h == nil || r.Now().Sub(h.When) > Lasting || !r.isEvidence(h, said.keys[cluster]) {
 		return nil, err
@@ -114,7 +114,7 @@ func (r *Reader) isEvidence(h *git.Head, agent *signing.Public) bool {
 
 // heard reads a status branch, unless that was its head the last time. One that cannot be read
 // says nothing: it stops no plan.
-func (r *Reader) heard(h git.Head, cluster string, m *virtual.Mapping) *status.Word {
+func (r *Reader) heard(h git.Head, cluster string, m *virtual.Mapping) *status.Report {
 	if was, ok := r.Cache.last(cluster); ok && was.head == h.Commit {
 		return was.report
 	}

@@ -48,7 +48,7 @@ type Fleet struct {
 
 // Cluster is how a cluster is.
 type Cluster struct {
-	status.Standing
+	status.ClusterHealth
 
 	// Rendered is the source commit that the head of the branch was published from; empty if it
 	// was not asked for.
@@ -140,7 +140,7 @@ func (r *Reader) Fleet(ctx context.Context, s sources.Snapshot, asked Query) (Fl
 		if p.Head, err = r.Published.Head(ctx, heads, f.Addresses.Of(c.Name)); err != nil {
 			return Fleet{}, err
 		}
-		m := Cluster{Standing: status.Stand(p, w.word, r.Now(), asked.Lasting), Registered: c, Observed: seen[c.Name], told: w.files}
+		m := Cluster{ClusterHealth: status.HealthOf(p, w.word, r.Now(), asked.Lasting), Registered: c, Observed: seen[c.Name], told: w.files}
 		if asked.Closely && !p.Head.IsZero() {
 			b, _, err := r.Published.Target.Root(ctx, p.Head)
 			if err != nil {

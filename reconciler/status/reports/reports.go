@@ -44,7 +44,7 @@ type Cache struct {
 // reportAt is what a status branch says at a head; nil for nothing that can be read.
 type reportAt struct {
 	head   files.ID
-	report *status.Word
+	report *status.Report
 }
 
 // last is what the status branch of a cluster said last.
@@ -74,7 +74,7 @@ func (c *Cache) Forget() {
 // Words reads what the status branches of the registered clusters say of objects, in a namespace
 // or, if that is empty, in all, by the names that templates have. What is older than lasting is
 // left out. Of what has no namespace, the host of a virtual cluster speaks for it.
-func (r *Reader) Words(ctx context.Context, registered []policies.Cluster, namespace string, lasting time.Duration) (status.Words, error) {
+func (r *Reader) Words(ctx context.Context, registered []policies.Cluster, namespace string, lasting time.Duration) (status.Reports, error) {
 	heads, err := r.Published.Target.Heads(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("looking for status branches: %w", err)
@@ -87,7 +87,7 @@ func (r *Reader) Words(ctx context.Context, registered []policies.Cluster, names
 	if err != nil {
 		return nil, err
 	}
-	words := status.Words{}
+	words := status.Reports{}
 	for _, c := range all {
 		w, err := said.word(ctx, c, Query{Namespace: namespace, Closely: true})
 		if err != nil {
@@ -108,7 +108,7 @@ func (r *Reader) Words(ctx context.Context, registered []policies.Cluster, names
 // told is what a status branch says, and the files that it is from; both nil if there is none that
 // counts. Ignored says why one does not.
 type told struct {
-	word    *status.Word
+	word    *status.Report
 	files   *files.Folder
 	ignored string
 }
@@ -127,9 +127,9 @@ func (h *statusBranches) word(ctx context.Context, cluster *karmada.Cluster, ask
 }
 
 // wordOf reads a status branch. Objects of a virtual cluster have the names that templates have.
-func wordOf(h git.Head, branch string, asked Query, m *virtual.Mapping) (*status.Word, error) {
+func wordOf(h git.Head, branch string, asked Query, m *virtual.Mapping) (*status.Report, error) {
 	s, err := status.Read(h.Tree)
-	w := &status.Word{Summary: s, At: h.When}
+	w := &status.Report{Summary: s, At: h.When}
 	if err == nil && (asked.Closely || asked.Namespace != "") {
 		w.Objects, err = status.Objects(h.Tree, func(n string) bool { return asked.Namespace == "" || n == m.Namespace(asked.Namespace) })
 		w.Objects = named(w.Objects, m)
@@ -156,7 +156,7 @@ func named(objects map[object.Ref]*status.Object, m *virtual.Mapping) map[object
 }
 
 // lend adds to what is said of a virtual cluster what its host says of objects that they share.
-func lend(to, from *status.Word) {
+func lend(to, from *status.Report) {
 	for r, o := range from.Objects {
 		if _, known := to.Objects[r]; !known && virtual.Shared(r) {
 			to.Objects[r] = o

@@ -87,8 +87,8 @@ func OfCluster(f *facts.Facts, m *reports.Cluster, b Branch, now time.Time) Clus
 			p.Conditions = append(p.Conditions, Condition{Type: c.Type, Message: c.Message, Mark: mark, Since: moment(c.LastTransitionTime.Time, now)})
 		}
 	}
-	if m.Word != nil && !m.Word.Expires.IsZero() {
-		p.Expires = Moment{At: m.Word.Expires.UTC().Format(time.RFC3339), Ago: m.Word.Expires.UTC().Format(time.DateOnly)}
+	if m.Report != nil && !m.Report.Expires.IsZero() {
+		p.Expires = Moment{At: m.Report.Expires.UTC().Format(time.RFC3339), Ago: m.Report.Expires.UTC().Format(time.DateOnly)}
 	}
 	known := map[object.Ref]bool{}
 	for _, t := range f.Templates() {
