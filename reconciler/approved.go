@@ -3,8 +3,8 @@ package reconciler
 import (
 	"context"
 
+	"github.com/waybill-dev/waybill/reconciler/commands"
 	"github.com/waybill-dev/waybill/reconciler/guard"
-	"github.com/waybill-dev/waybill/reconciler/orders"
 	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/sources/files"
 )
@@ -12,13 +12,13 @@ import (
 // approved lists what maintainers approved by comments on pull requests that the source commit of an observation contains.
 // What cannot be read allows nothing.
 func approved(ctx context.Context, source, target published.Repository, heads map[string]files.ID, obs *Observation) ([]guard.Approval, error) {
-	head, err := orders.Head(ctx, target, heads)
+	head, err := commands.Head(ctx, target, heads)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it names the branch
 	}
-	all, _ := orders.Decode(head.Tree)
+	all, _ := commands.Decode(head.Tree)
 	commit := obs.Snapshot.Revision().Commit
-	return orders.Approved(all, obs.Input.Now, func(merged string) bool {
-		return source != nil && orders.Contains(ctx, source, commit, merged)
+	return commands.Approved(all, obs.Input.Now, func(merged string) bool {
+		return source != nil && commands.Contains(ctx, source, commit, merged)
 	}), nil
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler"
-	"github.com/waybill-dev/waybill/reconciler/orders"
+	"github.com/waybill-dev/waybill/reconciler/commands"
 	"github.com/waybill-dev/waybill/reconciler/pulls"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/cache"
@@ -90,17 +90,17 @@ func (h *held) looks(t *testing.T) {
 
 // prune is the command that lets it happen.
 func (h *held) prune() string {
-	return orders.Command{Verb: orders.ApprovePrune, Digest: h.digest, Head: h.fake.Pull().Head}.String()
+	return commands.Parsed{Verb: commands.ApprovePrune, Digest: h.digest, Head: h.fake.Pull().Head}.String()
 }
 
 // orders lists what is ordered.
-func (h *held) orders(t *testing.T) []orders.Order {
+func (h *held) orders(t *testing.T) []commands.Command {
 	t.Helper()
-	head, _, err := open(t.Context(), t, h.bare).Branch(t.Context(), orders.Branch)
+	head, _, err := open(t.Context(), t, h.bare).Branch(t.Context(), commands.Branch)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, strange := orders.Decode(head.Tree)
+	all, strange := commands.Decode(head.Tree)
 	if len(strange) > 0 {
 		t.Errorf("%v are no orders", strange)
 	}
@@ -136,7 +136,7 @@ func TestACommentReleasesWhatIsHeld(t *testing.T) {
 	if all := h.orders(t); len(all) > 0 {
 		t.Errorf("what is carried out is approved for another time: %+v", all)
 	}
-	if log := run(t, h.bare, "log", "--format=%an: %s", orders.Branch); !strings.HasPrefix(log, "Waybill: void: approve-prune ") || strings.Count(log, "\n") != 2 {
+	if log := run(t, h.bare, "log", "--format=%an: %s", commands.Branch); !strings.HasPrefix(log, "Waybill: void: approve-prune ") || strings.Count(log, "\n") != 2 {
 		t.Errorf("the branch is\n%s", log)
 	}
 }
@@ -208,7 +208,7 @@ func (h *held) edit(comment int64, body string) {
 func TestAnOrderEnds(t *testing.T) {
 	for name, end := range map[string]func(h *held){
 		"a push": func(h *held) { h.fake.Push() },
-		"a week": func(h *held) { h.now = h.now.Add(orders.Lasts) },
+		"a week": func(h *held) { h.now = h.now.Add(commands.Lasts) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHeld(t)

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/waybill-dev/waybill/reconciler/orders"
+	"github.com/waybill-dev/waybill/reconciler/commands"
 	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/status"
@@ -46,7 +46,7 @@ func (s seen) equal(o seen) bool {
 func (s seen) published(by basis) seen {
 	ours := map[string]files.ID{}
 	for name, id := range s.target {
-		if name == state.Branch || name == orders.Branch || by.at.Has(name) || by.awaits && strings.HasPrefix(name, status.Prefix) {
+		if name == state.Branch || name == commands.Branch || by.at.Has(name) || by.awaits && strings.HasPrefix(name, status.Prefix) {
 			ours[name] = id
 		}
 	}

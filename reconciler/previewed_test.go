@@ -7,15 +7,15 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/post"
+	"github.com/waybill-dev/waybill/reconciler/preview/store"
 	"github.com/waybill-dev/waybill/reconciler/pulls"
-	"github.com/waybill-dev/waybill/reconciler/shelf"
 	"github.com/waybill-dev/waybill/sources/forge"
 	"github.com/waybill-dev/waybill/sources/forge/forgetest"
 )
 
 // shelved has a previewer keep what it makes.
-func (p *requested) shelved() *shelf.Shelf {
-	s := shelf.New(func() {})
+func (p *requested) shelved() *store.Store {
+	s := store.New(func() {})
 	p.previewer.Shown = pulls.Shown{Shelf: s, URL: "https://waybill.example"}
 	return s
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler"
-	"github.com/waybill-dev/waybill/reconciler/orders"
+	"github.com/waybill-dev/waybill/reconciler/commands"
 	"github.com/waybill-dev/waybill/reconciler/post"
 	"github.com/waybill-dev/waybill/reconciler/pulls"
 	"github.com/waybill-dev/waybill/render"
@@ -207,7 +207,7 @@ func TestPreviewerNeedsApprovalOfAFork(t *testing.T) {
 		t.Errorf("the status is %+v", s)
 	}
 	clerk := &pulls.CommandHandler{Forge: p.fake, Target: open(t.Context(), t, p.bare), Now: p.previewer.Now, Log: slog.New(slog.DiscardHandler), Changed: func() {}}
-	p.fake.SayAs(forgetest.Writer, orders.Command{Verb: orders.Preview, Head: head}.String())
+	p.fake.SayAs(forgetest.Writer, commands.Parsed{Verb: commands.Preview, Head: head}.String())
 	if err := clerk.Look(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
-	"github.com/waybill-dev/waybill/reconciler/preview/suppose"
+	"github.com/waybill-dev/waybill/reconciler/preview/whatif"
 	"github.com/waybill-dev/waybill/reconciler/registration"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/reconciler/versions"
@@ -73,8 +73,8 @@ do not tolerate the taint. Uncordon takes it away.`,
 		if _, err := e.find(args[0]); err != nil {
 			return failure(2, err)
 		}
-		taint := suppose.Taint{Cluster: args[0], Taint: corev1.Taint{Key: registration.Drained, Effect: corev1.TaintEffectNoExecute}}
-		e.foresee(suppose.Suppositions{Taints: []suppose.Taint{taint}}, "nothing moves; work leaves clusters where spec.failover.enabled of waybill.yaml is true, and fits another one")
+		taint := whatif.Taint{Cluster: args[0], Taint: corev1.Taint{Key: registration.Drained, Effect: corev1.TaintEffectNoExecute}}
+		e.foresee(whatif.Suppositions{Taints: []whatif.Taint{taint}}, "nothing moves; work leaves clusters where spec.failover.enabled of waybill.yaml is true, and fits another one")
 		return failure(2, e.edit(args[0], "is drained already", registration.Drain))
 	}
 	return cmd
@@ -92,7 +92,7 @@ asks, or wants --yes where nobody can be asked.`,
 		if _, err := e.find(args[0]); err != nil {
 			return failure(2, err)
 		}
-		e.foresee(suppose.Suppositions{Without: args}, "no other cluster changes")
+		e.foresee(whatif.Suppositions{Without: args}, "no other cluster changes")
 		if !*yes && !*e.dry {
 			if err := confirmed(cmd, "remove "+args[0]+" from the source?"); err != nil {
 				return failure(2, err)
@@ -104,7 +104,7 @@ asks, or wants --yes where nobody can be asked.`,
 }
 
 // foresee says what a change of Clusters does; otherwise where it does nothing.
-func (e edition) foresee(s suppose.Suppositions, otherwise string) {
+func (e edition) foresee(s whatif.Suppositions, otherwise string) {
 	w, out := repositories{cmd: e.cmd, path: e.path(), offline: true}, e.cmd.ErrOrStderr()
 	_, end := doing(e.cmd.Context(), 0, "planning")
 	defer end()

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-dev/waybill/reconciler/orders"
+	"github.com/waybill-dev/waybill/reconciler/commands"
 	"github.com/waybill-dev/waybill/reconciler/pulls"
 )
 
@@ -34,7 +34,7 @@ func (f *orderFlags) parts(_ context.Context, c *controller) ([]runnable, error)
 		return nil, err
 	}
 	handler := &pulls.CommandHandler{
-		Forge: c.forge, Target: c.loop.Reconciler.Target, Source: c.loop.Reconciler.Source, Adds: asked.Adds, Rules: orders.Rules{NotAuthor: f.notAuthor},
+		Forge: c.forge, Target: c.loop.Reconciler.Target, Source: c.loop.Reconciler.Source, Adds: asked.Adds, Rules: commands.Rules{NotAuthor: f.notAuthor},
 		Interval: c.loop.Interval, Now: time.Now, Log: c.loop.Log,
 		Changed: func() { wake(c.wakes.source); wake(c.wakes.pulled) },
 	}

@@ -6,11 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-dev/waybill/reconciler/preview/suppose"
+	"github.com/waybill-dev/waybill/reconciler/preview/whatif"
 )
 
 // supposeFlags adds the flags of what is supposed.
-func supposeFlags(cmd *cobra.Command) func() (suppose.Suppositions, error) {
+func supposeFlags(cmd *cobra.Command) func() (whatif.Suppositions, error) {
 	flags := cmd.Flags()
 	with := flags.StringArray("with-cluster", nil, "suppose the clusters of this file are registered, too")
 	without := flags.StringSlice("without-cluster", nil, "suppose these clusters are not registered")
@@ -18,29 +18,29 @@ func supposeFlags(cmd *cobra.Command) func() (suppose.Suppositions, error) {
 	taints := flags.StringArray("taint", nil, "suppose a taint of a cluster: CLUSTER=KEY=VALUE:EFFECT, or CLUSTER=KEY- for none")
 	capacity := flags.StringArray("capacity", nil, "suppose what the nodes of a cluster have together: CLUSTER=cpu=100,memory=400Gi,pods=1000")
 	at := flags.String("at", "", "suppose that it is this time, as 2026-12-24T18:00:00Z")
-	return func() (s suppose.Suppositions, err error) {
+	return func() (s whatif.Suppositions, err error) {
 		s.Without = *without
 		for _, file := range *with {
 			data, err := os.ReadFile(file)
 			if err != nil {
 				return s, fmt.Errorf("--with-cluster: %w", err)
 			}
-			objs, err := suppose.ParseClusters(file, data)
+			objs, err := whatif.ParseClusters(file, data)
 			if err != nil {
 				return s, fmt.Errorf("--with-cluster: %w", err)
 			}
 			s.With = append(s.With, objs...)
 		}
-		if s.Labels, err = parsed("label", *labels, suppose.ParseLabel); err != nil {
+		if s.Labels, err = parsed("label", *labels, whatif.ParseLabel); err != nil {
 			return s, err
 		}
-		if s.Taints, err = parsed("taint", *taints, suppose.ParseTaint); err != nil {
+		if s.Taints, err = parsed("taint", *taints, whatif.ParseTaint); err != nil {
 			return s, err
 		}
-		if s.Capacity, err = parsed("capacity", *capacity, suppose.ParseCapacity); err != nil || *at == "" {
+		if s.Capacity, err = parsed("capacity", *capacity, whatif.ParseCapacity); err != nil || *at == "" {
 			return s, err
 		}
-		if s.At, err = suppose.ParseTime(*at); err != nil {
+		if s.At, err = whatif.ParseTime(*at); err != nil {
 			return s, fmt.Errorf("--at: %w", err)
 		}
 		return s, nil

@@ -19,7 +19,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/pulls"
 	"github.com/waybill-dev/waybill/reconciler/serve"
-	"github.com/waybill-dev/waybill/reconciler/shelf"
+	"github.com/waybill-dev/waybill/reconciler/preview/store"
 	"github.com/waybill-dev/waybill/reconciler/ui"
 	"github.com/waybill-dev/waybill/reconciler/ui/login"
 )
@@ -73,7 +73,7 @@ func (f *uiFlags) previews(shows *ui.UI) pulls.Shown {
 	if shows == nil {
 		return pulls.Shown{}
 	}
-	shows.Previews = shelf.New(shows.Changed)
+	shows.Previews = store.New(shows.Changed)
 	return pulls.Shown{Shelf: shows.Previews, URL: f.url}
 }
 

@@ -61,7 +61,7 @@ type Agent struct {
 	beaten atomic.Uint64 // sequence number of the last heartbeat
 	// served are those of the clusters that are this agent's to serve; nil: it is not known yet.
 	served atomic.Pointer[[]string]
-	tenure replicas.Tenure
+	tenure replicas.Leadership
 }
 
 // Run serves the cluster, whenever no other agent does, until ctx ends.

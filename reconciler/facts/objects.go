@@ -34,7 +34,7 @@ func (r *Reader) Objects(m *reports.Cluster, namespace string) map[object.Ref]*s
 	if c.known == nil || c.count > mostObjects {
 		c.known, c.count = map[said]map[object.Ref]*status.Object{}, 0
 	}
-	at := said{m.Cluster, namespace, m.Told()}
+	at := said{m.Cluster, namespace, m.ReportID()}
 	if known, ok := c.known[at]; ok {
 		return known
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill-dev/waybill/reconciler/orders"
+	"github.com/waybill-dev/waybill/reconciler/commands"
 	"github.com/waybill-dev/waybill/reconciler/post"
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -111,8 +111,8 @@ func TestTheOrderThatIsSaidIsOne(t *testing.T) {
 		Guard: &preview.Guard{Digest: "00112233aabbccdd00112233aabbccdd00112233", Holds: []preview.Hold{{Clusters: []string{"eu"}, Reason: "it would lose all it holds"}}},
 	}
 	for line := range strings.Lines(post.Of(&c).Text) {
-		if command, is, err := orders.Parse(line); is {
-			if err != nil || command.Verb != orders.ApprovePrune || command.Digest != c.Guard.Digest || command.Head != head {
+		if command, is, err := commands.Parse(line); is {
+			if err != nil || command.Verb != commands.ApprovePrune || command.Digest != c.Guard.Digest || command.Head != head {
 				t.Errorf("%s is %+v, %v", line, command, err)
 			}
 			return

@@ -3,8 +3,8 @@ package published
 import (
 	"context"
 
+	"github.com/waybill-dev/waybill/reconciler/folderlog"
 	"github.com/waybill-dev/waybill/reconciler/state"
-	"github.com/waybill-dev/waybill/reconciler/trail"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
@@ -27,7 +27,7 @@ func (r *Reader) Newest(ctx context.Context, a render.Address, commit files.ID) 
 	if a.Folder == "" {
 		return commit, nil
 	}
-	return new(trail.Trail).Last(ctx, r.Target, commit, a.Folder) //nolint:wrapcheck // it names the commit
+	return new(folderlog.Log).Last(ctx, r.Target, commit, a.Folder) //nolint:wrapcheck // it names the commit
 }
 
 // CommitAt reads a commit with what it has at an address; false for nothing.

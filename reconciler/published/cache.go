@@ -3,8 +3,8 @@ package published
 import (
 	"sync"
 
+	"github.com/waybill-dev/waybill/reconciler/folderlog"
 	"github.com/waybill-dev/waybill/reconciler/state"
-	"github.com/waybill-dev/waybill/reconciler/trail"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/git"
 )
@@ -13,7 +13,7 @@ import (
 // ids of commits. Several may use it at once; it cannot be copied. The zero value remembers nothing yet.
 type Cache struct {
 	mu       sync.Mutex
-	trail    *trail.Trail // of the branch that clusters share
+	trail    *folderlog.Log // of the branch that clusters share
 	state    *state.State
 	branches map[string]Branch // by the addresses of clusters, and that of the state
 }
@@ -60,11 +60,11 @@ func (c *Cache) keepState(s *state.State) {
 }
 
 // history is that of the folders of the branch that clusters share.
-func (c *Cache) history() *trail.Trail {
+func (c *Cache) history() *folderlog.Log {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.trail == nil {
-		c.trail = &trail.Trail{}
+		c.trail = &folderlog.Log{}
 	}
 	return c.trail
 }

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/commands"
 	"github.com/waybill-dev/waybill/reconciler/guard"
-	"github.com/waybill-dev/waybill/reconciler/orders"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/worker"
@@ -48,8 +48,8 @@ func (p *Previewer) Adds(ctx context.Context, pr forge.PullRequest) (adds guard.
 }
 
 // approve adds to an approval the removals that it names; why says that it names others.
-func (c *CommandHandler) approve(ctx context.Context, o *orders.Order, pr forge.PullRequest) (why string, err error) {
-	if o.Verb != orders.ApprovePrune {
+func (c *CommandHandler) approve(ctx context.Context, o *commands.Command, pr forge.PullRequest) (why string, err error) {
+	if o.Verb != commands.ApprovePrune {
 		return "", nil
 	}
 	adds, why, err := c.Adds(ctx, pr)
@@ -69,12 +69,12 @@ func (c *CommandHandler) approve(ctx context.Context, o *orders.Order, pr forge.
 
 // carriedOut reports an approval that is used up: what was published last contains its merge, and holds none
 // of its clusters.
-func (c *CommandHandler) carriedOut(ctx context.Context, o *orders.Order, published git.Head) bool {
+func (c *CommandHandler) carriedOut(ctx context.Context, o *commands.Command, published git.Head) bool {
 	if o.Merged == "" || published.Tree == nil {
 		return false
 	}
 	last, err := state.Published(published.Tree)
-	if err != nil || !orders.Contains(ctx, c.Source, last.Commit, o.Merged) {
+	if err != nil || !commands.Contains(ctx, c.Source, last.Commit, o.Merged) {
 		return false
 	}
 	registered, err := state.Clusters(published.Tree)
@@ -90,8 +90,8 @@ func (c *CommandHandler) carriedOut(ctx context.Context, o *orders.Order, publis
 }
 
 // published is what was published last, where any approval waits for that; the zero head otherwise.
-func (c *CommandHandler) published(ctx context.Context, known []orders.Order) (git.Head, error) {
-	if !slices.ContainsFunc(known, func(o orders.Order) bool { return o.Merged != "" }) {
+func (c *CommandHandler) published(ctx context.Context, known []commands.Command) (git.Head, error) {
+	if !slices.ContainsFunc(known, func(o commands.Command) bool { return o.Merged != "" }) {
 		return git.Head{}, nil
 	}
 	if err := c.Target.Fetch(ctx, state.Branch); err != nil {

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybill-dev/waybill/reconciler/commands"
 	"github.com/waybill-dev/waybill/reconciler/guard"
-	"github.com/waybill-dev/waybill/reconciler/orders"
 	"github.com/waybill-dev/waybill/reconciler/poll"
 	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/sources/forge"
@@ -20,19 +20,19 @@ import (
 // OrderContext is the commit status that answers a command.
 const OrderContext = "waybill/orders"
 
-// CommandHandler takes what maintainers order by comments on pull requests, and writes it to the branch of
-// orders, from which plans read it. What a comment may do is asked of the forge when it is read.
+// CommandHandler takes what maintainers command by comments on pull requests, and writes it to the branch of
+// commands, from which plans read it. What a comment may do is asked of the forge when it is read.
 type CommandHandler struct {
 	Forge    forge.Forge
 	Target   published.Repository // which has the branch
 	Source   published.Repository // to which pull requests are made
-	Rules    orders.Rules
+	Rules    commands.Rules
 	Interval time.Duration // between two looks
 	Now      func() time.Time
 	Log      *slog.Logger
 	// Adds tells which removals a pull request adds that the guard would hold, or why it is not looked at.
 	Adds func(ctx context.Context, pr forge.PullRequest) (adds guard.Removals, why string, err error)
-	// Changed is told that there are other orders.
+	// Changed is told that there are other commands.
 	Changed func()
 
 	since  time.Time      // of the last look
@@ -51,12 +51,12 @@ const (
 func (c *CommandHandler) Run(ctx context.Context, wake <-chan struct{}) error {
 	return poll.Every(ctx, c.Interval, wake, func() {
 		if err := c.Look(ctx); err != nil && ctx.Err() == nil {
-			c.Log.WarnContext(ctx, "orders not read", "err", err)
+			c.Log.WarnContext(ctx, "commands not read", "err", err)
 		}
 	})
 }
 
-// Look reads what was commented since the last look, and writes what is ordered by it, and what
+// Look reads what was commented since the last look, and writes what is commanded by it, and what
 // is void.
 func (c *CommandHandler) Look(ctx context.Context) error {
 	start := c.Now()
@@ -71,14 +71,14 @@ func (c *CommandHandler) Look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	known, strange := orders.Decode(head.Tree)
+	known, strange := commands.Decode(head.Tree)
 	if len(strange) > 0 {
-		c.Log.WarnContext(ctx, "orders ignored", "branch", orders.Branch, "files", strange)
+		c.Log.WarnContext(ctx, "commands ignored", "branch", commands.Branch, "files", strange)
 	}
 	for _, o := range known {
 		c.judged[o.Comment] = true
 	}
-	var change orders.Change
+	var change commands.Change
 	var failed error // of single pull requests, which stop no other
 	may := c.permissions(ctx)
 	for _, p := range pulls {
@@ -120,22 +120,22 @@ func (c *CommandHandler) head(ctx context.Context) (git.Head, error) {
 	if err != nil {
 		return git.Head{}, err //nolint:wrapcheck // it names the repository
 	}
-	return orders.Head(ctx, c.Target, heads)
+	return commands.Head(ctx, c.Target, heads)
 }
 
 // commands judges the commands on a pull request that were not judged yet. Only who may write is answered:
 // an answer is a status of the head, which others see, too. With an error come those that were judged before.
-func (c *CommandHandler) commands(ctx context.Context, p forge.PullRequest, may func(forge.User) (forge.Permission, error)) (taken []orders.Order, err error) {
+func (c *CommandHandler) commands(ctx context.Context, p forge.PullRequest, may func(forge.User) (forge.Permission, error)) (taken []commands.Command, err error) {
 	comments, err := c.Forge.Comments(ctx, p.Number)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it says what
 	}
 	for _, comment := range comments {
-		command, is, wrong := orders.Parse(comment.Body)
+		command, is, wrong := commands.Parse(comment.Body)
 		if !is || c.judged[comment.ID] || c.Now().Sub(comment.Created) > commandsSince {
 			continue
 		}
-		a := orders.Asked{Command: command, Comment: comment, Pull: p}
+		a := commands.Request{Parsed: command, Comment: comment, Pull: p}
 		if !comment.Mine && !comment.Author.Bot {
 			if a.May, err = may(comment.Author); err != nil {
 				return taken, err
@@ -150,7 +150,7 @@ func (c *CommandHandler) commands(ctx context.Context, p forge.PullRequest, may 
 			continue
 		}
 		c.judged[comment.ID] = true
-		c.Log.WarnContext(ctx, "order refused", "pull_request", p.Number, "by", comment.Author.Login, "why", why)
+		c.Log.WarnContext(ctx, "command refused", "pull_request", p.Number, "by", comment.Author.Login, "why", why)
 		if a.May >= forge.Write {
 			c.answer(ctx, p.Head, forge.Failure, "refused: "+why)
 		}
@@ -158,22 +158,22 @@ func (c *CommandHandler) commands(ctx context.Context, p forge.PullRequest, may 
 	return taken, nil
 }
 
-// judge makes an order of a command, or says why it is none.
-func (c *CommandHandler) judge(ctx context.Context, a *orders.Asked, wrong error) (o orders.Order, why string, err error) {
+// judge makes a command of a request, or says why it is none.
+func (c *CommandHandler) judge(ctx context.Context, a *commands.Request, wrong error) (o commands.Command, why string, err error) {
 	if wrong != nil {
 		return o, wrong.Error(), nil
 	}
 	if why = c.Rules.Judge(a); why != "" {
 		return o, why, nil
 	}
-	o = orders.Take(a, c.Now())
+	o = commands.Take(a, c.Now())
 	why, err = c.approve(ctx, &o, a.Pull)
 	return o, why, err
 }
 
-// settle finds the orders that count no more, which are those of a head that is none, those that are old and
+// settle finds the commands that count no more, which are those of a head that is none, those that are old and
 // those that are carried out, and the approvals whose pull request is merged.
-func (c *CommandHandler) settle(ctx context.Context, known []orders.Order, pulls []forge.PullRequest, change *orders.Change) (err error) {
+func (c *CommandHandler) settle(ctx context.Context, known []commands.Command, pulls []forge.PullRequest, change *commands.Change) (err error) {
 	published, err := c.published(ctx, known)
 	if err != nil {
 		return err
@@ -199,8 +199,8 @@ func (c *CommandHandler) settle(ctx context.Context, known []orders.Order, pulls
 	return failed
 }
 
-// write writes what becomes of orders, and answers who gave them.
-func (c *CommandHandler) write(ctx context.Context, head git.Head, change *orders.Change) error {
+// write writes what becomes of commands, and answers who gave them.
+func (c *CommandHandler) write(ctx context.Context, head git.Head, change *commands.Change) error {
 	if change.Empty() {
 		return nil
 	}
@@ -209,19 +209,19 @@ func (c *CommandHandler) write(ctx context.Context, head git.Head, change *order
 		_, err = c.Target.Publish(ctx, []git.Update{update})
 	}
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", orders.Branch, err)
+		return fmt.Errorf("writing %s: %w", commands.Branch, err)
 	}
 	c.Changed()
 	for _, o := range change.Taken {
 		c.judged[o.Comment] = true
-		c.Log.InfoContext(ctx, "order taken", "order", o.String(), "pull_request", o.PullRequest, "by", o.By)
+		c.Log.InfoContext(ctx, "command taken", "command", o.String(), "pull_request", o.PullRequest, "by", o.By)
 		c.answer(ctx, o.Head, forge.Success, fmt.Sprintf("%s, by %s", strings.TrimPrefix(o.String(), "/waybill "), o.By))
 	}
 	for _, o := range change.Merged {
-		c.Log.InfoContext(ctx, "order counts", "order", o.String(), "pull_request", o.PullRequest, "by", o.By, "merged", o.Merged)
+		c.Log.InfoContext(ctx, "command counts", "command", o.String(), "pull_request", o.PullRequest, "by", o.By, "merged", o.Merged)
 	}
 	for _, o := range change.Void {
-		c.Log.InfoContext(ctx, "order void", "order", o.String(), "pull_request", o.PullRequest, "by", o.By)
+		c.Log.InfoContext(ctx, "command void", "command", o.String(), "pull_request", o.PullRequest, "by", o.By)
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler"
-	"github.com/waybill-dev/waybill/reconciler/orders"
+	"github.com/waybill-dev/waybill/reconciler/commands"
 	"github.com/waybill-dev/waybill/reconciler/poll"
 	"github.com/waybill-dev/waybill/reconciler/post"
 	"github.com/waybill-dev/waybill/reconciler/preview/bases"
@@ -183,14 +183,14 @@ func (p *Previewer) target(ctx context.Context) (*destination, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it names the repository
 	}
-	to.moment = bases.At(p.Now(), heads[state.Branch], heads[orders.Branch])
-	at, err := orders.Head(ctx, r.Target, heads)
+	to.moment = bases.At(p.Now(), heads[state.Branch], heads[commands.Branch])
+	at, err := commands.Head(ctx, r.Target, heads)
 	if err != nil {
 		return nil, err
 	}
-	known, _ := orders.Decode(at.Tree)
+	known, _ := commands.Decode(at.Tree)
 	for i := range known {
-		if o := &known[i]; o.Verb == orders.Preview && o.Counts(p.Now()) {
+		if o := &known[i]; o.Verb == commands.Preview && o.Counts(p.Now()) {
 			to.approved[o.Head] = true
 		}
 	}

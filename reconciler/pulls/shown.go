@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/preview"
-	"github.com/waybill-dev/waybill/reconciler/shelf"
+	"github.com/waybill-dev/waybill/reconciler/preview/store"
 	"github.com/waybill-dev/waybill/sources/forge"
 )
 
 // Shown is where those look who look at previews in the web UI.
 type Shown struct {
-	Shelf *shelf.Shelf // nil: nobody looks
+	Shelf *store.Store // nil: nobody looks
 	// URL is where people find the web UI; empty if that is not known.
 	URL string
 }

@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// Tenure is work that begins when a replica gets the Lease of an election, and ends when another
+// Leadership is work that begins when a replica gets the Lease of an election, and ends when another
 // one is known to have it. That the Lease cannot be renewed does not end it: while the API server
 // does not answer nobody else can get the Lease either. When it answers again, the Lease says who
 // goes on; until both have seen that, two may work.
-type Tenure struct {
+type Leadership struct {
 	// Lost is told when the Lease cannot be renewed; nil: nobody is.
 	Lost func()
 
@@ -24,7 +24,7 @@ type Tenure struct {
 }
 
 // Run works whenever the election has it so, until ctx ends or the work fails.
-func (t *Tenure) Run(ctx context.Context, e Election, work func(context.Context) error) error {
+func (t *Leadership) Run(ctx context.Context, e Election, work func(context.Context) error) error {
 	t.work = work
 	other := e.Other
 	e.Other = func(replica string) {
@@ -41,7 +41,7 @@ func (t *Tenure) Run(ctx context.Context, e Election, work func(context.Context)
 }
 
 // Leave ends the work, and does not wait for its end: another replica works.
-func (t *Tenure) Leave() {
+func (t *Leadership) Leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ended != nil {
@@ -51,7 +51,7 @@ func (t *Tenure) Leave() {
 }
 
 // Holds reports whether the replica has the Lease.
-func (t *Tenure) Holds() bool {
+func (t *Leadership) Holds() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.sure
@@ -59,7 +59,7 @@ func (t *Tenure) Holds() bool {
 
 // term works while the replica leads, which is until lead ends. The work goes on after that, unless
 // it ended, or ctx did.
-func (t *Tenure) term(ctx, lead context.Context) (err error) {
+func (t *Leadership) term(ctx, lead context.Context) (err error) {
 	ended := t.begin(ctx)
 	select {
 	case err = <-ended:
@@ -78,7 +78,7 @@ func (t *Tenure) term(ctx, lead context.Context) (err error) {
 }
 
 // begin begins, unless the work goes on from a term before. It returns what gets the end.
-func (t *Tenure) begin(ctx context.Context) chan error {
+func (t *Leadership) begin(ctx context.Context) chan error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.sure = true
@@ -99,7 +99,7 @@ func (t *Tenure) begin(ctx context.Context) chan error {
 	return t.ended
 }
 
-func (t *Tenure) lose() {
+func (t *Leadership) lose() {
 	t.mu.Lock()
 	goesOn := !t.left
 	t.sure = false
@@ -110,7 +110,7 @@ func (t *Tenure) lose() {
 }
 
 // wait waits for the end of what goes on.
-func (t *Tenure) wait() error {
+func (t *Leadership) wait() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ended == nil {

@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/preview/previewtest"
-	"github.com/waybill-dev/waybill/reconciler/shelf"
+	"github.com/waybill-dev/waybill/reconciler/preview/store"
 	"github.com/waybill-dev/waybill/reconciler/ui/login"
 	"github.com/waybill-dev/waybill/reconciler/ui/pages"
 	"github.com/waybill-dev/waybill/sources/forge"
 )
 
 // shelves has a fleet show pull requests.
-func (f *fleet) shelves() *shelf.Shelf {
-	f.ui.Previews = shelf.New(f.ui.Changed)
+func (f *fleet) shelves() *store.Store {
+	f.ui.Previews = store.New(f.ui.Changed)
 	f.ui.Previews.Working(true)
 	return f.ui.Previews
 }

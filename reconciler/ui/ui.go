@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/facts"
-	"github.com/waybill-dev/waybill/reconciler/shelf"
+	"github.com/waybill-dev/waybill/reconciler/preview/store"
 	"github.com/waybill-dev/waybill/reconciler/ui/login"
 )
 
@@ -30,7 +30,7 @@ type UI struct {
 	// Guard says who may look.
 	Guard login.Guard
 	// Previews are those of open pull requests; nil where nobody looks at these.
-	Previews *shelf.Shelf
+	Previews *store.Store
 	Now      func() time.Time
 	Log      *slog.Logger
 	// Stop is closed when the server stops, which ends streams of events.

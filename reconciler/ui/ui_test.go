@@ -15,9 +15,9 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/commands"
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/guard"
-	"github.com/waybill-dev/waybill/reconciler/orders"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/ui"
 	"github.com/waybill-dev/waybill/reconciler/ui/login"
@@ -306,15 +306,15 @@ func TestAReleaseOfRemovalsNamesWhoAllowedIt(t *testing.T) {
 	delete(f.source, "web.yaml")
 	delete(f.source, "conf.yaml")
 	merged := f.repo.twin.Write("main", "all of it goes", f.source.Folder())
-	approval := orders.Order{
-		Command:     orders.Command{Verb: orders.ApprovePrune, Digest: gone.Digest(), Head: merged.String()},
+	approval := commands.Command{
+		Parsed:      commands.Parsed{Verb: commands.ApprovePrune, Digest: gone.Digest(), Head: merged.String()},
 		PullRequest: 7, Comment: 1, By: "wendy", At: f.now, Removals: gone, Merged: merged.String(),
 	}
-	update, err := (&orders.Change{Taken: []orders.Order{approval}}).Update(git.Head{}, f.now)
+	update, err := (&commands.Change{Taken: []commands.Command{approval}}).Update(git.Head{}, f.now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.repo.twin.Write(orders.Branch, update.Message, update.Tree)
+	f.repo.twin.Write(commands.Branch, update.Message, update.Tree)
 	f.publishes(&reconciler.Reconciler{Seen: reconciler.NewCache(), ByComment: true})
 	byWendy := f.head("waybill/state").Commit.String()
 	f.put("conf.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf, namespace: shop}\ndata: {greeting: again}\n")

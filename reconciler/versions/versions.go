@@ -11,7 +11,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/reconciler/preview/compare"
-	"github.com/waybill-dev/waybill/reconciler/preview/suppose"
+	"github.com/waybill-dev/waybill/reconciler/preview/whatif"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/draw"
 	"github.com/waybill-dev/waybill/sources"
@@ -22,7 +22,7 @@ import (
 type Question struct {
 	Base    string // a revision
 	Head    sources.Snapshot
-	Suppose suppose.Suppositions
+	Suppose whatif.Suppositions
 	Within  compare.Scope
 	// Config is what counts in place of what Head says; nil: that counts.
 	Config *render.ConfigSpec

@@ -30,7 +30,7 @@ var only = map[string][]string{
 	"net/http":                             {"sources/git", "sources/chart", "sources/forge", "reconciler/serve", "reconciler/ui", "reconciler/notify", "reconciler/agent", "reconciler/traces", "reconciler/clusters", "cmd", "test"},
 	"log/slog":                             {"reconciler", "cmd", "test"},
 	"text/tabwriter":                       {"reconciler/report", "test"}, // the commands print nothing else
-	"sync":                                 {"reconciler/plan/manifest", "sources/git", "sources/dir", "sources/chart", "sources/forge", "render/cache", "render/worker", "policies/interpret", "render/renderer", "reconciler/inventory", "reconciler/trail", "reconciler/history", "reconciler/published", "reconciler/status/reports", "reconciler/heartbeat/receive", "reconciler/serve", "reconciler/shelf", "reconciler/facts", "reconciler/ui", "reconciler/replicas", "reconciler/clusters/survey", "cmd", "test"},
+	"sync":                                 {"reconciler/plan/manifest", "sources/git", "sources/dir", "sources/chart", "sources/forge", "render/cache", "render/worker", "policies/interpret", "render/renderer", "reconciler/inventory", "reconciler/folderlog", "reconciler/history", "reconciler/published", "reconciler/status/reports", "reconciler/heartbeat/receive", "reconciler/serve", "reconciler/preview/store", "reconciler/facts", "reconciler/ui", "reconciler/replicas", "reconciler/clusters/survey", "cmd", "test"},
 	"golang.org/x/sync/errgroup":           {"sources/git", "sources/forge/forgetest", "reconciler/clusters", "reconciler/members", "reconciler/agent", "cmd", "test"},
 	"golang.org/x/sys":                     {"render/worker"},
 	"helm.sh/helm/v3":                      {"render/helm"},

@@ -13,7 +13,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/reconciler/preview/previewtest"
-	"github.com/waybill-dev/waybill/reconciler/shelf"
+	"github.com/waybill-dev/waybill/reconciler/preview/store"
 	"github.com/waybill-dev/waybill/sources/forge"
 )
 
@@ -27,7 +27,7 @@ func pull(number int, head, title string) *forge.PullRequest {
 // preview has the web UI know of a pull request of each kind.
 func (f *served) preview() {
 	f.t.Helper()
-	f.ui.Previews = shelf.New(f.ui.Changed)
+	f.ui.Previews = store.New(f.ui.Changed)
 	f.ui.Previews.Working(true)
 	ago, c := time.Now().Add(-time.Hour), previewtest.Everything()
 	none := preview.Comparison{Base: c.Base, Head: c.Head}

@@ -41,7 +41,7 @@ func (r *Reader) Evidence(ctx context.Context, heads map[string]files.ID, of Mov
 		return nil, nil
 	}
 	mappings := mappingsOf(of.Clusters)
-	said, err := r.statusHeads(ctx, heads, of.Registered)
+	said, err := r.branches(ctx, heads, of.Registered)
 	isAway := err != nil && r.Told != nil && ctx.Err() == nil
 	if err != nil && !isAway {
 		return nil, err
@@ -53,7 +53,7 @@ func (r *Reader) Evidence(ctx context.Context, heads map[string]files.ID, of Mov
 			was, _ := r.Cache.last(cluster)
 			w := was.report
 			if !isAway {
-				if w, err = r.word(ctx, &said, cluster, mappings[cluster]); err != nil {
+				if w, err = r.evidenceOf(ctx, &said, cluster, mappings[cluster]); err != nil {
 					return nil, err
 				}
 			}
@@ -74,19 +74,19 @@ func (r *Reader) Evidence(ctx context.Context, heads map[string]files.ID, of Mov
 	return all, nil
 }
 
-// word reads what is said of a cluster; nil for nothing, or nothing new enough.
-func (r *Reader) word(ctx context.Context, said *statusBranches, cluster string, m *virtual.Mapping) (*status.Report, error) {
+// evidenceOf reads what is said of a cluster; nil for nothing, or nothing new enough.
+func (r *Reader) evidenceOf(ctx context.Context, said *statusBranches, cluster string, m *virtual.Mapping) (*status.Report, error) {
 	h, _, err := said.head(ctx, cluster)
 	if err != nil || h == nil || r.Now().Sub(h.When) > Lasting || !r.isEvidence(h, said.keys[cluster]) {
 		return nil, err
 	}
-	return r.heard(*h, cluster, m), nil
+	return r.remembered(*h, cluster, m), nil
 }
 
 // Applied reads what the status branches of clusters say of what was applied: which commit, and by which of the state. It
 // leaves out those that are no evidence, and those that cannot be read.
 func (r *Reader) Applied(ctx context.Context, heads map[string]files.ID, of []*karmada.Cluster) (map[string]status.Summary, error) {
-	said, err := r.statusHeads(ctx, heads, of)
+	said, err := r.branches(ctx, heads, of)
 	if err != nil {
 		return nil, err
 	}
@@ -112,13 +112,13 @@ func (r *Reader) isEvidence(h *git.Head, agent *signing.Public) bool {
 	return !r.Shared || agent != nil || r.Key != nil && r.Key.Verify(signing.Git, h.Signed, h.Signature) == nil
 }
 
-// heard reads a status branch, unless that was its head the last time. One that cannot be read
+// remembered reads a status branch, unless that was its head the last time. One that cannot be read
 // says nothing: it stops no plan.
-func (r *Reader) heard(h git.Head, cluster string, m *virtual.Mapping) *status.Report {
+func (r *Reader) remembered(h git.Head, cluster string, m *virtual.Mapping) *status.Report {
 	if was, ok := r.Cache.last(cluster); ok && was.head == h.Commit {
 		return was.report
 	}
-	w, err := wordOf(h, status.Prefix+cluster, Query{Closely: true}, m)
+	w, err := parse(h, status.Prefix+cluster, Query{Closely: true}, m)
 	if err != nil {
 		w = nil
 	}

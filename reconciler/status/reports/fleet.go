@@ -58,15 +58,15 @@ type Cluster struct {
 	Registered *karmada.Cluster
 	Observed   *karmada.ClusterStatus
 
-	told *files.Folder // what its status branch says; nil if there is none that counts
+	tree *files.Folder // what its status branch says; nil if there is none that counts
 }
 
-// Told identifies what its status branch says; zero if there is none that counts.
-func (m *Cluster) Told() files.ID {
-	if m.told == nil {
+// ReportID identifies what its status branch says; zero if there is none that counts.
+func (m *Cluster) ReportID() files.ID {
+	if m.tree == nil {
 		return files.ID{}
 	}
-	return m.told.ID()
+	return m.tree.ID()
 }
 
 // Objects reads what is said of the objects of a namespace, by the names that templates have. What has
@@ -82,10 +82,10 @@ func (m *Cluster) Everything() (map[object.Ref]*status.Object, error) {
 }
 
 func (m *Cluster) objects(wanted func(namespace string) bool) (map[object.Ref]*status.Object, error) {
-	if m.told == nil {
+	if m.tree == nil {
 		return nil, nil
 	}
-	objects, err := status.Objects(m.told, wanted)
+	objects, err := status.Objects(m.tree, wanted)
 	if err != nil {
 		return nil, fmt.Errorf("branch %s%s: %w", status.Prefix, m.Cluster, err)
 	}
@@ -126,13 +126,13 @@ func (r *Reader) Fleet(ctx context.Context, s sources.Snapshot, asked Query) (Fl
 	if err != nil {
 		return Fleet{}, err
 	}
-	said, err := r.statusHeads(ctx, heads, chosen)
+	said, err := r.branches(ctx, heads, chosen)
 	if err != nil {
 		return Fleet{}, err
 	}
 	seen := state.Observed(head.Tree)
 	for _, c := range chosen {
-		w, err := said.word(ctx, c, asked)
+		w, err := said.report(ctx, c, asked)
 		if err != nil {
 			return Fleet{}, err
 		}
@@ -140,7 +140,7 @@ func (r *Reader) Fleet(ctx context.Context, s sources.Snapshot, asked Query) (Fl
 		if p.Head, err = r.Published.Head(ctx, heads, f.Addresses.Of(c.Name)); err != nil {
 			return Fleet{}, err
 		}
-		m := Cluster{ClusterHealth: status.HealthOf(p, w.word, r.Now(), asked.Lasting), Registered: c, Observed: seen[c.Name], told: w.files}
+		m := Cluster{ClusterHealth: status.HealthOf(p, w.report, r.Now(), asked.Lasting), Registered: c, Observed: seen[c.Name], tree: w.files}
 		if asked.Closely && !p.Head.IsZero() {
 			b, _, err := r.Published.Target.Root(ctx, p.Head)
 			if err != nil {

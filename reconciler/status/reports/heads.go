@@ -25,9 +25,9 @@ type statusBranches struct {
 	refused map[string]error
 }
 
-// statusHeads looks where status branches are, and fetches those of clusters. What is wrong with the branch
+// branches looks where status branches are, and fetches those of clusters. What is wrong with the branch
 // of one cluster is kept for that cluster.
-func (r *Reader) statusHeads(ctx context.Context, heads map[string]files.ID, of []*karmada.Cluster) (statusBranches, error) {
+func (r *Reader) branches(ctx context.Context, heads map[string]files.ID, of []*karmada.Cluster) (statusBranches, error) {
 	h := statusBranches{target: r.Published.Target, told: r.Told, heads: heads, toldAt: heads, keys: map[string]*signing.Public{}, refused: map[string]error{}}
 	var err error
 	if h.told == nil {

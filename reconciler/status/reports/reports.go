@@ -71,10 +71,10 @@ func (c *Cache) Forget() {
 	c.reports = nil
 }
 
-// Words reads what the status branches of the registered clusters say of objects, in a namespace
+// Reports reads what the status branches of the registered clusters say of objects, in a namespace
 // or, if that is empty, in all, by the names that templates have. What is older than lasting is
 // left out. Of what has no namespace, the host of a virtual cluster speaks for it.
-func (r *Reader) Words(ctx context.Context, registered []policies.Cluster, namespace string, lasting time.Duration) (status.Reports, error) {
+func (r *Reader) Reports(ctx context.Context, registered []policies.Cluster, namespace string, lasting time.Duration) (status.Reports, error) {
 	heads, err := r.Published.Target.Heads(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("looking for status branches: %w", err)
@@ -83,18 +83,18 @@ func (r *Reader) Words(ctx context.Context, registered []policies.Cluster, names
 	for i := range registered {
 		all[i] = &registered[i].Spec
 	}
-	said, err := r.statusHeads(ctx, heads, all)
+	said, err := r.branches(ctx, heads, all)
 	if err != nil {
 		return nil, err
 	}
 	words := status.Reports{}
 	for _, c := range all {
-		w, err := said.word(ctx, c, Query{Namespace: namespace, Closely: true})
+		w, err := said.report(ctx, c, Query{Namespace: namespace, Closely: true})
 		if err != nil {
 			return nil, err
 		}
-		if w.word != nil && r.Now().Sub(w.word.At) <= lasting {
-			words[c.Name] = w.word
+		if w.report != nil && r.Now().Sub(w.report.At) <= lasting {
+			words[c.Name] = w.report
 		}
 	}
 	for _, c := range all {
@@ -105,29 +105,29 @@ func (r *Reader) Words(ctx context.Context, registered []policies.Cluster, names
 	return words, nil
 }
 
-// told is what a status branch says, and the files that it is from; both nil if there is none that
+// branchReport is what a status branch says, and the files that it is from; both nil if there is none that
 // counts. Ignored says why one does not.
-type told struct {
-	word    *status.Report
+type branchReport struct {
+	report  *status.Report
 	files   *files.Folder
 	ignored string
 }
 
-// word reads what a status branch says.
-func (h *statusBranches) word(ctx context.Context, cluster *karmada.Cluster, asked Query) (told, error) {
+// report reads what a status branch says.
+func (h *statusBranches) report(ctx context.Context, cluster *karmada.Cluster, asked Query) (branchReport, error) {
 	head, ignored, err := h.head(ctx, cluster.Name)
 	if err != nil || head == nil {
-		return told{ignored: ignored}, err
+		return branchReport{ignored: ignored}, err
 	}
-	w, err := wordOf(*head, status.Prefix+cluster.Name, asked, virtual.Of(cluster))
+	w, err := parse(*head, status.Prefix+cluster.Name, asked, virtual.Of(cluster))
 	if err != nil {
-		return told{ignored: fmt.Sprintf("what its status branch says, %.12s, is ignored: %v", head.Commit.String(), err)}, ctx.Err()
+		return branchReport{ignored: fmt.Sprintf("what its status branch says, %.12s, is ignored: %v", head.Commit.String(), err)}, ctx.Err()
 	}
-	return told{word: w, files: head.Tree}, nil
+	return branchReport{report: w, files: head.Tree}, nil
 }
 
-// wordOf reads a status branch. Objects of a virtual cluster have the names that templates have.
-func wordOf(h git.Head, branch string, asked Query, m *virtual.Mapping) (*status.Report, error) {
+// parse reads a status branch. Objects of a virtual cluster have the names that templates have.
+func parse(h git.Head, branch string, asked Query, m *virtual.Mapping) (*status.Report, error) {
 	s, err := status.Read(h.Tree)
 	w := &status.Report{Summary: s, At: h.When}
 	if err == nil && (asked.Closely || asked.Namespace != "") {

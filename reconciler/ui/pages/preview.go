@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/waybill-dev/waybill/reconciler/shelf"
+	"github.com/waybill-dev/waybill/reconciler/preview/store"
 	"github.com/waybill-dev/waybill/sources/forge"
 	"github.com/waybill-dev/waybill/sources/words"
 )
@@ -34,18 +34,18 @@ type PreviewRow struct {
 }
 
 // OfPreviews shows what is known of open pull requests to a branch.
-func OfPreviews(all []shelf.Preview, branch string, working bool, now time.Time) Previews {
+func OfPreviews(all []store.Preview, branch string, working bool, now time.Time) Previews {
 	p := Previews{Branch: branch, Away: !working}
 	for i := range all {
 		p.Rows = append(p.Rows, previewRow(&all[i], now))
 	}
-	if len(all) >= shelf.Most {
-		p.Full = shelf.Most
+	if len(all) >= store.Most {
+		p.Full = store.Most
 	}
 	return p
 }
 
-func previewRow(p *shelf.Preview, now time.Time) PreviewRow {
+func previewRow(p *store.Preview, now time.Time) PreviewRow {
 	row := PreviewRow{
 		Number: p.Pull.Number, Page: Link{title(p), PreviewURL(p.Pull.Number)}, Author: words.Printable(p.Pull.Author.Login), From: from(&p.Pull),
 		Says: words.Printable(p.Line), Head: short(p.Pull.Head), Since: moment(p.Since, now), Mark: Mark{"Not made yet", "…", "muted"},
@@ -75,7 +75,7 @@ func from(p *forge.PullRequest) string {
 }
 
 // title names a pull request, with what whoever opened it wrote, cut to a line.
-func title(p *shelf.Preview) string {
+func title(p *store.Preview) string {
 	const most = 160
 	text := []rune(words.Printable(p.Pull.Title))
 	if len(text) > most {
@@ -107,7 +107,7 @@ type Note struct {
 }
 
 // OfPreview shows what is known of a pull request, with the text of its report.
-func OfPreview(p *shelf.Preview, report []byte, now time.Time) Preview {
+func OfPreview(p *store.Preview, report []byte, now time.Time) Preview {
 	out := Preview{Title: title(p), Row: previewRow(p, now), Note: noteOf(p, now)}
 	if u, err := url.Parse(p.Pull.URL); err == nil && (u.Scheme == "https" || u.Scheme == "http") {
 		out.Forge = &Link{"pull request " + strconv.Itoa(p.Pull.Number), p.Pull.URL}
@@ -120,7 +120,7 @@ func OfPreview(p *shelf.Preview, report []byte, now time.Time) Preview {
 }
 
 // noteOf says what else there is to know; nil for nothing.
-func noteOf(p *shelf.Preview, now time.Time) *Note {
+func noteOf(p *store.Preview, now time.Time) *Note {
 	older := ""
 	if p.Report != nil && p.Report.Head != p.Pull.Head {
 		older = fmt.Sprintf("Below is what the earlier head %s would do, as of %s.", short(p.Report.Head), moment(p.Report.At, now).Ago)

@@ -1,4 +1,4 @@
-package orders
+package commands
 
 import (
 	"cmp"
@@ -12,12 +12,12 @@ import (
 	"github.com/waybill-dev/waybill/sources/git"
 )
 
-// folder has the orders, a file each, by their comments.
+// folder has the commands, a file each, by their comments.
 const folder = "orders"
 
-// Decode reads the orders of a commit of the branch, in the order of their comments. What is no
-// order is left out, and reported: it allows nothing.
-func Decode(root *files.Folder) (all []Order, strange []string) {
+// Decode reads the commands of a commit of the branch, in the order of their comments. What is no
+// command is left out, and reported: it allows nothing.
+func Decode(root *files.Folder) (all []Command, strange []string) {
 	if root == nil {
 		return nil, nil
 	}
@@ -32,11 +32,11 @@ func Decode(root *files.Folder) (all []Order, strange []string) {
 		}
 		all = append(all, o)
 	}
-	slices.SortFunc(all, func(a, b Order) int { return cmp.Compare(a.Comment, b.Comment) })
+	slices.SortFunc(all, func(a, b Command) int { return cmp.Compare(a.Comment, b.Comment) })
 	return all, strange
 }
 
-func decode(e files.Entry) (o Order, err error) {
+func decode(e files.Entry) (o Command, err error) {
 	data, err := e.Blob.Bytes()
 	if err == nil {
 		err = json.Unmarshal(data, &o)
@@ -44,12 +44,12 @@ func decode(e files.Entry) (o Order, err error) {
 	return o, err //nolint:wrapcheck // it is not shown
 }
 
-func (o *Order) path() string { return folder + "/" + o.name() }
+func (o *Command) path() string { return folder + "/" + o.name() }
 
-func (o *Order) name() string { return fmt.Sprintf("%d-%d.json", o.PullRequest, o.Comment) }
+func (o *Command) name() string { return fmt.Sprintf("%d-%d.json", o.PullRequest, o.Comment) }
 
-// layout is the folder of orders.
-func layout(all []Order) (*files.Folder, error) {
+// layout is the folder of commands.
+func layout(all []Command) (*files.Folder, error) {
 	var entries []files.Entry
 	for i := range all {
 		data, err := json.MarshalIndent(all[i], "", "  ")
@@ -65,9 +65,9 @@ func layout(all []Order) (*files.Folder, error) {
 	return files.NewFolder(top), nil
 }
 
-// Change is what becomes of orders: Merged are those whose pull request was merged.
+// Change is what becomes of commands: Merged are those whose pull request was merged.
 type Change struct {
-	Taken, Merged, Void []Order
+	Taken, Merged, Void []Command
 }
 
 // Empty reports that nothing becomes of them.
@@ -77,8 +77,8 @@ func (c *Change) Empty() bool { return len(c.Taken)+len(c.Merged)+len(c.Void) ==
 // is that of a branch that is not there.
 func (c *Change) Update(head git.Head, now time.Time) (git.Update, error) {
 	all, _ := Decode(head.Tree)
-	all = slices.DeleteFunc(all, func(o Order) bool {
-		return slices.ContainsFunc(slices.Concat(c.Void, c.Merged), func(v Order) bool { return v.path() == o.path() })
+	all = slices.DeleteFunc(all, func(o Command) bool {
+		return slices.ContainsFunc(slices.Concat(c.Void, c.Merged), func(v Command) bool { return v.path() == o.path() })
 	})
 	all = slices.Concat(all, c.Merged, c.Taken)
 	root, err := layout(all)
@@ -88,7 +88,7 @@ func (c *Change) Update(head git.Head, now time.Time) (git.Update, error) {
 	}, err
 }
 
-// message says what becomes of orders: the first in the subject, and all below it.
+// message says what becomes of commands: the first in the subject, and all below it.
 func (c *Change) message() string {
 	var lines []string
 	for i := range c.Taken {

@@ -1,7 +1,7 @@
-// Package shelf keeps what a controller knows of open pull requests, and of what they do to the
+// Package store keeps what a controller knows of open pull requests, and of what they do to the
 // clusters, for those who look at that in the web UI. It is memory of one process, and bounded: of
 // so many pull requests, with so many bytes of reports. Reports have no values of Secrets.
-package shelf
+package store
 
 import (
 	"cmp"
@@ -33,7 +33,7 @@ type Preview struct {
 }
 
 // A Shelf keeps previews. Several may use it at once.
-type Shelf struct {
+type Store struct {
 	changed func()
 
 	mu      sync.Mutex
@@ -43,10 +43,10 @@ type Shelf struct {
 }
 
 // New returns an empty shelf. Changed is called when there is something else on it.
-func New(changed func()) *Shelf { return &Shelf{changed: changed, known: map[int]Preview{}} }
+func New(changed func()) *Store { return &Store{changed: changed, known: map[int]Preview{}} }
 
 // Working says whether this process looks at pull requests: where several replicas run, one does.
-func (s *Shelf) Working(is bool) {
+func (s *Store) Working(is bool) {
 	s.change(func() bool {
 		was := s.working
 		s.working = is
@@ -55,7 +55,7 @@ func (s *Shelf) Working(is bool) {
 }
 
 // Seen notes that pull requests are open.
-func (s *Shelf) Seen(at time.Time, pulls ...forge.PullRequest) {
+func (s *Store) Seen(at time.Time, pulls ...forge.PullRequest) {
 	s.change(func() (moved bool) {
 		for i := range pulls {
 			moved = s.see(at, &pulls[i]) || moved
@@ -65,7 +65,7 @@ func (s *Shelf) Seen(at time.Time, pulls ...forge.PullRequest) {
 }
 
 // Say notes what the head of a pull request shows at the forge.
-func (s *Shelf) Say(at time.Time, pull *forge.PullRequest, state forge.State, line string) {
+func (s *Store) Say(at time.Time, pull *forge.PullRequest, state forge.State, line string) {
 	s.change(func() bool {
 		moved := s.see(at, pull)
 		p := s.known[pull.Number]
@@ -79,7 +79,7 @@ func (s *Shelf) Say(at time.Time, pull *forge.PullRequest, state forge.State, li
 }
 
 // Keep keeps a comparison as the report of the head of a pull request.
-func (s *Shelf) Keep(at time.Time, pull *forge.PullRequest, c *preview.Comparison) error {
+func (s *Store) Keep(at time.Time, pull *forge.PullRequest, c *preview.Comparison) error {
 	r, err := pack(c)
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (s *Shelf) Keep(at time.Time, pull *forge.PullRequest, c *preview.Compariso
 }
 
 // Gone forgets a pull request that is not open any longer.
-func (s *Shelf) Gone(number int) {
+func (s *Store) Gone(number int) {
 	s.change(func() bool {
 		_, was := s.known[number]
 		delete(s.known, number)
@@ -107,7 +107,7 @@ func (s *Shelf) Gone(number int) {
 
 // Unsure lists pull requests of which nobody knows whether they are open, since a time: those first
 // that were seen longest ago, so many at most.
-func (s *Shelf) Unsure(since time.Time, most int) (numbers []int) {
+func (s *Store) Unsure(since time.Time, most int) (numbers []int) {
 	all, _ := s.All()
 	slices.SortFunc(all, func(a, b Preview) int { return a.seen.Compare(b.seen) })
 	for i := range all {
@@ -119,7 +119,7 @@ func (s *Shelf) Unsure(since time.Time, most int) (numbers []int) {
 }
 
 // All returns what is known, the newest pull request first, and whether this process looks.
-func (s *Shelf) All() (all []Preview, working bool) {
+func (s *Store) All() (all []Preview, working bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range s.known {
@@ -130,7 +130,7 @@ func (s *Shelf) All() (all []Preview, working bool) {
 }
 
 // Find returns what is known of a pull request.
-func (s *Shelf) Find(number int) (Preview, bool) {
+func (s *Store) Find(number int) (Preview, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p, ok := s.known[number]
@@ -138,14 +138,14 @@ func (s *Shelf) Find(number int) (Preview, bool) {
 }
 
 // Version is another one whenever there is something else on the shelf.
-func (s *Shelf) Version() int {
+func (s *Store) Version() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.version
 }
 
 // change changes what is on the shelf, and tells if that made a difference.
-func (s *Shelf) change(what func() bool) {
+func (s *Store) change(what func() bool) {
 	s.mu.Lock()
 	moved := what()
 	if moved {
@@ -158,7 +158,7 @@ func (s *Shelf) change(what func() bool) {
 }
 
 // see notes that a pull request is open. What was said of another head is not said of this one.
-func (s *Shelf) see(at time.Time, pull *forge.PullRequest) (moved bool) {
+func (s *Store) see(at time.Time, pull *forge.PullRequest) (moved bool) {
 	p, known := s.known[pull.Number]
 	moved = !known || p.Pull.Head != pull.Head || p.Pull.Title != pull.Title
 	if p.Pull.Head != pull.Head {
@@ -174,7 +174,7 @@ func (s *Shelf) see(at time.Time, pull *forge.PullRequest) (moved bool) {
 
 // makeRoom forgets the pull requests of which nothing was said for longest, and then the oldest
 // reports, until what is left is not too much.
-func (s *Shelf) makeRoom() {
+func (s *Store) makeRoom() {
 	order := make([]int, 0, len(s.known))
 	bytes := 0
 	for number, p := range s.known {

@@ -1,7 +1,7 @@
-// Package trail finds the commits of a branch that changed a folder at its root. Where clusters share
+// Package folderlog finds the commits of a branch that changed a folder at its root. Where clusters share
 // a branch, these are to a cluster what the commits of a branch of its own would be: one that changes
 // other folders is none of its history.
-package trail
+package folderlog
 
 import (
 	"context"
@@ -17,9 +17,9 @@ type Repository interface {
 	Root(ctx context.Context, id files.ID) (git.Head, []files.Entry, error)
 }
 
-// Trail is the history of the folders of one branch, by first parents, as far back as somebody asked.
+// Log is the history of the folders of one branch, by first parents, as far back as somebody asked.
 // What it read once it does not read again. Several may ask it at once; the zero value knows nothing.
-type Trail struct {
+type Log struct {
 	mu    sync.Mutex
 	tip   []files.Entry // what is at the root of the head
 	known *known        // from the head on; nil: nothing
@@ -37,7 +37,7 @@ type known struct {
 
 // Last returns the newest commit of those that lead to head that changed a folder; zero if head
 // does not have the folder.
-func (t *Trail) Last(ctx context.Context, repo Repository, head files.ID, folder string) (files.ID, error) {
+func (t *Log) Last(ctx context.Context, repo Repository, head files.ID, folder string) (files.ID, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.known == nil || t.known.head != head {
@@ -53,7 +53,7 @@ func (t *Trail) Last(ctx context.Context, repo Repository, head files.ID, folder
 
 // Before returns the newest commit before one that changed a folder, which changed it, too; zero if
 // the folder was not there before.
-func (t *Trail) Before(ctx context.Context, repo Repository, commit files.ID, folder string) (files.ID, error) {
+func (t *Log) Before(ctx context.Context, repo Repository, commit files.ID, folder string) (files.ID, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.known != nil {
@@ -65,11 +65,11 @@ func (t *Trail) Before(ctx context.Context, repo Repository, commit files.ID, fo
 	if err != nil || h.Parent.IsZero() {
 		return files.ID{}, err //nolint:wrapcheck // it names the commit
 	}
-	return (&Trail{}).Last(ctx, repo, h.Parent, folder)
+	return (&Log{}).Last(ctx, repo, h.Parent, folder)
 }
 
 // begin begins at a head.
-func (t *Trail) begin(ctx context.Context, repo Repository, head files.ID) error {
+func (t *Log) begin(ctx context.Context, repo Repository, head files.ID) error {
 	h, entries, err := repo.Root(ctx, head)
 	if err != nil {
 		return err //nolint:wrapcheck // it names the commit
@@ -83,7 +83,7 @@ func (t *Trail) begin(ctx context.Context, repo Repository, head files.ID) error
 }
 
 // nth returns the commit behind so many newer ones that changed a folder; zero for none.
-func (t *Trail) nth(ctx context.Context, repo Repository, folder string, n int) (files.ID, error) {
+func (t *Log) nth(ctx context.Context, repo Repository, folder string, n int) (files.ID, error) {
 	for len(t.known.past[folder]) <= n {
 		if t.known.ended {
 			return files.ID{}, nil
@@ -96,7 +96,7 @@ func (t *Trail) nth(ctx context.Context, repo Repository, folder string, n int) 
 }
 
 // step goes one commit back, or to where it got before from an earlier head.
-func (t *Trail) step(ctx context.Context, repo Repository) error {
+func (t *Log) step(ctx context.Context, repo Repository) error {
 	k := t.known
 	if o := t.older; o != nil && o.head == k.at {
 		for folder, past := range o.past {

@@ -1,6 +1,6 @@
-// Package suppose answers what-if: it makes of a source the one that there would be if clusters
+// Package whatif answers what-if: it makes of a source the one that there would be if clusters
 // came, went, or were others. Nothing is written; what comes out is planned as any source is.
-package suppose
+package whatif
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package shelf_test
+package store_test
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/reconciler/preview/fields"
 	"github.com/waybill-dev/waybill/reconciler/preview/previewtest"
-	"github.com/waybill-dev/waybill/reconciler/shelf"
+	"github.com/waybill-dev/waybill/reconciler/preview/store"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/forge"
 )
@@ -24,18 +24,18 @@ func pull(number int, head string) *forge.PullRequest {
 
 // shelved is a shelf that counts how often it told of a change.
 type shelved struct {
-	*shelf.Shelf
+	*store.Store
 
 	told int
 }
 
 func newShelved() *shelved {
 	s := &shelved{}
-	s.Shelf = shelf.New(func() { s.told++ })
+	s.Store = store.New(func() { s.told++ })
 	return s
 }
 
-func (s *shelved) find(t *testing.T, number int) shelf.Preview {
+func (s *shelved) find(t *testing.T, number int) store.Preview {
 	t.Helper()
 	p, ok := s.Find(number)
 	if !ok {
@@ -95,11 +95,11 @@ func TestItTellsOnlyWhatIsNew(t *testing.T) {
 
 func TestItIsBounded(t *testing.T) {
 	s := newShelved()
-	for i := range 3 * shelf.Most {
+	for i := range 3 * store.Most {
 		s.Say(noon.Add(time.Duration(i)*time.Minute), pull(1000-i, "a"), forge.Pending, "it waits")
 	}
 	all, _ := s.All()
-	if len(all) != shelf.Most || all[0].Pull.Number != 1000-2*shelf.Most || all[shelf.Most-1].Pull.Number != 1001-3*shelf.Most {
+	if len(all) != store.Most || all[0].Pull.Number != 1000-2*store.Most || all[store.Most-1].Pull.Number != 1001-3*store.Most {
 		t.Errorf("there are %d, from %d to %d", len(all), all[0].Pull.Number, all[len(all)-1].Pull.Number)
 	}
 	s = newShelved()
@@ -121,7 +121,7 @@ func TestItIsBounded(t *testing.T) {
 		}
 	}
 	all, _ = s.All()
-	with := slices.DeleteFunc(slices.Clone(all), func(p shelf.Preview) bool { return p.Report == nil })
+	with := slices.DeleteFunc(slices.Clone(all), func(p store.Preview) bool { return p.Report == nil })
 	if len(all) != 30 || len(with) < 10 || len(with) > 25 || with[0].Pull.Number != 29 || with[len(with)-1].Pull.Number != 30-len(with) {
 		t.Errorf("of %d, %d have a report", len(all), len(with))
 	}

@@ -1,12 +1,12 @@
-// Package orders is what maintainers order by comments on pull requests: which comment is a
-// command, whether it counts, and how an order is remembered. It is values; a Clerk of package
-// reconciler asks the forge, and writes.
+// Package commands is what maintainers command by comments on pull requests: which comment is a
+// command, whether it counts, and how a command that counts is remembered. It is values; a CommandHandler of package
+// pulls asks the forge, and writes.
 //
-// An order is a commit of a branch of its own, from which the next plan reads it, so that there
+// Such a command is a commit of a branch of its own, from which the next plan reads it, so that there
 // is no state but Git. An approval names, by a digest, the removals that its pull request adds: each an
 // object and the cluster that loses it. It counts once that pull request is merged with the head that it
 // names, and until it is carried out.
-package orders
+package commands
 
 import (
 	"errors"
@@ -20,13 +20,13 @@ import (
 	"github.com/waybill-dev/waybill/sources/forge"
 )
 
-// Branch is the one that remembers orders.
+// Branch is the one that remembers commands.
 const Branch = render.OrdersBranch
 
-// Lasts is how long an order counts.
+// Lasts is how long a command counts.
 const Lasts = 7 * 24 * time.Hour
 
-// Verb is what is ordered.
+// Verb is what is commanded.
 type Verb string
 
 // The verbs.
@@ -37,8 +37,8 @@ const (
 	Preview Verb = "preview"
 )
 
-// Command is what a comment says.
-type Command struct {
+// Parsed is what a comment says.
+type Parsed struct {
 	Verb   Verb   `json:"verb"`
 	Digest string `json:"digest,omitempty"` // of the removals
 	Head   string `json:"head"`             // of the pull request, the whole name of the commit
@@ -59,29 +59,29 @@ const (
 
 // Parse reads the command of a comment: its first line. It reports whether there is one; the
 // error says what is wrong with it.
-func Parse(body string) (c Command, is bool, err error) {
+func Parse(body string) (c Parsed, is bool, err error) {
 	line, _, _ := strings.Cut(strings.TrimSpace(body), "\n")
 	words := strings.Fields(line)
 	if len(words) == 0 || words[0] != "/waybill" {
-		return Command{}, false, nil
+		return Parsed{}, false, nil
 	}
 	switch words = words[1:]; {
 	case len(words) == 3 && words[0] == string(ApprovePrune) && digest.MatchString(words[1]) && commit.MatchString(words[2]):
-		return Command{ApprovePrune, words[1], words[2]}, true, nil
+		return Parsed{ApprovePrune, words[1], words[2]}, true, nil
 	case len(words) == 2 && words[0] == string(Preview) && commit.MatchString(words[1]):
-		return Command{Preview, "", words[1]}, true, nil
+		return Parsed{Preview, "", words[1]}, true, nil
 	}
-	return Command{}, true, errors.New("it is none of the commands " + usagePrune + " and " + usagePreview + ", with the whole name of the commit")
+	return Parsed{}, true, errors.New("it is none of the commands " + usagePrune + " and " + usagePreview + ", with the whole name of the commit")
 }
 
 // String is the command as a comment gives it.
-func (c Command) String() string {
+func (c Parsed) String() string {
 	return strings.Join(strings.Fields("/waybill "+string(c.Verb)+" "+c.Digest+" "+c.Head), " ")
 }
 
-// Asked is a command, and who gave it where.
-type Asked struct {
-	Command
+// Request is a command, and who gave it where.
+type Request struct {
+	Parsed
 
 	Comment forge.Comment
 	Pull    forge.PullRequest
@@ -96,7 +96,7 @@ type Rules struct {
 }
 
 // Judge says why a command does not count; empty if it does.
-func (r Rules) Judge(a *Asked) string {
+func (r Rules) Judge(a *Request) string {
 	switch {
 	case a.Comment.Edited:
 		return "the comment was edited, and may have been another one; make a new one"
@@ -114,9 +114,9 @@ func (r Rules) Judge(a *Asked) string {
 	return ""
 }
 
-// Order is a command that counted.
-type Order struct {
-	Command
+// Command is a command that counted.
+type Command struct {
+	Parsed
 
 	PullRequest int       `json:"pullRequest"`
 	Comment     int64     `json:"comment"`
@@ -128,8 +128,8 @@ type Order struct {
 	Merged string `json:"merged,omitempty"`
 }
 
-// valid reports an order as Take makes it, or as a version before did.
-func (o *Order) valid() bool {
+// valid reports a command as Take makes it, or as a version before did.
+func (o *Command) valid() bool {
 	switch {
 	case o.Verb != ApprovePrune || older.MatchString(o.Digest):
 		return true
@@ -140,24 +140,24 @@ func (o *Order) valid() bool {
 }
 
 // Waits reports an approval that counts when its pull request is merged.
-func (o *Order) Waits() bool {
+func (o *Command) Waits() bool {
 	return o.Verb == ApprovePrune && o.Merged == "" && digest.MatchString(o.Digest)
 }
 
-// Take makes an order of a command that counts.
-func Take(a *Asked, now time.Time) Order {
-	return Order{Command: a.Command, PullRequest: a.Pull.Number, Comment: a.Comment.ID, By: a.Comment.Author.Login, At: now.UTC().Truncate(time.Second)}
+// Take makes a command of a request that counts.
+func Take(a *Request, now time.Time) Command {
+	return Command{Parsed: a.Parsed, PullRequest: a.Pull.Number, Comment: a.Comment.ID, By: a.Comment.Author.Login, At: now.UTC().Truncate(time.Second)}
 }
 
-// Counts reports whether an order counts at a time. One that is of the future was written by
+// Counts reports whether a command counts at a time. One that is of the future was written by
 // somebody else.
-func (o *Order) Counts(now time.Time) bool {
+func (o *Command) Counts(now time.Time) bool {
 	age := now.Sub(o.At)
 	return age < Lasts && age > -time.Hour
 }
 
 // Approved lists the approvals that count at a time, for a source commit that contains some commits.
-func Approved(all []Order, now time.Time, contains func(commit string) bool) (approved []guard.Approval) {
+func Approved(all []Command, now time.Time, contains func(commit string) bool) (approved []guard.Approval) {
 	for i := range all {
 		o := &all[i]
 		if o.Verb != ApprovePrune || !o.Counts(now) {

@@ -1,4 +1,4 @@
-package trail_test
+package folderlog_test
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/waybill-dev/waybill/reconciler/trail"
+	"github.com/waybill-dev/waybill/reconciler/folderlog"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/test/twin"
@@ -33,7 +33,7 @@ func TestTheTrailOfAFolderIsTheCommitsThatChangedIt(t *testing.T) {
 		repo := twin.New("trail")
 		content := map[string]int{}
 		past := map[string][]files.ID{} // the newest last; zero: it went
-		var known trail.Trail
+		var known folderlog.Log
 		for range 1 + r.IntN(30) {
 			name := folders[r.IntN(len(folders))]
 			was := content[name]
@@ -82,7 +82,7 @@ func TestATrailReadsEachCommitOnce(t *testing.T) {
 	repo := &counted{Repo: twin.New("trail")}
 	root := twin.Tree{"old/x": twin.File([]byte("1")), "new/x": twin.File([]byte("0"))}
 	first := repo.Write("shared", "a change", root.Folder())
-	var known trail.Trail
+	var known folderlog.Log
 	last := func() {
 		root["new/x"] = twin.File(fmt.Append(nil, repo.reads))
 		head := repo.Write("shared", "a change", root.Folder())

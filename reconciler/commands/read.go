@@ -1,4 +1,4 @@
-package orders
+package commands
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"github.com/waybill-dev/waybill/sources/git"
 )
 
-// Head reads the branch of orders; the zero head where there is none.
+// Head reads the branch of commands; the zero head where there is none.
 func Head(ctx context.Context, at published.Repository, heads map[string]files.ID) (git.Head, error) {
 	if _, ok := heads[Branch]; !ok {
 		return git.Head{}, nil

@@ -1,11 +1,11 @@
-package suppose_test
+package whatif_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
-	"github.com/waybill-dev/waybill/reconciler/preview/suppose"
+	"github.com/waybill-dev/waybill/reconciler/preview/whatif"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -28,7 +28,7 @@ metadata: {name: eu, namespace: a}
 `
 
 // parsed is what parse makes of one of its flags: "label eu=a=b".
-func parsed(t *testing.T, flags ...string) (s suppose.Suppositions, err error) {
+func parsed(t *testing.T, flags ...string) (s whatif.Suppositions, err error) {
 	t.Helper()
 	for _, f := range flags {
 		flag, text, _ := strings.Cut(f, " ")
@@ -36,21 +36,21 @@ func parsed(t *testing.T, flags ...string) (s suppose.Suppositions, err error) {
 		case "without":
 			s.Without = append(s.Without, text)
 		case "with":
-			s.With, err = suppose.ParseClusters("new.yaml", []byte("apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: "+text+"}\nspec: {syncMode: Pull}\n"))
+			s.With, err = whatif.ParseClusters("new.yaml", []byte("apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: "+text+"}\nspec: {syncMode: Pull}\n"))
 		case "label":
-			var l suppose.Label
-			l, err = suppose.ParseLabel(text)
+			var l whatif.Label
+			l, err = whatif.ParseLabel(text)
 			s.Labels = append(s.Labels, l)
 		case "taint":
-			var l suppose.Taint
-			l, err = suppose.ParseTaint(text)
+			var l whatif.Taint
+			l, err = whatif.ParseTaint(text)
 			s.Taints = append(s.Taints, l)
 		case "capacity":
-			var l suppose.Capacity
-			l, err = suppose.ParseCapacity(text)
+			var l whatif.Capacity
+			l, err = whatif.ParseCapacity(text)
 			s.Capacity = append(s.Capacity, l)
 		case "at":
-			s.At, err = suppose.ParseTime(text)
+			s.At, err = whatif.ParseTime(text)
 		}
 		if err != nil {
 			return s, err
@@ -128,11 +128,11 @@ func texts(src render.Source) string {
 // seen is what was observed of eu.
 func seen(t *testing.T) *karmada.ClusterStatus {
 	t.Helper()
-	has, err := suppose.ParseCapacity("eu=cpu=2,pods=3")
+	has, err := whatif.ParseCapacity("eu=cpu=2,pods=3")
 	if err != nil {
 		t.Fatal(err)
 	}
-	used, err := suppose.ParseCapacity("eu=cpu=1")
+	used, err := whatif.ParseCapacity("eu=cpu=1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func seen(t *testing.T) *karmada.ClusterStatus {
 
 func TestAFileOfClustersHasNothingElse(t *testing.T) {
 	for _, text := range []string{"", "a: [", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"} {
-		if _, err := suppose.ParseClusters("x.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "x.yaml") {
+		if _, err := whatif.ParseClusters("x.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "x.yaml") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

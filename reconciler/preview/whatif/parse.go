@@ -1,4 +1,4 @@
-package suppose
+package whatif
 
 import (
 	"fmt"
