@@ -82,7 +82,8 @@ func (c *CommandHandler) carriedOut(ctx context.Context, o *commands.Command, pu
 		return false
 	}
 	for _, cluster := range registered {
-		if state.HeldBy(cluster) != "" && slices.ContainsFunc(o.Removals, func(g guard.Group) bool { return slices.Contains(g.Clusters, cluster.Name) }) {
+		ofCluster := func(g guard.Group) bool { return slices.Contains(g.Clusters, cluster.Name) }
+		if state.HeldBy(cluster) != "" && slices.ContainsFunc(o.Removals, ofCluster) {
 			return false
 		}
 	}

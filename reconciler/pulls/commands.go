@@ -125,7 +125,9 @@ func (c *CommandHandler) head(ctx context.Context) (git.Head, error) {
 
 // commands judges the commands on a pull request that were not judged yet. Only who may write is answered:
 // an answer is a status of the head, which others see, too. With an error come those that were judged before.
-func (c *CommandHandler) commands(ctx context.Context, p forge.PullRequest, may func(forge.User) (forge.Permission, error)) (taken []commands.Command, err error) {
+func (c *CommandHandler) commands(
+	ctx context.Context, p forge.PullRequest, may func(forge.User) (forge.Permission, error),
+) (taken []commands.Command, err error) {
 	comments, err := c.Forge.Comments(ctx, p.Number)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it says what
@@ -173,7 +175,9 @@ func (c *CommandHandler) judge(ctx context.Context, a *commands.Request, wrong e
 
 // settle finds the commands that count no more, which are those of a head that is none, those that are old and
 // those that are carried out, and the approvals whose pull request is merged.
-func (c *CommandHandler) settle(ctx context.Context, known []commands.Command, pulls []forge.PullRequest, change *commands.Change) (err error) {
+func (c *CommandHandler) settle(
+	ctx context.Context, known []commands.Command, pulls []forge.PullRequest, change *commands.Change,
+) (err error) {
 	published, err := c.published(ctx, known)
 	if err != nil {
 		return err

@@ -136,7 +136,9 @@ func (r *Reader) Fleet(ctx context.Context, s sources.Snapshot, asked Query) (Fl
 		if err != nil {
 			return Fleet{}, err
 		}
-		p := status.Published{Cluster: c, Held: state.HeldBy(c), Ignored: w.ignored, Lost: observation.Lost(seen[c.Name]), Refused: observation.Refused(seen[c.Name])}
+		p := status.Published{
+			Cluster: c, Held: state.HeldBy(c), Ignored: w.ignored, Lost: observation.Lost(seen[c.Name]), Refused: observation.Refused(seen[c.Name]),
+		}
 		if p.Head, err = r.Published.Head(ctx, heads, f.Addresses.Of(c.Name)); err != nil {
 			return Fleet{}, err
 		}

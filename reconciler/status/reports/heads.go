@@ -28,7 +28,9 @@ type statusBranches struct {
 // branches looks where status branches are, and fetches those of clusters. What is wrong with the branch
 // of one cluster is kept for that cluster.
 func (r *Reader) branches(ctx context.Context, heads map[string]files.ID, of []*karmada.Cluster) (statusBranches, error) {
-	h := statusBranches{target: r.Published.Target, told: r.Told, heads: heads, toldAt: heads, keys: map[string]*signing.Public{}, refused: map[string]error{}}
+	h := statusBranches{
+		target: r.Published.Target, told: r.Told, heads: heads, toldAt: heads, keys: map[string]*signing.Public{}, refused: map[string]error{},
+	}
 	var err error
 	if h.told == nil {
 		h.told = r.Published.Target

@@ -74,7 +74,9 @@ func (c *Cache) Forget() {
 // Reports reads what the status branches of the registered clusters say of objects, in a namespace
 // or, if that is empty, in all, by the names that templates have. What is older than lasting is
 // left out. Of what has no namespace, the host of a virtual cluster speaks for it.
-func (r *Reader) Reports(ctx context.Context, registered []policies.Cluster, namespace string, lasting time.Duration) (status.Reports, error) {
+func (r *Reader) Reports(
+	ctx context.Context, registered []policies.Cluster, namespace string, lasting time.Duration,
+) (status.Reports, error) {
 	heads, err := r.Published.Target.Heads(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("looking for status branches: %w", err)
