@@ -156,7 +156,7 @@ func TestWorkThatFailsGivesTheLeaseBack(t *testing.T) {
 
 // tenure is work that goes on by a Lease.
 type tenure struct {
-	replicas.Tenure
+	replicas.Leadership
 
 	terms, works atomic.Int64 // that began, and that go on
 	lost         chan struct{}
