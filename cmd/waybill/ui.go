@@ -17,9 +17,9 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/facts"
+	"github.com/waybill-dev/waybill/reconciler/preview/store"
 	"github.com/waybill-dev/waybill/reconciler/pulls"
 	"github.com/waybill-dev/waybill/reconciler/serve"
-	"github.com/waybill-dev/waybill/reconciler/preview/store"
 	"github.com/waybill-dev/waybill/reconciler/ui"
 	"github.com/waybill-dev/waybill/reconciler/ui/login"
 )
