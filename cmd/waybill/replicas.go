@@ -83,7 +83,7 @@ func (r *replica) lead(ctx context.Context, work func(context.Context) error, te
 }
 
 // parts see what others publish. The only replica knows what it publishes.
-func (f *replicaFlags) parts(_ context.Context, c *controller) ([]runnable, error) {
+func (*replicaFlags) parts(_ context.Context, c *controller) ([]runnable, error) {
 	if c.one == nil {
 		return nil, nil
 	}

@@ -23,12 +23,20 @@ func alone(run func(context.Context) error) func(context.Context, <-chan struct{
 
 // runAll runs the parts: those that lead by lead, which calls what it is given while this replica leads.
 func runAll(ctx context.Context, log *slog.Logger, parts []runnable, lead func(context.Context, func(context.Context) error) error) error {
+	var leading, others []runnable
+	for _, p := range parts {
+		if p.leads {
+			leading = append(leading, p)
+		} else {
+			others = append(others, p)
+		}
+	}
 	group, ctx := errgroup.WithContext(ctx)
-	start(ctx, group, log, parts, false)
+	start(ctx, group, log, others)
 	group.Go(func() error {
 		return lead(ctx, func(ctx context.Context) error {
 			group, ctx := errgroup.WithContext(ctx)
-			start(ctx, group, log, parts, true)
+			start(ctx, group, log, leading)
 			return group.Wait()
 		})
 	})
@@ -38,12 +46,9 @@ func runAll(ctx context.Context, log *slog.Logger, parts []runnable, lead func(c
 // always leads: what elects among several is elsewhere.
 func always(ctx context.Context, work func(context.Context) error) error { return work(ctx) }
 
-// start starts the parts that lead, or those that do not.
-func start(ctx context.Context, group *errgroup.Group, log *slog.Logger, parts []runnable, leads bool) {
+// start starts parts.
+func start(ctx context.Context, group *errgroup.Group, log *slog.Logger, parts []runnable) {
 	for _, p := range parts {
-		if p.leads != leads {
-			continue
-		}
 		group.Go(func() error {
 			log.DebugContext(ctx, "started", "part", p.name)
 			return p.run(ctx, p.wakes)

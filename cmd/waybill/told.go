@@ -63,7 +63,7 @@ func (f *toldFlags) into(r *reconciler.Reconciler) error {
 }
 
 // parts watch the clusters that are pulled to, if somebody says where agents write.
-func (f *toldFlags) parts(_ context.Context, c *controller) ([]runnable, error) {
+func (f *toldFlags) parts(ctx context.Context, c *controller) ([]runnable, error) {
 	r, log := c.loop.Reconciler, c.loop.Log
 	repo, _ := r.Told.(*git.Repo)
 	if f.shared {
@@ -76,8 +76,10 @@ func (f *toldFlags) parts(_ context.Context, c *controller) ([]runnable, error) 
 		Recorder: observe.Recorder{Target: r.Target, Version: r.Version, Now: r.Now}, Status: repo, Origin: git.Origin(repo.Name()), Log: log,
 		Recorded: func() { wake(c.wakes.source) },
 		Receiver: &receive.Receiver{
-			Now:     time.Now,
-			Ignored: func(cluster, why string) { log.Warn("heartbeat ignored", "cluster", cluster, "by", "http", "err", why) },
+			Now: time.Now,
+			Ignored: func(cluster, why string) {
+				log.WarnContext(ctx, "heartbeat ignored", "cluster", cluster, "by", "http", "err", why)
+			},
 		},
 	}
 	c.server.Receive(m.Receiver)

@@ -44,11 +44,11 @@ func TestManyOverridersTakeTimeInProportion(t *testing.T) {
 }
 
 // crowd makes the rules.
-func crowd(t testing.TB, each, how string, n int) []karmada.RuleWithCluster {
-	t.Helper()
+func crowd(tb testing.TB, each, how string, n int) []karmada.RuleWithCluster {
+	tb.Helper()
 	var rules []karmada.RuleWithCluster
 	for i := range n {
-		rules = append(rules, karmada.RuleWithCluster{Overriders: *overriders(t, fmt.Sprintf(each, i))})
+		rules = append(rules, karmada.RuleWithCluster{Overriders: *overriders(tb, fmt.Sprintf(each, i))})
 	}
 	if how != "in one rule" {
 		return rules

@@ -115,6 +115,7 @@ func receiver(x ast.Expr) string {
 
 // methods finds types with too many methods.
 func methods(t *testing.T) map[string]int {
+	t.Helper()
 	count := map[string]int{}
 	for dir, files := range sources(t) {
 		eachMethod(files, func(of string, _ source) { count[dir+"."+of]++ })
@@ -124,6 +125,7 @@ func methods(t *testing.T) map[string]int {
 
 // spread finds types whose methods are in too many files.
 func spread(t *testing.T) map[string]int {
+	t.Helper()
 	in := map[string]map[string]bool{}
 	for dir, files := range sources(t) {
 		eachMethod(files, func(of string, s source) {
@@ -153,6 +155,7 @@ func above(count map[string]int, most int) map[string]int {
 // lines finds packages with too many lines. It counts by the hundred, so that not every edit
 // of such a package changes debts.txt.
 func lines(t *testing.T) map[string]int {
+	t.Helper()
 	count := map[string]int{}
 	for dir, files := range sources(t) {
 		for _, s := range files {
@@ -168,6 +171,7 @@ func lines(t *testing.T) map[string]int {
 // columns finds lines that are too long. What is said to people, which is in string literals,
 // and URLs do not count.
 func columns(t *testing.T) map[string]int {
+	t.Helper()
 	count := map[string]int{}
 	for dir, files := range sources(t) {
 		for _, s := range files {
@@ -216,6 +220,7 @@ func saidInLines(text string) map[int]int {
 
 // nolints finds comments that turn off linters which are not on, in the tests, too.
 func nolints(t *testing.T) map[string]int {
+	t.Helper()
 	enabled := linters(t)
 	count := map[string]int{}
 	for _, s := range everything(t) {

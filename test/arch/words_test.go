@@ -32,6 +32,7 @@ var (
 
 // metaphors finds what is declared with such words, by package.
 func metaphors(t *testing.T) map[string]int {
+	t.Helper()
 	count := map[string]int{}
 	for dir, files := range sources(t) {
 		n := 0
@@ -122,6 +123,7 @@ var elsewhere = []string{"GitOps", "KubeEdge", "C2SP", "azureDisk", "ipFamilies"
 
 // named finds what package comments name and no code has, by package.
 func named(t *testing.T) map[string]int {
+	t.Helper()
 	all := sources(t)
 	known := map[string]bool{}
 	for _, s := range everything(t) { // the tests, too, for a comment may name one
