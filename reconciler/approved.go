@@ -14,7 +14,7 @@ import (
 func approved(ctx context.Context, source, target published.Repository, heads map[string]files.ID, obs *Observation) ([]guard.Approval, error) {
 	head, err := commands.Head(ctx, target, heads)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it names the branch
+		return nil, err
 	}
 	all, _ := commands.Decode(head.Tree)
 	commit := obs.Snapshot.Revision().Commit

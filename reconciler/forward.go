@@ -23,7 +23,7 @@ const horizon = 24 * time.Hour
 func forward(ctx context.Context, source published.Repository, rollback bool, now sources.Revision, published []state.Publication) error {
 	commit, err := files.ParseID(now.Commit)
 	if err != nil || rollback {
-		return nil //nolint:nilerr // a directory has no history
+		return nil // a directory has no history
 	}
 	for _, p := range published {
 		last, err := files.ParseID(p.Commit)

@@ -48,5 +48,5 @@ func Judge(ctx context.Context, r *Reconciler, s sources.Snapshot, m plan.Medium
 	}
 	_, diags, err := publish.Changes(&p, obs.base(), obs.Heads, r.Version)
 	p.Diags = diag.Sort(append(slices.Clone(p.Diags), diags...))
-	return p, err //nolint:wrapcheck // it says what
+	return p, err
 }

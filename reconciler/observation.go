@@ -85,13 +85,13 @@ func (r *Reconciler) Look(ctx context.Context, s sources.Snapshot, medium plan.M
 func (r *Reconciler) observe(ctx context.Context, obs *Observation, writes bool) error {
 	heads, err := r.Target.Heads(ctx)
 	if err != nil {
-		return err //nolint:wrapcheck // the caller says of what
+		return err
 	}
 	config, written := &obs.Source.Config, registration.Written(obs.Source.Objects)
 	registered, in := registration.Registered(obs.Source.Objects), &obs.Input
 	is, err := r.Published().Content(ctx, heads, published.Asked{Revision: obs.Source.Revision, Publish: &config.Publish, Clusters: registered})
 	if err != nil {
-		return err //nolint:wrapcheck // the caller says of what
+		return err
 	}
 	in.State, in.Published, obs.Heads, obs.Moved, obs.Left, obs.Ahead = is.State, is.Clusters, is.Heads, is.Moved, is.Left, is.Ahead
 	if !in.Allow.All() {
@@ -102,11 +102,11 @@ func (r *Reconciler) observe(ctx context.Context, obs *Observation, writes bool)
 	said := r.Reports()
 	moves := reports.Moves{Bindings: in.State.Bindings, Failover: config.Failover, Clusters: written, Registered: registered, Published: in.Published}
 	if in.Evidence, err = said.Evidence(ctx, heads, moves); err != nil || !writes {
-		return err //nolint:wrapcheck // it says of what
+		return err
 	}
 	finder := history.Finder{Target: r.Target, Reports: said, Restored: r.Restored, Memory: &r.Seen.history}
 	obs.Continued, err = finder.Continue(ctx, history.Branches{
 		Heads: heads, Clusters: obs.Heads.Clusters, Addresses: config.Publish.Addresses(), Written: written, Registered: registered, Now: r.Now(),
 	})
-	return err //nolint:wrapcheck // it says of what
+	return err
 }

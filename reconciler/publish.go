@@ -58,7 +58,7 @@ func (r *Reconciler) publishOnce(ctx context.Context, rev string) (Result, error
 	res.Heads, err = publish.Do(ctx, r.Target, res.Updates)
 	if end(err, traces.Count("branches", len(res.Updates))); err != nil {
 		res.Updates = nil
-		return res, err //nolint:wrapcheck // it says what
+		return res, err
 	}
 	r.Seen.history.Wrote(res.Updates, res.Heads)
 	return res, nil
@@ -89,7 +89,7 @@ func (r *Reconciler) prepare(ctx context.Context, rev string) (Result, error) {
 	}
 	updates, diags, err := publish.Changes(&res.Plan, obs.base(), obs.Heads, r.Version)
 	if err != nil {
-		return res, err //nolint:wrapcheck // it says what
+		return res, err
 	}
 	res.Updates, res.Diags = updates, diag.Sort(append(slices.Clone(res.Plan.Diags), diags...))
 	if len(updates) > 0 {

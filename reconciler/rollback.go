@@ -30,7 +30,7 @@ func Earlier(ctx context.Context, r *Reconciler, rev string) (last, earlier file
 	}
 	if rev != "" {
 		if earlier, err = r.Source.Resolve(ctx, rev); err != nil {
-			return last, earlier, err //nolint:wrapcheck // it names the revision
+			return last, earlier, err
 		}
 		return last, earlier, comesBefore(ctx, r.Source, earlier, last)
 	}

@@ -19,11 +19,10 @@ func (e *ConfigError) Error() string {
 func ReadConfig(s sources.Snapshot) (ConfigSpec, error) {
 	config, diags, err := ConfigOf(s)
 	if err != nil {
-		return config, err //nolint:wrapcheck // it names the file
+		return config, err
 	}
 	if len(diags) > 0 {
 		return config, &ConfigError{Diagnostic: diags[0]}
 	}
 	return config, nil
 }
-

@@ -69,7 +69,7 @@ func (m *mounted) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return files.Open(name) //nolint:wrapcheck // a file system gives its own errors
+	return files.Open(name)
 }
 
 // ReadFile implements fs.ReadFileFS.
@@ -78,7 +78,7 @@ func (m *mounted) ReadFile(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fs.ReadFile(files, name) //nolint:wrapcheck // as above
+	return fs.ReadFile(files, name)
 }
 
 // ReadDir implements fs.ReadDirFS.
@@ -87,7 +87,7 @@ func (m *mounted) ReadDir(name string) ([]fs.DirEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fs.ReadDir(files, name) //nolint:wrapcheck // as above
+	return fs.ReadDir(files, name)
 }
 
 // Stat implements fs.StatFS.
@@ -96,7 +96,7 @@ func (m *mounted) Stat(name string) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fs.Stat(files, name) //nolint:wrapcheck // as above
+	return fs.Stat(files, name)
 }
 
 // fileSystem is an index of files and of the folders they imply.

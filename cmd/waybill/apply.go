@@ -162,7 +162,7 @@ func (w repositories) desired() (*reconciler.Reconciler, published.Desired, erro
 		return nil, published.Desired{}, err
 	}
 	in, err := r.Published().Desired(w.cmd.Context(), "HEAD", files.ID{})
-	return r, in, err //nolint:wrapcheck // it says what
+	return r, in, err
 }
 
 // apply applies to clusters, several at once, so that one that hangs delays few.

@@ -17,7 +17,7 @@ type cleaned struct{ out io.Writer }
 // Write writes a text, which is whole: no colour or character begins in one and ends in the next.
 func (c cleaned) Write(text []byte) (int, error) {
 	if !bytes.ContainsFunc(text, isCommand) {
-		return c.out.Write(text) //nolint:wrapcheck // it is the output's
+		return c.out.Write(text)
 	}
 	var clean bytes.Buffer
 	colours := hasColours(c.out)
@@ -36,7 +36,7 @@ func (c cleaned) Write(text []byte) (int, error) {
 		rest = rest[n:]
 	}
 	if _, err := c.out.Write(clean.Bytes()); err != nil {
-		return 0, err //nolint:wrapcheck // it is the output's
+		return 0, err
 	}
 	return len(text), nil
 }

@@ -45,7 +45,7 @@ func (w repositories) configured(s sources.Snapshot) (destination, error) {
 func (w repositories) remote(source *git.Repo, name string) (destination, error) {
 	remote, err := source.Remote(name, w.at.For)
 	if err != nil {
-		return destination{}, err //nolint:wrapcheck // it names the remote
+		return destination{}, err
 	}
 	d := destination{location: remote.Location, remote: name, auth: w.at, typed: name == w.to}
 	if d.typed {

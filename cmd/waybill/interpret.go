@@ -183,9 +183,9 @@ func casesBeside(name string) ([]interpretation.Case, error) {
 // readInput reads a file, or the standard input for -.
 func readInput(in io.Reader, name string) ([]byte, error) {
 	if name == "-" && in != nil {
-		return io.ReadAll(in) //nolint:wrapcheck // it says what
+		return io.ReadAll(in)
 	}
-	return os.ReadFile(name) //nolint:wrapcheck // the error names it
+	return os.ReadFile(name)
 }
 
 // readObject reads the one object of a file; nil without a name.
@@ -233,7 +233,7 @@ func eachDocument(data []byte, read func([]byte) error) error {
 			return nil
 		}
 		if err != nil {
-			return err //nolint:wrapcheck // it says what
+			return err
 		}
 		if len(bytes.TrimSpace(doc)) == 0 {
 			continue

@@ -52,7 +52,7 @@ type ruleFiles struct {
 func (r *ruleFiles) add(name string, doc []byte) error {
 	var c karmada.ResourceInterpreterCustomization
 	if err := yaml.Unmarshal(doc, &c); err != nil {
-		return err //nolint:wrapcheck // it says what
+		return err
 	}
 	switch c.Kind {
 	case "ResourceInterpreterCustomization":
@@ -62,7 +62,7 @@ func (r *ruleFiles) add(name string, doc []byte) error {
 	case "ConfigMap":
 		var m corev1.ConfigMap
 		if err := yaml.Unmarshal(doc, &m); err != nil {
-			return err //nolint:wrapcheck // it says what
+			return err
 		}
 		scripts, mistakes := argocd.Read(m.Namespace+"/"+m.Name+" ("+name+")", m.Data)
 		r.own = scripts.Rules()
@@ -91,13 +91,13 @@ func ofSource(cmd *cobra.Command) (rules sourceRules, err error) {
 	}
 	obs, err := r.Look(cmd.Context(), s, plan.Branch)
 	if err != nil {
-		return rules, err //nolint:wrapcheck // it says what
+		return rules, err
 	}
 	obs.Input.Source = obs.Source
 	p := plan.Build(obs.Input)
 	custom, err := state.Interpreters(p.State)
 	if err != nil {
-		return rules, err //nolint:wrapcheck // it names the file
+		return rules, err
 	}
 	at := map[string]string{} // files, by object
 	for _, objs := range append(slices.Collect(maps.Values(obs.Source.Bound)), obs.Source.Objects) {
@@ -113,7 +113,7 @@ func ofSource(cmd *cobra.Command) (rules sourceRules, err error) {
 	rules.judge = &health.Judge{Kinds: interpret.New(custom...), Prefer: health.Prefer(p.Config.Health.Prefer)}
 	scripts, err := state.HealthScripts(p.State)
 	if err != nil {
-		return rules, err //nolint:wrapcheck // it names the file
+		return rules, err
 	}
 	if scripts != nil {
 		scripts.ConfigMap += fmt.Sprintf(" (%s)", at["/ConfigMap "+scripts.ConfigMap])

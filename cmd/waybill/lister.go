@@ -69,7 +69,7 @@ func (g *lister) list(r *reconciler.Reconciler, s sources.Snapshot) (report.List
 	lists := report.Lists{Plan: &p, Set: &set, Now: r.Now()}
 	if r.Target != nil && report.Told(g.query.Kind) {
 		if lists.Words, err = r.Reports().Reports(g.where.cmd.Context(), set.Clusters, g.query.Namespace, reports.Lasting); err != nil {
-			return report.List{}, err //nolint:wrapcheck // it says what
+			return report.List{}, err
 		}
 	}
 	return lists.List(g.query)

@@ -52,5 +52,5 @@ func outputFlag(cmd *cobra.Command, more ...report.Format) *format {
 
 // show prints a report in the format that was asked for.
 func show(cmd *cobra.Command, as *format, r report.Report) error {
-	return r.Write(cmd.OutOrStdout(), as.Format) //nolint:wrapcheck // it is the output's
+	return r.Write(cmd.OutOrStdout(), as.Format)
 }

@@ -68,7 +68,7 @@ func isInside(file, path string) (bool, error) {
 		}
 	}
 	if root, err = filepath.EvalSymlinks(root); err != nil {
-		return false, nil //nolint:nilerr // what opens the source says what is wrong with it
+		return false, nil // what opens the source says what is wrong with it
 	}
 	if file, err = filepath.Abs(file); err != nil {
 		return false, err

@@ -159,5 +159,5 @@ func (p *progress) Write(data []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clear()
-	return p.out.Write(data) //nolint:wrapcheck // it is the output's
+	return p.out.Write(data)
 }

@@ -31,7 +31,7 @@ func randomKey(cmd *cobra.Command, path string) (draw.Key, error) {
 // made up, and thrown away.
 func reportKey(cmd *cobra.Command, path string) (draw.Key, error) {
 	if isUntrusted(cmd) {
-		return draw.Throwaway(rand.Reader) //nolint:wrapcheck // it says what
+		return draw.Throwaway(rand.Reader)
 	}
 	return randomKey(cmd, path)
 }

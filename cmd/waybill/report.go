@@ -177,7 +177,7 @@ func answered(ctx context.Context, repo *git.Repo) (published.Repository, error)
 	ctx, cancel := context.WithTimeoutCause(ctx, answerTime, errSlow)
 	defer cancel()
 	heads, err := repo.Heads(ctx)
-	return server{repo, heads}, err //nolint:wrapcheck // it names the repository
+	return server{repo, heads}, err
 }
 
 // fetched is what this machine knows of a destination, and it is said why and since when.
@@ -195,7 +195,7 @@ func (w repositories) fetched(source, repo *git.Repo, d destination, why error) 
 	}
 	heads, err := known.Heads(w.cmd.Context())
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it names the repository
+		return nil, err
 	}
 	name := d.remote
 	if name == "" {

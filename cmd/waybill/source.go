@@ -90,9 +90,9 @@ func (w repositories) complete(repo *git.Repo) error {
 	}
 	from, err := open(w.cmd.Context(), d.location, d.auth)
 	if err != nil {
-		return nil //nolint:nilerr // what is lacking is an error, and perhaps nothing is
+		return nil // what is lacking is an error, and perhaps nothing is
 	}
-	return repo.Complete(name, from) //nolint:wrapcheck // it says what
+	return repo.Complete(name, from)
 }
 
 // snapshot reads a version of the source; the directory as it stands if rev is empty. The

@@ -72,12 +72,12 @@ type shownCharts struct{ renderer.Charts }
 func (c shownCharts) Resolve(ctx context.Context, r lock.Ref) (lock.Entry, error) {
 	_, end := doing(ctx, 0, "looking for %s", r)
 	defer end()
-	return c.Charts.Resolve(ctx, r) //nolint:wrapcheck // it names the chart
+	return c.Charts.Resolve(ctx, r)
 }
 
 // Fetch implements renderer.Charts.
 func (c shownCharts) Fetch(ctx context.Context, e lock.Entry) (fs.FS, error) {
 	_, end := doing(ctx, 0, "fetching %s %s", e.Name, e.Version)
 	defer end()
-	return c.Charts.Fetch(ctx, e) //nolint:wrapcheck // it names the chart
+	return c.Charts.Fetch(ctx, e)
 }

@@ -83,7 +83,7 @@ func (r *rewriter) pods(content map[string]any) map[string]any {
 			content = ensured(content, p)
 		}
 		next, _ := edit(content, p, r.pod)
-		content = next.(map[string]any) //nolint:forcetypeassert // edit returns what it was given
+		content = next.(map[string]any) // edit returns what it was given
 	}
 	return content
 }
@@ -117,7 +117,7 @@ func (r *rewriter) pod(v any) (any, bool) {
 	changed := false
 	for _, ref := range podReferences {
 		next, ok := edit(spec, ref.path, func(v any) (any, bool) { return ref.as(r, v) })
-		spec, changed = next.(map[string]any), changed || ok //nolint:forcetypeassert // edit returns what it was given
+		spec, changed = next.(map[string]any), changed || ok // edit returns what it was given
 	}
 	if len(r.mapping.Selector) == 0 {
 		return spec, changed

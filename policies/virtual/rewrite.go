@@ -29,7 +29,7 @@ func (m *Mapping) Rewrite(content map[string]any, has func(namespace string) boo
 	}
 	for _, ref := range references[r.kind] {
 		next, _ := edit(content, ref.path, func(v any) (any, bool) { return ref.as(&r, v) })
-		content = next.(map[string]any) //nolint:forcetypeassert // edit returns what it was given
+		content = next.(map[string]any) // edit returns what it was given
 	}
 	content = r.named(r.pods(content), own)
 	return content, r.err
@@ -66,5 +66,5 @@ func (r *rewriter) named(content map[string]any, namespace string) map[string]an
 		}
 	}
 	next, _ := edit(content, path{"metadata", field}, func(any) (any, bool) { return name, true })
-	return next.(map[string]any) //nolint:forcetypeassert // edit returns what it was given
+	return next.(map[string]any) // edit returns what it was given
 }

@@ -74,7 +74,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	a.tenure.Lost = func() {
 		a.Log.WarnContext(ctx, "the Lease cannot be renewed; going on until another agent has it", "clusters", a.Clusters, "agent", e.Replica, "lease", e.Namespace+"/"+e.Name)
 	}
-	return a.tenure.Run(ctx, e, a.serve) //nolint:wrapcheck // it says what
+	return a.tenure.Run(ctx, e, a.serve)
 }
 
 // serve serves the cluster until ctx ends.
@@ -121,7 +121,7 @@ func (a *Agent) serve(ctx context.Context) error {
 	group.Go(func() error { return a.beats(ctx) })
 	group.Go(func() error { return poller.Run(ctx) })
 	group.Go(func() error { return follower.Run(ctx, wakes) })
-	return group.Wait() //nolint:wrapcheck // each says what
+	return group.Wait()
 }
 
 // own returns the clusters that are this agent's to serve, and tells which their branches are.

@@ -90,7 +90,7 @@ func (a *Agent) alone(ctx context.Context) error {
 	if err == nil && heard > a.beaten.Load() {
 		err = &BehindError{heard}
 	}
-	return err //nolint:wrapcheck // it says what
+	return err
 }
 
 // say logs what became of a heartbeat, if it is not what was said last, and returns it.
@@ -125,15 +125,15 @@ func (a *Agent) first(ctx context.Context) (heartbeat.Beat, error) {
 	c := &karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: a.Clusters[0]}}
 	config, err := a.Applier.Access.Config(soon, c)
 	if err != nil {
-		return heartbeat.Beat{}, err //nolint:wrapcheck // it says what
+		return heartbeat.Beat{}, err
 	}
 	identity, err := clusters.Identify(soon, a.Clusters[0], config)
 	if err != nil {
-		return heartbeat.Beat{}, err //nolint:wrapcheck // it says what
+		return heartbeat.Beat{}, err
 	}
 	last, err := a.Heart.Last(ctx, a.Clusters)
 	if err != nil {
-		return heartbeat.Beat{}, err //nolint:wrapcheck // it says what
+		return heartbeat.Beat{}, err
 	}
 	return heartbeat.Beat{UID: identity.ID, Agent: a.Election.Replica, Sequence: last}, nil
 }

@@ -33,7 +33,7 @@ type ByGit struct {
 
 // Times implements Heart.
 func (h *ByGit) Times(clusters int) (heartbeat.Times, error) {
-	return heartbeat.ByGit(h.Origin, clusters) //nolint:wrapcheck // it says what
+	return heartbeat.ByGit(h.Origin, clusters)
 }
 
 // Last implements Heart. What others wrote there does not count, nor does what is no time of an agent.
@@ -43,7 +43,7 @@ func (h *ByGit) Last(ctx context.Context, clusters []string) (last uint64, err e
 	}
 	b, err := h.Repo.Beacons(ctx, isOurs)
 	if err != nil {
-		return 0, err //nolint:wrapcheck // it says what
+		return 0, err
 	}
 	for _, beacon := range b.Read {
 		if h.Key.Verify(signing.Git, beacon.Signed, beacon.Signature) != nil {

@@ -76,24 +76,24 @@ func (h *ByHTTP) post(ctx context.Context, b heartbeat.Beat) (answer receive.Ans
 	defer cancel()
 	sealed, err := b.Seal(h.Key)
 	if err != nil {
-		return answer, err //nolint:wrapcheck // it says what
+		return answer, err
 	}
 	at, err := url.JoinPath(h.URL, "heartbeats", b.Cluster)
 	if err != nil {
-		return answer, err //nolint:wrapcheck // it names the URL
+		return answer, err
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, at, bytes.NewReader(sealed))
 	if err != nil {
-		return answer, err //nolint:wrapcheck // it names the URL
+		return answer, err
 	}
 	res, err := h.Client.Do(req)
 	if err != nil {
-		return answer, err //nolint:wrapcheck // it names the URL
+		return answer, err
 	}
 	defer res.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(res.Body, heartbeat.MaxSize))
 	if err != nil {
-		return answer, err //nolint:wrapcheck // the caller names the URL
+		return answer, err
 	}
 	if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusConflict {
 		return answer, fmt.Errorf("it answers %s", res.Status)

@@ -101,7 +101,7 @@ func (r *recorder) read(ctx context.Context) (pages map[string]page, recorded ma
 		pages[name] = p
 	}
 	if err := r.repo.Fetch(ctx, there...); err != nil {
-		return nil, nil, err //nolint:wrapcheck // it names the branches
+		return nil, nil, err
 	}
 	for name, p := range pages {
 		if p.past.Head.IsZero() {
@@ -125,7 +125,7 @@ func (r *recorder) read(ctx context.Context) (pages map[string]page, recorded ma
 func (r *recorder) own(ctx context.Context, id files.ID) (git.Head, bool, error) {
 	head, err := published.SignedBy(ctx, r.repo, id, r.key)
 	if err != nil {
-		return head, false, ctx.Err() //nolint:wrapcheck // the caller knows
+		return head, false, ctx.Err()
 	}
 	sequence, err := observation.SequenceOf(head.Message)
 	if err != nil || sequence < r.last {

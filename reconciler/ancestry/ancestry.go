@@ -114,7 +114,7 @@ func (c *Continuation) follows(b Branch, g Graph, lost files.ID) (bool, error) {
 			continue
 		}
 		if follows, err := g.Follows(b.Of, head, lost); follows || err != nil {
-			return follows, err //nolint:wrapcheck // the graph names the commit
+			return follows, err
 		}
 	}
 	return false, nil
@@ -126,7 +126,7 @@ func (c *Continuation) take(of string, g Graph, commit files.ID) error {
 	for _, p := range c.After {
 		before, err := g.Follows(of, commit, p)
 		if err != nil {
-			return err //nolint:wrapcheck // the graph names the commit
+			return err
 		}
 		if !before {
 			others = append(others, p)

@@ -69,7 +69,7 @@ const sendTime = 10 * time.Second
 func (s shown) SetStatus(ctx context.Context, status Status) error {
 	ctx, cancel := context.WithTimeout(ctx, sendTime)
 	defer cancel()
-	return s.forge.SetStatus(ctx, forge.Status{ //nolint:wrapcheck // it says what
+	return s.forge.SetStatus(ctx, forge.Status{
 		Commit: status.Commit, Context: "waybill/" + string(status.Fact), State: forge.State(status.State), Description: status.Description, URL: s.page,
 	})
 }

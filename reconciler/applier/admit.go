@@ -56,7 +56,7 @@ func Admit(ctx context.Context, r *published.Reader, d published.Artifact, i inv
 		if err == nil && since {
 			err = start.read(ctx, &a, t.Said)
 		}
-		return a, err //nolint:wrapcheck // it names the commit
+		return a, err
 	}
 	return a, &ancestry.RefusedError{Applied: i.Commit, Text: fmt.Sprintf("the head of the branch, %.12s, does not come after %s, which was applied last: somebody rewrote the branch, or this is a copy that lags behind; nothing was applied; if the branch was made anew or restored, waybill publish --restored, or the annotation %s: %[2]s of its Cluster, has it applied under the guard, and so does --rollback once", d.Commit.String(), i.Commit, published.ReplacesAnnotation)}
 }
@@ -106,7 +106,7 @@ func (w *way) message(ctx context.Context) (string, error) {
 	if w.head.Commit != w.commit {
 		var err error
 		if w.head, _, err = w.Target.Root(ctx, w.commit); err != nil {
-			return "", err //nolint:wrapcheck // it names the commit
+			return "", err
 		}
 	}
 	return w.head.Message, nil
@@ -136,7 +136,7 @@ func (w *way) after(ctx context.Context, applied files.ID) (bool, error) {
 	for on := *w; ; {
 		after, err := w.Target.IsAncestor(ctx, applied, on.commit)
 		if err != nil && !errors.Is(err, git.ErrMissing) {
-			return false, err //nolint:wrapcheck // the caller says of what
+			return false, err
 		}
 		if after {
 			return true, nil
@@ -196,5 +196,5 @@ func (w *way) back(ctx context.Context, applied files.ID) (bool, error) {
 		return true, nil
 	}
 	// A commit that did not change the folder may have been applied.
-	return w.Target.IsAncestor(ctx, applied, w.commit) //nolint:wrapcheck // it names the commit
+	return w.Target.IsAncestor(ctx, applied, w.commit)
 }

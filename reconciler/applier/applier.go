@@ -110,12 +110,12 @@ func (a *Applier) Apply(ctx context.Context, in *published.Desired, cluster *kar
 func (a *Applier) open(ctx context.Context, in *published.Desired, cluster *karmada.Cluster) (*clusters.Client, error) {
 	config, err := a.Access.Among(in.Clusters).Config(ctx, cluster)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it says what
+		return nil, err
 	}
 	account := cmp.Or(cluster.Annotations[serviceAccount], in.Apply.ServiceAccountName)
 	client, err := clusters.Open(cluster.Name, in.IDOf(cluster), account, config)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it names the cluster
+		return nil, err
 	}
 	client.Shared = virtual.SharedServer(in.Clusters, cluster) != ""
 	client.Missed, client.Now = a.missed, a.Now
@@ -197,12 +197,12 @@ func (a *Applier) stays(ctx context.Context, in *published.Desired, cluster *kar
 	defer cancel()
 	client, err := a.open(ctx, in, cluster)
 	if err != nil {
-		return nil //nolint:nilerr // it is asked again later
+		return nil // it is asked again later
 	}
 	owner := in.Owner(cluster.Name)
 	stored, err := client.Inventory(ctx, owner)
 	if err != nil || stored.Inventory.Cluster == "" || stored.Inventory.State == in.State {
-		return nil //nolint:nilerr // it is asked again later
+		return nil // it is asked again later
 	}
 	if err := a.recalls(ctx, in, stored.Inventory); err != nil {
 		return err

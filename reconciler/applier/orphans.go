@@ -26,7 +26,7 @@ func (a *Applier) Orphans(ctx context.Context, in *published.Desired, cluster *k
 	}
 	stored, err := client.Inventory(ctx, d.Owner)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it says what
+		return nil, err
 	}
 	known := map[object.Ref]bool{}
 	for r := range stored.Inventory.Entries {
@@ -36,5 +36,5 @@ func (a *Applier) Orphans(ctx context.Context, in *published.Desired, cluster *k
 		known[d.Objects[i].Ref] = true
 	}
 	owned, err := client.Owned(ctx, d.Owner)
-	return slices.DeleteFunc(owned, func(r object.Ref) bool { return known[r] }), err //nolint:wrapcheck // it names the kinds
+	return slices.DeleteFunc(owned, func(r object.Ref) bool { return known[r] }), err
 }

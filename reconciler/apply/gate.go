@@ -70,7 +70,7 @@ func (w *writer) await(ctx context.Context, s *Stage) ([]Unhealthy, error) {
 		failed := slices.ContainsFunc(left, func(u Unhealthy) bool { return u.Failed })
 		switch {
 		case err != nil || len(left) == 0 || failed || rest <= look:
-			return left, err //nolint:wrapcheck // the caller says what for
+			return left, err
 		case w.round.Crowded != nil && w.round.Crowded():
 			return left, nil
 		case len(s.Hooks) == 0 && w.superseded(ctx):

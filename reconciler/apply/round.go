@@ -178,7 +178,7 @@ func (r *Round) remember(ctx context.Context, stored Stored, known *inventory.In
 	}
 	now := stored.Inventory
 	now.State = r.State
-	return r.Cluster.Store(ctx, stored, now) //nolint:wrapcheck // the caller says what of
+	return r.Cluster.Store(ctx, stored, now)
 }
 
 // moved adds the inventories that the source left when it was known otherwise, and says which
@@ -187,7 +187,7 @@ func (r *Round) moved(ctx context.Context, i inventory.Inventory) (known invento
 	for _, former := range r.Formerly {
 		was, err := r.Cluster.Inventory(ctx, former)
 		if err != nil {
-			return i, nil, err //nolint:wrapcheck // the caller says what of
+			return i, nil, err
 		}
 		if was.Inventory.Cluster != "" && former != r.Owner {
 			i, formers = i.Moved(was.Inventory, r.Owner), append(formers, former)
@@ -317,7 +317,7 @@ func (w *writer) store(ctx context.Context, now inventory.Inventory) error {
 	if err == nil {
 		w.stored = stored
 	}
-	return err //nolint:wrapcheck // the caller says what of
+	return err
 }
 
 // noted returns the inventory with what became of actions.
@@ -349,7 +349,7 @@ func (w *writer) doubt(ctx context.Context, outcomes []Outcome) error {
 	for range tries {
 		stored, err := w.round.Cluster.Inventory(ctx, w.round.Owner)
 		if err != nil {
-			return err //nolint:wrapcheck // the caller says what of
+			return err
 		}
 		w.stored = stored
 		if err := w.store(ctx, stored.Inventory.Doubt(touched)); !errors.Is(err, ErrRace) {

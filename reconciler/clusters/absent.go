@@ -96,7 +96,7 @@ func (c *Client) inGroup(ctx context.Context, resource schema.GroupVersionResour
 	var l *metav1.PartialObjectMetadataList
 	err = retried(ctx, func(ctx context.Context) (err error) {
 		l, err = c.metadata.Resource(resource).List(ctx, metav1.ListOptions{})
-		return err //nolint:wrapcheck // it names the request
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (c *Client) definesOther(ctx context.Context, name string, k schema.GroupKi
 	var crd *unstructured.Unstructured
 	err := retried(ctx, func(ctx context.Context) (err error) {
 		crd, err = c.objects.Resource(definitions).Get(ctx, name, metav1.GetOptions{})
-		return err //nolint:wrapcheck // it names the request
+		return err
 	})
 	if apierrors.IsNotFound(err) {
 		return nil

@@ -151,7 +151,7 @@ func (a Access) Secret(ctx context.Context, cluster *karmada.Cluster) ([]byte, e
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig of %s: %w", cluster.Name, err)
 	}
-	return credential.Secret(cluster.Name, f.kubeconfig, f.context, config.BearerToken) //nolint:wrapcheck // it says what
+	return credential.Secret(cluster.Name, f.kubeconfig, f.context, config.BearerToken)
 }
 
 // found is how a cluster is reached.
@@ -250,7 +250,7 @@ func (a Access) loadFile(cluster string) (config *api.Config, at string, err err
 	if at == "" {
 		rules := clientcmd.NewDefaultClientConfigLoadingRules()
 		config, err = rules.Load()
-		return config, strings.Join(rules.Precedence, ", "), err //nolint:wrapcheck // it names the file
+		return config, strings.Join(rules.Precedence, ", "), err
 	}
 	config, err = clientcmd.LoadFromFile(at)
 	switch {

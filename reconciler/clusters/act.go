@@ -123,7 +123,7 @@ func send(ctx context.Context, at metadata.ResourceInterface, a apply.Action, bo
 	options := metav1.PatchOptions{FieldManager: apply.Manager, Force: &force}
 	err = retried(ctx, func(ctx context.Context) (err error) {
 		live, err = at.Patch(ctx, a.Ref.Name, types.ApplyPatchType, body, options)
-		return err //nolint:wrapcheck // the caller explains it
+		return err
 	})
 	return live, err
 }
@@ -197,7 +197,7 @@ func adopt(ctx context.Context, at metadata.ResourceInterface, a apply.Action) e
 	}
 	ops, err := ssa.PatchReplaceFieldsManagers(live, former, apply.Manager)
 	if err != nil || len(ops) == 0 {
-		return err //nolint:wrapcheck // it says what
+		return err
 	}
 	patch := []any{map[string]any{"op": "test", "path": "/metadata/resourceVersion", "value": a.Live.ResourceVersion}}
 	for _, op := range ops {
@@ -209,7 +209,7 @@ func adopt(ctx context.Context, at metadata.ResourceInterface, a apply.Action) e
 	}
 	err = retried(ctx, func(ctx context.Context) error {
 		_, err := at.Patch(ctx, a.Ref.Name, types.JSONPatchType, data, metav1.PatchOptions{FieldManager: apply.Manager})
-		return err //nolint:wrapcheck // explained below
+		return err
 	})
 	if apierrors.IsInvalid(err) || apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return errReplaced
@@ -227,7 +227,7 @@ func withoutApplier(ctx context.Context, at metadata.ResourceInterface, a apply.
 	var live *metav1.PartialObjectMetadata
 	err := retried(ctx, func(ctx context.Context) (err error) {
 		live, err = at.Get(ctx, a.Ref.Name, metav1.GetOptions{})
-		return err //nolint:wrapcheck // it names the request
+		return err
 	})
 	if err != nil {
 		return err

@@ -45,7 +45,7 @@ func (c *Client) Await(ctx context.Context, objects []object.Ref, most time.Dura
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
 		return left, nil // the time is over
 	}
-	return left, err //nolint:wrapcheck // it names the request, or is that of the context
+	return left, err
 }
 
 // unhealthy asks for objects, several at once, and returns those that are not healthy.
@@ -66,7 +66,7 @@ func (c *Client) unhealthy(ctx context.Context, objects []object.Ref) ([]apply.U
 			all = append(all, *u)
 		}
 	}
-	return all, err //nolint:wrapcheck // it names the request
+	return all, err
 }
 
 // health returns nil for an object that is healthy.
@@ -78,7 +78,7 @@ func (c *Client) health(ctx context.Context, r object.Ref) (*apply.Unhealthy, er
 	var u *unstructured.Unstructured
 	err = retried(ctx, func(ctx context.Context) (err error) {
 		u, err = c.objects.Resource(m.Resource).Namespace(r.Namespace).Get(ctx, r.Name, metav1.GetOptions{})
-		return err //nolint:wrapcheck // it names the request
+		return err
 	})
 	if apierrors.IsNotFound(err) {
 		return &apply.Unhealthy{Ref: r, Failed: true, Why: "it is gone, and nobody saw how it ended"}, nil

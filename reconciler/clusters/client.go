@@ -150,7 +150,7 @@ func (c *Client) discover(ctx context.Context) error {
 	var lists []*metav1.APIResourceList
 	err := retried(ctx, func(context.Context) (err error) {
 		groups, lists, err = c.disco.ServerGroupsAndResources()
-		return err //nolint:wrapcheck // wrapped below
+		return err
 	})
 	c.failed = map[string]error{}
 	if partly, ok := errors.AsType[*discovery.ErrGroupDiscoveryFailed](err); ok {
@@ -217,11 +217,11 @@ func (c *Client) Serve(ctx context.Context, kinds []schema.GroupKind) {
 	patience := wait.Backoff{Duration: 50 * time.Millisecond, Factor: 1.5, Steps: 15, Cap: 5 * time.Second} // half a minute
 	_ = wait.ExponentialBackoffWithContext(ctx, patience, func(ctx context.Context) (bool, error) {
 		if err := c.discover(ctx); err != nil {
-			return false, nil //nolint:nilerr // it is tried again
+			return false, nil // it is tried again
 		}
 		for _, k := range kinds {
 			if _, err := c.resource(k); err != nil {
-				return false, nil //nolint:nilerr // it is tried again
+				return false, nil // it is tried again
 			}
 		}
 		return true, nil
@@ -244,7 +244,7 @@ func retried(ctx context.Context, send func(context.Context) error) error {
 	if last != nil && ctx.Err() == nil {
 		return last
 	}
-	return err //nolint:wrapcheck // it is that of the context, or nil
+	return err
 }
 
 // passing reports an error that may be gone a moment later: the server has no time, or the way

@@ -25,7 +25,7 @@ func (c *serverClock) RoundTrip(r *http.Request) (*http.Response, error) {
 			c.date.Store(&date)
 		}
 	}
-	return answer, err //nolint:wrapcheck // it is that of the transport
+	return answer, err
 }
 
 // last is the time of the server's last answer; zero if it never said one.

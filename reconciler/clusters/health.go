@@ -67,7 +67,7 @@ func (c *Client) Health(ctx context.Context, refs []object.Ref) (map[object.Ref]
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, err //nolint:wrapcheck // it names the request
+		return nil, err
 	}
 	close(judgements)
 	all := make(map[object.Ref]health.Health, len(refs))
@@ -109,7 +109,7 @@ func (c *Client) judgeAll(ctx context.Context, p scope, wanted []object.Ref) (ju
 	var l *unstructured.UnstructuredList
 	err = retried(ctx, func(ctx context.Context) (err error) {
 		l, err = c.objectsIn(m, p).List(ctx, metav1.ListOptions{})
-		return err //nolint:wrapcheck // it names the request
+		return err
 	})
 	if err != nil {
 		return j, err
@@ -170,5 +170,5 @@ func (c *Client) Wait(ctx context.Context, refs []object.Ref, most time.Duration
 	if wait.Interrupted(poll) && ctx.Err() == nil {
 		return left, nil
 	}
-	return left, poll //nolint:wrapcheck // it names the request
+	return left, poll
 }

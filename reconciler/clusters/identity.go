@@ -58,7 +58,7 @@ func uidOf(ctx context.Context, cluster string, config *rest.Config) (string, er
 	}
 	ns, err := c.Resource(namespaces).Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
 	if err != nil {
-		return "", err //nolint:wrapcheck // it names the request
+		return "", err
 	}
 	return string(ns.UID), nil
 }

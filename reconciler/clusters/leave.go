@@ -64,7 +64,7 @@ func (c *Client) leave(ctx context.Context, a apply.Action, owner string) (waits
 func look(ctx context.Context, at metadata.ResourceInterface, a apply.Action, owner string) (live *metav1.PartialObjectMetadata, err error) {
 	err = retried(ctx, func(ctx context.Context) (err error) {
 		live, err = at.Get(ctx, a.Ref.Name, metav1.GetOptions{})
-		return err //nolint:wrapcheck // it names the request
+		return err
 	})
 	if apierrors.IsNotFound(err) {
 		return nil, nil
@@ -101,7 +101,7 @@ func release(ctx context.Context, at metadata.ResourceInterface, live *metav1.Pa
 	}
 	return retried(ctx, func(ctx context.Context) error {
 		_, err := at.Patch(ctx, live.Name, types.MergePatchType, data, metav1.PatchOptions{FieldManager: apply.Manager})
-		return err //nolint:wrapcheck // it names the request
+		return err
 	})
 }
 

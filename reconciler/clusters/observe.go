@@ -43,7 +43,7 @@ func (c *Client) Observe(ctx context.Context, wanted map[object.Ref]bool) (apply
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return apply.Facts{}, err //nolint:wrapcheck // the caller says what of
+		return apply.Facts{}, err
 	}
 	facts := apply.Facts{Live: map[object.Ref]*metav1.PartialObjectMetadata{}, Unknown: map[schema.GroupKind]error{}}
 	c.listed = map[scope]string{}
@@ -94,7 +94,7 @@ func (c *Client) list(ctx context.Context, p scope) (seen, error) {
 	var l *metav1.PartialObjectMetadataList
 	err = retried(ctx, func(ctx context.Context) (err error) {
 		l, err = c.metadataIn(m, p).List(ctx, metav1.ListOptions{})
-		return err //nolint:wrapcheck // it names the request
+		return err
 	})
 	if answered(err) {
 		return seen{unknown: err}, nil
@@ -141,7 +141,7 @@ func (c *Client) reconciled(ctx context.Context, live map[object.Ref]*metav1.Par
 			var k *unstructured.Unstructured
 			err := retried(ctx, func(ctx context.Context) (err error) {
 				k, err = c.objects.Resource(m.Resource).Namespace(of[0]).Get(ctx, of[1], metav1.GetOptions{})
-				return err //nolint:wrapcheck // it names the request
+				return err
 			})
 			if err != nil && !apierrors.IsNotFound(err) {
 				return nil, nil, err

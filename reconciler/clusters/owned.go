@@ -25,7 +25,7 @@ func (c *Client) Owned(ctx context.Context, owner string) ([]object.Ref, error) 
 	var lists []*metav1.APIResourceList
 	err := retried(ctx, func(context.Context) (err error) {
 		lists, err = c.disco.ServerPreferredResources()
-		return err //nolint:wrapcheck // wrapped below
+		return err
 	})
 	var failed []error
 	if partly, ok := errors.AsType[*discovery.ErrGroupDiscoveryFailed](err); ok {
@@ -82,7 +82,7 @@ func (c *Client) ownedOf(ctx context.Context, r resource, owner string) ([]objec
 		var l *metav1.PartialObjectMetadataList
 		err := retried(ctx, func(ctx context.Context) (err error) {
 			l, err = c.metadata.Resource(r.path).List(ctx, metav1.ListOptions{Limit: page, Continue: next})
-			return err //nolint:wrapcheck // wrapped below
+			return err
 		})
 		if err != nil {
 			return all, fmt.Errorf("listing %s: %w", r.path.GroupResource(), err)

@@ -33,7 +33,7 @@ func (c *Client) onlyNew(ctx context.Context, m *meta.RESTMapping, anew []byte, 
 	}
 	err = retried(ctx, func(ctx context.Context) error {
 		_, err := c.writes.objects.Resource(m.Resource).Namespace(u.GetNamespace()).Create(ctx, u, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldManager: apply.Manager})
-		return err //nolint:wrapcheck // it is only looked at
+		return err
 	})
 	return err == nil || apierrors.IsAlreadyExists(err)
 }
@@ -82,5 +82,5 @@ func gone(ctx context.Context, at metadata.ResourceInterface, a apply.Action) er
 	if last != nil && wait.Interrupted(err) && ctx.Err() == nil {
 		return last
 	}
-	return err //nolint:wrapcheck // it names the request, or is that of the context
+	return err
 }

@@ -45,7 +45,7 @@ func (c *Client) retained(ctx context.Context, m *meta.RESTMapping, a apply.Acti
 func (c *Client) get(ctx context.Context, m *meta.RESTMapping, a apply.Action) (live *unstructured.Unstructured, err error) {
 	err = retried(ctx, func(ctx context.Context) (err error) {
 		live, err = c.writes.objects.Resource(m.Resource).Namespace(a.Ref.Namespace).Get(ctx, a.Ref.Name, metav1.GetOptions{})
-		return err //nolint:wrapcheck // it names the request
+		return err
 	})
 	return live, err
 }

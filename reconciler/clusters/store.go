@@ -86,7 +86,7 @@ func (c *Client) identity(ctx context.Context) (string, error) {
 		if err == nil {
 			uid = string(ns.UID)
 		}
-		return err //nolint:wrapcheck // it names the request
+		return err
 	})
 	if err != nil {
 		return "", fmt.Errorf("asking which cluster this is: %w", err)
@@ -145,7 +145,7 @@ func data(u *unstructured.Unstructured, key string) ([]byte, error) {
 	if err == nil && len(data) == 0 {
 		err = fmt.Errorf("it has no %s", key)
 	}
-	return data, err //nolint:wrapcheck // the caller says of what
+	return data, err
 }
 
 // Discard implements apply.Cluster.
@@ -170,7 +170,7 @@ func (c *Client) Discard(ctx context.Context, owner string) error {
 func (c *Client) shards(ctx context.Context, owner string) (l *unstructured.UnstructuredList, err error) {
 	err = retried(ctx, func(ctx context.Context) (err error) {
 		l, err = c.objects.Resource(secrets).Namespace(Namespace).List(ctx, metav1.ListOptions{LabelSelector: inventoryLabel + "=" + idOf(owner)})
-		return err //nolint:wrapcheck // it names the request
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ func (c *Client) shards(ctx context.Context, owner string) (l *unstructured.Unst
 	}
 	var says inventory.Head
 	if text, err := data(head, headKey); err != nil || json.Unmarshal(text, &says) != nil {
-		return l, nil //nolint:nilerr // whoever decodes it says so
+		return l, nil // whoever decodes it says so
 	}
 	for at := range min(says.Shards, mostShards) {
 		if _, err := c.named(ctx, l, shardName(owner, says.Shards, at)); err != nil {
@@ -199,7 +199,7 @@ func (c *Client) named(ctx context.Context, l *unstructured.UnstructuredList, na
 	var u *unstructured.Unstructured
 	err := retried(ctx, func(ctx context.Context) (err error) {
 		u, err = c.objects.Resource(secrets).Namespace(Namespace).Get(ctx, name, metav1.GetOptions{})
-		return err //nolint:wrapcheck // it names the request
+		return err
 	})
 	if apierrors.IsNotFound(err) {
 		return nil, nil
@@ -215,11 +215,11 @@ func (c *Client) named(ctx context.Context, l *unstructured.UnstructuredList, na
 func (c *Client) Store(ctx context.Context, before apply.Stored, now inventory.Inventory) (apply.Stored, error) {
 	old, err := inventory.Encode(before.Inventory)
 	if err != nil {
-		return before, err //nolint:wrapcheck // it says what
+		return before, err
 	}
 	next, err := inventory.Encode(now)
 	if err != nil {
-		return before, err //nolint:wrapcheck // it says what
+		return before, err
 	}
 	w := &storer{Client: c, owner: now.Owner, stored: apply.Stored{Inventory: now, Versions: maps.Clone(before.Versions)}}
 	same := old.Head.Shards == next.Head.Shards
@@ -271,7 +271,7 @@ func (w *storer) put(ctx context.Context, name, key string, data []byte) error {
 		} else {
 			live, err = at.Create(ctx, u, metav1.CreateOptions{FieldManager: apply.Manager})
 		}
-		return err //nolint:wrapcheck // it names the request
+		return err
 	}
 	err := retried(ctx, write)
 	if apierrors.IsNotFound(err) && !there {
@@ -294,7 +294,7 @@ func (w *storer) ensureNamespace(ctx context.Context) error {
 	u.SetName(Namespace)
 	err := retried(ctx, func(ctx context.Context) error {
 		_, err := w.objects.Resource(namespaces).Create(ctx, u, metav1.CreateOptions{FieldManager: apply.Manager})
-		return err //nolint:wrapcheck // it names the request
+		return err
 	})
 	if apierrors.IsAlreadyExists(err) {
 		return nil

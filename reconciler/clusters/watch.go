@@ -36,8 +36,8 @@ func (c *Client) Watch(ctx context.Context, kinds []schema.GroupKind, changed fu
 			group.Go(func() error { return c.watchHealth(ctx, &j, m) })
 		}
 	}
-	c.mapper = nil      // a watch takes long, and this takes much
-	return group.Wait() //nolint:wrapcheck // it is ours, or that of the context
+	c.mapper = nil // a watch takes long, and this takes much
+	return group.Wait()
 }
 
 // watch watches metadata of a kind.
@@ -83,7 +83,7 @@ func watching(ctx context.Context, version string, start starter, tell func(watc
 		select {
 		case <-ctx.Done():
 			timer.Stop()
-			return context.Cause(ctx) //nolint:wrapcheck // it is that of the context
+			return context.Cause(ctx)
 		case <-timer.C:
 		}
 	}

@@ -41,7 +41,7 @@ func decode(e files.Entry) (o Command, err error) {
 	if err == nil {
 		err = json.Unmarshal(data, &o)
 	}
-	return o, err //nolint:wrapcheck // it is not shown
+	return o, err
 }
 
 func (o *Command) path() string { return folder + "/" + o.name() }

@@ -14,10 +14,10 @@ func Head(ctx context.Context, at published.Repository, heads map[string]files.I
 		return git.Head{}, nil
 	}
 	if err := at.Fetch(ctx, Branch); err != nil {
-		return git.Head{}, err //nolint:wrapcheck // it names the branch
+		return git.Head{}, err
 	}
 	head, _, err := at.Branch(ctx, Branch)
-	return head, err //nolint:wrapcheck // it names the branch
+	return head, err
 }
 
 // Contains reports whether a commit of a source is, or comes after, another one. What cannot be told is not.

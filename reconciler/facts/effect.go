@@ -78,7 +78,7 @@ func (r *Reader) Branch(ctx context.Context, f *Facts, m *reports.Cluster, most 
 
 // before returns the commit before one of what is published for a cluster; zero for none.
 func (r *Reader) before(ctx context.Context, f *Facts, m *reports.Cluster, n note) (files.ID, error) {
-	return r.Reconciler.Published().CommitBefore(ctx, f.Fleet.Addresses.Of(m.Cluster), n.change.Commit, n.change.Parent) //nolint:wrapcheck // it names the commit
+	return r.Reconciler.Published().CommitBefore(ctx, f.Fleet.Addresses.Of(m.Cluster), n.change.Commit, n.change.Parent)
 }
 
 // Effect tells what a publication did: to all clusters, or, if one is named, to that one.
@@ -113,10 +113,10 @@ func (r *Reader) Effect(ctx context.Context, f *Facts, c Change, within string) 
 func (r *Reader) trees(ctx context.Context, c Change) (now, before *files.Folder, err error) {
 	h, err := r.Reconciler.Target.Commit(ctx, c.Commit)
 	if err != nil || c.Parent.IsZero() {
-		return h.Tree, nil, err //nolint:wrapcheck // it names the commit
+		return h.Tree, nil, err
 	}
 	p, err := r.Reconciler.Target.Commit(ctx, c.Parent)
-	return h.Tree, p.Tree, err //nolint:wrapcheck // it names the commit
+	return h.Tree, p.Tree, err
 }
 
 // decide adds the decisions that differ.
@@ -257,14 +257,14 @@ func (t *tracer) published(ctx context.Context, m *reports.Cluster, c Change) (n
 	address := t.facts.Fleet.Addresses.Of(m.Cluster)
 	h, _, err := t.Reconciler.Published().CommitAt(ctx, address, c.Commit)
 	if err != nil {
-		return nil, nil, err //nolint:wrapcheck // it names the commit
+		return nil, nil, err
 	}
 	at, err := t.before(ctx, t.facts, m, note{change: c})
 	if err != nil || at.IsZero() {
 		return h.Tree, nil, err
 	}
 	p, _, err := t.Reconciler.Published().CommitAt(ctx, address, at)
-	return h.Tree, p.Tree, err //nolint:wrapcheck // it names the commit
+	return h.Tree, p.Tree, err
 }
 
 // compare lists the manifests that differ.

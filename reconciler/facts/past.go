@@ -63,7 +63,7 @@ func (r *Reader) commit(ctx context.Context, id files.ID) (note, error) {
 	}
 	h, _, err := r.Reconciler.Target.Root(ctx, id)
 	if err != nil {
-		return n, err //nolint:wrapcheck // it names the commit
+		return n, err
 	}
 	return r.remember(&h), nil
 }

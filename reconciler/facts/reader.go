@@ -42,7 +42,7 @@ func (r *Reader) Look(ctx context.Context) (*Facts, error) {
 	}
 	key, err := r.Reconciler.Whereabouts(ctx, r.Rev)
 	if err != nil {
-		return r.facts, err //nolint:wrapcheck // it says what
+		return r.facts, err
 	}
 	if r.facts != nil && r.facts.Key == key && now.Sub(r.facts.At) < time.Hour { // words grow old by themselves
 		r.looked = now
@@ -79,7 +79,7 @@ func (r *Reader) read(ctx context.Context) (*Facts, error) {
 	}
 	f := &Facts{}
 	if f.Fleet, err = r.Reconciler.Reports().Fleet(ctx, s, reports.Query{Lasting: reports.Lasting}); err != nil {
-		return nil, err //nolint:wrapcheck // it says what
+		return nil, err
 	}
 	f.Bindings = sync.OnceValue(func() Bindings { return r.bindings.read(f.Fleet.State.Tree) })
 	return f, nil

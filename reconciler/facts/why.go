@@ -68,7 +68,7 @@ func (r *Reader) plan(ctx context.Context, s sources.Snapshot) (plan.Plan, error
 	planner.Seen = reconciler.NewCache() // several may read meanwhile
 	obs, err := planner.Look(ctx, s, plan.Branch)
 	if err != nil {
-		return plan.Plan{}, err //nolint:wrapcheck // it says what
+		return plan.Plan{}, err
 	}
-	return planner.Planner().Build(ctx, &obs.Observation) //nolint:wrapcheck // it says what
+	return planner.Planner().Build(ctx, &obs.Observation)
 }

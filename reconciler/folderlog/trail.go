@@ -63,7 +63,7 @@ func (t *Log) Before(ctx context.Context, repo Repository, commit files.ID, fold
 	}
 	h, _, err := repo.Root(ctx, commit)
 	if err != nil || h.Parent.IsZero() {
-		return files.ID{}, err //nolint:wrapcheck // it names the commit
+		return files.ID{}, err
 	}
 	return (&Log{}).Last(ctx, repo, h.Parent, folder)
 }
@@ -72,7 +72,7 @@ func (t *Log) Before(ctx context.Context, repo Repository, commit files.ID, fold
 func (t *Log) begin(ctx context.Context, repo Repository, head files.ID) error {
 	h, entries, err := repo.Root(ctx, head)
 	if err != nil {
-		return err //nolint:wrapcheck // it names the commit
+		return err
 	}
 	if t.older == nil {
 		t.older = t.known
@@ -110,7 +110,7 @@ func (t *Log) step(ctx context.Context, repo Repository) error {
 	if !k.parent.IsZero() {
 		h, entries, err := repo.Root(ctx, k.parent)
 		if err != nil {
-			return err //nolint:wrapcheck // it names the commit
+			return err
 		}
 		before, further = entries, h.Parent
 	}

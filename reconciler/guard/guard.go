@@ -189,7 +189,7 @@ func (g *Guard) lost(p tree.Published, next *files.Folder) (*tree.Lost, error) {
 	}
 	l, err := p.Lost(next, ProtectedLabel, "Always")
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it says what cannot be read
+		return nil, err
 	}
 	if g.seen == nil {
 		g.seen = map[[2]files.ID]*tree.Lost{}

@@ -51,7 +51,7 @@ var reasons = map[argocd.Status]string{
 func byArgoCD(rule *argocd.Rule, u *unstructured.Unstructured) (v verdict, answers bool, err error) {
 	said, err := rule.Judge(u.Object)
 	if err != nil || said.Status == "" {
-		return v, false, err //nolint:wrapcheck // it names the rule
+		return v, false, err
 	}
 	v = verdict{state: karmada.ResourceUnhealthy, reason: reasons[said.Status], message: said.Message, by: rule.Name}
 	switch said.Status {

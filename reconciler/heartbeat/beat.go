@@ -113,7 +113,7 @@ func (b *Beat) Seal(key signing.Key) ([]byte, error) {
 	text := []byte(b.Text())
 	signature, err := key.Sign(namespace, text)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it says what
+		return nil, err
 	}
 	return append(append(text, '\n'), signature...), nil
 }
@@ -129,7 +129,7 @@ func Open(sealed []byte, by signing.Public) (Beat, error) {
 	}
 	text, signature := sealed[:i+1], sealed[i+2:]
 	if err := by.Verify(namespace, text, signature); err != nil {
-		return Beat{}, err //nolint:wrapcheck // it says what
+		return Beat{}, err
 	}
 	return Parse(string(text))
 }

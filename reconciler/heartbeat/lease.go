@@ -37,7 +37,7 @@ var publicHosts = []string{"github.com", "gitlab.com", "bitbucket.org", "codeber
 func ByGit(origin string, clusters int) (Times, error) {
 	u, err := url.Parse(origin)
 	if err != nil || !slices.Contains(publicHosts, strings.ToLower(u.Hostname())) {
-		return Usual, nil //nolint:nilerr // what is no origin is no public one
+		return Usual, nil // what is no origin is no public one
 	}
 	if clusters > mostPublic {
 		return Public, fmt.Errorf("%d clusters would beat in one repository on %s, which bears %d; have agents beat by HTTP (--heartbeat http), or keep the status repository on a server of your own", clusters, u.Hostname(), mostPublic)

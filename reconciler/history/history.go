@@ -50,7 +50,7 @@ func (m *Memory) read(from published.Repository) error {
 	}
 	at, err := from.Last()
 	if err != nil {
-		return err //nolint:wrapcheck // it names the cache
+		return err
 	}
 	m.at, m.asked, m.replaced = maps.Clone(at), map[string]time.Time{}, map[string]bool{}
 	if m.at == nil {
@@ -258,7 +258,7 @@ func (s *search) decideOf(ctx context.Context, g graph, b ancestry.Branch, branc
 	if err == nil && !c.IsZero() {
 		s.continued[b.Of] = c
 	}
-	return err //nolint:wrapcheck // it names the commit
+	return err
 }
 
 // graph is the commits of what is published to.
@@ -287,7 +287,7 @@ func (g graph) Follows(of string, head, commit files.ID) (bool, error) {
 	if errors.Is(err, git.ErrMissing) {
 		err = nil
 	}
-	return after, err //nolint:wrapcheck // it names the commit
+	return after, err
 }
 
 // AtHand implements ancestry.Graph: the commits are here, from the one that was lost back to the head, and are ours. What
@@ -307,7 +307,7 @@ func (g graph) AtHand(commit, head files.ID) (bool, error) {
 			return false, nil
 		}
 		if err != nil {
-			return false, err //nolint:wrapcheck // it names the commit
+			return false, err
 		}
 		ours := publish.Trailer(h.Message, publish.TrailerCommit) != "" && (!signed || g.Reports.Key.Verify(signing.Git, h.Signed, h.Signature) == nil)
 		if !ours || at == commit && commit != g.was && !g.isOf(h) {
@@ -329,7 +329,7 @@ func latest(ctx context.Context, from published.Repository, ids []files.ID) (whe
 	for _, id := range ids {
 		h, _, err := from.Root(ctx, id)
 		if err != nil {
-			return when, err //nolint:wrapcheck // it names the commit
+			return when, err
 		}
 		if h.When.After(when) {
 			when = h.When

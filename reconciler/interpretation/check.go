@@ -25,8 +25,8 @@ func Check(judge *health.Judge, cases []Case) []string {
 		case err != nil:
 			wrong = append(wrong, fmt.Sprintf("%s: %s: %v", c.Name, c.Operation, err))
 		case c.Want != nil && !same(a.Result, c.Want):
-			got, _ := json.Marshal(a.Result) //nolint:errchkjson // it was decoded
-			want, _ := json.Marshal(c.Want)  //nolint:errchkjson // it was decoded
+			got, _ := json.Marshal(a.Result) // it was decoded
+			want, _ := json.Marshal(c.Want)  // it was decoded
 			wrong = append(wrong, fmt.Sprintf("%s: %s by %s is %s, want %s", c.Name, c.Operation, a.Rule, got, want))
 		}
 	}

@@ -106,25 +106,25 @@ func (q *Question) asked(kinds *interpret.Interpreter, obj map[string]any) (any,
 		return struct {
 			Replicas     int32                        `json:"replicas"`
 			Requirements *karmada.ReplicaRequirements `json:"requires,omitempty"`
-		}{n, needs}, err //nolint:wrapcheck // it names the rule
+		}{n, needs}, err
 	case karmada.InterpreterOperationInterpretComponent:
 		components, _, err := kinds.Components(obj)
-		return components, err //nolint:wrapcheck // it names the rule
+		return components, err
 	case karmada.InterpreterOperationReviseReplica:
-		return kinds.Revise(obj, q.Replicas) //nolint:wrapcheck // it names the rule
+		return kinds.Revise(obj, q.Replicas)
 	case karmada.InterpreterOperationInterpretDependency:
 		found, err := kinds.Dependencies(obj)
 		all := make([]dependency, len(found))
 		for i, d := range found {
 			all[i] = dependency(d)
 		}
-		return all, err //nolint:wrapcheck // it names the rule
+		return all, err
 	case karmada.InterpreterOperationInterpretStatus:
-		return kinds.Reflect(obj) //nolint:wrapcheck // it names the rule
+		return kinds.Reflect(obj)
 	case karmada.InterpreterOperationAggregateStatus:
-		return kinds.Aggregate(obj, q.Reports) //nolint:wrapcheck // it names the rule
+		return kinds.Aggregate(obj, q.Reports)
 	case karmada.InterpreterOperationRetain:
-		return kinds.Retain(q.Desired, q.Observed) //nolint:wrapcheck // it names the rule
+		return kinds.Retain(q.Desired, q.Observed)
 	default:
 		return nil, fmt.Errorf("nobody answers %s", q.Operation)
 	}

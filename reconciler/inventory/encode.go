@@ -166,7 +166,7 @@ func (l line) texts() []string {
 func parseLine(data []byte) (line, error) {
 	var s []string
 	if err := json.Unmarshal(data, &s); err != nil {
-		return line{}, err //nolint:wrapcheck // the caller says of what
+		return line{}, err
 	}
 	const texts = 9
 	if len(s) != texts {
@@ -206,11 +206,11 @@ func pack(lines []line) ([]byte, error) {
 	enc.SetEscapeHTML(false)
 	for _, l := range lines {
 		if err := enc.Encode(l.texts()); err != nil {
-			return nil, err //nolint:wrapcheck // the caller says of what
+			return nil, err
 		}
 	}
 	if err := zip.Close(); err != nil {
-		return nil, err //nolint:wrapcheck // the caller says of what
+		return nil, err
 	}
 	return b.Bytes(), nil
 }
@@ -219,7 +219,7 @@ func unpack(data []byte) ([]line, error) {
 	const most = 64 << 20 // far above a Secret of lines that are much alike
 	zip, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller says of what
+		return nil, err
 	}
 	var lines []line
 	in := bufio.NewScanner(io.LimitReader(zip, most))
@@ -231,5 +231,5 @@ func unpack(data []byte) ([]line, error) {
 		}
 		lines = append(lines, l)
 	}
-	return lines, in.Err() //nolint:wrapcheck // the caller says of what
+	return lines, in.Err()
 }

@@ -142,7 +142,7 @@ func flat(err error) []error {
 // builder prepares requests, and says in which namespace they look; "" for all of them.
 func (m *Member) builder(q Query) (b *resource.Builder, namespace string, err error) {
 	if namespace, _, err = m.loader.Namespace(); err != nil {
-		return nil, "", err //nolint:wrapcheck // it says what
+		return nil, "", err
 	}
 	b = resource.NewBuilder(m).Unstructured().
 		NamespaceParam(namespace).DefaultNamespace().AllNamespaces(q.AllNamespaces).

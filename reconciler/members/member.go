@@ -48,22 +48,22 @@ func (w Way) Open(ctx context.Context, c *karmada.Cluster) (*Member, error) {
 	m := &Member{virtual: virtual.Of(c)}
 	var err error
 	if m.config, err = w.Access.Config(ctx, c); err != nil {
-		return nil, err //nolint:wrapcheck // it says what
+		return nil, err
 	}
 	m.config.Timeout = w.Request
 	if m.loader, err = w.Access.Loader(ctx, c, w.namespace(m.virtual)); err != nil {
-		return nil, err //nolint:wrapcheck // it says what
+		return nil, err
 	}
 	if err := clusters.Recognise(ctx, c.Name, c.Spec.ID, m.config); err != nil {
-		return nil, err //nolint:wrapcheck // it says what
+		return nil, err
 	}
 	client, err := discovery.NewDiscoveryClientForConfig(m.config)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it says what
+		return nil, err
 	}
 	m.discovery = memory.NewMemCacheClient(client)
 	if _, err := m.discovery.ServerGroups(); err != nil { // else the mapper would try again and again
-		return nil, err //nolint:wrapcheck // it names the request
+		return nil, err
 	}
 	m.mapper = restmapper.NewShortcutExpander(restmapper.NewDeferredDiscoveryRESTMapper(m.discovery), m.discovery, func(string) {})
 	return m, nil

@@ -32,7 +32,7 @@ func (o Output) Whole() bool {
 // Check returns an error for a format that does not exist.
 func (o Output) Check() error {
 	_, err := o.Flags.ToPrinter()
-	return err //nolint:wrapcheck // it says what is wrong with the format
+	return err
 }
 
 // Tally counts clusters: those that answered something, and those that did not answer all.
@@ -65,7 +65,7 @@ func (o Output) Print(answers []Answer) (t Tally, err error) {
 func (o Output) Follow(t *Tally) (say func(Answer) error, err error) {
 	printer, err := o.Flags.ToPrinter()
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it says what
+		return nil, err
 	}
 	w := printers.GetNewTabWriter(o.Out) // it remembers how wide columns are
 	return func(a Answer) error {
@@ -78,10 +78,10 @@ func (o Output) Follow(t *Tally) (say func(Answer) error, err error) {
 		}
 		for _, s := range sheets([]Answer{a}) {
 			if err := printer.PrintObj(s.table, w); err != nil {
-				return err //nolint:wrapcheck // it is the output's
+				return err
 			}
 		}
-		return w.Flush() //nolint:wrapcheck // it is the output's
+		return w.Flush()
 	}, nil
 }
 
@@ -96,7 +96,7 @@ func (o Output) each(printer printers.ResourcePrinter, a Answer) error {
 			return o.one(printer, u)
 		})
 		if err != nil {
-			return err //nolint:wrapcheck // it is the output's
+			return err
 		}
 	}
 	return nil
@@ -150,7 +150,7 @@ func (o Output) tables(answers []Answer) error {
 		}
 		first = false
 		if err := printer.PrintObj(s.table, o.Out); err != nil {
-			return err //nolint:wrapcheck // it is the output's
+			return err
 		}
 	}
 	return nil
@@ -174,17 +174,17 @@ func (o Output) printer(kind schema.GroupKind) (printers.ResourcePrinter, error)
 	if !kind.Empty() {
 		flags.SetKind(kind)
 		if err := flags.EnsureWithKind(); err != nil {
-			return nil, err //nolint:wrapcheck // it says what
+			return nil, err
 		}
 	}
-	return flags.ToPrinter() //nolint:wrapcheck // it says what
+	return flags.ToPrinter()
 }
 
 // objects prints objects, as a list unless one was asked for, of one cluster.
 func (o Output) objects(answers []Answer) error {
 	printer, err := o.Flags.ToPrinter()
 	if err != nil {
-		return err //nolint:wrapcheck // it says what
+		return err
 	}
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "List"})
@@ -208,11 +208,11 @@ func (o Output) objects(answers []Answer) error {
 		}
 		return nil
 	case one && len(list.Items) == 1:
-		return printer.PrintObj(&list.Items[0], o.Out) //nolint:wrapcheck // it is the output's
+		return printer.PrintObj(&list.Items[0], o.Out)
 	case !answered && len(list.Items) == 0:
 		return nil // there is nothing to be said but why
 	}
-	return printer.PrintObj(list, o.Out) //nolint:wrapcheck // it is the output's
+	return printer.PrintObj(list, o.Out)
 }
 
 // one prints an object. A name stands behind its cluster.
@@ -220,7 +220,7 @@ func (o Output) one(printer printers.ResourcePrinter, u *unstructured.Unstructur
 	if *o.Flags.OutputFormat == "name" {
 		fmt.Fprint(o.Out, u.GetAnnotations()[ClusterAnnotation], " ")
 	}
-	return printer.PrintObj(u, o.Out) //nolint:wrapcheck // it is the output's
+	return printer.PrintObj(u, o.Out)
 }
 
 // marked returns an object that says where it was found.

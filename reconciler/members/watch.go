@@ -56,7 +56,7 @@ func (f Fleet) Watch(ctx context.Context, q Query, say func(Answer) error) error
 	})
 	_ = group.Wait()
 	close(answers)
-	return told.Wait() //nolint:wrapcheck // it is that of say
+	return told.Wait()
 }
 
 // opened is a list, and the watch that goes on where it ended.
@@ -93,7 +93,7 @@ func (f Fleet) follow(ctx context.Context, c *karmada.Cluster, q Query, send fun
 			case !ok:
 				return errEnded
 			case e.Type == watch.Error:
-				return apierrors.FromObject(e.Object) //nolint:wrapcheck // it is the server's
+				return apierrors.FromObject(e.Object)
 			case e.Type == watch.Bookmark:
 				continue
 			}

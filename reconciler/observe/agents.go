@@ -93,7 +93,7 @@ func (l *listener) turn(ctx context.Context) (heartbeat.Times, error) {
 		return err == nil && l.isBeat(ref) && l.at[ref] != id
 	})
 	if lookErr != nil {
-		return times, lookErr //nolint:wrapcheck // it says what
+		return times, lookErr
 	}
 	now := l.Recorder.Now()
 	l.Receiver.Look(times, now)
@@ -116,15 +116,15 @@ func text(err error) string {
 func (l *listener) read(ctx context.Context) error {
 	target := l.Recorder.Target
 	if err := target.Fetch(ctx, state.Branch); err != nil {
-		return err //nolint:wrapcheck // it names the branch
+		return err
 	}
 	head, ok, err := target.Branch(ctx, state.Branch)
 	if err != nil || !ok || head.Commit == l.head {
-		return err //nolint:wrapcheck // it names the branch
+		return err
 	}
 	registered, err := state.Clusters(head.Tree)
 	if err != nil {
-		return err //nolint:wrapcheck // it names the file
+		return err
 	}
 	l.recorded, l.head = state.Observed(head.Tree), head.Commit
 	l.serve(registered)
@@ -221,7 +221,7 @@ func (l *listener) listen(ctx context.Context, refs map[string]files.ID) error {
 			err = l.take(ctx, name, id)
 		}
 		if ctx.Err() != nil {
-			return ctx.Err() //nolint:wrapcheck // the caller knows
+			return ctx.Err()
 		}
 		l.at[heads+branch] = id
 		if err != nil {
@@ -241,11 +241,11 @@ func (l *listener) take(ctx context.Context, name string, id files.ID) error {
 	}
 	observed, err := state.ObservedOf(head.Tree, name, observation.MostTold)
 	if err != nil {
-		return err //nolint:wrapcheck // it names the file
+		return err
 	}
 	sequence, err := observation.SequenceOf(head.Message)
 	if err != nil {
-		return err //nolint:wrapcheck // it says what
+		return err
 	}
-	return l.told[name].Take(observed, sequence, l.Recorder.Now()) //nolint:wrapcheck // it says what
+	return l.told[name].Take(observed, sequence, l.Recorder.Now())
 }

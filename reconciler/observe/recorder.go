@@ -30,15 +30,15 @@ type Recorder struct {
 // it returns what to record instead, and what to say of it. Record returns what is recorded then.
 func (r Recorder) Record(ctx context.Context, next Next) (map[string]*karmada.ClusterStatus, error) {
 	if err := r.Target.Fetch(ctx, state.Branch); err != nil {
-		return nil, err //nolint:wrapcheck // it names the branch
+		return nil, err
 	}
 	head, ok, err := r.Target.Branch(ctx, state.Branch)
 	if err != nil || !ok {
-		return nil, err //nolint:wrapcheck // it names the branch
+		return nil, err
 	}
 	registered, err := state.Clusters(head.Tree)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it names the file
+		return nil, err
 	}
 	recorded := state.Observed(head.Tree)
 	changed, why := next(recorded, registered)
@@ -47,7 +47,7 @@ func (r Recorder) Record(ctx context.Context, next Next) (map[string]*karmada.Cl
 	}
 	root, err := state.Observe(head.Tree, changed)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it names the cluster
+		return nil, err
 	}
 	o := publish.Observation{Head: head, Clusters: slices.Sorted(maps.Keys(changed)), Why: why, Version: r.Version, At: r.Now()}
 	if _, err := r.Target.Publish(ctx, []git.Update{o.Update(root)}); err != nil {

@@ -74,7 +74,7 @@ func Expand(in *Input, render expand.Render) error {
 		Override: overridden,
 	}, render)
 	in.Expanded = &x
-	return err //nolint:wrapcheck // it is render's
+	return err
 }
 
 // overridden returns a release as the override rules that match make it.

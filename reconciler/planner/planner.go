@@ -68,7 +68,7 @@ func (p *Planner) Load(ctx context.Context, s sources.Snapshot, with render.With
 	with.Cache, with.Engine = p.Cache, p.Engine
 	src, err := render.Load(ctx, s, with)
 	if err != nil {
-		return src, err //nolint:wrapcheck // it says what
+		return src, err
 	}
 	if _, err := suspend.Parse(src.Config.Apply.SyncWindows); err != nil {
 		src.Diags = diag.Sort(append(slices.Clone(src.Diags), diag.Diagnostic{
@@ -98,7 +98,7 @@ func (p *Planner) BuildEdited(ctx context.Context, obs *Observation, edit func(*
 		return plan.Plan{}, err
 	}
 	if err := plan.Expand(&obs.Input, p.Renderer(ctx, obs.Snapshot)); err != nil {
-		return plan.Plan{}, err //nolint:wrapcheck // it is the renderer's
+		return plan.Plan{}, err
 	}
 	return plan.Build(obs.Input), nil
 }

@@ -109,10 +109,10 @@ func Show(ctx context.Context, f forge.Forge, c Change, v Verdict) (Shown, error
 // find returns the pull requests of a change.
 func find(ctx context.Context, f forge.Forge, c Change) ([]forge.PullRequest, error) {
 	if c.Number == 0 {
-		return f.PullRequestsOf(ctx, c.Commit) //nolint:wrapcheck // it says what
+		return f.PullRequestsOf(ctx, c.Commit)
 	}
 	p, err := f.PullRequest(ctx, c.Number)
-	return []forge.PullRequest{p}, err //nolint:wrapcheck // it says what
+	return []forge.PullRequest{p}, err
 }
 
 // refused leaves of an error why nothing is shown, where that is no failure.

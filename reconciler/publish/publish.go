@@ -243,7 +243,7 @@ func (c *changer) root(cl *plan.Cluster, p *tree.Published, before *files.Folder
 	meta := tree.Metadata{DrySHA: c.plan.Revision.Commit, RepoURL: c.plan.Revision.Repo, Version: c.version}
 	root, err := tree.WithMetadata(cl.Tree, meta, c.metadata, p.Foreign)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller says of what
+		return nil, err
 	}
 	if e, ok := root.Lookup(tree.MetadataFile); ok && c.metadata == nil {
 		c.metadata = e.Blob

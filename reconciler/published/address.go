@@ -19,7 +19,7 @@ func (r *Reader) Head(ctx context.Context, heads map[string]files.ID, a render.A
 	if a.Folder == "" || id.IsZero() {
 		return id, nil
 	}
-	return r.Cache.history().Last(ctx, r.Target, id, a.Folder) //nolint:wrapcheck // it names the commit
+	return r.Cache.history().Last(ctx, r.Target, id, a.Folder)
 }
 
 // Newest returns the newest commit of an address, as of a commit of its branch from some time ago.
@@ -27,16 +27,16 @@ func (r *Reader) Newest(ctx context.Context, a render.Address, commit files.ID) 
 	if a.Folder == "" {
 		return commit, nil
 	}
-	return new(folderlog.Log).Last(ctx, r.Target, commit, a.Folder) //nolint:wrapcheck // it names the commit
+	return new(folderlog.Log).Last(ctx, r.Target, commit, a.Folder)
 }
 
 // CommitAt reads a commit with what it has at an address; false for nothing.
 func (r *Reader) CommitAt(ctx context.Context, a render.Address, id files.ID) (git.Head, bool, error) {
 	if a.Folder != "" {
-		return r.Target.Within(ctx, id, a.Folder) //nolint:wrapcheck // it names the commit
+		return r.Target.Within(ctx, id, a.Folder)
 	}
 	h, err := r.Target.Commit(ctx, id)
-	return h, err == nil, err //nolint:wrapcheck // it names the commit
+	return h, err == nil, err
 }
 
 // Before reads the commit of an address before another one; false for the first.
@@ -54,7 +54,7 @@ func (r *Reader) CommitBefore(ctx context.Context, a render.Address, commit, par
 	if a.Folder == "" {
 		return parent, nil
 	}
-	return r.Cache.history().Before(ctx, r.Target, commit, a.Folder) //nolint:wrapcheck // it names the commit
+	return r.Cache.history().Before(ctx, r.Target, commit, a.Folder)
 }
 
 // AddressesOf returns where clusters are published, by the folder of the state branch. What has no
@@ -62,7 +62,7 @@ func (r *Reader) CommitBefore(ctx context.Context, a render.Address, commit, par
 func AddressesOf(root *files.Folder, config render.Addresses) (render.Addresses, error) {
 	terms, err := state.ReadTerms(root)
 	if err != nil {
-		return render.Addresses{}, err //nolint:wrapcheck // it names the file
+		return render.Addresses{}, err
 	}
 	none := render.DefaultConfig()
 	if was := terms.Addresses(); config.Shared != "" || was != none.Publish.Addresses() {

@@ -68,7 +68,7 @@ func (r *Reader) delivered(ctx context.Context, in *Desired, cluster string) (Br
 		return Branch{}, none
 	}
 	if err := r.Target.Fetch(ctx, a.Branch); err != nil {
-		return Branch{}, err //nolint:wrapcheck // it names the branch
+		return Branch{}, err
 	}
 	b, ok, err := r.readAddress(ctx, in, a)
 	if err != nil {

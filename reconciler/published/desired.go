@@ -71,7 +71,7 @@ func (r *Reader) Desired(ctx context.Context, rev string, last files.ID) (d Desi
 		}
 		d.revision = sources.Revision{Repo: publish.Trailer(head.Message, publish.TrailerRepository), Path: publish.Trailer(head.Message, publish.TrailerPath)}
 		if terms, err = state.ReadTerms(head.Tree); err != nil {
-			return d, err //nolint:wrapcheck // it names the file
+			return d, err
 		}
 	}
 	if err := d.take(&terms); err != nil {
@@ -81,26 +81,26 @@ func (r *Reader) Desired(ctx context.Context, rev string, last files.ID) (d Desi
 		return d, err
 	}
 	if d.Clusters, err = state.Clusters(head.Tree); err != nil {
-		return d, err //nolint:wrapcheck // it names the file
+		return d, err
 	}
 	if d.Waiting, err = state.Descheduler(head.Tree); err != nil {
-		return d, err //nolint:wrapcheck // it names the file
+		return d, err
 	}
 	custom, err := state.Interpreters(head.Tree)
 	if err != nil {
-		return d, err //nolint:wrapcheck // it names the file
+		return d, err
 	}
 	d.Judge = &health.Judge{Kinds: interpret.New(custom...), Prefer: health.Prefer(terms.Health.Prefer)}
 	scripts, err := state.HealthScripts(head.Tree)
 	if err != nil {
-		return d, err //nolint:wrapcheck // it names the file
+		return d, err
 	}
 	if scripts != nil {
 		d.Judge.Own = scripts.Rules()
 	}
 	digest, err := json.Marshal([]any{terms, custom, scripts})
 	d.terms = sha256.Sum256(digest)
-	return d, err //nolint:wrapcheck // they were read from as much
+	return d, err
 }
 
 // termsAt reads the terms that the source has at rev, and notes which commit that is.
@@ -147,5 +147,5 @@ func (r *Reader) Fingerprint(ctx context.Context, in *Desired, c *karmada.Cluste
 	cluster, err := json.Marshal(c)
 	return Fingerprint{
 		head: head, cluster: string(cluster), terms: in.terms, source: SourceID(in.revision.Repo, in.revision.Path),
-	}, err //nolint:wrapcheck // it was read from as much
+	}, err
 }

@@ -17,7 +17,7 @@ import (
 func (r *Reader) objectsOf(ctx context.Context, p tree.Published) ([]apply.Object, error) {
 	paths, err := p.Paths()
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it names the file
+		return nil, err
 	}
 	slices.Sort(paths)
 	objects := make([]apply.Object, 0, len(paths))

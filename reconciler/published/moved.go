@@ -23,7 +23,7 @@ func (r *reading) moved(ctx context.Context) error {
 	}
 	terms, err := state.ReadTerms(r.State.Root())
 	if err != nil {
-		return err //nolint:wrapcheck // it names the file
+		return err
 	}
 	was := terms.Addresses()
 	if was == r.at {
@@ -57,7 +57,7 @@ func (r *reading) placed(ctx context.Context, at render.Addresses) (map[string]B
 		}
 	}
 	if err := r.Target.Fetch(ctx, branches...); err != nil {
-		return nil, err //nolint:wrapcheck // it names the branches
+		return nil, err
 	}
 	all := map[string]Branch{}
 	for _, name := range branches {
@@ -118,13 +118,13 @@ func (r *reading) otherLayout(ctx context.Context) error {
 		return nil
 	}
 	if err := r.Target.Fetch(ctx, config.Branch); err != nil {
-		return err //nolint:wrapcheck // it names the branch
+		return err
 	}
 	h, _, err := r.Target.Root(ctx, id)
 	if err == nil && len(sources.Trailers(h.Message, publish.TrailerCluster)) > 0 {
 		r.leave(render.Address{Branch: config.Branch})
 	}
-	return err //nolint:wrapcheck // it names the commit
+	return err
 }
 
 // leave notes an address at which nothing is published now.

@@ -17,7 +17,7 @@ import (
 // fetches one after the other, and returns those clusters whose branch alone is too much.
 func FetchEach(ctx context.Context, from Repository, branches map[string]string) (refused map[string]error, err error) {
 	if err = from.Fetch(ctx, slices.Sorted(maps.Values(branches))...); !isLimit(err) {
-		return nil, err //nolint:wrapcheck // it names the branches
+		return nil, err
 	}
 	refused = map[string]error{}
 	for cluster, branch := range branches {
@@ -25,7 +25,7 @@ func FetchEach(ctx context.Context, from Repository, branches map[string]string)
 		case isLimit(err):
 			refused[cluster] = err
 		case err != nil:
-			return nil, err //nolint:wrapcheck // it names the branches
+			return nil, err
 		}
 	}
 	return refused, nil
@@ -45,8 +45,8 @@ func SignedBy(ctx context.Context, from Repository, id files.ID, key *signing.Pu
 			err = key.Verify(signing.Git, head.Signed, head.Signature)
 		}
 		if err != nil {
-			return git.Head{}, err //nolint:wrapcheck // it says what
+			return git.Head{}, err
 		}
 	}
-	return from.Commit(ctx, id) //nolint:wrapcheck // it names the commit
+	return from.Commit(ctx, id)
 }

@@ -70,7 +70,7 @@ func (r *Reader) Content(ctx context.Context, heads map[string]files.ID, asked A
 		}
 	}
 	if err := r.Target.Fetch(ctx, wanted...); err != nil {
-		return nil, err //nolint:wrapcheck // the caller says of what
+		return nil, err
 	}
 	read := reading{
 		Reader: r, asked: asked, at: at, heads: heads, isOurs: r.sameSources(ctx, asked.Revision),
@@ -166,7 +166,7 @@ func (r *reading) remembered(ctx context.Context, name string) (b Branch, ok boo
 func (r *reading) shared(ctx context.Context) error {
 	head, ok, err := r.Target.Branch(ctx, r.at.Shared)
 	if err != nil || !ok {
-		return err //nolint:wrapcheck // it names the branch
+		return err
 	}
 	if config := path.Join(r.Subdir, render.ConfigFile); holds(head.Tree, config) {
 		return fmt.Errorf("branch %s holds %s, so that it is one of a source, and clusters cannot have their folders there; name another one with spec.publish.branch", r.at.Shared, config)
@@ -238,7 +238,7 @@ func (r *reading) recent(ctx context.Context) error {
 		}
 		var err error
 		if head, _, err = r.Target.Root(ctx, head.Parent); err != nil {
-			return err //nolint:wrapcheck // it names the commit
+			return err
 		}
 	}
 	return nil

@@ -18,7 +18,7 @@ import (
 func ReadState(head git.Head, earlier *state.State) (state.State, error) {
 	s, err := state.Decode(head.Tree, earlier)
 	if err != nil {
-		return state.State{}, err //nolint:wrapcheck // the caller says of what
+		return state.State{}, err
 	}
 	s.Commit = head.Commit.String()
 	if IsObservation(head) {
@@ -37,11 +37,11 @@ func (r *Reader) StateHead(ctx context.Context, heads map[string]files.ID, here 
 		return git.Head{}, fmt.Errorf("nothing is published in %s: there is no branch %s; waybill publish comes first", r.Target.Name(), state.Branch)
 	}
 	if err := r.Target.Fetch(ctx, branches...); err != nil {
-		return git.Head{}, err //nolint:wrapcheck // it names the branches
+		return git.Head{}, err
 	}
 	head, _, err := r.Target.Branch(ctx, state.Branch)
 	if err != nil {
-		return git.Head{}, err //nolint:wrapcheck // it names the branch
+		return git.Head{}, err
 	}
 	if err := r.IsSigned(state.Branch, head); err != nil {
 		return git.Head{}, err
@@ -100,7 +100,7 @@ func (r *Reader) Planned(ctx context.Context, head git.Head) (git.Head, error) {
 	for IsObservation(head) {
 		parent, err := r.Target.Commit(ctx, head.Parent)
 		if err != nil {
-			return head, err //nolint:wrapcheck // it names the commit
+			return head, err
 		}
 		if !state.OnlyObserved(parent.Tree, head.Tree) {
 			return head, fmt.Errorf("commit %s of %s says that it holds what was observed of clusters, and holds something else as well; git show %[1]s", head.Commit, state.Branch)
@@ -127,7 +127,7 @@ func Walk(ctx context.Context, from Repository, head, commit files.ID, says func
 		}
 		h, _, err := from.Root(ctx, head)
 		if err != nil {
-			return t, err //nolint:wrapcheck // it names the commit
+			return t, err
 		}
 		if says(h) {
 			return Trace{Said: head}, nil

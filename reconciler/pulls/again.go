@@ -43,18 +43,18 @@ func (p *Previewer) readPublished(ctx context.Context) error {
 	target := p.Reconciler.Target
 	heads, err := target.Heads(ctx)
 	if err != nil || heads[state.Branch] == p.published.head {
-		return err //nolint:wrapcheck // it names the repository
+		return err
 	}
 	if err := target.Fetch(ctx, state.Branch); err != nil {
-		return err //nolint:wrapcheck // it names the branch
+		return err
 	}
 	head, _, err := target.Branch(ctx, state.Branch)
 	if err != nil || head.Tree == nil {
-		return err //nolint:wrapcheck // it names the branch
+		return err
 	}
 	last, err := state.Published(head.Tree)
 	if err != nil {
-		return err //nolint:wrapcheck // it names the file
+		return err
 	}
 	p.published = publication{head: heads[state.Branch], commit: last.Commit}
 	return nil

@@ -96,8 +96,8 @@ func (c *CommandHandler) published(ctx context.Context, known []commands.Command
 		return git.Head{}, nil
 	}
 	if err := c.Target.Fetch(ctx, state.Branch); err != nil {
-		return git.Head{}, err //nolint:wrapcheck // it names the branch
+		return git.Head{}, err
 	}
 	head, _, err := c.Target.Branch(ctx, state.Branch)
-	return head, err //nolint:wrapcheck // it names the branch
+	return head, err
 }

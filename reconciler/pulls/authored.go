@@ -25,7 +25,7 @@ func (p *Previewer) authored(ctx context.Context, listed []forge.PullRequest) (t
 		if tips == nil {
 			var err error
 			if tips, err = p.Reconciler.Source.Heads(ctx); err != nil {
-				return nil, err //nolint:wrapcheck // it names the repository
+				return nil, err
 			}
 		}
 		moved, err := p.ofMember(ctx, &pr, tips)
@@ -46,10 +46,10 @@ func (p *Previewer) ofMember(ctx context.Context, pr *forge.PullRequest, tips ma
 		tip = id.String()
 	}
 	if pr.Member, err = forge.OfMember(ctx, p.Forge, pr, tip); err != nil || tip == "" || tip == pr.Head {
-		return false, err //nolint:wrapcheck // it says what
+		return false, err
 	}
 	now, err := p.Forge.PullRequest(ctx, pr.Number)
-	return err == nil && now.Head != pr.Head, err //nolint:wrapcheck // it says what
+	return err == nil && now.Head != pr.Head, err
 }
 
 // about is the context of the status that a pull request's head gets. A stranger's has its own, so that it never
@@ -64,7 +64,7 @@ func (p *Previewer) about(ctx context.Context, pr *forge.PullRequest, to *destin
 	}
 	all, err := p.Forge.PullRequestsOf(ctx, pr.Head)
 	if err != nil {
-		return "", err //nolint:wrapcheck // it says what
+		return "", err
 	}
 	if slices.ContainsFunc(all, func(o forge.PullRequest) bool { return o.Number != pr.Number && o.Branch != "" }) {
 		return post.StrangersContext, nil

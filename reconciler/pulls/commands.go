@@ -65,7 +65,7 @@ func (c *CommandHandler) Look(ctx context.Context) error {
 	}
 	pulls, err := c.Forge.OpenPullRequests(ctx, c.since.Add(-lookOverlap))
 	if err != nil {
-		return err //nolint:wrapcheck // it says what
+		return err
 	}
 	head, err := c.head(ctx)
 	if err != nil {
@@ -110,7 +110,7 @@ func (c *CommandHandler) permissions(ctx context.Context) func(forge.User) (forg
 				known[u] = may
 			}
 		}
-		return may, err //nolint:wrapcheck // it says what
+		return may, err
 	}
 }
 
@@ -118,7 +118,7 @@ func (c *CommandHandler) permissions(ctx context.Context) func(forge.User) (forg
 func (c *CommandHandler) head(ctx context.Context) (git.Head, error) {
 	heads, err := c.Target.Heads(ctx)
 	if err != nil {
-		return git.Head{}, err //nolint:wrapcheck // it names the repository
+		return git.Head{}, err
 	}
 	return commands.Head(ctx, c.Target, heads)
 }
@@ -130,7 +130,7 @@ func (c *CommandHandler) commands(
 ) (taken []commands.Command, err error) {
 	comments, err := c.Forge.Comments(ctx, p.Number)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it says what
+		return nil, err
 	}
 	for _, comment := range comments {
 		command, is, wrong := commands.Parse(comment.Body)

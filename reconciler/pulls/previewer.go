@@ -107,7 +107,7 @@ func (p *Previewer) Look(ctx context.Context) error {
 	}
 	pulls, err := p.Forge.OpenPullRequests(ctx, p.since.Add(-lookOverlap))
 	if err != nil {
-		return err //nolint:wrapcheck // it says what
+		return err
 	}
 	pulls, failed := p.authored(ctx, pulls)
 	p.seen(ctx, pulls)
@@ -166,11 +166,11 @@ func (p *Previewer) target(ctx context.Context) (*destination, error) {
 	r := p.Reconciler
 	tip, err := r.Source.Resolve(ctx, p.Rev)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it names the revision
+		return nil, err
 	}
 	snapshot, err := r.Source.Snapshot(ctx, tip.String(), r.Subdir)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it names the revision
+		return nil, err
 	}
 	to := &destination{tip: tip, approved: map[string]bool{}}
 	if to.config, err = render.ReadConfig(snapshot); err != nil {
@@ -181,7 +181,7 @@ func (p *Previewer) target(ctx context.Context) (*destination, error) {
 	}
 	heads, err := r.Target.Heads(ctx)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it names the repository
+		return nil, err
 	}
 	to.moment = bases.At(p.Now(), heads[state.Branch], heads[commands.Branch])
 	at, err := commands.Head(ctx, r.Target, heads)
@@ -208,7 +208,7 @@ func lockOf(s sources.Snapshot) (lock.Lock, error) {
 	}
 	l, err := lock.Parse(data)
 	if err != nil {
-		return lock.Lock{}, nil //nolint:nilerr // loading the source says what is wrong with it
+		return lock.Lock{}, nil // loading the source says what is wrong with it
 	}
 	return l, nil
 }
@@ -247,7 +247,7 @@ func (p *Previewer) one(ctx context.Context, pr *forge.PullRequest, to *destinat
 	change := post.Change{Commit: pr.Head, Number: pr.Number, Source: p.Reconciler.Subdir, Page: p.Shown.page(pr), About: about}
 	shown, err := post.Show(ctx, p.Forge, change, *was.verdict)
 	if err != nil {
-		return err //nolint:wrapcheck // it says what
+		return err
 	}
 	p.shown[pr.Number] = showing{pull: *pr, passing: was.passing}
 	p.Log.InfoContext(ctx, "pull request shown", "pull_request", pr.Number, "head", pr.Head, "not", shown.Not)
@@ -267,7 +267,7 @@ func (p *Previewer) wait(ctx context.Context, was showing, why string, to *desti
 	}
 	err = p.Forge.SetStatus(ctx, forge.Status{Commit: pr.Head, Context: about, State: forge.Pending, Description: why, URL: p.Shown.page(pr)})
 	if err != nil {
-		return err //nolint:wrapcheck // it says what
+		return err
 	}
 	p.shown[pr.Number] = showing{pull: *pr, said: why}
 	p.Log.InfoContext(ctx, "pull request not looked at", "pull_request", pr.Number, "head", pr.Head, "why", why)
@@ -282,7 +282,7 @@ func (p *Previewer) stillOpen(ctx context.Context, was showing) (bool, error) {
 	}
 	now, err := p.Forge.PullRequest(ctx, was.pull.Number)
 	if err != nil && !errors.Is(err, forge.ErrNotFound) {
-		return false, err //nolint:wrapcheck // it says what
+		return false, err
 	}
 	if err == nil && now.Open && now.Head == was.pull.Head {
 		return true, nil
@@ -320,7 +320,7 @@ func (p *Previewer) planned(ctx context.Context, pr *forge.PullRequest, to *dest
 	defer cancel()
 	c, notes, failed := p.compare(within, pr, to)
 	if ctx.Err() != nil {
-		return post.Verdict{}, ctx.Err() //nolint:wrapcheck // it says enough
+		return post.Verdict{}, ctx.Err()
 	}
 	v := post.Unknown(pr.Head, "the log of the controller")
 	switch {

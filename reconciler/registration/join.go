@@ -134,5 +134,5 @@ func (a added) ReadFile(path string) ([]byte, error) {
 	if path == a.file {
 		return a.data, nil
 	}
-	return a.Snapshot.ReadFile(path) //nolint:wrapcheck // it is the snapshot's
+	return a.Snapshot.ReadFile(path)
 }

@@ -181,7 +181,7 @@ func (m *Member) look(ctx context.Context) error {
 	asked := m.now()
 	l, err := m.leases.List(ctx, metav1.ListOptions{LabelSelector: groupLabel + "=" + m.group})
 	if err != nil {
-		return err //nolint:wrapcheck // it names the request
+		return err
 	}
 	all := make([]record, len(l.Items))
 	for i := range l.Items {
@@ -249,7 +249,7 @@ func (m *Member) renew(ctx context.Context, watchdog *time.Timer) error {
 	case apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err):
 		return m.recover(ctx)
 	}
-	return err //nolint:wrapcheck // it names the request
+	return err
 }
 
 // recover reads the Lease after a write whose answer was lost, or which somebody deleted.
@@ -263,7 +263,7 @@ func (m *Member) recover(ctx context.Context) error {
 		m.mu.Unlock()
 		return nil // the next turn makes it anew
 	case err != nil:
-		return err //nolint:wrapcheck // it names the request
+		return err
 	}
 	m.written = lease
 	return nil

@@ -48,7 +48,7 @@ func (a ArgoCD) Write(w, notes io.Writer, p *plan.Plan, published map[string]tre
 		return fmt.Errorf("no cluster has a %s that Argo CD could sync; publish first", at.Noun())
 	}
 	_, err = io.WriteString(w, documents(a.applicationSet(at, url, elements)))
-	return err //nolint:wrapcheck // the caller says of what
+	return err
 }
 
 // applicationSet is an Application for each element. A cluster that leaves the list keeps what

@@ -82,18 +82,18 @@ func (p *fluxPrinter) print(source, kustomizations string) error {
 		p.source = source
 	}
 	_, err := io.WriteString(p.w, source+kustomizations)
-	return err //nolint:wrapcheck // the caller says of what
+	return err
 }
 
 // steps prints how a cluster goes over to one root.
 func (p *fluxPrinter) steps(c plan.Cluster, before tree.Published, m fluxsync.Migration) error {
 	var err error
 	if m.Rooted, err = before.Rooted(); err != nil {
-		return err //nolint:wrapcheck // the caller says of what
+		return err
 	}
 	if c.Sync.Form == fluxsync.FormSplit {
 		if m.Leaving, err = (tree.Flux{Sync: c.Sync, Before: before}).Moved(c.Tree); err != nil {
-			return err //nolint:wrapcheck // the caller says of what
+			return err
 		}
 	}
 	steps := c.Sync.Steps(m)
@@ -101,7 +101,7 @@ func (p *fluxPrinter) steps(c plan.Cluster, before tree.Published, m fluxsync.Mi
 		fmt.Fprintf(p.notes, "note: cluster %s has one root; there is nothing to do\n", c.Name)
 	}
 	_, err = io.WriteString(p.w, steps)
-	return err //nolint:wrapcheck // the caller says of what
+	return err
 }
 
 // folders prints the Kustomizations of a branch in the form before.

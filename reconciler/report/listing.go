@@ -138,7 +138,7 @@ type Listing struct {
 func (o Listing) Print(w io.Writer, l List) error {
 	printer, err := o.Flags.ToPrinter()
 	if err != nil {
-		return err //nolint:wrapcheck // it says what is wrong with the format
+		return err
 	}
 	if o.SortBy != "" {
 		printer = &get.SortingPrinter{SortField: o.SortBy, Delegate: printer}
@@ -149,13 +149,13 @@ func (o Listing) Print(w io.Writer, l List) error {
 		fmt.Fprintln(o.Err, l.none)
 		return nil
 	case asTable:
-		return printer.PrintObj(l.table(), w) //nolint:wrapcheck // it is the output's
+		return printer.PrintObj(l.table(), w)
 	case l.one && len(l.items) == 1:
-		return printer.PrintObj(l.items[0].object, w) //nolint:wrapcheck // it is the output's
+		return printer.PrintObj(l.items[0].object, w)
 	case l.one && len(l.items) == 0:
 		return nil // it was said
 	}
-	return printer.PrintObj(l.list(), w) //nolint:wrapcheck // it is the output's
+	return printer.PrintObj(l.list(), w)
 }
 
 // table is a list as API servers print it.

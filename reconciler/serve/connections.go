@@ -57,7 +57,7 @@ func (c *connections) changed(conn net.Conn, to http.ConnState) {
 		one := c.open[conn]
 		one.at = c.unverified.PushBack(one)
 		if c.unverified.Len() > c.most() {
-			slowest := c.unverified.Front().Value.(*connection) //nolint:forcetypeassert // nothing else is in it
+			slowest := c.unverified.Front().Value.(*connection) // nothing else is in it
 			c.forget(slowest)
 			_ = slowest.Close()
 			c.receiver.Refuse()

@@ -179,13 +179,13 @@ func (s *State) addKept(data []byte, _ *files.Blob) error {
 	for _, k := range list {
 		s.Kept[k.Object], s.Missed[k.Object] = k.Clusters, k.Missing
 	}
-	return err //nolint:wrapcheck // the caller names the file
+	return err
 }
 
 func (s *State) addRelease(data []byte, _ *files.Blob) error {
 	var r Release
 	if err := json.Unmarshal(data, &r); err != nil {
-		return err //nolint:wrapcheck // the caller names the file
+		return err
 	}
 	s.Releases = append(s.Releases, r)
 	return nil

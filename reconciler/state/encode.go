@@ -183,7 +183,7 @@ func (l lists) encode(b *karmada.ResourceBinding) (*files.Blob, error) {
 		Clusters []karmada.TargetCluster `json:"clusters"`
 	}{b.Spec.Clusters})
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller names the binding
+		return nil, err
 	}
 	text := bytes.TrimPrefix(object.Encode(map[string]any{"spec": clusters}), []byte(spec[1:]))
 	in := files.NewBlob(slices.Concat(data[:at], text, data[at:]))
@@ -223,7 +223,7 @@ func encodeReleases(releases []Release, earlier *State) (*files.Folder, error) {
 func encode(x any) ([]byte, error) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(x)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller names the object
+		return nil, err
 	}
 	if status, ok := content["status"].(map[string]any); ok && len(status) == 0 {
 		delete(content, "status")
@@ -277,5 +277,5 @@ func decodeBinding(data []byte) (b *karmada.ResourceBinding, canonical bool, err
 
 // decodeInto reads a typed object, however it is written.
 func decodeInto(data []byte, into any) error {
-	return sigsyaml.Unmarshal(data, into) //nolint:wrapcheck // the caller names the file
+	return sigsyaml.Unmarshal(data, into)
 }

@@ -38,7 +38,7 @@ func (s *State) addOlderHeld(data []byte, _ *files.Blob) error {
 	for cluster, reason := range held {
 		s.Held[cluster] = metav1.Condition{Type: HeldCondition, Status: metav1.ConditionTrue, Message: reason}
 	}
-	return err //nolint:wrapcheck // the caller names the file
+	return err
 }
 
 // addOlderLastGood reads the commits in which parts were last sound. What the parts held
@@ -50,7 +50,7 @@ func (s *State) addOlderLastGood(data []byte, _ *files.Blob) error {
 	for part, commit := range commits {
 		s.LastGood.Broken[part] = Part{Commit: commit}
 	}
-	return err //nolint:wrapcheck // the caller names the file
+	return err
 }
 
 // modernized brings a binding of the older form to the one that is written now; false if it

@@ -38,7 +38,7 @@ func BeginAt(ctx context.Context, name string, at time.Time) (context.Context, E
 	if !at.IsZero() {
 		options = append(options, trace.WithTimestamp(at))
 	}
-	ctx, span := t.Start(ctx, name, options...) //nolint:spancheck // End ends it
+	ctx, span := t.Start(ctx, name, options...) // End ends it
 	return ctx, func(err error, attributes ...attribute.KeyValue) {
 		span.SetAttributes(attributes...)
 		if err != nil {

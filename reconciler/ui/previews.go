@@ -32,7 +32,7 @@ func preview(u *UI, r *http.Request, _ *facts.Facts) (answer, error) {
 	var report []byte
 	if p.Report != nil {
 		if report, err = p.Report.HTML(); err != nil {
-			return answer{}, err //nolint:wrapcheck // it says what
+			return answer{}, err
 		}
 	}
 	body := pages.OfPreview(&p, report, u.Now())

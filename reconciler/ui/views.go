@@ -41,7 +41,7 @@ func cluster(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
 		b.Error = err.Error()
 	}
 	if b.Commits, err = u.Reader.Branch(r.Context(), f, m, commitsShown); err != nil {
-		return answer{}, err //nolint:wrapcheck // it names the commit
+		return answer{}, err
 	}
 	return answer{page: "cluster", title: name, here: "fleet", body: pages.OfCluster(f, m, b, u.Now())}, nil
 }
@@ -66,7 +66,7 @@ func template(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
 	}
 	steps, err := u.Reader.History(r.Context(), f, t, stepsShown)
 	if err != nil {
-		return answer{}, err //nolint:wrapcheck // it names the commit
+		return answer{}, err
 	}
 	past := pages.Past{Steps: steps, More: len(steps) == stepsShown}
 	body := pages.OfTemplate(f, t, past, r.URL.Query(), pages.Asked{Now: u.Now(), Said: u.Reader.Objects})
@@ -87,7 +87,7 @@ func why(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
 		wrong = "The source has no such template any longer."
 	default:
 		if err := report.Explanation(&e).Write(&said, report.Table); err != nil {
-			return answer{}, err //nolint:wrapcheck // it says what
+			return answer{}, err
 		}
 	}
 	return answer{page: "why", title: "Why " + t.Ref.String(), here: "matrix", fragment: true, body: pages.OfWhy(t.Ref, said.String(), wrong)}, nil
@@ -96,7 +96,7 @@ func why(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
 func changes(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
 	all, err := u.Reader.Changes(r.Context(), f, changesShown)
 	if err != nil {
-		return answer{}, err //nolint:wrapcheck // it names the commit
+		return answer{}, err
 	}
 	return answer{page: "changes", title: "Changes", here: "changes", body: pages.OfChanges(all, changesShown, u.Now())}, nil
 }
@@ -105,7 +105,7 @@ func change(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
 	id, within := r.PathValue("commit"), r.URL.Query().Get("cluster")
 	c, ok, err := u.Reader.Find(r.Context(), f, id)
 	if err != nil {
-		return answer{}, err //nolint:wrapcheck // it names the commit
+		return answer{}, err
 	}
 	if !ok {
 		return answer{}, fmt.Errorf("no publication among the last ones is, or is of, the commit %.100q: %w", id, errNowhere)
@@ -115,7 +115,7 @@ func change(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
 	}
 	e, err := u.Reader.Effect(r.Context(), f, c, within)
 	if err != nil {
-		return answer{}, err //nolint:wrapcheck // it names the commit
+		return answer{}, err
 	}
 	return answer{page: "change", title: c.Subject, here: "changes", body: pages.OfChange(f, e, within, u.Now())}, nil
 }

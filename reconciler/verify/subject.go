@@ -52,7 +52,7 @@ func (v *Verifier) subject(ctx context.Context, what string) (*subject, error) {
 		return nil, fmt.Errorf("there is no branch %s in the repository, and no cluster of this name", what)
 	}
 	if err := v.Published.Target.Fetch(ctx, address.Branch, state.Branch); err != nil {
-		return nil, err //nolint:wrapcheck // it names the branch
+		return nil, err
 	}
 	if address.Folder != "" {
 		return v.folder(ctx, heads, address)
@@ -64,7 +64,7 @@ func (v *Verifier) subject(ctx context.Context, what string) (*subject, error) {
 	if err == nil && address.Branch == state.Branch {
 		head, err = v.Published.Planned(ctx, head)
 	}
-	return &subject{address.Branch, head, []part{{address: address, root: head.Tree}}}, err //nolint:wrapcheck // it names the commit
+	return &subject{address.Branch, head, []part{{address: address, root: head.Tree}}}, err
 }
 
 // publishedNow returns where clusters are published, as the state has it.
@@ -74,11 +74,11 @@ func (v *Verifier) publishedNow(ctx context.Context, heads map[string]files.ID) 
 		return none.Publish.Addresses(), nil
 	}
 	if err := v.Published.Target.Fetch(ctx, state.Branch); err != nil {
-		return render.Addresses{}, err //nolint:wrapcheck // it names the branch
+		return render.Addresses{}, err
 	}
 	head, _, err := v.Published.Target.Branch(ctx, state.Branch)
 	if err != nil {
-		return render.Addresses{}, err //nolint:wrapcheck // it names the branch
+		return render.Addresses{}, err
 	}
 	return published.AddressesOf(head.Tree, none.Publish.Addresses())
 }
@@ -103,7 +103,7 @@ func (v *Verifier) shared(ctx context.Context, branch string, id files.ID) (*sub
 	clusters := sources.Trailers(head.Message, publish.TrailerCluster)
 	isOne := slices.ContainsFunc(entries, func(e files.Entry) bool { return e.Name == tree.MetadataFile })
 	if err != nil || isOne || len(clusters) == 0 {
-		return nil, false, err //nolint:wrapcheck // it names the commit
+		return nil, false, err
 	}
 	s := &subject{branch: branch, head: head}
 	for _, cluster := range clusters {
@@ -132,7 +132,7 @@ func (v *Verifier) thenAt(ctx context.Context, obs *planner.Observation, p *part
 	there := ok
 	if ok {
 		if was, err = tree.Read(before.Tree); err != nil {
-			return err //nolint:wrapcheck // the caller says of what
+			return err
 		}
 	}
 	if c, moved := publish.ParseContinued(head.Message, p.cluster); moved {
@@ -142,7 +142,7 @@ func (v *Verifier) thenAt(ctx context.Context, obs *planner.Observation, p *part
 		}
 		is := was
 		if was, err = tree.Read(before.Tree); err != nil {
-			return err //nolint:wrapcheck // the caller says of what
+			return err
 		}
 		was.Foreign = published.Foreign(was, is)
 		if c.AsItWas {
@@ -158,7 +158,7 @@ func (v *Verifier) thenAt(ctx context.Context, obs *planner.Observation, p *part
 // rebuilt returns the folder that the plan gives a part of a commit.
 func rebuilt(p *plan.Plan, of *part, obs *planner.Observation, head git.Head) (*files.Folder, error) {
 	if of.address.Branch == state.Branch {
-		return publish.StateOf(p) //nolint:wrapcheck // it says what
+		return publish.StateOf(p)
 	}
 	was := obs.Input.Published[of.cluster]
 	if of.kept != nil {
@@ -169,7 +169,7 @@ func rebuilt(p *plan.Plan, of *part, obs *planner.Observation, head git.Head) (*
 			continue
 		}
 		meta := tree.Metadata{DrySHA: p.Revision.Commit, RepoURL: publish.Trailer(head.Message, publish.TrailerRepository), Version: publish.Trailer(head.Message, publish.TrailerVersion)}
-		return tree.WithMetadata(c.Tree, meta, nil, was.Foreign) //nolint:wrapcheck // it says what
+		return tree.WithMetadata(c.Tree, meta, nil, was.Foreign)
 	}
 	return nil, errors.New("the source commit registers no cluster for " + of.address.Words())
 }

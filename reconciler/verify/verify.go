@@ -139,7 +139,7 @@ func (v *Verifier) rebuild(ctx context.Context, s *subject) (plan.Plan, planner.
 		return plan.Plan{}, obs, err
 	}
 	if err := plan.Expand(&obs.Input, v.Planner.Renderer(ctx, obs.Snapshot)); err != nil {
-		return plan.Plan{}, obs, err //nolint:wrapcheck // it is the renderer's
+		return plan.Plan{}, obs, err
 	}
 	return plan.Build(obs.Input), obs, nil
 }
@@ -236,13 +236,13 @@ func (v *Verifier) stateThen(ctx context.Context, head git.Head, branch string, 
 			break
 		}
 	}
-	return state.State{}, err //nolint:wrapcheck // it names the commit
+	return state.State{}, err
 }
 
 func (v *Verifier) commit(ctx context.Context, hex string) (git.Head, error) {
 	id, err := files.ParseID(hex)
 	if err != nil {
-		return git.Head{}, err //nolint:wrapcheck // it names the id
+		return git.Head{}, err
 	}
-	return v.Published.Target.Commit(ctx, id) //nolint:wrapcheck // it names the commit
+	return v.Published.Target.Commit(ctx, id)
 }

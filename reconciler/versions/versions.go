@@ -77,7 +77,7 @@ func (a *Against) Answer(ctx context.Context, q Question) (c preview.Comparison,
 	}
 	c, err = compare.Plans(before, after, q.Within, twins)
 	c.Supposed = q.Suppose.Say()
-	return c, err //nolint:wrapcheck // it says what
+	return c, err
 }
 
 // versions plans two versions, of which the second one is edited.
@@ -104,5 +104,5 @@ func (q *Question) supposed(in *plan.Input) (err error) {
 		in.Now = q.Suppose.At.UTC()
 	}
 	in.Source, err = q.Suppose.Apply(in.Source, in.State.Observed)
-	return err //nolint:wrapcheck // it names the cluster
+	return err
 }

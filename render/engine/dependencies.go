@@ -33,11 +33,11 @@ func DependencyRef(d helm.Dependency) (lock.Ref, bool) {
 func withDependencies(files fs.FS, dir string) (fs.FS, error) {
 	own, err := fs.Sub(files, dir)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it names the folder
+		return nil, err
 	}
 	missing, err := helm.MissingDependencies(own)
 	if err != nil || len(missing) == 0 {
-		return own, err //nolint:wrapcheck // it names the file
+		return own, err
 	}
 	a := arrangement{files: files, paths: map[string]string{}}
 	if err := a.chart(dir, ".", maxDependencies); err != nil {
@@ -64,15 +64,15 @@ func (a *arrangement) chart(dir, at string, depth int) error {
 		return err
 	})
 	if err != nil {
-		return err //nolint:wrapcheck // it names the path
+		return err
 	}
 	own, err := fs.Sub(a.files, dir)
 	if err != nil {
-		return err //nolint:wrapcheck // it names the folder
+		return err
 	}
 	missing, err := helm.MissingDependencies(own)
 	if err != nil {
-		return err //nolint:wrapcheck // it names the file
+		return err
 	}
 	for _, d := range missing {
 		from, err := a.find(dir, d)

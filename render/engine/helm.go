@@ -86,7 +86,7 @@ func postRender(documents []document, overlays []kustomize.Overlay) ([]document,
 		})
 		built, err := kustomize.Build(files, kustomize.Options{Dir: ".", Overlay: &overlays[i]})
 		if err != nil {
-			return nil, err //nolint:wrapcheck // the caller says of what
+			return nil, err
 		}
 		stream = built.Stream
 	}

@@ -56,7 +56,7 @@ func inflate(local, files fs.FS, c kustomize.HelmChart) ([]byte, error) {
 	}
 	out, err := helm.Template(chart, r)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it names the place
+		return nil, err
 	}
 	var documents []document
 	for _, m := range out.Manifests {

@@ -32,7 +32,7 @@ func (a copied) copy(fsys fs.FS, c Copy) error {
 		case errors.Is(err, fs.ErrNotExist) && c.Optional:
 			return nil
 		case err != nil:
-			return err //nolint:wrapcheck // the caller says of what
+			return err
 		case info.IsDir():
 			return a.add(fsys, c, from, path.Join(c.To, path.Base(from)))
 		case c.To == "" || strings.HasSuffix(c.To, "/") || a.isFolder(c.To):
@@ -49,7 +49,7 @@ func (a copied) copy(fsys fs.FS, c Copy) error {
 			err = a.add(fsys, c, m, path.Join(c.To, strings.TrimPrefix(m, c.contents())))
 		}
 	}
-	return err //nolint:wrapcheck // the caller says of what
+	return err
 }
 
 // isFolder reports that something goes below a path.
@@ -64,7 +64,7 @@ func (a copied) isFolder(to string) bool {
 
 // add has a file, or all that is in a folder, go to a path.
 func (a copied) add(fsys fs.FS, c Copy, from, to string) error {
-	return fs.WalkDir(fsys, from, func(p string, e fs.DirEntry, err error) error { //nolint:wrapcheck // the caller says of what
+	return fs.WalkDir(fsys, from, func(p string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err

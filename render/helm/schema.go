@@ -101,7 +101,7 @@ func against(schema []byte, values map[string]any) (left []string, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the schema: %w", err)
 	}
-	return left, compiled.Validate(values) //nolint:wrapcheck // the caller says of what
+	return left, compiled.Validate(values)
 }
 
 // describe appends the innermost causes of a violation.

@@ -214,12 +214,12 @@ func readFile(files fs.FS, name string) ([]byte, error) {
 	}
 	info, err := fs.Stat(files, name)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller says of what
+		return nil, err
 	}
 	if err := newBudget().spend(name, info.Size()); err != nil {
 		return nil, err
 	}
-	return fs.ReadFile(files, name) //nolint:wrapcheck // the caller says of what
+	return fs.ReadFile(files, name)
 }
 
 // replaceDefaults puts the release's files of values in the place of the chart's own.

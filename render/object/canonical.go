@@ -224,7 +224,7 @@ func (c *canonical) scalar(indent int) (any, error) {
 func plain(s string) (any, error) {
 	switch s {
 	case "null":
-		return nil, nil //nolint:nilnil // the value is null
+		return nil, nil // the value is null
 	case "true":
 		return true, nil
 	case "false":

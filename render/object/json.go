@@ -93,7 +93,7 @@ func (r *jsonReader) node() (*yaml.Node, error) {
 		case '[':
 			n.Kind, n.Tag = yaml.SequenceNode, "!!seq"
 		default:
-			return nil, nil //nolint:nilnil // the end of a list or an object
+			return nil, nil // the end of a list or an object
 		}
 		n.Content, err = r.children()
 	case nil:

@@ -67,7 +67,7 @@ func (w *withCharts) at(name string) (fs.FS, string, error) {
 	files, err := w.charts.Fetch(w.ctx, e)
 	if err != nil {
 		w.failed[engine.ChartFolder(e.Ref)] = err
-		return nil, "", err //nolint:wrapcheck // it names the chart
+		return nil, "", err
 	}
 	w.got[e.Digest] = files
 	return files, within, nil
@@ -114,7 +114,7 @@ func (l *Locked) Fetch(ctx context.Context, e lock.Entry) (fs.FS, error) {
 	}
 	for _, known := range l.Locks {
 		if named, ok := known.Lookup(e.Ref); ok && named.Digest == e.Digest {
-			return l.Charts.Fetch(ctx, named) //nolint:wrapcheck // it names the chart
+			return l.Charts.Fetch(ctx, named)
 		}
 	}
 	return nil, fmt.Errorf("the chart %s is another one in %s of the branch that the change goes to, and a stranger's change fetches nothing", e.Ref, lock.FileName)

@@ -96,7 +96,7 @@ func (r *Renderer) Remember(on cache.Disk, now func() time.Time) { r.recipes.On(
 func decode(output []byte, reads map[string]string) (engine.Rendered, error) {
 	r, err := engine.Decode(output)
 	r.Inputs = inputs(reads)
-	return r, err //nolint:wrapcheck // the caller says of what
+	return r, err
 }
 
 // Render does jobs over the files of a snapshot and returns a result for each, in
@@ -142,7 +142,7 @@ func (b *batch) add(ctx context.Context, i int, j engine.Job) error {
 		var err error
 		if files, notices, err = b.chart(ctx, c); err != nil {
 			b.results[i].Diags = []diag.Diagnostic{unavailable(err)}
-			return ctx.Err() //nolint:wrapcheck // it says enough
+			return ctx.Err()
 		}
 	}
 	key := j.Key()
@@ -176,7 +176,7 @@ func (b *batch) chart(ctx context.Context, c *engine.Chart) (fs.FS, []diag.Diagn
 	if c.Locked == nil {
 		e, err := b.renderer.charts.Resolve(ctx, c.Ref)
 		if err != nil {
-			return nil, nil, err //nolint:wrapcheck // the caller says of what
+			return nil, nil, err
 		}
 		c.Locked = &e
 		if !lock.IsVersion(c.Ref.Constraint) {
@@ -187,7 +187,7 @@ func (b *batch) chart(ctx context.Context, c *engine.Chart) (fs.FS, []diag.Diagn
 		}
 	}
 	files, err := b.renderer.charts.Fetch(ctx, *c.Locked)
-	return files, notices, err //nolint:wrapcheck // the caller says of what
+	return files, notices, err
 }
 
 // digest identifies what is at a path of the source, or in a chart that its lock file
@@ -213,7 +213,7 @@ func (b *batch) run(ctx context.Context) error {
 			return fmt.Errorf("rendering: %w", err)
 		}
 		if errors.Is(o.Err, worker.ErrBudget) {
-			return o.Err //nolint:wrapcheck // it names the job
+			return o.Err
 		}
 		t := b.tasks[n]
 		result := t.result

@@ -35,7 +35,7 @@ func (p *Published) Lost(next *files.Folder, label, value string) (*Lost, error)
 		}
 		r, err := object.RefOf(c.Path, data)
 		if err != nil {
-			return nil, err //nolint:wrapcheck // it names the file
+			return nil, err
 		}
 		l.Refs = append(l.Refs, r)
 		if bytes.Contains(data, []byte(label)) && slices.ContainsFunc(object.Decode(c.Path, data).Objects, func(o *object.Object) bool { return o.Labels()[label] == value }) {

@@ -40,13 +40,13 @@ func writeFrame(w io.Writer, k kind, payload []byte) error {
 	head := binary.BigEndian.AppendUint32([]byte{byte(k)}, uint32(len(payload))) //nolint:gosec // it is no more than maxFrame
 	if len(payload) <= maxSmall {                                                // in one system call
 		_, err := w.Write(append(head, payload...))
-		return err //nolint:wrapcheck // the caller says of what
+		return err
 	}
 	if _, err := w.Write(head); err != nil {
-		return err //nolint:wrapcheck // as above
+		return err
 	}
 	_, err := w.Write(payload)
-	return err //nolint:wrapcheck // as above
+	return err
 }
 
 // readFrame reads one frame, of at most the bytes that most allows for its kind. A
@@ -55,7 +55,7 @@ func writeFrame(w io.Writer, k kind, payload []byte) error {
 func readFrame(r io.Reader, most map[kind]int64) (kind, []byte, error) {
 	var head [header]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return 0, nil, err //nolint:wrapcheck // io.EOF is a meaning of its own
+		return 0, nil, err
 	}
 	k, size := kind(head[0]), int64(binary.BigEndian.Uint32(head[1:]))
 	limit, ok := most[k]

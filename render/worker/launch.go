@@ -74,13 +74,13 @@ func spawn(o Options, way attribute) (*process, error) {
 	}
 	stdin, in, err := os.Pipe()
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller says of what
+		return nil, err
 	}
 	defer stdin.Close()
 	out, stdout, err := os.Pipe()
 	if err != nil {
 		in.Close()
-		return nil, err //nolint:wrapcheck // as above
+		return nil, err
 	}
 	defer stdout.Close()
 	p.cmd.Stdin, p.cmd.Stdout = stdin, stdout
@@ -104,7 +104,7 @@ func spawn(o Options, way attribute) (*process, error) {
 	if err := <-started; err != nil {
 		in.Close()
 		out.Close()
-		return nil, err //nolint:wrapcheck // as above
+		return nil, err
 	}
 	return p, nil
 }

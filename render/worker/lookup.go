@@ -75,7 +75,7 @@ func (l *lookup) find(name string) (found, error) {
 	case errors.Is(err, fs.ErrInvalid), errors.Is(err, fs.ErrPermission):
 		return found{Kind: Refused}, nil
 	case err != nil:
-		return found{}, err //nolint:wrapcheck // the caller says of what
+		return found{}, err
 	case info.IsDir():
 		return l.list(name)
 	case !info.Mode().IsRegular():
@@ -84,14 +84,14 @@ func (l *lookup) find(name string) (found, error) {
 		return found{}, fmt.Errorf("its %d bytes are too many", info.Size())
 	}
 	content, err := fs.ReadFile(l.files, name)
-	return found{Kind: File, content: content}, err //nolint:wrapcheck // as above
+	return found{Kind: File, content: content}, err
 }
 
 // list reads a folder.
 func (l *lookup) list(name string) (found, error) {
 	list, err := fs.ReadDir(l.files, name)
 	if err != nil {
-		return found{}, err //nolint:wrapcheck // as above
+		return found{}, err
 	}
 	f := found{Kind: Folder}
 	for _, e := range list {

@@ -122,7 +122,7 @@ func (h *hand) do(ctx context.Context, j Job) Result {
 // take gets hold of a child: for a second attempt, a new one.
 func (h *hand) take(ctx context.Context, attempt int) error {
 	if err := ctx.Err(); err != nil {
-		return err //nolint:wrapcheck // it is the caller's
+		return err
 	}
 	if h.child != nil && h.child.jobs < maxJobs {
 		return nil

@@ -119,7 +119,7 @@ func (p *process) death(ctx context.Context, cause, err error) error {
 	}
 	p.end()
 	if ctx.Err() != nil {
-		return ctx.Err() //nolint:wrapcheck // it is the caller's
+		return ctx.Err()
 	}
 	if errors.Is(cause, ErrBudget) {
 		return cause

@@ -57,7 +57,7 @@ func open(path string, flags int) func() error {
 		if err == nil {
 			_ = unix.Close(fd)
 		}
-		return err //nolint:wrapcheck // the caller says of what
+		return err
 	}
 }
 
@@ -65,10 +65,10 @@ func connect(domain, kind int, to unix.Sockaddr) func() error {
 	return func() error {
 		fd, err := unix.Socket(domain, kind|unix.SOCK_CLOEXEC, 0)
 		if err != nil {
-			return err //nolint:wrapcheck // as above
+			return err
 		}
-		defer unix.Close(fd)        //nolint:errcheck // it was for this only
-		return unix.Connect(fd, to) //nolint:wrapcheck // as above
+		defer unix.Close(fd) //nolint:errcheck // it was for this only
+		return unix.Connect(fd, to)
 	}
 }
 
@@ -77,7 +77,7 @@ func connect(domain, kind int, to unix.Sockaddr) func() error {
 func execute() error {
 	path, err := unix.BytePtrFromString("/proc/self/exe")
 	if err != nil {
-		return err //nolint:wrapcheck // as above
+		return err
 	}
 	const nowhere = 1
 	_, _, errno := unix.Syscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(path)), nowhere, nowhere) //nolint:gosec // the pointer lives as long as the call
@@ -89,7 +89,7 @@ func peek(pid int) error {
 	var b [1]byte
 	local := []unix.Iovec{{Base: &b[0], Len: 1}}
 	_, err := unix.ProcessVMReadv(pid, local, []unix.RemoteIovec{{Base: 1, Len: 1}}, 0)
-	return err //nolint:wrapcheck // as above
+	return err
 }
 
 // fork asks for a process with flags that do not go together, so that where it is

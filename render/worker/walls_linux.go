@@ -80,7 +80,7 @@ func noNewPrivileges() (string, error) {
 	if err == nil && set != 1 {
 		err = errors.New("not set")
 	}
-	return "", err //nolint:wrapcheck // the wall has the name
+	return "", err
 }
 
 const (

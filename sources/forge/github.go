@@ -221,7 +221,7 @@ func (c *client) who(ctx context.Context) (*User, error) {
 	}
 	err := c.do(ctx, get("asking whose token this is", "//user", &u))
 	if e, ok := errors.AsType[*Error](err); ok && c.kind != GitLab && (e.Status == http.StatusForbidden || e.Status == http.StatusNotFound) {
-		return nil, nil //nolint:nilnil // nobody knows
+		return nil, nil // nobody knows
 	}
 	if err != nil {
 		return nil, err

@@ -135,7 +135,7 @@ func discover(path string) (directories, error) {
 func gitFile(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil || info.IsDir() {
-		return "", nil //nolint:nilerr // there is no such file, which is no error
+		return "", nil // there is no such file, which is no error
 	}
 	data, err := os.ReadFile(path) //nolint:gosec // a path of the repository that was opened
 	if err != nil {

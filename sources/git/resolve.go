@@ -119,7 +119,7 @@ func (r *Repo) abbreviated(ctx context.Context, digits string, all map[string]fi
 	digits = strings.ToLower(digits)
 	prefix, err := hex.DecodeString(digits[:len(digits)&^1])
 	if len(digits) < shortest || err != nil || strings.Trim(digits, "0123456789abcdef") != "" {
-		return files.ID{}, nil //nolint:nilerr // it is a name, not an id
+		return files.ID{}, nil // it is a name, not an id
 	}
 	if err := r.kind.obtainAll(ctx, all); err != nil {
 		return files.ID{}, err

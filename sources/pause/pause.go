@@ -14,6 +14,6 @@ func For(ctx context.Context, d time.Duration) error {
 	case <-t.C:
 		return nil
 	case <-ctx.Done():
-		return ctx.Err() //nolint:wrapcheck // it says enough
+		return ctx.Err()
 	}
 }

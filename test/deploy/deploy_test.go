@@ -54,7 +54,7 @@ func rendered(t *testing.T, file string) ([]string, error) {
 func template(chart fs.FS, release string, values map[string]any) ([]string, error) {
 	out, err := helm.Template(chart, helm.Release{Name: release, Namespace: namespace, Values: helm.NewValues(values)})
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the test says what it is
+		return nil, err
 	}
 	texts := make([]string, len(out.Manifests))
 	for i, m := range out.Manifests {

@@ -96,7 +96,7 @@ func inMemory(fsys fs.FS, root string) (filesys.FileSystem, error) {
 		}
 		data, err := fs.ReadFile(fsys, p)
 		if err != nil {
-			return nil //nolint:nilerr // such as a link, which a file system in memory has not
+			return nil // such as a link, which a file system in memory has not
 		}
 		return memory.WriteFile(filepath.Join(root, p), data)
 	})
@@ -113,7 +113,7 @@ func (l leaky) ReadFile(path string) ([]byte, error) {
 	if data, err := l.FileSystem.ReadFile(path); err == nil {
 		return data, nil
 	}
-	return filesys.MakeFsOnDisk().ReadFile(path) //nolint:wrapcheck // as the disk says it
+	return filesys.MakeFsOnDisk().ReadFile(path)
 }
 
 func (l leaky) Exists(path string) bool {
@@ -124,7 +124,7 @@ func (l leaky) CleanedAbs(path string) (filesys.ConfirmedDir, string, error) {
 	if dir, name, err := l.FileSystem.CleanedAbs(path); err == nil {
 		return dir, name, nil
 	}
-	return filesys.MakeFsOnDisk().CleanedAbs(path) //nolint:wrapcheck // as the disk says it
+	return filesys.MakeFsOnDisk().CleanedAbs(path)
 }
 
 // naiveHelm renders with DNS, a cluster to look things up in, Helm's own schema
@@ -148,17 +148,17 @@ func naiveHelm(e errand, fsys fs.FS) ([]byte, error) {
 	if err != nil && strings.Contains(err.Error(), "not defined") {
 		return plain(c, all)
 	}
-	return fmt.Append(nil, rendered), err //nolint:wrapcheck // it names the template
+	return fmt.Append(nil, rendered), err
 }
 
 func naiveChart(e errand, fsys fs.FS) (*chart.Chart, error) {
 	dir := e.Job.Helm.Chart.Path
 	if e.OnDisk {
-		return loader.LoadDir(filepath.Join(e.Source, dir)) //nolint:wrapcheck // it names the chart
+		return loader.LoadDir(filepath.Join(e.Source, dir))
 	}
 	sub, err := fs.Sub(fsys, dir)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it names the folder
+		return nil, err
 	}
 	var files []*loader.BufferedFile
 	err = fs.WalkDir(sub, ".", func(p string, d fs.DirEntry, err error) error {
@@ -167,7 +167,7 @@ func naiveChart(e errand, fsys fs.FS) (*chart.Chart, error) {
 		}
 		data, err := fs.ReadFile(sub, p)
 		if err != nil {
-			return nil //nolint:nilerr // such as a link
+			return nil // such as a link
 		}
 		files = append(files, &loader.BufferedFile{Name: p, Data: data})
 		return nil
@@ -175,7 +175,7 @@ func naiveChart(e errand, fsys fs.FS) (*chart.Chart, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", dir, err)
 	}
-	return loader.LoadFiles(files) //nolint:wrapcheck // it names the chart
+	return loader.LoadFiles(files)
 }
 
 // plain renders a chart's templates with all functions of sprig.

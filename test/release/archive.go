@@ -81,7 +81,7 @@ func tree(dir string) ([]member, error) {
 		}
 		data, err := fs.ReadFile(folder, name)
 		found = append(found, member{name: name, data: data})
-		return err //nolint:wrapcheck // it names the file
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", dir, err)

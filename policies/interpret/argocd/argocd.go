@@ -156,9 +156,9 @@ func (r *Rule) run(live map[string]any) ([]any, error) {
 	case err != nil:
 		return nil, err
 	case r.budget != nil:
-		return r.budget.Answer().Run(code, lua.Kube{}, "obj", live) //nolint:wrapcheck // it says what
+		return r.budget.Answer().Run(code, lua.Kube{}, "obj", live)
 	default:
-		return code.Run(lua.Kube{}, "obj", live) //nolint:wrapcheck // it says what
+		return code.Run(lua.Kube{}, "obj", live)
 	}
 }
 

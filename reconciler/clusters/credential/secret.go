@@ -17,10 +17,10 @@ func Secret(cluster string, config *api.Config, context, token string) ([]byte, 
 	one := config.DeepCopy()
 	one.CurrentContext = context
 	if err := api.MinifyConfig(one); err != nil {
-		return nil, err //nolint:wrapcheck // it says what
+		return nil, err
 	}
 	if err := api.FlattenConfig(one); err != nil {
-		return nil, err //nolint:wrapcheck // it names the file
+		return nil, err
 	}
 	from := one.Contexts[context]
 	server, user := one.Clusters[from.Cluster], one.AuthInfos[from.AuthInfo]

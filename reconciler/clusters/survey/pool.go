@@ -49,7 +49,7 @@ func (p *Pool) Watch(ctx context.Context, c Cluster, report func(observation.Fac
 	err := clusters.Recognise(soon, c.Name, c.ID, c.Config)
 	cancel()
 	if err != nil {
-		return err //nolint:wrapcheck // it says what
+		return err
 	}
 	one := &part{c, report}
 	s, err := p.join(ctx, one)

@@ -31,11 +31,11 @@ func (w *watcher) streams(plain *rest.Config) ([]stream, error) {
 	config.AcceptContentTypes, config.ContentType = runtime.ContentTypeProtobuf+","+runtime.ContentTypeJSON, runtime.ContentTypeProtobuf
 	core, err := typed.NewForConfig(config)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller names the cluster
+		return nil, err
 	}
 	meta, err := metadata.NewForConfig(plain)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller names the cluster
+		return nil, err
 	}
 	all := []stream{
 		newStream(&cache.ListWatch{

@@ -86,7 +86,7 @@ func (w *watcher) watch(ctx context.Context, config *rest.Config, tell func(obse
 		group.Go(func() error { s.run(ctx); return nil })
 	}
 	group.Go(func() error { return w.look(ctx, tell) })
-	return group.Wait() //nolint:wrapcheck // it is ours
+	return group.Wait()
 }
 
 // look looks once a period.
@@ -164,7 +164,7 @@ func (w *watcher) health(ctx context.Context) observation.Health {
 
 func (w *watcher) get(ctx context.Context, path string) (status int, err error) {
 	err = w.disco.RESTClient().Get().AbsPath(path).MaxRetries(0).Do(ctx).StatusCode(&status).Error()
-	return status, err //nolint:wrapcheck // nobody reads it
+	return status, err
 }
 
 // served asks for what is served; nil where that cannot be had.

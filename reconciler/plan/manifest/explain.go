@@ -24,5 +24,5 @@ func Explain(l *index.Policies, d *schedule.Decision, c schedule.Target) ([]over
 		return nil, err
 	}
 	rules.Claimed = d.Policy != nil
-	return rules.Trace(v.Object, content, k.rules) //nolint:wrapcheck // it names the rule
+	return rules.Trace(v.Object, content, k.rules)
 }

@@ -136,7 +136,7 @@ func revise(interpreter *interpret.Interpreter, d *schedule.Decision, v template
 	if d.Policy != nil && d.Size.IsWorkload() && interpreter.Revisable(content) {
 		revised, err := interpreter.Revise(content, k.replicas)
 		if err != nil {
-			return nil, err //nolint:wrapcheck // the caller says of what
+			return nil, err
 		}
 		content = revised
 	}

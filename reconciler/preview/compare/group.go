@@ -51,7 +51,7 @@ func (c *comparer) file(n int, ch files.Change) error {
 	}
 	ref, err := object.RefOf(ch.Path, data)
 	if err != nil {
-		return err //nolint:wrapcheck // it names the file
+		return err
 	}
 	ref = of.Template(g.names[0], ref)
 	if !c.within.object(ref) {

@@ -50,7 +50,7 @@ func (r *Report) size() int {
 func pack(c *preview.Comparison) (*Report, error) {
 	text, err := page.Body(c)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it says what
+		return nil, err
 	}
 	if len(text) > mostOf {
 		return &Report{Long: true}, nil

@@ -171,14 +171,14 @@ func (a *appliedTrees) fileAt(ctx context.Context, at appliedAt, path string) (*
 func filesFor(ctx context.Context, from published.Repository, at appliedAt) (*files.Folder, error) {
 	_, entries, err := from.Root(ctx, at.commit)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller says of what
+		return nil, err
 	}
 	if slices.ContainsFunc(entries, func(e files.Entry) bool { return e.Name == tree.MetadataFile }) {
 		h, err := from.Commit(ctx, at.commit)
-		return h.Tree, err //nolint:wrapcheck // the caller says of what
+		return h.Tree, err
 	}
 	h, _, err := from.Within(ctx, at.commit, at.cluster)
-	return h.Tree, err //nolint:wrapcheck // the caller says of what
+	return h.Tree, err
 }
 
 func fileOf(root *files.Folder, path string) *files.Blob {

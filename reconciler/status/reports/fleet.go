@@ -113,14 +113,14 @@ func (r *Reader) Fleet(ctx context.Context, s sources.Snapshot, asked Query) (Fl
 		return Fleet{}, err
 	}
 	if err := r.Published.Target.Fetch(ctx, asked.branches(f.Addresses)...); err != nil {
-		return Fleet{}, err //nolint:wrapcheck // it names the branches
+		return Fleet{}, err
 	}
 	if f.Seen, err = state.Published(head.Tree); err != nil {
-		return Fleet{}, err //nolint:wrapcheck // it names the file
+		return Fleet{}, err
 	}
 	registered, err := state.Clusters(head.Tree)
 	if err != nil {
-		return Fleet{}, err //nolint:wrapcheck // it names the file
+		return Fleet{}, err
 	}
 	chosen, err := asked.choose(registered)
 	if err != nil {
@@ -146,7 +146,7 @@ func (r *Reader) Fleet(ctx context.Context, s sources.Snapshot, asked Query) (Fl
 		if asked.Closely && !p.Head.IsZero() {
 			b, _, err := r.Published.Target.Root(ctx, p.Head)
 			if err != nil {
-				return Fleet{}, err //nolint:wrapcheck // it names the commit
+				return Fleet{}, err
 			}
 			m.Rendered = publish.Trailer(b.Message, publish.TrailerCommit)
 		}

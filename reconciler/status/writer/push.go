@@ -51,14 +51,14 @@ func Heads(ctx context.Context, target published.Repository, only ...string) (ma
 	}
 	slices.Sort(branches)
 	if err := target.Fetch(ctx, branches...); err != nil {
-		return nil, err //nolint:wrapcheck // it says what
+		return nil, err
 	}
 	heads := make(map[string]git.Head, len(branches))
 	for _, name := range branches {
 		cluster, _ := status.ClusterOf(name)
 		switch head, err := target.Commit(ctx, at[name]); {
 		case ctx.Err() != nil:
-			return nil, ctx.Err() //nolint:wrapcheck // the caller knows
+			return nil, ctx.Err()
 		case err != nil: // it is written over, and no other is
 			heads[cluster] = git.Head{Commit: at[name], Tree: files.NewFolder(nil)}
 		default:

@@ -169,7 +169,7 @@ func (o *OIDC) config(ctx context.Context) (*oidc.Provider, *oauth2.Config, erro
 		asking := context.WithoutCancel(ctx) // others wait for it
 		select {
 		case <-ctx.Done():
-			return nil, nil, ctx.Err() //nolint:wrapcheck // who asked is gone
+			return nil, nil, ctx.Err()
 		case r := <-o.looking.DoChan(o.Issuer, func() (any, error) { return oidc.NewProvider(asking, o.Issuer) }):
 			if r.Err != nil {
 				return nil, nil, fmt.Errorf("looking up the provider %s: %w", o.Issuer, r.Err)

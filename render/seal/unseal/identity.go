@@ -88,7 +88,7 @@ func (i Identities) dataKey(m *metadata) ([]byte, error) {
 func (i Identities) open(file string) ([]byte, error) {
 	plain, err := age.Decrypt(armor.NewReader(strings.NewReader(file)), i.all...)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller says what
+		return nil, err
 	}
 	key := make([]byte, keySize)
 	if _, err := io.ReadFull(plain, key); err != nil {
