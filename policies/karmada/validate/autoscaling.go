@@ -21,22 +21,22 @@ import (
 // maxRuleName is the length of the longest name of a rule.
 const maxRuleName = 32
 
-// scaleTarget may leave out the apiVersion.
-func (fs *findings) scaleTarget(at field, r autoscalingv2.CrossVersionObjectReference) {
+// checkScaleTarget may leave out the apiVersion.
+func checkScaleTarget(fs *findings, at field, r autoscalingv2.CrossVersionObjectReference) {
 	fs.apiVersion(at.at("apiVersion"), r.APIVersion)
-	fs.segment(at.at("kind"), r.Kind)
-	fs.segment(at.at("name"), r.Name)
+	checkSegment(fs, at.at("kind"), r.Kind)
+	checkSegment(fs, at.at("name"), r.Name)
 }
 
-// segment reports what cannot stand in the path of a URL.
-func (fs *findings) segment(at field, s string) {
+// checkSegment reports what cannot stand in the path of a URL.
+func checkSegment(fs *findings, at field, s string) {
 	fs.require(at, s, "")
 	fs.invalid(at, s, content.IsPathSegmentName(s))
 }
 
-// federatedHPA holds bounds and metrics (section E.5).
-func (fs *findings) federatedHPA(s *karmada.FederatedHPASpec, at field) {
-	fs.scaleTarget(at.at("scaleTargetRef"), s.ScaleTargetRef)
+// checkFederatedHPA holds bounds and metrics (section E.5).
+func checkFederatedHPA(fs *findings, s *karmada.FederatedHPASpec, at field) {
+	checkScaleTarget(fs, at.at("scaleTargetRef"), s.ScaleTargetRef)
 	fs.atLeast(at.at("maxReplicas"), int64(s.MaxReplicas), 1)
 	if s.MinReplicas != nil {
 		fs.atLeast(at.at("minReplicas"), int64(*s.MinReplicas), 1)
@@ -45,12 +45,12 @@ func (fs *findings) federatedHPA(s *karmada.FederatedHPASpec, at field) {
 		}
 	}
 	for i, m := range s.Metrics {
-		fs.metric(m, at.at("metrics", i))
+		checkMetric(fs, m, at.at("metrics", i))
 	}
 }
 
-// metric holds that the source is the one that type names.
-func (fs *findings) metric(m autoscalingv2.MetricSpec, at field) {
+// checkMetric holds that the source is the one that type names.
+func checkMetric(fs *findings, m autoscalingv2.MetricSpec, at field) {
 	sources := []struct {
 		of    autoscalingv2.MetricSourceType
 		field string
@@ -77,11 +77,11 @@ func (fs *findings) metric(m autoscalingv2.MetricSpec, at field) {
 	oneOf(fs, at.at("type"), m.Type, names...)
 }
 
-// cronFederatedHPA holds rules (section E.6). What a rule sets depends on whether
+// checkCronFederatedHPA holds rules (section E.6). What a rule sets depends on whether
 // it scales a template or a FederatedHPA.
-func (fs *findings) cronFederatedHPA(s *karmada.CronFederatedHPASpec, at field) {
+func checkCronFederatedHPA(fs *findings, s *karmada.CronFederatedHPASpec, at field) {
 	target := s.ScaleTargetRef
-	fs.scaleTarget(at.at("scaleTargetRef"), target)
+	checkScaleTarget(fs, at.at("scaleTargetRef"), target)
 	federated := target.APIVersion == "autoscaling.karmada.io/v1alpha1"
 	if federated && target.Kind != "" {
 		oneOf(fs, at.at("scaleTargetRef", "kind"), target.Kind, "FederatedHPA")
@@ -92,41 +92,41 @@ func (fs *findings) cronFederatedHPA(s *karmada.CronFederatedHPASpec, at field) 
 	names := map[string]bool{}
 	for i := range s.Rules {
 		r, at := &s.Rules[i], at.at("rules", i)
-		fs.cronRule(r, at)
+		checkCronRule(fs, r, at)
 		if names[r.Name] && r.Name != "" {
 			fs.fail(at.at("name"), diag.DuplicateValue, fmt.Sprintf("%q is the name of another rule", r.Name), "")
 		}
 		names[r.Name] = true
 		if federated {
-			fs.cronBounds(r, at)
+			checkCronBounds(fs, r, at)
 		} else {
-			fs.cronReplicas(r, target.Kind, at)
+			checkCronReplicas(fs, r, target.Kind, at)
 		}
 	}
 }
 
-func (fs *findings) cronRule(r *karmada.CronFederatedHPARule, at field) {
+func checkCronRule(fs *findings, r *karmada.CronFederatedHPARule, at field) {
 	fs.require(at.at("name"), r.Name, "")
 	if n := utf8.RuneCountInString(r.Name); n > maxRuleName {
 		fs.fail(at.at("name"), diag.InvalidValue, fmt.Sprintf("%q has %d characters; at most %d are allowed", r.Name, n, maxRuleName), "")
 	}
-	fs.schedule(at.at("schedule"), r.Schedule)
+	checkSchedule(fs, at.at("schedule"), r.Schedule)
 	if r.TimeZone != nil {
-		fs.timeZone(at.at("timeZone"), *r.TimeZone)
+		checkTimeZone(fs, at.at("timeZone"), *r.TimeZone)
 	}
 	fs.within(at.at("successfulHistoryLimit"), r.SuccessfulHistoryLimit, 1, 32)
 	fs.within(at.at("failedHistoryLimit"), r.FailedHistoryLimit, 0, 32)
 }
 
-// timeZone refuses Local too: it is another zone on another machine.
-func (fs *findings) timeZone(at field, name string) {
+// checkTimeZone refuses Local too: it is another zone on another machine.
+func checkTimeZone(fs *findings, at field, name string) {
 	if _, err := time.LoadLocation(name); err != nil || name == "Local" {
 		fs.fail(at, diag.InvalidValue, fmt.Sprintf("%q is not a time zone", name), "write a name such as Europe/Berlin or UTC")
 	}
 }
 
-// schedule allows what every cron has: five fields, or a word such as @daily.
-func (fs *findings) schedule(at field, schedule string) {
+// checkSchedule allows what every cron has: five fields, or a word such as @daily.
+func checkSchedule(fs *findings, at field, schedule string) {
 	const hint = "write minute, hour, day of month, month and day of week, as in 0 8 * * 1-5"
 	if schedule == "" {
 		fs.require(at, schedule, hint)
@@ -164,7 +164,7 @@ func foreign(schedule string) bool {
 	return false
 }
 
-func (fs *findings) cronReplicas(r *karmada.CronFederatedHPARule, kind string, at field) {
+func checkCronReplicas(fs *findings, r *karmada.CronFederatedHPARule, kind string, at field) {
 	if r.TargetReplicas == nil {
 		fs.fail(at.at("targetReplicas"), diag.RequiredField, "is required to scale a "+kind, "")
 		return
@@ -172,7 +172,7 @@ func (fs *findings) cronReplicas(r *karmada.CronFederatedHPARule, kind string, a
 	fs.atLeast(at.at("targetReplicas"), int64(*r.TargetReplicas), 0)
 }
 
-func (fs *findings) cronBounds(r *karmada.CronFederatedHPARule, at field) {
+func checkCronBounds(fs *findings, r *karmada.CronFederatedHPARule, at field) {
 	least, most := r.TargetMinReplicas, r.TargetMaxReplicas
 	if least == nil && most == nil {
 		fs.fail(at.at("targetMaxReplicas"), diag.RequiredField, "is required to scale a FederatedHPA", "write targetMinReplicas, targetMaxReplicas or both")

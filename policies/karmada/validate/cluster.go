@@ -12,25 +12,25 @@ import (
 	"github.com/waybill-dev/waybill/render/diag"
 )
 
-// cluster holds for a registration (section C.1).
-func (fs *findings) cluster(s *karmada.ClusterSpec, at field) {
+// checkCluster holds for a registration (section C.1).
+func checkCluster(fs *findings, s *karmada.ClusterSpec, at field) {
 	oneOf(fs, at.at("syncMode"), s.SyncMode, karmada.Push, karmada.Pull)
 	if s.APIEndpoint != "" {
-		fs.apiEndpoint(at.at("apiEndpoint"), s.APIEndpoint)
+		checkAPIEndpoint(fs, at.at("apiEndpoint"), s.APIEndpoint)
 	}
-	fs.secretRef(s.SecretRef, at.at("secretRef"))
-	fs.secretRef(s.ImpersonatorSecretRef, at.at("impersonatorSecretRef"))
+	checkSecretRef(fs, s.SecretRef, at.at("secretRef"))
+	checkSecretRef(fs, s.ImpersonatorSecretRef, at.at("impersonatorSecretRef"))
 	if s.ProxyURL != "" {
-		fs.proxyURL(at.at("proxyURL"), s.ProxyURL)
+		checkProxyURL(fs, at.at("proxyURL"), s.ProxyURL)
 	}
 	if s.Zone != "" && len(s.Zones) > 0 {
 		fs.fail(at.at("zone"), diag.ConflictingFields, fmt.Sprintf("%q cannot be given beside zones", s.Zone), "move it into zones")
 	}
-	fs.taints(s.Taints, at.at("taints"))
-	fs.resourceModels(s.ResourceModels, at.at("resourceModels"))
+	checkTaints(fs, s.Taints, at.at("taints"))
+	checkResourceModels(fs, s.ResourceModels, at.at("resourceModels"))
 }
 
-func (fs *findings) apiEndpoint(at field, endpoint string) {
+func checkAPIEndpoint(fs *findings, at field, endpoint string) {
 	u, err := url.Parse(endpoint)
 	var wrong string
 	switch {
@@ -49,14 +49,14 @@ func (fs *findings) apiEndpoint(at field, endpoint string) {
 	fs.fail(at, diag.InvalidValue, "is not the address of an API server: "+wrong, "write scheme, host and port, as in https://10.0.0.1:6443")
 }
 
-func (fs *findings) proxyURL(at field, proxy string) {
+func checkProxyURL(fs *findings, at field, proxy string) {
 	u, err := url.Parse(proxy)
 	if err != nil || !slices.Contains([]string{"http", "https", "socks5"}, u.Scheme) {
 		fs.fail(at, diag.InvalidValue, "is not the address of a proxy", "write an http, https or socks5 URL")
 	}
 }
 
-func (fs *findings) secretRef(r *karmada.LocalSecretReference, at field) {
+func checkSecretRef(fs *findings, r *karmada.LocalSecretReference, at field) {
 	if r == nil {
 		return
 	}
@@ -64,27 +64,27 @@ func (fs *findings) secretRef(r *karmada.LocalSecretReference, at field) {
 	fs.require(at.at("name"), r.Name, "")
 }
 
-// taints of a cluster either keep new objects away or drive objects out; there is
+// checkTaints of a cluster either keep new objects away or drive objects out; there is
 // no preference.
-func (fs *findings) taints(ts []corev1.Taint, at field) {
+func checkTaints(fs *findings, ts []corev1.Taint, at field) {
 	policy := make([]karmada.PolicyTaint, len(ts))
 	for i, t := range ts {
 		policy[i] = karmada.PolicyTaint{Key: t.Key, Effect: t.Effect, Value: t.Value}
 		oneOf(fs, at.at(i, "effect"), t.Effect, corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute)
 	}
 	for i := range policy {
-		fs.taint(policy[i], at.at(i))
+		checkTaint(fs, policy[i], at.at(i))
 	}
-	fs.uniqueTaints(policy, at)
+	checkUniqueTaints(fs, policy, at)
 }
 
-func (fs *findings) taint(t karmada.PolicyTaint, at field) {
+func checkTaint(fs *findings, t karmada.PolicyTaint, at field) {
 	fs.key(at.at("key"), t.Key)
 	fs.invalid(at.at("value"), t.Value, validation.IsValidLabelValue(t.Value))
 }
 
-// uniqueTaints reports a key that has an effect twice.
-func (fs *findings) uniqueTaints(ts []karmada.PolicyTaint, at field) {
+// checkUniqueTaints reports a key that has an effect twice.
+func checkUniqueTaints(fs *findings, ts []karmada.PolicyTaint, at field) {
 	type unique struct {
 		key    string
 		effect corev1.TaintEffect

@@ -20,7 +20,8 @@ type field []any
 
 func (f field) at(steps ...any) field { return append(slices.Clip(f), steps...) }
 
-// findings collects what is wrong.
+// findings collects what is wrong. Its methods hold for any field; what holds for a kind is in
+// functions beside each other.
 type findings []karmada.FieldError
 
 func (fs *findings) fail(at field, code diag.Code, message, hint string) {
@@ -146,7 +147,7 @@ func (fs *findings) labelSelector(at field, s *metav1.LabelSelector) {
 	if s == nil {
 		return
 	}
-	fs.labels(at.at("matchLabels"), s.MatchLabels)
+	checkLabels(fs, at.at("matchLabels"), s.MatchLabels)
 	for i, e := range s.MatchExpressions {
 		at := at.at("matchExpressions", i)
 		fs.key(at.at("key"), e.Key)

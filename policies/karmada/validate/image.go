@@ -16,22 +16,22 @@ var (
 	tagOrDigest = regexp.MustCompile(`^(\w[\w.-]{0,127}|[A-Za-z][A-Za-z0-9]*([-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})$`)
 )
 
-// imageOverrider holds the fields and warns of values that Karmada takes and then
+// checkImageOverrider holds the fields and warns of values that Karmada takes and then
 // drops without a word, or makes broken images of (section B.3).
-func (fs *findings) imageOverrider(o *karmada.ImageOverrider, at field) {
+func checkImageOverrider(fs *findings, o *karmada.ImageOverrider, at field) {
 	oneOf(fs, at.at("component"), o.Component, karmada.ImageRegistry, karmada.ImageRepository, karmada.ImageTag)
-	fs.operator(at.at("operator"), o.Operator)
+	checkOperator(fs, at.at("operator"), o.Operator)
 	switch o.Component {
 	case karmada.ImageRegistry:
-		fs.registry(o, at)
+		checkRegistry(fs, o, at)
 	case karmada.ImageRepository:
-		fs.repository(o, at)
+		checkRepository(fs, o, at)
 	case karmada.ImageTag:
-		fs.tag(o, at.at("value"))
+		checkTag(fs, o, at.at("value"))
 	}
 }
 
-func (fs *findings) registry(o *karmada.ImageOverrider, at field) {
+func checkRegistry(fs *findings, o *karmada.ImageOverrider, at field) {
 	switch {
 	case o.Operator == karmada.OverriderOpRemove:
 		return
@@ -46,17 +46,17 @@ func (fs *findings) registry(o *karmada.ImageOverrider, at field) {
 	}
 }
 
-func (fs *findings) repository(o *karmada.ImageOverrider, at field) {
+func checkRepository(fs *findings, o *karmada.ImageOverrider, at field) {
 	switch {
 	case o.Operator == karmada.OverriderOpRemove, o.Operator == karmada.OverriderOpReplace && o.Value == "":
 		fs.warn(at, diag.ImageValue, "leaves no repository, which is no image", "write operator: replace with a value")
 	case o.Operator == karmada.OverriderOpAdd:
-		fs.changesSomething(at.at("value"), len(o.Value))
+		checkChangesSomething(fs, at.at("value"), len(o.Value))
 	}
 }
 
-// tag warns of what is no tag or digest: the image then stays as it is.
-func (fs *findings) tag(o *karmada.ImageOverrider, at field) {
+// checkTag warns of what is no tag or digest: the image then stays as it is.
+func checkTag(fs *findings, o *karmada.ImageOverrider, at field) {
 	want := map[karmada.OverriderOperator]*regexp.Regexp{karmada.OverriderOpAdd: tagEnd, karmada.OverriderOpReplace: tagOrDigest}[o.Operator]
 	if want != nil && !want.MatchString(o.Value) {
 		fs.warn(at, diag.ImageValue, fmt.Sprintf("%q makes no tag or digest, so that the image stays as it is", o.Value),

@@ -17,9 +17,9 @@ import (
 // contextVersion is the one version of the protocol that webhooks speak.
 const contextVersion = "v1alpha1"
 
-// customization holds that there are scripts which name their functions (section E.9).
+// checkCustomization holds that there are scripts which name their functions (section E.9).
 // That they are Lua is for who compiles them to say.
-func (fs *findings) customization(s *karmada.ResourceInterpreterCustomizationSpec, at field) {
+func checkCustomization(fs *findings, s *karmada.ResourceInterpreterCustomizationSpec, at field) {
 	fs.kind(at.at("target"), s.Target.APIVersion, s.Target.Kind)
 	c := &s.Customizations
 	scripts := []struct {
@@ -41,20 +41,20 @@ func (fs *findings) customization(s *karmada.ResourceInterpreterCustomizationSpe
 			continue
 		}
 		given++
-		fs.lua(at.at("customizations", x.field, "luaScript"), x.script.LuaScript, x.function)
+		checkLua(fs, at.at("customizations", x.field, "luaScript"), x.script.LuaScript, x.function)
 	}
 	if given == 0 {
 		fs.warn(at.at("customizations"), diag.ChangesNothing, "has no script", "")
 	}
 }
 
-func (fs *findings) lua(at field, script, function string) {
+func checkLua(fs *findings, at field, script, function string) {
 	if script != "" && !strings.Contains(script, function) { // an empty one is as good as none
 		fs.warn(at, diag.MissingFunction, "does not define "+function+", which is what is called", "")
 	}
 }
 
-func (fs *findings) webhooks(hooks []karmada.ResourceInterpreterWebhook, at field) {
+func checkWebhooks(fs *findings, hooks []karmada.ResourceInterpreterWebhook, at field) {
 	if hooks == nil {
 		fs.missing(at)
 	}
@@ -70,16 +70,16 @@ func (fs *findings) webhooks(hooks []karmada.ResourceInterpreterWebhook, at fiel
 			fs.fail(at.at("name"), diag.DuplicateValue, fmt.Sprintf("%q is the name of another webhook", h.Name), "")
 		}
 		names[h.Name] = true
-		fs.clientConfig(&h.ClientConfig, at.at("clientConfig"))
+		checkClientConfig(fs, &h.ClientConfig, at.at("clientConfig"))
 		for j := range h.Rules {
-			fs.interpreterRule(&h.Rules[j], at.at("rules", j))
+			checkInterpreterRule(fs, &h.Rules[j], at.at("rules", j))
 		}
 		fs.within(at.at("timeoutSeconds"), h.TimeoutSeconds, 1, 30)
-		fs.contextVersions(h.InterpreterContextVersions, at.at("interpreterContextVersions"))
+		checkContextVersions(fs, h.InterpreterContextVersions, at.at("interpreterContextVersions"))
 	}
 }
 
-func (fs *findings) clientConfig(c *admissionregistrationv1.WebhookClientConfig, at field) {
+func checkClientConfig(fs *findings, c *admissionregistrationv1.WebhookClientConfig, at field) {
 	switch {
 	case (c.URL == nil) == (c.Service == nil):
 		fs.fail(at, diag.RequiredField, "needs exactly one of url and service", "")
@@ -89,11 +89,11 @@ func (fs *findings) clientConfig(c *admissionregistrationv1.WebhookClientConfig,
 			fs.fail(at.at("url"), diag.InvalidValue, "is not the address of a webhook", "write an https URL with a host, without credentials, query or fragment")
 		}
 	default:
-		fs.webhookService(c.Service, at.at("service"))
+		checkWebhookService(fs, c.Service, at.at("service"))
 	}
 }
 
-func (fs *findings) webhookService(s *admissionregistrationv1.ServiceReference, at field) {
+func checkWebhookService(fs *findings, s *admissionregistrationv1.ServiceReference, at field) {
 	fs.require(at.at("name"), s.Name, "")
 	fs.require(at.at("namespace"), s.Namespace, "")
 	fs.within(at.at("port"), s.Port, 1, 65535)
@@ -102,7 +102,7 @@ func (fs *findings) webhookService(s *admissionregistrationv1.ServiceReference, 
 	}
 }
 
-func (fs *findings) interpreterRule(r *karmada.RuleWithOperations, at field) {
+func checkInterpreterRule(fs *findings, r *karmada.RuleWithOperations, at field) {
 	operations := make([]string, len(r.Operations))
 	for i, op := range r.Operations {
 		operations[i] = string(op)
@@ -111,10 +111,10 @@ func (fs *findings) interpreterRule(r *karmada.RuleWithOperations, at field) {
 			karmada.InterpreterOperationInterpretStatus, karmada.InterpreterOperationPrune, karmada.InterpreterOperationRetain,
 			karmada.InterpreterOperationAggregateStatus, karmada.InterpreterOperationInterpretHealth, karmada.InterpreterOperationInterpretDependency)
 	}
-	fs.wildcards(at.at("operations"), operations)
-	fs.wildcards(at.at("apiGroups"), r.APIGroups)
-	fs.wildcards(at.at("apiVersions"), r.APIVersions)
-	fs.wildcards(at.at("kinds"), r.Kinds)
+	checkWildcards(fs, at.at("operations"), operations)
+	checkWildcards(fs, at.at("apiGroups"), r.APIGroups)
+	checkWildcards(fs, at.at("apiVersions"), r.APIVersions)
+	checkWildcards(fs, at.at("kinds"), r.Kinds)
 	for i, v := range r.APIVersions {
 		fs.require(at.at("apiVersions", i), v, "")
 	}
@@ -123,8 +123,8 @@ func (fs *findings) interpreterRule(r *karmada.RuleWithOperations, at field) {
 	}
 }
 
-// wildcards holds for a list that is needed and in which "*" stands alone.
-func (fs *findings) wildcards(at field, list []string) {
+// checkWildcards holds for a list that is needed and in which "*" stands alone.
+func checkWildcards(fs *findings, at field, list []string) {
 	if len(list) == 0 {
 		fs.fail(at, diag.RequiredField, "is empty, and needs a value", `write ["*"] for all`)
 	}
@@ -133,7 +133,7 @@ func (fs *findings) wildcards(at field, list []string) {
 	}
 }
 
-func (fs *findings) contextVersions(versions []string, at field) {
+func checkContextVersions(fs *findings, versions []string, at field) {
 	if !slices.Contains(versions, contextVersion) {
 		fs.fail(at, diag.RequiredField, fmt.Sprintf("needs %q among its values", contextVersion), "")
 	}

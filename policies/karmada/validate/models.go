@@ -11,10 +11,10 @@ import (
 	"github.com/waybill-dev/waybill/render/diag"
 )
 
-// resourceModels holds for grades as they are in force, that is by ascending grade,
+// checkResourceModels holds for grades as they are in force, that is by ascending grade,
 // the first from nothing and the last without bound, whatever is written there
 // (section C.1): no gap, no overlap, the same resources in each.
-func (fs *findings) resourceModels(models []karmada.ResourceModel, at field) {
+func checkResourceModels(fs *findings, models []karmada.ResourceModel, at field) {
 	order := make([]int, len(models))
 	for i := range order {
 		order[i] = i
@@ -32,13 +32,13 @@ func (fs *findings) resourceModels(models []karmada.ResourceModel, at field) {
 			}
 		}
 		if place > 0 {
-			fs.followsModel(models[order[place-1]], models[i], at.at(i))
+			checkFollowsModel(fs, models[order[place-1]], models[i], at.at(i))
 		}
 	}
 }
 
-// followsModel reports where a grade does not begin at the end of the one before.
-func (fs *findings) followsModel(before, m karmada.ResourceModel, at field) {
+// checkFollowsModel reports where a grade does not begin at the end of the one before.
+func checkFollowsModel(fs *findings, before, m karmada.ResourceModel, at field) {
 	if before.Grade == m.Grade {
 		fs.fail(at.at("grade"), diag.DuplicateValue, fmt.Sprintf("%d is there already", m.Grade), "number the grades 0, 1, 2 and so on")
 		return

@@ -12,8 +12,8 @@ import (
 	"github.com/waybill-dev/waybill/render/diag"
 )
 
-// multiClusterService holds for exposure (section E.3).
-func (fs *findings) multiClusterService(s *karmada.MultiClusterServiceSpec, at field) {
+// checkMultiClusterService holds for exposure (section E.3).
+func checkMultiClusterService(fs *findings, s *karmada.MultiClusterServiceSpec, at field) {
 	if s.Types == nil {
 		fs.missing(at.at("types"))
 	}
@@ -47,22 +47,22 @@ func (fs *findings) multiClusterService(s *karmada.MultiClusterServiceSpec, at f
 	}
 }
 
-// multiClusterIngress holds for an Ingress (section E.4).
-func (fs *findings) multiClusterIngress(s *networkingv1.IngressSpec, at field) {
+// checkMultiClusterIngress holds for an Ingress (section E.4).
+func checkMultiClusterIngress(fs *findings, s *networkingv1.IngressSpec, at field) {
 	if s.DefaultBackend == nil && len(s.Rules) == 0 {
 		fs.fail(at, diag.RequiredField, "needs defaultBackend or rules", "")
 	}
 	if s.DefaultBackend != nil {
-		fs.ingressBackend(s.DefaultBackend, at.at("defaultBackend"))
+		checkIngressBackend(fs, s.DefaultBackend, at.at("defaultBackend"))
 	}
 	for i, t := range s.TLS {
 		for j, host := range t.Hosts {
-			fs.host(at.at("tls", i, "hosts", j), host)
+			checkHost(fs, at.at("tls", i, "hosts", j), host)
 		}
 	}
 	for i, r := range s.Rules {
 		at := at.at("rules", i)
-		fs.host(at.at("host"), r.Host)
+		checkHost(fs, at.at("host"), r.Host)
 		if r.HTTP == nil {
 			continue
 		}
@@ -70,13 +70,13 @@ func (fs *findings) multiClusterIngress(s *networkingv1.IngressSpec, at field) {
 			fs.fail(at.at("http", "paths"), diag.RequiredField, "has no path, and needs one", "")
 		}
 		for j := range r.HTTP.Paths {
-			fs.ingressPath(&r.HTTP.Paths[j], at.at("http", "paths", j))
+			checkIngressPath(fs, &r.HTTP.Paths[j], at.at("http", "paths", j))
 		}
 	}
 }
 
-// host may be empty, for every host, or begin with "*." for every one below it.
-func (fs *findings) host(at field, host string) {
+// checkHost may be empty, for every host, or begin with "*." for every one below it.
+func checkHost(fs *findings, at field, host string) {
 	switch {
 	case host == "":
 	case strings.Contains(host, "*"):
@@ -86,7 +86,7 @@ func (fs *findings) host(at field, host string) {
 	}
 }
 
-func (fs *findings) ingressPath(p *networkingv1.HTTPIngressPath, at field) {
+func checkIngressPath(fs *findings, p *networkingv1.HTTPIngressPath, at field) {
 	var pathType networkingv1.PathType
 	if p.PathType != nil {
 		pathType = *p.PathType
@@ -96,10 +96,10 @@ func (fs *findings) ingressPath(p *networkingv1.HTTPIngressPath, at field) {
 	if !optional && !strings.HasPrefix(p.Path, "/") {
 		fs.fail(at.at("path"), diag.InvalidValue, fmt.Sprintf("%q does not begin with a slash", p.Path), fmt.Sprintf("write %q", "/"+p.Path))
 	}
-	fs.ingressBackend(&p.Backend, at.at("backend"))
+	checkIngressBackend(fs, &p.Backend, at.at("backend"))
 }
 
-func (fs *findings) ingressBackend(b *networkingv1.IngressBackend, at field) {
+func checkIngressBackend(fs *findings, b *networkingv1.IngressBackend, at field) {
 	switch {
 	case (b.Service == nil) == (b.Resource == nil):
 		fs.fail(at, diag.RequiredField, "needs exactly one of service and resource", "")
@@ -107,11 +107,11 @@ func (fs *findings) ingressBackend(b *networkingv1.IngressBackend, at field) {
 		fs.require(at.at("resource", "kind"), b.Resource.Kind, "")
 		fs.require(at.at("resource", "name"), b.Resource.Name, "")
 	default:
-		fs.ingressService(b.Service, at.at("service"))
+		checkIngressService(fs, b.Service, at.at("service"))
 	}
 }
 
-func (fs *findings) ingressService(s *networkingv1.IngressServiceBackend, at field) {
+func checkIngressService(fs *findings, s *networkingv1.IngressServiceBackend, at field) {
 	if s.Name == "" {
 		fs.require(at.at("name"), s.Name, "")
 	} else {

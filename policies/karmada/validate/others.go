@@ -24,11 +24,11 @@ func DrivesOut(p *karmada.ClusterTaintPolicy) []karmada.FieldError {
 	return fs
 }
 
-// taintPolicy holds that a policy has taints that clusters can have.
-func (fs *findings) taintPolicy(s *karmada.ClusterTaintPolicySpec, at field) {
-	fs.uncheckedAffinity(at.at("targetClusters"), s.TargetClusters, "clusters are chosen by it all the same")
-	fs.matchConditions(s.AddOnConditions, at.at("addOnConditions"))
-	fs.matchConditions(s.RemoveOnConditions, at.at("removeOnConditions"))
+// checkTaintPolicy holds that a policy has taints that clusters can have.
+func checkTaintPolicy(fs *findings, s *karmada.ClusterTaintPolicySpec, at field) {
+	checkUncheckedAffinity(fs, at.at("targetClusters"), s.TargetClusters, "clusters are chosen by it all the same")
+	checkMatchConditions(fs, s.AddOnConditions, at.at("addOnConditions"))
+	checkMatchConditions(fs, s.RemoveOnConditions, at.at("removeOnConditions"))
 	if len(s.Taints) == 0 {
 		fs.fail(at.at("taints"), diag.RequiredField, "has no taint, and needs one", "")
 	}
@@ -38,10 +38,10 @@ func (fs *findings) taintPolicy(s *karmada.ClusterTaintPolicySpec, at field) {
 			oneOf(fs, at.at("effect"), t.Effect, "", corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute)
 		})
 		if t.Key != "" {
-			fs.unchecked(refusedByCluster, func(fs *findings) { fs.taint(t, at) })
+			fs.unchecked(refusedByCluster, func(fs *findings) { checkTaint(fs, t, at) })
 		}
 	}
-	fs.uniqueTaints(s.Taints, at.at("taints"))
+	checkUniqueTaints(fs, s.Taints, at.at("taints"))
 	if len(s.AddOnConditions)+len(s.RemoveOnConditions) == 0 {
 		fs.warn(at, diag.ChangesNothing, "has neither addOnConditions nor removeOnConditions, so that no taint is ever set", "")
 	}
@@ -50,9 +50,9 @@ func (fs *findings) taintPolicy(s *karmada.ClusterTaintPolicySpec, at field) {
 // refusedByCluster is what comes of a taint that no cluster may have.
 const refusedByCluster = "Karmada takes the policy, but no cluster with such a taint"
 
-// matchConditions warns of what Karmada does not look at. What an operator or a
+// checkMatchConditions warns of what Karmada does not look at. What an operator or a
 // status does not know is never met.
-func (fs *findings) matchConditions(ms []karmada.MatchCondition, at field) {
+func checkMatchConditions(fs *findings, ms []karmada.MatchCondition, at field) {
 	for i, m := range ms {
 		at := at.at(i)
 		if m.StatusValues == nil {
@@ -69,8 +69,8 @@ func (fs *findings) matchConditions(ms []karmada.MatchCondition, at field) {
 	}
 }
 
-// rebalancer holds that each template is named in full (section E.8).
-func (fs *findings) rebalancer(s *karmada.WorkloadRebalancerSpec, at field) {
+// checkRebalancer holds that each template is named in full (section E.8).
+func checkRebalancer(fs *findings, s *karmada.WorkloadRebalancerSpec, at field) {
 	if len(s.Workloads) == 0 {
 		fs.fail(at.at("workloads"), diag.RequiredField, "has no workload, and needs one", "")
 	}
@@ -81,8 +81,8 @@ func (fs *findings) rebalancer(s *karmada.WorkloadRebalancerSpec, at field) {
 	}
 }
 
-// remedy refuses other operators only; what else it does not know never comes true.
-func (fs *findings) remedy(s *karmada.RemedySpec, at field) {
+// checkRemedy refuses other operators only; what else it does not know never comes true.
+func checkRemedy(fs *findings, s *karmada.RemedySpec, at field) {
 	for i, m := range s.DecisionMatches {
 		if m.ClusterConditionMatch == nil {
 			continue
@@ -102,8 +102,8 @@ func (fs *findings) remedy(s *karmada.RemedySpec, at field) {
 	}
 }
 
-// work holds that each manifest is an object.
-func (fs *findings) work(s *karmada.WorkSpec, at field) {
+// checkWork holds that each manifest is an object.
+func checkWork(fs *findings, s *karmada.WorkSpec, at field) {
 	for i, m := range s.Workload.Manifests {
 		at := at.at("workload", "manifests", i)
 		var t metav1.TypeMeta

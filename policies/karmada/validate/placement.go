@@ -15,19 +15,19 @@ const spreadAnnotation = "waybill.dev/spread"
 // maxAffinityName is the length of the longest name of an affinity group.
 const maxAffinityName = 32
 
-func (fs *findings) placement(p *karmada.Placement, at field) {
+func checkPlacement(fs *findings, p *karmada.Placement, at field) {
 	if p.ClusterAffinity != nil && len(p.ClusterAffinities) > 0 {
 		fs.fail(at.at("clusterAffinities"), diag.ConflictingFields, "cannot be given beside clusterAffinity", "make clusterAffinity the first of clusterAffinities")
 	}
-	fs.clusterAffinity(at.at("clusterAffinity"), p.ClusterAffinity)
-	fs.affinityGroups(p, at.at("clusterAffinities"))
-	fs.tolerations(at.at("clusterTolerations"), p.ClusterTolerations)
-	fs.spreadConstraints(p, at.at("spreadConstraints"))
+	checkClusterAffinity(fs, at.at("clusterAffinity"), p.ClusterAffinity)
+	checkAffinityGroups(fs, p, at.at("clusterAffinities"))
+	checkTolerations(fs, at.at("clusterTolerations"), p.ClusterTolerations)
+	checkSpreadConstraints(fs, p, at.at("spreadConstraints"))
 	if p.ReplicaScheduling != nil {
-		fs.replicaScheduling(p.ReplicaScheduling, at.at("replicaScheduling"))
+		checkReplicaScheduling(fs, p.ReplicaScheduling, at.at("replicaScheduling"))
 	}
 	if p.WorkloadAffinity != nil {
-		fs.workloadAffinity(p.WorkloadAffinity, at.at("workloadAffinity"))
+		checkWorkloadAffinity(fs, p.WorkloadAffinity, at.at("workloadAffinity"))
 	}
 }
 
@@ -42,14 +42,14 @@ func byCapacity(r *karmada.ReplicaScheduling) bool {
 		r.WeightPreference != nil && r.WeightPreference.DynamicWeight != "")
 }
 
-func (fs *findings) affinityGroups(p *karmada.Placement, at field) {
+func checkAffinityGroups(fs *findings, p *karmada.Placement, at field) {
 	names := map[string]bool{}
 	for i := range p.ClusterAffinities {
 		g := &p.ClusterAffinities[i]
-		fs.affinityName(at.at(i, "affinityName"), g.AffinityName, names)
-		fs.clusterAffinity(at.at(i), &g.ClusterAffinity)
+		checkAffinityName(fs, at.at(i, "affinityName"), g.AffinityName, names)
+		checkClusterAffinity(fs, at.at(i), &g.ClusterAffinity)
 		if len(g.OverflowAffinities) > 0 {
-			fs.overflow(p, g, at.at(i))
+			checkOverflow(fs, p, g, at.at(i))
 		}
 	}
 	if len(p.ClusterAffinities) > 1 && !byCapacity(p.ReplicaScheduling) {
@@ -59,8 +59,8 @@ func (fs *findings) affinityGroups(p *karmada.Placement, at field) {
 	}
 }
 
-// affinityName reports a name that is not valid or was seen before.
-func (fs *findings) affinityName(at field, name string, seen map[string]bool) {
+// checkAffinityName reports a name that is not valid or was seen before.
+func checkAffinityName(fs *findings, at field, name string, seen map[string]bool) {
 	fs.key(at, name)
 	if len(name) > maxAffinityName {
 		fs.fail(at, diag.InvalidValue, fmt.Sprintf("%q has %d characters; at most %d are allowed", name, len(name), maxAffinityName), "")
@@ -71,8 +71,8 @@ func (fs *findings) affinityName(at field, name string, seen map[string]bool) {
 	seen[name] = true
 }
 
-// overflow holds the groups that take what g has no room for.
-func (fs *findings) overflow(p *karmada.Placement, g *karmada.ClusterAffinityTerm, at field) {
+// checkOverflow holds the groups that take what g has no room for.
+func checkOverflow(fs *findings, p *karmada.Placement, g *karmada.ClusterAffinityTerm, at field) {
 	if !byCapacity(p.ReplicaScheduling) {
 		fs.fail(at.at("overflowAffinities"), diag.ConflictingFields, "needs replicas that are divided by capacity",
 			"divide by Aggregated or by dynamicWeight: AvailableReplicas, or remove it")
@@ -83,8 +83,8 @@ func (fs *findings) overflow(p *karmada.Placement, g *karmada.ClusterAffinityTer
 	names := map[string]bool{g.AffinityName: true}
 	for i := range g.OverflowAffinities {
 		o := &g.OverflowAffinities[i]
-		fs.affinityName(at.at("overflowAffinities", i, "affinityName"), o.AffinityName, names)
-		fs.clusterAffinity(at.at("overflowAffinities", i), &o.ClusterAffinity)
+		checkAffinityName(fs, at.at("overflowAffinities", i, "affinityName"), o.AffinityName, names)
+		checkClusterAffinity(fs, at.at("overflowAffinities", i), &o.ClusterAffinity)
 	}
 }
 
@@ -93,11 +93,11 @@ func demandsNothing(a *karmada.ClusterAffinity) bool {
 	return a.LabelSelector == nil && a.FieldSelector == nil && len(a.ClusterNames) == 0 && len(a.ExcludeClusters) == 0
 }
 
-func (fs *findings) spreadConstraints(p *karmada.Placement, at field) {
+func checkSpreadConstraints(fs *findings, p *karmada.Placement, at field) {
 	var by []karmada.SpreadFieldValue
 	for i, c := range p.SpreadConstraints {
 		at := at.at(i)
-		fs.groups(c, at)
+		checkGroups(fs, c, at)
 		if c.SpreadByLabel != "" {
 			fs.key(at.at("spreadByLabel"), c.SpreadByLabel)
 			if c.SpreadByField != "" {
@@ -120,8 +120,8 @@ func (fs *findings) spreadConstraints(p *karmada.Placement, at field) {
 	}
 }
 
-// groups holds minGroups and maxGroups.
-func (fs *findings) groups(c karmada.SpreadConstraint, at field) {
+// checkGroups holds minGroups and maxGroups.
+func checkGroups(fs *findings, c karmada.SpreadConstraint, at field) {
 	fs.atLeast(at.at("minGroups"), int64(c.MinGroups), 0)
 	fs.atLeast(at.at("maxGroups"), int64(c.MaxGroups), 0)
 	if c.MaxGroups > 0 && c.MaxGroups < c.MinGroups {
@@ -129,9 +129,9 @@ func (fs *findings) groups(c karmada.SpreadConstraint, at field) {
 	}
 }
 
-// spreadTraps warns of constraints that do other than they seem to (section A.10).
+// checkSpreadTraps warns of constraints that do other than they seem to (section A.10).
 // The mode is the value of spreadAnnotation.
-func (fs *findings) spreadTraps(p *karmada.Placement, mode string, at field) {
+func checkSpreadTraps(fs *findings, p *karmada.Placement, mode string, at field) {
 	if len(p.SpreadConstraints) == 0 {
 		return
 	}
@@ -165,7 +165,7 @@ func idleSpread(c karmada.SpreadConstraint, all []karmada.SpreadConstraint) stri
 	return ""
 }
 
-func (fs *findings) workloadAffinity(a *karmada.WorkloadAffinity, at field) {
+func checkWorkloadAffinity(fs *findings, a *karmada.WorkloadAffinity, at field) {
 	if a.Affinity != nil {
 		fs.key(at.at("affinity", "groupByLabelKey"), a.Affinity.GroupByLabelKey)
 	}

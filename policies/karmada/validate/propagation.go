@@ -9,36 +9,36 @@ import (
 	"github.com/waybill-dev/waybill/render/diag"
 )
 
-func (fs *findings) propagationPolicy(p *karmada.PropagationPolicy, at field) {
+func checkPropagationPolicy(fs *findings, p *karmada.PropagationPolicy, at field) {
 	s := &p.Spec
 	if len(s.ResourceSelectors) == 0 {
 		fs.fail(at.at("resourceSelectors"), diag.RequiredField, "has no selector, and needs one", "")
 	}
-	fs.resourceSelectors(at.at("resourceSelectors"), s.ResourceSelectors, &p.ObjectMeta)
+	checkResourceSelectors(fs, at.at("resourceSelectors"), s.ResourceSelectors, &p.ObjectMeta)
 	if s.Association {
 		fs.warn(at.at("association"), diag.UnusedField, "is read by nobody", "write propagateDeps")
 	}
-	fs.placement(&s.Placement, at.at("placement"))
-	fs.spreadTraps(&s.Placement, p.Annotations[spreadAnnotation], at.at("placement", "spreadConstraints"))
-	fs.preemption(s, at)
+	checkPlacement(fs, &s.Placement, at.at("placement"))
+	checkSpreadTraps(fs, &s.Placement, p.Annotations[spreadAnnotation], at.at("placement", "spreadConstraints"))
+	checkPreemption(fs, s, at)
 	if s.SchedulerName != "" && s.SchedulerName != karmada.DefaultScheduler {
 		fs.warn(at.at("schedulerName"), diag.OtherScheduler,
 			fmt.Sprintf("%q is not the scheduler %q, so that Karmada's leaves this policy alone; here it changes nothing", s.SchedulerName, karmada.DefaultScheduler), "remove it")
 	}
 	if s.Failover != nil {
-		fs.failover(s, at)
+		checkFailover(fs, s, at)
 	}
 	oneOf(fs, at.at("conflictResolution"), s.ConflictResolution, "", karmada.ConflictAbort, karmada.ConflictOverwrite)
 	oneOf(fs, at.at("activationPreference"), s.ActivationPreference, "", karmada.LazyActivation)
-	fs.suspension(s.Suspension, at.at("suspension"))
+	checkSuspension(fs, s.Suspension, at.at("suspension"))
 	if p := s.SchedulePriority; p != nil {
 		oneOf(fs, at.at("schedulePriority", "priorityClassSource"), p.PriorityClassSource, "KubePriorityClass")
 		fs.require(at.at("schedulePriority", "priorityClassName"), p.PriorityClassName, "")
 	}
 }
 
-// preemption must name what it takes, so that it takes nothing by accident.
-func (fs *findings) preemption(s *karmada.PropagationSpec, at field) {
+// checkPreemption must name what it takes, so that it takes nothing by accident.
+func checkPreemption(fs *findings, s *karmada.PropagationSpec, at field) {
 	oneOf(fs, at.at("preemption"), s.Preemption, "", karmada.PreemptAlways, karmada.PreemptNever)
 	if s.Preemption != karmada.PreemptAlways {
 		return
@@ -48,7 +48,7 @@ func (fs *findings) preemption(s *karmada.PropagationSpec, at field) {
 	}
 }
 
-func (fs *findings) suspension(s *karmada.Suspension, at field) {
+func checkSuspension(fs *findings, s *karmada.Suspension, at field) {
 	if s == nil || s.Dispatching == nil || !*s.Dispatching || s.DispatchingOnClusters == nil {
 		return
 	}
@@ -58,25 +58,25 @@ func (fs *findings) suspension(s *karmada.Suspension, at field) {
 	}
 }
 
-func (fs *findings) failover(s *karmada.PropagationSpec, at field) {
+func checkFailover(fs *findings, s *karmada.PropagationSpec, at field) {
 	if a := s.Failover.Application; a != nil {
 		if !s.FollowsDependencies() {
 			fs.fail(at.at("propagateDeps"), diag.ConflictingFields, "is false, and failover.application needs it", "write propagateDeps: true")
 		}
-		fs.applicationFailover(a, at.at("failover", "application"))
+		checkApplicationFailover(fs, a, at.at("failover", "application"))
 	}
 	if c := s.Failover.Cluster; c != nil {
 		at := at.at("failover", "cluster")
-		fs.purgeMode(at.at("purgeMode"), c.PurgeMode, karmada.PurgeModeDirectly, karmada.PurgeModeGracefully)
-		fs.statePreservation(c.StatePreservation, at.at("statePreservation", "rules"))
+		checkPurgeMode(fs, at.at("purgeMode"), c.PurgeMode, karmada.PurgeModeDirectly, karmada.PurgeModeGracefully)
+		checkStatePreservation(fs, c.StatePreservation, at.at("statePreservation", "rules"))
 	}
 }
 
-func (fs *findings) applicationFailover(a *karmada.ApplicationFailoverBehavior, at field) {
+func checkApplicationFailover(fs *findings, a *karmada.ApplicationFailoverBehavior, at field) {
 	if seconds := a.DecisionConditions.TolerationSeconds; seconds != nil {
 		fs.atLeast(at.at("decisionConditions", "tolerationSeconds"), int64(*seconds), 0)
 	}
-	fs.purgeMode(at.at("purgeMode"), a.PurgeMode, karmada.PurgeModeDirectly, karmada.PurgeModeGracefully, karmada.PurgeModeNever)
+	checkPurgeMode(fs, at.at("purgeMode"), a.PurgeMode, karmada.PurgeModeDirectly, karmada.PurgeModeGracefully, karmada.PurgeModeNever)
 	if a.GracePeriodSeconds != nil {
 		fs.atLeast(at.at("gracePeriodSeconds"), int64(*a.GracePeriodSeconds), 1)
 		if a.PurgeMode.InForce() != karmada.PurgeModeGracefully {
@@ -84,11 +84,11 @@ func (fs *findings) applicationFailover(a *karmada.ApplicationFailoverBehavior, 
 				fmt.Sprintf("has no meaning with purgeMode %q", a.PurgeMode), "remove it, or write purgeMode: Gracefully")
 		}
 	}
-	fs.statePreservation(a.StatePreservation, at.at("statePreservation", "rules"))
+	checkStatePreservation(fs, a.StatePreservation, at.at("statePreservation", "rules"))
 }
 
-// purgeMode lets the spellings before Karmada 1.19 pass with a warning.
-func (fs *findings) purgeMode(at field, m karmada.PurgeMode, allowed ...karmada.PurgeMode) {
+// checkPurgeMode lets the spellings before Karmada 1.19 pass with a warning.
+func checkPurgeMode(fs *findings, at field, m karmada.PurgeMode, allowed ...karmada.PurgeMode) {
 	if now := m.InForce(); m != "" && now != m {
 		fs.warn(at, diag.OldPurgeMode, fmt.Sprintf("%q is no longer a purge mode; it is read as %q", m, now),
 			"write purgeMode: "+string(now))
@@ -97,7 +97,7 @@ func (fs *findings) purgeMode(at field, m karmada.PurgeMode, allowed ...karmada.
 	oneOf(fs, at, m, append(allowed, "")...)
 }
 
-func (fs *findings) statePreservation(s *karmada.StatePreservation, at field) {
+func checkStatePreservation(fs *findings, s *karmada.StatePreservation, at field) {
 	if s == nil {
 		return
 	}
@@ -110,9 +110,9 @@ func (fs *findings) statePreservation(s *karmada.StatePreservation, at field) {
 	}
 }
 
-// tolerations differ from a pod's in that numbers are not compared. The effect is
+// checkTolerations differ from a pod's in that numbers are not compared. The effect is
 // not checked by Karmada, but one it does not know tolerates nothing.
-func (fs *findings) tolerations(at field, ts []corev1.Toleration) {
+func checkTolerations(fs *findings, at field, ts []corev1.Toleration) {
 	for i, t := range ts {
 		at := at.at(i)
 		oneOf(fs, at.at("operator"), t.Operator, "", corev1.TolerationOpEqual, corev1.TolerationOpExists)

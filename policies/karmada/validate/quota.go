@@ -22,12 +22,12 @@ func quotaName(name string) []string {
 	return validation.IsDNS1123Subdomain(name)
 }
 
-// quota holds that what is given to clusters is no more than there is (section E.7).
-func (fs *findings) quota(s *karmada.FederatedResourceQuotaSpec, at field) {
+// checkQuota holds that what is given to clusters is no more than there is (section E.7).
+func checkQuota(fs *findings, s *karmada.FederatedResourceQuotaSpec, at field) {
 	if s.Overall == nil {
 		fs.missing(at.at("overall"))
 	}
-	fs.resources(at.at("overall"), s.Overall)
+	checkResources(fs, at.at("overall"), s.Overall)
 	sum := map[corev1.ResourceName]resource.Quantity{}
 	for i, a := range s.StaticAssignments {
 		at := at.at("staticAssignments", i)
@@ -35,7 +35,7 @@ func (fs *findings) quota(s *karmada.FederatedResourceQuotaSpec, at field) {
 		if a.Hard == nil {
 			fs.missing(at.at("hard"))
 		}
-		fs.resources(at.at("hard"), a.Hard)
+		checkResources(fs, at.at("hard"), a.Hard)
 		for _, name := range slices.Sorted(maps.Keys(a.Hard)) {
 			total := sum[name]
 			total.Add(a.Hard[name])
@@ -54,11 +54,11 @@ func (fs *findings) quota(s *karmada.FederatedResourceQuotaSpec, at field) {
 	}
 }
 
-// resources holds a list of bounds as a ResourceQuota has it.
-func (fs *findings) resources(at field, list corev1.ResourceList) {
+// checkResources holds a list of bounds as a ResourceQuota has it.
+func checkResources(fs *findings, at field, list corev1.ResourceList) {
 	for _, name := range slices.Sorted(maps.Keys(list)) {
 		at := at.at(string(name))
-		fs.quotaResource(at, string(name))
+		checkQuotaResource(fs, at, string(name))
 		q := list[name]
 		if q.Sign() < 0 {
 			fs.fail(at, diag.InvalidValue, q.String()+" is negative", "")
@@ -83,9 +83,9 @@ func counted(name string) bool {
 	return extended || slices.Contains(counts, name)
 }
 
-// quotaResource reports a resource that no ResourceQuota can bound. Names with a
+// checkQuotaResource reports a resource that no ResourceQuota can bound. Names with a
 // slash are extended resources, storage classes or counts of any kind.
-func (fs *findings) quotaResource(at field, name string) {
+func checkQuotaResource(fs *findings, at field, name string) {
 	hugePages := strings.HasPrefix(strings.TrimPrefix(name, corev1.DefaultResourceRequestsPrefix), corev1.ResourceHugePagesPrefix)
 	if strings.Contains(name, "/") || hugePages {
 		fs.invalid(at, name, validation.IsQualifiedName(name))

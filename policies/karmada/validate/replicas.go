@@ -7,9 +7,9 @@ import (
 	"github.com/waybill-dev/waybill/render/diag"
 )
 
-// replicaScheduling holds the fields, and warns of those that have no effect
+// checkReplicaScheduling holds the fields, and warns of those that have no effect
 // beside the others (section A.12).
-func (fs *findings) replicaScheduling(r *karmada.ReplicaScheduling, at field) {
+func checkReplicaScheduling(fs *findings, r *karmada.ReplicaScheduling, at field) {
 	oneOf(fs, at.at("replicaSchedulingType"), r.ReplicaSchedulingType, "", karmada.ReplicaSchedulingTypeDuplicated, karmada.ReplicaSchedulingTypeDivided)
 	oneOf(fs, at.at("replicaDivisionPreference"), r.ReplicaDivisionPreference, "", karmada.ReplicaDivisionPreferenceAggregated, karmada.ReplicaDivisionPreferenceWeighted)
 	if r.ReplicaSchedulingType == "" {
@@ -25,16 +25,16 @@ func (fs *findings) replicaScheduling(r *karmada.ReplicaScheduling, at field) {
 		fs.warn(at.at("weightPreference"), diag.UnusedField, "does nothing, because replicas are aggregated", "write replicaDivisionPreference: Weighted, or remove it")
 	}
 	if r.WeightPreference != nil {
-		fs.weights(r.WeightPreference, at.at("weightPreference"))
+		checkWeights(fs, r.WeightPreference, at.at("weightPreference"))
 	}
 }
 
-func (fs *findings) weights(w *karmada.ClusterPreferences, at field) {
+func checkWeights(fs *findings, w *karmada.ClusterPreferences, at field) {
 	oneOf(fs, at.at("dynamicWeight"), w.DynamicWeight, "", karmada.DynamicWeightByAvailableReplicas)
 	for i := range w.StaticWeightList {
 		at := at.at("staticWeightList", i)
 		fs.atLeast(at.at("weight"), w.StaticWeightList[i].Weight, 1)
-		fs.uncheckedAffinity(at.at("targetCluster"), &w.StaticWeightList[i].TargetCluster, "the weight goes by it all the same")
+		checkUncheckedAffinity(fs, at.at("targetCluster"), &w.StaticWeightList[i].TargetCluster, "the weight goes by it all the same")
 	}
 	switch {
 	case w.DynamicWeight != "" && len(w.StaticWeightList) > 0:

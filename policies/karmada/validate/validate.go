@@ -65,43 +65,43 @@ const maxClusterName = 48
 // of spellings that Default rewrites. Rules that need more than the one object are not
 // here.
 func Object(x any) []karmada.FieldError {
-	var fs findings
+	fs := new(findings)
 	if o, ok := x.(object); ok {
-		fs.metadata(o)
+		checkMetadata(fs, o)
 	}
 	spec := field{"spec"}
 	switch x := x.(type) {
 	case *karmada.PropagationPolicy:
-		fs.propagationPolicy(x, spec)
+		checkPropagationPolicy(fs, x, spec)
 	case *karmada.OverridePolicy:
-		fs.overridePolicy(x, spec)
+		checkOverridePolicy(fs, x, spec)
 	case *karmada.Cluster:
-		fs.cluster(&x.Spec, spec)
-		fs.virtual(x)
+		checkCluster(fs, &x.Spec, spec)
+		checkVirtual(fs, x)
 	case *karmada.ClusterTaintPolicy:
-		fs.taintPolicy(&x.Spec, spec)
+		checkTaintPolicy(fs, &x.Spec, spec)
 	case *karmada.FederatedResourceQuota:
-		fs.quota(&x.Spec, spec)
+		checkQuota(fs, &x.Spec, spec)
 	case *karmada.Work:
-		fs.work(&x.Spec, spec)
+		checkWork(fs, &x.Spec, spec)
 	case *karmada.FederatedHPA:
-		fs.federatedHPA(&x.Spec, spec)
+		checkFederatedHPA(fs, &x.Spec, spec)
 	case *karmada.CronFederatedHPA:
-		fs.cronFederatedHPA(&x.Spec, spec)
+		checkCronFederatedHPA(fs, &x.Spec, spec)
 	case *karmada.WorkloadRebalancer:
-		fs.rebalancer(&x.Spec, spec)
+		checkRebalancer(fs, &x.Spec, spec)
 	case *karmada.Remedy:
-		fs.remedy(&x.Spec, spec)
+		checkRemedy(fs, &x.Spec, spec)
 	case *karmada.ResourceInterpreterCustomization:
-		fs.customization(&x.Spec, spec)
+		checkCustomization(fs, &x.Spec, spec)
 	case *karmada.ResourceInterpreterWebhookConfiguration:
-		fs.webhooks(x.Webhooks, field{"webhooks"})
+		checkWebhooks(fs, x.Webhooks, field{"webhooks"})
 	case *karmada.MultiClusterService:
-		fs.multiClusterService(&x.Spec, spec)
+		checkMultiClusterService(fs, &x.Spec, spec)
 	case *karmada.MultiClusterIngress:
-		fs.multiClusterIngress(&x.Spec, spec)
+		checkMultiClusterIngress(fs, &x.Spec, spec)
 	}
-	return fs
+	return *fs
 }
 
 // object is what every kind of Karmada's can do.
@@ -110,9 +110,9 @@ type object interface {
 	schema.ObjectKind
 }
 
-// metadata holds name, namespace, labels and annotations against the rules of an
+// checkMetadata holds name, namespace, labels and annotations against the rules of an
 // API server. An object that does not say its kind has no rules for the first two.
-func (fs *findings) metadata(o object) {
+func checkMetadata(fs *findings, o object) {
 	at := field{"metadata"}
 	if apiVersion, kind := o.GroupVersionKind().ToAPIVersionAndKind(); karmada.Known(apiVersion, kind) {
 		if o.GetName() == "" {
@@ -120,10 +120,10 @@ func (fs *findings) metadata(o object) {
 		} else {
 			fs.invalid(at.at("name"), o.GetName(), objectName(kind, o.GetName()))
 		}
-		fs.namespace(at.at("namespace"), o.GetNamespace(), apiVersion, kind)
+		checkNamespace(fs, at.at("namespace"), o.GetNamespace(), apiVersion, kind)
 	}
-	fs.labels(at.at("labels"), o.GetLabels())
-	fs.annotations(at.at("annotations"), o.GetAnnotations())
+	checkLabels(fs, at.at("labels"), o.GetLabels())
+	checkAnnotations(fs, at.at("annotations"), o.GetAnnotations())
 }
 
 // objectName says why no object of the kind can have the name.
@@ -143,7 +143,7 @@ func objectName(kind, name string) []string {
 // policyGroup is the apiVersion of the policies.
 const policyGroup = "policy.karmada.io/v1alpha1"
 
-func (fs *findings) namespace(at field, namespace, apiVersion, kind string) {
+func checkNamespace(fs *findings, at field, namespace, apiVersion, kind string) {
 	namespaced := karmada.Namespaced(apiVersion, kind)
 	switch {
 	case namespaced && namespace == "":
@@ -163,16 +163,16 @@ func (fs *findings) namespace(at field, namespace, apiVersion, kind string) {
 	}
 }
 
-func (fs *findings) labels(at field, labels map[string]string) {
+func checkLabels(fs *findings, at field, labels map[string]string) {
 	for _, k := range slices.Sorted(maps.Keys(labels)) {
 		fs.key(at.at(k), k)
 		fs.invalid(at.at(k), labels[k], utilvalidation.IsValidLabelValue(labels[k]))
 	}
 }
 
-// annotations differ from labels in that their keys are compared in lower case and
+// checkAnnotations differ from labels in that their keys are compared in lower case and
 // their values are free, but bounded in sum.
-func (fs *findings) annotations(at field, annotations map[string]string) {
+func checkAnnotations(fs *findings, at field, annotations map[string]string) {
 	for _, k := range slices.Sorted(maps.Keys(annotations)) {
 		fs.key(at.at(k), strings.ToLower(k))
 	}
@@ -181,15 +181,15 @@ func (fs *findings) annotations(at field, annotations map[string]string) {
 	}
 }
 
-// resourceSelectors holds for the selectors of both policies, of which meta is one's.
-func (fs *findings) resourceSelectors(at field, selectors []karmada.ResourceSelector, meta *metav1.ObjectMeta) {
+// checkResourceSelectors holds for the selectors of both policies, of which meta is one's.
+func checkResourceSelectors(fs *findings, at field, selectors []karmada.ResourceSelector, meta *metav1.ObjectMeta) {
 	paths, by := meta.Annotations[karmada.PathsAnnotation]
-	fs.paths(field{"metadata", "annotations", karmada.PathsAnnotation}, paths, by)
+	checkPaths(fs, field{"metadata", "annotations", karmada.PathsAnnotation}, paths, by)
 	namespace := meta.Namespace
 	for i, s := range selectors {
 		at := at.at(i)
 		fs.kind(at, s.APIVersion, s.Kind)
-		fs.wild(at, s, by || namespace != "")
+		checkWild(fs, at, s, by || namespace != "")
 		if namespace != "" && s.Namespace != "" && s.Namespace != namespace {
 			fs.fail(at.at("namespace"), diag.ConflictingFields,
 				fmt.Sprintf("%q is not the policy's namespace %q, and it selects nowhere else", s.Namespace, namespace),
@@ -204,8 +204,8 @@ func (fs *findings) resourceSelectors(at field, selectors []karmada.ResourceSele
 	}
 }
 
-// wild holds for a selector of any kind. Bounded says that the policy bounds it.
-func (fs *findings) wild(at field, s karmada.ResourceSelector, bounded bool) {
+// checkWild holds for a selector of any kind. Bounded says that the policy bounds it.
+func checkWild(fs *findings, at field, s karmada.ResourceSelector, bounded bool) {
 	switch {
 	case s.Wild() && !bounded && s.Namespace == "":
 		fs.fail(at.at("kind"), diag.InvalidValue, "selects every object of the source",
@@ -217,8 +217,8 @@ func (fs *findings) wild(at field, s karmada.ResourceSelector, bounded bool) {
 	}
 }
 
-// paths holds for the paths of a policy, if it has any.
-func (fs *findings) paths(at field, text string, given bool) {
+// checkPaths holds for the paths of a policy, if it has any.
+func checkPaths(fs *findings, at field, text string, given bool) {
 	switch n := ignore.ParseList(text).Len(); {
 	case given && n == 0:
 		fs.fail(at, diag.InvalidValue, "names no path, so that nothing is selected", "write a folder, as in apps/monitoring/, or remove it")
@@ -227,21 +227,21 @@ func (fs *findings) paths(at field, text string, given bool) {
 	}
 }
 
-// clusterAffinity holds wherever clusters are filtered (section A.1).
-func (fs *findings) clusterAffinity(at field, a *karmada.ClusterAffinity) {
-	fs.readable(at, a)
-	fs.meaning(at, a)
+// checkClusterAffinity holds wherever clusters are filtered (section A.1).
+func checkClusterAffinity(fs *findings, at field, a *karmada.ClusterAffinity) {
+	checkReadable(fs, at, a)
+	checkMeaning(fs, at, a)
 }
 
-// uncheckedAffinity holds where Karmada does not look at an affinity: what can be read
+// checkUncheckedAffinity holds where Karmada does not look at an affinity: what can be read
 // acts all the same, and draws a warning if it would be refused elsewhere.
-func (fs *findings) uncheckedAffinity(at field, a *karmada.ClusterAffinity, comesOfIt string) {
-	fs.readable(at, a)
-	fs.unchecked(comesOfIt, func(fs *findings) { fs.meaning(at, a) })
+func checkUncheckedAffinity(fs *findings, at field, a *karmada.ClusterAffinity, comesOfIt string) {
+	checkReadable(fs, at, a)
+	fs.unchecked(comesOfIt, func(fs *findings) { checkMeaning(fs, at, a) })
 }
 
-// readable reports what in the selectors of an affinity cannot be read.
-func (fs *findings) readable(at field, a *karmada.ClusterAffinity) {
+// checkReadable reports what in the selectors of an affinity cannot be read.
+func checkReadable(fs *findings, at field, a *karmada.ClusterAffinity) {
 	if a == nil {
 		return
 	}
@@ -267,8 +267,8 @@ func asksForField(e corev1.NodeSelectorRequirement) bool {
 	return e.Operator == corev1.NodeSelectorOpExists || e.Operator == corev1.NodeSelectorOpDoesNotExist
 }
 
-// meaning holds what can be read of an affinity.
-func (fs *findings) meaning(at field, a *karmada.ClusterAffinity) {
+// checkMeaning holds what can be read of an affinity.
+func checkMeaning(fs *findings, at field, a *karmada.ClusterAffinity) {
 	if a == nil {
 		return
 	}

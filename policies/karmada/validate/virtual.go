@@ -10,8 +10,8 @@ import (
 	"github.com/waybill-dev/waybill/render/diag"
 )
 
-// virtual holds for the annotations of a virtual cluster, as far as one Cluster tells.
-func (fs *findings) virtual(c *karmada.Cluster) {
+// checkVirtual holds for the annotations of a virtual cluster, as far as one Cluster tells.
+func checkVirtual(fs *findings, c *karmada.Cluster) {
 	at := field{"metadata", "annotations"}
 	of, is := c.Annotations[karmada.VirtualOfAnnotation]
 	if !is {
@@ -26,15 +26,15 @@ func (fs *findings) virtual(c *karmada.Cluster) {
 	if of == c.Name {
 		fs.fail(at.at(karmada.VirtualOfAnnotation), diag.InvalidValue, fmt.Sprintf("%q is this Cluster itself", of), "name the Cluster whose API server it is")
 	}
-	fs.namespaceSuffix(c, at)
+	checkNamespaceSuffix(fs, c, at)
 	if text, ok := c.Annotations[karmada.SelectorAnnotation]; ok {
-		fs.nodeLabels(at.at(karmada.SelectorAnnotation), text)
+		checkNodeLabels(fs, at.at(karmada.SelectorAnnotation), text)
 	}
 }
 
-// namespaceSuffix reports a suffix with which no namespace has a name, or which the name of a
+// checkNamespaceSuffix reports a suffix with which no namespace has a name, or which the name of a
 // namespace would run into.
-func (fs *findings) namespaceSuffix(c *karmada.Cluster, at field) {
+func checkNamespaceSuffix(fs *findings, c *karmada.Cluster, at field) {
 	suffix := c.NamespaceSuffix()
 	reasons := validation.IsDNS1123Label("x" + suffix)
 	if len(reasons) == 0 && suffix != "" && suffix[0] == '-' {
@@ -48,8 +48,8 @@ func (fs *findings) namespaceSuffix(c *karmada.Cluster, at field) {
 		"write "+karmada.SuffixAnnotation+" as a dash and small letters, digits and dashes, as in -beijing")
 }
 
-// nodeLabels reports a list of labels that is none.
-func (fs *findings) nodeLabels(at field, text string) {
+// checkNodeLabels reports a list of labels that is none.
+func checkNodeLabels(fs *findings, at field, text string) {
 	set, err := labels.ConvertSelectorToLabelsMap(text)
 	if err != nil || len(set) == 0 {
 		fs.fail(at, diag.InvalidValue, fmt.Sprintf("%q is no list of labels", text), "write the labels of its nodes, as in location=beijing,arch=arm64")
