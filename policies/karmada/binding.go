@@ -109,5 +109,7 @@ type AggregatedStatusItem struct {
 	Status         *runtime.RawExtension `json:"status,omitempty"`
 	Applied        bool                  `json:"applied,omitempty"`
 	AppliedMessage string                `json:"appliedMessage,omitempty"`
-	Health         ResourceHealth        `json:"health,omitempty"`
+	// Reason is the code of AppliedMessage. Karmada has no such field.
+	Reason string         `json:"reason,omitempty"`
+	Health ResourceHealth `json:"health,omitempty"`
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/lint"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/plan/virtual"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
@@ -30,7 +31,10 @@ func Build(in Input) Plan {
 		Policies: x.Policies, Decisions: decided.Decisions, Bound: x.Bound, Failures: x.Failures, Before: t.before(),
 		Config: in.Source.Config, OnBranch: in.Medium == Branch, Random: in.random(), Memo: &in.Memo.manifest,
 	})
-	t.rows, t.blobs = written.Rows, &written.Blobs
+	rows, differ := virtual.Settle(virtual.Input{
+		Policies: x.Policies, Decisions: decided.Decisions, Rows: written.Rows, Namespaces: in.Source.Config.Namespaces,
+	})
+	t.rows, t.blobs = rows, &written.Blobs
 	t.findUnlisted()
 	out := t.carryOut()
 	p := Plan{
@@ -51,7 +55,9 @@ func Build(in Input) Plan {
 	scripts, wrong := in.healthScripts()
 	p.State = t.record(&out, in.State.Random.After(p.Basis.RandomKey, in.Random.Source), scripts)
 	p.Diags = diag.Sort(slices.Concat(
-		in.Source.Diags, in.Unresolved.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, t.unlisted.diags, consumers.Detached(p.Detached, in.Source.Config.Publish.Addresses()), in.moved(), out.diags, wrong, t.consumers(p.Clusters), lint.Find(x.Policies, decided.Decisions, x.Inners),
+		in.Source.Diags, in.Unresolved.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, differ,
+		t.unlisted.diags, consumers.Detached(p.Detached, in.Source.Config.Publish.Addresses()), in.moved(), out.diags, wrong,
+		t.consumers(p.Clusters), lint.Find(x.Policies, decided.Decisions, x.Inners),
 	))
 	return p
 }

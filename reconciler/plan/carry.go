@@ -10,6 +10,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
@@ -141,23 +142,24 @@ func (t *table) waits(r *rollout.Result) (diags []diag.Diagnostic) {
 	var forHeld []string
 	for _, i := range slices.Sorted(maps.Keys(r.Frozen)) {
 		ref := t.rows[i].Ref
-		blocked := map[rollout.Reason][]string{}
+		blocked := map[reason.Reason][]string{}
 		for _, cluster := range slices.Sorted(maps.Keys(r.Left[i])) {
 			if l := r.Left[i][cluster]; l.Reason != r.Frozen[i] {
 				blocked[l.Reason] = append(blocked[l.Reason], t.cluster(cluster))
 			}
 		}
-		if len(blocked[rollout.Held]) > 0 {
+		if len(blocked[reason.Held]) > 0 {
 			forHeld = append(forHeld, ref.String())
 			continue
 		}
-		var why []string
-		for _, reason := range slices.Sorted(maps.Keys(blocked)) {
-			why = append(why, fmt.Sprintf("%s in %s", reason, words.List(blocked[reason])))
+		why := make([]string, 0, len(blocked))
+		for is, clusters := range blocked {
+			why = append(why, fmt.Sprintf("%s in %s", is.Message(), words.List(clusters)))
 		}
+		slices.Sort(why)
 		d := diag.Diagnostic{
 			Code: diag.Waits, Severity: diag.Warning,
-			Message: fmt.Sprintf("%s stays as it is in every cluster, because %s: %s", ref, r.Frozen[i], strings.Join(why, "; ")),
+			Message: fmt.Sprintf("%s stays as it is in every cluster, because %s: %s", ref, r.Frozen[i].Message(), strings.Join(why, "; ")),
 			Hint:    fmt.Sprintf("waybill explain %s shows every cluster", ref.Argument()),
 		}
 		if decision := t.decided.Find(ref); decision != nil {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/guard"
-	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
@@ -23,7 +23,7 @@ func leaving(decisions []Decision, bindings map[object.Ref]*karmada.ResourceBind
 		clusters := d.Moves.From()
 		if b := bindings[d.Ref()]; b != nil {
 			for _, s := range b.Status.AggregatedStatus {
-				if s.Applied && isLeft(s.AppliedMessage) && !slices.Contains(clusters, s.ClusterName) {
+				if s.Applied && reason.Reason(s.Reason).Outlasts() && !slices.Contains(clusters, s.ClusterName) {
 					clusters = append(clusters, s.ClusterName)
 				}
 			}
@@ -33,11 +33,6 @@ func leaving(decisions []Decision, bindings map[object.Ref]*karmada.ResourceBind
 		}
 	}
 	return all
-}
-
-// isLeft reports a reason for which a cluster keeps what has left it.
-func isLeft(reason string) bool {
-	return reason == string(manifest.Lost) || reason == string(manifest.HoldsData) || reason == string(manifest.LastCopy)
 }
 
 // moved reports that an object leaves a cluster because that failed, or what needs it does.
@@ -96,7 +91,7 @@ func (p *Plan) saysLeft(d *Decision) (said []string) {
 		case !l.Kept:
 			said = append(said, fmt.Sprintf("%s has left %s", d.Ref(), cluster))
 		case d.Moves.Leaves(cluster):
-			said = append(said, fmt.Sprintf("%s is elsewhere, and stays on the branch of %s: %s", d.Ref(), cluster, l.Reason))
+			said = append(said, fmt.Sprintf("%s is elsewhere, and stays on the branch of %s: %s", d.Ref(), cluster, l.Reason.Message()))
 		}
 	}
 	return said
@@ -107,10 +102,10 @@ func (t *table) holdingData() (all []guard.Held) {
 	byCluster := map[int]*guard.Hold{}
 	for n := range t.rows {
 		for i, why := range t.rows[n].Blocks {
-			if why == manifest.HoldsData {
+			if why == reason.HoldsData {
 				h := byCluster[int(i)]
 				if h == nil {
-					h = &guard.Hold{Reason: string(why)}
+					h = &guard.Hold{Reason: why.Message()}
 					byCluster[int(i)] = h
 				}
 				h.Removals = append(h.Removals, guard.Removal{Object: t.rows[n].Ref, Cause: t.cause(t.rows[n].Ref, t.cluster(int(i)))})
@@ -129,7 +124,7 @@ func (t *table) holdingData() (all []guard.Held) {
 func (t *table) letGo(isAllowed func(cluster string) bool) {
 	for n := range t.rows {
 		for i, why := range t.rows[n].Blocks {
-			if why == manifest.HoldsData && isAllowed(t.cluster(int(i))) {
+			if why == reason.HoldsData && isAllowed(t.cluster(int(i))) {
 				delete(t.rows[n].Blocks, i)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
+	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -52,11 +53,11 @@ func (c *carried) held() map[string]string {
 // longer is kept as well.
 func (t *table) leftByRef(out *carried) map[object.Ref]map[string]state.Left {
 	all := map[object.Ref]map[string]state.Left{}
-	note := func(r object.Ref, cluster string, l rollout.Left, frozen rollout.Reason) {
+	note := func(r object.Ref, cluster string, l rollout.Left) {
 		if all[r] == nil {
 			all[r] = map[string]state.Left{}
 		}
-		all[r][cluster] = state.Left{Kept: l.Kept, Reason: string(l.Reason), Waits: frozen != "" && l.Reason == frozen}
+		all[r][cluster] = state.Left{Kept: l.Kept, Reason: l.Reason}
 	}
 	for i, cells := range out.result.Left {
 		row := &t.rows[i]
@@ -65,14 +66,14 @@ func (t *table) leftByRef(out *carried) map[object.Ref]map[string]state.Left {
 			want, wanted := row.Wanted(cluster)
 			b := have(cluster)
 			if asDecided := wanted && b != nil && want.Blob >= 0 && t.blobs.At(want.Blob).ID() == b.ID() || !wanted && b == nil && !l.Kept; !asDecided {
-				note(row.Ref, t.cluster(cluster), l, out.result.Frozen[i])
+				note(row.Ref, t.cluster(cluster), l)
 			}
 		}
 	}
 	for _, h := range out.holds() {
 		for _, removal := range h.Hold.Removals {
 			if all[removal.Object][h.Cluster] == (state.Left{}) {
-				note(removal.Object, h.Cluster, rollout.Left{Kept: true, Reason: rollout.Held}, "")
+				note(removal.Object, h.Cluster, rollout.Left{Kept: true, Reason: reason.Held})
 			}
 		}
 	}
@@ -113,54 +114,23 @@ func (t *table) releases(out *carried) []state.Release {
 	return slices.SortedFunc(maps.Values(all), func(a, b state.Release) int { return a.ID().Compare(b.ID()) })
 }
 
-// replay carries out what a recorded plan carried out.
+// replay carries out what a recorded plan carried out: what it left is blocked, and nothing is judged.
 func (t *table) replay() carried {
-	left, frozen := t.recorded()
-	for i, row := range t.rows { // where an object has no binding and is not there, no record says so
-		for _, w := range row.Wants {
-			if w.Blob == manifest.Unwritten {
-				left.Add(i, int(w.Cluster), rollout.Left{Reason: rollout.Reason(row.Blocks[w.Cluster])})
-			}
-		}
-	}
-	t.layOut(left)
-	out := carried{allowed: t.in.Replay.Allowed, result: rollout.Result{Left: left, Frozen: frozen}, clusters: t.clusters()}
+	t.recorded = t.in.Replay.State.Left()
+	missing := slices.DeleteFunc(slices.Collect(maps.Keys(t.recorded)), func(r object.Ref) bool { _, ok := t.find(r); return ok })
+	t.addRows(missing)
+	out := carried{allowed: t.in.Replay.Allowed}
+	out.result = rollout.Resolve(t, func(left rollout.Remaining) []int {
+		t.layOut(left)
+		return nil
+	})
+	out.clusters = t.clusters()
 	for i := range out.clusters {
-		if reason := t.in.Replay.State.Held[out.clusters[i].Name].Message; reason != "" {
-			out.clusters[i].Held = &guard.Hold{Reason: reason}
+		if h, isHeld := t.in.Replay.State.Held[out.clusters[i].Name]; isHeld {
+			out.clusters[i].Held = &guard.Hold{Reason: h.Message}
 		}
 	}
 	return out
-}
-
-// recorded is what a recorded plan left as it was, and the rows of which nothing was carried out, as far
-// as it says so.
-func (t *table) recorded() (rollout.Remaining, map[int]rollout.Reason) {
-	recorded := t.in.Replay.State.Left()
-	var missing []object.Ref
-	for r := range recorded {
-		if _, ok := t.find(r); !ok {
-			missing = append(missing, r)
-		}
-	}
-	t.addRows(missing)
-	left, frozen := rollout.Remaining{}, map[int]rollout.Reason{}
-	for r, clusters := range recorded {
-		row, _ := t.find(r)
-		for name, l := range clusters {
-			cluster, ok := t.in.Expanded.Policies.Position(name)
-			if !ok {
-				continue
-			}
-			reason := rollout.Reason(l.Reason)
-			if l.Waits { // for what, is not recorded
-				reason = rollout.Nowhere
-				frozen[row] = reason
-			}
-			left.Add(row, cluster, rollout.Left{Kept: l.Kept, Reason: reason})
-		}
-	}
-	return left, frozen
 }
 
 // addRows adds rows for objects of which nothing is wanted.

@@ -1,16 +1,19 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/match"
-	"github.com/waybill-dev/waybill/policies/virtual"
+	mapped "github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/reconciler/consumers"
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan/layout"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/plan/virtual"
+	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -35,15 +38,20 @@ type table struct {
 	// unlisted is what clusters have that no kustomization lists.
 	unlisted unlisted
 	replicas *counter
-	byPath   map[string]int          // rows; nil until it is asked
-	pulled   schedule.Pulled         // nil until it is asked
+	byPath   map[string]int  // rows; nil until it is asked
+	pulled   schedule.Pulled // nil until it is asked
+	// stopped are the clusters of which it cannot be told what they are to hold.
+	stopped map[int]reason.Reason
+	// recorded is what was left as it was by the plan that is made again, by the names of clusters; nil
+	// for a plan of its own.
+	recorded map[object.Ref]map[string]state.Left
 	leaving  map[object.Ref][]string // see Plan.Leaving
 }
 
 func newTable(in *Input, decided *schedule.Result) *table {
 	t := &table{
 		in: in, decided: decided, replicas: &counter{in.Expanded.Policies.Interpreter, map[files.ID]count{}},
-		leaving: leaving(decided.Decisions, in.State.Bindings),
+		leaving: leaving(decided.Decisions, in.State.Bindings), stopped: virtual.Stopped(in.Expanded.Policies),
 	}
 	groups := map[files.ID]int{}
 	for _, c := range in.Expanded.Policies.Fleet.Clusters() {
@@ -64,7 +72,7 @@ func newTable(in *Input, decided *schedule.Result) *table {
 }
 
 // virtual is the mapping of the cluster with an index; nil for one with an API server of its own.
-func (t *table) virtual(i int) *virtual.Mapping { return t.in.Expanded.Policies.Virtual.At(i) }
+func (t *table) virtual(i int) *mapped.Mapping { return t.in.Expanded.Policies.Virtual.At(i) }
 
 // cluster is the name of the cluster with an index.
 func (t *table) cluster(i int) string { return t.in.Expanded.Policies.Fleet.Clusters()[i].Name }
@@ -106,10 +114,18 @@ func (t *table) before() manifest.Before {
 	}
 }
 
+// Stopped are the clusters of which it cannot be told what they are to hold.
+func (t *table) Stopped() map[int]reason.Reason { return t.stopped }
+
 // Blocked lists the rows with a block.
 func (t *table) Blocked() (rows []int) {
 	for i := range t.rows {
-		if len(t.rows[i].Blocks) > 0 || t.unlisted.stays[t.rows[i].Ref] != nil {
+		r := &t.rows[i]
+		isUnwritten := func(w manifest.Want) bool { return w.Blob == manifest.Unwritten }
+		switch replay := t.in.Replay != nil; {
+		case len(t.stopped) > 0,
+			!replay && (len(r.Blocks) > 0 || t.unlisted.stays[r.Ref] != nil),
+			replay && (t.recorded[r.Ref] != nil || slices.ContainsFunc(r.Wants, isUnwritten)):
 			rows = append(rows, i)
 		}
 	}
@@ -120,51 +136,72 @@ func (t *table) Blocked() (rows []int) {
 func (t *table) Row(i int) rollout.Row {
 	r := &t.rows[i]
 	d := t.decided.Find(r.Ref)
-	leaving := t.leaving[r.Ref]
-	row := rollout.Row{Divided: d != nil && d.Divided()}
+	row := rollout.Row{Divided: d != nil && d.Divided(), Abandons: d != nil && t.abandons(d), IsSettled: t.in.Replay != nil}
 	have, wants := t.have(r.Ref), r.Wants
 	for cluster := range t.group {
 		c := rollout.Cell{Cluster: cluster, Have: have(cluster) != nil}
-		var want manifest.Want
+		want := manifest.Want{}
 		if len(wants) > 0 && int(wants[0].Cluster) == cluster {
 			want, wants, c.Want = wants[0], wants[1:], true
 		}
-		if !c.Want && !c.Have {
+		l, isRecorded := t.recorded[r.Ref][t.cluster(cluster)]
+		c.Have = c.Have || l.Kept // what was there when the plan was made that is made again
+		if !c.Want && !c.Have && !isRecorded {
 			continue
 		}
-		c.Block, c.Moves = t.block(r, &c, leaving)
+		c.Leaves = slices.Contains(t.leaving[r.Ref], t.cluster(cluster))
+		c.Block = t.block(r, &c, want.Blob)
 		if row.Divided {
 			c.Scales = t.scales(d, cluster, c.Want, want.Blob, have(cluster))
 		}
 		row.Cells = append(row.Cells, c)
 	}
-	if d != nil && d.Policy != nil && d.Policy.Spec.PropagateDeps && t.keepsNeeds(d) {
-		for _, need := range t.pulledBefore(r.Ref) {
-			if n, ok := t.find(need); ok {
-				row.Needs = append(row.Needs, n)
-			}
-		}
-	}
-	if t.unlisted.stays[r.Ref] != nil {
-		row.Needs = append(row.Needs, t.needs(r.Ref)...)
-	}
+	row.Needs = t.needs(r.Ref, d)
 	return row
 }
 
-// block says why what is wanted of a cell cannot be carried out; empty if it can. Moves is as in rollout.Cell,
-// leaving the clusters that the object leaves by a failover.
-func (t *table) block(r *manifest.Row, c *rollout.Cell, leaving []string) (why rollout.Reason, moves bool) {
+// block says why what is wanted of a cell cannot be carried out; empty if it can. Of a plan that is made
+// again the record says it; only where an object has no binding and is not there, no record does.
+func (t *table) block(r *manifest.Row, c *rollout.Cell, wanted int32) reason.Reason {
 	block := r.Blocks[int32(c.Cluster)] //nolint:gosec // an index
-	if block == "" && !c.Want && t.unlisted.stays[r.Ref][c.Cluster] {
-		return rollout.Unlisted, true
+	if t.in.Replay != nil {
+		if l, ok := t.recorded[r.Ref][t.cluster(c.Cluster)]; ok {
+			return cmp.Or(l.Reason, reason.NotRead)
+		}
+		if c.Want && wanted == manifest.Unwritten {
+			return block
+		}
+		return ""
 	}
-	return rollout.Reason(block), block == manifest.NotGone || slices.Contains(leaving, t.cluster(c.Cluster))
+	if block == "" && !c.Want && t.unlisted.stays[r.Ref][c.Cluster] {
+		return reason.Unlisted
+	}
+	return block
 }
 
-// keepsNeeds reports that what a template needs stays where the template stays. Where not even
-// the last copy stays it leaves at once, as in Karmada.
-func (t *table) keepsNeeds(d *schedule.Decision) bool {
-	return d.Moves == nil || t.in.Source.Config.Failover.LastCopy == render.LastCopyKeep
+// abandons reports that a template leaves clusters with nothing left behind: where not even the last
+// copy stays, what it needs leaves at once, as in Karmada.
+func (t *table) abandons(d *schedule.Decision) bool {
+	return d.Moves != nil && t.in.Source.Config.Failover.LastCopy != render.LastCopyKeep
+}
+
+// needs are the rows of what an object needs where it stays: what it pulled along and, of an object that is
+// not in the source, its namespace.
+func (t *table) needs(r object.Ref, d *schedule.Decision) (rows []int) {
+	var refs []object.Ref
+	isUnlisted := t.unlisted.stays[r] != nil
+	if isUnlisted || d != nil && d.Policy != nil && d.Policy.Spec.PropagateDeps {
+		refs = slices.Clone(t.pulledBefore(r))
+	}
+	if isUnlisted {
+		refs = append(refs, object.Ref{Kind: "Namespace", Name: r.Namespace})
+	}
+	for _, need := range refs {
+		if n, ok := t.find(need); ok {
+			rows = append(rows, n)
+		}
+	}
+	return rows
 }
 
 // pulledBefore returns what a template pulled along by the last decisions.
@@ -222,7 +259,7 @@ func (t *table) Differing(cluster int) (rows []int) {
 
 // paths returns the rows by their paths in clusters with a mapping; those of clusters with an
 // API server of their own are remembered.
-func (t *table) paths(m *virtual.Mapping) map[string]int {
+func (t *table) paths(m *mapped.Mapping) map[string]int {
 	if m == nil && t.byPath != nil {
 		return t.byPath
 	}
@@ -253,7 +290,7 @@ func (t *table) layOut(left rollout.Remaining) {
 			instead[i][int32(cluster)] = blob //nolint:gosec // an index
 		}
 	}
-	in := layout.Input{Rows: t.rows, Blobs: t.blobs, Instead: instead, Virtual: t.in.Expanded.Policies.Virtual}
+	in := layout.Input{Rows: t.rows, Blobs: t.blobs, Instead: instead, Virtual: t.in.Expanded.Policies.Virtual, Stays: t.stopped}
 	for i := range t.group {
 		in.Flux = append(in.Flux, t.flux(i))
 	}

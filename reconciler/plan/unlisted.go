@@ -100,14 +100,3 @@ func (t *table) mayLeave(r object.Ref, cluster string) bool {
 	i, ok := t.in.Expanded.Policies.Position(cluster)
 	return t.moved(r, cluster) || ok && t.unlisted.leaves[r][i]
 }
-
-// needs are the rows of what an object needs that stays although it is not in the source: its
-// namespace, and what it pulled along.
-func (t *table) needs(r object.Ref) (rows []int) {
-	for _, need := range append(slices.Clone(t.pulledBefore(r)), object.Ref{Kind: "Namespace", Name: r.Namespace}) {
-		if n, ok := t.find(need); ok {
-			rows = append(rows, n)
-		}
-	}
-	return rows
-}

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/reconciler/preview/fields"
+	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -131,9 +132,10 @@ type Content struct {
 
 // Left is where something of a change is not carried out, and why.
 type Left struct {
-	Clusters []string `json:"clusters"`
-	Reason   string   `json:"reason"`
-	Kept     bool     `json:"kept"` // it is there; otherwise it should be, and is not
+	Clusters []string      `json:"clusters"`
+	Code     reason.Reason `json:"-"`
+	Reason   string        `json:"reason"` // Code in a sentence
+	Kept     bool          `json:"kept"`   // it is there; otherwise it should be, and is not
 }
 
 // Errors counts what is an error in the head's source, and not in the base's. What is held is sound, and is

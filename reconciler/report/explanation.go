@@ -80,7 +80,7 @@ func Explain(e *plan.Explanation) Explained {
 			w.Error = c.Err.Error()
 		}
 		if c.Left != nil {
-			w.Left, w.Why = "missed", string(c.Left.Reason)
+			w.Left, w.Why = "missed", c.Left.Reason.Message()
 			if c.Left.Kept {
 				w.Left = "kept"
 			}

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -90,7 +92,7 @@ func TestWhatIsLeftIsRecorded(t *testing.T) {
 		b.Spec.RequiredBy = []karmada.BindingSnapshot{{Name: "x", Clusters: targets(clusters...)}}
 		return b
 	}
-	kept, missed := Left{Kept: true, Reason: "the cluster is held"}, Left{Reason: "an override fails"}
+	kept, missed := Left{Kept: true, Reason: reason.Held}, Left{Reason: reason.Failed}
 	for _, tt := range []struct {
 		name    string
 		decided bool
@@ -129,6 +131,43 @@ func TestWhatIsLeftIsRecorded(t *testing.T) {
 				t.Error(d)
 			}
 		})
+	}
+}
+
+// TestSentencesOfEarlierVersionsGetCodes reads a state that says in sentences alone why objects are left
+// as they are: each gets its code, and is written with it once it is written again.
+func TestSentencesOfEarlierVersionsGetCodes(t *testing.T) {
+	b := NewBinding("apps/v1", web)
+	b.Spec.Clusters = targets("a", "b")
+	was, err := Encode(Content{Bindings: []*karmada.ResourceBinding{b}, Left: map[object.Ref]map[string]Left{web: {"a": {Reason: reason.NotGone}}}}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, text := "", ""
+	for name, blob := range BindingFiles(was) {
+		data, err := blob.Bytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		path, text = name, strings.Replace(string(data), "    reason: OldCopyNotGone\n", "", 1)
+	}
+	if strings.Contains(text, "OldCopy") || !strings.Contains(text, "the old copy is not gone yet") {
+		t.Fatalf("it is not as an earlier version wrote it:\n%s", text)
+	}
+	older, err := Decode(with(was, path, files.NewBlob([]byte(text))), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := map[string]Left{"a": {Reason: reason.NotGone}}
+	if d := cmp.Diff(left, older.Left()[web]); d != "" || !WaitsForGone(older.Bindings[web]) {
+		t.Errorf("it waits for the old copy: %t; %s", WaitsForGone(older.Bindings[web]), d)
+	}
+	again, err := Encode(Content{Bindings: []*karmada.ResourceBinding{older.Bindings[web]}, Left: map[object.Ref]map[string]Left{web: left}}, &older, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.ID() != was.ID() {
+		t.Error("it is not written with its code")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -18,9 +19,7 @@ import (
 // Left is an object in a cluster that is not as decided.
 type Left struct {
 	Kept   bool // the object is there; otherwise it is missed
-	Reason string
-	// Waits says that nothing is in its way there: all of the object waits.
-	Waits bool
+	Reason reason.Reason
 }
 
 // Left returns where objects are not as decided: by object and cluster.
@@ -34,7 +33,7 @@ func (s *State) Left() map[object.Ref]map[string]Left {
 	}
 	for r, b := range s.Bindings {
 		for _, item := range b.Status.AggregatedStatus {
-			note(r, item.ClusterName, Left{Kept: item.Applied, Reason: item.AppliedMessage})
+			note(r, item.ClusterName, Left{Kept: item.Applied, Reason: reason.Reason(item.Reason)})
 		}
 	}
 	for r, clusters := range s.Kept {
@@ -44,7 +43,7 @@ func (s *State) Left() map[object.Ref]map[string]Left {
 	}
 	for r, clusters := range s.Missed {
 		for _, c := range clusters {
-			note(r, c, Left{Waits: true})
+			note(r, c, Left{Reason: reason.Nowhere}) // for what it waits is not recorded
 		}
 	}
 	return all
@@ -74,7 +73,7 @@ func (c *Content) recorded(earlier *State) (bindings []*karmada.ResourceBinding,
 			switch l := c.Left[r][cluster]; {
 			case l.Kept:
 				k.Clusters = append(k.Clusters, cluster)
-			case l.Waits:
+			case l.Reason.Freezes():
 				k.Missing = append(k.Missing, cluster)
 			}
 		}
@@ -98,7 +97,10 @@ func (s *State) binding(r object.Ref) *karmada.ResourceBinding {
 func withStatus(b *karmada.ResourceBinding, left map[string]Left) *karmada.ResourceBinding {
 	var status []karmada.AggregatedStatusItem
 	for _, cluster := range slices.Sorted(maps.Keys(left)) {
-		status = append(status, karmada.AggregatedStatusItem{ClusterName: cluster, Applied: left[cluster].Kept, AppliedMessage: left[cluster].Reason})
+		l := left[cluster]
+		status = append(status, karmada.AggregatedStatusItem{
+			ClusterName: cluster, Applied: l.Kept, AppliedMessage: l.Reason.Message(), Reason: string(l.Reason),
+		})
 	}
 	if slices.Equal(b.Status.AggregatedStatus, status) {
 		return b

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
@@ -56,10 +57,23 @@ func (s *State) addOlderLastGood(data []byte, _ *files.Blob) error {
 // modernized brings a binding of the older form to the one that is written now; false if it
 // was older.
 func modernized(b *karmada.ResourceBinding) bool {
+	isCoded := codeReasons(b)
 	if _, ok := b.Annotations[missingAnnotation]; !ok {
-		return true
+		return isCoded
 	}
 	b.Annotations = maps.Clone(b.Annotations)
 	delete(b.Annotations, missingAnnotation)
 	return false
+}
+
+// codeReasons gives the sentences of earlier versions, which say why an object is left as it is, their
+// codes; false if one had none.
+func codeReasons(b *karmada.ResourceBinding) (isCoded bool) {
+	isCoded = true
+	for i := range b.Status.AggregatedStatus {
+		if s := &b.Status.AggregatedStatus[i]; s.Reason == "" && s.AppliedMessage != "" {
+			s.Reason, isCoded = string(reason.Of(s.AppliedMessage)), false
+		}
+	}
+	return isCoded
 }

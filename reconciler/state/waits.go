@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/reason"
 )
 
 // Waits is why a template does not leave a cluster that it should leave, as the reason of a
@@ -24,12 +25,10 @@ const (
 	WaitsForPace    Waits = "Paced"           // its turn comes in seconds; it is not recorded
 )
 
-// NotGone is why a new copy is not there yet, as bindings record it.
-const NotGone = "the old copy is not gone yet"
-
 // WaitsForGone reports whether a binding records new copies that wait for an old one to be gone.
 func WaitsForGone(b *karmada.ResourceBinding) bool {
-	return slices.ContainsFunc(b.Status.AggregatedStatus, func(s karmada.AggregatedStatusItem) bool { return s.AppliedMessage == NotGone })
+	waits := func(s karmada.AggregatedStatusItem) bool { return s.Reason == string(reason.NotGone) }
+	return slices.ContainsFunc(b.Status.AggregatedStatus, waits)
 }
 
 // waitsCondition is the type of the condition of a binding that waits.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
+	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
 )
@@ -31,9 +32,10 @@ type Input struct {
 	Instead map[int]map[int32]int32
 	// Flux says how Flux syncs each cluster.
 	Flux []tree.Flux
-	// Virtual says which clusters are virtual; nil for none. One of which it cannot be told what
-	// it is to hold keeps its tree.
+	// Virtual says which clusters are virtual; nil for none.
 	Virtual *virtual.Fleet
+	// Stays are the clusters whose trees stay as they are, and why.
+	Stays map[int]reason.Reason
 }
 
 // Trees returns the tree of each cluster. Clusters that hold the same manifests share a
@@ -100,10 +102,10 @@ func (in *Input) manifests(cluster int, cells []cell, list []tree.Manifest) []tr
 	return list
 }
 
-// keep keeps the trees of virtual clusters of which it cannot be told what they are to hold.
+// keep keeps the trees that stay.
 func (in *Input) keep(trees []Tree) {
-	for i := range trees {
-		if before := in.Flux[i].Before; in.Virtual.Wrong(i) && before.Built != nil {
+	for i := range in.Stays {
+		if before := in.Flux[i].Before; before.Built != nil {
 			paths, err := before.Paths()
 			trees[i] = Tree{Folder: before.Built, Objects: len(paths), Err: err}
 		}

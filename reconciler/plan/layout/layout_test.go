@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
+	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -69,6 +70,19 @@ func TestWhatIsLeftStandsInstead(t *testing.T) {
 	for i, want := range []string{"x=one", "x=kept y=one", "z=kept"} {
 		if got := text(t, trees[i].Folder); got != want {
 			t.Errorf("cluster %d holds %q, want %q", i, got, want)
+		}
+	}
+}
+
+func TestATreeThatStays(t *testing.T) {
+	var blobs manifest.Blobs
+	before := Trees(Input{Rows: rows(&blobs, "x 0:one", "y 0:one"), Blobs: &blobs, Flux: make([]tree.Flux, 1)})[0].Folder
+	in := Input{Rows: rows(&blobs, "x 0:two 1:two 2:two"), Blobs: &blobs, Flux: make([]tree.Flux, 3), Stays: map[int]reason.Reason{0: reason.NotMapped, 2: reason.NotMapped}}
+	in.Flux[0].Before.Built, in.Flux[1].Before.Built = before, before
+	trees := Trees(in)
+	for i, want := range []string{"x=one y=one", "x=two", "x=two"} {
+		if got := text(t, trees[i].Folder); got != want || trees[i].Objects != strings.Count(want, "=") {
+			t.Errorf("cluster %d holds %q, %d objects, want %q", i, got, trees[i].Objects, want)
 		}
 	}
 }

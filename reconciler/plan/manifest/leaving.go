@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render"
 )
 
@@ -21,16 +22,16 @@ func (w *writer) leaving(d *schedule.Decision, row *Row) {
 			continue
 		}
 		if why := waiting(d, cluster); why != "" {
-			row.block(i, why)
+			row.Block(i, why)
 		}
 		switch {
 		case !had(i):
 		case w.in.Policies.Lost(cluster):
-			row.block(i, Lost)
+			row.Block(i, reason.Lost)
 		case w.isLast(d):
-			row.block(i, LastCopy)
+			row.Block(i, reason.LastCopy)
 		case w.in.Before.HoldsData(d.Ref(), i):
-			row.block(i, HoldsData)
+			row.Block(i, reason.HoldsData)
 		}
 	}
 }
@@ -43,15 +44,15 @@ func (w *writer) isLast(d *schedule.Decision) bool {
 }
 
 // waiting says why a copy stays for now in a cluster that a template leaves; empty if it does not.
-func waiting(d *schedule.Decision, cluster string) Block {
+func waiting(d *schedule.Decision, cluster string) reason.Reason {
 	t := d.Moves.Stays(cluster)
 	switch {
 	case t == nil:
 		return ""
 	case t.SuppressDeletion != nil && *t.SuppressDeletion:
-		return Confirmed
+		return reason.Confirmed
 	case slices.Contains(d.Moves.Last, cluster):
-		return LastCopy
+		return reason.LastCopy
 	}
-	return Moving
+	return reason.Moving
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
@@ -107,7 +108,7 @@ func table(r *manifest.Result) string {
 				words = append(words, fmt.Sprintf("%d:%d", i, w.Blob))
 			}
 			if b := row.Blocks[i]; b != "" {
-				said := strings.Fields(string(b))
+				said := strings.Fields(b.Message())
 				words = append(words, fmt.Sprintf("%d!%s", i, said[len(said)-1]))
 			}
 		}
@@ -210,7 +211,7 @@ func TestManyClassesAreMadeBesideEachOther(t *testing.T) {
 	row := r.Rows[slices.IndexFunc(r.Rows, func(row manifest.Row) bool { return row.Ref.Kind == "ConfigMap" })]
 	for i := range clusters {
 		w, wanted := row.Wanted(i)
-		if fails := i%10 == 3; !wanted || fails != (w.Blob == manifest.Unwritten) || fails != (row.Blocks[int32(i)] == manifest.Failed) {
+		if fails := i%10 == 3; !wanted || fails != (w.Blob == manifest.Unwritten) || fails != (row.Blocks[int32(i)] == reason.Failed) {
 			t.Fatalf("cluster %d: %+v, block %q", i, w, row.Blocks[int32(i)])
 		}
 		if w.Blob == manifest.Unwritten {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 )
@@ -14,13 +15,12 @@ import (
 // wellKnown are the Namespaces that every cluster has from its first hour.
 var wellKnown = []string{"default", "kube-system", "kube-public", "kube-node-lease"}
 
-// usedNamespaces tells for each namespace which clusters, by index, are to hold something
+// UsedNamespaces tells for each namespace which of so many clusters, by index, are to hold something
 // in it.
-func (w *writer) usedNamespaces() map[string][]bool {
+func UsedNamespaces(rows []Row, clusters int) map[string][]bool {
 	used := map[string][]bool{}
-	clusters := len(w.in.Policies.Fleet.Clusters())
-	for i := range w.rows {
-		row := &w.rows[i]
+	for i := range rows {
+		row := &rows[i]
 		in := used[row.Ref.Namespace]
 		if in == nil {
 			in = make([]bool, clusters)
@@ -91,7 +91,7 @@ func (w *writer) keepClustersOwn() {
 	for i := range w.in.Policies.Fleet.Clusters() {
 		for _, r := range w.in.Before.Own(i) {
 			if row := w.row(r); !row.wants(i) {
-				row.block(i, ClustersOwn)
+				row.Block(i, reason.ClustersOwn)
 			}
 		}
 	}

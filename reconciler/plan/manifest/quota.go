@@ -33,7 +33,7 @@ func (w *writer) quotas() {
 			if bad != nil {
 				w.report(*bad)
 				w.row(r).want(i, Unwritten)
-				w.row(r).block(i, blockOf(bad))
+				w.row(r).Block(i, blockOf(bad))
 				continue
 			}
 			w.row(r).want(i, w.blobs.Add(files.NewBlob(object.Encode(content))))

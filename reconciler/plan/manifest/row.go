@@ -3,32 +3,9 @@ package manifest
 import (
 	"slices"
 
-	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
-)
-
-// Block is why what is wanted of an object in a cluster cannot be carried out now.
-type Block string
-
-// The blocks that are known before anything is laid out.
-const (
-	Suspended   Block = "dispatching is suspended"
-	Failed      Block = "an override fails"
-	NotScaled   Block = "its replicas cannot be set"
-	Plain       Block = "it is a Secret in plain text"
-	NotRendered Block = "its release cannot be rendered"
-	NotRead     Block = "it cannot be told what it should be"
-	Moving      Block = "its new copies are not known to be healthy yet"
-	LastCopy    Block = "it is the last copy: no other is healthy"
-	Confirmed   Block = "its policy says that it stays where it failed"
-	NotGone     Block = state.NotGone
-	Lost        Block = "its cluster does not answer: what left it stays until a plan has seen it return"
-	HoldsData   Block = "deleting it would delete data, and nobody has allowed it"
-	ClustersOwn Block = "each cluster has its own, and removed from the branch it would be removed there"
-	NotMapped   Block = "it cannot be told what its virtual cluster is to hold"
-	Clashes     Block = "its namespace would be that of another cluster, too"
-	NotShared   Block = "virtual clusters of one API server want it otherwise"
 )
 
 // Want is the manifest that a cluster should hold, by the cluster's index in the fleet and
@@ -44,7 +21,7 @@ type Row struct {
 	Wants []Want // in the order of clusters
 	// Blocks are the clusters in which what is wanted, be it nothing, cannot be carried
 	// out now.
-	Blocks map[int32]Block
+	Blocks map[int32]reason.Reason
 }
 
 // Blobs numbers the files of a plan.
@@ -77,11 +54,11 @@ func (r *Row) want(cluster int, blob int32) {
 	r.Wants = append(r.Wants, Want{int32(cluster), blob}) //nolint:gosec // a fleet has far fewer clusters
 }
 
-// block notes that something is in the way in a cluster; what was first counts.
-func (r *Row) block(cluster int, why Block) {
+// Block notes that something is in the way in a cluster; what was first counts.
+func (r *Row) Block(cluster int, why reason.Reason) {
 	i := int32(cluster) //nolint:gosec // a fleet has far fewer clusters
 	if r.Blocks == nil {
-		r.Blocks = map[int32]Block{}
+		r.Blocks = map[int32]reason.Reason{}
 	}
 	if _, ok := r.Blocks[i]; !ok {
 		r.Blocks[i] = why

@@ -4,7 +4,7 @@
 // For one template, clusters with the same replicas, the same matching override rules and,
 // of a Secret, the same recipients form a class. A manifest is overridden, encoded and
 // hashed once a class, not once a cluster; a wanted manifest costs eight bytes. What cannot
-// be written, and what may not be sent now, has a Block: rollout decides what becomes of
+// be written, and what may not be sent now, has a block: rollout decides what becomes of
 // it.
 package manifest
 
@@ -17,6 +17,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/seal"
@@ -39,12 +40,11 @@ func Write(in Input) Result {
 	w.quotas()
 	w.bound()
 	w.failures()
-	used := w.usedNamespaces()
+	used := UsedNamespaces(w.rows, len(w.in.Policies.Fleet.Clusters()))
 	for _, d := range namespaces {
 		w.decision(d, w.namespaceTargets(d, used[d.Ref().Name]))
 	}
 	w.keepClustersOwn()
-	w.settleVirtual()
 	return w.finish()
 }
 
@@ -90,13 +90,12 @@ func (w *writer) decision(d *schedule.Decision, targets []schedule.Target) {
 		}
 		v := t.In(i)
 		if w.virtual.fleet.Wrong(i) {
-			row.want(i, Unwritten)
-			row.block(i, NotMapped)
+			row.want(i, Unwritten) // it cannot be told what it is to hold
 			continue
 		}
 		if why := blocked(d, v, c.Name); why != "" {
 			row.want(i, Unwritten)
-			if row.block(i, why); why == Suspended {
+			if row.Block(i, why); why == reason.Suspended {
 				suspended = append(suspended, c.Name)
 			}
 			continue
@@ -112,7 +111,7 @@ func (w *writer) decision(d *schedule.Decision, targets []schedule.Target) {
 	for _, in := range written {
 		row.want(in.cluster, in.is.blob)
 		if in.is.err != nil {
-			row.block(in.cluster, blockOf(in.is.err))
+			row.Block(in.cluster, blockOf(in.is.err))
 			in.is.clusters = append(in.is.clusters, in.name)
 		}
 	}
@@ -130,25 +129,29 @@ func (w *writer) sayLeftOut(o *object.Object) {
 }
 
 // blockOf is what is in the way where a manifest cannot be made.
-func blockOf(d *diag.Diagnostic) Block {
-	why, known := map[diag.Code]Block{diag.PlainSecret: Plain, diag.Replicas: NotScaled, diag.Unmapped: NotMapped}[d.Code]
-	if !known {
-		return Failed
+func blockOf(d *diag.Diagnostic) reason.Reason {
+	switch d.Code {
+	case diag.PlainSecret:
+		return reason.Plain
+	case diag.Replicas:
+		return reason.NotScaled
+	case diag.Unmapped:
+		return reason.NotMapped
 	}
-	return why
+	return reason.Failed
 }
 
 // blocked says why a template is not written out for a cluster; empty if it is.
-func blocked(d *schedule.Decision, v *template.Variant, cluster string) Block {
+func blocked(d *schedule.Decision, v *template.Variant, cluster string) reason.Reason {
 	switch {
 	case d.Outcome == schedule.Kept:
-		return NotRead
+		return reason.NotRead
 	case v == nil:
-		return NotRendered
+		return reason.NotRendered
 	case d.Suspended(cluster):
-		return Suspended
+		return reason.Suspended
 	case d.Moves != nil && d.Moves.Gap:
-		return NotGone
+		return reason.NotGone
 	}
 	return ""
 }
@@ -181,7 +184,7 @@ func (w *writer) failures() {
 				if !f.In(c.Name) || row.wants(i) {
 					continue
 				}
-				if row.block(i, NotRendered); f.Targets[c.Name] {
+				if row.Block(i, reason.NotRendered); f.Targets[c.Name] {
 					row.want(i, Unwritten)
 				}
 			}
@@ -222,7 +225,7 @@ func (w *writer) own(o *object.Object, cluster int) {
 	row := w.row(o.Ref())
 	row.want(cluster, r.blob)
 	if r.err != nil {
-		row.block(cluster, blockOf(r.err))
+		row.Block(cluster, blockOf(r.err))
 		w.report(*r.err)
 		return
 	}

@@ -3,7 +3,7 @@
 //
 //	want     what should be there: the object, or nothing
 //	have     what is there now: the object, or nothing
-//	block    why want cannot be carried out there now; or nothing
+//	block    why want cannot be carried out there now (package reason); or nothing
 //
 //	deliver  want, not blocked
 //	remove   have, no want, not blocked
@@ -21,6 +21,10 @@
 //
 // and what a row needs is not removed from where the row keeps it.
 //
+// A block does not count for that where it stands for itself (reason.IsAside), and where the object
+// leaves the cluster because that failed. All cells of a stopped cluster are blocked: of one of which
+// it cannot be told what it is to hold.
+//
 // Clusters are held by a judge, who sees what each would lose. Every cell of a held cluster
 // is blocked. That may freeze rows, which may change what others lose, so that Resolve asks
 // the judge again until nothing changes; holds and frozen rows only grow, so that it ends.
@@ -28,22 +32,11 @@
 package rollout
 
 import (
+	"cmp"
 	"maps"
 	"slices"
-)
 
-// Reason is why a cell is not as it is wanted; empty for none.
-type Reason string
-
-// The reasons that the table finds. Blocks bring their own.
-const (
-	Held    Reason = "the cluster is held"
-	Nowhere Reason = "it would be nowhere until all of it can be carried out"
-	Twice   Reason = "it would be in two places until all of it can be carried out"
-	Short   Reason = "it would run with fewer replicas than it asks for until all of it can be carried out"
-	Needed  Reason = "what stays there needs it"
-	// Unlisted is the block of what an earlier version delivered, and no kustomization lists.
-	Unlisted Reason = "no kustomization lists it, and an earlier version of Waybill delivered it"
+	"github.com/waybill-dev/waybill/reconciler/reason"
 )
 
 // Cell is an object in a cluster that should have it or has it.
@@ -53,12 +46,14 @@ type Cell struct {
 	// Scales reports that carrying out what is wanted changes how many replicas the
 	// cluster has. It matters in divided rows only.
 	Scales bool
-	Block  Reason
-	// Moves reports that the block is a step on the way from one cluster to another, that the
-	// cluster is one that the object is leaving because it failed, or that the block is Unlisted: it
-	// freezes nothing.
-	Moves bool
+	Block  reason.Reason
+	// Leaves reports that the object is leaving the cluster because that, or what is there, failed:
+	// whatever is in the way there freezes nothing.
+	Leaves bool
 }
+
+// isAside reports that the block of a cell freezes nothing.
+func (c *Cell) isAside() bool { return c.Block != "" && (c.Leaves || c.Block.IsAside()) }
 
 // Row is an object.
 type Row struct {
@@ -66,6 +61,12 @@ type Row struct {
 	Cells   []Cell
 	// Needs are the rows that this one needs where it stays.
 	Needs []int
+	// Abandons reports that the object leaves clusters with nothing left behind: what it needs there
+	// goes at once.
+	Abandons bool
+	// IsSettled reports that what is in the way is all that there was when the row was settled before:
+	// nothing follows from it.
+	IsSettled bool
 }
 
 // Table answers for rows, which it numbers. Of a row that nobody asks for nothing is made.
@@ -73,6 +74,9 @@ type Table interface {
 	// Blocked lists the rows with a block.
 	Blocked() []int
 	Row(i int) Row
+	// Stopped are the clusters of which it cannot be told what they are to hold, and why: all that they
+	// have stays as it is, be it in a row or not.
+	Stopped() map[int]reason.Reason
 	// Differing lists the rows that want something else in a cluster than is there.
 	Differing(cluster int) []int
 }
@@ -80,7 +84,7 @@ type Table interface {
 // Left is a cell that is left as it is.
 type Left struct {
 	Kept   bool // the object is there; otherwise it is missed
-	Reason Reason
+	Reason reason.Reason
 }
 
 // Remaining lists the cells that are left as they are, by row and cluster.
@@ -100,9 +104,11 @@ func (r Remaining) Add(row, cluster int, l Left) {
 type Result struct {
 	Left Remaining
 	// Frozen lists the rows of which nothing is carried out.
-	Frozen map[int]Reason
+	Frozen map[int]reason.Reason
 	// Held lists the clusters of which nothing is carried out.
 	Held map[int]bool
+	// Stopped is that of the table.
+	Stopped map[int]reason.Reason
 }
 
 // Judge returns clusters that are to be held in view of what is left.
@@ -110,7 +116,9 @@ type Judge func(left Remaining) []int
 
 // Resolve settles what is carried out.
 func Resolve(t Table, judge Judge) Result {
-	s := settling{table: t, rows: map[int]*Row{}, result: Result{Left: Remaining{}, Frozen: map[int]Reason{}, Held: map[int]bool{}}}
+	s := settling{table: t, rows: map[int]*Row{}, result: Result{
+		Left: Remaining{}, Frozen: map[int]reason.Reason{}, Held: map[int]bool{}, Stopped: t.Stopped(),
+	}}
 	s.enter(t.Blocked())
 	for {
 		s.settle()
@@ -152,7 +160,7 @@ func (s *settling) settle() {
 		for _, i := range slices.Sorted(maps.Keys(s.rows)) {
 			row := s.rows[i]
 			blocked := s.withHolds(row)
-			if s.result.Frozen[i] == "" {
+			if s.result.Frozen[i] == "" && !row.IsSettled {
 				if why := Frozen(row.Divided, blocked); why != "" {
 					s.result.Frozen[i], changed = why, true
 				}
@@ -163,12 +171,16 @@ func (s *settling) settle() {
 	}
 }
 
-// withHolds returns the cells of a row in which those of held clusters are blocked.
+// withHolds returns the cells of a row in which those of held and of stopped clusters are blocked.
 func (s *settling) withHolds(row *Row) []Cell {
 	cells := slices.Clone(row.Cells)
 	for n, c := range cells {
-		if s.result.Held[c.Cluster] && c.Block == "" {
-			cells[n].Block = Held
+		switch {
+		case c.Block != "":
+		case s.result.Stopped[c.Cluster] != "":
+			cells[n].Block = s.result.Stopped[c.Cluster]
+		case s.result.Held[c.Cluster]:
+			cells[n].Block = reason.Held
 		}
 	}
 	return cells
@@ -176,14 +188,14 @@ func (s *settling) withHolds(row *Row) []Cell {
 
 // blockNeeds blocks the removal of what a row needs, where the row is kept.
 func (s *settling) blockNeeds(row *Row, kept map[int]Left) (changed bool) {
-	if len(row.Needs) == 0 || len(kept) == 0 {
+	if len(row.Needs) == 0 || len(kept) == 0 || row.Abandons || row.IsSettled {
 		return false
 	}
 	s.enter(row.Needs)
 	for _, i := range row.Needs {
 		for n, c := range s.rows[i].Cells {
 			if kept[c.Cluster].Kept && c.Have && !c.Want && c.Block == "" {
-				s.rows[i].Cells[n].Block, changed = Needed, true
+				s.rows[i].Cells[n].Block, changed = reason.Needed, true
 			}
 		}
 	}
@@ -191,35 +203,31 @@ func (s *settling) blockNeeds(row *Row, kept map[int]Left) (changed bool) {
 }
 
 // left lists the cells that are left as they are; with why set, the row is frozen.
-func left(cells []Cell, why Reason) map[int]Left {
+func left(cells []Cell, why reason.Reason) map[int]Left {
 	out := map[int]Left{}
 	for _, c := range cells {
-		reason := c.Block
-		if reason == "" {
-			reason = why
-		}
-		if reason != "" {
-			out[c.Cluster] = Left{Kept: c.Have, Reason: reason}
+		if is := cmp.Or(c.Block, why); is != "" {
+			out[c.Cluster] = Left{Kept: c.Have, Reason: is}
 		}
 	}
 	return out
 }
 
 // Frozen says why nothing of a row may be carried out; empty if it may.
-func Frozen(divided bool, cells []Cell) Reason {
+func Frozen(divided bool, cells []Cell) reason.Reason {
 	var s sum
 	for _, c := range cells {
-		if c.Block == "" || !c.Moves {
+		if !c.isAside() {
 			s.add(c)
 		}
 	}
 	switch {
 	case s.misses && s.removes && !s.served:
-		return Nowhere
+		return reason.Nowhere
 	case s.keepsUnwanted && s.arrives && !s.stays:
-		return Twice
+		return reason.Twice
 	case divided && s.has && s.blockedScales && s.freeScales:
-		return Short
+		return reason.Short
 	}
 	return ""
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/waybill-dev/waybill/reconciler/reason"
 )
 
 // cells reads cells of "want/have[/block][/scales]": w is a cell that wants the object, h one
@@ -12,7 +14,7 @@ import (
 func cells(text string) []Cell {
 	var out []Cell
 	for i, f := range strings.Fields(text) {
-		c := Cell{Cluster: i, Want: strings.Contains(f, "w"), Have: strings.Contains(f, "h"), Scales: strings.Contains(f, "s"), Moves: strings.Contains(f, "m")}
+		c := Cell{Cluster: i, Want: strings.Contains(f, "w"), Have: strings.Contains(f, "h"), Scales: strings.Contains(f, "s"), Leaves: strings.Contains(f, "m")}
 		if strings.Contains(f, "b") {
 			c.Block = "blocked"
 		}
@@ -27,7 +29,7 @@ func TestFrozen(t *testing.T) {
 	for _, tt := range []struct {
 		cells   string
 		divided bool
-		want    Reason
+		want    reason.Reason
 	}{
 		{"", false, ""},
 		{"w", false, ""},
@@ -38,37 +40,37 @@ func TestFrozen(t *testing.T) {
 		{"whb", false, ""}, // kept as it is
 		{"w h", false, ""}, // moves
 		// Nowhere: it would leave where it is, and not arrive.
-		{"wb h", false, Nowhere},
-		{"wb h h", false, Nowhere},
-		{"wb h wb", false, Nowhere},
+		{"wb h", false, reason.Nowhere},
+		{"wb h h", false, reason.Nowhere},
+		{"wb h wb", false, reason.Nowhere},
 		{"wb h w", false, ""},   // it arrives elsewhere
 		{"wb h wh", false, ""},  // it stays elsewhere
 		{"wb h whb", false, ""}, // it is kept where it is wanted
 		{"wb hb", false, ""},    // nothing is removed
-		{"wb h hb", false, Nowhere},
+		{"wb h hb", false, reason.Nowhere},
 		// Twice: it would arrive before it leaves.
-		{"hb w", false, Twice},
-		{"hb w w", false, Twice},
-		{"hb w h", false, Twice},
+		{"hb w", false, reason.Twice},
+		{"hb w w", false, reason.Twice},
+		{"hb w h", false, reason.Twice},
 		{"hb w wh", false, ""},  // it is in several places anyway
 		{"hb w whb", false, ""}, // likewise
 		{"hb wb", false, ""},    // nothing arrives
 		// Short: some replicas would go before others come.
-		{"whs whbs", true, Short},
+		{"whs whbs", true, reason.Short},
 		{"whs whbs", false, ""},
 		{"whs whb", true, ""}, // the blocked cell keeps its share
 		{"wh whbs", true, ""}, // the free cells keep theirs
-		{"hs wbs", true, Nowhere},
+		{"hs wbs", true, reason.Nowhere},
 		{"ws wbs", true, ""}, // new: what can run runs
-		{"ws wbs hs", true, Short},
-		{"ws hbs", true, Twice},
+		{"ws wbs hs", true, reason.Short},
+		{"ws hbs", true, reason.Twice},
 		// Lost: what left a cluster that does not answer stays there, and the rest goes on.
 		{"hbm w", false, ""},
 		{"hbms whs", true, ""},
 		{"hbms ws whs", true, ""},
-		{"hbms whbs whs", true, Short}, // another block does what it does
-		{"hbm hb w", false, Twice},
-		{"hbm wb h", false, Nowhere},
+		{"hbms whbs whs", true, reason.Short}, // another block does what it does
+		{"hbm hb w", false, reason.Twice},
+		{"hbm wb h", false, reason.Nowhere},
 	} {
 		if got := Frozen(tt.divided, cells(tt.cells)); got != tt.want {
 			t.Errorf("%q, divided %t: frozen because %q, want %q", tt.cells, tt.divided, got, tt.want)
@@ -80,6 +82,26 @@ func TestFrozen(t *testing.T) {
 type rows []Row
 
 func (t rows) Row(i int) Row { return t[i] }
+
+func (t rows) Stopped() map[int]reason.Reason { return nil }
+
+// stopped is a table in which nothing is known of a cluster.
+type stopped struct {
+	rows
+
+	cluster int
+}
+
+func (t stopped) Stopped() map[int]reason.Reason {
+	return map[int]reason.Reason{t.cluster: reason.NotMapped}
+}
+
+func (t stopped) Blocked() (all []int) {
+	for i := range t.rows {
+		all = append(all, i)
+	}
+	return all
+}
 
 func (t rows) Blocked() (list []int) {
 	for i, r := range t {
@@ -135,7 +157,7 @@ func TestAHeldClusterFreezesWhatMovesToIt(t *testing.T) {
 	// Cluster 0 loses three objects, and is held; the last object moves to it from 1.
 	table := rows{{Cells: cells("h")}, {Cells: cells("h")}, {Cells: cells("h")}, {Cells: cells("w h")}}
 	r := Resolve(table, table.atMost(2))
-	if !r.Held[0] || r.Held[1] || r.Frozen[3] != Nowhere || r.Left[3][1] != (Left{Kept: true, Reason: Nowhere}) || r.Left[3][0] != (Left{Reason: Held}) {
+	if !r.Held[0] || r.Held[1] || r.Frozen[3] != reason.Nowhere || r.Left[3][1] != (Left{Kept: true, Reason: reason.Nowhere}) || r.Left[3][0] != (Left{Reason: reason.Held}) {
 		t.Errorf("held are %v, frozen %v, left %v", r.Held, r.Frozen, r.Left)
 	}
 }
@@ -164,8 +186,54 @@ func TestWhatIsKeptKeepsWhatItNeeds(t *testing.T) {
 		{Cells: cells("h w")},
 	}
 	r := Resolve(table, table.atMost(9))
-	if r.Frozen[0] != Nowhere || r.Left[1][0] != (Left{Kept: true, Reason: Needed}) || len(r.Left[2]) > 0 {
+	if r.Frozen[0] != reason.Nowhere || r.Left[1][0] != (Left{Kept: true, Reason: reason.Needed}) || len(r.Left[2]) > 0 {
 		t.Errorf("frozen are %v, left %v", r.Frozen, r.Left)
+	}
+}
+
+func TestAllOfAStoppedClusterStays(t *testing.T) {
+	table := stopped{rows{{Cells: cells("h")}, {Cells: cells("w h")}, {Cells: cells("hb")}, {Cells: cells("w wh")}}, 0}
+	r := Resolve(table, table.atMost(9))
+	for i, want := range []map[int]Left{
+		{0: {true, reason.NotMapped}},
+		{0: {false, reason.NotMapped}, 1: {true, reason.Nowhere}},
+		{0: {true, "blocked"}}, // what was in the way already
+		{0: {false, reason.NotMapped}},
+	} {
+		if got := r.Left[i]; fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("of row %d is left %v, want %v", i, got, want)
+		}
+	}
+	if len(r.Held) > 0 {
+		t.Errorf("%v are held as well", r.Held)
+	}
+}
+
+func TestBlocksThatStandAside(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		row  Row
+		want reason.Reason
+	}{
+		{"the new copy waits until the old one is gone", Row{Cells: []Cell{{Cluster: 0, Want: true, Block: reason.NotGone}, {Cluster: 1, Have: true}}}, ""},
+		{"what is not listed stays", Row{Cells: []Cell{{Cluster: 0, Have: true, Block: reason.Unlisted}, {Cluster: 1, Want: true}}}, ""},
+		{"another block is in the way", Row{Cells: []Cell{{Cluster: 0, Want: true, Block: reason.Failed}, {Cluster: 1, Have: true}}}, reason.Nowhere},
+		{"it was settled before", Row{IsSettled: true, Cells: []Cell{{Cluster: 0, Want: true, Block: reason.Failed}, {Cluster: 1, Have: true}}}, ""},
+	} {
+		r := Resolve(rows{tt.row}, func(Remaining) []int { return nil })
+		if r.Frozen[0] != tt.want {
+			t.Errorf("%s: frozen because %q, want %q", tt.name, r.Frozen[0], tt.want)
+		}
+	}
+}
+
+func TestWhatAbandonsAClusterLeavesNothingItNeeds(t *testing.T) {
+	for _, abandons := range []bool{false, true} {
+		table := rows{{Cells: cells("hb"), Needs: []int{1}, Abandons: abandons}, {Cells: cells("h")}}
+		r := Resolve(table, table.atMost(9))
+		if _, stays := r.Left[1][0]; stays == abandons {
+			t.Errorf("abandons: %t; what it needs stays: %t", abandons, stays)
+		}
 	}
 }
 
@@ -253,7 +321,7 @@ func law(row Row, r Result, i int) string {
 
 func needed(left map[int]Left) bool {
 	for _, l := range left {
-		if l.Reason == Needed {
+		if l.Reason == reason.Needed {
 			return true
 		}
 	}

@@ -84,7 +84,8 @@ func (it *item) reasons() []left {
 		slices.Sort(names)
 	}
 	return slices.SortedFunc(maps.Keys(it.stuck), func(a, b left) int {
-		return cmp.Or(cmp.Compare(a.reason, b.reason), strings.Compare(strconv.FormatBool(b.kept), strconv.FormatBool(a.kept)))
+		byKept := strings.Compare(strconv.FormatBool(b.kept), strconv.FormatBool(a.kept))
+		return cmp.Or(cmp.Compare(a.reason.Message(), b.reason.Message()), byKept)
 	})
 }
 
@@ -98,10 +99,10 @@ func (it *item) shown(l *lister) preview.Change {
 		ch.Changed = append(ch.Changed, preview.Content{Clusters: l.names(s.groups), Fields: s.what.fields})
 	}
 	for _, s := range it.left {
-		ch.Left = append(ch.Left, preview.Left{Clusters: l.names(s.groups), Reason: s.what.reason, Kept: s.what.kept})
+		ch.Left = append(ch.Left, s.what.in(l.names(s.groups)))
 	}
 	for _, why := range it.reasons() {
-		ch.Left = append(ch.Left, preview.Left{Clusters: it.stuck[why], Reason: why.reason, Kept: why.kept})
+		ch.Left = append(ch.Left, why.in(it.stuck[why]))
 	}
 	slices.SortFunc(ch.Scaled, func(a, b preview.Scale) int { return slices.Compare(a.Clusters, b.Clusters) })
 	slices.SortFunc(ch.Changed, func(a, b preview.Content) int { return slices.Compare(a.Clusters, b.Clusters) })

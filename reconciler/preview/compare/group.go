@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
-	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
 	"github.com/waybill-dev/waybill/reconciler/preview"
+	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -60,7 +60,7 @@ func (c *comparer) file(n int, ch files.Change) error {
 	it := c.item(ref)
 	if g.cluster.Held != "" {
 		g.cluster.Left++
-		it.leave(left{string(rollout.Held), ch.Old.Blob != nil}, n)
+		it.leave(left{reason.Held, ch.Old.Blob != nil}, n)
 		return nil
 	}
 	from, was := c.before.replicas(g.names[0], ch.Path, ch.Old.Blob)

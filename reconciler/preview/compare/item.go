@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
-	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
 	"github.com/waybill-dev/waybill/reconciler/preview"
+	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -30,8 +30,13 @@ type byGroup[T any] struct {
 
 // left is why something is left as it is.
 type left struct {
-	reason string
+	reason reason.Reason
 	kept   bool
+}
+
+// in is it in clusters, as it is shown.
+func (l left) in(clusters []string) preview.Left {
+	return preview.Left{Clusters: clusters, Code: l.reason, Reason: l.reason.Message(), Kept: l.kept}
 }
 
 func (c *comparer) item(r object.Ref) *item {
@@ -74,14 +79,14 @@ func (c *comparer) left() {
 	before := c.base.Left
 	for ref, cells := range c.head.Left {
 		for name, l := range cells {
-			if !c.within.object(ref) || !c.within.cluster(name) || l.Reason == rollout.Held || before[ref][name] == l {
+			if !c.within.object(ref) || !c.within.cluster(name) || l.Reason == reason.Held || before[ref][name] == l {
 				continue
 			}
 			it := c.item(ref)
 			if it.stuck == nil {
 				it.stuck = map[left][]string{}
 			}
-			key := left{string(l.Reason), l.Kept}
+			key := left{l.Reason, l.Kept}
 			it.stuck[key] = append(it.stuck[key], name)
 		}
 	}

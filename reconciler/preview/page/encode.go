@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/reconciler/preview/fields"
+	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/words"
 )
@@ -186,7 +186,7 @@ func (e *encoder) parts(c *preview.Change) []part {
 	all = append(all, e.contents(c.Changed)...)
 	for _, l := range c.Left {
 		is := string(preview.Frozen)
-		if l.Reason == string(rollout.Held) {
+		if l.Code == reason.Held {
 			is = string(preview.Held)
 		}
 		all = append(all, part{Is: is, Set: e.set(l.Clusters), Reason: words.Printable(l.Reason), Kept: l.Kept})

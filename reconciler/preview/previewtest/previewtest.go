@@ -8,6 +8,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/reconciler/preview/fields"
+	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -34,7 +35,7 @@ func Everything() preview.Comparison {
 			{Verb: preview.Disappears, Objects: refs("old"), Causes: cause("removed", "old.yaml", 1), Removed: []string{"a"}},
 			{
 				Verb: preview.Held, Objects: refs("held"), Causes: cause("removed", "held.yaml", 1),
-				Left: []preview.Left{{Clusters: []string{"a"}, Reason: "the cluster is held", Kept: true}},
+				Left: []preview.Left{{Clusters: []string{"a"}, Code: reason.Held, Reason: "the cluster is held", Kept: true}},
 			},
 			{
 				Verb: preview.Frozen, Objects: refs("frozen"),

@@ -1,0 +1,45 @@
+package reason
+
+import (
+	"regexp"
+	"testing"
+)
+
+// Codes are stored: they keep their form, and each has one sentence, by which it is found again.
+func TestEveryReasonHasACodeAndASentence(t *testing.T) {
+	code := regexp.MustCompile("^[A-Z][A-Za-z]+$")
+	for r, message := range messages {
+		if !code.MatchString(string(r)) {
+			t.Errorf("%q is no code", r)
+		}
+		if message == "" || r.Message() != message || Of(message) != r {
+			t.Errorf("%s says %q, which is read as %q", r, r.Message(), Of(message))
+		}
+	}
+	if r := Of("something else"); r != "" {
+		t.Errorf("a sentence of nobody is read as %s", r)
+	}
+}
+
+func TestWhatReasonsDo(t *testing.T) {
+	for _, tt := range []struct {
+		reason                   Reason
+		freezes, aside, outlasts bool
+	}{
+		{Nowhere, true, false, false},
+		{Twice, true, false, false},
+		{Short, true, false, false},
+		{Held, false, false, false},
+		{Needed, false, false, false},
+		{NotGone, false, true, false},
+		{Unlisted, false, true, false},
+		{Lost, false, false, true},
+		{HoldsData, false, false, true},
+		{LastCopy, false, false, true},
+		{Moving, false, false, false},
+	} {
+		if r := tt.reason; r.Freezes() != tt.freezes || r.IsAside() != tt.aside || r.Outlasts() != tt.outlasts {
+			t.Errorf("%s freezes: %t, is aside: %t, outlasts: %t", r, r.Freezes(), r.IsAside(), r.Outlasts())
+		}
+	}
+}
