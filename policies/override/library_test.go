@@ -20,7 +20,7 @@ import (
 func FuzzPatch(f *testing.F) {
 	const object = `{"kind": "Foo", "spec": {"a/b": [1, "x", {"c": null}], "n": 1.0}, "list": [[], {}]}`
 	for _, value := range []string{`1`, `{"c": [2]}`, `null`} {
-		for _, path := range []string{"/spec/n", "/spec/none", "/spec/a~1b/-", "/spec/a~1b/-1", "/spec/a~1b/3", "/spec/a~1b/2/c/d", "/list/0/0", "/list/x", "spec"} {
+		for _, path := range []string{"/spec/n", "/spec/none", "/spec/a~1b/-", "/spec/a~1b/-1", "/spec/a~1b/3", "/spec/a~1b/2/c/d", "/spec/a~1b/-1/c", "/list/-1/x", "/list/0/0", "/list/x", "spec"} {
 			for which := range uint8(9) {
 				f.Add([]byte(object), which, path, "/spec/a~1b/0", []byte(value))
 			}
