@@ -294,6 +294,31 @@ func TestAnAgentLeavesAClusterToWhoPushes(t *testing.T) {
 	}
 }
 
+// TestAnAgentLeavesAClusterThatIsPushedToFromNowOn: what somebody changes there is not put right by it any more.
+func TestAnAgentLeavesAClusterThatIsPushedToFromNowOn(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.publish("one", map[string]string{"eu": "Pull"})
+	a := s.run("agent-0", "eu")
+	s.until("the value", func() bool { return s.has() == "one" })
+	edit := func() {
+		o := s.server.Get(settings)
+		o["data"] = apiserver.Object{"k": "edited"}
+		o["metadata"].(apiserver.Object)["managedFields"] = nil
+		s.server.Put(settings, o)
+	}
+	edit()
+	s.until("the value again", func() bool { return s.has() == "one" })
+	s.publish("one", map[string]string{"eu": "Push"})
+	s.until("a look", func() bool { return a.said.has("nothing is applied") })
+	time.Sleep(300 * time.Millisecond) // a round may be under way
+	edit()
+	time.Sleep(1500 * time.Millisecond)
+	if s.has() != "edited" {
+		t.Errorf("the agent puts %q there", s.has())
+	}
+}
+
 // TestOneOfTwoAgentsWorks: the other one goes on when it ends.
 func TestOneOfTwoAgentsWorks(t *testing.T) {
 	t.Parallel()

@@ -75,18 +75,27 @@ func TestWhatAnotherOnePutIsWrittenOver(t *testing.T) {
 	for range 65 {
 		nested = run("040000 tree "+nested+"\td\n", "mktree")
 	}
-	for what, commit := range map[string]string{
-		"one that nobody signed": run("", "commit-tree", second+"^{tree}", "-m", run("", "log", "-1", "--format=%B", second)), "one that cannot be read": run("", "commit-tree", nested, "-m", "nested"), "one of before": first,
+	last := second
+	for _, put := range []struct {
+		what string
+		as   func() string // a commit, by the last one
+	}{
+		{"one that nobody signed", func() string {
+			return run("", "commit-tree", last+"^{tree}", "-m", run("", "log", "-1", "--format=%B", last))
+		}},
+		{"one that cannot be read", func() string { return run("", "commit-tree", nested, "-m", "nested") }},
+		{"one of before", func() string { return first }},
+		{"one of before that says the same", func() string { return second }},
 	} {
+		commit := put.as()
 		run("", "update-ref", "refs/heads/"+branch, commit)
-		head := writes()
-		if head == commit {
-			t.Errorf("%s is not written over", what)
+		if last = writes(); last == commit {
+			t.Errorf("%s is not written over", put.what)
 			continue
 		}
 		h, _, err := repo.Branch(t.Context(), branch)
 		if err != nil || public.Verify(signing.Git, h.Signed, h.Signature) != nil {
-			t.Errorf("%s: what is written then is not signed: %v", what, err)
+			t.Errorf("%s: what is written then is not signed: %v", put.what, err)
 		}
 	}
 }

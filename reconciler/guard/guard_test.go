@@ -88,3 +88,24 @@ func TestJudge(t *testing.T) {
 		})
 	}
 }
+
+// TestAnApprovalIsForClustersAndObjects: for each of its objects in each of its clusters, and for nothing else.
+func TestAnApprovalIsForClustersAndObjects(t *testing.T) {
+	a, b := object.Ref{Kind: "ConfigMap", Name: "a"}, object.Ref{Kind: "ConfigMap", Name: "b"}
+	allowance := Allowance{Approved: []Approval{
+		{By: "ann", PullRequest: 7, Removals: Removals{{Clusters: []string{"eu", "us"}, Objects: []object.Ref{a}}}},
+		{By: "bob", PullRequest: 8, Removals: Removals{{Clusters: []string{"ap"}, Objects: []object.Ref{b}}}},
+	}}
+	for _, tt := range []struct {
+		cluster string
+		of      object.Ref
+		want    bool
+	}{{"eu", a, true}, {"us", a, true}, {"ap", b, true}, {"ap", a, false}, {"eu", b, false}, {"asia", a, false}} {
+		if got := allowance.Approves(tt.of, tt.cluster); got != tt.want {
+			t.Errorf("that %s loses %s is allowed: %t", tt.cluster, tt.of, got)
+		}
+	}
+	if by := allowance.Approvers("ap"); len(by) != 1 || !strings.Contains(by[0], "bob") {
+		t.Errorf("for ap it was %v", by)
+	}
+}

@@ -142,3 +142,33 @@ func TestOneOfAClusterAtATime(t *testing.T) {
 	<-ended
 	<-ended
 }
+
+// TestWhoCouldNotLookMissedNoBeat: a receiver that stood still for an hour does not take an agent for dead that beat meanwhile.
+func TestWhoCouldNotLookMissedNoBeat(t *testing.T) {
+	key, _, err := signing.NewKey(rand.Reader, "eu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	var r receive.Receiver
+	r.Begin("s")
+	r.Agents(map[string]receive.Agent{"eu": {Key: key.Public()}}, begun)
+	r.Read(func(b *heartbeat.Book) { b.Expect("eu", 0, begun) })
+	judge := func(now time.Time) (v heartbeat.Verdict) {
+		r.Look(heartbeat.Usual, now)
+		r.Read(func(b *heartbeat.Book) { v = b.Judge("eu", heartbeat.Usual, now) })
+		return v
+	}
+	later := begun.Add(time.Hour)
+	for _, now := range []time.Time{begun, later, later.Add(5 * time.Second)} {
+		if v := judge(now); v != heartbeat.Running {
+			t.Errorf("at %s it is %v", now.Format(time.TimeOnly), v)
+		}
+	}
+	for at := 10 * time.Second; at < 65*time.Second; at += 5 * time.Second {
+		judge(later.Add(at))
+	}
+	if v := judge(later.Add(65 * time.Second)); v != heartbeat.Expired {
+		t.Errorf("and when it is looked for all the time it is %v", v)
+	}
+}

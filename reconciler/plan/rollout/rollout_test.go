@@ -71,6 +71,10 @@ func TestFrozen(t *testing.T) {
 		{"hbms whbs whs", true, reason.Short}, // another block does what it does
 		{"hbm hb w", false, reason.Twice},
 		{"hbm wb h", false, reason.Nowhere},
+		// A cell that moves and is not blocked counts as any other.
+		{"hm wb", false, reason.Nowhere},
+		{"wm hb", false, reason.Twice},
+		{"whms whbs", true, reason.Short},
 	} {
 		if got := Frozen(tt.divided, cells(tt.cells)); got != tt.want {
 			t.Errorf("%q, divided %t: frozen because %q, want %q", tt.cells, tt.divided, got, tt.want)
