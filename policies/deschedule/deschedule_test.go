@@ -30,6 +30,7 @@ func TestShrink(t *testing.T) {
 		{"more are ready than would be left", 4, 6, 4, 4, 9, 4, 0},
 		{"the cluster removes those that wait already", 2, 5, 2, 3, 9, 2, 0},
 		{"the cluster does not have all of them yet", 5, 4, 1, 3, 9, 5, 0},
+		{"some of those that wait are removed already", 4, 6, 1, 3, 9, 3, 0},
 		{"it should have none", 0, 3, 0, 3, 9, 0, 0},
 		{"more are ready than are there", 3, 3, 9, 1, 9, 3, 0},
 	} {

@@ -48,6 +48,7 @@ func TestPolicy(t *testing.T) {
 		{"no policy selects it", []string{"shop/a: , name: other", "x/b: "}, ""},
 		{"a policy of the namespace beats any cluster-wide one", []string{"shop/a: ", "z: , name: web priority 100"}, "a"},
 		{"a policy of another namespace does not count", []string{"x/a: , name: web", "z: "}, "z"},
+		{"a policy of another namespace alone", []string{"x/a: , name: web"}, ""},
 		{"the higher priority", []string{"shop/a: , name: web", "shop/b:  priority 1"}, "b"},
 		{"a negative priority", []string{"shop/a:  priority -1", "shop/b: "}, "b"},
 		{"a name is closer than labels", []string{"shop/a: , labelSelector: {matchLabels: {team: blue}}", "shop/b: , name: web"}, "b"},

@@ -18,6 +18,7 @@ func TestLastAndNext(t *testing.T) {
 	for _, tt := range []struct{ name, line, zone, now, last, next string }{
 		{"a weekday morning, before it", "0 8 * * 1-5", "", "2026-11-20T07:59:59Z", "2026-11-19T08:00:00Z", "2026-11-20T08:00:00Z"},
 		{"at the second itself", "0 8 * * 1-5", "", "2026-11-20T08:00:00Z", "2026-11-20T08:00:00Z", "2026-11-23T08:00:00Z"},
+		{"every five minutes, at the second itself", "*/5 * * * *", "", "2026-11-20T08:05:00Z", "2026-11-20T08:05:00Z", "2026-11-20T08:10:00Z"},
 		{"over the weekend", "0 8 * * 1-5", "", "2026-11-22T12:00:00Z", "2026-11-20T08:00:00Z", "2026-11-23T08:00:00Z"},
 		{"in another zone", "0 8 * * *", "Asia/Tokyo", "2026-11-20T00:00:00Z", "2026-11-19T23:00:00Z", "2026-11-20T23:00:00Z"},
 		{"once in four years", "0 0 29 2 *", "", "2027-06-01T00:00:00Z", "2024-02-29T00:00:00Z", "2028-02-29T00:00:00Z"},

@@ -86,6 +86,8 @@ func TestWhatIsNoBeaconSaysNothing(t *testing.T) {
 	run(t, work, "rm", "-q", "--cached", "large")
 	run(t, work, "commit", "-q", "--allow-empty", "-m", "older\n")
 	run(t, work, "push", "-q", dir, "HEAD:refs/waybill/heartbeat/older")
+	first := run(t, work, "commit-tree", emptyTree, "-m", "first")
+	run(t, work, "push", "-q", dir, run(t, work, "commit-tree", emptyTree, "-p", first, "-m", "second")+":refs/waybill/heartbeat/second")
 	b, err := r.Beacons(t.Context(), func(string, files.ID) bool { return true })
 	if err != nil {
 		t.Fatal(err)

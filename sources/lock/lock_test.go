@@ -101,6 +101,7 @@ func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 		{"a query", replace(".tgz", ".tgz?token=hush"), 5, "query or a fragment"},
 		{"no URL", replace("url: https://", "url: https:hush//"), 5, "names no host"},
 		{"a URL with a line break", replace("url: https://", `url: "https://hush\n"  #`), 5, "no URL has"},
+		{"an archive of another chart", replace("charts/podinfo:", "charts/podinfo-other:"), 12, "is not of"},
 		{"an archive of another repository", replace("url: oci://ghcr.io", "url: oci://evil.example"), 12, "is not of"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
