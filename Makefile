@@ -11,7 +11,7 @@ export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 TEST := $(GO) test -vet=off -ldflags=-w
 
-.PHONY: all release release-check vulncheck build test race ui e2e e2e-all e2e-long golden lint fmt fuzz walk bench demo demos install minutes demo-clusters demo-failover demo-preview playground docs tidy check help
+.PHONY: all release release-check vulncheck build test race ui e2e e2e-all e2e-long mutants golden lint fmt fuzz walk bench demo demos install minutes demo-clusters demo-failover demo-preview playground docs tidy check help
 
 all: build test ## build and test
 
@@ -50,6 +50,12 @@ KILLS ?= 300
 LONG := ^Test(Faults|Seeds|BlackHole|ForgeIsDown|WalkOfClusters)$$
 e2e-long: ## make every named fault, SEEDS=60 drawn ones, and a walk of STEPS=300 with KILLS=300, and write what came of it to docs/e2e-long.md
 	$(TEST) -tags e2e -count=1 -timeout 4h -parallel 4 ./test/e2e -run '$(LONG)' -args -seeds $(SEEDS) -steps $(STEPS) -kills $(KILLS) -result ../../docs/e2e-long.md
+
+# what matches in the name, the folder or the test of a bug
+BUGS ?= .
+AT_ONCE ?= 2
+mutants: ## plant the bugs of test/mutants one at a time (BUGS=expression, AT_ONCE=2), and demand that each fails the test that it names
+	$(GO) run ./test/mutants -p $(AT_ONCE) -run '$(BUGS)'
 
 golden: ## rewrite the golden output of scenarios and commands
 	$(GO) test ./test/scenario ./test/cli -update
