@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
@@ -38,7 +40,7 @@ func (p *Planner) Charts(ctx context.Context, s sources.Snapshot) ([]ChartUse, [
 		c.refs[ref] = true
 	}
 	refs := slices.SortedFunc(maps.Keys(c.refs), func(a, b lock.Ref) int { return strings.Compare(a.String(), b.String()) })
-	return users(refs, made.Diags), unread, nil
+	return users(refs, made.Expanded.Lacks), unread, nil
 }
 
 // ChartUse is a chart of a repository, and which releases name it.
@@ -54,23 +56,24 @@ type Cited struct {
 	What string
 }
 
-// users finds which releases name charts, by what was noted of each.
-func users(refs []lock.Ref, ds []diag.Diagnostic) []ChartUse {
+// users finds which releases name charts, by what could not be rendered for want of each.
+func users(refs []lock.Ref, lacks []expand.Lack) []ChartUse {
 	uses := make([]ChartUse, 0, len(refs))
 	for _, ref := range refs {
 		use := ChartUse{Ref: ref}
-		for _, d := range ds {
-			if what, ok := strings.CutSuffix(d.Message, noted(ref)); ok && d.Code == diag.ChartFloating {
-				use.By = append(use.By, Cited{d.Pos, strings.TrimRight(what, ": ")})
+		for _, l := range lacks {
+			if l.Chart == ref {
+				use.By = append(use.By, Cited{l.Pos, l.By})
 			}
 		}
+		slices.SortFunc(use.By, func(a, b Cited) int {
+			return cmp.Or(cmp.Compare(a.Pos.File, b.Pos.File), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.What, b.What))
+		})
+		use.By = slices.Compact(use.By)
 		uses = append(uses, use)
 	}
 	return uses
 }
-
-// noted is what the collector says of a job that wants a chart.
-func noted(ref lock.Ref) string { return "it wants " + ref.String() }
 
 // collector is an engine that notes the charts of repositories instead of rendering
 // them.
@@ -88,7 +91,7 @@ func (c *collector) Render(ctx context.Context, s sources.Snapshot, jobs []engin
 	for i, j := range jobs {
 		if chart := j.Chart(); chart != nil && chart.Path == "" {
 			c.refs[chart.Ref] = true
-			results[i].Diags = []diag.Diagnostic{{Code: diag.ChartFloating, Severity: diag.Notice, Message: noted(chart.Ref)}}
+			results[i].Lacks = []lock.Ref{chart.Ref}
 			continue
 		}
 		rest, of = append(rest, j), append(of, i)

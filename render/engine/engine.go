@@ -128,6 +128,9 @@ type Rendered struct {
 	// Inputs is equal for equal files of the source that the job read; empty where it read
 	// none, or where that is not known.
 	Inputs string
+	// Lacks are the charts of repositories for want of which the job was not done, where whoever did it
+	// lists them instead.
+	Lacks []lock.Ref
 }
 
 // Failed reports that there is no result.

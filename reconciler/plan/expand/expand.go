@@ -121,7 +121,7 @@ func (x *expander) expand(g *ground) Result {
 		r.Inners = append(r.Inners, x.nested.inners[ref])
 	}
 	r.Unclaimed = x.nested.unclaimed
-	r.Diags = append(x.diags, x.said.diagnostics()...)
+	r.Diags, r.Lacks = append(x.diags, x.said.diagnostics()...), x.said.lacks()
 	return r
 }
 

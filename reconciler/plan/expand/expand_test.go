@@ -17,6 +17,7 @@ import (
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/lock"
 )
 
 const clusters = "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: eu}\nspec: {syncMode: Pull}\n---\n" +
@@ -45,6 +46,9 @@ func expanding(t *testing.T, source string, charts map[string]string, before ...
 		out := make([]engine.Rendered, len(jobs))
 		for i, j := range jobs {
 			text, ok := charts[j.Helm.Chart.Path]
+			if text == "lacked" {
+				out[i].Lacks, text = []lock.Ref{{Name: j.Helm.Chart.Path}}, ""
+			}
 			if !ok {
 				out[i].Diags = []diag.Diagnostic{{Code: diag.Helm, Severity: diag.Error, Message: "no such chart"}}
 			}
@@ -172,5 +176,12 @@ func TestAnErrorOfOursIsReturned(t *testing.T) {
 	in := expand.Input{Source: render.Source{Objects: d.Objects}, Memo: &expand.Memo{}}
 	if _, err := expand.Expand(in, func([]engine.Job) ([]engine.Rendered, error) { return nil, ours }); !errors.Is(err, ours) {
 		t.Errorf("it returns %v", err)
+	}
+}
+
+func TestChartsThatAreLackedAreListed(t *testing.T) {
+	r, _ := expanding(t, clusters+selected+fmt.Sprintf(release, "web")+fmt.Sprintf(release, "db"), map[string]string{"web": "lacked", "db": fmt.Sprintf(configMap, "x")})
+	if len(r.Lacks) != 1 || r.Lacks[0].Chart.Name != "web" || r.Lacks[0].Pos.File != "all.yaml" || !strings.HasPrefix(r.Lacks[0].By, "HelmRelease.helm.toolkit.fluxcd.io/a/web") {
+		t.Errorf("what is lacked is %+v", r.Lacks)
 	}
 }

@@ -89,7 +89,9 @@ type Result struct {
 	Drew bool
 	// Sensitive reports that a release reads a Secret, or may draw, whether or not it can be rendered.
 	Sensitive bool
-	Diags     []diag.Diagnostic
+	// Lacks are the charts for want of which releases were not rendered.
+	Lacks []Lack
+	Diags []diag.Diagnostic
 }
 
 // Within returns a release that matches and is rendered by another one, and the one of these that

@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/lock"
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
@@ -18,15 +20,23 @@ type said struct {
 	diags    []diag.Diagnostic
 	clusters []string // one of those that are alike
 	bound    bool     // the release stands in their own directories
+	lacks    []lock.Ref
+}
+
+// Lack is a chart of a repository for want of which a release was not rendered.
+type Lack struct {
+	Chart lock.Ref
+	Pos   diag.Pos // of the release
+	By    string   // the release, and for which clusters
 }
 
 // add notes what a job had to say.
-func (m saying) add(at string, release *object.Object, s *scope, diags []diag.Diagnostic) {
-	if len(diags) == 0 {
+func (m saying) add(at string, release *object.Object, s *scope, r *engine.Rendered) {
+	if len(r.Diags)+len(r.Lacks) == 0 {
 		return
 	}
 	if m[at] == nil {
-		m[at] = &said{release: release, diags: diags, bound: s.bound}
+		m[at] = &said{release: release, diags: r.Diags, lacks: r.Lacks, bound: s.bound}
 	}
 	if t, cluster := m[at], s.name(); cluster != "" && !slices.Contains(t.clusters, cluster) {
 		t.clusters = append(t.clusters, cluster)
@@ -39,19 +49,35 @@ func (m saying) diagnostics() []diag.Diagnostic {
 	var all []diag.Diagnostic
 	for _, at := range slices.Sorted(maps.Keys(m)) {
 		t := m[at]
-		what := t.release.Ref().String()
-		switch {
-		case t.bound:
-			what += " for " + words.List(t.clusters)
-		case len(t.clusters) > 0:
-			what += " for clusters like " + words.List(t.clusters)
-		}
 		for _, d := range t.diags {
 			if d.Pos.File == "" {
-				d.Pos, d.Message = t.release.Origin(), what+": "+d.Message
+				d.Pos, d.Message = t.release.Origin(), t.by()+": "+d.Message
 			}
 			all = append(all, d)
 		}
 	}
 	return all
+}
+
+// lacks returns the charts for want of which jobs were not done.
+func (m saying) lacks() []Lack {
+	var all []Lack
+	for _, at := range slices.Sorted(maps.Keys(m)) {
+		for _, ref := range m[at].lacks {
+			all = append(all, Lack{ref, m[at].release.Origin(), m[at].by()})
+		}
+	}
+	return all
+}
+
+// by is the release that a job was of, and for which clusters.
+func (s *said) by() string {
+	what := s.release.Ref().String()
+	switch {
+	case s.bound:
+		return what + " for " + words.List(s.clusters)
+	case len(s.clusters) > 0:
+		return what + " for clusters like " + words.List(s.clusters)
+	}
+	return what
 }
