@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/commands"
@@ -513,4 +515,30 @@ func quoted(s string) string {
 		panic(err)
 	}
 	return string(data)
+}
+
+// TestReadersAtOnce looks at a fleet and asks why, both at once, where clusters share a branch: neither reads what the other one
+// remembers while it is written. The race detector says so.
+func TestReadersAtOnce(t *testing.T) {
+	f := newFleet(t)
+	f.put("waybill.yaml", "apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {publish: {layout: folders}}\n")
+	f.publish("a fleet")
+	known, err := f.ui.Reader.Look(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := &facts.Reader{Reconciler: &reconciler.Reconciler{Source: f.repo, Target: f.repo, Now: func() time.Time { return f.now }}, Rev: "main"}
+	var group errgroup.Group
+	group.Go(func() error { _, err := reader.Look(t.Context()); return err })
+	group.Go(func() error {
+		_, ok, err := reader.Explain(t.Context(), known, object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"})
+		if err == nil && !ok {
+			t.Error("nobody knows why web is where it is")
+		}
+		return err
+	})
+	group.Go(func() error { _, err := reader.Branch(t.Context(), known, known.Cluster("eu"), 10); return err })
+	if err := group.Wait(); err != nil {
+		t.Error(err)
+	}
 }
