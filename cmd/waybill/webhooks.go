@@ -45,9 +45,9 @@ func (f *webhookFlags) parts(ctx context.Context, c *controller) ([]runnable, er
 	}
 	commented := func() { wake(c.wakes.commented) }
 	h := serve.Hooks{
-		Bell:         serve.NewBell(hookInterval, func() { wake(c.wakes.source); commented() }),
-		Commented:    serve.NewBell(hookInterval, commented),
-		Pulled:       serve.NewBell(hookInterval, func() { commented(); wake(c.wakes.pulled) }),
+		Pushed:       serve.NewDebouncer(hookInterval, func() { wake(c.wakes.source); commented() }),
+		Commented:    serve.NewDebouncer(hookInterval, commented),
+		Pulled:       serve.NewDebouncer(hookInterval, func() { commented(); wake(c.wakes.pulled) }),
 		Repositories: append(f.also, f.forge.repository),
 	}
 	if h.Forge.Secrets, err = forge.ParseSecrets(text); err != nil {

@@ -110,10 +110,10 @@ func customized(custom []*karmada.ResourceInterpreterCustomization) (layer, []Sc
 		}
 		c.teach(of[k], x)
 	}
-	l := layer{taught: make(map[kind]*taught, len(of)), budget: c.budget}
+	l := layer{taught: make(map[kind]*scripted, len(of)), budget: c.budget}
 	for k, ls := range of {
 		if !Private(k.apiVersion, k.name) {
-			l.taught[k] = &taught{load: func() lessons { return ls }}
+			l.taught[k] = &scripted{load: func() lessons { return ls }}
 		}
 	}
 	return l, c.wrong

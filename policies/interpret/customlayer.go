@@ -68,16 +68,16 @@ func (f *failure) Unwrap() error { return f.err }
 // more than one.
 type lessons map[karmada.InterpreterOperation][]script
 
-// taught is a kind that scripts teach. They are compiled when the kind is first
+// scripted is a kind that scripts have rules for. They are compiled when the kind is first
 // met: most of the kinds that are known do not occur.
-type taught struct {
+type scripted struct {
 	load  func() lessons
 	once  sync.Once
 	hooks layer
 }
 
 // layer is the layer of this one kind.
-func (t *taught) layer(k kind) layer {
+func (t *scripted) layer(k kind) layer {
 	t.once.Do(func() { t.hooks = t.load().layer(k) })
 	return t.hooks
 }

@@ -86,7 +86,7 @@ type layer struct {
 	retain       map[kind]retainHook
 
 	// taught are kinds whose hooks are not above, but found when they are needed.
-	taught map[kind]*taught
+	taught map[kind]*scripted
 	budget *lua.Budget // that those of taught draw on; nil for none
 	// by says whose hooks these are, if that is not the same for all operations.
 	by map[karmada.InterpreterOperation]string

@@ -56,7 +56,7 @@ func karmadaLayer(files fs.FS) layer {
 // shippedLayer is the layer of the files that match a pattern. What they teach is read when the
 // kind is first met, and has to be right: it is part of the program.
 func shippedLayer(files fs.FS, pattern string, read func(kind, []byte) lessons) layer {
-	l := layer{taught: map[kind]*taught{}}
+	l := layer{taught: map[kind]*scripted{}}
 	names, err := fs.Glob(files, pattern)
 	if err != nil {
 		panic("interpret: a pattern that never changes is wrong: " + err.Error())
@@ -64,7 +64,7 @@ func shippedLayer(files fs.FS, pattern string, read func(kind, []byte) lessons) 
 	for _, name := range names {
 		parts := strings.Split(strings.TrimSuffix(name, ".lua"), "/")
 		k := kind{path.Join(parts[0], parts[1]), parts[2]}
-		l.taught[k] = &taught{load: func() lessons {
+		l.taught[k] = &scripted{load: func() lessons {
 			source, err := fs.ReadFile(files, name)
 			if err != nil {
 				panic("interpret: " + err.Error())

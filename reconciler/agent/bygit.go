@@ -41,15 +41,15 @@ func (h *ByGit) Last(ctx context.Context, clusters []string) (last uint64, err e
 	isOurs := func(ref string, _ files.ID) bool {
 		return slices.ContainsFunc(clusters, func(c string) bool { return ref == heartbeat.Refs+c || ref == heartbeat.Branches+c })
 	}
-	b, err := h.Repo.Beacons(ctx, isOurs)
+	b, err := h.Repo.RemoteRefs(ctx, isOurs)
 	if err != nil {
 		return 0, err
 	}
-	for _, beacon := range b.Read {
-		if h.Key.Verify(signing.Git, beacon.Signed, beacon.Signature) != nil {
+	for _, ref := range b.Read {
+		if h.Key.Verify(signing.Git, ref.Signed, ref.Signature) != nil {
 			continue
 		}
-		beat, err := heartbeat.Parse(beacon.Message)
+		beat, err := heartbeat.Parse(ref.Message)
 		if err == nil && slices.Contains(clusters, beat.Cluster) && heartbeat.GoesOn(beat.Sequence, h.Now()) {
 			last = max(last, beat.Sequence)
 		}

@@ -39,15 +39,15 @@ func newKey(t *testing.T) signing.Key {
 type refs struct {
 	observe.RefReader
 
-	read    map[string]git.Beacon // by ref
+	read    map[string]git.RemoteRef // by ref
 	written []string
 	refuses string // refs that begin so
 	away    error
 }
 
-// Beacons implements observe.RefReader.
-func (r *refs) Beacons(_ context.Context, wanted func(ref string, id files.ID) bool) (git.Beacons, error) {
-	b := git.Beacons{Refs: map[string]files.ID{}, Read: map[files.ID]git.Beacon{}}
+// RemoteRefs implements observe.RefReader.
+func (r *refs) RemoteRefs(_ context.Context, wanted func(ref string, id files.ID) bool) (git.RemoteRefs, error) {
+	b := git.RemoteRefs{Refs: map[string]files.ID{}, Read: map[files.ID]git.RemoteRef{}}
 	for i, ref := range slices.Sorted(maps.Keys(r.read)) {
 		id := files.ID{byte(i + 1)}
 		if b.Refs[ref] = id; wanted(ref, id) {
@@ -68,11 +68,11 @@ func (r *refs) Light(_ context.Context, messages map[string]string, _ git.Author
 	return r.away
 }
 
-// beacon is a heartbeat at a ref, signed with a key.
-func beacon(t *testing.T, cluster string, at time.Time, key signing.Key) git.Beacon {
+// ref is a heartbeat at a ref, signed with a key.
+func ref(t *testing.T, cluster string, at time.Time, key signing.Key) git.RemoteRef {
 	t.Helper()
 	b := heartbeat.Beat{Cluster: cluster, UID: "u", Agent: "a", Sequence: uint64(at.UnixMilli())}
-	out := git.Beacon{Message: b.Text(), Signed: []byte(b.Text())}
+	out := git.RemoteRef{Message: b.Text(), Signed: []byte(b.Text())}
 	if !key.IsZero() {
 		signature, err := key.SignCommit(out.Signed)
 		if err != nil {
@@ -89,18 +89,18 @@ func TestTheLastBeatByGit(t *testing.T) {
 	key := newKey(t)
 	for name, tt := range map[string]struct {
 		at   string
-		beat git.Beacon
+		beat git.RemoteRef
 		want bool
 	}{
-		"its own":                     {heartbeat.Refs + "eu", beacon(t, "eu", noon, key), true},
-		"its own, on a branch":        {heartbeat.Branches + "eu", beacon(t, "eu", noon, key), true},
-		"nobody's":                    {heartbeat.Refs + "eu", beacon(t, "eu", noon, signing.Key{}), false},
-		"somebody's":                  {heartbeat.Refs + "eu", beacon(t, "eu", noon, newKey(t)), false},
-		"of a cluster that it is not": {heartbeat.Refs + "eu", beacon(t, "us", noon, key), false},
-		"at a ref of another cluster": {heartbeat.Refs + "us", beacon(t, "eu", noon, key), false},
-		"of the day after tomorrow":   {heartbeat.Refs + "eu", beacon(t, "eu", noon.Add(48*time.Hour), key), false},
+		"its own":                     {heartbeat.Refs + "eu", ref(t, "eu", noon, key), true},
+		"its own, on a branch":        {heartbeat.Branches + "eu", ref(t, "eu", noon, key), true},
+		"nobody's":                    {heartbeat.Refs + "eu", ref(t, "eu", noon, signing.Key{}), false},
+		"somebody's":                  {heartbeat.Refs + "eu", ref(t, "eu", noon, newKey(t)), false},
+		"of a cluster that it is not": {heartbeat.Refs + "eu", ref(t, "us", noon, key), false},
+		"at a ref of another cluster": {heartbeat.Refs + "us", ref(t, "eu", noon, key), false},
+		"of the day after tomorrow":   {heartbeat.Refs + "eu", ref(t, "eu", noon.Add(48*time.Hour), key), false},
 	} {
-		repo := &refs{read: map[string]git.Beacon{tt.at: tt.beat, heartbeat.Branches + "asia": beacon(t, "asia", noon.Add(-time.Hour), key)}}
+		repo := &refs{read: map[string]git.RemoteRef{tt.at: tt.beat, heartbeat.Branches + "asia": ref(t, "asia", noon.Add(-time.Hour), key)}}
 		h := &agent.ByGit{Repo: repo, Key: key.Public(), Now: func() time.Time { return noon }, Log: slog.New(slog.DiscardHandler)}
 		want := uint64(noon.Add(-time.Hour).UnixMilli())
 		if tt.want {

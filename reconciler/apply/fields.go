@@ -40,9 +40,9 @@ func Owned(live *metav1.PartialObjectMetadata, owner string) bool {
 	return live.Annotations[OwnerAnnotation] == owner && mine(live) != nil
 }
 
-// Strays reports whether what is live of an object, nil for nothing, is another thing than what
+// Drifted reports whether what is live of an object, nil for nothing, is another thing than what
 // a round left, so that a next one has something to do. Known says that e is its entry.
-func Strays(e inventory.Entry, known bool, live *metav1.PartialObjectMetadata) bool {
+func Drifted(e inventory.Entry, known bool, live *metav1.PartialObjectMetadata) bool {
 	switch {
 	case live == nil:
 		return true // it is gone: ours, or what was in our way

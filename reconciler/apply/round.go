@@ -158,7 +158,7 @@ func (r *Round) Do(ctx context.Context) (Report, error) {
 	err = w.carryOut(ctx, known, &report)
 	report.Inventory = w.stored.Inventory
 	if errors.Is(err, ErrRace) {
-		err = errors.Join(err, w.doubt(ctx, report.Outcomes))
+		err = errors.Join(err, w.markUnknown(ctx, report.Outcomes))
 	}
 	if err == nil {
 		err = r.discard(ctx, moved)
@@ -338,9 +338,9 @@ func (w *writer) noted(outcomes []Outcome) inventory.Inventory {
 	return w.stored.Inventory.Applied(done).Gone(gone)
 }
 
-// doubt takes their content from the entries of objects that this round touched, in the
+// markUnknown takes their content from the entries of objects that this round touched, in the
 // inventory that somebody else has written: who applied an object last is not known.
-func (w *writer) doubt(ctx context.Context, outcomes []Outcome) error {
+func (w *writer) markUnknown(ctx context.Context, outcomes []Outcome) error {
 	var touched []object.Ref
 	for _, o := range outcomes {
 		touched = append(touched, o.Ref)
@@ -352,7 +352,7 @@ func (w *writer) doubt(ctx context.Context, outcomes []Outcome) error {
 			return err
 		}
 		w.stored = stored
-		if err := w.store(ctx, stored.Inventory.Doubt(touched)); !errors.Is(err, ErrRace) {
+		if err := w.store(ctx, stored.Inventory.Unknown(touched)); !errors.Is(err, ErrRace) {
 			return err
 		}
 	}

@@ -32,7 +32,7 @@ func (c *Client) Observe(ctx context.Context, wanted map[object.Ref]bool) (apply
 		return apply.Facts{}, err
 	}
 	scopes := c.scopes(maps.Keys(wanted))
-	c.doubt(ctx, scopes)
+	c.markUnresolved(ctx, scopes)
 	answers := make([]seen, len(scopes))
 	group, asking := errgroup.WithContext(ctx)
 	group.SetLimit(concurrency)
@@ -64,8 +64,8 @@ func (c *Client) Observe(ctx context.Context, wanted map[object.Ref]bool) (apply
 	return facts, err
 }
 
-// doubt finds out of the kinds of scopes that are not served whether it is certain that nothing of them is there.
-func (c *Client) doubt(ctx context.Context, scopes []scope) {
+// markUnresolved finds out of the kinds of scopes that are not served whether it is certain that nothing of them is there.
+func (c *Client) markUnresolved(ctx context.Context, scopes []scope) {
 	c.unsure = map[schema.GroupKind]error{}
 	for _, p := range scopes {
 		if _, asked := c.unsure[p.kind]; asked {

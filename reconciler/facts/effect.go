@@ -95,7 +95,7 @@ func (r *Reader) Effect(ctx context.Context, f *Facts, c Change, within string) 
 	if err != nil {
 		return e, err
 	}
-	t := tracer{Reader: r, facts: f, effect: &e, later: later, same: map[[2]files.ID][]*Changed{}, all: map[changedKey]*Changed{}, curtain: newCurtain(before, now)}
+	t := tracer{Reader: r, facts: f, effect: &e, later: later, same: map[[2]files.ID][]*Changed{}, all: map[changedKey]*Changed{}, redactor: newRedactor(before, now)}
 	for i := range f.Fleet.Clusters {
 		m := &f.Fleet.Clusters[i]
 		if within != "" && m.Cluster != within {
@@ -182,13 +182,13 @@ type changedKey struct {
 type tracer struct {
 	*Reader
 
-	facts   *Facts
-	effect  *Effect
-	later   map[string]bool
-	steps   int
-	same    map[[2]files.ID][]*Changed // by the trees before and after
-	all     map[changedKey]*Changed
-	curtain *curtain
+	facts    *Facts
+	effect   *Effect
+	later    map[string]bool
+	steps    int
+	same     map[[2]files.ID][]*Changed // by the trees before and after
+	all      map[changedKey]*Changed
+	redactor *redactor
 }
 
 // cluster finds the commit of a cluster's branch that belongs to the publication, and what it changes.
@@ -230,15 +230,15 @@ func (t *tracer) touch(ctx context.Context, m *reports.Cluster, c Change) error 
 	if !known {
 		list = t.compare(before, now)
 		t.same[at] = list
-		t.curtain.learn(before)
-		t.curtain.learn(now)
+		t.redactor.learn(before)
+		t.redactor.learn(now)
 	}
 	touched := Touched{Cluster: m.Cluster, Commit: c.Commit}
 	for _, ch := range list {
 		if len(ch.Clusters) == 0 || ch.Clusters[len(ch.Clusters)-1] != m.Cluster {
 			ch.Clusters = append(ch.Clusters, m.Cluster)
 		}
-		t.curtain.of(ch, m)
+		t.redactor.of(ch, m)
 		switch ch.Verb {
 		case "added":
 			touched.Added++
@@ -307,7 +307,7 @@ func (t *tracer) finish() {
 		all, t.effect.MoreObjects = all[:mostChanged], more
 	}
 	for i := range all {
-		t.curtain.look(&all[i])
+		t.redactor.look(&all[i])
 	}
 	t.effect.Objects = all
 }

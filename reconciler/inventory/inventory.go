@@ -166,8 +166,8 @@ func (i Inventory) Gone(uids map[object.Ref]string) Inventory {
 	return next
 }
 
-// Doubt takes their content from entries: somebody may have changed the objects meanwhile.
-func (i Inventory) Doubt(refs []object.Ref) Inventory {
+// Unknown takes their content from entries: somebody may have changed the objects meanwhile.
+func (i Inventory) Unknown(refs []object.Ref) Inventory {
 	next := i.clone()
 	for _, r := range refs {
 		if e, ok := next.Entries[r]; ok {

@@ -60,7 +60,7 @@ func TestRound(t *testing.T) {
 	if diff := cmp.Diff(want, ended.Entries); diff != "" {
 		t.Errorf("after the round (-want +got):\n%s", diff)
 	}
-	if doubted := ended.Doubt([]object.Ref{ref("changed"), ref("nowhere")}); doubted.Entries[ref("changed")] != (Entry{Source: "s2", UID: "u1"}) || len(doubted.Entries) != 4 {
+	if doubted := ended.Unknown([]object.Ref{ref("changed"), ref("nowhere")}); doubted.Entries[ref("changed")] != (Entry{Source: "s2", UID: "u1"}) || len(doubted.Entries) != 4 {
 		t.Errorf("an entry in doubt is %+v", doubted.Entries[ref("changed")])
 	}
 }
@@ -115,7 +115,7 @@ func TestOneChangeIsOneShard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := Encode(i.Doubt([]object.Ref{ref("object-number-7")}))
+	after, err := Encode(i.Unknown([]object.Ref{ref("object-number-7")}))
 	if err != nil {
 		t.Fatal(err)
 	}

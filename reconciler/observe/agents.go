@@ -24,7 +24,7 @@ import (
 // RefReader is a repository whose refs can be looked at all at once. *git.Repo is one.
 type RefReader interface {
 	published.Repository
-	Beacons(ctx context.Context, wanted func(ref string, id files.ID) bool) (git.Beacons, error)
+	RemoteRefs(ctx context.Context, wanted func(ref string, id files.ID) bool) (git.RemoteRefs, error)
 }
 
 // Agents watches the clusters that are pulled to by what their agents write: it hears heartbeats
@@ -89,7 +89,7 @@ func (l *listener) turn(ctx context.Context) (heartbeat.Times, error) {
 			l.Log.ErrorContext(ctx, "heartbeats by Git are not heard", "err", err)
 		}
 	}
-	beacons, lookErr := l.Status.Beacons(ctx, func(ref string, id files.ID) bool {
+	remote, lookErr := l.Status.RemoteRefs(ctx, func(ref string, id files.ID) bool {
 		return err == nil && l.isBeat(ref) && l.at[ref] != id
 	})
 	if lookErr != nil {
@@ -97,8 +97,8 @@ func (l *listener) turn(ctx context.Context) (heartbeat.Times, error) {
 	}
 	now := l.Recorder.Now()
 	l.Receiver.Look(times, now)
-	l.hear(&beacons, now)
-	if err := l.listen(ctx, beacons.Refs); err != nil {
+	l.hear(&remote, now)
+	if err := l.listen(ctx, remote.Refs); err != nil {
 		return times, err
 	}
 	return times, l.record(ctx, times, now)
@@ -175,18 +175,18 @@ func beating(ref string) string {
 }
 
 // hear hears the heartbeats that moved.
-func (l *listener) hear(b *git.Beacons, now time.Time) {
+func (l *listener) hear(b *git.RemoteRefs, now time.Time) {
 	for ref, id := range b.Refs {
-		beacon, isRead := b.Read[id]
+		is, isRead := b.Read[id]
 		if !isRead || !l.isBeat(ref) || l.at[ref] == id {
 			continue
 		}
 		l.at[ref] = id
 		cluster := beating(ref)
 		agent := l.agents[cluster]
-		beat, err := heartbeat.Beat{}, agent.Key.Verify(signing.Git, beacon.Signed, beacon.Signature)
+		beat, err := heartbeat.Beat{}, agent.Key.Verify(signing.Git, is.Signed, is.Signature)
 		if err == nil {
-			beat, err = heartbeat.Parse(beacon.Message)
+			beat, err = heartbeat.Parse(is.Message)
 		}
 		if err == nil {
 			l.Receiver.Read(func(book *heartbeat.Book) { err = book.Hear(cluster, agent.ID, beat, now) })

@@ -28,11 +28,11 @@ type Hooks struct {
 	Forge forge.Webhook // whose messages they are
 	// Repositories are those whose messages wake, by their whole names.
 	Repositories []string
-	Bell         *Bell // of whoever looks at branches
+	Pushed       *Debouncer // of whoever looks at branches
 	// Commented is told of a comment that was made on a pull request; nil: nobody is.
-	Commented *Bell
+	Commented *Debouncer
 	// Pulled is told of a pull request that is there, or has another head; nil: nobody is.
-	Pulled *Bell
+	Pulled *Debouncer
 
 	short, long chan struct{}
 	results     *prometheus.CounterVec
@@ -110,11 +110,11 @@ func (h *Hooks) wake(e forge.Event) (result string, status int, why string) {
 	case !ours:
 		return ignored, http.StatusAccepted, "ignored: it is of another repository"
 	case e.Pushed:
-		h.Bell.Ring()
+		h.Pushed.Wake()
 	case e.Commented && h.Commented != nil:
-		h.Commented.Ring()
+		h.Commented.Wake()
 	case e.Pulled && h.Pulled != nil:
-		h.Pulled.Ring()
+		h.Pulled.Wake()
 	default:
 		return ignored, http.StatusAccepted, "ignored: nothing is to be looked at"
 	}

@@ -46,8 +46,8 @@ func newRung(tb testing.TB, kind forge.Kind, every time.Duration) *rung {
 	}
 	h := &serve.Hooks{
 		Forge: forge.Webhook{Kind: kind, Secrets: secrets}, Repositories: []string{"acme/fleet", "acme/branches"},
-		Bell: serve.NewBell(every, func() { r.pushes.Add(1) }), Commented: serve.NewBell(every, func() { r.comments.Add(1) }),
-		Pulled: serve.NewBell(every, func() { r.pulls.Add(1) }),
+		Pushed: serve.NewDebouncer(every, func() { r.pushes.Add(1) }), Commented: serve.NewDebouncer(every, func() { r.comments.Add(1) }),
+		Pulled: serve.NewDebouncer(every, func() { r.pulls.Add(1) }),
 	}
 	r.handler = h.Handler(r.server)
 	return r

@@ -180,7 +180,7 @@ func outcomeOf(t *testing.T, field string, f fixture, with bool) outcome {
 	release := objs[slices.IndexFunc(objs, func(o *object.Object) bool {
 		return o.Ref().Name == "subject" && o.Ref().Kind == kind && flux.IsRelease(o) || o.Ref().Name == "by-"+strings.ToLower(kind)
 	})]
-	job, ds := flux.Read(release, flux.NewShelf(objs), flux.Setting{Repository: &repository})
+	job, ds := flux.Read(release, flux.NewIndex(objs), flux.Setting{Repository: &repository})
 	out := outcome{failed: diag.HasErrors(ds)}
 	for _, d := range ds {
 		out.said += string(d.Code) + " "

@@ -58,17 +58,17 @@ func AsksCluster(o *object.Object) bool {
 	return slices.ContainsFunc(listAt(o.Content(), "spec", "valuesFrom"), func(v any) bool { return textAt(v, "kind") == "Cluster" })
 }
 
-// Shelf holds the objects that releases may refer to.
-type Shelf struct {
+// Index holds the objects that releases may refer to.
+type Index struct {
 	byRef      map[object.Ref]*object.Object
 	generators []*object.Object // ArtifactGenerators
 	makers     []*object.Object // which make Secrets in the cluster
-	behind     *Shelf           // looked at for what is not here; or nil
+	behind     *Index           // looked at for what is not here; or nil
 }
 
-// NewShelf returns a shelf of objects. Of two with one ref the first counts.
-func NewShelf(objs ...[]*object.Object) *Shelf {
-	s := &Shelf{byRef: map[object.Ref]*object.Object{}}
+// NewIndex returns a shelf of objects. Of two with one ref the first counts.
+func NewIndex(objs ...[]*object.Object) *Index {
+	s := &Index{byRef: map[object.Ref]*object.Object{}}
 	for o := range slices.Values(slices.Concat(objs...)) {
 		if _, ok := s.byRef[o.Ref()]; !ok {
 			s.byRef[o.Ref()] = o
@@ -84,14 +84,14 @@ func NewShelf(objs ...[]*object.Object) *Shelf {
 }
 
 // With returns a shelf on which objs stand before those of s.
-func (s *Shelf) With(objs []*object.Object) *Shelf {
-	first := NewShelf(objs)
+func (s *Index) With(objs []*object.Object) *Index {
+	first := NewIndex(objs)
 	first.behind = s
 	return first
 }
 
 // find returns the object of that name; nil if there is none.
-func (s *Shelf) find(group, kind, namespace, name string) *object.Object {
+func (s *Index) find(group, kind, namespace, name string) *object.Object {
 	r := object.Ref{Group: group, Kind: kind, Namespace: namespace, Name: name}
 	for ; s != nil; s = s.behind {
 		if o := s.byRef[r]; o != nil {

@@ -22,7 +22,7 @@ func makes(o *object.Object) bool {
 }
 
 // maker returns the object that makes a Secret in the cluster; nil if there is none.
-func (s *Shelf) maker(namespace, name string) *object.Object {
+func (s *Index) maker(namespace, name string) *object.Object {
 	for ; s != nil; s = s.behind {
 		for _, o := range s.makers {
 			ref := o.Ref()

@@ -48,7 +48,7 @@ type Random struct {
 
 // Read turns a release into a job. Without a job there is a diagnostic that says
 // why: an Error, or a Notice that the release is suspended.
-func Read(o *object.Object, s *Shelf, in Setting) (*engine.Job, []diag.Diagnostic) {
+func Read(o *object.Object, s *Index, in Setting) (*engine.Job, []diag.Diagnostic) {
 	r := reader{release: o, shelf: s, setting: in, secrets: map[string]bool{}}
 	for _, secret := range o.Secrets() { // of the release that rendered it
 		r.secrets[secret] = true
@@ -77,7 +77,7 @@ func (r *reader) job() *engine.Job {
 
 type reader struct {
 	release *object.Object
-	shelf   *Shelf
+	shelf   *Index
 	setting Setting
 	diags   []diag.Diagnostic
 	secrets map[string]bool // values that came from Secrets

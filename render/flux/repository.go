@@ -45,7 +45,7 @@ func Identify(said []string, around []*object.Object, bound map[string][]*object
 		scopes = append(scopes, ofFlux(own))
 	}
 	for _, scope := range scopes {
-		r.learn(scope, NewShelf(scope, scopes[0]))
+		r.learn(scope, NewIndex(scope, scopes[0]))
 	}
 	if len(r.said)+len(r.named) == 0 {
 		r.guess(slices.Concat(scopes...))
@@ -79,7 +79,7 @@ func (r *Repository) guess(objs []*object.Object) {
 }
 
 // learn adds what the objects of a scope say; the shelf has what they may refer to.
-func (r *Repository) learn(scope []*object.Object, s *Shelf) {
+func (r *Repository) learn(scope []*object.Object, s *Index) {
 	for _, o := range scope {
 		if r.said[o.Ref()] {
 			r.places[placeOf(o)] = true
@@ -172,7 +172,7 @@ func urlOf(o *object.Object) string {
 
 // foreign says why a source is not this repository; empty if it is. It is assumed to be where
 // nothing says what this repository is, or its object is not in the source.
-func (r *Repository) foreign(ref object.Ref, s *Shelf) (why string, assumed bool) {
+func (r *Repository) foreign(ref object.Ref, s *Index) (why string, assumed bool) {
 	if r.said[ref] {
 		return "", false
 	}
@@ -213,7 +213,7 @@ func (r *Repository) apart(o, release *object.Object) bool {
 
 // SyncsItself reports a Kustomization that builds the folder in which it stands, of this
 // repository: it is how a cluster syncs itself.
-func (r *Repository) SyncsItself(o *object.Object, s *Shelf) bool {
+func (r *Repository) SyncsItself(o *object.Object, s *Index) bool {
 	if !buildsItself(o) || fieldAt(o.Content(), "spec", "kubeConfig") != nil {
 		return false
 	}

@@ -142,7 +142,7 @@ func texts(o *object.Object, kind string) (map[string]string, error) {
 
 // Waits reports whether a release takes values from what is not on the shelf itself, so that it may
 // be what another release renders, which comes before what is behind the shelf.
-func (s *Shelf) Waits(release *object.Object) bool {
+func (s *Index) Waits(release *object.Object) bool {
 	field := []string{"spec", "valuesFrom"}
 	if isKustomization(release) {
 		field = []string{"spec", "postBuild", "substituteFrom"}

@@ -75,7 +75,7 @@ type ground struct {
 	policies *index.Policies
 	broken   []render.Broken
 	objects  []*object.Object // that are no policies, in the order of their refs
-	shelf    *flux.Shelf      // of objects
+	shelf    *flux.Index      // of objects
 	diags    []diag.Diagnostic
 }
 
@@ -94,7 +94,7 @@ func (x *expander) ground(objs []*object.Object, before *ground) *ground {
 	render.SortObjects(objects)
 	return &ground{
 		of: objs, policies: index.Of(set, x.in.Source.Config.SkipNamespaces, &x.in.Memo.Policies), broken: set.Broken,
-		objects: objects, shelf: flux.NewShelf(objects), diags: diags,
+		objects: objects, shelf: flux.NewIndex(objects), diags: diags,
 	}
 }
 

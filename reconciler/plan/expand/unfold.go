@@ -33,7 +33,7 @@ func (x *expander) unfoldUnselected(objs []*object.Object) []*object.Object {
 		}
 		set, _, _ := policies.Load(claiming, &x.in.Memo.Policies)
 		claims := match.New(set.Propagation)
-		return scope{around: objs, shelf: flux.NewShelf(objs)}, func(o *object.Object) bool {
+		return scope{around: objs, shelf: flux.NewIndex(objs)}, func(o *object.Object) bool {
 			return claims.Policy(policies.SubjectOf(o)) == nil
 		}
 	})

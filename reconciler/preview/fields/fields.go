@@ -52,7 +52,7 @@ type Field struct {
 func Diff(from, to map[string]any, secrets []string) []Field {
 	kind, _ := to["kind"].(string)
 	apiVersion, _ := to["apiVersion"].(string)
-	d := differ{curtain: newCurtain(secrets)}
+	d := differ{redactor: newRedactor(secrets)}
 	d.values(place{meta: metaOf(apiVersion, kind)}, from, to)
 	return withoutSeal(d.found)
 }
@@ -81,7 +81,7 @@ func Follow(n int) string {
 
 // differ collects fields.
 type differ struct {
-	curtain
+	redactor
 
 	found []Field
 }

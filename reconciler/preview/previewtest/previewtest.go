@@ -100,7 +100,7 @@ func values() []fields.Field {
 // Hostile are texts that people may give as names and values, and that are to be shown as texts.
 func Hostile() []string {
 	return []string{
-		"@everyone", "#1", "fixes #1", "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "![beacon](https://evil.example.com/x.png)", "[click](javascript:alert(1))",
+		"@everyone", "#1", "fixes #1", "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "![ref](https://evil.example.com/x.png)", "[click](javascript:alert(1))",
 		"https://evil.example.com", "www.evil.example.com", "user@example.com", "`code`", "```\n# heading\n", "~~~\n", "| a | b |", "<!-- waybill", "-->", "</details>", "a\n\n# heading", "\x1b[31mred", "&lt;b&gt;",
 		"**bold** _it_ ~~gone~~", "$\\alpha$", ":tada:", "\u202egnp.exe", "'\"><svg onload=alert(1)>", "{{constructor}}", "]]>", "org/repo#12", "0123456789012345678901234567890123456789",
 	}

@@ -17,19 +17,19 @@ import (
 // are in every text.
 const leastSecret = 4
 
-// curtain keeps values of Secrets from being shown. Those of Secrets that are on branches it knows. What
+// redactor keeps values of Secrets from being shown. Those of Secrets that are on branches it knows. What
 // a release took from a Secret of the source it does not: of what releases render it shows images and
 // numbers of replicas, and no other value.
-type curtain struct {
+type redactor struct {
 	rendered map[object.Ref]bool
 	learned  map[files.ID]bool // folders
 	secrets  []string
 	known    map[string]bool
 }
 
-// newCurtain is one for what went from a state to another; the first may be nil.
-func newCurtain(states ...*files.Folder) *curtain {
-	c := &curtain{rendered: map[object.Ref]bool{}, learned: map[files.ID]bool{}, known: map[string]bool{}}
+// newRedactor is one for what went from a state to another; the first may be nil.
+func newRedactor(states ...*files.Folder) *redactor {
+	c := &redactor{rendered: map[object.Ref]bool{}, learned: map[files.ID]bool{}, known: map[string]bool{}}
 	for _, root := range states {
 		if root == nil {
 			continue
@@ -42,7 +42,7 @@ func newCurtain(states ...*files.Folder) *curtain {
 }
 
 // learn takes note of the Secrets of a tree, which may be nil.
-func (c *curtain) learn(root *files.Folder) {
+func (c *redactor) learn(root *files.Folder) {
 	if root == nil {
 		return
 	}
@@ -68,7 +68,7 @@ func (c *curtain) learn(root *files.Folder) {
 }
 
 // values takes note of the values of a Secret.
-func (c *curtain) values(content map[string]any) {
+func (c *redactor) values(content map[string]any) {
 	note := func(value string) {
 		if len(value) >= leastSecret && !c.known[value] {
 			c.known[value] = true
@@ -92,7 +92,7 @@ func (c *curtain) values(content map[string]any) {
 }
 
 // of says which object of a cluster a change is about, by the name that templates have.
-func (c *curtain) of(ch *Changed, m *reports.Cluster) {
+func (c *redactor) of(ch *Changed, m *reports.Cluster) {
 	if ch.Ref.Kind == "" {
 		content := contentOf(ch.Path, ch.now)
 		if content == nil {
@@ -104,7 +104,7 @@ func (c *curtain) of(ch *Changed, m *reports.Cluster) {
 }
 
 // look fills in the fields that change.
-func (c *curtain) look(ch *Changed) {
+func (c *redactor) look(ch *Changed) {
 	if ch.Verb != "changed" {
 		return
 	}

@@ -21,58 +21,58 @@ import (
 	"github.com/waybill-dev/waybill/sources/git/internal/pack"
 )
 
-// ErrNoURL says that beacons are in repositories behind URLs only.
+// ErrNoURL says that remote are in repositories behind URLs only.
 var ErrNoURL = errors.New("it is on this disk, and refs without a history are for repositories behind URLs")
 
-// Beacon is a commit without a history and without files, which a ref leads to.
-type Beacon struct {
+// RemoteRef is a commit without a history and without files, which a ref leads to.
+type RemoteRef struct {
 	Message string
 	// Signature is that of Signed; both are nil where there is none.
 	Signature, Signed []byte
 }
 
-// Beacons is where the refs of a server are, by their full names, and what those of some of them
+// RemoteRefs is where the refs of a server are, by their full names, and what those of some of them
 // say, by their ids.
-type Beacons struct {
+type RemoteRefs struct {
 	Refs map[string]files.ID
-	// Read are the beacons that were asked for. One that is no beacon, because it is large or has
+	// Read are the remote that were asked for. One that is no ref, because it is large or has
 	// a history, says nothing.
-	Read map[files.ID]Beacon
+	Read map[files.ID]RemoteRef
 }
 
 const (
-	// maxBeacon is how many bytes of a pack a beacon may take.
+	// maxBeacon is how many bytes of a pack a ref may take.
 	maxBeacon = 8 << 10
 	// emptyTree is the id of a folder without files.
 	emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 )
 
-// Beacons asks the server for its refs, once, and reads the beacons at those that wanted chooses,
+// RemoteRefs asks the server for its refs, once, and reads the remote at those that wanted chooses,
 // with at most one more request. Nothing of them is stored.
-func (r *Repo) Beacons(ctx context.Context, wanted func(ref string, id files.ID) bool) (Beacons, error) {
+func (r *Repo) RemoteRefs(ctx context.Context, wanted func(ref string, id files.ID) bool) (RemoteRefs, error) {
 	u, ok := r.server()
 	if !ok {
-		return Beacons{}, fmt.Errorf("reading refs of %s: %w", r.shown, ErrNoURL)
+		return RemoteRefs{}, fmt.Errorf("reading refs of %s: %w", r.shown, ErrNoURL)
 	}
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
 	s, adv, err := u.remote.upload(ctx)
 	if err != nil {
-		return Beacons{}, fmt.Errorf("reading refs of %s: %w", r.shown, err)
+		return RemoteRefs{}, fmt.Errorf("reading refs of %s: %w", r.shown, err)
 	}
 	defer s.Close()
-	b := Beacons{Refs: u.remote.remember(adv).refs, Read: map[files.ID]Beacon{}}
+	b := RemoteRefs{Refs: u.remote.remember(adv).refs, Read: map[files.ID]RemoteRef{}}
 	var ids []files.ID
 	for name, id := range b.Refs {
 		if _, twice := b.Read[id]; !twice && wanted(name, id) {
-			b.Read[id] = Beacon{}
+			b.Read[id] = RemoteRef{}
 			ids = append(ids, id)
 		}
 	}
 	if len(ids) == 0 {
 		return b, nil
 	}
-	err = u.remote.readBeacons(ctx, s, adv, ids, b.Read)
+	err = u.remote.readRemoteRefs(ctx, s, adv, ids, b.Read)
 	if err != nil {
 		err = fmt.Errorf("reading refs of %s: %w", r.shown, err)
 	}
@@ -84,9 +84,9 @@ type uploadSession interface {
 	UploadPack(ctx context.Context, req *packp.UploadPackRequest) (*packp.UploadPackResponse, error)
 }
 
-// readBeacons reads beacons at once. Where they are more than beacons are, somebody put something
+// readRemoteRefs reads remote at once. Where they are more than remote are, somebody put something
 // else there: then they are read by halves, until it is alone, and says nothing.
-func (m *remote) readBeacons(ctx context.Context, s uploadSession, adv *packp.AdvRefs, ids []files.ID, into map[files.ID]Beacon) error {
+func (m *remote) readRemoteRefs(ctx context.Context, s uploadSession, adv *packp.AdvRefs, ids []files.ID, into map[files.ID]RemoteRef) error {
 	store, err := m.borrowed(ctx, s, adv, ids)
 	if _, large := errors.AsType[*LimitError](err); large {
 		if len(ids) == 1 {
@@ -95,7 +95,7 @@ func (m *remote) readBeacons(ctx context.Context, s uploadSession, adv *packp.Ad
 		for _, half := range [][]files.ID{ids[:len(ids)/2], ids[len(ids)/2:]} {
 			again, adv, err := m.upload(ctx)
 			if err == nil {
-				err = m.readBeacons(ctx, again, adv, half, into)
+				err = m.readRemoteRefs(ctx, again, adv, half, into)
 				again.Close()
 			}
 			if err != nil {
@@ -108,7 +108,7 @@ func (m *remote) readBeacons(ctx context.Context, s uploadSession, adv *packp.Ad
 		return err
 	}
 	for _, id := range ids {
-		into[id] = beaconOf(store, id)
+		into[id] = remoteRefOf(store, id)
 	}
 	return nil
 }
@@ -132,32 +132,32 @@ func (m *remote) borrowed(ctx context.Context, s uploadSession, adv *packp.AdvRe
 	return store, nil
 }
 
-// beaconOf reads a beacon; one that is none says nothing.
-func beaconOf(store *memory.Storage, id files.ID) Beacon {
+// remoteRefOf reads a ref; one that is none says nothing.
+func remoteRefOf(store *memory.Storage, id files.ID) RemoteRef {
 	o, err := store.EncodedObject(plumbing.CommitObject, plumbing.Hash(id))
 	if err != nil || o.Size() > maxBeacon {
-		return Beacon{}
+		return RemoteRef{}
 	}
 	in, err := o.Reader()
 	if err != nil {
-		return Beacon{}
+		return RemoteRef{}
 	}
 	data, err := io.ReadAll(in)
 	if err != nil {
-		return Beacon{}
+		return RemoteRef{}
 	}
 	var c object.Commit
 	if err := c.Decode(o); err != nil || len(c.ParentHashes) > 0 || c.TreeHash.String() != emptyTree {
-		return Beacon{}
+		return RemoteRef{}
 	}
-	b := Beacon{Message: c.Message}
+	b := RemoteRef{Message: c.Message}
 	if c.PGPSignature != "" {
 		b.Signed, b.Signature = parted(data)
 	}
 	return b
 }
 
-// Light has each of some refs lead to a new beacon with a message, wherever it was, by one push.
+// Light has each of some refs lead to a new ref with a message, wherever it was, by one push.
 // They are signed if the repository has a Signer. A server that takes no such refs gives a
 // RefusedError.
 func (r *Repo) Light(ctx context.Context, messages map[string]string, by Author, at time.Time) error {
@@ -168,7 +168,7 @@ func (r *Repo) Light(ctx context.Context, messages map[string]string, by Author,
 	}
 	lights := make([]light, 0, len(refs))
 	for _, ref := range refs {
-		u := Update{Branch: "beacon", Tree: files.NewFolder(nil), Message: messages[ref], Author: by, When: at}
+		u := Update{Branch: "ref", Tree: files.NewFolder(nil), Message: messages[ref], Author: by, When: at}
 		data, err := u.commit(r.sign)
 		if err != nil {
 			return fmt.Errorf("writing %s to %s: %w", ref, r.shown, err)

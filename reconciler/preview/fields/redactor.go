@@ -7,14 +7,14 @@ import (
 	"github.com/waybill-dev/waybill/render/object"
 )
 
-// curtain hides values of Secrets.
-type curtain struct{ known *strings.Replacer }
+// redactor hides values of Secrets.
+type redactor struct{ known *strings.Replacer }
 
-func newCurtain(secrets []string) curtain {
+func newRedactor(secrets []string) redactor {
 	if len(secrets) == 0 {
-		return curtain{}
+		return redactor{}
 	}
-	return curtain{known: object.Redactor(secrets)}
+	return redactor{known: object.Redactor(secrets)}
 }
 
 // hiddenValue stands for a value that is not shown.
@@ -24,7 +24,7 @@ const hiddenValue = "(not shown)"
 var telltale = regexp.MustCompile(`(?m)kind["']?:\s*["']?Secret\b|-----BEGIN [A-Z ]*PRIVATE KEY`)
 
 // redacted is a text without what is known to be secret.
-func (c curtain) redacted(text string) string {
+func (c redactor) redacted(text string) string {
 	if c.known == nil {
 		return text
 	}
@@ -33,7 +33,7 @@ func (c curtain) redacted(text string) string {
 
 // shown returns what may be shown of a value at a place; nil if none of it may. Hid reports that
 // something of it may not.
-func (c curtain) shown(at place, v any) (shown any, hid bool) {
+func (c redactor) shown(at place, v any) (shown any, hid bool) {
 	if v == nil {
 		return nil, false
 	}
@@ -44,7 +44,7 @@ func (c curtain) shown(at place, v any) (shown any, hid bool) {
 }
 
 // value returns a value without what may not be shown.
-func (c curtain) value(v any) (shown any, hid bool) {
+func (c redactor) value(v any) (shown any, hid bool) {
 	switch v := v.(type) {
 	case veiled:
 		return hiddenValue, true
@@ -67,7 +67,7 @@ func (c curtain) value(v any) (shown any, hid bool) {
 	return v, false
 }
 
-func (c curtain) object(m map[string]any) (shown any, hid bool) {
+func (c redactor) object(m map[string]any) (shown any, hid bool) {
 	if isSecret(m) {
 		return hiddenValue, true
 	}

@@ -40,7 +40,7 @@ func TestBeacons(t *testing.T) {
 	sound(t, dir)
 
 	reader := s.open(t, "repo.git", cache)
-	b, err := reader.Beacons(t.Context(), func(ref string, _ files.ID) bool { return ref == beaconRef })
+	b, err := reader.RemoteRefs(t.Context(), func(ref string, _ files.ID) bool { return ref == beaconRef })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestBeacons(t *testing.T) {
 	if got.Message != "beat 2\n" || key.Public().Verify(signing.Git, got.Signed, got.Signature) != nil {
 		t.Errorf("it says %+v", got)
 	}
-	if b, err = reader.Beacons(t.Context(), func(string, files.ID) bool { return false }); err != nil || len(b.Read) != 0 || len(b.Refs) != 1 {
+	if b, err = reader.RemoteRefs(t.Context(), func(string, files.ID) bool { return false }); err != nil || len(b.Read) != 0 || len(b.Refs) != 1 {
 		t.Errorf("asked for nothing: %v, %v", b, err)
 	}
 	if err := filepath.WalkDir(cache, func(path string, e os.DirEntry, err error) error {
@@ -88,7 +88,7 @@ func TestWhatIsNoBeaconSaysNothing(t *testing.T) {
 	run(t, work, "push", "-q", dir, "HEAD:refs/waybill/heartbeat/older")
 	first := run(t, work, "commit-tree", emptyTree, "-m", "first")
 	run(t, work, "push", "-q", dir, run(t, work, "commit-tree", emptyTree, "-p", first, "-m", "second")+":refs/waybill/heartbeat/second")
-	b, err := r.Beacons(t.Context(), func(string, files.ID) bool { return true })
+	b, err := r.RemoteRefs(t.Context(), func(string, files.ID) bool { return true })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func BenchmarkBeacons(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			before := cpu(b)
 			for b.Loop() {
-				got, err := r.Beacons(b.Context(), func(ref string, _ files.ID) bool {
+				got, err := r.RemoteRefs(b.Context(), func(ref string, _ files.ID) bool {
 					return c.new > 0 && strings.HasPrefix(ref, "refs/waybill/heartbeat/")
 				})
 				if err != nil || len(got.Refs) < 3*beats || len(got.Read) != c.new {
