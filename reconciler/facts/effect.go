@@ -95,7 +95,10 @@ func (r *Reader) Effect(ctx context.Context, f *Facts, c Change, within string) 
 	if err != nil {
 		return e, err
 	}
-	t := tracer{Reader: r, facts: f, effect: &e, later: later, same: map[[2]files.ID][]*Changed{}, all: map[changedKey]*Changed{}, redactor: newRedactor(before, now)}
+	t := tracer{
+		Reader: r, facts: f, effect: &e, later: later, same: map[[2]files.ID][]*Changed{}, all: map[changedKey]*Changed{},
+		redactor: newRedactor(before, now),
+	}
 	for i := range f.Fleet.Clusters {
 		m := &f.Fleet.Clusters[i]
 		if within != "" && m.Cluster != within {
