@@ -62,7 +62,8 @@ const UID = "5f0c"
 // kinds are what is served, by group version.
 var kinds = map[string][]metav1.APIResource{
 	"v1": {
-		{Name: "configmaps", Kind: "ConfigMap", Namespaced: true}, {Name: "secrets", Kind: "Secret", Namespaced: true},
+		{Name: "configmaps", Kind: "ConfigMap", Namespaced: true},
+		{Name: "secrets", Kind: "Secret", Namespaced: true},
 		{Name: "namespaces", Kind: "Namespace"},
 	},
 	"coordination.k8s.io/v1":         {{Name: "leases", Kind: "Lease", Namespaced: true}},
@@ -80,7 +81,7 @@ func New(tb testing.TB, namespaces ...string) *Server {
 		s.Put("/api/v1/namespaces/"+name, Object{"apiVersion": "v1", "kind": "Namespace", "metadata": Object{"name": name}})
 	}
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
-	s.Server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // clients go away
+	s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // clients go away
 	s.StartTLS()
 	tb.Cleanup(func() {
 		s.CloseClientConnections() // watches

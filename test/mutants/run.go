@@ -32,6 +32,12 @@ type options struct {
 	whole bool // with all tests of the package
 }
 
+// tree is the work tree: where it is, and its code.
+type tree struct {
+	root string
+	code code
+}
+
 // result is what became of a bug.
 type result struct {
 	by  string // the test that caught it; empty: none did
@@ -64,7 +70,7 @@ func run(ctx context.Context, out io.Writer, all []Mutant, o options) ([]result,
 	for i := range all {
 		group.Go(func() error {
 			begun := time.Now() //nolint:forbidigo // for people
-			r, err := planted(ctx, root, c, &all[i], places[i], o)
+			r, err := planted(ctx, tree{root, c}, &all[i], places[i], o)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
@@ -87,7 +93,7 @@ func run(ctx context.Context, out io.Writer, all []Mutant, o options) ([]result,
 var failure = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 
 // planted tries a bug.
-func planted(ctx context.Context, root string, c code, m *Mutant, at place, o options) (result, error) {
+func planted(ctx context.Context, in tree, m *Mutant, at place, o options) (result, error) {
 	ctx, cancel := context.WithTimeout(ctx, allTime)
 	defer cancel()
 	dir, err := os.MkdirTemp("", "mutant")
@@ -95,19 +101,19 @@ func planted(ctx context.Context, root string, c code, m *Mutant, at place, o op
 		return result{}, err
 	}
 	defer os.RemoveAll(dir)
-	overlay, err := writeOverlay(dir, filepath.Join(root, filepath.FromSlash(at.file)), strings.Replace(c[at.file], m.Old, m.New, 1))
+	overlay, err := writeOverlay(dir, filepath.Join(in.root, filepath.FromSlash(at.file)), strings.Replace(in.code[at.file], m.Old, m.New, 1))
 	if err != nil {
 		return result{}, err
 	}
 	// that a package does not compile is no failure of a test
-	if said, err := goTool(ctx, root, "build", "-overlay", overlay, "-o", os.DevNull, "./"+path.Dir(at.file)); err != nil && ctx.Err() == nil {
+	if said, err := goTool(ctx, in.root, "build", "-overlay", overlay, "-o", os.DevNull, "./"+path.Dir(at.file)); err != nil && ctx.Err() == nil {
 		return result{why: "it does not compile: " + string(said)}, nil
 	}
 	args := []string{"test", "-overlay", overlay, "-vet=off", "-ldflags=-w", "-count=1", "-timeout", testTime.String()}
 	if !o.whole {
 		args = append(args, "-run", "^"+strings.ReplaceAll(m.Test, "/", "$/^")+"$")
 	}
-	said, err := goTool(ctx, root, append(args, "./"+at.test)...)
+	said, err := goTool(ctx, in.root, append(args, "./"+at.test)...)
 	failed := failure.FindSubmatch(said)
 	switch {
 	case ctx.Err() != nil:
