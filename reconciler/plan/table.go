@@ -138,19 +138,22 @@ func (t *table) Row(i int) rollout.Row {
 	d := t.decided.Find(r.Ref)
 	row := rollout.Row{Divided: d != nil && d.Divided(), Abandons: d != nil && t.abandons(d), IsSettled: t.in.Replay != nil}
 	have, wants := t.have(r.Ref), r.Wants
+	leaving, recorded := t.leaving[r.Ref], t.recorded[r.Ref]
 	for cluster := range t.group {
 		c := rollout.Cell{Cluster: cluster, Have: have(cluster) != nil}
 		want := manifest.Want{}
 		if len(wants) > 0 && int(wants[0].Cluster) == cluster {
 			want, wants, c.Want = wants[0], wants[1:], true
 		}
-		l, isRecorded := t.recorded[r.Ref][t.cluster(cluster)]
+		l, isRecorded := recorded[t.cluster(cluster)]
 		c.Have = c.Have || l.Kept // what was there when the plan was made that is made again
 		if !c.Want && !c.Have && !isRecorded {
 			continue
 		}
-		c.Leaves = slices.Contains(t.leaving[r.Ref], t.cluster(cluster))
-		c.Block = t.block(r, &c, want.Blob)
+		c.Leaves = slices.Contains(leaving, t.cluster(cluster))
+		if c.Block = t.block(r, &c, want.Blob); isRecorded {
+			c.Block = cmp.Or(l.Reason, reason.NotRead)
+		}
 		if row.Divided {
 			c.Scales = t.scales(d, cluster, c.Want, want.Blob, have(cluster))
 		}
@@ -165,9 +168,6 @@ func (t *table) Row(i int) rollout.Row {
 func (t *table) block(r *manifest.Row, c *rollout.Cell, wanted int32) reason.Reason {
 	block := r.Blocks[int32(c.Cluster)] //nolint:gosec // an index
 	if t.in.Replay != nil {
-		if l, ok := t.recorded[r.Ref][t.cluster(c.Cluster)]; ok {
-			return cmp.Or(l.Reason, reason.NotRead)
-		}
 		if c.Want && wanted == manifest.Unwritten {
 			return block
 		}
