@@ -20,9 +20,9 @@ const horizon = 24 * time.Hour
 // or a mirror that lags behind, would undo what came after it. Where that one is nowhere, as
 // after its branch was rewritten, their dates decide. Where it cannot be had, because the
 // source is a shallow clone, only dates that are far apart do.
-func forward(ctx context.Context, source published.Repository, rollback bool, now sources.Revision, published []state.Publication) error {
+func forward(ctx context.Context, source published.Repository, now sources.Revision, published []state.Publication) error {
 	commit, err := files.ParseID(now.Commit)
-	if err != nil || rollback {
+	if err != nil {
 		return nil // a directory has no history
 	}
 	for _, p := range published {

@@ -15,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/files"
 )
 
 // Observation is everything a plan is made from, and the heads it is made against.
@@ -49,7 +50,11 @@ func (r *Reconciler) Observe(ctx context.Context, rev string) (Observation, erro
 		return Observation{}, &render.ConfigError{Diagnostic: d}
 	}
 	obs := Observation{Observation: planning.Observe(snapshot, src, plan.Branch)}
-	if err := r.observe(ctx, &obs, true); err != nil {
+	heads, err := r.observe(ctx, &obs)
+	if err == nil {
+		err = goOn(ctx, r, &obs, heads)
+	}
+	if err != nil {
 		return Observation{}, fmt.Errorf("reading what is published: %w", err)
 	}
 	return obs, nil
@@ -70,7 +75,7 @@ func (r *Reconciler) Look(ctx context.Context, s sources.Snapshot, medium plan.M
 	if r.Target == nil {
 		return obs, nil
 	}
-	err = r.observe(ctx, &obs, false)
+	_, err = r.observe(ctx, &obs)
 	if _, other := errors.AsType[*published.OtherSourceError](err); other {
 		return nothing(), nil // nothing was published from this one
 	}
@@ -80,33 +85,38 @@ func (r *Reconciler) Look(ctx context.Context, s sources.Snapshot, medium plan.M
 	return obs, nil
 }
 
-// observe reads what is published, what maintainers approved, what clusters report of what moves, and, for one who writes, how
-// branches go on whose history was lost.
-func (r *Reconciler) observe(ctx context.Context, obs *Observation, writes bool) error {
+// observe reads what is published, what maintainers approved, and what clusters report of what moves. It returns where all
+// branches are.
+func (r *Reconciler) observe(ctx context.Context, obs *Observation) (map[string]files.ID, error) {
 	heads, err := r.Target.Heads(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	config, written := &obs.Source.Config, registration.Written(obs.Source.Objects)
-	registered, in := registration.Registered(obs.Source.Objects), &obs.Input
+	config, in := &obs.Source.Config, &obs.Input
+	registered := registration.Registered(obs.Source.Objects)
 	is, err := r.Published().Content(ctx, heads, published.Asked{Revision: obs.Source.Revision, Publish: &config.Publish, Clusters: registered})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	in.State, in.Published, obs.Heads, obs.Moved, obs.Left, obs.Ahead = is.State, is.Clusters, is.Heads, is.Moved, is.Left, is.Ahead
 	if !in.Allow.All() {
 		if in.Allow.Approved, err = approved(ctx, r.Source, r.Target, heads, obs); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	said := r.Reports()
-	moves := reports.Moves{Bindings: in.State.Bindings, Failover: config.Failover, Clusters: written, Registered: registered, Published: in.Published}
-	if in.Evidence, err = said.Evidence(ctx, heads, moves); err != nil || !writes {
-		return err
-	}
-	finder := history.Finder{Target: r.Target, Reports: said, Restored: r.Restored, Memory: &r.Seen.history}
+	in.Evidence, err = r.Reports().Evidence(ctx, heads, reports.Moves{
+		Bindings: in.State.Bindings, Failover: config.Failover, Published: in.Published,
+		Clusters: registration.Written(obs.Source.Objects), Registered: registered,
+	})
+	return heads, err
+}
+
+// goOn finds how branches go on whose history was lost, for one who writes.
+func goOn(ctx context.Context, r *Reconciler, obs *Observation, heads map[string]files.ID) (err error) {
+	finder := history.Finder{Target: r.Target, Reports: r.Reports(), Restored: r.Restored, Memory: &r.Seen.history}
 	obs.Continued, err = finder.Continue(ctx, history.Branches{
-		Heads: heads, Clusters: obs.Heads.Clusters, Addresses: config.Publish.Addresses(), Written: written, Registered: registered, Now: r.Now(),
+		Heads: heads, Clusters: obs.Heads.Clusters, Addresses: obs.Source.Config.Publish.Addresses(),
+		Written: registration.Written(obs.Source.Objects), Registered: registration.Registered(obs.Source.Objects), Now: r.Now(),
 	})
 	return err
 }

@@ -92,8 +92,8 @@ func (r *Reconciler) prepare(ctx context.Context, rev string) (Result, error) {
 		return res, err
 	}
 	res.Updates, res.Diags = updates, diag.Sort(append(slices.Clone(res.Plan.Diags), diags...))
-	if len(updates) > 0 {
-		err = forward(ctx, r.Source, r.Rollback, res.Plan.Revision, append(obs.Ahead, obs.Input.State.Published))
+	if len(updates) > 0 && !r.Rollback {
+		err = forward(ctx, r.Source, res.Plan.Revision, append(obs.Ahead, obs.Input.State.Published))
 	}
 	return res, err
 }

@@ -401,7 +401,9 @@ func TestWatchTellsOrEnds(t *testing.T) {
 		}
 	}
 	cancel()
-	<-ended
+	if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+		t.Errorf("it ends with %v", err)
+	}
 
 	c, _ = looking(t, s)
 	s.Forget()
@@ -430,7 +432,9 @@ func TestWatchTellsOrEnds(t *testing.T) {
 	<-open
 	s.Put(maps+"b", configMap("kubectl", owner))
 	<-told
-	s.Listener.Close()
+	if err := s.Listener.Close(); err != nil {
+		t.Error(err)
+	}
 	s.CloseClientConnections()
 	select {
 	case err := <-ended:

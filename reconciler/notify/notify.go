@@ -71,7 +71,7 @@ const unsure = "unsure"
 
 // kindOf is what there is to tell of a cluster; empty for nothing.
 func kindOf(m *reports.Cluster) string {
-	switch m.ClusterHealth.State {
+	switch m.State {
 	case status.Held:
 		return Held
 	case status.Failing, status.Errored, status.Unreachable, status.NoCredential, status.Unhealthy:
@@ -85,10 +85,10 @@ func kindOf(m *reports.Cluster) string {
 // why says why a cluster is as it is.
 func why(m *reports.Cluster) string {
 	if m.Message != "" || m.Report == nil {
-		return strings.TrimSpace(m.ClusterHealth.State + ". " + m.Message)
+		return strings.TrimSpace(m.State + ". " + m.Message)
 	}
 	c := m.Report.Counts
-	said := fmt.Sprintf("%s: of %d objects %d are not applied and %d are not healthy", m.ClusterHealth.State, c.Objects, c.Failed+c.Pending, c.Unhealthy)
+	said := fmt.Sprintf("%s: of %d objects %d are not applied and %d are not healthy", m.State, c.Objects, c.Failed+c.Pending, c.Unhealthy)
 	if c.Unknown > 0 {
 		said += fmt.Sprintf("; how %d are is not known", c.Unknown)
 	}

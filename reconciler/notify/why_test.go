@@ -14,9 +14,9 @@ func TestWhatIsNotKnownIsNotUnhealthy(t *testing.T) {
 		"Unhealthy: of 12 objects 0 are not applied and 1 are not healthy":                            {Objects: 12, Applied: 12, Healthy: 11, Unhealthy: 1},
 	} {
 		m := &reports.Cluster{}
-		m.ClusterHealth.State, m.Report = status.Unreachable, &status.Report{}
+		m.State, m.Report = status.Unreachable, &status.Report{}
 		if counts.Unknown == 0 {
-			m.ClusterHealth.State = status.Unhealthy
+			m.State = status.Unhealthy
 		}
 		m.Report.Counts = counts
 		if got := why(m); got != want {

@@ -247,8 +247,8 @@ func TestWhatGoesOnEndsBeforeTheProgramDoes(t *testing.T) {
 	within(t, "the loss of the Lease", n.lost)
 	cancel()
 	select {
-	case <-n.ended:
-		t.Error("it ends while the work goes on")
+	case err := <-n.ended:
+		t.Errorf("it ends while the work goes on: %v", err)
 	case <-time.NewTimer(200 * time.Millisecond).C:
 	}
 	close(finish)
@@ -283,7 +283,7 @@ func TestAClusterIsHandedOverWhenItHasBeenLeft(t *testing.T) {
 		until(t, "the cluster", func() bool {
 			c, l, ok := m.Take(t.Context(), "eu")
 			if ok {
-				ctx, leave = c, l
+				ctx, leave = c, l //nolint:fatcontext // it is taken once
 			}
 			return ok
 		})
@@ -296,8 +296,8 @@ func TestAClusterIsHandedOverWhenItHasBeenLeft(t *testing.T) {
 	stop()
 	second, stopSecond, endedSecond := member(t, s, "second", slow)
 	select {
-	case <-ended:
-		t.Error("it ends before the cluster has been left")
+	case err := <-ended:
+		t.Errorf("it ends before the cluster has been left: %v", err)
 	case <-time.NewTimer(300 * time.Millisecond).C:
 	}
 	if _, _, ok := second.Take(t.Context(), "eu"); ok {
@@ -340,7 +340,7 @@ func TestWhoCannotRenewItsLeaseLeaves(t *testing.T) {
 	until(t, "the cluster", func() bool {
 		ctx, l, ok := m.Take(t.Context(), "eu")
 		if ok {
-			served, leave = ctx, l
+			served, leave = ctx, l //nolint:fatcontext // it is taken once
 		}
 		return ok
 	})

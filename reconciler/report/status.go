@@ -76,7 +76,7 @@ func Fleet(f *reports.Fleet, now time.Time) Report {
 
 func clusterStatusOf(m *reports.Cluster, seen string) clusterStatus {
 	c := clusterStatus{
-		Cluster: m.Cluster, Mode: m.Mode, Status: m.ClusterHealth.State, Message: m.Message, Seen: seen, Rendered: m.Rendered, Published: idText(m.Head),
+		Cluster: m.Cluster, Mode: m.Mode, Status: m.State, Message: m.Message, Seen: seen, Rendered: m.Rendered, Published: idText(m.Head),
 	}
 	w := m.Report
 	if w == nil {

@@ -25,7 +25,7 @@ var (
 
 // in are clusters with replicas, such as "eu:3 us:2".
 func in(text string) (all []karmada.TargetCluster) {
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		var c karmada.TargetCluster
 		name, n, _ := strings.Cut(word, ":")
 		c.Name = name

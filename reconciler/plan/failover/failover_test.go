@@ -42,7 +42,7 @@ type world struct {
 
 func (w *world) evictor() *failover.Evictor {
 	var clusters []karmada.Cluster
-	for _, word := range strings.Fields(w.clusters) {
+	for word := range strings.FieldsSeq(w.clusters) {
 		name, is, _ := strings.Cut(word, ":")
 		c := karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		switch is {
@@ -90,7 +90,7 @@ func (w *world) run() (moves *failover.Moves, ended failover.Ended) {
 }
 
 func targets(names string) (all []karmada.TargetCluster) {
-	for _, name := range strings.Fields(names) {
+	for name := range strings.FieldsSeq(names) {
 		all = append(all, karmada.TargetCluster{Name: name})
 	}
 	return all

@@ -20,7 +20,7 @@ import (
 func fleet(t *testing.T, text string) *index.Policies {
 	t.Helper()
 	var b strings.Builder
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		name, of, isVirtual := strings.Cut(word, "=")
 		annotations := ""
 		if isVirtual {
@@ -62,14 +62,16 @@ func summary(rows []manifest.Row) string {
 	var all []string
 	for _, r := range rows {
 		line := r.Ref.Kind + "/" + r.Ref.Name
+		var lineSb65 strings.Builder
 		for i := range int32(4) {
 			if w, ok := r.Wanted(int(i)); ok {
-				line += fmt.Sprintf(" %d:%d", i, w.Blob)
+				lineSb65.WriteString(fmt.Sprintf(" %d:%d", i, w.Blob))
 			}
 			if why := r.Blocks[i]; why != "" {
-				line += fmt.Sprintf(" %d!%s", i, why)
+				lineSb65.WriteString(fmt.Sprintf(" %d!%s", i, why))
 			}
 		}
+		line += lineSb65.String()
 		all = append(all, line)
 	}
 	return strings.Join(all, "; ")
@@ -88,8 +90,12 @@ func TestSettle(t *testing.T) {
 		{"it is wanted in two forms", two, []string{"ClusterRole//x 1:5 2:6"}, "ClusterRole/x 0:-1 0!VirtualClustersDiffer", []diag.Code{diag.NotShared}},
 		{"it is suspended in one", two, []string{"ClusterRole//x 1:5 2:-1!"}, "ClusterRole/x 0:-1 0!DispatchingSuspended 2!DispatchingSuspended", nil},
 		{"no Namespace is sent along", two, []string{"ConfigMap/a/x 1:5"}, "ConfigMap/x 1:5", []diag.Code{diag.NamespaceMissing}},
-		{"two have one namespace", "host v=host/one w=host/two", []string{"ConfigMap/a-one/x 0:5", "ConfigMap/a/x 1:6", "Namespace//a 1:1", "Namespace//a-one 0:2"},
-			"Namespace/a 1:-1 1!NamespaceClash; Namespace/a-one 0:2; ConfigMap/x 1:-1 1!NamespaceClash; ConfigMap/x 0:5", []diag.Code{diag.NamespaceClash}},
+		{
+			"two have one namespace", "host v=host/one w=host/two",
+			[]string{"ConfigMap/a-one/x 0:5", "ConfigMap/a/x 1:6", "Namespace//a 1:1", "Namespace//a-one 0:2"},
+			"Namespace/a 1:-1 1!NamespaceClash; Namespace/a-one 0:2; ConfigMap/x 1:-1 1!NamespaceClash; ConfigMap/x 0:5",
+			[]diag.Code{diag.NamespaceClash},
+		},
 		{"a host is not known", "host v=gone/one", []string{"ClusterRole//x 1:5", "ConfigMap/a/x 1:6"}, "ClusterRole/x 0!VirtualClusterUnknown; ConfigMap/x 1:-1", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -77,11 +77,11 @@ func OfFleet(f *facts.Facts, q url.Values, now time.Time) Fleet {
 		m := &f.Fleet.Clusters[i]
 		region := m.Registered.Spec.Region
 		regions[region] = true
-		if p.Region != "" && region != p.Region || !matches(p.Text, m.Cluster, region, labelText(m), m.ClusterHealth.State, m.Message) {
+		if p.Region != "" && region != p.Region || !matches(p.Text, m.Cluster, region, labelText(m), m.State, m.Message) {
 			continue
 		}
-		counts[m.ClusterHealth.State]++
-		if p.Standing == "" || m.ClusterHealth.State == p.Standing {
+		counts[m.State]++
+		if p.Standing == "" || m.State == p.Standing {
 			chosen = append(chosen, m)
 		}
 	}
@@ -113,7 +113,7 @@ var standings = []string{
 
 // urgency orders clusters.
 func urgency(m *reports.Cluster) int {
-	if i := slices.Index(standings, m.ClusterHealth.State); i >= 0 {
+	if i := slices.Index(standings, m.State); i >= 0 {
 		return i
 	}
 	return 0
@@ -155,7 +155,7 @@ func standingMark(standing string) Mark {
 
 func clusterRow(m *reports.Cluster, now time.Time) ClusterRow {
 	row := ClusterRow{
-		Name: m.Cluster, URL: ClusterURL(m.Cluster), Region: m.Registered.Spec.Region, Labels: labels(m), Mode: string(m.Mode), Mark: standingMark(m.ClusterHealth.State),
+		Name: m.Cluster, URL: ClusterURL(m.Cluster), Region: m.Registered.Spec.Region, Labels: labels(m), Mode: string(m.Mode), Mark: standingMark(m.State),
 		Message: m.Message, Ready: readyMark(m), Suspended: m.Registered.Annotations[suspend.Suspended], Told: Moment{Ago: "never"},
 	}
 	if !m.Head.IsZero() {
@@ -169,7 +169,7 @@ func clusterRow(m *reports.Cluster, now time.Time) ClusterRow {
 	if !w.Commit.IsZero() {
 		row.Applied, row.Behind = short(w.Commit.String()), w.Commit != m.Head
 	}
-	if m.ClusterHealth.State != status.Unknown {
+	if m.State != status.Unknown {
 		row.Counts = &w.Counts
 		row.NotWell, row.Unhealthy = w.Counts.Failed+w.Counts.Pending, w.Counts.Unhealthy+w.Counts.Unknown
 	}

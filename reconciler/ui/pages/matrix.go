@@ -81,7 +81,7 @@ func OfMatrix(f *facts.Facts, q url.Values, said Objects) Matrix {
 	p.Columns, from, to = pager(list{"clusters", "/matrix", "columns", columnsAtOnce}, q, len(columns))
 	columns = columns[from:to]
 	for _, m := range columns {
-		p.Clusters = append(p.Clusters, Column{Name: m.Cluster, URL: ClusterURL(m.Cluster), Mark: standingMark(m.ClusterHealth.State)})
+		p.Clusters = append(p.Clusters, Column{Name: m.Cluster, URL: ClusterURL(m.Cluster), Mark: standingMark(m.State)})
 	}
 	for _, t := range chosen {
 		row := matrixRow(t)

@@ -138,7 +138,7 @@ func targetRow(f *facts.Facts, t *facts.Template, target facts.Target, at Asked)
 		row.Mark, row.Standing = healthMark(target, nil), Mark{"Not registered", "–", "muted"}
 		return row
 	}
-	row.Cluster.URL, row.Standing = ClusterURL(target.Cluster), standingMark(m.ClusterHealth.State)
+	row.Cluster.URL, row.Standing = ClusterURL(target.Cluster), standingMark(m.State)
 	o := at.Said(m, t.Ref.Namespace)[t.Ref]
 	row.Mark = healthMark(target, o)
 	if o == nil {

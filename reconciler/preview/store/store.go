@@ -32,7 +32,7 @@ type Preview struct {
 	seen time.Time // when the forge last said that it is open
 }
 
-// A Shelf keeps previews. Several may use it at once.
+// A Store keeps previews. Several may use it at once.
 type Store struct {
 	changed func()
 
