@@ -125,7 +125,7 @@ func (d *Descheduler) Shift(i *Item, try Try) (s *Shift, again recheck.Recheck, 
 		}
 	}
 	var stay int32
-	s.From, s.Remaining, stay = d.room(i, s.Full, leaving, try)
+	s.From, s.Remaining, stay = room(i, s.Full, leaving, try)
 	if len(s.From) > 0 {
 		again = again.By(d.now.Add(d.rules.Threshold), d.now) // whether it helped
 	}
@@ -169,7 +169,7 @@ func (d *Descheduler) leaving(i *Item, seen map[string]karmada.Unschedulable) (a
 }
 
 // room has as many of the replicas leave as other clusters take, and counts those that stay.
-func (d *Descheduler) room(
+func room(
 	i *Item, full []string, leaving []Departure, try Try,
 ) (from []Departure, remaining []karmada.TargetCluster, stay int32) {
 	var all int32

@@ -125,7 +125,7 @@ func (rec *Recorded) Ends(r object.Ref, t *evict.Task, _ Copies) evict.End {
 }
 
 // IsSilent implements Evidence: who was silent is not recorded.
-func (rec *Recorded) IsSilent(object.Ref) bool { return false }
+func (*Recorded) IsSilent(object.Ref) bool { return false }
 
 // recordedTask returns a task as a binding records it; nil if it does not.
 func recordedTask(b *karmada.ResourceBinding, t *evict.Task) *evict.Task {

@@ -134,7 +134,7 @@ func (b *binder) binding(it *item, d *Decision) *karmada.ResourceBinding {
 	state.RecordScheduled(rb, it.before, c)
 	d.Moves.Bind(rb, it.before, b.in.Now)
 	if s := b.placer.descheduler; s != nil {
-		b.recheck = b.recheck.And(s.Bind(rb, b.placer.shifting(it, &placement{}), d.Shift))
+		b.recheck = b.recheck.And(s.Bind(rb, shifting(it, &placement{}), d.Shift))
 	}
 	return rb
 }

@@ -122,7 +122,7 @@ func (p *placer) place(it *item) placement {
 // shift is how replicas of an item leave clusters in which they find no node.
 func (p *placer) shift(it *item, s *place.Scheduler, out *placement) *deschedule.Shift {
 	asked := p.ask(it, out)
-	shift, again, diags := p.descheduler.Shift(p.shifting(it, out), func(previous []Target, full []string) place.Decision {
+	shift, again, diags := p.descheduler.Shift(shifting(it, out), func(previous []Target, full []string) place.Decision {
 		asked.full = full
 		r := p.request(it, asked)
 		r.Previous = previous
@@ -199,17 +199,17 @@ func (p *placer) isHeldBack(it *item) bool {
 }
 
 // repeated is the last decision about an item.
-func (out placement) repeated(it *item) placement {
+func (out *placement) repeated(it *item) placement {
 	c, _ := state.Scheduled(it.before)
 	out.clusters, out.group, out.reason, out.message = it.placed(), it.group(), c.Reason, c.Message
-	return out
+	return *out
 }
 
 // kept is that an item stays where it was.
-func (out placement) kept(it *item, why string) placement {
+func (out *placement) kept(it *item, why string) placement {
 	out.clusters, out.group = out.previous(it), it.group()
 	out.isKept, out.reason, out.message = true, "SchedulerError", why
-	return out
+	return *out
 }
 
 // previous returns the clusters of the last decision that a policy made about an item, less those that

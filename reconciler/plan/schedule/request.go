@@ -56,7 +56,7 @@ func (p *placer) leaver(it *item) failover.Item {
 }
 
 // shifting is an item as the descheduler sees it.
-func (p *placer) shifting(it *item, out *placement) *deschedule.Item {
+func shifting(it *item, out *placement) *deschedule.Item {
 	return &deschedule.Item{
 		Ref: it.ref(), Pos: it.template.Object.Origin(), Replicas: it.size.Replicas, Before: it.before,
 		IsFresh: it.rebalance.fresh, IsMoving: out.moves != nil,
