@@ -56,7 +56,7 @@ func TestWhatNobodySignedAllowsNoRemovals(t *testing.T) {
 		f.repo.Write(name, h.Message, h.Tree)
 	}
 	for _, signed := range []bool{false, true} {
-		reader := &published.Reader{Target: f.target, Cache: &published.Cache{}}
+		reader := &published.Reader{Branches: published.At(f.target)}
 		if signed {
 			reader.Signers = signers
 		}
@@ -81,7 +81,7 @@ func TestAStateThatWasSetBackDoesNotCount(t *testing.T) {
 	before := f.repo.Clone()
 	f.object("eu", "second")
 	f.published()
-	reader := &published.Reader{Target: f.target, Cache: &published.Cache{}}
+	reader := &published.Reader{Branches: published.At(f.target)}
 	state := func() files.ID {
 		heads, err := f.repo.Heads(t.Context())
 		if err != nil {

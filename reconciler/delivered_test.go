@@ -42,7 +42,7 @@ func TestWhatIsNotPublishedForAClusterIsNotApplied(t *testing.T) {
 			t.Fatal(err)
 		}
 		tt.put(f.repo, twin.Of(h.Tree), h.Message)
-		r := &published.Reader{Target: f.target, Cache: &published.Cache{}}
+		r := &published.Reader{Branches: published.At(f.target)}
 		in, err := r.Desired(t.Context(), "", files.ID{})
 		if err != nil {
 			t.Fatal(err)

@@ -92,8 +92,9 @@ func remembering(r *Reconciler) *Reconciler {
 func (r *Reconciler) Published() *published.Reader {
 	r = remembering(r)
 	return &published.Reader{
-		Source: r.Source, Target: r.Target, Subdir: r.Subdir, TakeOver: r.TakeOver, Rollback: r.Rollback,
-		Identities: r.Identities, Signers: r.Signers, Cache: &r.Seen.published,
+		Branches: published.Branches{Target: r.Target, Cache: &r.Seen.published},
+		Source:   r.Source, Subdir: r.Subdir, TakeOver: r.TakeOver, Rollback: r.Rollback,
+		Identities: r.Identities, Signers: r.Signers,
 	}
 }
 

@@ -196,7 +196,7 @@ func (f *agentFlags) repositories(a *agent.Agent) error {
 		return err
 	}
 	auth.PlainHTTP = *f.plain
-	r := &published.Reader{Rollback: f.rollback, Cache: &published.Cache{}}
+	r := &published.Reader{Branches: published.At(nil), Rollback: f.rollback}
 	a.Applier.Published, a.Applier.Now = r, time.Now
 	if r.Target, err = open(f.cmd.Context(), f.branches, forNamed(auth, f.branches)); err != nil {
 		return err

@@ -200,7 +200,7 @@ func (s *site) run(replica string, of ...string) *running {
 			Times: replicas.Times{Lease: 3 * time.Second, Renew: time.Second, Retry: 50 * time.Millisecond},
 		},
 		Applier: applier.Applier{
-			Published: &published.Reader{Target: s.open(s.branches, nil), Cache: &published.Cache{}}, Now: time.Now,
+			Published: &published.Reader{Branches: published.At(s.open(s.branches, nil))}, Now: time.Now,
 			Access: clusters.Access{Folder: s.server.Kubeconfigs(s, of...)},
 		},
 	}

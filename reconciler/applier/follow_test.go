@@ -46,7 +46,7 @@ func TestARoundBeginsWithTheNewestRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &Follower{Applier: Applier{Published: &published.Reader{Cache: &published.Cache{}}, Now: func() time.Time { return time.Unix(0, 0) }, Access: clusters.Access{Folder: dir}}}
+	f := &Follower{Applier: Applier{Published: &published.Reader{Branches: published.At(nil)}, Now: func() time.Time { return time.Unix(0, 0) }, Access: clusters.Access{Folder: dir}}}
 	cluster := func(annotations map[string]string) *karmada.Cluster {
 		return &karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "eu", Annotations: annotations}}
 	}
@@ -79,7 +79,7 @@ func TestARoundIsMadeWhereSomethingChanged(t *testing.T) {
 		{"nothing", cluster(nil), 0},
 		{"the Cluster", cluster(map[string]string{suspend.Suspended: "the disks are replaced"}), 1},
 	} {
-		f := &Follower{Applier: Applier{Published: &published.Reader{Cache: &published.Cache{}}}}
+		f := &Follower{Applier: Applier{Published: &published.Reader{Branches: published.At(nil)}}}
 		q := queues{follower: f, of: map[string]queue{"eu": {requests: make(chan request, 1), newest: &atomic.Pointer[request]{}}}}
 		q.put(t.Context(), "eu", request{published.Desired{}, cluster(nil)})
 		<-q.of["eu"].requests

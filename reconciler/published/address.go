@@ -2,59 +2,71 @@ package published
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/waybill-dev/waybill/reconciler/folderlog"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
 )
+
+// Branches reads the branches and folders at which clusters are published, and their history.
+type Branches struct {
+	Target Repository
+	// Cache is what is remembered; it has to be there.
+	Cache *Cache
+}
+
+// At returns what reads a repository, and remembers nothing yet.
+func At(target Repository) Branches { return Branches{Target: target, Cache: &Cache{}} }
 
 // The history of an address is that of its branch or, where clusters share one, those commits of it
 // that changed the folder: what is published for one cluster is no news for another.
 
 // Head returns the newest commit of an address; zero if nothing is there.
-func (r *Reader) Head(ctx context.Context, heads map[string]files.ID, a render.Address) (files.ID, error) {
+func (b *Branches) Head(ctx context.Context, heads map[string]files.ID, a render.Address) (files.ID, error) {
 	id := heads[a.Branch]
 	if a.Folder == "" || id.IsZero() {
 		return id, nil
 	}
-	return r.Cache.history().Last(ctx, r.Target, id, a.Folder)
+	return b.Cache.history().Last(ctx, b.Target, id, a.Folder)
 }
 
 // Newest returns the newest commit of an address, as of a commit of its branch from some time ago.
-func (r *Reader) Newest(ctx context.Context, a render.Address, commit files.ID) (files.ID, error) {
+func (b *Branches) Newest(ctx context.Context, a render.Address, commit files.ID) (files.ID, error) {
 	if a.Folder == "" {
 		return commit, nil
 	}
-	return new(folderlog.Log).Last(ctx, r.Target, commit, a.Folder)
+	return new(folderlog.Log).Last(ctx, b.Target, commit, a.Folder)
 }
 
 // CommitAt reads a commit with what it has at an address; false for nothing.
-func (r *Reader) CommitAt(ctx context.Context, a render.Address, id files.ID) (git.Head, bool, error) {
+func (b *Branches) CommitAt(ctx context.Context, a render.Address, id files.ID) (git.Head, bool, error) {
 	if a.Folder != "" {
-		return r.Target.Within(ctx, id, a.Folder)
+		return b.Target.Within(ctx, id, a.Folder)
 	}
-	h, err := r.Target.Commit(ctx, id)
+	h, err := b.Target.Commit(ctx, id)
 	return h, err == nil, err
 }
 
 // Before reads the commit of an address before another one; false for the first.
-func (r *Reader) Before(ctx context.Context, a render.Address, head git.Head) (git.Head, bool, error) {
-	id, err := r.CommitBefore(ctx, a, head.Commit, head.Parent)
+func (b *Branches) Before(ctx context.Context, a render.Address, head git.Head) (git.Head, bool, error) {
+	id, err := b.CommitBefore(ctx, a, head.Commit, head.Parent)
 	if err != nil || id.IsZero() {
 		return git.Head{}, false, err
 	}
-	return r.CommitAt(ctx, a, id)
+	return b.CommitAt(ctx, a, id)
 }
 
 // CommitBefore returns the commit of an address before another one, of which the branch's commit
 // before it is known; zero for the first.
-func (r *Reader) CommitBefore(ctx context.Context, a render.Address, commit, parent files.ID) (files.ID, error) {
+func (b *Branches) CommitBefore(ctx context.Context, a render.Address, commit, parent files.ID) (files.ID, error) {
 	if a.Folder == "" {
 		return parent, nil
 	}
-	return r.Cache.history().Before(ctx, r.Target, commit, a.Folder)
+	return b.Cache.history().Before(ctx, b.Target, commit, a.Folder)
 }
 
 // AddressesOf returns where clusters are published, by the folder of the state branch. What has no
@@ -72,14 +84,31 @@ func AddressesOf(root *files.Folder, config render.Addresses) (render.Addresses,
 }
 
 // editAt is edit for a folder of a branch whose head is known.
-func (r *Reader) editAt(ctx context.Context, a render.Address, head files.ID) string {
-	id, err := r.Head(ctx, map[string]files.ID{a.Branch: head}, a)
+func (b *Branches) editAt(ctx context.Context, a render.Address, head files.ID) string {
+	id, err := b.Head(ctx, map[string]files.ID{a.Branch: head}, a)
 	if err != nil {
 		return ""
 	}
-	h, ok, err := r.CommitAt(ctx, a, id)
+	h, ok, err := b.CommitAt(ctx, a, id)
 	if err != nil || !ok {
 		return ""
 	}
-	return r.edit(ctx, a, h)
+	return b.edit(ctx, a, h)
+}
+
+// readBranch reads a branch; false where there is none.
+func (r *Branches) readBranch(ctx context.Context, name string) (b Branch, ok bool, err error) {
+	if b.Head, ok, err = r.Target.Branch(ctx, name); err != nil || !ok {
+		return Branch{}, false, err
+	}
+	if name != state.Branch {
+		b.Published, err = tree.Read(b.Head.Tree)
+	}
+	if err != nil {
+		return Branch{}, false, fmt.Errorf("branch %s: %w", name, err)
+	}
+	if b.Published.Edited {
+		b.Published.Edit = r.edit(ctx, render.Address{Branch: name}, b.Head)
+	}
+	return b, true, nil
 }

@@ -11,9 +11,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/tree"
-	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
-	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // Artifact is a commit of a cluster's branch that may be applied.
@@ -56,7 +54,7 @@ func (r *Reader) Artifact(ctx context.Context, in *Desired, cluster string) (Art
 	if i := slices.IndexFunc(in.Clusters, func(c *karmada.Cluster) bool { return c.Name == cluster }); i >= 0 {
 		d.Replaces, d.NameBefore = in.Clusters[i].Annotations[ReplacesAnnotation], in.Clusters[i].Annotations[FormerlyAnnotation]
 	}
-	d.Objects, err = r.objectsOf(ctx, b.Published)
+	d.Objects, err = objectsOf(ctx, b.Published, r.Identities)
 	return d, err
 }
 
@@ -114,27 +112,4 @@ func (r *Reader) Follows(ctx context.Context, in *Desired, d Artifact) bool {
 	}
 	after, err := r.Target.IsAncestor(ctx, d.Commit, b.Head.Commit)
 	return err == nil && after
-}
-
-// genuine refuses a head that is not as Waybill published it for a cluster.
-func (r *Reader) genuine(ctx context.Context, in *Desired, cluster string, b Branch) error {
-	a := in.Address(cluster)
-	name := a.String()
-	at := fmt.Sprintf("the head of %s, %.12s,", name, b.Head.Commit.String())
-	if a.Folder != "" {
-		at = fmt.Sprintf("%s, as of %.12s,", a.Words(), b.Head.Commit.String())
-	}
-	message := b.Head.Message
-	switch named := sources.Trailers(message, publish.TrailerCluster); {
-	case b.Published.Edited:
-		return fmt.Errorf("%s is not as Waybill published it: somebody edited its files%s; what was applied stays; waybill verify %s says which, and git revert takes the edit back", at, b.Published.Edit, name)
-	case b.Published.Built == nil || publish.Trailer(message, publish.TrailerCommit) == "":
-		return fmt.Errorf("%s was not written by Waybill; what was applied stays", at)
-	case len(named) > 0 && !slices.Contains(named, cluster):
-		return fmt.Errorf("%s was published for the cluster %s; what was applied stays", at, words.List(named))
-	}
-	if err := r.IsSigned(name, b.Head); err != nil {
-		return err
-	}
-	return r.sameSource(ctx, in.revision, name, b.Head)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git"
 )
 
 // Desired is the desired state of the clusters at one moment: those that are registered, and the heads of their branches.
@@ -125,6 +126,25 @@ func (d *Desired) take(t *state.Terms) (err error) {
 		return fmt.Errorf("%s: %w", render.ConfigFile, err)
 	}
 	return nil
+}
+
+// StateHead fetches branches, that of the state among them, and reads the state's head. It
+// refuses one that was published from another source.
+func (r *Reader) StateHead(ctx context.Context, heads map[string]files.ID, here sources.Revision, branches ...string) (git.Head, error) {
+	if _, ok := heads[state.Branch]; !ok {
+		return git.Head{}, fmt.Errorf("nothing is published in %s: there is no branch %s; waybill publish comes first", r.Target.Name(), state.Branch)
+	}
+	if err := r.Target.Fetch(ctx, branches...); err != nil {
+		return git.Head{}, err
+	}
+	head, _, err := r.Target.Branch(ctx, state.Branch)
+	if err != nil {
+		return git.Head{}, err
+	}
+	if err := r.IsSigned(state.Branch, head); err != nil {
+		return git.Head{}, err
+	}
+	return head, r.sameSource(ctx, here, state.Branch, head)
 }
 
 // Address is where a cluster is published.

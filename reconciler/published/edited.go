@@ -16,11 +16,11 @@ import (
 
 // edit says of an address that somebody edited which files these are, and in which commit that began;
 // nothing where that is not known.
-func (r *Reader) edit(ctx context.Context, a render.Address, head git.Head) string {
+func (b *Branches) edit(ctx context.Context, a render.Address, head git.Head) string {
 	const most = 1000
 	first := head
 	for range most {
-		before, ok, err := r.earlier(ctx, &a, first)
+		before, ok, err := b.earlier(ctx, &a, first)
 		if err != nil || !ok {
 			return ""
 		}
@@ -37,17 +37,17 @@ func (r *Reader) edit(ctx context.Context, a render.Address, head git.Head) stri
 }
 
 // earlier reads the commit before another one, and notes the address where that is.
-func (r *Reader) earlier(ctx context.Context, a *render.Address, head git.Head) (git.Head, bool, error) {
+func (b *Branches) earlier(ctx context.Context, a *render.Address, head git.Head) (git.Head, bool, error) {
 	c, ok := publish.ParseContinued(head.Message, a.Cluster())
 	if !ok {
-		return r.Before(ctx, *a, head)
+		return b.Before(ctx, *a, head)
 	}
 	*a = c.From
-	id, err := r.Newest(ctx, c.From, c.Commit)
+	id, err := b.Newest(ctx, c.From, c.Commit)
 	if err != nil {
 		return git.Head{}, false, err
 	}
-	return r.CommitAt(ctx, c.From, id)
+	return b.CommitAt(ctx, c.From, id)
 }
 
 // differing lists the files of a folder that are otherwise in another one, or not there.

@@ -44,7 +44,7 @@ func TestFingerprint(t *testing.T) {
 			return cluster(nil)
 		}, false},
 	} {
-		r := &Reader{Cache: &Cache{}}
+		r := &Reader{Branches: At(nil)}
 		was, err := r.Fingerprint(t.Context(), &first, cluster(nil))
 		if err != nil {
 			t.Fatal(err)
@@ -64,7 +64,7 @@ func TestFingerprint(t *testing.T) {
 // TestFingerprintOfAFolder has clusters share a branch: of its commits, those count for a cluster that changed its folder.
 func TestFingerprintOfAFolder(t *testing.T) {
 	repo := twin.New("published")
-	r := &Reader{Target: repo, Cache: &Cache{}}
+	r := &Reader{Branches: At(repo)}
 	var was Fingerprint
 	for i, step := range []struct {
 		contents map[string]string

@@ -14,14 +14,14 @@ import (
 )
 
 // objectsOf reads the manifests of a published tree.
-func (r *Reader) objectsOf(ctx context.Context, p tree.Published) ([]apply.Object, error) {
+func objectsOf(ctx context.Context, p tree.Published, identities func(context.Context) (unseal.Identities, error)) ([]apply.Object, error) {
 	paths, err := p.Paths()
 	if err != nil {
 		return nil, err
 	}
 	slices.Sort(paths)
 	objects := make([]apply.Object, 0, len(paths))
-	keys := r.keys(ctx)
+	keys := onceAsked(ctx, identities)
 	for _, path := range paths {
 		e, ok := p.Built.Lookup(path)
 		if !ok || e.Blob == nil {
@@ -41,14 +41,14 @@ func (r *Reader) objectsOf(ctx context.Context, p tree.Published) ([]apply.Objec
 	return objects, nil
 }
 
-// keys returns what asks for identities once, and only if they are needed.
-func (r *Reader) keys(ctx context.Context) func() (unseal.Identities, error) {
+// onceAsked returns what asks for identities once, and only if they are needed.
+func onceAsked(ctx context.Context, identities func(context.Context) (unseal.Identities, error)) func() (unseal.Identities, error) {
 	var keys unseal.Identities
 	var err error
-	asked := r.Identities == nil
+	asked := identities == nil
 	return func() (unseal.Identities, error) {
 		if !asked {
-			keys, err = r.Identities(ctx)
+			keys, err = identities(ctx)
 			asked = true
 		}
 		return keys, err

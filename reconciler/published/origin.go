@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
+	"github.com/waybill-dev/waybill/reconciler/ancestry"
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // An OtherSourceError says that a branch was published from another source.
@@ -87,4 +90,68 @@ func SourceID(repository, folder string) string {
 		return sources.Place(repository) + " " + folder
 	}
 	return sources.Place(repository)
+}
+
+// GoesOn refuses a head of the state branch that does not come after one that was gone by, signed or not: what was
+// said since, as that a cluster is suspended, would not count any more.
+func (r *Reader) GoesOn(ctx context.Context, head, last files.ID) error {
+	if last.IsZero() || last == head || r.Rollback {
+		return nil // by Rollback a person wants to go there
+	}
+	unknown := func(err error) error {
+		return fmt.Errorf("whether %.12s of %s comes after %.12s is not known: %w", head.String(), state.Branch, last.String(), err)
+	}
+	t, err := Walk(ctx, r.Target, head, last, func(h git.Head) bool {
+		return ancestry.Replaces(h.Message, state.Branch, last) && r.IsSigned(state.Branch, h) == nil
+	})
+	if err != nil {
+		return unknown(err)
+	}
+	step := ancestry.Step{Signed: !r.Signers.IsZero(), Follows: t.Follows || !t.Said.IsZero()}
+	if !step.Follows {
+		if step.Follows, err = r.Target.IsAncestor(ctx, last, head); err == nil {
+			step.Back, err = r.Target.IsAncestor(ctx, head, last)
+		}
+		if err != nil && !errors.Is(err, git.ErrMissing) {
+			return unknown(err)
+		}
+	}
+	if step.Allowed() {
+		return nil
+	}
+	return &ancestry.RefusedError{State: true, Applied: last, Text: fmt.Sprintf("the head of %s, %.12s, does not come after %s, which counted already: somebody set the branch back, or this is a copy that lags behind; what was applied stays; publish again, with --restored if the repository was restored from a backup, or start the agent with --rollback once", state.Branch, head.String(), last)}
+}
+
+// IsSigned refuses the head of a branch that nobody signed who may, where that is asked for.
+func (r *Reader) IsSigned(branch string, head git.Head) error {
+	if r.Signers.IsZero() {
+		return nil
+	}
+	if _, err := r.Signers.Verify(head.Signed, head.Signature, head.When); err != nil {
+		return fmt.Errorf("the head of %s, %.12s, does not count: %w; what was applied stays; publish with --signing-key, or add who signed it to --allowed-signers", branch, head.Commit.String(), err)
+	}
+	return nil
+}
+
+// genuine refuses a head that is not as Waybill published it for a cluster.
+func (r *Reader) genuine(ctx context.Context, in *Desired, cluster string, b Branch) error {
+	a := in.Address(cluster)
+	name := a.String()
+	at := fmt.Sprintf("the head of %s, %.12s,", name, b.Head.Commit.String())
+	if a.Folder != "" {
+		at = fmt.Sprintf("%s, as of %.12s,", a.Words(), b.Head.Commit.String())
+	}
+	message := b.Head.Message
+	switch named := sources.Trailers(message, publish.TrailerCluster); {
+	case b.Published.Edited:
+		return fmt.Errorf("%s is not as Waybill published it: somebody edited its files%s; what was applied stays; waybill verify %s says which, and git revert takes the edit back", at, b.Published.Edit, name)
+	case b.Published.Built == nil || publish.Trailer(message, publish.TrailerCommit) == "":
+		return fmt.Errorf("%s was not written by Waybill; what was applied stays", at)
+	case len(named) > 0 && !slices.Contains(named, cluster):
+		return fmt.Errorf("%s was published for the cluster %s; what was applied stays", at, words.List(named))
+	}
+	if err := r.IsSigned(name, b.Head); err != nil {
+		return err
+	}
+	return r.sameSource(ctx, in.revision, name, b.Head)
 }

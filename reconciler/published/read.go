@@ -22,8 +22,9 @@ import (
 
 // Reader reads what is published from a source, and says whether it is that. What it is not given it does without.
 type Reader struct {
+	Branches // may be those of the source
+
 	Source Repository // nil for one who only applies what is published, as an agent does
-	Target Repository // may be Source
 	Subdir string     // folder of the source that is read; empty for all
 	// TakeOver has branches count that were published from another source, and Rollback commits that come before the one
 	// that counted last.
@@ -34,8 +35,6 @@ type Reader struct {
 	// Signers are those of whom one has to have signed what is applied; the zero value asks for
 	// no signature.
 	Signers signing.Signers
-	// Cache is what is remembered; it has to be there.
-	Cache *Cache
 }
 
 // Content is what is published from a source, at one moment.
@@ -242,21 +241,4 @@ func (r *reading) recent(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// readBranch reads a branch; false where there is none.
-func (r *Reader) readBranch(ctx context.Context, name string) (b Branch, ok bool, err error) {
-	if b.Head, ok, err = r.Target.Branch(ctx, name); err != nil || !ok {
-		return Branch{}, false, err
-	}
-	if name != state.Branch {
-		b.Published, err = tree.Read(b.Head.Tree)
-	}
-	if err != nil {
-		return Branch{}, false, fmt.Errorf("branch %s: %w", name, err)
-	}
-	if b.Published.Edited {
-		b.Published.Edit = r.edit(ctx, render.Address{Branch: name}, b.Head)
-	}
-	return b, true, nil
 }

@@ -62,7 +62,7 @@ func (v *Verifier) subject(ctx context.Context, what string) (*subject, error) {
 	}
 	head, err := v.Published.Target.Commit(ctx, id)
 	if err == nil && address.Branch == state.Branch {
-		head, err = v.Published.Planned(ctx, head)
+		head, err = published.Planned(ctx, v.Published.Target, head)
 	}
 	return &subject{address.Branch, head, []part{{address: address, root: head.Tree}}}, err
 }

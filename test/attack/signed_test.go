@@ -44,7 +44,7 @@ func newSigned(t *testing.T, more map[string]string, clusters ...string) *signed
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.reader = &published.Reader{Target: repo, Signers: signers, Cache: &published.Cache{}}
+	s.reader = &published.Reader{Branches: published.At(repo, Signers: signers)}
 	s.publishes()
 	return s
 }

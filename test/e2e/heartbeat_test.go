@@ -209,7 +209,7 @@ func (e *edge) inProcess(t *testing.T, off time.Duration) (stop func()) {
 		Clusters: []string{"eu-1"}, Interval: time.Second, Resync: time.Minute, Log: log, Random: rand.Float64, Status: status,
 		Heart: &agent.ByGit{Repo: status, Origin: git.Origin(e.url), Key: key.Public(), Now: now, Log: log},
 		Applier: applier.Applier{
-			Published: &published.Reader{Target: open(e.url+"/fleet.git", nil), Cache: &published.Cache{}}, Now: now,
+			Published: &published.Reader{Branches: published.At(open(e.url+"/fleet.git", nil))}, Now: now,
 			Access: clusters.Access{Kubeconfig: e.apis["eu-1"].kubeconfig, Alone: true, Agent: "test"},
 		},
 		Election: replicas.Election{
