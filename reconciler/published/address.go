@@ -97,18 +97,18 @@ func (b *Branches) editAt(ctx context.Context, a render.Address, head files.ID) 
 }
 
 // readBranch reads a branch; false where there is none.
-func (r *Branches) readBranch(ctx context.Context, name string) (b Branch, ok bool, err error) {
-	if b.Head, ok, err = r.Target.Branch(ctx, name); err != nil || !ok {
+func (b *Branches) readBranch(ctx context.Context, name string) (is Branch, ok bool, err error) {
+	if is.Head, ok, err = b.Target.Branch(ctx, name); err != nil || !ok {
 		return Branch{}, false, err
 	}
 	if name != state.Branch {
-		b.Published, err = tree.Read(b.Head.Tree)
+		is.Published, err = tree.Read(is.Head.Tree)
 	}
 	if err != nil {
 		return Branch{}, false, fmt.Errorf("branch %s: %w", name, err)
 	}
-	if b.Published.Edited {
-		b.Published.Edit = r.edit(ctx, render.Address{Branch: name}, b.Head)
+	if is.Published.Edited {
+		is.Published.Edit = b.edit(ctx, render.Address{Branch: name}, is.Head)
 	}
-	return b, true, nil
+	return is, true, nil
 }

@@ -111,7 +111,11 @@ func New(in Input) *Evictor {
 		e.frozen = !e.delayedUntil.IsZero()
 	}
 	if len(e.tainted) > 0 && !e.frozen {
-		e.admitted = admitted(in, e.tainted, e.servers, e.settled)
+		queue := evictionQueue(in, e.tainted)
+		if !e.settled { // no other cluster is begun to be left
+			queue = slices.DeleteFunc(queue, func(q *queued) bool { return q.rank != evicting })
+		}
+		e.admitted = admitted(in, queue, e.servers)
 	}
 	return e
 }

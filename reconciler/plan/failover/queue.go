@@ -27,13 +27,12 @@ const (
 	unaffected             // nothing is known to
 )
 
-// admitted says which of the tainted clusters may be left now: those at the head of the queue.
-func admitted(in Input, tainted map[string]taints, servers int, settled bool) map[string]bool {
+// admitted says which clusters of the queue may be left now: those at its head.
+func admitted(in Input, queue []*queued, servers int) map[string]bool {
 	left, admitted := map[string]bool{}, map[string]bool{} // servers, clusters
-	for _, next := range evictionQueue(in, tainted) {
+	for _, next := range queue {
 		c, _ := in.Fleet.Lookup(next.cluster)
-		hasRoom := left[c.Server()] || len(left) < in.Settings.Rules.Limits.AtOnce(servers)
-		if hasRoom && (next.rank == evicting || settled) {
+		if left[c.Server()] || len(left) < in.Settings.Rules.Limits.AtOnce(servers) {
 			left[c.Server()], admitted[next.cluster] = true, true
 		}
 	}

@@ -9,6 +9,7 @@
 package manifest
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -128,18 +129,11 @@ func (w *writer) sayLeftOut(o *object.Object) {
 	}
 }
 
+// blocks are the reasons of what is wrong with a manifest, but for those that just fail.
+var blocks = map[diag.Code]reason.Reason{diag.PlainSecret: reason.Plain, diag.Replicas: reason.NotScaled, diag.Unmapped: reason.NotMapped}
+
 // blockOf is what is in the way where a manifest cannot be made.
-func blockOf(d *diag.Diagnostic) reason.Reason {
-	switch d.Code {
-	case diag.PlainSecret:
-		return reason.Plain
-	case diag.Replicas:
-		return reason.NotScaled
-	case diag.Unmapped:
-		return reason.NotMapped
-	}
-	return reason.Failed
-}
+func blockOf(d *diag.Diagnostic) reason.Reason { return cmp.Or(blocks[d.Code], reason.Failed) }
 
 // blocked says why a template is not written out for a cluster; empty if it is.
 func blocked(d *schedule.Decision, v *template.Variant, cluster string) reason.Reason {

@@ -122,7 +122,11 @@ func (b *binder) binding(it *item, d *Decision) *karmada.ResourceBinding {
 	if it.isLazy() {
 		rb.Annotations[state.TemplateAnnotation] = it.template.Digest(b.in.Policies.Fleet)
 	}
-	if done := it.rebalance.done(it.before, succeeded); done != "" {
+	done := it.rebalance.by
+	if it.rebalance.fresh && !succeeded { // it is tried again, as Karmada does
+		done = it.before.Annotations[state.RebalancedAnnotation]
+	}
+	if done != "" {
 		rb.Annotations[state.RebalancedAnnotation] = done
 	}
 	rb.Spec.RescheduleTriggeredAt = it.rebalance.triggered(it.before, b.in.When)

@@ -129,15 +129,6 @@ func rebalanceOf(marks []string, it *item) rebalance {
 	return r
 }
 
-// done names the WorkloadRebalancers that were acted on. A division afresh that fails is tried again,
-// as Karmada does.
-func (r rebalance) done(before *karmada.ResourceBinding, succeeded bool) string {
-	if !r.fresh || succeeded {
-		return r.by
-	}
-	return before.Annotations[state.RebalancedAnnotation]
-}
-
 // triggered returns when an item was last divided afresh on request: at a commit, or
 // as its binding says.
 func (r rebalance) triggered(before *karmada.ResourceBinding, commit time.Time) *metav1.Time {

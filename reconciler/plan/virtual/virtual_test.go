@@ -61,18 +61,17 @@ func rows(lines ...string) (all []manifest.Row) {
 func summary(rows []manifest.Row) string {
 	var all []string
 	for _, r := range rows {
-		line := r.Ref.Kind + "/" + r.Ref.Name
-		var lineSb65 strings.Builder
+		var line strings.Builder
+		line.WriteString(r.Ref.Kind + "/" + r.Ref.Name)
 		for i := range int32(4) {
 			if w, ok := r.Wanted(int(i)); ok {
-				lineSb65.WriteString(fmt.Sprintf(" %d:%d", i, w.Blob))
+				fmt.Fprintf(&line, " %d:%d", i, w.Blob)
 			}
 			if why := r.Blocks[i]; why != "" {
-				lineSb65.WriteString(fmt.Sprintf(" %d!%s", i, why))
+				fmt.Fprintf(&line, " %d!%s", i, why)
 			}
 		}
-		line += lineSb65.String()
-		all = append(all, line)
+		all = append(all, line.String())
 	}
 	return strings.Join(all, "; ")
 }
