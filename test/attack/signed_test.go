@@ -44,7 +44,7 @@ func newSigned(t *testing.T, more map[string]string, clusters ...string) *signed
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.reader = &published.Reader{Branches: published.At(repo, Signers: signers)}
+	s.reader = &published.Reader{Branches: published.At(repo), Signers: signers}
 	s.publishes()
 	return s
 }
