@@ -43,9 +43,12 @@ func newHeld(t *testing.T) *held {
 	source, target := open(t.Context(), t, h.src), open(t.Context(), t, h.bare)
 	h.publisher = &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: source, Target: target, Cache: cache.Memory(), Now: now, ByComment: true}
 	asked := &pulls.Previewer{
-		Reconciler: &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: source, Target: target, Cache: cache.Memory(), Now: now, ByComment: true},
-		Forge:      h.fake, Rev: "main", MergeBase: source.MergeBase, Now: now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
-		Sandbox: func(*render.ConfigSpec, ...lock.Lock) (render.Engine, error) { return nil, nil },
+		Comparer: &pulls.Comparer{
+			Reconciler: &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: source, Target: target, Cache: cache.Memory(), Now: now, ByComment: true},
+			Rev:        "main", MergeBase: source.MergeBase, Now: now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
+			Sandbox: func(*render.ConfigSpec, ...lock.Lock) (render.Engine, error) { return nil, nil },
+		},
+		Forge: h.fake,
 	}
 	h.clerk = &pulls.CommandHandler{Forge: h.fake, Target: target, Source: source, Adds: asked.Adds, Now: now, Log: slog.New(slog.DiscardHandler), Changed: func() {}}
 	if h.publishes(t); h.holds != "" {

@@ -55,9 +55,12 @@ func newRequested(t *testing.T, config string) *requested {
 	}
 	source := open(t.Context(), t, p.src)
 	p.previewer = &pulls.Previewer{
-		Reconciler: &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: source, Target: open(t.Context(), t, p.bare), Cache: cache.Memory(), Now: now},
-		Forge:      p.fake, Rev: "main", MergeBase: source.MergeBase, PerAuthor: 2, Now: now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
-		Sandbox: func(*render.ConfigSpec, ...lock.Lock) (render.Engine, error) { p.sandboxes++; return nil, nil },
+		Comparer: &pulls.Comparer{
+			Reconciler: &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: source, Target: open(t.Context(), t, p.bare), Cache: cache.Memory(), Now: now},
+			Rev:        "main", MergeBase: source.MergeBase, Now: now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
+			Sandbox: func(*render.ConfigSpec, ...lock.Lock) (render.Engine, error) { p.sandboxes++; return nil, nil },
+		},
+		Forge: p.fake, PerAuthor: 2,
 	}
 	return p
 }

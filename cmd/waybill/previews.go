@@ -55,9 +55,9 @@ func newPreviewer(cmd *cobra.Command, c *controller) (*pulls.Previewer, error) {
 	o.Jobs = 1
 	pool := worker.New(o)
 	missing := sync.OnceValue(func() []string { return missingWalls(cmd.Context(), o) })
-	return &pulls.Previewer{
-		Reconciler: forOthers(*r), Forge: c.forge, Rev: c.loop.Rev, MergeBase: source.MergeBase, Fetch: source.FetchWithin, Shown: c.shown,
-		Interval: c.loop.Interval, Now: time.Now, Random: rand.Reader, Log: c.loop.Log,
+	comparer := &pulls.Comparer{
+		Reconciler: forOthers(*r), Rev: c.loop.Rev, MergeBase: source.MergeBase, Fetch: source.FetchWithin,
+		Now: time.Now, Random: rand.Reader, Log: c.loop.Log,
 		Sandbox: func(spec *render.ConfigSpec, locks ...lock.Lock) (render.Engine, error) {
 			charts, err := newCharts(cmd, *spec)
 			return renderer.New(pool, &renderer.Locked{Charts: charts, Locks: locks}), err
@@ -65,7 +65,8 @@ func newPreviewer(cmd *cobra.Command, c *controller) (*pulls.Previewer, error) {
 		Bound:   bound,
 		Apart:   ownResults,
 		Missing: func(context.Context) []string { return missing() },
-	}, nil
+	}
+	return &pulls.Previewer{Comparer: comparer, Forge: c.forge, Shown: c.shown, Interval: c.loop.Interval}, nil
 }
 
 // bound has an engine render within the budget of a preview.

@@ -2,50 +2,15 @@ package pulls
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/commands"
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/state"
-	"github.com/waybill-dev/waybill/render"
-	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources/forge"
 	"github.com/waybill-dev/waybill/sources/git"
 )
-
-// Adds tells which removals a pull request adds that the guard would hold: those of its head, and not of
-// where it left the branch. Why says that it is not looked at.
-func (p *Previewer) Adds(ctx context.Context, pr forge.PullRequest) (adds guard.Removals, why string, err error) {
-	if pr.Base != p.Rev {
-		return nil, "the pull request goes to " + pr.Base + ", and " + p.Rev + " is followed", nil
-	}
-	told, err := p.authored(ctx, []forge.PullRequest{pr})
-	if err != nil || len(told) == 0 {
-		return nil, "the pull request has another head by now", err
-	}
-	to, err := p.target(ctx)
-	if err != nil {
-		return nil, "", err
-	}
-	if !told[0].Member && to.config.Previews.Forks == render.ForksNever {
-		return nil, "changes of strangers are not looked at", nil
-	}
-	within, cancel := context.WithTimeout(ctx, previewTime)
-	defer cancel()
-	c, _, err := p.compare(within, &told[0], to)
-	p.Reconciler.Seen = reconciler.NewCache() // approvals are rare
-	p.baselines.Forget()
-	if errors.Is(err, worker.ErrBudget) { // it would be the next time, too
-		return nil, "too much has to be rendered to tell which removals the pull request adds", nil
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	return c.Guard.Adds(), "", nil
-}
 
 // approve adds to an approval the removals that it names; why says that it names others.
 func (c *CommandHandler) approve(ctx context.Context, o *commands.Command, pr forge.PullRequest) (why string, err error) {

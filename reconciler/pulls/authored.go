@@ -6,7 +6,11 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/post"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/forge"
 )
@@ -78,4 +82,35 @@ func origin(pr *forge.PullRequest) string {
 		return "fork"
 	}
 	return "stranger"
+}
+
+// Adds tells which removals a pull request adds that the guard would hold: those of its head, and not of
+// where it left the branch. Why says that it is not looked at.
+func (p *Previewer) Adds(ctx context.Context, pr forge.PullRequest) (adds guard.Removals, why string, err error) {
+	if pr.Base != p.Rev {
+		return nil, "the pull request goes to " + pr.Base + ", and " + p.Rev + " is followed", nil
+	}
+	told, err := p.authored(ctx, []forge.PullRequest{pr})
+	if err != nil || len(told) == 0 {
+		return nil, "the pull request has another head by now", err
+	}
+	to, err := p.target(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	if !told[0].Member && to.config.Previews.Forks == render.ForksNever {
+		return nil, "changes of strangers are not looked at", nil
+	}
+	within, cancel := context.WithTimeout(ctx, previewTime)
+	defer cancel()
+	c, _, err := p.compare(within, &told[0], to)
+	p.Reconciler.Seen = reconciler.NewCache() // approvals are rare
+	p.baselines.Forget()
+	if errors.Is(err, worker.ErrBudget) { // it would be the next time, too
+		return nil, "too much has to be rendered to tell which removals the pull request adds", nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	return c.Guard.Adds(), "", nil
 }

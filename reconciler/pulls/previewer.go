@@ -7,25 +7,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"log/slog"
 	"slices"
 	"time"
 
-	"github.com/waybill-dev/waybill/reconciler"
-	"github.com/waybill-dev/waybill/reconciler/commands"
 	"github.com/waybill-dev/waybill/reconciler/poll"
 	"github.com/waybill-dev/waybill/reconciler/post"
-	"github.com/waybill-dev/waybill/reconciler/preview/bases"
-	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/worker"
-	"github.com/waybill-dev/waybill/sources"
-	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/forge"
-	"github.com/waybill-dev/waybill/sources/git"
-	"github.com/waybill-dev/waybill/sources/lock"
 )
 
 // Previewer shows at a forge what open pull requests do to the clusters, each once a head.
@@ -35,36 +24,19 @@ import (
 // lock of that branch names; nothing is decrypted for it. No change is planned with the random key. Where the
 // configuration asks for it, it is looked at only when a maintainer named its head.
 type Previewer struct {
-	Reconciler *reconciler.Reconciler // with a cache of its own
-	Forge      forge.Forge
-	Rev        string // branch that pull requests go to
-	// MergeBase finds the commit of the source from which two others went apart.
-	MergeBase func(ctx context.Context, a, b files.ID) (files.ID, bool, error)
-	// Fetch has at hand what a stranger pushed, within bounds; nil: all is at hand.
-	Fetch func(ctx context.Context, head files.ID, most git.Bounds) error
-	// Sandbox returns what renders what strangers wrote, as a config says, with the charts of locks.
-	Sandbox func(c *render.ConfigSpec, locks ...lock.Lock) (render.Engine, error)
-	// Bound has an engine render within a budget, a new one each time; nil: there is none.
-	Bound func(render.Engine) render.Engine
-	// Apart has an engine know what was rendered and keep what it renders to itself; nil: it does not.
-	Apart func(render.Engine) render.Engine
-	// Missing names the walls of the sandbox that are missing, where there are not enough for strangers; nil: there are.
-	Missing func(ctx context.Context) []string
+	*Comparer
+
+	Forge forge.Forge
 	// PerAuthor is how many heads of a stranger's are looked at in an hour.
 	PerAuthor int
 	Shown     Shown
 	Interval  time.Duration // between two looks
-	Now       func() time.Time
-	// Random is where the key of a preview comes from, which is thrown away.
-	Random io.Reader
-	Log    *slog.Logger
 
 	since time.Time
 	shown map[int]showing       // by the number of the pull request
 	spent map[int64][]time.Time // on strangers
 
 	published publication
-	baselines bases.Cache[shared]
 }
 
 // showing is what a pull request shows, as far as the previewer knows.
@@ -84,11 +56,6 @@ const (
 	// spentWindow is what PerAuthor counts in.
 	spentWindow = time.Hour
 )
-
-// strangersBounds is how much of a stranger's head is fetched.
-func strangersBounds() git.Bounds {
-	return git.Bounds{Pack: 64 << 20, Objects: 100_000, Object: 32 << 20, All: 512 << 20}
-}
 
 // Run looks until ctx ends, at once when it is woken.
 func (p *Previewer) Run(ctx context.Context, wake <-chan struct{}) error {
@@ -150,67 +117,6 @@ func (p *Previewer) waiting(listed []forge.PullRequest) []forge.PullRequest {
 func (p *Previewer) news(pr *forge.PullRequest) bool {
 	s, known := p.shown[pr.Number]
 	return !known || s.pull.Head != pr.Head || s.said != "" || s.again || s.verdict != nil
-}
-
-// destination is the branch that pull requests go to, as it is now.
-type destination struct {
-	tip      files.ID
-	config   render.ConfigSpec
-	lock     lock.Lock
-	moment   bases.Moment
-	approved map[string]bool // heads that maintainers named
-}
-
-// target reads the branch that pull requests go to.
-func (p *Previewer) target(ctx context.Context) (*destination, error) {
-	r := p.Reconciler
-	tip, err := r.Source.Resolve(ctx, p.Rev)
-	if err != nil {
-		return nil, err
-	}
-	snapshot, err := r.Source.Snapshot(ctx, tip.String(), r.Subdir)
-	if err != nil {
-		return nil, err
-	}
-	to := &destination{tip: tip, approved: map[string]bool{}}
-	if to.config, err = render.ReadConfig(snapshot); err != nil {
-		return nil, err
-	}
-	if to.lock, err = lockOf(snapshot); err != nil {
-		return nil, err
-	}
-	heads, err := r.Target.Heads(ctx)
-	if err != nil {
-		return nil, err
-	}
-	to.moment = bases.At(p.Now(), heads[state.Branch], heads[commands.Branch])
-	at, err := commands.Head(ctx, r.Target, heads)
-	if err != nil {
-		return nil, err
-	}
-	known, _ := commands.Decode(at.Tree)
-	for i := range known {
-		if o := &known[i]; o.Verb == commands.Preview && o.Counts(p.Now()) {
-			to.approved[o.Head] = true
-		}
-	}
-	return to, nil
-}
-
-// lockOf reads the lock file of a snapshot; one that is not there or cannot be read is empty.
-func lockOf(s sources.Snapshot) (lock.Lock, error) {
-	data, err := s.ReadFile(lock.FileName)
-	if errors.Is(err, fs.ErrNotExist) {
-		return lock.Lock{}, nil
-	}
-	if err != nil {
-		return lock.Lock{}, fmt.Errorf("reading %s: %w", lock.FileName, err)
-	}
-	l, err := lock.Parse(data)
-	if err != nil {
-		return lock.Lock{}, nil // loading the source says what is wrong with it
-	}
-	return l, nil
 }
 
 // one shows what one pull request does, or why that is not looked at.
