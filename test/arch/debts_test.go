@@ -30,6 +30,7 @@ var rules = []struct {
 	{"columns", "a line has at most 140 characters, but for URLs and what is said to people", columns},
 	{"nolint", "a nolint is of linters that .golangci.yml enables", nolints},
 	{"named", "what a package comment names is there", named},
+	{"messages", "nothing compares or cuts a message that people read", messages},
 	{"words", "what is declared is called by the field's words (docs/architecture.md)", metaphors},
 }
 
