@@ -115,3 +115,24 @@ func TestMetricsAreNamedAsIsUsual(t *testing.T) {
 		}
 	}
 }
+
+// TestReadiness: it is ready once something was synchronised, says why it is not, and stays ready when a later turn fails: what is
+// published stays as it is.
+func TestReadiness(t *testing.T) {
+	s := serve.New()
+	says := func(name string, code int, want string) {
+		t.Helper()
+		w := httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/readyz", nil))
+		if w.Code != code || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d %q, want %d %q", name, w.Code, w.Body, code, want)
+		}
+	}
+	says("at the start", 503, "")
+	s.Record(reconciler.Sync{Err: errors.New("no way there")})
+	says("the first turn failed", 503, "the last synchronisation failed")
+	s.Record(reconciler.Sync{UpToDate: true})
+	says("one came to its end", 200, "ok")
+	s.Record(reconciler.Sync{Err: errors.New("no way there")})
+	says("a later one failed", 200, "ok")
+}

@@ -105,3 +105,26 @@ func TestWhoseCommentItIs(t *testing.T) {
 		}
 	}
 }
+
+// TestOnlyWhatWasMergedIsMerged: GitLab names a commit of a merge request that was closed, too, and GitHub one of a trial.
+func TestOnlyWhatWasMergedIsMerged(t *testing.T) {
+	t.Parallel()
+	const merge = `{"iid": 7, "state": %q, "author": {"id": 7, "username": "ann"}, "sha": "1111", "merge_commit_sha": "2222", "source_project_id": 1, "target_project_id": 1}`
+	for state, want := range map[string]string{"merged": "2222", "closed": "", "opened": "", "locked": ""} {
+		f := answering(t, forge.GitLab, map[string]string{"/merge_requests/7": fmt.Sprintf(merge, state)})
+		if p, err := f.PullRequest(t.Context(), 7); err != nil || p.Merged != want || p.Open != (state == "opened") {
+			t.Errorf("GitLab, %s: %+v, %v; want it merged as %q", state, p, err, want)
+		}
+	}
+	const pull = `{"number": 7, "state": "closed", "merged": %v, "merge_commit_sha": "2222", "user": {"id": -7, "login": "ghost"}, "head": {"ref": "a", "sha": "1111"}, "base": {"ref": "main"}}`
+	for merged, want := range map[bool]string{true: "2222", false: ""} {
+		f := answering(t, forge.GitHub, map[string]string{"/pulls/7": fmt.Sprintf(pull, merged)})
+		p, err := f.PullRequest(t.Context(), 7)
+		if err != nil || p.Merged != want || p.Open {
+			t.Errorf("GitHub, merged %v: %+v, %v; want it merged as %q", merged, p, err, want)
+		}
+		if !p.Author.Bot { // Gitea's, which GitHub's form is read for, too
+			t.Errorf("an account with a negative number is nobody's: %+v", p.Author)
+		}
+	}
+}
