@@ -232,10 +232,37 @@ func (c *cluster) deletion(r *request, all map[string]*cluster) {
 	}
 	if c.commits[i+1].failedOver[c.commits[i].objects[r.Ref]] {
 		c.Moved++
-		if !slices.ContainsFunc(slices.Collect(maps.Values(all)), func(other *cluster) bool { return other != c && other.had(r.Ref, r.from) }) {
+		elsewhere := slices.ContainsFunc(slices.Collect(maps.Values(all)), func(other *cluster) bool { return other != c && other.had(r.Ref, r.from) })
+		if !elsewhere && c.isWanted(r.Ref, newestSource(all, r.from)) { // it may have left the source since, as while nothing was applied here
 			blame("because the cluster failed, and no other one had it")
 		}
 	}
+}
+
+// isWanted reports that a source commit wants an object in any cluster.
+func (c *cluster) isWanted(ref Ref, source string) bool {
+	for place := range c.wants[source] {
+		if strings.HasSuffix(place, " "+ref.String()) {
+			return true
+		}
+	}
+	return false
+}
+
+// newestSource is the source commit of the newest commit that any cluster had been published at a moment.
+func newestSource(all map[string]*cluster, at time.Time) string {
+	var newest *commit
+	for _, c := range all {
+		for _, one := range c.commits {
+			if !one.published.After(at) && (newest == nil || one.published.After(newest.published)) {
+				newest = one
+			}
+		}
+	}
+	if newest == nil {
+		return ""
+	}
+	return newest.source
 }
 
 // identity holds that a deletion names an object that Waybill made.

@@ -279,6 +279,16 @@ func TestTheOracleBites(t *testing.T) {
 		"a CRD leaves, and nobody allowed it": {func(s *tale) {
 			s.defined("goes")
 		}, []string{"customresourcedefinitions.apiextensions.k8s.io/widgets, of a protected kind, left the branch by", "nobody allowed it"}},
+		"it moves while nothing is applied, and leaves the source before it is deleted": {func(s *tale) {
+			s.begin()
+			s.wants("second", "free eu configmaps/shop/b", "free us configmaps/shop/b")
+			s.publishes(7, "us", nil, "b")
+			gone := s.publishes(10, "eu", []string{"b"}, "a")
+			s.wants("third", "must eu configmaps/shop/a")
+			s.publishes(20, "us", nil)
+			s.applies(31, "eu", gone)
+			s.log("eu", asked{at: 32, verb: "delete", name: "b", uid: "B"})
+		}, nil},
 		"a CRD leaves, and somebody allowed it": {func(s *tale) {
 			s.defined("goes\n\nWaybill-Allow-Prune: 0123456789abcdef")
 		}, nil},
