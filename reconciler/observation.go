@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/ancestry"
 	"github.com/waybill-dev/waybill/reconciler/history"
 	"github.com/waybill-dev/waybill/reconciler/plan"
@@ -14,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/registration"
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 )
@@ -50,9 +52,10 @@ func (r *Reconciler) Observe(ctx context.Context, rev string) (Observation, erro
 		return Observation{}, &render.ConfigError{Diagnostic: d}
 	}
 	obs := Observation{Observation: planning.Observe(snapshot, src, plan.Branch)}
-	heads, err := r.observe(ctx, &obs)
+	registered := registeredBy(src.Objects)
+	heads, err := r.observe(ctx, &obs, registered)
 	if err == nil {
-		err = goOn(ctx, r, &obs, heads)
+		err = goOn(ctx, r, &obs, heads, registered)
 	}
 	if err != nil {
 		return Observation{}, fmt.Errorf("reading what is published: %w", err)
@@ -75,7 +78,7 @@ func (r *Reconciler) Look(ctx context.Context, s sources.Snapshot, medium plan.M
 	if r.Target == nil {
 		return obs, nil
 	}
-	_, err = r.observe(ctx, &obs)
+	_, err = r.observe(ctx, &obs, registeredBy(src.Objects))
 	if _, other := errors.AsType[*published.OtherSourceError](err); other {
 		return nothing(), nil // nothing was published from this one
 	}
@@ -87,13 +90,12 @@ func (r *Reconciler) Look(ctx context.Context, s sources.Snapshot, medium plan.M
 
 // observe reads what is published, what maintainers approved, and what clusters report of what moves. It returns where all
 // branches are.
-func (r *Reconciler) observe(ctx context.Context, obs *Observation) (map[string]files.ID, error) {
+func (r *Reconciler) observe(ctx context.Context, obs *Observation, registered func() []*karmada.Cluster) (map[string]files.ID, error) {
 	heads, err := r.Target.Heads(ctx)
 	if err != nil {
 		return nil, err
 	}
 	config, in := &obs.Source.Config, &obs.Input
-	registered := registration.Registered(obs.Source.Objects)
 	is, err := r.Published().Content(ctx, heads, published.Asked{Revision: obs.Source.Revision, Publish: &config.Publish, Clusters: registered})
 	if err != nil {
 		return nil, err
@@ -112,11 +114,26 @@ func (r *Reconciler) observe(ctx context.Context, obs *Observation) (map[string]
 }
 
 // goOn finds how branches go on whose history was lost, for one who writes.
-func goOn(ctx context.Context, r *Reconciler, obs *Observation, heads map[string]files.ID) (err error) {
+func goOn(
+	ctx context.Context, r *Reconciler, obs *Observation, heads map[string]files.ID, registered func() []*karmada.Cluster,
+) (err error) {
 	finder := history.Finder{Target: r.Target, Reports: r.Reports(), Restored: r.Restored, Memory: &r.Seen.history}
 	obs.Continued, err = finder.Continue(ctx, history.Branches{
 		Heads: heads, Clusters: obs.Heads.Clusters, Addresses: obs.Source.Config.Publish.Addresses(),
-		Written: registration.Written(obs.Source.Objects), Registered: registration.Registered(obs.Source.Objects), Now: r.Now(),
+		Written: registration.Written(obs.Source.Objects), Registered: registered, Now: r.Now(),
 	})
 	return err
+}
+
+// registeredBy returns what decodes the clusters that objects register when it is asked first, and no more than once: most
+// observations do without.
+func registeredBy(objects []*object.Object) func() []*karmada.Cluster {
+	var all []*karmada.Cluster
+	known := false
+	return func() []*karmada.Cluster {
+		if !known {
+			all, known = registration.Registered(objects), true
+		}
+		return all
+	}
 }

@@ -90,8 +90,8 @@ type Branches struct {
 	Heads      map[string]files.ID // of all branches
 	Clusters   map[string]files.ID // what is at the addresses of clusters
 	Addresses  render.Addresses
-	Written    []*object.Object // the registered clusters, as they are written
-	Registered []*karmada.Cluster
+	Written    []*object.Object          // the registered clusters, as they are written
+	Registered func() []*karmada.Cluster // asked if any cluster is asked what it applied
 	Now        time.Time
 }
 
@@ -209,7 +209,7 @@ func (s *search) ask(ctx context.Context) (map[string][]files.ID, error) {
 	if !isAsked {
 		return applied, nil
 	}
-	of := slices.DeleteFunc(slices.Clone(s.Registered), func(c *karmada.Cluster) bool { _, asked := s.memory.asked[c.Name]; return !asked && !s.once[c.Name] })
+	of := slices.DeleteFunc(slices.Clone(s.Registered()), func(c *karmada.Cluster) bool { _, asked := s.memory.asked[c.Name]; return !asked && !s.once[c.Name] })
 	said, err := s.Reports.Applied(ctx, s.Heads, of)
 	if err != nil {
 		if s.Reports.Told != nil && ctx.Err() == nil {

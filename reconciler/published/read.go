@@ -56,7 +56,7 @@ type Content struct {
 type Asked struct {
 	Revision sources.Revision
 	Publish  *render.Publish
-	Clusters []*karmada.Cluster // that are registered
+	Clusters func() []*karmada.Cluster // that are registered; asked where clusters share a branch
 }
 
 // Content reads the state branch and what is at the address of every cluster, where the heads of branches are.
@@ -190,7 +190,7 @@ func holds(root *files.Folder, path string) bool {
 func (r *reading) folders(ctx context.Context, shared string, head git.Head) (map[string]Branch, error) {
 	all := map[string]Branch{}
 	isCluster := map[string]bool{}
-	for _, c := range r.asked.Clusters {
+	for _, c := range r.asked.Clusters() {
 		isCluster[c.Name] = true
 	}
 	for _, e := range head.Tree.Entries() {

@@ -27,8 +27,8 @@ import (
 type Moves struct {
 	Bindings   map[object.Ref]*karmada.ResourceBinding
 	Failover   render.Failover
-	Clusters   []*object.Object // as they are written
-	Registered []*karmada.Cluster
+	Clusters   []*object.Object          // as they are written
+	Registered func() []*karmada.Cluster // asked if anything moves
 	Published  map[string]tree.Published // by cluster
 }
 
@@ -41,7 +41,7 @@ func (r *Reader) Evidence(ctx context.Context, heads map[string]files.ID, of Mov
 		return nil, nil
 	}
 	mappings := mappingsOf(of.Clusters)
-	said, err := r.branches(ctx, heads, of.Registered)
+	said, err := r.branches(ctx, heads, of.Registered())
 	isAway := err != nil && r.Told != nil && ctx.Err() == nil
 	if err != nil && !isAway {
 		return nil, err
