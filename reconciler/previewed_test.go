@@ -16,7 +16,7 @@ import (
 // shelved has a previewer keep what it makes.
 func (p *requested) shelved() *store.Store {
 	s := store.New(func() {})
-	p.previewer.Shown = pulls.Shown{Shelf: s, URL: "https://waybill.example"}
+	p.previewer.Shown = pulls.Shown{Store: s, URL: "https://waybill.example"}
 	return s
 }
 

@@ -209,9 +209,9 @@ func TestPreviewerNeedsApprovalOfAFork(t *testing.T) {
 	if s := p.fake.Shown(head, post.StrangersContext); s.State != forge.Pending || !strings.Contains(s.Description, "/waybill preview "+head) {
 		t.Errorf("the status is %+v", s)
 	}
-	clerk := &pulls.CommandHandler{Forge: p.fake, Target: open(t.Context(), t, p.bare), Now: p.previewer.Now, Log: slog.New(slog.DiscardHandler), Changed: func() {}}
+	handler := &pulls.CommandHandler{Forge: p.fake, Target: open(t.Context(), t, p.bare), Now: p.previewer.Now, Log: slog.New(slog.DiscardHandler), Changed: func() {}}
 	p.fake.SayAs(forgetest.Writer, commands.Parsed{Verb: commands.Preview, Head: head}.String())
-	if err := clerk.Look(t.Context()); err != nil {
+	if err := handler.Look(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if said := p.looks(); !strings.Contains(said, head[:12]) || !strings.Contains(said, "From a fork") || p.sandboxes != 1 {

@@ -111,7 +111,7 @@ func (f *previewFlags) parts(_ context.Context, c *controller) ([]runnable, erro
 	}
 	p.PerAuthor = f.perAuthor
 	return []runnable{{name: "previews", leads: true, wakes: c.wakes.pulled, run: func(ctx context.Context, wakes <-chan struct{}) error {
-		if s := c.shown.Shelf; s != nil {
+		if s := c.shown.Store; s != nil {
 			s.Working(true)
 			defer s.Working(false)
 		}

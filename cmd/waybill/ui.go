@@ -74,7 +74,7 @@ func (f *uiFlags) previews(shows *ui.UI) pulls.Shown {
 		return pulls.Shown{}
 	}
 	shows.Previews = store.New(shows.Changed)
-	return pulls.Shown{Shelf: shows.Previews, URL: f.url}
+	return pulls.Shown{Store: shows.Previews, URL: f.url}
 }
 
 // unused refuses flags of a web UI that there is not.

@@ -60,8 +60,8 @@ type Agent struct {
 	agents atomic.Int64  // clusters that have one
 	beaten atomic.Uint64 // sequence number of the last heartbeat
 	// served are those of the clusters that are this agent's to serve; nil: it is not known yet.
-	served atomic.Pointer[[]string]
-	tenure replicas.Leadership
+	served     atomic.Pointer[[]string]
+	leadership replicas.Leadership
 }
 
 // Run serves the cluster, whenever no other agent does, until ctx ends.
@@ -71,10 +71,10 @@ func (a *Agent) Run(ctx context.Context) error {
 	e.Other = func(holder string) {
 		a.Log.WarnContext(ctx, "standing by: another agent serves the cluster", "clusters", a.Clusters, "agent", e.Replica, "serves", holder, "lease", e.Namespace+"/"+e.Name)
 	}
-	a.tenure.Lost = func() {
+	a.leadership.Lost = func() {
 		a.Log.WarnContext(ctx, "the Lease cannot be renewed; going on until another agent has it", "clusters", a.Clusters, "agent", e.Replica, "lease", e.Namespace+"/"+e.Name)
 	}
-	return a.tenure.Run(ctx, e, a.serve)
+	return a.leadership.Run(ctx, e, a.serve)
 }
 
 // serve serves the cluster until ctx ends.

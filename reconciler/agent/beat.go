@@ -45,7 +45,7 @@ func (a *Agent) beats(ctx context.Context) error {
 		if err == nil && beat.UID == "" {
 			beat, err = a.first(ctx)
 		}
-		if err == nil && !a.tenure.Holds() {
+		if err == nil && !a.leadership.Holds() {
 			err = a.alone(ctx)
 		}
 		if err == nil {
@@ -55,9 +55,9 @@ func (a *Agent) beats(ctx context.Context) error {
 			}
 		}
 		if behind, ok := errors.AsType[*BehindError](err); ok {
-			if !a.tenure.Holds() {
+			if !a.leadership.Holds() {
 				a.Log.WarnContext(ctx, "standing by: another agent of the cluster is heard, and this one does not hold the Lease", "clusters", a.Clusters, "agent", a.Election.Replica)
-				a.tenure.Leave()
+				a.leadership.Leave()
 				return nil
 			}
 			beat.Sequence = behind.Last // and the next one is above it

@@ -140,7 +140,7 @@ func (r *recorder) own(ctx context.Context, id files.ID) (git.Head, bool, error)
 // mayTell returns an error if another agent tells of the clusters: what one that lost the Lease sees
 // of an API server, which another one reaches, is worth nothing.
 func (a *Agent) mayTell(ctx context.Context) error {
-	if a.Heart == nil || a.tenure.Holds() {
+	if a.Heart == nil || a.leadership.Holds() {
 		return nil
 	}
 	return a.alone(ctx)

@@ -181,7 +181,7 @@ type backoff struct {
 	credential  clusters.Credential
 }
 
-// gather waits until it is time to put right what strays: an object, and others that stray meanwhile. One that was put
+// gather waits until it is time to put right what drifted: an object, and others that drift meanwhile. One that was put
 // right again and again waits longer, and none of the others for it. A new request ends it; false says that ctx has ended.
 func (f *Follower) gather(ctx context.Context, in *work, b *backoff, first object.Ref, drifted <-chan object.Ref) bool {
 	wait := func(r object.Ref) time.Duration { return max(settleTime, f.after(b.corrections.Of(r), failedWait)) }
@@ -285,7 +285,7 @@ func (f *Follower) suspended(ctx context.Context, r *request, why suspend.Suspen
 	return Result{Cluster: r.cluster.Name, Suspension: why}
 }
 
-// watch wakes the queue of a cluster when something in it strays from what a round left.
+// watch wakes the queue of a cluster when something in it drifts from what a round left.
 func watch(ctx context.Context, client *clusters.Client, res *Result, drifted chan<- object.Ref) context.CancelFunc {
 	ctx, stop := context.WithCancel(ctx)
 	entries := res.Report.Inventory.Entries

@@ -15,7 +15,7 @@ import (
 
 // Shown is where those look who look at previews in the web UI.
 type Shown struct {
-	Shelf *store.Store // nil: nobody looks
+	Store *store.Store // nil: nobody looks
 	// URL is where people find the web UI; empty if that is not known.
 	URL string
 }
@@ -29,7 +29,7 @@ const (
 // seen notes which pull requests to the branch are open, and asks about those that may be closed
 // by now: a forge lists the open ones that changed, and says nothing of others.
 func (p *Previewer) seen(ctx context.Context, open []forge.PullRequest) {
-	s := p.Shown.Shelf
+	s := p.Shown.Store
 	if s == nil {
 		return
 	}
@@ -56,17 +56,17 @@ func (p *Previewer) seen(ctx context.Context, open []forge.PullRequest) {
 
 // says notes what a pull request shows.
 func (p *Previewer) says(pr *forge.PullRequest, state forge.State, line string) {
-	if s := p.Shown.Shelf; s != nil {
+	if s := p.Shown.Store; s != nil {
 		s.Say(p.Now(), pr, state, line)
 	}
 }
 
 // keeps puts the report of a pull request where people look, and returns what its comment says of it.
 func (p *Previewer) keeps(ctx context.Context, pr *forge.PullRequest, c *preview.Comparison) (notes []string) {
-	if p.Shown.Shelf == nil {
+	if p.Shown.Store == nil {
 		return nil
 	}
-	if err := p.Shown.Shelf.Keep(p.Now(), pr, c); err != nil {
+	if err := p.Shown.Store.Keep(p.Now(), pr, c); err != nil {
 		p.Log.WarnContext(ctx, "report not kept for the web UI", "pull_request", pr.Number, "err", err)
 		return nil
 	}
@@ -78,7 +78,7 @@ func (p *Previewer) keeps(ctx context.Context, pr *forge.PullRequest, c *preview
 
 // page is where the preview of a pull request is shown; empty for nowhere.
 func (s *Shown) page(pr *forge.PullRequest) string {
-	if s.Shelf == nil || s.URL == "" {
+	if s.Store == nil || s.URL == "" {
 		return ""
 	}
 	return s.URL + "/previews/" + strconv.Itoa(pr.Number)

@@ -154,8 +154,8 @@ func TestWorkThatFailsGivesTheLeaseBack(t *testing.T) {
 	}
 }
 
-// tenure is work that goes on by a Lease.
-type tenure struct {
+// leading is work that goes on by a Lease.
+type leading struct {
 	replicas.Leadership
 
 	terms, works atomic.Int64 // that began, and that go on
@@ -166,9 +166,9 @@ type tenure struct {
 // quick are times by which a Lease that cannot be renewed is lost soon.
 var quick = replicas.Times{Lease: 2 * time.Second, Renew: time.Second, Retry: 50 * time.Millisecond}
 
-func newTenure(ctx context.Context, t *testing.T, s *apiserver.Server, replica string, work func(context.Context) error) *tenure {
+func newLeading(ctx context.Context, t *testing.T, s *apiserver.Server, replica string, work func(context.Context) error) *leading {
 	t.Helper()
-	n := &tenure{lost: make(chan struct{}, 10), ended: make(chan error, 1)}
+	n := &leading{lost: make(chan struct{}, 10), ended: make(chan error, 1)}
 	n.Lost = func() { n.lost <- struct{}{} }
 	e := election(t, s, replica, quick)
 	go func() {
@@ -197,7 +197,7 @@ func TestWorkGoesOnWhileNobodyCanGetTheLease(t *testing.T) {
 		return 0
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	n := newTenure(ctx, t, s, "first", untilDone)
+	n := newLeading(ctx, t, s, "first", untilDone)
 	until(t, "the term", func() bool { return n.works.Load() == 1 && n.Holds() })
 	away.Store(true)
 	within(t, "the loss of the Lease", n.lost)
@@ -241,7 +241,7 @@ func TestWhatGoesOnEndsBeforeTheProgramDoes(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	finish := make(chan struct{})
 	broken := errors.New("broken")
-	n := newTenure(ctx, t, s, "first", func(ctx context.Context) error { <-ctx.Done(); <-finish; return broken })
+	n := newLeading(ctx, t, s, "first", func(ctx context.Context) error { <-ctx.Done(); <-finish; return broken })
 	until(t, "the term", func() bool { return n.works.Load() == 1 })
 	away.Store(true)
 	within(t, "the loss of the Lease", n.lost)

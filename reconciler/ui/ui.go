@@ -1,5 +1,5 @@
 // Package ui serves the web UI: pages about a fleet, made from what Git says (package facts) by pure
-// functions (package pages), and about what open pull requests do (package shelf), to whoever may log in (package login). It changes nothing: what is not
+// functions (package pages), and about what open pull requests do (package preview/store), to whoever may log in (package login). It changes nothing: what is not
 // asked for by GET or HEAD is refused. Nothing is read unless somebody looks, and what is read is kept
 // until a branch moves.
 package ui

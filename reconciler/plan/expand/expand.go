@@ -75,7 +75,7 @@ type ground struct {
 	policies *index.Policies
 	broken   []render.Broken
 	objects  []*object.Object // that are no policies, in the order of their refs
-	shelf    *flux.Index      // of objects
+	lookup   *flux.Index      // of objects
 	diags    []diag.Diagnostic
 }
 
@@ -94,19 +94,19 @@ func (x *expander) ground(objs []*object.Object, before *ground) *ground {
 	render.SortObjects(objects)
 	return &ground{
 		of: objs, policies: index.Of(set, x.in.Source.Config.SkipNamespaces, &x.in.Memo.Policies), broken: set.Broken,
-		objects: objects, shelf: flux.NewIndex(objects), diags: diags,
+		objects: objects, lookup: flux.NewIndex(objects), diags: diags,
 	}
 }
 
 func (x *expander) expand(g *ground) Result {
 	x.report(g.diags...)
 	r := Result{Policies: g.policies, Bound: map[string][]*object.Object{}, HoldReason: brokenByRelease(g.broken, x.in.Source.Objects)}
-	base := scope{around: g.objects, shelf: g.shelf}
+	base := scope{around: g.objects, lookup: g.lookup}
 	r.Templates = x.templates(g.policies, g.objects, base)
 	for _, c := range g.policies.Fleet.Clusters() {
 		if own := x.in.Source.Bound[c.Name]; len(own) > 0 {
 			mark := len(x.replaced)
-			r.Bound[c.Name] = x.withoutSources(x.unfoldFor(own, scope{cluster: c, bound: true, around: g.objects, shelf: g.shelf}), mark)
+			r.Bound[c.Name] = x.withoutSources(x.unfoldFor(own, scope{cluster: c, bound: true, around: g.objects, lookup: g.lookup}), mark)
 		}
 	}
 	x.useUp(r.Templates, r.Bound)

@@ -14,7 +14,7 @@ type scope struct {
 	cluster *fleet.Cluster // that they are rendered for; nil for none
 	bound   bool           // they stand in its own directory
 	around  []*object.Object
-	shelf   *flux.Index // what they may refer to
+	lookup  *flux.Index // what they may refer to
 	asked   int         // how many jobs were wanted before it
 	// within overrides a release that another one renders; nil: nothing overrides those.
 	within func(*object.Object) (*object.Object, *diag.Diagnostic)

@@ -14,7 +14,7 @@ type Unclaimed struct {
 
 // note records a release and what it renders to, if no policy selects it or what renders it.
 func (x *expander) note(release *object.Object, rendered []*object.Object, s *scope) {
-	if s.within == nil && !x.repository.SyncsItself(release, s.shelf) {
+	if s.within == nil && !x.repository.SyncsItself(release, s.lookup) {
 		x.nested.unclaimed = append(x.nested.unclaimed, Unclaimed{release, s.name(), rendered})
 	}
 }

@@ -33,7 +33,7 @@ func (x *expander) unfoldUnselected(objs []*object.Object) []*object.Object {
 		}
 		set, _, _ := policies.Load(claiming, &x.in.Memo.Policies)
 		claims := match.New(set.Propagation)
-		return scope{around: objs, shelf: flux.NewIndex(objs)}, func(o *object.Object) bool {
+		return scope{around: objs, lookup: flux.NewIndex(objs)}, func(o *object.Object) bool {
 			return claims.Policy(policies.SubjectOf(o)) == nil
 		}
 	})
@@ -44,7 +44,7 @@ func (x *expander) unfoldUnselected(objs []*object.Object) []*object.Object {
 func (x *expander) unfoldFor(objs []*object.Object, base scope) []*object.Object {
 	return x.unfold(objs, func(objs []*object.Object) (scope, func(*object.Object) bool) {
 		s := base
-		s.around, s.shelf = slices.Concat(objs, base.around), base.shelf.With(objs)
+		s.around, s.lookup = slices.Concat(objs, base.around), base.lookup.With(objs)
 		return s, func(*object.Object) bool { return true }
 	})
 }
@@ -112,7 +112,7 @@ func (x *expander) replace(objs []*object.Object, s *scope, wanted func(*object.
 // all wait none can be waited for, unless what was rendered before them is yet to be.
 func (x *expander) ready(releases []*object.Object, s *scope) (ready, waiting []*object.Object) {
 	for _, release := range releases {
-		if s.shelf.Waits(release) {
+		if s.lookup.Waits(release) {
 			waiting = append(waiting, release)
 		} else {
 			ready = append(ready, release)
@@ -134,10 +134,10 @@ func (x *expander) render(release *object.Object, s *scope) []*object.Object {
 		return nil
 	}
 	id := s.id(release)
-	if x.repository.SyncsItself(release, s.shelf) {
+	if x.repository.SyncsItself(release, s.lookup) {
 		return nil // its folder is read as it is
 	}
-	job, problems := flux.Read(release, s.shelf, x.setting(s.cluster))
+	job, problems := flux.Read(release, s.lookup, x.setting(s.cluster))
 	x.report(problems...)
 	if job == nil {
 		x.releases.fail(id, s.name())

@@ -42,7 +42,7 @@ type Store struct {
 	working bool
 }
 
-// New returns an empty shelf. Changed is called when there is something else on it.
+// New returns an empty store. Changed is called when there is something else in it.
 func New(changed func()) *Store { return &Store{changed: changed, known: map[int]Preview{}} }
 
 // Working says whether this process looks at pull requests: where several replicas run, one does.
@@ -137,14 +137,14 @@ func (s *Store) Find(number int) (Preview, bool) {
 	return p, ok
 }
 
-// Version is another one whenever there is something else on the shelf.
+// Version is another one whenever there is something else in the store.
 func (s *Store) Version() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.version
 }
 
-// change changes what is on the shelf, and tells if that made a difference.
+// change changes what is in the store, and tells if that made a difference.
 func (s *Store) change(what func() bool) {
 	s.mu.Lock()
 	moved := what()

@@ -22,7 +22,7 @@ func pull(number int, head string) *forge.PullRequest {
 	return &forge.PullRequest{Number: number, Head: head, Title: fmt.Sprint("change ", number)}
 }
 
-// shelved is a shelf that counts how often it told of a change.
+// shelved is a store that counts how often it told of a change.
 type shelved struct {
 	*store.Store
 

@@ -26,7 +26,7 @@ type held struct {
 	digest    string // of what the pull request adds
 	holds     string // what the last publication held
 	fake      *forgetest.Fake
-	clerk     *pulls.CommandHandler
+	handler   *pulls.CommandHandler
 	publisher *reconciler.Reconciler
 	now       time.Time
 }
@@ -50,7 +50,7 @@ func newHeld(t *testing.T) *held {
 		},
 		Forge: h.fake,
 	}
-	h.clerk = &pulls.CommandHandler{Forge: h.fake, Target: target, Source: source, Adds: asked.Adds, Now: now, Log: slog.New(slog.DiscardHandler), Changed: func() {}}
+	h.handler = &pulls.CommandHandler{Forge: h.fake, Target: target, Source: source, Adds: asked.Adds, Now: now, Log: slog.New(slog.DiscardHandler), Changed: func() {}}
 	if h.publishes(t); h.holds != "" {
 		t.Fatal("the first publication is held")
 	}
@@ -83,10 +83,10 @@ func (h *held) merges(t *testing.T) {
 	h.fake.Merge(run(t, h.src, "rev-parse", "HEAD"))
 }
 
-// looks has the clerk look.
+// looks has the handler look.
 func (h *held) looks(t *testing.T) {
 	t.Helper()
-	if err := h.clerk.Look(t.Context()); err != nil {
+	if err := h.handler.Look(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -153,7 +153,7 @@ func TestAnApprovalAllowsNothingElse(t *testing.T) {
 	change(t, h.src, map[string]string{"waybill.yaml": "apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {guard: {maxRemoved: 0, maxRemovedPercent: 0}}\n"})
 	h.fake.PushCommit(run(t, h.src, "rev-parse", "HEAD"))
 	run(t, h.src, "checkout", "-q", "main")
-	adds, _, err := h.clerk.Adds(t.Context(), h.fake.Pull())
+	adds, _, err := h.handler.Adds(t.Context(), h.fake.Pull())
 	if err != nil || len(adds) != 1 || len(adds[0].Objects) != 1 {
 		t.Fatalf("the pull request adds %+v, %v", adds, err)
 	}
@@ -180,7 +180,7 @@ func TestACommentThatDoesNotCount(t *testing.T) {
 		"a stranger":        func(h *held) { h.fake.SayAs(forgetest.Stranger, h.prune()) },
 		"Waybill":           func(h *held) { h.fake.SayAs(forgetest.Waybill, h.prune()) },
 		"who has left":      func(h *held) { h.fake.SayAs(forgetest.Writer, h.prune()); h.fake.Permit(forgetest.Writer, forge.None) },
-		"the author":        func(h *held) { h.clerk.Rules.NotAuthor = true; h.fake.SayAs(forgetest.Author, h.prune()) },
+		"the author":        func(h *held) { h.handler.Rules.NotAuthor = true; h.fake.SayAs(forgetest.Author, h.prune()) },
 		"before a push":     func(h *held) { h.fake.SayAs(forgetest.Writer, h.prune()); h.fake.Push() },
 		"on what is closed": func(h *held) { h.fake.SayAs(forgetest.Writer, h.prune()); h.fake.Close() },
 		"another digest": func(h *held) {
@@ -222,10 +222,10 @@ func TestAnOrderEnds(t *testing.T) {
 			if all := h.orders(t); len(all) > 0 {
 				t.Errorf("there are the orders %+v", all)
 			}
-			h.clerk = &pulls.CommandHandler{Forge: h.fake, Target: h.clerk.Target, Source: h.clerk.Source, Adds: h.clerk.Adds, Now: h.clerk.Now, Log: h.clerk.Log, Changed: func() {}}
-			h.looks(t) // another clerk, who remembers nothing
+			h.handler = &pulls.CommandHandler{Forge: h.fake, Target: h.handler.Target, Source: h.handler.Source, Adds: h.handler.Adds, Now: h.handler.Now, Log: h.handler.Log, Changed: func() {}}
+			h.looks(t) // another handler, who remembers nothing
 			if all := h.orders(t); len(all) > 0 {
-				t.Errorf("another clerk takes the orders %+v", all)
+				t.Errorf("another handler takes the orders %+v", all)
 			}
 		})
 	}
@@ -251,9 +251,9 @@ func (b beside) Comments(ctx context.Context, number int) ([]forge.Comment, erro
 // Who writes to a pull request what cannot be read stops no command on another one.
 func TestAPullRequestThatCannotBeReadStopsNoOther(t *testing.T) {
 	h := newHeld(t)
-	h.clerk.Forge = beside{h.fake}
+	h.handler.Forge = beside{h.fake}
 	h.fake.SayAs(forgetest.Writer, h.prune())
-	if err := h.clerk.Look(t.Context()); err == nil || !strings.Contains(err.Error(), "pull request 3: its comments cannot be read") {
+	if err := h.handler.Look(t.Context()); err == nil || !strings.Contains(err.Error(), "pull request 3: its comments cannot be read") {
 		t.Errorf("it says %v", err)
 	}
 	if all := h.orders(t); len(all) != 1 {
@@ -292,7 +292,7 @@ func TestAForgeThatFails(t *testing.T) {
 			}
 			return nil
 		}
-		if err := h.clerk.Look(t.Context()); err == nil {
+		if err := h.handler.Look(t.Context()); err == nil {
 			t.Errorf("%s: it is not said", method)
 		}
 		if all := h.orders(t); len(all) > 0 {
