@@ -227,8 +227,27 @@ func (w *walk) held(has *bool, what string) string {
 		w.store(what + " is put back")
 		return what + " is put back"
 	}
-	w.edge.git(w.source, "commit", "-q", "--allow-empty", "-m", what+" may leave\n\nWaybill-Allow-Prune: "+allowed)
+	w.allow(what, allowed)
 	return what + " leaves"
+}
+
+// allow has a commit allow the removals of a digest.
+func (w *walk) allow(what, digest string) {
+	w.mayLeave, w.allowed = what, append(w.allowed, digest)
+	w.edge.git(w.source, "commit", "-q", "--allow-empty", "-m", what+" may leave\n\nWaybill-Allow-Prune: "+digest)
+}
+
+// allowMore allows what came to be held beside what may leave, as what failed over meanwhile: its digest is another one,
+// so that nothing goes which nobody saw.
+func (w *walk) allowMore() {
+	said := w.said("controller")
+	all := digest.FindAllStringSubmatch(said, -1)
+	if w.mayLeave == "" || len(all) == 0 {
+		return
+	}
+	if last := all[len(all)-1][1]; !slices.Contains(w.allowed, last) {
+		w.allow(w.mayLeave, last)
+	}
 }
 
 // hand sends what somebody does by hand to a cluster, if that answers.
