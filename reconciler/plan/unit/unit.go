@@ -1,0 +1,181 @@
+// Package unit says what moves together when a change goes out in stages: all templates that one policy
+// claims, with what they pull along and what their releases render to; policies of one group are one unit.
+//
+// The digest of a unit is over all that its bytes follow from in the source: templates, releases with their
+// values, charts and files, the policies that claim them, the override policies that match, what teaches kinds, the
+// options that change bytes, and the version of what renders. The fleet, the time and replicas that were
+// scheduled are not in it: what follows from them acts at once.
+package unit
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/plan/expand"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// GroupAnnotation has policies with the same value in one unit.
+const GroupAnnotation = "waybill.dev/rollout-group"
+
+// The first parts of the names of units that are not of a PropagationPolicy, whose first part is its namespace.
+const (
+	clusterScope = "_cluster"
+	groupScope   = "_group"
+)
+
+// Name names a unit: NAMESPACE/NAME of a PropagationPolicy, _cluster/NAME of a ClusterPropagationPolicy, or
+// _group/NAME of the policies of a group.
+type Name string
+
+// Folder and Base are the two parts of a name.
+func (n Name) Folder() string { folder, _, _ := strings.Cut(string(n), "/"); return folder }
+
+// Base is the part of a name behind the folder.
+func (n Name) Base() string { _, base, _ := strings.Cut(string(n), "/"); return base }
+
+// Of returns the name of the unit that a policy is of.
+func Of(p *policies.Propagation) Name {
+	if group := p.Object.Annotations()[GroupAnnotation]; group != "" {
+		return Name(groupScope + "/" + group)
+	}
+	return of(p.Object.Ref().Namespace, p.Object.Ref().Name)
+}
+
+func of(namespace, name string) Name { return Name(cmp.Or(namespace, clusterScope) + "/" + name) }
+
+// Unit is what moves together.
+type Unit struct {
+	Name     Name
+	Policies []*policies.Propagation // in the order of their names; none if they are gone
+	// Refs are the objects of the unit, in their order: those of the source, and those that it had by the
+	// last plan and that are gone from the source.
+	Refs []object.Ref
+	// Digest is equal for equal sources of its bytes: 32 hexadecimal digits.
+	Digest string
+	// Unknown reports that part of it cannot be read or rendered, so that its digest says nothing.
+	Unknown bool
+}
+
+// Input is what units follow from.
+type Input struct {
+	Expanded  *expand.Result
+	Decisions []schedule.Decision // in the order of refs
+	Bindings  map[object.Ref]*karmada.ResourceBinding // of the last plan
+	Config    *render.ConfigSpec
+	// Renderer is the version of what renders.
+	Renderer string
+	// Stays says which unit an object belongs to whatever claims it now, because that unit is still going
+	// out; empty for none. Nil says so of all.
+	Stays func(object.Ref) Name
+}
+
+// Find returns the units of a source in the order of their names.
+func Find(in Input) []Unit {
+	m := members{in: &in, all: map[Name]*Unit{}, owner: map[object.Ref]Name{}}
+	m.claimed()
+	m.pulledAlong()
+	m.gone()
+	units := make([]Unit, 0, len(m.all))
+	for _, name := range slices.Sorted(maps.Keys(m.all)) {
+		u := m.all[name]
+		slices.SortFunc(u.Refs, object.Ref.Compare)
+		units = append(units, *u)
+	}
+	digests(&in, units)
+	return units
+}
+
+// members finds out what belongs to which unit.
+type members struct {
+	in    *Input
+	all   map[Name]*Unit
+	owner map[object.Ref]Name
+}
+
+// add adds an object to a unit, unless it belongs to another one.
+func (m *members) add(r object.Ref, name Name) {
+	if _, taken := m.owner[r]; taken {
+		return
+	}
+	if m.in.Stays != nil {
+		name = cmp.Or(m.in.Stays(r), name)
+	}
+	m.owner[r] = name
+	u := m.unit(name)
+	u.Refs = append(u.Refs, r)
+}
+
+func (m *members) unit(name Name) *Unit {
+	if m.all[name] == nil {
+		m.all[name] = &Unit{Name: name}
+	}
+	return m.all[name]
+}
+
+// claimed adds what policies claim. A policy that claims nothing makes a unit, too.
+func (m *members) claimed() {
+	for _, p := range m.in.Expanded.Policies.Set.Propagation {
+		u := m.unit(Of(p))
+		u.Policies = append(u.Policies, p)
+	}
+	for i := range m.in.Decisions {
+		if d := &m.in.Decisions[i]; d.Policy != nil {
+			m.add(d.Ref(), Of(d.Policy))
+			u := m.all[m.owner[d.Ref()]]
+			u.Unknown = u.Unknown || d.Outcome == schedule.Kept
+		}
+	}
+	for _, f := range m.in.Expanded.Failures {
+		if name, ok := m.owner[f.ID.Release]; ok && f.ID.Cluster == "" {
+			m.all[name].Unknown = true
+		}
+	}
+}
+
+// pulledAlong adds what units pull along. What several pull along belongs to the first of them by name.
+func (m *members) pulledAlong() {
+	type binding struct{ namespace, name string }
+	owners := map[binding]Name{}
+	for i := range m.in.Decisions {
+		if d := &m.in.Decisions[i]; d.Policy != nil {
+			owners[binding{d.Ref().Namespace, state.BindingName(d.Ref())}] = m.owner[d.Ref()]
+		}
+	}
+	for i := range m.in.Decisions {
+		d := &m.in.Decisions[i]
+		if d.Policy != nil {
+			continue
+		}
+		first := Name("")
+		for _, by := range d.RequiredBy {
+			if name, ok := owners[binding{by.Namespace, by.Name}]; ok && (first == "" || name < first) {
+				first = name
+			}
+		}
+		if first != "" {
+			m.add(d.Ref(), first)
+		}
+	}
+}
+
+// gone adds what units had by the last plan, and nobody sends any longer.
+func (m *members) gone() {
+	groups := map[Name]Name{} // of policies, by their own names
+	for _, p := range m.in.Expanded.Policies.Set.Propagation {
+		groups[of(p.Object.Ref().Namespace, p.Object.Ref().Name)] = Of(p)
+	}
+	for _, r := range slices.SortedFunc(maps.Keys(m.in.Bindings), object.Ref.Compare) {
+		if namespace, policy, ok := state.PolicyRef(m.in.Bindings[r]); ok {
+			name := of(namespace, policy)
+			m.add(r, cmp.Or(groups[name], name))
+		}
+	}
+}
