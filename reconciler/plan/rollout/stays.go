@@ -19,7 +19,8 @@
 //	short    its replicas are divided, those of a blocked cell would change, and so would
 //	         those of one that is not blocked
 //
-// and what a row needs is not removed from where the row keeps it.
+// and what a row needs is not removed from where the row keeps it. Rows that go out in stages together are one
+// version: where one of them is left as it is, all are.
 //
 // A block does not count for that where it stands for itself (reason.IsAside), and where the object
 // leaves the cluster because that failed. All cells of a stopped cluster are blocked: of one of which
@@ -61,6 +62,8 @@ type Row struct {
 	Cells   []Cell
 	// Needs are the rows that this one needs where it stays.
 	Needs []int
+	// Together are the rows that are one version with this one: where this one is left as it is, so are they.
+	Together []int
 	// Abandons reports that the object leaves clusters with nothing left behind: what it needs there
 	// goes at once.
 	Abandons bool
@@ -167,6 +170,7 @@ func (s *settling) settle() {
 			}
 			s.result.Left[i] = left(blocked, s.result.Frozen[i])
 			changed = s.blockNeeds(row, s.result.Left[i]) || changed
+			changed = s.blockTogether(row, s.result.Left[i]) || changed
 		}
 	}
 }
@@ -196,6 +200,22 @@ func (s *settling) blockNeeds(row *Row, kept map[int]Left) (changed bool) {
 		for n, c := range s.rows[i].Cells {
 			if kept[c.Cluster].Kept && c.Have && !c.Want && c.Block == "" {
 				s.rows[i].Cells[n].Block, changed = reason.Needed, true
+			}
+		}
+	}
+	return changed
+}
+
+// blockTogether blocks the rows that are one version with a row, where that is left as it is.
+func (s *settling) blockTogether(row *Row, is map[int]Left) (changed bool) {
+	if len(row.Together) == 0 || len(is) == 0 || row.IsSettled {
+		return false
+	}
+	s.enter(row.Together)
+	for _, i := range row.Together {
+		for n, c := range s.rows[i].Cells {
+			if _, isLeft := is[c.Cluster]; isLeft && c.Block == "" {
+				s.rows[i].Cells[n].Block, changed = reason.Together, true
 			}
 		}
 	}

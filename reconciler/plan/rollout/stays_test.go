@@ -221,6 +221,7 @@ func TestBlocksThatStandAside(t *testing.T) {
 	}{
 		{"the new copy waits until the old one is gone", Row{Cells: []Cell{{Cluster: 0, Want: true, Block: reason.NotGone}, {Cluster: 1, Have: true}}}, ""},
 		{"what is not listed stays", Row{Cells: []Cell{{Cluster: 0, Have: true, Block: reason.Unlisted}, {Cluster: 1, Want: true}}}, ""},
+		{"an old version stays until its stage comes", Row{Cells: []Cell{{Cluster: 0, Have: true, Block: reason.WaitsForStage}, {Cluster: 1, Want: true}}}, ""},
 		{"another block is in the way", Row{Cells: []Cell{{Cluster: 0, Want: true, Block: reason.Failed}, {Cluster: 1, Have: true}}}, reason.Nowhere},
 		{"it was settled before", Row{IsSettled: true, Cells: []Cell{{Cluster: 0, Want: true, Block: reason.Failed}, {Cluster: 1, Have: true}}}, ""},
 	} {
@@ -228,6 +229,38 @@ func TestBlocksThatStandAside(t *testing.T) {
 		if r.Frozen[0] != tt.want {
 			t.Errorf("%s: frozen because %q, want %q", tt.name, r.Frozen[0], tt.want)
 		}
+	}
+}
+
+// TestAUnitIsOneVersionInACluster: a row that is left as it is in a cluster has those left there that go out
+// with it, and nowhere else.
+func TestAUnitIsOneVersionInACluster(t *testing.T) {
+	table := rows{
+		{Cells: cells("whb wh"), Together: []int{1, 2}},
+		{Cells: cells("wh wh"), Together: []int{0, 2}},
+		{Cells: cells("h wh"), Together: []int{0, 1}},
+		{Cells: cells("wh wh")},
+	}
+	r := Resolve(table, table.atMost(9))
+	for i, want := range []map[int]Left{
+		{0: {true, "blocked"}}, {0: {true, reason.Together}}, {0: {true, reason.Together}}, nil,
+	} {
+		if got := r.Left[i]; fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("of row %d is left %v, want %v", i, got, want)
+		}
+	}
+	if len(r.Frozen) > 0 {
+		t.Errorf("frozen are %v", r.Frozen)
+	}
+}
+
+// TestAFrozenRowFreezesItsUnit: what may be carried out nowhere has what goes out with it left everywhere.
+func TestAFrozenRowFreezesItsUnit(t *testing.T) {
+	table := rows{{Cells: cells("wb h"), Together: []int{1}}, {Cells: cells("w wh h"), Together: []int{0}}}
+	r := Resolve(table, table.atMost(9))
+	want := map[int]Left{0: {false, reason.Together}, 1: {true, reason.Together}}
+	if r.Frozen[0] != reason.Nowhere || fmt.Sprint(r.Left[1]) != fmt.Sprint(want) {
+		t.Errorf("frozen are %v, left of the other %v, want %v", r.Frozen, r.Left[1], want)
 	}
 }
 

@@ -67,7 +67,7 @@ type Unit struct {
 // Input is what units follow from.
 type Input struct {
 	Expanded  *expand.Result
-	Decisions []schedule.Decision // in the order of refs
+	Decisions []schedule.Decision                     // in the order of refs
 	Bindings  map[object.Ref]*karmada.ResourceBinding // of the last plan
 	Config    *render.ConfigSpec
 	// Renderer is the version of what renders.
