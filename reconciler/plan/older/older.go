@@ -15,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/plan/unit"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -54,20 +55,20 @@ type Input struct {
 	// Has is what clusters have of an object, with its replicas where they can be told, in the order of names.
 	Has   func(object.Ref) []schedule.Target
 	Write manifest.Input // its policies, decisions and config are the version's
-	Units []unit.Name
+	Units []rollouts.Unit
 }
 
 // Units is what units of a version would be today.
 type Units struct {
 	Decisions []schedule.Decision // in the order of refs: of the units, and of what may be pulled along
-	Of        map[unit.Name][]object.Ref
+	Of        map[rollouts.Unit][]object.Ref
 	Rows      map[object.Ref]manifest.Row
 	Blobs     manifest.Blobs
 }
 
 // Evaluate decides about units of a version, and writes them out. Division is steady from what clusters have.
 func Evaluate(in Input) Units {
-	wanted := map[unit.Name]bool{}
+	wanted := map[rollouts.Unit]bool{}
 	for _, name := range in.Units {
 		wanted[name] = true
 	}
@@ -78,13 +79,13 @@ func Evaluate(in Input) Units {
 	st.Bindings = in.bindings(asked.Templates)
 	asked.State = &st
 	decided := schedule.Decide(asked)
-	u := Units{Decisions: decided.Decisions, Of: map[unit.Name][]object.Ref{}, Rows: map[object.Ref]manifest.Row{}}
+	u := Units{Decisions: decided.Decisions, Of: map[rollouts.Unit][]object.Ref{}, Rows: map[object.Ref]manifest.Row{}}
 	var mine []schedule.Decision
 	for _, is := range unit.Find(unit.Input{Expanded: in.Version.Expanded, Decisions: decided.Decisions, Config: &in.Version.Config}) {
-		if !wanted[is.Name] {
+		if !wanted[is.Unit] {
 			continue
 		}
-		u.Of[is.Name] = is.Refs
+		u.Of[is.Unit] = is.Refs
 		for _, r := range is.Refs {
 			mine = append(mine, *schedule.Find(decided.Decisions, r))
 		}
@@ -101,7 +102,7 @@ func Evaluate(in Input) Units {
 }
 
 // templates are those of units, and those that these may pull along.
-func templates(x *expand.Result, wanted map[unit.Name]bool) (all []*template.Template) {
+func templates(x *expand.Result, wanted map[rollouts.Unit]bool) (all []*template.Template) {
 	pulls := false
 	for _, p := range x.Policies.Set.Propagation {
 		pulls = pulls || p.Spec.PropagateDeps && wanted[unit.Of(p)]

@@ -11,13 +11,13 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -25,35 +25,24 @@ import (
 // GroupAnnotation has policies with the same value in one unit.
 const GroupAnnotation = "waybill.dev/rollout-group"
 
-// The first parts of the names of units that are not of a PropagationPolicy, whose first part is its namespace.
-const (
-	clusterScope = "_cluster"
-	groupScope   = "_group"
-)
-
-// Name names a unit: NAMESPACE/NAME of a PropagationPolicy, _cluster/NAME of a ClusterPropagationPolicy, or
-// _group/NAME of the policies of a group.
-type Name string
-
-// Folder and Base are the two parts of a name.
-func (n Name) Folder() string { folder, _, _ := strings.Cut(string(n), "/"); return folder }
-
-// Base is the part of a name behind the folder.
-func (n Name) Base() string { _, base, _ := strings.Cut(string(n), "/"); return base }
-
-// Of returns the name of the unit that a policy is of.
-func Of(p *policies.Propagation) Name {
+// Of returns the unit that a policy is of.
+func Of(p *policies.Propagation) rollouts.Unit {
 	if group := p.Object.Annotations()[GroupAnnotation]; group != "" {
-		return Name(groupScope + "/" + group)
+		return rollouts.Unit{Name: group, IsGroup: true}
 	}
-	return of(p.Object.Ref().Namespace, p.Object.Ref().Name)
+	return own(p)
 }
 
-func of(namespace, name string) Name { return Name(cmp.Or(namespace, clusterScope) + "/" + name) }
+// own is the unit of a policy that is in no group.
+func own(p *policies.Propagation) rollouts.Unit {
+	r := p.Object.Ref()
+	return rollouts.Unit{Namespace: r.Namespace, Name: r.Name}
+}
 
 // Unit is what moves together.
 type Unit struct {
-	Name     Name
+	rollouts.Unit
+
 	Policies []*policies.Propagation // in the order of their names; none if they are gone
 	// Refs are the objects of the unit, in their order: those of the source, and those that it had by the
 	// last plan and that are gone from the source.
@@ -73,18 +62,18 @@ type Input struct {
 	// Renderer is the version of what renders.
 	Renderer string
 	// Stays says which unit an object belongs to whatever claims it now, because that unit is still going
-	// out; empty for none. Nil says so of all.
-	Stays func(object.Ref) Name
+	// out. Nil says so of none.
+	Stays func(object.Ref) (rollouts.Unit, bool)
 }
 
 // Find returns the units of a source in the order of their names.
 func Find(in Input) []Unit {
-	m := members{in: &in, all: map[Name]*Unit{}, owner: map[object.Ref]Name{}}
+	m := members{in: &in, all: map[rollouts.Unit]*Unit{}, owner: map[object.Ref]rollouts.Unit{}}
 	m.claimed()
 	m.pulledAlong()
 	m.gone()
 	units := make([]Unit, 0, len(m.all))
-	for _, name := range slices.Sorted(maps.Keys(m.all)) {
+	for _, name := range slices.SortedFunc(maps.Keys(m.all), rollouts.Unit.Compare) {
 		u := m.all[name]
 		slices.SortFunc(u.Refs, object.Ref.Compare)
 		units = append(units, *u)
@@ -96,26 +85,28 @@ func Find(in Input) []Unit {
 // members finds out what belongs to which unit.
 type members struct {
 	in    *Input
-	all   map[Name]*Unit
-	owner map[object.Ref]Name
+	all   map[rollouts.Unit]*Unit
+	owner map[object.Ref]rollouts.Unit
 }
 
 // add adds an object to a unit, unless it belongs to another one.
-func (m *members) add(r object.Ref, name Name) {
+func (m *members) add(r object.Ref, name rollouts.Unit) {
 	if _, taken := m.owner[r]; taken {
 		return
 	}
 	if m.in.Stays != nil {
-		name = cmp.Or(m.in.Stays(r), name)
+		if stays, ok := m.in.Stays(r); ok {
+			name = stays
+		}
 	}
 	m.owner[r] = name
 	u := m.unit(name)
 	u.Refs = append(u.Refs, r)
 }
 
-func (m *members) unit(name Name) *Unit {
+func (m *members) unit(name rollouts.Unit) *Unit {
 	if m.all[name] == nil {
-		m.all[name] = &Unit{Name: name}
+		m.all[name] = &Unit{Unit: name}
 	}
 	return m.all[name]
 }
@@ -143,7 +134,7 @@ func (m *members) claimed() {
 // pulledAlong adds what units pull along. What several pull along belongs to the first of them by name.
 func (m *members) pulledAlong() {
 	type binding struct{ namespace, name string }
-	owners := map[binding]Name{}
+	owners := map[binding]rollouts.Unit{}
 	for i := range m.in.Decisions {
 		if d := &m.in.Decisions[i]; d.Policy != nil {
 			owners[binding{d.Ref().Namespace, state.BindingName(d.Ref())}] = m.owner[d.Ref()]
@@ -154,13 +145,13 @@ func (m *members) pulledAlong() {
 		if d.Policy != nil {
 			continue
 		}
-		first := Name("")
+		var first rollouts.Unit
 		for _, by := range d.RequiredBy {
-			if name, ok := owners[binding{by.Namespace, by.Name}]; ok && (first == "" || name < first) {
-				first = name
+			if u, ok := owners[binding{by.Namespace, by.Name}]; ok && (first == rollouts.Unit{} || u.Compare(first) < 0) {
+				first = u
 			}
 		}
-		if first != "" {
+		if first != (rollouts.Unit{}) {
 			m.add(d.Ref(), first)
 		}
 	}
@@ -168,13 +159,13 @@ func (m *members) pulledAlong() {
 
 // gone adds what units had by the last plan, and nobody sends any longer.
 func (m *members) gone() {
-	groups := map[Name]Name{} // of policies, by their own names
+	groups := map[rollouts.Unit]rollouts.Unit{} // of policies, by what they would be alone
 	for _, p := range m.in.Expanded.Policies.Set.Propagation {
-		groups[of(p.Object.Ref().Namespace, p.Object.Ref().Name)] = Of(p)
+		groups[own(p)] = Of(p)
 	}
 	for _, r := range slices.SortedFunc(maps.Keys(m.in.Bindings), object.Ref.Compare) {
 		if namespace, policy, ok := state.PolicyRef(m.in.Bindings[r]); ok {
-			name := of(namespace, policy)
+			name := rollouts.Unit{Namespace: namespace, Name: policy}
 			m.add(r, cmp.Or(groups[name], name))
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/plan/unit"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
@@ -97,7 +98,7 @@ type world struct {
 	files    string // identifies the files of the chart
 	renderer string
 	bindings map[object.Ref]*karmada.ResourceBinding
-	stays    func(object.Ref) unit.Name
+	stays    func(object.Ref) (rollouts.Unit, bool)
 }
 
 func here() world {
@@ -116,7 +117,7 @@ func edit(t *testing.T, from, to string) world {
 }
 
 // units finds the units of a world, by name.
-func (w world) units(t *testing.T) map[unit.Name]unit.Unit {
+func (w world) units(t *testing.T) map[string]unit.Unit {
 	t.Helper()
 	d := object.Decode("all.yaml", []byte(w.source))
 	if len(d.Diags) > 0 {
@@ -136,11 +137,11 @@ func (w world) units(t *testing.T) map[unit.Name]unit.Unit {
 	}
 	st := state.State{Bindings: w.bindings}
 	decided := schedule.Decide(schedule.Input{Policies: x.Policies, Templates: x.Templates, State: &st, Memo: &schedule.Memo{}})
-	all := map[unit.Name]unit.Unit{}
+	all := map[string]unit.Unit{}
 	for _, u := range unit.Find(unit.Input{
 		Expanded: &x, Decisions: decided.Decisions, Bindings: w.bindings, Config: &render.ConfigSpec{}, Renderer: w.renderer, Stays: w.stays,
 	}) {
-		all[u.Name] = u
+		all[u.Unit.String()] = u
 	}
 	return all
 }
@@ -177,30 +178,27 @@ func TestWhatMovesTogether(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		in   func() world
-		want map[unit.Name]string
+		want map[string]string
 	}{
-		{"what a policy claims, pulls along, and renders", here, map[unit.Name]string{
+		{"what a policy claims, pulls along, and renders", here, map[string]string{
 			"team/web": "ConfigMap/web Deployment/web", "team/chart": "Service/db HelmRelease/db", "_cluster/ops": "ConfigMap/limits",
 		}},
 		{"policies of one group", func() world {
 			return edit(t, "metadata: {name: ops}", "metadata: {name: ops, annotations: {waybill.dev/rollout-group: all}}")
-		}, map[unit.Name]string{"_group/all": "ConfigMap/limits", "_cluster/ops": "", "team/web": "ConfigMap/web Deployment/web"}},
-		{"what is gone belongs where it was", func() world { w := here(); w.bindings = binding("web"); return w }, map[unit.Name]string{
+		}, map[string]string{"_group/all": "ConfigMap/limits", "_cluster/ops": "", "team/web": "ConfigMap/web Deployment/web"}},
+		{"what is gone belongs where it was", func() world { w := here(); w.bindings = binding("web"); return w }, map[string]string{
 			"team/web": "ConfigMap/web Secret/old Deployment/web",
 		}},
-		{"a policy that is gone has a unit still", func() world { w := here(); w.bindings = binding("was"); return w }, map[unit.Name]string{
+		{"a policy that is gone has a unit still", func() world { w := here(); w.bindings = binding("was"); return w }, map[string]string{
 			"team/was": "Secret/old", "team/web": "ConfigMap/web Deployment/web",
 		}},
 		{"what is going out stays with its unit", func() world {
 			w := here()
-			w.stays = func(r object.Ref) unit.Name {
-				if r.Name == "limits" {
-					return "team/web"
-				}
-				return ""
+			w.stays = func(r object.Ref) (rollouts.Unit, bool) {
+				return rollouts.Unit{Namespace: "team", Name: "web"}, r.Name == "limits"
 			}
 			return w
-		}, map[unit.Name]string{"_cluster/ops": "", "team/web": "ConfigMap/limits ConfigMap/web Deployment/web"}},
+		}, map[string]string{"_cluster/ops": "", "team/web": "ConfigMap/limits ConfigMap/web Deployment/web"}},
 	} {
 		units := tt.in().units(t)
 		for name, want := range tt.want {
@@ -260,9 +258,9 @@ func TestWhatIsAChange(t *testing.T) {
 	} {
 		after := tt.in.units(t)
 		var got []string
-		for _, name := range []unit.Name{"_cluster/ops", "team/chart", "team/web"} {
+		for _, name := range []string{"_cluster/ops", "team/chart", "team/web"} {
 			if before[name].Digest != after[name].Digest {
-				got = append(got, string(name))
+				got = append(got, name)
 			}
 			if len(after[name].Digest) != 32 {
 				t.Errorf("%s: the digest of %s is %q", tt.name, name, after[name].Digest)
