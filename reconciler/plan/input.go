@@ -47,6 +47,8 @@ type Input struct {
 	Now time.Time
 	// Evidence is what clusters say of the health of objects, where work fails over.
 	Evidence evict.Evidence
+	// Staging is what is known of what goes out in stages.
+	Staging Staging
 	// Allow is what allows removals, whose digest is Plan.Removals.
 	Allow guard.Allowance
 	// Replay is what was recorded by the plan that is rebuilt: what it left as it was is

@@ -7,6 +7,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/plan/stage"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
@@ -33,6 +34,8 @@ type Plan struct {
 	// Leaving lists the clusters that templates leave, or left and are in still, because they failed
 	// or what is there did.
 	Leaving map[object.Ref][]string
+	// Rollouts are the units that go out in stages, or did, in the order of their names.
+	Rollouts []stage.Output
 	// Detached names the clusters that have a branch and are no longer registered.
 	Detached []string
 	State    *files.Folder // the state branch's next folder

@@ -46,6 +46,9 @@ type table struct {
 	// for a plan of its own.
 	recorded map[object.Ref]map[string]state.Left
 	leaving  map[object.Ref][]string // see Plan.Leaving
+	// units are those of objects that go out in stages, by number, and of are their rows.
+	units map[object.Ref]int
+	of    map[int][]int
 }
 
 func newTable(in *Input, decided *schedule.Result) *table {
@@ -136,7 +139,7 @@ func (t *table) Blocked() (rows []int) {
 func (t *table) Row(i int) rollout.Row {
 	r := &t.rows[i]
 	d := t.decided.Find(r.Ref)
-	row := rollout.Row{Divided: d != nil && d.Divided(), Abandons: d != nil && t.abandons(d), IsSettled: t.in.Replay != nil}
+	row := rollout.Row{Divided: d != nil && d.Divided(), Abandons: d != nil && t.abandons(d), IsSettled: t.in.Replay != nil, Unit: t.units[r.Ref]}
 	have, wants := t.have(r.Ref), r.Wants
 	leaving, recorded := t.leaving[r.Ref], t.recorded[r.Ref]
 	for cluster := range t.group {
@@ -147,6 +150,9 @@ func (t *table) Row(i int) rollout.Row {
 		}
 		l, isRecorded := recorded[t.cluster(cluster)]
 		c.Have = c.Have || l.Kept // what was there when the plan was made that is made again
+		if stands, ok := r.Stands[int32(cluster)]; ok { //nolint:gosec // an index
+			c.Have = stands != manifest.Nothing
+		}
 		if !c.Want && !c.Have && !isRecorded {
 			continue
 		}
@@ -210,6 +216,19 @@ func (t *table) pulledBefore(r object.Ref) []object.Ref {
 		t.pulled = schedule.PulledBefore(t.decided.Decisions, &t.in.State)
 	}
 	return t.pulled.Of(r)
+}
+
+// Unit lists the rows of a unit that goes out in stages.
+func (t *table) Unit(n int) []int {
+	if t.of == nil {
+		t.of = map[int][]int{}
+		for i := range t.rows {
+			if n := t.units[t.rows[i].Ref]; n > 0 {
+				t.of[n] = append(t.of[n], i)
+			}
+		}
+	}
+	return t.of[n]
 }
 
 // find returns the row of an object.
@@ -283,11 +302,7 @@ func (t *table) layOut(left rollout.Remaining) {
 		have := t.have(t.rows[i].Ref)
 		instead[i] = make(map[int32]int32, len(cells))
 		for cluster, l := range cells {
-			blob := int32(layout.Nothing)
-			if b := have(cluster); l.Kept && b != nil {
-				blob = t.blobs.Add(b)
-			}
-			instead[i][int32(cluster)] = blob //nolint:gosec // an index
+			instead[i][int32(cluster)] = t.standing(i, cluster, l, have(cluster)) //nolint:gosec // an index
 		}
 	}
 	in := layout.Input{Rows: t.rows, Blobs: t.blobs, Instead: instead, Virtual: t.in.Expanded.Policies.Virtual, Stays: t.stopped}
@@ -295,6 +310,21 @@ func (t *table) layOut(left rollout.Remaining) {
 		in.Flux = append(in.Flux, t.flux(i))
 	}
 	t.trees = layout.Trees(in)
+}
+
+// standing is the number of what a cluster is to hold in a cell that is left as it is: what it has or, where it shows an
+// older version, what that gives it on the fleet of today.
+func (t *table) standing(row, cluster int, l rollout.Left, have *files.Blob) int32 {
+	stands, isOlder := t.rows[row].Stands[int32(cluster)] //nolint:gosec // an index
+	switch {
+	case isOlder && l.Reason == reason.WaitsForStage && stands == manifest.Nothing:
+		return layout.Nothing
+	case isOlder && l.Reason == reason.WaitsForStage:
+		return stands
+	case l.Kept && have != nil:
+		return t.blobs.Add(have)
+	}
+	return layout.Nothing
 }
 
 // Cluster is the plan for one cluster.

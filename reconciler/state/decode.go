@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
@@ -32,6 +33,7 @@ func Decode(root *files.Folder, earlier *State) (State, error) {
 		return State{}, err
 	}
 	s.content = without(root, publishedFile)
+	s.Rollouts, s.UnreadableRollouts = rollouts.Decode(folderAt(root, rolloutsDir))
 	for path, e := range root.All() {
 		if e.Blob == nil {
 			continue

@@ -15,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/deschedule"
 	"github.com/waybill-dev/waybill/policies/interpret/argocd"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 )
@@ -39,6 +40,8 @@ type Content struct {
 	Watch    *deschedule.Watch
 	Releases []Release
 	Unlisted []Unlisted
+	// Rollouts are what goes out in stages, or did.
+	Rollouts []rollouts.Rollout
 	// Scripts are health scripts in a ConfigMap for Argo CD.
 	Scripts argocd.Scripts
 	Terms   Terms // the zero value: those of a source without a config
@@ -67,12 +70,16 @@ func Encode(c Content, earlier *State, m *Memo) (*files.Folder, error) {
 	if err != nil {
 		return nil, err
 	}
+	staged, err := rollouts.Encode(c.Rollouts)
+	if err != nil {
+		return nil, err
+	}
 	form := format
 	if isAnyDivided(bindings, releases) {
 		form = shardedFormat
 	}
 	top := []files.Entry{files.FileEntry(formatFile, files.NewBlob([]byte(form+"\n")))}
-	for name, folder := range map[string]*files.Folder{bindingsDir: bindings, clustersDir: clusters, observedDir: c.observedFolder(earlier), interpretersDir: interpreters, releasesDir: releases} {
+	for name, folder := range map[string]*files.Folder{bindingsDir: bindings, clustersDir: clusters, observedDir: c.observedFolder(earlier), interpretersDir: interpreters, releasesDir: releases, rolloutsDir: staged} {
 		if folder != nil {
 			top = append(top, files.DirEntry(name, folder))
 		}

@@ -17,6 +17,7 @@
 //	apply.json                                         the config's terms for whoever applies, where it states any
 //	last-good.json                                     only while something is broken
 //	health.json                                        only where the source has health scripts for Argo CD: those, for whoever applies
+//	rollouts/<namespace|_cluster|_group>/<name>.yaml   how far a change is that goes out in stages; see package rollouts
 //	unlisted.json                                      only while something stays that kustomizations do not list
 //
 // A folder of bindings or releases with more than 1,000 files is divided into folders that are
@@ -38,6 +39,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/interpret/argocd"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -72,6 +74,7 @@ const (
 	deschedulerFile = "descheduler.json"
 	unlistedFile    = "unlisted.json"
 	scriptsFile     = "health.json"
+	rolloutsDir     = rollouts.Folder
 	clusterScope    = "_cluster"
 )
 
@@ -105,6 +108,9 @@ type State struct {
 	Unlisted []Unlisted
 	// Scripts are the health scripts that the source has in a ConfigMap for Argo CD.
 	Scripts argocd.Scripts
+	// Rollouts are what goes out in stages, or did, in the order of units; of those of UnreadableRollouts nothing is known.
+	Rollouts           []rollouts.Rollout
+	UnreadableRollouts map[rollouts.Unit]error
 	// Unreadable are the files that cannot be read, in the order of their paths. What they
 	// said is not known; nothing else depends on it.
 	Unreadable []Unreadable

@@ -14,7 +14,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
-	"github.com/waybill-dev/waybill/reconciler/plan/unit"
+	"github.com/waybill-dev/waybill/reconciler/plan/units"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
@@ -25,6 +25,8 @@ type Version struct {
 	Commit   string
 	Config   render.ConfigSpec
 	Expanded *expand.Result
+	// Of names the unit of each of its policies.
+	Of map[object.Ref]rollouts.Unit
 }
 
 // Source returns an older source as it is evaluated today: its objects, with the clusters, and what taints
@@ -56,12 +58,14 @@ type Input struct {
 	Has   func(object.Ref) []schedule.Target
 	Write manifest.Input // its policies, decisions and config are the version's
 	Units []rollouts.Unit
+	// Renderer is the version of what renders.
+	Renderer string
 }
 
 // Units is what units of a version would be today.
 type Units struct {
 	Decisions []schedule.Decision // in the order of refs: of the units, and of what may be pulled along
-	Of        map[rollouts.Unit][]object.Ref
+	Found     map[rollouts.Unit]units.Unit // those that are there
 	Rows      map[object.Ref]manifest.Row
 	Blobs     manifest.Blobs
 }
@@ -74,18 +78,18 @@ func Evaluate(in Input) Units {
 	}
 	asked := in.Asked
 	asked.Policies = in.Version.Expanded.Policies
-	asked.Templates = templates(in.Version.Expanded, wanted)
+	asked.Templates = in.Version.templates(wanted)
 	st := *asked.State
 	st.Bindings = in.bindings(asked.Templates)
 	asked.State = &st
 	decided := schedule.Decide(asked)
-	u := Units{Decisions: decided.Decisions, Of: map[rollouts.Unit][]object.Ref{}, Rows: map[object.Ref]manifest.Row{}}
+	u := Units{Decisions: decided.Decisions, Found: map[rollouts.Unit]units.Unit{}, Rows: map[object.Ref]manifest.Row{}}
 	var mine []schedule.Decision
-	for _, is := range unit.Find(unit.Input{Expanded: in.Version.Expanded, Decisions: decided.Decisions, Config: &in.Version.Config}) {
+	for _, is := range units.Find(units.Input{Expanded: in.Version.Expanded, Decisions: decided.Decisions, Of: in.Version.Of, Config: &in.Version.Config, Renderer: in.Renderer}) {
 		if !wanted[is.Unit] {
 			continue
 		}
-		u.Of[is.Unit] = is.Refs
+		u.Found[is.Unit] = is
 		for _, r := range is.Refs {
 			mine = append(mine, *schedule.Find(decided.Decisions, r))
 		}
@@ -102,14 +106,15 @@ func Evaluate(in Input) Units {
 }
 
 // templates are those of units, and those that these may pull along.
-func templates(x *expand.Result, wanted map[rollouts.Unit]bool) (all []*template.Template) {
+func (v *Version) templates(wanted map[rollouts.Unit]bool) (all []*template.Template) {
+	x := v.Expanded
 	pulls := false
 	for _, p := range x.Policies.Set.Propagation {
-		pulls = pulls || p.Spec.PropagateDeps && wanted[unit.Of(p)]
+		pulls = pulls || p.Spec.PropagateDeps && wanted[v.Of[p.Object.Ref()]]
 	}
 	for _, t := range x.Templates {
 		p := claims(x, t)
-		if p != nil && wanted[unit.Of(p)] || p == nil && pulls {
+		if p != nil && wanted[v.Of[p.Object.Ref()]] || p == nil && pulls {
 			all = append(all, t)
 		}
 	}

@@ -62,8 +62,9 @@ type Row struct {
 	Cells   []Cell
 	// Needs are the rows that this one needs where it stays.
 	Needs []int
-	// Together are the rows that are one version with this one: where this one is left as it is, so are they.
-	Together []int
+	// Unit is what the object goes out in stages with, and is one version with in a cluster: where one object is
+	// left as it is, so are the others. 0 is none.
+	Unit int
 	// Abandons reports that the object leaves clusters with nothing left behind: what it needs there
 	// goes at once.
 	Abandons bool
@@ -80,6 +81,8 @@ type Table interface {
 	// Stopped are the clusters of which it cannot be told what they are to hold, and why: all that they
 	// have stays as it is, be it in a row or not.
 	Stopped() map[int]reason.Reason
+	// Unit lists the rows of a unit.
+	Unit(n int) []int
 	// Differing lists the rows that want something else in a cluster than is there.
 	Differing(cluster int) []int
 }
@@ -119,7 +122,7 @@ type Judge func(left Remaining) []int
 
 // Resolve settles what is carried out.
 func Resolve(t Table, judge Judge) Result {
-	s := settling{table: t, rows: map[int]*Row{}, result: Result{
+	s := settling{table: t, rows: map[int]*Row{}, whole: map[unitAt]bool{}, result: Result{
 		Left: Remaining{}, Frozen: map[int]reason.Reason{}, Held: map[int]bool{}, Stopped: t.Stopped(),
 	}}
 	s.enter(t.Blocked())
@@ -142,8 +145,12 @@ func Resolve(t Table, judge Judge) Result {
 type settling struct {
 	table  Table
 	rows   map[int]*Row // that entered
+	whole  map[unitAt]bool
 	result Result
 }
+
+// unitAt is a unit of which all is left as it is in a cluster.
+type unitAt struct{ unit, cluster int }
 
 // enter lets rows in.
 func (s *settling) enter(rows []int) {
@@ -206,20 +213,33 @@ func (s *settling) blockNeeds(row *Row, kept map[int]Left) (changed bool) {
 	return changed
 }
 
-// blockTogether blocks the rows that are one version with a row, where that is left as it is.
+// blockTogether blocks the rows of a unit in the clusters where one of them is left as it is. For the rows that wait
+// for their stage the whole unit waits anyway.
 func (s *settling) blockTogether(row *Row, is map[int]Left) (changed bool) {
-	if len(row.Together) == 0 || len(is) == 0 || row.IsSettled {
+	if row.Unit == 0 || row.IsSettled {
 		return false
 	}
-	s.enter(row.Together)
-	for _, i := range row.Together {
-		for n, c := range s.rows[i].Cells {
-			if _, isLeft := is[c.Cluster]; isLeft && c.Block == "" {
-				s.rows[i].Cells[n].Block, changed = reason.Together, true
-			}
+	for cluster, l := range is {
+		at := unitAt{row.Unit, cluster}
+		if l.Reason == reason.WaitsForStage || l.Reason == reason.Together || s.whole[at] {
+			continue
+		}
+		s.whole[at], changed = true, true
+		s.enter(s.table.Unit(row.Unit))
+		for _, i := range s.table.Unit(row.Unit) {
+			s.rows[i].block(cluster, reason.Together)
 		}
 	}
 	return changed
+}
+
+// block blocks the cell of a cluster, unless something does already.
+func (r *Row) block(cluster int, why reason.Reason) {
+	for n, c := range r.Cells {
+		if c.Cluster == cluster && c.Block == "" {
+			r.Cells[n].Block = why
+		}
+	}
 }
 
 // left lists the cells that are left as they are; with why set, the row is frozen.

@@ -107,6 +107,15 @@ func (t stopped) Blocked() (all []int) {
 	return all
 }
 
+func (t rows) Unit(n int) (list []int) {
+	for i, r := range t {
+		if r.Unit == n {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
 func (t rows) Blocked() (list []int) {
 	for i, r := range t {
 		if slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Block != "" }) {
@@ -236,9 +245,9 @@ func TestBlocksThatStandAside(t *testing.T) {
 // with it, and nowhere else.
 func TestAUnitIsOneVersionInACluster(t *testing.T) {
 	table := rows{
-		{Cells: cells("whb wh"), Together: []int{1, 2}},
-		{Cells: cells("wh wh"), Together: []int{0, 2}},
-		{Cells: cells("h wh"), Together: []int{0, 1}},
+		{Cells: cells("whb wh"), Unit: 1},
+		{Cells: cells("wh wh"), Unit: 1},
+		{Cells: cells("h wh"), Unit: 1},
 		{Cells: cells("wh wh")},
 	}
 	r := Resolve(table, table.atMost(9))
@@ -256,7 +265,7 @@ func TestAUnitIsOneVersionInACluster(t *testing.T) {
 
 // TestAFrozenRowFreezesItsUnit: what may be carried out nowhere has what goes out with it left everywhere.
 func TestAFrozenRowFreezesItsUnit(t *testing.T) {
-	table := rows{{Cells: cells("wb h"), Together: []int{1}}, {Cells: cells("w wh h"), Together: []int{0}}}
+	table := rows{{Cells: cells("wb h"), Unit: 1}, {Cells: cells("w wh h"), Unit: 1}}
 	r := Resolve(table, table.atMost(9))
 	want := map[int]Left{0: {false, reason.Together}, 1: {true, reason.Together}}
 	if r.Frozen[0] != reason.Nowhere || fmt.Sprint(r.Left[1]) != fmt.Sprint(want) {

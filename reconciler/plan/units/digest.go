@@ -1,4 +1,4 @@
-package unit
+package units
 
 import (
 	"crypto/sha256"
@@ -95,7 +95,7 @@ func add(h hash.Hash, texts ...string) {
 func sum(values ...any) string {
 	data, err := json.Marshal(slices.Clip(values))
 	if err != nil {
-		panic("unit: what was decoded from JSON does not encode: " + err.Error())
+		panic("units: what was decoded from JSON does not encode: " + err.Error())
 	}
 	s := sha256.Sum256(data)
 	return hex.EncodeToString(s[:])

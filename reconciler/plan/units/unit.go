@@ -1,11 +1,11 @@
-// Package unit says what moves together when a change goes out in stages: all templates that one policy
+// Package units says what moves together when a change goes out in stages: all templates that one policy
 // claims, with what they pull along and what their releases render to; policies of one group are one unit.
 //
 // The digest of a unit is over all that its bytes follow from in the source: templates, releases with their
 // values, charts and files, the policies that claim them, the override policies that match, what teaches kinds, the
 // options that change bytes, and the version of what renders. The fleet, the time and replicas that were
 // scheduled are not in it: what follows from them acts at once.
-package unit
+package units
 
 import (
 	"cmp"
@@ -21,23 +21,6 @@ import (
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
 )
-
-// GroupAnnotation has policies with the same value in one unit.
-const GroupAnnotation = "waybill.dev/rollout-group"
-
-// Of returns the unit that a policy is of.
-func Of(p *policies.Propagation) rollouts.Unit {
-	if group := p.Object.Annotations()[GroupAnnotation]; group != "" {
-		return rollouts.Unit{Name: group, IsGroup: true}
-	}
-	return own(p)
-}
-
-// own is the unit of a policy that is in no group.
-func own(p *policies.Propagation) rollouts.Unit {
-	r := p.Object.Ref()
-	return rollouts.Unit{Namespace: r.Namespace, Name: r.Name}
-}
 
 // Unit is what moves together.
 type Unit struct {
@@ -59,6 +42,8 @@ type Input struct {
 	Decisions []schedule.Decision                     // in the order of refs
 	Bindings  map[object.Ref]*karmada.ResourceBinding // of the last plan
 	Config    *render.ConfigSpec
+	// Of names the unit of each policy, by the policy's ref (package policies/unit).
+	Of map[object.Ref]rollouts.Unit
 	// Renderer is the version of what renders.
 	Renderer string
 	// Stays says which unit an object belongs to whatever claims it now, because that unit is still going
@@ -114,12 +99,12 @@ func (m *members) unit(name rollouts.Unit) *Unit {
 // claimed adds what policies claim. A policy that claims nothing makes a unit, too.
 func (m *members) claimed() {
 	for _, p := range m.in.Expanded.Policies.Set.Propagation {
-		u := m.unit(Of(p))
+		u := m.unit(m.in.Of[p.Object.Ref()])
 		u.Policies = append(u.Policies, p)
 	}
 	for i := range m.in.Decisions {
 		if d := &m.in.Decisions[i]; d.Policy != nil {
-			m.add(d.Ref(), Of(d.Policy))
+			m.add(d.Ref(), m.in.Of[d.Policy.Object.Ref()])
 			u := m.all[m.owner[d.Ref()]]
 			u.Unknown = u.Unknown || d.Outcome == schedule.Kept
 		}
@@ -161,7 +146,7 @@ func (m *members) pulledAlong() {
 func (m *members) gone() {
 	groups := map[rollouts.Unit]rollouts.Unit{} // of policies, by what they would be alone
 	for _, p := range m.in.Expanded.Policies.Set.Propagation {
-		groups[own(p)] = Of(p)
+		groups[rollouts.Unit{Namespace: p.Object.Ref().Namespace, Name: p.Object.Ref().Name}] = m.in.Of[p.Object.Ref()]
 	}
 	for _, r := range slices.SortedFunc(maps.Keys(m.in.Bindings), object.Ref.Compare) {
 		if namespace, policy, ok := state.PolicyRef(m.in.Bindings[r]); ok {

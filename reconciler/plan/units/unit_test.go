@@ -1,4 +1,4 @@
-package unit_test
+package units_test
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
-	"github.com/waybill-dev/waybill/reconciler/plan/unit"
+	"github.com/waybill-dev/waybill/reconciler/plan/units"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render"
@@ -117,7 +117,7 @@ func edit(t *testing.T, from, to string) world {
 }
 
 // units finds the units of a world, by name.
-func (w world) units(t *testing.T) map[string]unit.Unit {
+func (w world) units(t *testing.T) map[string]units.Unit {
 	t.Helper()
 	d := object.Decode("all.yaml", []byte(w.source))
 	if len(d.Diags) > 0 {
@@ -137,11 +137,25 @@ func (w world) units(t *testing.T) map[string]unit.Unit {
 	}
 	st := state.State{Bindings: w.bindings}
 	decided := schedule.Decide(schedule.Input{Policies: x.Policies, Templates: x.Templates, State: &st, Memo: &schedule.Memo{}})
-	all := map[string]unit.Unit{}
-	for _, u := range unit.Find(unit.Input{
+	all := map[string]units.Unit{}
+	for _, u := range units.Find(units.Input{
+		Of: named(&x),
 		Expanded: &x, Decisions: decided.Decisions, Bindings: w.bindings, Config: &render.ConfigSpec{}, Renderer: w.renderer, Stays: w.stays,
 	}) {
 		all[u.Unit.String()] = u
+	}
+	return all
+}
+
+// named names the units of policies as package policies/unit does.
+func named(x *expand.Result) map[object.Ref]rollouts.Unit {
+	all := map[object.Ref]rollouts.Unit{}
+	for _, p := range x.Policies.Set.Propagation {
+		u := rollouts.Unit{Namespace: p.Object.Ref().Namespace, Name: p.Object.Ref().Name}
+		if group := p.Object.Annotations()["waybill.dev/rollout-group"]; group != "" {
+			u = rollouts.Unit{Name: group, IsGroup: true}
+		}
+		all[p.Object.Ref()] = u
 	}
 	return all
 }
@@ -160,7 +174,7 @@ func (w world) render(jobs []engine.Job) ([]engine.Rendered, error) {
 	return out, nil
 }
 
-func refs(u unit.Unit) string {
+func refs(u units.Unit) string {
 	var all []string
 	for _, r := range u.Refs {
 		all = append(all, r.Kind+"/"+r.Name)
