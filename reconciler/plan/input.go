@@ -76,6 +76,7 @@ type Memo struct {
 	schedule schedule.Memo
 	manifest manifest.Memo
 	state    state.Memo
+	older    map[string]*expand.Memo // of older commits
 }
 
 // NewMemo returns an empty memo.

@@ -31,6 +31,8 @@ type Planner struct {
 	// Random is what releases draw from. Its source is filled in.
 	Random plan.Random
 	Now    func() time.Time
+	// Version is that of what renders.
+	Version string
 	// Memo is what is remembered of the plan before; nil: nothing is. Only one at a time may plan with it.
 	Memo *plan.Memo
 }
@@ -100,7 +102,31 @@ func (p *Planner) BuildEdited(ctx context.Context, obs *Observation, edit func(*
 	if err := plan.Expand(&obs.Input, p.Renderer(ctx, obs.Snapshot)); err != nil {
 		return plan.Plan{}, err
 	}
+	if err := p.older(ctx, obs); err != nil {
+		return plan.Plan{}, err
+	}
 	return plan.Build(obs.Input), nil
+}
+
+// older reads the older commits that clusters may show still. One that cannot be read is left out: what clusters
+// have of it stays.
+func (p *Planner) older(ctx context.Context, obs *Observation) error {
+	obs.Input.Staging.Renderer = p.Version
+	snapshots := earlier{planner: p, read: map[string]sources.Snapshot{}}
+	for _, commit := range obs.Input.OlderCommits() {
+		s := snapshots.at(ctx, commit)
+		if s == nil {
+			continue
+		}
+		src, err := p.Load(ctx, s, render.With{})
+		if err != nil || len(src.Broken) > 0 {
+			continue
+		}
+		if err := plan.ExpandOlder(&obs.Input, commit, src, p.Renderer(ctx, s)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Renderer renders over the files of a snapshot.
