@@ -24,6 +24,9 @@ const (
 	Clashes     Reason = "NamespaceClash"
 	NotShared   Reason = "VirtualClustersDiffer"
 	Unlisted    Reason = "NotListed"
+
+	// WaitsForStage is that of a cluster to which a change that goes out in stages has not come.
+	WaitsForStage Reason = "WaitsForStage"
 )
 
 // What the roll-out finds.
@@ -54,10 +57,12 @@ var messages = map[Reason]string{
 	NotShared:   "virtual clusters of one API server want it otherwise",
 	Unlisted:    "no kustomization lists it, and an earlier version of Waybill delivered it",
 	Held:        "the cluster is held",
-	Nowhere:     "it would be nowhere until all of it can be carried out",
-	Twice:       "it would be in two places until all of it can be carried out",
-	Short:       "it would run with fewer replicas than it asks for until all of it can be carried out",
-	Needed:      "what stays there needs it",
+
+	WaitsForStage: "it changes in stages, and the turn of its cluster has not come",
+	Nowhere:       "it would be nowhere until all of it can be carried out",
+	Twice:         "it would be in two places until all of it can be carried out",
+	Short:         "it would run with fewer replicas than it asks for until all of it can be carried out",
+	Needed:        "what stays there needs it",
 }
 
 // Message says it in a sentence.

@@ -398,6 +398,32 @@ const (
 	// HistoryMissing: the commit in which what is broken now was sound last is not in a
 	// shallow clone, and cannot be had from where it was made. What it is about is held.
 	HistoryMissing Code = "history-missing"
+	// RolloutStopped: a staged roll-out stopped, goes back or went back: too many clusters failed, no
+	// cluster of a stage was healthy in time, or somebody said so. Nothing more is released.
+	RolloutStopped Code = "rollout-stopped"
+	// RolloutLate: a cluster does not answer while a change goes out in stages. Nobody waits for it;
+	// it is released by the same strategy when it answers again.
+	RolloutLate Code = "rollout-late"
+	// RolloutStarved: newer versions replaced a staged roll-out again and again before it was done.
+	RolloutStarved Code = "rollout-starved"
+	// RolloutNoEvidence: nothing ever said how healthy a cluster is, so that the stage that it is in
+	// cannot end.
+	RolloutNoEvidence Code = "rollout-no-evidence"
+	// RolloutUnwatched: nobody can tell whether a cluster answers, so that what was said of it last
+	// counts however old it is.
+	RolloutUnwatched Code = "rollout-unwatched"
+	// RolloutStaleCommand: a command was about another run of a staged roll-out, or about a stage that
+	// is not waiting for it. It did nothing, and will not.
+	RolloutStaleCommand Code = "rollout-stale-command"
+	// RolloutUnsoaked: a cluster took over what another one lost, and got the new version before its
+	// turn, because the old one cannot be read.
+	RolloutUnsoaked Code = "rollout-unsoaked"
+	// RolloutLost: clusters have a new version, and nothing is recorded of its run. They count as
+	// released; the other clusters begin at the first stage.
+	RolloutLost Code = "rollout-lost"
+	// RolloutClock: the clock is behind the times that were recorded of a staged roll-out. Until it
+	// has caught up no time passes for it.
+	RolloutClock Code = "rollout-clock"
 	// Held: the guard holds a cluster: nothing is published to it until somebody allows it.
 	Held Code = "held"
 	// Released: the guard held a cluster, and it was allowed.

@@ -16,6 +16,20 @@ type Unit struct {
 	IsGroup   bool
 }
 
+// Folder is the one of its file below rollouts/: a namespace, or what no namespace is called.
+func (u Unit) Folder() string {
+	switch {
+	case u.IsGroup:
+		return "_group"
+	case u.Namespace == "":
+		return "_cluster"
+	}
+	return u.Namespace
+}
+
+// String is the unit as commands name it.
+func (u Unit) String() string { return u.Folder() + "/" + u.Name }
+
 // Version is a unit as it is in a commit of the source. The zero value is one that is not known.
 type Version struct {
 	Commit string `json:"commit"`
