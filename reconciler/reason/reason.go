@@ -24,7 +24,8 @@ const (
 	Clashes     Reason = "NamespaceClash"
 	NotShared   Reason = "VirtualClustersDiffer"
 	Unlisted    Reason = "NotListed"
-	// WaitsForStage: an older version of its unit is there until its stage comes.
+
+	// WaitsForStage is that of a cluster to which a change that goes out in stages has not come.
 	WaitsForStage Reason = "WaitsForStage"
 )
 
@@ -40,26 +41,26 @@ const (
 )
 
 var messages = map[Reason]string{
-	Suspended:     "dispatching is suspended",
-	Failed:        "an override fails",
-	NotScaled:     "its replicas cannot be set",
-	Plain:         "it is a Secret in plain text",
-	NotRendered:   "its release cannot be rendered",
-	NotRead:       "it cannot be told what it should be",
-	Moving:        "its new copies are not known to be healthy yet",
-	LastCopy:      "it is the last copy: no other is healthy",
-	Confirmed:     "its policy says that it stays where it failed",
-	NotGone:       "the old copy is not gone yet",
-	Lost:          "its cluster does not answer: what left it stays until a plan has seen it return",
-	HoldsData:     "deleting it would delete data, and nobody has allowed it",
-	ClustersOwn:   "each cluster has its own, and removed from the branch it would be removed there",
-	NotMapped:     "it cannot be told what its virtual cluster is to hold",
-	Clashes:       "its namespace would be that of another cluster, too",
-	NotShared:     "virtual clusters of one API server want it otherwise",
-	Unlisted:      "no kustomization lists it, and an earlier version of Waybill delivered it",
-	WaitsForStage: "its turn in the roll-out has not come",
-	Together:      "another object that goes out with it stays as it is there",
-	Held:          "the cluster is held",
+	Suspended:   "dispatching is suspended",
+	Failed:      "an override fails",
+	NotScaled:   "its replicas cannot be set",
+	Plain:       "it is a Secret in plain text",
+	NotRendered: "its release cannot be rendered",
+	NotRead:     "it cannot be told what it should be",
+	Moving:      "its new copies are not known to be healthy yet",
+	LastCopy:    "it is the last copy: no other is healthy",
+	Confirmed:   "its policy says that it stays where it failed",
+	NotGone:     "the old copy is not gone yet",
+	Lost:        "its cluster does not answer: what left it stays until a plan has seen it return",
+	HoldsData:   "deleting it would delete data, and nobody has allowed it",
+	ClustersOwn: "each cluster has its own, and removed from the branch it would be removed there",
+	NotMapped:   "it cannot be told what its virtual cluster is to hold",
+	Clashes:     "its namespace would be that of another cluster, too",
+	NotShared:   "virtual clusters of one API server want it otherwise",
+	Unlisted:    "no kustomization lists it, and an earlier version of Waybill delivered it",
+	Held:        "the cluster is held",
+
+	WaitsForStage: "it changes in stages, and the turn of its cluster has not come",
 	Nowhere:       "it would be nowhere until all of it can be carried out",
 	Twice:         "it would be in two places until all of it can be carried out",
 	Short:         "it would run with fewer replicas than it asks for until all of it can be carried out",

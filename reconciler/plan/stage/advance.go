@@ -1,10 +1,6 @@
 package stage
 
-import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
-)
+import "github.com/waybill-dev/waybill/reconciler/state/rollouts"
 
 // advanced returns a record in which stages went on as far as they can now, one after the other. In stages
 // that are over clusters are released that could not be before, also when the run is done.
@@ -56,7 +52,7 @@ func stepped(v *view, r rollouts.Rollout, n int) rollouts.Rollout {
 	s, st := &v.stages[n], r.Status.Stages[n]
 	if st.StartTime.IsZero() {
 		if len(changing(v, r, s.Name)) == 0 {
-			return inPhase(settledUnchanged(v, r, s.Name), over(v, st), "")
+			return withStage(settledUnchanged(v, r, s.Name), over(v, st))
 		}
 		st = isBegun(v, st, s)
 		if why := notYet(v, r, st); why != "" {
@@ -213,6 +209,5 @@ func soaking(v *view, r rollouts.Rollout, st rollouts.StageStatus, s *rollouts.S
 		st.Phase = rollouts.Approving
 		return inPhase(r, st, rollouts.ApprovalMissing)
 	}
-	st.Deadline = metav1.Time{}
-	return inPhase(r, over(v, st), "")
+	return withStage(r, over(v, st))
 }
