@@ -110,6 +110,9 @@ func (r *Reconciler) observe(ctx context.Context, obs *Observation, registered f
 		Bindings: in.State.Bindings, Failover: config.Failover, Published: in.Published,
 		Clusters: registration.Written(obs.Source.Objects), Registered: registered,
 	})
+	if err == nil && plan.Stages(&in.State, &obs.Source) {
+		in.Staging.Seen, err = r.Reports().Seen(ctx, heads, registered())
+	}
 	return heads, err
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/plan/older"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
@@ -40,7 +41,7 @@ func (in *Input) OlderCommits() (commits []string) {
 			}
 		}
 	}
-	if len(lists[0]) > 0 || in.mayStage() {
+	if Stages(&in.State, &in.Source) {
 		add(in.State.Published.Commit)
 	}
 	for _, list := range lists {
@@ -53,10 +54,10 @@ func (in *Input) OlderCommits() (commits []string) {
 	return commits
 }
 
-// mayStage reports a source that may have strategies.
-func (in *Input) mayStage() bool {
-	return in.Source.Config.Rollout.Default != "" || len(in.Source.Config.Rollout.Rules) > 0 ||
-		slices.ContainsFunc(in.Source.Objects, func(o *object.Object) bool { return kubefleet.IsStrategy(o.Ref()) })
+// Stages reports whether something of a source may go out in stages, by what was recorded and by what the source says.
+func Stages(s *state.State, src *render.Source) bool {
+	return len(s.Rollouts)+len(s.UnreadableRollouts) > 0 || src.Config.Rollout.Default != "" || len(src.Config.Rollout.Rules) > 0 ||
+		slices.ContainsFunc(src.Objects, func(o *object.Object) bool { return kubefleet.IsStrategy(o.Ref()) })
 }
 
 // ExpandOlder expands an older version of the source for the clusters of the input, which becomes one of its
