@@ -133,6 +133,10 @@ func (st *step) prepare(ctx context.Context, repo *twin.Repo, r *reconciler.Reco
 		case len(f) == 4 && f[1] == "branch" && f[2] == "-D":
 			repo.Delete(f[3])
 		case len(f) == 2 && f[0] == "wait":
+		case len(f) > 1 && f[0] == "apply":
+			if err := apply(ctx, repo, f[1:], r.Now()); err != nil {
+				return err
+			}
 		case len(f) > 1 && f[0] == "refuse":
 			repo.Refuse(f[1:]...)
 		case len(f) > 0 && f[0] == "publish":
