@@ -191,7 +191,7 @@ const (
 	UnknownAction Code = "unknown-action"
 	// KindNotActing: the object is valid, but this version does not act on it.
 	KindNotActing Code = "kind-not-acting"
-	// NotAPolicy: the object is what Karmada computes, not what people write.
+	// NotAPolicy: the object, or its status, is what Karmada or KubeFleet computes, not what people write.
 	NotAPolicy Code = "not-a-policy"
 	// CustomizedTwice: two customizations teach one operation of a kind. The first by name
 	// counts.
@@ -201,6 +201,16 @@ const (
 	MissingOverride Code = "missing-override"
 	// BadPlacement: a placement that cannot be compiled. What the policy placed stays.
 	BadPlacement Code = "bad-placement"
+	// BadStrategy: a strategy for roll-outs has a mistake. What is bound to it stays as it is (see
+	// [rollouts.md](rollouts.md)).
+	BadStrategy Code = "bad-strategy"
+	// RolloutOverlap: two stages of a strategy select one cluster. The later one has it.
+	RolloutOverlap Code = "rollout-overlap"
+	// RolloutUnmatched: no stage of a strategy selects a cluster. It comes last, or no run starts.
+	RolloutUnmatched Code = "rollout-unmatched"
+	// RolloutUnsorted: a cluster has no integer in the label that its stage is sorted by. It comes last in
+	// the stage.
+	RolloutUnsorted Code = "rollout-unsorted"
 )
 
 // The codes of traps: what Karmada accepts and does not do.
