@@ -181,9 +181,9 @@ s.yaml:16: error: ClusterStagedUpdateStrategy careful: spec.stages[0].afterStage
 func TestReadRefusesTooManyStagesAndNone(t *testing.T) {
 	head := "apiVersion: placement.kubernetes-fleet.io/v1\nkind: ClusterStagedUpdateStrategy\nmetadata: {name: a}\n"
 	for stages, want := range map[string]string{
-		"":                                                    "spec.stages: has 0 stages; want 1 to 31",
-		"spec: {stages: []}":                                  "spec.stages: has 0 stages; want 1 to 31",
-		"spec: {stages: {}}":                                  "spec.stages: a mapping is not a list",
+		"":                   "spec.stages: has 0 stages; want 1 to 31",
+		"spec: {stages: []}": "spec.stages: has 0 stages; want 1 to 31",
+		"spec: {stages: {}}": "spec.stages: a mapping is not a list",
 		"spec:\n  stages:\n" + strings.Repeat("  - {}\n", 32): "spec.stages: has 32 stages; want 1 to 31",
 	} {
 		s, ds := Read(manifest(t, head+stages+"\n"))
@@ -203,10 +203,10 @@ func TestStatusIsPassedOver(t *testing.T) {
 
 func TestRefusal(t *testing.T) {
 	for kind, hint := range map[string]string{
-		"ClusterStagedUpdateRun": "remove the file; to hold one: waybill rollout stop UNIT",
-		"StagedUpdateRun":        "remove the file; to hold one: waybill rollout stop UNIT",
-		"ClusterApprovalRequest": "remove the file; approve with: waybill rollout approve UNIT STAGE",
-		"ApprovalRequest":        "remove the file; approve with: waybill rollout approve UNIT STAGE",
+		"ClusterStagedUpdateRun":   "remove the file; to hold one: waybill rollout stop UNIT",
+		"StagedUpdateRun":          "remove the file; to hold one: waybill rollout stop UNIT",
+		"ClusterApprovalRequest":   "remove the file; approve with: waybill rollout approve UNIT STAGE",
+		"ApprovalRequest":          "remove the file; approve with: waybill rollout approve UNIT STAGE",
 		"ClusterResourcePlacement": "", "ClusterStagedUpdateStrategy": "",
 	} {
 		for _, version := range []string{"v1beta1", "v1", "v1alpha1"} {

@@ -200,7 +200,7 @@ func (x *expander) installed(release *object.Object, job *engine.Job, r engine.R
 	objs := make([]*object.Object, 0, len(all))
 	secrets := strings.Join(job.Secrets, "\x00")
 	for _, o := range all {
-		if render.IsPolicyGroup(o.Ref().Group) && (s.cluster != nil || o.Ref().Name == "") {
+		if render.IsPolicy(o.Ref()) && (s.cluster != nil || o.Ref().Name == "") {
 			x.report(diag.Diagnostic{
 				Code: diag.NestedPolicy, Severity: diag.Warning, Pos: release.Origin(),
 				Message: fmt.Sprintf("%s renders %s for a cluster, where policies do not act; it is left out", release.Ref(), o.Ref()),
