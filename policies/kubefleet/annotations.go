@@ -28,12 +28,20 @@ var (
 	ofAll    = []string{FailureAction, NewerAction, UnmatchedAction}
 )
 
-// resolved returns the strategy that is written, with its annotations and every default.
-func (r *reader) resolved(w *StagedUpdateStrategy) *Strategy {
-	s := &Strategy{
+// resolver makes a strategy of what is written.
+type resolver struct {
+	*reader
+
+	strategy Strategy
+}
+
+// resolve returns the strategy that is written, with its annotations and every default.
+func resolve(r *reader, w *StagedUpdateStrategy) *Strategy {
+	of := resolver{reader: r, strategy: Strategy{
 		Namespace: r.object.Ref().Namespace, Name: r.object.Ref().Name, Rest: stage(RestStage),
 		OnFailure: Stop, Newer: Restart, Unmatched: Last,
-	}
+	}}
+	s := &of.strategy
 	for i := range w.Spec.Stages {
 		s.Stages = append(s.Stages, w.Spec.Stages[i].resolved())
 	}
@@ -42,7 +50,7 @@ func (r *reader) resolved(w *StagedUpdateStrategy) *Strategy {
 	for _, ofOne := range []bool{false, true} { // what is said of one stage holds against what is said of all
 		for _, key := range keys {
 			if name, ok := strings.CutPrefix(key, prefix); ok && strings.Contains(name, ".") == ofOne {
-				r.annotation(s, key, annotations[key])
+				of.annotation(key, annotations[key])
 			}
 		}
 	}
@@ -75,30 +83,30 @@ func resolvedTasks(written []StageTask) (tasks []Task) {
 }
 
 // annotation takes over what one annotation says.
-func (r *reader) annotation(s *Strategy, key, value string) {
-	at := field{"metadata", "annotations", key}
+func (r *resolver) annotation(key, value string) {
+	s, at := &r.strategy, field{"metadata", "annotations", key}
 	name, of, one := strings.Cut(strings.TrimPrefix(key, prefix), ".")
 	name = prefix + name
 	switch {
 	case one && slices.Contains(ofAll, name):
 		r.fail(at, "write "+name, "is of the whole strategy, not of a stage")
 	case slices.Contains(ofStages, name):
-		stages := r.stages(s, of, one, at)
-		r.ofStage(stages, name, value, at)
+		r.ofStages(r.stages(of, one, at), name, value, at)
 	case name == FailureAction:
-		s.OnFailure = oneOf(r, at, value, Stop, Return)
+		s.OnFailure = oneOf(r.reader, at, value, Stop, Return)
 	case name == NewerAction:
-		s.Newer = oneOf(r, at, value, Restart, Wait)
+		s.Newer = oneOf(r.reader, at, value, Restart, Wait)
 	case name == UnmatchedAction:
-		s.Unmatched = oneOf(r, at, value, Last, Refuse)
+		s.Unmatched = oneOf(r.reader, at, value, Last, Refuse)
 	default:
 		r.unknown(at, name, slices.Concat(ofStages, ofAll), "an annotation of a strategy")
 	}
 }
 
 // stages are those that an annotation is of: the one that it names, or all.
-func (r *reader) stages(s *Strategy, of string, one bool, at field) (stages []*Stage) {
+func (r *resolver) stages(of string, one bool, at field) (stages []*Stage) {
 	var names []string
+	s := &r.strategy
 	for i := range s.Stages {
 		if names = append(names, s.Stages[i].Name); !one || s.Stages[i].Name == of {
 			stages = append(stages, &s.Stages[i])
@@ -113,8 +121,8 @@ func (r *reader) stages(s *Strategy, of string, one bool, at field) (stages []*S
 	return stages
 }
 
-// ofStage takes over an annotation for stages.
-func (r *reader) ofStage(stages []*Stage, name, value string, at field) {
+// ofStages takes over an annotation for stages.
+func (r *resolver) ofStages(stages []*Stage, name, value string, at field) {
 	failures, long := Amount{}, time.Duration(0)
 	if name == MaxFailures {
 		var ok bool

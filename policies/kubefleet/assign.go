@@ -132,7 +132,7 @@ func (s *Strategy) Warnings(a Assignment, o *object.Object) []diag.Diagnostic {
 	r := reader{object: o}
 	s.warnOfOverlaps(a, &r)
 	if len(a.Unmatched) > 0 {
-		comes := "they come last"
+		comes := "such clusters come last"
 		if a.Refused {
 			comes = "no run starts, because " + UnmatchedAction + " is " + string(Refuse)
 		}

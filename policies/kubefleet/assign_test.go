@@ -77,7 +77,7 @@ func TestAssign(t *testing.T) {
 			"s.yaml:14: warning: ClusterStagedUpdateStrategy rings: spec.stages[3].labelSelector: selects 1 cluster (c1) that stage canary selects, too; the later stage, zoned, has what both select [rollout-overlap]\n\thint: narrow one of the selectors\n" +
 				"s.yaml:14: warning: ClusterStagedUpdateStrategy rings: spec.stages[3].labelSelector: selects 1 cluster (p1) that stage prod selects, too; the later stage, zoned, has what both select [rollout-overlap]\n\thint: narrow one of the selectors"},
 		{"unmatched come last", fleet("x", "c ring=canary", "a ring=other"), false, "canary: c; prod:; nothing:; zoned:; _unmatched: a x",
-			"s.yaml:6: warning: ClusterStagedUpdateStrategy rings: spec.stages: no stage selects 2 clusters (a, x): they come last [rollout-unmatched]\n\thint: label them as one of the stages selects"},
+			"s.yaml:6: warning: ClusterStagedUpdateStrategy rings: spec.stages: no stage selects 2 clusters (a, x): such clusters come last [rollout-unmatched]\n\thint: label them as one of the stages selects"},
 		{"unmatched refuse", fleet("x", "c ring=canary"), true, "canary: c; prod:; nothing:; zoned:; refused",
 			"s.yaml:6: warning: ClusterStagedUpdateStrategy rings: spec.stages: no stage selects 1 cluster (x): no run starts, because waybill.dev/unmatched is refuse [rollout-unmatched]\n\thint: label them as one of the stages selects"},
 		{"nobody is unmatched", fleet("c ring=canary"), true, "canary: c; prod:; nothing:; zoned:", ""},

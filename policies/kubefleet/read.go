@@ -27,7 +27,7 @@ const maxStages = 31
 func Read(o *object.Object) (*Strategy, []diag.Diagnostic) {
 	r := &reader{object: o}
 	w := r.strategy()
-	s := r.resolved(w)
+	s := resolve(r, w)
 	if diag.HasErrors(r.wrong) {
 		return nil, r.wrong
 	}

@@ -149,6 +149,8 @@ s.yaml:16: error: ClusterStagedUpdateStrategy careful: spec.stages[0].afterStage
 	hint: until it is mended, what is bound to the strategy stays as it is`},
 		{"a label that is a number", "{ring: canary}", "{ring: 1}", `s.yaml:16: error: ClusterStagedUpdateStrategy careful: spec.stages[0].labelSelector.matchLabels.ring: 1 is not a string [bad-strategy]
 	hint: quote it`},
+		{"a label without a value", "{ring: canary}", "{ring: null}", `s.yaml:16: error: ClusterStagedUpdateStrategy careful: spec.stages[0].labelSelector.matchLabels.ring: has no value [bad-strategy]
+	hint: write the value, or "" for an empty one`},
 		{"a stage that is a text", "{name: none}", "none", `s.yaml:19: error: ClusterStagedUpdateStrategy careful: spec.stages[3]: "none" is not a mapping [bad-strategy]
 	hint: until it is mended, what is bound to the strategy stays as it is`},
 		{"a stage that is null", "{name: none}", "null", `s.yaml:19: error: ClusterStagedUpdateStrategy careful: spec.stages[3]: is null, which no item of a list may be [bad-strategy]

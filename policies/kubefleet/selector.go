@@ -21,6 +21,9 @@ func (r *reader) selector(v any, at field) *metav1.LabelSelector {
 			s.MatchLabels = map[string]string{}
 		}
 		at := at.at("matchLabels", key)
+		if labels[key] == nil {
+			r.fail(at, `write the value, or "" for an empty one`, "has no value")
+		}
 		s.MatchLabels[key] = r.text(labels[key], at)
 		r.readable(metav1.LabelSelector{MatchLabels: map[string]string{key: s.MatchLabels[key]}}, at)
 	}

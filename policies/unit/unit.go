@@ -74,7 +74,10 @@ func Of(set *policies.Set, config render.Rollout) ([]Unit, []diag.Diagnostic) {
 		of := b.bind(p.Object)
 		u, known := units[name]
 		if !known {
-			u = &Unit{Name: name, Strategy: of.strategy, Stays: cmp.Or(groupProblem, of.stays)}
+			u = &Unit{Name: name, Stays: cmp.Or(groupProblem, of.stays)}
+			if u.Stays == "" {
+				u.Strategy = of.strategy
+			}
 			units[name], bound[name] = u, of
 		}
 		u.Policies = append(u.Policies, p.Object.Ref())

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/waybill-dev/waybill/policies/unit"
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
@@ -72,10 +73,14 @@ func (p *Planner) Load(ctx context.Context, s sources.Snapshot, with render.With
 	if err != nil {
 		return src, err
 	}
+	_, wrong := unit.ReadWindows(src.Config.Rollout.Windows)
 	if _, err := suspend.Parse(src.Config.Apply.SyncWindows); err != nil {
-		src.Diags = diag.Sort(append(slices.Clone(src.Diags), diag.Diagnostic{
+		wrong = append(wrong, diag.Diagnostic{
 			Code: diag.BadConfig, Severity: diag.Error, Pos: diag.Pos{File: render.ConfigFile}, Message: err.Error(), Hint: "the options are listed in docs/config.md",
-		}))
+		})
+	}
+	if len(wrong) > 0 {
+		src.Diags = diag.Sort(slices.Concat(src.Diags, wrong))
 	}
 	return src, nil
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/policies/template"
+	"github.com/waybill-dev/waybill/policies/unit"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
@@ -86,6 +87,8 @@ func (x *expander) ground(objs []*object.Object, before *ground) *ground {
 		return before
 	}
 	set, objects, diags := policies.Settings{Failover: x.in.Source.Config.Failover.Enabled}.Load(objs, &x.in.Memo.Policies)
+	_, unbound := unit.Of(&set, x.in.Source.Config.Rollout)
+	diags = slices.Concat(diags, unbound, unit.Inactive(&set, x.in.Source.Config))
 	set.Observe(x.in.Observed)
 	set.Failover.Marks, set.Failover.Now = x.in.Marks, x.in.Now
 	objects = interpret.WithServices(objects, func(o *object.Object) *object.Object {
