@@ -2,47 +2,47 @@ package stage
 
 import "github.com/waybill-dev/waybill/reconciler/state/rollouts"
 
-// advanced returns a record in which stages went on as far as they can now, one after the other. In stages
-// that are over clusters are released that could not be before, also when the run is done.
+// advanced returns a record in which stages went on as far as they can now, one after the other. What could not
+// be released when its stage was is released afterwards, also when the run is done.
 func advanced(v *view, r rollouts.Rollout) rollouts.Rollout {
-	switch p := r.Status.Phase; {
-	case p == rollouts.Done:
-		return caughtUp(v, r, v.stages)
-	case p == rollouts.Finishing:
-		r = caughtUp(v, r, v.stages)
-		return finishing(v, r)
-	case !isOpen(p):
-		return r
-	}
 	for n := range v.stages {
+		if !isOpen(r.Status.Phase) {
+			break
+		}
 		if r.Status.Stages[n].Phase == rollouts.Done {
-			r = caughtUp(v, r, v.stages[n:n+1])
 			continue
 		}
 		r = stepped(v, r, n)
-		if st := r.Status.Stages[n]; !isOpen(r.Status.Phase) || st.Phase != rollouts.Done {
-			return r
+		if r.Status.Stages[n].Phase != rollouts.Done {
+			break
 		}
 	}
-	r.Status.Phase, r.Status.Reason = rollouts.Finishing, ""
-	return finishing(v, r)
+	if p := r.Status.Phase; p == rollouts.Stopped || p == rollouts.Returning {
+		return r
+	}
+	if isOpen(r.Status.Phase) && current(r.Status.Stages) < 0 {
+		r.Status.Phase, r.Status.Reason = rollouts.Finishing, rollouts.NotPublished
+	}
+	return caughtUp(v, r)
 }
 
 // caughtUp returns a record in which clusters are released that could not be when their stage was, as far as that
-// has not failed.
-func caughtUp(v *view, r rollouts.Rollout, stages []rollouts.Stage) rollouts.Rollout {
-	for n := range stages {
-		if !isFailed(v, r, &stages[n]) {
-			r = releasedSome(v, r, &stages[n])
+// has not failed. Those that joined since then get what their stage shows.
+func caughtUp(v *view, r rollouts.Rollout) rollouts.Rollout {
+	for n := range v.stages {
+		s := &v.stages[n]
+		if r.Status.Phase == rollouts.Done || r.Status.Stages[n].Phase == rollouts.Done {
+			r = settledUnchanged(v, r, s.Name)
+			if !isFailed(v, r, s) {
+				r = releasedSome(v, r, s)
+			}
 		}
 	}
-	return r
-}
-
-// finishing says why a run is not done yet whose stages are over.
-func finishing(v *view, r rollouts.Rollout) rollouts.Rollout {
-	if r.Status.Reason != rollouts.Bypassed {
-		r.Status.Reason = rollouts.NotPublished
+	for n := range v.Clusters {
+		c := &v.Clusters[n]
+		if e := r.Clusters[c.Name]; e.Joined && e.State == rollouts.Pending && c.Unwritable == "" && v.Refused == "" {
+			r.Clusters[c.Name] = released(v, e, r.Status.Target)
+		}
 	}
 	return r
 }
@@ -100,7 +100,7 @@ func changing(v *view, r rollouts.Rollout, stage string) (names []string) {
 func settledUnchanged(v *view, r rollouts.Rollout, stage string) rollouts.Rollout {
 	for _, n := range v.members[stage] {
 		c := &v.Clusters[n]
-		if e := r.Clusters[c.Name]; !isReleased(e) && c.IsTarget && e.State != rollouts.Skipped {
+		if e, known := r.Clusters[c.Name]; known && !isReleased(e) && c.IsTarget && e.State != rollouts.Skipped {
 			e = entered(v, e, rollouts.Unchanged)
 			e.Shows = r.Status.Target.Commit
 			r.Clusters[c.Name] = e

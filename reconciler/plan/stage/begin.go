@@ -62,7 +62,7 @@ func goesOn(in *Input) (rollouts.Rollout, step) {
 		return r, stays
 	case phase == rollouts.Done || phase == rollouts.Finishing && !waits(in):
 		r.Status.Base = finished(in)
-	case waits(in) && !isKeptBack(&r):
+	case waits(in) && !isKeptBack(r.Status):
 		return r, stays
 	}
 	if in.Refused != "" {
@@ -74,8 +74,8 @@ func goesOn(in *Input) (rollouts.Rollout, step) {
 // waits reports a strategy by which a run ends before the next one begins.
 func waits(in *Input) bool { return InForce(in.Strategy, in.Before).Newer == rollouts.WaitForNewer }
 
-func isKeptBack(r *rollouts.Rollout) bool {
-	return r.Status.Phase == rollouts.Stopped && r.Status.Reason == rollouts.KeptBack
+func isKeptBack(s rollouts.Status) bool {
+	return s.Phase == rollouts.Stopped && s.Reason == rollouts.KeptBack
 }
 
 // finished is the version with which the recorded run finished. Units that start together have one base

@@ -19,12 +19,10 @@ func (v *view) heard(recorded []rollouts.Command) (still []rollouts.Command) {
 }
 
 // obeyed returns a record in which commands acted that had not yet, in their order. One that is about
-// another run, or comes too early or too late, is recorded as refused and never acts. A bypass waits
-// where nothing may be released.
+// another run, or comes too early or too late, is recorded as refused and never acts.
 func obeyed(v *view, r rollouts.Rollout) rollouts.Rollout {
 	for _, c := range v.Commands {
-		isHeard := slices.ContainsFunc(r.Status.Commands, func(o rollouts.Command) bool { return o.Ref == c.Ref })
-		if isHeard || c.Verb == rollouts.Bypass && v.Refused != "" {
+		if slices.ContainsFunc(r.Status.Commands, func(o rollouts.Command) bool { return o.Ref == c.Ref }) {
 			continue
 		}
 		next, acted := r, false
@@ -61,12 +59,12 @@ func act(v *view, r rollouts.Rollout, c rollouts.Command) (rollouts.Rollout, boo
 		}
 		return skippedStage(v, r, c.Stage)
 	case rollouts.Return:
-		if s.Phase == rollouts.Returning || isKeptBack(&r) || !canGoBack(v, s) {
+		if s.Phase == rollouts.Returning || isKeptBack(r.Status) || !canGoBack(v, s) {
 			return r, false
 		}
 		return goBack(v, r, commanded(c)), true
 	case rollouts.Bypass:
-		if s.Phase == rollouts.Returning || s.Phase == rollouts.Finishing {
+		if s.Phase == rollouts.Returning || s.Phase == rollouts.Finishing || v.Refused != "" {
 			return r, false
 		}
 		return bypassed(v, r), true
@@ -104,8 +102,8 @@ func approved(v *view, r rollouts.Rollout, stage string) (rollouts.Rollout, bool
 // resumed returns a record of a stopped run that goes on: what failed so far is forgiven. What was kept back
 // is tried again, from the first stage.
 func resumed(v *view, r rollouts.Rollout) rollouts.Rollout {
-	if isKeptBack(&r) {
-		return newRun(v, r, r.Status.Target)
+	if isKeptBack(r.Status) {
+		return counted(v, newRun(v, r, r.Status.Target))
 	}
 	r.Status.Phase = rollouts.Waiting
 	for name, e := range r.Clusters {

@@ -94,18 +94,20 @@ func ended(v *view, r rollouts.Rollout) rollouts.Rollout {
 func unpublished(v *view, r rollouts.Rollout) (names []string) {
 	for n := range v.Clusters {
 		c := &v.Clusters[n]
-		e := r.Clusters[c.Name]
-		isThere := c.IsTarget
+		isAwaited, isThere := showsTarget(r.Clusters[c.Name]) && c.Unwritable == "", c.IsTarget
 		if r.Status.Phase == rollouts.Returning {
-			isThere = c.IsBase
-		} else if !isReleased(e) && e.State != rollouts.Leaving && e.State != rollouts.Unchanged || c.Unwritable != "" || e.State == rollouts.Skipped {
-			continue
+			isAwaited, isThere = true, c.IsBase
 		}
-		if !isThere && !c.Suspended {
+		if isAwaited && !isThere && !c.Suspended {
 			names = append(names, c.Name)
 		}
 	}
 	return names
+}
+
+// showsTarget reports a cluster that has the target in the end.
+func showsTarget(e rollouts.Cluster) bool {
+	return e.State != rollouts.Skipped && (isReleased(e) || e.State == rollouts.Leaving || e.State == rollouts.Unchanged)
 }
 
 // finishedRun returns a record of a run that is over, with the clusters that do not show its version yet.
@@ -135,16 +137,21 @@ func isBehind(e rollouts.Cluster) bool {
 	return e.State != rollouts.Unchanged && e.State != rollouts.Leaving && (!isReleased(e) || isAwaited(e))
 }
 
-// pruned returns a record without the clusters of which nothing has to be known: all, where none is behind.
+// pruned returns a record without the clusters of which nothing has to be known when a run is done: those that
+// have its version, and those that failed if no other is behind.
 func pruned(r rollouts.Rollout) rollouts.Rollout {
 	if r.Status.Phase != rollouts.Done {
 		return r
 	}
-	for _, e := range r.Clusters {
-		if isBehind(e) {
-			return r
+	isAnyBehind := false
+	for name, e := range r.Clusters {
+		isAnyBehind = isAnyBehind || isBehind(e)
+		if !isBehind(e) && e.State != rollouts.Failed {
+			delete(r.Clusters, name)
 		}
 	}
-	r.Clusters = nil
+	if !isAnyBehind {
+		r.Clusters = nil
+	}
 	return r
 }

@@ -53,7 +53,7 @@ func members(v *view, r rollouts.Rollout) rollouts.Rollout {
 
 // placed is what becomes of a cluster by where it is now, and by what is published there.
 func placed(v *view, s rollouts.Status, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
-	switch isBack := s.Phase == rollouts.Returning; {
+	switch isBack := s.Phase == rollouts.Returning || isKeptBack(s); {
 	case e.State == rollouts.Skipped:
 	case c.Leaves && s.Phase != rollouts.Done:
 		return entered(v, e, rollouts.Leaving)
@@ -67,16 +67,12 @@ func placed(v *view, s rollouts.Status, e rollouts.Cluster, c *Cluster) rollouts
 	return e
 }
 
-// joined is a cluster that was not there when the run began. If all of its stage was released it gets the
-// target at once; otherwise it shows the base, and waits for its turn.
+// joined is a cluster that was not there when the run began. It shows the base, and waits for its turn, which
+// comes at once if all of its stage was released.
 func joined(v *view, s rollouts.Status, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
 	e.Shows = s.Base.Commit
-	e = entered(v, e, rollouts.Pending)
-	if (isOpen(s.Phase) || s.Phase == rollouts.Finishing) && isStageReleased(s, e.Stage) && !c.Leaves {
-		e = released(v, e, s.Target)
-		e.Joined = true
-	}
-	return placed(v, s, e, c)
+	e.Joined = isStageReleased(s, e.Stage)
+	return placed(v, s, entered(v, e, rollouts.Pending), c)
 }
 
 // isStageReleased reports that all of a stage was released.

@@ -31,7 +31,7 @@ func message(v *view, r rollouts.Rollout) string {
 		return st.Name + " waits: " + reasons[s.Reason]
 	default:
 	}
-	text := st.Name + ": " + words.List(awaited(v, r, st.Name)) + " to become healthy"
+	text := st.Name + " waits for " + words.List(awaited(v, r, st.Name)) + " to be healthy"
 	if why := reasons[s.Reason]; why != "" {
 		text = st.Name + ": " + why
 	}

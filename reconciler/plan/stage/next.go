@@ -29,7 +29,7 @@ func next(v *view, r rollouts.Rollout) (again recheck.Recheck) {
 			by(metav1.NewTime(v.now.Add(time.Second)))
 		}
 	case rollouts.Waiting, rollouts.Updating, rollouts.Soaking, rollouts.Approving:
-		byStages(v, s, by)
+		byStage(v, r, by)
 	case rollouts.Stopped:
 	}
 	for _, e := range r.Clusters {
@@ -46,14 +46,16 @@ func next(v *view, r rollouts.Rollout) (again recheck.Recheck) {
 	return again
 }
 
-// byStages calls by with the times at which the stages of an open run may go on.
-func byStages(v *view, s rollouts.Status, by func(metav1.Time)) {
-	n := current(s.Stages)
+// byStage calls by with the times at which the stage of an open run may go on that is not over.
+func byStage(v *view, r rollouts.Rollout, by func(metav1.Time)) {
+	n := current(r.Status.Stages)
 	if n < 0 {
 		return
 	}
-	st := s.Stages[n]
-	by(st.Deadline)
+	st := r.Status.Stages[n]
+	if _, why := nobodyHealthy(v, r, st); why != "" {
+		by(st.Deadline)
+	}
 	if t := waiting(st.After); t >= 0 && !st.After[t].Since.IsZero() {
 		by(soaked(st.After[t], v.stage(st.Name)))
 	}

@@ -22,12 +22,14 @@ func Replicas(phase rollouts.Phase, choice Choice, old, next int32) int32 {
 // taken returns a record in which what other clusters lost runs where it goes, although it is not the turn of
 // these: they get the target where their own version cannot be read. It names them.
 func taken(v *view, r rollouts.Rollout) (next rollouts.Rollout, unsoaked []string) {
-	if r.Status.Phase == rollouts.Returning {
+	if r.Status.Phase == rollouts.Returning || r.Status.Target.Absent {
 		return r, nil
 	}
 	for n := range v.Clusters {
 		c := &v.Clusters[n]
-		if e, known := r.Clusters[c.Name]; known && c.Takes && shown(v, r, c).Choice == Kept && e.State != rollouts.Leaving {
+		e, known := r.Clusters[c.Name]
+		isLeft := e.State == rollouts.Leaving || e.State == rollouts.Skipped
+		if known && c.Takes && c.Unwritable == "" && !isLeft && shown(v, r, c).Choice == Kept {
 			r.Clusters[c.Name] = released(v, e, r.Status.Target)
 			unsoaked = append(unsoaked, c.Name)
 		}
@@ -40,7 +42,10 @@ func shown(v *view, r rollouts.Rollout, c *Cluster) Shown {
 	s := r.Status
 	e, known := r.Clusters[c.Name]
 	isLeaving := e.State == rollouts.Leaving
+	// What was released and did not come to a branch before the run stopped does not while it is.
+	isMissed := isReleased(e) && s.Phase == rollouts.Stopped && !c.IsTarget && !c.Takes
 	switch isFinishing := s.Phase == rollouts.Finishing; {
+	case isMissed:
 	case !known && s.Target.Is(v.Source), isLeaving && isFinishing, !isLeaving && isReleased(e), e.State == rollouts.Unchanged:
 		return Shown{c.Name, Target, s.Target.Commit}
 	case !known && s.Target.IsKnown() && !slices.Contains(v.Unreadable, s.Target.Commit):

@@ -14,8 +14,8 @@ func Decide(in Input) Output {
 	r = counted(&v, r)
 	r = judgedRun(&v, r)
 	r = obeyed(&v, r)
-	r = advanced(&v, r)
 	r, unsoaked := taken(&v, r)
+	r = advanced(&v, r)
 	r = pruned(r)
 	r.Status.Message = message(&v, r)
 	out := Output{Phase: r.Status.Phase, Base: r.Status.Base, Target: r.Status.Target, Shown: make([]Shown, len(in.Clusters))}

@@ -140,6 +140,7 @@ func (w *world) plan() (changed map[string]string) {
 	if w.isLost {
 		w.in.Before, w.isLost = in.Before, false
 	}
+	w.in.Commands = slices.DeleteFunc(w.in.Commands, func(c rollouts.Command) bool { return c.Run == "" })
 	if w.in.Published = in.Source; w.in.Before != nil {
 		w.run = w.in.Before.Status.Run
 	}
@@ -267,6 +268,8 @@ func (w *world) set(what string, names []string) {
 		switch m := w.member(name); what {
 		case "hold":
 			m.Held = !isOver
+		case "takes":
+			m.Takes = !isOver
 		case "suspend":
 			m.Suspended = !isOver
 		case "close":

@@ -8,6 +8,12 @@ const (
 	Kind       = "Rollout"
 )
 
+// The folders of units that are in no namespace.
+const (
+	clusterFolder = "_cluster"
+	groupFolder   = "_group"
+)
+
 // Unit names what moves together: all templates that one policy claims, or those of all policies of a
 // roll-out group.
 type Unit struct {
@@ -20,9 +26,9 @@ type Unit struct {
 func (u Unit) Folder() string {
 	switch {
 	case u.IsGroup:
-		return "_group"
+		return groupFolder
 	case u.Namespace == "":
-		return "_cluster"
+		return clusterFolder
 	}
 	return u.Namespace
 }

@@ -11,9 +11,9 @@ func ParseUnit(text string) (Unit, bool) {
 	switch {
 	case !ok || folder == "" || name == "" || strings.Contains(name, "/"):
 		return Unit{}, false
-	case folder == "_group":
+	case folder == groupFolder:
 		return Unit{Name: name, IsGroup: true}, true
-	case folder == "_cluster":
+	case folder == clusterFolder:
 		return Unit{Name: name}, true
 	}
 	return Unit{Namespace: folder, Name: name}, true
