@@ -1,7 +1,6 @@
 package unit_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -192,31 +191,5 @@ spec:
 	want := `waybill.yaml:8: error: spec.rollout.windows[1]: schedule "0 18 * *" is no cron line of five fields`
 	if len(windows) != 1 || len(wrong) != 1 || !strings.HasPrefix(wrong[0].String(), want) {
 		t.Errorf("got %v", wrong)
-	}
-}
-
-func TestNobodyIsDeceived(t *testing.T) {
-	d := object.Decode("s.yaml", []byte(strategies))
-	for _, c := range []struct{ config, want string }{
-		{"", ""}, {"publish: {hooks: argocd}", ""},
-		{"rollout: {bypass: never}", "waybill.yaml: notice: this version reads and checks what is said of roll-outs, and does not act on it: every change reaches all clusters at once (spec.rollout of waybill.yaml) [rollout-inactive]"},
-		{"publish: {moves: {wait: 1m}}", "waybill.yaml: notice: this version reads and checks what is said of roll-outs, and does not act on it: every change reaches all clusters at once (spec.publish.moves of waybill.yaml) [rollout-inactive]"},
-	} {
-		config, ds := render.ParseConfig([]byte("apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {" + c.config + "}\n"))
-		if len(ds) > 0 {
-			t.Fatal(ds)
-		}
-		got := ""
-		for _, d := range unit.Inactive(&policies.Set{}, config) {
-			got += d.String()
-		}
-		if !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
-			t.Errorf("%s: %s", c.config, got)
-		}
-	}
-	set, _, _ := policies.Load(d.Objects, nil)
-	said := fmt.Sprint(unit.Inactive(&set, render.DefaultConfig()))
-	if !strings.Contains(said, "s.yaml:2: notice: ") || !strings.Contains(said, "(4 strategies for roll-outs) [rollout-inactive]") {
-		t.Error(said)
 	}
 }

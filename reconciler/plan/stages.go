@@ -14,7 +14,6 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
-	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 )
@@ -41,12 +40,12 @@ type Command struct {
 
 // goesOut lays out what goes out in stages; the zero value if nothing does.
 func (t *table) goesOut(written manifest.Input) staged.Result {
-	list, diags := t.stagedUnits()
+	list := t.stagedUnits()
 	if len(list) == 0 {
-		return staged.Result{Rows: t.rows, Diags: diags}
+		return staged.Result{Rows: t.rows}
 	}
 	at := t.olderVersions(list, written)
-	r := staged.Settle(staged.Input{
+	return staged.Settle(staged.Input{
 		Units: list, Revision: t.in.Source.Revision.Commit, Published: t.in.State.Published.Commit, Now: t.in.Now,
 		Clusters: t.stagedClusters(), Decisions: t.decided.Decisions, Rows: t.rows, Blobs: t.blobs, Have: t.have,
 		Replicas: func(b *files.Blob) (int32, bool) { c := t.replicas.of(b); return c.n, c.known },
@@ -66,19 +65,16 @@ func (t *table) goesOut(written manifest.Input) staged.Result {
 			return manifest.WriteAlone(in)
 		},
 	})
-	r.Diags = append(diags, r.Diags...)
-	return r
 }
 
 // stagedUnits are the units that go out in stages, or did, and what is known of them.
-func (t *table) stagedUnits() (list []staged.Unit, diags []diag.Diagnostic) {
+func (t *table) stagedUnits() (list []staged.Unit) {
 	x, config := t.in.Expanded, &t.in.Source.Config
 	if len(x.Policies.Set.Strategies)+len(x.Policies.Set.BadStrategies)+len(t.in.State.Rollouts)+len(t.in.State.UnreadableRollouts) == 0 && config.Rollout.Default == "" {
-		return nil, nil
+		return nil
 	}
-	bound, diags := unit.Of(&x.Policies.Set, config.Rollout)
-	windows, wrong := unit.ReadWindows(config.Rollout.Windows)
-	diags = append(diags, wrong...)
+	bound, _ := unit.Of(&x.Policies.Set, config.Rollout) // whoever reads the source says what is wrong
+	windows, _ := unit.ReadWindows(config.Rollout.Windows)
 	is := map[rollouts.Unit]*unit.Unit{}
 	for i := range bound {
 		is[unitOf(bound[i].Name)] = &bound[i]
@@ -99,7 +95,7 @@ func (t *table) stagedUnits() (list []staged.Unit, diags []diag.Diagnostic) {
 		}
 		list = append(list, t.stagedUnit(u, b, r, recorded[u.Unit], windows))
 	}
-	return list, diags
+	return list
 }
 
 // stagedUnit is what is known of a unit.

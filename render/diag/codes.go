@@ -217,9 +217,6 @@ const (
 	// RolloutGroup: the policies of a `waybill.dev/rollout-group` are bound to different strategies, or the group
 	// has no name that can be one. What they claim stays as it is.
 	RolloutGroup Code = "rollout-group"
-	// RolloutInactive: the source has strategies or says how changes are to move, and this version does not act
-	// on it yet: every change reaches all clusters at once.
-	RolloutInactive Code = "rollout-inactive"
 )
 
 // The codes of traps: what Karmada accepts and does not do.

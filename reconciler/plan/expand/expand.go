@@ -88,7 +88,7 @@ func (x *expander) ground(objs []*object.Object, before *ground) *ground {
 	}
 	set, objects, diags := policies.Settings{Failover: x.in.Source.Config.Failover.Enabled}.Load(objs, &x.in.Memo.Policies)
 	_, unbound := unit.Of(&set, x.in.Source.Config.Rollout)
-	diags = slices.Concat(diags, unbound, unit.Inactive(&set, x.in.Source.Config))
+	diags = slices.Concat(diags, unbound)
 	set.Observe(x.in.Observed)
 	set.Failover.Marks, set.Failover.Now = x.in.Marks, x.in.Now
 	objects = interpret.WithServices(objects, func(o *object.Object) *object.Object {
