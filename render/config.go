@@ -106,7 +106,8 @@ type Publish struct {
 	// behind a space the folder of it.
 	Formerly []string `json:"formerly"`
 	// Flux may also be the form alone, as a string.
-	Flux fluxsync.Settings `json:"flux"`
+	Flux  fluxsync.Settings `json:"flux"`
+	Moves Moves             `json:"moves"`
 }
 
 // Charts says where charts may come from, unless a command line does.
@@ -142,7 +143,7 @@ type Guard struct {
 func DefaultConfig() ConfigSpec {
 	return ConfigSpec{
 		Scan:       Scan{Include: []string{"**"}},
-		Publish:    Publish{BranchPrefix: "waybill/cluster/", Layout: LayoutBranches, Branch: "waybill/clusters", Hooks: HooksDrop, Flux: fluxsync.Default()},
+		Publish:    Publish{BranchPrefix: "waybill/cluster/", Layout: LayoutBranches, Branch: "waybill/clusters", Hooks: HooksDrop, Flux: fluxsync.Default(), Moves: defaultMoves()},
 		Namespaces: NamespacesUsed,
 		Secrets:    SecretsRefuse,
 		Guard: Guard{
@@ -282,6 +283,9 @@ func (c *ConfigSpec) check() (field, problem string) {
 	}
 	if field, p := c.Flux.check(); p != "" {
 		return "spec.flux." + field, "spec.flux." + field + " " + p
+	}
+	if field, p := c.Publish.Moves.check(); p != "" {
+		return "spec.publish.moves." + field, "spec.publish.moves." + field + " " + p
 	}
 	if field, p := c.Publish.Flux.Check(); p != "" {
 		return "spec.publish.flux." + field, "spec.publish.flux." + field + " " + p

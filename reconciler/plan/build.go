@@ -36,14 +36,19 @@ func Build(in Input) Plan {
 	})
 	t.rows, t.blobs = rows, &written.Blobs
 	t.findUnlisted()
+	t.mover.resume()
 	out := t.carryOut()
+	if t.mover.begin(&out) {
+		out = t.carryOut()
+	}
+	again := decided.Recheck.And(t.mover.recheck)
 	p := Plan{
 		Revision: in.Source.Revision, Config: in.Source.Config, Source: in.Source, Expanded: *x, Asked: asked,
 		Decisions: decided.Decisions, Clusters: out.clusters, Published: in.Published, Detached: in.detached(),
-		Left: t.leftIn(out.result.Left), Leaving: t.leaving, replicas: t.replicas,
+		Left: t.leftIn(out.result.Left), Leaving: t.leaving, Moves: t.mover.moves(), Asks: t.mover.asks, replicas: t.replicas,
 		Basis: Basis{
 			FleetDigest: x.Policies.FleetDigest, RandomKey: in.usedKey(&written),
-			Scheduled: decided.Recheck.Timed || x.Policies.Stamped, Time: in.Now, RecheckAt: decided.Recheck.At, Awaits: decided.Recheck.Awaits,
+			Scheduled: again.Timed || x.Policies.Stamped, Time: in.Now, RecheckAt: again.At, Awaits: again.Awaits,
 		},
 		Removals: out.removals, ByComment: in.Allow.ByComment,
 		Released: Released{Held: out.allowed, Clusters: out.freed(), Missing: in.Unresolved.Forgot, By: out.approvers()},
@@ -57,7 +62,7 @@ func Build(in Input) Plan {
 	p.Diags = diag.Sort(slices.Concat(
 		in.Source.Diags, in.Unresolved.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, differ,
 		t.unlisted.diags, consumers.Detached(p.Detached, in.Source.Config.Publish.Addresses()), in.moved(), out.diags, wrong,
-		t.consumers(p.Clusters), lint.Find(x.Policies, decided.Decisions, x.Inners),
+		t.consumers(p.Clusters), reportMoves(p.Moves), lint.Find(x.Policies, decided.Decisions, x.Inners),
 	))
 	return p
 }

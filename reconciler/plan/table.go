@@ -46,13 +46,15 @@ type table struct {
 	// for a plan of its own.
 	recorded map[object.Ref]map[string]state.Left
 	leaving  map[object.Ref][]string // see Plan.Leaving
+	mover    *mover
 }
 
 func newTable(in *Input, decided *schedule.Result) *table {
 	t := &table{
 		in: in, decided: decided, replicas: &counter{in.Expanded.Policies.Interpreter, map[files.ID]count{}},
-		leaving: leaving(decided.Decisions, in.State.Bindings), stopped: virtual.Stopped(in.Expanded.Policies),
+		leaving: leaving(decided.Decisions, &in.State), stopped: virtual.Stopped(in.Expanded.Policies),
 	}
+	t.mover = newMover(t)
 	groups := map[files.ID]int{}
 	for _, c := range in.Expanded.Policies.Fleet.Clusters() {
 		built := in.Published[c.Name].Built
@@ -138,7 +140,7 @@ func (t *table) Row(i int) rollout.Row {
 	d := t.decided.Find(r.Ref)
 	row := rollout.Row{Divided: d != nil && d.Divided(), Abandons: d != nil && t.abandons(d), IsSettled: t.in.Replay != nil}
 	have, wants := t.have(r.Ref), r.Wants
-	leaving, recorded := t.leaving[r.Ref], t.recorded[r.Ref]
+	leaving, stays, recorded := t.leaving[r.Ref], t.mover.stays[r.Ref], t.recorded[r.Ref]
 	for cluster := range t.group {
 		c := rollout.Cell{Cluster: cluster, Have: have(cluster) != nil}
 		want := manifest.Want{}
@@ -150,7 +152,7 @@ func (t *table) Row(i int) rollout.Row {
 		if !c.Want && !c.Have && !isRecorded {
 			continue
 		}
-		c.Leaves = slices.Contains(leaving, t.cluster(cluster))
+		c.Step = slices.Contains(leaving, t.cluster(cluster)) || slices.Contains(stays, t.cluster(cluster))
 		if c.Block = t.block(r, &c, want.Blob); isRecorded {
 			c.Block = cmp.Or(l.Reason, reason.NotRead)
 		}

@@ -14,7 +14,7 @@ import (
 func cells(text string) []Cell {
 	var out []Cell
 	for i, f := range strings.Fields(text) {
-		c := Cell{Cluster: i, Want: strings.Contains(f, "w"), Have: strings.Contains(f, "h"), Scales: strings.Contains(f, "s"), Leaves: strings.Contains(f, "m")}
+		c := Cell{Cluster: i, Want: strings.Contains(f, "w"), Have: strings.Contains(f, "h"), Scales: strings.Contains(f, "s"), Step: strings.Contains(f, "m")}
 		if strings.Contains(f, "b") {
 			c.Block = "blocked"
 		}
