@@ -91,8 +91,12 @@ func (r Rules) Decide(copies []Copy, seen evict.Evidence, now time.Time) ([]Verd
 // decide says what becomes of a copy for its own sake.
 func (r Rules) decide(c *Copy, seen map[string]evict.Seen, now time.Time) Verdict {
 	way, limit := r.way(c, seen)
-	if way == AtOnce {
+	switch way {
+	case AtOnce:
 		return Verdict{Way: AtOnce}
+	case ByTime:
+		seen = nil // nobody is asked
+	case ByHealth:
 	}
 	rules := evict.Rules{Timeout: limit, KeepLast: way == ByHealth && !isUnwell(seen, c.Cluster)}
 	since := metav1.NewTime(c.Since)

@@ -22,8 +22,8 @@
 // and what a row needs is not removed from where the row keeps it.
 //
 // A block does not count for that where it stands for itself (reason.IsAside), and where it is a step: the
-// object leaves the cluster because that failed, or for others, one after the other. All cells of a stopped cluster are blocked: of one of which
-// it cannot be told what it is to hold.
+// object leaves the cluster because that failed, or for others, one after the other. All cells of a stopped
+// cluster are blocked: of one of which it cannot be told what it is to hold.
 //
 // Clusters are held by a judge, who sees what each would lose. Every cell of a held cluster
 // is blocked. That may freeze rows, which may change what others lose, so that Resolve asks

@@ -93,10 +93,10 @@ func (c *comparer) left() {
 	}
 }
 
-// moves notes how what changes leaves clusters for others, where that begins with the head.
-func (c *comparer) moves() {
+// moving notes how items that change leave clusters for others, where that begins with the head.
+func moving(c *comparer, items map[object.Ref]*item) {
 	for _, m := range c.head.Moves {
-		it := c.items[m.Object]
+		it := items[m.Object]
 		if it == nil || m.Began || !c.within.cluster(m.From) || slices.ContainsFunc(c.base.Moves, m.IsThatOf) {
 			continue
 		}
