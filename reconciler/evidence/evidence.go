@@ -64,6 +64,8 @@ type Found struct {
 	// Cluster is what the cluster says of itself, and Object of the object; nil for nothing.
 	Cluster status.Summary
 	Object  *status.Object
+	// Head is that of the cluster's branch; zero if it is not known.
+	Head files.ID
 	// Published is the object's file on the head of the cluster's branch, Applied the one in the
 	// commit that was applied of the object, and Round the one in the commit that was applied of
 	// the branch; nil where there is none.
@@ -77,6 +79,7 @@ type Found struct {
 func (f *Found) Seen() evict.Seen {
 	s := evict.Seen{Health: karmada.ResourceUnknown}
 	o, looked := f.Object, f.Cluster.Verdict.Looked()
+	s.UpToDate = looked && !f.Head.IsZero() && f.Cluster.Commit == f.Head
 	switch {
 	case o == nil:
 		s.Gone = looked && f.Published == nil && f.Round == nil

@@ -104,7 +104,7 @@ func (r Rules) decide(c *Copy, seen map[string]evict.Seen, now time.Time) Verdic
 	copies := evict.Copies{Placed: true}
 	for _, n := range c.New {
 		s, told := seen[n.Cluster]
-		isThere := told && n.IsPublished && s.Current
+		isThere := told && n.IsPublished && s.Current && s.UpToDate
 		copies.New = append(copies.New, evict.Copy{Told: told, Healthy: isThere && s.Done})
 	}
 	v := Verdict{Way: way}

@@ -27,13 +27,16 @@ func ref(text string) object.Ref {
 	return r
 }
 
-// seen reads what clusters say of an object: "eu:well us:bad ap:stale"; one that is silent is not named, and one of which
+// seen reads what clusters say of an object: "eu:well us:bad ap:stale sa:before"; one that is silent is not named, and one of which
 // no more is said than that it answers is "us:".
 func seen(text string) map[string]evict.Seen {
 	all := map[string]evict.Seen{}
 	for word := range strings.FieldsSeq(text) {
 		cluster, is, _ := strings.Cut(word, ":")
-		all[cluster] = evict.Seen{Current: is == "well" || is == "bad", Done: is == "well" || is == "stale", Gone: is == ""}
+		all[cluster] = evict.Seen{
+			Current: is == "well" || is == "bad" || is == "before", Done: is == "well" || is == "stale" || is == "before", Gone: is == "",
+			UpToDate: is != "before",
+		}
 	}
 	return all
 }
@@ -63,6 +66,7 @@ func TestDecide(t *testing.T) {
 		{"only the new one reports", both, 0, "us-", "", "us:", move.ByHealth, reason.Moving, 10 * time.Minute},
 		{"the new one is well with what it had before", both, time.Minute, "us-", "", "eu:well us:well", move.ByHealth, reason.Moving, 9 * time.Minute},
 		{"the new one was well, and is not applied", both, time.Minute, "us", "", "eu:well us:stale", move.ByHealth, reason.Moving, 9 * time.Minute},
+		{"the new one was well before it was gone", both, time.Minute, "us", "", "eu:well us:before", move.ByHealth, reason.Moving, 9 * time.Minute},
 		{"the new one is not well", both, time.Minute, "us", "", "eu:well us:bad", move.ByHealth, reason.Moving, 9 * time.Minute},
 		{"the new one is well", both, time.Minute, "us", "", "eu:well us:well", move.ByHealth, "", 0},
 		{"one of two is well", both, time.Minute, "us ap", "", "eu:well us:well ap:bad", move.ByHealth, reason.Moving, 9 * time.Minute},

@@ -32,6 +32,7 @@ type Moves struct {
 	Clusters   []*object.Object          // as they are written
 	Registered func() []*karmada.Cluster // asked if anything moves
 	Published  map[string]tree.Published // by cluster
+	At         map[string]files.ID       // the heads of the clusters' branches, or what changed their folders last
 }
 
 // Evidence reads what the status branches of heads, and those that agents write, say of what
@@ -49,8 +50,12 @@ func (r *Reader) Evidence(ctx context.Context, heads map[string]files.ID, of Mov
 func (r *Reader) EvidenceOf(
 	ctx context.Context, heads map[string]files.ID, of Moves, moving map[object.Ref][]string,
 ) (evict.Evidence, error) {
+	all := evict.Evidence{}
+	for ref := range moving {
+		all[ref] = map[string]evict.Seen{}
+	}
 	if r.isSilent(heads) {
-		return evict.Evidence{}, nil
+		return all, nil
 	}
 	mappings := mappingsOf(of.Clusters)
 	said, err := r.branches(ctx, heads, of.Registered())
@@ -58,9 +63,8 @@ func (r *Reader) EvidenceOf(
 	if err != nil && !isAway {
 		return nil, err
 	}
-	all, trees := evict.Evidence{}, appliedTrees{r.Published.Target, map[appliedAt]*files.Folder{}}
+	trees := appliedTrees{r.Published.Target, map[appliedAt]*files.Folder{}}
 	for ref, clusters := range moving {
-		all[ref] = map[string]evict.Seen{}
 		for _, cluster := range clusters {
 			was, _ := r.Cache.last(cluster)
 			w := was.report
@@ -74,7 +78,7 @@ func (r *Reader) EvidenceOf(
 			}
 			path := tree.Path(mappings[cluster].Ref(ref))
 			f := evidence.Found{
-				Cluster: w.Summary, Object: w.Objects[ref], Published: fileOf(of.Published[cluster].Built, path),
+				Cluster: w.Summary, Object: w.Objects[ref], Published: fileOf(of.Published[cluster].Built, path), Head: of.At[cluster],
 			}
 			if b := of.Bindings[ref]; b != nil {
 				f.Preserve = evidence.Preserve(b.Spec.Failover)
