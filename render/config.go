@@ -108,9 +108,8 @@ type Publish struct {
 	// behind a space the folder of it.
 	Formerly []string `json:"formerly"`
 	// Flux may also be the form alone, as a string.
-	Flux fluxsync.Settings `json:"flux"`
-	// Moves is about what leaves a cluster for another.
-	Moves Moves `json:"moves"`
+	Flux  fluxsync.Settings `json:"flux"`
+	Moves Moves             `json:"moves"`
 }
 
 // Charts says where charts may come from, unless a command line does.

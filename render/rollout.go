@@ -5,7 +5,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -62,14 +61,6 @@ type CommitStatus struct {
 	Creators []string `json:"creators"` // accounts of the forge; none: no commit status counts
 }
 
-// Moves says how long what moves from a cluster to another stays in both.
-type Moves struct {
-	// Wait is how long the old copy stays where nothing says whether the new one is healthy.
-	Wait metav1.Duration `json:"wait"`
-	// Timeout is how long it stays at most until the new one is healthy.
-	Timeout metav1.Duration `json:"timeout"`
-}
-
 // NoStrategy is the name by which a policy says that it has no strategy.
 const NoStrategy = "none"
 
@@ -95,8 +86,6 @@ func defaultRollout() Rollout {
 		Commands: RolloutCommands{Signers: ".waybill/allowed_signers"}, Bypass: BypassAllowed,
 	}
 }
-
-func defaultMoves() Moves { return Moves{Timeout: metav1.Duration{Duration: 10 * time.Minute}} }
 
 // check names the first field with a problem.
 func (r *Rollout) check() (field, problem string) {
@@ -180,15 +169,4 @@ func (r *Rollout) located(o *object.Object) {
 	for i := range r.Windows {
 		r.Windows[i].Line = line("windows", i, "schedule")
 	}
-}
-
-// check names the first field with a problem.
-func (m *Moves) check() (field, problem string) {
-	switch {
-	case m.Wait.Duration < 0:
-		return "wait", fmt.Sprintf("is %s; want 0s or more", m.Wait.Duration)
-	case m.Timeout.Duration < 0:
-		return "timeout", fmt.Sprintf("is %s; want 0s or more", m.Timeout.Duration)
-	}
-	return "", ""
 }

@@ -39,12 +39,16 @@ func Build(in Input) Plan {
 	goes := t.goesOut(writing)
 	t.rows, t.units = goes.Rows, goes.Of
 	t.findUnlisted()
+	t.mover.resume()
 	out := t.carryOut()
-	again := decided.Recheck.And(goes.Recheck)
+	if t.mover.begin(&out) {
+		out = t.carryOut()
+	}
+	again := decided.Recheck.And(t.mover.recheck).And(goes.Recheck)
 	p := Plan{
 		Revision: in.Source.Revision, Config: in.Source.Config, Source: in.Source, Expanded: *x, Asked: asked,
 		Decisions: decided.Decisions, Clusters: out.clusters, Published: in.Published, Detached: in.detached(),
-		Left: t.leftIn(out.result.Left), Leaving: t.leaving, replicas: t.replicas,
+		Left: t.leftIn(out.result.Left), Leaving: t.leaving, Moves: t.mover.moves(), Asks: t.mover.asks, replicas: t.replicas,
 		Basis: Basis{
 			FleetDigest: x.Policies.FleetDigest, RandomKey: in.usedKey(&written),
 			Scheduled: again.Timed || x.Policies.Stamped, Time: in.Now, RecheckAt: again.At, Awaits: again.Awaits,
@@ -62,7 +66,7 @@ func Build(in Input) Plan {
 	p.Diags = diag.Sort(slices.Concat(
 		in.Source.Diags, in.Unresolved.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, differ, goes.Diags,
 		t.unlisted.diags, consumers.Detached(p.Detached, in.Source.Config.Publish.Addresses()), in.moved(), out.diags, wrong,
-		t.consumers(p.Clusters), lint.Find(x.Policies, decided.Decisions, x.Inners),
+		t.consumers(p.Clusters), reportMoves(p.Moves), lint.Find(x.Policies, decided.Decisions, x.Inners),
 	))
 	return p
 }

@@ -26,6 +26,7 @@ type Explanation struct {
 	Answers   []interpret.Answer
 	Placement *place.Report
 	Clusters  []Written // in the order of names
+	Moves     []Move    // by which it leaves clusters for others
 }
 
 // Written is what the template is in one cluster.
@@ -48,7 +49,7 @@ func Explain(p *Plan, r object.Ref) (Explanation, bool) {
 	l.Interpreter.Renew() // to be asked again, whatever the plan has spent
 	d, left := schedule.Find(p.Decisions, r), p.Left[r]
 	e := Explanation{
-		Decision: d, Answers: l.Interpreter.Answers(d.Template.Content), Winner: scheduled.Winner, Losers: scheduled.Losers, Placement: scheduled.Placement,
+		Decision: d, Moves: MovesOf(p, r), Answers: l.Interpreter.Answers(d.Template.Content), Winner: scheduled.Winner, Losers: scheduled.Losers, Placement: scheduled.Placement,
 	}
 	for _, target := range d.Targets {
 		w := Written{Cluster: target.Name, Replicas: target.Replicas}

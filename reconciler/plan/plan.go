@@ -36,6 +36,12 @@ type Plan struct {
 	Leaving map[object.Ref][]string
 	// Rollouts are the units that go out in stages, or did, in the order of their names.
 	Rollouts []stage.Output
+	// Moves are the objects that leave clusters for others because it was so decided, in the order of objects and
+	// clusters: those that begin to, stay for now, or go. Of a plan that is made again nothing is known of them.
+	Moves []Move
+	// Asks are clusters of objects that move, of which the input does not say whether, and what, they say of their
+	// copies. If they say anything, the plan with that in its evidence is another one.
+	Asks map[object.Ref][]string
 	// Detached names the clusters that have a branch and are no longer registered.
 	Detached []string
 	State    *files.Folder // the state branch's next folder

@@ -49,13 +49,15 @@ type table struct {
 	// units are those of objects that go out in stages, by number, and of are their rows.
 	units map[object.Ref]int
 	of    map[int][]int
+	mover *mover
 }
 
 func newTable(in *Input, decided *schedule.Result) *table {
 	t := &table{
 		in: in, decided: decided, replicas: &counter{in.Expanded.Policies.Interpreter, map[files.ID]count{}},
-		leaving: leaving(decided.Decisions, in.State.Bindings), stopped: virtual.Stopped(in.Expanded.Policies),
+		leaving: leaving(decided.Decisions, &in.State), stopped: virtual.Stopped(in.Expanded.Policies),
 	}
+	t.mover = newMover(t)
 	groups := map[files.ID]int{}
 	for _, c := range in.Expanded.Policies.Fleet.Clusters() {
 		built := in.Published[c.Name].Built
@@ -141,7 +143,7 @@ func (t *table) Row(i int) rollout.Row {
 	d := t.decided.Find(r.Ref)
 	row := rollout.Row{Divided: d != nil && d.Divided(), Abandons: d != nil && t.abandons(d), IsSettled: t.in.Replay != nil, Unit: t.units[r.Ref]}
 	have, wants := t.have(r.Ref), r.Wants
-	leaving, recorded := t.leaving[r.Ref], t.recorded[r.Ref]
+	leaving, stays, recorded := t.leaving[r.Ref], t.mover.stays[r.Ref], t.recorded[r.Ref]
 	for cluster := range t.group {
 		c := rollout.Cell{Cluster: cluster, Have: have(cluster) != nil}
 		want := manifest.Want{}
@@ -156,7 +158,7 @@ func (t *table) Row(i int) rollout.Row {
 		if !c.Want && !c.Have && !isRecorded {
 			continue
 		}
-		c.Leaves = slices.Contains(leaving, t.cluster(cluster))
+		c.Step = slices.Contains(leaving, t.cluster(cluster)) || slices.Contains(stays, t.cluster(cluster))
 		if c.Block = t.block(r, &c, want.Blob); isRecorded {
 			c.Block = cmp.Or(l.Reason, reason.NotRead)
 		}

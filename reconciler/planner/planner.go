@@ -5,9 +5,11 @@ package planner
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
+	"github.com/waybill-dev/waybill/policies/evict"
 	"github.com/waybill-dev/waybill/policies/unit"
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan"
@@ -18,6 +20,7 @@ import (
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources"
 )
@@ -49,6 +52,9 @@ type Observation struct {
 	// Ahead are what was published after the publication that the state names, in the order
 	// of dates: where a push is not atomic, a branch may be ahead of the state.
 	Ahead []state.Publication
+	// Ask returns what clusters say of objects that a plan asks about, with an entry for each of them. Nil: nobody can be
+	// asked.
+	Ask func(context.Context, map[object.Ref][]string) (evict.Evidence, error)
 }
 
 // Observe begins an observation of a version of the source, for which nothing is published yet.
@@ -110,7 +116,32 @@ func (p *Planner) BuildEdited(ctx context.Context, obs *Observation, edit func(*
 	if err := p.older(ctx, obs); err != nil {
 		return plan.Plan{}, err
 	}
-	return plan.Build(obs.Input), nil
+	return obs.plan(ctx)
+}
+
+// plan makes the plan, and makes it anew as long as clusters say something of what it asks about.
+func (o *Observation) plan(ctx context.Context) (plan.Plan, error) {
+	for {
+		p := plan.Build(o.Input)
+		if len(p.Asks) == 0 || o.Ask == nil {
+			return p, nil
+		}
+		said, err := o.Ask(ctx, p.Asks)
+		if err != nil {
+			return plan.Plan{}, fmt.Errorf("reading what clusters say of what moves: %w", err)
+		}
+		all, told := maps.Clone(o.Input.Evidence), false
+		if all == nil {
+			all = evict.Evidence{}
+		}
+		for r := range p.Asks {
+			all[r] = said[r]
+			told = told || len(said[r]) > 0
+		}
+		if o.Input.Evidence = all; !told {
+			return p, nil
+		}
+	}
 }
 
 // older reads the older commits that clusters may show still. One that cannot be read is left out: what clusters

@@ -98,6 +98,8 @@ type Change struct {
 	Scaled   []Scale   `json:"scaled,omitempty"`
 	Changed  []Content `json:"changed,omitempty"`
 	Left     []Left    `json:"left,omitempty"`
+	// Moves say how they leave clusters for others.
+	Moves []Move `json:"moves,omitempty"`
 	// Replicas is of each of them, over the clusters in which it changes; nil for kinds
 	// without.
 	Replicas *Span `json:"replicas,omitempty"`
@@ -136,6 +138,14 @@ type Left struct {
 	Code     reason.Reason `json:"-"`
 	Reason   string        `json:"reason"` // Code in a sentence
 	Kept     bool          `json:"kept"`   // it is there; otherwise it should be, and is not
+}
+
+// Move is how objects leave a cluster for others.
+type Move struct {
+	From string `json:"from"`
+	How  string `json:"how"` // whether anything is waited for, and why
+	// Nowhere says for how long they may be in no cluster.
+	Nowhere string `json:"nowhere"`
 }
 
 // Errors counts what is an error in the head's source, and not in the base's. What is held is sound, and is

@@ -14,6 +14,7 @@ const (
 	NotRendered Reason = "ReleaseNotRendered"
 	NotRead     Reason = "ContentUnknown"
 	Moving      Reason = "NewCopiesNotHealthy"
+	GivenTime   Reason = "NewCopiesGivenTime"
 	LastCopy    Reason = "LastCopy"
 	Confirmed   Reason = "StaysWhereItFailed"
 	NotGone     Reason = "OldCopyNotGone"
@@ -48,6 +49,7 @@ var messages = map[Reason]string{
 	NotRendered: "its release cannot be rendered",
 	NotRead:     "it cannot be told what it should be",
 	Moving:      "its new copies are not known to be healthy yet",
+	GivenTime:   "its new copies are given time to come up: nobody says how they are",
 	LastCopy:    "it is the last copy: no other is healthy",
 	Confirmed:   "its policy says that it stays where it failed",
 	NotGone:     "the old copy is not gone yet",

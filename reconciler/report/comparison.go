@@ -107,6 +107,10 @@ func (p *printer) change(c *preview.Change) {
 		p.line("  in %s:", namesOf(s.Clusters))
 		p.fields(s.Fields)
 	}
+	for _, m := range c.Moves {
+		p.line("    from %s: %s;", words.Printable(m.From), words.Printable(m.How))
+		p.line("    %s", words.Printable(m.Nowhere))
+	}
 	for _, l := range c.Left {
 		stays := "is not there yet in "
 		if l.Kept {

@@ -43,6 +43,10 @@ func (f Flux) Write(w, notes io.Writer, p *plan.Plan, published map[string]tree.
 			return fmt.Errorf("cluster %s: %w", c.Name, err)
 		}
 	}
+	if printer.source != "" && len(p.Clusters) > 1 && len(f.Clusters) != 1 && p.Config.Publish.Moves.Wait.Duration == 0 {
+		fmt.Fprintf(notes, "note: what moves from one cluster to another is in neither while Flux looks again (%s and %s); "+
+			"publish.moves.wait: %s in waybill.yaml, which is twice that, keeps the old copy so long\n", fluxsync.SourceInterval, fluxsync.Interval, fluxsync.Wait)
+	}
 	return nil
 }
 

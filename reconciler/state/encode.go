@@ -36,6 +36,8 @@ type Content struct {
 	LastGood LastGood
 	Random   Random
 	Failover Failover
+	// Leaving are objects that stay in clusters which they leave for others, in their order.
+	Leaving []Leaving
 	// Watch is what observers count of replicas that wait for a node; nil for nothing.
 	Watch    *deschedule.Watch
 	Releases []Release
@@ -95,6 +97,7 @@ func Encode(c Content, earlier *State, m *Memo) (*files.Folder, error) {
 		{len(c.Scripts.ByKind) > 0, scriptsFile, c.Scripts},
 		{c.Random.Key != "", randomFile, c.Random},
 		{!c.Failover.isEmpty(), failoverFile, c.Failover},
+		{len(c.Leaving) > 0, leavingFile, c.Leaving},
 		{c.Watch != nil, deschedulerFile, orderOf(c.Watch)},
 		{c.Terms.BranchPrefix != "" && !c.Terms.isDefault(), termsFile, c.Terms},
 	} {

@@ -13,6 +13,7 @@
 //	kept.json                                          what clusters keep, or wait for, of objects without a binding
 //	random.json                                        which random key was used last, if any was
 //	failover.json                                      only where work fails over: taints that last, and its pace
+//	leaving.json                                       only while objects leave clusters for others: since when
 //	descheduler.json                                   only where replicas are descheduled: what observers count
 //	apply.json                                         the config's terms for whoever applies, where it states any
 //	last-good.json                                     only while something is broken
@@ -70,6 +71,7 @@ const (
 	lastGoodFile    = "last-good.json"
 	randomFile      = "random.json"
 	failoverFile    = "failover.json"
+	leavingFile     = "leaving.json"
 	termsFile       = "apply.json"
 	deschedulerFile = "descheduler.json"
 	unlistedFile    = "unlisted.json"
@@ -102,6 +104,8 @@ type State struct {
 	Random Random
 	// Failover is what moving work goes by.
 	Failover Failover
+	// Leaving are objects that stay in clusters which they leave for others, in their order.
+	Leaving []Leaving
 	// Releases are what releases rendered to.
 	Releases []Release
 	// Unlisted are objects that stay although no kustomization lists them.

@@ -375,6 +375,9 @@ const (
 	NoRoomElsewhere Code = "no-room-elsewhere"
 	// LastCopy: something left a cluster, and its old copy stays: no other is healthy.
 	LastCopy Code = "last-copy"
+	// MoveWaits: something leaves a cluster for others, and stays there until these have it
+	// (see [failover.md](failover.md#moves)).
+	MoveWaits Code = "move-waits"
 	// HoldsData: a Namespace, a CustomResourceDefinition, a PersistentVolume or a claim, or a StatefulSet
 	// with `whenDeleted: Delete`, failed over from a cluster and stays there: data would be deleted with it
 	// (see [failover.md](failover.md)).

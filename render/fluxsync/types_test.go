@@ -2,6 +2,7 @@ package fluxsync
 
 import (
 	"testing"
+	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -41,5 +42,20 @@ func TestObjectsAreFluxs(t *testing.T) {
 		if name == "child" && (spec.DeletionPolicy != kustomizev1.DeletionPolicyOrphan || spec.DependsOn[0].Namespace != s.Namespace) {
 			t.Errorf("%s is %+v", name, kustomization)
 		}
+	}
+}
+
+// TestWaitIsTwiceWhatIsLookedAfter holds what is recommended to what is printed.
+func TestWaitIsTwiceWhatIsLookedAfter(t *testing.T) {
+	var sum time.Duration
+	for _, interval := range []string{SourceInterval, Interval, Wait} {
+		d, err := time.ParseDuration(interval)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if interval == Wait && d != 2*sum {
+			t.Errorf("the wait is %s, want twice %s", d, sum)
+		}
+		sum += d
 	}
 }

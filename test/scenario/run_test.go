@@ -139,6 +139,10 @@ func (st *step) prepare(ctx context.Context, repo *twin.Repo, r *reconciler.Reco
 			}
 		case len(f) > 1 && f[0] == "refuse":
 			repo.Refuse(f[1:]...)
+		case len(f) > 2 && f[0] == "report":
+			if err := report(ctx, repo, f[1], f[2:]); err != nil {
+				return fmt.Errorf("%s: %w", c, err)
+			}
 		case len(f) > 0 && f[0] == "publish":
 			if err := flags(r, f[1:]); err != nil {
 				return err

@@ -18,6 +18,8 @@
 //	  git rm NAME                   a file or a folder goes
 //	  git branch -D BRANCH          somebody deletes a branch
 //	  wait DURATION                 so much time passes before the step
+//	  report CLUSTER healthy|unhealthy        who applies reports its branch as applied, and all that is on it so
+//	  report CLUSTER healthy but OBJECT...    the same, with some objects that are not, as Deployment/shop/web
 //	  refuse BRANCH...              the server takes nothing for these, in this step
 //	  publish [--allow-prune] [--random-key-file NAME] [--rotate-random-key]   how the step publishes
 //

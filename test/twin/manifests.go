@@ -13,8 +13,9 @@ import (
 
 // Manifest is an object on a branch, as far as tests look at it.
 type Manifest struct {
-	Kind     string `json:"kind"`
-	Metadata struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   struct {
 		Name      string `json:"name"`
 		Namespace string `json:"namespace"`
 	} `json:"metadata"`

@@ -22,9 +22,9 @@
 // and what a row needs is not removed from where the row keeps it. Rows that go out in stages together are one
 // version: where one of them is left as it is, all are.
 //
-// A block does not count for that where it stands for itself (reason.IsAside), and where the object
-// leaves the cluster because that failed. All cells of a stopped cluster are blocked: of one of which
-// it cannot be told what it is to hold.
+// A block does not count for that where it stands for itself (reason.IsAside), and where it is a step: the
+// object leaves the cluster because that failed, or for others, one after the other. All cells of a stopped
+// cluster are blocked: of one of which it cannot be told what it is to hold.
 //
 // Clusters are held by a judge, who sees what each would lose. Every cell of a held cluster
 // is blocked. That may freeze rows, which may change what others lose, so that Resolve asks
@@ -48,13 +48,13 @@ type Cell struct {
 	// cluster has. It matters in divided rows only.
 	Scales bool
 	Block  reason.Reason
-	// Leaves reports that the object is leaving the cluster because that, or what is there, failed:
-	// whatever is in the way there freezes nothing.
-	Leaves bool
+	// Step reports that the object is leaving the cluster one step after the other, because that, or what is
+	// there, failed, or for others that get it first: whatever is in the way there freezes nothing.
+	Step bool
 }
 
 // isAside reports that the block of a cell freezes nothing.
-func (c *Cell) isAside() bool { return c.Block != "" && (c.Leaves || c.Block.IsAside()) }
+func (c *Cell) isAside() bool { return c.Block != "" && (c.Step || c.Block.IsAside()) }
 
 // Row is an object.
 type Row struct {

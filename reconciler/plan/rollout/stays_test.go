@@ -14,7 +14,7 @@ import (
 func cells(text string) []Cell {
 	var out []Cell
 	for i, f := range strings.Fields(text) {
-		c := Cell{Cluster: i, Want: strings.Contains(f, "w"), Have: strings.Contains(f, "h"), Scales: strings.Contains(f, "s"), Leaves: strings.Contains(f, "m")}
+		c := Cell{Cluster: i, Want: strings.Contains(f, "w"), Have: strings.Contains(f, "h"), Scales: strings.Contains(f, "s"), Step: strings.Contains(f, "m")}
 		if strings.Contains(f, "b") {
 			c.Block = "blocked"
 		}
@@ -69,6 +69,11 @@ func TestFrozen(t *testing.T) {
 		{"hbms whs", true, ""},
 		{"hbms ws whs", true, ""},
 		{"hbms whbs whs", true, reason.Short}, // another block does what it does
+		// Moves: the old copies stay until the new ones are healthy, and these come, or wait for a reason of their own.
+		{"hbm hbm w", false, ""},
+		{"hbm w wb", false, ""},
+		{"hbms ws ws", true, ""},
+		{"hbm wb", false, ""},
 		{"hbm hb w", false, reason.Twice},
 		{"hbm wb h", false, reason.Nowhere},
 		// A cell that moves and is not blocked counts as any other.
@@ -300,6 +305,10 @@ func FuzzResolve(f *testing.F) {
 				t.Errorf("cluster %d loses %v, and is not held", cluster, table.lost(cluster, r.Left))
 			}
 		}
+		if other := Resolve(table.withoutSteps(), table.withoutSteps().atMost(limit)); !table.needs() &&
+			fmt.Sprint(other.Frozen, other.Held) != fmt.Sprint(r.Frozen, r.Held) {
+			t.Errorf("steps of moves change what is frozen, %v, or held, %v; without them it is %v and %v", r.Frozen, r.Held, other.Frozen, other.Held)
+		}
 		if again := Resolve(table, table.atMost(limit)); fmt.Sprint(again) != fmt.Sprint(r) {
 			t.Errorf("resolved again it is %v, and was %v", again, r)
 		}
@@ -319,6 +328,9 @@ func tableOf(data []byte) (table rows, limit int) {
 			c := Cell{Cluster: cluster, Want: b&1 != 0, Have: b&2 != 0, Scales: b&4 != 0}
 			if b&0x18 == 0x18 {
 				c.Block = "blocked"
+			}
+			if isLeft := c.Have && !c.Want; isLeft && b&0x60 == 0x60 {
+				c.Block, c.Step = reason.Moving, true
 			}
 			if c.Scales = c.Scales || c.Want != c.Have; c.Want || c.Have {
 				row.Cells = append(row.Cells, c)
@@ -347,7 +359,7 @@ func law(row Row, r Result, i int) string {
 		}
 		before, after, wanted = before+count(c.Have), after+count(has), wanted+count(c.Want)
 		served += count(has && c.Want)
-		blocked += count(left && c.Scales)
+		blocked += count(left && c.Scales && !c.Step)
 		changed += count(!left && c.Scales)
 	}
 	switch {
@@ -363,6 +375,19 @@ func law(row Row, r Result, i int) string {
 		return "nothing is in the way, and it is left"
 	}
 	return ""
+}
+
+// withoutSteps is the table without the copies that stay because a step of their move is not over.
+func (t rows) withoutSteps() (out rows) {
+	for _, row := range t {
+		row.Cells = slices.DeleteFunc(slices.Clone(row.Cells), func(c Cell) bool { return c.Step })
+		out = append(out, row)
+	}
+	return out
+}
+
+func (t rows) needs() bool {
+	return slices.ContainsFunc(t, func(r Row) bool { return len(r.Needs) > 0 })
 }
 
 func needed(left map[int]Left) bool {

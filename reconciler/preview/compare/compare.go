@@ -36,6 +36,7 @@ func Plans(base, head *plan.Plan, within Scope, twins Twins) (preview.Comparison
 		}
 	}
 	c.left()
+	moving(&c, c.items)
 	c.detached()
 	r := preview.Comparison{APIVersion: preview.APIVersion, Kind: preview.Kind, Base: base.Revision.Commit, Head: head.Revision.Commit}
 	r.Changes = c.changes()
