@@ -21,38 +21,56 @@ func (m *Model) whole(_ Event, o *Observation) error {
 // gains holds what was released to the laws of each cluster by itself.
 func (m *Model) gains(e Event, o *Observation) error {
 	r := &m.run
+	isReturn := m.last.open() && r.target == m.head && m.head == r.base
 	for c := range m.members {
-		x, was, is := &m.members[c], m.last.shows(c), o.shows(c)
-		if is == was || !x.in || is != r.target || m.last.open() && r.target == m.head && m.head == r.base {
+		was, is := m.last.shows(c), o.shows(c)
+		if is == was || !m.members[c].in || is != r.target || isReturn {
 			continue
 		}
-		switch {
-		case e.Kind == Unreadable:
-			return broken("I10", "c%d is released by what could not be read", c)
-		case x.silent:
-			return broken("late", "c%d is released, and it is silent", c)
-		case x.arrived && m.released(x.stage):
-			continue
-		case r.surelySkipped[c] && !r.bypassed:
-			return broken("skip", "c%d is released, and was skipped", c)
-		case !e.Half && m.last.Phase == Stopped && o.Phase == Stopped || r.stop || r.kept || m.mustStop():
-			return broken("I5", "c%d is released, and the run has stopped", c)
-		case m.shut && !r.bypassed && !r.returned:
-			return broken("window", "c%d is released, and the window is closed", c)
-		case r.free || r.bypassed:
-			continue
-		case r.loose.stage(x.stage).Before && !r.before[x.stage] && !r.finished[x.stage]:
-			return broken("I1", "c%d is released, and nobody approved its stage %d before", c, x.stage)
+		if err := m.gain(c, e, o); err != nil {
+			return err
 		}
-		for s := range x.stage {
-			if !r.finished[s] {
-				return broken("I1", "c%d of stage %d is released, and stage %d is not over", c, x.stage, s)
-			}
+	}
+	return nil
+}
+
+// gain holds the release of a cluster to the laws.
+func (m *Model) gain(c int, e Event, o *Observation) error {
+	r, x := &m.run, &m.members[c]
+	isStopped := !e.Half && m.last.Phase == Stopped && o.Phase == Stopped || r.stop || r.kept || m.mustStop()
+	switch {
+	case e.Kind == Unreadable:
+		return broken("I10", "c%d is released by what could not be read", c)
+	case x.silent:
+		return broken("late", "c%d is released, and it is silent", c)
+	case x.arrived && m.released(x.stage):
+		return nil
+	case r.surelySkipped[c] && !r.bypassed:
+		return broken("skip", "c%d is released, and was skipped", c)
+	case isStopped:
+		return broken("I5", "c%d is released, and the run has stopped", c)
+	case m.shut && !r.bypassed && !r.returned:
+		return broken("window", "c%d is released, and the window is closed", c)
+	case r.free || r.bypassed:
+		return nil
+	}
+	return m.turnOf(c, o)
+}
+
+// turnOf holds the release of a cluster to its turn.
+func (m *Model) turnOf(c int, o *Observation) error {
+	r, x := &m.run, &m.members[c]
+	if r.loose.stage(x.stage).Before && !r.before[x.stage] && !r.finished[x.stage] {
+		return broken("I1", "c%d is released, and nobody approved its stage %d before", c, x.stage)
+	}
+	for s := range x.stage {
+		if !r.finished[s] {
+			return broken("I1", "c%d of stage %d is released, and stage %d is not over", c, x.stage, s)
 		}
-		for _, d := range m.of(x.stage) {
-			if d < c && m.waits(d, o) && m.healthy(c) && m.last.shows(d) == was {
-				return broken("order", "c%d is released before c%d", c, d)
-			}
+	}
+	for _, d := range m.of(x.stage) {
+		if d < c && m.waits(d, o) && m.healthy(c) && m.last.shows(d) == m.last.shows(c) {
+			return broken("order", "c%d is released before c%d", c, d)
 		}
 	}
 	return nil
@@ -92,26 +110,32 @@ func (m *Model) widths(_ Event, o *Observation) error {
 		return nil
 	}
 	for s := range Stages + 1 {
-		out, gained := 0, 0
-		for _, c := range m.of(s) {
-			x := &m.members[c]
-			if o.shows(c) != r.target {
-				continue
-			}
-			isNew := m.last.shows(c) != r.target
-			if isNew && !(x.arrived && m.released(s)) {
-				gained++
-			}
-			_, failed := m.failedAt(c, &r.loose, 0)
-			if isNew || !m.good(c) && !failed && !x.silent && !r.skipped[c] {
-				out++
-			}
-		}
+		out, gained := m.outIn(s, o)
 		if width := r.loose.stage(s).width(len(m.of(s))); gained > 0 && out > width {
 			return broken("I3", "stage %d has %d clusters out, and its width is %d", s, out, width)
 		}
 	}
 	return nil
+}
+
+// outIn counts the clusters of a stage that are released and neither healthy nor failed, and those that were released in this
+// plan; without one that joined a stage which was released before.
+func (m *Model) outIn(s int, o *Observation) (out, gained int) {
+	r := &m.run
+	for _, c := range m.of(s) {
+		if o.shows(c) != r.target {
+			continue
+		}
+		x, isNew := &m.members[c], m.last.shows(c) != r.target
+		if isNew && (!x.arrived || !m.released(s)) {
+			gained++
+		}
+		_, failed := m.failedAt(c, &r.loose, 0)
+		if isNew || !m.good(c) && !failed && !x.silent && !r.skipped[c] {
+			out++
+		}
+	}
+	return out, gained
 }
 
 // replicas holds what was published to I7.

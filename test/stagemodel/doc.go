@@ -5,6 +5,8 @@
 // first observation that breaks one of the laws I1 to I11. Next makes events at random, such as a person, a cluster
 // or a forge may bring them about, given what was observed last.
 //
+// I9 (a state that is lost) is no law of its own here: stages are open again then, and I1 and I3 hold.
+//
 // Where the table leaves room, the model has two answers: what may be, which it forbids nothing beyond, and what is
 // sure, which it demands nothing beyond.
 package stagemodel

@@ -133,5 +133,6 @@ func (m *Model) world(r *rand.Rand, e *Event) {
 		} else if r.IntN(2) == 0 {
 			e.Version = m.head%5 + 1
 		}
+	default:
 	}
 }

@@ -2,16 +2,16 @@ package stagemodel
 
 import "fmt"
 
-// Violation is an observation that breaks a law.
-type Violation struct {
+// LawError is that an observation breaks a law.
+type LawError struct {
 	Law string // I1 to I11, or what the table of states asks for
 	Why string
 }
 
-func (v *Violation) Error() string { return v.Law + ": " + v.Why }
+func (e *LawError) Error() string { return e.Law + ": " + e.Why }
 
 func broken(law, format string, args ...any) error {
-	return &Violation{law, fmt.Sprintf(format, args...)}
+	return &LawError{law, fmt.Sprintf(format, args...)}
 }
 
 // Observe takes in an event and what was observed after its plan. It returns the first law that is broken.
@@ -72,25 +72,43 @@ func (m *Model) stops(e Event, o *Observation) error {
 	r := &m.run
 	must := o.open() && m.mustStop() && m.last.Run == o.Run
 	returns := r.kept || m.last.open() && m.head == r.base && !r.lost
+	isHeld := o.Phase == Stopped || o.Phase == Returning
+	wasStopped := m.last.Phase == Stopped && m.last.Run == o.Run && !r.lost
 	switch {
-	case must && !returns && o.Phase != Stopped && o.Phase != Returning:
+	case must && !returns && !isHeld:
 		return broken("stop", "it should have stopped")
-	case o.Phase == Stopped && !m.mayStop() && (m.last.Phase != Stopped || m.last.Run != o.Run || r.lost || r.commanded && e.Kind == Resume):
+	case o.Phase == Stopped && !m.mayStop() && (!wasStopped || r.commanded && e.Kind == Resume):
 		return broken("stop", "it stopped, and nothing failed")
-	case o.Phase == Returning && !returns && !(m.mayStop() && r.loose.Return):
+	case o.Phase == Returning && !returns && (!m.mayStop() || !r.loose.Return):
 		return broken("stop", "it returns, and nobody asked for it")
-	case m.last.Phase == Stopped && o.open() && o.Phase != Stopped && o.Phase != Returning && !r.commanded && !r.lost && o.Run == m.last.Run:
+	case wasStopped && o.open() && !isHeld && !r.commanded:
 		return broken("I5", "it went on by itself after a stop")
 	}
 	if must && !r.mayStop && r.strict.Return || o.Phase == Returning {
 		r.kept, returns = true, true
 	}
+	if returns {
+		return m.returned(o)
+	}
+	return m.bypasses(e, o)
+}
+
+// returned holds a return to be whole.
+func (m *Model) returned(o *Observation) error {
 	for c := range m.members {
-		x := &m.members[c]
-		if returns && x.in && !x.silent && !x.arrived && o.shows(c) != r.base && (!r.skipped[c] || m.last.shows(c) == r.target) {
+		x, isOut := &m.members[c], m.last.shows(c) == m.run.target
+		if x.in && !x.silent && !x.arrived && o.shows(c) != m.run.base && (isOut || !m.run.skipped[c]) {
 			return broken("I6", "the run returns, and c%d does not", c)
 		}
-		if r.bypassed && e.Kind == Bypass && r.commanded && x.in && !x.silent && !r.skipped[c] && o.shows(c) != r.target {
+	}
+	return nil
+}
+
+// bypasses holds a bypass to be whole.
+func (m *Model) bypasses(e Event, o *Observation) error {
+	for c := range m.members {
+		x := &m.members[c]
+		if m.run.bypassed && e.Kind == Bypass && m.run.commanded && x.in && !x.silent && !m.run.skipped[c] && o.shows(c) != m.run.target {
 			return broken("bypass", "c%d was not released", c)
 		}
 	}
@@ -124,28 +142,33 @@ func (m *Model) due(_ Event, o *Observation) error {
 		if o.open() && m.mustFinish(s) {
 			continue
 		}
-		stage := r.strict.stage(s)
-		out, in, waiting := 0, 0, -1
-		for _, c := range m.of(s) {
-			if m.waits(c, o) && waiting < 0 {
-				waiting = c
-			}
-			if o.shows(c) == r.target && (!m.surelyGood(c) || m.last.shows(c) != r.target) {
-				out++
-			}
-			if !m.members[c].silent {
-				in++
-			}
-		}
-		if waiting >= 0 && out < stage.width(in) && (!stage.Before || r.surelyBefore[s]) {
-			return broken("stuck", "c%d of stage %d is due, and not released", waiting, s)
-		}
-		if o.open() {
-			return nil
+		if err := m.dueIn(s, o); err != nil || o.open() {
+			return err
 		}
 	}
 	if o.open() && o.Phase != Finishing {
 		return broken("stuck", "all stages are over, and the run is %v", o.Phase)
+	}
+	return nil
+}
+
+// dueIn holds a stage whose turn it is to release what is surely due.
+func (m *Model) dueIn(s int, o *Observation) error {
+	r, stage := &m.run, m.run.strict.stage(s)
+	out, in, waiting := 0, 0, -1
+	for _, c := range m.of(s) {
+		if m.waits(c, o) && waiting < 0 {
+			waiting = c
+		}
+		if o.shows(c) == r.target && (!m.surelyGood(c) || m.last.shows(c) != r.target) {
+			out++
+		}
+		if !m.members[c].silent {
+			in++
+		}
+	}
+	if waiting >= 0 && out < stage.width(in) && (!stage.Before || r.surelyBefore[s]) {
+		return broken("stuck", "c%d of stage %d is due, and not released", waiting, s)
 	}
 	return nil
 }

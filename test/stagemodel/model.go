@@ -115,12 +115,14 @@ func (m *Model) happen(e Event) {
 		if e.Version != None {
 			m.head = e.Version
 		}
+	default:
 	}
 	switch e.Kind {
 	case Silent, Speaks, Leaves, Joins, Relabelled:
 		m.touch(c.stage)
 	case Lost, Unreadable, Edited, Bound, Unbound:
 		m.touch()
+	default:
 	}
 	if e.Kind == Lost {
 		m.unsure = m.step

@@ -127,6 +127,7 @@ func (n *naive) happen(e Event) {
 		if e.Version != None {
 			n.head = e.Version
 		}
+	default:
 	}
 }
 
@@ -165,8 +166,10 @@ func (n *naive) turn() {
 
 func (n *naive) begin(base Version) {
 	old := n.record
-	n.record = naiveRecord{base: base, target: n.head, run: fmt.Sprintf("v%d-v%d", base, n.head), phase: Waiting, strategy: n.strategy, moved: n.now,
-		shows: old.shows, released: old.released, releasedAt: old.releasedAt, free: !n.bound && !old.bound, bound: old.bound}
+	n.record = naiveRecord{
+		base: base, target: n.head, run: fmt.Sprintf("v%d-v%d", base, n.head), phase: Waiting, strategy: n.strategy, moved: n.now,
+		shows: old.shows, released: old.released, releasedAt: old.releasedAt, free: !n.bound && !old.bound, bound: old.bound,
+	}
 	if n.fault == "approvals outlive a restart" {
 		n.record.before, n.record.after = old.before, old.after
 	}
@@ -210,6 +213,7 @@ func (n *naive) command(e Event) {
 		}
 	case Bypass:
 		r.bypassed, r.kept, r.stopped = true, false, false
+	default:
 	}
 }
 
@@ -470,7 +474,7 @@ func (n *naive) release(s int, stage Stage, shows *[Clusters]Version) {
 	out := 0
 	for _, c := range n.of(s) {
 		_, failed := n.failedAt(c)
-		if shows[c] == r.target && !(r.wasGood[c] && n.isOut(c)) && !failed && !n.fleet[c].silent && !r.skipped[c] {
+		if shows[c] == r.target && (!r.wasGood[c] || !n.isOut(c)) && !failed && !n.fleet[c].silent && !r.skipped[c] {
 			out++
 		}
 	}

@@ -28,16 +28,7 @@ func (m *Model) command(e Event) (isStale bool) {
 		if m.last.Phase != Stopped {
 			return true
 		}
-		r.mayStop, r.stop = false, false
-		for c := range r.forgiven {
-			r.forgiven[c] = m.last.shows(c) == r.target && !m.good(c)
-		}
-		if r.kept {
-			loose, strict := r.loose, r.strict
-			m.begin(r.base, r.target, r.free)
-			m.run.loose, m.run.strict = bounds(loose, strict, m.strategy)
-		}
-		m.touch()
+		m.resume()
 	case Skip:
 		r.skipped[e.Cluster], r.surelySkipped[e.Cluster] = true, true
 		m.touch()
@@ -45,8 +36,24 @@ func (m *Model) command(e Event) (isStale bool) {
 		r.kept = true
 	case Bypass:
 		r.bypassed, r.mayStop, r.stop, r.kept = true, false, false, false
+	default:
 	}
 	return false
+}
+
+// resume forgives the failures so far. What was kept back begins anew.
+func (m *Model) resume() {
+	r := &m.run
+	r.mayStop, r.stop = false, false
+	for c := range r.forgiven {
+		r.forgiven[c] = m.last.shows(c) == r.target && !m.good(c)
+	}
+	if r.kept {
+		loose, strict := r.loose, r.strict
+		m.begin(r.base, r.target, r.free)
+		m.run.loose, m.run.strict = bounds(loose, strict, m.strategy)
+	}
+	m.touch()
 }
 
 // turn settles which run it is now, and whether it may be.
@@ -74,17 +81,25 @@ func (m *Model) turn(e Event, o *Observation) error {
 	case e.Kind == Resume && r.commanded && r.kept:
 	case o.Base == r.base && o.Target == r.target && o.open() && m.last.open() && !r.lost && o.Run == m.last.Run:
 	default:
-		if err := m.begins(e, o); err != nil {
+		if err := m.begins(o); err != nil {
 			return err
 		}
 	}
-	if o.open() && o.Target == o.Base {
+	return m.aims(o)
+}
+
+// aims holds an open run to what the head of the source has.
+func (m *Model) aims(o *Observation) error {
+	isSure := m.isWhole && o.Phase != Returning
+	mayWait := m.run.loose.Wait || m.strategy.Wait
+	switch {
+	case !o.open():
+		return nil
+	case o.Target == o.Base:
 		return broken("run", "it goes from v%d to v%d", o.Base, o.Target)
-	}
-	if o.open() && m.isWhole && o.Target != m.head && o.Phase != Returning && !(r.loose.Wait || m.strategy.Wait) {
+	case isSure && o.Target != m.head && !mayWait:
 		return broken("run", "its target is v%d, and the head has v%d", o.Target, m.head)
-	}
-	if o.open() && m.isWhole && m.head == o.Base && o.Phase != Returning {
+	case isSure && m.head == o.Base:
 		return broken("I6", "the head is back at v%d, and the run does not return", m.head)
 	}
 	return nil
@@ -102,7 +117,7 @@ func (m *Model) doneOr(base Version) Version {
 }
 
 // begins holds the beginning of a run against what happened.
-func (m *Model) begins(e Event, o *Observation) error {
+func (m *Model) begins(o *Observation) error {
 	r := &m.run
 	if !r.lost {
 		switch base := m.doneOr(r.base); {

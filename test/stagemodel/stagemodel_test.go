@@ -16,8 +16,8 @@ const (
 
 // walk makes one sequence of events and holds a system against the model. It returns the law that is broken, if one
 // is. Seen, which may be nil, is given each step.
-func walk(seed uint64, start func(Setup) System, seen func(Event, Observation)) *Violation {
-	r := rand.New(rand.NewPCG(seed, 26)) //nolint:gosec // a test repeats itself
+func walk(seed uint64, start func(Setup) System, seen func(Event, Observation)) *LawError {
+	r := rand.New(rand.NewPCG(seed, 26))
 	setup := NewSetup(r)
 	m, s := Start(setup), start(setup)
 	for range steps {
@@ -26,7 +26,7 @@ func walk(seed uint64, start func(Setup) System, seen func(Event, Observation)) 
 		if seen != nil {
 			seen(e, o)
 		}
-		if v, ok := errors.AsType[*Violation](m.Observe(e, o)); ok {
+		if v, ok := errors.AsType[*LawError](m.Observe(e, o)); ok {
 			return v
 		}
 	}
@@ -35,10 +35,10 @@ func walk(seed uint64, start func(Setup) System, seen func(Event, Observation)) 
 
 // told is a sequence for people.
 func told(seed uint64, start func(Setup) System) string {
-	setup := NewSetup(rand.New(rand.NewPCG(seed, 26))) //nolint:gosec // a test repeats itself
+	setup := NewSetup(rand.New(rand.NewPCG(seed, 26)))
 	s := &strings.Builder{}
 	fmt.Fprintf(s, "seed %d: %+v\n", seed, setup)
-	walk(seed, start, func(e Event, o Observation) { fmt.Fprintf(s, "%v\n\t%v\n", e, o) })
+	_ = walk(seed, start, func(e Event, o Observation) { fmt.Fprintf(s, "%v\n\t%v\n", e, &o) }) // what it breaks is known
 	return s.String()
 }
 

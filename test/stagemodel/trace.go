@@ -2,6 +2,7 @@ package stagemodel
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -101,8 +102,10 @@ const (
 	Bound
 )
 
-var kinds = [...]string{"again", "commit", "other commit", "reports", "silent", "speaks", "leaves", "joins", "relabelled", "closes", "opens",
-	"approve", "stop", "resume", "skip", "return", "bypass", "lost", "unreadable", "edited", "unbound", "bound"}
+var kinds = [...]string{
+	"again", "commit", "other commit", "reports", "silent", "speaks", "leaves", "joins", "relabelled", "closes", "opens",
+	"approve", "stop", "resume", "skip", "return", "bypass", "lost", "unreadable", "edited", "unbound", "bound",
+}
 
 func (k Kind) String() string { return kinds[k] }
 
@@ -138,6 +141,7 @@ func (e Event) String() string {
 		s += fmt.Sprintf(" %s c%d", e.Run, e.Cluster)
 	case Edited:
 		s += fmt.Sprintf(" %+v", e.Strategy)
+	default:
 	}
 	if e.Half {
 		s += ", half of the push arrives"
@@ -193,16 +197,17 @@ type Observation struct {
 	Clusters     [Clusters]Cluster
 }
 
-func (o Observation) String() string {
-	s := fmt.Sprintf("run %q %v v%d to v%d, stages %v, shows", o.Run, o.Phase, o.Base, o.Target, o.Stages)
+func (o *Observation) String() string {
+	s := &strings.Builder{}
+	fmt.Fprintf(s, "run %q %v v%d to v%d, stages %v, shows", o.Run, o.Phase, o.Base, o.Target, o.Stages)
 	for i, c := range o.Clusters {
-		s += fmt.Sprintf(" c%d:v%d", i, c.Objects[0])
+		fmt.Fprintf(s, " c%d:v%d", i, c.Objects[0])
 		if c.Objects[1] != c.Objects[0] {
-			s += fmt.Sprintf("/v%d", c.Objects[1])
+			fmt.Fprintf(s, "/v%d", c.Objects[1])
 		}
-		s += fmt.Sprintf("x%d", c.Replicas)
+		fmt.Fprintf(s, "x%d", c.Replicas)
 	}
-	return s
+	return s.String()
 }
 
 // Setup is what there is before the first event: clusters with their stages, and Version in all of them, done.
