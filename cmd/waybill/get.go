@@ -143,6 +143,9 @@ func syncerFlags(cmd *cobra.Command) *syncers {
 	flags.StringArrayVar(&s.flux.Clusters, "cluster", nil, "for flux and argocd: only this cluster; may be given again")
 	flags.StringVar(&s.flux.Secret, "secret-ref", "", "for flux: name of the Secret with the credentials for that URL")
 	flags.BoolVar(&s.flux.Migrate, "migrate", false, "for flux: print the steps from a Kustomization for each namespace to one root")
+	flags.BoolVar(&s.flux.Rollout.Wanted, "rollout", false, "for flux: have Flux wait until what it applies is healthy, and set commit statuses, by which roll-outs go on")
+	flags.StringVar(&s.flux.Rollout.Forge, "forge", "", "for flux --rollout: kind of the forge of that URL: github, gitlab, gitea or forgejo (default: as its host says)")
+	flags.StringVar(&s.flux.Rollout.Secret, "status-secret-ref", "waybill-status", "for flux --rollout: name of the Secret with a token that may set commit statuses")
 	flags.StringVar(&s.argocd.Namespace, "argocd-namespace", "argocd", "for argocd: namespace of Argo CD")
 	flags.StringVar(&s.argocd.Project, "argocd-project", "default", "for argocd: project of the Applications")
 	return s

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -19,6 +20,7 @@ type Flux struct {
 	Secret   string   // with the credentials for it
 	Clusters []string // none: all
 	Migrate  bool     // the steps from a Kustomization for each namespace to one root
+	Rollout  FluxRollout
 }
 
 // Write writes what `get flux` prints: the Flux objects that sync the branches of a plan,
@@ -32,7 +34,16 @@ func (f Flux) Write(w, notes io.Writer, p *plan.Plan, published map[string]tree.
 		return err
 	}
 	f.URL = url
-	printer := fluxPrinter{Flux: f, at: p.Config.Publish.Addresses(), trees: tree.NewBuilder(), w: w, notes: notes}
+	var reporter fluxsync.Reporter
+	if f.Rollout.Wanted {
+		if f.Migrate {
+			return errors.New("--migrate prints steps, and --rollout objects; use one of them, --migrate first")
+		}
+		if reporter, err = f.Rollout.reporter(url); err != nil {
+			return err
+		}
+	}
+	printer := fluxPrinter{Flux: f, at: p.Config.Publish.Addresses(), trees: tree.NewBuilder(), w: w, notes: notes, reporter: reporter}
 	for _, c := range p.Clusters {
 		if len(f.Clusters) > 0 && !slices.Contains(f.Clusters, c.Name) {
 			continue
@@ -54,11 +65,12 @@ func (f Flux) Write(w, notes io.Writer, p *plan.Plan, published map[string]tree.
 type fluxPrinter struct {
 	Flux
 
-	at     render.Addresses
-	trees  *tree.Builder
-	w      io.Writer
-	notes  io.Writer
-	source string // that was printed last: clusters that share a branch share it, too
+	at       render.Addresses
+	trees    *tree.Builder
+	w        io.Writer
+	notes    io.Writer
+	reporter fluxsync.Reporter // of roll-outs, if they are wanted
+	source   string            // that was printed last: clusters that share a branch share it, too
 }
 
 func (p *fluxPrinter) cluster(c plan.Cluster, before tree.Published) error {
@@ -72,6 +84,9 @@ func (p *fluxPrinter) cluster(c plan.Cluster, before tree.Published) error {
 	if len(folders) == 0 || sync.Form != "" {
 		if len(folders) > 0 {
 			fmt.Fprintf(p.notes, "note: the branch of cluster %s still has a folder for each namespace; if Kustomizations sync those, follow what --migrate prints, and do not apply this\n", c.Name)
+		}
+		if p.Rollout.Wanted {
+			return p.rollout(sync, source, before)
 		}
 		return p.print(source, documents(sync.Root()))
 	}
@@ -123,7 +138,14 @@ func (p *fluxPrinter) folders(sync fluxsync.Sync, source string, folders []strin
 		if slices.Contains(folders, "_cluster") {
 			first = "_cluster"
 		}
-		objects = append(objects, sync.FolderOf(folder, "flux/"+folder, first))
+		k := sync.FolderOf(folder, "flux/"+folder, first)
+		if p.Rollout.Wanted {
+			k = sync.Awaited(k)
+		}
+		objects = append(objects, k)
+	}
+	if p.Rollout.Wanted {
+		objects = append(objects, sync.Reports(p.reporter)...)
 	}
 	return p.print(source, documents(objects...))
 }

@@ -26,9 +26,11 @@ func TestObjectsAreFluxs(t *testing.T) {
 		t.Errorf("the source is %+v", repository)
 	}
 	for name, k := range map[string]map[string]any{
-		"root":   s.Root(),
-		"child":  s.Child(Child{Part: "part.1", Path: "parts/1", Namespace: "team", Orphan: true}),
-		"folder": s.FolderOf("shop", "flux/shop", "_cluster"),
+		"root":         s.Root(),
+		"child":        s.Child(Child{Part: "part.1", Path: "parts/1", Namespace: "team", Orphan: true}),
+		"folder":       s.FolderOf("shop", "flux/shop", "_cluster"),
+		"awaited":      s.Awaited(s.Root()),
+		"awaited root": s.AwaitedRoot([]map[string]any{{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "namespace": "shop"}}),
 	} {
 		var kustomization kustomizev1.Kustomization
 		if err := yaml.UnmarshalStrict(object.Encode(k), &kustomization); err != nil {
@@ -37,6 +39,12 @@ func TestObjectsAreFluxs(t *testing.T) {
 		spec := kustomization.Spec
 		if kustomization.APIVersion != kustomizev1.GroupVersion.String() || !spec.Prune || spec.Decryption.SecretRef.Name != "keys" ||
 			spec.ServiceAccountName != "fleet" || spec.SourceRef.Kind != sourcev1.GitRepositoryKind || spec.Interval.Minutes() != 10 {
+			t.Errorf("%s is %+v", name, kustomization)
+		}
+		if isAwaited := name == "awaited"; spec.Wait != isAwaited {
+			t.Errorf("%s waits: %v", name, spec.Wait)
+		}
+		if name == "awaited root" && (len(spec.HealthChecks) != 1 || spec.HealthChecks[0].Name != "web" || spec.Patches[0].Target.Group != kustomizev1.GroupVersion.Group) {
 			t.Errorf("%s is %+v", name, kustomization)
 		}
 		if name == "child" && (spec.DeletionPolicy != kustomizev1.DeletionPolicyOrphan || spec.DependsOn[0].Namespace != s.Namespace) {

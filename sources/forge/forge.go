@@ -61,6 +61,9 @@ type Forge interface {
 	// SetStatus shows a status at a commit. A later one of a commit and a context stands in place
 	// of an earlier one.
 	SetStatus(ctx context.Context, s Status) error
+	// Statuses lists what is shown at a commit: the newest of each context and creator, by context and then by creator.
+	// Whoever may write to the repository may have set them.
+	Statuses(ctx context.Context, commit string) ([]Status, error)
 	// Permission asks what somebody may do with the repository now.
 	Permission(ctx context.Context, u User) (Permission, error)
 }
@@ -119,10 +122,13 @@ const (
 // Status is a commit status.
 type Status struct {
 	Commit      string
-	Context     string // what it is about, as waybill/published
+	Context     string // what it is about, as waybill/published; as its creator wrote it
 	State       State
 	Description string // one line; what is longer than forges take is cut
 	URL         string // where more is said; may be empty
+	// Creator is who set it, and Time when, by the forge's clock. Only Statuses tells.
+	Creator User
+	Time    time.Time
 }
 
 // Permission is what somebody may do with a repository.

@@ -1,6 +1,7 @@
 package forgetest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -265,14 +266,52 @@ func (f *Fake) SetStatus(_ context.Context, s forge.Status) error {
 	if err := f.fails("SetStatus"); err != nil {
 		return err
 	}
+	return f.SetStatusAs(Waybill, s)
+}
+
+// SetStatusAs has somebody show a status at a commit.
+func (f *Fake) SetStatusAs(u forge.User, s forge.Status) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !slices.Contains(f.heads, s.Commit) {
 		return missing("setting a status")
 	}
-	s.Description = s.Line()
+	s.Description, s.Creator, s.Time = s.Line(), u, at(f.number())
 	f.statuses = append(f.statuses, s)
 	return nil
+}
+
+// Statuses implements forge.Forge.
+func (f *Fake) Statuses(_ context.Context, commit string) ([]forge.Status, error) {
+	if err := f.fails("Statuses"); err != nil {
+		return nil, err
+	}
+	if !f.has(commit) {
+		return nil, missing("listing statuses")
+	}
+	var found []forge.Status
+	for _, s := range f.everSet(commit) {
+		isSaid := func(t forge.Status) bool { return t.Context == s.Context && t.Creator == s.Creator }
+		if !slices.ContainsFunc(found, isSaid) {
+			found = append(found, s)
+		}
+	}
+	slices.SortFunc(found, func(a, b forge.Status) int {
+		return cmp.Or(cmp.Compare(a.Context, b.Context), cmp.Compare(a.Creator.Login, b.Creator.Login))
+	})
+	return found, nil
+}
+
+// everSet lists all statuses of a commit, from the one that was set last.
+func (f *Fake) everSet(commit string) (found []forge.Status) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range slices.Backward(f.statuses) {
+		if s.Commit == commit {
+			found = append(found, s)
+		}
+	}
+	return found
 }
 
 // Permission implements forge.Forge.

@@ -59,6 +59,18 @@ func GitHub(tb testing.TB, f *Fake, whose *forge.User, authorized func(*http.Req
 		r.status = http.StatusCreated
 		return object{}, f.SetStatus(r.Context(), forge.Status{Commit: r.PathValue("sha"), Context: in.Context, State: forge.State(in.State), Description: in.Description, URL: in.URL})
 	})
+	s.handle("GET "+repo+"/commits/{sha}/statuses", func(r *request) (any, error) {
+		if !f.has(r.PathValue("sha")) {
+			r.status = http.StatusUnprocessableEntity
+			return object{"message": "No commit found for SHA: " + r.PathValue("sha")}, nil
+		}
+		var all []object
+		ever := f.everSet(r.PathValue("sha"))
+		for i, st := range ever { // the newest first
+			all = append(all, hubStatus(len(ever)-i, st))
+		}
+		return page(r, all), nil
+	})
 	s.handle("GET "+repo+"/collaborators/{login}/permission", func(r *request) (any, error) {
 		u, ok := person(r.PathValue("login"))
 		if !ok {
@@ -134,6 +146,13 @@ func hubUser(u forge.User) object {
 		kind = "Bot"
 	}
 	return object{"id": u.ID, "login": u.Login, "type": kind, "site_admin": false}
+}
+
+func hubStatus(id int, s forge.Status) object {
+	return object{
+		"id": id, "state": s.State, "context": s.Context, "description": s.Description, "target_url": s.URL, "creator": hubUser(s.Creator),
+		"created_at": s.Time, "updated_at": s.Time,
+	}
 }
 
 func hubPull(p forge.PullRequest) object {

@@ -1,0 +1,313 @@
+package stagemodel
+
+import (
+	"slices"
+	"time"
+)
+
+// Model follows a system event by event, and knows of it only what was observed.
+type Model struct {
+	clock, now time.Duration // the clock, and the time of the last plan, which never falls
+	step       int
+	head       Version
+	shut       bool // a window is closed
+	bound      bool
+	wasBound   bool // when the record was written
+	strategy   Strategy
+	members    [Clusters]member
+	run        run
+	held       *run // the run of the record, while half a push of the next one has arrived
+	last       Observation
+	isWhole    bool // the last plan read everything, and all of its push arrived
+	unsure     int  // what was said until this step may count for nothing, for the record was lost
+}
+
+// member is what is known of a cluster.
+type member struct {
+	in, silent bool
+	stage      int
+	says       Version
+	health     Health
+	since      time.Duration // it says this since then
+	heard      int           // step in which it said it last
+	shown      time.Duration // it shows what it shows since then
+	shownStep  int
+	sound      bool // before it was released it was healthy with what it showed
+	arrived    bool // it joined in this step
+}
+
+// run is what is known of a run apart from its evidence. What may be and what is sure are kept apart.
+type run struct {
+	base, target    Version
+	loose, strict   Strategy // the least and the most that its texts asked for
+	free            bool     // it began while the unit was not bound
+	finished        [Stages + 1]bool
+	had             [Stages + 1]bool // nothing changes in the stage
+	before, after   [Stages + 1]bool // approvals that may count
+	surelyBefore    [Stages + 1]bool // and those that surely do
+	surelyAfter     [Stages + 1]bool
+	touched         [Stages + 1]time.Duration // something happened to the stage last
+	moved           time.Duration             // it began, or released something last
+	skipped         [Clusters]bool            // they may be skipped; surelySkipped are
+	surelySkipped   [Clusters]bool
+	forgiven        [Clusters]bool
+	mayStop, stop   bool // by a person
+	kept, bypassed  bool
+	returned        bool // it is over, and base is there again
+	commanded, lost bool // in this step
+}
+
+// Start returns a model of what a setup describes.
+func Start(s Setup) *Model {
+	m := &Model{head: s.Version, bound: true, wasBound: true, strategy: s.Strategy, isWhole: true}
+	shares := Shares(s.Version, s.In)
+	for c := range m.members {
+		m.members[c] = member{in: s.In[c], stage: s.Stage[c], says: s.Version, health: Healthy}
+		if s.In[c] {
+			m.last.Clusters[c] = Cluster{Objects: [2]Version{s.Version, s.Version}, Replicas: shares[c]}
+		}
+	}
+	m.last.Base, m.last.Target = s.Version, s.Version
+	m.run = done(s.Version, s.Version, s.Strategy)
+	return m
+}
+
+// done is a run that is over.
+func done(base, target Version, s Strategy) run {
+	return run{base: base, target: target, loose: s, strict: s, finished: [Stages + 1]bool{true, true, true, true}}
+}
+
+// happen takes in what an event says of the world.
+func (m *Model) happen(e Event) {
+	m.clock += e.After
+	m.now = max(m.now, m.clock)
+	m.step++
+	m.run.commanded, m.run.lost = false, e.Kind == Lost
+	for c := range m.members {
+		m.members[c].arrived = false
+	}
+	c := &m.members[e.Cluster]
+	switch e.Kind {
+	case Commit:
+		m.head = e.Version
+	case Reports:
+		if c.says != e.Version || c.health != e.Health || c.heard <= c.shownStep {
+			c.since = m.now
+			m.touch(c.stage)
+		}
+		c.says, c.health, c.heard = e.Version, e.Health, m.step
+	case Silent, Speaks:
+		c.silent = e.Kind == Silent
+	case Leaves:
+		c.in = false
+	case Joins:
+		c.in, c.silent, c.arrived, c.stage = true, false, true, e.Stage
+	case Relabelled:
+		m.touch(c.stage)
+		c.stage = e.Stage
+	case Closes, Opens:
+		m.shut = e.Kind == Closes
+	case Edited:
+		m.strategy = e.Strategy
+		m.run.loose, m.run.strict = bounds(m.run.loose, m.run.strict, e.Strategy)
+	case Bound, Unbound:
+		m.bound = e.Kind == Bound
+		if e.Version != None {
+			m.head = e.Version
+		}
+	default:
+	}
+	switch e.Kind {
+	case Silent, Speaks, Leaves, Joins, Relabelled:
+		m.touch(c.stage)
+	case Lost, Unreadable, Edited, Bound, Unbound:
+		m.touch()
+	default:
+	}
+	if e.Kind == Lost {
+		m.unsure = m.step
+	}
+	if e.Half {
+		m.unsure = m.step + 1
+	}
+	if m.step <= m.unsure {
+		m.touch()
+	}
+}
+
+// touch notes that something happened to stages, or to all of them, so that nothing of them is sure for a while.
+func (m *Model) touch(stages ...int) {
+	for s := range m.run.touched {
+		if len(stages) == 0 || slices.Contains(stages, s) {
+			m.run.touched[s] = m.now
+		}
+	}
+}
+
+// bounds widens the least and the most that texts ask for by another text.
+func bounds(least, most, s Strategy) (Strategy, Strategy) {
+	for i, t := range s.Stages {
+		l, h := &least.Stages[i], &most.Stages[i]
+		l.Soak, h.Soak = min(l.Soak, t.Soak), max(h.Soak, t.Soak)
+		l.Width, h.Width = max(l.Width, t.Width), min(h.Width, t.Width)
+		if l.Percent || t.Percent {
+			l.Width, h.Width, l.Percent, h.Percent = 100, 1, true, false
+		}
+		l.Before, h.Before = l.Before && t.Before, h.Before || t.Before
+		l.After, h.After = l.After && t.After, h.After || t.After
+		l.MaxFailures, h.MaxFailures = min(l.MaxFailures, t.MaxFailures), max(h.MaxFailures, t.MaxFailures)
+	}
+	least.Settle, most.Settle = min(least.Settle, s.Settle), max(most.Settle, s.Settle)
+	least.Deadline, most.Deadline = min(least.Deadline, s.Deadline), max(most.Deadline, s.Deadline)
+	least.Return, most.Return = least.Return || s.Return, most.Return && s.Return
+	least.Wait, most.Wait = least.Wait || s.Wait, most.Wait && s.Wait
+	return least, most
+}
+
+// begin begins a run.
+func (m *Model) begin(base, target Version, free bool) {
+	old := m.run
+	m.run = run{base: base, target: target, loose: m.strategy, strict: m.strategy, free: free, moved: m.now, lost: old.lost, commanded: old.commanded}
+	switch { // what was ordered of a run may be read again, but for what would release everything
+	case old.lost && old.target == target:
+		m.run.before, m.run.after, m.run.skipped, m.run.mayStop = old.before, old.after, old.skipped, old.mayStop
+		m.run.loose, m.run.strict = bounds(old.loose, old.strict, m.strategy)
+	case !old.lost:
+		for s := range m.run.had {
+			m.run.had[s] = len(m.of(s)) > 0 && !slices.ContainsFunc(m.of(s), func(c int) bool { return m.last.shows(c) != target })
+		}
+	}
+	m.touch()
+}
+
+// of lists the members of a stage.
+func (m *Model) of(s int) (all []int) {
+	for c := range m.members {
+		if m.members[c].in && m.members[c].stage == s {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// shows is the version that a cluster shows.
+func (o *Observation) shows(c int) Version { return o.Clusters[c].Objects[0] }
+
+// stage is a stage of a strategy. What no stage selects is one, too.
+func (s *Strategy) stage(i int) Stage {
+	if i == Stages {
+		return Stage{Width: 1}
+	}
+	return s.Stages[i]
+}
+
+// width is how many of so many clusters may be out at once.
+func (s Stage) width(of int) int {
+	if s.Percent {
+		return max(s.Width*of/100, 1)
+	}
+	return s.Width
+}
+
+// evident reports that a cluster speaks of the target, and has spoken since it was released.
+func (m *Model) evident(c int) bool {
+	x := &m.members[c]
+	return x.says == m.run.target && m.last.shows(c) == m.run.target && x.heard > x.shownStep
+}
+
+// good reports that a cluster is healthy with the target.
+func (m *Model) good(c int) bool { return m.evident(c) && m.members[c].health == Healthy }
+
+func (m *Model) surelyGood(c int) bool { return m.good(c) && m.members[c].heard > m.unsure }
+
+// failedAt is since when a cluster counts as failed by a strategy, if what was before a time does not count.
+func (m *Model) failedAt(c int, s *Strategy, from time.Duration) (time.Duration, bool) {
+	x := &m.members[c]
+	late := max(x.shown, from) + s.Deadline
+	if m.last.shows(c) != m.run.target || m.surelyGood(c) {
+		return 0, false
+	}
+	if m.evident(c) && x.health == Failing {
+		late = min(late, max(x.since, from)+s.Settle)
+	}
+	return late, late <= m.now
+}
+
+// mayFinish reports that a stage may be over before this plan.
+func (m *Model) mayFinish(s int) bool {
+	r, stage := &m.run, m.run.loose.stage(s)
+	all := m.of(s)
+	waited := slices.DeleteFunc(slices.Clone(all), func(c int) bool { return m.members[c].silent || r.skipped[c] })
+	skips := slices.ContainsFunc(all, func(c int) bool { return r.skipped[c] })
+	if len(all) == 0 || r.had[s] || len(waited) == 0 && skips {
+		return true
+	}
+	good, failed, last := 0, 0, time.Duration(0)
+	for _, c := range waited {
+		at, over := m.failedAt(c, &r.loose, 0)
+		switch {
+		case m.good(c):
+			good, last = good+1, max(last, m.members[c].since)
+		case over:
+			failed, last = failed+1, max(last, at)
+		default:
+			return false
+		}
+	}
+	tolerated := r.strict.stage(s).MaxFailures
+	forgiven := slices.ContainsFunc(waited, func(c int) bool { return r.forgiven[c] || !m.members[c].sound })
+	return (good > 0 || skips) && (failed <= tolerated || forgiven) && m.now >= last+stage.Soak && (!stage.After || r.after[s])
+}
+
+// mustFinish reports that a stage is surely over before this plan.
+func (m *Model) mustFinish(s int) bool {
+	stage := m.run.strict.stage(s)
+	for _, c := range m.of(s) {
+		if m.members[c].silent || m.run.skipped[c] || !m.surelyGood(c) || m.members[c].arrived {
+			return false
+		}
+		if m.now < m.members[c].since+stage.Soak {
+			return false
+		}
+	}
+	return m.now >= m.run.touched[s]+stage.Soak && (!stage.After || m.run.surelyAfter[s])
+}
+
+// failures counts what has failed in a stage: what may count, and what surely counts.
+func (m *Model) failures(s int) (may, sure int) {
+	for _, c := range m.of(s) {
+		x := &m.members[c]
+		if _, over := m.failedAt(c, &m.run.loose, 0); over && !m.run.forgiven[c] && !m.run.skipped[c] {
+			may++
+		}
+		if _, over := m.failedAt(c, &m.run.strict, m.run.touched[s]); over && !m.run.forgiven[c] && !m.run.skipped[c] && x.sound && !x.silent && x.heard > m.unsure {
+			sure++
+		}
+	}
+	return may, sure
+}
+
+// mayStop reports that a run may stop by itself, and mustStop that it has to.
+func (m *Model) mayStop() bool {
+	for s := range Stages + 1 {
+		if may, _ := m.failures(s); may > m.run.loose.stage(s).MaxFailures {
+			return true
+		}
+		if m.now >= m.run.moved+m.run.loose.Deadline && !slices.ContainsFunc(m.of(s), m.good) {
+			return true
+		}
+	}
+	return m.run.mayStop || m.run.kept
+}
+
+func (m *Model) mustStop() bool {
+	if !m.last.open() {
+		return false
+	}
+	for s := range Stages + 1 {
+		if _, sure := m.failures(s); sure > m.run.strict.stage(s).MaxFailures {
+			return !m.run.bypassed
+		}
+	}
+	return m.run.stop
+}
