@@ -169,12 +169,12 @@ spec: {chart: {spec: {chart: ./chart, sourceRef: {kind: GitRepository, name: fle
 	if err != nil {
 		t.Fatal(err)
 	}
+	src, err := (&Planner{Source: repo, Now: time.Now}).Load(t.Context(), snapshot, render.With{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, e := range []render.Engine{nil, failing{}} {
 		p := &Planner{Source: repo, Engine: e, Now: time.Now}
-		src, err := p.Load(t.Context(), snapshot, render.With{})
-		if err != nil {
-			t.Fatal(err)
-		}
 		obs := p.Observe(snapshot, src, plan.Branch)
 		made, err := p.Build(t.Context(), &obs)
 		if e != nil && err == nil {
