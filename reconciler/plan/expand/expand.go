@@ -124,7 +124,8 @@ func (x *expander) expand(g *ground) Result {
 		r.Inners = append(r.Inners, x.nested.inners[ref])
 	}
 	r.Unclaimed = x.nested.unclaimed
-	r.Diags, r.Lacks = append(x.diags, x.said.diagnostics()...), x.said.lacks()
+	r.Diags, r.Lacks = append(x.diags, x.said.diagnostics(x.about)...), x.said.lacks()
+	r.About = x.about
 	return r
 }
 
@@ -158,7 +159,7 @@ func (x *expander) templates(l *index.Policies, objects []*object.Object, base s
 	for _, release := range releases {
 		for _, t := range x.parts(l, release, base) {
 			if other := byRef[t.Ref()]; other != nil {
-				x.report(alsoAt(release.Object, t.Object, other.Object))
+				x.report(x.about.note(release.Ref(), alsoAt(release.Object, t.Object, other.Object))...)
 				continue
 			}
 			if d := match.Own(t.Object); d != nil {

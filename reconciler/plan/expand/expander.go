@@ -96,6 +96,8 @@ type Result struct {
 	// Lacks are the charts for want of which releases were not rendered.
 	Lacks []Lack
 	Diags []diag.Diagnostic
+	// About are those of Diags that are about a release, by the release.
+	About About
 }
 
 // Within returns a release that matches and is rendered by another one, and the one of these that
@@ -126,6 +128,7 @@ type expander struct {
 	sensitive  bool
 	nested     nested
 	said       saying
+	about      About
 	diags      []diag.Diagnostic
 }
 
@@ -140,7 +143,7 @@ type nested struct {
 func newExpander(in *Input, repository *flux.Repository, rendered map[string]engine.Rendered) *expander {
 	return &expander{
 		in: in, repository: repository, rendered: rendered, wanted: map[string]engine.Job{}, done: map[string]engine.Job{}, served: map[*fleet.Cluster]string{}, objects: map[installed][]*object.Object{}, usedUp: map[object.Ref]bool{}, recipes: map[object.Ref]string{},
-		releases: releases{of: map[state.ReleaseID]*release{}}, said: saying{}, nested: nested{standing: map[object.Ref]bool{}, inners: map[object.Ref]Inner{}},
+		releases: releases{of: map[state.ReleaseID]*release{}}, said: saying{}, about: About{}, nested: nested{standing: map[object.Ref]bool{}, inners: map[object.Ref]Inner{}},
 	}
 }
 

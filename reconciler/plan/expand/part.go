@@ -123,7 +123,7 @@ func (x *expander) renderFor(l *index.Policies, release *template.Template, matc
 	overridden, bad := x.in.Override(l, release, matching)
 	if bad != nil {
 		bad.Message += " (clusters like " + c.Name + ")"
-		x.report(*bad)
+		x.report(x.about.note(release.Ref(), *bad)...)
 		return &likeness{failed: []state.ReleaseID{{Release: release.Ref()}}}
 	}
 	base.cluster, base.within = c, x.within(l, release, overridden, c)

@@ -59,6 +59,9 @@ func seen(ctx context.Context, w *status.Report, cluster string, m *virtual.Mapp
 			return nil, err
 		}
 		is := staged.Object{Health: healthOf(&o.Health), Since: o.Health.Since, Message: o.Health.Message}
+		if is.Since.Before(o.Applied.Since) {
+			is.Since = o.Applied.Since // what is new has its health since it is there at the earliest
+		}
 		if applied != nil {
 			is.Applied = applied.ID()
 		}
