@@ -35,7 +35,7 @@ func TestOfWhatEvidenceCounts(t *testing.T) {
 		{"it leaves clusters that fail, with what it was", karmada.ResourceBindingSpec{Clusters: target, Failover: keeps}, true, []string{"ap", "eu"}},
 		{"it leaves clusters that fail, with nothing", karmada.ResourceBindingSpec{Clusters: target, Failover: &karmada.FailoverBehavior{Cluster: &karmada.ClusterFailoverBehavior{}}}, true, nil},
 	} {
-		all := evidence.Moving(map[object.Ref]*karmada.ResourceBinding{web: {Spec: tt.spec}}, render.Failover{Enabled: tt.enabled})
+		all := evidence.Moving(map[object.Ref]*karmada.ResourceBinding{web: {Spec: tt.spec}}, nil, render.Failover{Enabled: tt.enabled})
 		if got := slices.Sorted(slices.Values(all[web])); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: asked are %q, want %q", tt.name, got, tt.want)
 		}
