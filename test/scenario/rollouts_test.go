@@ -61,6 +61,13 @@ func (o *outcome) records() (all []rollouts.Rollout) {
 	return all
 }
 
+// ends reports a run of which all that is left is that its last step is published.
+func (o *outcome) ends() bool {
+	return slices.ContainsFunc(o.records(), func(r rollouts.Rollout) bool {
+		return r.Status.Phase == rollouts.Finishing || r.Status.Phase == rollouts.Returning
+	})
+}
+
 func (o *outcome) version(v rollouts.Version) string {
 	if v.Absent {
 		return o.step(v.Commit) + " (absent)"

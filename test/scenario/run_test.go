@@ -16,6 +16,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	publishing "github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/published"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/verify"
 	"github.com/waybill-dev/waybill/render"
@@ -238,6 +239,9 @@ func again(t *testing.T, repo *twin.Repo, by *reconciler.Reconciler, last *outco
 	}
 	next := publish(t, r)
 	for _, name := range next.moved() {
+		if name == state.Branch && last.ends() {
+			continue // that its last step was published is news
+		}
 		fmt.Fprintf(&b, "branch %s moves\n", name)
 	}
 	for i, c := range last.Plan.Clusters {
