@@ -66,7 +66,8 @@ func (t *table) leftByRef(out *carried) map[object.Ref]map[string]state.Left {
 		for cluster, l := range cells {
 			want, wanted := row.Wanted(cluster)
 			b := have(cluster)
-			if asDecided := wanted && b != nil && want.Blob >= 0 && t.blobs.At(want.Blob).ID() == b.ID() || !wanted && b == nil && !l.Kept; !asDecided {
+			_, isOlder := row.Stands[int32(cluster)] //nolint:gosec // an index
+			if asDecided := !isOlder && (wanted && b != nil && want.Blob >= 0 && t.blobs.At(want.Blob).ID() == b.ID() || !wanted && b == nil && !l.Kept); !asDecided {
 				note(row.Ref, t.cluster(cluster), l)
 			}
 		}

@@ -67,7 +67,7 @@ func (p *Planner) Observe(s sources.Snapshot, src render.Source, m plan.Medium) 
 	}
 	return Observation{Snapshot: s, Source: src, Input: plan.Input{
 		Medium: m, Allow: p.Allow, Random: random, Now: p.Now().UTC().Truncate(time.Second),
-		Published: map[string]tree.Published{}, Memo: memo,
+		Published: map[string]tree.Published{}, Memo: memo, Staging: plan.Staging{Renderer: p.Version},
 	}}
 }
 
@@ -113,7 +113,7 @@ func (p *Planner) BuildEdited(ctx context.Context, obs *Observation, edit func(*
 	if err := plan.Expand(&obs.Input, p.Renderer(ctx, obs.Snapshot)); err != nil {
 		return plan.Plan{}, err
 	}
-	if err := p.older(ctx, obs); err != nil {
+	if err := p.Older(ctx, obs); err != nil {
 		return plan.Plan{}, err
 	}
 	return obs.plan(ctx)
@@ -144,10 +144,9 @@ func (o *Observation) plan(ctx context.Context) (plan.Plan, error) {
 	}
 }
 
-// older reads the older commits that clusters may show still. One that cannot be read is left out: what clusters
-// have of it stays.
-func (p *Planner) older(ctx context.Context, obs *Observation) error {
-	obs.Input.Staging.Renderer = p.Version
+// Older reads the older commits that clusters may show still, and expands them. One that cannot be read is left out: what
+// clusters have of it stays. The error is ours.
+func (p *Planner) Older(ctx context.Context, obs *Observation) error {
 	snapshots := earlier{planner: p, read: map[string]sources.Snapshot{}}
 	for _, commit := range obs.Input.OlderCommits() {
 		s := snapshots.at(ctx, commit)

@@ -94,3 +94,15 @@ func applied(path string, b *files.Blob, commit files.ID, now time.Time, unwell 
 	}
 	return a, nil
 }
+
+// silence has the status branches of clusters say that these do not answer.
+func silence(repo *twin.Repo, clusters []string, now time.Time) error {
+	for _, cluster := range clusters {
+		repo.Write(status.Prefix+cluster, "silent", status.Summarize(status.Cluster{
+			Summary: status.Summary{
+				Name: cluster, Branch: "waybill/cluster/" + cluster, Verdict: status.Verdict{Reason: status.Unreachable}, Since: now,
+			},
+		}))
+	}
+	return nil
+}

@@ -16,6 +16,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	publishing "github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/published"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/verify"
 	"github.com/waybill-dev/waybill/render"
@@ -45,7 +46,8 @@ type way struct {
 type outcome struct {
 	reconciler.Result
 
-	err error
+	err     error
+	commits map[string]string // the numbers of the steps that made commits of the source
 }
 
 // reconcilerOver returns what publishes a repository to itself.
@@ -68,13 +70,16 @@ func (s *scenario) run(t *testing.T, w way) map[string]string {
 	now := start
 	r := reconcilerOver(repo, w.cache, now)
 	keys := map[string]draw.Key{} // that publishers had so far, by fingerprint
+	commits, version, all := map[string]string{}, "test", totals{}
+	var last *outcome
 	for i, st := range s.steps {
 		next, err := st.commit(source)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if i == 0 || !maps.Equal(next, source) {
-			repo.Write("main", fmt.Sprint("step ", i+1), next.Folder())
+			id := repo.Write("main", fmt.Sprint("step ", i+1), next.Folder())
+			commits[id.String()] = fmt.Sprint(i + 1)
 		}
 		source = next
 		passed, err := st.passes()
@@ -85,11 +90,16 @@ func (s *scenario) run(t *testing.T, w way) map[string]string {
 			r.Now = func() time.Time { return now }
 		} else {
 			r = reconcilerOver(repo, w.cache, now)
+			r.Version = version
 		}
 		if err := st.prepare(t.Context(), repo, r); err != nil {
 			t.Fatal(err)
 		}
+		version = r.Version
 		res := publish(t, r)
+		res.commits = commits
+		laws(t, st.prefix, last, &res)
+		all.hold(t, st.prefix, repo, &res)
 		for _, name := range st.golden {
 			out[st.prefix+name] = section(t, name, repo, &res)
 		}
@@ -98,9 +108,10 @@ func (s *scenario) run(t *testing.T, w way) map[string]string {
 		r.Allow = ""
 		keys[r.Random.Key.Fingerprint()] = r.Random.Key
 		if w.checks {
-			out[st.prefix+"@verify"] = unverified(t, repo, keys)
-			out[st.prefix+"@again"] = again(t, repo.Clone(), r.Random, &res, now)
+			out[st.prefix+"@verify"] = unverified(t, repo, keys, version)
+			out[st.prefix+"@again"] = again(t, repo.Clone(), r, &res)
 		}
+		last = &res
 	}
 	return out
 }
@@ -137,6 +148,14 @@ func (st *step) prepare(ctx context.Context, repo *twin.Repo, r *reconciler.Reco
 			if err := apply(ctx, repo, f[1:], r.Now()); err != nil {
 				return err
 			}
+		case len(f) > 1 && f[0] == "silence":
+			if err := silence(repo, f[1:], r.Now()); err != nil {
+				return err
+			}
+		case len(f) == 1 && f[0] == "shallow":
+			repo.Shallow("main")
+		case len(f) == 2 && f[0] == "version":
+			r.Version = f[1]
 		case len(f) > 1 && f[0] == "refuse":
 			repo.Refuse(f[1:]...)
 		case len(f) > 2 && f[0] == "report":
@@ -196,7 +215,7 @@ func publish(t *testing.T, r *reconciler.Reconciler) outcome {
 	t.Helper()
 	res, err := r.Publish(t.Context(), "main")
 	if err == nil || res.Plan.State != nil {
-		return outcome{res, err}
+		return outcome{Result: res, err: err}
 	}
 	head, wrong := r.Source.Snapshot(t.Context(), "main", "")
 	if wrong != nil {
@@ -210,20 +229,23 @@ func publish(t *testing.T, r *reconciler.Reconciler) outcome {
 		t.Fatal(wrong)
 	}
 	res.Diags = res.Plan.Diags
-	return outcome{res, err}
+	return outcome{Result: res, err: err}
 }
 
 // again publishes what was published last, and lists what changes: nothing should.
-func again(t *testing.T, repo *twin.Repo, random plan.Random, last *outcome, now time.Time) string {
+func again(t *testing.T, repo *twin.Repo, by *reconciler.Reconciler, last *outcome) string {
 	t.Helper()
 	var b strings.Builder
-	r := reconcilerOver(repo, nil, now)
-	r.Random = random
+	r := reconcilerOver(repo, nil, by.Now())
+	r.Random, r.Version = by.Random, by.Version
 	if last.err != nil {
 		*last = publish(t, r) // what was refused comes with the next one
 	}
 	next := publish(t, r)
 	for _, name := range next.moved() {
+		if name == state.Branch && last.ends() {
+			continue // that its last step was published is news
+		}
 		fmt.Fprintf(&b, "branch %s moves\n", name)
 	}
 	for i, c := range last.Plan.Clusters {
@@ -235,7 +257,7 @@ func again(t *testing.T, repo *twin.Repo, random plan.Random, last *outcome, now
 }
 
 // unverified lists the branches that Waybill wrote last and cannot rebuild: none should be.
-func unverified(t *testing.T, repo *twin.Repo, keys map[string]draw.Key) string {
+func unverified(t *testing.T, repo *twin.Repo, keys map[string]draw.Key, version string) string {
 	t.Helper()
 	var b strings.Builder
 	heads, err := repo.Heads(t.Context())
@@ -248,6 +270,7 @@ func unverified(t *testing.T, repo *twin.Repo, keys map[string]draw.Key) string 
 			continue
 		}
 		r := reconcilerOver(repo, nil, start) // the time is that of the commit
+		r.Version = version
 		r.Random.Key = keys[publishing.Trailer(h.Message, publishing.TrailerRandomKey)]
 		v, err := verify.New(r.Planner(), r.Published(), r.Version).Verify(t.Context(), name)
 		if err != nil {

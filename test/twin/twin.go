@@ -80,6 +80,15 @@ func (r *Repo) Write(branch, message string, root *files.Folder) files.ID {
 // Delete deletes a branch.
 func (r *Repo) Delete(branch string) { delete(r.heads, branch) }
 
+// Shallow has a branch be without its history: what it was before cannot be read.
+func (r *Repo) Shallow(branch string) {
+	for id := r.commits[r.heads[branch]].Parent; !id.IsZero(); {
+		parent := r.commits[id].Parent
+		delete(r.commits, id)
+		id = parent
+	}
+}
+
 // SetBack has branches be where they were in another repository. What was committed since is there, as in a cache.
 func (r *Repo) SetBack(to *Repo) { r.heads = maps.Clone(to.heads) }
 

@@ -29,11 +29,12 @@ func compare(in *Input, u *Unit) *comparison {
 	c.versions[in.Revision] = c.now()
 	c.asked = stage.Input{
 		Unit: u.Unit.Unit, Pos: u.Pos, Now: in.Now, Strategy: u.Strategy, Refused: u.Refused, Windows: u.Windows, Commands: u.Commands, Before: u.Before,
-		Source: c.versions[in.Revision].Version.Version, Published: c.published(),
+		Source: c.versions[in.Revision].Version.Version,
 	}
 	if u.Unknown && u.Before != nil { // what it should be is not known: as far as that goes it is what it was
 		c.asked.Source = u.Before.Status.Target
 	}
+	c.asked.Published = c.published()
 	base, target := stage.Versions(c.asked)
 	for _, commit := range c.shown(base.Commit, target.Commit) {
 		if c.version(commit) == nil {
@@ -72,14 +73,10 @@ func (c *comparison) now() *laid {
 	return l
 }
 
-// published is the unit in the commit that was published last: what is recorded of it or, where nothing is, what
-// that commit says.
+// published is the unit in the commit that was published last. Where the source says what is recorded nobody asks for it.
 func (c *comparison) published() rollouts.Version {
-	switch before := c.unit.Before; {
-	case c.in.Published == "":
+	if before := c.unit.Before; before != nil && c.asked.Source.Is(before.Status.Target) {
 		return rollouts.Version{}
-	case before != nil:
-		return rollouts.Version{Commit: c.in.Published, Digest: before.Status.Target.Digest, Absent: before.Status.Target.Absent}
 	}
 	if v := c.version(c.in.Published); v != nil {
 		return v.Version.Version

@@ -23,7 +23,9 @@ func (c *comparison) show(out *stage.Output, rs rows) {
 		switch {
 		case s.Choice == stage.Target && target != nil:
 			c.deliver(i, target, rs)
-		case s.Choice == stage.Older && older != nil && !c.stands(older, i):
+		case s.Choice == stage.Older && older != nil && older.isNow:
+			// it goes back to what the source says
+		case s.Choice == stage.Older && older != nil && !c.stands(older, i, out.Phase == rollouts.Returning):
 			c.write(i, older, rs)
 		default:
 			c.keep(i, rs)
@@ -122,8 +124,9 @@ func (c *comparison) write(i int, v *laid, rs rows) {
 }
 
 // stands reports whether what a cluster has of the unit is where an older version wants it, with as many
-// replicas, so that it need not be written anew. What that version wants no longer stays where the target wants it.
-func (c *comparison) stands(v *laid, i int) bool {
+// replicas, so that it need not be written anew: with other bytes only where the run goes back. What that version wants no
+// longer stays where the target wants it.
+func (c *comparison) stands(v *laid, i int, isBack bool) bool {
 	target := c.version(c.in.Revision)
 	return !slices.ContainsFunc(c.refs, func(r object.Ref) bool {
 		have, want := c.have[r](i), v.cells.at(r, i)
@@ -134,6 +137,8 @@ func (c *comparison) stands(v *laid, i int) bool {
 			return !target.cells.at(r, i).wanted
 		case want.blob == nil:
 			return false
+		case isBack && want.blob.ID() != have.ID():
+			return true
 		}
 		return c.isScaled(v, r, i)
 	})
