@@ -42,7 +42,9 @@ func GitHub(tb testing.TB, f *Fake, whose *forge.User, authorized func(*http.Req
 			r.status = http.StatusUnprocessableEntity
 			return object{"message": "No commit found for SHA: " + r.PathValue("sha")}, nil
 		}
-		return page(r, []object{hubPull(f.Pull())}), nil // it is a commit of the pull request, if not its head
+		listed := hubPull(f.Pull()) // it is a commit of the pull request, if not its head
+		delete(listed, "merged")    // which lists do not have
+		return page(r, []object{listed}), nil
 	})
 	s.hubComments(repo)
 	s.handle("POST "+repo+"/statuses/{sha}", func(r *request) (any, error) {
@@ -146,11 +148,19 @@ func hubPull(p forge.PullRequest) object {
 		merge = strings.Repeat("7", 40) // of a trial
 	}
 	return object{
-		"merged": p.Merged != "", "merge_commit_sha": merge,
+		"merged": p.Merged != "", "merged_at": mergedAt(p), "merge_commit_sha": merge,
 		"number": p.Number, "state": state, "html_url": p.URL, "user": hubUser(p.Author), "updated_at": p.Updated, "title": p.Title,
 		"head": object{"ref": "change", "sha": p.Head, "repo": object{"id": 10}},
 		"base": object{"ref": p.Base, "sha": strings.Repeat("0", 40), "repo": object{"id": 10}},
 	}
+}
+
+// mergedAt is when a pull request was merged.
+func mergedAt(p forge.PullRequest) any {
+	if p.Merged == "" {
+		return nil
+	}
+	return Epoch
 }
 
 func hubComment(c forge.Comment) object {
