@@ -66,12 +66,14 @@ func Parse(body string) (c Parsed, is bool, err error) {
 		return Parsed{}, false, nil
 	}
 	switch words = words[1:]; {
+	case len(words) > 0 && words[0] == "rollout": // ParseRolloutComment reads it
+		return Parsed{}, false, nil
 	case len(words) == 3 && words[0] == string(ApprovePrune) && digest.MatchString(words[1]) && commit.MatchString(words[2]):
 		return Parsed{ApprovePrune, words[1], words[2]}, true, nil
 	case len(words) == 2 && words[0] == string(Preview) && commit.MatchString(words[1]):
 		return Parsed{Preview, "", words[1]}, true, nil
 	}
-	return Parsed{}, true, errors.New("it is none of the commands " + usagePrune + " and " + usagePreview + ", with the whole name of the commit")
+	return Parsed{}, true, errors.New("it is none of the commands " + usagePrune + ", " + usagePreview + ", with the whole name of the commit, and " + usageRollout)
 }
 
 // String is the command as a comment gives it.

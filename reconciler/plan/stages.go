@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/kubefleet"
@@ -28,6 +29,8 @@ type Staging struct {
 	Seen map[string]*staged.Seen
 	// Commands are those that may be given, oldest first.
 	Commands []Command
+	// Ignored are commands that do not count.
+	Ignored []Ignored
 	// Renderer is the version of what renders.
 	Renderer string
 }
@@ -38,6 +41,9 @@ type Command struct {
 
 	Unit string
 }
+
+// Ignored is a command about a unit that does not count; Unit is empty where that is not known.
+type Ignored struct{ Unit, What string }
 
 // goesOut lays out what goes out in stages; the zero value if nothing does.
 func (t *table) goesOut(written manifest.Input) staged.Result {
@@ -99,7 +105,29 @@ func (t *table) stagedUnits() (list []staged.Unit, diags []diag.Diagnostic) {
 		}
 		list = append(list, t.stagedUnit(u, b, r, recorded[u.Unit], windows))
 	}
-	return list, diags
+	return list, append(diags, t.uncounted(list)...)
+}
+
+// uncounted says which commands do not count, and which are about no unit that goes out in stages.
+func (t *table) uncounted(list []staged.Unit) (diags []diag.Diagnostic) {
+	all := slices.Clone(t.in.Staging.Ignored)
+	for _, c := range t.in.Staging.Commands {
+		isOf := func(u staged.Unit) bool { return c.Unit == "*" || c.Unit == u.Unit.String() }
+		if !slices.ContainsFunc(list, isOf) {
+			all = append(all, Ignored{What: fmt.Sprintf("%s %s (%s) does not count: nothing of this name goes out in stages", c.Verb, c.Unit, c.Ref)})
+		}
+	}
+	for _, is := range all {
+		d := diag.Diagnostic{
+			Code: diag.RolloutCommandRefused, Severity: diag.Warning, Message: is.What,
+			Hint: "docs/rollouts.md says which commands count; waybill rollout status UNIT says what a run waits for",
+		}
+		if i := slices.IndexFunc(list, func(u staged.Unit) bool { return u.Unit.String() == is.Unit }); i >= 0 {
+			d.Pos = list[i].Pos
+		}
+		diags = append(diags, d)
+	}
+	return diags
 }
 
 // stagedUnit is what is known of a unit.

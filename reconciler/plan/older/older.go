@@ -64,7 +64,7 @@ type Input struct {
 
 // Units is what units of a version would be today.
 type Units struct {
-	Decisions []schedule.Decision // in the order of refs: of the units, and of what may be pulled along
+	Decisions []schedule.Decision          // in the order of refs: of the units, and of what may be pulled along
 	Found     map[rollouts.Unit]units.Unit // those that are there
 	Rows      map[object.Ref]manifest.Row
 	Blobs     manifest.Blobs

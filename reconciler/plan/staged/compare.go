@@ -137,7 +137,7 @@ func (c *comparison) cluster(i int, base, target *laid) (stage.Cluster, bool) {
 	is := stage.Cluster{
 		Name: known.Name, Stage: c.unit.stage(i), Held: known.Held, Closed: known.Closed, Unwatched: known.Unwatched,
 		Evidence: evidence(known.Seen, c.refs, func(r object.Ref) *files.Blob { return c.have[r](i) }),
-		Has: slices.ContainsFunc(c.refs, func(r object.Ref) bool { return c.have[r](i) != nil }),
+		Has:      slices.ContainsFunc(c.refs, func(r object.Ref) bool { return c.have[r](i) != nil }),
 	}
 	wants, baseWants := target.wants(i), base.wants(i)
 	is.Leaves = !wants && (baseWants || is.Has)

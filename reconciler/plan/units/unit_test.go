@@ -139,7 +139,7 @@ func (w world) units(t *testing.T) map[string]units.Unit {
 	decided := schedule.Decide(schedule.Input{Policies: x.Policies, Templates: x.Templates, State: &st, Memo: &schedule.Memo{}})
 	all := map[string]units.Unit{}
 	for _, u := range units.Find(units.Input{
-		Of: named(&x),
+		Of:       named(&x),
 		Expanded: &x, Decisions: decided.Decisions, Bindings: w.bindings, Config: &render.ConfigSpec{}, Renderer: w.renderer, Stays: w.stays,
 	}) {
 		all[u.Unit.String()] = u
