@@ -17,6 +17,8 @@
 //	  git mv OLD NEW                a file or a folder moves
 //	  git rm NAME                   a file or a folder goes
 //	  git branch -D BRANCH          somebody deletes a branch
+//	  command NAME VERB UNIT [STAGE|CLUSTER]   somebody commands it of the run that is open, and signs unless it is "nobody"
+//	  trailer NAME VERB UNIT [STAGE|CLUSTER]   the commit of the step has that trailer, and is signed likewise
 //	  wait DURATION                 so much time passes before the step
 //	  refuse BRANCH...              the server takes nothing for these, in this step
 //	  publish [--allow-prune] [--random-key-file NAME] [--rotate-random-key]   how the step publishes
