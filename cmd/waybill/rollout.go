@@ -116,7 +116,10 @@ func (f *rolloutFlags) give(cmd *cobra.Command, verb rollouts.Verb, args []strin
 	if err != nil {
 		return err
 	}
-	c := commands.RolloutCommand{Verb: verb, Unit: of.Unit.String(), Run: of.Status.Run, By: firstOf(who.Email, who.Name), Via: commands.ViaCLI, At: r.Now().UTC().Truncate(time.Second)}
+	c := commands.RolloutCommand{
+		Verb: verb, Unit: of.Unit.String(), Run: of.Status.Run, By: firstOf(who.Email, who.Name),
+		Via: commands.ViaCLI, At: r.Now().UTC().Truncate(time.Second),
+	}
 	if len(args) > 1 {
 		said := commands.Spoken{Verb: verb, Of: args[1]}
 		c.Stage, c.Cluster = said.Aim(of.Status.Stages)

@@ -29,8 +29,8 @@ func Foresee(r *rollouts.Rollout, c *RolloutCommand) (what string, err error) {
 		if !isUnderWay(s.Phase) {
 			return "", fmt.Errorf("the run is %s, and releases nothing", s.Phase)
 		}
-		return fmt.Sprintf("nothing more is released: %s it, and %s; waybill rollout resume goes on",
-			words.Count(counted(r, isReleased), "cluster")+" got", words.Count(counted(r, isPending), "cluster")+" wait"), nil
+		return fmt.Sprintf("nothing more is released; %s got it before, and not yet: %d; waybill rollout resume goes on",
+			words.Count(counted(r, isReleased), "cluster"), counted(r, isPending)), nil
 	case rollouts.Resume:
 		switch {
 		case s.Phase != rollouts.Stopped:
@@ -45,13 +45,13 @@ func Foresee(r *rollouts.Rollout, c *RolloutCommand) (what string, err error) {
 		if !s.Base.IsKnown() {
 			return "", errors.New("the version before is not known, so that nothing can go back to it")
 		}
-		return fmt.Sprintf("%s back to %.12s at once", words.Count(counted(r, isReleased), "cluster")+" go", s.Base.Commit), nil
+		return fmt.Sprintf("what was released gets %.12s again at once, in %s", s.Base.Commit, words.Count(counted(r, isReleased), "cluster")), nil
 	case rollouts.Bypass:
 		if s.Phase == rollouts.Finishing {
 			return "", errors.New("every stage is over already")
 		}
-		return fmt.Sprintf("%s %.12s at once, without waiting for evidence; the guard judges it as ever",
-			words.Count(counted(r, isPending), "more cluster")+" get", s.Target.Commit), nil
+		return fmt.Sprintf("%.12s reaches %s at once, without waiting for evidence; the guard judges it as ever",
+			s.Target.Commit, words.Count(counted(r, isPending), "more cluster")), nil
 	}
 	return "", fmt.Errorf("there is no verb %q", c.Verb)
 }
@@ -117,7 +117,7 @@ func foreseeSkip(r *rollouts.Rollout, c *RolloutCommand) (string, error) {
 		return "", fmt.Errorf("%s is over already", c.Stage)
 	}
 	left := counted(r, func(e rollouts.Cluster) bool { return e.Stage == c.Stage && isPending(e) })
-	return fmt.Sprintf("%s ends; %s what is published there until the next run", c.Stage, words.Count(left, "cluster")+" of it keep"), nil
+	return fmt.Sprintf("%s ends; what did not get the change keeps what it has until the next run: %s", c.Stage, words.Count(left, "cluster")), nil
 }
 
 func isUnderWay(p rollouts.Phase) bool {

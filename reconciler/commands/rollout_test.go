@@ -221,7 +221,7 @@ func TestForesee(t *testing.T) {
 		{"before the stage", waiting, aimed(rollouts.Approve, "prod", ""), "prod may begin", ""},
 		{"of a stopped run", stopped, aimed(rollouts.Approve, "canary", ""), "", "the run is Stopped"},
 		{"of no run", done, aimed(rollouts.Stop, "", ""), "", "no run of team/web is open: it is done with cdcdcdcdcdcd"},
-		{"stop", updating, aimed(rollouts.Stop, "", ""), "1 cluster got it, and 1 cluster wait", ""},
+		{"stop", updating, aimed(rollouts.Stop, "", ""), "1 cluster got it before, and not yet: 1", ""},
 		{"stop, twice", stopped, aimed(rollouts.Stop, "", ""), "", "the run is Stopped, and releases nothing"},
 		{"resume", stopped, aimed(rollouts.Resume, "", ""), "what failed so far is forgiven", ""},
 		{"resume what was kept back", kept, aimed(rollouts.Resume, "", ""), "cdcdcdcdcdcd is tried again", ""},
@@ -229,12 +229,12 @@ func TestForesee(t *testing.T) {
 		{"skip a cluster", updating, aimed(rollouts.Skip, "", "p1"), "nobody waits for p1", ""},
 		{"skip it twice", updating, aimed(rollouts.Skip, "", "p2"), "", "p2 is skipped already"},
 		{"skip none", updating, aimed(rollouts.Skip, "", "nosuch"), "", "nosuch is no cluster of the run"},
-		{"skip a stage", waiting, aimed(rollouts.Skip, "prod", ""), "prod ends; 1 cluster of it keep", ""},
+		{"skip a stage", waiting, aimed(rollouts.Skip, "prod", ""), "prod ends; what did not get the change keeps what it has until the next run: 1 cluster", ""},
 		{"skip what is over", waiting, aimed(rollouts.Skip, "canary", ""), "", "canary is over already"},
-		{"return", stopped, aimed(rollouts.Return, "", ""), "1 cluster go back to abababababab at once", ""},
+		{"return", stopped, aimed(rollouts.Return, "", ""), "gets abababababab again at once, in 1 cluster", ""},
 		{"return, twice", kept, aimed(rollouts.Return, "", ""), "", "went back to abababababab already"},
 		{"while it goes back", returning, aimed(rollouts.Bypass, "", ""), "", "goes back to abababababab already"},
-		{"bypass", updating, aimed(rollouts.Bypass, "", ""), "1 more cluster get cdcdcdcdcdcd at once", ""},
+		{"bypass", updating, aimed(rollouts.Bypass, "", ""), "cdcdcdcdcdcd reaches 1 more cluster at once", ""},
 	} {
 		says, err := commands.Foresee(tt.of, &tt.c)
 		if (err == nil) != (tt.wrong == "") || err != nil && !strings.Contains(err.Error(), tt.wrong) || !strings.Contains(says, tt.says) {

@@ -105,13 +105,13 @@ func (t *table) stagedUnits() (list []staged.Unit, diags []diag.Diagnostic) {
 		}
 		list = append(list, t.stagedUnit(u, b, r, recorded[u.Unit], windows))
 	}
-	return list, append(diags, t.uncounted(list)...)
+	return list, append(diags, uncounted(&t.in.Staging, list)...)
 }
 
 // uncounted says which commands do not count, and which are about no unit that goes out in stages.
-func (t *table) uncounted(list []staged.Unit) (diags []diag.Diagnostic) {
-	all := slices.Clone(t.in.Staging.Ignored)
-	for _, c := range t.in.Staging.Commands {
+func uncounted(in *Staging, list []staged.Unit) (diags []diag.Diagnostic) {
+	all := slices.Clone(in.Ignored)
+	for _, c := range in.Commands {
 		isOf := func(u staged.Unit) bool { return c.Unit == "*" || c.Unit == u.Unit.String() }
 		if !slices.ContainsFunc(list, isOf) {
 			all = append(all, Ignored{What: fmt.Sprintf("%s %s (%s) does not count: nothing of this name goes out in stages", c.Verb, c.Unit, c.Ref)})

@@ -160,7 +160,8 @@ func (c *CommandHandler) commands(ctx context.Context, l *look, change *commands
 		command, is, wrong := commands.Parse(comment.Body)
 		said, isOfRollout, wrongOfRollout := commands.ParseRolloutComment(comment.Body)
 		isNone := !is && !isOfRollout || is && !p.Open // what is about a change is, as long as that is open
-		if isNone || c.judged[comment.ID] || c.Now().Sub(comment.Created) > commandsSince || isOfRollout && wrongOfRollout == nil && !l.goes.knows(&said) {
+		waits := isOfRollout && wrongOfRollout == nil && !l.goes.knows(&said)
+		if isNone || waits || c.judged[comment.ID] || c.Now().Sub(comment.Created) > commandsSince {
 			continue
 		}
 		may := forge.None

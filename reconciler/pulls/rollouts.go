@@ -148,7 +148,8 @@ func (c *CommandHandler) judgeRollout(a *rolloutComment, s *staged, wrong error)
 	}
 	o = commands.RolloutCommand{
 		Verb: a.said.Verb, Unit: a.said.Unit, Run: a.said.Run, By: a.comment.Author.Login, Via: commands.ViaComment,
-		At: c.Now().UTC().Truncate(time.Second), PullRequest: a.pull.Number, Comment: a.comment.ID, IsAuthor: slices.ContainsFunc(targets, isAuthor),
+		At: c.Now().UTC().Truncate(time.Second), PullRequest: a.pull.Number, Comment: a.comment.ID,
+		IsAuthor: slices.ContainsFunc(targets, isAuthor),
 	}
 	if a.said.Of != "" {
 		o.Stage, o.Cluster = a.said.Aim(r.Status.Stages)

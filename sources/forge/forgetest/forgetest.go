@@ -108,7 +108,11 @@ func merged(t *testing.T, w World) {
 	})
 	eventually(t, "the forge says what was merged as the commit", func() bool {
 		found := asCommit(want)
-		return len(found) == 1 && found[0].Number == w.Number && found[0].Merged == want && !found[0].Open && found[0].Author.Login == w.Author.Login
+		if len(found) != 1 {
+			return false
+		}
+		p := found[0]
+		return p.Number == w.Number && p.Merged == want && !p.Open && p.Author.Login == w.Author.Login
 	})
 	for _, other := range []string{strings.Repeat("1", 40), w.Head} {
 		if found := asCommit(other); len(found) > 0 && other != want {
