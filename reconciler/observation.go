@@ -102,10 +102,8 @@ func (r *Reconciler) observe(ctx context.Context, obs *Observation, registered f
 		return nil, err
 	}
 	in.State, in.Published, obs.Heads, obs.Moved, obs.Left, obs.Ahead = is.State, is.Clusters, is.Heads, is.Moved, is.Left, is.Ahead
-	if !in.Allow.All() {
-		if in.Allow.Approved, err = approved(ctx, r.Source, r.Target, heads, obs); err != nil {
-			return nil, err
-		}
+	if err := commanded(ctx, r, heads, obs); err != nil {
+		return nil, err
 	}
 	of := reports.Moves{
 		Bindings: in.State.Bindings, Leaving: in.State.Leaving, Failover: config.Failover, Published: in.Published, At: obs.Heads.Clusters,

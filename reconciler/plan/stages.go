@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/kubefleet"
@@ -14,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 )
@@ -27,6 +29,8 @@ type Staging struct {
 	Seen map[string]*staged.Seen
 	// Commands are those that may be given, oldest first.
 	Commands []Command
+	// Ignored are commands that do not count.
+	Ignored []Ignored
 	// Renderer is the version of what renders.
 	Renderer string
 }
@@ -38,14 +42,18 @@ type Command struct {
 	Unit string
 }
 
+// Ignored is a command about a unit that does not count; Unit is empty where that is not known.
+type Ignored struct{ Unit, What string }
+
 // goesOut lays out what goes out in stages; the zero value if nothing does.
 func (t *table) goesOut(written manifest.Input) staged.Result {
 	list := t.stagedUnits()
+	diags := uncounted(&t.in.Staging, list)
 	if len(list) == 0 {
-		return staged.Result{Rows: t.rows}
+		return staged.Result{Rows: t.rows, Diags: diags}
 	}
 	at := t.olderVersions(list, written)
-	return staged.Settle(staged.Input{
+	r := staged.Settle(staged.Input{
 		Units: list, Revision: t.in.Source.Revision.Commit, Published: t.in.State.Published.Commit, Now: t.in.Now,
 		Clusters: t.stagedClusters(), Decisions: t.decided.Decisions, Rows: t.rows, Blobs: t.blobs, Have: t.have,
 		Replicas: func(b *files.Blob) (int32, bool) { c := t.replicas.of(b); return c.n, c.known },
@@ -65,6 +73,8 @@ func (t *table) goesOut(written manifest.Input) staged.Result {
 			return manifest.WriteAlone(in)
 		},
 	})
+	r.Diags = append(diags, r.Diags...)
+	return r
 }
 
 // stagedUnits are the units that go out in stages, or did, and what is known of them.
@@ -96,6 +106,28 @@ func (t *table) stagedUnits() (list []staged.Unit) {
 		list = append(list, t.stagedUnit(u, b, r, recorded[u.Unit], windows))
 	}
 	return list
+}
+
+// uncounted says which commands do not count, and which are about no unit that goes out in stages.
+func uncounted(in *Staging, list []staged.Unit) (diags []diag.Diagnostic) {
+	all := slices.Clone(in.Ignored)
+	for _, c := range in.Commands {
+		isOf := func(u staged.Unit) bool { return c.Unit == "*" || c.Unit == u.Unit.String() }
+		if !slices.ContainsFunc(list, isOf) {
+			all = append(all, Ignored{What: fmt.Sprintf("%s %s (%s) does not count: nothing of this name goes out in stages", c.Verb, c.Unit, c.Ref)})
+		}
+	}
+	for _, is := range all {
+		d := diag.Diagnostic{
+			Code: diag.RolloutCommandRefused, Severity: diag.Warning, Message: is.What,
+			Hint: "docs/rollouts.md says which commands count; waybill rollout status UNIT says what a run waits for",
+		}
+		if i := slices.IndexFunc(list, func(u staged.Unit) bool { return u.Unit.String() == is.Unit }); i >= 0 {
+			d.Pos = list[i].Pos
+		}
+		diags = append(diags, d)
+	}
+	return diags
 }
 
 // stagedUnit is what is known of a unit.

@@ -434,6 +434,9 @@ const (
 	// RolloutStaleCommand: a command was about another run of a staged roll-out, or about a stage that
 	// is not waiting for it. It did nothing, and will not.
 	RolloutStaleCommand Code = "rollout-stale-command"
+	// RolloutCommandRefused: a command about a staged roll-out does not count: it is not signed by somebody who
+	// may, an author approves what is its own, or it is no command at all. It does nothing.
+	RolloutCommandRefused Code = "rollout-command-refused"
 	// RolloutUnsoaked: a cluster took over what another one lost, and got the new version before its
 	// turn, because the old one cannot be read.
 	RolloutUnsoaked Code = "rollout-unsoaked"

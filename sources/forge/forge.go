@@ -48,6 +48,8 @@ type Forge interface {
 	PullRequest(ctx context.Context, number int) (PullRequest, error)
 	// PullRequestsOf lists the open pull requests whose head is a commit.
 	PullRequestsOf(ctx context.Context, commit string) ([]PullRequest, error)
+	// PullRequestsMergedAs lists the pull requests that were merged as a commit: see PullRequest.Merged.
+	PullRequestsMergedAs(ctx context.Context, commit string) ([]PullRequest, error)
 	// OpenPullRequests lists the open pull requests of which something changed since a time, such as
 	// by a comment.
 	OpenPullRequests(ctx context.Context, since time.Time) ([]PullRequest, error)
@@ -82,7 +84,8 @@ type PullRequest struct {
 	Member bool
 	Open   bool
 	// Merged is the commit as which it was merged, be it the one that squashes it, or the last of those that
-	// it became; empty if it was not merged. Only PullRequest tells.
+	// it became; empty if it was not merged. Only PullRequest and
+	// PullRequestsMergedAs tell.
 	Merged string
 	// Updated is when something of it changed last, such as by a comment.
 	Updated time.Time

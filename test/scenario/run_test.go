@@ -77,9 +77,11 @@ func (s *scenario) run(t *testing.T, w way) map[string]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if i == 0 || !maps.Equal(next, source) {
-			id := repo.Write("main", fmt.Sprint("step ", i+1), next.Folder())
+		if trailers := st.trailers(); i == 0 || !maps.Equal(next, source) || len(trailers) > 0 {
+			repo.Sign = st.signs()
+			id := repo.Write("main", strings.Join(append([]string{fmt.Sprint("step ", i+1)}, trailers...), "\n"), next.Folder())
 			commits[id.String()] = fmt.Sprint(i + 1)
+			repo.Sign = nil
 		}
 		source = next
 		passed, err := st.passes()
@@ -143,7 +145,11 @@ func (st *step) prepare(ctx context.Context, repo *twin.Repo, r *reconciler.Reco
 		case len(f) > 1 && f[0] == "git" && (f[1] == "mv" || f[1] == "rm"):
 		case len(f) == 4 && f[1] == "branch" && f[2] == "-D":
 			repo.Delete(f[3])
-		case len(f) == 2 && f[0] == "wait":
+		case len(f) == 2 && f[0] == "wait", len(f) > 0 && f[0] == "trailer":
+		case len(f) > 3 && f[0] == "command":
+			if err := command(ctx, repo, f[1:], r.Now()); err != nil {
+				return err
+			}
 		case len(f) > 1 && f[0] == "apply":
 			if err := apply(ctx, repo, f[1:], r.Now()); err != nil {
 				return err

@@ -24,6 +24,8 @@
 //	  silence CLUSTER...            clusters are reported not to answer
 //	  shallow                       no commit of the source can be read but the last
 //	  version VERSION               another version of Waybill publishes from here on
+//	  command NAME VERB UNIT [STAGE|CLUSTER]   somebody commands it of the run that is open, and signs unless it is "nobody"
+//	  trailer NAME VERB UNIT [STAGE|CLUSTER]   the commit of the step has that trailer, and is signed likewise
 //	  refuse BRANCH...              the server takes nothing for these, in this step
 //	  publish [--allow-prune] [--random-key-file NAME] [--rotate-random-key]   how the step publishes
 //

@@ -119,7 +119,7 @@ func (r *Repo) Refuse(branches ...string) { r.refused = branches }
 func (r *Repo) move(branch string, h git.Head, parents ...files.ID) files.ID {
 	h.Commit = id(h, parents)
 	if len(parents) > 0 {
-		h.Parent = parents[0]
+		h.Parent, h.Others = parents[0], slices.Clone(parents[1:])
 	}
 	r.commits[h.Commit], r.parents[h.Commit], r.heads[branch] = h, parents, h.Commit
 	return h.Commit

@@ -125,8 +125,9 @@ func unchanged(v *view, r rollouts.Rollout) rollouts.Rollout {
 // newRun begins a run for a target. Each cluster shows what it showed before, and waits for its turn.
 func newRun(v *view, r rollouts.Rollout, target rollouts.Version) rollouts.Rollout {
 	before := r.Clusters
+	given := slices.DeleteFunc(slices.Clone(r.Status.Commands), func(c rollouts.Command) bool { return !v.isGiven(c) })
 	r.Status = rollouts.Status{
-		Phase: rollouts.Waiting, Base: r.Status.Base, Target: target, StartTime: v.now, Commands: r.Status.Commands,
+		Phase: rollouts.Waiting, Base: r.Status.Base, Target: target, StartTime: v.now, Commands: given,
 	}
 	r.Status.Run = runID(v, r.Status)
 	r.Clusters = make(map[string]rollouts.Cluster, len(v.Clusters))

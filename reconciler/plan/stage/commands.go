@@ -8,14 +8,23 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 )
 
-// heard are the recorded commands that may be given again, so that each acts once.
+// heard are the recorded commands that may be given again, so that each acts once, and those of trailers, which are given once: they
+// stay as long as the run does.
 func (v *view) heard(recorded []rollouts.Command) (still []rollouts.Command) {
 	for _, c := range recorded {
-		if slices.ContainsFunc(v.Commands, func(o rollouts.Command) bool { return o.Ref == c.Ref }) {
+		if c.Via == viaTrailer || v.isGiven(c) {
 			still = append(still, c)
 		}
 	}
 	return still
+}
+
+// viaTrailer is how a command is given that a commit of the source has.
+const viaTrailer = "trailer"
+
+// isGiven reports a command that is given now.
+func (v *view) isGiven(c rollouts.Command) bool {
+	return slices.ContainsFunc(v.Commands, func(o rollouts.Command) bool { return o.Ref == c.Ref })
 }
 
 // obeyed returns a record in which commands acted that had not yet, in their order. One that is about

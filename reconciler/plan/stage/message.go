@@ -96,8 +96,11 @@ func tooManyFailed(v *view, r rollouts.Rollout, s *rollouts.Stage) cause {
 // commanded says who gave a command.
 func commanded(c rollouts.Command) cause {
 	text := string(c.Verb) + " was commanded"
-	if c.By != "" {
+	switch {
+	case c.By != "":
 		text += " by " + c.By
+	case c.Says != "":
+		text += " by who says to be " + c.Says
 	}
 	return cause{rollouts.Commanded, text}
 }

@@ -159,12 +159,13 @@ type Command struct {
 	// Stage or Cluster is what it is about, if the verb has one.
 	Stage   string `json:"stage,omitempty"`
 	Cluster string `json:"cluster,omitempty"`
-	// By is who said it, Via how (cli, trailer, comment), Ref where it stands, by which it is known again,
-	// and At when.
-	By  string      `json:"by,omitempty"`
-	Via string      `json:"via,omitempty"`
-	Ref string      `json:"ref"`
-	At  metav1.Time `json:"at,omitzero"`
+	// By is who said it, as a signature or the forge tells; Says is who gave one that nobody signed says to be. Via is
+	// how (cli, trailer, comment), Ref where it stands, by which it is known again, and At when.
+	By   string      `json:"by,omitempty"`
+	Says string      `json:"says,omitempty"`
+	Via  string      `json:"via,omitempty"`
+	Ref  string      `json:"ref"`
+	At   metav1.Time `json:"at,omitzero"`
 	// Refused reports that it came for another run, or too early or late, and did nothing.
 	Refused bool `json:"refused,omitempty"`
 }

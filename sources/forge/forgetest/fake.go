@@ -110,7 +110,7 @@ func (f *Fake) Close() {
 func (f *Fake) Merge(commit string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.pull.Open, f.pull.Merged = false, commit
+	f.pull.Open, f.pull.Merged, f.heads = false, commit, append(f.heads, commit)
 }
 
 // Reopen opens the pull request again.
@@ -191,6 +191,17 @@ func (f *Fake) PullRequestsOf(_ context.Context, commit string) ([]forge.PullReq
 		return nil, err
 	}
 	if p := f.Pull(); p.Head == commit && p.Open {
+		return []forge.PullRequest{p}, nil
+	}
+	return nil, nil
+}
+
+// PullRequestsMergedAs implements forge.Forge.
+func (f *Fake) PullRequestsMergedAs(_ context.Context, commit string) ([]forge.PullRequest, error) {
+	if err := f.fails("PullRequestsMergedAs"); err != nil {
+		return nil, err
+	}
+	if p := f.Pull(); p.Merged == commit && commit != "" {
 		return []forge.PullRequest{p}, nil
 	}
 	return nil, nil
@@ -286,7 +297,7 @@ func (f *Fake) Statuses(_ context.Context, commit string) ([]forge.Status, error
 	if err := f.fails("Statuses"); err != nil {
 		return nil, err
 	}
-	if !f.has(commit) {
+	if !has(f, commit) {
 		return nil, missing("listing statuses")
 	}
 	var found []forge.Status

@@ -96,11 +96,30 @@ func merged(t *testing.T, w World) {
 	if p := must[forge.PullRequest](t)(w.Forge.PullRequest(t.Context(), w.Number)); p.Merged != "" {
 		t.Errorf("an open pull request is %+v", p)
 	}
+	asCommit := func(commit string) []forge.PullRequest {
+		return must[[]forge.PullRequest](t)(w.Forge.PullRequestsMergedAs(t.Context(), commit))
+	}
+	if found := asCommit(w.Head); len(found) > 0 {
+		t.Errorf("the head of an open pull request was merged by %+v", found)
+	}
 	want := w.Merge(t)
 	eventually(t, "it is merged", func() bool {
 		p := must[forge.PullRequest](t)(w.Forge.PullRequest(t.Context(), w.Number))
 		return !p.Open && p.Head == w.Head && p.Merged == want
 	})
+	eventually(t, "the forge says what was merged as the commit", func() bool {
+		found := asCommit(want)
+		if len(found) != 1 {
+			return false
+		}
+		p := found[0]
+		return p.Number == w.Number && p.Merged == want && !p.Open && p.Author.Login == w.Author.Login
+	})
+	for _, other := range []string{strings.Repeat("1", 40), w.Head} {
+		if found := asCommit(other); len(found) > 0 && other != want {
+			t.Errorf("%s was merged by %+v", other, found)
+		}
+	}
 }
 
 func head(t *testing.T, w World) {
