@@ -36,6 +36,8 @@ type Plan struct {
 	Leaving map[object.Ref][]string
 	// Rollouts are the units that go out in stages, or did, in the order of their names.
 	Rollouts []stage.Output
+	// Units says with which of them objects go out, by number; the first is 1.
+	Units map[object.Ref]int
 	// Detached names the clusters that have a branch and are no longer registered.
 	Detached []string
 	State    *files.Folder // the state branch's next folder
