@@ -13,6 +13,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -26,6 +27,8 @@ type Explanation struct {
 	Answers   []interpret.Answer
 	Placement *place.Report
 	Clusters  []Written // in the order of names
+	// Rollout is what is to be recorded of the unit with which it goes out in stages; nil for none.
+	Rollout *rollouts.Rollout
 }
 
 // Written is what the template is in one cluster.
@@ -49,6 +52,9 @@ func Explain(p *Plan, r object.Ref) (Explanation, bool) {
 	d, left := schedule.Find(p.Decisions, r), p.Left[r]
 	e := Explanation{
 		Decision: d, Answers: l.Interpreter.Answers(d.Template.Content), Winner: scheduled.Winner, Losers: scheduled.Losers, Placement: scheduled.Placement,
+	}
+	if n := p.Units[r]; n > 0 {
+		e.Rollout = p.Rollouts[n-1].After
 	}
 	for _, target := range d.Targets {
 		w := Written{Cluster: target.Name, Replicas: target.Replicas}

@@ -41,6 +41,8 @@ type Explained struct {
 	// Full are the clusters that get no more of its replicas: some find no node there.
 	Full     []string  `json:"full,omitempty"`
 	Clusters []Written `json:"clusters"`
+	// Staged is how it goes out in stages; nil where it does not.
+	Staged *Staged `json:"staged,omitempty"`
 }
 
 // Written is what the template is in one cluster.
@@ -73,6 +75,9 @@ func Explain(e *plan.Explanation) Explained {
 	}
 	if d.Moves != nil {
 		out.Leaving, out.Waits = d.Moves.Tasks, d.Moves.Waits.Message()
+	}
+	if e.Rollout != nil {
+		out.Staged = staged(e.Rollout)
 	}
 	for _, c := range e.Clusters {
 		w := Written{Cluster: c.Cluster, Replicas: c.Replicas, Changes: c.Changes}
@@ -145,6 +150,9 @@ func explanation(w io.Writer, e *Explained) error {
 	}
 	overrides(w, e.Clusters)
 	leftAlone(w, e.Clusters)
+	if e.Staged != nil {
+		stagedReport(w, e.Staged)
+	}
 	return nil
 }
 
