@@ -37,6 +37,7 @@ func Build(in Input) Plan {
 	})
 	t.rows, t.blobs = rows, &written.Blobs
 	goes := t.goesOut(writing)
+	atTheEnd := t.heldAtTheEnd(&goes, writing, rows)
 	t.rows, t.units = goes.Rows, goes.Of
 	t.findUnlisted()
 	t.mover.resume()
@@ -53,7 +54,7 @@ func Build(in Input) Plan {
 			FleetDigest: x.Policies.FleetDigest, RandomKey: in.usedKey(&written),
 			Scheduled: again.Timed || x.Policies.Stamped, Time: in.Now, RecheckAt: again.At, Awaits: again.Awaits,
 		},
-		Rollouts: goes.Outputs,
+		Rollouts: goes.Outputs, Units: goes.Of,
 		Removals: out.removals, ByComment: in.Allow.ByComment,
 		Released: Released{Held: out.allowed, Clusters: out.freed(), Missing: in.Unresolved.Forgot, By: out.approvers()},
 	}
@@ -64,7 +65,7 @@ func Build(in Input) Plan {
 	scripts, wrong := in.healthScripts()
 	p.State = t.record(&out, in.State.Random.After(p.Basis.RandomKey, in.Random.Source), scripts, recordsOf(&goes))
 	p.Diags = diag.Sort(slices.Concat(
-		in.Source.Diags, in.Unresolved.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, differ, goes.Diags,
+		in.Source.Diags, in.Unresolved.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, differ, goes.Diags, atTheEnd,
 		t.unlisted.diags, consumers.Detached(p.Detached, in.Source.Config.Publish.Addresses()), in.moved(), out.diags, wrong,
 		t.consumers(p.Clusters), reportMoves(p.Moves), lint.Find(x.Policies, decided.Decisions, x.Inners),
 	))

@@ -49,6 +49,9 @@ type Input struct {
 	Evidence evict.Evidence
 	// Staging is what is known of what goes out in stages.
 	Staging Staging
+	// AtTheEnd lays out how every cluster is when all that goes out in stages is out, as previews show it. Such a
+	// plan is not published.
+	AtTheEnd bool
 	// Allow is what allows removals, whose digest is Plan.Removals.
 	Allow guard.Allowance
 	// Replay is what was recorded by the plan that is rebuilt: what it left as it was is

@@ -36,6 +36,8 @@ type Plan struct {
 	Leaving map[object.Ref][]string
 	// Rollouts are the units that go out in stages, or did, in the order of their names.
 	Rollouts []stage.Output
+	// Units says with which of them objects go out, by number; the first is 1.
+	Units map[object.Ref]int
 	// Moves are the objects that leave clusters for others because it was so decided, in the order of objects and
 	// clusters: those that begin to, stay for now, or go. Of a plan that is made again nothing is known of them.
 	Moves []Move

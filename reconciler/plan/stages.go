@@ -45,17 +45,22 @@ type Command struct {
 // Ignored is a command about a unit that does not count; Unit is empty where that is not known.
 type Ignored struct{ Unit, What string }
 
-// goesOut lays out what goes out in stages; the zero value if nothing does.
+// goesOut lays out what goes out in stages; the zero value if nothing does. In a folder it is as it is at the end.
 func (t *table) goesOut(written manifest.Input) staged.Result {
+	return t.laidOut(written, t.in.AtTheEnd)
+}
+
+// laidOut lays out what goes out in stages, as it is now or when all of it is out.
+func (t *table) laidOut(written manifest.Input, atTheEnd bool) staged.Result {
 	list := t.stagedUnits()
 	diags := uncounted(&t.in.Staging, list)
-	if len(list) == 0 {
+	if len(list) == 0 || t.in.Medium != Branch {
 		return staged.Result{Rows: t.rows, Diags: diags}
 	}
 	at := t.olderVersions(list, written)
 	r := staged.Settle(staged.Input{
 		Units: list, Revision: t.in.Source.Revision.Commit, Published: t.in.State.Published.Commit, Now: t.in.Now,
-		Clusters: t.stagedClusters(), Decisions: t.decided.Decisions, Rows: t.rows, Blobs: t.blobs, Have: t.have,
+		AtTheEnd: atTheEnd, Clusters: t.stagedClusters(), Decisions: t.decided.Decisions, Rows: t.rows, Blobs: t.blobs, Have: t.have,
 		Replicas: func(b *files.Blob) (int32, bool) { c := t.replicas.of(b); return c.n, c.known },
 		Older: func(commit string, u rollouts.Unit) (staged.Version, bool) {
 			is, ok := at(commit)

@@ -31,11 +31,14 @@ type Comparison struct {
 	Head       string `json:"head"`
 	// Supposed is what the head was planned with and the source does not say, as on the
 	// command line: "without cluster eu-1".
-	Supposed []string          `json:"supposed,omitempty"`
-	Totals   Totals            `json:"totals"`
-	Changes  []Change          `json:"changes"`  // by rank: see Verbs
-	Clusters []Cluster         `json:"clusters"` // in which anything changes, in the order of names
-	Regions  []Region          `json:"regions,omitempty"`
+	Supposed []string  `json:"supposed,omitempty"`
+	Totals   Totals    `json:"totals"`
+	Changes  []Change  `json:"changes"`  // by rank: see Verbs
+	Clusters []Cluster `json:"clusters"` // in which anything changes, in the order of names
+	Regions  []Region  `json:"regions,omitempty"`
+	// Rollouts say in which steps changes reach the clusters, of what goes out in stages. The rest is what the change does
+	// when all of them are over.
+	Rollouts []Rollout         `json:"rollouts,omitempty"`
 	Guard    *Guard            `json:"guard,omitempty"`       // nil if it holds nothing
 	Diags    []diag.Diagnostic `json:"diagnostics,omitempty"` // of the head, and not of the base
 	// Already are the errors and warnings of the head that the base has, too.

@@ -44,6 +44,8 @@ type Explained struct {
 	// Full are the clusters that get no more of its replicas: some find no node there.
 	Full     []string  `json:"full,omitempty"`
 	Clusters []Written `json:"clusters"`
+	// Staged is how it goes out in stages; nil where it does not.
+	Staged *Staged `json:"staged,omitempty"`
 }
 
 // Moving is how the template leaves a cluster for others.
@@ -88,6 +90,9 @@ func Explain(e *plan.Explanation) Explained {
 	}
 	for _, m := range e.Moves {
 		out.Moves = append(out.Moves, Moving{m.From, m.To, m.Way, m.How(), m.Nowhere()})
+	}
+	if e.Rollout != nil {
+		out.Staged = staged(e.Rollout)
 	}
 	for _, c := range e.Clusters {
 		w := Written{Cluster: c.Cluster, Replicas: c.Replicas, Changes: c.Changes}
@@ -163,6 +168,9 @@ func explanation(w io.Writer, e *Explained) error {
 	}
 	overrides(w, e.Clusters)
 	leftAlone(w, e.Clusters)
+	if e.Staged != nil {
+		stagedReport(w, e.Staged)
+	}
 	return nil
 }
 

@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
-	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
@@ -33,7 +32,7 @@ func Decode(root *files.Folder, earlier *State) (State, error) {
 		return State{}, err
 	}
 	s.content = without(root, publishedFile)
-	s.Rollouts, s.UnreadableRollouts = rollouts.Decode(folderAt(root, rolloutsDir))
+	s.Rollouts, s.UnreadableRollouts = Rollouts(root)
 	for path, e := range root.All() {
 		if e.Blob == nil {
 			continue

@@ -420,6 +420,9 @@ const (
 	// RolloutStopped: a staged roll-out stopped, goes back or went back: too many clusters failed, no
 	// cluster of a stage was healthy in time, or somebody said so. Nothing more is released.
 	RolloutStopped Code = "rollout-stopped"
+	// RolloutHeld: a change begins to go out in stages, and the guard would hold a cluster when its turn
+	// comes.
+	RolloutHeld Code = "rollout-held"
 	// RolloutLate: a cluster does not answer while a change goes out in stages. Nobody waits for it;
 	// it is released by the same strategy when it answers again.
 	RolloutLate Code = "rollout-late"

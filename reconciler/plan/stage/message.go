@@ -28,14 +28,23 @@ func message(v *view, r rollouts.Rollout) string {
 	case rollouts.Soaking:
 		return st.Name + inSoak(v, st, s.Reason)
 	case rollouts.Waiting, rollouts.Approving:
-		return st.Name + " waits: " + reasons[s.Reason]
+		return st.Name + " waits: " + reasons[s.Reason] + v.until(st.Name, s.Reason)
 	default:
 	}
 	text := st.Name + " waits for " + words.List(awaited(v, r, st.Name)) + " to be healthy"
 	if why := reasons[s.Reason]; why != "" {
-		text = st.Name + ": " + why
+		text = st.Name + ": " + why + v.until(st.Name, s.Reason)
 	}
 	return text
+}
+
+// until says when a window opens for which a stage waits.
+func (v *view) until(stage string, why rollouts.Reason) string {
+	w := v.Windows[stage]
+	if why != rollouts.WindowClosed || w.Edge.IsZero() {
+		return ""
+	}
+	return ", until " + w.Edge.UTC().Format(time.RFC3339)
 }
 
 // reasons say of codes why a stage waits.

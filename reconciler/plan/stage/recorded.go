@@ -6,7 +6,8 @@ import "github.com/waybill-dev/waybill/reconciler/state/rollouts"
 // decided anew.
 func Recorded(in Input, r *rollouts.Rollout) Output {
 	v := look(in)
-	out := Output{Phase: r.Status.Phase, Base: r.Status.Base, Target: r.Status.Target, After: r}
+	out := in.output(r.Status)
+	out.After = r
 	for n := range v.Clusters {
 		out.Shown = append(out.Shown, shown(&v, *r, &v.Clusters[n]))
 	}

@@ -18,7 +18,8 @@ func Decide(in Input) Output {
 	r = advanced(&v, r)
 	r = pruned(r)
 	r.Status.Message = message(&v, r)
-	out := Output{Phase: r.Status.Phase, Base: r.Status.Base, Target: r.Status.Target, Shown: make([]Shown, len(in.Clusters))}
+	out := in.output(r.Status)
+	out.Shown = make([]Shown, len(in.Clusters))
 	for n := range in.Clusters {
 		out.Shown[n] = shown(&v, r, &in.Clusters[n])
 	}
@@ -30,9 +31,15 @@ func Decide(in Input) Output {
 	return out
 }
 
+// output is the beginning of what is decided of a unit.
+func (in *Input) output(s rollouts.Status) Output {
+	return Output{Unit: in.Unit, Source: in.Source, Windows: in.Windows, Phase: s.Phase, Base: s.Base, Target: s.Target}
+}
+
 // unstaged is what becomes of a unit without a strategy: all of it is carried out.
 func unstaged(in *Input) Output {
-	out := Output{Phase: rollouts.Done, Base: in.Source, Target: in.Source, Shown: make([]Shown, len(in.Clusters))}
+	out := in.output(rollouts.Status{Phase: rollouts.Done, Base: in.Source, Target: in.Source})
+	out.Shown = make([]Shown, len(in.Clusters))
 	for n := range in.Clusters {
 		out.Shown[n] = Shown{in.Clusters[n].Name, Target, in.Source.Commit}
 	}

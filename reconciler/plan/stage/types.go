@@ -95,6 +95,10 @@ type Window struct {
 
 // Output is what is decided of a unit.
 type Output struct {
+	// Unit is what it is about, Source what the source says of it, and Windows are those of the input.
+	Unit    rollouts.Unit
+	Source  rollouts.Version
+	Windows map[string]Window
 	// Phase is how far the run is. Base and Target are the versions that it is about.
 	Phase        rollouts.Phase
 	Base, Target rollouts.Version

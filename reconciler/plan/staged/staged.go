@@ -27,10 +27,12 @@ type Input struct {
 	// Revision is the source commit of the plan, and Published the one that was published last.
 	Revision, Published string
 	Now                 time.Time
-	Clusters            []Cluster // of the fleet, in its order
-	Decisions           []schedule.Decision
-	Rows                []manifest.Row // in the order of refs
-	Blobs               *manifest.Blobs
+	// AtTheEnd lays out how every cluster is when the runs are over.
+	AtTheEnd  bool
+	Clusters  []Cluster // of the fleet, in its order
+	Decisions []schedule.Decision
+	Rows      []manifest.Row // in the order of refs
+	Blobs     *manifest.Blobs
 	// Have returns what clusters, by index, have of an object; nil for nothing.
 	Have func(object.Ref) func(cluster int) *files.Blob
 	// Replicas returns how many replicas a manifest has; false if that cannot be told.
@@ -106,7 +108,9 @@ func Settle(in Input) Result {
 		u := &in.Units[n]
 		c := compare(&in, u)
 		out := c.decide()
-		c.show(&out, rows)
+		if !in.AtTheEnd || !c.endsAsTheSource(&out) {
+			c.show(&out, rows)
+		}
 		r.Outputs = append(r.Outputs, out)
 		r.Recheck, r.Diags = r.Recheck.And(out.Recheck), append(r.Diags, out.Diags...)
 		for _, ref := range c.refs {

@@ -186,3 +186,29 @@ func read(b *files.Blob, into any) error {
 	}
 	return sigsyaml.UnmarshalStrict(data, into)
 }
+
+// Document is a record as people read it: the file of the unit, with the clusters of each stage in it.
+type Document struct {
+	unitFile `json:",inline"`
+
+	Clusters map[string]map[string]Cluster `json:"clusters,omitempty"`
+}
+
+// Document returns the record as people read it.
+func (r *Rollout) Document() Document {
+	d := Document{unitFile: unitFile{APIVersion, Kind, metadata{r.Unit.Name, r.Unit.Namespace}, r.Strategy, r.Status}}
+	for name, c := range r.Clusters {
+		stage := c.Stage
+		if stage == "" {
+			stage = leavingFile
+		}
+		if d.Clusters == nil {
+			d.Clusters = map[string]map[string]Cluster{}
+		}
+		if d.Clusters[stage] == nil {
+			d.Clusters[stage] = map[string]Cluster{}
+		}
+		d.Clusters[stage][name] = c
+	}
+	return d
+}

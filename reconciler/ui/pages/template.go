@@ -29,13 +29,16 @@ type Template struct {
 	Placed   Mark
 	Message  string
 	NeededBy []string
-	Leaving  []Leave
-	Text     string
-	Targets  []TargetRow
-	Pager    Pager
-	Steps    []Step
-	More     bool   // there may be earlier ones
-	Why      string // address of the explanation
+	// Rollout leads to the unit with which it goes out in stages, whose phase is RolloutMark; empty where it does not.
+	Rollout     Link
+	RolloutMark Mark
+	Leaving     []Leave
+	Text        string
+	Targets     []TargetRow
+	Pager       Pager
+	Steps       []Step
+	More        bool   // there may be earlier ones
+	Why         string // address of the explanation
 }
 
 // Leave is a cluster that a template leaves.
@@ -87,6 +90,9 @@ func OfTemplate(f *facts.Facts, t *facts.Template, past Past, q url.Values, at A
 			leave.Since = moment(l.CreationTimestamp.Time, at.Now)
 		}
 		p.Leaving = append(p.Leaving, leave)
+	}
+	if r := f.Rollout(t.Unit); r != nil {
+		p.Rollout, p.RolloutMark = Link{r.Unit.String(), RolloutURL(r.Unit)}, phaseMark(r.Status.Phase)
 	}
 	p.targets(f, t, q, at)
 	for _, s := range past.Steps {
