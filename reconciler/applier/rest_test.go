@@ -21,6 +21,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/test/twin"
@@ -233,4 +234,27 @@ func (f *failing) Heads(ctx context.Context) (map[string]files.ID, error) {
 		return nil, f.err
 	}
 	return f.Repo.Heads(ctx)
+}
+
+// TestWhatACommitSaysOfACluster: what failed over counts by the path in the cluster's own folder, and what is allowed of another cluster
+// is not of this one.
+func TestWhatACommitSaysOfACluster(t *testing.T) {
+	const message = "x\n\nCluster: eu\nCluster: us\nFailed-Over: eu/manifests/a.yaml\nFailed-Over: us/manifests/b.yaml\nFailed-Over: manifests/c.yaml\n"
+	for _, tt := range []struct {
+		at      render.Address
+		message string
+		paths   string
+		allowed bool
+	}{
+		{render.Address{Branch: "waybill/clusters", Folder: "eu"}, message, "map[manifests/a.yaml:true]", false},
+		{render.Address{Branch: "waybill/clusters", Folder: "ap"}, message, "map[]", false},
+		{render.Address{Branch: "waybill/cluster/eu"}, "x\n\nFailed-Over: manifests/c.yaml\n", "map[manifests/c.yaml:true]", false},
+		{render.Address{Branch: "waybill/cluster/eu"}, "x\n\nRemovals-Allowed-In: us\n", "map[]", false},
+		{render.Address{Branch: "waybill/cluster/eu"}, "x\n\nRemovals-Allowed-In: eu\nFailed-Over: manifests/c.yaml\n", "map[]", true},
+	} {
+		var a Admission
+		if all := a.read(tt.message, "eu", tt.at); all != tt.allowed || a.Allowed != tt.allowed || fmt.Sprint(a.FailedOver) != tt.paths {
+			t.Errorf("at %s it says %+v of %q", tt.at, a, tt.message)
+		}
+	}
 }

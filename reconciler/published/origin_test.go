@@ -14,6 +14,8 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/ancestry"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render/seal/unseal"
+	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
@@ -192,10 +194,10 @@ func TestAStateGoesOn(t *testing.T) {
 // A commit of the state that says it holds observations alone is passed over for what was planned only if that is so.
 func TestThePlanBelowObservations(t *testing.T) {
 	repo := twin.New("branches")
-	tree := twin.Tree{"bindings/a": twin.File([]byte("1")), "terms.json": twin.File([]byte("{}"))}
-	planned := repo.Write(state.Branch, "plan", tree.Folder())
+	content := twin.Tree{"bindings/a": twin.File([]byte("1")), "terms.json": twin.File([]byte("{}"))}
+	planned := repo.Write(state.Branch, "plan", content.Folder())
 	observed := func(text string, edit func(twin.Tree)) git.Head {
-		next := twin.Of(tree.Folder())
+		next := twin.Of(content.Folder())
 		edit(next)
 		repo.Write(state.Branch, text, next.Folder())
 		h, _, err := repo.Branch(t.Context(), state.Branch)
@@ -335,5 +337,49 @@ func TestTheRandomKeyThatWasUsedLast(t *testing.T) {
 	}
 	if got := lastRandom(&state.State{}, nil); got != (state.Random{}) {
 		t.Errorf("where nothing is published it is %+v", got)
+	}
+}
+
+// What others put beside what Waybill publishes goes along when a cluster is published elsewhere; where something is there by that name
+// already, what came along stands.
+func TestWhatOthersPutGoesAlong(t *testing.T) {
+	entry := func(text string) files.Entry { return twin.File([]byte(text)) }
+	was := tree.Published{Foreign: map[string]files.Entry{"both": entry("was"), "before": entry("was")}}
+	is := tree.Published{Foreign: map[string]files.Entry{"both": entry("is"), "now": entry("is")}}
+	all := Foreign(was, is)
+	for path, want := range map[string]string{"both": "was", "before": "was", "now": "is"} {
+		if all[path].ID != entry(want).ID {
+			t.Errorf("%s is not as it %s", path, want)
+		}
+	}
+	if len(all) != 3 || len(is.Foreign) != 2 || len(was.Foreign) != 2 {
+		t.Errorf("all are %v", all)
+	}
+}
+
+// Whatever SOPS encrypted is private, be it no Secret, and what cannot be decrypted is not fit to be applied.
+func TestWhatIsEncryptedIsPrivate(t *testing.T) {
+	const plain = "apiVersion: v1\ndata:\n  k: v\nkind: %s\nmetadata:\n  name: a\n  namespace: shop\n"
+	none := func() (unseal.Identities, error) { return unseal.Identities{}, nil }
+	for _, tt := range []struct {
+		name, kind, more string
+		private, unfit   bool
+	}{
+		{"a ConfigMap", "ConfigMap", "", false, false},
+		{"a Secret", "Secret", "", true, false},
+		{"a Secret of another API", "SealedSecret", "", true, false},
+		{"a ConfigMap that is encrypted", "ConfigMap", "sops:\n  mac: ENC[AES256_GCM,data:x]\n  version: 3.9.0\n", true, true},
+		{"a Secret that is encrypted", "Secret", "sops:\n  mac: ENC[AES256_GCM,data:x]\n  version: 3.9.0\n", true, true},
+	} {
+		o, err := manifestOf("manifests/a.yaml", []byte(fmt.Sprintf(plain, tt.kind)+tt.more), none)
+		if err != nil || o.Private != tt.private || (o.Unfit != "") != tt.unfit || o.Ref.Name != "a" {
+			t.Errorf("%s: private %v, unfit because %q, %v", tt.name, o.Private, o.Unfit, err)
+		}
+	}
+	_, err := manifestOf("manifests/a.yaml", []byte(fmt.Sprintf(plain, "ConfigMap")+"sops:\n  version: 3.9.0\n"), func() (unseal.Identities, error) {
+		return unseal.Identities{}, errors.New("the Secret is not there")
+	})
+	if err == nil {
+		t.Error("where the identities cannot be had, it is read")
 	}
 }
