@@ -136,11 +136,12 @@ func newRun(v *view, r rollouts.Rollout, target rollouts.Version) rollouts.Rollo
 		if !known || was.State == rollouts.Unchanged {
 			was = rollouts.Cluster{Shows: r.Status.Base.Commit}
 		}
-		next := rollouts.Cluster{
-			Stage: v.stageOf(c), Shows: was.Shows, State: rollouts.Pending, WasUnhealthy: was.WasUnhealthy && was.State != rollouts.Healthy,
+		next := rollouts.Cluster{Stage: v.stageOf(c), Shows: was.Shows, State: rollouts.Pending}
+		if was.State != rollouts.Healthy {
+			hasFailed := isReleased(was) && (was.State == rollouts.Failed || was.State == rollouts.Failing) && was.Reason != rollouts.NotWritable
+			next.WasUnhealthy = was.WasUnhealthy
+			next.FailedBefore = !was.WasUnhealthy && (was.FailedBefore || hasFailed)
 		}
-		hasFailed := was.State == rollouts.Failed && was.Reason != rollouts.NotWritable || was.State == rollouts.Failing
-		next.FailedBefore = !next.WasUnhealthy && (was.FailedBefore || isReleased(was) && hasFailed)
 		r.Clusters[c.Name] = placed(v, r.Status, next, c)
 	}
 	r.Status.Stages = stageStatuses(v, nil)
