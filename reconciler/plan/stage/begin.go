@@ -44,12 +44,12 @@ const (
 // goesOn says what becomes of a recorded run, by versions alone. Base is that of the run that begins.
 func goesOn(in *Input) (rollouts.Rollout, step) {
 	if in.Before == nil {
-		r := rollouts.Rollout{Unit: in.Unit, Status: rollouts.Status{Phase: rollouts.Done, Base: in.Published, Target: in.Published}}
-		switch {
-		case in.Refused != "":
-			return r, stays
-		case in.Published.Is(in.Source):
-			r.Status.Base, r.Status.Target = in.Source, in.Source
+		var base rollouts.Version // what clusters show does not follow from the present version being published
+		if !in.Published.Is(in.Source) {
+			base = in.Published
+		}
+		r := rollouts.Rollout{Unit: in.Unit, Status: rollouts.Status{Phase: rollouts.Done, Base: base, Target: base}}
+		if in.Refused != "" {
 			return r, stays
 		}
 		return r, begins

@@ -193,6 +193,13 @@ func TestRuns(t *testing.T) {
 			{"10:03", "healthy c1 p1 p2", "b2: p3", "Updating prod"},
 			{"10:04", "return", "", "Updating prod"}, // nobody knows to what
 		}},
+		{"only the record is lost, and then it cannot be read", "simple", four, []row{
+			{"10:00", "source b2", "b2: c1", ""},
+			{"10:01", "forgotten; mute c1", "", "Updating canary c1:Released p1:Pending"},
+			{"10:02", "forgotten; refused it cannot be read; healthy c1", "", "Done forgotten"},
+			{"10:03", "", "", "Done forgotten"},
+			{"10:04", "refused ", "b2: p1 p2", "Updating prod c1:Healthy"},
+		}},
 		{"half a push", "simple", four, []row{
 			{"10:00", "source b2; half", "b2: c1", ""},
 			{"10:01", "healthy c1; half", "b2: p1 p2", ""},

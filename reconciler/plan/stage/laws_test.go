@@ -24,7 +24,7 @@ var happenings = []string{
 	"approve $", "approve $", "stop", "resume", "resume", "skip %", "skip $", "return", "bypass", "bypass@trailer", "stop@other",
 	"closed $ 23:00", "open $", "open $", "hold %", "-hold %", "-hold %", "suspend %", "-suspend %", "close %", "-close %",
 	"unwritable %", "-unwritable %", "relabel % $", "join j1 $", "takes %", "-takes %", "unreadable a1", "unreadable ",
-	"missed %", "half", "lost", "refused it cannot be read", "refused ", "refused ", "strategy ", "strategy three", "strategy asked", "strategy queued",
+	"missed %", "half", "lost", "forgotten", "refused it cannot be read", "refused ", "refused ", "strategy ", "strategy three", "strategy asked", "strategy queued",
 }
 
 // walk is a world to which bytes happen, and what is known of it apart from the record.

@@ -115,6 +115,14 @@ func TestPhases(t *testing.T) {
 			{"10:15", "approve prod", "b2: p1", "Updating prod"},
 			{"10:16", "healthy p1", "", "Done b2"},
 		}},
+		{"Approving, and a cluster turns bad", "asked", "canary: c1; prod: p1", []row{
+			{"10:00", "source b2", "b2: c1", ""},
+			{"10:01", "healthy c1", "", "Soaking canary TimedWait"},
+			{"10:11", "", "", "Approving canary ApprovalMissing"},
+			{"10:12", "progressing c1", "", "Soaking canary NotHealthy c1:Released"},
+			{"10:13", "approve canary", "", "Soaking canary NotHealthy"},
+			{"10:14", "healthy c1", "", "Waiting prod ApprovalMissing"},
+		}},
 		{"Approving, and somebody rejects", "asked", four, []row{
 			{"10:00", "source b2", "b2: c1", ""},
 			{"10:01", "healthy c1", "", ""},

@@ -234,6 +234,8 @@ func (w *world) do(event string) {
 		w.in.Strategy = strategies[rest]
 	case "lost":
 		w.in.Before, w.in.Published = nil, rollouts.Version{}
+	case "forgotten":
+		w.in.Before = nil
 	case "half":
 		w.isLost = true
 	case "missed":
