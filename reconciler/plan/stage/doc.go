@@ -23,6 +23,7 @@
 // run fails (end.go), what people say (commands.go), and how far the stages go now (advance.go, tasks.go, release.go).
 // A step never looks at what a later one does.
 //
-// A cluster that was released and is neither healthy nor failed is waited for, until its deadline. One that was not released and does not
-// answer, or takes nothing now, is passed over, and released when it can be, after the run as well.
+// A cluster that was released and is neither healthy nor failed is waited for, until its deadline. One that was
+// not released and does not answer, or takes nothing now, is passed over, and released when it can be, after the
+// run as well.
 package stage

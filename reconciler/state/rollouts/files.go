@@ -35,7 +35,8 @@ const suffix = ".yaml"
 // stage that has clusters. Equal records give equal bytes.
 func Encode(r *Rollout) (map[string][]byte, error) {
 	d := document{
-		TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: Kind}, Metadata: metadata{r.Unit.Name, r.Unit.Namespace}, Spec: r.Strategy, Status: r.Status,
+		TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: Kind}, Metadata: metadata{r.Unit.Name, r.Unit.Namespace},
+		Spec: r.Strategy, Status: r.Status,
 	}
 	all := map[string][]byte{}
 	var err error
