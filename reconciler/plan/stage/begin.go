@@ -44,12 +44,12 @@ const (
 // goesOn says what becomes of a recorded run, by versions alone. Base is that of the run that begins.
 func goesOn(in *Input) (rollouts.Rollout, step) {
 	if in.Before == nil {
-		r := rollouts.Rollout{Unit: in.Unit, Status: rollouts.Status{Phase: rollouts.Done, Base: in.Published, Target: in.Published}}
-		switch {
-		case in.Refused != "":
-			return r, stays
-		case in.Published.Is(in.Source):
-			r.Status.Base, r.Status.Target = in.Source, in.Source
+		var base rollouts.Version // what clusters show does not follow from the present version being published
+		if !in.Published.Is(in.Source) {
+			base = in.Published
+		}
+		r := rollouts.Rollout{Unit: in.Unit, Status: rollouts.Status{Phase: rollouts.Done, Base: base, Target: base}}
+		if in.Refused != "" {
 			return r, stays
 		}
 		return r, begins
@@ -137,11 +137,12 @@ func newRun(v *view, r rollouts.Rollout, target rollouts.Version) rollouts.Rollo
 		if !known || was.State == rollouts.Unchanged {
 			was = rollouts.Cluster{Shows: r.Status.Base.Commit}
 		}
-		next := rollouts.Cluster{
-			Stage: v.stageOf(c), Shows: was.Shows, State: rollouts.Pending, WasUnhealthy: was.WasUnhealthy && was.State != rollouts.Healthy,
+		next := rollouts.Cluster{Stage: v.stageOf(c), Shows: was.Shows, State: rollouts.Pending}
+		if was.State != rollouts.Healthy {
+			hasFailed := isReleased(was) && (was.State == rollouts.Failed || was.State == rollouts.Failing) && was.Reason != rollouts.NotWritable
+			next.WasUnhealthy = was.WasUnhealthy
+			next.FailedBefore = !was.WasUnhealthy && (was.FailedBefore || hasFailed)
 		}
-		hasFailed := was.State == rollouts.Failed && was.Reason != rollouts.NotWritable || was.State == rollouts.Failing
-		next.FailedBefore = !next.WasUnhealthy && (was.FailedBefore || isReleased(was) && hasFailed)
 		r.Clusters[c.Name] = placed(v, r.Status, next, c)
 	}
 	r.Status.Stages = stageStatuses(v, nil)

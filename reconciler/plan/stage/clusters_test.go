@@ -26,6 +26,10 @@ func TestClusters(t *testing.T) {
 			{"10:02", "relabel c1 prod; relabel p1 canary", "b2: p1", "Updating early c1:Healthy p1:Released"}, // its stage was released
 			{"10:03", "healthy e1 p1", "", "Done b2"},
 		}},
+		{"one in which nothing changes comes to a stage that is over", "three", "canary: c1; early: e1; prod: p1 p2", []row{
+			{"10:00", "same b2 p1 a1; source b2", "b2: c1", ""},
+			{"10:01", "healthy c1; relabel p1 canary", "b2: e1", "Updating early p1:Unchanged"},
+		}},
 		{"one is silent, and comes back in its stage", "simple", four, []row{
 			{"10:00", "silent p1; source b2", "b2: c1", "Updating canary p1:Late"},
 			{"10:01", "healthy c1", "b2: p2 p3", "Updating prod"},
@@ -134,6 +138,15 @@ func TestClusters(t *testing.T) {
 			{"10:02", "stop; takes p2", "a1: p2", "Stopped canary Commanded"},
 			{"10:03", "-takes p2; unreadable a1; takes p3", "b2: p3", "Stopped canary Commanded p3:Released p2:Pending"},
 		}},
+		{"a failure does not count from before the release, nor by a clock that is ahead", "simple", four, []row{
+			{"10:00", "source b2", "b2: c1", ""},
+			{"10:00:30", "failed@09:00 c1", "", "Updating canary c1:Failing"},
+			{"10:00:59", "", "", "Updating canary c1:Failing"},
+			{"10:01", "", "", "Stopped canary TooManyFailed"},
+			{"10:02", "source b3", "b3: c1", "Updating canary"},
+			{"10:03", "failed@23:00 c1", "", "Updating canary c1:Failing"},
+			{"10:04", "", "", "Stopped canary TooManyFailed"},
+		}},
 		{"old evidence proves nothing", "simple", four, []row{
 			{"09:59", "healthy c1 p1 p2 p3", "", "Done a1"},
 			{"10:00", "source b2", "b2: c1", "Updating canary"},
@@ -145,6 +158,12 @@ func TestClusters(t *testing.T) {
 // TestRuns has what becomes of runs whose source, strategy, state or clock is not as it should be.
 func TestRuns(t *testing.T) {
 	playAll(t, []scenario{
+		{"it fails, and would go back, and the base cannot be read", "returns", twelve, []row{
+			{"10:00", "unreadable a1; source b2", "b2: c1 c2", ""},
+			{"10:01", "failed c1", "", ""},
+			{"10:02", "return", "", "Stopped canary TooManyFailed"},
+			{"10:03", "source b3=a1", "a1: c1 c2", "Done a1"}, // the source has it
+		}},
 		{"the strategy is edited", "simple", four, []row{
 			{"10:00", "source b2", "b2: c1", ""},
 			{"10:01", "strategy asked; healthy c1", "", "Soaking canary TimedWait"},
@@ -173,6 +192,13 @@ func TestRuns(t *testing.T) {
 			{"10:02", "lost; mute c1", "", "Updating canary c1:Released p1:Released p3:Pending"},
 			{"10:03", "healthy c1 p1 p2", "b2: p3", "Updating prod"},
 			{"10:04", "return", "", "Updating prod"}, // nobody knows to what
+		}},
+		{"only the record is lost, and then it cannot be read", "simple", four, []row{
+			{"10:00", "source b2", "b2: c1", ""},
+			{"10:01", "forgotten; mute c1", "", "Updating canary c1:Released p1:Pending"},
+			{"10:02", "forgotten; refused it cannot be read; healthy c1", "", "Done forgotten"},
+			{"10:03", "", "", "Done forgotten"},
+			{"10:04", "refused ", "b2: p1 p2", "Updating prod c1:Healthy"},
 		}},
 		{"half a push", "simple", four, []row{
 			{"10:00", "source b2; half", "b2: c1", ""},

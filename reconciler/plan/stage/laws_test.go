@@ -24,7 +24,7 @@ var happenings = []string{
 	"approve $", "approve $", "stop", "resume", "resume", "skip %", "skip $", "return", "bypass", "bypass@trailer", "stop@other",
 	"closed $ 23:00", "open $", "open $", "hold %", "-hold %", "-hold %", "suspend %", "-suspend %", "close %", "-close %",
 	"unwritable %", "-unwritable %", "relabel % $", "join j1 $", "takes %", "-takes %", "unreadable a1", "unreadable ",
-	"missed %", "half", "lost", "refused it cannot be read", "refused ", "refused ", "strategy ", "strategy three", "strategy asked", "strategy queued",
+	"missed %", "half", "lost", "forgotten", "refused it cannot be read", "refused ", "refused ", "strategy ", "strategy three", "strategy asked", "strategy queued",
 }
 
 // walk is a world to which bytes happen, and what is known of it apart from the record.
@@ -67,7 +67,7 @@ func FuzzDecide(f *testing.F) {
 	})
 }
 
-var sequences = flag.Int("sequences", 300, "how many random sequences TestSequences has happen")
+var sequences = flag.Int("sequences", 100, "how many random sequences TestSequences has happen")
 
 // TestSequences has random sequences happen to a unit.
 func TestSequences(t *testing.T) {
@@ -102,6 +102,11 @@ func wander(t *testing.T, data []byte) {
 	}
 }
 
+// isHealthy reports that it is known of a cluster that it is healthy by the target.
+func isHealthy(c stage.Cluster) bool {
+	return c.IsTarget && c.Evidence.IsPresent && c.Evidence.Health == stage.Healthy
+}
+
 // lawful plans, and says which laws the decision breaks.
 func (w *walk) lawful() {
 	in, before := w.input(), maps.Clone(w.has)
@@ -109,7 +114,7 @@ func (w *walk) lawful() {
 		w.t.Errorf("equal input gives other output")
 	}
 	for n, c := range in.Clusters {
-		if !(c.IsTarget && c.Evidence.IsPresent && c.Evidence.Health == stage.Healthy) {
+		if !isHealthy(c) {
 			w.ill[in.Clusters[n].Name] = in.Now
 		}
 	}
@@ -208,7 +213,7 @@ func (d *decision) tooEarly(st rollouts.StageStatus) string {
 		}
 		switch e.State {
 		case rollouts.Healthy:
-			if d.ill[c.Name].Equal(d.in.Now) {
+			if !isHealthy(c) {
 				return c.Name + " is not healthy now"
 			}
 			for _, task := range strategy.Stages[n].AfterStageTasks {
@@ -248,7 +253,7 @@ func (d *decision) evidence() string {
 		if d.in.Before != nil && d.in.Before.Status.Run == d.status().Run {
 			was = d.state1(d.in.Before, c.Name)
 		}
-		if is == rollouts.Healthy && was != is && !(c.IsTarget && c.Evidence.IsPresent && c.Evidence.Health == stage.Healthy) {
+		if is == rollouts.Healthy && was != is && !isHealthy(c) {
 			return c.Name + " is healthy, and nothing says so of the target"
 		}
 	}

@@ -74,7 +74,7 @@ func failure(v *view, s rollouts.Status) diag.Diagnostic {
 
 // isLost reports a run of which the record was lost: it begins with clusters that have its target.
 func isLost(v *view, r rollouts.Rollout) bool {
-	if v.Before != nil || v.Published.IsKnown() || !isOpen(r.Status.Phase) {
+	if v.Before != nil || r.Status.Base.IsKnown() || !isOpen(r.Status.Phase) {
 		return false
 	}
 	for n := range v.Clusters {

@@ -160,7 +160,7 @@ func TestVersions(t *testing.T) {
 		want              string
 	}{
 		{"nothing is recorded", nil, "b2=b", "a1=a", "", "a1=a to b2=b"},
-		{"nothing is recorded, and nothing changed", nil, "b2=a", "a1=a", "", "b2=a to b2=a"},
+		{"nothing is recorded, and nothing changed", nil, "b2=a", "a1=a", "", "= to b2=a"},
 		{"nothing may begin", nil, "b2=b", "a1=a", "no", "a1=a to a1=a"},
 		{"done, and nothing changed", record(rollouts.Done, "", ""), "b3=b", "b3=b", "", "b2=b to b2=b"},
 		{"done, and it changed: the base commit is the one that is published", record(rollouts.Done, "", ""), "b4=d", "b3=b", "", "b3=b to b4=d"},

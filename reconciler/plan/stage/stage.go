@@ -47,8 +47,12 @@ func unstaged(in *Input) Output {
 }
 
 // isRecorded reports that something of a unit has to be remembered: it has a strategy and is in the source, or
-// a strategy goes on.
+// a strategy goes on. Of one of which nothing is recorded, perhaps for it cannot be read, nothing is while
+// nothing may be released.
 func isRecorded(v *view, r rollouts.Rollout) bool {
+	if v.Before == nil && v.Refused != "" {
+		return false
+	}
 	isOver := r.Status.Phase == rollouts.Done && len(r.Clusters) == 0 && r.Status.Target.Is(v.Source)
 	return !isOver || v.Strategy != nil && !v.Source.Absent
 }

@@ -115,6 +115,14 @@ func TestPhases(t *testing.T) {
 			{"10:15", "approve prod", "b2: p1", "Updating prod"},
 			{"10:16", "healthy p1", "", "Done b2"},
 		}},
+		{"Approving, and a cluster turns bad", "asked", "canary: c1; prod: p1", []row{
+			{"10:00", "source b2", "b2: c1", ""},
+			{"10:01", "healthy c1", "", "Soaking canary TimedWait"},
+			{"10:11", "", "", "Approving canary ApprovalMissing"},
+			{"10:12", "progressing c1", "", "Soaking canary NotHealthy c1:Released"},
+			{"10:13", "approve canary", "", "Soaking canary NotHealthy"},
+			{"10:14", "healthy c1", "", "Waiting prod ApprovalMissing"},
+		}},
 		{"Approving, and somebody rejects", "asked", four, []row{
 			{"10:00", "source b2", "b2: c1", ""},
 			{"10:01", "healthy c1", "", ""},
@@ -147,6 +155,28 @@ func TestPhases(t *testing.T) {
 			{"10:00", "source b2", "b2: c1", ""},
 			{"10:01", "return", "a1: c1", "Stopped canary KeptBack"},
 			{"10:02", "resume", "b2: c1", "Updating canary"},
+		}},
+		{"kept back, and resumed where the next cluster does not answer", "simple", four, []row{
+			{"10:00", "source b2", "b2: c1", ""},
+			{"10:01", "return", "a1: c1", "Stopped canary KeptBack"},
+			{"10:02", "silent c1; resume", "", "Updating canary NoneAnswers c1:Late"},
+		}},
+		{"done, and reverted: that is a change like any other", "simple", four, []row{
+			{"10:00", "source b2; bypass@trailer", "b2: c1 p1 p2 p3", "Done b2"},
+			{"10:01", "source b3=a1", "a1: c1", "Updating canary"},
+		}},
+		{"half of five at once", "half", "all: a b c d e", []row{
+			{"10:00", "source b2", "b2: a b", "Updating all"},
+			{"10:01", "healthy a", "b2: c", "Updating all"},
+		}},
+		{"a tenth of five at once", "tenth", "all: a b c d e", []row{
+			{"10:00", "source b2", "b2: a", "Updating all"},
+		}},
+		{"a fifth of five may fail", "half", "all: a b c d e", []row{
+			{"10:00", "source b2", "b2: a b", ""},
+			{"10:01", "failed a", "", ""},
+			{"10:02", "failed b", "b2: c", "Updating all a:Failed"},
+			{"10:03", "healthy c", "", "Stopped all TooManyFailed"},
 		}},
 		{"open, and a newer digest restarts", "simple", four, []row{
 			{"10:00", "source b2", "b2: c1", ""},

@@ -39,7 +39,8 @@ func (u Unit) String() string { return u.Folder() + "/" + u.Name }
 // Version is a unit as it is in a commit of the source. The zero value is one that is not known.
 type Version struct {
 	Commit string `json:"commit"`
-	// Digest is that of the unit in the commit. Versions with equal digests are equal.
+	// Digest is that of the unit in the commit. Versions with equal digests are equal, and so are those without
+	// the unit.
 	Digest string `json:"digest,omitempty"`
 	// Absent reports that the unit is not in that commit.
 	Absent bool `json:"absent,omitempty"`
@@ -50,7 +51,7 @@ func (v Version) IsKnown() bool { return v.Commit != "" }
 
 // Is reports that both are known and the same, whichever commits they are read from.
 func (v Version) Is(o Version) bool {
-	return v.IsKnown() && o.IsKnown() && v.Absent == o.Absent && v.Digest == o.Digest
+	return v.IsKnown() && o.IsKnown() && v.Absent == o.Absent && (v.Absent || v.Digest == o.Digest)
 }
 
 // Rollout is what is recorded of a unit.
