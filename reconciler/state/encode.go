@@ -72,7 +72,7 @@ func Encode(c Content, earlier *State, m *Memo) (*files.Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	staged, err := rollouts.Encode(c.Rollouts)
+	staged, err := c.encodeRollouts(earlier)
 	if err != nil {
 		return nil, err
 	}
@@ -109,6 +109,14 @@ func Encode(c Content, earlier *State, m *Memo) (*files.Folder, error) {
 		}
 	}
 	return files.NewFolder(top), nil
+}
+
+// encodeRollouts lays roll-outs out; what cannot be read of an earlier state stays as it is.
+func (c *Content) encodeRollouts(earlier *State) (*files.Folder, error) {
+	if earlier == nil {
+		return rollouts.Encode(c.Rollouts, nil, nil)
+	}
+	return rollouts.Encode(c.Rollouts, earlier.folder(rolloutsDir), earlier.UnreadableRollouts)
 }
 
 // WithPublication adds to a folder of Encode what was published.

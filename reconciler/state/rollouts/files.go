@@ -40,9 +40,10 @@ type stageFile struct {
 // leavingFile is the name of the file of clusters that are in no stage, because the unit leaves them.
 const leavingFile = "_leaving"
 
-// Encode lays roll-outs out as the content of Folder; nil if there are none.
-func Encode(all []Rollout) (*files.Folder, error) {
-	dirs := map[string][]files.Entry{}
+// Encode lays roll-outs out as the content of Folder; nil if there are none. Of units that could not be read
+// the files of before stay.
+func Encode(all []Rollout, before *files.Folder, unreadable map[Unit]error) (*files.Folder, error) {
+	dirs := stay(before, unreadable)
 	for i := range all {
 		r := &all[i]
 		in := r.Unit.Folder()
@@ -67,6 +68,23 @@ func Encode(all []Rollout) (*files.Folder, error) {
 		top = append(top, files.DirEntry(name, files.NewFolder(dirs[name])))
 	}
 	return files.NewFolder(top), nil
+}
+
+// stay returns the files of units that could not be read, by folder.
+func stay(before *files.Folder, unreadable map[Unit]error) map[string][]files.Entry {
+	dirs := map[string][]files.Entry{}
+	if before == nil {
+		return dirs
+	}
+	for u := range unreadable {
+		for _, name := range []string{u.Name, u.Name + ".yaml"} {
+			if e, ok := before.Lookup(u.Folder() + "/" + name); ok {
+				e.Name = name
+				dirs[u.Folder()] = append(dirs[u.Folder()], e)
+			}
+		}
+	}
+	return dirs
 }
 
 // stages are the files of the stages.

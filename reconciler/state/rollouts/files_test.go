@@ -38,7 +38,7 @@ func open() rollouts.Rollout {
 // What is recorded is read again, and a step rewrites the file of its stage alone.
 func TestRecordsAreReadAgain(t *testing.T) {
 	all := []rollouts.Rollout{open(), {Unit: rollouts.Unit{Name: "ops"}, Status: rollouts.Status{Phase: rollouts.Done}, Clusters: map[string]rollouts.Cluster{}}}
-	root, err := rollouts.Encode(all)
+	root, err := rollouts.Encode(all, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestRecordsAreReadAgain(t *testing.T) {
 	c := next.Clusters["c1"]
 	c.State = rollouts.Failing
 	next.Clusters["c1"] = c
-	after, err := rollouts.Encode([]rollouts.Rollout{next, all[1]})
+	after, err := rollouts.Encode([]rollouts.Rollout{next, all[1]}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,14 +68,14 @@ func TestRecordsAreReadAgain(t *testing.T) {
 	if strings.Join(changed, " ") != "team/web/canary.yaml" {
 		t.Errorf("a step of canary changes %v", changed)
 	}
-	if none, err := rollouts.Encode(nil); none != nil || err != nil {
+	if none, err := rollouts.Encode(nil, nil, nil); none != nil || err != nil {
 		t.Errorf("nothing is %v, %v", none, err)
 	}
 }
 
 // What cannot be read is named, and nothing is made of it.
 func TestWhatCannotBeReadIsNotKnown(t *testing.T) {
-	root, err := rollouts.Encode([]rollouts.Rollout{open()})
+	root, err := rollouts.Encode([]rollouts.Rollout{open()}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,6 +98,9 @@ func TestWhatCannotBeReadIsNotKnown(t *testing.T) {
 		all, unreadable := rollouts.Decode(build(tt.unit, tt.stage))
 		if len(all) > 0 || unreadable[rollouts.Unit{Namespace: "team", Name: "web"}] == nil {
 			t.Errorf("%s: it is read as %+v, unreadable are %v", name, all, unreadable)
+		}
+		if after, err := rollouts.Encode(nil, build(tt.unit, tt.stage), unreadable); err != nil || after.ID() != build(tt.unit, tt.stage).ID() {
+			t.Errorf("%s: it does not stay as it is: %v", name, err)
 		}
 	}
 	if all, unreadable := rollouts.Decode(build(text(whole.Blob), text(stage.Blob))); len(all) != 1 || len(unreadable) > 0 {
