@@ -38,7 +38,7 @@ func GitHub(tb testing.TB, f *Fake, whose *forge.User, authorized func(*http.Req
 		return page(r, []object{hubPull(f.Pull())}), nil
 	})
 	s.handle("GET "+repo+"/commits/{sha}/pulls", func(r *request) (any, error) {
-		if !f.has(r.PathValue("sha")) {
+		if !has(f, r.PathValue("sha")) {
 			r.status = http.StatusUnprocessableEntity
 			return object{"message": "No commit found for SHA: " + r.PathValue("sha")}, nil
 		}
@@ -52,7 +52,7 @@ func GitHub(tb testing.TB, f *Fake, whose *forge.User, authorized func(*http.Req
 		}
 		r.body(&in)
 		known := slices.Contains([]string{"error", "failure", "pending", "success"}, in.State)
-		if !known || len([]rune(in.Description)) > 140 || !f.has(r.PathValue("sha")) {
+		if !known || len([]rune(in.Description)) > 140 || !has(f, r.PathValue("sha")) {
 			r.status = http.StatusUnprocessableEntity
 			return object{"message": "Validation Failed", "errors": []string{"No commit found, or description is too long"}}, nil
 		}
@@ -60,12 +60,12 @@ func GitHub(tb testing.TB, f *Fake, whose *forge.User, authorized func(*http.Req
 		return object{}, f.SetStatus(r.Context(), forge.Status{Commit: r.PathValue("sha"), Context: in.Context, State: forge.State(in.State), Description: in.Description, URL: in.URL})
 	})
 	s.handle("GET "+repo+"/commits/{sha}/statuses", func(r *request) (any, error) {
-		if !f.has(r.PathValue("sha")) {
+		if !has(f, r.PathValue("sha")) {
 			r.status = http.StatusUnprocessableEntity
 			return object{"message": "No commit found for SHA: " + r.PathValue("sha")}, nil
 		}
 		var all []object
-		ever := f.everSet(r.PathValue("sha"))
+		ever := everSet(f, r.PathValue("sha"))
 		for i, st := range ever { // the newest first
 			all = append(all, hubStatus(len(ever)-i, st))
 		}
@@ -124,7 +124,7 @@ func Bearer(token string) func(*http.Request) bool {
 }
 
 // has reports whether a commit is there.
-func (f *Fake) has(commit string) bool {
+func has(f *Fake, commit string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Contains(f.heads, commit)

@@ -30,7 +30,7 @@ func GitLab(tb testing.TB, f *Fake) (url string) {
 		return page(r, all), err
 	})
 	s.handle("GET "+project+"/repository/commits/{sha}/merge_requests", func(r *request) (any, error) {
-		if !f.has(r.PathValue("sha")) {
+		if !has(f, r.PathValue("sha")) {
 			return nil, missing("looking")
 		}
 		return page(r, []object{labMerge(f.Pull())}), nil
@@ -102,7 +102,7 @@ func (s *server) labStatuses(r *request) (any, error) {
 		return nil, err
 	}
 	var all []object
-	ever := s.fake.everSet(r.PathValue("sha"))
+	ever := everSet(s.fake, r.PathValue("sha"))
 	slices.Reverse(ever)
 	for i, st := range ever {
 		if !slices.Contains(current, st) {
