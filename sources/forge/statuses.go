@@ -20,7 +20,10 @@ type listed struct {
 // A status of somebody does not hide what somebody else said of the same context.
 func newest(commit string, all []listed) []Status {
 	slices.SortFunc(all, func(a, b listed) int {
-		return cmp.Or(cmp.Compare(a.Context, b.Context), cmp.Compare(a.Creator.Login, b.Creator.Login), cmp.Compare(a.Creator.ID, b.Creator.ID), cmp.Compare(b.id, a.id))
+		return cmp.Or(
+			cmp.Compare(a.Context, b.Context), cmp.Compare(a.Creator.Login, b.Creator.Login), cmp.Compare(a.Creator.ID, b.Creator.ID),
+			cmp.Compare(b.id, a.id),
+		)
 	})
 	all = slices.CompactFunc(all, func(a, b listed) bool { return a.Context == b.Context && a.Creator == b.Creator })
 	statuses := make([]Status, len(all))
@@ -118,12 +121,15 @@ func (s *labStatus) value() listed {
 			at = later
 		}
 	}
-	return listed{s.ID, Status{Context: s.Name, State: stateOf(s.Status), Description: s.Description, URL: s.URL, Creator: s.Author.user(), Time: at}}
+	return listed{s.ID, Status{
+		Context: s.Name, State: stateOf(s.Status), Description: s.Description, URL: s.URL, Creator: s.Author.user(), Time: at,
+	}}
 }
 
 // Statuses implements Forge. GitLab leaves out what was set anew.
 func (g *gitlab) Statuses(ctx context.Context, commit string) ([]Status, error) {
-	all, err := pages[labStatus](ctx, g.client, get(listing(commit), "/repository/commits/"+url.PathEscape(commit)+"/statuses", nil), nil)
+	k := get(listing(commit), "/repository/commits/"+url.PathEscape(commit)+"/statuses", nil)
+	all, err := pages[labStatus](ctx, g.client, k, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -152,7 +152,7 @@ func TestAStatusOfAnotherHidesNone(t *testing.T) {
 		head := fake.Pull().Head
 		for i, by := range []forge.User{forgetest.Writer, forgetest.Author, forgetest.Writer, forgetest.Author} {
 			s := forge.Status{Commit: head, Context: "waybill/flux/m1/app", State: []forge.State{forge.Failure, forge.Pending, forge.Success, forge.Failure}[i]}
-			if err := fake.SetStatusAs(by, s); err != nil {
+			if err := forgetest.SetStatusAs(fake, by, s); err != nil {
 				t.Fatal(err)
 			}
 		}

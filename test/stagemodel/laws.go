@@ -160,7 +160,7 @@ func (m *Model) dueIn(s int, o *Observation) error {
 		if m.waits(c, o) && waiting < 0 {
 			waiting = c
 		}
-		if o.shows(c) == r.target && (!m.surelyGood(c) || m.last.shows(c) != r.target) {
+		if o.shows(c) == r.target && !m.members[c].silent && (!m.surelyGood(c) || m.last.shows(c) != r.target) {
 			out++
 		}
 		if !m.members[c].silent {
@@ -179,6 +179,7 @@ func (m *Model) remember(o *Observation) {
 		x := &m.members[c]
 		if was, is := m.last.shows(c), o.shows(c); is != was {
 			x.sound = m.healthy(c) && !x.silent && !x.arrived
+			x.ill = x.says == was && x.health == Failing && m.step > m.unsure
 			x.shown, x.shownStep = m.now, m.step
 			m.touch(x.stage)
 			if is == m.run.target {

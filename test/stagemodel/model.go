@@ -32,7 +32,7 @@ type member struct {
 	heard      int           // step in which it said it last
 	shown      time.Duration // it shows what it shows since then
 	shownStep  int
-	sound      bool // before it was released it was healthy with what it showed
+	sound, ill bool // before it was released it was healthy with what it showed, or it had failed
 	arrived    bool // it joined in this step
 }
 
@@ -126,6 +126,9 @@ func (m *Model) happen(e Event) {
 	}
 	if e.Kind == Lost {
 		m.unsure = m.step
+		for c := range m.members {
+			m.members[c].ill = false
+		}
 	}
 	if e.Half {
 		m.unsure = m.step + 1
@@ -176,6 +179,9 @@ func (m *Model) begin(base, target Version, free bool) {
 		for s := range m.run.had {
 			m.run.had[s] = len(m.of(s)) > 0 && !slices.ContainsFunc(m.of(s), func(c int) bool { return m.last.shows(c) != target })
 		}
+	}
+	for c := range m.members {
+		m.members[c].ill = false
 	}
 	m.touch()
 }
@@ -259,16 +265,20 @@ func (m *Model) mayFinish(s int) bool {
 	return (good > 0 || skips) && (failed <= tolerated || forgiven) && m.now >= last+stage.Soak && (!stage.After || r.after[s])
 }
 
-// mustFinish reports that a stage is surely over before this plan.
+// mustFinish reports that a stage is surely over before this plan. Nobody waits for those that are silent.
 func (m *Model) mustFinish(s int) bool {
-	stage := m.run.strict.stage(s)
-	for _, c := range m.of(s) {
-		if m.members[c].silent || m.run.skipped[c] || !m.surelyGood(c) || m.members[c].arrived {
+	stage, good, all := m.run.strict.stage(s), 0, m.of(s)
+	for _, c := range all {
+		switch x := &m.members[c]; {
+		case x.silent:
+		case m.run.skipped[c] || !m.surelyGood(c) || x.arrived || m.now < x.since+stage.Soak:
 			return false
+		default:
+			good++
 		}
-		if m.now < m.members[c].since+stage.Soak {
-			return false
-		}
+	}
+	if good == 0 && len(all) > 0 {
+		return false
 	}
 	return m.now >= m.run.touched[s]+stage.Soak && (!stage.After || m.run.surelyAfter[s])
 }
@@ -277,7 +287,7 @@ func (m *Model) mustFinish(s int) bool {
 func (m *Model) failures(s int) (may, sure int) {
 	for _, c := range m.of(s) {
 		x := &m.members[c]
-		if _, over := m.failedAt(c, &m.run.loose, 0); over && !m.run.forgiven[c] && !m.run.skipped[c] {
+		if _, over := m.failedAt(c, &m.run.loose, 0); over && !m.run.forgiven[c] && !m.run.skipped[c] && !x.ill {
 			may++
 		}
 		if _, over := m.failedAt(c, &m.run.strict, m.run.touched[s]); over && !m.run.forgiven[c] && !m.run.skipped[c] && x.sound && !x.silent && x.heard > m.unsure {

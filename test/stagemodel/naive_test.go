@@ -286,9 +286,9 @@ func (n *naive) over(s int) (bool, Phase) {
 		case r.skipped[c]:
 			skipped++
 			continue
-		case n.fleet[c].silent:
+		case n.fleet[c].silent && n.fault != "waits for who is silent":
 			continue
-		case r.wasGood[c]:
+		case r.wasGood[c] && !n.fleet[c].silent:
 			good, last = good+1, max(last, r.goodSince[c])
 		case failed:
 			last = max(last, at)
@@ -310,12 +310,19 @@ func (n *naive) over(s int) (bool, Phase) {
 		return false, Waiting
 	case !ended || good+skipped == 0 || failures > stage.MaxFailures && n.fault != "goes on after failures":
 		return false, Updating
-	case n.now < last+stage.Soak && n.fault != "does not soak":
+	case n.now < last+stage.Soak+n.longer() && n.fault != "does not soak":
 		return false, Soaking
 	case stage.After && !r.after[s]:
 		return false, Approving
 	}
 	return true, Done
+}
+
+func (n *naive) longer() time.Duration {
+	if n.fault == "soaks for longer" {
+		return 10 * time.Minute
+	}
+	return 0
 }
 
 // fails reports that failures stop the run.
@@ -327,7 +334,7 @@ func (n *naive) fails() bool {
 			_, failed := n.failedAt(c)
 			if r.wasGood[c] {
 				good++
-			} else if failed && !r.forgiven[c] && !r.skipped[c] && !r.unsound[c] && !n.fleet[c].silent {
+			} else if failed && !r.forgiven[c] && !r.skipped[c] && (!r.unsound[c] || n.fault == "counts who failed before") && !n.fleet[c].silent {
 				failures++
 			}
 			if !r.skipped[c] && !failed && !n.fleet[c].silent {
@@ -355,6 +362,12 @@ func (n *naive) decide() [Clusters]Cluster {
 		}
 	}
 	isStopped := false
+	switch {
+	case n.fault == "tries again what was kept back" && r.kept && r.phase == Stopped && n.now > r.moved+time.Hour:
+		r.kept, r.phase = false, Waiting
+	case n.fault == "goes on when what failed recovers" && r.phase == Stopped && !r.kept && !r.stopped && !n.fails():
+		r.phase = Waiting
+	}
 	if r.phase != Done && !r.bypassed && !r.kept {
 		n.finish()
 		isStopped = r.stopped || r.phase == Stopped || n.fault != "goes on after failures" && n.fails()

@@ -164,6 +164,7 @@ func (m *Model) ends(o *Observation) error {
 func (m *Model) finish() {
 	for c := range m.members {
 		m.run.forgiven[c] = m.run.forgiven[c] && !m.good(c)
+		m.members[c].ill = m.members[c].ill && !m.good(c)
 	}
 	for s := range Stages + 1 {
 		if m.run.finished[s] = m.run.finished[s] || m.mayFinish(s); !m.run.finished[s] {

@@ -277,11 +277,11 @@ func (f *Fake) SetStatus(_ context.Context, s forge.Status) error {
 	if err := f.fails("SetStatus"); err != nil {
 		return err
 	}
-	return f.SetStatusAs(Waybill, s)
+	return SetStatusAs(f, Waybill, s)
 }
 
 // SetStatusAs has somebody show a status at a commit.
-func (f *Fake) SetStatusAs(u forge.User, s forge.Status) error {
+func SetStatusAs(f *Fake, u forge.User, s forge.Status) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !slices.Contains(f.heads, s.Commit) {
@@ -301,7 +301,7 @@ func (f *Fake) Statuses(_ context.Context, commit string) ([]forge.Status, error
 		return nil, missing("listing statuses")
 	}
 	var found []forge.Status
-	for _, s := range f.everSet(commit) {
+	for _, s := range everSet(f, commit) {
 		isSaid := func(t forge.Status) bool { return t.Context == s.Context && t.Creator == s.Creator }
 		if !slices.ContainsFunc(found, isSaid) {
 			found = append(found, s)
@@ -314,7 +314,7 @@ func (f *Fake) Statuses(_ context.Context, commit string) ([]forge.Status, error
 }
 
 // everSet lists all statuses of a commit, from the one that was set last.
-func (f *Fake) everSet(commit string) (found []forge.Status) {
+func everSet(f *Fake, commit string) (found []forge.Status) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, s := range slices.Backward(f.statuses) {

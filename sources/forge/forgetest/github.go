@@ -67,7 +67,7 @@ func GitHub(tb testing.TB, f *Fake, whose *forge.User, authorized func(*http.Req
 			return object{"message": "No commit found for SHA: " + r.PathValue("sha")}, nil
 		}
 		var all []object
-		ever := f.everSet(r.PathValue("sha"))
+		ever := everSet(f, r.PathValue("sha"))
 		for i, st := range ever { // the newest first
 			all = append(all, hubStatus(len(ever)-i, st))
 		}

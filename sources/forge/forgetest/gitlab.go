@@ -102,7 +102,7 @@ func (s *server) labStatuses(r *request) (any, error) {
 		return nil, err
 	}
 	var all []object
-	ever := s.fake.everSet(r.PathValue("sha"))
+	ever := everSet(s.fake, r.PathValue("sha"))
 	slices.Reverse(ever)
 	for i, st := range ever {
 		if !slices.Contains(current, st) {
