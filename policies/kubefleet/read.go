@@ -37,12 +37,12 @@ func Read(o *object.Object) (*Strategy, []diag.Diagnostic) {
 // strategy reads what is written.
 func (r *reader) strategy() *StagedUpdateStrategy {
 	content := r.object.Content()
-	if r.object.APIVersion() != versions[0] && r.object.APIVersion() != versions[1] {
-		r.fail(field{"apiVersion"}, "write "+versions[0]+" or "+versions[1], "%q has no strategy that is read", r.object.APIVersion())
-	}
 	w := &StagedUpdateStrategy{}
 	w.APIVersion, w.Kind = r.object.APIVersion(), r.object.Ref().Kind
 	r.metadata(content["metadata"], &w.ObjectMeta)
+	if r.object.APIVersion() != versions[0] && r.object.APIVersion() != versions[1] {
+		r.fail(field{"apiVersion"}, "write "+versions[0]+" or "+versions[1], "%q has no strategy that is read", r.object.APIVersion())
+	}
 	known := names(reflect.TypeOf(*w))
 	for _, key := range slices.Sorted(maps.Keys(content)) {
 		switch {
@@ -58,14 +58,24 @@ func (r *reader) strategy() *StagedUpdateStrategy {
 
 // metadata reads the metadata that all objects have.
 func (r *reader) metadata(v any, to *metav1.ObjectMeta) {
+	at := field{"metadata"}
+	fields, _ := v.(map[string]any)
+	for _, name := range []string{"annotations", "labels"} {
+		texts, _ := fields[name].(map[string]any)
+		for _, key := range slices.Sorted(maps.Keys(texts)) {
+			r.text(texts[key], at.at(name, key))
+		}
+	}
+	if len(r.wrong) > 0 {
+		return
+	}
 	data, err := json.Marshal(v)
 	if err != nil {
 		panic("kubefleet: a decoded manifest is no JSON: " + err.Error())
 	}
 	strict, err := strictjson.UnmarshalStrict(data, to, strictjson.DisallowUnknownFields)
-	at := field{"metadata"}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		r.fail(at.at(wrong.Field), "", "is a %s, and should be of type %s", wrong.Value, wrong.Type)
+		r.fail(at.at(wrong.Field), "", "is of the type %s; want %s", wrong.Value, wrong.Type)
 	} else if err != nil {
 		r.fail(at, "", "cannot be read: %s", err)
 	}

@@ -159,6 +159,10 @@ s.yaml:16: error: ClusterStagedUpdateStrategy careful: spec.stages[0].afterStage
 	hint: the stages are canary, early, prod, none`},
 		{"failures that are no number", `max-failures.prod: "1"`, `max-failures.prod: "-1"`, `s.yaml:7: error: ClusterStagedUpdateStrategy careful: metadata.annotations.waybill.dev/max-failures.prod: is "-1"; want a number, or a percentage, as 10% [bad-strategy]
 	hint: until it is mended, what is bound to the strategy stays as it is`},
+		{"failures without quotes", `max-failures.prod: "1"`, "max-failures.prod: 1", `s.yaml:7: error: ClusterStagedUpdateStrategy careful: metadata.annotations.waybill.dev/max-failures.prod: 1 is not a string [bad-strategy]
+	hint: quote it`},
+		{"finalizers that are a mapping", "  annotations:\n", "  finalizers: {}\n  annotations:\n", `s.yaml:5: error: ClusterStagedUpdateStrategy careful: metadata.finalizers: is of the type object; want []string [bad-strategy]
+	hint: until it is mended, what is bound to the strategy stays as it is`},
 		{"no deadline", "progress-deadline: 20m", "progress-deadline: 0s", `s.yaml:8: error: ClusterStagedUpdateStrategy careful: metadata.annotations.waybill.dev/progress-deadline: is "0s"; want more than 0s [bad-strategy]
 	hint: until it is mended, what is bound to the strategy stays as it is`},
 		{"an action that is none", "on-failure: Return", "on-failure: Rollback", `s.yaml:10: error: ClusterStagedUpdateStrategy careful: metadata.annotations.waybill.dev/on-failure: is "Rollback"; want Stop or Return [bad-strategy]

@@ -83,6 +83,9 @@ func TestBinding(t *testing.T) {
 		{"a group of two minds", policy("team/web", rollout("careful")+group) + policy("base", rollout("none")+group), "", "_group/g stays: its policies are bound to different strategies (base, web)",
 			`p.yaml:8: error: PropagationPolicy team/web is bound to the strategy "careful", and other policies of the group g to none [rollout-group]
 	hint: bind all policies of the group to one strategy; until then what they claim stays as it is`},
+		{"a group of two minds, the second of which opts out", policy("team/web", rollout("careful")+group) + policy("team/zone", rollout("none")+group), "", "_group/g stays: its policies are bound to different strategies (web, zone)",
+			`p.yaml:20: error: PropagationPolicy team/zone is bound to the strategy none, and other policies of the group g to "careful" [rollout-group]
+	hint: bind all policies of the group to one strategy; until then what they claim stays as it is`},
 		{"a group of two namespaces", policy("team/web", rollout("careful")+group) + policy("other/web", rollout("careful")+group), "", "_group/g stays: its policies are bound to different strategies (web, web)",
 			`p.yaml:8: error: PropagationPolicy team/web is bound to the strategy "careful", and other policies of the group g to "other/careful" [rollout-group]
 	hint: bind all policies of the group to one strategy; until then what they claim stays as it is`},
