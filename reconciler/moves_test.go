@@ -1,13 +1,18 @@
 package reconciler_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/verify"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/test/twin"
 )
@@ -160,4 +165,45 @@ func TestAgentsAreHeardOfWhatMoves(t *testing.T) {
 	told.away = false
 	m.after(time.Second)
 	m.want("us:4")
+}
+
+// TestWhatMovesBetweenFoldersIsSeenToBeUpToDate has clusters share a branch, on which a commit for one is no news to
+// another.
+func TestWhatMovesBetweenFoldersIsSeenToBeUpToDate(t *testing.T) {
+	folders := twin.Tree{"waybill.yaml": twin.File([]byte("apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {publish: {layout: folders}}\n"))}
+	maps.Copy(folders, elsewhere)
+	m := newMovableWith(t, three, placedIn("eu"), folders)
+	m.saysFolder("eu")
+	m.write(three, placedIn("us"))
+	m.after(time.Second)
+	m.saysFolder("us")
+	folders["clusters.yaml"] = twin.File([]byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: eus, namespace: a}\n---\n" +
+		"apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: eus, namespace: a}\n" +
+		"spec: {resourceSelectors: [{apiVersion: v1, kind: ConfigMap, name: eus}], placement: {clusterAffinity: {clusterNames: [eu]}}}\n"))
+	m.write(three, placedIn("us"))
+	m.after(time.Second)
+	for _, c := range m.last.Plan.Clusters {
+		if _, has := c.Tree.Lookup(tree.Path(evidentWeb)); has != (c.Name == "us") {
+			t.Errorf("web is in %s: %t", c.Name, has)
+		}
+	}
+}
+
+// saysFolder has a cluster say that web is healthy, as it is in its folder.
+func (m *movable) saysFolder(cluster string) {
+	m.t.Helper()
+	heads, err := m.repo.Heads(m.t.Context())
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	commit, err := m.r.Published().Head(m.t.Context(), heads, render.Address{Branch: "waybill/clusters", Folder: cluster})
+	if err != nil || commit.IsZero() {
+		m.t.Fatalf("%s has no folder: %v", cluster, err)
+	}
+	m.told.Write(status.Prefix+cluster, "status", status.Summarize(status.Cluster{
+		Summary: status.Summary{Name: cluster, Commit: commit, Verdict: status.Verdict{Reason: status.Applied}},
+		Objects: map[object.Ref]*status.Object{evidentWeb: {
+			Applied: status.Application{Phase: status.PhaseApplied, Commit: commit}, Health: status.Health{State: karmada.ResourceHealthy, Since: m.now},
+		}},
+	}))
 }

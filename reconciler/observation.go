@@ -106,7 +106,7 @@ func (r *Reconciler) observe(ctx context.Context, obs *Observation, registered f
 		return nil, err
 	}
 	of := reports.Moves{
-		Bindings: in.State.Bindings, Leaving: in.State.Leaving, Failover: config.Failover, Published: in.Published, At: obs.Heads.Clusters,
+		Bindings: in.State.Bindings, Leaving: in.State.Leaving, Failover: config.Failover, Published: in.Published, Addresses: config.Publish.Addresses(),
 		Clusters: registration.Written(obs.Source.Objects), Registered: registered,
 	}
 	obs.Ask = func(ctx context.Context, moving map[object.Ref][]string) (evict.Evidence, error) {

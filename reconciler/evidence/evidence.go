@@ -64,7 +64,7 @@ type Found struct {
 	// Cluster is what the cluster says of itself, and Object of the object; nil for nothing.
 	Cluster status.Summary
 	Object  *status.Object
-	// Head is that of the cluster's branch; zero if it is not known.
+	// Head is that of the cluster's branch, or the commit that changed its folder last; zero for none.
 	Head files.ID
 	// Published is the object's file on the head of the cluster's branch, Applied the one in the
 	// commit that was applied of the object, and Round the one in the commit that was applied of

@@ -32,7 +32,7 @@ type Moves struct {
 	Clusters   []*object.Object          // as they are written
 	Registered func() []*karmada.Cluster // asked if anything moves
 	Published  map[string]tree.Published // by cluster
-	At         map[string]files.ID       // the heads of the clusters' branches, or what changed their folders last
+	Addresses  render.Addresses          // at which clusters are published
 }
 
 // Evidence reads what the status branches of heads, and those that agents write, say of what
@@ -78,7 +78,10 @@ func (r *Reader) EvidenceOf(
 			}
 			path := tree.Path(mappings[cluster].Ref(ref))
 			f := evidence.Found{
-				Cluster: w.Summary, Object: w.Objects[ref], Published: fileOf(of.Published[cluster].Built, path), Head: of.At[cluster],
+				Cluster: w.Summary, Object: w.Objects[ref], Published: fileOf(of.Published[cluster].Built, path),
+			}
+			if f.Head, err = r.Published.Head(ctx, heads, of.Addresses.Of(cluster)); err != nil {
+				return nil, err
 			}
 			if b := of.Bindings[ref]; b != nil {
 				f.Preserve = evidence.Preserve(b.Spec.Failover)
