@@ -157,39 +157,61 @@ func (c *CommandHandler) commands(ctx context.Context, l *look, change *commands
 		return err
 	}
 	for _, comment := range comments {
-		command, is, wrong := commands.Parse(comment.Body)
-		said, isOfRollout, wrongOfRollout := commands.ParseRolloutComment(comment.Body)
-		isNone := !is && !isOfRollout || is && !p.Open // what is about a change is, as long as that is open
-		waits := isOfRollout && wrongOfRollout == nil && !l.goes.knows(&said)
-		if isNone || waits || c.judged[comment.ID] || c.Now().Sub(comment.Created) > commandsSince {
+		w, is := c.read(l, comment)
+		if !is {
 			continue
 		}
-		may := forge.None
 		if !comment.Mine && !comment.Author.Bot {
-			if may, err = l.may(comment.Author); err != nil {
+			if w.may, err = l.may(comment.Author); err != nil {
 				return err
 			}
 		}
-		why := ""
-		if isOfRollout {
-			var o commands.RolloutCommand
-			if o, why = c.judgeRollout(&rolloutComment{said, comment, *p, may}, l.goes, wrongOfRollout); why == "" {
-				change.Given, l.answers[comment.ID] = append(change.Given, o), p.Head
-			}
-		} else {
-			var o commands.Command
-			if o, why, err = c.judge(ctx, &commands.Request{Parsed: command, Comment: comment, Pull: *p, May: may}, wrong); err != nil {
-				return err
-			}
-			if why == "" {
-				change.Taken = append(change.Taken, o)
-			}
+		why, err := c.take(ctx, l, &w, change)
+		if err != nil {
+			return err
 		}
 		if why != "" {
-			c.refuse(ctx, p, &comment, may, why)
+			c.refuse(ctx, p, &comment, w.may, why)
 		}
 	}
 	return nil
+}
+
+// written is a comment that has a command.
+type written struct {
+	comment     forge.Comment
+	may         forge.Permission // of who made it
+	isOfRollout bool
+	parsed      commands.Parsed // about a pull request
+	said        commands.Spoken // about a roll-out
+	wrong       error           // with what it says
+}
+
+// read reads the command of a comment; false if it has none, or none that can be judged now, or that was not judged before.
+func (c *CommandHandler) read(l *look, comment forge.Comment) (w written, is bool) {
+	w.comment = comment
+	if w.said, w.isOfRollout, w.wrong = commands.ParseRolloutComment(comment.Body); w.isOfRollout {
+		is = w.wrong != nil || l.goes.knows(&w.said)
+	} else if w.parsed, is, w.wrong = commands.Parse(comment.Body); !l.pull.Open {
+		is = false // what is about a change is, as long as that is open
+	}
+	return w, is && !c.judged[comment.ID] && c.Now().Sub(comment.Created) <= commandsSince
+}
+
+// take adds the command of a comment to those that count, or says why it does not.
+func (c *CommandHandler) take(ctx context.Context, l *look, w *written, change *commands.Change) (why string, err error) {
+	if w.isOfRollout {
+		o, why := c.judgeRollout(w, l)
+		if why == "" {
+			change.Given, l.answers[w.comment.ID] = append(change.Given, o), l.pull.Head
+		}
+		return why, nil
+	}
+	o, why, err := c.judge(ctx, &commands.Request{Parsed: w.parsed, Comment: w.comment, Pull: l.pull, May: w.may}, w.wrong)
+	if err == nil && why == "" {
+		change.Taken = append(change.Taken, o)
+	}
+	return why, err
 }
 
 // refuse notes a command that does not count, and says so to who may write.

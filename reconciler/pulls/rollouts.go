@@ -119,40 +119,32 @@ func (s *staged) run(said *commands.Spoken) (*rollouts.Rollout, string) {
 	return &s.all[i], ""
 }
 
-// rolloutComment is a comment that commands something of a roll-out.
-type rolloutComment struct {
-	said    commands.Spoken
-	comment forge.Comment
-	pull    forge.PullRequest
-	may     forge.Permission
-}
-
 // judgeRollout makes a command of a comment, or says why it is none. A comment on a pull request that is closed counts if that
 // became the target of the run.
-func (c *CommandHandler) judgeRollout(a *rolloutComment, s *staged, wrong error) (o commands.RolloutCommand, why string) {
-	if wrong != nil {
-		return o, wrong.Error()
+func (c *CommandHandler) judgeRollout(w *written, l *look) (o commands.RolloutCommand, why string) {
+	if w.wrong != nil {
+		return o, w.wrong.Error()
 	}
-	if why := commands.JudgeComment(&a.comment, a.may); why != "" {
+	if why := commands.JudgeComment(&w.comment, w.may); why != "" {
 		return o, why
 	}
-	r, why := s.run(&a.said)
+	r, why := l.goes.run(&w.said)
 	if why != "" {
 		return o, why
 	}
-	isSame := func(p forge.PullRequest) bool { return p.Number == a.pull.Number }
-	isAuthor := func(p forge.PullRequest) bool { return p.Author.ID == a.comment.Author.ID }
-	targets := s.targets[r.Status.Target.Commit]
-	if !a.pull.Open && !slices.ContainsFunc(targets, isSame) {
+	isSame := func(p forge.PullRequest) bool { return p.Number == l.pull.Number }
+	isAuthor := func(p forge.PullRequest) bool { return p.Author.ID == w.comment.Author.ID }
+	targets := l.goes.targets[r.Status.Target.Commit]
+	if !l.pull.Open && !slices.ContainsFunc(targets, isSame) {
 		return o, "the pull request is closed, and is not the one that became what goes out"
 	}
 	o = commands.RolloutCommand{
-		Verb: a.said.Verb, Unit: a.said.Unit, Run: a.said.Run, By: a.comment.Author.Login, Via: commands.ViaComment,
-		At: c.Now().UTC().Truncate(time.Second), PullRequest: a.pull.Number, Comment: a.comment.ID,
+		Verb: w.said.Verb, Unit: w.said.Unit, Run: w.said.Run, By: w.comment.Author.Login, Via: commands.ViaComment,
+		At: c.Now().UTC().Truncate(time.Second), PullRequest: l.pull.Number, Comment: w.comment.ID,
 		IsAuthor: slices.ContainsFunc(targets, isAuthor),
 	}
-	if a.said.Of != "" {
-		o.Stage, o.Cluster = a.said.Aim(r.Status.Stages)
+	if w.said.Of != "" {
+		o.Stage, o.Cluster = w.said.Aim(r.Status.Stages)
 	}
 	if _, err := commands.Foresee(r, &o); err != nil {
 		return o, err.Error()

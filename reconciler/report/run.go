@@ -91,7 +91,7 @@ func writeNext(b *strings.Builder, r *rollouts.Rollout, now time.Time) {
 	if at, what := nextTime(r, now); what != "" {
 		fmt.Fprintf(b, "\nnext: %s, at %s\n", what, at.UTC().Format(time.RFC3339))
 	}
-	if verbs := Helps(r); len(verbs) > 0 {
+	if verbs := helps(r); len(verbs) > 0 {
 		b.WriteByte('\n')
 		for _, v := range verbs {
 			fmt.Fprintf(b, "waybill rollout %s\n", v)
@@ -123,9 +123,9 @@ func nextTime(r *rollouts.Rollout, now time.Time) (at time.Time, what string) {
 	return at, what
 }
 
-// Helps are the commands that somebody may want to give about an open run, without "waybill rollout", the likeliest first. A
+// helps are the commands that somebody may want to give about an open run, without "waybill rollout", the likeliest first. A
 // comment gives one by "/waybill rollout" before it.
-func Helps(r *rollouts.Rollout) (all []string) {
+func helps(r *rollouts.Rollout) (all []string) {
 	at := fmt.Sprintf("%s@%s", r.Unit, r.Status.Run)
 	i := slices.IndexFunc(r.Status.Stages, func(s rollouts.StageStatus) bool { return s.Phase != rollouts.Done })
 	switch s := &r.Status; {

@@ -49,7 +49,7 @@ func (r *Reader) Read(ctx context.Context, a *Asked) (all []plan.Command, ignore
 	for _, f := range strange {
 		ignored = append(ignored, plan.Ignored{What: commands.Branch + " has what is no command, " + f})
 	}
-	list := s.fromBranch(ctx, files)
+	list := s.fromBranch(files)
 	trailers, wrong := s.fromTrailers(ctx)
 	list, ignored = append(list, trailers...), append(ignored, wrong...)
 	slices.SortStableFunc(list, func(a, b candidate) int { return a.At.Compare(b.At.Time) })
@@ -88,7 +88,7 @@ type candidate struct {
 }
 
 // fromBranch are the commands of files that may count still.
-func (s *session) fromBranch(_ context.Context, all []commands.RolloutCommand) (list []candidate) {
+func (s *session) fromBranch(all []commands.RolloutCommand) (list []candidate) {
 	for i := range all {
 		if c := &all[i]; c.Counts(s.Now) {
 			list = append(list, candidate{Command: plan.Command{Command: c.Given(), Unit: c.Unit}, isAuthor: c.IsAuthor})

@@ -114,29 +114,34 @@ func (s *session) authors(ctx context.Context, unit string) (all []git.Author, e
 	open, seen := []files.ID{target}, map[files.ID]bool{base: true}
 	for len(open) > 0 {
 		at := open[len(open)-1]
-		open = open[:len(open)-1]
-		if seen[at] {
+		if open = open[:len(open)-1]; seen[at] {
 			continue
 		}
 		if seen[at] = true; len(seen) > mostCommits {
 			return nil, fmt.Errorf("there are more than %d commits between %.12s and %.12s", mostCommits, base, target)
 		}
-		if is, err := s.Source.IsAncestor(ctx, at, base); err != nil || is {
-			if err != nil {
-				return nil, err
-			}
-			continue // it was there before
-		}
-		h, _, err := s.Source.Root(ctx, at)
+		authors, parents, err := s.authorsAt(ctx, at, base)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, authorsOf(&h)...)
-		if open = append(open, h.Others...); !h.Parent.IsZero() {
-			open = append(open, h.Parent)
-		}
+		all, open = append(all, authors...), append(open, parents...)
 	}
 	return all, nil
+}
+
+// authorsAt are those of a commit, and its parents; none of one that was there before, at base.
+func (s *session) authorsAt(ctx context.Context, at, base files.ID) (authors []git.Author, parents []files.ID, err error) {
+	if is, err := s.Source.IsAncestor(ctx, at, base); err != nil || is {
+		return nil, nil, err
+	}
+	h, _, err := s.Source.Root(ctx, at)
+	if err != nil {
+		return nil, nil, err
+	}
+	if parents = h.Others; !h.Parent.IsZero() {
+		parents = append(slices.Clip(parents), h.Parent)
+	}
+	return authorsOf(&h), parents, nil
 }
 
 // authorsOf are the author of a commit, and those whom its message names beside him.

@@ -43,7 +43,8 @@ func report(v *view, r rollouts.Rollout, unsoaked []string) (diags []diag.Diagno
 			"look at the clock of whoever plans")
 	}
 	for _, c := range s.Commands {
-		if c.Refused {
+		isIdle := c.Verb == rollouts.Bypass && c.Run == "" // of a trailer about every unit, also those that do not change
+		if c.Refused && v.isGiven(c) && !isIdle {
 			say(diag.RolloutStaleCommand, diag.Warning, fmt.Sprintf("%s: %s (%s) did nothing: it came for another run, or too early or late", v.Unit, spelt(c), c.Ref),
 				fmt.Sprintf("waybill rollout status %s shows the run, and what it waits for", v.Unit))
 		}
