@@ -14,6 +14,9 @@ type Seen struct {
 	Ref string
 	// IsSilent reports that the cluster does not answer, or that its report is too old to count.
 	IsSilent bool
+	// IsUpToDate reports that the cluster applied the head of its branch last: what it says is of no earlier time, in which it
+	// had the same files, too.
+	IsUpToDate bool
 	Objects  map[object.Ref]Object // by the names that templates have
 }
 
@@ -35,7 +38,7 @@ func evidence(seen *Seen, refs []object.Ref, published func(object.Ref) *files.B
 	if seen == nil {
 		return stage.Evidence{}
 	}
-	e := stage.Evidence{Ref: seen.Ref, Health: stage.Healthy, IsPresent: true}
+	e := stage.Evidence{Ref: seen.Ref, Health: stage.Healthy, IsPresent: seen.IsUpToDate || seen.IsSilent}
 	if seen.IsSilent {
 		e.Health = stage.Silent
 		return e
@@ -57,7 +60,7 @@ func evidence(seen *Seen, refs []object.Ref, published func(object.Ref) *files.B
 			e = worse(e, is.Health, is.Since, r.String()+": "+is.Message)
 		}
 	}
-	e.IsPresent = e.IsPresent || refused
+	e.IsPresent = e.IsPresent || refused && seen.IsUpToDate
 	if e.Health == stage.Healthy {
 		e.Message = ""
 	}
