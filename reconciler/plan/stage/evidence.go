@@ -78,8 +78,7 @@ func (c *Cluster) isHealthyNow() bool {
 func judged(v *view, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
 	ev := &c.Evidence
 	e.WasUnhealthy = e.WasUnhealthy || ev.IsPresent && ev.WasUnhealthy
-	isOld := e.State == rollouts.Released && ev.Ref != "" && ev.Ref == e.Evidence // the cluster had the same bytes once before
-	switch isPresent := c.IsTarget && ev.IsPresent && !isOld; {
+	switch isPresent := c.IsTarget && ev.IsPresent; {
 	case c.Unwritable != "" && !c.IsTarget:
 		return failed(v, e, rollouts.NotWritable, c.Unwritable)
 	case !isPresent || ev.Health == Silent || ev.Health == Unknown:
