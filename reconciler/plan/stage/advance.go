@@ -29,19 +29,24 @@ func advanced(v *view, r rollouts.Rollout) rollouts.Rollout {
 // caughtUp returns a record in which clusters are released that could not be when their stage was, as far as that
 // has not failed. Those that joined since then get what their stage shows.
 func caughtUp(v *view, r rollouts.Rollout) rollouts.Rollout {
-	for n := range v.stages {
-		s := &v.stages[n]
-		if r.Status.Phase == rollouts.Done || r.Status.Stages[n].Phase == rollouts.Done {
-			r = settledUnchanged(v, r, s.Name)
-			if !isFailed(v, r, s) {
-				r = releasedSome(v, r, s)
-			}
-		}
-	}
 	for n := range v.Clusters {
 		c := &v.Clusters[n]
 		if e := r.Clusters[c.Name]; e.Joined && e.State == rollouts.Pending && c.Unwritable == "" && v.Refused == "" {
 			r.Clusters[c.Name] = released(v, e, r.Status.Target)
+		}
+	}
+	for n := range v.stages {
+		s := &v.stages[n]
+		if r.Status.Phase != rollouts.Done {
+			if r.Status.Stages[n].Phase != rollouts.Done {
+				break // a later stage that is over was skipped: what comes before it is not
+			}
+			if r.Status.Stages[n].Skipped {
+				continue
+			}
+		}
+		if r = settledUnchanged(v, r, s.Name); !isFailed(v, r, s) {
+			r = releasedSome(v, r, s)
 		}
 	}
 	return r

@@ -106,7 +106,7 @@ func begin(v *view) rollouts.Rollout {
 		r.Status.Restarts = restarts
 		return r
 	case reverts:
-		r.Status.Base = v.Source
+		r = withBase(r, v.Source)
 		if r.Status.Phase != rollouts.Returning {
 			r = goBack(v, r, cause{rollouts.Reverted, "the source says again what it said before the run"})
 		}
@@ -114,6 +114,20 @@ func begin(v *view) rollouts.Rollout {
 	case stays:
 	}
 	return ended(v, members(v, r))
+}
+
+// withBase returns a record with another commit of the same base, which clusters show that showed the one before.
+func withBase(r rollouts.Rollout, base rollouts.Version) rollouts.Rollout {
+	before := r.Clusters
+	r.Clusters = make(map[string]rollouts.Cluster, len(before))
+	for name, c := range before {
+		if c.Shows == r.Status.Base.Commit {
+			c.Shows = base.Commit
+		}
+		r.Clusters[name] = c
+	}
+	r.Status.Base = base
+	return r
 }
 
 // unchanged records a version that changes no cluster.
