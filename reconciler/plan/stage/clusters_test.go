@@ -147,6 +147,23 @@ func TestClusters(t *testing.T) {
 			{"10:03", "failed@23:00 c1", "", "Updating canary c1:Failing"},
 			{"10:04", "", "", "Stopped canary TooManyFailed"},
 		}},
+		{"what one had that was healthy is gone: it has to be healthy again", "careful", twelve, []row{
+			{"10:00", "source b2", "b2: c1 c2", ""},
+			{"10:01", "healthy c1", "", "Updating canary c1:Healthy"},
+			{"10:02", "takes c1", "b2: c1", "Updating canary c1:Released"},
+			{"10:03", "healthy c2", "", "Updating canary c1:Released"}, // what it said of these bytes once does not count
+			{"10:04", "progressing c1", "", "Updating canary c1:Released"},
+			{"10:05", "healthy c1", "", "Soaking canary TimedWait c1:Healthy"},
+		}},
+		{"old evidence proves nothing after the deadline either", "simple", four, []row{
+			{"10:00", "source b2", "b2: c1", ""},
+			{"10:01", "healthy c1", "b2: p1 p2", ""},
+			{"10:02", "return", "a1: c1 p1 p2", "Stopped prod KeptBack"},
+			{"10:03", "resume", "b2: c1", "Updating canary c1:Released"},
+			{"10:23", "", "", "Stopped canary TooManyFailed c1:Failed"},
+			{"10:24", "", "", "Stopped canary TooManyFailed c1:Failed"},
+			{"10:25", "progressing c1; healthy c1", "", "Stopped canary TooManyFailed c1:Healthy"},
+		}},
 		{"old evidence proves nothing", "simple", four, []row{
 			{"09:59", "healthy c1 p1 p2 p3", "", "Done a1"},
 			{"10:00", "source b2", "b2: c1", "Updating canary"},

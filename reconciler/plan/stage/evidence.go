@@ -78,7 +78,13 @@ func (c *Cluster) isHealthyNow() bool {
 func judged(v *view, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
 	ev := &c.Evidence
 	e.WasUnhealthy = e.WasUnhealthy || ev.IsPresent && ev.WasUnhealthy
-	switch isPresent := c.IsTarget && ev.IsPresent; {
+	if e.State == rollouts.Healthy && !c.IsTarget { // what was healthy is gone
+		e = entered(v, e, rollouts.Released)
+		e.Evidence, e.Deadline = ev.Ref, v.after(v.stage(e.Stage).ProgressDeadline)
+	}
+	isUnheard := e.State == rollouts.Released || e.State == rollouts.Failed && e.Reason == rollouts.PastDeadline
+	isOld := isUnheard && ev.Ref != "" && ev.Ref == e.Evidence // the cluster had the same bytes once before
+	switch isPresent := c.IsTarget && ev.IsPresent && !isOld; {
 	case c.Unwritable != "" && !c.IsTarget:
 		return failed(v, e, rollouts.NotWritable, c.Unwritable)
 	case !isPresent || ev.Health == Silent || ev.Health == Unknown:

@@ -24,13 +24,12 @@ func next(v *view, r rollouts.Rollout) (again recheck.Recheck) {
 	switch s.Phase {
 	case rollouts.Finishing, rollouts.Returning: // whether it was published
 		by(metav1.NewTime(v.now.Add(time.Second)))
-	case rollouts.Done: // whether a newer version waits
-		if !s.Target.Is(v.Source) && v.Refused == "" {
+	case rollouts.Done, rollouts.Stopped: // whether a newer version waits
+		if (s.Phase == rollouts.Done || isKeptBack(s)) && !s.Target.Is(v.Source) && v.Refused == "" {
 			by(metav1.NewTime(v.now.Add(time.Second)))
 		}
 	case rollouts.Waiting, rollouts.Updating, rollouts.Soaking, rollouts.Approving:
 		byStage(v, r, by)
-	case rollouts.Stopped:
 	}
 	for _, e := range r.Clusters {
 		if e.State == rollouts.Failing {

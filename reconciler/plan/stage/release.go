@@ -21,8 +21,10 @@ func releasedSome(v *view, r rollouts.Rollout, s *rollouts.Stage) rollouts.Rollo
 		if room <= 0 {
 			break
 		}
-		name := v.Clusters[n].Name
-		r.Clusters[name] = released(v, r.Clusters[name], r.Status.Target)
+		c := &v.Clusters[n]
+		e := released(v, r.Clusters[c.Name], r.Status.Target)
+		e.Evidence = c.Evidence.Ref
+		r.Clusters[c.Name] = e
 		room--
 	}
 	return r

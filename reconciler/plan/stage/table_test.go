@@ -199,6 +199,11 @@ func TestPhases(t *testing.T) {
 			{"10:01", "return", "a1: c1", "Stopped canary KeptBack"},
 			{"10:02", "source b3", "b3: c1", "Updating canary"},
 		}},
+		{"kept back, and a newer digest has come that waits for nothing", "queued", four, []row{
+			{"10:00", "source b2", "b2: c1", ""},
+			{"10:01", "source b3", "", "Updating canary"},
+			{"10:02", "return", "a1: c1; b3: c1", "Updating canary"},
+		}},
 		{"stopped and resumed: what failed so far is forgiven", "simple", four, []row{
 			{"10:00", "source b2", "b2: c1", ""},
 			{"10:01", "healthy c1", "b2: p1 p2", ""},

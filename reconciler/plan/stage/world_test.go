@@ -110,7 +110,8 @@ func (w *world) input() stage.Input {
 		c, has := m.Cluster, w.has[m.Name]
 		c.Has, c.IsTarget, c.IsBase = has != "", has == w.gives(target, m.Name), base.IsKnown() && has == w.gives(base, m.Name)
 		c.Leaves = base.IsKnown() && w.gives(base, m.Name) != "" && !target.Absent && w.gives(target, m.Name) == ""
-		c.Evidence = stage.Evidence{Health: stage.Health(m.says), IsPresent: m.of == has, Since: m.since, Ref: "waybill/status/" + m.Name}
+		c.Evidence = stage.Evidence{Health: stage.Health(m.says), IsPresent: m.of == has, Since: m.since}
+		c.Evidence.Ref = fmt.Sprintf("waybill/status/%s@%s-%s-%d", m.Name, m.of, m.says, m.since.Unix())
 		in.Clusters = append(in.Clusters, c)
 	}
 	return in

@@ -20,7 +20,8 @@ type Cluster struct {
 	// put off, because nothing is applied there.
 	Deadline metav1.Time `json:"deadline,omitzero"`
 	Rests    metav1.Time `json:"rests,omitzero"`
-	// Evidence is what its state follows from.
+	// Evidence is what its state follows from; of one that was released, and of which nothing was heard since, the report
+	// that there was then, which does not count.
 	Evidence string `json:"evidence,omitempty"`
 	// WasUnhealthy reports that it was unhealthy before it was released: its failure counts for nothing.
 	WasUnhealthy bool `json:"wasUnhealthy,omitempty"`
