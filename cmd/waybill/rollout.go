@@ -128,7 +128,7 @@ func (f *rolloutFlags) give(cmd *cobra.Command, verb rollouts.Verb, args []strin
 	if err != nil {
 		return fmt.Errorf("%s of %s would do nothing: %w", verb, of.Unit, err)
 	}
-	if err := w.countable(&c); err != nil {
+	if err := countable(w, &c); err != nil {
 		return err
 	}
 	head, err := recorded(cmd, r.Target, &c, firstAuthor(who))
@@ -156,7 +156,7 @@ func firstAuthor(a git.Author) git.Author {
 }
 
 // countable is an error about a command that the source would not let count.
-func (w repositories) countable(c *commands.RolloutCommand) error {
+func countable(w repositories, c *commands.RolloutCommand) error {
 	source, err := w.source()
 	if err != nil {
 		return err
