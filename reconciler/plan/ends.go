@@ -7,6 +7,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/stage"
 	"github.com/waybill-dev/waybill/reconciler/plan/staged"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources/words"
 )
@@ -56,11 +57,11 @@ func wouldBeHeld(o *stage.Output, clusters []Cluster) (diags []diag.Diagnostic) 
 			why = "it would lose " + words.List(lost) + "; " + why
 		}
 		where := is.Stage
-		if where == "" {
+		if is.State == rollouts.Leaving {
 			where = "at the end"
 		}
 		diags = append(diags, diag.Diagnostic{
-			Code: diag.RolloutHeld, Severity: diag.Warning,
+			Code: diag.RolloutHeld, Severity: diag.Warning, Pos: o.Pos,
 			Message: fmt.Sprintf("%s: %s: %s would be held: %s", o.Unit, where, c.Name, why),
 			Hint:    "look at it now: the run waits there; to let it happen then, waybill publish --allow-prune=" + c.Name,
 		})

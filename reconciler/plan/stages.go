@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -35,6 +36,9 @@ type Staging struct {
 	Renderer string
 }
 
+// directory stands for the commit of a source that is a directory as it stands.
+const directory = "directory"
+
 // Command is what somebody commands of a unit; Unit may be "*" for every unit.
 type Command struct {
 	rollouts.Command
@@ -59,7 +63,7 @@ func (t *table) laidOut(written manifest.Input, atTheEnd bool) staged.Result {
 	}
 	at := t.olderVersions(list, written)
 	r := staged.Settle(staged.Input{
-		Units: list, Revision: t.in.Source.Revision.Commit, Published: t.in.State.Published.Commit, Now: t.in.Now,
+		Units: list, Revision: cmp.Or(t.in.Source.Revision.Commit, directory), Published: t.in.State.Published.Commit, Now: t.in.Now,
 		AtTheEnd: atTheEnd, Clusters: t.stagedClusters(), Decisions: t.decided.Decisions, Rows: t.rows, Blobs: t.blobs, Have: t.have,
 		Replicas: func(b *files.Blob) (int32, bool) { c := t.replicas.of(b); return c.n, c.known },
 		Older: func(commit string, u rollouts.Unit) (staged.Version, bool) {

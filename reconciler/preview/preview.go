@@ -160,8 +160,10 @@ func Mistakes(all []diag.Diagnostic) []diag.Diagnostic {
 	return slices.DeleteFunc(slices.Clone(all), func(d diag.Diagnostic) bool { return !IsMistake(d) })
 }
 
-// IsMistake reports an error of the source.
-func IsMistake(d diag.Diagnostic) bool { return d.Severity == diag.Error && d.Code != diag.Held }
+// IsMistake reports an error of the source: neither that a cluster is held nor that a run stopped is one.
+func IsMistake(d diag.Diagnostic) bool {
+	return d.Severity == diag.Error && d.Code != diag.Held && d.Code != diag.RolloutStopped
+}
 
 // Empty reports that the two plans are the same to every cluster.
 func (c *Comparison) Empty() bool { return len(c.Changes) == 0 && len(c.Clusters) == 0 }

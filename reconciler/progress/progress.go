@@ -45,7 +45,8 @@ type Stage struct {
 func Of(r *rollouts.Rollout) Progress {
 	s := &r.Status
 	p := Progress{
-		Unit: r.Unit, Strategy: r.Strategy.Name, Run: s.Run, Phase: s.Phase, Message: s.Message, Base: s.Base.Commit, Target: s.Target.Commit, Since: s.StartTime.Time,
+		Unit: r.Unit, Strategy: r.Strategy.Name, Run: s.Run, Phase: s.Phase, Message: s.Message,
+		Base: s.Base.Commit, Target: s.Target.Commit, Since: s.StartTime.Time,
 	}
 	counts := map[string]*Counts{}
 	for _, c := range r.Clusters {

@@ -98,10 +98,10 @@ func TestPagesShowWhatGoesOutInStages(t *testing.T) {
 
 func TestPagesOfNothingThatGoesOut(t *testing.T) {
 	f := newFleet(t)
+	f.publish("first")
 	if text := words(f.get(http.MethodGet, "/rollouts").Body.String()); !strings.Contains(text, "Nothing goes out in stages.") {
 		t.Error(text)
 	}
-	f.publish("first")
 	for _, path := range []string{"/rollouts/shop/web", "/rollouts/_group/%3Cscript%3E", "/rollouts/shop/a%2Fb"} {
 		if w := f.get(http.MethodGet, path); w.Code != http.StatusNotFound || strings.Contains(w.Body.String(), "<script>") {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body.String())

@@ -95,8 +95,9 @@ type Window struct {
 
 // Output is what is decided of a unit.
 type Output struct {
-	// Unit is what it is about, Source what the source says of it, and Windows are those of the input.
+	// Unit is what it is about, Pos where that is bound, Source what the source says of it, and Windows are those of the input.
 	Unit    rollouts.Unit
+	Pos     diag.Pos
 	Source  rollouts.Version
 	Windows map[string]Window
 	// Phase is how far the run is. Base and Target are the versions that it is about.

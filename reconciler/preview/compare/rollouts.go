@@ -61,6 +61,9 @@ func (c *comparer) steps(is, before *stage.Output, clusters map[string][2]*plan.
 	refs := c.refsOf(is.Unit)
 	for name, cluster := range is.After.Clusters {
 		at := cluster.Stage
+		if cluster.State == rollouts.Leaving {
+			at = ""
+		}
 		members[at]++
 		if pair, ok := clusters[name]; ok && c.differs(pair, refs) {
 			in[at]++

@@ -24,7 +24,7 @@ type Rollout struct {
 	Text         string
 	Members      []MemberRow
 	Pager        Pager
-	Orders       []Order
+	Commanded    []Given
 }
 
 // Segment is a stage of the bar that shows how far a run is.
@@ -48,8 +48,8 @@ type MemberRow struct {
 	Since    Moment
 }
 
-// Order is what somebody commanded.
-type Order struct {
+// Given is what somebody commanded.
+type Given struct {
 	Says, Ref string
 	Mark      Mark
 	At        Moment
@@ -67,7 +67,7 @@ func OfRollout(f *facts.Facts, r *rollouts.Rollout, q url.Values, now time.Time)
 	}
 	p.members(f, r, q, now)
 	for _, c := range slices.Backward(r.Status.Commands) {
-		p.Orders = append(p.Orders, orderOf(&c, now))
+		p.Commanded = append(p.Commanded, givenOf(&c, now))
 	}
 	return p
 }
@@ -153,8 +153,8 @@ func stateMark(s rollouts.State) Mark {
 	return Mark{string(s), "–", "muted"}
 }
 
-func orderOf(c *rollouts.Command, now time.Time) Order {
-	o := Order{Says: strings.Join(strings.Fields(string(c.Verb)+" "+c.Stage+" "+c.Cluster), " "), Ref: c.Ref, At: moment(c.At.Time, now), Mark: Mark{"Done", "✓", "good"}}
+func givenOf(c *rollouts.Command, now time.Time) Given {
+	o := Given{Says: strings.Join(strings.Fields(string(c.Verb)+" "+c.Stage+" "+c.Cluster), " "), Ref: c.Ref, At: moment(c.At.Time, now), Mark: Mark{"Done", "✓", "good"}}
 	if c.By != "" {
 		o.Says += " by " + c.By
 	}
