@@ -6,7 +6,7 @@ import (
 
 // Decide decides which version of a unit each cluster shows, and what is recorded.
 func Decide(in Input) Output {
-	if in.Strategy == nil && in.Before == nil {
+	if InForce(in.Strategy, in.Before) == nil && in.Refused == "" {
 		return unstaged(&in)
 	}
 	v := look(in)
