@@ -38,6 +38,7 @@ func Build(in Input) Plan {
 	t.rows, t.blobs = rows, &written.Blobs
 	goes := t.goesOut(writing)
 	t.rows, t.units = goes.Rows, goes.Of
+	t.addNamespaces()
 	t.findUnlisted()
 	out := t.carryOut()
 	again := decided.Recheck.And(goes.Recheck)

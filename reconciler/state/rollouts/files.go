@@ -25,6 +25,8 @@ type unitFile struct {
 	Metadata   metadata `json:"metadata"`
 	Spec       Strategy `json:"spec"`
 	Status     Status   `json:"status"`
+	// Stays is Rollout.Stays.
+	Stays []object.Ref `json:"stays,omitempty"`
 }
 
 type metadata struct {
@@ -46,7 +48,7 @@ func Encode(all []Rollout) (*files.Folder, error) {
 	for i := range all {
 		r := &all[i]
 		in := r.Unit.Folder()
-		unit, err := encoded(unitFile{APIVersion, Kind, metadata{r.Unit.Name, r.Unit.Namespace}, r.Strategy, r.Status})
+		unit, err := encoded(unitFile{APIVersion, Kind, metadata{r.Unit.Name, r.Unit.Namespace}, r.Strategy, r.Status, r.Stays})
 		if err != nil {
 			return nil, fmt.Errorf("encoding the roll-out of %s: %w", r.Unit, err)
 		}
@@ -146,7 +148,7 @@ func decode(u Unit, from *files.Blob, scope *files.Folder) (Rollout, error) {
 	if f.APIVersion != APIVersion || f.Kind != Kind || f.Metadata.Name != u.Name || f.Status.Phase == "" {
 		return r, fmt.Errorf("%s.yaml: it is no %s of that name", u, Kind)
 	}
-	r.Strategy, r.Status = f.Spec, f.Status
+	r.Strategy, r.Status, r.Stays = f.Spec, f.Status, f.Stays
 	e, _ := scope.Lookup(u.Name)
 	if e.Dir == nil {
 		return r, nil
