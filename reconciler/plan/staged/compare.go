@@ -30,7 +30,8 @@ func compare(in *Input, u *Unit) *comparison {
 	c := &comparison{in: in, unit: u, versions: map[string]*laid{}, have: map[object.Ref]func(int) *files.Blob{}}
 	c.versions[in.Revision] = c.now()
 	c.asked = stage.Input{
-		Unit: u.Unit.Unit, Pos: u.Pos, Now: in.Now, Strategy: u.Strategy, Refused: u.Refused, Windows: u.Windows, Commands: u.Commands, Before: u.Before,
+		Unit: u.Unit.Unit, Pos: u.Pos, Now: in.Now, Strategy: u.Strategy, Refused: u.Refused, Windows: u.Windows,
+		Commands: u.Commands, Before: u.Before,
 		Source: u.source(in.Revision),
 	}
 	c.asked.Published = c.published()
@@ -143,7 +144,10 @@ func (c *comparison) collect() {
 }
 
 // inTheWay are the reasons for which what is wanted cannot be made.
-var inTheWay = []reason.Reason{reason.Failed, reason.NotScaled, reason.Plain, reason.NotRendered, reason.NotMapped, reason.NotShared, reason.Clashes}
+var inTheWay = []reason.Reason{
+	reason.Failed, reason.NotScaled, reason.Plain, reason.NotRendered,
+	reason.NotMapped, reason.NotShared, reason.Clashes,
+}
 
 // cluster is what is known of the unit in a cluster, by its index; false if it has nothing to do with it.
 func (c *comparison) cluster(i int, base, target *laid) (stage.Cluster, bool) {
