@@ -39,6 +39,7 @@ func Build(in Input) Plan {
 	goes := t.goesOut(writing)
 	atTheEnd := t.heldAtTheEnd(&goes, writing, rows)
 	t.rows, t.units = goes.Rows, goes.Of
+	t.addNamespaces()
 	t.findUnlisted()
 	t.mover.resume()
 	out := t.carryOut()
@@ -63,7 +64,7 @@ func Build(in Input) Plan {
 		p.Stats.Placed += c.Objects
 	}
 	scripts, wrong := in.healthScripts()
-	p.State = t.record(&out, in.State.Random.After(p.Basis.RandomKey, in.Random.Source), scripts, recordsOf(&goes))
+	p.State = t.record(&out, in.State.Random.After(p.Basis.RandomKey, in.Random.Source), scripts, recordsOf(&goes, in.State.UnreadableRollouts))
 	p.Diags = diag.Sort(slices.Concat(
 		in.Source.Diags, in.Unresolved.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, differ, goes.Diags, atTheEnd,
 		t.unlisted.diags, consumers.Detached(p.Detached, in.Source.Config.Publish.Addresses()), in.moved(), out.diags, wrong,

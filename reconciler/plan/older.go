@@ -57,7 +57,12 @@ func (in *Input) OlderCommits() (commits []string) {
 // Stages reports whether something of a source may go out in stages, by what was recorded and by what the source says.
 func Stages(s *state.State, src *render.Source) bool {
 	return len(s.Rollouts)+len(s.UnreadableRollouts) > 0 || src.Config.Rollout.Default != "" || len(src.Config.Rollout.Rules) > 0 ||
-		slices.ContainsFunc(src.Objects, func(o *object.Object) bool { return kubefleet.IsStrategy(o.Ref()) })
+		slices.ContainsFunc(src.Objects, func(o *object.Object) bool { return kubefleet.IsStrategy(o.Ref()) || isBound(o) })
+}
+
+// isBound reports a policy that names a strategy, be that in the source or not.
+func isBound(o *object.Object) bool {
+	return o.Ref().Group == "policy.karmada.io" && o.Annotations()[unit.RolloutAnnotation] != ""
 }
 
 // ExpandOlder expands an older version of the source for the clusters of the input, which becomes one of its

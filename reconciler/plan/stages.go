@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/kubefleet"
@@ -89,7 +90,7 @@ func (t *table) laidOut(written manifest.Input, atTheEnd bool) staged.Result {
 // stagedUnits are the units that go out in stages, or did, and what is known of them.
 func (t *table) stagedUnits() (list []staged.Unit) {
 	x, config := t.in.Expanded, &t.in.Source.Config
-	if len(x.Policies.Set.Strategies)+len(x.Policies.Set.BadStrategies)+len(t.in.State.Rollouts)+len(t.in.State.UnreadableRollouts) == 0 && config.Rollout.Default == "" {
+	if !Stages(&t.in.State, &t.in.Source) {
 		return nil
 	}
 	bound, _ := unit.Of(&x.Policies.Set, config.Rollout) // whoever reads the source says what is wrong
@@ -149,7 +150,7 @@ func (t *table) stagedUnit(u units.Unit, b *unit.Unit, before, recorded *rollout
 		is.Pos = u.Policies[0].Object.Origin()
 	}
 	if err := t.in.State.UnreadableRollouts[u.Unit]; err != nil {
-		is.Refused = "what was recorded of it cannot be read: " + err.Error()
+		is.Unreadable, is.Refused = true, "what was recorded of it cannot be read: "+err.Error()
 	}
 	inForce := stage.InForce(is.Strategy, before)
 	if inForce == nil {
@@ -211,7 +212,18 @@ func staysWith(s *state.State, before map[rollouts.Unit]*rollouts.Rollout, of ma
 	for policy, u := range of {
 		groups[rollouts.Unit{Namespace: policy.Namespace, Name: policy.Name}] = u
 	}
+	stays := map[object.Ref]rollouts.Unit{}
+	for u, was := range before {
+		for _, r := range was.Stays {
+			if was.Status.Phase != rollouts.Done {
+				stays[r] = u
+			}
+		}
+	}
 	return func(r object.Ref) (rollouts.Unit, bool) {
+		if u, ok := stays[r]; ok {
+			return u, true
+		}
 		b := s.Bindings[r]
 		if b == nil {
 			return rollouts.Unit{}, false
@@ -309,11 +321,26 @@ func versionOf(commit string, u rollouts.Unit, of older.Units) staged.Version {
 	return v
 }
 
-// recordsOf are the records of what was decided.
-func recordsOf(r *staged.Result) (all []rollouts.Rollout) {
+// addNamespaces adds rows for the namespaces of what goes out in stages that nobody sends any longer: clusters that have
+// something in them still keep them.
+func (t *table) addNamespaces() {
+	missing := map[object.Ref]bool{}
+	for r := range t.units {
+		ns := object.Ref{Kind: "Namespace", Name: r.Namespace}
+		if _, ok := t.find(ns); r.Namespace != "" && !ok {
+			missing[ns] = true
+		}
+	}
+	if len(missing) > 0 {
+		t.addRows(slices.Collect(maps.Keys(missing)))
+	}
+}
+
+// recordsOf are the records of what was decided. Of what was recorded and cannot be read the files stay as they are.
+func recordsOf(r *staged.Result, unreadable map[rollouts.Unit]error) (all []rollouts.Rollout) {
 	for i := range r.Outputs {
-		if r.Outputs[i].After != nil {
-			all = append(all, *r.Outputs[i].After)
+		if is := r.Outputs[i].After; is != nil && unreadable[is.Unit] == nil {
+			all = append(all, *is)
 		}
 	}
 	return all

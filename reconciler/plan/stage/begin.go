@@ -10,9 +10,9 @@ import (
 )
 
 // InForce is the strategy by which a unit is rolled out: the one that it is bound to, or, where it is
-// bound to none, the one that its record has: nobody escapes by unbinding a unit and changing it.
+// bound to none, the one that its record has: nobody escapes by unbinding a unit and changing it. It is nil for none.
 func InForce(bound *rollouts.Strategy, before *rollouts.Rollout) *rollouts.Strategy {
-	if bound == nil && before != nil {
+	if bound == nil && before != nil && len(before.Strategy.Stages) > 0 {
 		return &before.Strategy
 	}
 	return bound
@@ -72,7 +72,10 @@ func goesOn(in *Input) (rollouts.Rollout, step) {
 }
 
 // waits reports a strategy by which a run ends before the next one begins.
-func waits(in *Input) bool { return InForce(in.Strategy, in.Before).Newer == rollouts.WaitForNewer }
+func waits(in *Input) bool {
+	s := InForce(in.Strategy, in.Before)
+	return s != nil && s.Newer == rollouts.WaitForNewer
+}
 
 func isKeptBack(s rollouts.Status) bool {
 	return s.Phase == rollouts.Stopped && s.Reason == rollouts.KeptBack

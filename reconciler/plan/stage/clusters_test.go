@@ -213,8 +213,8 @@ func TestRuns(t *testing.T) {
 		{"only the record is lost, and then it cannot be read", "simple", four, []row{
 			{"10:00", "source b2", "b2: c1", ""},
 			{"10:01", "forgotten; mute c1", "", "Updating canary c1:Released p1:Pending"},
-			{"10:02", "forgotten; refused it cannot be read; healthy c1", "", "Done forgotten"},
-			{"10:03", "", "", "Done forgotten"},
+			{"10:02", "forgotten; refused it cannot be read; healthy c1", "", "Done"},
+			{"10:03", "", "", "Done"},
 			{"10:04", "refused ", "b2: p1 p2", "Updating prod c1:Healthy"},
 		}},
 		{"half a push", "simple", four, []row{

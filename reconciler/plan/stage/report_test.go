@@ -150,7 +150,7 @@ func TestVersions(t *testing.T) {
 		if phase == rollouts.Done {
 			base = v("b2=b")
 		}
-		return &rollouts.Rollout{Strategy: rollouts.Strategy{Newer: newer}, Status: rollouts.Status{Phase: phase, Reason: reason, Base: base, Target: v("b2=b")}}
+		return &rollouts.Rollout{Strategy: rollouts.Strategy{Newer: newer, Stages: []rollouts.Stage{{Name: "all"}}}, Status: rollouts.Status{Phase: phase, Reason: reason, Base: base, Target: v("b2=b")}}
 	}
 	for _, tt := range []struct {
 		name              string

@@ -6,7 +6,7 @@ import (
 
 // Decide decides which version of a unit each cluster shows, and what is recorded.
 func Decide(in Input) Output {
-	if in.Strategy == nil && in.Before == nil {
+	if InForce(in.Strategy, in.Before) == nil && in.Refused == "" {
 		return unstaged(&in)
 	}
 	v := look(in)
@@ -47,12 +47,8 @@ func unstaged(in *Input) Output {
 }
 
 // isRecorded reports that something of a unit has to be remembered: it has a strategy and is in the source, or
-// a strategy goes on. Of one of which nothing is recorded, perhaps for it cannot be read, nothing is while
-// nothing may be released.
+// a strategy goes on.
 func isRecorded(v *view, r rollouts.Rollout) bool {
-	if v.Before == nil && v.Refused != "" {
-		return false
-	}
 	isOver := r.Status.Phase == rollouts.Done && len(r.Clusters) == 0 && r.Status.Target.Is(v.Source)
 	return !isOver || v.Strategy != nil && !v.Source.Absent
 }

@@ -21,6 +21,8 @@ type comparison struct {
 	refs     []object.Ref
 	versions map[string]*laid // by commit; nil for one that cannot be read
 	have     map[object.Ref]func(int) *files.Blob
+	// leavesAll reports that the target wants nothing anywhere.
+	leavesAll bool
 }
 
 // compare makes what package stage is asked of a unit.
@@ -28,11 +30,9 @@ func compare(in *Input, u *Unit) *comparison {
 	c := &comparison{in: in, unit: u, versions: map[string]*laid{}, have: map[object.Ref]func(int) *files.Blob{}}
 	c.versions[in.Revision] = c.now()
 	c.asked = stage.Input{
-		Unit: u.Unit.Unit, Pos: u.Pos, Now: in.Now, Strategy: u.Strategy, Refused: u.Refused, Windows: u.Windows, Commands: u.Commands, Before: u.Before,
-		Source: c.versions[in.Revision].Version.Version,
-	}
-	if u.Unknown && u.Before != nil { // what it should be is not known: as far as that goes it is what it was
-		c.asked.Source = u.Before.Status.Target
+		Unit: u.Unit.Unit, Pos: u.Pos, Now: in.Now, Strategy: u.Strategy, Refused: u.Refused, Windows: u.Windows,
+		Commands: u.Commands, Before: u.Before,
+		Source: u.source(in.Revision),
 	}
 	c.asked.Published = c.published()
 	base, target := stage.Versions(c.asked)
@@ -42,9 +42,11 @@ func compare(in *Input, u *Unit) *comparison {
 		}
 	}
 	c.collect()
-	asBase, asTarget := c.asPublished(base.Commit), c.asPublished(target.Commit)
+	wasBase, isTarget := c.of(base), c.of(target)
+	asBase, asTarget := c.asPublished(wasBase), c.asPublished(isTarget)
+	c.leavesAll = isTarget.isEmpty(len(in.Clusters))
 	for i := range in.Clusters {
-		is, concerned := c.cluster(i, c.version(base.Commit), c.version(target.Commit))
+		is, concerned := c.cluster(i, wasBase, isTarget)
 		if is.IsBase, is.IsTarget = c.matches(asBase, i), c.matches(asTarget, i); concerned {
 			c.asked.Clusters = append(c.asked.Clusters, is)
 		}
@@ -73,12 +75,13 @@ func (c *comparison) now() *laid {
 	return l
 }
 
-// published is the unit in the commit that was published last. Where the source says what is recorded nobody asks for it.
+// published is the unit in the commit that was published last. Where the source says what is recorded nobody asks for it. Which
+// version clusters show is not known where the record cannot be read.
 func (c *comparison) published() rollouts.Version {
 	if before := c.unit.Before; before != nil && c.asked.Source.Is(before.Status.Target) {
 		return rollouts.Version{}
 	}
-	if v := c.version(c.in.Published); v != nil {
+	if v := c.version(c.in.Published); v != nil && !c.unit.Unreadable {
 		return v.Version.Version
 	}
 	return rollouts.Version{}
@@ -110,6 +113,18 @@ func (c *comparison) version(commit string) *laid {
 	return c.versions[commit]
 }
 
+// of is a version; nil if it cannot be read. What the source says still is read there, whichever commit said it first; what
+// an earlier Waybill made of the commit of the source cannot be.
+func (c *comparison) of(v rollouts.Version) *laid {
+	switch {
+	case v.Is(c.asked.Source):
+		return c.versions[c.in.Revision]
+	case v.Commit == c.in.Revision:
+		return nil
+	}
+	return c.version(v.Commit)
+}
+
 // collect finds the objects of the unit.
 func (c *comparison) collect() {
 	all := slices.Clone(c.unit.Refs)
@@ -119,14 +134,20 @@ func (c *comparison) collect() {
 		}
 	}
 	slices.SortFunc(all, object.Ref.Compare)
-	c.refs = slices.Compact(all)
+	c.refs = slices.DeleteFunc(slices.Compact(all), func(r object.Ref) bool {
+		owner := c.in.owners[r]
+		return owner != nil && owner != c.unit // it moved, and goes out with that one
+	})
 	for _, r := range c.refs {
 		c.have[r] = c.in.Have(r)
 	}
 }
 
 // inTheWay are the reasons for which what is wanted cannot be made.
-var inTheWay = []reason.Reason{reason.Failed, reason.NotScaled, reason.Plain, reason.NotRendered, reason.NotMapped, reason.NotShared, reason.Clashes}
+var inTheWay = []reason.Reason{
+	reason.Failed, reason.NotScaled, reason.Plain, reason.NotRendered,
+	reason.NotMapped, reason.NotShared, reason.Clashes,
+}
 
 // cluster is what is known of the unit in a cluster, by its index; false if it has nothing to do with it.
 func (c *comparison) cluster(i int, base, target *laid) (stage.Cluster, bool) {
@@ -137,7 +158,7 @@ func (c *comparison) cluster(i int, base, target *laid) (stage.Cluster, bool) {
 		Has:      slices.ContainsFunc(c.refs, func(r object.Ref) bool { return c.have[r](i) != nil }),
 	}
 	wants, baseWants := target.wants(i), base.wants(i)
-	is.Leaves = !wants && (baseWants || is.Has)
+	is.Leaves = !wants && !c.leavesAll && (baseWants || is.Has)
 	if target == nil {
 		return is, baseWants || is.Has
 	}
@@ -156,15 +177,11 @@ func (c *comparison) cluster(i int, base, target *laid) (stage.Cluster, bool) {
 }
 
 // asPublished is a version with as many replicas of what is divided as clusters have; nil if it cannot be read.
-func (c *comparison) asPublished(commit string) *laid {
-	v := c.version(commit)
+func (c *comparison) asPublished(v *laid) *laid {
 	if v == nil {
 		return nil
 	}
-	index := make(map[string]int, len(c.in.Clusters))
-	for i := range c.in.Clusters {
-		index[c.in.Clusters[i].Name] = i
-	}
+	index := c.index()
 	return v.with(c.in, func(d *schedule.Decision, cluster string) (int32, bool) {
 		have := c.have[d.Ref()](index[cluster])
 		if have == nil {
@@ -172,6 +189,15 @@ func (c *comparison) asPublished(commit string) *laid {
 		}
 		return c.in.Replicas(have)
 	})
+}
+
+// index numbers the clusters by their names.
+func (c *comparison) index() map[string]int {
+	all := make(map[string]int, len(c.in.Clusters))
+	for i := range c.in.Clusters {
+		all[c.in.Clusters[i].Name] = i
+	}
+	return all
 }
 
 // matches reports whether a cluster has what a version gives it.

@@ -14,9 +14,6 @@ type Seen struct {
 	Ref string
 	// IsSilent reports that the cluster does not answer, or that its report is too old to count.
 	IsSilent bool
-	// IsUpToDate reports that the cluster applied the head of its branch last: what it says is of no earlier time, in which it
-	// had the same files, too.
-	IsUpToDate bool
 	Objects  map[object.Ref]Object // by the names that templates have
 }
 
@@ -38,7 +35,7 @@ func evidence(seen *Seen, refs []object.Ref, published func(object.Ref) *files.B
 	if seen == nil {
 		return stage.Evidence{}
 	}
-	e := stage.Evidence{Ref: seen.Ref, Health: stage.Healthy, IsPresent: seen.IsUpToDate || seen.IsSilent}
+	e := stage.Evidence{Ref: seen.Ref, Health: stage.Healthy, IsPresent: true}
 	if seen.IsSilent {
 		e.Health = stage.Silent
 		return e
@@ -60,7 +57,7 @@ func evidence(seen *Seen, refs []object.Ref, published func(object.Ref) *files.B
 			e = worse(e, is.Health, is.Since, r.String()+": "+is.Message)
 		}
 	}
-	e.IsPresent = e.IsPresent || refused && seen.IsUpToDate
+	e.IsPresent = e.IsPresent || refused
 	if e.Health == stage.Healthy {
 		e.Message = ""
 	}

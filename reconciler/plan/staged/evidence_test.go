@@ -27,22 +27,21 @@ func TestWhatClustersSayOfAUnit(t *testing.T) {
 	}{
 		{"nobody reports", nil, stage.Unknown, false, 0},
 		{"it is silent", &Seen{IsSilent: true, Objects: map[object.Ref]Object{web: applied("web 2", stage.Healthy, 1)}}, stage.Silent, true, 0},
-		{"all is well", &Seen{IsUpToDate: true, Objects: map[object.Ref]Object{web: applied("web 2", stage.Healthy, 3), conf: applied("conf 1", stage.Healthy, 1)}}, stage.Healthy, true, 3},
-		{"the health of what was before", &Seen{IsUpToDate: true, Objects: map[object.Ref]Object{web: applied("web 1", stage.Healthy, 3), conf: applied("conf 1", stage.Healthy, 1)}}, stage.Healthy, false, 1},
-		{"an object is not reported", &Seen{IsUpToDate: true, Objects: map[object.Ref]Object{web: applied("web 2", stage.Healthy, 3)}}, stage.Healthy, false, 3},
-		{"one comes up", &Seen{IsUpToDate: true, Objects: map[object.Ref]Object{web: applied("web 2", stage.Progressing, 2), conf: applied("conf 1", stage.Healthy, 4)}}, stage.Progressing, true, 2},
-		{"one fails", &Seen{IsUpToDate: true, Objects: map[object.Ref]Object{web: applied("web 2", stage.Failed, 2), conf: applied("conf 1", stage.Progressing, 4)}}, stage.Failed, true, 2},
-		{"both fail", &Seen{IsUpToDate: true, Objects: map[object.Ref]Object{web: applied("web 2", stage.Failed, 5), conf: applied("conf 1", stage.Failed, 4)}}, stage.Failed, true, 4},
-		{"one is refused", &Seen{IsUpToDate: true, Objects: map[object.Ref]Object{
+		{"all is well", &Seen{Objects: map[object.Ref]Object{web: applied("web 2", stage.Healthy, 3), conf: applied("conf 1", stage.Healthy, 1)}}, stage.Healthy, true, 3},
+		{"the health of what was before", &Seen{Objects: map[object.Ref]Object{web: applied("web 1", stage.Healthy, 3), conf: applied("conf 1", stage.Healthy, 1)}}, stage.Healthy, false, 1},
+		{"an object is not reported", &Seen{Objects: map[object.Ref]Object{web: applied("web 2", stage.Healthy, 3)}}, stage.Healthy, false, 3},
+		{"one comes up", &Seen{Objects: map[object.Ref]Object{web: applied("web 2", stage.Progressing, 2), conf: applied("conf 1", stage.Healthy, 4)}}, stage.Progressing, true, 2},
+		{"one fails", &Seen{Objects: map[object.Ref]Object{web: applied("web 2", stage.Failed, 2), conf: applied("conf 1", stage.Progressing, 4)}}, stage.Failed, true, 2},
+		{"both fail", &Seen{Objects: map[object.Ref]Object{web: applied("web 2", stage.Failed, 5), conf: applied("conf 1", stage.Failed, 4)}}, stage.Failed, true, 4},
+		{"one is refused", &Seen{Objects: map[object.Ref]Object{
 			web:  {Applied: blob("web 1").ID(), Tried: blob("web 2").ID(), Refused: "denied", Health: stage.Healthy, Since: at(6)},
 			conf: applied("conf 1", stage.Healthy, 1),
 		}}, stage.Failed, true, 6},
-		{"an older one was refused", &Seen{IsUpToDate: true, Objects: map[object.Ref]Object{
+		{"an older one was refused", &Seen{Objects: map[object.Ref]Object{
 			web:  {Applied: blob("web 0").ID(), Tried: blob("web 1").ID(), Refused: "denied", Health: stage.Healthy, Since: at(6)},
 			conf: applied("conf 1", stage.Healthy, 1),
 		}}, stage.Healthy, false, 1},
-		{"what was said when it had the same files before", &Seen{Objects: map[object.Ref]Object{web: applied("web 2", stage.Healthy, 3), conf: applied("conf 1", stage.Healthy, 1)}}, stage.Healthy, false, 3},
-		{"what was removed is there still", &Seen{IsUpToDate: true, Objects: map[object.Ref]Object{
+		{"what was removed is there still", &Seen{Objects: map[object.Ref]Object{
 			web: applied("web 2", stage.Healthy, 3), conf: applied("conf 1", stage.Healthy, 1), gone: applied("old", stage.Healthy, 0),
 		}}, stage.Healthy, false, 3},
 	} {

@@ -19,7 +19,7 @@ func (c *comparison) show(out *stage.Output, rs rows) {
 		if i < 0 {
 			continue
 		}
-		older := c.version(s.Commit)
+		older := c.older(out, s.Commit)
 		switch {
 		case s.Choice == stage.Target && target != nil:
 			c.deliver(i, target, rs)
@@ -33,30 +33,50 @@ func (c *comparison) show(out *stage.Output, rs rows) {
 	}
 }
 
+// older is the version of a commit that clusters show which do not show the target, or not yet; nil if it cannot be read.
+func (c *comparison) older(out *stage.Output, commit string) *laid {
+	for _, v := range []rollouts.Version{out.Base, out.Target} {
+		if v.Commit == commit {
+			return c.of(v)
+		}
+	}
+	return c.version(commit)
+}
+
 // delivered is the target as clusters get it: while the run is open with the larger share of what is divided. It is nil
 // if it cannot be read.
 func (c *comparison) delivered(out *stage.Output) *laid {
-	target, base := c.version(out.Target.Commit), c.version(out.Base.Commit)
-	if target == nil || base == nil || base == target || out.Phase == rollouts.Done || out.Phase == rollouts.Finishing {
+	target, base := c.of(out.Target), c.of(out.Base)
+	if target == nil || base == target || out.Phase == rollouts.Done || out.Phase == rollouts.Finishing {
 		return target
 	}
-	return target.with(c.in, func(d *schedule.Decision, cluster string) (int32, bool) { return larger(d, base, cluster) })
+	index := c.index()
+	return target.with(c.in, func(d *schedule.Decision, cluster string) (int32, bool) {
+		n := share(d, cluster)
+		if base == nil { // what is there now is all that is known of it
+			if have := c.have[d.Ref()](index[cluster]); have != nil {
+				if has, known := c.in.Replicas(have); known {
+					n = max(n, has)
+				}
+			}
+			return n, true
+		}
+		was := schedule.Find(base.Decisions, d.Ref())
+		if was == nil {
+			return 0, false
+		}
+		return max(n, share(was, cluster)), true
+	})
 }
 
-// larger is the larger share of a template in a cluster: by its own decision, and by that of another version.
-func larger(d *schedule.Decision, other *laid, cluster string) (n int32, known bool) {
-	was := schedule.Find(other.Decisions, d.Ref())
-	if was == nil {
-		return 0, false
-	}
-	for _, of := range []*schedule.Decision{d, was} {
-		for _, t := range of.Targets {
-			if t.Name == cluster {
-				n = max(n, t.Replicas)
-			}
+// share is the share of a cluster by a decision.
+func share(d *schedule.Decision, cluster string) int32 {
+	for _, t := range d.Targets {
+		if t.Name == cluster {
+			return t.Replicas
 		}
 	}
-	return n, true
+	return 0
 }
 
 // deliver has a cluster get a version.

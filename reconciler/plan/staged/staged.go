@@ -41,6 +41,8 @@ type Input struct {
 	Older func(commit string, u rollouts.Unit) (Version, bool)
 	// Write writes decisions of a source commit out, for other replicas than were decided.
 	Write func(commit string, decisions []schedule.Decision) manifest.Result
+
+	owners map[object.Ref]*Unit // of the objects that the units have now
 }
 
 // Unit is a unit that goes out in stages, and what is known of it.
@@ -53,6 +55,8 @@ type Unit struct {
 	Pos      diag.Pos
 	// Before is what was recorded last; nil for nothing.
 	Before *rollouts.Rollout
+	// Unreadable reports that something is recorded of it that cannot be read.
+	Unreadable bool
 	// Absent reports that it is not in the source.
 	Absent   bool
 	Windows  map[string]stage.Window
@@ -95,6 +99,7 @@ type Result struct {
 	// Of says which unit the objects are of that are one version in a cluster, by number; the first is 1.
 	Of map[object.Ref]int
 	// Outputs are what was decided of the units, in their order.
+	// Of one whose run is over, and of which nothing changes, they do not list what clusters show: the target.
 	Outputs []stage.Output
 	Recheck recheck.Recheck
 	Diags   []diag.Diagnostic
@@ -104,21 +109,39 @@ type Result struct {
 func Settle(in Input) Result {
 	r := Result{Of: map[object.Ref]int{}}
 	rows := rowsOf(&in)
+	in.owners = map[object.Ref]*Unit{}
+	for n := range in.Units {
+		for _, ref := range in.Units[n].Refs {
+			in.owners[ref] = &in.Units[n]
+		}
+	}
 	for n := range in.Units {
 		u := &in.Units[n]
+		if u.isQuiet(in.Revision) {
+			r.add(u.quiet(&in), u.Refs)
+			continue
+		}
 		c := compare(&in, u)
 		out := c.decide()
+		if out.After != nil && u.Recorded == nil {
+			out.After.Stays = u.Stays
+		}
 		if !in.AtTheEnd || !c.endsAsTheSource(&out) {
 			c.show(&out, rows)
 		}
-		r.Outputs = append(r.Outputs, out)
-		r.Recheck, r.Diags = r.Recheck.And(out.Recheck), append(r.Diags, out.Diags...)
-		for _, ref := range c.refs {
-			r.Of[ref] = n + 1
-		}
+		r.add(out, c.refs)
 	}
 	r.Rows = rows.sorted()
 	return r
+}
+
+// add adds what was decided of the next unit, and says which objects are of it.
+func (r *Result) add(out stage.Output, refs []object.Ref) {
+	r.Outputs = append(r.Outputs, out)
+	r.Recheck, r.Diags = r.Recheck.And(out.Recheck), append(r.Diags, out.Diags...)
+	for _, ref := range refs {
+		r.Of[ref] = len(r.Outputs)
+	}
 }
 
 // row returns the row of an object; false for none.

@@ -78,6 +78,16 @@ func (l *laid) wants(cluster int) bool {
 	return l != nil && slices.ContainsFunc(l.Refs, func(r object.Ref) bool { return l.cells.at(r, cluster).wanted })
 }
 
+// isEmpty reports that the version wants nothing anywhere: a unit that is removed whole leaves stage by stage, as any change.
+func (l *laid) isEmpty(clusters int) bool {
+	for i := range clusters {
+		if l.wants(i) {
+			return false
+		}
+	}
+	return true
+}
+
 // with returns the version with other replicas of what is divided: as many as share says of a decision in a
 // cluster, as far as it says something. It is the same version if none are others.
 func (l *laid) with(in *Input, share func(d *schedule.Decision, cluster string) (int32, bool)) *laid {

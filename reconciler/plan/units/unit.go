@@ -30,6 +30,8 @@ type Unit struct {
 	// Refs are the objects of the unit, in their order: those of the source, and those that it had by the
 	// last plan and that are gone from the source.
 	Refs []object.Ref
+	// Stays are those of them that another policy claims now, which stay with the unit until its run is over.
+	Stays []object.Ref
 	// Digest is equal for equal sources of its bytes: 32 hexadecimal digits.
 	Digest string
 	// Unknown reports that part of it cannot be read or rendered, so that its digest says nothing.
@@ -61,6 +63,7 @@ func Find(in Input) []Unit {
 	for _, name := range slices.SortedFunc(maps.Keys(m.all), rollouts.Unit.Compare) {
 		u := m.all[name]
 		slices.SortFunc(u.Refs, object.Ref.Compare)
+		slices.SortFunc(u.Stays, object.Ref.Compare)
 		units = append(units, *u)
 	}
 	digests(&in, units)
@@ -80,8 +83,10 @@ func (m *members) add(r object.Ref, name rollouts.Unit) {
 		return
 	}
 	if m.in.Stays != nil {
-		if stays, ok := m.in.Stays(r); ok {
+		if stays, ok := m.in.Stays(r); ok && stays != name {
 			name = stays
+			u := m.unit(name)
+			u.Stays = append(u.Stays, r)
 		}
 	}
 	m.owner[r] = name

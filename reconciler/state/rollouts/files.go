@@ -25,6 +25,8 @@ type unitFile struct {
 	Metadata   metadata `json:"metadata"`
 	Spec       Strategy `json:"spec"`
 	Status     Status   `json:"status"`
+	// Stays is Rollout.Stays.
+	Stays []object.Ref `json:"stays,omitempty"`
 }
 
 type metadata struct {
@@ -47,7 +49,7 @@ func Encode(all []Rollout, before *files.Folder, unreadable map[Unit]error) (*fi
 	for i := range all {
 		r := &all[i]
 		in := r.Unit.Folder()
-		unit, err := encoded(unitFile{APIVersion, Kind, metadata{r.Unit.Name, r.Unit.Namespace}, r.Strategy, r.Status})
+		unit, err := encoded(unitFile{APIVersion, Kind, metadata{r.Unit.Name, r.Unit.Namespace}, r.Strategy, r.Status, r.Stays})
 		if err != nil {
 			return nil, fmt.Errorf("encoding the roll-out of %s: %w", r.Unit, err)
 		}
@@ -164,7 +166,7 @@ func decode(u Unit, from *files.Blob, scope *files.Folder) (Rollout, error) {
 	if f.APIVersion != APIVersion || f.Kind != Kind || f.Metadata.Name != u.Name || f.Status.Phase == "" {
 		return r, fmt.Errorf("%s.yaml: it is no %s of that name", u, Kind)
 	}
-	r.Strategy, r.Status = f.Spec, f.Status
+	r.Strategy, r.Status, r.Stays = f.Spec, f.Status, f.Stays
 	e, _ := scope.Lookup(u.Name)
 	if e.Dir == nil {
 		return r, nil
@@ -214,7 +216,7 @@ type Document struct {
 
 // Document returns the record as people read it.
 func (r *Rollout) Document() Document {
-	d := Document{unitFile: unitFile{APIVersion, Kind, metadata{r.Unit.Name, r.Unit.Namespace}, r.Strategy, r.Status}}
+	d := Document{unitFile: unitFile{APIVersion, Kind, metadata{r.Unit.Name, r.Unit.Namespace}, r.Strategy, r.Status, r.Stays}}
 	for name, c := range r.Clusters {
 		stage := c.Stage
 		if stage == "" {

@@ -1,6 +1,10 @@
 package rollouts
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/waybill-dev/waybill/render/object"
+)
 
 // APIVersion and Kind are those of a unit's file.
 const (
@@ -60,6 +64,8 @@ type Rollout struct {
 	// Strategy is a copy of the one that is in force: a run outlives an unbinding.
 	Strategy Strategy
 	Status   Status
+	// Stays are objects that another unit claims now, and that go out with this one until its run is over.
+	Stays []object.Ref
 	// Clusters are those of the unit while a run is open, by name; afterwards those that do not show the
 	// target yet.
 	Clusters map[string]Cluster

@@ -10,7 +10,6 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/stage"
 	"github.com/waybill-dev/waybill/reconciler/plan/staged"
 	"github.com/waybill-dev/waybill/reconciler/status"
-	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -19,9 +18,7 @@ import (
 // Seen reads what the status branches of clusters say of all of their objects, as evidence for what goes out in
 // stages. A cluster is left out of which no branch counts. While the repository of the agents is away, what was heard
 // last counts.
-func (r *Reader) Seen(
-	ctx context.Context, heads map[string]files.ID, of []*karmada.Cluster, at render.Addresses,
-) (map[string]*staged.Seen, error) {
+func (r *Reader) Seen(ctx context.Context, heads map[string]files.ID, of []*karmada.Cluster) (map[string]*staged.Seen, error) {
 	said, err := r.branches(ctx, heads, of)
 	isAway := err != nil && r.Told != nil && ctx.Err() == nil
 	if err != nil && !isAway {
@@ -44,11 +41,6 @@ func (r *Reader) Seen(
 		if all[c.Name], err = seen(ctx, w, c.Name, m, &trees); err != nil {
 			return nil, err
 		}
-		head, err := r.Published.Head(ctx, heads, at.Of(c.Name))
-		if err != nil {
-			return nil, err
-		}
-		all[c.Name].IsUpToDate = !head.IsZero() && w.Commit == head
 		all[c.Name].Ref = fmt.Sprintf("%s%s@%.12s", status.Prefix, c.Name, was.head.String())
 	}
 	return all, nil
