@@ -36,10 +36,11 @@ func Build(in Input) Plan {
 		Policies: x.Policies, Decisions: decided.Decisions, Rows: written.Rows, Namespaces: in.Source.Config.Namespaces,
 	})
 	t.rows, t.blobs = rows, &written.Blobs
-	goes := t.goesOut(writing)
-	atTheEnd := t.heldAtTheEnd(&goes, writing, rows)
+	stages := stager{t}
+	goes := stages.goesOut(writing)
+	atTheEnd := stages.heldAtTheEnd(&goes, writing, rows)
 	t.rows, t.units = goes.Rows, goes.Of
-	t.addNamespaces()
+	stages.addNamespaces()
 	t.findUnlisted()
 	t.mover.resume()
 	out := t.carryOut()
@@ -64,7 +65,8 @@ func Build(in Input) Plan {
 		p.Stats.Placed += c.Objects
 	}
 	scripts, wrong := in.healthScripts()
-	p.State = t.record(&out, in.State.Random.After(p.Basis.RandomKey, in.Random.Source), scripts, recordsOf(&goes, in.State.UnreadableRollouts))
+	recorded := recordsOf(&goes, in.State.UnreadableRollouts)
+	p.State = t.record(&out, in.State.Random.After(p.Basis.RandomKey, in.Random.Source), scripts, recorded)
 	p.Diags = diag.Sort(slices.Concat(
 		in.Source.Diags, in.Unresolved.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, differ, goes.Diags, atTheEnd,
 		t.unlisted.diags, consumers.Detached(p.Detached, in.Source.Config.Publish.Addresses()), in.moved(), out.diags, wrong,

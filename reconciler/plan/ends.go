@@ -14,14 +14,14 @@ import (
 
 // heldAtTheEnd says of the runs that begin with this plan which clusters the guard would hold when their turn comes: it lays
 // out how every cluster is when all runs are over, and has that judged without effect.
-func (t *table) heldAtTheEnd(goes *staged.Result, written manifest.Input, scheduled []manifest.Row) (diags []diag.Diagnostic) {
-	begin := slices.DeleteFunc(slices.Clone(goes.Outputs), func(o stage.Output) bool { return !t.begins(&o) })
-	if len(begin) == 0 || t.in.AtTheEnd || t.in.Medium != Branch {
+func (s *stager) heldAtTheEnd(goes *staged.Result, written manifest.Input, scheduled []manifest.Row) (diags []diag.Diagnostic) {
+	begin := slices.DeleteFunc(slices.Clone(goes.Outputs), func(o stage.Output) bool { return !s.begins(&o) })
+	if len(begin) == 0 || s.table.in.AtTheEnd || s.table.in.Medium != Branch {
 		return nil
 	}
-	end := *t
+	end := *s.table
 	end.rows, end.of, end.byPath, end.pulled, end.unlisted = scheduled, nil, nil, nil, unlisted{}
-	laid := end.laidOut(written, true)
+	laid := (&stager{&end}).laidOut(written, true)
 	end.rows, end.units = laid.Rows, laid.Of
 	end.findUnlisted()
 	out := end.guarded()
@@ -32,11 +32,11 @@ func (t *table) heldAtTheEnd(goes *staged.Result, written manifest.Input, schedu
 }
 
 // begins reports a run that this plan begins.
-func (t *table) begins(o *stage.Output) bool {
-	if o.After == nil || o.After.Status.Run == "" || len(o.After.Status.Stages) == 0 || t.in.Replay != nil {
+func (s *stager) begins(o *stage.Output) bool {
+	if o.After == nil || o.After.Status.Run == "" || len(o.After.Status.Stages) == 0 || s.table.in.Replay != nil {
 		return false
 	}
-	before := recordOf(t.in.State.Rollouts)[o.Unit]
+	before := recordOf(s.table.in.State.Rollouts)[o.Unit]
 	return before == nil || before.Status.Run != o.After.Status.Run
 }
 

@@ -23,7 +23,7 @@ const mostVersions = 8
 
 // OlderCommits lists the source commits that a plan may have to evaluate beside its own, because clusters show them
 // still, in the order of how much depends on them.
-func (in *Input) OlderCommits() (commits []string) {
+func OlderCommits(in *Input) (commits []string) {
 	add := func(commit string) {
 		if commit != "" && commit != in.Source.Revision.Commit && len(commits) < mostVersions && !slices.Contains(commits, commit) {
 			commits = append(commits, commit)

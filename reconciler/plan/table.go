@@ -141,7 +141,9 @@ func (t *table) Blocked() (rows []int) {
 func (t *table) Row(i int) rollout.Row {
 	r := &t.rows[i]
 	d := t.decided.Find(r.Ref)
-	row := rollout.Row{Divided: d != nil && d.Divided(), Abandons: d != nil && t.abandons(d), IsSettled: t.in.Replay != nil, Unit: t.units[r.Ref]}
+	row := rollout.Row{
+		Divided: d != nil && d.Divided(), Abandons: d != nil && abandons(t.in, d), IsSettled: t.in.Replay != nil, Unit: t.units[r.Ref],
+	}
 	have, wants := t.have(r.Ref), r.Wants
 	leaving, stays, recorded := t.leaving[r.Ref], t.mover.stays[r.Ref], t.recorded[r.Ref]
 	for cluster := range t.group {
@@ -189,8 +191,8 @@ func (t *table) block(r *manifest.Row, c *rollout.Cell, wanted int32) reason.Rea
 
 // abandons reports that a template leaves clusters with nothing left behind: where not even the last
 // copy stays, what it needs leaves at once, as in Karmada.
-func (t *table) abandons(d *schedule.Decision) bool {
-	return d.Moves != nil && t.in.Source.Config.Failover.LastCopy != render.LastCopyKeep
+func abandons(in *Input, d *schedule.Decision) bool {
+	return d.Moves != nil && in.Source.Config.Failover.LastCopy != render.LastCopyKeep
 }
 
 // needs are the rows of what an object needs where it stays: what it pulled along and, of an object that goes out in
@@ -304,7 +306,7 @@ func (t *table) layOut(left rollout.Remaining) {
 		have := t.have(t.rows[i].Ref)
 		instead[i] = make(map[int32]int32, len(cells))
 		for cluster, l := range cells {
-			instead[i][int32(cluster)] = t.standing(i, cluster, l, have(cluster)) //nolint:gosec // an index
+			instead[i][int32(cluster)] = standing(&t.rows[i], cluster, l, have(cluster), t.blobs) //nolint:gosec // an index
 		}
 	}
 	in := layout.Input{Rows: t.rows, Blobs: t.blobs, Instead: instead, Virtual: t.in.Expanded.Policies.Virtual, Stays: t.stopped}
@@ -316,15 +318,15 @@ func (t *table) layOut(left rollout.Remaining) {
 
 // standing is the number of what a cluster is to hold in a cell that is left as it is: what it has or, where it shows an
 // older version, what that gives it on the fleet of today.
-func (t *table) standing(row, cluster int, l rollout.Left, have *files.Blob) int32 {
-	stands, isOlder := t.rows[row].Stands[int32(cluster)] //nolint:gosec // an index
+func standing(row *manifest.Row, cluster int, l rollout.Left, have *files.Blob, blobs *manifest.Blobs) int32 {
+	stands, isOlder := row.Stands[int32(cluster)] //nolint:gosec // an index
 	switch {
 	case isOlder && l.Reason == reason.WaitsForStage && stands == manifest.Nothing:
 		return layout.Nothing
 	case isOlder && l.Reason == reason.WaitsForStage:
 		return stands
 	case l.Kept && have != nil:
-		return t.blobs.Add(have)
+		return blobs.Add(have)
 	}
 	return layout.Nothing
 }

@@ -148,7 +148,7 @@ func (o *Observation) plan(ctx context.Context) (plan.Plan, error) {
 // clusters have of it stays. The error is ours.
 func (p *Planner) Older(ctx context.Context, obs *Observation) error {
 	snapshots := earlier{planner: p, read: map[string]sources.Snapshot{}}
-	for _, commit := range obs.Input.OlderCommits() {
+	for _, commit := range plan.OlderCommits(&obs.Input) {
 		s := snapshots.at(ctx, commit)
 		if s == nil {
 			continue

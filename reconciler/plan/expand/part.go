@@ -22,7 +22,7 @@ func (x *expander) parts(l *index.Policies, release *template.Template, base sco
 	if policy == nil {
 		return nil
 	}
-	x.noteRecipe(release.Object, &base)
+	noteRecipe(x, release.Object, &base)
 	rules := l.Overrides.Rules(release.Subject)
 	matching, asks := l.Matching(rules.List), x.asker(l, release)
 	inner := x.innerRules(l)
@@ -69,7 +69,7 @@ func (x *expander) parts(l *index.Policies, release *template.Template, base sco
 }
 
 // noteRecipe notes what a release is made from, whatever the clusters are that it goes to.
-func (x *expander) noteRecipe(release *object.Object, s *scope) {
+func noteRecipe(x *expander, release *object.Object, s *scope) {
 	if job, _ := flux.Read(release, s.lookup, x.setting(nil)); job != nil {
 		x.recipes[release.Ref()] = job.Key()
 	}

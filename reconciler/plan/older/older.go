@@ -85,7 +85,9 @@ func Evaluate(in Input) Units {
 	decided := schedule.Decide(asked)
 	u := Units{Decisions: decided.Decisions, Found: map[rollouts.Unit]units.Unit{}, Rows: map[object.Ref]manifest.Row{}}
 	var mine []schedule.Decision
-	for _, is := range units.Find(units.Input{Expanded: in.Version.Expanded, Decisions: decided.Decisions, Of: in.Version.Of, Config: &in.Version.Config, Renderer: in.Renderer}) {
+	for _, is := range units.Find(units.Input{
+		Expanded: in.Version.Expanded, Decisions: decided.Decisions, Of: in.Version.Of, Config: &in.Version.Config, Renderer: in.Renderer,
+	}) {
 		if !wanted[is.Unit] {
 			continue
 		}

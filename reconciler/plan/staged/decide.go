@@ -15,9 +15,9 @@ func (c *comparison) decide() stage.Output {
 
 // endsAsTheSource reports a unit that is in the end what the source says: unless nothing of that may be released, or the
 // version went back.
-func (c *comparison) endsAsTheSource(out *stage.Output) bool {
+func endsAsTheSource(u *Unit, out *stage.Output) bool {
 	isTarget := out.Target.Is(out.Source)
-	switch isRefused := c.unit.Refused != "" && !isTarget || c.unit.Unknown; {
+	switch isRefused := u.Refused != "" && !isTarget || u.Unknown; {
 	case isRefused:
 		return false
 	case out.Phase == rollouts.Returning:

@@ -126,7 +126,7 @@ func Settle(in Input) Result {
 		if out.After != nil && u.Recorded == nil {
 			out.After.Stays = u.Stays
 		}
-		if !in.AtTheEnd || !c.endsAsTheSource(&out) {
+		if !in.AtTheEnd || !endsAsTheSource(u, &out) {
 			c.show(&out, rows)
 		}
 		r.add(out, c.refs)

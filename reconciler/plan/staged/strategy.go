@@ -51,7 +51,8 @@ func tasks(list []kubefleet.Task) (all []rollouts.StageTask) {
 func Assign(s *rollouts.Strategy, clusters []kubefleet.Cluster) (stages []string, orders []int, refused string) {
 	of := kubefleet.Strategy{Unmatched: kubefleet.Unmatched(s.Unmatched), Rest: kubefleet.Stage{Name: rollouts.Unmatched}}
 	for i := range s.Stages {
-		of.Stages = append(of.Stages, kubefleet.Stage{Name: s.Stages[i].Name, LabelSelector: s.Stages[i].LabelSelector, SortingLabel: s.Stages[i].SortingLabelKey})
+		is := &s.Stages[i]
+		of.Stages = append(of.Stages, kubefleet.Stage{Name: is.Name, LabelSelector: is.LabelSelector, SortingLabel: is.SortingLabelKey})
 	}
 	at := make(map[string]int, len(clusters))
 	for i := range clusters {
