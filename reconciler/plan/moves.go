@@ -119,11 +119,7 @@ func (m *mover) removed(out *carried) (all [][2]int) {
 		key := [2]files.ID{built.ID(), out.clusters[i].Tree.ID()}
 		paths, ok := known[key]
 		if !ok {
-			for c := range files.Diff(built, out.clusters[i].Tree) {
-				if c.New.Name == "" {
-					paths = append(paths, c.Path)
-				}
-			}
+			paths = pathsGone(built, out.clusters[i].Tree)
 			known[key] = paths
 		}
 		if len(paths) == 0 {
@@ -138,6 +134,16 @@ func (m *mover) removed(out *carried) (all [][2]int) {
 		}
 	}
 	return all
+}
+
+// pathsGone lists the paths that a tree has and the next one has not.
+func pathsGone(before, after *files.Folder) (paths []string) {
+	for c := range files.Diff(before, after) {
+		if c.New.Name == "" {
+			paths = append(paths, c.Path)
+		}
+	}
+	return paths
 }
 
 // mayMove reports that an object which goes to some clusters is in one that it does not go to, for no other reason.

@@ -39,10 +39,11 @@ func (m Move) limit(from, at string) string {
 
 // Nowhere says for how long the object may be nowhere, in a sentence without its end.
 func (m Move) Nowhere() string {
-	switch {
-	case m.Way == move.ByHealth:
+	switch m.Way {
+	case move.AtOnce:
+	case move.ByHealth:
 		return "it is always in a cluster"
-	case m.Way == move.ByTime:
+	case move.ByTime:
 		return "it is nowhere only if the new copies are not there when the old one goes"
 	}
 	return fmt.Sprintf("it may be nowhere until who applies to %s has looked and it has come up there: for seconds where Waybill applies, "+

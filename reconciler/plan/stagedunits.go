@@ -34,7 +34,7 @@ func (s *stager) stagedUnits() (list []staged.Unit) {
 	found := units.Find(units.Input{
 		Expanded: x, Decisions: s.table.decided.Decisions, Bindings: s.table.in.State.Bindings, Config: config, Of: of,
 		Renderer: s.table.in.Staging.Renderer,
-		Stays: staysWith(&s.table.in.State, before, of),
+		Stays:    staysWith(&s.table.in.State, before, of),
 	})
 	for _, u := range found {
 		b, r := is[u.Unit], before[u.Unit]
@@ -50,7 +50,7 @@ func (s *stager) stagedUnits() (list []staged.Unit) {
 func uncounted(in *Staging, list []staged.Unit) (diags []diag.Diagnostic) {
 	all := slices.Clone(in.Ignored)
 	for _, c := range in.Commands {
-		isOf := func(u staged.Unit) bool { return c.Unit == "*" || c.Unit == u.Unit.String() }
+		isOf := func(u staged.Unit) bool { return c.Unit == "*" || c.Unit == u.String() }
 		if !slices.ContainsFunc(list, isOf) {
 			all = append(all, Ignored{What: fmt.Sprintf("%s %s (%s) does not count: nothing of this name goes out in stages", c.Verb, c.Unit, c.Ref)})
 		}
@@ -60,7 +60,7 @@ func uncounted(in *Staging, list []staged.Unit) (diags []diag.Diagnostic) {
 			Code: diag.RolloutCommandRefused, Severity: diag.Warning, Message: is.What,
 			Hint: "docs/rollouts.md says which commands count; waybill rollout status UNIT says what a run waits for",
 		}
-		if i := slices.IndexFunc(list, func(u staged.Unit) bool { return u.Unit.String() == is.Unit }); i >= 0 {
+		if i := slices.IndexFunc(list, func(u staged.Unit) bool { return u.String() == is.Unit }); i >= 0 {
 			d.Pos = list[i].Pos
 		}
 		diags = append(diags, d)
@@ -95,7 +95,7 @@ func (s *stager) stagedUnit(u units.Unit, b *unit.Unit, before, recorded *rollou
 		}
 	}
 	for _, c := range s.table.in.Staging.Commands {
-		if c.Unit == u.Unit.String() || c.Unit == "*" {
+		if c.Unit == u.String() || c.Unit == "*" {
 			is.Commands = append(is.Commands, c.Command)
 		}
 	}

@@ -153,8 +153,8 @@ func (t *table) Row(i int) rollout.Row {
 			want, wants, c.Want = wants[0], wants[1:], true
 		}
 		l, isRecorded := recorded[t.cluster(cluster)]
-		c.Have = c.Have || l.Kept                       // what was there when the plan was made that is made again
-		if stands, ok := r.Stands[int32(cluster)]; ok { //nolint:gosec // an index
+		c.Have = c.Have || l.Kept // what was there when the plan was made that is made again
+		if stands, ok := r.Stands[int32(cluster)]; ok {
 			c.Have = stands != manifest.Nothing
 		}
 		if !c.Want && !c.Have && !isRecorded {

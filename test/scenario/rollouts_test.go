@@ -98,17 +98,17 @@ func images(t *testing.T, repo *twin.Repo, res *outcome) string {
 }
 
 func shortly(m twin.Manifest) string {
-	text := m.Metadata.Name
+	words := []string{m.Metadata.Name}
 	for _, c := range m.Spec.Template.Spec.Containers {
-		text = c.Image
+		words[0] = c.Image
 	}
 	for _, key := range slices.Sorted(maps.Keys(m.Data)) {
-		text += " " + key + "=" + m.Data[key]
+		words = append(words, key+"="+m.Data[key])
 	}
 	if n := m.Spec.Replicas; n != nil {
-		text += fmt.Sprint(" x", *n)
+		words = append(words, fmt.Sprint("x", *n))
 	}
-	return text
+	return strings.Join(words, " ")
 }
 
 // laws holds what is true of each publication of what goes out in stages, beside that of the one before.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -80,7 +81,7 @@ func (s *scenario) run(t *testing.T, w way) map[string]string {
 		if trailers := st.trailers(); i == 0 || !maps.Equal(next, source) || len(trailers) > 0 {
 			repo.Sign = st.signs()
 			id := repo.Write("main", strings.Join(append([]string{fmt.Sprint("step ", i+1)}, trailers...), "\n"), next.Folder())
-			commits[id.String()] = fmt.Sprint(i + 1)
+			commits[id.String()] = strconv.Itoa(i + 1)
 			repo.Sign = nil
 		}
 		source = next
@@ -290,7 +291,7 @@ func unverified(t *testing.T, repo *twin.Repo, keys map[string]draw.Key, version
 }
 
 // exitStatus is the exit status of the command publish.
-func (o outcome) exitStatus() int {
+func (o *outcome) exitStatus() int {
 	_, mistaken := errors.AsType[*render.ConfigError](o.err)
 	switch {
 	case o.err != nil && !mistaken:
@@ -302,7 +303,7 @@ func (o outcome) exitStatus() int {
 }
 
 // moved lists the branches that moved, sorted.
-func (o outcome) moved() []string {
+func (o *outcome) moved() []string {
 	var names []string
 	if partial, ok := errors.AsType[*git.PartialError](o.err); ok {
 		names = append(names, partial.Moved...)

@@ -153,17 +153,17 @@ func isUnwell(seen map[string]evict.Seen, cluster string) bool {
 // with all that stays there.
 func together(copies []Copy, all []Verdict) {
 	type group struct{ cluster, name string }
-	staying, any := map[group]bool{}, map[string]bool{}
+	staying, somewhere := map[group]bool{}, map[string]bool{}
 	for i, c := range copies {
 		if all[i].Stays != "" {
-			staying[group{c.Cluster, c.Group}], any[c.Cluster] = true, true
+			staying[group{c.Cluster, c.Group}], somewhere[c.Cluster] = true, true
 		}
 	}
 	for i, c := range copies {
 		if all[i].Stays != "" || all[i].Way == AtOnce {
 			continue
 		}
-		if c.Group != "" && staying[group{c.Cluster, c.Group}] || any[c.Cluster] && isFoundation(c.Ref) {
+		if c.Group != "" && staying[group{c.Cluster, c.Group}] || somewhere[c.Cluster] && isFoundation(c.Ref) {
 			all[i].Stays = reason.Needed
 		}
 	}

@@ -70,9 +70,9 @@ func TestFrozen(t *testing.T) {
 		{"hbms ws whs", true, ""},
 		{"hbms whbs whs", true, reason.Short}, // another block does what it does
 		// Moves: the old copies stay until the new ones are healthy, and these come, or wait for a reason of their own.
-		{"hbm hbm w", false, ""},
+		{"hbm w hbm", false, ""},
 		{"hbm w wb", false, ""},
-		{"hbms ws ws", true, ""},
+		{"ws hbms ws", true, ""},
 		{"hbm wb", false, ""},
 		{"hbm hb w", false, reason.Twice},
 		{"hbm wb h", false, reason.Nowhere},
@@ -251,9 +251,9 @@ func TestBlocksThatStandAside(t *testing.T) {
 func TestAUnitIsOneVersionInACluster(t *testing.T) {
 	table := rows{
 		{Cells: cells("whb wh"), Unit: 1},
-		{Cells: cells("wh wh"), Unit: 1},
+		{Cells: cells("wh whs"), Unit: 1},
 		{Cells: cells("h wh"), Unit: 1},
-		{Cells: cells("wh wh")},
+		{Cells: cells("wh whs")},
 	}
 	r := Resolve(table, table.atMost(9))
 	for i, want := range []map[int]Left{

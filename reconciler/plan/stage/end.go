@@ -76,12 +76,12 @@ func ended(v *view, r rollouts.Rollout) rollouts.Rollout {
 	switch r.Status.Phase {
 	case rollouts.Finishing:
 		if len(unpublished(v, r)) == 0 {
-			return finishedRun(v, r)
+			return finishedRun(r)
 		}
 	case rollouts.Returning:
 		switch isBack := len(unpublished(v, r)) == 0; {
 		case isBack && v.Source.Is(r.Status.Base):
-			return finishedRun(v, r)
+			return finishedRun(r)
 		case isBack:
 			return stopped(r, cause{rollouts.KeptBack, keptBack(r.Status)})
 		}
@@ -111,7 +111,7 @@ func showsTarget(e rollouts.Cluster) bool {
 }
 
 // finishedRun returns a record of a run that is over, with the clusters that do not show its version yet.
-func finishedRun(v *view, r rollouts.Rollout) rollouts.Rollout {
+func finishedRun(r rollouts.Rollout) rollouts.Rollout {
 	s := r.Status
 	if s.Phase == rollouts.Returning {
 		s.Target = s.Base

@@ -149,15 +149,16 @@ func dump(r *rollouts.Rollout) string {
 	if err != nil {
 		panic(err)
 	}
-	text := string(status)
+	var text strings.Builder
+	text.Write(status)
 	for _, name := range slices.Sorted(maps.Keys(r.Clusters)) {
 		e, err := json.Marshal(r.Clusters[name])
 		if err != nil {
 			panic(err)
 		}
-		text += fmt.Sprintf("\n  %s in %s %s", name, r.Clusters[name].Stage, e)
+		fmt.Fprintf(&text, "\n  %s in %s %s", name, r.Clusters[name].Stage, e)
 	}
-	return text
+	return text.String()
 }
 
 // decision is one that laws are about.

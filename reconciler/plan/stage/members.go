@@ -12,11 +12,6 @@ func isAwaited(c rollouts.Cluster) bool {
 	return c.State == rollouts.Released || c.State == rollouts.Failing
 }
 
-// isPassedOver reports a cluster that was not released, and is when it can be: nobody waits for it.
-func isPassedOver(c rollouts.Cluster) bool {
-	return !isReleased(c) && (c.State == rollouts.Late || c.State == rollouts.Suspended)
-}
-
 // isOpen reports that a run is in a phase in which it goes on by itself.
 func isOpen(p rollouts.Phase) bool {
 	switch p {

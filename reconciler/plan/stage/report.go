@@ -15,37 +15,37 @@ const starved = 3
 
 // report says what somebody has to know of a unit.
 func report(v *view, r rollouts.Rollout, unsoaked []string) (diags []diag.Diagnostic) {
-	say := func(code diag.Code, severity diag.Severity, message, hint string) {
-		diags = append(diags, diag.Diagnostic{Code: code, Severity: severity, Pos: v.Pos, Message: message, Hint: hint})
+	say := func(code diag.Code, message, hint string) {
+		diags = append(diags, diag.Diagnostic{Code: code, Severity: diag.Warning, Pos: v.Pos, Message: message, Hint: hint})
 	}
 	s := r.Status
 	if d := failure(v, s); d.Code != "" {
 		diags = append(diags, d)
 	}
 	if names := inState(v, r, rollouts.Late); len(names) > 0 {
-		say(diag.RolloutLate, diag.Warning, fmt.Sprintf("%s: %s does not answer, and nobody waits for it", v.Unit, words.List(names)),
+		say(diag.RolloutLate, fmt.Sprintf("%s: %s does not answer, and nobody waits for it", v.Unit, words.List(names)),
 			"it is released by the strategy when it answers again; waybill status shows since when it does not")
 	}
 	if s.Restarts >= starved {
-		say(diag.RolloutStarved, diag.Warning, fmt.Sprintf("%s: %d runs in a row were replaced by a newer version before they were done", v.Unit, s.Restarts),
+		say(diag.RolloutStarved, fmt.Sprintf("%s: %d runs in a row were replaced by a newer version before they were done", v.Unit, s.Restarts),
 			"waybill.dev/newer: Wait on the strategy lets a run end first")
 	}
 	if len(unsoaked) > 0 {
-		say(diag.RolloutUnsoaked, diag.Warning, fmt.Sprintf("%s: %s takes over what other clusters lost, and gets the new version before its turn: the old one cannot be read",
+		say(diag.RolloutUnsoaked, fmt.Sprintf("%s: %s takes over what other clusters lost, and gets the new version before its turn: the old one cannot be read",
 			v.Unit, words.List(unsoaked)), "clone the source with its history (fetch-depth: 0)")
 	}
 	if isLost(v, r) {
-		say(diag.RolloutLost, diag.Warning, fmt.Sprintf("%s: nothing is recorded of its run, and clusters have the new version already: they count as released, and the rest begins at the first stage",
+		say(diag.RolloutLost, fmt.Sprintf("%s: nothing is recorded of its run, and clusters have the new version already: they count as released, and the rest begins at the first stage",
 			v.Unit), "nobody should delete the state branch while a run is open")
 	}
 	if late := v.now.Sub(v.Now); late >= time.Second {
-		say(diag.RolloutClock, diag.Warning, fmt.Sprintf("%s: the clock is %s before the last time that was recorded: for the run it stands still until then", v.Unit, late.Truncate(time.Second)),
+		say(diag.RolloutClock, fmt.Sprintf("%s: the clock is %s before the last time that was recorded: for the run it stands still until then", v.Unit, late.Truncate(time.Second)),
 			"look at the clock of whoever plans")
 	}
 	for _, c := range s.Commands {
 		isIdle := c.Verb == rollouts.Bypass && c.Run == "" // of a trailer about every unit, also those that do not change
 		if c.Refused && v.isGiven(c) && !isIdle {
-			say(diag.RolloutStaleCommand, diag.Warning, fmt.Sprintf("%s: %s (%s) did nothing: it came for another run, or too early or late", v.Unit, spelt(c), c.Ref),
+			say(diag.RolloutStaleCommand, fmt.Sprintf("%s: %s (%s) did nothing: it came for another run, or too early or late", v.Unit, spelt(c), c.Ref),
 				fmt.Sprintf("waybill rollout status %s shows the run, and what it waits for", v.Unit))
 		}
 	}

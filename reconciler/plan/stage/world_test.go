@@ -53,9 +53,9 @@ func clock(text string) time.Time {
 }
 
 // newWorld is a world in which a1 runs in clusters, as "canary: c1 c2; early: e1" lists them.
-func newWorld(t testing.TB, s *rollouts.Strategy, stages string) *world {
-	t.Helper()
-	w := &world{t: t, now: clock("09:00"), has: map[string]string{}, drops: map[string]string{}, same: map[string]string{}, digests: map[string]string{}}
+func newWorld(tb testing.TB, s *rollouts.Strategy, stages string) *world {
+	tb.Helper()
+	w := &world{t: tb, now: clock("09:00"), has: map[string]string{}, drops: map[string]string{}, same: map[string]string{}, digests: map[string]string{}}
 	w.in = stage.Input{Unit: rollouts.Unit{Namespace: "team", Name: "web"}, Strategy: s, Windows: map[string]stage.Window{}}
 	for text := range strings.SplitSeq(stages, ";") {
 		name, names, _ := strings.Cut(text, ":")

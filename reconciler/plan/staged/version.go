@@ -1,6 +1,7 @@
 package staged
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
@@ -112,9 +113,7 @@ func (l *laid) with(in *Input, share func(d *schedule.Decision, cluster string) 
 	}
 	written := in.Write(l.Commit, changed)
 	is := &laid{Version: l.Version, cells: make(cells, len(l.cells))}
-	for r, of := range l.cells {
-		is.cells[r] = of
-	}
+	maps.Copy(is.cells, l.cells)
 	for i := range written.Rows {
 		is.cells[written.Rows[i].Ref] = cellsOf(&written.Rows[i], &written.Blobs, len(in.Clusters))
 	}

@@ -1,7 +1,6 @@
 package units_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -142,7 +141,7 @@ func (w world) units(t *testing.T) map[string]units.Unit {
 		Of:       named(&x),
 		Expanded: &x, Decisions: decided.Decisions, Bindings: w.bindings, Config: &render.ConfigSpec{}, Renderer: w.renderer, Stays: w.stays,
 	}) {
-		all[u.Unit.String()] = u
+		all[u.String()] = u
 	}
 	return all
 }
@@ -280,7 +279,7 @@ func TestWhatIsAChange(t *testing.T) {
 				t.Errorf("%s: the digest of %s is %q", tt.name, name, after[name].Digest)
 			}
 		}
-		if fmt.Sprint(strings.Join(got, " ")) != tt.want {
+		if strings.Join(got, " ") != tt.want {
 			t.Errorf("%s changes %q, want %q", tt.name, got, tt.want)
 		}
 	}

@@ -127,10 +127,9 @@ const (
 	Reverted          Reason = "Reverted"    // the source says the base again
 	Bypassed          Reason = "Bypassed"
 	NotPublished      Reason = "NotPublished" // branches do not have it yet
-	// Of clusters.
-	Unhealthy    Reason = "Unhealthy"    // something of the unit failed
-	PastDeadline Reason = "PastDeadline" // it was not healthy in time
-	NotWritable  Reason = "NotWritable"  // what it should get cannot be made
+	Unhealthy         Reason = "Unhealthy"    // something of the unit failed
+	PastDeadline      Reason = "PastDeadline" // it was not healthy in time
+	NotWritable       Reason = "NotWritable"  // what it should get cannot be made
 )
 
 // StageStatus is how far a stage is.

@@ -58,34 +58,26 @@ func (r *Reader) EvidenceOf(
 		return all, nil
 	}
 	mappings := mappingsOf(of.Clusters)
-	said, err := r.branches(ctx, heads, of.Registered())
-	isAway := err != nil && r.Told != nil && ctx.Err() == nil
-	if err != nil && !isAway {
+	said, err := r.hear(ctx, heads, of.Registered())
+	if err != nil {
 		return nil, err
 	}
 	trees := appliedTrees{r.Published.Target, map[appliedAt]*files.Folder{}}
 	for ref, clusters := range moving {
 		for _, cluster := range clusters {
-			was, _ := r.Cache.last(cluster)
-			w := was.report
-			if !isAway {
-				if w, err = r.evidenceOf(ctx, &said, cluster, mappings[cluster]); err != nil {
-					return nil, err
-				}
+			w, err := said.report(ctx, cluster, mappings[cluster])
+			if err != nil {
+				return nil, err
 			}
 			if w == nil {
 				continue
 			}
 			path := tree.Path(mappings[cluster].Ref(ref))
-			f := evidence.Found{
-				Cluster: w.Summary, Object: w.Objects[ref], Published: fileOf(of.Published[cluster].Built, path),
-			}
+			f := evidence.Found{Cluster: w.Summary, Object: w.Objects[ref], Published: fileOf(of.Published[cluster].Built, path)}
 			if f.Head, err = r.Published.Head(ctx, heads, of.Addresses.Of(cluster)); err != nil {
 				return nil, err
 			}
-			if b := of.Bindings[ref]; b != nil {
-				f.Preserve = evidence.Preserve(b.Spec.Failover)
-			}
+			f.Preserve = preserved(of.Bindings[ref])
 			if err := trees.lookUp(ctx, cluster, &f, path); err != nil {
 				return nil, err
 			}
@@ -93,6 +85,39 @@ func (r *Reader) EvidenceOf(
 		}
 	}
 	return all, nil
+}
+
+// preserved are the rules of a binding, or nil, by which labels hold what is to be preserved of a status.
+func preserved(b *karmada.ResourceBinding) []karmada.StatePreservationRule {
+	if b == nil {
+		return nil
+	}
+	return evidence.Preserve(b.Spec.Failover)
+}
+
+// heard is what clusters say. While the repository of the agents is away it is what was heard last.
+type heard struct {
+	reader *Reader
+	said   statusBranches
+	isAway bool
+}
+
+func (r *Reader) hear(ctx context.Context, heads map[string]files.ID, of []*karmada.Cluster) (heard, error) {
+	said, err := r.branches(ctx, heads, of)
+	isAway := err != nil && r.Told != nil && ctx.Err() == nil
+	if isAway {
+		err = nil
+	}
+	return heard{r, said, isAway}, err
+}
+
+// report is what is said of a cluster; nil for nothing that counts.
+func (h *heard) report(ctx context.Context, cluster string, m *virtual.Mapping) (*status.Report, error) {
+	if h.isAway {
+		was, _ := h.reader.Cache.last(cluster)
+		return was.report, nil
+	}
+	return h.reader.evidenceOf(ctx, &h.said, cluster, m)
 }
 
 // isSilent reports that no cluster says anything.

@@ -19,19 +19,15 @@ import (
 // stages. A cluster is left out of which no branch counts. While the repository of the agents is away, what was heard
 // last counts.
 func (r *Reader) Seen(ctx context.Context, heads map[string]files.ID, of []*karmada.Cluster) (map[string]*staged.Seen, error) {
-	said, err := r.branches(ctx, heads, of)
-	isAway := err != nil && r.Told != nil && ctx.Err() == nil
-	if err != nil && !isAway {
+	said, err := r.hear(ctx, heads, of)
+	if err != nil {
 		return nil, err
 	}
 	all, trees := map[string]*staged.Seen{}, appliedTrees{r.Published.Target, map[appliedAt]*files.Folder{}}
 	for _, c := range of {
 		m := virtual.Of(c)
-		var w *status.Report
-		if isAway {
-			was, _ := r.Cache.last(c.Name)
-			w = was.report
-		} else if w, err = r.evidenceOf(ctx, &said, c.Name, m); err != nil {
+		w, err := said.report(ctx, c.Name, m)
+		if err != nil {
 			return nil, err
 		}
 		if w == nil {
@@ -66,6 +62,7 @@ func seen(ctx context.Context, w *status.Report, cluster string, m *virtual.Mapp
 			is.Applied = applied.ID()
 		}
 		switch o.Applied.Phase {
+		case status.PhaseApplied, status.PhaseLeaving:
 		case status.PhaseFailed:
 			tried, err := trees.fileAt(ctx, appliedAt{cluster, w.Commit}, path)
 			if err != nil {
