@@ -45,8 +45,11 @@ func TestWhoNamesAChart(t *testing.T) {
 	web, db := lock.Ref{Repository: "https://charts.example", Name: "web"}, lock.Ref{Repository: "https://charts.example", Name: "db"}
 	at := func(file string, line int) diag.Pos { return diag.Pos{File: file, Line: line} }
 	all := users([]lock.Ref{db, web}, []expand.Lack{
-		{Chart: web, Pos: at("b.yaml", 1), By: "b"}, {Chart: web, Pos: at("a.yaml", 9), By: "a9"}, {Chart: web, Pos: at("a.yaml", 2), By: "a2"},
-		{Chart: web, Pos: at("a.yaml", 9), By: "a9"}, {Chart: web, Pos: at("a.yaml", 9), By: "a8"},
+		{Chart: web, Pos: at("b.yaml", 1), By: "b"},
+		{Chart: web, Pos: at("a.yaml", 9), By: "a9"},
+		{Chart: web, Pos: at("a.yaml", 2), By: "a2"},
+		{Chart: web, Pos: at("a.yaml", 9), By: "a9"},
+		{Chart: web, Pos: at("a.yaml", 9), By: "a8"},
 	})
 	if len(all) != 2 || all[0].Ref != db || all[1].Ref != web || len(all[0].By) > 0 {
 		t.Fatalf("the charts are %+v", all)

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -235,8 +236,11 @@ func TestWhoASourceIsInACluster(t *testing.T) {
 		formerly: []string{"before"}, revision: sources.Revision{Repo: "https://git.example/fleet"},
 	}
 	for i, want := range []struct{ owner, former, id string }{
-		{"git.example/fleet", "before", "1"}, {"git.example/fleet", "before", "2"}, {"git.example/fleet#inner", "before#inner", "2"},
-		{"git.example/fleet#own", "before#own", "3"}, {"git.example/fleet#stray", "before#stray", ""},
+		{"git.example/fleet", "before", "1"},
+		{"git.example/fleet", "before", "2"},
+		{"git.example/fleet#inner", "before#inner", "2"},
+		{"git.example/fleet#own", "before#own", "3"},
+		{"git.example/fleet#stray", "before#stray", ""},
 	} {
 		c := in.Clusters[i]
 		if got := in.Owner(c.Name); got != want.owner {
@@ -264,10 +268,8 @@ type limited struct {
 
 // Fetch implements Repository.
 func (l *limited) Fetch(_ context.Context, branches ...string) error {
-	for _, b := range branches {
-		if b == l.big {
-			return l.err
-		}
+	if slices.Contains(branches, l.big) {
+		return l.err
 	}
 	return nil
 }
