@@ -187,7 +187,7 @@ func TestACommentThatApprovesNothing(t *testing.T) {
 		{"a stranger's", "", func(g *goesOut, a string) { g.fake.SayAs(forgetest.Stranger, a) }, ""},
 		{"a bot's", "", func(g *goesOut, a string) { g.fake.SayAs(forgetest.Waybill, a) }, ""},
 		{"an edited one", "", func(g *goesOut, a string) {
-			if err := g.fake.EditComment(context.Background(), forgetest.Number, g.fake.SayAs(forgetest.Writer, "x").ID, a); err != nil {
+			if err := g.fake.EditComment(t.Context(), forgetest.Number, g.fake.SayAs(forgetest.Writer, "x").ID, a); err != nil {
 				panic(err)
 			}
 		}, "refused: the comment was edited"},
@@ -234,10 +234,11 @@ func TestAnAuthorDoesNotApprove(t *testing.T) {
 	if all := g.given(t); len(all) != 1 || !all[0].IsAuthor || g.shows(t) != "one" {
 		t.Errorf("the cluster has %s, and there are %+v", g.shows(t), all)
 	}
-	said := ""
+	var all strings.Builder
 	for _, d := range res.Diags {
-		said += d.String() + "\n"
+		all.WriteString(d.String() + "\n")
 	}
+	said := all.String()
 	if !strings.Contains(said, "whoever opened the pull request may not approve it; ask somebody else") || !strings.Contains(said, "[rollout-command-refused]") {
 		t.Errorf("it says\n%s", said)
 	}

@@ -286,8 +286,14 @@ func (c *ConfigSpec) check() (field, problem string) {
 		name  string
 		check func() (field, problem string)
 	}{
-		{"charts", c.Charts.check}, {"apply", c.Apply.check}, {"failover", c.Failover.check}, {"descheduler", c.Descheduler.check},
-		{"flux", c.Flux.check}, {"publish.flux", c.Publish.Flux.Check}, {"publish.moves", c.Publish.Moves.check}, {"rollout", c.Rollout.check},
+		{"charts", c.Charts.check},
+		{"apply", c.Apply.check},
+		{"failover", c.Failover.check},
+		{"descheduler", c.Descheduler.check},
+		{"flux", c.Flux.check},
+		{"publish.flux", c.Publish.Flux.Check},
+		{"publish.moves", c.Publish.Moves.check},
+		{"rollout", c.Rollout.check},
 	} {
 		if field, p := part.check(); p != "" {
 			field = "spec." + part.name + "." + field

@@ -91,7 +91,11 @@ func (r *resolver) annotation(key, value string) {
 	case one && slices.Contains(ofAll, name):
 		r.fail(at, "write "+name, "is of the whole strategy, not of a stage")
 	case slices.Contains(ofStages, name):
-		r.ofStages(r.stages(of, one, at), name, value, at)
+		stages := r.stages()
+		if one {
+			stages = r.named(of, at)
+		}
+		r.ofStages(stages, name, value, at)
 	case name == FailureAction:
 		s.OnFailure = oneOf(r.reader, at, value, Stop, Return)
 	case name == NewerAction:
@@ -103,17 +107,23 @@ func (r *resolver) annotation(key, value string) {
 	}
 }
 
-// stages are those that an annotation is of: the one that it names, or all.
-func (r *resolver) stages(of string, one bool, at field) (stages []*Stage) {
+// stages are those of the strategy, and the rest.
+func (r *resolver) stages() (stages []*Stage) {
+	s := &r.strategy
+	for i := range s.Stages {
+		stages = append(stages, &s.Stages[i])
+	}
+	return append(stages, &s.Rest)
+}
+
+// named is the stage that an annotation names.
+func (r *resolver) named(of string, at field) (stages []*Stage) {
 	var names []string
 	s := &r.strategy
 	for i := range s.Stages {
-		if names = append(names, s.Stages[i].Name); !one || s.Stages[i].Name == of {
+		if names = append(names, s.Stages[i].Name); s.Stages[i].Name == of {
 			stages = append(stages, &s.Stages[i])
 		}
-	}
-	if !one {
-		return append(stages, &s.Rest)
 	}
 	if len(stages) == 0 {
 		r.fail(at, "the stages are "+strings.Join(names, ", "), "%q is no stage of the strategy", of)

@@ -1,7 +1,6 @@
 package kubefleet
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/waybill-dev/waybill/render/diag"
@@ -35,10 +34,10 @@ func Refusal(o *object.Object) (diag.Diagnostic, bool) {
 	d := diag.Diagnostic{Code: diag.NotAPolicy, Severity: diag.Error, Pos: o.Origin()}
 	switch kind := strings.TrimPrefix(r.Kind, "Cluster"); kind {
 	case "StagedUpdateRun":
-		d.Message = fmt.Sprintf("%s: runs are made by Waybill for every change, and not read from files", title(r))
+		d.Message = title(r) + ": runs are made by Waybill for every change, and not read from files"
 		d.Hint = "remove the file; to hold one: waybill rollout stop UNIT"
 	case "ApprovalRequest":
-		d.Message = fmt.Sprintf("%s: an approval is a command, and not read from files", title(r))
+		d.Message = title(r) + ": an approval is a command, and not read from files"
 		d.Hint = "remove the file; approve with: waybill rollout approve UNIT STAGE"
 	default:
 		return diag.Diagnostic{}, false

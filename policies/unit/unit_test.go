@@ -56,15 +56,21 @@ func TestBinding(t *testing.T) {
 		{"an annotation", policy("team/web", rollout("careful")) + policy("base", rollout("careful")), "", "_cluster/base careful; team/web careful", ""},
 		{"the namespace is first", policy("other/web", rollout("careful")), "", "other/web other/careful", ""},
 		{"of the namespace alone", policy("team/web", rollout("ours")), "", "team/web team/ours", ""},
-		{"of another namespace", policy("other/web", rollout("ours")), "", `other/web stays: its strategy "ours" is not in the source`,
+		{
+			"of another namespace", policy("other/web", rollout("ours")), "", `other/web stays: its strategy "ours" is not in the source`,
 			`p.yaml:7: error: PropagationPolicy other/web: waybill.dev/rollout is "ours", and there is no StagedUpdateStrategy of the namespace other, and no ClusterStagedUpdateStrategy of this name; what it binds stays as it is [rollout-unknown]
-	hint: there are careful; write one of them, or "none"`},
-		{"a cluster policy sees none of a namespace", policy("base", rollout("ours")), "", `_cluster/base stays: its strategy "ours" is not in the source`,
+	hint: there are careful; write one of them, or "none"`,
+		},
+		{
+			"a cluster policy sees none of a namespace", policy("base", rollout("ours")), "", `_cluster/base stays: its strategy "ours" is not in the source`,
 			`p.yaml:6: error: ClusterPropagationPolicy base: waybill.dev/rollout is "ours", and there is no ClusterStagedUpdateStrategy of this name; what it binds stays as it is [rollout-unknown]
-	hint: there are careful; write one of them, or "none"`},
-		{"a name that is mistyped", policy("team/web", rollout("carefull")), "", `team/web stays: its strategy "carefull" is not in the source`,
-			`p.yaml:7: error: PropagationPolicy team/web: waybill.dev/rollout is "carefull", and there is no StagedUpdateStrategy of the namespace team, and no ClusterStagedUpdateStrategy of this name; what it binds stays as it is [rollout-unknown]
-	hint: did you mean "careful"?`},
+	hint: there are careful; write one of them, or "none"`,
+		},
+		{
+			"a name that is mistyped", policy("team/web", rollout("carefu")), "", `team/web stays: its strategy "carefu" is not in the source`,
+			`p.yaml:7: error: PropagationPolicy team/web: waybill.dev/rollout is "carefu", and there is no StagedUpdateStrategy of the namespace team, and no ClusterStagedUpdateStrategy of this name; what it binds stays as it is [rollout-unknown]
+	hint: did you mean "careful"?`,
+		},
 		{"a strategy with a mistake", policy("team/web", rollout("broken")), "", `team/web stays: its strategy "broken" has a mistake`, ""},
 		{"the default", policy("team/web", ""), "default: careful", "team/web careful", ""},
 		{"an empty annotation opts out", policy("team/web", rollout(`""`)), "default: careful", "team/web none", ""},
@@ -73,25 +79,37 @@ func TestBinding(t *testing.T) {
 		{"a rule opts out", policy("team/web", "  labels: {tier: \"1\"}\n"), "default: careful, rules: [{policies: {matchLabels: {tier: \"1\"}}, strategy: none}]", "team/web none", ""},
 		{"the first rule counts", policy("team/web", "  labels: {tier: \"1\"}\n"), "rules: [{policies: {}, strategy: none}, " + tier + "]", "team/web none", ""},
 		{"rules name those of all clusters", policy("other/web", "  labels: {tier: \"1\"}\n"), "rules: [" + tier + "]", "other/web careful", ""},
-		{"a default that is nowhere", policy("team/web", "") + policy("team/api", rollout("none")), "default: Careful-", `team/api none; team/web stays: its strategy "Careful-" is not in the source`,
+		{
+			"a default that is nowhere", policy("team/web", "") + policy("team/api", rollout("none")), "default: Careful-", `team/api none; team/web stays: its strategy "Careful-" is not in the source`,
 			`waybill.yaml:4: error: spec.rollout.default is "Careful-", and there is no ClusterStagedUpdateStrategy of this name; what it binds stays as it is [rollout-unknown]
-	hint: did you mean "careful"?`},
-		{"a rule that is nowhere", "", "rules: [" + tier + ", {policies: {}, strategy: x}]", "",
+	hint: did you mean "careful"?`,
+		},
+		{
+			"a rule that is nowhere", "", "rules: [" + tier + ", {policies: {}, strategy: x}]", "",
 			`waybill.yaml:4: error: spec.rollout.rules[1].strategy is "x", and there is no ClusterStagedUpdateStrategy of this name; what it binds stays as it is [rollout-unknown]
-	hint: there are careful; write one of them, or "none"`},
+	hint: there are careful; write one of them, or "none"`,
+		},
 		{"a group", policy("team/web", rollout("careful")+group) + policy("base", rollout("careful")+group), "", "_group/g careful (base, web)", ""},
-		{"a group of two minds", policy("team/web", rollout("careful")+group) + policy("base", rollout("none")+group), "", "_group/g stays: its policies are bound to different strategies (base, web)",
+		{
+			"a group of two minds", policy("team/web", rollout("careful")+group) + policy("base", rollout("none")+group), "", "_group/g stays: its policies are bound to different strategies (base, web)",
 			`p.yaml:8: error: PropagationPolicy team/web is bound to the strategy "careful", and other policies of the group g to none [rollout-group]
-	hint: bind all policies of the group to one strategy; until then what they claim stays as it is`},
-		{"a group of two minds, the second of which opts out", policy("team/web", rollout("careful")+group) + policy("team/zone", rollout("none")+group), "", "_group/g stays: its policies are bound to different strategies (web, zone)",
+	hint: bind all policies of the group to one strategy; until then what they claim stays as it is`,
+		},
+		{
+			"a group of two minds, the second of which opts out", policy("team/web", rollout("careful")+group) + policy("team/zone", rollout("none")+group), "", "_group/g stays: its policies are bound to different strategies (web, zone)",
 			`p.yaml:20: error: PropagationPolicy team/zone is bound to the strategy none, and other policies of the group g to "careful" [rollout-group]
-	hint: bind all policies of the group to one strategy; until then what they claim stays as it is`},
-		{"a group of two namespaces", policy("team/web", rollout("careful")+group) + policy("other/web", rollout("careful")+group), "", "_group/g stays: its policies are bound to different strategies (web, web)",
+	hint: bind all policies of the group to one strategy; until then what they claim stays as it is`,
+		},
+		{
+			"a group of two namespaces", policy("team/web", rollout("careful")+group) + policy("other/web", rollout("careful")+group), "", "_group/g stays: its policies are bound to different strategies (web, web)",
 			`p.yaml:8: error: PropagationPolicy team/web is bound to the strategy "careful", and other policies of the group g to "other/careful" [rollout-group]
-	hint: bind all policies of the group to one strategy; until then what they claim stays as it is`},
-		{"a group without a name", policy("team/web", rollout("careful")+"    waybill.dev/rollout-group: A b\n"), "", `team/web stays: its group "A b" has no name`,
+	hint: bind all policies of the group to one strategy; until then what they claim stays as it is`,
+		},
+		{
+			"a group without a name", policy("team/web", rollout("careful")+"    waybill.dev/rollout-group: A b\n"), "", `team/web stays: its group "A b" has no name`,
 			`p.yaml:8: error: PropagationPolicy team/web: waybill.dev/rollout-group is "A b", which is no name: a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*') [rollout-group]
-	hint: write small letters, digits and dashes; until then what it claims stays as it is`},
+	hint: write small letters, digits and dashes; until then what it claims stays as it is`,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d, s := object.Decode("p.yaml", []byte(c.policies)), object.Decode("s.yaml", []byte(strategies))
@@ -159,10 +177,13 @@ spec:
 		strategy, stage, now string
 		closed               bool
 	}{
-		{"careful", "prod", "2026-03-06T16:59:00Z", false}, {"careful", "prod", "2026-03-06T17:00:00Z", true},
-		{"careful", "prod", "2026-03-09T06:59:00Z", true}, {"careful", "prod", "2026-03-09T07:00:00Z", false},
+		{"careful", "prod", "2026-03-06T16:59:00Z", false},
+		{"careful", "prod", "2026-03-06T17:00:00Z", true},
+		{"careful", "prod", "2026-03-09T06:59:00Z", true},
+		{"careful", "prod", "2026-03-09T07:00:00Z", false},
 		{"careful", "early", "2026-03-07T00:00:00Z", false},
-		{render.NoStrategy, unit.AllStages, "2026-03-07T12:30:00Z", true}, {render.NoStrategy, unit.AllStages, "2026-03-07T13:00:00Z", false},
+		{render.NoStrategy, unit.AllStages, "2026-03-07T12:30:00Z", true},
+		{render.NoStrategy, unit.AllStages, "2026-03-07T13:00:00Z", false},
 	} {
 		now, err := time.Parse(time.RFC3339, c.now)
 		if err != nil {

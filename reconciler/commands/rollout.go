@@ -77,7 +77,7 @@ func spoken(words []string) (s Spoken, err error) {
 		return s, errors.New("want VERB UNIT[@RUN] [STAGE|CLUSTER]")
 	}
 	s.Verb = rollouts.Verb(words[0])
-	named := false
+	var named bool
 	if s.Unit, s.Run, named = strings.Cut(words[1], "@"); len(words) == 3 {
 		s.Of = words[2]
 	}

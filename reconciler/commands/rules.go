@@ -91,7 +91,7 @@ func isSame(who string, a git.Author) bool {
 	user, _, _ := strings.Cut(a.Email, "@")
 	_, login, _ := strings.Cut(user, "+") // of 123+login@users.noreply.github.com
 	of := []string{strings.ToLower(a.Name), strings.ToLower(a.Email), strings.ToLower(user), strings.ToLower(login)}
-	for _, pattern := range strings.Split(strings.ToLower(who), ",") {
+	for pattern := range strings.SplitSeq(strings.ToLower(who), ",") {
 		pattern = strings.TrimSpace(pattern)
 		if _, in, ok := strings.Cut(strings.TrimSuffix(pattern, ">"), "<"); ok { // of an OpenPGP key: NAME <ADDRESS>
 			pattern = in

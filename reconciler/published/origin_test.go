@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -235,8 +236,11 @@ func TestWhoASourceIsInACluster(t *testing.T) {
 		formerly: []string{"before"}, revision: sources.Revision{Repo: "https://git.example/fleet"},
 	}
 	for i, want := range []struct{ owner, former, id string }{
-		{"git.example/fleet", "before", "1"}, {"git.example/fleet", "before", "2"}, {"git.example/fleet#inner", "before#inner", "2"},
-		{"git.example/fleet#own", "before#own", "3"}, {"git.example/fleet#stray", "before#stray", ""},
+		{"git.example/fleet", "before", "1"},
+		{"git.example/fleet", "before", "2"},
+		{"git.example/fleet#inner", "before#inner", "2"},
+		{"git.example/fleet#own", "before#own", "3"},
+		{"git.example/fleet#stray", "before#stray", ""},
 	} {
 		c := in.Clusters[i]
 		if got := in.Owner(c.Name); got != want.owner {
@@ -264,10 +268,8 @@ type limited struct {
 
 // Fetch implements Repository.
 func (l *limited) Fetch(_ context.Context, branches ...string) error {
-	for _, b := range branches {
-		if b == l.big {
-			return l.err
-		}
+	if slices.Contains(branches, l.big) {
+		return l.err
 	}
 	return nil
 }
@@ -359,24 +361,25 @@ func TestWhatOthersPutGoesAlong(t *testing.T) {
 
 // Whatever SOPS encrypted is private, be it no Secret, and what cannot be decrypted is not fit to be applied.
 func TestWhatIsEncryptedIsPrivate(t *testing.T) {
-	const plain = "apiVersion: v1\ndata:\n  k: v\nkind: %s\nmetadata:\n  name: a\n  namespace: shop\n"
+	const plain = "apiVersion: v1\ndata:\n  k: %s\nkind: %s\nmetadata:\n  name: a\n  namespace: shop\n"
+	const sops = "sops:\n  mac: ENC[AES256_GCM,data:x]\n  version: 3.9.0\n"
 	none := func() (unseal.Identities, error) { return unseal.Identities{}, nil }
 	for _, tt := range []struct {
-		name, kind, more string
-		private, unfit   bool
+		name, kind, value, more string
+		private, unfit          bool
 	}{
-		{"a ConfigMap", "ConfigMap", "", false, false},
-		{"a Secret", "Secret", "", true, false},
-		{"a Secret of another API", "SealedSecret", "", true, false},
-		{"a ConfigMap that is encrypted", "ConfigMap", "sops:\n  mac: ENC[AES256_GCM,data:x]\n  version: 3.9.0\n", true, true},
-		{"a Secret that is encrypted", "Secret", "sops:\n  mac: ENC[AES256_GCM,data:x]\n  version: 3.9.0\n", true, true},
+		{"a ConfigMap", "ConfigMap", "v", "", false, false},
+		{"a Secret", "Secret", "v", "", true, false},
+		{"a Secret of another API", "SealedSecret", "v", "", true, false},
+		{"a ConfigMap that is encrypted", "ConfigMap", "v", sops, true, true},
+		{"a Secret that is encrypted", "Secret", "ENC[AES256_GCM,data:x]", sops, true, true},
 	} {
-		o, err := manifestOf("manifests/a.yaml", []byte(fmt.Sprintf(plain, tt.kind)+tt.more), none)
+		o, err := manifestOf("manifests/a.yaml", []byte(fmt.Sprintf(plain, tt.value, tt.kind)+tt.more), none)
 		if err != nil || o.Private != tt.private || (o.Unfit != "") != tt.unfit || o.Ref.Name != "a" {
 			t.Errorf("%s: private %v, unfit because %q, %v", tt.name, o.Private, o.Unfit, err)
 		}
 	}
-	_, err := manifestOf("manifests/a.yaml", []byte(fmt.Sprintf(plain, "ConfigMap")+"sops:\n  version: 3.9.0\n"), func() (unseal.Identities, error) {
+	_, err := manifestOf("manifests/a.yaml", []byte(fmt.Sprintf(plain, "v", "ConfigMap")+sops), func() (unseal.Identities, error) {
 		return unseal.Identities{}, errors.New("the Secret is not there")
 	})
 	if err == nil {

@@ -107,5 +107,5 @@ func (w Windows) closed(now time.Time) string {
 	case by < 0:
 		return "no sync window is open that allows it"
 	}
-	return fmt.Sprintf("a sync window denies it (%s for %s)", w[by].SyncWindow.Schedule, w[by].SyncWindow.Duration.Duration)
+	return fmt.Sprintf("a sync window denies it (%s for %s)", w[by].Schedule, w[by].Duration.Duration)
 }

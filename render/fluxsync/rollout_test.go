@@ -16,10 +16,11 @@ import (
 // TestReports is what notification-controller is told. Nothing but the end of a reconciliation is a success: it makes one of
 // whatever it is told as information.
 func TestReports(t *testing.T) {
-	got := ""
+	var all strings.Builder
 	for _, o := range of("eu-1").Reports(Reporter{Forge: "gitea", URL: "https://git.example.com/acme/fleet.git", Secret: "waybill-status", Namespaces: []string{"team"}}) {
-		got += "---\n" + string(object.Encode(o))
+		all.WriteString("---\n" + string(object.Encode(o)))
 	}
+	got := all.String()
 	const sources = `  eventSources:
   - kind: Kustomization
     matchLabels:

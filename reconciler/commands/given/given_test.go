@@ -100,7 +100,7 @@ func (w *world) pushes(by, message string) {
 	w.repo.Sign = nil
 }
 
-// reads reads the commands for a plan, from a repository that may be another one than has them.
+// reads returns the commands for a plan, from a repository that may be another one than has them.
 func (w *world) reads(source published.Repository) (all []plan.Command, ignored []plan.Ignored) {
 	w.t.Helper()
 	head, _, err := w.repo.Branch(w.t.Context(), commands.Branch)

@@ -36,7 +36,7 @@ type Fake struct {
 	comments    []forge.Comment
 	statuses    []forge.Status
 	permissions map[int64]forge.Permission
-	last        int64 // of what has a number
+	last        counter // of what has a number
 }
 
 var _ forge.Forge = (*Fake)(nil)
@@ -67,10 +67,13 @@ func (f *Fake) World() World {
 	}
 }
 
-// number counts what there is.
-func (f *Fake) number() int64 {
-	f.last++
-	return f.last
+// counter numbers what there is.
+type counter int64
+
+// next is the number of one more.
+func (c *counter) next() int64 {
+	*c++
+	return int64(*c)
 }
 
 // at is when a thing of a number came about.
@@ -79,7 +82,7 @@ func at(number int64) time.Time { return Epoch.Add(time.Duration(number) * time.
 // Push gives the pull request another head.
 func (f *Fake) Push() (head string) {
 	f.mu.Lock()
-	head = fmt.Sprintf("%040x", 0xabc000+f.number())
+	head = fmt.Sprintf("%040x", 0xabc000+f.last.next())
 	f.mu.Unlock()
 	f.PushCommit(head)
 	return head
@@ -89,7 +92,7 @@ func (f *Fake) Push() (head string) {
 func (f *Fake) PushCommit(head string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.pull.Head, f.heads, f.pull.Updated = head, append(f.heads, head), at(f.number())
+	f.pull.Head, f.heads, f.pull.Updated = head, append(f.heads, head), at(f.last.next())
 }
 
 // Touch says when something of the pull request changed last.
@@ -138,7 +141,7 @@ func (f *Fake) Pull() forge.PullRequest {
 func (f *Fake) SayAs(u forge.User, body string) forge.Comment {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n := f.number()
+	n := f.last.next()
 	c := forge.Comment{ID: n, Author: u, Mine: u == Waybill, Body: body, Created: at(n), URL: fmt.Sprintf("%s#%d", f.pull.URL, n)}
 	f.comments, f.pull.Updated = append(f.comments, c), at(n)
 	return c
@@ -287,7 +290,7 @@ func SetStatusAs(f *Fake, u forge.User, s forge.Status) error {
 	if !slices.Contains(f.heads, s.Commit) {
 		return missing("setting a status")
 	}
-	s.Description, s.Creator, s.Time = s.Line(), u, at(f.number())
+	s.Description, s.Creator, s.Time = s.Line(), u, at(f.last.next())
 	f.statuses = append(f.statuses, s)
 	return nil
 }

@@ -47,32 +47,7 @@ func GitHub(tb testing.TB, f *Fake, whose *forge.User, authorized func(*http.Req
 		return page(r, []object{listed}), nil
 	})
 	s.hubComments(repo)
-	s.handle("POST "+repo+"/statuses/{sha}", func(r *request) (any, error) {
-		var in struct {
-			State, Context, Description string
-			URL                         string `json:"target_url"`
-		}
-		r.body(&in)
-		known := slices.Contains([]string{"error", "failure", "pending", "success"}, in.State)
-		if !known || len([]rune(in.Description)) > 140 || !has(f, r.PathValue("sha")) {
-			r.status = http.StatusUnprocessableEntity
-			return object{"message": "Validation Failed", "errors": []string{"No commit found, or description is too long"}}, nil
-		}
-		r.status = http.StatusCreated
-		return object{}, f.SetStatus(r.Context(), forge.Status{Commit: r.PathValue("sha"), Context: in.Context, State: forge.State(in.State), Description: in.Description, URL: in.URL})
-	})
-	s.handle("GET "+repo+"/commits/{sha}/statuses", func(r *request) (any, error) {
-		if !has(f, r.PathValue("sha")) {
-			r.status = http.StatusUnprocessableEntity
-			return object{"message": "No commit found for SHA: " + r.PathValue("sha")}, nil
-		}
-		var all []object
-		ever := everSet(f, r.PathValue("sha"))
-		for i, st := range ever { // the newest first
-			all = append(all, hubStatus(len(ever)-i, st))
-		}
-		return page(r, all), nil
-	})
+	s.hubStatuses(repo)
 	s.handle("GET "+repo+"/collaborators/{login}/permission", func(r *request) (any, error) {
 		u, ok := person(r.PathValue("login"))
 		if !ok {
@@ -88,6 +63,36 @@ func GitHub(tb testing.TB, f *Fake, whose *forge.User, authorized func(*http.Req
 			tb.Errorf("GitHub refuses who does not say what it is")
 		}
 		return authorized(r)
+	})
+}
+
+// hubStatuses serves the statuses of commits.
+func (s *server) hubStatuses(repo string) {
+	s.handle("POST "+repo+"/statuses/{sha}", func(r *request) (any, error) {
+		var in struct {
+			State, Context, Description string
+			URL                         string `json:"target_url"`
+		}
+		r.body(&in)
+		known := slices.Contains([]string{"error", "failure", "pending", "success"}, in.State)
+		if !known || len([]rune(in.Description)) > 140 || !has(s.fake, r.PathValue("sha")) {
+			r.status = http.StatusUnprocessableEntity
+			return object{"message": "Validation Failed", "errors": []string{"No commit found, or description is too long"}}, nil
+		}
+		r.status = http.StatusCreated
+		return object{}, s.fake.SetStatus(r.Context(), forge.Status{Commit: r.PathValue("sha"), Context: in.Context, State: forge.State(in.State), Description: in.Description, URL: in.URL})
+	})
+	s.handle("GET "+repo+"/commits/{sha}/statuses", func(r *request) (any, error) {
+		if !has(s.fake, r.PathValue("sha")) {
+			r.status = http.StatusUnprocessableEntity
+			return object{"message": "No commit found for SHA: " + r.PathValue("sha")}, nil
+		}
+		var all []object
+		ever := everSet(s.fake, r.PathValue("sha"))
+		for i, st := range ever { // the newest first
+			all = append(all, hubStatus(len(ever)-i, st))
+		}
+		return page(r, all), nil
 	})
 }
 
