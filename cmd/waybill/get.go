@@ -10,6 +10,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/report"
+	"github.com/waybill-dev/waybill/reconciler/report/consumer"
 )
 
 // The lists that print what is to be applied.
@@ -111,8 +112,8 @@ func (f *liveFlags) listed(namespace string, args []string) (report.Query, error
 
 // syncers are what Flux and Argo CD are told.
 type syncers struct {
-	flux   report.Flux
-	argocd report.ArgoCD
+	flux   consumer.Flux
+	argocd consumer.ArgoCD
 }
 
 // writeSync prints what Flux or Argo CD is to apply.

@@ -1,23 +1,19 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-dev/waybill/reconciler/commands"
-	"github.com/waybill-dev/waybill/reconciler/published"
-	"github.com/waybill-dev/waybill/reconciler/report"
-	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/report/rollout"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/sources/git"
-	"github.com/waybill-dev/waybill/sources/words"
 )
 
 func rolloutCommand() *cobra.Command {
@@ -61,11 +57,11 @@ func rolloutStatusCommand() *cobra.Command {
 		if r.Target == nil {
 			return failure(2, errNothingPublished(sourcePath(cmd)))
 		}
-		of, err := rolloutOf(cmd, r.Target, args[0])
+		of, err := commands.FindRollout(cmd.Context(), r.Target, args[0])
 		if err != nil {
 			return failure(2, err)
 		}
-		return failure(2, report.Run(cmd.OutOrStdout(), of, r.Now()))
+		return failure(2, rollout.Write(cmd.OutOrStdout(), of, r.Now()))
 	}
 	return cmd
 }
@@ -92,9 +88,6 @@ func commandOf(verb rollouts.Verb, of, short, long string) *cobra.Command {
 	return cmd
 }
 
-// tries is how often a command is written again that others came before.
-const tries = 5
-
 // give writes a command, and says what comes of it.
 func (f *rolloutFlags) give(cmd *cobra.Command, verb rollouts.Verb, args []string) error {
 	w, err := f.where(sourcePath(cmd))
@@ -112,12 +105,12 @@ func (f *rolloutFlags) give(cmd *cobra.Command, verb rollouts.Verb, args []strin
 	if who.Name == "" && who.Email == "" {
 		return errors.New("who gives it? say so with --by, or set user.email of Git")
 	}
-	of, err := rolloutOf(cmd, r.Target, args[0])
+	of, err := commands.FindRollout(cmd.Context(), r.Target, args[0])
 	if err != nil {
 		return err
 	}
 	c := commands.RolloutCommand{
-		Verb: verb, Unit: of.Unit.String(), Run: of.Status.Run, By: firstOf(who.Email, who.Name),
+		Verb: verb, Unit: of.Unit.String(), Run: of.Status.Run, By: cmp.Or(who.Email, who.Name),
 		Via: commands.ViaCLI, At: r.Now().UTC().Truncate(time.Second),
 	}
 	if len(args) > 1 {
@@ -131,28 +124,12 @@ func (f *rolloutFlags) give(cmd *cobra.Command, verb rollouts.Verb, args []strin
 	if err := countable(w, &c); err != nil {
 		return err
 	}
-	head, err := recorded(cmd, r.Target, &c, firstAuthor(who))
+	head, err := commands.Give(cmd.Context(), r.Target, &c, who)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n%s\n", verb, what, "the next plan acts on it; it is the commit "+head+" of "+commands.Branch)
 	return nil
-}
-
-// firstOf is the first text that is not empty.
-func firstOf(texts ...string) string {
-	return texts[max(0, slices.IndexFunc(texts, func(t string) bool { return t != "" }))]
-}
-
-// firstAuthor is somebody as the author of a commit.
-func firstAuthor(a git.Author) git.Author {
-	clean := func(r rune) rune {
-		if strings.ContainsRune("<>\n\x00", r) {
-			return -1
-		}
-		return r
-	}
-	return git.Author{Name: strings.Map(clean, firstOf(a.Name, a.Email)), Email: strings.Map(clean, a.Email)}
 }
 
 // countable is an error about a command that the source would not let count.
@@ -180,97 +157,4 @@ func countable(w repositories, c *commands.RolloutCommand) error {
 		return fmt.Errorf("%s lets no author approve, so that an approval has to say who gave it; sign it with --signing-key FILE", render.ConfigFile)
 	}
 	return nil
-}
-
-// recorded writes a command to the branch of commands, and returns its commit.
-func recorded(cmd *cobra.Command, at published.Repository, c *commands.RolloutCommand, author git.Author) (string, error) {
-	ctx := cmd.Context()
-	for try := 0; ; try++ {
-		heads, err := at.Heads(ctx)
-		if err != nil {
-			return "", err
-		}
-		head, err := commands.Head(ctx, at, heads)
-		if err != nil {
-			return "", err
-		}
-		all, _ := commands.DecodeRollouts(head.Tree)
-		change := commands.Change{Given: []commands.RolloutCommand{*c}}
-		change.Ended = slices.DeleteFunc(all, func(o commands.RolloutCommand) bool { return o.Counts(c.At) })
-		update, err := change.Update(head, c.At)
-		if err != nil {
-			return "", err
-		}
-		update.Author = author
-		ids, err := at.Publish(ctx, []git.Update{update})
-		if _, lost := errors.AsType[*git.RaceError](err); lost && try < tries {
-			continue
-		}
-		if err != nil {
-			return "", fmt.Errorf("writing %s: %w", commands.Branch, err)
-		}
-		return ids[0].String()[:12], nil
-	}
-}
-
-// rolloutOf finds what is recorded of the unit that UNIT[@RUN] names.
-func rolloutOf(cmd *cobra.Command, at published.Repository, named string) (*rollouts.Rollout, error) {
-	ctx := cmd.Context()
-	if err := at.Fetch(ctx, state.Branch); err != nil {
-		return nil, err
-	}
-	head, ok, err := at.Branch(ctx, state.Branch)
-	if err != nil {
-		return nil, err
-	}
-	if !ok {
-		return nil, fmt.Errorf("nothing was published to %s yet, so that nothing goes out in stages", at.Name())
-	}
-	e, _ := head.Tree.Lookup(rollouts.Folder)
-	all, unreadable := rollouts.Decode(e.Dir)
-	unit, prefix, hasRun := strings.Cut(named, "@")
-	r, err := namedRollout(all, unit)
-	for u, why := range unreadable {
-		if err != nil && (u.String() == unit || u.Name == unit) {
-			return nil, fmt.Errorf("what is recorded of %s cannot be read: %w", u, why)
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	if hasRun && (prefix == "" || !strings.HasPrefix(r.Status.Run, prefix)) {
-		return nil, fmt.Errorf("%q is not the run of %s; that is %s", prefix, r.Unit, r.Status.Run)
-	}
-	return r, nil
-}
-
-// namedRollout finds a unit by its name, or by the last part of it where that is one unit.
-func namedRollout(all []rollouts.Rollout, name string) (*rollouts.Rollout, error) {
-	var names []string
-	var found *rollouts.Rollout
-	for i := range all {
-		u := all[i].Unit
-		if u.String() == name {
-			return &all[i], nil
-		}
-		if u.Name == name {
-			names, found = append(names, u.String()), &all[i]
-		}
-	}
-	switch {
-	case len(names) == 1:
-		return found, nil
-	case len(names) > 1:
-		return nil, fmt.Errorf("%s may be %s; write the whole name", name, words.List(names))
-	case len(all) == 0:
-		return nil, fmt.Errorf("nothing goes out in stages, so that there is no %s; waybill.dev/rollout on a policy names a strategy", name)
-	}
-	for i := range all {
-		names = append(names, all[i].Unit.String())
-	}
-	hint := "there are " + words.List(names)
-	if near := words.Nearest(name, names); near != "" {
-		hint = "did you mean " + near + "?"
-	}
-	return nil, fmt.Errorf("%s does not go out in stages; %s", name, hint)
 }

@@ -1,6 +1,6 @@
 // Package commands is what maintainers command by comments on pull requests: which comment is a
 // command, whether it counts, and how a command that counts is remembered. It is values; a CommandHandler of package
-// pulls asks the forge, and writes.
+// pulls asks the forge, and writes, and Give writes what somebody commands of a roll-out without a forge.
 //
 // Such a command is a commit of a branch of its own, from which the next plan reads it, so that there
 // is no state but Git. An approval names, by a digest, the removals that its pull request adds: each an

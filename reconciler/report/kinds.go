@@ -34,7 +34,7 @@ var kinds = []kind{
 	{names: []string{"releases", "release", "rel"}, columns: (*Lists).ofReleases, items: (*Lists).releases},
 	{names: []string{"bindings", "binding", "rb", "resourcebindings", "resourcebinding"}, columns: (*Lists).ofBindings, items: (*Lists).bindings, told: true},
 	{names: []string{"works", "work"}, columns: (*Lists).ofWorks, items: (*Lists).works, told: true},
-	{names: []string{"rollouts", "rollout", "ro"}, columns: (*Lists).ofRollouts, items: (*Lists).rollouts, kept: true},
+	{names: []string{"rollouts", "rollout", "ro"}, columns: ofRollouts, items: rolloutItems, kept: true},
 	{names: []string{"propagationpolicies", "propagationpolicy", "pp"}, columns: (*Lists).ofPolicies, items: policiesOf("PropagationPolicy")},
 	{names: []string{"clusterpropagationpolicies", "clusterpropagationpolicy", "cpp"}, columns: (*Lists).ofPolicies, items: policiesOf("ClusterPropagationPolicy"), global: true},
 	{names: []string{"overridepolicies", "overridepolicy", "op"}, columns: (*Lists).ofPolicies, items: policiesOf("OverridePolicy")},

@@ -7,17 +7,17 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 )
 
-func (*Lists) ofRollouts() []column {
+func ofRollouts(*Lists) []column {
 	return columnsOf("UNIT", "STRATEGY", "PHASE", "STAGE", "CLUSTERS", "NEXT", "REASON", "-", "RUN", "SINCE", "TARGET", "THEN")
 }
 
-// rollouts lists what goes out in stages, or did, as it is recorded.
-func (l *Lists) rollouts() (items []item, err error) {
+// rolloutItems lists what goes out in stages, or did, as it is recorded.
+func rolloutItems(l *Lists) (items []item, err error) {
 	for n := range l.Rollouts {
 		r := &l.Rollouts[n]
 		p := progress.Of(r)
-		i, err := made(r.Document(), p.Unit.String(), dash(p.Strategy), string(p.Phase), dash(p.Stage), dash(p.Clusters()), instant(p.Next), dash(p.Message),
-			dash(progress.Short(p.Run)), instant(p.Since), dash(abbreviate(p.Target)), dash(p.Then))
+		i, err := made(r.Document(), p.Unit.String(), dash(p.Strategy), string(p.Phase), dash(p.Stage), dash(p.Clusters()),
+			instant(p.Next), dash(p.Message), dash(progress.Short(p.Run)), instant(p.Since), dash(abbreviate(p.Target)), dash(p.Then))
 		if err != nil {
 			return nil, err
 		}

@@ -43,7 +43,7 @@ func Plans(base, head *plan.Plan, within Scope, twins Twins) (preview.Comparison
 	r.Clusters = c.clusters()
 	r.Regions = c.regions(r.Clusters)
 	r.Guard = c.guard()
-	r.Rollouts = c.rollouts()
+	r.Rollouts = stepsOf(&c)
 	r.Totals = c.totals(&r)
 	r.Diags, r.Already = divide(c.before.said(), c.after.said())
 	return r, nil

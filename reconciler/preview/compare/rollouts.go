@@ -15,8 +15,15 @@ import (
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
-// rollouts says in which steps what changes of units reaches the clusters.
-func (c *comparer) rollouts() (all []preview.Rollout) {
+// stepwise says in which steps what changes of units reaches the clusters.
+type stepwise struct {
+	*comparer
+
+	clusters map[string][2]*plan.Cluster // those that are compared, by name
+}
+
+// stepsOf says of each unit that changes in which steps its change reaches the clusters.
+func stepsOf(c *comparer) (all []preview.Rollout) {
 	was := map[rollouts.Unit]*stage.Output{}
 	for n := range c.base.Rollouts {
 		was[c.base.Rollouts[n].Unit] = &c.base.Rollouts[n]
@@ -24,10 +31,10 @@ func (c *comparer) rollouts() (all []preview.Rollout) {
 	if len(c.head.Rollouts) == 0 {
 		return nil
 	}
-	clusters := map[string][2]*plan.Cluster{}
+	w := stepwise{comparer: c, clusters: map[string][2]*plan.Cluster{}}
 	for _, pair := range c.pairs() {
 		if name := nameOf(pair); c.within.cluster(name) {
-			clusters[name] = pair
+			w.clusters[name] = pair
 		}
 	}
 	for n := range c.head.Rollouts {
@@ -36,7 +43,7 @@ func (c *comparer) rollouts() (all []preview.Rollout) {
 		if is.After == nil || before != nil && before.Source.Is(is.Source) {
 			continue
 		}
-		if r, ok := c.steps(is, before, clusters); ok {
+		if r, ok := w.steps(is, before); ok {
 			all = append(all, r)
 		}
 	}
@@ -44,7 +51,7 @@ func (c *comparer) rollouts() (all []preview.Rollout) {
 }
 
 // steps says in which steps a unit changes; false if it changes no cluster.
-func (c *comparer) steps(is, before *stage.Output, clusters map[string][2]*plan.Cluster) (preview.Rollout, bool) {
+func (w *stepwise) steps(is, before *stage.Output) (preview.Rollout, bool) {
 	s := &is.After.Status
 	r := preview.Rollout{Unit: is.Unit.String(), Strategy: is.After.Strategy.Name}
 	if is.Phase == rollouts.Returning {
@@ -58,16 +65,16 @@ func (c *comparer) steps(is, before *stage.Output, clusters map[string][2]*plan.
 		r.Supersedes, r.WaitsFor = "", progress.Short(s.Run)
 	}
 	in, members := map[string]int{}, map[string]int{}
-	refs := c.refsOf(is.Unit)
+	refs := w.refsOf(is.Unit)
 	for name, cluster := range is.After.Clusters {
 		at := cluster.Stage
 		if cluster.State == rollouts.Leaving {
 			at = ""
 		}
 		members[at]++
-		if pair, ok := clusters[name]; ok && c.differs(pair, refs) {
+		if pair, ok := w.clusters[name]; ok && w.differs(pair, refs) {
 			in[at]++
-			if heldOf(pair[1]) != "" && !c.already(pair) {
+			if heldOf(pair[1]) != "" && !w.already(pair) {
 				r.Held = append(r.Held, name)
 			}
 		}
@@ -76,7 +83,7 @@ func (c *comparer) steps(is, before *stage.Output, clusters map[string][2]*plan.
 	r.Leaving = in[""]
 	for _, st := range s.Stages {
 		if in[st.Name] > 0 {
-			r.Stages = append(r.Stages, c.stage(is, st.Name, in[st.Name], members[st.Name]))
+			r.Stages = append(r.Stages, stageOf(is, st.Name, in[st.Name], members[st.Name]))
 		}
 	}
 	return r, len(r.Stages)+r.Leaving > 0
@@ -90,8 +97,8 @@ func openRun(o *stage.Output) string {
 	return o.After.Status.Run
 }
 
-// stage is a step: a stage in which so many clusters change, of so many.
-func (c *comparer) stage(o *stage.Output, name string, changing, of int) preview.Stage {
+// stageOf is a step: a stage in which so many clusters change, of so many.
+func stageOf(o *stage.Output, name string, changing, of int) preview.Stage {
 	out := preview.Stage{Name: name, Clusters: changing, Width: 1}
 	for i := range o.After.Strategy.Stages {
 		s := &o.After.Strategy.Stages[i]
@@ -123,8 +130,8 @@ func tasks(all []rollouts.StageTask) (says []string) {
 }
 
 // differs reports that one of some objects is otherwise in a cluster of the head than in that of the base.
-func (c *comparer) differs(pair [2]*plan.Cluster, refs map[object.Ref]bool) bool {
-	before, after := c.from(pair), (*files.Folder)(nil)
+func (w *stepwise) differs(pair [2]*plan.Cluster, refs map[object.Ref]bool) bool {
+	before, after := w.from(pair), (*files.Folder)(nil)
 	if pair[1] != nil {
 		after = pair[1].Tree
 	}
@@ -132,7 +139,7 @@ func (c *comparer) differs(pair [2]*plan.Cluster, refs map[object.Ref]bool) bool
 		return false
 	}
 	for r := range refs {
-		if blobOf(c.base, pair, before, r) != blobOf(c.head, pair, after, r) {
+		if blobOf(w.base, pair, before, r) != blobOf(w.head, pair, after, r) {
 			return true
 		}
 	}
@@ -140,9 +147,9 @@ func (c *comparer) differs(pair [2]*plan.Cluster, refs map[object.Ref]bool) bool
 }
 
 // refsOf are the objects of a unit, of both plans.
-func (c *comparer) refsOf(u rollouts.Unit) map[object.Ref]bool {
+func (w *stepwise) refsOf(u rollouts.Unit) map[object.Ref]bool {
 	all := map[object.Ref]bool{}
-	for _, p := range []*plan.Plan{c.base, c.head} {
+	for _, p := range []*plan.Plan{w.base, w.head} {
 		for r, n := range p.Units {
 			if p.Rollouts[n-1].Unit == u {
 				all[r] = true

@@ -59,7 +59,8 @@ type Given struct {
 func OfRollout(f *facts.Facts, r *rollouts.Rollout, q url.Values, now time.Time) Rollout {
 	is := progress.Of(r)
 	p := Rollout{
-		Row: rolloutRow(&is, now), Run: is.Run, Base: versionLink(is.Base), Target: versionLink(is.Target), Commands: is.Commands, Leaving: is.Leaving, Text: q.Get("q"),
+		Row: rolloutRow(&is, now), Run: is.Run, Base: versionLink(is.Base), Target: versionLink(is.Target),
+		Commands: is.Commands, Leaving: is.Leaving, Text: q.Get("q"),
 	}
 	for n := range is.Stages {
 		s := &is.Stages[n]
@@ -73,7 +74,10 @@ func OfRollout(f *facts.Facts, r *rollouts.Rollout, q url.Values, now time.Time)
 }
 
 func segment(s *progress.Stage, in *progress.Progress) Segment {
-	seg := Segment{Name: s.Name, Mark: phaseMark(s.Phase), Finished: s.Counts.Finished(), Of: s.Counts.Of, Says: s.Counts.String(), Here: s.Name == in.Stage}
+	seg := Segment{
+		Name: s.Name, Mark: phaseMark(s.Phase), Finished: s.Counts.Finished(), Of: s.Counts.Of, Says: s.Counts.String(),
+		Here: s.Name == in.Stage,
+	}
 	switch {
 	case seg.Here && in.Phase == rollouts.Stopped:
 		seg.Mark = phaseMark(rollouts.Stopped)
@@ -110,7 +114,8 @@ func (p *Rollout) members(f *facts.Facts, r *rollouts.Rollout, q url.Values, now
 
 func memberRow(f *facts.Facts, c *progress.Cluster, now time.Time) MemberRow {
 	row := MemberRow{
-		Cluster: Link{Text: c.Name}, Stage: c.Stage, Mark: stateMark(c.State), Shows: versionLink(c.Shows), Evidence: c.Evidence, Since: moment(c.Since.Time, now),
+		Cluster: Link{Text: c.Name}, Stage: c.Stage, Mark: stateMark(c.State),
+		Shows: versionLink(c.Shows), Evidence: c.Evidence, Since: moment(c.Since.Time, now),
 	}
 	if c.Since.IsZero() {
 		row.Since = Moment{}
@@ -154,7 +159,10 @@ func stateMark(s rollouts.State) Mark {
 }
 
 func givenOf(c *rollouts.Command, now time.Time) Given {
-	o := Given{Says: strings.Join(strings.Fields(string(c.Verb)+" "+c.Stage+" "+c.Cluster), " "), Ref: c.Ref, At: moment(c.At.Time, now), Mark: Mark{"Done", "✓", "good"}}
+	o := Given{
+		Says: strings.Join(strings.Fields(string(c.Verb)+" "+c.Stage+" "+c.Cluster), " "), Ref: c.Ref,
+		At: moment(c.At.Time, now), Mark: Mark{"Done", "✓", "good"},
+	}
 	if c.By != "" {
 		o.Says += " by " + c.By
 	}

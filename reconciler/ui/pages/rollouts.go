@@ -48,7 +48,8 @@ type RolloutRow struct {
 
 // phases are all of them, those that need somebody first.
 var phases = []rollouts.Phase{
-	rollouts.Stopped, rollouts.Returning, rollouts.Approving, rollouts.Waiting, rollouts.Updating, rollouts.Soaking, rollouts.Finishing, rollouts.Done,
+	rollouts.Stopped, rollouts.Returning, rollouts.Approving,
+	rollouts.Waiting, rollouts.Updating, rollouts.Soaking, rollouts.Finishing, rollouts.Done,
 }
 
 // phaseMark shows a phase of a run, or of a stage.
@@ -118,7 +119,8 @@ func OfRollouts(f *facts.Facts, q url.Values, now time.Time) Rollouts {
 
 func rolloutRow(p *progress.Progress, now time.Time) RolloutRow {
 	return RolloutRow{
-		Unit: p.Unit.String(), URL: RolloutURL(p.Unit), Strategy: p.Strategy, Mark: phaseMark(p.Phase), Stage: p.Stage, Clusters: p.Clusters(), Behind: p.Behind(),
+		Unit: p.Unit.String(), URL: RolloutURL(p.Unit), Strategy: p.Strategy, Mark: phaseMark(p.Phase), Stage: p.Stage,
+		Clusters: p.Clusters(), Behind: p.Behind(),
 		Message: p.Message, Then: p.Then, Next: ahead(p.Next, now), Since: moment(p.Since, now),
 	}
 }

@@ -75,7 +75,8 @@ type Past struct {
 func OfTemplate(f *facts.Facts, t *facts.Template, past Past, q url.Values, at Asked) Template {
 	here := TemplateURL(t.Ref)
 	p := Template{
-		Object: t.Ref.String(), Policy: t.Policy, Source: t.Source, Divided: t.Divided, NeededBy: t.NeededBy, Text: q.Get("q"), More: past.More, Why: here + "/why",
+		Object: t.Ref.String(), Policy: t.Policy, Source: t.Source, Divided: t.Divided, NeededBy: t.NeededBy,
+		Text: q.Get("q"), More: past.More, Why: here + "/why",
 		Placed: Mark{"Placed", "✓", "good"}, Message: t.Scheduled.Message,
 	}
 	if !t.Placed() {
@@ -182,7 +183,10 @@ func since(o *status.Object, now time.Time) Moment {
 }
 
 func stepOf(s facts.Step, now time.Time) Step {
-	return Step{Change: Link{short(s.Change.Source) + " " + s.Change.Subject, ChangeURL(s.Change.Commit.String())}, When: moment(s.Change.When, now), Says: says(s.Was, s.Is)}
+	return Step{
+		Change: Link{short(s.Change.Source) + " " + s.Change.Subject, ChangeURL(s.Change.Commit.String())},
+		When:   moment(s.Change.When, now), Says: says(s.Was, s.Is),
+	}
 }
 
 // says puts the difference of two decisions into words. Either may be nil.

@@ -1,4 +1,6 @@
-package report
+// Package consumer writes what `get flux` and `get argocd` print: how those who sync the branches of clusters, Flux and
+// Argo CD, are to do that.
+package consumer
 
 import (
 	"errors"

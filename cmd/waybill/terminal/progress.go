@@ -1,4 +1,6 @@
-package main
+// Package terminal is how the commands speak to people beside their results: what is being done, in a
+// line that is rewritten, and texts of others so that no character of theirs commands the terminal.
+package terminal
 
 import (
 	"context"
@@ -13,14 +15,16 @@ import (
 	"golang.org/x/term"
 )
 
-// progress says what is being done: on a terminal in one line that is rewritten, with -v in a
-// line for each step, and otherwise not at all. It is where everything else goes that is written
+// Progress says what is being done: if it is verbose in a line for each step, on a terminal in one
+// line that is rewritten, and otherwise not at all. It is where everything else goes that is written
 // to standard error, so that nothing is written into that line.
-type progress struct {
+type Progress struct {
 	out    io.Writer
 	lively bool // it may rewrite a line
-	say    bool // -v
 	width  int
+
+	// Verbose has it write a line for each step that is done, with how long it took. It is set before the first begins.
+	Verbose bool
 
 	mu    sync.Mutex
 	steps []*step // begun and not done, the outermost first
@@ -42,9 +46,9 @@ func (s *step) String() string {
 	return s.what
 }
 
-// newProgress returns what shows progress on a writer.
-func newProgress(w io.Writer) *progress {
-	p := &progress{out: w, lively: isTerminal(w) && os.Getenv("CI") == "" && !isPlain()}
+// NewProgress returns what shows progress on a writer.
+func NewProgress(w io.Writer) *Progress {
+	p := &Progress{out: w, lively: IsTerminal(w) && os.Getenv("CI") == "" && !isPlain()}
 	if f, ok := w.(*os.File); ok && p.lively {
 		p.width, _, _ = term.GetSize(int(f.Fd()))
 	}
@@ -54,25 +58,37 @@ func newProgress(w io.Writer) *progress {
 // isPlain reports a user who minds colours and lines that move (https://no-color.org).
 func isPlain() bool { return os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" }
 
-func isTerminal(w io.Writer) bool {
-	w = uncleaned(w)
-	if p, ok := w.(*progress); ok {
+// IsTerminal reports a writer to a terminal, be it by a Progress or by what Cleaned returns.
+func IsTerminal(w io.Writer) bool {
+	w = Uncleaned(w)
+	if p, ok := w.(*Progress); ok {
 		w = p.out
 	}
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// hasColours reports a terminal whose user does not mind colours.
-func hasColours(w io.Writer) bool { return isTerminal(w) && !isPlain() }
+// HasColours reports a terminal whose user does not mind colours.
+func HasColours(w io.Writer) bool { return IsTerminal(w) && !isPlain() }
 
 type progressKey struct{}
 
-// doing begins a step of n parts, 0 for none. Part is called when one of them is done, and end when
-// all of it is.
-func doing(ctx context.Context, n int, format string, args ...any) (part, end func()) {
-	p, ok := ctx.Value(progressKey{}).(*progress)
-	if !ok {
+// With is a context of which Doing shows steps by p.
+func With(ctx context.Context, p *Progress) context.Context {
+	return context.WithValue(ctx, progressKey{}, p)
+}
+
+// Of is what shows the steps of a context; nil for nothing.
+func Of(ctx context.Context) *Progress {
+	p, _ := ctx.Value(progressKey{}).(*Progress)
+	return p
+}
+
+// Doing begins a step of n parts, 0 for none, which is shown if the context has a Progress. Part is called when one of
+// them is done, and end when all of it is.
+func Doing(ctx context.Context, n int, format string, args ...any) (part, end func()) {
+	p := Of(ctx)
+	if p == nil {
 		return func() {}, func() {}
 	}
 	s := &step{what: fmt.Sprintf(format, args...), begun: time.Now(), n: n}
@@ -80,7 +96,7 @@ func doing(ctx context.Context, n int, format string, args ...any) (part, end fu
 	return func() { p.part(s) }, func() { p.done(s) }
 }
 
-func (p *progress) begin(s *step) {
+func (p *Progress) begin(s *step) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.steps = append(p.steps, s)
@@ -90,17 +106,17 @@ func (p *progress) begin(s *step) {
 	}
 }
 
-func (p *progress) part(s *step) {
+func (p *Progress) part(s *step) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s.done++
 }
 
-func (p *progress) done(s *step) {
+func (p *Progress) done(s *step) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.steps = slices.DeleteFunc(p.steps, func(o *step) bool { return o == s })
-	if p.say {
+	if p.Verbose {
 		p.clear()
 		fmt.Fprintf(p.out, "%s: %s\n", s.what, time.Since(s.begun).Round(time.Millisecond))
 	}
@@ -112,7 +128,7 @@ func (p *progress) done(s *step) {
 }
 
 // draw rewrites the line until it is told to stop. What is over at once is not shown.
-func (p *progress) draw(end <-chan struct{}) {
+func (p *Progress) draw(end <-chan struct{}) {
 	const at, every = 300 * time.Millisecond, 100 * time.Millisecond
 	turns := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 	timer := time.NewTimer(at)
@@ -133,7 +149,7 @@ func (p *progress) draw(end <-chan struct{}) {
 }
 
 // line draws the steps, as far as the terminal is wide.
-func (p *progress) line(turn rune) {
+func (p *Progress) line(turn rune) {
 	texts := make([]string, 0, len(p.steps))
 	for _, s := range p.steps {
 		texts = append(texts, s.String())
@@ -147,7 +163,7 @@ func (p *progress) line(turn rune) {
 }
 
 // clear takes the line away.
-func (p *progress) clear() {
+func (p *Progress) clear() {
 	if p.shown {
 		fmt.Fprint(p.out, "\r\x1b[K")
 	}
@@ -155,7 +171,7 @@ func (p *progress) clear() {
 }
 
 // Write implements io.Writer.
-func (p *progress) Write(data []byte) (int, error) {
+func (p *Progress) Write(data []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clear()

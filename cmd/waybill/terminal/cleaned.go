@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"bytes"
@@ -9,18 +9,21 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/report"
 )
 
-// cleaned is where everything is printed but what kubectl's commands bring of containers. What clusters,
-// sources and servers say may have characters that command a terminal: they are written as \x1b, so that
-// they are seen and do nothing. Our own colours pass where the terminal has colours.
+// Cleaned returns a writer to w for everything that is printed but what kubectl's commands bring of containers. What
+// clusters, sources and servers say may have characters that command a terminal: they are written as \x1b, so that they
+// are seen and do nothing. Our own colours pass where the terminal has colours. A text is written whole: no colour or
+// character begins in one and ends in the next.
+func Cleaned(w io.Writer) io.Writer { return cleaned{w} }
+
 type cleaned struct{ out io.Writer }
 
-// Write writes a text, which is whole: no colour or character begins in one and ends in the next.
+// Write implements io.Writer.
 func (c cleaned) Write(text []byte) (int, error) {
 	if !bytes.ContainsFunc(text, isCommand) {
 		return c.out.Write(text)
 	}
 	var clean bytes.Buffer
-	colours := hasColours(c.out)
+	colours := HasColours(c.out)
 	for rest := text; len(rest) > 0; {
 		if n := report.Colour(rest); n > 0 && colours {
 			clean.Write(rest[:n])
@@ -47,8 +50,8 @@ func isCommand(r rune) bool {
 	return r < ' ' && r != '\n' && r != '\t' || r >= del && r <= lastC1
 }
 
-// uncleaned is where what a writer cleans goes.
-func uncleaned(w io.Writer) io.Writer {
+// Uncleaned is where what a writer cleans goes.
+func Uncleaned(w io.Writer) io.Writer {
 	if c, ok := w.(cleaned); ok {
 		return c.out
 	}

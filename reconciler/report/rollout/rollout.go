@@ -1,4 +1,5 @@
-package report
+// Package rollout writes what `rollout status` prints: how far the run of a unit is that goes out in stages.
+package rollout
 
 import (
 	"cmp"
@@ -13,9 +14,9 @@ import (
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
-// Run writes how far the run of a unit is: its phase and why, its stages with their clusters, when something happens next by
+// Write writes how far the run of a unit is: its phase and why, its stages with their clusters, when something happens next by
 // itself, and what somebody may command.
-func Run(w io.Writer, r *rollouts.Rollout, now time.Time) error {
+func Write(w io.Writer, r *rollouts.Rollout, now time.Time) error {
 	var b strings.Builder
 	s := &r.Status
 	fmt.Fprintf(&b, "%s  %s  %s\n", r.Unit, r.Strategy.Name, s.Phase)
