@@ -147,6 +147,13 @@ func TestClusters(t *testing.T) {
 			{"10:03", "failed@23:00 c1", "", "Updating canary c1:Failing"},
 			{"10:04", "", "", "Stopped canary TooManyFailed"},
 		}},
+		{"one was healthy, and does not have any more what is published: it is not silent", "careful", twelve, []row{
+			{"10:00", "source b2", "b2: c1 c2", ""},
+			{"10:01", "healthy c1 c2", "", "Soaking canary TimedWait"},
+			{"10:02", "elsewhere c1", "", "Soaking canary TimedWait c1:Healthy"},
+			{"10:21", "", "", "Soaking canary TimedWait c1:Healthy"},
+			{"10:22", "", "", "Stopped canary TooManyFailed c1:Failed"},
+		}},
 		{"what one had that was healthy is gone: it has to be healthy again", "careful", twelve, []row{
 			{"10:00", "source b2", "b2: c1 c2", ""},
 			{"10:01", "healthy c1", "", "Updating canary c1:Healthy"},

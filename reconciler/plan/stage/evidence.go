@@ -69,6 +69,9 @@ func rested(v *view, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
 	return e
 }
 
+// answers reports that it is known now how the unit is in a cluster, whatever it has of it.
+func (c *Cluster) answers() bool { return c.Evidence.Health != Silent && c.Evidence.Health != Unknown }
+
 // isHealthyNow reports that it is known now that what is published in a cluster is the target, and healthy.
 func (c *Cluster) isHealthyNow() bool {
 	return c.IsTarget && c.Evidence.IsPresent && c.Evidence.Health == Healthy
@@ -151,13 +154,13 @@ func failed(v *view, e rollouts.Cluster, why rollouts.Reason, message string) ro
 }
 
 // past is a released cluster after its deadline: one that is not healthy by then has failed; one that was, and
-// does not answer any more, is waited for by nobody.
+// does not answer any more, is waited for by nobody. One that answers, but does not have what is published, has failed, too.
 func past(v *view, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
 	if e.Deadline.IsZero() || !e.Rests.IsZero() || !v.isOver(e.Deadline) {
 		return e
 	}
 	switch {
-	case isAwaited(e):
+	case isAwaited(e), e.State == rollouts.Healthy && c.answers():
 		return failed(v, e, rollouts.PastDeadline, c.Evidence.Message)
 	case e.State == rollouts.Healthy:
 		return entered(v, e, rollouts.Late)

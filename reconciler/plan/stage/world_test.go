@@ -229,6 +229,8 @@ func (w *world) do(event string) {
 		for _, name := range words {
 			w.say(w.member(name), verb, at)
 		}
+	case "elsewhere": // it says that it has something else than what is published
+		w.member(rest).of = "x9"
 	case "approve", "stop", "resume", "skip", "return", "bypass":
 		w.command(verb, at, rest)
 	case "strategy":
