@@ -154,6 +154,15 @@ func TestClusters(t *testing.T) {
 			{"10:21", "", "", "Soaking canary TimedWait c1:Healthy"},
 			{"10:22", "", "", "Stopped canary TooManyFailed c1:Failed"},
 		}},
+		{"such a failure is tolerated, and the others have to stay healthy for the whole time again", "tolerant", twelve, []row{
+			{"10:00", "source b2", "b2: c1 c2", ""},
+			{"10:01", "healthy c1 c2", "", "Soaking canary TimedWait"},
+			{"10:12", "elsewhere c1", "", "Soaking canary TimedWait c1:Healthy"},
+			{"10:31", "", "", "Soaking canary NotHealthy"},
+			{"10:32", "", "", "Soaking canary TimedWait c1:Failed"},
+			{"11:01:59", "", "", "Soaking canary TimedWait"},
+			{"11:02", "", "b2: e1 e2", "Updating early"},
+		}},
 		{"what one had that was healthy is gone: it has to be healthy again", "careful", twelve, []row{
 			{"10:00", "source b2", "b2: c1 c2", ""},
 			{"10:01", "healthy c1", "", "Updating canary c1:Healthy"},

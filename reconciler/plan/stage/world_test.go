@@ -378,10 +378,11 @@ var strategies = map[string]*rollouts.Strategy{
 	"returns": {Name: "returns", OnFailure: rollouts.ReturnOnFailure, Stages: []rollouts.Stage{
 		part("canary", "2", "0", "30m"), part("early", "50%", "0", ""), part("prod", "2", "1", ""),
 	}},
-	"simple": {Name: "simple", Stages: []rollouts.Stage{part("canary", "1", "0", ""), part("prod", "2", "0", "")}},
-	"queued": {Name: "queued", Newer: rollouts.WaitForNewer, Stages: []rollouts.Stage{part("canary", "1", "0", ""), part("prod", "2", "0", "")}},
-	"asked":  {Name: "asked", Stages: []rollouts.Stage{part("canary", "2", "0", "10m approval"), part("prod", "2", "0", "first")}},
-	"half":   {Name: "half", Stages: []rollouts.Stage{part("all", "50%", "39%", "")}},
-	"tenth":  {Name: "tenth", Stages: []rollouts.Stage{part("all", "10%", "0", "")}},
-	"three":  {Name: "three", Stages: []rollouts.Stage{part("canary", "1", "0", ""), part("early", "1", "0", ""), part("prod", "2", "0", "")}},
+	"tolerant": {Name: "tolerant", Stages: []rollouts.Stage{part("canary", "2", "1", "30m"), part("early", "50%", "0", ""), part("prod", "2", "1", "")}},
+	"simple":   {Name: "simple", Stages: []rollouts.Stage{part("canary", "1", "0", ""), part("prod", "2", "0", "")}},
+	"queued":   {Name: "queued", Newer: rollouts.WaitForNewer, Stages: []rollouts.Stage{part("canary", "1", "0", ""), part("prod", "2", "0", "")}},
+	"asked":    {Name: "asked", Stages: []rollouts.Stage{part("canary", "2", "0", "10m approval"), part("prod", "2", "0", "first")}},
+	"half":     {Name: "half", Stages: []rollouts.Stage{part("all", "50%", "39%", "")}},
+	"tenth":    {Name: "tenth", Stages: []rollouts.Stage{part("all", "10%", "0", "")}},
+	"three":    {Name: "three", Stages: []rollouts.Stage{part("canary", "1", "0", ""), part("early", "1", "0", ""), part("prod", "2", "0", "")}},
 }
