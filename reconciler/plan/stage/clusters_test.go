@@ -171,6 +171,12 @@ func TestClusters(t *testing.T) {
 			{"10:04", "progressing c1", "", "Updating canary c1:Released"},
 			{"10:05", "healthy c1", "", "Soaking canary TimedWait c1:Healthy"},
 		}},
+		{"what one had that failed is gone: it has to fail again", "careful", twelve, []row{
+			{"10:00", "source b2", "b2: c1 c2", ""},
+			{"10:01", "failed c1", "", "Updating canary c1:Failing"},
+			{"10:01:30", "takes c1", "b2: c1", "Updating canary c1:Released"},
+			{"10:02", "", "", "Updating canary c1:Released"},
+		}},
 		{"old evidence proves nothing after the deadline either", "simple", four, []row{
 			{"10:00", "source b2", "b2: c1", ""},
 			{"10:01", "healthy c1", "b2: p1 p2", ""},

@@ -81,7 +81,7 @@ func (c *Cluster) isHealthyNow() bool {
 func judged(v *view, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
 	ev := &c.Evidence
 	e.WasUnhealthy = e.WasUnhealthy || ev.IsPresent && ev.WasUnhealthy
-	if e.State == rollouts.Healthy && !c.IsTarget { // what was healthy is gone
+	if (e.State == rollouts.Healthy || e.State == rollouts.Failing) && !c.IsTarget { // what it was said of is gone
 		e = entered(v, e, rollouts.Released)
 		e.Evidence, e.Deadline = ev.Ref, v.after(v.stage(e.Stage).ProgressDeadline)
 	}
