@@ -427,6 +427,7 @@ func (n *naive) finish() {
 		if r.finished[s], r.stages[s] = n.over(s); !r.finished[s] && n.fault != "does not wait for stages" {
 			return
 		}
+		r.moved = n.now
 	}
 }
 
