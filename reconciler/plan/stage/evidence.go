@@ -94,6 +94,10 @@ func judged(v *view, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
 		if e.State == rollouts.Healthy && e.Deadline.IsZero() {
 			e.Deadline = v.after(v.stage(e.Stage).ProgressDeadline) // to be heard of
 		}
+		if e.State == rollouts.Late && c.answers() {
+			e = entered(v, e, rollouts.Released)
+			e.Deadline = v.after(v.stage(e.Stage).ProgressDeadline)
+		}
 	case ev.Health == Healthy:
 		if e.State != rollouts.Healthy {
 			e = entered(v, e, rollouts.Healthy)
