@@ -188,6 +188,9 @@ func (m *Model) dueIn(s int, o *Observation) error {
 func (m *Model) remember(o *Observation) {
 	for c := range m.members {
 		x := &m.members[c]
+		if o.Clusters[c].State == Failed && m.last.Clusters[c].State != Failed {
+			x.failed = m.now
+		}
 		if was, is := m.last.shows(c), o.shows(c); is != was {
 			x.sound = m.healthy(c) && !x.silent && !x.arrived
 			x.ill = x.says == was && was == m.run.base && x.health == Failing && m.step > m.unsure

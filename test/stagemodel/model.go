@@ -31,6 +31,7 @@ type member struct {
 	health     Health
 	since      time.Duration // it says this since then
 	heard      int           // step in which it said it last
+	failed     time.Duration // it was recorded as failed then
 	shown      time.Duration // it shows what it shows since then
 	shownStep  int
 	sound, ill bool // before it was released it was healthy with what it showed, or it had failed
@@ -111,6 +112,7 @@ func (m *Model) happen(e Event) {
 		c.in = false
 	case Joins:
 		c.in, c.silent, c.arrived, c.stage = true, false, true, e.Stage
+		c.unrecorded, c.ill = true, false // the record may know nothing of it
 	case Relabelled:
 		m.touch(c.stage)
 		c.stage = e.Stage
@@ -256,8 +258,8 @@ func (m *Model) failedAt(c int, s *Strategy, from time.Duration) (time.Duration,
 	if m.evident(c) && x.health == Failing {
 		late = min(late, max(x.since, from)+s.Settle)
 	}
-	if late > m.now && from == 0 && m.last.Clusters[c].State == Failed { // it stays so until it is healthy
-		return x.shown, true
+	if from == 0 && m.last.Clusters[c].State == Failed { // it stays so until it is healthy
+		return x.failed, true
 	}
 	return late, late <= m.now
 }
