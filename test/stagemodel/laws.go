@@ -195,6 +195,7 @@ func (m *Model) remember(o *Observation) {
 			x.sound = m.healthy(c) && !x.silent && !x.arrived
 			x.ill = x.says == was && was == m.run.base && x.health == Failing && m.step > m.unsure
 			x.shown, x.shownStep = m.now, m.step
+			x.isSteady = false
 			x.proved, x.unrecorded = false, !m.isWhole || x.unrecorded && is == m.run.target
 			m.touch(x.stage)
 		}

@@ -31,6 +31,8 @@ type member struct {
 	health     Health
 	since      time.Duration // it says this since then
 	heard      int           // step in which it said it last
+	steady     time.Duration // it was healthy since then, with nothing worse heard of the target
+	isSteady   bool
 	failed     time.Duration // it was recorded as failed then
 	shown      time.Duration // it shows what it shows since then
 	shownStep  int
@@ -252,6 +254,9 @@ func (m *Model) surelyGood(c int) bool {
 func (m *Model) failedAt(c int, s *Strategy, from time.Duration) (time.Duration, bool) {
 	x := &m.members[c]
 	late := max(x.shown, from) + s.Deadline
+	if from == 0 && x.unrecorded && m.last.Clusters[c].State == Failed { // half of a push may have taken the target away
+		return min(late, x.failed), true
+	}
 	if m.last.shows(c) != m.run.target || m.surelyGood(c) && !x.silent {
 		return 0, false
 	}
@@ -259,7 +264,7 @@ func (m *Model) failedAt(c int, s *Strategy, from time.Duration) (time.Duration,
 		late = min(late, max(x.since, from)+s.Settle)
 	}
 	if from == 0 && m.last.Clusters[c].State == Failed { // it stays so until it is healthy
-		return x.failed, true
+		return min(late, x.failed), true
 	}
 	return late, late <= m.now
 }
@@ -278,7 +283,7 @@ func (m *Model) mayFinish(s int) bool {
 		at, over := m.failedAt(c, &r.loose, 0)
 		switch {
 		case m.good(c):
-			good, last = good+1, max(last, m.members[c].since)
+			good, last = good+1, max(last, m.members[c].steady)
 		case over:
 			failed, last = failed+1, max(last, at)
 		default:
@@ -306,7 +311,8 @@ func (m *Model) mustFinish(s int) bool {
 	if good == 0 && len(all) > 0 {
 		return false
 	}
-	return m.now >= m.run.touched[s]+stage.Soak && (!stage.After || m.run.surelyAfter[s])
+	isAsked := stage.Before && !m.run.surelyBefore[s] // also where all have the target already
+	return !isAsked && m.now >= m.run.touched[s]+stage.Soak && (!stage.After || m.run.surelyAfter[s])
 }
 
 // current is the first stage that may not be over.

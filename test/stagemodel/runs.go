@@ -53,8 +53,7 @@ func (m *Model) resume() {
 	r.mayStop, r.stop = false, false
 	for c := range r.forgiven {
 		r.forgiven[c] = m.last.shows(c) == r.target && !m.good(c)
-		_, failed := m.failedAt(c, &r.strict, 0)
-		r.surelyForgiven[c] = r.forgiven[c] && failed // what fails, and has not failed yet, may count later
+		r.surelyForgiven[c] = r.forgiven[c] && m.last.Clusters[c].State == Failed // what fails, and has not failed yet, may count later
 	}
 	if r.kept {
 		loose, strict := r.loose, r.strict
@@ -179,7 +178,14 @@ func (m *Model) finish() {
 		m.run.forgiven[c] = m.run.forgiven[c] && !m.good(c)
 		m.run.surelyForgiven[c] = m.run.surelyForgiven[c] && m.run.forgiven[c]
 		m.members[c].ill = m.members[c].ill && !m.good(c)
-		m.members[c].proved = m.members[c].proved || m.good(c)
+		x := &m.members[c]
+		x.proved = x.proved || m.good(c)
+		switch {
+		case m.good(c) && !x.isSteady:
+			x.steady, x.isSteady = x.since, true
+		case m.evident(c) && !m.good(c):
+			x.isSteady = false
+		}
 	}
 	for s := range Stages + 1 {
 		if m.run.finished[s] {
