@@ -41,15 +41,15 @@ func (m *Model) gain(c int, e Event, o *Observation) error {
 	switch {
 	case e.Kind == Unreadable:
 		return broken("I10", "c%d is released by what could not be read", c)
-	case x.silent:
+	case x.silent && !r.free && !r.bypassed: // what goes by no strategy, or by no stage any more, may wait for nobody
 		return broken("late", "c%d is released, and it is silent", c)
-	case x.arrived && m.released(x.stage):
+	case x.arrived && m.released(x.stage), r.free && r.lost:
 		return nil
 	case r.surelySkipped[c] && !r.bypassed:
 		return broken("skip", "c%d is released, and was skipped", c)
 	case isStopped:
 		return broken("I5", "c%d is released, and the run has stopped", c)
-	case m.shut && !r.bypassed && !r.returned:
+	case m.shut && !r.bypassed && !r.returned && !r.free:
 		return broken("window", "c%d is released, and the window is closed", c)
 	case r.free || r.bypassed:
 		return nil
@@ -127,11 +127,14 @@ func (m *Model) outIn(s int, o *Observation) (out, gained int) {
 			continue
 		}
 		x, isNew := &m.members[c], m.last.shows(c) != r.target
-		if isNew && (!x.arrived || !m.released(s)) {
+		if isNew && x.arrived && m.released(s) {
+			continue
+		}
+		if isNew {
 			gained++
 		}
 		_, failed := m.failedAt(c, &r.loose, 0)
-		if isNew || !m.good(c) && !failed && !x.silent && !r.skipped[c] {
+		if isNew || !m.good(c) && !x.proved && !failed && !x.silent && !r.skipped[c] {
 			out++
 		}
 	}
@@ -189,11 +192,12 @@ func (m *Model) backwards(_ Event, o *Observation) error {
 		if is == was || !x.in || is == r.target || mayReturn && is == r.base {
 			continue
 		}
-		isShown := is == r.base || is == o.Base
+		isBase := is == r.base || is == o.Base
+		isShown := isBase
 		for _, d := range m.of(x.stage) {
 			isShown = isShown || d != c && m.last.shows(d) == is
 		}
-		if !x.arrived || !isShown {
+		if (!x.arrived || !isShown) && (!x.unrecorded || !isBase) {
 			return broken("I4", "c%d goes from v%d to v%d, which is neither its turn nor a return", c, was, is)
 		}
 	}

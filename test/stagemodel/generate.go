@@ -45,7 +45,7 @@ func (m *Model) Next(r *rand.Rand) Event {
 		m.helpful(&e)
 	case p < 67:
 		e.Kind, e.Version = Commit, 1+Version(r.IntN(5))
-		if r.IntN(3) == 0 {
+		if r.IntN(3) == 0 && m.last.Base != None {
 			e.Version = m.last.Base
 		}
 	case p < 82:

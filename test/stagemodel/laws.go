@@ -56,15 +56,26 @@ func (m *Model) still(o *Observation) error {
 	if p := m.last.Phase; p == Finishing || p == Returning || m.run.lost {
 		return nil
 	}
-	for c, n := range o.Clusters {
-		if n.Objects != m.last.Clusters[c].Objects || n.Replicas != m.last.Clusters[c].Replicas {
-			return broken("I4", "c%d changes, and nothing happened", c)
-		}
+	if p := m.last.Phase; (p == Stopped || p == Done) && m.last.Target != m.head { // a newer version may have waited for the end
+		return nil
+	}
+	if !m.isStill(o) {
+		return broken("I4", "a cluster changes, and nothing happened")
 	}
 	if o.Run != m.last.Run || o.Phase != m.last.Phase || o.Stages != m.last.Stages {
 		return broken("I4", "the run is another one, or goes on, and nothing happened")
 	}
 	return nil
+}
+
+// isStill reports that nothing was published.
+func (m *Model) isStill(o *Observation) bool {
+	for c, n := range o.Clusters {
+		if n.Objects != m.last.Clusters[c].Objects || n.Replicas != m.last.Clusters[c].Replicas {
+			return false
+		}
+	}
+	return true
 }
 
 // stops holds the run to when it stops, stays so, and returns.
@@ -84,7 +95,7 @@ func (m *Model) stops(e Event, o *Observation) error {
 	case wasStopped && o.open() && !isHeld && !r.commanded:
 		return broken("I5", "it went on by itself after a stop")
 	}
-	if must && !r.mayStop && r.strict.Return || o.Phase == Returning {
+	if must && !r.mayStop && r.strict.Return && r.base != None || o.Phase == Returning {
 		r.kept, returns = true, true
 	}
 	if returns {
@@ -125,7 +136,7 @@ func (m *Model) states(_ Event, o *Observation) error {
 			continue
 		}
 		_, failed := m.failedAt(c, &m.run.loose, 0)
-		if n.State == Well && !m.good(c) || n.State == Failed && !failed || n.State == Late && !m.members[c].silent {
+		if n.State == Well && !m.members[c].proved || n.State == Failed && !failed && !m.members[c].silent || n.State == Late && !m.members[c].silent {
 			return broken("I2", "c%d is recorded as %d, and its evidence does not say that", c, n.State)
 		}
 	}
@@ -160,7 +171,7 @@ func (m *Model) dueIn(s int, o *Observation) error {
 		if m.waits(c, o) && waiting < 0 {
 			waiting = c
 		}
-		if o.shows(c) == r.target && !m.members[c].silent && (!m.surelyGood(c) || m.last.shows(c) != r.target) {
+		if o.shows(c) == r.target && (m.members[c].silent || !m.surelyGood(c) || m.last.shows(c) != r.target) {
 			out++
 		}
 		if !m.members[c].silent {
@@ -177,14 +188,16 @@ func (m *Model) dueIn(s int, o *Observation) error {
 func (m *Model) remember(o *Observation) {
 	for c := range m.members {
 		x := &m.members[c]
+		if o.Clusters[c].State == Failed && m.last.Clusters[c].State != Failed {
+			x.failed = m.now
+		}
 		if was, is := m.last.shows(c), o.shows(c); is != was {
 			x.sound = m.healthy(c) && !x.silent && !x.arrived
-			x.ill = x.says == was && x.health == Failing && m.step > m.unsure
+			x.ill = x.says == was && was == m.run.base && x.health == Failing && m.step > m.unsure
 			x.shown, x.shownStep = m.now, m.step
+			x.isSteady = false
+			x.proved, x.unrecorded = false, !m.isWhole || x.unrecorded && is == m.run.target
 			m.touch(x.stage)
-			if is == m.run.target {
-				m.run.moved = m.now
-			}
 		}
 	}
 	if !o.open() && m.isWhole {

@@ -7,19 +7,20 @@ import (
 
 // Model follows a system event by event, and knows of it only what was observed.
 type Model struct {
-	clock, now time.Duration // the clock, and the time of the last plan, which never falls
-	step       int
-	head       Version
-	shut       bool // a window is closed
-	bound      bool
-	wasBound   bool // when the record was written
-	strategy   Strategy
-	members    [Clusters]member
-	run        run
-	held       *run // the run of the record, while half a push of the next one has arrived
-	last       Observation
-	isWhole    bool // the last plan read everything, and all of its push arrived
-	unsure     int  // what was said until this step may count for nothing, for the record was lost
+	now      time.Duration // since the start: what passed while the clock went back counts as nothing
+	lag      time.Duration // by how much the clock is behind the latest time that it showed: nothing is sure meanwhile
+	step     int
+	head     Version
+	shut     bool // a window is closed
+	bound    bool
+	wasBound bool // when the record was written
+	strategy Strategy
+	members  [Clusters]member
+	run      run
+	held     *run // the run of the record, while half a push of the next one has arrived
+	last     Observation
+	isWhole  bool // the last plan read everything, and all of its push arrived
+	unsure   int  // what was said until this step may count for nothing, for the record was lost
 }
 
 // member is what is known of a cluster.
@@ -30,10 +31,16 @@ type member struct {
 	health     Health
 	since      time.Duration // it says this since then
 	heard      int           // step in which it said it last
+	steady     time.Duration // it was healthy since then, with nothing worse heard of the target
+	isSteady   bool
+	failed     time.Duration // it was recorded as failed then
 	shown      time.Duration // it shows what it shows since then
 	shownStep  int
 	sound, ill bool // before it was released it was healthy with what it showed, or it had failed
 	arrived    bool // it joined in this step
+	proved     bool // it was healthy with what it shows
+	// unrecorded reports that no record says when it came to what it shows: what it says may be old, and count.
+	unrecorded bool
 }
 
 // run is what is known of a run apart from its evidence. What may be and what is sure are kept apart.
@@ -42,19 +49,22 @@ type run struct {
 	loose, strict   Strategy // the least and the most that its texts asked for
 	free            bool     // it began while the unit was not bound
 	finished        [Stages + 1]bool
+	soaked          [Stages + 1]bool // its time may be over
 	had             [Stages + 1]bool // nothing changes in the stage
 	before, after   [Stages + 1]bool // approvals that may count
 	surelyBefore    [Stages + 1]bool // and those that surely do
 	surelyAfter     [Stages + 1]bool
 	touched         [Stages + 1]time.Duration // something happened to the stage last
-	moved           time.Duration             // it began, or released something last
+	entered         [Stages + 2]time.Duration // a stage began at the earliest
 	skipped         [Clusters]bool            // they may be skipped; surelySkipped are
 	surelySkipped   [Clusters]bool
-	forgiven        [Clusters]bool
+	forgiven        [Clusters]bool // their failures may be; surelyForgiven are
+	surelyForgiven  [Clusters]bool
 	mayStop, stop   bool // by a person
 	kept, bypassed  bool
 	returned        bool // it is over, and base is there again
 	commanded, lost bool // in this step
+	again           bool // it began again in this step, for a person said so
 }
 
 // Start returns a model of what a setup describes.
@@ -62,7 +72,7 @@ func Start(s Setup) *Model {
 	m := &Model{head: s.Version, bound: true, wasBound: true, strategy: s.Strategy, isWhole: true}
 	shares := Shares(s.Version, s.In)
 	for c := range m.members {
-		m.members[c] = member{in: s.In[c], stage: s.Stage[c], says: s.Version, health: Healthy}
+		m.members[c] = member{in: s.In[c], stage: s.Stage[c], says: s.Version, health: Healthy, shownStep: -1}
 		if s.In[c] {
 			m.last.Clusters[c] = Cluster{Objects: [2]Version{s.Version, s.Version}, Replicas: shares[c]}
 		}
@@ -79,10 +89,12 @@ func done(base, target Version, s Strategy) run {
 
 // happen takes in what an event says of the world.
 func (m *Model) happen(e Event) {
-	m.clock += e.After
-	m.now = max(m.now, m.clock)
+	m.now += max(e.After, 0)
 	m.step++
-	m.run.commanded, m.run.lost = false, e.Kind == Lost
+	m.run.commanded, m.run.again, m.run.lost = false, false, e.Kind == Lost
+	if m.lag = max(m.lag-e.After, 0); e.After < 0 {
+		m.touch()
+	}
 	for c := range m.members {
 		m.members[c].arrived = false
 	}
@@ -102,6 +114,7 @@ func (m *Model) happen(e Event) {
 		c.in = false
 	case Joins:
 		c.in, c.silent, c.arrived, c.stage = true, false, true, e.Stage
+		c.unrecorded, c.ill = true, false // the record may know nothing of it
 	case Relabelled:
 		m.touch(c.stage)
 		c.stage = e.Stage
@@ -112,6 +125,7 @@ func (m *Model) happen(e Event) {
 		m.run.loose, m.run.strict = bounds(m.run.loose, m.run.strict, e.Strategy)
 	case Bound, Unbound:
 		m.bound = e.Kind == Bound
+		m.run.loose, m.run.strict = bounds(m.run.loose, m.run.strict, m.strategy)
 		if e.Version != None {
 			m.head = e.Version
 		}
@@ -127,7 +141,7 @@ func (m *Model) happen(e Event) {
 	if e.Kind == Lost {
 		m.unsure = m.step
 		for c := range m.members {
-			m.members[c].ill = false
+			m.members[c].ill, m.members[c].unrecorded = false, true
 		}
 	}
 	if e.Half {
@@ -142,7 +156,7 @@ func (m *Model) happen(e Event) {
 func (m *Model) touch(stages ...int) {
 	for s := range m.run.touched {
 		if len(stages) == 0 || slices.Contains(stages, s) {
-			m.run.touched[s] = m.now
+			m.run.touched[s] = m.now + m.lag
 		}
 	}
 }
@@ -170,7 +184,11 @@ func bounds(least, most, s Strategy) (Strategy, Strategy) {
 // begin begins a run.
 func (m *Model) begin(base, target Version, free bool) {
 	old := m.run
-	m.run = run{base: base, target: target, loose: m.strategy, strict: m.strategy, free: free, moved: m.now, lost: old.lost, commanded: old.commanded}
+	m.run = run{base: base, target: target, loose: m.strategy, strict: m.strategy, free: free, lost: old.lost, commanded: old.commanded}
+	m.run.entered[0] = m.now
+	if !m.bound { // by the text that was recorded last
+		m.run.loose, m.run.strict = bounds(old.loose, old.strict, m.strategy)
+	}
 	switch { // what was ordered of a run may be read again, but for what would release everything
 	case old.lost && old.target == target:
 		m.run.before, m.run.after, m.run.skipped, m.run.mayStop = old.before, old.after, old.skipped, old.mayStop
@@ -218,23 +236,35 @@ func (s Stage) width(of int) int {
 // evident reports that a cluster speaks of the target, and has spoken since it was released.
 func (m *Model) evident(c int) bool {
 	x := &m.members[c]
-	return x.says == m.run.target && m.last.shows(c) == m.run.target && x.heard > x.shownStep
+	return x.says == m.run.target && m.last.shows(c) == m.run.target && (x.heard > x.shownStep || x.unrecorded)
 }
 
 // good reports that a cluster is healthy with the target.
 func (m *Model) good(c int) bool { return m.evident(c) && m.members[c].health == Healthy }
 
-func (m *Model) surelyGood(c int) bool { return m.good(c) && m.members[c].heard > m.unsure }
+// answers reports that a cluster is surely healthy with the target, and not silent.
+func (m *Model) answers(c int) bool { return m.surelyGood(c) && !m.members[c].silent }
+
+func (m *Model) surelyGood(c int) bool {
+	x := &m.members[c]
+	return m.good(c) && x.heard > x.shownStep && x.heard > m.unsure
+}
 
 // failedAt is since when a cluster counts as failed by a strategy, if what was before a time does not count.
 func (m *Model) failedAt(c int, s *Strategy, from time.Duration) (time.Duration, bool) {
 	x := &m.members[c]
 	late := max(x.shown, from) + s.Deadline
-	if m.last.shows(c) != m.run.target || m.surelyGood(c) {
+	if from == 0 && x.unrecorded && m.last.Clusters[c].State == Failed { // half of a push may have taken the target away
+		return min(late, x.failed), true
+	}
+	if m.last.shows(c) != m.run.target || m.surelyGood(c) && !x.silent {
 		return 0, false
 	}
 	if m.evident(c) && x.health == Failing {
 		late = min(late, max(x.since, from)+s.Settle)
+	}
+	if from == 0 && m.last.Clusters[c].State == Failed { // it stays so until it is healthy
+		return min(late, x.failed), true
 	}
 	return late, late <= m.now
 }
@@ -253,16 +283,17 @@ func (m *Model) mayFinish(s int) bool {
 		at, over := m.failedAt(c, &r.loose, 0)
 		switch {
 		case m.good(c):
-			good, last = good+1, max(last, m.members[c].since)
+			good, last = good+1, max(last, m.members[c].steady)
 		case over:
 			failed, last = failed+1, max(last, at)
 		default:
 			return false
 		}
 	}
+	r.soaked[s] = r.soaked[s] || m.now >= last+stage.Soak // and may stay so while somebody is to approve
 	tolerated := r.strict.stage(s).MaxFailures
 	forgiven := slices.ContainsFunc(waited, func(c int) bool { return r.forgiven[c] || !m.members[c].sound })
-	return (good > 0 || skips) && (failed <= tolerated || forgiven) && m.now >= last+stage.Soak && (!stage.After || r.after[s])
+	return (good > 0 || skips) && (failed <= tolerated || forgiven) && r.soaked[s] && (!stage.After || r.after[s])
 }
 
 // mustFinish reports that a stage is surely over before this plan. Nobody waits for those that are silent.
@@ -270,8 +301,8 @@ func (m *Model) mustFinish(s int) bool {
 	stage, good, all := m.run.strict.stage(s), 0, m.of(s)
 	for _, c := range all {
 		switch x := &m.members[c]; {
-		case x.silent:
-		case m.run.skipped[c] || !m.surelyGood(c) || x.arrived || m.now < x.since+stage.Soak:
+		case x.silent && m.last.shows(c) != m.run.target: // one that was released may be waited for until its deadline
+		case x.silent || m.run.skipped[c] || !m.surelyGood(c) || x.arrived || m.now < x.since+stage.Soak:
 			return false
 		default:
 			good++
@@ -280,17 +311,23 @@ func (m *Model) mustFinish(s int) bool {
 	if good == 0 && len(all) > 0 {
 		return false
 	}
-	return m.now >= m.run.touched[s]+stage.Soak && (!stage.After || m.run.surelyAfter[s])
+	isAsked := stage.Before && !m.run.surelyBefore[s] // also where all have the target already
+	return !isAsked && m.now >= m.run.touched[s]+stage.Soak && (!stage.After || m.run.surelyAfter[s])
+}
+
+// current is the first stage that may not be over.
+func (r *run) current() int {
+	return max(slices.Index(r.finished[:], false), 0)
 }
 
 // failures counts what has failed in a stage: what may count, and what surely counts.
 func (m *Model) failures(s int) (may, sure int) {
 	for _, c := range m.of(s) {
 		x := &m.members[c]
-		if _, over := m.failedAt(c, &m.run.loose, 0); over && !m.run.forgiven[c] && !m.run.skipped[c] && !x.ill {
+		if _, over := m.failedAt(c, &m.run.loose, 0); over && !m.run.surelyForgiven[c] && !m.run.skipped[c] && !x.ill {
 			may++
 		}
-		if _, over := m.failedAt(c, &m.run.strict, m.run.touched[s]); over && !m.run.forgiven[c] && !m.run.skipped[c] && x.sound && !x.silent && x.heard > m.unsure {
+		if _, over := m.failedAt(c, &m.run.strict, m.run.touched[s]); over && m.run.base != None && !m.run.forgiven[c] && !m.run.skipped[c] && x.sound && !x.silent && x.heard > m.unsure {
 			sure++
 		}
 	}
@@ -303,7 +340,7 @@ func (m *Model) mayStop() bool {
 		if may, _ := m.failures(s); may > m.run.loose.stage(s).MaxFailures {
 			return true
 		}
-		if m.now >= m.run.moved+m.run.loose.Deadline && !slices.ContainsFunc(m.of(s), m.good) {
+		if s <= m.run.current() && m.now >= m.run.entered[s]+m.run.loose.Deadline && !slices.ContainsFunc(m.of(s), m.answers) {
 			return true
 		}
 	}

@@ -411,7 +411,7 @@ func (n *naive) arrive(c int, shows *[Clusters]Version) {
 		isReleased = isReleased || d != c && !n.fleet[d].arrived && n.isOut(d)
 	}
 	if isReleased && !r.kept && r.phase != Stopped && !r.stopped {
-		shows[c] = r.target
+		shows[c], r.unsound[c] = r.target, true
 	} else if shows[c] != r.target || r.kept {
 		shows[c] = r.base
 	}
@@ -427,6 +427,7 @@ func (n *naive) finish() {
 		if r.finished[s], r.stages[s] = n.over(s); !r.finished[s] && n.fault != "does not wait for stages" {
 			return
 		}
+		r.moved = n.now
 	}
 }
 

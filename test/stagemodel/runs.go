@@ -21,6 +21,9 @@ func (m *Model) command(e Event) (isStale bool) {
 		}
 		isBefore := phase == Waiting
 		r.before[e.Stage], r.after[e.Stage] = r.before[e.Stage] || isBefore, r.after[e.Stage] || !isBefore
+		if m.last.Phase == Stopped { // it may come too early
+			return false
+		}
 		r.surelyBefore[e.Stage], r.surelyAfter[e.Stage] = r.surelyBefore[e.Stage] || isBefore, r.surelyAfter[e.Stage] || !isBefore
 	case Stop:
 		r.mayStop, r.stop = true, true
@@ -30,9 +33,12 @@ func (m *Model) command(e Event) (isStale bool) {
 		}
 		m.resume()
 	case Skip:
-		r.skipped[e.Cluster], r.surelySkipped[e.Cluster] = true, true
+		r.skipped[e.Cluster], r.surelySkipped[e.Cluster] = true, m.members[e.Cluster].in
 		m.touch()
 	case Return:
+		if r.base == None { // nobody knows to what
+			return true
+		}
 		r.kept = true
 	case Bypass:
 		r.bypassed, r.mayStop, r.stop, r.kept = true, false, false, false
@@ -47,11 +53,13 @@ func (m *Model) resume() {
 	r.mayStop, r.stop = false, false
 	for c := range r.forgiven {
 		r.forgiven[c] = m.last.shows(c) == r.target && !m.good(c)
+		r.surelyForgiven[c] = r.forgiven[c] && m.last.Clusters[c].State == Failed // what fails, and has not failed yet, may count later
 	}
 	if r.kept {
 		loose, strict := r.loose, r.strict
 		m.begin(r.base, r.target, r.free)
 		m.run.loose, m.run.strict = bounds(loose, strict, m.strategy)
+		m.run.again = true
 	}
 	m.touch()
 }
@@ -78,7 +86,11 @@ func (m *Model) turn(e Event, o *Observation) error {
 			m.run.skipped = skipped
 			m.run.free, m.run.returned = true, true // a return waits for nothing, also where a cluster was silent
 		}
-	case e.Kind == Resume && r.commanded && r.kept:
+		if r.lost && m.isFree() { // no record and no strategy: nothing tells that there was a run
+			m.run = done(o.Base, o.Target, m.strategy)
+			m.run.free, m.run.lost = true, true
+		}
+	case r.again && o.Base == r.base && o.Target == r.target:
 	case o.Base == r.base && o.Target == r.target && o.open() && m.last.open() && !r.lost && o.Run == m.last.Run:
 	default:
 		if err := m.begins(o); err != nil {
@@ -142,7 +154,7 @@ func (m *Model) begins(o *Observation) error {
 // ends holds the end of a run against what is known of it.
 func (m *Model) ends(o *Observation) error {
 	r := &m.run
-	if o.Target != m.head && m.isWhole && o.Clusters != m.last.Clusters {
+	if mayWait := r.loose.Wait || m.strategy.Wait; o.Target != m.head && m.isWhole && !mayWait && !m.isStill(o) {
 		return broken("run", "v%d is done, and the head has v%d", o.Target, m.head)
 	}
 	if o.Target != r.target && m.head != r.base { // it began and ended in this plan
@@ -164,11 +176,24 @@ func (m *Model) ends(o *Observation) error {
 func (m *Model) finish() {
 	for c := range m.members {
 		m.run.forgiven[c] = m.run.forgiven[c] && !m.good(c)
+		m.run.surelyForgiven[c] = m.run.surelyForgiven[c] && m.run.forgiven[c]
 		m.members[c].ill = m.members[c].ill && !m.good(c)
+		x := &m.members[c]
+		x.proved = x.proved || m.good(c)
+		switch {
+		case m.good(c) && !x.isSteady:
+			x.steady, x.isSteady = x.since, true
+		case m.evident(c) && !m.good(c):
+			x.isSteady = false
+		}
 	}
 	for s := range Stages + 1 {
-		if m.run.finished[s] = m.run.finished[s] || m.mayFinish(s); !m.run.finished[s] {
+		if m.run.finished[s] {
+			continue
+		}
+		if !m.mayFinish(s) {
 			return
 		}
+		m.run.finished[s], m.run.entered[s+1] = true, m.now
 	}
 }

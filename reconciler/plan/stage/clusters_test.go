@@ -62,6 +62,13 @@ func TestClusters(t *testing.T) {
 			{"10:40", "", "b2: e1 e2", "Updating early c1:Late"}, // c2 is healthy, and nobody waits for c1 any more
 			{"10:41", "healthy c1", "", "Updating early c1:Healthy"},
 		}},
+		{"one was late, and does not have what is published when it is back", "careful", twelve, []row{
+			{"10:00", "source b2", "b2: c1 c2", ""},
+			{"10:01", "healthy c1 c2", "", ""},
+			{"10:20", "silent c1", "", ""},
+			{"10:40", "", "b2: e1 e2", "Updating early c1:Late"},
+			{"10:41", "healthy c1; elsewhere c1", "", "Updating early c1:Released"},
+		}},
 		{"all fall silent after they were healthy", "careful", twelve, []row{
 			{"10:00", "source b2", "b2: c1 c2", ""},
 			{"10:01", "healthy c1 c2", "", ""},
@@ -147,6 +154,22 @@ func TestClusters(t *testing.T) {
 			{"10:03", "failed@23:00 c1", "", "Updating canary c1:Failing"},
 			{"10:04", "", "", "Stopped canary TooManyFailed"},
 		}},
+		{"one was healthy, and does not have any more what is published: it is not silent", "careful", twelve, []row{
+			{"10:00", "source b2", "b2: c1 c2", ""},
+			{"10:01", "healthy c1 c2", "", "Soaking canary TimedWait"},
+			{"10:02", "elsewhere c1", "", "Soaking canary TimedWait c1:Healthy"},
+			{"10:21", "", "", "Soaking canary TimedWait c1:Healthy"},
+			{"10:22", "", "", "Stopped canary TooManyFailed c1:Failed"},
+		}},
+		{"such a failure is tolerated, and the others have to stay healthy for the whole time again", "tolerant", twelve, []row{
+			{"10:00", "source b2", "b2: c1 c2", ""},
+			{"10:01", "healthy c1 c2", "", "Soaking canary TimedWait"},
+			{"10:12", "elsewhere c1", "", "Soaking canary TimedWait c1:Healthy"},
+			{"10:31", "", "", "Soaking canary NotHealthy"},
+			{"10:32", "", "", "Soaking canary TimedWait c1:Failed"},
+			{"11:01:59", "", "", "Soaking canary TimedWait"},
+			{"11:02", "", "b2: e1 e2", "Updating early"},
+		}},
 		{"what one had that was healthy is gone: it has to be healthy again", "careful", twelve, []row{
 			{"10:00", "source b2", "b2: c1 c2", ""},
 			{"10:01", "healthy c1", "", "Updating canary c1:Healthy"},
@@ -154,6 +177,12 @@ func TestClusters(t *testing.T) {
 			{"10:03", "healthy c2", "", "Updating canary c1:Released"}, // what it said of these bytes once does not count
 			{"10:04", "progressing c1", "", "Updating canary c1:Released"},
 			{"10:05", "healthy c1", "", "Soaking canary TimedWait c1:Healthy"},
+		}},
+		{"what one had that failed is gone: it has to fail again", "careful", twelve, []row{
+			{"10:00", "source b2", "b2: c1 c2", ""},
+			{"10:01", "failed c1", "", "Updating canary c1:Failing"},
+			{"10:01:30", "takes c1", "b2: c1", "Updating canary c1:Released"},
+			{"10:02", "", "", "Updating canary c1:Released"},
 		}},
 		{"old evidence proves nothing after the deadline either", "simple", four, []row{
 			{"10:00", "source b2", "b2: c1", ""},

@@ -69,6 +69,9 @@ func rested(v *view, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
 	return e
 }
 
+// answers reports that it is known now how the unit is in a cluster, whatever it has of it.
+func (c *Cluster) answers() bool { return c.Evidence.Health != Silent && c.Evidence.Health != Unknown }
+
 // isHealthyNow reports that it is known now that what is published in a cluster is the target, and healthy.
 func (c *Cluster) isHealthyNow() bool {
 	return c.IsTarget && c.Evidence.IsPresent && c.Evidence.Health == Healthy
@@ -78,7 +81,7 @@ func (c *Cluster) isHealthyNow() bool {
 func judged(v *view, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
 	ev := &c.Evidence
 	e.WasUnhealthy = e.WasUnhealthy || ev.IsPresent && ev.WasUnhealthy
-	if e.State == rollouts.Healthy && !c.IsTarget { // what was healthy is gone
+	if (e.State == rollouts.Healthy || e.State == rollouts.Failing) && !c.IsTarget { // what it was said of is gone
 		e = entered(v, e, rollouts.Released)
 		e.Evidence, e.Deadline = ev.Ref, v.after(v.stage(e.Stage).ProgressDeadline)
 	}
@@ -90,6 +93,10 @@ func judged(v *view, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
 	case !isPresent || ev.Health == Silent || ev.Health == Unknown:
 		if e.State == rollouts.Healthy && e.Deadline.IsZero() {
 			e.Deadline = v.after(v.stage(e.Stage).ProgressDeadline) // to be heard of
+		}
+		if e.State == rollouts.Late && c.answers() {
+			e = entered(v, e, rollouts.Released)
+			e.Deadline = v.after(v.stage(e.Stage).ProgressDeadline)
 		}
 	case ev.Health == Healthy:
 		if e.State != rollouts.Healthy {
@@ -151,13 +158,13 @@ func failed(v *view, e rollouts.Cluster, why rollouts.Reason, message string) ro
 }
 
 // past is a released cluster after its deadline: one that is not healthy by then has failed; one that was, and
-// does not answer any more, is waited for by nobody.
+// does not answer any more, is waited for by nobody. One that answers, but does not have what is published, has failed, too.
 func past(v *view, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
 	if e.Deadline.IsZero() || !e.Rests.IsZero() || !v.isOver(e.Deadline) {
 		return e
 	}
 	switch {
-	case isAwaited(e):
+	case isAwaited(e), e.State == rollouts.Healthy && c.answers():
 		return failed(v, e, rollouts.PastDeadline, c.Evidence.Message)
 	case e.State == rollouts.Healthy:
 		return entered(v, e, rollouts.Late)

@@ -38,6 +38,27 @@ func restarted(tasks []rollouts.Task) []rollouts.Task {
 	return tasks
 }
 
+// notBefore are tasks of which the time that is not over began at a time at the earliest.
+func notBefore(tasks []rollouts.Task, at metav1.Time) []rollouts.Task {
+	n := waiting(tasks)
+	if n < 0 || !tasks[n].Since.Before(&at) {
+		return tasks
+	}
+	tasks = slices.Clone(tasks)
+	tasks[n].Since = at
+	return tasks
+}
+
+// lastFailure is when a cluster of a stage came to be failed last; the zero time for none.
+func lastFailure(v *view, r rollouts.Rollout, stage string) (last metav1.Time) {
+	for _, n := range v.members[stage] {
+		if e := r.Clusters[v.Clusters[n].Name]; e.State == rollouts.Failed && last.Before(&e.Since) {
+			last = e.Since
+		}
+	}
+	return last
+}
+
 // done are tasks of which one is done now.
 func done(v *view, tasks []rollouts.Task, n int) []rollouts.Task {
 	tasks = slices.Clone(tasks)

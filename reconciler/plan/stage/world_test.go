@@ -229,6 +229,8 @@ func (w *world) do(event string) {
 		for _, name := range words {
 			w.say(w.member(name), verb, at)
 		}
+	case "elsewhere": // it says that it has something else than what is published
+		w.member(rest).of = "x9"
 	case "approve", "stop", "resume", "skip", "return", "bypass":
 		w.command(verb, at, rest)
 	case "strategy":
@@ -376,10 +378,11 @@ var strategies = map[string]*rollouts.Strategy{
 	"returns": {Name: "returns", OnFailure: rollouts.ReturnOnFailure, Stages: []rollouts.Stage{
 		part("canary", "2", "0", "30m"), part("early", "50%", "0", ""), part("prod", "2", "1", ""),
 	}},
-	"simple": {Name: "simple", Stages: []rollouts.Stage{part("canary", "1", "0", ""), part("prod", "2", "0", "")}},
-	"queued": {Name: "queued", Newer: rollouts.WaitForNewer, Stages: []rollouts.Stage{part("canary", "1", "0", ""), part("prod", "2", "0", "")}},
-	"asked":  {Name: "asked", Stages: []rollouts.Stage{part("canary", "2", "0", "10m approval"), part("prod", "2", "0", "first")}},
-	"half":   {Name: "half", Stages: []rollouts.Stage{part("all", "50%", "39%", "")}},
-	"tenth":  {Name: "tenth", Stages: []rollouts.Stage{part("all", "10%", "0", "")}},
-	"three":  {Name: "three", Stages: []rollouts.Stage{part("canary", "1", "0", ""), part("early", "1", "0", ""), part("prod", "2", "0", "")}},
+	"tolerant": {Name: "tolerant", Stages: []rollouts.Stage{part("canary", "2", "1", "30m"), part("early", "50%", "0", ""), part("prod", "2", "1", "")}},
+	"simple":   {Name: "simple", Stages: []rollouts.Stage{part("canary", "1", "0", ""), part("prod", "2", "0", "")}},
+	"queued":   {Name: "queued", Newer: rollouts.WaitForNewer, Stages: []rollouts.Stage{part("canary", "1", "0", ""), part("prod", "2", "0", "")}},
+	"asked":    {Name: "asked", Stages: []rollouts.Stage{part("canary", "2", "0", "10m approval"), part("prod", "2", "0", "first")}},
+	"half":     {Name: "half", Stages: []rollouts.Stage{part("all", "50%", "39%", "")}},
+	"tenth":    {Name: "tenth", Stages: []rollouts.Stage{part("all", "10%", "0", "")}},
+	"three":    {Name: "three", Stages: []rollouts.Stage{part("canary", "1", "0", ""), part("early", "1", "0", ""), part("prod", "2", "0", "")}},
 }

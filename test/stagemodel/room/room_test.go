@@ -16,6 +16,7 @@ import (
 // room is package stage with what is about it: the record, the branches of clusters, and what is known of them.
 type room struct {
 	clock     time.Time
+	clusters  time.Time // the clock of clusters, which nobody puts back
 	step      int
 	strategy  model.Strategy
 	bound     bool
@@ -42,7 +43,8 @@ type cluster struct {
 }
 
 func newRoom(s model.Setup) *room {
-	r := &room{clock: time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC), strategy: s.Strategy, bound: true, versions: map[string]model.Version{}}
+	start := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
+	r := &room{clock: start, clusters: start, strategy: s.Strategy, bound: true, versions: map[string]model.Version{}}
 	r.commit(s.Version)
 	shares := model.Shares(s.Version, s.In)
 	for i := range r.fleet {
@@ -65,7 +67,7 @@ func (r *room) commit(v model.Version) {
 // Step implements System.
 func (r *room) Step(e model.Event) model.Observation {
 	r.step++
-	r.clock = r.clock.Add(e.After)
+	r.clock, r.clusters = r.clock.Add(e.After), r.clusters.Add(max(e.After, 0))
 	r.happen(&e)
 	for i := range r.published {
 		r.published[i].Commits = 0
@@ -92,7 +94,7 @@ func (r *room) happen(e *model.Event) {
 		r.commit(r.versions[r.source])
 	case model.Reports:
 		if c.says != e.Version || c.health != e.Health || c.heard <= c.changed {
-			c.since = r.clock
+			c.since = r.clusters
 		}
 		c.says, c.health, c.heard = e.Version, e.Health, r.step
 	case model.Silent, model.Speaks:
@@ -280,17 +282,17 @@ func (r *room) shown(i int, s *stage.Shown, out *stage.Output) model.Cluster {
 	}
 	has, v := r.published[i], r.versions[s.Commit]
 	is := model.Cluster{Objects: [2]model.Version{v, v}, Replicas: model.Shares(v, in)[i]}
+	if isOver := out.Phase == rollouts.Done || out.Phase == rollouts.Finishing; !isOver && out.Base.IsKnown() {
+		is.Replicas = max(is.Replicas, model.Shares(r.versions[out.Base.Commit], in)[i])
+	}
 	switch {
 	case s.Choice == stage.Target:
-		if isOver := out.Phase == rollouts.Done || out.Phase == rollouts.Finishing; !isOver && out.Base.IsKnown() {
-			is.Replicas = max(is.Replicas, model.Shares(r.versions[out.Base.Commit], in)[i])
-		}
 		return is
 	case s.Choice == stage.Kept:
 		return has
 	case s.Commit == r.source || has.Objects[0] == model.None || has.Replicas != is.Replicas:
 		return is
-	case out.Phase == rollouts.Returning:
+	case out.Phase == rollouts.Returning, out.Phase == rollouts.Stopped && out.After.Status.Reason == rollouts.KeptBack:
 		return is
 	}
 	return has

@@ -31,7 +31,11 @@ func walk(seed uint64, isTold bool) (broken *model.LawError, told string) {
 		e := m.Next(rng)
 		o := r.Step(e)
 		if isTold {
-			fmt.Fprintf(s, "%v\n\t%v\n", e, &o)
+			var states [model.Clusters]model.State
+			for i := range o.Clusters {
+				states[i] = o.Clusters[i].State
+			}
+			fmt.Fprintf(s, "%v\n\t%v, states %v\n", e, &o, states)
 		}
 		if v, ok := errors.AsType[*model.LawError](m.Observe(e, o)); ok {
 			return v, s.String()
