@@ -13,19 +13,19 @@ import (
 
 // show puts into the rows which version of the unit each cluster shows.
 func (c *comparison) show(out *stage.Output, rs rows) {
-	target := c.delivered(out)
+	target := c.delivered(out, c.version(out.Target.Commit))
 	for _, s := range out.Shown {
 		i := slices.IndexFunc(c.in.Clusters, func(is Cluster) bool { return is.Name == s.Cluster })
 		if i < 0 {
 			continue
 		}
-		older := c.version(s.Commit)
+		older := c.delivered(out, c.version(s.Commit))
 		switch {
 		case s.Choice == stage.Target && target != nil:
 			c.deliver(i, target, rs)
 		case s.Choice == stage.Older && older != nil && older.isNow:
 			// it goes back to what the source says
-		case s.Choice == stage.Older && older != nil && !c.stands(older, i, out.Phase == rollouts.Returning):
+		case s.Choice == stage.Older && older != nil && !c.stands(older, i, isBack(out)):
 			c.write(i, older, rs)
 		default:
 			c.keep(i, rs)
@@ -33,14 +33,20 @@ func (c *comparison) show(out *stage.Output, rs rows) {
 	}
 }
 
-// delivered is the target as clusters get it: while the run is open with the larger share of what is divided. It is nil
-// if it cannot be read.
-func (c *comparison) delivered(out *stage.Output) *laid {
-	target, base := c.version(out.Target.Commit), c.version(out.Base.Commit)
-	if target == nil || base == nil || base == target || out.Phase == rollouts.Done || out.Phase == rollouts.Finishing {
-		return target
+// isBack reports a run that goes back, or whose clusters are back: what joins meanwhile goes back, too.
+func isBack(out *stage.Output) bool {
+	isKeptBack := out.Phase == rollouts.Stopped && out.After != nil && out.After.Status.Reason == rollouts.KeptBack
+	return isKeptBack || out.Phase == rollouts.Returning
+}
+
+// delivered is a version as clusters get it: while the run is open with the larger share of what is divided, by itself and by
+// the base. It is nil if it cannot be read.
+func (c *comparison) delivered(out *stage.Output, v *laid) *laid {
+	base := c.version(out.Base.Commit)
+	if v == nil || base == nil || base == v || out.Phase == rollouts.Done || out.Phase == rollouts.Finishing {
+		return v
 	}
-	return target.with(c.in, func(d *schedule.Decision, cluster string) (int32, bool) { return larger(d, base, cluster) })
+	return v.with(c.in, func(d *schedule.Decision, cluster string) (int32, bool) { return larger(d, base, cluster) })
 }
 
 // larger is the larger share of a template in a cluster: by its own decision, and by that of another version.
