@@ -192,12 +192,11 @@ func (m *Model) backwards(_ Event, o *Observation) error {
 		if is == was || !x.in || is == r.target || mayReturn && is == r.base {
 			continue
 		}
-		isBase := is == r.base || is == o.Base
-		isShown := isBase
+		isShown := is == r.base || is == o.Base
 		for _, d := range m.of(x.stage) {
 			isShown = isShown || d != c && m.last.shows(d) == is
 		}
-		if (!x.arrived || !isShown) && (!x.unrecorded || !isBase) {
+		if (!x.arrived || !isShown) && !x.unrecorded {
 			return broken("I4", "c%d goes from v%d to v%d, which is neither its turn nor a return", c, was, is)
 		}
 	}

@@ -290,7 +290,7 @@ func (m *Model) mayFinish(s int) bool {
 			return false
 		}
 	}
-	r.soaked[s] = r.soaked[s] || m.now >= last+stage.Soak // and may stay so while somebody is to approve
+	r.soaked[s] = r.soaked[s] && stage.After || m.now >= last+stage.Soak // and may stay so while somebody is to approve
 	tolerated := r.strict.stage(s).MaxFailures
 	forgiven := slices.ContainsFunc(waited, func(c int) bool { return r.forgiven[c] || !m.members[c].sound })
 	return (good > 0 || skips) && (failed <= tolerated || forgiven) && r.soaked[s] && (!stage.After || r.after[s])

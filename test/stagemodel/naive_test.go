@@ -203,7 +203,9 @@ func (n *naive) command(e Event) {
 		if r.kept {
 			old := *r
 			n.begin(r.base)
-			r.free, r.strategy = old.free, old.strategy
+			if n.head == old.target {
+				r.free, r.strategy = old.free, old.strategy
+			}
 		}
 	case Skip:
 		r.skipped[e.Cluster] = true

@@ -23,11 +23,12 @@ type comparison struct {
 	have     map[object.Ref]func(int) *files.Blob
 	// leavesAll reports that the target wants nothing anywhere.
 	leavesAll bool
+	larger    map[*laid]*laid // versions with the larger share of what is divided
 }
 
 // compare makes what package stage is asked of a unit.
 func compare(in *Input, u *Unit) *comparison {
-	c := &comparison{in: in, unit: u, versions: map[string]*laid{}, have: map[object.Ref]func(int) *files.Blob{}}
+	c := &comparison{in: in, unit: u, versions: map[string]*laid{}, have: map[object.Ref]func(int) *files.Blob{}, larger: map[*laid]*laid{}}
 	c.versions[in.Revision] = c.now()
 	c.asked = stage.Input{
 		Unit: u.Unit.Unit, Pos: u.Pos, Now: in.Now, Strategy: u.Strategy, Refused: u.Refused, Windows: u.Windows,

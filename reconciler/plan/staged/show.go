@@ -13,24 +13,30 @@ import (
 
 // show puts into the rows which version of the unit each cluster shows.
 func (c *comparison) show(out *stage.Output, rs rows) {
-	target := c.delivered(out)
+	target := c.delivered(out, c.of(out.Target))
 	for _, s := range out.Shown {
 		i := slices.IndexFunc(c.in.Clusters, func(is Cluster) bool { return is.Name == s.Cluster })
 		if i < 0 {
 			continue
 		}
-		older := c.older(out, s.Commit)
+		older := c.delivered(out, c.older(out, s.Commit))
 		switch {
 		case s.Choice == stage.Target && target != nil:
 			c.deliver(i, target, rs)
 		case s.Choice == stage.Older && older != nil && older.isNow:
 			// it goes back to what the source says
-		case s.Choice == stage.Older && older != nil && !c.stands(older, i, out.Phase == rollouts.Returning):
+		case s.Choice == stage.Older && older != nil && !c.stands(older, i, isBack(out)):
 			c.write(i, older, rs)
 		default:
 			c.keep(i, rs)
 		}
 	}
+}
+
+// isBack reports a run that goes back, or whose clusters are back: what joins meanwhile goes back, too.
+func isBack(out *stage.Output) bool {
+	isKeptBack := out.Phase == rollouts.Stopped && out.After != nil && out.After.Status.Reason == rollouts.KeptBack
+	return isKeptBack || out.Phase == rollouts.Returning
 }
 
 // older is the version of a commit that clusters show which do not show the target, or not yet; nil if it cannot be read.
@@ -43,15 +49,18 @@ func (c *comparison) older(out *stage.Output, commit string) *laid {
 	return c.version(commit)
 }
 
-// delivered is the target as clusters get it: while the run is open with the larger share of what is divided. It is nil
-// if it cannot be read.
-func (c *comparison) delivered(out *stage.Output) *laid {
-	target, base := c.of(out.Target), c.of(out.Base)
-	if target == nil || base == target || out.Phase == rollouts.Done || out.Phase == rollouts.Finishing {
-		return target
+// delivered is a version as clusters get it: while the run is open with the larger share of what is divided, by itself and by
+// the base. It is nil if it cannot be read.
+func (c *comparison) delivered(out *stage.Output, v *laid) *laid {
+	base := c.of(out.Base)
+	if v == nil || base == v || out.Phase == rollouts.Done || out.Phase == rollouts.Finishing {
+		return v
+	}
+	if known, ok := c.larger[v]; ok {
+		return known
 	}
 	index := c.index()
-	return target.with(c.in, func(d *schedule.Decision, cluster string) (int32, bool) {
+	is := v.with(c.in, func(d *schedule.Decision, cluster string) (int32, bool) {
 		n := share(d, cluster)
 		if base == nil { // what is there now is all that is known of it
 			if have := c.have[d.Ref()](index[cluster]); have != nil {
@@ -67,6 +76,8 @@ func (c *comparison) delivered(out *stage.Output) *laid {
 		}
 		return max(n, share(was, cluster)), true
 	})
+	c.larger[v] = is
+	return is
 }
 
 // share is the share of a cluster by a decision.
