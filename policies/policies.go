@@ -21,6 +21,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/karmada/validate"
+	"github.com/waybill-dev/waybill/policies/kubefleet"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
@@ -133,6 +134,10 @@ type Set struct {
 	Rebalancers []Located[karmada.WorkloadRebalancer]
 	Scalers     []Located[karmada.CronFederatedHPA]
 	Remedies    []Located[karmada.Remedy]
+	// Strategies are those of roll-outs, and BadStrategies what is called so and has a mistake. They are in no
+	// other list.
+	Strategies    []Located[kubefleet.Strategy]
+	BadStrategies []object.Ref
 	// Customizations teach kinds in Lua, and Interpreter is what all kinds mean by them.
 	Customizations []Located[karmada.ResourceInterpreterCustomization]
 	Interpreter    *interpret.Interpreter
@@ -181,7 +186,7 @@ func Load(objs []*object.Object, c Cache) (set Set, templates []*object.Object, 
 func (s Settings) Load(objs []*object.Object, c Cache) (set Set, templates []*object.Object, diags []diag.Diagnostic) {
 	set.Failover.Enabled = s.Failover
 	for _, o := range objs {
-		if !render.IsPolicyGroup(o.Ref().Group) {
+		if !render.IsPolicy(o.Ref()) {
 			templates = append(templates, o)
 			continue
 		}
@@ -195,8 +200,10 @@ func (s Settings) Load(objs []*object.Object, c Cache) (set Set, templates []*ob
 	sortByRef(set.Scalers)
 	sortByRef(set.Remedies)
 	sortByRef(set.Customizations)
+	sortByRef(set.Strategies)
+	slices.SortFunc(set.BadStrategies, object.Ref.Compare)
 	slices.SortFunc(set.Clusters, func(a, b Cluster) int { return cmp.Compare(a.Spec.Name, b.Spec.Name) })
-	return set, templates, slices.Concat(diags, set.dependentOverrides(), set.learn(), set.customizedTwice())
+	return set, templates, slices.Concat(diags, set.dependentOverrides(), set.learn(), set.customizedTwice(), set.staged())
 }
 
 // Observe adds what was observed of clusters, by name.
@@ -213,6 +220,9 @@ func sortByRef[T any](ls []Located[T]) {
 // add decodes one object and files it.
 func (s *Set) add(o *object.Object, c Cache) []diag.Diagnostic {
 	r := o.Ref()
+	if r.Group == kubefleet.Group {
+		return s.addRollout(o, c)
+	}
 	if !karmada.Known(o.APIVersion(), r.Kind) {
 		s.Broken = append(s.Broken, render.Broken{Ref: r})
 		return []diag.Diagnostic{{
@@ -221,16 +231,7 @@ func (s *Set) add(o *object.Object, c Cache) []diag.Diagnostic {
 			Hint:    "check apiVersion and kind; policies are policy.karmada.io/v1alpha1, clusters cluster.karmada.io/v1alpha1",
 		}}
 	}
-	d, known := Decoded{}, false
-	if c != nil {
-		d, known = c.Decoded(o)
-	}
-	if !known {
-		d = decode(o)
-	}
-	if !known && c != nil {
-		c.Keep(o, d)
-	}
+	d := remembered(c, o, decode)
 	wrong := d.wrong
 	if p, ok := d.value.(*karmada.ClusterTaintPolicy); ok && !s.Failover.Enabled {
 		wrong = slices.Concat(wrong, located(o, validate.DrivesOut(p)))
@@ -240,6 +241,19 @@ func (s *Set) add(o *object.Object, c Cache) []diag.Diagnostic {
 		return wrong
 	}
 	return slices.Concat(wrong, s.file(o, d.value))
+}
+
+// remembered returns what an object decodes to, by a cache that may be nil.
+func remembered(c Cache, o *object.Object, decode func(*object.Object) Decoded) Decoded {
+	if c == nil {
+		return decode(o)
+	}
+	d, known := c.Decoded(o)
+	if !known {
+		d = decode(o)
+		c.Keep(o, d)
+	}
+	return d
 }
 
 // decode decodes, validates and defaults an object.

@@ -3,6 +3,7 @@ package reconciler_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -27,6 +28,7 @@ type movable struct {
 	repo *twin.Repo
 	told *twin.Repo // where clusters say what became of web
 	key  string     // the public key of their agents; empty: they are pushed to
+	more twin.Tree  // of the source
 	r    *reconciler.Reconciler
 	now  time.Time
 	last reconciler.Result
@@ -36,7 +38,13 @@ type movable struct {
 // policy of web says.
 func newMovable(t *testing.T, taints map[string]string, policy string) *movable {
 	t.Helper()
-	m := &movable{t: t, repo: twin.New("movable"), now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
+	return newMovableWith(t, taints, policy, nil)
+}
+
+// newMovableWith is newMovable of a source with more files.
+func newMovableWith(t *testing.T, taints map[string]string, policy string, more twin.Tree) *movable {
+	t.Helper()
+	m := &movable{t: t, more: more, repo: twin.New("movable"), now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
 	m.told = m.repo
 	m.r = &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: m.repo, Target: m.repo, Version: "test", Now: func() time.Time { return m.now }}
 	m.write(taints, policy)
@@ -58,6 +66,7 @@ func (m *movable) write(taints map[string]string, policy string) {
 		}
 		source[name+".yaml"] = twin.File(fmt.Appendf(nil, "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {%s}\nspec: {syncMode: %s, taints: [%s]}\nstatus: {resourceSummary: {allocatable: {pods: %d}}}\n", meta, mode, taint, room[name]))
 	}
+	maps.Copy(source, m.more)
 	m.repo.Write("main", "next", source.Folder())
 }
 
@@ -149,6 +158,9 @@ func (m *movable) where() string {
 			m.t.Fatal(err)
 		}
 		for _, o := range objects {
+			if o.Spec.Replicas == nil {
+				continue
+			}
 			all = append(all, fmt.Sprintf("%s:%d", c.Name, *o.Spec.Replicas))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/waybill-dev/waybill/policies/evict"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/ancestry"
 	"github.com/waybill-dev/waybill/reconciler/history"
@@ -101,15 +102,20 @@ func (r *Reconciler) observe(ctx context.Context, obs *Observation, registered f
 		return nil, err
 	}
 	in.State, in.Published, obs.Heads, obs.Moved, obs.Left, obs.Ahead = is.State, is.Clusters, is.Heads, is.Moved, is.Left, is.Ahead
-	if !in.Allow.All() {
-		if in.Allow.Approved, err = approved(ctx, r.Source, r.Target, heads, obs); err != nil {
-			return nil, err
-		}
+	if err := commanded(ctx, r, heads, obs); err != nil {
+		return nil, err
 	}
-	in.Evidence, err = r.Reports().Evidence(ctx, heads, reports.Moves{
-		Bindings: in.State.Bindings, Failover: config.Failover, Published: in.Published,
+	of := reports.Moves{
+		Bindings: in.State.Bindings, Leaving: in.State.Leaving, Failover: config.Failover, Published: in.Published, Addresses: config.Publish.Addresses(),
 		Clusters: registration.Written(obs.Source.Objects), Registered: registered,
-	})
+	}
+	obs.Ask = func(ctx context.Context, moving map[object.Ref][]string) (evict.Evidence, error) {
+		return r.Reports().EvidenceOf(ctx, heads, of, moving)
+	}
+	in.Evidence, err = r.Reports().Evidence(ctx, heads, of)
+	if err == nil && plan.Stages(&in.State, &obs.Source) {
+		in.Staging.Seen, err = r.Reports().Seen(ctx, heads, registered())
+	}
 	return heads, err
 }
 

@@ -110,6 +110,6 @@ func (r *Reconciler) Planner() *planner.Planner {
 	return &planner.Planner{
 		Source: r.Source, Subdir: r.Subdir, Cache: r.Cache, Engine: r.Engine,
 		Allow:  guard.Allowance{Named: r.Allow, ByComment: r.ByComment},
-		Random: r.Random, Now: r.Now, Memo: r.Seen.plans,
+		Random: r.Random, Now: r.Now, Memo: r.Seen.plans, Version: r.Version,
 	}
 }

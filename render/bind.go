@@ -29,7 +29,7 @@ func (l *loader) bind() error {
 	kept := l.src.Objects[:0:0]
 	for _, o := range l.src.Objects {
 		clusters := boundTo(bound, o.Pos().File)
-		if len(clusters) == 0 || IsPolicyGroup(o.Ref().Group) {
+		if len(clusters) == 0 || IsPolicy(o.Ref()) {
 			kept = append(kept, o)
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	kjson "sigs.k8s.io/json"
@@ -45,6 +46,7 @@ type ConfigSpec struct {
 	Health         Health      `json:"health,omitzero"`
 	Failover       Failover    `json:"failover"`
 	Descheduler    Descheduler `json:"descheduler"`
+	Rollout        Rollout     `json:"rollout"`
 	Previews       Previews    `json:"previews"`
 	Flux           Flux        `json:"flux"`
 }
@@ -106,7 +108,8 @@ type Publish struct {
 	// behind a space the folder of it.
 	Formerly []string `json:"formerly"`
 	// Flux may also be the form alone, as a string.
-	Flux fluxsync.Settings `json:"flux"`
+	Flux  fluxsync.Settings `json:"flux"`
+	Moves Moves             `json:"moves"`
 }
 
 // Charts says where charts may come from, unless a command line does.
@@ -142,7 +145,7 @@ type Guard struct {
 func DefaultConfig() ConfigSpec {
 	return ConfigSpec{
 		Scan:       Scan{Include: []string{"**"}},
-		Publish:    Publish{BranchPrefix: "waybill/cluster/", Layout: LayoutBranches, Branch: "waybill/clusters", Hooks: HooksDrop, Flux: fluxsync.Default()},
+		Publish:    Publish{BranchPrefix: "waybill/cluster/", Layout: LayoutBranches, Branch: "waybill/clusters", Hooks: HooksDrop, Flux: fluxsync.Default(), Moves: defaultMoves()},
 		Namespaces: NamespacesUsed,
 		Secrets:    SecretsRefuse,
 		Guard: Guard{
@@ -150,7 +153,7 @@ func DefaultConfig() ConfigSpec {
 			Protect: []string{"Namespace", "CustomResourceDefinition", "PersistentVolumeClaim", "PersistentVolume", "StatefulSet"},
 		},
 		Health:   Health{Prefer: HealthBoth},
-		Failover: defaultFailover(), Descheduler: defaultDescheduler(),
+		Failover: defaultFailover(), Descheduler: defaultDescheduler(), Rollout: defaultRollout(),
 		Previews: Previews{Forks: ForksApproved},
 	}
 }
@@ -182,13 +185,24 @@ func ParseConfig(data []byte) (ConfigSpec, []diag.Diagnostic) {
 	c := Config{Spec: DefaultConfig()}
 	field, problem := c.read(o)
 	if problem == "" {
+		c.Spec.Rollout.located(o)
 		return c.Spec, nil
 	}
-	var path []any
-	for name := range strings.SplitSeq(field, ".") {
+	return DefaultConfig(), []diag.Diagnostic{{Code: diag.BadConfig, Severity: diag.Error, Pos: o.FieldPos(fieldPath(field)), Message: problem, Hint: configHint}}
+}
+
+// fieldPath splits a field that is printed as spec.rollout.rules[0].strategy.
+func fieldPath(printed string) (path []any) {
+	for name := range strings.SplitSeq(printed, ".") {
+		name, indexes, _ := strings.Cut(name, "[")
 		path = append(path, name)
+		for index := range strings.SplitSeq(strings.TrimSuffix(indexes, "]"), "][") {
+			if i, err := strconv.Atoi(index); err == nil {
+				path = append(path, i)
+			}
+		}
 	}
-	return DefaultConfig(), []diag.Diagnostic{{Code: diag.BadConfig, Severity: diag.Error, Pos: o.FieldPos(path), Message: problem, Hint: configHint}}
+	return path
 }
 
 const configHint = "the options are listed in docs/config.md"
@@ -268,23 +282,23 @@ func (c *ConfigSpec) check() (field, problem string) {
 			return "spec.skipNamespaces", fmt.Sprintf("spec.skipNamespaces holds %q: %v", e, err)
 		}
 	}
-	if field, p := c.Charts.check(); p != "" {
-		return "spec.charts." + field, "spec.charts." + field + " " + p
-	}
-	if field, p := c.Apply.check(); p != "" {
-		return "spec.apply." + field, "spec.apply." + field + " " + p
-	}
-	if field, p := c.Failover.check(); p != "" {
-		return "spec.failover." + field, "spec.failover." + field + " " + p
-	}
-	if field, p := c.Descheduler.check(); p != "" {
-		return "spec.descheduler." + field, "spec.descheduler." + field + " " + p
-	}
-	if field, p := c.Flux.check(); p != "" {
-		return "spec.flux." + field, "spec.flux." + field + " " + p
-	}
-	if field, p := c.Publish.Flux.Check(); p != "" {
-		return "spec.publish.flux." + field, "spec.publish.flux." + field + " " + p
+	for _, part := range []struct {
+		name  string
+		check func() (field, problem string)
+	}{
+		{"charts", c.Charts.check},
+		{"apply", c.Apply.check},
+		{"failover", c.Failover.check},
+		{"descheduler", c.Descheduler.check},
+		{"flux", c.Flux.check},
+		{"publish.flux", c.Publish.Flux.Check},
+		{"publish.moves", c.Publish.Moves.check},
+		{"rollout", c.Rollout.check},
+	} {
+		if field, p := part.check(); p != "" {
+			field = "spec." + part.name + "." + field
+			return field, field + " " + p
+		}
 	}
 	if g := c.Guard; g.MaxRemoved < 0 || g.MaxRemovedPercent < 0 || g.MaxRemovedPercent > 100 {
 		return "spec.guard", fmt.Sprintf("spec.guard allows %d objects or %d percent; want at least 0, and at most 100 percent", g.MaxRemoved, g.MaxRemovedPercent)

@@ -3,8 +3,10 @@ package render_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/render"
 )
@@ -31,6 +33,45 @@ func TestTheFormOfFluxMayStandAlone(t *testing.T) {
 	}
 }
 
+func TestWhatAConfigSaysOfRollouts(t *testing.T) {
+	got, ds := render.ParseConfig([]byte(configHead + `spec:
+  publish: {moves: {wait: 1m}}
+  rollout:
+    rules:
+    - {policies: {matchLabels: {tier: "1"}}, strategy: careful}
+    windows:
+    - kind: allow
+      schedule: "0 8 * * *"
+      duration: 8h
+      strategies: [careful]
+      stages: [prod]
+    evidence: [timed]
+    commands: {signed: true, notAuthor: true}
+    bypass: never
+    commitStatus: {creators: [flux-bot]}
+    default: careful
+`))
+	want := render.DefaultConfig()
+	want.Publish.Moves.Wait.Duration = time.Minute
+	want.Rollout = render.Rollout{
+		Default: "careful", DefaultLine: 18,
+		Rules:    []render.RolloutRule{{Policies: metav1.LabelSelector{MatchLabels: map[string]string{"tier": "1"}}, Strategy: "careful", Line: 7}},
+		Evidence: []string{render.EvidenceTimed},
+		Windows: []render.RolloutWindow{{
+			Kind: render.WindowAllow, Schedule: "0 8 * * *", Duration: metav1.Duration{Duration: 8 * time.Hour},
+			Strategies: []string{"careful"}, Stages: []string{"prod"}, Line: 10,
+		}},
+		Commands: render.RolloutCommands{Signed: true, Signers: ".waybill/allowed_signers", NotAuthor: true},
+		Bypass:   render.BypassNever, CommitStatus: render.CommitStatus{Creators: []string{"flux-bot"}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(ds) > 0 {
+		t.Error(diff, ds)
+	}
+	if m := render.DefaultConfig().Publish.Moves; m.Wait.Duration != 0 || m.Timeout.Duration != 10*time.Minute {
+		t.Errorf("moves take %+v", m)
+	}
+}
+
 func TestAMistakeInAConfigIsLocatedAndTheDefaultsServe(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
 		{"nothing", "", "waybill.yaml:1: error: the file holds 0 manifests, not one"},
@@ -54,6 +95,9 @@ func TestAMistakeInAConfigIsLocatedAndTheDefaultsServe(t *testing.T) {
 		{"a form of Flux that is none", configHead + "spec:\n  publish:\n    flux: roots\n", `waybill.yaml:5: error: spec.publish.flux.form is "roots"; want one of root, split, orphan, single`},
 		{"a field of Flux that is none", configHead + "spec:\n  publish:\n    flux:\n      secret: s\n", `waybill.yaml:6: error: unknown field "spec.publish.flux.secret"`},
 		{"a name for Flux that is none", configHead + "spec:\n  publish:\n    flux:\n      namespace: Flux System\n", `waybill.yaml:6: error: spec.publish.flux.namespace is "Flux System"; want the name of an object`},
+		{"a wait below nothing", configHead + "spec:\n  publish:\n    moves:\n      wait: -1s\n", `waybill.yaml:6: error: spec.publish.moves.wait is -1s; want 0s or more`},
+		{"a timeout of moves below nothing", configHead + "spec:\n  publish:\n    moves: {timeout: -1s}\n", `waybill.yaml:5: error: spec.publish.moves.timeout is -1s; want 0s or more`},
+		{"a field of moves that is none", configHead + "spec:\n  publish:\n    moves: {delay: 1m}\n", `waybill.yaml:5: error: unknown field "spec.publish.moves.delay"`},
 		{"a timeout below nothing", configHead + "spec:\n  failover:\n    gracefulEvictionTimeout: -1s\n", `waybill.yaml:5: error: spec.failover.gracefulEvictionTimeout is -1s; want 0s or more`},
 		{"a timeout that is none", configHead + "spec:\n  failover:\n    gracefulEvictionTimeout: soon\n", `waybill.yaml:1: error: the file cannot be read: time: invalid duration "soon"`},
 		{"nothing leaves", configHead + "spec:\n  failover:\n    evictionRate: 0\n", `waybill.yaml:5: error: spec.failover.evictionRate is 0; want more than 0 in a second`},
@@ -66,6 +110,26 @@ func TestAMistakeInAConfigIsLocatedAndTheDefaultsServe(t *testing.T) {
 		{"a shared branch among those of the status", configHead + "spec: {publish: {layout: folders, branch: waybill/status/all}}\n", `waybill.yaml:3: error: spec.publish.branch is "waybill/status/all", which is in the way of waybill/status`},
 		{"a shared branch that is none", configHead + "spec: {publish: {layout: folders, branch: a..b}}\n", `waybill.yaml:3: error: spec.publish.branch is "a..b", which is no name of a branch`},
 		{"another layout", configHead + "spec: {publish: {layout: flat}}\n", `waybill.yaml:3: error: spec.publish.layout is "flat"; want one of branches, folders`},
+		{"a field of a rule that is none", configHead + "spec:\n  rollout:\n    rules:\n    - strategy: a\n    - strategy: b\n      policy: {}\n", `waybill.yaml:8: error: unknown field "spec.rollout.rules[1].policy"`},
+		{"a rule without a strategy", configHead + "spec:\n  rollout:\n    rules:\n    - strategy: a\n    - policies: {}\n", `waybill.yaml:7: error: spec.rollout.rules[1] has no strategy; write the name of one, or none`},
+		{"a rule that selects by nothing", configHead + "spec:\n  rollout:\n    rules: [{strategy: a, policies: {matchExpressions: [{key: a, operator: Is}]}}]\n", `waybill.yaml:5: error: spec.rollout.rules[0] selects by what cannot be read: "Is" is not a valid label selector operator`},
+		{"a window of no kind", configHead + "spec:\n  rollout:\n    windows:\n    - {kind: block, schedule: '* * * * *', duration: 1h, strategies: ['*'], stages: ['*']}\n", `waybill.yaml:6: error: spec.rollout.windows[0] has the kind "block"; want allow or deny`},
+		{"a window that ends at once", configHead + "spec:\n  rollout:\n    windows: [{kind: deny, schedule: '* * * * *', strategies: ['*'], stages: ['*']}]\n", `waybill.yaml:5: error: spec.rollout.windows[0] has no duration, such as 1h30m`},
+		{"a window without a schedule", configHead + "spec:\n  rollout:\n    windows: [{kind: deny, duration: 1h, strategies: ['*'], stages: ['*']}]\n", `waybill.yaml:5: error: spec.rollout.windows[0] has no schedule`},
+		{"a window of no stages", configHead + "spec:\n  rollout:\n    windows: [{kind: deny, schedule: '* * * * *', duration: 1h, strategies: ['*']}]\n", `waybill.yaml:5: error: spec.rollout.windows[0] has no strategies, or no stages; all are ["*"]`},
+		{"a window of a pattern that is none", configHead + "spec:\n  rollout:\n    windows: [{kind: deny, schedule: '* * * * *', duration: 1h, strategies: ['*'], stages: ['[a']}]\n", `waybill.yaml:5: error: spec.rollout.windows[0] has "[a", which is no pattern`},
+		{"clusters of a window", configHead + "spec:\n  rollout:\n    windows:\n    - kind: deny\n      clusters: [eu]\n", `waybill.yaml:7: error: unknown field "spec.rollout.windows[0].clusters"`},
+		{"evidence that is none", configHead + "spec:\n  rollout:\n    evidence: [status, metrics]\n", `waybill.yaml:5: error: spec.rollout.evidence holds "metrics"; want each of status, commitStatus, timed at most once`},
+		{"evidence twice", configHead + "spec:\n  rollout:\n    evidence: [status, status]\n", `waybill.yaml:5: error: spec.rollout.evidence holds "status"; want each`},
+		{"no evidence", configHead + "spec:\n  rollout:\n    evidence: []\n", `waybill.yaml:5: error: spec.rollout.evidence is empty; no stage would ever end`},
+		{"a bypass that is none", configHead + "spec:\n  rollout:\n    bypass: always\n", `waybill.yaml:5: error: spec.rollout.bypass is "always"; want one of allowed, signed, never`},
+		{"signers outside of the source", configHead + "spec:\n  rollout:\n    commands:\n      signers: /etc/signers\n", `waybill.yaml:6: error: spec.rollout.commands.signers is "/etc/signers"; want a file of the source`},
+		{"signers above the source", configHead + "spec:\n  rollout:\n    commands:\n      signers: ../signers\n", `waybill.yaml:6: error: spec.rollout.commands.signers is "../signers"; want a file of the source`},
+		{"no signers", configHead + "spec:\n  rollout:\n    commands:\n      signers: ''\n", `waybill.yaml:6: error: spec.rollout.commands.signers is ""; want a file of the source`},
+		{"orders, as commands are not called", configHead + "spec:\n  rollout:\n    orders: {}\n", `waybill.yaml:5: error: unknown field "spec.rollout.orders"`},
+		{"a creator without a name", configHead + "spec:\n  rollout:\n    commitStatus:\n      creators: ['']\n", `waybill.yaml:6: error: spec.rollout.commitStatus.creators holds an empty name`},
+		{"a wait below nothing", configHead + "spec:\n  publish:\n    moves:\n      wait: -1s\n", `waybill.yaml:6: error: spec.publish.moves.wait is -1s; want 0s or more`},
+		{"a timeout of moves below nothing", configHead + "spec:\n  publish:\n    moves:\n      timeout: -1s\n", `waybill.yaml:6: error: spec.publish.moves.timeout is -1s; want 0s or more`},
 		{"a bad prefix", configHead + "spec:\n  publish:\n    layout: branches\n    branchPrefix: ma\n", `waybill.yaml:6: error: spec.publish.branchPrefix is "ma", which does not end with a slash`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

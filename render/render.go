@@ -398,17 +398,6 @@ func isManifestName(p string) bool {
 	return false
 }
 
-// IsPolicyGroup reports the API groups whose objects steer Karmada, or Waybill,
-// and are never delivered. What Karmada's search and operator are told of is not for
-// its control plane, which takes it for templates like any other (section A.3).
-func IsPolicyGroup(group string) bool {
-	switch group {
-	case "search.karmada.io", "operator.karmada.io":
-		return false
-	}
-	return strings.HasSuffix(group, ".karmada.io") || group == "waybill.dev"
-}
-
 // sortByPlace orders objects by where they stand.
 func sortByPlace(objs []*object.Object) {
 	slices.SortStableFunc(objs, func(a, b *object.Object) int {

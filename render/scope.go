@@ -56,6 +56,9 @@ func ScopesOf(objs ...[]*object.Object) Scopes {
 			namespaced[d.GroupKind] = d.Namespaced
 		}
 	}
+	for kind, isNamespaced := range rolloutKinds {
+		namespaced[object.GroupKind{Group: placementGroup, Kind: kind}] = isNamespaced
+	}
 	for group, kinds := range clusterKinds {
 		for _, kind := range kinds {
 			namespaced[object.GroupKind{Group: group, Kind: kind}] = false
@@ -127,7 +130,7 @@ func (l *loader) placed(o *object.Object, scopes Scopes) *object.Object {
 	return o
 }
 
-func isOwnKind(r object.Ref) bool { return IsPolicyGroup(r.Group) || r.Name == "" }
+func isOwnKind(r object.Ref) bool { return IsPolicy(r) || r.Name == "" }
 
 // isBuiltin reports the groups of which every cluster-scoped kind is in
 // clusterKinds. The other groups of clusterKinds are complete as well.

@@ -18,7 +18,7 @@ func (l *loader) passOver(u *uses, reached map[string]bool) {
 	files := map[string]bool{}
 	for _, o := range l.src.Objects {
 		file := o.Pos().File
-		if _, governed := l.governing(file); !governed || IsPolicyGroup(o.Ref().Group) {
+		if _, governed := l.governing(file); !governed || IsPolicy(o.Ref()) {
 			kept = append(kept, o)
 			continue
 		}

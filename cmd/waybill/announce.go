@@ -16,7 +16,7 @@ type announceFlags struct{ reports bool }
 // addAnnounceFlags adds these flags.
 func addAnnounceFlags(cmd *cobra.Command) *announceFlags {
 	f := &announceFlags{}
-	cmd.Flags().BoolVar(&f.reports, "commit-statuses", false, "show at --forge what became of each commit of the source: published, applied, healthy")
+	cmd.Flags().BoolVar(&f.reports, "commit-statuses", false, "show at --forge what became of each commit of the source: published, applied, healthy; and how far what goes out in stages is")
 	return f
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/terminal"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/applier"
@@ -173,7 +174,7 @@ func (f *applyFlags) apply(cmd *cobra.Command, r *reconciler.Reconciler, in *pub
 	}
 	const atOnce = 10
 	apps := make([]applier.Result, len(chosen))
-	part, end := doing(cmd.Context(), len(chosen), "applying to %s", words.Count(len(chosen), "cluster"))
+	part, end := terminal.Doing(cmd.Context(), len(chosen), "applying to %s", words.Count(len(chosen), "cluster"))
 	defer end()
 	var group errgroup.Group
 	group.SetLimit(atOnce)

@@ -117,7 +117,13 @@ func getArguments(cmd *cobra.Command, args []string, word string) ([]string, cob
 	return first(0, func(w repositories) []string {
 		p, set := planned(w)
 		namespace, _ := cmd.Flags().GetString("namespace")
-		list, err := (&report.Lists{Plan: p, Set: set}).List(report.Query{Kind: rest[0], Namespace: namespace})
+		lists := report.Lists{Plan: p, Set: set}
+		for n := range p.Rollouts {
+			if r := p.Rollouts[n].After; r != nil {
+				lists.Rollouts = append(lists.Rollouts, *r)
+			}
+		}
+		list, err := lists.List(report.Query{Kind: rest[0], Namespace: namespace})
 		if err != nil {
 			return nil
 		}

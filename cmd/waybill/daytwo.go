@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/terminal"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/preview/whatif"
 	"github.com/waybill-dev/waybill/reconciler/registration"
@@ -106,7 +107,7 @@ asks, or wants --yes where nobody can be asked.`,
 // foresee says what a change of Clusters does; otherwise where it does nothing.
 func (e edition) foresee(s whatif.Suppositions, otherwise string) {
 	w, out := repositories{cmd: e.cmd, path: e.path(), offline: true}, e.cmd.ErrOrStderr()
-	_, end := doing(e.cmd.Context(), 0, "planning")
+	_, end := terminal.Doing(e.cmd.Context(), 0, "planning")
 	defer end()
 	r, head, err := w.compared("HEAD", "")
 	if err != nil {
@@ -121,14 +122,14 @@ func (e edition) foresee(s whatif.Suppositions, otherwise string) {
 	case c.Empty():
 		fmt.Fprintln(out, otherwise)
 	default:
-		_ = report.Comparison(&c, report.Look{Colour: hasColours(out)}).Write(out, report.Text)
+		_ = report.Comparison(&c, report.Look{Colour: terminal.HasColours(out)}).Write(out, report.Text)
 		fmt.Fprintln(out)
 	}
 }
 
 // confirmed asks a person; where there is none, it is an error.
 func confirmed(cmd *cobra.Command, question string) error {
-	if f, ok := cmd.InOrStdin().(*os.File); !ok || !isTerminal(f) {
+	if f, ok := cmd.InOrStdin().(*os.File); !ok || !terminal.IsTerminal(f) {
 		return fmt.Errorf("%s nobody can be asked here, so say --yes", question)
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s [y/N] ", question)

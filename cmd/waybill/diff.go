@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/terminal"
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/reconciler/report"
@@ -90,7 +91,7 @@ func (d *differ) once(cmd *cobra.Command) error {
 }
 
 func (d *differ) answer(cmd *cobra.Command, r *reconciler.Reconciler) error {
-	_, end := doing(cmd.Context(), 0, "comparing")
+	_, end := terminal.Doing(cmd.Context(), 0, "comparing")
 	defer end()
 	var err error
 	if d.question.Key = r.Random.Key; d.as.Format != report.Text || d.post != nil { // others read it
@@ -120,7 +121,7 @@ func (d *differ) show(cmd *cobra.Command, c *preview.Comparison) error {
 		told := slices.DeleteFunc(slices.Clone(c.Diags), func(d diag.Diagnostic) bool { return d.Severity == diag.Notice })
 		tell(cmd, append(told, preview.Mistakes(c.Already)...))
 	}
-	err := show(cmd, &d.as, report.Comparison(c, report.Look{Colour: hasColours(cmd.OutOrStdout()), Stat: d.stat}))
+	err := show(cmd, &d.as, report.Comparison(c, report.Look{Colour: terminal.HasColours(cmd.OutOrStdout()), Stat: d.stat}))
 	if n := c.Errors() + len(preview.Mistakes(c.Already)); err == nil && n > 0 {
 		err = fmt.Errorf("the source has errors (%d): what they are about stays as it was, so that it is not known what else would change", n)
 	}

@@ -60,6 +60,11 @@ var statuses = map[string][]status{
 		{2, "nothing was published earlier, or the commit does not come before the one published last"},
 		{2, "a repository cannot be read or written"},
 	},
+	"rollout": {
+		{0, "the command is written, or the run is shown"},
+		{2, "there is no such unit or run, or the command would do nothing; nothing is written"},
+		{2, "a repository cannot be read or written"},
+	},
 	"apply": {
 		{0, "every cluster is as the head of its branch"},
 		{1, "an object was refused, a cluster is held or suspended, a hook failed, or something is not ready in time; the rest is applied"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/report"
+	"github.com/waybill-dev/waybill/reconciler/report/consumer"
 )
 
 // The lists that print what is to be applied.
@@ -111,8 +112,8 @@ func (f *liveFlags) listed(namespace string, args []string) (report.Query, error
 
 // syncers are what Flux and Argo CD are told.
 type syncers struct {
-	flux   report.Flux
-	argocd report.ArgoCD
+	flux   consumer.Flux
+	argocd consumer.ArgoCD
 }
 
 // writeSync prints what Flux or Argo CD is to apply.
@@ -143,6 +144,9 @@ func syncerFlags(cmd *cobra.Command) *syncers {
 	flags.StringArrayVar(&s.flux.Clusters, "cluster", nil, "for flux and argocd: only this cluster; may be given again")
 	flags.StringVar(&s.flux.Secret, "secret-ref", "", "for flux: name of the Secret with the credentials for that URL")
 	flags.BoolVar(&s.flux.Migrate, "migrate", false, "for flux: print the steps from a Kustomization for each namespace to one root")
+	flags.BoolVar(&s.flux.Rollout.Wanted, "rollout", false, "for flux: have Flux wait until what it applies is healthy, and set commit statuses, by which roll-outs go on")
+	flags.StringVar(&s.flux.Rollout.Forge, "forge", "", "for flux --rollout: kind of the forge of that URL: github, gitlab, gitea or forgejo (default: as its host says)")
+	flags.StringVar(&s.flux.Rollout.Secret, "status-secret-ref", "waybill-status", "for flux --rollout: name of the Secret with a token that may set commit statuses")
 	flags.StringVar(&s.argocd.Namespace, "argocd-namespace", "argocd", "for argocd: namespace of Argo CD")
 	flags.StringVar(&s.argocd.Project, "argocd-project", "default", "for argocd: project of the Applications")
 	return s

@@ -3,8 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -13,6 +15,8 @@ import (
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/report"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/sources"
@@ -60,6 +64,9 @@ func (g *lister) once() error {
 
 // list plans a version of the source, and lists what is asked for.
 func (g *lister) list(r *reconciler.Reconciler, s sources.Snapshot) (report.List, error) {
+	if report.IsRecorded(g.query.Kind) {
+		return g.recorded(r)
+	}
 	p, obs, err := g.where.plan(r, s, plan.Branch)
 	if err != nil {
 		return report.List{}, err
@@ -73,6 +80,25 @@ func (g *lister) list(r *reconciler.Reconciler, s sources.Snapshot) (report.List
 		}
 	}
 	return lists.List(g.query)
+}
+
+// recorded lists what the state branch records, without a plan.
+func (g *lister) recorded(r *reconciler.Reconciler) (report.List, error) {
+	if r.Target == nil {
+		return report.List{}, errNothingPublished(g.where.path)
+	}
+	head, ok, err := r.Target.Branch(g.where.cmd.Context(), state.Branch)
+	if err != nil {
+		return report.List{}, err
+	}
+	if !ok { // nothing is published yet
+		return (&report.Lists{}).List(g.query)
+	}
+	all, unreadable := state.Rollouts(head.Tree)
+	for _, u := range slices.SortedFunc(maps.Keys(unreadable), rollouts.Unit.Compare) {
+		g.where.warn("%s: what is recorded of it cannot be read: %s", u, unreadable[u])
+	}
+	return (&report.Lists{Rollouts: all, Now: r.Now()}).List(g.query)
 }
 
 // watched prints a list, and what of it is new or otherwise whenever a file of the directory

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	kubectlget "k8s.io/kubectl/pkg/cmd/get"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/terminal"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/members"
@@ -124,7 +125,7 @@ func (f *liveFlags) run(w repositories, rev, namespace string, args []string) er
 			err = fleet.Watch(f.cmd.Context(), f.query, say)
 		}
 	} else {
-		_, end := doing(f.cmd.Context(), 0, "asking %s", words.Count(len(chosen), "cluster"))
+		_, end := terminal.Doing(f.cmd.Context(), 0, "asking %s", words.Count(len(chosen), "cluster"))
 		answers := fleet.Get(f.cmd.Context(), f.query)
 		end()
 		t, err = out.Print(answers)

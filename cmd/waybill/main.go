@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/terminal"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/worker"
@@ -42,12 +43,12 @@ func main() {
 
 // run executes one command line and returns its exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	shown := newProgress(stderr)
+	shown := terminal.NewProgress(stderr)
 	root := rootCommand()
 	root.SetArgs(everyCluster(args))
-	root.SetOut(cleaned{stdout})
-	root.SetErr(cleaned{shown})
-	err := root.ExecuteContext(context.WithValue(ctx, progressKey{}, shown))
+	root.SetOut(terminal.Cleaned(stdout))
+	root.SetErr(terminal.Cleaned(shown))
+	err := root.ExecuteContext(terminal.With(ctx, shown))
 	if err == nil {
 		return 0
 	}
@@ -56,7 +57,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		exit = &exitError{code: 2, err: err}
 	}
 	if exit.err != nil {
-		fmt.Fprintln(cleaned{shown}, report.Error(exit.err, hasColours(stderr)))
+		fmt.Fprintln(terminal.Cleaned(shown), report.Error(exit.err, terminal.HasColours(stderr)))
 	}
 	return exit.code
 }
@@ -73,7 +74,7 @@ as a branch per cluster.`,
 	}
 	root.AddCommand(
 		initCommand(), renders(validateCommand()), renders(renderCommand()), renders(diffCommand()), renders(explainCommand()), interpretCommand(),
-		renders(publishCommand()), renders(rollbackCommand()), reads(applyCommand()), reads(clusterCommand()), renders(controllerCommand()), agentCommand(),
+		renders(publishCommand()), renders(rollbackCommand()), rolloutCommand(), reads(applyCommand()), reads(clusterCommand()), renders(controllerCommand()), agentCommand(),
 		reads(statusCommand()), renders(getCommand()), reads(logsCommand()), reads(execCommand()), reads(topCommand()),
 		fetches(updateCommand()), renders(verifyCommand()), demoCommand(), draws(doctorCommand()), versionCommand(), referenceCommand(),
 	)

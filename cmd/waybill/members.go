@@ -20,6 +20,7 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/utils/exec"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/terminal"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/members"
 )
@@ -91,7 +92,9 @@ func quiet(cmd *cobra.Command) {
 
 // streams are where kubectl's commands read and write, as kubectl's own do.
 func streams(cmd *cobra.Command) genericiooptions.IOStreams {
-	return genericiooptions.IOStreams{In: cmd.InOrStdin(), Out: uncleaned(cmd.OutOrStdout()), ErrOut: uncleaned(cmd.ErrOrStderr())}
+	return genericiooptions.IOStreams{
+		In: cmd.InOrStdin(), Out: terminal.Uncleaned(cmd.OutOrStdout()), ErrOut: terminal.Uncleaned(cmd.ErrOrStderr()),
+	}
 }
 
 func logsCommand() *cobra.Command {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/terminal"
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/publish"
@@ -130,7 +131,7 @@ func (f *publishFlags) publish(w repositories, r *reconciler.Reconciler, rev str
 
 // publishing publishes, and says what is wrong with the source.
 func publishing(cmd *cobra.Command, rev string, act func(context.Context, string) (reconciler.Result, error)) (reconciler.Result, error) {
-	_, end := doing(cmd.Context(), 0, "publishing")
+	_, end := terminal.Doing(cmd.Context(), 0, "publishing")
 	res, err := act(cmd.Context(), rev)
 	end()
 	tell(cmd, res.Diags)

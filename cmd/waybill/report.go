@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/terminal"
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/published"
@@ -103,7 +104,7 @@ func (w repositories) build(rev string, medium plan.Medium) (plan.Plan, error) {
 // plan plans a source that was opened for a report.
 func (w repositories) plan(r *reconciler.Reconciler, s sources.Snapshot, medium plan.Medium) (plan.Plan, reconciler.Observation, error) {
 	ctx := w.cmd.Context()
-	_, end := doing(ctx, 0, "planning")
+	_, end := terminal.Doing(ctx, 0, "planning")
 	defer end()
 	obs, err := r.Look(ctx, s, medium)
 	if err != nil {
@@ -172,7 +173,7 @@ func (s server) Heads(context.Context) (map[string]files.ID, error) { return s.h
 
 // answered asks a repository where its branches are.
 func answered(ctx context.Context, repo *git.Repo) (published.Repository, error) {
-	_, end := doing(ctx, 0, "asking %s what is published", repo.Name())
+	_, end := terminal.Doing(ctx, 0, "asking %s what is published", repo.Name())
 	defer end()
 	ctx, cancel := context.WithTimeoutCause(ctx, answerTime, errSlow)
 	defer cancel()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/terminal"
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/reconciler/versions"
@@ -37,7 +38,7 @@ it is, and the next publication of its head brings back what was undone: revert 
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "from %.12s, published last, back to %.12s\n", last, earlier)
 		if f.output.Format == report.Table {
-			look := report.Look{Colour: hasColours(cmd.OutOrStdout()), Stat: *stat}
+			look := report.Look{Colour: terminal.HasColours(cmd.OutOrStdout()), Stat: *stat}
 			if err := shownChange(w, r, last.String(), earlier.String(), look); err != nil {
 				return failure(2, err)
 			}
@@ -50,7 +51,7 @@ it is, and the next publication of its head brings back what was undone: revert 
 // shownChange shows what going from one commit of the source to another does.
 func shownChange(w repositories, r *reconciler.Reconciler, base, head string, look report.Look) error {
 	ctx := w.cmd.Context()
-	_, end := doing(ctx, 0, "comparing")
+	_, end := terminal.Doing(ctx, 0, "comparing")
 	defer end()
 	s, err := r.Source.Snapshot(ctx, head, r.Subdir)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/terminal"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 )
@@ -37,7 +38,7 @@ lists the objects that are not well, and why. See docs/status.md.`,
 		if r.Target == nil {
 			return failure(2, errNothingPublished(sourcePath(cmd)))
 		}
-		_, end := doing(cmd.Context(), 0, "reading what clusters say")
+		_, end := terminal.Doing(cmd.Context(), 0, "reading what clusters say")
 		fleet, err := r.Reports().Fleet(cmd.Context(), s, reports.Query{Clusters: args, Namespace: *namespace, Closely: len(args) > 0, Lasting: *lasting})
 		end()
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/terminal"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/renderer"
@@ -21,8 +22,8 @@ func talkFlags(root *cobra.Command) {
 	verbose := flags.BoolP("verbose", "v", false, "say what is being done, and how long it took; and each diagnostic, though others say the same")
 	flags.BoolP("quiet", "q", false, "say only what is wrong: no warnings and notices")
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
-		if p, ok := cmd.Context().Value(progressKey{}).(*progress); ok {
-			p.say = *verbose
+		if p := terminal.Of(cmd.Context()); p != nil {
+			p.Verbose = *verbose
 		}
 	}
 }
@@ -48,7 +49,8 @@ func warn(cmd *cobra.Command, format string, args ...any) {
 
 // tell says what is wrong with a source, beside a command's result.
 func tell(cmd *cobra.Command, ds []diag.Diagnostic) {
-	report.Diagnostics(cmd.ErrOrStderr(), ds, report.Look{Colour: hasColours(cmd.ErrOrStderr()), Quiet: isQuiet(cmd), All: isVerbose(cmd)})
+	out := cmd.ErrOrStderr()
+	report.Diagnostics(out, ds, report.Look{Colour: terminal.HasColours(out), Quiet: isQuiet(cmd), All: isVerbose(cmd)})
 }
 
 // shownRunner renders, and says what.
@@ -60,7 +62,7 @@ func (r shownRunner) Do(ctx context.Context, jobs []worker.Job) []worker.Result 
 	for _, j := range jobs {
 		names = append(names, j.Name)
 	}
-	_, end := doing(ctx, 0, "rendering %s", words.First(names, 1))
+	_, end := terminal.Doing(ctx, 0, "rendering %s", words.First(names, 1))
 	defer end()
 	return r.Runner.Do(ctx, jobs)
 }
@@ -70,14 +72,14 @@ type shownCharts struct{ renderer.Charts }
 
 // Resolve implements renderer.Charts.
 func (c shownCharts) Resolve(ctx context.Context, r lock.Ref) (lock.Entry, error) {
-	_, end := doing(ctx, 0, "looking for %s", r)
+	_, end := terminal.Doing(ctx, 0, "looking for %s", r)
 	defer end()
 	return c.Charts.Resolve(ctx, r)
 }
 
 // Fetch implements renderer.Charts.
 func (c shownCharts) Fetch(ctx context.Context, e lock.Entry) (fs.FS, error) {
-	_, end := doing(ctx, 0, "fetching %s %s", e.Name, e.Version)
+	_, end := terminal.Doing(ctx, 0, "fetching %s %s", e.Name, e.Version)
 	defer end()
 	return c.Charts.Fetch(ctx, e)
 }

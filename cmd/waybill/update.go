@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/terminal"
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/planner"
 	"github.com/waybill-dev/waybill/reconciler/report"
@@ -172,7 +173,7 @@ func (u *updater) resolve(refs []planner.ChartUse, old lock.Lock) (lock.Lock, []
 			}
 			continue
 		}
-		_, end := doing(u.cmd.Context(), 0, "looking for %s", ref)
+		_, end := terminal.Doing(u.cmd.Context(), 0, "looking for %s", ref)
 		is, err := u.store.Resolve(u.cmd.Context(), ref)
 		end()
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/terminal"
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/published"
@@ -32,7 +33,7 @@ plain Secrets and charts that no lock names, and a branch may not.`,
 		if err != nil {
 			return failure(2, err)
 		}
-		_, end := doing(cmd.Context(), 0, "planning")
+		_, end := terminal.Doing(cmd.Context(), 0, "planning")
 		p, err := reconciler.Judge(cmd.Context(), r, s, purpose.medium(r.Source))
 		end()
 		if err == nil {
@@ -41,7 +42,8 @@ plain Secrets and charts that no lock names, and a branch may not.`,
 		if err != nil {
 			return failure(2, err)
 		}
-		err = show(cmd, output, report.Findings(&p, r.Subdir, buildVersion(), report.Look{Colour: hasColours(cmd.OutOrStdout()), Quiet: isQuiet(cmd), All: isVerbose(cmd)}))
+		look := report.Look{Colour: terminal.HasColours(cmd.OutOrStdout()), Quiet: isQuiet(cmd), All: isVerbose(cmd)}
+		err = show(cmd, output, report.Findings(&p, r.Subdir, buildVersion(), look))
 		if err == nil && diag.HasErrors(p.Diags) {
 			return errSilent
 		}

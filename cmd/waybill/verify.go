@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/terminal"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/reconciler/verify"
 )
@@ -30,7 +31,7 @@ folders that its head was written for; what was compared is said.`,
 		if r.Random.Key, err = randomKey(cmd, sourcePath(cmd)); err != nil {
 			return failure(2, err)
 		}
-		_, end := doing(cmd.Context(), 0, "rebuilding %s", args[0])
+		_, end := terminal.Doing(cmd.Context(), 0, "rebuilding %s", args[0])
 		v, err := verify.New(r.Planner(), r.Published(), r.Version).Verify(cmd.Context(), args[0])
 		end()
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/terminal"
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/sources/git"
@@ -57,8 +58,8 @@ func (d *differ) watched(cmd *cobra.Command) error {
 
 // redraw shows what changes on an empty screen.
 func (d *differ) redraw(cmd *cobra.Command, r *reconciler.Reconciler) {
-	if hasColours(cmd.OutOrStdout()) {
-		fmt.Fprint(uncleaned(cmd.OutOrStdout()), "\x1b[H\x1b[2J")
+	if terminal.HasColours(cmd.OutOrStdout()) {
+		fmt.Fprint(terminal.Uncleaned(cmd.OutOrStdout()), "\x1b[H\x1b[2J")
 	}
 	exit, ok := errors.AsType[*exitError](d.answer(cmd, r))
 	if ok && exit.err != nil && cmd.Context().Err() == nil {

@@ -20,6 +20,9 @@ type Seen struct {
 	Done bool
 	// Current reports that the object is there as the cluster's branch has it.
 	Current bool
+	// UpToDate reports that the cluster applied the head of its branch last: what it says is of no earlier time, in which
+	// it may have had the object, too.
+	UpToDate bool
 	// Gone reports that the branch does not have it, and neither has the cluster.
 	Gone bool
 	// Preserved are the labels that hold what is to be preserved of its status; nil if they cannot

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"os/exec"
 	"slices"
@@ -133,7 +134,7 @@ func (s *site) open(location string, sign git.Signer) *git.Repo {
 	return repo
 }
 
-// publish publishes clusters by their syncModes, all of which are to have a ConfigMap with a value.
+// publish publishes clusters by their syncModes, as "Pull", or "Pull on eu" for a virtual one, all of which are to have a ConfigMap with a value.
 func (s *site) publish(value string, modes map[string]string) {
 	s.Helper()
 	source := twin.Tree{
@@ -141,7 +142,12 @@ func (s *site) publish(value string, modes map[string]string) {
 		"policy.yaml":   twin.File([]byte("apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: p, namespace: shop}\nspec:\n  resourceSelectors: [{apiVersion: v1, kind: ConfigMap}]\n  placement: {}\n")),
 	}
 	for name, mode := range modes {
-		source[name+".yaml"] = twin.File(fmt.Appendf(nil, "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: %s, annotations: {waybill.dev/agent-key: %q}}\nspec: {syncMode: %s}\n", name, s.key.Public().String(), mode))
+		mode, host, isVirtual := strings.Cut(mode, " on ")
+		annotations := fmt.Sprintf("waybill.dev/agent-key: %q", s.key.Public().String())
+		if isVirtual {
+			annotations += ", waybill.dev/virtual-of: " + host
+		}
+		source[name+".yaml"] = twin.File(fmt.Appendf(nil, "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: %s, annotations: {%s}}\nspec: {syncMode: %s}\n", name, annotations, mode))
 	}
 	s.source.Write("main", "next", source.Folder())
 	r := &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: s.source, Target: s.open(s.branches, nil), Version: "test", Now: time.Now}
@@ -380,4 +386,46 @@ func TestAnAgentWithoutTheLeaseGivesWayToWhoIsHeard(t *testing.T) {
 	}
 	s.away.Store(false)
 	s.until("the next value", func() bool { return s.has() == "two" })
+}
+
+// TestAnAgentGoesOnFromTheLastBeatThatIsKnown: an agent whose clock is behind that of the one before is heard from the first beat on.
+func TestAnAgentGoesOnFromTheLastBeatThatIsKnown(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.heart.last = uint64(time.Now().Add(time.Hour).UnixMilli())
+	s.publish("one", map[string]string{"eu": "Pull"})
+	s.run("agent-0", "eu")
+	s.until("beats", func() bool { return len(s.heart.all()) > 1 })
+	if first := s.heart.all()[0]; first.Sequence != s.heart.last+1 {
+		t.Errorf("after %d the first beat is %+v", s.heart.last, first)
+	}
+}
+
+// TestAnAgentServesClustersOfOneServer: it knows one API server, so that a cluster that is on another one than the first that it
+// serves has nothing applied, and no beat.
+func TestAnAgentServesClustersOfOneServer(t *testing.T) {
+	t.Parallel()
+	modes := map[string]string{"eu": "Pull", "eu-a": "Pull on eu", "us": "Pull"}
+	for _, tt := range []struct{ of, beat []string }{
+		{[]string{"eu", "eu-a", "us"}, []string{"eu", "eu-a"}},
+		{[]string{"eu-a", "us", "eu"}, []string{"eu", "eu-a"}},
+		{[]string{"us", "eu-a", "eu"}, []string{"us"}},
+	} {
+		t.Run(strings.Join(tt.of, " "), func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			s.publish("one", modes)
+			a := s.run("agent-0", tt.of...)
+			s.until("a look", func() bool { return a.said.has("is not on the API server of the others") })
+			before := len(s.heart.all())
+			s.until("beats", func() bool { return len(s.heart.all()) > before+6 })
+			beat := map[string]bool{}
+			for _, b := range s.heart.all()[before+3:] { // those before may have been on their way
+				beat[b.Cluster] = true
+			}
+			if got := slices.Sorted(maps.Keys(beat)); !slices.Equal(got, tt.beat) {
+				t.Errorf("beats are of %q, want %q", got, tt.beat)
+			}
+		})
+	}
 }

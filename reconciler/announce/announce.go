@@ -18,7 +18,8 @@ import (
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
-// Fact is what a status is about. A forge shows "waybill/" and the fact as its context.
+// Fact is what a status is about. A forge shows "waybill/" and the fact as its context. Beside those below there is one for
+// each unit that goes out in stages.
 type Fact string
 
 // The facts, each of which takes the one before it.
@@ -27,6 +28,9 @@ const (
 	Applied   Fact = "applied"   // every cluster that is pushed to took its branch
 	Healthy   Fact = "healthy"   // and all of it is healthy
 )
+
+// Rollout is the fact that what moves together is out in every cluster, by its name, as "team/web".
+func Rollout(unit string) Fact { return Fact("rollout/" + unit) }
 
 // State is whether a fact is so.
 type State string

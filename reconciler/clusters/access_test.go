@@ -1,11 +1,13 @@
 package clusters
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"math/big"
 	"net/http"
@@ -15,9 +17,12 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/clusters/credential"
 )
 
 // TestAnAuthorityIsReadAnew replaces the file of authorities that a kubeconfig names.
@@ -83,4 +88,57 @@ func stranger(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	return der
+}
+
+// held are the Secrets of a namespace, by name.
+type held map[string]map[string][]byte
+
+// In implements Secrets.
+func (held) In() string { return "waybill-system" }
+
+// Secret implements Secrets.
+func (s held) Secret(_ context.Context, name string) (map[string][]byte, error) {
+	data, ok := s[name]
+	if !ok {
+		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, name)
+	}
+	return data, nil
+}
+
+// TestWhichSecretReachesACluster: the one that the Cluster names or that is called after it, of the one namespace whose Secrets are
+// the controller's to read; that of another namespace never, whatever is there by that name.
+func TestWhichSecretReachesACluster(t *testing.T) {
+	kubeconfig := func(host string) map[string][]byte {
+		return map[string][]byte{"value": fmt.Appendf(nil, "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: c, cluster: {server: %q}}]\nusers: [{name: u, user: {token: t}}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\n", "https://"+host)}
+	}
+	all := held{credential.Name("eu"): kubeconfig("eu.example"), credential.Name("host"): kubeconfig("host.example"), "named": kubeconfig("named.example")}
+	cluster := func(name string, ref *karmada.LocalSecretReference, annotations map[string]string) *karmada.Cluster {
+		return &karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: annotations}, Spec: karmada.ClusterSpec{SecretRef: ref}}
+	}
+	inner := map[string]string{karmada.VirtualOfAnnotation: "host"}
+	host := cluster("host", nil, nil)
+	for _, tt := range []struct {
+		name    string
+		cluster *karmada.Cluster
+		want    string // the host; empty: there is no credential
+	}{
+		{"that of its name", cluster("eu", nil, nil), "eu.example"},
+		{"the one that it names", cluster("eu", &karmada.LocalSecretReference{Namespace: "waybill-system", Name: "named"}, nil), "named.example"},
+		{"one of another namespace", cluster("eu", &karmada.LocalSecretReference{Namespace: "shop", Name: "named"}, nil), ""},
+		{"one of no namespace", cluster("eu", &karmada.LocalSecretReference{Name: "named"}, nil), ""},
+		{"one that is not there", cluster("eu", &karmada.LocalSecretReference{Namespace: "waybill-system", Name: "none"}, nil), ""},
+		{"none", cluster("us", nil, nil), ""},
+		{"that of the host of a virtual one", cluster("inner", nil, inner), "host.example"},
+		{"the one that a virtual one names, which is not there", cluster("inner", &karmada.LocalSecretReference{Namespace: "waybill-system", Name: "none"}, inner), ""},
+		{"that of a host that is not registered", cluster("inner", nil, map[string]string{karmada.VirtualOfAnnotation: "eu"}), ""},
+	} {
+		a := Access{Secrets: func() (Secrets, error) { return all, nil }}.Among([]*karmada.Cluster{host})
+		c, err := a.Config(t.Context(), tt.cluster)
+		switch {
+		case tt.want == "" && !errors.Is(err, ErrNoCredential):
+			t.Errorf("%s: %v", tt.name, err)
+		case tt.want != "" && (err != nil || c.Host != "https://"+tt.want):
+			t.Errorf("%s: it is reached at %+v, %v", tt.name, c, err)
+		}
+	}
 }

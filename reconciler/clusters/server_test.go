@@ -3,6 +3,7 @@ package clusters_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -590,5 +591,44 @@ func TestOwnedIsWhatWeApplied(t *testing.T) {
 	all, err := c.Owned(t.Context(), owner)
 	if !slices.Equal(all, []object.Ref{ref}) || err == nil || !strings.Contains(err.Error(), "jobs") {
 		t.Errorf("it is %v, %v", all, err)
+	}
+}
+
+// TestWhatIsOwnedIsFoundOnEveryPage: of more objects than a page has, all that are ours are listed, of every kind that may be
+// listed; and what may not be is an error beside them.
+func TestWhatIsOwnedIsFoundOnEveryPage(t *testing.T) {
+	t.Parallel()
+	const all = 1_203
+	s := apiserver.New(t)
+	for n := range all {
+		o := configMap(apply.Manager, owner)
+		name := fmt.Sprintf("c%04d", n)
+		o["metadata"].(apiserver.Object)["name"] = name
+		s.Put(maps+name, o)
+	}
+	s.Put(maps+"others", configMap(apply.Manager, "https://example.com/other"))
+	s.Put(maps+"copied", configMap("kubectl", owner))
+	secret := configMap(apply.Manager, owner)
+	secret["kind"] = "Secret"
+	s.Put("/api/v1/namespaces/shop/secrets/a", secret)
+	c, err := clusters.Open("eu", "", "", s.Reach())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := c.Owned(t.Context(), owner)
+	if err != nil || len(found) != all+1 {
+		t.Errorf("found are %d, want %d: %v", len(found), all+1, err)
+	}
+	if !slices.IsSortedFunc(found, object.Ref.Compare) || len(slices.Compact(found)) != all+1 {
+		t.Error("they are not in order, or some are there twice")
+	}
+	s.Before = func(r *http.Request) int {
+		if strings.HasSuffix(r.URL.Path, "/secrets") {
+			return http.StatusForbidden
+		}
+		return 0
+	}
+	if found, err = c.Owned(t.Context(), owner); err == nil || len(found) != all {
+		t.Errorf("where Secrets may not be listed, found are %d, want %d: %v", len(found), all, err)
 	}
 }

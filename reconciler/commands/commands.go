@@ -1,6 +1,6 @@
 // Package commands is what maintainers command by comments on pull requests: which comment is a
 // command, whether it counts, and how a command that counts is remembered. It is values; a CommandHandler of package
-// pulls asks the forge, and writes.
+// pulls asks the forge, and writes, and Give writes what somebody commands of a roll-out without a forge.
 //
 // Such a command is a commit of a branch of its own, from which the next plan reads it, so that there
 // is no state but Git. An approval names, by a digest, the removals that its pull request adds: each an
@@ -66,12 +66,14 @@ func Parse(body string) (c Parsed, is bool, err error) {
 		return Parsed{}, false, nil
 	}
 	switch words = words[1:]; {
+	case len(words) > 0 && words[0] == "rollout": // ParseRolloutComment reads it
+		return Parsed{}, false, nil
 	case len(words) == 3 && words[0] == string(ApprovePrune) && digest.MatchString(words[1]) && commit.MatchString(words[2]):
 		return Parsed{ApprovePrune, words[1], words[2]}, true, nil
 	case len(words) == 2 && words[0] == string(Preview) && commit.MatchString(words[1]):
 		return Parsed{Preview, "", words[1]}, true, nil
 	}
-	return Parsed{}, true, errors.New("it is none of the commands " + usagePrune + " and " + usagePreview + ", with the whole name of the commit")
+	return Parsed{}, true, errors.New("it is none of the commands " + usagePrune + ", " + usagePreview + ", with the whole name of the commit, and " + usageRollout)
 }
 
 // String is the command as a comment gives it.
@@ -98,18 +100,42 @@ type Rules struct {
 // Judge says why a command does not count; empty if it does.
 func (r Rules) Judge(a *Request) string {
 	switch {
-	case a.Comment.Edited:
-		return "the comment was edited, and may have been another one; make a new one"
-	case a.Comment.Author.Bot || a.Comment.Mine:
-		return "a bot made it"
+	case isEdited(&a.Comment) != "":
+		return isEdited(&a.Comment)
 	case !a.Pull.Open:
 		return "the pull request is not open"
 	case a.Pull.Head != a.Head:
 		return fmt.Sprintf("it is about the head %.12s, and the head is %.12s by now; look at what that does", a.Head, a.Pull.Head)
 	case r.NotAuthor && a.Comment.Author.ID == a.Pull.Author.ID:
 		return "whoever made the change may not approve it; ask somebody else"
-	case a.May < forge.Write:
-		return fmt.Sprintf("it takes the permission to write, and %s has %s", a.Comment.Author.Login, a.May)
+	}
+	return mayNot(&a.Comment, a.May)
+}
+
+// JudgeComment says why nobody may command by a comment, whatever it says; empty if who made it may: it was not edited, no bot made
+// it, and its author may write now.
+func JudgeComment(c *forge.Comment, may forge.Permission) string {
+	if why := isEdited(c); why != "" {
+		return why
+	}
+	return mayNot(c, may)
+}
+
+// isEdited says of a comment that it may not be what a person wrote.
+func isEdited(c *forge.Comment) string {
+	switch {
+	case c.Edited:
+		return "the comment was edited, and may have been another one; make a new one"
+	case c.Author.Bot || c.Mine:
+		return "a bot made it"
+	}
+	return ""
+}
+
+// mayNot says that its author may not command; empty if he may.
+func mayNot(c *forge.Comment, may forge.Permission) string {
+	if may < forge.Write {
+		return fmt.Sprintf("it takes the permission to write, and %s has %s", c.Author.Login, may)
 	}
 	return ""
 }

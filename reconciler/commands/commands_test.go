@@ -1,6 +1,7 @@
 package commands_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -142,7 +143,11 @@ func TestBranch(t *testing.T) {
 			t.Errorf("of a source that does not contain it %v are approved", got)
 		}
 	}
-	for name, text := range map[string]string{"7-1.json": "{", "7-2.json": `{"verb": "approve-prune", "digest": "*", "pullRequest": 7, "comment": 2}`, "7-4.json": `{"verb": "approve-prune", "digest": "` + digest + `", "pullRequest": 7, "comment": 4, "removals": [{"clusters": ["us"], "objects": [{"kind": "Namespace", "name": "a"}]}]}`, "8-3.json": `{"verb": "preview", "pullRequest": 7, "comment": 3}`} {
+	garbled, err := json.Marshal(func() commands.Command { o := order(5, commands.ApprovePrune); o.Merged = "main"; return o }())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"7-5.json": string(garbled), "7-1.json": "{", "7-2.json": `{"verb": "approve-prune", "digest": "*", "pullRequest": 7, "comment": 2}`, "7-4.json": `{"verb": "approve-prune", "digest": "` + digest + `", "pullRequest": 7, "comment": 4, "removals": [{"clusters": ["us"], "objects": [{"kind": "Namespace", "name": "a"}]}]}`, "8-3.json": `{"verb": "preview", "pullRequest": 7, "comment": 3}`} {
 		folder := files.NewFolder([]files.Entry{files.FileEntry(name, files.NewBlob([]byte(text)))})
 		root := files.NewFolder([]files.Entry{files.DirEntry("orders", folder)})
 		if all, strange := commands.Decode(root); len(all) > 0 || len(strange) != 1 {

@@ -17,6 +17,13 @@ type Event struct {
 // longestMessage is how many bytes Kubernetes takes as the note of an Event.
 const longestMessage = 1024
 
+// Normal returns one that is as it should be. What does not fit is cut.
+func Normal(cluster, reason, format string, args ...any) Event {
+	e := Warning(cluster, reason, format, args...)
+	e.Warning = false
+	return e
+}
+
 // Warning returns one that somebody should look at. What does not fit is cut.
 func Warning(cluster, reason, format string, args ...any) Event {
 	message := fmt.Sprintf(format, args...)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/evict"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
@@ -19,9 +20,14 @@ import (
 )
 
 // Moving lists the templates of bindings for which evidence counts, with the clusters that
-// should say something: what leaves clusters, and what does when it fails.
-func Moving(bindings map[object.Ref]*karmada.ResourceBinding, c render.Failover) map[object.Ref][]string {
+// should say something: what leaves clusters, and what does when it fails. Leaving is what leaves them for others.
+func Moving(bindings map[object.Ref]*karmada.ResourceBinding, leaving []state.Leaving, c render.Failover) map[object.Ref][]string {
 	all := map[object.Ref][]string{}
+	for _, l := range leaving {
+		if b := bindings[l.Object]; b != nil {
+			all[l.Object] = append(all[l.Object], append(goesTo(b), l.Cluster)...)
+		}
+	}
 	for r, b := range bindings {
 		if tasks := b.Spec.GracefulEvictionTasks; len(tasks) > 0 || c.Enabled && needs(b.Spec.Failover) {
 			for _, c := range b.Spec.Clusters {
@@ -35,6 +41,19 @@ func Moving(bindings map[object.Ref]*karmada.ResourceBinding, c render.Failover)
 	return all
 }
 
+// goesTo lists the clusters that a template goes to, itself or with what needs it.
+func goesTo(b *karmada.ResourceBinding) (names []string) {
+	for _, c := range b.Spec.Clusters {
+		names = append(names, c.Name)
+	}
+	for _, by := range b.Spec.RequiredBy {
+		for _, c := range by.Clusters {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
 // needs reports that work which fails over so needs evidence before it leaves.
 func needs(b *karmada.FailoverBehavior) bool {
 	return b != nil && (b.Application != nil || b.Cluster != nil && b.Cluster.StatePreservation != nil)
@@ -45,6 +64,8 @@ type Found struct {
 	// Cluster is what the cluster says of itself, and Object of the object; nil for nothing.
 	Cluster status.Summary
 	Object  *status.Object
+	// Head is that of the cluster's branch, or the commit that changed its folder last; zero for none.
+	Head files.ID
 	// Published is the object's file on the head of the cluster's branch, Applied the one in the
 	// commit that was applied of the object, and Round the one in the commit that was applied of
 	// the branch; nil where there is none.
@@ -58,6 +79,7 @@ type Found struct {
 func (f *Found) Seen() evict.Seen {
 	s := evict.Seen{Health: karmada.ResourceUnknown}
 	o, looked := f.Object, f.Cluster.Verdict.Looked()
+	s.UpToDate = looked && !f.Head.IsZero() && f.Cluster.Commit == f.Head
 	switch {
 	case o == nil:
 		s.Gone = looked && f.Published == nil && f.Round == nil

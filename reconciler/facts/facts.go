@@ -14,6 +14,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -28,6 +29,28 @@ type Facts struct {
 	Fleet reports.Fleet
 	// Bindings reads where templates go, once, when somebody asks; nil where nothing is published.
 	Bindings func() Bindings
+	// Rollouts reads what goes out in stages, or did, once, when somebody asks; nil where nothing is published.
+	Rollouts func() Rollouts
+}
+
+// Rollouts is what goes out in stages, or did.
+type Rollouts struct {
+	Units []rollouts.Rollout // in the order of their names
+	// Unreadable says of units why nothing is known of them.
+	Unreadable map[rollouts.Unit]error
+}
+
+// Rollout returns what is recorded of a unit; nil for nothing.
+func (f *Facts) Rollout(u rollouts.Unit) *rollouts.Rollout {
+	if f.Rollouts == nil {
+		return nil
+	}
+	all := f.Rollouts().Units
+	n, ok := slices.BinarySearchFunc(all, u, func(r rollouts.Rollout, u rollouts.Unit) int { return r.Unit.Compare(u) })
+	if !ok {
+		return nil
+	}
+	return &all[n]
 }
 
 // Bindings is where templates go.
@@ -50,6 +73,8 @@ func (f *Facts) Templates() []*Template {
 type Template struct {
 	Ref    object.Ref
 	Policy string // empty where only what needs it brings it
+	// Unit is the one with which it goes out in stages, if its policy is in no roll-out group and there is one.
+	Unit   rollouts.Unit
 	Source string // its file
 	// Replicas is what it asks for, 0 for a kind without. Divided says that its clusters share them.
 	Replicas int32
@@ -118,6 +143,9 @@ func templateOf(path string, b *karmada.ResourceBinding, intern func(string) str
 	}
 	if s := b.Spec.Placement; s != nil && s.ReplicaScheduling != nil {
 		t.Divided = s.ReplicaScheduling.ReplicaSchedulingType == karmada.ReplicaSchedulingTypeDivided
+	}
+	if namespace, name, ok := state.PolicyRef(b); ok {
+		t.Unit = rollouts.Unit{Namespace: namespace, Name: name}
 	}
 	t.Scheduled, _ = state.Scheduled(b)
 	at := map[string]Target{}

@@ -82,6 +82,10 @@ func (r *Reader) read(ctx context.Context) (*Facts, error) {
 		return nil, err
 	}
 	f.Bindings = sync.OnceValue(func() Bindings { return r.bindings.read(f.Fleet.State.Tree) })
+	f.Rollouts = sync.OnceValue(func() (all Rollouts) {
+		all.Units, all.Unreadable = state.Rollouts(f.Fleet.State.Tree)
+		return all
+	})
 	return f, nil
 }
 

@@ -157,7 +157,7 @@ func Inherited(in Input) []*object.Object {
 
 // broken lists what of a source cannot be read or has an error.
 func broken(s render.Source, c policies.Cache) []render.Broken {
-	set, _, _ := policies.Settings{Failover: s.Config.Failover.Enabled}.Load(slices.DeleteFunc(slices.Clone(s.Objects), func(o *object.Object) bool { return !render.IsPolicyGroup(o.Ref().Group) }), c)
+	set, _, _ := policies.Settings{Failover: s.Config.Failover.Enabled}.Load(slices.DeleteFunc(slices.Clone(s.Objects), func(o *object.Object) bool { return !render.IsPolicy(o.Ref()) }), c)
 	return slices.Concat(s.Broken, set.Broken)
 }
 
@@ -274,7 +274,7 @@ func mayHold(p render.Broken, k render.Place) bool {
 	if p.Path != "" {
 		return true
 	}
-	return k.Cluster == "" && render.IsPolicyGroup(p.Ref.Group) && render.IsPolicyGroup(k.Ref.Group)
+	return k.Cluster == "" && render.IsPolicy(p.Ref) && render.IsPolicy(k.Ref)
 }
 
 // isElsewhere reports whether an object stands, since it was published last, in another

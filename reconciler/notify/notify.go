@@ -1,5 +1,5 @@
 // Package notify says what somebody should be told of a fleet: that clusters are held, or fail, or are
-// well again, and that work moves. Events compares what Git says at two moments, and nothing is an
+// well again, that work moves, and how changes go out in stages. Events compares what Git says at two moments, and nothing is an
 // event that was so before. A Notifier tells them to a webhook, once for each turn in which there are any.
 package notify
 
@@ -21,27 +21,40 @@ const (
 	Failing   = "failing"   // a cluster, or something in it, does not do what its branch says
 	Recovered = "recovered" // it is not held, and does not fail, any more
 	Moved     = "moved"     // a template leaves a cluster because of a taint, or because it fails there
+
+	RolloutBegan    = "rollout-began"    // a change goes out in stages
+	RolloutWaits    = "rollout-waits"    // somebody has to approve what comes next
+	RolloutStopped  = "rollout-stopped"  // nothing more is released
+	RolloutReturned = "rollout-returned" // every cluster goes back, or went back, to the version before
+	RolloutDone     = "rollout-done"     // it is out in every cluster that takes it
 )
 
 // Event is something to tell.
 type Event struct {
 	Kind    string `json:"kind"`
-	Cluster string `json:"cluster"`
+	Cluster string `json:"cluster,omitempty"`
 	// Object is the template that moves; empty for an event of a cluster.
-	Object  string `json:"object,omitempty"`
+	Object string `json:"object,omitempty"`
+	// Unit is what goes out in stages, as "team/web", and Run identifies the run; empty for other events.
+	Unit    string `json:"unit,omitempty"`
+	Run     string `json:"run,omitempty"`
 	Message string `json:"message,omitempty"`
 }
 
 // String is the event in a line.
 func (e Event) String() string {
-	what := map[string]string{Held: "is held", Failing: "fails", Recovered: "is well again", Moved: "loses " + e.Object}[e.Kind]
+	what := map[string]string{
+		Held: "is held", Failing: "fails", Recovered: "is well again", Moved: "loses " + e.Object,
+		RolloutBegan: "goes out", RolloutWaits: "waits for an approval", RolloutStopped: "stopped", RolloutReturned: "goes back", RolloutDone: "is out",
+	}[e.Kind]
+	who := e.Cluster + e.Unit // one of them is empty
 	if e.Message == "" {
-		return e.Cluster + " " + what
+		return who + " " + what
 	}
-	return e.Cluster + " " + what + ": " + e.Message
+	return who + " " + what + ": " + e.Message
 }
 
-// Events are what is so now and was not before, in the order of clusters and templates. Before nothing
+// Events are what is so now and was not before, in the order of clusters, templates and units. Before nothing
 // is known there are none.
 func Events(before, now *facts.Facts) []Event {
 	if before == nil || before.Key == now.Key {
@@ -63,7 +76,7 @@ func Events(before, now *facts.Facts) []Event {
 			all = append(all, Event{Kind: Recovered, Cluster: m.Cluster})
 		}
 	}
-	return append(all, moves(before, now)...)
+	return slices.Concat(all, moves(before, now), steps(before, now))
 }
 
 // unsure is that nobody can tell, or that it is under way: what was so is taken to be so still.
@@ -144,7 +157,7 @@ const mostEvents = 50
 
 // cut leaves the first events, those that need somebody before those that do not.
 func (b Batch) cut() Batch {
-	rank := []string{Held, Failing, Moved, Recovered}
+	rank := []string{Held, Failing, RolloutStopped, RolloutReturned, RolloutWaits, Moved, RolloutBegan, RolloutDone, Recovered}
 	events := slices.Clone(b.Events)
 	slices.SortStableFunc(events, func(x, y Event) int { return slices.Index(rank, x.Kind) - slices.Index(rank, y.Kind) })
 	if more := len(events) - mostEvents; more > 0 {

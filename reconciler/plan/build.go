@@ -27,24 +27,36 @@ func Build(in Input) Plan {
 	asked := in.schedule(x.Policies, x.Templates)
 	decided := schedule.Decide(asked)
 	t := newTable(&in, &decided)
-	written := manifest.Write(manifest.Input{
+	writing := manifest.Input{
 		Policies: x.Policies, Decisions: decided.Decisions, Bound: x.Bound, Failures: x.Failures, Before: t.before(),
 		Config: in.Source.Config, OnBranch: in.Medium == Branch, Random: in.random(), Memo: &in.Memo.manifest,
-	})
+	}
+	written := manifest.Write(writing)
 	rows, differ := virtual.Settle(virtual.Input{
 		Policies: x.Policies, Decisions: decided.Decisions, Rows: written.Rows, Namespaces: in.Source.Config.Namespaces,
 	})
 	t.rows, t.blobs = rows, &written.Blobs
+	stages := stager{t}
+	goes := stages.goesOut(writing)
+	atTheEnd := stages.heldAtTheEnd(&goes, writing, rows)
+	t.rows, t.units = goes.Rows, goes.Of
+	stages.addNamespaces()
 	t.findUnlisted()
+	t.mover.resume()
 	out := t.carryOut()
+	if t.mover.begin(&out) {
+		out = t.carryOut()
+	}
+	again := decided.Recheck.And(t.mover.recheck).And(goes.Recheck)
 	p := Plan{
 		Revision: in.Source.Revision, Config: in.Source.Config, Source: in.Source, Expanded: *x, Asked: asked,
 		Decisions: decided.Decisions, Clusters: out.clusters, Published: in.Published, Detached: in.detached(),
-		Left: t.leftIn(out.result.Left), Leaving: t.leaving, replicas: t.replicas,
+		Left: t.leftIn(out.result.Left), Leaving: t.leaving, Moves: t.mover.moves(), Asks: t.mover.asks, replicas: t.replicas,
 		Basis: Basis{
 			FleetDigest: x.Policies.FleetDigest, RandomKey: in.usedKey(&written),
-			Scheduled: decided.Recheck.Timed || x.Policies.Stamped, Time: in.Now, RecheckAt: decided.Recheck.At, Awaits: decided.Recheck.Awaits,
+			Scheduled: again.Timed || x.Policies.Stamped, Time: in.Now, RecheckAt: again.At, Awaits: again.Awaits,
 		},
+		Rollouts: goes.Outputs, Units: goes.Of,
 		Removals: out.removals, ByComment: in.Allow.ByComment,
 		Released: Released{Held: out.allowed, Clusters: out.freed(), Missing: in.Unresolved.Forgot, By: out.approvers()},
 	}
@@ -53,11 +65,12 @@ func Build(in Input) Plan {
 		p.Stats.Placed += c.Objects
 	}
 	scripts, wrong := in.healthScripts()
-	p.State = t.record(&out, in.State.Random.After(p.Basis.RandomKey, in.Random.Source), scripts)
+	recorded := recordsOf(&goes, in.State.UnreadableRollouts)
+	p.State = t.record(&out, in.State.Random.After(p.Basis.RandomKey, in.Random.Source), scripts, recorded)
 	p.Diags = diag.Sort(slices.Concat(
-		in.Source.Diags, in.Unresolved.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, differ,
+		in.Source.Diags, in.Unresolved.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, differ, goes.Diags, atTheEnd,
 		t.unlisted.diags, consumers.Detached(p.Detached, in.Source.Config.Publish.Addresses()), in.moved(), out.diags, wrong,
-		t.consumers(p.Clusters), lint.Find(x.Policies, decided.Decisions, x.Inners),
+		t.consumers(p.Clusters), reportMoves(p.Moves), lint.Find(x.Policies, decided.Decisions, x.Inners),
 	))
 	return p
 }

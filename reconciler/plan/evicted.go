@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/reason"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
@@ -15,15 +15,16 @@ import (
 )
 
 // leaving lists the clusters that templates leave because they failed, it failed there, or what needs them
-// leaves them; and those that they left so, and whose branches have them still.
-func leaving(decisions []Decision, bindings map[object.Ref]*karmada.ResourceBinding) map[object.Ref][]string {
+// leaves them; and those that they left so, and whose branches have them still, by the last state.
+func leaving(decisions []Decision, last *state.State) map[object.Ref][]string {
 	all := map[object.Ref][]string{}
 	for i := range decisions {
 		d := &decisions[i]
 		clusters := d.Moves.From()
-		if b := bindings[d.Ref()]; b != nil {
+		if b := last.Bindings[d.Ref()]; b != nil {
 			for _, s := range b.Status.AggregatedStatus {
-				if s.Applied && reason.Reason(s.Reason).Outlasts() && !slices.Contains(clusters, s.ClusterName) {
+				isMove := state.FindLeaving(last.Leaving, d.Ref(), s.ClusterName) != nil
+				if s.Applied && reason.Reason(s.Reason).Outlasts() && !isMove && !slices.Contains(clusters, s.ClusterName) {
 					clusters = append(clusters, s.ClusterName)
 				}
 			}

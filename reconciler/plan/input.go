@@ -47,6 +47,11 @@ type Input struct {
 	Now time.Time
 	// Evidence is what clusters say of the health of objects, where work fails over.
 	Evidence evict.Evidence
+	// Staging is what is known of what goes out in stages.
+	Staging Staging
+	// AtTheEnd lays out how every cluster is when all that goes out in stages is out, as previews show it. Such a
+	// plan is not published.
+	AtTheEnd bool
 	// Allow is what allows removals, whose digest is Plan.Removals.
 	Allow guard.Allowance
 	// Replay is what was recorded by the plan that is rebuilt: what it left as it was is
@@ -74,6 +79,7 @@ type Memo struct {
 	schedule schedule.Memo
 	manifest manifest.Memo
 	state    state.Memo
+	older    map[string]*expand.Memo // of older commits
 }
 
 // NewMemo returns an empty memo.

@@ -7,6 +7,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/plan/stage"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
@@ -33,6 +34,16 @@ type Plan struct {
 	// Leaving lists the clusters that templates leave, or left and are in still, because they failed
 	// or what is there did.
 	Leaving map[object.Ref][]string
+	// Rollouts are the units that go out in stages, or did, in the order of their names.
+	Rollouts []stage.Output
+	// Units says with which of them objects go out, by number; the first is 1.
+	Units map[object.Ref]int
+	// Moves are the objects that leave clusters for others because it was so decided, in the order of objects and
+	// clusters: those that begin to, stay for now, or go. Of a plan that is made again nothing is known of them.
+	Moves []Move
+	// Asks are clusters of objects that move, of which the input does not say whether, and what, they say of their
+	// copies. If they say anything, the plan with that in its evidence is another one.
+	Asks map[object.Ref][]string
 	// Detached names the clusters that have a branch and are no longer registered.
 	Detached []string
 	State    *files.Folder // the state branch's next folder

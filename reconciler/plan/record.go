@@ -10,16 +10,18 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
 	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
 // record makes the next state.
-func (t *table) record(out *carried, random state.Random, scripts argocd.Scripts) *files.Folder {
+func (t *table) record(out *carried, random state.Random, scripts argocd.Scripts, goes []rollouts.Rollout) *files.Folder {
 	c := state.Content{
 		Left: t.leftByRef(out), Clusters: t.in.Expanded.Policies.Set.Clusters, Held: out.held(), When: t.in.Source.Revision.When,
-		LastGood: t.in.Unresolved.Remembered(), Releases: t.releases(out), Random: random, Failover: t.failover(), Remedies: t.remedies(), Watch: t.watch(),
-		Terms: state.TermsOf(&t.in.Source.Config), Unlisted: t.unlisted.all, Scripts: scripts,
+		LastGood: t.in.Unresolved.Remembered(), Releases: t.releases(out), Random: random,
+		Failover: t.failover(), Leaving: t.mover.record(out), Remedies: t.remedies(), Watch: t.watch(),
+		Terms: state.TermsOf(&t.in.Source.Config), Unlisted: t.unlisted.all, Scripts: scripts, Rollouts: goes,
 	}
 	if out.allowed {
 		c.LastGood = t.in.Unresolved.RememberedOnceAllowed()
@@ -65,7 +67,8 @@ func (t *table) leftByRef(out *carried) map[object.Ref]map[string]state.Left {
 		for cluster, l := range cells {
 			want, wanted := row.Wanted(cluster)
 			b := have(cluster)
-			if asDecided := wanted && b != nil && want.Blob >= 0 && t.blobs.At(want.Blob).ID() == b.ID() || !wanted && b == nil && !l.Kept; !asDecided {
+			_, isOlder := row.Stands[int32(cluster)] //nolint:gosec // an index
+			if asDecided := !isOlder && (wanted && b != nil && want.Blob >= 0 && t.blobs.At(want.Blob).ID() == b.ID() || !wanted && b == nil && !l.Kept); !asDecided {
 				note(row.Ref, t.cluster(cluster), l)
 			}
 		}

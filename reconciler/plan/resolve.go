@@ -82,12 +82,14 @@ func (t *table) guarded() (out carried) {
 	return out
 }
 
-// approved reports whether a cluster would not be held but for what comments allow.
+// approved reports whether a cluster would not be held but for what comments allow, or what was allowed when moves began.
 func (t *table) approved(g guard.Guard, next guard.Next) bool {
-	if len(t.in.Allow.Approved) == 0 {
+	if len(t.in.Allow.Approved)+len(t.in.State.Leaving) == 0 {
 		return false
 	}
-	g.Approved = t.in.Allow.Approves
+	g.Approved = func(r object.Ref, cluster string) bool {
+		return t.in.Allow.Approves(r, cluster) || t.mover.wasAllowed(r, cluster)
+	}
 	return g.Judge(next) == nil
 }
 

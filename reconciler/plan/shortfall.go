@@ -88,10 +88,8 @@ func (p *Plan) broken(b render.Broken) string {
 
 // failed says which release cannot be rendered, and why.
 func (p *Plan) failed(f expand.Failure) string {
-	r := f.ID.Release.String()
-	return cmp.Or(p.said(func(d *diag.Diagnostic) bool {
-		return strings.HasPrefix(d.Message, r+" ") || strings.HasPrefix(d.Message, r+":")
-	}), r+" cannot be rendered")
+	why, _, _ := strings.Cut(p.Expanded.About.Why(f.ID.Release), "\n")
+	return cmp.Or(why, f.ID.Release.String()+" cannot be rendered")
 }
 
 // said returns the message of the first error that is meant; empty if there is none.

@@ -46,13 +46,18 @@ type table struct {
 	// for a plan of its own.
 	recorded map[object.Ref]map[string]state.Left
 	leaving  map[object.Ref][]string // see Plan.Leaving
+	// units are those of objects that go out in stages, by number, and of are their rows.
+	units map[object.Ref]int
+	of    map[int][]int
+	mover *mover
 }
 
 func newTable(in *Input, decided *schedule.Result) *table {
 	t := &table{
 		in: in, decided: decided, replicas: &counter{in.Expanded.Policies.Interpreter, map[files.ID]count{}},
-		leaving: leaving(decided.Decisions, in.State.Bindings), stopped: virtual.Stopped(in.Expanded.Policies),
+		leaving: leaving(decided.Decisions, &in.State), stopped: virtual.Stopped(in.Expanded.Policies),
 	}
+	t.mover = newMover(t)
 	groups := map[files.ID]int{}
 	for _, c := range in.Expanded.Policies.Fleet.Clusters() {
 		built := in.Published[c.Name].Built
@@ -136,9 +141,11 @@ func (t *table) Blocked() (rows []int) {
 func (t *table) Row(i int) rollout.Row {
 	r := &t.rows[i]
 	d := t.decided.Find(r.Ref)
-	row := rollout.Row{Divided: d != nil && d.Divided(), Abandons: d != nil && t.abandons(d), IsSettled: t.in.Replay != nil}
+	row := rollout.Row{
+		Divided: d != nil && d.Divided(), Abandons: d != nil && abandons(t.in, d), IsSettled: t.in.Replay != nil, Unit: t.units[r.Ref],
+	}
 	have, wants := t.have(r.Ref), r.Wants
-	leaving, recorded := t.leaving[r.Ref], t.recorded[r.Ref]
+	leaving, stays, recorded := t.leaving[r.Ref], t.mover.stays[r.Ref], t.recorded[r.Ref]
 	for cluster := range t.group {
 		c := rollout.Cell{Cluster: cluster, Have: have(cluster) != nil}
 		want := manifest.Want{}
@@ -147,10 +154,13 @@ func (t *table) Row(i int) rollout.Row {
 		}
 		l, isRecorded := recorded[t.cluster(cluster)]
 		c.Have = c.Have || l.Kept // what was there when the plan was made that is made again
+		if stands, ok := r.Stands[int32(cluster)]; ok {
+			c.Have = stands != manifest.Nothing
+		}
 		if !c.Want && !c.Have && !isRecorded {
 			continue
 		}
-		c.Leaves = slices.Contains(leaving, t.cluster(cluster))
+		c.Step = slices.Contains(leaving, t.cluster(cluster)) || slices.Contains(stays, t.cluster(cluster))
 		if c.Block = t.block(r, &c, want.Blob); isRecorded {
 			c.Block = cmp.Or(l.Reason, reason.NotRead)
 		}
@@ -181,19 +191,19 @@ func (t *table) block(r *manifest.Row, c *rollout.Cell, wanted int32) reason.Rea
 
 // abandons reports that a template leaves clusters with nothing left behind: where not even the last
 // copy stays, what it needs leaves at once, as in Karmada.
-func (t *table) abandons(d *schedule.Decision) bool {
-	return d.Moves != nil && t.in.Source.Config.Failover.LastCopy != render.LastCopyKeep
+func abandons(in *Input, d *schedule.Decision) bool {
+	return d.Moves != nil && in.Source.Config.Failover.LastCopy != render.LastCopyKeep
 }
 
-// needs are the rows of what an object needs where it stays: what it pulled along and, of an object that is
-// not in the source, its namespace.
+// needs are the rows of what an object needs where it stays: what it pulled along and, of an object that goes out in
+// stages or is not in the source, its namespace.
 func (t *table) needs(r object.Ref, d *schedule.Decision) (rows []int) {
 	var refs []object.Ref
-	isUnlisted := t.unlisted.stays[r] != nil
+	isUnlisted, isStaged := t.unlisted.stays[r] != nil, t.units[r] > 0
 	if isUnlisted || d != nil && d.Policy != nil && d.Policy.Spec.PropagateDeps {
 		refs = slices.Clone(t.pulledBefore(r))
 	}
-	if isUnlisted {
+	if (isUnlisted || isStaged) && r.Namespace != "" {
 		refs = append(refs, object.Ref{Kind: "Namespace", Name: r.Namespace})
 	}
 	for _, need := range refs {
@@ -210,6 +220,19 @@ func (t *table) pulledBefore(r object.Ref) []object.Ref {
 		t.pulled = schedule.PulledBefore(t.decided.Decisions, &t.in.State)
 	}
 	return t.pulled.Of(r)
+}
+
+// Unit lists the rows of a unit that goes out in stages.
+func (t *table) Unit(n int) []int {
+	if t.of == nil {
+		t.of = map[int][]int{}
+		for i := range t.rows {
+			if n := t.units[t.rows[i].Ref]; n > 0 {
+				t.of[n] = append(t.of[n], i)
+			}
+		}
+	}
+	return t.of[n]
 }
 
 // find returns the row of an object.
@@ -283,11 +306,7 @@ func (t *table) layOut(left rollout.Remaining) {
 		have := t.have(t.rows[i].Ref)
 		instead[i] = make(map[int32]int32, len(cells))
 		for cluster, l := range cells {
-			blob := int32(layout.Nothing)
-			if b := have(cluster); l.Kept && b != nil {
-				blob = t.blobs.Add(b)
-			}
-			instead[i][int32(cluster)] = blob //nolint:gosec // an index
+			instead[i][int32(cluster)] = standing(&t.rows[i], cluster, l, have(cluster), t.blobs) //nolint:gosec // an index
 		}
 	}
 	in := layout.Input{Rows: t.rows, Blobs: t.blobs, Instead: instead, Virtual: t.in.Expanded.Policies.Virtual, Stays: t.stopped}
@@ -295,6 +314,21 @@ func (t *table) layOut(left rollout.Remaining) {
 		in.Flux = append(in.Flux, t.flux(i))
 	}
 	t.trees = layout.Trees(in)
+}
+
+// standing is the number of what a cluster is to hold in a cell that is left as it is: what it has or, where it shows an
+// older version, what that gives it on the fleet of today.
+func standing(row *manifest.Row, cluster int, l rollout.Left, have *files.Blob, blobs *manifest.Blobs) int32 {
+	stands, isOlder := row.Stands[int32(cluster)] //nolint:gosec // an index
+	switch {
+	case isOlder && l.Reason == reason.WaitsForStage && stands == manifest.Nothing:
+		return layout.Nothing
+	case isOlder && l.Reason == reason.WaitsForStage:
+		return stands
+	case l.Kept && have != nil:
+		return blobs.Add(have)
+	}
+	return layout.Nothing
 }
 
 // Cluster is the plan for one cluster.

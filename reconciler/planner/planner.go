@@ -5,9 +5,12 @@ package planner
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
+	"github.com/waybill-dev/waybill/policies/evict"
+	"github.com/waybill-dev/waybill/policies/unit"
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
@@ -17,6 +20,7 @@ import (
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources"
 )
@@ -31,6 +35,8 @@ type Planner struct {
 	// Random is what releases draw from. Its source is filled in.
 	Random plan.Random
 	Now    func() time.Time
+	// Version is that of what renders.
+	Version string
 	// Memo is what is remembered of the plan before; nil: nothing is. Only one at a time may plan with it.
 	Memo *plan.Memo
 }
@@ -46,6 +52,9 @@ type Observation struct {
 	// Ahead are what was published after the publication that the state names, in the order
 	// of dates: where a push is not atomic, a branch may be ahead of the state.
 	Ahead []state.Publication
+	// Ask returns what clusters say of objects that a plan asks about, with an entry for each of them. Nil: nobody can be
+	// asked.
+	Ask func(context.Context, map[object.Ref][]string) (evict.Evidence, error)
 }
 
 // Observe begins an observation of a version of the source, for which nothing is published yet.
@@ -58,7 +67,7 @@ func (p *Planner) Observe(s sources.Snapshot, src render.Source, m plan.Medium) 
 	}
 	return Observation{Snapshot: s, Source: src, Input: plan.Input{
 		Medium: m, Allow: p.Allow, Random: random, Now: p.Now().UTC().Truncate(time.Second),
-		Published: map[string]tree.Published{}, Memo: memo,
+		Published: map[string]tree.Published{}, Memo: memo, Staging: plan.Staging{Renderer: p.Version},
 	}}
 }
 
@@ -70,10 +79,14 @@ func (p *Planner) Load(ctx context.Context, s sources.Snapshot, with render.With
 	if err != nil {
 		return src, err
 	}
+	_, wrong := unit.ReadWindows(src.Config.Rollout.Windows)
 	if _, err := suspend.Parse(src.Config.Apply.SyncWindows); err != nil {
-		src.Diags = diag.Sort(append(slices.Clone(src.Diags), diag.Diagnostic{
+		wrong = append(wrong, diag.Diagnostic{
 			Code: diag.BadConfig, Severity: diag.Error, Pos: diag.Pos{File: render.ConfigFile}, Message: err.Error(), Hint: "the options are listed in docs/config.md",
-		}))
+		})
+	}
+	if len(wrong) > 0 {
+		src.Diags = diag.Sort(slices.Concat(src.Diags, wrong))
 	}
 	return src, nil
 }
@@ -100,7 +113,55 @@ func (p *Planner) BuildEdited(ctx context.Context, obs *Observation, edit func(*
 	if err := plan.Expand(&obs.Input, p.Renderer(ctx, obs.Snapshot)); err != nil {
 		return plan.Plan{}, err
 	}
-	return plan.Build(obs.Input), nil
+	if err := p.Older(ctx, obs); err != nil {
+		return plan.Plan{}, err
+	}
+	return obs.plan(ctx)
+}
+
+// plan makes the plan, and makes it anew as long as clusters say something of what it asks about.
+func (o *Observation) plan(ctx context.Context) (plan.Plan, error) {
+	for {
+		p := plan.Build(o.Input)
+		if len(p.Asks) == 0 || o.Ask == nil {
+			return p, nil
+		}
+		said, err := o.Ask(ctx, p.Asks)
+		if err != nil {
+			return plan.Plan{}, fmt.Errorf("reading what clusters say of what moves: %w", err)
+		}
+		all, told := maps.Clone(o.Input.Evidence), false
+		if all == nil {
+			all = evict.Evidence{}
+		}
+		for r := range p.Asks {
+			all[r] = said[r]
+			told = told || len(said[r]) > 0
+		}
+		if o.Input.Evidence = all; !told {
+			return p, nil
+		}
+	}
+}
+
+// Older reads the older commits that clusters may show still, and expands them. One that cannot be read is left out: what
+// clusters have of it stays. The error is ours.
+func (p *Planner) Older(ctx context.Context, obs *Observation) error {
+	snapshots := earlier{planner: p, read: map[string]sources.Snapshot{}}
+	for _, commit := range plan.OlderCommits(&obs.Input) {
+		s := snapshots.at(ctx, commit)
+		if s == nil {
+			continue
+		}
+		src, err := p.Load(ctx, s, render.With{})
+		if err != nil || len(src.Broken) > 0 {
+			continue
+		}
+		if err := plan.ExpandOlder(&obs.Input, commit, src, p.Renderer(ctx, s)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Renderer renders over the files of a snapshot.

@@ -31,11 +31,14 @@ type Comparison struct {
 	Head       string `json:"head"`
 	// Supposed is what the head was planned with and the source does not say, as on the
 	// command line: "without cluster eu-1".
-	Supposed []string          `json:"supposed,omitempty"`
-	Totals   Totals            `json:"totals"`
-	Changes  []Change          `json:"changes"`  // by rank: see Verbs
-	Clusters []Cluster         `json:"clusters"` // in which anything changes, in the order of names
-	Regions  []Region          `json:"regions,omitempty"`
+	Supposed []string  `json:"supposed,omitempty"`
+	Totals   Totals    `json:"totals"`
+	Changes  []Change  `json:"changes"`  // by rank: see Verbs
+	Clusters []Cluster `json:"clusters"` // in which anything changes, in the order of names
+	Regions  []Region  `json:"regions,omitempty"`
+	// Rollouts say in which steps changes reach the clusters, of what goes out in stages. The rest is what the change does
+	// when all of them are over.
+	Rollouts []Rollout         `json:"rollouts,omitempty"`
 	Guard    *Guard            `json:"guard,omitempty"`       // nil if it holds nothing
 	Diags    []diag.Diagnostic `json:"diagnostics,omitempty"` // of the head, and not of the base
 	// Already are the errors and warnings of the head that the base has, too.
@@ -98,6 +101,8 @@ type Change struct {
 	Scaled   []Scale   `json:"scaled,omitempty"`
 	Changed  []Content `json:"changed,omitempty"`
 	Left     []Left    `json:"left,omitempty"`
+	// Moves say how they leave clusters for others.
+	Moves []Move `json:"moves,omitempty"`
 	// Replicas is of each of them, over the clusters in which it changes; nil for kinds
 	// without.
 	Replicas *Span `json:"replicas,omitempty"`
@@ -138,6 +143,14 @@ type Left struct {
 	Kept     bool          `json:"kept"`   // it is there; otherwise it should be, and is not
 }
 
+// Move is how objects leave a cluster for others.
+type Move struct {
+	From string `json:"from"`
+	How  string `json:"how"` // whether anything is waited for, and why
+	// Nowhere says for how long they may be in no cluster.
+	Nowhere string `json:"nowhere"`
+}
+
 // Errors counts what is an error in the head's source, and not in the base's. What is held is sound, and is
 // shown.
 func (c *Comparison) Errors() int { return len(Mistakes(c.Diags)) }
@@ -147,8 +160,10 @@ func Mistakes(all []diag.Diagnostic) []diag.Diagnostic {
 	return slices.DeleteFunc(slices.Clone(all), func(d diag.Diagnostic) bool { return !IsMistake(d) })
 }
 
-// IsMistake reports an error of the source.
-func IsMistake(d diag.Diagnostic) bool { return d.Severity == diag.Error && d.Code != diag.Held }
+// IsMistake reports an error of the source: neither that a cluster is held nor that a run stopped is one.
+func IsMistake(d diag.Diagnostic) bool {
+	return d.Severity == diag.Error && d.Code != diag.Held && d.Code != diag.RolloutStopped
+}
 
 // Empty reports that the two plans are the same to every cluster.
 func (c *Comparison) Empty() bool { return len(c.Changes) == 0 && len(c.Clusters) == 0 }

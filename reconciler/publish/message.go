@@ -24,6 +24,9 @@ func message(p *plan.Plan, base Base, version string, allowed plan.Released) str
 	if moved := p.Moved(); len(moved) > 0 {
 		b.WriteString(moves("Failover", moved) + "\n")
 	}
+	if moved := plan.SaidMoves(p); len(moved) > 0 {
+		b.WriteString(moves("Moves", moved) + "\n")
+	}
 	if moved := p.Descheduled(); len(moved) > 0 {
 		b.WriteString(moves("Descheduled", moved) + "\n")
 	}

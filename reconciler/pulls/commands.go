@@ -37,6 +37,8 @@ type CommandHandler struct {
 
 	since  time.Time      // of the last look
 	judged map[int64]bool // comments that do not count, or count already
+	// mergedAs are the pull requests that became the targets of open runs, by that commit.
+	mergedAs map[string][]forge.PullRequest
 }
 
 // The times of a command handler. What was commented while none ran is looked at by the next one, but for
@@ -72,26 +74,30 @@ func (c *CommandHandler) Look(ctx context.Context) error {
 		return err
 	}
 	known, strange := commands.Decode(head.Tree)
-	if len(strange) > 0 {
+	ofRollouts, none := commands.DecodeRollouts(head.Tree)
+	if strange = append(strange, none...); len(strange) > 0 {
 		c.Log.WarnContext(ctx, "commands ignored", "branch", commands.Branch, "files", strange)
 	}
 	for _, o := range known {
 		c.judged[o.Comment] = true
 	}
-	var change commands.Change
-	var failed error // of single pull requests, which stop no other
+	for _, o := range ofRollouts {
+		c.judged[o.Comment] = true
+	}
+	delete(c.judged, 0) // of the CLI
+	goes, failed := c.staged(ctx)
+	change := commands.Change{Ended: c.ended(ofRollouts, &goes)}
 	may := c.permissions(ctx)
-	for _, p := range pulls {
-		taken, err := c.commands(ctx, p, may)
-		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("pull request %d: %w", p.Number, err))
+	answers := map[int64]string{} // the heads at which commands about roll-outs are answered
+	for _, p := range listed(pulls, goes.merged()) {
+		if err := c.commands(ctx, &look{pull: p, goes: &goes, may: may, answers: answers}, &change); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("pull request %d: %w", p.Number, err)) // which stops no other
 		}
-		change.Taken = append(change.Taken, taken...)
 	}
 	if err := c.settle(ctx, known, pulls, &change); err != nil {
 		failed = errors.Join(failed, err)
 	}
-	if err := c.write(ctx, head, &change); err != nil {
+	if err := c.write(ctx, head, &change, answers); err != nil {
 		return errors.Join(failed, err)
 	}
 	if failed == nil { // otherwise these pull requests are listed again
@@ -123,41 +129,98 @@ func (c *CommandHandler) head(ctx context.Context) (git.Head, error) {
 	return commands.Head(ctx, c.Target, heads)
 }
 
-// commands judges the commands on a pull request that were not judged yet. Only who may write is answered:
+// listed are open pull requests, and those that were merged as what goes out.
+func listed(open, merged []forge.PullRequest) []forge.PullRequest {
+	all := slices.Clone(open)
+	for _, p := range merged {
+		if !slices.ContainsFunc(open, func(o forge.PullRequest) bool { return o.Number == p.Number }) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// look is what a pull request is looked at with.
+type look struct {
+	pull    forge.PullRequest
+	goes    *staged
+	may     func(forge.User) (forge.Permission, error)
+	answers map[int64]string
+}
+
+// commands adds the commands on a pull request that were not judged yet, and count. Only who may write is answered:
 // an answer is a status of the head, which others see, too. With an error come those that were judged before.
-func (c *CommandHandler) commands(
-	ctx context.Context, p forge.PullRequest, may func(forge.User) (forge.Permission, error),
-) (taken []commands.Command, err error) {
+func (c *CommandHandler) commands(ctx context.Context, l *look, change *commands.Change) error {
+	p := &l.pull
 	comments, err := c.Forge.Comments(ctx, p.Number)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, comment := range comments {
-		command, is, wrong := commands.Parse(comment.Body)
-		if !is || c.judged[comment.ID] || c.Now().Sub(comment.Created) > commandsSince {
+		w, is := c.read(l, comment)
+		if !is {
 			continue
 		}
-		a := commands.Request{Parsed: command, Comment: comment, Pull: p}
 		if !comment.Mine && !comment.Author.Bot {
-			if a.May, err = may(comment.Author); err != nil {
-				return taken, err
+			if w.may, err = l.may(comment.Author); err != nil {
+				return err
 			}
 		}
-		o, why, err := c.judge(ctx, &a, wrong)
+		why, err := c.take(ctx, l, &w, change)
 		if err != nil {
-			return taken, err
+			return err
 		}
-		if why == "" {
-			taken = append(taken, o)
-			continue
-		}
-		c.judged[comment.ID] = true
-		c.Log.WarnContext(ctx, "command refused", "pull_request", p.Number, "by", comment.Author.Login, "why", why)
-		if a.May >= forge.Write {
-			c.answer(ctx, p.Head, forge.Failure, "refused: "+why)
+		if why != "" {
+			c.refuse(ctx, p, &comment, w.may, why)
 		}
 	}
-	return taken, nil
+	return nil
+}
+
+// written is a comment that has a command.
+type written struct {
+	comment     forge.Comment
+	may         forge.Permission // of who made it
+	isOfRollout bool
+	parsed      commands.Parsed // about a pull request
+	said        commands.Spoken // about a roll-out
+	wrong       error           // with what it says
+}
+
+// read reads the command of a comment; false if it has none, or none that can be judged now, or that was not judged before.
+func (c *CommandHandler) read(l *look, comment forge.Comment) (w written, is bool) {
+	w.comment = comment
+	if w.said, w.isOfRollout, w.wrong = commands.ParseRolloutComment(comment.Body); w.isOfRollout {
+		is = w.wrong != nil || l.goes.knows(&w.said)
+	} else if w.parsed, is, w.wrong = commands.Parse(comment.Body); !l.pull.Open {
+		is = false // what is about a change is, as long as that is open
+	}
+	return w, is && !c.judged[comment.ID] && c.Now().Sub(comment.Created) <= commandsSince
+}
+
+// take adds the command of a comment to those that count, or says why it does not.
+func (c *CommandHandler) take(ctx context.Context, l *look, w *written, change *commands.Change) (why string, err error) {
+	if w.isOfRollout {
+		o, why := c.judgeRollout(w, l)
+		if why == "" {
+			change.Given, l.answers[w.comment.ID] = append(change.Given, o), l.pull.Head
+		}
+		return why, nil
+	}
+	o, why, err := c.judge(ctx, &commands.Request{Parsed: w.parsed, Comment: w.comment, Pull: l.pull, May: w.may}, w.wrong)
+	if err == nil && why == "" {
+		change.Taken = append(change.Taken, o)
+	}
+	return why, err
+}
+
+// refuse notes a command that does not count, and says so to who may write.
+func (c *CommandHandler) refuse(ctx context.Context, p *forge.PullRequest, comment *forge.Comment, may forge.Permission, why string) {
+	c.judged[comment.ID] = true
+	c.Log.WarnContext(ctx, "command refused", "pull_request", p.Number, "by", comment.Author.Login, "why", why)
+	if may >= forge.Write {
+		c.answer(ctx, p.Head, forge.Failure, "refused: "+why)
+	}
 }
 
 // judge makes a command of a request, or says why it is none.
@@ -203,8 +266,8 @@ func (c *CommandHandler) settle(
 	return failed
 }
 
-// write writes what becomes of commands, and answers who gave them.
-func (c *CommandHandler) write(ctx context.Context, head git.Head, change *commands.Change) error {
+// write writes what becomes of commands, and answers who gave them: those about roll-outs at these heads.
+func (c *CommandHandler) write(ctx context.Context, head git.Head, change *commands.Change, heads map[int64]string) error {
 	if change.Empty() {
 		return nil
 	}
@@ -216,6 +279,7 @@ func (c *CommandHandler) write(ctx context.Context, head git.Head, change *comma
 		return fmt.Errorf("writing %s: %w", commands.Branch, err)
 	}
 	c.Changed()
+	c.answerRollouts(ctx, change, heads)
 	for _, o := range change.Taken {
 		c.judged[o.Comment] = true
 		c.Log.InfoContext(ctx, "command taken", "command", o.String(), "pull_request", o.PullRequest, "by", o.By)

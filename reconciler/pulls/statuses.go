@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"slices"
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/announce"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -66,7 +68,9 @@ func (a *CommitStatuses) announce(ctx context.Context) error {
 	for i := range fleet.Clusters {
 		standings[i] = fleet.Clusters[i].ClusterHealth
 	}
-	for _, s := range announce.News(a.sent, announce.Decide(a.publication, standings)) {
+	staged, _ := state.Rollouts(fleet.State.Tree)
+	now := slices.Concat(announce.Decide(a.publication, standings), announce.Rollouts(staged, a.Reconciler.Now()))
+	for _, s := range announce.News(a.sent, slices.Concat(announce.Replaced(a.sent, now), now)) {
 		if err := a.Forge.SetStatus(ctx, s); err != nil {
 			return fmt.Errorf("sending the status %s: %w", s.Fact, err)
 		}

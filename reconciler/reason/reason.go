@@ -14,6 +14,7 @@ const (
 	NotRendered Reason = "ReleaseNotRendered"
 	NotRead     Reason = "ContentUnknown"
 	Moving      Reason = "NewCopiesNotHealthy"
+	GivenTime   Reason = "NewCopiesGivenTime"
 	LastCopy    Reason = "LastCopy"
 	Confirmed   Reason = "StaysWhereItFailed"
 	NotGone     Reason = "OldCopyNotGone"
@@ -24,6 +25,9 @@ const (
 	Clashes     Reason = "NamespaceClash"
 	NotShared   Reason = "VirtualClustersDiffer"
 	Unlisted    Reason = "NotListed"
+
+	// WaitsForStage is that of a cluster to which a change that goes out in stages has not come.
+	WaitsForStage Reason = "WaitsForStage"
 )
 
 // What the roll-out finds.
@@ -33,6 +37,8 @@ const (
 	Twice   Reason = "WouldBeTwice"
 	Short   Reason = "WouldBeShort"
 	Needed  Reason = "StillNeeded"
+	// Together: another object of its unit is left as it is there.
+	Together Reason = "UnitStays"
 )
 
 var messages = map[Reason]string{
@@ -43,6 +49,7 @@ var messages = map[Reason]string{
 	NotRendered: "its release cannot be rendered",
 	NotRead:     "it cannot be told what it should be",
 	Moving:      "its new copies are not known to be healthy yet",
+	GivenTime:   "its new copies are given time to come up: nobody says how they are",
 	LastCopy:    "it is the last copy: no other is healthy",
 	Confirmed:   "its policy says that it stays where it failed",
 	NotGone:     "the old copy is not gone yet",
@@ -54,10 +61,12 @@ var messages = map[Reason]string{
 	NotShared:   "virtual clusters of one API server want it otherwise",
 	Unlisted:    "no kustomization lists it, and an earlier version of Waybill delivered it",
 	Held:        "the cluster is held",
-	Nowhere:     "it would be nowhere until all of it can be carried out",
-	Twice:       "it would be in two places until all of it can be carried out",
-	Short:       "it would run with fewer replicas than it asks for until all of it can be carried out",
-	Needed:      "what stays there needs it",
+
+	WaitsForStage: "it changes in stages, and the turn of its cluster has not come",
+	Nowhere:       "it would be nowhere until all of it can be carried out",
+	Twice:         "it would be in two places until all of it can be carried out",
+	Short:         "it would run with fewer replicas than it asks for until all of it can be carried out",
+	Needed:        "what stays there needs it",
 }
 
 // Message says it in a sentence.
@@ -68,7 +77,7 @@ func (r Reason) Freezes() bool { return r == Nowhere || r == Twice || r == Short
 
 // IsAside reports a reason that stands for itself: what stays or waits for it keeps nothing from being
 // carried out in other clusters.
-func (r Reason) IsAside() bool { return r == NotGone || r == Unlisted }
+func (r Reason) IsAside() bool { return r == NotGone || r == Unlisted || r == WaitsForStage }
 
 // Outlasts reports a reason for which a cluster keeps what has left it, after the move is over.
 func (r Reason) Outlasts() bool { return r == Lost || r == HoldsData || r == LastCopy }

@@ -33,6 +33,8 @@ func TestWhatReasonsDo(t *testing.T) {
 		{Needed, false, false, false},
 		{NotGone, false, true, false},
 		{Unlisted, false, true, false},
+		{WaitsForStage, false, true, false},
+		{Together, false, false, false},
 		{Lost, false, false, true},
 		{HoldsData, false, false, true},
 		{LastCopy, false, false, true},

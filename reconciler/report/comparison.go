@@ -51,6 +51,7 @@ func comparison(w io.Writer, c *preview.Comparison, look Look) error {
 	}
 	p.regions(c.Regions)
 	p.clusters(c.Clusters)
+	p.rollouts(c.Rollouts)
 	p.guard(c.Guard)
 	p.totals(&c.Totals)
 	return p.err
@@ -106,6 +107,10 @@ func (p *printer) change(c *preview.Change) {
 	for _, s := range c.Changed {
 		p.line("  in %s:", namesOf(s.Clusters))
 		p.fields(s.Fields)
+	}
+	for _, m := range c.Moves {
+		p.line("    from %s: %s;", words.Printable(m.From), words.Printable(m.How))
+		p.line("    %s", words.Printable(m.Nowhere))
 	}
 	for _, l := range c.Left {
 		stays := "is not there yet in "
@@ -217,6 +222,17 @@ func (p *printer) table(head []string, rows [][]string) {
 	}
 	for line := range strings.Lines(b.String()) {
 		p.line("%s", strings.TrimRight(line, " \n"))
+	}
+}
+
+// rollouts says in which steps it reaches the clusters.
+func (p *printer) rollouts(all []preview.Rollout) {
+	if len(all) > 0 {
+		p.line("")
+		p.line("It goes out in stages:")
+	}
+	for i := range all {
+		p.line("  %s", words.Printable(all[i].String()))
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/plan/move"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/words"
@@ -38,9 +39,22 @@ type Explained struct {
 	// Leaving says which clusters it leaves, and Waits why it does not leave one that it should.
 	Leaving []karmada.GracefulEvictionTask `json:"leaving,omitempty"`
 	Waits   string                         `json:"waits,omitempty"`
+	// Moves say how it leaves clusters for others.
+	Moves []Moving `json:"moves,omitempty"`
 	// Full are the clusters that get no more of its replicas: some find no node there.
 	Full     []string  `json:"full,omitempty"`
 	Clusters []Written `json:"clusters"`
+	// Staged is how it goes out in stages; nil where it does not.
+	Staged *Staged `json:"staged,omitempty"`
+}
+
+// Moving is how the template leaves a cluster for others.
+type Moving struct {
+	From    string   `json:"from"`
+	To      []string `json:"to"`
+	Way     move.Way `json:"way"`               // health, time or direct
+	How     string   `json:"how"`               // in words
+	Nowhere string   `json:"nowhere,omitempty"` // for how long it may be in no cluster
 }
 
 // Written is what the template is in one cluster.
@@ -73,6 +87,12 @@ func Explain(e *plan.Explanation) Explained {
 	}
 	if d.Moves != nil {
 		out.Leaving, out.Waits = d.Moves.Tasks, d.Moves.Waits.Message()
+	}
+	for _, m := range e.Moves {
+		out.Moves = append(out.Moves, Moving{m.From, m.To, m.Way, m.How(), m.Nowhere()})
+	}
+	if e.Rollout != nil {
+		out.Staged = staged(e.Rollout)
 	}
 	for _, c := range e.Clusters {
 		w := Written{Cluster: c.Cluster, Replicas: c.Replicas, Changes: c.Changes}
@@ -124,6 +144,9 @@ func explanation(w io.Writer, e *Explained) error {
 	for _, t := range e.Leaving {
 		fmt.Fprintf(w, "leaves     %s since %s (%s): %s\n", t.FromCluster, t.CreationTimestamp.UTC().Format(time.RFC3339), t.PurgeMode, t.Message)
 	}
+	for _, m := range e.Moves {
+		fmt.Fprintf(w, "moves      from %s to %s: %s\n           %s\n", m.From, words.List(m.To), m.How, m.Nowhere)
+	}
 	if e.Waits != "" {
 		fmt.Fprintf(w, "waits      %s\n", e.Waits)
 	}
@@ -145,6 +168,9 @@ func explanation(w io.Writer, e *Explained) error {
 	}
 	overrides(w, e.Clusters)
 	leftAlone(w, e.Clusters)
+	if e.Staged != nil {
+		stagedReport(w, e.Staged)
+	}
 	return nil
 }
 

@@ -22,6 +22,7 @@ type kind struct {
 	items   func(*Lists) ([]item, error)
 	global  bool // its objects are in no namespace
 	told    bool // it shows what clusters say
+	kept    bool // it shows what is recorded, and needs no plan
 }
 
 // kinds are the lists of get, in the order in which they are named to people. Those behind the
@@ -33,6 +34,7 @@ var kinds = []kind{
 	{names: []string{"releases", "release", "rel"}, columns: (*Lists).ofReleases, items: (*Lists).releases},
 	{names: []string{"bindings", "binding", "rb", "resourcebindings", "resourcebinding"}, columns: (*Lists).ofBindings, items: (*Lists).bindings, told: true},
 	{names: []string{"works", "work"}, columns: (*Lists).ofWorks, items: (*Lists).works, told: true},
+	{names: []string{"rollouts", "rollout", "ro"}, columns: ofRollouts, items: rolloutItems, kept: true},
 	{names: []string{"propagationpolicies", "propagationpolicy", "pp"}, columns: (*Lists).ofPolicies, items: policiesOf("PropagationPolicy")},
 	{names: []string{"clusterpropagationpolicies", "clusterpropagationpolicy", "cpp"}, columns: (*Lists).ofPolicies, items: policiesOf("ClusterPropagationPolicy"), global: true},
 	{names: []string{"overridepolicies", "overridepolicy", "op"}, columns: (*Lists).ofPolicies, items: policiesOf("OverridePolicy")},
@@ -54,6 +56,12 @@ func Told(word string) bool {
 	return err == nil && k.told
 }
 
+// IsRecorded reports whether a list shows what is recorded, so that it needs no plan.
+func IsRecorded(word string) bool {
+	k, err := kindCalled(word)
+	return err == nil && k.kept
+}
+
 // kindCalled finds a list by one of its names.
 func kindCalled(word string) (*kind, error) {
 	var known []string
@@ -72,7 +80,7 @@ func kindCalled(word string) (*kind, error) {
 
 // ownNames lists the lists that are no part of another one, and flux, which prints none.
 func ownNames() string {
-	const own = 6
+	const own = 7
 	var names []string
 	for _, k := range kinds[:own] {
 		names = append(names, k.names[0])

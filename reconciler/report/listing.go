@@ -54,7 +54,7 @@ func (l *Lists) List(q Query) (List, error) {
 	here := slices.DeleteFunc(all, func(i item) bool { return q.Namespace != "" && i.object.GetNamespace() != q.Namespace })
 	out := List{none: "No " + k.names[0] + " found" + in(q.Namespace), columns: k.columns(l), one: len(q.Names) == 1}
 	for _, i := range here {
-		if q.matches(i.object) {
+		if q.matches(&i) {
 			out.items = append(out.items, i)
 		}
 	}
@@ -65,15 +65,19 @@ func (l *Lists) List(q Query) (List, error) {
 }
 
 // matches reports whether an object is wanted.
-func (q Query) matches(u *unstructured.Unstructured) bool {
-	return (len(q.Names) == 0 || slices.Contains(q.Names, u.GetName())) && (q.Labels == nil || q.Labels.Matches(labels.Set(u.GetLabels())))
+func (q Query) matches(i *item) bool {
+	u := i.object
+	isNamed := len(q.Names) == 0 || slices.Contains(q.Names, u.GetName()) || i.alias != "" && slices.Contains(q.Names, i.alias)
+	return isNamed && (q.Labels == nil || q.Labels.Matches(labels.Set(u.GetLabels())))
 }
 
 // missing is an error about the first name that no object has.
 func (q Query) missing(k *kind, here []item) error {
 	var known []string
 	for _, i := range here {
-		known = append(known, i.object.GetName())
+		if known = append(known, i.object.GetName()); i.alias != "" {
+			known = append(known, i.alias)
+		}
 	}
 	for _, name := range q.Names {
 		if slices.Contains(known, name) {

@@ -14,6 +14,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -25,6 +26,8 @@ type Lists struct {
 	Set  *policies.Set
 	// Now is the time from which on ages count.
 	Now time.Time
+	// Rollouts is what is recorded of what goes out in stages. The list of these needs nothing else.
+	Rollouts []rollouts.Rollout
 	// Words are what the clusters say; none where nobody says anything.
 	Words status.Reports
 }
@@ -33,6 +36,7 @@ type Lists struct {
 type item struct {
 	object *unstructured.Unstructured
 	cells  []any
+	alias  string // another name of it; empty for none
 }
 
 // made is an item of an object, as its JSON is.
@@ -42,7 +46,7 @@ func made(o any, cells ...any) (item, error) {
 	if err == nil {
 		err = u.UnmarshalJSON(data)
 	}
-	return item{u, cells}, err
+	return item{object: u, cells: cells}, err
 }
 
 // columnsOf are columns of these names; those behind a dash are wide.

@@ -14,10 +14,13 @@ import (
 
 // published is what publish prints for programs.
 type published struct {
-	Commit   string            `json:"commit"`
-	Branches []branch          `json:"branches"`
-	Held     []string          `json:"held,omitempty"`
-	Removals string            `json:"removals,omitempty"`
+	Commit   string   `json:"commit"`
+	Branches []branch `json:"branches"`
+	Held     []string `json:"held,omitempty"`
+	Removals string   `json:"removals,omitempty"`
+	// Rollouts are the runs that are open, and Again is when to publish again although nothing changes.
+	Rollouts []step            `json:"rollouts,omitempty"`
+	Again    string            `json:"again,omitempty"`
 	Diags    []diag.Diagnostic `json:"diagnostics,omitempty"`
 }
 
@@ -51,8 +54,10 @@ func Publication(res *reconciler.Result) Report {
 			out.Held = append(out.Held, c.Name)
 		}
 	}
+	out.Rollouts, out.Again = steps(res.Plan.Rollouts), again(res.Plan.Basis)
 	if len(out.Branches) == 0 {
 		return Report{value: out, text: func(w io.Writer) error {
+			defer out.writeSteps(w)
 			n, commit := len(res.Plan.Clusters)-len(out.Held), abbreviate(out.Commit)
 			if n == 1 {
 				_, err := fmt.Fprintf(w, "nothing to publish: 1 cluster is as %s wants it\n", commit)
@@ -62,7 +67,13 @@ func Publication(res *reconciler.Result) Report {
 			return err
 		}}
 	}
-	return table(out, []string{"BRANCH", "FROM", "TO", "OBJECTS"}, branchRows(out.Branches, res))
+	r := table(out, []string{"BRANCH", "FROM", "TO", "OBJECTS"}, branchRows(out.Branches, res))
+	rows := r.text
+	r.text = func(w io.Writer) error {
+		defer out.writeSteps(w)
+		return rows(w)
+	}
+	return r
 }
 
 func branchRows(branches []branch, res *reconciler.Result) (rows [][]string) {

@@ -19,9 +19,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/diag"
-	"github.com/waybill-dev/waybill/render/fluxsync"
 	"github.com/waybill-dev/waybill/render/object"
-	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources/lock"
 )
@@ -166,28 +164,4 @@ func TestStatusCountsWhatIsHealthyNoMore(t *testing.T) {
 	golden(t, "status-flipped", report.Fleet(&reports.Fleet{Clusters: []reports.Cluster{
 		{ClusterHealth: status.ClusterHealth{Cluster: "eu", Mode: karmada.Push, State: status.Healthy, Report: &w}},
 	}}, now))
-}
-
-func TestFlux(t *testing.T) {
-	p := fixture(t, set(t))
-	for i := range p.Clusters {
-		p.Clusters[i].Sync = fluxsync.Sync{Cluster: p.Clusters[i].Name}
-	}
-	published := map[string]tree.Published{"eu": {Built: p.Clusters[0].Tree}}
-	golden := file(t, "flux")
-	for i, f := range golden.Files {
-		var out, notes strings.Builder
-		err := map[string]report.Flux{
-			"no URL":        {},
-			"no cluster":    {URL: "https://git.example.com/x", Clusters: []string{"ap"}},
-			"one root":      {URL: "https://git.example.com/x", Secret: "token"},
-			"nothing to do": {URL: "https://git.example.com/x", Clusters: []string{"eu"}, Migrate: true},
-		}[f.Name].Write(&out, &notes, p, published)
-		got := out.String() + notes.String()
-		if err != nil {
-			got += "error: " + err.Error()
-		}
-		golden.compare(t, i, got)
-	}
-	golden.save(t)
 }

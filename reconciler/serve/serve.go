@@ -63,6 +63,8 @@ type metrics struct {
 	leads    prometheus.Gauge
 	waited   prometheus.Histogram
 	took     prometheus.Histogram
+
+	rollouts rolloutMetrics
 }
 
 // New returns a server that is not ready yet.
@@ -88,7 +90,9 @@ func New() *Server {
 	s.metrics.leads = prometheus.NewGauge(prometheus.GaugeOpts{Name: "waybill_leader", Help: "1 if this replica leads: it plans and publishes."})
 	s.metrics.waited = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "waybill_apply_wait_seconds", Help: "Time that a round waits because many others are under way.", Buckets: prometheus.ExponentialBuckets(0.05, 3, 9)})
 	s.metrics.took = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "waybill_apply_duration_seconds", Help: "Time that a round at a cluster takes.", Buckets: prometheus.ExponentialBuckets(0.05, 2, 14)})
+	s.metrics.rollouts = newRolloutMetrics()
 	m := s.metrics
+	s.registry.MustRegister(m.rollouts.phase, m.rollouts.behind, m.rollouts.started)
 	s.registry.MustRegister(m.syncs, m.duration, m.branches, m.diags, m.clusters, m.held, m.placed, m.last, m.applies, m.behind, m.expires, m.rotated, m.answers, m.nodes, m.ready, m.leads, m.waited, m.took,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return s
@@ -131,6 +135,7 @@ func (s *Server) Record(t reconciler.Sync) {
 	m.clusters.WithLabelValues("true").Set(float64(held))
 	m.clusters.WithLabelValues("false").Set(float64(len(t.Result.Plan.Clusters) - held))
 	m.placed.Set(float64(t.Result.Plan.Stats.Placed))
+	m.rollouts.record(t.Result.Plan.Rollouts)
 }
 
 // RecordApply takes a round at a cluster in. It may be called by several at once.

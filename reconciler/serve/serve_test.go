@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler"
@@ -18,7 +19,9 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/observation"
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/plan/stage"
 	"github.com/waybill-dev/waybill/reconciler/serve"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 )
 
 // metrics asks a server for its metrics.
@@ -135,4 +138,36 @@ func TestReadiness(t *testing.T) {
 	says("one came to its end", 200, "ok")
 	s.Record(reconciler.Sync{Err: errors.New("no way there")})
 	says("a later one failed", 200, "ok")
+}
+
+func TestMetricsOfWhatGoesOutInStages(t *testing.T) {
+	s := serve.New()
+	record := func(phase rollouts.Phase, clusters map[string]rollouts.Cluster) string {
+		r := &rollouts.Rollout{
+			Unit: rollouts.Unit{Namespace: "team", Name: "web"}, Clusters: clusters,
+			Status: rollouts.Status{Phase: phase, Stages: []rollouts.StageStatus{{Name: "canary"}, {Name: "prod"}}, StartTime: metav1.NewTime(time.Unix(1000, 0))},
+		}
+		s.Record(reconciler.Sync{At: time.Unix(1, 0), Result: reconciler.Result{Plan: plan.Plan{Rollouts: []stage.Output{{After: r}, {}}}}})
+		var got []string
+		for line := range strings.Lines(metrics(t, s)) {
+			if strings.HasPrefix(line, "waybill_rollout_") {
+				got = append(got, strings.TrimSpace(line))
+			}
+		}
+		return strings.Join(got, "\n")
+	}
+	out := rollouts.Cluster{Stage: "canary", State: rollouts.Released, Released: metav1.NewTime(time.Unix(1000, 0))}
+	got := record(rollouts.Updating, map[string]rollouts.Cluster{"c1": out, "c2": {Stage: "canary", State: rollouts.Pending}, "p1": {Stage: "prod", State: rollouts.Pending}})
+	want := `waybill_rollout_clusters_behind{unit="team/web"} 2
+waybill_rollout_phase{phase="Updating",unit="team/web"} 1
+waybill_rollout_start_timestamp_seconds{unit="team/web"} 1000`
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	got = record(rollouts.Done, nil)
+	want = `waybill_rollout_clusters_behind{unit="team/web"} 0
+waybill_rollout_phase{phase="Done",unit="team/web"} 1`
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
 }

@@ -87,6 +87,16 @@ func PolicyOf(b *karmada.ResourceBinding) string {
 	return ""
 }
 
+// PolicyRef returns the namespace, empty for none, and the name of the policy that a binding records; false where a
+// dependency is all that brought it.
+func PolicyRef(b *karmada.ResourceBinding) (namespace, name string, ok bool) {
+	if name := b.Annotations[policyNameAnnotation]; name != "" {
+		return b.Annotations[policyNamespaceAnnotation], name, true
+	}
+	name = b.Annotations[clusterPolicyAnnotation]
+	return "", name, name != ""
+}
+
 // RecordScheduled records how a template was placed. The time of the condition is that at
 // which its status last changed, by the binding before, which may be nil.
 func RecordScheduled(b, before *karmada.ResourceBinding, c metav1.Condition) {

@@ -19,8 +19,8 @@ import (
 // Decode reads the state branch's folder. What is as it was in an earlier state, which may
 // be nil, is taken from there; it is the same otherwise. A file that cannot be read is an
 // error only if everything depends on it: if it says what was published last, what stays
-// because a part of the source is broken or not listed, which random key was used, or what was observed of a
-// cluster.
+// because a part of the source is broken or not listed, or because what leaves a cluster is not elsewhere yet, which random key
+// was used, or what was observed of a cluster.
 func Decode(root *files.Folder, earlier *State) (State, error) {
 	s := State{
 		Bindings: map[object.Ref]*karmada.ResourceBinding{}, Kept: map[object.Ref][]string{}, Missed: map[object.Ref][]string{}, Held: map[string]metav1.Condition{},
@@ -32,6 +32,7 @@ func Decode(root *files.Folder, earlier *State) (State, error) {
 		return State{}, err
 	}
 	s.content = without(root, publishedFile)
+	s.Rollouts, s.UnreadableRollouts = Rollouts(root)
 	for path, e := range root.All() {
 		if e.Blob == nil {
 			continue
@@ -83,7 +84,7 @@ func (s *State) add(path string, from *files.Blob, earlier *State, isOlder bool)
 	}
 	switch {
 	case err == nil:
-	case path == publishedFile || path == lastGoodFile || path == unlistedFile || path == olderHiddenFile || path == randomFile || path == failoverFile || strings.HasPrefix(path, observedDir+"/"):
+	case path == publishedFile || path == lastGoodFile || path == unlistedFile || path == olderHiddenFile || path == randomFile || path == failoverFile || path == leavingFile || strings.HasPrefix(path, observedDir+"/"):
 		return fmt.Errorf("%s cannot be read, and nothing can be done without it: %s; git log -p %s -- %s shows what it was: put that back", path, bounded(err), Branch, path)
 	default:
 		s.Unreadable = append(s.Unreadable, Unreadable{path, bounded(err)})
@@ -135,6 +136,11 @@ func (s *State) reader(path string, earlier *State, isOlder bool) func(data []by
 		return s.addKept
 	case path == failoverFile:
 		return into(&s.Failover)
+	case path == leavingFile:
+		return func(data []byte, _ *files.Blob) (err error) {
+			s.Leaving, err = decodeLeaving(data)
+			return err
+		}
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/deschedule"
 	"github.com/waybill-dev/waybill/policies/interpret/argocd"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 )
@@ -35,10 +36,14 @@ type Content struct {
 	LastGood LastGood
 	Random   Random
 	Failover Failover
+	// Leaving are objects that stay in clusters which they leave for others, in their order.
+	Leaving []Leaving
 	// Watch is what observers count of replicas that wait for a node; nil for nothing.
 	Watch    *deschedule.Watch
 	Releases []Release
 	Unlisted []Unlisted
+	// Rollouts are what goes out in stages, or did.
+	Rollouts []rollouts.Rollout
 	// Scripts are health scripts in a ConfigMap for Argo CD.
 	Scripts argocd.Scripts
 	Terms   Terms // the zero value: those of a source without a config
@@ -67,12 +72,16 @@ func Encode(c Content, earlier *State, m *Memo) (*files.Folder, error) {
 	if err != nil {
 		return nil, err
 	}
+	staged, err := c.encodeRollouts(earlier)
+	if err != nil {
+		return nil, err
+	}
 	form := format
 	if isAnyDivided(bindings, releases) {
 		form = shardedFormat
 	}
 	top := []files.Entry{files.FileEntry(formatFile, files.NewBlob([]byte(form+"\n")))}
-	for name, folder := range map[string]*files.Folder{bindingsDir: bindings, clustersDir: clusters, observedDir: c.observedFolder(earlier), interpretersDir: interpreters, releasesDir: releases} {
+	for name, folder := range map[string]*files.Folder{bindingsDir: bindings, clustersDir: clusters, observedDir: c.observedFolder(earlier), interpretersDir: interpreters, releasesDir: releases, rolloutsDir: staged} {
 		if folder != nil {
 			top = append(top, files.DirEntry(name, folder))
 		}
@@ -88,6 +97,7 @@ func Encode(c Content, earlier *State, m *Memo) (*files.Folder, error) {
 		{len(c.Scripts.ByKind) > 0, scriptsFile, c.Scripts},
 		{c.Random.Key != "", randomFile, c.Random},
 		{!c.Failover.isEmpty(), failoverFile, c.Failover},
+		{len(c.Leaving) > 0, leavingFile, c.Leaving},
 		{c.Watch != nil, deschedulerFile, orderOf(c.Watch)},
 		{c.Terms.BranchPrefix != "" && !c.Terms.isDefault(), termsFile, c.Terms},
 	} {
@@ -99,6 +109,14 @@ func Encode(c Content, earlier *State, m *Memo) (*files.Folder, error) {
 		}
 	}
 	return files.NewFolder(top), nil
+}
+
+// encodeRollouts lays roll-outs out; what cannot be read of an earlier state stays as it is.
+func (c *Content) encodeRollouts(earlier *State) (*files.Folder, error) {
+	if earlier == nil {
+		return rollouts.Encode(c.Rollouts, nil, nil)
+	}
+	return rollouts.Encode(c.Rollouts, earlier.folder(rolloutsDir), earlier.UnreadableRollouts)
 }
 
 // WithPublication adds to a folder of Encode what was published.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/interpret/argocd"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
@@ -30,6 +31,12 @@ func Published(root *files.Folder) (Publication, error) {
 		return p, fmt.Errorf("reading %s of %s: %w", publishedFile, Branch, err)
 	}
 	return p, nil
+}
+
+// Rollouts reads what is recorded of what goes out in stages from the state branch's folder, in the order of units. A unit
+// of which a file cannot be read is named with why.
+func Rollouts(root *files.Folder) ([]rollouts.Rollout, map[rollouts.Unit]error) {
+	return rollouts.Decode(folderAt(root, rolloutsDir))
 }
 
 // Interpreters reads the customizations of the state branch's folder, in the order of their

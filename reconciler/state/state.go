@@ -13,10 +13,12 @@
 //	kept.json                                          what clusters keep, or wait for, of objects without a binding
 //	random.json                                        which random key was used last, if any was
 //	failover.json                                      only where work fails over: taints that last, and its pace
+//	leaving.json                                       only while objects leave clusters for others: since when
 //	descheduler.json                                   only where replicas are descheduled: what observers count
 //	apply.json                                         the config's terms for whoever applies, where it states any
 //	last-good.json                                     only while something is broken
 //	health.json                                        only where the source has health scripts for Argo CD: those, for whoever applies
+//	rollouts/<namespace|_cluster|_group>/<name>.yaml   how far a change is that goes out in stages; see package rollouts
 //	unlisted.json                                      only while something stays that kustomizations do not list
 //
 // A folder of bindings or releases with more than 1,000 files is divided into folders that are
@@ -38,6 +40,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/interpret/argocd"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -68,10 +71,12 @@ const (
 	lastGoodFile    = "last-good.json"
 	randomFile      = "random.json"
 	failoverFile    = "failover.json"
+	leavingFile     = "leaving.json"
 	termsFile       = "apply.json"
 	deschedulerFile = "descheduler.json"
 	unlistedFile    = "unlisted.json"
 	scriptsFile     = "health.json"
+	rolloutsDir     = rollouts.Folder
 	clusterScope    = "_cluster"
 )
 
@@ -99,12 +104,17 @@ type State struct {
 	Random Random
 	// Failover is what moving work goes by.
 	Failover Failover
+	// Leaving are objects that stay in clusters which they leave for others, in their order.
+	Leaving []Leaving
 	// Releases are what releases rendered to.
 	Releases []Release
 	// Unlisted are objects that stay although no kustomization lists them.
 	Unlisted []Unlisted
 	// Scripts are the health scripts that the source has in a ConfigMap for Argo CD.
 	Scripts argocd.Scripts
+	// Rollouts are what goes out in stages, or did, in the order of units; of those of UnreadableRollouts nothing is known.
+	Rollouts           []rollouts.Rollout
+	UnreadableRollouts map[rollouts.Unit]error
 	// Unreadable are the files that cannot be read, in the order of their paths. What they
 	// said is not known; nothing else depends on it.
 	Unreadable []Unreadable

@@ -38,7 +38,7 @@ type Windows []span
 type span struct {
 	render.SyncWindow
 
-	schedule window.Schedule
+	window window.Window
 }
 
 // Parse reads the sync windows of a config.
@@ -49,7 +49,7 @@ func Parse(list []render.SyncWindow) (Windows, error) {
 		if err != nil {
 			return nil, fmt.Errorf("spec.apply.syncWindows[%d]: %w", i, err)
 		}
-		all = append(all, span{w, s})
+		all = append(all, span{w, window.Window{Deny: w.Kind == render.WindowDeny, Schedule: s, Duration: w.Duration.Duration}})
 	}
 	return all, nil
 }
@@ -64,7 +64,7 @@ func Of(cluster string, annotations map[string]string, all Windows, now time.Tim
 	if why == "" {
 		return Suspension{}
 	}
-	return Suspension{Why: why, Until: of.opens(now)}
+	return Suspension{Why: why, Until: of.windows().Opens(now)}
 }
 
 // windowsOf are those of a cluster.
@@ -89,64 +89,23 @@ func (s *span) matches(cluster string) bool {
 	})
 }
 
-// open reports whether a window is open: it is from the time of its schedule on, for as long
-// as it lasts.
-func (s *span) open(now time.Time) bool {
-	began, ok := s.schedule.Next(now.Add(-s.Duration.Duration))
-	return ok && !began.After(now)
+// windows are those whose arithmetic decides.
+func (w Windows) windows() window.Windows {
+	all := make(window.Windows, len(w))
+	for i := range w {
+		all[i] = w[i].window
+	}
+	return all
 }
 
 // closed says why nothing is applied at a time; empty if it is.
 func (w Windows) closed(now time.Time) string {
-	denied, allows, allowed := "", 0, 0
-	for i := range w {
-		s := &w[i]
-		open := s.open(now)
-		switch {
-		case s.Kind == render.WindowDeny && open:
-			denied = fmt.Sprintf("a sync window denies it (%s for %s)", s.Schedule, s.Duration.Duration)
-		case s.Kind == render.WindowAllow:
-			allows++
-			if open {
-				allowed++
-			}
-		}
-	}
+	by, closed := w.windows().Closed(now)
 	switch {
-	case denied != "":
-		return denied
-	case allows > 0 && allowed == 0:
+	case !closed:
+		return ""
+	case by < 0:
 		return "no sync window is open that allows it"
 	}
-	return ""
-}
-
-// opens returns when something is applied again; zero if that is not soon.
-func (w Windows) opens(now time.Time) time.Time {
-	const most = 1000 // changes
-	at := now
-	for range most {
-		next := time.Time{}
-		for i := range w {
-			s := &w[i]
-			began, ok := s.schedule.Next(at)
-			ended, lasts := s.schedule.Next(at.Add(-s.Duration.Duration))
-			ended = ended.Add(s.Duration.Duration)
-			for _, t := range []struct {
-				time  time.Time
-				known bool
-			}{{began, ok}, {ended, lasts}} {
-				if t.known && t.time.After(at) && (next.IsZero() || t.time.Before(next)) {
-					next = t.time
-				}
-			}
-		}
-		if next.IsZero() {
-			return next
-		}
-		if at = next; w.closed(at) == "" {
-			return at
-		}
-	}
-	return time.Time{}
+	return fmt.Sprintf("a sync window denies it (%s for %s)", w[by].Schedule, w[by].Duration.Duration)
 }

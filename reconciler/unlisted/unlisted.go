@@ -23,7 +23,7 @@ func Found(s *state.State, older, source render.Source) []state.Unlisted {
 	have := map[render.Place]bool{}
 	source.Each(func(p render.Place, _ *object.Object) { have[p] = true })
 	older.Each(func(p render.Place, o *object.Object) {
-		if file := o.Pos().File; !have[p] && !render.IsPolicyGroup(p.Ref.Group) && isPassedOver(&source, file) {
+		if file := o.Pos().File; !have[p] && !render.IsPolicy(p.Ref) && isPassedOver(&source, file) {
 			f.add(state.Unlisted{Object: p.Ref, Cluster: p.Cluster, File: file})
 		}
 	})

@@ -141,6 +141,10 @@ func (v *Verifier) rebuild(ctx context.Context, s *subject) (plan.Plan, planner.
 	if err := plan.Expand(&obs.Input, v.Planner.Renderer(ctx, obs.Snapshot)); err != nil {
 		return plan.Plan{}, obs, err
 	}
+	obs.Input.Staging.Renderer = publish.Trailer(head.Message, publish.TrailerVersion)
+	if err := v.Planner.Older(ctx, &obs); err != nil {
+		return plan.Plan{}, obs, err
+	}
 	return plan.Build(obs.Input), obs, nil
 }
 

@@ -34,6 +34,7 @@ func Begin(ctx context.Context, r *reconciler.Reconciler, rev string, key draw.K
 	if err != nil {
 		return nil, err
 	}
+	obs.Input.AtTheEnd = true // of both versions: what a change does at last, whatever goes out in stages
 	if !obs.Input.Random.Key.IsZero() {
 		obs.Input.Random.Key = key
 	}

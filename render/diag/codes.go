@@ -191,7 +191,7 @@ const (
 	UnknownAction Code = "unknown-action"
 	// KindNotActing: the object is valid, but this version does not act on it.
 	KindNotActing Code = "kind-not-acting"
-	// NotAPolicy: the object is what Karmada computes, not what people write.
+	// NotAPolicy: the object, or its status, is what Karmada or KubeFleet computes, not what people write.
 	NotAPolicy Code = "not-a-policy"
 	// CustomizedTwice: two customizations teach one operation of a kind. The first by name
 	// counts.
@@ -201,6 +201,22 @@ const (
 	MissingOverride Code = "missing-override"
 	// BadPlacement: a placement that cannot be compiled. What the policy placed stays.
 	BadPlacement Code = "bad-placement"
+	// BadStrategy: a strategy for roll-outs has a mistake. What is bound to it stays as it is (see
+	// [rollouts.md](rollouts.md)).
+	BadStrategy Code = "bad-strategy"
+	// RolloutOverlap: two stages of a strategy select one cluster. The later one has it.
+	RolloutOverlap Code = "rollout-overlap"
+	// RolloutUnmatched: no stage of a strategy selects a cluster. It comes last, or no run starts.
+	RolloutUnmatched Code = "rollout-unmatched"
+	// RolloutUnsorted: a cluster has no integer in the label that its stage is sorted by. It comes last in
+	// the stage.
+	RolloutUnsorted Code = "rollout-unsorted"
+	// RolloutUnknown: a policy or `waybill.yaml` names a strategy that is not in the source. What it binds
+	// stays as it is.
+	RolloutUnknown Code = "rollout-unknown"
+	// RolloutGroup: the policies of a `waybill.dev/rollout-group` are bound to different strategies, or the group
+	// has no name that can be one. What they claim stays as it is.
+	RolloutGroup Code = "rollout-group"
 )
 
 // The codes of traps: what Karmada accepts and does not do.
@@ -359,6 +375,9 @@ const (
 	NoRoomElsewhere Code = "no-room-elsewhere"
 	// LastCopy: something left a cluster, and its old copy stays: no other is healthy.
 	LastCopy Code = "last-copy"
+	// MoveWaits: something leaves a cluster for others, and stays there until these have it
+	// (see [failover.md](failover.md#moves)).
+	MoveWaits Code = "move-waits"
 	// HoldsData: a Namespace, a CustomResourceDefinition, a PersistentVolume or a claim, or a StatefulSet
 	// with `whenDeleted: Delete`, failed over from a cluster and stays there: data would be deleted with it
 	// (see [failover.md](failover.md)).
@@ -398,6 +417,38 @@ const (
 	// HistoryMissing: the commit in which what is broken now was sound last is not in a
 	// shallow clone, and cannot be had from where it was made. What it is about is held.
 	HistoryMissing Code = "history-missing"
+	// RolloutStopped: a staged roll-out stopped, goes back or went back: too many clusters failed, no
+	// cluster of a stage was healthy in time, or somebody said so. Nothing more is released.
+	RolloutStopped Code = "rollout-stopped"
+	// RolloutHeld: a change begins to go out in stages, and the guard would hold a cluster when its turn
+	// comes.
+	RolloutHeld Code = "rollout-held"
+	// RolloutLate: a cluster does not answer while a change goes out in stages. Nobody waits for it;
+	// it is released by the same strategy when it answers again.
+	RolloutLate Code = "rollout-late"
+	// RolloutStarved: newer versions replaced a staged roll-out again and again before it was done.
+	RolloutStarved Code = "rollout-starved"
+	// RolloutNoEvidence: nothing ever said how healthy a cluster is, so that the stage that it is in
+	// cannot end.
+	RolloutNoEvidence Code = "rollout-no-evidence"
+	// RolloutUnwatched: nobody can tell whether a cluster answers, so that what was said of it last
+	// counts however old it is.
+	RolloutUnwatched Code = "rollout-unwatched"
+	// RolloutStaleCommand: a command was about another run of a staged roll-out, or about a stage that
+	// is not waiting for it. It did nothing, and will not.
+	RolloutStaleCommand Code = "rollout-stale-command"
+	// RolloutCommandRefused: a command about a staged roll-out does not count: it is not signed by somebody who
+	// may, an author approves what is its own, or it is no command at all. It does nothing.
+	RolloutCommandRefused Code = "rollout-command-refused"
+	// RolloutUnsoaked: a cluster took over what another one lost, and got the new version before its
+	// turn, because the old one cannot be read.
+	RolloutUnsoaked Code = "rollout-unsoaked"
+	// RolloutLost: clusters have a new version, and nothing is recorded of its run. They count as
+	// released; the other clusters begin at the first stage.
+	RolloutLost Code = "rollout-lost"
+	// RolloutClock: the clock is behind the times that were recorded of a staged roll-out. Until it
+	// has caught up no time passes for it.
+	RolloutClock Code = "rollout-clock"
 	// Held: the guard holds a cluster: nothing is published to it until somebody allows it.
 	Held Code = "held"
 	// Released: the guard held a cluster, and it was allowed.

@@ -59,13 +59,19 @@ func (o *output) seen() (names []name, wrong []diag.Diagnostic) {
 		wrong = append(wrong, doc.placed(d.Diags)...)
 		for _, obj := range d.Objects {
 			n := name{kind: obj.Ref().Kind, text: obj.Ref().String()}
-			if g := obj.Ref().Group; strings.HasSuffix(g, ".karmada.io") || g == "waybill.dev" {
+			if isPolicy(obj.Ref()) {
 				n.text, n.policy = string(obj.YAML()), true
 			}
 			names = append(names, n)
 		}
 	}
 	return names, wrong
+}
+
+// isPolicy reports what may be a policy: whose text stands in messages, and whose names in the state.
+func isPolicy(r object.Ref) bool {
+	return strings.HasSuffix(r.Group, ".karmada.io") || r.Group == "waybill.dev" ||
+		r.Group == "placement.kubernetes-fleet.io" && strings.HasSuffix(r.Kind, "StagedUpdateStrategy")
 }
 
 // holds reports a name with a secret in it, in whatever case.

@@ -37,10 +37,20 @@ func (s Sync) FolderName(folder string) string {
 	return label("waybill-" + s.Cluster + "-" + strings.TrimLeft(folder, "_"))
 }
 
+// The intervals at which a source, and a Kustomization, looks again.
+const (
+	SourceInterval = "1m"
+	Interval       = "10m"
+)
+
+// Wait is twice the time after which both have looked again: how long an old copy should stay where Flux brings the new
+// one, and nobody says how it is.
+const Wait = "22m"
+
 // GitRepository returns the source of a branch. The Secret with its credentials may be
 // empty.
 func (s Sync) GitRepository(url, branch, secret string) map[string]any {
-	spec := map[string]any{"interval": "1m", "url": url, "ref": map[string]any{"branch": branch}}
+	spec := map[string]any{"interval": SourceInterval, "url": url, "ref": map[string]any{"branch": branch}}
 	if secret != "" {
 		spec["secretRef"] = map[string]any{"name": secret}
 	}
@@ -91,7 +101,7 @@ func (s Sync) FolderOf(folder, path, first string) map[string]any {
 // kustomization syncs a path among the cluster's files; Flux knows it from the root of the branch.
 func (s Sync) kustomization(name, namespace, among string) map[string]any {
 	spec := map[string]any{
-		"interval": "10m", "retryInterval": "1m", "timeout": "5m", "prune": true, "path": "./" + path.Join(s.Folder, among),
+		"interval": Interval, "retryInterval": "1m", "timeout": "5m", "prune": true, "path": "./" + path.Join(s.Folder, among),
 		"sourceRef": s.reference(map[string]any{"kind": "GitRepository", "name": s.Source}, namespace),
 	}
 	if s.ServiceAccountName != "" {

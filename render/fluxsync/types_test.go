@@ -2,6 +2,7 @@ package fluxsync
 
 import (
 	"testing"
+	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -25,9 +26,11 @@ func TestObjectsAreFluxs(t *testing.T) {
 		t.Errorf("the source is %+v", repository)
 	}
 	for name, k := range map[string]map[string]any{
-		"root":   s.Root(),
-		"child":  s.Child(Child{Part: "part.1", Path: "parts/1", Namespace: "team", Orphan: true}),
-		"folder": s.FolderOf("shop", "flux/shop", "_cluster"),
+		"root":         s.Root(),
+		"child":        s.Child(Child{Part: "part.1", Path: "parts/1", Namespace: "team", Orphan: true}),
+		"folder":       s.FolderOf("shop", "flux/shop", "_cluster"),
+		"awaited":      s.Awaited(s.Root()),
+		"awaited root": s.AwaitedRoot([]map[string]any{{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "namespace": "shop"}}),
 	} {
 		var kustomization kustomizev1.Kustomization
 		if err := yaml.UnmarshalStrict(object.Encode(k), &kustomization); err != nil {
@@ -38,8 +41,29 @@ func TestObjectsAreFluxs(t *testing.T) {
 			spec.ServiceAccountName != "fleet" || spec.SourceRef.Kind != sourcev1.GitRepositoryKind || spec.Interval.Minutes() != 10 {
 			t.Errorf("%s is %+v", name, kustomization)
 		}
+		if isAwaited := name == "awaited"; spec.Wait != isAwaited {
+			t.Errorf("%s waits: %v", name, spec.Wait)
+		}
+		if name == "awaited root" && (len(spec.HealthChecks) != 1 || spec.HealthChecks[0].Name != "web" || spec.Patches[0].Target.Group != kustomizev1.GroupVersion.Group) {
+			t.Errorf("%s is %+v", name, kustomization)
+		}
 		if name == "child" && (spec.DeletionPolicy != kustomizev1.DeletionPolicyOrphan || spec.DependsOn[0].Namespace != s.Namespace) {
 			t.Errorf("%s is %+v", name, kustomization)
 		}
+	}
+}
+
+// TestWaitIsTwiceWhatIsLookedAfter holds what is recommended to what is printed.
+func TestWaitIsTwiceWhatIsLookedAfter(t *testing.T) {
+	var sum time.Duration
+	for _, interval := range []string{SourceInterval, Interval, Wait} {
+		d, err := time.ParseDuration(interval)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if interval == Wait && d != 2*sum {
+			t.Errorf("the wait is %s, want twice %s", d, sum)
+		}
+		sum += d
 	}
 }

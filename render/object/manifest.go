@@ -29,12 +29,17 @@ func (d *decoder) manifest(content map[string]any, node *yaml.Node) {
 		ref: Ref{Group: group, Kind: kind}, apiVersion: apiVersion, content: content,
 		pos: diag.Pos{File: d.file, Line: node.Line},
 	}
-	if strings.HasSuffix(group, "karmada.io") || strings.HasSuffix(group, "fluxcd.io") || group == "waybill.dev" || hasScripts(o.ref, content) {
+	if hasLines(group) || hasScripts(o.ref, content) {
 		o.node = node
 	}
 	if d.named(o, node) {
 		d.out.Objects = append(d.out.Objects, o)
 	}
+}
+
+// hasLines reports the API groups in whose objects mistakes are found by their lines.
+func hasLines(group string) bool {
+	return strings.HasSuffix(group, "karmada.io") || strings.HasSuffix(group, "fluxcd.io") || group == "waybill.dev" || group == "placement.kubernetes-fleet.io"
 }
 
 // hasScripts reports a ConfigMap with customizations for Argo CD, in whose lines mistakes are found.

@@ -155,8 +155,8 @@ func (o *Object) YAML() []byte {
 
 // FieldPos returns where the field at path stands, or the nearest field above it
 // that stands in the file. Path elements are string keys and int indexes. Lines
-// within a document are known for objects of the karmada.io, fluxcd.io and waybill.dev groups, and for
-// ConfigMaps that have scripts for Argo CD.
+// within a document are known for objects of the karmada.io, fluxcd.io and waybill.dev groups, of KubeFleet's
+// placements, and for ConfigMaps that have scripts for Argo CD.
 func (o *Object) FieldPos(path []any) diag.Pos {
 	pos, _ := o.field(path)
 	return pos

@@ -1,9 +1,11 @@
 package seal
 
 import (
+	"bytes"
 	"errors"
 	"testing"
 
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/draw"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -70,5 +72,62 @@ func TestADocumentThatCannotBeReadIsAnError(t *testing.T) {
 	b := files.StoredBlob(files.NewBlob(nil).ID(), func(files.ID) ([]byte, error) { return nil, away })
 	if _, err := m.Open(object.Ref{Kind: "Secret", Name: "s"}, b); !errors.Is(err, away) {
 		t.Errorf("it is %v", err)
+	}
+}
+
+// TestWhatBecomesOfAPlainSecret: on a branch that others read no value stands in plain text, unless the config allows it; and what is
+// encrypted opens for the recipients and nobody else. What has no values, or is encrypted already, stays as it is.
+func TestWhatBecomesOfAPlainSecret(t *testing.T) {
+	key, err := draw.NewKey([]byte("0123456789abcdefghijklmnopqrstuvwxyz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: n}\nstringData: {a: CANARY}\n"
+	empty := "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: n}\ntype: Opaque\n"
+	for _, tt := range []struct {
+		name, manifest, recipients string
+		with                       Secrets
+		sealed, keyed              bool
+		says                       diag.Severity // -1: nothing
+		none                       bool          // nothing is written
+	}{
+		{"for recipients", plain, toAnna, Secrets{OnBranch: true}, true, false, -1, false},
+		{"for recipients, with the random key", plain, toAnna, Secrets{OnBranch: true, Random: key}, true, true, -1, false},
+		{"for recipients, though plain ones are allowed", plain, toAnna, Secrets{OnBranch: true, Allowed: true}, true, false, -1, false},
+		{"for recipients, in a folder", plain, toAnna, Secrets{}, true, false, -1, false},
+		{"for recipients, with another random key than before", plain, toAnna, Secrets{OnBranch: true, Random: key, Wrong: "it is another one"}, false, false, diag.Error, true},
+		{"for nobody, on a branch", plain, "", Secrets{OnBranch: true}, false, false, diag.Error, false},
+		{"for nobody, in a folder", plain, "", Secrets{}, false, false, diag.Warning, false},
+		{"for nobody, and that is allowed", plain, "", Secrets{OnBranch: true, Allowed: true}, false, false, -1, false},
+		{"without values, for nobody", empty, "", Secrets{OnBranch: true}, false, false, -1, false},
+		{"without values, for recipients", empty, toAnna, Secrets{OnBranch: true, Random: key, Wrong: "it is another one"}, false, false, -1, false},
+	} {
+		s := tt.with
+		s.Memo = &Memo{}
+		to := ""
+		if tt.recipients != "" {
+			if to, err = s.Recipients(tt.recipients); err != nil {
+				t.Fatal(err)
+			}
+		}
+		o := object.Decode("s.yaml", []byte(tt.manifest)).Objects[0]
+		given := files.NewBlob(o.YAML())
+		out, keyed, d := s.Protect(o, given, to)
+		if (out == nil) != tt.none || keyed != tt.keyed {
+			t.Errorf("%s: written is %v, keyed %v", tt.name, out != nil, keyed)
+		}
+		if (d != nil) != (tt.says >= 0) || d != nil && d.Severity != tt.says {
+			t.Errorf("%s: it says %v", tt.name, d)
+		}
+		if out == nil {
+			continue
+		}
+		data, err := out.Bytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tt.sealed != !bytes.Contains(data, []byte("CANARY")) && tt.manifest == plain || !tt.sealed && out.ID() != given.ID() {
+			t.Errorf("%s: it is\n%s", tt.name, data)
+		}
 	}
 }

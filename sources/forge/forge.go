@@ -48,6 +48,8 @@ type Forge interface {
 	PullRequest(ctx context.Context, number int) (PullRequest, error)
 	// PullRequestsOf lists the open pull requests whose head is a commit.
 	PullRequestsOf(ctx context.Context, commit string) ([]PullRequest, error)
+	// PullRequestsMergedAs lists the pull requests that were merged as a commit: see PullRequest.Merged.
+	PullRequestsMergedAs(ctx context.Context, commit string) ([]PullRequest, error)
 	// OpenPullRequests lists the open pull requests of which something changed since a time, such as
 	// by a comment.
 	OpenPullRequests(ctx context.Context, since time.Time) ([]PullRequest, error)
@@ -61,6 +63,9 @@ type Forge interface {
 	// SetStatus shows a status at a commit. A later one of a commit and a context stands in place
 	// of an earlier one.
 	SetStatus(ctx context.Context, s Status) error
+	// Statuses lists what is shown at a commit: the newest of each context and creator, by context and then by creator.
+	// Whoever may write to the repository may have set them.
+	Statuses(ctx context.Context, commit string) ([]Status, error)
 	// Permission asks what somebody may do with the repository now.
 	Permission(ctx context.Context, u User) (Permission, error)
 }
@@ -79,7 +84,8 @@ type PullRequest struct {
 	Member bool
 	Open   bool
 	// Merged is the commit as which it was merged, be it the one that squashes it, or the last of those that
-	// it became; empty if it was not merged. Only PullRequest tells.
+	// it became; empty if it was not merged. Only PullRequest and
+	// PullRequestsMergedAs tell.
 	Merged string
 	// Updated is when something of it changed last, such as by a comment.
 	Updated time.Time
@@ -119,10 +125,13 @@ const (
 // Status is a commit status.
 type Status struct {
 	Commit      string
-	Context     string // what it is about, as waybill/published
+	Context     string // what it is about, as waybill/published; as its creator wrote it
 	State       State
 	Description string // one line; what is longer than forges take is cut
 	URL         string // where more is said; may be empty
+	// Creator is who set it, and Time when, by the forge's clock. Only Statuses tells.
+	Creator User
+	Time    time.Time
 }
 
 // Permission is what somebody may do with a repository.

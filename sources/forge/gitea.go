@@ -32,6 +32,16 @@ func (g *gitea) PullRequestsOf(ctx context.Context, commit string) ([]PullReques
 	return openAt(all, commit), err
 }
 
+// PullRequestsMergedAs asks for the one of a commit: Gitea knows no more than one.
+func (g *gitea) PullRequestsMergedAs(ctx context.Context, commit string) ([]PullRequest, error) {
+	var p pullRequest
+	err := g.do(ctx, get(mergedAs(commit), "/commits/"+url.PathEscape(commit)+"/pull", &p))
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	return asCommit([]pullRequest{p}, commit), err
+}
+
 // OpenPullRequests reads the list from the one that changed last.
 func (g *gitea) OpenPullRequests(ctx context.Context, since time.Time) ([]PullRequest, error) {
 	k := get(openOnes, "/pulls", nil)

@@ -42,6 +42,8 @@ type pullRequest struct {
 	Head   pullBranch  `json:"head"`
 	Base   pullBranch  `json:"base"`
 	Merged bool        `json:"merged"`
+	// MergedAt is when it was merged, which GitHub tells in lists, too.
+	MergedAt *time.Time `json:"merged_at"`
 	// Merge is, of one that is not merged, the commit of a trial.
 	Merge string `json:"merge_commit_sha"`
 }
@@ -68,7 +70,7 @@ func (p *pullRequest) value() PullRequest {
 }
 
 func (p *pullRequest) merged() string {
-	if !p.Merged {
+	if !p.Merged && p.MergedAt == nil {
 		return ""
 	}
 	return p.Merge
@@ -78,6 +80,16 @@ func (p *pullRequest) merged() string {
 func openAt(all []pullRequest, commit string) (found []PullRequest) {
 	for i := range all {
 		if p := all[i].value(); p.Open && p.Head == commit {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// asCommit leaves of pull requests those that were merged as a commit.
+func asCommit(all []pullRequest, commit string) (found []PullRequest) {
+	for i := range all {
+		if p := all[i].value(); p.Merged == commit {
 			found = append(found, p)
 		}
 	}
@@ -121,11 +133,27 @@ func (g *github) PullRequest(ctx context.Context, number int) (PullRequest, erro
 func reading(number int) string { return fmt.Sprintf("reading pull request %d", number) }
 
 func (g *github) PullRequestsOf(ctx context.Context, commit string) ([]PullRequest, error) {
-	all, err := pages[pullRequest](ctx, g.client, get("looking for the pull request of "+short(commit), "/commits/"+url.PathEscape(commit)+"/pulls", nil), nil)
+	all, err := g.about(ctx, "looking for the pull request of "+short(commit), commit)
+	return openAt(all, commit), err
+}
+
+func (g *github) PullRequestsMergedAs(ctx context.Context, commit string) ([]PullRequest, error) {
+	all, err := g.about(ctx, mergedAs(commit), commit)
+	return asCommit(all, commit), err
+}
+
+// about lists the pull requests that a commit has to do with.
+func (g *github) about(ctx context.Context, doing, commit string) ([]pullRequest, error) {
+	all, err := pages[pullRequest](ctx, g.client, get(doing, "/commits/"+url.PathEscape(commit)+"/pulls", nil), nil)
 	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusUnprocessableEntity {
 		return nil, nil // no commit of the repository
 	}
-	return openAt(all, commit), err
+	return all, err
+}
+
+// mergedAs says what is done.
+func mergedAs(commit string) string {
+	return "looking for the pull request that was merged as " + short(commit)
 }
 
 // short is a commit as people see it.

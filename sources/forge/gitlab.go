@@ -72,13 +72,21 @@ func (g *gitlab) PullRequest(ctx context.Context, number int) (PullRequest, erro
 }
 
 func (g *gitlab) PullRequestsOf(ctx context.Context, commit string) ([]PullRequest, error) {
-	all, err := pages[mergeRequest](ctx, g.client, get("looking for the pull request of "+short(commit), "/repository/commits/"+url.PathEscape(commit)+"/merge_requests", nil), nil)
+	return g.about(ctx, "looking for the pull request of "+short(commit), commit, func(p PullRequest) bool { return p.Open && p.Head == commit })
+}
+
+func (g *gitlab) PullRequestsMergedAs(ctx context.Context, commit string) ([]PullRequest, error) {
+	return g.about(ctx, mergedAs(commit), commit, func(p PullRequest) bool { return p.Merged == commit })
+}
+
+// about lists the merge requests that a commit has to do with, and of which something is true.
+func (g *gitlab) about(ctx context.Context, doing, commit string, is func(PullRequest) bool) (found []PullRequest, err error) {
+	all, err := pages[mergeRequest](ctx, g.client, get(doing, "/repository/commits/"+url.PathEscape(commit)+"/merge_requests", nil), nil)
 	if errors.Is(err, ErrNotFound) {
 		return nil, nil // no commit of the repository
 	}
-	var found []PullRequest
 	for i := range all {
-		if p := all[i].value(); p.Open && p.Head == commit {
+		if p := all[i].value(); is(p) {
 			found = append(found, p)
 		}
 	}

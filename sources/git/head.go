@@ -18,6 +18,7 @@ type Author struct{ Name, Email string }
 type Head struct {
 	Commit  files.ID
 	Parent  files.ID      // the first; zero for none
+	Others  []files.ID    // the further parents, of a merge
 	Tree    *files.Folder // equal folders of a Repo are the same pointer
 	Message string
 	Author  Author
@@ -126,6 +127,9 @@ func (r *Repo) said(ctx context.Context, id files.ID) (h Head, root files.ID, er
 	}
 	if len(c.ParentHashes) > 0 {
 		h.Parent = files.ID(c.ParentHashes[0])
+		for _, p := range c.ParentHashes[1:] {
+			h.Others = append(h.Others, files.ID(p))
+		}
 	}
 	if c.PGPSignature != "" {
 		data, err := r.store.bytes(plumbing.CommitObject, h.Commit, maxMeta)

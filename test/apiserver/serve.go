@@ -112,21 +112,29 @@ func isIn(at, list string) bool {
 }
 
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
-	items := []Object{}
-	label, value, selects := strings.Cut(r.URL.Query().Get("labelSelector"), "=")
+	items, meta := []Object{}, Object{"resourceVersion": strconv.Itoa(s.version)}
+	asked := r.URL.Query()
+	label, value, selects := strings.Cut(asked.Get("labelSelector"), "=")
+	limit, _ := strconv.Atoi(asked.Get("limit")) // none is none
+	last := asked.Get("continue")                // path that a page ended with
 	for _, at := range s.paths("/") {
 		o := s.objects[at]
 		labels, _ := metaOf(o)["labels"].(Object)
-		if isIn(at, r.URL.Path) && (!selects || labels[label] == value) {
-			items = append(items, shown(r, o))
+		if !isIn(at, r.URL.Path) || selects && labels[label] != value || at <= last {
+			continue
 		}
+		if limit > 0 && len(items) == limit {
+			meta["continue"] = last
+			break
+		}
+		items, last = append(items, shown(r, o)), at
 	}
 	gv, resource, _ := collection(r.URL.Path)
 	kind := resource.Kind + "List"
 	if wantsMetadata(r) {
 		gv, kind = "meta.k8s.io/v1", "PartialObjectMetadataList"
 	}
-	answer(w, http.StatusOK, Object{"apiVersion": gv, "kind": kind, "metadata": Object{"resourceVersion": strconv.Itoa(s.version)}, "items": items})
+	answer(w, http.StatusOK, Object{"apiVersion": gv, "kind": kind, "metadata": meta, "items": items})
 }
 
 func (s *Server) get(w http.ResponseWriter, r *http.Request) {

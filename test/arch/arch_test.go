@@ -74,7 +74,7 @@ var only = map[string][]string{
 var apart = []string{"policies/match", "policies/place", "policies/override", "policies/interpret"}
 
 // concurrent lists the packages that may start goroutines.
-var concurrent = []string{"sources/git", "render/worker", "reconciler", "reconciler/applier", "reconciler/observe", "reconciler/status/writer", "reconciler/members", "reconciler/replicas", "reconciler/serve", "cmd/waybill", "test/bench/table"}
+var concurrent = []string{"sources/git", "render/worker", "reconciler", "reconciler/applier", "reconciler/observe", "reconciler/status/writer", "reconciler/members", "reconciler/replicas", "reconciler/serve", "cmd/waybill", "cmd/waybill/terminal", "test/bench/table"}
 
 type pkg struct {
 	ImportPath, Dir string

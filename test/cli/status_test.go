@@ -19,7 +19,7 @@ import (
 )
 
 // tells is a command for scripts: it writes the status branch of a cluster, as one who
-// applied the head of its branch at a time would.
+// applied the head of its branch at a time, or now, would.
 //
 //	tells REPOSITORY CLUSTER TIME REASON [KIND[.GROUP]/[NAMESPACE/]NAME=PHASE[,HEALTH[,REASON[@RULE][,MESSAGE[,STATUS]]]]...]
 func tells(ts *testscript.TestScript, neg bool, args []string) {
@@ -31,8 +31,11 @@ func tells(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	heads, err := repo.Heads(ctx)
 	ts.Check(err)
-	at, err := time.Parse(time.RFC3339, args[2])
-	ts.Check(err)
+	at := time.Now()
+	if args[2] != "now" {
+		at, err = time.Parse(time.RFC3339, args[2])
+		ts.Check(err)
+	}
 	round := &status.Round{
 		Branch: "waybill/cluster/" + args[1], Commit: heads["waybill/cluster/"+args[1]], Source: "of " + args[1], Health: map[object.Ref]health.Health{},
 		Resources: map[schema.GroupKind]string{{Group: "apps", Kind: "Deployment"}: "deployments", {Kind: "ConfigMap"}: "configmaps"},

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/applier"
@@ -19,7 +21,9 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/observation"
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/plan/stage"
 	"github.com/waybill-dev/waybill/reconciler/serve"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/sources/forge"
 )
 
@@ -44,7 +48,10 @@ func metrics(t *testing.T) string {
 	s := serve.New()
 	hooks := serve.Hooks{Forge: forge.Webhook{Kind: forge.Gitea}}
 	hooks.Handler(s).ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "POST", "/webhooks/gitea", strings.NewReader("")))
-	s.Record(reconciler.Sync{At: time.Unix(1, 0), Result: reconciler.Result{Plan: plan.Plan{Clusters: []plan.Cluster{{Name: "eu", Held: &guard.Hold{}}}}}})
+	stopped := &rollouts.Rollout{Status: rollouts.Status{Phase: rollouts.Stopped, StartTime: metav1.NewTime(time.Unix(1, 0))}}
+	s.Record(reconciler.Sync{At: time.Unix(1, 0), Result: reconciler.Result{Plan: plan.Plan{
+		Clusters: []plan.Cluster{{Name: "eu", Held: &guard.Hold{}}}, Rollouts: []stage.Output{{After: stopped}},
+	}}})
 	s.Record(reconciler.Sync{Err: os.ErrClosed})
 	s.Record(reconciler.Sync{UpToDate: true})
 	s.RecordApply(applier.Result{Cluster: "eu", Credential: clusters.Credential{Lifetime: credential.Lifetime{Until: time.Unix(9, 0)}}, Waited: time.Second, Took: time.Minute})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	publishing "github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/published"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/verify"
 	"github.com/waybill-dev/waybill/render"
@@ -45,7 +47,8 @@ type way struct {
 type outcome struct {
 	reconciler.Result
 
-	err error
+	err     error
+	commits map[string]string // the numbers of the steps that made commits of the source
 }
 
 // reconcilerOver returns what publishes a repository to itself.
@@ -68,13 +71,18 @@ func (s *scenario) run(t *testing.T, w way) map[string]string {
 	now := start
 	r := reconcilerOver(repo, w.cache, now)
 	keys := map[string]draw.Key{} // that publishers had so far, by fingerprint
+	commits, version, all := map[string]string{}, "test", totals{}
+	var last *outcome
 	for i, st := range s.steps {
 		next, err := st.commit(source)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if i == 0 || !maps.Equal(next, source) {
-			repo.Write("main", fmt.Sprint("step ", i+1), next.Folder())
+		if trailers := st.trailers(); i == 0 || !maps.Equal(next, source) || len(trailers) > 0 {
+			repo.Sign = st.signs()
+			id := repo.Write("main", strings.Join(append([]string{fmt.Sprint("step ", i+1)}, trailers...), "\n"), next.Folder())
+			commits[id.String()] = strconv.Itoa(i + 1)
+			repo.Sign = nil
 		}
 		source = next
 		passed, err := st.passes()
@@ -85,11 +93,16 @@ func (s *scenario) run(t *testing.T, w way) map[string]string {
 			r.Now = func() time.Time { return now }
 		} else {
 			r = reconcilerOver(repo, w.cache, now)
+			r.Version = version
 		}
 		if err := st.prepare(t.Context(), repo, r); err != nil {
 			t.Fatal(err)
 		}
+		version = r.Version
 		res := publish(t, r)
+		res.commits = commits
+		laws(t, st.prefix, last, &res)
+		all.hold(t, st.prefix, repo, &res)
 		for _, name := range st.golden {
 			out[st.prefix+name] = section(t, name, repo, &res)
 		}
@@ -98,9 +111,10 @@ func (s *scenario) run(t *testing.T, w way) map[string]string {
 		r.Allow = ""
 		keys[r.Random.Key.Fingerprint()] = r.Random.Key
 		if w.checks {
-			out[st.prefix+"@verify"] = unverified(t, repo, keys)
-			out[st.prefix+"@again"] = again(t, repo.Clone(), r.Random, &res, now)
+			out[st.prefix+"@verify"] = unverified(t, repo, keys, version)
+			out[st.prefix+"@again"] = again(t, repo.Clone(), r, &res)
 		}
+		last = &res
 	}
 	return out
 }
@@ -132,9 +146,29 @@ func (st *step) prepare(ctx context.Context, repo *twin.Repo, r *reconciler.Reco
 		case len(f) > 1 && f[0] == "git" && (f[1] == "mv" || f[1] == "rm"):
 		case len(f) == 4 && f[1] == "branch" && f[2] == "-D":
 			repo.Delete(f[3])
-		case len(f) == 2 && f[0] == "wait":
+		case len(f) == 2 && f[0] == "wait", len(f) > 0 && f[0] == "trailer":
+		case len(f) > 3 && f[0] == "command":
+			if err := command(ctx, repo, f[1:], r.Now()); err != nil {
+				return err
+			}
+		case len(f) > 1 && f[0] == "apply":
+			if err := apply(ctx, repo, f[1:], r.Now()); err != nil {
+				return err
+			}
+		case len(f) > 1 && f[0] == "silence":
+			if err := silence(repo, f[1:], r.Now()); err != nil {
+				return err
+			}
+		case len(f) == 1 && f[0] == "shallow":
+			repo.Shallow("main")
+		case len(f) == 2 && f[0] == "version":
+			r.Version = f[1]
 		case len(f) > 1 && f[0] == "refuse":
 			repo.Refuse(f[1:]...)
+		case len(f) > 2 && f[0] == "report":
+			if err := report(ctx, repo, f[1], f[2:]); err != nil {
+				return fmt.Errorf("%s: %w", c, err)
+			}
 		case len(f) > 0 && f[0] == "publish":
 			if err := flags(r, f[1:]); err != nil {
 				return err
@@ -188,7 +222,7 @@ func publish(t *testing.T, r *reconciler.Reconciler) outcome {
 	t.Helper()
 	res, err := r.Publish(t.Context(), "main")
 	if err == nil || res.Plan.State != nil {
-		return outcome{res, err}
+		return outcome{Result: res, err: err}
 	}
 	head, wrong := r.Source.Snapshot(t.Context(), "main", "")
 	if wrong != nil {
@@ -202,20 +236,23 @@ func publish(t *testing.T, r *reconciler.Reconciler) outcome {
 		t.Fatal(wrong)
 	}
 	res.Diags = res.Plan.Diags
-	return outcome{res, err}
+	return outcome{Result: res, err: err}
 }
 
 // again publishes what was published last, and lists what changes: nothing should.
-func again(t *testing.T, repo *twin.Repo, random plan.Random, last *outcome, now time.Time) string {
+func again(t *testing.T, repo *twin.Repo, by *reconciler.Reconciler, last *outcome) string {
 	t.Helper()
 	var b strings.Builder
-	r := reconcilerOver(repo, nil, now)
-	r.Random = random
+	r := reconcilerOver(repo, nil, by.Now())
+	r.Random, r.Version = by.Random, by.Version
 	if last.err != nil {
 		*last = publish(t, r) // what was refused comes with the next one
 	}
 	next := publish(t, r)
 	for _, name := range next.moved() {
+		if name == state.Branch && last.ends() {
+			continue // that its last step was published is news
+		}
 		fmt.Fprintf(&b, "branch %s moves\n", name)
 	}
 	for i, c := range last.Plan.Clusters {
@@ -227,7 +264,7 @@ func again(t *testing.T, repo *twin.Repo, random plan.Random, last *outcome, now
 }
 
 // unverified lists the branches that Waybill wrote last and cannot rebuild: none should be.
-func unverified(t *testing.T, repo *twin.Repo, keys map[string]draw.Key) string {
+func unverified(t *testing.T, repo *twin.Repo, keys map[string]draw.Key, version string) string {
 	t.Helper()
 	var b strings.Builder
 	heads, err := repo.Heads(t.Context())
@@ -240,6 +277,7 @@ func unverified(t *testing.T, repo *twin.Repo, keys map[string]draw.Key) string 
 			continue
 		}
 		r := reconcilerOver(repo, nil, start) // the time is that of the commit
+		r.Version = version
 		r.Random.Key = keys[publishing.Trailer(h.Message, publishing.TrailerRandomKey)]
 		v, err := verify.New(r.Planner(), r.Published(), r.Version).Verify(t.Context(), name)
 		if err != nil {
@@ -253,7 +291,7 @@ func unverified(t *testing.T, repo *twin.Repo, keys map[string]draw.Key) string 
 }
 
 // exitStatus is the exit status of the command publish.
-func (o outcome) exitStatus() int {
+func (o *outcome) exitStatus() int {
 	_, mistaken := errors.AsType[*render.ConfigError](o.err)
 	switch {
 	case o.err != nil && !mistaken:
@@ -265,7 +303,7 @@ func (o outcome) exitStatus() int {
 }
 
 // moved lists the branches that moved, sorted.
-func (o outcome) moved() []string {
+func (o *outcome) moved() []string {
 	var names []string
 	if partial, ok := errors.AsType[*git.PartialError](o.err); ok {
 		names = append(names, partial.Moved...)

@@ -17,7 +17,15 @@
 //	  git mv OLD NEW                a file or a folder moves
 //	  git rm NAME                   a file or a folder goes
 //	  git branch -D BRANCH          somebody deletes a branch
-//	  wait DURATION                 so much time passes before the step
+//	  report CLUSTER healthy|unhealthy        who applies reports its branch as applied, and all that is on it so
+//	  report CLUSTER healthy but OBJECT...    the same, with some objects that are not, as Deployment/shop/web
+//	  wait DURATION                 so much time passes before the step; less than nothing: a clock goes back
+//	  apply CLUSTER... [KIND/NAME=failed|progressing|refused]   clusters report that they are at the heads of their branches
+//	  silence CLUSTER...            clusters are reported not to answer
+//	  shallow                       no commit of the source can be read but the last
+//	  version VERSION               another version of Waybill publishes from here on
+//	  command NAME VERB UNIT [STAGE|CLUSTER]   somebody commands it of the run that is open, and signs unless it is "nobody"
+//	  trailer NAME VERB UNIT [STAGE|CLUSTER]   the commit of the step has that trailer, and is signed likewise
 //	  refuse BRANCH...              the server takes nothing for these, in this step
 //	  publish [--allow-prune] [--random-key-file NAME] [--rotate-random-key]   how the step publishes
 //
@@ -33,6 +41,8 @@
 //	@held                 the clusters that the guard holds
 //	@BRANCH:PATH          a file of a branch, as in @waybill/state:clusters/eu.yaml
 //	@branches             the objects on the clusters' branches afterwards, with replicas
+//	@rollouts             how far units are that go out in stages; commits have the numbers of their steps
+//	@images               what clusters' branches have of workloads and ConfigMaps, a cluster a line
 //	@publish              the exit status of publish, and the branches that it moved
 //	@verify               the branches that cannot be verified then; empty without the section
 //	@trailers             what the commits of the publication say of clusters

@@ -38,6 +38,10 @@ func section(t *testing.T, name string, repo *twin.Repo, res *outcome) string {
 				fmt.Fprintf(&b, "  %s: %s\n", r.Object, r.Cause)
 			}
 		}
+	case "@rollouts":
+		return res.units()
+	case "@images":
+		return images(t, repo, res)
 	case "@branches":
 		return branches(t, repo, res)
 	case "@recheck":
@@ -117,9 +121,38 @@ const none = "(none)\n"
 func branches(t *testing.T, repo *twin.Repo, res *outcome) string {
 	t.Helper()
 	var b strings.Builder
+	for _, is := range contents(t, repo, res) {
+		fmt.Fprintf(&b, "%s\n", is.cluster)
+		for _, o := range is.objects {
+			fmt.Fprintf(&b, "  %s", o)
+			if n := o.Spec.Replicas; n != nil {
+				fmt.Fprintf(&b, " replicas %d", *n)
+			}
+			b.WriteString("\n")
+		}
+	}
+	return b.String()
+}
+
+// held is what is published for a cluster.
+type held struct {
+	cluster string
+	objects []twin.Manifest
+}
+
+// contents reads the objects at the clusters' addresses.
+func contents(t *testing.T, repo *twin.Repo, res *outcome) (all []held) {
+	t.Helper()
 	heads, err := repo.Heads(t.Context())
 	if err != nil {
 		t.Fatal(err)
+	}
+	add := func(cluster string, root *files.Folder) {
+		objects, err := twin.Manifests(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, held{cluster, objects})
 	}
 	at := res.Plan.Config.Publish.Addresses()
 	for _, name := range slices.Sorted(maps.Keys(heads)) {
@@ -131,35 +164,16 @@ func branches(t *testing.T, repo *twin.Repo, res *outcome) string {
 			t.Fatal(err)
 		}
 		if cluster, ok := at.Cluster(name); ok {
-			b.WriteString(objectsOf(t, cluster, h.Tree))
+			add(cluster, h.Tree)
 			continue
 		}
 		for _, e := range h.Tree.Entries() {
 			if e.Dir != nil {
-				b.WriteString(objectsOf(t, e.Name, e.Dir))
+				add(e.Name, e.Dir)
 			}
 		}
 	}
-	return b.String()
-}
-
-// objectsOf prints the objects of a cluster.
-func objectsOf(t *testing.T, cluster string, root *files.Folder) string {
-	t.Helper()
-	var b strings.Builder
-	objects, err := twin.Manifests(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fmt.Fprintf(&b, "%s\n", cluster)
-	for _, o := range objects {
-		fmt.Fprintf(&b, "  %s", o)
-		if n := o.Spec.Replicas; n != nil {
-			fmt.Fprintf(&b, " replicas %d", *n)
-		}
-		b.WriteString("\n")
-	}
-	return b.String()
+	return all
 }
 
 // decision prints a decision on a line.

@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/kubefleet"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/sources/lock"
 )
@@ -12,12 +13,24 @@ const (
 	own     = "waybill.dev/v1alpha1"
 	policy  = "policy.karmada.io/v1alpha1"
 	cluster = "cluster.karmada.io/v1alpha1"
+	staged  = "placement.kubernetes-fleet.io/v1beta1"
 )
+
+// equal are versions with the same fields as another one.
+var equal = map[string]string{staged: "placement.kubernetes-fleet.io/v1"}
 
 // file is a schema of docs/schemas.
 type file struct {
 	name, apiVersion, kind string
 	of                     reflect.Type
+}
+
+// version is the schema of the apiVersion.
+func (f *file) version() Schema {
+	if other := equal[f.apiVersion]; other != "" {
+		return Schema{"enum": []string{f.apiVersion, other}}
+	}
+	return Schema{"const": f.apiVersion}
 }
 
 // lockFile is waybill.lock.
@@ -41,6 +54,8 @@ var files = []file{
 	{"cronfederatedhpa", "autoscaling.karmada.io/v1alpha1", "CronFederatedHPA", reflect.TypeFor[karmada.CronFederatedHPA]()},
 	{"workloadrebalancer", "apps.karmada.io/v1alpha1", "WorkloadRebalancer", reflect.TypeFor[karmada.WorkloadRebalancer]()},
 	{"remedy", "remedy.karmada.io/v1alpha1", "Remedy", reflect.TypeFor[karmada.Remedy]()},
+	{"clusterstagedupdatestrategy", staged, kubefleet.ClusterKind, reflect.TypeFor[kubefleet.StagedUpdateStrategy]()},
+	{"stagedupdatestrategy", staged, kubefleet.NamespacedKind, reflect.TypeFor[kubefleet.StagedUpdateStrategy]()},
 	{"resourceinterpretercustomization", "config.karmada.io/v1alpha1", "ResourceInterpreterCustomization", reflect.TypeFor[karmada.ResourceInterpreterCustomization]()},
 }
 
@@ -52,12 +67,14 @@ var words = map[string][]string{
 	"Publish.Hooks":         {render.HooksDrop, render.HooksArgoCD},
 	"Failover.LastCopy":     {render.LastCopyKeep, render.LastCopyDelete},
 	"SyncWindow.Kind":       {render.WindowAllow, render.WindowDeny},
+	"RolloutWindow.Kind":    {render.WindowAllow, render.WindowDeny},
+	"Rollout.Bypass":        {render.BypassAllowed, render.BypassSigned, render.BypassNever},
 }
 
 // All are the schemas by the names of their files. The code is read at root. "source" is one for all
 // files of a source: it goes by what a document says that it is.
 func All(root string) (map[string]Schema, error) {
-	comments, err := ReadComments(root, "policies/karmada", "render", "render/fluxsync", "sources/lock")
+	comments, err := ReadComments(root, "policies/karmada", "policies/kubefleet", "render", "render/fluxsync", "sources/lock")
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +82,7 @@ func All(root string) (map[string]Schema, error) {
 	var kinds []Schema
 	for _, f := range files {
 		m := Maker{Comments: comments, Words: words, Requires: f.apiVersion != own && f.apiVersion != cluster}
-		s := m.Document(f.of, f.apiVersion, f.kind)
+		s := m.Document(f.of, f.version(), f.kind)
 		if f.name == "config" {
 			anyForm(s)
 		}
@@ -74,7 +91,7 @@ func All(root string) (map[string]Schema, error) {
 		}
 		all[f.name] = s
 		kinds = append(kinds, Schema{
-			"if":   Schema{"properties": Schema{"apiVersion": Schema{"const": f.apiVersion}, "kind": Schema{"const": f.kind}}, "required": []string{"apiVersion", "kind"}},
+			"if":   Schema{"properties": Schema{"apiVersion": f.version(), "kind": Schema{"const": f.kind}}, "required": []string{"apiVersion", "kind"}},
 			"then": Schema{"$ref": f.name + ".json"},
 		})
 	}

@@ -30,12 +30,12 @@ type Maker struct {
 	definitions Schema
 }
 
-// Document is the schema of a kind of file. Its apiVersion and kind are given.
-func (m *Maker) Document(t reflect.Type, apiVersion, kind string) Schema {
+// Document is the schema of a kind of file. The schema of its apiVersion and its kind are given.
+func (m *Maker) Document(t reflect.Type, apiVersion Schema, kind string) Schema {
 	m.definitions = Schema{}
 	s := m.object(t)
 	properties := s["properties"].(Schema)
-	properties["apiVersion"] = Schema{"const": apiVersion}
+	properties["apiVersion"] = apiVersion
 	properties["kind"] = Schema{"const": kind}
 	required, _ := s["required"].([]string)
 	required = append(required, "apiVersion", "kind")

@@ -18,7 +18,9 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/karmada/validate"
+	"github.com/waybill-dev/waybill/policies/kubefleet"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/lock"
 )
 
@@ -136,7 +138,8 @@ func policyOf(part string) (map[string]any, bool) {
 		return nil, false
 	}
 	for _, f := range files {
-		if f.apiVersion != own && doc["apiVersion"] == f.apiVersion && doc["kind"] == f.kind {
+		version, _ := doc["apiVersion"].(string)
+		if f.apiVersion != own && version != "" && (version == f.apiVersion || version == equal[f.apiVersion]) && doc["kind"] == f.kind {
 			return doc, true
 		}
 	}
@@ -162,6 +165,10 @@ func sound(doc map[string]any) bool {
 	data, err := json.Marshal(doc)
 	if err != nil {
 		return false
+	}
+	if o, _ := object.Single("s.json", data); o != nil && kubefleet.IsStrategy(o.Ref()) {
+		s, wrong := kubefleet.Read(o)
+		return s != nil && len(wrong) == 0 // a status is only a warning, and no schema has it
 	}
 	apiVersion, kind := doc["apiVersion"].(string), doc["kind"].(string)
 	x, errs := karmada.Decode(apiVersion, kind, data)
@@ -239,6 +246,9 @@ func TestWrongWordsDoNotValidate(t *testing.T) {
 		"{apiVersion: waybill.dev/v1alpha1, kind: Config, spec: {guard: {maxRemoved: many}}}",
 		"{apiVersion: cluster.karmada.io/v1alpha1, kind: Cluster, metadata: {name: eu}, spec: {syncMode: Pul}}",
 		"{apiVersion: waybill.dev/v1alpha1, kind: Lock}",
+		"{apiVersion: waybill.dev/v1alpha1, kind: Config, spec: {rollout: {bypass: always}}}",
+		"{apiVersion: placement.kubernetes-fleet.io/v1, kind: ClusterStagedUpdateStrategy, metadata: {name: a}, spec: {stages: [{name: a, afterStageTasks: [{type: Wait}]}]}}",
+		"{apiVersion: placement.kubernetes-fleet.io/v1beta1, kind: StagedUpdateStrategy, metadata: {name: a}, spec: {}}",
 	} {
 		x, err := instance([]byte(text))
 		if err != nil {

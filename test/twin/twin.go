@@ -80,6 +80,15 @@ func (r *Repo) Write(branch, message string, root *files.Folder) files.ID {
 // Delete deletes a branch.
 func (r *Repo) Delete(branch string) { delete(r.heads, branch) }
 
+// Shallow has a branch be without its history: what it was before cannot be read.
+func (r *Repo) Shallow(branch string) {
+	for id := r.commits[r.heads[branch]].Parent; !id.IsZero(); {
+		parent := r.commits[id].Parent
+		delete(r.commits, id)
+		id = parent
+	}
+}
+
 // SetBack has branches be where they were in another repository. What was committed since is there, as in a cache.
 func (r *Repo) SetBack(to *Repo) { r.heads = maps.Clone(to.heads) }
 
@@ -110,7 +119,7 @@ func (r *Repo) Refuse(branches ...string) { r.refused = branches }
 func (r *Repo) move(branch string, h git.Head, parents ...files.ID) files.ID {
 	h.Commit = id(h, parents)
 	if len(parents) > 0 {
-		h.Parent = parents[0]
+		h.Parent, h.Others = parents[0], slices.Clone(parents[1:])
 	}
 	r.commits[h.Commit], r.parents[h.Commit], r.heads[branch] = h, parents, h.Commit
 	return h.Commit

@@ -172,3 +172,145 @@ func TestWhoCouldNotLookMissedNoBeat(t *testing.T) {
 		t.Errorf("and when it is looked for all the time it is %v", v)
 	}
 }
+
+// begun is a receiver that takes beats of eu by a key, with what its book says of eu.
+func begun(key signing.Key, id string) (*receive.Receiver, func(now time.Time) heartbeat.Verdict) {
+	r := &receive.Receiver{Now: func() time.Time { return noon }}
+	r.Begin("s1")
+	r.Agents(map[string]receive.Agent{"eu": {ID: id, Key: key.Public()}}, noon)
+	return r, func(now time.Time) (v heartbeat.Verdict) {
+		r.Read(func(b *heartbeat.Book) { v = b.Judge("eu", heartbeat.Usual, now) })
+		return v
+	}
+}
+
+// heard has a beat of eu be received, with a sequence number some time from noon, and reports whether it is taken.
+func heard(t *testing.T, r *receive.Receiver, key signing.Key, later time.Duration, edit func(*heartbeat.Beat)) bool {
+	t.Helper()
+	a, err := r.Receive("eu", sealed(t, key, func(b *heartbeat.Beat) {
+		b.Sequence = uint64(noon.Add(later).UnixMilli())
+		edit(b)
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.Taken
+}
+
+// Who may beat for a cluster changes while its lease runs: the agent gets another key, the cluster another id, or it is no
+// longer pulled to.
+func TestAnotherAgentMayBeat(t *testing.T) {
+	first, second := newKey(t), newKey(t)
+	agents := func(id string, key signing.Key) map[string]receive.Agent {
+		return map[string]receive.Agent{"eu": {ID: id, Key: key.Public()}}
+	}
+	t.Run("with another key", func(t *testing.T) {
+		r, judge := begun(first, "5f0c")
+		if !heard(t, r, first, time.Minute, asItIs) {
+			t.Fatal("the first beat is not taken")
+		}
+		r.Agents(agents("5f0c", second), noon)
+		if heard(t, r, first, 2*time.Minute, asItIs) {
+			t.Error("the key of before counts")
+		}
+		if v := judge(noon.Add(heartbeat.Usual.Lease)); v != heartbeat.Running {
+			t.Errorf("and the lease is %v", v)
+		}
+		if !heard(t, r, second, 0, asItIs) {
+			t.Error("what the key of before signed counts, so that a lower number of the new one does not")
+		}
+	})
+	t.Run("with the same key", func(t *testing.T) {
+		r, _ := begun(first, "5f0c")
+		heard(t, r, first, time.Minute, asItIs)
+		r.Agents(agents("5f0c", first), noon)
+		if heard(t, r, first, 0, asItIs) {
+			t.Error("what was heard is forgotten, so that it may be repeated")
+		}
+	})
+	t.Run("in a cluster with another id", func(t *testing.T) {
+		r, _ := begun(first, "5f0c")
+		r.Agents(agents("0000", first), noon)
+		if heard(t, r, first, 0, asItIs) {
+			t.Error("a beat from the cluster of before counts")
+		}
+		if !heard(t, r, first, time.Second, func(b *heartbeat.Beat) { b.UID = "0000" }) {
+			t.Error("a beat from the cluster does not count")
+		}
+	})
+	t.Run("no more", func(t *testing.T) {
+		r, judge := begun(first, "5f0c")
+		heard(t, r, first, 0, asItIs)
+		r.Agents(map[string]receive.Agent{}, noon)
+		if v := judge(noon); v != heartbeat.Unheard || heard(t, r, first, time.Second, asItIs) || r.Clusters() != 0 {
+			t.Errorf("nobody may, and it is %v of %d", v, r.Clusters())
+		}
+	})
+}
+
+// A beat that was on its way when the key changed does not count: it is judged by who may beat when it is taken.
+func TestAKeyThatChangesWhileABeatIsRead(t *testing.T) {
+	first, second := newKey(t), newKey(t)
+	inside, resume := make(chan bool), make(chan bool)
+	r := &receive.Receiver{Now: func() time.Time { return noon }, Ignored: func(string, string) {
+		inside <- true
+		<-resume
+	}}
+	r.Begin("s1")
+	r.Agents(map[string]receive.Agent{"eu": {Key: first.Public()}}, noon)
+	ended := make(chan receive.Answer)
+	send := func(beat []byte) {
+		a, _ := r.Receive("eu", beat)
+		ended <- a
+	}
+	go send([]byte("garbage"))
+	<-inside
+	go send(sealed(t, first, asItIs)) // it waits for the one before
+	time.Sleep(100 * time.Millisecond)
+	r.Agents(map[string]receive.Agent{"eu": {Key: second.Public()}}, noon)
+	resume <- true
+	if a, b := <-ended, <-ended; a.Taken || b.Taken {
+		t.Error("a beat by the key of before is taken")
+	}
+}
+
+// Another session knows nothing of the one before.
+func TestANewSession(t *testing.T) {
+	key := newKey(t)
+	r, judge := begun(key, "")
+	heard(t, r, key, time.Minute, asItIs)
+	r.Begin("s2")
+	r.Agents(map[string]receive.Agent{"eu": {Key: key.Public()}}, noon)
+	if v := judge(noon); v != heartbeat.Unheard {
+		t.Errorf("before the first beat it is %v", v)
+	}
+	if heard(t, r, key, 0, asItIs) {
+		t.Error("a beat of the session before counts")
+	}
+	if !heard(t, r, key, 0, func(b *heartbeat.Beat) { b.Session = "s2" }) {
+		t.Error("a number below the last one of the session before does not count")
+	}
+}
+
+// While somebody was refused for want of places nobody who beats so is late; from the next look on they are.
+func TestWhoWasRefusedIsNotLate(t *testing.T) {
+	key := newKey(t)
+	r, judge := begun(key, "")
+	heard(t, r, key, 0, asItIs)
+	heard(t, r, key, time.Second, asItIs)
+	at := noon
+	for ; at.Before(noon.Add(10 * time.Minute)); at = at.Add(5 * time.Second) {
+		r.Look(heartbeat.Usual, at)
+		r.Refuse()
+	}
+	r.Look(heartbeat.Usual, at)
+	if v := judge(at); v != heartbeat.Running {
+		t.Errorf("refused for ten minutes, it is %v", v)
+	}
+	for end := at.Add(time.Minute); at.Before(end); at = at.Add(5 * time.Second) {
+		r.Look(heartbeat.Usual, at)
+	}
+	if v := judge(at); v != heartbeat.Expired {
+		t.Errorf("silent for a minute, it is %v", v)
+	}
+}

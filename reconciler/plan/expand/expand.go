@@ -21,6 +21,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/policies/template"
+	"github.com/waybill-dev/waybill/policies/unit"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
@@ -86,6 +87,8 @@ func (x *expander) ground(objs []*object.Object, before *ground) *ground {
 		return before
 	}
 	set, objects, diags := policies.Settings{Failover: x.in.Source.Config.Failover.Enabled}.Load(objs, &x.in.Memo.Policies)
+	_, unbound := unit.Of(&set, x.in.Source.Config.Rollout)
+	diags = slices.Concat(diags, unbound)
 	set.Observe(x.in.Observed)
 	set.Failover.Marks, set.Failover.Now = x.in.Marks, x.in.Now
 	objects = interpret.WithServices(objects, func(o *object.Object) *object.Object {
@@ -116,12 +119,13 @@ func (x *expander) expand(g *ground) Result {
 			r.HoldReason = f.hidesPolicy()
 		}
 	}
-	r.Releases, r.UsedUp, r.Drew, r.Sensitive = x.releases.remembered(), x.usedUp, x.drew, x.sensitive
+	r.Releases, r.UsedUp, r.Recipes, r.Drew, r.Sensitive = x.releases.remembered(), x.usedUp, x.recipes, x.drew, x.sensitive
 	for _, ref := range slices.SortedFunc(maps.Keys(x.nested.inners), object.Ref.Compare) {
 		r.Inners = append(r.Inners, x.nested.inners[ref])
 	}
 	r.Unclaimed = x.nested.unclaimed
-	r.Diags, r.Lacks = append(x.diags, x.said.diagnostics()...), x.said.lacks()
+	r.Diags, r.Lacks = append(x.diags, x.said.diagnostics(x.about)...), x.said.lacks()
+	r.About = x.about
 	return r
 }
 
@@ -155,7 +159,7 @@ func (x *expander) templates(l *index.Policies, objects []*object.Object, base s
 	for _, release := range releases {
 		for _, t := range x.parts(l, release, base) {
 			if other := byRef[t.Ref()]; other != nil {
-				x.report(alsoAt(release.Object, t.Object, other.Object))
+				x.report(x.about.note(release.Ref(), alsoAt(release.Object, t.Object, other.Object))...)
 				continue
 			}
 			if d := match.Own(t.Object); d != nil {

@@ -87,11 +87,17 @@ type Result struct {
 	UsedUp map[object.Ref]bool
 	// Drew reports that a release that may draw was rendered.
 	Drew bool
+	// Recipes identify what the releases that policies select are made from wherever they go: values, charts
+	// as the lock file has them, what they are patched with. Files of the source that they read are in
+	// Releases. One that cannot be read has none.
+	Recipes map[object.Ref]string
 	// Sensitive reports that a release reads a Secret, or may draw, whether or not it can be rendered.
 	Sensitive bool
 	// Lacks are the charts for want of which releases were not rendered.
 	Lacks []Lack
 	Diags []diag.Diagnostic
+	// About are those of Diags that are about a release, by the release.
+	About About
 }
 
 // Within returns a release that matches and is rendered by another one, and the one of these that
@@ -116,11 +122,13 @@ type expander struct {
 	objects    map[installed][]*object.Object
 	replaced   []*object.Object // releases, in the order in which they were
 	usedUp     map[object.Ref]bool
+	recipes    map[object.Ref]string
 	releases   releases
 	drew       bool
 	sensitive  bool
 	nested     nested
 	said       saying
+	about      About
 	diags      []diag.Diagnostic
 }
 
@@ -134,8 +142,8 @@ type nested struct {
 
 func newExpander(in *Input, repository *flux.Repository, rendered map[string]engine.Rendered) *expander {
 	return &expander{
-		in: in, repository: repository, rendered: rendered, wanted: map[string]engine.Job{}, done: map[string]engine.Job{}, served: map[*fleet.Cluster]string{}, objects: map[installed][]*object.Object{}, usedUp: map[object.Ref]bool{},
-		releases: releases{of: map[state.ReleaseID]*release{}}, said: saying{}, nested: nested{standing: map[object.Ref]bool{}, inners: map[object.Ref]Inner{}},
+		in: in, repository: repository, rendered: rendered, wanted: map[string]engine.Job{}, done: map[string]engine.Job{}, served: map[*fleet.Cluster]string{}, objects: map[installed][]*object.Object{}, usedUp: map[object.Ref]bool{}, recipes: map[object.Ref]string{},
+		releases: releases{of: map[state.ReleaseID]*release{}}, said: saying{}, about: About{}, nested: nested{standing: map[object.Ref]bool{}, inners: map[object.Ref]Inner{}},
 	}
 }
 

@@ -36,7 +36,7 @@ func (f *Failure) In(cluster string) bool {
 
 // hidesPolicy says that the release rendered a policy, which is not known now.
 func (f *Failure) hidesPolicy() string {
-	n := slices.IndexFunc(f.Objects, func(r object.Ref) bool { return render.IsPolicyGroup(r.Group) })
+	n := slices.IndexFunc(f.Objects, func(r object.Ref) bool { return render.IsPolicy(r) })
 	if n < 0 {
 		return ""
 	}

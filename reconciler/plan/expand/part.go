@@ -22,6 +22,7 @@ func (x *expander) parts(l *index.Policies, release *template.Template, base sco
 	if policy == nil {
 		return nil
 	}
+	noteRecipe(x, release.Object, &base)
 	rules := l.Overrides.Rules(release.Subject)
 	matching, asks := l.Matching(rules.List), x.asker(l, release)
 	inner := x.innerRules(l)
@@ -65,6 +66,13 @@ func (x *expander) parts(l *index.Policies, release *template.Template, base sco
 		}
 	}
 	return order
+}
+
+// noteRecipe notes what a release is made from, whatever the clusters are that it goes to.
+func noteRecipe(x *expander, release *object.Object, s *scope) {
+	if job, _ := flux.Read(release, s.lookup, x.setting(nil)); job != nil {
+		x.recipes[release.Ref()] = job.Key()
+	}
 }
 
 // kin are the clusters for which a release is alike: the rules that match them, of the release and
@@ -115,7 +123,7 @@ func (x *expander) renderFor(l *index.Policies, release *template.Template, matc
 	overridden, bad := x.in.Override(l, release, matching)
 	if bad != nil {
 		bad.Message += " (clusters like " + c.Name + ")"
-		x.report(*bad)
+		x.report(x.about.note(release.Ref(), *bad)...)
 		return &likeness{failed: []state.ReleaseID{{Release: release.Ref()}}}
 	}
 	base.cluster, base.within = c, x.within(l, release, overridden, c)

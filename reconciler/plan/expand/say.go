@@ -23,6 +23,27 @@ type said struct {
 	lacks    []lock.Ref
 }
 
+// About are diagnostics by the release that they are about.
+type About map[object.Ref][]diag.Diagnostic
+
+// note notes that diagnostics are about a release, and returns them.
+func (a About) note(release object.Ref, ds ...diag.Diagnostic) []diag.Diagnostic {
+	if len(ds) > 0 {
+		a[release] = append(a[release], ds...)
+	}
+	return ds
+}
+
+// Why returns the message of the first error that is about a release, in the order of diag.Sort; empty if none is.
+func (a About) Why(release object.Ref) string {
+	for _, d := range diag.Sort(slices.Clone(a[release])) {
+		if d.Severity == diag.Error {
+			return d.Message
+		}
+	}
+	return ""
+}
+
 // Lack is a chart of a repository for want of which a release was not rendered.
 type Lack struct {
 	Chart lock.Ref
@@ -44,14 +65,15 @@ func (m saying) add(at string, release *object.Object, s *scope, r *engine.Rende
 }
 
 // diagnostics returns all that jobs had to say. What has no place of its own stands where
-// the release does.
-func (m saying) diagnostics() []diag.Diagnostic {
+// the release does, and is about that.
+func (m saying) diagnostics(about About) []diag.Diagnostic {
 	var all []diag.Diagnostic
 	for _, at := range slices.Sorted(maps.Keys(m)) {
 		t := m[at]
 		for _, d := range t.diags {
 			if d.Pos.File == "" {
 				d.Pos, d.Message = t.release.Origin(), t.by()+": "+d.Message
+				about.note(t.release.Ref(), d)
 			}
 			all = append(all, d)
 		}

@@ -67,10 +67,10 @@ func (x *expander) unfold(objs []*object.Object, which func([]*object.Object) (s
 	}
 	return slices.DeleteFunc(slices.Clone(objs), func(o *object.Object) bool {
 		if flux.IsRelease(o) {
-			x.report(diag.Diagnostic{
+			x.report(x.about.note(o.Ref(), diag.Diagnostic{
 				Code: diag.NestedRelease, Severity: diag.Error, Pos: o.Origin(),
 				Message: fmt.Sprintf("%s is a release within %d others, which is too deep; nothing of it is delivered", o.Ref(), maxNesting),
-			})
+			})...)
 		}
 		return flux.IsRelease(o)
 	})
@@ -97,7 +97,7 @@ func (x *expander) replace(objs []*object.Object, s *scope, wanted func(*object.
 		x.note(release, rendered, s)
 		for _, o := range rendered {
 			if other := have[o.Ref()]; other != nil {
-				x.report(alsoAt(release, o, other))
+				x.report(x.about.note(release.Ref(), alsoAt(release, o, other))...)
 				continue
 			}
 			have[o.Ref()] = o
@@ -138,7 +138,7 @@ func (x *expander) render(release *object.Object, s *scope) []*object.Object {
 		return nil // its folder is read as it is
 	}
 	job, problems := flux.Read(release, s.lookup, x.setting(s.cluster))
-	x.report(problems...)
+	x.report(x.about.note(release.Ref(), problems...)...)
 	if job == nil {
 		x.releases.fail(id, s.name())
 		return nil
@@ -200,7 +200,7 @@ func (x *expander) installed(release *object.Object, job *engine.Job, r engine.R
 	objs := make([]*object.Object, 0, len(all))
 	secrets := strings.Join(job.Secrets, "\x00")
 	for _, o := range all {
-		if render.IsPolicyGroup(o.Ref().Group) && (s.cluster != nil || o.Ref().Name == "") {
+		if render.IsPolicy(o.Ref()) && (s.cluster != nil || o.Ref().Name == "") {
 			x.report(diag.Diagnostic{
 				Code: diag.NestedPolicy, Severity: diag.Warning, Pos: release.Origin(),
 				Message: fmt.Sprintf("%s renders %s for a cluster, where policies do not act; it is left out", release.Ref(), o.Ref()),

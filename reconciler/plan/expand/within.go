@@ -92,7 +92,7 @@ func (x *expander) overridden(release *object.Object, s *scope) *object.Object {
 	o, bad := s.within(release)
 	if bad != nil {
 		bad.Message += " (clusters like " + s.name() + ")"
-		x.report(*bad)
+		x.report(x.about.note(release.Ref(), *bad)...)
 		x.releases.fail(s.id(release), s.name())
 		return nil
 	}

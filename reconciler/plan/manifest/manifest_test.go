@@ -8,8 +8,10 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/index"
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
+	"github.com/waybill-dev/waybill/reconciler/plan/failover"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/reason"
@@ -225,4 +227,44 @@ func TestManyClassesAreMadeBesideEachOther(t *testing.T) {
 	if len(r.Diags) != clusters/10 || !strings.Contains(r.Diags[0].Message, "(clusters c003)") {
 		t.Fatalf("%d diagnostics: %v", len(r.Diags), r.Diags[0])
 	}
+}
+
+// TestAMemoDistinguishesWhatIsPreserved: what a copy that failed leaves to the new one is in the manifest of this one, each time, and
+// in that of no other cluster.
+func TestAMemoDistinguishesWhatIsPreserved(t *testing.T) {
+	const path = "/data/k"
+	write(t, "", path, func(in *manifest.Input) {
+		i := slices.IndexFunc(in.Decisions, func(d schedule.Decision) bool { return d.Ref().Kind == "ConfigMap" })
+		moves := func(label string) string {
+			in.Decisions[i].Scheduled = []karmada.TargetCluster{{Name: "eu"}}
+			in.Decisions[i].Moves = nil
+			if label != "" {
+				in.Decisions[i].Moves = &failover.Moves{Tasks: []karmada.GracefulEvictionTask{{
+					FromCluster: "us", PurgeMode: karmada.PurgeModeDirectly, PreservedLabelState: map[string]string{"job": label},
+				}}}
+			}
+			r := manifest.Write(*in)
+			in.Memo.Turn()
+			var said []string
+			for _, row := range r.Rows {
+				for _, w := range row.Wants {
+					if row.Ref.Kind != "ConfigMap" || w.Blob < 0 {
+						continue
+					}
+					data, err := r.Blobs.At(w.Blob).Bytes()
+					if err != nil {
+						t.Fatal(err)
+					}
+					o := object.Decode("x.yaml", data).Objects[0]
+					said = append(said, fmt.Sprint(w.Cluster, o.Labels()["job"]))
+				}
+			}
+			return strings.Join(said, " ")
+		}
+		for label, want := range map[string]string{"one": "0 1one 2", "two": "0 1two 2", "": "0 1 2"} {
+			if got := moves(label); got != want {
+				t.Errorf("of %q it has %q, want %q", label, got, want)
+			}
+		}
+	})
 }

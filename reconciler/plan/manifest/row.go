@@ -22,7 +22,13 @@ type Row struct {
 	// Blocks are the clusters in which what is wanted, be it nothing, cannot be carried
 	// out now.
 	Blocks map[int32]reason.Reason
+	// Stands are the numbers of what clusters are to have while their cell is blocked, in place of what they
+	// have; Nothing for nothing. Only where a cluster shows an older version is there any.
+	Stands map[int32]int32
 }
+
+// Nothing is the number of no blob.
+const Nothing = -2
 
 // Blobs numbers the files of a plan.
 type Blobs struct {

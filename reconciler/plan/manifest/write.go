@@ -49,6 +49,18 @@ func Write(in Input) Result {
 	return w.finish()
 }
 
+// WriteAlone writes decisions out, and nothing of what comes along with them: neither Namespaces that something is in, nor
+// quotas, nor what stands in clusters' own directories.
+func WriteAlone(in Input) Result {
+	w := newWriter(&in)
+	for i := range in.Decisions {
+		if d := &in.Decisions[i]; d.Template.IsDelivered() {
+			w.decision(d, d.Targets)
+		}
+	}
+	return w.finish()
+}
+
 func newWriter(in *Input) *writer {
 	w := &writer{in: in, byRef: map[object.Ref]int{}, paths: map[string]object.Ref{}}
 	w.rows = make([]Row, 0, len(in.Decisions))

@@ -19,11 +19,12 @@
 //	short    its replicas are divided, those of a blocked cell would change, and so would
 //	         those of one that is not blocked
 //
-// and what a row needs is not removed from where the row keeps it.
+// and what a row needs is not removed from where the row keeps it. Rows that go out in stages together are one
+// version: where one of them is left as it is, all are.
 //
-// A block does not count for that where it stands for itself (reason.IsAside), and where the object
-// leaves the cluster because that failed. All cells of a stopped cluster are blocked: of one of which
-// it cannot be told what it is to hold.
+// A block does not count for that where it stands for itself (reason.IsAside), and where it is a step: the
+// object leaves the cluster because that failed, or for others, one after the other. All cells of a stopped
+// cluster are blocked: of one of which it cannot be told what it is to hold.
 //
 // Clusters are held by a judge, who sees what each would lose. Every cell of a held cluster
 // is blocked. That may freeze rows, which may change what others lose, so that Resolve asks
@@ -47,13 +48,13 @@ type Cell struct {
 	// cluster has. It matters in divided rows only.
 	Scales bool
 	Block  reason.Reason
-	// Leaves reports that the object is leaving the cluster because that, or what is there, failed:
-	// whatever is in the way there freezes nothing.
-	Leaves bool
+	// Step reports that the object is leaving the cluster one step after the other, because that, or what is
+	// there, failed, or for others that get it first: whatever is in the way there freezes nothing.
+	Step bool
 }
 
 // isAside reports that the block of a cell freezes nothing.
-func (c *Cell) isAside() bool { return c.Block != "" && (c.Leaves || c.Block.IsAside()) }
+func (c *Cell) isAside() bool { return c.Block != "" && (c.Step || c.Block.IsAside()) }
 
 // Row is an object.
 type Row struct {
@@ -61,6 +62,9 @@ type Row struct {
 	Cells   []Cell
 	// Needs are the rows that this one needs where it stays.
 	Needs []int
+	// Unit is what the object goes out in stages with, and is one version with in a cluster: where one object is
+	// left as it is, so are the others. 0 is none.
+	Unit int
 	// Abandons reports that the object leaves clusters with nothing left behind: what it needs there
 	// goes at once.
 	Abandons bool
@@ -77,6 +81,8 @@ type Table interface {
 	// Stopped are the clusters of which it cannot be told what they are to hold, and why: all that they
 	// have stays as it is, be it in a row or not.
 	Stopped() map[int]reason.Reason
+	// Unit lists the rows of a unit.
+	Unit(n int) []int
 	// Differing lists the rows that want something else in a cluster than is there.
 	Differing(cluster int) []int
 }
@@ -116,7 +122,7 @@ type Judge func(left Remaining) []int
 
 // Resolve settles what is carried out.
 func Resolve(t Table, judge Judge) Result {
-	s := settling{table: t, rows: map[int]*Row{}, result: Result{
+	s := settling{table: t, rows: map[int]*Row{}, whole: map[unitAt]bool{}, result: Result{
 		Left: Remaining{}, Frozen: map[int]reason.Reason{}, Held: map[int]bool{}, Stopped: t.Stopped(),
 	}}
 	s.enter(t.Blocked())
@@ -139,8 +145,12 @@ func Resolve(t Table, judge Judge) Result {
 type settling struct {
 	table  Table
 	rows   map[int]*Row // that entered
+	whole  map[unitAt]bool
 	result Result
 }
+
+// unitAt is a unit of which all is left as it is in a cluster.
+type unitAt struct{ unit, cluster int }
 
 // enter lets rows in.
 func (s *settling) enter(rows []int) {
@@ -167,6 +177,7 @@ func (s *settling) settle() {
 			}
 			s.result.Left[i] = left(blocked, s.result.Frozen[i])
 			changed = s.blockNeeds(row, s.result.Left[i]) || changed
+			changed = s.blockTogether(row, s.result.Left[i]) || changed
 		}
 	}
 }
@@ -200,6 +211,35 @@ func (s *settling) blockNeeds(row *Row, kept map[int]Left) (changed bool) {
 		}
 	}
 	return changed
+}
+
+// blockTogether blocks the rows of a unit in the clusters where one of them is left as it is. For the rows that wait
+// for their stage the whole unit waits anyway.
+func (s *settling) blockTogether(row *Row, is map[int]Left) (changed bool) {
+	if row.Unit == 0 || row.IsSettled {
+		return false
+	}
+	for cluster, l := range is {
+		at := unitAt{row.Unit, cluster}
+		if l.Reason == reason.WaitsForStage || l.Reason == reason.Together || s.whole[at] {
+			continue
+		}
+		s.whole[at], changed = true, true
+		s.enter(s.table.Unit(row.Unit))
+		for _, i := range s.table.Unit(row.Unit) {
+			s.rows[i].block(cluster, reason.Together)
+		}
+	}
+	return changed
+}
+
+// block blocks the cell of a cluster, unless something does already.
+func (r *Row) block(cluster int, why reason.Reason) {
+	for n, c := range r.Cells {
+		if c.Cluster == cluster && c.Block == "" {
+			r.Cells[n].Block = why
+		}
+	}
 }
 
 // left lists the cells that are left as they are; with why set, the row is frozen.

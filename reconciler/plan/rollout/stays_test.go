@@ -14,7 +14,7 @@ import (
 func cells(text string) []Cell {
 	var out []Cell
 	for i, f := range strings.Fields(text) {
-		c := Cell{Cluster: i, Want: strings.Contains(f, "w"), Have: strings.Contains(f, "h"), Scales: strings.Contains(f, "s"), Leaves: strings.Contains(f, "m")}
+		c := Cell{Cluster: i, Want: strings.Contains(f, "w"), Have: strings.Contains(f, "h"), Scales: strings.Contains(f, "s"), Step: strings.Contains(f, "m")}
 		if strings.Contains(f, "b") {
 			c.Block = "blocked"
 		}
@@ -69,6 +69,11 @@ func TestFrozen(t *testing.T) {
 		{"hbms whs", true, ""},
 		{"hbms ws whs", true, ""},
 		{"hbms whbs whs", true, reason.Short}, // another block does what it does
+		// Moves: the old copies stay until the new ones are healthy, and these come, or wait for a reason of their own.
+		{"hbm w hbm", false, ""},
+		{"hbm w wb", false, ""},
+		{"ws hbms ws", true, ""},
+		{"hbm wb", false, ""},
 		{"hbm hb w", false, reason.Twice},
 		{"hbm wb h", false, reason.Nowhere},
 		// A cell that moves and is not blocked counts as any other.
@@ -105,6 +110,15 @@ func (t stopped) Blocked() (all []int) {
 		all = append(all, i)
 	}
 	return all
+}
+
+func (t rows) Unit(n int) (list []int) {
+	for i, r := range t {
+		if r.Unit == n {
+			list = append(list, i)
+		}
+	}
+	return list
 }
 
 func (t rows) Blocked() (list []int) {
@@ -221,6 +235,7 @@ func TestBlocksThatStandAside(t *testing.T) {
 	}{
 		{"the new copy waits until the old one is gone", Row{Cells: []Cell{{Cluster: 0, Want: true, Block: reason.NotGone}, {Cluster: 1, Have: true}}}, ""},
 		{"what is not listed stays", Row{Cells: []Cell{{Cluster: 0, Have: true, Block: reason.Unlisted}, {Cluster: 1, Want: true}}}, ""},
+		{"an old version stays until its stage comes", Row{Cells: []Cell{{Cluster: 0, Have: true, Block: reason.WaitsForStage}, {Cluster: 1, Want: true}}}, ""},
 		{"another block is in the way", Row{Cells: []Cell{{Cluster: 0, Want: true, Block: reason.Failed}, {Cluster: 1, Have: true}}}, reason.Nowhere},
 		{"it was settled before", Row{IsSettled: true, Cells: []Cell{{Cluster: 0, Want: true, Block: reason.Failed}, {Cluster: 1, Have: true}}}, ""},
 	} {
@@ -228,6 +243,38 @@ func TestBlocksThatStandAside(t *testing.T) {
 		if r.Frozen[0] != tt.want {
 			t.Errorf("%s: frozen because %q, want %q", tt.name, r.Frozen[0], tt.want)
 		}
+	}
+}
+
+// TestAUnitIsOneVersionInACluster: a row that is left as it is in a cluster has those left there that go out
+// with it, and nowhere else.
+func TestAUnitIsOneVersionInACluster(t *testing.T) {
+	table := rows{
+		{Cells: cells("whb wh"), Unit: 1},
+		{Cells: cells("wh whs"), Unit: 1},
+		{Cells: cells("h wh"), Unit: 1},
+		{Cells: cells("wh whs")},
+	}
+	r := Resolve(table, table.atMost(9))
+	for i, want := range []map[int]Left{
+		{0: {true, "blocked"}}, {0: {true, reason.Together}}, {0: {true, reason.Together}}, nil,
+	} {
+		if got := r.Left[i]; fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("of row %d is left %v, want %v", i, got, want)
+		}
+	}
+	if len(r.Frozen) > 0 {
+		t.Errorf("frozen are %v", r.Frozen)
+	}
+}
+
+// TestAFrozenRowFreezesItsUnit: what may be carried out nowhere has what goes out with it left everywhere.
+func TestAFrozenRowFreezesItsUnit(t *testing.T) {
+	table := rows{{Cells: cells("wb h"), Unit: 1}, {Cells: cells("w wh h"), Unit: 1}}
+	r := Resolve(table, table.atMost(9))
+	want := map[int]Left{0: {false, reason.Together}, 1: {true, reason.Together}}
+	if r.Frozen[0] != reason.Nowhere || fmt.Sprint(r.Left[1]) != fmt.Sprint(want) {
+		t.Errorf("frozen are %v, left of the other %v, want %v", r.Frozen, r.Left[1], want)
 	}
 }
 
@@ -258,6 +305,10 @@ func FuzzResolve(f *testing.F) {
 				t.Errorf("cluster %d loses %v, and is not held", cluster, table.lost(cluster, r.Left))
 			}
 		}
+		if other := Resolve(table.withoutSteps(), table.withoutSteps().atMost(limit)); !table.needs() &&
+			fmt.Sprint(other.Frozen, other.Held) != fmt.Sprint(r.Frozen, r.Held) {
+			t.Errorf("steps of moves change what is frozen, %v, or held, %v; without them it is %v and %v", r.Frozen, r.Held, other.Frozen, other.Held)
+		}
 		if again := Resolve(table, table.atMost(limit)); fmt.Sprint(again) != fmt.Sprint(r) {
 			t.Errorf("resolved again it is %v, and was %v", again, r)
 		}
@@ -277,6 +328,9 @@ func tableOf(data []byte) (table rows, limit int) {
 			c := Cell{Cluster: cluster, Want: b&1 != 0, Have: b&2 != 0, Scales: b&4 != 0}
 			if b&0x18 == 0x18 {
 				c.Block = "blocked"
+			}
+			if isLeft := c.Have && !c.Want; isLeft && b&0x60 == 0x60 {
+				c.Block, c.Step = reason.Moving, true
 			}
 			if c.Scales = c.Scales || c.Want != c.Have; c.Want || c.Have {
 				row.Cells = append(row.Cells, c)
@@ -305,7 +359,7 @@ func law(row Row, r Result, i int) string {
 		}
 		before, after, wanted = before+count(c.Have), after+count(has), wanted+count(c.Want)
 		served += count(has && c.Want)
-		blocked += count(left && c.Scales)
+		blocked += count(left && c.Scales && !c.Step)
 		changed += count(!left && c.Scales)
 	}
 	switch {
@@ -321,6 +375,19 @@ func law(row Row, r Result, i int) string {
 		return "nothing is in the way, and it is left"
 	}
 	return ""
+}
+
+// withoutSteps is the table without the copies that stay because a step of their move is not over.
+func (t rows) withoutSteps() (out rows) {
+	for _, row := range t {
+		row.Cells = slices.DeleteFunc(slices.Clone(row.Cells), func(c Cell) bool { return c.Step })
+		out = append(out, row)
+	}
+	return out
+}
+
+func (t rows) needs() bool {
+	return slices.ContainsFunc(t, func(r Row) bool { return len(r.Needs) > 0 })
 }
 
 func needed(left map[int]Left) bool {

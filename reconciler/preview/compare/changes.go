@@ -69,6 +69,7 @@ func (it *item) key(causes []preview.Cause) string {
 	for _, s := range it.left {
 		fmt.Fprintln(&b, "l", s.what, s.groups)
 	}
+	fmt.Fprintln(&b, "m", it.moves)
 	for _, l := range it.reasons() {
 		fmt.Fprintln(&b, "f", l, it.stuck[l])
 	}
@@ -104,6 +105,7 @@ func (it *item) shown(l *lister) preview.Change {
 	for _, why := range it.reasons() {
 		ch.Left = append(ch.Left, why.in(it.stuck[why]))
 	}
+	ch.Moves = it.moves
 	slices.SortFunc(ch.Scaled, func(a, b preview.Scale) int { return slices.Compare(a.Clusters, b.Clusters) })
 	slices.SortFunc(ch.Changed, func(a, b preview.Content) int { return slices.Compare(a.Clusters, b.Clusters) })
 	if it.counted {

@@ -36,12 +36,14 @@ func Plans(base, head *plan.Plan, within Scope, twins Twins) (preview.Comparison
 		}
 	}
 	c.left()
+	moving(&c, c.items)
 	c.detached()
 	r := preview.Comparison{APIVersion: preview.APIVersion, Kind: preview.Kind, Base: base.Revision.Commit, Head: head.Revision.Commit}
 	r.Changes = c.changes()
 	r.Clusters = c.clusters()
 	r.Regions = c.regions(r.Clusters)
 	r.Guard = c.guard()
+	r.Rollouts = stepsOf(&c)
 	r.Totals = c.totals(&r)
 	r.Diags, r.Already = divide(c.before.said(), c.after.said())
 	return r, nil

@@ -18,6 +18,7 @@ type item struct {
 	changed        []byGroup[*content]
 	left           []byGroup[left]
 	stuck          map[left][]string // clusters in which a part of the plan is not carried out
+	moves          []preview.Move
 	replicas       preview.Span
 	counted        bool // its kind has replicas
 }
@@ -92,6 +93,17 @@ func (c *comparer) left() {
 	}
 }
 
+// moving notes how items that change leave clusters for others, where that begins with the head.
+func moving(c *comparer, items map[object.Ref]*item) {
+	for _, m := range c.head.Moves {
+		it := items[m.Object]
+		if it == nil || m.Began || !c.within.cluster(m.From) || slices.ContainsFunc(c.base.Moves, m.IsThatOf) {
+			continue
+		}
+		it.moves = append(it.moves, preview.Move{From: m.From, How: m.How(), Nowhere: m.Nowhere()})
+	}
+}
+
 // detached notes what stays in clusters that are no longer registered, and is in no other.
 func (c *comparer) detached() {
 	gone := map[string]bool{}
@@ -127,7 +139,7 @@ func decisions(p *plan.Plan) map[object.Ref]*plan.Decision {
 // verb sums an item up in the word that matters most.
 func (it *item) verb() preview.Verb {
 	switch {
-	case len(it.added) > 0 && len(it.removed) > 0:
+	case len(it.added) > 0 && len(it.removed)+len(it.moves) > 0:
 		return preview.Moves
 	case len(it.added) > 0:
 		return preview.Appears

@@ -100,6 +100,9 @@ func detail(c *preview.Change) string {
 	for _, s := range c.Scaled {
 		list("!", fmt.Sprintf("%d → %s: ", s.From, words.Count(int(s.To), "replica")), s.Clusters)
 	}
+	for _, m := range c.Moves {
+		fmt.Fprintf(&b, "# from %s: %s; %s\n", words.Printable(m.From), words.Printable(m.How), words.Printable(m.Nowhere))
+	}
 	for _, l := range c.Left {
 		what := "is not there yet: "
 		if l.Kept {

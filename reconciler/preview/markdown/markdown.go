@@ -35,7 +35,7 @@ func Comment(c *preview.Comparison, limit int) string {
 	if c.Empty() {
 		return nothing(c)
 	}
-	head := join(counts(c), guard(c.Guard, c.Head), errors(c.Diags), already(c.Already), regions(c.Regions))
+	head := join(counts(c), rollouts(c.Rollouts), guard(c.Guard, c.Head), errors(c.Diags), already(c.Already), regions(c.Regions))
 	const reserve = 200 // for what is said of what is left out
 	room := limit - len(head) - reserve
 	var body strings.Builder

@@ -153,3 +153,15 @@ func TestACommentHasALimit(t *testing.T) {
 		}
 	}
 }
+
+func TestACommentSaysInWhichStepsItGoesOut(t *testing.T) {
+	c := previewtest.Everything()
+	for i := range 25 {
+		c.Rollouts = append(c.Rollouts, preview.Rollout{Unit: fmt.Sprintf("team/web-%d", i), Strategy: "careful", Stages: []preview.Stage{{Name: "canary", Clusters: 2, Width: 1}}})
+	}
+	got := markdown.Comment(&c, markdown.Limit)
+	want := "**It goes out in stages**; below is what it does in the end.\n- ` team/web-0 by careful: canary 2 (1 at a time) `\n"
+	if !strings.Contains(got, want) || !strings.Contains(got, "- and 5 more\n") || strings.Contains(got, "web-20") {
+		t.Errorf("it says\n%s", got)
+	}
+}

@@ -79,8 +79,11 @@ func Everything() preview.Comparison {
 				preview.Disappears: 1, preview.Held: 1, preview.Frozen: 1, preview.Stays: 1, preview.Moves: 3, preview.Scales: 1, preview.Changes: 1, preview.Appears: 1,
 			},
 		},
-		Already: []diag.Diagnostic{{Code: diag.Malformed, Severity: diag.Error, Pos: diag.Pos{File: "worse.yaml"}, Message: "no end"}, {Code: diag.Waits, Severity: diag.Warning, Message: "it waits"}},
-		Diags:   []diag.Diagnostic{{Code: diag.Malformed, Severity: diag.Error, Pos: diag.Pos{File: "bad.yaml", Line: 3}, Message: "no colon", Hint: "write one"}},
+		Already: []diag.Diagnostic{
+			{Code: diag.Malformed, Severity: diag.Error, Pos: diag.Pos{File: "worse.yaml"}, Message: "no end"},
+			{Code: diag.Waits, Severity: diag.Warning, Message: "it waits"},
+		},
+		Diags: []diag.Diagnostic{{Code: diag.Malformed, Severity: diag.Error, Pos: diag.Pos{File: "bad.yaml", Line: 3}, Message: "no colon", Hint: "write one"}},
 	}
 }
 
@@ -146,6 +149,10 @@ func Filled(text string) preview.Comparison {
 	for i := range c.Regions {
 		c.Regions[i].Name = text
 	}
+	c.Rollouts = []preview.Rollout{{
+		Unit: text, Strategy: text, Supersedes: text, Held: []string{text},
+		Stages: []preview.Stage{{Name: text, Clusters: 2, Width: 1, After: []string{text}}},
+	}}
 	c.Guard.Already = []preview.Hold{{Clusters: []string{text}, Reason: text}}
 	c.Guard.Holds = []preview.Hold{{Clusters: []string{text}, Reason: text, Removals: []guard.Removal{{Object: object.Ref{Kind: text, Name: text}, Cause: text}}}}
 	c.Already = []diag.Diagnostic{{Code: diag.Malformed, Severity: diag.Error, Pos: diag.Pos{File: text}, Message: text}}

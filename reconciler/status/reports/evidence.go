@@ -13,6 +13,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/reconciler/evidence"
 	"github.com/waybill-dev/waybill/reconciler/published"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
@@ -26,45 +27,57 @@ import (
 // published for the clusters that it registers.
 type Moves struct {
 	Bindings   map[object.Ref]*karmada.ResourceBinding
+	Leaving    []state.Leaving // what leaves clusters for others
 	Failover   render.Failover
 	Clusters   []*object.Object          // as they are written
 	Registered func() []*karmada.Cluster // asked if anything moves
 	Published  map[string]tree.Published // by cluster
+	Addresses  render.Addresses          // at which clusters are published
 }
 
 // Evidence reads what the status branches of heads, and those that agents write, say of what
 // moves; nil if nothing does. While the repository of the agents is away, what was heard last counts: an old copy
 // must not go because nobody can say that the new ones are not healthy.
 func (r *Reader) Evidence(ctx context.Context, heads map[string]files.ID, of Moves) (evict.Evidence, error) {
-	moving := evidence.Moving(of.Bindings, of.Failover)
+	moving := evidence.Moving(of.Bindings, of.Leaving, of.Failover)
 	if len(moving) == 0 {
 		return nil, nil
 	}
+	return r.EvidenceOf(ctx, heads, of, moving)
+}
+
+// EvidenceOf reads what they say of objects, in the clusters that are named for each.
+func (r *Reader) EvidenceOf(
+	ctx context.Context, heads map[string]files.ID, of Moves, moving map[object.Ref][]string,
+) (evict.Evidence, error) {
+	all := evict.Evidence{}
+	for ref := range moving {
+		all[ref] = map[string]evict.Seen{}
+	}
+	if r.isSilent(heads) {
+		return all, nil
+	}
 	mappings := mappingsOf(of.Clusters)
-	said, err := r.branches(ctx, heads, of.Registered())
-	isAway := err != nil && r.Told != nil && ctx.Err() == nil
-	if err != nil && !isAway {
+	said, err := r.hear(ctx, heads, of.Registered())
+	if err != nil {
 		return nil, err
 	}
-	all, trees := evict.Evidence{}, appliedTrees{r.Published.Target, map[appliedAt]*files.Folder{}}
+	trees := appliedTrees{r.Published.Target, map[appliedAt]*files.Folder{}}
 	for ref, clusters := range moving {
-		all[ref] = map[string]evict.Seen{}
 		for _, cluster := range clusters {
-			was, _ := r.Cache.last(cluster)
-			w := was.report
-			if !isAway {
-				if w, err = r.evidenceOf(ctx, &said, cluster, mappings[cluster]); err != nil {
-					return nil, err
-				}
+			w, err := said.report(ctx, cluster, mappings[cluster])
+			if err != nil {
+				return nil, err
 			}
 			if w == nil {
 				continue
 			}
 			path := tree.Path(mappings[cluster].Ref(ref))
-			f := evidence.Found{
-				Cluster: w.Summary, Object: w.Objects[ref], Published: fileOf(of.Published[cluster].Built, path),
-				Preserve: evidence.Preserve(of.Bindings[ref].Spec.Failover),
+			f := evidence.Found{Cluster: w.Summary, Object: w.Objects[ref], Published: fileOf(of.Published[cluster].Built, path)}
+			if f.Head, err = r.Published.Head(ctx, heads, of.Addresses.Of(cluster)); err != nil {
+				return nil, err
 			}
+			f.Preserve = preserved(of.Bindings[ref])
 			if err := trees.lookUp(ctx, cluster, &f, path); err != nil {
 				return nil, err
 			}
@@ -72,6 +85,49 @@ func (r *Reader) Evidence(ctx context.Context, heads map[string]files.ID, of Mov
 		}
 	}
 	return all, nil
+}
+
+// preserved are the rules of a binding, or nil, by which labels hold what is to be preserved of a status.
+func preserved(b *karmada.ResourceBinding) []karmada.StatePreservationRule {
+	if b == nil {
+		return nil
+	}
+	return evidence.Preserve(b.Spec.Failover)
+}
+
+// heard is what clusters say. While the repository of the agents is away it is what was heard last.
+type heard struct {
+	reader *Reader
+	said   statusBranches
+	isAway bool
+}
+
+func (r *Reader) hear(ctx context.Context, heads map[string]files.ID, of []*karmada.Cluster) (heard, error) {
+	said, err := r.branches(ctx, heads, of)
+	isAway := err != nil && r.Told != nil && ctx.Err() == nil
+	if isAway {
+		err = nil
+	}
+	return heard{r, said, isAway}, err
+}
+
+// report is what is said of a cluster; nil for nothing that counts.
+func (h *heard) report(ctx context.Context, cluster string, m *virtual.Mapping) (*status.Report, error) {
+	if h.isAway {
+		was, _ := h.reader.Cache.last(cluster)
+		return was.report, nil
+	}
+	return h.reader.evidenceOf(ctx, &h.said, cluster, m)
+}
+
+// isSilent reports that no cluster says anything.
+func (r *Reader) isSilent(heads map[string]files.ID) bool {
+	for branch := range heads {
+		if _, isStatus := status.ClusterOf(branch); isStatus {
+			return false
+		}
+	}
+	return r.Told == nil
 }
 
 // evidenceOf reads what is said of a cluster; nil for nothing, or nothing new enough.

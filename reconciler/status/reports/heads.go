@@ -3,10 +3,7 @@ package reports
 import (
 	"context"
 	"fmt"
-	"maps"
 
-	"github.com/waybill-dev/waybill/policies/karmada"
-	"github.com/waybill-dev/waybill/reconciler/heartbeat"
 	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -23,44 +20,6 @@ type statusBranches struct {
 	keys          map[string]*signing.Public // by cluster
 	// refused says of clusters why nothing of them is read.
 	refused map[string]error
-}
-
-// branches looks where status branches are, and fetches those of clusters. What is wrong with the branch
-// of one cluster is kept for that cluster.
-func (r *Reader) branches(ctx context.Context, heads map[string]files.ID, of []*karmada.Cluster) (statusBranches, error) {
-	h := statusBranches{
-		target: r.Published.Target, told: r.Told, heads: heads, toldAt: heads, keys: map[string]*signing.Public{}, refused: map[string]error{},
-	}
-	var err error
-	if h.told == nil {
-		h.told = r.Published.Target
-	} else if h.toldAt, err = h.told.Heads(ctx); err != nil {
-		return h, fmt.Errorf("reading what agents say: %w", err)
-	}
-	here, there := map[string]string{}, map[string]string{} // branches, by cluster
-	for _, c := range of {
-		key, err := heartbeat.KeyOf(c)
-		switch branch := status.Prefix + c.Name; {
-		case err != nil:
-			h.refused[c.Name] = err
-		case key != nil:
-			h.keys[c.Name], there[c.Name] = key, branch
-		default:
-			here[c.Name] = branch
-		}
-	}
-	for _, from := range []struct {
-		published.Repository
-
-		branches map[string]string
-	}{{h.target, here}, {h.told, there}} {
-		refused, err := published.FetchEach(ctx, from, from.branches)
-		if err != nil {
-			return h, err
-		}
-		maps.Copy(h.refused, refused)
-	}
-	return h, nil
 }
 
 // head reads the head of a cluster's status branch; nil if there is none that counts. Ignored says

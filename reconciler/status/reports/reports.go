@@ -5,12 +5,14 @@ package reports
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/virtual"
+	"github.com/waybill-dev/waybill/reconciler/heartbeat"
 	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/render/object"
@@ -105,6 +107,44 @@ func (r *Reader) Reports(
 		}
 	}
 	return words, nil
+}
+
+// branches looks where status branches are, and fetches those of clusters. What is wrong with the branch
+// of one cluster is kept for that cluster.
+func (r *Reader) branches(ctx context.Context, heads map[string]files.ID, of []*karmada.Cluster) (statusBranches, error) {
+	h := statusBranches{
+		target: r.Published.Target, told: r.Told, heads: heads, toldAt: heads, keys: map[string]*signing.Public{}, refused: map[string]error{},
+	}
+	var err error
+	if h.told == nil {
+		h.told = r.Published.Target
+	} else if h.toldAt, err = h.told.Heads(ctx); err != nil {
+		return h, fmt.Errorf("reading what agents say: %w", err)
+	}
+	here, there := map[string]string{}, map[string]string{} // branches, by cluster
+	for _, c := range of {
+		key, err := heartbeat.KeyOf(c)
+		switch branch := status.Prefix + c.Name; {
+		case err != nil:
+			h.refused[c.Name] = err
+		case key != nil:
+			h.keys[c.Name], there[c.Name] = key, branch
+		default:
+			here[c.Name] = branch
+		}
+	}
+	for _, from := range []struct {
+		published.Repository
+
+		branches map[string]string
+	}{{h.target, here}, {h.told, there}} {
+		refused, err := published.FetchEach(ctx, from, from.branches)
+		if err != nil {
+			return h, err
+		}
+		maps.Copy(h.refused, refused)
+	}
+	return h, nil
 }
 
 // branchReport is what a status branch says, and the files that it is from; both nil if there is none that

@@ -40,7 +40,10 @@ func allowed(c *facts.Change) string {
 func OfChanges(all []facts.Change, most int, now time.Time) Changes {
 	p := Changes{More: len(all) == most}
 	for i, c := range all {
-		p.Rows = append(p.Rows, ChangeRow{Change: Link{c.Subject, ChangeURL(c.Commit.String())}, Source: short(c.Source), When: moment(c.When, now), Moves: c.Body, Allowed: allowed(&c), Current: i == 0})
+		p.Rows = append(p.Rows, ChangeRow{
+			Change: Link{c.Subject, ChangeURL(c.Commit.String())}, Source: short(c.Source), When: moment(c.When, now),
+			Moves: c.Body, Allowed: allowed(&c), Current: i == 0,
+		})
 	}
 	return p
 }
@@ -97,7 +100,8 @@ type Field struct {
 // OfChange shows what a publication did; within names the only cluster, or is empty.
 func OfChange(f *facts.Facts, e facts.Effect, within string, now time.Time) Change {
 	p := Change{
-		Subject: e.Change.Subject, Source: e.Change.Source, State: e.Change.Commit.String(), When: moment(e.Change.When, now), Moves: e.Change.Body, Allowed: allowed(&e.Change),
+		Subject: e.Change.Subject, Source: e.Change.Source, State: e.Change.Commit.String(),
+		When: moment(e.Change.When, now), Moves: e.Change.Body, Allowed: allowed(&e.Change),
 		Within: within, All: ChangeURL(e.Change.Commit.String()), MoreThan: e.MoreObjects, Cut: e.Cut,
 	}
 	if a := e.Author; a != nil {
@@ -113,7 +117,8 @@ func OfChange(f *facts.Facts, e facts.Effect, within string, now time.Time) Chan
 	for _, c := range e.Clusters {
 		only := Link{Text: "only this", URL: p.All + "?cluster=" + strings.TrimPrefix(ClusterURL(c.Cluster), "/clusters/")}
 		p.Clusters = append(p.Clusters, Touched{
-			Cluster: Link{c.Cluster, ClusterURL(c.Cluster)}, Only: only, Commit: short(c.Commit.String()), Added: c.Added, Changed: c.Changed, Removed: c.Removed,
+			Cluster: Link{c.Cluster, ClusterURL(c.Cluster)}, Only: only, Commit: short(c.Commit.String()),
+			Added: c.Added, Changed: c.Changed, Removed: c.Removed,
 		})
 	}
 	for i := range e.Objects {

@@ -84,7 +84,9 @@ func OfCluster(f *facts.Facts, m *reports.Cluster, b Branch, now time.Time) Clus
 			if mark.Word == "" {
 				mark = Mark{string(c.Status), "?", "warn"}
 			}
-			p.Conditions = append(p.Conditions, Condition{Type: c.Type, Message: c.Message, Mark: mark, Since: moment(c.LastTransitionTime.Time, now)})
+			p.Conditions = append(p.Conditions, Condition{
+				Type: c.Type, Message: c.Message, Mark: mark, Since: moment(c.LastTransitionTime.Time, now),
+			})
 		}
 	}
 	if m.Report != nil && !m.Report.Expires.IsZero() {

@@ -155,7 +155,8 @@ func standingMark(standing string) Mark {
 
 func clusterRow(m *reports.Cluster, now time.Time) ClusterRow {
 	row := ClusterRow{
-		Name: m.Cluster, URL: ClusterURL(m.Cluster), Region: m.Registered.Spec.Region, Labels: labels(m), Mode: string(m.Mode), Mark: standingMark(m.State),
+		Name: m.Cluster, URL: ClusterURL(m.Cluster), Region: m.Registered.Spec.Region, Labels: labels(m),
+		Mode: string(m.Mode), Mark: standingMark(m.State),
 		Message: m.Message, Ready: readyMark(m), Suspended: m.Registered.Annotations[suspend.Suspended], Told: Moment{Ago: "never"},
 	}
 	if !m.Head.IsZero() {

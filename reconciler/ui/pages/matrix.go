@@ -113,7 +113,8 @@ func columnsOf(f *facts.Facts, of []*facts.Template, text string) []*reports.Clu
 
 func matrixRow(t *facts.Template) MatrixRow {
 	row := MatrixRow{
-		Kind: t.Ref.Kind, Namespace: t.Ref.Namespace, Name: t.Ref.Name, URL: TemplateURL(t.Ref), Policy: t.Policy, Where: len(t.Targets), Problem: problem(t),
+		Kind: t.Ref.Kind, Namespace: t.Ref.Namespace, Name: t.Ref.Name, URL: TemplateURL(t.Ref),
+		Policy: t.Policy, Where: len(t.Targets), Problem: problem(t),
 	}
 	if t.Replicas > 0 {
 		row.Replicas = strconv.Itoa(int(t.Replicas))

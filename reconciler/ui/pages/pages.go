@@ -35,7 +35,7 @@ const clusterScope = "_cluster"
 // Frame is what every page has around what it shows.
 type Frame struct {
 	Title string
-	// Here is the part of the UI that the page belongs to: fleet, matrix, changes or previews; empty
+	// Here is the part of the UI that the page belongs to: fleet, matrix, rollouts, changes or previews; empty
 	// for none.
 	Here string
 	// Previews says that pull requests are previewed.

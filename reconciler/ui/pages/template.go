@@ -29,13 +29,16 @@ type Template struct {
 	Placed   Mark
 	Message  string
 	NeededBy []string
-	Leaving  []Leave
-	Text     string
-	Targets  []TargetRow
-	Pager    Pager
-	Steps    []Step
-	More     bool   // there may be earlier ones
-	Why      string // address of the explanation
+	// Rollout leads to the unit with which it goes out in stages, whose phase is RolloutMark; empty where it does not.
+	Rollout     Link
+	RolloutMark Mark
+	Leaving     []Leave
+	Text        string
+	Targets     []TargetRow
+	Pager       Pager
+	Steps       []Step
+	More        bool   // there may be earlier ones
+	Why         string // address of the explanation
 }
 
 // Leave is a cluster that a template leaves.
@@ -72,7 +75,8 @@ type Past struct {
 func OfTemplate(f *facts.Facts, t *facts.Template, past Past, q url.Values, at Asked) Template {
 	here := TemplateURL(t.Ref)
 	p := Template{
-		Object: t.Ref.String(), Policy: t.Policy, Source: t.Source, Divided: t.Divided, NeededBy: t.NeededBy, Text: q.Get("q"), More: past.More, Why: here + "/why",
+		Object: t.Ref.String(), Policy: t.Policy, Source: t.Source, Divided: t.Divided, NeededBy: t.NeededBy,
+		Text: q.Get("q"), More: past.More, Why: here + "/why",
 		Placed: Mark{"Placed", "✓", "good"}, Message: t.Scheduled.Message,
 	}
 	if !t.Placed() {
@@ -87,6 +91,9 @@ func OfTemplate(f *facts.Facts, t *facts.Template, past Past, q url.Values, at A
 			leave.Since = moment(l.CreationTimestamp.Time, at.Now)
 		}
 		p.Leaving = append(p.Leaving, leave)
+	}
+	if r := f.Rollout(t.Unit); r != nil {
+		p.Rollout, p.RolloutMark = Link{r.Unit.String(), RolloutURL(r.Unit)}, phaseMark(r.Status.Phase)
 	}
 	p.targets(f, t, q, at)
 	for _, s := range past.Steps {
@@ -176,7 +183,10 @@ func since(o *status.Object, now time.Time) Moment {
 }
 
 func stepOf(s facts.Step, now time.Time) Step {
-	return Step{Change: Link{short(s.Change.Source) + " " + s.Change.Subject, ChangeURL(s.Change.Commit.String())}, When: moment(s.Change.When, now), Says: says(s.Was, s.Is)}
+	return Step{
+		Change: Link{short(s.Change.Source) + " " + s.Change.Subject, ChangeURL(s.Change.Commit.String())},
+		When:   moment(s.Change.When, now), Says: says(s.Was, s.Is),
+	}
 }
 
 // says puts the difference of two decisions into words. Either may be nil.

@@ -1,6 +1,7 @@
 package forgetest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -35,7 +36,7 @@ type Fake struct {
 	comments    []forge.Comment
 	statuses    []forge.Status
 	permissions map[int64]forge.Permission
-	last        int64 // of what has a number
+	last        counter // of what has a number
 }
 
 var _ forge.Forge = (*Fake)(nil)
@@ -66,10 +67,13 @@ func (f *Fake) World() World {
 	}
 }
 
-// number counts what there is.
-func (f *Fake) number() int64 {
-	f.last++
-	return f.last
+// counter numbers what there is.
+type counter int64
+
+// next is the number of one more.
+func (c *counter) next() int64 {
+	*c++
+	return int64(*c)
 }
 
 // at is when a thing of a number came about.
@@ -78,7 +82,7 @@ func at(number int64) time.Time { return Epoch.Add(time.Duration(number) * time.
 // Push gives the pull request another head.
 func (f *Fake) Push() (head string) {
 	f.mu.Lock()
-	head = fmt.Sprintf("%040x", 0xabc000+f.number())
+	head = fmt.Sprintf("%040x", 0xabc000+f.last.next())
 	f.mu.Unlock()
 	f.PushCommit(head)
 	return head
@@ -88,7 +92,7 @@ func (f *Fake) Push() (head string) {
 func (f *Fake) PushCommit(head string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.pull.Head, f.heads, f.pull.Updated = head, append(f.heads, head), at(f.number())
+	f.pull.Head, f.heads, f.pull.Updated = head, append(f.heads, head), at(f.last.next())
 }
 
 // Touch says when something of the pull request changed last.
@@ -109,7 +113,7 @@ func (f *Fake) Close() {
 func (f *Fake) Merge(commit string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.pull.Open, f.pull.Merged = false, commit
+	f.pull.Open, f.pull.Merged, f.heads = false, commit, append(f.heads, commit)
 }
 
 // Reopen opens the pull request again.
@@ -137,7 +141,7 @@ func (f *Fake) Pull() forge.PullRequest {
 func (f *Fake) SayAs(u forge.User, body string) forge.Comment {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n := f.number()
+	n := f.last.next()
 	c := forge.Comment{ID: n, Author: u, Mine: u == Waybill, Body: body, Created: at(n), URL: fmt.Sprintf("%s#%d", f.pull.URL, n)}
 	f.comments, f.pull.Updated = append(f.comments, c), at(n)
 	return c
@@ -190,6 +194,17 @@ func (f *Fake) PullRequestsOf(_ context.Context, commit string) ([]forge.PullReq
 		return nil, err
 	}
 	if p := f.Pull(); p.Head == commit && p.Open {
+		return []forge.PullRequest{p}, nil
+	}
+	return nil, nil
+}
+
+// PullRequestsMergedAs implements forge.Forge.
+func (f *Fake) PullRequestsMergedAs(_ context.Context, commit string) ([]forge.PullRequest, error) {
+	if err := f.fails("PullRequestsMergedAs"); err != nil {
+		return nil, err
+	}
+	if p := f.Pull(); p.Merged == commit && commit != "" {
 		return []forge.PullRequest{p}, nil
 	}
 	return nil, nil
@@ -265,14 +280,52 @@ func (f *Fake) SetStatus(_ context.Context, s forge.Status) error {
 	if err := f.fails("SetStatus"); err != nil {
 		return err
 	}
+	return SetStatusAs(f, Waybill, s)
+}
+
+// SetStatusAs has somebody show a status at a commit.
+func SetStatusAs(f *Fake, u forge.User, s forge.Status) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !slices.Contains(f.heads, s.Commit) {
 		return missing("setting a status")
 	}
-	s.Description = s.Line()
+	s.Description, s.Creator, s.Time = s.Line(), u, at(f.last.next())
 	f.statuses = append(f.statuses, s)
 	return nil
+}
+
+// Statuses implements forge.Forge.
+func (f *Fake) Statuses(_ context.Context, commit string) ([]forge.Status, error) {
+	if err := f.fails("Statuses"); err != nil {
+		return nil, err
+	}
+	if !has(f, commit) {
+		return nil, missing("listing statuses")
+	}
+	var found []forge.Status
+	for _, s := range everSet(f, commit) {
+		isSaid := func(t forge.Status) bool { return t.Context == s.Context && t.Creator == s.Creator }
+		if !slices.ContainsFunc(found, isSaid) {
+			found = append(found, s)
+		}
+	}
+	slices.SortFunc(found, func(a, b forge.Status) int {
+		return cmp.Or(cmp.Compare(a.Context, b.Context), cmp.Compare(a.Creator.Login, b.Creator.Login))
+	})
+	return found, nil
+}
+
+// everSet lists all statuses of a commit, from the one that was set last.
+func everSet(f *Fake, commit string) (found []forge.Status) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range slices.Backward(f.statuses) {
+		if s.Commit == commit {
+			found = append(found, s)
+		}
+	}
+	return found
 }
 
 // Permission implements forge.Forge.

@@ -6,6 +6,7 @@ package forgetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +48,7 @@ func Run(t *testing.T, open func(t *testing.T) World) {
 	for name, test := range map[string]func(*testing.T, World){
 		"PullRequest": pullRequest, "Merged": merged, "Head": head, "Comments": comments, "ManyComments": manyComments,
 		"Say": say, "SayAgain": sayAgain, "SayAtOnce": sayAtOnce, "SayBesideOthers": sayBesideOthers, "SayTwice": sayTwice,
-		"Status": status, "Permission": permission,
+		"Status": status, "Statuses": statuses, "Permission": permission,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
@@ -95,11 +96,30 @@ func merged(t *testing.T, w World) {
 	if p := must[forge.PullRequest](t)(w.Forge.PullRequest(t.Context(), w.Number)); p.Merged != "" {
 		t.Errorf("an open pull request is %+v", p)
 	}
+	asCommit := func(commit string) []forge.PullRequest {
+		return must[[]forge.PullRequest](t)(w.Forge.PullRequestsMergedAs(t.Context(), commit))
+	}
+	if found := asCommit(w.Head); len(found) > 0 {
+		t.Errorf("the head of an open pull request was merged by %+v", found)
+	}
 	want := w.Merge(t)
 	eventually(t, "it is merged", func() bool {
 		p := must[forge.PullRequest](t)(w.Forge.PullRequest(t.Context(), w.Number))
 		return !p.Open && p.Head == w.Head && p.Merged == want
 	})
+	eventually(t, "the forge says what was merged as the commit", func() bool {
+		found := asCommit(want)
+		if len(found) != 1 {
+			return false
+		}
+		p := found[0]
+		return p.Number == w.Number && p.Merged == want && !p.Open && p.Author.Login == w.Author.Login
+	})
+	for _, other := range []string{strings.Repeat("1", 40), w.Head} {
+		if found := asCommit(other); len(found) > 0 && other != want {
+			t.Errorf("%s was merged by %+v", other, found)
+		}
+	}
 }
 
 func head(t *testing.T, w World) {
@@ -223,6 +243,44 @@ func status(t *testing.T, w World) {
 	}
 	if err := w.Forge.SetStatus(t.Context(), forge.Status{Commit: strings.Repeat("1", 40), Context: about, State: forge.Success}); err == nil {
 		t.Errorf("a commit that is nowhere has a status")
+	}
+}
+
+// statuses requires of each context the newest, however many there are, and an error where there is no commit.
+func statuses(t *testing.T, w World) {
+	t.Helper()
+	list := func() []forge.Status {
+		t.Helper()
+		return must[[]forge.Status](t)(w.Forge.Statuses(t.Context(), w.Head))
+	}
+	if all := list(); len(all) != 0 {
+		t.Errorf("before one was set there are %+v", all)
+	}
+	const many = 103 // more than a page
+	for i := range many {
+		for _, state := range []forge.State{forge.Pending, forge.Success, forge.Failure}[:1+i%3] {
+			s := forge.Status{Commit: w.Head, Context: fmt.Sprintf("check/%03d", i), State: state, Description: string(state), URL: "https://waybill.example/change"}
+			if err := w.Forge.SetStatus(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	all := list()
+	if len(all) != many {
+		t.Fatalf("of %d contexts there are %d statuses", many, len(all))
+	}
+	for i, s := range all {
+		state := []forge.State{forge.Pending, forge.Success, forge.Failure}[i%3]
+		want := forge.Status{
+			Commit: w.Head, Context: fmt.Sprintf("check/%03d", i), State: state, Description: string(state), URL: "https://waybill.example/change",
+			Creator: all[0].Creator, Time: s.Time,
+		}
+		if s != want || s.Creator.Login == "" || s.Creator.ID == 0 || s.Time.IsZero() {
+			t.Errorf("status %d is %+v, want %+v", i, s, want)
+		}
+	}
+	if _, err := w.Forge.Statuses(t.Context(), strings.Repeat("1", 40)); !errors.Is(err, forge.ErrNotFound) {
+		t.Errorf("the statuses of a commit that is nowhere: %v", err)
 	}
 }
 

@@ -38,27 +38,16 @@ func GitHub(tb testing.TB, f *Fake, whose *forge.User, authorized func(*http.Req
 		return page(r, []object{hubPull(f.Pull())}), nil
 	})
 	s.handle("GET "+repo+"/commits/{sha}/pulls", func(r *request) (any, error) {
-		if !f.has(r.PathValue("sha")) {
+		if !has(f, r.PathValue("sha")) {
 			r.status = http.StatusUnprocessableEntity
 			return object{"message": "No commit found for SHA: " + r.PathValue("sha")}, nil
 		}
-		return page(r, []object{hubPull(f.Pull())}), nil // it is a commit of the pull request, if not its head
+		listed := hubPull(f.Pull()) // it is a commit of the pull request, if not its head
+		delete(listed, "merged")    // which lists do not have
+		return page(r, []object{listed}), nil
 	})
 	s.hubComments(repo)
-	s.handle("POST "+repo+"/statuses/{sha}", func(r *request) (any, error) {
-		var in struct {
-			State, Context, Description string
-			URL                         string `json:"target_url"`
-		}
-		r.body(&in)
-		known := slices.Contains([]string{"error", "failure", "pending", "success"}, in.State)
-		if !known || len([]rune(in.Description)) > 140 || !f.has(r.PathValue("sha")) {
-			r.status = http.StatusUnprocessableEntity
-			return object{"message": "Validation Failed", "errors": []string{"No commit found, or description is too long"}}, nil
-		}
-		r.status = http.StatusCreated
-		return object{}, f.SetStatus(r.Context(), forge.Status{Commit: r.PathValue("sha"), Context: in.Context, State: forge.State(in.State), Description: in.Description, URL: in.URL})
-	})
+	s.hubStatuses(repo)
 	s.handle("GET "+repo+"/collaborators/{login}/permission", func(r *request) (any, error) {
 		u, ok := person(r.PathValue("login"))
 		if !ok {
@@ -74,6 +63,36 @@ func GitHub(tb testing.TB, f *Fake, whose *forge.User, authorized func(*http.Req
 			tb.Errorf("GitHub refuses who does not say what it is")
 		}
 		return authorized(r)
+	})
+}
+
+// hubStatuses serves the statuses of commits.
+func (s *server) hubStatuses(repo string) {
+	s.handle("POST "+repo+"/statuses/{sha}", func(r *request) (any, error) {
+		var in struct {
+			State, Context, Description string
+			URL                         string `json:"target_url"`
+		}
+		r.body(&in)
+		known := slices.Contains([]string{"error", "failure", "pending", "success"}, in.State)
+		if !known || len([]rune(in.Description)) > 140 || !has(s.fake, r.PathValue("sha")) {
+			r.status = http.StatusUnprocessableEntity
+			return object{"message": "Validation Failed", "errors": []string{"No commit found, or description is too long"}}, nil
+		}
+		r.status = http.StatusCreated
+		return object{}, s.fake.SetStatus(r.Context(), forge.Status{Commit: r.PathValue("sha"), Context: in.Context, State: forge.State(in.State), Description: in.Description, URL: in.URL})
+	})
+	s.handle("GET "+repo+"/commits/{sha}/statuses", func(r *request) (any, error) {
+		if !has(s.fake, r.PathValue("sha")) {
+			r.status = http.StatusUnprocessableEntity
+			return object{"message": "No commit found for SHA: " + r.PathValue("sha")}, nil
+		}
+		var all []object
+		ever := everSet(s.fake, r.PathValue("sha"))
+		for i, st := range ever { // the newest first
+			all = append(all, hubStatus(len(ever)-i, st))
+		}
+		return page(r, all), nil
 	})
 }
 
@@ -112,7 +131,7 @@ func Bearer(token string) func(*http.Request) bool {
 }
 
 // has reports whether a commit is there.
-func (f *Fake) has(commit string) bool {
+func has(f *Fake, commit string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Contains(f.heads, commit)
@@ -136,6 +155,13 @@ func hubUser(u forge.User) object {
 	return object{"id": u.ID, "login": u.Login, "type": kind, "site_admin": false}
 }
 
+func hubStatus(id int, s forge.Status) object {
+	return object{
+		"id": id, "state": s.State, "context": s.Context, "description": s.Description, "target_url": s.URL, "creator": hubUser(s.Creator),
+		"created_at": s.Time, "updated_at": s.Time,
+	}
+}
+
 func hubPull(p forge.PullRequest) object {
 	state := "closed"
 	if p.Open {
@@ -146,11 +172,19 @@ func hubPull(p forge.PullRequest) object {
 		merge = strings.Repeat("7", 40) // of a trial
 	}
 	return object{
-		"merged": p.Merged != "", "merge_commit_sha": merge,
+		"merged": p.Merged != "", "merged_at": mergedAt(p), "merge_commit_sha": merge,
 		"number": p.Number, "state": state, "html_url": p.URL, "user": hubUser(p.Author), "updated_at": p.Updated, "title": p.Title,
 		"head": object{"ref": "change", "sha": p.Head, "repo": object{"id": 10}},
 		"base": object{"ref": p.Base, "sha": strings.Repeat("0", 40), "repo": object{"id": 10}},
 	}
+}
+
+// mergedAt is when a pull request was merged.
+func mergedAt(p forge.PullRequest) any {
+	if p.Merged == "" {
+		return nil
+	}
+	return Epoch
 }
 
 func hubComment(c forge.Comment) object {

@@ -2,6 +2,7 @@ package forgetest
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +30,7 @@ func GitLab(tb testing.TB, f *Fake) (url string) {
 		return page(r, all), err
 	})
 	s.handle("GET "+project+"/repository/commits/{sha}/merge_requests", func(r *request) (any, error) {
-		if !f.has(r.PathValue("sha")) {
+		if !has(f, r.PathValue("sha")) {
 			return nil, missing("looking")
 		}
 		return page(r, []object{labMerge(f.Pull())}), nil
@@ -61,6 +62,7 @@ func GitLab(tb testing.TB, f *Fake) (url string) {
 		return nil, f.DeleteComment(r.Context(), int(r.number("number")), r.number("note"))
 	})
 	s.handle("POST "+project+"/statuses/{sha}", s.labStatus)
+	s.handle("GET "+project+"/repository/commits/{sha}/statuses", s.labStatuses)
 	s.handle("GET "+project+"/members/all/{user}", func(r *request) (any, error) {
 		for _, u := range []forge.User{Waybill, Author, Writer, Reader, Stranger} {
 			if p, err := f.Permission(r.Context(), u); err != nil || u.ID == r.number("user") && p > forge.None {
@@ -91,6 +93,29 @@ func (s *server) labStatus(r *request) (any, error) {
 	}
 	r.status = http.StatusCreated
 	return object{}, s.fake.SetStatus(r.Context(), forge.Status{Commit: r.PathValue("sha"), Context: in.Name, State: state, Description: in.Description, URL: in.URL})
+}
+
+// labStatuses lists the statuses of a commit, from the oldest, without those that were set anew by the same author.
+func (s *server) labStatuses(r *request) (any, error) {
+	current, err := s.fake.Statuses(r.Context(), r.PathValue("sha"))
+	if err != nil {
+		return nil, err
+	}
+	var all []object
+	ever := everSet(s.fake, r.PathValue("sha"))
+	slices.Reverse(ever)
+	for i, st := range ever {
+		if !slices.Contains(current, st) {
+			continue
+		}
+		state := map[forge.State]string{forge.Pending: "pending", forge.Success: "success", forge.Failure: "failed", forge.Broken: "failed"}[st.State]
+		listed := object{
+			"id": i + 1, "sha": st.Commit, "ref": "change", "status": state, "name": st.Context, "description": st.Description, "target_url": st.URL,
+			"created_at": st.Time, "started_at": nil, "finished_at": st.Time, "allow_failure": false, "coverage": nil, "author": labUser(st.Creator),
+		}
+		all = append(all, listed)
+	}
+	return page(r, all), nil
 }
 
 func labUser(u forge.User) object {

@@ -1,0 +1,101 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/index"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/kubefleet"
+	"github.com/waybill-dev/waybill/policies/template"
+	"github.com/waybill-dev/waybill/policies/unit"
+	"github.com/waybill-dev/waybill/reconciler/plan/expand"
+	"github.com/waybill-dev/waybill/reconciler/plan/older"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// mostVersions is how many older commits a plan evaluates. What clusters have of others stays as it is.
+const mostVersions = 8
+
+// OlderCommits lists the source commits that a plan may have to evaluate beside its own, because clusters show them
+// still, in the order of how much depends on them.
+func OlderCommits(in *Input) (commits []string) {
+	add := func(commit string) {
+		if commit != "" && commit != in.Source.Revision.Commit && len(commits) < mostVersions && !slices.Contains(commits, commit) {
+			commits = append(commits, commit)
+		}
+	}
+	lists := [][]rollouts.Rollout{in.State.Rollouts}
+	if in.Replay != nil {
+		lists = append(lists, in.Replay.State.Rollouts)
+	}
+	for _, list := range lists {
+		for i := range list {
+			if s := list[i].Status; s.Phase != rollouts.Done || len(list[i].Clusters) > 0 {
+				add(s.Base.Commit)
+				add(s.Target.Commit)
+			}
+		}
+	}
+	if Stages(&in.State, &in.Source) {
+		add(in.State.Published.Commit)
+	}
+	for _, list := range lists {
+		for i := range list {
+			for _, c := range list[i].Clusters {
+				add(c.Shows)
+			}
+		}
+	}
+	return commits
+}
+
+// Stages reports whether something of a source may go out in stages, by what was recorded and by what the source says.
+func Stages(s *state.State, src *render.Source) bool {
+	return len(s.Rollouts)+len(s.UnreadableRollouts) > 0 || src.Config.Rollout.Default != "" || len(src.Config.Rollout.Rules) > 0 ||
+		slices.ContainsFunc(src.Objects, func(o *object.Object) bool { return kubefleet.IsStrategy(o.Ref()) || isBound(o) })
+}
+
+// isBound reports a policy that names a strategy, be that in the source or not.
+func isBound(o *object.Object) bool {
+	return o.Ref().Group == "policy.karmada.io" && o.Annotations()[unit.RolloutAnnotation] != ""
+}
+
+// ExpandOlder expands an older version of the source for the clusters of the input, which becomes one of its
+// versions. The error is that of render.
+func ExpandOlder(in *Input, commit string, then render.Source, render expand.Render) error {
+	if in.Memo == nil {
+		in.Memo = NewMemo()
+	}
+	memo := in.Memo.older[commit]
+	if memo == nil {
+		memo = &expand.Memo{}
+	}
+	memo.Turn()
+	src := older.Source(then, in.Source)
+	x, err := expand.Expand(expand.Input{
+		Source: src, Releases: in.State.Releases, Observed: in.State.Observed, Marks: in.State.Failover.Taints, Now: in.Now,
+		Pinned: in.Medium == Branch, Random: in.random(), Memo: memo,
+		Place: func(l *index.Policies, release *template.Template) (*policies.Propagation, []karmada.TargetCluster) {
+			return schedule.Release(in.schedule(l, nil), release)
+		},
+		Override: overridden,
+	}, render)
+	if err != nil {
+		return err
+	}
+	if in.Memo.older == nil {
+		in.Memo.older = map[string]*expand.Memo{}
+	}
+	in.Memo.older[commit] = memo
+	bound, _ := unit.Of(&x.Policies.Set, src.Config.Rollout)
+	if in.Staging.Versions == nil {
+		in.Staging.Versions = map[string]*older.Version{}
+	}
+	in.Staging.Versions[commit] = &older.Version{Commit: commit, Config: src.Config, Expanded: &x, Of: namesOf(bound)}
+	return nil
+}

@@ -1,0 +1,144 @@
+// Package older says what units of an older version of the source would be on the fleet of today: where their
+// templates go now, with how many replicas, and which files clusters should have of them. The clusters, the
+// state and the time are those of the plan; policies, templates, overrides and releases are those of
+// the older commit.
+package older
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/template"
+	"github.com/waybill-dev/waybill/reconciler/plan/expand"
+	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/plan/units"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// Version is an older version of the source, expanded for the fleet of today.
+type Version struct {
+	Commit   string
+	Config   render.ConfigSpec
+	Expanded *expand.Result
+	// Of names the unit of each of its policies.
+	Of map[object.Ref]rollouts.Unit
+}
+
+// Source returns an older source as it is evaluated today: its objects, with the clusters, and what taints
+// them, of now. What stands in clusters' own directories is in no unit.
+func Source(then, now render.Source) render.Source {
+	isFleet := func(o *object.Object) bool {
+		r := o.Ref()
+		return r.Kind == "Cluster" && r.Group == "cluster.karmada.io" || r.Kind == "ClusterTaintPolicy" && r.Group == "policy.karmada.io" ||
+			r.Kind == "Remedy" && r.Group == "remedy.karmada.io"
+	}
+	objs := slices.DeleteFunc(slices.Clone(then.Objects), isFleet)
+	for _, o := range now.Objects {
+		if isFleet(o) {
+			objs = append(objs, o)
+		}
+	}
+	then.Objects, then.Bound = objs, nil
+	then.Config.Failover, then.Config.Descheduler = now.Config.Failover, now.Config.Descheduler
+	return then
+}
+
+// Input is what units of a version are asked with.
+type Input struct {
+	Version *Version
+	// Asked is what the plan decides by: its state, time, and how work leaves clusters. Policies and
+	// templates are the version's.
+	Asked schedule.Input
+	// Has is what clusters have of an object, with its replicas where they can be told, in the order of names.
+	Has   func(object.Ref) []schedule.Target
+	Write manifest.Input // its policies, decisions and config are the version's
+	Units []rollouts.Unit
+	// Renderer is the version of what renders.
+	Renderer string
+}
+
+// Units is what units of a version would be today.
+type Units struct {
+	Decisions []schedule.Decision          // in the order of refs: of the units, and of what may be pulled along
+	Found     map[rollouts.Unit]units.Unit // those that are there
+	Rows      map[object.Ref]manifest.Row
+	Blobs     manifest.Blobs
+}
+
+// Evaluate decides about units of a version, and writes them out. Division is steady from what clusters have.
+func Evaluate(in Input) Units {
+	wanted := map[rollouts.Unit]bool{}
+	for _, name := range in.Units {
+		wanted[name] = true
+	}
+	asked := in.Asked
+	asked.Policies = in.Version.Expanded.Policies
+	asked.Templates = in.Version.templates(wanted)
+	st := *asked.State
+	st.Bindings = in.bindings(asked.Templates)
+	asked.State = &st
+	decided := schedule.Decide(asked)
+	u := Units{Decisions: decided.Decisions, Found: map[rollouts.Unit]units.Unit{}, Rows: map[object.Ref]manifest.Row{}}
+	var mine []schedule.Decision
+	for _, is := range units.Find(units.Input{
+		Expanded: in.Version.Expanded, Decisions: decided.Decisions, Of: in.Version.Of, Config: &in.Version.Config, Renderer: in.Renderer,
+	}) {
+		if !wanted[is.Unit] {
+			continue
+		}
+		u.Found[is.Unit] = is
+		for _, r := range is.Refs {
+			mine = append(mine, *schedule.Find(decided.Decisions, r))
+		}
+	}
+	slices.SortFunc(mine, func(a, b schedule.Decision) int { return a.Ref().Compare(b.Ref()) })
+	write := in.Write
+	write.Policies, write.Decisions, write.Bound, write.Failures, write.Config = asked.Policies, mine, nil, nil, in.Version.Config
+	written := manifest.WriteAlone(write)
+	for _, row := range written.Rows {
+		u.Rows[row.Ref] = row
+	}
+	u.Blobs = written.Blobs
+	return u
+}
+
+// templates are those of units, and those that these may pull along.
+func (v *Version) templates(wanted map[rollouts.Unit]bool) (all []*template.Template) {
+	x := v.Expanded
+	pulls := false
+	for _, p := range x.Policies.Set.Propagation {
+		pulls = pulls || p.Spec.PropagateDeps && wanted[v.Of[p.Object.Ref()]]
+	}
+	for _, t := range x.Templates {
+		p := claims(x, t)
+		if p != nil && wanted[v.Of[p.Object.Ref()]] || p == nil && pulls {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+func claims(x *expand.Result, t *template.Template) *policies.Propagation {
+	if t.Part != nil {
+		return t.Part.Policy
+	}
+	return x.Policies.Claims.Policy(t.Subject)
+}
+
+// bindings are those of the state, but that they say where templates are by what clusters have.
+func (in *Input) bindings(templates []*template.Template) map[object.Ref]*karmada.ResourceBinding {
+	all := maps.Clone(in.Asked.State.Bindings)
+	for _, t := range templates {
+		if b := all[t.Ref()]; b != nil {
+			is := *b
+			is.Spec.Clusters = in.Has(t.Ref())
+			all[t.Ref()] = &is
+		}
+	}
+	return all
+}

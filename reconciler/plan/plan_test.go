@@ -1,0 +1,161 @@
+package plan_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/waybill-dev/waybill/reconciler/guard"
+	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/test/twin"
+)
+
+const (
+	clusters = `apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: ap}
+spec: {syncMode: Pull}
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: eu, annotations: {waybill.dev/path: clusters/eu}}
+spec: {syncMode: Pull}
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: us}
+spec: {syncMode: Pull}
+`
+	policy   = "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: p, namespace: shop}\nspec: {resourceSelectors: [{apiVersion: v1, kind: ConfigMap}], placement: {}}\n"
+	releases = "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: r, namespace: shop}\nspec: {resourceSelectors: [{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease}], placement: {clusterAffinity: {clusterNames: [us]}}}\n"
+)
+
+// configMap is one of the namespace shop.
+func configMap(name string) string {
+	return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + ", namespace: shop}\ndata: {k: v}\n"
+}
+
+func ref(name string) object.Ref {
+	return object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: name}
+}
+
+// release is a HelmRelease of a chart of the repository.
+func release(name string) string {
+	return "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: " + name + ", namespace: shop}\nspec: {chart: {spec: {chart: ./chart, sourceRef: {kind: GitRepository, name: fleet}}}}\n"
+}
+
+// planned plans files, with something else asked for.
+func planned(t *testing.T, files twin.Texts, edit func(*plan.Input)) plan.Plan {
+	t.Helper()
+	texts := maps.Clone(files)
+	texts["clusters.yaml"] = clusters
+	src, err := render.Load(t.Context(), texts, render.With{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := plan.Input{Source: src, Medium: plan.Branch, Memo: plan.NewMemo(), Published: map[string]tree.Published{}}
+	edit(&in)
+	return plan.Build(in)
+}
+
+// published is what clusters have by a plan.
+func published(p *plan.Plan) map[string]tree.Published {
+	all := map[string]tree.Published{}
+	for _, c := range p.Clusters {
+		all[c.Name] = tree.Published{Built: c.Tree}
+	}
+	return all
+}
+
+// where lists the clusters that have an object by a plan.
+func where(p *plan.Plan, r object.Ref) (names []string) {
+	for _, c := range p.Clusters {
+		if _, ok := c.Tree.Lookup(tree.Path(r)); ok {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// What no kustomization lists stays in the clusters that have it, and nowhere else, until somebody allows that it goes; what is listed
+// again is as any other.
+func TestWhatIsNotListedStays(t *testing.T) {
+	before := planned(t, twin.Texts{"policy.yaml": policy, "all.yaml": configMap("a"), "x.yaml": configMap("x"), "clusters/eu/own.yaml": configMap("own")}, func(*plan.Input) {})
+	all := []state.Unlisted{{Object: ref("x"), File: "x.yaml"}, {Object: ref("own"), Cluster: "eu", File: "clusters/eu/own.yaml"}}
+	next := func(files twin.Texts, edit func(*plan.Input)) plan.Plan {
+		return planned(t, files, func(in *plan.Input) {
+			in.Published, in.Unlisted = published(&before), all
+			edit(in)
+		})
+	}
+	without := twin.Texts{"policy.yaml": policy, "all.yaml": configMap("a")}
+	p := next(without, func(in *plan.Input) { delete(in.Published, "us") })
+	if x, own := where(&p, ref("x")), where(&p, ref("own")); !slices.Equal(x, []string{"ap", "eu"}) || !slices.Equal(own, []string{"eu"}) {
+		t.Errorf("x stays in %q, own in %q", x, own)
+	}
+	i := slices.IndexFunc(p.Diags, func(d diag.Diagnostic) bool { return d.Code == diag.UnlistedStays })
+	if i < 0 {
+		t.Fatalf("it says %v", p.Diags)
+	}
+	p = next(without, func(in *plan.Input) { in.Allow.Named = "0123456789abcdef" })
+	if x := where(&p, ref("x")); len(x) != 3 {
+		t.Errorf("something else is allowed, and x stays in %q", x)
+	}
+	p = next(without, func(in *plan.Input) { in.Allow.Named = guard.AllowAll })
+	if x, own := where(&p, ref("x")), where(&p, ref("own")); len(x)+len(own) > 0 {
+		t.Errorf("it is allowed to go, and x stays in %q, own in %q", x, own)
+	}
+	listed := twin.Texts{"policy.yaml": policy, "all.yaml": configMap("a"), "x.yaml": strings.Replace(configMap("x"), "k: v", "k: changed", 1)}
+	p = next(listed, func(*plan.Input) {})
+	e, ok := p.Clusters[0].Tree.Lookup(tree.Path(ref("x")))
+	if !ok {
+		t.Fatal("what is listed again is not there")
+	}
+	if data, err := e.Blob.Bytes(); err != nil || !strings.Contains(string(data), "changed") {
+		t.Errorf("what is listed again stays as it was: %s, %v", data, err)
+	}
+}
+
+// A cluster that gets nothing, or less than it should, is told, with the reason: of a release that is its own reason, and not that of
+// one whose name begins alike.
+func TestShortfalls(t *testing.T) {
+	fails := func(jobs []engine.Job) ([]engine.Rendered, error) {
+		all := make([]engine.Rendered, len(jobs))
+		for i := range jobs {
+			all[i].Diags = []diag.Diagnostic{{Code: diag.RenderFailed, Severity: diag.Error, Message: "the chart of " + jobs[i].Name() + " is broken\nin two places"}}
+		}
+		return all, nil
+	}
+	p := planned(t, twin.Texts{
+		"releases.yaml": releases + "---\n" + release("web-2") + "---\n" + release("web"), "chart/Chart.yaml": "apiVersion: v2\nname: c\nversion: 1.0.0\n", "clusters/eu/broken.yaml": "a: [",
+		"policy.yaml": strings.Replace(policy, "placement: {}", "placement: {clusterAffinity: {clusterNames: [us]}}", 1), "a.yaml": configMap("a"),
+	}, func(in *plan.Input) {
+		if err := plan.Expand(in, fails); err != nil {
+			t.Fatal(err)
+		}
+	})
+	why := map[string][]string{}
+	for _, s := range p.Shortfalls() {
+		why[s.Cluster] = s.Why
+		if want := map[string]int{"us": 1}[s.Cluster]; s.Objects != want {
+			t.Errorf("%s gets %d objects", s.Cluster, s.Objects)
+		}
+	}
+	if got := why["ap"]; len(got) != 1 || got[0] != "no policy places anything there" {
+		t.Errorf("ap gets less because %q", got)
+	}
+	if got := why["eu"]; len(got) != 1 || !strings.HasPrefix(got[0], "clusters/eu/broken.yaml cannot be read: ") {
+		t.Errorf("eu gets less because %q", got)
+	}
+	got := why["us"]
+	if len(got) != 2 || !strings.HasPrefix(got[0], "HelmRelease.helm.toolkit.fluxcd.io/shop/web ") || !strings.HasSuffix(got[0], " is broken") || !strings.HasPrefix(got[1], "HelmRelease.helm.toolkit.fluxcd.io/shop/web-2 ") {
+		t.Errorf("us gets less because %q", got)
+	}
+}

@@ -1,0 +1,218 @@
+package stage
+
+import "github.com/waybill-dev/waybill/reconciler/state/rollouts"
+
+// advanced returns a record in which stages went on as far as they can now, one after the other. What could not
+// be released when its stage was is released afterwards, also when the run is done.
+func advanced(v *view, r rollouts.Rollout) rollouts.Rollout {
+	for n := range v.stages {
+		if !isOpen(r.Status.Phase) {
+			break
+		}
+		if r.Status.Stages[n].Phase == rollouts.Done {
+			continue
+		}
+		r = stepped(v, r, n)
+		if r.Status.Stages[n].Phase != rollouts.Done {
+			break
+		}
+	}
+	if p := r.Status.Phase; p == rollouts.Stopped || p == rollouts.Returning {
+		return r
+	}
+	if isOpen(r.Status.Phase) && current(r.Status.Stages) < 0 {
+		r.Status.Phase, r.Status.Reason = rollouts.Finishing, rollouts.NotPublished
+	}
+	return caughtUp(v, r)
+}
+
+// caughtUp returns a record in which clusters are released that could not be when their stage was, as far as that
+// has not failed. Those that joined since then get what their stage shows.
+func caughtUp(v *view, r rollouts.Rollout) rollouts.Rollout {
+	for n := range v.Clusters {
+		c := &v.Clusters[n]
+		if e := r.Clusters[c.Name]; e.Joined && e.State == rollouts.Pending && c.Unwritable == "" && v.Refused == "" {
+			r.Clusters[c.Name] = released(v, e, r.Status.Target)
+		}
+	}
+	for n := range v.stages {
+		s := &v.stages[n]
+		if r.Status.Phase != rollouts.Done {
+			if r.Status.Stages[n].Phase != rollouts.Done {
+				break // a later stage that is over was skipped: what comes before it is not
+			}
+			if r.Status.Stages[n].Skipped {
+				continue
+			}
+		}
+		if r = settledUnchanged(v, r, s.Name); !isFailed(v, r, s) {
+			r = releasedSome(v, r, s)
+		}
+	}
+	return r
+}
+
+// stepped returns a record in which a stage, and the run with it, went on as far as it can.
+func stepped(v *view, r rollouts.Rollout, n int) rollouts.Rollout {
+	s, st := &v.stages[n], r.Status.Stages[n]
+	if st.StartTime.IsZero() {
+		if len(changing(v, r, s.Name)) == 0 {
+			return withStage(settledUnchanged(v, r, s.Name), over(v, st))
+		}
+		st = isBegun(v, st, s)
+		if why := notYet(v, r, st); why != "" {
+			st.Phase = rollouts.Waiting
+			return inPhase(r, st, why)
+		}
+		st.StartTime, st.Deadline, st.Phase = v.now, v.after(s.ProgressDeadline), rollouts.Updating
+	}
+	if r = unwritable(v, r, s.Name); isFailed(v, r, s) {
+		return failedRun(v, withStage(r, st), tooManyFailed(v, r, s))
+	}
+	r = settledUnchanged(v, releasedSome(v, r, s), s.Name)
+	if names := awaited(v, r, s.Name); len(names) > 0 {
+		return updating(v, r, st, s)
+	}
+	if isLost, why := nobodyHealthy(v, r, st); why != "" {
+		if isLost {
+			return failedRun(v, withStage(r, st), cause{rollouts.NoneHealthy, s.Name + ": no cluster was healthy in time"})
+		}
+		st.Phase = rollouts.Updating
+		return inPhase(r, st, why)
+	}
+	return soaking(v, r, st, s)
+}
+
+// inPhase returns a record in which a stage is in a phase, and the run with it.
+func inPhase(r rollouts.Rollout, st rollouts.StageStatus, why rollouts.Reason) rollouts.Rollout {
+	r = withStage(r, st)
+	r.Status.Phase, r.Status.Reason = st.Phase, why
+	return r
+}
+
+// changing are the clusters of a stage in which something changes.
+func changing(v *view, r rollouts.Rollout, stage string) (names []string) {
+	for _, n := range v.members[stage] {
+		c := &v.Clusters[n]
+		if e := r.Clusters[c.Name]; e.State != rollouts.Skipped && (isReleased(e) || !c.IsTarget) {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// settledUnchanged returns a record in which the clusters of a stage show the target that have it already.
+func settledUnchanged(v *view, r rollouts.Rollout, stage string) rollouts.Rollout {
+	for _, n := range v.members[stage] {
+		c := &v.Clusters[n]
+		if e, known := r.Clusters[c.Name]; known && !isReleased(e) && c.IsTarget && e.State != rollouts.Skipped {
+			e = entered(v, e, rollouts.Unchanged)
+			e.Shows = r.Status.Target.Commit
+			r.Clusters[c.Name] = e
+		}
+	}
+	return r
+}
+
+// notYet says why no cluster of a stage may be released yet; empty if any may.
+func notYet(v *view, r rollouts.Rollout, st rollouts.StageStatus) rollouts.Reason {
+	_, isUnapproved := missing(st.Before)
+	switch {
+	case isUnapproved:
+		return rollouts.ApprovalMissing
+	case v.Refused != "":
+		return rollouts.SourceRefused
+	case v.Windows[st.Name].IsClosed:
+		return rollouts.WindowClosed
+	}
+	for _, name := range changing(v, r, st.Name) {
+		if r.Clusters[name].State != rollouts.Suspended {
+			return ""
+		}
+	}
+	return rollouts.ClustersSuspended
+}
+
+// awaited are the clusters of a stage for which it waits: those that were released and are neither healthy nor
+// failed, and those that may be released.
+func awaited(v *view, r rollouts.Rollout, stage string) (names []string) {
+	for _, n := range v.members[stage] {
+		name := v.Clusters[n].Name
+		if e := r.Clusters[name]; isAwaited(e) || e.State == rollouts.Pending {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// updating returns a record of a stage that waits for clusters, and says what is in the way. If all were
+// healthy before, they have to be for the whole time again.
+func updating(v *view, r rollouts.Rollout, st rollouts.StageStatus, s *rollouts.Stage) rollouts.Rollout {
+	if st.Phase == rollouts.Soaking || st.Phase == rollouts.Approving {
+		st.Phase, st.After = rollouts.Soaking, restarted(st.After)
+		return inPhase(r, st, rollouts.NotHealthy)
+	}
+	var why rollouts.Reason
+	for _, name := range awaited(v, r, s.Name) {
+		c, e := &v.Clusters[v.byName[name]], r.Clusters[name]
+		switch isPending := e.State == rollouts.Pending; {
+		case c.Held && !c.IsTarget:
+			why = rollouts.ClusterHeld
+		case !isPending || why != "":
+		case v.Refused != "":
+			why = rollouts.SourceRefused
+		case v.Windows[s.Name].IsClosed:
+			why = rollouts.WindowClosed
+		}
+	}
+	return inPhase(r, st, why)
+}
+
+// nobodyHealthy says why a stage of which nothing is awaited cannot go on, if none of its clusters is healthy:
+// those that answer take nothing now, or its deadline decides, which may be over.
+func nobodyHealthy(v *view, r rollouts.Rollout, st rollouts.StageStatus) (isLost bool, why rollouts.Reason) {
+	for _, name := range changing(v, r, st.Name) {
+		switch e := r.Clusters[name]; e.State {
+		case rollouts.Healthy:
+			return false, ""
+		case rollouts.Late, rollouts.Failed:
+			why = rollouts.NoneAnswers
+		case rollouts.Suspended:
+			if why == "" {
+				why = rollouts.ClustersSuspended
+			}
+		default:
+		}
+	}
+	return why == rollouts.NoneAnswers && v.isOver(st.Deadline), why
+}
+
+// soaking returns a record of a stage of whose clusters all are healthy that have to be: its tasks are next. It is
+// over when they are, and each healthy cluster still says that it is.
+func soaking(v *view, r rollouts.Rollout, st rollouts.StageStatus, s *rollouts.Stage) rollouts.Rollout {
+	st.After = notBefore(begun(v, st.After, s.AfterStageTasks), lastFailure(v, r, s.Name))
+	isFresh := true
+	for _, n := range v.members[s.Name] {
+		c := &v.Clusters[n]
+		isFresh = isFresh && (r.Clusters[c.Name].State != rollouts.Healthy || c.isHealthyNow())
+	}
+	if n := waiting(st.After); n >= 0 {
+		st.Phase = rollouts.Soaking
+		if !v.isOver(soaked(st.After[n], s)) {
+			return inPhase(r, st, rollouts.TimedWait)
+		}
+		if isFresh {
+			st.After = done(v, st.After, n)
+		}
+	}
+	_, isUnapproved := missing(st.After)
+	switch {
+	case !isFresh:
+		st.Phase = rollouts.Soaking
+		return inPhase(r, st, rollouts.NotHealthy)
+	case isUnapproved:
+		st.Phase = rollouts.Approving
+		return inPhase(r, st, rollouts.ApprovalMissing)
+	}
+	return withStage(r, over(v, st))
+}

@@ -1,0 +1,186 @@
+package stage
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+)
+
+// InForce is the strategy by which a unit is rolled out: the one that it is bound to, or, where it is
+// bound to none, the one that its record has: nobody escapes by unbinding a unit and changing it. It is nil for none.
+func InForce(bound *rollouts.Strategy, before *rollouts.Rollout) *rollouts.Strategy {
+	if bound == nil && before != nil && len(before.Strategy.Stages) > 0 {
+		return &before.Strategy
+	}
+	return bound
+}
+
+// Versions are those that a decision is about, and with which what is published is to be compared. It
+// does not look at what is known of clusters.
+func Versions(in Input) (base, target rollouts.Version) {
+	next, why := goesOn(&in)
+	switch why {
+	case begins:
+		return next.Status.Base, in.Source
+	case reverts:
+		return in.Source, next.Status.Target
+	case stays:
+	}
+	return next.Status.Base, next.Status.Target
+}
+
+// step is what becomes of a run in view of the source.
+type step int
+
+const (
+	stays   step = iota // it goes on, or none is open
+	begins              // another one begins
+	reverts             // the source says its base again
+)
+
+// goesOn says what becomes of a recorded run, by versions alone. Base is that of the run that begins.
+func goesOn(in *Input) (rollouts.Rollout, step) {
+	if in.Before == nil {
+		var base rollouts.Version // what clusters show does not follow from the present version being published
+		if !in.Published.Is(in.Source) {
+			base = in.Published
+		}
+		r := rollouts.Rollout{Unit: in.Unit, Status: rollouts.Status{Phase: rollouts.Done, Base: base, Target: base}}
+		if in.Refused != "" {
+			return r, stays
+		}
+		return r, begins
+	}
+	r := *in.Before
+	switch phase := r.Status.Phase; {
+	case phase != rollouts.Done && in.Source.Is(r.Status.Base):
+		return r, reverts
+	case in.Source.Is(r.Status.Target):
+		return r, stays
+	case phase == rollouts.Done || phase == rollouts.Finishing && !waits(in):
+		r.Status.Base = finished(in)
+	case waits(in) && !isKeptBack(r.Status):
+		return r, stays
+	}
+	if in.Refused != "" {
+		return *in.Before, stays
+	}
+	return r, begins
+}
+
+// waits reports a strategy by which a run ends before the next one begins.
+func waits(in *Input) bool {
+	s := InForce(in.Strategy, in.Before)
+	return s != nil && s.Newer == rollouts.WaitForNewer
+}
+
+func isKeptBack(s rollouts.Status) bool {
+	return s.Phase == rollouts.Stopped && s.Reason == rollouts.KeptBack
+}
+
+// finished is the version with which the recorded run finished. Units that start together have one base
+// commit: the one that was published last, if the unit is the same there.
+func finished(in *Input) rollouts.Version {
+	if in.Published.Is(in.Before.Status.Target) {
+		return in.Published
+	}
+	return in.Before.Status.Target
+}
+
+// begin returns the record with which a decision starts: that of the run that is open, or of one that
+// begins now. It shares nothing with the record before that later steps change.
+func begin(v *view) rollouts.Rollout {
+	r, why := goesOn(&v.Input)
+	r.Unit, r.Strategy = v.Unit, v.strategy
+	r.Status.Commands = v.heard(r.Status.Commands)
+	switch why {
+	case begins:
+		if r.Status.Phase == rollouts.Done && !v.differs() {
+			return unchanged(v, r)
+		}
+		restarts := 0
+		if r.Status.Phase != rollouts.Done && r.Status.Phase != rollouts.Finishing {
+			restarts = r.Status.Restarts + 1
+		}
+		r = newRun(v, r, v.Source)
+		r.Status.Restarts = restarts
+		return r
+	case reverts:
+		r = withBase(r, v.Source)
+		if r.Status.Phase != rollouts.Returning {
+			r = goBack(v, r, cause{rollouts.Reverted, "the source says again what it said before the run"})
+		}
+		return ended(v, members(v, r))
+	case stays:
+	}
+	return ended(v, members(v, r))
+}
+
+// withBase returns a record with another commit of the same base, which clusters show that showed the one before.
+func withBase(r rollouts.Rollout, base rollouts.Version) rollouts.Rollout {
+	before := r.Clusters
+	r.Clusters = make(map[string]rollouts.Cluster, len(before))
+	for name, c := range before {
+		if c.Shows == r.Status.Base.Commit {
+			c.Shows = base.Commit
+		}
+		r.Clusters[name] = c
+	}
+	r.Status.Base = base
+	return r
+}
+
+// unchanged records a version that changes no cluster.
+func unchanged(v *view, r rollouts.Rollout) rollouts.Rollout {
+	r.Status.Base, r.Status.Target = v.Source, v.Source
+	return members(v, r)
+}
+
+// newRun begins a run for a target. Each cluster shows what it showed before, and waits for its turn.
+func newRun(v *view, r rollouts.Rollout, target rollouts.Version) rollouts.Rollout {
+	before := r.Clusters
+	given := slices.DeleteFunc(slices.Clone(r.Status.Commands), func(c rollouts.Command) bool { return !v.isGiven(c) })
+	r.Status = rollouts.Status{
+		Phase: rollouts.Waiting, Base: r.Status.Base, Target: target, StartTime: v.now, Commands: given,
+	}
+	r.Status.Run = runID(v, r.Status)
+	r.Clusters = make(map[string]rollouts.Cluster, len(v.Clusters))
+	for n := range v.Clusters {
+		c := &v.Clusters[n]
+		was, known := before[c.Name]
+		if !known || was.State == rollouts.Unchanged {
+			was = rollouts.Cluster{Shows: r.Status.Base.Commit}
+		}
+		next := rollouts.Cluster{Stage: v.stageOf(c), Shows: was.Shows, State: rollouts.Pending}
+		if was.State != rollouts.Healthy {
+			hasFailed := isReleased(was) && (was.State == rollouts.Failed || was.State == rollouts.Failing) && was.Reason != rollouts.NotWritable
+			next.WasUnhealthy = was.WasUnhealthy
+			next.FailedBefore = !was.WasUnhealthy && (was.FailedBefore || hasFailed)
+		}
+		r.Clusters[c.Name] = placed(v, r.Status, next, c)
+	}
+	r.Status.Stages = stageStatuses(v, nil)
+	return r
+}
+
+// runID identifies a run by 32 hex digits.
+func runID(v *view, s rollouts.Status) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s %s %t\n%s %s %t\n%d\n", v.Unit, s.Base.Commit, s.Base.Digest, s.Base.Absent,
+		s.Target.Commit, s.Target.Digest, s.Target.Absent, s.StartTime.Unix()))
+	return hex.EncodeToString(sum[:16])
+}
+
+// stageStatuses are those of the stages in force, by what is recorded of them.
+func stageStatuses(v *view, before []rollouts.StageStatus) []rollouts.StageStatus {
+	all := make([]rollouts.StageStatus, len(v.stages))
+	for n, s := range v.stages {
+		all[n] = rollouts.StageStatus{Name: s.Name, Phase: rollouts.Waiting}
+		if i := slices.IndexFunc(before, func(b rollouts.StageStatus) bool { return b.Name == s.Name }); i >= 0 {
+			all[n] = before[i]
+		}
+	}
+	return all
+}

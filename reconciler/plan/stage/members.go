@@ -1,0 +1,102 @@
+package stage
+
+import (
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+)
+
+// isReleased reports a cluster that shows the target because its turn came.
+func isReleased(c rollouts.Cluster) bool { return !c.Released.IsZero() }
+
+// isAwaited reports a cluster that was released, and for which its stage waits.
+func isAwaited(c rollouts.Cluster) bool {
+	return c.State == rollouts.Released || c.State == rollouts.Failing
+}
+
+// isOpen reports that a run is in a phase in which it goes on by itself.
+func isOpen(p rollouts.Phase) bool {
+	switch p {
+	case rollouts.Waiting, rollouts.Updating, rollouts.Soaking, rollouts.Approving:
+		return true
+	case rollouts.Stopped, rollouts.Returning, rollouts.Finishing, rollouts.Done:
+	}
+	return false
+}
+
+// members returns a record whose clusters are those that there are now. Those that joined show what their
+// stage shows, and what was released stays so in whichever stage it is now. Of a unit that is done only
+// those are recorded that do not show the target.
+func members(v *view, r rollouts.Rollout) rollouts.Rollout {
+	before, isDone := r.Clusters, r.Status.Phase == rollouts.Done
+	r.Clusters = make(map[string]rollouts.Cluster, len(before))
+	r.Status.Stages = stageStatuses(v, r.Status.Stages)
+	if isDone {
+		r.Status.Stages = nil
+	}
+	for n := range v.Clusters {
+		c := &v.Clusters[n]
+		was, known := before[c.Name]
+		was.Stage = v.stageOf(c)
+		switch {
+		case known:
+			r.Clusters[c.Name] = placed(v, r.Status, was, c)
+		case !isDone:
+			r.Clusters[c.Name] = joined(v, r.Status, was, c)
+		}
+	}
+	return r
+}
+
+// placed is what becomes of a cluster by where it is now, and by what is published there.
+func placed(v *view, s rollouts.Status, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
+	switch isBack := s.Phase == rollouts.Returning || isKeptBack(s); {
+	case e.State == rollouts.Skipped:
+	case c.Leaves && s.Phase != rollouts.Done:
+		return entered(v, e, rollouts.Leaving)
+	case e.State == rollouts.Leaving && isReleased(e):
+		return released(v, e, s.Target)
+	case e.State == rollouts.Leaving:
+		return entered(v, e, rollouts.Pending)
+	case !isReleased(e) && e.State != rollouts.Unchanged && !isBack && c.IsTarget && !c.IsBase:
+		return released(v, e, s.Target) // half of an earlier push
+	}
+	return e
+}
+
+// joined is a cluster that was not there when the run began. It shows the base, and waits for its turn, which
+// comes at once if all of its stage was released.
+func joined(v *view, s rollouts.Status, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
+	e.Shows = s.Base.Commit
+	e.Joined = isStageReleased(s, e.Stage)
+	return placed(v, s, entered(v, e, rollouts.Pending), c)
+}
+
+// isStageReleased reports that all of a stage was released.
+func isStageReleased(s rollouts.Status, stage string) bool {
+	for _, st := range s.Stages {
+		if st.Name == stage {
+			return st.Phase == rollouts.Soaking || st.Phase == rollouts.Approving || st.Phase == rollouts.Done
+		}
+	}
+	return false
+}
+
+// entered returns a cluster in a state, in which it may have been before.
+func entered(v *view, e rollouts.Cluster, s rollouts.State) rollouts.Cluster {
+	if e.State != s {
+		e.State, e.Since, e.Reason, e.Message = s, v.now, "", ""
+	}
+	return e
+}
+
+// released returns a cluster that shows the target from now on.
+func released(v *view, e rollouts.Cluster, target rollouts.Version) rollouts.Cluster {
+	e = entered(v, e, rollouts.Released)
+	e.Shows, e.Evidence, e.Message = target.Commit, "", ""
+	e.Released, e.Deadline = v.now, v.after(v.stage(e.Stage).ProgressDeadline)
+	return e
+}
+
+// withdrawn returns a cluster that shows another version than the target: nothing of the run is left of it.
+func withdrawn(v *view, e rollouts.Cluster, commit string) rollouts.Cluster {
+	return entered(v, rollouts.Cluster{Stage: e.Stage, Shows: commit}, rollouts.Pending)
+}

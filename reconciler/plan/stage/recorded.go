@@ -1,0 +1,15 @@
+package stage
+
+import "github.com/waybill-dev/waybill/reconciler/state/rollouts"
+
+// Recorded is what was decided of a unit by the plan that recorded it: which version each cluster showed then. Nothing is
+// decided anew.
+func Recorded(in Input, r *rollouts.Rollout) Output {
+	v := look(in)
+	out := in.output(r.Status)
+	out.After = r
+	for n := range v.Clusters {
+		out.Shown = append(out.Shown, shown(&v, *r, &v.Clusters[n]))
+	}
+	return out
+}

@@ -1,0 +1,64 @@
+package stage
+
+import (
+	"slices"
+
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+)
+
+// releasedSome returns a record in which as many clusters of a stage are released as may be, in their order.
+func releasedSome(v *view, r rollouts.Rollout, s *rollouts.Stage) rollouts.Rollout {
+	if v.Refused != "" || v.Windows[s.Name].IsClosed {
+		return r
+	}
+	room := v.width(s)
+	for _, n := range v.members[s.Name] {
+		if isAwaited(r.Clusters[v.Clusters[n].Name]) {
+			room--
+		}
+	}
+	for _, n := range eligible(v, r, s.Name) {
+		if room <= 0 {
+			break
+		}
+		c := &v.Clusters[n]
+		e := released(v, r.Clusters[c.Name], r.Status.Target)
+		e.Evidence = c.Evidence.Ref
+		r.Clusters[c.Name] = e
+		room--
+	}
+	return r
+}
+
+// eligible are the clusters of a stage that may be released, in the order in which they are: first those that failed by
+// a version that this one replaces, which it cannot break any more; last those that were unhealthy before.
+func eligible(v *view, r rollouts.Rollout, stage string) (all []int) {
+	for _, n := range v.members[stage] {
+		c := &v.Clusters[n]
+		if r.Clusters[c.Name].State == rollouts.Pending && !c.IsTarget && !c.Held && c.Unwritable == "" {
+			all = append(all, n)
+		}
+	}
+	rank := func(n int) int {
+		switch e := r.Clusters[v.Clusters[n].Name]; {
+		case e.FailedBefore:
+			return 0
+		case e.WasUnhealthy:
+			return 2
+		}
+		return 1
+	}
+	slices.SortStableFunc(all, func(a, b int) int { return rank(a) - rank(b) })
+	return all
+}
+
+// unwritable returns a record in which the clusters of a stage failed for which the target cannot be made.
+func unwritable(v *view, r rollouts.Rollout, stage string) rollouts.Rollout {
+	for _, n := range v.members[stage] {
+		c := &v.Clusters[n]
+		if e := r.Clusters[c.Name]; e.State == rollouts.Pending && !c.IsTarget && c.Unwritable != "" {
+			r.Clusters[c.Name] = failed(v, e, rollouts.NotWritable, c.Unwritable)
+		}
+	}
+	return r
+}

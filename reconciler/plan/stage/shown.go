@@ -1,0 +1,57 @@
+package stage
+
+import (
+	"slices"
+
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+)
+
+// Replicas is how many replicas of a divided template a cluster has, by its shares in the base and in
+// the target: while a run is open the larger one where the target is shown, so that the total falls below
+// neither before all have it, and the old one elsewhere; the new one when every stage is over.
+func Replicas(phase rollouts.Phase, choice Choice, old, next int32) int32 {
+	switch {
+	case phase == rollouts.Finishing || phase == rollouts.Done:
+		return next
+	case choice == Target:
+		return max(old, next)
+	}
+	return old
+}
+
+// taken returns a record in which what other clusters lost runs where it goes, although it is not the turn of
+// these: they get the target where their own version cannot be read. It names them.
+func taken(v *view, r rollouts.Rollout) (next rollouts.Rollout, unsoaked []string) {
+	if r.Status.Phase == rollouts.Returning || r.Status.Target.Absent {
+		return r, nil
+	}
+	for n := range v.Clusters {
+		c := &v.Clusters[n]
+		e, known := r.Clusters[c.Name]
+		isLeft := e.State == rollouts.Leaving || e.State == rollouts.Skipped
+		if known && c.Takes && c.Unwritable == "" && !isLeft && shown(v, r, c).Choice == Kept {
+			r.Clusters[c.Name] = released(v, e, r.Status.Target)
+			unsoaked = append(unsoaked, c.Name)
+		}
+	}
+	return r, unsoaked
+}
+
+// shown is which version a cluster shows.
+func shown(v *view, r rollouts.Rollout, c *Cluster) Shown {
+	s := r.Status
+	e, known := r.Clusters[c.Name]
+	isLeaving := e.State == rollouts.Leaving
+	// What was released and did not come to a branch before the run stopped does not while it is.
+	isMissed := isReleased(e) && s.Phase == rollouts.Stopped && !c.IsTarget && !c.Takes
+	switch isFinishing := s.Phase == rollouts.Finishing; {
+	case isMissed:
+	case !known && s.Target.Is(v.Source), isLeaving && isFinishing, !isLeaving && isReleased(e), e.State == rollouts.Unchanged:
+		return Shown{c.Name, Target, s.Target.Commit}
+	case !known && s.Target.IsKnown() && !slices.Contains(v.Unreadable, s.Target.Commit):
+		return Shown{c.Name, Older, s.Target.Commit} // the source says something that is refused
+	case known && !isReleased(e) && v.isReadable(e.Shows, s):
+		return Shown{c.Name, Older, e.Shows}
+	}
+	return Shown{c.Name, Kept, ""}
+}

@@ -1,0 +1,54 @@
+package stage
+
+import (
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+)
+
+// Decide decides which version of a unit each cluster shows, and what is recorded.
+func Decide(in Input) Output {
+	if InForce(in.Strategy, in.Before) == nil && in.Refused == "" {
+		return unstaged(&in)
+	}
+	v := look(in)
+	r := begin(&v)
+	r = counted(&v, r)
+	r = judgedRun(&v, r)
+	r = obeyed(&v, r)
+	r, unsoaked := taken(&v, r)
+	r = advanced(&v, r)
+	r = pruned(r)
+	r.Status.Message = message(&v, r)
+	out := in.output(r.Status)
+	out.Shown = make([]Shown, len(in.Clusters))
+	for n := range in.Clusters {
+		out.Shown[n] = shown(&v, r, &in.Clusters[n])
+	}
+	out.Recheck = next(&v, r)
+	out.Diags = report(&v, r, unsoaked)
+	if isRecorded(&v, r) {
+		out.After = &r
+	}
+	return out
+}
+
+// output is the beginning of what is decided of a unit.
+func (in *Input) output(s rollouts.Status) Output {
+	return Output{Unit: in.Unit, Pos: in.Pos, Source: in.Source, Windows: in.Windows, Phase: s.Phase, Base: s.Base, Target: s.Target}
+}
+
+// unstaged is what becomes of a unit without a strategy: all of it is carried out.
+func unstaged(in *Input) Output {
+	out := in.output(rollouts.Status{Phase: rollouts.Done, Base: in.Source, Target: in.Source})
+	out.Shown = make([]Shown, len(in.Clusters))
+	for n := range in.Clusters {
+		out.Shown[n] = Shown{in.Clusters[n].Name, Target, in.Source.Commit}
+	}
+	return out
+}
+
+// isRecorded reports that something of a unit has to be remembered: it has a strategy and is in the source, or
+// a strategy goes on.
+func isRecorded(v *view, r rollouts.Rollout) bool {
+	isOver := r.Status.Phase == rollouts.Done && len(r.Clusters) == 0 && r.Status.Target.Is(v.Source)
+	return !isOver || v.Strategy != nil && !v.Source.Absent
+}

@@ -1,0 +1,88 @@
+package stage
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+)
+
+// isBegun returns the status of a stage whose tasks before it began.
+func isBegun(v *view, st rollouts.StageStatus, s *rollouts.Stage) rollouts.StageStatus {
+	st.Before = begun(v, st.Before, s.BeforeStageTasks)
+	return st
+}
+
+// begun are the tasks of a strategy, each as far as it is; those that are new begin now.
+func begun(v *view, recorded []rollouts.Task, of []rollouts.StageTask) (all []rollouts.Task) {
+	for _, t := range of {
+		next := rollouts.Task{Type: t.Type}
+		if n := slices.IndexFunc(recorded, func(o rollouts.Task) bool { return o.Type == t.Type }); n >= 0 {
+			next = recorded[n]
+		}
+		if next.Since.IsZero() {
+			next.Since = v.now
+		}
+		all = append(all, next)
+	}
+	return all
+}
+
+// restarted are tasks of which the time that is not over begins again.
+func restarted(tasks []rollouts.Task) []rollouts.Task {
+	tasks = slices.Clone(tasks)
+	if n := waiting(tasks); n >= 0 {
+		tasks[n].Since = metav1.Time{}
+	}
+	return tasks
+}
+
+// notBefore are tasks of which the time that is not over began at a time at the earliest.
+func notBefore(tasks []rollouts.Task, at metav1.Time) []rollouts.Task {
+	n := waiting(tasks)
+	if n < 0 || !tasks[n].Since.Before(&at) {
+		return tasks
+	}
+	tasks = slices.Clone(tasks)
+	tasks[n].Since = at
+	return tasks
+}
+
+// lastFailure is when a cluster of a stage came to be failed last; the zero time for none.
+func lastFailure(v *view, r rollouts.Rollout, stage string) (last metav1.Time) {
+	for _, n := range v.members[stage] {
+		if e := r.Clusters[v.Clusters[n].Name]; e.State == rollouts.Failed && last.Before(&e.Since) {
+			last = e.Since
+		}
+	}
+	return last
+}
+
+// done are tasks of which one is done now.
+func done(v *view, tasks []rollouts.Task, n int) []rollouts.Task {
+	tasks = slices.Clone(tasks)
+	tasks[n].DoneTime = v.now
+	return tasks
+}
+
+// waiting is the task of time that is not over; -1 for none.
+func waiting(tasks []rollouts.Task) int {
+	return slices.IndexFunc(tasks, func(t rollouts.Task) bool { return t.Type == rollouts.WaitTask && t.DoneTime.IsZero() })
+}
+
+// missing is the approval that nobody gave yet.
+func missing(tasks []rollouts.Task) (n int, isMissing bool) {
+	n = slices.IndexFunc(tasks, func(t rollouts.Task) bool { return t.Type == rollouts.ApprovalTask && t.DoneTime.IsZero() })
+	return n, n >= 0
+}
+
+// soaked is when a task of time is over.
+func soaked(t rollouts.Task, s *rollouts.Stage) metav1.Time {
+	for _, of := range s.AfterStageTasks {
+		if of.Type == t.Type {
+			return metav1.NewTime(t.Since.Add(of.WaitTime.Duration))
+		}
+	}
+	return t.Since
+}

@@ -1,0 +1,210 @@
+package staged
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/plan/stage"
+	"github.com/waybill-dev/waybill/reconciler/reason"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// comparison is a unit, held against what clusters have of it.
+type comparison struct {
+	in    *Input
+	unit  *Unit
+	asked stage.Input
+	// refs are the objects of the unit: of the source, of the last plan, and of the versions that are laid out.
+	refs     []object.Ref
+	versions map[string]*laid // by commit; nil for one that cannot be read
+	have     map[object.Ref]func(int) *files.Blob
+	// leavesAll reports that the target wants nothing anywhere.
+	leavesAll bool
+	larger    map[*laid]*laid // versions with the larger share of what is divided
+}
+
+// compare makes what package stage is asked of a unit.
+func compare(in *Input, u *Unit) *comparison {
+	c := &comparison{in: in, unit: u, versions: map[string]*laid{}, have: map[object.Ref]func(int) *files.Blob{}, larger: map[*laid]*laid{}}
+	c.versions[in.Revision] = c.now()
+	c.asked = stage.Input{
+		Unit: u.Unit.Unit, Pos: u.Pos, Now: in.Now, Strategy: u.Strategy, Refused: u.Refused, Windows: u.Windows,
+		Commands: u.Commands, Before: u.Before,
+		Source: u.source(in.Revision),
+	}
+	c.asked.Published = c.published()
+	base, target := stage.Versions(c.asked)
+	for _, commit := range c.shown(base.Commit, target.Commit) {
+		if c.version(commit) == nil {
+			c.asked.Unreadable = append(c.asked.Unreadable, commit)
+		}
+	}
+	c.collect()
+	wasBase, isTarget := c.of(base), c.of(target)
+	asBase, asTarget := c.asPublished(wasBase), c.asPublished(isTarget)
+	c.leavesAll = isTarget.isEmpty(len(in.Clusters))
+	for i := range in.Clusters {
+		is, concerned := c.cluster(i, wasBase, isTarget)
+		if is.IsBase, is.IsTarget = c.matches(asBase, i), c.matches(asTarget, i); concerned {
+			c.asked.Clusters = append(c.asked.Clusters, is)
+		}
+	}
+	order := make(map[string]int, len(in.Clusters))
+	for i := range in.Clusters {
+		order[in.Clusters[i].Name] = u.order(i)
+	}
+	slices.SortStableFunc(c.asked.Clusters, func(a, b stage.Cluster) int { return cmp.Compare(order[a.Name], order[b.Name]) })
+	return c
+}
+
+// now is the unit as the source has it.
+func (c *comparison) now() *laid {
+	v := Version{
+		Version: rollouts.Version{Commit: c.in.Revision, Digest: c.unit.Digest, Absent: c.unit.Absent},
+		Refs:    c.unit.Refs, Blobs: c.in.Blobs, Rows: c.in.row,
+	}
+	for _, r := range c.unit.Refs {
+		if d := schedule.Find(c.in.Decisions, r); d != nil {
+			v.Decisions = append(v.Decisions, *d)
+		}
+	}
+	l := lay(v, len(c.in.Clusters))
+	l.isNow = true
+	return l
+}
+
+// published is the unit in the commit that was published last. Where the source says what is recorded nobody asks for it. Which
+// version clusters show is not known where the record cannot be read.
+func (c *comparison) published() rollouts.Version {
+	if before := c.unit.Before; before != nil && c.asked.Source.Is(before.Status.Target) {
+		return rollouts.Version{}
+	}
+	if v := c.version(c.in.Published); v != nil && !c.unit.Unreadable {
+		return v.Version.Version
+	}
+	return rollouts.Version{}
+}
+
+// shown are the commits whose versions matter: the two that a run is about, and those that clusters show.
+func (c *comparison) shown(commits ...string) []string {
+	if c.unit.Before != nil {
+		for _, is := range c.unit.Before.Clusters {
+			commits = append(commits, is.Shows)
+		}
+	}
+	slices.Sort(commits)
+	return slices.DeleteFunc(slices.Compact(commits), func(commit string) bool { return commit == "" || commit == c.in.Revision })
+}
+
+// version is the unit as a commit has it; nil if that cannot be read.
+func (c *comparison) version(commit string) *laid {
+	if v, known := c.versions[commit]; known {
+		return v
+	}
+	c.versions[commit] = nil
+	if commit == "" {
+		return nil
+	}
+	if v, ok := c.in.Older(commit, c.unit.Unit.Unit); ok {
+		c.versions[commit] = lay(v, len(c.in.Clusters))
+	}
+	return c.versions[commit]
+}
+
+// of is a version; nil if it cannot be read. What the source says still is read there, whichever commit said it first; what
+// an earlier Waybill made of the commit of the source cannot be.
+func (c *comparison) of(v rollouts.Version) *laid {
+	switch {
+	case v.Is(c.asked.Source):
+		return c.versions[c.in.Revision]
+	case v.Commit == c.in.Revision:
+		return nil
+	}
+	return c.version(v.Commit)
+}
+
+// collect finds the objects of the unit.
+func (c *comparison) collect() {
+	all := slices.Clone(c.unit.Refs)
+	for _, v := range c.versions {
+		if v != nil {
+			all = append(all, v.Refs...)
+		}
+	}
+	slices.SortFunc(all, object.Ref.Compare)
+	c.refs = slices.DeleteFunc(slices.Compact(all), func(r object.Ref) bool {
+		owner := c.in.owners[r]
+		return owner != nil && owner != c.unit // it moved, and goes out with that one
+	})
+	for _, r := range c.refs {
+		c.have[r] = c.in.Have(r)
+	}
+}
+
+// inTheWay are the reasons for which what is wanted cannot be made.
+var inTheWay = []reason.Reason{
+	reason.Failed, reason.NotScaled, reason.Plain, reason.NotRendered,
+	reason.NotMapped, reason.NotShared, reason.Clashes,
+}
+
+// cluster is what is known of the unit in a cluster, by its index; false if it has nothing to do with it.
+func (c *comparison) cluster(i int, base, target *laid) (stage.Cluster, bool) {
+	known := &c.in.Clusters[i]
+	is := stage.Cluster{
+		Name: known.Name, Stage: c.unit.stage(i), Held: known.Held, Closed: known.Closed, Unwatched: known.Unwatched,
+		Evidence: evidence(known.Seen, c.refs, func(r object.Ref) *files.Blob { return c.have[r](i) }),
+		Has:      slices.ContainsFunc(c.refs, func(r object.Ref) bool { return c.have[r](i) != nil }),
+	}
+	wants, baseWants := target.wants(i), base.wants(i)
+	is.Leaves = !wants && !c.leavesAll && (baseWants || is.Has)
+	if target == nil {
+		return is, baseWants || is.Has
+	}
+	is.Takes = !is.Has && wants && slices.ContainsFunc(target.Decisions, func(d schedule.Decision) bool {
+		return len(d.Moves.From()) > 0 && d.Targeted(known.Name)
+	})
+	for _, r := range target.Refs {
+		switch why := target.cells.at(r, i).block; {
+		case why == reason.Suspended:
+			is.Suspended = true
+		case slices.Contains(inTheWay, why):
+			is.Unwritable = r.String() + ": " + why.Message()
+		}
+	}
+	return is, wants || baseWants || is.Has
+}
+
+// asPublished is a version with as many replicas of what is divided as clusters have; nil if it cannot be read.
+func (c *comparison) asPublished(v *laid) *laid {
+	if v == nil {
+		return nil
+	}
+	index := c.index()
+	return v.with(c.in, func(d *schedule.Decision, cluster string) (int32, bool) {
+		have := c.have[d.Ref()](index[cluster])
+		if have == nil {
+			return 0, false
+		}
+		return c.in.Replicas(have)
+	})
+}
+
+// index numbers the clusters by their names.
+func (c *comparison) index() map[string]int {
+	all := make(map[string]int, len(c.in.Clusters))
+	for i := range c.in.Clusters {
+		all[c.in.Clusters[i].Name] = i
+	}
+	return all
+}
+
+// matches reports whether a cluster has what a version gives it.
+func (c *comparison) matches(v *laid, i int) bool {
+	return v != nil && !slices.ContainsFunc(c.refs, func(r object.Ref) bool {
+		have, want := c.have[r](i), v.cells.at(r, i).blob
+		return (have == nil) != (want == nil) || have != nil && have.ID() != want.ID()
+	})
+}

@@ -1,0 +1,57 @@
+package staged
+
+import (
+	"testing"
+	"time"
+
+	"github.com/waybill-dev/waybill/reconciler/plan/stage"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// TestWhatClustersSayOfAUnit: health counts only for the files that are published.
+func TestWhatClustersSayOfAUnit(t *testing.T) {
+	web, conf, gone := object.Ref{Kind: "Deployment", Name: "web"}, object.Ref{Kind: "ConfigMap", Name: "web"}, object.Ref{Kind: "Secret", Name: "old"}
+	blob := func(text string) *files.Blob { return files.NewBlob([]byte(text)) }
+	published := map[object.Ref]*files.Blob{web: blob("web 2"), conf: blob("conf 1")}
+	at := func(minute int) time.Time { return time.Date(2026, 3, 2, 10, minute, 0, 0, time.UTC) }
+	applied := func(text string, h stage.Health, minute int) Object {
+		return Object{Applied: blob(text).ID(), Tried: blob(text).ID(), Health: h, Since: at(minute), Message: "it says so"}
+	}
+	for _, tt := range []struct {
+		name    string
+		seen    *Seen
+		want    stage.Health
+		present bool
+		since   int
+	}{
+		{"nobody reports", nil, stage.Unknown, false, 0},
+		{"it is silent", &Seen{IsSilent: true, Objects: map[object.Ref]Object{web: applied("web 2", stage.Healthy, 1)}}, stage.Silent, true, 0},
+		{"all is well", &Seen{Objects: map[object.Ref]Object{web: applied("web 2", stage.Healthy, 3), conf: applied("conf 1", stage.Healthy, 1)}}, stage.Healthy, true, 3},
+		{"the health of what was before", &Seen{Objects: map[object.Ref]Object{web: applied("web 1", stage.Healthy, 3), conf: applied("conf 1", stage.Healthy, 1)}}, stage.Healthy, false, 1},
+		{"an object is not reported", &Seen{Objects: map[object.Ref]Object{web: applied("web 2", stage.Healthy, 3)}}, stage.Healthy, false, 3},
+		{"one comes up", &Seen{Objects: map[object.Ref]Object{web: applied("web 2", stage.Progressing, 2), conf: applied("conf 1", stage.Healthy, 4)}}, stage.Progressing, true, 2},
+		{"one fails", &Seen{Objects: map[object.Ref]Object{web: applied("web 2", stage.Failed, 2), conf: applied("conf 1", stage.Progressing, 4)}}, stage.Failed, true, 2},
+		{"both fail", &Seen{Objects: map[object.Ref]Object{web: applied("web 2", stage.Failed, 5), conf: applied("conf 1", stage.Failed, 4)}}, stage.Failed, true, 4},
+		{"one is refused", &Seen{Objects: map[object.Ref]Object{
+			web:  {Applied: blob("web 1").ID(), Tried: blob("web 2").ID(), Refused: "denied", Health: stage.Healthy, Since: at(6)},
+			conf: applied("conf 1", stage.Healthy, 1),
+		}}, stage.Failed, true, 6},
+		{"an older one was refused", &Seen{Objects: map[object.Ref]Object{
+			web:  {Applied: blob("web 0").ID(), Tried: blob("web 1").ID(), Refused: "denied", Health: stage.Healthy, Since: at(6)},
+			conf: applied("conf 1", stage.Healthy, 1),
+		}}, stage.Healthy, false, 1},
+		{"what was removed is there still", &Seen{Objects: map[object.Ref]Object{
+			web: applied("web 2", stage.Healthy, 3), conf: applied("conf 1", stage.Healthy, 1), gone: applied("old", stage.Healthy, 0),
+		}}, stage.Healthy, false, 3},
+	} {
+		e := evidence(tt.seen, []object.Ref{conf, gone, web}, func(r object.Ref) *files.Blob { return published[r] })
+		since := time.Time{}
+		if tt.since > 0 {
+			since = at(tt.since)
+		}
+		if e.Health != tt.want || e.IsPresent != tt.present || !e.Since.Equal(since) {
+			t.Errorf("%s: it is %s since %s, present: %t", tt.name, e.Health, e.Since, e.IsPresent)
+		}
+	}
+}

@@ -1,0 +1,33 @@
+package staged
+
+import (
+	"github.com/waybill-dev/waybill/reconciler/plan/stage"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+)
+
+// isQuiet reports a unit whose run is over in every cluster, of which the source says the same, and nobody says anything:
+// each cluster shows what the source says, and what clusters have of it makes no difference.
+func (u *Unit) isQuiet(revision string) bool {
+	r := u.Before
+	return r != nil && u.Recorded == nil && r.Status.Phase == rollouts.Done && len(r.Clusters) == 0 &&
+		len(u.Commands)+len(r.Status.Commands) == 0 && r.Status.Target.Is(u.source(revision))
+}
+
+// source is the unit as the source has it. What it should be is not known of one that cannot be read: as far as that goes it
+// is what it was.
+func (u *Unit) source(revision string) rollouts.Version {
+	if u.Unknown && u.Before != nil {
+		return u.Before.Status.Target
+	}
+	return rollouts.Version{Commit: revision, Digest: u.Digest, Absent: u.Absent}
+}
+
+// quiet is what is decided of a quiet unit. It is what is decided with all of its clusters, but that it lists none.
+func (u *Unit) quiet(in *Input) stage.Output {
+	out := stage.Decide(stage.Input{
+		Unit: u.Unit.Unit, Pos: u.Pos, Now: in.Now, Strategy: u.Strategy, Refused: u.Refused, Windows: u.Windows, Before: u.Before,
+		Source: u.source(in.Revision),
+	})
+	out.Shown = nil
+	return out
+}

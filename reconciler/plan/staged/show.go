@@ -1,0 +1,186 @@
+package staged
+
+import (
+	"slices"
+
+	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/plan/stage"
+	"github.com/waybill-dev/waybill/reconciler/reason"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// show puts into the rows which version of the unit each cluster shows.
+func (c *comparison) show(out *stage.Output, rs rows) {
+	target := c.delivered(out, c.of(out.Target))
+	for _, s := range out.Shown {
+		i := slices.IndexFunc(c.in.Clusters, func(is Cluster) bool { return is.Name == s.Cluster })
+		if i < 0 {
+			continue
+		}
+		older := c.delivered(out, c.older(out, s.Commit))
+		switch {
+		case s.Choice == stage.Target && target != nil:
+			c.deliver(i, target, rs)
+		case s.Choice == stage.Older && older != nil && older.isNow:
+			// it goes back to what the source says
+		case s.Choice == stage.Older && older != nil && !c.stands(older, i, isBack(out)):
+			c.write(i, older, rs)
+		default:
+			c.keep(i, rs)
+		}
+	}
+}
+
+// isBack reports a run that goes back, or whose clusters are back: what joins meanwhile goes back, too.
+func isBack(out *stage.Output) bool {
+	isKeptBack := out.Phase == rollouts.Stopped && out.After != nil && out.After.Status.Reason == rollouts.KeptBack
+	return isKeptBack || out.Phase == rollouts.Returning
+}
+
+// older is the version of a commit that clusters show which do not show the target, or not yet; nil if it cannot be read.
+func (c *comparison) older(out *stage.Output, commit string) *laid {
+	for _, v := range []rollouts.Version{out.Base, out.Target} {
+		if v.Commit == commit {
+			return c.of(v)
+		}
+	}
+	return c.version(commit)
+}
+
+// delivered is a version as clusters get it: while the run is open with the larger share of what is divided, by itself and by
+// the base. It is nil if it cannot be read.
+func (c *comparison) delivered(out *stage.Output, v *laid) *laid {
+	base := c.of(out.Base)
+	if v == nil || base == v || out.Phase == rollouts.Done || out.Phase == rollouts.Finishing {
+		return v
+	}
+	if known, ok := c.larger[v]; ok {
+		return known
+	}
+	index := c.index()
+	is := v.with(c.in, func(d *schedule.Decision, cluster string) (int32, bool) {
+		n := share(d, cluster)
+		if base == nil { // what is there now is all that is known of it
+			if have := c.have[d.Ref()](index[cluster]); have != nil {
+				if has, known := c.in.Replicas(have); known {
+					n = max(n, has)
+				}
+			}
+			return n, true
+		}
+		was := schedule.Find(base.Decisions, d.Ref())
+		if was == nil {
+			return 0, false
+		}
+		return max(n, share(was, cluster)), true
+	})
+	c.larger[v] = is
+	return is
+}
+
+// share is the share of a cluster by a decision.
+func share(d *schedule.Decision, cluster string) int32 {
+	for _, t := range d.Targets {
+		if t.Name == cluster {
+			return t.Replicas
+		}
+	}
+	return 0
+}
+
+// deliver has a cluster get a version.
+func (c *comparison) deliver(i int, v *laid, rs rows) {
+	if v.isNow {
+		return
+	}
+	for _, r := range c.refs {
+		c.set(rs.edit(r), i, v.cells.at(r, i))
+	}
+}
+
+// set has a cell want what a version wants there.
+func (c *comparison) set(row *manifest.Row, cluster int, is cell) {
+	i := int32(cluster) //nolint:gosec // an index
+	row.Wants = slices.DeleteFunc(row.Wants, func(w manifest.Want) bool { return w.Cluster == i })
+	if delete(row.Blocks, i); is.block != "" {
+		row.Block(cluster, is.block)
+	}
+	if !is.wanted {
+		return
+	}
+	w := manifest.Want{Cluster: i, Blob: manifest.Unwritten}
+	if is.blob != nil {
+		w.Blob = c.in.Blobs.Add(is.blob)
+	}
+	at, _ := slices.BinarySearchFunc(row.Wants, cluster, func(w manifest.Want, c int) int { return int(w.Cluster) - c })
+	row.Wants = slices.Insert(row.Wants, at, w)
+}
+
+// keep leaves what a cluster has of the unit.
+func (c *comparison) keep(i int, rs rows) {
+	for _, r := range c.refs {
+		row, have := rs.edit(r), c.have[r](i)
+		w, wanted := row.Wanted(i)
+		isSame := wanted && have != nil && w.Blob >= 0 && c.in.Blobs.At(w.Blob).ID() == have.ID()
+		if !isSame && (wanted || have != nil) {
+			block(row, i)
+		}
+	}
+}
+
+// block says that the turn of a cluster has not come: what was in the way before is a matter of what waits.
+func block(row *manifest.Row, cluster int) {
+	delete(row.Blocks, int32(cluster)) //nolint:gosec // an index
+	row.Block(cluster, reason.WaitsForStage)
+}
+
+// write has a cluster show an older version that the fleet of today asks for otherwise than it is there.
+func (c *comparison) write(i int, v *laid, rs rows) {
+	for _, r := range c.refs {
+		row, is, have := rs.edit(r), v.cells.at(r, i), c.have[r](i)
+		_, wanted := row.Wanted(i)
+		if !wanted && !is.wanted {
+			continue // it leaves, by either version
+		}
+		switch {
+		case is.blob != nil:
+			row.Stands[int32(i)] = c.in.Blobs.Add(is.blob) //nolint:gosec // an index
+		case !is.wanted && have == nil:
+			row.Stands[int32(i)] = manifest.Nothing //nolint:gosec // an index
+		}
+		block(row, i)
+	}
+}
+
+// stands reports whether what a cluster has of the unit is where an older version wants it, with as many
+// replicas, so that it need not be written anew: with other bytes only where the run goes back. What that version wants no
+// longer stays where the target wants it.
+func (c *comparison) stands(v *laid, i int, isBack bool) bool {
+	target := c.version(c.in.Revision)
+	return !slices.ContainsFunc(c.refs, func(r object.Ref) bool {
+		have, want := c.have[r](i), v.cells.at(r, i)
+		switch {
+		case have == nil:
+			return want.blob != nil
+		case !want.wanted:
+			return !target.cells.at(r, i).wanted
+		case want.blob == nil:
+			return false
+		case isBack && want.blob.ID() != have.ID():
+			return true
+		}
+		return c.isScaled(v, r, i)
+	})
+}
+
+// isScaled reports that a version wants other replicas of an object in a cluster than it has.
+func (c *comparison) isScaled(v *laid, r object.Ref, i int) bool {
+	if d := schedule.Find(v.Decisions, r); d == nil || !d.Divided() {
+		return false
+	}
+	has, known := c.in.Replicas(c.have[r](i))
+	wants, told := c.in.Replicas(v.cells.at(r, i).blob)
+	return known && told && has != wants
+}

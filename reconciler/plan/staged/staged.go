@@ -1,0 +1,187 @@
+// Package staged lays out what goes out in stages. For each unit it compares what clusters have with the version that
+// the unit is to become and with the one that it was, asks package stage which version each cluster shows, and
+// puts that version into the rows: the target with the larger share of divided replicas, or an older one as a block that
+// keeps what is published, or has it written from its commit where the fleet has changed.
+package staged
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
+	"github.com/waybill-dev/waybill/reconciler/plan/recheck"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/plan/stage"
+	"github.com/waybill-dev/waybill/reconciler/plan/units"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// Input is what there is to lay out.
+type Input struct {
+	// Units are those of the source that go out in stages, or did: in the order of their names.
+	Units []Unit
+	// Revision is the source commit of the plan, and Published the one that was published last.
+	Revision, Published string
+	Now                 time.Time
+	// AtTheEnd lays out how every cluster is when the runs are over.
+	AtTheEnd  bool
+	Clusters  []Cluster // of the fleet, in its order
+	Decisions []schedule.Decision
+	Rows      []manifest.Row // in the order of refs
+	Blobs     *manifest.Blobs
+	// Have returns what clusters, by index, have of an object; nil for nothing.
+	Have func(object.Ref) func(cluster int) *files.Blob
+	// Replicas returns how many replicas a manifest has; false if that cannot be told.
+	Replicas func(*files.Blob) (int32, bool)
+	// Older returns what a unit of an older source commit would be today; false if the commit cannot be read.
+	Older func(commit string, u rollouts.Unit) (Version, bool)
+	// Write writes decisions of a source commit out, for other replicas than were decided.
+	Write func(commit string, decisions []schedule.Decision) manifest.Result
+
+	owners map[object.Ref]*Unit // of the objects that the units have now
+}
+
+// Unit is a unit that goes out in stages, and what is known of it.
+type Unit struct {
+	units.Unit
+
+	// Strategy is the one that it is bound to, Refused why nothing may be released, and Pos where it is bound.
+	Strategy *rollouts.Strategy
+	Refused  string
+	Pos      diag.Pos
+	// Before is what was recorded last; nil for nothing.
+	Before *rollouts.Rollout
+	// Unreadable reports that something is recorded of it that cannot be read.
+	Unreadable bool
+	// Absent reports that it is not in the source.
+	Absent   bool
+	Windows  map[string]stage.Window
+	Commands []rollouts.Command
+	// Stages are those that clusters are in, by index, and Orders their places in them.
+	Stages []string
+	Orders []int
+	// Recorded is what the plan recorded that is made again; nil for a plan of its own.
+	Recorded *rollouts.Rollout
+}
+
+// stage is the stage of a cluster, by its index; empty for none.
+func (u *Unit) stage(i int) string {
+	if u.Stages == nil {
+		return ""
+	}
+	return u.Stages[i]
+}
+
+// order is the place of a cluster in its stage.
+func (u *Unit) order(i int) int {
+	if u.Orders == nil {
+		return i
+	}
+	return u.Orders[i]
+}
+
+// Cluster is what is known of a cluster, whatever the unit.
+type Cluster struct {
+	Name string
+	// Held, Closed and Unwatched are as package stage has them.
+	Held, Closed, Unwatched bool
+	// Seen is what is known of its objects; nil for nothing.
+	Seen *Seen
+}
+
+// Result is what comes of it.
+type Result struct {
+	Rows []manifest.Row // in the order of refs
+	// Of says which unit the objects are of that are one version in a cluster, by number; the first is 1.
+	Of map[object.Ref]int
+	// Outputs are what was decided of the units, in their order.
+	// Of one whose run is over, and of which nothing changes, they do not list what clusters show: the target.
+	Outputs []stage.Output
+	Recheck recheck.Recheck
+	Diags   []diag.Diagnostic
+}
+
+// Settle decides which version of its units each cluster shows, and lays it out.
+func Settle(in Input) Result {
+	r := Result{Of: map[object.Ref]int{}}
+	rows := rowsOf(&in)
+	in.owners = map[object.Ref]*Unit{}
+	for n := range in.Units {
+		for _, ref := range in.Units[n].Refs {
+			in.owners[ref] = &in.Units[n]
+		}
+	}
+	for n := range in.Units {
+		u := &in.Units[n]
+		if u.isQuiet(in.Revision) {
+			r.add(u.quiet(&in), u.Refs)
+			continue
+		}
+		c := compare(&in, u)
+		out := c.decide()
+		if out.After != nil && u.Recorded == nil {
+			out.After.Stays = u.Stays
+		}
+		if !in.AtTheEnd || !endsAsTheSource(u, &out) {
+			c.show(&out, rows)
+		}
+		r.add(out, c.refs)
+	}
+	r.Rows = rows.sorted()
+	return r
+}
+
+// add adds what was decided of the next unit, and says which objects are of it.
+func (r *Result) add(out stage.Output, refs []object.Ref) {
+	r.Outputs = append(r.Outputs, out)
+	r.Recheck, r.Diags = r.Recheck.And(out.Recheck), append(r.Diags, out.Diags...)
+	for _, ref := range refs {
+		r.Of[ref] = len(r.Outputs)
+	}
+}
+
+// row returns the row of an object; false for none.
+func (in *Input) row(r object.Ref) (manifest.Row, bool) {
+	i, ok := slices.BinarySearchFunc(in.Rows, r, func(row manifest.Row, r object.Ref) int { return row.Ref.Compare(r) })
+	if !ok {
+		return manifest.Row{}, false
+	}
+	return in.Rows[i], true
+}
+
+// rows are rows by ref, which may be edited.
+type rows map[object.Ref]*manifest.Row
+
+func rowsOf(in *Input) rows {
+	all := make(rows, len(in.Rows))
+	for i := range in.Rows {
+		row := in.Rows[i]
+		all[row.Ref] = &row
+	}
+	return all
+}
+
+// edit returns the row of an object, whose wants and blocks are its own.
+func (rs rows) edit(r object.Ref) *manifest.Row {
+	row := rs[r]
+	if row == nil {
+		row = &manifest.Row{Ref: r}
+		rs[r] = row
+	}
+	if row.Stands == nil { // it was not edited yet
+		row.Wants, row.Blocks, row.Stands = slices.Clone(row.Wants), maps.Clone(row.Blocks), map[int32]int32{}
+	}
+	return row
+}
+
+func (rs rows) sorted() []manifest.Row {
+	all := make([]manifest.Row, 0, len(rs))
+	for _, r := range slices.SortedFunc(maps.Keys(rs), object.Ref.Compare) {
+		all = append(all, *rs[r])
+	}
+	return all
+}

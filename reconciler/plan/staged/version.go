@@ -1,0 +1,121 @@
+package staged
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/reason"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// Version is a unit as a source commit has it, laid out for the fleet of today.
+type Version struct {
+	rollouts.Version
+
+	Refs      []object.Ref
+	Decisions []schedule.Decision // of the refs, in their order
+	Rows      func(object.Ref) (manifest.Row, bool)
+	Blobs     *manifest.Blobs
+}
+
+// cell is what a version wants of an object in a cluster.
+type cell struct {
+	wanted bool
+	blob   *files.Blob // nil for nothing, and where it cannot be made
+	block  reason.Reason
+}
+
+// cells are those of a version, by object and the cluster's index. An object that is not there wants nothing.
+type cells map[object.Ref][]cell
+
+func (cs cells) at(r object.Ref, cluster int) cell {
+	if of := cs[r]; of != nil {
+		return of[cluster]
+	}
+	return cell{}
+}
+
+// laid is a version with its cells.
+type laid struct {
+	Version
+
+	cells cells
+	// isNow reports that it is what the rows of the plan say.
+	isNow bool
+}
+
+func lay(v Version, clusters int) *laid {
+	l := &laid{Version: v, cells: make(cells, len(v.Refs))}
+	for _, r := range v.Refs {
+		row, ok := v.Rows(r)
+		if !ok {
+			continue
+		}
+		l.cells[r] = cellsOf(&row, v.Blobs, clusters)
+	}
+	return l
+}
+
+func cellsOf(row *manifest.Row, blobs *manifest.Blobs, clusters int) []cell {
+	of := make([]cell, clusters)
+	for _, w := range row.Wants {
+		is := &of[w.Cluster]
+		if is.wanted = true; w.Blob >= 0 {
+			is.blob = blobs.At(w.Blob)
+		}
+	}
+	for i, why := range row.Blocks {
+		of[i].block = why
+	}
+	return of
+}
+
+// wants reports whether the version wants something in a cluster.
+func (l *laid) wants(cluster int) bool {
+	return l != nil && slices.ContainsFunc(l.Refs, func(r object.Ref) bool { return l.cells.at(r, cluster).wanted })
+}
+
+// isEmpty reports that the version wants nothing anywhere: a unit that is removed whole leaves stage by stage, as any change.
+func (l *laid) isEmpty(clusters int) bool {
+	for i := range clusters {
+		if l.wants(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// with returns the version with other replicas of what is divided: as many as share says of a decision in a
+// cluster, as far as it says something. It is the same version if none are others.
+func (l *laid) with(in *Input, share func(d *schedule.Decision, cluster string) (int32, bool)) *laid {
+	var changed []schedule.Decision
+	for _, d := range l.Decisions {
+		if !d.Divided() || !d.Size.IsWorkload() {
+			continue
+		}
+		targets, differs := slices.Clone(d.Targets), false
+		for i := range targets {
+			if n, ok := share(&d, targets[i].Name); ok && n != targets[i].Replicas {
+				targets[i].Replicas, differs = n, true
+			}
+		}
+		if differs {
+			d.Targets = targets
+			changed = append(changed, d)
+		}
+	}
+	if len(changed) == 0 {
+		return l
+	}
+	written := in.Write(l.Commit, changed)
+	is := &laid{Version: l.Version, cells: make(cells, len(l.cells))}
+	maps.Copy(is.cells, l.cells)
+	for i := range written.Rows {
+		is.cells[written.Rows[i].Ref] = cellsOf(&written.Rows[i], &written.Blobs, len(in.Clusters))
+	}
+	return is
+}

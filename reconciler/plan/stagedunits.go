@@ -1,0 +1,170 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/waybill-dev/waybill/policies/unit"
+	"github.com/waybill-dev/waybill/reconciler/plan/stage"
+	"github.com/waybill-dev/waybill/reconciler/plan/staged"
+	"github.com/waybill-dev/waybill/reconciler/plan/units"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// stagedUnits are the units that go out in stages, or did, and what is known of them.
+func (s *stager) stagedUnits() (list []staged.Unit) {
+	x, config := s.table.in.Expanded, &s.table.in.Source.Config
+	if !Stages(&s.table.in.State, &s.table.in.Source) {
+		return nil
+	}
+	bound, _ := unit.Of(&x.Policies.Set, config.Rollout) // whoever reads the source says what is wrong
+	windows, _ := unit.ReadWindows(config.Rollout.Windows)
+	is := map[rollouts.Unit]*unit.Unit{}
+	for i := range bound {
+		is[unitOf(bound[i].Name)] = &bound[i]
+	}
+	before, recorded := recordOf(s.table.in.State.Rollouts), map[rollouts.Unit]*rollouts.Rollout(nil)
+	if s.table.in.Replay != nil {
+		recorded = recordOf(s.table.in.Replay.State.Rollouts)
+	}
+	of := namesOf(bound)
+	found := units.Find(units.Input{
+		Expanded: x, Decisions: s.table.decided.Decisions, Bindings: s.table.in.State.Bindings, Config: config, Of: of,
+		Renderer: s.table.in.Staging.Renderer,
+		Stays:    staysWith(&s.table.in.State, before, of),
+	})
+	for _, u := range found {
+		b, r := is[u.Unit], before[u.Unit]
+		if r == nil && (b == nil || b.Strategy == nil && b.Stays == "") {
+			continue
+		}
+		list = append(list, s.stagedUnit(u, b, r, recorded[u.Unit], windows))
+	}
+	return list
+}
+
+// uncounted says which commands do not count, and which are about no unit that goes out in stages.
+func uncounted(in *Staging, list []staged.Unit) (diags []diag.Diagnostic) {
+	all := slices.Clone(in.Ignored)
+	for _, c := range in.Commands {
+		isOf := func(u staged.Unit) bool { return c.Unit == "*" || c.Unit == u.String() }
+		if !slices.ContainsFunc(list, isOf) {
+			all = append(all, Ignored{What: fmt.Sprintf("%s %s (%s) does not count: nothing of this name goes out in stages", c.Verb, c.Unit, c.Ref)})
+		}
+	}
+	for _, is := range all {
+		d := diag.Diagnostic{
+			Code: diag.RolloutCommandRefused, Severity: diag.Warning, Message: is.What,
+			Hint: "docs/rollouts.md says which commands count; waybill rollout status UNIT says what a run waits for",
+		}
+		if i := slices.IndexFunc(list, func(u staged.Unit) bool { return u.String() == is.Unit }); i >= 0 {
+			d.Pos = list[i].Pos
+		}
+		diags = append(diags, d)
+	}
+	return diags
+}
+
+// stagedUnit is what is known of a unit.
+func (s *stager) stagedUnit(u units.Unit, b *unit.Unit, before, recorded *rollouts.Rollout, windows unit.Windows) staged.Unit {
+	is := staged.Unit{Unit: u, Before: before, Recorded: recorded, Absent: len(u.Policies) == 0, Windows: map[string]stage.Window{}}
+	if b != nil {
+		is.Strategy, is.Refused = staged.Strategy(b.Strategy), b.Stays
+	}
+	if len(u.Policies) > 0 {
+		is.Pos = u.Policies[0].Object.Origin()
+	}
+	if err := s.table.in.State.UnreadableRollouts[u.Unit]; err != nil {
+		is.Unreadable, is.Refused = true, "what was recorded of it cannot be read: "+err.Error()
+	}
+	inForce := stage.InForce(is.Strategy, before)
+	if inForce == nil {
+		return is
+	}
+	var refused string
+	if is.Stages, is.Orders, refused = staged.Assign(inForce, s.labelled()); refused != "" && is.Refused == "" {
+		is.Refused = refused
+	}
+	for _, name := range append(stageNames(inForce), rollouts.Unmatched) {
+		of := windows.Of(inForce.Name, name)
+		if _, closed := of.Closed(s.table.in.Now); len(of) > 0 {
+			is.Windows[name] = stage.Window{IsClosed: closed, Edge: of.Next(s.table.in.Now)}
+		}
+	}
+	for _, c := range s.table.in.Staging.Commands {
+		if c.Unit == u.String() || c.Unit == "*" {
+			is.Commands = append(is.Commands, c.Command)
+		}
+	}
+	return is
+}
+
+func stageNames(s *rollouts.Strategy) (names []string) {
+	for i := range s.Stages {
+		names = append(names, s.Stages[i].Name)
+	}
+	return names
+}
+
+// unitOf is a unit as it is recorded.
+func unitOf(n unit.Name) rollouts.Unit {
+	u, _ := rollouts.ParseUnit(n.String())
+	return u
+}
+
+// namesOf names the unit of each policy.
+func namesOf(bound []unit.Unit) map[object.Ref]rollouts.Unit {
+	all := map[object.Ref]rollouts.Unit{}
+	for i := range bound {
+		for _, r := range bound[i].Policies {
+			all[r] = unitOf(bound[i].Name)
+		}
+	}
+	return all
+}
+
+func recordOf(list []rollouts.Rollout) map[rollouts.Unit]*rollouts.Rollout {
+	all := map[rollouts.Unit]*rollouts.Rollout{}
+	for i := range list {
+		all[list[i].Unit] = &list[i]
+	}
+	return all
+}
+
+// staysWith says of objects that go out with a unit still that they stay with it, whatever claims them now.
+func staysWith(
+	s *state.State, before map[rollouts.Unit]*rollouts.Rollout, of map[object.Ref]rollouts.Unit,
+) func(object.Ref) (rollouts.Unit, bool) {
+	groups := map[rollouts.Unit]rollouts.Unit{}
+	for policy, u := range of {
+		groups[rollouts.Unit{Namespace: policy.Namespace, Name: policy.Name}] = u
+	}
+	stays := map[object.Ref]rollouts.Unit{}
+	for u, was := range before {
+		for _, r := range was.Stays {
+			if was.Status.Phase != rollouts.Done {
+				stays[r] = u
+			}
+		}
+	}
+	return func(r object.Ref) (rollouts.Unit, bool) {
+		if u, ok := stays[r]; ok {
+			return u, true
+		}
+		b := s.Bindings[r]
+		if b == nil {
+			return rollouts.Unit{}, false
+		}
+		namespace, name, ok := state.PolicyRef(b)
+		own := rollouts.Unit{Namespace: namespace, Name: name}
+		for _, u := range []rollouts.Unit{groups[own], own} {
+			if was := before[u]; ok && was != nil && was.Status.Phase != rollouts.Done {
+				return u, true
+			}
+		}
+		return rollouts.Unit{}, false
+	}
+}

@@ -1,0 +1,194 @@
+package plan
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/waybill-dev/waybill/policies/kubefleet"
+	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
+	"github.com/waybill-dev/waybill/reconciler/plan/older"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/plan/staged"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/reconciler/suspend"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// Staging is what is known of what goes out in stages, beside the state.
+type Staging struct {
+	// Versions are older source commits that units may show still, evaluated for the clusters of today, by commit.
+	// What is not there cannot be read.
+	Versions map[string]*older.Version
+	// Seen is what clusters report, by name; nil of one that nobody reports of.
+	Seen map[string]*staged.Seen
+	// Commands are those that may be given, oldest first.
+	Commands []Command
+	// Ignored are commands that do not count.
+	Ignored []Ignored
+	// Renderer is the version of what renders.
+	Renderer string
+}
+
+// directory stands for the commit of a source that is a directory as it stands.
+const directory = "directory"
+
+// Command is what somebody commands of a unit; Unit may be "*" for every unit.
+type Command struct {
+	rollouts.Command
+
+	Unit string
+}
+
+// Ignored is a command about a unit that does not count; Unit is empty where that is not known.
+type Ignored struct{ Unit, What string }
+
+// stager lays out what goes out in stages, over the table of a plan.
+type stager struct{ table *table }
+
+// goesOut lays out what goes out in stages; the zero value if nothing does. In a folder it is as it is at the end.
+func (s *stager) goesOut(written manifest.Input) staged.Result {
+	return s.laidOut(written, s.table.in.AtTheEnd)
+}
+
+// laidOut lays out what goes out in stages, as it is now or when all of it is out.
+func (s *stager) laidOut(written manifest.Input, atTheEnd bool) staged.Result {
+	list := s.stagedUnits()
+	diags := uncounted(&s.table.in.Staging, list)
+	if len(list) == 0 || s.table.in.Medium != Branch {
+		return staged.Result{Rows: s.table.rows, Diags: diags}
+	}
+	at := s.olderVersions(list, written)
+	r := staged.Settle(staged.Input{
+		Units: list, Revision: cmp.Or(s.table.in.Source.Revision.Commit, directory), Published: s.table.in.State.Published.Commit,
+		Now: s.table.in.Now, AtTheEnd: atTheEnd, Clusters: s.stagedClusters(),
+		Decisions: s.table.decided.Decisions, Rows: s.table.rows, Blobs: s.table.blobs, Have: s.table.have,
+		Replicas: func(b *files.Blob) (int32, bool) { c := s.table.replicas.of(b); return c.n, c.known },
+		Older: func(commit string, u rollouts.Unit) (staged.Version, bool) {
+			is, ok := at(commit)
+			if !ok {
+				return staged.Version{}, false
+			}
+			return versionOf(commit, u, is), true
+		},
+		Write: func(commit string, decisions []schedule.Decision) manifest.Result {
+			in := written
+			if v := s.table.in.Staging.Versions[commit]; v != nil && commit != s.table.in.Source.Revision.Commit {
+				in.Policies, in.Config = v.Expanded.Policies, v.Config
+			}
+			in.Decisions, in.Bound, in.Failures = decisions, nil, nil
+			return manifest.WriteAlone(in)
+		},
+	})
+	r.Diags = append(diags, r.Diags...)
+	return r
+}
+
+// labelled are the clusters as strategies see them.
+func (s *stager) labelled() []kubefleet.Cluster {
+	clusters := s.table.in.Expanded.Policies.Fleet.Clusters()
+	all := make([]kubefleet.Cluster, len(clusters))
+	for i, c := range clusters {
+		all[i] = kubefleet.Cluster{Name: c.Name, Labels: c.Labels}
+	}
+	return all
+}
+
+// stagedClusters are what is known of clusters.
+func (s *stager) stagedClusters() []staged.Cluster {
+	windows, _ := suspend.Parse(s.table.in.Source.Config.Apply.SyncWindows) // whoever reads the source says what is wrong
+	clusters := s.table.in.Expanded.Policies.Fleet.Clusters()
+	all := make([]staged.Cluster, len(clusters))
+	for i, c := range clusters {
+		_, held := s.table.in.State.Held[c.Name]
+		seen := s.table.in.Staging.Seen[c.Name]
+		if s.table.in.Expanded.Policies.Lost(c.Name) {
+			is := staged.Seen{IsSilent: true}
+			if seen != nil {
+				is.Ref = seen.Ref
+			}
+			seen = &is
+		}
+		all[i] = staged.Cluster{
+			Name: c.Name, Held: held, Seen: seen,
+			Closed:    suspend.Of(c.Name, c.Source.Annotations, windows, s.table.in.Now).Why != "",
+			Unwatched: s.table.in.State.Observed[c.Name] == nil,
+		}
+	}
+	return all
+}
+
+// olderVersions returns what units would be at older commits today, each commit evaluated once.
+func (s *stager) olderVersions(list []staged.Unit, written manifest.Input) func(commit string) (older.Units, bool) {
+	known := map[string]*older.Units{}
+	var all []rollouts.Unit
+	for i := range list {
+		all = append(all, list[i].Unit.Unit)
+	}
+	return func(commit string) (older.Units, bool) {
+		v := s.table.in.Staging.Versions[commit]
+		if v == nil {
+			return older.Units{}, false
+		}
+		if known[commit] == nil {
+			is := older.Evaluate(older.Input{
+				Version: v, Asked: s.table.in.schedule(v.Expanded.Policies, nil), Has: s.has, Write: written, Units: all,
+				Renderer: s.table.in.Staging.Renderer,
+			})
+			known[commit] = &is
+		}
+		return *known[commit], true
+	}
+}
+
+// has is what clusters have of an object, with its replicas where they can be told.
+func (s *stager) has(r object.Ref) (targets []schedule.Target) {
+	have := s.table.have(r)
+	for i := range s.table.group {
+		if b := have(i); b != nil {
+			targets = append(targets, schedule.Target{Name: s.table.cluster(i), Replicas: s.table.replicas.of(b).n})
+		}
+	}
+	return targets
+}
+
+// versionOf is a unit of an older commit.
+func versionOf(commit string, u rollouts.Unit, of older.Units) staged.Version {
+	is, there := of.Found[u]
+	v := staged.Version{
+		Version: rollouts.Version{Commit: commit, Digest: is.Digest, Absent: !there}, Refs: is.Refs, Blobs: &of.Blobs,
+		Rows: func(r object.Ref) (manifest.Row, bool) { row, ok := of.Rows[r]; return row, ok },
+	}
+	for i := range of.Decisions {
+		if slices.Contains(is.Refs, of.Decisions[i].Ref()) {
+			v.Decisions = append(v.Decisions, of.Decisions[i])
+		}
+	}
+	return v
+}
+
+// addNamespaces adds rows for the namespaces of what goes out in stages that nobody sends any longer: clusters that have
+// something in them still keep them.
+func (s *stager) addNamespaces() {
+	missing := map[object.Ref]bool{}
+	for r := range s.table.units {
+		ns := object.Ref{Kind: "Namespace", Name: r.Namespace}
+		if _, ok := s.table.find(ns); r.Namespace != "" && !ok {
+			missing[ns] = true
+		}
+	}
+	if len(missing) > 0 {
+		s.table.addRows(slices.Collect(maps.Keys(missing)))
+	}
+}
+
+// recordsOf are the records of what was decided. Of what was recorded and cannot be read the files stay as they are.
+func recordsOf(r *staged.Result, unreadable map[rollouts.Unit]error) (all []rollouts.Rollout) {
+	for i := range r.Outputs {
+		if is := r.Outputs[i].After; is != nil && unreadable[is.Unit] == nil {
+			all = append(all, *is)
+		}
+	}
+	return all
+}

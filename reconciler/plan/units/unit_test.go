@@ -1,0 +1,295 @@
+package units_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/index"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/template"
+	"github.com/waybill-dev/waybill/reconciler/plan/expand"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/plan/units"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// source is a source of two policies: web pulls its ConfigMap along, and ops is for the cluster.
+const source = `
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: eu}
+spec: {syncMode: Pull}
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: us, labels: {tier: prod}}
+spec: {syncMode: Pull}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: web, namespace: team}
+spec:
+  propagateDeps: true
+  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment, name: web}]
+  placement: {}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: chart, namespace: team}
+spec:
+  resourceSelectors: [{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease}]
+  placement: {}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: ClusterPropagationPolicy
+metadata: {name: ops}
+spec:
+  resourceSelectors: [{apiVersion: v1, kind: ConfigMap, namespace: ops}]
+  placement: {clusterAffinity: {labelSelector: {matchLabels: {tier: prod}}}}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: OverridePolicy
+metadata: {name: labels, namespace: team}
+spec:
+  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment, name: web}]
+  overrideRules: [{overriders: {labelsOverrider: [{operator: add, value: {a: b}}]}}]
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: team}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: web:1}], volumes: [{name: c, configMap: {name: web}}]}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: web, namespace: team}
+data: {key: one}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: limits, namespace: ops}
+data: {cpu: "2"}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: nobody, namespace: team}
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: db, namespace: team}
+spec: {interval: 5m, chart: {spec: {chart: ./db, sourceRef: {kind: GitRepository, name: x}}}, values: {size: 1}}
+`
+
+// world is what units are found in beside the source.
+type world struct {
+	source   string
+	chart    string // what the chart renders to; empty: it fails
+	files    string // identifies the files of the chart
+	renderer string
+	bindings map[object.Ref]*karmada.ResourceBinding
+	stays    func(object.Ref) (rollouts.Unit, bool)
+}
+
+func here() world {
+	return world{source: source, chart: "apiVersion: v1\nkind: Service\nmetadata: {name: db, namespace: team}\n", files: "f1", renderer: "v1"}
+}
+
+// edit is a world with another text in place of one that is in the source.
+func edit(t *testing.T, from, to string) world {
+	t.Helper()
+	w := here()
+	if strings.Count(w.source, from) != 1 {
+		t.Fatalf("%q is not once in the source", from)
+	}
+	w.source = strings.Replace(w.source, from, to, 1)
+	return w
+}
+
+// units finds the units of a world, by name.
+func (w world) units(t *testing.T) map[string]units.Unit {
+	t.Helper()
+	d := object.Decode("all.yaml", []byte(w.source))
+	if len(d.Diags) > 0 {
+		t.Fatal(d.Diags)
+	}
+	x, err := expand.Expand(expand.Input{
+		Source: render.Source{Objects: d.Objects}, Memo: &expand.Memo{},
+		Place: func(l *index.Policies, release *template.Template) (*policies.Propagation, []karmada.TargetCluster) {
+			return l.Claims.Policy(release.Subject), []karmada.TargetCluster{{Name: "eu"}, {Name: "us"}}
+		},
+		Override: func(_ *index.Policies, release *template.Template, _ string) (*object.Object, *diag.Diagnostic) {
+			return release.Object, nil
+		},
+	}, w.render)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := state.State{Bindings: w.bindings}
+	decided := schedule.Decide(schedule.Input{Policies: x.Policies, Templates: x.Templates, State: &st, Memo: &schedule.Memo{}})
+	all := map[string]units.Unit{}
+	for _, u := range units.Find(units.Input{
+		Of:       named(&x),
+		Expanded: &x, Decisions: decided.Decisions, Bindings: w.bindings, Config: &render.ConfigSpec{}, Renderer: w.renderer, Stays: w.stays,
+	}) {
+		all[u.String()] = u
+	}
+	return all
+}
+
+// named names the units of policies as package policies/unit does.
+func named(x *expand.Result) map[object.Ref]rollouts.Unit {
+	all := map[object.Ref]rollouts.Unit{}
+	for _, p := range x.Policies.Set.Propagation {
+		u := rollouts.Unit{Namespace: p.Object.Ref().Namespace, Name: p.Object.Ref().Name}
+		if group := p.Object.Annotations()["waybill.dev/rollout-group"]; group != "" {
+			u = rollouts.Unit{Name: group, IsGroup: true}
+		}
+		all[p.Object.Ref()] = u
+	}
+	return all
+}
+
+func (w world) render(jobs []engine.Job) ([]engine.Rendered, error) {
+	out := make([]engine.Rendered, len(jobs))
+	for i := range jobs {
+		out[i].Inputs = w.files
+		if w.chart == "" {
+			out[i].Diags = []diag.Diagnostic{{Code: diag.Helm, Severity: diag.Error, Message: "no chart"}}
+		}
+		for _, o := range object.Decode("chart", []byte(w.chart)).Objects {
+			out[i].Manifests = append(out[i].Manifests, engine.Manifest{Object: o})
+		}
+	}
+	return out, nil
+}
+
+func refs(u units.Unit) string {
+	var all []string
+	for _, r := range u.Refs {
+		all = append(all, r.Kind+"/"+r.Name)
+	}
+	return strings.Join(all, " ")
+}
+
+func TestWhatMovesTogether(t *testing.T) {
+	gone := object.Ref{Kind: "Secret", Namespace: "team", Name: "old"}
+	binding := func(policy string) map[object.Ref]*karmada.ResourceBinding {
+		b := state.NewBinding("v1", gone)
+		b.Annotations["propagationpolicy.karmada.io/namespace"], b.Annotations["propagationpolicy.karmada.io/name"] = "team", policy
+		return map[object.Ref]*karmada.ResourceBinding{gone: b}
+	}
+	for _, tt := range []struct {
+		name string
+		in   func() world
+		want map[string]string
+	}{
+		{"what a policy claims, pulls along, and renders", here, map[string]string{
+			"team/web": "ConfigMap/web Deployment/web", "team/chart": "Service/db HelmRelease/db", "_cluster/ops": "ConfigMap/limits",
+		}},
+		{"policies of one group", func() world {
+			return edit(t, "metadata: {name: ops}", "metadata: {name: ops, annotations: {waybill.dev/rollout-group: all}}")
+		}, map[string]string{"_group/all": "ConfigMap/limits", "_cluster/ops": "", "team/web": "ConfigMap/web Deployment/web"}},
+		{"what is gone belongs where it was", func() world { w := here(); w.bindings = binding("web"); return w }, map[string]string{
+			"team/web": "ConfigMap/web Secret/old Deployment/web",
+		}},
+		{"a policy that is gone has a unit still", func() world { w := here(); w.bindings = binding("was"); return w }, map[string]string{
+			"team/was": "Secret/old", "team/web": "ConfigMap/web Deployment/web",
+		}},
+		{"what is going out stays with its unit", func() world {
+			w := here()
+			w.stays = func(r object.Ref) (rollouts.Unit, bool) {
+				return rollouts.Unit{Namespace: "team", Name: "web"}, r.Name == "limits"
+			}
+			return w
+		}, map[string]string{"_cluster/ops": "", "team/web": "ConfigMap/limits ConfigMap/web Deployment/web"}},
+	} {
+		units := tt.in().units(t)
+		for name, want := range tt.want {
+			if got := refs(units[name]); got != want {
+				t.Errorf("%s: %s is %q, want %q", tt.name, name, got, want)
+			}
+		}
+	}
+}
+
+// TestWhatIsPulledAlongTwice: what two units pull along belongs to the first by name.
+func TestWhatIsPulledAlongTwice(t *testing.T) {
+	w := here()
+	for _, part := range []string{"PropagationPolicy\nmetadata: {name: web, namespace: team}", "Deployment\nmetadata: {name: web, namespace: team}"} {
+		at := strings.Index(w.source, part)
+		doc := w.source[strings.LastIndex(w.source[:at], "---\n"):]
+		doc = doc[:strings.Index(doc[4:], "---\n")+4]
+		w.source += strings.NewReplacer("name: web, namespace", "name: api, namespace", "Deployment, name: web", "Deployment, name: api").Replace(doc)
+	}
+	units := w.units(t)
+	if got := refs(units["team/api"]) + ", " + refs(units["team/web"]); got != "ConfigMap/web Deployment/api, Deployment/web" {
+		t.Errorf("team/api and team/web are %s", got)
+	}
+}
+
+// TestWhatIsAChange is the table of what changes the digests of units, and of which.
+func TestWhatIsAChange(t *testing.T) {
+	before := here().units(t)
+	for _, tt := range []struct {
+		name string
+		in   world
+		want string // the units with another digest
+	}{
+		{"nothing", here(), ""},
+		{"an image", edit(t, "image: web:1", "image: web:2"), "team/web"},
+		{"a comment", edit(t, "data: {key: one}", "data: {key: one} # really"), ""},
+		{"what is pulled along", edit(t, "data: {key: one}", "data: {key: two}"), "team/web"},
+		{"an override that matches", edit(t, "value: {a: b}", "value: {a: c}"), "team/web"},
+		{"a placement", edit(t, "matchLabels: {tier: prod}", "matchLabels: {tier: test}"), "_cluster/ops"},
+		{"the values of a release", edit(t, "values: {size: 1}", "values: {size: 2}"), "team/chart"},
+		{"a chart's files", func() world { w := here(); w.files = "f2"; return w }(), "team/chart"},
+		{"the labels of a cluster", edit(t, "labels: {tier: prod}", "labels: {tier: test}"), ""},
+		{"another cluster", func() world {
+			w := here()
+			w.source += "---\napiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: ap}\nspec: {syncMode: Pull}\n"
+			return w
+		}(), ""},
+		{"dispatching is suspended", edit(t, "placement: {clusterAffinity", "suspension: {dispatching: true}\n  placement: {clusterAffinity"), ""},
+		{"an object of nobody", edit(t, "metadata: {name: nobody, namespace: team}", "metadata: {name: nobody, namespace: team, labels: {a: b}}"), ""},
+		{"an object that a unit gains", edit(t, "metadata: {name: nobody, namespace: team}", "metadata: {name: nobody, namespace: ops}"), "_cluster/ops"},
+		{"who renders", func() world { w := here(); w.renderer = "v2"; return w }(), "_cluster/ops team/chart team/web"},
+		{"what the chart renders to, by a cluster's version", func() world {
+			w := here()
+			w.chart += "---\napiVersion: v1\nkind: Service\nmetadata: {name: db2, namespace: team}\n"
+			return w
+		}(), ""},
+	} {
+		after := tt.in.units(t)
+		var got []string
+		for _, name := range []string{"_cluster/ops", "team/chart", "team/web"} {
+			if before[name].Digest != after[name].Digest {
+				got = append(got, name)
+			}
+			if len(after[name].Digest) != 32 {
+				t.Errorf("%s: the digest of %s is %q", tt.name, name, after[name].Digest)
+			}
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%s changes %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestAReleaseThatFailsIsNoChange: what it is made from now is not known to be what it should be.
+func TestAReleaseThatFailsIsNoChange(t *testing.T) {
+	w := here()
+	w.chart = ""
+	if units := w.units(t); !units["team/chart"].Unknown || units["team/web"].Unknown {
+		t.Errorf("unknown are team/chart: %t, team/web: %t", units["team/chart"].Unknown, units["team/web"].Unknown)
+	}
+}

@@ -1,0 +1,75 @@
+package consumer_test
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/report/consumer"
+	"github.com/waybill-dev/waybill/render/fluxsync"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// fixture is a plan of two clusters, of which each has one manifest.
+func fixture(t *testing.T) *plan.Plan {
+	t.Helper()
+	web := tree.Manifest{
+		Ref:  object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"},
+		Blob: files.NewBlob([]byte("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\n")),
+	}
+	var p plan.Plan
+	p.Config.Publish.BranchPrefix = "waybill/cluster/"
+	for _, name := range []string{"eu", "us"} {
+		root, err := tree.NewBuilder().LayOut([]tree.Manifest{web}).Tree(tree.Flux{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Clusters = append(p.Clusters, plan.Cluster{Name: name, Tree: root, Objects: 1, Sync: fluxsync.Sync{Cluster: name}})
+	}
+	return &p
+}
+
+// TestFlux holds what is printed for Flux against testdata/flux.txtar.
+func TestFlux(t *testing.T) {
+	const name = "testdata/flux.txtar"
+	golden, err := txtar.ParseFile(name)
+	if err != nil || len(golden.Files) == 0 {
+		t.Fatal("no golden sections", err)
+	}
+	p := fixture(t)
+	published := map[string]tree.Published{"eu": {Built: p.Clusters[0].Tree}}
+	for i, f := range golden.Files {
+		var out, notes strings.Builder
+		err := map[string]consumer.Flux{
+			"no URL":        {},
+			"no cluster":    {URL: "https://git.example.com/x", Clusters: []string{"ap"}},
+			"one root":      {URL: "https://git.example.com/x", Secret: "token"},
+			"nothing to do": {URL: "https://git.example.com/x", Clusters: []string{"eu"}, Migrate: true},
+		}[f.Name].Write(&out, &notes, p, published)
+		got := out.String() + notes.String()
+		if err != nil {
+			got += "error: " + err.Error()
+		}
+		if !strings.HasSuffix(got, "\n") {
+			got += "\n" // as txtar has it
+		}
+		if d := cmp.Diff(string(f.Data), got); d != "" && !*update {
+			t.Errorf("%s of %s: %s", f.Name, name, d)
+		}
+		golden.Files[i].Data = []byte(got)
+	}
+	if *update {
+		if err := os.WriteFile(name, txtar.Format(golden), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

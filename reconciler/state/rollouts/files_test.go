@@ -1,0 +1,112 @@
+package rollouts_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+var noon = metav1.NewTime(time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC))
+
+func open() rollouts.Rollout {
+	return rollouts.Rollout{
+		Unit: rollouts.Unit{Namespace: "team", Name: "web"},
+		Strategy: rollouts.Strategy{Name: "careful", OnFailure: rollouts.StopOnFailure, Stages: []rollouts.Stage{{
+			Name: "canary", LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"ring": "canary"}},
+			MaxConcurrency: intstr.FromString("50%"), MaxFailures: intstr.FromInt32(1),
+			ProgressDeadline: metav1.Duration{Duration: 20 * time.Minute}, Settle: metav1.Duration{Duration: time.Minute},
+			AfterStageTasks: []rollouts.StageTask{{Type: rollouts.WaitTask, WaitTime: metav1.Duration{Duration: 30 * time.Minute}}},
+		}}},
+		Status: rollouts.Status{
+			Run: strings.Repeat("8f", 16), Phase: rollouts.Soaking, Base: rollouts.Version{Commit: "a1", Digest: "51c0"}, Target: rollouts.Version{Commit: "b2", Digest: "8f3a"},
+			StartTime: noon, Stages: []rollouts.StageStatus{{Name: "canary", Phase: rollouts.Soaking, StartTime: noon, After: []rollouts.Task{{Type: rollouts.WaitTask, Since: noon}}}},
+		},
+		Clusters: map[string]rollouts.Cluster{
+			"c1":   {Stage: "canary", Shows: "b2", State: rollouts.Healthy, Released: noon, Since: noon, Evidence: "waybill/status/c1@77d0"},
+			"gone": {Shows: "a1", State: rollouts.Leaving},
+		},
+	}
+}
+
+// What is recorded is read again, and a step rewrites the file of its stage alone.
+func TestRecordsAreReadAgain(t *testing.T) {
+	all := []rollouts.Rollout{open(), {Unit: rollouts.Unit{Name: "ops"}, Status: rollouts.Status{Phase: rollouts.Done}, Clusters: map[string]rollouts.Cluster{}}}
+	root, err := rollouts.Encode(all, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, unreadable := rollouts.Decode(root)
+	if d := cmp.Diff([]rollouts.Rollout{all[1], all[0]}, got); d != "" || len(unreadable) > 0 {
+		t.Errorf("it is read as %s, unreadable are %v", d, unreadable)
+	}
+	var paths []string
+	for path := range root.All() {
+		paths = append(paths, path)
+	}
+	if got, want := strings.Join(paths, " "), "_cluster/ops.yaml team/web.yaml team/web/_leaving.yaml team/web/canary.yaml"; got != want {
+		t.Errorf("the files are %s, want %s", got, want)
+	}
+	next := open()
+	c := next.Clusters["c1"]
+	c.State = rollouts.Failing
+	next.Clusters["c1"] = c
+	after, err := rollouts.Encode([]rollouts.Rollout{next, all[1]}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var changed []string
+	for is := range files.Diff(root, after) {
+		changed = append(changed, is.Path)
+	}
+	if strings.Join(changed, " ") != "team/web/canary.yaml" {
+		t.Errorf("a step of canary changes %v", changed)
+	}
+	if none, err := rollouts.Encode(nil, nil, nil); none != nil || err != nil {
+		t.Errorf("nothing is %v, %v", none, err)
+	}
+}
+
+// What cannot be read is named, and nothing is made of it.
+func TestWhatCannotBeReadIsNotKnown(t *testing.T) {
+	root, err := rollouts.Encode([]rollouts.Rollout{open()}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, _ := root.Lookup("team/web.yaml")
+	stage, _ := root.Lookup("team/web/canary.yaml")
+	text := func(b *files.Blob) string { data, _ := b.Bytes(); return string(data) }
+	build := func(unit, stage string) *files.Folder {
+		return files.NewFolder([]files.Entry{files.DirEntry("team", files.NewFolder([]files.Entry{
+			files.FileEntry("web.yaml", files.NewBlob([]byte(unit))),
+			files.DirEntry("web", files.NewFolder([]files.Entry{files.FileEntry("canary.yaml", files.NewBlob([]byte(stage)))})),
+		}))})
+	}
+	for name, tt := range map[string]struct{ unit, stage string }{
+		"garbage":          {"\x00", text(stage.Blob)},
+		"another kind":     {strings.Replace(text(whole.Blob), "kind: Rollout", "kind: Other", 1), text(stage.Blob)},
+		"another name":     {strings.Replace(text(whole.Blob), "name: web", "name: api", 1), text(stage.Blob)},
+		"an unknown field": {text(whole.Blob) + "extra: 1\n", text(stage.Blob)},
+		"no stage":         {text(whole.Blob), "clusters: 3"},
+	} {
+		all, unreadable := rollouts.Decode(build(tt.unit, tt.stage))
+		if len(all) > 0 || unreadable[rollouts.Unit{Namespace: "team", Name: "web"}] == nil {
+			t.Errorf("%s: it is read as %+v, unreadable are %v", name, all, unreadable)
+		}
+		if after, err := rollouts.Encode(nil, build(tt.unit, tt.stage), unreadable); err != nil || after.ID() != build(tt.unit, tt.stage).ID() {
+			t.Errorf("%s: it does not stay as it is: %v", name, err)
+		}
+	}
+	if all, unreadable := rollouts.Decode(build(text(whole.Blob), text(stage.Blob))); len(all) != 1 || len(unreadable) > 0 {
+		t.Errorf("whole, it is %+v, %v", all, unreadable)
+	}
+	if all, unreadable := rollouts.Decode(nil); all != nil || len(unreadable) > 0 {
+		t.Errorf("nothing is %v, %v", all, unreadable)
+	}
+}

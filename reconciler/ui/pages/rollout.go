@@ -1,0 +1,184 @@
+package pages
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/waybill-dev/waybill/reconciler/facts"
+	"github.com/waybill-dev/waybill/reconciler/progress"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+)
+
+// Rollout is the page of a unit that goes out in stages.
+type Rollout struct {
+	Row          RolloutRow
+	Run          string
+	Base, Target Link
+	Commands     []string
+	Bar          []Segment
+	Leaving      int
+	Text         string
+	Members      []MemberRow
+	Pager        Pager
+	Commanded    []Given
+}
+
+// Segment is a stage of the bar that shows how far a run is.
+type Segment struct {
+	Name     string
+	Mark     Mark
+	Finished int // clusters for which nothing is waited
+	Of       int
+	Says     string // how they are, in words
+	Here     bool   // the run is in it
+}
+
+// MemberRow is which version a cluster shows.
+type MemberRow struct {
+	Cluster  Link
+	Stage    string
+	Mark     Mark
+	Shows    Link
+	Message  string
+	Evidence string // what its state follows from
+	Since    Moment
+}
+
+// Given is what somebody commanded.
+type Given struct {
+	Says, Ref string
+	Mark      Mark
+	At        Moment
+}
+
+// OfRollout shows a unit.
+func OfRollout(f *facts.Facts, r *rollouts.Rollout, q url.Values, now time.Time) Rollout {
+	is := progress.Of(r)
+	p := Rollout{
+		Row: rolloutRow(&is, now), Run: is.Run, Base: versionLink(is.Base), Target: versionLink(is.Target),
+		Commands: is.Commands, Leaving: is.Leaving, Text: q.Get("q"),
+	}
+	for n := range is.Stages {
+		s := &is.Stages[n]
+		p.Bar = append(p.Bar, segment(s, &is))
+	}
+	p.members(f, r, q, now)
+	for _, c := range slices.Backward(r.Status.Commands) {
+		p.Commanded = append(p.Commanded, givenOf(&c, now))
+	}
+	return p
+}
+
+func segment(s *progress.Stage, in *progress.Progress) Segment {
+	seg := Segment{
+		Name: s.Name, Mark: phaseMark(s.Phase), Finished: s.Counts.Finished(), Of: s.Counts.Of, Says: s.Counts.String(),
+		Here: s.Name == in.Stage,
+	}
+	switch {
+	case seg.Here && in.Phase == rollouts.Stopped:
+		seg.Mark = phaseMark(rollouts.Stopped)
+	case s.IsSkipped:
+		seg.Mark = Mark{"Skipped", "–", "muted"}
+	case s.Phase == rollouts.Waiting && !seg.Here:
+		seg.Mark = Mark{"Its turn has not come", "–", "muted"}
+	}
+	return seg
+}
+
+// versionLink leads to the publication of a source commit.
+func versionLink(commit string) Link {
+	if commit == "" {
+		return Link{}
+	}
+	return Link{short(commit), ChangeURL(commit)}
+}
+
+// members adds the clusters, by their stages; within these those first with which something is wrong.
+func (p *Rollout) members(f *facts.Facts, r *rollouts.Rollout, q url.Values, now time.Time) {
+	var chosen []progress.Cluster
+	for _, c := range progress.Clusters(r) {
+		if matches(p.Text, c.Name, c.Stage, string(c.State)) {
+			chosen = append(chosen, c)
+		}
+	}
+	var from, to int
+	p.Pager, from, to = pager(list{"clusters", RolloutURL(r.Unit), "page", membersAtOnce}, q, len(chosen))
+	for n := range chosen[from:to] {
+		p.Members = append(p.Members, memberRow(f, &chosen[from+n], now))
+	}
+}
+
+func memberRow(f *facts.Facts, c *progress.Cluster, now time.Time) MemberRow {
+	row := MemberRow{
+		Cluster: Link{Text: c.Name}, Stage: c.Stage, Mark: stateMark(c.State),
+		Shows: versionLink(c.Shows), Evidence: c.Evidence, Since: moment(c.Since.Time, now),
+	}
+	if c.Since.IsZero() {
+		row.Since = Moment{}
+	}
+	if f.Cluster(c.Name) != nil {
+		row.Cluster.URL = ClusterURL(c.Name)
+	}
+	notes := []string{c.Message}
+	if c.Waits != "" {
+		notes = []string{c.Waits}
+	}
+	if c.WasUnhealthy {
+		notes = append(notes, "it was not healthy before, so that its failure does not count")
+	}
+	if c.Forgiven {
+		notes = append(notes, "its failure does not count, since the run was resumed")
+	}
+	if d := c.Deadline.Time; c.State == rollouts.Released && !d.IsZero() {
+		notes = append(notes, "it has to be healthy "+ahead(d, now).Ago)
+	}
+	row.Message = strings.Join(slices.DeleteFunc(notes, func(s string) bool { return s == "" }), "; ")
+	return row
+}
+
+// stateMark shows how far a cluster is.
+func stateMark(s rollouts.State) Mark {
+	switch s {
+	case rollouts.Healthy:
+		return Mark{string(s), "✓", "good"}
+	case rollouts.Failed, rollouts.Failing:
+		return Mark{string(s), "✕", "bad"}
+	case rollouts.Released:
+		return Mark{string(s), "↓", "warn"}
+	case rollouts.Late:
+		return Mark{string(s), "?", "warn"}
+	case rollouts.Suspended:
+		return Mark{string(s), "‖", "warn"}
+	case rollouts.Pending, rollouts.Unchanged, rollouts.Skipped, rollouts.Leaving:
+	}
+	return Mark{string(s), "–", "muted"}
+}
+
+func givenOf(c *rollouts.Command, now time.Time) Given {
+	o := Given{
+		Says: strings.Join(strings.Fields(string(c.Verb)+" "+c.Stage+" "+c.Cluster), " "), Ref: c.Ref,
+		At: moment(c.At.Time, now), Mark: Mark{"Done", "✓", "good"},
+	}
+	if c.By != "" {
+		o.Says += " by " + c.By
+	}
+	if c.Refused {
+		o.Mark = Mark{"Did nothing: it was for another run, or came too early or late", "✕", "bad"}
+	}
+	return o
+}
+
+// ahead is a time that is to come, and in how long.
+func ahead(at, now time.Time) Moment {
+	switch {
+	case at.IsZero():
+		return Moment{}
+	case !at.After(now):
+		return Moment{At: at.UTC().Format(time.RFC3339), Ago: "now"}
+	}
+	return Moment{At: at.UTC().Format(time.RFC3339), Ago: "in " + duration.HumanDuration(at.Sub(now))}
+}

@@ -1,0 +1,126 @@
+package pages
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/waybill-dev/waybill/reconciler/facts"
+	"github.com/waybill-dev/waybill/reconciler/progress"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+)
+
+// How much of what goes out in stages is shown on one page.
+const (
+	unitsAtOnce   = 100
+	membersAtOnce = 100
+)
+
+// rolloutsPath is the page of all units.
+const rolloutsPath = "/rollouts"
+
+// Rollouts is the page of what goes out in stages.
+type Rollouts struct {
+	Counts []Count
+	Text   string
+	Phase  string
+	Rows   []RolloutRow
+	Pager  Pager
+	Total  int
+	// Unreadable are units of which nothing is known, with why.
+	Unreadable []string
+}
+
+// RolloutRow is a unit.
+type RolloutRow struct {
+	Unit, URL string
+	Strategy  string
+	Mark      Mark
+	Stage     string
+	Clusters  string // how they are, in words
+	Behind    int
+	Message   string
+	Then      string
+	Next      Moment
+	Since     Moment
+}
+
+// phases are all of them, those that need somebody first.
+var phases = []rollouts.Phase{
+	rollouts.Stopped, rollouts.Returning, rollouts.Approving,
+	rollouts.Waiting, rollouts.Updating, rollouts.Soaking, rollouts.Finishing, rollouts.Done,
+}
+
+// phaseMark shows a phase of a run, or of a stage.
+func phaseMark(p rollouts.Phase) Mark {
+	switch p {
+	case rollouts.Done:
+		return Mark{string(p), "✓", "good"}
+	case rollouts.Stopped, rollouts.Returning:
+		return Mark{string(p), "✕", "bad"}
+	case rollouts.Approving:
+		return Mark{string(p), "?", "warn"}
+	case rollouts.Waiting:
+		return Mark{string(p), "‖", "warn"}
+	case rollouts.Updating, rollouts.Soaking, rollouts.Finishing:
+	}
+	return Mark{string(p), "↓", "warn"}
+}
+
+// RolloutURL is the page of a unit.
+func RolloutURL(u rollouts.Unit) string {
+	return rolloutsPath + "/" + url.PathEscape(u.Folder()) + "/" + url.PathEscape(u.Name)
+}
+
+// OfRollouts shows the units that are asked for: those that need somebody first.
+func OfRollouts(f *facts.Facts, q url.Values, now time.Time) Rollouts {
+	p := Rollouts{Text: q.Get("q"), Phase: q.Get("phase")}
+	all := facts.Rollouts{}
+	if f.Rollouts != nil {
+		all = f.Rollouts()
+	}
+	p.Total = len(all.Units)
+	counts := map[rollouts.Phase]int{}
+	var chosen []progress.Progress
+	for n := range all.Units {
+		is := progress.Of(&all.Units[n])
+		if !matches(p.Text, is.Unit.String(), is.Strategy, is.Message) {
+			continue
+		}
+		counts[is.Phase]++
+		if p.Phase == "" || string(is.Phase) == p.Phase {
+			chosen = append(chosen, is)
+		}
+	}
+	for _, phase := range phases {
+		if n := counts[phase]; n > 0 {
+			on, to := p.Phase == string(phase), string(phase)
+			if on {
+				to = ""
+			}
+			p.Counts = append(p.Counts, Count{Mark: phaseMark(phase), N: n, URL: with(rolloutsPath, q, "phase", to, "page", ""), On: on})
+		}
+	}
+	slices.SortStableFunc(chosen, func(a, b progress.Progress) int {
+		return cmp.Compare(slices.Index(phases, a.Phase), slices.Index(phases, b.Phase))
+	})
+	var from, to int
+	p.Pager, from, to = pager(list{"units", rolloutsPath, "page", unitsAtOnce}, q, len(chosen))
+	for n := range chosen[from:to] {
+		p.Rows = append(p.Rows, rolloutRow(&chosen[from+n], now))
+	}
+	for u, why := range all.Unreadable {
+		p.Unreadable = append(p.Unreadable, u.String()+": "+why.Error())
+	}
+	slices.Sort(p.Unreadable)
+	return p
+}
+
+func rolloutRow(p *progress.Progress, now time.Time) RolloutRow {
+	return RolloutRow{
+		Unit: p.Unit.String(), URL: RolloutURL(p.Unit), Strategy: p.Strategy, Mark: phaseMark(p.Phase), Stage: p.Stage,
+		Clusters: p.Clusters(), Behind: p.Behind(),
+		Message: p.Message, Then: p.Then, Next: ahead(p.Next, now), Since: moment(p.Since, now),
+	}
+}
