@@ -20,8 +20,10 @@ func TestInWhichStepsAChangeGoesOut(t *testing.T) {
 		want string
 		r    preview.Rollout
 	}{
-		{"team/web by careful: canary 2 (then 30m healthy and an approval), early 4 (after an approval, 2 at a time), prod 6 (1 at a time); supersedes 8f3a1c2d; prod is frozen until Mon 2 Mar 06:00 UTC; p3 would be held",
-			preview.Rollout{Stages: stages, Supersedes: "8f3a1c2d", Held: []string{"p3"}}},
+		{
+			"team/web by careful: canary 2 (then 30m healthy and an approval), early 4 (after an approval, 2 at a time), prod 6 (1 at a time); supersedes 8f3a1c2d; prod is frozen until Mon 2 Mar 06:00 UTC; p3 would be held",
+			preview.Rollout{Stages: stages, Supersedes: "8f3a1c2d", Held: []string{"p3"}},
+		},
 		{"team/web by careful: when the run 8f3a1c2d is over: canary 2 (then 30m healthy and an approval)", preview.Rollout{Stages: stages[:1], WaitsFor: "8f3a1c2d"}},
 		{"team/web by careful: canary 2 (then 30m healthy and an approval), at the end 1 cluster without it", preview.Rollout{Stages: stages[:1], Leaving: 1}},
 		{"team/web by careful: every cluster that has the new version goes back at once", preview.Rollout{Returns: true}},

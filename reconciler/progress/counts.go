@@ -52,8 +52,14 @@ func (c *Counts) String() string {
 		n    int
 		word string
 	}{
-		{c.Healthy, "healthy"}, {c.Failed, "failed"}, {c.Out, "out"}, {c.Pending, "pending"}, {c.Late, "late"},
-		{c.Suspended, "suspended"}, {c.Skipped, "skipped"}, {c.Unchanged, "unchanged"},
+		{c.Healthy, "healthy"},
+		{c.Failed, "failed"},
+		{c.Out, "out"},
+		{c.Pending, "pending"},
+		{c.Late, "late"},
+		{c.Suspended, "suspended"},
+		{c.Skipped, "skipped"},
+		{c.Unchanged, "unchanged"},
 	} {
 		if s.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", s.n, s.word))

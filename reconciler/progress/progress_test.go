@@ -72,20 +72,42 @@ func TestProgress(t *testing.T) {
 		commands string
 	}{
 		{"soaking", soaking, "1 healthy; early 2 behind; prod 2 behind", "early begins", later(30 * time.Minute), "waybill rollout stop team/web@8f3a1c2d"},
-		{"to be healthy again", web(rollouts.Soaking, rollouts.NotHealthy, rollouts.Soaking), "1 healthy; early 2 behind; prod 2 behind",
-			"canary soaks again when its clusters are healthy", metav1.Time{}, "waybill rollout stop team/web@8f3a1c2d"},
-		{"updating, and more to come", with(web(rollouts.Updating, "", rollouts.Done, rollouts.Updating), "e1", out), "1 out, 1 pending; prod 2 behind",
-			"when they are healthy more clusters of early are released; what is not by then has failed", later(time.Hour), "waybill rollout stop team/web@8f3a1c2d"},
-		{"updating the last", with(with(web(rollouts.Updating, "", rollouts.Done, rollouts.Updating), "e1", out), "e2", out), "2 out; prod 2 behind",
-			"when they are healthy early waits for an approval; what is not by then has failed", later(time.Hour), "waybill rollout stop team/web@8f3a1c2d"},
-		{"approving", web(rollouts.Approving, rollouts.ApprovalMissing, rollouts.Done, rollouts.Approving), "2 pending; prod 2 behind", "with an approval prod begins", metav1.Time{},
-			"waybill rollout approve team/web@8f3a1c2d early\nwaybill rollout stop team/web@8f3a1c2d"},
-		{"an approval before", asked, "2 pending; prod 2 behind", "an approval begins early", metav1.Time{},
-			"waybill rollout approve team/web@8f3a1c2d early\nwaybill rollout stop team/web@8f3a1c2d"},
-		{"stopped", with(web(rollouts.Stopped, rollouts.TooManyFailed, rollouts.Done, rollouts.Updating), "e2", failed), "1 failed, 1 pending; prod 2 behind",
-			"nothing is released until somebody resumes or returns it, or the source changes", metav1.Time{}, "waybill rollout return team/web@8f3a1c2d\nwaybill rollout resume team/web@8f3a1c2d"},
-		{"went back", back, "2 pending; prod 2 behind",
-			"nothing is released until somebody resumes or returns it, or the source changes", metav1.Time{}, "waybill rollout resume team/web@8f3a1c2d"},
+		{
+			"to be healthy again", web(rollouts.Soaking, rollouts.NotHealthy, rollouts.Soaking), "1 healthy; early 2 behind; prod 2 behind",
+			"canary soaks again when its clusters are healthy",
+			metav1.Time{},
+			"waybill rollout stop team/web@8f3a1c2d",
+		},
+		{
+			"updating, and more to come", with(web(rollouts.Updating, "", rollouts.Done, rollouts.Updating), "e1", out), "1 out, 1 pending; prod 2 behind",
+			"when they are healthy more clusters of early are released; what is not by then has failed", later(time.Hour), "waybill rollout stop team/web@8f3a1c2d",
+		},
+		{
+			"updating the last", with(with(web(rollouts.Updating, "", rollouts.Done, rollouts.Updating), "e1", out), "e2", out), "2 out; prod 2 behind",
+			"when they are healthy early waits for an approval; what is not by then has failed", later(time.Hour), "waybill rollout stop team/web@8f3a1c2d",
+		},
+		{
+			"approving", web(rollouts.Approving, rollouts.ApprovalMissing, rollouts.Done, rollouts.Approving), "2 pending; prod 2 behind", "with an approval prod begins",
+			metav1.Time{},
+			"waybill rollout approve team/web@8f3a1c2d early\nwaybill rollout stop team/web@8f3a1c2d",
+		},
+		{
+			"an approval before", asked, "2 pending; prod 2 behind", "an approval begins early",
+			metav1.Time{},
+			"waybill rollout approve team/web@8f3a1c2d early\nwaybill rollout stop team/web@8f3a1c2d",
+		},
+		{
+			"stopped", with(web(rollouts.Stopped, rollouts.TooManyFailed, rollouts.Done, rollouts.Updating), "e2", failed), "1 failed, 1 pending; prod 2 behind",
+			"nothing is released until somebody resumes or returns it, or the source changes",
+			metav1.Time{},
+			"waybill rollout return team/web@8f3a1c2d\nwaybill rollout resume team/web@8f3a1c2d",
+		},
+		{
+			"went back", back, "2 pending; prod 2 behind",
+			"nothing is released until somebody resumes or returns it, or the source changes",
+			metav1.Time{},
+			"waybill rollout resume team/web@8f3a1c2d",
+		},
 		{"done but for one", done, "prod 1 behind", "clusters that are behind get it when they can take it", metav1.Time{}, ""},
 	} {
 		p := progress.Of(tt.run)

@@ -66,7 +66,7 @@ func TestPagesShowWhatGoesOutInStages(t *testing.T) {
 	}
 	const web = "/rollouts/shop/everywhere"
 	old, target := f.head("main").Parent.String()[:12], f.head("main").Commit.String()[:12]
-	shows("begun", "/rollouts", "1 ↓ Updating", "shop/everywhere careful ↓ Updating canary: eu to become healthy canary 1 out; prod 1 behind 1 in 30m when they are healthy canary has to stay so for 30m")
+	shows("begun", "/rollouts", "1 ↓ Updating", "shop/everywhere careful ↓ Updating canary waits for eu to be healthy canary 1 out; prod 1 behind 1 in 30m when they are healthy canary has to stay so for 30m")
 	shows("begun", web, "canary ↓ Updating", "0 of 1 cluster: 1 out", "prod – Its turn has not come", "eu canary ↓ Released it has to be healthy in 30m "+target,
 		"us prod – Pending prod waits for canary, which is updating "+old, "waybill rollout stop shop/everywhere@")
 	shows("begun", "/templates/Deployment.apps/shop/web", "Goes out in stages shop/everywhere ↓ Updating")

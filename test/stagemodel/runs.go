@@ -15,16 +15,7 @@ func (m *Model) command(e Event) (isStale bool) {
 	m.run.commanded = true
 	switch e.Kind {
 	case Approve:
-		phase := m.last.Stages[e.Stage]
-		if e.Stage != current || phase != Waiting && phase != Soaking && phase != Approving {
-			return true
-		}
-		isBefore := phase == Waiting
-		r.before[e.Stage], r.after[e.Stage] = r.before[e.Stage] || isBefore, r.after[e.Stage] || !isBefore
-		if m.last.Phase == Stopped { // it may come too early
-			return false
-		}
-		r.surelyBefore[e.Stage], r.surelyAfter[e.Stage] = r.surelyBefore[e.Stage] || isBefore, r.surelyAfter[e.Stage] || !isBefore
+		return m.approve(e.Stage, current)
 	case Stop:
 		r.mayStop, r.stop = true, true
 	case Resume:
@@ -43,6 +34,20 @@ func (m *Model) command(e Event) (isStale bool) {
 	case Bypass:
 		r.bypassed, r.mayStop, r.stop, r.kept = true, false, false, false
 	default:
+	}
+	return false
+}
+
+// approve takes in an approval of a stage. It reports that it is stale.
+func (m *Model) approve(stage, current int) (isStale bool) {
+	r, phase := &m.run, m.last.Stages[stage]
+	if stage != current || phase != Waiting && phase != Soaking && phase != Approving {
+		return true
+	}
+	isBefore := phase == Waiting
+	r.before[stage], r.after[stage] = r.before[stage] || isBefore, r.after[stage] || !isBefore
+	if m.last.Phase != Stopped { // otherwise it may come too early
+		r.surelyBefore[stage], r.surelyAfter[stage] = r.surelyBefore[stage] || isBefore, r.surelyAfter[stage] || !isBefore
 	}
 	return false
 }

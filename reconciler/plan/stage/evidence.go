@@ -91,13 +91,7 @@ func judged(v *view, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
 	case c.Unwritable != "" && !c.IsTarget:
 		return failed(v, e, rollouts.NotWritable, c.Unwritable)
 	case !isPresent || ev.Health == Silent || ev.Health == Unknown:
-		if e.State == rollouts.Healthy && e.Deadline.IsZero() {
-			e.Deadline = v.after(v.stage(e.Stage).ProgressDeadline) // to be heard of
-		}
-		if e.State == rollouts.Late && c.answers() {
-			e = entered(v, e, rollouts.Released)
-			e.Deadline = v.after(v.stage(e.Stage).ProgressDeadline)
-		}
+		return unheard(v, e, c)
 	case ev.Health == Healthy:
 		if e.State != rollouts.Healthy {
 			e = entered(v, e, rollouts.Healthy)
@@ -112,6 +106,19 @@ func judged(v *view, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
 		}
 		e = entered(v, e, rollouts.Released)
 		e.Evidence, e.Message = ev.Ref, ev.Message
+	}
+	return e
+}
+
+// unheard is a released cluster that says nothing of the target: one that was healthy has to be heard of again, and one that was
+// late and answers has to be healthy in time.
+func unheard(v *view, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
+	switch {
+	case e.State == rollouts.Healthy && e.Deadline.IsZero():
+		e.Deadline = v.after(v.stage(e.Stage).ProgressDeadline)
+	case e.State == rollouts.Late && c.answers():
+		e = entered(v, e, rollouts.Released)
+		e.Deadline = v.after(v.stage(e.Stage).ProgressDeadline)
 	}
 	return e
 }
