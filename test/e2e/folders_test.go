@@ -14,7 +14,7 @@ import (
 func (s *site) layout(name string) {
 	s.t.Helper()
 	s.folders = name == "folders"
-	s.write("waybill.yaml", "apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {secrets: allow, publish: {layout: "+name+"}}\n")
+	s.write("waybill.yaml", "apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {secrets: allow, publish: {layout: "+name+", moves: {timeout: 0s}}}\n")
 }
 
 // alone writes an object that only one cluster gets.
