@@ -52,11 +52,9 @@ func compare(in *Input, u *Unit) *comparison {
 			c.asked.Clusters = append(c.asked.Clusters, is)
 		}
 	}
-	order := make(map[string]int, len(in.Clusters))
-	for i := range in.Clusters {
-		order[in.Clusters[i].Name] = u.order(i)
-	}
-	slices.SortStableFunc(c.asked.Clusters, func(a, b stage.Cluster) int { return cmp.Compare(order[a.Name], order[b.Name]) })
+	slices.SortStableFunc(c.asked.Clusters, func(a, b stage.Cluster) int {
+		return cmp.Compare(u.order(in.index[a.Name]), u.order(in.index[b.Name]))
+	})
 	return c
 }
 
@@ -182,23 +180,13 @@ func (c *comparison) asPublished(v *laid) *laid {
 	if v == nil {
 		return nil
 	}
-	index := c.index()
 	return v.with(c.in, func(d *schedule.Decision, cluster string) (int32, bool) {
-		have := c.have[d.Ref()](index[cluster])
+		have := c.have[d.Ref()](c.in.index[cluster])
 		if have == nil {
 			return 0, false
 		}
 		return c.in.Replicas(have)
 	})
-}
-
-// index numbers the clusters by their names.
-func (c *comparison) index() map[string]int {
-	all := make(map[string]int, len(c.in.Clusters))
-	for i := range c.in.Clusters {
-		all[c.in.Clusters[i].Name] = i
-	}
-	return all
 }
 
 // matches reports whether a cluster has what a version gives it.

@@ -63,7 +63,8 @@ func TestQuietUnitsAreDecidedAlike(t *testing.T) {
 			continue
 		}
 		is := Settle(in)
-		c := compare(&in, &u)
+		in = indexed(in)
+		c := compare(&in, &in.Units[0])
 		out, laid := c.decide(), rowsOf(&in)
 		c.show(&out, laid)
 		out.Shown = nil

@@ -15,8 +15,8 @@ import (
 func (c *comparison) show(out *stage.Output, rs rows) {
 	target := c.delivered(out, c.of(out.Target))
 	for _, s := range out.Shown {
-		i := slices.IndexFunc(c.in.Clusters, func(is Cluster) bool { return is.Name == s.Cluster })
-		if i < 0 {
+		i, known := c.in.index[s.Cluster]
+		if !known {
 			continue
 		}
 		older := c.delivered(out, c.older(out, s.Commit))
@@ -59,11 +59,10 @@ func (c *comparison) delivered(out *stage.Output, v *laid) *laid {
 	if known, ok := c.larger[v]; ok {
 		return known
 	}
-	index := c.index()
 	is := v.with(c.in, func(d *schedule.Decision, cluster string) (int32, bool) {
 		n := share(d, cluster)
 		if base == nil { // what is there now is all that is known of it
-			if have := c.have[d.Ref()](index[cluster]); have != nil {
+			if have := c.have[d.Ref()](c.in.index[cluster]); have != nil {
 				if has, known := c.in.Replicas(have); known {
 					n = max(n, has)
 				}

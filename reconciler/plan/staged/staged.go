@@ -43,6 +43,7 @@ type Input struct {
 	Write func(commit string, decisions []schedule.Decision) manifest.Result
 
 	owners map[object.Ref]*Unit // of the objects that the units have now
+	index  map[string]int       // of the clusters, by their names
 }
 
 // Unit is a unit that goes out in stages, and what is known of it.
@@ -109,12 +110,7 @@ type Result struct {
 func Settle(in Input) Result {
 	r := Result{Of: map[object.Ref]int{}}
 	rows := rowsOf(&in)
-	in.owners = map[object.Ref]*Unit{}
-	for n := range in.Units {
-		for _, ref := range in.Units[n].Refs {
-			in.owners[ref] = &in.Units[n]
-		}
-	}
+	in = indexed(in)
 	for n := range in.Units {
 		u := &in.Units[n]
 		if u.isQuiet(in.Revision) {
@@ -142,6 +138,21 @@ func (r *Result) add(out stage.Output, refs []object.Ref) {
 	for _, ref := range refs {
 		r.Of[ref] = len(r.Outputs)
 	}
+}
+
+// indexed returns the input with its units by their objects, and its clusters by their names.
+func indexed(in Input) Input {
+	in.owners = map[object.Ref]*Unit{}
+	for n := range in.Units {
+		for _, ref := range in.Units[n].Refs {
+			in.owners[ref] = &in.Units[n]
+		}
+	}
+	in.index = make(map[string]int, len(in.Clusters))
+	for i := range in.Clusters {
+		in.index[in.Clusters[i].Name] = i
+	}
+	return in
 }
 
 // row returns the row of an object; false for none.
