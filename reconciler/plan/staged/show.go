@@ -49,11 +49,11 @@ func (c *comparison) older(out *stage.Output, commit string) *laid {
 	return c.version(commit)
 }
 
-// delivered is a version as clusters get it: while the run is open with the larger share of what is divided, by itself and by
-// the base. It is nil if it cannot be read.
+// delivered is a version as clusters get it, with the replicas that stage.Replicas gives of what is divided: the base as it
+// is, any other version as the target. It is nil if it cannot be read.
 func (c *comparison) delivered(out *stage.Output, v *laid) *laid {
 	base := c.of(out.Base)
-	if v == nil || base == v || out.Phase == rollouts.Done || out.Phase == rollouts.Finishing {
+	if v == nil || base == v {
 		return v
 	}
 	if known, ok := c.larger[v]; ok {
@@ -64,7 +64,7 @@ func (c *comparison) delivered(out *stage.Output, v *laid) *laid {
 		if base == nil { // what is there now is all that is known of it
 			if have := c.have[d.Ref()](c.in.index[cluster]); have != nil {
 				if has, known := c.in.Replicas(have); known {
-					n = max(n, has)
+					n = stage.Replicas(out.Phase, stage.Target, has, n)
 				}
 			}
 			return n, true
@@ -73,7 +73,7 @@ func (c *comparison) delivered(out *stage.Output, v *laid) *laid {
 		if was == nil {
 			return 0, false
 		}
-		return max(n, share(was, cluster)), true
+		return stage.Replicas(out.Phase, stage.Target, share(was, cluster), n), true
 	})
 	c.larger[v] = is
 	return is
