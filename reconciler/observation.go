@@ -10,6 +10,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/ancestry"
 	"github.com/waybill-dev/waybill/reconciler/history"
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/plan/staged"
 	"github.com/waybill-dev/waybill/reconciler/planner"
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/published"
@@ -56,6 +57,9 @@ func (r *Reconciler) Observe(ctx context.Context, rev string) (Observation, erro
 	registered := registeredBy(src.Objects)
 	heads, err := r.observe(ctx, &obs, registered)
 	if err == nil {
+		obs.Input.Staging.Posted, err = posted(ctx, r, heads, &obs)
+	}
+	if err == nil {
 		err = goOn(ctx, r, &obs, heads, registered)
 	}
 	if err != nil {
@@ -80,6 +84,7 @@ func (r *Reconciler) Look(ctx context.Context, s sources.Snapshot, medium plan.M
 		return obs, nil
 	}
 	_, err = r.observe(ctx, &obs, registeredBy(src.Objects))
+	obs.Input.Staging.Posted = map[string]*staged.Posted{} // nobody is asked for a report: what is recorded stays
 	if _, other := errors.AsType[*published.OtherSourceError](err); other {
 		return nothing(), nil // nothing was published from this one
 	}

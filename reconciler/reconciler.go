@@ -12,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/planner"
 	"github.com/waybill-dev/waybill/reconciler/published"
+	"github.com/waybill-dev/waybill/reconciler/status/posts"
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/seal/unseal"
@@ -53,6 +54,9 @@ type Reconciler struct {
 	Now func() time.Time
 	// Pauses come before a publication that lost a race is planned again.
 	Pauses Pauses
+	// Statuses lists commit statuses on what is published, by which Flux and Argo CD say how clusters are; nil: nobody asks
+	// for them.
+	Statuses posts.Lister
 	// Accept is asked before a plan is published, which its error prevents. Nil accepts all.
 	Accept func(*plan.Plan) error
 	// Seen is what is remembered from one call to the next; nil: nothing is.
@@ -65,6 +69,7 @@ type Cache struct {
 	published published.Cache
 	reports   reports.Cache
 	history   history.Memory
+	posts     posts.Cache
 	plans     *plan.Memo
 }
 

@@ -119,7 +119,7 @@ func TestAMistakeInAConfigIsLocatedAndTheDefaultsServe(t *testing.T) {
 		{"a window of no stages", configHead + "spec:\n  rollout:\n    windows: [{kind: deny, schedule: '* * * * *', duration: 1h, strategies: ['*']}]\n", `waybill.yaml:5: error: spec.rollout.windows[0] has no strategies, or no stages; all are ["*"]`},
 		{"a window of a pattern that is none", configHead + "spec:\n  rollout:\n    windows: [{kind: deny, schedule: '* * * * *', duration: 1h, strategies: ['*'], stages: ['[a']}]\n", `waybill.yaml:5: error: spec.rollout.windows[0] has "[a", which is no pattern`},
 		{"clusters of a window", configHead + "spec:\n  rollout:\n    windows:\n    - kind: deny\n      clusters: [eu]\n", `waybill.yaml:7: error: unknown field "spec.rollout.windows[0].clusters"`},
-		{"evidence that is none", configHead + "spec:\n  rollout:\n    evidence: [status, metrics]\n", `waybill.yaml:5: error: spec.rollout.evidence holds "metrics"; want each of status, commitStatus at most once`},
+		{"evidence that is none", configHead + "spec:\n  rollout:\n    evidence: [status, metrics]\n", `waybill.yaml:5: error: spec.rollout.evidence holds "metrics"; want each of status, commitStatus, timed at most once`},
 		{"evidence twice", configHead + "spec:\n  rollout:\n    evidence: [status, status]\n", `waybill.yaml:5: error: spec.rollout.evidence holds "status"; want each`},
 		{"no evidence", configHead + "spec:\n  rollout:\n    evidence: []\n", `waybill.yaml:5: error: spec.rollout.evidence is empty; no stage would ever end`},
 		{"a bypass that is none", configHead + "spec:\n  rollout:\n    bypass: always\n", `waybill.yaml:5: error: spec.rollout.bypass is "always"; want one of allowed, signed, never`},

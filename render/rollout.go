@@ -17,7 +17,7 @@ type Rollout struct {
 	Default string `json:"default"`
 	// Rules bind policies by their labels. The first that selects a policy counts.
 	Rules []RolloutRule `json:"rules"`
-	// Evidence is what says that a cluster has a change and is healthy: status and commitStatus. The
+	// Evidence is what says that a cluster has a change and is healthy: status, commitStatus and timed. The
 	// first that speaks for a cluster counts.
 	Evidence []string `json:"evidence"`
 	// Windows are when clusters may get a change.
@@ -64,10 +64,12 @@ type CommitStatus struct {
 // NoStrategy is the name by which a policy says that it has no strategy.
 const NoStrategy = "none"
 
-// What says that a cluster has a change and is healthy: its status branch, or a commit status of a forge.
+// What says that a cluster has a change and is healthy: its status branch, a commit status of a forge, or time alone since it
+// was published.
 const (
 	EvidenceStatus       = "status"
 	EvidenceCommitStatus = "commitStatus"
+	EvidenceTimed        = "timed"
 )
 
 // Who may have a change reach all clusters at once.
@@ -97,7 +99,7 @@ func (r *Rollout) check() (field, problem string) {
 			return fmt.Sprintf("windows[%d]", i), p
 		}
 	}
-	evidence := []string{EvidenceStatus, EvidenceCommitStatus}
+	evidence := []string{EvidenceStatus, EvidenceCommitStatus, EvidenceTimed}
 	for i, e := range r.Evidence {
 		if !slices.Contains(evidence, e) || slices.Contains(r.Evidence[:i], e) {
 			return "evidence", fmt.Sprintf("holds %q; want each of %s at most once", e, strings.Join(evidence, ", "))

@@ -33,15 +33,23 @@ type binder struct {
 	rules    []labels.Selector
 	good     map[key]*kubefleet.Strategy
 	bad      map[key]bool
-	ofConfig map[string]binding // by what waybill.yaml names
+	hasty    map[key]diag.Diagnostic // strategies that would wait for nothing, and what is to be said of it
+	ofConfig map[string]binding      // by what waybill.yaml names
 	diags    []diag.Diagnostic
 }
 
 // newBinder makes a binder, and says which names of waybill.yaml are nowhere.
 func newBinder(set *policies.Set, config render.Rollout) *binder {
-	b := &binder{config: config, good: map[key]*kubefleet.Strategy{}, bad: map[key]bool{}, ofConfig: map[string]binding{}}
+	b := &binder{
+		config: config, good: map[key]*kubefleet.Strategy{}, bad: map[key]bool{}, hasty: map[key]diag.Diagnostic{},
+		ofConfig: map[string]binding{},
+	}
 	for _, s := range set.Strategies {
-		b.good[key{s.Object.Ref().Namespace, s.Object.Ref().Name}] = s.Value
+		k := key{s.Object.Ref().Namespace, s.Object.Ref().Name}
+		b.good[k] = s.Value
+		if d, found := waitsForNothing(s.Object, s.Value, config.Evidence); found {
+			b.hasty[k] = d
+		}
 	}
 	for _, r := range set.BadStrategies {
 		b.bad[key{r.Namespace, r.Name}] = true
@@ -91,6 +99,9 @@ func (b *binder) find(name, namespace string) (of binding, found bool) {
 	for _, k := range []key{{namespace, name}, {"", name}} {
 		of = binding{name: name, strategy: b.good[k]}
 		switch {
+		case of.strategy != nil && b.isHasty(k):
+			of.strategy, of.stays = nil, fmt.Sprintf("its strategy %q waits for nothing after a stage, and time alone is evidence", name)
+			return of, true
 		case of.strategy != nil:
 			if k.namespace != "" {
 				of.name = k.namespace + "/" + name
@@ -102,6 +113,15 @@ func (b *binder) find(name, namespace string) (of binding, found bool) {
 		}
 	}
 	return binding{name: name, stays: fmt.Sprintf("its strategy %q is not in the source", name)}, false
+}
+
+// isHasty reports a strategy that would wait for nothing, and notes it once.
+func (b *binder) isHasty(k key) bool {
+	d, found := b.hasty[k]
+	if found && !slices.ContainsFunc(b.diags, func(o diag.Diagnostic) bool { return o.Code == d.Code && o.Pos == d.Pos }) {
+		b.diags = append(b.diags, d)
+	}
+	return found
 }
 
 // unknown notes a name that is nowhere.

@@ -89,6 +89,12 @@ func TestBinding(t *testing.T) {
 			`waybill.yaml:4: error: spec.rollout.rules[1].strategy is "x", and there is no ClusterStagedUpdateStrategy of this name; what it binds stays as it is [rollout-unknown]
 	hint: there are careful; write one of them, or "none"`,
 		},
+		{
+			"time alone, and nothing to wait for", policy("team/web", rollout("careful")) + policy("base", "") + policy("team/api", rollout("careful")), "evidence: [status, timed]",
+			`_cluster/base none; team/api stays: its strategy "careful" waits for nothing after a stage, and time alone is evidence; team/web stays: its strategy "careful" waits for nothing after a stage, and time alone is evidence`,
+			`s.yaml:5: error: ClusterStagedUpdateStrategy careful: spec.rollout.evidence has timed, and nothing is waited for after the stage all [bad-strategy]
+	hint: give the stage afterStageTasks: a TimedWait or an Approval; or leave timed out of spec.rollout.evidence of waybill.yaml`,
+		},
 		{"a group", policy("team/web", rollout("careful")+group) + policy("base", rollout("careful")+group), "", "_group/g careful (base, web)", ""},
 		{
 			"a group of two minds", policy("team/web", rollout("careful")+group) + policy("base", rollout("none")+group), "", "_group/g stays: its policies are bound to different strategies (base, web)",

@@ -6,12 +6,14 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/kubefleet"
+	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/older"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/plan/staged"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 )
@@ -23,6 +25,9 @@ type Staging struct {
 	Versions map[string]*older.Version
 	// Seen is what clusters report, by name; nil of one that nobody reports of.
 	Seen map[string]*staged.Seen
+	// Posted is what commit statuses say of clusters, by name; nil of one that nobody asked about. The map is nil if
+	// nobody can ask.
+	Posted map[string]*staged.Posted
 	// Commands are those that may be given, oldest first.
 	Commands []Command
 	// Ignored are commands that do not count.
@@ -59,10 +64,10 @@ func (s *stager) laidOut(written manifest.Input, atTheEnd bool) staged.Result {
 	if len(list) == 0 || s.table.in.Medium != Branch {
 		return staged.Result{Rows: s.table.rows, Diags: diags}
 	}
-	at := s.olderVersions(list, written)
+	at, clusters := s.olderVersions(list, written), s.stagedClusters()
 	r := staged.Settle(staged.Input{
 		Units: list, Revision: cmp.Or(s.table.in.Source.Revision.Commit, directory), Published: s.table.in.State.Published.Commit,
-		Now: s.table.in.Now, AtTheEnd: atTheEnd, Clusters: s.stagedClusters(),
+		Now: s.table.in.Now, AtTheEnd: atTheEnd, Clusters: clusters, Evidence: s.speakers(),
 		Decisions: s.table.decided.Decisions, Rows: s.table.rows, Blobs: s.table.blobs, Have: s.table.have,
 		Replicas: func(b *files.Blob) (int32, bool) { c := s.table.replicas.of(b); return c.n, c.known },
 		Older: func(commit string, u rollouts.Unit) (staged.Version, bool) {
@@ -81,7 +86,7 @@ func (s *stager) laidOut(written manifest.Input, atTheEnd bool) staged.Result {
 			return manifest.WriteAlone(in)
 		},
 	})
-	r.Diags = append(diags, r.Diags...)
+	r.Diags = slices.Concat(diags, staged.Uncounted(clusters), r.Diags)
 	return r
 }
 
@@ -103,20 +108,23 @@ func (s *stager) stagedClusters() []staged.Cluster {
 	for i, c := range clusters {
 		_, held := s.table.in.State.Held[c.Name]
 		seen := s.table.in.Staging.Seen[c.Name]
-		if s.table.in.Expanded.Policies.Lost(c.Name) {
-			is := staged.Seen{IsSilent: true}
-			if seen != nil {
-				is.Ref = seen.Ref
-			}
-			seen = &is
-		}
 		all[i] = staged.Cluster{
-			Name: c.Name, Held: held, Seen: seen,
+			Name: c.Name, Held: held, Seen: seen, Posted: s.table.in.Staging.Posted[c.Name], Virtual: virtual.Of(c.Source),
+			IsLost:    s.table.in.Expanded.Policies.Lost(c.Name),
 			Closed:    suspend.Of(c.Name, c.Source.Annotations, windows, s.table.in.Now).Why != "",
 			Unwatched: s.table.in.State.Observed[c.Name] == nil,
 		}
 	}
 	return all
+}
+
+// speakers are the sources of evidence that the config names, but for commit statuses if nobody can ask for them, or
+// nobody's count.
+func (s *stager) speakers() []string {
+	c := &s.table.in.Source.Config.Rollout
+	return slices.DeleteFunc(slices.Clone(c.Evidence), func(e string) bool {
+		return e == render.EvidenceCommitStatus && (s.table.in.Staging.Posted == nil || len(c.CommitStatus.Creators) == 0)
+	})
 }
 
 // olderVersions returns what units would be at older commits today, each commit evaluated once.

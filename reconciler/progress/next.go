@@ -151,7 +151,7 @@ func Span(d time.Duration) string {
 func soaked(st *rollouts.StageStatus, s *rollouts.Stage) time.Time {
 	for _, t := range st.After {
 		if t.Type == rollouts.WaitTask && !t.Since.IsZero() {
-			return t.Since.Add(wait(s))
+			return t.Ends(s).Time
 		}
 	}
 	return metav1.Time{}.Time

@@ -431,6 +431,12 @@ const (
 	// RolloutNoEvidence: nothing ever said how healthy a cluster is, so that the stage that it is in
 	// cannot end.
 	RolloutNoEvidence Code = "rollout-no-evidence"
+	// RolloutStatusIgnored: a commit status that speaks of a cluster does not count, because whoever set it is not named as
+	// one who may.
+	RolloutStatusIgnored Code = "rollout-status-ignored"
+	// RolloutNotAsked: the forge did not say which commit statuses there are, so that nothing is known of how healthy
+	// clusters are.
+	RolloutNotAsked Code = "rollout-not-asked"
 	// RolloutUnwatched: nobody can tell whether a cluster answers, so that what was said of it last
 	// counts however old it is.
 	RolloutUnwatched Code = "rollout-unwatched"

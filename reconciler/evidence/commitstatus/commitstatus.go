@@ -25,6 +25,13 @@ func FluxContext(cluster, kustomization string) string {
 	return fluxPrefix + cluster + "/" + kustomization
 }
 
+// IsFlux reports a context of notification-controller.
+func IsFlux(context string) bool { return strings.HasPrefix(context, fluxPrefix) }
+
+// LeastWait is for how long what Flux said has to be told to count for a while. It is twice the interval at which a Kustomization looks
+// again: one that degrades before that may never say so.
+const LeastWait = 20 * time.Minute
+
 // ArgoCDContext is the context of what Argo CD says of an Application.
 func ArgoCDContext(cluster, application string) string {
 	return argocdPrefix + cluster + "/" + application

@@ -190,7 +190,7 @@ func nobodyHealthy(v *view, r rollouts.Rollout, st rollouts.StageStatus) (isLost
 // soaking returns a record of a stage of whose clusters all are healthy that have to be: its tasks are next. It is
 // over when they are, and each healthy cluster still says that it is.
 func soaking(v *view, r rollouts.Rollout, st rollouts.StageStatus, s *rollouts.Stage) rollouts.Rollout {
-	st.After = notBefore(begun(v, st.After, s.AfterStageTasks), lastFailure(v, r, s.Name))
+	st.After = atLeast(v, r, notBefore(begun(v, st.After, s.AfterStageTasks), lastFailure(v, r, s.Name)), s.Name)
 	isFresh := true
 	for _, n := range v.members[s.Name] {
 		c := &v.Clusters[n]
@@ -198,7 +198,7 @@ func soaking(v *view, r rollouts.Rollout, st rollouts.StageStatus, s *rollouts.S
 	}
 	if n := waiting(st.After); n >= 0 {
 		st.Phase = rollouts.Soaking
-		if !v.isOver(soaked(st.After[n], s)) {
+		if !v.isOver(st.After[n].Ends(s)) {
 			return inPhase(r, st, rollouts.TimedWait)
 		}
 		if isFresh {

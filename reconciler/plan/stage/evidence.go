@@ -70,7 +70,10 @@ func rested(v *view, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
 }
 
 // answers reports that it is known now how the unit is in a cluster, whatever it has of it.
-func (c *Cluster) answers() bool { return c.Evidence.Health != Silent && c.Evidence.Health != Unknown }
+func (c *Cluster) answers() bool {
+	h := c.Evidence.Health
+	return h != Silent && h != Unknown && h != Unasked
+}
 
 // isHealthyNow reports that it is known now that what is published in a cluster is the target, and healthy.
 func (c *Cluster) isHealthyNow() bool {
@@ -90,6 +93,7 @@ func judged(v *view, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
 	switch isPresent := c.IsTarget && ev.IsPresent && !isOld; {
 	case c.Unwritable != "" && !c.IsTarget:
 		return failed(v, e, rollouts.NotWritable, c.Unwritable)
+	case ev.Health == Unasked:
 	case !isPresent || ev.Health == Silent || ev.Health == Unknown:
 		return unheard(v, e, c)
 	case ev.Health == Healthy:

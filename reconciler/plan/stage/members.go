@@ -1,6 +1,8 @@
 package stage
 
 import (
+	"slices"
+
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 )
 
@@ -10,6 +12,27 @@ func isReleased(c rollouts.Cluster) bool { return !c.Released.IsZero() }
 // isAwaited reports a cluster that was released, and for which its stage waits.
 func isAwaited(c rollouts.Cluster) bool {
 	return c.State == rollouts.Released || c.State == rollouts.Failing
+}
+
+// Awaited lists the clusters of a run whose evidence matters now, in the order of their names: those that were released and are
+// not healthy, and those that have to stay so while their stage is not over. Nobody has to ask for that of others.
+func Awaited(r *rollouts.Rollout) (names []string) {
+	switch r.Status.Phase {
+	case rollouts.Returning, rollouts.Finishing:
+		return nil
+	case rollouts.Waiting, rollouts.Updating, rollouts.Soaking, rollouts.Approving, rollouts.Stopped, rollouts.Done:
+	}
+	isOver := map[string]bool{}
+	for _, s := range r.Status.Stages {
+		isOver[s.Name] = s.Phase == rollouts.Done
+	}
+	for name, e := range r.Clusters {
+		if isReleased(e) && e.State != rollouts.Skipped && e.State != rollouts.Leaving && (e.State != rollouts.Healthy || !isOver[e.Stage]) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // isOpen reports that a run is in a phase in which it goes on by itself.

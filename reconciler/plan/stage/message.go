@@ -60,7 +60,7 @@ var reasons = map[rollouts.Reason]string{
 // inSoak says why a stage is soaking.
 func inSoak(v *view, st rollouts.StageStatus, why rollouts.Reason) string {
 	if n := waiting(st.After); n >= 0 && why == rollouts.TimedWait {
-		return " has to stay healthy until " + soaked(st.After[n], v.stage(st.Name)).UTC().Format(time.RFC3339)
+		return " has to stay healthy until " + st.After[n].Ends(v.stage(st.Name)).UTC().Format(time.RFC3339)
 	}
 	return " has to be healthy again: a cluster is not, or does not say so"
 }

@@ -56,7 +56,7 @@ func byStage(v *view, r rollouts.Rollout, by func(metav1.Time)) {
 		by(st.Deadline)
 	}
 	if t := waiting(st.After); t >= 0 && !st.After[t].Since.IsZero() {
-		by(soaked(st.After[t], v.stage(st.Name)))
+		by(st.After[t].Ends(v.stage(st.Name)))
 	}
 	if w := v.Windows[st.Name]; w.IsClosed {
 		by(metav1.NewTime(w.Edge))

@@ -123,7 +123,7 @@ func unspoken(v *view, r rollouts.Rollout) (diags []diag.Diagnostic) {
 		diags = append(diags, diag.Diagnostic{
 			Code: diag.RolloutNoEvidence, Severity: diag.Warning, Pos: v.Pos,
 			Message: fmt.Sprintf("%s: nothing says of %s whether it is healthy there, and without that a stage does not end", v.Unit, words.List(mute)),
-			Hint:    "have Waybill apply the clusters, by waybill controller --apply or an agent: they report then",
+			Hint:    "have Waybill apply the clusters, by waybill controller --apply or an agent, or have Flux or Argo CD set commit statuses: docs/rollouts-evidence.md",
 		})
 	}
 	if len(unwatched) > 0 {

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -77,12 +78,22 @@ func missing(tasks []rollouts.Task) (n int, isMissing bool) {
 	return n, n >= 0
 }
 
-// soaked is when a task of time is over.
-func soaked(t rollouts.Task, s *rollouts.Stage) metav1.Time {
-	for _, of := range s.AfterStageTasks {
-		if of.Type == t.Type {
-			return metav1.NewTime(t.Since.Add(of.WaitTime.Duration))
+// atLeast are tasks of which the time that is not over lasts as long as evidence has to be told to count for a while.
+func atLeast(v *view, r rollouts.Rollout, tasks []rollouts.Task, stage string) []rollouts.Task {
+	n := waiting(tasks)
+	if n < 0 {
+		return tasks
+	}
+	var least time.Duration
+	for _, m := range v.members[stage] {
+		if c := &v.Clusters[m]; r.Clusters[c.Name].State == rollouts.Healthy && c.IsTarget {
+			least = max(least, c.Evidence.LeastWait)
 		}
 	}
-	return t.Since
+	if least <= tasks[n].LeastWait.Duration {
+		return tasks
+	}
+	tasks = slices.Clone(tasks)
+	tasks[n].LeastWait = metav1.Duration{Duration: least}
+	return tasks
 }

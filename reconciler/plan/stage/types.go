@@ -72,6 +72,8 @@ type Evidence struct {
 	Ref, Message string
 	// WasUnhealthy reports that the unit was unhealthy there before it got what is published there now.
 	WasUnhealthy bool
+	// LeastWait is for how long that has to be told to count for a while, where not every change of it is told.
+	LeastWait time.Duration
 }
 
 // Health is how a unit is in a cluster.
@@ -84,6 +86,7 @@ const (
 	Progressing Health = "Progressing" // neither healthy nor failed
 	Failed      Health = "Failed"      // an object failed
 	Silent      Health = "Silent"      // the cluster does not answer, or its report is overdue
+	Unasked     Health = "Unasked"     // who could say it was not asked: what is recorded stays
 )
 
 // Window says whether clusters of a stage may be released at a time.

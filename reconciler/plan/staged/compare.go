@@ -153,7 +153,7 @@ func (c *comparison) cluster(i int, base, target *laid) (stage.Cluster, bool) {
 	known := &c.in.Clusters[i]
 	is := stage.Cluster{
 		Name: known.Name, Stage: c.unit.stage(i), Held: known.Held, Closed: known.Closed, Unwatched: known.Unwatched,
-		Evidence: evidence(known.Seen, c.refs, func(r object.Ref) *files.Blob { return c.have[r](i) }),
+		Evidence: known.evidence(c.in.Evidence, c.refs, func(r object.Ref) *files.Blob { return c.have[r](i) }),
 		Has:      slices.ContainsFunc(c.refs, func(r object.Ref) bool { return c.have[r](i) != nil }),
 	}
 	wants, baseWants := target.wants(i), base.wants(i)

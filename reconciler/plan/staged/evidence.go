@@ -3,7 +3,10 @@ package staged
 import (
 	"time"
 
+	"github.com/waybill-dev/waybill/reconciler/plan/recheck"
 	"github.com/waybill-dev/waybill/reconciler/plan/stage"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 )
@@ -28,10 +31,70 @@ type Object struct {
 	Message string
 }
 
-// evidence is what is known of the health of a unit in a cluster: of objects, as far as they are published
+// evidence is what is known of the health of a unit in a cluster: what the first source says that says something. That the
+// published bytes are there is enough for the last one, time, unless somebody could be asked who was not.
+func (c *Cluster) evidence(sources []string, refs []object.Ref, published func(object.Ref) *files.Blob) stage.Evidence {
+	if c.IsLost {
+		e := stage.Evidence{Health: stage.Silent}
+		if c.Seen != nil {
+			e.Ref = c.Seen.Ref
+		}
+		return e
+	}
+	var silent stage.Evidence
+	for _, source := range sources {
+		var e stage.Evidence
+		switch {
+		case source == render.EvidenceStatus:
+			e = reported(c.Seen, refs, published)
+		case source == render.EvidenceCommitStatus && c.Posted == nil:
+			silent.Health = stage.Unasked
+		case source == render.EvidenceCommitStatus:
+			e = c.Posted.evidence(c.paths(refs))
+		case source == render.EvidenceTimed && silent.Health != stage.Unasked:
+			e = stage.Evidence{Health: stage.Healthy, IsPresent: true}
+		}
+		if e.Health != stage.Unknown {
+			return e
+		}
+	}
+	return silent
+}
+
+// AskEvery is how often a forge is asked about a cluster at most.
+const AskEvery = time.Minute
+
+// again is when evidence may be another one of which no branch tells: the forge may be asked again about clusters that are
+// waited for, or what waits for nothing but time was published.
+func (in *Input) again(out *stage.Output) (again recheck.Recheck) {
+	if out.After == nil {
+		return again
+	}
+	for _, name := range stage.Awaited(out.After) {
+		i, known := in.index[name]
+		if !known {
+			continue
+		}
+		c := &in.Clusters[i]
+		for _, source := range in.Evidence {
+			if source == render.EvidenceStatus && c.Seen != nil {
+				break
+			}
+			if source == render.EvidenceCommitStatus {
+				again = again.By(in.Now.Add(AskEvery), in.Now)
+			}
+			if source == render.EvidenceTimed && !c.Held && out.After.Clusters[name].State != rollouts.Healthy {
+				again = again.By(in.Now.Add(time.Second), in.Now)
+			}
+		}
+	}
+	return again
+}
+
+// reported is what a cluster reports of objects, as far as they are published
 // there. It speaks of what is published if each of these objects is applied as it is published and nothing that
 // was removed is there still; or if one of them was tried and refused. Seen may be nil.
-func evidence(seen *Seen, refs []object.Ref, published func(object.Ref) *files.Blob) stage.Evidence {
+func reported(seen *Seen, refs []object.Ref, published func(object.Ref) *files.Blob) stage.Evidence {
 	if seen == nil {
 		return stage.Evidence{}
 	}

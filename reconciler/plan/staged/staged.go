@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/recheck"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
@@ -28,8 +29,10 @@ type Input struct {
 	Revision, Published string
 	Now                 time.Time
 	// AtTheEnd lays out how every cluster is when the runs are over.
-	AtTheEnd  bool
-	Clusters  []Cluster // of the fleet, in its order
+	AtTheEnd bool
+	Clusters []Cluster // of the fleet, in its order
+	// Evidence says what speaks for clusters, in this order: render.EvidenceStatus, EvidenceCommitStatus, EvidenceTimed.
+	Evidence  []string
 	Decisions []schedule.Decision
 	Rows      []manifest.Row // in the order of refs
 	Blobs     *manifest.Blobs
@@ -90,8 +93,13 @@ type Cluster struct {
 	Name string
 	// Held, Closed and Unwatched are as package stage has them.
 	Held, Closed, Unwatched bool
-	// Seen is what is known of its objects; nil for nothing.
-	Seen *Seen
+	// Seen is what it reports of its objects; nil for nothing. Posted is what commit statuses say of it; nil if nobody was asked.
+	Seen   *Seen
+	Posted *Posted
+	// IsLost reports that it does not answer, whatever was said of it last.
+	IsLost bool
+	// Virtual is how its objects are named on the API server; nil for one of its own.
+	Virtual *virtual.Mapping
 }
 
 // Result is what comes of it.
@@ -125,6 +133,7 @@ func Settle(in Input) Result {
 		if !in.AtTheEnd || !endsAsTheSource(u, &out) {
 			c.show(&out, rows)
 		}
+		out.Recheck = out.Recheck.And(in.again(&out))
 		r.add(out, c.refs)
 	}
 	r.Rows = rows.sorted()

@@ -113,13 +113,10 @@ func nextTime(r *rollouts.Rollout, now time.Time) (at time.Time, what string) {
 	}
 	st := &r.Status.Stages[i]
 	by(st.Deadline.Time, st.Name+" stops if none of its clusters is healthy")
-	for _, s := range r.Strategy.Stages {
-		for _, t := range s.AfterStageTasks {
-			n := slices.IndexFunc(st.After, func(is rollouts.Task) bool { return is.Type == rollouts.WaitTask && !is.Since.IsZero() })
-			if s.Name == st.Name && t.Type == rollouts.WaitTask && n >= 0 {
-				by(st.After[n].Since.Add(t.WaitTime.Duration), st.Name+" has soaked")
-			}
-		}
+	n := slices.IndexFunc(st.After, func(is rollouts.Task) bool { return is.Type == rollouts.WaitTask && !is.Since.IsZero() })
+	of := slices.IndexFunc(r.Strategy.Stages, func(s rollouts.Stage) bool { return s.Name == st.Name })
+	if n >= 0 && of >= 0 {
+		by(st.After[n].Ends(&r.Strategy.Stages[of]).Time, st.Name+" has soaked")
 	}
 	return at, what
 }

@@ -154,6 +154,19 @@ type Task struct {
 	// Since is when it began, again if a cluster was not healthy in between, and DoneTime when it was over.
 	Since    metav1.Time `json:"since,omitzero"`
 	DoneTime metav1.Time `json:"doneTime,omitzero"`
+	// LeastWait is for how long a task of time lasts at least, because of how it is known that clusters are healthy.
+	LeastWait metav1.Duration `json:"leastWait,omitzero"`
+}
+
+// Ends is when a task of time that began is over in a stage, if its clusters stay healthy.
+func (t *Task) Ends(s *Stage) metav1.Time {
+	wait := t.LeastWait.Duration
+	for _, of := range s.AfterStageTasks {
+		if of.Type == t.Type {
+			wait = max(wait, of.WaitTime.Duration)
+		}
+	}
+	return metav1.NewTime(t.Since.Add(wait))
 }
 
 // Command is what somebody said about a run.
