@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/forgeflags"
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/events"
 	"github.com/waybill-dev/waybill/reconciler/pulls"
@@ -60,7 +61,8 @@ type controllerFlags struct {
 	apply    *applyingFlags
 	division *replicaFlags
 	told     *toldFlags
-	forge    *forgeFlags
+	forge    *forgeflags.Flags
+	evidence *forgeflags.Evidence
 	hooks    *webhookFlags
 	orders   *orderFlags
 	announce *announceFlags
@@ -88,7 +90,8 @@ On SIGTERM it ends what is under way and stops.`,
 	addRestoredFlag(flags, &f.restored)
 	f.apply, f.division = addApplyingFlags(cmd), addReplicaFlags(flags)
 	f.told = addToldFlags(cmd, "URL of the repository that the agents of clusters with the syncMode Pull write to; with it they are heard").addSharedFlag()
-	f.forge = addForgeFlags(cmd)
+	f.forge = forgeflags.Add(cmd)
+	f.evidence = forgeflags.AddEvidence(cmd, f.forge)
 	f.hooks, f.orders, f.announce, f.previews = addWebhookFlags(cmd, f.forge), addOrderFlags(cmd), addAnnounceFlags(cmd), addPreviewFlags(cmd)
 	f.ui, f.notify = addUIFlags(cmd), addNotifyFlags(cmd)
 	f.verbose = flags.BoolP("verbose", "v", false, "log diagnostics, too")
@@ -111,6 +114,9 @@ func (f *controllerFlags) publisher(cmd *cobra.Command, path string) (*reconcile
 		return nil, err
 	}
 	r.Cache, r.Rollback, r.Restored, r.ByComment = cache.Memory(), f.rollback, f.restored, f.orders.takes
+	if r.Statuses, err = f.evidence.Lister(); err != nil {
+		return nil, err
+	}
 	return r, keyed(cmd, r, path, f.apply.identities)
 }
 
@@ -172,7 +178,7 @@ func (f *controllerFlags) shared(c *controller) (err error) {
 		if err := f.previews.check(); err != nil {
 			return err
 		}
-		c.forge, err = f.forge.opened()
+		c.forge, err = f.forge.Opened()
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/forgeflags"
 	"github.com/waybill-dev/waybill/cmd/waybill/terminal"
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/guard"
@@ -54,6 +55,7 @@ published, whatever else is wrong or held.`,
 type publishFlags struct {
 	where                                func(path string) (repositories, error)
 	told                                 *toldFlags
+	evidence                             *forgeflags.Evidence
 	allow                                []string // clusters, or guard.AllowAll
 	takeOver, rollback, dryRun, restored bool
 	output                               *format
@@ -67,6 +69,7 @@ func addPublishFlags(cmd *cobra.Command) *publishFlags {
 	flags.BoolVar(&f.takeOver, "take-over", false, "publish over branches that were published from another source")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would be published and write nothing")
 	f.told = addToldFlags(cmd, "URL of the repository that the agents of clusters with the syncMode Pull write to (default: that of the branches)")
+	f.evidence = forgeflags.AddEvidence(cmd, forgeflags.Add(cmd))
 	f.output = outputFlag(cmd)
 	return f
 }
@@ -83,6 +86,9 @@ func (f *publishFlags) open(cmd *cobra.Command, rev string) (repositories, *reco
 		return w, nil, err
 	}
 	if r.Allow, err = w.allowed(f.allow, rev); err != nil {
+		return w, nil, err
+	}
+	if r.Statuses, err = f.evidence.Lister(); err != nil {
 		return w, nil, err
 	}
 	r.TakeOver, r.Rollback, r.Restored, r.Accept = f.takeOver, f.rollback, f.restored, w.vacant

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/forgeflags"
 	"github.com/waybill-dev/waybill/reconciler/serve"
 	"github.com/waybill-dev/waybill/sources/forge"
 )
@@ -21,11 +22,11 @@ const hookInterval = 2 * time.Second
 type webhookFlags struct {
 	listen, secretFile string
 	also               []string
-	forge              *forgeFlags // whose webhooks they are
+	forge              *forgeflags.Flags // whose webhooks they are
 }
 
 // addWebhookFlags adds these flags.
-func addWebhookFlags(cmd *cobra.Command, at *forgeFlags) *webhookFlags {
+func addWebhookFlags(cmd *cobra.Command, at *forgeflags.Flags) *webhookFlags {
 	f := &webhookFlags{forge: at}
 	flags := cmd.Flags()
 	flags.StringVar(&f.secretFile, "webhook-secret-file", "", "file with the secret of webhooks, or several, one a line; with it --webhook-listen takes webhooks of --forge for --forge-repository, at /webhooks/FORGE")
@@ -48,15 +49,15 @@ func (f *webhookFlags) parts(ctx context.Context, c *controller) ([]runnable, er
 		Pushed:       serve.NewDebouncer(hookInterval, func() { wake(c.wakes.source); commented() }),
 		Commented:    serve.NewDebouncer(hookInterval, commented),
 		Pulled:       serve.NewDebouncer(hookInterval, func() { commented(); wake(c.wakes.pulled) }),
-		Repositories: append(f.also, f.forge.repository),
+		Repositories: append(f.also, f.forge.Repository),
 	}
 	if h.Forge.Secrets, err = forge.ParseSecrets(text); err != nil {
 		return nil, fmt.Errorf("reading --webhook-secret-file: %w", err)
 	}
-	if f.forge.kind == "" || f.forge.repository == "" {
+	if f.forge.Kind == "" || f.forge.Repository == "" {
 		return nil, errors.New("with --webhook-secret-file, give --forge and --forge-repository, too: whose webhooks are they?")
 	}
-	if h.Forge.Kind, err = forge.ParseKind(f.forge.kind); err != nil {
+	if h.Forge.Kind, err = forge.ParseKind(f.forge.Kind); err != nil {
 		return nil, err
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen)

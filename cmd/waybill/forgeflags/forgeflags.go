@@ -1,0 +1,92 @@
+// Package forgeflags holds the flags that say which repository of which forge a command asks, as whom, and for what.
+package forgeflags
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-dev/waybill/sources/forge"
+)
+
+// Flags say which repository of which forge is asked, and as whom.
+type Flags struct {
+	// Kind is that of the forge, and Repository the one that is asked, as owner/name; both as they are written.
+	Kind, Repository string
+
+	cmd            *cobra.Command
+	url, tokenFile string
+	app, appKey    string // of GitHub
+}
+
+// Add adds these flags to a command.
+func Add(cmd *cobra.Command) *Flags {
+	f := &Flags{cmd: cmd}
+	flags := cmd.Flags()
+	flags.StringVar(&f.Kind, "forge", "", "kind of the forge: github, gitlab, gitea or forgejo (default: that of the CI job)")
+	flags.StringVar(&f.url, "forge-url", "", "URL of the forge, as https://git.example.com (default: that of the CI job)")
+	flags.StringVar(&f.Repository, "forge-repository", "", "repository of the forge, as owner/name (default: that of the CI job)")
+	flags.StringVar(&f.tokenFile, "token-file", "", "file with the token for the forge (default $WAYBILL_FORGE_TOKEN, or $GITHUB_TOKEN, $GITLAB_TOKEN or $GITEA_TOKEN in a job of theirs)")
+	flags.StringVar(&f.app, "github-app-id", "", "client ID or number of a GitHub App, in place of a token")
+	flags.StringVar(&f.appKey, "github-app-key-file", "", "private key of the GitHub App, as the PEM file that GitHub made")
+	cmd.MarkFlagsRequiredTogether("github-app-id", "github-app-key-file")
+	return f
+}
+
+// Job is what the flags and, where they say nothing, the CI job say.
+func (f *Flags) Job() (forge.Job, error) {
+	j, err := forge.DetectJob(os.Getenv, os.ReadFile)
+	if err == nil && f.Kind != "" {
+		j.Kind, err = forge.ParseKind(f.Kind)
+	}
+	if err != nil {
+		return j, err
+	}
+	j.URL, j.Repository = cmp.Or(f.url, j.URL), cmp.Or(f.Repository, j.Repository)
+	if f.tokenFile != "" {
+		data, err := os.ReadFile(f.tokenFile)
+		if err != nil {
+			return j, fmt.Errorf("reading --token-file: %w", err)
+		}
+		j.Token = strings.TrimSpace(string(data))
+	}
+	for _, missing := range [][2]string{{string(j.Kind), "--forge"}, {j.URL, "--forge-url"}, {j.Repository, "--forge-repository"}} {
+		if missing[0] == "" {
+			return j, fmt.Errorf("this is no job of GitHub Actions, GitLab CI or Gitea's or Forgejo's Actions; give %s", missing[1])
+		}
+	}
+	if j.Token == "" && f.app == "" {
+		return j, fmt.Errorf("there is no token for %s; give one with --token-file or $WAYBILL_FORGE_TOKEN; docs/forges.md says what it needs", j.URL)
+	}
+	return j, nil
+}
+
+// Open opens the repository of a job.
+func (f *Flags) Open(j forge.Job) (forge.Forge, error) {
+	plain, err := f.cmd.Flags().GetBool("plain-http")
+	if err != nil {
+		return nil, err
+	}
+	o := forge.Options{Kind: j.Kind, URL: j.URL, Repository: j.Repository, Token: j.Token, PlainHTTP: plain, Now: time.Now}
+	if f.app != "" {
+		key, err := os.ReadFile(f.appKey)
+		if err != nil {
+			return nil, fmt.Errorf("reading --github-app-key-file: %w", err)
+		}
+		o.Token, o.App = "", &forge.App{ID: f.app, Key: key}
+	}
+	return forge.Open(o)
+}
+
+// Opened opens the repository of the forge that the flags and the CI job say.
+func (f *Flags) Opened() (forge.Forge, error) {
+	j, err := f.Job()
+	if err != nil {
+		return nil, err
+	}
+	return f.Open(j)
+}
