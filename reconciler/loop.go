@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
-	"github.com/waybill-dev/waybill/reconciler/planner"
 	"github.com/waybill-dev/waybill/reconciler/traces"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -157,7 +156,7 @@ func (l *Loop) turn(ctx context.Context, done *synced) Sync {
 // of the source comes about, or when what could not be had is to be asked for again.
 func (l *Loop) synced(at seen, r Result, tries int) synced {
 	s := synced{seen: at, until: r.Plan.Basis.RecheckAt, basis: basisOf(&r)}
-	if !slices.ContainsFunc(r.Diags, planner.MayPass) {
+	if !slices.ContainsFunc(r.Diags, diag.Diagnostic.MayPass) {
 		return s
 	}
 	s.tries = tries + 1

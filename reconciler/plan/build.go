@@ -66,11 +66,14 @@ func Build(in Input) Plan {
 	}
 	scripts, wrong := in.healthScripts()
 	recorded := recordsOf(&goes, in.State.UnreadableRollouts)
-	p.State = t.record(&out, in.State.Random.After(p.Basis.RandomKey, in.Random.Source), scripts, recorded)
+	ofSource := diag.Sort(slices.Concat(
+		in.Source.Diags, in.Unresolved.Diags, x.Diags, decided.Diags, written.Diags, differ, wrong, t.consumers(p.Clusters),
+		lint.Find(x.Policies, decided.Decisions, x.Inners),
+	))
+	p.State = t.record(&out, in.State.Random.After(p.Basis.RandomKey, in.Random.Source), scripts, recorded, sourceErrors(&in, ofSource))
 	p.Diags = diag.Sort(slices.Concat(
-		in.Source.Diags, in.Unresolved.Diags, in.recovery.Diags, x.Diags, decided.Diags, written.Diags, differ, goes.Diags, atTheEnd,
-		t.unlisted.diags, consumers.Detached(p.Detached, in.Source.Config.Publish.Addresses()), in.moved(), out.diags, wrong,
-		t.consumers(p.Clusters), reportMoves(p.Moves), lint.Find(x.Policies, decided.Decisions, x.Inners),
+		ofSource, in.recovery.Diags, goes.Diags, atTheEnd, t.unlisted.diags,
+		consumers.Detached(p.Detached, in.Source.Config.Publish.Addresses()), in.moved(), out.diags, reportMoves(p.Moves),
 	))
 	return p
 }

@@ -11,17 +11,21 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/reconciler/state/sourceerrors"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
 // record makes the next state.
-func (t *table) record(out *carried, random state.Random, scripts argocd.Scripts, goes []rollouts.Rollout) *files.Folder {
+func (t *table) record(
+	out *carried, random state.Random, scripts argocd.Scripts, goes []rollouts.Rollout, wrong sourceerrors.Record,
+) *files.Folder {
 	c := state.Content{
 		Left: t.leftByRef(out), Clusters: t.in.Expanded.Policies.Set.Clusters, Held: out.held(), When: t.in.Source.Revision.When,
 		LastGood: t.in.Unresolved.Remembered(), Releases: t.releases(out), Random: random,
 		Failover: t.failover(), Leaving: t.mover.record(out), Remedies: t.remedies(), Watch: t.watch(),
-		Terms: state.TermsOf(&t.in.Source.Config), Unlisted: t.unlisted.all, Scripts: scripts, Rollouts: goes,
+		Terms: state.TermsOf(&t.in.Source.Config), Unlisted: t.unlisted.all, Scripts: scripts, Rollouts: goes, SourceErrors: wrong,
 	}
 	if out.allowed {
 		c.LastGood = t.in.Unresolved.RememberedOnceAllowed()
@@ -39,6 +43,14 @@ func (t *table) record(out *carried, random state.Random, scripts argocd.Scripts
 		panic("plan: what was decided here does not encode: " + err.Error())
 	}
 	return folder
+}
+
+// sourceErrors is what is recorded of the errors among what is wrong with the source.
+func sourceErrors(in *Input, wrong []diag.Diagnostic) sourceerrors.Record {
+	if in.Replay != nil {
+		wrong = sourceerrors.Replayed(wrong, in.Replay.State.SourceErrors)
+	}
+	return sourceerrors.Of(wrong, in.Source.Revision.Commit, in.Source.Revision.When, in.State.SourceErrors)
 }
 
 // held says why clusters are held, by their names.

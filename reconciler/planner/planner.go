@@ -177,8 +177,3 @@ func (p *Planner) Renderer(ctx context.Context, s sources.Snapshot) expand.Rende
 		return results, nil
 	}
 }
-
-// MayPass reports an error that may be gone the next time although nothing changed.
-func MayPass(d diag.Diagnostic) bool {
-	return d.Severity == diag.Error && slices.Contains([]diag.Code{diag.ChartUnavailable, diag.RenderFailed, diag.StateUnreadable}, d.Code)
-}

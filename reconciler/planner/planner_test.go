@@ -21,25 +21,6 @@ import (
 	"github.com/waybill-dev/waybill/test/twin"
 )
 
-// TestWhichErrorsMayPass: those of what is asked of others are worth another plan although nothing changed; what people wrote is not.
-func TestWhichErrorsMayPass(t *testing.T) {
-	for _, tt := range []struct {
-		d    diag.Diagnostic
-		want bool
-	}{
-		{diag.Diagnostic{Code: diag.ChartUnavailable, Severity: diag.Error}, true},
-		{diag.Diagnostic{Code: diag.RenderFailed, Severity: diag.Error}, true},
-		{diag.Diagnostic{Code: diag.StateUnreadable, Severity: diag.Error}, true},
-		{diag.Diagnostic{Code: diag.ChartUnavailable, Severity: diag.Warning}, false},
-		{diag.Diagnostic{Code: diag.BadConfig, Severity: diag.Error}, false},
-		{diag.Diagnostic{Code: diag.OverrideFailed, Severity: diag.Error}, false},
-	} {
-		if got := MayPass(tt.d); got != tt.want {
-			t.Errorf("%s %s: %v", tt.d.Severity, tt.d.Code, got)
-		}
-	}
-}
-
 // TestWhoNamesAChart: each release once, in the order of places; a chart that only another chart asks for has nobody.
 func TestWhoNamesAChart(t *testing.T) {
 	web, db := lock.Ref{Repository: "https://charts.example", Name: "web"}, lock.Ref{Repository: "https://charts.example", Name: "db"}

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/state/sourceerrors"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
@@ -128,6 +129,8 @@ func (s *State) reader(path string, earlier *State, isOlder bool) func(data []by
 		return into(&s.LastGood)
 	case path == unlistedFile:
 		return into(&s.Unlisted)
+	case path == sourceerrors.File:
+		return into(&s.SourceErrors)
 	case path == scriptsFile:
 		return into(&s.Scripts)
 	case path == randomFile:

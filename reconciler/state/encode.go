@@ -16,6 +16,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/interpret/argocd"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/reconciler/state/sourceerrors"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 )
@@ -42,6 +43,8 @@ type Content struct {
 	Watch    *deschedule.Watch
 	Releases []Release
 	Unlisted []Unlisted
+	// SourceErrors are the errors of the source.
+	SourceErrors sourceerrors.Record
 	// Rollouts are what goes out in stages, or did.
 	Rollouts []rollouts.Rollout
 	// Scripts are health scripts in a ConfigMap for Argo CD.
@@ -94,6 +97,7 @@ func Encode(c Content, earlier *State, m *Memo) (*files.Folder, error) {
 		{len(without) > 0, keptFile, without},
 		{len(c.LastGood.Broken) > 0, lastGoodFile, c.LastGood},
 		{len(c.Unlisted) > 0, unlistedFile, c.Unlisted},
+		{len(c.SourceErrors.Errors) > 0, sourceerrors.File, c.SourceErrors},
 		{len(c.Scripts.ByKind) > 0, scriptsFile, c.Scripts},
 		{c.Random.Key != "", randomFile, c.Random},
 		{!c.Failover.isEmpty(), failoverFile, c.Failover},

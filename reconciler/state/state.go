@@ -18,6 +18,7 @@
 //	apply.json                                         the config's terms for whoever applies, where it states any
 //	last-good.json                                     only while something is broken
 //	health.json                                        only where the source has health scripts for Argo CD: those, for whoever applies
+//	problems.json                                      only while there are errors: those, and since which commit; see package sourceerrors
 //	rollouts/<namespace|_cluster|_group>/<name>.yaml   how far a change is that goes out in stages; see package rollouts
 //	unlisted.json                                      only while something stays that kustomizations do not list
 //
@@ -41,6 +42,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/interpret/argocd"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/reconciler/state/sourceerrors"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -112,6 +114,8 @@ type State struct {
 	Unlisted []Unlisted
 	// Scripts are the health scripts that the source has in a ConfigMap for Argo CD.
 	Scripts argocd.Scripts
+	// SourceErrors are the errors of the source.
+	SourceErrors sourceerrors.Record
 	// Rollouts are what goes out in stages, or did, in the order of units; of those of UnreadableRollouts nothing is known.
 	Rollouts           []rollouts.Rollout
 	UnreadableRollouts map[rollouts.Unit]error

@@ -16,6 +16,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/sources/words"
@@ -110,7 +111,7 @@ func wanting(p *plan.Plan, d *lastgood.Unresolved) error {
 	if d.OutOfReach != "" {
 		return fmt.Errorf("commit %s of the source, from which it takes what is broken later, cannot be read; in a shallow clone, git fetch --unshallow gets it", d.OutOfReach)
 	}
-	if i := slices.IndexFunc(p.Diags, planner.MayPass); i >= 0 {
+	if i := slices.IndexFunc(p.Diags, diag.Diagnostic.MayPass); i >= 0 {
 		return errors.New(p.Diags[i].String())
 	}
 	return nil

@@ -103,6 +103,11 @@ func printable(text string) string {
 	return b.String()
 }
 
+// MayPass reports an error that may be gone the next time although nothing changed.
+func (d Diagnostic) MayPass() bool {
+	return d.Severity == Error && slices.Contains([]Code{ChartUnavailable, RenderFailed, StateUnreadable}, d.Code)
+}
+
 // Sort orders diagnostics by place, then severity (worst first), code and message,
 // and drops exact repetitions.
 func Sort(ds []Diagnostic) []Diagnostic {

@@ -16,3 +16,22 @@ func TestTextOfStrangersPassesForNothingElse(t *testing.T) {
 		t.Errorf("String() = %q\nwant %q", got, want)
 	}
 }
+
+// TestWhichErrorsMayPass: those of what is asked of others are worth another plan although nothing changed; what people wrote is not.
+func TestWhichErrorsMayPass(t *testing.T) {
+	for _, tt := range []struct {
+		d    diag.Diagnostic
+		want bool
+	}{
+		{diag.Diagnostic{Code: diag.ChartUnavailable, Severity: diag.Error}, true},
+		{diag.Diagnostic{Code: diag.RenderFailed, Severity: diag.Error}, true},
+		{diag.Diagnostic{Code: diag.StateUnreadable, Severity: diag.Error}, true},
+		{diag.Diagnostic{Code: diag.ChartUnavailable, Severity: diag.Warning}, false},
+		{diag.Diagnostic{Code: diag.BadConfig, Severity: diag.Error}, false},
+		{diag.Diagnostic{Code: diag.OverrideFailed, Severity: diag.Error}, false},
+	} {
+		if got := tt.d.MayPass(); got != tt.want {
+			t.Errorf("%s %s: %v", tt.d.Severity, tt.d.Code, got)
+		}
+	}
+}
