@@ -22,3 +22,9 @@ func Trailers(message, key string) []string {
 	}
 	return values
 }
+
+// Subject returns the first line of a commit message.
+func Subject(message string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
+	return strings.TrimSpace(first)
+}

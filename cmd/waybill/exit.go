@@ -47,6 +47,11 @@ var statuses = map[string][]status{
 		{1, "--check: a script does not compile, or a case differs"},
 		{2, "a file cannot be read, or no rule answers"},
 	},
+	"problems": {
+		{0, "nothing is broken"},
+		{1, "something is"},
+		{2, "what is published cannot be read"},
+	},
 	"publish": {
 		{0, "every branch is as the source wants it"},
 		{1, "something is an error, or a cluster is held; the rest is published"},

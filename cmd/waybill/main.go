@@ -74,7 +74,7 @@ as a branch per cluster.`,
 	}
 	root.AddCommand(
 		initCommand(), renders(validateCommand()), renders(renderCommand()), renders(diffCommand()), renders(explainCommand()), interpretCommand(),
-		renders(publishCommand()), renders(rollbackCommand()), rolloutCommand(), reads(applyCommand()), reads(clusterCommand()), renders(controllerCommand()), agentCommand(),
+		problemsCommand(), renders(publishCommand()), renders(rollbackCommand()), rolloutCommand(), reads(applyCommand()), reads(clusterCommand()), renders(controllerCommand()), agentCommand(),
 		reads(statusCommand()), renders(getCommand()), reads(logsCommand()), reads(execCommand()), reads(topCommand()),
 		fetches(updateCommand()), renders(verifyCommand()), demoCommand(), draws(doctorCommand()), versionCommand(), referenceCommand(),
 	)

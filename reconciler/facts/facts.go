@@ -15,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/reconciler/state/sourceerrors"
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -31,6 +32,8 @@ type Facts struct {
 	Bindings func() Bindings
 	// Rollouts reads what goes out in stages, or did, once, when somebody asks; nil where nothing is published.
 	Rollouts func() Rollouts
+	// SourceErrors reads the errors of the source, once, when somebody asks; nil where nothing is published.
+	SourceErrors func() sourceerrors.Record
 }
 
 // Rollouts is what goes out in stages, or did.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/state/sourceerrors"
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/sources/files"
 )
@@ -77,16 +78,31 @@ func (r *Reader) read(ctx context.Context) (*Facts, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the source: %w", err)
 	}
-	f := &Facts{}
-	if f.Fleet, err = r.Reconciler.Reports().Fleet(ctx, s, reports.Query{Lasting: reports.Lasting}); err != nil {
+	fleet, err := r.Reconciler.Reports().Fleet(ctx, s, reports.Query{Lasting: reports.Lasting})
+	if err != nil {
 		return nil, err
 	}
-	f.Bindings = sync.OnceValue(func() Bindings { return r.bindings.read(f.Fleet.State.Tree) })
-	f.Rollouts = sync.OnceValue(func() (all Rollouts) {
-		all.Units, all.Unreadable = state.Rollouts(f.Fleet.State.Tree)
-		return all
-	})
-	return f, nil
+	return of(fleet, &r.bindings), nil
+}
+
+// Of returns the facts of a fleet that was read at a time.
+func Of(fleet reports.Fleet, at time.Time) *Facts {
+	f := of(fleet, &bindings{})
+	f.At = at
+	return f
+}
+
+func of(fleet reports.Fleet, b *bindings) *Facts {
+	root := fleet.State.Tree
+	return &Facts{
+		Fleet:    fleet,
+		Bindings: sync.OnceValue(func() Bindings { return b.read(root) }),
+		Rollouts: sync.OnceValue(func() (all Rollouts) {
+			all.Units, all.Unreadable = state.Rollouts(root)
+			return all
+		}),
+		SourceErrors: sync.OnceValue(func() sourceerrors.Record { return state.SourceErrors(root) }),
+	}
 }
 
 // bindings remembers the templates that were read last.

@@ -1,0 +1,211 @@
+package problems
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/facts"
+	"github.com/waybill-dev/waybill/reconciler/health"
+	"github.com/waybill-dev/waybill/reconciler/reason"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/reconciler/status/reports"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// explain is the command that says why an object is where it is.
+func explain(r object.Ref) string {
+	command := "waybill explain " + strings.ToLower(r.Kind) + "/" + r.Name
+	if r.Namespace != "" {
+		command += " -n " + r.Namespace
+	}
+	return command
+}
+
+// sorted is a problem whose clusters are in the order of their names, each once.
+func (p Problem) sorted() Problem {
+	slices.Sort(p.Clusters)
+	p.Clusters = slices.Compact(p.Clusters)
+	return p
+}
+
+// earlier is the earlier of two times, of which the zero one is not known.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// ofClusters are clusters that do not take their branch, or of which nothing was heard. Those that say the same are one.
+func ofClusters(f *facts.Facts) []Problem {
+	type alike struct{ state, message string }
+	groups := map[alike]*Problem{}
+	var found []alike
+	for i := range f.Fleet.Clusters {
+		m := &f.Fleet.Clusters[i]
+		kind := ClusterFailing
+		switch m.State {
+		case status.Errored, status.Unreachable, status.NoCredential:
+		case status.Unknown:
+			kind = Silent
+		default:
+			continue
+		}
+		key := alike{m.State, m.Message}
+		if kind == Silent && m.Report != nil {
+			key.message = "nobody said anything of it for too long"
+		}
+		p := groups[key]
+		if p == nil {
+			found = append(found, key)
+			p = &Problem{Kind: kind, Name: m.State, Reason: m.State, Message: key.message, Next: "waybill status " + m.Cluster}
+			groups[key] = p
+		}
+		p.Clusters = append(p.Clusters, m.Cluster)
+		if m.Report != nil {
+			since := m.Report.Since
+			if kind == Silent {
+				since = m.Report.At
+			}
+			p.Since = earlier(p.Since, since.UTC())
+		}
+	}
+	return listed(groups, found)
+}
+
+// listed are groups in the order in which they were found.
+func listed[K comparable](groups map[K]*Problem, found []K) (all []Problem) {
+	for _, k := range found {
+		p := *groups[k]
+		if len(p.Clusters) == 1 && p.Kind != NotApplied && p.Kind != Unhealthy && p.Kind != Drifting {
+			p.Name = p.Clusters[0]
+		}
+		all = append(all, p.sorted())
+	}
+	return all
+}
+
+// ofHolds are clusters whose removals wait: of the publication, or of whoever applies. Those that would lose the same are one.
+func ofHolds(f *facts.Facts) []Problem {
+	loses := map[string][]string{}
+	for _, t := range f.Templates() {
+		for _, c := range t.Targets {
+			if c.Kept && c.Left == reason.Held.Message() {
+				loses[c.Cluster] = append(loses[c.Cluster], t.Ref.String())
+			}
+		}
+	}
+	groups := map[string]*Problem{}
+	var found []string
+	for i := range f.Fleet.Clusters {
+		m := &f.Fleet.Clusters[i]
+		held := state.HeldBy(m.Registered)
+		if held == "" && m.State != status.Held {
+			continue
+		}
+		why := held
+		if held == "" {
+			why = m.Message
+		}
+		key := why + "\x00" + strings.Join(loses[m.Cluster], "\x00")
+		p := groups[key]
+		if p == nil {
+			found = append(found, key)
+			p = &Problem{Kind: Held, Name: "held clusters", Reason: status.Held, Message: why, Loses: loses[m.Cluster], Commit: f.Fleet.Seen.Commit}
+			p.Next = "waybill publish --allow-prune"
+			if held == "" {
+				p.Commit, p.Next = "", "waybill status "+m.Cluster
+			}
+			groups[key] = p
+		}
+		p.Clusters = append(p.Clusters, m.Cluster)
+		p.Since = earlier(p.Since, heldSince(m))
+	}
+	all := listed(groups, found)
+	for i := range all {
+		if p := &all[i]; strings.HasSuffix(p.Next, "--allow-prune") {
+			p.Next += "=" + strings.Join(p.Clusters, ",")
+		}
+	}
+	return all
+}
+
+// heldSince is since when a cluster is held; zero where that is not known.
+func heldSince(m *reports.Cluster) time.Time {
+	for _, c := range m.Registered.Status.Conditions {
+		if c.Type == state.HeldCondition && c.Status == metav1.ConditionTrue {
+			return c.LastTransitionTime.UTC()
+		}
+	}
+	if m.Report != nil {
+		return m.Report.Since.UTC()
+	}
+	return time.Time{}
+}
+
+// objectKey is what is one problem: an object in a state, for a reason, since a commit.
+type objectKey struct {
+	kind   Kind
+	ref    object.Ref
+	reason string
+	commit string
+}
+
+// ofObjects are objects that are not applied, not healthy, or changed again and again.
+func ofObjects(in *Input) []Problem {
+	groups := map[objectKey]*Problem{}
+	var found []objectKey
+	for i := range in.Facts.Fleet.Clusters {
+		m := &in.Facts.Fleet.Clusters[i]
+		if m.Report == nil || m.State == status.Unknown || !isAnyUnwell(&m.Report.Counts) {
+			continue
+		}
+		for r, o := range in.Objects(m) {
+			kind, why, message, since := judge(o)
+			if kind == "" {
+				continue
+			}
+			key := objectKey{kind, r, why, o.Applied.Source}
+			p := groups[key]
+			if p == nil {
+				found = append(found, key)
+				p = &Problem{Kind: kind, Name: r.String(), Reason: why, Message: message, Commit: o.Applied.Source, Next: explain(r), object: r}
+				groups[key] = p
+			}
+			p.Clusters, p.Since = append(p.Clusters, m.Cluster), earlier(p.Since, since.UTC())
+			if message < p.Message { // of several the same one at each look
+				p.Message = message
+			}
+		}
+	}
+	all := listed(groups, found)
+	of := map[object.Ref]int{}
+	for _, t := range in.Facts.Templates() {
+		of[t.Ref] = len(t.Targets)
+	}
+	for i := range all {
+		all[i].Of = of[all[i].object]
+	}
+	return all
+}
+
+func isAnyUnwell(c *status.Counts) bool { return c.Failed+c.Pending+c.Unhealthy+c.Drifting > 0 }
+
+// judge says what is wrong with an object; the empty kind for nothing. That somebody suspended it is nothing.
+func judge(o *status.Object) (kind Kind, why, message string, since time.Time) {
+	switch {
+	case o.Applied.Phase == status.PhaseFailed || o.Applied.Phase == status.PhasePending:
+		return NotApplied, string(o.Applied.Phase), o.Applied.Message, o.Applied.Since
+	case o.Applied.Phase == status.PhaseApplied && o.Health.State == karmada.ResourceUnhealthy && o.Health.Reason != health.Suspended:
+		return Unhealthy, o.Health.Reason, o.Health.Message, o.Health.Since
+	case o.Applied.Phase == status.PhaseApplied && o.Applied.Corrected > 0:
+		return Drifting, "Drifting", fmt.Sprintf("somebody changes it: it was put right %d times", o.Applied.Corrected), o.Applied.Since
+	}
+	return "", "", "", time.Time{}
+}

@@ -1,0 +1,253 @@
+package problems_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/facts"
+	"github.com/waybill-dev/waybill/reconciler/health"
+	"github.com/waybill-dev/waybill/reconciler/problems"
+	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/reconciler/status/reports"
+	"github.com/waybill-dev/waybill/render/cache"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/test/twin"
+)
+
+// clusters are eight that say something, and one of which nobody reports.
+var clusters = []string{"c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8"}
+
+// fleet is a fleet in memory.
+type fleet struct {
+	t      *testing.T
+	repo   *twin.Repo
+	source twin.Tree
+	now    time.Time
+}
+
+func newFleet(t *testing.T) *fleet {
+	t.Helper()
+	f := &fleet{t: t, repo: twin.New("fleet"), source: twin.Tree{}, now: time.Date(2026, 11, 24, 9, 0, 0, 0, time.UTC)}
+	var all strings.Builder
+	for _, name := range append(slices.Clone(clusters), "quiet") {
+		mode := map[bool]string{true: "Pull", false: "Push"}[name == "quiet"]
+		fmt.Fprintf(&all, "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: %s}\nspec: {syncMode: %s}\n---\n", name, mode)
+	}
+	f.put("clusters.yaml", all.String())
+	f.put("policy.yaml", policy("all", "everything", "{}"))
+	for _, name := range []string{"api", "web", "db"} {
+		f.put(name+".yaml", deployment(name, "everything", "1"))
+	}
+	return f
+}
+
+// policy places what has a label in a namespace.
+func policy(name, label, placement string) string {
+	return "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: " + name + ", namespace: shop}\nspec:\n" +
+		"  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment, labelSelector: {matchLabels: {in: " + label + "}}}]\n  placement: " + placement + "\n"
+}
+
+func deployment(name, label, version string) string {
+	return "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: " + name + ", namespace: shop, labels: {in: " + label + "}}\n" +
+		"spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: \"web:" + version + "\"}]}}}\n"
+}
+
+func (f *fleet) put(name, text string) { f.source[name] = twin.File([]byte(text)) }
+
+// publish commits the source, an hour later, and publishes it. It returns the source commit.
+func (f *fleet) publish(message string) string {
+	f.t.Helper()
+	f.now = f.now.Add(time.Hour)
+	f.repo.Now = f.now
+	id := f.repo.Write("main", message, f.source.Folder())
+	if _, err := f.reconciler().Publish(f.t.Context(), "main"); err != nil {
+		f.t.Fatal(err)
+	}
+	return id.String()
+}
+
+func (f *fleet) reconciler() *reconciler.Reconciler {
+	return &reconciler.Reconciler{
+		Seen: reconciler.NewCache(), Source: f.repo, Target: f.repo, Cache: cache.Memory(), Now: func() time.Time { return f.now },
+	}
+}
+
+func ref(name string) object.Ref {
+	return object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: name}
+}
+
+// say has a cluster say now that all is well, but for what an edit makes of it.
+func (f *fleet) say(cluster, source string, edit func(*status.Cluster)) {
+	f.t.Helper()
+	h, _, err := f.repo.Branch(f.t.Context(), "waybill/cluster/"+cluster)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	c := status.Cluster{
+		Summary: status.Summary{Name: cluster, Commit: h.Commit, Verdict: status.Verdict{Reason: status.Applied}, Since: f.now},
+		Objects: map[object.Ref]*status.Object{},
+	}
+	for _, name := range []string{"api", "web", "db"} {
+		c.Objects[ref(name)] = &status.Object{
+			Applied: status.Application{Phase: status.PhaseApplied, Commit: h.Commit, Source: source, Since: f.now},
+			Health:  status.Health{State: karmada.ResourceHealthy, Since: f.now},
+		}
+	}
+	if edit != nil {
+		edit(&c)
+	}
+	f.repo.Now = f.now
+	f.repo.Write(status.Prefix+cluster, "status", status.Summarize(c))
+}
+
+// list is what is broken.
+func (f *fleet) list() problems.List {
+	f.t.Helper()
+	r := f.reconciler()
+	s, err := r.Source.Snapshot(f.t.Context(), "main", "")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	all, err := r.Reports().Fleet(f.t.Context(), s, reports.Query{Lasting: reports.Lasting})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return problems.Of(problems.Input{Facts: facts.Of(all, f.now), Objects: func(m *reports.Cluster) map[object.Ref]*status.Object {
+		objects, err := m.Everything()
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		return objects
+	}})
+}
+
+// lines are the problems of a list, each in a line.
+func lines(l *problems.List) []string {
+	var all []string
+	for i := range l.Problems {
+		p := &l.Problems[i]
+		where := strings.Join(p.Clusters, " ")
+		if p.Of > 0 {
+			where = fmt.Sprintf("%s of %d", where, p.Of)
+		}
+		all = append(all, fmt.Sprintf("%s %s %s [%s] since %s by %.8s", p.Kind, p.Name, p.Reason, where, p.Since.Format("15:04"), p.Commit))
+	}
+	return all
+}
+
+func unhealthy(reason string, since time.Time) status.Health {
+	return status.Health{State: karmada.ResourceUnhealthy, Reason: reason, Message: "it says so", Since: since}
+}
+
+// Every fault that is planted is found: with its clusters, its commit and its time, and nothing else is.
+func TestWhatIsPlantedIsFound(t *testing.T) {
+	f := newFleet(t)
+	good := f.publish("all is well")
+	for _, c := range clusters {
+		f.say(c, good, nil)
+	}
+	if l := f.list(); len(l.Problems) > 0 || !slices.Equal(l.Unreported, []string{"quiet"}) || l.Commit != good {
+		t.Fatalf("nothing is broken, and it is %v, %v unreported", lines(&l), l.Unreported)
+	}
+
+	f.put("nowhere.yaml", policy("nowhere", "nowhere", "{clusterAffinity: {clusterNames: [moon]}}"))
+	f.put("lost.yaml", deployment("lost", "nowhere", "1"))
+	nowhere := f.publish("a place that is none")
+	f.put("typo.yaml", "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: typo, namespace: shop}\nspec: {placementt: {}}\n")
+	typo := f.publish("a typo")
+	f.put("typo.yaml", "# it moves\napiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: typo, namespace: shop}\nspec: {placementt: {}}\n")
+	f.put("api.yaml", deployment("api", "everything", "2"))
+	bad := f.publish("api: another image")
+	ago := func(minutes int) time.Time { return f.now.Add(-time.Duration(minutes) * time.Minute) }
+	for i, c := range clusters {
+		f.say(c, bad, func(s *status.Cluster) {
+			switch {
+			case i < 3: // the image is not there
+				s.Objects[ref("api")].Health = unhealthy("ImagePullBackOff", ago(42-i))
+			case i == 3: // for another reason
+				s.Objects[ref("api")].Health = unhealthy("Failed", ago(5))
+				s.Objects[ref("web")].Health = unhealthy(health.Suspended, ago(5)) // which somebody wants
+				s.Objects[ref("db")].Health.State = karmada.ResourceUnknown        // which nobody knows
+			case i == 4: // it is refused, and something is unhealthy since a commit before
+				s.Verdict = status.Verdict{Reason: status.Failing, Message: "1 object"}
+				s.Objects[ref("web")].Applied.Phase, s.Objects[ref("web")].Applied.Message = status.PhaseFailed, "denied"
+				s.Objects[ref("web")].Applied.Since = ago(7)
+				s.Objects[ref("api")].Health, s.Objects[ref("api")].Applied.Source = unhealthy("ImagePullBackOff", ago(90)), good
+			case i == 5:
+				s.Objects[ref("db")].Applied.Corrected = 3
+			default: // two that do not answer
+				s.Verdict, s.Since = status.Verdict{Reason: status.Unreachable, Message: "connection refused"}, ago(3+i)
+			}
+		})
+	}
+	l := f.list()
+	want := []string{
+		fmt.Sprintf("SourceError typo.yaml required-field [] since %s by %.8s", f.now.Add(-time.Hour).Format("15:04"), typo),
+		fmt.Sprintf("SourceError typo.yaml unknown-field [] since %s by %.8s", f.now.Add(-time.Hour).Format("15:04"), typo),
+		fmt.Sprintf("NotPlaced Deployment.apps/shop/lost NoClusterFit [] since %s by %.8s", f.now.Add(-2*time.Hour).Format("15:04"), nowhere),
+		"ClusterFailing Unreachable Unreachable [c7 c8] since " + ago(10).Format("15:04") + " by ",
+		fmt.Sprintf("NotApplied Deployment.apps/shop/web Failed [c5 of 9] since %s by %.8s", ago(7).Format("15:04"), bad),
+		fmt.Sprintf("Unhealthy Deployment.apps/shop/api ImagePullBackOff [c1 c2 c3 of 9] since %s by %.8s", ago(42).Format("15:04"), bad),
+		fmt.Sprintf("Unhealthy Deployment.apps/shop/api Failed [c4 of 9] since %s by %.8s", ago(5).Format("15:04"), bad),
+		fmt.Sprintf("Unhealthy Deployment.apps/shop/api ImagePullBackOff [c5 of 9] since %s by %.8s", ago(90).Format("15:04"), good),
+		fmt.Sprintf("Drifting Deployment.apps/shop/db Drifting [c6 of 9] since %s by %.8s", f.now.Format("15:04"), bad),
+	}
+	if got := lines(&l); !slices.Equal(got, want) {
+		t.Errorf("it is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if line := l.Problems[1].Line; line != 4 {
+		t.Errorf("the error is in line %d; it came in line 4, and lines that move are no news", line)
+	}
+}
+
+// What a hold keeps is listed, with since when and what releases it; and clusters that fell silent.
+func TestHoldsAndSilence(t *testing.T) {
+	f := newFleet(t)
+	good := f.publish("all is well")
+	f.repo.Now = f.now
+	for _, name := range []string{"api", "web", "db"} {
+		f.source.Remove(name + ".yaml")
+	}
+	gone := f.publish("all goes")
+	for _, c := range clusters[:7] {
+		f.say(c, good, nil)
+	}
+	held := f.now
+	f.now = f.now.Add(reports.Lasting + time.Hour)
+	for _, c := range clusters[:6] {
+		f.say(c, good, nil)
+	}
+	l := f.list()
+	i := slices.IndexFunc(l.Problems, func(p problems.Problem) bool { return p.Kind == problems.Held })
+	if i < 0 {
+		t.Fatalf("no hold is listed: %v", lines(&l))
+	}
+	p := &l.Problems[i]
+	if len(p.Clusters) != 9 || len(p.Loses) != 3 || !strings.HasPrefix(p.Next, "waybill publish --allow-prune=c1,c2,") || p.Commit != gone || !p.Since.Equal(held) {
+		t.Errorf("the hold is %+v", p)
+	}
+	var silent []string
+	for i := range l.Problems {
+		if p := &l.Problems[i]; p.Kind == problems.Silent {
+			silent = append(silent, p.Clusters...)
+		}
+	}
+	if !slices.Equal(silent, []string{"c7", "c8"}) && !slices.Equal(silent, []string{"c8", "c7"}) {
+		t.Errorf("silent are %v", silent)
+	}
+}
+
+// Who wrote a commit is asked of each that brought something.
+func TestAuthors(t *testing.T) {
+	l := problems.List{Problems: []problems.Problem{{Commit: files.ID{1}.String()}, {}}}
+	l = l.Authored(func(string) (string, string) { return "wendy", "api: another image" })
+	if l.Problems[0].Author != "wendy" || l.Problems[0].Subject != "api: another image" || l.Problems[1].Author != "" {
+		t.Errorf("it is %+v", l.Problems)
+	}
+}
