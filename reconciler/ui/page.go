@@ -58,7 +58,7 @@ func (u *UI) page(of view) http.HandlerFunc {
 			defer func() { <-u.places }()
 		default:
 			w.Header().Set("Retry-After", "2")
-			u.problem(w, r, http.StatusServiceUnavailable, pages.Problem{Title: "Too busy", Message: "Too many pages are asked for at once. Try again in a moment."})
+			u.problem(w, r, http.StatusServiceUnavailable, pages.Failure{Title: "Too busy", Message: "Too many pages are asked for at once. Try again in a moment."})
 			return
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), pageTime)
@@ -67,7 +67,7 @@ func (u *UI) page(of view) http.HandlerFunc {
 		f, trouble := u.Reader.Look(ctx)
 		if f == nil {
 			u.Log.WarnContext(ctx, "web UI cannot read", "err", trouble)
-			u.problem(w, r, http.StatusServiceUnavailable, pages.Problem{Title: "Nothing can be read", Message: text(trouble), Links: []pages.Link{{Text: "Try again", URL: "/"}}})
+			u.problem(w, r, http.StatusServiceUnavailable, pages.Failure{Title: "Nothing can be read", Message: text(trouble), Links: []pages.Link{{Text: "Try again", URL: "/"}}})
 			return
 		}
 		key := u.key(f) // before the page, which may be newer
@@ -78,7 +78,7 @@ func (u *UI) page(of view) http.HandlerFunc {
 			return
 		case err != nil:
 			u.Log.WarnContext(ctx, "web UI cannot show a page", "path", r.URL.Path, "err", err)
-			u.problem(w, r, http.StatusServiceUnavailable, pages.Problem{Title: "This cannot be read", Message: text(err), Links: []pages.Link{{Text: "Back to the fleet", URL: "/"}}})
+			u.problem(w, r, http.StatusServiceUnavailable, pages.Failure{Title: "This cannot be read", Message: text(err), Links: []pages.Link{{Text: "What is broken", URL: "/"}}})
 			return
 		case a.to != "":
 			http.Redirect(w, r, a.to, http.StatusSeeOther)
@@ -116,8 +116,8 @@ func (u *UI) write(w http.ResponseWriter, r *http.Request, a answer, key, troubl
 }
 
 // problem says what is wrong.
-func (u *UI) problem(w http.ResponseWriter, r *http.Request, status int, p pages.Problem) {
-	u.write(w, r, answer{page: "problem", title: p.Title, body: p, status: status}, "", "")
+func (u *UI) problem(w http.ResponseWriter, r *http.Request, status int, p pages.Failure) {
+	u.write(w, r, answer{page: "failure", title: p.Title, body: p, status: status}, "", "")
 }
 
 // asset serves a file to which pages refer. Its name has its content, so that it may be kept.

@@ -189,7 +189,7 @@ func (f *fleet) say(cluster string, o *status.Object) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	o.Applied.Commit = h.Commit
+	o.Applied.Commit, o.Applied.Source = h.Commit, f.head("main").Commit.String()
 	c := status.Cluster{
 		Summary: status.Summary{Name: cluster, Commit: h.Commit, Verdict: status.Verdict{Reason: status.Applied}},
 		Objects: map[object.Ref]*status.Object{web: o},
@@ -259,13 +259,22 @@ func TestPagesSayWhatGitSays(t *testing.T) {
 	source := f.head("main").Commit.String()
 	for path, want := range map[string][]string{
 		"/": {
+			"1 problem Published last: " + source[:12], "1 ✕ Not healthy",
+			"✕ Not healthy web (Deployment in shop) 1 of 2 clusters us 60m ago InProgress 1 of 3 is available Next: waybill explain deployment/web -n shop",
+			source[:12] + " web: the second version, by",
+		},
+		"/?kind=Unhealthy":                   {"web (Deployment in shop)"},
+		"/?kind=Held":                        {"No problem is like that."},
+		"/?q=us+web":                         {"web (Deployment in shop)"},
+		"/?q=eu":                             {"No problem is like that."},
+		"/fleet": {
 			"1 ✓ Healthy", "1 ✕ Unhealthy", "1 – Empty", "us america stage=production ✕ Unhealthy",
 			"eu europe stage=production ✓ Healthy not observed " + f.head("waybill/cluster/eu").Commit.String()[:12], "1 0 0 0 5m ago",
 		},
-		"/?q=europe":                         {"eu europe", "!us america"},
-		"/?region=america":                   {"us america", "!eu europe"},
-		"/?status=Healthy":                   {"eu europe", "!us america"},
-		"/?q=nothing-is-called-so":           {"No cluster is like that."},
+		"/fleet?q=europe":                    {"eu europe", "!us america"},
+		"/fleet?region=america":              {"us america", "!eu europe"},
+		"/fleet?status=Healthy":              {"eu europe", "!us america"},
+		"/fleet?q=nothing-is-called-so":      {"No cluster is like that."},
 		"/matrix":                            {"web Deployment in shop 2 3 ✓ Healthy 3 ✕ Unhealthy", "conf ConfigMap in shop 2 – Published, not told – Published, not told"},
 		"/matrix?kind=ConfigMap":             {"conf ConfigMap", "!web Deployment"},
 		"/matrix?q=web&in=eu":                {"web Deployment in shop 2 3 ✓ Healthy", "!Unhealthy"},
@@ -357,7 +366,7 @@ spec: {resourceSelectors: [{apiVersion: v1, kind: ConfigMap}], placement: {clust
 	f.publish("only for us")
 	second := f.head("waybill/clusters").Commit.String()[:12]
 	for path, want := range map[string][]string{
-		"/":            {"eu europe stage=production ? Unknown nobody said yet what became of its branch not observed " + first, "not observed " + second},
+		"/fleet":       {"eu europe stage=production ? Unknown nobody said yet what became of its branch not observed " + first, "not observed " + second},
 		"/clusters/eu": {"waybill/clusters:eu", first + " first", "!only for us"},
 		"/clusters/us": {"waybill/clusters:us", second + " only for us", first + " first"},
 		"/changes/" + f.head("waybill/state").Commit.String(): {"1 cluster Manifests", "us " + second + " 1 0 0", "!" + first},
@@ -463,7 +472,7 @@ func TestWhatCannotBeReadIsShownAsItWas(t *testing.T) {
 	f.repo.away = false
 	f.get(http.MethodGet, "/")
 	f.repo.away = true
-	text := words(f.get(http.MethodGet, "/").Body.String())
+	text := words(f.get(http.MethodGet, "/fleet").Body.String())
 	if !strings.Contains(text, "What is shown may be old. looking at the source: connection refused") || !strings.Contains(text, "eu europe") {
 		t.Error(text)
 	}
@@ -474,7 +483,7 @@ func TestABindingThatCannotBeReadCostsOnlyItself(t *testing.T) {
 	files := twin.Of(f.head("waybill/state").Tree)
 	files["bindings/shop/broken-deployment.yaml"] = twin.File([]byte("a: [\n"))
 	f.repo.twin.Write("waybill/state", f.head("waybill/state").Message, files.Folder())
-	for path, want := range map[string]string{"/matrix": "bindings/shop/broken-deployment.yaml of the state branch cannot be read.", "/templates/Deployment.apps/shop/web": "us ✕ Unhealthy", "/": "eu europe"} {
+	for path, want := range map[string]string{"/matrix": "bindings/shop/broken-deployment.yaml of the state branch cannot be read.", "/templates/Deployment.apps/shop/web": "us ✕ Unhealthy", "/fleet": "eu europe"} {
 		if w := f.get(http.MethodGet, path); w.Code != http.StatusOK || !strings.Contains(words(w.Body.String()), want) {
 			t.Errorf("%s: %d %s", path, w.Code, words(w.Body.String()))
 		}

@@ -6,8 +6,10 @@ import (
 	"net/http"
 
 	"github.com/waybill-dev/waybill/reconciler/facts"
+	"github.com/waybill-dev/waybill/reconciler/problems"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/reconciler/ui/pages"
+	"github.com/waybill-dev/waybill/sources"
 )
 
 // How much of the past is shown on a page.
@@ -19,6 +21,21 @@ const (
 
 func nowhere(_ *UI, r *http.Request, _ *facts.Facts) (answer, error) {
 	return answer{}, fmt.Errorf("nothing is at %.200s: %w", r.URL.Path, errNowhere)
+}
+
+// broken is the start page. Addresses of the fleet that were there before go where that is now.
+func broken(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
+	if q := r.URL.Query(); q.Has("region") || q.Has("status") {
+		return answer{to: "/fleet?" + r.URL.RawQuery}, nil
+	}
+	list := problems.Of(problems.Input{Facts: f, Objects: u.Reader.Everything})
+	list = list.Authored(func(commit string) (name, subject string) {
+		if a := u.Reader.Author(r.Context(), commit); a != nil {
+			return a.Name, sources.Subject(a.Message)
+		}
+		return "", ""
+	})
+	return answer{page: "problems", title: "Problems", here: "problems", body: pages.OfProblems(f, &list, r.URL.Query(), u.Now())}, nil
 }
 
 func fleet(u *UI, r *http.Request, f *facts.Facts) (answer, error) {

@@ -196,7 +196,7 @@ func TestTheWebUIIsForEverybody(t *testing.T) {
 	}
 	ctx := browser(t)
 	for name, path := range map[string]string{
-		"fleet": "/", "fleet-empty": "/?q=nothing-is-called-so", "matrix": "/matrix", "template": "/templates/Deployment.apps/shop/app-000", "cluster": "/clusters/europe-west-03",
+		"problems": "/", "problems-none": "/?q=nothing-is-called-so", "fleet": "/fleet", "fleet-empty": "/fleet?q=nothing-is-called-so", "matrix": "/matrix", "template": "/templates/Deployment.apps/shop/app-000", "cluster": "/clusters/europe-west-03",
 		"changes": "/changes", "change": "/changes/" + state.Commit.String(), "nowhere": "/nowhere",
 		"previews": "/previews", "preview": "/previews/12", "preview-earlier": "/previews/13", "preview-waits": "/previews/14", "preview-lost": "/previews/15", "why": "/templates/Deployment.apps/shop/app-000/why",
 	} {
@@ -240,7 +240,7 @@ func TestEveryLinkOfTheWebUILeadsSomewhere(t *testing.T) {
 // TestAPageFollowsWhatHappens types into the filter, scrolls, and publishes meanwhile.
 func TestAPageFollowsWhatHappens(t *testing.T) {
 	f := newServed(t, 24, 3)
-	p := f.visit(browser(t), "/")
+	p := f.visit(browser(t), "/fleet")
 	p.width(768, "light")
 	p.wants("document.getElementById('live').textContent === 'live'")
 	p.do(chromedp.SendKeys("#q", "europe", chromedp.ByQuery))
@@ -260,7 +260,7 @@ func TestAPageFollowsWhatHappens(t *testing.T) {
 
 func TestTheWebUIByKeyboard(t *testing.T) {
 	f := newServed(t, 8, 3)
-	p := f.visit(browser(t), "/")
+	p := f.visit(browser(t), "/fleet")
 	p.do(chromedp.KeyEvent(kb.Tab))
 	if on := eval[string](p, "document.activeElement.textContent"); on != "Skip to the content" {
 		t.Errorf("the first stop is %q", on)

@@ -24,7 +24,7 @@ type Session struct {
 }
 
 // Tell writes a page that says what is wrong.
-type Tell func(w http.ResponseWriter, r *http.Request, status int, p pages.Problem)
+type Tell func(w http.ResponseWriter, r *http.Request, status int, p pages.Failure)
 
 // Guard says who may look.
 type Guard interface {
@@ -55,7 +55,7 @@ func (Open) Who(r *http.Request) (Session, error) {
 
 // Refuse implements Guard.
 func (Open) Refuse(w http.ResponseWriter, r *http.Request, why error, tell Tell) {
-	tell(w, r, http.StatusForbidden, pages.Problem{Title: "Not for this name", Message: why.Error()})
+	tell(w, r, http.StatusForbidden, pages.Failure{Title: "Not for this name", Message: why.Error()})
 }
 
 // Handle implements Guard.
@@ -106,7 +106,7 @@ func (p *Proxy) trusts(from netip.Addr) bool {
 
 // Refuse implements Guard.
 func (*Proxy) Refuse(w http.ResponseWriter, r *http.Request, why error, tell Tell) {
-	tell(w, r, http.StatusForbidden, pages.Problem{Title: "Who are you?", Message: why.Error()})
+	tell(w, r, http.StatusForbidden, pages.Failure{Title: "Who are you?", Message: why.Error()})
 }
 
 // Handle implements Guard.

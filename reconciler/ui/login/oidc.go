@@ -137,7 +137,7 @@ func (o *OIDC) Handle(mux *http.ServeMux, tell Tell) {
 			at = u.Host
 		}
 		start := url.Values{"next": {local(r.URL.Query().Get("next"))}}
-		tell(w, r, http.StatusUnauthorized, pages.Problem{
+		tell(w, r, http.StatusUnauthorized, pages.Failure{
 			Title: "Log in", Message: "To look at this fleet you have to log in.", Links: []pages.Link{{Text: "Log in at " + at, URL: startPath + "?" + start.Encode()}},
 		})
 	})
@@ -145,7 +145,7 @@ func (o *OIDC) Handle(mux *http.ServeMux, tell Tell) {
 	mux.HandleFunc(callbackPath, func(w http.ResponseWriter, r *http.Request) { o.callback(w, r, tell) })
 	mux.HandleFunc(logoutPath, func(w http.ResponseWriter, r *http.Request) {
 		http.SetCookie(w, o.cookie(forSession, "", 0))
-		tell(w, r, http.StatusOK, pages.Problem{Title: "Logged out", Message: "You are logged out here; the provider may still know you.", Links: []pages.Link{{Text: "Log in", URL: loginPath}}})
+		tell(w, r, http.StatusOK, pages.Failure{Title: "Logged out", Message: "You are logged out here; the provider may still know you.", Links: []pages.Link{{Text: "Log in", URL: loginPath}}})
 	})
 }
 
@@ -211,7 +211,7 @@ func (o *OIDC) start(w http.ResponseWriter, r *http.Request, tell Tell) {
 	_, config, err := o.config(o.asking(r.Context()))
 	if err != nil {
 		o.Log.WarnContext(r.Context(), "web UI cannot ask who it is", "err", err)
-		tell(w, r, http.StatusBadGateway, pages.Problem{Title: "Nobody can log in now", Message: "The provider does not answer; the log of the controller says more.", Links: []pages.Link{{Text: "Try again", URL: loginPath}}})
+		tell(w, r, http.StatusBadGateway, pages.Failure{Title: "Nobody can log in now", Message: "The provider does not answer; the log of the controller says more.", Links: []pages.Link{{Text: "Try again", URL: loginPath}}})
 		return
 	}
 	a := attempt{State: o.Random(), Nonce: o.Random(), Verifier: oauth2.GenerateVerifier(), Next: local(r.URL.Query().Get("next")), Until: o.Now().Add(loginTime)}
@@ -234,7 +234,7 @@ func (o *OIDC) callback(w http.ResponseWriter, r *http.Request, tell Tell) {
 	}
 	if err != nil {
 		o.Log.WarnContext(r.Context(), "web UI login refused", "err", err)
-		problem := pages.Problem{Title: "Not logged in", Message: "That did not work; the log of the controller says why.", Links: []pages.Link{{Text: "Try again", URL: loginPath}}}
+		problem := pages.Failure{Title: "Not logged in", Message: "That did not work; the log of the controller says why.", Links: []pages.Link{{Text: "Try again", URL: loginPath}}}
 		if errors.Is(err, errNoGroup) {
 			problem.Message = "The provider knows you, but you are in no group that may look at this fleet."
 		}

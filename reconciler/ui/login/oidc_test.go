@@ -160,7 +160,7 @@ func newSite(t *testing.T) *site {
 		Issuer: s.provider.server.URL, ClientID: "waybill", ClientSecret: clientSecret, Groups: []string{"ops", "admins"}, URL: s.server.URL, Key: newKey(t, "a"),
 		Random: rand.Text, Now: now, Log: slog.New(slog.NewTextHandler(&s.log, nil)),
 	}
-	tell := func(w http.ResponseWriter, _ *http.Request, status int, p pages.Problem) {
+	tell := func(w http.ResponseWriter, _ *http.Request, status int, p pages.Failure) {
 		w.WriteHeader(status)
 		fmt.Fprintln(w, p.Title, p.Message)
 	}
@@ -413,7 +413,7 @@ func TestCookiesAreKeptFromScripts(t *testing.T) {
 			s.guard.URL = "https://waybill.example.com"
 		}
 		mux := http.NewServeMux()
-		s.guard.Handle(mux, func(http.ResponseWriter, *http.Request, int, pages.Problem) {})
+		s.guard.Handle(mux, func(http.ResponseWriter, *http.Request, int, pages.Failure) {})
 		w := httptest.NewRecorder()
 		mux.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/login/start", http.NoBody))
 		set := w.Header().Get("Set-Cookie")

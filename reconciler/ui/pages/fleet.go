@@ -21,6 +21,9 @@ import (
 // clustersAtOnce is how many clusters are shown on one page.
 const clustersAtOnce = 250
 
+// fleetPath is the page of all clusters.
+const fleetPath = "/fleet"
+
 // Fleet is the page of all clusters.
 type Fleet struct {
 	Published Published
@@ -90,7 +93,7 @@ func OfFleet(f *facts.Facts, q url.Values, now time.Time) Fleet {
 	p.Counts = countsOf(counts, q)
 	slices.SortStableFunc(chosen, func(a, b *reports.Cluster) int { return cmp.Compare(urgency(a), urgency(b)) })
 	var from, to int
-	p.Pager, from, to = pager(list{"clusters", "/", "page", clustersAtOnce}, q, len(chosen))
+	p.Pager, from, to = pager(list{"clusters", fleetPath, "page", clustersAtOnce}, q, len(chosen))
 	for _, m := range chosen[from:to] {
 		p.Rows = append(p.Rows, clusterRow(m, now))
 	}
@@ -128,7 +131,7 @@ func countsOf(counts map[string]int, q url.Values) []Count {
 			if on {
 				to = ""
 			}
-			all = append(all, Count{Mark: standingMark(s), N: n, URL: with("/", q, "status", to, "page", ""), On: on})
+			all = append(all, Count{Mark: standingMark(s), N: n, URL: with(fleetPath, q, "status", to, "page", ""), On: on})
 		}
 	}
 	return all
