@@ -28,7 +28,7 @@ func explain(r object.Ref) string {
 }
 
 // sorted is a problem whose clusters are in the order of their names, each once.
-func (p Problem) sorted() Problem {
+func sorted(p Problem) Problem {
 	slices.Sort(p.Clusters)
 	p.Clusters = slices.Compact(p.Clusters)
 	return p
@@ -86,13 +86,13 @@ func listed[K comparable](groups map[K]*Problem, found []K) (all []Problem) {
 		if len(p.Clusters) == 1 && p.Kind != NotApplied && p.Kind != Unhealthy && p.Kind != Drifting {
 			p.Name = p.Clusters[0]
 		}
-		all = append(all, p.sorted())
+		all = append(all, sorted(p))
 	}
 	return all
 }
 
-// ofHolds are clusters whose removals wait: of the publication, or of whoever applies. Those that would lose the same are one.
-func ofHolds(f *facts.Facts) []Problem {
+// losesOf lists by clusters what they would lose if what is held of them happened.
+func losesOf(f *facts.Facts) map[string][]string {
 	loses := map[string][]string{}
 	for _, t := range f.Templates() {
 		for _, c := range t.Targets {
@@ -101,40 +101,44 @@ func ofHolds(f *facts.Facts) []Problem {
 			}
 		}
 	}
+	return loses
+}
+
+// ofHolds are clusters whose removals wait: of the publication, or of whoever applies. Those that would lose the same are one.
+func ofHolds(f *facts.Facts) []Problem {
+	loses := losesOf(f)
 	groups := map[string]*Problem{}
 	var found []string
 	for i := range f.Fleet.Clusters {
 		m := &f.Fleet.Clusters[i]
-		held := state.HeldBy(m.Registered)
-		if held == "" && m.State != status.Held {
+		is := Problem{Kind: Held, Name: "held clusters", Reason: status.Held, Message: state.HeldBy(m.Registered), Loses: loses[m.Cluster]}
+		switch {
+		case is.Message != "":
+			is.Commit, is.Next = f.Fleet.Seen.Commit, allowing
+		case m.State == status.Held:
+			is.Message, is.Next = m.Message, "waybill status "+m.Cluster
+		default:
 			continue
 		}
-		why := held
-		if held == "" {
-			why = m.Message
-		}
-		key := why + "\x00" + strings.Join(loses[m.Cluster], "\x00")
-		p := groups[key]
-		if p == nil {
+		key := is.Message + "\x00" + strings.Join(is.Loses, "\x00")
+		if groups[key] == nil {
 			found = append(found, key)
-			p = &Problem{Kind: Held, Name: "held clusters", Reason: status.Held, Message: why, Loses: loses[m.Cluster], Commit: f.Fleet.Seen.Commit}
-			p.Next = "waybill publish --allow-prune"
-			if held == "" {
-				p.Commit, p.Next = "", "waybill status "+m.Cluster
-			}
-			groups[key] = p
+			groups[key] = &is
 		}
-		p.Clusters = append(p.Clusters, m.Cluster)
-		p.Since = earlier(p.Since, heldSince(m))
+		p := groups[key]
+		p.Clusters, p.Since = append(p.Clusters, m.Cluster), earlier(p.Since, heldSince(m))
 	}
 	all := listed(groups, found)
 	for i := range all {
-		if p := &all[i]; strings.HasSuffix(p.Next, "--allow-prune") {
+		if p := &all[i]; p.Next == allowing {
 			p.Next += "=" + strings.Join(p.Clusters, ",")
 		}
 	}
 	return all
 }
+
+// allowing is the command that lets happen what is held of all clusters.
+const allowing = "waybill publish --allow-prune"
 
 // heldSince is since when a cluster is held; zero where that is not known.
 func heldSince(m *reports.Cluster) time.Time {
@@ -167,21 +171,21 @@ func ofObjects(in *Input) []Problem {
 			continue
 		}
 		for r, o := range in.Objects(m) {
-			kind, why, message, since := judge(o)
-			if kind == "" {
+			is := judge(o)
+			if is.kind == "" {
 				continue
 			}
-			key := objectKey{kind, r, why, o.Applied.Source}
+			key := objectKey{is.kind, r, is.why, o.Applied.Source}
 			p := groups[key]
 			if p == nil {
 				found = append(found, key)
-				p = &Problem{Kind: kind, Name: r.String(), Reason: why, Message: message, Commit: o.Applied.Source, Next: explain(r), object: r}
+				p = &Problem{
+					Kind: is.kind, Name: r.String(), Reason: is.why, Message: is.message, Commit: o.Applied.Source, Next: explain(r), object: r,
+				}
 				groups[key] = p
 			}
-			p.Clusters, p.Since = append(p.Clusters, m.Cluster), earlier(p.Since, since.UTC())
-			if message < p.Message { // of several the same one at each look
-				p.Message = message
-			}
+			p.Clusters, p.Since = append(p.Clusters, m.Cluster), earlier(p.Since, is.since.UTC())
+			p.Message = min(p.Message, is.message) // of several the same one at each look
 		}
 	}
 	all := listed(groups, found)
@@ -197,15 +201,22 @@ func ofObjects(in *Input) []Problem {
 
 func isAnyUnwell(c *status.Counts) bool { return c.Failed+c.Pending+c.Unhealthy+c.Drifting > 0 }
 
-// judge says what is wrong with an object; the empty kind for nothing. That somebody suspended it is nothing.
-func judge(o *status.Object) (kind Kind, why, message string, since time.Time) {
+// wrong is what is wrong with an object in a cluster; the kind is empty for nothing.
+type wrong struct {
+	kind         Kind
+	why, message string
+	since        time.Time
+}
+
+// judge says what is wrong with an object. That somebody suspended it is nothing.
+func judge(o *status.Object) wrong {
 	switch {
 	case o.Applied.Phase == status.PhaseFailed || o.Applied.Phase == status.PhasePending:
-		return NotApplied, string(o.Applied.Phase), o.Applied.Message, o.Applied.Since
+		return wrong{NotApplied, string(o.Applied.Phase), o.Applied.Message, o.Applied.Since}
 	case o.Applied.Phase == status.PhaseApplied && o.Health.State == karmada.ResourceUnhealthy && o.Health.Reason != health.Suspended:
-		return Unhealthy, o.Health.Reason, o.Health.Message, o.Health.Since
+		return wrong{Unhealthy, o.Health.Reason, o.Health.Message, o.Health.Since}
 	case o.Applied.Phase == status.PhaseApplied && o.Applied.Corrected > 0:
-		return Drifting, "Drifting", fmt.Sprintf("somebody changes it: it was put right %d times", o.Applied.Corrected), o.Applied.Since
+		return wrong{Drifting, "Drifting", fmt.Sprintf("somebody changes it: it was put right %d times", o.Applied.Corrected), o.Applied.Since}
 	}
-	return "", "", "", time.Time{}
+	return wrong{}
 }

@@ -191,7 +191,7 @@ func TestWhatIsPlantedIsFound(t *testing.T) {
 		fmt.Sprintf("SourceError typo.yaml required-field [] since %s by %.8s", f.now.Add(-time.Hour).Format("15:04"), typo),
 		fmt.Sprintf("SourceError typo.yaml unknown-field [] since %s by %.8s", f.now.Add(-time.Hour).Format("15:04"), typo),
 		fmt.Sprintf("NotPlaced Deployment.apps/shop/lost NoClusterFit [] since %s by %.8s", f.now.Add(-2*time.Hour).Format("15:04"), nowhere),
-		"ClusterFailing Unreachable Unreachable [c7 c8] since " + ago(10).Format("15:04") + " by ",
+		fmt.Sprintf("ClusterFailing %s %[1]s [c7 c8] since ", status.Unreachable) + ago(10).Format("15:04") + " by ",
 		fmt.Sprintf("NotApplied Deployment.apps/shop/web Failed [c5 of 9] since %s by %.8s", ago(7).Format("15:04"), bad),
 		fmt.Sprintf("Unhealthy Deployment.apps/shop/api ImagePullBackOff [c1 c2 c3 of 9] since %s by %.8s", ago(42).Format("15:04"), bad),
 		fmt.Sprintf("Unhealthy Deployment.apps/shop/api Failed [c4 of 9] since %s by %.8s", ago(5).Format("15:04"), bad),

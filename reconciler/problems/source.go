@@ -94,7 +94,7 @@ func ofRollouts(f *facts.Facts) (all []Problem) {
 			}
 		}
 		p.Since = since.UTC()
-		all = append(all, p.sorted())
+		all = append(all, sorted(p))
 	}
 	return all
 }

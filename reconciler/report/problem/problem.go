@@ -24,42 +24,46 @@ const Name report.Format = "name"
 
 // Write writes a list in a format: Table, Wide, JSON, YAML or Name.
 func Write(w io.Writer, l *problems.List, as report.Format) error {
-	switch as {
-	case report.JSON:
+	if as == report.JSON {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
 		return e.Encode(l)
-	case report.YAML:
-		data, err := sigsyaml.Marshal(l)
-		if err == nil {
-			_, err = w.Write(data)
-		}
-		return err
-	case Name:
-		var b strings.Builder
-		for i := range l.Problems {
-			fmt.Fprintln(&b, words.Printable(l.Problems[i].Name))
-		}
-		_, err := io.WriteString(w, b.String())
-		return err
 	}
-	_, err := w.Write(table(l, as == report.Wide))
+	data, err := table(l, as), error(nil)
+	if as == report.YAML {
+		data, err = sigsyaml.Marshal(l)
+	}
+	if as == Name {
+		data = names(l)
+	}
+	if err == nil {
+		_, err = w.Write(data)
+	}
 	return err
 }
 
+// names are what the problems are about, each on a line.
+func names(l *problems.List) []byte {
+	var b bytes.Buffer
+	for i := range l.Problems {
+		fmt.Fprintln(&b, words.Printable(l.Problems[i].Name))
+	}
+	return b.Bytes()
+}
+
 // table is a list for people.
-func table(l *problems.List, isWide bool) []byte {
+func table(l *problems.List, as report.Format) []byte {
 	var b bytes.Buffer
 	fmt.Fprintln(&b, verdict(l))
 	if len(l.Problems) > 0 {
 		head := []string{"\nPROBLEM", "WHAT", "WHERE", "SINCE", "WHY"}
-		if isWide {
+		if as == report.Wide {
 			head = append(head, "COMMIT", "AUTHOR", "NEXT")
 		}
 		t := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
 		fmt.Fprintln(t, strings.Join(head, "\t"))
 		for i := range l.Problems {
-			fmt.Fprintln(t, strings.Join(row(&l.Problems[i], l.Checked, isWide), "\t"))
+			fmt.Fprintln(t, strings.Join(row(&l.Problems[i], l.Checked, as), "\t"))
 		}
 		_ = t.Flush() // a buffer takes all
 	}
@@ -101,9 +105,15 @@ var nouns = []struct {
 	kind problems.Kind
 	noun string
 }{
-	{problems.SourceError, "source error"}, {problems.NotPlaced, "unplaced template"}, {problems.ClusterFailing, "cluster failure"},
-	{problems.NotApplied, "unapplied object"}, {problems.Unhealthy, "unhealthy object"}, {problems.RolloutStopped, "stopped roll-out"},
-	{problems.Held, "hold"}, {problems.Drifting, "drifting object"}, {problems.Silent, "silence"},
+	{problems.SourceError, "source error"},
+	{problems.NotPlaced, "unplaced template"},
+	{problems.ClusterFailing, "cluster failure"},
+	{problems.NotApplied, "unapplied object"},
+	{problems.Unhealthy, "unhealthy object"},
+	{problems.RolloutStopped, "stopped roll-out"},
+	{problems.Held, "hold"},
+	{problems.Drifting, "drifting object"},
+	{problems.Silent, "silence"},
 }
 
 // count is how many problems are of a kind.
@@ -116,14 +126,14 @@ func count(l *problems.List, k problems.Kind) (n int) {
 	return n
 }
 
-func row(p *problems.Problem, now time.Time, isWide bool) []string {
+func row(p *problems.Problem, now time.Time, as report.Format) []string {
 	what := p.Name
 	if p.Line > 0 {
 		what += ":" + strconv.Itoa(p.Line)
 	}
 	why := strings.TrimPrefix(p.Reason+": "+p.Message, ": ")
 	cells := []string{string(p.Kind), words.Printable(what), whereOf(p), age(p.Since, now), words.Printable(strings.TrimSuffix(why, ": "))}
-	if isWide {
+	if as == report.Wide {
 		cells = append(cells, short(p.Commit), dash(words.Printable(p.Author)), dash(words.Printable(p.Next)))
 	}
 	return cells
