@@ -35,7 +35,7 @@ func Comment(c *preview.Comparison, limit int) string {
 	if c.Empty() {
 		return nothing(c)
 	}
-	head := join(counts(c), rollouts(c.Rollouts), guard(c.Guard, c.Head), errors(c.Diags), already(c.Already), regions(c.Regions))
+	head := join(verdict(c), counts(c), rollouts(c.Rollouts), guard(c.Guard, c.Head), errors(c.Diags), already(c.Already), regions(c.Regions))
 	const reserve = 200 // for what is said of what is left out
 	room := limit - len(head) - reserve
 	var body strings.Builder
@@ -66,6 +66,9 @@ func nothing(c *preview.Comparison) string {
 	if c.Errors()+len(preview.Mistakes(c.Already)) > 0 {
 		text = "**No cluster changes as far as is known**: what has an error stays as it is.\n"
 	}
+	if v := c.Verdict(); v.Level == preview.Broken {
+		text = join(verdict(c), text)
+	}
 	return join(text, supposed(c.Supposed), guard(c.Guard, c.Head), errors(c.Diags), already(c.Already))
 }
 
@@ -75,7 +78,21 @@ func join(parts ...string) string {
 	return strings.Join(parts, "\n")
 }
 
-// counts are the first lines.
+// verdict is the first line.
+func verdict(c *preview.Comparison) string {
+	v := c.Verdict()
+	var b strings.Builder
+	for _, p := range v.Parts {
+		if p.Quoted {
+			b.WriteString(span(p.Text))
+		} else {
+			b.WriteString(p.Text)
+		}
+	}
+	return fmt.Sprintf("**%s**: %s\n", v.Level, b.String())
+}
+
+// counts are the numbers.
 func counts(c *preview.Comparison) string {
 	t := &c.Totals
 	line := "**" + strings.Replace(t.String(), ": ", "**: ", 1)

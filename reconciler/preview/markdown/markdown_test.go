@@ -142,7 +142,7 @@ func TestACommentHasALimit(t *testing.T) {
 		if len(got) > limit {
 			t.Errorf("a comment of at most %d bytes has %d", limit, len(got))
 		}
-		if !strings.HasPrefix(got, "**10 objects in 4 of 6 clusters**: ") || !strings.Contains(got, "Waybill-Allow-Prune: 0123456789abcdef") {
+		if !strings.HasPrefix(got, "**broken**: 1 new error in the source, the first in ` bad.yaml:3 `; ") || !strings.Contains(got, "Waybill-Allow-Prune: 0123456789abcdef") {
 			t.Errorf("it does not begin with what counts: %.200s", got)
 		}
 		if !regexp.MustCompile(`\*\*and \d+ changes more\*\*`).MatchString(got) {

@@ -30,6 +30,7 @@ var parts = []string{"data.js", "filter.js", "fields.js", "changes.js", "window.
 // texts are the templates of the page.
 var texts = template.Must(template.New("page.html").Funcs(template.FuncMap{
 	"text": words.Printable, "short": short, "marks": marksOf, "errors": mistakes, "first": first, "named": named, "rest": rest, "count": words.Count,
+	"verdict": verdict,
 }).ParseFS(assets, "assets/page.html"))
 
 // Page writes a comparison.
@@ -92,6 +93,12 @@ const (
 	maxRemovals = 20
 	maxErrors   = 50
 )
+
+// verdict is the answer in a line.
+func verdict(c *preview.Comparison) *preview.Verdict {
+	v := c.Verdict()
+	return &v
+}
 
 // short abbreviates a commit, as Git does.
 func short(commit string) string {

@@ -1,0 +1,260 @@
+package preview
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/words"
+)
+
+// Level is how much care a change needs.
+type Level string
+
+// The levels, the worst first.
+const (
+	Broken    Level = "broken"    // the source has errors that it did not have
+	Dangerous Level = "dangerous" // something that clusters have goes
+	Careful   Level = "careful"   // something moves, or cannot be carried out
+	Safe      Level = "safe"      // what clusters have stays, changed or scaled, and something may be added
+	Nothing   Level = "nothing"   // no cluster changes
+)
+
+// Part is a piece of a sentence. One that somebody else wrote, such as a name, is quoted where it is shown.
+type Part struct {
+	Text   string
+	Quoted bool
+}
+
+// Verdict is the answer in a line: how much care a change needs, and what it does.
+type Verdict struct {
+	Level Level
+	Parts []Part
+
+	clauses []int // where each begins in Parts
+}
+
+// String is the sentence without the level.
+func (v *Verdict) String() string {
+	var b strings.Builder
+	for _, p := range v.Parts {
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
+
+func (v *Verdict) say(format string, args ...any) {
+	v.Parts = append(v.Parts, Part{Text: fmt.Sprintf(format, args...)})
+}
+
+func (v *Verdict) quote(text string) { v.Parts = append(v.Parts, Part{Text: text, Quoted: true}) }
+
+// quoteList quotes the names of clusters, or counts them if they are many.
+func (v *Verdict) quoteList(names []string) {
+	const most = 3
+	if len(names) > most {
+		v.say("%s", words.Count(len(names), "cluster"))
+		return
+	}
+	for i, name := range names {
+		if i > 0 {
+			v.say(", ")
+		}
+		v.quote(name)
+	}
+}
+
+// and begins a clause.
+func (v *Verdict) and() {
+	v.clauses = append(v.clauses, len(v.Parts))
+	if len(v.Parts) > 0 {
+		v.say("; ")
+	}
+}
+
+// cut leaves the first clauses.
+func (v *Verdict) cut() {
+	if len(v.clauses) > mostClauses {
+		v.Parts = append(v.Parts[:v.clauses[mostClauses]:v.clauses[mostClauses]], Part{Text: "; and more"})
+	}
+	v.clauses = nil
+}
+
+// mostClauses is how many things a verdict says at most.
+const mostClauses = 3
+
+// Verdict says what a change does, what needs most care first.
+func (c *Comparison) Verdict() (v Verdict) {
+	defer func() { v.cut() }()
+	v.Level = Nothing
+	raise := func(l Level) {
+		levels := []Level{Broken, Dangerous, Careful, Safe, Nothing}
+		if slices.Index(levels, l) < slices.Index(levels, v.Level) {
+			v.Level = l
+		}
+	}
+	if wrong := Mistakes(c.Diags); len(wrong) > 0 {
+		raise(Broken)
+		v.and()
+		v.say("%s in the source, the first in ", words.Count(len(wrong), "new error"))
+		v.quote(cmp.Or(wrong[0].Pos.String(), string(wrong[0].Code)))
+	}
+	by := map[Verb][]*Change{}
+	for i := range c.Changes {
+		by[c.Changes[i].Verb] = append(by[c.Changes[i].Verb], &c.Changes[i])
+	}
+	if c.Guard != nil && len(c.Guard.Holds) > 0 {
+		raise(Dangerous)
+		v.holds(c.Guard.Holds)
+	}
+	if gone := by[Disappears]; len(gone) > 0 {
+		raise(Dangerous)
+		v.objects("removes ", gone)
+		v.say(" from %s at once", words.Count(len(clustersOf(gone, removedFrom)), "cluster"))
+	}
+	if moved := by[Moves]; len(moved) > 0 {
+		raise(Careful)
+		v.moves(moved)
+	}
+	if frozen := slices.Concat(by[Frozen], by[Stays]); len(frozen) > 0 {
+		raise(Careful)
+		v.objects("leaves ", frozen)
+		v.say(" as it is")
+		if left := frozen[0].Left; len(left) > 0 && left[0].Reason != "" {
+			v.say(": ")
+			v.quote(left[0].Reason)
+		}
+	}
+	if scaled := by[Scales]; len(scaled) > 0 {
+		raise(Safe)
+		v.scales(scaled)
+	}
+	if changed := by[Changes]; len(changed) > 0 {
+		raise(Safe)
+		v.changes(changed)
+	}
+	if added := by[Appears]; len(added) > 0 {
+		raise(Safe)
+		v.objects("adds ", added)
+		v.say(" to %s", words.Count(len(clustersOf(added, addedTo)), "cluster"))
+	}
+	if v.Level == Nothing {
+		v.say("no cluster changes")
+	}
+	if n := len(Mistakes(c.Already)); n > 0 {
+		v.and()
+		v.say("the base has %s already", words.Count(n, "error"))
+	}
+	return v
+}
+
+// holds says what held clusters would lose if somebody lets it happen.
+func (v *Verdict) holds(holds []Hold) {
+	v.and()
+	var refs []object.Ref
+	in, objects := map[string]bool{}, 0
+	for _, h := range holds {
+		for _, r := range h.Removals {
+			refs = append(refs, r.Object)
+		}
+		for _, name := range h.Clusters {
+			in[name] = true
+		}
+		objects += len(h.Clusters) * len(h.Removals)
+	}
+	v.say("removes ")
+	v.named(refs)
+	v.say(" from %s, %s in all, held until approved", words.Count(len(in), "cluster"), words.Count(objects, "object"))
+}
+
+// objects says what is done to objects, with the one that matters most by its name.
+func (v *Verdict) objects(does string, changes []*Change) {
+	v.and()
+	v.say("%s", does)
+	var refs []object.Ref
+	for _, c := range changes {
+		refs = append(refs, c.Objects...)
+	}
+	v.named(refs)
+}
+
+// named names the object that matters most, and counts the others.
+func (v *Verdict) named(refs []object.Ref) {
+	refs = slices.Clone(refs)
+	slices.SortFunc(refs, func(a, b object.Ref) int { return cmp.Or(weight(a)-weight(b), a.Compare(b)) })
+	refs = slices.Compact(refs)
+	if len(refs) == 0 {
+		v.say("objects")
+		return
+	}
+	v.quote(calledShort(refs[0]))
+	if n := len(refs) - 1; n > 0 {
+		v.say(" and %s", words.Count(n, "more object"))
+	}
+}
+
+// calledShort is what people call an object.
+func calledShort(r object.Ref) string {
+	return strings.TrimPrefix(r.Namespace+"/", "/") + r.Name + " (" + r.Kind + ")"
+}
+
+// workloads are kinds that people have in mind when they speak of an app.
+var workloads = []string{"Deployment", "StatefulSet", "DaemonSet", "CronJob", "Job", "Rollout"}
+
+// weight orders objects: workloads first, and what they hold their data in.
+func weight(r object.Ref) int {
+	if i := slices.Index(append(workloads, "PersistentVolumeClaim", "Service", "Ingress"), r.Kind); i >= 0 {
+		return i
+	}
+	return len(workloads) + 3
+}
+
+func addedTo(c *Change) []string     { return c.Added }
+func removedFrom(c *Change) []string { return c.Removed }
+
+// clustersOf are those that are of changes, in their order, each once.
+func clustersOf(changes []*Change, of func(*Change) []string) (names []string) {
+	for _, c := range changes {
+		names = append(names, of(c)...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// touched are the clusters in which something of a change is other than before.
+func touched(c *Change) (names []string) {
+	names = slices.Concat(c.Added, c.Removed)
+	for _, s := range c.Scaled {
+		names = append(names, s.Clusters...)
+	}
+	for _, s := range c.Changed {
+		names = append(names, s.Clusters...)
+	}
+	return names
+}
+
+func (v *Verdict) moves(moved []*Change) {
+	v.objects("moves ", moved)
+	v.say(" from ")
+	v.quoteList(clustersOf(moved, removedFrom))
+	v.say(" to ")
+	v.quoteList(clustersOf(moved, addedTo))
+	v.because(moved)
+}
+
+func (v *Verdict) scales(scaled []*Change) {
+	v.objects("scales ", scaled)
+	before, after := 0, 0
+	for _, c := range scaled {
+		if c.Replicas != nil {
+			before, after = before+c.Replicas.Before*len(c.Objects), after+c.Replicas.After*len(c.Objects)
+		}
+	}
+	if before+after > 0 {
+		v.say(" from %d to %d replicas", before, after)
+	}
+	v.say(" in %s", words.Count(len(clustersOf(scaled, touched)), "cluster"))
+	v.because(scaled)
+}
