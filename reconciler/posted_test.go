@@ -156,15 +156,21 @@ func (p *poster) wants(when, has string, phase rollouts.Phase) {
 
 func (p *poster) rollout() rollouts.Rollout {
 	p.t.Helper()
+	all := p.rollouts()
+	if len(all) != 1 {
+		p.t.Fatalf("there are %+v", all)
+	}
+	return all[0]
+}
+
+func (p *poster) rollouts() []rollouts.Rollout {
+	p.t.Helper()
 	h, _, err := p.repo.Branch(p.t.Context(), state.Branch)
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	all, _ := state.Rollouts(h.Tree)
-	if len(all) != 1 {
-		p.t.Fatalf("there are %+v", all)
-	}
-	return all[0]
+	return all
 }
 
 // says reports whether a diagnostic of the last plan is of a code.
@@ -232,6 +238,28 @@ func TestCommitStatusesAreEvidence(t *testing.T) {
 	p.in(commitstatus.LeastWait)
 	p.in(time.Minute)
 	p.wants("at the end", "c1=two p1=two p2=two", rollouts.Done)
+}
+
+// Two units go out at once: what is said of a commit counts for the one that it has as it is published now, and not for the other, which
+// came later.
+func TestACommitStatusIsOfWhatItsCommitHas(t *testing.T) {
+	p := newPoster(t, byFlux+", default: careful")
+	p.change("web", "two")
+	p.in(time.Minute)
+	first := p.head("c1")
+	p.change("other", "two")
+	p.in(time.Minute)
+	if p.head("c1") == first {
+		t.Fatal("the second unit was not released")
+	}
+	p.post("c1", first, forge.Success, "flux-bot")
+	p.in(time.Minute)
+	for _, r := range p.rollouts() {
+		want := map[string]rollouts.State{"team/web": rollouts.Healthy, "team/other": rollouts.Released}[r.Unit.String()]
+		if got := r.Clusters["c1"].State; got != want {
+			t.Errorf("%s is %s; want %s", r.Unit, got, want)
+		}
+	}
 }
 
 // A failure stops a run if the commit before had none.

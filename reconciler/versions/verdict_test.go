@@ -82,6 +82,7 @@ func TestACommentBeginsWithTheAnswer(t *testing.T) {
 		}},
 		{"a-chart", nil, func(s map[string]string) { s["charts/stack/Chart.yaml"] = chart("1.1.0") }},
 		{"a-delete", nil, func(s map[string]string) { delete(s, "apps/payments.yaml"); delete(s, "apps/api.yaml") }},
+		{"a-delete-that-nothing-holds", nil, func(s map[string]string) { delete(s, "apps/zone-00.yaml") }},
 		{"a-shared-default", func(s map[string]string) { s["size.yaml"] = fmt.Sprintf(shared, 5) }, func(s map[string]string) { s["size.yaml"] = fmt.Sprintf(shared, 7) }},
 		{"a-red-main", func(s map[string]string) { s["apps/broken.yaml"] = "apiVersion: v1\nkind: [\n" }, func(s map[string]string) {
 			s["apps/api.yaml"] = strings.Replace(s["apps/api.yaml"], "1.1.0", "1.2.0", 1)
