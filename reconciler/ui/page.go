@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"github.com/waybill-dev/waybill/reconciler/facts"
@@ -37,6 +36,7 @@ type answer struct {
 	page  string // its template
 	title string
 	here  string
+	find  string // what is searched
 	body  any
 	// fragment is written alone where the script asks for it.
 	fragment bool
@@ -91,7 +91,7 @@ func (u *UI) page(of view) http.HandlerFunc {
 // write writes a page.
 func (u *UI) write(w http.ResponseWriter, r *http.Request, a answer, key, trouble string) {
 	s := sessionOf(r)
-	frame := pages.Frame{Title: a.title, Here: a.here, Previews: u.Previews != nil, Key: key, User: s.User, LogsOut: s.LogsOut, Trouble: trouble, Body: a.body}
+	frame := pages.Frame{Title: a.title, Here: a.here, Find: a.find, Previews: u.Previews != nil, Key: key, User: s.User, LogsOut: s.LogsOut, Trouble: trouble, Body: a.body}
 	var data []byte
 	var err error
 	if a.fragment && r.Header.Get("X-Fragment") != "" {
@@ -105,7 +105,7 @@ func (u *UI) write(w http.ResponseWriter, r *http.Request, a answer, key, troubl
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Length", strconv.Itoa(len(data)))
+	data = body(w, r, data)
 	_ = http.NewResponseController(w).SetWriteDeadline(u.Now().Add(writeTime)) // a test's has none
 	if a.status != 0 {
 		w.WriteHeader(a.status)
@@ -133,7 +133,7 @@ func asset(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	w.Header().Set("Content-Length", strconv.Itoa(len(data)))
+	data = body(w, r, data)
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(data) // who asked may be gone
 	}

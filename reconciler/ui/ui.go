@@ -80,7 +80,7 @@ func (u *UI) Handler() http.Handler {
 	u.places, u.streams = make(chan struct{}, pagesAtOnce), make(chan struct{}, streamsAtOnce)
 	inner := http.NewServeMux()
 	for path, serve := range map[string]view{
-		"/{$}": broken, "/fleet": fleet, "/matrix": matrix, "/clusters/{name}": cluster,
+		"/{$}": broken, "/fleet": fleet, "/search": search, "/matrix": matrix, "/clusters/{name}": cluster,
 		"/templates/{kind}/{namespace}/{name}": template, "/templates/{kind}/{namespace}/{name}/why": why,
 		"/rollouts": rollouts, "/rollouts/{folder}/{name}": rollout,
 		"/changes": changes, "/changes/{commit}": change, "/previews": previews, "/previews/{number}": preview, "/": nowhere,

@@ -1,13 +1,17 @@
 package ui_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -271,12 +275,23 @@ func TestPagesSayWhatGitSays(t *testing.T) {
 			"1 ✓ Healthy", "1 ✕ Unhealthy", "1 – Empty", "us america stage=production ✕ Unhealthy",
 			"eu europe stage=production ✓ Healthy not observed " + f.head("waybill/cluster/eu").Commit.String()[:12], "1 0 0 0 5m ago",
 		},
-		"/fleet?q=europe":                    {"eu europe", "!us america"},
-		"/fleet?region=america":              {"us america", "!eu europe"},
-		"/fleet?status=Healthy":              {"eu europe", "!us america"},
-		"/fleet?q=nothing-is-called-so":      {"No cluster is like that."},
-		"/matrix":                            {"web Deployment in shop 2 3 ✓ Healthy 3 ✕ Unhealthy", "conf ConfigMap in shop 2 – Published, not told – Published, not told"},
-		"/matrix?kind=ConfigMap":             {"conf ConfigMap", "!web Deployment"},
+		"/fleet?q=europe":               {"eu europe", "!us america"},
+		"/fleet?region=america":         {"us america", "!eu europe"},
+		"/fleet?status=Healthy":         {"eu europe", "!us america"},
+		"/fleet?q=nothing-is-called-so": {"No cluster is like that."},
+		"/matrix":                       {"web Deployment in shop 2 3 ✓ Healthy 3 ✕ Unhealthy", "conf ConfigMap in shop 2 – Published, not told – Published, not told"},
+		"/matrix?kind=ConfigMap":        {"conf ConfigMap", "!web Deployment"},
+		"/matrix?unwell=1":              {"web Deployment in shop", "!conf ConfigMap"},
+		"/matrix?unwell=1&off=1":        {"web Deployment in shop", "!conf ConfigMap"},
+		"/search":                       {"Type a name"},
+		"/search?q=nothing-says-so":     {"0 things with nothing-says-so", "Nothing is called so"},
+		"/search?q=web": {
+			"1 problem ✕ Not healthy web (Deployment in shop) 1 of 2 clusters, InProgress", "1 app web (Deployment in shop) in 2 clusters",
+			"1 publication web: the second version " + source[:12], "!conf",
+		},
+		"/search?q=europe":                   {"1 cluster ✓ Healthy eu", "!us america"},
+		"/search?q=SHOP":                     {"2 apps web (Deployment in shop) in 2 clusters conf (ConfigMap in shop)", "1 namespace shop 2 templates"},
+		"/search?q=" + source[:10]:           {"1 publication web: the second version"},
 		"/matrix?q=web&in=eu":                {"web Deployment in shop 2 3 ✓ Healthy", "!Unhealthy"},
 		"/matrix?off=1":                      {"No template is like that."},
 		"/clusters/eu":                       {"Provider acme", "Region europe", "API endpoint https://eu.example.com", "2 templates", "None.", "web: the second version", "first"},
@@ -549,5 +564,38 @@ func TestReadersAtOnce(t *testing.T) {
 	group.Go(func() error { _, err := reader.Branch(t.Context(), known, known.Cluster("eu"), 10); return err })
 	if err := group.Wait(); err != nil {
 		t.Error(err)
+	}
+}
+
+// Answers are compressed for who takes that, and hold the same.
+func TestAnswersAreCompressed(t *testing.T) {
+	f := published(t)
+	for _, path := range []string{"/fleet", "/nothing"} {
+		plain := f.get(http.MethodGet, path)
+		for accepted, compressed := range map[string]bool{"gzip, deflate, br": true, "br;q=1.0, gzip;q=0.5": true, "gzip;q=0": false, "br": false, "": false} {
+			w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody)
+			r.Host = "localhost:8090"
+			r.Header.Set("Accept-Encoding", accepted)
+			f.handler.ServeHTTP(w, r)
+			text := w.Body.Bytes()
+			if n := w.Header().Get("Content-Length"); n != strconv.Itoa(len(text)) || w.Code != plain.Code || w.Header().Get("Vary") != "Accept-Encoding" {
+				t.Errorf("%s with %q: %d, %s bytes, %v", path, accepted, w.Code, n, w.Header())
+			}
+			if got := w.Header().Get("Content-Encoding") == "gzip"; got != compressed {
+				t.Errorf("%s with %q is compressed: %t", path, accepted, got)
+			}
+			if compressed {
+				z, err := gzip.NewReader(bytes.NewReader(text))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if text, err = io.ReadAll(z); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !bytes.Equal(text, plain.Body.Bytes()) {
+				t.Errorf("%s with %q is something else", path, accepted)
+			}
+		}
 	}
 }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 
@@ -17,6 +18,8 @@ const (
 	stepsShown   = 20
 	commitsShown = 15
 	changesShown = 100
+
+	changesSearched = 300
 )
 
 func nowhere(_ *UI, r *http.Request, _ *facts.Facts) (answer, error) {
@@ -28,14 +31,30 @@ func broken(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
 	if q := r.URL.Query(); q.Has("region") || q.Has("status") {
 		return answer{to: "/fleet?" + r.URL.RawQuery}, nil
 	}
+	list := u.problems(r.Context(), f)
+	return answer{page: "problems", title: "Problems", here: "problems", body: pages.OfProblems(f, &list, r.URL.Query(), u.Now())}, nil
+}
+
+// problems lists what is broken, with who wrote the commits that brought it.
+func (u *UI) problems(ctx context.Context, f *facts.Facts) problems.List {
 	list := problems.Of(problems.Input{Facts: f, Objects: u.Reader.Everything})
-	list = list.Authored(func(commit string) (name, subject string) {
-		if a := u.Reader.Author(r.Context(), commit); a != nil {
+	return list.Authored(func(commit string) (name, subject string) {
+		if a := u.Reader.Author(ctx, commit); a != nil {
 			return a.Name, sources.Subject(a.Message)
 		}
 		return "", ""
 	})
-	return answer{page: "problems", title: "Problems", here: "problems", body: pages.OfProblems(f, &list, r.URL.Query(), u.Now())}, nil
+}
+
+// search looks through everything.
+func search(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
+	all, err := u.Reader.Changes(r.Context(), f, changesSearched)
+	if err != nil {
+		return answer{}, err
+	}
+	list, text := u.problems(r.Context(), f), r.URL.Query().Get("q")
+	body := pages.OfSearch(&pages.Searched{Facts: f, Problems: &list, Changes: all}, text)
+	return answer{page: "search", title: "Search", here: "search", find: text, body: body}, nil
 }
 
 func fleet(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
@@ -43,7 +62,8 @@ func fleet(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
 }
 
 func matrix(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
-	return answer{page: "matrix", title: "Matrix", here: "matrix", body: pages.OfMatrix(f, r.URL.Query(), u.Reader.Objects)}, nil
+	list := problems.Of(problems.Input{Facts: f, Objects: u.Reader.Everything})
+	return answer{page: "matrix", title: "Matrix", here: "matrix", body: pages.OfMatrix(f, &list, r.URL.Query(), u.Reader.Objects)}, nil
 }
 
 func cluster(u *UI, r *http.Request, f *facts.Facts) (answer, error) {

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"maps"
 	"net/url"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/facts"
+	"github.com/waybill-dev/waybill/reconciler/problems"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/object"
@@ -24,15 +26,16 @@ type Objects func(m *reports.Cluster, namespace string) map[object.Ref]*status.O
 
 // Matrix is the page of which template runs where.
 type Matrix struct {
-	Text, In   string
-	Kind       string
-	Off        bool // only what is not as decided
-	Kinds      []string
-	Clusters   []Column
-	Rows       []MatrixRow
-	Pager      Pager // of templates
-	Columns    Pager // of clusters
-	Unreadable []string
+	Text, In string
+	Kind     string
+	// Off and Unwell show only what is not as decided, what is not healthy, or both.
+	Off, Unwell bool
+	Kinds       []string
+	Clusters    []Column
+	Rows        []MatrixRow
+	Pager       Pager // of templates
+	Columns     Pager // of clusters
+	Unreadable  []string
 }
 
 // Column is a cluster.
@@ -59,8 +62,9 @@ type Cell struct {
 }
 
 // OfMatrix shows the templates and the clusters that are asked for.
-func OfMatrix(f *facts.Facts, q url.Values, said Objects) Matrix {
-	p := Matrix{Text: q.Get("q"), In: q.Get("in"), Kind: q.Get("kind"), Off: q.Get("off") != ""}
+func OfMatrix(f *facts.Facts, l *problems.List, q url.Values, said Objects) Matrix {
+	p := Matrix{Text: q.Get("q"), In: q.Get("in"), Kind: q.Get("kind"), Off: q.Get("off") != "", Unwell: q.Get("unwell") != ""}
+	unwell := unwellOf(l)
 	if f.Bindings != nil {
 		p.Unreadable = f.Bindings().Unreadable
 	}
@@ -68,11 +72,15 @@ func OfMatrix(f *facts.Facts, q url.Values, said Objects) Matrix {
 	var chosen []*facts.Template
 	for _, t := range f.Templates() {
 		kinds[t.Ref.Kind] = true
-		if p.Kind != "" && t.Ref.Kind != p.Kind || p.Off && problem(t) == "" || !matches(p.Text, t.Ref.String(), t.Policy, t.Source) {
+		isAsked := !p.Off && !p.Unwell || p.Off && problem(t) != "" || p.Unwell && unwell[t.Ref] > 0
+		if p.Kind != "" && t.Ref.Kind != p.Kind || !isAsked || !matches(p.Text, t.Ref.String(), t.Policy, t.Source) {
 			continue
 		}
 		chosen = append(chosen, t)
 	}
+	slices.SortStableFunc(chosen, func(a, b *facts.Template) int {
+		return cmp.Or(unwell[b.Ref]-unwell[a.Ref], whole(a)-whole(b), kindRank(a.Ref.Kind)-kindRank(b.Ref.Kind))
+	})
 	p.Kinds = slices.Sorted(maps.Keys(kinds))
 	var from, to int
 	p.Pager, from, to = pager(list{"templates", "/matrix", "page", rowsAtOnce}, q, len(chosen))
@@ -91,6 +99,26 @@ func OfMatrix(f *facts.Facts, q url.Values, said Objects) Matrix {
 		p.Rows = append(p.Rows, row)
 	}
 	return p
+}
+
+// whole orders templates: those that are not where they should be are first.
+func whole(t *facts.Template) int {
+	if problem(t) != "" {
+		return 0
+	}
+	return 1
+}
+
+// unwellOf counts in how many clusters objects are not applied, not healthy, or changed again and again.
+func unwellOf(l *problems.List) map[object.Ref]int {
+	in := map[object.Ref]int{}
+	for i := range l.Problems {
+		p := &l.Problems[i]
+		if r, ok := p.Object(); ok && p.Kind != problems.NotPlaced {
+			in[r] += len(p.Clusters)
+		}
+	}
+	return in
 }
 
 // columnsOf are the clusters that match a text and have any of some templates.

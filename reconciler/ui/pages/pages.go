@@ -35,9 +35,11 @@ const clusterScope = "_cluster"
 // Frame is what every page has around what it shows.
 type Frame struct {
 	Title string
-	// Here is the part of the UI that the page belongs to: fleet, matrix, rollouts, changes or previews; empty
+	// Here is the part of the UI that the page belongs to: problems, fleet, matrix, rollouts, changes, previews or search; empty
 	// for none.
 	Here string
+	// Find is what is searched; empty on other pages.
+	Find string
 	// Previews says that pull requests are previewed.
 	Previews bool
 	// Key is that of the facts; it changes when the page should be looked at again.

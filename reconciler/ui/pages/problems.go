@@ -82,7 +82,7 @@ func OfProblems(f *facts.Facts, l *problems.List, q url.Values, now time.Time) P
 	var chosen []*problems.Problem
 	for i := range l.Problems {
 		x := &l.Problems[i]
-		if !matches(p.Text, slices.Concat(x.Clusters, []string{x.Name, x.Reason, x.Message, x.Commit, x.Author, x.Subject})...) {
+		if !matches(p.Text, problemTexts(x)...) {
 			continue
 		}
 		counts[x.Kind]++
@@ -105,6 +105,11 @@ func OfProblems(f *facts.Facts, l *problems.List, q url.Values, now time.Time) P
 		p.Rows = append(p.Rows, problemRow(x, now))
 	}
 	return p
+}
+
+// problemTexts are those by which a problem is found.
+func problemTexts(x *problems.Problem) []string {
+	return slices.Concat(x.Clusters, []string{x.Name, x.Reason, x.Message, x.Commit, x.Author, x.Subject})
 }
 
 func problemRow(x *problems.Problem, now time.Time) ProblemRow {

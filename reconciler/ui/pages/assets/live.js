@@ -74,6 +74,11 @@
   }
 
   load();
+  addEventListener("keydown", (e) => {
+    if (e.key !== "/" || e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, select, textarea, [contenteditable]")) return;
+    e.preventDefault();
+    document.getElementById("find")?.focus();
+  });
   if (document.body.dataset.key === "") return; // nothing here changes
   let stream, wait;
   function listen() {
