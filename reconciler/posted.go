@@ -25,7 +25,7 @@ func posted(ctx context.Context, r *Reconciler, heads map[string]files.ID, obs *
 		!slices.Contains(c.Evidence, render.EvidenceCommitStatus) || len(c.CommitStatus.Creators) == 0 {
 		return map[string]*staged.Posted{}, nil
 	}
-	reader := posts.Reader{Target: r.Target, Forge: r.Statuses, Now: r.Now, Cache: &r.Seen.posts}
+	reader := posts.Reader{Target: r.Target, Forge: r.Statuses, Now: in.Now, Cache: &r.Seen.posts}
 	return reader.Read(ctx, &posts.Asked{
 		Clusters: awaited(&in.State), Creators: config.Rollout.CommitStatus.Creators,
 		Heads: heads, Addresses: config.Publish.Addresses(), Published: in.Published,

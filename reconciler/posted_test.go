@@ -48,6 +48,7 @@ type poster struct {
 	shown map[string][]forge.Status // by commit
 	asked map[string]int            // how often, by commit
 	down  error
+	slow  time.Duration // how long an answer takes
 	res   reconciler.Result
 	tree  twin.Tree
 }
@@ -77,6 +78,7 @@ func newPoster(t *testing.T, config string) *poster {
 // Statuses implements posts.Lister.
 func (p *poster) Statuses(_ context.Context, commit string) ([]forge.Status, error) {
 	p.asked[commit]++
+	p.now = p.now.Add(p.slow)
 	return p.shown[commit], p.down
 }
 
@@ -298,6 +300,23 @@ func TestACommitStatusThatFailed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Before a failure counts the forge is asked again, however long its answers take.
+func TestAFailureThatPasses(t *testing.T) {
+	p := newPoster(t, byFlux)
+	p.change("web", "two")
+	p.in(time.Minute)
+	p.slow = 2 * time.Second
+	p.post("c1", p.head("c1"), forge.Failure, "flux-bot")
+	p.in(time.Minute)
+	if c := p.rollout().Clusters["c1"]; c.State != rollouts.Failing {
+		t.Errorf("at first it is %+v", c)
+	}
+	p.post("c1", p.head("c1"), forge.Success, "flux-bot")
+	p.now = p.res.Plan.Basis.RecheckAt
+	p.publish()
+	p.wants("when it has passed", "c1=two p1=one p2=one", rollouts.Soaking)
 }
 
 // Nothing is released on what a forge did not say, which is asked once a minute at most.

@@ -55,7 +55,39 @@ type Cluster struct {
 	programs Programs
 	dir      string
 	parts    []*Process
+	events   string // where notification-controller is told; empty without it
 }
+
+// BrokenImage is an image that no node can pull.
+const BrokenImage = "broken"
+
+// brokenStage is how a pod with such an image behaves. Of several stages that fit kwok takes one with a weight. It
+// writes no time, so that what it writes is written once.
+const brokenStage = `---
+apiVersion: kwok.x-k8s.io/v1alpha1
+kind: Stage
+metadata: {name: pod-broken}
+spec:
+  resourceRef: {apiGroup: v1, kind: Pod}
+  selector:
+    matchExpressions:
+    - {key: .metadata.deletionTimestamp, operator: DoesNotExist}
+    - {key: .status.phase, operator: In, values: [Pending]}
+    - {key: '.spec.containers.[].image', operator: In, values: [` + BrokenImage + `]}
+  weight: 1
+  next:
+    statusTemplate: |
+      containerStatuses:
+      {{ range .spec.containers }}
+      - name: {{ .name | Quote }}
+        image: {{ .image | Quote }}
+        imageID: ""
+        ready: false
+        restartCount: 0
+        state: {waiting: {reason: ImagePullBackOff}}
+      {{ end }}
+      phase: Pending
+`
 
 // Start starts a cluster with so many nodes in a part of an etcd. What it is started with lies
 // in dir, by whose name it is known to etcd. One without nodes is an API server and nothing
@@ -158,7 +190,7 @@ func (c *Cluster) live(nodes int) error {
 	}
 	stages, err := exec.Command(c.programs.Path("kwok-stages")).Output() //nolint:gosec,noctx // a part of a cluster
 	if err == nil {
-		err = os.WriteFile(in("stages.yaml"), stages, private)
+		err = os.WriteFile(in("stages.yaml"), append(stages, brokenStage...), private)
 	}
 	if err != nil {
 		return err

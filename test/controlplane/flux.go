@@ -11,21 +11,24 @@ import (
 
 // Flux's controllers.
 const (
-	SourceController    = "source-controller"    // fetches what a GitRepository names
-	KustomizeController = "kustomize-controller" // applies what a Kustomization names
+	SourceController       = "source-controller"       // fetches what a GitRepository names
+	KustomizeController    = "kustomize-controller"    // applies what a Kustomization names
+	NotificationController = "notification-controller" // tells others what the controllers that start after it do
 )
 
 // fluxControllers come from modules of their own, and run beside the cluster, with its kubeconfig.
 // The flags are for where they run: on this machine's loopback, and looking often.
 var fluxControllers = map[string]struct {
 	module string
-	flags  func(dir string, ports [3]string) []string
+	flags  func(dir string, serve [2]string) []string
 }{
-	SourceController: {"flux", func(dir string, ports [3]string) []string {
-		const serve = "127.0.0.1:"
-		return []string{"--storage-path=" + dir, "--storage-addr=" + serve + ports[2], "--storage-adv-addr=" + serve + ports[2]}
+	SourceController: {"flux", func(dir string, serve [2]string) []string {
+		return []string{"--storage-path=" + dir, "--storage-addr=" + serve[0], "--storage-adv-addr=" + serve[0]}
 	}},
-	KustomizeController: {"servers", func(string, [3]string) []string { return []string{"--requeue-dependency=2s"} }},
+	KustomizeController: {"servers", func(string, [2]string) []string { return []string{"--requeue-dependency=2s"} }},
+	NotificationController: {"notification", func(_ string, serve [2]string) []string {
+		return []string{"--events-addr=" + serve[0], "--receiverAddr=" + serve[1]}
+	}},
 }
 
 const fluxPackages = "github.com/fluxcd/"
@@ -78,13 +81,21 @@ func (c *Cluster) startController(name string) error {
 	if err := os.Mkdir(dir, privateFolder); err != nil {
 		return err
 	}
-	var ports [3]string
-	for i := range ports {
-		if ports[i], err = Port(); err != nil {
+	var serve [4]string
+	for i := range serve {
+		port, err := Port()
+		if err != nil {
 			return err
 		}
+		serve[i] = "127.0.0.1:" + port
 	}
-	flags := append([]string{"--watch-all-namespaces", "--log-encoding=json", "--metrics-addr=127.0.0.1:" + ports[0], "--health-addr=127.0.0.1:" + ports[1]}, controller.flags(dir, ports)...)
+	flags := append([]string{"--watch-all-namespaces", "--log-encoding=json", "--metrics-addr=" + serve[0], "--health-addr=" + serve[1]}, controller.flags(dir, [2]string(serve[2:]))...)
+	switch {
+	case name == NotificationController:
+		c.events = "http://" + serve[2] + "/"
+	case c.events != "":
+		flags = append(flags, "--events-addr="+c.events)
+	}
 	process, err := Run(c.dir, binary, []string{"RUNTIME_NAMESPACE=flux-system", "KUBECONFIG=" + c.Kubeconfig, "TMPDIR=" + dir}, flags...)
 	if err == nil {
 		c.parts = append(c.parts, process)

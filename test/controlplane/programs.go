@@ -1,7 +1,7 @@
 // Package controlplane runs Kubernetes clusters on this machine, for tests and for the demo:
 // real API servers that share one etcd, with the real controllers and scheduler, and with
 // nodes that kwok simulates, so that pods become ready though no kubelet runs; Flux's controllers
-// for them; and Argo CD's engine. All is built from the modules in servers, flux and argo, once for
+// for them; and Argo CD's engine. All is built from the modules in servers, flux, notification and argo, once for
 // each state of them, and kept in the user's cache.
 package controlplane
 
@@ -42,7 +42,7 @@ func Install() error {
 	if _, err := installServers(); err != nil {
 		return err
 	}
-	for _, name := range []string{SourceController, KustomizeController} {
+	for _, name := range []string{SourceController, KustomizeController, NotificationController} {
 		if _, err := installFlux(name); err != nil {
 			return err
 		}

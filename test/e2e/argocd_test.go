@@ -43,7 +43,8 @@ type application struct {
 
 // synced is what a sync did, in order.
 type synced struct {
-	Phase, Message  string
+	Phase, Message, Health string
+
 	OutOfSync, Left []string
 	Results         []struct{ Resource, Status, Hook, HookPhase, Phase, Message string }
 }

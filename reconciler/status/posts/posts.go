@@ -35,14 +35,14 @@ type Lister interface {
 type Reader struct {
 	Target published.Repository
 	Forge  Lister
-	Now    func() time.Time
+	Now    time.Time // of the plan: what it was told holds until another plan may ask again, however long the answer took
 	Cache  *Cache
 }
 
 // Cache is what is remembered from one plan to the next. The zero value is empty.
 type Cache struct{ shown map[string]shown }
 
-// shown is what a forge showed at a commit, and when it was asked.
+// shown is what a forge showed at a commit, and of when the plan is for which it was asked.
 type shown struct {
 	at  time.Time
 	all []forge.Status
@@ -85,7 +85,7 @@ func (r *Reader) Read(ctx context.Context, asked *Asked) (map[string]*staged.Pos
 func (r *Reader) forget() {
 	kept := map[string]shown{}
 	for commit, s := range r.Cache.shown {
-		if r.Now().Before(s.at.Add(staged.AskEvery)) {
+		if r.Now.Before(s.at.Add(staged.AskEvery)) {
 			kept[commit] = s
 		}
 	}
@@ -101,7 +101,7 @@ func (r *Reader) ask(ctx context.Context, commit string) ([]forge.Status, error)
 	if err != nil {
 		return nil, err
 	}
-	r.Cache.shown[commit] = shown{r.Now(), list}
+	r.Cache.shown[commit] = shown{r.Now, list}
 	return list, nil
 }
 

@@ -64,7 +64,7 @@ func (f *fleet) read(b board, released int) *staged.Posted {
 	if err != nil {
 		f.Fatal(err)
 	}
-	r := posts.Reader{Target: f.repo, Forge: b, Now: func() time.Time { return noon.Add(time.Hour) }, Cache: &posts.Cache{}}
+	r := posts.Reader{Target: f.repo, Forge: b, Now: noon.Add(time.Hour), Cache: &posts.Cache{}}
 	all, err := r.Read(f.Context(), &posts.Asked{
 		Clusters: map[string]time.Time{"eu": noon.Add(time.Duration(released) * time.Minute)}, Creators: []string{"bot"},
 		Heads: heads, Addresses: f.at, Published: map[string]tree.Published{"eu": {Built: f.built}},

@@ -18,6 +18,7 @@ import (
 
 	"github.com/argoproj/gitops-engine/pkg/cache"
 	"github.com/argoproj/gitops-engine/pkg/diff"
+	"github.com/argoproj/gitops-engine/pkg/health"
 	"github.com/argoproj/gitops-engine/pkg/sync"
 	"github.com/argoproj/gitops-engine/pkg/sync/common"
 	"github.com/argoproj/gitops-engine/pkg/sync/hook"
@@ -52,9 +53,10 @@ type application struct {
 type report struct {
 	Phase     common.OperationPhase
 	Message   string
-	OutOfSync []string // before the sync
-	Left      []string // after it
-	Results   []result // in the order of the sync
+	OutOfSync []string                // before the sync
+	Left      []string                // after it
+	Health    health.HealthStatusCode // of what is live at the end: that of the worst
+	Results   []result                // in the order of the sync
 }
 
 type result struct {
@@ -180,7 +182,8 @@ func (s *syncer) sync(ctx context.Context) (report, error) {
 	}
 	said := report{Phase: common.OperationSucceeded, Message: "nothing is out of sync", OutOfSync: differ}
 	if len(differ) == 0 {
-		return said, nil
+		said.Health, err = worst(compared.Live)
+		return said, err
 	}
 	for op := (operation{started: metav1.Now(), phase: common.OperationRunning}); ; {
 		if op.ended.IsZero() {
@@ -199,6 +202,9 @@ func (s *syncer) sync(ctx context.Context) (report, error) {
 		}
 		if !op.ended.IsZero() && (len(differ) == 0 || time.Since(op.ended) > settled) {
 			said.Left = differ
+			if said.Health, err = worst(compared.Live); err != nil {
+				return said, err
+			}
 			for _, r := range op.results {
 				key := r.ResourceKey
 				said.Results = append(said.Results, result{key.String(), string(r.Status), string(r.HookType), string(r.HookPhase), string(r.SyncPhase), r.Message})
@@ -206,6 +212,24 @@ func (s *syncer) sync(ctx context.Context) (report, error) {
 			return said, nil
 		}
 	}
+}
+
+// worst is the health of an Application: that of the object that is worst off. One that is not there is missing.
+func worst(live []*unstructured.Unstructured) (health.HealthStatusCode, error) {
+	code := health.HealthStatusHealthy
+	for _, o := range live {
+		is := &health.HealthStatus{Status: health.HealthStatusMissing}
+		if o != nil {
+			var err error
+			if is, err = health.GetResourceHealth(o, nil); err != nil {
+				return "", err
+			}
+		}
+		if is != nil && health.IsWorse(code, is.Status) { // nil: its kind has no health
+			code = is.Status
+		}
+	}
+	return code, nil
 }
 
 // step takes a sync one step further.
