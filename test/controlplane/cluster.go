@@ -147,6 +147,34 @@ const controllers = "deployment-controller,replicaset-controller,statefulset-con
 	"root-ca-certificate-publisher-controller,disruption-controller,clusterrole-aggregation-controller,pod-garbage-collector-controller," +
 	"resourcequota-controller,ttl-after-finished-controller,horizontal-pod-autoscaler-controller"
 
+// noImage is how a pod fares of which an image has "broken" in its name: it cannot be pulled. It has a weight, which
+// the other stages have not, so that the pod never becomes ready; and no time, so that it is written once.
+const noImage = `---
+apiVersion: kwok.x-k8s.io/v1alpha1
+kind: Stage
+metadata: {name: pod-image-pull-back-off}
+spec:
+  weight: 1
+  resourceRef: {apiGroup: v1, kind: Pod}
+  selector:
+    matchExpressions:
+    - {key: .metadata.deletionTimestamp, operator: DoesNotExist}
+    - {key: .status.phase, operator: In, values: [Pending]}
+    - {key: '.spec.containers[].image | select(test("broken"))', operator: Exists}
+  next:
+    statusTemplate: |
+      containerStatuses:
+      {{ range .spec.containers }}
+      - image: {{ .image | Quote }}
+        imageID: ""
+        name: {{ .name | Quote }}
+        ready: false
+        restartCount: 0
+        state: {waiting: {reason: ImagePullBackOff, message: {{ printf "Back-off pulling image %q" .image | Quote }}}}
+      {{ end }}
+      phase: Pending
+`
+
 // live starts what brings a cluster to life, and waits until its nodes are ready and pods can
 // be made.
 func (c *Cluster) live(nodes int) error {
@@ -158,7 +186,7 @@ func (c *Cluster) live(nodes int) error {
 	}
 	stages, err := exec.Command(c.programs.Path("kwok-stages")).Output() //nolint:gosec,noctx // a part of a cluster
 	if err == nil {
-		err = os.WriteFile(in("stages.yaml"), stages, private)
+		err = os.WriteFile(in("stages.yaml"), append(stages, noImage...), private)
 	}
 	if err != nil {
 		return err
