@@ -148,11 +148,24 @@ func (h *hosted) commitOf(name string) (string, error) {
 
 // ask shows what git says in the source.
 func (h *hosted) ask(args ...string) error {
-	h.say("\n$ git %s", strings.Join(args, " "))
+	h.say("\n$ git %s", shell(args))
 	out, err := h.command("git", append([]string{"-C", h.source}, args...)...).CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("git %s: %w\n%s", strings.Join(args, " "), err, out)
+		return fmt.Errorf("git %s: %w\n%s", shell(args), err, out)
 	}
-	h.say("%s", strings.TrimSpace(string(out)))
+	if said := strings.TrimSpace(string(out)); said != "" {
+		h.say("%s", said)
+	}
 	return nil
+}
+
+// shell is how people type arguments.
+func shell(args []string) string {
+	typed := make([]string, len(args))
+	for i, a := range args {
+		if typed[i] = a; strings.ContainsAny(a, " %()") {
+			typed[i] = "'" + a + "'"
+		}
+	}
+	return strings.Join(typed, " ")
 }

@@ -156,13 +156,22 @@ func (w *waves) approve() error {
 	if err := w.run(copies{prod, "1.1", 2}); err != nil {
 		return err
 	}
-	return w.over("success")
+	if r, err = w.record(); err != nil {
+		return err
+	}
+	if c := r.Status.Commands; len(c) != 1 || c[0].By != "ann" || c[0].Via != "comment" {
+		return fmt.Errorf("what is recorded of the approval is %+v", c)
+	}
+	return w.over()
 }
 
 // spoil merges an image that no node can pull.
 func (w *waves) spoil() error {
 	w.title("A bad image is merged: it stops at canary by itself, and nobody else ever has it")
 	if err := w.merge("1.1", "1.2-broken"); err != nil {
+		return err
+	}
+	if err := w.awaitImage(canary, "web:1.2-broken"); err != nil {
 		return err
 	}
 	if err := w.phase("Stopped", "TooManyFailed"); err != nil {
@@ -212,17 +221,20 @@ func (w *waves) lose() error {
 	if err := w.merge("1.1", "1.3"); err != nil {
 		return err
 	}
-	if err := w.run(copies{canary, "1.3", 2}, copies{early, "1.3", 2}); err != nil {
+	if err := w.run(copies{canary, "1.3", 2}); err != nil {
 		return err
 	}
-	w.clusters[canary].APIServer.Stop()
+	if err := w.awaitImage(early, "web:1.3"); err != nil {
+		return err
+	}
+	w.clusters[canary].APIServer.Stop() // which is seen after 40 seconds
 	if err := w.run(copies{early, "1.3", 3}, copies{prod, "1.1", 3}); err != nil {
 		return err
 	}
 	if err := w.phase("Waiting", "ApprovalMissing"); err != nil {
 		return err
 	}
-	if err := w.ask("log", "-1", "--grep=leaves eu-1", "--format=%h %s%n%w(0,4,4)%b", "origin/waybill/state"); err != nil {
+	if err := w.ask("log", "-1", "--grep=leaves "+canary, "--format=%b", "origin/waybill/state"); err != nil {
 		return err
 	}
 	return w.typed("get", "rollouts")
@@ -237,7 +249,7 @@ func (w *waves) finish() error {
 	if err := w.run(copies{early, "1.3", 3}, copies{prod, "1.3", 3}); err != nil {
 		return err
 	}
-	if err := w.over("success"); err != nil {
+	if err := w.over(); err != nil {
 		return err
 	}
 	return w.typed("verify", "waybill/cluster/"+prod, "--to", "origin")

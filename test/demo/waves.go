@@ -19,7 +19,7 @@ const ofWeb = "waybill/rollout/web/web"
 type record struct {
 	Status struct {
 		Run, Phase, Reason string
-		Target             struct{ Commit string }
+		Commands           []struct{ By, Via string }
 	}
 }
 
@@ -117,19 +117,19 @@ func (w *waves) soaked(first, next string) error {
 }
 
 // over waits until the run is done, and shows it.
-func (w *waves) over(state string) error {
+func (w *waves) over() error {
 	if err := w.phase("Done", ""); err != nil {
 		return err
 	}
 	if err := w.typed("get", "rollouts"); err != nil {
 		return err
 	}
-	for name := range w.clusters {
-		if err := w.ask("log", "-2", "--format=%h %s%n  Plan-Time: %(trailers:key=Plan-Time,valueonly,separator=)", "origin/waybill/cluster/"+name); err != nil {
+	for _, name := range []string{canary, early, prod} {
+		if err := w.ask("log", "-2", "--oneline", "origin/waybill/cluster/"+name); err != nil {
 			return err
 		}
 	}
-	return w.status(w.head, ofWeb, state)
+	return w.status(w.head, ofWeb, "success")
 }
 
 // copies are the replicas of web in a cluster, all of them there and of a version.
