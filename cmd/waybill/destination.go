@@ -30,6 +30,15 @@ func (w repositories) destination(source *git.Repo, s sources.Snapshot) (destina
 	return destination{location: w.to, auth: forNamed(w.at, w.to), typed: true}, nil
 }
 
+// home is where a source is published to, and of a clone, of which nothing is said, where it was made from.
+func (w repositories) home(source *git.Repo, s sources.Snapshot) (destination, error) {
+	d, err := w.destination(source, s)
+	if err == nil && d.location == "" && slices.Contains(source.Remotes(), origin) {
+		return w.remote(source, origin)
+	}
+	return d, err
+}
+
 // configured is where the config says.
 func (w repositories) configured(s sources.Snapshot) (destination, error) {
 	to, err := configured(w.cmd, s)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -134,10 +133,7 @@ func errVacant(path string) error {
 // is published to, if that answers, else what was fetched from it last. The branches of a
 // clone itself count only if it was made from nothing.
 func (w repositories) published(source *git.Repo, s sources.Snapshot) (published.Repository, error) {
-	d, err := w.destination(source, s)
-	if err == nil && d.location == "" && slices.Contains(source.Remotes(), origin) {
-		d, err = w.remote(source, origin)
-	}
+	d, err := w.home(source, s)
 	if err != nil {
 		return nil, err
 	}

@@ -80,7 +80,7 @@ func commandOf(verb rollouts.Verb, of, short, long string) *cobra.Command {
 	}
 	cmd := &cobra.Command{Use: use, Short: short, Long: long, Args: args}
 	f := &rolloutFlags{}
-	f.where = signingFlag(cmd, repositoryFlags(cmd, "repository that the source is published to: a remote's name, a path or a URL (default: as waybill.yaml says, else the source's own)"))
+	f.where = signingFlag(cmd, repositoryFlags(cmd, "repository that the source is published to: a remote's name, a path or a URL (default: as waybill.yaml says, else origin where there is one)"))
 	cmd.Flags().StringVar(&f.by, "by", "", "who gives it (default: the address that Git knows); it counts as what somebody says, unless the commit is signed")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return failure(2, f.give(cmd, verb, args))
@@ -94,7 +94,7 @@ func (f *rolloutFlags) give(cmd *cobra.Command, verb rollouts.Verb, args []strin
 	if err != nil {
 		return err
 	}
-	r, err := w.publisher("HEAD")
+	r, err := w.reconcilerAt("HEAD", w.home) // where rollout status finds it
 	if err != nil {
 		return err
 	}

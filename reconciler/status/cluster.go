@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -165,6 +166,27 @@ type phase struct {
 
 func (o *Object) phase() phase {
 	return phase{applied: o.Applied.Phase, commit: o.Applied.Commit, corrected: o.Applied.Corrected > 0, state: o.Health.State, karmada: o.Health.Karmada, reason: o.Health.Reason}
+}
+
+// mends reports that all that is another than it was is well now. What is updated gets well in steps: by Karmada's rules
+// while old pods serve, and later as a whole.
+func (p phase) mends(was phase) bool {
+	if p.applied == PhaseApplied {
+		was.applied = p.applied
+	}
+	if !p.corrected {
+		was.corrected = false
+	}
+	if p.state == karmada.ResourceHealthy {
+		was.state, was.reason = p.state, p.reason
+	}
+	if cmp.Or(p.karmada, p.state) == karmada.ResourceHealthy {
+		was.karmada = p.karmada
+	}
+	if p.verdict == Applied {
+		was.verdict = p.verdict
+	}
+	return p == was
 }
 
 func (s *Summary) phase() phase {

@@ -16,9 +16,6 @@ const (
 	apart = 10 * time.Second
 	// flapping is the least time between two commits because of one object that flaps.
 	flapping = time.Minute
-	// quick is how many changes within that time of each other are none of flapping: a rollout
-	// is not healthy, and then is.
-	quick = 2
 	// Lasting is the age at which a word is written anew, so that an older one is that of
 	// somebody who is not there any more.
 	Lasting = 30 * 24 * time.Hour
@@ -42,7 +39,7 @@ type track struct {
 	now, written phase
 	// changed and wrote are when the phase changed last, and when such a change was written.
 	changed, wrote time.Time
-	// hasty counts changes that came soon after another.
+	// hasty counts changes that came soon after another one, but for what got well: an object flaps above 0.
 	hasty int
 }
 
@@ -108,16 +105,16 @@ func (l *Ledger) note(r object.Ref, at time.Time) {
 	}
 	switch {
 	case now.commit != t.now.commit:
-		t.hasty = 0
+		t.hasty = -1 // what is applied anew may look as before for a moment
 		if o != nil {
 			o.Flaps = 0
 		}
 	case at.Sub(t.changed) >= flapping:
 		t.hasty = 0
-	default:
+	case !now.mends(t.now):
 		t.hasty++
 	}
-	if t.hasty >= quick && o != nil {
+	if t.hasty > 0 && o != nil {
 		o.Flaps++
 	}
 	t.now, t.changed = now, at
@@ -146,7 +143,7 @@ func (l *Ledger) Due() time.Time {
 	var due time.Time
 	for r, since := range l.pending {
 		ready := since.Add(gather)
-		if t := l.tracks[r]; t.hasty >= quick {
+		if t := l.tracks[r]; t.hasty > 0 {
 			ready = later(ready, t.wrote.Add(flapping))
 		}
 		if due.IsZero() || ready.Before(due) {

@@ -171,6 +171,40 @@ func TestWhatFlapsIsWrittenOnceAMinute(t *testing.T) {
 	}
 }
 
+// TestAnUpdateIsNoFlapping has a Deployment be updated as an API server was seen to do it: not healthy, then healthy by
+// Karmada's rules while old pods serve, then done; and so that the round itself sees nothing of it yet.
+func TestAnUpdateIsNoFlapping(t *testing.T) {
+	serving := inProgress("1 of 2 are updated")
+	serving.Karmada = karmada.ResourceHealthy
+	for name, seen := range map[string][]health.Health{
+		"in steps":            {inProgress(""), serving, healthy()},
+		"after the round":     {healthy(), inProgress(""), healthy()},
+		"both":                {healthy(), inProgress(""), serving, healthy()},
+		"no pod serves, then": {inProgress(""), serving, inProgress("0 of 2"), serving, healthy()},
+	} {
+		l := settled(began)
+		at := began.Add(time.Hour)
+		r := round(two, fact{ref: web, verb: apply.Update}, fact{ref: conf})
+		r.Health[web] = seen[0]
+		l.Ended(r, at)
+		l.Layout()
+		l.Wrote(at.Add(time.Second))
+		for _, h := range seen[1:] {
+			at = at.Add(time.Second)
+			l.Saw(web, h, at)
+		}
+		if seen[0].State == karmada.ResourceHealthy {
+			never(t, l, began.Add(time.Hour+time.Second), name+": it was written as healthy")
+		} else {
+			wantDue(t, l, time.Hour+11*time.Second, name)
+		}
+		objects, err := status.Objects(l.Layout(), status.Everything)
+		if err != nil || objects[web].Flaps != 0 {
+			t.Errorf("%s: %d flaps are counted, %v", name, objects[web].Flaps, err)
+		}
+	}
+}
+
 func TestAClusterThatIsLostSaysNothingOfHealth(t *testing.T) {
 	l := settled(began)
 	r := &status.Round{Trouble: status.Verdict{Reason: status.Unreachable, Message: "dial tcp: timeout"}}

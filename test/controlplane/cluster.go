@@ -61,34 +61,6 @@ type Cluster struct {
 // BrokenImage is an image that no node can pull.
 const BrokenImage = "broken"
 
-// brokenStage is how a pod with such an image behaves. Of several stages that fit kwok takes one with a weight. It
-// writes no time, so that what it writes is written once.
-const brokenStage = `---
-apiVersion: kwok.x-k8s.io/v1alpha1
-kind: Stage
-metadata: {name: pod-broken}
-spec:
-  resourceRef: {apiGroup: v1, kind: Pod}
-  selector:
-    matchExpressions:
-    - {key: .metadata.deletionTimestamp, operator: DoesNotExist}
-    - {key: .status.phase, operator: In, values: [Pending]}
-    - {key: '.spec.containers.[].image', operator: In, values: [` + BrokenImage + `]}
-  weight: 1
-  next:
-    statusTemplate: |
-      containerStatuses:
-      {{ range .spec.containers }}
-      - name: {{ .name | Quote }}
-        image: {{ .image | Quote }}
-        imageID: ""
-        ready: false
-        restartCount: 0
-        state: {waiting: {reason: ImagePullBackOff}}
-      {{ end }}
-      phase: Pending
-`
-
 // Start starts a cluster with so many nodes in a part of an etcd. What it is started with lies
 // in dir, by whose name it is known to etcd. One without nodes is an API server and nothing
 // else: no controller acts on what it holds. Flags are more of those of the API server, see Audited.
@@ -179,6 +151,34 @@ const controllers = "deployment-controller,replicaset-controller,statefulset-con
 	"root-ca-certificate-publisher-controller,disruption-controller,clusterrole-aggregation-controller,pod-garbage-collector-controller," +
 	"resourcequota-controller,ttl-after-finished-controller,horizontal-pod-autoscaler-controller"
 
+// noImage is how a pod fares of which an image has "broken" in its name: it cannot be pulled. It has a weight, which
+// the other stages have not, so that the pod never becomes ready; and no time, so that it is written once.
+const noImage = `---
+apiVersion: kwok.x-k8s.io/v1alpha1
+kind: Stage
+metadata: {name: pod-image-pull-back-off}
+spec:
+  weight: 1
+  resourceRef: {apiGroup: v1, kind: Pod}
+  selector:
+    matchExpressions:
+    - {key: .metadata.deletionTimestamp, operator: DoesNotExist}
+    - {key: .status.phase, operator: In, values: [Pending]}
+    - {key: '.spec.containers[].image | select(test("broken"))', operator: Exists}
+  next:
+    statusTemplate: |
+      containerStatuses:
+      {{ range .spec.containers }}
+      - image: {{ .image | Quote }}
+        imageID: ""
+        name: {{ .name | Quote }}
+        ready: false
+        restartCount: 0
+        state: {waiting: {reason: ImagePullBackOff, message: {{ printf "Back-off pulling image %q" .image | Quote }}}}
+      {{ end }}
+      phase: Pending
+`
+
 // live starts what brings a cluster to life, and waits until its nodes are ready and pods can
 // be made.
 func (c *Cluster) live(nodes int) error {
@@ -190,7 +190,7 @@ func (c *Cluster) live(nodes int) error {
 	}
 	stages, err := exec.Command(c.programs.Path("kwok-stages")).Output() //nolint:gosec,noctx // a part of a cluster
 	if err == nil {
-		err = os.WriteFile(in("stages.yaml"), append(stages, brokenStage...), private)
+		err = os.WriteFile(in("stages.yaml"), append(stages, noImage...), private)
 	}
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/test/controlplane"
+	"github.com/waybill-dev/waybill/test/forges"
 	"github.com/waybill-dev/waybill/test/peers"
 	"github.com/waybill-dev/waybill/test/program"
 )
@@ -32,9 +33,10 @@ type fleet struct {
 	waybill                   string
 	clusters                  map[string]*controlplane.Cluster
 	servers                   []*controlplane.Process
-	forge                     *http.Server // nil: nothing is served
-	address                   string       // of the forge
-	background                []*exec.Cmd  // what runs until the end
+	forge                     *http.Server  // nil: nothing is served
+	address                   string        // of the forge
+	gitea                     *forges.Gitea // nil: there is none
+	background                []*exec.Cmd   // what runs until the end
 	log                       log
 }
 
@@ -173,6 +175,9 @@ func (f *fleet) stop() {
 			_ = cmd.Process.Kill()
 			_ = cmd.Wait()
 		}
+	}
+	if f.gitea != nil {
+		f.gitea.Stop()
 	}
 	for _, p := range f.servers {
 		p.Stop()

@@ -1,4 +1,4 @@
-// Demo shows Waybill on real servers, which it starts on this machine, and tells one of three
+// Demo shows Waybill on real servers, which it starts on this machine, and tells one of four
 // stories, or leaves them to whoever started it.
 //
 // clusters (make demo-clusters) registers three clusters, commits a Deployment with weighted
@@ -12,6 +12,10 @@
 // preview (make demo-preview) starts a forge, opens a pull request that moves a Deployment and
 // changes its image, shows the comment and the status that it gets, and merges it. There are
 // no clusters. Where there is Chromium, it saves pictures of the comment and of the report's page.
+//
+// rollout (make demo-rollout) has three clusters and a forge. A good change goes out in stages, and
+// somebody approves the last one by a comment; a bad image stops at the first stage, and is reverted;
+// and a cluster is killed while a third change is half way.
 //
 // Every step is checked, so that it is a test as well: it ends with status 1 where something is
 // not as it should be.
@@ -45,12 +49,17 @@ var stories = map[string]story{
 	}},
 }
 
-// preview is the story without clusters.
-const preview = "preview"
+const threeClusters = "Three clusters on this machine: real control planes, simulated nodes (the first time they are built, which takes some ten minutes)."
+
+// The stories at a forge: preview has no clusters.
+const (
+	preview = "preview"
+	rollout = "rollout"
+)
 
 func main() {
-	if len(os.Args) != 2 || stories[os.Args[1]].steps == nil && !slices.Contains([]string{preview, playground}, os.Args[1]) {
-		fmt.Fprintln(os.Stderr, "usage: demo clusters|failover|preview|playground")
+	if len(os.Args) != 2 || stories[os.Args[1]].steps == nil && !slices.Contains([]string{preview, rollout, playground}, os.Args[1]) {
+		fmt.Fprintln(os.Stderr, "usage: demo clusters|failover|preview|rollout|playground")
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -75,10 +84,12 @@ func run(ctx context.Context, out io.Writer, name string) (err error) {
 	switch name {
 	case preview:
 		return previewStory(ctx, out, dir)
+	case rollout:
+		return rolloutStory(ctx, out, dir)
 	case playground:
 		return play(ctx, out, dir)
 	}
-	fmt.Fprintln(out, "Three clusters on this machine: real control planes, simulated nodes (the first time they are built, which takes some ten minutes).")
+	fmt.Fprintln(out, threeClusters)
 	s := stories[name]
 	f, err := startFleet(ctx, out, dir, name, s.clusters...)
 	if f != nil {

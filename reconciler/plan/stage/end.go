@@ -90,7 +90,8 @@ func ended(v *view, r rollouts.Rollout) rollouts.Rollout {
 	return r
 }
 
-// unpublished are the clusters whose branch does not have yet what they show at the end of a run, and can have it.
+// unpublished are the clusters whose branch does not have yet what they show at the end of a run, and can have it. What left one
+// that does not answer stays on its branch until it does, which nobody waits for.
 func unpublished(v *view, r rollouts.Rollout) (names []string) {
 	for n := range v.Clusters {
 		c := &v.Clusters[n]
@@ -98,7 +99,8 @@ func unpublished(v *view, r rollouts.Rollout) (names []string) {
 		if r.Status.Phase == rollouts.Returning {
 			isAwaited, isThere = true, c.IsBase
 		}
-		if isAwaited && !isThere && !c.Suspended {
+		isLost := c.Leaves && c.Evidence.Health == Silent
+		if isAwaited && !isThere && !c.Suspended && !isLost {
 			names = append(names, c.Name)
 		}
 	}

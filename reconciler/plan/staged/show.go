@@ -129,10 +129,13 @@ func (c *comparison) keep(i int, rs rows) {
 	}
 }
 
-// block says that the turn of a cluster has not come: what was in the way before is a matter of what waits.
+// block says that the turn of a cluster has not come: what was in the way before is a matter of what waits. That it failed over
+// is told on, for nothing else remembers it.
 func block(row *manifest.Row, cluster int) {
-	delete(row.Blocks, int32(cluster)) //nolint:gosec // an index
-	row.Block(cluster, reason.WaitsForStage)
+	if i := int32(cluster); !row.Blocks[i].Outlasts() { //nolint:gosec // an index
+		delete(row.Blocks, i)
+		row.Block(cluster, reason.WaitsForStage)
+	}
 }
 
 // write has a cluster show an older version that the fleet of today asks for otherwise than it is there.
