@@ -29,6 +29,7 @@ import (
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/test/said"
 	"github.com/waybill-dev/waybill/test/twin"
 )
 
@@ -148,7 +149,7 @@ func (st *step) prepare(ctx context.Context, repo *twin.Repo, r *reconciler.Reco
 			repo.Delete(f[3])
 		case len(f) == 2 && f[0] == "wait", len(f) > 0 && f[0] == "trailer":
 		case len(f) > 3 && f[0] == "command":
-			if err := command(ctx, repo, f[1:], r.Now()); err != nil {
+			if err := said.Command(ctx, repo, f[1:], r.Now()); err != nil {
 				return err
 			}
 		case len(f) > 1 && f[0] == "apply":
@@ -156,7 +157,7 @@ func (st *step) prepare(ctx context.Context, repo *twin.Repo, r *reconciler.Reco
 				return err
 			}
 		case len(f) > 1 && f[0] == "silence":
-			if err := silence(repo, f[1:], r.Now()); err != nil {
+			if err := silence(ctx, repo, f[1:], r.Now()); err != nil {
 				return err
 			}
 		case len(f) == 1 && f[0] == "shallow":
