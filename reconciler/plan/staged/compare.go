@@ -2,6 +2,7 @@ package staged
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
@@ -18,7 +19,9 @@ type comparison struct {
 	unit  *Unit
 	asked stage.Input
 	// refs are the objects of the unit: of the source, of the last plan, and of the versions that are laid out.
-	refs     []object.Ref
+	refs []object.Ref
+	// waiting are those that the unit has by a version that waits for the end of the run: clusters keep what they have of them.
+	waiting  []object.Ref
 	versions map[string]*laid // by commit; nil for one that cannot be read
 	have     map[object.Ref]func(int) *files.Blob
 	// leavesAll reports that the target wants nothing anywhere.
@@ -42,8 +45,8 @@ func compare(in *Input, u *Unit) *comparison {
 			c.asked.Unreadable = append(c.asked.Unreadable, commit)
 		}
 	}
-	c.collect()
 	wasBase, isTarget := c.of(base), c.of(target)
+	c.collect(isTarget)
 	asBase, asTarget := c.asPublished(wasBase), c.asPublished(isTarget)
 	c.leavesAll = isTarget.isEmpty(len(in.Clusters))
 	for i := range in.Clusters {
@@ -124,8 +127,8 @@ func (c *comparison) of(v rollouts.Version) *laid {
 	return c.version(v.Commit)
 }
 
-// collect finds the objects of the unit.
-func (c *comparison) collect() {
+// collect finds the objects of the unit. Target is the version of the run; nil if it cannot be read.
+func (c *comparison) collect(target *laid) {
 	all := slices.Clone(c.unit.Refs)
 	for _, v := range c.versions {
 		if v != nil {
@@ -133,13 +136,24 @@ func (c *comparison) collect() {
 		}
 	}
 	slices.SortFunc(all, object.Ref.Compare)
-	c.refs = slices.DeleteFunc(slices.Compact(all), func(r object.Ref) bool {
-		owner := c.in.owners[r]
-		return owner != nil && owner != c.unit // it moved, and goes out with that one
-	})
-	for _, r := range c.refs {
-		c.have[r] = c.in.Have(r)
+	for _, r := range slices.Compact(all) {
+		if owner := c.in.owners[r]; owner != nil && owner != c.unit {
+			continue // it moved, and goes out with that one
+		}
+		if c.have[r] = c.in.Have(r); c.isWaiting(r, target) {
+			c.waiting = append(c.waiting, r)
+		} else {
+			c.refs = append(c.refs, r)
+		}
 	}
+}
+
+// isWaiting reports an object that the unit has by the source only, of which the run is not. Clusters may have it, if it came
+// from elsewhere.
+func (c *comparison) isWaiting(r object.Ref, target *laid) bool {
+	now := c.versions[c.in.Revision]
+	isOf := func(v *laid) bool { return v != nil && v != now && slices.Contains(v.Refs, r) }
+	return target != nil && target != now && !slices.ContainsFunc(slices.Collect(maps.Values(c.versions)), isOf)
 }
 
 // inTheWay are the reasons for which what is wanted cannot be made.

@@ -13,6 +13,9 @@ import (
 
 // show puts into the rows which version of the unit each cluster shows.
 func (c *comparison) show(out *stage.Output, rs rows) {
+	for i := range c.in.Clusters {
+		c.keep(c.waiting, i, rs)
+	}
 	target := c.delivered(out, c.of(out.Target))
 	for _, s := range out.Shown {
 		i, known := c.in.index[s.Cluster]
@@ -28,7 +31,7 @@ func (c *comparison) show(out *stage.Output, rs rows) {
 		case s.Choice == stage.Older && older != nil && !c.stands(older, i, isBack(out)):
 			c.write(i, older, rs)
 		default:
-			c.keep(i, rs)
+			c.keep(c.refs, i, rs)
 		}
 	}
 }
@@ -117,9 +120,9 @@ func (c *comparison) set(row *manifest.Row, cluster int, is cell) {
 	row.Wants = slices.Insert(row.Wants, at, w)
 }
 
-// keep leaves what a cluster has of the unit.
-func (c *comparison) keep(i int, rs rows) {
-	for _, r := range c.refs {
+// keep leaves what a cluster has of objects of the unit.
+func (c *comparison) keep(refs []object.Ref, i int, rs rows) {
+	for _, r := range refs {
 		row, have := rs.edit(r), c.have[r](i)
 		w, wanted := row.Wanted(i)
 		isSame := wanted && have != nil && w.Blob >= 0 && c.in.Blobs.At(w.Blob).ID() == have.ID()
