@@ -49,6 +49,7 @@ type outcome struct {
 	reconciler.Result
 
 	err     error
+	before  map[string]files.ID // the trees of clusters before it
 	commits map[string]string // the numbers of the steps that made commits of the source
 }
 
@@ -100,8 +101,9 @@ func (s *scenario) run(t *testing.T, w way) map[string]string {
 			t.Fatal(err)
 		}
 		version = r.Version
+		before := treesOf(t, repo)
 		res := publish(t, r)
-		res.commits = commits
+		res.commits, res.before = commits, before
 		laws(t, st.prefix, last, &res)
 		all.hold(t, st.prefix, repo, &res)
 		for _, name := range st.golden {
