@@ -27,7 +27,8 @@ func (s *stager) stagedUnits() (list []staged.Unit) {
 		is[unitOf(bound[i].Name)] = &bound[i]
 	}
 	before, recorded := recordOf(s.table.in.State.Rollouts), map[rollouts.Unit]*rollouts.Rollout(nil)
-	if s.table.in.Replay != nil {
+	isReplay := s.table.in.Replay != nil && s.table.in.Replay.State.Commit != "" // otherwise nothing at all was recorded
+	if isReplay {
 		recorded = recordOf(s.table.in.Replay.State.Rollouts)
 	}
 	of := namesOf(bound)
@@ -41,7 +42,9 @@ func (s *stager) stagedUnits() (list []staged.Unit) {
 		if r == nil && (b == nil || b.Strategy == nil && b.Stays == "") {
 			continue
 		}
-		list = append(list, s.stagedUnit(u, b, r, recorded[u.Unit], windows))
+		is := s.stagedUnit(u, b, r, windows)
+		is.IsReplay, is.Recorded = isReplay, recorded[u.Unit]
+		list = append(list, is)
 	}
 	return list
 }
@@ -69,8 +72,8 @@ func uncounted(in *Staging, list []staged.Unit) (diags []diag.Diagnostic) {
 }
 
 // stagedUnit is what is known of a unit.
-func (s *stager) stagedUnit(u units.Unit, b *unit.Unit, before, recorded *rollouts.Rollout, windows unit.Windows) staged.Unit {
-	is := staged.Unit{Unit: u, Before: before, Recorded: recorded, Absent: len(u.Policies) == 0, Windows: map[string]stage.Window{}}
+func (s *stager) stagedUnit(u units.Unit, b *unit.Unit, before *rollouts.Rollout, windows unit.Windows) staged.Unit {
+	is := staged.Unit{Unit: u, Before: before, Absent: len(u.Policies) == 0, Windows: map[string]stage.Window{}}
 	if b != nil {
 		is.Strategy, is.Refused = staged.Strategy(b.Strategy), b.Stays
 	}

@@ -50,7 +50,7 @@ type outcome struct {
 
 	err     error
 	before  map[string]files.ID // the trees of clusters before it
-	commits map[string]string // the numbers of the steps that made commits of the source
+	commits map[string]string   // the numbers of the steps that made commits of the source
 }
 
 // reconcilerOver returns what publishes a repository to itself.

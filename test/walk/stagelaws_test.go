@@ -131,7 +131,7 @@ func (j *judgement) inTurn(gained []string) (all []broken) {
 		}
 		for _, other := range slices.Sorted(maps.Keys(j.is.Clusters)) {
 			o := j.is.Clusters[other]
-			if o.State == rollouts.Leaving || j.order(o.Stage) >= j.order(e.Stage) || j.is.Status.Stages[j.order(o.Stage)].Skipped {
+			if o.State == rollouts.Leaving || o.Joined || j.order(o.Stage) >= j.order(e.Stage) || j.wasOver(o.Stage) {
 				continue
 			}
 			if why := j.unfinished(other, o); why != "" {
@@ -140,6 +140,16 @@ func (j *judgement) inTurn(gained []string) (all []broken) {
 		}
 	}
 	return all
+}
+
+// wasOver reports a stage that was over before the publication, or that somebody had skipped.
+func (j *judgement) wasOver(stage string) bool {
+	if j.is.Status.Stages[j.order(stage)].Skipped {
+		return true
+	}
+	return j.isSameRun() && slices.ContainsFunc(j.was.Status.Stages, func(s rollouts.StageStatus) bool {
+		return s.Name == stage && s.Phase == rollouts.Done
+	})
 }
 
 // unfinished says why a cluster is not over, as far as the walk knows; empty if it is, or may be.

@@ -2,7 +2,6 @@ package staged
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
@@ -46,7 +45,7 @@ func compare(in *Input, u *Unit) *comparison {
 		}
 	}
 	wasBase, isTarget := c.of(base), c.of(target)
-	c.collect(isTarget)
+	c.collect(c.shown(base.Commit, target.Commit), isTarget)
 	asBase, asTarget := c.asPublished(wasBase), c.asPublished(isTarget)
 	c.leavesAll = isTarget.isEmpty(len(in.Clusters))
 	for i := range in.Clusters {
@@ -127,8 +126,9 @@ func (c *comparison) of(v rollouts.Version) *laid {
 	return c.version(v.Commit)
 }
 
-// collect finds the objects of the unit. Target is the version of the run; nil if it cannot be read.
-func (c *comparison) collect(target *laid) {
+// collect finds the objects of the unit. Shown are the commits whose versions matter, and target is the version of the run; nil
+// if it cannot be read.
+func (c *comparison) collect(shown []string, target *laid) {
 	all := slices.Clone(c.unit.Refs)
 	for _, v := range c.versions {
 		if v != nil {
@@ -140,7 +140,7 @@ func (c *comparison) collect(target *laid) {
 		if owner := c.in.owners[r]; owner != nil && owner != c.unit {
 			continue // it moved, and goes out with that one
 		}
-		if c.have[r] = c.in.Have(r); c.isWaiting(r, target) {
+		if c.have[r] = c.in.Have(r); c.isWaiting(r, shown, target) {
 			c.waiting = append(c.waiting, r)
 		} else {
 			c.refs = append(c.refs, r)
@@ -150,10 +150,11 @@ func (c *comparison) collect(target *laid) {
 
 // isWaiting reports an object that the unit has by the source only, of which the run is not. Clusters may have it, if it came
 // from elsewhere.
-func (c *comparison) isWaiting(r object.Ref, target *laid) bool {
-	now := c.versions[c.in.Revision]
-	isOf := func(v *laid) bool { return v != nil && v != now && slices.Contains(v.Refs, r) }
-	return target != nil && target != now && !slices.ContainsFunc(slices.Collect(maps.Values(c.versions)), isOf)
+func (c *comparison) isWaiting(r object.Ref, shown []string, target *laid) bool {
+	return target != nil && !target.isNow && !slices.ContainsFunc(shown, func(commit string) bool {
+		v := c.version(commit)
+		return v != nil && slices.Contains(v.Refs, r)
+	})
 }
 
 // inTheWay are the reasons for which what is wanted cannot be made.

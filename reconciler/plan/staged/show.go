@@ -13,15 +13,14 @@ import (
 
 // show puts into the rows which version of the unit each cluster shows.
 func (c *comparison) show(out *stage.Output, rs rows) {
-	for i := range c.in.Clusters {
-		c.keep(c.waiting, i, rs)
-	}
 	target := c.delivered(out, c.of(out.Target))
+	isShown := make([]bool, len(c.in.Clusters))
 	for _, s := range out.Shown {
 		i, known := c.in.index[s.Cluster]
 		if !known {
 			continue
 		}
+		isShown[i] = true
 		older := c.delivered(out, c.older(out, s.Commit))
 		switch {
 		case s.Choice == stage.Target && target != nil:
@@ -31,6 +30,19 @@ func (c *comparison) show(out *stage.Output, rs rows) {
 		case s.Choice == stage.Older && older != nil && !c.stands(older, i, isBack(out)):
 			c.write(i, older, rs)
 		default:
+			c.keep(c.refs, i, rs)
+		}
+	}
+	if target == nil || !target.isNow {
+		c.keepWaiting(isShown, rs)
+	}
+}
+
+// keepWaiting leaves what clusters have of what only the source says, of which the run is not: objects, and where it sends the
+// unit that has nothing to do with it yet.
+func (c *comparison) keepWaiting(isShown []bool, rs rows) {
+	for i := range c.in.Clusters {
+		if c.keep(c.waiting, i, rs); !isShown[i] {
 			c.keep(c.refs, i, rs)
 		}
 	}

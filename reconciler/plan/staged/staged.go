@@ -65,7 +65,8 @@ type Unit struct {
 	// Stages are those that clusters are in, by index, and Orders their places in them.
 	Stages []string
 	Orders []int
-	// Recorded is what the plan recorded that is made again; nil for a plan of its own.
+	// IsReplay reports a plan that is made again, and Recorded is what that one recorded; nil for nothing.
+	IsReplay bool
 	Recorded *rollouts.Rollout
 }
 
