@@ -88,7 +88,7 @@ func (s *stager) stagedUnit(u units.Unit, b *unit.Unit, before *rollouts.Rollout
 		return is
 	}
 	var refused string
-	if is.Stages, is.Orders, refused = staged.Assign(inForce, s.labelled()); refused != "" && is.Refused == "" {
+	if is.Stages, is.Orders, refused = staged.Assign(inForce, s.labelled(&u)); refused != "" && is.Refused == "" {
 		is.Refused = refused
 	}
 	for _, name := range append(stageNames(inForce), rollouts.Unmatched) {

@@ -56,7 +56,7 @@ func drawStaged(seed uint64, count int, isCalm bool) []step {
 	for range count - 1 {
 		st := step{seed: r.Uint64()}
 		if !isCalm {
-			st.move, st.allow, st.edit, st.refuse = r.IntN(12) == 0, r.IntN(8) == 0, r.IntN(12) == 0, r.IntN(15) == 0
+			st.allow, st.edit, st.refuse = r.IntN(8) == 0, r.IntN(12) == 0, r.IntN(15) == 0
 		}
 		for range max(0, r.IntN(5)-2) {
 			kind, _ := pick(r, kinds)
