@@ -37,7 +37,7 @@ func (s *stager) stagedUnits() (list []staged.Unit) {
 		Renderer: s.table.in.Staging.Renderer,
 		Stays:    staysWith(&s.table.in.State, before, of),
 	})
-	for _, u := range found {
+	for _, u := range withRecorded(found, s.table.in.State.Rollouts) {
 		b, r := is[u.Unit], before[u.Unit]
 		if r == nil && (b == nil || b.Strategy == nil && b.Stays == "") {
 			continue
@@ -47,6 +47,19 @@ func (s *stager) stagedUnits() (list []staged.Unit) {
 		list = append(list, is)
 	}
 	return list
+}
+
+// withRecorded are units with those of which a run is recorded and the source has nothing any more: their versions say what they
+// had. They are in the order of their names.
+func withRecorded(found []units.Unit, recorded []rollouts.Rollout) []units.Unit {
+	for i := range recorded {
+		isIt := func(u units.Unit) bool { return u.Unit == recorded[i].Unit }
+		if !slices.ContainsFunc(found, isIt) {
+			found = append(found, units.Unit{Unit: recorded[i].Unit})
+		}
+	}
+	slices.SortFunc(found, func(a, b units.Unit) int { return a.Compare(b.Unit) })
+	return found
 }
 
 // uncounted says which commands do not count, and which are about no unit that goes out in stages.

@@ -120,7 +120,8 @@ func (j *judgement) inTurn(gained []string) (all []broken) {
 	}
 	for _, cluster := range gained {
 		e := j.is.Clusters[cluster]
-		if e.Joined || e.State == rollouts.Skipped {
+		isLast := e.State == rollouts.Leaving && j.is.Status.Phase == rollouts.Finishing
+		if e.Joined || e.State == rollouts.Skipped || isLast {
 			continue
 		}
 		if e.Released.IsZero() {
@@ -266,7 +267,7 @@ func (j *judgement) taskOver(stage string, task rollouts.StageTask) (all []broke
 			continue
 		}
 		switch {
-		case t == nil || t.since.IsZero() || j.w.now.Sub(t.since) < task.WaitTime.Duration:
+		case t == nil || t.since.IsZero() || t.longest < task.WaitTime.Duration:
 			all = append(all, broken{"soak", fmt.Sprintf("%s is over, and %s was not healthy for %s", stage, cluster, task.WaitTime.Duration)})
 		case h == nil || h.isSilent:
 			all = append(all, broken{"soak", fmt.Sprintf("%s is over, and %s is silent", stage, cluster)})

@@ -41,7 +41,8 @@ func newStages() *stages {
 type track struct {
 	after     int       // publications: what was reported before says nothing
 	since     time.Time // all of it is healthy, seen at publications; zero for not
-	isHealthy bool      // it was once
+	longest   time.Duration
+	isHealthy bool // it was once
 }
 
 // looked is how all is before a publication.
@@ -115,6 +116,7 @@ func (t *track) hear(h *heard, published map[string]files.ID, refs map[string]bo
 	if t.isHealthy = true; t.since.IsZero() {
 		t.since = now
 	}
+	t.longest = max(t.longest, now.Sub(t.since))
 }
 
 // policy is the policy of a unit.
@@ -332,6 +334,9 @@ func (w *walker) end(ctx context.Context, n int) (kind, law string) {
 	fmt.Fprintf(&w.trace, "the end\n")
 	mendAll(&w.world, nil)
 	w.world.release()
+	for _, d := range w.world.docs((*doc).isObject) {
+		d.version++ // what was skipped goes out with the next run
+	}
 	w.commit(n)
 	if !w.remembers {
 		w.r = w.over(w.repo)

@@ -190,6 +190,12 @@ func (c *comparison) cluster(i int, base, target *laid) (stage.Cluster, bool) {
 	return is, wants || baseWants || is.Has
 }
 
+// isGone reports a unit of which the source has nothing, and no cluster: nothing is left to go out.
+func (c *comparison) isGone() bool {
+	return !c.unit.IsReplay && len(c.unit.Policies)+len(c.unit.Refs) == 0 &&
+		!slices.ContainsFunc(c.asked.Clusters, func(is stage.Cluster) bool { return is.Has })
+}
+
 // asPublished is a version with as many replicas of what is divided as clusters have; nil if it cannot be read.
 func (c *comparison) asPublished(v *laid) *laid {
 	if v == nil {

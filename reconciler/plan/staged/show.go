@@ -33,7 +33,7 @@ func (c *comparison) show(out *stage.Output, rs rows) {
 			c.keep(c.refs, i, rs)
 		}
 	}
-	if target == nil || !target.isNow {
+	if target == nil && len(out.Shown) > 0 || target != nil && !target.isNow {
 		c.keepWaiting(isShown, rs)
 	}
 }

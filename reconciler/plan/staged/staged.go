@@ -119,9 +119,15 @@ func Settle(in Input) Result {
 			continue
 		}
 		c := compare(&in, u)
+		if c.isGone() {
+			continue
+		}
 		out := c.decide()
 		if out.After != nil && u.Recorded == nil {
 			out.After.Stays = u.Stays
+		}
+		if out.Phase == rollouts.Done && len(u.Stays) > 0 { // the next plan gives them to the units that claim them
+			out.Recheck = out.Recheck.By(in.Now.Add(time.Second), in.Now)
 		}
 		if !in.AtTheEnd || !endsAsTheSource(u, &out) {
 			c.show(&out, rows)
