@@ -42,6 +42,10 @@ type way struct {
 	order     func([]sources.File)
 	remembers bool // one reconciler publishes all steps
 	checks    bool // after each step, what was published is verified, and published again
+	// before publishes, or tries to, before a step does; nil for nothing.
+	before func(repo *twin.Repo, like *reconciler.Reconciler)
+	// after is called with what a step came to; nil for nothing.
+	after func(repo *twin.Repo, res *outcome)
 }
 
 // outcome is what came of a publication.
@@ -102,12 +106,18 @@ func (s *scenario) run(t *testing.T, w way) map[string]string {
 		}
 		version = r.Version
 		before := treesOf(t, repo)
+		if w.before != nil {
+			w.before(repo, r)
+		}
 		res := publish(t, r)
 		res.commits, res.before = commits, before
 		laws(t, st.prefix, last, &res)
 		all.hold(t, st.prefix, repo, &res)
 		for _, name := range st.golden {
 			out[st.prefix+name] = section(t, name, repo, &res)
+		}
+		if w.after != nil {
+			w.after(repo, &res)
 		}
 		out["@all"] += everything(t, repo, &res)
 		repo.Refuse()
