@@ -130,6 +130,17 @@ func (c *carried) holds() (held []guard.Held) {
 	return held
 }
 
+// isHeld reports that a cluster is held.
+func (c *carried) isHeld(cluster string) bool {
+	return slices.ContainsFunc(c.clusters, func(is Cluster) bool { return is.Name == cluster && is.Held != nil })
+}
+
+// wasHeld reports that a cluster was held by the plan before.
+func (in *Input) wasHeld(cluster string) bool {
+	_, held := in.State.Held[cluster]
+	return held
+}
+
 func (t *table) guard() *guard.Guard {
 	x := t.in.Expanded
 	return &guard.Guard{

@@ -27,7 +27,8 @@ func (s *stager) stagedUnits() (list []staged.Unit) {
 		is[unitOf(bound[i].Name)] = &bound[i]
 	}
 	before, recorded := recordOf(s.table.in.State.Rollouts), map[rollouts.Unit]*rollouts.Rollout(nil)
-	if s.table.in.Replay != nil {
+	isReplay := s.table.in.Replay != nil && s.table.in.Replay.State.Commit != "" // otherwise nothing at all was recorded
+	if isReplay {
 		recorded = recordOf(s.table.in.Replay.State.Rollouts)
 	}
 	of := namesOf(bound)
@@ -36,14 +37,29 @@ func (s *stager) stagedUnits() (list []staged.Unit) {
 		Renderer: s.table.in.Staging.Renderer,
 		Stays:    staysWith(&s.table.in.State, before, of),
 	})
-	for _, u := range found {
+	for _, u := range withRecorded(found, s.table.in.State.Rollouts) {
 		b, r := is[u.Unit], before[u.Unit]
 		if r == nil && (b == nil || b.Strategy == nil && b.Stays == "") {
 			continue
 		}
-		list = append(list, s.stagedUnit(u, b, r, recorded[u.Unit], windows))
+		is := s.stagedUnit(u, b, r, windows)
+		is.IsReplay, is.Recorded = isReplay, recorded[u.Unit]
+		list = append(list, is)
 	}
 	return list
+}
+
+// withRecorded are units with those of which a run is recorded and the source has nothing any more: their versions say what they
+// had. They are in the order of their names.
+func withRecorded(found []units.Unit, recorded []rollouts.Rollout) []units.Unit {
+	for i := range recorded {
+		isIt := func(u units.Unit) bool { return u.Unit == recorded[i].Unit }
+		if !slices.ContainsFunc(found, isIt) {
+			found = append(found, units.Unit{Unit: recorded[i].Unit})
+		}
+	}
+	slices.SortFunc(found, func(a, b units.Unit) int { return a.Compare(b.Unit) })
+	return found
 }
 
 // uncounted says which commands do not count, and which are about no unit that goes out in stages.
@@ -69,8 +85,8 @@ func uncounted(in *Staging, list []staged.Unit) (diags []diag.Diagnostic) {
 }
 
 // stagedUnit is what is known of a unit.
-func (s *stager) stagedUnit(u units.Unit, b *unit.Unit, before, recorded *rollouts.Rollout, windows unit.Windows) staged.Unit {
-	is := staged.Unit{Unit: u, Before: before, Recorded: recorded, Absent: len(u.Policies) == 0, Windows: map[string]stage.Window{}}
+func (s *stager) stagedUnit(u units.Unit, b *unit.Unit, before *rollouts.Rollout, windows unit.Windows) staged.Unit {
+	is := staged.Unit{Unit: u, Before: before, Absent: len(u.Policies) == 0, Windows: map[string]stage.Window{}}
 	if b != nil {
 		is.Strategy, is.Refused = staged.Strategy(b.Strategy), b.Stays
 	}
@@ -85,7 +101,7 @@ func (s *stager) stagedUnit(u units.Unit, b *unit.Unit, before, recorded *rollou
 		return is
 	}
 	var refused string
-	if is.Stages, is.Orders, refused = staged.Assign(inForce, s.labelled()); refused != "" && is.Refused == "" {
+	if is.Stages, is.Orders, refused = staged.Assign(inForce, s.labelled(&u)); refused != "" && is.Refused == "" {
 		is.Refused = refused
 	}
 	for _, name := range append(stageNames(inForce), rollouts.Unmatched) {

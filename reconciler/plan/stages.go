@@ -6,11 +6,13 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/kubefleet"
-	"github.com/waybill-dev/waybill/policies/virtual"
+	mapped "github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/older"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/plan/staged"
+	"github.com/waybill-dev/waybill/reconciler/plan/units"
+	"github.com/waybill-dev/waybill/reconciler/plan/virtual"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
 	"github.com/waybill-dev/waybill/render"
@@ -83,19 +85,28 @@ func (s *stager) laidOut(written manifest.Input, atTheEnd bool) staged.Result {
 				in.Policies, in.Config = v.Expanded.Policies, v.Config
 			}
 			in.Decisions, in.Bound, in.Failures = decisions, nil, nil
-			return manifest.WriteAlone(in)
+			is := manifest.WriteAlone(in)
+			is.Rows, _ = virtual.Settle(virtual.Input{
+				Policies: in.Policies, Decisions: decisions, Rows: is.Rows, Namespaces: in.Config.Namespaces,
+			})
+			return is
 		},
 	})
 	r.Diags = slices.Concat(diags, staged.Uncounted(clusters), r.Diags)
 	return r
 }
 
-// labelled are the clusters as strategies see them.
-func (s *stager) labelled() []kubefleet.Cluster {
-	clusters := s.table.in.Expanded.Policies.Fleet.Clusters()
+// labelled are the clusters as the strategy of a unit sees them. Where it has what virtual clusters share with their host, they
+// are where that is.
+func (s *stager) labelled(u *units.Unit) []kubefleet.Cluster {
+	clusters, v := s.table.in.Expanded.Policies.Fleet.Clusters(), s.table.in.Expanded.Policies.Virtual
+	isShared := v != nil && slices.ContainsFunc(u.Refs, mapped.Shared)
 	all := make([]kubefleet.Cluster, len(clusters))
 	for i, c := range clusters {
 		all[i] = kubefleet.Cluster{Name: c.Name, Labels: c.Labels}
+		if host := v.Host(i); isShared && host != mapped.Nowhere {
+			all[i].Labels = clusters[host].Labels
+		}
 	}
 	return all
 }
@@ -109,7 +120,7 @@ func (s *stager) stagedClusters() []staged.Cluster {
 		_, held := s.table.in.State.Held[c.Name]
 		seen := s.table.in.Staging.Seen[c.Name]
 		all[i] = staged.Cluster{
-			Name: c.Name, Held: held, Seen: seen, Posted: s.table.in.Staging.Posted[c.Name], Virtual: virtual.Of(c.Source),
+			Name: c.Name, Held: held, Seen: seen, Posted: s.table.in.Staging.Posted[c.Name], Virtual: mapped.Of(c.Source),
 			IsLost:    s.table.in.Expanded.Policies.Lost(c.Name),
 			Closed:    suspend.Of(c.Name, c.Source.Annotations, windows, s.table.in.Now).Why != "",
 			Unwatched: s.table.in.State.Observed[c.Name] == nil,

@@ -29,6 +29,7 @@ import (
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/test/said"
 	"github.com/waybill-dev/waybill/test/twin"
 )
 
@@ -41,6 +42,10 @@ type way struct {
 	order     func([]sources.File)
 	remembers bool // one reconciler publishes all steps
 	checks    bool // after each step, what was published is verified, and published again
+	// before publishes, or tries to, before a step does; nil for nothing.
+	before func(repo *twin.Repo, like *reconciler.Reconciler)
+	// after is called with what a step came to; nil for nothing.
+	after func(repo *twin.Repo, res *outcome)
 }
 
 // outcome is what came of a publication.
@@ -48,7 +53,8 @@ type outcome struct {
 	reconciler.Result
 
 	err     error
-	commits map[string]string // the numbers of the steps that made commits of the source
+	before  map[string]files.ID // the trees of clusters before it
+	commits map[string]string   // the numbers of the steps that made commits of the source
 }
 
 // reconcilerOver returns what publishes a repository to itself.
@@ -99,12 +105,19 @@ func (s *scenario) run(t *testing.T, w way) map[string]string {
 			t.Fatal(err)
 		}
 		version = r.Version
+		before := treesOf(t, repo)
+		if w.before != nil {
+			w.before(repo, r)
+		}
 		res := publish(t, r)
-		res.commits = commits
+		res.commits, res.before = commits, before
 		laws(t, st.prefix, last, &res)
 		all.hold(t, st.prefix, repo, &res)
 		for _, name := range st.golden {
 			out[st.prefix+name] = section(t, name, repo, &res)
+		}
+		if w.after != nil {
+			w.after(repo, &res)
 		}
 		out["@all"] += everything(t, repo, &res)
 		repo.Refuse()
@@ -148,7 +161,7 @@ func (st *step) prepare(ctx context.Context, repo *twin.Repo, r *reconciler.Reco
 			repo.Delete(f[3])
 		case len(f) == 2 && f[0] == "wait", len(f) > 0 && f[0] == "trailer":
 		case len(f) > 3 && f[0] == "command":
-			if err := command(ctx, repo, f[1:], r.Now()); err != nil {
+			if err := said.Command(ctx, repo, f[1:], r.Now()); err != nil {
 				return err
 			}
 		case len(f) > 1 && f[0] == "apply":
@@ -156,7 +169,7 @@ func (st *step) prepare(ctx context.Context, repo *twin.Repo, r *reconciler.Reco
 				return err
 			}
 		case len(f) > 1 && f[0] == "silence":
-			if err := silence(repo, f[1:], r.Now()); err != nil {
+			if err := silence(ctx, repo, f[1:], r.Now()); err != nil {
 				return err
 			}
 		case len(f) == 1 && f[0] == "shallow":

@@ -43,6 +43,7 @@
 //	@branches             the objects on the clusters' branches afterwards, with replicas
 //	@rollouts             how far units are that go out in stages; commits have the numbers of their steps
 //	@images               what clusters' branches have of workloads and ConfigMaps, a cluster a line
+//	@trees                which clusters' branches have the tree, byte for byte, that they had before the step
 //	@publish              the exit status of publish, and the branches that it moved
 //	@verify               the branches that cannot be verified then; empty without the section
 //	@trailers             what the commits of the publication say of clusters

@@ -42,6 +42,8 @@ func section(t *testing.T, name string, repo *twin.Repo, res *outcome) string {
 		return res.units()
 	case "@images":
 		return images(t, repo, res)
+	case "@trees":
+		return trees(t, repo, res)
 	case "@branches":
 		return branches(t, repo, res)
 	case "@recheck":
@@ -130,6 +132,42 @@ func branches(t *testing.T, repo *twin.Repo, res *outcome) string {
 			}
 			b.WriteString("\n")
 		}
+	}
+	return b.String()
+}
+
+// treesOf are the trees of the branches of clusters, by branch.
+func treesOf(t *testing.T, repo *twin.Repo) map[string]files.ID {
+	t.Helper()
+	heads, err := repo.Heads(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]files.ID{}
+	for name := range heads {
+		if !strings.HasPrefix(name, "waybill/cluster/") {
+			continue
+		}
+		h, _, err := repo.Branch(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[strings.TrimPrefix(name, "waybill/cluster/")] = h.Tree.ID()
+	}
+	return all
+}
+
+// trees says which clusters' branches have the tree that they had before the publication.
+func trees(t *testing.T, repo *twin.Repo, res *outcome) string {
+	t.Helper()
+	is := treesOf(t, repo)
+	var b strings.Builder
+	for _, cluster := range slices.Sorted(maps.Keys(is)) {
+		how := "as it was"
+		if is[cluster] != res.before[cluster] {
+			how = "another"
+		}
+		fmt.Fprintf(&b, "%s: %s\n", cluster, how)
 	}
 	return b.String()
 }

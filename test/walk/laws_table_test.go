@@ -21,7 +21,7 @@ func TestTheLawsBite(t *testing.T) {
 	sound := func() held {
 		h := held{}
 		for _, c := range []string{"c1", "c2"} {
-			h[c] = map[string]cell{"ConfigMap/shop/o1": {version: "v1"}, "Deployment/shop/o2": {"v1", 420}}
+			h[c] = map[string]cell{"ConfigMap/shop/o1": {version: "v1"}, "Deployment/shop/o2": {"v1", 420, ""}}
 		}
 		return h
 	}
@@ -35,9 +35,9 @@ func TestTheLawsBite(t *testing.T) {
 	}{
 		{"an object leaves a cluster", func(h held) { delete(h["c1"], "ConfigMap/shop/o1") }, "lost other"},
 		{"a workload leaves all clusters", func(h held) { delete(h["c1"], "Deployment/shop/o2"); delete(h["c2"], "Deployment/shop/o2") }, "nowhere short other"},
-		{"replicas are missing", func(h held) { h["c1"]["Deployment/shop/o2"] = cell{"v1", 419} }, "short other"},
+		{"replicas are missing", func(h held) { h["c1"]["Deployment/shop/o2"] = cell{"v1", 419, ""} }, "short other"},
 		{"replicas move", func(h held) {
-			h["c1"]["Deployment/shop/o2"], h["c2"]["Deployment/shop/o2"] = cell{"v1", 400}, cell{"v1", 440}
+			h["c1"]["Deployment/shop/o2"], h["c2"]["Deployment/shop/o2"] = cell{"v1", 400, ""}, cell{"v1", 440, ""}
 		}, "other"},
 		{"an object is old", func(h held) { h["c1"]["ConfigMap/shop/o1"] = cell{version: "v0"} }, "other"},
 		{"an object is too many", func(h held) { h["c1"]["ConfigMap/shop/o3"] = cell{version: "v1"} }, "other"},

@@ -14,7 +14,7 @@ type held map[string]map[string]cell
 
 // cellOf reads a manifest.
 func cellOf(m twin.Manifest) cell {
-	c := cell{version: m.Data["version"]}
+	c := cell{version: m.Data["version"], over: m.Metadata.Labels["over"]}
 	if m.Spec.Replicas != nil {
 		c.replicas = *m.Spec.Replicas
 	}

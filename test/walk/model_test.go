@@ -11,7 +11,7 @@ import (
 
 // doc is one document of the source. Which fields count depends on its kind.
 type doc struct {
-	kind, name string // ConfigMap, Deployment, StatefulSet; Cluster, Policy, Override
+	kind, name string // ConfigMap, Deployment, StatefulSet; Cluster, Policy, Override, Strategy
 
 	version, replicas int // of an object
 
@@ -24,6 +24,11 @@ type doc struct {
 
 	object, cluster string // where an override is tried
 	fails           bool
+	value           int // that it writes
+
+	ring  string   // of a cluster; empty for none
+	bound string   // the strategy of a policy; empty for none
+	by    strategy // of a strategy
 
 	fault string // why it cannot be read; empty if it can
 	salt  int    // makes one broken text differ from another
@@ -67,21 +72,30 @@ func (d *doc) sound() string {
 		if d.own != "" {
 			notes = ", annotations: {waybill.dev/path: " + d.own + "}"
 		}
+		if d.ring != "" {
+			notes += ", labels: {ring: " + d.ring + "}"
+		}
 		return fmt.Sprintf("apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: %s%s}\nspec: {syncMode: Pull}\n", d.name, notes)
 	case "Override":
 		operator := "add"
 		if d.fails {
 			operator = "replace"
 		}
-		return policyHead("OverridePolicy", d.name) + selectors([]string{d.object}) +
-			fmt.Sprintf("  overrideRules:\n  - targetCluster: {clusterNames: [%s]}\n    overriders: {plaintext: [{path: /metadata/labels/over, operator: %s, value: ridden}]}\n", d.cluster, operator)
+		return policyHead("OverridePolicy", d.name, "") + selectors([]string{d.object}) +
+			fmt.Sprintf("  overrideRules:\n  - targetCluster: {clusterNames: [%s]}\n    overriders: {plaintext: [{path: /metadata/labels/over, operator: %s, value: v%d}]}\n", d.cluster, operator, d.value)
+	case "Strategy":
+		return d.by.text(d.name)
 	}
 	return d.policy()
 }
 
 func (d *doc) policy() string {
 	var b strings.Builder
-	b.WriteString(policyHead("PropagationPolicy", d.name) + selectors(d.selects))
+	notes := ""
+	if d.bound != "" {
+		notes = ", annotations: {waybill.dev/rollout: " + d.bound + "}"
+	}
+	b.WriteString(policyHead("PropagationPolicy", d.name, notes) + selectors(d.selects))
 	if len(d.suspended) > 0 {
 		fmt.Fprintf(&b, "  suspension: {dispatchingOnClusters: {clusterNames: [%s]}}\n", strings.Join(d.suspended, ", "))
 	}
@@ -96,8 +110,8 @@ func (d *doc) policy() string {
 	return b.String()
 }
 
-func policyHead(kind, name string) string {
-	return fmt.Sprintf("apiVersion: policy.karmada.io/v1alpha1\nkind: %s\nmetadata: {name: %s, namespace: shop}\nspec:\n", kind, name)
+func policyHead(kind, name, notes string) string {
+	return fmt.Sprintf("apiVersion: policy.karmada.io/v1alpha1\nkind: %s\nmetadata: {name: %s, namespace: shop%s}\nspec:\n", kind, name, notes)
 }
 
 // selectors select objects by name, and one that is nowhere, so that the list is never empty.
@@ -187,6 +201,17 @@ type world struct {
 	// folders says that clusters share a branch.
 	folders bool
 	names   int // that were given to units
+	// isStaged says that there are more clusters, which get changes in stages, and isCalm that nothing breaks on the way.
+	isStaged, isCalm bool
+}
+
+// clusters are the names that clusters may have.
+func (w *world) clusters() []string {
+	all := []string{"c1", "c2", "c3", "c4", "c5", "c6"}
+	if w.isStaged {
+		return all
+	}
+	return all[:4]
 }
 
 // files are the files of the source.
@@ -295,7 +320,7 @@ func (w *world) troubled() bool {
 
 // scaled returns a source of which all can be read, with more replicas.
 func (w *world) scaled() world {
-	next := world{guard: w.guard, folders: w.folders}
+	next := world{guard: w.guard, folders: w.folders, isStaged: w.isStaged, isCalm: w.isCalm}
 	for _, u := range w.units {
 		c := *u
 		c.docs = nil
@@ -313,7 +338,8 @@ func (w *world) scaled() world {
 // cell is what a cluster should hold of an object.
 type cell struct {
 	version  string
-	replicas int // 0 for what has none
+	replicas int    // 0 for what has none
+	over     string // what an override wrote; empty for none
 }
 
 // wants is what a source means for its clusters.
@@ -326,7 +352,7 @@ type wants struct {
 func evaluate(docs []*doc) wants {
 	w := wants{cells: map[string]map[string]cell{}, asked: map[string]int{}}
 	folders := map[string]string{} // the cluster of a folder
-	var policies []*doc
+	var policies, overrides []*doc
 	for _, d := range docs {
 		switch d.kind {
 		case "Cluster":
@@ -336,9 +362,13 @@ func evaluate(docs []*doc) wants {
 			}
 		case "Policy":
 			policies = append(policies, d)
+		case "Override":
+			overrides = append(overrides, d)
 		}
 	}
-	slices.SortFunc(policies, func(a, b *doc) int { return cmp.Compare(a.name, b.name) })
+	byName := func(a, b *doc) int { return cmp.Compare(a.name, b.name) }
+	slices.SortFunc(policies, byName)
+	slices.SortFunc(overrides, byName)
 	for _, d := range docs {
 		switch {
 		case !d.isObject():
@@ -348,10 +378,21 @@ func evaluate(docs []*doc) wants {
 			i := slices.IndexFunc(policies, func(p *doc) bool { return slices.Contains(p.selects, d.name) })
 			if i >= 0 {
 				w.place(d, policies[i])
+				w.override(d, overrides)
 			}
 		}
 	}
 	return w
+}
+
+// override has overrides write to an object, each in a cluster, in the order of their names.
+func (w *wants) override(d *doc, overrides []*doc) {
+	for _, o := range overrides {
+		if c, ok := w.cells[o.cluster][d.ref()]; ok && o.object == d.name && !o.fails {
+			c.over = fmt.Sprint("v", o.value)
+			w.cells[o.cluster][d.ref()] = c
+		}
+	}
 }
 
 // place gives an object to the clusters of a policy.

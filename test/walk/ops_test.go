@@ -104,12 +104,14 @@ func (w *world) unit(r *rand.Rand, kind string) *unit {
 }
 
 func addCluster(w *world, r *rand.Rand) string {
-	name, ok := w.free("c", 4, "Cluster")
+	name, ok := w.free("c", len(w.clusters()), "Cluster")
 	if !ok {
 		return ""
 	}
 	d := &doc{kind: "Cluster", name: name}
-	if r.IntN(3) == 0 {
+	if w.isStaged {
+		d.ring, _ = pick(r, rings)
+	} else if r.IntN(3) == 0 {
 		d.own = "own/" + name
 	}
 	return "add cluster " + name + " to " + w.put(r, d)
@@ -198,7 +200,7 @@ func addPolicy(w *world, r *rand.Rand) string {
 		return ""
 	}
 	d := &doc{kind: "Policy", name: name}
-	placing(d, r)
+	w.placing(d, r)
 	for _, o := range w.docs((*doc).isObject) {
 		claimed := w.docs(func(p *doc) bool { return p.kind == "Policy" && slices.Contains(p.selects, o.name) })
 		if len(claimed) == 0 && r.IntN(3) > 0 {
@@ -209,10 +211,10 @@ func addPolicy(w *world, r *rand.Rand) string {
 }
 
 // placing draws where a policy places.
-func placing(d *doc, r *rand.Rand) {
+func (w *world) placing(d *doc, r *rand.Rand) {
 	d.clusters, d.weights, d.suspended = nil, nil, nil
 	divided := r.IntN(2) == 0
-	for _, c := range []string{"c1", "c2", "c3", "c4"} {
+	for _, c := range w.clusters() {
 		if r.IntN(3) == 0 {
 			continue
 		}
@@ -231,7 +233,7 @@ func editPolicy(w *world, r *rand.Rand) string {
 	if !ok {
 		return ""
 	}
-	placing(d, r)
+	w.placing(d, r)
 	return fmt.Sprintf("policy %s goes to %v by %v", d.name, d.clusters, d.weights)
 }
 
@@ -265,11 +267,11 @@ func reselect(w *world, r *rand.Rand) string {
 func addOverride(w *world, r *rand.Rand) string {
 	name, ok := w.free("v", 3, "Override")
 	o, ok2 := w.object(r)
-	c, ok3 := pick(r, []string{"c1", "c2", "c3", "c4"})
+	c, ok3 := pick(r, w.clusters())
 	if !ok || !ok2 || !ok3 {
 		return ""
 	}
-	d := &doc{kind: "Override", name: name, object: o.name, cluster: c, fails: r.IntN(2) == 0}
+	d := &doc{kind: "Override", name: name, object: o.name, cluster: c, fails: r.IntN(2) == 0 && !w.isCalm}
 	return fmt.Sprintf("add override %s of %s in %s (fails: %t) to %s", name, o.name, c, d.fails, w.put(r, d))
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/verify"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/cache"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/renderer"
 	"github.com/waybill-dev/waybill/render/worker"
@@ -46,6 +47,9 @@ type walker struct {
 	folders bool
 	// verified are the heads that were verified.
 	verified map[files.ID]bool
+	// now is the time, and stages what is known of what goes out in stages; nil in a walk without strategies.
+	now    time.Time
+	stages *stages
 
 	trace, scenario strings.Builder
 }
@@ -57,7 +61,10 @@ func run(t *testing.T, walk []step, seed uint64, c *counts) *failure {
 	guard, _ := pick(r, []string{"", "{maxRemoved: 1, maxRemovedPercent: 10}"})
 	w := &walker{
 		world: world{guard: guard}, repo: twin.New("walk"), remembers: r.IntN(2) == 0,
-		cache: cache.Memory(), source: map[string]string{}, counts: c, verified: map[files.ID]bool{},
+		cache: cache.Memory(), source: map[string]string{}, counts: c, verified: map[files.ID]bool{}, now: began,
+	}
+	if way := wayOf(seed); way.isStaged {
+		w.world.isStaged, w.world.isCalm, w.stages = true, way.isCalm, newStages()
 	}
 	w.r = w.over(w.repo)
 	fmt.Fprintf(&w.scenario, "Walk %d.\n\n", seed)
@@ -67,15 +74,23 @@ func run(t *testing.T, walk []step, seed uint64, c *counts) *failure {
 			return &failure{i + 1, kind, fmt.Sprintf("step %d: %s: %s", i+1, kind, law), w.trace.String(), w.scenario.String()}
 		}
 	}
+	if w.stages != nil && len(walk) > 0 {
+		if kind, law := w.end(t.Context(), len(walk)+1); kind != "" {
+			return &failure{len(walk), kind, fmt.Sprintf("after step %d: %s: %s", len(walk), kind, law), w.trace.String(), w.scenario.String()}
+		}
+	}
 	return nil
 }
+
+// began is when walks begin.
+var began = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 // over returns what publishes a repository to itself.
 func (w *walker) over(repo *twin.Repo) *reconciler.Reconciler {
 	return &reconciler.Reconciler{
 		Seen:   reconciler.NewCache(),
 		Source: repo, Target: repo, Cache: w.cache, Engine: renderer.New(&worker.Local{Handler: engine.Run}, nil),
-		Version: "test", Now: func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) },
+		Version: "test", Now: func() time.Time { return w.now },
 	}
 }
 
@@ -83,7 +98,7 @@ func (w *walker) over(repo *twin.Repo) *reconciler.Reconciler {
 func (w *walker) step(ctx context.Context, n int, st step) (kind, law string) {
 	fmt.Fprintf(&w.trace, "step %d: %s\n", n, st)
 	for _, o := range st.ops {
-		if did := deeds[o.kind](&w.world, rand.New(rand.NewPCG(o.seed, 2))); did != "" {
+		if did := deedOf(o.kind)(&w.world, rand.New(rand.NewPCG(o.seed, 2))); did != "" {
 			fmt.Fprintf(&w.trace, "  %s\n", did)
 		}
 	}
@@ -92,6 +107,7 @@ func (w *walker) step(ctx context.Context, n int, st step) (kind, law string) {
 		w.counts.Moved++
 	}
 	commands := w.commit(n)
+	commands = append(commands, w.happen(ctx, st)...)
 	r := rand.New(rand.NewPCG(st.seed, 3))
 	if st.edit {
 		w.edit(ctx, n, r)
@@ -125,6 +141,10 @@ func (w *walker) step(ctx context.Context, n int, st step) (kind, law string) {
 	if err != nil {
 		return "reading", err.Error()
 	}
+	looked, err := w.look(ctx, before)
+	if err != nil {
+		return "reading", err.Error()
+	}
 	res, err := w.r.Publish(ctx, "main")
 	w.folders = w.world.folders
 	if kind, law := w.expected(err, st); kind != "" {
@@ -134,6 +154,9 @@ func (w *walker) step(ctx context.Context, n int, st step) (kind, law string) {
 	after, err := w.held(ctx)
 	if err != nil {
 		return "reading", err.Error()
+	}
+	if kind, law := w.goneOut(ctx, looked, &res, after); kind != "" {
+		return kind, law
 	}
 	return w.judge(ctx, st, before, after)
 }
@@ -154,8 +177,11 @@ func (w *walker) commit(n int) []string {
 			fmt.Fprintf(&w.scenario, "-- %d/%s --\n%s", n, p, next[p])
 		}
 	}
-	w.repo.Write("main", fmt.Sprint("step ", n), t.Folder())
-	w.source = next
+	id := w.repo.Write("main", fmt.Sprint("step ", n), t.Folder())
+	if w.source = next; w.stages != nil {
+		w.stages.commits[id.String()] = w.world.meant()
+		w.stages.head = id.String()
+	}
 	return commands
 }
 
@@ -215,6 +241,9 @@ func (w *walker) note(res reconciler.Result, st step) {
 		w.counts.Allowed++
 	}
 	for _, d := range res.Diags {
+		if w.stages != nil && slices.Contains([]diag.Code{diag.SelectorSelectsNothing, diag.SelectsNothing, diag.UnknownCluster}, d.Code) {
+			continue
+		}
 		fmt.Fprintf(&w.trace, "    %s\n", strings.Split(d.String(), "\n")[0])
 	}
 	if isHeld(res) {
@@ -282,11 +311,12 @@ func (w *walker) judge(ctx context.Context, st step, before, after held) (kind, 
 		w.counts.Cells += len(objects)
 	}
 	w.counts.Divided += len(want.asked)
-	if !st.allow || !w.world.troubled() {
+	least := wants{cells: want.cells, asked: w.least(want.asked)}
+	if (!st.allow || !w.world.troubled()) && !w.isGoingBack() {
 		if wrong := lost(want, before, after); wrong != nil {
 			return "lost", strings.Join(wrong, "; ")
 		}
-		if wrong := slices.Concat(nowhere(want, before, after), short(want, before, after)); wrong != nil && !st.refuse {
+		if wrong := slices.Concat(nowhere(want, before, after), short(least, before, after)); wrong != nil && !st.refuse {
 			return "short", strings.Join(wrong, "; ")
 		}
 	}
@@ -296,6 +326,9 @@ func (w *walker) judge(ctx context.Context, st step, before, after held) (kind, 
 		if _, err := w.r.Publish(ctx, "main"); err != nil {
 			return "publishing what was refused", err.Error()
 		}
+	}
+	if kind, law := w.goesOn(ctx); kind != "" {
+		return kind, law
 	}
 	res, err := w.r.Publish(ctx, "main")
 	if err != nil || len(res.Updates) > 0 {
@@ -308,7 +341,7 @@ func (w *walker) judge(ctx context.Context, st step, before, after held) (kind, 
 	if kind, law := w.verify(ctx); kind != "" {
 		return kind, law
 	}
-	if w.world.troubled() || isHeld(res) || w.isBlocked() {
+	if w.world.troubled() || isHeld(res) || w.isBlocked() || w.isOpen() {
 		return "", ""
 	}
 	w.counts.FromScratch++
@@ -394,7 +427,10 @@ func (w *walker) verify(ctx context.Context) (kind, law string) {
 // fromScratch scales all workloads, so that they are divided anew, in a repository of its own,
 // and publishes the same to an empty one, which must come to the same.
 func (w *walker) fromScratch(ctx context.Context) (kind, law string) {
-	ours := walker{world: w.world.scaled(), repo: w.repo.Clone(), cache: w.cache, folders: w.folders}
+	if w.stages != nil {
+		return "", "" // what is scaled would go out in stages
+	}
+	ours := walker{world: w.world.scaled(), repo: w.repo.Clone(), cache: w.cache, folders: w.folders, now: w.now}
 	fresh := twin.New("walk")
 	tree := twin.Tree{}
 	for p, text := range ours.world.files() {

@@ -34,6 +34,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 var (
@@ -50,10 +51,16 @@ type step struct {
 	refuse bool // the server refuses a branch
 	move   bool // the layout becomes the other one
 	seed   uint64
+
+	waits  time.Duration // that pass before all of it
+	events []op          // what clusters report, and people command
 }
 
 // draw draws a walk. The first step makes a fleet.
 func draw(seed uint64, count int) []step {
+	if way := wayOf(seed); way.isStaged {
+		return drawStaged(seed, count, way.isCalm)
+	}
 	r := rand.New(rand.NewPCG(seed, 0))
 	kinds := slices.Sorted(func(yield func(string) bool) {
 		for k := range deeds {
@@ -104,11 +111,13 @@ func TestWalk(t *testing.T) {
 // counts say that the laws were asked about something.
 type counts struct {
 	Steps, Troubled, Held, Allowed, Edited, Refused, Moved, FromScratch, Cells, Divided int
+	Runs, Released, Returned, Stopped, Ended                                            int
 }
 
 func (c counts) enough(t *testing.T) {
 	t.Helper()
-	if *runs*(*steps) >= 300 && min(c.Troubled, c.Held, c.Allowed, c.Edited, c.Refused, c.Moved, c.FromScratch, c.Cells, c.Divided) == 0 {
+	if *runs*(*steps) >= 300 && min(c.Troubled, c.Held, c.Allowed, c.Edited, c.Refused, c.Moved, c.FromScratch, c.Cells, c.Divided,
+		c.Runs, c.Released, c.Returned, c.Stopped, c.Ended) == 0 {
 		t.Errorf("something never happened: %+v", c)
 	}
 }
@@ -152,13 +161,17 @@ func lessThan(st step) []step {
 		less.ops = slices.Delete(slices.Clone(st.ops), i, i+1)
 		out = append(out, less)
 	}
-	for _, less := range []step{
-		{st.ops, false, st.edit, st.refuse, st.move, st.seed},
-		{st.ops, st.allow, false, st.refuse, st.move, st.seed},
-		{st.ops, st.allow, st.edit, false, st.move, st.seed},
-		{st.ops, st.allow, st.edit, st.refuse, false, st.seed},
+	for i := range st.events {
+		less := st
+		less.events = slices.Delete(slices.Clone(st.events), i, i+1)
+		out = append(out, less)
+	}
+	for _, is := range []func(*step) *bool{
+		func(s *step) *bool { return &s.allow }, func(s *step) *bool { return &s.edit },
+		func(s *step) *bool { return &s.refuse }, func(s *step) *bool { return &s.move },
 	} {
-		if less.allow != st.allow || less.edit != st.edit || less.refuse != st.refuse || less.move != st.move {
+		if less := st; *is(&less) {
+			*is(&less) = false
 			out = append(out, less)
 		}
 	}

@@ -1,6 +1,7 @@
 package given
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,17 +50,18 @@ func (s *session) judge(ctx context.Context, c *candidate) error {
 }
 
 // basesOf are the commits by which commands about a unit are judged: that of the run that is open or, where none is, that of
-// the next one. A command about all units is judged by those of all.
+// the next one. A command about all units is judged by those of all. Where nothing was published before a run, what it goes to is
+// the first that says anything.
 func (s *session) basesOf(unit string) (commits []string) {
 	if unit != commands.AllUnits {
 		if was := s.rollout(unit); was != nil && was.Status.Phase != rollouts.Done {
-			return []string{was.Status.Base.Commit}
+			return []string{cmp.Or(was.Status.Base.Commit, was.Status.Target.Commit)}
 		}
 		return []string{s.State.Published.Commit}
 	}
 	for i := range s.State.Rollouts {
 		if st := &s.State.Rollouts[i].Status; st.Phase != rollouts.Done {
-			commits = append(commits, st.Base.Commit)
+			commits = append(commits, cmp.Or(st.Base.Commit, st.Target.Commit))
 		}
 	}
 	return append(commits, s.State.Published.Commit)

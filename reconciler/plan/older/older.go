@@ -15,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/plan/units"
+	"github.com/waybill-dev/waybill/reconciler/plan/virtual"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
@@ -100,7 +101,10 @@ func Evaluate(in Input) Units {
 	write := in.Write
 	write.Policies, write.Decisions, write.Bound, write.Failures, write.Config = asked.Policies, mine, nil, nil, in.Version.Config
 	written := manifest.WriteAlone(write)
-	for _, row := range written.Rows {
+	rows, _ := virtual.Settle(virtual.Input{ // what is wrong with it now is said of the version of now
+		Policies: asked.Policies, Decisions: mine, Rows: written.Rows, Namespaces: in.Version.Config.Namespaces,
+	})
+	for _, row := range rows {
 		u.Rows[row.Ref] = row
 	}
 	u.Blobs = written.Blobs

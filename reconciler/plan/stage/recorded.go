@@ -3,8 +3,11 @@ package stage
 import "github.com/waybill-dev/waybill/reconciler/state/rollouts"
 
 // Recorded is what was decided of a unit by the plan that recorded it: which version each cluster showed then. Nothing is
-// decided anew.
+// decided anew. Of a unit that is what the source says, and bound to no strategy, nothing is recorded.
 func Recorded(in Input, r *rollouts.Rollout) Output {
+	if r == nil {
+		return unstaged(&in)
+	}
 	v := look(in)
 	out := in.output(r.Status)
 	out.After = r

@@ -47,8 +47,8 @@ func unstaged(in *Input) Output {
 }
 
 // isRecorded reports that something of a unit has to be remembered: it has a strategy and is in the source, or
-// a strategy goes on.
+// a strategy goes on. What may not be released stays as it is recorded.
 func isRecorded(v *view, r rollouts.Rollout) bool {
 	isOver := r.Status.Phase == rollouts.Done && len(r.Clusters) == 0 && r.Status.Target.Is(v.Source)
-	return !isOver || v.Strategy != nil && !v.Source.Absent
+	return !isOver || (v.Strategy != nil || v.Refused != "") && !v.Source.Absent
 }

@@ -18,7 +18,9 @@ type comparison struct {
 	unit  *Unit
 	asked stage.Input
 	// refs are the objects of the unit: of the source, of the last plan, and of the versions that are laid out.
-	refs     []object.Ref
+	refs []object.Ref
+	// waiting are those that the unit has by a version that waits for the end of the run: clusters keep what they have of them.
+	waiting  []object.Ref
 	versions map[string]*laid // by commit; nil for one that cannot be read
 	have     map[object.Ref]func(int) *files.Blob
 	// leavesAll reports that the target wants nothing anywhere.
@@ -42,8 +44,8 @@ func compare(in *Input, u *Unit) *comparison {
 			c.asked.Unreadable = append(c.asked.Unreadable, commit)
 		}
 	}
-	c.collect()
 	wasBase, isTarget := c.of(base), c.of(target)
+	c.collect(c.shown(base.Commit, target.Commit), isTarget)
 	asBase, asTarget := c.asPublished(wasBase), c.asPublished(isTarget)
 	c.leavesAll = isTarget.isEmpty(len(in.Clusters))
 	for i := range in.Clusters {
@@ -124,8 +126,9 @@ func (c *comparison) of(v rollouts.Version) *laid {
 	return c.version(v.Commit)
 }
 
-// collect finds the objects of the unit.
-func (c *comparison) collect() {
+// collect finds the objects of the unit. Shown are the commits whose versions matter, and target is the version of the run; nil
+// if it cannot be read.
+func (c *comparison) collect(shown []string, target *laid) {
 	all := slices.Clone(c.unit.Refs)
 	for _, v := range c.versions {
 		if v != nil {
@@ -133,13 +136,25 @@ func (c *comparison) collect() {
 		}
 	}
 	slices.SortFunc(all, object.Ref.Compare)
-	c.refs = slices.DeleteFunc(slices.Compact(all), func(r object.Ref) bool {
-		owner := c.in.owners[r]
-		return owner != nil && owner != c.unit // it moved, and goes out with that one
-	})
-	for _, r := range c.refs {
-		c.have[r] = c.in.Have(r)
+	for _, r := range slices.Compact(all) {
+		if owner := c.in.owners[r]; owner != nil && owner != c.unit {
+			continue // it moved, and goes out with that one
+		}
+		if c.have[r] = c.in.Have(r); c.isWaiting(r, shown, target) {
+			c.waiting = append(c.waiting, r)
+		} else {
+			c.refs = append(c.refs, r)
+		}
 	}
+}
+
+// isWaiting reports an object that the unit has by the source only, of which the run is not. Clusters may have it, if it came
+// from elsewhere.
+func (c *comparison) isWaiting(r object.Ref, shown []string, target *laid) bool {
+	return target != nil && !target.isNow && !slices.ContainsFunc(shown, func(commit string) bool {
+		v := c.version(commit)
+		return v != nil && slices.Contains(v.Refs, r)
+	})
 }
 
 // inTheWay are the reasons for which what is wanted cannot be made.
@@ -173,6 +188,12 @@ func (c *comparison) cluster(i int, base, target *laid) (stage.Cluster, bool) {
 		}
 	}
 	return is, wants || baseWants || is.Has
+}
+
+// isGone reports a unit of which the source has nothing, and no cluster: nothing is left to go out.
+func (c *comparison) isGone() bool {
+	return !c.unit.IsReplay && len(c.unit.Policies)+len(c.unit.Refs) == 0 &&
+		!slices.ContainsFunc(c.asked.Clusters, func(is stage.Cluster) bool { return is.Has })
 }
 
 // asPublished is a version with as many replicas of what is divided as clusters have; nil if it cannot be read.

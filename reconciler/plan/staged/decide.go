@@ -7,7 +7,7 @@ import (
 
 // decide says which version each cluster shows. Of a plan that is made again that is what was recorded.
 func (c *comparison) decide() stage.Output {
-	if c.unit.Recorded == nil {
+	if !c.unit.IsReplay {
 		return stage.Decide(c.asked)
 	}
 	return stage.Recorded(c.asked, c.unit.Recorded)

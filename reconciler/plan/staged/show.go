@@ -14,11 +14,13 @@ import (
 // show puts into the rows which version of the unit each cluster shows.
 func (c *comparison) show(out *stage.Output, rs rows) {
 	target := c.delivered(out, c.of(out.Target))
+	isShown := make([]bool, len(c.in.Clusters))
 	for _, s := range out.Shown {
 		i, known := c.in.index[s.Cluster]
 		if !known {
 			continue
 		}
+		isShown[i] = true
 		older := c.delivered(out, c.older(out, s.Commit))
 		switch {
 		case s.Choice == stage.Target && target != nil:
@@ -28,7 +30,20 @@ func (c *comparison) show(out *stage.Output, rs rows) {
 		case s.Choice == stage.Older && older != nil && !c.stands(older, i, isBack(out)):
 			c.write(i, older, rs)
 		default:
-			c.keep(i, rs)
+			c.keep(c.refs, i, rs)
+		}
+	}
+	if target == nil && len(out.Shown) > 0 || target != nil && !target.isNow {
+		c.keepWaiting(isShown, rs)
+	}
+}
+
+// keepWaiting leaves what clusters have of what only the source says, of which the run is not: objects, and where it sends the
+// unit that has nothing to do with it yet.
+func (c *comparison) keepWaiting(isShown []bool, rs rows) {
+	for i := range c.in.Clusters {
+		if c.keep(c.waiting, i, rs); !isShown[i] {
+			c.keep(c.refs, i, rs)
 		}
 	}
 }
@@ -117,9 +132,9 @@ func (c *comparison) set(row *manifest.Row, cluster int, is cell) {
 	row.Wants = slices.Insert(row.Wants, at, w)
 }
 
-// keep leaves what a cluster has of the unit.
-func (c *comparison) keep(i int, rs rows) {
-	for _, r := range c.refs {
+// keep leaves what a cluster has of objects of the unit.
+func (c *comparison) keep(refs []object.Ref, i int, rs rows) {
+	for _, r := range refs {
 		row, have := rs.edit(r), c.have[r](i)
 		w, wanted := row.Wanted(i)
 		isSame := wanted && have != nil && w.Blob >= 0 && c.in.Blobs.At(w.Blob).ID() == have.ID()

@@ -68,7 +68,8 @@ type Unit struct {
 	// Stages are those that clusters are in, by index, and Orders their places in them.
 	Stages []string
 	Orders []int
-	// Recorded is what the plan recorded that is made again; nil for a plan of its own.
+	// IsReplay reports a plan that is made again, and Recorded is what that one recorded; nil for nothing.
+	IsReplay bool
 	Recorded *rollouts.Rollout
 }
 
@@ -126,9 +127,15 @@ func Settle(in Input) Result {
 			continue
 		}
 		c := compare(&in, u)
+		if c.isGone() {
+			continue
+		}
 		out := c.decide()
 		if out.After != nil && u.Recorded == nil {
 			out.After.Stays = u.Stays
+		}
+		if out.Phase == rollouts.Done && len(u.Stays) > 0 { // the next plan gives them to the units that claim them
+			out.Recheck = out.Recheck.By(in.Now.Add(time.Second), in.Now)
 		}
 		if !in.AtTheEnd || !endsAsTheSource(u, &out) {
 			c.show(&out, rows)

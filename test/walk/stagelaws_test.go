@@ -1,0 +1,343 @@
+package walk
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+)
+
+// broken is a law that is broken, and how.
+type broken struct{ kind, text string }
+
+// judgement is what there is to judge of a unit after a publication.
+type judgement struct {
+	w             *walker
+	was, is       rollouts.Rollout
+	base, target  unitMeaning
+	before, after held
+	heldBack      map[string]bool // clusters that the guard holds
+	refs          map[string]bool
+	isUnsoaked    bool
+}
+
+// judged are the units after a publication, in the order of the records.
+func (w *walker) judged(l *looked, res *reconciler.Result, after held) []judgement {
+	was, fleet := map[string]rollouts.Rollout{}, l.fleet
+	for _, r := range l.records {
+		was[r.Unit.String()] = r
+	}
+	heldBack := map[string]bool{}
+	for _, c := range res.Plan.Clusters {
+		heldBack[c.Name] = c.Held != nil
+	}
+	var all []judgement
+	for i := range w.stages.records {
+		r := &w.stages.records[i]
+		all = append(all, judgement{
+			w: w, was: was[r.Unit.String()], is: *r, before: l.held, after: after, heldBack: heldBack, isUnsoaked: isUnsoaked(res),
+			base:   w.stages.commits[r.Status.Base.Commit].unit(policy(r), fleet),
+			target: w.stages.commits[r.Status.Target.Commit].unit(policy(r), fleet),
+			refs:   w.stages.refs(r, fleet),
+		})
+	}
+	return all
+}
+
+// laws returns those that are broken. Where things break on the way only those are asked that hold whatever happens.
+func (j *judgement) laws() []broken {
+	gained := j.gained()
+	all := slices.Concat(j.stopped(gained), j.inTurn(gained), j.width(gained))
+	if j.w.world.isCalm {
+		all = slices.Concat(all, j.stagesOver(), j.oneVersion(), j.back())
+	}
+	return all
+}
+
+// has reports whether a cluster has of the unit what a version means, but for replicas.
+func (j *judgement) has(in held, cluster string, means *unitMeaning) bool {
+	return j.differs(in, cluster, means) == ""
+}
+
+// differs names an object of the unit of which a cluster has something else than a version means.
+func (j *judgement) differs(in held, cluster string, means *unitMeaning) string {
+	for _, ref := range slices.Sorted(maps.Keys(j.refs)) {
+		want, wanted := means.cells[cluster][ref]
+		is, there := in[cluster][ref]
+		want.replicas, is.replicas = 0, 0
+		if wanted != there || want != is {
+			return fmt.Sprintf("%s is %t %v and should be %t %v", ref, there, is, wanted, want)
+		}
+	}
+	return ""
+}
+
+// isSameRun reports that the publication was a step of a run that was open.
+func (j *judgement) isSameRun() bool { return j.was.Status.Run == j.is.Status.Run }
+
+// gained lists the clusters of a run that came to the target by the publication.
+func (j *judgement) gained() (names []string) {
+	if j.is.Status.Phase == rollouts.Done {
+		return nil
+	}
+	for _, cluster := range slices.Sorted(maps.Keys(j.is.Clusters)) {
+		if !j.has(j.before, cluster, &j.target) && j.has(j.after, cluster, &j.target) {
+			names = append(names, cluster)
+		}
+	}
+	return names
+}
+
+// stopped is I5: in a run that is stopped no cluster gets the target.
+func (j *judgement) stopped(gained []string) (all []broken) {
+	if j.is.Status.Phase != rollouts.Stopped || j.isUnsoaked {
+		return nil
+	}
+	for _, cluster := range gained {
+		if !j.has(j.after, cluster, &j.base) { // what both versions mean is not the target's alone
+			all = append(all, broken{"stopped", cluster + " gets the target of a run that is stopped"})
+		}
+	}
+	return all
+}
+
+// isBypassed reports that everything may be released.
+func (j *judgement) isBypassed() bool { return j.w.stages.commanded[j.is.Status.Run+" bypass "] }
+
+// order is the place of a stage in the run.
+func (j *judgement) order(stage string) int {
+	return slices.IndexFunc(j.is.Status.Stages, func(s rollouts.StageStatus) bool { return s.Name == stage })
+}
+
+// inTurn is I1: whoever gets the target does after all stages before are over, by evidence or by a command.
+func (j *judgement) inTurn(gained []string) (all []broken) {
+	if p := j.is.Status.Phase; p == rollouts.Returning || j.isBypassed() || j.isUnsoaked {
+		return nil
+	}
+	for _, cluster := range gained {
+		e := j.is.Clusters[cluster]
+		isLast := e.State == rollouts.Leaving && j.is.Status.Phase == rollouts.Finishing
+		if e.Joined || e.State == rollouts.Skipped || isLast {
+			continue
+		}
+		if e.Released.IsZero() {
+			if !j.has(j.after, cluster, &j.base) {
+				all = append(all, broken{"in turn", fmt.Sprintf("%s gets the target and is %s", cluster, e.State)})
+			}
+			continue
+		}
+		for _, other := range slices.Sorted(maps.Keys(j.is.Clusters)) {
+			o := j.is.Clusters[other]
+			if o.State == rollouts.Leaving || o.Joined || j.order(o.Stage) >= j.order(e.Stage) || j.wasOver(o.Stage) {
+				continue
+			}
+			if why := j.unfinished(other, o); why != "" {
+				all = append(all, broken{"in turn", fmt.Sprintf("%s of %s gets the target, and %s of %s %s", cluster, e.Stage, other, o.Stage, why)})
+			}
+		}
+	}
+	return all
+}
+
+// wasOver reports a stage that was over before the publication, or that somebody had skipped.
+func (j *judgement) wasOver(stage string) bool {
+	if j.is.Status.Stages[j.order(stage)].Skipped {
+		return true
+	}
+	return j.isSameRun() && slices.ContainsFunc(j.was.Status.Stages, func(s rollouts.StageStatus) bool {
+		return s.Name == stage && s.Phase == rollouts.Done
+	})
+}
+
+// unfinished says why a cluster is not over, as far as the walk knows; empty if it is, or may be.
+func (j *judgement) unfinished(cluster string, e rollouts.Cluster) string {
+	key := j.is.Status.Run + " " + cluster
+	switch e.State {
+	case rollouts.Healthy:
+		if t := j.w.stages.tracks[key]; t == nil || !t.isHealthy {
+			return "never was healthy with what it has"
+		}
+	case rollouts.Unchanged:
+		if j.w.world.isCalm && !j.has(j.after, cluster, &j.target) && !j.heldBack[cluster] {
+			return "does not have it: " + j.differs(j.after, cluster, &j.target)
+		}
+	case rollouts.Late:
+		if h := j.w.stages.heard[cluster]; h != nil && !h.isSilent && j.isSameRun() && j.was.Clusters[cluster].State != rollouts.Late {
+			return "is not silent"
+		}
+	case rollouts.Skipped:
+		if !j.w.stages.commanded[j.is.Status.Run+" skip "+cluster] {
+			return "was not skipped"
+		}
+	case rollouts.Failed, rollouts.Suspended: // limits on failures are judged at the end of stages
+	case rollouts.Pending, rollouts.Released, rollouts.Failing, rollouts.Leaving:
+		return "is " + string(e.State)
+	}
+	return ""
+}
+
+// width is I3: while as many clusters of a stage as may be are released and neither healthy nor failed, none is added.
+func (j *judgement) width(gained []string) (all []broken) {
+	if j.isBypassed() || j.isUnsoaked || j.is.Status.Phase == rollouts.Finishing || j.is.Status.Phase == rollouts.Returning {
+		return nil
+	}
+	for i := range j.is.Strategy.Stages {
+		s := &j.is.Strategy.Stages[i]
+		out, fresh, members := []string{}, 0, 0
+		for _, cluster := range slices.Sorted(maps.Keys(j.is.Clusters)) {
+			e := j.is.Clusters[cluster]
+			if e.Stage != s.Name || e.State == rollouts.Leaving {
+				continue
+			}
+			members++
+			isFresh := slices.Contains(gained, cluster) && !e.Joined && !e.Released.IsZero()
+			if isFresh {
+				fresh++
+			}
+			if isFresh || !e.Joined && j.isOut(cluster, e) {
+				out = append(out, cluster)
+			}
+		}
+		if most := amount(s.MaxConcurrency.String(), members); fresh > 0 && len(out) > max(1, most) {
+			all = append(all, broken{"width", fmt.Sprintf("%v of %s are out at once, and %d may be", out, s.Name, max(1, most))})
+		}
+	}
+	return all
+}
+
+// amount is a number, or so many percent, rounded down.
+func amount(text string, of int) int {
+	percent, isPercent := strings.CutSuffix(text, "%")
+	n, _ := strconv.Atoi(percent)
+	if isPercent {
+		return n * of / 100
+	}
+	return n
+}
+
+// isOut reports a cluster that was released, and neither failed nor is, as far as the walk knows, healthy.
+func (j *judgement) isOut(cluster string, e rollouts.Cluster) bool {
+	if e.Released.IsZero() || e.State == rollouts.Failed || e.State == rollouts.Late || e.State == rollouts.Skipped || e.State == rollouts.Suspended {
+		return false
+	}
+	t := j.w.stages.tracks[j.is.Status.Run+" "+cluster]
+	return t == nil || t.since.IsZero()
+}
+
+// stagesOver is I2 and the tasks: a stage ends when its clusters were healthy for its time, by what they say of what is
+// published, and when somebody approved; fewer failed than may.
+func (j *judgement) stagesOver() (all []broken) {
+	if !j.isSameRun() || j.isBypassed() || j.is.Status.Phase == rollouts.Returning || j.is.Status.Phase == rollouts.Done {
+		return nil
+	}
+	for i := range j.is.Status.Stages {
+		st := &j.is.Status.Stages[i]
+		before := slices.IndexFunc(j.was.Status.Stages, func(s rollouts.StageStatus) bool { return s.Name == st.Name })
+		if st.Phase != rollouts.Done || st.Skipped || st.StartTime.IsZero() || before < 0 || j.was.Status.Stages[before].Phase == rollouts.Done {
+			continue
+		}
+		n := slices.IndexFunc(j.is.Strategy.Stages, func(s rollouts.Stage) bool { return s.Name == st.Name })
+		if n < 0 {
+			continue
+		}
+		for _, task := range j.is.Strategy.Stages[n].AfterStageTasks {
+			all = append(all, j.taskOver(st.Name, task)...)
+		}
+		all = append(all, j.failures(&j.is.Strategy.Stages[n])...)
+	}
+	return all
+}
+
+// taskOver judges a task of a stage that is over.
+func (j *judgement) taskOver(stage string, task rollouts.StageTask) (all []broken) {
+	if task.Type == rollouts.ApprovalTask {
+		if !j.w.stages.commanded[j.is.Status.Run+" approve "+stage] {
+			all = append(all, broken{"approval", "nobody approved " + stage})
+		}
+		return all
+	}
+	for _, cluster := range slices.Sorted(maps.Keys(j.is.Clusters)) {
+		e := j.is.Clusters[cluster]
+		t, h := j.w.stages.tracks[j.is.Status.Run+" "+cluster], j.w.stages.heard[cluster]
+		if e.Stage != stage || e.State != rollouts.Healthy || e.Joined {
+			continue
+		}
+		switch {
+		case t == nil || t.since.IsZero() || t.longest < task.WaitTime.Duration:
+			all = append(all, broken{"soak", fmt.Sprintf("%s is over, and %s was not healthy for %s", stage, cluster, task.WaitTime.Duration)})
+		case h == nil || h.isSilent:
+			all = append(all, broken{"soak", fmt.Sprintf("%s is over, and %s is silent", stage, cluster)})
+		}
+	}
+	return all
+}
+
+// failures judges how many clusters of a stage that is over failed.
+func (j *judgement) failures(s *rollouts.Stage) []broken {
+	var failed []string
+	members := 0
+	for _, cluster := range slices.Sorted(maps.Keys(j.is.Clusters)) {
+		e := j.is.Clusters[cluster]
+		if e.Stage != s.Name || e.State == rollouts.Leaving {
+			continue
+		}
+		members++
+		if e.State == rollouts.Failed && !e.Joined && !e.Forgiven && !e.WasUnhealthy {
+			failed = append(failed, cluster)
+		}
+	}
+	if len(failed) > amount(s.MaxFailures.String(), members) {
+		return []broken{{"failures", fmt.Sprintf("%s is over, and %v failed", s.Name, failed)}}
+	}
+	return nil
+}
+
+// oneVersion is I11: what a cluster has of the unit is what one commit means, the one that is recorded for it.
+func (j *judgement) oneVersion() (all []broken) {
+	fleet := j.w.stages.commits[j.w.stages.head]
+	for cluster := range j.target.cells {
+		commit := j.is.Status.Target.Commit
+		e, known := j.is.Clusters[cluster]
+		if known {
+			commit = e.Shows
+		} else if j.is.Status.Phase != rollouts.Done {
+			continue
+		}
+		if j.heldBack[cluster] || e.State == rollouts.Skipped || j.w.stages.commits[commit] == nil {
+			continue
+		}
+		if j.is.Status.Phase == rollouts.Finishing && e.State == rollouts.Leaving {
+			commit = j.is.Status.Target.Commit
+		}
+		means := j.w.stages.commits[commit].unit(policy(&j.is), fleet)
+		isMissed := j.is.Status.Phase == rollouts.Stopped && !e.Released.IsZero() // the guard held it, say, and now it stays
+		if differs := j.differs(j.after, cluster, &means); differs != "" && !(isMissed && j.differs(j.before, cluster, &means) == differs) {
+			all = append(all, broken{"one version", fmt.Sprintf("%s shows %.7s, and %s", cluster, commit, differs)})
+		}
+	}
+	return all
+}
+
+// back is I6: a run whose base the source says again goes back in every cluster in the same plan, and so does one that
+// somebody has go back.
+func (j *judgement) back() (all []broken) {
+	s := j.w.stages
+	fleet := s.commits[s.head]
+	isOpen := j.was.Status.Phase != rollouts.Done && j.was.Status.Phase != ""
+	head := fleet.unit(policy(&j.is), fleet)
+	from, to := s.commits[j.was.Status.Base.Commit].unit(policy(&j.is), fleet), s.commits[j.was.Status.Target.Commit].unit(policy(&j.is), fleet)
+	isReverted := isOpen && head.text == from.text && head.text != to.text
+	if !isReverted && j.is.Status.Phase != rollouts.Returning {
+		return nil
+	}
+	for cluster := range j.base.cells {
+		if differs := j.differs(j.after, cluster, &j.base); differs != "" && !j.heldBack[cluster] {
+			all = append(all, broken{"back", fmt.Sprintf("%s does not go back: %s", cluster, differs)})
+		}
+	}
+	return all
+}

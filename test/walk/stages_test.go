@@ -1,0 +1,396 @@
+package walk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/guard"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/test/twin"
+)
+
+// stages is what a walk knows of what goes out in stages: what it committed, had reported and commanded, and what came of it.
+type stages struct {
+	commits      map[string]snapshot // what commits of the source mean
+	head         string
+	heard        map[string]*heard // by cluster
+	commanded    map[string]bool   // "RUN VERB AIM"
+	publications int
+	tracks       map[string]*track // "RUN CLUSTER"
+	records      []rollouts.Rollout
+	isGoingBack  bool
+	due          time.Time // when the last plan is to be made again
+	targets      bool      // all units of the last plan are what the source says
+}
+
+func newStages() *stages {
+	return &stages{commits: map[string]snapshot{}, heard: map[string]*heard{}, commanded: map[string]bool{}, tracks: map[string]*track{}, targets: true}
+}
+
+// track is how a cluster is since it was released in a run, as the walk had it reported.
+type track struct {
+	after     int       // publications: what was reported before says nothing
+	since     time.Time // all of it is healthy, seen at publications; zero for not
+	longest   time.Duration
+	isHealthy bool // it was once
+}
+
+// looked is how all is before a publication.
+type looked struct {
+	held    held
+	files   map[string]map[string]files.ID
+	records []rollouts.Rollout
+	fleet   snapshot
+	again   *twin.Repo // another repository, in which a process that remembers nothing publishes the same
+}
+
+// filesOf are the files of objects, by object.
+func filesOf(root *files.Folder) map[string]files.ID {
+	all := map[string]files.ID{}
+	if root == nil {
+		return all
+	}
+	for path, e := range root.All() {
+		var m twin.Manifest
+		if data, err := e.Blob.Bytes(); err == nil && strings.HasPrefix(path, "manifests/") && yaml.Unmarshal(data, &m) == nil {
+			all[m.String()] = e.ID
+		}
+	}
+	return all
+}
+
+// look looks at all there is before a publication, and notes what clusters say of what they were released with.
+func (w *walker) look(ctx context.Context, before held) (*looked, error) {
+	if w.stages == nil {
+		return nil, nil
+	}
+	l := &looked{held: before, files: map[string]map[string]files.ID{}, records: w.stages.records, fleet: w.stages.commits[w.stages.head]}
+	roots, err := w.roots(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for cluster, root := range roots {
+		l.files[cluster] = filesOf(root)
+	}
+	for i := range l.records {
+		r := &l.records[i]
+		for cluster := range r.Clusters {
+			if t := w.stages.tracks[r.Status.Run+" "+cluster]; t != nil {
+				t.hear(w.stages.heard[cluster], l.files[cluster], w.stages.refs(r, l.fleet), w.now)
+			}
+		}
+	}
+	if w.remembers {
+		l.again = w.repo.Clone()
+	}
+	return l, nil
+}
+
+// hear notes what a cluster says of objects that are published there.
+func (t *track) hear(h *heard, published map[string]files.ID, refs map[string]bool, now time.Time) {
+	if h == nil || h.isSilent || h.after < t.after {
+		return
+	}
+	for ref := range refs {
+		if published[ref] != h.files[ref] {
+			return
+		}
+	}
+	for ref := range refs {
+		parts := strings.Split(ref, "/")
+		if _, there := published[ref]; there && h.unwell[parts[0]+"/"+parts[len(parts)-1]] != "" {
+			t.since = time.Time{}
+			return
+		}
+	}
+	if t.isHealthy = true; t.since.IsZero() {
+		t.since = now
+	}
+	t.longest = max(t.longest, now.Sub(t.since))
+}
+
+// policy is the policy of a unit.
+func policy(r *rollouts.Rollout) string { return r.Unit.Name }
+
+// refs are the objects of a unit by what a run goes from and to, and by what the source says: without those that
+// another unit has in one of these.
+func (s *stages) refs(r *rollouts.Rollout, fleet snapshot) map[string]bool {
+	refs, of := map[string]bool{}, []snapshot{s.commits[r.Status.Base.Commit], s.commits[r.Status.Target.Commit], fleet}
+	for _, e := range r.Clusters {
+		of = append(of, s.commits[e.Shows])
+	}
+	for _, is := range of {
+		u := is.unit(policy(r), fleet)
+		maps.Copy(refs, u.refs)
+	}
+	for _, is := range of {
+		for _, d := range is {
+			if by := is.claims(d); d.isObject() && by != policy(r) && by != "" {
+				delete(refs, d.ref())
+			}
+		}
+	}
+	return refs
+}
+
+// goneOut notes what a publication did to what goes out in stages, and returns the first law that is broken.
+func (w *walker) goneOut(ctx context.Context, l *looked, res *reconciler.Result, after held) (kind, law string) {
+	if w.stages == nil {
+		return "", ""
+	}
+	records, err := w.records(ctx)
+	if err != nil {
+		return "reading", err.Error()
+	}
+	s := w.stages
+	s.publications++
+	s.due, s.records, s.isGoingBack, s.targets = res.Plan.Basis.RecheckAt, records, false, true
+	for _, r := range slices.Concat(l.records, records) {
+		s.isGoingBack = s.isGoingBack || r.Status.Phase == rollouts.Returning || r.Status.Reason == rollouts.KeptBack
+	}
+	for i := range res.Plan.Rollouts {
+		o := &res.Plan.Rollouts[i]
+		s.targets = s.targets && o.Target.Is(o.Source)
+	}
+	now := w.judged(l, res, after)
+	w.trackAll(l, now)
+	branches := map[string]bool{}
+	for _, u := range res.Updates {
+		if branches[u.Branch] {
+			return "one commit", u.Branch + " gets two commits in one plan"
+		}
+		branches[u.Branch] = true
+	}
+	if l.again != nil {
+		if law := w.sameWithout(ctx, l.again); law != "" {
+			return "memo", law
+		}
+	}
+	for i := range now {
+		if broken := now[i].laws(); broken != nil {
+			return broken[0].kind, fmt.Sprintf("%s: %s", records[i].Unit, broken[0].text)
+		}
+	}
+	return "", ""
+}
+
+// trackAll begins to follow clusters that were released. Of one that had the target before it counts what it reported of that.
+func (w *walker) trackAll(l *looked, now []judgement) {
+	was := map[string]rollouts.Rollout{}
+	for _, r := range l.records {
+		was[r.Unit.String()] = r
+	}
+	for i, r := range w.stages.records {
+		before := was[r.Unit.String()]
+		if r.Status.Run != before.Status.Run {
+			w.counts.Runs++
+		}
+		if r.Status.Phase != before.Status.Phase {
+			switch r.Status.Phase {
+			case rollouts.Stopped:
+				w.counts.Stopped++
+			case rollouts.Returning:
+				w.counts.Returned++
+			default:
+			}
+		}
+		for cluster, e := range r.Clusters {
+			key := r.Status.Run + " " + cluster
+			if e.Released.IsZero() {
+				delete(w.stages.tracks, key)
+			} else if w.stages.tracks[key] == nil {
+				w.counts.Released++
+				t := &track{after: w.stages.publications}
+				if w.stages.tracks[key] = t; now[i].has(l.held, cluster, &now[i].target) {
+					t.after = 0
+					t.hear(w.stages.heard[cluster], l.files[cluster], now[i].refs, w.now)
+				}
+			}
+		}
+		fmt.Fprintf(&w.trace, "    %s %s %s %s\n", r.Unit, r.Status.Phase, r.Status.Reason, shortly(&r))
+	}
+}
+
+// shortly is how clusters are in a run.
+func shortly(r *rollouts.Rollout) string {
+	var all []string
+	for _, cluster := range slices.Sorted(maps.Keys(r.Clusters)) {
+		all = append(all, fmt.Sprintf("%s %s in %s", cluster, r.Clusters[cluster].State, r.Clusters[cluster].Stage))
+	}
+	return strings.Join(all, ", ")
+}
+
+// sameWithout says how branches differ from those that a process publishes that remembers nothing; empty if they do not.
+func (w *walker) sameWithout(ctx context.Context, other *twin.Repo) string {
+	fresh := &walker{repo: other, now: w.now}
+	r := fresh.over(other)
+	r.Allow = w.r.Allow
+	_, _ = r.Publish(ctx, "main") // as it went for the one that remembers
+	is, err := w.repo.Heads(ctx)
+	then, err2 := other.Heads(ctx)
+	if err := errors.Join(err, err2); err != nil {
+		return err.Error()
+	}
+	for _, name := range slices.Sorted(maps.Keys(is)) {
+		one, _, err := w.repo.Branch(ctx, name)
+		two, ok, err2 := other.Branch(ctx, name)
+		if err := errors.Join(err, err2); err != nil || !ok || one.Tree.ID() != two.Tree.ID() {
+			return fmt.Sprintf("%s has another tree without memory (%v)", name, err)
+		}
+	}
+	if len(is) != len(then) {
+		return fmt.Sprintf("there are %d branches, and %d without memory", len(is), len(then))
+	}
+	return ""
+}
+
+// isGoing says that a unit went back, or does: what the source wants may leave.
+func (w *walker) isGoingBack() bool { return w.stages != nil && w.stages.isGoingBack }
+
+// isOpen says that something is not, or need not be, what the source says.
+func (w *walker) isOpen() bool {
+	return w.stages != nil && (!w.stages.targets || slices.ContainsFunc(w.stages.records, func(r rollouts.Rollout) bool {
+		return r.Status.Phase != rollouts.Done || len(r.Clusters) > 0
+	}))
+}
+
+// least returns how many replicas of what is divided there have to be: as many as the source asks for, or the versions between
+// which a run is, whichever asks for less.
+func (w *walker) least(asked map[string]int) map[string]int {
+	if w.stages == nil {
+		return asked
+	}
+	s, least := w.stages, maps.Clone(asked)
+	for i := range s.records {
+		r := &s.records[i]
+		for _, commit := range []string{r.Status.Base.Commit, r.Status.Target.Commit} {
+			u := s.commits[commit].unit(policy(r), s.commits[s.head])
+			for ref := range s.refs(r, s.commits[s.head]) {
+				if n, divided := u.asked[ref]; divided && u.refs[ref] && n < least[ref] {
+					least[ref] = n
+				} else if !divided || !u.refs[ref] {
+					delete(least, ref)
+				}
+			}
+		}
+	}
+	return least
+}
+
+// goesOn publishes as long as that the last step is published lets a run go on.
+func (w *walker) goesOn(ctx context.Context) (kind, law string) {
+	for range 6 {
+		if w.stages == nil || w.stages.due.IsZero() || w.stages.due.After(w.now.Add(time.Second)) {
+			return "", ""
+		}
+		moved, kind, law := w.publishAgain(ctx)
+		if kind != "" || !moved {
+			return kind, law
+		}
+	}
+	return "", ""
+}
+
+// publishAgain publishes the same, and holds what comes of it against the laws of stages.
+func (w *walker) publishAgain(ctx context.Context) (moved bool, kind, law string) {
+	before, err := w.held(ctx)
+	if err != nil {
+		return false, "reading", err.Error()
+	}
+	l, err := w.look(ctx, before)
+	if err != nil {
+		return false, "reading", err.Error()
+	}
+	res, err := w.r.Publish(ctx, "main")
+	if err != nil {
+		return false, "publishing", err.Error()
+	}
+	after, err := w.held(ctx)
+	if err != nil {
+		return false, "reading", err.Error()
+	}
+	if kind, law := w.goneOut(ctx, l, &res, after); kind != "" {
+		return false, kind, law
+	}
+	allow := w.r.Allow
+	w.r.Allow = ""
+	kind, law = w.verify(ctx)
+	w.r.Allow = allow
+	return len(res.Updates) > 0, kind, law
+}
+
+// end has everything be well: nothing is broken, all clusters are healthy, and somebody approves. Then all goes out.
+func (w *walker) end(ctx context.Context, n int) (kind, law string) {
+	fmt.Fprintf(&w.trace, "the end\n")
+	mendAll(&w.world, nil)
+	w.world.release()
+	for _, d := range w.world.docs((*doc).isObject) {
+		d.version++ // what was skipped goes out with the next run
+	}
+	w.commit(n)
+	if !w.remembers {
+		w.r = w.over(w.repo)
+	}
+	w.r.Allow = guard.AllowAll
+	w.folders = w.world.folders
+	for range 60 {
+		roots, err := w.roots(ctx)
+		if err != nil {
+			return "reading", err.Error()
+		}
+		for cluster := range roots {
+			w.report(ctx, cluster, nil)
+		}
+		for i := range w.stages.records {
+			w.help(ctx, &w.stages.records[i])
+		}
+		w.now = w.now.Add(31 * time.Minute)
+		moved, kind, law := w.publishAgain(ctx)
+		if kind != "" {
+			return kind, law
+		}
+		if !moved && !w.isOpen() {
+			return w.ended(ctx)
+		}
+	}
+	return "stuck", "all is well, and it does not come to its end"
+}
+
+// help has somebody do what a run waits for.
+func (w *walker) help(ctx context.Context, r *rollouts.Rollout) {
+	switch n := slices.IndexFunc(r.Status.Stages, func(s rollouts.StageStatus) bool { return s.Phase != rollouts.Done }); {
+	case r.Status.Phase == rollouts.Stopped:
+		w.say(ctx, "resume", r, "")
+	case r.Status.Reason == rollouts.ApprovalMissing && n >= 0:
+		w.say(ctx, "approve", r, r.Status.Stages[n].Name)
+	}
+}
+
+// ended holds the branches against what the source means.
+func (w *walker) ended(ctx context.Context) (kind, law string) {
+	w.counts.Ended++
+	is, err := w.held(ctx)
+	if err != nil {
+		return "reading", err.Error()
+	}
+	want := evaluate(w.world.meant())
+	if wrong := other(want, registered(is, want), false); wrong != nil {
+		return "meaning at the end", strings.Join(wrong, "; ")
+	}
+	return "", ""
+}
+
+// isUnsoaked says that something was released before its turn, because another cluster lost it.
+func isUnsoaked(res *reconciler.Result) bool {
+	return slices.ContainsFunc(res.Diags, func(d diag.Diagnostic) bool { return d.Code == diag.RolloutUnsoaked })
+}
