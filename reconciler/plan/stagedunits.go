@@ -20,17 +20,15 @@ func (s *stager) stagedUnits() (list []staged.Unit) {
 	if !Stages(&s.table.in.State, &s.table.in.Source) {
 		return nil
 	}
-	bound, _ := unit.Of(&x.Policies.Set, config.Rollout) // whoever reads the source says what is wrong
-	windows, _ := unit.ReadWindows(config.Rollout.Windows)
 	is := map[rollouts.Unit]*unit.Unit{}
-	for i := range bound {
-		is[unitOf(bound[i].Name)] = &bound[i]
+	for i := range x.Units {
+		is[unitOf(x.Units[i].Name)] = &x.Units[i]
 	}
 	before, recorded := recordOf(s.table.in.State.Rollouts), map[rollouts.Unit]*rollouts.Rollout(nil)
 	if s.table.in.Replay != nil {
 		recorded = recordOf(s.table.in.Replay.State.Rollouts)
 	}
-	of := namesOf(bound)
+	of := namesOf(x.Units)
 	found := units.Find(units.Input{
 		Expanded: x, Decisions: s.table.decided.Decisions, Bindings: s.table.in.State.Bindings, Config: config, Of: of,
 		Renderer: s.table.in.Staging.Renderer,
@@ -41,7 +39,7 @@ func (s *stager) stagedUnits() (list []staged.Unit) {
 		if r == nil && (b == nil || b.Strategy == nil && b.Stays == "") {
 			continue
 		}
-		list = append(list, s.stagedUnit(u, b, r, recorded[u.Unit], windows))
+		list = append(list, s.stagedUnit(u, b, r, recorded[u.Unit]))
 	}
 	return list
 }
@@ -69,7 +67,7 @@ func uncounted(in *Staging, list []staged.Unit) (diags []diag.Diagnostic) {
 }
 
 // stagedUnit is what is known of a unit.
-func (s *stager) stagedUnit(u units.Unit, b *unit.Unit, before, recorded *rollouts.Rollout, windows unit.Windows) staged.Unit {
+func (s *stager) stagedUnit(u units.Unit, b *unit.Unit, before, recorded *rollouts.Rollout) staged.Unit {
 	is := staged.Unit{Unit: u, Before: before, Recorded: recorded, Absent: len(u.Policies) == 0, Windows: map[string]stage.Window{}}
 	if b != nil {
 		is.Strategy, is.Refused = staged.Strategy(b.Strategy), b.Stays
@@ -89,7 +87,7 @@ func (s *stager) stagedUnit(u units.Unit, b *unit.Unit, before, recorded *rollou
 		is.Refused = refused
 	}
 	for _, name := range append(stageNames(inForce), rollouts.Unmatched) {
-		of := windows.Of(inForce.Name, name)
+		of := s.table.in.Expanded.Windows.Of(inForce.Name, name)
 		if _, closed := of.Closed(s.table.in.Now); len(of) > 0 {
 			is.Windows[name] = stage.Window{IsClosed: closed, Edge: of.Next(s.table.in.Now)}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/template"
+	"github.com/waybill-dev/waybill/policies/unit"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/cache"
@@ -65,6 +66,9 @@ func (m *Memo) Turn() {
 // Result is a source in which nothing is left to render.
 type Result struct {
 	Policies *index.Policies
+	// Units are what moves together in roll-outs, in the order of their names, and Windows are when.
+	Units   []unit.Unit
+	Windows unit.Windows
 	// Templates are in the order of their refs.
 	Templates []*template.Template
 	// Bound is what stands in clusters' own directories.
