@@ -51,7 +51,8 @@ func OlderCommits(in *Input) (commits []string) {
 
 // Stages reports whether something of a source may go out in stages, by what was recorded and by what the source says.
 func Stages(s *state.State, src *render.Source) bool {
-	return len(s.Rollouts)+len(s.UnreadableRollouts) > 0 || src.Config.Rollout.Default != "" || len(src.Config.Rollout.Rules) > 0 ||
+	is := &src.Config.Rollout
+	return len(s.Rollouts)+len(s.UnreadableRollouts) > 0 || is.Default != "" || len(is.Rules) > 0 || unit.HoldUnstaged(is.Windows) ||
 		slices.ContainsFunc(src.Objects, func(o *object.Object) bool { return kubefleet.IsStrategy(o.Ref()) || isBound(o) })
 }
 

@@ -106,7 +106,10 @@ func (x *expander) ground(objs []*object.Object, before *ground) *ground {
 
 func (x *expander) expand(g *ground) Result {
 	x.report(g.diags...)
-	r := Result{Policies: g.policies, Units: g.units, Windows: g.windows, Bound: map[string][]*object.Object{}, HoldReason: brokenByRelease(g.broken, x.in.Source.Objects)}
+	r := Result{
+		Policies: g.policies, Units: g.units, Windows: g.windows, Bound: map[string][]*object.Object{},
+		HoldReason: brokenByRelease(g.broken, x.in.Source.Objects),
+	}
 	base := scope{around: g.objects, lookup: g.lookup}
 	r.Templates = x.templates(g.policies, g.objects, base)
 	for _, c := range g.policies.Fleet.Clusters() {

@@ -124,15 +124,19 @@ func (c *comparison) keep(i int, rs rows) {
 		w, wanted := row.Wanted(i)
 		isSame := wanted && have != nil && w.Blob >= 0 && c.in.Blobs.At(w.Blob).ID() == have.ID()
 		if !isSame && (wanted || have != nil) {
-			block(row, i)
+			c.block(row, i)
 		}
 	}
 }
 
 // block says that the turn of a cluster has not come: what was in the way before is a matter of what waits.
-func block(row *manifest.Row, cluster int) {
+func (c *comparison) block(row *manifest.Row, cluster int) {
+	why := reason.WaitsForStage
+	if c.unit.isUnstaged() {
+		why = reason.WaitsToGoOut
+	}
 	delete(row.Blocks, int32(cluster)) //nolint:gosec // an index
-	row.Block(cluster, reason.WaitsForStage)
+	row.Block(cluster, why)
 }
 
 // write has a cluster show an older version that the fleet of today asks for otherwise than it is there.
@@ -149,7 +153,7 @@ func (c *comparison) write(i int, v *laid, rs rows) {
 		case !is.wanted && have == nil:
 			row.Stands[int32(i)] = manifest.Nothing //nolint:gosec // an index
 		}
-		block(row, i)
+		c.block(row, i)
 	}
 }
 

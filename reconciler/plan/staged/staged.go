@@ -69,6 +69,12 @@ type Unit struct {
 	Recorded *rollouts.Rollout
 }
 
+// isUnstaged reports a unit that goes out without a strategy, and that windows may hold back.
+func (u *Unit) isUnstaged() bool {
+	s := stage.InForce(u.Strategy, u.Before)
+	return s != nil && s.IsNone()
+}
+
 // stage is the stage of a cluster, by its index; empty for none.
 func (u *Unit) stage(i int) string {
 	if u.Stages == nil {
@@ -97,7 +103,8 @@ type Cluster struct {
 // Result is what comes of it.
 type Result struct {
 	Rows []manifest.Row // in the order of refs
-	// Of says which unit the objects are of that are one version in a cluster, by number; the first is 1.
+	// Of says which unit the objects are of that are one version in a cluster, by number; the first is 1. Those of a unit without a
+	// strategy are that while some wait.
 	Of map[object.Ref]int
 	// Outputs are what was decided of the units, in their order.
 	// Of one whose run is over, and of which nothing changes, they do not list what clusters show: the target.
@@ -114,7 +121,7 @@ func Settle(in Input) Result {
 	for n := range in.Units {
 		u := &in.Units[n]
 		if u.isQuiet(in.Revision) {
-			r.add(u.quiet(&in), u.Refs)
+			r.add(u, u.quiet(&in), u.Refs)
 			continue
 		}
 		c := compare(&in, u)
@@ -125,16 +132,19 @@ func Settle(in Input) Result {
 		if !in.AtTheEnd || !endsAsTheSource(u, &out) {
 			c.show(&out, rows)
 		}
-		r.add(out, c.refs)
+		r.add(u, out, c.refs)
 	}
 	r.Rows = rows.sorted()
 	return r
 }
 
 // add adds what was decided of the next unit, and says which objects are of it.
-func (r *Result) add(out stage.Output, refs []object.Ref) {
+func (r *Result) add(u *Unit, out stage.Output, refs []object.Ref) {
 	r.Outputs = append(r.Outputs, out)
 	r.Recheck, r.Diags = r.Recheck.And(out.Recheck), append(r.Diags, out.Diags...)
+	if is := out.After; u.isUnstaged() && out.Phase == rollouts.Done && (is == nil || len(is.Clusters) == 0) {
+		return
+	}
 	for _, ref := range refs {
 		r.Of[ref] = len(r.Outputs)
 	}
