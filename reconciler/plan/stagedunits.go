@@ -10,6 +10,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/units"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -36,12 +37,28 @@ func (s *stager) stagedUnits() (list []staged.Unit) {
 	})
 	for _, u := range found {
 		b, r := is[u.Unit], before[u.Unit]
+		if r != nil && s.isFreed(&u, b, r) {
+			r = nil
+		}
 		if r == nil && (b == nil || b.Strategy == nil && b.Stays == "") {
 			continue
 		}
 		list = append(list, s.stagedUnit(u, b, r, recorded[u.Unit]))
 	}
 	return list
+}
+
+// isFreed reports a unit that is bound to no strategy, and that was and is not to go out by the one that is recorded, because a release of
+// it may give another result each time: the strategy does not go on, for it would never end.
+func (s *stager) isFreed(u *units.Unit, b *unit.Unit, r *rollouts.Rollout) bool {
+	was := s.table.in.Staging.Versions[s.table.in.State.Published.Commit]
+	isBound := b != nil && (b.Stays != "" || b.Strategy != nil && b.Strategy.Name != render.NoStrategy)
+	if isBound || was == nil || r.Status.Phase != rollouts.Done {
+		return false
+	}
+	_, isRestless := u.Restless(s.table.in.Expanded)
+	_, wasRestless := u.Restless(was.Expanded)
+	return isRestless && wasRestless
 }
 
 // uncounted says which commands do not count, and which are about no unit that goes out in stages.
@@ -81,6 +98,9 @@ func (s *stager) stagedUnit(u units.Unit, b *unit.Unit, before, recorded *rollou
 	inForce := stage.InForce(is.Strategy, before)
 	if inForce == nil {
 		return is
+	}
+	if d, isRestless := u.Restless(s.table.in.Expanded); isRestless && !inForce.IsNone() && is.Refused == "" {
+		is.Refused, is.Wrong = "a release of it may give another result each time", []diag.Diagnostic{d}
 	}
 	var refused string
 	if is.Stages, is.Orders, refused = staged.Assign(inForce, s.labelled()); refused != "" && is.Refused == "" {

@@ -125,6 +125,7 @@ func (x *expander) expand(g *ground) Result {
 			r.HoldReason = f.hidesPolicy()
 		}
 	}
+	r.Restless = x.restless
 	r.Releases, r.UsedUp, r.Recipes, r.Drew, r.Sensitive = x.releases.remembered(), x.usedUp, x.recipes, x.drew, x.sensitive
 	for _, ref := range slices.SortedFunc(maps.Keys(x.nested.inners), object.Ref.Compare) {
 		r.Inners = append(r.Inners, x.nested.inners[ref])

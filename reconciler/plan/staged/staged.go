@@ -54,6 +54,8 @@ type Unit struct {
 	Strategy *rollouts.Strategy
 	Refused  string
 	Pos      diag.Pos
+	// Wrong is what is wrong with it, for which it is refused.
+	Wrong []diag.Diagnostic
 	// Before is what was recorded last; nil for nothing.
 	Before *rollouts.Rollout
 	// Unreadable reports that something is recorded of it that cannot be read.
@@ -120,6 +122,7 @@ func Settle(in Input) Result {
 	in = indexed(in)
 	for n := range in.Units {
 		u := &in.Units[n]
+		r.Diags = append(r.Diags, u.Wrong...)
 		if u.isQuiet(in.Revision) {
 			r.add(u, u.quiet(&in), u.Refs)
 			continue
