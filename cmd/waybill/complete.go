@@ -23,7 +23,9 @@ type suggest func(w repositories) []string
 func completes(parent *cobra.Command) {
 	for _, cmd := range parent.Commands() {
 		completes(cmd)
-		if s, most := arguments(cmd); s != nil {
+		if isOfRollout := cmd.HasParent() && cmd.Parent().Name() == "rollout"; isOfRollout {
+			cmd.ValidArgsFunction = rolloutArguments
+		} else if s, most := arguments(cmd); s != nil {
 			cmd.ValidArgsFunction = first(most, s)
 		} else if strings.Contains(cmd.Use, pathArgument) {
 			cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -115,14 +117,12 @@ func getArguments(cmd *cobra.Command, args []string, word string) ([]string, cob
 		return first(1, kindNames)(cmd, args, word)
 	}
 	return first(0, func(w repositories) []string {
-		p, set := planned(w)
 		namespace, _ := cmd.Flags().GetString("namespace")
-		lists := report.Lists{Plan: p, Set: set}
-		for n := range p.Rollouts {
-			if r := p.Rollouts[n].After; r != nil {
-				lists.Rollouts = append(lists.Rollouts, *r)
-			}
+		if report.IsRecorded(rest[0]) {
+			return unitsIn(recordedRollouts(w), namespace)
 		}
+		p, set := planned(w)
+		lists := report.Lists{Plan: p, Set: set}
 		list, err := lists.List(report.Query{Kind: rest[0], Namespace: namespace})
 		if err != nil {
 			return nil

@@ -37,9 +37,12 @@ next plan acts on it. See docs/rollouts.md.`,
 	return cmd
 }
 
+// statusVerb is the command of rollout that says how far a run is.
+const statusVerb = "status"
+
 func rolloutStatusCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "status UNIT[@RUN]", Short: "Say how far the run of a unit is, what it waits for, and what helps", Args: cobra.ExactArgs(1),
+		Use: statusVerb + " UNIT[@RUN]", Short: "Say how far the run of a unit is, what it waits for, and what helps", Args: cobra.ExactArgs(1),
 		Long:    `Status says from the state branch how far the run of a unit is: its phase and why, its stages with their clusters, what happens next, and the command that helps.`,
 		Example: "  waybill rollout status team/web",
 	}

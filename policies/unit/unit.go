@@ -7,7 +7,8 @@
 // The first of these binds a policy: its annotation waybill.dev/rollout, the first rule of spec.rollout.rules
 // whose selector matches its labels, spec.rollout.default. An annotation of a PropagationPolicy names a
 // StagedUpdateStrategy of its namespace, or else a ClusterStagedUpdateStrategy; all others name one of these. The
-// name "none" binds to nothing, and nothing after it counts.
+// name "none" binds to nothing, and nothing after it counts. What is bound to nothing moves everywhere at once; where windows
+// hold that back, it has a strategy that says so.
 //
 // # What does not fit
 //
@@ -58,7 +59,8 @@ func (n Name) String() string { return n.Scope + "/" + n.Name }
 type Unit struct {
 	Name     Name
 	Policies []object.Ref // whose claims it is, in their order
-	// Strategy is how it moves; nil if it has none, or if it Stays.
+	// Strategy is how it moves; nil if it has none, or if it Stays. Of a unit that is bound to none, and that windows hold back,
+	// it is one of the name render.NoStrategy: all clusters at once.
 	Strategy *kubefleet.Strategy
 	// Stays says why the unit stays as it is, because nobody can tell how it is to move; empty if it does not.
 	Stays string
@@ -87,6 +89,9 @@ func Of(set *policies.Set, config render.Rollout) ([]Unit, []diag.Diagnostic) {
 	}
 	all := make([]Unit, 0, len(units))
 	for _, u := range units {
+		if u.Strategy == nil && u.Stays == "" && HoldUnstaged(config.Windows) {
+			u.Strategy = unstaged()
+		}
 		slices.SortFunc(u.Policies, object.Ref.Compare)
 		all = append(all, *u)
 	}

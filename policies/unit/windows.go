@@ -2,7 +2,11 @@ package unit
 
 import (
 	"fmt"
+	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/waybill-dev/waybill/policies/kubefleet"
 	"github.com/waybill-dev/waybill/policies/window"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -10,6 +14,20 @@ import (
 
 // AllStages is the name of the one stage of a unit without a strategy, as windows name it.
 const AllStages = "all"
+
+// HoldUnstaged reports that there are windows of units without a strategy.
+func HoldUnstaged(list []render.RolloutWindow) bool {
+	return slices.ContainsFunc(list, func(w render.RolloutWindow) bool { return w.Covers(render.NoStrategy, AllStages) })
+}
+
+// unstaged returns the strategy of a unit that is bound to none, and that windows hold back: all clusters at once.
+func unstaged() *kubefleet.Strategy {
+	all := kubefleet.Amount{Value: 100, Percent: true}
+	return &kubefleet.Strategy{
+		Name: render.NoStrategy, OnFailure: kubefleet.Stop, Newer: kubefleet.Restart, Unmatched: kubefleet.Last,
+		Stages: []kubefleet.Stage{{Name: AllStages, LabelSelector: &metav1.LabelSelector{}, MaxConcurrency: all, MaxFailures: all}},
+	}
+}
 
 // Windows are when clusters may get changes.
 type Windows []covering

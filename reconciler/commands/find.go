@@ -27,13 +27,21 @@ func FindRollout(ctx context.Context, at published.Repository, named string) (*r
 	}
 	e, _ := head.Tree.Lookup(rollouts.Folder)
 	all, unreadable := rollouts.Decode(e.Dir)
-	unit, prefix, hasRun := strings.Cut(named, "@")
-	r, err := namedRollout(all, unit)
+	r, err := NamedRollout(all, named)
+	unit, _, _ := strings.Cut(named, "@")
 	for u, why := range unreadable {
 		if err != nil && (u.String() == unit || u.Name == unit) {
 			return nil, fmt.Errorf("what is recorded of %s cannot be read: %w", u, why)
 		}
 	}
+	return r, err
+}
+
+// NamedRollout finds the unit that UNIT[@RUN] names among those that are recorded. The last part of a unit's name will do where that is one
+// unit, and the first digits of its run. What is not there is an error, with what is.
+func NamedRollout(all []rollouts.Rollout, named string) (*rollouts.Rollout, error) {
+	unit, prefix, hasRun := strings.Cut(named, "@")
+	r, err := namedRollout(all, unit)
 	if err != nil {
 		return nil, err
 	}

@@ -72,7 +72,7 @@ func wentBack(r *rollouts.Rollout) bool {
 func stepMessage(kind string, p *progress.Progress) string {
 	switch kind {
 	case RolloutBegan:
-		return "by " + p.Strategy + ", commit " + progress.Short(p.Target)
+		return rollouts.By(p.Strategy) + ", commit " + progress.Short(p.Target)
 	case RolloutWaits:
 		return p.Stage + "; to approve it: " + cmp.Or(first(p.Commands), "waybill rollout approve")
 	case RolloutDone:

@@ -15,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/plan/virtual"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/object"
@@ -88,15 +89,21 @@ func Expand(in *Input, render expand.Render) error {
 	if in.recovery.Refs == nil && len(in.State.Unreadable) > 0 {
 		in.recovery = in.State.Recover(in.Published, in.Source.Objects)
 	}
-	x, err := expand.Expand(expand.Input{
-		Source: in.Source, Releases: in.State.Releases, Observed: in.State.Observed, Marks: in.State.Failover.Taints, Now: in.Now, Pinned: in.Medium == Branch, Random: in.random(), Memo: &in.Memo.expand,
+	x, err := expand.Expand(in.expanding(in.Source, &in.Memo.expand), render)
+	in.Expanded = &x
+	return err
+}
+
+// expanding is the input for rendering the releases of a source: of the plan's, or of an older version of it.
+func (in *Input) expanding(src render.Source, memo *expand.Memo) expand.Input {
+	return expand.Input{
+		Source: src, Releases: in.State.Releases, Observed: in.State.Observed, Marks: in.State.Failover.Taints, Now: in.Now,
+		Pinned: in.Medium == Branch, Random: in.random(), Memo: memo,
 		Place: func(l *index.Policies, release *template.Template) (*policies.Propagation, []karmada.TargetCluster) {
 			return schedule.Release(in.schedule(l, nil), release)
 		},
 		Override: overridden,
-	}, render)
-	in.Expanded = &x
-	return err
+	}
 }
 
 // overridden returns a release as the override rules that match make it.

@@ -3,15 +3,10 @@ package plan
 import (
 	"slices"
 
-	"github.com/waybill-dev/waybill/policies"
-	"github.com/waybill-dev/waybill/policies/index"
-	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/kubefleet"
-	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/policies/unit"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/plan/older"
-	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render"
@@ -56,7 +51,8 @@ func OlderCommits(in *Input) (commits []string) {
 
 // Stages reports whether something of a source may go out in stages, by what was recorded and by what the source says.
 func Stages(s *state.State, src *render.Source) bool {
-	return len(s.Rollouts)+len(s.UnreadableRollouts) > 0 || src.Config.Rollout.Default != "" || len(src.Config.Rollout.Rules) > 0 ||
+	is := &src.Config.Rollout
+	return len(s.Rollouts)+len(s.UnreadableRollouts) > 0 || is.Default != "" || len(is.Rules) > 0 || unit.HoldUnstaged(is.Windows) ||
 		slices.ContainsFunc(src.Objects, func(o *object.Object) bool { return kubefleet.IsStrategy(o.Ref()) || isBound(o) })
 }
 
@@ -77,14 +73,7 @@ func ExpandOlder(in *Input, commit string, then render.Source, render expand.Ren
 	}
 	memo.Turn()
 	src := older.Source(then, in.Source)
-	x, err := expand.Expand(expand.Input{
-		Source: src, Releases: in.State.Releases, Observed: in.State.Observed, Marks: in.State.Failover.Taints, Now: in.Now,
-		Pinned: in.Medium == Branch, Random: in.random(), Memo: memo,
-		Place: func(l *index.Policies, release *template.Template) (*policies.Propagation, []karmada.TargetCluster) {
-			return schedule.Release(in.schedule(l, nil), release)
-		},
-		Override: overridden,
-	}, render)
+	x, err := expand.Expand(in.expanding(src, memo), render)
 	if err != nil {
 		return err
 	}
@@ -92,10 +81,9 @@ func ExpandOlder(in *Input, commit string, then render.Source, render expand.Ren
 		in.Memo.older = map[string]*expand.Memo{}
 	}
 	in.Memo.older[commit] = memo
-	bound, _ := unit.Of(&x.Policies.Set, src.Config.Rollout)
 	if in.Staging.Versions == nil {
 		in.Staging.Versions = map[string]*older.Version{}
 	}
-	in.Staging.Versions[commit] = &older.Version{Commit: commit, Config: src.Config, Expanded: &x, Of: namesOf(bound)}
+	in.Staging.Versions[commit] = &older.Version{Commit: commit, Config: src.Config, Expanded: &x, Of: namesOf(x.Units)}
 	return nil
 }

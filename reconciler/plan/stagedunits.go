@@ -10,6 +10,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/units"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -20,18 +21,16 @@ func (s *stager) stagedUnits() (list []staged.Unit) {
 	if !Stages(&s.table.in.State, &s.table.in.Source) {
 		return nil
 	}
-	bound, _ := unit.Of(&x.Policies.Set, config.Rollout) // whoever reads the source says what is wrong
-	windows, _ := unit.ReadWindows(config.Rollout.Windows)
 	is := map[rollouts.Unit]*unit.Unit{}
-	for i := range bound {
-		is[unitOf(bound[i].Name)] = &bound[i]
+	for i := range x.Units {
+		is[unitOf(x.Units[i].Name)] = &x.Units[i]
 	}
 	before, recorded := recordOf(s.table.in.State.Rollouts), map[rollouts.Unit]*rollouts.Rollout(nil)
 	isReplay := s.table.in.Replay != nil && s.table.in.Replay.State.Commit != "" // otherwise nothing at all was recorded
 	if isReplay {
 		recorded = recordOf(s.table.in.Replay.State.Rollouts)
 	}
-	of := namesOf(bound)
+	of := namesOf(x.Units)
 	found := units.Find(units.Input{
 		Expanded: x, Decisions: s.table.decided.Decisions, Bindings: s.table.in.State.Bindings, Config: config, Of: of,
 		Renderer: s.table.in.Staging.Renderer,
@@ -39,10 +38,13 @@ func (s *stager) stagedUnits() (list []staged.Unit) {
 	})
 	for _, u := range withRecorded(found, s.table.in.State.Rollouts) {
 		b, r := is[u.Unit], before[u.Unit]
+		if r != nil && s.isFreed(&u, b, r) {
+			r = nil
+		}
 		if r == nil && (b == nil || b.Strategy == nil && b.Stays == "") {
 			continue
 		}
-		is := s.stagedUnit(u, b, r, windows)
+		is := s.stagedUnit(u, b, r)
 		is.IsReplay, is.Recorded = isReplay, recorded[u.Unit]
 		list = append(list, is)
 	}
@@ -60,6 +62,19 @@ func withRecorded(found []units.Unit, recorded []rollouts.Rollout) []units.Unit 
 	}
 	slices.SortFunc(found, func(a, b units.Unit) int { return a.Compare(b.Unit) })
 	return found
+}
+
+// isFreed reports a unit that is bound to no strategy, and that was and is not to go out by the one that is recorded, because a release of
+// it may give another result each time: the strategy does not go on, for it would never end.
+func (s *stager) isFreed(u *units.Unit, b *unit.Unit, r *rollouts.Rollout) bool {
+	was := s.table.in.Staging.Versions[s.table.in.State.Published.Commit]
+	isBound := b != nil && (b.Stays != "" || b.Strategy != nil && b.Strategy.Name != render.NoStrategy)
+	if isBound || was == nil || r.Status.Phase != rollouts.Done {
+		return false
+	}
+	_, isRestless := u.Restless(s.table.in.Expanded)
+	_, wasRestless := u.Restless(was.Expanded)
+	return isRestless && wasRestless
 }
 
 // uncounted says which commands do not count, and which are about no unit that goes out in stages.
@@ -85,7 +100,7 @@ func uncounted(in *Staging, list []staged.Unit) (diags []diag.Diagnostic) {
 }
 
 // stagedUnit is what is known of a unit.
-func (s *stager) stagedUnit(u units.Unit, b *unit.Unit, before *rollouts.Rollout, windows unit.Windows) staged.Unit {
+func (s *stager) stagedUnit(u units.Unit, b *unit.Unit, before *rollouts.Rollout) staged.Unit {
 	is := staged.Unit{Unit: u, Before: before, Absent: len(u.Policies) == 0, Windows: map[string]stage.Window{}}
 	if b != nil {
 		is.Strategy, is.Refused = staged.Strategy(b.Strategy), b.Stays
@@ -100,12 +115,15 @@ func (s *stager) stagedUnit(u units.Unit, b *unit.Unit, before *rollouts.Rollout
 	if inForce == nil {
 		return is
 	}
+	if d, isRestless := u.Restless(s.table.in.Expanded); isRestless && !inForce.IsNone() && is.Refused == "" {
+		is.Refused, is.Wrong = "a release of it may give another result each time", []diag.Diagnostic{d}
+	}
 	var refused string
 	if is.Stages, is.Orders, refused = staged.Assign(inForce, s.labelled(&u)); refused != "" && is.Refused == "" {
 		is.Refused = refused
 	}
 	for _, name := range append(stageNames(inForce), rollouts.Unmatched) {
-		of := windows.Of(inForce.Name, name)
+		of := s.table.in.Expanded.Windows.Of(inForce.Name, name)
 		if _, closed := of.Closed(s.table.in.Now); len(of) > 0 {
 			is.Windows[name] = stage.Window{IsClosed: closed, Edge: of.Next(s.table.in.Now)}
 		}

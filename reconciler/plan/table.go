@@ -321,9 +321,9 @@ func (t *table) layOut(left rollout.Remaining) {
 func standing(row *manifest.Row, cluster int, l rollout.Left, have *files.Blob, blobs *manifest.Blobs) int32 {
 	stands, isOlder := row.Stands[int32(cluster)] //nolint:gosec // an index
 	switch {
-	case isOlder && l.Reason == reason.WaitsForStage && stands == manifest.Nothing:
+	case isOlder && l.Reason.IsStaged() && stands == manifest.Nothing:
 		return layout.Nothing
-	case isOlder && l.Reason == reason.WaitsForStage:
+	case isOlder && l.Reason.IsStaged():
 		return stands
 	case l.Kept && have != nil:
 		return blobs.Add(have)

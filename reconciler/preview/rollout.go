@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
@@ -39,7 +40,7 @@ type Stage struct {
 
 // String is the roll-out in a line.
 func (r *Rollout) String() string {
-	head := r.Unit + " by " + r.Strategy + ": "
+	head := r.Unit + " " + rollouts.By(r.Strategy) + ": "
 	if r.Returns {
 		return head + "every cluster that has the new version goes back at once"
 	}

@@ -37,6 +37,8 @@ func next(r *rollouts.Rollout) (then string, at time.Time) {
 		return "with an approval " + after(r, n), at
 	case s.Phase == rollouts.Waiting && s.Reason == rollouts.ApprovalMissing:
 		return "an approval begins " + st.Name, at
+	case s.Phase == rollouts.Waiting && r.Strategy.IsNone():
+		return "every cluster gets it at once when nothing is in its way", at
 	case s.Phase == rollouts.Waiting:
 		return st.Name + " begins when nothing is in its way", at
 	case s.Phase == rollouts.Soaking && s.Reason == rollouts.TimedWait:

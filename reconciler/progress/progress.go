@@ -140,7 +140,7 @@ func (p *Progress) Clusters() string {
 
 // String is the unit in a line, as people are told of it.
 func (p *Progress) String() string {
-	text := p.Unit.String() + " by " + p.Strategy + ": " + string(p.Phase)
+	text := p.Unit.String() + " " + rollouts.By(p.Strategy) + ": " + string(p.Phase)
 	if p.Stage != "" {
 		text += " in " + p.Stage
 	}

@@ -28,6 +28,8 @@ const (
 
 	// WaitsForStage is that of a cluster to which a change that goes out in stages has not come.
 	WaitsForStage Reason = "WaitsForStage"
+	// WaitsToGoOut is that of a change without stages that may not go out now.
+	WaitsToGoOut Reason = "WaitsToGoOut"
 )
 
 // What the roll-out finds.
@@ -63,6 +65,7 @@ var messages = map[Reason]string{
 	Held:        "the cluster is held",
 
 	WaitsForStage: "it changes in stages, and the turn of its cluster has not come",
+	WaitsToGoOut:  "its change waits until it may go out",
 	Nowhere:       "it would be nowhere until all of it can be carried out",
 	Twice:         "it would be in two places until all of it can be carried out",
 	Short:         "it would run with fewer replicas than it asks for until all of it can be carried out",
@@ -77,7 +80,10 @@ func (r Reason) Freezes() bool { return r == Nowhere || r == Twice || r == Short
 
 // IsAside reports a reason that stands for itself: what stays or waits for it keeps nothing from being
 // carried out in other clusters.
-func (r Reason) IsAside() bool { return r == NotGone || r == Unlisted || r == WaitsForStage }
+func (r Reason) IsAside() bool { return r == NotGone || r == Unlisted || r.IsStaged() }
+
+// IsStaged reports that a cluster shows an older version, until its turn comes.
+func (r Reason) IsStaged() bool { return r == WaitsForStage || r == WaitsToGoOut }
 
 // Outlasts reports a reason for which a cluster keeps what has left it, after the move is over.
 func (r Reason) Outlasts() bool { return r == Lost || r == HoldsData || r == LastCopy }

@@ -34,6 +34,7 @@ func TestWhatReasonsDo(t *testing.T) {
 		{NotGone, false, true, false},
 		{Unlisted, false, true, false},
 		{WaitsForStage, false, true, false},
+		{WaitsToGoOut, false, true, false},
 		{Together, false, false, false},
 		{Lost, false, false, true},
 		{HoldsData, false, false, true},

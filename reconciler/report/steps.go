@@ -8,6 +8,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/plan/stage"
 	"github.com/waybill-dev/waybill/reconciler/progress"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 )
 
 // step is how far a unit is that goes out in stages, after a publication.
@@ -49,7 +50,7 @@ func (p *published) writeSteps(w io.Writer) {
 	}
 	fmt.Fprintln(w, "\nthis was a step; more follow:")
 	for _, s := range p.Rollouts {
-		fmt.Fprintf(w, "  %s by %s: %s%s%s\n", s.Unit, s.Strategy, s.Phase, prefixed(" in ", s.Stage), prefixed(": ", s.Clusters))
+		fmt.Fprintf(w, "  %s %s: %s%s%s\n", s.Unit, rollouts.By(s.Strategy), s.Phase, prefixed(" in ", s.Stage), prefixed(": ", s.Clusters))
 		if s.Message != "" {
 			fmt.Fprintf(w, "    %s\n", s.Message)
 		}

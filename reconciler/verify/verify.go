@@ -15,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -27,6 +28,8 @@ type Verifier struct {
 	Planner   planner.Planner
 	Published *published.Reader
 	Version   string // of the running Waybill
+
+	after map[string]git.Head // commits of the state branch that are known, by the one before
 }
 
 // New returns what rebuilds what is read of a source that is planned so, by a version of Waybill.
@@ -53,6 +56,11 @@ func (v *Verifier) Verify(ctx context.Context, what string) (Verification, error
 	if err != nil {
 		return Verification{}, err
 	}
+	return v.rebuiltAs(ctx, what, s)
+}
+
+// rebuiltAs rebuilds a subject, which messages call what it was asked for as.
+func (v *Verifier) rebuiltAs(ctx context.Context, what string, s *subject) (Verification, error) {
 	is := Verification{
 		Branch: s.branch, Commit: s.head.Commit.String(),
 		Source: publish.Trailer(s.head.Message, publish.TrailerCommit), Version: publish.Trailer(s.head.Message, publish.TrailerVersion),
@@ -67,6 +75,7 @@ func (v *Verifier) Verify(ctx context.Context, what string) (Verification, error
 	}
 	at := *v
 	at.Planner.Subdir = publish.Trailer(s.head.Message, publish.TrailerPath)
+	var err error
 	is.Differences, err = at.differences(ctx, s)
 	if err != nil {
 		return is, fmt.Errorf("%s at %.12s could not be rebuilt: %w", what, is.Commit, err)
@@ -95,6 +104,13 @@ func (v *Verifier) differences(ctx context.Context, s *subject) ([]string, error
 		}
 		for c := range files.Diff(want, part.root) {
 			differ = append(differ, part.address.Path(c.Path))
+		}
+	}
+	if s.branch == state.Branch {
+		for i := range p.Rollouts {
+			for _, why := range p.Rollouts[i].Breaks {
+				differ = append(differ, fmt.Sprintf("%s/%s: %s", rollouts.Folder, p.Rollouts[i].Unit, why))
+			}
 		}
 	}
 	if len(differ) == 0 {
@@ -225,6 +241,12 @@ func (v *Verifier) randomOf(head git.Head) (plan.Random, error) {
 // it records what was left as it was. Where the server took the one and not the other,
 // nothing is recorded.
 func (v *Verifier) stateThen(ctx context.Context, head git.Head, branch string, before state.State) (state.State, error) {
+	if h, known := v.after[before.Commit]; known && branch != state.Branch {
+		if publish.Trailer(h.Message, publish.TrailerCommit) != publish.Trailer(head.Message, publish.TrailerCommit) {
+			return state.State{}, nil
+		}
+		return published.ReadState(h, nil)
+	}
 	at, ok, err := head, true, error(nil)
 	if branch != state.Branch {
 		at, ok, err = v.Published.Target.Branch(ctx, state.Branch)

@@ -48,12 +48,13 @@ type site struct {
 	*testing.T
 
 	repo   *twin.Repo
+	before *twin.Repo // the last publication
 	source twin.Tree
 }
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	s := &site{t, twin.New("https://git.example/fleet"), twin.Tree{"clusters.yaml": twin.File([]byte(clusters))}}
+	s := &site{t, twin.New("https://git.example/fleet"), nil, twin.Tree{"clusters.yaml": twin.File([]byte(clusters))}}
 	s.publish("first")
 	return s
 }

@@ -217,6 +217,9 @@ const (
 	// RolloutGroup: the policies of a `waybill.dev/rollout-group` are bound to different strategies, or the group
 	// has no name that can be one. What they claim stays as it is.
 	RolloutGroup Code = "rollout-group"
+	// RolloutRestless: a policy binds a release to a strategy that may call functions of time: it would be another one at each
+	// plan. What the unit has stays as it is.
+	RolloutRestless Code = "rollout-restless"
 )
 
 // The codes of traps: what Karmada accepts and does not do.

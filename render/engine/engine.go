@@ -85,6 +85,14 @@ func (j Job) Draws() bool { return j.Helm != nil && j.Helm.Release.Draw != nil }
 // DrawsOnce reports that what the job draws from is thrown away.
 func (j Job) DrawsOnce() bool { return j.Draws() && j.Helm.Release.Draw.Masked }
 
+// Restless returns a function of time that the job may call, so that its result may be another one each time; empty for none.
+func (j Job) Restless() (function string) {
+	if j.Helm != nil {
+		function, _ = helm.Restless(j.Helm.Release.Allow)
+	}
+	return function
+}
+
 // Chart is the chart of a release; nil for what is none.
 func (j Job) Chart() *Chart {
 	if j.Helm == nil {

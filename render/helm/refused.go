@@ -51,6 +51,16 @@ func allows(list []string, function string) bool {
 	return !r.never && slices.Contains(list, function)
 }
 
+// Restless returns the first function of a list whose result is another one at each rendering, where it is allowed; false
+// if there is none.
+func Restless(allow []string) (function string, found bool) {
+	i := slices.IndexFunc(allow, func(f string) bool { _, bad := refused(f); return bad && allows(allow, f) && differs(f) })
+	if i < 0 {
+		return "", false
+	}
+	return allow[i], true
+}
+
 // refuse notes that a function was called that is refused. Whether that matters shows
 // when it is known what becomes of the output.
 func (g *guard) refuse(s site) {

@@ -74,6 +74,8 @@ func do(jobs map[string]engine.Job, render Render, rendered map[string]engine.Re
 type ground struct {
 	of       []*object.Object // what it is made of
 	policies *index.Policies
+	units    []unit.Unit
+	windows  unit.Windows
 	broken   []render.Broken
 	objects  []*object.Object // that are no policies, in the order of their refs
 	lookup   *flux.Index      // of objects
@@ -87,7 +89,8 @@ func (x *expander) ground(objs []*object.Object, before *ground) *ground {
 		return before
 	}
 	set, objects, diags := policies.Settings{Failover: x.in.Source.Config.Failover.Enabled}.Load(objs, &x.in.Memo.Policies)
-	_, unbound := unit.Of(&set, x.in.Source.Config.Rollout)
+	units, unbound := unit.Of(&set, x.in.Source.Config.Rollout)
+	windows, _ := unit.ReadWindows(x.in.Source.Config.Rollout.Windows) // whoever reads the source says what is wrong
 	diags = slices.Concat(diags, unbound)
 	set.Observe(x.in.Observed)
 	set.Failover.Marks, set.Failover.Now = x.in.Marks, x.in.Now
@@ -97,13 +100,16 @@ func (x *expander) ground(objs []*object.Object, before *ground) *ground {
 	render.SortObjects(objects)
 	return &ground{
 		of: objs, policies: index.Of(set, x.in.Source.Config.SkipNamespaces, &x.in.Memo.Policies), broken: set.Broken,
-		objects: objects, lookup: flux.NewIndex(objects), diags: diags,
+		units: units, windows: windows, objects: objects, lookup: flux.NewIndex(objects), diags: diags,
 	}
 }
 
 func (x *expander) expand(g *ground) Result {
 	x.report(g.diags...)
-	r := Result{Policies: g.policies, Bound: map[string][]*object.Object{}, HoldReason: brokenByRelease(g.broken, x.in.Source.Objects)}
+	r := Result{
+		Policies: g.policies, Units: g.units, Windows: g.windows, Bound: map[string][]*object.Object{},
+		HoldReason: brokenByRelease(g.broken, x.in.Source.Objects),
+	}
 	base := scope{around: g.objects, lookup: g.lookup}
 	r.Templates = x.templates(g.policies, g.objects, base)
 	for _, c := range g.policies.Fleet.Clusters() {
@@ -119,6 +125,7 @@ func (x *expander) expand(g *ground) Result {
 			r.HoldReason = f.hidesPolicy()
 		}
 	}
+	r.Restless = x.restless
 	r.Releases, r.UsedUp, r.Recipes, r.Drew, r.Sensitive = x.releases.remembered(), x.usedUp, x.recipes, x.drew, x.sensitive
 	for _, ref := range slices.SortedFunc(maps.Keys(x.nested.inners), object.Ref.Compare) {
 		r.Inners = append(r.Inners, x.nested.inners[ref])

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/template"
+	"github.com/waybill-dev/waybill/policies/unit"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/cache"
@@ -65,6 +66,9 @@ func (m *Memo) Turn() {
 // Result is a source in which nothing is left to render.
 type Result struct {
 	Policies *index.Policies
+	// Units are what moves together in roll-outs, in the order of their names, and Windows are when.
+	Units   []unit.Unit
+	Windows unit.Windows
 	// Templates are in the order of their refs.
 	Templates []*template.Template
 	// Bound is what stands in clusters' own directories.
@@ -91,6 +95,8 @@ type Result struct {
 	// as the lock file has them, what they are patched with. Files of the source that they read are in
 	// Releases. One that cannot be read has none.
 	Recipes map[object.Ref]string
+	// Restless are the releases whose result may be another one each time, by themselves and by what they render to.
+	Restless map[object.Ref]Restless
 	// Sensitive reports that a release reads a Secret, or may draw, whether or not it can be rendered.
 	Sensitive bool
 	// Lacks are the charts for want of which releases were not rendered.
@@ -98,6 +104,12 @@ type Result struct {
 	Diags []diag.Diagnostic
 	// About are those of Diags that are about a release, by the release.
 	About About
+}
+
+// Restless is a release that is allowed to call a function of time.
+type Restless struct {
+	Release  *object.Object
+	Function string
 }
 
 // Within returns a release that matches and is rendered by another one, and the one of these that
@@ -123,6 +135,7 @@ type expander struct {
 	replaced   []*object.Object // releases, in the order in which they were
 	usedUp     map[object.Ref]bool
 	recipes    map[object.Ref]string
+	restless   map[object.Ref]Restless
 	releases   releases
 	drew       bool
 	sensitive  bool
@@ -143,6 +156,7 @@ type nested struct {
 func newExpander(in *Input, repository *flux.Repository, rendered map[string]engine.Rendered) *expander {
 	return &expander{
 		in: in, repository: repository, rendered: rendered, wanted: map[string]engine.Job{}, done: map[string]engine.Job{}, served: map[*fleet.Cluster]string{}, objects: map[installed][]*object.Object{}, usedUp: map[object.Ref]bool{}, recipes: map[object.Ref]string{},
+		restless: map[object.Ref]Restless{},
 		releases: releases{of: map[state.ReleaseID]*release{}}, said: saying{}, about: About{}, nested: nested{standing: map[object.Ref]bool{}, inners: map[object.Ref]Inner{}},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -72,6 +73,20 @@ func (x *expander) parts(l *index.Policies, release *template.Template, base sco
 func noteRecipe(x *expander, release *object.Object, s *scope) {
 	if job, _ := flux.Read(release, s.lookup, x.setting(nil)); job != nil {
 		x.recipes[release.Ref()] = job.Key()
+	}
+}
+
+// noteRestless notes a release whose result may be another one each time, and what it renders to. What stands in a cluster's own
+// directory goes out with nothing.
+func (x *expander) noteRestless(release *object.Object, job *engine.Job, objs []*object.Object, s *scope) {
+	function := job.Restless()
+	if function == "" || s.bound {
+		return
+	}
+	is := Restless{Release: release, Function: function}
+	x.restless[release.Ref()] = is
+	for _, o := range objs {
+		x.restless[o.Ref()] = is
 	}
 }
 

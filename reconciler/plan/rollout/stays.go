@@ -221,7 +221,7 @@ func (s *settling) blockTogether(row *Row, is map[int]Left) (changed bool) {
 	}
 	for cluster, l := range is {
 		at := unitAt{row.Unit, cluster}
-		if l.Reason == reason.WaitsForStage || l.Reason == reason.Together || s.whole[at] {
+		if l.Reason.IsStaged() || l.Reason == reason.Together || s.whole[at] {
 			continue
 		}
 		s.whole[at], changed = true, true

@@ -12,8 +12,7 @@ func advanced(v *view, r rollouts.Rollout) rollouts.Rollout {
 		if r.Status.Stages[n].Phase == rollouts.Done {
 			continue
 		}
-		r = stepped(v, r, n)
-		if r.Status.Stages[n].Phase != rollouts.Done {
+		if r = stepped(v, r, n); isOpen(r.Status.Phase) && r.Status.Stages[n].Phase != rollouts.Done {
 			break
 		}
 	}
@@ -55,6 +54,9 @@ func caughtUp(v *view, r rollouts.Rollout) rollouts.Rollout {
 // stepped returns a record in which a stage, and the run with it, went on as far as it can.
 func stepped(v *view, r rollouts.Rollout, n int) rollouts.Rollout {
 	s, st := &v.stages[n], r.Status.Stages[n]
+	if v.strategy.IsNone() {
+		return atOnce(v, r, st)
+	}
 	if st.StartTime.IsZero() {
 		if len(changing(v, r, s.Name)) == 0 {
 			return withStage(settledUnchanged(v, r, s.Name), over(v, st))

@@ -12,7 +12,7 @@ import (
 // InForce is the strategy by which a unit is rolled out: the one that it is bound to, or, where it is
 // bound to none, the one that its record has: nobody escapes by unbinding a unit and changing it. It is nil for none.
 func InForce(bound *rollouts.Strategy, before *rollouts.Rollout) *rollouts.Strategy {
-	if bound == nil && before != nil && len(before.Strategy.Stages) > 0 {
+	if isBoundToNone := bound == nil || bound.IsNone(); isBoundToNone && before != nil && len(before.Strategy.Stages) > 0 {
 		return &before.Strategy
 	}
 	return bound
@@ -98,11 +98,14 @@ func begin(v *view) rollouts.Rollout {
 	r.Status.Commands = v.heard(r.Status.Commands)
 	switch why {
 	case begins:
-		if r.Status.Phase == rollouts.Done && !v.differs() {
+		switch isDone := r.Status.Phase == rollouts.Done; {
+		case isDone && v.strategy.IsNone() && v.hindered() == "":
+			return passed(v, r)
+		case isDone && !v.differs():
 			return unchanged(v, r)
 		}
 		restarts := 0
-		if r.Status.Phase != rollouts.Done && r.Status.Phase != rollouts.Finishing {
+		if r.Status.Phase != rollouts.Done && r.Status.Phase != rollouts.Finishing && !v.strategy.IsNone() {
 			restarts = r.Status.Restarts + 1
 		}
 		r = newRun(v, r, v.Source)

@@ -9,9 +9,9 @@ import (
 )
 
 // counted returns a record in which what is known of clusters counts. Of one that shows the target only
-// that counts which speaks of the target's bytes.
+// that counts which speaks of the target's bytes; of a unit without a strategy nothing does.
 func counted(v *view, r rollouts.Rollout) rollouts.Rollout {
-	if p := r.Status.Phase; p == rollouts.Finishing || p == rollouts.Returning {
+	if p := r.Status.Phase; p == rollouts.Finishing || p == rollouts.Returning || v.strategy.IsNone() {
 		return r
 	}
 	for n := range v.Clusters {

@@ -38,15 +38,18 @@ type walk struct {
 
 func (w *walk) occur(what, arg byte) {
 	event := happenings[int(what)%len(happenings)]
-	if strings.Contains(event, "#") {
-		w.versions++
-	}
-	c := w.clusters[int(arg)%len(w.clusters)].Name
 	if event == "join j1 $" && len(w.clusters) > 6 {
 		event = "gone j1"
 	}
-	s := []string{"canary", "early", "prod"}[int(arg/16)%3]
-	event = strings.NewReplacer("#", fmt.Sprintf("v%d", w.versions), "%", c, "$", s).Replace(event)
+	w.happen(event, w.clusters[int(arg)%len(w.clusters)].Name, []string{"canary", "early", "prod"}[int(arg/16)%3])
+}
+
+// happen has an event happen to a cluster or a stage, or a new version be in the source.
+func (w *walk) happen(event, cluster, in string) {
+	if strings.Contains(event, "#") {
+		w.versions++
+	}
+	event = strings.NewReplacer("#", fmt.Sprintf("v%d", w.versions), "%", cluster, "$", in).Replace(event)
 	for e := range strings.SplitSeq(event, ";") {
 		if e = strings.TrimSpace(e); e != "" {
 			w.do(e)

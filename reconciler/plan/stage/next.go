@@ -12,7 +12,8 @@ import (
 // next says when the decision may be another one although nothing was said.
 func next(v *view, r rollouts.Rollout) (again recheck.Recheck) {
 	s := r.Status
-	if s.Phase == rollouts.Done && len(r.Clusters) == 0 && s.Target.Is(v.Source) {
+	if isOver(v, r) {
+		again.Timed = isTimed(v)
 		return again
 	}
 	again.Timed, again.Awaits = true, true

@@ -11,6 +11,7 @@ func Recorded(in Input, r *rollouts.Rollout) Output {
 	v := look(in)
 	out := in.output(r.Status)
 	out.After = r
+	out.Breaks = Breaks(in, r)
 	for n := range v.Clusters {
 		out.Shown = append(out.Shown, shown(&v, *r, &v.Clusters[n]))
 	}

@@ -75,7 +75,7 @@ func failure(v *view, s rollouts.Status) diag.Diagnostic {
 
 // isLost reports a run of which the record was lost: it begins with clusters that have its target.
 func isLost(v *view, r rollouts.Rollout) bool {
-	if v.Before != nil || r.Status.Base.IsKnown() || !isOpen(r.Status.Phase) {
+	if v.Before != nil || r.Status.Base.IsKnown() || !isOpen(r.Status.Phase) || v.strategy.IsNone() {
 		return false
 	}
 	for n := range v.Clusters {
@@ -104,7 +104,7 @@ func spelt(c rollouts.Command) string {
 // unspoken reports clusters of an open run for which nothing speaks, so that it cannot go on, and those of which
 // it cannot be told whether they answer.
 func unspoken(v *view, r rollouts.Rollout) (diags []diag.Diagnostic) {
-	if !isOpen(r.Status.Phase) {
+	if !isOpen(r.Status.Phase) || v.strategy.IsNone() {
 		return nil
 	}
 	var mute, unwatched []string

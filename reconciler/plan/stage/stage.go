@@ -16,7 +16,7 @@ func Decide(in Input) Output {
 	r = obeyed(&v, r)
 	r, unsoaked := taken(&v, r)
 	r = advanced(&v, r)
-	r = pruned(r)
+	r = bound(&v, pruned(r))
 	r.Status.Message = message(&v, r)
 	out := in.output(r.Status)
 	out.Shown = make([]Shown, len(in.Clusters))
@@ -46,9 +46,21 @@ func unstaged(in *Input) Output {
 	return out
 }
 
+// bound returns a record with the strategy that the unit is bound to now, if the run by the one before is over.
+func bound(v *view, r rollouts.Rollout) rollouts.Rollout {
+	if v.Strategy != nil && isOver(v, r) {
+		r.Strategy = *v.Strategy
+	}
+	return r
+}
+
+// isOver reports a unit of which nothing has to happen any more.
+func isOver(v *view, r rollouts.Rollout) bool {
+	return r.Status.Phase == rollouts.Done && len(r.Clusters) == 0 && r.Status.Target.Is(v.Source)
+}
+
 // isRecorded reports that something of a unit has to be remembered: it has a strategy and is in the source, or
 // a strategy goes on. What may not be released stays as it is recorded.
 func isRecorded(v *view, r rollouts.Rollout) bool {
-	isOver := r.Status.Phase == rollouts.Done && len(r.Clusters) == 0 && r.Status.Target.Is(v.Source)
-	return !isOver || (v.Strategy != nil || v.Refused != "") && !v.Source.Absent
+	return !isOver(v, r) || (v.Strategy != nil || v.Refused != "") && !v.Source.Absent
 }

@@ -109,7 +109,9 @@ type Output struct {
 	// Shown says which version each cluster shows, in the order of the input.
 	Shown []Shown
 	// After is what is recorded; nil for nothing.
-	After   *rollouts.Rollout
+	After *rollouts.Rollout
+	// Breaks are the choices of what was recorded that do not follow from what was recorded before; see Breaks. A decision has none.
+	Breaks  []string
 	Recheck recheck.Recheck
 	Diags   []diag.Diagnostic
 }

@@ -234,7 +234,9 @@ func (w *world) do(event string) {
 	case "approve", "stop", "resume", "skip", "return", "bypass":
 		w.command(verb, at, rest)
 	case "strategy":
-		w.in.Strategy = strategies[rest]
+		if w.in.Strategy = strategies[rest]; rest == atOnce.Name {
+			w.in.Strategy = atOnce
+		}
 	case "lost":
 		w.in.Before, w.in.Published = nil, rollouts.Version{}
 	case "forgotten":

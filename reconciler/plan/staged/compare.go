@@ -50,6 +50,7 @@ func compare(in *Input, u *Unit) *comparison {
 	c.leavesAll = isTarget.isEmpty(len(in.Clusters))
 	for i := range in.Clusters {
 		is, concerned := c.cluster(i, wasBase, isTarget)
+		concerned = concerned || len(u.Wrong) > 0 && c.versions[in.Revision].wants(i) // it is not to get that
 		if is.IsBase, is.IsTarget = c.matches(asBase, i), c.matches(asTarget, i); concerned {
 			c.asked.Clusters = append(c.asked.Clusters, is)
 		}

@@ -57,6 +57,8 @@ type Unit struct {
 	Strategy *rollouts.Strategy
 	Refused  string
 	Pos      diag.Pos
+	// Wrong is what is wrong with it, for which it is refused.
+	Wrong []diag.Diagnostic
 	// Before is what was recorded last; nil for nothing.
 	Before *rollouts.Rollout
 	// Unreadable reports that something is recorded of it that cannot be read.
@@ -71,6 +73,12 @@ type Unit struct {
 	// IsReplay reports a plan that is made again, and Recorded is what that one recorded; nil for nothing.
 	IsReplay bool
 	Recorded *rollouts.Rollout
+}
+
+// isUnstaged reports a unit that goes out without a strategy, and that windows may hold back.
+func (u *Unit) isUnstaged() bool {
+	s := stage.InForce(u.Strategy, u.Before)
+	return s != nil && s.IsNone()
 }
 
 // stage is the stage of a cluster, by its index; empty for none.
@@ -106,7 +114,8 @@ type Cluster struct {
 // Result is what comes of it.
 type Result struct {
 	Rows []manifest.Row // in the order of refs
-	// Of says which unit the objects are of that are one version in a cluster, by number; the first is 1.
+	// Of says which unit the objects are of that are one version in a cluster, by number; the first is 1. Those of a unit without a
+	// strategy are that while some wait.
 	Of map[object.Ref]int
 	// Outputs are what was decided of the units, in their order.
 	// Of one whose run is over, and of which nothing changes, they do not list what clusters show: the target.
@@ -122,8 +131,9 @@ func Settle(in Input) Result {
 	in = indexed(in)
 	for n := range in.Units {
 		u := &in.Units[n]
+		r.Diags = append(r.Diags, u.Wrong...)
 		if u.isQuiet(in.Revision) {
-			r.add(u.quiet(&in), u.Refs)
+			r.add(u, u.quiet(&in), u.Refs)
 			continue
 		}
 		c := compare(&in, u)
@@ -141,16 +151,19 @@ func Settle(in Input) Result {
 			c.show(&out, rows)
 		}
 		out.Recheck = out.Recheck.And(in.again(&out))
-		r.add(out, c.refs)
+		r.add(u, out, c.refs)
 	}
 	r.Rows = rows.sorted()
 	return r
 }
 
 // add adds what was decided of the next unit, and says which objects are of it.
-func (r *Result) add(out stage.Output, refs []object.Ref) {
+func (r *Result) add(u *Unit, out stage.Output, refs []object.Ref) {
 	r.Outputs = append(r.Outputs, out)
 	r.Recheck, r.Diags = r.Recheck.And(out.Recheck), append(r.Diags, out.Diags...)
+	if is := out.After; u.isUnstaged() && out.Phase == rollouts.Done && (is == nil || len(is.Clusters) == 0) {
+		return
+	}
 	for _, ref := range refs {
 		r.Of[ref] = len(r.Outputs)
 	}

@@ -3,6 +3,8 @@ package rollouts
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/waybill-dev/waybill/render"
 )
 
 // Strategy is by which stages a unit is rolled out. All of its fields are settled: annotations and
@@ -16,6 +18,18 @@ type Strategy struct {
 	Newer     Newer     `json:"newer,omitempty"`
 	// Unmatched is what becomes of clusters that no stage selects, as the strategy says it.
 	Unmatched string `json:"unmatched,omitempty"`
+}
+
+// IsNone reports the strategy of a unit that is bound to none, and that windows hold back: all of it goes out at once, and
+// needs no evidence.
+func (s *Strategy) IsNone() bool { return s.Name == render.NoStrategy }
+
+// By says in words how a unit goes out, by the name of its strategy: "by careful", or "without a strategy".
+func By(strategy string) string {
+	if strategy == render.NoStrategy {
+		return "without a strategy"
+	}
+	return "by " + strategy
 }
 
 // OnFailure is what becomes of a run in which too many clusters fail.

@@ -1,0 +1,93 @@
+package stage
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+)
+
+// Breaks says which choices of a record do not follow from the record before it, whatever was known of clusters when it was
+// made: what it says was changed by somebody else, or not decided by this package. In has the record before, the clusters, and the time of
+// the plan; without one no times are compared.
+func Breaks(in Input, r *rollouts.Rollout) (all []string) {
+	v := look(in)
+	b := breaks{view: &v, is: r, was: &rollouts.Rollout{}}
+	if in.Before != nil {
+		b.was = in.Before
+	}
+	b.isSame = in.Before != nil && b.was.Status.Run == r.Status.Run
+	all = b.run()
+	for _, name := range slices.Sorted(maps.Keys(r.Clusters)) {
+		if why := b.cluster(name); why != "" {
+			all = append(all, name+" "+why)
+		}
+	}
+	return all
+}
+
+// breaks holds a record against the one before it.
+type breaks struct {
+	*view
+
+	is, was *rollouts.Rollout
+	isSame  bool // both are about one run
+}
+
+// run says what of the run itself does not follow.
+func (b *breaks) run() (all []string) {
+	s := b.is.Status
+	switch isNew := !b.isSame && s.Run != "" && isOpen(s.Phase); {
+	case isNew && s.Run != runID(b.view, s):
+		all = append(all, "the run "+s.Run+" is not the one from its base to its target at its time")
+	case isNew && !b.Now.IsZero() && !s.StartTime.Equal(&b.now):
+		all = append(all, "the run began at another time than its plan")
+	case b.isSame && isOpen(s.Phase) && isOpen(b.was.Status.Phase) && s.Target != b.was.Status.Target:
+		all = append(all, "the target of the run is another one than before")
+	}
+	return all
+}
+
+// cluster says what of a cluster does not follow; empty for nothing.
+func (b *breaks) cluster(name string) string {
+	s, e := b.is.Status, b.is.Clusters[name]
+	was, known := b.was.Clusters[name]
+	stays := isReleased(was) && b.isSame
+	switch isOut := isReleased(e) && e.State != rollouts.Skipped; {
+	case isOut && e.State != rollouts.Leaving && e.Shows != s.Target.Commit:
+		return fmt.Sprintf("was released, and shows %.12s instead of the target, %.12s", e.Shows, s.Target.Commit)
+	case isOut && !b.Now.IsZero() && !(stays && e.Released.Equal(&was.Released)) && !e.Released.Equal(&b.now):
+		return "was released at another time than its plan"
+	case isOut && !stays && b.isSame:
+		return b.order(name, &e)
+	case isReleased(e) || e.State == rollouts.Unchanged || !isOpen(s.Phase):
+		return ""
+	}
+	shows := s.Base.Commit
+	if known && was.State != rollouts.Unchanged && !stays {
+		shows = was.Shows
+	}
+	if isReleased(was) && b.isSame || b.isSame && !isOpen(b.was.Status.Phase) || e.Shows == shows {
+		return "" // it was withdrawn, or nothing changed
+	}
+	return fmt.Sprintf("shows %.12s, and was not released since it showed %.12s", e.Shows, shows)
+}
+
+// order says why it is not the turn of a cluster that was released by the last plan; empty if it is.
+func (b *breaks) order(name string, e *rollouts.Cluster) string {
+	i, isIn := b.byName[name]
+	isFree := isIn && b.Clusters[i].Takes || e.Joined || !b.is.Status.Base.IsKnown()
+	if isFree || !isOpen(b.is.Status.Phase) {
+		return ""
+	}
+	for _, st := range b.is.Status.Stages {
+		if st.Name == e.Stage {
+			break
+		}
+		if st.Phase != rollouts.Done {
+			return "was released before the stage " + st.Name + " was over"
+		}
+	}
+	return ""
+}

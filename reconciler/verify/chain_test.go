@@ -1,0 +1,170 @@
+package verify_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/verify"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/test/twin"
+)
+
+const (
+	staged = `apiVersion: placement.kubernetes-fleet.io/v1beta1
+kind: ClusterStagedUpdateStrategy
+metadata: {name: careful}
+spec:
+  stages:
+  - {name: first, labelSelector: {matchExpressions: [{key: ring, operator: Exists}]}, beforeStageTasks: [{type: Approval}]}
+  - {name: second, labelSelector: {matchExpressions: [{key: ring, operator: DoesNotExist}]}}
+`
+	usRecord = "rollouts/shop/all/second.yaml"
+)
+
+// inStages is a site in which the run of a second version is open, and one of a third took its place: four publications.
+func inStages(t *testing.T) *site {
+	t.Helper()
+	s := newSite(t)
+	s.source["waybill.yaml"] = twin.File([]byte("apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {rollout: {default: careful}}\n"))
+	s.source["clusters.yaml"] = twin.File([]byte(strings.Replace(clusters, "{name: eu}", "{name: eu, labels: {ring: a}}", 1)))
+	s.source["careful.yaml"] = twin.File([]byte(staged))
+	for _, value := range []string{"first", "second", "third"} {
+		s.before = s.repo.Clone()
+		s.publish(value)
+	}
+	return s
+}
+
+// chain walks the state branch from a commit on, and says how many commits it was told of.
+func (s *site) chain(from string) (c verify.Chain, told, done int, err error) {
+	r := s.by("v1")
+	c, err = verify.New(r.Planner(), r.Published(), "v1").Chain(s.Context(), from, func(n int) func() {
+		told = n
+		return func() { done++ }
+	})
+	return c, told, done, err
+}
+
+// commits are those of the state branch, the newest first.
+func (s *site) commits() (ids []string) {
+	h, _, err := s.repo.Branch(s.Context(), state.Branch)
+	for ; err == nil; h, err = s.repo.Commit(s.Context(), h.Parent) {
+		if ids = append(ids, h.Commit.String()); h.Parent.IsZero() {
+			return ids
+		}
+	}
+	s.Fatal(err)
+	return nil
+}
+
+// What is published verifies commit by commit: that of the open run, from any commit on, and all of it.
+func TestAChainVerifies(t *testing.T) {
+	s := inStages(t)
+	ids := s.commits()
+	for _, tt := range []struct {
+		from            string
+		state, clusters int
+	}{
+		{"", 1, 0},              // the last run began with the last commit
+		{ids[1], 2, 0},          // the one before, too
+		{ids[len(ids)-1], 4, 2}, // everything: each cluster once, before there was a strategy
+		{ids[len(ids)-1][:8], 4, 2},
+	} {
+		c, told, done, err := s.chain(tt.from)
+		if err != nil || !c.Same || c.State != tt.state || c.Clusters != tt.clusters || told != tt.state || done != tt.state {
+			t.Errorf("from %q: %+v, told of %d and %d, %v", tt.from, c, told, done, err)
+		}
+	}
+	if _, _, _, err := s.chain("0123456789"); err == nil || !strings.Contains(err.Error(), "0123456789 is no commit of waybill/state") {
+		t.Errorf("a commit that is not there: %v", err)
+	}
+}
+
+// A choice that somebody changed by hand in the state is named, by verify of the state and by its chain, also when it is not the
+// newest any more; so is a run that is another one.
+func TestAChoiceThatWasChangedByHand(t *testing.T) {
+	for _, tt := range []struct {
+		name, path, from, to, want string
+	}{
+		{"a cluster is to show the target before its turn", usRecord, "shows: BASE", "shows: TARGET", "rollouts/shop/all: us shows "},
+		{"a cluster is to show nothing that is known", usRecord, "shows: BASE", "shows: " + strings.Repeat("e", 40), "rollouts/shop/all: us shows eeeeeeeeeeee"},
+		{"a cluster was released, and does not show it", usRecord, "state: Pending", "state: Released\n    released: '2026-11-24T12:00:00Z'", "rollouts/shop/all: us was released, and shows "},
+		{"the run is another one", "rollouts/shop/all.yaml", "run: RUN", "run: " + strings.Repeat("e", 32), "rollouts/shop/all: the run eeee"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := inStages(t)
+			s.edit(tt.path, tt.from, tt.to)
+			v, err := s.verify(state.Branch, "v1")
+			if err != nil || v.Same || !slices.ContainsFunc(v.Differences, func(d string) bool { return strings.HasPrefix(d, tt.want) }) {
+				t.Errorf("%+v, %v", v, err)
+			}
+			edited := s.commits()[0]
+			s.publish("fourth")
+			c, _, _, err := s.chain(edited)
+			if err != nil || c.Same || len(c.Differing) == 0 || c.Differing[0].Commit != edited {
+				t.Errorf("%+v, %v", c, err)
+			}
+			if c, _, _, err = s.chain(s.commits()[0]); err != nil || c.State != 1 {
+				t.Errorf("%+v, %v", c, err)
+			}
+		})
+	}
+}
+
+// A commit by hand, and one that was made from another state than the one before it, break the chain.
+func TestAChainThatIsBroken(t *testing.T) {
+	s := inStages(t)
+	before := s.commits()[0]
+	h, _, err := s.repo.Branch(t.Context(), state.Branch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.repo.Write(state.Branch, "by hand", h.Tree)
+	if c, _, _, err := s.chain(before); err != nil || c.Same || len(c.Unknown) != 1 || !strings.Contains(c.Unknown[0], "Waybill did not write it") {
+		t.Errorf("%+v, %v", c, err)
+	}
+	s.repo.Write(state.Branch, h.Message, h.Tree)
+	c, _, _, err := s.chain(before)
+	isOther := func(v verify.Verification) bool {
+		return slices.ContainsFunc(v.Differences, func(d string) bool { return strings.Contains(d, "and was made from ") })
+	}
+	if err != nil || c.Same || !slices.ContainsFunc(c.Differing, isOther) {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// edit has the newest commit of the state say something else in a file; BASE, TARGET and RUN are those of the run.
+func (s *site) edit(path, from, to string) {
+	s.Helper()
+	h, _, err := s.repo.Branch(s.Context(), state.Branch)
+	if err != nil {
+		s.Fatal(err)
+	}
+	recorded, _ := state.Rollouts(h.Tree)
+	is := recorded[0].Status
+	unit, file := s.text(h.Tree, "rollouts/shop/all.yaml"), s.text(h.Tree, path)
+	written := func(word string) string { return regexp.MustCompile("'?" + word + "'?").FindString(unit) } // quoted, where it has to be
+	fill := strings.NewReplacer("BASE", written(is.Base.Commit), "TARGET", written(is.Target.Commit), "RUN", written(is.Run))
+	edited := strings.Replace(file, fill.Replace(from), fill.Replace(to), 1)
+	if edited == file {
+		s.Fatalf("%s does not say %q:\n%s", path, fill.Replace(from), file)
+	}
+	root := twin.Of(h.Tree)
+	root[path] = twin.File([]byte(edited))
+	s.repo.SetBack(s.before)
+	s.repo.Write(state.Branch, h.Message, root.Folder())
+}
+
+// text is a file of a folder.
+func (s *site) text(root *files.Folder, path string) string {
+	s.Helper()
+	e, _ := root.Lookup(path)
+	text, err := e.Blob.Bytes()
+	if err != nil {
+		s.Fatal(err)
+	}
+	return string(text)
+}
