@@ -30,8 +30,11 @@ func (w repositories) destination(source *git.Repo, s sources.Snapshot) (destina
 	return destination{location: w.to, auth: forNamed(w.at, w.to), typed: true}, nil
 }
 
+// finder finds the repository that a source is published to.
+type finder func(w repositories, source *git.Repo, s sources.Snapshot) (destination, error)
+
 // home is where a source is published to, and of a clone, of which nothing is said, where it was made from.
-func (w repositories) home(source *git.Repo, s sources.Snapshot) (destination, error) {
+func home(w repositories, source *git.Repo, s sources.Snapshot) (destination, error) {
 	d, err := w.destination(source, s)
 	if err == nil && d.location == "" && slices.Contains(source.Remotes(), origin) {
 		return w.remote(source, origin)

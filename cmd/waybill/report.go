@@ -133,7 +133,7 @@ func errVacant(path string) error {
 // is published to, if that answers, else what was fetched from it last. The branches of a
 // clone itself count only if it was made from nothing.
 func (w repositories) published(source *git.Repo, s sources.Snapshot) (published.Repository, error) {
-	d, err := w.home(source, s)
+	d, err := home(w, source, s)
 	if err != nil {
 		return nil, err
 	}

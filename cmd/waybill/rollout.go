@@ -97,7 +97,7 @@ func (f *rolloutFlags) give(cmd *cobra.Command, verb rollouts.Verb, args []strin
 	if err != nil {
 		return err
 	}
-	r, err := w.reconcilerAt("HEAD", w.home) // where rollout status finds it
+	r, err := reconcilerAt(w, "HEAD", home) // where rollout status finds it
 	if err != nil {
 		return err
 	}

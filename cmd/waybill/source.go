@@ -140,11 +140,11 @@ func (s calledAs) Revision() sources.Revision {
 
 // reconciler opens the source, and the repository that it is published to.
 func (w repositories) reconciler(rev string) (*reconciler.Reconciler, error) {
-	return w.reconcilerAt(rev, w.destination)
+	return reconcilerAt(w, rev, repositories.destination)
 }
 
-// reconcilerAt opens the source, and a repository that is found by it.
-func (w repositories) reconcilerAt(rev string, find func(*git.Repo, sources.Snapshot) (destination, error)) (*reconciler.Reconciler, error) {
+// reconcilerAt opens the source, and the repository that is found for it.
+func reconcilerAt(w repositories, rev string, find finder) (*reconciler.Reconciler, error) {
 	source, err := w.source()
 	if err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func (w repositories) reconcilerAt(rev string, find func(*git.Repo, sources.Snap
 	if err != nil {
 		return nil, err
 	}
-	d, err := find(source, s)
+	d, err := find(w, source, s)
 	if err != nil {
 		return nil, err
 	}

@@ -159,7 +159,8 @@ func (w *waves) typed(args ...string) error {
 	cmd.Dir = filepath.Join(w.dir, w.source)
 	cmd.Stdout, cmd.Stderr = w.out, w.out
 	err := cmd.Run()
-	if err != nil && !(args[0] == "diff" && cmd.ProcessState.ExitCode() == 1) {
+	differs := args[0] == "diff" && cmd.ProcessState.ExitCode() == 1
+	if err != nil && !differs {
 		return fmt.Errorf("waybill %s: %w", strings.Join(args, " "), err)
 	}
 	return nil
