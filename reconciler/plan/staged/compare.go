@@ -140,6 +140,9 @@ func (c *comparison) collect(shown []string, target *laid) {
 		if owner := c.in.owners[r]; owner != nil && owner != c.unit {
 			continue // it moved, and goes out with that one
 		}
+		if d := schedule.Find(c.in.Decisions, r); d != nil && d.Policy != nil && !slices.Contains(c.unit.Refs, r) {
+			continue // it moved to what does not go out in stages
+		}
 		if c.have[r] = c.in.Have(r); isWaiting(c, r, shown, target) {
 			c.waiting = append(c.waiting, r)
 		} else {
