@@ -135,10 +135,12 @@ func (c *carried) isHeld(cluster string) bool {
 	return slices.ContainsFunc(c.clusters, func(is Cluster) bool { return is.Name == cluster && is.Held != nil })
 }
 
-// wasHeld reports that a cluster was held by the plan before.
-func (in *Input) wasHeld(cluster string) bool {
-	_, held := in.State.Held[cluster]
-	return held
+// heldBefore reports whether clusters were held by the plan before.
+func heldBefore(in *Input) func(cluster string) bool {
+	return func(cluster string) bool {
+		_, held := in.State.Held[cluster]
+		return held
+	}
 }
 
 func (t *table) guard() *guard.Guard {

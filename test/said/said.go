@@ -4,14 +4,9 @@ package said
 
 import (
 	"context"
-	"crypto/ed25519"
-	"crypto/sha256"
-	"encoding/pem"
 	"fmt"
 	"strings"
 	"time"
-
-	"golang.org/x/crypto/ssh"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/commands"
@@ -24,7 +19,6 @@ import (
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
-	"github.com/waybill-dev/waybill/sources/signing"
 	"github.com/waybill-dev/waybill/test/twin"
 )
 
@@ -102,29 +96,9 @@ func Silent(repo *twin.Repo, cluster string, at render.Address, now time.Time) {
 	}))
 }
 
-// Nobody is who signs nothing.
-const Nobody = "nobody"
-
-// Signer is the key of somebody, which follows from the name; nil for nobody.
-func Signer(name string) git.Signer {
-	if name == Nobody {
-		return nil
-	}
-	seed := sha256.Sum256([]byte(name))
-	block, err := ssh.MarshalPrivateKey(ed25519.NewKeyFromSeed(seed[:]), name)
-	if err != nil {
-		panic(err) // it is a key
-	}
-	key, err := signing.ParseKey(pem.EncodeToMemory(block))
-	if err != nil {
-		panic(err) // it was written above
-	}
-	return key.SignCommit
-}
-
 // Command has somebody command something of the run of a unit, as waybill rollout does: NAME VERB UNIT[@RUN] [STAGE|CLUSTER]. It is the
-// run that is open, unless one is named.
-func Command(ctx context.Context, repo *twin.Repo, args []string, now time.Time) error {
+// run that is open, unless one is named. It is signed unless the signer is nil.
+func Command(ctx context.Context, repo *twin.Repo, args []string, sign git.Signer, now time.Time) error {
 	head, _, err := repo.Branch(ctx, state.Branch)
 	if err != nil {
 		return err
@@ -153,7 +127,7 @@ func Command(ctx context.Context, repo *twin.Repo, args []string, now time.Time)
 	if err != nil {
 		return err
 	}
-	repo.Sign = Signer(args[0])
+	repo.Sign = sign
 	repo.Write(commands.Branch, u.Message, u.Tree)
 	repo.Sign = nil
 	return nil

@@ -161,7 +161,7 @@ func (st *step) prepare(ctx context.Context, repo *twin.Repo, r *reconciler.Reco
 			repo.Delete(f[3])
 		case len(f) == 2 && f[0] == "wait", len(f) > 0 && f[0] == "trailer":
 		case len(f) > 3 && f[0] == "command":
-			if err := said.Command(ctx, repo, f[1:], r.Now()); err != nil {
+			if err := said.Command(ctx, repo, f[1:], signerOf(f[1]), r.Now()); err != nil {
 				return err
 			}
 		case len(f) > 1 && f[0] == "apply":

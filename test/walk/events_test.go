@@ -190,8 +190,8 @@ func (w *walker) command(ctx context.Context, r *rand.Rand) []string {
 
 // say has somebody command something of a run.
 func (w *walker) say(ctx context.Context, verb string, of *rollouts.Rollout, aim string) []string {
-	args := slices.DeleteFunc([]string{said.Nobody, verb, of.Unit.String(), aim}, func(a string) bool { return a == "" })
-	if err := said.Command(ctx, w.repo, args, w.now); err != nil {
+	args := slices.DeleteFunc([]string{"nobody", verb, of.Unit.String(), aim}, func(a string) bool { return a == "" })
+	if err := said.Command(ctx, w.repo, args, nil, w.now); err != nil {
 		return nil
 	}
 	w.stages.commanded[strings.Join([]string{of.Status.Run, verb, aim}, " ")] = true

@@ -141,7 +141,10 @@ func (c *comparison) collect(shown []string, target *laid) {
 		if owner := c.in.owners[r]; owner != nil && owner != c.unit {
 			continue // it moved, and goes out with that one
 		}
-		if c.have[r] = c.in.Have(r); c.isWaiting(r, shown, target) {
+		if d := schedule.Find(c.in.Decisions, r); d != nil && d.Policy != nil && !slices.Contains(c.unit.Refs, r) {
+			continue // it moved to what does not go out in stages
+		}
+		if c.have[r] = c.in.Have(r); isWaiting(c, r, shown, target) {
 			c.waiting = append(c.waiting, r)
 		} else {
 			c.refs = append(c.refs, r)
@@ -151,7 +154,7 @@ func (c *comparison) collect(shown []string, target *laid) {
 
 // isWaiting reports an object that the unit has by the source only, of which the run is not. Clusters may have it, if it came
 // from elsewhere.
-func (c *comparison) isWaiting(r object.Ref, shown []string, target *laid) bool {
+func isWaiting(c *comparison, r object.Ref, shown []string, target *laid) bool {
 	return target != nil && !target.isNow && !slices.ContainsFunc(shown, func(commit string) bool {
 		v := c.version(commit)
 		return v != nil && slices.Contains(v.Refs, r)
@@ -192,7 +195,7 @@ func (c *comparison) cluster(i int, base, target *laid) (stage.Cluster, bool) {
 }
 
 // isGone reports a unit of which the source has nothing, and no cluster: nothing is left to go out.
-func (c *comparison) isGone() bool {
+func isGone(c *comparison) bool {
 	return !c.unit.IsReplay && len(c.unit.Policies)+len(c.unit.Refs) == 0 &&
 		!slices.ContainsFunc(c.asked.Clusters, func(is stage.Cluster) bool { return is.Has })
 }

@@ -137,7 +137,7 @@ func Settle(in Input) Result {
 			continue
 		}
 		c := compare(&in, u)
-		if c.isGone() {
+		if isGone(c) {
 			continue
 		}
 		out := c.decide()
