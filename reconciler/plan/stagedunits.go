@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/unit"
@@ -33,8 +34,8 @@ func (s *stager) stagedUnits() (list []staged.Unit) {
 	of := namesOf(bound)
 	found := units.Find(units.Input{
 		Expanded: x, Decisions: s.table.decided.Decisions, Bindings: s.table.in.State.Bindings, Config: config, Of: of,
-		Renderer: s.table.in.Staging.Renderer,
-		Stays:    staysWith(&s.table.in.State, before, of),
+		Renderer: s.table.in.Staging.Renderer, Memo: &s.table.in.Memo.units,
+		Stays: staysWith(&s.table.in.State, before, of),
 	})
 	for _, u := range found {
 		b, r := is[u.Unit], before[u.Unit]
@@ -85,7 +86,7 @@ func (s *stager) stagedUnit(u units.Unit, b *unit.Unit, before, recorded *rollou
 		return is
 	}
 	var refused string
-	if is.Stages, is.Orders, refused = staged.Assign(inForce, s.labelled()); refused != "" && is.Refused == "" {
+	if is.Stages, is.Orders, refused = s.assigned(inForce); refused != "" && is.Refused == "" {
 		is.Refused = refused
 	}
 	for _, name := range append(stageNames(inForce), rollouts.Unmatched) {
@@ -138,6 +139,10 @@ func recordOf(list []rollouts.Rollout) map[rollouts.Unit]*rollouts.Rollout {
 func staysWith(
 	s *state.State, before map[rollouts.Unit]*rollouts.Rollout, of map[object.Ref]rollouts.Unit,
 ) func(object.Ref) (rollouts.Unit, bool) {
+	isOpen := func(was *rollouts.Rollout) bool { return was.Status.Phase != rollouts.Done }
+	if !slices.ContainsFunc(slices.Collect(maps.Values(before)), isOpen) {
+		return nil
+	}
 	groups := map[rollouts.Unit]rollouts.Unit{}
 	for policy, u := range of {
 		groups[rollouts.Unit{Namespace: policy.Namespace, Name: policy.Name}] = u

@@ -19,7 +19,7 @@ import (
 // Staging is what is known of what goes out in stages, beside the state.
 type Staging struct {
 	// Versions are older source commits that units may show still, evaluated for the clusters of today, by commit.
-	// What is not there cannot be read.
+	// What is nil or not there cannot be read.
 	Versions map[string]*older.Version
 	// Seen is what clusters report, by name; nil of one that nobody reports of.
 	Seen map[string]*staged.Seen
@@ -45,7 +45,12 @@ type Command struct {
 type Ignored struct{ Unit, What string }
 
 // stager lays out what goes out in stages, over the table of a plan.
-type stager struct{ table *table }
+type stager struct {
+	table  *table
+	assign staged.Assigner
+	// missing is Plan.Missing.
+	missing []string
+}
 
 // goesOut lays out what goes out in stages; the zero value if nothing does. In a folder it is as it is at the end.
 func (s *stager) goesOut(written manifest.Input) staged.Result {
@@ -64,7 +69,7 @@ func (s *stager) laidOut(written manifest.Input, atTheEnd bool) staged.Result {
 		Units: list, Revision: cmp.Or(s.table.in.Source.Revision.Commit, directory), Published: s.table.in.State.Published.Commit,
 		Now: s.table.in.Now, AtTheEnd: atTheEnd, Clusters: s.stagedClusters(),
 		Decisions: s.table.decided.Decisions, Rows: s.table.rows, Blobs: s.table.blobs, Have: s.table.have,
-		Replicas: func(b *files.Blob) (int32, bool) { c := s.table.replicas.of(b); return c.n, c.known },
+		Replicas: func(b *files.Blob) (int32, bool) { c := s.table.replicas.Of(b); return c.N, c.Known },
 		Older: func(commit string, u rollouts.Unit) (staged.Version, bool) {
 			is, ok := at(commit)
 			if !ok {
@@ -85,14 +90,14 @@ func (s *stager) laidOut(written manifest.Input, atTheEnd bool) staged.Result {
 	return r
 }
 
-// labelled are the clusters as strategies see them.
-func (s *stager) labelled() []kubefleet.Cluster {
-	clusters := s.table.in.Expanded.Policies.Fleet.Clusters()
-	all := make([]kubefleet.Cluster, len(clusters))
-	for i, c := range clusters {
-		all[i] = kubefleet.Cluster{Name: c.Name, Labels: c.Labels}
+// assigned says in which stages of a strategy clusters are; see staged.Assigner.
+func (s *stager) assigned(by *rollouts.Strategy) (stages []string, orders []int, refused string) {
+	if s.assign.Clusters == nil {
+		for _, c := range s.table.in.Expanded.Policies.Fleet.Clusters() {
+			s.assign.Clusters = append(s.assign.Clusters, kubefleet.Cluster{Name: c.Name, Labels: c.Labels})
+		}
 	}
-	return all
+	return s.assign.Of(by)
 }
 
 // stagedClusters are what is known of clusters.
@@ -121,34 +126,52 @@ func (s *stager) stagedClusters() []staged.Cluster {
 
 // olderVersions returns what units would be at older commits today, each commit evaluated once.
 func (s *stager) olderVersions(list []staged.Unit, written manifest.Input) func(commit string) (older.Units, bool) {
-	known := map[string]*older.Units{}
+	evaluated := map[string]*older.Units{}
 	var all []rollouts.Unit
 	for i := range list {
 		all = append(all, list[i].Unit.Unit)
 	}
 	return func(commit string) (older.Units, bool) {
-		v := s.table.in.Staging.Versions[commit]
+		v, known := s.table.in.Staging.Versions[commit]
+		if !known {
+			s.ask(commit)
+		}
 		if v == nil {
 			return older.Units{}, false
 		}
-		if known[commit] == nil {
+		if evaluated[commit] == nil {
 			is := older.Evaluate(older.Input{
 				Version: v, Asked: s.table.in.schedule(v.Expanded.Policies, nil), Has: s.has, Write: written, Units: all,
-				Renderer: s.table.in.Staging.Renderer,
+				Renderer: s.table.in.Staging.Renderer, Memo: &s.table.in.Memo.units,
 			})
-			known[commit] = &is
+			evaluated[commit] = &is
 		}
-		return *known[commit], true
+		return *evaluated[commit], true
+	}
+}
+
+// ask notes that it matters what was published last, of which the input says nothing.
+func (s *stager) ask(commit string) {
+	in := s.table.in
+	if in.Replay == nil && commit == in.State.Published.Commit && len(in.Staging.Versions) < mostVersions {
+		s.missing = []string{commit}
 	}
 }
 
 // has is what clusters have of an object, with its replicas where they can be told.
 func (s *stager) has(r object.Ref) (targets []schedule.Target) {
 	have := s.table.have(r)
+	var last *files.Blob // most clusters have the same
+	var replicas int32
 	for i := range s.table.group {
-		if b := have(i); b != nil {
-			targets = append(targets, schedule.Target{Name: s.table.cluster(i), Replicas: s.table.replicas.of(b).n})
+		b := have(i)
+		if b == nil {
+			continue
 		}
+		if b != last {
+			last, replicas = b, s.table.replicas.Of(b).N
+		}
+		targets = append(targets, schedule.Target{Name: s.table.cluster(i), Replicas: replicas})
 	}
 	return targets
 }
@@ -160,9 +183,9 @@ func versionOf(commit string, u rollouts.Unit, of older.Units) staged.Version {
 		Version: rollouts.Version{Commit: commit, Digest: is.Digest, Absent: !there}, Refs: is.Refs, Blobs: &of.Blobs,
 		Rows: func(r object.Ref) (manifest.Row, bool) { row, ok := of.Rows[r]; return row, ok },
 	}
-	for i := range of.Decisions {
-		if slices.Contains(is.Refs, of.Decisions[i].Ref()) {
-			v.Decisions = append(v.Decisions, of.Decisions[i])
+	for _, r := range is.Refs { // in their order, as decisions are
+		if d := schedule.Find(of.Decisions, r); d != nil {
+			v.Decisions = append(v.Decisions, *d)
 		}
 	}
 	return v

@@ -21,14 +21,19 @@ type comparison struct {
 	refs     []object.Ref
 	versions map[string]*laid // by commit; nil for one that cannot be read
 	have     map[object.Ref]func(int) *files.Blob
+	has      []bool // of clusters, by index, that something of the unit is there
 	// leavesAll reports that the target wants nothing anywhere.
 	leavesAll bool
-	larger    map[*laid]*laid // versions with the larger share of what is divided
+	larger    map[*laid]*laid  // versions with the larger share of what is divided
+	stands    map[*laid][]bool // see standing
 }
 
 // compare makes what package stage is asked of a unit.
 func compare(in *Input, u *Unit) *comparison {
-	c := &comparison{in: in, unit: u, versions: map[string]*laid{}, have: map[object.Ref]func(int) *files.Blob{}, larger: map[*laid]*laid{}}
+	c := &comparison{
+		in: in, unit: u, versions: map[string]*laid{}, have: map[object.Ref]func(int) *files.Blob{},
+		larger: map[*laid]*laid{}, stands: map[*laid][]bool{},
+	}
 	c.versions[in.Revision] = c.now()
 	c.asked = stage.Input{
 		Unit: u.Unit.Unit, Pos: u.Pos, Now: in.Now, Strategy: u.Strategy, Refused: u.Refused, Windows: u.Windows,
@@ -46,9 +51,10 @@ func compare(in *Input, u *Unit) *comparison {
 	wasBase, isTarget := c.of(base), c.of(target)
 	asBase, asTarget := c.asPublished(wasBase), c.asPublished(isTarget)
 	c.leavesAll = isTarget.isEmpty(len(in.Clusters))
+	areBase, areTarget := c.matching(asBase), c.matching(asTarget)
 	for i := range in.Clusters {
 		is, concerned := c.cluster(i, wasBase, isTarget)
-		if is.IsBase, is.IsTarget = c.matches(asBase, i), c.matches(asTarget, i); concerned {
+		if is.IsBase, is.IsTarget = areBase[i], areTarget[i]; concerned {
 			c.asked.Clusters = append(c.asked.Clusters, is)
 		}
 	}
@@ -137,8 +143,13 @@ func (c *comparison) collect() {
 		owner := c.in.owners[r]
 		return owner != nil && owner != c.unit // it moved, and goes out with that one
 	})
+	c.has = make([]bool, len(c.in.Clusters))
 	for _, r := range c.refs {
-		c.have[r] = c.in.Have(r)
+		have := c.in.Have(r)
+		c.have[r] = have
+		for i := range c.has {
+			c.has[i] = c.has[i] || have(i) != nil
+		}
 	}
 }
 
@@ -154,7 +165,7 @@ func (c *comparison) cluster(i int, base, target *laid) (stage.Cluster, bool) {
 	is := stage.Cluster{
 		Name: known.Name, Stage: c.unit.stage(i), Held: known.Held, Closed: known.Closed, Unwatched: known.Unwatched,
 		Evidence: evidence(known.Seen, c.refs, func(r object.Ref) *files.Blob { return c.have[r](i) }),
-		Has:      slices.ContainsFunc(c.refs, func(r object.Ref) bool { return c.have[r](i) != nil }),
+		Has:      c.has[i],
 	}
 	wants, baseWants := target.wants(i), base.wants(i)
 	is.Leaves = !wants && !c.leavesAll && (baseWants || is.Has)
@@ -164,6 +175,9 @@ func (c *comparison) cluster(i int, base, target *laid) (stage.Cluster, bool) {
 	is.Takes = !is.Has && wants && slices.ContainsFunc(target.Decisions, func(d schedule.Decision) bool {
 		return len(d.Moves.From()) > 0 && d.Targeted(known.Name)
 	})
+	if !target.blocked[i] {
+		return is, wants || baseWants || is.Has
+	}
 	for _, r := range target.Refs {
 		switch why := target.cells.at(r, i).block; {
 		case why == reason.Suspended:
@@ -189,10 +203,24 @@ func (c *comparison) asPublished(v *laid) *laid {
 	})
 }
 
-// matches reports whether a cluster has what a version gives it.
-func (c *comparison) matches(v *laid, i int) bool {
-	return v != nil && !slices.ContainsFunc(c.refs, func(r object.Ref) bool {
-		have, want := c.have[r](i), v.cells.at(r, i).blob
-		return (have == nil) != (want == nil) || have != nil && have.ID() != want.ID()
-	})
+// matching reports of clusters, by index, whether they have what a version gives them; of none for nil.
+func (c *comparison) matching(v *laid) []bool {
+	all := make([]bool, len(c.in.Clusters))
+	if v == nil {
+		return all
+	}
+	for i := range all {
+		all[i] = true
+	}
+	for _, r := range c.refs {
+		have, cells := c.have[r], v.cells[r]
+		for i := range all {
+			if !all[i] {
+				continue
+			}
+			is, want := have(i), cells.at(i).blob
+			all[i] = is == want || is != nil && want != nil && is.ID() == want.ID()
+		}
+	}
+	return all
 }
