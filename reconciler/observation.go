@@ -119,7 +119,7 @@ func (r *Reconciler) observe(ctx context.Context, obs *Observation, registered f
 	}
 	in.Evidence, err = r.Reports().Evidence(ctx, heads, of)
 	if err == nil && plan.Stages(&in.State, &obs.Source) {
-		in.Staging.Seen, err = r.Reports().Seen(ctx, heads, registered())
+		in.Staging.Seen, err = r.Reports().Seen(ctx, heads, registered)
 	}
 	return heads, err
 }

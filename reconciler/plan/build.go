@@ -37,7 +37,7 @@ func Build(in Input) Plan {
 		Policies: x.Policies, Decisions: decided.Decisions, Rows: written.Rows, Namespaces: in.Source.Config.Namespaces,
 	})
 	t.rows, t.blobs = rows, &written.Blobs
-	stages := stager{t}
+	stages := stager{table: t}
 	goes := stages.goesOut(writing)
 	atTheEnd := stages.heldAtTheEnd(&goes, writing, rows)
 	t.rows, t.units = goes.Rows, goes.Of
@@ -52,7 +52,8 @@ func Build(in Input) Plan {
 	p := Plan{
 		Revision: in.Source.Revision, Config: in.Source.Config, Source: in.Source, Expanded: *x, Asked: asked,
 		Decisions: decided.Decisions, Clusters: out.clusters, Published: in.Published, Detached: in.detached(),
-		Left: t.leftIn(out.result.Left), Leaving: t.leaving, Moves: t.mover.moves(), Asks: t.mover.asks, replicas: t.replicas,
+		Left: t.leftIn(out.result.Left), Leaving: t.leaving, Moves: t.mover.moves(), Asks: t.mover.asks,
+		Missing: stages.missing, replicas: t.replicas,
 		Basis: Basis{
 			FleetDigest: x.Policies.FleetDigest, RandomKey: in.usedKey(&written),
 			Scheduled: again.Timed || x.Policies.Stamped, Time: in.Now, RecheckAt: again.At, Awaits: again.Awaits,
@@ -72,6 +73,7 @@ func Build(in Input) Plan {
 		lint.Find(x.Policies, decided.Decisions, x.Inners),
 	))
 	p.State = t.record(&out, in.State.Random.After(p.Basis.RandomKey, in.Random.Source), scripts, recorded, sourceErrors(&in, ofSource))
+	in.Memo.replicas.Keep(t.replicas)
 	p.Diags = diag.Sort(slices.Concat(
 		ofSource, in.recovery.Diags, goes.Diags, atTheEnd, t.unlisted.diags,
 		consumers.Detached(p.Detached, in.Source.Config.Publish.Addresses()), in.moved(), out.diags, reportMoves(p.Moves),
@@ -129,6 +131,7 @@ func (in *Input) ready() {
 	}
 	in.Memo.schedule.Turn()
 	in.Memo.manifest.Turn()
+	in.Memo.units.Turn()
 	in.Expanded.Policies.Interpreter.Renew()
 }
 

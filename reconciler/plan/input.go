@@ -9,7 +9,9 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/lastgood"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
+	"github.com/waybill-dev/waybill/reconciler/plan/replicas"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/plan/units"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/draw"
@@ -79,6 +81,8 @@ type Memo struct {
 	schedule schedule.Memo
 	manifest manifest.Memo
 	state    state.Memo
+	units    units.Memo
+	replicas replicas.Memo
 	older    map[string]*expand.Memo // of older commits
 }
 

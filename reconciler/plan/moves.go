@@ -95,7 +95,7 @@ func (m *mover) begin(out *carried) bool {
 			continue
 		}
 		l := m.leaver(row, at, func(cluster int, _ manifest.Want) bool {
-			_, isLeft := out.result.Left[row][cluster]
+			_, isLeft := out.result.Left[row].At(cluster)
 			return !isLeft && out.clusters[cluster].Held == nil
 		})
 		if len(l.arrives) > 0 {
@@ -258,8 +258,7 @@ func (m *mover) record(out *carried) (all []state.Leaving) {
 	}
 	for i := range m.leavers {
 		l := &m.leavers[i]
-		left := out.result.Left[l.row]
-		if !left[l.at].Kept || !l.Began && l.is.Stays == "" {
+		if left, _ := out.result.Left[l.row].At(l.at); !left.Kept || !l.Began && l.is.Stays == "" {
 			continue
 		}
 		is := state.Leaving{Object: l.Ref, Cluster: l.Cluster, Since: metav1.NewTime(m.table.in.Now.UTC()), Allowed: l.allowed}
@@ -276,7 +275,7 @@ func (m *mover) record(out *carried) (all []state.Leaving) {
 func (m *mover) gets(l *leaver, out *carried) bool {
 	return slices.ContainsFunc(l.arrives, func(name string) bool {
 		cluster, _ := m.table.in.Expanded.Policies.Position(name)
-		_, isLeft := out.result.Left[l.row][cluster]
+		_, isLeft := out.result.Left[l.row].At(cluster)
 		return !isLeft && out.clusters[cluster].Held == nil
 	})
 }

@@ -17,7 +17,8 @@ import (
 const mostVersions = 8
 
 // OlderCommits lists the source commits that a plan may have to evaluate beside its own, because clusters show them
-// still, in the order of how much depends on them.
+// still, in the order of how much depends on them. What was published last is among them where it was asked for when the
+// plan was made that is made again; a plan of its own asks for it (Plan.Missing).
 func OlderCommits(in *Input) (commits []string) {
 	add := func(commit string) {
 		if commit != "" && commit != in.Source.Revision.Commit && len(commits) < mostVersions && !slices.Contains(commits, commit) {
@@ -36,7 +37,7 @@ func OlderCommits(in *Input) (commits []string) {
 			}
 		}
 	}
-	if Stages(&in.State, &in.Source) {
+	if in.Replay != nil && Stages(&in.State, &in.Source) {
 		add(in.State.Published.Commit)
 	}
 	for _, list := range lists {
@@ -81,9 +82,16 @@ func ExpandOlder(in *Input, commit string, then render.Source, render expand.Ren
 		in.Memo.older = map[string]*expand.Memo{}
 	}
 	in.Memo.older[commit] = memo
+	setVersion(in, commit, &older.Version{Commit: commit, Config: src.Config, Expanded: &x, Of: namesOf(x.Units)})
+	return nil
+}
+
+// Unreadable says that an older version of the source cannot be read.
+func Unreadable(in *Input, commit string) { setVersion(in, commit, nil) }
+
+func setVersion(in *Input, commit string, v *older.Version) {
 	if in.Staging.Versions == nil {
 		in.Staging.Versions = map[string]*older.Version{}
 	}
-	in.Staging.Versions[commit] = &older.Version{Commit: commit, Config: src.Config, Expanded: &x, Of: namesOf(x.Units)}
-	return nil
+	in.Staging.Versions[commit] = v
 }

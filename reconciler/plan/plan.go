@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
+	"github.com/waybill-dev/waybill/reconciler/plan/replicas"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/plan/stage"
@@ -44,6 +45,9 @@ type Plan struct {
 	// Asks are clusters of objects that move, of which the input does not say whether, and what, they say of their
 	// copies. If they say anything, the plan with that in its evidence is another one.
 	Asks map[object.Ref][]string
+	// Missing are older source commits of which the input does not say what they are, and that matter. With them among its
+	// versions the plan is another one, unless they cannot be read.
+	Missing []string
 	// Detached names the clusters that have a branch and are no longer registered.
 	Detached []string
 	State    *files.Folder // the state branch's next folder
@@ -57,7 +61,7 @@ type Plan struct {
 	// Released says which removals were held and are allowed; see Released.
 	Released Released
 
-	replicas *counter // changes speed only
+	replicas *replicas.Counter // changes speed only
 }
 
 // Basis is what a plan depends on beside the source: what a commit names, so that it can be
@@ -120,8 +124,8 @@ func (p *Plan) Replicas(b *files.Blob) (int32, bool) {
 	if p.replicas == nil {
 		return 0, false // nobody planned it
 	}
-	c := p.replicas.of(b)
-	return c.n, c.known
+	c := p.replicas.Of(b)
+	return c.N, c.Known
 }
 
 // Template returns what templates call an object of a cluster's branch. The two differ in

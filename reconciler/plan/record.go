@@ -67,28 +67,30 @@ func (c *carried) held() map[string]string {
 // longer is kept as well.
 func (t *table) leftByRef(out *carried) map[object.Ref]map[string]state.Left {
 	all := map[object.Ref]map[string]state.Left{}
-	note := func(r object.Ref, cluster string, l rollout.Left) {
-		if all[r] == nil {
-			all[r] = map[string]state.Left{}
-		}
-		all[r][cluster] = state.Left{Kept: l.Kept, Reason: l.Reason}
-	}
 	for i, cells := range out.result.Left {
 		row := &t.rows[i]
-		have := t.have(row.Ref)
-		for cluster, l := range cells {
-			want, wanted := row.Wanted(cluster)
-			b := have(cluster)
-			_, isOlder := row.Stands[int32(cluster)] //nolint:gosec // an index
+		have, at := t.have(row.Ref), make(map[string]state.Left, len(cells))
+		for _, l := range cells {
+			want, wanted := row.Wanted(l.Cluster)
+			b := have(l.Cluster)
+			_, isOlder := row.Stands[int32(l.Cluster)] //nolint:gosec // an index
 			if asDecided := !isOlder && (wanted && b != nil && want.Blob >= 0 && t.blobs.At(want.Blob).ID() == b.ID() || !wanted && b == nil && !l.Kept); !asDecided {
-				note(row.Ref, t.cluster(cluster), l)
+				at[t.cluster(l.Cluster)] = state.Left{Kept: l.Kept, Reason: l.Reason}
 			}
+		}
+		if len(at) > 0 {
+			all[row.Ref] = at
 		}
 	}
 	for _, h := range out.holds() {
 		for _, removal := range h.Hold.Removals {
-			if all[removal.Object][h.Cluster] == (state.Left{}) {
-				note(removal.Object, h.Cluster, rollout.Left{Kept: true, Reason: reason.Held})
+			at := all[removal.Object]
+			if at == nil {
+				at = map[string]state.Left{}
+				all[removal.Object] = at
+			}
+			if at[h.Cluster] == (state.Left{}) {
+				at[h.Cluster] = state.Left{Kept: true, Reason: reason.Held}
 			}
 		}
 	}
@@ -164,8 +166,8 @@ func (t *table) leftIn(left rollout.Remaining) map[object.Ref]map[string]rollout
 			continue
 		}
 		in := make(map[string]rollout.Left, len(cells))
-		for cluster, l := range cells {
-			in[t.cluster(cluster)] = l
+		for _, l := range cells {
+			in[t.cluster(l.Cluster)] = l.Left
 		}
 		all[t.rows[i].Ref] = in
 	}

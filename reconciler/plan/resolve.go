@@ -158,9 +158,9 @@ func (t *table) waits(r *rollout.Result) (diags []diag.Diagnostic) {
 	for _, i := range slices.Sorted(maps.Keys(r.Frozen)) {
 		ref := t.rows[i].Ref
 		blocked := map[reason.Reason][]string{}
-		for _, cluster := range slices.Sorted(maps.Keys(r.Left[i])) {
-			if l := r.Left[i][cluster]; l.Reason != r.Frozen[i] {
-				blocked[l.Reason] = append(blocked[l.Reason], t.cluster(cluster))
+		for _, l := range r.Left[i] {
+			if l.Reason != r.Frozen[i] {
+				blocked[l.Reason] = append(blocked[l.Reason], t.cluster(l.Cluster))
 			}
 		}
 		if len(blocked[reason.Held]) > 0 {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/unit"
@@ -33,8 +34,8 @@ func (s *stager) stagedUnits() (list []staged.Unit) {
 	of := namesOf(x.Units)
 	found := units.Find(units.Input{
 		Expanded: x, Decisions: s.table.decided.Decisions, Bindings: s.table.in.State.Bindings, Config: config, Of: of,
-		Renderer: s.table.in.Staging.Renderer,
-		Stays:    staysWith(&s.table.in.State, before, of),
+		Renderer: s.table.in.Staging.Renderer, Memo: &s.table.in.Memo.units,
+		Stays: staysWith(&s.table.in.State, before, of),
 	})
 	for _, u := range withRecorded(found, s.table.in.State.Rollouts) {
 		b, r := is[u.Unit], before[u.Unit]
@@ -67,14 +68,19 @@ func withRecorded(found []units.Unit, recorded []rollouts.Rollout) []units.Unit 
 // isFreed reports a unit that is bound to no strategy, and that was and is not to go out by the one that is recorded, because a release of
 // it may give another result each time: the strategy does not go on, for it would never end.
 func (s *stager) isFreed(u *units.Unit, b *unit.Unit, r *rollouts.Rollout) bool {
-	was := s.table.in.Staging.Versions[s.table.in.State.Published.Commit]
 	isBound := b != nil && (b.Stays != "" || b.Strategy != nil && b.Strategy.Name != render.NoStrategy)
-	if isBound || was == nil || r.Status.Phase != rollouts.Done {
+	if isBound || r.Status.Phase != rollouts.Done {
 		return false
 	}
-	_, isRestless := u.Restless(s.table.in.Expanded)
+	if _, isRestless := u.Restless(s.table.in.Expanded); !isRestless {
+		return false
+	}
+	was := s.version(s.table.in.State.Published.Commit)
+	if was == nil {
+		return false
+	}
 	_, wasRestless := u.Restless(was.Expanded)
-	return isRestless && wasRestless
+	return wasRestless
 }
 
 // uncounted says which commands do not count, and which are about no unit that goes out in stages.
@@ -119,7 +125,7 @@ func (s *stager) stagedUnit(u units.Unit, b *unit.Unit, before *rollouts.Rollout
 		is.Refused, is.Wrong = "a release of it may give another result each time", []diag.Diagnostic{d}
 	}
 	var refused string
-	if is.Stages, is.Orders, refused = staged.Assign(inForce, s.labelled(&u)); refused != "" && is.Refused == "" {
+	if is.Stages, is.Orders, refused = s.assigned(inForce, &u); refused != "" && is.Refused == "" {
 		is.Refused = refused
 	}
 	for _, name := range append(stageNames(inForce), rollouts.Unmatched) {
@@ -172,6 +178,10 @@ func recordOf(list []rollouts.Rollout) map[rollouts.Unit]*rollouts.Rollout {
 func staysWith(
 	s *state.State, before map[rollouts.Unit]*rollouts.Rollout, of map[object.Ref]rollouts.Unit,
 ) func(object.Ref) (rollouts.Unit, bool) {
+	isOpen := func(was *rollouts.Rollout) bool { return was.Status.Phase != rollouts.Done }
+	if !slices.ContainsFunc(slices.Collect(maps.Values(before)), isOpen) {
+		return nil
+	}
 	groups := map[rollouts.Unit]rollouts.Unit{}
 	for policy, u := range of {
 		groups[rollouts.Unit{Namespace: policy.Namespace, Name: policy.Name}] = u

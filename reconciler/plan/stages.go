@@ -23,7 +23,7 @@ import (
 // Staging is what is known of what goes out in stages, beside the state.
 type Staging struct {
 	// Versions are older source commits that units may show still, evaluated for the clusters of today, by commit.
-	// What is not there cannot be read.
+	// What is nil or not there cannot be read.
 	Versions map[string]*older.Version
 	// Seen is what clusters report, by name; nil of one that nobody reports of.
 	Seen map[string]*staged.Seen
@@ -52,7 +52,13 @@ type Command struct {
 type Ignored struct{ Unit, What string }
 
 // stager lays out what goes out in stages, over the table of a plan.
-type stager struct{ table *table }
+type stager struct {
+	table *table
+	// assign has clusters in stages, and atHosts virtual clusters where their hosts are.
+	assign, atHosts staged.Assigner
+	// missing is Plan.Missing.
+	missing []string
+}
 
 // goesOut lays out what goes out in stages; the zero value if nothing does. In a folder it is as it is at the end.
 func (s *stager) goesOut(written manifest.Input) staged.Result {
@@ -71,7 +77,7 @@ func (s *stager) laidOut(written manifest.Input, atTheEnd bool) staged.Result {
 		Units: list, Revision: cmp.Or(s.table.in.Source.Revision.Commit, directory), Published: s.table.in.State.Published.Commit,
 		Now: s.table.in.Now, AtTheEnd: atTheEnd, Clusters: clusters, Evidence: s.speakers(),
 		Decisions: s.table.decided.Decisions, Rows: s.table.rows, Blobs: s.table.blobs, Have: s.table.have,
-		Replicas: func(b *files.Blob) (int32, bool) { c := s.table.replicas.of(b); return c.n, c.known },
+		Replicas: func(b *files.Blob) (int32, bool) { c := s.table.replicas.Of(b); return c.N, c.Known },
 		Older: func(commit string, u rollouts.Unit) (staged.Version, bool) {
 			is, ok := at(commit)
 			if !ok {
@@ -96,16 +102,24 @@ func (s *stager) laidOut(written manifest.Input, atTheEnd bool) staged.Result {
 	return r
 }
 
-// labelled are the clusters as the strategy of a unit sees them. Where it has what virtual clusters share with their host, they
-// are where that is.
-func (s *stager) labelled(u *units.Unit) []kubefleet.Cluster {
-	clusters, v := s.table.in.Expanded.Policies.Fleet.Clusters(), s.table.in.Expanded.Policies.Virtual
-	isShared := v != nil && slices.ContainsFunc(u.Refs, mapped.Shared)
+// assigned says in which stages of the strategy of a unit clusters are; see staged.Assigner. Where the unit has what virtual
+// clusters share with their host, they are where that is.
+func (s *stager) assigned(by *rollouts.Strategy, u *units.Unit) (stages []string, orders []int, refused string) {
+	v := s.table.in.Expanded.Policies.Virtual
+	if v != nil && slices.ContainsFunc(u.Refs, mapped.Shared) {
+		return s.atHosts.Of(by, func() []kubefleet.Cluster { return s.labelled(v.Host) })
+	}
+	return s.assign.Of(by, func() []kubefleet.Cluster { return s.labelled(func(int) int { return mapped.Nowhere }) })
+}
+
+// labelled are the clusters as strategies see them: with the labels of their host where they have one.
+func (s *stager) labelled(host func(cluster int) int) []kubefleet.Cluster {
+	clusters := s.table.in.Expanded.Policies.Fleet.Clusters()
 	all := make([]kubefleet.Cluster, len(clusters))
 	for i, c := range clusters {
 		all[i] = kubefleet.Cluster{Name: c.Name, Labels: c.Labels}
-		if host := v.Host(i); isShared && host != mapped.Nowhere {
-			all[i].Labels = clusters[host].Labels
+		if at := host(i); at != mapped.Nowhere {
+			all[i].Labels = clusters[at].Labels
 		}
 	}
 	return all
@@ -140,34 +154,53 @@ func (s *stager) speakers() []string {
 
 // olderVersions returns what units would be at older commits today, each commit evaluated once.
 func (s *stager) olderVersions(list []staged.Unit, written manifest.Input) func(commit string) (older.Units, bool) {
-	known := map[string]*older.Units{}
+	evaluated := map[string]*older.Units{}
 	var all []rollouts.Unit
 	for i := range list {
 		all = append(all, list[i].Unit.Unit)
 	}
 	return func(commit string) (older.Units, bool) {
-		v := s.table.in.Staging.Versions[commit]
+		v := s.version(commit)
 		if v == nil {
 			return older.Units{}, false
 		}
-		if known[commit] == nil {
+		if evaluated[commit] == nil {
 			is := older.Evaluate(older.Input{
 				Version: v, Asked: s.table.in.schedule(v.Expanded.Policies, nil), Has: s.has, Write: written, Units: all,
-				Renderer: s.table.in.Staging.Renderer,
+				Renderer: s.table.in.Staging.Renderer, Memo: &s.table.in.Memo.units,
 			})
-			known[commit] = &is
+			evaluated[commit] = &is
 		}
-		return *known[commit], true
+		return *evaluated[commit], true
 	}
+}
+
+// version is an older version of the source; nil if it cannot be read. That it matters what was published last, of which the
+// input says nothing, is noted.
+func (s *stager) version(commit string) *older.Version {
+	in := s.table.in
+	v, known := in.Staging.Versions[commit]
+	isAsked := in.Replay == nil && commit == in.State.Published.Commit && commit != "" && commit != in.Source.Revision.Commit
+	if !known && isAsked && len(in.Staging.Versions) < mostVersions {
+		s.missing = []string{commit}
+	}
+	return v
 }
 
 // has is what clusters have of an object, with its replicas where they can be told.
 func (s *stager) has(r object.Ref) (targets []schedule.Target) {
 	have := s.table.have(r)
+	var last *files.Blob // most clusters have the same
+	var replicas int32
 	for i := range s.table.group {
-		if b := have(i); b != nil {
-			targets = append(targets, schedule.Target{Name: s.table.cluster(i), Replicas: s.table.replicas.of(b).n})
+		b := have(i)
+		if b == nil {
+			continue
 		}
+		if b != last {
+			last, replicas = b, s.table.replicas.Of(b).N
+		}
+		targets = append(targets, schedule.Target{Name: s.table.cluster(i), Replicas: replicas})
 	}
 	return targets
 }
@@ -179,9 +212,9 @@ func versionOf(commit string, u rollouts.Unit, of older.Units) staged.Version {
 		Version: rollouts.Version{Commit: commit, Digest: is.Digest, Absent: !there}, Refs: is.Refs, Blobs: &of.Blobs,
 		Rows: func(r object.Ref) (manifest.Row, bool) { row, ok := of.Rows[r]; return row, ok },
 	}
-	for i := range of.Decisions {
-		if slices.Contains(is.Refs, of.Decisions[i].Ref()) {
-			v.Decisions = append(v.Decisions, of.Decisions[i])
+	for _, r := range is.Refs { // in their order, as decisions are
+		if d := schedule.Find(of.Decisions, r); d != nil {
+			v.Decisions = append(v.Decisions, *d)
 		}
 	}
 	return v

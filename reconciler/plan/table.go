@@ -10,6 +10,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan/layout"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
+	"github.com/waybill-dev/waybill/reconciler/plan/replicas"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/plan/virtual"
@@ -37,7 +38,7 @@ type table struct {
 	trees []layout.Tree // that hold what is wanted, as far as it can be carried out
 	// unlisted is what clusters have that no kustomization lists.
 	unlisted unlisted
-	replicas *counter
+	replicas *replicas.Counter
 	byPath   map[string]int  // rows; nil until it is asked
 	pulled   schedule.Pulled // nil until it is asked
 	// stopped are the clusters of which it cannot be told what they are to hold.
@@ -54,8 +55,9 @@ type table struct {
 
 func newTable(in *Input, decided *schedule.Result) *table {
 	t := &table{
-		in: in, decided: decided, replicas: &counter{in.Expanded.Policies.Interpreter, map[files.ID]count{}},
-		leaving: leaving(decided.Decisions, &in.State), stopped: virtual.Stopped(in.Expanded.Policies),
+		in: in, decided: decided,
+		replicas: in.Memo.replicas.Counter(in.Expanded.Policies.Interpreter, in.Expanded.Policies.InterpreterDigest),
+		leaving:  leaving(decided.Decisions, &in.State), stopped: virtual.Stopped(in.Expanded.Policies),
 	}
 	t.mover = newMover(t)
 	groups := map[files.ID]int{}
@@ -146,6 +148,7 @@ func (t *table) Row(i int) rollout.Row {
 	}
 	have, wants := t.have(r.Ref), r.Wants
 	leaving, stays, recorded := t.leaving[r.Ref], t.mover.stays[r.Ref], t.recorded[r.Ref]
+	row.Cells = make([]rollout.Cell, 0, len(wants))
 	for cluster := range t.group {
 		c := rollout.Cell{Cluster: cluster, Have: have(cluster) != nil}
 		want := manifest.Want{}
@@ -243,30 +246,30 @@ func (t *table) find(r object.Ref) (int, bool) {
 // scales reports whether a cluster would have other replicas of a divided template than it
 // has. What cannot be told may be other.
 func (t *table) scales(d *schedule.Decision, cluster int, wanted bool, blob int32, have *files.Blob) bool {
-	want, has := count{known: true}, count{known: true}
+	want, has := replicas.Count{Known: true}, replicas.Count{Known: true}
 	if have != nil {
-		has = t.replicas.of(have)
+		has = t.replicas.Of(have)
 	}
 	switch {
 	case wanted && blob != manifest.Unwritten:
 		if have != nil && have.ID() == t.blobs.At(blob).ID() {
 			return false
 		}
-		want = t.replicas.of(t.blobs.At(blob))
+		want = t.replicas.Of(t.blobs.At(blob))
 	case wanted:
 		want = decidedIn(d, t.cluster(cluster))
 	}
-	return want != has || !want.known
+	return want != has || !want.Known
 }
 
 // decidedIn returns the replicas that a decision gives a cluster.
-func decidedIn(d *schedule.Decision, cluster string) count {
+func decidedIn(d *schedule.Decision, cluster string) replicas.Count {
 	for _, c := range d.Targets {
 		if c.Name == cluster {
-			return count{c.Replicas, true}
+			return replicas.Count{N: c.Replicas, Known: true}
 		}
 	}
-	return count{known: true}
+	return replicas.Count{Known: true}
 }
 
 // Differing lists the rows that want something else in a cluster than is there.
@@ -298,16 +301,28 @@ func (t *table) paths(m *mapped.Mapping) map[string]int {
 
 // layOut makes the tree of each cluster, with what is left as it is.
 func (t *table) layOut(left rollout.Remaining) {
-	instead := map[int]map[int32]int32{}
+	instead := map[int][]manifest.Want{}
 	for i, cells := range left {
 		if len(cells) == 0 {
 			continue
 		}
 		have := t.have(t.rows[i].Ref)
-		instead[i] = make(map[int32]int32, len(cells))
-		for cluster, l := range cells {
-			instead[i][int32(cluster)] = standing(&t.rows[i], cluster, l, have(cluster), t.blobs) //nolint:gosec // an index
+		stays := make([]manifest.Want, len(cells))
+		var last *files.Blob // most clusters keep the same
+		var number int32
+		for n, l := range cells {
+			stays[n] = manifest.Want{Cluster: int32(l.Cluster), Blob: layout.Nothing} //nolint:gosec // an index
+			has := have(l.Cluster)
+			if stands, isOlder := standing(&t.rows[i], l); isOlder {
+				stays[n].Blob = stands
+			} else if l.Kept && has != nil {
+				if has != last {
+					last, number = has, t.blobs.Add(has)
+				}
+				stays[n].Blob = number
+			}
 		}
+		instead[i] = stays
 	}
 	in := layout.Input{Rows: t.rows, Blobs: t.blobs, Instead: instead, Virtual: t.in.Expanded.Policies.Virtual, Stays: t.stopped}
 	for i := range t.group {
@@ -316,19 +331,17 @@ func (t *table) layOut(left rollout.Remaining) {
 	t.trees = layout.Trees(in)
 }
 
-// standing is the number of what a cluster is to hold in a cell that is left as it is: what it has or, where it shows an
-// older version, what that gives it on the fleet of today.
-func standing(row *manifest.Row, cluster int, l rollout.Left, have *files.Blob, blobs *manifest.Blobs) int32 {
-	stands, isOlder := row.Stands[int32(cluster)] //nolint:gosec // an index
-	switch {
-	case isOlder && l.Reason.IsStaged() && stands == manifest.Nothing:
-		return layout.Nothing
-	case isOlder && l.Reason.IsStaged():
-		return stands
-	case l.Kept && have != nil:
-		return blobs.Add(have)
+// standing is the number of what a cluster that shows an older version is to hold in a cell that is left as it is, on the
+// fleet of today; false where it holds what it has.
+func standing(row *manifest.Row, l rollout.LeftCell) (blob int32, isOlder bool) {
+	if len(row.Stands) == 0 || !l.Reason.IsStaged() {
+		return 0, false
 	}
-	return layout.Nothing
+	stands, isOlder := row.Stands[int32(l.Cluster)] //nolint:gosec // an index
+	if stands == manifest.Nothing {
+		return layout.Nothing, isOlder
+	}
+	return stands, isOlder
 }
 
 // Cluster is the plan for one cluster.

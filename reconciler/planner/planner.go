@@ -116,52 +116,74 @@ func (p *Planner) BuildEdited(ctx context.Context, obs *Observation, edit func(*
 	if err := p.Older(ctx, obs); err != nil {
 		return plan.Plan{}, err
 	}
-	return obs.plan(ctx)
+	return p.plan(ctx, obs)
 }
 
-// plan makes the plan, and makes it anew as long as clusters say something of what it asks about.
-func (o *Observation) plan(ctx context.Context) (plan.Plan, error) {
+// plan makes the plan, and makes it anew as long as something can be said of what it asks about.
+func (p *Planner) plan(ctx context.Context, obs *Observation) (plan.Plan, error) {
 	for {
-		p := plan.Build(o.Input)
-		if len(p.Asks) == 0 || o.Ask == nil {
-			return p, nil
+		is := plan.Build(obs.Input)
+		isTold, err := p.read(ctx, obs, is.Missing)
+		if err == nil && !isTold {
+			isTold, err = obs.ask(ctx, is.Asks)
 		}
-		said, err := o.Ask(ctx, p.Asks)
-		if err != nil {
-			return plan.Plan{}, fmt.Errorf("reading what clusters say of what moves: %w", err)
-		}
-		all, told := maps.Clone(o.Input.Evidence), false
-		if all == nil {
-			all = evict.Evidence{}
-		}
-		for r := range p.Asks {
-			all[r] = said[r]
-			told = told || len(said[r]) > 0
-		}
-		if o.Input.Evidence = all; !told {
-			return p, nil
+		switch {
+		case err != nil:
+			return plan.Plan{}, err
+		case !isTold:
+			return is, nil
 		}
 	}
+}
+
+// ask asks clusters, and reports whether they say anything.
+func (o *Observation) ask(ctx context.Context, asks map[object.Ref][]string) (isTold bool, err error) {
+	if len(asks) == 0 || o.Ask == nil {
+		return false, nil
+	}
+	said, err := o.Ask(ctx, asks)
+	if err != nil {
+		return false, fmt.Errorf("reading what clusters say of what moves: %w", err)
+	}
+	all := maps.Clone(o.Input.Evidence)
+	if all == nil {
+		all = evict.Evidence{}
+	}
+	for r := range asks {
+		all[r] = said[r]
+		isTold = isTold || len(said[r]) > 0
+	}
+	o.Input.Evidence = all
+	return isTold, nil
 }
 
 // Older reads the older commits that clusters may show still, and expands them. One that cannot be read is left out: what
 // clusters have of it stays. The error is ours.
 func (p *Planner) Older(ctx context.Context, obs *Observation) error {
+	_, err := p.read(ctx, obs, plan.OlderCommits(&obs.Input))
+	return err
+}
+
+// read reads older commits, and reports whether one of them can be read.
+func (p *Planner) read(ctx context.Context, obs *Observation, commits []string) (isAny bool, err error) {
 	snapshots := earlier{planner: p, read: map[string]sources.Snapshot{}}
-	for _, commit := range plan.OlderCommits(&obs.Input) {
+	for _, commit := range commits {
 		s := snapshots.at(ctx, commit)
 		if s == nil {
+			plan.Unreadable(&obs.Input, commit)
 			continue
 		}
 		src, err := p.Load(ctx, s, render.With{})
 		if err != nil || len(src.Broken) > 0 {
+			plan.Unreadable(&obs.Input, commit)
 			continue
 		}
 		if err := plan.ExpandOlder(&obs.Input, commit, src, p.Renderer(ctx, s)); err != nil {
-			return err
+			return false, err
 		}
+		isAny = true
 	}
-	return nil
+	return isAny, nil
 }
 
 // Renderer renders over the files of a snapshot.

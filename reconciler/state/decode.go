@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/reconciler/state/sourceerrors"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -33,7 +34,12 @@ func Decode(root *files.Folder, earlier *State) (State, error) {
 		return State{}, err
 	}
 	s.content = without(root, publishedFile)
-	s.Rollouts, s.UnreadableRollouts = Rollouts(root)
+	var was *rollouts.Record
+	if earlier != nil {
+		was = earlier.rollouts
+	}
+	s.rollouts = rollouts.Read(folderAt(root, rolloutsDir), was)
+	s.Rollouts, s.UnreadableRollouts = s.rollouts.Rollouts, s.rollouts.Unreadable
 	for path, e := range root.All() {
 		if e.Blob == nil {
 			continue

@@ -118,9 +118,9 @@ func Encode(c Content, earlier *State, m *Memo) (*files.Folder, error) {
 // encodeRollouts lays roll-outs out; what cannot be read of an earlier state stays as it is.
 func (c *Content) encodeRollouts(earlier *State) (*files.Folder, error) {
 	if earlier == nil {
-		return rollouts.Encode(c.Rollouts, nil, nil)
+		return rollouts.Encode(c.Rollouts, nil)
 	}
-	return rollouts.Encode(c.Rollouts, earlier.folder(rolloutsDir), earlier.UnreadableRollouts)
+	return rollouts.Encode(c.Rollouts, earlier.rollouts)
 }
 
 // WithPublication adds to a folder of Encode what was published.

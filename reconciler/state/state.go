@@ -127,8 +127,9 @@ type State struct {
 	content *files.Folder // root without what was published
 	// files are what Bindings were read from, and read is what each is, so that neither is
 	// read nor written twice.
-	files map[object.Ref]*files.Blob
-	read  map[files.ID]*karmada.ResourceBinding
+	files    map[object.Ref]*files.Blob
+	read     map[files.ID]*karmada.ResourceBinding
+	rollouts *rollouts.Record // which Rollouts are of
 	// observed are what Observed was read from.
 	observed map[string]*files.Blob
 }

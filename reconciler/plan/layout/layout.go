@@ -27,9 +27,9 @@ const Nothing = -1
 type Input struct {
 	Rows  []manifest.Row // in the order of refs
 	Blobs *manifest.Blobs
-	// Instead says, by row and cluster, which blob a cluster is to hold instead of the one
+	// Instead says, by row and in the order of clusters, which blob a cluster is to hold instead of the one
 	// that the row wants there; Nothing for none.
-	Instead map[int]map[int32]int32
+	Instead map[int][]manifest.Want
 	// Flux says how Flux syncs each cluster.
 	Flux []tree.Flux
 	// Virtual says which clusters are virtual; nil for none.
@@ -120,13 +120,19 @@ func (in *Input) each(yield func(row int, cluster, blob int32)) {
 	for i := range in.Rows {
 		instead := in.Instead[i]
 		for _, w := range in.Rows[i].Wants {
-			if _, ok := instead[w.Cluster]; !ok {
+			for len(instead) > 0 && instead[0].Cluster < w.Cluster {
+				if instead[0].Blob != Nothing {
+					yield(i, instead[0].Cluster, instead[0].Blob)
+				}
+				instead = instead[1:]
+			}
+			if len(instead) == 0 || instead[0].Cluster != w.Cluster {
 				yield(i, w.Cluster, w.Blob)
 			}
 		}
-		for cluster, blob := range instead {
-			if blob != Nothing {
-				yield(i, cluster, blob)
+		for _, w := range instead {
+			if w.Blob != Nothing {
+				yield(i, w.Cluster, w.Blob)
 			}
 		}
 	}

@@ -65,7 +65,7 @@ func TestWhatIsLeftStandsInstead(t *testing.T) {
 	var blobs manifest.Blobs
 	in := Input{Rows: rows(&blobs, "x 0:one 1:one", "y 0:one 1:one", "z"), Blobs: &blobs, Flux: make([]tree.Flux, 3)}
 	kept := blobs.Add(files.NewBlob([]byte("kept")))
-	in.Instead = map[int]map[int32]int32{0: {1: kept}, 1: {0: Nothing}, 2: {2: kept}}
+	in.Instead = map[int][]manifest.Want{0: {{Cluster: 1, Blob: kept}}, 1: {{Cluster: 0, Blob: Nothing}}, 2: {{Cluster: 2, Blob: kept}}}
 	trees := Trees(in)
 	for i, want := range []string{"x=one", "x=kept y=one", "z=kept"} {
 		if got := text(t, trees[i].Folder); got != want {

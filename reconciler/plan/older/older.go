@@ -61,6 +61,8 @@ type Input struct {
 	Units []rollouts.Unit
 	// Renderer is the version of what renders.
 	Renderer string
+	// Memo remembers digests.
+	Memo *units.Memo
 }
 
 // Units is what units of a version would be today.
@@ -88,6 +90,7 @@ func Evaluate(in Input) Units {
 	var mine []schedule.Decision
 	for _, is := range units.Find(units.Input{
 		Expanded: in.Version.Expanded, Decisions: decided.Decisions, Of: in.Version.Of, Config: &in.Version.Config, Renderer: in.Renderer,
+		Memo: in.Memo,
 	}) {
 		if !wanted[is.Unit] {
 			continue

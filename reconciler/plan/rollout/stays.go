@@ -59,7 +59,7 @@ func (c *Cell) isAside() bool { return c.Block != "" && (c.Step || c.Block.IsAsi
 // Row is an object.
 type Row struct {
 	Divided bool
-	Cells   []Cell
+	Cells   []Cell // in the order of clusters
 	// Needs are the rows that this one needs where it stays.
 	Needs []int
 	// Unit is what the object goes out in stages with, and is one version with in a cluster: where one object is
@@ -93,17 +93,26 @@ type Left struct {
 	Reason reason.Reason
 }
 
-// Remaining lists the cells that are left as they are, by row and cluster.
-type Remaining map[int]map[int]Left
+// Remaining lists the cells that are left as they are, by row.
+type Remaining map[int]LeftRow
 
-// Add notes that a cell is left as it is; what was noted first counts.
-func (r Remaining) Add(row, cluster int, l Left) {
-	if r[row] == nil {
-		r[row] = map[int]Left{}
+// LeftRow are the cells of a row that are left as they are, in the order of clusters.
+type LeftRow []LeftCell
+
+// LeftCell is the cell of a cluster.
+type LeftCell struct {
+	Left
+
+	Cluster int
+}
+
+// At is the cell of a cluster; false if it is not left as it is.
+func (l LeftRow) At(cluster int) (Left, bool) {
+	i, ok := slices.BinarySearchFunc(l, cluster, func(c LeftCell, cluster int) int { return c.Cluster - cluster })
+	if !ok {
+		return Left{}, false
 	}
-	if _, noted := r[row][cluster]; !noted {
-		r[row][cluster] = l
-	}
+	return l[i].Left, true
 }
 
 // Result is what is not carried out. Every other cell is as it is wanted.
@@ -184,6 +193,9 @@ func (s *settling) settle() {
 
 // withHolds returns the cells of a row in which those of held and of stopped clusters are blocked.
 func (s *settling) withHolds(row *Row) []Cell {
+	if len(s.result.Stopped)+len(s.result.Held) == 0 {
+		return row.Cells
+	}
 	cells := slices.Clone(row.Cells)
 	for n, c := range cells {
 		switch {
@@ -198,14 +210,17 @@ func (s *settling) withHolds(row *Row) []Cell {
 }
 
 // blockNeeds blocks the removal of what a row needs, where the row is kept.
-func (s *settling) blockNeeds(row *Row, kept map[int]Left) (changed bool) {
-	if len(row.Needs) == 0 || len(kept) == 0 || row.Abandons || row.IsSettled {
+func (s *settling) blockNeeds(row *Row, left LeftRow) (changed bool) {
+	if len(row.Needs) == 0 || len(left) == 0 || row.Abandons || row.IsSettled {
 		return false
 	}
 	s.enter(row.Needs)
 	for _, i := range row.Needs {
 		for n, c := range s.rows[i].Cells {
-			if kept[c.Cluster].Kept && c.Have && !c.Want && c.Block == "" {
+			if !c.Have || c.Want || c.Block != "" {
+				continue
+			}
+			if l, _ := left.At(c.Cluster); l.Kept {
 				s.rows[i].Cells[n].Block, changed = reason.Needed, true
 			}
 		}
@@ -215,19 +230,19 @@ func (s *settling) blockNeeds(row *Row, kept map[int]Left) (changed bool) {
 
 // blockTogether blocks the rows of a unit in the clusters where one of them is left as it is. For the rows that wait
 // for their stage the whole unit waits anyway.
-func (s *settling) blockTogether(row *Row, is map[int]Left) (changed bool) {
+func (s *settling) blockTogether(row *Row, left LeftRow) (changed bool) {
 	if row.Unit == 0 || row.IsSettled {
 		return false
 	}
-	for cluster, l := range is {
-		at := unitAt{row.Unit, cluster}
+	for _, l := range left {
+		at := unitAt{row.Unit, l.Cluster}
 		if l.Reason.IsStaged() || l.Reason == reason.Together || s.whole[at] {
 			continue
 		}
 		s.whole[at], changed = true, true
 		s.enter(s.table.Unit(row.Unit))
 		for _, i := range s.table.Unit(row.Unit) {
-			s.rows[i].block(cluster, reason.Together)
+			s.rows[i].block(l.Cluster, reason.Together)
 		}
 	}
 	return changed
@@ -243,11 +258,11 @@ func (r *Row) block(cluster int, why reason.Reason) {
 }
 
 // left lists the cells that are left as they are; with why set, the row is frozen.
-func left(cells []Cell, why reason.Reason) map[int]Left {
-	out := map[int]Left{}
-	for _, c := range cells {
-		if is := cmp.Or(c.Block, why); is != "" {
-			out[c.Cluster] = Left{Kept: c.Have, Reason: is}
+func left(cells []Cell, why reason.Reason) LeftRow {
+	out := make(LeftRow, 0, len(cells))
+	for i := range cells {
+		if is := cmp.Or(cells[i].Block, why); is != "" {
+			out = append(out, LeftCell{Left{Kept: cells[i].Have, Reason: is}, cells[i].Cluster})
 		}
 	}
 	return out

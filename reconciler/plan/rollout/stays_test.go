@@ -143,7 +143,7 @@ func (t rows) Differing(cluster int) (list []int) {
 func (t rows) lost(cluster int, left Remaining) (list []int) {
 	for i, r := range t {
 		for _, c := range r.Cells {
-			if _, isLeft := left[i][cluster]; c.Cluster == cluster && c.Have && !c.Want && !isLeft {
+			if _, isLeft := left[i].At(c.Cluster); c.Cluster == cluster && c.Have && !c.Want && !isLeft {
 				list = append(list, i)
 			}
 		}
@@ -163,6 +163,11 @@ func (t rows) atMost(n int) Judge {
 	}
 }
 
+func leftAt(r Result, row, cluster int) Left {
+	l, _ := r.Left[row].At(cluster)
+	return l
+}
+
 func TestNothingBlockedCostsNothing(t *testing.T) {
 	table := rows{{Cells: cells("w h")}, {Cells: cells("h w")}}
 	r := Resolve(table, table.atMost(9))
@@ -175,7 +180,7 @@ func TestAHeldClusterFreezesWhatMovesToIt(t *testing.T) {
 	// Cluster 0 loses three objects, and is held; the last object moves to it from 1.
 	table := rows{{Cells: cells("h")}, {Cells: cells("h")}, {Cells: cells("h")}, {Cells: cells("w h")}}
 	r := Resolve(table, table.atMost(2))
-	if !r.Held[0] || r.Held[1] || r.Frozen[3] != reason.Nowhere || r.Left[3][1] != (Left{Kept: true, Reason: reason.Nowhere}) || r.Left[3][0] != (Left{Reason: reason.Held}) {
+	if !r.Held[0] || r.Held[1] || r.Frozen[3] != reason.Nowhere || leftAt(r, 3, 1) != (Left{Kept: true, Reason: reason.Nowhere}) || leftAt(r, 3, 0) != (Left{Reason: reason.Held}) {
 		t.Errorf("held are %v, frozen %v, left %v", r.Held, r.Frozen, r.Left)
 	}
 }
@@ -204,7 +209,7 @@ func TestWhatIsKeptKeepsWhatItNeeds(t *testing.T) {
 		{Cells: cells("h w")},
 	}
 	r := Resolve(table, table.atMost(9))
-	if r.Frozen[0] != reason.Nowhere || r.Left[1][0] != (Left{Kept: true, Reason: reason.Needed}) || len(r.Left[2]) > 0 {
+	if r.Frozen[0] != reason.Nowhere || leftAt(r, 1, 0) != (Left{Kept: true, Reason: reason.Needed}) || len(r.Left[2]) > 0 {
 		t.Errorf("frozen are %v, left %v", r.Frozen, r.Left)
 	}
 }
@@ -212,11 +217,11 @@ func TestWhatIsKeptKeepsWhatItNeeds(t *testing.T) {
 func TestAllOfAStoppedClusterStays(t *testing.T) {
 	table := stopped{rows{{Cells: cells("h")}, {Cells: cells("w h")}, {Cells: cells("hb")}, {Cells: cells("w wh")}}, 0}
 	r := Resolve(table, table.atMost(9))
-	for i, want := range []map[int]Left{
-		{0: {true, reason.NotMapped}},
-		{0: {false, reason.NotMapped}, 1: {true, reason.Nowhere}},
-		{0: {true, "blocked"}}, // what was in the way already
-		{0: {false, reason.NotMapped}},
+	for i, want := range []LeftRow{
+		{{Left{true, reason.NotMapped}, 0}},
+		{{Left{false, reason.NotMapped}, 0}, {Left{true, reason.Nowhere}, 1}},
+		{{Left{true, "blocked"}, 0}}, // what was in the way already
+		{{Left{false, reason.NotMapped}, 0}},
 	} {
 		if got := r.Left[i]; fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("of row %d is left %v, want %v", i, got, want)
@@ -256,8 +261,8 @@ func TestAUnitIsOneVersionInACluster(t *testing.T) {
 		{Cells: cells("wh whs")},
 	}
 	r := Resolve(table, table.atMost(9))
-	for i, want := range []map[int]Left{
-		{0: {true, "blocked"}}, {0: {true, reason.Together}}, {0: {true, reason.Together}}, nil,
+	for i, want := range []LeftRow{
+		{{Left{true, "blocked"}, 0}}, {{Left{true, reason.Together}, 0}}, {{Left{true, reason.Together}, 0}}, nil,
 	} {
 		if got := r.Left[i]; fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("of row %d is left %v, want %v", i, got, want)
@@ -272,7 +277,7 @@ func TestAUnitIsOneVersionInACluster(t *testing.T) {
 func TestAFrozenRowFreezesItsUnit(t *testing.T) {
 	table := rows{{Cells: cells("wb h"), Unit: 1}, {Cells: cells("w wh h"), Unit: 1}}
 	r := Resolve(table, table.atMost(9))
-	want := map[int]Left{0: {false, reason.Together}, 1: {true, reason.Together}}
+	want := LeftRow{{Left{false, reason.Together}, 0}, {Left{true, reason.Together}, 1}}
 	if r.Frozen[0] != reason.Nowhere || fmt.Sprint(r.Left[1]) != fmt.Sprint(want) {
 		t.Errorf("frozen are %v, left of the other %v, want %v", r.Frozen, r.Left[1], want)
 	}
@@ -282,7 +287,7 @@ func TestWhatAbandonsAClusterLeavesNothingItNeeds(t *testing.T) {
 	for _, abandons := range []bool{false, true} {
 		table := rows{{Cells: cells("hb"), Needs: []int{1}, Abandons: abandons}, {Cells: cells("h")}}
 		r := Resolve(table, table.atMost(9))
-		if _, stays := r.Left[1][0]; stays == abandons {
+		if _, stays := r.Left[1].At(0); stays == abandons {
 			t.Errorf("abandons: %t; what it needs stays: %t", abandons, stays)
 		}
 	}
@@ -349,7 +354,7 @@ func tableOf(data []byte) (table rows, limit int) {
 func law(row Row, r Result, i int) string {
 	var before, after, wanted, served, blocked, changed int
 	for _, c := range row.Cells {
-		l, left := r.Left[i][c.Cluster]
+		l, left := r.Left[i].At(c.Cluster)
 		has := c.Want && !left || left && c.Have
 		if left && l.Kept != c.Have {
 			return "what is left is not what is there"
@@ -390,7 +395,7 @@ func (t rows) needs() bool {
 	return slices.ContainsFunc(t, func(r Row) bool { return len(r.Needs) > 0 })
 }
 
-func needed(left map[int]Left) bool {
+func needed(left LeftRow) bool {
 	for _, l := range left {
 		if l.Reason == reason.Needed {
 			return true

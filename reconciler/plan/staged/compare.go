@@ -23,14 +23,19 @@ type comparison struct {
 	waiting  []object.Ref
 	versions map[string]*laid // by commit; nil for one that cannot be read
 	have     map[object.Ref]func(int) *files.Blob
+	has      []bool // of clusters, by index, that something of the unit is there
 	// leavesAll reports that the target wants nothing anywhere.
 	leavesAll bool
-	larger    map[*laid]*laid // versions with the larger share of what is divided
+	larger    map[*laid]*laid  // versions with the larger share of what is divided
+	stands    map[*laid][]bool // see standing
 }
 
 // compare makes what package stage is asked of a unit.
 func compare(in *Input, u *Unit) *comparison {
-	c := &comparison{in: in, unit: u, versions: map[string]*laid{}, have: map[object.Ref]func(int) *files.Blob{}, larger: map[*laid]*laid{}}
+	c := &comparison{
+		in: in, unit: u, versions: map[string]*laid{}, have: map[object.Ref]func(int) *files.Blob{},
+		larger: map[*laid]*laid{}, stands: map[*laid][]bool{},
+	}
 	c.versions[in.Revision] = c.now()
 	c.asked = stage.Input{
 		Unit: u.Unit.Unit, Pos: u.Pos, Now: in.Now, Strategy: u.Strategy, Refused: u.Refused, Windows: u.Windows,
@@ -48,10 +53,11 @@ func compare(in *Input, u *Unit) *comparison {
 	c.collect(c.shown(base.Commit, target.Commit), isTarget)
 	asBase, asTarget := c.asPublished(wasBase), c.asPublished(isTarget)
 	c.leavesAll = isTarget.isEmpty(len(in.Clusters))
+	areBase, areTarget := c.matching(asBase), c.matching(asTarget)
 	for i := range in.Clusters {
 		is, concerned := c.cluster(i, wasBase, isTarget)
 		concerned = concerned || len(u.Wrong) > 0 && c.versions[in.Revision].wants(i) // it is not to get that
-		if is.IsBase, is.IsTarget = c.matches(asBase, i), c.matches(asTarget, i); concerned {
+		if is.IsBase, is.IsTarget = areBase[i], areTarget[i]; concerned {
 			c.asked.Clusters = append(c.asked.Clusters, is)
 		}
 	}
@@ -150,6 +156,13 @@ func (c *comparison) collect(shown []string, target *laid) {
 			c.refs = append(c.refs, r)
 		}
 	}
+	c.has = make([]bool, len(c.in.Clusters))
+	for _, r := range c.refs {
+		have := c.have[r]
+		for i := range c.has {
+			c.has[i] = c.has[i] || have(i) != nil
+		}
+	}
 }
 
 // isWaiting reports an object that the unit has by the source only, of which the run is not. Clusters may have it, if it came
@@ -173,7 +186,7 @@ func (c *comparison) cluster(i int, base, target *laid) (stage.Cluster, bool) {
 	is := stage.Cluster{
 		Name: known.Name, Stage: c.unit.stage(i), Held: known.Held, Closed: known.Closed, Unwatched: known.Unwatched,
 		Evidence: known.evidence(c.in.Evidence, c.refs, func(r object.Ref) *files.Blob { return c.have[r](i) }),
-		Has:      slices.ContainsFunc(c.refs, func(r object.Ref) bool { return c.have[r](i) != nil }),
+		Has:      c.has[i],
 	}
 	wants, baseWants := target.wants(i), base.wants(i)
 	is.Leaves = !wants && !c.leavesAll && (baseWants || is.Has)
@@ -183,6 +196,9 @@ func (c *comparison) cluster(i int, base, target *laid) (stage.Cluster, bool) {
 	is.Takes = !is.Has && wants && slices.ContainsFunc(target.Decisions, func(d schedule.Decision) bool {
 		return len(d.Moves.From()) > 0 && d.Targeted(known.Name)
 	})
+	if !target.blocked[i] {
+		return is, wants || baseWants || is.Has
+	}
 	for _, r := range target.Refs {
 		switch why := target.cells.at(r, i).block; {
 		case why == reason.Suspended:
@@ -214,10 +230,24 @@ func (c *comparison) asPublished(v *laid) *laid {
 	})
 }
 
-// matches reports whether a cluster has what a version gives it.
-func (c *comparison) matches(v *laid, i int) bool {
-	return v != nil && !slices.ContainsFunc(c.refs, func(r object.Ref) bool {
-		have, want := c.have[r](i), v.cells.at(r, i).blob
-		return (have == nil) != (want == nil) || have != nil && have.ID() != want.ID()
-	})
+// matching reports of clusters, by index, whether they have what a version gives them; of none for nil.
+func (c *comparison) matching(v *laid) []bool {
+	all := make([]bool, len(c.in.Clusters))
+	if v == nil {
+		return all
+	}
+	for i := range all {
+		all[i] = true
+	}
+	for _, r := range c.refs {
+		have, cells := c.have[r], v.cells[r]
+		for i := range all {
+			if !all[i] {
+				continue
+			}
+			is, want := have(i), cells.at(i).blob
+			all[i] = is == want || is != nil && want != nil && is.ID() == want.ID()
+		}
+	}
+	return all
 }

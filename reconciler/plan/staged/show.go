@@ -9,12 +9,13 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
 )
 
 // show puts into the rows which version of the unit each cluster shows.
 func (c *comparison) show(out *stage.Output, rs rows) {
-	target := c.delivered(out, c.of(out.Target))
-	isShown := make([]bool, len(c.in.Clusters))
+	target, back := c.delivered(out, c.of(out.Target)), isBack(out)
+	isShown, kept := make([]bool, len(c.in.Clusters)), make([]bool, len(c.in.Clusters))
 	for _, s := range out.Shown {
 		i, known := c.in.index[s.Cluster]
 		if !known {
@@ -27,24 +28,24 @@ func (c *comparison) show(out *stage.Output, rs rows) {
 			c.deliver(i, target, rs)
 		case s.Choice == stage.Older && older != nil && older.isNow:
 			// it goes back to what the source says
-		case s.Choice == stage.Older && older != nil && !c.stands(older, i, isBack(out)):
+		case s.Choice == stage.Older && older != nil && !c.standing(older, back)[i]:
 			c.write(i, older, rs)
 		default:
-			c.keep(c.refs, i, rs)
+			kept[i] = true
 		}
 	}
 	if target == nil && len(out.Shown) > 0 || target != nil && !target.isNow {
-		c.keepWaiting(isShown, rs)
+		c.keepWaiting(isShown, kept, rs)
 	}
+	c.keep(c.refs, kept, rs)
 }
 
 // keepWaiting leaves what clusters have of what only the source says, of which the run is not: objects, and where it sends the
-// unit that has nothing to do with it yet.
-func (c *comparison) keepWaiting(isShown []bool, rs rows) {
-	for i := range c.in.Clusters {
-		if c.keep(c.waiting, i, rs); !isShown[i] {
-			c.keep(c.refs, i, rs)
-		}
+// unit that has nothing to do with it yet, which is to be kept, too.
+func (c *comparison) keepWaiting(isShown, kept []bool, rs rows) {
+	c.keep(c.waiting, slices.Repeat([]bool{true}, len(kept)), rs)
+	for i := range kept {
+		kept[i] = kept[i] || !isShown[i]
 	}
 }
 
@@ -132,14 +133,30 @@ func (c *comparison) set(row *manifest.Row, cluster int, is cell) {
 	row.Wants = slices.Insert(row.Wants, at, w)
 }
 
-// keep leaves what a cluster has of objects of the unit.
-func (c *comparison) keep(refs []object.Ref, i int, rs rows) {
+// keep leaves what clusters have of objects of the unit; kept says of which, by index.
+func (c *comparison) keep(refs []object.Ref, kept []bool, rs rows) {
+	if !slices.Contains(kept, true) {
+		return
+	}
 	for _, r := range refs {
-		row, have := rs.edit(r), c.have[r](i)
-		w, wanted := row.Wanted(i)
-		isSame := wanted && have != nil && w.Blob >= 0 && c.in.Blobs.At(w.Blob).ID() == have.ID()
-		if !isSame && (wanted || have != nil) {
-			c.block(row, i)
+		row, have := rs.edit(r), c.have[r]
+		wants := row.Wants
+		for i := range kept {
+			var is *files.Blob
+			wanted := len(wants) > 0 && int(wants[0].Cluster) == i
+			if wanted {
+				if w := wants[0]; w.Blob >= 0 {
+					is = c.in.Blobs.At(w.Blob)
+				}
+				wants = wants[1:]
+			}
+			if !kept[i] {
+				continue
+			}
+			has := have(i)
+			if isSame := is != nil && has != nil && (is == has || is.ID() == has.ID()); !isSame && (wanted || has != nil) {
+				c.block(row, i)
+			}
 		}
 	}
 }
@@ -175,33 +192,46 @@ func (c *comparison) write(i int, v *laid, rs rows) {
 	}
 }
 
-// stands reports whether what a cluster has of the unit is where an older version wants it, with as many
+// standing reports of clusters, by index, whether what they have of the unit is where an older version wants it, with as many
 // replicas, so that it need not be written anew: with other bytes only where the run goes back. What that version wants no
 // longer stays where the target wants it.
-func (c *comparison) stands(v *laid, i int, isBack bool) bool {
-	target := c.version(c.in.Revision)
-	return !slices.ContainsFunc(c.refs, func(r object.Ref) bool {
-		have, want := c.have[r](i), v.cells.at(r, i)
-		switch {
-		case have == nil:
-			return want.blob != nil
-		case !want.wanted:
-			return !target.cells.at(r, i).wanted
-		case want.blob == nil:
-			return false
-		case isBack && want.blob.ID() != have.ID():
-			return true
+func (c *comparison) standing(v *laid, isBack bool) []bool {
+	if known, ok := c.stands[v]; ok {
+		return known
+	}
+	target, all := c.version(c.in.Revision), make([]bool, len(c.in.Clusters))
+	for i := range all {
+		all[i] = true
+	}
+	for _, r := range c.refs {
+		have, wants, targets := c.have[r], v.cells[r], target.cells[r]
+		d := schedule.Find(v.Decisions, r)
+		isDivided := d != nil && d.Divided()
+		for i := range all {
+			if !all[i] {
+				continue
+			}
+			has, want := have(i), wants.at(i)
+			switch {
+			case has == nil:
+				all[i] = want.blob == nil
+			case !want.wanted:
+				all[i] = targets.at(i).wanted
+			case want.blob == nil, want.blob == has:
+			case isBack && want.blob.ID() != has.ID():
+				all[i] = false
+			default:
+				all[i] = !isDivided || !c.isScaled(want.blob, has)
+			}
 		}
-		return c.isScaled(v, r, i)
-	})
+	}
+	c.stands[v] = all
+	return all
 }
 
 // isScaled reports that a version wants other replicas of an object in a cluster than it has.
-func (c *comparison) isScaled(v *laid, r object.Ref, i int) bool {
-	if d := schedule.Find(v.Decisions, r); d == nil || !d.Divided() {
-		return false
-	}
-	has, known := c.in.Replicas(c.have[r](i))
-	wants, told := c.in.Replicas(v.cells.at(r, i).blob)
-	return known && told && has != wants
+func (c *comparison) isScaled(want, has *files.Blob) bool {
+	is, known := c.in.Replicas(has)
+	wants, told := c.in.Replicas(want)
+	return known && told && is != wants
 }

@@ -1,14 +1,11 @@
 package staged
 
 import (
-	"fmt"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/waybill-dev/waybill/policies/kubefleet"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
-	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // Strategy is a strategy as it is recorded: a run outlives what it began by.
@@ -44,29 +41,4 @@ func tasks(list []kubefleet.Task) (all []rollouts.StageTask) {
 		all = append(all, rollouts.StageTask{Type: rollouts.TaskType(t.Type), WaitTime: metav1.Duration{Duration: t.WaitTime}})
 	}
 	return all
-}
-
-// Assign says in which stage of a strategy clusters are, by index, and in which order they are released there. Refused
-// says why no run starts; empty if one may.
-func Assign(s *rollouts.Strategy, clusters []kubefleet.Cluster) (stages []string, orders []int, refused string) {
-	of := kubefleet.Strategy{Unmatched: kubefleet.Unmatched(s.Unmatched), Rest: kubefleet.Stage{Name: rollouts.Unmatched}}
-	for i := range s.Stages {
-		is := &s.Stages[i]
-		of.Stages = append(of.Stages, kubefleet.Stage{Name: is.Name, LabelSelector: is.LabelSelector, SortingLabel: is.SortingLabelKey})
-	}
-	at := make(map[string]int, len(clusters))
-	for i := range clusters {
-		at[clusters[i].Name] = i
-	}
-	stages, orders = make([]string, len(clusters)), make([]int, len(clusters))
-	is := of.Assign(clusters)
-	for _, members := range is.Stages {
-		for order, name := range members.Clusters {
-			stages[at[name]], orders[at[name]] = members.Stage.Name, order
-		}
-	}
-	if is.Refused {
-		refused = fmt.Sprintf("no stage selects %s, and the strategy says that no run starts then", words.List(is.Unmatched))
-	}
-	return stages, orders, refused
 }

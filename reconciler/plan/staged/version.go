@@ -29,14 +29,19 @@ type cell struct {
 	block  reason.Reason
 }
 
-// cells are those of a version, by object and the cluster's index. An object that is not there wants nothing.
-type cells map[object.Ref][]cell
+// cells are those of a version, by object. An object that is not there wants nothing.
+type cells map[object.Ref]line
 
-func (cs cells) at(r object.Ref, cluster int) cell {
-	if of := cs[r]; of != nil {
-		return of[cluster]
+func (cs cells) at(r object.Ref, cluster int) cell { return cs[r].at(cluster) }
+
+// line are the cells of an object, by the cluster's index; nil for those of none.
+type line []cell
+
+func (l line) at(cluster int) cell {
+	if l == nil {
+		return cell{}
 	}
-	return cell{}
+	return l[cluster]
 }
 
 // laid is a version with its cells.
@@ -44,6 +49,8 @@ type laid struct {
 	Version
 
 	cells cells
+	// wanted says of which clusters, by index, something is wanted, and blocked in which something is in the way.
+	wanted, blocked []bool
 	// isNow reports that it is what the rows of the plan say.
 	isNow bool
 }
@@ -57,11 +64,24 @@ func lay(v Version, clusters int) *laid {
 		}
 		l.cells[r] = cellsOf(&row, v.Blobs, clusters)
 	}
+	l.sum(clusters)
 	return l
 }
 
-func cellsOf(row *manifest.Row, blobs *manifest.Blobs, clusters int) []cell {
-	of := make([]cell, clusters)
+// sum sums up over the objects what is wanted in clusters, and where something is in the way.
+func (l *laid) sum(clusters int) {
+	l.wanted, l.blocked = make([]bool, clusters), make([]bool, clusters)
+	for _, r := range l.Refs {
+		of := l.cells[r]
+		for i := range of {
+			l.wanted[i] = l.wanted[i] || of[i].wanted
+			l.blocked[i] = l.blocked[i] || of[i].block != ""
+		}
+	}
+}
+
+func cellsOf(row *manifest.Row, blobs *manifest.Blobs, clusters int) line {
+	of := make(line, clusters)
 	for _, w := range row.Wants {
 		is := &of[w.Cluster]
 		if is.wanted = true; w.Blob >= 0 {
@@ -76,7 +96,7 @@ func cellsOf(row *manifest.Row, blobs *manifest.Blobs, clusters int) []cell {
 
 // wants reports whether the version wants something in a cluster.
 func (l *laid) wants(cluster int) bool {
-	return l != nil && slices.ContainsFunc(l.Refs, func(r object.Ref) bool { return l.cells.at(r, cluster).wanted })
+	return l != nil && l.wanted[cluster]
 }
 
 // isEmpty reports that the version wants nothing anywhere: a unit that is removed whole leaves stage by stage, as any change.
@@ -117,5 +137,6 @@ func (l *laid) with(in *Input, share func(d *schedule.Decision, cluster string) 
 	for i := range written.Rows {
 		is.cells[written.Rows[i].Ref] = cellsOf(&written.Rows[i], &written.Blobs, len(in.Clusters))
 	}
+	is.sum(len(in.Clusters))
 	return is
 }

@@ -43,7 +43,7 @@ func (d *digester) unit(u *Unit) string {
 	h := sha256.New()
 	add(h, "all", d.common)
 	for _, p := range u.Policies {
-		add(h, "policy", p.String(), policyDigest(p))
+		add(h, "policy", p.String(), d.in.Memo.policies.Or(p.Spec, func() string { return policyDigest(p) }))
 	}
 	overrides := map[string]*policies.Override{}
 	for _, r := range u.Refs {
@@ -57,7 +57,8 @@ func (d *digester) unit(u *Unit) string {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(overrides)) {
-		add(h, "override", name, sum(overrides[name].Spec))
+		spec := overrides[name].Spec
+		add(h, "override", name, d.in.Memo.overrides.Or(spec, func() string { return sum(spec) }))
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
@@ -71,7 +72,7 @@ func (d *digester) template(h hash.Hash, decision *schedule.Decision) {
 	case t.IsRelease():
 		add(h, "release", r.String(), d.in.Expanded.Recipes[r], d.read[r])
 	default:
-		add(h, "template", r.String(), sum(t.Object.Content()))
+		add(h, "template", r.String(), d.in.Memo.templates.Or(t.Object, func() string { return sum(t.Object.Content()) }))
 	}
 }
 

@@ -51,6 +51,8 @@ type Input struct {
 	// Stays says which unit an object belongs to whatever claims it now, because that unit is still going
 	// out. Nil says so of none.
 	Stays func(object.Ref) (rollouts.Unit, bool)
+	// Memo remembers digests; nil is an empty one.
+	Memo *Memo
 }
 
 // Find returns the units of a source in the order of their names.
@@ -59,6 +61,9 @@ func Find(in Input) []Unit {
 	m.claimed()
 	m.pulledAlong()
 	m.gone()
+	if in.Memo == nil {
+		in.Memo = &Memo{}
+	}
 	units := make([]Unit, 0, len(m.all))
 	for _, name := range slices.SortedFunc(maps.Keys(m.all), rollouts.Unit.Compare) {
 		u := m.all[name]
@@ -153,7 +158,14 @@ func (m *members) gone() {
 	for _, p := range m.in.Expanded.Policies.Set.Propagation {
 		groups[rollouts.Unit{Namespace: p.Object.Ref().Namespace, Name: p.Object.Ref().Name}] = m.in.Of[p.Object.Ref()]
 	}
-	for _, r := range slices.SortedFunc(maps.Keys(m.in.Bindings), object.Ref.Compare) {
+	var gone []object.Ref
+	for r := range m.in.Bindings {
+		if _, taken := m.owner[r]; !taken {
+			gone = append(gone, r)
+		}
+	}
+	slices.SortFunc(gone, object.Ref.Compare)
+	for _, r := range gone {
 		if namespace, policy, ok := state.PolicyRef(m.in.Bindings[r]); ok {
 			name := rollouts.Unit{Namespace: namespace, Name: policy}
 			m.add(r, cmp.Or(groups[name], name))

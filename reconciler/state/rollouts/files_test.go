@@ -1,6 +1,7 @@
 package rollouts_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
@@ -38,7 +40,7 @@ func open() rollouts.Rollout {
 // What is recorded is read again, and a step rewrites the file of its stage alone.
 func TestRecordsAreReadAgain(t *testing.T) {
 	all := []rollouts.Rollout{open(), {Unit: rollouts.Unit{Name: "ops"}, Status: rollouts.Status{Phase: rollouts.Done}, Clusters: map[string]rollouts.Cluster{}}}
-	root, err := rollouts.Encode(all, nil, nil)
+	root, err := rollouts.Encode(all, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +59,7 @@ func TestRecordsAreReadAgain(t *testing.T) {
 	c := next.Clusters["c1"]
 	c.State = rollouts.Failing
 	next.Clusters["c1"] = c
-	after, err := rollouts.Encode([]rollouts.Rollout{next, all[1]}, nil, nil)
+	after, err := rollouts.Encode([]rollouts.Rollout{next, all[1]}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,14 +70,74 @@ func TestRecordsAreReadAgain(t *testing.T) {
 	if strings.Join(changed, " ") != "team/web/canary.yaml" {
 		t.Errorf("a step of canary changes %v", changed)
 	}
-	if none, err := rollouts.Encode(nil, nil, nil); none != nil || err != nil {
+	if none, err := rollouts.Encode(nil, nil); none != nil || err != nil {
 		t.Errorf("nothing is %v, %v", none, err)
+	}
+}
+
+// What is the same as before is neither read nor written again, and nothing comes of that but speed.
+func TestWhatIsTheSameIsTakenFromBefore(t *testing.T) {
+	edits := map[string]func(r *rollouts.Rollout){
+		"nothing":   func(*rollouts.Rollout) {},
+		"a phase":   func(r *rollouts.Rollout) { r.Status.Phase = rollouts.Approving },
+		"an object": func(r *rollouts.Rollout) { r.Stays = []object.Ref{{Kind: "ConfigMap", Name: "a"}} },
+		"a state": func(r *rollouts.Rollout) {
+			r.Clusters["c1"] = rollouts.Cluster{Stage: "canary", Shows: "b2", State: rollouts.Failed}
+		},
+		"another stage": func(r *rollouts.Rollout) { r.Clusters["c1"] = rollouts.Cluster{Stage: "prod", State: rollouts.Pending} },
+		"one more": func(r *rollouts.Rollout) {
+			r.Clusters["c2"] = rollouts.Cluster{Stage: "canary", State: rollouts.Pending}
+		},
+		"one less": func(r *rollouts.Rollout) { delete(r.Clusters, "gone") },
+		"none":     func(r *rollouts.Rollout) { r.Clusters = map[string]rollouts.Cluster{} },
+	}
+	root, err := rollouts.Encode([]rollouts.Rollout{open()}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	earlier := rollouts.Read(root, nil)
+	for name, edit := range edits {
+		is := open()
+		edit(&is)
+		alone, err := rollouts.Encode([]rollouts.Rollout{is}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next, _ := rollouts.Decode(root)
+		edit(&next[0])
+		after, err := rollouts.Encode(next, earlier)
+		if err != nil || after.ID() != alone.ID() {
+			t.Errorf("%s: it is written otherwise than without an earlier record: %v", name, err)
+		}
+		again := rollouts.Read(after, earlier)
+		if d := cmp.Diff(rollouts.Read(alone, nil).Rollouts, again.Rollouts); d != "" {
+			t.Errorf("%s: it is read otherwise than without an earlier record: %s", name, d)
+		}
+	}
+}
+
+// What somebody else put among the files of a unit goes with the next record.
+func TestWhatWaybillDidNotWriteIsWrittenAgain(t *testing.T) {
+	root, err := rollouts.Encode([]rollouts.Rollout{open()}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unit, _ := root.Lookup("team/web.yaml")
+	stages, _ := root.Lookup("team/web")
+	stages.Name, unit.Name = "web", "web.yaml"
+	note := files.FileEntry("README", files.NewBlob([]byte("a note\n")))
+	strange := files.NewFolder([]files.Entry{files.DirEntry("team", files.NewFolder([]files.Entry{
+		unit, files.DirEntry("web", files.NewFolder(append(slices.Clone(stages.Dir.Entries()), note))),
+	}))})
+	r := rollouts.Read(strange, nil)
+	if again, err := rollouts.Encode(r.Rollouts, r); err != nil || again.ID() != root.ID() {
+		t.Errorf("it is not written as ever: %v", err)
 	}
 }
 
 // What cannot be read is named, and nothing is made of it.
 func TestWhatCannotBeReadIsNotKnown(t *testing.T) {
-	root, err := rollouts.Encode([]rollouts.Rollout{open()}, nil, nil)
+	root, err := rollouts.Encode([]rollouts.Rollout{open()}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +161,7 @@ func TestWhatCannotBeReadIsNotKnown(t *testing.T) {
 		if len(all) > 0 || unreadable[rollouts.Unit{Namespace: "team", Name: "web"}] == nil {
 			t.Errorf("%s: it is read as %+v, unreadable are %v", name, all, unreadable)
 		}
-		if after, err := rollouts.Encode(nil, build(tt.unit, tt.stage), unreadable); err != nil || after.ID() != build(tt.unit, tt.stage).ID() {
+		if after, err := rollouts.Encode(nil, rollouts.Read(build(tt.unit, tt.stage), nil)); err != nil || after.ID() != build(tt.unit, tt.stage).ID() {
 			t.Errorf("%s: it does not stay as it is: %v", name, err)
 		}
 	}

@@ -18,7 +18,13 @@ import (
 // Seen reads what the status branches of clusters say of all of their objects, as evidence for what goes out in
 // stages. A cluster is left out of which no branch counts. While the repository of the agents is away, what was heard
 // last counts.
-func (r *Reader) Seen(ctx context.Context, heads map[string]files.ID, of []*karmada.Cluster) (map[string]*staged.Seen, error) {
+func (r *Reader) Seen(
+	ctx context.Context, heads map[string]files.ID, registered func() []*karmada.Cluster,
+) (map[string]*staged.Seen, error) {
+	if r.isSilent(heads) {
+		return nil, nil
+	}
+	of := registered()
 	said, err := r.hear(ctx, heads, of)
 	if err != nil {
 		return nil, err
