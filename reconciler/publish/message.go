@@ -1,15 +1,18 @@
 package publish
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // message is the commit message of branches of a plan, which says as much of what was allowed.
@@ -39,6 +42,7 @@ func message(p *plan.Plan, base Base, version string, allowed plan.Released) str
 		{TrailerAhead, strings.Join(base.Ahead, " ")},
 		{TrailerReleased, released(allowed)},
 		{TrailerReleasedBy, strings.Join(allowed.Approvers(), "\n"+TrailerReleasedBy+": ")},
+		{TrailerBypassed, strings.Join(bypassed(p), "\n"+TrailerBypassed+": ")},
 		{TrailerRandomKey, p.Basis.RandomKey},
 		{TrailerTime, at},
 		{TrailerVersion, version},
@@ -48,6 +52,25 @@ func message(p *plan.Plan, base Base, version string, allowed plan.Released) str
 		}
 	}
 	return b.String()
+}
+
+// bypassed says of what goes to every cluster at once, although it goes out in stages, who had it do so.
+func bypassed(p *plan.Plan) (all []string) {
+	for i := range p.Rollouts {
+		r := p.Rollouts[i].After
+		if r == nil || r.Status.Phase != rollouts.Finishing || r.Status.Reason != rollouts.Bypassed {
+			continue
+		}
+		line := r.Unit.String()
+		for _, c := range slices.Backward(r.Status.Commands) {
+			if c.Verb == rollouts.Bypass && !c.Refused {
+				line += fmt.Sprintf(" by %s (%s)", cmp.Or(c.By, "who says to be "+c.Says), c.Ref)
+				break
+			}
+		}
+		all = append(all, words.Printable(line))
+	}
+	return all
 }
 
 // moves lists what moves, a line each, below a title.

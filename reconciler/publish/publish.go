@@ -66,6 +66,9 @@ const (
 	// TrailerObserved is there on commits of the state branch that hold what was observed of
 	// clusters and no plan: it names a cluster.
 	TrailerObserved = "Observed"
+	// TrailerBypassed is there for each unit that goes to every cluster at once, although it goes out in stages: it names the
+	// unit, and who had it do so.
+	TrailerBypassed = "Rollout-Bypassed"
 	// TrailerTime is there only if the plan depends on the time.
 	TrailerTime = "Plan-Time"
 )

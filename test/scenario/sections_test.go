@@ -87,7 +87,7 @@ func message(t *testing.T, repo *twin.Repo) string {
 func trailers(res *outcome) string {
 	var b strings.Builder
 	for _, u := range res.Updates {
-		for _, key := range []string{published.TrailerCluster, published.TrailerContinued, published.TrailerFailedOver} {
+		for _, key := range []string{published.TrailerCluster, published.TrailerContinued, published.TrailerFailedOver, published.TrailerBypassed} {
 			for _, value := range sources.Trailers(u.Message, key) {
 				if f := strings.Fields(value); key == published.TrailerContinued {
 					value = strings.Join(slices.Delete(f, 2, 3), " ") // without the commit

@@ -155,7 +155,7 @@ func (c *comparison) keep(refs []object.Ref, kept []bool, rs rows) {
 			}
 			has := have(i)
 			if isSame := is != nil && has != nil && (is == has || is.ID() == has.ID()); !isSame && (wanted || has != nil) {
-				c.block(row, i)
+				block(c.unit, row, i)
 			}
 		}
 	}
@@ -163,9 +163,9 @@ func (c *comparison) keep(refs []object.Ref, kept []bool, rs rows) {
 
 // block says that the turn of a cluster has not come: what was in the way before is a matter of what waits. That it failed over
 // is told on, for nothing else remembers it.
-func (c *comparison) block(row *manifest.Row, cluster int) {
+func block(u *Unit, row *manifest.Row, cluster int) {
 	why := reason.WaitsForStage
-	if c.unit.isUnstaged() {
+	if u.isUnstaged() {
 		why = reason.WaitsToGoOut
 	}
 	if i := int32(cluster); !row.Blocks[i].Outlasts() { //nolint:gosec // an index
@@ -188,7 +188,7 @@ func (c *comparison) write(i int, v *laid, rs rows) {
 		case !is.wanted && have == nil:
 			row.Stands[int32(i)] = manifest.Nothing //nolint:gosec // an index
 		}
-		c.block(row, i)
+		block(c.unit, row, i)
 	}
 }
 
