@@ -2,14 +2,12 @@ package plan
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/unit"
 	"github.com/waybill-dev/waybill/reconciler/plan/stage"
 	"github.com/waybill-dev/waybill/reconciler/plan/staged"
 	"github.com/waybill-dev/waybill/reconciler/plan/units"
-	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -35,9 +33,9 @@ func (s *stager) stagedUnits() (list []staged.Unit) {
 	found := units.Find(units.Input{
 		Expanded: x, Decisions: s.table.decided.Decisions, Bindings: s.table.in.State.Bindings, Config: config, Of: of,
 		Renderer: s.table.in.Staging.Renderer, Memo: &s.table.in.Memo.units,
-		Stays: staysWith(&s.table.in.State, before, of),
+		Stays: units.Staying(s.table.in.State.Bindings, before, of),
 	})
-	for _, u := range withRecorded(found, s.table.in.State.Rollouts) {
+	for _, u := range units.WithRecorded(found, s.table.in.State.Rollouts) {
 		b, r := is[u.Unit], before[u.Unit]
 		if r != nil && s.isFreed(&u, b, r) {
 			r = nil
@@ -50,19 +48,6 @@ func (s *stager) stagedUnits() (list []staged.Unit) {
 		list = append(list, is)
 	}
 	return list
-}
-
-// withRecorded are units with those of which a run is recorded and the source has nothing any more: their versions say what they
-// had. They are in the order of their names.
-func withRecorded(found []units.Unit, recorded []rollouts.Rollout) []units.Unit {
-	for i := range recorded {
-		isIt := func(u units.Unit) bool { return u.Unit == recorded[i].Unit }
-		if !slices.ContainsFunc(found, isIt) {
-			found = append(found, units.Unit{Unit: recorded[i].Unit})
-		}
-	}
-	slices.SortFunc(found, func(a, b units.Unit) int { return a.Compare(b.Unit) })
-	return found
 }
 
 // isFreed reports a unit that is bound to no strategy, and that was and is not to go out by the one that is recorded, because a release of
@@ -172,43 +157,4 @@ func recordOf(list []rollouts.Rollout) map[rollouts.Unit]*rollouts.Rollout {
 		all[list[i].Unit] = &list[i]
 	}
 	return all
-}
-
-// staysWith says of objects that go out with a unit still that they stay with it, whatever claims them now.
-func staysWith(
-	s *state.State, before map[rollouts.Unit]*rollouts.Rollout, of map[object.Ref]rollouts.Unit,
-) func(object.Ref) (rollouts.Unit, bool) {
-	isOpen := func(was *rollouts.Rollout) bool { return was.Status.Phase != rollouts.Done }
-	if !slices.ContainsFunc(slices.Collect(maps.Values(before)), isOpen) {
-		return nil
-	}
-	groups := map[rollouts.Unit]rollouts.Unit{}
-	for policy, u := range of {
-		groups[rollouts.Unit{Namespace: policy.Namespace, Name: policy.Name}] = u
-	}
-	stays := map[object.Ref]rollouts.Unit{}
-	for u, was := range before {
-		for _, r := range was.Stays {
-			if was.Status.Phase != rollouts.Done {
-				stays[r] = u
-			}
-		}
-	}
-	return func(r object.Ref) (rollouts.Unit, bool) {
-		if u, ok := stays[r]; ok {
-			return u, true
-		}
-		b := s.Bindings[r]
-		if b == nil {
-			return rollouts.Unit{}, false
-		}
-		namespace, name, ok := state.PolicyRef(b)
-		own := rollouts.Unit{Namespace: namespace, Name: name}
-		for _, u := range []rollouts.Unit{groups[own], own} {
-			if was := before[u]; ok && was != nil && was.Status.Phase != rollouts.Done {
-				return u, true
-			}
-		}
-		return rollouts.Unit{}, false
-	}
 }

@@ -1,0 +1,67 @@
+package units
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// WithRecorded are units with those of which a run is recorded and the source has nothing any more: their versions say what they
+// had. They are in the order of their names.
+func WithRecorded(found []Unit, recorded []rollouts.Rollout) []Unit {
+	is := map[rollouts.Unit]bool{}
+	for i := range found {
+		is[found[i].Unit] = true
+	}
+	for i := range recorded {
+		if !is[recorded[i].Unit] {
+			found = append(found, Unit{Unit: recorded[i].Unit})
+		}
+	}
+	slices.SortFunc(found, func(a, b Unit) int { return a.Compare(b.Unit) })
+	return found
+}
+
+// Staying says of objects that go out with a unit still that they stay with it, whatever claims them now; nil if nothing goes out.
+// Before is what is recorded of units, and of names the unit of each policy.
+func Staying(
+	bindings map[object.Ref]*karmada.ResourceBinding, before map[rollouts.Unit]*rollouts.Rollout, of map[object.Ref]rollouts.Unit,
+) func(object.Ref) (rollouts.Unit, bool) {
+	isOpen := func(was *rollouts.Rollout) bool { return was.Status.Phase != rollouts.Done }
+	if !slices.ContainsFunc(slices.Collect(maps.Values(before)), isOpen) {
+		return nil
+	}
+	groups := map[rollouts.Unit]rollouts.Unit{}
+	for policy, u := range of {
+		groups[rollouts.Unit{Namespace: policy.Namespace, Name: policy.Name}] = u
+	}
+	stays := map[object.Ref]rollouts.Unit{}
+	for u, was := range before {
+		for _, r := range was.Stays {
+			if isOpen(was) {
+				stays[r] = u
+			}
+		}
+	}
+	return func(r object.Ref) (rollouts.Unit, bool) {
+		if u, ok := stays[r]; ok {
+			return u, true
+		}
+		b := bindings[r]
+		if b == nil {
+			return rollouts.Unit{}, false
+		}
+		namespace, name, ok := state.PolicyRef(b)
+		own := rollouts.Unit{Namespace: namespace, Name: name}
+		for _, u := range []rollouts.Unit{groups[own], own} {
+			if was := before[u]; ok && was != nil && isOpen(was) {
+				return u, true
+			}
+		}
+		return rollouts.Unit{}, false
+	}
+}
