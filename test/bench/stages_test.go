@@ -74,12 +74,12 @@ func (g *goesOut) edit(b *testing.B, prefix, from, to string) {
 		if err != nil || e.IsDir() || !strings.HasPrefix(path, filepath.Join(g.src, prefix)) {
 			return err
 		}
-		data, err := os.ReadFile(path) //nolint:gosec // of the benchmark
+		data, err := os.ReadFile(path)
 		if err != nil || !strings.Contains(string(data), from) {
 			return err
 		}
 		edited++
-		return os.WriteFile(path, []byte(strings.Replace(string(data), from, to, 1)), 0o600) //nolint:gosec // of the benchmark
+		return os.WriteFile(path, []byte(strings.Replace(string(data), from, to, 1)), 0o600)
 	})
 	if err != nil || edited == 0 {
 		b.Fatalf("%d files are edited: %v", edited, err)

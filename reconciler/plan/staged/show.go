@@ -142,23 +142,27 @@ func (c *comparison) keep(refs []object.Ref, kept []bool, rs rows) {
 		row, have := rs.edit(r), c.have[r]
 		wants := row.Wants
 		for i := range kept {
-			var is *files.Blob
-			wanted := len(wants) > 0 && int(wants[0].Cluster) == i
-			if wanted {
-				if w := wants[0]; w.Blob >= 0 {
-					is = c.in.Blobs.At(w.Blob)
-				}
-				wants = wants[1:]
+			var want *manifest.Want
+			if len(wants) > 0 && int(wants[0].Cluster) == i {
+				want, wants = &wants[0], wants[1:]
 			}
-			if !kept[i] {
-				continue
-			}
-			has := have(i)
-			if isSame := is != nil && has != nil && (is == has || is.ID() == has.ID()); !isSame && (wanted || has != nil) {
+			if kept[i] && !isThere(c.in.Blobs, want, have(i)) {
 				block(c.unit, row, i)
 			}
 		}
 	}
+}
+
+// isThere reports whether a cluster has what is wanted there; nil for nothing, of either.
+func isThere(blobs *manifest.Blobs, want *manifest.Want, has *files.Blob) bool {
+	switch {
+	case want == nil || has == nil:
+		return want == nil && has == nil
+	case want.Blob < 0:
+		return false
+	}
+	is := blobs.At(want.Blob)
+	return is == has || is.ID() == has.ID()
 }
 
 // block says that the turn of a cluster has not come: what was in the way before is a matter of what waits. That it failed over

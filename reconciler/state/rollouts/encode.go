@@ -16,8 +16,8 @@ func Encode(all []Rollout, earlier *Record) (*files.Folder, error) {
 	dirs := earlier.stay()
 	for i := range all {
 		r := &all[i]
-		was, known := earlier.unit(r.Unit)
-		unit, stages, err := r.files(was, known)
+		was, _ := earlier.unit(r.Unit)
+		unit, stages, err := r.files(was)
 		if err != nil {
 			return nil, fmt.Errorf("encoding the roll-out of %s: %w", r.Unit, err)
 		}
@@ -54,10 +54,10 @@ func (r *Record) stay() map[string][]files.Entry {
 	return dirs
 }
 
-// files are the file of the unit and those of its stages, nil for none of these: the ones of before as far as they say
-// the same.
-func (r *Rollout) files(was recorded, known bool) (_ *files.Blob, stages *files.Folder, err error) {
-	is, unit := r.unitFile(), was.file
+// files are the file of the unit and those of its stages, nil for none of these: the ones of before, if there were any, as far
+// as they say the same.
+func (r *Rollout) files(was recorded) (_ *files.Blob, stages *files.Folder, err error) {
+	is, unit, known := r.unitFile(), was.file, was.file != nil
 	if !known || !reflect.DeepEqual(is, was.unitFile()) {
 		if unit, err = encoded(&is); err != nil {
 			return nil, nil, err

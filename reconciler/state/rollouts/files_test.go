@@ -124,7 +124,7 @@ func TestWhatWaybillDidNotWriteIsWrittenAgain(t *testing.T) {
 	}
 	unit, _ := root.Lookup("team/web.yaml")
 	stages, _ := root.Lookup("team/web")
-	stages.Name, unit.Name = "web", "web.yaml"
+	unit.Name = "web.yaml"
 	note := files.FileEntry("README", files.NewBlob([]byte("a note\n")))
 	strange := files.NewFolder([]files.Entry{files.DirEntry("team", files.NewFolder([]files.Entry{
 		unit, files.DirEntry("web", files.NewFolder(append(slices.Clone(stages.Dir.Entries()), note))),
