@@ -3,6 +3,8 @@
 package e2e
 
 import (
+	"errors"
+	"io/fs"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -19,7 +21,7 @@ func (e *edge) backups() (restore func()) {
 	copies := map[string]string{}
 	for _, dir := range []string{e.bare, e.statuses} {
 		copies[dir] = filepath.Join(e.t.TempDir(), "backup.git")
-		if err := os.CopyFS(copies[dir], os.DirFS(dir)); err != nil {
+		if err := backup(dir, copies[dir]); err != nil {
 			e.t.Fatal(err)
 		}
 	}
@@ -37,6 +39,19 @@ func (e *edge) backups() (restore func()) {
 			}
 		}
 	}
+}
+
+// backup copies a repository. Somebody may be pushing to it: if a file is gone that was there a moment ago it begins anew.
+func backup(from, to string) (err error) {
+	for range 10 {
+		if err = os.CopyFS(to, os.DirFS(from)); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err := os.RemoveAll(to); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // value has both clusters come to a value, and what became of that be told: of eu-1 by its agent, of us-1 by the
