@@ -78,7 +78,7 @@ func noteRecipe(x *expander, release *object.Object, s *scope) {
 
 // noteRestless notes a release whose result may be another one each time, and what it renders to. What stands in a cluster's own
 // directory goes out with nothing.
-func (x *expander) noteRestless(release *object.Object, job *engine.Job, objs []*object.Object, s *scope) {
+func noteRestless(x *expander, release *object.Object, job *engine.Job, objs []*object.Object, s *scope) {
 	function := job.Restless()
 	if function == "" || s.bound {
 		return

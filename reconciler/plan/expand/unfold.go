@@ -168,7 +168,7 @@ func (x *expander) render(release *object.Object, s *scope) []*object.Object {
 		x.objects[here] = objs
 	}
 	known.renders(object.Refs(objs))
-	x.noteRestless(release, job, objs, s)
+	noteRestless(x, release, job, objs, s)
 	x.drew = x.drew || job.Draws()
 	return objs
 }
