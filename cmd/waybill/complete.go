@@ -11,8 +11,10 @@ import (
 	kubectlget "k8s.io/kubectl/pkg/cmd/get"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/reconciler/commands"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/report"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/sources/git"
 )
 
@@ -119,7 +121,7 @@ func getArguments(cmd *cobra.Command, args []string, word string) ([]string, cob
 	return first(0, func(w repositories) []string {
 		namespace, _ := cmd.Flags().GetString("namespace")
 		if report.IsRecorded(rest[0]) {
-			return unitsIn(recordedRollouts(w), namespace)
+			return commands.UnitsIn(recordedRollouts(w), namespace)
 		}
 		p, set := planned(w)
 		lists := report.Lists{Plan: p, Set: set}
@@ -129,6 +131,25 @@ func getArguments(cmd *cobra.Command, args []string, word string) ([]string, cob
 		}
 		return list.Names()
 	})(cmd, args, word)
+}
+
+// rolloutArguments completes the arguments of a command of rollout: a unit, and behind it a stage or a cluster.
+func rolloutArguments(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	_, rest, _ := sourceIn(cmd, args) // first says nothing where that is an error
+	takes := len(strings.Fields(cmd.Use)) - 1
+	return first(takes, func(w repositories) []string {
+		return commands.Suggest(recordedRollouts(w), rollouts.Verb(cmd.Name()), takes, rest, word)
+	})(cmd, args, word)
+}
+
+// recordedRollouts are those that the state branch records, as far as they can be read.
+func recordedRollouts(w repositories) []rollouts.Rollout {
+	r, _, err := w.report("")
+	if err != nil || r.Target == nil {
+		return nil
+	}
+	all, _, _ := commands.Recorded(w.cmd.Context(), r.Target)
+	return all
 }
 
 func kindNames(repositories) []string {
@@ -156,23 +177,12 @@ func planned(w repositories) (*plan.Plan, *policies.Set) {
 
 func objects(w repositories) []string {
 	p, _ := planned(w)
-	var names []string
-	for i := range p.Decisions {
-		r := p.Decisions[i].Ref()
-		names = append(names, strings.ToLower(r.Kind)+"/"+r.Name)
-	}
-	return names
+	return report.TemplateNames(p)
 }
 
 func namespaces(w repositories) []string {
 	p, _ := planned(w)
-	var names []string
-	for i := range p.Decisions {
-		if n := p.Decisions[i].Ref().Namespace; n != "" {
-			names = append(names, n)
-		}
-	}
-	return names
+	return report.Namespaces(p)
 }
 
 func clusterNames(w repositories) []string {

@@ -13,9 +13,9 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/commands"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/report"
-	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/cache"
@@ -87,14 +87,10 @@ func (g *lister) recorded(r *reconciler.Reconciler) (report.List, error) {
 	if r.Target == nil {
 		return report.List{}, errNothingPublished(g.where.path)
 	}
-	head, ok, err := r.Target.Branch(g.where.cmd.Context(), state.Branch)
+	all, unreadable, err := commands.Recorded(g.where.cmd.Context(), r.Target)
 	if err != nil {
 		return report.List{}, err
 	}
-	if !ok { // nothing is published yet
-		return (&report.Lists{}).List(g.query)
-	}
-	all, unreadable := state.Rollouts(head.Tree)
 	for _, u := range slices.SortedFunc(maps.Keys(unreadable), rollouts.Unit.Compare) {
 		g.where.warn("%s: what is recorded of it cannot be read: %s", u, unreadable[u])
 	}

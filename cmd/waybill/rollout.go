@@ -12,7 +12,6 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/commands"
 	"github.com/waybill-dev/waybill/reconciler/report/rollout"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
-	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/sources/git"
 )
 
@@ -37,12 +36,9 @@ next plan acts on it. See docs/rollouts.md.`,
 	return cmd
 }
 
-// statusVerb is the command of rollout that says how far a run is.
-const statusVerb = "status"
-
 func rolloutStatusCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: statusVerb + " UNIT[@RUN]", Short: "Say how far the run of a unit is, what it waits for, and what helps", Args: cobra.ExactArgs(1),
+		Use: commands.StatusVerb + " UNIT[@RUN]", Short: "Say how far the run of a unit is, what it waits for, and what helps", Args: cobra.ExactArgs(1),
 		Long:    `Status says from the state branch how far the run of a unit is: its phase and why, its stages with their clusters, what happens next, and the command that helps.`,
 		Example: "  waybill rollout status team/web",
 	}
@@ -149,15 +145,5 @@ func countable(w repositories, c *commands.RolloutCommand) error {
 	if err != nil {
 		return err
 	}
-	rules := commands.StrictestRules(config.Rollout)
-	bypasses := c.Verb == rollouts.Bypass
-	switch {
-	case bypasses && rules.Bypass == render.BypassNever:
-		return fmt.Errorf("spec.rollout.bypass of %s is %s", render.ConfigFile, render.BypassNever)
-	case w.sign == nil && (rules.Signed || bypasses && rules.Bypass == render.BypassSigned):
-		return fmt.Errorf("%s takes only signed commands; sign it with --signing-key FILE", render.ConfigFile)
-	case w.sign == nil && rules.NotAuthor && c.Verb == rollouts.Approve:
-		return fmt.Errorf("%s lets no author approve, so that an approval has to say who gave it; sign it with --signing-key FILE", render.ConfigFile)
-	}
-	return nil
+	return commands.Countable(config.Rollout, c.Verb, w.sign != nil)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // mostChained is how many commits of the state branch a chain has at most.
@@ -35,7 +36,10 @@ type Chain struct {
 
 // Chain rebuilds the state branch from a commit on or, without one, from the beginning of the oldest run that is open; where none is,
 // of the run that began last. Begin is called with the number of commits, and what it returns when one of them is done.
-func (v *Verifier) Chain(ctx context.Context, from string, begin func(commits int) (part func())) (Chain, error) {
+func (v *Verifier) Chain(ctx context.Context, branch, from string, begin func(commits int) (part func())) (Chain, error) {
+	if branch != state.Branch {
+		return Chain{}, fmt.Errorf("--chain goes through %s, and not through %s; write: waybill verify %[1]s --chain", state.Branch, branch)
+	}
 	heads, err := v.Published.Target.Heads(ctx)
 	if err != nil {
 		return Chain{}, fmt.Errorf("reading what is published: %w", err)
@@ -71,6 +75,14 @@ func (v *Verifier) Chain(ctx context.Context, from string, begin func(commits in
 	}
 	c.Same = len(c.Differing)+len(c.Unknown) == 0
 	return c, nil
+}
+
+// Err is the error of a chain in which nothing is known to differ, and some commits could not be rebuilt; nil for any other.
+func (c *Chain) Err() error {
+	if len(c.Differing) > 0 || len(c.Unknown) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s could not be rebuilt: %s", words.Count(len(c.Unknown), "commit"), c.Unknown[0])
 }
 
 // links are the commits of the state branch to be rebuilt, the oldest first.

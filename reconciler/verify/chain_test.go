@@ -41,7 +41,7 @@ func inStages(t *testing.T) *site {
 // chain walks the state branch from a commit on, and says how many commits it was told of.
 func (s *site) chain(from string) (c verify.Chain, told, done int, err error) {
 	r := s.by("v1")
-	c, err = verify.New(r.Planner(), r.Published(), "v1").Chain(s.Context(), from, func(n int) func() {
+	c, err = verify.New(r.Planner(), r.Published(), "v1").Chain(s.Context(), state.Branch, from, func(n int) func() {
 		told = n
 		return func() { done++ }
 	})
