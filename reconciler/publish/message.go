@@ -61,14 +61,14 @@ func bypassed(p *plan.Plan) (all []string) {
 		if r == nil || r.Status.Phase != rollouts.Finishing || r.Status.Reason != rollouts.Bypassed {
 			continue
 		}
-		line := r.Unit.String()
+		by := ""
 		for _, c := range slices.Backward(r.Status.Commands) {
 			if c.Verb == rollouts.Bypass && !c.Refused {
-				line += fmt.Sprintf(" by %s (%s)", cmp.Or(c.By, "who says to be "+c.Says), c.Ref)
+				by = fmt.Sprintf(" by %s (%s)", cmp.Or(c.By, "who says to be "+c.Says), c.Ref)
 				break
 			}
 		}
-		all = append(all, words.Printable(line))
+		all = append(all, words.Printable(r.Unit.String()+by))
 	}
 	return all
 }

@@ -22,9 +22,19 @@ import (
 	"github.com/waybill-dev/waybill/test/twin"
 )
 
+// Word is what whoever applies a cluster says now.
+type Word struct {
+	Cluster string
+	At      render.Address // where the cluster is published
+	// Unwell are objects that are not healthy, by KIND/NAME: "failed", "progressing" or "refused".
+	Unwell map[string]string
+	Now    time.Time
+}
+
 // Applied has the status branch of a cluster say that it is at the head of its branch, as whoever applies writes it. Objects
-// are healthy but those of unwell, by KIND/NAME: "failed", "progressing" or "refused".
-func Applied(ctx context.Context, repo *twin.Repo, cluster string, at render.Address, unwell map[string]string, now time.Time) error {
+// are healthy but those that are unwell.
+func Applied(ctx context.Context, repo *twin.Repo, w *Word) error {
+	cluster, at, unwell, now := w.Cluster, w.At, w.Unwell, w.Now
 	h, ok, err := repo.Branch(ctx, at.Branch)
 	if err != nil || !ok {
 		return fmt.Errorf("applying %s: there is no branch %s", cluster, at.Branch)

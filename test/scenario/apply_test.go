@@ -31,7 +31,7 @@ func apply(ctx context.Context, repo *twin.Repo, args []string, now time.Time) e
 		if err != nil {
 			return err
 		}
-		if err := said.Applied(ctx, repo, cluster, at, unwell, now); err != nil {
+		if err := said.Applied(ctx, repo, &said.Word{Cluster: cluster, At: at, Unwell: unwell, Now: now}); err != nil {
 			return err
 		}
 	}

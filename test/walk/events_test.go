@@ -158,7 +158,7 @@ func (w *walker) address(cluster string) render.Address {
 
 // report has a cluster report what is published for it; objects are healthy but those of unwell.
 func (w *walker) report(ctx context.Context, cluster string, unwell map[string]string) {
-	if err := said.Applied(ctx, w.repo, cluster, w.address(cluster), unwell, w.now); err != nil {
+	if err := said.Applied(ctx, w.repo, &said.Word{Cluster: cluster, At: w.address(cluster), Unwell: unwell, Now: w.now}); err != nil {
 		panic(err) // the cluster has a branch
 	}
 	roots, _ := w.roots(ctx)

@@ -315,7 +315,7 @@ func (j *judgement) oneVersion() (all []broken) {
 		}
 		means := j.w.stages.commits[commit].unit(policy(&j.is), fleet)
 		isMissed := j.is.Status.Phase == rollouts.Stopped && !e.Released.IsZero() // the guard held it, say, and now it stays
-		if differs := j.differs(j.after, cluster, &means); differs != "" && !(isMissed && j.differs(j.before, cluster, &means) == differs) {
+		if differs := j.differs(j.after, cluster, &means); differs != "" && (!isMissed || j.differs(j.before, cluster, &means) != differs) {
 			all = append(all, broken{"one version", fmt.Sprintf("%s shows %.7s, and %s", cluster, commit, differs)})
 		}
 	}

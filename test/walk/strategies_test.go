@@ -25,11 +25,11 @@ type stage struct {
 
 func (s *strategy) text(name string) string {
 	var b strings.Builder
-	notes := fmt.Sprintf("waybill.dev/on-failure: %s, waybill.dev/newer: %s", s.onFailure, s.newer)
+	notes := []string{fmt.Sprintf("waybill.dev/on-failure: %s, waybill.dev/newer: %s", s.onFailure, s.newer)}
 	for _, st := range s.stages {
-		notes += fmt.Sprintf(", waybill.dev/max-failures.%s: %q", st.name, fmt.Sprint(st.failures))
+		notes = append(notes, fmt.Sprintf("waybill.dev/max-failures.%s: %q", st.name, fmt.Sprint(st.failures)))
 	}
-	fmt.Fprintf(&b, "apiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: ClusterStagedUpdateStrategy\nmetadata: {name: %s, annotations: {%s}}\nspec:\n  stages:\n", name, notes)
+	fmt.Fprintf(&b, "apiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: ClusterStagedUpdateStrategy\nmetadata: {name: %s, annotations: {%s}}\nspec:\n  stages:\n", name, strings.Join(notes, ", "))
 	for _, st := range s.stages {
 		fmt.Fprintf(&b, "  - {name: %s, labelSelector: {matchLabels: {ring: %s}}, maxConcurrency: %s", st.name, st.ring, st.width)
 		if st.approveBefore {

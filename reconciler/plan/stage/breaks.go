@@ -57,7 +57,7 @@ func (b *breaks) cluster(name string) string {
 	switch isOut := isReleased(e) && e.State != rollouts.Skipped; {
 	case isOut && e.State != rollouts.Leaving && e.Shows != s.Target.Commit:
 		return fmt.Sprintf("was released, and shows %.12s instead of the target, %.12s", e.Shows, s.Target.Commit)
-	case isOut && !b.Now.IsZero() && !(stays && e.Released.Equal(&was.Released)) && !e.Released.Equal(&b.now):
+	case isOut && !b.Now.IsZero() && (!stays || !e.Released.Equal(&was.Released)) && !e.Released.Equal(&b.now):
 		return "was released at another time than its plan"
 	case isOut && !stays && b.isSame:
 		return b.order(name, &e)
