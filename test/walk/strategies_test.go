@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -27,7 +28,7 @@ func (s *strategy) text(name string) string {
 	var b strings.Builder
 	notes := []string{fmt.Sprintf("waybill.dev/on-failure: %s, waybill.dev/newer: %s", s.onFailure, s.newer)}
 	for _, st := range s.stages {
-		notes = append(notes, fmt.Sprintf("waybill.dev/max-failures.%s: %q", st.name, fmt.Sprint(st.failures)))
+		notes = append(notes, fmt.Sprintf("waybill.dev/max-failures.%s: %q", st.name, strconv.Itoa(st.failures)))
 	}
 	fmt.Fprintf(&b, "apiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: ClusterStagedUpdateStrategy\nmetadata: {name: %s, annotations: {%s}}\nspec:\n  stages:\n", name, strings.Join(notes, ", "))
 	for _, st := range s.stages {
