@@ -52,7 +52,7 @@ func (r *review) pictures(comment string) error {
 // look saves what the web UI looks like.
 func (r *review) look() error {
 	r.title("The web UI of the controller, at " + r.ui)
-	return r.shoot(shot{"ui-fleet", r.ui + "/", "main table"}, shot{"ui-matrix", r.ui + "/matrix", "main table"}, shot{"ui-changes", r.ui + "/changes", "main"})
+	return r.shoot(shot{"ui-problems", r.ui + "/", "main"}, shot{"ui-fleet", r.ui + "/fleet", "main table"}, shot{"ui-matrix", r.ui + "/matrix", "main table"}, shot{"ui-changes", r.ui + "/changes", "main"})
 }
 
 // shoot saves pictures, on a phone and on a desk, where there is a browser.
