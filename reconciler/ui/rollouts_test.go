@@ -1,6 +1,7 @@
 package ui_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -36,15 +37,17 @@ kind: Cluster
 metadata: {name: us, labels: {ring: prod}}
 spec: {syncMode: Push}
 `)
-	f.put("policy.yaml", `apiVersion: policy.karmada.io/v1alpha1
+	const policy = `apiVersion: policy.karmada.io/v1alpha1
 kind: PropagationPolicy
-metadata: {name: everywhere, namespace: shop, annotations: {waybill.dev/rollout: careful}}
+metadata: {name: everywhere, namespace: shop, annotations: {waybill.dev/rollout: %s}}
 spec:
   resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]
   placement: {}
-`)
+`
+	f.put("policy.yaml", fmt.Sprintf(policy, "none"))
 	f.put("web.yaml", webText(2, "web:1"))
 	f.publish("first")
+	f.put("policy.yaml", fmt.Sprintf(policy, "careful"))
 	f.put("careful.yaml", careful)
 	f.publish("in stages")
 	f.put("web.yaml", webText(2, "web:2"))

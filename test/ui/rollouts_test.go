@@ -14,9 +14,13 @@ func (f *served) goOut() {
 		return "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: pay, namespace: pay}\nspec: {replicas: 3, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: pay, image: \"" + image + "\"}]}}}\n"
 	}
 	f.put("pay.yaml", app("pay:1"))
-	f.put("pay-policy.yaml", "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: pay, namespace: pay, annotations: {waybill.dev/rollout: careful}}\nspec:\n  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]\n  placement: {clusterTolerations: [{operator: Exists}]}\n")
+	policy := func(strategy string) string {
+		return "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: pay, namespace: pay, annotations: {waybill.dev/rollout: " + strategy + "}}\nspec:\n  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]\n  placement: {clusterTolerations: [{operator: Exists}]}\n"
+	}
+	f.put("pay-policy.yaml", policy("none"))
 	f.now = time.Now().Add(-30 * time.Minute)
 	f.publish("pay everywhere")
+	f.put("pay-policy.yaml", policy("careful"))
 	f.put("careful.yaml", `apiVersion: placement.kubernetes-fleet.io/v1beta1
 kind: ClusterStagedUpdateStrategy
 metadata: {name: careful}

@@ -56,7 +56,7 @@ func compare(in *Input, u *Unit) *comparison {
 	areBase, areTarget := c.matching(asBase), c.matching(asTarget)
 	for i := range in.Clusters {
 		is, concerned := c.cluster(i, wasBase, isTarget)
-		concerned = concerned || c.versions[in.Revision].wants(i) // also what it is not to get
+		concerned = concerned || u.Refused != "" && c.versions[in.Revision].wants(i) // it is not to get that
 		if is.IsBase, is.IsTarget = areBase[i], areTarget[i]; concerned {
 			c.asked.Clusters = append(c.asked.Clusters, is)
 		}
