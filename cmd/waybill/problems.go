@@ -35,17 +35,9 @@ are any. See docs/status.md.`,
 	where := reportFlags(cmd)
 	output := outputFlag(cmd, report.Wide, problem.Name)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		w, err := where(sourcePath(cmd))
+		r, s, err := openPublished(cmd, where, *rev)
 		if err != nil {
 			return failure(2, err)
-		}
-		w.sure = true
-		r, s, err := w.report(*rev)
-		if err != nil {
-			return failure(2, err)
-		}
-		if r.Target == nil {
-			return failure(2, errNothingPublished(sourcePath(cmd)))
 		}
 		reader := read.Reader{Reconciler: r, Snapshot: s, Lasting: *lasting}
 		write := func(l *problems.List) error { return problem.Write(cmd.OutOrStdout(), l, output.Format) }

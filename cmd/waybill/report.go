@@ -49,6 +49,22 @@ func (w repositories) report(rev string) (*reconciler.Reconciler, sources.Snapsh
 	return r, s, err
 }
 
+// openPublished opens a source of which something has to be published, for what that says.
+func openPublished(
+	cmd *cobra.Command, where func(path string) (repositories, error), rev string,
+) (*reconciler.Reconciler, sources.Snapshot, error) {
+	w, err := where(sourcePath(cmd))
+	if err != nil {
+		return nil, nil, err
+	}
+	w.sure = true
+	r, s, err := w.report(rev)
+	if err == nil && r.Target == nil {
+		err = errNothingPublished(sourcePath(cmd))
+	}
+	return r, s, err
+}
+
 // alone opens a source, whatever was published from it.
 func (w repositories) alone(rev string) (*reconciler.Reconciler, sources.Snapshot, error) {
 	source, err := w.source()

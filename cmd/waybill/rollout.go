@@ -44,17 +44,9 @@ func rolloutStatusCommand() *cobra.Command {
 	}
 	where := reportFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		w, err := where(sourcePath(cmd))
+		r, _, err := openPublished(cmd, where, "")
 		if err != nil {
 			return failure(2, err)
-		}
-		w.sure = true
-		r, _, err := w.report("")
-		if err != nil {
-			return failure(2, err)
-		}
-		if r.Target == nil {
-			return failure(2, errNothingPublished(sourcePath(cmd)))
 		}
 		of, err := commands.FindRollout(cmd.Context(), r.Target, args[0])
 		if err != nil {

@@ -26,17 +26,9 @@ lists the objects that are not well, and why. See docs/status.md.`,
 	where := reportFlags(cmd)
 	output := outputFlag(cmd, report.Wide)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		w, err := where(sourcePath(cmd))
+		r, s, err := openPublished(cmd, where, *rev)
 		if err != nil {
 			return failure(2, err)
-		}
-		w.sure = true
-		r, s, err := w.report(*rev)
-		if err != nil {
-			return failure(2, err)
-		}
-		if r.Target == nil {
-			return failure(2, errNothingPublished(sourcePath(cmd)))
 		}
 		_, end := terminal.Doing(cmd.Context(), 0, "reading what clusters say")
 		fleet, err := r.Reports().Fleet(cmd.Context(), s, reports.Query{Clusters: args, Namespace: *namespace, Closely: len(args) > 0, Lasting: *lasting})

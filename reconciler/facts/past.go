@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/publish"
+	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -156,12 +157,8 @@ func (r *Reader) Author(ctx context.Context, source string) *Author {
 	if ok {
 		return a
 	}
-	if id, err := files.ParseID(source); err == nil {
-		if h, err := r.Reconciler.Source.Commit(ctx, id); err == nil {
-			a = &Author{Name: h.Author.Name, Message: h.Message, When: h.When}
-		} else if ctx.Err() != nil {
-			return nil
-		}
+	if a = AuthorOf(ctx, r.Reconciler.Source, source); a == nil && ctx.Err() != nil {
+		return nil
 	}
 	r.past.mu.Lock()
 	defer r.past.mu.Unlock()
@@ -170,6 +167,19 @@ func (r *Reader) Author(ctx context.Context, source string) *Author {
 	}
 	r.past.authors[source] = a
 	return a
+}
+
+// AuthorOf reads who made a source commit; nil if that cannot be had there.
+func AuthorOf(ctx context.Context, from published.Repository, source string) *Author {
+	id, err := files.ParseID(source)
+	if err != nil {
+		return nil
+	}
+	h, err := from.Commit(ctx, id)
+	if err != nil {
+		return nil
+	}
+	return &Author{Name: h.Author.Name, Message: h.Message, When: h.When}
 }
 
 // Step is a change of the decision about a template. Either side is nil where there is none.

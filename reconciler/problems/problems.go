@@ -15,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources"
 )
 
 // Kind is what sort of a problem it is.
@@ -107,12 +108,23 @@ func Of(in Input) List {
 	return list
 }
 
-// Authored returns the list with who wrote the commits that brought problems, as far as who says so knows them.
-func (l List) Authored(author func(commit string) (name, subject string)) List {
+// Authored returns the list with who wrote the commits that brought problems. Author, which is asked once for each, returns nil for what
+// it does not know.
+func (l List) Authored(author func(commit string) *facts.Author) List {
 	l.Problems = slices.Clone(l.Problems)
+	known := map[string]*facts.Author{}
 	for i := range l.Problems {
-		if p := &l.Problems[i]; p.Commit != "" {
-			p.Author, p.Subject = author(p.Commit)
+		p := &l.Problems[i]
+		if p.Commit == "" {
+			continue
+		}
+		a, isKnown := known[p.Commit]
+		if !isKnown {
+			a = author(p.Commit)
+			known[p.Commit] = a
+		}
+		if a != nil {
+			p.Author, p.Subject = a.Name, sources.Subject(a.Message)
 		}
 	}
 	return l

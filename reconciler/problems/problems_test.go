@@ -245,8 +245,15 @@ func TestHoldsAndSilence(t *testing.T) {
 
 // Who wrote a commit is asked of each that brought something.
 func TestAuthors(t *testing.T) {
-	l := problems.List{Problems: []problems.Problem{{Commit: files.ID{1}.String()}, {}}}
-	l = l.Authored(func(string) (string, string) { return "wendy", "api: another image" })
+	asked := 0
+	l := problems.List{Problems: []problems.Problem{{Commit: files.ID{1}.String()}, {}, {Commit: files.ID{1}.String()}}}
+	l = l.Authored(func(string) *facts.Author {
+		asked++
+		return &facts.Author{Name: "wendy", Message: "api: another image\n\nAnd why.\n"}
+	})
+	if asked != 1 || l.Problems[2].Author != "wendy" {
+		t.Errorf("it was asked %d times, and is %+v", asked, l.Problems)
+	}
 	if l.Problems[0].Author != "wendy" || l.Problems[0].Subject != "api: another image" || l.Problems[1].Author != "" {
 		t.Errorf("it is %+v", l.Problems)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/problems"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/reconciler/ui/pages"
-	"github.com/waybill-dev/waybill/sources"
 )
 
 // How much of the past is shown on a page.
@@ -38,12 +37,7 @@ func broken(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
 // problems lists what is broken, with who wrote the commits that brought it.
 func (u *UI) problems(ctx context.Context, f *facts.Facts) problems.List {
 	list := problems.Of(problems.Input{Facts: f, Objects: u.Reader.Everything})
-	return list.Authored(func(commit string) (name, subject string) {
-		if a := u.Reader.Author(ctx, commit); a != nil {
-			return a.Name, sources.Subject(a.Message)
-		}
-		return "", ""
-	})
+	return list.Authored(func(commit string) *facts.Author { return u.Reader.Author(ctx, commit) })
 }
 
 // search looks through everything.

@@ -13,7 +13,6 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources"
-	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/pause"
 )
 
@@ -41,20 +40,10 @@ func (r *Reader) List(ctx context.Context) (problems.List, error) {
 			return objects
 		},
 	})
-	return list.Authored(func(commit string) (string, string) { return r.authorOf(ctx, commit) }), failed
-}
-
-// authorOf says who wrote a commit of the source, and its first line; nothing where it is not here.
-func (r *Reader) authorOf(ctx context.Context, commit string) (name, subject string) {
-	id, err := files.ParseID(commit)
-	if err != nil || r.Reconciler.Source == nil {
-		return "", ""
+	if from := r.Reconciler.Source; from != nil {
+		list = list.Authored(func(commit string) *facts.Author { return facts.AuthorOf(ctx, from, commit) })
 	}
-	h, err := r.Reconciler.Source.Commit(ctx, id)
-	if err != nil {
-		return "", ""
-	}
-	return h.Author.Name, sources.Subject(h.Message)
+	return list, failed
 }
 
 // Watch shows what is broken, and again whenever that changes, until the context ends.
