@@ -11,7 +11,7 @@ import (
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
-// Seen is what is known of a cluster by what it reports, or by what somebody posted of it.
+// Seen is what is known of a cluster by what it reports.
 type Seen struct {
 	// Ref is where that stands, as waybill/status/eu@77d0....
 	Ref string
