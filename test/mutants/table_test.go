@@ -1,6 +1,11 @@
 package main
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -25,6 +30,11 @@ func TestEveryBugIsStillThere(t *testing.T) {
 		at, err := c.find(m)
 		if err != nil {
 			t.Error(err)
+			continue
+		}
+		text := c[at.file]
+		if lost := unused(strings.Replace(text, m.Old, m.New, 1), unused(text, nil)); len(lost) > 0 {
+			t.Errorf("the bug %q does not compile, because nothing uses the imports %v then; mend the list in test/mutants/table", m.Name, lost)
 		}
 		if names[m.Name] {
 			t.Errorf("two bugs are called %q", m.Name)
@@ -37,6 +47,33 @@ func TestEveryBugIsStillThere(t *testing.T) {
 			t.Errorf("there is no bug in %s", room)
 		}
 	}
+}
+
+// unused returns the imports that a file, as far as its text tells, does not use, without those that are known.
+func unused(text string, known []string) (paths []string) {
+	file, err := parser.ParseFile(token.NewFileSet(), "", text, parser.SkipObjectResolution)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	used := map[string]bool{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := s.X.(*ast.Ident); ok {
+				used[x.Name] = true
+			}
+		}
+		return true
+	})
+	for _, i := range file.Imports {
+		name := path.Base(strings.Trim(i.Path.Value, `"`))
+		if i.Name != nil {
+			name = i.Name.Name
+		}
+		if !used[name] && !slices.Contains(known, i.Path.Value) {
+			paths = append(paths, i.Path.Value)
+		}
+	}
+	return paths
 }
 
 // TestABugThatIsNotThere: a text that is not in the code, or is twice, and a test that is not, are told apart.
