@@ -156,6 +156,37 @@ func TestOneBuildLeavesNothingBehindForTheNext(t *testing.T) {
 	}
 }
 
+// TestASchemaMeansTheSameAfterAnotherBuild: what kubectl builds with a schema of the source knows that schema alone, so that
+// containers are replaced by a patch and not merged, whether or not the builtin one was read before.
+func TestASchemaMeansTheSameAfterAnotherBuild(t *testing.T) {
+	web := func(kustomization string) map[string]string {
+		return map[string]string{
+			"app/kustomization.yaml": kustomization + "\nresources: [web.yaml]\npatches: [{path: patch.yaml}]\n",
+			"app/web.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: w}\n" +
+				"spec: {template: {spec: {containers: [{name: a, image: a:1}, {name: b, image: b:1}]}}}\n",
+			"app/patch.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: w}\n" +
+				"spec: {template: {spec: {containers: [{name: b, image: b:2}]}}}\n",
+			"app/schema.json": farm("")["app/schema.json"],
+		}
+	}
+	options := Options{Dir: "app"}
+	first, err := stream(sourceOf(web("openapi: {path: schema.json}")), options)
+	if err != nil || strings.Contains(string(first), "a:1") {
+		t.Fatalf("with a schema of its own: %v\n%s", err, first)
+	}
+	merged, err := stream(sourceOf(web("")), options)
+	if err != nil || !strings.Contains(string(merged), "a:1") {
+		t.Fatalf("with the builtin schema: %v\n%s", err, merged)
+	}
+	again, err := stream(sourceOf(web("openapi: {path: schema.json}")), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(first), string(again)); diff != "" {
+		t.Errorf("after another build (-first +again):\n%s", diff)
+	}
+}
+
 func TestAPanicOfKustomizeIsAnError(t *testing.T) {
 	got := refused(t, sourceOf(farm("openapi: {path: broken.json}")), Options{Dir: "app"})
 	for _, want := range []string{"app/kustomization.yaml: error: building app: ", "[kustomize-"} {
