@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -84,8 +85,9 @@ func assetPath(name string) string {
 	return "/assets/" + hex.EncodeToString(sum[:6]) + "/" + name
 }
 
-// set are the templates, each page with the frame.
-var set = parsed()
+// set are the templates, each page with the frame. They are parsed when the first page is written: no command but those
+// that serve pages has to wait for them.
+var set = sync.OnceValue(parsed)
 
 func parsed() map[string]*template.Template {
 	paths := map[string]string{}
@@ -117,7 +119,7 @@ func Fragment(name string, f Frame) ([]byte, error) { return execute(name, "text
 
 func execute(name, part string, v any) ([]byte, error) {
 	var b bytes.Buffer
-	if err := set[name].ExecuteTemplate(&b, part, v); err != nil {
+	if err := set()[name].ExecuteTemplate(&b, part, v); err != nil {
 		return nil, fmt.Errorf("writing the page %s: %w", name, err)
 	}
 	return b.Bytes(), nil
