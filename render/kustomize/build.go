@@ -55,7 +55,7 @@ func Build(fsys fs.FS, o Options) (Built, error) {
 	if empty {
 		return Built{}, nil
 	}
-	out, err := s.run(o)
+	out, err := run(v, s.kusts, o)
 	if err != nil {
 		s.refuse(diag.Pos{File: v.built(o.Dir)}, diag.KustomizeBuild, fmt.Sprintf("building %s: %s", o.Dir, s.redacted(err.Error())), "")
 		return Built{}, &Error{Diags: s.found}
@@ -74,15 +74,15 @@ func (v *view) built(dir string) string {
 	return ""
 }
 
-// run builds what was scanned. A panic of kustomize's, which malformed objects can
+// run builds what was scanned: these kustomizations. A panic of kustomize's, which malformed objects can
 // bring about, is an error.
-func (s *scan) run(o Options) (out []byte, err error) {
+func run(v *view, scanned map[string]*kustfile, o Options) (out []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			out, err = nil, fmt.Errorf("kustomize panics: %v", r)
 		}
 	}()
-	if s.choosesSchema() {
+	if choosesSchema(scanned) {
 		// A process has one schema. Another one comes on top of what was read before, and stays for the next build;
 		// the builtin one may stay, and takes 58 ms to read again.
 		openapi.ResetOpenAPI()
@@ -99,7 +99,7 @@ func (s *scan) run(o Options) (out []byte, err error) {
 	if o.Overlay != nil {
 		opts.LoadRestrictions = types.LoadRestrictionsNone
 	}
-	m, err := krusty.MakeKustomizer(opts).Run(s.view, "/"+o.Dir)
+	m, err := krusty.MakeKustomizer(opts).Run(v, "/"+o.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -109,4 +109,14 @@ func (s *scan) run(o Options) (out []byte, err error) {
 		}
 	}
 	return m.AsYaml()
+}
+
+// choosesSchema reports whether one of the kustomizations has a field openapi.
+func choosesSchema(all map[string]*kustfile) bool {
+	for _, k := range all {
+		if len(k.OpenAPI) > 0 {
+			return true
+		}
+	}
+	return false
 }

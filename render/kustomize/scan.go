@@ -96,16 +96,6 @@ func (s *scan) kustomization(k *kustfile) int {
 	return n
 }
 
-// choosesSchema reports whether one of the kustomizations has a field openapi.
-func (s *scan) choosesSchema() bool {
-	for _, k := range s.kusts {
-		if len(k.OpenAPI) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // use scans what one string names or holds.
 func (s *scan) use(k *kustfile, u use) int {
 	switch u.kind {
