@@ -76,3 +76,20 @@ func BenchmarkReadAllBranches(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkReadOfManyPacks opens a repository with a pack for each of many publications, and reads a branch.
+func BenchmarkReadOfManyPacks(b *testing.B) {
+	const packs = 300
+	dir := newBare(b)
+	var head files.ID
+	for n := range packs {
+		tree := files.NewFolder([]files.Entry{files.FileEntry("a", files.NewBlob([]byte(strconv.Itoa(n))))})
+		u := Update{Branch: "a", Old: head, Tree: tree, Message: "m\n", Author: who, When: when}
+		head = mustPublish(b, mustOpen(b, Options{Location: dir}), u)[0]
+	}
+	for b.Loop() {
+		if _, ok, err := mustOpen(b, Options{Location: dir}).Branch(b.Context(), "a"); !ok || err != nil {
+			b.Fatal(ok, err)
+		}
+	}
+}

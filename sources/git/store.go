@@ -4,14 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/go-git/go-billy/v5"
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
@@ -20,6 +16,7 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 
 	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git/internal/gitdir"
 )
 
 const (
@@ -47,41 +44,13 @@ type store struct {
 }
 
 func openStore(git, common string) *store {
-	var fs billy.Filesystem = wholePacks{osfs.New(common)}
+	fs := gitdir.New(common)
 	if git != common {
 		fs = dotgit.NewRepositoryFilesystem(osfs.New(git), fs)
 	}
 	return &store{dir: common, s: filesystem.NewStorageWithOptions(fs, cache.NewObjectLRU(32<<20), filesystem.Options{
 		MaxOpenDescriptors: openPacks, LargeObjectThreshold: maxFile, AlternatesFS: osfs.New("/"),
 	})}
-}
-
-// wholePacks is a repository in which there is no pack without an index. Somebody may
-// be writing one, or was killed at it; go-git would then find nothing at all.
-type wholePacks struct{ billy.Filesystem }
-
-// ReadDir implements billy.Filesystem.
-func (w wholePacks) ReadDir(dir string) ([]os.FileInfo, error) {
-	if dir != w.Join("objects", "pack") {
-		return w.Filesystem.ReadDir(dir)
-	}
-	entries, err := os.ReadDir(filepath.Join(w.Root(), dir))
-	if err != nil {
-		return nil, err
-	}
-	var packs []os.FileInfo
-	for _, e := range entries {
-		base, ok := strings.CutSuffix(e.Name(), ".pack")
-		if !ok {
-			continue
-		}
-		_, found := slices.BinarySearchFunc(entries, base+".idx", func(e os.DirEntry, n string) int { return strings.Compare(e.Name(), n) })
-		info, err := e.Info()
-		if found && err == nil { // an error: it was there a moment ago
-			packs = append(packs, info)
-		}
-	}
-	return packs, nil
 }
 
 // objects is the folder of all objects.
