@@ -37,16 +37,25 @@ type server struct {
 	host string
 	mu   sync.Mutex
 	seen []string // method and URI
+	h    http.HandlerFunc
+}
+
+// answer has the server answer so from now on.
+func (s *server) answer(h http.HandlerFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.h = h
 }
 
 func serve(tb testing.TB, h http.HandlerFunc) *server {
 	tb.Helper()
-	s := &server{}
+	s := &server{h: h}
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		s.seen = append(s.seen, r.Method+" "+r.RequestURI)
+		answer := s.h
 		s.mu.Unlock()
-		h(w, r)
+		answer(w, r)
 	}))
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.TLS = &tls.Config{Certificates: []tls.Certificate{certificate(tb)}}
@@ -115,7 +124,10 @@ func client(tb testing.TB, o registry.Options, servers ...*server) (*registry.Cl
 func trusting(tb testing.TB, o registry.Options, servers []*server, others ...*server) (*registry.Client, *clock) {
 	tb.Helper()
 	at := &clock{at: noon}
-	o.Now, o.Pause, o.RootCAs = at.now, at.pause, x509.NewCertPool()
+	o.Now, o.RootCAs = at.now, x509.NewCertPool()
+	if o.Pause == nil {
+		o.Pause = at.pause
+	}
 	if o.Private == nil {
 		o.Private = loopback
 	}

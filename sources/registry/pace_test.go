@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"context"
 	"net/http"
 	"testing"
 	"time"
@@ -57,6 +58,29 @@ func TestAHostThatIsBusyIsLeftAlone(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// Of two that wait for their turns the first is told that the host is busy; the second does not ask it.
+func TestAHostThatBecomesBusyMeanwhile(t *testing.T) {
+	s := serve(t, tagsHandler("1.0.0"))
+	var c *registry.Client
+	depth := 0
+	c, _ = client(t, registry.Options{Pause: func(ctx context.Context, _ time.Duration) error {
+		if depth++; depth == 1 {
+			s.answer(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) })
+			_, err := c.Tags(ctx, s.host+"/org/other", registry.Known{})
+			wantClass(t, err, registry.Busy)
+		}
+		return nil
+	}}, s)
+	if _, err := c.Tags(t.Context(), s.host+"/org/app", registry.Known{}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := c.Tags(t.Context(), s.host+"/org/app", registry.Known{})
+	wantClass(t, err, registry.Busy)
+	if n := len(s.asked()); n != 2 {
+		t.Errorf("it was asked %d times", n)
 	}
 }
 
