@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -51,10 +50,10 @@ const (
 // Client asks registries. It keeps tokens and remembers when each host was asked, and may be
 // asked by several at once: make one, and keep it.
 type Client struct {
-	guard  *egress.Guard
-	pace   *pace
-	access *access
-	now    func() time.Time
+	guard   *egress.Guard
+	limiter *limiter
+	access  *access
+	now     func() time.Time
 }
 
 // New returns a client. Nothing is asked yet. An error says which option is wrong.
@@ -76,13 +75,13 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := newPace(guard, o)
-	return &Client{guard: guard, pace: p, access: newAccess(o.Now), now: o.Now}, nil
+	p := newLimiter(guard, o)
+	return &Client{guard: guard, limiter: p, access: newAccess(o.Now), now: o.Now}, nil
 }
 
-// newPace fills in what options leave open.
-func newPace(guard *egress.Guard, o Options) *pace {
-	p := &pace{
+// newLimiter fills in what options leave open.
+func newLimiter(guard *egress.Guard, o Options) *limiter {
+	p := &limiter{
 		inner: guard, every: o.PerHost, timeout: o.Timeout, now: o.Now, pause: o.Pause,
 		next: map[string]time.Time{}, busy: map[string]time.Time{},
 	}
@@ -120,6 +119,6 @@ func hostsOf(entry string) ([]string, error) {
 }
 
 func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+	ip, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && ip.IsLoopback()
 }

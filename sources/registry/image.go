@@ -199,7 +199,7 @@ func addConfig(to map[string]string, data []byte) error {
 func described(said map[string]string) Image {
 	i := Image{
 		Source: link(said[sourceKey]), Changelog: link(said[changelogKey]), URL: link(said[urlKey]),
-		Version: word(said[versionKey]), Revision: word(said[revisionKey]),
+		Version: shown(said[versionKey]), Revision: shown(said[revisionKey]),
 	}
 	if at, err := time.Parse(time.RFC3339, said[createdKey]); err == nil {
 		i.Created = at.UTC()
@@ -216,8 +216,8 @@ func link(s string) string {
 	return u.String()
 }
 
-// word is a version or commit that may be shown; empty if it has anything else than such have.
-func word(s string) string {
+// shown is a version or commit that may be shown; empty if it has anything else than such have.
+func shown(s string) string {
 	if !tagName.MatchString(strings.ReplaceAll(s, "+", "_")) {
 		return ""
 	}

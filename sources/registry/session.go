@@ -53,7 +53,7 @@ func (c *Client) open(of, repository string) (*session, error) {
 		}
 	}
 	s := &session{client: c, of: of, repository: repo, way: way, origin: scheme + "://" + repo.RegistryStr()}
-	all := way.Confined(c.pace, maxTalk)
+	all := way.Confined(c.limiter, maxTalk)
 	s.steady = &steady{all}
 	s.pages, s.blobs = &http.Client{Transport: s.steady}, &http.Client{Transport: all}
 	return s, nil
@@ -87,6 +87,12 @@ func (s *session) fail(err error) error {
 		}
 	}
 	return e
+}
+
+// isGone reports the answer that there is no such thing.
+func isGone(err error) bool {
+	answer, ok := errors.AsType[*transport.Error](err)
+	return ok && answer.StatusCode == http.StatusNotFound
 }
 
 // failed is an error with a class that is found here.

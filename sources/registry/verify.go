@@ -1,28 +1,156 @@
 package registry
 
 import (
+	"bytes"
 	"context"
-	"crypto"
 	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/waybill-dev/waybill/sources/lock"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
-// Key is a public key that may have signed an image.
-type Key struct {
-	// Name is what messages call it: its file, or its place in waybill.yaml.
-	Name   string
-	public crypto.PublicKey
-}
-
-// ParseKeys reads public keys as cosign writes them to cosign.pub: PEM, one or several one
-// after another. Name is what messages call them.
-func ParseKeys(name string, pem []byte) ([]Key, error) {
-	return nil, errors.New("no key is read yet")
-}
+// maxSignatures is how many signatures of an image are looked at.
+const maxSignatures = 50
 
 // Verify checks that one of the keys signed what a reference stands for, as `cosign sign --key`
-// does. The reference has to have a digest, as Image returns it, so that what is verified is what is
-// written. It returns nil if a key did; an error of the class Unverified if none did; and the
-// classes of Tags where that cannot be known. What cannot be verified is not to be taken.
+// does: with a tag <digest>.sig, or with a bundle that refers to the image (cosign 3). The reference
+// has to have a digest, as Image returns it, so that what is verified is what is written. It returns nil
+// if a key did; an error of the class Unverified if none did; and the classes of Tags where that
+// cannot be known. What cannot be verified is not to be taken. Transparency logs are not asked, as Flux
+// does not ask them for keys.
 func (c *Client) Verify(ctx context.Context, ref string, keys []Key) error {
-	return &Error{Class: Unavailable, Of: ref, Err: errors.New("nothing is verified yet")}
+	s, digest, err := c.refer(ref)
+	switch {
+	case err != nil:
+		return err
+	case !lock.IsDigest(digest):
+		return s.failed(Malformed, "it has no digest, so that what is verified may be something else than what is taken")
+	case len(keys) == 0:
+		return s.failed(Malformed, "there is no key to verify it with")
+	}
+	looked := 0
+	for _, look := range []func(context.Context, string, []Key, *int) (bool, error){s.signatures, s.bundles} {
+		found, err := look(ctx, digest, keys, &looked)
+		if err != nil {
+			return s.fail(err)
+		}
+		if found {
+			return nil
+		}
+	}
+	if looked == 0 {
+		return s.failed(Unverified, "it has no signature")
+	}
+	return s.failed(Unverified, "none of its signatures (%d) is one of the image by %s", looked, words.List(named(keys)))
+}
+
+func named(keys []Key) []string {
+	names := make([]string, 0, len(keys))
+	for _, k := range keys {
+		if !slices.Contains(names, k.Name) {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
+
+// tagFor is the tag that stands for what belongs to a digest.
+func tagFor(digest, suffix string) string { return strings.Replace(digest, ":", "-", 1) + suffix }
+
+// signatures looks at what has the tag of signatures of a digest.
+func (s *session) signatures(ctx context.Context, digest string, keys []Key, looked *int) (bool, error) {
+	data, _, err := s.manifest(ctx, tagFor(digest, ".sig"))
+	if isGone(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	m, err := v1.ParseManifest(bytes.NewReader(data))
+	if err != nil {
+		return false, errors.New("what it has as its signatures is no manifest")
+	}
+	for _, layer := range m.Layers {
+		signature, signs := layer.Annotations[simpleSignature]
+		if string(layer.MediaType) != simpleType || !signs {
+			continue
+		}
+		payload, err := s.attached(ctx, layer, looked)
+		if err != nil {
+			return false, err
+		}
+		if signedSimply(payload, signature, digest, keys) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// bundles looks at what refers to a digest as bundles do.
+func (s *session) bundles(ctx context.Context, digest string, keys []Key, looked *int) (bool, error) {
+	index, err := s.referrers(ctx, digest)
+	if err != nil {
+		return false, err
+	}
+	for _, d := range index.Manifests {
+		if !strings.HasPrefix(d.ArtifactType, bundleType) || !lock.IsDigest(d.Digest.String()) {
+			continue
+		}
+		data, err := s.named(ctx, s.pages, "manifests", d.Digest.String(), manifests)
+		if err != nil {
+			return false, err
+		}
+		m, err := v1.ParseManifest(bytes.NewReader(data))
+		if err != nil || len(m.Layers) != 1 || !strings.HasPrefix(string(m.Layers[0].MediaType), bundleType) {
+			continue // it is no bundle
+		}
+		data, err = s.attached(ctx, m.Layers[0], looked)
+		if err != nil {
+			return false, err
+		}
+		if signedByBundle(data, digest, keys) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// referrers lists what refers to a digest: by the registry's own list, or where it has none, by the tag that
+// clients keep it in.
+func (s *session) referrers(ctx context.Context, digest string) (*v1.IndexManifest, error) {
+	var data []byte
+	resp, err := s.ask(ctx, s.pages, http.MethodGet, s.url("referrers", digest), manifests)
+	if isGone(err) {
+		data, _, err = s.manifest(ctx, tagFor(digest, ""))
+	} else if err == nil {
+		data, err = read(resp)
+	}
+	switch {
+	case isGone(err):
+		return &v1.IndexManifest{}, nil
+	case err != nil:
+		return nil, err
+	}
+	index, err := v1.ParseIndexManifest(bytes.NewReader(data))
+	if err != nil {
+		return nil, errors.New("its list of what refers to it is no index")
+	}
+	return index, nil
+}
+
+// attached brings the blob of a signature, and counts it.
+func (s *session) attached(ctx context.Context, at v1.Descriptor, looked *int) ([]byte, error) {
+	if *looked++; *looked > maxSignatures {
+		return nil, s.failed(TooMany, "it has more than the %d signatures that are looked at", maxSignatures)
+	}
+	digest := at.Digest.String()
+	if !lock.IsDigest(digest) {
+		return nil, errors.New("a signature of it has a digest that is no SHA-256")
+	}
+	return s.named(ctx, s.blobs, "blobs", digest, nil)
 }

@@ -15,8 +15,8 @@ const (
 	longestRest = 24 * time.Hour // that a host may ask for
 )
 
-// pace is the way to the network, at which each host is asked one request after another.
-type pace struct {
+// limiter is the way to the network, at which each host is asked one request after another.
+type limiter struct {
 	inner   http.RoundTripper
 	every   time.Duration // between two requests to a host
 	timeout time.Duration // of one
@@ -39,7 +39,7 @@ func (e *busyError) Error() string {
 }
 
 // RoundTrip waits for the turn of a request and makes it. The answer that a host is busy is a *busyError.
-func (p *pace) RoundTrip(req *http.Request) (*http.Response, error) {
+func (p *limiter) RoundTrip(req *http.Request) (*http.Response, error) {
 	host := req.URL.Host
 	if err := p.wait(req.Context(), host); err != nil {
 		return nil, err
@@ -72,20 +72,20 @@ func (t *timed) Close() error {
 }
 
 // wait returns when it is the turn of a request. That a host became busy meanwhile counts.
-func (p *pace) wait(ctx context.Context, host string) error {
-	if err := p.idle(host); err != nil {
+func (p *limiter) wait(ctx context.Context, host string) error {
+	if err := p.rested(host); err != nil {
 		return err
 	}
-	if d := p.turn(host); d > 0 {
+	if d := p.reserve(host); d > 0 {
 		if err := p.pause(ctx, d); err != nil {
 			return err
 		}
 	}
-	return p.idle(host)
+	return p.rested(host)
 }
 
-// turn takes the next turn at a host and says how far it is.
-func (p *pace) turn(host string) time.Duration {
+// reserve takes the next turn at a host and says how far it is.
+func (p *limiter) reserve(host string) time.Duration {
 	if p.every <= 0 {
 		return 0
 	}
@@ -100,8 +100,8 @@ func (p *pace) turn(host string) time.Duration {
 	return at.Sub(now)
 }
 
-// idle is nil where a host may be asked.
-func (p *pace) idle(host string) error {
+// rested is nil where a host may be asked.
+func (p *limiter) rested(host string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if until := p.busy[host]; p.now().Before(until) {
@@ -111,7 +111,7 @@ func (p *pace) idle(host string) error {
 }
 
 // rest remembers how long a host is to be left alone.
-func (p *pace) rest(host string, header http.Header) error {
+func (p *limiter) rest(host string, header http.Header) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	until := p.now().Add(restOf(header))
