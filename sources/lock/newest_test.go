@@ -27,15 +27,21 @@ func TestNewest(t *testing.T) {
 	}{
 		{"the newest of the range", "^1.2", old("1.2.0", "1.10.0", "1.9.0"), "1.2.0", "1.10.0", nil},
 		{"an empty constraint is any release", "", old("1.2.0", "3.0.0"), "1.2.0", "3.0.0", nil},
-		{"the newest that is old enough", "1.x", []Offer{{"1.4.0", ago(time.Hour)}, {"1.3.0", ago(3 * day)}, {"1.2.0", ago(9 * day)}}, "1.2.0",
-			"1.3.0", []Passed{{"1.4.0", TooYoung, now.Add(71 * time.Hour)}}},
-		{"the newest again and again younger does not starve", "1.x", []Offer{{"1.9.0", now}, {"1.8.0", ago(day)}, {"1.7.0", ago(4 * day)}}, "1.2.0",
-			"1.7.0", []Passed{{"1.9.0", TooYoung, now.Add(3 * day)}, {"1.8.0", TooYoung, now.Add(2 * day)}}},
+		{
+			"the newest that is old enough", "1.x", []Offer{{"1.4.0", ago(time.Hour)}, {"1.3.0", ago(3 * day)}, {"1.2.0", ago(9 * day)}}, "1.2.0",
+			"1.3.0", []Passed{{"1.4.0", TooYoung, now.Add(71 * time.Hour)}},
+		},
+		{
+			"the newest again and again younger does not starve", "1.x", []Offer{{"1.9.0", now}, {"1.8.0", ago(day)}, {"1.7.0", ago(4 * day)}}, "1.2.0",
+			"1.7.0", []Passed{{"1.9.0", TooYoung, now.Add(3 * day)}, {"1.8.0", TooYoung, now.Add(2 * day)}},
+		},
 		{"at the moment it is old enough", "1.x", []Offer{{"1.4.0", ago(3 * day)}}, "1.2.0", "1.4.0", nil},
 		{"a clock that went back", "1.x", []Offer{{"1.4.0", now.Add(day)}}, "1.2.0", "", []Passed{{"1.4.0", TooYoung, now.Add(4 * day)}}},
 		{"a major", "^1.2", old("2.0.0", "1.3.0"), "1.2.0", "1.3.0", []Passed{{"2.0.0", OutOfRange, time.Time{}}}},
-		{"a pre-release", "^1.2", old("1.4.0-rc.1", "2.0.0-rc.1"), "1.2.0", "",
-			[]Passed{{"2.0.0-rc.1", OutOfRange, time.Time{}}, {"1.4.0-rc.1", Prerelease, time.Time{}}}},
+		{
+			"a pre-release", "^1.2", old("1.4.0-rc.1", "2.0.0-rc.1"), "1.2.0", "",
+			[]Passed{{"2.0.0-rc.1", OutOfRange, time.Time{}}, {"1.4.0-rc.1", Prerelease, time.Time{}}},
+		},
 		{"a range that names pre-releases", ">=1.2-0", old("1.4.0-rc.1"), "1.2.0", "1.4.0-rc.1", nil},
 		{"a release after its pre-release", ">=1.2-0", old("1.4.0-rc.1", "1.4.0"), "1.4.0-rc.1", "1.4.0", nil},
 		{"never down: a list that shrank", "1.x", old("1.1.0", "1.0.0"), "1.2.0", "", nil},

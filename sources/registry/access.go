@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -128,7 +129,7 @@ func (s *session) ask(ctx context.Context, by *http.Client, method, from string,
 		if err != nil {
 			return nil, err
 		}
-		resp, err := s.send(ctx, by, method, from, header, auth)
+		resp, err := send(ctx, by, method, from, header, auth)
 		if err != nil || resp.StatusCode != http.StatusUnauthorized || !again {
 			return checked(resp, err)
 		}
@@ -153,14 +154,12 @@ func checked(resp *http.Response, err error) (*http.Response, error) {
 	return resp, nil
 }
 
-func (s *session) send(ctx context.Context, by *http.Client, method, from string, header http.Header, auth string) (*http.Response, error) {
+func send(ctx context.Context, by *http.Client, method, from string, header http.Header, auth string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, from, nil)
 	if err != nil {
 		return nil, err
 	}
-	for name, values := range header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, header)
 	req.Header.Set("User-Agent", "waybill")
 	if auth != "" {
 		req.Header.Set("Authorization", auth)

@@ -144,8 +144,8 @@ func trusting(tb testing.TB, o registry.Options, servers []*server, others ...*s
 	return c, at
 }
 
-// wantClass checks the class of an error, and what it says.
-func wantClass(tb testing.TB, err error, class registry.Class, parts ...string) *registry.Error {
+// wantClass checks the class of an error, and what it says. It returns when to ask again.
+func wantClass(tb testing.TB, err error, class registry.Class, parts ...string) time.Time {
 	tb.Helper()
 	e, ok := errors.AsType[*registry.Error](err)
 	if !ok || e.Class != class || registry.ClassOf(err) != class {
@@ -156,7 +156,7 @@ func wantClass(tb testing.TB, err error, class registry.Class, parts ...string) 
 			tb.Errorf("the error is %q, want %q in it", err, p)
 		}
 	}
-	return e
+	return e.Until
 }
 
 // tagsHandler lists tags, as a registry does.

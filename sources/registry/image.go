@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -128,7 +129,7 @@ func (s *session) labels(ctx context.Context, data []byte) (map[string]string, e
 	if err != nil {
 		return nil, errors.New("what it has there is no manifest")
 	}
-	add(said, index.Annotations)
+	maps.Copy(said, index.Annotations)
 	if len(index.Manifests) > 0 {
 		child := chosen(index.Manifests).Digest.String()
 		if !lock.IsDigest(child) {
@@ -142,7 +143,7 @@ func (s *session) labels(ctx context.Context, data []byte) (map[string]string, e
 	if err != nil {
 		return nil, errors.New("what it has there is no manifest")
 	}
-	add(said, m.Annotations)
+	maps.Copy(said, m.Annotations)
 	if m.Config.MediaType != types.OCIConfigJSON && m.Config.MediaType != types.DockerConfigJSON || !lock.IsDigest(m.Config.Digest.String()) {
 		return said, nil // a chart, or another artifact
 	}
@@ -171,12 +172,6 @@ func chosen(all []v1.Descriptor) v1.Descriptor {
 	return all[0]
 }
 
-func add(to, more map[string]string) {
-	for key, value := range more {
-		to[key] = value
-	}
-}
-
 // addConfig adds what the config of an image says.
 func addConfig(to map[string]string, data []byte) error {
 	var config struct {
@@ -191,7 +186,7 @@ func addConfig(to map[string]string, data []byte) error {
 	if config.Created != "" {
 		to[createdKey] = config.Created
 	}
-	add(to, config.Config.Labels)
+	maps.Copy(to, config.Config.Labels)
 	return nil
 }
 

@@ -42,18 +42,18 @@ func TestAHostThatIsBusyIsLeftAlone(t *testing.T) {
 			})
 			c, at := client(t, registry.Options{}, s)
 			_, err := c.Tags(t.Context(), s.host+"/org/app", registry.Known{})
-			e := wantClass(t, err, registry.Busy, "busy", stamp(noon.Add(tt.want)))
-			if !e.Until.Equal(noon.Add(tt.want)) {
-				t.Errorf("until %v, want %v", e.Until, noon.Add(tt.want))
+			until := wantClass(t, err, registry.Busy, "busy", stamp(noon.Add(tt.want)))
+			if !until.Equal(noon.Add(tt.want)) {
+				t.Errorf("until %v, want %v", until, noon.Add(tt.want))
 			}
 			busy = false
-			at.at = e.Until.Add(-time.Nanosecond)
+			at.at = until.Add(-time.Nanosecond)
 			_, err = c.Tags(t.Context(), s.host+"/org/other", registry.Known{})
 			wantClass(t, err, registry.Busy)
 			if n := len(s.asked()); n != 1 {
 				t.Errorf("it was asked %d times", n)
 			}
-			at.at = e.Until
+			at.at = until
 			if _, err = c.Tags(t.Context(), s.host+"/org/app", registry.Known{}); err != nil {
 				t.Error(err)
 			}

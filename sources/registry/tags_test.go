@@ -222,6 +222,7 @@ func TestAShrunkenListIsReturnedAsItIs(t *testing.T) {
 
 func TestHostsThatMayNotBeAsked(t *testing.T) {
 	s := serve(t, tagsHandler("1.0.0"))
+	all := []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}
 	for _, tt := range []struct {
 		name       string
 		o          registry.Options
@@ -232,8 +233,7 @@ func TestHostsThatMayNotBeAsked(t *testing.T) {
 		{"nothing is listed", registry.Options{}, s.host + "/org/app", registry.Refused, "not in the list"},
 		{"another is listed", registry.Options{Allow: []string{"ghcr.io"}}, s.host + "/org/app", registry.Refused, "not in the list"},
 		{"its address is private", registry.Options{Allow: []string{s.host}, Private: []netip.Prefix{}}, s.host + "/org/app", registry.Refused, "not public"},
-		{"it gives out credentials", registry.Options{Allow: []string{"169.254.169.254"}, Private: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}},
-			"169.254.169.254/org/app", registry.Refused, "gives out credentials"},
+		{"it gives out credentials", registry.Options{Allow: []string{"169.254.169.254"}, Private: all}, "169.254.169.254/org/app", registry.Refused, "gives out credentials"},
 		{"its address is written oddly", registry.Options{Allow: []string{s.host}}, "2130706433/org/app", registry.Refused, "docker.io"},
 		{"it is no repository", registry.Options{Allow: []string{s.host}}, s.host + "/Org/App", registry.Malformed, "no repository"},
 		{"it is a URL", registry.Options{Allow: []string{s.host}}, s.URL + "/org/app", registry.Malformed, "no repository"},

@@ -33,9 +33,9 @@ func (c *Client) Verify(ctx context.Context, ref string, keys []Key) error {
 	case len(keys) == 0:
 		return s.failed(Malformed, "there is no key to verify it with")
 	}
-	looked := 0
-	for _, look := range []func(context.Context, string, []Key, *int) (bool, error){s.signatures, s.bundles} {
-		found, err := look(ctx, digest, keys, &looked)
+	v := &verification{session: s, digest: digest, keys: keys}
+	for _, look := range []func(context.Context) (bool, error){v.signatures, v.bundles} {
+		found, err := look(ctx)
 		if err != nil {
 			return s.fail(err)
 		}
@@ -43,10 +43,19 @@ func (c *Client) Verify(ctx context.Context, ref string, keys []Key) error {
 			return nil
 		}
 	}
-	if looked == 0 {
+	if v.looked == 0 {
 		return s.failed(Unverified, "it has no signature")
 	}
-	return s.failed(Unverified, "none of its signatures (%d) is one of the image by %s", looked, words.List(named(keys)))
+	return s.failed(Unverified, "none of its signatures (%d) is one of the image by %s", v.looked, words.List(named(keys)))
+}
+
+// verification looks for a signature of one digest by one of the keys.
+type verification struct {
+	*session
+
+	digest string
+	keys   []Key
+	looked int // at signatures
 }
 
 func named(keys []Key) []string {
@@ -62,9 +71,9 @@ func named(keys []Key) []string {
 // tagFor is the tag that stands for what belongs to a digest.
 func tagFor(digest, suffix string) string { return strings.Replace(digest, ":", "-", 1) + suffix }
 
-// signatures looks at what has the tag of signatures of a digest.
-func (s *session) signatures(ctx context.Context, digest string, keys []Key, looked *int) (bool, error) {
-	data, _, err := s.manifest(ctx, tagFor(digest, ".sig"))
+// signatures looks at what has the tag of signatures of the digest.
+func (v *verification) signatures(ctx context.Context) (bool, error) {
+	data, _, err := v.manifest(ctx, tagFor(v.digest, ".sig"))
 	if isGone(err) {
 		return false, nil
 	}
@@ -80,20 +89,20 @@ func (s *session) signatures(ctx context.Context, digest string, keys []Key, loo
 		if string(layer.MediaType) != simpleType || !signs {
 			continue
 		}
-		payload, err := s.attached(ctx, layer, looked)
+		payload, err := v.attached(ctx, layer)
 		if err != nil {
 			return false, err
 		}
-		if signedSimply(payload, signature, digest, keys) {
+		if signedSimply(payload, signature, v.digest, v.keys) {
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-// bundles looks at what refers to a digest as bundles do.
-func (s *session) bundles(ctx context.Context, digest string, keys []Key, looked *int) (bool, error) {
-	index, err := s.referrers(ctx, digest)
+// bundles looks at what refers to the digest as bundles do.
+func (v *verification) bundles(ctx context.Context) (bool, error) {
+	index, err := v.referrers(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -101,7 +110,7 @@ func (s *session) bundles(ctx context.Context, digest string, keys []Key, looked
 		if !strings.HasPrefix(d.ArtifactType, bundleType) || !lock.IsDigest(d.Digest.String()) {
 			continue
 		}
-		data, err := s.named(ctx, s.pages, "manifests", d.Digest.String(), manifests)
+		data, err := v.named(ctx, v.pages, "manifests", d.Digest.String(), manifests)
 		if err != nil {
 			return false, err
 		}
@@ -109,24 +118,24 @@ func (s *session) bundles(ctx context.Context, digest string, keys []Key, looked
 		if err != nil || len(m.Layers) != 1 || !strings.HasPrefix(string(m.Layers[0].MediaType), bundleType) {
 			continue // it is no bundle
 		}
-		data, err = s.attached(ctx, m.Layers[0], looked)
+		data, err = v.attached(ctx, m.Layers[0])
 		if err != nil {
 			return false, err
 		}
-		if signedByBundle(data, digest, keys) {
+		if signedByBundle(data, v.digest, v.keys) {
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-// referrers lists what refers to a digest: by the registry's own list, or where it has none, by the tag that
+// referrers lists what refers to the digest: by the registry's own list, or where it has none, by the tag that
 // clients keep it in.
-func (s *session) referrers(ctx context.Context, digest string) (*v1.IndexManifest, error) {
+func (v *verification) referrers(ctx context.Context) (*v1.IndexManifest, error) {
 	var data []byte
-	resp, err := s.ask(ctx, s.pages, http.MethodGet, s.url("referrers", digest), manifests)
+	resp, err := v.ask(ctx, v.pages, http.MethodGet, v.url("referrers", v.digest), manifests)
 	if isGone(err) {
-		data, _, err = s.manifest(ctx, tagFor(digest, ""))
+		data, _, err = v.manifest(ctx, tagFor(v.digest, ""))
 	} else if err == nil {
 		data, err = read(resp)
 	}
@@ -144,13 +153,13 @@ func (s *session) referrers(ctx context.Context, digest string) (*v1.IndexManife
 }
 
 // attached brings the blob of a signature, and counts it.
-func (s *session) attached(ctx context.Context, at v1.Descriptor, looked *int) ([]byte, error) {
-	if *looked++; *looked > maxSignatures {
-		return nil, s.failed(TooMany, "it has more than the %d signatures that are looked at", maxSignatures)
+func (v *verification) attached(ctx context.Context, at v1.Descriptor) ([]byte, error) {
+	if v.looked++; v.looked > maxSignatures {
+		return nil, v.failed(TooMany, "it has more than the %d signatures that are looked at", maxSignatures)
 	}
 	digest := at.Digest.String()
 	if !lock.IsDigest(digest) {
 		return nil, errors.New("a signature of it has a digest that is no SHA-256")
 	}
-	return s.named(ctx, s.blobs, "blobs", digest, nil)
+	return v.named(ctx, v.blobs, "blobs", digest, nil)
 }

@@ -151,11 +151,13 @@ func TestSignatures(t *testing.T) {
 	const signed, scanned = "https://sigstore.dev/cosign/sign/v1", "https://cosign.sigstore.dev/attestation/vuln/v1"
 	simple := func(by signer, payload string, hash crypto.Hash) func(*testing.T, func(string, remote.Taggable)) {
 		return func(t *testing.T, push func(string, remote.Taggable)) {
+			t.Helper()
 			attachSimply(t, push, digest, payload, []byte("no signature"), by.sign(t, []byte(payload), hash))
 		}
 	}
 	bundle := func(by signer, of, predicate string) func(*testing.T, func(string, remote.Taggable)) {
 		return func(t *testing.T, push func(string, remote.Taggable)) {
+			t.Helper()
 			payload, message := stated(of, predicate)
 			attachBundle(t, push, image, payload, by.sign(t, message, crypto.SHA256))
 		}
@@ -215,8 +217,8 @@ func TestWhatCannotBeVerified(t *testing.T) {
 	wantClass(t, err, registry.Unavailable)
 	s.answer(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	err = c.Verify(t.Context(), s.host+"/org/app@"+digest, key.keys(t))
-	if e := wantClass(t, err, registry.Busy); !e.Until.After(at.now()) {
-		t.Errorf("until %v", e.Until)
+	if until := wantClass(t, err, registry.Busy); !until.After(at.now()) {
+		t.Errorf("until %v", until)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
+	"github.com/waybill-dev/waybill/sources/pause"
 	"github.com/waybill-dev/waybill/test/controlplane"
 	"github.com/waybill-dev/waybill/test/peers"
 )
@@ -96,10 +97,8 @@ func (r *Registry) ready(ctx context.Context) error {
 		if r.process.Ended() {
 			return errors.New("the registry ended: " + r.process.Log())
 		}
-		select {
-		case <-ctx.Done():
+		if err := pause.For(ctx, 20*time.Millisecond); err != nil {
 			return err
-		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }
