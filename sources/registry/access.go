@@ -129,7 +129,7 @@ func (s *session) ask(ctx context.Context, by *http.Client, method, from string,
 		if err != nil {
 			return nil, err
 		}
-		resp, err := send(ctx, by, method, from, header, auth)
+		resp, err := send(ctx, by, method, from, authorized(header, auth))
 		if err != nil || resp.StatusCode != http.StatusUnauthorized || !again {
 			return checked(resp, err)
 		}
@@ -154,15 +154,21 @@ func checked(resp *http.Response, err error) (*http.Response, error) {
 	return resp, nil
 }
 
-func send(ctx context.Context, by *http.Client, method, from string, header http.Header, auth string) (*http.Response, error) {
+// authorized returns a copy of a header with what a request is authorized by.
+func authorized(header http.Header, auth string) http.Header {
+	all := http.Header{"User-Agent": {"waybill"}}
+	maps.Copy(all, header)
+	if auth != "" {
+		all.Set("Authorization", auth)
+	}
+	return all
+}
+
+func send(ctx context.Context, by *http.Client, method, from string, header http.Header) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, from, nil)
 	if err != nil {
 		return nil, err
 	}
-	maps.Copy(req.Header, header)
-	req.Header.Set("User-Agent", "waybill")
-	if auth != "" {
-		req.Header.Set("Authorization", auth)
-	}
+	req.Header = header
 	return by.Do(req)
 }
