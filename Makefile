@@ -26,7 +26,7 @@ test: ## run every test
 	@$(GO) test -count=1 -v -run '^TestCasesOf' ./policies/interpret/... ./reconciler/health | sed -n 's/^.*counted: //p'
 
 # what starts goroutines or shares memory; what it calls is watched, too
-CONCURRENT := ./reconciler ./reconciler/applier ./reconciler/observe ./reconciler/published ./reconciler/pulls ./reconciler/status/writer ./reconciler/clusters ./reconciler/clusters/survey ./reconciler/facts ./reconciler/members ./reconciler/plan/manifest ./reconciler/replicas ./reconciler/serve ./reconciler/preview/store ./reconciler/traces ./reconciler/folderlog ./reconciler/ui ./reconciler/ui/login ./sources/forge ./sources/git
+CONCURRENT := ./reconciler ./reconciler/applier ./reconciler/observe ./reconciler/published ./reconciler/pulls ./reconciler/status/writer ./reconciler/clusters ./reconciler/clusters/survey ./reconciler/facts ./reconciler/members ./reconciler/plan/manifest ./reconciler/replicas ./reconciler/serve ./reconciler/preview/store ./reconciler/traces ./reconciler/folderlog ./reconciler/ui ./reconciler/ui/login ./sources/forge ./sources/git ./sources/registry
 race: ## test what runs at once with the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(TEST) -race -count=1 -timeout 30m $(CONCURRENT)
 
@@ -34,7 +34,7 @@ ui: ## open the pages in headless Chromium (needs the program chromium)
 	$(AGAIN) --packages ./test/ui -- -tags e2e -ldflags=-w -count=1 -timeout 15m
 
 # Without -short a test does all that it can; what is long, or measures cost, is skipped with it.
-E2E := $(strip ./test/e2e $(wildcard ./test/attack))
+E2E := $(strip ./test/e2e ./test/registries $(wildcard ./test/attack))
 OUT ?= bin
 E2E_AGAIN = @mkdir -p $(OUT); $(AGAIN) --jsonfile $(OUT)/e2e.json --rerun-fails-report $(OUT)/again.txt --packages "$(E2E)" --
 E2E_FLAGS := -tags e2e -ldflags=-w -count=1 -p 1

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/waybill-dev/waybill/render/renderer"
 	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources/chart"
+	"github.com/waybill-dev/waybill/sources/egress"
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
@@ -28,7 +30,8 @@ const (
 	cacheFlag     = "render-cache"
 	hostsFlag     = "chart-host"
 	privateFlag   = "chart-private"
-	accountsFlag  = "chart-credentials"
+	accountsFlag  = "registry-credentials"
+	accountsOld   = "chart-credentials" // what it was called
 )
 
 // renders adds the flags of a command that renders what a source holds.
@@ -49,7 +52,10 @@ func fetches(cmd *cobra.Command) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringArray(hostsFlag, nil, "host that charts may come from, as https://charts.example.com; repeat for more (default: as waybill.yaml says, else any public host over https)")
 	flags.StringArray(privateFlag, nil, "range of private addresses that a --chart-host may have, as 10.0.0.0/8; repeat for more (default: as waybill.yaml says)")
-	flags.String(accountsFlag, "", "YAML file with a list of {url, username, password, token, tokenService} for chart repositories")
+	flags.String(accountsFlag, "", "YAML file with a list of {url, username, password, token, tokenService} for repositories of charts and images")
+	flags.String(accountsOld, "", "")
+	_ = flags.MarkDeprecated(accountsOld, "it is called --"+accountsFlag+" now") // it fails for a flag that is not there
+	cmd.MarkFlagsMutuallyExclusive(accountsFlag, accountsOld)
 	return reads(cmd)
 }
 
@@ -153,17 +159,27 @@ func newCharts(cmd *cobra.Command, config render.ConfigSpec) (*chart.Store, erro
 		}
 		o.Private = append(o.Private, prefix)
 	}
-	file := valueOf(cmd, accountsFlag)
-	if file != "" {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return nil, fmt.Errorf("reading --chart-credentials: %w", err)
-		}
-		if err := sigsyaml.UnmarshalStrict(data, &o.Credentials); err != nil {
-			return nil, fmt.Errorf("reading --chart-credentials: %s is no list of credentials", file) // the error would quote it
-		}
+	var err error
+	if o.Credentials, err = credentials(cmd); err != nil {
+		return nil, err
 	}
 	return chart.New(o)
+}
+
+// credentials are those of the flag, for whatever asks repositories.
+func credentials(cmd *cobra.Command) (all []egress.Credential, err error) {
+	file := cmp.Or(valueOf(cmd, accountsFlag), valueOf(cmd, accountsOld))
+	if file == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading --%s: %w", accountsFlag, err)
+	}
+	if err := sigsyaml.UnmarshalStrict(data, &all); err != nil {
+		return nil, fmt.Errorf("reading --%s: %s is no list of credentials", accountsFlag, file) // the error would quote it
+	}
+	return all, nil
 }
 
 // cacheDir is a folder of this program's in the user's cache.

@@ -118,7 +118,12 @@ func repo(tb testing.TB, versions ...string) *server {
 // store returns a store that may ask servers of this process which are listed.
 func store(tb testing.TB, o Options) *Store {
 	tb.Helper()
-	o.Private = loopback
+	if o.Private == nil {
+		o.Private = loopback
+	}
+	if o.pause == nil {
+		o.pause = func(context.Context, time.Duration) error { return nil }
+	}
 	if o.Timeout == 0 {
 		o.Timeout = 20 * time.Second
 	}
@@ -126,7 +131,6 @@ func store(tb testing.TB, o Options) *Store {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s.guard.pause = func(context.Context, time.Duration) error { return nil }
 	return s
 }
 

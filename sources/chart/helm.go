@@ -13,6 +13,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/waybill-dev/waybill/sources/egress"
 	"github.com/waybill-dev/waybill/sources/lock"
 )
 
@@ -80,7 +81,7 @@ func readIndex(data []byte, chart string) ([]offer, error) {
 			Entries map[string]yaml.Node `yaml:"entries"`
 		}
 		if err := yaml.Unmarshal(data, &index); err != nil {
-			return nil, fmt.Errorf("it is no index: %w", clean(err))
+			return nil, fmt.Errorf("it is no index: %w", egress.Clean(err))
 		}
 		none = index.Entries == nil
 		for _, n := range index.Entries[chart].Content {
@@ -142,7 +143,7 @@ func archiveURL(repository string, urls []string) (string, error) {
 func (s *Store) get(ctx context.Context, from string, limit int64) ([]byte, error) {
 	data, err := s.ask(ctx, from, limit)
 	if err != nil {
-		return nil, fmt.Errorf("getting %s: %w", lock.Shown(from), clean(err))
+		return nil, fmt.Errorf("getting %s: %w", lock.Shown(from), egress.Clean(err))
 	}
 	return data, nil
 }
@@ -180,7 +181,7 @@ func versionOf(chartYAML []byte, called string) (string, error) {
 		Version string `yaml:"version"`
 	}
 	if err := yaml.Unmarshal(chartYAML, &meta); err != nil {
-		return "", fmt.Errorf("reading Chart.yaml: %w", clean(err))
+		return "", fmt.Errorf("reading Chart.yaml: %w", egress.Clean(err))
 	}
 	own, err := semver.NewVersion(meta.Version)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/waybill-dev/waybill/sources/egress"
 	"github.com/waybill-dev/waybill/sources/lock"
 	"github.com/waybill-dev/waybill/sources/pause"
 )
@@ -125,7 +126,7 @@ func TestRedirects(t *testing.T) {
 	})
 	t.Run("to a host that is not listed are refused and name it", func(t *testing.T) {
 		_, err := store(t, Options{Allow: []string{srv.URL}}).Fetch(t.Context(), entryAt(srv.URL+"/there", archive))
-		host, ok := errors.AsType[*HostError](err)
+		host, ok := errors.AsType[*egress.HostError](err)
 		if !ok || host.Host != other.URL || other.hits.Load() != 0 {
 			t.Errorf("the error is %v after %d requests, want a HostError of %s after none", err, other.hits.Load(), other.URL)
 		}
@@ -187,7 +188,7 @@ func TestCredentialsGoToTheirHostAndPathOnly(t *testing.T) {
 	srv := serve(t, note)
 	s := store(t, Options{
 		Allow: []string{srv.URL, other.URL},
-		Credentials: []Credential{
+		Credentials: []egress.Credential{
 			{URL: srv.URL + "/private", Username: "me", Password: "hush"},
 			{URL: srv.URL + "/private/deep/", Token: "deep"},
 		},
@@ -239,9 +240,9 @@ func TestServersThatAreBusyAreAskedAgain(t *testing.T) {
 				}
 				_, _ = w.Write(archive)
 			})
-			s := store(t, Options{Allow: []string{srv.URL}})
 			var pauses []time.Duration
-			s.guard.pause = func(_ context.Context, d time.Duration) error { pauses = append(pauses, d); return nil }
+			count := func(_ context.Context, d time.Duration) error { pauses = append(pauses, d); return nil }
+			s := store(t, Options{Allow: []string{srv.URL}, pause: count})
 			_, err := s.Fetch(t.Context(), entryAt(srv.URL+"/x", archive))
 			if tt.wrong == "" && err != nil {
 				t.Fatal(err)
@@ -304,9 +305,9 @@ func TestWrongOptionsAreRefused(t *testing.T) {
 		{"a host with a path", Options{Allow: []string{"https://charts.example/x"}}, "not of the form"},
 		{"a host of another kind", Options{Allow: []string{"ftp://charts.example"}}, "only https and http"},
 		{"an archive of a gigabyte", Options{MaxArchive: 1 << 30}, "MaxArchive"},
-		{"a credential for nothing", Options{Credentials: []Credential{{URL: "charts.example"}}}, "only https and http"},
-		{"a credential within a URL", Options{Credentials: []Credential{{URL: "https://me:hush@charts.example"}}}, "not of the form"},
-		{"a token service without a registry", Options{Credentials: []Credential{{URL: "https://c.example", TokenService: "https://t.example"}}}, "TokenService"},
+		{"a credential for nothing", Options{Credentials: []egress.Credential{{URL: "charts.example"}}}, "only https and http"},
+		{"a credential within a URL", Options{Credentials: []egress.Credential{{URL: "https://me:hush@charts.example"}}}, "not of the form"},
+		{"a token service without a registry", Options{Credentials: []egress.Credential{{URL: "https://c.example", TokenService: "https://t.example"}}}, "TokenService"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := New(tt.o)

@@ -3,14 +3,9 @@ package chart
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"net/url"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/Masterminds/semver/v3"
 	"github.com/google/go-containerregistry/pkg/authn"
@@ -19,6 +14,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
+	"github.com/waybill-dev/waybill/sources/egress"
 	"github.com/waybill-dev/waybill/sources/lock"
 )
 
@@ -45,17 +41,17 @@ func (s *Store) resolveOCI(ctx context.Context, ref lock.Ref) (found, error) {
 	tag, reference := "", ref.Constraint
 	if !lock.IsDigest(ref.Constraint) {
 		if tag, err = r.tag(ctx, ref.Constraint); err != nil {
-			return found{}, fmt.Errorf("listing the tags of %s: %w", r.at, clean(err))
+			return found{}, fmt.Errorf("listing the tags of %s: %w", r.at, egress.Clean(err))
 		}
 		reference = tag
 	}
 	image, content, err := r.manifest(ctx, reference)
 	if err != nil {
-		return found{}, fmt.Errorf("reading the manifest of %s:%s: %w", r.at, reference, clean(err))
+		return found{}, fmt.Errorf("reading the manifest of %s:%s: %w", r.at, reference, egress.Clean(err))
 	}
 	archive, err := r.blob(ctx, content, s.maxArchive)
 	if err != nil {
-		return found{}, fmt.Errorf("reading the archive of %s:%s: %w", r.at, reference, clean(err))
+		return found{}, fmt.Errorf("reading the archive of %s:%s: %w", r.at, reference, egress.Clean(err))
 	}
 	at := r.at + "@" + image
 	if tag != "" {
@@ -77,7 +73,7 @@ func (s *Store) blob(ctx context.Context, e lock.Entry) ([]byte, error) {
 	}
 	archive, err := r.blob(ctx, e.Digest, s.maxArchive)
 	if err != nil {
-		return nil, fmt.Errorf("reading the archive %s of %s: %w", e.Digest, r.at, clean(err))
+		return nil, fmt.Errorf("reading the archive %s of %s: %w", e.Digest, r.at, egress.Clean(err))
 	}
 	return archive, nil
 }
@@ -96,29 +92,20 @@ func (s *Store) registry(ref lock.Ref) (repository, error) {
 	if err != nil {
 		return repository{}, fmt.Errorf("%s is no repository of a registry: its host or path has characters that none has", at)
 	}
-	plain := &url.URL{Scheme: "http", Host: repo.RegistryStr()}
-	secure := &url.URL{Scheme: "https", Host: repo.RegistryStr()}
-	server, err := origin(secure)
+	way, err := s.guard.Registry(repo.RegistryStr(), repo.RepositoryStr())
 	if err != nil {
 		return repository{}, err
 	}
-	plainServer, err := origin(plain)
-	if err != nil {
-		return repository{}, err
-	}
-	c, known := s.credentials.of(registryOrigin(server), repo.RepositoryStr())
 	auth := authn.Anonymous
-	if known {
-		auth = authn.FromConfig(authn.AuthConfig{Username: c.Username, Password: c.Password, RegistryToken: c.Token})
+	if way.Token != "" || way.Username != "" || way.Password != "" {
+		auth = authn.FromConfig(authn.AuthConfig{Username: way.Username, Password: way.Password, RegistryToken: way.Token})
 	}
-	if s.hosts[plainServer] && !s.hosts[server] {
-		server = plainServer
+	if way.Plain {
 		if repo, err = name.NewRepository(strings.TrimPrefix(at, "oci://"), name.StrictValidation, name.Insecure); err != nil {
 			return repository{}, err
 		}
 	}
-	t := &confined{inner: s.guard, server: server, service: c.service}
-	t.left.Store(maxTalk + s.maxArchive)
+	t := way.Confined(s.guard, maxTalk+s.maxArchive)
 	puller, err := remote.NewPuller(
 		remote.WithAuth(auth), remote.WithTransport(t), remote.WithUserAgent("waybill"),
 		remote.WithRetryBackoff(remote.Backoff{Steps: 1}), // guard does that
@@ -198,53 +185,4 @@ func (r repository) blob(ctx context.Context, digest string, limit int64) ([]byt
 		return nil, ErrDigest
 	}
 	return data, err
-}
-
-// confined keeps what a registry's credential gave, and how much is read, within
-// bounds. What go-containerregistry does with redirects and challenges passes here.
-type confined struct {
-	inner   http.RoundTripper
-	server  string // origin of the registry
-	service string // origin of its token service, if that has its own
-	left    atomic.Int64
-}
-
-// errPlain is what becomes of the request over https with which go-containerregistry
-// greets a registry that is listed with http:// only.
-var errPlain = errors.New("the registry is in the list of allowed hosts with http:// only")
-
-// RoundTrip takes authorization off a request to another host.
-func (c *confined) RoundTrip(req *http.Request) (*http.Response, error) {
-	o, err := origin(req.URL)
-	if err != nil {
-		return nil, err
-	}
-	if plain, ok := strings.CutPrefix(c.server, "http://"); ok && o == "https://"+plain {
-		return nil, errPlain
-	}
-	if o != c.server && o != c.service {
-		req = req.Clone(req.Context())
-		req.Header.Del("Authorization")
-	}
-	resp, err := c.inner.RoundTrip(req)
-	if err != nil {
-		return nil, err
-	}
-	resp.Body = &measured{ReadCloser: resp.Body, left: &c.left}
-	return resp, nil
-}
-
-// measured is a body that takes part in a bound on many.
-type measured struct {
-	io.ReadCloser
-
-	left *atomic.Int64
-}
-
-func (m *measured) Read(p []byte) (int, error) {
-	n, err := m.ReadCloser.Read(p)
-	if m.left.Add(int64(-n)) < 0 {
-		return n, errors.New("the registry says more than is read")
-	}
-	return n, err
 }

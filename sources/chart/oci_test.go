@@ -8,6 +8,7 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
@@ -21,6 +22,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/static"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
+	"github.com/waybill-dev/waybill/sources/egress"
 	"github.com/waybill-dev/waybill/sources/lock"
 )
 
@@ -196,7 +198,7 @@ func TestTheTokenServiceOfARegistry(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := Credential{URL: ociRef(srv.URL, "").Repository, Username: "me", Password: "hush"}
+			c := egress.Credential{URL: ociRef(srv.URL, "").Repository, Username: "me", Password: "hush"}
 			o := Options{Allow: []string{srv.URL}}
 			if tt.listed {
 				o.Allow = append(o.Allow, "http://"+at.Host)
@@ -205,12 +207,8 @@ func TestTheTokenServiceOfARegistry(t *testing.T) {
 				c.TokenService = "http://" + at.Host
 			}
 			// A credential for oci:// is for https; a plain registry is one for tests.
+			o.Credentials = []egress.Credential{c}
 			s := store(t, o)
-			read, err := readCredential(c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.credentials = credentials{read}
 			_, err = s.Resolve(t.Context(), ociRef(srv.URL, "1.0.0"))
 			if tt.wrong != "" {
 				wantError(t, err, tt.wrong)
@@ -284,8 +282,7 @@ func TestARegistryThatTalksWithoutEndIsCut(t *testing.T) {
 func TestARegistryOverHTTPSaysWhyItCannotBeAsked(t *testing.T) {
 	srv := serve(t, registryWith(t, "1.0.0").ServeHTTP)
 	ref := ociRef(srv.URL, "")
-	s := store(t, Options{Allow: []string{srv.URL}})
-	s.dialer.private = nil
+	s := store(t, Options{Allow: []string{srv.URL}, Private: []netip.Prefix{}})
 	_, err := s.Resolve(t.Context(), ref)
 	wantError(t, err, "127.0.0.1 is not public")
 	srv.Close()

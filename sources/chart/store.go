@@ -3,7 +3,6 @@ package chart
 import (
 	"context"
 	"crypto/sha256"
-	"crypto/tls"
 	"crypto/x509"
 	"encoding/hex"
 	"errors"
@@ -16,8 +15,8 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/egress"
 	"github.com/waybill-dev/waybill/sources/lock"
-	"github.com/waybill-dev/waybill/sources/pause"
 )
 
 // Options says what a store may ask and keep. The zero value asks any public host over
@@ -33,26 +32,21 @@ type Options struct {
 	// Now tells when an archive is used. nil: the oldest go first, used or not.
 	Now func() time.Time
 
-	// Allow lists the hosts that may be asked, each as https://host[:port] or
-	// http://host[:port]. It has to list those, too, that a repository's index, a
-	// redirect or a registry's token service leads to. Empty: any public host over
-	// https.
-	Allow []string
-	// Private are ranges of addresses that are not public and may be asked, if the
-	// host is in Allow.
-	Private []netip.Prefix
-	// Credentials are for repositories that ask for them.
-	Credentials []Credential
-	// RootCAs are who may certify a server. nil: whom the system trusts.
-	RootCAs *x509.CertPool
-	// Proxy is asked in place of every host. nil: none; the environment is not read.
-	Proxy *url.URL
+	// Allow, Private, Credentials, RootCAs and Proxy are what egress.Options says of them.
+	Allow       []string
+	Private     []netip.Prefix
+	Credentials []egress.Credential
+	RootCAs     *x509.CertPool
+	Proxy       *url.URL
 
 	// MaxArchive is how many bytes an archive may have, packed. 0: 20 MiB; at most
 	// 100 MiB.
 	MaxArchive int64
 	// Timeout is how long one Resolve or Fetch may take. 0: two minutes.
 	Timeout time.Duration
+
+	pause    func(context.Context, time.Duration) error // tests do not wait
+	resolver *net.Resolver                              // tests have names of their own
 }
 
 const (
@@ -60,19 +54,21 @@ const (
 	defaultArchive = 20 << 20 // bytes; the largest of the common charts has 2 MiB
 	defaultDir     = 1 << 30  // bytes
 	maxRedirects   = 5
+	retries        = 2 // after the first try
 )
+
+// ErrDigest is the reason why an archive is refused that is not the one that was
+// pinned.
+var ErrDigest = errors.New("the archive is not the one that is locked")
 
 // Store finds and brings charts. It is safe for concurrent use.
 type Store struct {
-	cache       *cache // nil: none
-	hosts       hosts
-	credentials credentials
-	dialer      *dialer
-	guard       *guard
-	client      *http.Client // of Helm repositories
-	maxArchive  int64
-	timeout     time.Duration
-	turns       turns
+	cache      *cache // nil: none
+	guard      *egress.Guard
+	client     *http.Client // of Helm repositories
+	maxArchive int64
+	timeout    time.Duration
+	turns      turns
 }
 
 // New returns a store. Nothing is asked yet.
@@ -87,53 +83,21 @@ func New(o Options) (*Store, error) {
 	if s.timeout <= 0 {
 		s.timeout = defaultTimeout
 	}
-	var err error
-	if s.hosts, err = newHosts(o.Allow); err != nil {
-		return nil, err
-	}
-	for _, c := range o.Credentials {
-		read, err := readCredential(c)
-		if err != nil {
-			return nil, err
-		}
-		s.credentials = append(s.credentials, read)
-	}
 	if o.Dir != "" {
 		if c, err := openCache(o.Dir, o.MaxDir, o.Now); err == nil {
 			s.cache = c
 		}
 	}
-	if err := s.connect(o); err != nil {
+	var err error
+	s.guard, err = egress.New(egress.Options{
+		Allow: o.Allow, Private: o.Private, Credentials: o.Credentials, RootCAs: o.RootCAs, Proxy: o.Proxy,
+		Retries: retries, Pause: o.pause, Resolver: o.resolver,
+	})
+	if err != nil {
 		return nil, err
 	}
-	return s, nil
-}
-
-// connect prepares the way to the network.
-func (s *Store) connect(o Options) error {
-	s.dialer = &dialer{private: o.Private, listed: s.hosts.lists}
-	t := &http.Transport{
-		DialContext:            s.dialer.dial,
-		TLSClientConfig:        &tls.Config{RootCAs: o.RootCAs, MinVersion: tls.VersionTLS12},
-		ForceAttemptHTTP2:      true,
-		DisableCompression:     true, // bounds are on what was sent
-		TLSHandshakeTimeout:    dialTime,
-		ResponseHeaderTimeout:  30 * time.Second,
-		IdleConnTimeout:        30 * time.Second,
-		MaxConnsPerHost:        8,
-		MaxResponseHeaderBytes: 1 << 20,
-	}
-	if o.Proxy != nil {
-		port := portOf(o.Proxy)
-		if port == "" || o.Proxy.Hostname() == "" {
-			return errors.New("the proxy is not of the form http://host:port")
-		}
-		t.Proxy = http.ProxyURL(o.Proxy)
-		s.dialer.proxy = net.JoinHostPort(o.Proxy.Hostname(), port)
-	}
-	s.guard = &guard{inner: t, hosts: s.hosts, dialer: s.dialer, pause: pause.For}
 	s.client = &http.Client{
-		Transport: &authorized{inner: s.guard, credentials: s.credentials},
+		Transport: s.guard.Authorized(),
 		CheckRedirect: func(_ *http.Request, via []*http.Request) error {
 			if len(via) > maxRedirects {
 				return fmt.Errorf("more than %d redirects", maxRedirects)
@@ -141,13 +105,13 @@ func (s *Store) connect(o Options) error {
 			return nil
 		},
 	}
-	return nil
+	return s, nil
 }
 
 // Resolve asks the repository of a reference which archive it stands for now: the best
 // version that fits the constraint. It brings the archive, because its digest is
 // counted and not believed, and refuses one that Unpack refuses. A host that may not be
-// asked is a *HostError.
+// asked is an *egress.HostError.
 func (s *Store) Resolve(ctx context.Context, ref lock.Ref) (lock.Entry, error) {
 	if err := ref.Validate(); err != nil {
 		return lock.Entry{}, fmt.Errorf("resolving the chart %s: %w", ref.Name, err)
@@ -196,7 +160,7 @@ func (s *Store) pin(ref lock.Ref, f found) (lock.Entry, error) {
 // Fetch returns the files of a locked chart, by their paths within its folder. An
 // archive that is kept is not asked for again, so that this works without a network.
 // An archive with another digest is an error that is ErrDigest; a host that may not be
-// asked is a *HostError.
+// asked is an *egress.HostError.
 func (s *Store) Fetch(ctx context.Context, e lock.Entry) (fs.FS, error) {
 	if err := e.Validate(); err != nil {
 		return nil, fmt.Errorf("fetching the chart %s: %w", e.Name, err)

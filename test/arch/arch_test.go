@@ -25,12 +25,12 @@ var order = []string{"examples", "deploy", "sources", "render", "policies", "rec
 var only = map[string][]string{
 	"os":                                   {"sources/git", "sources/dir", "sources/chart", "render/cache", "render/worker", "cmd", "test"},
 	"os/exec":                              {"render/worker", "cmd", "test"},
-	"syscall":                              {"sources/git", "sources/dir", "sources/chart", "render/worker", "cmd", "test"},
-	"net":                                  {"sources/git", "sources/chart", "sources/forge", "reconciler/serve", "reconciler/ui/login", "cmd", "test"},
-	"net/http":                             {"sources/git", "sources/chart", "sources/forge", "reconciler/serve", "reconciler/ui", "reconciler/notify", "reconciler/agent", "reconciler/traces", "reconciler/clusters", "cmd", "test"},
+	"syscall":                              {"sources/git", "sources/dir", "sources/egress", "render/worker", "cmd", "test"},
+	"net":                                  {"sources/git", "sources/chart", "sources/egress", "sources/forge", "reconciler/serve", "reconciler/ui/login", "cmd", "test"},
+	"net/http":                             {"sources/git", "sources/chart", "sources/egress", "sources/registry", "sources/forge", "reconciler/serve", "reconciler/ui", "reconciler/notify", "reconciler/agent", "reconciler/traces", "reconciler/clusters", "cmd", "test"},
 	"log/slog":                             {"reconciler", "cmd", "test"},
 	"text/tabwriter":                       {"reconciler/report", "test"}, // the commands print nothing else
-	"sync":                                 {"reconciler/plan/manifest", "sources/git", "sources/dir", "sources/chart", "sources/forge", "render/cache", "render/worker", "policies/interpret", "render/renderer", "reconciler/inventory", "reconciler/folderlog", "reconciler/history", "reconciler/published", "reconciler/status/reports", "reconciler/heartbeat/receive", "reconciler/serve", "reconciler/preview/store", "reconciler/facts", "reconciler/ui", "reconciler/replicas", "reconciler/clusters/survey", "cmd", "test"},
+	"sync":                                 {"reconciler/plan/manifest", "sources/git", "sources/dir", "sources/chart", "sources/egress", "sources/registry", "sources/forge", "render/cache", "render/worker", "policies/interpret", "render/renderer", "reconciler/inventory", "reconciler/folderlog", "reconciler/history", "reconciler/published", "reconciler/status/reports", "reconciler/heartbeat/receive", "reconciler/serve", "reconciler/preview/store", "reconciler/facts", "reconciler/ui", "reconciler/replicas", "reconciler/clusters/survey", "cmd", "test"},
 	"golang.org/x/sync/errgroup":           {"sources/git", "sources/forge/forgetest", "reconciler/clusters", "reconciler/members", "reconciler/agent", "cmd", "test"},
 	"golang.org/x/sys":                     {"render/worker"},
 	"helm.sh/helm/v3":                      {"render/helm"},
@@ -48,7 +48,7 @@ var only = map[string][]string{
 	"github.com/yuin/gopher-lua":               {"policies/interpret/lua"},
 	"github.com/karmada-io/karmada":            {"policies/interpret/thirdparty"}, // data
 	"github.com/argoproj/argo-cd/v3":           {"policies/interpret/argocd"},     // data
-	"github.com/google/go-containerregistry":   {"sources/chart", "test"},
+	"github.com/google/go-containerregistry":   {"sources/chart", "sources/egress", "sources/registry", "test"},
 	"github.com/Masterminds/semver/v3":         {"sources/chart", "sources/lock", "render/helm", "render/flux"},
 	"github.com/go-git/go-git/v5":              {"sources/git", "sources/ignore", "test"},
 	"github.com/go-git/go-billy/v5":            {"sources/git", "test"},

@@ -286,7 +286,7 @@ func TestNoCredentialIsTold(t *testing.T) {
 	h.says(append(post, "--token-file", "token")...)
 	h.says("apply", "-C", "source", "--to", "published.git", "--kubeconfig-dir", "clusters")
 	h.says("get", "configmaps", "-C", "source", "--clusters", "--kubeconfig-dir", "clusters", "--request-timeout", "2s")
-	h.says("update", "source", "--chart-credentials", "charts.yaml")
+	h.says("update", "source", "--registry-credentials", "charts.yaml")
 	h.says("doctor", "--random-key-file", "random-key")
 	for _, key := range []string{"broken-key", "app-key", "identity"} { // each for what it is not
 		h.says("publish", "source", "--to", "published.git", "--signing-key", key)

@@ -24,7 +24,7 @@ func (f *fleet) credential(url, password string) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		f.t.Fatal(err)
 	}
-	f.flags = append(f.flags, "--chart-credentials", file)
+	f.flags = append(f.flags, "--registry-credentials", file)
 }
 
 // demandsPassword has the server answer those who know it only.
@@ -104,6 +104,19 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
+// What the flag was called before still works, and says what it is called now.
+func TestTheOlderNameOfTheFlagOfCredentials(t *testing.T) {
+	t.Parallel()
+	shelf := newFiles(t, "1.0.0")
+	shelf.demandsPassword()
+	f := newFleet(t, source(shelf.URL, "1.x"), shelf.URL)
+	f.credential(shelf.URL, password)
+	f.flags[len(f.flags)-2] = "--chart-credentials"
+	if r := f.waybill("update", ".").exits(0); !strings.Contains(r.out, "it is called --registry-credentials now") {
+		t.Errorf("it does not say what it is called now: %s", r.out)
+	}
+}
+
 // A redirect, and an index that names another host, do not take a credential along.
 func TestACredentialIsNotSentToAnotherHost(t *testing.T) {
 	t.Parallel()
@@ -153,7 +166,7 @@ func TestAFileOfCredentialsThatCannotBeRead(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r := f.waybill("update", ".", "--chart-credentials", file).exits(2, "credential").lacks("canary")
+		r := f.waybill("update", ".", "--registry-credentials", file).exits(2, "credential").lacks("canary")
 		if r.out == "" {
 			t.Errorf("%s: it does not say what is wrong", name)
 		}

@@ -109,7 +109,7 @@ func TestPromisesAreHeld(t *testing.T) {
 func realTests(t *testing.T) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}
-	for _, dir := range []string{"test/e2e", "test/attack"} {
+	for _, dir := range []string{"test/e2e", "test/attack", "test/registries"} {
 		files, err := filepath.Glob(filepath.Join(root, dir, "*_test.go"))
 		if err != nil {
 			t.Fatal(err)

@@ -1,4 +1,4 @@
-package chart
+package egress
 
 import (
 	"context"
@@ -11,10 +11,6 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
-
-// ErrDigest is the reason why an archive is refused that is not the one that was
-// pinned.
-var ErrDigest = errors.New("the archive is not the one that is locked")
 
 // shown is an error whose text may be shown: without queries and user names of URLs,
 // on one line.
@@ -35,8 +31,8 @@ var (
 // maxText is how much of a text from outside is shown, in bytes.
 const maxText = 300
 
-// clean makes an error of a request fit to be shown. It keeps what it wraps.
-func clean(err error) error {
+// Clean makes an error of a request fit to be shown. It keeps what it wraps.
+func Clean(err error) error {
 	if err == nil {
 		return nil
 	}

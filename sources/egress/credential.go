@@ -1,4 +1,4 @@
-package chart
+package egress
 
 import (
 	"errors"
@@ -11,8 +11,8 @@ import (
 	"github.com/waybill-dev/waybill/sources/lock"
 )
 
-// Credential is what a repository of charts asks for. It is sent to one scheme, host
-// and path, and what is below the path.
+// Credential is what a repository of charts or images asks for. It is sent to one scheme,
+// host and path, and what is below the path.
 type Credential struct {
 	// URL is what it is for: https://host[:port]/path or oci://host[:port]/path. Of
 	// several that fit the one with the longest path counts.
@@ -45,7 +45,7 @@ func readCredential(c Credential) (credential, error) {
 	if registry {
 		u.Scheme = "https"
 	}
-	o, err := origin(u)
+	o, err := Origin(u)
 	if err != nil {
 		return credential{}, fmt.Errorf("reading a credential: %w", err)
 	}
@@ -60,7 +60,7 @@ func readCredential(c Credential) (credential, error) {
 	if err != nil || !registry {
 		return credential{}, errors.New("reading a credential: TokenService is not of the form https://host, or is not for a registry")
 	}
-	if read.service, err = origin(service); err != nil {
+	if read.service, err = Origin(service); err != nil {
 		return credential{}, fmt.Errorf("reading a credential: %w", err)
 	}
 	return read, nil
@@ -70,7 +70,7 @@ func readCredential(c Credential) (credential, error) {
 // Helm repository on the same host.
 func registryOrigin(https string) string { return "oci" + strings.TrimPrefix(https, "https") }
 
-// covers reports what the credential is for: a host, as origin writes it, and a path.
+// covers reports what the credential is for: a host, as Origin writes it, and a path.
 func (c credential) covers(origin, p string) bool {
 	p = path.Clean("/" + p)
 	return c.origin == origin && (c.path == "/" || p == c.path || strings.HasPrefix(p, c.path+"/"))
@@ -78,6 +78,18 @@ func (c credential) covers(origin, p string) bool {
 
 // credentials are those of Options.
 type credentials []credential
+
+func readCredentials(all []Credential) (credentials, error) {
+	read := make(credentials, 0, len(all))
+	for _, c := range all {
+		one, err := readCredential(c)
+		if err != nil {
+			return nil, err
+		}
+		read = append(read, one)
+	}
+	return read, nil
+}
 
 // of returns the credential for a place; ok is false if there is none.
 func (cs credentials) of(origin, p string) (best credential, ok bool) {
@@ -89,8 +101,10 @@ func (cs credentials) of(origin, p string) (best credential, ok bool) {
 	return best, ok
 }
 
-// authorized adds to each request the credential of its own URL, so that none follows
-// a redirect.
+// Authorized is the guard, and adds to each request the credential of its own URL, so that
+// none follows a redirect: for Helm repositories.
+func (g *Guard) Authorized() http.RoundTripper { return &authorized{g, g.credentials} }
+
 type authorized struct {
 	inner       http.RoundTripper
 	credentials credentials
@@ -99,7 +113,7 @@ type authorized struct {
 func (a *authorized) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = req.Clone(req.Context())
 	req.Header.Del("Authorization")
-	o, err := origin(req.URL)
+	o, err := Origin(req.URL)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package chart
+package egress
 
 import (
 	"cmp"
@@ -18,8 +18,11 @@ type HostError struct {
 
 func (e *HostError) Error() string { return e.Host + " may not be asked: " + e.Reason }
 
-// hosts are the hosts that are listed, as origin writes them.
-type hosts map[string]bool
+// hosts are the hosts that are listed, as Origin writes them.
+type hosts struct {
+	listed map[string]bool
+	only   bool // no other is asked
+}
 
 // hostName is what DNS and certificates take; anything else would be changed on its way
 // to them. Names in other scripts are written in Punycode.
@@ -28,25 +31,25 @@ var hostName = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$`)
 var defaultPorts = map[string]string{"http": "80", "https": "443"}
 
 // newHosts reads entries of Options.Allow.
-func newHosts(entries []string) (hosts, error) {
-	list := hosts{}
+func newHosts(entries []string, only bool) (hosts, error) {
+	list := hosts{listed: map[string]bool{}, only: only || len(entries) > 0}
 	for _, entry := range entries {
 		u, err := url.Parse(entry)
 		if err != nil || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-			return nil, fmt.Errorf("reading the allowed hosts: %q is not of the form https://host or https://host:port", entry)
+			return hosts{}, fmt.Errorf("reading the allowed hosts: %q is not of the form https://host or https://host:port", entry)
 		}
-		o, err := origin(u)
+		o, err := Origin(u)
 		if err != nil {
-			return nil, fmt.Errorf("reading the allowed hosts: %w", err)
+			return hosts{}, fmt.Errorf("reading the allowed hosts: %w", err)
 		}
-		list[o] = true
+		list.listed[o] = true
 	}
 	return list, nil
 }
 
-// origin writes scheme, host and port of a URL in one way, without the port that the
+// Origin writes scheme, host and port of a URL in one way, without the port that the
 // scheme implies. It refuses what is no http or https URL of a usual host.
-func origin(u *url.URL) (string, error) {
+func Origin(u *url.URL) (string, error) {
 	host, port := strings.ToLower(u.Hostname()), u.Port()
 	shown := u.Scheme + "://" + u.Host
 	standard, ok := defaultPorts[u.Scheme]
@@ -77,7 +80,7 @@ func origin(u *url.URL) (string, error) {
 // lists reports whether a host that is being connected to is listed, whatever the scheme.
 func (h hosts) lists(host, port string) bool {
 	for scheme := range defaultPorts {
-		if o, err := origin(&url.URL{Scheme: scheme, Host: net.JoinHostPort(host, port)}); err == nil && h[o] {
+		if o, err := Origin(&url.URL{Scheme: scheme, Host: net.JoinHostPort(host, port)}); err == nil && h.listed[o] {
 			return true
 		}
 	}
@@ -89,17 +92,17 @@ func portOf(u *url.URL) string { return cmp.Or(u.Port(), defaultPorts[u.Scheme])
 
 // permit says whether a URL may be asked, before its name is resolved.
 func (h hosts) permit(u *url.URL) error {
-	o, err := origin(u)
+	o, err := Origin(u)
 	switch {
 	case err != nil:
 		return err
 	case u.User != nil:
 		return &HostError{Host: o, Reason: "the URL has a user name or password"}
-	case h[o]:
+	case h.listed[o]:
 		return nil
 	case u.Scheme != "https":
 		return &HostError{Host: o, Reason: "http is only used for a host that is in the list of allowed hosts with http://"}
-	case len(h) > 0:
+	case h.only:
 		return &HostError{Host: o, Reason: "it is not in the list of allowed hosts"}
 	}
 	return nil
