@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -213,6 +216,32 @@ func TestCredentialsGoToTheirHostAndPathOnly(t *testing.T) {
 	}
 }
 
+// bodies counts the answers that nobody closed.
+type bodies struct {
+	inner http.RoundTripper
+	open  atomic.Int64
+}
+
+func (b *bodies) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := b.inner.RoundTrip(r)
+	if err == nil {
+		b.open.Add(1)
+		resp.Body = &body{resp.Body, sync.OnceFunc(func() { b.open.Add(-1) })}
+	}
+	return resp, err
+}
+
+type body struct {
+	io.ReadCloser
+
+	closed func()
+}
+
+func (b *body) Close() error {
+	b.closed()
+	return b.ReadCloser.Close()
+}
+
 func TestServersThatAreBusyAreAskedAgain(t *testing.T) {
 	archive := packed(t, "app", "1.0.0")
 	for _, tt := range []struct {
@@ -242,6 +271,8 @@ func TestServersThatAreBusyAreAskedAgain(t *testing.T) {
 			s := store(t, Options{Allow: []string{srv.URL}})
 			var pauses []time.Duration
 			s.guard.pause = func(_ context.Context, d time.Duration) error { pauses = append(pauses, d); return nil }
+			bodies := &bodies{inner: s.guard.inner}
+			s.guard.inner = bodies
 			_, err := s.Fetch(t.Context(), entryAt(srv.URL+"/x", archive))
 			if tt.wrong == "" && err != nil {
 				t.Fatal(err)
@@ -250,6 +281,9 @@ func TestServersThatAreBusyAreAskedAgain(t *testing.T) {
 			}
 			if srv.hits.Load() != tt.wantHits {
 				t.Errorf("%d requests, want %d", srv.hits.Load(), tt.wantHits)
+			}
+			if n := bodies.open.Load(); n != 0 {
+				t.Errorf("%d answers are left open", n)
 			}
 			if d := cmp.Diff(tt.wantPauses, pauses); d != "" {
 				t.Errorf("pauses (-want +got):\n%s", d)
