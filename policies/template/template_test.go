@@ -47,6 +47,15 @@ func TestATemplateThatStandsForItselfSaysTheSameEverywhere(t *testing.T) {
 	if again := template.New(o, &m); again.Digest(alone) != tm.Digest(alone) || template.New(o, &template.Memo{}).Digest(alone) != tm.Digest(alone) {
 		t.Error("a memo changes it")
 	}
+	digests := map[string]bool{}
+	for _, scaled := range []string{"", "3", "5"} { // what a schedule asks for is not in the object
+		of := *tm
+		of.Scaled = scaled
+		digests[of.Digest(alone)] = true
+	}
+	if len(digests) != 3 {
+		t.Error("other replicas by a schedule make no other digest")
+	}
 }
 
 func TestAPartSaysWhatItsReleaseRenders(t *testing.T) {

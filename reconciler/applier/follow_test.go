@@ -3,6 +3,7 @@ package applier
 import (
 	"context"
 	"encoding/pem"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -24,6 +25,47 @@ import (
 	"github.com/waybill-dev/waybill/render/object"
 )
 
+// reaches writes the kubeconfig of a cluster whose API server is a server.
+func reaches(t *testing.T, dir string, server *httptest.Server, token string) {
+	t.Helper()
+	text, err := clientcmd.Write(api.Config{
+		Clusters: map[string]*api.Cluster{"eu": {
+			Server: server.URL, CertificateAuthorityData: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
+		}},
+		AuthInfos: map[string]*api.AuthInfo{"eu": {Token: token}}, Contexts: map[string]*api.Context{"eu": {Cluster: "eu", AuthInfo: "eu"}}, CurrentContext: "eu",
+	})
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "eu.kubeconfig"), text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestAReportHasWhatIsNewOfTheCredential: whoever is told of a round is told with it that the credential is another one than before.
+func TestAReportHasWhatIsNewOfTheCredential(t *testing.T) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	defer server.Close()
+	dir, told := t.TempDir(), make(chan bool, 10)
+	f := &Follower{
+		Applier: Applier{Published: &published.Reader{Branches: published.At(nil)}, Now: time.Now, Access: clusters.Access{Folder: dir}},
+		Resync:  time.Hour, Log: slog.New(slog.DiscardHandler), Random: func() float64 { return 1 },
+		Report: func(res Result) { told <- res.Rotated() },
+	}
+	requests := make(chan request)
+	go f.follow(t.Context(), work{requests: requests, newest: &atomic.Pointer[request]{}, missed: clusters.Missed{}}, make(chan struct{}, 1))
+	for i, step := range []struct {
+		token string
+		want  bool
+	}{{"one", false}, {"one", false}, {"two", true}, {"two", false}} {
+		reaches(t, dir, server, step.token)
+		requests <- request{cluster: &karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "eu"}}}
+		if got := <-told; got != step.want {
+			t.Errorf("round %d, by %s: it is told that the credential is another one: %t", i+1, step.token, got)
+		}
+	}
+}
+
 // TestARoundBeginsWithTheNewestRequest has a cluster wait for its turn, and suspends it meanwhile.
 func TestARoundBeginsWithTheNewestRequest(t *testing.T) {
 	asked := make(chan struct{}, 10)
@@ -34,18 +76,7 @@ func TestARoundBeginsWithTheNewestRequest(t *testing.T) {
 	}))
 	defer server.Close()
 	dir := t.TempDir()
-	text, err := clientcmd.Write(api.Config{
-		Clusters: map[string]*api.Cluster{"eu": {
-			Server: server.URL, CertificateAuthorityData: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
-		}},
-		AuthInfos: map[string]*api.AuthInfo{"eu": {Token: "t"}}, Contexts: map[string]*api.Context{"eu": {Cluster: "eu", AuthInfo: "eu"}}, CurrentContext: "eu",
-	})
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "eu.kubeconfig"), text, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	reaches(t, dir, server, "t")
 	f := &Follower{Applier: Applier{Published: &published.Reader{Branches: published.At(nil)}, Now: func() time.Time { return time.Unix(0, 0) }, Access: clusters.Access{Folder: dir}}}
 	cluster := func(annotations map[string]string) *karmada.Cluster {
 		return &karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "eu", Annotations: annotations}}

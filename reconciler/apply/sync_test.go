@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/waybill-dev/waybill/reconciler/inventory"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -252,6 +254,29 @@ func TestHooksOutlastTheirCommit(t *testing.T) {
 	}
 	delete(m.sick, "migrate")
 	m.syncs(t, branch("three"), "three", "? migrate ? last", "")
+}
+
+// TestAHookThatIsBeingDeleted is run again, whatever it was begun for: what goes cannot succeed.
+func TestAHookThatIsBeingDeleted(t *testing.T) {
+	job, volume := manifest("batch/v1 Job shop/migrate", nil, hookIs+"PreSync"), manifest("v1 PersistentVolumeClaim shop/data", nil, hookIs+"PreSync")
+	of := func(o Object, change ...func(*metav1.PartialObjectMetadata)) Plan {
+		begun := func(l *metav1.PartialObjectMetadata) { l.Annotations[RunAnnotation] = runOf(blob("one"), PreSync) }
+		return Make(Input{
+			Commit: blob("one"), Objects: []Object{o}, Inventory: inventory.Inventory{Identity: inventory.Identity{Owner: source}, Entries: map[object.Ref]inventory.Entry{o.Ref: {UID: "u1"}}},
+			Facts: Facts{Live: map[object.Ref]*metav1.PartialObjectMetadata{o.Ref: live("u1", append(change, begun)...)}},
+		})
+	}
+	if p := of(job); len(p.Actions()) > 0 || len(p.Apply) != 1 || !slices.Equal(p.Apply[0].Await, []object.Ref{job.Ref}) {
+		t.Errorf("one that runs is %+v", p.Apply)
+	}
+	p := of(job, deleting)
+	if all := p.Actions(); len(all) != 1 || all[0].Verb != Recreate || all[0].Renew != RenewFirst || all[0].Earlier {
+		t.Errorf("one that is being deleted is %+v", p.Apply)
+	}
+	p = of(volume, deleting)
+	if len(p.Actions()) > 0 || len(p.Refused) != 1 || !strings.Contains(p.Refused[0].Why, "it is being deleted") || p.Apply[0].Broken == "" {
+		t.Errorf("one with data that is being deleted is %+v, refused %+v", p.Apply, p.Refused)
+	}
 }
 
 // TestHooksThatLast runs hooks with which data would go: they are changed, and never deleted to

@@ -243,6 +243,35 @@ func TestHoldsAndSilence(t *testing.T) {
 	}
 }
 
+// Clusters that would lose different objects are different holds, though they are held for the same.
+func TestHoldsOfDifferentObjects(t *testing.T) {
+	f := newFleet(t)
+	f.put("policy.yaml", policy("left", "left", "{clusterAffinity: {clusterNames: [c1, c2]}}"))
+	f.put("right.yaml", policy("right", "right", "{clusterAffinity: {clusterNames: [c3]}}"))
+	for name, label := range map[string]string{"api": "left", "web": "left", "db": "right", "cache": "right"} {
+		f.put(name+".yaml", deployment(name, label, "1"))
+	}
+	f.publish("all is well")
+	for _, name := range []string{"api", "web", "db", "cache"} {
+		f.source.Remove(name + ".yaml")
+	}
+	f.publish("all goes")
+	l := f.list()
+	var got []string
+	for i := range l.Problems {
+		if p := &l.Problems[i]; p.Kind == problems.Held {
+			got = append(got, fmt.Sprintln(p.Name, p.Clusters, p.Loses, p.Next))
+		}
+	}
+	want := []string{
+		"held clusters [c1 c2] [Deployment.apps/shop/api Deployment.apps/shop/web] waybill publish --allow-prune=c1,c2\n",
+		"c3 [c3] [Deployment.apps/shop/cache Deployment.apps/shop/db] waybill publish --allow-prune=c3\n",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the holds are\n%s", strings.Join(got, ""))
+	}
+}
+
 // Who wrote a commit is asked of each that brought something.
 func TestAuthors(t *testing.T) {
 	asked := 0

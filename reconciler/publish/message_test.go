@@ -1,12 +1,17 @@
 package publish_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/waybill-dev/waybill/reconciler/ancestry"
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/plan/stage"
 	"github.com/waybill-dev/waybill/reconciler/publish"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -97,5 +102,44 @@ func TestAnObservationNamesThePlanBelow(t *testing.T) {
 		if !strings.HasPrefix(u.Message, "observed: a, b, c and 2 more\n\nthey are ready\n") {
 			t.Errorf("%s: it says %q", tt.name, u.Message)
 		}
+	}
+}
+
+// The state branch is written where something else is to be said of it: that it goes on after a restore. It names who had a unit go to
+// every cluster at once, and nobody who was refused that.
+func TestWhenTheStateIsWritten(t *testing.T) {
+	content, err := state.Encode(state.Content{}, nil, &state.Memo{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := files.Sum("commit", []byte("lost"))
+	command := func(by, ref string, refused bool) rollouts.Command {
+		return rollouts.Command{Verb: rollouts.Bypass, By: by, Ref: ref, Refused: refused}
+	}
+	p := plan.Plan{State: content, Config: render.DefaultConfig(), Rollouts: []stage.Output{{After: &rollouts.Rollout{
+		Unit: rollouts.Unit{Namespace: "team", Name: "web"}, Status: rollouts.Status{
+			Phase: rollouts.Finishing, Reason: rollouts.Bypassed, Commands: []rollouts.Command{command("wendy", "orders/1", false), command("eve", "orders/2", true)},
+		},
+	}}}}
+	p.Revision.Commit, p.Revision.When = "c1", time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+	root, err := publish.StateOf(&p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	was, err := state.Decode(root, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, _, err := publish.Changes(&p, publish.Base{State: &was}, publish.Heads{}, ""); err != nil || len(all) > 0 {
+		t.Errorf("nothing changed, and %d branches are written, %v", len(all), err)
+	}
+	later := p.Revision.When.Add(time.Hour)
+	restored := map[string]ancestry.Continuation{state.Branch: {After: []files.ID{lost}, When: later}}
+	all, _, err := publish.Changes(&p, publish.Base{State: &was, Continued: restored}, publish.Heads{}, "")
+	if err != nil || len(all) != 1 || all[0].Branch != state.Branch || !slices.Contains(all[0].After, lost) || !all[0].When.Equal(later) {
+		t.Fatalf("after a restore it is written %+v, %v", all, err)
+	}
+	if said := sources.Trailers(all[0].Message, publish.TrailerBypassed); !slices.Equal(said, []string{"team/web by wendy (orders/1)"}) {
+		t.Errorf("it names %q", said)
 	}
 }

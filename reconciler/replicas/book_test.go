@@ -316,6 +316,31 @@ func TestAWriteThatIsLost(t *testing.T) {
 	}
 }
 
+// A renewal whose answer comes when others have long taken over says nothing of who works where: the others are looked at first.
+func TestARenewalThatComesTooLate(t *testing.T) {
+	g := newGame(t, 2)
+	a, b := g.players[0], g.players[1]
+	g.settle()
+	g.pass(deadline - time.Second)
+	g.send(a)
+	for range (lease-deadline)/time.Second + 4 {
+		g.turn(b)
+		g.pass(time.Second)
+	}
+	for _, x := range g.cluster {
+		g.take(b, x)
+	}
+	if len(a.held) > 0 || len(b.held) != len(g.cluster) {
+		t.Fatalf("one is late, and works at %d clusters; the other works at %d of %d", len(a.held), len(b.held), len(g.cluster))
+	}
+	if g.arrive(a, true); !a.holds(g.now) {
+		t.Fatal("it does not hold its Lease")
+	}
+	for _, x := range g.cluster {
+		g.take(a, x)
+	}
+}
+
 // One whose Lease was deleted by hand works at nothing until it has one again.
 func TestALeaseDeletedByHand(t *testing.T) {
 	g := newGame(t, 1)

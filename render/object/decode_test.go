@@ -73,6 +73,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"an alias bomb", "a.yaml", bomb(9, 9), "grows over 10 times"},
 		{"an alias of itself", "a.yaml", head + "x: &x [*x]\n", "contains itself"},
 		{"over 100 levels", "a.yaml", head + "x: " + deep + "\n", "nested over 100 levels"},
+		{"over 100 levels by an alias", "a.yaml", head + "x: &x " + strings.Repeat("[", 60) + strings.Repeat("]", 60) + "\ny: " + strings.Repeat("[", 60) + "*x" + strings.Repeat("]", 60) + "\n", "nested over 100 levels"},
 		{"over 10,000 levels", "a.yaml", strings.Repeat("[", 20000), "no valid YAML"},
 		{"a large file", "a.yaml", head + padding(MaxFile), "a.yaml: error: the file has 5242931 bytes that are no CustomResourceDefinition; the limit is 5242880"},
 		{"a large CRD", "a.yaml", crd + padding(MaxCRDFile), "the limit is 5242880, and 16777216 with its CustomResourceDefinitions"},

@@ -51,6 +51,10 @@ func TestWebhook(t *testing.T) {
 		if err != nil || got != tt.want {
 			t.Errorf("%s: %+v, %v; want %+v", tt.name, got, err, tt.want)
 		}
+		w.Secrets[0], w.Secrets[1] = w.Secrets[1], w.Secrets[0]
+		if got, err := w.Read(proof(tt.kind, tt.what, tt.body), []byte(tt.body)); err != nil || got != tt.want {
+			t.Errorf("%s, by the first of two secrets: %+v, %v", tt.name, got, err)
+		}
 		other := forge.Webhook{Kind: tt.kind, Secrets: [][]byte{[]byte(hookSecret + "?")}}
 		if _, err := other.Read(proof(tt.kind, tt.what, tt.body), []byte(tt.body)); !errors.Is(err, forge.ErrUnproven) {
 			t.Errorf("%s with another secret: %v", tt.name, err)

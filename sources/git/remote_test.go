@@ -234,6 +234,21 @@ func TestHooksRefuse(t *testing.T) {
 		mustPublish(t, r, three...)
 		sound(t, dir)
 	})
+	t.Run("what moved in the stages before is told, too", func(t *testing.T) {
+		s := newServer(t)
+		dir, three := s.repo(t, "repo.git"), newThree()
+		three[1].Stage, three[2].Stage = 1, 1
+		run(t, dir, "config", "receive.advertiseAtomic", "false")
+		hook(t, dir, "update", onlyB)
+		_, err := s.open(t, "repo.git", t.TempDir()).Publish(t.Context(), three)
+		var partial *PartialError
+		if !errors.As(err, &partial) {
+			t.Fatalf("error %v, want a PartialError", err)
+		}
+		if d := cmp.Diff([]string{"a", "c"}, partial.Moved); d != "" {
+			t.Error(d)
+		}
+	})
 	t.Run("what gains comes before what loses on a server that is not atomic", func(t *testing.T) {
 		s := newServer(t)
 		dir := s.repo(t, "repo.git")

@@ -32,6 +32,7 @@ type world struct {
 	keys   map[string]signing.Key
 	state  state.State
 	config render.Rollout
+	base   files.ID // of the run
 	head   files.ID // of the source
 	now    time.Time
 }
@@ -52,13 +53,13 @@ func newWorld(t *testing.T, waybill string) *world {
 	if waybill != "" {
 		tree["waybill.yaml"] = twin.File([]byte("apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {rollout: {" + waybill + "}}\n"))
 	}
-	base := w.repo.Write("main", "one", tree.Folder())
+	w.base = w.repo.Write("main", "one", tree.Folder())
 	tree[".waybill/allowed_signers"] = twin.File([]byte(line("wendy") + line("ann") + line("eve")))
 	delete(tree, "waybill.yaml")
 	w.head = w.repo.Write("main", "two\n\nCo-authored-by: Ann <ann@example.com>", tree.Folder())
 	w.state.Published.Commit = w.head.String()
 	w.state.Rollouts = []rollouts.Rollout{{Unit: rollouts.Unit{Namespace: "team", Name: "web"}, Status: rollouts.Status{
-		Run: run, Phase: rollouts.Approving, Base: rollouts.Version{Commit: base.String()}, Target: rollouts.Version{Commit: w.head.String()},
+		Run: run, Phase: rollouts.Approving, Base: rollouts.Version{Commit: w.base.String()}, Target: rollouts.Version{Commit: w.head.String()},
 		Stages: []rollouts.StageStatus{{Name: "canary"}},
 	}}}
 	return w
@@ -151,6 +152,41 @@ func TestWhoGaveACommand(t *testing.T) {
 		if got := w.one(); !strings.HasPrefix(got, tt.want) {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
+	}
+}
+
+// Whoever wrote a commit of a branch that was merged is an author of what goes out, and who wrote what was there before is none.
+func TestAuthorsOfWhatWasMerged(t *testing.T) {
+	w := newWorld(t, "commands: {notAuthor: true}")
+	base, err := w.repo.Commit(t.Context(), w.base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit := func(to, message string, parents ...files.ID) files.ID {
+		t.Helper()
+		heads, err := w.repo.Heads(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids, err := w.repo.Publish(t.Context(), []git.Update{{Branch: to, Old: heads[to], After: parents, Tree: base.Tree, Message: message}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ids[0]
+	}
+	topic := commit("topic", "work\n\nCo-authored-by: Wendy <wendy@example.com>", base.Commit)
+	before := commit("main", "what was there before\n\nCo-authored-by: Ann <ann@example.com>", base.Commit)
+	w.head = commit("main", "merge topic", before, topic)
+	w.state.Published.Commit = w.head.String()
+	w.state.Rollouts[0].Status.Base.Commit, w.state.Rollouts[0].Status.Target.Commit = before.String(), w.head.String()
+	w.writes("wendy", said(rollouts.Approve, "canary"))
+	if got := w.one(); !strings.Contains(got, "wendy@example.com wrote a commit of what is approved") {
+		t.Errorf("who wrote what was merged: %s", got)
+	}
+	w.repo.Delete(commands.Branch)
+	w.writes("ann", said(rollouts.Approve, "canary"))
+	if got := w.one(); !strings.HasPrefix(got, `by "ann@example.com"`) {
+		t.Errorf("who wrote what was there before: %s", got)
 	}
 }
 

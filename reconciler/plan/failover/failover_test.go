@@ -38,6 +38,7 @@ type world struct {
 	policy   karmada.PropagationSpec
 	goes     string // where a template would be placed: "us ap"; empty for nowhere
 	part     *failover.Moves
+	rate     float64 // of the pace; 0: nothing is paced
 }
 
 func (w *world) evictor() *failover.Evictor {
@@ -54,7 +55,7 @@ func (w *world) evictor() *failover.Evictor {
 		}
 		clusters = append(clusters, c)
 	}
-	rules := evict.Rules{Timeout: 10 * time.Minute, KeepLast: w.keepLast, Limits: evict.Limits{Unhealthy: 55, Large: 50, LargeUnhealthy: 50, OneIn: 1}}
+	rules := evict.Rules{Timeout: 10 * time.Minute, KeepLast: w.keepLast, Rate: w.rate, Limits: evict.Limits{Unhealthy: 55, Large: 50, LargeUnhealthy: 50, OneIn: 1}}
 	s := failover.Settings{Enabled: !w.off, Rules: rules, Record: w.record, Evidence: &failover.Live{Seen: w.seen, Rules: rules, Now: now}}
 	if w.recorded != nil {
 		s.Evidence = &failover.Recorded{Bindings: map[object.Ref]*karmada.ResourceBinding{web: w.recorded}, Now: now}
@@ -159,6 +160,7 @@ func TestMoves(t *testing.T) {
 		{"too many are not ready", world{clusters: "eu:bad us:unready ap:unready", before: in("eu"), goes: "us"}, "tasks [] begun [] over [] waits FleetNotReady"},
 		{"they were not a moment ago", world{clusters: "eu:bad us ap", record: failover.Record{Frozen: true}, before: in("eu"), goes: "us"}, "tasks [] begun [] over [] waits FleetNotReady"},
 		{"something moved at this second", world{clusters: "eu:bad us", record: failover.Record{Moved: now}, before: in("eu"), goes: "us"}, "tasks [] begun [] over [] waits Paced"},
+		{"it leaves four clusters, and is paced once", world{clusters: "ap:bad eu:bad sa:bad us:bad za", rate: 1, before: in("ap eu sa us"), goes: "za"}, "tasks [ap eu sa us] begun [ap eu sa us] over []"},
 		{"the new copy is healthy", world{clusters: "eu:bad us", before: in("us", task("eu", time.Minute)), seen: healthy, goes: "us"}, "tasks [] begun [] over [eu]"},
 		{"nobody says that it is", world{clusters: "eu:bad us", before: in("us", task("eu", time.Minute)), goes: "us"}, "tasks [eu] begun [] over []"},
 		{"nobody says so in time", world{clusters: "eu:bad us", before: in("us", task("eu", time.Hour)), goes: "us"}, "tasks [] begun [] over [eu]"},

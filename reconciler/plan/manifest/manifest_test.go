@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/policies/karmada"
@@ -148,6 +150,63 @@ func TestWrite(t *testing.T) {
 				t.Errorf("it wants %s\nwant     %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// targeted has a ConfigMap go to some clusters.
+func targeted(in *manifest.Input, clusters ...string) {
+	i := slices.IndexFunc(in.Decisions, func(d schedule.Decision) bool { return d.Ref().Kind == "ConfigMap" })
+	in.Decisions[i].Targets = nil
+	for _, name := range clusters {
+		in.Decisions[i].Targets = append(in.Decisions[i].Targets, schedule.Target{Name: name})
+	}
+}
+
+// A copy in a cluster that it leaves stays where none of those that it goes to answers, if the config says so.
+func TestTheLastCopyStays(t *testing.T) {
+	for _, tt := range []struct {
+		name, config string
+		lost         []string
+		want         string
+	}{
+		{"none answers", render.LastCopyKeep, []string{"ap", "us"}, "ConfigMap/x 0:0 1!" + lastWord(reason.LastCopy) + " 2:1"},
+		{"one answers", render.LastCopyKeep, []string{"ap"}, "ConfigMap/x 0:0 2:1"},
+		{"none answers, and it goes", render.LastCopyDelete, []string{"ap", "us"}, "ConfigMap/x 0:0 2:1"},
+		{"it does not answer itself", render.LastCopyDelete, []string{"ap", "eu", "us"}, "ConfigMap/x 0:0 1!" + lastWord(reason.Lost) + " 2:1"},
+	} {
+		r := write(t, "", "/data/k", func(in *manifest.Input) {
+			set := in.Policies.Set
+			set.Clusters = slices.Clone(set.Clusters)
+			for i := range set.Clusters {
+				if slices.Contains(tt.lost, set.Clusters[i].Spec.Name) {
+					set.Clusters[i].Observed = &karmada.ClusterStatus{Conditions: []metav1.Condition{{Type: karmada.ConditionReady, Status: metav1.ConditionFalse}}}
+				}
+			}
+			in.Policies, in.Config.Failover.LastCopy = index.Of(set, nil, &index.Memo{}), tt.config
+			in.Before.Had = func(object.Ref) func(int) bool { return func(i int) bool { return i == 1 } }
+			in.Before.Leaving = func(d *schedule.Decision) []string { return map[string][]string{"ConfigMap": {"eu"}}[d.Ref().Kind] }
+			targeted(in, "ap", "us")
+		})
+		if got := table(&r); !strings.HasSuffix(got, tt.want) {
+			t.Errorf("%s: it wants %s; want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+func lastWord(why reason.Reason) string {
+	said := strings.Fields(why.Message())
+	return said[len(said)-1]
+}
+
+// A Namespace that was sent along stays where nothing is in it any more, and one that a policy sent goes when the policy does not send it.
+func TestANamespaceStaysWhereItWasSentAlong(t *testing.T) {
+	r := write(t, "", "/data/k", func(in *manifest.Input) {
+		in.Before.Had = func(object.Ref) func(int) bool { return func(int) bool { return true } }
+		in.Before.Sent = func(_ object.Ref, cluster string) bool { return cluster == "eu" }
+		targeted(in, "ap")
+	})
+	if got, want := table(&r), "Namespace/a 0:1 2:1; ConfigMap/x 0:0"; got != want {
+		t.Errorf("it wants %s; want %s", got, want)
 	}
 }
 

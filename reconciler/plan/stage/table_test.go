@@ -88,6 +88,9 @@ func TestPhases(t *testing.T) {
 			{"10:00", "silent c1; source b2", "", "Updating canary NoneAnswers c1:Late"},
 			{"10:19", "", "", "Updating canary NoneAnswers"},
 			{"10:20", "", "", "Stopped canary NoneHealthy"},
+			{"10:21", "resume", "", "Updating canary NoneAnswers"}, // its time begins anew
+			{"10:40", "", "", "Updating canary NoneAnswers"},
+			{"10:41", "", "", "Stopped canary NoneHealthy"},
 		}},
 		{"Soaking, and a cluster turns bad, and recovers", "careful", twelve, []row{
 			{"10:00", "source b2", "b2: c1 c2", ""},

@@ -4,7 +4,11 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/waybill-dev/waybill/reconciler/plan/stage"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 )
@@ -52,6 +56,41 @@ func TestWhatClustersSayOfAUnit(t *testing.T) {
 		}
 		if e.Health != tt.want || e.IsPresent != tt.present || !e.Since.Equal(since) {
 			t.Errorf("%s: it is %s since %s, present: %t", tt.name, e.Health, e.Since, e.IsPresent)
+		}
+	}
+}
+
+// It is looked again soon for evidence of which no branch tells: what a forge says, and time, but not of a cluster whose branch is held,
+// where no time passes.
+func TestWhenEvidenceMayBeAnotherOne(t *testing.T) {
+	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	const byStatus, byForge, byTime = render.EvidenceStatus, render.EvidenceCommitStatus, render.EvidenceTimed
+	for _, tt := range []struct {
+		name    string
+		sources []string
+		cluster Cluster
+		state   rollouts.State
+		want    time.Duration // 0: not
+	}{
+		{"a forge is asked", []string{byStatus, byForge}, Cluster{}, rollouts.Released, AskEvery},
+		{"the cluster reports", []string{byStatus, byForge, byTime}, Cluster{Seen: &Seen{}}, rollouts.Released, 0},
+		{"time is enough", []string{byStatus, byTime}, Cluster{}, rollouts.Released, time.Second},
+		{"time was enough", []string{byStatus, byTime}, Cluster{}, rollouts.Healthy, 0},
+		{"time is enough, and the cluster is held", []string{byStatus, byTime}, Cluster{Held: true}, rollouts.Released, 0},
+		{"nobody waits for it", []string{byTime}, Cluster{}, rollouts.Skipped, 0},
+	} {
+		tt.cluster.Name = "eu"
+		in := indexed(Input{Now: noon, Evidence: tt.sources, Clusters: []Cluster{tt.cluster}})
+		after := rollouts.Rollout{Status: rollouts.Status{Phase: rollouts.Updating, Stages: []rollouts.StageStatus{{Name: "prod", Phase: rollouts.Updating}}}}
+		after.Clusters = map[string]rollouts.Cluster{
+			"eu": {Stage: "prod", State: tt.state, Released: metav1.NewTime(noon)}, "gone": {Stage: "prod", State: rollouts.Released, Released: metav1.NewTime(noon)},
+		}
+		var want time.Time
+		if tt.want > 0 {
+			want = noon.Add(tt.want)
+		}
+		if got := in.again(&stage.Output{After: &after}).At; !got.Equal(want) {
+			t.Errorf("%s: it looks again at %s, want %s", tt.name, got, want)
 		}
 	}
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/evict"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/plan/stage"
+	"github.com/waybill-dev/waybill/reconciler/plan/staged"
 	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
@@ -234,6 +236,45 @@ func TestWhatIsKnownOfWorkThatMoves(t *testing.T) {
 				t.Errorf("what is known is %+v, %v, want %+v", s, ok, tt.want)
 			}
 		})
+	}
+}
+
+// What is said of an object counts for the file that was applied, and the refusal for the file that was tried. Of one whose turn has not
+// come nothing is applied, whatever was before.
+func TestForWhichFileAWordCounts(t *testing.T) {
+	f := newFleet(t, cluster("eu", nil))
+	old := f.publish("eu", "old")
+	now := f.publish("eu", "new")
+	in := func(phase status.Phase, from files.ID) status.Object {
+		o := healthy(from)
+		o.Applied.Phase, o.Applied.Message = phase, "denied"
+		return o
+	}
+	was, is := files.NewBlob([]byte("old")).ID(), files.NewBlob([]byte("new")).ID()
+	for _, tt := range []struct {
+		name string
+		web  status.Object
+		want staged.Object // but for health and times
+	}{
+		{"it is applied", in(status.PhaseApplied, now), staged.Object{Applied: is}},
+		{"it is applied as it was before", in(status.PhaseApplied, old), staged.Object{Applied: was}},
+		{"it was refused", in(status.PhaseFailed, old), staged.Object{Applied: was, Tried: is, Refused: "denied"}},
+		{"its turn has not come", in(status.PhasePending, now), staged.Object{}},
+		{"it leaves", in(status.PhaseLeaving, old), staged.Object{Applied: was}},
+	} {
+		f.say("eu", status.Summary{Commit: now, Verdict: status.Verdict{Reason: status.Applied}}, tt.web, 0, nil)
+		heads, err := f.repo.Heads(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := f.reader.Seen(t.Context(), heads, func() []*karmada.Cluster { return f.clusters })
+		if err != nil || all["eu"] == nil {
+			t.Fatalf("%s: what is seen is %v, %v", tt.name, all, err)
+		}
+		got := all["eu"].Objects[web]
+		if got.Applied != tt.want.Applied || got.Tried != tt.want.Tried || got.Refused != tt.want.Refused || got.Health != stage.Healthy {
+			t.Errorf("%s: it is %+v, want %+v", tt.name, got, tt.want)
+		}
 	}
 }
 

@@ -1,0 +1,31 @@
+package preview_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/waybill-dev/waybill/reconciler/preview"
+)
+
+// A verdict names a cause where all that it speaks of has that one, and no cause for several.
+func TestAVerdictNamesTheOneCause(t *testing.T) {
+	scaled := func(name, cause string) preview.Change {
+		c := appears(name, cause, "policy.yaml", "eu")
+		c.Verb, c.Added, c.Scaled = preview.Scales, nil, []preview.Scale{{Clusters: []string{"eu"}, From: 1, To: 2}}
+		return c
+	}
+	for _, tt := range []struct {
+		name    string
+		changes []preview.Change
+		want    string // what ends it
+	}{
+		{"one cause", []preview.Change{scaled("a", "the policy"), scaled("b", "the policy")}, ", because the policy (policy.yaml:1)"},
+		{"two causes", []preview.Change{scaled("a", "the policy"), scaled("b", "the fleet")}, " in 1 cluster"},
+		{"one object", []preview.Change{scaled("a", "the policy")}, " in 1 cluster"},
+	} {
+		c := preview.Comparison{Changes: tt.changes}
+		if v := c.Verdict(); v.Level != preview.Safe || !strings.HasSuffix(v.String(), tt.want) {
+			t.Errorf("%s: it is %s, %s", tt.name, v.Level, v.String())
+		}
+	}
+}
