@@ -50,7 +50,7 @@ func (r *Reader) Seen(
 
 // seen is what a report says of the objects of a cluster.
 func seen(ctx context.Context, w *status.Report, cluster string, m *virtual.Mapping, trees *appliedTrees) (*staged.Seen, error) {
-	s := &staged.Seen{Objects: make(map[object.Ref]staged.Object, len(w.Objects))}
+	s := &staged.Seen{Commit: w.Commit, Objects: make(map[object.Ref]staged.Object, len(w.Objects))}
 	if s.IsSilent = !w.Verdict.Looked() && w.Verdict.Reason != status.Suspended; s.IsSilent {
 		return s, nil
 	}
