@@ -22,12 +22,17 @@ func (r *reading) unrecorded(ctx context.Context) error {
 	if r.State.Published.Commit == "" { // nothing is known of any of them
 		return nil
 	}
+	isRecorded := map[string]bool{} // messages: clusters that changed alike share one
 	for _, cluster := range slices.Sorted(maps.Keys(r.Clusters)) {
 		head, ok := r.newest[cluster]
 		if r.at.Shared != "" {
 			head, ok = r.tip, true
 		}
-		if !ok || !isOnTop(&r.State, head.Message) {
+		if !ok || isRecorded[head.Message] {
+			continue
+		}
+		if !isOnTop(&r.State, head.Message) {
+			isRecorded[head.Message] = true
 			continue
 		}
 		u, err := r.onTop(ctx, r.at.Of(cluster), head)

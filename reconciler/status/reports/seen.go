@@ -29,7 +29,7 @@ func (r *Reader) Seen(
 	if err != nil {
 		return nil, err
 	}
-	all, trees := map[string]*staged.Seen{}, appliedTrees{r.Published.Target, map[appliedAt]*files.Folder{}}
+	all, trees := map[string]*staged.Seen{}, appliedTrees{from: r.Published.Target, trees: map[appliedAt]*files.Folder{}}
 	for _, c := range of {
 		m := virtual.Of(c)
 		w, err := said.report(ctx, c.Name, m)
@@ -40,10 +40,17 @@ func (r *Reader) Seen(
 			continue
 		}
 		was, _ := r.Cache.last(c.Name)
-		if all[c.Name], err = seen(ctx, w, c.Name, m, &trees); err != nil {
-			return nil, err
+		if was.seen == nil {
+			trees.isMissing = false
+			if was.seen, err = seen(ctx, w, c.Name, m, &trees); err != nil {
+				return nil, err
+			}
+			was.seen.Ref = fmt.Sprintf("%s%s@%.12s", status.Prefix, c.Name, was.head.Commit.String())
+			if !trees.isMissing { // what is not there may come
+				r.Cache.keep(c.Name, was)
+			}
 		}
-		all[c.Name].Ref = fmt.Sprintf("%s%s@%.12s", status.Prefix, c.Name, was.head.String())
+		all[c.Name] = was.seen
 	}
 	return all, nil
 }
