@@ -56,7 +56,7 @@ func compare(in *Input, u *Unit) *comparison {
 	asBase, asTarget := c.asPublished(wasBase), c.asPublished(isTarget)
 	c.leavesAll = isTarget.isEmpty(len(in.Clusters))
 	areBase, areTarget := c.matching(asBase), c.matching(asTarget)
-	c.wasTarget = c.hadTarget(isTarget)
+	c.wasTarget = hadTarget(c, isTarget)
 	for i := range in.Clusters {
 		is, concerned := c.cluster(i, wasBase, isTarget)
 		concerned = concerned || u.Refused != "" && c.versions[in.Revision].wants(i) // it is not to get that
@@ -188,7 +188,7 @@ func (c *comparison) cluster(i int, base, target *laid) (stage.Cluster, bool) {
 	known := &c.in.Clusters[i]
 	is := stage.Cluster{
 		Name: known.Name, Stage: c.unit.stage(i), Held: known.Held, Closed: known.Closed, Unwatched: known.Unwatched,
-		Evidence: known.evidence(c.in.Evidence, c.refs, c.counting(i)), Has: c.has[i], WasTarget: c.wasTarget[i],
+		Evidence: known.evidence(c.in.Evidence, c.refs, counting(c, i)), Has: c.has[i], WasTarget: c.wasTarget[i],
 	}
 	wants, baseWants := target.wants(i), base.wants(i)
 	is.Leaves = !wants && !c.leavesAll && (baseWants || is.Has)

@@ -53,7 +53,7 @@ func (b *bytes) isKnown(r object.Ref, id files.ID) bool {
 
 // counting are the bytes of which evidence counts in a cluster, by its index. Where a plan that recorded nothing pushed something
 // else in place of the target, what is said of the target counts still: that plan went by it.
-func (c *comparison) counting(i int) bytes {
+func counting(c *comparison, i int) bytes {
 	of := bytes{published: func(r object.Ref) *files.Blob { return c.have[r](i) }}
 	if c.wasTarget[i] {
 		of.known = c.in.Clusters[i].file
@@ -62,7 +62,7 @@ func (c *comparison) counting(i int) bytes {
 }
 
 // hadTarget reports of clusters, by index, whether they had the target by what the record knows, where they have something else.
-func (c *comparison) hadTarget(target *laid) []bool {
+func hadTarget(c *comparison, target *laid) []bool {
 	all, known := make([]bool, len(c.in.Clusters)), false
 	for i := range all {
 		u := c.in.Clusters[i].Unrecorded
