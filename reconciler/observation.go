@@ -107,6 +107,7 @@ func (r *Reconciler) observe(ctx context.Context, obs *Observation, registered f
 		return nil, err
 	}
 	in.State, in.Published, obs.Heads, obs.Moved, obs.Left, obs.Ahead = is.State, is.Clusters, is.Heads, is.Moved, is.Left, is.Ahead
+	in.Staging.Unrecorded = is.Unrecorded
 	if err := commanded(ctx, r, heads, obs); err != nil {
 		return nil, err
 	}

@@ -289,7 +289,12 @@ func TestACommitStatusThatFailed(t *testing.T) {
 				t.Errorf("at first it is %+v", c)
 			}
 			p.in(time.Minute)
-			p.wants("after a minute", "c1=two p1=one p2=one", tt.want)
+			p.wants("before Flux has to have tried again", "c1=two p1=one p2=one", rollouts.Updating)
+			if c := p.rollout().Clusters["c1"]; c.State != rollouts.Failing || c.LeastSettle.Duration != commitstatus.LeastSettle {
+				t.Errorf("before Flux has to have tried again it is %+v", c)
+			}
+			p.in(commitstatus.LeastSettle - time.Minute)
+			p.wants("after that", "c1=two p1=one p2=one", tt.want)
 			if c := p.rollout().Clusters["c1"]; c.State != tt.state {
 				t.Errorf("it is %+v", c)
 			}
@@ -302,7 +307,7 @@ func TestACommitStatusThatFailed(t *testing.T) {
 	}
 }
 
-// Before a failure counts the forge is asked again, however long its answers take.
+// Before a failure counts Flux has tried again, and the forge is asked again, however long its answers take.
 func TestAFailureThatPasses(t *testing.T) {
 	p := newPoster(t, byFlux)
 	p.change("web", "two")

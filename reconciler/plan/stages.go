@@ -30,6 +30,8 @@ type Staging struct {
 	// Posted is what commit statuses say of clusters, by name; nil of one that nobody asked about. The map is nil if
 	// nobody can ask.
 	Posted map[string]*staged.Posted
+	// Unrecorded is what clusters have on top of what the state knows, by name.
+	Unrecorded map[string]*staged.Unrecorded
 	// Commands are those that may be given, oldest first.
 	Commands []Command
 	// Ignored are commands that do not count.
@@ -137,7 +139,7 @@ func (s *stager) stagedClusters() []staged.Cluster {
 			Name: c.Name, Held: held, Seen: seen, Posted: s.table.in.Staging.Posted[c.Name], Virtual: mapped.Of(c.Source),
 			IsLost:    s.table.in.Expanded.Policies.Lost(c.Name),
 			Closed:    suspend.Of(c.Name, c.Source.Annotations, windows, s.table.in.Now).Why != "",
-			Unwatched: s.table.in.State.Observed[c.Name] == nil,
+			Unwatched: s.table.in.State.Observed[c.Name] == nil, Unrecorded: s.table.in.Staging.Unrecorded[c.Name],
 		}
 	}
 	return all

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/plan/staged"
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
@@ -50,6 +51,8 @@ type Content struct {
 	// Ahead are what was published after the publication that the state names, in the order
 	// of dates: where a push is not atomic, a branch may be ahead of the state.
 	Ahead []state.Publication
+	// Unrecorded are the clusters whose branch is ahead of the state, by name, with what the state knows of them.
+	Unrecorded map[string]*staged.Unrecorded
 }
 
 // Asked is of which source, by which config, and for which clusters it is asked what is published.
@@ -73,7 +76,11 @@ func (r *Reader) Content(ctx context.Context, heads map[string]files.ID, asked A
 	}
 	read := reading{
 		Reader: r, asked: asked, at: at, heads: heads, isOurs: r.sameSources(ctx, asked.Revision),
-		Content: Content{Heads: publish.Heads{Clusters: map[string]files.ID{}}, Clusters: map[string]tree.Published{}},
+		Content: Content{
+			Heads: publish.Heads{Clusters: map[string]files.ID{}}, Clusters: map[string]tree.Published{},
+			Unrecorded: map[string]*staged.Unrecorded{},
+		},
+		newest: map[string]git.Head{},
 	}
 	for _, name := range wanted {
 		var err error
@@ -89,7 +96,7 @@ func (r *Reader) Content(ctx context.Context, heads map[string]files.ID, asked A
 			return nil, err
 		}
 	}
-	if err := errors.Join(read.recent(ctx), read.moved(ctx)); err != nil {
+	if err := errors.Join(read.recent(ctx), read.moved(ctx), read.unrecorded(ctx)); err != nil {
 		return nil, err
 	}
 	read.State.Random = lastRandom(&read.State, read.published)
@@ -106,8 +113,9 @@ type reading struct {
 	at        render.Addresses
 	heads     map[string]files.ID
 	isOurs    func(branch string, head git.Head) error
-	published []git.Head // commits that clusters were published with, the last of each
-	tip       git.Head   // of the branch that clusters share; zero for none
+	published []git.Head          // commits that clusters were published with, the last of each
+	tip       git.Head            // of the branch that clusters share; zero for none
+	newest    map[string]git.Head // of clusters that have a branch of their own
 }
 
 // state reads the branch of the state.
@@ -139,6 +147,7 @@ func (r *reading) branch(ctx context.Context, name string) error {
 	}
 	r.published = append(r.published, was.Head)
 	cluster, _ := r.at.Cluster(name)
+	r.newest[cluster] = was.Head
 	r.Heads.Clusters[cluster], r.Clusters[cluster] = was.Head.Commit, was.Published
 	return nil
 }

@@ -1,7 +1,6 @@
 package given
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,18 +49,18 @@ func (s *session) judge(ctx context.Context, c *candidate) error {
 }
 
 // basesOf are the commits by which commands about a unit are judged: that of the run that is open or, where none is, that of
-// the next one. A command about all units is judged by those of all. Where nothing was published before a run, what it goes to is
-// the first that says anything.
+// the next one. A command about all units is judged by those of all. Where nothing was published before a run, the first commit that
+// one went to is the first that says anything, and newer ones that the run goes to instead say nothing more.
 func (s *session) basesOf(unit string) (commits []string) {
 	if unit != commands.AllUnits {
 		if was := s.rollout(unit); was != nil && was.Status.Phase != rollouts.Done {
-			return []string{cmp.Or(was.Status.Base.Commit, was.Status.Target.Commit)}
+			return []string{was.Status.RuledBy()}
 		}
 		return []string{s.State.Published.Commit}
 	}
 	for i := range s.State.Rollouts {
 		if st := &s.State.Rollouts[i].Status; st.Phase != rollouts.Done {
-			commits = append(commits, cmp.Or(st.Base.Commit, st.Target.Commit))
+			commits = append(commits, st.RuledBy())
 		}
 	}
 	return append(commits, s.State.Published.Commit)

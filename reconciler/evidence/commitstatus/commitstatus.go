@@ -32,6 +32,10 @@ func IsFlux(context string) bool { return strings.HasPrefix(context, fluxPrefix)
 // again: one that degrades before that may never say so.
 const LeastWait = 20 * time.Minute
 
+// LeastSettle is for how long a failure that Flux told has to last to count. It is twice the time after which a Kustomization that failed
+// is tried again, as it is printed: the next attempt may mend it, and only then is that told.
+const LeastSettle = 2 * time.Minute
+
 // ArgoCDContext is the context of what Argo CD says of an Application.
 func ArgoCDContext(cluster, application string) string {
 	return argocdPrefix + cluster + "/" + application

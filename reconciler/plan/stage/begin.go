@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -147,7 +148,7 @@ func newRun(v *view, r rollouts.Rollout, target rollouts.Version) rollouts.Rollo
 	before := r.Clusters
 	given := slices.DeleteFunc(slices.Clone(r.Status.Commands), func(c rollouts.Command) bool { return !v.isGiven(c) })
 	r.Status = rollouts.Status{
-		Phase: rollouts.Waiting, Base: r.Status.Base, Target: target, StartTime: v.now, Commands: given,
+		Phase: rollouts.Waiting, Base: r.Status.Base, Target: target, Rules: ruling(v, r.Status, target), StartTime: v.now, Commands: given,
 	}
 	r.Status.Run = runID(v, r.Status)
 	r.Clusters = make(map[string]rollouts.Cluster, len(v.Clusters))
@@ -167,6 +168,15 @@ func newRun(v *view, r rollouts.Rollout, target rollouts.Version) rollouts.Rollo
 	}
 	r.Status.Stages = stageStatuses(v, nil)
 	return r
+}
+
+// ruling is what is recorded of by which commit commands about a run count that follows what is recorded: a newer version that a
+// run goes to instead brings neither signers nor rules of its own.
+func ruling(v *view, before rollouts.Status, target rollouts.Version) string {
+	if by := cmp.Or(before.RuledBy(), v.PublishedCommit); !before.Base.IsKnown() && by != target.Commit {
+		return by
+	}
+	return ""
 }
 
 // runID identifies a run by 32 hex digits.

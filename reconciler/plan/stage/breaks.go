@@ -45,6 +45,8 @@ func (b *breaks) run() (all []string) {
 		all = append(all, "the run began at another time than its plan")
 	case b.isSame && isOpen(s.Phase) && isOpen(b.was.Status.Phase) && s.Target != b.was.Status.Target:
 		all = append(all, "the target of the run is another one than before")
+	case b.isSame && s.Rules != b.was.Status.Rules && isOpen(s.Phase):
+		all = append(all, "the commit whose rules and signers count is another one than before")
 	}
 	return all
 }
@@ -59,7 +61,7 @@ func (b *breaks) cluster(name string) string {
 		return fmt.Sprintf("was released, and shows %.12s instead of the target, %.12s", e.Shows, s.Target.Commit)
 	case isOut && !b.Now.IsZero() && (!stays || !e.Released.Equal(&was.Released)) && !e.Released.Equal(&b.now):
 		return "was released at another time than its plan"
-	case isOut && !stays && b.isSame:
+	case isOut && !stays:
 		return b.order(name, &e)
 	case isReleased(e) || e.State == rollouts.Unchanged || !isOpen(s.Phase):
 		return ""
@@ -76,8 +78,11 @@ func (b *breaks) cluster(name string) string {
 
 // order says why it is not the turn of a cluster that was released by the last plan; empty if it is.
 func (b *breaks) order(name string, e *rollouts.Cluster) string {
-	i, isIn := b.byName[name]
-	isFree := isIn && b.Clusters[i].Takes || e.Joined || !b.is.Status.Base.IsKnown()
+	var c Cluster
+	if i, isIn := b.byName[name]; isIn {
+		c = b.Clusters[i]
+	}
+	isFree := c.Takes || c.IsTarget && !c.IsBase || e.Joined || !b.is.Status.Base.IsKnown()
 	if isFree || !isOpen(b.is.Status.Phase) {
 		return ""
 	}

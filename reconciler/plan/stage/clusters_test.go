@@ -246,6 +246,19 @@ func TestRuns(t *testing.T) {
 			{"10:03", "", "", "Done"},
 			{"10:04", "refused ", "b2: p1 p2", "Updating prod c1:Healthy"},
 		}},
+		{"half a push of what it had once before", "simple", four, []row{
+			{"10:00", "source b2", "b2: c1", ""},
+			{"10:01", "healthy c1", "b2: p1 p2", ""},
+			{"10:02", "source a1", "a1: c1 p1 p2", "Done a1"},
+			{"10:03", "source b2; half", "b2: c1", "Updating canary c1:Released"},
+			{"10:04", "", "", "Updating canary c1:Released"}, // what it said last was said of the bytes before
+			{"10:05", "healthy c1", "b2: p1 p2", "Updating prod"},
+		}},
+		{"half a push of a run that goes back", "returns", twelve, []row{
+			{"10:00", "source b2", "b2: c1 c2", ""},
+			{"10:01", "healthy c1; failed c2", "", "Updating canary c2:Failing"},
+			{"10:02", "half", "a1: c1 c2", "Stopped canary KeptBack"},
+		}},
 		{"half a push", "simple", four, []row{
 			{"10:00", "source b2; half", "b2: c1", ""},
 			{"10:01", "healthy c1; half", "b2: p1 p2", ""},

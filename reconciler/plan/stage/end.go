@@ -1,6 +1,8 @@
 package stage
 
 import (
+	"slices"
+
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 )
 
@@ -30,6 +32,19 @@ func goBack(v *view, r rollouts.Rollout, why cause) rollouts.Rollout {
 	}
 	r.Status.Phase, r.Status.Reason, r.Status.Message = rollouts.Returning, why.code, why.text
 	return r
+}
+
+// wentBack returns a record of a run that goes back if a plan had it do so that recorded nothing: clusters that were released have
+// the base.
+func wentBack(v *view, r rollouts.Rollout) rollouts.Rollout {
+	isBack := func(c Cluster) bool {
+		e := r.Clusters[c.Name]
+		return c.isTakenBack() && isReleased(e) && e.State != rollouts.Skipped && e.State != rollouts.Leaving
+	}
+	if !isOpen(r.Status.Phase) || !canGoBack(v, r.Status) || !slices.ContainsFunc(v.Clusters, isBack) {
+		return r
+	}
+	return goBack(v, r, cause{rollouts.TooManyFailed, "a plan had it go back that was not recorded"})
 }
 
 // failedRun returns a record of a run that failed: it stops, or goes back if its strategy says so and it can.

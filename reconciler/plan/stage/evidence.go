@@ -75,6 +75,12 @@ func (c *Cluster) answers() bool {
 	return h != Silent && h != Unknown && h != Unasked
 }
 
+// isThere reports that the target is there, or that all that is known is that it was when its health was told.
+func (c *Cluster) isThere() bool { return c.IsTarget || c.isTakenBack() }
+
+// isTakenBack reports that a plan that recorded nothing had the cluster go back to the base.
+func (c *Cluster) isTakenBack() bool { return c.WasTarget && c.IsBase && !c.IsTarget }
+
 // isHealthyNow reports that it is known now that what is published in a cluster is the target, and healthy.
 func (c *Cluster) isHealthyNow() bool {
 	return c.IsTarget && c.Evidence.IsPresent && c.Evidence.Health == Healthy
@@ -84,13 +90,13 @@ func (c *Cluster) isHealthyNow() bool {
 func judged(v *view, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
 	ev := &c.Evidence
 	e.WasUnhealthy = e.WasUnhealthy || ev.IsPresent && ev.WasUnhealthy
-	if (e.State == rollouts.Healthy || e.State == rollouts.Failing) && !c.IsTarget { // what it was said of is gone
+	if (e.State == rollouts.Healthy || e.State == rollouts.Failing) && !c.isThere() { // what it was said of is gone
 		e = entered(v, e, rollouts.Released)
 		e.Evidence, e.Deadline = ev.Ref, v.after(v.stage(e.Stage).ProgressDeadline)
 	}
 	isUnheard := e.State == rollouts.Released || e.State == rollouts.Failed && e.Reason == rollouts.PastDeadline
 	isOld := isUnheard && ev.Ref != "" && ev.Ref == e.Evidence // the cluster had the same bytes once before
-	switch isPresent := c.IsTarget && ev.IsPresent && !isOld; {
+	switch isPresent := c.isThere() && ev.IsPresent && !isOld; {
 	case c.Unwritable != "" && !c.IsTarget:
 		return failed(v, e, rollouts.NotWritable, c.Unwritable)
 	case ev.Health == Unasked:
@@ -147,6 +153,7 @@ func failing(v *view, e rollouts.Cluster, ev *Evidence) rollouts.Cluster {
 		e = entered(v, e, rollouts.Failing)
 		e.Since, e.Evidence, e.Message = metav1.NewTime(since), ev.Ref, ev.Message
 	}
+	e.LeastSettle.Duration = max(e.LeastSettle.Duration, ev.LeastSettle)
 	if v.isOver(settled(v, e)) {
 		e = failed(v, e, rollouts.Unhealthy, ev.Message)
 		e.Evidence = ev.Ref
@@ -156,7 +163,7 @@ func failing(v *view, e rollouts.Cluster, ev *Evidence) rollouts.Cluster {
 
 // settled is when a failing cluster counts as failed.
 func settled(v *view, e rollouts.Cluster) metav1.Time {
-	return metav1.NewTime(e.Since.Add(v.stage(e.Stage).Settle.Duration))
+	return metav1.NewTime(e.Since.Add(max(v.stage(e.Stage).Settle.Duration, e.LeastSettle.Duration)))
 }
 
 // failed is a cluster that counts as failed, for a reason. One that failed before stays as it is.

@@ -3,6 +3,8 @@ package stage
 import (
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 )
 
@@ -80,7 +82,10 @@ func placed(v *view, s rollouts.Status, e rollouts.Cluster, c *Cluster) rollouts
 	case e.State == rollouts.Leaving:
 		return entered(v, e, rollouts.Pending)
 	case !isReleased(e) && e.State != rollouts.Unchanged && !isBack && c.IsTarget && !c.IsBase:
-		return released(v, e, s.Target) // half of an earlier push
+		e = released(v, e, s.Target) // half of an earlier push
+		if c.Evidence.IsOld {
+			e.Evidence = c.Evidence.Ref
+		}
 	}
 	return e
 }
@@ -106,7 +111,7 @@ func isStageReleased(s rollouts.Status, stage string) bool {
 // entered returns a cluster in a state, in which it may have been before.
 func entered(v *view, e rollouts.Cluster, s rollouts.State) rollouts.Cluster {
 	if e.State != s {
-		e.State, e.Since, e.Reason, e.Message = s, v.now, "", ""
+		e.State, e.Since, e.Reason, e.Message, e.LeastSettle = s, v.now, "", "", metav1.Duration{}
 	}
 	return e
 }

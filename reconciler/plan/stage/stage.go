@@ -14,6 +14,7 @@ func Decide(in Input) Output {
 	r = counted(&v, r)
 	r = judgedRun(&v, r)
 	r = obeyed(&v, r)
+	r = wentBack(&v, r)
 	r, unsoaked := taken(&v, r)
 	r = advanced(&v, r)
 	r = bound(&v, pruned(r))

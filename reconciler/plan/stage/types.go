@@ -17,6 +17,8 @@ type Input struct {
 	// Source is what the source says now, and Published what it said in the commit that was published last;
 	// the zero value where that is not known.
 	Source, Published rollouts.Version
+	// PublishedCommit is the commit that was published last, whether it can be read or not; empty for none.
+	PublishedCommit string
 	// Strategy is the one that the unit is bound to; nil for none. See InForce.
 	Strategy *rollouts.Strategy
 	// Refused says why no run may begin and nothing may be released, as where the strategy cannot be read;
@@ -44,6 +46,9 @@ type Cluster struct {
 	Has bool
 	// IsTarget and IsBase report that what is published there is what the target, or the base, gives.
 	IsTarget, IsBase bool
+	// WasTarget reports that the target is published there as far as the record knows. What is there in fact was pushed by a plan
+	// that recorded nothing.
+	WasTarget bool
 	// Leaves reports that the base wants the cluster, and the target does not.
 	Leaves bool
 	// Takes reports that it takes over what another cluster lost: something has to run there at once.
@@ -72,8 +77,12 @@ type Evidence struct {
 	Ref, Message string
 	// WasUnhealthy reports that the unit was unhealthy there before it got what is published there now.
 	WasUnhealthy bool
+	// IsOld reports that it was there before what is published came: the cluster may have had the same bytes once before.
+	IsOld bool
 	// LeastWait is for how long that has to be told to count for a while, where not every change of it is told.
 	LeastWait time.Duration
+	// LeastSettle is for how long a failure has to last at least to count, where whoever says so tries again after a while.
+	LeastSettle time.Duration
 }
 
 // Health is how a unit is in a cluster.

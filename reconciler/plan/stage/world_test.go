@@ -32,7 +32,10 @@ type world struct {
 	last    stage.Output
 	refs    int
 	isLost  bool // of the next push the record is lost
-	missed  string
+	// known is what the record knows that clusters have, and plans counts plans.
+	known  map[string]string
+	plans  int
+	missed string
 }
 
 // member is what is so of a cluster, whatever is published.
@@ -41,6 +44,8 @@ type member struct {
 
 	says, of string // what is said of it, and of what
 	since    time.Time
+	// saidAt and pushedAt say after how many plans something was said of it, or published there, last.
+	saidAt, pushedAt int
 }
 
 func clock(text string) time.Time {
@@ -111,6 +116,10 @@ func (w *world) input() stage.Input {
 		c.Has, c.IsTarget, c.IsBase = has != "", has == w.gives(target, m.Name), base.IsKnown() && has == w.gives(base, m.Name)
 		c.Leaves = base.IsKnown() && w.gives(base, m.Name) != "" && !target.Absent && w.gives(target, m.Name) == ""
 		c.Evidence = stage.Evidence{Health: stage.Health(m.says), IsPresent: m.of == has, Since: m.since}
+		if known := w.known[m.Name]; known != has {
+			c.WasTarget, c.Evidence.IsOld = known == w.gives(target, m.Name), m.saidAt < m.pushedAt
+		}
+		c.Evidence.IsPresent = c.Evidence.IsPresent || c.WasTarget && m.of == w.known[m.Name]
 		c.Evidence.Ref = fmt.Sprintf("waybill/status/%s@%s-%s-%d", m.Name, m.of, m.says, m.since.Unix())
 		in.Clusters = append(in.Clusters, c)
 	}
@@ -131,15 +140,18 @@ func (w *world) plan() (changed map[string]string) {
 		isTarget := digest == out.Target.Digest
 		w.has[s.Cluster] = w.gives(rollouts.Version{Commit: s.Commit, Digest: digest, Absent: isTarget && out.Target.Absent || !isTarget && out.Base.Absent}, s.Cluster)
 	}
+	w.plans++
 	changed = map[string]string{}
 	for name, has := range w.has {
 		if before[name] != has {
-			changed[name] = has
+			changed[name], w.member(name).pushedAt = has, w.plans
 		}
 	}
 	w.in.Before, w.last, w.missed = out.After, out, ""
 	if w.isLost {
 		w.in.Before, w.isLost = in.Before, false
+	} else {
+		w.known = maps.Clone(w.has)
 	}
 	w.in.Commands = slices.DeleteFunc(w.in.Commands, func(c rollouts.Command) bool { return c.Run == "" })
 	if w.in.Published = in.Source; w.in.Before != nil {
@@ -238,9 +250,9 @@ func (w *world) do(event string) {
 			w.in.Strategy = atOnce
 		}
 	case "lost":
-		w.in.Before, w.in.Published = nil, rollouts.Version{}
+		w.in.Before, w.in.Published, w.known = nil, rollouts.Version{}, maps.Clone(w.has)
 	case "forgotten":
-		w.in.Before = nil
+		w.in.Before, w.known = nil, maps.Clone(w.has)
 	case "half":
 		w.isLost = true
 	case "missed":
@@ -299,9 +311,10 @@ func (w *world) say(m *member, health, since string) {
 	if health == "mute" {
 		says = ""
 	}
-	if m.says != says || m.of != w.has[m.Name] {
+	if m.says != says || m.of != w.has[m.Name] || m.saidAt < m.pushedAt {
 		m.since = w.now
 	}
+	m.saidAt = w.plans
 	if m.says, m.of = says, w.has[m.Name]; since != "" {
 		m.since = clock(since)
 	}

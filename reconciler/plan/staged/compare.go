@@ -24,6 +24,8 @@ type comparison struct {
 	versions map[string]*laid // by commit; nil for one that cannot be read
 	have     map[object.Ref]func(int) *files.Blob
 	has      []bool // of clusters, by index, that something of the unit is there
+	// wasTarget says of clusters, by index, that they had the target by what the record knows, and have more.
+	wasTarget []bool
 	// leavesAll reports that the target wants nothing anywhere.
 	leavesAll bool
 	larger    map[*laid]*laid  // versions with the larger share of what is divided
@@ -40,7 +42,7 @@ func compare(in *Input, u *Unit) *comparison {
 	c.asked = stage.Input{
 		Unit: u.Unit.Unit, Pos: u.Pos, Now: in.Now, Strategy: u.Strategy, Refused: u.Refused, Windows: u.Windows,
 		Commands: u.Commands, Before: u.Before,
-		Source: u.source(in.Revision),
+		Source: u.source(in.Revision), PublishedCommit: in.Published,
 	}
 	c.asked.Published = c.published()
 	base, target := stage.Versions(c.asked)
@@ -54,6 +56,7 @@ func compare(in *Input, u *Unit) *comparison {
 	asBase, asTarget := c.asPublished(wasBase), c.asPublished(isTarget)
 	c.leavesAll = isTarget.isEmpty(len(in.Clusters))
 	areBase, areTarget := c.matching(asBase), c.matching(asTarget)
+	c.wasTarget = hadTarget(c, isTarget)
 	for i := range in.Clusters {
 		is, concerned := c.cluster(i, wasBase, isTarget)
 		concerned = concerned || u.Refused != "" && c.versions[in.Revision].wants(i) // it is not to get that
@@ -185,8 +188,7 @@ func (c *comparison) cluster(i int, base, target *laid) (stage.Cluster, bool) {
 	known := &c.in.Clusters[i]
 	is := stage.Cluster{
 		Name: known.Name, Stage: c.unit.stage(i), Held: known.Held, Closed: known.Closed, Unwatched: known.Unwatched,
-		Evidence: known.evidence(c.in.Evidence, c.refs, func(r object.Ref) *files.Blob { return c.have[r](i) }),
-		Has:      c.has[i],
+		Evidence: known.evidence(c.in.Evidence, c.refs, counting(c, i)), Has: c.has[i], WasTarget: c.wasTarget[i],
 	}
 	wants, baseWants := target.wants(i), base.wants(i)
 	is.Leaves = !wants && !c.leavesAll && (baseWants || is.Has)

@@ -17,7 +17,9 @@ type Seen struct {
 	Ref string
 	// IsSilent reports that the cluster does not answer, or that its report is too old to count.
 	IsSilent bool
-	Objects  map[object.Ref]Object // by the names that templates have
+	// Commit of the cluster's branch is the one that was applied last.
+	Commit  files.ID
+	Objects map[object.Ref]Object // by the names that templates have
 }
 
 // Object is what is known of an object in a cluster.
@@ -33,7 +35,7 @@ type Object struct {
 
 // evidence is what is known of the health of a unit in a cluster: what the first source says that says something. That the
 // published bytes are there is enough for the last one, time, unless somebody could be asked who was not.
-func (c *Cluster) evidence(sources []string, refs []object.Ref, published func(object.Ref) *files.Blob) stage.Evidence {
+func (c *Cluster) evidence(sources []string, refs []object.Ref, of bytes) stage.Evidence {
 	if c.IsLost {
 		e := stage.Evidence{Health: stage.Silent}
 		if c.Seen != nil {
@@ -46,7 +48,8 @@ func (c *Cluster) evidence(sources []string, refs []object.Ref, published func(o
 		var e stage.Evidence
 		switch {
 		case source == render.EvidenceStatus:
-			e = reported(c.Seen, refs, published)
+			e = reported(c.Seen, refs, of)
+			e.IsOld = c.isOld(refs, of.published)
 		case source == render.EvidenceCommitStatus && c.Posted == nil:
 			silent.Health = stage.Unasked
 		case source == render.EvidenceCommitStatus:
@@ -94,7 +97,7 @@ func (in *Input) again(out *stage.Output) (again recheck.Recheck) {
 // reported is what a cluster reports of objects, as far as they are published
 // there. It speaks of what is published if each of these objects is applied as it is published and nothing that
 // was removed is there still; or if one of them was tried and refused. Seen may be nil.
-func reported(seen *Seen, refs []object.Ref, published func(object.Ref) *files.Blob) stage.Evidence {
+func reported(seen *Seen, refs []object.Ref, of bytes) stage.Evidence {
 	if seen == nil {
 		return stage.Evidence{}
 	}
@@ -106,7 +109,7 @@ func reported(seen *Seen, refs []object.Ref, published func(object.Ref) *files.B
 	refused := false
 	for _, r := range refs {
 		is, isSeen := seen.Objects[r]
-		b := published(r)
+		b := of.published(r)
 		switch {
 		case b == nil && isSeen:
 			e.IsPresent, e.Message = false, r.String()+" is there still"
@@ -114,7 +117,7 @@ func reported(seen *Seen, refs []object.Ref, published func(object.Ref) *files.B
 		case isSeen && is.Refused != "" && is.Tried == b.ID():
 			refused = true
 			e = worse(e, stage.Failed, is.Since, r.String()+": "+is.Refused)
-		case !isSeen || is.Applied != b.ID():
+		case !isSeen || is.Applied != b.ID() && !of.isKnown(r, is.Applied):
 			e.IsPresent = false
 		default:
 			e = worse(e, is.Health, is.Since, r.String()+": "+is.Message)

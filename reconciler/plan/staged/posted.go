@@ -36,6 +36,8 @@ type Said struct {
 	Ref, Message string
 	// LeastWait is for how long the health has to be told to count for a while.
 	LeastWait time.Duration
+	// LeastSettle is for how long a failure has to last at least to count.
+	LeastSettle time.Duration
 }
 
 // evidence is what statuses say of a unit: those of the commits from the head on that have of its objects what is
@@ -51,7 +53,7 @@ func (p *Posted) evidence(paths []string) stage.Evidence {
 	s := p.Said[min(n, len(p.Said))-1]
 	return stage.Evidence{
 		Health: s.Health, IsPresent: s.Health != stage.Unknown, Ref: s.Ref, Message: s.Message,
-		WasUnhealthy: s.WasUnhealthy, LeastWait: s.LeastWait,
+		WasUnhealthy: s.WasUnhealthy, LeastWait: s.LeastWait, LeastSettle: s.LeastSettle,
 	}
 }
 

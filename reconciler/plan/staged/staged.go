@@ -105,6 +105,8 @@ type Cluster struct {
 	// Seen is what it reports of its objects; nil for nothing. Posted is what commit statuses say of it; nil if nobody was asked.
 	Seen   *Seen
 	Posted *Posted
+	// Unrecorded is what is there on top of what the record knows; nil for nothing.
+	Unrecorded *Unrecorded
 	// IsLost reports that it does not answer, whatever was said of it last.
 	IsLost bool
 	// Virtual is how its objects are named on the API server; nil for one of its own.

@@ -23,6 +23,8 @@ type Cluster struct {
 	// Evidence is what its state follows from; of one that was released, and of which nothing was heard since, the report
 	// that there was then, which does not count.
 	Evidence string `json:"evidence,omitempty"`
+	// LeastSettle is for how long it has to be Failing at least until it counts as failed, because of how that is known.
+	LeastSettle metav1.Duration `json:"leastSettle,omitzero"`
 	// WasUnhealthy reports that it was unhealthy before it was released: its failure counts for nothing.
 	WasUnhealthy bool `json:"wasUnhealthy,omitempty"`
 	// FailedBefore reports that it failed by a version of a run that this one replaced: it is released first.

@@ -1,6 +1,8 @@
 package rollouts
 
 import (
+	"cmp"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/render/object"
@@ -82,6 +84,9 @@ type Status struct {
 	// Base is the last version that finished, also after runs that a newer one replaced.
 	Base   Version `json:"base"`
 	Target Version `json:"target"`
+	// Rules is the source commit by whose rules and signers commands count, where the base is not known, and it is not that of
+	// the target: the one that was published before the run, or the first that a run went to before which nothing was.
+	Rules string `json:"rules,omitempty"`
 	// StartTime is when the run began.
 	StartTime metav1.Time `json:"startTime,omitzero"`
 	// Restarts counts the runs that a newer one replaced since the last that finished.
@@ -91,6 +96,9 @@ type Status struct {
 	// Commands are those that were acted on, or refused, and may be given again.
 	Commands []Command `json:"commands,omitempty"`
 }
+
+// RuledBy is the source commit by whose rules and signers commands about the run count: a change names neither for itself.
+func (s *Status) RuledBy() string { return cmp.Or(s.Base.Commit, s.Rules, s.Target.Commit) }
 
 // Phase is how far a run, or a stage of it, is.
 type Phase string

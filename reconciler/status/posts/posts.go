@@ -203,7 +203,7 @@ func said(a *commitstatus.Answer) (s staged.Said) {
 	for _, is := range a.Spoken {
 		refs = append(refs, fmt.Sprintf("%s %s by %s at %.12s", is.Context, is.State, is.Creator, is.Commit))
 		if commitstatus.IsFlux(is.Context) {
-			s.LeastWait = commitstatus.LeastWait
+			s.LeastWait, s.LeastSettle = commitstatus.LeastWait, commitstatus.LeastSettle
 		}
 		if is.State == forge.Failure || is.State == forge.Broken {
 			failed = append(failed, is.Context)

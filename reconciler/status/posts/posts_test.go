@@ -129,7 +129,7 @@ func TestWhoSyncsACluster(t *testing.T) {
 	f, b := &fleet{T: t, repo: twin.New("fleet"), at: own()}, board{}
 	head := f.publish(twin.Tree{"flux/team/kustomization.yaml": twin.File([]byte("kind: Kustomization\n")), "flux/shop/kustomization.yaml": twin.File([]byte("kind: Kustomization\n"))})
 	b.post(head, "waybill/flux/eu/waybill-eu-team", forge.Success)
-	if p := f.read(b, 1); p.Said[0].Health != stage.Progressing || !strings.Contains(p.Said[0].Message, "waybill-eu-shop") || p.Said[0].LeastWait == 0 {
+	if p := f.read(b, 1); p.Said[0].Health != stage.Progressing || !strings.Contains(p.Said[0].Message, "waybill-eu-shop") || p.Said[0].LeastWait == 0 || p.Said[0].LeastSettle == 0 {
 		t.Errorf("of one of two it is said %+v", p.Said)
 	}
 	b.post(head, "waybill/flux/eu/waybill-eu-shop", forge.Success)
@@ -138,7 +138,7 @@ func TestWhoSyncsACluster(t *testing.T) {
 	}
 	next := f.publish(content("one"))
 	b.post(next, "waybill/argocd/eu/waybill-eu", forge.Success)
-	if p := f.read(b, 2); p.Said[0].Health != stage.Healthy || p.Said[0].LeastWait != 0 {
+	if p := f.read(b, 2); p.Said[0].Health != stage.Healthy || p.Said[0].LeastWait+p.Said[0].LeastSettle != 0 {
 		t.Errorf("of Argo CD it is said %+v", p.Said)
 	}
 }

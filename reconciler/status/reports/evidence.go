@@ -62,7 +62,7 @@ func (r *Reader) EvidenceOf(
 	if err != nil {
 		return nil, err
 	}
-	trees := appliedTrees{r.Published.Target, map[appliedAt]*files.Folder{}}
+	trees := appliedTrees{from: r.Published.Target, trees: map[appliedAt]*files.Folder{}}
 	for ref, clusters := range moving {
 		for _, cluster := range clusters {
 			w, err := said.report(ctx, cluster, mappings[cluster])
@@ -132,11 +132,22 @@ func (r *Reader) isSilent(heads map[string]files.ID) bool {
 
 // evidenceOf reads what is said of a cluster; nil for nothing, or nothing new enough.
 func (r *Reader) evidenceOf(ctx context.Context, said *statusBranches, cluster string, m *virtual.Mapping) (*status.Report, error) {
-	h, _, err := said.head(ctx, cluster)
+	h, err := r.newest(ctx, said, cluster)
 	if err != nil || h == nil || r.Now().Sub(h.When) > Lasting || !r.isEvidence(h, said.keys[cluster]) {
 		return nil, err
 	}
 	return r.remembered(*h, cluster, m), nil
+}
+
+// newest reads the head of the status branch of a cluster, unless that was its head the last time, and no key of an agent has to have
+// signed it.
+func (r *Reader) newest(ctx context.Context, said *statusBranches, cluster string) (*git.Head, error) {
+	was, ok := r.Cache.last(cluster)
+	if ok && said.keys[cluster] == nil && said.refused[cluster] == nil && was.head.Commit == said.heads[status.Prefix+cluster] {
+		return &was.head, nil
+	}
+	h, _, err := said.head(ctx, cluster)
+	return h, err
 }
 
 // Applied reads what the status branches of clusters say of what was applied: which commit, and by which of the state. It
@@ -171,14 +182,15 @@ func (r *Reader) isEvidence(h *git.Head, agent *signing.Public) bool {
 // remembered reads a status branch, unless that was its head the last time. One that cannot be read
 // says nothing: it stops no plan.
 func (r *Reader) remembered(h git.Head, cluster string, m *virtual.Mapping) *status.Report {
-	if was, ok := r.Cache.last(cluster); ok && was.head == h.Commit {
+	if was, ok := r.Cache.last(cluster); ok && was.head.Commit == h.Commit {
 		return was.report
 	}
 	w, err := parse(h, status.Prefix+cluster, Query{Closely: true}, m)
 	if err != nil {
 		w = nil
 	}
-	r.Cache.keep(cluster, reportAt{h.Commit, w})
+	h.Tree = nil
+	r.Cache.keep(cluster, reportAt{head: h, report: w})
 	return w
 }
 
@@ -186,6 +198,8 @@ func (r *Reader) remembered(h git.Head, cluster string, m *virtual.Mapping) *sta
 type appliedTrees struct {
 	from  published.Repository
 	trees map[appliedAt]*files.Folder
+	// isMissing reports that a commit was not there since it was set back last.
+	isMissing bool
 }
 
 // appliedAt is a commit, and a cluster that applied it.
@@ -217,7 +231,7 @@ func (a *appliedTrees) fileAt(ctx context.Context, at appliedAt, path string) (*
 		if root, err = filesFor(ctx, a.from, at); err != nil && !errors.Is(err, git.ErrMissing) {
 			return nil, fmt.Errorf("reading %s as it was applied: %w", path, err)
 		}
-		a.trees[at] = root
+		a.trees[at], a.isMissing = root, a.isMissing || err != nil
 	}
 	return fileOf(root, path), nil
 }

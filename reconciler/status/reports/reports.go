@@ -13,6 +13,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/reconciler/heartbeat"
+	"github.com/waybill-dev/waybill/reconciler/plan/staged"
 	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/render/object"
@@ -43,10 +44,12 @@ type Cache struct {
 	reports map[string]reportAt // by cluster
 }
 
-// reportAt is what a status branch says at a head; nil for nothing that can be read.
+// reportAt is what a status branch says at a head, which has no files here; nil for nothing that can be read. Seen is what it says of
+// objects as evidence; nil until that is asked for.
 type reportAt struct {
-	head   files.ID
+	head   git.Head
 	report *status.Report
+	seen   *staged.Seen
 }
 
 // last is what the status branch of a cluster said last.

@@ -29,7 +29,7 @@ func (r *Reader) Seen(
 	if err != nil {
 		return nil, err
 	}
-	all, trees := map[string]*staged.Seen{}, appliedTrees{r.Published.Target, map[appliedAt]*files.Folder{}}
+	all, trees := map[string]*staged.Seen{}, appliedTrees{from: r.Published.Target, trees: map[appliedAt]*files.Folder{}}
 	for _, c := range of {
 		m := virtual.Of(c)
 		w, err := said.report(ctx, c.Name, m)
@@ -40,17 +40,24 @@ func (r *Reader) Seen(
 			continue
 		}
 		was, _ := r.Cache.last(c.Name)
-		if all[c.Name], err = seen(ctx, w, c.Name, m, &trees); err != nil {
-			return nil, err
+		if was.seen == nil {
+			trees.isMissing = false
+			if was.seen, err = seen(ctx, w, c.Name, m, &trees); err != nil {
+				return nil, err
+			}
+			was.seen.Ref = fmt.Sprintf("%s%s@%.12s", status.Prefix, c.Name, was.head.Commit.String())
+			if !trees.isMissing { // what is not there may come
+				r.Cache.keep(c.Name, was)
+			}
 		}
-		all[c.Name].Ref = fmt.Sprintf("%s%s@%.12s", status.Prefix, c.Name, was.head.String())
+		all[c.Name] = was.seen
 	}
 	return all, nil
 }
 
 // seen is what a report says of the objects of a cluster.
 func seen(ctx context.Context, w *status.Report, cluster string, m *virtual.Mapping, trees *appliedTrees) (*staged.Seen, error) {
-	s := &staged.Seen{Objects: make(map[object.Ref]staged.Object, len(w.Objects))}
+	s := &staged.Seen{Commit: w.Commit, Objects: make(map[object.Ref]staged.Object, len(w.Objects))}
 	if s.IsSilent = !w.Verdict.Looked() && w.Verdict.Reason != status.Suspended; s.IsSilent {
 		return s, nil
 	}

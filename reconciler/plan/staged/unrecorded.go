@@ -1,0 +1,88 @@
+package staged
+
+import (
+	"slices"
+
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// Unrecorded is what is published for a cluster on top of what the record knows: where a push is not atomic, whoever pushed may die
+// before the record is pushed. It went by what the record knows, and so does the next plan.
+type Unrecorded struct {
+	// Commits are those of the cluster's branch that the record does not know, from the newest.
+	Commits []files.ID
+	// Known is what the record knows to be there.
+	Known *files.Folder
+}
+
+// file is what the record knows of an object in a cluster that has more; nil for nothing.
+func (c *Cluster) file(r object.Ref) *files.Blob {
+	e, _ := c.Unrecorded.Known.Lookup(tree.Path(c.Virtual.Ref(r)))
+	return e.Blob
+}
+
+// isOld reports that what a cluster says of objects was said before what is published of them came.
+func (c *Cluster) isOld(refs []object.Ref, published func(object.Ref) *files.Blob) bool {
+	return c.Unrecorded != nil && c.Seen != nil && !slices.Contains(c.Unrecorded.Commits, c.Seen.Commit) &&
+		slices.ContainsFunc(refs, func(r object.Ref) bool { return !isSame(c.file(r), published(r)) })
+}
+
+// isSame reports equal files; nil is none.
+func isSame(a, b *files.Blob) bool {
+	return a == b || a != nil && b != nil && a.ID() == b.ID()
+}
+
+// bytes are those of objects in a cluster of which evidence has to speak.
+type bytes struct {
+	published func(object.Ref) *files.Blob
+	// known are those that the record knows, if they are as good: other replicas of what is divided; nil if they are not.
+	known func(object.Ref) *files.Blob
+}
+
+// isKnown reports that a file is what the record knows of an object.
+func (b *bytes) isKnown(r object.Ref, id files.ID) bool {
+	if b.known == nil {
+		return false
+	}
+	is := b.known(r)
+	return is != nil && is.ID() == id
+}
+
+// counting are the bytes of which evidence counts in a cluster, by its index. Where a plan that recorded nothing pushed something
+// else in place of the target, what is said of the target counts still: that plan went by it.
+func counting(c *comparison, i int) bytes {
+	of := bytes{published: func(r object.Ref) *files.Blob { return c.have[r](i) }}
+	if c.wasTarget[i] {
+		of.known = c.in.Clusters[i].file
+	}
+	return of
+}
+
+// hadTarget reports of clusters, by index, whether they had the target by what the record knows, where they have something else.
+func hadTarget(c *comparison, target *laid) []bool {
+	all, known := make([]bool, len(c.in.Clusters)), false
+	for i := range all {
+		u := c.in.Clusters[i].Unrecorded
+		all[i] = u != nil && target != nil
+		known = known || all[i]
+	}
+	if !known {
+		return all
+	}
+	as := target.with(c.in, func(d *schedule.Decision, cluster string) (int32, bool) {
+		if i := c.in.index[cluster]; all[i] {
+			if is := c.in.Clusters[i].file(d.Ref()); is != nil {
+				return c.in.Replicas(is)
+			}
+		}
+		return 0, false
+	})
+	for i := range all {
+		isOther := func(r object.Ref) bool { return !isSame(c.in.Clusters[i].file(r), as.cells.at(r, i).blob) }
+		all[i] = all[i] && !slices.ContainsFunc(c.refs, isOther)
+	}
+	return all
+}
