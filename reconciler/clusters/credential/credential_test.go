@@ -168,6 +168,8 @@ func TestHosts(t *testing.T) {
 		{"10.0.0.0/8", "https://[::ffff:10.1.2.3]:6443", true},
 		{"fd00::/8", "https://[fd00::1]:6443", true},
 		{"[fd00::1]:6443", "https://[fd00::1]:6443", true},
+		{"[fd00::1]", "https://[fd00::1]:6443", true},
+		{"[fd00::1]", "https://[fd00::2]:6443", false},
 	} {
 		secret := map[string][]byte{"caBundle": certificate(t), "token": []byte("t")}
 		_, err := credential.Read(&karmada.Cluster{Spec: karmada.ClusterSpec{APIEndpoint: c.endpoint}}, secret, hosts(t, c.allow))

@@ -25,12 +25,16 @@ func (h Hosts) With(text string) (Hosts, error) {
 		return h, nil
 	}
 	domain, wild := strings.CutPrefix(text, "*.")
-	if u, err := url.Parse("https://" + domain); err != nil || u.Host != domain || u.Hostname() == "" || strings.Contains(domain, "*") || wild && u.Port() != "" {
+	u, err := url.Parse("https://" + domain)
+	if err != nil || u.Host != domain || u.Hostname() == "" || strings.Contains(domain, "*") || wild && u.Port() != "" {
 		return Hosts{}, fmt.Errorf("%q is no host; write api.example.com, api.example.com:6443, *.example.com or 10.0.0.0/8", text)
 	}
-	if wild {
+	switch {
+	case wild:
 		h.below = append(slices.Clip(h.below), "."+domain)
-	} else {
+	case u.Port() == "":
+		h.names = append(slices.Clip(h.names), u.Hostname()) // of an IPv6 address without its brackets
+	default:
 		h.names = append(slices.Clip(h.names), domain)
 	}
 	return h, nil

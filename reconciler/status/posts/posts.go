@@ -130,7 +130,7 @@ func (l *look) walk(ctx context.Context, id files.ID) error {
 			return err
 		}
 		is, isOld := l.answer(len(l.commits)).State, isBefore(h.Message, l.since)
-		if is == commitstatus.Healthy || isOld && is != commitstatus.FailedBefore && is != commitstatus.Failed {
+		if is == commitstatus.Healthy || isOld && is != commitstatus.FailedBefore {
 			return nil
 		}
 		statuses, err := l.reader.ask(ctx, id.String())
