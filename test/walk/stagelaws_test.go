@@ -76,6 +76,20 @@ func (j *judgement) differs(in held, cluster string, means *unitMeaning) string 
 	return ""
 }
 
+// divided is what a version means, without what is divided of which a cluster has nothing, and had nothing: replicas stay with the
+// clusters that have them.
+func (j *judgement) divided(cluster string, means *unitMeaning) *unitMeaning {
+	is := *means
+	is.cells = map[string]map[string]cell{cluster: maps.Clone(means.cells[cluster])}
+	for ref := range means.cells[cluster] {
+		_, had := j.before[cluster][ref]
+		if _, has := j.after[cluster][ref]; means.asked[ref] > 0 && !had && !has {
+			delete(is.cells[cluster], ref)
+		}
+	}
+	return &is
+}
+
 // isSameRun reports that the publication was a step of a run that was open.
 func (j *judgement) isSameRun() bool { return j.was.Status.Run == j.is.Status.Run }
 
@@ -315,7 +329,7 @@ func (j *judgement) oneVersion() (all []broken) {
 		}
 		means := j.w.stages.commits[commit].unit(policy(&j.is), fleet)
 		isMissed := j.is.Status.Phase == rollouts.Stopped && !e.Released.IsZero() // the guard held it, say, and now it stays
-		if differs := j.differs(j.after, cluster, &means); differs != "" && (!isMissed || j.differs(j.before, cluster, &means) != differs) {
+		if differs := j.differs(j.after, cluster, j.divided(cluster, &means)); differs != "" && (!isMissed || j.differs(j.before, cluster, &means) != differs) {
 			all = append(all, broken{"one version", fmt.Sprintf("%s shows %.7s, and %s", cluster, commit, differs)})
 		}
 	}
