@@ -60,7 +60,7 @@ func (j *judgement) laws() []broken {
 
 // has reports whether a cluster has of the unit what a version means, but for replicas.
 func (j *judgement) has(in held, cluster string, means *unitMeaning) bool {
-	return j.differs(in, cluster, means) == ""
+	return j.differs(in, cluster, j.divided(cluster, means)) == ""
 }
 
 // differs names an object of the unit of which a cluster has something else than a version means.
@@ -139,7 +139,7 @@ func (j *judgement) inTurn(gained []string) (all []broken) {
 			continue
 		}
 		if e.Released.IsZero() {
-			if !j.has(j.after, cluster, &j.base) {
+			if !j.has(j.after, cluster, &j.base) && !j.becomes(cluster, e.Shows) {
 				all = append(all, broken{"in turn", fmt.Sprintf("%s gets the target and is %s", cluster, e.State)})
 			}
 			continue
@@ -155,6 +155,22 @@ func (j *judgement) inTurn(gained []string) (all []broken) {
 		}
 	}
 	return all
+}
+
+// becomes reports that all that changed in a cluster is as the version of a commit has it, as where it was released to lose
+// something that the guard held until now.
+func (j *judgement) becomes(cluster, commit string) bool {
+	means := j.w.stages.commits[commit].unit(policy(&j.is), j.w.stages.commits[j.w.stages.head])
+	for ref := range j.refs {
+		was, had := j.before[cluster][ref]
+		is, has := j.after[cluster][ref]
+		want, wanted := means.cells[cluster][ref]
+		want.replicas, was.replicas, is.replicas = 0, 0, 0
+		if (had != has || was != is) && (has != wanted || is != want) {
+			return false
+		}
+	}
+	return true
 }
 
 // wasOver reports a stage that was over before the publication, or that somebody had skipped.

@@ -150,6 +150,9 @@ func (s *stages) refs(r *rollouts.Rollout, fleet snapshot) map[string]bool {
 				delete(refs, ref)
 			}
 		}
+		for _, ref := range other.Stays {
+			delete(refs, ref.Kind+"/"+ref.Namespace+"/"+ref.Name)
+		}
 	}
 	return refs
 }

@@ -20,7 +20,11 @@ func counted(v *view, r rollouts.Rollout) rollouts.Rollout {
 		switch {
 		case !known || e.State == rollouts.Skipped || e.State == rollouts.Leaving || e.State == rollouts.Unchanged:
 		case isReleased(e):
-			r.Clusters[c.Name] = past(v, judged(v, rested(v, e, !isMissed(r.Status, e, c) && c.isApplied()), c), c)
+			e = judged(v, rested(v, e, c), c)
+			if !isMissed(r.Status, e, c) {
+				e = past(v, e, c)
+			}
+			r.Clusters[c.Name] = e
 		default:
 			r.Clusters[c.Name] = before(v, e, c, r.Status)
 		}
@@ -56,11 +60,11 @@ func (c *Cluster) isApplied() bool {
 }
 
 // rested puts off the deadline of a cluster by as long as nothing is applied there.
-func rested(v *view, e rollouts.Cluster, isApplied bool) rollouts.Cluster {
+func rested(v *view, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
 	switch {
-	case !isApplied && e.Rests.IsZero():
+	case !c.isApplied() && e.Rests.IsZero():
 		e.Rests = v.now
-	case isApplied && !e.Rests.IsZero():
+	case c.isApplied() && !e.Rests.IsZero():
 		if !e.Deadline.IsZero() {
 			e.Deadline = metav1.NewTime(e.Deadline.Add(v.now.Sub(e.Rests.Time)))
 		}
