@@ -88,6 +88,7 @@ func Expand(in *Input, render expand.Render) error {
 		in.Memo = NewMemo()
 	}
 	in.Memo.expand.Turn()
+	in.Memo.older.Turn()
 	if in.recovery.Refs == nil && len(in.State.Unreadable) > 0 {
 		in.recovery = in.State.Recover(in.Published, in.Source.Objects)
 	}
