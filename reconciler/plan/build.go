@@ -48,7 +48,7 @@ func Build(in Input) Plan {
 	if t.mover.begin(&out) {
 		out = t.carryOut()
 	}
-	again := decided.Recheck.And(t.mover.recheck).And(goes.Recheck).And(goes.After(t.carriedOut(&out), in.Now))
+	again := decided.Recheck.And(t.mover.recheck).And(goes.Recheck).And(goes.After(carriedOut(t, &out), in.Now))
 	p := Plan{
 		Revision: in.Source.Revision, Config: in.Source.Config, Source: in.Source, Expanded: *x, Asked: asked,
 		Decisions: decided.Decisions, Clusters: out.clusters, Published: in.Published, Detached: in.detached(),

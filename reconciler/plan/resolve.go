@@ -132,14 +132,14 @@ func (c *carried) holds() (held []guard.Held) {
 }
 
 // carriedOut is what was carried out of the plan, for what goes out in stages.
-func (t *table) carriedOut(out *carried) staged.Carried {
+func carriedOut(t *table, out *carried) staged.Carried {
 	at := t.in.Expanded.Policies.Position
 	return staged.Carried{
 		WasHeld: func(cluster string) bool { _, held := t.in.State.Held[cluster]; return held },
 		IsHeld:  func(cluster string) bool { i, ok := at(cluster); return ok && out.clusters[i].Held != nil },
 		Changes: func(r object.Ref, cluster string) bool {
 			i, ok := at(cluster)
-			return ok && out.clusters[i].Held == nil && t.changes(r, i)
+			return ok && out.clusters[i].Held == nil && changes(t, r, i)
 		},
 	}
 }

@@ -106,7 +106,7 @@ func (t *table) have(r object.Ref) func(cluster int) *files.Blob {
 }
 
 // changes reports an object that a cluster gets otherwise than it has it, or loses.
-func (t *table) changes(r object.Ref, cluster int) bool {
+func changes(t *table, r object.Ref, cluster int) bool {
 	had, is := t.built[t.group[cluster]], t.trees[cluster].Folder
 	if had == nil {
 		had = files.NewFolder(nil)

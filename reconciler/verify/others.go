@@ -17,7 +17,7 @@ import (
 
 // others reads what clusters had when a commit was written for others: an older version of the source whose replicas are divided is
 // divided by what all clusters have of it. Where none is, nobody asks for it.
-func (v *Verifier) others(ctx context.Context, obs *planner.Observation, s *subject) error {
+func others(ctx context.Context, v *Verifier, obs *planner.Observation, s *subject) error {
 	before := obs.Input.State.Commit
 	if before == "" || s.branch == state.Branch || !isDivided(obs.Input.Staging.Versions) {
 		return nil
@@ -31,7 +31,7 @@ func (v *Verifier) others(ctx context.Context, obs *planner.Observation, s *subj
 	if err != nil {
 		return err
 	}
-	later, err := v.sinceThen(ctx, heads[state.Branch], before)
+	later, err := sinceThen(ctx, v, heads[state.Branch], before)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (v *Verifier) others(ctx context.Context, obs *planner.Observation, s *subj
 		if slices.ContainsFunc(s.parts, func(p part) bool { return p.cluster == c.Name }) {
 			continue
 		}
-		is, there, err := v.hadThen(ctx, heads, at.Of(c.Name), later)
+		is, there, err := hadThen(ctx, v, heads, at.Of(c.Name), later)
 		if err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func isDivided(versions map[string]*older.Version) bool {
 }
 
 // sinceThen is a commit of the state branch with all that came after it.
-func (v *Verifier) sinceThen(ctx context.Context, head files.ID, then string) (map[string]bool, error) {
+func sinceThen(ctx context.Context, v *Verifier, head files.ID, then string) (map[string]bool, error) {
 	later := map[string]bool{then: true}
 	for id := head; !id.IsZero() && id.String() != then; {
 		later[id.String()] = true
@@ -80,7 +80,9 @@ func (v *Verifier) sinceThen(ctx context.Context, head files.ID, then string) (m
 }
 
 // hadThen is what was at an address before everything that was made from commits of the state branch; false for nothing.
-func (v *Verifier) hadThen(ctx context.Context, heads map[string]files.ID, a render.Address, later map[string]bool) (is tree.Published, there bool, err error) {
+func hadThen(
+	ctx context.Context, v *Verifier, heads map[string]files.ID, a render.Address, later map[string]bool,
+) (is tree.Published, there bool, err error) {
 	if _, ok := heads[a.Branch]; !ok {
 		return is, false, nil
 	}

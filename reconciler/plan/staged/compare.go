@@ -224,7 +224,7 @@ func (c *comparison) asPublished(v *laid) *laid {
 		return nil
 	}
 	return v.with(c.in, func(d *schedule.Decision, cluster string) (int32, bool) {
-		if has := c.there(d.Ref(), cluster); has != nil {
+		if has := there(c, d.Ref(), cluster); has != nil {
 			return c.in.Replicas(has)
 		}
 		return 0, false
@@ -232,7 +232,7 @@ func (c *comparison) asPublished(v *laid) *laid {
 }
 
 // there is what a cluster has of an object of the unit; nil for nothing, and of one that is of another unit now.
-func (c *comparison) there(r object.Ref, cluster string) *files.Blob {
+func there(c *comparison, r object.Ref, cluster string) *files.Blob {
 	have := c.have[r]
 	if have == nil {
 		return nil
