@@ -48,7 +48,7 @@ func Build(in Input) Plan {
 	if t.mover.begin(&out) {
 		out = t.carryOut()
 	}
-	again := decided.Recheck.And(t.mover.recheck).And(goes.Recheck).And(goes.AfterGuard(heldBefore(&in), out.isHeld, in.Now))
+	again := decided.Recheck.And(t.mover.recheck).And(goes.Recheck).And(goes.After(carriedOut(t, &out), in.Now))
 	p := Plan{
 		Revision: in.Source.Revision, Config: in.Source.Config, Source: in.Source, Expanded: *x, Asked: asked,
 		Decisions: decided.Decisions, Clusters: out.clusters, Published: in.Published, Detached: in.detached(),
@@ -88,6 +88,7 @@ func Expand(in *Input, render expand.Render) error {
 		in.Memo = NewMemo()
 	}
 	in.Memo.expand.Turn()
+	in.Memo.older.Turn()
 	if in.recovery.Refs == nil && len(in.State.Unreadable) > 0 {
 		in.recovery = in.State.Recover(in.Published, in.Source.Objects)
 	}

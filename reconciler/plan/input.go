@@ -14,6 +14,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/units"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/draw"
 	"github.com/waybill-dev/waybill/render/tree"
 )
@@ -83,7 +84,7 @@ type Memo struct {
 	state    state.Memo
 	units    units.Memo
 	replicas replicas.Memo
-	older    map[string]*expand.Memo // of older commits
+	older    cache.Generation[string, *expand.Memo] // of older commits that clusters show, or did in the plan before
 }
 
 // NewMemo returns an empty memo.

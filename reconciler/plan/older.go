@@ -68,20 +68,13 @@ func ExpandOlder(in *Input, commit string, then render.Source, render expand.Ren
 	if in.Memo == nil {
 		in.Memo = NewMemo()
 	}
-	memo := in.Memo.older[commit]
-	if memo == nil {
-		memo = &expand.Memo{}
-	}
+	memo := in.Memo.older.Or(commit, func() *expand.Memo { return &expand.Memo{} })
 	memo.Turn()
 	src := older.Source(then, in.Source)
 	x, err := expand.Expand(in.expanding(src, memo), render)
 	if err != nil {
 		return err
 	}
-	if in.Memo.older == nil {
-		in.Memo.older = map[string]*expand.Memo{}
-	}
-	in.Memo.older[commit] = memo
 	setVersion(in, commit, &older.Version{Commit: commit, Config: src.Config, Expanded: &x, Of: namesOf(x.Units)})
 	return nil
 }

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -157,5 +158,44 @@ func TestShortfalls(t *testing.T) {
 	got := why["us"]
 	if len(got) != 2 || !strings.HasPrefix(got[0], "HelmRelease.helm.toolkit.fluxcd.io/shop/web ") || !strings.HasSuffix(got[0], " is broken") || !strings.HasPrefix(got[1], "HelmRelease.helm.toolkit.fluxcd.io/shop/web-2 ") {
 		t.Errorf("us gets less because %q", got)
+	}
+}
+
+// What was made of an older commit is remembered as long as plans evaluate it, and forgotten with the plan after the next that does not.
+func TestOlderCommitsAreForgotten(t *testing.T) {
+	src, err := render.Load(t.Context(), twin.Texts{
+		"clusters.yaml": clusters, // what an API server adds to a Service is made once
+		"web.yaml":      "apiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: shop}\nspec: {ports: [{port: 80}]}\n",
+	}, render.With{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name    string
+		between int // plans that do not evaluate it
+		isKept  bool
+	}{{"the next plan evaluates it", 0, true}, {"the plan after the next does", 1, false}} {
+		memo := plan.NewMemo()
+		expanded := func(isOlder bool) (content map[string]any) {
+			in := plan.Input{Source: src, Medium: plan.Branch, Memo: memo, Published: map[string]tree.Published{}}
+			if err := plan.Expand(&in, engine.Unrendered); err != nil {
+				t.Fatal(err)
+			}
+			if !isOlder {
+				return nil
+			}
+			if err := plan.ExpandOlder(&in, "older", src, engine.Unrendered); err != nil {
+				t.Fatal(err)
+			}
+			return in.Staging.Versions["older"].Expanded.Templates[0].Content
+		}
+		first := expanded(true)
+		for range tt.between {
+			expanded(false)
+		}
+		then := expanded(true)
+		if isKept := reflect.ValueOf(first).Pointer() == reflect.ValueOf(then).Pointer(); isKept != tt.isKept {
+			t.Errorf("%s: what was made of it is there still: %t", tt.name, isKept)
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/plan/staged"
 	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -130,16 +131,16 @@ func (c *carried) holds() (held []guard.Held) {
 	return held
 }
 
-// isHeld reports that a cluster is held.
-func (c *carried) isHeld(cluster string) bool {
-	return slices.ContainsFunc(c.clusters, func(is Cluster) bool { return is.Name == cluster && is.Held != nil })
-}
-
-// heldBefore reports whether clusters were held by the plan before.
-func heldBefore(in *Input) func(cluster string) bool {
-	return func(cluster string) bool {
-		_, held := in.State.Held[cluster]
-		return held
+// carriedOut is what was carried out of the plan, for what goes out in stages.
+func carriedOut(t *table, out *carried) staged.Carried {
+	at := t.in.Expanded.Policies.Position
+	return staged.Carried{
+		WasHeld: func(cluster string) bool { _, held := t.in.State.Held[cluster]; return held },
+		IsHeld:  func(cluster string) bool { i, ok := at(cluster); return ok && out.clusters[i].Held != nil },
+		Changes: func(r object.Ref, cluster string) bool {
+			i, ok := at(cluster)
+			return ok && out.clusters[i].Held == nil && changes(t, r, i)
+		},
 	}
 }
 

@@ -177,14 +177,14 @@ func (s *stager) olderVersions(list []staged.Unit, written manifest.Input) func(
 	}
 }
 
-// version is an older version of the source; nil if it cannot be read. That it matters what was published last, of which the
-// input says nothing, is noted.
+// version is an older version of the source; nil if it cannot be read. That one matters of which the input says nothing, as what was
+// published last, or the end of a run for which a newer version waited, is noted.
 func (s *stager) version(commit string) *older.Version {
 	in := s.table.in
 	v, known := in.Staging.Versions[commit]
-	isAsked := in.Replay == nil && commit == in.State.Published.Commit && commit != "" && commit != in.Source.Revision.Commit
-	if !known && isAsked && len(in.Staging.Versions) < mostVersions {
-		s.missing = []string{commit}
+	isAsked := in.Replay == nil && commit != "" && commit != in.Source.Revision.Commit && !slices.Contains(s.missing, commit)
+	if !known && isAsked && len(in.Staging.Versions)+len(s.missing) < mostVersions {
+		s.missing = append(s.missing, commit)
 	}
 	return v
 }

@@ -105,6 +105,21 @@ func (t *table) have(r object.Ref) func(cluster int) *files.Blob {
 	}
 }
 
+// changes reports an object that a cluster gets otherwise than it has it, or loses.
+func changes(t *table, r object.Ref, cluster int) bool {
+	had, is := t.built[t.group[cluster]], t.trees[cluster].Folder
+	if had == nil {
+		had = files.NewFolder(nil)
+	}
+	if had.ID() == is.ID() {
+		return false // which is so most of the time
+	}
+	path := tree.Path(t.virtual(cluster).Ref(r))
+	before, _ := had.Lookup(path)
+	after, _ := is.Lookup(path)
+	return before.ID != after.ID
+}
+
 // before answers for what was published last.
 func (t *table) before() manifest.Before {
 	return manifest.Before{

@@ -162,6 +162,9 @@ func (v *Verifier) rebuild(ctx context.Context, s *subject) (plan.Plan, planner.
 	if err := v.Planner.Older(ctx, &obs); err != nil {
 		return plan.Plan{}, obs, err
 	}
+	if err := others(ctx, v, &obs, s); err != nil {
+		return plan.Plan{}, obs, err
+	}
 	return plan.Build(obs.Input), obs, nil
 }
 

@@ -23,8 +23,9 @@ func (m *Model) gains(e Event, o *Observation) error {
 	r := &m.run
 	isReturn := m.last.open() && r.target == m.head && m.head == r.base
 	for c := range m.members {
-		was, is := m.last.shows(c), o.shows(c)
-		if is == was || !m.members[c].in || is != r.target || isReturn {
+		x, was, is := &m.members[c], m.last.shows(c), o.shows(c)
+		isRestored := x.unrecorded && is == x.recorded // half of a push took it away
+		if is == was || !x.in || is != r.target || isReturn || isRestored {
 			continue
 		}
 		if err := m.gain(c, e, o); err != nil {

@@ -188,6 +188,9 @@ func (m *Model) dueIn(s int, o *Observation) error {
 func (m *Model) remember(o *Observation) {
 	for c := range m.members {
 		x := &m.members[c]
+		if m.isWhole {
+			x.recorded = o.shows(c)
+		}
 		if o.Clusters[c].State == Failed && m.last.Clusters[c].State != Failed {
 			x.failed = m.now
 		}

@@ -41,6 +41,7 @@ type member struct {
 	proved     bool // it was healthy with what it shows
 	// unrecorded reports that no record says when it came to what it shows: what it says may be old, and count.
 	unrecorded bool
+	recorded   Version // that it showed after the last plan whose record was written
 }
 
 // run is what is known of a run apart from its evidence. What may be and what is sure are kept apart.
@@ -115,6 +116,7 @@ func (m *Model) happen(e Event) {
 	case Joins:
 		c.in, c.silent, c.arrived, c.stage = true, false, true, e.Stage
 		c.unrecorded, c.ill = true, false // the record may know nothing of it
+		m.run.surelyForgiven[e.Cluster], m.run.surelySkipped[e.Cluster] = false, false
 	case Relabelled:
 		m.touch(c.stage)
 		c.stage = e.Stage

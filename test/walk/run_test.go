@@ -341,7 +341,7 @@ func (w *walker) judge(ctx context.Context, st step, before, after held) (kind, 
 	if kind, law := w.verify(ctx); kind != "" {
 		return kind, law
 	}
-	if w.world.troubled() || isHeld(res) || w.isBlocked() || w.isOpen() {
+	if w.world.troubled() || isHeld(res) || w.isBlocked() || w.isOpen() || len(res.Plan.Moves) > 0 {
 		return "", ""
 	}
 	w.counts.FromScratch++

@@ -60,7 +60,7 @@ func (j *judgement) laws() []broken {
 
 // has reports whether a cluster has of the unit what a version means, but for replicas.
 func (j *judgement) has(in held, cluster string, means *unitMeaning) bool {
-	return j.differs(in, cluster, means) == ""
+	return j.differs(in, cluster, j.divided(cluster, means)) == ""
 }
 
 // differs names an object of the unit of which a cluster has something else than a version means.
@@ -74,6 +74,20 @@ func (j *judgement) differs(in held, cluster string, means *unitMeaning) string 
 		}
 	}
 	return ""
+}
+
+// divided is what a version means, without what is divided of which a cluster has nothing, and had nothing: replicas stay with the
+// clusters that have them.
+func (j *judgement) divided(cluster string, means *unitMeaning) *unitMeaning {
+	is := *means
+	is.cells = map[string]map[string]cell{cluster: maps.Clone(means.cells[cluster])}
+	for ref := range means.cells[cluster] {
+		_, had := j.before[cluster][ref]
+		if _, has := j.after[cluster][ref]; means.asked[ref] > 0 && !had && !has {
+			delete(is.cells[cluster], ref)
+		}
+	}
+	return &is
 }
 
 // isSameRun reports that the publication was a step of a run that was open.
@@ -125,7 +139,7 @@ func (j *judgement) inTurn(gained []string) (all []broken) {
 			continue
 		}
 		if e.Released.IsZero() {
-			if !j.has(j.after, cluster, &j.base) {
+			if !j.has(j.after, cluster, &j.base) && !j.becomes(cluster, e.Shows) {
 				all = append(all, broken{"in turn", fmt.Sprintf("%s gets the target and is %s", cluster, e.State)})
 			}
 			continue
@@ -141,6 +155,22 @@ func (j *judgement) inTurn(gained []string) (all []broken) {
 		}
 	}
 	return all
+}
+
+// becomes reports that all that changed in a cluster is as the version of a commit has it, as where it was released to lose
+// something that the guard held until now.
+func (j *judgement) becomes(cluster, commit string) bool {
+	means := j.w.stages.commits[commit].unit(policy(&j.is), j.w.stages.commits[j.w.stages.head])
+	for ref := range j.refs {
+		was, had := j.before[cluster][ref]
+		is, has := j.after[cluster][ref]
+		want, wanted := means.cells[cluster][ref]
+		want.replicas, was.replicas, is.replicas = 0, 0, 0
+		if (had != has || was != is) && (has != wanted || is != want) {
+			return false
+		}
+	}
+	return true
 }
 
 // wasOver reports a stage that was over before the publication, or that somebody had skipped.
@@ -315,7 +345,7 @@ func (j *judgement) oneVersion() (all []broken) {
 		}
 		means := j.w.stages.commits[commit].unit(policy(&j.is), fleet)
 		isMissed := j.is.Status.Phase == rollouts.Stopped && !e.Released.IsZero() // the guard held it, say, and now it stays
-		if differs := j.differs(j.after, cluster, &means); differs != "" && (!isMissed || j.differs(j.before, cluster, &means) != differs) {
+		if differs := j.differs(j.after, cluster, j.divided(cluster, &means)); differs != "" && (!isMissed || j.differs(j.before, cluster, &means) != differs) {
 			all = append(all, broken{"one version", fmt.Sprintf("%s shows %.7s, and %s", cluster, commit, differs)})
 		}
 	}

@@ -140,6 +140,20 @@ func (s *stages) refs(r *rollouts.Rollout, fleet snapshot) map[string]bool {
 			}
 		}
 	}
+	for i := range s.records {
+		other := &s.records[i]
+		if other.Unit == r.Unit || other.Status.Phase == rollouts.Done {
+			continue
+		}
+		for _, commit := range []string{other.Status.Base.Commit, other.Status.Target.Commit} {
+			for ref := range s.commits[commit].unit(policy(other), fleet).refs { // it stays with that one until its run is over
+				delete(refs, ref)
+			}
+		}
+		for _, ref := range other.Stays {
+			delete(refs, ref.Kind+"/"+ref.Namespace+"/"+ref.Name)
+		}
+	}
 	return refs
 }
 

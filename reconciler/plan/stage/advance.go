@@ -171,8 +171,13 @@ func updating(v *view, r rollouts.Rollout, st rollouts.StageStatus, s *rollouts.
 }
 
 // nobodyHealthy says why a stage of which nothing is awaited cannot go on, if none of its clusters is healthy:
-// those that answer take nothing now, or its deadline decides, which may be over.
+// those that answer take nothing now, or its deadline decides, which may be over. One that was skipped may be healthy, too.
 func nobodyHealthy(v *view, r rollouts.Rollout, st rollouts.StageStatus) (isLost bool, why rollouts.Reason) {
+	for _, n := range v.members[st.Name] {
+		if c := &v.Clusters[n]; r.Clusters[c.Name].State == rollouts.Skipped && c.isHealthyNow() {
+			return false, ""
+		}
+	}
 	for _, name := range changing(v, r, st.Name) {
 		switch e := r.Clusters[name]; e.State {
 		case rollouts.Healthy:
@@ -192,7 +197,7 @@ func nobodyHealthy(v *view, r rollouts.Rollout, st rollouts.StageStatus) (isLost
 // soaking returns a record of a stage of whose clusters all are healthy that have to be: its tasks are next. It is
 // over when they are, and each healthy cluster still says that it is.
 func soaking(v *view, r rollouts.Rollout, st rollouts.StageStatus, s *rollouts.Stage) rollouts.Rollout {
-	st.After = atLeast(v, r, notBefore(begun(v, st.After, s.AfterStageTasks), lastFailure(v, r, s.Name)), s.Name)
+	st.After = atLeast(v, r, notBefore(begun(v, st.After, s.AfterStageTasks), lastChange(v, r, s.Name)), s.Name)
 	isFresh := true
 	for _, n := range v.members[s.Name] {
 		c := &v.Clusters[n]

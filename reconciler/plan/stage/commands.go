@@ -108,15 +108,19 @@ func approved(v *view, r rollouts.Rollout, stage string) (rollouts.Rollout, bool
 	return withStage(r, st), true
 }
 
-// resumed returns a record of a stopped run that goes on: what failed so far is forgiven. What was kept back
-// is tried again, from the first stage.
+// resumed returns a record of a stopped run that goes on: what failed so far is forgiven, and what did not come to a branch before
+// the stop has all of its time. What was kept back is tried again, from the first stage.
 func resumed(v *view, r rollouts.Rollout) rollouts.Rollout {
 	if isKeptBack(r.Status) {
 		return counted(v, newRun(v, r, r.Status.Target))
 	}
+	stopped := r.Status
 	r.Status.Phase = rollouts.Waiting
 	for name, e := range r.Clusters {
 		e.Forgiven = e.Forgiven || e.State == rollouts.Failed
+		if n, known := v.byName[name]; known && isAwaited(e) && isMissed(stopped, e, &v.Clusters[n]) {
+			e.Deadline = v.after(v.stage(e.Stage).ProgressDeadline)
+		}
 		r.Clusters[name] = e
 	}
 	if n := current(r.Status.Stages); n >= 0 && !r.Status.Stages[n].StartTime.IsZero() {

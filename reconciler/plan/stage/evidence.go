@@ -20,7 +20,11 @@ func counted(v *view, r rollouts.Rollout) rollouts.Rollout {
 		switch {
 		case !known || e.State == rollouts.Skipped || e.State == rollouts.Leaving || e.State == rollouts.Unchanged:
 		case isReleased(e):
-			r.Clusters[c.Name] = past(v, judged(v, rested(v, e, c), c), c)
+			e = judged(v, rested(v, e, c), c)
+			if !isMissed(r.Status, e, c) {
+				e = past(v, e, c)
+			}
+			r.Clusters[c.Name] = e
 		default:
 			r.Clusters[c.Name] = before(v, e, c, r.Status)
 		}

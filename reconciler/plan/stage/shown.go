@@ -42,10 +42,8 @@ func shown(v *view, r rollouts.Rollout, c *Cluster) Shown {
 	s := r.Status
 	e, known := r.Clusters[c.Name]
 	isLeaving := e.State == rollouts.Leaving
-	// What was released and did not come to a branch before the run stopped does not while it is.
-	isMissed := isReleased(e) && s.Phase == rollouts.Stopped && !c.IsTarget && !c.Takes
 	switch isFinishing := s.Phase == rollouts.Finishing; {
-	case isMissed:
+	case isMissed(s, e, c):
 	case !known && s.Target.Is(v.Source), isLeaving && isFinishing, !isLeaving && isReleased(e), e.State == rollouts.Unchanged:
 		return Shown{c.Name, Target, s.Target.Commit}
 	case !known && s.Target.IsKnown() && !slices.Contains(v.Unreadable, s.Target.Commit):
@@ -54,4 +52,10 @@ func shown(v *view, r rollouts.Rollout, c *Cluster) Shown {
 		return Shown{c.Name, Older, e.Shows}
 	}
 	return Shown{c.Name, Kept, ""}
+}
+
+// isMissed reports a cluster that was released, and whose target did not come to its branch before the run stopped: it does not
+// while that is so.
+func isMissed(s rollouts.Status, e rollouts.Cluster, c *Cluster) bool {
+	return isReleased(e) && s.Phase == rollouts.Stopped && !c.IsTarget && !c.Takes
 }

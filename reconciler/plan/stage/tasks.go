@@ -50,10 +50,11 @@ func notBefore(tasks []rollouts.Task, at metav1.Time) []rollouts.Task {
 	return tasks
 }
 
-// lastFailure is when a cluster of a stage came to be failed last; the zero time for none.
-func lastFailure(v *view, r rollouts.Rollout, stage string) (last metav1.Time) {
+// lastChange is when a cluster of a stage came to be failed, or healthy, last; the zero time for none.
+func lastChange(v *view, r rollouts.Rollout, stage string) (last metav1.Time) {
 	for _, n := range v.members[stage] {
-		if e := r.Clusters[v.Clusters[n].Name]; e.State == rollouts.Failed && last.Before(&e.Since) {
+		e := r.Clusters[v.Clusters[n].Name]
+		if isOver := e.State == rollouts.Failed || e.State == rollouts.Healthy; isOver && last.Before(&e.Since) {
 			last = e.Since
 		}
 	}

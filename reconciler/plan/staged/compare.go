@@ -212,9 +212,11 @@ func (c *comparison) cluster(i int, base, target *laid) (stage.Cluster, bool) {
 	return is, wants || baseWants || is.Has
 }
 
-// isGone reports a unit of which the source has nothing, and no cluster: nothing is left to go out.
+// isGone reports a unit of which the source has nothing, nor any cluster: nothing is left to go out. What stays with it and is
+// claimed elsewhere is not gone.
 func isGone(c *comparison) bool {
-	return !c.unit.IsReplay && len(c.unit.Policies)+len(c.unit.Refs) == 0 &&
+	isClaimed := func(r object.Ref) bool { d := schedule.Find(c.in.Decisions, r); return d != nil && d.Policy != nil }
+	return !c.unit.IsReplay && len(c.unit.Policies) == 0 && !slices.ContainsFunc(c.unit.Refs, isClaimed) &&
 		!slices.ContainsFunc(c.asked.Clusters, func(is stage.Cluster) bool { return is.Has })
 }
 
@@ -224,12 +226,20 @@ func (c *comparison) asPublished(v *laid) *laid {
 		return nil
 	}
 	return v.with(c.in, func(d *schedule.Decision, cluster string) (int32, bool) {
-		have := c.have[d.Ref()](c.in.index[cluster])
-		if have == nil {
-			return 0, false
+		if has := there(c, d.Ref(), cluster); has != nil {
+			return c.in.Replicas(has)
 		}
-		return c.in.Replicas(have)
+		return 0, false
 	})
+}
+
+// there is what a cluster has of an object of the unit; nil for nothing, and of one that is of another unit now.
+func there(c *comparison, r object.Ref, cluster string) *files.Blob {
+	have := c.have[r]
+	if have == nil {
+		return nil
+	}
+	return have(c.in.index[cluster])
 }
 
 // matching reports of clusters, by index, whether they have what a version gives them; of none for nil.

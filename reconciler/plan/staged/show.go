@@ -78,7 +78,7 @@ func (c *comparison) delivered(out *stage.Output, v *laid) *laid {
 	is := v.with(c.in, func(d *schedule.Decision, cluster string) (int32, bool) {
 		n := share(d, cluster)
 		if base == nil { // what is there now is all that is known of it
-			if have := c.have[d.Ref()](c.in.index[cluster]); have != nil {
+			if have := there(c, d.Ref(), cluster); have != nil {
 				if has, known := c.in.Replicas(have); known {
 					n = stage.Replicas(out.Phase, stage.Target, has, n)
 				}
