@@ -21,7 +21,7 @@ func sayingSlow(log *slog.Logger, what string) (end func()) {
 				return
 			case <-timer.C:
 				took += wait
-				log.Info("still "+what, "dur", took)
+				log.Info("it takes long", "what", what, "dur", took)
 			}
 		}
 	}()

@@ -21,7 +21,7 @@ func TestWhatTakesLongIsSaid(t *testing.T) {
 			time.Sleep(time.Minute)
 			var said []string
 			for line := range strings.SplitSeq(out.String(), "\n") {
-				if _, dur, ok := strings.Cut(line, `msg="still publishing" dur=`); ok {
+				if _, dur, ok := strings.Cut(line, `msg="it takes long" what=publishing dur=`); ok {
 					said = append(said, dur)
 				}
 			}

@@ -91,9 +91,11 @@ func (s Site) File(commit, file string, line int) string {
 		return ""
 	}
 	at := map[Kind]string{GitHub: "/blob/", GitLab: "/-/blob/", Gitea: "/src/commit/"}[s.kind] + url.PathEscape(commit)
-	for part := range strings.SplitSeq(strings.TrimPrefix(path.Join(s.folder, file), "/"), "/") {
-		at += "/" + url.PathEscape(part)
+	parts := strings.Split(strings.TrimPrefix(path.Join(s.folder, file), "/"), "/")
+	for i := range parts {
+		parts[i] = url.PathEscape(parts[i])
 	}
+	at += "/" + strings.Join(parts, "/")
 	if line > 0 {
 		at += "#L" + strconv.Itoa(line)
 	}

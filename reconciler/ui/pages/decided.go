@@ -50,8 +50,10 @@ func differences(was, is *facts.Template) (all []difference) {
 		does string
 		who  []string
 	}{
-		{Mark{"Placed", "+", "good"}, "added to ", m.added}, {Mark{"Removed", "−", "bad"}, "removed from ", m.removed},
-		{Mark{"Held", "‖", "warn"}, "not carried out in ", m.held}, {Mark{"Not carried out", "‖", "warn"}, "not carried out in ", m.left},
+		{Mark{"Placed", "+", "good"}, "added to ", m.added},
+		{Mark{"Removed", "−", "bad"}, "removed from ", m.removed},
+		{Mark{"Held", "‖", "warn"}, "not carried out in ", m.held},
+		{Mark{"Not carried out", "‖", "warn"}, "not carried out in ", m.left},
 	} {
 		if len(part.who) == 0 {
 			continue

@@ -77,7 +77,7 @@ func words(page string) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-func matrixOf(t testing.TB, f *facts.Facts, query string) []byte {
+func matrixOf(t *testing.T, f *facts.Facts, query string) []byte {
 	t.Helper()
 	q, err := url.ParseQuery(query)
 	if err != nil {
@@ -131,10 +131,11 @@ func TestSorting(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := pages.OfFleet(f, q, f.At)
+		var b strings.Builder
 		for i := range p.Rows {
-			names += p.Rows[i].Group[:min(1, len(p.Rows[i].Group))] + strings.TrimPrefix(p.Rows[i].Name, "c00") + " "
+			b.WriteString(p.Rows[i].Group[:min(1, len(p.Rows[i].Group))] + strings.TrimPrefix(p.Rows[i].Name, "c00") + " ")
 		}
-		return names, p.Heads
+		return b.String(), p.Heads
 	}
 	for query, want := range map[string]string{
 		"":                         "00 01 02 03 04 05 06 07 08 09 10 11 ",

@@ -32,6 +32,8 @@ type happening struct {
 	Event
 
 	at time.Time
+	// isDecided says that something else was decided by it.
+	isDecided bool
 }
 
 // timelineOf is what happened to a template, the newest first: what was decided, what of its manifest changed, how its run went
@@ -61,6 +63,7 @@ func timelineOf(f *facts.Facts, t *facts.Template, past *facts.Past, at Asked) (
 		h := of(&s.Change, s.Author)
 		for _, d := range differences(s.Was, s.Is) {
 			h.say(d.mark, d.text)
+			h.isDecided = true
 		}
 		for _, text := range whatWaited(past.Steps[i:]) {
 			h.say(Mark{"Released", "▸", "good"}, text)
@@ -72,9 +75,7 @@ func timelineOf(f *facts.Facts, t *facts.Template, past *facts.Past, at Asked) (
 	for i := range past.Edits {
 		e := &past.Edits[i]
 		h := of(&e.Change, e.Author)
-		for _, d := range editedIn(e, len(h.Says) > 0) {
-			h.say(d.mark, d.text)
-		}
+		h.edited(e)
 	}
 	found = append(found, healthOf(f, t, past, at)...)
 	slices.SortStableFunc(found, func(a, b *happening) int { return b.at.Compare(a.at) })
@@ -137,27 +138,28 @@ func isLeft(t *facts.Template, cluster string) bool {
 	return ok && target.Left != ""
 }
 
-// editedIn says in which fields a manifest became another one, and where. Isolated ones that a decision says, too, are left out where
-// one is said.
-func editedIn(e *facts.Edit, isDecided bool) (all []difference) {
+// edited says in which fields a manifest became another one, and where. What is said of the decision already is left out.
+func (h *happening) edited(e *facts.Edit) {
 	where := plural(len(e.Clusters), "cluster")
 	if len(e.Clusters) <= clustersNamed {
 		where = strings.Join(e.Clusters, ", ")
 	}
 	switch {
-	case e.Verb != "changed" && isDecided:
-		return nil
+	case e.Verb != "changed" && h.isDecided:
+		return
 	case e.Verb == "added":
-		return []difference{{Mark{"Delivered", "+", "good"}, "delivered to " + where}}
+		h.say(Mark{"Delivered", "+", "good"}, "delivered to "+where)
+		return
 	case e.Verb == "removed":
-		return []difference{{Mark{"Removed", "−", "bad"}, "removed from " + where}}
+		h.say(Mark{"Removed", "−", "bad"}, "removed from "+where)
+		return
 	}
 	shown, routine := fields.Shown(e.Fields)
 	var texts []string
 	mark := Mark{"Changed", "~", "warn"}
 	for _, f := range shown {
 		isImage := strings.HasSuffix(f.Path, ".image")
-		if f.Path == "spec.replicas" && isDecided {
+		if f.Path == "spec.replicas" && h.isDecided {
 			continue
 		}
 		text := fieldWords(f)
@@ -172,18 +174,14 @@ func editedIn(e *facts.Edit, isDecided bool) (all []difference) {
 		texts = append(texts[:fieldsNamed], plural(more, "more field"))
 	}
 	if len(texts) == 0 {
-		if isDecided || routine == 0 {
-			return nil
+		if h.isDecided || routine == 0 {
+			return
 		}
 		texts = []string{plural(routine, "label or checksum")}
 	}
-	for i, text := range texts {
-		texts[i] = text + " in " + where
-	}
 	for _, text := range texts {
-		all = append(all, difference{mark, text})
+		h.say(mark, text+" in "+where)
 	}
-	return all
 }
 
 // fieldWords says how a field differs.
@@ -213,14 +211,34 @@ type standingIn struct {
 	source string
 }
 
+// standing is clusters in which a template is alike, and since when the first and the last of them are so.
+type standing struct {
+	clusters []string
+	from, to time.Time
+	message  string
+}
+
+func (s *standing) add(cluster string, since time.Time) {
+	s.clusters = append(s.clusters, cluster)
+	if since.Before(s.from) {
+		s.from = since
+	}
+	if since.After(s.to) {
+		s.to = since
+	}
+}
+
+// sinceWhen is since when an object is as it is; zero where nobody says it.
+func sinceWhen(o *status.Object) time.Time {
+	if o.Applied.Phase == status.PhaseApplied && o.Applied.Corrected == 0 {
+		return o.Health.Since
+	}
+	return o.Applied.Since
+}
+
 // healthOf says how a template is in its clusters, and since when: those that are alike in a line.
 func healthOf(f *facts.Facts, t *facts.Template, past *facts.Past, at Asked) (all []*happening) {
-	type group struct {
-		clusters []string
-		from, to time.Time
-		message  string
-	}
-	groups := map[standingIn]*group{}
+	groups := map[standingIn]*standing{}
 	var order []standingIn
 	for _, target := range t.Targets {
 		m := f.Cluster(target.Cluster)
@@ -231,26 +249,17 @@ func healthOf(f *facts.Facts, t *facts.Template, past *facts.Past, at Asked) (al
 		if o == nil {
 			continue
 		}
-		when := o.Applied.Since
-		if o.Applied.Phase == status.PhaseApplied && o.Applied.Corrected == 0 {
-			when = o.Health.Since
-		}
+		when := sinceWhen(o)
 		if when.IsZero() {
 			continue
 		}
 		key := standingIn{healthMark(facts.Target{}, o), reasonOf(o), o.Applied.Source}
 		g := groups[key]
 		if g == nil {
-			g = &group{from: when, to: when, message: whyUnwell(o)}
+			g = &standing{from: when, to: when, message: whyUnwell(o)}
 			groups[key], order = g, append(order, key)
 		}
-		g.clusters = append(g.clusters, target.Cluster)
-		if when.Before(g.from) {
-			g.from = when
-		}
-		if when.After(g.to) {
-			g.to = when
-		}
+		g.add(target.Cluster, when)
 	}
 	for _, key := range order {
 		g := groups[key]
