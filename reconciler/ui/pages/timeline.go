@@ -204,21 +204,21 @@ func fieldWords(f fields.Field) string {
 	return path + " changes"
 }
 
-// standingIn is how a template is in clusters that are alike.
-type standingIn struct {
+// healthKey is how a template is in clusters that are alike.
+type healthKey struct {
 	mark   Mark
 	reason string
 	source string
 }
 
-// standing is clusters in which a template is alike, and since when the first and the last of them are so.
-type standing struct {
+// healthGroup is clusters in which a template is alike, and since when the first and the last of them are so.
+type healthGroup struct {
 	clusters []string
 	from, to time.Time
 	message  string
 }
 
-func (s *standing) add(cluster string, since time.Time) {
+func (s *healthGroup) add(cluster string, since time.Time) {
 	s.clusters = append(s.clusters, cluster)
 	if since.Before(s.from) {
 		s.from = since
@@ -238,8 +238,8 @@ func sinceWhen(o *status.Object) time.Time {
 
 // healthOf says how a template is in its clusters, and since when: those that are alike in a line.
 func healthOf(f *facts.Facts, t *facts.Template, past *facts.Past, at Asked) (all []*happening) {
-	groups := map[standingIn]*standing{}
-	var order []standingIn
+	groups := map[healthKey]*healthGroup{}
+	var order []healthKey
 	for _, target := range t.Targets {
 		m := f.Cluster(target.Cluster)
 		if m == nil {
@@ -253,10 +253,10 @@ func healthOf(f *facts.Facts, t *facts.Template, past *facts.Past, at Asked) (al
 		if when.IsZero() {
 			continue
 		}
-		key := standingIn{healthMark(facts.Target{}, o), reasonOf(o), o.Applied.Source}
+		key := healthKey{healthMark(facts.Target{}, o), reasonOf(o), o.Applied.Source}
 		g := groups[key]
 		if g == nil {
-			g = &standing{from: when, to: when, message: whyUnwell(o)}
+			g = &healthGroup{from: when, to: when, message: whyUnwell(o)}
 			groups[key], order = g, append(order, key)
 		}
 		g.add(target.Cluster, when)
