@@ -35,6 +35,8 @@ type Reconciler struct {
 	Engine  render.Engine // nil: what needs one is reported as not rendered
 	Version string        // of the running Waybill, for commit trailers
 	Allow   string        // removals to allow, as guard.Allowance names them
+	// AllowedBy is who allows them, as Git knows him here; it may be empty.
+	AllowedBy string
 	// ByComment says that maintainers allow removals by comments on pull requests; see guard.Allowance.
 	ByComment bool
 	// TakeOver lets branches be written that were published from another source, and
@@ -114,7 +116,7 @@ func (r *Reconciler) Planner() *planner.Planner {
 	r = remembering(r)
 	return &planner.Planner{
 		Source: r.Source, Subdir: r.Subdir, Cache: r.Cache, Engine: r.Engine,
-		Allow:  guard.Allowance{Named: r.Allow, ByComment: r.ByComment},
+		Allow:  guard.Allowance{Named: r.Allow, Publisher: r.AllowedBy, ByComment: r.ByComment},
 		Random: r.Random, Now: r.Now, Memo: r.Seen.plans, Version: r.Version,
 	}
 }

@@ -164,7 +164,7 @@ func (f *controllerFlags) run(cmd *cobra.Command, path string) error {
 
 // shared makes what several parts share.
 func (f *controllerFlags) shared(c *controller) (err error) {
-	if c.ui, err = f.ui.open(c.loop, f.division.elect); err != nil {
+	if c.ui, err = f.ui.open(c.loop, f.division.elect, f.forge.Known()); err != nil {
 		return err
 	}
 	c.url = f.ui.url

@@ -130,7 +130,7 @@ func writeSync(w repositories, rev string, s *syncers, args []string) error {
 		return err
 	}
 	if args[0] == argocdList {
-		s.argocd.URL, s.argocd.Clusters = s.flux.URL, s.flux.Clusters
+		s.argocd.URL, s.argocd.Clusters, s.argocd.UI = s.flux.URL, s.flux.Clusters, s.flux.UI
 		return s.argocd.Write(w.cmd.OutOrStdout(), w.cmd.ErrOrStderr(), &p, obs.Arrived())
 	}
 	return s.flux.Write(w.cmd.OutOrStdout(), w.cmd.ErrOrStderr(), &p, obs.Arrived())
@@ -142,6 +142,7 @@ func syncerFlags(cmd *cobra.Command) *syncers {
 	flags := cmd.Flags()
 	flags.StringVar(&s.flux.URL, "url", "", "for flux and argocd: URL by which they reach the published repository")
 	flags.StringArrayVar(&s.flux.Clusters, "cluster", nil, "for flux and argocd: only this cluster; may be given again")
+	flags.StringVar(&s.flux.UI, "ui-url", "", "for flux and argocd: URL of the web UI, to whose pages Applications and events of Kustomizations lead")
 	flags.StringVar(&s.flux.Secret, "secret-ref", "", "for flux: name of the Secret with the credentials for that URL")
 	flags.BoolVar(&s.flux.Migrate, "migrate", false, "for flux: print the steps from a Kustomization for each namespace to one root")
 	flags.BoolVar(&s.flux.Rollout.Wanted, "rollout", false, "for flux: have Flux wait until what it applies is healthy, and set commit statuses, by which roll-outs go on")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -44,7 +45,9 @@ are any. See docs/status.md.`,
 		if *watch {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			return failure(2, reader.Watch(ctx, problemsEvery, write))
+			return failure(2, reader.Watch(ctx, problemsEvery, write, func(err error) {
+				fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s; what is printed may be old, and it is tried again\n", err)
+			}))
 		}
 		_, end := terminal.Doing(cmd.Context(), 0, "reading what clusters say")
 		list, err := reader.List(cmd.Context())

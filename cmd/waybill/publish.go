@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -91,6 +93,8 @@ func (f *publishFlags) open(cmd *cobra.Command, rev string) (repositories, *reco
 	if r.Statuses, err = f.evidence.Lister(); err != nil {
 		return w, nil, err
 	}
+	who := git.Person(w.path, os.Getenv)
+	r.AllowedBy = cmp.Or(who.Email, who.Name)
 	r.TakeOver, r.Rollback, r.Restored, r.Accept = f.takeOver, f.rollback, f.restored, w.vacant
 	r.Random.Key, err = randomKey(cmd, w.path)
 	return w, r, err

@@ -22,6 +22,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/serve"
 	"github.com/waybill-dev/waybill/reconciler/ui"
 	"github.com/waybill-dev/waybill/reconciler/ui/login"
+	"github.com/waybill-dev/waybill/sources/forge"
 )
 
 // uiFlags say where the web UI is, and who may look at it.
@@ -45,8 +46,8 @@ func addUIFlags(cmd *cobra.Command) *uiFlags {
 	return f
 }
 
-// open makes the web UI; nil if there is to be none.
-func (f *uiFlags) open(loop *reconciler.Loop, elect bool) (*ui.UI, error) {
+// open makes the web UI; nil if there is to be none. The source is at a forge of a kind, which is empty where nobody says it.
+func (f *uiFlags) open(loop *reconciler.Loop, elect bool, at forge.Kind) (*ui.UI, error) {
 	if f.listen == "" {
 		return nil, f.unused()
 	}
@@ -63,7 +64,7 @@ func (f *uiFlags) open(loop *reconciler.Loop, elect bool) (*ui.UI, error) {
 	}
 	const least, most = time.Second, 10 * time.Second
 	return &ui.UI{
-		Reader: &facts.Reader{Reconciler: forOthers(*loop.Reconciler), Rev: loop.Rev, Fresh: min(max(loop.Interval, least), most)},
+		Reader: &facts.Reader{Reconciler: forOthers(*loop.Reconciler), Rev: loop.Rev, Forge: at, Fresh: min(max(loop.Interval, least), most)},
 		Guard:  guard, Now: time.Now, Log: loop.Log,
 	}, nil
 }

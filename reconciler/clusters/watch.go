@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/waybill-dev/waybill/reconciler/clusters/pods"
+	"github.com/waybill-dev/waybill/reconciler/health"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -26,6 +28,9 @@ var errExpired = errors.New("what happened since is not kept; list again")
 // served then is watched from now on.
 func (c *Client) Watch(ctx context.Context, kinds []schema.GroupKind, changed func(r object.Ref, live *metav1.PartialObjectMetadata)) error {
 	group, ctx := errgroup.WithContext(ctx)
+	if c.Saw != nil {
+		defer askingPods(ctx, c)()
+	}
 	for p, version := range c.listed {
 		if m, err := c.resource(p.kind); err == nil && slices.Contains(kinds, p.kind) {
 			group.Go(func() error { return c.watch(ctx, p.kind, version, c.metadataIn(m, p).Watch, changed) })
@@ -38,6 +43,27 @@ func (c *Client) Watch(ctx context.Context, kinds []schema.GroupKind, changed fu
 	}
 	c.mapper = nil // a watch takes long, and this takes much
 	return group.Wait()
+}
+
+// askingPods has pods of what is not healthy add why to what is told while a client watches, until end is called.
+func askingPods(ctx context.Context, c *Client) (end func()) {
+	before, at := c.Saw, map[schema.GroupKind]schema.GroupVersionResource{}
+	for p := range c.judged {
+		if m, err := c.resource(p.kind); err == nil {
+			at[p.kind] = m.Resource
+		}
+	}
+	w := pods.New(c.objects, at, before)
+	c.Saw = func(r object.Ref, h health.Health) { w.Saw(ctx, r, h) }
+	for _, j := range c.judged {
+		for i, r := range j.of {
+			w.Begin(ctx, r, &j.is[i])
+		}
+	}
+	return func() {
+		w.Stop()
+		c.Saw = before
+	}
 }
 
 // watch watches metadata of a kind.

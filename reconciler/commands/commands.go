@@ -189,7 +189,7 @@ func Approved(all []Command, now time.Time, contains func(commit string) bool) (
 		if o.Verb != ApprovePrune || !o.Counts(now) {
 			continue
 		}
-		switch a := (guard.Approval{By: o.By, PullRequest: o.PullRequest}); {
+		switch a := (guard.Approval{By: o.By, PullRequest: o.PullRequest, Comment: o.Comment, At: o.At}); {
 		case older.MatchString(o.Digest):
 			a.Digest = o.Digest
 			approved = append(approved, a)

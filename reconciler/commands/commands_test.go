@@ -167,7 +167,7 @@ func TestADigestOfBefore(t *testing.T) {
 	}
 	all, _ := commands.Decode(u.Tree)
 	nowhere := func(string) bool { return false }
-	if got := commands.Approved(all, noon, nowhere); len(got) != 1 || got[0].Digest != older || got[0].String() != "wendy on pull request 7" {
+	if got := commands.Approved(all, noon, nowhere); len(got) != 1 || got[0].Digest != older || got[0].String() != "wendy on pull request 7, comment 1, at 2026-05-01T12:00:00Z" {
 		t.Errorf("it is %+v", got)
 	}
 	if got := commands.Approved(all, noon.Add(commands.Lasts), nowhere); len(got) > 0 || all[0].Waits() {

@@ -18,6 +18,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/state/sourceerrors"
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/forge"
 )
 
 // Facts is what Git says at one moment. Nobody may modify it.
@@ -28,6 +29,8 @@ type Facts struct {
 	At time.Time
 	// Fleet is how clusters are. It is empty where nothing is published yet.
 	Fleet reports.Fleet
+	// Site is where the source's forge shows its commits and files; the zero value where nobody knows.
+	Site forge.Site
 	// Bindings reads where templates go, once, when somebody asks; nil where nothing is published.
 	Bindings func() Bindings
 	// Rollouts reads what goes out in stages, or did, once, when somebody asks; nil where nothing is published.
@@ -87,6 +90,8 @@ type Template struct {
 	Scheduled metav1.Condition
 	Leaving   []karmada.GracefulEvictionTask
 	NeededBy  []string
+	// Gone says that it goes nowhere any longer: what is said of it is what was said last.
+	Gone bool
 
 	path string // of its binding
 }

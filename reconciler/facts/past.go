@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/published"
-	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
@@ -28,10 +28,21 @@ type Change struct {
 	Source         string // commit that was published
 	Subject        string // of the source commit
 	Body           string // what the message says besides, without trailers: what moved, and why
-	// Released says that removals were carried out which would have been held, and ReleasedBy who allowed them
-	// by a comment on which pull request, as far as anybody did so.
+	// Released says that removals were carried out which would have been held, and ReleasedBy who allowed them, and how; a publication
+	// of an earlier version names only who did by comments.
 	Released   bool
 	ReleasedBy []string
+	// Later is when it was published, where Git says so: what depends on the time, and what somebody allowed, may be long after the
+	// commit. Zero where it does not.
+	Later time.Time
+}
+
+// At is when it was published, as far as Git says so; otherwise the time of the source commit.
+func (c *Change) At() time.Time {
+	if c.Later.After(c.When) {
+		return c.Later
+	}
+	return c.When
 }
 
 // Author is who made a source commit.
@@ -84,6 +95,12 @@ func (r *Reader) remember(h *git.Head) note {
 		},
 		state:       publish.Trailer(h.Message, publish.TrailerState),
 		observation: publish.Trailer(h.Message, publish.TrailerObserved) != "",
+	}
+	n.change.Later, _ = time.Parse(time.RFC3339, publish.Trailer(h.Message, publish.TrailerTime)) // zero for none
+	for _, who := range by {
+		if at := guard.AllowedAt(who); at.After(n.change.Later) {
+			n.change.Later = at
+		}
 	}
 	r.past.mu.Lock()
 	defer r.past.mu.Unlock()
@@ -149,6 +166,17 @@ func (r *Reader) Find(ctx context.Context, f *Facts, id string) (found Change, o
 	return found, ok, err
 }
 
+// PublishedOf finds the first publication of the last source commit with a date; false if there is none among the last.
+func (r *Reader) PublishedOf(ctx context.Context, f *Facts, date time.Time) (found Change, ok bool) {
+	err := r.back(ctx, f, func(c Change) bool {
+		if c.When.Equal(date) && (!ok || c.Source == found.Source) {
+			found, ok = c, true
+		}
+		return !c.When.Before(date)
+	})
+	return found, ok && err == nil
+}
+
 // Author returns who made a source commit; nil if that is not known any longer.
 func (r *Reader) Author(ctx context.Context, source string) *Author {
 	r.past.mu.Lock()
@@ -180,64 +208,4 @@ func AuthorOf(ctx context.Context, from published.Repository, source string) *Au
 		return nil
 	}
 	return &Author{Name: h.Author.Name, Message: h.Message, When: h.When}
-}
-
-// Step is a change of the decision about a template. Either side is nil where there is none.
-type Step struct {
-	Change Change
-	Was    *Template
-	Is     *Template
-}
-
-// History returns the last changes of the decision about a template, the newest first.
-func (r *Reader) History(ctx context.Context, f *Facts, t *Template, most int) ([]Step, error) {
-	var steps []Step
-	var newer *moment
-	err := r.back(ctx, f, func(c Change) bool {
-		h, err := r.Reconciler.Target.Commit(ctx, c.Commit)
-		if err != nil {
-			return false
-		}
-		older := &moment{c, bindingAt(h.Tree, t.path)}
-		if newer != nil && newer.binding != older.binding {
-			steps = append(steps, Step{newer.change, r.templateAt(ctx, c.Commit, t.path), r.templateAt(ctx, newer.change.Commit, t.path)})
-		}
-		newer = older
-		return len(steps) < most
-	})
-	if err != nil {
-		return steps, err
-	}
-	if newer != nil && newer.change.Parent.IsZero() && len(steps) < most && !newer.binding.IsZero() {
-		steps = append(steps, Step{Change: newer.change, Is: r.templateAt(ctx, newer.change.Commit, t.path)})
-	}
-	return steps, nil
-}
-
-// moment is a publication and the binding in it; zero for none.
-type moment struct {
-	change  Change
-	binding files.ID
-}
-
-func bindingAt(root *files.Folder, path string) files.ID {
-	e, _ := root.Lookup(path)
-	return e.ID
-}
-
-// templateAt reads a binding in a publication; nil for none.
-func (r *Reader) templateAt(ctx context.Context, commit files.ID, path string) *Template {
-	h, err := r.Reconciler.Target.Commit(ctx, commit)
-	if err != nil {
-		return nil
-	}
-	e, ok := h.Tree.Lookup(path)
-	if !ok || e.Blob == nil {
-		return nil
-	}
-	b, err := state.ReadBinding(e.Blob)
-	if err != nil {
-		return nil
-	}
-	return templateOf(path, b, strings.Clone)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/state/sourceerrors"
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/forge"
 )
 
 // Reader reads facts. Several may ask it at once; it reads once for all of them.
@@ -19,6 +20,8 @@ type Reader struct {
 	// Reconciler is for nobody else. It knows where the repositories are.
 	Reconciler *reconciler.Reconciler
 	Rev        string // branch of the source that is followed
+	// Forge is the kind of the source's forge; empty: it is told from the name of its host, if that says it.
+	Forge forge.Kind
 	// Fresh is how long facts are good without asking where the branches are.
 	Fresh time.Duration
 
@@ -82,7 +85,9 @@ func (r *Reader) read(ctx context.Context) (*Facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	return of(fleet, &r.bindings), nil
+	f := of(fleet, &r.bindings)
+	f.Site = forge.SiteOf(r.Forge, s.Revision().Repo, s.Revision().Path)
+	return f, nil
 }
 
 // Of returns the facts of a fleet that was read at a time.

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"encoding/base64"
+	"maps"
 	"strings"
 
 	"github.com/waybill-dev/waybill/policies/virtual"
@@ -22,6 +23,7 @@ const leastSecret = 4
 // numbers of replicas, and no other value.
 type redactor struct {
 	rendered map[object.Ref]bool
+	states   map[files.ID]bool // folders of releases that were read
 	learned  map[files.ID]bool // folders
 	secrets  []string
 	known    map[string]bool
@@ -29,16 +31,24 @@ type redactor struct {
 
 // newRedactor is one for what went from a state to another; the first may be nil.
 func newRedactor(states ...*files.Folder) *redactor {
-	c := &redactor{rendered: map[object.Ref]bool{}, learned: map[files.ID]bool{}, known: map[string]bool{}}
+	c := &redactor{rendered: map[object.Ref]bool{}, states: map[files.ID]bool{}, learned: map[files.ID]bool{}, known: map[string]bool{}}
 	for _, root := range states {
-		if root == nil {
-			continue
-		}
-		for r := range state.Rendered(root) {
-			c.rendered[r] = true
-		}
+		c.rendering(root)
 	}
 	return c
+}
+
+// rendering takes note of what releases rendered to in a state, which may be nil.
+func (c *redactor) rendering(root *files.Folder) {
+	if root == nil {
+		return
+	}
+	e, ok := root.Lookup(state.ReleasesFolder)
+	if !ok || c.states[e.ID] {
+		return
+	}
+	c.states[e.ID] = true
+	maps.Insert(c.rendered, maps.All(state.Rendered(root)))
 }
 
 // learn takes note of the Secrets of a tree, which may be nil.

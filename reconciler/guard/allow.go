@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources"
@@ -22,8 +23,8 @@ const AllowAll = "*"
 // Allowance is what allows removals.
 type Allowance struct {
 	// Named is digests of removals, with spaces between them, clusters by OfCluster among them, or
-	// AllowAll.
-	Named string
+	// AllowAll. Publisher is who publishes with it, as Git knows him where that is done; it may be empty.
+	Named, Publisher string
 	// ByComment says that maintainers allow removals by comments on pull requests, so that no
 	// trailer of a commit does: what a pull request is called may become a message.
 	ByComment bool
@@ -47,13 +48,51 @@ func (a *Allowance) byDigest(digest string) string {
 	return ""
 }
 
-// Credit notes of held clusters who allowed their removals by a digest.
-func (a *Allowance) Credit(held []Held, digest string) {
-	if by := a.byDigest(digest); by != "" {
-		for i := range held {
+// Credit notes of held clusters who allowed their removals, which have a digest, and how. Now is the time of the plan.
+func (a *Allowance) Credit(held []Held, source sources.Revision, digest string, now time.Time) {
+	by := a.byDigest(digest)
+	for i := range held {
+		switch {
+		case a.All() || slices.Contains(strings.Fields(a.Named), digest):
+			held[i].Way = a.ByName(now)
+		case by != "":
 			held[i].By = []string{by}
+		default:
+			held[i].Way = "the trailer of commit " + source.Commit
 		}
 	}
+}
+
+// ByName says who allowed what is allowed by name, how, and that it was at a time; the zero one is not said.
+func (a *Allowance) ByName(now time.Time) string {
+	who := "whoever ran publish --allow-prune"
+	if a.Publisher != "" {
+		who = words.Printable(a.Publisher) + " by publish --allow-prune"
+	}
+	return who + at(now)
+}
+
+// atWord is between who allowed removals, and when.
+const atWord = ", at "
+
+func at(when time.Time) string {
+	if when.IsZero() {
+		return ""
+	}
+	return atWord + when.UTC().Format(time.RFC3339)
+}
+
+// AllowedAt is when removals were allowed, as it is said behind who allowed them; zero where it is not said.
+func AllowedAt(said string) time.Time {
+	i := strings.LastIndex(said, atWord)
+	if i < 0 {
+		return time.Time{}
+	}
+	when, err := time.Parse(time.RFC3339, said[i+len(atWord):])
+	if err != nil {
+		return time.Time{}
+	}
+	return when
 }
 
 // All reports whether all removals are allowed.
@@ -91,8 +130,9 @@ type Held struct {
 	Cluster string
 	Tree    files.ID // that it is held for
 	Hold    *Hold
-	// By are those who allowed it by comments.
-	By []string
+	// By are those who allowed it by comments, and Way says who did otherwise, and how.
+	By  []string
+	Way string
 }
 
 // Digest identifies what held clusters would lose; empty if none is held. It does not

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/words"
@@ -48,6 +49,8 @@ func (rs Removals) names(cluster string, r object.Ref) bool {
 type Approval struct {
 	By          string // login at the forge
 	PullRequest int
+	Comment     int64     // on it; 0 where that is not known
+	At          time.Time // when it was taken; zero where that is not known
 	// Removals are those that the pull request adds, which is merged.
 	Removals Removals
 	// Digest is of all that held clusters would lose, as Digest has it: what comments of an earlier
@@ -57,7 +60,11 @@ type Approval struct {
 
 // String says who allowed it where.
 func (a *Approval) String() string {
-	return fmt.Sprintf("%s on pull request %d", words.Printable(a.By), a.PullRequest)
+	said := fmt.Sprintf("%s on pull request %d", words.Printable(a.By), a.PullRequest)
+	if a.Comment != 0 {
+		said += fmt.Sprintf(", comment %d", a.Comment)
+	}
+	return said + at(a.At)
 }
 
 // Approves reports whether a comment allowed that a cluster loses an object.

@@ -71,6 +71,17 @@ type Health struct {
 	// kinds whose reports somebody aggregates. Of other kinds it is left out: a status may hold
 	// anything.
 	Status json.RawMessage
+	// Pods are what pods of an object that is not healthy say, the commonest first; nil where nobody asked. PodsUnknown says why they
+	// could not be asked.
+	Pods        []Pods
+	PodsUnknown string
+}
+
+// Pods are pods of an object that are not well for the same reason.
+type Pods struct {
+	Reason    string // as Kubernetes has it, such as ImagePullBackOff
+	Container string // empty where it is one of the pod
+	Count     int
 }
 
 // Edition names the rules that come with Waybill, by their versions: with another one verdicts may be

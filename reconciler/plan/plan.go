@@ -86,11 +86,11 @@ type Released struct {
 	// Clusters are these, as far as the plan decided it: one that is made again was told.
 	Clusters map[string]bool
 	Missing  bool // those of objects that may be in what cannot be read
-	// By are those who allowed it by comments on pull requests, by cluster.
+	// By are those who allowed it, and how: by a comment on a pull request, the trailer of a commit, or as whoever publishes; by cluster.
 	By map[string][]string
 }
 
-// Approvers lists those who allowed removals by comments.
+// Approvers lists those who allowed removals, and how.
 func (r *Released) Approvers() []string {
 	return slices.Compact(slices.Sorted(func(yield func(string) bool) {
 		for _, by := range r.By {

@@ -35,7 +35,7 @@ func (t *table) carryOut() carried {
 	case len(held)+len(data) == 0:
 	case t.in.Allow.Allows(t.in.Source.Revision, digest):
 		t.letGo(func(string) bool { return true })
-		t.in.Allow.Credit(held, digest)
+		t.in.Allow.Credit(held, t.in.Source.Revision, digest, t.in.Now)
 		out = carried{allowed: true, released: append(out.released, held...), diags: append(out.diags, guard.Released(held)...)}
 		out.result = rollout.Resolve(t, func(left rollout.Remaining) []int {
 			t.layOut(left)
@@ -66,9 +66,9 @@ func (t *table) guarded() (out carried) {
 				switch {
 				case c.Held == nil:
 				case t.in.Allow.AllowsCluster(c.Name):
-					out.release(c, nil)
+					out.release(c, nil, t.in.Allow.ByName(t.in.Now))
 				case t.approved(*g, next):
-					out.release(c, t.in.Allow.Approvers(c.Name))
+					out.release(c, t.in.Allow.Approvers(c.Name), "")
 				default:
 					out.released = slices.DeleteFunc(out.released, func(h guard.Held) bool { return h.Cluster == c.Name })
 					held = append(held, i)
@@ -94,9 +94,9 @@ func (t *table) approved(g guard.Guard, next guard.Next) bool {
 	return g.Judge(next) == nil
 }
 
-// release lets a cluster go that would be held; by are those who allowed it by comments.
-func (c *carried) release(cluster *Cluster, by []string) {
-	is := guard.Held{Hold: cluster.Held, Cluster: cluster.Name, Tree: cluster.Tree.ID(), By: by}
+// release lets a cluster go that would be held; by are those who allowed it by comments, and way is how it was allowed otherwise.
+func (c *carried) release(cluster *Cluster, by []string, way string) {
+	is := guard.Held{Hold: cluster.Held, Cluster: cluster.Name, Tree: cluster.Tree.ID(), By: by, Way: way}
 	c.released = append(slices.DeleteFunc(c.released, func(h guard.Held) bool { return h.Cluster == is.Cluster }), is)
 	cluster.Held = nil
 }
@@ -110,12 +110,12 @@ func (c *carried) freed() map[string]bool {
 	return all
 }
 
-// approvers are those who allowed it by comments, by cluster.
+// approvers are those who allowed it, and how, by cluster.
 func (c *carried) approvers() map[string][]string {
 	by := map[string][]string{}
 	for _, h := range c.released {
-		if len(h.By) > 0 {
-			by[h.Cluster] = h.By
+		if all := append(slices.Clone(h.By), h.Way); all[0] != "" {
+			by[h.Cluster] = slices.DeleteFunc(all, func(who string) bool { return who == "" })
 		}
 	}
 	return by

@@ -183,32 +183,18 @@ func (v *Verdict) objects(does string, changes []*Change) {
 // named names the object that matters most, and counts the others.
 func (v *Verdict) named(refs []object.Ref) {
 	refs = slices.Clone(refs)
-	slices.SortFunc(refs, func(a, b object.Ref) int { return cmp.Or(weight(a)-weight(b), a.Compare(b)) })
+	slices.SortFunc(refs, func(a, b object.Ref) int {
+		return cmp.Or(object.KindRank(a.Kind)-object.KindRank(b.Kind), a.Compare(b))
+	})
 	refs = slices.Compact(refs)
 	if len(refs) == 0 {
 		v.say("objects")
 		return
 	}
-	v.quote(calledShort(refs[0]))
+	v.quote(refs[0].Called())
 	if n := len(refs) - 1; n > 0 {
 		v.say(" and %s", words.Count(n, "more object"))
 	}
-}
-
-// calledShort is what people call an object.
-func calledShort(r object.Ref) string {
-	return strings.TrimPrefix(r.Namespace+"/", "/") + r.Name + " (" + r.Kind + ")"
-}
-
-// workloads are kinds that people have in mind when they speak of an app.
-var workloads = []string{"Deployment", "StatefulSet", "DaemonSet", "CronJob", "Job", "Rollout"}
-
-// weight orders objects: workloads first, and what they hold their data in.
-func weight(r object.Ref) int {
-	if i := slices.Index(append(workloads, "PersistentVolumeClaim", "Service", "Ingress"), r.Kind); i >= 0 {
-		return i
-	}
-	return len(workloads) + 3
 }
 
 func addedTo(c *Change) []string     { return c.Added }

@@ -49,22 +49,22 @@ func ofClusters(f *facts.Facts) []Problem {
 	var found []alike
 	for i := range f.Fleet.Clusters {
 		m := &f.Fleet.Clusters[i]
-		kind := ClusterFailing
-		switch m.State {
+		kind, is := ClusterFailing, failingOf(m)
+		switch is.Reason {
 		case status.Errored, status.Unreachable, status.NoCredential:
 		case status.Unknown:
 			kind = Silent
 		default:
 			continue
 		}
-		key := alike{m.State, m.Message}
+		key := alike{is.Reason, is.Message}
 		if kind == Silent && m.Report != nil {
 			key.message = "nobody said anything of it for too long"
 		}
 		p := groups[key]
 		if p == nil {
 			found = append(found, key)
-			p = &Problem{Kind: kind, Name: m.State, Reason: m.State, Message: key.message, Next: "waybill status " + m.Cluster}
+			p = &Problem{Kind: kind, Name: is.Reason, Reason: is.Reason, Message: key.message, Next: "waybill status " + m.Cluster}
 			groups[key] = p
 		}
 		p.Clusters = append(p.Clusters, m.Cluster)
@@ -77,6 +77,14 @@ func ofClusters(f *facts.Facts) []Problem {
 		}
 	}
 	return listed(groups, found)
+}
+
+// failingOf is how a cluster is, and why: that a publication holds it hides nothing of what whoever applies says.
+func failingOf(m *reports.Cluster) status.Verdict {
+	if m.State != status.Held || m.Report == nil {
+		return status.Verdict{Reason: m.State, Message: m.Message}
+	}
+	return m.Report.Verdict
 }
 
 // listed are groups in the order in which they were found.
@@ -214,7 +222,8 @@ func judge(o *status.Object) wrong {
 	case o.Applied.Phase == status.PhaseFailed || o.Applied.Phase == status.PhasePending:
 		return wrong{NotApplied, string(o.Applied.Phase), o.Applied.Message, o.Applied.Since}
 	case o.Applied.Phase == status.PhaseApplied && o.Health.State == karmada.ResourceUnhealthy && o.Health.Reason != health.Suspended:
-		return wrong{Unhealthy, o.Health.Reason, o.Health.Message, o.Health.Since}
+		said := slices.DeleteFunc([]string{o.Health.PodWords(), o.Health.Message}, func(s string) bool { return s == "" })
+		return wrong{Unhealthy, o.Health.Why(), strings.Join(said, "; "), o.Health.Since}
 	case o.Applied.Phase == status.PhaseApplied && o.Applied.Corrected > 0:
 		return wrong{Drifting, "Drifting", fmt.Sprintf("somebody changes it: it was put right %d times", o.Applied.Corrected), o.Applied.Since}
 	}

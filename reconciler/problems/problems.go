@@ -108,6 +108,18 @@ func Of(in Input) List {
 	return list
 }
 
+// Caused returns the list with the source commits at which holds of publications began. Began, which is asked by when that was, returns
+// an empty text for what it does not know.
+func (l List) Caused(began func(since time.Time) string) List {
+	l.Problems = slices.Clone(l.Problems)
+	for i := range l.Problems {
+		if p := &l.Problems[i]; p.Kind == Held && p.Commit != "" {
+			p.Commit = cmp.Or(began(p.Since), p.Commit)
+		}
+	}
+	return l
+}
+
 // Authored returns the list with who wrote the commits that brought problems. Author, which is asked once for each, returns nil for what
 // it does not know.
 func (l List) Authored(author func(commit string) *facts.Author) List {

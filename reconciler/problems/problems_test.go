@@ -221,9 +221,18 @@ func TestHoldsAndSilence(t *testing.T) {
 	held := f.now
 	f.now = f.now.Add(reports.Lasting + time.Hour)
 	for _, c := range clusters[:6] {
-		f.say(c, good, nil)
+		f.say(c, good, func(s *status.Cluster) {
+			if c == "c2" {
+				s.Verdict = status.Verdict{Reason: status.Unreachable, Message: "connection refused"}
+			}
+		})
 	}
 	l := f.list()
+	if !slices.ContainsFunc(l.Problems, func(p problems.Problem) bool {
+		return p.Kind == problems.ClusterFailing && slices.Equal(p.Clusters, []string{"c2"}) && p.Message == "connection refused"
+	}) {
+		t.Errorf("that a cluster is held hides that it is not reached: %v", lines(&l))
+	}
 	i := slices.IndexFunc(l.Problems, func(p problems.Problem) bool { return p.Kind == problems.Held })
 	if i < 0 {
 		t.Fatalf("no hold is listed: %v", lines(&l))

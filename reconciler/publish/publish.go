@@ -48,8 +48,8 @@ const (
 	// earlier versions wrote the other one there, and it was for all clusters.
 	TrailerReleased   = "Removals-Allowed"
 	TrailerReleasedIn = "Removals-Allowed-In"
-	// TrailerReleasedBy says who allowed removals by a comment on which pull request, and is there for
-	// each who did.
+	// TrailerReleasedBy says who allowed removals, and how: by a comment on which pull request, by the trailer of which
+	// commit, or as whoever published. It is there for each who did.
 	TrailerReleasedBy = "Removals-Allowed-By"
 	// TrailerRandomKey is there only if the plan depends on the random key: its fingerprint.
 	TrailerRandomKey = "Random-Key"

@@ -30,9 +30,12 @@ func Comparison(c *preview.Comparison, look Look) Report {
 	}}
 }
 
-// comparison says what matters most at the end, where a terminal shows it.
+// comparison begins with the answer in a line, and says what matters most at the end, where a terminal shows it.
 func comparison(w io.Writer, c *preview.Comparison, look Look) error {
 	p := printer{w: w, paint: paint(look.Colour)}
+	if v := c.Verdict(); v.Level != preview.Nothing {
+		p.line("%s: %s", p.paint.bold(string(v.Level)), words.Printable(v.String()))
+	}
 	for _, s := range c.Supposed {
 		p.line("supposed: %s", words.Printable(s))
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"io"
 	"maps"
 	"slices"
@@ -101,14 +102,14 @@ func clusterStatusOf(m *reports.Cluster, seen string) clusterStatus {
 
 func objectStatusOf(r object.Ref, o *status.Object) objectStatus {
 	x := objectStatus{
-		Object: r, Applied: o.Applied.Phase, Commit: idText(o.Applied.Commit), Health: o.Health.State, Reason: o.Health.Reason,
+		Object: r, Applied: o.Applied.Phase, Commit: idText(o.Applied.Commit), Health: o.Health.State, Reason: o.Health.Why(),
 		Message: o.Applied.Message, By: o.Health.By, Corrected: o.Applied.Corrected, Flaps: o.Flaps, Since: o.Applied.Since,
 	}
 	if o.Applied.Phase == status.PhaseApplied && o.Health.State != karmada.ResourceHealthy {
 		x.Since = o.Health.Since
 	}
 	if x.Message == "" {
-		x.Message = o.Health.Message
+		x.Message = cmp.Or(o.Health.PodWords(), o.Health.Message)
 	}
 	if x.Message == "" && x.Corrected > 0 {
 		x.Message = "somebody changes it, and it was put right " + strconv.Itoa(x.Corrected) + " times"

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -29,6 +30,33 @@ func BindingFiles(root *files.Folder) iter.Seq2[string, *files.Blob] {
 // IsBindingFile reports a path of the state branch at which a binding is.
 func IsBindingFile(path string) bool { return strings.HasPrefix(path, bindingsDir+"/") }
 
+// BindingsNamed yields the files of the bindings that a template with a name may have, by their paths in the state branch's folder.
+// Its group is not looked at, so that there may be several.
+func BindingsNamed(root *files.Folder, r object.Ref) iter.Seq2[string, *files.Blob] {
+	return func(yield func(string, *files.Blob) bool) {
+		dir := bindingsDir + "/" + cmp.Or(r.Namespace, clusterScope)
+		for _, e := range entriesOf(folderAt(root, dir)) {
+			name := strings.TrimSuffix(e.Name, ".yaml")
+			if e.Blob != nil && strings.HasPrefix(name, BindingName(r)) && !yield(dir+"/"+e.Name, e.Blob) {
+				return
+			}
+		}
+		file := BindingName(r) + ".yaml"
+		path := dir + "/" + shardOf(file) + "/" + file
+		if e, ok := root.Lookup(path); ok && e.Blob != nil {
+			yield(path, e.Blob)
+		}
+	}
+}
+
+// entriesOf are the entries of a folder, which may be nil.
+func entriesOf(f *files.Folder) []files.Entry {
+	if f == nil {
+		return nil
+	}
+	return f.Entries()
+}
+
 // ReadBinding reads the file of a binding.
 func ReadBinding(from *files.Blob) (*karmada.ResourceBinding, error) {
 	data, err := from.Bytes()
@@ -46,7 +74,7 @@ func ReadBinding(from *files.Blob) (*karmada.ResourceBinding, error) {
 // be read says nothing.
 func Rendered(root *files.Folder) map[object.Ref]bool {
 	all := map[object.Ref]bool{}
-	e, ok := root.Lookup(releasesDir)
+	e, ok := root.Lookup(ReleasesFolder)
 	if !ok || e.Dir == nil {
 		return all
 	}

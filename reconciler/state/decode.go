@@ -125,7 +125,7 @@ func (s *State) reader(path string, earlier *State, isOlder bool) func(data []by
 			return nil
 		}
 		return func(data []byte, from *files.Blob) error { return s.addObserved(name, data, from, earlier) }
-	case dir == releasesDir:
+	case dir == ReleasesFolder:
 		return s.addRelease
 	case isOlder:
 		return s.olderReader(path)

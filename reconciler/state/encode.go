@@ -84,7 +84,7 @@ func Encode(c Content, earlier *State, m *Memo) (*files.Folder, error) {
 		form = shardedFormat
 	}
 	top := []files.Entry{files.FileEntry(formatFile, files.NewBlob([]byte(form+"\n")))}
-	for name, folder := range map[string]*files.Folder{bindingsDir: bindings, clustersDir: clusters, observedDir: c.observedFolder(earlier), interpretersDir: interpreters, releasesDir: releases, rolloutsDir: staged} {
+	for name, folder := range map[string]*files.Folder{bindingsDir: bindings, clustersDir: clusters, observedDir: c.observedFolder(earlier), interpretersDir: interpreters, ReleasesFolder: releases, rolloutsDir: staged} {
 		if folder != nil {
 			top = append(top, files.DirEntry(name, folder))
 		}
@@ -238,7 +238,7 @@ func encodeReleases(releases []Release, earlier *State) (*files.Folder, error) {
 		}
 		dirs[dir] = entries
 	}
-	return foldersOf(dirs, earlier.folder(releasesDir)), nil
+	return foldersOf(dirs, earlier.folder(ReleasesFolder)), nil
 }
 
 // encode writes a typed object as canonical YAML.

@@ -66,7 +66,7 @@ const (
 	clustersDir     = "clusters"
 	observedDir     = "observed"
 	interpretersDir = "interpreters"
-	releasesDir     = "releases"
+	ReleasesFolder  = "releases"
 	formatFile      = "format"
 	publishedFile   = "published.json"
 	keptFile        = "kept.json"

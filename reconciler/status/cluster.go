@@ -10,6 +10,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/health"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // Prefix is that of the branches; the name of the cluster follows.
@@ -136,6 +137,30 @@ type Health struct {
 	Generation, Observed int64
 	Status               json.RawMessage
 	Since                time.Time
+	// Pods are what pods of an object that is not healthy say, the commonest first, and PodsUnknown why they could not be asked.
+	Pods        []health.Pods
+	PodsUnknown string
+}
+
+// Why is why the object is not healthy, as a word: what its pods say if they say it, or else the rule's.
+func (h *Health) Why() string {
+	if len(h.Pods) > 0 {
+		return h.Pods[0].Reason
+	}
+	return h.Reason
+}
+
+// PodWords is what pods say, in words; empty where they say nothing.
+func (h *Health) PodWords() string {
+	var all []string
+	for _, p := range h.Pods {
+		text := words.Count(p.Count, "pod") + " " + p.Reason
+		if p.Container != "" {
+			text += " in " + p.Container
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, ", ")
 }
 
 // ByKarmada returns Karmada's answer, and since when it is so.
@@ -159,13 +184,24 @@ type phase struct {
 	state     karmada.ResourceHealth
 	karmada   karmada.ResourceHealth
 	reason    string
+	pods      string // the first reason of pods
 	verdict   string
 	edition   string
 	expires   int64
 }
 
 func (o *Object) phase() phase {
-	return phase{applied: o.Applied.Phase, commit: o.Applied.Commit, corrected: o.Applied.Corrected > 0, state: o.Health.State, karmada: o.Health.Karmada, reason: o.Health.Reason}
+	p := phase{applied: o.Applied.Phase, commit: o.Applied.Commit, corrected: o.Applied.Corrected > 0, state: o.Health.State, karmada: o.Health.Karmada, reason: o.Health.Reason}
+	if len(o.Health.Pods) > 0 {
+		p.pods = o.Health.Pods[0].Reason
+	}
+	return p
+}
+
+// isSaidOtherwise reports a phase that is another one only by what pods say.
+func (p phase) isSaidOtherwise(was phase) bool {
+	was.pods = p.pods
+	return p == was
 }
 
 // mends reports that all that is another than it was is well now. What is updated gets well in steps: by Karmada's rules
@@ -178,7 +214,7 @@ func (p phase) mends(was phase) bool {
 		was.corrected = false
 	}
 	if p.state == karmada.ResourceHealthy {
-		was.state, was.reason = p.state, p.reason
+		was.state, was.reason, was.pods = p.state, p.reason, p.pods
 	}
 	if cmp.Or(p.karmada, p.state) == karmada.ResourceHealthy {
 		was.karmada = p.karmada
@@ -232,8 +268,12 @@ func judged(h health.Health, before Health, at time.Time) Health {
 	if h.Reason == "" {
 		now.By, now.Message = "", h.Failed
 	}
+	now.Pods, now.PodsUnknown = h.Pods, h.PodsUnknown
 	if before.State == now.State && before.Reason == now.Reason && !before.Since.IsZero() {
 		now.Since = before.Since
+		if h.Pods == nil && h.PodsUnknown == "" { // nobody asked again
+			now.Pods, now.PodsUnknown = before.Pods, before.PodsUnknown
+		}
 	}
 	state, _ := now.ByKarmada()
 	if was, since := before.ByKarmada(); was == state && !since.IsZero() && !since.Equal(now.Since) {

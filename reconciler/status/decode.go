@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/health"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 )
@@ -100,7 +101,10 @@ func decodeObject(m mapping) (object.Ref, *Object) {
 	o.Health = Health{
 		State: karmada.ResourceHealth(m.text("health")), Reason: healthy.text("reason"), Message: healthy.text("message"), By: healthy.text("by"),
 		Generation: healthy.number("generation"), Observed: healthy.number("observedGeneration"), Since: healthy.time("since"),
-		KarmadaSince: healthy.time("karmadaSince"),
+		KarmadaSince: healthy.time("karmadaSince"), PodsUnknown: healthy.text("podsUnknown"),
+	}
+	for _, p := range healthy.list("pods") {
+		o.Health.Pods = append(o.Health.Pods, health.Pods{Reason: p.text("reason"), Container: p.text("container"), Count: int(p.number("count"))})
 	}
 	if state := healthy.text("state"); state != "" {
 		o.Health.State, o.Health.Karmada = karmada.ResourceHealth(state), o.Health.State

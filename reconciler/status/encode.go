@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/waybill-dev/waybill/reconciler/health"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 )
@@ -160,6 +161,13 @@ func (c *Cluster) work(namespace string, refs []object.Ref) map[string]any {
 	}
 }
 
+func encodePods(all []health.Pods) (list []any) {
+	for _, p := range all {
+		list = append(list, map[string]any(fields{"reason": p.Reason, "count": int64(p.Count)}.text("container", p.Container)))
+	}
+	return list
+}
+
 // encode returns a manifestStatus of a Work, with our evidence beside Karmada's fields.
 func (o *Object) encode(r object.Ref, at int) map[string]any {
 	id := fields{"ordinal": int64(at), "version": o.Version, "kind": r.Kind, "resource": o.Resource, "name": r.Name}
@@ -172,6 +180,10 @@ func (o *Object) encode(r object.Ref, at int) map[string]any {
 	if state != o.Health.State {
 		healthy.text("state", string(o.Health.State))
 	}
+	if pods := encodePods(o.Health.Pods); len(pods) > 0 {
+		healthy["pods"] = pods
+	}
+	healthy.text("podsUnknown", o.Health.PodsUnknown)
 	evidence := fields{"applied": map[string]any(applied), "healthy": map[string]any(healthy)}.number("flaps", int64(o.Flaps))
 	if o.private && !private(r) { // what its kind does not say
 		evidence["private"] = true

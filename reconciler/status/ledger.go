@@ -77,7 +77,7 @@ func (l *Ledger) Saw(r object.Ref, h health.Health, at time.Time) {
 // judge notes a health, without what may hold values of Secrets.
 func (l *Ledger) judge(r object.Ref, o *Object, h health.Health, at time.Time) {
 	if o.private {
-		h.Message, h.Status = "", nil
+		h.Message, h.Status, h.Pods = "", nil, nil
 	}
 	before := o.Health
 	o.Health = judged(h, before, at)
@@ -109,6 +109,7 @@ func (l *Ledger) note(r object.Ref, at time.Time) {
 		if o != nil {
 			o.Flaps = 0
 		}
+	case now.isSaidOtherwise(t.now):
 	case at.Sub(t.changed) >= flapping:
 		t.hasty = 0
 	case !now.mends(t.now):

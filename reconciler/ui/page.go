@@ -91,7 +91,7 @@ func (u *UI) page(of view) http.HandlerFunc {
 // write writes a page.
 func (u *UI) write(w http.ResponseWriter, r *http.Request, a answer, key, trouble string) {
 	s := sessionOf(r)
-	frame := pages.Frame{Title: a.title, Here: a.here, Find: a.find, Previews: u.Previews != nil, Key: key, User: s.User, LogsOut: s.LogsOut, Trouble: trouble, Body: a.body}
+	frame := pages.Frame{Title: a.title, Here: a.here, Find: a.find, Group: r.URL.Query().Get("group"), Previews: u.Previews != nil, Key: key, User: s.User, LogsOut: s.LogsOut, Trouble: trouble, Body: a.body}
 	var data []byte
 	var err error
 	if a.fragment && r.Header.Get("X-Fragment") != "" {

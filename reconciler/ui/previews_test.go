@@ -63,6 +63,13 @@ func TestPreviews(t *testing.T) {
 	f.shown("/previews/3", "Author ann, from a fork", "It waits: from a fork: a maintainer may comment /waybill preview dddd", "!Blast radius")
 	f.shown("/previews/4", "the log of the controller says why", "!Blast radius")
 	f.shown("/previews/5", "The report was kept until newer ones took its room.", "waybill diff BASE ffff", "!Blast radius")
+	sound := c
+	sound.Diags = nil
+	if err := s.Keep(f.now, pull(7, "9", "a hold alone"), &sound); err != nil {
+		t.Fatal(err)
+	}
+	s.Say(f.now, pull(7, "9", "a hold alone"), forge.Failure, "1 object; 1 cluster would be held")
+	f.shown("/previews/7", "#7 a hold alone", "‖ Would be held", "!Not sound")
 	for _, path := range []string{"/previews/6", "/previews/x", "/previews/-1", "/previews/1/2", "/previews/999999999999999999999999"} {
 		if w := f.get(http.MethodGet, path); w.Code != http.StatusNotFound {
 			t.Errorf("%s: %d", path, w.Code)

@@ -97,6 +97,8 @@ func TestPagesShowWhatGoesOutInStages(t *testing.T) {
 	shows("stopped", "/rollouts", "1 ✕ Stopped", "canary: eu failed, 1 of 1; 0 are tolerated")
 	shows("stopped", web, "canary ✕ Stopped", "eu canary ✕ Failed", "ProgressDeadlineExceeded", "us prod – Pending prod waits for canary, which stopped: eu failed",
 		"waybill rollout return shop/everywhere@", "waybill rollout resume shop/everywhere@")
+	shows("stopped", "/templates/Deployment.apps/shop/web", "✕ Roll-out: Stopped", "the run is Stopped: canary: eu failed", "takes it from "+old+" to "+target,
+		"stage canary: Updating", "stage canary: Soaking", "image web:1 → web:2 in eu")
 }
 
 func TestPagesOfNothingThatGoesOut(t *testing.T) {

@@ -264,33 +264,33 @@ func TestPagesSayWhatGitSays(t *testing.T) {
 	for path, want := range map[string][]string{
 		"/": {
 			"1 problem Published last: " + source[:12], "1 ✕ Not healthy",
-			"✕ Not healthy web (Deployment in shop) 1 of 2 clusters us 60m ago InProgress 1 of 3 is available Next: waybill explain deployment/web -n shop",
+			"✕ Not healthy shop/web (Deployment) 1 of 2 clusters us 60m ago InProgress 1 of 3 is available Next: waybill explain deployment/web -n shop",
 			source[:12] + " web: the second version, by",
 		},
-		"/?kind=Unhealthy": {"web (Deployment in shop)"},
+		"/?kind=Unhealthy": {"shop/web (Deployment)"},
 		"/?kind=Held":      {"No problem is like that."},
-		"/?q=us+web":       {"web (Deployment in shop)"},
+		"/?q=us+web":       {"shop/web (Deployment)"},
 		"/?q=eu":           {"No problem is like that."},
 		"/fleet": {
 			"1 ✓ Healthy", "1 ✕ Unhealthy", "1 – Empty", "us america stage=production ✕ Unhealthy",
-			"eu europe stage=production ✓ Healthy not observed " + f.head("waybill/cluster/eu").Commit.String()[:12], "1 0 0 0 5m ago",
+			"eu europe stage=production ✓ Healthy not observed " + f.head("waybill/cluster/eu").Commit.String()[:12], "1 0 0 0 0 5m ago",
 		},
 		"/fleet?q=europe":               {"eu europe", "!us america"},
 		"/fleet?region=america":         {"us america", "!eu europe"},
 		"/fleet?status=Healthy":         {"eu europe", "!us america"},
 		"/fleet?q=nothing-is-called-so": {"No cluster is like that."},
-		"/matrix":                       {"web Deployment in shop 2 3 ✓ Healthy 3 ✕ Unhealthy", "conf ConfigMap in shop 2 – Published, not told – Published, not told"},
+		"/matrix":                       {"web Deployment in shop 2 3 ✕ Unhealthy 3 ✓ Healthy", "conf ConfigMap in shop 2 – Published, not told – Published, not told"},
 		"/matrix?kind=ConfigMap":        {"conf ConfigMap", "!web Deployment"},
 		"/matrix?unwell=1":              {"web Deployment in shop", "!conf ConfigMap"},
 		"/matrix?unwell=1&off=1":        {"web Deployment in shop", "!conf ConfigMap"},
 		"/search":                       {"Type a name"},
 		"/search?q=nothing-says-so":     {"0 things with nothing-says-so", "Nothing is called so"},
 		"/search?q=web": {
-			"1 problem ✕ Not healthy web (Deployment in shop) 1 of 2 clusters, InProgress", "1 app web (Deployment in shop) in 2 clusters",
+			"1 problem ✕ Not healthy shop/web (Deployment) 1 of 2 clusters, InProgress", "1 app shop/web (Deployment) in 2 clusters",
 			"1 publication web: the second version " + source[:12], "!conf",
 		},
 		"/search?q=europe":                   {"1 cluster ✓ Healthy eu", "!us america"},
-		"/search?q=SHOP":                     {"2 apps web (Deployment in shop) in 2 clusters conf (ConfigMap in shop)", "1 namespace shop 2 templates"},
+		"/search?q=SHOP":                     {"2 apps shop/web (Deployment) in 2 clusters shop/conf (ConfigMap)", "1 namespace shop 2 templates"},
 		"/search?q=" + source[:10]:           {"1 publication web: the second version"},
 		"/matrix?q=web&in=eu":                {"web Deployment in shop 2 3 ✓ Healthy", "!Unhealthy"},
 		"/matrix?off=1":                      {"No template is like that."},
@@ -350,9 +350,18 @@ func TestAReleaseOfRemovalsNamesWhoAllowedIt(t *testing.T) {
 	f.repo.twin.Write("main", "it goes again", f.source.Folder())
 	f.publishes(&reconciler.Reconciler{Seen: reconciler.NewCache(), Allow: guard.AllowAll})
 	byPublisher := f.head("waybill/state").Commit.String()
+	gonePage := words(f.get(http.MethodGet, "/templates/Deployment.apps/shop/web").Body.String())
+	for _, s := range []string{
+		"Deployment.apps/shop/web", "– Gone", "✕ Gone all of it goes by a person " + merged.String()[:12] + " it is gone",
+		"removals that would have been held: allowed by wendy on pull request 7, comment 1, at 2026-11-21T12:00:00Z", "!Where it runs", "!Explain where",
+	} {
+		if no, isNo := strings.CutPrefix(s, "!"); isNo == strings.Contains(gonePage, no) {
+			t.Errorf("of what is gone: want %q in\n%s", s, gonePage)
+		}
+	}
 	const what = "Removals that would have been held"
 	for path, want := range map[string]string{
-		"/changes/" + byWendy: what + " allowed by wendy on pull request 7", "/changes/" + byPublisher: what + " allowed by who published, or by a trailer", "/changes/" + nobody: "!" + what,
+		"/changes/" + byWendy: what + " allowed by wendy on pull request 7", "/changes/" + byPublisher: what + " allowed by whoever ran publish --allow-prune", "/changes/" + nobody: "!" + what,
 		"/changes": what + ": allowed by wendy on pull request 7",
 	} {
 		text := words(f.get(http.MethodGet, path).Body.String())
@@ -360,6 +369,42 @@ func TestAReleaseOfRemovalsNamesWhoAllowedIt(t *testing.T) {
 			t.Errorf("%s: want %q in\n%s", path, want, text)
 		}
 	}
+}
+
+// TestATimeline has an image change, an object be held and let go, and a cluster say that it is not well: each is an event with when,
+// who and by which commit, and what waited keeps whose it was.
+func TestATimeline(t *testing.T) {
+	f := published(t)
+	page := func() string {
+		return words(f.get(http.MethodGet, "/templates/Deployment.apps/shop/web").Body.String())
+	}
+	second := f.head("main").Commit.String()[:12]
+	wants := func(want ...string) {
+		t.Helper()
+		text := page()
+		_, text, _ = strings.Cut(text, "What happened, and when")
+		for _, s := range want {
+			if no, isNo := strings.CutPrefix(s, "!"); isNo == strings.Contains(text, no) {
+				t.Errorf("want %q in\n%s", s, text)
+			}
+		}
+	}
+	wants(
+		"60m ago ✕ Unhealthy with web: the second version "+second+" unhealthy in 1 of 2 clusters: us; 1 of 3 is available (by built-in)",
+		"↕ Scaled ~ Image web: the second version by a person "+second+" replicas 2 → 3 in eu, us image web:1 → web:2 in eu, us",
+		"Placed first by a person", "added to eu (2), us (2)", "!spec.replicas", "!delivered to",
+	)
+	for _, name := range []string{"web.yaml", "conf.yaml"} {
+		delete(f.source, name)
+	}
+	f.repo.twin.Now = f.now
+	f.publish("all of it goes")
+	goes := f.head("main").Commit.String()[:12]
+	wants("‖ Held all of it goes by a person "+goes+" not carried out in eu (the cluster is held), us (the cluster is held)", "✕ Unhealthy with web", "!carried out in eu, us")
+	f.now = f.now.Add(time.Hour)
+	f.publishes(&reconciler.Reconciler{Seen: reconciler.NewCache(), Allow: guard.AllowAll, AllowedBy: "ann@example.com"})
+	wants("▸ Released all of it goes by a person "+goes+" it is gone carried out in eu, us: what “all of it goes” by a person ("+goes,
+		"removals that would have been held: allowed by ann@example.com by publish --allow-prune, at 2026-11-21T13:00:00Z", "‖ Held all of it goes")
 }
 
 // TestAClusterInAFolderHasAHistoryOfItsOwn publishes for clusters that share a branch: the page of a

@@ -5,16 +5,19 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
+	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/problems"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/reconciler/ui/pages"
+	"github.com/waybill-dev/waybill/render/object"
 )
 
 // How much of the past is shown on a page.
 const (
-	stepsShown   = 20
+	stepsShown   = 40
 	commitsShown = 15
 	changesShown = 100
 
@@ -36,7 +39,10 @@ func broken(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
 
 // problems lists what is broken, with who wrote the commits that brought it.
 func (u *UI) problems(ctx context.Context, f *facts.Facts) problems.List {
-	list := problems.Of(problems.Input{Facts: f, Objects: u.Reader.Everything})
+	list := problems.Of(problems.Input{Facts: f, Objects: u.Reader.Everything}).Caused(func(since time.Time) string {
+		c, _ := u.Reader.PublishedOf(ctx, f, since)
+		return c.Source
+	})
 	return list.Authored(func(commit string) *facts.Author { return u.Reader.Author(ctx, commit) })
 }
 
@@ -66,7 +72,8 @@ func cluster(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
 	if m == nil {
 		return answer{}, fmt.Errorf("no cluster %.100q is registered by what is published: %w", name, errNowhere)
 	}
-	b := pages.Branch{}
+	list := u.problems(r.Context(), f)
+	b := pages.Branch{Problems: &list}
 	var err error
 	if b.Objects, err = m.Everything(); err != nil {
 		b.Error = err.Error()
@@ -87,19 +94,27 @@ func found(r *http.Request, f *facts.Facts) (*facts.Template, error) {
 	return all[0], nil
 }
 
+// gone returns the template that an address names as it was last; nil if the last publications do not know it.
+func (u *UI) gone(r *http.Request, f *facts.Facts) *facts.Template {
+	kind, group, _ := strings.Cut(r.PathValue("kind"), ".")
+	ref := object.Ref{Group: group, Kind: kind, Namespace: pages.Namespace(r.PathValue("namespace")), Name: r.PathValue("name")}
+	return facts.Gone(r.Context(), u.Reader, f, ref)
+}
+
 func template(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
 	t, err := found(r, f)
 	if err != nil {
-		return answer{}, err
+		if t = u.gone(r, f); t == nil {
+			return answer{}, err
+		}
 	}
 	if here := pages.TemplateURL(t.Ref); here != r.URL.EscapedPath() && r.URL.RawQuery == "" && t.Ref.Kind != r.PathValue("kind") {
 		return answer{to: here}, nil // which other one it is may change, if the group is left out
 	}
-	steps, err := u.Reader.History(r.Context(), f, t, stepsShown)
+	past, err := facts.History(r.Context(), u.Reader, f, t, stepsShown)
 	if err != nil {
 		return answer{}, err
 	}
-	past := pages.Past{Steps: steps, More: len(steps) == stepsShown}
 	body := pages.OfTemplate(f, t, past, r.URL.Query(), pages.Asked{Now: u.Now(), Said: u.Reader.Objects})
 	return answer{page: "template", title: t.Ref.String(), here: "matrix", body: body}, nil
 }
@@ -129,7 +144,7 @@ func changes(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{page: "changes", title: "Changes", here: "changes", body: pages.OfChanges(all, changesShown, u.Now())}, nil
+	return answer{page: "changes", title: "Changes", here: "changes", body: pages.OfChanges(f, all, changesShown, r.URL.Query(), u.Now())}, nil
 }
 
 func change(u *UI, r *http.Request, f *facts.Facts) (answer, error) {

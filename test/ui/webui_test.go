@@ -43,15 +43,7 @@ type served struct {
 // newServed publishes twice to so many clusters, which say of themselves all that clusters say.
 func newServed(t *testing.T, clusters, apps int) *served {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "repo.git")
-	if out, err := exec.CommandContext(t.Context(), "git", "init", "-q", "--bare", "-b", "main", dir).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	repo, err := git.Open(t.Context(), git.Options{Location: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := &served{t: t, repo: repo, source: twin.Tree{}, now: time.Now().Add(-48 * time.Hour)}
+	f := &served{t: t, repo: emptyRepository(t), source: twin.Tree{}, now: time.Now().Add(-48 * time.Hour)}
 	regions := []string{"europe-west", "europe-north", "america-east", "asia-south"}
 	for i := range clusters {
 		f.put(fmt.Sprintf("clusters/%03d.yaml", i), fmt.Sprintf("apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: %s-%02d, labels: {stage: %s, team: platform}}\nspec: {syncMode: Push, region: %s, provider: acme, taints: [{key: maintenance, effect: NoSchedule, value: soon}]}\n",
@@ -70,6 +62,20 @@ func newServed(t *testing.T, clusters, apps int) *served {
 	f.tell()
 	f.serve()
 	return f
+}
+
+// emptyRepository is one on disk.
+func emptyRepository(t *testing.T) *git.Repo {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "repo.git")
+	if out, err := exec.CommandContext(t.Context(), "git", "init", "-q", "--bare", "-b", "main", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	repo, err := git.Open(t.Context(), git.Options{Location: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return repo
 }
 
 func (f *served) put(name, text string) { f.source[name] = twin.File([]byte(text)) }

@@ -37,6 +37,15 @@ func Add(cmd *cobra.Command) *Flags {
 	return f
 }
 
+// Known is the kind that the flags name; empty for none, and for one that nobody knows.
+func (f *Flags) Known() forge.Kind {
+	k, err := forge.ParseKind(f.Kind)
+	if err != nil {
+		return ""
+	}
+	return k
+}
+
 // Job is what the flags and, where they say nothing, the CI job say.
 func (f *Flags) Job() (forge.Job, error) {
 	j, err := forge.DetectJob(os.Getenv, os.ReadFile)

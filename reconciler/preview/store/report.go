@@ -19,6 +19,8 @@ type Report struct {
 	Head string    // commit that it is of
 	At   time.Time // when it was made
 	Long bool      // it is too long to be kept
+	// Mistaken says that the source has errors that it did not have.
+	Mistaken bool
 
 	packed []byte
 }
@@ -53,7 +55,7 @@ func pack(c *preview.Comparison) (*Report, error) {
 		return nil, err
 	}
 	if len(text) > mostOf {
-		return &Report{Long: true}, nil
+		return &Report{Long: true, Mistaken: c.Errors() > 0}, nil
 	}
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
@@ -63,5 +65,5 @@ func pack(c *preview.Comparison) (*Report, error) {
 	if err := w.Close(); err != nil {
 		return nil, fmt.Errorf("packing a report: %w", err)
 	}
-	return &Report{packed: b.Bytes()}, nil
+	return &Report{packed: b.Bytes(), Mistaken: c.Errors() > 0}, nil
 }

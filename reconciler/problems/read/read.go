@@ -30,8 +30,9 @@ func (r *Reader) List(ctx context.Context) (problems.List, error) {
 		return problems.List{}, err
 	}
 	var failed error
+	is := facts.Of(fleet, r.Reconciler.Now())
 	list := problems.Of(problems.Input{
-		Facts: facts.Of(fleet, r.Reconciler.Now()),
+		Facts: is,
 		Objects: func(m *reports.Cluster) map[object.Ref]*status.Object {
 			objects, err := m.Everything()
 			if err != nil {
@@ -40,27 +41,38 @@ func (r *Reader) List(ctx context.Context) (problems.List, error) {
 			return objects
 		},
 	})
+	past := facts.Reader{Reconciler: r.Reconciler}
+	list = list.Caused(func(since time.Time) string {
+		c, _ := past.PublishedOf(ctx, is, since)
+		return c.Source
+	})
 	if from := r.Reconciler.Source; from != nil {
 		list = list.Authored(func(commit string) *facts.Author { return facts.AuthorOf(ctx, from, commit) })
 	}
 	return list, failed
 }
 
-// Watch shows what is broken, and again whenever that changes, until the context ends.
-func (r *Reader) Watch(ctx context.Context, every time.Duration, show func(*problems.List) error) error {
+// Watch shows what is broken, and again whenever that changes, until the context ends. What cannot be read is told, once as long as it
+// stays the same, and tried again.
+func (r *Reader) Watch(ctx context.Context, every time.Duration, show func(*problems.List) error, trouble func(error)) error {
 	var before []problems.Problem
-	for isFirst := true; ; isFirst = false {
+	said, isShown := "", false
+	for {
 		list, err := r.List(ctx)
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return nil
+		case err != nil:
+			if err.Error() != said {
+				trouble(err)
+			}
+			said = err.Error()
+		case !isShown || said != "" || !reflect.DeepEqual(before, list.Problems):
+			if err := show(&list); err != nil {
+				return err
+			}
+			before, said, isShown = list.Problems, "", true
 		}
-		if err == nil && (isFirst || !reflect.DeepEqual(before, list.Problems)) {
-			err = show(&list)
-		}
-		if err != nil {
-			return err
-		}
-		before = list.Problems
 		if pause.For(ctx, every) != nil {
 			return nil
 		}

@@ -17,6 +17,7 @@ type ArgoCD struct {
 	Namespace string   // of Argo CD
 	Project   string   // of the Applications
 	Clusters  []string // none: all
+	UI        string   // URL of the web UI, to which Applications lead; empty: they do not
 }
 
 // Write writes what `get argocd` prints: an ApplicationSet with an Application for each cluster
@@ -27,6 +28,10 @@ func (a ArgoCD) Write(w, notes io.Writer, p *plan.Plan, published map[string]tre
 		return err
 	}
 	if err := known(a.Clusters, p); err != nil {
+		return err
+	}
+	to, err := linksTo(a.UI)
+	if err != nil {
 		return err
 	}
 	var elements []any
@@ -47,14 +52,18 @@ func (a ArgoCD) Write(w, notes io.Writer, p *plan.Plan, published map[string]tre
 	if len(elements) == 0 {
 		return fmt.Errorf("no cluster has a %s that Argo CD could sync; publish first", at.Noun())
 	}
-	_, err = io.WriteString(w, documents(a.applicationSet(at, url, elements)))
+	_, err = io.WriteString(w, documents(a.applicationSet(at, url, elements, to)))
 	return err
 }
 
 // applicationSet is an Application for each element. A cluster that leaves the list keeps what
 // it has, as a cluster that is no longer registered does everywhere in Waybill.
-func (a ArgoCD) applicationSet(at render.Addresses, url string, elements []any) map[string]any {
+func (a ArgoCD) applicationSet(at render.Addresses, url string, elements []any, to links) map[string]any {
 	type m = map[string]any
+	named := m{"name": "waybill-{{.cluster}}"}
+	if page := to.of("{{.cluster}}"); page != "" {
+		named["annotations"] = m{argocdLink: page}
+	}
 	revision, path := "{{.branch}}", tree.ManifestDir
 	if at.Shared != "" {
 		revision, path = "refs/heads/"+at.Shared, "{{.cluster}}/"+tree.ManifestDir
@@ -69,7 +78,7 @@ func (a ArgoCD) applicationSet(at render.Addresses, url string, elements []any) 
 			"generators":        []any{m{"list": m{"elements": elements}}},
 			"syncPolicy":        m{"preserveResourcesOnDeletion": true},
 			"template": m{
-				"metadata": m{"name": "waybill-{{.cluster}}"},
+				"metadata": named,
 				"spec": m{
 					"project":     a.Project,
 					"source":      m{"repoURL": url, "targetRevision": revision, "path": path, "directory": m{"recurse": true}},

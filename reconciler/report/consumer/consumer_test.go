@@ -73,3 +73,38 @@ func TestFlux(t *testing.T) {
 		}
 	}
 }
+
+// With the URL of the web UI an Application leads to the page of its cluster, and so do the events of a Kustomization; without it
+// neither does.
+func TestLinks(t *testing.T) {
+	p := fixture(t)
+	published := map[string]tree.Published{"eu": {Built: p.Clusters[0].Tree}}
+	said := func(ui string) string {
+		var out, notes strings.Builder
+		if err := (consumer.Flux{URL: "https://git.example.com/x", UI: ui}).Write(&out, &notes, p, published); err != nil {
+			t.Fatal(err)
+		}
+		if err := (consumer.ArgoCD{URL: "https://git.example.com/x", UI: ui}).Write(&out, &notes, p, published); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	with, without := said("https://waybill.example.com/"), said("")
+	for _, want := range []string{
+		"kind: Kustomization\nmetadata:\n  annotations:\n    event.toolkit.fluxcd.io/waybill: https://waybill.example.com/clusters/eu\n",
+		"link.argocd.argoproj.io/waybill: https://waybill.example.com/clusters/{{.cluster}}",
+	} {
+		if !strings.Contains(with, want) {
+			t.Errorf("%q is not in\n%s", want, with)
+		}
+	}
+	if strings.Contains(without, "annotations") || strings.Count(with, "annotations") != 2 {
+		t.Errorf("without the web UI it is\n%s\nand with it\n%s", without, with)
+	}
+	var out, notes strings.Builder
+	for _, ui := range []string{"waybill.example.com", "ftp://x", "https://user:secret@waybill.example.com"} {
+		if err := (consumer.ArgoCD{URL: "x", UI: ui}).Write(&out, &notes, p, published); err == nil || !strings.Contains(err.Error(), "--ui-url") {
+			t.Errorf("%q is taken: %v", ui, err)
+		}
+	}
+}

@@ -21,6 +21,7 @@ type Flux struct {
 	URL      string   // of the published repository, as the clusters reach it; empty: as the source says
 	Secret   string   // with the credentials for it
 	Clusters []string // none: all
+	UI       string   // URL of the web UI, to which events of Kustomizations lead; empty: they do not
 	Migrate  bool     // the steps from a Kustomization for each namespace to one root
 	Rollout  FluxRollout
 }
@@ -36,6 +37,10 @@ func (f Flux) Write(w, notes io.Writer, p *plan.Plan, published map[string]tree.
 		return err
 	}
 	f.URL = url
+	to, err := linksTo(f.UI)
+	if err != nil {
+		return err
+	}
 	var reporter fluxsync.Reporter
 	if f.Rollout.Wanted {
 		if f.Migrate {
@@ -45,7 +50,9 @@ func (f Flux) Write(w, notes io.Writer, p *plan.Plan, published map[string]tree.
 			return err
 		}
 	}
-	printer := fluxPrinter{Flux: f, at: p.Config.Publish.Addresses(), trees: tree.NewBuilder(), w: w, notes: notes, reporter: reporter}
+	printer := fluxPrinter{
+		Flux: f, at: p.Config.Publish.Addresses(), trees: tree.NewBuilder(), w: w, notes: notes, reporter: reporter, links: to,
+	}
 	for _, c := range p.Clusters {
 		if len(f.Clusters) > 0 && !slices.Contains(f.Clusters, c.Name) {
 			continue
@@ -73,13 +80,14 @@ type fluxPrinter struct {
 	notes    io.Writer
 	reporter fluxsync.Reporter // of roll-outs, if they are wanted
 	source   string            // that was printed last: clusters that share a branch share it, too
+	links    links
 }
 
 func (p *fluxPrinter) cluster(c plan.Cluster, before tree.Published) error {
 	sync, branch := c.Sync, p.at.Of(c.Name).Branch
 	sync.Encrypted = sync.Encrypted || p.trees.Encrypted(before.Built) || p.trees.Encrypted(c.Tree)
 	source, folders := documents(sync.GitRepository(p.URL, branch, p.Secret)), before.Folders()
-	root := source + documents(sync.Root())
+	root := source + documents(p.links.annotated(sync.Cluster, sync.Root()))
 	if p.Migrate {
 		return p.steps(c, before, fluxsync.Migration{Folders: folders, Branch: branch, URL: p.URL, Objects: root})
 	}
@@ -90,7 +98,7 @@ func (p *fluxPrinter) cluster(c plan.Cluster, before tree.Published) error {
 		if p.Rollout.Wanted {
 			return p.rollout(sync, source, before)
 		}
-		return p.print(source, documents(sync.Root()))
+		return p.print(source, documents(p.links.annotated(sync.Cluster, sync.Root())))
 	}
 	return p.folders(sync, source, folders)
 }
@@ -144,7 +152,7 @@ func (p *fluxPrinter) folders(sync fluxsync.Sync, source string, folders []strin
 		if p.Rollout.Wanted {
 			k = sync.Awaited(k)
 		}
-		objects = append(objects, k)
+		objects = append(objects, p.links.annotated(sync.Cluster, k))
 	}
 	if p.Rollout.Wanted {
 		objects = append(objects, sync.Reports(p.reporter)...)

@@ -59,5 +59,5 @@ func (p *fluxPrinter) rollout(sync fluxsync.Sync, source string, before tree.Pub
 		fmt.Fprintf(p.notes, "note: the branch of cluster %s has parts, so that its root waits for the workloads that it lists itself, which are %d now; print and apply it again when these change\n", sync.Cluster, len(workloads))
 		root = sync.AwaitedRoot(workloads)
 	}
-	return p.print(source, documents(root)+documents(sync.Reports(reporter)...))
+	return p.print(source, documents(p.links.annotated(sync.Cluster, root))+documents(sync.Reports(reporter)...))
 }

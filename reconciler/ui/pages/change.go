@@ -2,26 +2,31 @@ package pages
 
 import (
 	"encoding/json"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/preview/fields"
+	"github.com/waybill-dev/waybill/reconciler/ui/pages/list"
 )
 
 // Changes is the page of the last publications.
 type Changes struct {
-	Rows []ChangeRow
-	More bool
+	Heads []list.Head
+	Rows  []ChangeRow
+	More  bool
 }
 
 // ChangeRow is a publication.
 type ChangeRow struct {
 	Change  Link
-	Source  string
+	Source  Link // the source commit, at the forge if that is known
 	When    Moment
 	Moves   string // what moved by itself
 	Allowed string // who allowed removals that would have been held
+	Again   string // how it differs from another publication of the same source commit; empty where there is none before
 	Current bool
 }
 
@@ -36,22 +41,56 @@ func allowed(c *facts.Change) string {
 	return "allowed by " + strings.Join(c.ReleasedBy, ", ")
 }
 
-// OfChanges shows publications.
-func OfChanges(all []facts.Change, most int, now time.Time) Changes {
+// OfChanges shows publications, the newest first unless the address says otherwise.
+func OfChanges(f *facts.Facts, all []facts.Change, most int, q url.Values, now time.Time) Changes {
 	p := Changes{More: len(all) == most}
-	for i, c := range all {
+	type numbered struct {
+		facts.Change
+
+		n int
+	}
+	rows := make([]numbered, len(all))
+	for i := range all {
+		rows[i] = numbered{all[i], i}
+	}
+	p.Heads = list.Sort(rows, []list.Column[numbered]{
+		list.ByText("Change", "subject", func(c numbered) string { return c.Subject }),
+		list.ByText("Source commit", "source", func(c numbered) string { return c.Source }),
+		list.By("Published", "when", func(a, b numbered) int { return a.At().Compare(b.At()) }),
+	}, "/changes", q)
+	for i := range rows {
+		c := &rows[i]
 		p.Rows = append(p.Rows, ChangeRow{
-			Change: Link{c.Subject, ChangeURL(c.Commit.String())}, Source: short(c.Source), When: moment(c.When, now),
-			Moves: c.Body, Allowed: allowed(&c), Current: i == 0,
+			Change: Link{c.Subject, ChangeURL(c.Commit.String())}, Source: Link{short(c.Source), f.Site.Commit(c.Source)}, When: moment(c.At(), now),
+			Moves: c.Body, Allowed: allowed(&c.Change), Again: again(all[c.n:], now), Current: c.n == 0,
 		})
 	}
 	return p
 }
 
+// again says how the first of some publications differs from one before of the same source commit; empty where there is none.
+func again(all []facts.Change, now time.Time) string {
+	c := &all[0]
+	n := slices.IndexFunc(all[1:], func(o facts.Change) bool { return o.Source == c.Source })
+	if n < 0 {
+		return ""
+	}
+	why := "clusters say something else, or the time has come"
+	switch {
+	case c.Released:
+		why = "what was held goes"
+	case c.Body != "" && c.Body != all[1+n].Body:
+		why = "something moves"
+	case !c.Later.IsZero():
+		why = "what depends on the time was decided as of " + c.Later.UTC().Format(time.RFC3339)
+	}
+	return "the same commit again, after " + short(all[1+n].Commit.String()) + " of " + moment(all[1+n].At(), now).Ago + ": " + why
+}
+
 // Change is the page of a publication.
 type Change struct {
 	Subject   string
-	Source    string
+	Source    Link // the source commit, at the forge if that is known
 	State     string
 	Author    string
 	Message   string
@@ -100,7 +139,7 @@ type Field struct {
 // OfChange shows what a publication did; within names the only cluster, or is empty.
 func OfChange(f *facts.Facts, e facts.Effect, within string, now time.Time) Change {
 	p := Change{
-		Subject: e.Change.Subject, Source: e.Change.Source, State: e.Change.Commit.String(),
+		Subject: e.Change.Subject, Source: Link{e.Change.Source, f.Site.Commit(e.Change.Source)}, State: e.Change.Commit.String(),
 		When: moment(e.Change.When, now), Moves: e.Change.Body, Allowed: allowed(&e.Change),
 		Within: within, All: ChangeURL(e.Change.Commit.String()), MoreThan: e.MoreObjects, Cut: e.Cut,
 	}
@@ -109,7 +148,7 @@ func OfChange(f *facts.Facts, e facts.Effect, within string, now time.Time) Chan
 		p.When = moment(a.When, now)
 	}
 	for _, d := range e.Decisions {
-		p.Decisions = append(p.Decisions, Decision{Template: templateLink(f, d), Says: says(d.Was, d.Is)})
+		p.Decisions = append(p.Decisions, Decision{Template: templateLink(d), Says: says(d.Was, d.Is)})
 	}
 	if e.MoreDecisions > 0 {
 		p.MoreWords = plural(e.MoreDecisions, "more template")
@@ -127,18 +166,8 @@ func OfChange(f *facts.Facts, e facts.Effect, within string, now time.Time) Chan
 	return p
 }
 
-// templateLink leads to a template, if it is still there.
-func templateLink(f *facts.Facts, d facts.Decided) Link {
-	kind := d.Ref.Kind
-	if d.Ref.Group != "" {
-		kind += "." + d.Ref.Group
-	}
-	l := Link{Text: d.Ref.String()}
-	if len(f.Find(kind, d.Ref.Namespace, d.Ref.Name)) > 0 {
-		l.URL = TemplateURL(d.Ref)
-	}
-	return l
-}
+// templateLink leads to a template, also to one that is gone.
+func templateLink(d facts.Decided) Link { return Link{d.Ref.String(), TemplateURL(d.Ref)} }
 
 func objectOf(c *facts.Changed) Object {
 	o := Object{Name: c.Ref.String(), Verb: c.Verb, Sign: "~", Tone: "warn", Hidden: c.Hidden && c.Verb == "changed"}

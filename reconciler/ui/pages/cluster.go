@@ -12,8 +12,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/waybill-dev/waybill/reconciler/facts"
+	"github.com/waybill-dev/waybill/reconciler/problems"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
+	"github.com/waybill-dev/waybill/reconciler/ui/pages/list"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -27,11 +29,14 @@ type Cluster struct {
 	Taints     []Taint
 	Conditions []Condition
 	Expires    Moment
+	// Held is why its removals wait, Loses what would go, and Next the command that lets it; empty where nothing waits.
+	Held, Next string
+	Loses      []string
 	Objects    []ObjectRow
 	More       int // objects that are not listed
 	Error      string
 	Branch     string
-	Commits    []Step
+	Commits    []Commit
 	Templates  int
 	Matrix     string
 }
@@ -49,6 +54,12 @@ type Condition struct {
 	Since         Moment
 }
 
+// Commit is a commit of a cluster's branch.
+type Commit struct {
+	Change Link
+	When   Moment
+}
+
 // ObjectRow is an object about which something is to be done.
 type ObjectRow struct {
 	Object  string
@@ -60,16 +71,17 @@ type ObjectRow struct {
 
 // Branch is what is known of a cluster's branch.
 type Branch struct {
-	Commits []facts.Change
-	Objects map[object.Ref]*status.Object // all that are told of
-	Error   string                        // why they cannot be read
+	Problems *problems.List
+	Commits  []facts.Change
+	Objects  map[object.Ref]*status.Object // all that are told of
+	Error    string                        // why they cannot be read
 }
 
 // OfCluster shows a cluster.
 func OfCluster(f *facts.Facts, m *reports.Cluster, b Branch, now time.Time) Cluster {
 	p := Cluster{
 		Row: clusterRow(m, now), Facts: factsOf(m), Branch: f.Fleet.Addresses.Of(m.Cluster).String(), Error: b.Error,
-		Matrix: with("/matrix", url.Values{}, "in", m.Cluster),
+		Matrix: list.With("/matrix", url.Values{}, "in", m.Cluster),
 	}
 	for _, t := range m.Registered.Spec.Taints {
 		taint := Taint{Key: strings.TrimSuffix(t.Key+"="+t.Value, "="), Effect: string(t.Effect)}
@@ -100,14 +112,29 @@ func OfCluster(f *facts.Facts, m *reports.Cluster, b Branch, now time.Time) Clus
 		}
 	}
 	p.objects(b.Objects, known, now)
+	p.held(m, b.Problems)
 	for _, c := range b.Commits {
-		step := Step{Change: Link{Text: short(c.Commit.String()) + " " + c.Subject}, When: moment(c.When, now)}
+		step := Commit{Change: Link{Text: short(c.Commit.String()) + " " + c.Subject}, When: moment(c.When, now)}
 		if c.Source != "" {
-			step.Change.URL = with(ChangeURL(c.Source), url.Values{}, "cluster", m.Cluster)
+			step.Change.URL = list.With(ChangeURL(c.Source), url.Values{}, "cluster", m.Cluster)
 		}
 		p.Commits = append(p.Commits, step)
 	}
 	return p
+}
+
+// held says what the cluster would lose, and how that is let happen.
+func (p *Cluster) held(m *reports.Cluster, all *problems.List) {
+	for i := range all.Problems {
+		x := &all.Problems[i]
+		if x.Kind != problems.Held || !slices.Contains(x.Clusters, m.Cluster) {
+			continue
+		}
+		p.Held, p.Loses, p.Next = x.Message, x.Loses, x.Next
+		if command, _, ok := strings.Cut(x.Next, "="); ok {
+			p.Next = command + "=" + m.Cluster
+		}
+	}
 }
 
 // objects lists those about which something is to be done.

@@ -16,10 +16,11 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
+	"github.com/waybill-dev/waybill/reconciler/ui/pages/list"
 )
 
 // clustersAtOnce is how many clusters are shown on one page.
-const clustersAtOnce = 250
+const clustersAtOnce = 100
 
 // fleetPath is the page of all clusters.
 const fleetPath = "/fleet"
@@ -32,6 +33,9 @@ type Fleet struct {
 	Region    string
 	Standing  string
 	Regions   []string
+	Grouping  Grouping
+	Sort      string
+	Heads     []list.Head
 	Rows      []ClusterRow
 	Pager     Pager
 	Total     int
@@ -68,7 +72,10 @@ type ClusterRow struct {
 	Counts    *status.Counts // nil where nobody says
 	NotWell   int            // not applied
 	Unhealthy int
+	Unknown   int // of which nobody knows whether they are healthy
 	Told      Moment
+	// Group is what the group is called that begins with this row; empty where none does.
+	Group string
 }
 
 // OfFleet shows the clusters that are asked for: those about which something is to be done first.
@@ -92,12 +99,58 @@ func OfFleet(f *facts.Facts, q url.Values, now time.Time) Fleet {
 	p.Regions = slices.Sorted(maps.Keys(regions))
 	p.Counts = countsOf(counts, q)
 	slices.SortStableFunc(chosen, func(a, b *reports.Cluster) int { return cmp.Compare(urgency(a), urgency(b)) })
+	p.Sort, p.Heads = q.Get("sort"), list.Sort(chosen, clusterColumns(), fleetPath, q)
+	p.Grouping = grouping(f, q)
+	inGroup := p.Grouping.inGroups(chosen)
 	var from, to int
-	p.Pager, from, to = pager(list{"clusters", fleetPath, "page", clustersAtOnce}, q, len(chosen))
-	for _, m := range chosen[from:to] {
-		p.Rows = append(p.Rows, clusterRow(m, now))
+	p.Pager, from, to = pager(listing{"clusters", fleetPath, "page", clustersAtOnce}, q, len(chosen))
+	for i, m := range chosen[from:to] {
+		row := clusterRow(m, now)
+		if g := p.Grouping.of(m); inGroup != nil && (i == 0 || p.Grouping.of(chosen[from+i-1]) != g) {
+			row.Group = p.Grouping.name(g) + ": " + plural(inGroup[g], "cluster")
+		}
+		p.Rows = append(p.Rows, row)
 	}
 	return p
+}
+
+// clusterColumns are those of the list of clusters.
+func clusterColumns() []list.Column[*reports.Cluster] {
+	type m = *reports.Cluster
+	counted := func(of func(*status.Counts) int) func(m) int {
+		return func(c m) int {
+			if c.Report == nil || c.State == status.Unknown {
+				return -1
+			}
+			return of(&c.Report.Counts)
+		}
+	}
+	return []list.Column[m]{
+		list.ByText("Cluster", "name", func(c m) string { return c.Cluster }),
+		list.ByRank("Status", "status", urgency),
+		list.ByText("API server", "ready", func(c m) string { return readyMark(c).Word }),
+		list.Fixed[m]("Published"),
+		list.ByRank("Applied", "behind", func(c m) int {
+			if c.Report != nil && c.Report.Commit == c.Head {
+				return 1
+			}
+			return 0
+		}),
+		list.ByNumber("Objects", "objects", counted(func(c *status.Counts) int { return c.Objects })),
+		list.ByNumber("Failing", "failing", counted(func(c *status.Counts) int { return c.Failed + c.Pending })),
+		list.ByNumber("Unhealthy", "unhealthy", counted(func(c *status.Counts) int { return c.Unhealthy })),
+		list.ByNumber("Unknown", "unknown", counted(func(c *status.Counts) int { return c.Unknown })),
+		list.ByNumber("Drifting", "drifting", counted(func(c *status.Counts) int { return c.Drifting })),
+		list.By("Last word", "told", func(a, b m) int {
+			at := func(c m) time.Time {
+				if c.Report == nil {
+					return time.Time{}
+				}
+				return c.Report.At
+			}
+			return at(a).Compare(at(b))
+		}),
+	}
 }
 
 func published(f *facts.Facts, now time.Time) Published {
@@ -131,7 +184,7 @@ func countsOf(counts map[string]int, q url.Values) []Count {
 			if on {
 				to = ""
 			}
-			all = append(all, Count{Mark: standingMark(s), N: n, URL: with(fleetPath, q, "status", to, "page", ""), On: on})
+			all = append(all, Count{Mark: standingMark(s), N: n, URL: list.With(fleetPath, q, "status", to, "page", ""), On: on})
 		}
 	}
 	return all
@@ -175,7 +228,8 @@ func clusterRow(m *reports.Cluster, now time.Time) ClusterRow {
 	}
 	if m.State != status.Unknown {
 		row.Counts = &w.Counts
-		row.NotWell, row.Unhealthy = w.Counts.Failed+w.Counts.Pending, w.Counts.Unhealthy+w.Counts.Unknown
+		row.NotWell, row.Unhealthy = w.Counts.Failed+w.Counts.Pending, w.Counts.Unhealthy
+		row.Unknown = w.Counts.Unknown
 	}
 	return row
 }

@@ -12,14 +12,18 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/problems"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
+	"github.com/waybill-dev/waybill/reconciler/ui/pages/list"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
-// How much of the matrix is shown on one page.
+// How much of the matrix is shown on one page. A fleet of more clusters than columns is shown in groups, where it has any.
 const (
 	rowsAtOnce    = 50
-	columnsAtOnce = 20
+	columnsAtOnce = 40
 )
+
+// matrixPath is the page of the matrix.
+const matrixPath = "/matrix"
 
 // Objects returns what is said of the objects of a namespace in a cluster; nil for nothing.
 type Objects func(m *reports.Cluster, namespace string) map[object.Ref]*status.Object
@@ -31,17 +35,25 @@ type Matrix struct {
 	// Off and Unwell show only what is not as decided, what is not healthy, or both.
 	Off, Unwell bool
 	Kinds       []string
+	Grouping    Grouping
+	Ungrouped   string // address that shows each cluster; empty where each is shown
+	Sort        string
+	Template    list.Head // of the columns before those of clusters
+	Where       list.Head
 	Clusters    []Column
 	Rows        []MatrixRow
 	Pager       Pager // of templates
-	Columns     Pager // of clusters
+	Columns     Pager // of clusters, or of groups of them
 	Unreadable  []string
 }
 
-// Column is a cluster.
+// Column is a cluster, or a group of clusters.
 type Column struct {
 	Name, URL string
 	Mark      Mark
+	N         int // clusters of a group; 0 for one cluster
+
+	of []*reports.Cluster
 }
 
 // MatrixRow is a template.
@@ -54,22 +66,51 @@ type MatrixRow struct {
 	Cells                      []Cell
 }
 
-// Cell is a template in a cluster. It is empty where it does not go.
+// Cell is a template in a cluster, or in those of a group. It is empty where it does not go.
 type Cell struct {
 	Mark  Mark
-	Shown string // replicas
-	Title string // all of it in words
+	Shown string // replicas, or in how many clusters of a group it is so
+	Title string // all of it in words; empty where all is well
 }
 
-// OfMatrix shows the templates and the clusters that are asked for.
+// OfMatrix shows the templates and the clusters that are asked for: what is not well first, and workloads before what they need.
 func OfMatrix(f *facts.Facts, l *problems.List, q url.Values, said Objects) Matrix {
-	p := Matrix{Text: q.Get("q"), In: q.Get("in"), Kind: q.Get("kind"), Off: q.Get("off") != "", Unwell: q.Get("unwell") != ""}
+	p := Matrix{
+		Text: q.Get("q"), In: q.Get("in"), Kind: q.Get("kind"), Sort: q.Get("sort"), Off: q.Get("off") != "", Unwell: q.Get("unwell") != "",
+	}
 	unwell := unwellOf(l)
 	if f.Bindings != nil {
 		p.Unreadable = f.Bindings().Unreadable
 	}
+	chosen := p.chosen(f, unwell)
+	slices.SortStableFunc(chosen, func(a, b *facts.Template) int {
+		return cmp.Or(
+			workloadRank(a)-workloadRank(b), unwell[b.Ref]-unwell[a.Ref], whole(a)-whole(b), object.KindRank(a.Ref.Kind)-object.KindRank(b.Ref.Kind),
+		)
+	})
+	heads := list.Sort(chosen, []list.Column[*facts.Template]{
+		list.ByText("Template", "name", func(t *facts.Template) string { return t.Ref.Name + t.Ref.String() }),
+		list.ByNumber("Clusters", "where", func(t *facts.Template) int { return len(t.Targets) }),
+	}, matrixPath, q)
+	p.Template, p.Where = heads[0], heads[1]
+	var from, to int
+	p.Pager, from, to = pager(listing{"templates", matrixPath, "page", rowsAtOnce}, q, len(chosen))
+	chosen = chosen[from:to]
+	columns := p.columns(f, columnsOf(f, chosen, p.In), q)
+	for _, t := range chosen {
+		row := matrixRow(t)
+		for i := range columns {
+			row.Cells = append(row.Cells, columns[i].cell(t, said))
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	p.Clusters = columns
+	return p
+}
+
+// chosen are the templates that are asked for.
+func (p *Matrix) chosen(f *facts.Facts, unwell map[object.Ref]int) (chosen []*facts.Template) {
 	kinds := map[string]bool{}
-	var chosen []*facts.Template
 	for _, t := range f.Templates() {
 		kinds[t.Ref.Kind] = true
 		isAsked := !p.Off && !p.Unwell || p.Off && problem(t) != "" || p.Unwell && unwell[t.Ref] > 0
@@ -78,27 +119,86 @@ func OfMatrix(f *facts.Facts, l *problems.List, q url.Values, said Objects) Matr
 		}
 		chosen = append(chosen, t)
 	}
-	slices.SortStableFunc(chosen, func(a, b *facts.Template) int {
-		return cmp.Or(unwell[b.Ref]-unwell[a.Ref], whole(a)-whole(b), kindRank(a.Ref.Kind)-kindRank(b.Ref.Kind))
-	})
 	p.Kinds = slices.Sorted(maps.Keys(kinds))
-	var from, to int
-	p.Pager, from, to = pager(list{"templates", "/matrix", "page", rowsAtOnce}, q, len(chosen))
-	chosen = chosen[from:to]
-	columns := columnsOf(f, chosen, p.In)
-	p.Columns, from, to = pager(list{"clusters", "/matrix", "columns", columnsAtOnce}, q, len(columns))
-	columns = columns[from:to]
-	for _, m := range columns {
-		p.Clusters = append(p.Clusters, Column{Name: m.Cluster, URL: ClusterURL(m.Cluster), Mark: standingMark(m.State)})
+	return chosen
+}
+
+// columns are the columns of clusters, a page of them: of groups where these are asked for, or the clusters are many.
+func (p *Matrix) columns(f *facts.Facts, clusters []*reports.Cluster, q url.Values) (columns []Column) {
+	p.Grouping = grouping(f, q)
+	if p.Grouping.By == "" && q.Get(groupParam) != noGroup && len(clusters) > columnsAtOnce && len(p.Grouping.Choices) > 0 {
+		p.Grouping.By = p.Grouping.Choices[0]
 	}
-	for _, t := range chosen {
-		row := matrixRow(t)
-		for _, m := range columns {
-			row.Cells = append(row.Cells, cellOf(t, m, said))
+	what := "clusters"
+	if p.Grouping.By == "" {
+		slices.SortStableFunc(clusters, func(a, b *reports.Cluster) int { return urgency(a) - urgency(b) })
+		for _, m := range clusters {
+			columns = append(columns, Column{Name: m.Cluster, URL: ClusterURL(m.Cluster), Mark: standingMark(m.State), of: []*reports.Cluster{m}})
 		}
-		p.Rows = append(p.Rows, row)
+	} else {
+		what = "groups"
+		p.Ungrouped = list.With(matrixPath, q, groupParam, noGroup, "columns", "")
+		columns = p.groups(clusters, q)
 	}
-	return p
+	var from, to int
+	p.Columns, from, to = pager(listing{what, matrixPath, "columns", columnsAtOnce}, q, len(columns))
+	return columns[from:to]
+}
+
+// groups are the columns of groups of clusters. Each leads to its clusters.
+func (p *Matrix) groups(clusters []*reports.Cluster, q url.Values) (columns []Column) {
+	p.Grouping.inGroups(clusters)
+	for i := 0; i < len(clusters); {
+		n, value := i+1, p.Grouping.of(clusters[i])
+		for n < len(clusters) && p.Grouping.of(clusters[n]) == value {
+			n++
+		}
+		c := Column{Name: p.Grouping.name(value), N: n - i, of: clusters[i:n]}
+		if value != "" {
+			c.URL = list.With(matrixPath, q, groupParam, noGroup, "in", value, "columns", "")
+		}
+		columns, i = append(columns, c), n
+	}
+	return columns
+}
+
+// cell is a template in the clusters of a column.
+func (c *Column) cell(t *facts.Template, said Objects) Cell {
+	if c.N == 0 {
+		return cellOf(t, c.of[0], said)
+	}
+	var worst Mark
+	count, isWorst := 0, 0
+	for _, m := range c.of {
+		target, ok := t.Target(m.Cluster)
+		if !ok {
+			continue
+		}
+		count++
+		switch mark := healthMark(target, said(m, t.Ref.Namespace)[t.Ref]); {
+		case mark == worst:
+			isWorst++
+		case worst.Word == "" || toneRank(mark) < toneRank(worst):
+			worst, isWorst = mark, 1
+		}
+	}
+	if count == 0 {
+		return Cell{}
+	}
+	cell := Cell{Mark: worst, Shown: strconv.Itoa(isWorst)}
+	if isWorst < count {
+		cell.Shown += "/" + strconv.Itoa(count)
+	}
+	cell.Title = t.Ref.Name + ", " + c.Name + ": " + worst.Word + " in " + strconv.Itoa(isWorst) + " of " + plural(count, "cluster")
+	return cell
+}
+
+// workloadRank orders templates: workloads are first.
+func workloadRank(t *facts.Template) int {
+	if object.IsWorkload(t.Ref.Kind) {
+		return 0
+	}
+	return 1
 }
 
 // whole orders templates: those that are not where they should be are first.
@@ -169,9 +269,15 @@ func cellOf(t *facts.Template, m *reports.Cluster, said Objects) Cell {
 		return Cell{}
 	}
 	c := Cell{Mark: healthMark(target, said(m, t.Ref.Namespace)[t.Ref])}
-	c.Title = t.Ref.String() + " in " + m.Cluster + ": " + c.Mark.Word
-	if n := seats(t, target); n > 0 {
+	n := seats(t, target)
+	if n > 0 {
 		c.Shown = strconv.Itoa(int(n))
+	}
+	if c.Mark.Tone == "good" { // its row and its column say the rest
+		return c
+	}
+	c.Title = t.Ref.String() + " in " + m.Cluster + ": " + c.Mark.Word
+	if n > 0 {
 		c.Title += ", " + plural(int(n), "replica")
 	}
 	if target.Left != "" {

@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/waybill-dev/waybill/reconciler/preview/page"
+	"github.com/waybill-dev/waybill/reconciler/ui/pages/list"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -39,6 +40,8 @@ type Frame struct {
 	// Here is the part of the UI that the page belongs to: problems, fleet, matrix, rollouts, changes, previews or search; empty
 	// for none.
 	Here string
+	// Group is the label by which lists are grouped, for the links to the other lists; empty for none.
+	Group string
 	// Find is what is searched; empty on other pages.
 	Find string
 	// Previews says that pull requests are previewed.
@@ -191,15 +194,15 @@ func part(n, size, of int) (from, to int) {
 	return (n - 1) * size, min(n*size, of)
 }
 
-// list is a list of a page that is shown in parts.
-type list struct {
+// listing is a list of a page that is shown in parts.
+type listing struct {
 	what, path string
 	param      string // of the address, which counts the parts
 	size       int    // of a part
 }
 
 // pager leads through a list of so many: it returns where the part begins and ends that is asked for.
-func pager(l list, q url.Values, of int) (p Pager, from, to int) {
+func pager(l listing, q url.Values, of int) (p Pager, from, to int) {
 	n, err := strconv.Atoi(q.Get(l.param))
 	if err != nil {
 		n = 1
@@ -208,32 +211,12 @@ func pager(l list, q url.Values, of int) (p Pager, from, to int) {
 	p = Pager{From: min(from+1, of), To: to, Of: of, What: l.what}
 	at := from/l.size + 1
 	if from > 0 {
-		p.Previous = with(l.path, q, l.param, strconv.Itoa(at-1))
+		p.Previous = list.With(l.path, q, l.param, strconv.Itoa(at-1))
 	}
 	if to < of {
-		p.Next = with(l.path, q, l.param, strconv.Itoa(at+1))
+		p.Next = list.With(l.path, q, l.param, strconv.Itoa(at+1))
 	}
 	return p, from, to
-}
-
-// with is an address with a parameter set to another value; empty is without.
-func with(path string, q url.Values, pairs ...string) string {
-	out := url.Values{}
-	for key, values := range q {
-		if len(values) > 0 && values[0] != "" {
-			out.Set(key, values[0])
-		}
-	}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		out.Del(pairs[i])
-		if pairs[i+1] != "" {
-			out.Set(pairs[i], pairs[i+1])
-		}
-	}
-	if len(out) == 0 {
-		return path
-	}
-	return path + "?" + out.Encode()
 }
 
 // matches reports whether every word of a text is in one of the others.

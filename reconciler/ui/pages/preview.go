@@ -55,6 +55,9 @@ func previewRow(p *store.Preview, now time.Time) PreviewRow {
 		row.Mark = Mark{"Sound", "✓", "good"}
 	case forge.Failure:
 		row.Mark = Mark{"Not sound", "✕", "bad"}
+		if r := p.Report; r != nil && r.Head == p.Pull.Head && !r.Mistaken {
+			row.Mark = Mark{"Would be held", "‖", "warn"}
+		}
 	case forge.Broken:
 		row.Mark = Mark{"Not known", "?", "warn"}
 	case forge.Pending:

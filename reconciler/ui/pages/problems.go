@@ -1,15 +1,18 @@
 package pages
 
 import (
+	"cmp"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/problems"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
-	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/reconciler/ui/pages/list"
 )
 
 // How much of what is broken is shown on one page.
@@ -26,6 +29,9 @@ type Problems struct {
 	Counts    []Count
 	Text      string
 	Kind      string
+	Sort      string
+	Heads     []list.Head
+	Grouping  Grouping
 	Rows      []ProblemRow
 	Pager     Pager
 	Total     int
@@ -45,7 +51,9 @@ type ProblemRow struct {
 	Since   Moment
 	Reason  string
 	Message string
+	Groups  string // in which groups these are, in words; empty without
 	Commit  Link
+	AtForge string // address of the commit at the forge; empty where nobody knows
 	Author  string
 	Subject string
 	Loses   []string
@@ -53,11 +61,14 @@ type ProblemRow struct {
 	Next    string
 }
 
-// problemMarks are the kinds of problems, the worst first.
-var problemMarks = []struct {
+// problemKind is a kind of problems, as it is shown.
+type problemKind struct {
 	kind problems.Kind
 	mark Mark
-}{
+}
+
+// problemMarks are the kinds of problems, the worst first.
+var problemMarks = []problemKind{
 	{problems.SourceError, Mark{"Source error", "✕", "bad"}},
 	{problems.NotPlaced, Mark{"Not placed", "✕", "bad"}},
 	{problems.ClusterFailing, Mark{"Cluster failing", "✕", "bad"}},
@@ -96,15 +107,49 @@ func OfProblems(f *facts.Facts, l *problems.List, q url.Values, now time.Time) P
 			if isOn {
 				to = ""
 			}
-			p.Counts = append(p.Counts, Count{Mark: k.mark, N: n, URL: with("/", q, "kind", to, "page", ""), On: isOn})
+			p.Counts = append(p.Counts, Count{Mark: k.mark, N: n, URL: list.With("/", q, "kind", to, "page", ""), On: isOn})
 		}
 	}
+	p.Sort, p.Heads, p.Grouping = q.Get("sort"), list.Sort(chosen, problemColumns(), "/", q), grouping(f, q)
 	var from, to int
-	p.Pager, from, to = pager(list{"problems", "/", "page", problemsAtOnce}, q, len(chosen))
+	p.Pager, from, to = pager(listing{"problems", "/", "page", problemsAtOnce}, q, len(chosen))
 	for _, x := range chosen[from:to] {
-		p.Rows = append(p.Rows, problemRow(x, now))
+		p.Rows = append(p.Rows, problemRow(f, p.Grouping, x, now))
 	}
 	return p
+}
+
+// problemColumns are those of the list of problems.
+func problemColumns() []list.Column[*problems.Problem] {
+	type x = *problems.Problem
+	return []list.Column[x]{
+		list.ByRank("Problem", "kind", func(p x) int {
+			return slices.IndexFunc(problemMarks, func(k problemKind) bool { return k.kind == p.Kind })
+		}),
+		list.ByText("What", "what", func(p x) string { return p.Name }),
+		list.ByRank("Where", "where", func(p x) int { return -len(p.Clusters) }), // the most first
+		list.By("Since", "since", func(a, b x) int { return a.Since.Compare(b.Since) }),
+		list.ByText("Why", "why", func(p x) string { return p.Reason + p.Message }),
+		list.ByText("Commit", "author", func(p x) string { return p.Author + p.Commit }),
+	}
+}
+
+// perGroup counts in which groups clusters are, those with most first; empty without groups.
+func perGroup(f *facts.Facts, g Grouping, names []string) string {
+	if g.By == "" || len(names) < 2 {
+		return ""
+	}
+	count := map[string]int{}
+	for _, name := range names {
+		if m := f.Cluster(name); m != nil {
+			count[cmp.Or(g.of(m), "without "+g.By)]++
+		}
+	}
+	values := slices.SortedFunc(maps.Keys(count), func(a, b string) int { return cmp.Or(count[b]-count[a], strings.Compare(a, b)) })
+	for i, value := range values {
+		values[i] = value + " " + strconv.Itoa(count[value])
+	}
+	return first(values, 8)
 }
 
 // problemTexts are those by which a problem is found.
@@ -112,7 +157,7 @@ func problemTexts(x *problems.Problem) []string {
 	return slices.Concat(x.Clusters, []string{x.Name, x.Reason, x.Message, x.Commit, x.Author, x.Subject})
 }
 
-func problemRow(x *problems.Problem, now time.Time) ProblemRow {
+func problemRow(f *facts.Facts, g Grouping, x *problems.Problem, now time.Time) ProblemRow {
 	r := ProblemRow{
 		What: Link{Text: x.Name}, Where: whereOf(x), Since: moment(x.Since, now), Reason: x.Reason, Message: x.Message,
 		Author: x.Author, Subject: x.Subject, Next: x.Next, Loses: x.Loses[:min(len(x.Loses), losesNamed)],
@@ -127,7 +172,7 @@ func problemRow(x *problems.Problem, now time.Time) ProblemRow {
 		r.What.Text += ":" + strconv.Itoa(x.Line)
 	}
 	if ref, ok := x.Object(); ok {
-		r.What = Link{called(ref), TemplateURL(ref)}
+		r.What = Link{ref.Called(), TemplateURL(ref)}
 	}
 	if u, ok := rollouts.ParseUnit(x.Name); ok && x.Kind == problems.RolloutStopped {
 		r.What.URL = RolloutURL(u)
@@ -140,17 +185,13 @@ func problemRow(x *problems.Problem, now time.Time) ProblemRow {
 	}
 	r.Others = len(x.Clusters) - len(r.In)
 	if x.Commit != "" {
-		r.Commit = Link{short(x.Commit), ChangeURL(x.Commit)}
+		r.Commit, r.AtForge = Link{short(x.Commit), ChangeURL(x.Commit)}, f.Site.Commit(x.Commit)
 	}
+	if x.File != "" && r.What.URL == "" {
+		r.What.URL = f.Site.File(cmp.Or(f.Fleet.Seen.Commit, x.Commit), x.File, x.Line)
+	}
+	r.Groups = perGroup(f, g, x.Clusters)
 	return r
-}
-
-// called is what people call an object.
-func called(r object.Ref) string {
-	if r.Namespace == "" {
-		return r.Name + " (" + r.Kind + ")"
-	}
-	return r.Name + " (" + r.Kind + " in " + r.Namespace + ")"
 }
 
 // whereOf says in how many clusters it is so.

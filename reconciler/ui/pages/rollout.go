@@ -11,6 +11,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/progress"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/reconciler/ui/pages/list"
 )
 
 // Rollout is the page of a unit that goes out in stages.
@@ -22,6 +23,8 @@ type Rollout struct {
 	Bar          []Segment
 	Leaving      int
 	Text         string
+	Sort         string
+	Heads        []list.Head
 	Members      []MemberRow
 	Pager        Pager
 	Commanded    []Given
@@ -105,10 +108,24 @@ func (p *Rollout) members(f *facts.Facts, r *rollouts.Rollout, q url.Values, now
 			chosen = append(chosen, c)
 		}
 	}
+	p.Sort, p.Heads = q.Get("sort"), list.Sort(chosen, memberColumns(), RolloutURL(r.Unit), q)
 	var from, to int
-	p.Pager, from, to = pager(list{"clusters", RolloutURL(r.Unit), "page", membersAtOnce}, q, len(chosen))
+	p.Pager, from, to = pager(listing{"clusters", RolloutURL(r.Unit), "page", membersAtOnce}, q, len(chosen))
 	for n := range chosen[from:to] {
 		p.Members = append(p.Members, memberRow(f, &chosen[from+n], now))
+	}
+}
+
+// memberColumns are those of the list of clusters of a unit.
+func memberColumns() []list.Column[progress.Cluster] {
+	type c = progress.Cluster
+	return []list.Column[c]{
+		list.ByText("Cluster", "name", func(x c) string { return x.Name }),
+		list.ByText("Stage", "stage", func(x c) string { return x.Stage }),
+		list.ByText("State", "state", func(x c) string { return string(x.State) }),
+		list.ByText("Shows", "shows", func(x c) string { return x.Shows }),
+		list.ByText("Evidence", "evidence", func(x c) string { return x.Evidence }),
+		list.By("Since", "since", func(a, b c) int { return a.Since.Compare(b.Since.Time) }),
 	}
 }
 

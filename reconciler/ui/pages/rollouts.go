@@ -9,6 +9,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/progress"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/reconciler/ui/pages/list"
 )
 
 // How much of what goes out in stages is shown on one page.
@@ -25,6 +26,8 @@ type Rollouts struct {
 	Counts []Count
 	Text   string
 	Phase  string
+	Sort   string
+	Heads  []list.Head
 	Rows   []RolloutRow
 	Pager  Pager
 	Total  int
@@ -99,14 +102,15 @@ func OfRollouts(f *facts.Facts, q url.Values, now time.Time) Rollouts {
 			if on {
 				to = ""
 			}
-			p.Counts = append(p.Counts, Count{Mark: phaseMark(phase), N: n, URL: with(rolloutsPath, q, "phase", to, "page", ""), On: on})
+			p.Counts = append(p.Counts, Count{Mark: phaseMark(phase), N: n, URL: list.With(rolloutsPath, q, "phase", to, "page", ""), On: on})
 		}
 	}
 	slices.SortStableFunc(chosen, func(a, b progress.Progress) int {
 		return cmp.Compare(slices.Index(phases, a.Phase), slices.Index(phases, b.Phase))
 	})
+	p.Sort, p.Heads = q.Get("sort"), list.Sort(chosen, unitColumns(), rolloutsPath, q)
 	var from, to int
-	p.Pager, from, to = pager(list{"units", rolloutsPath, "page", unitsAtOnce}, q, len(chosen))
+	p.Pager, from, to = pager(listing{"units", rolloutsPath, "page", unitsAtOnce}, q, len(chosen))
 	for n := range chosen[from:to] {
 		p.Rows = append(p.Rows, rolloutRow(&chosen[from+n], now))
 	}
@@ -122,5 +126,19 @@ func rolloutRow(p *progress.Progress, now time.Time) RolloutRow {
 		Unit: p.Unit.String(), URL: RolloutURL(p.Unit), Strategy: p.Strategy, Mark: phaseMark(p.Phase), Stage: p.Stage,
 		Clusters: p.Clusters(), Behind: p.Behind(),
 		Message: p.Message, Then: p.Then, Next: ahead(p.Next, now), Since: moment(p.Since, now),
+	}
+}
+
+// unitColumns are those of the list of units.
+func unitColumns() []list.Column[progress.Progress] {
+	type p = progress.Progress
+	return []list.Column[p]{
+		list.ByText("Unit", "name", func(x p) string { return x.Unit.String() }),
+		list.ByRank("Phase", "phase", func(x p) int { return slices.Index(phases, x.Phase) }),
+		list.ByText("Stage", "stage", func(x p) string { return x.Stage }),
+		list.ByText("Clusters", "clusters", func(x p) string { return x.Clusters() }),
+		list.ByNumber("Behind", "behind", func(x p) int { return x.Behind() }),
+		list.By("Next", "next", func(a, b p) int { return a.Next.Compare(b.Next) }),
+		list.By("Began", "began", func(a, b p) int { return a.Since.Compare(b.Since) }),
 	}
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/problems"
+	"github.com/waybill-dev/waybill/reconciler/ui/pages/list"
+	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
@@ -52,7 +54,7 @@ func OfSearch(in *Searched, text string) Search {
 		return p
 	}
 	for _, g := range []Found{
-		{What: "problems", Hits: problemHits(in.Problems, text), All: "/"},
+		{What: "problems", Hits: problemHits(in.Facts, in.Problems, text), All: "/"},
 		{What: "apps", Hits: templateHits(in.Facts, text), All: "/matrix"},
 		{What: "clusters", Hits: clusterHits(in.Facts, text), All: fleetPath},
 		{What: "namespaces", Hits: namespaceHits(in.Facts, text)},
@@ -62,7 +64,7 @@ func OfSearch(in *Searched, text string) Search {
 			continue
 		}
 		if g.All != "" {
-			g.All = with(g.All, nil, "q", text)
+			g.All = list.With(g.All, nil, "q", text)
 		}
 		g.Hits = g.Hits[:min(g.N, hitsShown)]
 		p.Groups, p.Total = append(p.Groups, g), p.Total+g.N
@@ -70,13 +72,13 @@ func OfSearch(in *Searched, text string) Search {
 	return p
 }
 
-func problemHits(l *problems.List, text string) (hits []Hit) {
+func problemHits(f *facts.Facts, l *problems.List, text string) (hits []Hit) {
 	for i := range l.Problems {
 		x := &l.Problems[i]
 		if !matches(text, problemTexts(x)...) {
 			continue
 		}
-		r := problemRow(x, l.Checked)
+		r := problemRow(f, Grouping{}, x, l.Checked)
 		hits = append(hits, Hit{Link: Link{r.What.Text, r.What.URL}, Mark: r.Mark, Says: strings.TrimPrefix(r.Where+", "+r.Reason, ", ")})
 	}
 	return hits
@@ -90,9 +92,9 @@ func templateHits(f *facts.Facts, text string) (hits []Hit) {
 			found = append(found, t)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b *facts.Template) int { return kindRank(a.Ref.Kind) - kindRank(b.Ref.Kind) })
+	slices.SortStableFunc(found, func(a, b *facts.Template) int { return object.KindRank(a.Ref.Kind) - object.KindRank(b.Ref.Kind) })
 	for _, t := range found {
-		hits = append(hits, Hit{Link: Link{called(t.Ref), TemplateURL(t.Ref)}, Says: "in " + plural(len(t.Targets), "cluster")})
+		hits = append(hits, Hit{Link: Link{t.Ref.Called(), TemplateURL(t.Ref)}, Says: "in " + plural(len(t.Targets), "cluster")})
 	}
 	return hits
 }
@@ -114,7 +116,7 @@ func namespaceHits(f *facts.Facts, text string) (hits []Hit) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(count)) {
 		if name != "" && matches(text, name) {
-			hits = append(hits, Hit{Link: Link{name, with("/matrix", url.Values{}, "q", "/"+name+"/")}, Says: plural(count[name], "template")})
+			hits = append(hits, Hit{Link: Link{name, list.With("/matrix", url.Values{}, "q", "/"+name+"/")}, Says: plural(count[name], "template")})
 		}
 	}
 	return hits
@@ -128,15 +130,4 @@ func changeHits(all []facts.Change, text string) (hits []Hit) {
 		}
 	}
 	return hits
-}
-
-// workloads are kinds that people have in mind when they speak of an app.
-var workloads = []string{"Deployment", "StatefulSet", "DaemonSet", "Rollout", "CronJob", "Job"}
-
-// kindRank orders kinds: workloads first.
-func kindRank(kind string) int {
-	if i := slices.Index(workloads, kind); i >= 0 {
-		return i
-	}
-	return len(workloads)
 }

@@ -2,9 +2,7 @@ package pages
 
 import (
 	"cmp"
-	"maps"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,16 +14,14 @@ import (
 	"github.com/waybill-dev/waybill/render/object"
 )
 
-// targetsAtOnce is how many clusters of a template are shown on one page.
-const targetsAtOnce = 100
-
 // Template is the page of a template.
 type Template struct {
 	Object   string
 	Policy   string
-	Source   string
+	Source   Link // its file
 	Replicas string
 	Divided  bool
+	Gone     bool
 	Placed   Mark
 	Message  string
 	NeededBy []string
@@ -34,11 +30,10 @@ type Template struct {
 	RolloutMark Mark
 	Leaving     []Leave
 	Text        string
-	Targets     []TargetRow
-	Pager       Pager
-	Steps       []Step
+	Targets     Targets
+	Events      []Event
 	More        bool   // there may be earlier ones
-	Why         string // address of the explanation
+	Why         string // address of the explanation; empty for one that is gone
 }
 
 // Leave is a cluster that a template leaves.
@@ -47,40 +42,20 @@ type Leave struct {
 	Since           Moment
 }
 
-// TargetRow is a template in a cluster.
-type TargetRow struct {
-	Cluster  Link
-	Standing Mark // of the cluster
-	Replicas string
-	Mark     Mark
-	Message  string
-	Applied  string // commit of the cluster's branch
-	Since    Moment
-}
-
-// Step is a change of the decision, in words.
-type Step struct {
-	Change Link
-	When   Moment
-	Says   []string
-}
-
-// Past is how a template came to be where it is.
-type Past struct {
-	Steps []facts.Step
-	More  bool
-}
-
 // OfTemplate shows a template.
-func OfTemplate(f *facts.Facts, t *facts.Template, past Past, q url.Values, at Asked) Template {
+func OfTemplate(f *facts.Facts, t *facts.Template, past facts.Past, q url.Values, at Asked) Template {
 	here := TemplateURL(t.Ref)
 	p := Template{
-		Object: t.Ref.String(), Policy: t.Policy, Source: t.Source, Divided: t.Divided, NeededBy: t.NeededBy,
+		Object: t.Ref.String(), Policy: t.Policy, Gone: t.Gone, Divided: t.Divided, NeededBy: t.NeededBy,
 		Text: q.Get("q"), More: past.More, Why: here + "/why",
 		Placed: Mark{"Placed", "✓", "good"}, Message: t.Scheduled.Message,
+		Source: Link{t.Source, f.Site.File(f.Fleet.Seen.Commit, t.Source, 0)},
 	}
 	if !t.Placed() {
 		p.Placed = Mark{"Not placed", "✕", "bad"}
+	}
+	if t.Gone {
+		p.Placed, p.Message, p.Why, p.Source.URL = Mark{"Gone", "–", "muted"}, "", "", ""
 	}
 	if t.Replicas > 0 {
 		p.Replicas = strconv.Itoa(int(t.Replicas))
@@ -95,10 +70,8 @@ func OfTemplate(f *facts.Facts, t *facts.Template, past Past, q url.Values, at A
 	if r := f.Rollout(t.Unit); r != nil {
 		p.Rollout, p.RolloutMark = Link{r.Unit.String(), RolloutURL(r.Unit)}, phaseMark(r.Status.Phase)
 	}
-	p.targets(f, t, q, at)
-	for _, s := range past.Steps {
-		p.Steps = append(p.Steps, stepOf(s, at.Now))
-	}
+	p.Targets = targetsOf(f, t, q, at)
+	p.Events = timelineOf(f, t, &past, at)
 	return p
 }
 
@@ -108,63 +81,15 @@ type Asked struct {
 	Said Objects
 }
 
-// targets adds the clusters, those in which something is wrong first.
-func (p *Template) targets(f *facts.Facts, t *facts.Template, q url.Values, at Asked) {
-	var chosen []facts.Target
-	for _, target := range t.Targets {
-		if matches(p.Text, target.Cluster) {
-			chosen = append(chosen, target)
-		}
-	}
-	slices.SortStableFunc(chosen, func(a, b facts.Target) int { return cmp.Compare(rank(f, a), rank(f, b)) })
-	var from, to int
-	p.Pager, from, to = pager(list{"clusters", TemplateURL(t.Ref), "page", targetsAtOnce}, q, len(chosen))
-	for _, target := range chosen[from:to] {
-		p.Targets = append(p.Targets, targetRow(f, t, target, at))
-	}
-}
-
-// rank orders the clusters of a template.
-func rank(f *facts.Facts, t facts.Target) int {
-	if t.Left != "" {
-		return -1
-	}
-	if m := f.Cluster(t.Cluster); m != nil {
-		return urgency(m)
-	}
-	return -1
-}
-
-func targetRow(f *facts.Facts, t *facts.Template, target facts.Target, at Asked) TargetRow {
-	row := TargetRow{Cluster: Link{Text: target.Cluster}, Message: target.Left}
-	if n := seats(t, target); n > 0 {
-		row.Replicas = strconv.Itoa(int(n))
-	}
-	m := f.Cluster(target.Cluster)
-	if m == nil {
-		row.Mark, row.Standing = healthMark(target, nil), Mark{"Not registered", "–", "muted"}
-		return row
-	}
-	row.Cluster.URL, row.Standing = ClusterURL(target.Cluster), standingMark(m.State)
-	o := at.Said(m, t.Ref.Namespace)[t.Ref]
-	row.Mark = healthMark(target, o)
-	if o == nil {
-		return row
-	}
-	if !o.Applied.Commit.IsZero() {
-		row.Applied = short(o.Applied.Commit.String())
-	}
-	row.Message = cmp.Or(row.Message, whyUnwell(o))
-	row.Since = since(o, at.Now)
-	return row
-}
-
 // whyUnwell says why something is to be done about an object; empty if nothing is.
 func whyUnwell(o *status.Object) string {
 	if o.Well() {
 		return ""
 	}
 	why := cmp.Or(o.Applied.Message, o.Health.Message, o.Health.Reason)
+	if said := o.Health.PodWords(); said != "" && o.Applied.Message == "" {
+		why = strings.TrimSuffix(said+"; "+why, "; ")
+	}
 	if o.Applied.Message == "" && o.Health.By != "" {
 		why += " (by " + o.Health.By + ")"
 	}
@@ -180,81 +105,6 @@ func since(o *status.Object, now time.Time) Moment {
 		return moment(o.Health.Since, now)
 	}
 	return moment(o.Applied.Since, now)
-}
-
-func stepOf(s facts.Step, now time.Time) Step {
-	return Step{
-		Change: Link{short(s.Change.Source) + " " + s.Change.Subject, ChangeURL(s.Change.Commit.String())},
-		When:   moment(s.Change.When, now), Says: says(s.Was, s.Is),
-	}
-}
-
-// says puts the difference of two decisions into words. Either may be nil.
-func says(was, is *facts.Template) []string {
-	switch {
-	case was == nil && is == nil:
-		return nil
-	case is == nil:
-		return []string{"it is gone"}
-	case was == nil:
-		was = &facts.Template{}
-	}
-	var all, added, removed, left []string
-	scaled := map[string][]string{} // by from and to
-	for _, t := range is.Targets {
-		before, had := was.Target(t.Cluster)
-		switch a, b := seats(was, before), seats(is, t); {
-		case !had:
-			added = append(added, t.Cluster+counted(b))
-		case a != b:
-			span := strconv.Itoa(int(a)) + " → " + strconv.Itoa(int(b))
-			scaled[span] = append(scaled[span], t.Cluster)
-		}
-		if t.Left != before.Left && t.Left != "" {
-			left = append(left, t.Cluster+" ("+t.Left+")")
-		}
-	}
-	for _, t := range was.Targets {
-		if _, has := is.Target(t.Cluster); !has {
-			removed = append(removed, t.Cluster+counted(seats(was, t)))
-		}
-	}
-	for _, part := range []struct {
-		does string
-		who  []string
-	}{{"added to ", added}, {"removed from ", removed}, {"not carried out in ", left}} {
-		if len(part.who) > 0 {
-			all = append(all, part.does+first(part.who, 8))
-		}
-	}
-	for _, span := range slices.Sorted(maps.Keys(scaled)) {
-		all = append(all, "replicas "+span+" in "+first(scaled[span], 8))
-	}
-	if was.Policy != is.Policy {
-		all = append(all, "placed by "+cmp.Or(is.Policy, "no policy"))
-	}
-	if was.Scheduled.Message != is.Scheduled.Message && !is.Placed() {
-		all = append(all, is.Scheduled.Message)
-	}
-	if len(all) == 0 {
-		all = append(all, "placed the same, for other reasons")
-	}
-	return all
-}
-
-func counted(n int32) string {
-	if n == 0 {
-		return ""
-	}
-	return " (" + strconv.Itoa(int(n)) + ")"
-}
-
-// first lists names, at most so many.
-func first(names []string, most int) string {
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return strings.Join(names[:most], ", ") + " and " + strconv.Itoa(len(names)-most) + " more"
 }
 
 // Why is the page that explains where a template goes.

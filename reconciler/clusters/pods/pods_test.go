@@ -1,0 +1,147 @@
+package pods_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/clusters/pods"
+	"github.com/waybill-dev/waybill/reconciler/health"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+func waiting(reason string) corev1.ContainerState {
+	return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: "CANARY"}}
+}
+
+func ended(reason string, code int32) corev1.ContainerState {
+	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: reason, ExitCode: code}}
+}
+
+// in is a pod whose container api is in a state.
+func in(s corev1.ContainerState, restarts int32) corev1.Pod {
+	return corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "api", State: s, RestartCount: restarts}}}}
+}
+
+// unready is a pod of a phase with a condition that is false.
+func unready(phase corev1.PodPhase, c corev1.PodConditionType, reason string) corev1.Pod {
+	return corev1.Pod{Status: corev1.PodStatus{Phase: phase, Conditions: []corev1.PodCondition{{Type: c, Status: corev1.ConditionFalse, Reason: reason}}}}
+}
+
+// What pods say is their reasons, the commonest first, and no more than three of them; what goes to and fro is one.
+func TestWords(t *testing.T) {
+	going := in(waiting("ImagePullBackOff"), 0)
+	going.DeletionTimestamp = &metav1.Time{}
+	for _, tt := range []struct {
+		name string
+		pods []corev1.Pod
+		want string
+	}{
+		{"none", nil, "[]"},
+		{"well", []corev1.Pod{in(corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}, 0)}, "[]"},
+		{"a pull that fails, in both of its states", []corev1.Pod{in(waiting("ErrImagePull"), 0), in(waiting("ImagePullBackOff"), 0)}, "[{ImagePullBackOff api 2}]"},
+		{"a crash, in both of its states", []corev1.Pod{in(waiting("CrashLoopBackOff"), 4), in(ended("Error", 1), 4)}, "[{CrashLoopBackOff api 2}]"},
+		{"out of memory", []corev1.Pod{in(ended("OOMKilled", 137), 1)}, "[{OOMKilled api 1}]"},
+		{"done", []corev1.Pod{in(ended("Completed", 0), 0)}, "[]"},
+		{"being made", []corev1.Pod{in(waiting("ContainerCreating"), 0)}, "[]"},
+		{"going", []corev1.Pod{going}, "[]"},
+		{"no node", []corev1.Pod{unready(corev1.PodPending, corev1.PodScheduled, "Unschedulable")}, "[{Unschedulable  1}]"},
+		{"not ready", []corev1.Pod{unready(corev1.PodRunning, corev1.PodReady, "ContainersNotReady")}, "[{NotReady  1}]"},
+		{"evicted", []corev1.Pod{{Status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted"}}}, "[{Evicted  1}]"},
+		{"a reason that is a message", []corev1.Pod{in(waiting("token=CANARY of x"), 0)}, "[]"},
+		{"four reasons", []corev1.Pod{in(waiting("D"), 0), in(waiting("C"), 0), in(waiting("B"), 0), in(waiting("A"), 0), in(waiting("D"), 0)}, "[{D api 2} {A api 1} {B api 1}]"},
+	} {
+		got := pods.Words(tt.pods)
+		if text := fmt.Sprint(got); text != tt.want || got == nil {
+			t.Errorf("%s: it is %s, want %s", tt.name, text, tt.want)
+		}
+	}
+}
+
+var web = object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}
+
+// cluster is one with a Deployment whose pod cannot pull its image.
+func cluster(t *testing.T) *fake.FakeDynamicClient {
+	t.Helper()
+	pod := in(waiting("ImagePullBackOff"), 0)
+	pod.ObjectMeta = metav1.ObjectMeta{Name: "web-1", Namespace: "shop", Labels: map[string]string{"app": "web"}}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&pod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := &unstructured.Unstructured{Object: content}
+	of.SetAPIVersion("v1")
+	of.SetKind("Pod")
+	d := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "web", "namespace": "shop"},
+		"spec": map[string]any{"selector": map[string]any{"matchLabels": map[string]any{"app": "web"}}},
+	}}
+	return fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{{Version: "v1", Resource: "pods"}: "PodList"}, of, d)
+}
+
+// Pods are asked for when an object has not been healthy for half a minute, then once a minute, and no more when it is healthy; that
+// they may not be asked for is said.
+func TestWhenPodsAreAskedFor(t *testing.T) {
+	for _, mayList := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			c := cluster(t)
+			lists := 0
+			c.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+				lists++
+				if mayList {
+					return false, nil, nil
+				}
+				return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New("no"))
+			})
+			var mu sync.Mutex
+			var told []string
+			kinds := map[schema.GroupKind]schema.GroupVersionResource{{Group: "apps", Kind: "Deployment"}: {Group: "apps", Version: "v1", Resource: "deployments"}}
+			w := pods.New(c, kinds, func(_ object.Ref, h health.Health) {
+				mu.Lock()
+				defer mu.Unlock()
+				told = append(told, fmt.Sprint(h.State, h.Pods, h.PodsUnknown))
+			})
+			defer w.Stop()
+			after := func(d time.Duration, want ...string) {
+				t.Helper()
+				time.Sleep(d)
+				synctest.Wait()
+				mu.Lock()
+				defer mu.Unlock()
+				if !slices.Equal(told, want) {
+					t.Errorf("may list: %v, after %s: told %q, want %q", mayList, d, told, want)
+				}
+				told = nil
+			}
+			said := "Unhealthy[{ImagePullBackOff api 1}]"
+			if !mayList {
+				said = "Unhealthy[]" + pods.NoRight
+			}
+			w.Saw(t.Context(), web, health.Health{State: karmada.ResourceUnhealthy, Reason: health.InProgress})
+			after(29*time.Second, "Unhealthy[]")
+			after(2*time.Second, said)
+			after(time.Minute, said)
+			w.Saw(t.Context(), web, health.Health{State: karmada.ResourceHealthy})
+			after(5*time.Minute, "Healthy[]")
+			if lists != 2 {
+				t.Errorf("pods were listed %d times", lists)
+			}
+			w.Saw(t.Context(), web, health.Health{State: karmada.ResourceUnhealthy, Reason: health.NotFound})
+			after(5*time.Minute, "Unhealthy[]") // there are none
+		})
+	}
+}

@@ -1,0 +1,29 @@
+package reconciler
+
+import (
+	"log/slog"
+	"time"
+)
+
+// slowAfter is how long something takes before the log says that it is still going on; it says it again after twice the time.
+const slowAfter = 2 * time.Second
+
+// sayingSlow has the log say that something takes long, until end is called.
+func sayingSlow(log *slog.Logger, what string) (end func()) {
+	done := make(chan struct{})
+	go func() {
+		var took time.Duration
+		for wait := slowAfter; ; wait *= 2 {
+			timer := time.NewTimer(wait)
+			select {
+			case <-done:
+				timer.Stop()
+				return
+			case <-timer.C:
+				took += wait
+				log.Info("it takes long", "what", what, "dur", took)
+			}
+		}
+	}()
+	return func() { close(done) }
+}

@@ -1,0 +1,183 @@
+package pages_test
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/facts"
+	"github.com/waybill-dev/waybill/reconciler/problems"
+	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/reconciler/status/reports"
+	"github.com/waybill-dev/waybill/reconciler/ui/pages"
+	"github.com/waybill-dev/waybill/reconciler/ui/pages/list"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// fleet is so many clusters, a fifth of them in each of five regions, with so many templates in each: half of them ConfigMaps, which
+// come first by their names.
+func fleet(clusters, templates int) *facts.Facts {
+	f := &facts.Facts{At: time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)}
+	var targets []facts.Target
+	for i := range clusters {
+		name := fmt.Sprintf("c%04d", i)
+		f.Fleet.Clusters = append(f.Fleet.Clusters, reports.Cluster{
+			ClusterHealth: status.ClusterHealth{Cluster: name, State: status.Healthy},
+			Registered: &karmada.Cluster{
+				ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"env": []string{"prod", "staging"}[i%2], "team": "platform"}},
+				Spec:       karmada.ClusterSpec{Region: fmt.Sprintf("region-%d", i%5)},
+			},
+		})
+		targets = append(targets, facts.Target{Cluster: name, Replicas: 3})
+	}
+	var all []*facts.Template
+	for i := range templates {
+		r := object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: fmt.Sprintf("a%04d", i)}
+		if i >= templates/2 {
+			r = object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: fmt.Sprintf("w%04d", i)}
+		}
+		all = append(all, &facts.Template{Ref: r, Targets: targets, Replicas: 3})
+	}
+	f.Bindings = func() facts.Bindings { return facts.Bindings{Templates: all} }
+	return f
+}
+
+// said has the last template be unhealthy in every tenth cluster, and all else be healthy.
+func said(f *facts.Facts) pages.Objects {
+	all := f.Templates()
+	well, unwell := map[object.Ref]*status.Object{}, map[object.Ref]*status.Object{}
+	healthy := &status.Object{Applied: status.Application{Phase: status.PhaseApplied}, Health: status.Health{State: karmada.ResourceHealthy}}
+	for _, t := range all {
+		well[t.Ref], unwell[t.Ref] = healthy, healthy
+	}
+	unwell[all[len(all)-1].Ref] = &status.Object{
+		Applied: status.Application{Phase: status.PhaseApplied}, Health: status.Health{State: karmada.ResourceUnhealthy, Reason: "InProgress"},
+	}
+	return func(m *reports.Cluster, _ string) map[object.Ref]*status.Object {
+		if strings.HasSuffix(m.Cluster, "0") {
+			return unwell
+		}
+		return well
+	}
+}
+
+// words is a page without its tags, each run of spaces as one.
+func words(page string) string {
+	var b strings.Builder
+	for len(page) > 0 {
+		before, rest, _ := strings.Cut(page, "<")
+		_, page, _ = strings.Cut(rest, ">")
+		b.WriteString(before + " ")
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+func matrixOf(t *testing.T, f *facts.Facts, query string) []byte {
+	t.Helper()
+	q, err := url.ParseQuery(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := pages.OfMatrix(f, &problems.List{}, q, said(f))
+	page, err := pages.Page("matrix", pages.Frame{Title: "Matrix", Here: "matrix", Body: body})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page
+}
+
+// A thousand templates in a thousand clusters are a page of less than 300 KB: workloads first, and clusters in groups. Each cluster is
+// shown when somebody asks for that, a page of them.
+func TestAThousandTimesAThousand(t *testing.T) {
+	f := fleet(1000, 1000)
+	began := time.Now()
+	page := matrixOf(t, f, "")
+	t.Logf("%d bytes in %s", len(page), time.Since(began))
+	text := words(string(page))
+	if len(page) > 300<<10 {
+		t.Errorf("the page has %d bytes", len(page))
+	}
+	for _, want := range []string{"region=region-0 (200)", "w0500 Deployment in shop 1000 200 ✓ Healthy", "1 to 50 of 1000 templates", "A column for each cluster", "5 groups"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %.3000s", want, text)
+		}
+	}
+	if strings.Contains(text, "ConfigMap in shop") {
+		t.Error("ConfigMaps come before workloads")
+	}
+	each := matrixOf(t, f, "group=-")
+	if text := words(string(each)); len(each) > 300<<10 || !strings.Contains(text, "1 to 40 of 1000 clusters") || !strings.Contains(text, "c0039") || strings.Contains(text, "c0040") {
+		t.Errorf("ungrouped it has %d bytes: %.3000s", len(each), text)
+	}
+	if text := words(string(matrixOf(t, f, "group=env&q=w0999"))); !strings.Contains(text, "env=prod (500)") || !strings.Contains(text, "w0999 Deployment in shop 1000 100/500 ✕ Unhealthy") {
+		t.Errorf("by env it is %.3000s", text)
+	}
+}
+
+// A list is in the order that its address asks for, and its heads lead to the other ones.
+func TestSorting(t *testing.T) {
+	f := fleet(12, 4)
+	for i := range f.Fleet.Clusters {
+		f.Fleet.Clusters[i].Report = &status.Report{Summary: status.Summary{Counts: status.Counts{Objects: i % 7}}}
+	}
+	order := func(query string) (names string, heads []list.Head) {
+		q, err := url.ParseQuery(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := pages.OfFleet(f, q, f.At)
+		var b strings.Builder
+		for i := range p.Rows {
+			b.WriteString(p.Rows[i].Group[:min(1, len(p.Rows[i].Group))] + strings.TrimPrefix(p.Rows[i].Name, "c00") + " ")
+		}
+		return b.String(), p.Heads
+	}
+	for query, want := range map[string]string{
+		"":                         "00 01 02 03 04 05 06 07 08 09 10 11 ",
+		"sort=-name":               "11 10 09 08 07 06 05 04 03 02 01 00 ",
+		"sort=-objects":            "06 05 04 11 03 10 02 09 01 08 00 07 ",
+		"sort=nothing":             "00 01 02 03 04 05 06 07 08 09 10 11 ",
+		"group=env&sort=-name":     "e10 08 06 04 02 00 e11 09 07 05 03 01 ",
+		"group=no-such&sort=-name": "11 10 09 08 07 06 05 04 03 02 01 00 ",
+	} {
+		if got, _ := order(query); got != want {
+			t.Errorf("%q is %s, want %s", query, got, want)
+		}
+	}
+	for query, want := range map[string]string{"q=c": "/fleet?q=c&sort=-objects", "sort=-objects": "/fleet?sort=objects", "sort=objects": "/fleet"} {
+		_, heads := order(query)
+		for _, h := range heads {
+			if h.Name == "Objects" && h.URL != want {
+				t.Errorf("of %q the head leads to %s, want %s", query, h.URL, want)
+			}
+		}
+	}
+}
+
+// Clusters in which a template is alike are one line, below those in which it is not well.
+func TestAlikeClustersAreALine(t *testing.T) {
+	f := fleet(200, 2)
+	template := f.Templates()[1]
+	of := func(query string) pages.Targets {
+		q, err := url.ParseQuery(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pages.OfTemplate(f, template, facts.Past{}, q, pages.Asked{Now: f.At, Said: said(f)}).Targets
+	}
+	p := of("")
+	if len(p.Rows) != 2 || p.Rows[0].Mark.Word != "Unhealthy" || len(p.Rows[0].Alike) != 20 || len(p.Rows[1].Alike) != 180 || p.Rows[1].Cluster.Text != "180 clusters" {
+		t.Errorf("they are %+v", p.Rows)
+	}
+	if each := of("each=1"); len(each.Rows) != 100 || each.Rows[0].Mark.Word != "Unhealthy" || each.Pager.Of != 200 || each.Each != "" {
+		t.Errorf("each is %d rows of %d", len(each.Rows), each.Pager.Of)
+	}
+	if few := of("q=c0010"); len(few.Rows) != 1 || len(few.Rows[0].Alike) != 0 {
+		t.Errorf("one is %+v", few.Rows)
+	}
+}
