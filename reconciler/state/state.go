@@ -66,6 +66,7 @@ const (
 	clustersDir     = "clusters"
 	observedDir     = "observed"
 	interpretersDir = "interpreters"
+	// ReleasesFolder has a file for each release.
 	ReleasesFolder  = "releases"
 	formatFile      = "format"
 	publishedFile   = "published.json"
