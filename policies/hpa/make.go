@@ -16,6 +16,10 @@ import (
 // own (local); otherwise they all see one number, of which each answers for its part.
 const ExternalAnnotation = "waybill.dev/external-metrics"
 
+// ScalerAnnotation on the manifest of a workload names the HorizontalPodAutoscaler that decides how many replicas there
+// are, so that whoever applies the manifest leaves them to it.
+const ScalerAnnotation = "waybill.dev/autoscaler"
+
 // Local is the value of ExternalAnnotation.
 const Local = "local"
 

@@ -24,6 +24,18 @@ func (o *Object) From(giver *Object) *Object {
 	return c
 }
 
+// Become returns another object that is made of this one, with content that it takes over. It stands where this one does.
+func (o *Object) Become(content map[string]any) *Object {
+	meta, _ := content["metadata"].(map[string]any)
+	c := &Object{pos: o.pos, written: o.written, content: content}
+	c.apiVersion, _ = content["apiVersion"].(string)
+	c.ref.Group, _ = GroupVersion(c.apiVersion)
+	c.ref.Kind, _ = content["kind"].(string)
+	c.ref.Namespace, _ = meta["namespace"].(string)
+	c.ref.Name, _ = meta["name"].(string)
+	return c
+}
+
 // Written returns the object with the place where a person edits it.
 func (o *Object) Written(at diag.Pos) *Object {
 	c := *o
