@@ -112,7 +112,7 @@ func (s *Scheduler) assignStatic(chosen []*candidate, q *query) {
 			c.weight = 1
 		}
 	}
-	if s.grows(&q.Request) {
+	if grows(s.strategy, &q.Request) {
 		q.grow(chosen)
 		return
 	}

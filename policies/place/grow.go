@@ -29,7 +29,7 @@ func Grow(total int64, weights []Weight) []Seats {
 }
 
 // grows reports that a division gives each cluster one replica before any has two.
-func (s *Scheduler) grows(r *Request) bool { return r.Most > 0 && s.strategy == static }
+func grows(s strategy, r *Request) bool { return r.Most > 0 && s == static }
 
 // grow divides the replicas of what is scaled in each cluster by itself.
 func (q *query) grow(chosen []*candidate) {
@@ -65,9 +65,9 @@ func (a attempt) seatless() (names []string) {
 	return names
 }
 
-// Weights are the static weights of the clusters of a template, in their order: those that it was divided by, or 1 each
+// StaticWeights are the weights of the clusters of a template, in their order: those that it was divided by, or 1 each
 // where none has one; false if the placement does not divide by static weights.
-func (s *Scheduler) Weights(of []karmada.TargetCluster) ([]Weight, bool) {
+func StaticWeights(s *Scheduler, of []karmada.TargetCluster) ([]Weight, bool) {
 	if s.strategy != static {
 		return nil, false
 	}

@@ -81,7 +81,8 @@ type Decision struct {
 	Group   string `json:"group,omitempty"`
 	Reason  Reason `json:"reason"`
 	Message string `json:"message"` // Karmada's own wording
-	// Seatless names, in their order, the clusters that were chosen and get nothing, because Request.Most has no replica for them.
+	// Seatless names, in their order, the clusters that were chosen and get nothing, because Request.Most has no
+	// replica for them.
 	Seatless []string `json:"seatless,omitempty"`
 }
 
@@ -158,7 +159,7 @@ func (s *Scheduler) order(r *Request) []int {
 // whose replicas add up and whose clusters all still exist is not scheduled again,
 // whatever became of labels, taints and capacity (section A.11).
 func (s *Scheduler) Settled(r Request) bool {
-	if r.Fresh || !r.workload() || r.Replicas == 0 || s.strategy == duplicated || len(r.Previous) == 0 || s.grows(&r) {
+	if r.Fresh || !r.workload() || r.Replicas == 0 || s.strategy == duplicated || len(r.Previous) == 0 || grows(s.strategy, &r) {
 		return false
 	}
 	var total int64

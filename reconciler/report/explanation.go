@@ -36,6 +36,8 @@ type Explained struct {
 	Answers    []interpret.Answer        `json:"answers,omitempty"`
 	Placement  *place.Report             `json:"placement,omitempty"`
 	RequiredBy []karmada.BindingSnapshot `json:"requiredBy,omitempty"`
+	// Autoscaling is how a FederatedHPA scales it, or what is made of one; nil where none does.
+	Autoscaling *Autoscaling `json:"autoscaling,omitempty"`
 	// Leaving says which clusters it leaves, and Waits why it does not leave one that it should.
 	Leaving []karmada.GracefulEvictionTask `json:"leaving,omitempty"`
 	Waits   string                         `json:"waits,omitempty"`
@@ -79,6 +81,7 @@ func Explain(e *plan.Explanation) Explained {
 	if d.Template.Part != nil {
 		out.Release = d.Template.Part.Release.Ref().String()
 	}
+	out.Autoscaling = autoscaling(d)
 	if e.Winner != nil {
 		out.Policy, out.PolicyPos = e.Winner.String(), e.Winner.Object.Origin().String()
 	}
@@ -160,6 +163,11 @@ func explanation(w io.Writer, e *Explained) error {
 	}
 	for _, r := range e.RequiredBy {
 		fmt.Fprintf(w, "needed by  %s/%s in %s\n", r.Namespace, r.Name, words.Count(len(r.Clusters), "cluster"))
+	}
+	if e.Autoscaling != nil {
+		if err := autoscalingReport(w, e); err != nil {
+			return err
+		}
 	}
 	if e.Placement != nil {
 		if err := placementReport(w, e.Placement); err != nil {

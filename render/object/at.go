@@ -24,8 +24,8 @@ func (o *Object) From(giver *Object) *Object {
 	return c
 }
 
-// Become returns another object that is made of this one, with content that it takes over. It stands where this one does.
-func (o *Object) Become(content map[string]any) *Object {
+// Made returns another object that is made of one, with content that it takes over. It stands where that one does.
+func Made(o *Object, content map[string]any) *Object {
 	meta, _ := content["metadata"].(map[string]any)
 	c := &Object{pos: o.pos, written: o.written, content: content}
 	c.apiVersion, _ = content["apiVersion"].(string)

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
@@ -82,6 +83,6 @@ func (s *Scaler) say(p Placed, shares map[string]hpa.Share) (diags []diag.Diagno
 // Template is what a HorizontalPodAutoscaler that is made of the FederatedHPA is made from: one with the bounds that it is written with.
 func (s *Scaler) Template() *template.Template {
 	content := hpa.Make(s.Value, hpa.Whole(hpa.BoundsOf(s.Value)))
-	o := s.Object.Become(content)
+	o := object.Made(s.Object, content)
 	return &template.Template{Variant: template.Variant{Object: o, Content: content}, Subject: policies.SubjectOf(o)}
 }

@@ -33,7 +33,7 @@ func (b *binder) autoscaled(decisions []Decision, placed []placement, scalers []
 	if len(made) == 0 {
 		return decisions
 	}
-	all := append(decisions, made...) //nolint:gocritic // the list is this one's own
+	all := slices.Concat(decisions, made)
 	slices.SortFunc(all, func(a, b Decision) int { return a.Ref().Compare(b.Ref()) })
 	return all
 }
@@ -44,14 +44,14 @@ func (b *binder) autoscaler(s *autoscale.Scaler, d *Decision, seatless []string)
 	p := autoscale.Placed{Own: d.Scheduled, All: d.Targets, IsDivided: d.Divided() && d.Size.IsWorkload(), Seatless: seatless}
 	if p.IsDivided {
 		if compiled := b.placer.compiled(d.Policy); compiled != nil {
-			p.Static, _ = compiled.Weights(d.Scheduled)
+			p.Static, _ = place.StaticWeights(compiled, d.Scheduled)
 		}
 	}
 	shares, diags := s.Shares(p)
 	b.diags = append(b.diags, diags...)
 	is := Decision{
-		Template: s.Template(), Policy: d.Policy, Outcome: d.Outcome, RequiredBy: d.RequiredBy, Group: d.Group, Reason: d.Reason, Message: d.Message,
-		Sent: d.Sent, Scaler: s, Shares: shares,
+		Template: s.Template(), Policy: d.Policy, Outcome: d.Outcome, RequiredBy: d.RequiredBy, Group: d.Group,
+		Reason: d.Reason, Message: d.Message, Sent: d.Sent, Scaler: s, Shares: shares,
 	}
 	if d.Policy != nil && d.Reason != string(place.Success) {
 		is.Outcome = Kept

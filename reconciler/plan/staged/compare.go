@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/waybill-dev/waybill/policies/scale"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/plan/stage"
 	"github.com/waybill-dev/waybill/reconciler/reason"
@@ -216,17 +217,22 @@ func isGone(c *comparison) bool {
 		!slices.ContainsFunc(c.asked.Clusters, func(is stage.Cluster) bool { return is.Has })
 }
 
-// asPublished is a version with as many replicas of what is divided as clusters have; nil if it cannot be read.
+// asPublished is a version with as many replicas of what is divided, and the bounds of that, as clusters have; nil if it cannot be read.
 func (c *comparison) asPublished(v *laid) *laid {
 	if v == nil {
 		return nil
 	}
-	return v.with(c.in, func(d *schedule.Decision, cluster string) (int32, bool) {
-		have := c.have[d.Ref()](c.in.index[cluster])
-		if have == nil {
-			return 0, false
-		}
-		return c.in.Replicas(have)
+	return v.with(c.in, other{
+		replicas: func(d *schedule.Decision, cluster string) (int32, bool) {
+			have := c.have[d.Ref()](c.in.index[cluster])
+			if have == nil {
+				return 0, false
+			}
+			return c.in.Replicas(have)
+		},
+		bounds: func(d *schedule.Decision, cluster string) (scale.Bounds, bool) {
+			return boundsOf(c.have[d.Ref()](c.in.index[cluster]))
+		},
 	})
 }
 
