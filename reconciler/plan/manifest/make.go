@@ -193,9 +193,9 @@ func passed(d *schedule.Decision, k class, raw []byte) *result {
 	return &result{made: &made{blob: files.NewBlob(raw)}}
 }
 
-// marks says how the object is treated by who applies it.
+// marks says how the object is treated by who applies it. What a FederatedHPA becomes is never preserved: it would go on scaling.
 func marks(d *schedule.Decision) interpret.Marks {
-	return interpret.Marks{Overwrite: interpret.Overwrites(d.Template.Object, d.Overwrites()), Preserve: d.Preserved()}
+	return interpret.Marks{Overwrite: interpret.Overwrites(d.Template.Object, d.Overwrites()), Preserve: d.Preserved() && d.Shares == nil}
 }
 
 // recipe says what the manifest of a class is made of.
