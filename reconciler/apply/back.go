@@ -33,7 +33,7 @@ func (m *maker) back(o *Object, live *metav1.PartialObjectMetadata) *Back {
 	if !has(o.Manifest, replicas) || annotation(o.Manifest, ScalerAnnotation) != "" {
 		return nil
 	}
-	if at, err := time.Parse(time.RFC3339, live.Annotations[LowersAnnotation]); err == nil {
+	if at, ok := lowersAt(live); ok {
 		if !m.in.Now.Before(at) {
 			return nil // it is time, and the manifest says all
 		}
@@ -51,6 +51,13 @@ func (m *maker) back(o *Object, live *metav1.PartialObjectMetadata) *Back {
 	return b
 }
 
+// lowersAt is when replicas of a live object are to be lowered; false if they are not. What somebody else wrote of that counts for
+// nothing.
+func lowersAt(live *metav1.PartialObjectMetadata) (time.Time, bool) {
+	at, err := time.Parse(time.RFC3339, live.Annotations[LowersAnnotation])
+	return at, err == nil && fieldsOf(live, nil).own(nil, []string{"metadata", "annotations", LowersAnnotation})
+}
+
 func scalerOf(r object.Ref, name string) object.Ref {
 	return object.Ref{Group: "autoscaling", Kind: "HorizontalPodAutoscaler", Namespace: r.Namespace, Name: name}
 }
@@ -58,9 +65,8 @@ func scalerOf(r object.Ref, name string) object.Ref {
 // isDue reports a live object of which something is to be done although it is as it was left: its replicas are to be
 // lowered now, or to be taken back.
 func (m *maker) isDue(o *Object, live *metav1.PartialObjectMetadata) bool {
-	at, err := time.Parse(time.RFC3339, live.Annotations[LowersAnnotation])
-	isLate := err == nil && !m.in.Now.Before(at)
-	return isLate || live.Annotations[ScalerAnnotation] != "" && annotation(o.Manifest, ScalerAnnotation) == "" && has(o.Manifest, replicas)
+	at, lowers := lowersAt(live)
+	return lowers && !m.in.Now.Before(at) || live.Annotations[ScalerAnnotation] != "" && annotation(o.Manifest, ScalerAnnotation) == "" && has(o.Manifest, replicas)
 }
 
 // looksAgain notes when there is something to do about replicas, if that is the next thing that time brings: they are lowered
