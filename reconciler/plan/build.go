@@ -9,6 +9,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/reconciler/consumers"
+	"github.com/waybill-dev/waybill/reconciler/plan/autoscale"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/plan/lint"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
@@ -19,6 +20,7 @@ import (
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
 )
 
 // Build makes the plan. It cannot fail: what is wrong with the input is in Diags.
@@ -140,8 +142,30 @@ func (in *Input) schedule(l *index.Policies, templates []*template.Template) sch
 	return schedule.Input{
 		Policies: l, Templates: templates, State: &in.State, When: in.Source.Revision.When, Now: in.Now,
 		MayHideClusters: in.Unresolved.MayHideClusters, Recovered: in.recovery.Refs, Memo: &in.Memo.schedule,
-		Failover: in.failover(), Descheduler: in.descheduler(),
+		Failover: in.failover(), Descheduler: in.descheduler(), Branches: in.branches(l),
 	}
+}
+
+// branches is what is published of templates on branches.
+func (in *Input) branches(l *index.Policies) autoscale.Published {
+	if in.Medium != Branch {
+		return autoscale.Published{}
+	}
+	is := autoscale.Published{By: autoscale.SyncedBy(&in.Source.Config, l.Set.Clusters)}
+	if in.Replay != nil {
+		is.Says = autoscale.Stayed(in.Replay.State.Bindings)
+		return is
+	}
+	is.Says = func(s *autoscale.Scaler, cluster string) bool {
+		i, ok := l.Position(cluster)
+		built := in.Published[cluster].Built
+		if !ok || built == nil {
+			return false
+		}
+		e, _ := built.Lookup(tree.Path(l.Virtual.At(i).Ref(s.Target)))
+		return autoscale.Says(e.Blob)
+	}
+	return is
 }
 
 // detached lists the clusters that have a branch and are no longer registered. They stay as

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/autoscale"
 	"github.com/waybill-dev/waybill/reconciler/plan/failover"
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/object"
 )
 
 // autoscaled adds to decisions what FederatedHPAs become, each of which goes where its template goes.
@@ -30,6 +31,9 @@ func (b *binder) autoscaled(decisions []Decision, placed []placement, scalers []
 		d.Scaled = b.scaled(&is)
 		made = append(made, is)
 	}
+	b.diags = append(b.diags, autoscale.Returned(b.in.State.Bindings, func(r object.Ref) bool {
+		return slices.ContainsFunc(made, func(d Decision) bool { return d.Ref() == r })
+	})...)
 	if len(made) == 0 {
 		return decisions
 	}
@@ -48,7 +52,7 @@ func (b *binder) autoscaler(s *autoscale.Scaler, d *Decision, seatless []string)
 		}
 	}
 	shares, diags := s.Shares(p)
-	b.diags = append(b.diags, diags...)
+	b.diags = slices.Concat(b.diags, diags, s.HandOver(shares, d.Template.Object.Labels(), b.in.Branches))
 	is := Decision{
 		Template: s.Template(), Policy: d.Policy, Outcome: d.Outcome, RequiredBy: d.RequiredBy, Group: d.Group,
 		Reason: d.Reason, Message: d.Message, Sent: d.Sent, Scaler: s, Shares: shares,

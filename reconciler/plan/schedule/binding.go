@@ -113,6 +113,9 @@ func (b *binder) binding(it *item, d *Decision) *karmada.ResourceBinding {
 	if d.Sent.Overwrite {
 		rb.Spec.ConflictResolution = karmada.ConflictOverwrite
 	}
+	if d.Shares != nil {
+		rb.Annotations[state.ScalesAnnotation] = d.Scaler.Target.String()
+	}
 	if d.Policy == nil {
 		if d.Sent.Preserve {
 			rb.Spec.PreserveResourcesOnDeletion = &d.Sent.Preserve

@@ -143,6 +143,8 @@ type Input struct {
 	Failover *failover.Settings
 	// Descheduler is how replicas that find no node are moved; nil if they are not.
 	Descheduler *rules.Rules
+	// Branches is what is published on branches; its zero value where no branch is meant.
+	Branches autoscale.Published
 	// Recovered are the templates whose bindings could not be read: in the state stands what
 	// is published of them.
 	Recovered map[object.Ref]bool
