@@ -28,13 +28,13 @@ type Back struct {
 	Until  time.Time
 }
 
-// back says how the replicas of a workload go back to its manifest; nil where they do not.
-func (m *maker) back(o *Object, live *metav1.PartialObjectMetadata) *Back {
+// backOf says how the replicas of a workload go back to its manifest; nil where they do not.
+func backOf(in *Input, o *Object, live *metav1.PartialObjectMetadata) *Back {
 	if !has(o.Manifest, replicas) || annotation(o.Manifest, ScalerAnnotation) != "" {
 		return nil
 	}
 	if at, ok := lowersAt(live); ok {
-		if !m.in.Now.Before(at) {
+		if !in.Now.Before(at) {
 			return nil // it is time, and the manifest says all
 		}
 		return &Back{Until: at}
@@ -43,9 +43,9 @@ func (m *maker) back(o *Object, live *metav1.PartialObjectMetadata) *Back {
 	if name == "" {
 		return nil
 	}
-	b := &Back{Until: m.in.Now.Add(lowersAfter).UTC().Truncate(time.Second)}
+	b := &Back{Until: in.Now.Add(lowersAfter).UTC().Truncate(time.Second)}
 	scaler := scalerOf(o.Ref, name)
-	if _, isOurs := m.in.Inventory.Entries[scaler]; isOurs && m.in.Facts.Live[scaler] != nil && !m.in.Inventory.Settled {
+	if _, isOurs := in.Inventory.Entries[scaler]; isOurs && in.Facts.Live[scaler] != nil && !in.Inventory.Settled {
 		b.Scaler = name // nothing is deleted in this round
 	}
 	return b
@@ -64,32 +64,35 @@ func scalerOf(r object.Ref, name string) object.Ref {
 
 // isDue reports a live object of which something is to be done although it is as it was left: its replicas are to be
 // lowered now, or to be taken back.
-func (m *maker) isDue(o *Object, live *metav1.PartialObjectMetadata) bool {
+func isDue(in *Input, o *Object, live *metav1.PartialObjectMetadata) bool {
 	at, lowers := lowersAt(live)
-	return lowers && !m.in.Now.Before(at) || live.Annotations[ScalerAnnotation] != "" && annotation(o.Manifest, ScalerAnnotation) == "" && has(o.Manifest, replicas)
+	if lowers && !in.Now.Before(at) {
+		return true
+	}
+	return live.Annotations[ScalerAnnotation] != "" && annotation(o.Manifest, ScalerAnnotation) == "" && has(o.Manifest, replicas)
 }
 
 // looksAgain notes when there is something to do about replicas, if that is the next thing that time brings: they are lowered
 // or, in the next round, taken back.
-func (m *maker) looksAgain(b *Back) {
+func (p *Plan) looksAgain(b *Back, now time.Time) {
 	if b == nil {
 		return
 	}
 	at := b.Until
 	if b.Scaler != "" {
-		at = m.in.Now.Add(time.Second)
+		at = now.Add(time.Second)
 	}
-	if m.plan.Again.IsZero() || at.Before(m.plan.Again) {
-		m.plan.Again = at
+	if p.Again.IsZero() || at.Before(p.Again) {
+		p.Again = at
 	}
 }
 
-// first takes out of what is to be deleted the HorizontalPodAutoscalers that decide replicas which are taken back: they go before
+// goesFirst takes out of what is to be deleted the HorizontalPodAutoscalers that decide replicas which are taken back: they go before
 // that.
-func (m *maker) first(apply, prune []Action) (first, rest []Action) {
+func goesFirst(in *Input, apply, prune []Action) (first, rest []Action) {
 	gone := map[object.Ref]bool{}
 	for i := range apply {
-		if live := m.in.Facts.Live[apply[i].Ref]; apply[i].Back != nil && live != nil {
+		if live := in.Facts.Live[apply[i].Ref]; apply[i].Back != nil && live != nil {
 			gone[scalerOf(apply[i].Ref, live.Annotations[ScalerAnnotation])] = true
 		}
 	}

@@ -215,7 +215,7 @@ func Make(in Input) Plan {
 	if m.plan.Hold != nil {
 		return m.plan
 	}
-	first, prune := m.first(apply, prune)
+	first, prune := goesFirst(m.in, apply, prune)
 	m.plan.First = stagesOf(staged(first), "")
 	if m.ordered() {
 		m.order(apply)
@@ -261,13 +261,13 @@ func (m *maker) object(o *Object) (a Action, same bool) {
 	}
 	a.UID = string(live.UID)
 	a.Left, a.Filled = m.toCluster(o, live, nil)
-	a.Back = m.back(o, live)
-	m.looksAgain(a.Back)
+	a.Back = backOf(m.in, o, live)
+	m.plan.looksAgain(a.Back, m.in.Now)
 	ours, theirs := m.owned(entry, live)
 	switch {
 	case theirs != "":
 		return refused(a, theirs), false
-	case ours && entry.Content == o.Content && entry.Fields == Digest(live) && entry.UID == a.UID && !m.isDue(o, live):
+	case ours && entry.Content == o.Content && entry.Fields == Digest(live) && entry.UID == a.UID && !isDue(m.in, o, live):
 		return a, true
 	case ours:
 		a.Verb, a.Take, a.Renew = Update, TakeEdits, renewal(o)

@@ -66,7 +66,7 @@ func (c *Client) apply(ctx context.Context, a apply.Action, owner string) (*meta
 		return nil, a.Verb, err
 	}
 	if !a.Reads() {
-		return c.send(ctx, m, a, owner)
+		return deliver(ctx, c, m, a, owner)
 	}
 	const tries = 5
 	for n := 1; ; n++ {
@@ -74,15 +74,17 @@ func (c *Client) apply(ctx context.Context, a apply.Action, owner string) (*meta
 		if as.Object, as.Version, err = c.filled(ctx, m, a); err != nil {
 			return nil, a.Verb, err
 		}
-		live, verb, err := c.send(ctx, m, as, owner)
+		live, verb, err := deliver(ctx, c, m, as, owner)
 		if !errors.Is(err, errReplaced) || n == tries {
 			return live, verb, err
 		}
 	}
 }
 
-// send applies an object as it is to be sent, and says what it did.
-func (c *Client) send(ctx context.Context, m *meta.RESTMapping, a apply.Action, owner string) (*metav1.PartialObjectMetadata, apply.Verb, error) {
+// deliver applies an object as it is to be sent, and says what it did.
+func deliver(
+	ctx context.Context, c *Client, m *meta.RESTMapping, a apply.Action, owner string,
+) (*metav1.PartialObjectMetadata, apply.Verb, error) {
 	at := c.at(m, a.Ref)
 	if a.Verb == apply.Adopt {
 		if err := adopt(ctx, at, a); err != nil {

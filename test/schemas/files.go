@@ -51,6 +51,7 @@ var files = []file{
 	{"clusteroverridepolicy", policy, "ClusterOverridePolicy", reflect.TypeFor[karmada.OverridePolicy]()},
 	{"clustertaintpolicy", policy, "ClusterTaintPolicy", reflect.TypeFor[karmada.ClusterTaintPolicy]()},
 	{"federatedresourcequota", policy, "FederatedResourceQuota", reflect.TypeFor[karmada.FederatedResourceQuota]()},
+	{"federatedhpa", "autoscaling.karmada.io/v1alpha1", "FederatedHPA", reflect.TypeFor[karmada.FederatedHPA]()},
 	{"cronfederatedhpa", "autoscaling.karmada.io/v1alpha1", "CronFederatedHPA", reflect.TypeFor[karmada.CronFederatedHPA]()},
 	{"workloadrebalancer", "apps.karmada.io/v1alpha1", "WorkloadRebalancer", reflect.TypeFor[karmada.WorkloadRebalancer]()},
 	{"remedy", "remedy.karmada.io/v1alpha1", "Remedy", reflect.TypeFor[karmada.Remedy]()},

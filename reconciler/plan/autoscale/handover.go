@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/hpa"
@@ -34,22 +33,29 @@ type Published struct {
 
 // SyncedBy names who syncs the branches of clusters, as far as the source says so: by settings for Flux or Argo CD.
 func SyncedBy(config *render.ConfigSpec, clusters []policies.Cluster) func(cluster string) string {
-	all := sync.OnceValue(func() map[string]string {
-		by, usual := map[string]string{}, fluxsync.Default()
-		for i := range clusters {
-			c := &clusters[i].Spec
-			is, _ := config.Publish.Flux.For(c.Name, c.Annotations)
-			plain, _ := usual.For(c.Name, nil)
-			switch {
-			case config.Publish.Hooks == render.HooksArgoCD:
-				by[c.Name] = "Argo CD"
-			case is.Settings != plain.Settings:
-				by[c.Name] = "Flux"
-			}
+	var by map[string]string // nil until it is asked
+	return func(cluster string) string {
+		if by == nil {
+			by = syncedBy(config, clusters)
 		}
-		return by
-	})
-	return func(cluster string) string { return all()[cluster] }
+		return by[cluster]
+	}
+}
+
+func syncedBy(config *render.ConfigSpec, clusters []policies.Cluster) map[string]string {
+	by, usual := map[string]string{}, fluxsync.Default()
+	for i := range clusters {
+		c := &clusters[i].Spec
+		is, _ := config.Publish.Flux.For(c.Name, c.Annotations)
+		plain, _ := usual.For(c.Name, nil)
+		switch {
+		case config.Publish.Hooks == render.HooksArgoCD:
+			by[c.Name] = "Argo CD"
+		case is.Settings != plain.Settings:
+			by[c.Name] = "Flux"
+		}
+	}
+	return by
 }
 
 // Says reports that a manifest says replicas; nil says nothing.
@@ -124,12 +130,14 @@ func (s *Scaler) transfer() string {
 	if r.Group != "" {
 		kind += "." + r.Group
 	}
-	return fmt.Sprintf(`kubectl get %s/%s -n %s -o jsonpath='{"{apiVersion: %s, kind: %s, metadata: {name: %s, namespace: %s}, spec: {replicas: "}{.spec.replicas}{"}}"}'`+
-		` | kubectl apply --server-side --field-manager=waybill-handover -f -`, kind, r.Name, r.Namespace, ref.APIVersion, r.Kind, r.Name, r.Namespace)
+	manifest := fmt.Sprintf(`{"{apiVersion: %s, kind: %s, metadata: {name: %s, namespace: %s}, spec: {replicas: "}{.spec.replicas}{"}}"}`,
+		ref.APIVersion, r.Kind, r.Name, r.Namespace)
+	return fmt.Sprintf("kubectl get %s/%s -n %s -o jsonpath='%s' | kubectl apply --server-side --field-manager=waybill-handover -f -",
+		kind, r.Name, r.Namespace, manifest)
 }
 
-// Returned says which templates get their replicas from Git again: those of which the last state has what is made of a FederatedHPA, and the
-// plan has not.
+// Returned says which templates get their replicas from Git again: those of which the last state has what is made of a FederatedHPA,
+// and the plan has not.
 func Returned(was map[object.Ref]*karmada.ResourceBinding, is func(object.Ref) bool) (diags []diag.Diagnostic) {
 	for r, b := range was {
 		target := b.Annotations[state.ScalesAnnotation]

@@ -4,8 +4,8 @@
 // Decide is a row of passes, each from values to values: the templates are scaled by schedules and
 // become items, policies claim items, items are placed (and leave clusters, by packages failover and
 // deschedule), placements are held to the quotas of their namespaces, moves end, what is needed is
-// pulled along, and what FederatedHPAs become goes where their templates go. What was decided about a template before is what its binding says; division is steady
-// from there, as Karmada's is.
+// pulled along, and what FederatedHPAs become goes where their templates go. What was decided about a template before is
+// what its binding says; division is steady from there, as Karmada's is.
 //
 // The package says what should be. Whether that can be carried out is settled later, by package
 // rollout: an item of which it cannot be told where it should be is Kept, with the code of the reason,

@@ -78,10 +78,10 @@ func (c *comparison) delivered(out *stage.Output, v *laid) *laid {
 	}
 	is := v.with(c.in, other{
 		replicas: func(d *schedule.Decision, cluster string) (int32, bool) {
-			return c.largerReplicas(out, base, d, cluster)
+			return largerReplicas(c, out, base, d, cluster)
 		},
 		bounds: func(d *schedule.Decision, cluster string) (scale.Bounds, bool) {
-			return c.largerBounds(out, base, d, cluster)
+			return largerBounds(c, out, base, d, cluster)
 		},
 	})
 	c.larger[v] = is
@@ -90,7 +90,7 @@ func (c *comparison) delivered(out *stage.Output, v *laid) *laid {
 
 // largerReplicas are the replicas of a cluster by stage.Replicas; base is nil where it cannot be read: then what is there now is
 // all that is known of it.
-func (c *comparison) largerReplicas(out *stage.Output, base *laid, d *schedule.Decision, cluster string) (int32, bool) {
+func largerReplicas(c *comparison, out *stage.Output, base *laid, d *schedule.Decision, cluster string) (int32, bool) {
 	n := share(d, cluster)
 	if base == nil {
 		if have := c.have[d.Ref()](c.in.index[cluster]); have != nil {
@@ -108,7 +108,7 @@ func (c *comparison) largerReplicas(out *stage.Output, base *laid, d *schedule.D
 }
 
 // largerBounds is largerReplicas for the bounds of what a FederatedHPA becomes.
-func (c *comparison) largerBounds(out *stage.Output, base *laid, d *schedule.Decision, cluster string) (scale.Bounds, bool) {
+func largerBounds(c *comparison, out *stage.Output, base *laid, d *schedule.Decision, cluster string) (scale.Bounds, bool) {
 	var was scale.Bounds
 	if base == nil {
 		was, _ = boundsOf(c.have[d.Ref()](c.in.index[cluster]))
