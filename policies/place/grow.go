@@ -48,7 +48,9 @@ func (q *query) grow(chosen []*candidate) {
 		}
 	}
 	if q.record {
-		q.divisions = append(q.divisions, newDivision(total-int64(len(parties)), parties, chosen))
+		d := newDivision(total-int64(len(parties)), parties, chosen)
+		d.Each = true
+		q.divisions = append(q.divisions, d)
 	}
 }
 

@@ -230,7 +230,11 @@ func placementReport(w io.Writer, r *place.Report) error {
 		fmt.Fprintf(w, "group %s: %s, score %d, chosen %t\n", g.Name, words.Count(g.Clusters, "cluster"), g.Score, g.Chosen)
 	}
 	for _, d := range r.Divisions {
-		fmt.Fprintf(w, "\n%d replicas, seat by seat: each to the largest weight/(2s+1), s being the seats so far\n", d.Replicas)
+		first := ""
+		if d.Each {
+			first = " after one for each cluster"
+		}
+		fmt.Fprintf(w, "\n%d replicas%s, seat by seat: each to the largest weight/(2s+1), s being the seats so far\n", d.Replicas, first)
 		var rows [][]string
 		for i, s := range d.Rounds {
 			next := "-"
