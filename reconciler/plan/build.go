@@ -20,7 +20,6 @@ import (
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/object"
-	"github.com/waybill-dev/waybill/render/tree"
 )
 
 // Build makes the plan. It cannot fail: what is wrong with the input is in Diags.
@@ -148,24 +147,13 @@ func (in *Input) schedule(l *index.Policies, templates []*template.Template) sch
 
 // branches is what is published of templates on branches.
 func (in *Input) branches(l *index.Policies) autoscale.Published {
-	if in.Medium != Branch {
+	switch {
+	case in.Medium != Branch:
 		return autoscale.Published{}
+	case in.Replay != nil:
+		return autoscale.Again(&in.Source.Config, l, in.Replay.State.Bindings)
 	}
-	is := autoscale.Published{By: autoscale.SyncedBy(&in.Source.Config, l.Set.Clusters)}
-	if in.Replay != nil {
-		is.Says = autoscale.Stayed(in.Replay.State.Bindings)
-		return is
-	}
-	is.Says = func(s *autoscale.Scaler, cluster string) bool {
-		i, ok := l.Position(cluster)
-		built := in.Published[cluster].Built
-		if !ok || built == nil {
-			return false
-		}
-		e, _ := built.Lookup(tree.Path(l.Virtual.At(i).Ref(s.Target)))
-		return autoscale.Says(e.Blob)
-	}
-	return is
+	return autoscale.Branches(&in.Source.Config, l, in.Published)
 }
 
 // detached lists the clusters that have a branch and are no longer registered. They stay as

@@ -9,12 +9,14 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/hpa"
+	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/fluxsync"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/words"
 )
@@ -31,8 +33,30 @@ type Published struct {
 	By func(cluster string) string
 }
 
-// SyncedBy names who syncs the branches of clusters, as far as the source says so: by settings for Flux or Argo CD.
-func SyncedBy(config *render.ConfigSpec, clusters []policies.Cluster) func(cluster string) string {
+// Branches is what is known of templates by what clusters hold now.
+func Branches(config *render.ConfigSpec, l *index.Policies, held map[string]tree.Published) Published {
+	return Published{By: syncers(config, l.Set.Clusters), Says: func(s *Scaler, cluster string) bool {
+		i, ok := l.Position(cluster)
+		built := held[cluster].Built
+		if !ok || built == nil {
+			return false
+		}
+		e, _ := built.Lookup(tree.Path(l.Virtual.At(i).Ref(s.Target)))
+		return says(e.Blob)
+	}}
+}
+
+// Again is what was known of templates by a plan that is made again, of which the bindings are recorded: replicas stayed where what is
+// made of the FederatedHPA was not.
+func Again(config *render.ConfigSpec, l *index.Policies, recorded map[object.Ref]*karmada.ResourceBinding) Published {
+	return Published{By: syncers(config, l.Set.Clusters), Says: func(s *Scaler, cluster string) bool {
+		b := recorded[s.Ref()]
+		return b != nil && !slices.ContainsFunc(b.Spec.Clusters, func(c karmada.TargetCluster) bool { return c.Name == cluster })
+	}}
+}
+
+// syncers names who syncs the branches of clusters, as far as the source says so: by settings for Flux or Argo CD.
+func syncers(config *render.ConfigSpec, clusters []policies.Cluster) func(cluster string) string {
 	var by map[string]string // nil until it is asked
 	return func(cluster string) string {
 		if by == nil {
@@ -58,8 +82,8 @@ func syncedBy(config *render.ConfigSpec, clusters []policies.Cluster) map[string
 	return by
 }
 
-// Says reports that a manifest says replicas; nil says nothing.
-func Says(b *files.Blob) bool {
+// says reports that a manifest says replicas; nil says nothing.
+func says(b *files.Blob) bool {
 	if b == nil {
 		return false
 	}
@@ -73,14 +97,6 @@ func Says(b *files.Blob) bool {
 	}
 	spec, _ := content["spec"].(map[string]any)
 	return spec["replicas"] != nil
-}
-
-// Stayed is Published.Says of a plan that is made again: by its bindings, replicas stayed where what is made of the FederatedHPA was not.
-func Stayed(recorded map[object.Ref]*karmada.ResourceBinding) func(*Scaler, string) bool {
-	return func(s *Scaler, cluster string) bool {
-		b := recorded[s.Ref()]
-		return b != nil && !slices.ContainsFunc(b.Spec.Clusters, func(c karmada.TargetCluster) bool { return c.Name == cluster })
-	}
 }
 
 // HandOver takes out of shares the clusters in which the template keeps its replicas for now: Flux or Argo CD sync it there, it was
