@@ -39,7 +39,7 @@ func Make(f *karmada.FederatedHPA, s Share) map[string]any {
 		ScaleTargetRef: f.Spec.ScaleTargetRef, MinReplicas: &s.Min, MaxReplicas: s.Max, Behavior: f.Spec.Behavior.DeepCopy(),
 	}
 	for i := range f.Spec.Metrics {
-		spec.Metrics = append(spec.Metrics, metric(&f.Spec.Metrics[i], f.Annotations[ExternalAnnotation] == Local, s))
+		spec.Metrics = append(spec.Metrics, metric(f, i, s))
 	}
 	if b := spec.Behavior; b != nil {
 		rates(b.ScaleUp, s)
@@ -63,13 +63,14 @@ func Make(f *karmada.FederatedHPA, s Share) map[string]any {
 // metric is a metric as a cluster has it. Averages over pods are what they are in each cluster. An external metric with an
 // average value is one number for all clusters, divided by replicas: where a cluster has a part of the replicas, that part of
 // the number belongs to it, so that its target is as much higher.
-func metric(m *autoscalingv2.MetricSpec, local bool, s Share) autoscalingv2.MetricSpec {
-	out := *m.DeepCopy()
-	if m.Type == autoscalingv2.ExternalMetricSourceType && m.External != nil && m.External.Target.AverageValue != nil && !local {
-		raised := raised(*m.External.Target.AverageValue, s)
-		out.External.Target.AverageValue = &raised
+func metric(f *karmada.FederatedHPA, i int, s Share) autoscalingv2.MetricSpec {
+	m := *f.Spec.Metrics[i].DeepCopy()
+	isShared := m.Type == autoscalingv2.ExternalMetricSourceType && f.Annotations[ExternalAnnotation] != Local
+	if isShared && m.External != nil && m.External.Target.AverageValue != nil {
+		target := raised(*m.External.Target.AverageValue, s)
+		m.External.Target.AverageValue = &target
 	}
-	return out
+	return m
 }
 
 // raised is a quantity times all weights by the cluster's, rounded up to a thousandth.

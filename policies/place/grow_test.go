@@ -1,7 +1,7 @@
 package place
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -10,7 +10,7 @@ import (
 func given(out []Seats) string {
 	var all []string
 	for _, s := range out {
-		all = append(all, fmt.Sprint(s.Seats))
+		all = append(all, strconv.FormatInt(s.Seats, 10))
 	}
 	return strings.Join(all, "/")
 }

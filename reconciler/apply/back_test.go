@@ -2,6 +2,8 @@ package apply
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -75,10 +77,10 @@ func TestBack(t *testing.T) {
 
 // backTold says what a plan does first, and what is sent of a Deployment that has so many replicas.
 func backTold(p Plan, has int64, live *metav1.PartialObjectMetadata) string {
-	told := ""
+	var told strings.Builder
 	for _, s := range p.First {
 		for _, a := range s.Actions {
-			told += fmt.Sprintf("%s %s, ", a.Verb, a.Ref.Name)
+			fmt.Fprintf(&told, "%s %s, ", a.Verb, a.Ref.Name)
 		}
 	}
 	sent := "nothing"
@@ -92,7 +94,7 @@ func backTold(p Plan, has int64, live *metav1.PartialObjectMetadata) string {
 			n, said := number(m)
 			sent = "left"
 			if said {
-				sent = fmt.Sprint(n)
+				sent = strconv.FormatInt(n, 10)
 			}
 			if at, err := time.Parse(time.RFC3339, annotation(m, LowersAnnotation)); err == nil {
 				sent += " until " + at.Format("15:04:05")
@@ -109,5 +111,5 @@ func backTold(p Plan, has int64, live *metav1.PartialObjectMetadata) string {
 	if !p.Again.IsZero() {
 		again = p.Again.Format("15:04:05")
 	}
-	return told + sent + " again=" + again
+	return told.String() + sent + " again=" + again
 }

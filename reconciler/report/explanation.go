@@ -229,21 +229,8 @@ func placementReport(w io.Writer, r *place.Report) error {
 	for _, g := range r.Groups {
 		fmt.Fprintf(w, "group %s: %s, score %d, chosen %t\n", g.Name, words.Count(g.Clusters, "cluster"), g.Score, g.Chosen)
 	}
-	for _, d := range r.Divisions {
-		first := ""
-		if d.Each {
-			first = " after one for each cluster"
-		}
-		fmt.Fprintf(w, "\n%d replicas%s, seat by seat: each to the largest weight/(2s+1), s being the seats so far\n", d.Replicas, first)
-		var rows [][]string
-		for i, s := range d.Rounds {
-			next := "-"
-			if s.Next != "" {
-				next = fmt.Sprintf("%s %d/%d", s.Next, s.NextWeight, s.NextDivisor)
-			}
-			rows = append(rows, []string{strconv.Itoa(i + 1), s.Cluster, fmt.Sprintf("%d/%d", s.Weight, s.Divisor), next})
-		}
-		if err := columns(w, []string{"SEAT", "CLUSTER", "QUOTIENT", "NEXT"}, rows); err != nil {
+	for i := range r.Divisions {
+		if err := divisionReport(w, &r.Divisions[i]); err != nil {
 			return err
 		}
 	}
@@ -253,6 +240,24 @@ func placementReport(w io.Writer, r *place.Report) error {
 		}
 	}
 	return nil
+}
+
+// divisionReport prints how replicas were shared out, seat by seat.
+func divisionReport(w io.Writer, d *place.Division) error {
+	first := ""
+	if d.Each {
+		first = " after one for each cluster"
+	}
+	fmt.Fprintf(w, "\n%d replicas%s, seat by seat: each to the largest weight/(2s+1), s being the seats so far\n", d.Replicas, first)
+	var rows [][]string
+	for i, s := range d.Rounds {
+		next := "-"
+		if s.Next != "" {
+			next = fmt.Sprintf("%s %d/%d", s.Next, s.NextWeight, s.NextDivisor)
+		}
+		rows = append(rows, []string{strconv.Itoa(i + 1), s.Cluster, fmt.Sprintf("%d/%d", s.Weight, s.Divisor), next})
+	}
+	return columns(w, []string{"SEAT", "CLUSTER", "QUOTIENT", "NEXT"}, rows)
 }
 
 func number(n int64) string {

@@ -66,7 +66,7 @@ func Find(in Input) Result {
 	for _, isNext := range []bool{true, false} {
 		for _, l := range in.Set.Autoscalers {
 			if was(l) == isNext {
-				f.add(l, isNext)
+				f.add(l)
 			}
 		}
 	}
@@ -104,8 +104,9 @@ func (f *finder) others() {
 	}
 }
 
-// add adds a FederatedHPA, if something comes of it; acted says that something did by the last plan.
-func (f *finder) add(l policies.Located[karmada.FederatedHPA], acted bool) {
+// add adds a FederatedHPA, if something comes of it.
+func (f *finder) add(l policies.Located[karmada.FederatedHPA]) {
+	acted := f.in.Was(madeOf(l.Object.Ref()))
 	s := &Scaler{Located: l, Target: targetOf(&l.Value.Spec.ScaleTargetRef, l.Object), Bounds: f.inForce(l)}
 	pos, name := l.Object.FieldPos([]any{"spec", "scaleTargetRef"}), policies.Name(l.Object)
 	t, found := f.template(s.Target)

@@ -79,7 +79,7 @@ func withShare(targets []Target, shares map[string]hpa.Share) (of []Target) {
 	return of
 }
 
-// scaled are the clusters in which what is made of a FederatedHPA is, or will be: what stays as it is is where it was.
+// scaled are the clusters in which what is made of a FederatedHPA is, or will be: of what stays as it is, those where it was.
 func (b *binder) scaled(d *Decision) map[string]bool {
 	in, before := map[string]bool{}, b.in.State.Bindings[d.Ref()]
 	for name := range d.Shares {

@@ -79,7 +79,7 @@ func (s *scaled) set(in *Input, i int, replicas int32) {
 }
 
 // bounded brings the replicas of what FederatedHPAs scale into their bounds.
-func (s scaled) bounded(in *Input) scaled {
+func (s *scaled) bounded(in *Input) scaled {
 	s.federated = autoscale.Find(autoscale.Input{
 		Set: &in.Policies.Set, Templates: in.Templates, Interpreter: in.Policies.Interpreter, Now: in.Now,
 		IsClaimed: func(t *template.Template) bool { return t.Part != nil || in.Policies.Claims.Policy(t.Subject) != nil },
@@ -97,7 +97,7 @@ func (s scaled) bounded(in *Input) scaled {
 			}
 		}
 	}
-	return s
+	return *s
 }
 
 // find returns the position of a template among some in the order of refs.
