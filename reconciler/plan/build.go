@@ -151,9 +151,9 @@ func (in *Input) branches(l *index.Policies) autoscale.Published {
 	case in.Medium != Branch:
 		return autoscale.Published{}
 	case in.Replay != nil:
-		return autoscale.Again(&in.Source.Config, l, in.Replay.State.Bindings)
+		return autoscale.Again(&in.Source.Config.Publish, l, in.Replay.State.Bindings)
 	}
-	return autoscale.Branches(&in.Source.Config, l, in.Published)
+	return autoscale.Branches(&in.Source.Config.Publish, l, in.Published)
 }
 
 // detached lists the clusters that have a branch and are no longer registered. They stay as

@@ -66,6 +66,7 @@ var words = map[string][]string{
 	"ConfigSpec.Secrets":    {render.SecretsRefuse, render.SecretsAllow},
 	"Publish.Layout":        {render.LayoutBranches, render.LayoutFolders},
 	"Publish.Hooks":         {render.HooksDrop, render.HooksArgoCD},
+	"Publish.AppliedBy":     {"", render.AppliedByWaybill, render.AppliedByFlux, render.AppliedByArgoCD},
 	"Failover.LastCopy":     {render.LastCopyKeep, render.LastCopyDelete},
 	"SyncWindow.Kind":       {render.WindowAllow, render.WindowDeny},
 	"RolloutWindow.Kind":    {render.WindowAllow, render.WindowDeny},
