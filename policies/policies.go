@@ -4,7 +4,7 @@
 //
 // A policy with an error is left out and listed as broken, so that the plan can go
 // on with the version of it that was last in force. The packages beneath decide with what
-// is here: match, place, override, interpret, quota and scale; none imports another. Law
+// is here: match, place, override, interpret, quota, scale and hpa. Law
 // holds them together, ready to be asked.
 package policies
 
@@ -133,6 +133,7 @@ type Set struct {
 	Quotas      []Located[karmada.FederatedResourceQuota]
 	Rebalancers []Located[karmada.WorkloadRebalancer]
 	Scalers     []Located[karmada.CronFederatedHPA]
+	Autoscalers []Located[karmada.FederatedHPA]
 	Remedies    []Located[karmada.Remedy]
 	// Strategies are those of roll-outs, and BadStrategies what is called so and has a mistake. They are in no
 	// other list.
@@ -198,6 +199,7 @@ func (s Settings) Load(objs []*object.Object, c Cache) (set Set, templates []*ob
 	sortByRef(set.Quotas)
 	sortByRef(set.Rebalancers)
 	sortByRef(set.Scalers)
+	sortByRef(set.Autoscalers)
 	sortByRef(set.Remedies)
 	sortByRef(set.Customizations)
 	sortByRef(set.Strategies)
@@ -319,6 +321,8 @@ func (s *Set) file(o *object.Object, x any) []diag.Diagnostic {
 		s.Rebalancers = append(s.Rebalancers, Located[karmada.WorkloadRebalancer]{o, x})
 	case *karmada.CronFederatedHPA:
 		s.Scalers = append(s.Scalers, Located[karmada.CronFederatedHPA]{o, x})
+	case *karmada.FederatedHPA:
+		s.Autoscalers = append(s.Autoscalers, Located[karmada.FederatedHPA]{o, x})
 	case *karmada.Remedy:
 		s.Remedies = append(s.Remedies, Located[karmada.Remedy]{o, x})
 	case *karmada.ResourceInterpreterCustomization:
@@ -355,7 +359,7 @@ func inert(o *object.Object) []diag.Diagnostic {
 		d.Severity, d.Code = diag.Warning, diag.NotAPolicy
 		d.Message = Name(o) + " is what Karmada computes, not what people write; it is passed over"
 		d.Hint = "the bindings that Waybill computes are on the state branch"
-	case "FederatedHPA", "ResourceInterpreterWebhookConfiguration", "MultiClusterIngress", "MultiClusterService":
+	case "ResourceInterpreterWebhookConfiguration", "MultiClusterIngress", "MultiClusterService":
 		d.Severity = diag.Warning
 		d.Message = Name(o) + " needs a control plane that watches clusters; it is passed over"
 		d.Hint = "see docs/karmada-compatibility.md"

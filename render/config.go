@@ -85,6 +85,13 @@ const (
 	HooksArgoCD = "argocd"
 )
 
+// Who applies what is published.
+const (
+	AppliedByWaybill = "waybill" // its controller, agents or waybill apply
+	AppliedByFlux    = "flux"
+	AppliedByArgoCD  = "argocd"
+)
+
 // LayoutBranches publishes a branch a cluster; LayoutFolders a folder a cluster, all on one branch.
 const (
 	LayoutBranches = "branches"
@@ -103,7 +110,8 @@ type Publish struct {
 	Layout       string `json:"layout"`       // LayoutBranches or LayoutFolders
 	Branch       string `json:"branch"`       // with LayoutFolders, the one that has a folder for each cluster
 	Repository   string `json:"repository"`
-	Hooks        string `json:"hooks"` // HooksDrop or HooksArgoCD
+	Hooks        string `json:"hooks"`     // HooksDrop or HooksArgoCD
+	AppliedBy    string `json:"appliedBy"` // AppliedByWaybill, AppliedByFlux or AppliedByArgoCD; empty: that is not known
 	// Formerly are the repositories that the source was in before it moved: a URL or path, and
 	// behind a space the folder of it.
 	Formerly []string `json:"formerly"`
@@ -259,6 +267,7 @@ func (c *ConfigSpec) check() (field, problem string) {
 		{"spec.secrets", c.Secrets, []string{SecretsRefuse, SecretsAllow}},
 		{"spec.publish.layout", c.Publish.Layout, []string{LayoutBranches, LayoutFolders}},
 		{"spec.publish.hooks", c.Publish.Hooks, []string{HooksDrop, HooksArgoCD}},
+		{"spec.publish.appliedBy", cmp.Or(c.Publish.AppliedBy, AppliedByWaybill), []string{AppliedByWaybill, AppliedByFlux, AppliedByArgoCD}},
 		{"spec.health.prefer", cmp.Or(c.Health.Prefer, HealthBoth), []string{HealthBoth, HealthKarmada, HealthArgoCD}},
 		{"spec.previews.forks", c.Previews.Forks, []string{ForksOpen, ForksApproved, ForksNever}},
 	} {

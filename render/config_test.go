@@ -109,6 +109,7 @@ func TestAMistakeInAConfigIsLocatedAndTheDefaultsServe(t *testing.T) {
 		{"a shared branch like a cluster's", configHead + "spec: {publish: {layout: folders, branch: waybill/cluster/all}}\n", `waybill.yaml:3: error: spec.publish.branch is "waybill/cluster/all", which is in the way of the branches below spec.publish.branchPrefix, waybill/cluster/`},
 		{"a shared branch among those of the status", configHead + "spec: {publish: {layout: folders, branch: waybill/status/all}}\n", `waybill.yaml:3: error: spec.publish.branch is "waybill/status/all", which is in the way of waybill/status`},
 		{"a shared branch that is none", configHead + "spec: {publish: {layout: folders, branch: a..b}}\n", `waybill.yaml:3: error: spec.publish.branch is "a..b", which is no name of a branch`},
+		{"somebody else who applies", configHead + "spec:\n  publish:\n    appliedBy: Flux\n", `waybill.yaml:5: error: spec.publish.appliedBy is "Flux"; want one of waybill, flux, argocd`},
 		{"another layout", configHead + "spec: {publish: {layout: flat}}\n", `waybill.yaml:3: error: spec.publish.layout is "flat"; want one of branches, folders`},
 		{"a field of a rule that is none", configHead + "spec:\n  rollout:\n    rules:\n    - strategy: a\n    - strategy: b\n      policy: {}\n", `waybill.yaml:8: error: unknown field "spec.rollout.rules[1].policy"`},
 		{"a rule without a strategy", configHead + "spec:\n  rollout:\n    rules:\n    - strategy: a\n    - policies: {}\n", `waybill.yaml:7: error: spec.rollout.rules[1] has no strategy; write the name of one, or none`},

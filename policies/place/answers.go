@@ -11,7 +11,7 @@ type Answers map[question]Decision
 type question struct {
 	scheduler        *Scheduler
 	apiVersion, kind string
-	replicas         int32
+	replicas, most   int32
 	requirements     string // as JSON
 	components       int
 	fresh            bool
@@ -22,7 +22,10 @@ func (a Answers) Schedule(s *Scheduler, r Request) Decision {
 	if len(r.Previous)+len(r.Evicting) > 0 || r.Group != "" || r.AlsoServed != nil || r.Only != nil {
 		return s.Schedule(r)
 	}
-	q := question{scheduler: s, apiVersion: r.APIVersion, kind: r.Kind, replicas: r.Replicas, components: r.Components, fresh: r.Fresh}
+	q := question{
+		scheduler: s, apiVersion: r.APIVersion, kind: r.Kind,
+		replicas: r.Replicas, most: r.Most, components: r.Components, fresh: r.Fresh,
+	}
 	if r.Requirements != nil {
 		data, err := json.Marshal(r.Requirements)
 		if err != nil {

@@ -112,6 +112,10 @@ func (s *Scheduler) assignStatic(chosen []*candidate, q *query) {
 			c.weight = 1
 		}
 	}
+	if grows(s.strategy, &q.Request) {
+		q.grow(chosen)
+		return
+	}
 	q.give(int64(q.Replicas), chosen)
 }
 

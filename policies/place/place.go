@@ -28,6 +28,10 @@ type Request struct {
 	APIVersion string
 	Kind       string
 	Replicas   int32
+	// Most is how many replicas the template may have where it is scaled in each cluster by itself; 0 if it is not. A
+	// division by static weights then gives each cluster one replica before any has two (Grow), even if that is more than
+	// Replicas, and leaves out the clusters for which Most has none.
+	Most int32
 	// Requirements is what one replica needs; nil when it asks for nothing. With
 	// requirements, or with replicas, the template is a workload.
 	Requirements *karmada.ReplicaRequirements
@@ -77,6 +81,9 @@ type Decision struct {
 	Group   string `json:"group,omitempty"`
 	Reason  Reason `json:"reason"`
 	Message string `json:"message"` // Karmada's own wording
+	// Seatless names, in their order, the clusters that were chosen and get nothing, because Request.Most has no
+	// replica for them.
+	Seatless []string `json:"seatless,omitempty"`
 }
 
 // Scheduler places the templates of one policy on one fleet. It is immutable and
@@ -152,7 +159,7 @@ func (s *Scheduler) order(r *Request) []int {
 // whose replicas add up and whose clusters all still exist is not scheduled again,
 // whatever became of labels, taints and capacity (section A.11).
 func (s *Scheduler) Settled(r Request) bool {
-	if r.Fresh || !r.workload() || r.Replicas == 0 || s.strategy == duplicated || len(r.Previous) == 0 {
+	if r.Fresh || !r.workload() || r.Replicas == 0 || s.strategy == duplicated || len(r.Previous) == 0 || grows(s.strategy, &r) {
 		return false
 	}
 	var total int64
@@ -271,7 +278,7 @@ func (s *Scheduler) try(g *group, q *query) attempt {
 func (a attempt) decision() Decision {
 	d := Decision{Group: a.group.name, Reason: Success, Message: "Binding has been scheduled successfully."}
 	if a.err == nil {
-		d.Targets = a.targets()
+		d.Targets, d.Seatless = a.targets(), a.seatless()
 		return d
 	}
 	d.Reason, d.Message = SchedulerError, a.err.Error()

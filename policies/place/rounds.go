@@ -8,8 +8,10 @@ const maxRounds = 1000
 
 // Division is one sharing out of replicas, seat by seat.
 type Division struct {
-	Replicas int64   `json:"replicas"`
-	Rounds   []Round `json:"rounds"` // the first thousand at most
+	Replicas int64 `json:"replicas"`
+	// Each reports that every cluster had one replica before these.
+	Each   bool    `json:"each,omitempty"`
+	Rounds []Round `json:"rounds"` // the first thousand at most
 }
 
 // Round is one seat. It goes to the cluster with the largest weight/(2s+1), where s

@@ -162,7 +162,7 @@ func (a *Applier) round(ctx context.Context, in *published.Desired, client *clus
 			admitted, err := Admit(ctx, a.Published, d, i)
 			return apply.Options{Guard: in.Guard, Allowed: admitted.Allowed || a.Prune, FailedOver: admitted.FailedOver, Adopt: a.Adopt, Retry: a.Retry, Ignore: in.Apply.IgnoreDifferences}, err
 		},
-		Patience: patience, Crowded: a.crowded,
+		Patience: patience, Crowded: a.crowded, Now: a.Now(),
 		Superseded: func(ctx context.Context) bool {
 			next := newer()
 			return next != nil && a.Published.Follows(ctx, next, d)

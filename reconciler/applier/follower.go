@@ -205,7 +205,7 @@ func (f *Follower) gather(ctx context.Context, in *work, b *backoff, first objec
 	}
 }
 
-// rest is how long to leave a cluster alone after a round.
+// rest is how long to leave a cluster alone after a round: at most until time alone gives it something to do.
 func (f *Follower) rest(b *backoff, res *Result) time.Duration {
 	switch {
 	case res.Suspension.Why != "":
@@ -229,6 +229,9 @@ func (f *Follower) rest(b *backoff, res *Result) time.Duration {
 		b.failures = 0
 	default:
 		b.failures = 0
+	}
+	if at := res.Report.Plan.Again; !at.IsZero() {
+		return min(f.Resync, max(at.Sub(f.Applier.Now()), 0))
 	}
 	return f.Resync
 }

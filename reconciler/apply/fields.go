@@ -135,7 +135,8 @@ func filled(manifest map[string]any, ours fieldSets, decided [][]string) [][]str
 func (m *maker) decided(o *Object, live *metav1.PartialObjectMetadata) [][]string {
 	paths := slices.Clone(retained[o.Kind()])
 	isDeployment := o.Kind() == schema.GroupKind{Group: "apps", Kind: "Deployment"}
-	if m.scaled[o.Ref] || isDeployment && label(o.Manifest, "resourcetemplate.karmada.io/retain-replicas") == "true" {
+	isRetained := isDeployment && label(o.Manifest, "resourcetemplate.karmada.io/retain-replicas") == "true"
+	if m.scaled[o.Ref] || isRetained || annotation(o.Manifest, ScalerAnnotation) != "" {
 		paths = append(paths, replicas)
 	}
 	if o.Kind() == (schema.GroupKind{Kind: "Secret"}) && o.Manifest["type"] == "kubernetes.io/service-account-token" {

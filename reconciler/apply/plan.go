@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -55,6 +56,7 @@ type Input struct {
 	Formerly  []string // what the source was known by before it moved
 	Facts     Facts
 	Options   Options
+	Now       time.Time
 }
 
 // Options are what a person, or the source's config, decides.
@@ -113,6 +115,10 @@ type Action struct {
 	Left [][]string
 	// Filled are fields that the manifest lacks, to be sent as they are live.
 	Filled [][]string
+	// Back is how the replicas of a workload go back to its manifest; nil where they do not.
+	Back *Back
+	// Version is the resource version that the live object must have still; empty for any.
+	Version string
 	// Live is the metadata of what is to be adopted.
 	Live *metav1.PartialObjectMetadata
 	// Hook is the phase that an object runs in, and Run what its annotation says of that;
@@ -136,6 +142,8 @@ const (
 
 // Plan is what is to be done.
 type Plan struct {
+	// First are the stages of what leaves before anything is applied.
+	First []Stage
 	// Apply are stages: one is begun when the one before it has ended, and CRDs are served.
 	Apply []Stage
 	// Prune are the stages of what leaves, in the reverse order.
@@ -150,6 +158,8 @@ type Plan struct {
 	Hold *Hold
 	// Adoption is what would be taken over with Options.Adopt.
 	Adoption Adoption
+	// Again is when time alone gives a round something to do; zero for never.
+	Again time.Time
 
 	// sync is how far the commit came already; nil for a branch without hooks and waves.
 	sync *inventory.Sync
@@ -160,7 +170,7 @@ type Plan struct {
 }
 
 // Stages are all of them, in the order in which they are begun.
-func (p *Plan) Stages() []Stage { return slices.Concat(p.Apply, p.Prune, p.Post) }
+func (p *Plan) Stages() []Stage { return slices.Concat(p.First, p.Apply, p.Prune, p.Post) }
 
 // Actions are all that is to be done.
 func (p *Plan) Actions() []Action {
@@ -205,6 +215,8 @@ func Make(in Input) Plan {
 	if m.plan.Hold != nil {
 		return m.plan
 	}
+	first, prune := goesFirst(m.in, apply, prune)
+	m.plan.First = stagesOf(staged(first), "")
 	if m.ordered() {
 		m.order(apply)
 	} else {
@@ -249,11 +261,13 @@ func (m *maker) object(o *Object) (a Action, same bool) {
 	}
 	a.UID = string(live.UID)
 	a.Left, a.Filled = m.toCluster(o, live, nil)
+	a.Back = backOf(m.in, o, live)
+	m.plan.looksAgain(a.Back, m.in.Now)
 	ours, theirs := m.owned(entry, live)
 	switch {
 	case theirs != "":
 		return refused(a, theirs), false
-	case ours && entry.Content == o.Content && entry.Fields == Digest(live) && entry.UID == a.UID:
+	case ours && entry.Content == o.Content && entry.Fields == Digest(live) && entry.UID == a.UID && !isDue(m.in, o, live):
 		return a, true
 	case ours:
 		a.Verb, a.Take, a.Renew = Update, TakeEdits, renewal(o)

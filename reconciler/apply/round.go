@@ -99,6 +99,8 @@ type Round struct {
 	Crowded func() bool
 	// DryRun plans and does nothing.
 	DryRun bool
+	// Now is the time of the round.
+	Now time.Time
 }
 
 // Report is what a round came to.
@@ -145,6 +147,7 @@ func (r *Round) Do(ctx context.Context) (Report, error) {
 	}
 	report := Report{Plan: Make(Input{
 		Commit: r.Commit, Source: r.Source, Objects: r.Objects, Inventory: known, Formerly: r.Formerly, Facts: facts, Options: options,
+		Now: r.Now,
 	})}
 	report.Inventory = known
 	r.Cluster.Explain(ctx, report.Plan.Refused, r.Owner)

@@ -65,9 +65,26 @@ func (c *Client) apply(ctx context.Context, a apply.Action, owner string) (*meta
 	if err != nil {
 		return nil, a.Verb, err
 	}
-	if a.Object, err = c.filled(ctx, m, a); err != nil {
-		return nil, a.Verb, err
+	if !a.Reads() {
+		return deliver(ctx, c, m, a, owner)
 	}
+	const tries = 5
+	for n := 1; ; n++ {
+		as := a
+		if as.Object, as.Version, err = c.filled(ctx, m, a); err != nil {
+			return nil, a.Verb, err
+		}
+		live, verb, err := deliver(ctx, c, m, as, owner)
+		if !errors.Is(err, errReplaced) || n == tries {
+			return live, verb, err
+		}
+	}
+}
+
+// deliver applies an object as it is to be sent, and says what it did.
+func deliver(
+	ctx context.Context, c *Client, m *meta.RESTMapping, a apply.Action, owner string,
+) (*metav1.PartialObjectMetadata, apply.Verb, error) {
 	at := c.at(m, a.Ref)
 	if a.Verb == apply.Adopt {
 		if err := adopt(ctx, at, a); err != nil {
@@ -83,6 +100,7 @@ func (c *Client) apply(ctx context.Context, a apply.Action, owner string) (*meta
 		return live, a.Verb, explained(a, err)
 	}
 	changed := a
+	var err error
 	if changed.Object, err = c.retained(ctx, m, a); err != nil {
 		return nil, a.Verb, err
 	}
@@ -99,7 +117,7 @@ func (c *Client) apply(ctx context.Context, a apply.Action, owner string) (*meta
 
 // asNew is an action for an object that is not there.
 func asNew(a apply.Action) apply.Action {
-	a.UID, a.Left, a.Filled = "", nil, nil
+	a.UID, a.Version, a.Left, a.Filled = "", "", nil, nil
 	return a
 }
 
@@ -109,17 +127,17 @@ func change(ctx context.Context, at metadata.ResourceInterface, a apply.Action, 
 	if err != nil {
 		return nil, err
 	}
-	live, err := send(ctx, at, a, body, a.Take == apply.TakeAll)
+	live, err := sent(ctx, at, a, body, a.Take == apply.TakeAll)
 	if a.Take == apply.TakeEdits && hasConflict(err) {
 		if err = withoutApplier(ctx, at, a, err); err == nil {
-			live, err = send(ctx, at, a, body, true)
+			live, err = sent(ctx, at, a, body, true)
 		}
 	}
 	return live, err
 }
 
-// send sends an Apply patch.
-func send(ctx context.Context, at metadata.ResourceInterface, a apply.Action, body []byte, force bool) (live *metav1.PartialObjectMetadata, err error) {
+// sent sends an Apply patch.
+func sent(ctx context.Context, at metadata.ResourceInterface, a apply.Action, body []byte, force bool) (live *metav1.PartialObjectMetadata, err error) {
 	options := metav1.PatchOptions{FieldManager: apply.Manager, Force: &force}
 	err = retried(ctx, func(ctx context.Context) (err error) {
 		live, err = at.Patch(ctx, a.Ref.Name, types.ApplyPatchType, body, options)
@@ -147,6 +165,9 @@ func patch(a apply.Action, owner string) ([]byte, error) {
 	if a.UID != "" {
 		meta["uid"] = a.UID
 	}
+	if a.Version != "" {
+		meta["resourceVersion"] = a.Version
+	}
 	content["metadata"] = meta
 	content = apply.Without(content, a.Left)
 	if a.Ref.Group == "" && a.Ref.Kind == "Secret" {
@@ -165,24 +186,28 @@ func patch(a apply.Action, owner string) ([]byte, error) {
 	return data, nil
 }
 
-// filled returns the object with the fields that are to be sent as they are live.
-func (c *Client) filled(ctx context.Context, m *meta.RESTMapping, a apply.Action) (*apply.Object, error) {
-	if len(a.Filled) == 0 {
-		return a.Object, nil
-	}
+// filled returns the object with the fields that are to be sent as they are live, and the resource version of that: what is sent
+// as it was would undo what somebody has changed meanwhile. What is adopted is changed by that itself, and may have any.
+func (c *Client) filled(ctx context.Context, m *meta.RESTMapping, a apply.Action) (*apply.Object, string, error) {
 	live, err := c.get(ctx, m, a)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	o := *a.Object
 	for _, path := range a.Filled {
 		manifest, ok := apply.Fill(o.Manifest, live.Object, live.GetManagedFields(), path)
 		if !ok {
-			return nil, fmt.Errorf("its field /%s is to stay as it is, and cannot be told; write it into the manifest", strings.Join(path, "/"))
+			return nil, "", fmt.Errorf("its field /%s is to stay as it is, and cannot be told; write it into the manifest", strings.Join(path, "/"))
 		}
 		o.Manifest = manifest
 	}
-	return &o, nil
+	if a.Back != nil {
+		o.Manifest = a.Back.Returned(o.Manifest, live.Object, live.GetManagedFields())
+	}
+	if a.Verb == apply.Adopt {
+		return &o, "", nil
+	}
+	return &o, live.GetResourceVersion(), nil
 }
 
 // adopt makes the fields of former managers ours, if the object is still as it was seen.

@@ -64,7 +64,7 @@ func renew(ctx context.Context, at metadata.ResourceInterface, a apply.Action, a
 	if err := gone(ctx, at, a); err != nil {
 		return nil, err
 	}
-	return send(ctx, at, a, anew, false)
+	return sent(ctx, at, a, anew, false)
 }
 
 // gone waits, for a while, until an object is not there.

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/reconciler/consumers"
+	"github.com/waybill-dev/waybill/reconciler/plan/autoscale"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/plan/lint"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
@@ -141,8 +142,19 @@ func (in *Input) schedule(l *index.Policies, templates []*template.Template) sch
 	return schedule.Input{
 		Policies: l, Templates: templates, State: &in.State, When: in.Source.Revision.When, Now: in.Now,
 		MayHideClusters: in.Unresolved.MayHideClusters, Recovered: in.recovery.Refs, Memo: &in.Memo.schedule,
-		Failover: in.failover(), Descheduler: in.descheduler(),
+		Failover: in.failover(), Descheduler: in.descheduler(), Branches: in.branches(l),
 	}
+}
+
+// branches is what is published of templates on branches.
+func (in *Input) branches(l *index.Policies) autoscale.Published {
+	switch {
+	case in.Medium != Branch:
+		return autoscale.Published{}
+	case in.Replay != nil:
+		return autoscale.Again(&in.Source.Config.Publish, l, in.Replay.State.Bindings)
+	}
+	return autoscale.Branches(&in.Source.Config.Publish, l, in.Published)
 }
 
 // detached lists the clusters that have a branch and are no longer registered. They stay as

@@ -213,13 +213,16 @@ func abandons(in *Input, d *schedule.Decision) bool {
 	return d.Moves != nil && in.Source.Config.Failover.LastCopy != render.LastCopyKeep
 }
 
-// needs are the rows of what an object needs where it stays: what it pulled along and, of an object that goes out in
-// stages or is not in the source, its namespace.
+// needs are the rows of what an object needs where it stays: what it pulled along, what scales it and, of an object that
+// goes out in stages or is not in the source, its namespace.
 func (t *table) needs(r object.Ref, d *schedule.Decision) (rows []int) {
 	var refs []object.Ref
 	isUnlisted, isStaged := t.unlisted.stays[r] != nil, t.units[r] > 0
 	if isUnlisted || d != nil && d.Policy != nil && d.Policy.Spec.PropagateDeps {
 		refs = slices.Clone(t.pulledBefore(r))
+	}
+	if d != nil && d.Scaler != nil && d.Shares == nil {
+		refs = append(refs, d.Scaler.Ref()) // a copy that stays is scaled still
 	}
 	if (isUnlisted || isStaged) && r.Namespace != "" {
 		refs = append(refs, object.Ref{Kind: "Namespace", Name: r.Namespace})

@@ -36,6 +36,8 @@ type Explained struct {
 	Answers    []interpret.Answer        `json:"answers,omitempty"`
 	Placement  *place.Report             `json:"placement,omitempty"`
 	RequiredBy []karmada.BindingSnapshot `json:"requiredBy,omitempty"`
+	// Autoscaling is how a FederatedHPA scales it, or what is made of one; nil where none does.
+	Autoscaling *Autoscaling `json:"autoscaling,omitempty"`
 	// Leaving says which clusters it leaves, and Waits why it does not leave one that it should.
 	Leaving []karmada.GracefulEvictionTask `json:"leaving,omitempty"`
 	Waits   string                         `json:"waits,omitempty"`
@@ -79,6 +81,7 @@ func Explain(e *plan.Explanation) Explained {
 	if d.Template.Part != nil {
 		out.Release = d.Template.Part.Release.Ref().String()
 	}
+	out.Autoscaling = autoscaling(d)
 	if e.Winner != nil {
 		out.Policy, out.PolicyPos = e.Winner.String(), e.Winner.Object.Origin().String()
 	}
@@ -161,6 +164,11 @@ func explanation(w io.Writer, e *Explained) error {
 	for _, r := range e.RequiredBy {
 		fmt.Fprintf(w, "needed by  %s/%s in %s\n", r.Namespace, r.Name, words.Count(len(r.Clusters), "cluster"))
 	}
+	if e.Autoscaling != nil {
+		if err := autoscalingReport(w, e); err != nil {
+			return err
+		}
+	}
 	if e.Placement != nil {
 		if err := placementReport(w, e.Placement); err != nil {
 			return err
@@ -221,17 +229,8 @@ func placementReport(w io.Writer, r *place.Report) error {
 	for _, g := range r.Groups {
 		fmt.Fprintf(w, "group %s: %s, score %d, chosen %t\n", g.Name, words.Count(g.Clusters, "cluster"), g.Score, g.Chosen)
 	}
-	for _, d := range r.Divisions {
-		fmt.Fprintf(w, "\n%d replicas, seat by seat: each to the largest weight/(2s+1), s being the seats so far\n", d.Replicas)
-		var rows [][]string
-		for i, s := range d.Rounds {
-			next := "-"
-			if s.Next != "" {
-				next = fmt.Sprintf("%s %d/%d", s.Next, s.NextWeight, s.NextDivisor)
-			}
-			rows = append(rows, []string{strconv.Itoa(i + 1), s.Cluster, fmt.Sprintf("%d/%d", s.Weight, s.Divisor), next})
-		}
-		if err := columns(w, []string{"SEAT", "CLUSTER", "QUOTIENT", "NEXT"}, rows); err != nil {
+	for i := range r.Divisions {
+		if err := divisionReport(w, &r.Divisions[i]); err != nil {
 			return err
 		}
 	}
@@ -241,6 +240,24 @@ func placementReport(w io.Writer, r *place.Report) error {
 		}
 	}
 	return nil
+}
+
+// divisionReport prints how replicas were shared out, seat by seat.
+func divisionReport(w io.Writer, d *place.Division) error {
+	first := ""
+	if d.Each {
+		first = " after one for each cluster"
+	}
+	fmt.Fprintf(w, "\n%d replicas%s, seat by seat: each to the largest weight/(2s+1), s being the seats so far\n", d.Replicas, first)
+	var rows [][]string
+	for i, s := range d.Rounds {
+		next := "-"
+		if s.Next != "" {
+			next = fmt.Sprintf("%s %d/%d", s.Next, s.NextWeight, s.NextDivisor)
+		}
+		rows = append(rows, []string{strconv.Itoa(i + 1), s.Cluster, fmt.Sprintf("%d/%d", s.Weight, s.Divisor), next})
+	}
+	return columns(w, []string{"SEAT", "CLUSTER", "QUOTIENT", "NEXT"}, rows)
 }
 
 func number(n int64) string {

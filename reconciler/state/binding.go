@@ -25,6 +25,8 @@ const (
 	TemplateAnnotation = "waybill.dev/template"
 	// RebalancedAnnotation records the WorkloadRebalancers that were acted on.
 	RebalancedAnnotation = "waybill.dev/rebalanced-by"
+	// ScalesAnnotation names what is scaled by what is made of a FederatedHPA.
+	ScalesAnnotation = "waybill.dev/scales"
 )
 
 // scheduled is the type of the condition that says how a template was placed.

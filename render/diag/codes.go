@@ -393,8 +393,21 @@ const (
 	// QuotaExceeded: a FederatedResourceQuota does not allow what an object asks for. It stays
 	// as it was.
 	QuotaExceeded Code = "quota-exceeded"
-	// ScalesNothing: a CronFederatedHPA names no template of the source.
+	// ScalesNothing: a CronFederatedHPA or a FederatedHPA names no template of the source, or one that no policy places.
 	ScalesNothing Code = "scales-nothing"
+	// ScalesTwice: a FederatedHPA scales what something else scales, too.
+	ScalesTwice Code = "scales-twice"
+	// NotScalable: a FederatedHPA scales what has no `spec.replicas`, such as a DaemonSet.
+	NotScalable Code = "not-scalable"
+	// RulePassedOver: a rule of a CronFederatedHPA would put the least of a FederatedHPA above its most, and counts for nothing.
+	RulePassedOver Code = "rule-passed-over"
+	// HPAFloor: a FederatedHPA asks for a smaller least than it has clusters: each has at least 1.
+	HPAFloor Code = "hpa-floor"
+	// HPANoSeat: a FederatedHPA allows fewer replicas than there are clusters: some get nothing.
+	HPANoSeat Code = "hpa-no-seat"
+	// HPAHandover: who decides how many replicas there are changes hands between Git and a HorizontalPodAutoscaler of a
+	// FederatedHPA (see [autoscaling.md](autoscaling.md)).
+	HPAHandover Code = "hpa-handover"
 	// BadScript: a script of a ResourceInterpreterCustomization does not compile, does not
 	// define its function, or is too long (see [scripts.md](scripts.md)); or a health script for Argo CD
 	// does not compile, or stands at a key that is none of Argo CD's.

@@ -24,6 +24,18 @@ func (o *Object) From(giver *Object) *Object {
 	return c
 }
 
+// Made returns another object that is made of one, with content that it takes over. It stands where that one does.
+func Made(o *Object, content map[string]any) *Object {
+	meta, _ := content["metadata"].(map[string]any)
+	c := &Object{pos: o.pos, written: o.written, content: content}
+	c.apiVersion, _ = content["apiVersion"].(string)
+	c.ref.Group, _ = GroupVersion(c.apiVersion)
+	c.ref.Kind, _ = content["kind"].(string)
+	c.ref.Namespace, _ = meta["namespace"].(string)
+	c.ref.Name, _ = meta["name"].(string)
+	return c
+}
+
 // Written returns the object with the place where a person edits it.
 func (o *Object) Written(at diag.Pos) *Object {
 	c := *o

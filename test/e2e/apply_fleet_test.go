@@ -74,7 +74,7 @@ func (s *site) policy(more string) {
 		fmt.Fprintf(&b, "  - {apiVersion: %s, kind: %s}\n", version, kind)
 	}
 	s.write("policy.yaml", b.String())
-	s.write("waybill.yaml", "apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {secrets: allow}\n")
+	s.write("waybill.yaml", "apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {secrets: allow, publish: {appliedBy: waybill}}\n")
 }
 
 // reach says by which kubeconfig a cluster is reached.

@@ -40,7 +40,7 @@
 //	@<cluster>/           the paths that the plan gives a cluster
 //	@held                 the clusters that the guard holds
 //	@BRANCH:PATH          a file of a branch, as in @waybill/state:clusters/eu.yaml
-//	@branches             the objects on the clusters' branches afterwards, with replicas
+//	@branches             the objects on the clusters' branches afterwards, with replicas and bounds of them
 //	@rollouts             how far units are that go out in stages; commits have the numbers of their steps
 //	@images               what clusters' branches have of workloads and ConfigMaps, a cluster a line
 //	@trees                which clusters' branches have the tree, byte for byte, that they had before the step

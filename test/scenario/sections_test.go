@@ -130,6 +130,9 @@ func branches(t *testing.T, repo *twin.Repo, res *outcome) string {
 			if n := o.Spec.Replicas; n != nil {
 				fmt.Fprintf(&b, " replicas %d", *n)
 			}
+			if n := o.Spec.MaxReplicas; n > 0 {
+				fmt.Fprintf(&b, " %d..%d", o.Spec.MinReplicas, n)
+			}
 			b.WriteString("\n")
 		}
 	}

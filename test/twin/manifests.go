@@ -23,7 +23,10 @@ type Manifest struct {
 	Data map[string]string `json:"data"`
 	Spec struct {
 		Replicas *int `json:"replicas"`
-		Template struct {
+		// MinReplicas and MaxReplicas are those of a HorizontalPodAutoscaler.
+		MinReplicas int `json:"minReplicas"`
+		MaxReplicas int `json:"maxReplicas"`
+		Template    struct {
 			Spec struct {
 				Containers []struct {
 					Image string `json:"image"`

@@ -47,6 +47,34 @@ func checkFederatedHPA(fs *findings, s *karmada.FederatedHPASpec, at field) {
 	for i, m := range s.Metrics {
 		checkMetric(fs, m, at.at("metrics", i))
 	}
+	if b := s.Behavior; b != nil {
+		checkRates(fs, b.ScaleUp, at.at("behavior", "scaleUp"))
+		checkRates(fs, b.ScaleDown, at.at("behavior", "scaleDown"))
+	}
+}
+
+// The longest window and period of behavior, in seconds.
+const (
+	maxStabilization = 3600
+	maxPeriod        = 1800
+)
+
+// checkRates holds how fast replicas come or go.
+func checkRates(fs *findings, r *autoscalingv2.HPAScalingRules, at field) {
+	if r == nil {
+		return
+	}
+	fs.within(at.at("stabilizationWindowSeconds"), r.StabilizationWindowSeconds, 0, maxStabilization)
+	if r.SelectPolicy != nil {
+		oneOf(fs, at.at("selectPolicy"), *r.SelectPolicy,
+			autoscalingv2.MaxChangePolicySelect, autoscalingv2.MinChangePolicySelect, autoscalingv2.DisabledPolicySelect)
+	}
+	for i := range r.Policies {
+		p, at := &r.Policies[i], at.at("policies", i)
+		oneOf(fs, at.at("type"), p.Type, autoscalingv2.PodsScalingPolicy, autoscalingv2.PercentScalingPolicy)
+		fs.atLeast(at.at("value"), int64(p.Value), 1)
+		fs.within(at.at("periodSeconds"), &p.PeriodSeconds, 1, maxPeriod)
+	}
 }
 
 // checkMetric holds that the source is the one that type names.
@@ -64,9 +92,7 @@ func checkMetric(fs *findings, m autoscalingv2.MetricSpec, at field) {
 	}
 	var names []autoscalingv2.MetricSourceType
 	for _, s := range sources {
-		if s.of != autoscalingv2.ExternalMetricSourceType { // Karmada has none
-			names = append(names, s.of)
-		}
+		names = append(names, s.of)
 		if s.given && s.of != m.Type {
 			fs.fail(at.at(s.field), diag.ConflictingFields, fmt.Sprintf("cannot be given with type %q", m.Type), "")
 		}
@@ -75,6 +101,9 @@ func checkMetric(fs *findings, m autoscalingv2.MetricSpec, at field) {
 		}
 	}
 	oneOf(fs, at.at("type"), m.Type, names...)
+	if m.Type == autoscalingv2.ExternalMetricSourceType {
+		fs.warn(at.at("type"), diag.NotKarmadas, "External is read by the HorizontalPodAutoscaler of each cluster; Karmada refuses it", "")
+	}
 }
 
 // checkCronFederatedHPA holds rules (section E.6). What a rule sets depends on whether

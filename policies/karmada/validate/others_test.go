@@ -58,7 +58,16 @@ func TestFederatedHPA(t *testing.T) {
 			[]string{"spec.metrics[0].pods required-field", "spec.metrics[0].resource conflicting-fields"},
 		},
 		{"a metric has a known type", `{spec: {` + target + `, maxReplicas: 2, metrics: [{type: Resources}, {}]}}`, []string{"spec.metrics[0].type unsupported-value", "spec.metrics[1].type required-field"}},
-		{"no metric is external", `{spec: {` + target + `, maxReplicas: 2, metrics: [{type: External, external: {metric: {name: x}, target: {type: Value, value: 1}}}]}}`, []string{"spec.metrics[0].type unsupported-value"}},
+		{"an external metric is one of Waybill's", `{spec: {` + target + `, maxReplicas: 2, metrics: [{type: External, external: {metric: {name: x}, target: {type: Value, value: 1}}}]}}`, []string{"spec.metrics[0].type not-karmadas?"}},
+		{"windows are at most an hour, and periods half of one", `{spec: {` + target + `, maxReplicas: 2, behavior: {scaleUp: {stabilizationWindowSeconds: 3600, policies: [{type: Pods, value: 1, periodSeconds: 1800}]}}}}`, nil},
+		{
+			"windows and periods have bounds", `{spec: {` + target + `, maxReplicas: 2, behavior: {scaleDown: {stabilizationWindowSeconds: 3601, selectPolicy: Least, policies: [{type: Some, value: 0, periodSeconds: 1801}]}}}}`,
+			[]string{
+				"spec.behavior.scaleDown.stabilizationWindowSeconds invalid-value", "spec.behavior.scaleDown.selectPolicy unsupported-value",
+				"spec.behavior.scaleDown.policies[0].type unsupported-value", "spec.behavior.scaleDown.policies[0].value invalid-value",
+				"spec.behavior.scaleDown.policies[0].periodSeconds invalid-value",
+			},
+		},
 		{"a target can be in a path", `{spec: {maxReplicas: 1, scaleTargetRef: {kind: a/b, name: ..}}}`, []string{"spec.scaleTargetRef.kind invalid-value", "spec.scaleTargetRef.name invalid-value"}},
 	})
 }

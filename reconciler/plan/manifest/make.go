@@ -4,9 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/waybill-dev/waybill/policies/hpa"
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/policies/template"
@@ -119,6 +121,9 @@ func overridden(d *schedule.Decision, v template.Variant, k class, rules overrid
 		return nil, bad
 	}
 	content = object.WithoutApplied(interpret.Prune(undefaulted(v, content)))
+	if k.scaled { // after overrides, which may be about what it says
+		content = handedOver(content, d.Scaler.Ref().Name)
+	}
 	return interpret.Marked(content, marks(d)), nil
 }
 
@@ -130,9 +135,12 @@ func undefaulted(v template.Variant, content map[string]any) map[string]any {
 	return interpret.UndefaultOf(v.Object.Content(), v.Content, content, v.Added)
 }
 
-// revise sets replicas and completions where the binding is a workload.
+// revise sets replicas and completions where the binding is a workload, and makes what a FederatedHPA becomes.
 func revise(interpreter *interpret.Interpreter, d *schedule.Decision, v template.Variant, k class) (map[string]any, error) {
 	content := v.Content
+	if k.share != (hpa.Share{}) {
+		return hpa.Make(d.Scaler.Value, k.share), nil
+	}
 	if d.Policy != nil && d.Size.IsWorkload() && interpreter.Revisable(content) {
 		revised, err := interpreter.Revise(content, k.replicas)
 		if err != nil {
@@ -144,6 +152,26 @@ func revise(interpreter *interpret.Interpreter, d *schedule.Decision, v template
 		content = interpret.ReviseCompletions(content, k.completions)
 	}
 	return content, nil
+}
+
+// handedOver is a workload of which a HorizontalPodAutoscaler decides how many replicas there are: it says nothing of that, and
+// names who does.
+func handedOver(content map[string]any, scaler string) map[string]any {
+	content = maps.Clone(content)
+	spec, _ := content["spec"].(map[string]any)
+	spec = maps.Clone(spec)
+	delete(spec, "replicas")
+	meta, _ := content["metadata"].(map[string]any)
+	meta = maps.Clone(meta)
+	annotations, _ := meta["annotations"].(map[string]any)
+	annotations = maps.Clone(annotations)
+	if annotations == nil {
+		annotations = map[string]any{}
+	}
+	annotations[hpa.ScalerAnnotation] = scaler
+	meta["annotations"] = annotations
+	content["spec"], content["metadata"] = spec, meta
+	return content
 }
 
 // passed passes an encrypted document on byte for byte. Nothing may change it.
@@ -165,9 +193,9 @@ func passed(d *schedule.Decision, k class, raw []byte) *result {
 	return &result{made: &made{blob: files.NewBlob(raw)}}
 }
 
-// marks says how the object is treated by who applies it.
+// marks says how the object is treated by who applies it. What a FederatedHPA becomes is never preserved: it would go on scaling.
 func marks(d *schedule.Decision) interpret.Marks {
-	return interpret.Marks{Overwrite: interpret.Overwrites(d.Template.Object, d.Overwrites()), Preserve: d.Preserved()}
+	return interpret.Marks{Overwrite: interpret.Overwrites(d.Template.Object, d.Overwrites()), Preserve: d.Preserved() && d.Shares == nil}
 }
 
 // recipe says what the manifest of a class is made of.
@@ -175,7 +203,10 @@ func (w *writer) recipe(d *schedule.Decision, v template.Variant, k class, rules
 	r := recipe{
 		object: v.Object, replicas: k.replicas, completions: k.completions, workload: d.Policy != nil && d.Size.IsWorkload(),
 		onBranch: w.in.OnBranch, scaled: v.Scaled, interpreter: w.in.Policies.InterpreterDigest, marks: marks(d), claimed: d.Policy != nil,
-		virtual: w.virtual.id(k.virtual), preserved: k.preserved,
+		virtual: w.virtual.id(k.virtual), preserved: k.preserved, share: k.share,
+	}
+	if k.scaled {
+		r.scaler = d.Scaler.Ref().Name
 	}
 	var digests strings.Builder
 	for n := strings.IndexByte(k.rules, 1); n >= 0; {

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"github.com/waybill-dev/waybill/policies/hpa"
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/policies/virtual"
@@ -31,6 +32,8 @@ type recipe struct {
 	object      *object.Object
 	replicas    int32
 	completions int64
+	share       hpa.Share
+	scaler      string // whose name is marked in what it scales; empty for none
 	workload    bool
 	onBranch    bool
 	scaled      string // see template.Variant

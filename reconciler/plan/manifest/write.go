@@ -114,6 +114,7 @@ func (w *writer) decision(d *schedule.Decision, targets []schedule.Target) {
 			continue
 		}
 		k := class{variant: t.Number(i), replicas: c.Replicas, completions: shareOf(shares, c.Name), rules: matching[i], preserved: preserved(d, c.Name), virtual: w.virtual.number(i)}
+		k.share, k.scaled = d.Shares[c.Name], d.Scaled[c.Name]
 		if seal.Wanted(v.Object) {
 			k.recipients = w.recipients[i]
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/reconciler/plan/recheck"
 	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/render/diag"
 )
 
 // binder makes decisions of what the passes found, with their bindings.
@@ -17,6 +18,7 @@ type binder struct {
 	in      *Input
 	placer  *placer
 	recheck recheck.Recheck
+	diags   []diag.Diagnostic
 }
 
 // conclude makes the decision about an item: its own clusters, merged with those that need it, own
@@ -27,7 +29,7 @@ func (b *binder) conclude(i int, p *placement, n *need) Decision {
 		Template: it.template, Policy: it.policy, Outcome: it.claim.outcome,
 		Scheduled: p.clusters, Targets: merged(p.clusters, n.requiredBy),
 		RequiredBy: n.requiredBy, Group: p.group, Reason: p.reason, Message: cmp.Or(p.message, it.claim.message), Size: it.size,
-		Sent: n.sent, Moves: p.moves, Shift: p.shift,
+		Sent: n.sent, Moves: p.moves, Shift: p.shift, Scaler: it.scaler,
 	}
 	if d.Policy == nil && len(d.RequiredBy) == 0 {
 		return d
@@ -91,7 +93,7 @@ func (b *binder) bind(it *item, d *Decision) *karmada.ResourceBinding {
 // it follows from more, such as the replicas of variants.
 func (b *binder) repetition(it *item, d *Decision) repetition {
 	isOfOthers := it.template.Part != nil || len(d.RequiredBy) > 0 || len(b.in.Policies.Set.Quotas) > 0
-	if isOfOthers || it.rebalance.by != "" || d.Outcome != Placed || d.Moves != nil {
+	if isOfOthers || it.rebalance.by != "" || d.Outcome != Placed || d.Moves != nil || d.Shares != nil {
 		return repetition{}
 	}
 	out := placement{shift: d.Shift}
@@ -110,6 +112,9 @@ func (b *binder) binding(it *item, d *Decision) *karmada.ResourceBinding {
 	rb.Spec.Clusters, rb.Spec.RequiredBy = d.Scheduled, d.RequiredBy
 	if d.Sent.Overwrite {
 		rb.Spec.ConflictResolution = karmada.ConflictOverwrite
+	}
+	if d.Shares != nil {
+		rb.Annotations[state.ScalesAnnotation] = d.Scaler.Target.String()
 	}
 	if d.Policy == nil {
 		if d.Sent.Preserve {

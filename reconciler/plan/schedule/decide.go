@@ -3,9 +3,9 @@
 //
 // Decide is a row of passes, each from values to values: the templates are scaled by schedules and
 // become items, policies claim items, items are placed (and leave clusters, by packages failover and
-// deschedule), placements are held to the quotas of their namespaces, moves end, and what is needed is
-// pulled along. What was decided about a template before is what its binding says; division is steady
-// from there, as Karmada's is.
+// deschedule), placements are held to the quotas of their namespaces, moves end, what is needed is
+// pulled along, and what FederatedHPAs become goes where their templates go. What was decided about a template before is
+// what its binding says; division is steady from there, as Karmada's is.
 //
 // The package says what should be. Whether that can be carried out is settled later, by package
 // rollout: an item of which it cannot be told where it should be is Kept, with the code of the reason,
@@ -36,8 +36,9 @@ func Decide(in Input) Result {
 	for i := range items {
 		r.Decisions[i] = b.conclude(i, &placed[i], &needed[i])
 	}
+	r.Decisions = b.autoscaled(r.Decisions, placed, scaled.federated.Scalers)
 	r.Recheck = scaled.recheck.And(p.progress.Recheck).And(ended.Recheck).And(b.recheck)
-	r.Diags = slices.Concat(scaled.diags, diags, p.diags, over, ended.Diags, unknown)
+	r.Diags = slices.Concat(scaled.diags, diags, p.diags, over, ended.Diags, unknown, b.diags)
 	return r
 }
 

@@ -6,10 +6,12 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	rules "github.com/waybill-dev/waybill/policies/deschedule"
+	"github.com/waybill-dev/waybill/policies/hpa"
 	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/template"
+	"github.com/waybill-dev/waybill/reconciler/plan/autoscale"
 	"github.com/waybill-dev/waybill/reconciler/plan/deschedule"
 	"github.com/waybill-dev/waybill/reconciler/plan/failover"
 	"github.com/waybill-dev/waybill/reconciler/plan/recheck"
@@ -66,6 +68,13 @@ type Decision struct {
 	// Shift is how replicas leave clusters in which they find no node; nil if there are none, and
 	// were none lately.
 	Shift *deschedule.Shift
+	// Scaler is the FederatedHPA that scales the template, or that it is made of; nil for none.
+	Scaler *autoscale.Scaler
+	// Shares are what clusters have of it, of what is made of a FederatedHPA; nil for any other template.
+	Shares map[string]hpa.Share
+	// Scaled are the clusters in which what is made of Scaler decides how many replicas there are: there the template says
+	// nothing of that.
+	Scaled map[string]bool
 }
 
 // Sent is what the bindings that send a template say about conflicts and deletion.
@@ -134,6 +143,8 @@ type Input struct {
 	Failover *failover.Settings
 	// Descheduler is how replicas that find no node are moved; nil if they are not.
 	Descheduler *rules.Rules
+	// Branches is what is published on branches; its zero value where no branch is meant.
+	Branches autoscale.Published
 	// Recovered are the templates whose bindings could not be read: in the state stands what
 	// is published of them.
 	Recovered map[object.Ref]bool
@@ -142,7 +153,7 @@ type Input struct {
 
 // Result is what was decided.
 type Result struct {
-	Decisions []Decision // in the order of the templates
+	Decisions []Decision // of the templates, and of what FederatedHPAs become, in the order of refs
 	Diags     []diag.Diagnostic
 	// Recheck is when the decisions may be others.
 	Recheck recheck.Recheck

@@ -1,6 +1,8 @@
 package schedule
 
 import (
+	"slices"
+
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/policies/place"
@@ -23,6 +25,9 @@ func Explain(in Input, decisions []Decision, ref object.Ref) (e Explanation, fou
 	d := Find(decisions, ref)
 	if d == nil {
 		return e, false
+	}
+	if d.Shares != nil { // it goes where its template goes
+		return Explanation{Winner: d.Policy}, true
 	}
 	subject := d.Template.Subject
 	if part := d.Template.Part; part != nil {
@@ -47,11 +52,13 @@ func Explain(in Input, decisions []Decision, ref object.Ref) (e Explanation, fou
 // resumed is a placer after the decisions that it led to, and the item of one of them.
 func resumed(in *Input, decisions []Decision, ref object.Ref) (*placer, *item) {
 	marks, _ := rebalances(in)
+	decisions = slices.DeleteFunc(slices.Clone(decisions), func(d Decision) bool { return d.Shares != nil }) // no templates
 	items := make([]item, len(decisions))
 	for i := range decisions {
 		d := &decisions[i]
 		items[i] = item{
 			template: d.Template, size: d.Size, before: in.State.Bindings[d.Ref()], isRecovered: in.isRecovered(d.Template), policy: d.Policy,
+			scaler: d.Scaler,
 		}
 		items[i].rebalance = rebalanceOf(marks[i], &items[i])
 	}

@@ -5,6 +5,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/template"
+	"github.com/waybill-dev/waybill/reconciler/plan/autoscale"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -19,6 +20,7 @@ type item struct {
 	rebalance   rebalance
 	claim       claim
 	policy      *policies.Propagation // nil if none claims it
+	scaler      *autoscale.Scaler     // the FederatedHPA that scales it; nil for none
 }
 
 func (it *item) ref() object.Ref { return it.template.Ref() }
@@ -51,7 +53,7 @@ func open(in *Input, s *scaled) ([]item, []diag.Diagnostic) {
 	items := make([]item, len(s.templates))
 	marks, diags := rebalances(in)
 	for i, t := range s.templates {
-		it := item{template: t, before: in.State.Bindings[t.Ref()], isRecovered: in.isRecovered(t)}
+		it := item{template: t, before: in.State.Bindings[t.Ref()], isRecovered: in.isRecovered(t), scaler: s.federated.Of[t.Ref()]}
 		if it.size.Err = s.errs[i]; it.size.Err == nil {
 			it.size = in.size(t.Variant)
 		}
@@ -75,4 +77,12 @@ func (in *Input) size(v template.Variant) interpret.Size {
 	return in.Memo.sizes.Or(sizing{v.Object, in.Policies.InterpreterDigest, v.Scaled}, func() interpret.Size {
 		return in.Policies.Interpreter.Size(v.Object, v.Content)
 	})
+}
+
+// most is how many replicas a FederatedHPA allows an item; 0 where none scales it.
+func (it *item) most() int32 {
+	if it.scaler == nil {
+		return 0
+	}
+	return it.scaler.Bounds.Max
 }

@@ -36,6 +36,7 @@ type placing struct {
 	fleet          string // its digest
 	interpreter    string // which customizations there are
 	scaled         string // see template.Variant
+	most           int32  // see place.Request
 	group          string // that it is in
 	only           string // where its release has it, a byte a cluster; empty where it has none
 	evicting       string // the clusters that it leaves

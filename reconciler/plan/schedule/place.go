@@ -22,6 +22,7 @@ type placement struct {
 	group           string   // the affinity group in force
 	reason, message string   // Karmada's condition
 	isKept          bool     // something is wrong, so that it stays where it was
+	seatless        []string // see place.Decision
 	moves           *failover.Moves
 	shift           *deschedule.Shift
 }
@@ -115,7 +116,7 @@ func (p *placer) place(it *item) placement {
 		p.diags = append(p.diags, unplaced(it, r.Previous, &d))
 	}
 	out.clusters, out.reason, out.message, out.group = p.countVariants(it, d.Targets, r.Previous), string(d.Reason), d.Message, d.Group
-	out.shift = out.shift.To(out.clusters)
+	out.shift, out.seatless = out.shift.To(out.clusters), d.Seatless
 	return out
 }
 

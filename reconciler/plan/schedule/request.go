@@ -35,7 +35,7 @@ func (p *placer) ask(it *item, out *placement) ask {
 func (p *placer) request(it *item, a ask) place.Request {
 	return place.Request{
 		APIVersion: it.template.Object.APIVersion(), Kind: it.ref().Kind,
-		Replicas: it.size.Replicas, Requirements: it.size.Requirements, Components: len(it.size.Components),
+		Replicas: it.size.Replicas, Most: it.most(), Requirements: it.size.Requirements, Components: len(it.size.Components),
 		Previous: a.previous, Group: it.group(), Fresh: it.rebalance.fresh, AlsoServed: p.alsoServed(it), Only: p.only(it, a.previous),
 		Evicting: a.evicting, Full: a.full, Onward: p.evictor.StaysInGroup() && !it.rebalance.fresh,
 	}
@@ -103,7 +103,7 @@ func (p *placer) placing(it *item, out *placement, a ask) placing {
 	}
 	from := placing{
 		evicting: strings.Join(a.evicting, " "), onward: p.evictor.StaysInGroup(),
-		object: t.Object, scaled: t.Scaled, policy: it.policy.Object,
+		object: t.Object, scaled: t.Scaled, most: it.most(), policy: it.policy.Object,
 		fleet: p.in.Policies.FleetDigest, interpreter: p.in.Policies.InterpreterDigest, fresh: it.rebalance.fresh, group: it.group(),
 	}
 	if len(a.previous) > 0 {

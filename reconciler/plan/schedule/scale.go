@@ -13,6 +13,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/scale"
 	"github.com/waybill-dev/waybill/policies/template"
+	"github.com/waybill-dev/waybill/reconciler/plan/autoscale"
 	"github.com/waybill-dev/waybill/reconciler/plan/recheck"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -20,10 +21,11 @@ import (
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
-// scaled are templates with the replicas of schedules.
+// scaled are templates with the replicas of schedules, and within the bounds of FederatedHPAs.
 type scaled struct {
 	templates []*template.Template
 	errs      map[int]error // why replicas cannot be set
+	federated autoscale.Result
 	recheck   recheck.Recheck
 	diags     []diag.Diagnostic
 }
@@ -34,10 +36,13 @@ func scaleAll(in *Input) scaled {
 	out := scaled{templates: in.Templates, errs: map[int]error{}}
 	scalers := in.Policies.Set.Scalers
 	if len(scalers) == 0 {
-		return out
+		return out.bounded(in)
 	}
 	out.templates, out.recheck.Timed = slices.Clone(in.Templates), true
 	for _, s := range scalers {
+		if autoscale.Federated(s.Value) {
+			continue
+		}
 		target := s.Value.Spec.ScaleTargetRef
 		group, _ := object.GroupVersion(target.APIVersion)
 		ref := object.Ref{Group: group, Kind: target.Kind, Namespace: s.Object.Ref().Namespace, Name: target.Name}
@@ -46,7 +51,7 @@ func scaleAll(in *Input) scaled {
 			out.diags = append(out.diags, diag.Diagnostic{
 				Code: diag.ScalesNothing, Severity: diag.Warning, Pos: s.Object.FieldPos([]any{"spec", "scaleTargetRef"}),
 				Message: fmt.Sprintf("%s scales %s, which is no template of the source", policies.Name(s.Object), ref),
-				Hint:    "check its apiVersion, kind and name; a FederatedHPA needs a control plane",
+				Hint:    "check its apiVersion, kind and name",
 			})
 			continue
 		}
@@ -55,17 +60,44 @@ func scaleAll(in *Input) scaled {
 		if replicas == nil {
 			continue
 		}
-		t := out.templates[i]
-		content, err := in.Policies.Interpreter.About(t.Object).Revise(t.Content, *replicas)
-		if err != nil {
-			out.errs[i] = err
-			continue
-		}
-		as := *t
-		as.Content, as.Scaled = content, strconv.Itoa(int(*replicas))
-		out.templates[i] = &as
+		out.set(in, i, *replicas)
 	}
-	return out
+	return out.bounded(in)
+}
+
+// set gives a template other replicas.
+func (s *scaled) set(in *Input, i int, replicas int32) {
+	t := s.templates[i]
+	content, err := in.Policies.Interpreter.About(t.Object).Revise(t.Content, replicas)
+	if err != nil {
+		s.errs[i] = err
+		return
+	}
+	as := *t
+	as.Content, as.Scaled = content, strconv.Itoa(int(replicas))
+	s.templates[i] = &as
+}
+
+// bounded brings the replicas of what FederatedHPAs scale into their bounds.
+func (s *scaled) bounded(in *Input) scaled {
+	s.federated = autoscale.Find(autoscale.Input{
+		Set: &in.Policies.Set, Templates: in.Templates, Interpreter: in.Policies.Interpreter, Now: in.Now,
+		IsClaimed: func(t *template.Template) bool { return t.Part != nil || in.Policies.Claims.Policy(t.Subject) != nil },
+		Was:       func(r object.Ref) bool { return in.State.Bindings[r] != nil },
+	})
+	s.recheck, s.diags = s.recheck.And(s.federated.Recheck), append(s.diags, s.federated.Diags...)
+	if len(s.federated.Scalers) > 0 {
+		s.templates = slices.Clone(s.templates)
+	}
+	for _, by := range s.federated.Scalers {
+		i, _ := find(s.templates, by.Target) // it is a template
+		if size := in.size(s.templates[i].Variant); size.Err == nil {
+			if n := by.Bounds.Bring(size.Replicas); n != size.Replicas {
+				s.set(in, i, n)
+			}
+		}
+	}
+	return *s
 }
 
 // find returns the position of a template among some in the order of refs.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/waybill-dev/waybill/policies/scale"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/plan/stage"
 	"github.com/waybill-dev/waybill/reconciler/reason"
@@ -220,16 +221,22 @@ func isGone(c *comparison) bool {
 		!slices.ContainsFunc(c.asked.Clusters, func(is stage.Cluster) bool { return is.Has })
 }
 
-// asPublished is a version with as many replicas of what is divided as clusters have; nil if it cannot be read.
+// asPublished is a version with as many replicas of what is divided, and the bounds of that, as clusters have; nil if it cannot be read.
 func (c *comparison) asPublished(v *laid) *laid {
 	if v == nil {
 		return nil
 	}
-	return v.with(c.in, func(d *schedule.Decision, cluster string) (int32, bool) {
-		if has := there(c, d.Ref(), cluster); has != nil {
-			return c.in.Replicas(has)
-		}
-		return 0, false
+	return v.with(c.in, other{
+		replicas: func(d *schedule.Decision, cluster string) (int32, bool) {
+			have := there(c, d.Ref(), cluster)
+			if have == nil {
+				return 0, false
+			}
+			return c.in.Replicas(have)
+		},
+		bounds: func(d *schedule.Decision, cluster string) (scale.Bounds, bool) {
+			return boundsOf(there(c, d.Ref(), cluster))
+		},
 	})
 }
 

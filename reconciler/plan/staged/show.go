@@ -3,6 +3,7 @@ package staged
 import (
 	"slices"
 
+	"github.com/waybill-dev/waybill/policies/scale"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/plan/stage"
@@ -75,24 +76,68 @@ func (c *comparison) delivered(out *stage.Output, v *laid) *laid {
 	if known, ok := c.larger[v]; ok {
 		return known
 	}
-	is := v.with(c.in, func(d *schedule.Decision, cluster string) (int32, bool) {
-		n := share(d, cluster)
-		if base == nil { // what is there now is all that is known of it
-			if have := there(c, d.Ref(), cluster); have != nil {
-				if has, known := c.in.Replicas(have); known {
-					n = stage.Replicas(out.Phase, stage.Target, has, n)
-				}
-			}
-			return n, true
-		}
-		was := schedule.Find(base.Decisions, d.Ref())
-		if was == nil {
-			return 0, false
-		}
-		return stage.Replicas(out.Phase, stage.Target, share(was, cluster), n), true
+	is := v.with(c.in, other{
+		replicas: func(d *schedule.Decision, cluster string) (int32, bool) {
+			return largerReplicas(c, out, base, d, cluster)
+		},
+		bounds: func(d *schedule.Decision, cluster string) (scale.Bounds, bool) {
+			return largerBounds(c, out, base, d, cluster)
+		},
 	})
 	c.larger[v] = is
 	return is
+}
+
+// largerReplicas are the replicas of a cluster by stage.Replicas; base is nil where it cannot be read: then what is there now is
+// all that is known of it.
+func largerReplicas(c *comparison, out *stage.Output, base *laid, d *schedule.Decision, cluster string) (int32, bool) {
+	n := share(d, cluster)
+	if base == nil {
+		if have := there(c, d.Ref(), cluster); have != nil {
+			if has, known := c.in.Replicas(have); known {
+				n = stage.Replicas(out.Phase, stage.Target, has, n)
+			}
+		}
+		return n, true
+	}
+	was := schedule.Find(base.Decisions, d.Ref())
+	if was == nil {
+		return 0, false
+	}
+	return stage.Replicas(out.Phase, stage.Target, share(was, cluster), n), true
+}
+
+// largerBounds is largerReplicas for the bounds of what a FederatedHPA becomes.
+func largerBounds(c *comparison, out *stage.Output, base *laid, d *schedule.Decision, cluster string) (scale.Bounds, bool) {
+	var was scale.Bounds
+	if base == nil {
+		was, _ = boundsOf(there(c, d.Ref(), cluster))
+	} else if b := schedule.Find(base.Decisions, d.Ref()); b != nil {
+		was = b.Shares[cluster].Bounds
+	}
+	is := d.Shares[cluster].Bounds
+	return scale.Bounds{
+		Min: stage.Replicas(out.Phase, stage.Target, was.Min, is.Min), Max: stage.Replicas(out.Phase, stage.Target, was.Max, is.Max),
+	}, true
+}
+
+// boundsOf are those of a manifest of what a FederatedHPA becomes; false where they cannot be told.
+func boundsOf(have *files.Blob) (b scale.Bounds, ok bool) {
+	if have == nil {
+		return b, false
+	}
+	data, err := have.Bytes()
+	if err != nil {
+		return b, false
+	}
+	content, err := object.DecodeCanonical(data)
+	if err != nil {
+		return b, false
+	}
+	spec, _ := content["spec"].(map[string]any)
+	least, isLeast := spec["minReplicas"].(int64)
+	most, isMost := spec["maxReplicas"].(int64)
+	return scale.Bounds{Min: int32(least), Max: int32(most)}, isLeast && isMost //nolint:gosec // we wrote them
 }
 
 // share is the share of a cluster by a decision.

@@ -3,6 +3,7 @@ package staged
 import (
 	"slices"
 
+	"github.com/waybill-dev/waybill/policies/scale"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
@@ -72,13 +73,21 @@ func hadTarget(c *comparison, target *laid) []bool {
 	if !known {
 		return all
 	}
-	as := target.with(c.in, func(d *schedule.Decision, cluster string) (int32, bool) {
-		if i := c.in.index[cluster]; all[i] {
-			if is := c.in.Clusters[i].file(d.Ref()); is != nil {
+	file := func(d *schedule.Decision, cluster string) *files.Blob {
+		i := c.in.index[cluster]
+		if !all[i] {
+			return nil
+		}
+		return c.in.Clusters[i].file(d.Ref())
+	}
+	as := target.with(c.in, other{
+		replicas: func(d *schedule.Decision, cluster string) (int32, bool) {
+			if is := file(d, cluster); is != nil {
 				return c.in.Replicas(is)
 			}
-		}
-		return 0, false
+			return 0, false
+		},
+		bounds: func(d *schedule.Decision, cluster string) (scale.Bounds, bool) { return boundsOf(file(d, cluster)) },
 	})
 	for i := range all {
 		isOther := func(r object.Ref) bool { return !isSame(c.in.Clusters[i].file(r), as.cells.at(r, i).blob) }

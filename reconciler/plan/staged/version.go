@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/waybill-dev/waybill/policies/scale"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/reason"
@@ -109,22 +110,19 @@ func (l *laid) isEmpty(clusters int) bool {
 	return true
 }
 
-// with returns the version with other replicas of what is divided: as many as share says of a decision in a
-// cluster, as far as it says something. It is the same version if none are others.
-func (l *laid) with(in *Input, share func(d *schedule.Decision, cluster string) (int32, bool)) *laid {
+// other is what is said of a decision in a cluster that is not as it was decided, as far as something is.
+type other struct {
+	// replicas are those of what is divided.
+	replicas func(d *schedule.Decision, cluster string) (int32, bool)
+	// bounds are those of what a FederatedHPA becomes.
+	bounds func(d *schedule.Decision, cluster string) (scale.Bounds, bool)
+}
+
+// with returns the version with other replicas and bounds. It is the same version if none are others.
+func (l *laid) with(in *Input, is other) *laid {
 	var changed []schedule.Decision
 	for _, d := range l.Decisions {
-		if !d.Divided() || !d.Size.IsWorkload() {
-			continue
-		}
-		targets, differs := slices.Clone(d.Targets), false
-		for i := range targets {
-			if n, ok := share(&d, targets[i].Name); ok && n != targets[i].Replicas {
-				targets[i].Replicas, differs = n, true
-			}
-		}
-		if differs {
-			d.Targets = targets
+		if is.changes(&d) {
 			changed = append(changed, d)
 		}
 	}
@@ -132,11 +130,37 @@ func (l *laid) with(in *Input, share func(d *schedule.Decision, cluster string) 
 		return l
 	}
 	written := in.Write(l.Commit, changed)
-	is := &laid{Version: l.Version, cells: make(cells, len(l.cells))}
-	maps.Copy(is.cells, l.cells)
+	with := &laid{Version: l.Version, cells: make(cells, len(l.cells))}
+	maps.Copy(with.cells, l.cells)
 	for i := range written.Rows {
-		is.cells[written.Rows[i].Ref] = cellsOf(&written.Rows[i], &written.Blobs, len(in.Clusters))
+		with.cells[written.Rows[i].Ref] = cellsOf(&written.Rows[i], &written.Blobs, len(in.Clusters))
 	}
-	is.sum(len(in.Clusters))
-	return is
+	with.sum(len(in.Clusters))
+	return with
+}
+
+// changes gives a decision what is other, and reports whether something is.
+func (o *other) changes(d *schedule.Decision) (differs bool) {
+	if d.Shares != nil {
+		shares := maps.Clone(d.Shares)
+		for name, share := range shares {
+			if b, ok := o.bounds(d, name); ok && b != share.Bounds {
+				share.Bounds, differs = b, true
+				shares[name] = share
+			}
+		}
+		d.Shares = shares
+		return differs
+	}
+	if !d.Divided() || !d.Size.IsWorkload() {
+		return false
+	}
+	targets := slices.Clone(d.Targets)
+	for i := range targets {
+		if n, ok := o.replicas(d, targets[i].Name); ok && n != targets[i].Replicas {
+			targets[i].Replicas, differs = n, true
+		}
+	}
+	d.Targets = targets
+	return differs
 }

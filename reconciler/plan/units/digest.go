@@ -67,6 +67,9 @@ func (d *digester) unit(u *Unit) string {
 func (d *digester) template(h hash.Hash, decision *schedule.Decision) {
 	t, r := decision.Template, decision.Ref()
 	switch {
+	case decision.Shares != nil: // its bounds follow from clusters and time; the rest from what it is made of
+		t := decision.Scaler.Object
+		add(h, "template", r.String(), d.in.Memo.templates.Or(t, func() string { return sum(t.Content()) }))
 	case t.Part != nil && !t.IsRelease():
 		return
 	case t.IsRelease():

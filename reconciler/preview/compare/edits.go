@@ -58,7 +58,8 @@ func newEdits(base, head *plan.Plan) edits {
 	e.others = slices.Concat(
 		edited(located(a.Taints), located(b.Taints)), edited(located(a.Quotas), located(b.Quotas)),
 		edited(located(a.Rebalancers), located(b.Rebalancers)), edited(located(a.Scalers), located(b.Scalers)),
-		edited(located(a.Remedies), located(b.Remedies)), edited(located(a.Customizations), located(b.Customizations)),
+		edited(located(a.Autoscalers), located(b.Autoscalers)), edited(located(a.Remedies), located(b.Remedies)),
+		edited(located(a.Customizations), located(b.Customizations)),
 	)
 	return e
 }
