@@ -27,7 +27,11 @@ const (
 )
 
 // Image is what of an image is written.
-type Image struct{ Name, Tag, Digest string }
+type Image struct {
+	Name   string `json:"name"`
+	Tag    string `json:"tag"`
+	Digest string `json:"digest,omitempty"`
+}
 
 // String is the image as Whole has it.
 func (i Image) String() string {
