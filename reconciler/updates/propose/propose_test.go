@@ -129,7 +129,9 @@ func begin(t *testing.T, source map[string]string, tags ...string) *world {
 	w.forge = &pulls{repo: w.repo}
 	w.proposer = propose.Proposer{
 		Repository: w.repo, Forge: w.forge, Registry: w.registry, Base: "main", Now: func() time.Time { return w.now },
-		Load:     func(ctx context.Context, s sources.Snapshot) (render.Source, error) { return render.Load(ctx, s, render.With{}) },
+		Load: func(ctx context.Context, s sources.Snapshot) (render.Source, error) {
+			return render.Load(ctx, s, render.With{})
+		},
 		Preview:  func(context.Context, string, string) (string, error) { return "what it does to every cluster\n", nil },
 		Rollouts: func(context.Context) ([]rollouts.Rollout, error) { return w.recorded, nil },
 	}
