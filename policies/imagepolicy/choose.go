@@ -1,6 +1,11 @@
 package imagepolicy
 
-import "time"
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
 
 // Facts are what is known when a version is chosen.
 type Facts struct {
@@ -13,7 +18,8 @@ type Facts struct {
 	MinimumAge time.Duration
 	// Major lets a version of a higher major be taken; it counts for semver alone.
 	Major bool
-	// KeptBack are the tags that are not taken, and why, for people.
+	// KeptBack are the tags that are not taken, and why, for people; tag@digest is what a tag stands for, and not
+	// read here.
 	KeptBack map[string]string
 }
 
@@ -60,7 +66,7 @@ func (r *Rule) Choose(f Facts) Choice {
 		if since, seen := f.FirstSeen[v.tag]; seen {
 			n.Since = since
 		}
-		switch why, kept := f.KeptBack[v.tag]; {
+		switch why, kept := r.kept(v, n.Since, f); {
 		case kept:
 			n.Why, n.Message = KeptBack, why
 		case r.wanted != nil && known && !f.Major && v.semver.Major() > current.semver.Major():
@@ -73,4 +79,22 @@ func (r *Rule) Choose(f Facts) Choice {
 		c.Newer = append(c.Newer, n)
 	}
 	return c
+}
+
+// kept says why a version is kept back, if it is: by itself, or because it is older than one that is, and was there already
+// when that came. Who sent a version back did not ask for the one before it; a later fix of an older line is news.
+func (r *Rule) kept(v version, since time.Time, f Facts) (why string, is bool) {
+	if why, is = f.KeptBack[v.tag]; is {
+		return why, true
+	}
+	for _, tag := range slices.Sorted(maps.Keys(f.KeptBack)) {
+		of, known := r.read(tag)
+		if !known || strings.Contains(tag, "@") || r.weigh(v, of) >= 0 {
+			continue
+		}
+		if came, seen := f.FirstSeen[tag]; !seen || !since.After(came) {
+			return "it is older than " + tag + ", which is kept back", true
+		}
+	}
+	return "", false
 }

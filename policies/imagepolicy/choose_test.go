@@ -79,7 +79,7 @@ func TestTheNextOneIsTaken(t *testing.T) {
 		{Tag: "1.4.0", Since: hour(71), Why: imagepolicy.TooYoung, Until: now.Add(time.Hour)},
 		{Tag: "1.3.0", Since: hour(100), Why: imagepolicy.KeptBack, Message: "it was reverted"},
 		{Tag: "1.2.0", Since: hour(72)},
-		{Tag: "1.1.0", Since: hour(200)},
+		{Tag: "1.1.0", Since: hour(200), Why: imagepolicy.KeptBack, Message: "it is older than 1.3.0, which is kept back"},
 	}}
 	if d := cmp.Diff(want, c); d != "" {
 		t.Error(d)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -42,6 +43,21 @@ func (i *Images) Look(ctx context.Context) (propose.Found, []diag.Diagnostic, er
 	return found, found.Source.Diags, err
 }
 
+// WithMarkers adds to what is wrong with a source what is wrong with the markers of its images.
+func WithMarkers(ctx context.Context, p *planner.Planner, s sources.Snapshot, said []diag.Diagnostic) ([]diag.Diagnostic, error) {
+	read, err := p.Load(ctx, s, render.With{})
+	if err != nil {
+		return said, err
+	}
+	found, err := updates.Read(s, &read)
+	for _, d := range found.Diags {
+		if !slices.Contains(said, d) {
+			said = append(said, d)
+		}
+	}
+	return diag.Sort(said), err
+}
+
 // Remembered is what a repository, which may be nil, remembers of updates.
 func Remembered(ctx context.Context, at published.Repository) (*updates.Memory, error) {
 	if at == nil {
@@ -72,7 +88,7 @@ func WriteChanges(w io.Writer, found *propose.Found, s sources.Snapshot) error {
 	if err != nil {
 		return err
 	}
-	for _, file := range sortedKeys(edited) {
+	for _, file := range slices.Sorted(maps.Keys(edited)) {
 		before, err := s.ReadFile(file)
 		if err != nil {
 			return err
@@ -90,13 +106,4 @@ func WriteChanges(w io.Writer, found *propose.Found, s sources.Snapshot) error {
 // Write prints what there is.
 func Write(w io.Writer, found *propose.Found, now time.Time, as report.Format) error {
 	return report.Updates(found.Verdicts, now).Write(w, as)
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
