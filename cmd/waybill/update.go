@@ -76,7 +76,8 @@ func (f *updateFlags) run(only []string) error {
 	if r.Engine, err = newEngine(f.cmd, config); err != nil {
 		return err
 	}
-	u := updating.Charts{Out: f.cmd.OutOrStdout(), Err: f.cmd.ErrOrStderr(), Path: path, Source: s, Dry: f.check || f.dry, Planner: r.Planner()}
+	u := updating.Charts{Out: f.cmd.OutOrStdout(), Err: f.cmd.ErrOrStderr(), Path: path, Source: s, Planner: r.Planner()}
+	u.Dry = f.check || f.dry
 	if len(only) > 0 {
 		u.Only = only
 	}
@@ -104,7 +105,7 @@ func (f *updateFlags) images(s sources.Snapshot, config render.ConfigSpec) (newe
 	if err != nil {
 		return false, err
 	}
-	found, err := w.lookForUpdates(s, config)
+	found, err := lookForUpdates(w, s, config)
 	if err != nil {
 		return false, err
 	}
@@ -122,7 +123,7 @@ func (f *updateFlags) images(s sources.Snapshot, config render.ConfigSpec) (newe
 }
 
 // lookForUpdates says what is newer of images than a version of the source has, and what is wrong with policies and markers.
-func (w repositories) lookForUpdates(s sources.Snapshot, config render.ConfigSpec) (propose.Found, error) {
+func lookForUpdates(w repositories, s sources.Snapshot, config render.ConfigSpec) (propose.Found, error) {
 	source, err := w.source()
 	if err != nil {
 		source = nil // a directory in no repository, of which nothing is remembered
@@ -133,7 +134,7 @@ func (w repositories) lookForUpdates(s sources.Snapshot, config render.ConfigSpe
 	}
 	look := updating.Images{Planner: r.Planner(), Source: s, Now: time.Now()}
 	if source != nil {
-		upstream, err := w.upstream(source)
+		upstream, err := upstream(w, source)
 		if err != nil {
 			return propose.Found{}, err
 		}
@@ -171,7 +172,7 @@ func writeUpdates(w repositories, rev, output string, args []string) error {
 	if !config.Updates.Acts() {
 		return errors.New("updates.mode of waybill.yaml is off, so that nothing is looked at; write updates: {mode: pullRequest}")
 	}
-	found, err := w.lookForUpdates(s, config)
+	found, err := lookForUpdates(w, s, config)
 	if err != nil {
 		return err
 	}
@@ -179,7 +180,7 @@ func writeUpdates(w repositories, rev, output string, args []string) error {
 }
 
 // upstream is the repository that pull requests are in: where --to says, else where a clone was made from.
-func (w repositories) upstream(source *git.Repo) (*git.Repo, error) {
+func upstream(w repositories, source *git.Repo) (*git.Repo, error) {
 	d := destination{}
 	var err error
 	switch {
@@ -205,7 +206,7 @@ func (f *updateFlags) propose() error {
 	if err != nil {
 		return err
 	}
-	upstream, err := w.upstream(source)
+	upstream, err := upstream(w, source)
 	if err != nil {
 		return err
 	}
@@ -217,7 +218,7 @@ func (f *updateFlags) propose() error {
 	if err != nil {
 		return err
 	}
-	if p.Reconciler, err = w.readsFrom(upstream, source, s); err != nil {
+	if p.Reconciler, err = readsFrom(w, upstream, source, s); err != nil {
 		return err
 	}
 	config, err := configOf(s)
@@ -236,7 +237,7 @@ func (f *updateFlags) propose() error {
 }
 
 // readsFrom is a reconciler that reads the source from a repository, whatever a clone of it has.
-func (w repositories) readsFrom(upstream, source *git.Repo, s sources.Snapshot) (*reconciler.Reconciler, error) {
+func readsFrom(w repositories, upstream, source *git.Repo, s sources.Snapshot) (*reconciler.Reconciler, error) {
 	r, err := w.over(upstream, s)
 	if err != nil {
 		return nil, err

@@ -11,20 +11,20 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// Order is a direction in which versions grow.
-type Order string
+// Direction is a direction in which versions grow.
+type Direction string
 
-// The orders: the last is the newest, or the first is.
+// The directions: the last is the newest, or the first is.
 const (
-	Ascending  Order = "asc"
-	Descending Order = "desc"
+	Ascending  Direction = "asc"
+	Descending Direction = "desc"
 )
 
 // Spec says which tags are versions, and which of two is newer. One of Range, Numerical and Alphabetical is set.
 type Spec struct {
 	Range        string // of semver
-	Numerical    Order
-	Alphabetical Order
+	Numerical    Direction
+	Alphabetical Direction
 	// Pattern is a regular expression (RE2) that a tag has to match; empty matches all. Extract is what of its groups
 	// is the version, as $name or $1; empty for the whole tag.
 	Pattern, Extract string
@@ -58,9 +58,9 @@ func Read(s Spec) (*Rule, error) {
 		if r.wanted, err = semver.NewConstraint(s.Range); err != nil {
 			return nil, &FieldError{Field: "Range", Problem: fmt.Sprintf("%q is no range of versions: %v", s.Range, err)}
 		}
-	case s.Numerical != "" && !s.Numerical.isOrder():
+	case s.Numerical != "" && !s.Numerical.isKnown():
 		return nil, &FieldError{Field: "Numerical", Problem: fmt.Sprintf("the order %q is none of %s and %s", s.Numerical, Ascending, Descending)}
-	case s.Alphabetical != "" && !s.Alphabetical.isOrder():
+	case s.Alphabetical != "" && !s.Alphabetical.isKnown():
 		return nil, &FieldError{Field: "Alphabetical", Problem: fmt.Sprintf("the order %q is none of %s and %s", s.Alphabetical, Ascending, Descending)}
 	}
 	if s.Pattern != "" {
@@ -78,7 +78,7 @@ func Read(s Spec) (*Rule, error) {
 	return r, nil
 }
 
-func (o Order) isOrder() bool { return o == Ascending || o == Descending }
+func (o Direction) isKnown() bool { return o == Ascending || o == Descending }
 
 // FitsOne reports that the filter lets no more than one tag pass, whatever tags there are: a tag that moves, or none
 // that is ever new.
@@ -150,7 +150,7 @@ func (r *Rule) weigh(a, b version) int {
 	return r.spec.Alphabetical.turned(strings.Compare(a.text, b.text))
 }
 
-func (o Order) turned(c int) int {
+func (o Direction) turned(c int) int {
 	if o == Descending {
 		return -c
 	}

@@ -55,7 +55,7 @@ func (r *reader) repository() *Repository {
 		r.fail(field{"spec", "image"}, "remove the tag and the digest", "is %q; want an image without a tag", spec.Image)
 	}
 	if spec.Insecure {
-		r.fail(field{"spec", "insecure"}, "name the host with http:// in updates.hosts of waybill.yaml, or in --registry-hosts, if it is safe", "is refused: whoever is on the way could choose the image")
+		r.fail(field{"spec", "insecure"}, "remove it, and serve the registry over https", "is refused: whoever is on the way could choose the image")
 	}
 	r.ignored(spec.SecretRef != nil, byHost, "spec", "secretRef")
 	r.ignored(spec.ProxySecretRef != nil, "no proxy is used", "spec", "proxySecretRef")
@@ -143,10 +143,10 @@ func (r *reader) spec(spec *reflectorv1.ImagePolicySpec) (imagepolicy.Spec, bool
 		}
 	}
 	if p := spec.Policy.Numerical; p != nil {
-		n, s.Numerical = n+1, imagepolicy.Order(cmp.Or(p.Order, string(imagepolicy.Ascending)))
+		n, s.Numerical = n+1, imagepolicy.Direction(cmp.Or(p.Order, string(imagepolicy.Ascending)))
 	}
 	if p := spec.Policy.Alphabetical; p != nil {
-		n, s.Alphabetical = n+1, imagepolicy.Order(cmp.Or(p.Order, string(imagepolicy.Ascending)))
+		n, s.Alphabetical = n+1, imagepolicy.Direction(cmp.Or(p.Order, string(imagepolicy.Ascending)))
 	}
 	if n != 1 {
 		r.fail(field{"spec", "policy"}, "write one of semver, numerical and alphabetical", "has %d orders", n)

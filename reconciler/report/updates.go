@@ -45,8 +45,8 @@ func Updates(all []updates.Verdict, now time.Time) Report {
 // updateOf says what becomes of a subscription.
 func updateOf(v *updates.Verdict) Update {
 	u := Update{
-		Policy: v.Name().String(), Image: v.Policy.Repository.Image, Current: version(v.Current.Tag, v.Current.Digest), Next: version(v.Next.Tag, v.Next.Digest),
-		Why: string(v.Why), Message: v.Message, Unfit: v.Choice.Unfit,
+		Policy: v.Name().String(), Image: v.Policy.Repository.Image, Why: string(v.Why), Message: v.Message, Unfit: v.Choice.Unfit,
+		Current: version(v.Current.Tag, v.Current.Digest), Next: version(v.Next.Tag, v.Next.Digest),
 	}
 	for _, m := range v.Markers {
 		u.Values = append(u.Values, m.Pos.String())

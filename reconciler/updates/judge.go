@@ -80,7 +80,8 @@ func Judge(s *Subscription, f Facts) Verdict {
 
 // follows reports a policy for which the digest of the tag in use is to be written.
 func (s *Subscription) follows() bool {
-	return s.Current.Tag != "" && (s.Policy.Pinning == images.PinAlways || s.Policy.Pinning == images.PinIfNotPresent && s.Current.Digest == "")
+	pinning := s.Policy.Pinning
+	return s.Current.Tag != "" && (pinning == images.PinAlways || pinning == images.PinIfNotPresent && s.Current.Digest == "")
 }
 
 // pins reports a policy whose values have a digest.

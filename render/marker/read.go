@@ -60,7 +60,8 @@ func Read(name string, data []byte) File {
 func (f *File) line(line []byte, from, number int, why string, inAnchors map[int]bool) {
 	pos := diag.Pos{File: f.Path, Line: number}
 	bad := func(code diag.Code, of []Policy, hint, format string, args ...any) {
-		f.Bad = append(f.Bad, Bad{of, diag.Diagnostic{Code: code, Severity: diag.Error, Pos: pos, Message: "the marker of an image " + fmt.Sprintf(format, args...), Hint: hint}})
+		message := "the marker of an image " + fmt.Sprintf(format, args...)
+		f.Bad = append(f.Bad, Bad{of, diag.Diagnostic{Code: code, Severity: diag.Error, Pos: pos, Message: message, Hint: hint}})
 	}
 	var policies []Policy
 	var part Part

@@ -73,7 +73,9 @@ func (f *File) holds(data []byte, values map[int]string) error {
 			return errOther
 		case !written && (n.Value != was.Value || n.Tag != was.Tag || n.Style != was.Style):
 			return errOther
-		case n.Kind != was.Kind || n.Anchor != was.Anchor || n.HeadComment != was.HeadComment || n.LineComment != was.LineComment || n.FootComment != was.FootComment:
+		case n.Kind != was.Kind || n.Anchor != was.Anchor:
+			return errOther
+		case n.HeadComment != was.HeadComment || n.LineComment != was.LineComment || n.FootComment != was.FootComment:
 			return errOther
 		}
 	}

@@ -81,7 +81,7 @@ func expand(ts *testscript.TestScript, _ bool, args []string) {
 
 // pulls prints the pull requests into a file: pulls FILE
 func pulls(ts *testscript.TestScript, _ bool, args []string) {
-	f := ts.Value("forge").(*forge) //nolint:forcetypeassert // Setup puts it there
+	f := ts.Value("forge").(*forge)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var b strings.Builder
@@ -93,7 +93,7 @@ func pulls(ts *testscript.TestScript, _ bool, args []string) {
 
 // closed has somebody close a pull request: close NUMBER
 func closed(ts *testscript.TestScript, _ bool, args []string) {
-	f := ts.Value("forge").(*forge) //nolint:forcetypeassert // Setup puts it there
+	f := ts.Value("forge").(*forge)
 	n, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	f.mu.Lock()

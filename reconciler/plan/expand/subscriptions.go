@@ -2,6 +2,7 @@ package expand
 
 import (
 	"github.com/waybill-dev/waybill/policies/images"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/render/object"
@@ -9,8 +10,10 @@ import (
 
 // withoutSubscriptions leaves out the objects by which the source takes new versions of images, if they act here,
 // and says what is wrong with them.
-func (x *expander) withoutSubscriptions(objs []*object.Object) (rest []*object.Object, wrong []diag.Diagnostic) {
-	if !x.in.Source.Config.Updates.Acts() {
+func withoutSubscriptions(
+	config *render.ConfigSpec, repository *flux.Repository, objs []*object.Object,
+) (rest []*object.Object, wrong []diag.Diagnostic) {
+	if !config.Updates.Acts() {
 		return objs, nil
 	}
 	var subscriptions []*object.Object
@@ -22,6 +25,6 @@ func (x *expander) withoutSubscriptions(objs []*object.Object) (rest []*object.O
 		}
 	}
 	lookup := flux.NewIndex(rest)
-	_, wrong = images.Read(subscriptions, func(source object.Ref) string { return x.repository.Foreign(source, lookup) })
+	_, wrong = images.Read(subscriptions, func(source object.Ref) string { return repository.Foreign(source, lookup) })
 	return rest, wrong
 }

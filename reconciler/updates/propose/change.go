@@ -9,6 +9,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/images"
 	"github.com/waybill-dev/waybill/reconciler/updates"
 	"github.com/waybill-dev/waybill/render/marker"
+	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
 )
@@ -108,7 +109,7 @@ func (r *run) isOurs(ctx context.Context, p *updates.Proposal) (bool, error) {
 	if err != nil || !ok {
 		return !ok, err
 	}
-	isWritten := head.Author == author && len(head.Others) == 0 && strings.Contains(head.Message, "\n"+trailer+": ")
+	isWritten := head.Author == author && len(head.Others) == 0 && len(sources.Trailers(head.Message, trailer)) > 0
 	return isWritten && (p.Tree == "" || head.Tree.ID().String() == p.Tree), nil
 }
 
@@ -121,7 +122,7 @@ func (r *run) isSame(ctx context.Context, c *change) (bool, error) {
 	}
 	before, err := r.Repository.Commit(ctx, head.Parent)
 	if err != nil {
-		return false, nil //nolint:nilerr // it is not at hand, and the branch is written anew
+		return false, ctx.Err() // it is not at hand, and the branch is written anew
 	}
 	var was, is []string
 	for d := range files.Diff(before.Tree, head.Tree) {
@@ -173,7 +174,8 @@ func (r *run) publish(ctx context.Context, list ...git.Update) error {
 	if err != nil {
 		return err
 	}
-	u := git.Update{Branch: updates.MemoryBranch, Old: r.memoryAt.Commit, Tree: root, Message: "what is known of new versions\n", Author: author, When: r.now}
+	u := git.Update{Branch: updates.MemoryBranch, Old: r.memoryAt.Commit, Tree: root, Author: author, When: r.now}
+	u.Message = "what is known of new versions\n"
 	if r.memoryAt.Tree == nil || r.memoryAt.Tree.ID() != root.ID() {
 		list = append([]git.Update{u}, list...)
 	}

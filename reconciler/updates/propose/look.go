@@ -43,16 +43,17 @@ func (f *Found) Takes() bool {
 // Look asks registries what there is, notes it in the memory, and says what comes next. A registry that does not answer
 // is a reason of its subscriptions, and no error.
 func Look(ctx context.Context, by Registry, s sources.Snapshot, read *render.Source, memory *updates.Memory, now time.Time) (Found, error) {
-	l := looker{ctx: ctx, by: by, snapshot: s, facts: updates.Facts{Now: now, Settings: read.Config.Updates, Memory: memory, Failed: map[string]error{}}}
+	l := looker{by: by, snapshot: s}
+	l.facts = updates.Facts{Now: now, Settings: read.Config.Updates, Memory: memory, Failed: map[string]error{}}
 	var err error
 	if l.found.Source, err = updates.Read(s, read); err != nil {
 		return l.found, err
 	}
 	l.found.Images = map[images.Name]registry.Image{}
-	l.tags()
+	l.tags(ctx)
 	for i := range l.found.Source.Subscriptions {
 		v := updates.Judge(&l.found.Source.Subscriptions[i], l.facts)
-		l.pin(&v)
+		l.pin(ctx, &v)
 		l.found.Verdicts = append(l.found.Verdicts, v)
 	}
 	return l.found, ctx.Err()
@@ -60,7 +61,6 @@ func Look(ctx context.Context, by Registry, s sources.Snapshot, read *render.Sou
 
 // looker is a look at registries.
 type looker struct {
-	ctx      context.Context //nolint:containedctx // it is one call of Look
 	by       Registry
 	snapshot sources.Snapshot
 	facts    updates.Facts
@@ -68,7 +68,7 @@ type looker struct {
 }
 
 // tags asks each repository once.
-func (l *looker) tags() {
+func (l *looker) tags(ctx context.Context) {
 	asked := map[string]bool{}
 	for i := range l.found.Source.Subscriptions {
 		s := &l.found.Source.Subscriptions[i]
@@ -77,7 +77,7 @@ func (l *looker) tags() {
 			continue
 		}
 		asked[image] = true
-		known, err := l.by.Tags(l.ctx, image, l.facts.Memory.Repositories[image].Known)
+		known, err := l.by.Tags(ctx, image, l.facts.Memory.Repositories[image].Known)
 		if err != nil {
 			l.facts.Failed[image] = err
 			continue
@@ -87,14 +87,14 @@ func (l *looker) tags() {
 }
 
 // pin finds out what is to be written stands for, and whether who has to signed it.
-func (l *looker) pin(v *updates.Verdict) {
+func (l *looker) pin(ctx context.Context, v *updates.Verdict) {
 	if !v.Takes() {
 		return
 	}
 	image := v.Policy.Repository.Image
 	ref := image + ":" + v.Next.Tag
 	if v.Moved() { // most do not move: one request is enough to see that
-		digest, err := l.by.Digest(l.ctx, ref)
+		digest, err := l.by.Digest(ctx, ref)
 		if err != nil {
 			v.Refuse(updates.NotAnswered, err.Error())
 			return
@@ -104,7 +104,7 @@ func (l *looker) pin(v *updates.Verdict) {
 			return
 		}
 	}
-	built, err := l.by.Image(l.ctx, ref)
+	built, err := l.by.Image(ctx, ref)
 	if err != nil {
 		v.Refuse(updates.NotAnswered, err.Error())
 		return
@@ -116,7 +116,7 @@ func (l *looker) pin(v *updates.Verdict) {
 	if !v.Takes() {
 		return
 	}
-	if err := l.verify(image, built.Digest); err != nil {
+	if err := l.verify(ctx, image, built.Digest); err != nil {
 		v.Refuse(updates.Unverified, err.Error())
 		return
 	}
@@ -124,7 +124,7 @@ func (l *looker) pin(v *updates.Verdict) {
 }
 
 // verify is an error if an image is not signed as the source wants it.
-func (l *looker) verify(image, digest string) error {
+func (l *looker) verify(ctx context.Context, image, digest string) error {
 	files := l.facts.Settings.KeysOf(image)
 	var keys []registry.Key
 	for _, file := range files {
@@ -141,5 +141,5 @@ func (l *looker) verify(image, digest string) error {
 	if len(files) == 0 {
 		return nil
 	}
-	return l.by.Verify(l.ctx, image+"@"+digest, keys)
+	return l.by.Verify(ctx, image+"@"+digest, keys)
 }

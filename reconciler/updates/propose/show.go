@@ -61,7 +61,8 @@ func (r *run) found(ctx context.Context, c *change, draft forge.Draft) (forge.Pu
 func (r *run) draft(ctx context.Context, c *change) (forge.Draft, error) {
 	var b strings.Builder
 	for _, v := range c.verdicts {
-		fmt.Fprintf(&b, "* `%s`: %s to %s, of ImagePolicy %s%s\n", v.Policy.Repository.Image, shown(v.Current.Tag, v.Current.Digest), shown(v.Next.Tag, v.Next.Digest), v.Name(), r.links(v))
+		from, to := shown(v.Current.Tag, v.Current.Digest), shown(v.Next.Tag, v.Next.Digest)
+		fmt.Fprintf(&b, "* `%s`: %s to %s, of ImagePolicy %s%s\n", v.Policy.Repository.Image, from, to, v.Name(), r.links(v))
 		for _, n := range v.Choice.Newer {
 			if n.Tag == v.Key() {
 				fmt.Fprintf(&b, "  first seen %s\n", n.Since.Format("2006-01-02 15:04 MST"))
