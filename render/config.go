@@ -48,7 +48,7 @@ type ConfigSpec struct {
 	Failover       Failover           `json:"failover"`
 	Descheduler    Descheduler        `json:"descheduler"`
 	Rollout        Rollout            `json:"rollout"`
-	Updates        subscribe.Settings `json:"updates"`
+	Updates        subscribe.Updates `json:"updates"`
 	Previews       Previews           `json:"previews"`
 	Flux           Flux               `json:"flux"`
 }

@@ -46,7 +46,7 @@ type Verdict struct {
 // Facts are what is known when subscriptions are judged.
 type Facts struct {
 	Now      time.Time
-	Settings subscribe.Settings
+	Settings subscribe.Updates
 	Memory   *Memory
 	// Failed says of repositories why they did not answer.
 	Failed map[string]error

@@ -69,8 +69,7 @@ var words = map[string][]string{
 	"Failover.LastCopy":     {render.LastCopyKeep, render.LastCopyDelete},
 	"SyncWindow.Kind":       {render.WindowAllow, render.WindowDeny},
 	"RolloutWindow.Kind":    {render.WindowAllow, render.WindowDeny},
-	"Settings.Mode":         {subscribe.ModeOff, subscribe.ModePullRequest},
-	"Settings.Group":        {subscribe.GroupEach},
+	"Updates.Group":         {subscribe.GroupEach},
 	"Rollout.Bypass":        {render.BypassAllowed, render.BypassSigned, render.BypassNever},
 }
 

@@ -3,6 +3,7 @@
 package subscribe
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"path"
@@ -14,9 +15,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Settings are updates of waybill.yaml.
-type Settings struct {
-	Mode string `json:"mode"` // ModeOff or ModePullRequest
+// Updates are updates of waybill.yaml.
+type Updates struct {
+	Mode Mode `json:"mode"` // what becomes of new versions
 	// Schedule are cron lines: pull requests are opened once each time that one of them comes about; none: whenever
 	// somebody looks.
 	Schedule []string `json:"schedule"`
@@ -25,14 +26,14 @@ type Settings struct {
 	MinimumAge metav1.Duration `json:"minimumAge"`
 	Major      bool            `json:"major"` // a version of a higher major may be taken
 	Group      string          `json:"group"` // GroupEach: a pull request a policy
-	Limits     Limits          `json:"limits"`
+	Limits     UpdateLimits    `json:"limits"`
 	Hosts      []string        `json:"hosts"`     // registries that may be asked, beside charts.hosts
 	Verify     []Verify        `json:"verify"`    // the first that has an image says who has to have signed it
 	Automerge  bool            `json:"automerge"` // always false in this version
 }
 
-// Limits bound what is done at once.
-type Limits struct {
+// UpdateLimits bound what is done at once.
+type UpdateLimits struct {
 	Open    int    `json:"open"`    // pull requests that may be open at once
 	PerHour int    `json:"perHour"` // pull requests that may be opened in an hour
 	PerHost string `json:"perHost"` // how often a registry is asked, as 1/s or 30/m
@@ -44,12 +45,26 @@ type Verify struct {
 	Keys   []string `json:"keys"`   // files of the source with public keys, as cosign writes them
 }
 
-// What becomes of new versions: nothing, or pull requests. ModeCommit is for later.
+// Mode is what becomes of new versions.
+type Mode string
+
+// The modes: nothing, or pull requests.
 const (
-	ModeOff         = "off"
-	ModePullRequest = "pullRequest"
-	ModeCommit      = "commit"
+	ModeOff         Mode = "off"
+	ModePullRequest Mode = "pullRequest"
 )
+
+// modeCommit is for later.
+const modeCommit = "commit"
+
+// UnmarshalJSON reads a mode. Without quotes YAML 1.1 reads off as false.
+func (m *Mode) UnmarshalJSON(data []byte) error {
+	if string(data) == "false" {
+		*m = ModeOff
+		return nil
+	}
+	return json.Unmarshal(data, (*string)(m))
+}
 
 // What one pull request is about: one policy. Others are for later.
 const (
@@ -59,17 +74,17 @@ const (
 )
 
 // Default returns the settings of a source that states none.
-func Default() Settings {
-	return Settings{Mode: ModeOff, Group: GroupEach, Limits: Limits{Open: 5, PerHour: 2, PerHost: "1/s"}}
+func Default() Updates {
+	return Updates{Mode: ModeOff, Group: GroupEach, Limits: UpdateLimits{Open: 5, PerHour: 2, PerHost: "1/s"}}
 }
 
 // Acts reports whether the objects of package policies/images act here, and are not delivered.
-func (s *Settings) Acts() bool { return s.Mode != ModeOff }
+func (s *Updates) Acts() bool { return s.Mode != ModeOff }
 
 // Check names the first field with a problem.
-func (s *Settings) Check() (field, problem string) {
+func (s *Updates) Check() (field, problem string) {
 	switch {
-	case s.Mode == ModeCommit:
+	case s.Mode == modeCommit:
 		return "mode", fmt.Sprintf("is %q, which this version does not do yet; want %s or %s", s.Mode, ModeOff, ModePullRequest)
 	case s.Mode != ModeOff && s.Mode != ModePullRequest:
 		return "mode", fmt.Sprintf("is %q; want %s or %s", s.Mode, ModeOff, ModePullRequest)
@@ -112,7 +127,7 @@ func isHost(h string) bool {
 }
 
 // Pause is the least time between two requests to a host.
-func (l Limits) Pause() (time.Duration, error) {
+func (l UpdateLimits) Pause() (time.Duration, error) {
 	count, per, _ := strings.Cut(l.PerHost, "/")
 	unit, known := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}[per]
 	n, err := strconv.ParseUint(count, 10, 16)
@@ -142,7 +157,7 @@ func (v *Verify) problem() string {
 
 // KeysOf are the files of keys by which an image has to be signed; none where nobody asks for it. A * of a pattern
 // stands for no slash.
-func (s *Settings) KeysOf(image string) []string {
+func (s *Updates) KeysOf(image string) []string {
 	for i := range s.Verify {
 		if slices.ContainsFunc(s.Verify[i].Images, func(p string) bool { ok, _ := path.Match(p, image); return ok }) {
 			return s.Verify[i].Keys
