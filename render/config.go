@@ -18,6 +18,7 @@ import (
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/fluxsync"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/subscribe"
 	"github.com/waybill-dev/waybill/sources"
 )
 
@@ -38,17 +39,18 @@ type ConfigSpec struct {
 	Publish    Publish `json:"publish"`
 	Namespaces string  `json:"namespaces"` // NamespacesUsed, NamespacesAll or NamespacesNone
 	// SkipNamespaces are the namespaces that policies do not place from; see NamespacePattern.
-	SkipNamespaces []string    `json:"skipNamespaces"`
-	Secrets        string      `json:"secrets"` // SecretsRefuse or SecretsAllow
-	Charts         Charts      `json:"charts"`
-	Guard          Guard       `json:"guard"`
-	Apply          Apply       `json:"apply"`
-	Health         Health      `json:"health,omitzero"`
-	Failover       Failover    `json:"failover"`
-	Descheduler    Descheduler `json:"descheduler"`
-	Rollout        Rollout     `json:"rollout"`
-	Previews       Previews    `json:"previews"`
-	Flux           Flux        `json:"flux"`
+	SkipNamespaces []string          `json:"skipNamespaces"`
+	Secrets        string            `json:"secrets"` // SecretsRefuse or SecretsAllow
+	Charts         Charts            `json:"charts"`
+	Guard          Guard             `json:"guard"`
+	Apply          Apply             `json:"apply"`
+	Health         Health            `json:"health,omitzero"`
+	Failover       Failover          `json:"failover"`
+	Descheduler    Descheduler       `json:"descheduler"`
+	Rollout        Rollout           `json:"rollout"`
+	Updates        subscribe.Updates `json:"updates"`
+	Previews       Previews          `json:"previews"`
+	Flux           Flux              `json:"flux"`
 }
 
 // Previews says of which pull requests the controller shows what they do.
@@ -161,7 +163,7 @@ func DefaultConfig() ConfigSpec {
 			Protect: []string{"Namespace", "CustomResourceDefinition", "PersistentVolumeClaim", "PersistentVolume", "StatefulSet"},
 		},
 		Health:   Health{Prefer: HealthBoth},
-		Failover: defaultFailover(), Descheduler: defaultDescheduler(), Rollout: defaultRollout(),
+		Failover: defaultFailover(), Descheduler: defaultDescheduler(), Rollout: defaultRollout(), Updates: subscribe.Default(),
 		Previews: Previews{Forks: ForksApproved},
 	}
 }
@@ -303,6 +305,7 @@ func (c *ConfigSpec) check() (field, problem string) {
 		{"publish.flux", c.Publish.Flux.Check},
 		{"publish.moves", c.Publish.Moves.check},
 		{"rollout", c.Rollout.check},
+		{"updates", c.Updates.Check},
 	} {
 		if field, p := part.check(); p != "" {
 			field = "spec." + part.name + "." + field

@@ -1,23 +1,19 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
-	sigsyaml "sigs.k8s.io/yaml"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/fetching"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/renderer"
 	"github.com/waybill-dev/waybill/render/worker"
-	"github.com/waybill-dev/waybill/sources/chart"
-	"github.com/waybill-dev/waybill/sources/egress"
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
@@ -28,10 +24,6 @@ const workerArgument = "render-worker"
 const (
 	untrustedFlag = "untrusted"
 	cacheFlag     = "render-cache"
-	hostsFlag     = "chart-host"
-	privateFlag   = "chart-private"
-	accountsFlag  = "registry-credentials"
-	accountsOld   = "chart-credentials" // what it was called
 )
 
 // renders adds the flags of a command that renders what a source holds.
@@ -49,13 +41,7 @@ func draws(cmd *cobra.Command) *cobra.Command {
 
 // fetches adds the flags of a command that fetches charts.
 func fetches(cmd *cobra.Command) *cobra.Command {
-	flags := cmd.Flags()
-	flags.StringArray(hostsFlag, nil, "host that charts may come from, as https://charts.example.com; repeat for more (default: as waybill.yaml says, else any public host over https)")
-	flags.StringArray(privateFlag, nil, "range of private addresses that a --chart-host may have, as 10.0.0.0/8; repeat for more (default: as waybill.yaml says)")
-	flags.String(accountsFlag, "", "YAML file with a list of {url, username, password, token, tokenService} for repositories of charts and images")
-	flags.String(accountsOld, "", "")
-	_ = flags.MarkDeprecated(accountsOld, "it is called --"+accountsFlag+" now") // it fails for a flag that is not there
-	cmd.MarkFlagsMutuallyExclusive(accountsFlag, accountsOld)
+	fetching.Add(cmd)
 	return reads(cmd)
 }
 
@@ -84,18 +70,9 @@ func valueOf(cmd *cobra.Command, name string) string {
 	return ""
 }
 
-// valuesOf are the values of a flag that not every command has.
-func valuesOf(cmd *cobra.Command, name string) []string {
-	values, err := cmd.Flags().GetStringArray(name)
-	if err != nil {
-		return nil // it has none
-	}
-	return values
-}
-
 // newEngine returns what renders Kustomize roots and releases of a source with such a config.
 func newEngine(cmd *cobra.Command, config render.ConfigSpec) (render.Engine, error) {
-	charts, err := newCharts(cmd, config)
+	charts, err := asked(cmd, config).Charts()
 	if err != nil {
 		return nil, err
 	}
@@ -139,54 +116,7 @@ func workerOptions(cmd *cobra.Command) (worker.Options, error) {
 	return o, nil
 }
 
-// newCharts returns the store of charts, as the flags say, and where they say nothing, as the
-// config does, unless that may be a stranger's.
-func newCharts(cmd *cobra.Command, config render.ConfigSpec) (*chart.Store, error) {
-	allowed, private := valuesOf(cmd, hostsFlag), valuesOf(cmd, privateFlag)
-	if !isUntrusted(cmd) {
-		if len(allowed) == 0 {
-			allowed = config.Charts.Hosts
-		}
-		if len(private) == 0 {
-			private = config.Charts.Private
-		}
-	}
-	o := chart.Options{Dir: cacheDir("charts"), Now: time.Now, Allow: allowed}
-	for _, p := range private {
-		prefix, err := netip.ParsePrefix(p)
-		if err != nil {
-			return nil, fmt.Errorf("reading --%s: %w", privateFlag, err)
-		}
-		o.Private = append(o.Private, prefix)
-	}
-	var err error
-	if o.Credentials, err = credentials(cmd); err != nil {
-		return nil, err
-	}
-	return chart.New(o)
-}
-
-// credentials are those of the flag, for whatever asks repositories.
-func credentials(cmd *cobra.Command) (all []egress.Credential, err error) {
-	file := cmp.Or(valueOf(cmd, accountsFlag), valueOf(cmd, accountsOld))
-	if file == "" {
-		return nil, nil
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("reading --%s: %w", accountsFlag, err)
-	}
-	if err := sigsyaml.UnmarshalStrict(data, &all); err != nil {
-		return nil, fmt.Errorf("reading --%s: %s is no list of credentials", accountsFlag, file) // the error would quote it
-	}
-	return all, nil
-}
-
-// cacheDir is a folder of this program's in the user's cache.
-func cacheDir(name string) string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		dir = os.TempDir()
-	}
-	return filepath.Join(dir, "waybill", name)
+// asked says which repositories of charts and images are asked for a source of such a config.
+func asked(cmd *cobra.Command, config render.ConfigSpec) fetching.Asked {
+	return fetching.Asked{Cmd: cmd, Config: config, Untrusted: isUntrusted(cmd)}
 }

@@ -63,6 +63,9 @@ A cluster that does not answer is a line. See docs/members.md.`,
 		if args[0] == fluxList || args[0] == argocdList {
 			return failure(2, writeSync(w, *rev, syncers, args))
 		}
+		if args[0] == updatesList {
+			return failure(2, writeUpdates(w, *rev, *output, args))
+		}
 		g := lister{where: w, rev: *rev, print: report.Listing{Flags: live.print, SortBy: live.sortBy, Err: cmd.ErrOrStderr()}}
 		if g.query, err = live.listed(*namespace, args); err != nil {
 			return failure(2, err)
@@ -83,6 +86,7 @@ func kindsHelp() string {
 	}
 	fmt.Fprintf(&b, "  %-30s %s\n", fluxList, "(what Flux is to apply)")
 	fmt.Fprintf(&b, "  %-30s %s\n", argocdList, "(an ApplicationSet for Argo CD)")
+	fmt.Fprintf(&b, "  %-30s %s\n", updatesList, "(what is newer of images, and why it is not taken)")
 	return b.String()
 }
 

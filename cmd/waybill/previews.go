@@ -59,7 +59,7 @@ func newPreviewer(cmd *cobra.Command, c *controller) (*pulls.Previewer, error) {
 		Reconciler: forOthers(*r), Rev: c.loop.Rev, MergeBase: source.MergeBase, Fetch: source.FetchWithin,
 		Now: time.Now, Random: rand.Reader, Log: c.loop.Log,
 		Sandbox: func(spec *render.ConfigSpec, locks ...lock.Lock) (render.Engine, error) {
-			charts, err := newCharts(cmd, *spec)
+			charts, err := asked(cmd, *spec).Charts()
 			return renderer.New(pool, &renderer.Locked{Charts: charts, Locks: locks}), err
 		},
 		Bound:   bound,

@@ -1,197 +1,251 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-dev/waybill/cmd/waybill/terminal"
+	"github.com/waybill-dev/waybill/cmd/waybill/forgeflags"
+	"github.com/waybill-dev/waybill/cmd/waybill/updating"
 	"github.com/waybill-dev/waybill/reconciler"
-	"github.com/waybill-dev/waybill/reconciler/planner"
 	"github.com/waybill-dev/waybill/reconciler/report"
+	"github.com/waybill-dev/waybill/reconciler/updates/propose"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
-	"github.com/waybill-dev/waybill/sources/chart"
+	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/sources/lock"
-	"github.com/waybill-dev/waybill/sources/words"
 )
+
+// updatesList is the list of get that says what is newer.
+const updatesList = "updates"
 
 func updateCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "update [PATH] [CHART...]", Short: "Pin the charts of repositories in " + lock.FileName, Args: cobra.ArbitraryArgs,
+		Use: "update [PATH] [CHART...]", Short: "Pin the charts of repositories in " + lock.FileName + ", and propose new versions of images", Args: cobra.ArbitraryArgs,
 		Long: `Update asks the repository of each chart that the source names for the newest
 version that fits, and writes version and digest to ` + lock.FileName + `. With names of
 charts only those are asked for; the others stay as they are. What the source no
-longer names is taken out.`,
+longer names is taken out.
+
+With updates.mode in waybill.yaml, --check and --dry-run say what is newer of images, too, and --pull-request
+proposes it: a pull request an ImagePolicy, to the branch --base. See docs/updates.md.`,
 	}
-	check := cmd.Flags().Bool("check", false, "write nothing, and say by the exit status whether the file would change")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		u := updater{cmd: cmd, path: sourcePath(cmd), dry: *check}
-		if len(args) > 0 {
-			u.only = args
+	f := updateFlags{cmd: cmd}
+	flags := cmd.Flags()
+	flags.BoolVar(&f.check, "check", false, "write nothing, and say by the exit status whether anything newer is to be taken")
+	flags.BoolVar(&f.dry, "dry-run", false, "write nothing, and print what would be written")
+	flags.BoolVar(&f.pulls, "pull-request", false, "open, renew and close pull requests for new versions of images at the forge; charts stay as they are")
+	flags.StringVar(&f.base, "base", "main", "with --pull-request: the branch that they are for, and that is read")
+	f.where = signingFlag(cmd, repositoryFlags(cmd, "repository that pull requests are in, and what is remembered of them: a remote's name, a path or a URL (default: origin where there is one, else the source's own)"))
+	f.forge = forgeflags.Add(cmd)
+	cmd.MarkFlagsMutuallyExclusive("check", "dry-run", "pull-request")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if f.pulls {
+			return failure(2, f.propose())
 		}
-		changed, err := u.run()
-		if err == nil {
-			err = u.failure()
-		}
-		if err == nil && changed && *check {
-			return errSilent
-		}
-		return failure(2, err)
+		return failure(2, f.run(args))
 	}
 	return cmd
 }
 
-// updater writes a lock file anew.
-type updater struct {
-	cmd   *cobra.Command
-	path  string
-	only  []string // names of charts; nil for all
-	dry   bool     // write nothing
-	store *chart.Store
-
-	failed []failedChart
+// updateFlags are what update is asked.
+type updateFlags struct {
+	cmd               *cobra.Command
+	check, dry, pulls bool
+	base              string
+	where             func(path string) (repositories, error)
+	forge             *forgeflags.Flags
 }
 
-// failedChart is a chart that could not be asked for, and why.
-type failedChart struct {
-	use planner.ChartUse
-	err error
-}
-
-// failure says which charts could not be locked, by the releases that name them; nil for none.
-func (u *updater) failure() error {
-	if len(u.failed) == 0 {
-		return nil
-	}
-	var b strings.Builder
-	for _, f := range u.failed {
-		fmt.Fprintf(&b, "\n  %s: %v", f.use.Ref, f.err)
-		for _, by := range f.use.By {
-			fmt.Fprintf(&b, "\n    %s: %s", by.Pos, by.What)
-		}
-	}
-	return fmt.Errorf("%s could not be locked, and what was locked of them before stays:%s", words.Count(len(u.failed), "chart"), b.String())
-}
-
-// run reports whether the file changes.
-func (u *updater) run() (changed bool, err error) {
-	s, err := standing(u.path)
+// run locks charts, and says what is newer of images where nothing is written.
+func (f *updateFlags) run(only []string) error {
+	path := sourcePath(f.cmd)
+	s, err := standing(path)
 	if err != nil {
-		return false, err
+		return err
 	}
 	config, err := configOf(s)
 	if err != nil {
-		return false, err
-	}
-	if u.store, err = newCharts(u.cmd, config); err != nil {
-		return false, err
+		return err
 	}
 	r := &reconciler.Reconciler{Now: time.Now}
-	if r.Engine, err = newEngine(u.cmd, config); err != nil {
-		return false, err
+	if r.Engine, err = newEngine(f.cmd, config); err != nil {
+		return err
 	}
-	refs, unread, err := r.Planner().Charts(u.cmd.Context(), s)
+	u := updating.Charts{Out: f.cmd.OutOrStdout(), Err: f.cmd.ErrOrStderr(), Path: path, Source: s, Planner: r.Planner()}
+	u.Dry = f.check || f.dry
+	if len(only) > 0 {
+		u.Only = only
+	}
+	if u.Store, err = asked(f.cmd, config).Charts(); err != nil {
+		return err
+	}
+	changed, err := u.Run(f.cmd.Context())
+	if err == nil {
+		err = u.Failure()
+	}
+	if err == nil && u.Dry && u.Only == nil && config.Updates.Acts() {
+		var newer bool
+		newer, err = f.images(s, config)
+		changed = changed || newer
+	}
+	if err == nil && changed && f.check {
+		return errSilent
+	}
+	return err
+}
+
+// images prints what is newer of images, and reports whether anything is to be taken.
+func (f *updateFlags) images(s sources.Snapshot, config render.ConfigSpec) (newer bool, err error) {
+	w, err := f.where(sourcePath(f.cmd))
 	if err != nil {
 		return false, err
 	}
-	file := filepath.Join(u.path, lock.FileName)
-	before, err := os.ReadFile(file)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return false, err
-	}
-	old, err := lock.Parse(before)
-	if err != nil && before != nil && u.only != nil {
-		return false, fmt.Errorf("reading %s: %w; without names of charts it is written anew", file, err)
-	}
-	old, kept := u.split(old, refs, unread)
-	next, pins, err := u.resolve(refs, old)
-	if err == nil && len(pins) > 0 {
-		err = report.Pins(pins).Write(u.cmd.OutOrStdout(), report.Table)
-	}
+	found, err := lookForUpdates(w, s, config)
 	if err != nil {
 		return false, err
 	}
-	after := next.With(kept...).Encode()
-	if len(u.failed) > 0 && (u.dry || len(next.Entries()) == 0 || bytes.Equal(before, after)) {
-		return false, nil // why is said
+	out := f.cmd.OutOrStdout()
+	if err := updating.Write(out, &found, time.Now(), report.Table); err != nil {
+		return false, err
 	}
-	if len(refs) == 0 && before == nil || bytes.Equal(before, after) {
-		fmt.Fprintf(u.cmd.OutOrStdout(), "%s is up to date: %d of the source's charts are of repositories\n", lock.FileName, len(refs))
-		return false, nil
-	}
-	if u.dry {
+	if diag.HasErrors(found.Source.Diags) && f.check {
 		return true, nil
 	}
-	return true, os.WriteFile(file, after, 0o644)
+	if f.dry {
+		err = updating.WriteChanges(out, &found, s)
+	}
+	return found.Takes(), err
 }
 
-// split takes the entries out of a lock that nothing names, if part of the source
-// cannot be read or is suspended: it may name them, so they are kept.
-func (u *updater) split(old lock.Lock, refs []planner.ChartUse, unread []diag.Diagnostic) (named lock.Lock, kept []lock.Entry) {
-	if len(unread) == 0 {
-		return old, nil
+// lookForUpdates says what is newer of images than a version of the source has, and what is wrong with policies and markers.
+func lookForUpdates(w repositories, s sources.Snapshot, config render.ConfigSpec) (propose.Found, error) {
+	source, err := w.source()
+	if err != nil {
+		source = nil // a directory in no repository, of which nothing is remembered
 	}
-	var rest []lock.Entry
-	for _, e := range old.Entries() {
-		if slices.ContainsFunc(refs, func(r planner.ChartUse) bool { is, ok := old.Lookup(r.Ref); return ok && is == e }) {
-			rest = append(rest, e)
-		} else {
-			kept = append(kept, e)
-		}
+	r, err := w.over(source, s)
+	if err != nil {
+		return propose.Found{}, err
 	}
-	if len(kept) > 0 {
-		for _, d := range unread {
-			fmt.Fprintln(u.cmd.ErrOrStderr(), d)
-		}
-		fmt.Fprintf(u.cmd.ErrOrStderr(), "kept in %s: %s that nothing else names, for what is said above may name them\n", lock.FileName, words.Count(len(kept), "chart"))
-	}
-	return lock.Lock{}.With(rest...), kept
-}
-
-// resolve asks for each reference, and says what became of it.
-func (u *updater) resolve(refs []planner.ChartUse, old lock.Lock) (lock.Lock, []report.Pin, error) {
-	for _, name := range u.only {
-		if !slices.ContainsFunc(refs, func(r planner.ChartUse) bool { return r.Name == name }) {
-			return lock.Lock{}, nil, fmt.Errorf("the source names no chart %q of a repository", name)
-		}
-	}
-	var next lock.Lock
-	var pins []report.Pin
-	for _, use := range refs {
-		ref := use.Ref
-		was, known := old.Lookup(ref)
-		if u.only != nil && !slices.Contains(u.only, ref.Name) {
-			if known {
-				next = next.With(was)
-			}
-			continue
-		}
-		_, end := terminal.Doing(u.cmd.Context(), 0, "looking for %s", ref)
-		is, err := u.store.Resolve(u.cmd.Context(), ref)
-		end()
+	look := updating.Images{Planner: r.Planner(), Source: s, Now: time.Now()}
+	if source != nil {
+		upstream, err := upstream(w, source)
 		if err != nil {
-			u.failed = append(u.failed, failedChart{use, err})
-			if known {
-				next = next.With(was)
-			}
-			continue
+			return propose.Found{}, err
 		}
-		next = next.With(is)
-		if is != was {
-			pins = append(pins, report.Pin{Ref: ref, Was: was, Is: is})
-		}
+		look.Memory = upstream
 	}
-	for _, was := range old.Entries() {
-		if _, still := next.Lookup(was.Ref); !still {
-			pins = append(pins, report.Pin{Ref: was.Ref, Was: was})
-		}
+	if look.Registry, err = asked(w.cmd, config).Registry(); err != nil {
+		return propose.Found{}, err
 	}
-	return next, pins, nil
+	found, diags, err := look.Look(w.cmd.Context())
+	tell(w.cmd, diags)
+	return found, err
+}
+
+// writeUpdates prints what is newer of images, as get does.
+func writeUpdates(w repositories, rev, output string, args []string) error {
+	as := report.Format(output)
+	switch {
+	case len(args) > 1:
+		return fmt.Errorf("get %s lists all, and takes no NAME", updatesList)
+	case !slices.Contains([]report.Format{report.Table, report.JSON, report.YAML}, as):
+		return fmt.Errorf("get %s has the formats table, json and yaml, and not %q", updatesList, output)
+	}
+	source, err := w.source()
+	if err != nil && (rev != "" || git.IsURL(w.path)) {
+		return err
+	}
+	s, err := w.snapshot(source, rev)
+	if err != nil {
+		return err
+	}
+	config, err := configOf(s)
+	if err != nil {
+		return err
+	}
+	if !config.Updates.Acts() {
+		return errors.New("updates.mode of waybill.yaml is off, so that nothing is looked at; write updates: {mode: pullRequest}")
+	}
+	found, err := lookForUpdates(w, s, config)
+	if err != nil {
+		return err
+	}
+	return updating.Write(w.cmd.OutOrStdout(), &found, time.Now(), as)
+}
+
+// upstream is the repository that pull requests are in: where --to says, else where a clone was made from.
+func upstream(w repositories, source *git.Repo) (*git.Repo, error) {
+	d := destination{}
+	var err error
+	switch {
+	case w.to != "":
+		d, err = w.destination(source, nil)
+	case slices.Contains(source.Remotes(), origin):
+		d, err = w.remote(source, origin)
+	}
+	if err != nil || d.location == "" {
+		return source, err
+	}
+	return w.open(source, d)
+}
+
+// propose opens, renews and closes pull requests.
+func (f *updateFlags) propose() error {
+	ctx := f.cmd.Context()
+	w, err := f.where(sourcePath(f.cmd))
+	if err != nil {
+		return err
+	}
+	source, err := w.source()
+	if err != nil {
+		return err
+	}
+	upstream, err := upstream(w, source)
+	if err != nil {
+		return err
+	}
+	p := updating.Proposals{Upstream: upstream, Base: f.base, Now: time.Now}
+	if p.Forge, err = f.forge.Opened(); err != nil {
+		return err
+	}
+	s, err := upstream.Snapshot(ctx, f.base, source.Subdir())
+	if err != nil {
+		return err
+	}
+	if p.Reconciler, err = readsFrom(w, upstream, source, s); err != nil {
+		return err
+	}
+	config, err := configOf(s)
+	if err != nil {
+		return err
+	}
+	if p.Registry, err = asked(f.cmd, config).Registry(); err != nil {
+		return err
+	}
+	result, err := p.Run(ctx, f.cmd.OutOrStdout())
+	tell(f.cmd, result.Found.Source.Diags)
+	if err == nil && diag.HasErrors(result.Found.Source.Diags) {
+		return errSilent
+	}
+	return err
+}
+
+// readsFrom is a reconciler that reads the source from a repository, whatever a clone of it has.
+func readsFrom(w repositories, upstream, source *git.Repo, s sources.Snapshot) (*reconciler.Reconciler, error) {
+	r, err := w.over(upstream, s)
+	if err != nil {
+		return nil, err
+	}
+	r.Subdir, r.Target = source.Subdir(), upstream
+	d, err := w.configured(s)
+	if err == nil && d.location != "" {
+		r.Target, err = w.open(source, d)
+	}
+	return r, err
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-dev/waybill/cmd/waybill/terminal"
+	"github.com/waybill-dev/waybill/cmd/waybill/updating"
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/published"
@@ -38,6 +39,9 @@ plain Secrets and charts that no lock names, and a branch may not.`,
 		end()
 		if err == nil {
 			err = w.vacant(&p)
+		}
+		if err == nil && p.Config.Updates.Acts() {
+			p.Diags, err = updating.WithMarkers(cmd.Context(), r.Planner(), s, p.Diags)
 		}
 		if err != nil {
 			return failure(2, err)

@@ -204,6 +204,19 @@ const (
 	// BadStrategy: a strategy for roll-outs has a mistake. What is bound to it stays as it is (see
 	// [rollouts.md](rollouts.md)).
 	BadStrategy Code = "bad-strategy"
+	// BadSubscription: an ImageRepository, ImagePolicy or ImageUpdateAutomation has a mistake, or asks for what is refused.
+	// Nothing is updated by it; the others go on (see [updates.md](updates.md)).
+	BadSubscription Code = "bad-subscription"
+	// SubscriptionIgnored: a field of one of these kinds has no meaning here, and is passed over.
+	SubscriptionIgnored Code = "subscription-ignored"
+	// MovingTag: an ImagePolicy lets one tag pass, so that it never finds a newer version.
+	MovingTag Code = "moving-tag"
+	// BadMarker: a marker of an image names no policy, or two, or stands on a value that is no image. No value of
+	// the policy is written.
+	BadMarker Code = "bad-marker"
+	// MarkerNotEditable: a marker of an image stands where its value cannot be written without touching anything
+	// else. No value of the policy is written.
+	MarkerNotEditable Code = "marker-not-editable"
 	// RolloutOverlap: two stages of a strategy select one cluster. The later one has it.
 	RolloutOverlap Code = "rollout-overlap"
 	// RolloutUnmatched: no stage of a strategy selects a cluster. It comes last, or no run starts.

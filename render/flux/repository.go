@@ -258,3 +258,9 @@ func (r *reader) filtered(ref object.Ref, field []any) {
 			"name them in .waybillignore, or list what counts in a kustomization.yaml")
 	}
 }
+
+// Foreign says why a source of Flux's is not this repository; empty if it is, or is assumed to be.
+func (r *Repository) Foreign(ref object.Ref, s *Index) string {
+	why, _ := r.foreign(ref, s)
+	return why
+}

@@ -35,7 +35,7 @@ const DefaultPatience = 90 * time.Second
 var repositoryName = regexp.MustCompile(`^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)+$`)
 
 // Open returns a repository of a forge. It asks nothing yet.
-func Open(o Options) (Forge, error) {
+func Open(o Options) (Proposer, error) {
 	base, err := o.base()
 	if err != nil {
 		return nil, err

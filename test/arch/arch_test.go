@@ -34,7 +34,7 @@ var only = map[string][]string{
 	"golang.org/x/sync/errgroup":           {"sources/git", "sources/forge/forgetest", "reconciler/clusters", "reconciler/members", "reconciler/agent", "cmd", "test"},
 	"golang.org/x/sys":                     {"render/worker"},
 	"helm.sh/helm/v3":                      {"render/helm"},
-	"sigs.k8s.io/kustomize":                {"render/kustomize"},
+	"sigs.k8s.io/kustomize":                {"render/kustomize", "render/marker"}, // kyaml finds markers
 	"github.com/landlock-lsm/go-landlock":  {"render/worker"},
 	"golang.org/x/crypto/argon2":           {"render/seal"},
 	"golang.org/x/crypto/chacha20poly1305": {"render/seal"},
@@ -49,11 +49,11 @@ var only = map[string][]string{
 	"github.com/karmada-io/karmada":            {"policies/interpret/thirdparty"}, // data
 	"github.com/argoproj/argo-cd/v3":           {"policies/interpret/argocd"},     // data
 	"github.com/google/go-containerregistry":   {"sources/chart", "sources/egress", "sources/registry", "test"},
-	"github.com/Masterminds/semver/v3":         {"sources/chart", "sources/lock", "render/helm", "render/flux"},
+	"github.com/Masterminds/semver/v3":         {"policies/imagepolicy", "sources/chart", "sources/lock", "render/helm", "render/flux"},
 	"github.com/go-git/go-git/v5":              {"sources/git", "sources/ignore", "test"},
 	"github.com/go-git/go-billy/v5":            {"sources/git", "test"},
 	"github.com/evanphx/json-patch/v5":         {"policies/override"},
-	"github.com/distribution/reference":        {"policies/override"},
+	"github.com/distribution/reference":        {"policies/override", "policies/images", "render/marker"},
 	"github.com/robfig/cron/v3":                {"policies/karmada/validate", "policies/window"}, // validates; computes
 	"github.com/prometheus/client_golang":      {"reconciler/serve"},
 	"go.opentelemetry.io":                      {"reconciler/traces", "cmd"},

@@ -75,7 +75,7 @@ func (f *Flags) Job() (forge.Job, error) {
 }
 
 // Open opens the repository of a job.
-func (f *Flags) Open(j forge.Job) (forge.Forge, error) {
+func (f *Flags) Open(j forge.Job) (forge.Proposer, error) {
 	plain, err := f.cmd.Flags().GetBool("plain-http")
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (f *Flags) Open(j forge.Job) (forge.Forge, error) {
 }
 
 // Opened opens the repository of the forge that the flags and the CI job say.
-func (f *Flags) Opened() (forge.Forge, error) {
+func (f *Flags) Opened() (forge.Proposer, error) {
 	j, err := f.Job()
 	if err != nil {
 		return nil, err

@@ -89,6 +89,8 @@ func (x *expander) ground(objs []*object.Object, before *ground) *ground {
 		return before
 	}
 	set, objects, diags := policies.Settings{Failover: x.in.Source.Config.Failover.Enabled}.Load(objs, &x.in.Memo.Policies)
+	objects, ignored := withoutSubscriptions(&x.in.Source.Config, x.repository, objects)
+	diags = append(diags, ignored...)
 	units, unbound := unit.Of(&set, x.in.Source.Config.Rollout)
 	windows, _ := unit.ReadWindows(x.in.Source.Config.Rollout.Windows) // whoever reads the source says what is wrong
 	diags = slices.Concat(diags, unbound)

@@ -1,0 +1,97 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/waybill-dev/waybill/policies/imagepolicy"
+	"github.com/waybill-dev/waybill/reconciler/updates"
+	"github.com/waybill-dev/waybill/reconciler/updates/propose"
+)
+
+// Update is what is newer of an image, and what becomes of it.
+type Update struct {
+	Policy  string `json:"policy"`
+	Image   string `json:"image"`
+	Current string `json:"current,omitempty"`
+	Next    string `json:"next,omitempty"` // what is taken; empty for nothing
+	Newest  string `json:"newest,omitempty"`
+	// FirstSeen is when the newest was, and Why why it is not taken, as a code.
+	FirstSeen time.Time `json:"firstSeen,omitzero"`
+	Why       string    `json:"why,omitempty"`
+	Message   string    `json:"message,omitempty"`
+	// Unfit is how many tags are no version that the policy wants.
+	Unfit  int      `json:"unfit,omitempty"`
+	Values []string `json:"values,omitempty"` // where they stand, as FILE:LINE
+}
+
+// Updates is what get updates and update print.
+func Updates(all []updates.Verdict, now time.Time) Report {
+	list := make([]Update, 0, len(all))
+	var rows [][]string
+	for i := range all {
+		u := updateOf(&all[i])
+		list = append(list, u)
+		seen := ""
+		if !u.FirstSeen.IsZero() {
+			seen = age(&u.FirstSeen, now)
+		}
+		rows = append(rows, []string{u.Policy, u.Image, dash(u.Current), dash(u.Next), dash(u.Newest), dash(seen), dash(u.Message)})
+	}
+	return table(list, []string{"POLICY", "IMAGE", "CURRENT", "NEXT", "NEWEST", "SEEN", "WHY NOT"}, rows)
+}
+
+// updateOf says what becomes of a subscription.
+func updateOf(v *updates.Verdict) Update {
+	u := Update{
+		Policy: v.Name().String(), Image: v.Policy.Repository.Image, Why: string(v.Why), Message: v.Message, Unfit: v.Choice.Unfit,
+		Current: version(v.Current.Tag, v.Current.Digest), Next: version(v.Next.Tag, v.Next.Digest),
+	}
+	for _, m := range v.Markers {
+		u.Values = append(u.Values, m.Pos.String())
+	}
+	if u.Message == "" {
+		u.Message = sentences[v.Why]
+	}
+	if len(v.Choice.Newer) == 0 {
+		return u
+	}
+	n := v.Choice.Newer[0]
+	u.Newest, u.FirstSeen = n.Tag, n.Since
+	if v.Why != "" && v.Why != updates.UpToDate {
+		return u
+	}
+	switch u.Why, u.Message = string(n.Why), ""; n.Why {
+	case imagepolicy.TooYoung:
+		u.Message = "too young until " + n.Until.UTC().Format("2006-01-02 15:04Z")
+	case imagepolicy.Major:
+		u.Message = "another major, and updates.major is false"
+	case imagepolicy.KeptBack:
+		u.Message = "kept back: " + n.Message
+	}
+	return u
+}
+
+// sentences say why nothing is written.
+var sentences = map[updates.Why]string{
+	updates.Suspended: "suspended", updates.NotAutomated: "no ImageUpdateAutomation covers the policy", updates.NoMarker: "no value has a marker of it",
+	updates.MarkerBad: "a marker of it is a mistake", updates.UpToDate: "",
+}
+
+// version is a tag, and the first digits of a digest.
+func version(tag, digest string) string {
+	if digest == "" {
+		return tag
+	}
+	return fmt.Sprintf("%s@%.15s", tag, digest)
+}
+
+// Proposals is what update --pull-request prints.
+func Proposals(all []propose.Outcome) Report {
+	var rows [][]string
+	for _, o := range all {
+		rows = append(rows, []string{o.Branch, strings.ToLower(string(o.Did)), dash(o.URL), dash(o.Why)})
+	}
+	return table(all, []string{"BRANCH", "DONE", "PULL REQUEST", "WHY"}, rows)
+}

@@ -1,0 +1,197 @@
+package updates
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/waybill-dev/waybill/policies/imagepolicy"
+	"github.com/waybill-dev/waybill/policies/images"
+	"github.com/waybill-dev/waybill/render/marker"
+	"github.com/waybill-dev/waybill/render/subscribe"
+)
+
+// Why is why nothing is written for a subscription.
+type Why string
+
+// The reasons. Those of single versions are in package imagepolicy.
+const (
+	Suspended    Why = "Suspended"    // the policy or its repository says so
+	NotAutomated Why = "NotAutomated" // no ImageUpdateAutomation of the source covers the policy
+	NoMarker     Why = "NoMarker"     // no value names it
+	MarkerBad    Why = "MarkerBad"    // a marker of it is a mistake
+	NotAnswered  Why = "NotAnswered"  // the registry did not say what there is
+	NothingFits  Why = "NothingFits"  // none of the tags is a wanted version
+	Unverified   Why = "Unverified"   // nobody whose keys count signed it
+	UpToDate     Why = "UpToDate"     // nothing newer may be taken
+)
+
+// Verdict says what comes next for a subscription.
+type Verdict struct {
+	*Subscription
+
+	Choice imagepolicy.Choice
+	// Next is what is to be written; zero for nothing. Why is why it is nothing, and Message says it to people where there is
+	// more to say.
+	Next    marker.Image
+	Why     Why
+	Message string
+	// moved says that the tag stays, and what it stands for does not.
+	moved bool
+}
+
+// Facts are what is known when subscriptions are judged.
+type Facts struct {
+	Now      time.Time
+	Settings subscribe.Updates
+	Memory   *Memory
+	// Failed says of repositories why they did not answer.
+	Failed map[string]error
+}
+
+// Judge says which tag comes next, if any. Where Asks names a reference, the digest of it is to be told by Pin before
+// anything is written.
+func Judge(s *Subscription, f Facts) Verdict {
+	v := Verdict{Subscription: s, Why: s.Why}
+	image := s.Policy.Repository.Image
+	known := f.Memory.Repositories[image]
+	v.Choice = s.Policy.Rule.Choose(imagepolicy.Facts{
+		Now: f.Now, Current: s.Current.Tag, Tags: known.Known.Tags, FirstSeen: known.Seen,
+		MinimumAge: f.Settings.MinimumAge.Duration, Major: f.Settings.Major, KeptBack: f.Memory.Policies[s.Name()].KeptBack,
+	})
+	switch err := f.Failed[image]; {
+	case v.Why != "":
+	case err != nil:
+		v.Why, v.Message = NotAnswered, err.Error()
+	case v.Choice.Tag != "":
+		v.Next = marker.Image{Name: image, Tag: v.Choice.Tag}
+	case s.follows() && slices.Contains(known.Known.Tags, s.Current.Tag):
+		v.Next, v.moved = marker.Image{Name: cmp.Or(s.Current.Name, image), Tag: s.Current.Tag}, true
+	case v.Choice.Fit == 0:
+		v.Why, v.Message = NothingFits, fmt.Sprintf("none of %d tags is a version that the policy wants", v.Choice.Unfit)
+	default:
+		v.Why = UpToDate
+	}
+	return v
+}
+
+// follows reports a policy for which the digest of the tag in use is to be written.
+func (s *Subscription) follows() bool {
+	pinning := s.Policy.Pinning
+	return s.Current.Tag != "" && (pinning == images.PinAlways || pinning == images.PinIfNotPresent && s.Current.Digest == "")
+}
+
+// pins reports a policy whose values have a digest.
+func (s *Subscription) pins() bool {
+	return s.Policy.Pinning != images.PinNever || s.Current.Digest != "" ||
+		slices.ContainsFunc(s.Markers, func(m marker.Marker) bool { return m.Part == marker.Digest })
+}
+
+// Asks is the reference of which the digest is needed; empty for none.
+func (v *Verdict) Asks() string {
+	if v.Next == (marker.Image{}) || !v.pins() {
+		return ""
+	}
+	return v.Policy.Repository.Image + ":" + v.Next.Tag
+}
+
+// Moved reports that the tag stays: what is asked is whether its digest is another one.
+func (v *Verdict) Moved() bool { return v.moved }
+
+// Pin tells the digest that the registry has for what is to be written.
+func (v *Verdict) Pin(digest string, f Facts) {
+	if v.pins() {
+		v.Next.Digest = digest
+	}
+	if !v.moved {
+		return
+	}
+	n := imagepolicy.Newer{Tag: v.Next.Tag + "@" + digest, Since: f.Now}
+	if since, seen := f.Memory.Repositories[v.Policy.Repository.Image].Seen[n.Tag]; seen {
+		n.Since = since
+	}
+	switch why, kept := f.Memory.Policies[v.Name()].KeptBack[n.Tag]; {
+	case digest == v.Current.Digest:
+		v.Next, v.Why = marker.Image{}, UpToDate
+		return
+	case kept:
+		n.Why, n.Message = imagepolicy.KeptBack, why
+	case f.Now.Before(n.Since.Add(f.Settings.MinimumAge.Duration)):
+		n.Why, n.Until = imagepolicy.TooYoung, n.Since.Add(f.Settings.MinimumAge.Duration)
+	}
+	if v.Choice.Newer = append(v.Choice.Newer, n); n.Why != "" {
+		v.Next, v.Why = marker.Image{}, UpToDate
+	}
+}
+
+// Refuse has nothing be written.
+func (v *Verdict) Refuse(why Why, message string) {
+	v.Next, v.Why, v.Message = marker.Image{}, why, message
+}
+
+// Key names what is to be written among versions that are kept back: the tag, or for a tag that moved tag@digest.
+func (v *Verdict) Key() string {
+	if v.moved {
+		return v.Next.Tag + "@" + v.Next.Digest
+	}
+	return v.Next.Tag
+}
+
+// Takes reports that something is to be written.
+func (v *Verdict) Takes() bool { return v.Next != (marker.Image{}) }
+
+// Edit returns the files that change, by their paths, if all of these are written. Values of one policy change together or
+// not at all.
+func (s *Source) Edit(all []*Verdict) (map[string][]byte, error) {
+	changed := map[string][]byte{}
+	values := map[string]map[marker.Policy]marker.Image{} // by file, for an automation may leave files out
+	for _, v := range all {
+		for _, m := range v.Markers {
+			if values[m.Pos.File] == nil {
+				values[m.Pos.File] = map[marker.Policy]marker.Image{}
+			}
+			values[m.Pos.File][m.Policy] = v.Next
+		}
+	}
+	for _, file := range sorted(values) {
+		data, is, err := s.files[file].Write(values[file])
+		if err != nil {
+			return nil, fmt.Errorf("writing values of images: %w", err)
+		}
+		if is {
+			changed[file] = data
+		}
+	}
+	return changed, nil
+}
+
+// Due reports whether pull requests may be opened now, by a schedule: whether it came about since they were opened last.
+// With no schedule they always may.
+func Due(schedule []Schedule, last, now time.Time) bool {
+	return len(schedule) == 0 || slices.ContainsFunc(schedule, func(s Schedule) bool {
+		at, ok := s.Last(now)
+		return ok && at.After(last)
+	})
+}
+
+// Schedule says when something came about last.
+type Schedule interface {
+	Last(now time.Time) (time.Time, bool)
+}
+
+func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// Branch is the branch on which a subscription is proposed: the one that its automation pushes to, if that is no branch of
+// Waybill's and not the base, or one of its own.
+func (s *Subscription) Branch(base string) string {
+	if a := s.Automation; a != nil && a.Branch != "" && a.Branch != base && !strings.HasPrefix(a.Branch, "waybill/") {
+		return a.Branch
+	}
+	return BranchPrefix + s.Name().String()
+}
+
+// BranchPrefix begins the branches on which versions are proposed.
+const BranchPrefix = "waybill/update/"

@@ -1,0 +1,250 @@
+package updates
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/waybill-dev/waybill/policies/images"
+	"github.com/waybill-dev/waybill/render/marker"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/registry"
+)
+
+// MemoryBranch is the branch that remembers. It is no part of the state, which follows from plans.
+const MemoryBranch = "waybill/updates"
+
+// Memory is what has to be known the next time.
+type Memory struct {
+	Repositories map[string]Repository
+	Policies     map[images.Name]Record
+	// Opened is when pull requests were opened in the last hour, and Looked when they could be last, by the schedule.
+	Opened []time.Time
+	Looked time.Time
+}
+
+// Repository is what is known of a repository of images.
+type Repository struct {
+	Name  string         `json:"name"`
+	Known registry.Known `json:"known"`
+	// Seen is when each tag was seen first, and tag@digest where a digest is followed. Nothing is forgotten, so that no
+	// tag that comes back is young again.
+	Seen map[string]time.Time `json:"seen,omitempty"`
+}
+
+// Record is what became of a subscription.
+type Record struct {
+	Proposal *Proposal `json:"proposal,omitempty"`
+	// KeptBack are versions, by Verdict.Key, that are not proposed again, and why.
+	KeptBack map[string]string `json:"keptBack,omitempty"`
+}
+
+// Proposal is the version that was proposed last.
+type Proposal struct {
+	Key  string       `json:"key"`
+	From marker.Image `json:"from"`
+	To   marker.Image `json:"to"`
+	// Branch is where it is, and Tree the id of the root of the commit there. Another one is somebody else's.
+	Branch      string    `json:"branch"`
+	Tree        string    `json:"tree"`
+	PullRequest int       `json:"pullRequest,omitempty"` // zero: none yet
+	URL         string    `json:"url,omitempty"`
+	At          time.Time `json:"at"`
+	Merged      string    `json:"merged,omitempty"` // the commit of the base in which it was seen first
+}
+
+// IsOpen reports a proposal that was not merged.
+func (p *Proposal) IsOpen() bool { return p != nil && p.Merged == "" }
+
+// NewMemory remembers nothing.
+func NewMemory() *Memory {
+	return &Memory{Repositories: map[string]Repository{}, Policies: map[images.Name]Record{}}
+}
+
+// See notes what a registry said of a repository. A list that lost tags counts as what it is, and what was seen stays seen.
+func (m *Memory) See(image string, known registry.Known, now time.Time) {
+	r := m.Repositories[image]
+	seen := maps.Clone(r.Seen)
+	if seen == nil {
+		seen = map[string]time.Time{}
+	}
+	for _, tag := range known.Tags {
+		if _, is := seen[tag]; !is {
+			seen[tag] = now.UTC().Truncate(time.Second)
+		}
+	}
+	known.At = time.Time{} // so that nothing is written where nothing is new
+	m.Repositories[image] = Repository{Name: image, Known: known, Seen: seen}
+}
+
+// SeeDigest notes what a tag stands for.
+func (m *Memory) SeeDigest(image, tag, digest string, now time.Time) {
+	r := m.Repositories[image]
+	key := tag + "@" + digest
+	if _, is := r.Seen[key]; is {
+		return
+	}
+	seen := maps.Clone(r.Seen)
+	if seen == nil {
+		seen = map[string]time.Time{}
+	}
+	seen[key] = now.UTC().Truncate(time.Second)
+	r.Name, r.Seen = image, seen
+	m.Repositories[image] = r
+}
+
+// KeepBack has a version not be proposed again.
+func (m *Memory) KeepBack(of images.Name, key, why string) {
+	r := m.Policies[of]
+	if _, is := r.KeptBack[key]; is {
+		return
+	}
+	kept := maps.Clone(r.KeptBack)
+	if kept == nil {
+		kept = map[string]string{}
+	}
+	kept[key] = why
+	r.KeptBack = kept
+	m.Policies[of] = r
+}
+
+// Propose notes what is proposed of a subscription; nil for nothing.
+func (m *Memory) Propose(of images.Name, p *Proposal) {
+	r := m.Policies[of]
+	r.Proposal = p
+	m.Policies[of] = r
+}
+
+// Learn notes what became of proposals, by what the values are at a commit of the base: a version that they are at was
+// merged, and one that was merged and that they are below again was reverted, and is kept back.
+func (m *Memory) Learn(all []Subscription, commit string) {
+	for i := range all {
+		s := &all[i]
+		p := m.Policies[s.Name()].Proposal
+		if p == nil || len(s.Markers) == 0 {
+			continue
+		}
+		is := s.Current.Tag == p.To.Tag && (p.To.Digest == "" || s.Current.Digest == p.To.Digest)
+		lower, known := s.Policy.Rule.Compare(s.Current.Tag, p.To.Tag)
+		back := known && lower < 0 || s.Current.Tag == p.From.Tag && (!is && s.Current.Digest == p.From.Digest)
+		switch {
+		case is && p.Merged == "":
+			merged := *p
+			merged.Merged = commit
+			m.Propose(s.Name(), &merged)
+		case p.Merged != "" && back:
+			m.KeepBack(s.Name(), p.Key, fmt.Sprintf("it was merged as %.12s, and the source says %s again", p.Merged, s.Current.Tag))
+			m.Propose(s.Name(), nil)
+		}
+	}
+}
+
+// Open lists the proposals that were not merged, by their policies.
+func (m *Memory) Open() []images.Name {
+	var all []images.Name
+	for _, n := range slices.SortedFunc(maps.Keys(m.Policies), images.Name.Compare) {
+		if m.Policies[n].Proposal.IsOpen() {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// memoryFormat is what the file format says.
+const memoryFormat = "1\n"
+
+// recent is what is remembered of pull requests in general.
+type recent struct {
+	Opened []time.Time `json:"opened,omitempty"`
+	Looked time.Time   `json:"looked,omitzero"`
+}
+
+// Encode is the content of the branch: format, recent.json, repositories/NAME.json and policies/NAMESPACE/NAME.json.
+func (m *Memory) Encode() (*files.Folder, error) {
+	var failed error
+	file := func(name string, v any) files.Entry {
+		data, err := json.MarshalIndent(v, "", "  ")
+		if err != nil {
+			failed = fmt.Errorf("encoding %s: %w", name, err)
+		}
+		return files.FileEntry(name, files.NewBlob(append(data, '\n')))
+	}
+	root := []files.Entry{files.FileEntry("format", files.NewBlob([]byte(memoryFormat))), file("recent.json", recent{m.Opened, m.Looked})}
+	var repositories []files.Entry
+	for _, name := range sorted(m.Repositories) {
+		repositories = append(repositories, file(url.PathEscape(name)+".json", m.Repositories[name]))
+	}
+	namespaces := map[string][]files.Entry{}
+	for n, r := range m.Policies {
+		if r.Proposal != nil || len(r.KeptBack) > 0 {
+			namespaces[n.Namespace] = append(namespaces[n.Namespace], file(n.Name+".json", r))
+		}
+	}
+	var policies []files.Entry
+	for _, n := range sorted(namespaces) {
+		policies = append(policies, files.DirEntry(n, files.NewFolder(namespaces[n])))
+	}
+	if len(repositories) > 0 {
+		root = append(root, files.DirEntry("repositories", files.NewFolder(repositories)))
+	}
+	if len(policies) > 0 {
+		root = append(root, files.DirEntry("policies", files.NewFolder(policies)))
+	}
+	return files.NewFolder(root), failed
+}
+
+// Decode reads the content of the branch, which may be nil. What cannot be read is an error: to go on without it would be to
+// propose again what was kept back.
+func Decode(root *files.Folder) (*Memory, error) {
+	m := NewMemory()
+	if root == nil {
+		return m, nil
+	}
+	for path, e := range root.All() {
+		if e.Blob == nil {
+			continue
+		}
+		data, err := e.Blob.Bytes()
+		if err == nil {
+			err = m.take(path, data)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading %s of branch %s: %w", path, MemoryBranch, err)
+		}
+	}
+	return m, nil
+}
+
+// take reads a file.
+func (m *Memory) take(path string, data []byte) error {
+	parts := strings.Split(strings.TrimSuffix(path, ".json"), "/")
+	switch {
+	case path == "format":
+		if string(data) != memoryFormat {
+			return fmt.Errorf("the format is %.20q, which this version does not read; use the version that wrote it, or a later one", data)
+		}
+	case path == "recent.json":
+		var r recent
+		if err := json.Unmarshal(data, &r); err != nil {
+			return err
+		}
+		m.Opened, m.Looked = r.Opened, r.Looked
+	case parts[0] == "repositories" && len(parts) == 2:
+		var r Repository
+		if err := json.Unmarshal(data, &r); err != nil {
+			return err
+		}
+		m.Repositories[r.Name] = r
+	case parts[0] == "policies" && len(parts) == 3:
+		var r Record
+		if err := json.Unmarshal(data, &r); err != nil {
+			return err
+		}
+		m.Policies[images.Name{Namespace: parts[1], Name: parts[2]}] = r
+	}
+	return nil
+}

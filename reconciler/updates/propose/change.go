@@ -1,0 +1,236 @@
+package propose
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/waybill-dev/waybill/policies/images"
+	"github.com/waybill-dev/waybill/reconciler/updates"
+	"github.com/waybill-dev/waybill/render/marker"
+	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git"
+)
+
+// change is what one branch changes.
+type change struct {
+	branch   string
+	verdicts []*updates.Verdict
+	edited   map[string][]byte
+	tree     *files.Folder
+	memory   *updates.Memory
+	// at is where the branch is, and was what was proposed on it before; stays says that it has this change already.
+	at    files.ID
+	was   *updates.Proposal
+	stays bool
+}
+
+// has is what is proposed on the branch already; nil for nothing.
+func (c *change) has() *updates.Proposal { return c.was }
+
+// author is who commits.
+var author = git.Author{Name: "Waybill", Email: "waybill@waybill.dev"}
+
+// change makes what a branch is to change; nil if nothing is to be done about it, which is said.
+func (r *run) change(ctx context.Context, branch string, of []*updates.Verdict) (*change, error) {
+	c := &change{branch: branch, verdicts: of, at: r.heads[branch], memory: r.memory}
+	for _, v := range of {
+		if p := r.memory.Policies[v.Name()].Proposal; p.IsOpen() && p.Branch == branch {
+			c.was = p
+		}
+	}
+	var err error
+	if c.edited, err = r.result.Found.Source.Edit(of); err != nil {
+		return nil, err
+	}
+	c.tree = r.base.Tree
+	for name, data := range c.edited {
+		c.tree = with(c.tree, strings.Split(strings.Trim(r.Subdir+"/"+name, "/"), "/"), data)
+	}
+	if !c.at.IsZero() {
+		isOurs, err := r.isOurs(ctx, &updates.Proposal{Branch: branch, Tree: c.treeBefore()})
+		if err != nil {
+			return nil, err
+		}
+		if !isOurs {
+			url := ""
+			if c.was != nil {
+				url = c.was.URL
+			}
+			r.say(c, Theirs, url, "somebody else's commit is on the branch; merge it, or delete the branch to have it written again")
+			return nil, nil
+		}
+		if c.stays, err = r.isSame(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	if c.was != nil {
+		c.note(r.memory)
+	}
+	return c, nil
+}
+
+// treeBefore is the tree that Waybill pushed to the branch last; empty where nothing is remembered.
+func (c *change) treeBefore() string {
+	if c.was != nil {
+		return c.was.Tree
+	}
+	return ""
+}
+
+// note remembers that the change is proposed.
+func (c *change) note(m *updates.Memory) {
+	for _, v := range c.verdicts {
+		p := updates.Proposal{Key: v.Key(), From: v.Current, To: v.Next, Branch: c.branch, Tree: c.tree.ID().String()}
+		if c.stays {
+			p.Tree = c.was.Tree
+		}
+		if before := m.Policies[v.Name()].Proposal; before.IsOpen() {
+			p.PullRequest, p.URL, p.At = before.PullRequest, before.URL, before.At
+		} else if c.was != nil {
+			p.PullRequest, p.URL, p.At = c.was.PullRequest, c.was.URL, c.was.At
+		}
+		m.Propose(v.Name(), &p)
+	}
+}
+
+// isOurs reports whether the head of a branch is the commit that Waybill pushed: its author, and the tree that is remembered. Of
+// a branch of which nothing is remembered, as when the memory was lost, it is one whose message names the subscription.
+func (r *run) isOurs(ctx context.Context, p *updates.Proposal) (bool, error) {
+	if r.heads[p.Branch].IsZero() {
+		return true, nil
+	}
+	if err := r.Repository.Fetch(ctx, p.Branch); err != nil {
+		return false, err
+	}
+	head, ok, err := r.Repository.Branch(ctx, p.Branch)
+	if err != nil || !ok {
+		return !ok, err
+	}
+	isWritten := head.Author == author && len(head.Others) == 0 && len(sources.Trailers(head.Message, trailer)) > 0
+	return isWritten && (p.Tree == "" || head.Tree.ID().String() == p.Tree), nil
+}
+
+// isSame reports whether a branch has the change already: what it changes is what is to be changed, whatever else the base got
+// meanwhile.
+func (r *run) isSame(ctx context.Context, c *change) (bool, error) {
+	head, ok, err := r.Repository.Branch(ctx, c.branch)
+	if err != nil || !ok || c.was == nil {
+		return false, err
+	}
+	before, err := r.Repository.Commit(ctx, head.Parent)
+	if err != nil {
+		return false, ctx.Err() // it is not at hand, and the branch is written anew
+	}
+	var was, is []string
+	for d := range files.Diff(before.Tree, head.Tree) {
+		was = append(was, fmt.Sprint(d.Path, d.Old.ID, d.New.ID))
+	}
+	for d := range files.Diff(r.base.Tree, c.tree) {
+		is = append(is, fmt.Sprint(d.Path, d.Old.ID, d.New.ID))
+	}
+	return slices.Equal(was, is), nil
+}
+
+// with is a folder with another content of a file.
+func with(f *files.Folder, path []string, data []byte) *files.Folder {
+	entries := slices.Clone(f.Entries())
+	i := slices.IndexFunc(entries, func(e files.Entry) bool { return e.Name == path[0] })
+	e := entries[i] // the file was read from it
+	if len(path) == 1 {
+		e.Blob = files.NewBlob(data)
+		e.ID = e.Blob.ID()
+	} else {
+		e.Dir = with(e.Dir, path[1:], data)
+		e.ID = e.Dir.ID()
+	}
+	entries[i] = e
+	return files.NewFolder(entries)
+}
+
+// push moves the branches that have another change, and what is remembered, in one push.
+func (r *run) push(ctx context.Context, all []*change) error {
+	var list []git.Update
+	for _, c := range all {
+		if c.stays {
+			continue
+		}
+		list = append(list, git.Update{
+			Branch: c.branch, Old: c.at, Anew: true, After: []files.ID{r.base.Commit}, Tree: c.tree,
+			Message: c.message(), Author: author, When: r.now, Stage: 1,
+		})
+	}
+	return r.publish(ctx, list...)
+}
+
+// remember writes what is remembered, if it is not what is written.
+func (r *run) remember(ctx context.Context) error { return r.publish(ctx) }
+
+// publish pushes branches, and the memory with them if it changes.
+func (r *run) publish(ctx context.Context, list ...git.Update) error {
+	root, err := r.memory.Encode()
+	if err != nil {
+		return err
+	}
+	u := git.Update{Branch: updates.MemoryBranch, Old: r.memoryAt.Commit, Tree: root, Author: author, When: r.now}
+	u.Message = "what is known of new versions\n"
+	if r.memoryAt.Tree == nil || r.memoryAt.Tree.ID() != root.ID() {
+		list = append([]git.Update{u}, list...)
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	ids, err := r.Repository.Publish(ctx, list)
+	if err != nil {
+		return err
+	}
+	for i, l := range list {
+		r.heads[l.Branch] = ids[i]
+	}
+	r.memoryAt.Commit, r.memoryAt.Tree = r.heads[updates.MemoryBranch], root
+	return nil
+}
+
+// trailer names what a commit takes.
+const trailer = "Waybill-Update"
+
+// message is that of the commit.
+func (c *change) message() string {
+	text := c.title() + "\n\n"
+	if a := c.verdicts[0].Automation; a != nil && a.Message != "" {
+		text = strings.TrimSpace(a.Message) + "\n\n"
+	}
+	for _, v := range c.verdicts {
+		text += fmt.Sprintf("%s: image %s %s\n", trailer, v.Policy.Repository.Image, v.Key())
+	}
+	return text
+}
+
+// title says what changes.
+func (c *change) title() string {
+	if v := c.verdicts[0]; len(c.verdicts) == 1 {
+		return fmt.Sprintf("Update %s to %s", v.Policy.Repository.Image, v.Key())
+	}
+	return fmt.Sprintf("Update %d images", len(c.verdicts))
+}
+
+// valuesAt are the values of policies at a commit.
+func (r *run) valuesAt(ctx context.Context, commit string) (map[images.Name][]marker.Marker, error) {
+	s, err := r.Repository.Snapshot(ctx, commit, r.Subdir)
+	if err != nil {
+		return nil, err
+	}
+	all, err := updates.Markers(s)
+	if err != nil {
+		return nil, err
+	}
+	values := map[images.Name][]marker.Marker{}
+	for _, f := range all {
+		for _, m := range f.Markers {
+			values[images.Name(m.Policy)] = append(values[images.Name(m.Policy)], m)
+		}
+	}
+	return values, nil
+}

@@ -1,0 +1,346 @@
+package propose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/waybill-dev/waybill/policies/images"
+	"github.com/waybill-dev/waybill/policies/window"
+	"github.com/waybill-dev/waybill/reconciler/published"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/reconciler/updates"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/forge"
+	"github.com/waybill-dev/waybill/sources/git"
+)
+
+// Proposer proposes new versions to one branch of a repository.
+type Proposer struct {
+	Repository published.Repository // which is pushed to
+	Forge      forge.Proposer
+	Registry   Registry
+	Base       string // the branch that pull requests are for
+	Subdir     string // the folder of the source; empty for the root
+	// Load reads a snapshot of the source.
+	Load func(context.Context, sources.Snapshot) (render.Source, error)
+	// Preview says as Markdown what going from one commit to another does to every cluster.
+	Preview func(ctx context.Context, base, head string) (string, error)
+	// Rollouts are those that are recorded.
+	Rollouts func(context.Context) ([]rollouts.Rollout, error)
+	Now      func() time.Time
+}
+
+// Outcome is what became of a branch.
+type Outcome struct {
+	Branch   string   `json:"branch"`
+	Policies []string `json:"policies"`
+	Did      Did      `json:"did"`
+	URL      string   `json:"url,omitempty"` // of the pull request
+	Why      string   `json:"why,omitempty"`
+}
+
+// Did is what was done.
+type Did string
+
+// What may be done.
+const (
+	Opened Did = "Opened"
+	Edited Did = "Edited" // it has another change
+	Stays  Did = "Stays"
+	Closed Did = "Closed" // what it proposed is not to be taken any more
+	Waits  Did = "Waits"  // a limit or the schedule lets none be opened now
+	Theirs Did = "Theirs" // somebody else's commit is on the branch
+)
+
+// Result is what a run found, and did.
+type Result struct {
+	Found    Found
+	Outcomes []Outcome
+}
+
+// tries is how often a run begins again because somebody else was faster.
+const tries = 3
+
+// Run looks once, and proposes what is to be taken.
+func (p *Proposer) Run(ctx context.Context) (Result, error) {
+	for try := 1; ; try++ {
+		r, err := p.once(ctx)
+		if _, lost := errors.AsType[*git.RaceError](err); !lost || try == tries {
+			return r, err
+		}
+	}
+}
+
+// run is one look, and what is done about it.
+type run struct {
+	*Proposer
+
+	now      time.Time
+	base     git.Head
+	heads    map[string]files.ID
+	settings settings
+	memory   *updates.Memory
+	memoryAt git.Head
+	open     []string // units whose run is open
+	result   Result
+	updates  []git.Update
+}
+
+// settings are those of the source that bound a run.
+type settings struct {
+	open, perHour int
+	schedule      []updates.Schedule
+}
+
+func (p *Proposer) once(ctx context.Context) (Result, error) {
+	r := &run{Proposer: p, now: p.Now().UTC().Truncate(time.Second)}
+	snapshot, err := r.read(ctx)
+	if err != nil {
+		return r.result, err
+	}
+	source, err := p.Load(ctx, snapshot)
+	if err != nil {
+		return r.result, fmt.Errorf("reading the source: %w", err)
+	}
+	if bad, is := source.BadConfig(); is {
+		return r.result, &render.ConfigError{Diagnostic: bad}
+	}
+	if !source.Config.Updates.Acts() {
+		return r.result, errOff
+	}
+	r.settings = settings{open: source.Config.Updates.Limits.Open, perHour: source.Config.Updates.Limits.PerHour}
+	for _, line := range source.Config.Updates.Schedule {
+		s, err := window.Parse(line, source.Config.Updates.TimeZone)
+		if err != nil {
+			return r.result, fmt.Errorf("updates.schedule of waybill.yaml: %w", err)
+		}
+		r.settings.schedule = append(r.settings.schedule, s)
+	}
+	if err := r.learn(ctx, snapshot, &source); err != nil {
+		return r.result, err
+	}
+	if r.result.Found, err = Look(ctx, p.Registry, snapshot, &source, r.memory, r.now); err != nil {
+		return r.result, err
+	}
+	return r.result, r.act(ctx)
+}
+
+// errOff says that nothing is proposed.
+var errOff = errors.New("updates.mode of waybill.yaml is off, so that nothing is proposed; write updates: {mode: pullRequest}")
+
+// read reads the base, and what is remembered.
+func (r *run) read(ctx context.Context) (sources.Snapshot, error) {
+	var err error
+	if r.heads, err = r.Repository.Heads(ctx); err != nil {
+		return nil, err
+	}
+	branches := []string{r.Base, updates.MemoryBranch}
+	for name := range r.heads {
+		if strings.HasPrefix(name, updates.BranchPrefix) {
+			branches = append(branches, name)
+		}
+	}
+	if err := r.Repository.Fetch(ctx, branches...); err != nil {
+		return nil, err
+	}
+	base, ok, err := r.Repository.Branch(ctx, r.Base)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, fmt.Errorf("%s has no branch %s; name the one that pull requests are for with --base", r.Repository.Name(), r.Base)
+	}
+	r.base = base
+	if r.memoryAt, _, err = r.Repository.Branch(ctx, updates.MemoryBranch); err != nil {
+		return nil, err
+	}
+	if r.memory, err = updates.Decode(r.memoryAt.Tree); err != nil {
+		return nil, err
+	}
+	return r.Repository.Snapshot(ctx, base.Commit.String(), r.Subdir)
+}
+
+// learn notes what people and roll-outs made of earlier proposals.
+func (r *run) learn(ctx context.Context, s sources.Snapshot, read *render.Source) error {
+	source, err := updates.Read(s, read)
+	if err != nil {
+		return err
+	}
+	r.memory.Learn(source.Subscriptions, r.base.Commit.String())
+	for _, n := range r.memory.Open() {
+		p := r.memory.Policies[n].Proposal
+		if p.PullRequest == 0 {
+			continue
+		}
+		is, err := r.Forge.PullRequest(ctx, p.PullRequest)
+		if errors.Is(err, forge.ErrNotFound) || err == nil && !is.Open && is.Merged == "" {
+			r.memory.KeepBack(n, p.Key, fmt.Sprintf("pull request %d was closed", p.PullRequest))
+			r.memory.Propose(n, nil)
+		} else if err != nil {
+			return err
+		} else if is.Merged != "" {
+			merged := *p
+			merged.Merged = is.Merged
+			r.memory.Propose(n, &merged)
+		}
+	}
+	return r.keptByRollouts(ctx, source.Subscriptions)
+}
+
+// keptByRollouts keeps back what values were at the target of a roll-out that stopped or went back, if they were others at
+// its base.
+func (r *run) keptByRollouts(ctx context.Context, all []updates.Subscription) error {
+	recorded, err := r.Rollouts(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range recorded {
+		st := &recorded[i].Status
+		if st.Phase != rollouts.Done {
+			r.open = append(r.open, recorded[i].Unit.String())
+		}
+		ended := st.Phase == rollouts.Stopped || st.Phase == rollouts.Returning || st.Reason == rollouts.KeptBack
+		if !ended || !st.Base.IsKnown() || !st.Target.IsKnown() {
+			continue
+		}
+		before, err := r.valuesAt(ctx, st.Base.Commit)
+		if err != nil {
+			return err
+		}
+		after, err := r.valuesAt(ctx, st.Target.Commit)
+		if err != nil {
+			return err
+		}
+		for n := range all {
+			policy := all[n].Policy
+			was, is := updates.Newest(policy, before[policy.Name]), updates.Newest(policy, after[policy.Name])
+			if is == was || is.Tag == "" {
+				continue
+			}
+			key := is.Tag
+			if is.Tag == was.Tag {
+				key = is.Tag + "@" + is.Digest
+			}
+			r.memory.KeepBack(policy.Name, key, fmt.Sprintf("the roll-out of %s to %.12s did not go through (%s)", recorded[i].Unit, st.Target.Commit, st.Phase))
+		}
+	}
+	slices.Sort(r.open)
+	return nil
+}
+
+// act proposes, a branch after the other.
+func (r *run) act(ctx context.Context) error {
+	byBranch := map[string][]*updates.Verdict{}
+	for i := range r.result.Found.Verdicts {
+		v := &r.result.Found.Verdicts[i]
+		if v.Takes() {
+			byBranch[v.Branch(r.Base)] = append(byBranch[v.Branch(r.Base)], v)
+		}
+	}
+	hourAgo := r.now.Add(-time.Hour)
+	r.memory.Opened = slices.DeleteFunc(slices.Clone(r.memory.Opened), func(t time.Time) bool { return !t.After(hourAgo) })
+	due := updates.Due(r.settings.schedule, r.memory.Looked, r.now)
+	if due && len(r.settings.schedule) > 0 {
+		r.memory.Looked = r.now
+	}
+	if err := r.obsolete(ctx, byBranch); err != nil {
+		return err
+	}
+	var changes []*change
+	for _, branch := range slices.Sorted(maps.Keys(byBranch)) {
+		c, err := r.change(ctx, branch, byBranch[branch])
+		if err != nil {
+			return err
+		}
+		if c != nil && r.allowed(c, due) {
+			changes = append(changes, c)
+		}
+	}
+	if err := r.push(ctx, changes); err != nil {
+		return err
+	}
+	for _, c := range changes {
+		if err := r.show(ctx, c); err != nil {
+			return errors.Join(err, r.remember(ctx)) // what is open already is not opened again
+		}
+	}
+	return r.remember(ctx)
+}
+
+// allowed reports whether a change may be proposed now. One that has a pull request already always may.
+func (r *run) allowed(c *change, due bool) bool {
+	if c.has() != nil {
+		return true
+	}
+	open := map[string]bool{}
+	for _, n := range r.memory.Open() {
+		open[r.memory.Policies[n].Proposal.Branch] = true
+	}
+	why := ""
+	switch {
+	case !due:
+		why = "the schedule has not come about since pull requests were opened last"
+	case len(open) >= r.settings.open:
+		why = fmt.Sprintf("%d pull requests are open, and updates.limits.open is %d", len(open), r.settings.open)
+	case len(r.memory.Opened) >= r.settings.perHour:
+		why = fmt.Sprintf("%d were opened in the last hour, and updates.limits.perHour is %d", len(r.memory.Opened), r.settings.perHour)
+	}
+	if why != "" {
+		r.say(c, Waits, "", why)
+		return false
+	}
+	r.memory.Opened = append(r.memory.Opened, r.now)
+	c.note(r.memory)
+	return true
+}
+
+// say notes what became of a branch.
+func (r *run) say(c *change, did Did, url, why string) {
+	o := Outcome{Branch: c.branch, Did: did, URL: url, Why: why}
+	for _, v := range c.verdicts {
+		o.Policies = append(o.Policies, v.Name().String())
+	}
+	r.result.Outcomes = append(r.result.Outcomes, o)
+}
+
+// obsolete closes the pull requests of what is not to be taken any more, unless somebody else's commit is on their branch.
+func (r *run) obsolete(ctx context.Context, wanted map[string][]*updates.Verdict) error {
+	closed := map[int]bool{}
+	for _, n := range r.memory.Open() {
+		p := r.memory.Policies[n].Proposal
+		isWanted := slices.ContainsFunc(wanted[p.Branch], func(v *updates.Verdict) bool { return v.Name() == n })
+		if isWanted || r.unanswered(n) {
+			continue
+		}
+		r.memory.Propose(n, nil)
+		if len(wanted[p.Branch]) > 0 || p.PullRequest == 0 || closed[p.PullRequest] {
+			continue
+		}
+		closed[p.PullRequest] = true
+		isOurs, err := r.isOurs(ctx, p)
+		if err != nil {
+			return err
+		}
+		o := Outcome{Branch: p.Branch, Policies: []string{n.String()}, Did: Theirs, URL: p.URL, Why: "somebody else's commit is on the branch"}
+		if isOurs {
+			o.Did, o.Why = Closed, p.To.String()+" is not to be taken any more"
+			if err := r.Forge.ClosePullRequest(ctx, p.PullRequest); err != nil && !errors.Is(err, forge.ErrNotFound) {
+				return err
+			}
+		}
+		r.result.Outcomes = append(r.result.Outcomes, o)
+	}
+	return nil
+}
+
+// unanswered reports a policy of which a registry says nothing now: nothing of it changes.
+func (r *run) unanswered(n images.Name) bool {
+	return slices.ContainsFunc(r.result.Found.Verdicts, func(v updates.Verdict) bool { return v.Name() == n && v.Why == updates.NotAnswered })
+}

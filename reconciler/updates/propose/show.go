@@ -1,0 +1,105 @@
+package propose
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/waybill-dev/waybill/reconciler/updates"
+	"github.com/waybill-dev/waybill/sources/forge"
+	"github.com/waybill-dev/waybill/sources/words"
+)
+
+// show has a pull request show a change: opens one, or has it say what it changes now. One that stays is not touched, unless
+// nobody knows of it yet.
+func (r *run) show(ctx context.Context, c *change) error {
+	known := r.memory.Policies[c.verdicts[0].Name()].Proposal
+	if c.stays && known.PullRequest != 0 {
+		r.say(c, Stays, known.URL, "")
+		return nil
+	}
+	draft, err := r.draft(ctx, c)
+	if err != nil {
+		return err
+	}
+	did := Edited
+	var is forge.PullRequest
+	if known.PullRequest != 0 {
+		is.Number, is.URL = known.PullRequest, known.URL
+		err = r.Forge.EditPullRequest(ctx, is.Number, draft)
+	} else if is, did, err = r.found(ctx, c, draft); err != nil {
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	for _, v := range c.verdicts {
+		p := *r.memory.Policies[v.Name()].Proposal
+		p.PullRequest, p.URL, p.At = is.Number, is.URL, r.now
+		r.memory.Propose(v.Name(), &p)
+	}
+	r.say(c, did, is.URL, "")
+	return nil
+}
+
+// found is the open pull request of a branch, as one that was opened just before somebody was interrupted, or a new one.
+func (r *run) found(ctx context.Context, c *change, draft forge.Draft) (forge.PullRequest, Did, error) {
+	open, err := r.Forge.PullRequestsOf(ctx, r.heads[c.branch].String())
+	if err != nil {
+		return forge.PullRequest{}, "", err
+	}
+	for _, p := range open {
+		if p.Branch == c.branch && p.Base == r.Base {
+			return p, Edited, r.Forge.EditPullRequest(ctx, p.Number, draft)
+		}
+	}
+	p, err := r.Forge.OpenPullRequest(ctx, c.branch, r.Base, draft)
+	return p, Opened, err
+}
+
+// draft is what the pull request of a change says.
+func (r *run) draft(ctx context.Context, c *change) (forge.Draft, error) {
+	var b strings.Builder
+	for _, v := range c.verdicts {
+		from, to := shown(v.Current.Tag, v.Current.Digest), shown(v.Next.Tag, v.Next.Digest)
+		fmt.Fprintf(&b, "* `%s`: %s to %s, of ImagePolicy %s%s\n", v.Policy.Repository.Image, from, to, v.Name(), r.links(v))
+		for _, n := range v.Choice.Newer {
+			if n.Tag == v.Key() {
+				fmt.Fprintf(&b, "  first seen %s\n", n.Since.Format("2006-01-02 15:04 MST"))
+			}
+		}
+	}
+	if len(r.open) > 0 {
+		fmt.Fprintf(&b, "\n> **A roll-out is open**: %s. Merged now, this waits for it or restarts it, as its strategy says.\n", words.First(r.open, 3))
+	}
+	b.WriteString("\nCommits of others on this branch are never overwritten. Closed without a merge, this version is not proposed again; a newer one is.\n\n")
+	preview, err := r.Preview(ctx, r.base.Commit.String(), r.heads[c.branch].String())
+	if err != nil {
+		return forge.Draft{}, err
+	}
+	text := b.String()
+	if room := forge.MaxBody - len(text); len(preview) > room {
+		preview = strings.ToValidUTF8(preview[:room], "")
+	}
+	return forge.Draft{Title: c.title(), Body: text + preview}, nil
+}
+
+// shown is a version as people see it.
+func shown(tag, digest string) string {
+	if digest == "" {
+		return "`" + tag + "`"
+	}
+	return fmt.Sprintf("`%s` (`%.19s`)", tag, digest)
+}
+
+// links lead to what those who built an image say of it. Registry returns none but https URLs.
+func (r *run) links(v *updates.Verdict) string {
+	built := r.result.Found.Images[v.Name()]
+	text := ""
+	for _, l := range [][2]string{{"source", built.Source}, {"changelog", built.Changelog}, {"more", built.URL}} {
+		if l[1] != "" {
+			text += fmt.Sprintf(" · [%s](<%s>)", l[0], strings.NewReplacer("<", "%3C", ">", "%3E", "\n", "", "\r", "").Replace(l[1]))
+		}
+	}
+	return text
+}

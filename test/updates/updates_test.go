@@ -1,0 +1,162 @@
+// Package updates runs waybill as CI does that proposes new versions of images: against go-containerregistry's registry over HTTP,
+// a repository on this disk, and a forge with GitHub's API. Each file of testdata is a script.
+package updates
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/waybill-dev/waybill/test/exits"
+	"github.com/waybill-dev/waybill/test/program"
+)
+
+var binary string
+
+func TestMain(m *testing.M) { testscript.Main(program.Tests{M: m, Path: &binary}, nil) }
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:  "testdata",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits.With, "push": push, "expand": expand, "pulls": pulls, "close": closed},
+		Setup: func(e *testscript.Env) error {
+			quiet := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
+			server := httptest.NewServer(quiet)
+			e.Defer(server.Close)
+			f := &forge{}
+			api := httptest.NewServer(f.api())
+			e.Defer(api.Close)
+			e.Values["forge"] = f
+			e.Setenv("REGISTRY", strings.TrimPrefix(server.URL, "http://"))
+			e.Setenv("PULLS", "--pull-request --forge github --forge-repository acme/fleet --forge-url "+api.URL)
+			e.Setenv("FORGE", api.URL)
+			e.Setenv("WAYBILL_FORGE_TOKEN", "secret-token")
+			e.Setenv("PATH", filepath.Dir(binary)+string(os.PathListSeparator)+os.Getenv("PATH"))
+			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache"))
+			e.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(e.WorkDir, ".gitconfig"))
+			return os.WriteFile(filepath.Join(e.WorkDir, ".gitconfig"), []byte("[user]\n\tname = t\n\temail = t@example.com\n[init]\n\tdefaultBranch = main\n"), 0o600)
+		},
+	})
+}
+
+// push pushes images: push REPOSITORY TAG...
+func push(ts *testscript.TestScript, _ bool, args []string) {
+	for _, tag := range args[1:] {
+		ref, err := name.ParseReference(ts.Getenv("REGISTRY") + "/" + args[0] + ":" + tag)
+		ts.Check(err)
+		file, err := empty.Image.ConfigFile()
+		ts.Check(err)
+		file = file.DeepCopy()
+		file.Config.Labels = map[string]string{"org.opencontainers.image.source": "https://example.com/" + tag}
+		image, err := mutate.ConfigFile(empty.Image, file)
+		ts.Check(err)
+		ts.Check(remote.Write(ref, image))
+	}
+}
+
+// expand puts the registry's address in place of $REGISTRY in files: expand FILE...
+func expand(ts *testscript.TestScript, _ bool, args []string) {
+	for _, file := range args {
+		text := strings.ReplaceAll(ts.ReadFile(file), "$REGISTRY", ts.Getenv("REGISTRY"))
+		ts.Check(os.WriteFile(ts.MkAbs(file), []byte(text), 0o600))
+	}
+}
+
+// pulls prints the pull requests into a file: pulls FILE
+func pulls(ts *testscript.TestScript, _ bool, args []string) {
+	f := ts.Value("forge").(*forge)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var b strings.Builder
+	for i, p := range f.all {
+		fmt.Fprintf(&b, "%d %s %s -> %s\n%s\n%s\n", i+1, p.State, p.Head.Ref, p.Base.Ref, p.Title, p.Body)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o600))
+}
+
+// closed has somebody close a pull request: close NUMBER
+func closed(ts *testscript.TestScript, _ bool, args []string) {
+	f := ts.Value("forge").(*forge)
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.all[n-1].State = "closed"
+}
+
+// pull is a pull request as GitHub has it.
+type pull struct {
+	Number int    `json:"number"`
+	State  string `json:"state"`
+	Title  string `json:"title"`
+	Body   string `json:"body"`
+	URL    string `json:"html_url"`
+	Head   ref    `json:"head"`
+	Base   ref    `json:"base"`
+}
+
+type ref struct {
+	Ref  string `json:"ref"`
+	Repo struct {
+		ID int `json:"id"`
+	} `json:"repo"`
+}
+
+// forge is GitHub as far as pull requests go.
+type forge struct {
+	mu  sync.Mutex
+	all []*pull
+}
+
+func (f *forge) api() http.Handler {
+	const repo = "/api/v3/repos/acme/fleet"
+	mux := http.NewServeMux()
+	answer := func(pattern string, of func(r *http.Request) any) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			if r.Header.Get("Authorization") != "Bearer secret-token" {
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			_ = json.NewEncoder(w).Encode(of(r)) // who asked is gone
+		})
+	}
+	numbered := func(r *http.Request) *pull {
+		n, _ := strconv.Atoi(r.PathValue("n"))
+		return f.all[n-1]
+	}
+	answer("GET "+repo+"/pulls/{n}", func(r *http.Request) any { return numbered(r) })
+	answer("GET "+repo+"/commits/{sha}/pulls", func(*http.Request) any { return []*pull{} })
+	answer("POST "+repo+"/pulls", func(r *http.Request) any {
+		var in struct{ Head, Base, Title, Body string }
+		_ = json.NewDecoder(r.Body).Decode(&in)
+		p := &pull{Number: len(f.all) + 1, State: "open", Title: in.Title, Body: in.Body, URL: fmt.Sprint("https://forge.example/pulls/", len(f.all)+1)}
+		p.Head.Ref, p.Base.Ref = in.Head, in.Base
+		f.all = append(f.all, p)
+		return p
+	})
+	answer("PATCH "+repo+"/pulls/{n}", func(r *http.Request) any {
+		p := numbered(r)
+		_ = json.NewDecoder(r.Body).Decode(p)
+		return p
+	})
+	return mux
+}
