@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -62,10 +61,11 @@ func (o *outcome) records() (all []rollouts.Rollout) {
 	return all
 }
 
-// isDue reports that the next plan is to be made at once.
-func (o *outcome) isDue() bool {
-	at := o.Plan.Basis.RecheckAt
-	return !at.IsZero() && !at.After(o.Plan.Basis.Time.Add(time.Second))
+// ends reports a run of which all that is left is that its last step is published.
+func (o *outcome) ends() bool {
+	return slices.ContainsFunc(o.records(), func(r rollouts.Rollout) bool {
+		return r.Status.Phase == rollouts.Finishing || r.Status.Phase == rollouts.Returning
+	})
 }
 
 func (o *outcome) version(v rollouts.Version) string {

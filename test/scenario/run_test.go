@@ -263,8 +263,8 @@ func again(t *testing.T, repo *twin.Repo, by *reconciler.Reconciler, last *outco
 	}
 	next := publish(t, r)
 	for _, name := range next.moved() {
-		if name == state.Branch && last.isDue() {
-			continue // that it was published is news, as the last step of a run
+		if name == state.Branch && last.ends() {
+			continue // that its last step was published is news
 		}
 		fmt.Fprintf(&b, "branch %s moves\n", name)
 	}
