@@ -90,7 +90,6 @@ type run struct {
 	memoryAt git.Head
 	open     []string // units whose run is open
 	result   Result
-	updates  []git.Update
 }
 
 // settings are those of the source that bound a run.

@@ -95,11 +95,11 @@ func shown(tag, digest string) string {
 // links lead to what those who built an image say of it. Registry returns none but https URLs.
 func (r *run) links(v *updates.Verdict) string {
 	built := r.result.Found.Images[v.Name()]
-	text := ""
+	var text strings.Builder
 	for _, l := range [][2]string{{"source", built.Source}, {"changelog", built.Changelog}, {"more", built.URL}} {
 		if l[1] != "" {
-			text += fmt.Sprintf(" · [%s](<%s>)", l[0], strings.NewReplacer("<", "%3C", ">", "%3E", "\n", "", "\r", "").Replace(l[1]))
+			fmt.Fprintf(&text, " · [%s](<%s>)", l[0], strings.NewReplacer("<", "%3C", ">", "%3E", "\n", "", "\r", "").Replace(l[1]))
 		}
 	}
-	return text
+	return text.String()
 }
