@@ -35,6 +35,8 @@ func (s *Subscription) Name() images.Name { return s.Policy.Name }
 // Source is what a source subscribes to.
 type Source struct {
 	Subscriptions []Subscription // in the order of names
+	// Broken are the policies that have a mistake: of them nothing is known.
+	Broken map[images.Name]bool
 	// Diags say what is wrong with policies and with markers.
 	Diags []diag.Diagnostic
 
@@ -58,7 +60,7 @@ func Read(s sources.Snapshot, read *render.Source) (Source, error) {
 	repository := flux.Identify(read.Config.Flux.Self, read.Objects, read.Bound)
 	lookup := flux.NewIndex(others)
 	set, diags := images.Read(objs, func(source object.Ref) string { return repository.Foreign(source, lookup) })
-	out.Diags = diags
+	out.Diags, out.Broken = diags, set.Broken
 	var err error
 	if out.files, err = Markers(s); err != nil {
 		return out, err

@@ -111,11 +111,13 @@ var Statuses = map[string][]Status{
 		{2, "there is no such object, or the cluster measures nothing"},
 	},
 	"update": {
-		{0, "waybill.lock is up to date, or was written; with --pull-request: what is to be taken is proposed, or waits"},
-		{1, "with --check: waybill.lock would change, or a new version of an image is to be taken"},
-		{1, "--check or --pull-request: an image policy or a marker is a mistake; the others are looked at"},
+		{0, "waybill.lock is up to date, or was written"},
+		{0, "with --pull-request: what is to be taken of images is proposed, or waits"},
+		{1, "with --check: waybill.lock would change"},
+		{1, "with --check: a new version of an image is to be taken"},
+		{1, "with --check or --pull-request: an image policy or a marker is a mistake; the others are looked at"},
 		{2, "a chart cannot be found, or a file cannot be read or written"},
-		{2, "--pull-request: updates.mode is off, or the repository or the forge does not take it"},
+		{2, "with --pull-request: updates.mode is off, or the repository or the forge does not take it"},
 	},
 	"verify": {
 		{0, "the branch is what its source gives, byte for byte"},

@@ -315,7 +315,7 @@ func (r *run) obsolete(ctx context.Context, wanted map[string][]*updates.Verdict
 	for _, n := range r.memory.Open() {
 		p := r.memory.Policies[n].Proposal
 		isWanted := slices.ContainsFunc(wanted[p.Branch], func(v *updates.Verdict) bool { return v.Name() == n })
-		if isWanted || r.unanswered(n) {
+		if isWanted || r.rests(n) {
 			continue
 		}
 		r.memory.Propose(n, nil)
@@ -339,7 +339,9 @@ func (r *run) obsolete(ctx context.Context, wanted map[string][]*updates.Verdict
 	return nil
 }
 
-// unanswered reports a policy of which a registry says nothing now: nothing of it changes.
-func (r *run) unanswered(n images.Name) bool {
-	return slices.ContainsFunc(r.result.Found.Verdicts, func(v updates.Verdict) bool { return v.Name() == n && v.Why == updates.NotAnswered })
+// rests reports a policy of which nothing is known now, or nothing is to be done: what is proposed of it stays as it is.
+func (r *run) rests(n images.Name) bool {
+	return r.result.Found.Source.Broken[n] || slices.ContainsFunc(r.result.Found.Verdicts, func(v updates.Verdict) bool {
+		return v.Name() == n && slices.Contains([]updates.Why{updates.NotAnswered, updates.MarkerBad, updates.Suspended}, v.Why)
+	})
 }

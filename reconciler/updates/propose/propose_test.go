@@ -417,6 +417,26 @@ func TestObsolete(t *testing.T) {
 	w.runs(opened) // nobody said that it is not wanted
 }
 
+// A mistake, or suspend, leaves what is proposed as it is.
+func TestWhatRests(t *testing.T) {
+	for _, edit := range []func(map[string]string){
+		func(s map[string]string) { s["images.yaml"] = strings.Replace(s["images.yaml"], "'*'", "one", 1) },
+		func(s map[string]string) {
+			s["images.yaml"] = strings.Replace(s["images.yaml"], "interval: 5m", "suspend: true", 1)
+		},
+		func(s map[string]string) { s["apps/two.yaml"] = "x: &a y # {\"$imagepolicy\": \"shop:web\"}\n" },
+	} {
+		w := begin(t, sourceOf(""), "1.0.0", "1.1.0")
+		w.runs(opened)
+		edit(w.source)
+		w.commit()
+		w.runs()
+		if !w.forge.all[0].Open || w.memory().Policies[web].Proposal == nil {
+			t.Error("a pull request was closed")
+		}
+	}
+}
+
 // A marker that is a mistake keeps all values of its policy, and is named; another policy goes on.
 func TestABadMarker(t *testing.T) {
 	s := sourceOf("")
