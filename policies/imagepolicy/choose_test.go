@@ -50,7 +50,8 @@ func TestChoose(t *testing.T) {
 		{"letters", imagepolicy.Spec{Alphabetical: imagepolicy.Ascending}, "2026-01-02", "2026-01-02 2026-01-10 2025-12-31", false, "2026-01-10", 0},
 		{"letters, the first is the newest", imagepolicy.Spec{Alphabetical: imagepolicy.Descending}, "b", "a b c", false, "a", 0},
 		{
-			"a filter that extracts", imagepolicy.Spec{Numerical: imagepolicy.Ascending, Pattern: `^main-[a-f0-9]+-(?P<ts>[0-9]+)$`, Extract: "$ts"},
+			"a filter that extracts",
+			imagepolicy.Spec{Numerical: imagepolicy.Ascending, Pattern: `^main-[a-f0-9]+-(?P<ts>[0-9]+)$`, Extract: "$ts"},
 			"main-abc-100", "main-abc-100 main-def-99 main-fff-101 dev-aaa-900", false, "main-fff-101", 1,
 		},
 		{"a filter alone", imagepolicy.Spec{Range: "*", Pattern: `^1\.`}, "1.0.0", "1.0.0 1.1.0 2.0.0", true, "1.1.0", 1},

@@ -57,13 +57,7 @@ func (r *reader) repository() *Repository {
 	if spec.Insecure {
 		r.fail(field{"spec", "insecure"}, "remove it, and serve the registry over https", "is refused: whoever is on the way could choose the image")
 	}
-	r.ignored(spec.SecretRef != nil, byHost, "spec", "secretRef")
-	r.ignored(spec.ProxySecretRef != nil, "no proxy is used", "spec", "proxySecretRef")
-	r.ignored(spec.CertSecretRef != nil, byHost, "spec", "certSecretRef")
-	r.ignored(spec.ServiceAccountName != "", byHost, "spec", "serviceAccountName")
-	r.ignored(spec.Provider != "" && spec.Provider != "generic", byHost, "spec", "provider")
-	r.ignored(spec.AccessFrom != nil, "whoever writes to the source may use every repository of it", "spec", "accessFrom")
-	r.ignored(spec.Timeout != nil, "a request has 30 seconds", "spec", "timeout")
+	r.passedOver(spec)
 	if _, err := imagepolicy.Read(imagepolicy.Spec{Excluded: x.excluded}); err != nil {
 		r.badRule(err)
 	}
@@ -71,6 +65,26 @@ func (r *reader) repository() *Repository {
 		return nil
 	}
 	return x
+}
+
+// passedOver warns of what an ImageRepository sets that has no meaning here.
+func (r *reader) passedOver(spec *reflectorv1.ImageRepositorySpec) {
+	for _, f := range []struct {
+		isSet      bool
+		field, why string
+	}{
+		{spec.SecretRef != nil, "secretRef", byHost},
+		{spec.ProxySecretRef != nil, "proxySecretRef", "no proxy is used"},
+		{spec.CertSecretRef != nil, "certSecretRef", byHost},
+		{spec.ServiceAccountName != "", "serviceAccountName", byHost},
+		{spec.Provider != "" && spec.Provider != "generic", "provider", byHost},
+		{spec.AccessFrom != nil, "accessFrom", "whoever writes to the source may use every repository of it"},
+		{spec.Timeout != nil, "timeout", "a request has 30 seconds"},
+	} {
+		if f.isSet {
+			r.ignored(f.why, "spec", f.field)
+		}
+	}
 }
 
 // badRule notes what is wrong with a rule, at the field that says it.
@@ -209,20 +223,28 @@ func (r *reader) git(g *automationv1.GitSpec, x *Automation) {
 		return
 	}
 	at := func(rest ...any) field { return append(field{"spec", "git"}, rest...) }
-	r.ignored(g.Checkout != nil, "the branch that is followed is the base", at("checkout")...)
-	r.ignored(g.Commit.SigningKey != nil, "commits are signed with --signing-key", at("commit", "signingKey")...)
+	if g.Checkout != nil {
+		r.ignored("the branch that is followed is the base", at("checkout")...)
+	}
+	if g.Commit.SigningKey != nil {
+		r.ignored("commits are signed with --signing-key", at("commit", "signingKey")...)
+	}
 	switch {
 	case strings.Contains(g.Commit.MessageTemplate, "{{"):
-		r.ignored(true, "a template would run with Waybill's rights; a fixed text is used", at("commit", "messageTemplate")...)
+		r.ignored("a template would run with Waybill's rights; a fixed text is used", at("commit", "messageTemplate")...)
 	default:
 		x.Message = g.Commit.MessageTemplate
 	}
-	r.ignored(len(g.Commit.MessageTemplateValues) > 0, "no template is run", at("commit", "messageTemplateValues")...)
+	if len(g.Commit.MessageTemplateValues) > 0 {
+		r.ignored("no template is run", at("commit", "messageTemplateValues")...)
+	}
 	if p := g.Push; p != nil {
 		x.Branch = p.Branch
 		if p.Refspec != "" {
 			r.fail(at("push", "refspec"), "remove it; a pull request has a branch", "is refused: it may write any ref")
 		}
-		r.ignored(len(p.Options) > 0, "no push options are sent", at("push", "options")...)
+		if len(p.Options) > 0 {
+			r.ignored("no push options are sent", at("push", "options")...)
+		}
 	}
 }

@@ -39,10 +39,8 @@ func (r *reader) fail(at field, hint, format string, args ...any) {
 }
 
 // ignored notes a field that is set and has no meaning here.
-func (r *reader) ignored(isSet bool, why string, at ...any) {
-	if isSet {
-		r.add(at, diag.SubscriptionIgnored, diag.Warning, "is passed over: "+why, "remove it when Flux reads the object no more")
-	}
+func (r *reader) ignored(why string, at ...any) {
+	r.add(at, diag.SubscriptionIgnored, diag.Warning, "is passed over: "+why, "remove it when Flux reads the object no more")
 }
 
 // failed reports whether there is a mistake.

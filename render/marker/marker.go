@@ -51,6 +51,7 @@ func (i Image) part(p Part) string {
 		return i.Tag
 	case Digest:
 		return i.Digest
+	case Whole:
 	}
 	return i.String()
 }
@@ -76,6 +77,7 @@ func (m *Marker) Image() Image {
 		return Image{Tag: m.Value}
 	case Digest:
 		return Image{Digest: m.Value}
+	case Whole:
 	}
 	rest, digest, _ := strings.Cut(m.Value, "@")
 	slash := strings.LastIndexByte(rest, '/')
@@ -127,6 +129,7 @@ func (m *Marker) problem() string {
 			return fmt.Sprintf("%q is no digest, as sha256:... with 64 digits", m.Value)
 		}
 		return ""
+	case Whole, Name:
 	}
 	ref, err := reference.ParseNormalizedNamed(m.Value)
 	if err != nil {

@@ -39,7 +39,7 @@ func (i *Images) Look(ctx context.Context) (propose.Found, []diag.Diagnostic, er
 	if err != nil {
 		return propose.Found{}, nil, err
 	}
-	found, err := propose.Look(ctx, i.Registry, i.Source, &read, memory, i.Now)
+	found, err := (&propose.Looker{Registry: i.Registry, Memory: memory, Now: i.Now}).Look(ctx, i.Source, &read)
 	return found, found.Source.Diags, err
 }
 

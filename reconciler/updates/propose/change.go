@@ -202,10 +202,12 @@ func (c *change) message() string {
 	if a := c.verdicts[0].Automation; a != nil && a.Message != "" {
 		text = strings.TrimSpace(a.Message) + "\n\n"
 	}
+	var b strings.Builder
+	b.WriteString(text)
 	for _, v := range c.verdicts {
-		text += fmt.Sprintf("%s: image %s %s\n", trailer, v.Policy.Repository.Image, v.Key())
+		fmt.Fprintf(&b, "%s: image %s %s\n", trailer, v.Policy.Repository.Image, v.Key())
 	}
-	return text
+	return b.String()
 }
 
 // title says what changes.

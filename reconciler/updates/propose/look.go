@@ -40,11 +40,18 @@ func (f *Found) Takes() bool {
 	return slices.ContainsFunc(f.Verdicts, func(v updates.Verdict) bool { return v.Takes() })
 }
 
-// Look asks registries what there is, notes it in the memory, and says what comes next. A registry that does not answer
-// is a reason of its subscriptions, and no error.
-func Look(ctx context.Context, by Registry, s sources.Snapshot, read *render.Source, memory *updates.Memory, now time.Time) (Found, error) {
-	l := looker{by: by, snapshot: s}
-	l.facts = updates.Facts{Now: now, Settings: read.Config.Updates, Memory: memory, Failed: map[string]error{}}
+// Looker looks at registries.
+type Looker struct {
+	Registry Registry
+	Memory   *updates.Memory // which notes what they say
+	Now      time.Time
+}
+
+// Look asks registries what there is, notes it in the memory, and says what comes next. Read is what package render made of
+// the snapshot. A registry that does not answer is a reason of its subscriptions, and no error.
+func (by *Looker) Look(ctx context.Context, s sources.Snapshot, read *render.Source) (Found, error) {
+	l := look{by: by.Registry, snapshot: s}
+	l.facts = updates.Facts{Now: by.Now, Settings: read.Config.Updates, Memory: by.Memory, Failed: map[string]error{}}
 	var err error
 	if l.found.Source, err = updates.Read(s, read); err != nil {
 		return l.found, err
@@ -59,8 +66,8 @@ func Look(ctx context.Context, by Registry, s sources.Snapshot, read *render.Sou
 	return l.found, ctx.Err()
 }
 
-// looker is a look at registries.
-type looker struct {
+// look is one look.
+type look struct {
 	by       Registry
 	snapshot sources.Snapshot
 	facts    updates.Facts
@@ -68,7 +75,7 @@ type looker struct {
 }
 
 // tags asks each repository once.
-func (l *looker) tags(ctx context.Context) {
+func (l *look) tags(ctx context.Context) {
 	asked := map[string]bool{}
 	for i := range l.found.Source.Subscriptions {
 		s := &l.found.Source.Subscriptions[i]
@@ -87,7 +94,7 @@ func (l *looker) tags(ctx context.Context) {
 }
 
 // pin finds out what is to be written stands for, and whether who has to signed it.
-func (l *looker) pin(ctx context.Context, v *updates.Verdict) {
+func (l *look) pin(ctx context.Context, v *updates.Verdict) {
 	if !v.Takes() {
 		return
 	}
@@ -124,7 +131,7 @@ func (l *looker) pin(ctx context.Context, v *updates.Verdict) {
 }
 
 // verify is an error if an image is not signed as the source wants it.
-func (l *looker) verify(ctx context.Context, image, digest string) error {
+func (l *look) verify(ctx context.Context, image, digest string) error {
 	files := l.facts.Settings.KeysOf(image)
 	var keys []registry.Key
 	for _, file := range files {

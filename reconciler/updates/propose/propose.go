@@ -125,7 +125,7 @@ func (p *Proposer) once(ctx context.Context) (Result, error) {
 	if err := r.learn(ctx, snapshot, &source); err != nil {
 		return r.result, err
 	}
-	if r.result.Found, err = Look(ctx, p.Registry, snapshot, &source, r.memory, r.now); err != nil {
+	if r.result.Found, err = (&Looker{Registry: p.Registry, Memory: r.memory, Now: r.now}).Look(ctx, snapshot, &source); err != nil {
 		return r.result, err
 	}
 	return r.result, r.act(ctx)
@@ -209,28 +209,37 @@ func (r *run) keptByRollouts(ctx context.Context, all []updates.Subscription) er
 		if !ended || !st.Base.IsKnown() || !st.Target.IsKnown() {
 			continue
 		}
-		before, err := r.valuesAt(ctx, st.Base.Commit)
-		if err != nil {
+		if err := r.keptByRollout(ctx, &recorded[i], all); err != nil {
 			return err
-		}
-		after, err := r.valuesAt(ctx, st.Target.Commit)
-		if err != nil {
-			return err
-		}
-		for n := range all {
-			policy := all[n].Policy
-			was, is := updates.Newest(policy, before[policy.Name]), updates.Newest(policy, after[policy.Name])
-			if is == was || is.Tag == "" {
-				continue
-			}
-			key := is.Tag
-			if is.Tag == was.Tag {
-				key = is.Tag + "@" + is.Digest
-			}
-			r.memory.KeepBack(policy.Name, key, fmt.Sprintf("the roll-out of %s to %.12s did not go through (%s)", recorded[i].Unit, st.Target.Commit, st.Phase))
 		}
 	}
 	slices.Sort(r.open)
+	return nil
+}
+
+// keptByRollout keeps back what values were at the target of one roll-out, if they were others at its base.
+func (r *run) keptByRollout(ctx context.Context, of *rollouts.Rollout, all []updates.Subscription) error {
+	before, err := r.valuesAt(ctx, of.Status.Base.Commit)
+	if err != nil {
+		return err
+	}
+	after, err := r.valuesAt(ctx, of.Status.Target.Commit)
+	if err != nil {
+		return err
+	}
+	for n := range all {
+		policy := all[n].Policy
+		was, is := updates.Newest(policy, before[policy.Name]), updates.Newest(policy, after[policy.Name])
+		if is == was || is.Tag == "" {
+			continue
+		}
+		key := is.Tag
+		if is.Tag == was.Tag {
+			key = is.Tag + "@" + is.Digest
+		}
+		why := fmt.Sprintf("the roll-out of %s to %.12s did not go through (%s)", of.Unit, of.Status.Target.Commit, of.Status.Phase)
+		r.memory.KeepBack(policy.Name, key, why)
+	}
 	return nil
 }
 

@@ -69,9 +69,9 @@ func (p *pulls) PullRequest(_ context.Context, number int) (forge.PullRequest, e
 	return p.all[number-1], nil
 }
 
-func (p *pulls) PullRequestsOf(_ context.Context, commit string) (found []forge.PullRequest, err error) {
+func (p *pulls) PullRequestsOf(ctx context.Context, commit string) (found []forge.PullRequest, err error) {
 	for _, is := range p.all {
-		if head, _, _ := p.repo.Branch(context.TODO(), is.Branch); is.Open && head.Commit.String() == commit {
+		if head, _, _ := p.repo.Branch(ctx, is.Branch); is.Open && head.Commit.String() == commit {
 			found = append(found, is)
 		}
 	}
