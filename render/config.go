@@ -10,7 +10,6 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	kjson "sigs.k8s.io/json"
@@ -198,21 +197,7 @@ func ParseConfig(data []byte) (ConfigSpec, []diag.Diagnostic) {
 		c.Spec.Rollout.located(o)
 		return c.Spec, nil
 	}
-	return DefaultConfig(), []diag.Diagnostic{{Code: diag.BadConfig, Severity: diag.Error, Pos: o.FieldPos(fieldPath(field)), Message: problem, Hint: configHint}}
-}
-
-// fieldPath splits a field that is printed as spec.rollout.rules[0].strategy.
-func fieldPath(printed string) (path []any) {
-	for name := range strings.SplitSeq(printed, ".") {
-		name, indexes, _ := strings.Cut(name, "[")
-		path = append(path, name)
-		for index := range strings.SplitSeq(strings.TrimSuffix(indexes, "]"), "][") {
-			if i, err := strconv.Atoi(index); err == nil {
-				path = append(path, i)
-			}
-		}
-	}
-	return path
+	return DefaultConfig(), []diag.Diagnostic{{Code: diag.BadConfig, Severity: diag.Error, Pos: o.FieldPos(object.ParseFieldPath(field)), Message: problem, Hint: configHint}}
 }
 
 const configHint = "the options are listed in docs/config.md"

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	strictjson "sigs.k8s.io/json"
@@ -64,7 +63,7 @@ func (r *reader) decode(into any) bool {
 	}
 	strict, err := strictjson.UnmarshalStrict(data, into)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		r.fail(split(wrong.Field), "docs/updates.md says what is read", "is a %s; want %s", wrong.Value, wrong.Type)
+		r.fail(object.ParseFieldPath(wrong.Field), "docs/updates.md says what is read", "is a %s; want %s", wrong.Value, wrong.Type)
 		return false
 	}
 	if err != nil {
@@ -73,22 +72,8 @@ func (r *reader) decode(into any) bool {
 	}
 	for _, e := range strict {
 		if unknown, ok := errors.AsType[strictjson.FieldError](e); ok {
-			r.add(split(unknown.FieldPath()), diag.UnknownField, diag.Error, "is not a field here", "remove it, or mend its name")
+			r.add(object.ParseFieldPath(unknown.FieldPath()), diag.UnknownField, diag.Error, "is not a field here", "remove it, or mend its name")
 		}
 	}
 	return !r.failed()
-}
-
-// split splits a path that is printed as spec.exclusionList[0].
-func split(printed string) (path field) {
-	for name := range strings.SplitSeq(printed, ".") {
-		name, indexes, _ := strings.Cut(name, "[")
-		path = append(path, name)
-		for index := range strings.SplitSeq(strings.TrimSuffix(indexes, "]"), "][") {
-			if i, err := strconv.Atoi(index); err == nil {
-				path = append(path, i)
-			}
-		}
-	}
-	return path
 }

@@ -115,11 +115,11 @@ func (b *Back) Returned(manifest, live map[string]any, managed []metav1.ManagedF
 	wants, _ := number(manifest)
 	switch {
 	case b.Scaler != "" && ours && known:
-		return annotated(with(manifest, n), ScalerAnnotation, b.Scaler)
+		return object.Annotate(with(manifest, n), ScalerAnnotation, b.Scaler)
 	case b.Scaler != "":
-		return annotated(Without(manifest, [][]string{replicas}), ScalerAnnotation, b.Scaler)
+		return object.Annotate(Without(manifest, [][]string{replicas}), ScalerAnnotation, b.Scaler)
 	case known && n > wants:
-		return annotated(with(manifest, n), LowersAnnotation, b.Until.Format(time.RFC3339))
+		return object.Annotate(with(manifest, n), LowersAnnotation, b.Until.Format(time.RFC3339))
 	}
 	return manifest
 }
@@ -140,19 +140,5 @@ func with(manifest map[string]any, n int64) map[string]any {
 	spec, _ := manifest["spec"].(map[string]any)
 	spec = maps.Clone(spec)
 	spec["replicas"], manifest["spec"] = n, spec
-	return manifest
-}
-
-// annotated is a manifest with one more annotation.
-func annotated(manifest map[string]any, key, value string) map[string]any {
-	manifest = maps.Clone(manifest)
-	meta, _ := manifest["metadata"].(map[string]any)
-	meta = maps.Clone(meta)
-	annotations, _ := meta["annotations"].(map[string]any)
-	annotations = maps.Clone(annotations)
-	if annotations == nil {
-		annotations = map[string]any{}
-	}
-	annotations[key], meta["annotations"], manifest["metadata"] = value, annotations, meta
 	return manifest
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -149,26 +148,17 @@ func sent(ctx context.Context, at metadata.ResourceInterface, a apply.Action, bo
 // patch is what is sent of a manifest: it names its owner, lacks what is left to the cluster,
 // and has the UID of the object that is meant, so that no other one is changed.
 func patch(a apply.Action, owner string) ([]byte, error) {
-	content := maps.Clone(a.Object.Manifest)
-	meta, _ := content["metadata"].(map[string]any)
-	meta = maps.Clone(meta)
-	annotations, _ := meta["annotations"].(map[string]any)
-	annotations = maps.Clone(annotations)
-	if annotations == nil {
-		annotations = map[string]any{}
-	}
-	annotations[apply.OwnerAnnotation] = owner
+	content := object.Annotate(a.Object.Manifest, apply.OwnerAnnotation, owner)
 	if a.Run != "" {
-		annotations[apply.RunAnnotation] = a.Run
+		content = object.Annotate(content, apply.RunAnnotation, a.Run)
 	}
-	meta["annotations"] = annotations
+	meta, _ := content["metadata"].(map[string]any) // a copy
 	if a.UID != "" {
 		meta["uid"] = a.UID
 	}
 	if a.Version != "" {
 		meta["resourceVersion"] = a.Version
 	}
-	content["metadata"] = meta
 	content = apply.Without(content, a.Left)
 	if a.Ref.Group == "" && a.Ref.Kind == "Secret" {
 		u := &unstructured.Unstructured{Object: content}

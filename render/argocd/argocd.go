@@ -7,9 +7,10 @@ package argocd
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
+
+	"github.com/waybill-dev/waybill/render/object"
 )
 
 const (
@@ -46,26 +47,17 @@ func ServerSide(content map[string]any) map[string]any {
 	if size <= maxAnnotations {
 		return content
 	}
-	return with(content, meta, annotations)
+	return with(content, annotations)
 }
 
 // with returns content with the option, in copies of its maps.
-func with(content, meta, annotations map[string]any) map[string]any {
+func with(content, annotations map[string]any) map[string]any {
 	old, _ := annotations[syncOptions].(string)
 	options := strings.FieldsFunc(old, func(r rune) bool { return r == ',' })
 	if slices.ContainsFunc(options, func(o string) bool { return strings.HasPrefix(strings.TrimSpace(o), serverSideApply+"=") }) {
 		return content
 	}
-	annotations = maps.Clone(annotations)
-	if annotations == nil {
-		annotations = map[string]any{}
-	}
-	annotations[syncOptions] = strings.Join(append(options, serverSideApply+"=true"), ",")
-	meta = maps.Clone(meta)
-	meta["annotations"] = annotations
-	content = maps.Clone(content)
-	content["metadata"] = meta
-	return content
+	return object.Annotate(content, syncOptions, strings.Join(append(options, serverSideApply+"=true"), ","))
 }
 
 // atMost is no less than a sixth of what v takes as JSON.

@@ -45,29 +45,27 @@ func (o *Object) Written(at diag.Pos) *Object {
 
 // Named returns the object under another name.
 func (o *Object) Named(name string) *Object {
-	content := maps.Clone(o.content)
 	meta, _ := o.content["metadata"].(map[string]any)
-	meta = maps.Clone(meta)
-	if meta == nil {
-		meta = map[string]any{}
-	}
-	meta["name"], content["metadata"] = name, meta
-	c := o.With(content)
+	c := o.With(with(o.content, "metadata", with(meta, "name", name)))
 	c.ref.Name = name
 	return c
 }
 
 // Annotated returns the object with one more annotation.
-func (o *Object) Annotated(key, value string) *Object {
-	content := maps.Clone(o.content)
-	meta, _ := o.content["metadata"].(map[string]any)
-	meta = maps.Clone(meta)
+func (o *Object) Annotated(key, value string) *Object { return o.With(Annotate(o.content, key, value)) }
+
+// Annotate returns a manifest with one more annotation. What changes of it is copied.
+func Annotate(content map[string]any, key, value string) map[string]any {
+	meta, _ := content["metadata"].(map[string]any)
 	annotations, _ := meta["annotations"].(map[string]any)
-	annotations = maps.Clone(annotations)
-	if annotations == nil {
-		annotations = map[string]any{}
+	return with(content, "metadata", with(meta, "annotations", with(annotations, key, value)))
+}
+
+// with returns a copy of a map with another value.
+func with(m map[string]any, key string, value any) map[string]any {
+	if m = maps.Clone(m); m == nil {
+		m = map[string]any{}
 	}
-	annotations[key] = value
-	meta["annotations"], content["metadata"] = annotations, meta
-	return o.With(content)
+	m[key] = value
+	return m
 }

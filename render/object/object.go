@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -203,6 +204,20 @@ func FieldPath(path []any) string {
 		}
 	}
 	return b.String()
+}
+
+// ParseFieldPath reads what FieldPath prints.
+func ParseFieldPath(printed string) (path []any) {
+	for name := range strings.SplitSeq(printed, ".") {
+		name, indexes, _ := strings.Cut(name, "[")
+		path = append(path, name)
+		for index := range strings.SplitSeq(strings.TrimSuffix(indexes, "]"), "][") {
+			if i, err := strconv.Atoi(index); err == nil {
+				path = append(path, i)
+			}
+		}
+	}
+	return path
 }
 
 // child returns the node below n that step names and moves pos to its line.

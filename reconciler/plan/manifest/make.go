@@ -161,17 +161,8 @@ func handedOver(content map[string]any, scaler string) map[string]any {
 	spec, _ := content["spec"].(map[string]any)
 	spec = maps.Clone(spec)
 	delete(spec, "replicas")
-	meta, _ := content["metadata"].(map[string]any)
-	meta = maps.Clone(meta)
-	annotations, _ := meta["annotations"].(map[string]any)
-	annotations = maps.Clone(annotations)
-	if annotations == nil {
-		annotations = map[string]any{}
-	}
-	annotations[hpa.ScalerAnnotation] = scaler
-	meta["annotations"] = annotations
-	content["spec"], content["metadata"] = spec, meta
-	return content
+	content["spec"] = spec
+	return object.Annotate(content, hpa.ScalerAnnotation, scaler)
 }
 
 // passed passes an encrypted document on byte for byte. Nothing may change it.
