@@ -55,7 +55,12 @@ func (r *Reconciler) publishOnce(ctx context.Context, rev string) (Result, error
 		return res, err
 	}
 	ctx, end := traces.Begin(ctx, "publish")
+	pushed := func() {}
+	if n := len(res.Updates); n > 0 && r.Pushing != nil {
+		pushed = r.Pushing(ctx, n)
+	}
 	res.Heads, err = publish.Do(ctx, r.Target, res.Updates)
+	pushed()
 	if end(err, traces.Count("branches", len(res.Updates))); err != nil {
 		res.Updates = nil
 		return res, err

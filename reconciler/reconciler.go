@@ -61,6 +61,8 @@ type Reconciler struct {
 	Statuses posts.Lister
 	// Accept is asked before a plan is published, which its error prevents. Nil accepts all.
 	Accept func(*plan.Plan) error
+	// Pushing is told before so many branches are pushed, and end when that is over; nil: nobody is told.
+	Pushing func(ctx context.Context, branches int) (end func())
 	// Seen is what is remembered from one call to the next; nil: nothing is.
 	Seen *Cache
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/terminal"
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/sources"
@@ -183,7 +184,7 @@ func (w repositories) publisher(rev string) (*reconciler.Reconciler, error) {
 
 // over returns what reads a source, of which a version is known.
 func (w repositories) over(source *git.Repo, s sources.Snapshot) (r *reconciler.Reconciler, err error) {
-	r = &reconciler.Reconciler{Seen: reconciler.NewCache(), Version: buildVersion(), Now: time.Now, Pauses: reconciler.Pauses{Sleep: pause.For, Random: rand.Float64}}
+	r = &reconciler.Reconciler{Seen: reconciler.NewCache(), Version: buildVersion(), Now: time.Now, Pauses: reconciler.Pauses{Sleep: pause.For, Random: rand.Float64}, Pushing: terminal.Pushing}
 	if source != nil {
 		r.Source, r.Subdir = source, source.Subdir()
 	}

@@ -34,11 +34,11 @@ func (t Tests) Run() int {
 }
 
 // Build builds the program for one test.
-func Build(t *testing.T) string {
-	t.Helper()
-	path, err := Link(t.Context(), t.TempDir())
+func Build(tb testing.TB) string {
+	tb.Helper()
+	path, err := Link(tb.Context(), tb.TempDir())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return path
 }

@@ -96,6 +96,16 @@ func Doing(ctx context.Context, n int, format string, args ...any) (part, end fu
 	return func() { p.part(s) }, func() { p.done(s) }
 }
 
+// Pushing shows the push of so many branches, until end is called.
+func Pushing(ctx context.Context, branches int) (end func()) {
+	noun := "branches"
+	if branches == 1 {
+		noun = "branch"
+	}
+	_, end = Doing(ctx, 0, "pushing %d %s", branches, noun)
+	return end
+}
+
 func (p *Progress) begin(s *step) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
