@@ -112,7 +112,11 @@ func (c *Comparison) Verdict() (v Verdict) {
 	if gone := by[Disappears]; len(gone) > 0 {
 		raise(Dangerous)
 		v.objects("removes ", gone)
-		v.say(" from %s at once", words.Count(len(clustersOf(gone, removedFrom)), "cluster"))
+		noun := "cluster"
+		if c.Guard != nil && len(c.Guard.Holds) > 0 {
+			noun = "other cluster"
+		}
+		v.say(" from %s at once", words.Count(len(clustersOf(gone, removedFrom)), noun))
 	}
 	if moved := by[Moves]; len(moved) > 0 {
 		raise(Careful)

@@ -198,12 +198,16 @@ func (w *why) overridden(it *item, base, head *plan.Decision) (all []preview.Cau
 	if len(it.changed)+len(it.scaled) == 0 || len(w.edits.overrides) == 0 && len(w.edits.clusters) == 0 {
 		return nil
 	}
-	seen := map[string]bool{}
+	var groups []int // one of each that has the same change
 	for _, ch := range it.changed {
-		cluster := w.comparer.groups[ch.groups[0]].names[0]
-		for _, cause := range w.rules(cluster, base, head) {
-			if !seen[cause.String()] {
-				seen[cause.String()] = true
+		groups = append(groups, ch.groups[0])
+	}
+	for _, s := range it.scaled {
+		groups = append(groups, s.groups[0])
+	}
+	for _, g := range groups {
+		for _, cause := range w.rules(w.comparer.groups[g].names[0], base, head) {
+			if !slices.Contains(all, cause) {
 				all = append(all, cause)
 			}
 		}
