@@ -41,6 +41,7 @@ func (l *loader) roots(ctx context.Context, roots []string) error {
 
 // build renders the roots.
 func (l *loader) build(ctx context.Context, roots []string) error {
+	l.src.Built = builtFrom(roots, l.snapshot.Files(), l.kustomizations, l.reads)
 	jobs := make([]engine.Job, 0, len(roots))
 	for _, dir := range roots {
 		if dir == "" {

@@ -40,6 +40,8 @@ type Source struct {
 	Objects []*object.Object
 	// Bound holds, by cluster, the manifests of the directories bound to it.
 	Bound map[string][]*object.Object
+	// Built are the files of each Kustomize root, in the order of paths, by the file of its kustomization.
+	Built map[string][]Input
 	// Broken lists what could not be read: Objects may lack what it holds.
 	Broken []Broken
 	// Unlisted are the files of manifests that kustomizations do not list, and kustomizations that

@@ -57,6 +57,20 @@ func chart(version string) string {
 	return "apiVersion: v2\nname: stack\nversion: " + version + "\n"
 }
 
+// claims adds 40 overlays that take the size of their PersistentVolumeClaim from a component.
+func claims(size int) func(map[string]string) {
+	return func(texts map[string]string) {
+		texts["components/size/kustomization.yaml"] = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatches: [{target: {kind: PersistentVolumeClaim}, path: size.yaml}]\n"
+		texts["components/size/size.yaml"] = fmt.Sprintf("apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: any}\nspec: {resources: {requests: {storage: %dGi}}}\n", size)
+		texts["policies/claims.yaml"] = strings.Replace(fmt.Sprintf(policyForm, "claims", "v1", "PersistentVolumeClaim", "a"), ", labelSelector: {matchLabels: {in: claims}}", "", 1)
+		for i := range 40 {
+			dir := fmt.Sprintf("claims/%02d/", i)
+			texts[dir+"kustomization.yaml"] = "resources: [claim.yaml]\ncomponents: [../../components/size]\n"
+			texts[dir+"claim.yaml"] = fmt.Sprintf("apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data-%02d, namespace: shop}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n", i)
+		}
+	}
+}
+
 func folderOf(texts map[string]string) twin.Tree {
 	tree := twin.Tree{}
 	for name, text := range texts {
@@ -84,6 +98,7 @@ func TestACommentBeginsWithTheAnswer(t *testing.T) {
 		{"a-delete", nil, func(s map[string]string) { delete(s, "apps/payments.yaml"); delete(s, "apps/api.yaml") }},
 		{"a-delete-that-nothing-holds", nil, func(s map[string]string) { delete(s, "apps/zone-00.yaml") }},
 		{"a-shared-default", func(s map[string]string) { s["size.yaml"] = fmt.Sprintf(shared, 5) }, func(s map[string]string) { s["size.yaml"] = fmt.Sprintf(shared, 7) }},
+		{"a-shared-file", claims(5), claims(7)},
 		{"a-red-main", func(s map[string]string) { s["apps/broken.yaml"] = "apiVersion: v1\nkind: [\n" }, func(s map[string]string) {
 			s["apps/api.yaml"] = strings.Replace(s["apps/api.yaml"], "1.1.0", "1.2.0", 1)
 		}},

@@ -18,6 +18,7 @@ type why struct {
 	comparer   *comparer
 	base, head map[object.Ref]*plan.Decision
 	edits      edits
+	inputs     inputs
 	// before and after are what clusters have by their folders.
 	before, after folders
 	// twin says what the same changes of the twins come from; nil where there are none.
@@ -34,7 +35,7 @@ func (c *comparer) newWhy() *why {
 
 // whyOf says why a plan is another than a plan before.
 func (c *comparer) whyOf(base, head *plan.Plan) *why {
-	return &why{comparer: c, base: decisions(base), head: decisions(head), edits: newEdits(base, head), before: folders{plan: base}, after: folders{plan: head}}
+	return &why{comparer: c, base: decisions(base), head: decisions(head), edits: newEdits(base, head), inputs: newInputs(base, head), before: folders{plan: base}, after: folders{plan: head}}
 }
 
 // hiddenCause stands for causes that depend on secrets.
@@ -83,7 +84,7 @@ func (w *why) causes(it *item) []preview.Cause {
 		all = append(all, w.placedOtherwise(it, head)...)
 	}
 	if edited {
-		all = append(all, changed(base, head)...)
+		all = append(all, w.changed(base, head)...)
 	}
 	all = append(all, w.overridden(it, base, head)...)
 	if head.Message != base.Message && head.Message != "" && head.Reason != string(place.Success) {
@@ -98,11 +99,11 @@ func (w *why) causes(it *item) []preview.Cause {
 	return unplaced(it)
 }
 
-// changed says what changed of a template: itself, or the release that renders it.
-func changed(base, head *plan.Decision) []preview.Cause {
+// changed says what changed of a template: itself, a file that it is built with, or the release that renders it.
+func (w *why) changed(base, head *plan.Decision) []preview.Cause {
 	was, is := base.Template.Part, head.Template.Part
 	if is == nil || was == nil {
-		return []preview.Cause{{Message: "changed", Pos: head.Template.Object.Origin()}}
+		return w.inputs.edited(head.Template.Object)
 	}
 	e := edit{base: was.Release, head: is.Release, what: nameOfRelease(is.Release)}
 	if string(was.Release.YAML()) != string(is.Release.YAML()) {
