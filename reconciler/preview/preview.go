@@ -114,6 +114,9 @@ type Cause struct {
 	Pos     diag.Pos `json:"pos"`
 }
 
+// Edited is the message of a cause that is a file which somebody edited.
+const Edited = "changed"
+
 // String prints the cause with its place.
 func (c Cause) String() string {
 	if c.Pos.File == "" {

@@ -51,11 +51,11 @@ func (v *Verdict) say(format string, args ...any) {
 
 func (v *Verdict) quote(text string) { v.Parts = append(v.Parts, Part{Text: text, Quoted: true}) }
 
-// quoteList quotes the names of clusters, or counts them if they are many.
-func (v *Verdict) quoteList(names []string) {
+// quoteList quotes the names of clusters, or counts them if they are many, as what a noun says.
+func (v *Verdict) quoteList(names []string, noun string) {
 	const most = 3
 	if len(names) > most {
-		v.say("%s", words.Count(len(names), "cluster"))
+		v.say("%s", words.Count(len(names), noun))
 		return
 	}
 	for i, name := range names {
@@ -105,18 +105,15 @@ func (c *Comparison) Verdict() (v Verdict) {
 	for i := range c.Changes {
 		by[c.Changes[i].Verb] = append(by[c.Changes[i].Verb], &c.Changes[i])
 	}
-	if c.Guard != nil && len(c.Guard.Holds) > 0 {
-		raise(Dangerous)
-		v.holds(c.Guard.Holds)
-	}
-	if gone := by[Disappears]; len(gone) > 0 {
+	gone := by[Disappears]
+	if len(gone) > 0 {
 		raise(Dangerous)
 		v.objects("removes ", gone)
-		noun := "cluster"
-		if c.Guard != nil && len(c.Guard.Holds) > 0 {
-			noun = "other cluster"
-		}
-		v.say(" from %s at once", words.Count(len(clustersOf(gone, removedFrom)), noun))
+		v.say(" from %s at once, without an approval", words.Count(len(clustersOf(gone, removedFrom)), "cluster"))
+	}
+	if c.Guard != nil && len(c.Guard.Holds) > 0 {
+		raise(Dangerous)
+		v.holds(c.Guard.Holds, len(gone) > 0)
 	}
 	if moved := by[Moves]; len(moved) > 0 {
 		raise(Careful)
@@ -149,13 +146,13 @@ func (c *Comparison) Verdict() (v Verdict) {
 	}
 	if n := len(Mistakes(c.Already)); n > 0 {
 		v.and()
-		v.say("the base has %s already", words.Count(n, "error"))
+		v.say("%s without this change, too", words.Count(n, "error"))
 	}
 	return v
 }
 
-// holds says what held clusters would lose if somebody lets it happen.
-func (v *Verdict) holds(holds []Hold) {
+// holds says what held clusters would lose if somebody lets it happen. Others is that other clusters lose something at once.
+func (v *Verdict) holds(holds []Hold, others bool) {
 	v.and()
 	var refs []object.Ref
 	in, objects := map[string]bool{}, 0
@@ -170,7 +167,11 @@ func (v *Verdict) holds(holds []Hold) {
 	}
 	v.say("removes ")
 	v.named(refs)
-	v.say(" from %s, %s in all, held until approved", words.Count(len(in), "cluster"), words.Count(objects, "object"))
+	noun := "cluster"
+	if others {
+		noun = "other cluster"
+	}
+	v.say(" from %s, %s in all, held until approved", words.Count(len(in), noun), words.Count(objects, "object"))
 }
 
 // objects says what is done to objects, with the one that matters most by its name.
@@ -227,10 +228,15 @@ func touched(c *Change) (names []string) {
 
 func (v *Verdict) moves(moved []*Change) {
 	v.objects("moves ", moved)
+	from, to := clustersOf(moved, removedFrom), clustersOf(moved, addedTo)
 	v.say(" from ")
-	v.quoteList(clustersOf(moved, removedFrom))
+	v.quoteList(from, "cluster")
 	v.say(" to ")
-	v.quoteList(clustersOf(moved, addedTo))
+	noun := "other cluster"
+	if slices.ContainsFunc(to, func(name string) bool { return slices.Contains(from, name) }) {
+		noun = "cluster"
+	}
+	v.quoteList(to, noun)
 	v.because(moved)
 }
 
@@ -243,7 +249,7 @@ func (v *Verdict) scales(scaled []*Change) {
 		}
 	}
 	if before+after > 0 {
-		v.say(" from %d to %d replicas", before, after)
+		v.say(" from %d to %d replicas in all", before, after)
 	}
 	v.say(" in %s", words.Count(len(clustersOf(scaled, touched)), "cluster"))
 	v.because(scaled)

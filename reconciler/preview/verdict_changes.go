@@ -149,6 +149,11 @@ func (v *Verdict) because(changes []*Change) {
 	}
 	if cause != nil && objects > 1 {
 		v.say(", because ")
+		if cause.Message == Edited && cause.Pos.File != "" {
+			v.quote(cause.Pos.String())
+			v.say(" changed")
+			return
+		}
 		v.quote(cause.String())
 	}
 }

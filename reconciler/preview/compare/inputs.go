@@ -29,13 +29,13 @@ func newInputs(base, head *plan.Plan) inputs {
 // edited says what changed of an object: the file that it is written in or, if that is as it was, the shared files that it is built
 // with, such as a patch of a component.
 func (in *inputs) edited(o *object.Object) (all []preview.Cause) {
-	own := []preview.Cause{{Message: "changed", Pos: o.Origin()}}
+	own := []preview.Cause{{Message: preview.Edited, Pos: o.Origin()}}
 	for _, file := range in.differ(o.Pos().File) {
 		switch {
 		case file == o.Origin().File:
 			return own
 		case !in.own[file] && len(all) < maxFields:
-			all = append(all, preview.Cause{Message: "changed", Pos: diag.Pos{File: file}})
+			all = append(all, preview.Cause{Message: preview.Edited, Pos: diag.Pos{File: file}})
 		}
 	}
 	if len(all) == 0 {
