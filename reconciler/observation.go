@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/waybill-dev/waybill/policies/evict"
+	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/ancestry"
 	"github.com/waybill-dev/waybill/reconciler/history"
@@ -54,7 +55,7 @@ func (r *Reconciler) Observe(ctx context.Context, rev string) (Observation, erro
 		return Observation{}, &render.ConfigError{Diagnostic: d}
 	}
 	obs := Observation{Observation: planning.Observe(snapshot, src, plan.Branch)}
-	registered := registeredBy(src.Objects)
+	registered := registeredBy(src.Objects, obs.Input.Memo.Policies())
 	heads, err := r.observe(ctx, &obs, registered)
 	if err == nil {
 		obs.Input.Staging.Posted, err = posted(ctx, r, heads, &obs)
@@ -83,7 +84,7 @@ func (r *Reconciler) Look(ctx context.Context, s sources.Snapshot, medium plan.M
 	if r.Target == nil {
 		return obs, nil
 	}
-	_, err = r.observe(ctx, &obs, registeredBy(src.Objects))
+	_, err = r.observe(ctx, &obs, registeredBy(src.Objects, nil))
 	obs.Input.Staging.Posted = map[string]*staged.Posted{} // nobody is asked for a report: what is recorded stays
 	if _, other := errors.AsType[*published.OtherSourceError](err); other {
 		return nothing(), nil // nothing was published from this one
@@ -139,12 +140,12 @@ func goOn(
 
 // registeredBy returns what decodes the clusters that objects register when it is asked first, and no more than once: most
 // observations do without.
-func registeredBy(objects []*object.Object) func() []*karmada.Cluster {
+func registeredBy(objects []*object.Object, remembered policies.Cache) func() []*karmada.Cluster {
 	var all []*karmada.Cluster
 	known := false
 	return func() []*karmada.Cluster {
 		if !known {
-			all, known = registration.Registered(objects), true
+			all, known = registration.Registered(objects, remembered), true
 		}
 		return all
 	}

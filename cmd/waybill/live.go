@@ -156,7 +156,7 @@ func (w repositories) registered(rev string) ([]*karmada.Cluster, error) {
 		return nil, err
 	}
 	objects, err := clustersOf(w.cmd.Context(), r, s)
-	return registration.Registered(objects), err
+	return registration.Registered(objects, nil), err
 }
 
 // named returns the clusters of these names, each once.

@@ -11,9 +11,9 @@ import (
 )
 
 // Registered lists the clusters that objects register, in the order of their names. One with an error
-// is not among them.
-func Registered(objects []*object.Object) []*karmada.Cluster {
-	set, _, _ := policies.Load(Written(objects), nil)
+// is not among them. Known remembers what objects decode to; nil: nothing does.
+func Registered(objects []*object.Object, known policies.Cache) []*karmada.Cluster {
+	set, _, _ := policies.Load(Written(objects), known)
 	all := make([]*karmada.Cluster, len(set.Clusters))
 	for i := range set.Clusters {
 		all[i] = &set.Clusters[i].Spec

@@ -207,7 +207,7 @@ func BenchmarkFacts(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	clusters := registration.Registered(src.Objects)
+	clusters := registration.Registered(src.Objects, nil)
 	r := g.Reports()
 	ten := g.awaited(b)
 	read := func() int {
