@@ -353,7 +353,8 @@ func (h *historian) add(m *reports.Cluster, path string, s *step) {
 	e.Clusters, e.trees = append(e.Clusters, m.Cluster), append(e.trees, s.trees...)
 }
 
-// look fills in who made edits, and in which fields they differ.
+// look fills in who made edits, and in which fields they differ. What releases rendered at an edit that is not among the last
+// publications is not known, so that its values are not shown.
 func (h *historian) look(ctx context.Context, all []Edit) {
 	redactor := newRedactor(h.facts.Fleet.State.Tree)
 	for i := range all {
@@ -366,7 +367,7 @@ func (h *historian) look(ctx context.Context, all []Edit) {
 		}
 	}
 	for i := range all {
-		all[i].Hidden = all[i].Hidden || redactor.rendered[h.template.Ref]
+		all[i].Hidden = all[i].Hidden || all[i].Change.Commit.IsZero() || redactor.rendered[h.template.Ref]
 		redactor.look(&all[i].Changed)
 	}
 }
