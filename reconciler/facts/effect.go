@@ -60,6 +60,18 @@ type Changed struct {
 	old, now *files.Blob
 }
 
+// changed is that a manifest is another one; either may be nil for none.
+func changed(path string, old, now *files.Blob) *Changed {
+	c := &Changed{Path: path, Verb: "changed", old: old, now: now}
+	switch {
+	case old == nil:
+		c.Verb = "added"
+	case now == nil:
+		c.Verb = "removed"
+	}
+	return c
+}
+
 // Branch returns the last commits of what is published for a cluster, the newest first.
 func (r *Reader) Branch(ctx context.Context, f *Facts, m *reports.Cluster, most int) ([]Change, error) {
 	var all []Change
@@ -280,12 +292,7 @@ func (t *tracer) compare(before, now *files.Folder) []*Changed {
 		key := changedKey{d.Path, d.Old.ID, d.New.ID}
 		ch := t.all[key]
 		if ch == nil {
-			ch = &Changed{Path: d.Path, Verb: "changed", old: d.Old.Blob, now: d.New.Blob}
-			if ch.old == nil {
-				ch.Verb = "added"
-			} else if ch.now == nil {
-				ch.Verb = "removed"
-			}
+			ch = changed(d.Path, d.Old.Blob, d.New.Blob)
 			if len(t.all) == mostDifferent {
 				t.effect.Cut = true
 			} else {

@@ -132,15 +132,21 @@ func (f *Facts) Cluster(name string) *reports.Cluster {
 
 // Find returns the templates of a kind, whose group may be left out, with a namespace and a name.
 func (f *Facts) Find(kind, namespace, name string) []*Template {
-	kind, group, grouped := strings.Cut(kind, ".")
+	kind, group, _ := strings.Cut(kind, ".")
+	named := object.Ref{Group: group, Kind: kind, Namespace: namespace, Name: name}
 	var found []*Template
 	for _, t := range f.Templates() {
-		r := t.Ref
-		if r.Namespace == namespace && r.Name == name && strings.EqualFold(r.Kind, kind) && (!grouped || strings.EqualFold(r.Group, group)) {
+		if isNamed(t.Ref, named) {
 			found = append(found, t)
 		}
 	}
 	return found
+}
+
+// isNamed reports a ref that an address means, which may leave out the group.
+func isNamed(r, named object.Ref) bool {
+	return strings.EqualFold(r.Kind, named.Kind) && r.Namespace == named.Namespace && r.Name == named.Name &&
+		(named.Group == "" || strings.EqualFold(r.Group, named.Group))
 }
 
 // templateOf is what a binding says. Names are shared by intern.

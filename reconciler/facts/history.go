@@ -56,7 +56,7 @@ type Edit struct {
 func History(ctx context.Context, r *Reader, f *Facts, t *Template, most int) (Past, error) {
 	h := historian{
 		Reader: r, facts: f, template: t, publications: map[publication]Change{}, clusters: map[string]bool{},
-		known: map[placed]step{}, edits: map[edited]*Edit{},
+		known: map[placed]step{}, edits: map[edited]*Edit{}, redactor: newRedactor(f.Fleet.State.Tree),
 	}
 	for _, target := range t.Targets {
 		h.clusters[target.Cluster] = true
@@ -95,12 +95,6 @@ func Gone(ctx context.Context, r *Reader, f *Facts, ref object.Ref) (found *Temp
 	return found
 }
 
-// isNamed reports a ref that an address means, which may leave out the group.
-func isNamed(r, named object.Ref) bool {
-	return strings.EqualFold(r.Kind, named.Kind) && r.Namespace == named.Namespace && r.Name == named.Name &&
-		(named.Group == "" || strings.EqualFold(r.Group, named.Group))
-}
-
 // historian finds what happened to a template.
 type historian struct {
 	*Reader
@@ -111,15 +105,27 @@ type historian struct {
 	clusters     map[string]bool // to which it goes, or went
 	known        map[placed]step
 	edits        map[edited]*Edit
+	redactor     *redactor
 	past         Past
+
+	last read // of a cluster's branch
+}
+
+// read is the files of a commit; nil for none.
+type read struct {
+	commit files.ID
+	at     render.Address
+	note   note
+	tree   *files.Folder
 }
 
 // publication is what commits of clusters' branches name it by: the source commit, and the state that it was planned on.
 type publication struct{ source, state string }
 
-// moment is a publication, and the files of the template and of its unit in it; zero for none.
+// moment is a publication, with its files and those of the template and of its unit among them; zero for none.
 type moment struct {
 	change  Change
+	root    *files.Folder
 	binding files.ID
 	run     [2]files.ID
 }
@@ -127,24 +133,33 @@ type moment struct {
 // decided finds the publications by which something else was decided, or by which the unit went on.
 func (h *historian) decided(ctx context.Context, most int) error {
 	var newer *moment
-	err := h.back(ctx, h.facts, func(c Change) bool {
+	var root *files.Folder
+	read := func(ctx context.Context, id files.ID) (n note, err error) {
+		n, root, err = h.whole(ctx, render.Address{}, id)
+		return n, err
+	}
+	err := through(ctx, h.facts, read, func(c Change) bool {
 		key := publication{source: c.Source}
 		if !c.Parent.IsZero() {
 			key.state = c.Parent.String()
 		}
 		h.publications[key] = c
-		head, err := h.Reconciler.Target.Commit(ctx, c.Commit)
-		if err != nil {
-			return false
-		}
-		older := h.at(c, head.Tree)
+		h.redactor.rendering(root)
+		older := h.at(c, root)
 		if newer != nil {
 			h.step(ctx, newer, older)
 		}
 		newer = older
 		return len(h.past.Steps) < most
 	})
-	if err == nil && newer != nil && newer.change.Parent.IsZero() && len(h.past.Steps) < most {
+	if err != nil || newer == nil {
+		return err
+	}
+	switch parent := newer.change.Parent; {
+	case !parent.IsZero(): // what it rendered no longer
+		_, root, err = h.whole(ctx, render.Address{}, parent)
+		h.redactor.rendering(root)
+	case len(h.past.Steps) < most:
 		h.step(ctx, newer, &moment{})
 	}
 	h.past.More = h.past.More || len(h.past.Steps) == most
@@ -153,7 +168,7 @@ func (h *historian) decided(ctx context.Context, most int) error {
 
 // at is a moment of the state.
 func (h *historian) at(c Change, root *files.Folder) *moment {
-	m := &moment{change: c}
+	m := &moment{change: c, root: root}
 	e, _ := root.Lookup(h.template.path)
 	m.binding = e.ID
 	if u := h.template.Unit; u.Name != "" {
@@ -168,10 +183,10 @@ func (h *historian) at(c Change, root *files.Folder) *moment {
 func (h *historian) step(ctx context.Context, newer, older *moment) {
 	s := Step{Change: newer.change}
 	if newer.binding != older.binding {
-		s.Was, s.Is = h.templateAt(ctx, older.change.Commit), h.templateAt(ctx, newer.change.Commit)
+		s.Was, s.Is = h.decision(older), h.decision(newer)
 	}
 	if newer.run != older.run {
-		s.RunWas, s.RunIs = h.runAt(ctx, older.change.Commit), h.runAt(ctx, newer.change.Commit)
+		s.RunWas, s.RunIs = h.runOf(older), h.runOf(newer)
 	}
 	if s.Was == nil && s.Is == nil && s.RunWas == nil && s.RunIs == nil {
 		return
@@ -185,38 +200,24 @@ func (h *historian) step(ctx context.Context, newer, older *moment) {
 	h.past.Steps = append(h.past.Steps, s)
 }
 
-// treeAt is the folder of a commit of the state branch; nil for none.
-func (h *historian) treeAt(ctx context.Context, commit files.ID) *files.Folder {
-	if commit.IsZero() {
+// decision reads the binding in a publication; nil for none.
+func (h *historian) decision(m *moment) *Template {
+	if m.root == nil {
 		return nil
 	}
-	head, err := h.Reconciler.Target.Commit(ctx, commit)
-	if err != nil {
-		return nil
-	}
-	return head.Tree
-}
-
-// templateAt reads the binding in a publication; nil for none.
-func (h *historian) templateAt(ctx context.Context, commit files.ID) *Template {
-	root := h.treeAt(ctx, commit)
-	if root == nil {
-		return nil
-	}
-	e, _ := root.Lookup(h.template.path)
+	e, _ := m.root.Lookup(h.template.path)
 	return decisionOf(h.template.path, e)
 }
 
-// runAt reads what a publication records of the unit; nil for nothing.
-func (h *historian) runAt(ctx context.Context, commit files.ID) *rollouts.Rollout {
-	root := h.treeAt(ctx, commit)
-	if root == nil {
+// runOf reads what a publication records of the unit; nil for nothing.
+func (h *historian) runOf(m *moment) *rollouts.Rollout {
+	if m.root == nil {
 		return nil
 	}
 	u := h.template.Unit
 	var entries []files.Entry
 	for _, name := range []string{u.Name + ".yaml", u.Name} {
-		if e, ok := root.Lookup(rollouts.Folder + "/" + u.Folder() + "/" + name); ok {
+		if e, ok := m.root.Lookup(rollouts.Folder + "/" + u.Folder() + "/" + name); ok {
 			e.Name = name
 			entries = append(entries, e)
 		}
@@ -307,30 +308,38 @@ func (h *historian) cluster(ctx context.Context, m *reports.Cluster, most int) e
 
 // read reads a step.
 func (h *historian) read(ctx context.Context, m *reports.Cluster, at placed) (s step, err error) {
-	if s.note, err = h.commit(ctx, at.commit); err != nil {
-		return s, err
-	}
-	if s.before, err = h.before(ctx, h.facts, m, s.note); err != nil {
-		return s, err
-	}
 	address := h.facts.Fleet.Addresses.Of(m.Cluster)
-	now, _, err := h.Reconciler.Published().CommitAt(ctx, address, at.commit)
+	now, err := h.files(ctx, address, at.commit)
 	if err != nil {
 		return s, err
 	}
-	if now.Tree != nil {
-		s.is, _ = now.Tree.Lookup(at.path)
-		s.trees = append(s.trees, now.Tree)
+	s.note = now.note
+	if now.tree != nil {
+		s.is, _ = now.tree.Lookup(at.path)
+		s.trees = append(s.trees, now.tree)
 	}
-	if s.before.IsZero() {
-		return s, nil
+	if s.before, err = h.before(ctx, h.facts, m, s.note); err != nil || s.before.IsZero() {
+		return s, err
 	}
-	was, _, err := h.Reconciler.Published().CommitAt(ctx, address, s.before)
-	if err == nil && was.Tree != nil {
-		s.was, _ = was.Tree.Lookup(at.path)
-		s.trees = append(s.trees, was.Tree)
+	was, err := h.files(ctx, address, s.before)
+	if err == nil && was.tree != nil {
+		s.was, _ = was.tree.Lookup(at.path)
+		s.trees = append(s.trees, was.tree)
 	}
 	return s, err
+}
+
+// files reads a commit of a cluster's branch. The one before it, which a step has read, is the next one's own.
+func (h *historian) files(ctx context.Context, at render.Address, id files.ID) (read, error) {
+	if h.last.commit == id && h.last.at == at {
+		return h.last, nil
+	}
+	r := read{commit: id, at: at}
+	var err error
+	if r.note, r.tree, err = h.whole(ctx, at, id); err == nil {
+		h.last = r
+	}
+	return r, err
 }
 
 // add notes that a manifest became another one in a cluster.
@@ -342,12 +351,8 @@ func (h *historian) add(m *reports.Cluster, path string, s *step) {
 		if !isKnown {
 			change = Change{Source: key.source, When: s.note.change.When, Subject: s.note.change.Subject}
 		}
-		e = &Edit{Change: change, Changed: Changed{Path: path, Verb: "changed", Ref: h.template.Ref, old: s.was.Blob, now: s.is.Blob}}
-		if e.old == nil {
-			e.Verb = "added"
-		} else if e.now == nil {
-			e.Verb = "removed"
-		}
+		e = &Edit{Change: change, Changed: *changed(path, s.was.Blob, s.is.Blob)}
+		e.Ref = h.template.Ref
 		h.edits[key] = e
 	}
 	e.Clusters, e.trees = append(e.Clusters, m.Cluster), append(e.trees, s.trees...)
@@ -356,18 +361,15 @@ func (h *historian) add(m *reports.Cluster, path string, s *step) {
 // look fills in who made edits, and in which fields they differ. What releases rendered at an edit that is not among the last
 // publications is not known, so that its values are not shown.
 func (h *historian) look(ctx context.Context, all []Edit) {
-	redactor := newRedactor(h.facts.Fleet.State.Tree)
 	for i := range all {
 		e := &all[i]
 		e.Author = h.Author(ctx, e.Change.Source)
-		redactor.rendering(h.treeAt(ctx, e.Change.Parent))
-		redactor.rendering(h.treeAt(ctx, e.Change.Commit))
 		for _, root := range e.trees {
-			redactor.learn(root)
+			h.redactor.learn(root)
 		}
 	}
 	for i := range all {
-		all[i].Hidden = all[i].Hidden || all[i].Change.Commit.IsZero() || redactor.rendered[h.template.Ref]
-		redactor.look(&all[i].Changed)
+		all[i].Hidden = all[i].Hidden || all[i].Change.Commit.IsZero() || h.redactor.rendered[h.template.Ref]
+		h.redactor.look(&all[i].Changed)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/published"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
@@ -32,8 +33,8 @@ type Change struct {
 	// of an earlier version names only who did by comments.
 	Released   bool
 	ReleasedBy []string
-	// Later is when it was published, where Git says so: what depends on the time, and what somebody allowed, may be long after the
-	// commit. Zero where it does not.
+	// Later is as of when it was decided, where Git records that: a publication that depends on the time, or that somebody allowed, may
+	// be long after its source commit. It is zero where Git does not.
 	Later time.Time
 }
 
@@ -65,7 +66,7 @@ type past struct {
 	authors map[string]*Author // by source commit; nil for one that cannot be read
 }
 
-// commit reads what a commit says, with its files if that is asked for.
+// commit reads what a commit says.
 func (r *Reader) commit(ctx context.Context, id files.ID) (note, error) {
 	r.past.mu.Lock()
 	n, ok := r.past.notes[id]
@@ -78,6 +79,23 @@ func (r *Reader) commit(ctx context.Context, id files.ID) (note, error) {
 		return n, err
 	}
 	return r.remember(&h), nil
+}
+
+// whole reads what a commit says, and its files; at an address these are those of its folder, and nil for none.
+func (r *Reader) whole(ctx context.Context, at render.Address, id files.ID) (note, *files.Folder, error) {
+	h, _, err := r.Reconciler.Published().CommitAt(ctx, at, id)
+	if err != nil {
+		return note{}, nil, err
+	}
+	r.past.mu.Lock()
+	n, ok := r.past.notes[id]
+	r.past.mu.Unlock()
+	if !ok && h.Commit == id {
+		n = r.remember(&h)
+	} else if !ok {
+		n, err = r.commit(ctx, id)
+	}
+	return n, h.Tree, err
 }
 
 // remember notes a commit.
@@ -133,9 +151,14 @@ func (r *Reader) Changes(ctx context.Context, f *Facts, most int) ([]Change, err
 
 // back visits publications from the newest on, as long as visit says so.
 func (r *Reader) back(ctx context.Context, f *Facts, visit func(Change) bool) error {
+	return through(ctx, f, r.commit, visit)
+}
+
+// through visits publications from the newest on, as long as visit says so. Read reads what a commit of the state says.
+func through(ctx context.Context, f *Facts, read func(context.Context, files.ID) (note, error), visit func(Change) bool) error {
 	at := f.Fleet.State.Commit
 	for found, seen := 0, 0; !at.IsZero() && found < mostPublications && seen < 10*mostPublications; seen++ {
-		n, err := r.commit(ctx, at)
+		n, err := read(ctx, at)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/ui/login"
 	"github.com/waybill-dev/waybill/reconciler/ui/pages"
+	"github.com/waybill-dev/waybill/reconciler/ui/pages/frame"
 )
 
 // sessionKey is that of the session in the context of a request.
@@ -91,13 +92,13 @@ func (u *UI) page(of view) http.HandlerFunc {
 // write writes a page.
 func (u *UI) write(w http.ResponseWriter, r *http.Request, a answer, key, trouble string) {
 	s := sessionOf(r)
-	frame := pages.Frame{Title: a.title, Here: a.here, Find: a.find, Group: r.URL.Query().Get("group"), Previews: u.Previews != nil, Key: key, User: s.User, LogsOut: s.LogsOut, Trouble: trouble, Body: a.body}
+	around := frame.Frame{Title: a.title, Here: a.here, Find: a.find, Group: r.URL.Query().Get("group"), Previews: u.Previews != nil, Key: key, User: s.User, LogsOut: s.LogsOut, Trouble: trouble, Body: a.body}
 	var data []byte
 	var err error
 	if a.fragment && r.Header.Get("X-Fragment") != "" {
-		data, err = pages.Fragment(a.page, frame)
+		data, err = frame.Fragment(a.page, around)
 	} else {
-		data, err = pages.Page(a.page, frame)
+		data, err = frame.Page(a.page, around)
 	}
 	if err != nil {
 		u.Log.ErrorContext(r.Context(), "web UI cannot write a page", "path", r.URL.Path, "err", err)
@@ -140,7 +141,7 @@ func asset(w http.ResponseWriter, r *http.Request) {
 }
 
 // files are those to which pages refer.
-var files = pages.Assets()
+var files = frame.Assets()
 
 // text is what went wrong; empty for nothing.
 func text(err error) string {

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/preview/fields"
 	"github.com/waybill-dev/waybill/reconciler/ui/pages/list"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // Changes is the page of the last publications.
@@ -151,7 +152,7 @@ func OfChange(f *facts.Facts, e facts.Effect, within string, now time.Time) Chan
 		p.Decisions = append(p.Decisions, Decision{Template: templateLink(d), Says: says(d.Was, d.Is)})
 	}
 	if e.MoreDecisions > 0 {
-		p.MoreWords = plural(e.MoreDecisions, "more template")
+		p.MoreWords = words.Count(e.MoreDecisions, "more template")
 	}
 	for _, c := range e.Clusters {
 		only := Link{Text: "only this", URL: p.All + "?cluster=" + strings.TrimPrefix(ClusterURL(c.Cluster), "/clusters/")}
@@ -180,16 +181,16 @@ func objectOf(c *facts.Changed) Object {
 	case "removed":
 		o.Sign, o.Tone = "−", "bad"
 	}
-	o.Clusters = first(c.Clusters, 6)
+	o.Clusters = words.First(c.Clusters, 6)
 	if len(c.Clusters) > 1 {
-		o.Clusters = plural(len(c.Clusters), "cluster") + ": " + o.Clusters
+		o.Clusters = words.Count(len(c.Clusters), "cluster") + ": " + o.Clusters
 	}
 	shown, routine := fields.Shown(c.Fields)
 	for _, f := range shown {
 		o.Fields = append(o.Fields, fieldOf(f))
 	}
 	if routine > 0 {
-		o.Fields = append(o.Fields, Field{Note: plural(routine, "label or checksum") + " that follow from this"})
+		o.Fields = append(o.Fields, Field{Note: words.Count(routine, "label or checksum") + " that follow from this"})
 	}
 	return o
 }

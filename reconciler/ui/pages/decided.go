@@ -11,6 +11,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // difference is something that differs between two decisions, or two moments of a run.
@@ -61,10 +62,10 @@ func differences(was, is *facts.Template) (all []difference) {
 		if isMove && (part.mark.Word == "Placed" || part.mark.Word == "Removed") {
 			part.mark = Mark{"Moved", "→", "warn"}
 		}
-		all = append(all, difference{part.mark, part.does + first(part.who, 8)})
+		all = append(all, difference{part.mark, part.does + words.First(part.who, 8)})
 	}
 	for _, span := range slices.Sorted(maps.Keys(m.scaled)) {
-		all = append(all, difference{Mark{"Scaled", "↕", "warn"}, "replicas " + span + " in " + first(m.scaled[span], 8)})
+		all = append(all, difference{Mark{"Scaled", "↕", "warn"}, "replicas " + span + " in " + words.First(m.scaled[span], 8)})
 	}
 	if was.Policy != is.Policy {
 		all = append(all, difference{Mark{}, "placed by " + cmp.Or(is.Policy, "no policy")})
@@ -121,14 +122,6 @@ func counted(n int32) string {
 		return ""
 	}
 	return " (" + strconv.Itoa(int(n)) + ")"
-}
-
-// first lists names, at most so many.
-func first(names []string, most int) string {
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return strings.Join(names[:most], ", ") + " and " + strconv.Itoa(len(names)-most) + " more"
 }
 
 // wentOn says how the run of a unit went on. Either moment may be nil.

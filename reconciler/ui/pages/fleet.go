@@ -17,6 +17,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
 	"github.com/waybill-dev/waybill/reconciler/ui/pages/list"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // clustersAtOnce is how many clusters are shown on one page.
@@ -37,7 +38,7 @@ type Fleet struct {
 	Sort      string
 	Heads     []list.Head
 	Rows      []ClusterRow
-	Pager     Pager
+	Pager     list.Pager
 	Total     int
 }
 
@@ -99,15 +100,15 @@ func OfFleet(f *facts.Facts, q url.Values, now time.Time) Fleet {
 	p.Regions = slices.Sorted(maps.Keys(regions))
 	p.Counts = countsOf(counts, q)
 	slices.SortStableFunc(chosen, func(a, b *reports.Cluster) int { return cmp.Compare(urgency(a), urgency(b)) })
-	p.Sort, p.Heads = q.Get("sort"), list.Sort(chosen, clusterColumns(), fleetPath, q)
+	p.Sort, p.Heads = q.Get(list.SortParam), list.Sort(chosen, clusterColumns(), fleetPath, q)
 	p.Grouping = grouping(f, q)
 	inGroup := p.Grouping.inGroups(chosen)
 	var from, to int
-	p.Pager, from, to = pager(listing{"clusters", fleetPath, "page", clustersAtOnce}, q, len(chosen))
+	p.Pager, from, to = list.Parts{What: "clusters", Path: fleetPath, Param: list.PageParam, Size: clustersAtOnce}.Page(q, len(chosen))
 	for i, m := range chosen[from:to] {
 		row := clusterRow(m, now)
 		if g := p.Grouping.of(m); inGroup != nil && (i == 0 || p.Grouping.of(chosen[from+i-1]) != g) {
-			row.Group = p.Grouping.name(g) + ": " + plural(inGroup[g], "cluster")
+			row.Group = p.Grouping.name(g) + ": " + words.Count(inGroup[g], "cluster")
 		}
 		p.Rows = append(p.Rows, row)
 	}
@@ -184,7 +185,7 @@ func countsOf(counts map[string]int, q url.Values) []Count {
 			if on {
 				to = ""
 			}
-			all = append(all, Count{Mark: standingMark(s), N: n, URL: list.With(fleetPath, q, "status", to, "page", ""), On: on})
+			all = append(all, Count{Mark: standingMark(s), N: n, URL: list.With(fleetPath, q, "status", to, list.PageParam, ""), On: on})
 		}
 	}
 	return all

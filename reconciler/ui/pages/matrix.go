@@ -14,6 +14,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/reconciler/ui/pages/list"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // How much of the matrix is shown on one page. A fleet of more clusters than columns is shown in groups, where it has any.
@@ -42,8 +43,8 @@ type Matrix struct {
 	Where       list.Head
 	Clusters    []Column
 	Rows        []MatrixRow
-	Pager       Pager // of templates
-	Columns     Pager // of clusters, or of groups of them
+	Pager       list.Pager // of templates
+	Columns     list.Pager // of clusters, or of groups of them
 	Unreadable  []string
 }
 
@@ -76,7 +77,7 @@ type Cell struct {
 // OfMatrix shows the templates and the clusters that are asked for: what is not well first, and workloads before what they need.
 func OfMatrix(f *facts.Facts, l *problems.List, q url.Values, said Objects) Matrix {
 	p := Matrix{
-		Text: q.Get("q"), In: q.Get("in"), Kind: q.Get("kind"), Sort: q.Get("sort"), Off: q.Get("off") != "", Unwell: q.Get("unwell") != "",
+		Text: q.Get("q"), In: q.Get("in"), Kind: q.Get("kind"), Sort: q.Get(list.SortParam), Off: q.Get("off") != "", Unwell: q.Get("unwell") != "",
 	}
 	unwell := unwellOf(l)
 	if f.Bindings != nil {
@@ -94,7 +95,7 @@ func OfMatrix(f *facts.Facts, l *problems.List, q url.Values, said Objects) Matr
 	}, matrixPath, q)
 	p.Template, p.Where = heads[0], heads[1]
 	var from, to int
-	p.Pager, from, to = pager(listing{"templates", matrixPath, "page", rowsAtOnce}, q, len(chosen))
+	p.Pager, from, to = list.Parts{What: "templates", Path: matrixPath, Param: list.PageParam, Size: rowsAtOnce}.Page(q, len(chosen))
 	chosen = chosen[from:to]
 	columns := p.columns(f, columnsOf(f, chosen, p.In), q)
 	for _, t := range chosen {
@@ -141,7 +142,7 @@ func (p *Matrix) columns(f *facts.Facts, clusters []*reports.Cluster, q url.Valu
 		columns = p.groups(clusters, q)
 	}
 	var from, to int
-	p.Columns, from, to = pager(listing{what, matrixPath, "columns", columnsAtOnce}, q, len(columns))
+	p.Columns, from, to = list.Parts{What: what, Path: matrixPath, Param: "columns", Size: columnsAtOnce}.Page(q, len(columns))
 	return columns[from:to]
 }
 
@@ -189,7 +190,7 @@ func (c *Column) cell(t *facts.Template, said Objects) Cell {
 	if isWorst < count {
 		cell.Shown += "/" + strconv.Itoa(count)
 	}
-	cell.Title = t.Ref.Name + ", " + c.Name + ": " + worst.Word + " in " + strconv.Itoa(isWorst) + " of " + plural(count, "cluster")
+	cell.Title = t.Ref.Name + ", " + c.Name + ": " + worst.Word + " in " + strconv.Itoa(isWorst) + " of " + words.Count(count, "cluster")
 	return cell
 }
 
@@ -278,7 +279,7 @@ func cellOf(t *facts.Template, m *reports.Cluster, said Objects) Cell {
 	}
 	c.Title = t.Ref.String() + " in " + m.Cluster + ": " + c.Mark.Word
 	if n > 0 {
-		c.Title += ", " + plural(int(n), "replica")
+		c.Title += ", " + words.Count(int(n), "replica")
 	}
 	if target.Left != "" {
 		c.Title += "; " + target.Left

@@ -15,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/reconciler/ui/pages"
+	"github.com/waybill-dev/waybill/reconciler/ui/pages/frame"
 	"github.com/waybill-dev/waybill/reconciler/ui/pages/list"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -84,7 +85,7 @@ func matrixOf(t *testing.T, f *facts.Facts, query string) []byte {
 		t.Fatal(err)
 	}
 	body := pages.OfMatrix(f, &problems.List{}, q, said(f))
-	page, err := pages.Page("matrix", pages.Frame{Title: "Matrix", Here: "matrix", Body: body})
+	page, err := frame.Page("matrix", frame.Frame{Title: "Matrix", Here: "matrix", Body: body})
 	if err != nil {
 		t.Fatal(err)
 	}

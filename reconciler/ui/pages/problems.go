@@ -13,6 +13,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/problems"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/reconciler/ui/pages/list"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // How much of what is broken is shown on one page.
@@ -33,7 +34,7 @@ type Problems struct {
 	Heads     []list.Head
 	Grouping  Grouping
 	Rows      []ProblemRow
-	Pager     Pager
+	Pager     list.Pager
 	Total     int
 	More      int // errors of the source besides
 	// Unreported are clusters of which nobody reports: how many, and the first of them.
@@ -107,12 +108,12 @@ func OfProblems(f *facts.Facts, l *problems.List, q url.Values, now time.Time) P
 			if isOn {
 				to = ""
 			}
-			p.Counts = append(p.Counts, Count{Mark: k.mark, N: n, URL: list.With("/", q, "kind", to, "page", ""), On: isOn})
+			p.Counts = append(p.Counts, Count{Mark: k.mark, N: n, URL: list.With("/", q, "kind", to, list.PageParam, ""), On: isOn})
 		}
 	}
-	p.Sort, p.Heads, p.Grouping = q.Get("sort"), list.Sort(chosen, problemColumns(), "/", q), grouping(f, q)
+	p.Sort, p.Heads, p.Grouping = q.Get(list.SortParam), list.Sort(chosen, problemColumns(), "/", q), grouping(f, q)
 	var from, to int
-	p.Pager, from, to = pager(listing{"problems", "/", "page", problemsAtOnce}, q, len(chosen))
+	p.Pager, from, to = list.Parts{What: "problems", Path: "/", Param: list.PageParam, Size: problemsAtOnce}.Page(q, len(chosen))
 	for _, x := range chosen[from:to] {
 		p.Rows = append(p.Rows, problemRow(f, p.Grouping, x, now))
 	}
@@ -149,7 +150,7 @@ func perGroup(f *facts.Facts, g Grouping, names []string) string {
 	for i, value := range values {
 		values[i] = value + " " + strconv.Itoa(count[value])
 	}
-	return first(values, 8)
+	return words.First(values, 8)
 }
 
 // problemTexts are those by which a problem is found.
@@ -200,8 +201,8 @@ func whereOf(x *problems.Problem) string {
 	case n == 0:
 		return ""
 	case x.Of > 0:
-		return strconv.Itoa(n) + " of " + plural(max(n, x.Of), "cluster")
+		return strconv.Itoa(n) + " of " + words.Count(max(n, x.Of), "cluster")
 	default:
-		return plural(n, "cluster")
+		return words.Count(n, "cluster")
 	}
 }

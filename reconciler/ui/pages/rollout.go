@@ -26,7 +26,7 @@ type Rollout struct {
 	Sort         string
 	Heads        []list.Head
 	Members      []MemberRow
-	Pager        Pager
+	Pager        list.Pager
 	Commanded    []Given
 }
 
@@ -108,9 +108,9 @@ func (p *Rollout) members(f *facts.Facts, r *rollouts.Rollout, q url.Values, now
 			chosen = append(chosen, c)
 		}
 	}
-	p.Sort, p.Heads = q.Get("sort"), list.Sort(chosen, memberColumns(), RolloutURL(r.Unit), q)
+	p.Sort, p.Heads = q.Get(list.SortParam), list.Sort(chosen, memberColumns(), RolloutURL(r.Unit), q)
 	var from, to int
-	p.Pager, from, to = pager(listing{"clusters", RolloutURL(r.Unit), "page", membersAtOnce}, q, len(chosen))
+	p.Pager, from, to = list.Parts{What: "clusters", Path: RolloutURL(r.Unit), Param: list.PageParam, Size: membersAtOnce}.Page(q, len(chosen))
 	for n := range chosen[from:to] {
 		p.Members = append(p.Members, memberRow(f, &chosen[from+n], now))
 	}

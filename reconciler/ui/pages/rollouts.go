@@ -29,7 +29,7 @@ type Rollouts struct {
 	Sort   string
 	Heads  []list.Head
 	Rows   []RolloutRow
-	Pager  Pager
+	Pager  list.Pager
 	Total  int
 	// Unreadable are units of which nothing is known, with why.
 	Unreadable []string
@@ -102,15 +102,15 @@ func OfRollouts(f *facts.Facts, q url.Values, now time.Time) Rollouts {
 			if on {
 				to = ""
 			}
-			p.Counts = append(p.Counts, Count{Mark: phaseMark(phase), N: n, URL: list.With(rolloutsPath, q, "phase", to, "page", ""), On: on})
+			p.Counts = append(p.Counts, Count{Mark: phaseMark(phase), N: n, URL: list.With(rolloutsPath, q, "phase", to, list.PageParam, ""), On: on})
 		}
 	}
 	slices.SortStableFunc(chosen, func(a, b progress.Progress) int {
 		return cmp.Compare(slices.Index(phases, a.Phase), slices.Index(phases, b.Phase))
 	})
-	p.Sort, p.Heads = q.Get("sort"), list.Sort(chosen, unitColumns(), rolloutsPath, q)
+	p.Sort, p.Heads = q.Get(list.SortParam), list.Sort(chosen, unitColumns(), rolloutsPath, q)
 	var from, to int
-	p.Pager, from, to = pager(listing{"units", rolloutsPath, "page", unitsAtOnce}, q, len(chosen))
+	p.Pager, from, to = list.Parts{What: "units", Path: rolloutsPath, Param: list.PageParam, Size: unitsAtOnce}.Page(q, len(chosen))
 	for n := range chosen[from:to] {
 		p.Rows = append(p.Rows, rolloutRow(&chosen[from+n], now))
 	}

@@ -94,7 +94,7 @@ func templateHits(f *facts.Facts, text string) (hits []Hit) {
 	}
 	slices.SortStableFunc(found, func(a, b *facts.Template) int { return object.KindRank(a.Ref.Kind) - object.KindRank(b.Ref.Kind) })
 	for _, t := range found {
-		hits = append(hits, Hit{Link: Link{t.Ref.Called(), TemplateURL(t.Ref)}, Says: "in " + plural(len(t.Targets), "cluster")})
+		hits = append(hits, Hit{Link: Link{t.Ref.Called(), TemplateURL(t.Ref)}, Says: "in " + words.Count(len(t.Targets), "cluster")})
 	}
 	return hits
 }
@@ -116,7 +116,7 @@ func namespaceHits(f *facts.Facts, text string) (hits []Hit) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(count)) {
 		if name != "" && matches(text, name) {
-			hits = append(hits, Hit{Link: Link{name, list.With("/matrix", url.Values{}, "q", "/"+name+"/")}, Says: plural(count[name], "template")})
+			hits = append(hits, Hit{Link: Link{name, list.With("/matrix", url.Values{}, "q", "/"+name+"/")}, Says: words.Count(count[name], "template")})
 		}
 	}
 	return hits

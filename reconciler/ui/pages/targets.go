@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/ui/pages/list"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // How many clusters of a template are shown on one page, and from how many on those that are alike are one line.
@@ -23,7 +24,7 @@ type Targets struct {
 	Heads    []list.Head
 	Grouping Grouping
 	Rows     []TargetRow
-	Pager    Pager
+	Pager    list.Pager
 	// Each is the address that has a line for each cluster; empty where each has one.
 	Each string
 }
@@ -47,7 +48,7 @@ type TargetRow struct {
 
 // targetsOf are the clusters of a template: those in which something is wrong first, and those that are alike in a line.
 func targetsOf(f *facts.Facts, t *facts.Template, q url.Values, at Asked) Targets {
-	p := Targets{Text: q.Get("q"), Sort: q.Get("sort"), Grouping: grouping(f, q)}
+	p := Targets{Text: q.Get("q"), Sort: q.Get(list.SortParam), Grouping: grouping(f, q)}
 	path := TemplateURL(t.Ref)
 	var rows []TargetRow
 	count := map[string]int{}
@@ -64,14 +65,14 @@ func targetsOf(f *facts.Facts, t *facts.Template, q url.Values, at Asked) Target
 	slices.SortStableFunc(rows, func(a, b TargetRow) int { return cmp.Compare(a.group, b.group) })
 	what := "clusters"
 	if folded := alike(rows); len(folded) < len(rows) && q.Get("each") == "" {
-		rows, what, p.Each = folded, "lines", list.With(path, q, "each", "1", "page", "")
+		rows, what, p.Each = folded, "lines", list.With(path, q, "each", "1", list.PageParam, "")
 	}
 	var from, to int
-	p.Pager, from, to = pager(listing{what, path, "page", targetsAtOnce}, q, len(rows))
+	p.Pager, from, to = list.Parts{What: what, Path: path, Param: list.PageParam, Size: targetsAtOnce}.Page(q, len(rows))
 	p.Rows = rows[from:to]
 	for i := range p.Rows {
 		if r := &p.Rows[i]; p.Grouping.By != "" && (i == 0 || p.Rows[i-1].group != r.group) {
-			r.Group = p.Grouping.name(r.group) + ": " + plural(count[r.group], "cluster")
+			r.Group = p.Grouping.name(r.group) + ": " + words.Count(count[r.group], "cluster")
 		}
 	}
 	return p
@@ -142,7 +143,7 @@ func alike(rows []TargetRow) (all []TargetRow) {
 				row.Since = at
 			}
 		}
-		row.Cluster = Link{Text: plural(len(row.Alike), "cluster")}
+		row.Cluster = Link{Text: words.Count(len(row.Alike), "cluster")}
 		all = append(all, row)
 	}
 	return all

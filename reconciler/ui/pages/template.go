@@ -12,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // Template is the page of a template.
@@ -94,7 +95,7 @@ func whyUnwell(o *status.Object) string {
 		why += " (by " + o.Health.By + ")"
 	}
 	if why == "" && o.Applied.Corrected > 0 {
-		why = "somebody changes it, and it was put right " + plural(o.Applied.Corrected, "time")
+		why = "somebody changes it, and it was put right " + words.Count(o.Applied.Corrected, "time")
 	}
 	return why
 }

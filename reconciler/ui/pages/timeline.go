@@ -11,6 +11,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/preview/fields"
 	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // fieldsNamed is how many fields of a manifest are named in a line of the timeline.
@@ -128,7 +129,7 @@ func whatWaited(steps []facts.Step) (all []string) {
 		in[o] = append(in[o], was.Cluster)
 	}
 	for _, o := range order {
-		all = append(all, "carried out in "+first(in[o], 8)+": what "+o.says+" decided and had waited")
+		all = append(all, "carried out in "+words.First(in[o], 8)+": what "+o.says+" decided and had waited")
 	}
 	return all
 }
@@ -140,7 +141,7 @@ func isLeft(t *facts.Template, cluster string) bool {
 
 // edited says in which fields a manifest became another one, and where. What is said of the decision already is left out.
 func (h *happening) edited(e *facts.Edit) {
-	where := plural(len(e.Clusters), "cluster")
+	where := words.Count(len(e.Clusters), "cluster")
 	if len(e.Clusters) <= clustersNamed {
 		where = strings.Join(e.Clusters, ", ")
 	}
@@ -171,13 +172,13 @@ func (h *happening) edited(e *facts.Edit) {
 		texts = append(texts, text)
 	}
 	if more := len(texts) - fieldsNamed; more > 0 {
-		texts = append(texts[:fieldsNamed], plural(more, "more field"))
+		texts = append(texts[:fieldsNamed], words.Count(more, "more field"))
 	}
 	if len(texts) == 0 {
 		if h.isDecided || routine == 0 {
 			return
 		}
-		texts = []string{plural(routine, "label or checksum")}
+		texts = []string{words.Count(routine, "label or checksum")}
 	}
 	for _, text := range texts {
 		h.say(mark, text+" in "+where)
@@ -263,8 +264,8 @@ func healthOf(f *facts.Facts, t *facts.Template, past *facts.Past, at Asked) (al
 	}
 	for _, key := range order {
 		g := groups[key]
-		text := strings.ToLower(key.mark.Word) + " in " + strconv.Itoa(len(g.clusters)) + " of " + plural(len(t.Targets), "cluster")
-		text += ": " + first(g.clusters, clustersNamed)
+		text := strings.ToLower(key.mark.Word) + " in " + strconv.Itoa(len(g.clusters)) + " of " + words.Count(len(t.Targets), "cluster")
+		text += ": " + words.First(g.clusters, clustersNamed)
 		if why := cmp.Or(g.message, key.reason); why != "" {
 			text += "; " + why
 		}

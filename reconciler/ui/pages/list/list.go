@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Param is the parameter of an address that says by which column a list is sorted, with a minus sign before it for the other order.
-const Param = "sort"
+// SortParam is the parameter of an address that says by which column a list is sorted, with a minus sign before it for the other order.
+const SortParam = "sort"
 
 // Head is the head of a column: what it is called, and the address that sorts the list by it.
 type Head struct {
@@ -88,12 +88,12 @@ func (c *Column[T]) leads(path string, q url.Values) (to, sorted string) {
 		first, second = second, first
 	}
 	next := map[string]string{first: second, second: ""}
-	by := q.Get(Param)
+	by := q.Get(SortParam)
 	to, isSorted := next[by]
 	if !isSorted {
 		to = first
 	}
-	return With(path, q, Param, to, "page", ""), orders[by]
+	return With(path, q, SortParam, to, PageParam, ""), orders[by]
 }
 
 // With is an address with parameters set to other values; empty is without.
