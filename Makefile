@@ -1,4 +1,4 @@
-# Everything is built from the module proxy; no target downloads a binary.
+# Everything is built from the module proxy; no target downloads a binary. What looks for mistakes in pages is of npm.
 GO ?= go
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOTESTSUM := gotest.tools/gotestsum@v1.13.0
@@ -30,7 +30,11 @@ CONCURRENT := ./reconciler ./reconciler/applier ./reconciler/observe ./reconcile
 race: ## test what runs at once with the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(TEST) -race -count=1 -timeout 30m $(CONCURRENT)
 
-ui: ## open the pages in headless Chromium (needs the program chromium)
+AXE := bin/axe/node_modules/axe-core/axe.min.js
+$(AXE): test/ui/axe/package.json test/ui/axe/package-lock.json
+	mkdir -p bin/axe && cp $^ bin/axe && npm ci --prefix bin/axe --ignore-scripts --no-audit --no-fund && touch $@
+
+ui: $(AXE) ## open the pages in headless Chromium, with axe-core (needs the programs chromium and npm)
 	$(AGAIN) --packages ./test/ui -- -tags e2e -ldflags=-w -count=1 -timeout 15m
 
 # Without -short a test does all that it can; what is long, or measures cost, is skipped with it.

@@ -140,9 +140,9 @@ func (l *Loop) turn(ctx context.Context, done *synced) Sync {
 	looked(err)
 	if err == nil {
 		act, cancel := graceful(ctx)
-		quick := sayingSlow(l.Log, "publishing")
+		ended := sayingSlow(l.Log)
 		s.Result, err = l.Reconciler.Publish(act, l.Rev)
-		quick()
+		ended()
 		cancel()
 	}
 	if err == nil {

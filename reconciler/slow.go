@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// slowAfter is how long something takes before the log says that it is still going on; it says it again after twice the time.
+// slowAfter is how long publishing takes before the log says that it goes on; the log says it again after twice the time.
 const slowAfter = 2 * time.Second
 
-// sayingSlow has the log say that something takes long, until end is called.
-func sayingSlow(log *slog.Logger, what string) (end func()) {
+// sayingSlow has the log say that publishing takes long, until end is called.
+func sayingSlow(log *slog.Logger) (end func()) {
 	done := make(chan struct{})
 	go func() {
 		var took time.Duration
@@ -21,7 +21,7 @@ func sayingSlow(log *slog.Logger, what string) (end func()) {
 				return
 			case <-timer.C:
 				took += wait
-				log.Info("it takes long", "what", what, "dur", took)
+				log.Info("publishing takes long", "dur", took)
 			}
 		}
 	}()

@@ -14,14 +14,14 @@ func TestWhatTakesLongIsSaid(t *testing.T) {
 	for took, want := range map[time.Duration]string{time.Second: "", 3 * time.Second: "2s", 7 * time.Second: "2s 6s", 20 * time.Second: "2s 6s 14s"} {
 		synctest.Test(t, func(t *testing.T) {
 			var out bytes.Buffer
-			end := sayingSlow(slog.New(slog.NewTextHandler(&out, nil)), "publishing")
+			end := sayingSlow(slog.New(slog.NewTextHandler(&out, nil)))
 			time.Sleep(took)
 			end()
 			synctest.Wait()
 			time.Sleep(time.Minute)
 			var said []string
 			for line := range strings.SplitSeq(out.String(), "\n") {
-				if _, dur, ok := strings.Cut(line, `msg="it takes long" what=publishing dur=`); ok {
+				if _, dur, ok := strings.Cut(line, `msg="publishing takes long" dur=`); ok {
 					said = append(said, dur)
 				}
 			}

@@ -208,7 +208,7 @@ func (r *Reader) Author(ctx context.Context, source string) *Author {
 	if ok {
 		return a
 	}
-	if a = AuthorOf(ctx, r.Reconciler.Source, source); a == nil && ctx.Err() != nil {
+	if a = authorOf(ctx, r.Reconciler.Source, source); a == nil && ctx.Err() != nil {
 		return nil
 	}
 	r.past.mu.Lock()
@@ -220,8 +220,8 @@ func (r *Reader) Author(ctx context.Context, source string) *Author {
 	return a
 }
 
-// AuthorOf reads who made a source commit; nil if that cannot be had there.
-func AuthorOf(ctx context.Context, from published.Repository, source string) *Author {
+// authorOf reads who made a source commit; nil if that cannot be had there.
+func authorOf(ctx context.Context, from published.Repository, source string) *Author {
 	id, err := files.ParseID(source)
 	if err != nil {
 		return nil

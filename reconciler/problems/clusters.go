@@ -99,17 +99,50 @@ func listed[K comparable](groups map[K]*Problem, found []K) (all []Problem) {
 	return all
 }
 
+// isHeld reports a template that stays in a cluster because the guard holds what would go.
+func isHeld(t facts.Target) bool { return t.Kept && t.Left == reason.Held.Message() }
+
 // losesOf lists by clusters what they would lose if what is held of them happened.
 func losesOf(f *facts.Facts) map[string][]string {
 	loses := map[string][]string{}
 	for _, t := range f.Templates() {
 		for _, c := range t.Targets {
-			if c.Kept && c.Left == reason.Held.Message() {
+			if isHeld(c) {
 				loses[c.Cluster] = append(loses[c.Cluster], t.Ref.String())
 			}
 		}
 	}
 	return loses
+}
+
+// HoldOf says what of a cluster waits for somebody; false for nothing. The command that lets it happen is for this cluster alone.
+func HoldOf(f *facts.Facts, m *reports.Cluster) (Problem, bool) {
+	p := hold(f, m)
+	if p.Message == "" {
+		return p, false
+	}
+	if p.Next == allowing {
+		p.Next += "=" + m.Cluster
+	}
+	p.Name, p.Clusters = m.Cluster, []string{m.Cluster}
+	for _, t := range f.Templates() {
+		if c, ok := t.Target(m.Cluster); ok && isHeld(c) {
+			p.Loses = append(p.Loses, t.Ref.String())
+		}
+	}
+	return p, true
+}
+
+// hold is that removals of a cluster wait, by its publication or by whoever applies; its message is empty where none do.
+func hold(f *facts.Facts, m *reports.Cluster) Problem {
+	p := Problem{Kind: Held, Name: "held clusters", Reason: status.Held, Message: state.HeldBy(m.Registered), Since: heldSince(m)}
+	switch {
+	case p.Message != "":
+		p.Commit, p.Next = f.Fleet.Seen.Commit, allowing
+	case m.State == status.Held:
+		p.Message, p.Next = m.Message, "waybill status "+m.Cluster
+	}
+	return p
 }
 
 // ofHolds are clusters whose removals wait: of the publication, or of whoever applies. Those that would lose the same are one.
@@ -119,22 +152,18 @@ func ofHolds(f *facts.Facts) []Problem {
 	var found []string
 	for i := range f.Fleet.Clusters {
 		m := &f.Fleet.Clusters[i]
-		is := Problem{Kind: Held, Name: "held clusters", Reason: status.Held, Message: state.HeldBy(m.Registered), Loses: loses[m.Cluster]}
-		switch {
-		case is.Message != "":
-			is.Commit, is.Next = f.Fleet.Seen.Commit, allowing
-		case m.State == status.Held:
-			is.Message, is.Next = m.Message, "waybill status "+m.Cluster
-		default:
+		is := hold(f, m)
+		if is.Message == "" {
 			continue
 		}
+		is.Loses = loses[m.Cluster]
 		key := is.Message + "\x00" + strings.Join(is.Loses, "\x00")
 		if groups[key] == nil {
 			found = append(found, key)
 			groups[key] = &is
 		}
 		p := groups[key]
-		p.Clusters, p.Since = append(p.Clusters, m.Cluster), earlier(p.Since, heldSince(m))
+		p.Clusters, p.Since = append(p.Clusters, m.Cluster), earlier(p.Since, is.Since)
 	}
 	all := listed(groups, found)
 	for i := range all {

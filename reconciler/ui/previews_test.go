@@ -12,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/ui/login"
 	"github.com/waybill-dev/waybill/reconciler/ui/pages"
 	"github.com/waybill-dev/waybill/sources/forge"
+	"github.com/waybill-dev/waybill/test/shown"
 )
 
 // shelves has a fleet show pull requests.
@@ -29,7 +30,7 @@ func pull(number int, head, title string) *forge.PullRequest {
 func (f *fleet) shown(path string, want ...string) {
 	f.t.Helper()
 	w := f.get(http.MethodGet, path)
-	text := words(w.Body.String())
+	text := shown.Words(w.Body.String())
 	for _, s := range want {
 		if no, isNo := strings.CutPrefix(s, "!"); isNo == strings.Contains(text, no) {
 			f.t.Errorf("%s: %d; want %q in\n%s", path, w.Code, s, text)
@@ -84,7 +85,7 @@ func TestNobodyLooksAtPullRequests(t *testing.T) {
 	f.shown("/", "!Previews")
 	for _, path := range []string{"/previews", "/previews/1"} {
 		if w := f.get(http.MethodGet, path); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "--previews has it do so") {
-			t.Errorf("%s: %d %s", path, w.Code, words(w.Body.String()))
+			t.Errorf("%s: %d %s", path, w.Code, shown.Words(w.Body.String()))
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/test/shown"
 )
 
 // careful has changes of shop/everywhere reach eu first, which has to stay healthy for half an hour, and then the others
@@ -60,7 +61,7 @@ func TestPagesShowWhatGoesOutInStages(t *testing.T) {
 	shows := func(when, path string, want ...string) {
 		t.Helper()
 		w := f.get(http.MethodGet, path)
-		text := words(w.Body.String())
+		text := shown.Words(w.Body.String())
 		for _, s := range want {
 			if no, isNo := strings.CutPrefix(s, "!"); isNo == strings.Contains(text, no) || w.Code != http.StatusOK {
 				t.Errorf("%s: %s: %d, want %q in\n%s", when, path, w.Code, s, text)
@@ -104,7 +105,7 @@ func TestPagesShowWhatGoesOutInStages(t *testing.T) {
 func TestPagesOfNothingThatGoesOut(t *testing.T) {
 	f := newFleet(t)
 	f.publish("first")
-	if text := words(f.get(http.MethodGet, "/rollouts").Body.String()); !strings.Contains(text, "Nothing goes out in stages.") {
+	if text := shown.Words(f.get(http.MethodGet, "/rollouts").Body.String()); !strings.Contains(text, "Nothing goes out in stages.") {
 		t.Error(text)
 	}
 	for _, path := range []string{"/rollouts/shop/web", "/rollouts/_group/%3Cscript%3E", "/rollouts/shop/a%2Fb"} {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill-dev/waybill/test/shown"
 	"github.com/waybill-dev/waybill/test/twin"
 )
 
@@ -30,7 +31,7 @@ func TestValuesOfSecretsAreNotShown(t *testing.T) {
 			}
 		}
 	}
-	if text := words(page); !strings.Contains(text, "Secret/shop/password 2 clusters") && !strings.Contains(text, "Secret/shop/password 3 clusters") || !strings.Contains(text, "its value is not shown") {
+	if text := shown.Words(page); !strings.Contains(text, "Secret/shop/password 2 clusters") && !strings.Contains(text, "Secret/shop/password 3 clusters") || !strings.Contains(text, "its value is not shown") {
 		t.Error(text)
 	}
 }
@@ -56,7 +57,7 @@ func TestWhatAReleaseRendersIsNotShown(t *testing.T) {
 	if strings.Contains(page, "taken-from-a-secret") || strings.Contains(page, "hello") {
 		t.Error("a value of what a release renders is shown")
 	}
-	if text := words(page); !strings.Contains(text, "image was web:2 → is web:3") || !strings.Contains(text, "data.greeting changes; its value is not shown") {
+	if text := shown.Words(page); !strings.Contains(text, "image was web:2 → is web:3") || !strings.Contains(text, "data.greeting changes; its value is not shown") {
 		t.Error(text)
 	}
 }

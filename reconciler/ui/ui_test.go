@@ -31,6 +31,7 @@ import (
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/test/shown"
 	"github.com/waybill-dev/waybill/test/twin"
 )
 
@@ -246,17 +247,6 @@ func (f *fleet) head(branch string) git.Head {
 	return h
 }
 
-// words is a page without its tags, each run of spaces as one.
-func words(page string) string {
-	var b strings.Builder
-	for len(page) > 0 {
-		before, rest, _ := strings.Cut(page, "<")
-		_, page, _ = strings.Cut(rest, ">")
-		b.WriteString(before + " ")
-	}
-	return strings.Join(strings.Fields(b.String()), " ")
-}
-
 func TestPagesSayWhatGitSays(t *testing.T) {
 	f := published(t)
 	state := f.head("waybill/state")
@@ -311,7 +301,7 @@ func TestPagesSayWhatGitSays(t *testing.T) {
 				t.Errorf("%s: %d", path, w.Code)
 			}
 		}
-		text := words(w.Body.String())
+		text := shown.Words(w.Body.String())
 		if w.Code != http.StatusOK {
 			t.Errorf("%s: %d %s", path, w.Code, text)
 		}
@@ -350,7 +340,7 @@ func TestAReleaseOfRemovalsNamesWhoAllowedIt(t *testing.T) {
 	f.repo.twin.Write("main", "it goes again", f.source.Folder())
 	f.publishes(&reconciler.Reconciler{Seen: reconciler.NewCache(), Allow: guard.AllowAll})
 	byPublisher := f.head("waybill/state").Commit.String()
-	gonePage := words(f.get(http.MethodGet, "/templates/Deployment.apps/shop/web").Body.String())
+	gonePage := shown.Words(f.get(http.MethodGet, "/templates/Deployment.apps/shop/web").Body.String())
 	for _, s := range []string{
 		"Deployment.apps/shop/web", "– Gone", "✕ Gone all of it goes by a person " + merged.String()[:12] + " it is gone",
 		"removals that would have been held: allowed by wendy on pull request 7, comment 1, at 2026-11-21T12:00:00Z", "!Where it runs", "!Explain where",
@@ -364,7 +354,7 @@ func TestAReleaseOfRemovalsNamesWhoAllowedIt(t *testing.T) {
 		"/changes/" + byWendy: what + " allowed by wendy on pull request 7", "/changes/" + byPublisher: what + " allowed by whoever ran publish --allow-prune", "/changes/" + nobody: "!" + what,
 		"/changes": what + ": allowed by wendy on pull request 7",
 	} {
-		text := words(f.get(http.MethodGet, path).Body.String())
+		text := shown.Words(f.get(http.MethodGet, path).Body.String())
 		if no, isNo := strings.CutPrefix(want, "!"); isNo == strings.Contains(text, no) {
 			t.Errorf("%s: want %q in\n%s", path, want, text)
 		}
@@ -376,7 +366,7 @@ func TestAReleaseOfRemovalsNamesWhoAllowedIt(t *testing.T) {
 func TestATimeline(t *testing.T) {
 	f := published(t)
 	page := func() string {
-		return words(f.get(http.MethodGet, "/templates/Deployment.apps/shop/web").Body.String())
+		return shown.Words(f.get(http.MethodGet, "/templates/Deployment.apps/shop/web").Body.String())
 	}
 	second := f.head("main").Commit.String()[:12]
 	wants := func(want ...string) {
@@ -433,7 +423,7 @@ spec: {resourceSelectors: [{apiVersion: v1, kind: ConfigMap}], placement: {clust
 		"/changes/" + f.head("waybill/state").Parent.String(): {"2 clusters: eu, us", "eu " + first, "The whole manifest is added."},
 	} {
 		w := f.get(http.MethodGet, path)
-		text := words(w.Body.String())
+		text := shown.Words(w.Body.String())
 		for _, s := range want {
 			if no, isNo := strings.CutPrefix(s, "!"); isNo == strings.Contains(text, no) {
 				t.Errorf("%s: %d, want %q in\n%s", path, w.Code, s, text)
@@ -444,7 +434,7 @@ spec: {resourceSelectors: [{apiVersion: v1, kind: ConfigMap}], placement: {clust
 
 func TestWhyIsWhatExplainPrints(t *testing.T) {
 	f := published(t)
-	text := words(f.get(http.MethodGet, "/templates/Deployment.apps/shop/web/why").Body.String())
+	text := shown.Words(f.get(http.MethodGet, "/templates/Deployment.apps/shop/web/why").Body.String())
 	for _, want := range []string{"policy PropagationPolicy shop/everywhere (policy.yaml:1)", "eu", "chosen", "no: "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
@@ -518,7 +508,7 @@ func TestNothingIsPublishedYet(t *testing.T) {
 	f.repo.twin.Write("main", "first", f.source.Folder())
 	for path, want := range map[string]string{"/": "Nothing is published yet", "/matrix": "No template goes anywhere yet", "/changes": "Nothing is published yet"} {
 		if w := f.get(http.MethodGet, path); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
-			t.Errorf("%s: %d %s", path, w.Code, words(w.Body.String()))
+			t.Errorf("%s: %d %s", path, w.Code, shown.Words(w.Body.String()))
 		}
 	}
 }
@@ -527,12 +517,12 @@ func TestWhatCannotBeReadIsShownAsItWas(t *testing.T) {
 	f := published(t)
 	f.repo.away = true
 	if w := f.get(http.MethodGet, "/"); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "connection refused") {
-		t.Errorf("with nothing read before: %d %s", w.Code, words(w.Body.String()))
+		t.Errorf("with nothing read before: %d %s", w.Code, shown.Words(w.Body.String()))
 	}
 	f.repo.away = false
 	f.get(http.MethodGet, "/")
 	f.repo.away = true
-	text := words(f.get(http.MethodGet, "/fleet").Body.String())
+	text := shown.Words(f.get(http.MethodGet, "/fleet").Body.String())
 	if !strings.Contains(text, "What is shown may be old. looking at the source: connection refused") || !strings.Contains(text, "eu europe") {
 		t.Error(text)
 	}
@@ -544,8 +534,8 @@ func TestABindingThatCannotBeReadCostsOnlyItself(t *testing.T) {
 	files["bindings/shop/broken-deployment.yaml"] = twin.File([]byte("a: [\n"))
 	f.repo.twin.Write("waybill/state", f.head("waybill/state").Message, files.Folder())
 	for path, want := range map[string]string{"/matrix": "bindings/shop/broken-deployment.yaml of the state branch cannot be read.", "/templates/Deployment.apps/shop/web": "us ✕ Unhealthy", "/fleet": "eu europe"} {
-		if w := f.get(http.MethodGet, path); w.Code != http.StatusOK || !strings.Contains(words(w.Body.String()), want) {
-			t.Errorf("%s: %d %s", path, w.Code, words(w.Body.String()))
+		if w := f.get(http.MethodGet, path); w.Code != http.StatusOK || !strings.Contains(shown.Words(w.Body.String()), want) {
+			t.Errorf("%s: %d %s", path, w.Code, shown.Words(w.Body.String()))
 		}
 	}
 }
@@ -570,7 +560,7 @@ func TestHostileTexts(t *testing.T) {
 	} {
 		w := f.get(http.MethodGet, path)
 		if w.Code != http.StatusOK {
-			t.Errorf("%s: %d %s", path, w.Code, words(w.Body.String()))
+			t.Errorf("%s: %d %s", path, w.Code, shown.Words(w.Body.String()))
 		}
 		if page := w.Body.String(); strings.Contains(page, "<script>alert") || strings.Contains(page, "<img") || strings.Contains(page, `="">`+"<") {
 			t.Errorf("%s: a text is taken for HTML", path)

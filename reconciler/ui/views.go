@@ -72,8 +72,7 @@ func cluster(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
 	if m == nil {
 		return answer{}, fmt.Errorf("no cluster %.100q is registered by what is published: %w", name, errNowhere)
 	}
-	list := u.problems(r.Context(), f)
-	b := pages.Branch{Problems: &list}
+	var b pages.Branch
 	var err error
 	if b.Objects, err = m.Everything(); err != nil {
 		b.Error = err.Error()

@@ -11,13 +11,15 @@ var workloads = []string{"Deployment", "StatefulSet", "DaemonSet", "Rollout", "C
 // IsWorkload reports a kind that people have in mind when they speak of an app.
 func IsWorkload(kind string) bool { return slices.Contains(workloads, kind) }
 
-// KindRank orders kinds by how much they matter to people: workloads first, then what holds their data and leads to them.
+// kindRanks are kinds in the order in which they matter to people: workloads, then what holds their data and leads to them.
+var kindRanks = append(slices.Clone(workloads), "PersistentVolumeClaim", "Service", "Ingress")
+
+// KindRank orders kinds by how much they matter to people: those that are not named here are last.
 func KindRank(kind string) int {
-	order := append(slices.Clone(workloads), "PersistentVolumeClaim", "Service", "Ingress")
-	if i := slices.Index(order, kind); i >= 0 {
+	if i := slices.Index(kindRanks, kind); i >= 0 {
 		return i
 	}
-	return len(order)
+	return len(kindRanks)
 }
 
 // Called is what people call an object: its place and its name, and then its kind.

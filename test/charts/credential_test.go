@@ -71,14 +71,14 @@ func (f *fleet) leaks(results ...result) {
 
 func TestCredentials(t *testing.T) {
 	t.Parallel()
-	shelf := newFiles(t, "1.0.0")
+	helm := newFiles(t, "1.0.0")
 	r := newRegistry(t)
 	r.push("charts", shop("shop", "1.0.0"))
 	for name, c := range map[string]struct {
 		*server
 		url string // of the repository
 	}{
-		"of a Helm repository": {shelf.server, shelf.URL},
+		"of a Helm repository": {helm.server, helm.URL},
 		"of a registry":        {r.server, "oci://" + r.host() + "/charts"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -107,10 +107,10 @@ func TestCredentials(t *testing.T) {
 // What the flag was called before still works, and says what it is called now.
 func TestTheOlderNameOfTheFlagOfCredentials(t *testing.T) {
 	t.Parallel()
-	shelf := newFiles(t, "1.0.0")
-	shelf.demandsPassword()
-	f := newFleet(t, source(shelf.URL, "1.x"), shelf.URL)
-	f.credential(shelf.URL, password)
+	server := newFiles(t, "1.0.0")
+	server.demandsPassword()
+	f := newFleet(t, source(server.URL, "1.x"), server.URL)
+	f.credential(server.URL, password)
 	f.flags[len(f.flags)-2] = "--chart-credentials"
 	if r := f.waybill("update", ".").exits(0); !strings.Contains(r.out, "it is called --registry-credentials now") {
 		t.Errorf("it does not say what it is called now: %s", r.out)
@@ -120,33 +120,33 @@ func TestTheOlderNameOfTheFlagOfCredentials(t *testing.T) {
 // A redirect, and an index that names another host, do not take a credential along.
 func TestACredentialIsNotSentToAnotherHost(t *testing.T) {
 	t.Parallel()
-	shelf, elsewhere := newFiles(t, "1.0.0"), newFiles(t, "1.0.0")
-	f := newFleet(t, source(shelf.URL, "1.x"), shelf.URL, elsewhere.URL)
-	f.credential(shelf.URL, password)
+	server, elsewhere := newFiles(t, "1.0.0"), newFiles(t, "1.0.0")
+	f := newFleet(t, source(server.URL, "1.x"), server.URL, elsewhere.URL)
+	f.credential(server.URL, password)
 	away := func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, ".tgz") {
 			http.Redirect(w, r, elsewhere.URL+r.URL.Path, http.StatusFound)
 			return
 		}
-		shelf.usual.ServeHTTP(w, r)
+		server.usual.ServeHTTP(w, r)
 	}
-	shelf.answers(away)
+	server.answers(away)
 	first := f.waybill("update", ".").exits(0)
 	asked := elsewhere.takeAsked()
 	if len(asked) != 1 || asked[0] != "GET /shop-1.0.0.tgz" {
 		t.Errorf("the other host was asked %q", asked)
 	}
-	index, err := os.ReadFile(filepath.Join(shelf.dir, "index.yaml"))
+	index, err := os.ReadFile(filepath.Join(server.dir, "index.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	shelf.answers(text([]byte(strings.ReplaceAll(string(index), "shop-1.0.0.tgz", elsewhere.URL+"/shop-1.0.0.tgz"))))
+	server.answers(text([]byte(strings.ReplaceAll(string(index), "shop-1.0.0.tgz", elsewhere.URL+"/shop-1.0.0.tgz"))))
 	f.forget()
 	second := f.waybill("update", ".").exits(0)
 	if asked = elsewhere.takeAsked(); len(asked) != 1 || asked[0] != "GET /shop-1.0.0.tgz" {
 		t.Errorf("the other host was asked %q", asked)
 	}
-	if asked = shelf.takeAsked(); len(asked) == 0 || !strings.Contains(asked[0], "Basic ") {
+	if asked = server.takeAsked(); len(asked) == 0 || !strings.Contains(asked[0], "Basic ") {
 		t.Errorf("its own host was asked %q", asked)
 	}
 	f.leaks(first, second)
@@ -154,8 +154,8 @@ func TestACredentialIsNotSentToAnotherHost(t *testing.T) {
 
 func TestAFileOfCredentialsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	shelf := newFiles(t, "1.0.0")
-	f := newFleet(t, source(shelf.URL, "1.x"), shelf.URL)
+	server := newFiles(t, "1.0.0")
+	f := newFleet(t, source(server.URL, "1.x"), server.URL)
 	for name, text := range map[string]string{
 		"no list":       "password: hunter2-canary",
 		"another field": "- {url: https://charts.example.com, passwd: hunter2-canary}",
@@ -176,14 +176,14 @@ func TestAFileOfCredentialsThatCannotBeRead(t *testing.T) {
 // A password in the URL of a repository is neither used nor shown.
 func TestASecretInTheURLOfARepository(t *testing.T) {
 	t.Parallel()
-	shelf := newFiles(t, "1.0.0")
-	with := strings.Replace(shelf.URL, "http://", "http://robot:hunter2-canary@", 1)
-	for _, url := range []string{with, shelf.URL + "/?token=hunter2-canary"} {
-		f := newFleet(t, source(url, "1.x"), shelf.URL)
+	server := newFiles(t, "1.0.0")
+	with := strings.Replace(server.URL, "http://", "http://robot:hunter2-canary@", 1)
+	for _, url := range []string{with, server.URL + "/?token=hunter2-canary"} {
+		f := newFleet(t, source(url, "1.x"), server.URL)
 		f.waybill("validate", ".").exits(1, "bad-release").lacks("canary")
 		f.waybill("update", ".").lacks("canary")
 		f.publish().exits(1).lacks("canary")
-		if asked := shelf.takeAsked(); asked != nil {
+		if asked := server.takeAsked(); asked != nil {
 			t.Errorf("it asked %v", asked)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
@@ -33,7 +34,7 @@ func browser(t *testing.T) context.Context {
 			t.Error(err)
 		}
 	})
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -107,24 +108,39 @@ func eval[T any](p *tab, expression string) (out T) {
 	return out
 }
 
-// wants waits until an expression is true in the page.
+// patience is how long is waited for what a page becomes: a machine that has more to do takes longer.
+const patience = time.Minute
+
+// wants waits until an expression is true in the page, or in the one that takes its place meanwhile: as long as the browser changes
+// pages, it may be asked about one that is gone.
 func (p *tab) wants(expression string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p, 10*time.Second)
+	ctx, cancel := context.WithTimeout(p, patience)
 	defer cancel()
-	if err := chromedp.Run(ctx, chromedp.Poll(expression, nil)); err != nil {
+	var gone *cdproto.Error
+	for {
+		err := chromedp.Run(ctx, chromedp.Poll(expression, nil, chromedp.WithPollingTimeout(0)))
+		if err == nil {
+			return
+		}
+		if ctx.Err() == nil && errors.As(err, &gone) && gone.Code == noPage {
+			continue
+		}
 		now := ""
-		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, chromedp.ErrPollingTimeout) {
+		if p.Err() == nil {
 			now = "; the page has the hash " + eval[string](p, "location.hash") + " and says " + eval[string](p, "document.getElementById('found')?.textContent ?? ''")
 		}
 		p.t.Fatalf("%s: %v%s", expression, err, now)
 	}
 }
 
+// noPage is the code of the browser's answer about a page that is gone.
+const noPage = -32000
+
 // reloads waits until an expression is true in a page that loads itself anew before it is.
 func (p *tab) reloads(expression string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p, 10*time.Second)
+	ctx, cancel := context.WithTimeout(p, patience)
 	defer cancel()
 	var err error
 	for is := false; !is; {

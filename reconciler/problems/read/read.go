@@ -16,11 +16,13 @@ import (
 	"github.com/waybill-dev/waybill/sources/pause"
 )
 
-// Reader reads what is broken.
+// Reader reads what is broken. What it read of history it does not read again.
 type Reader struct {
 	Reconciler *reconciler.Reconciler // knows where the repositories are
 	Snapshot   sources.Snapshot       // its waybill.yaml says at which addresses clusters are published
 	Lasting    time.Duration          // how old a report may be
+
+	past *facts.Reader // remembers commits, and who wrote them
 }
 
 // List reads what is broken, and who wrote the commits that brought it.
@@ -41,13 +43,15 @@ func (r *Reader) List(ctx context.Context) (problems.List, error) {
 			return objects
 		},
 	})
-	past := facts.Reader{Reconciler: r.Reconciler}
+	if r.past == nil {
+		r.past = &facts.Reader{Reconciler: r.Reconciler}
+	}
 	list = list.Caused(func(since time.Time) string {
-		c, _ := past.PublishedOf(ctx, is, since)
+		c, _ := r.past.PublishedOf(ctx, is, since)
 		return c.Source
 	})
-	if from := r.Reconciler.Source; from != nil {
-		list = list.Authored(func(commit string) *facts.Author { return facts.AuthorOf(ctx, from, commit) })
+	if r.Reconciler.Source != nil {
+		list = list.Authored(func(commit string) *facts.Author { return r.past.Author(ctx, commit) })
 	}
 	return list, failed
 }

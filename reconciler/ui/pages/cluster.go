@@ -71,10 +71,9 @@ type ObjectRow struct {
 
 // Branch is what is known of a cluster's branch.
 type Branch struct {
-	Problems *problems.List
-	Commits  []facts.Change
-	Objects  map[object.Ref]*status.Object // all that are told of
-	Error    string                        // why they cannot be read
+	Commits []facts.Change
+	Objects map[object.Ref]*status.Object // all that are told of
+	Error   string                        // why they cannot be read
 }
 
 // OfCluster shows a cluster.
@@ -112,7 +111,9 @@ func OfCluster(f *facts.Facts, m *reports.Cluster, b Branch, now time.Time) Clus
 		}
 	}
 	p.objects(b.Objects, known, now)
-	p.held(m, b.Problems)
+	if x, ok := problems.HoldOf(f, m); ok {
+		p.Held, p.Loses, p.Next = x.Message, x.Loses, x.Next
+	}
 	for _, c := range b.Commits {
 		step := Commit{Change: Link{Text: short(c.Commit.String()) + " " + c.Subject}, When: moment(c.When, now)}
 		if c.Source != "" {
@@ -121,20 +122,6 @@ func OfCluster(f *facts.Facts, m *reports.Cluster, b Branch, now time.Time) Clus
 		p.Commits = append(p.Commits, step)
 	}
 	return p
-}
-
-// held says what the cluster would lose, and how that is let happen.
-func (p *Cluster) held(m *reports.Cluster, all *problems.List) {
-	for i := range all.Problems {
-		x := &all.Problems[i]
-		if x.Kind != problems.Held || !slices.Contains(x.Clusters, m.Cluster) {
-			continue
-		}
-		p.Held, p.Loses, p.Next = x.Message, x.Loses, x.Next
-		if command, _, ok := strings.Cut(x.Next, "="); ok {
-			p.Next = command + "=" + m.Cluster
-		}
-	}
 }
 
 // objects lists those about which something is to be done.

@@ -14,6 +14,7 @@ import (
 const (
 	groupParam = "group"
 	noGroup    = "-" // asks for none, where there is one unless somebody says otherwise
+	ofParam    = "of"
 	mostGroups = 60
 	byRegion   = "region"
 )
@@ -22,6 +23,7 @@ const (
 type Grouping struct {
 	By      string // empty for none
 	Choices []string
+	Nothing string // what an address says for none; empty where saying nothing is that
 }
 
 // grouping is the one that an address asks for.

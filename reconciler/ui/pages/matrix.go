@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/facts"
@@ -32,12 +33,15 @@ type Objects func(m *reports.Cluster, namespace string) map[object.Ref]*status.O
 // Matrix is the page of which template runs where.
 type Matrix struct {
 	Text, In string
-	Kind     string
+	// Of is a label and its value, as region=eu: only clusters with it have columns. It is empty for all.
+	Of   string
+	Kind string
 	// Off and Unwell show only what is not as decided, what is not healthy, or both.
 	Off, Unwell bool
 	Kinds       []string
 	Grouping    Grouping
 	Ungrouped   string // address that shows each cluster; empty where each is shown
+	All         string // address without Of
 	Sort        string
 	Template    list.Head // of the columns before those of clusters
 	Where       list.Head
@@ -74,10 +78,10 @@ type Cell struct {
 	Title string // all of it in words; empty where all is well
 }
 
-// OfMatrix shows the templates and the clusters that are asked for: what is not well first, and workloads before what they need.
+// OfMatrix shows the templates and the clusters that are asked for: workloads before what they need, and of both what is not well first.
 func OfMatrix(f *facts.Facts, l *problems.List, q url.Values, said Objects) Matrix {
 	p := Matrix{
-		Text: q.Get("q"), In: q.Get("in"), Kind: q.Get("kind"), Sort: q.Get(list.SortParam), Off: q.Get("off") != "", Unwell: q.Get("unwell") != "",
+		Text: q.Get("q"), In: q.Get("in"), Of: q.Get(ofParam), All: list.With(matrixPath, q, ofParam, "", "columns", ""), Kind: q.Get("kind"), Sort: q.Get(list.SortParam), Off: q.Get("off") != "", Unwell: q.Get("unwell") != "",
 	}
 	unwell := unwellOf(l)
 	if f.Bindings != nil {
@@ -97,7 +101,7 @@ func OfMatrix(f *facts.Facts, l *problems.List, q url.Values, said Objects) Matr
 	var from, to int
 	p.Pager, from, to = list.Parts{What: "templates", Path: matrixPath, Param: list.PageParam, Size: rowsAtOnce}.Page(q, len(chosen))
 	chosen = chosen[from:to]
-	columns := p.columns(f, columnsOf(f, chosen, p.In), q)
+	columns := p.columns(f, columnsOf(f, chosen, p.In, p.Of), q)
 	for _, t := range chosen {
 		row := matrixRow(t)
 		for i := range columns {
@@ -127,8 +131,11 @@ func (p *Matrix) chosen(f *facts.Facts, unwell map[object.Ref]int) (chosen []*fa
 // columns are the columns of clusters, a page of them: of groups where these are asked for, or the clusters are many.
 func (p *Matrix) columns(f *facts.Facts, clusters []*reports.Cluster, q url.Values) (columns []Column) {
 	p.Grouping = grouping(f, q)
-	if p.Grouping.By == "" && q.Get(groupParam) != noGroup && len(clusters) > columnsAtOnce && len(p.Grouping.Choices) > 0 {
-		p.Grouping.By = p.Grouping.Choices[0]
+	if len(clusters) > columnsAtOnce && len(p.Grouping.Choices) > 0 {
+		p.Grouping.Nothing = noGroup
+		if p.Grouping.By == "" && q.Get(groupParam) != noGroup {
+			p.Grouping.By = p.Grouping.Choices[0]
+		}
 	}
 	what := "clusters"
 	if p.Grouping.By == "" {
@@ -155,9 +162,7 @@ func (p *Matrix) groups(clusters []*reports.Cluster, q url.Values) (columns []Co
 			n++
 		}
 		c := Column{Name: p.Grouping.name(value), N: n - i, of: clusters[i:n]}
-		if value != "" {
-			c.URL = list.With(matrixPath, q, groupParam, noGroup, "in", value, "columns", "")
-		}
+		c.URL = list.With(matrixPath, q, groupParam, noGroup, ofParam, p.Grouping.By+"="+value, "columns", "")
 		columns, i = append(columns, c), n
 	}
 	return columns
@@ -222,8 +227,9 @@ func unwellOf(l *problems.List) map[object.Ref]int {
 	return in
 }
 
-// columnsOf are the clusters that match a text and have any of some templates.
-func columnsOf(f *facts.Facts, of []*facts.Template, text string) []*reports.Cluster {
+// columnsOf are the clusters that match a text, have a label with a value, if one is given, and have any of some templates.
+func columnsOf(f *facts.Facts, of []*facts.Template, text, label string) []*reports.Cluster {
+	key, value, isLabel := strings.Cut(label, "=")
 	used := map[string]bool{}
 	for _, t := range of {
 		for i := range t.Targets {
@@ -233,6 +239,9 @@ func columnsOf(f *facts.Facts, of []*facts.Template, text string) []*reports.Clu
 	var columns []*reports.Cluster
 	for i := range f.Fleet.Clusters {
 		m := &f.Fleet.Clusters[i]
+		if isLabel && (Grouping{By: key}).of(m) != value {
+			continue
+		}
 		if used[m.Cluster] && matches(text, m.Cluster, m.Registered.Spec.Region, labelText(m)) {
 			columns = append(columns, m)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/ui/pages/frame"
 	"github.com/waybill-dev/waybill/reconciler/ui/pages/list"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/test/shown"
 )
 
 // fleet is so many clusters, a fifth of them in each of five regions, with so many templates in each: half of them ConfigMaps, which
@@ -67,17 +68,6 @@ func said(f *facts.Facts) pages.Objects {
 	}
 }
 
-// words is a page without its tags, each run of spaces as one.
-func words(page string) string {
-	var b strings.Builder
-	for len(page) > 0 {
-		before, rest, _ := strings.Cut(page, "<")
-		_, page, _ = strings.Cut(rest, ">")
-		b.WriteString(before + " ")
-	}
-	return strings.Join(strings.Fields(b.String()), " ")
-}
-
 func matrixOf(t *testing.T, f *facts.Facts, query string) []byte {
 	t.Helper()
 	q, err := url.ParseQuery(query)
@@ -99,7 +89,7 @@ func TestAThousandTimesAThousand(t *testing.T) {
 	began := time.Now()
 	page := matrixOf(t, f, "")
 	t.Logf("%d bytes in %s", len(page), time.Since(began))
-	text := words(string(page))
+	text := shown.Words(string(page))
 	if len(page) > 300<<10 {
 		t.Errorf("the page has %d bytes", len(page))
 	}
@@ -112,11 +102,54 @@ func TestAThousandTimesAThousand(t *testing.T) {
 		t.Error("ConfigMaps come before workloads")
 	}
 	each := matrixOf(t, f, "group=-")
-	if text := words(string(each)); len(each) > 300<<10 || !strings.Contains(text, "1 to 40 of 1000 clusters") || !strings.Contains(text, "c0039") || strings.Contains(text, "c0040") {
+	if text := shown.Words(string(each)); len(each) > 300<<10 || !strings.Contains(text, "1 to 40 of 1000 clusters") || !strings.Contains(text, "c0039") || strings.Contains(text, "c0040") {
 		t.Errorf("ungrouped it has %d bytes: %.3000s", len(each), text)
 	}
-	if text := words(string(matrixOf(t, f, "group=env&q=w0999"))); !strings.Contains(text, "env=prod (500)") || !strings.Contains(text, "w0999 Deployment in shop 1000 100/500 ✕ Unhealthy") {
+	if text := shown.Words(string(matrixOf(t, f, "group=env&q=w0999"))); !strings.Contains(text, "env=prod (500)") || !strings.Contains(text, "w0999 Deployment in shop 1000 100/500 ✕ Unhealthy") {
 		t.Errorf("by env it is %.3000s", text)
+	}
+}
+
+// The column of a group leads to its clusters and no others, whatever these are called and however values of labels begin; and nothing can
+// be chosen to group by, where the matrix groups unless somebody says so.
+func TestAGroupLeadsToItsClusters(t *testing.T) {
+	f := fleet(120, 4)
+	for i := range f.Fleet.Clusters {
+		c := f.Fleet.Clusters[i].Registered
+		switch i % 6 {
+		case 0:
+			c.Labels["env"] = "pro" // which prod begins with
+		case 1:
+			delete(c.Labels, "env")
+		}
+	}
+	of := func(query string) pages.Matrix {
+		q, err := url.ParseQuery(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pages.OfMatrix(f, &problems.List{}, q, said(f))
+	}
+	p := of("group=env")
+	if len(p.Clusters) != 4 {
+		t.Fatalf("the groups are %+v", p.Clusters)
+	}
+	for _, c := range p.Clusters {
+		_, query, _ := strings.Cut(c.URL, "?")
+		if its := of(query); its.Columns.Of != c.N || its.Of == "" {
+			t.Errorf("%s has %d clusters, and leads to %d by %s", c.Name, c.N, its.Columns.Of, c.URL)
+		}
+	}
+	if its := of("of=env=pro&of=x"); its.Columns.Of != 20 || its.All != "/matrix" {
+		t.Errorf("of pro there are %d, and all are at %s", its.Columns.Of, its.All)
+	}
+	for _, query := range []string{"", "group=-"} {
+		if text := string(matrixOf(t, f, query)); !strings.Contains(text, `<option value="-">nothing</option>`) {
+			t.Errorf("%q: nothing cannot be chosen", query)
+		}
+	}
+	if text := string(matrixOf(t, f, "in=c000")); !strings.Contains(text, `<option value="">nothing</option>`) {
+		t.Error("with few clusters an address has to say that nothing is chosen")
 	}
 }
 

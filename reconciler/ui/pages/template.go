@@ -30,7 +30,6 @@ type Template struct {
 	Rollout     Link
 	RolloutMark Mark
 	Leaving     []Leave
-	Text        string
 	Targets     Targets
 	Events      []Event
 	More        bool   // there may be earlier ones
@@ -48,7 +47,7 @@ func OfTemplate(f *facts.Facts, t *facts.Template, past facts.Past, q url.Values
 	here := TemplateURL(t.Ref)
 	p := Template{
 		Object: t.Ref.String(), Policy: t.Policy, Gone: t.Gone, Divided: t.Divided, NeededBy: t.NeededBy,
-		Text: q.Get("q"), More: past.More, Why: here + "/why",
+		More: past.More, Why: here + "/why",
 		Placed: Mark{"Placed", "✓", "good"}, Message: t.Scheduled.Message,
 		Source: Link{t.Source, f.Site.File(f.Fleet.Seen.Commit, t.Source, 0)},
 	}

@@ -229,12 +229,13 @@ func (s *healthGroup) add(cluster string, since time.Time) {
 	}
 }
 
-// sinceWhen is since when an object is as it is; zero where nobody says it.
+// sinceWhen is since when an object is as its mark says; zero where nobody says it.
 func sinceWhen(o *status.Object) time.Time {
-	if o.Applied.Phase == status.PhaseApplied && o.Applied.Corrected == 0 {
-		return o.Health.Since
+	isDrifting := o.Applied.Corrected > 0 && o.Health.State == karmada.ResourceHealthy
+	if o.Applied.Phase != status.PhaseApplied || isDrifting {
+		return o.Applied.Since
 	}
-	return o.Applied.Since
+	return o.Health.Since
 }
 
 // healthOf says how a template is in its clusters, and since when: those that are alike in a line.

@@ -135,3 +135,9 @@ function show(id) {
   entry.scrollIntoView({block: 'start'});
   entry.firstChild.focus({preventScroll: true});
 }
+
+// goTo opens a change, and has the address name it. A browser that goes to an anchor itself takes the focus away, some time later.
+function goTo(id) {
+  history.pushState(null, '', '#' + id);
+  show(id);
+}

@@ -128,8 +128,7 @@ function onKey(event) {
     move(...to);
   } else if (event.key === 'Enter') {
     event.preventDefault();
-    location.hash = found[r].id;
-    show(found[r].id);
+    goTo(found[r].id);
   }
 }
 
@@ -152,9 +151,7 @@ function startMatrix() {
   });
   box.addEventListener('click', (event) => {
     const cell = event.target.closest('td.cell');
-    if (!cell) return;
-    location.hash = found[cell.dataset.r].id;
-    show(found[cell.dataset.r].id);
+    if (cell) goTo(found[cell.dataset.r].id);
   });
   byId('alike').addEventListener('change', matrix);
   addEventListener('resize', fit);
