@@ -167,7 +167,7 @@ func TestTheMatrix(t *testing.T) {
 		p.do(chromedp.KeyEvent(kb.ArrowDown))
 	}
 	p.do(chromedp.KeyEvent(kb.Home))
-	p.wants("document.activeElement.getAttribute('aria-label') === 'scales from 2 to 3 replicas'")
+	p.wants("document.activeElement.getAttribute('aria-label') === '2→3: scales from 2 to 3 replicas'")
 	p.do(chromedp.KeyEvent(kb.Enter))
 	p.wants("location.hash === '#change-deployment.apps-shop-wide' && document.getElementById('change-deployment.apps-shop-wide').open && document.activeElement.tagName === 'SUMMARY'")
 	p.do(chromedp.Evaluate("document.getElementById('alike').click()", nil)) // the page still scrolls, a pointer would miss; e to h are alike

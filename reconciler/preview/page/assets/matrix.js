@@ -78,8 +78,8 @@ function rowOf(change, r, column, shown, before, after) {
     const place = {'aria-colindex': column + i + 2, 'data-r': r, 'data-c': column + i, tabindex: -1, role: 'gridcell'};
     const n = parts[clusters[0]];
     if (!n) return el('td', place);
-    const part = change.parts[n - 1], label = says(part);
-    return el('td', {...place, class: 'cell ' + part.is, title: title + ' ' + label + ' in ' + columnLabel(clusters), 'aria-label': label}, shows(part));
+    const part = change.parts[n - 1], label = says(part), sign = shows(part); // a name has what is seen, so that it can be spoken
+    return el('td', {...place, class: 'cell ' + part.is, title: title + ' ' + label + ' in ' + columnLabel(clusters), 'aria-label': sign + ': ' + label}, sign);
   });
   return el('tr', {'aria-rowindex': r + 2}, el('th', {scope: 'row', class: 'head', title, 'aria-label': title, 'aria-colindex': 1}, ...shortOf(change)), ...before, ...cells, ...after);
 }
