@@ -16,6 +16,7 @@ import (
 
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/fluxsync"
+	"github.com/waybill-dev/waybill/render/links"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/subscribe"
 	"github.com/waybill-dev/waybill/sources"
@@ -116,6 +117,8 @@ type Publish struct {
 	// Formerly are the repositories that the source was in before it moved: a URL or path, and
 	// behind a space the folder of it.
 	Formerly []string `json:"formerly"`
+	// Links is the URL of the web UI, to which workloads and Kustomizations lead in the UIs of others; empty: they do not.
+	Links string `json:"links"`
 	// Flux may also be the form alone, as a string.
 	Flux  fluxsync.Settings `json:"flux"`
 	Moves Moves             `json:"moves"`
@@ -264,6 +267,9 @@ func (c *ConfigSpec) check() (field, problem string) {
 	}
 	if p := prefixProblem(c.Publish.BranchPrefix); p != "" {
 		return "spec.publish.branchPrefix", fmt.Sprintf("spec.publish.branchPrefix is %q, %s", c.Publish.BranchPrefix, p)
+	}
+	if _, err := links.Parse(c.Publish.Links); err != nil {
+		return "spec.publish.links", "spec.publish.links " + err.Error()
 	}
 	if p := c.Health.problem(); p != "" {
 		return "spec.health.argocdConfigMap", p

@@ -19,6 +19,7 @@ import (
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/fluxsync"
+	"github.com/waybill-dev/waybill/render/links"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/seal"
 	"github.com/waybill-dev/waybill/render/tree"
@@ -397,6 +398,7 @@ func (t *table) flux(i int) tree.Flux {
 	sync, _ := t.in.Source.Config.Publish.Flux.For(c.Name, c.Source.Annotations)
 	_, sync.Encrypted = c.Source.Annotations[seal.RecipientsAnnotation]
 	sync.Folder = t.in.Source.Config.Publish.Addresses().Of(c.Name).Folder
+	sync.Links, _ = links.Parse(t.in.Source.Config.Publish.Links) // which the config was held against
 	return tree.Flux{Sync: sync, Before: t.in.Published[c.Name]}
 }
 

@@ -3,6 +3,8 @@ package fluxsync
 import (
 	"path"
 	"strings"
+
+	"github.com/waybill-dev/waybill/render/links"
 )
 
 // Sync is how Flux syncs the branch of one cluster.
@@ -14,6 +16,8 @@ type Sync struct {
 	Folder string
 	// Encrypted says that the cluster has, or may have, documents of SOPS.
 	Encrypted bool
+	// Links is where the web UI is, which events of parts name; empty: they name nothing.
+	Links links.Site
 }
 
 // defaultSecret is where Flux's documentation has the age keys of SOPS.
@@ -76,7 +80,7 @@ func (s Sync) Child(c Child) map[string]any {
 	if c.Orphan {
 		spec["deletionPolicy"] = "Orphan"
 	}
-	return k
+	return s.Links.Told(s.Cluster, k)
 }
 
 // ReadChild reads back the namespace and the deletion policy of what Child returned.

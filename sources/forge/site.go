@@ -23,7 +23,7 @@ func SiteOf(kind Kind, repository, folder string) Site {
 		return Site{}
 	}
 	if kind == "" {
-		kind = kindOf(base)
+		kind = kindOfURL(base)
 	}
 	if kind == "" {
 		return Site{}
@@ -57,17 +57,22 @@ func baseOf(repository string) string {
 	return ""
 }
 
-// kindOf tells the kind of a forge from the name of its host; empty where that says nothing.
-func kindOf(base string) Kind {
-	u, err := url.Parse(base)
+// kindOfURL tells the kind of a forge from a URL of it; empty where that says nothing.
+func kindOfURL(address string) Kind {
+	u, err := url.Parse(address)
 	if err != nil {
 		return ""
 	}
+	return KindOf(u.Hostname())
+}
+
+// KindOf tells the kind of a forge from the name of its host; empty where that says nothing.
+func KindOf(host string) Kind {
 	for _, k := range []struct {
 		word string
 		kind Kind
 	}{{"github", GitHub}, {"gitlab", GitLab}, {"gitea", Gitea}, {"forgejo", Gitea}, {"codeberg", Gitea}} {
-		if strings.Contains(u.Hostname(), k.word) {
+		if strings.Contains(host, k.word) {
 			return k.kind
 		}
 	}

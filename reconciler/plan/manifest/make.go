@@ -73,7 +73,7 @@ func (w *writer) make(d *schedule.Decision, v template.Variant, k class, rules o
 	m := &made{}
 	w.drafts.add(draft{d.Template, m, func() (map[string]any, *diag.Diagnostic) {
 		content, bad := overridden(d, v, k, rules, content)
-		return w.published(content), bad
+		return w.published(d, content), bad
 	}})
 	return m, nil
 }
@@ -89,15 +89,16 @@ func (w *writer) makeVirtual(d *schedule.Decision, v template.Variant, k class, 
 		return nil, bad
 	}
 	m := &made{texts: texts}
-	w.drafts.add(draft{d.Template, m, func() (map[string]any, *diag.Diagnostic) { return w.published(content), nil }})
+	w.drafts.add(draft{d.Template, m, func() (map[string]any, *diag.Diagnostic) { return w.published(d, content), nil }})
 	return m, nil
 }
 
 // published is the content of a manifest as it is where it is published.
-func (w *writer) published(content map[string]any) map[string]any {
+func (w *writer) published(d *schedule.Decision, content map[string]any) map[string]any {
 	if !w.in.OnBranch || content == nil {
 		return content
 	}
+	content = w.site.Shown(d.Ref(), content)
 	return argocd.ServerSide(interpret.Owned(content))
 }
 
@@ -194,7 +195,7 @@ func (w *writer) recipe(d *schedule.Decision, v template.Variant, k class, rules
 	r := recipe{
 		object: v.Object, replicas: k.replicas, completions: k.completions, workload: d.Policy != nil && d.Size.IsWorkload(),
 		onBranch: w.in.OnBranch, scaled: v.Scaled, interpreter: w.in.Policies.InterpreterDigest, marks: marks(d), claimed: d.Policy != nil,
-		virtual: w.virtual.id(k.virtual), preserved: k.preserved, share: k.share,
+		virtual: w.virtual.id(k.virtual), preserved: k.preserved, share: k.share, site: w.site,
 	}
 	if k.scaled {
 		r.scaler = d.Scaler.Ref().Name

@@ -7,6 +7,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/links"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/seal"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -43,6 +44,7 @@ type recipe struct {
 	rules       string // digests of the overriders, in order
 	virtual     string // see virtuals.id
 	preserved   string // see class
+	site        links.Site
 }
 
 // made is a manifest, the steps that scripts took for it, and what in it is to be told.

@@ -20,6 +20,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/links"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/seal"
 	"github.com/waybill-dev/waybill/render/tree"
@@ -63,6 +64,7 @@ func WriteAlone(in Input) Result {
 
 func newWriter(in *Input) *writer {
 	w := &writer{in: in, byRef: map[object.Ref]int{}, paths: map[string]object.Ref{}}
+	w.site, _ = links.Parse(in.Config.Publish.Links) // which the config was held against
 	w.rows = make([]Row, 0, len(in.Decisions))
 	w.readRecipients()
 	w.readVirtual()

@@ -8,6 +8,7 @@ import (
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/flux"
+	"github.com/waybill-dev/waybill/render/links"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/seal"
 )
@@ -65,6 +66,7 @@ type writer struct {
 	keyed      bool // a seal is
 	virtual    virtuals
 	diags      []diag.Diagnostic
+	site       links.Site // to which workloads lead; empty for none
 }
 
 func (w *writer) report(ds ...diag.Diagnostic) { w.diags = append(w.diags, ds...) }

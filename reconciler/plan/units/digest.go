@@ -23,10 +23,14 @@ func digests(in *Input, units []Unit) {
 			d.read[r.Release] = r.Inputs
 		}
 	}
-	d.common = sum(
+	common := []any{
 		in.Renderer, in.Expanded.Policies.InterpreterDigest,
 		in.Config.Secrets, in.Config.Publish.Hooks, in.Config.SkipNamespaces,
-	)
+	}
+	if in.Config.Publish.Links != "" { // without them units follow from what they followed from before there were any
+		common = append(common, in.Config.Publish.Links)
+	}
+	d.common = sum(common...)
 	for i := range units {
 		units[i].Digest = d.unit(&units[i])
 	}

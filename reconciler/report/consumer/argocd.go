@@ -1,6 +1,7 @@
 package consumer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/links"
 	"github.com/waybill-dev/waybill/render/tree"
 )
 
@@ -30,7 +32,7 @@ func (a ArgoCD) Write(w, notes io.Writer, p *plan.Plan, published map[string]tre
 	if err := known(a.Clusters, p); err != nil {
 		return err
 	}
-	to, err := linksTo(a.UI)
+	to, err := siteOf(a.UI, p)
 	if err != nil {
 		return err
 	}
@@ -58,11 +60,11 @@ func (a ArgoCD) Write(w, notes io.Writer, p *plan.Plan, published map[string]tre
 
 // applicationSet is an Application for each element. A cluster that leaves the list keeps what
 // it has, as a cluster that is no longer registered does everywhere in Waybill.
-func (a ArgoCD) applicationSet(at render.Addresses, url string, elements []any, to links) map[string]any {
+func (a ArgoCD) applicationSet(at render.Addresses, url string, elements []any, to links.Site) map[string]any {
 	type m = map[string]any
 	named := m{"name": "waybill-{{.cluster}}"}
-	if page := to.of("{{.cluster}}"); page != "" {
-		named["annotations"] = m{argocdLink: page}
+	if to != "" {
+		named["annotations"] = m{links.ArgoCD: to.Cluster("") + "{{.cluster}}"}
 	}
 	revision, path := "{{.branch}}", tree.ManifestDir
 	if at.Shared != "" {
@@ -92,6 +94,15 @@ func (a ArgoCD) applicationSet(at render.Addresses, url string, elements []any, 
 			},
 		},
 	}
+}
+
+// siteOf is where the web UI is: what a command line says, or else waybill.yaml.
+func siteOf(said string, p *plan.Plan) (links.Site, error) {
+	site, err := links.Parse(cmp.Or(said, p.Config.Publish.Links))
+	if err != nil {
+		return "", fmt.Errorf("--ui-url %w", err)
+	}
+	return site, nil
 }
 
 // publishedURL is where the published repository is; the source may say it, too.

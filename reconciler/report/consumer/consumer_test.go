@@ -101,6 +101,11 @@ func TestLinks(t *testing.T) {
 	if strings.Contains(without, "annotations") || strings.Count(with, "annotations") != 2 {
 		t.Errorf("without the web UI it is\n%s\nand with it\n%s", without, with)
 	}
+	p.Config.Publish.Links = "https://waybill.example.com"
+	if by := said(""); by != with {
+		t.Errorf("by the config it is\n%s", by)
+	}
+	p.Config.Publish.Links = ""
 	var out, notes strings.Builder
 	for _, ui := range []string{"waybill.example.com", "ftp://x", "https://user:secret@waybill.example.com"} {
 		if err := (consumer.ArgoCD{URL: "x", UI: ui}).Write(&out, &notes, p, published); err == nil || !strings.Contains(err.Error(), "--ui-url") {

@@ -12,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/fluxsync"
+	"github.com/waybill-dev/waybill/render/links"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 )
@@ -37,7 +38,7 @@ func (f Flux) Write(w, notes io.Writer, p *plan.Plan, published map[string]tree.
 		return err
 	}
 	f.URL = url
-	to, err := linksTo(f.UI)
+	to, err := siteOf(f.UI, p)
 	if err != nil {
 		return err
 	}
@@ -51,7 +52,7 @@ func (f Flux) Write(w, notes io.Writer, p *plan.Plan, published map[string]tree.
 		}
 	}
 	printer := fluxPrinter{
-		Flux: f, at: p.Config.Publish.Addresses(), trees: tree.NewBuilder(), w: w, notes: notes, reporter: reporter, links: to,
+		Flux: f, at: p.Config.Publish.Addresses(), trees: tree.NewBuilder(), w: w, notes: notes, reporter: reporter, site: to,
 	}
 	for _, c := range p.Clusters {
 		if len(f.Clusters) > 0 && !slices.Contains(f.Clusters, c.Name) {
@@ -80,14 +81,14 @@ type fluxPrinter struct {
 	notes    io.Writer
 	reporter fluxsync.Reporter // of roll-outs, if they are wanted
 	source   string            // that was printed last: clusters that share a branch share it, too
-	links    links
+	site     links.Site
 }
 
 func (p *fluxPrinter) cluster(c plan.Cluster, before tree.Published) error {
 	sync, branch := c.Sync, p.at.Of(c.Name).Branch
 	sync.Encrypted = sync.Encrypted || p.trees.Encrypted(before.Built) || p.trees.Encrypted(c.Tree)
 	source, folders := documents(sync.GitRepository(p.URL, branch, p.Secret)), before.Folders()
-	root := source + documents(p.links.annotated(sync.Cluster, sync.Root()))
+	root := source + documents(p.site.Told(sync.Cluster, sync.Root()))
 	if p.Migrate {
 		return p.steps(c, before, fluxsync.Migration{Folders: folders, Branch: branch, URL: p.URL, Objects: root})
 	}
@@ -98,7 +99,7 @@ func (p *fluxPrinter) cluster(c plan.Cluster, before tree.Published) error {
 		if p.Rollout.Wanted {
 			return p.rollout(sync, source, before)
 		}
-		return p.print(source, documents(p.links.annotated(sync.Cluster, sync.Root())))
+		return p.print(source, documents(p.site.Told(sync.Cluster, sync.Root())))
 	}
 	return p.folders(sync, source, folders)
 }
@@ -152,7 +153,7 @@ func (p *fluxPrinter) folders(sync fluxsync.Sync, source string, folders []strin
 		if p.Rollout.Wanted {
 			k = sync.Awaited(k)
 		}
-		objects = append(objects, p.links.annotated(sync.Cluster, k))
+		objects = append(objects, p.site.Told(sync.Cluster, k))
 	}
 	if p.Rollout.Wanted {
 		objects = append(objects, sync.Reports(p.reporter)...)

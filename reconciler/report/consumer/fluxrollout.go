@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill-dev/waybill/render/fluxsync"
 	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources/forge"
 )
 
 // FluxRollout says how Flux is to say at a forge what becomes of commits, so that roll-outs have evidence.
@@ -17,14 +18,11 @@ type FluxRollout struct {
 	Secret string // with the credentials that may set commit statuses
 }
 
-// forges are the forges whose kind the host tells.
-var forges = map[string]string{"github.com": "github", "gitlab.com": "gitlab", "codeberg.org": "gitea"}
-
 // reporter is what notification-controller is told.
 func (r *FluxRollout) reporter(address string) (fluxsync.Reporter, error) {
 	kind := r.Forge
 	if u, err := url.Parse(address); kind == "" && err == nil {
-		kind = forges[u.Hostname()]
+		kind = string(forge.KindOf(u.Hostname()))
 	}
 	switch kind {
 	case "github", "gitlab", "gitea":
@@ -59,5 +57,5 @@ func (p *fluxPrinter) rollout(sync fluxsync.Sync, source string, before tree.Pub
 		fmt.Fprintf(p.notes, "note: the branch of cluster %s has parts, so that its root waits for the workloads that it lists itself, which are %d now; print and apply it again when these change\n", sync.Cluster, len(workloads))
 		root = sync.AwaitedRoot(workloads)
 	}
-	return p.print(source, documents(p.links.annotated(sync.Cluster, root))+documents(sync.Reports(reporter)...))
+	return p.print(source, documents(p.site.Told(sync.Cluster, root))+documents(sync.Reports(reporter)...))
 }

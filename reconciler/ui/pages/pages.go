@@ -3,18 +3,15 @@
 package pages
 
 import (
-	"cmp"
 	"net/url"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/waybill-dev/waybill/render/links"
 	"github.com/waybill-dev/waybill/render/object"
 )
-
-// clusterScope stands for the namespace of what has none, as on branches.
-const clusterScope = "_cluster"
 
 // Moment is a time, and how long ago that is.
 type Moment struct {
@@ -39,23 +36,17 @@ type Link struct{ Text, URL string }
 func short(id string) string { return id[:min(12, len(id))] }
 
 // ClusterURL is the page of a cluster.
-func ClusterURL(name string) string { return "/clusters/" + url.PathEscape(name) }
+func ClusterURL(name string) string { return links.Site("").Cluster(name) }
 
 // TemplateURL is the page of a template.
-func TemplateURL(r object.Ref) string {
-	kind := r.Kind
-	if r.Group != "" {
-		kind += "." + r.Group
-	}
-	return "/templates/" + url.PathEscape(kind) + "/" + url.PathEscape(cmp.Or(r.Namespace, clusterScope)) + "/" + url.PathEscape(r.Name)
-}
+func TemplateURL(r object.Ref) string { return links.Site("").Template(r) }
 
 // ChangeURL is the page of a publication.
 func ChangeURL(commit string) string { return "/changes/" + url.PathEscape(commit) }
 
 // Namespace is the namespace that a page's address names.
 func Namespace(part string) string {
-	if part == clusterScope {
+	if part == links.ClusterScope {
 		return ""
 	}
 	return part
