@@ -109,6 +109,17 @@ func (f *fleet) say(cluster, source string, edit func(*status.Cluster)) {
 // list is what is broken.
 func (f *fleet) list() problems.List {
 	f.t.Helper()
+	return problems.Of(problems.Input{Facts: f.facts(), Objects: func(m *reports.Cluster) map[object.Ref]*status.Object {
+		objects, err := m.Everything()
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		return objects
+	}})
+}
+
+func (f *fleet) facts() *facts.Facts {
+	f.t.Helper()
 	r := f.reconciler()
 	s, err := r.Source.Snapshot(f.t.Context(), "main", "")
 	if err != nil {
@@ -118,13 +129,7 @@ func (f *fleet) list() problems.List {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	return problems.Of(problems.Input{Facts: facts.Of(all, f.now), Objects: func(m *reports.Cluster) map[object.Ref]*status.Object {
-		objects, err := m.Everything()
-		if err != nil {
-			f.t.Fatal(err)
-		}
-		return objects
-	}})
+	return facts.Of(all, f.now)
 }
 
 // lines are the problems of a list, each in a line.
@@ -278,6 +283,17 @@ func TestHoldsOfDifferentObjects(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("the holds are\n%s", strings.Join(got, ""))
+	}
+	// a cluster's own says the same, for it alone
+	is := f.facts()
+	alone := ""
+	for _, name := range []string{"c2", "c3", "c4"} {
+		p, ok := problems.HoldOf(is, is.Cluster(name))
+		alone += fmt.Sprintln(ok, p.Kind, p.Name, p.Clusters, p.Loses, p.Next)
+	}
+	if want := "true Held c2 [c2] [Deployment.apps/shop/api Deployment.apps/shop/web] waybill publish --allow-prune=c2\n" +
+		"true Held c3 [c3] [Deployment.apps/shop/cache Deployment.apps/shop/db] waybill publish --allow-prune=c3\nfalse Held held clusters [] [] \n"; alone != want {
+		t.Errorf("alone they are\n%s", alone)
 	}
 }
 

@@ -34,14 +34,15 @@ func pagesOf(b *testing.B, dir string) http.Handler {
 	return u.Handler()
 }
 
-// page asks for one, which holds a text.
-func page(b *testing.B, h http.Handler, path, want string) {
+// page asks for one, which holds a text, and returns how long it is.
+func page(b *testing.B, h http.Handler, path, want string) int {
 	b.Helper()
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequestWithContext(b.Context(), http.MethodGet, "http://localhost"+path, http.NoBody))
 	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
 		b.Fatalf("%s: %d %.500s", path, w.Code, w.Body)
 	}
+	return w.Body.Len()
 }
 
 // BenchmarkUI asks for the page of 1,000 clusters of 1,000 objects each: first when nothing is known
@@ -51,19 +52,20 @@ func BenchmarkUI(b *testing.B) {
 	dir := told(b, clusters, objects)
 	b.Run("first", func(b *testing.B) {
 		for b.Loop() {
-			page(b, pagesOf(b, dir), "/", "<strong>1000</strong>")
+			page(b, pagesOf(b, dir), "/fleet", "<strong>1000</strong>")
 		}
 	})
 	h := pagesOf(b, dir)
-	page(b, h, "/", "</html>")
+	page(b, h, "/fleet", "</html>")
 	b.Run("again", func(b *testing.B) {
 		for b.Loop() {
-			page(b, h, "/", "</html>")
+			page(b, h, "/fleet", "</html>")
 		}
 	})
 }
 
-// BenchmarkUIOfMany asks for the pages of 1,000 clusters with 1,000 templates, all of which are told of.
+// BenchmarkUIOfMany asks for the pages of 1,000 clusters with 1,000 templates, all of which are told of, and one of which is healthy
+// nowhere. The aim for the matrix and the problems is less than 300 ms and 300 KB when something was looked at before.
 func BenchmarkUIOfMany(b *testing.B) {
 	const clusters, templates = 1000, 1000
 	dir := toldOfMany(b, clusters, templates)
@@ -72,10 +74,10 @@ func BenchmarkUIOfMany(b *testing.B) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	start := time.Now()
-	page(b, h, "/", "<strong>1000</strong>")
+	page(b, h, "/", "1000 of 1000 clusters")
 	first := time.Since(start)
 	paths := map[string]string{
-		"fleet": "/", "matrix": "/matrix", "search": "/matrix?q=app-00777", "template": "/templates/Deployment.apps/team-00/app-00000", "cluster": "/clusters/c0500",
+		"problems": "/", "fleet": "/fleet", "matrix": "/matrix", "matrix-each": "/matrix?group=-", "unwell": "/matrix?unwell=1", "search": "/matrix?q=app-00777", "template": "/templates/Deployment.apps/team-00/app-00000", "cluster": "/clusters/c0500",
 		"why": "/templates/Deployment.apps/team-00/app-00000/why", "changes": "/changes",
 	}
 	for name, path := range paths {
@@ -86,9 +88,11 @@ func BenchmarkUIOfMany(b *testing.B) {
 		})
 		page(b, h, path, "</html>")
 		b.Run(name+"/again", func(b *testing.B) {
+			size := 0
 			for b.Loop() {
-				page(b, h, path, "</html>")
+				size = page(b, h, path, "</html>")
 			}
+			b.ReportMetric(float64(size), "bytes")
 		})
 	}
 	runtime.GC()
@@ -97,7 +101,7 @@ func BenchmarkUIOfMany(b *testing.B) {
 	runtime.KeepAlive(h)
 }
 
-// toldOfMany publishes a source, and has each cluster say that all of it is applied and healthy.
+// toldOfMany publishes a source, and has each cluster say that all of it is applied and healthy but for the first template.
 func toldOfMany(b *testing.B, clusters, templates int) string {
 	b.Helper()
 	dir := filepath.Join(b.TempDir(), "repo.git")
@@ -125,6 +129,9 @@ func toldOfMany(b *testing.B, clusters, templates int) string {
 			ref.Group, ref.Kind = "", "ConfigMap"
 		}
 		all.Objects[ref] = &status.Object{Applied: status.Application{Phase: status.PhaseApplied}, Health: status.Health{State: karmada.ResourceHealthy}}
+		if i == 0 {
+			all.Objects[ref].Health = status.Health{State: karmada.ResourceUnhealthy, Reason: "InProgress", Message: "1 of 3 replicas are available"}
+		}
 	}
 	works := twin.Of(status.Summarize(all))
 	var updates []git.Update

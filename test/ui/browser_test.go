@@ -14,6 +14,7 @@ import (
 
 	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
@@ -110,6 +111,16 @@ func eval[T any](p *tab, expression string) (out T) {
 
 // patience is how long is waited for what a page becomes: a machine that has more to do takes longer.
 const patience = time.Minute
+
+// enter presses the key as a browser sees it: the letter that it makes comes to what had the focus before, and to nothing if that took
+// the key for itself. (That of kb.Enter comes to what has the focus then.)
+func (p *tab) enter() {
+	p.t.Helper()
+	key := func(as input.KeyType) *input.DispatchKeyEventParams {
+		return input.DispatchKeyEvent(as).WithKey("Enter").WithCode("Enter").WithWindowsVirtualKeyCode(13)
+	}
+	p.do(key(input.KeyDown).WithText("\r"), key(input.KeyUp))
+}
 
 // wants waits until an expression is true in the page, or in the one that takes its place meanwhile: as long as the browser changes
 // pages, it may be asked about one that is gone.

@@ -168,7 +168,7 @@ func TestTheMatrix(t *testing.T) {
 	}
 	p.do(chromedp.KeyEvent(kb.Home))
 	p.wants("document.activeElement.getAttribute('aria-label') === '2→3: scales from 2 to 3 replicas'")
-	p.do(chromedp.KeyEvent(kb.Enter))
+	p.enter()
 	p.wants("location.hash === '#change-deployment.apps-shop-wide' && document.getElementById('change-deployment.apps-shop-wide').open && document.activeElement.tagName === 'SUMMARY'")
 	p.do(chromedp.Evaluate("document.getElementById('alike').click()", nil)) // the page still scrolls, a pointer would miss; e to h are alike
 	p.wants("document.querySelectorAll('#matrix thead th').length === 6")

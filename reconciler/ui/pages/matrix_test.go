@@ -193,6 +193,32 @@ func TestSorting(t *testing.T) {
 	}
 }
 
+// The timeline says since when a template is as it is: of one that is not healthy, and that somebody changes besides, since when it is not.
+func TestSinceWhenAnObjectIsSo(t *testing.T) {
+	f := fleet(1, 1)
+	corrected, unwell := f.At.Add(-10*time.Minute), f.At.Add(-time.Hour)
+	for _, tt := range []struct {
+		state   karmada.ResourceHealth
+		phase   status.Phase
+		changed int
+		want    string
+	}{
+		{karmada.ResourceUnhealthy, status.PhaseApplied, 3, "60m ago Unhealthy"},
+		{karmada.ResourceUnhealthy, status.PhaseApplied, 0, "60m ago Unhealthy"},
+		{karmada.ResourceHealthy, status.PhaseApplied, 3, "10m ago Drifting"},
+		{karmada.ResourceHealthy, status.PhaseApplied, 0, "60m ago Healthy"},
+		{karmada.ResourceHealthy, status.PhaseFailed, 3, "10m ago Failed"},
+	} {
+		o := &status.Object{Applied: status.Application{Phase: tt.phase, Corrected: tt.changed, Since: corrected}, Health: status.Health{State: tt.state, Since: unwell}}
+		p := pages.OfTemplate(f, f.Templates()[0], facts.Past{}, url.Values{}, pages.Asked{Now: f.At, Said: func(*reports.Cluster, string) map[object.Ref]*status.Object {
+			return map[object.Ref]*status.Object{f.Templates()[0].Ref: o}
+		}})
+		if len(p.Events) != 1 || p.Events[0].When.Ago+" "+p.Events[0].Marks[0].Word != tt.want {
+			t.Errorf("%s, %s, put right %d times: %+v, want %s", tt.state, tt.phase, tt.changed, p.Events, tt.want)
+		}
+	}
+}
+
 // Clusters in which a template is alike are one line, below those in which it is not well.
 func TestAlikeClustersAreALine(t *testing.T) {
 	f := fleet(200, 2)
