@@ -20,6 +20,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/ui/login"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/test/shown"
 	"github.com/waybill-dev/waybill/test/twin"
 )
 
@@ -40,7 +41,7 @@ func page(b *testing.B, h http.Handler, path, want string) int {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequestWithContext(b.Context(), http.MethodGet, "http://localhost"+path, http.NoBody))
 	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
-		b.Fatalf("%s: %d %.500s", path, w.Code, w.Body)
+		b.Fatalf("%s: %d %.1000s", path, w.Code, shown.Words(w.Body.String()))
 	}
 	return w.Body.Len()
 }
@@ -133,18 +134,12 @@ func toldOfMany(b *testing.B, clusters, templates int) string {
 			all.Objects[ref].Health = status.Health{State: karmada.ResourceUnhealthy, Reason: "InProgress", Message: "1 of 3 replicas are available"}
 		}
 	}
-	works := twin.Of(status.Summarize(all))
 	var updates []git.Update
 	for i := range clusters {
 		name := fmt.Sprintf("c%04d", i)
-		c := status.Cluster{Summary: status.Summary{Name: name, Commit: heads["waybill/cluster/"+name], Verdict: status.Verdict{Reason: status.Applied}}}
-		root := twin.Of(status.Summarize(c))
-		for path, e := range works {
-			if strings.HasPrefix(path, "works/") {
-				root[path] = e
-			}
-		}
-		updates = append(updates, status.Past{}.Next(name, root.Folder(), time.Now()))
+		c := all
+		c.Summary = status.Summary{Name: name, Commit: heads["waybill/cluster/"+name], Verdict: status.Verdict{Reason: status.Applied}}
+		updates = append(updates, status.Past{}.Next(name, status.Summarize(c), time.Now()))
 	}
 	write(b, repo, updates...)
 	return dir
