@@ -81,7 +81,8 @@ type Cell struct {
 // OfMatrix shows the templates and the clusters that are asked for: workloads before what they need, and of both what is not well first.
 func OfMatrix(f *facts.Facts, l *problems.List, q url.Values, said Objects) Matrix {
 	p := Matrix{
-		Text: q.Get("q"), In: q.Get("in"), Of: q.Get(ofParam), All: list.With(matrixPath, q, ofParam, "", "columns", ""), Kind: q.Get("kind"), Sort: q.Get(list.SortParam), Off: q.Get("off") != "", Unwell: q.Get("unwell") != "",
+		Text: q.Get("q"), In: q.Get("in"), Of: q.Get(ofParam), All: list.With(matrixPath, q, ofParam, "", "columns", ""), Kind: q.Get("kind"),
+		Sort: q.Get(list.SortParam), Off: q.Get("off") != "", Unwell: q.Get("unwell") != "",
 	}
 	unwell := unwellOf(l)
 	if f.Bindings != nil {
