@@ -34,7 +34,7 @@ const (
 // Published is what is known of where templates are published.
 type Published struct {
 	// Says reports that what is published in a cluster of what a FederatedHPA scales says replicas; of a plan that is made again,
-	// that they stayed there.
+	// that they stayed there. Of a manifest that cannot be read they are where what is made of the FederatedHPA is not.
 	Says func(s *Scaler, cluster string) bool
 	// By names who applies the branch of a cluster: Waybill, Flux or Argo CD; empty where that is not known.
 	By func(cluster string) string
@@ -42,14 +42,25 @@ type Published struct {
 
 // Branches is what is known of templates by what clusters hold now.
 func Branches(publish *render.Publish, l *index.Policies, held map[string]tree.Published) Published {
+	var manifests Manifests
 	return Published{By: appliers(publish, l.Set.Clusters), Says: func(s *Scaler, cluster string) bool {
 		i, ok := l.Position(cluster)
 		built := held[cluster].Built
 		if !ok || built == nil {
 			return false
 		}
-		e, _ := built.Lookup(tree.Path(l.Virtual.At(i).Ref(s.Target)))
-		return says(e.Blob)
+		at := func(r object.Ref) *files.Blob {
+			e, _ := built.Lookup(tree.Path(l.Virtual.At(i).Ref(r)))
+			return e.Blob
+		}
+		target := at(s.Target)
+		if target == nil {
+			return false
+		}
+		if says, known := manifests.sayReplicas(target); known {
+			return says
+		}
+		return at(s.Ref()) == nil
 	}}
 }
 
@@ -102,23 +113,6 @@ func annotated(clusters []policies.Cluster) map[string]bool {
 		is[name] = own.Settings != plain.Settings
 	}
 	return is
-}
-
-// says reports that a manifest says replicas; nil says nothing.
-func says(b *files.Blob) bool {
-	if b == nil {
-		return false
-	}
-	data, err := b.Bytes()
-	if err != nil {
-		return false
-	}
-	content, err := object.DecodeCanonical(data)
-	if err != nil {
-		return false
-	}
-	spec, _ := content["spec"].(map[string]any)
-	return spec["replicas"] != nil
 }
 
 // HandOver takes out of shares the clusters in which the template keeps its replicas for now: it was published with replicas there,

@@ -87,7 +87,7 @@ func hadTarget(c *comparison, target *laid) []bool {
 			}
 			return 0, false
 		},
-		bounds: func(d *schedule.Decision, cluster string) (scale.Bounds, bool) { return boundsOf(file(d, cluster)) },
+		bounds: func(d *schedule.Decision, cluster string) (scale.Bounds, bool) { return c.in.Bounds(file(d, cluster)) },
 	})
 	for i := range all {
 		isOther := func(r object.Ref) bool { return !isSame(c.in.Clusters[i].file(r), as.cells.at(r, i).blob) }
