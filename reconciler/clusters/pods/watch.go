@@ -43,8 +43,8 @@ type asked struct {
 	timer  *time.Timer
 }
 
-// New returns a watch that asks a cluster, which serves kinds so, and tells saw: of one object after the other, the newest last. Saw must not
-// call the watch.
+// New returns a watch that asks a cluster, which serves kinds so, and tells saw: of one object after the other, the newest last. Saw must
+// not call the watch.
 func New(objects dynamic.Interface, kinds map[schema.GroupKind]schema.GroupVersionResource, saw func(object.Ref, health.Health)) *Watch {
 	return &Watch{objects: objects, kinds: kinds, saw: saw, last: map[object.Ref]*asked{}}
 }
