@@ -21,9 +21,6 @@ import (
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
-// RetainLabel on a template says that its replicas are handed over, or may be lost, where somebody else than Waybill applies it.
-const RetainLabel = "resourcetemplate.karmada.io/retain-replicas"
-
 // Who applies a branch.
 const (
 	waybill = "Waybill"
@@ -118,7 +115,7 @@ func annotated(clusters []policies.Cluster) map[string]bool {
 // HandOver takes out of shares the clusters in which the template keeps its replicas for now: it was published with replicas there,
 // it is not known that Waybill applies it, and an API server sets what nobody applies any longer to 1. Elsewhere it says what comes of it.
 func (s *Scaler) HandOver(shares map[string]hpa.Share, labels map[string]string, p Published) []diag.Diagnostic {
-	if p.Says == nil || labels[RetainLabel] == "true" {
+	if p.Says == nil || labels[karmada.RetainReplicasLabel] == "true" {
 		return nil
 	}
 	said := map[string][]string{} // clusters by who applies them
@@ -143,7 +140,7 @@ func (s *Scaler) HandOver(shares map[string]hpa.Share, labels map[string]string,
 func (s *Scaler) handedOver(by, clusters string) diag.Diagnostic {
 	d := diag.Diagnostic{Code: diag.HPAHandover, Severity: diag.Warning, Pos: s.Object.Origin()}
 	name := policies.Name(s.Object)
-	d.Hint = fmt.Sprintf("in each of these clusters run: %s; then label the template %s: \"true\"", s.transfer(), RetainLabel)
+	d.Hint = fmt.Sprintf("in each of these clusters run: %s; then label the template %s: \"true\"", s.transfer(), karmada.RetainReplicasLabel)
 	switch by {
 	case waybill:
 		d.Severity = diag.Notice
