@@ -41,7 +41,7 @@ func Divide(b scale.Bounds, weights []place.Weight) map[string]Share {
 	}
 	for _, w := range weights {
 		if share, ok := shares[w.Name]; ok {
-			share.Weight = min(w.Weight, maxWeight)
+			share.Weight = min(w.Weight, place.MaxWeight)
 			shares[w.Name] = share
 			all += share.Weight
 		}
@@ -52,9 +52,6 @@ func Divide(b scale.Bounds, weights []place.Weight) map[string]Share {
 	}
 	return shares
 }
-
-// maxWeight is what a weight counts at most, as package place has it, so that sums are exact.
-const maxWeight = 1 << 48
 
 // of is the part of a number that a share has, to the nearest whole one, and at least 1.
 func (s Share) of(n int32) int32 {

@@ -1,7 +1,6 @@
 package hpa
 
 import (
-	"maps"
 	"math/big"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -15,10 +14,6 @@ import (
 // ExternalAnnotation on a FederatedHPA says of external metrics with an average value that each cluster has a number of its
 // own (local); otherwise they all see one number, of which each answers for its part.
 const ExternalAnnotation = "waybill.dev/external-metrics"
-
-// ScalerAnnotation on the manifest of a workload names the HorizontalPodAutoscaler that decides how many replicas there
-// are, so that whoever applies the manifest leaves them to it.
-const ScalerAnnotation = "waybill.dev/autoscaler"
 
 // Local is the value of ExternalAnnotation.
 const Local = "local"
@@ -52,7 +47,7 @@ func Make(f *karmada.FederatedHPA, s Share) map[string]any {
 	meta := map[string]any{"name": f.Name, "namespace": f.Namespace}
 	if len(f.Labels) > 0 {
 		labels := map[string]any{}
-		for k, v := range maps.All(f.Labels) {
+		for k, v := range f.Labels {
 			labels[k] = v
 		}
 		meta["labels"] = labels

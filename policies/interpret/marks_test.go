@@ -24,6 +24,7 @@ func TestMarks(t *testing.T) {
 	for want, m := range map[string]interpret.Marks{
 		"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  labels:\n    a: b\n    karmada.io/managed: 'true'\n  name: x\n":                                                                                                                             {},
 		"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  annotations:\n    waybill.dev/preserve-resources-on-deletion: 'true'\n    work.karmada.io/conflict-resolution: overwrite\n  labels:\n    a: b\n    karmada.io/managed: 'true'\n  name: x\n": {Overwrite: true, Preserve: true},
+		"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  annotations:\n    waybill.dev/autoscaler: web\n  labels:\n    a: b\n    karmada.io/managed: 'true'\n  name: x\n":                                                                            {Scaler: "web"},
 	} {
 		if got := string(object.Encode(interpret.Marked(content, m))); got != want || string(object.Encode(content)) != before {
 			t.Errorf("%+v gives %s", m, got)

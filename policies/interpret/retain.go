@@ -3,12 +3,13 @@ package interpret
 import (
 	"slices"
 	"strings"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
 )
 
-// What Karmada notes on a delivered object: whether the cluster scales it, and the
-// labels and annotations that are Karmada's, each joined by commas.
+// What Karmada notes on a delivered object: the labels and annotations that are Karmada's,
+// each joined by commas.
 const (
-	retainReplicasLabel          = "resourcetemplate.karmada.io/retain-replicas"
 	managedLabelsAnnotation      = "resourcetemplate.karmada.io/managed-labels"
 	managedAnnotationsAnnotation = "resourcetemplate.karmada.io/managed-annotations"
 )
@@ -49,7 +50,7 @@ var nativeRetain = map[kind]retainHook{
 // at the cluster: the replicas of a Deployment whose label leaves them to an autoscaler
 // (Karmada section D.5). Server-side apply then takes no field of others.
 func Owned(obj map[string]any) map[string]any {
-	if kindOf(obj) != deployment || stringAt(obj, "metadata", "labels", retainReplicasLabel) != "true" {
+	if kindOf(obj) != deployment || stringAt(obj, "metadata", "labels", karmada.RetainReplicasLabel) != "true" {
 		return obj
 	}
 	return without(obj, []string{"spec"}, "replicas")
@@ -90,7 +91,7 @@ func retainPaths(paths ...[]string) retainHook {
 // retainReplicas leaves the replicas to the autoscaler of the cluster, where the
 // template says so.
 func retainReplicas(desired, observed map[string]any) (map[string]any, error) {
-	if stringAt(desired, "metadata", "labels", retainReplicasLabel) != "true" {
+	if stringAt(desired, "metadata", "labels", karmada.RetainReplicasLabel) != "true" {
 		return desired, nil
 	}
 	if _, ok, err := intAt(observed, "spec", "replicas"); !ok || err != nil {

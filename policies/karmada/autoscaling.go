@@ -23,6 +23,9 @@ type FederatedHPASpec struct {
 	Behavior       *autoscalingv2.HorizontalPodAutoscalerBehavior `json:"behavior,omitempty"`
 }
 
+// RetainReplicasLabel on a template says that clusters decide how many replicas it has there (Karmada section D.5).
+const RetainReplicasLabel = "resourcetemplate.karmada.io/retain-replicas"
+
 // CronFederatedHPA scales a template or a FederatedHPA by the clock
 // (autoscaling.karmada.io/v1alpha1, Karmada section E.6).
 type CronFederatedHPA struct {

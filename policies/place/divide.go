@@ -83,9 +83,9 @@ type party struct {
 	of     int // the caller's index
 }
 
-// maxWeight keeps the arithmetic exact. It is far above any number of replicas,
+// MaxWeight is what a weight counts at most. It keeps the arithmetic exact. It is far above any number of replicas,
 // and near where Karmada's floating point stops being exact too.
-const maxWeight = 1 << 48
+const MaxWeight = 1 << 48
 
 // claim orders parties by who gets the next seat. It compares a.weight/(2a.seats+1)
 // with b.weight/(2b.seats+1) exactly, by multiplying crosswise.
@@ -106,7 +106,7 @@ func apportion(total int64, parties []party) {
 	heap := make([]*party, 0, len(parties))
 	for i := range parties {
 		if p := &parties[i]; p.weight > 0 {
-			p.weight = min(p.weight, maxWeight)
+			p.weight = min(p.weight, MaxWeight)
 			heap = append(heap, p)
 		}
 	}

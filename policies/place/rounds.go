@@ -31,7 +31,7 @@ func newDivision(replicas int64, parties []party, part []*candidate) Division {
 	d := Division{Replicas: replicas}
 	heap := make([]*party, 0, len(parties))
 	for _, p := range slices.Clone(parties) {
-		p.weight = min(p.weight, maxWeight)
+		p.weight = min(p.weight, MaxWeight)
 		heap = append(heap, &p)
 	}
 	for range min(replicas, maxRounds) {

@@ -22,14 +22,17 @@ const (
 
 // Back is how the replicas of a workload go from a HorizontalPodAutoscaler back to its manifest.
 type Back struct {
-	// Scaler is the HorizontalPodAutoscaler, as long as it decides them still: they are left to it. Empty once it is gone: then there are
-	// those of the manifest or, until Until, as many as there are if that is more.
+	// Scaler is the HorizontalPodAutoscaler while it still exists; replicas are then left to it. Once it is gone Scaler is empty, and the
+	// workload has the larger of its live replicas and its manifest's until Until.
 	Scaler string
 	Until  time.Time
+
+	by object.Ref // the HorizontalPodAutoscaler that decided them, whether it exists or not; zero once they are to be lowered
 }
 
-// backOf says how the replicas of a workload go back to its manifest; nil where they do not.
-func backOf(in *Input, o *Object, live *metav1.PartialObjectMetadata) *Back {
+// backOf says how the replicas of a workload go back to its manifest; nil where they do not. Former are the managers whose
+// fields become ours; nil: nobody's.
+func backOf(in *Input, o *Object, live *metav1.PartialObjectMetadata, former func(metav1.ManagedFieldsEntry) bool) *Back {
 	if !has(o.Manifest, replicas) || annotation(o.Manifest, ScalerAnnotation) != "" {
 		return nil
 	}
@@ -39,23 +42,30 @@ func backOf(in *Input, o *Object, live *metav1.PartialObjectMetadata) *Back {
 		}
 		return &Back{Until: at}
 	}
-	name := live.Annotations[ScalerAnnotation]
+	name := ours(live, ScalerAnnotation, former)
 	if name == "" {
 		return nil
 	}
-	b := &Back{Until: in.Now.Add(lowersAfter).UTC().Truncate(time.Second)}
-	scaler := scalerOf(o.Ref, name)
-	if _, isOurs := in.Inventory.Entries[scaler]; isOurs && in.Facts.Live[scaler] != nil && !in.Inventory.Settled {
+	b := &Back{Until: in.Now.Add(lowersAfter).UTC().Truncate(time.Second), by: scalerOf(o.Ref, name)}
+	if _, isOurs := in.Inventory.Entries[b.by]; isOurs && in.Facts.Live[b.by] != nil && !in.Inventory.Settled {
 		b.Scaler = name // nothing is deleted in this round
 	}
 	return b
 }
 
-// lowersAt is when replicas of a live object are to be lowered; false if they are not. What somebody else wrote of that counts for
-// nothing.
+// ours is an annotation of a live object, if we wrote it or a former manager did: what somebody else wrote counts for nothing.
+func ours(live *metav1.PartialObjectMetadata, key string, former func(metav1.ManagedFieldsEntry) bool) string {
+	value := live.Annotations[key]
+	if value == "" || !fieldsOf(live, former).own(nil, []string{"metadata", "annotations", key}) {
+		return ""
+	}
+	return value
+}
+
+// lowersAt is when replicas of a live object are to be lowered; false if they are not.
 func lowersAt(live *metav1.PartialObjectMetadata) (time.Time, bool) {
-	at, err := time.Parse(time.RFC3339, live.Annotations[LowersAnnotation])
-	return at, err == nil && fieldsOf(live, nil).own(nil, []string{"metadata", "annotations", LowersAnnotation})
+	at, err := time.Parse(time.RFC3339, ours(live, LowersAnnotation, nil))
+	return at, err == nil
 }
 
 func scalerOf(r object.Ref, name string) object.Ref {
@@ -69,7 +79,7 @@ func isDue(in *Input, o *Object, live *metav1.PartialObjectMetadata) bool {
 	if lowers && !in.Now.Before(at) {
 		return true
 	}
-	return live.Annotations[ScalerAnnotation] != "" && annotation(o.Manifest, ScalerAnnotation) == "" && has(o.Manifest, replicas)
+	return ours(live, ScalerAnnotation, nil) != "" && annotation(o.Manifest, ScalerAnnotation) == "" && has(o.Manifest, replicas)
 }
 
 // looksAgain notes when there is something to do about replicas, if that is the next thing that time brings: they are lowered
@@ -89,11 +99,11 @@ func (p *Plan) looksAgain(b *Back, now time.Time) {
 
 // goesFirst takes out of what is to be deleted the HorizontalPodAutoscalers that decide replicas which are taken back: they go before
 // that.
-func goesFirst(in *Input, apply, prune []Action) (first, rest []Action) {
+func goesFirst(apply, prune []Action) (first, rest []Action) {
 	gone := map[object.Ref]bool{}
 	for i := range apply {
-		if live := in.Facts.Live[apply[i].Ref]; apply[i].Back != nil && live != nil {
-			gone[scalerOf(apply[i].Ref, live.Annotations[ScalerAnnotation])] = true
+		if b := apply[i].Back; b != nil {
+			gone[b.by] = true
 		}
 	}
 	for _, a := range prune {

@@ -30,6 +30,14 @@ func TestBack(t *testing.T) {
 	scaled := marked(ScalerAnnotation, "web", "")
 	lowers := func(at string) *metav1.PartialObjectMetadata { return marked(LowersAnnotation, at, `"f:replicas":{}`) }
 	theirs := live("u1", func(o *metav1.PartialObjectMetadata) { o.Annotations[LowersAnnotation] = "2026-11-24T11:00:00Z" })
+	foreign := live("u1", func(o *metav1.PartialObjectMetadata) { o.Annotations[ScalerAnnotation] = "web" })
+	taken := func(manager string) *metav1.PartialObjectMetadata { // it is adopted, and has the annotation from a manager
+		return live("u9", func(o *metav1.PartialObjectMetadata) {
+			o.Annotations = map[string]string{ScalerAnnotation: "web"}
+			o.ManagedFields = []metav1.ManagedFieldsEntry{fields(manager, metav1.ManagedFieldsOperationApply, `{"f:metadata":{"f:annotations":{"f:`+ScalerAnnotation+`":{}}}}`)}
+		})
+	}
+	adopts := says(3, conflictAnnotation+"=overwrite")
 	for _, c := range []struct {
 		name    string
 		object  Object
@@ -47,6 +55,10 @@ func TestBack(t *testing.T) {
 		{"it waits, and has another content", says(4), lowers("2026-11-24T12:03:00Z"), true, 9, "9 until 12:03:00 again=12:03:00"},
 		{"it is time", plain, lowers("2026-11-24T12:00:00Z"), true, 9, "3 again=never"},
 		{"somebody else says when", plain, theirs, true, 9, "nothing again=never"},
+		{"somebody else names the autoscaler", plain, foreign, true, 9, "nothing again=never"},
+		{"somebody else names the autoscaler of what has another content", says(4), foreign, true, 9, "3 again=never"},
+		{"it is adopted from who delivered it", adopts, taken("kustomize-controller"), true, 9, "delete web, 9 until 12:05:00 again=12:05:00"},
+		{"it is adopted, and somebody else names the autoscaler", adopts, taken("keda-operator"), true, 9, "3 again=never"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			scaler := object.Ref{Group: "autoscaling", Kind: "HorizontalPodAutoscaler", Namespace: "shop", Name: "web"}

@@ -84,6 +84,8 @@ func (m *maker) contact(a Action, live *metav1.PartialObjectMetadata) Action {
 	}
 	a.Verb, a.Take = Adopt, TakeAll
 	a.Left, a.Filled = m.toCluster(a.Object, live, Delivers)
+	a.Back = backOf(m.in, a.Object, live, Delivers)
+	m.plan.looksAgain(a.Back, m.in.Now)
 	return a
 }
 

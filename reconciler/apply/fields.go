@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/inventory"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -135,7 +136,7 @@ func filled(manifest map[string]any, ours fieldSets, decided [][]string) [][]str
 func (m *maker) decided(o *Object, live *metav1.PartialObjectMetadata) [][]string {
 	paths := slices.Clone(retained[o.Kind()])
 	isDeployment := o.Kind() == schema.GroupKind{Group: "apps", Kind: "Deployment"}
-	isRetained := isDeployment && label(o.Manifest, "resourcetemplate.karmada.io/retain-replicas") == "true"
+	isRetained := isDeployment && label(o.Manifest, karmada.RetainReplicasLabel) == "true"
 	if m.scaled[o.Ref] || isRetained || annotation(o.Manifest, ScalerAnnotation) != "" {
 		paths = append(paths, replicas)
 	}
@@ -160,13 +161,7 @@ func scaleTargets(objects []Object) map[object.Ref]bool {
 		if o.Kind() != (schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}) {
 			continue
 		}
-		spec, _ := o.Manifest["spec"].(map[string]any)
-		target, _ := spec["scaleTargetRef"].(map[string]any)
-		version, _ := target["apiVersion"].(string)
-		kind, _ := target["kind"].(string)
-		name, _ := target["name"].(string)
-		group, _ := object.GroupVersion(version)
-		targets[object.Ref{Group: group, Kind: kind, Namespace: o.Ref.Namespace, Name: name}] = true
+		targets[object.ScaleTarget(o.Ref.Namespace, o.Manifest)] = true
 	}
 	return targets
 }

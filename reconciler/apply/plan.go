@@ -215,7 +215,7 @@ func Make(in Input) Plan {
 	if m.plan.Hold != nil {
 		return m.plan
 	}
-	first, prune := goesFirst(m.in, apply, prune)
+	first, prune := goesFirst(apply, prune)
 	m.plan.First = stagesOf(staged(first), "")
 	if m.ordered() {
 		m.order(apply)
@@ -261,7 +261,7 @@ func (m *maker) object(o *Object) (a Action, same bool) {
 	}
 	a.UID = string(live.UID)
 	a.Left, a.Filled = m.toCluster(o, live, nil)
-	a.Back = backOf(m.in, o, live)
+	a.Back = backOf(m.in, o, live, nil)
 	m.plan.looksAgain(a.Back, m.in.Now)
 	ours, theirs := m.owned(entry, live)
 	switch {

@@ -135,6 +135,18 @@ type Held struct {
 	Way string
 }
 
+// Approvers are those who allowed clusters that were held, and how, by cluster.
+func Approvers(released []Held) map[string][]string {
+	by := map[string][]string{}
+	for _, h := range released {
+		who := slices.DeleteFunc(append(slices.Clone(h.By), h.Way), func(who string) bool { return who == "" })
+		if len(who) > 0 {
+			by[h.Cluster] = who
+		}
+	}
+	return by
+}
+
 // Digest identifies what held clusters would lose; empty if none is held. It does not
 // depend on the source commit, so that a later commit can allow it by name.
 func Digest(held []Held) string {

@@ -110,17 +110,6 @@ func (c *carried) freed() map[string]bool {
 	return all
 }
 
-// approvers are those who allowed it, and how, by cluster.
-func (c *carried) approvers() map[string][]string {
-	by := map[string][]string{}
-	for _, h := range c.released {
-		if all := append(slices.Clone(h.By), h.Way); all[0] != "" {
-			by[h.Cluster] = slices.DeleteFunc(all, func(who string) bool { return who == "" })
-		}
-	}
-	return by
-}
-
 // holds are the clusters that are held.
 func (c *carried) holds() (held []guard.Held) {
 	for _, cluster := range c.clusters {
@@ -137,9 +126,11 @@ func carriedOut(t *table, out *carried) staged.Carried {
 	return staged.Carried{
 		WasHeld: func(cluster string) bool { _, held := t.in.State.Held[cluster]; return held },
 		IsHeld:  func(cluster string) bool { i, ok := at(cluster); return ok && out.clusters[i].Held != nil },
-		Changes: func(r object.Ref, cluster string) bool {
-			i, ok := at(cluster)
-			return ok && out.clusters[i].Held == nil && changes(t, r, i)
+		Changes: func(cluster string) func(object.Ref) bool {
+			if i, ok := at(cluster); ok && out.clusters[i].Held == nil {
+				return changes(t, i)
+			}
+			return nil
 		},
 	}
 }

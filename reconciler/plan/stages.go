@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/kubefleet"
 	mapped "github.com/waybill-dev/waybill/policies/virtual"
+	"github.com/waybill-dev/waybill/reconciler/plan/autoscale"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/older"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
@@ -80,6 +81,7 @@ func (s *stager) laidOut(written manifest.Input, atTheEnd bool) staged.Result {
 		Now: s.table.in.Now, AtTheEnd: atTheEnd, Clusters: clusters, Evidence: s.speakers(),
 		Decisions: s.table.decided.Decisions, Rows: s.table.rows, Blobs: s.table.blobs, Have: s.table.have,
 		Replicas: func(b *files.Blob) (int32, bool) { c := s.table.replicas.Of(b); return c.N, c.Known },
+		Bounds:   new(autoscale.Manifests).Bounds,
 		Older: func(commit string, u rollouts.Unit) (staged.Version, bool) {
 			is, ok := at(commit)
 			if !ok {

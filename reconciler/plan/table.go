@@ -106,19 +106,21 @@ func (t *table) have(r object.Ref) func(cluster int) *files.Blob {
 	}
 }
 
-// changes reports an object that a cluster gets otherwise than it has it, or loses.
-func changes(t *table, r object.Ref, cluster int) bool {
+// changes returns what reports an object that a cluster gets otherwise than it has it, or loses; nil if it stays as it is.
+func changes(t *table, cluster int) func(object.Ref) bool {
 	had, is := t.built[t.group[cluster]], t.trees[cluster].Folder
 	if had == nil {
 		had = files.NewFolder(nil)
 	}
 	if had.ID() == is.ID() {
-		return false // which is so most of the time
+		return nil // which is so most of the time
 	}
-	path := tree.Path(t.virtual(cluster).Ref(r))
-	before, _ := had.Lookup(path)
-	after, _ := is.Lookup(path)
-	return before.ID != after.ID
+	return func(r object.Ref) bool {
+		path := tree.Path(t.virtual(cluster).Ref(r))
+		before, _ := had.Lookup(path)
+		after, _ := is.Lookup(path)
+		return before.ID != after.ID
+	}
 }
 
 // before answers for what was published last.

@@ -57,7 +57,7 @@ func (r *reading) onTop(ctx context.Context, at render.Address, head git.Head) (
 		if head.Parent.IsZero() {
 			return &u, nil
 		}
-		parent, ok, err := r.commitAt(ctx, head.Parent, at.Folder)
+		parent, ok, err := r.CommitAt(ctx, at, head.Parent)
 		if err != nil {
 			return nil, err
 		}
@@ -74,13 +74,4 @@ func (r *reading) onTop(ctx context.Context, at render.Address, head git.Head) (
 		return &u, nil
 	}
 	return nil, git.ErrMissing
-}
-
-// commitAt reads a commit of a branch, or what a folder of it has; false if there is no such folder.
-func (r *reading) commitAt(ctx context.Context, id files.ID, folder string) (git.Head, bool, error) {
-	if folder == "" {
-		h, err := r.Target.Commit(ctx, id)
-		return h, true, err
-	}
-	return r.Target.Within(ctx, id, folder)
 }

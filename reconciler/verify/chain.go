@@ -40,29 +40,31 @@ func (v *Verifier) Chain(ctx context.Context, branch, from string, begin func(co
 	if branch != state.Branch {
 		return Chain{}, fmt.Errorf("--chain goes through %s, and not through %s; write: waybill verify %[1]s --chain", state.Branch, branch)
 	}
-	heads, err := v.Published.Target.Heads(ctx)
-	if err != nil {
-		return Chain{}, fmt.Errorf("reading what is published: %w", err)
-	}
-	at, err := v.publishedNow(ctx, heads)
+	walk := v.afresh()
+	heads, err := walk.branches.at(ctx)
 	if err != nil {
 		return Chain{}, err
 	}
-	links, err := v.links(ctx, heads[state.Branch], from)
+	at, err := walk.publishedNow(ctx, heads)
 	if err != nil {
 		return Chain{}, err
 	}
-	walk := *v
+	links, err := walk.links(ctx, heads[state.Branch], from)
+	if err != nil {
+		return Chain{}, err
+	}
 	walk.after = map[string]git.Head{}
 	for _, l := range links {
 		walk.after[named(l.Parent)] = l
 	}
+	shown := slices.DeleteFunc(slices.Sorted(maps.Keys(heads)), func(branch string) bool { return branch == state.Branch || !at.Has(branch) })
+	if err := walk.branches.fetch(ctx, shown...); err != nil {
+		return Chain{}, err
+	}
 	steps := make(map[string][]*subject, len(links))
-	for _, branch := range slices.Sorted(maps.Keys(heads)) {
-		if branch != state.Branch && at.Has(branch) {
-			if err := walk.published(ctx, branch, heads[branch], steps); err != nil {
-				return Chain{}, err
-			}
+	for _, branch := range shown {
+		if err := walk.published(ctx, branch, heads[branch], steps); err != nil {
+			return Chain{}, err
 		}
 	}
 	c := Chain{From: links[0].Commit.String(), To: links[len(links)-1].Commit.String()}
@@ -141,9 +143,6 @@ func runsOf(recorded []rollouts.Rollout) map[string]bool {
 
 // published adds the commits of a branch that were published with a link, by the commit of the state before it.
 func (v *Verifier) published(ctx context.Context, branch string, id files.ID, steps map[string][]*subject) error {
-	if err := v.Published.Target.Fetch(ctx, branch); err != nil {
-		return err
-	}
 	for range mostChained {
 		if id.IsZero() {
 			return nil

@@ -1,11 +1,14 @@
 package verify_test
 
 import (
+	"context"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/verify"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -20,6 +23,14 @@ spec:
   stages:
   - {name: first, labelSelector: {matchExpressions: [{key: ring, operator: Exists}]}, beforeStageTasks: [{type: Approval}]}
   - {name: second, labelSelector: {matchExpressions: [{key: ring, operator: DoesNotExist}]}}
+`
+	web = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  replicas: 4
+  selector: {matchLabels: {app: web}}
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web, image: web:1}]}}
 `
 	usRecord = "rollouts/shop/all/second.yaml"
 )
@@ -80,6 +91,67 @@ func TestAChainVerifies(t *testing.T) {
 	}
 	if _, _, _, err := s.chain("0123456789"); err == nil || !strings.Contains(err.Error(), "0123456789 is no commit of waybill/state") {
 		t.Errorf("a commit that is not there: %v", err)
+	}
+}
+
+// asked counts what a repository is asked for.
+type asked struct {
+	published.Repository
+
+	heads   int
+	fetches map[string]int // by branch
+}
+
+func (a *asked) Heads(ctx context.Context) (map[string]files.ID, error) {
+	a.heads++
+	return a.Repository.Heads(ctx)
+}
+
+func (a *asked) Fetch(ctx context.Context, branches ...string) error {
+	for _, b := range branches {
+		a.fetches[b]++
+	}
+	return a.Repository.Fetch(ctx, branches...)
+}
+
+// A call asks for the heads once, and fetches each branch once, however many commits need what other clusters had: those of a version
+// whose replicas are divided.
+func TestWhatAVerificationAsksFor(t *testing.T) {
+	s := newSite(t)
+	s.source["waybill.yaml"] = twin.File([]byte("apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {rollout: {default: careful}}\n"))
+	s.source["clusters.yaml"] = twin.File([]byte(strings.NewReplacer("{name: eu}", "{name: eu, labels: {ring: a}}",
+		"[{apiVersion: v1, kind: ConfigMap}], placement: {}", "[{apiVersion: v1, kind: ConfigMap}, {apiVersion: apps/v1, kind: Deployment}], "+
+			"placement: {replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Weighted}}").Replace(clusters)))
+	s.source["careful.yaml"] = twin.File([]byte(strings.Replace(staged, ", beforeStageTasks: [{type: Approval}]", "", 1)))
+	s.source["web.yaml"] = twin.File([]byte(web))
+	for _, value := range []string{"second", "third", "fourth"} {
+		s.publish(value)
+	}
+	ids := s.commits()
+	for _, tt := range []struct {
+		name string
+		ask  func(*verify.Verifier) (isSame bool, err error)
+	}{
+		{"a cluster", func(v *verify.Verifier) (bool, error) {
+			is, err := v.Verify(t.Context(), "eu")
+			return is.Same, err
+		}},
+		{"a chain", func(v *verify.Verifier) (bool, error) {
+			c, err := v.Chain(t.Context(), state.Branch, ids[len(ids)-1], func(int) func() { return func() {} })
+			return c.Same, err
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := s.by("v1")
+			p := r.Published()
+			a := &asked{Repository: p.Target, fetches: map[string]int{}}
+			p.Target = a
+			isSame, err := tt.ask(verify.New(r.Planner(), p, "v1"))
+			want := map[string]int{state.Branch: 1, eu: 1, "waybill/cluster/us": 1}
+			if err != nil || !isSame || a.heads != 1 || !maps.Equal(a.fetches, want) {
+				t.Errorf("the same: %v, %v; heads are asked for %d times, and branches are fetched so often: %v", isSame, err, a.heads, a.fetches)
+			}
+		})
 	}
 }
 

@@ -27,7 +27,7 @@ func others(ctx context.Context, v *Verifier, obs *planner.Observation, s *subje
 	if err != nil {
 		return err
 	}
-	heads, err := v.Published.Target.Heads(ctx)
+	heads, err := v.branches.at(ctx)
 	if err != nil {
 		return err
 	}
@@ -35,16 +35,25 @@ func others(ctx context.Context, v *Verifier, obs *planner.Observation, s *subje
 	if err != nil {
 		return err
 	}
+	of := map[string]render.Address{} // by cluster
+	var branches []string
 	for _, c := range obs.Input.Expanded.Policies.Fleet.Clusters() {
-		if slices.ContainsFunc(s.parts, func(p part) bool { return p.cluster == c.Name }) {
-			continue
+		a := at.Of(c.Name)
+		_, isThere := heads[a.Branch]
+		if isThere && !slices.ContainsFunc(s.parts, func(p part) bool { return p.cluster == c.Name }) {
+			of[c.Name], branches = a, append(branches, a.Branch)
 		}
-		is, there, err := hadThen(ctx, v, heads, at.Of(c.Name), later)
+	}
+	if err := v.branches.fetch(ctx, branches...); err != nil {
+		return err
+	}
+	for cluster, a := range of {
+		is, there, err := hadThen(ctx, v, heads, a, later)
 		if err != nil {
 			return err
 		}
 		if there {
-			obs.Input.Published[c.Name] = is
+			obs.Input.Published[cluster] = is
 		}
 	}
 	return nil
@@ -83,12 +92,6 @@ func sinceThen(ctx context.Context, v *Verifier, head files.ID, then string) (ma
 func hadThen(
 	ctx context.Context, v *Verifier, heads map[string]files.ID, a render.Address, later map[string]bool,
 ) (is tree.Published, there bool, err error) {
-	if _, ok := heads[a.Branch]; !ok {
-		return is, false, nil
-	}
-	if err := v.Published.Target.Fetch(ctx, a.Branch); err != nil {
-		return is, false, err
-	}
 	id, err := v.Published.Head(ctx, heads, a)
 	if err != nil || id.IsZero() {
 		return is, false, err

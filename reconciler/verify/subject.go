@@ -35,9 +35,9 @@ type part struct {
 
 // subject finds what is meant: a branch, BRANCH:FOLDER, or a cluster.
 func (v *Verifier) subject(ctx context.Context, what string) (*subject, error) {
-	heads, err := v.Published.Target.Heads(ctx)
+	heads, err := v.branches.at(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("reading what is published: %w", err)
+		return nil, err
 	}
 	at, err := v.publishedNow(ctx, heads)
 	if err != nil {
@@ -51,7 +51,7 @@ func (v *Verifier) subject(ctx context.Context, what string) (*subject, error) {
 	if !ok {
 		return nil, fmt.Errorf("there is no branch %s in the repository, and no cluster of this name", what)
 	}
-	if err := v.Published.Target.Fetch(ctx, address.Branch, state.Branch); err != nil {
+	if err := v.branches.fetch(ctx, address.Branch, state.Branch); err != nil {
 		return nil, err
 	}
 	if address.Folder != "" {
@@ -73,7 +73,7 @@ func (v *Verifier) publishedNow(ctx context.Context, heads map[string]files.ID) 
 	if _, ok := heads[state.Branch]; !ok {
 		return none.Publish.Addresses(), nil
 	}
-	if err := v.Published.Target.Fetch(ctx, state.Branch); err != nil {
+	if err := v.branches.fetch(ctx, state.Branch); err != nil {
 		return render.Addresses{}, err
 	}
 	head, _, err := v.Published.Target.Branch(ctx, state.Branch)

@@ -29,7 +29,8 @@ type Verifier struct {
 	Published *published.Reader
 	Version   string // of the running Waybill
 
-	after map[string]git.Head // commits of the state branch that are known, by the one before
+	after    map[string]git.Head // commits of the state branch that are known, by the one before
+	branches *branches
 }
 
 // New returns what rebuilds what is read of a source that is planned so, by a version of Waybill.
@@ -52,6 +53,7 @@ type Verification struct {
 // head of a branch or, for BRANCH:FOLDER or the name of a cluster, what is at that address. Of a branch
 // that clusters share, these are the folders that its head was written for.
 func (v *Verifier) Verify(ctx context.Context, what string) (Verification, error) {
+	v = v.afresh()
 	s, err := v.subject(ctx, what)
 	if err != nil {
 		return Verification{}, err

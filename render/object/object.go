@@ -252,6 +252,23 @@ func Refs(objs []*Object) map[Ref]bool {
 	return refs
 }
 
+// TargetOf is the object that a reference of something in a namespace means, by the apiVersion, kind and name that it says.
+func TargetOf(namespace, apiVersion, kind, name string) Ref {
+	group, _ := GroupVersion(apiVersion)
+	return Ref{Group: group, Kind: kind, Namespace: namespace, Name: name}
+}
+
+// ScaleTarget is what the manifest of an autoscaler in a namespace scales, by its spec.scaleTargetRef.
+func ScaleTarget(namespace string, manifest map[string]any) Ref {
+	spec, _ := manifest["spec"].(map[string]any)
+	target, _ := spec["scaleTargetRef"].(map[string]any)
+	text := func(key string) string {
+		s, _ := target[key].(string)
+		return s
+	}
+	return TargetOf(namespace, text("apiVersion"), text("kind"), text("name"))
+}
+
 // GroupVersion splits an apiVersion at its slash; the core group is "".
 func GroupVersion(apiVersion string) (group, version string) {
 	if g, v, ok := strings.Cut(apiVersion, "/"); ok {

@@ -3,6 +3,7 @@ package pods_test
 import (
 	"errors"
 	"fmt"
+	goruntime "runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -144,4 +145,33 @@ func TestWhenPodsAreAskedFor(t *testing.T) {
 			after(5*time.Minute, "Unhealthy[]") // there are none
 		})
 	}
+}
+
+// What is told last of an object is how it is: that it is healthy is not told before what its pods said when it was not.
+func TestWhatIsToldLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var w *pods.Watch
+		told := make(chan karmada.ResourceHealth, 3)
+		kinds := map[schema.GroupKind]schema.GroupVersionResource{{Group: "apps", Kind: "Deployment"}: {Group: "apps", Version: "v1", Resource: "deployments"}}
+		w = pods.New(cluster(t), kinds, func(_ object.Ref, h health.Health) {
+			if h.Pods != nil { // what they say is on its way
+				go w.Saw(t.Context(), web, health.Health{State: karmada.ResourceHealthy})
+				for range 1000 {
+					goruntime.Gosched()
+				}
+			}
+			told <- h.State
+		})
+		w.Saw(t.Context(), web, health.Health{State: karmada.ResourceUnhealthy, Reason: health.InProgress})
+		time.Sleep(40 * time.Second)
+		synctest.Wait()
+		w.Stop()
+		var last karmada.ResourceHealth
+		for range cap(told) {
+			last = <-told
+		}
+		if last != karmada.ResourceHealthy {
+			t.Errorf("last it was told to be %s", last)
+		}
+	})
 }

@@ -43,14 +43,17 @@ type asked struct {
 	timer  *time.Timer
 }
 
-// New returns a watch that asks a cluster, which serves kinds so, and tells saw.
+// New returns a watch that asks a cluster, which serves kinds so, and tells saw: of one object after the other, the newest last. Saw must
+// not call the watch.
 func New(objects dynamic.Interface, kinds map[schema.GroupKind]schema.GroupVersionResource, saw func(object.Ref, health.Health)) *Watch {
 	return &Watch{objects: objects, kinds: kinds, saw: saw, last: map[object.Ref]*asked{}}
 }
 
 // Saw passes on the health of an object. Pods are asked for until the context ends, or the object is healthy.
 func (w *Watch) Saw(ctx context.Context, r object.Ref, h health.Health) {
-	w.Begin(ctx, r, &h)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.begin(ctx, r, &h)
 	w.saw(r, h)
 }
 
@@ -58,6 +61,11 @@ func (w *Watch) Saw(ctx context.Context, r object.Ref, h health.Health) {
 func (w *Watch) Begin(ctx context.Context, r object.Ref, h *health.Health) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.begin(ctx, r, h)
+}
+
+// begin notes the health of an object, under the lock.
+func (w *Watch) begin(ctx context.Context, r object.Ref, h *health.Health) {
 	a := w.last[r]
 	switch isUnwell := h.State == karmada.ResourceUnhealthy && h.Reason != health.NotFound && h.Reason != health.Suspended; {
 	case isUnwell && a != nil:
@@ -87,14 +95,13 @@ func (w *Watch) ask(ctx context.Context, r object.Ref) {
 	}
 	words, err := w.list(ctx, r)
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	a := w.last[r]
 	if a == nil || ctx.Err() != nil {
-		w.mu.Unlock()
 		return
 	}
 	h := a.health
 	a.timer.Reset(thenEvery)
-	w.mu.Unlock()
 	switch {
 	case apierrors.IsForbidden(err):
 		h.PodsUnknown = NoRight

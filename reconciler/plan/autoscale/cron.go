@@ -40,7 +40,7 @@ func (f *finder) inForce(l policies.Located[karmada.FederatedHPA]) scale.Bounds 
 	var from []rule
 	var rules []karmada.CronFederatedHPARule
 	for _, c := range f.in.Set.Scalers {
-		if !Federated(c.Value) || targetOf(&c.Value.Spec.ScaleTargetRef, c.Object) != l.Object.Ref() {
+		if !Federated(c.Value) || TargetOf(&c.Value.Spec.ScaleTargetRef, c.Object) != l.Object.Ref() {
 			continue
 		}
 		for n, r := range c.Value.Spec.Rules {
@@ -72,7 +72,7 @@ func (f *finder) unknown() {
 		if !Federated(c.Value) {
 			continue
 		}
-		target := targetOf(&c.Value.Spec.ScaleTargetRef, c.Object)
+		target := TargetOf(&c.Value.Spec.ScaleTargetRef, c.Object)
 		if slices.ContainsFunc(f.in.Set.Autoscalers, func(l policies.Located[karmada.FederatedHPA]) bool { return l.Object.Ref() == target }) {
 			continue
 		}

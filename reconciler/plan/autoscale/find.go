@@ -62,13 +62,16 @@ func Find(in Input) Result {
 		return f.result
 	}
 	f.others()
-	was := func(l policies.Located[karmada.FederatedHPA]) bool { return in.Was(madeOf(l.Object.Ref())) }
-	for _, isNext := range []bool{true, false} {
-		for _, l := range in.Set.Autoscalers {
-			if was(l) == isNext {
-				f.add(l)
-			}
+	var others []policies.Located[karmada.FederatedHPA]
+	for _, l := range in.Set.Autoscalers {
+		if in.Was(madeOf(l.Object.Ref())) {
+			f.add(l)
+		} else {
+			others = append(others, l)
 		}
+	}
+	for _, l := range others {
+		f.add(l)
 	}
 	slices.SortFunc(f.result.Scalers, func(a, b *Scaler) int { return a.Ref().Compare(b.Ref()) })
 	f.unknown()
@@ -87,27 +90,21 @@ func (f *finder) report(d diag.Diagnostic) { f.result.Diags = append(f.result.Di
 func (f *finder) others() {
 	for _, s := range f.in.Set.Scalers {
 		if !Federated(s.Value) {
-			f.taken[targetOf(&s.Value.Spec.ScaleTargetRef, s.Object)] = policies.Name(s.Object)
+			f.taken[TargetOf(&s.Value.Spec.ScaleTargetRef, s.Object)] = policies.Name(s.Object)
 		}
 	}
 	for _, t := range f.in.Templates {
 		if r := t.Ref(); r != madeOf(r) || !f.in.IsClaimed(t) {
 			continue
 		}
-		spec, _ := t.Content["spec"].(map[string]any)
-		target, _ := spec["scaleTargetRef"].(map[string]any)
-		version, _ := target["apiVersion"].(string)
-		kind, _ := target["kind"].(string)
-		name, _ := target["name"].(string)
-		group, _ := object.GroupVersion(version)
-		f.taken[object.Ref{Group: group, Kind: kind, Namespace: t.Ref().Namespace, Name: name}] = policies.Name(t.Object)
+		f.taken[object.ScaleTarget(t.Ref().Namespace, t.Content)] = policies.Name(t.Object)
 	}
 }
 
 // add adds a FederatedHPA, if something comes of it.
 func (f *finder) add(l policies.Located[karmada.FederatedHPA]) {
 	acted := f.in.Was(madeOf(l.Object.Ref()))
-	s := &Scaler{Located: l, Target: targetOf(&l.Value.Spec.ScaleTargetRef, l.Object), Bounds: f.inForce(l)}
+	s := &Scaler{Located: l, Target: TargetOf(&l.Value.Spec.ScaleTargetRef, l.Object), Bounds: f.inForce(l)}
 	pos, name := l.Object.FieldPos([]any{"spec", "scaleTargetRef"}), policies.Name(l.Object)
 	t, found := f.template(s.Target)
 	if !found {
@@ -178,8 +175,7 @@ func (f *finder) unscalable(t *template.Template) string {
 	return ""
 }
 
-// targetOf is what an object scales, which is in its namespace.
-func targetOf(r *autoscalingv2.CrossVersionObjectReference, by *object.Object) object.Ref {
-	group, _ := object.GroupVersion(r.APIVersion)
-	return object.Ref{Group: group, Kind: r.Kind, Namespace: by.Ref().Namespace, Name: r.Name}
+// TargetOf is what an object scales, which is in its namespace.
+func TargetOf(r *autoscalingv2.CrossVersionObjectReference, by *object.Object) object.Ref {
+	return object.TargetOf(by.Ref().Namespace, r.APIVersion, r.Kind, r.Name)
 }

@@ -21,9 +21,6 @@ import (
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
-// RetainLabel on a template says that its replicas are handed over, or may be lost, where somebody else than Waybill applies it.
-const RetainLabel = "resourcetemplate.karmada.io/retain-replicas"
-
 // Who applies a branch.
 const (
 	waybill = "Waybill"
@@ -34,7 +31,7 @@ const (
 // Published is what is known of where templates are published.
 type Published struct {
 	// Says reports that what is published in a cluster of what a FederatedHPA scales says replicas; of a plan that is made again,
-	// that they stayed there.
+	// that they stayed there. Of a manifest that cannot be read they are where what is made of the FederatedHPA is not.
 	Says func(s *Scaler, cluster string) bool
 	// By names who applies the branch of a cluster: Waybill, Flux or Argo CD; empty where that is not known.
 	By func(cluster string) string
@@ -42,14 +39,25 @@ type Published struct {
 
 // Branches is what is known of templates by what clusters hold now.
 func Branches(publish *render.Publish, l *index.Policies, held map[string]tree.Published) Published {
+	var manifests Manifests
 	return Published{By: appliers(publish, l.Set.Clusters), Says: func(s *Scaler, cluster string) bool {
 		i, ok := l.Position(cluster)
 		built := held[cluster].Built
 		if !ok || built == nil {
 			return false
 		}
-		e, _ := built.Lookup(tree.Path(l.Virtual.At(i).Ref(s.Target)))
-		return says(e.Blob)
+		at := func(r object.Ref) *files.Blob {
+			e, _ := built.Lookup(tree.Path(l.Virtual.At(i).Ref(r)))
+			return e.Blob
+		}
+		target := at(s.Target)
+		if target == nil {
+			return false
+		}
+		if says, known := manifests.sayReplicas(target); known {
+			return says
+		}
+		return at(s.Ref()) == nil
 	}}
 }
 
@@ -104,27 +112,10 @@ func annotated(clusters []policies.Cluster) map[string]bool {
 	return is
 }
 
-// says reports that a manifest says replicas; nil says nothing.
-func says(b *files.Blob) bool {
-	if b == nil {
-		return false
-	}
-	data, err := b.Bytes()
-	if err != nil {
-		return false
-	}
-	content, err := object.DecodeCanonical(data)
-	if err != nil {
-		return false
-	}
-	spec, _ := content["spec"].(map[string]any)
-	return spec["replicas"] != nil
-}
-
 // HandOver takes out of shares the clusters in which the template keeps its replicas for now: it was published with replicas there,
 // it is not known that Waybill applies it, and an API server sets what nobody applies any longer to 1. Elsewhere it says what comes of it.
 func (s *Scaler) HandOver(shares map[string]hpa.Share, labels map[string]string, p Published) []diag.Diagnostic {
-	if p.Says == nil || labels[RetainLabel] == "true" {
+	if p.Says == nil || labels[karmada.RetainReplicasLabel] == "true" {
 		return nil
 	}
 	said := map[string][]string{} // clusters by who applies them
@@ -149,7 +140,7 @@ func (s *Scaler) HandOver(shares map[string]hpa.Share, labels map[string]string,
 func (s *Scaler) handedOver(by, clusters string) diag.Diagnostic {
 	d := diag.Diagnostic{Code: diag.HPAHandover, Severity: diag.Warning, Pos: s.Object.Origin()}
 	name := policies.Name(s.Object)
-	d.Hint = fmt.Sprintf("in each of these clusters run: %s; then label the template %s: \"true\"", s.transfer(), RetainLabel)
+	d.Hint = fmt.Sprintf("in each of these clusters run: %s; then label the template %s: \"true\"", s.transfer(), karmada.RetainReplicasLabel)
 	switch by {
 	case waybill:
 		d.Severity = diag.Notice

@@ -123,9 +123,9 @@ func overridden(d *schedule.Decision, v template.Variant, k class, rules overrid
 	}
 	content = object.WithoutApplied(interpret.Prune(undefaulted(v, content)))
 	if k.scaled { // after overrides, which may be about what it says
-		content = handedOver(content, d.Scaler.Ref().Name)
+		content = unscaled(content)
 	}
-	return interpret.Marked(content, marks(d)), nil
+	return interpret.Marked(content, marks(d, k)), nil
 }
 
 // undefaulted takes the API server's defaults away again that nothing touched.
@@ -155,15 +155,14 @@ func revise(interpreter *interpret.Interpreter, d *schedule.Decision, v template
 	return content, nil
 }
 
-// handedOver is a workload of which a HorizontalPodAutoscaler decides how many replicas there are: it says nothing of that, and
-// names who does.
-func handedOver(content map[string]any, scaler string) map[string]any {
+// unscaled is a workload of which a HorizontalPodAutoscaler decides how many replicas there are: it says nothing of that.
+func unscaled(content map[string]any) map[string]any {
 	content = maps.Clone(content)
 	spec, _ := content["spec"].(map[string]any)
 	spec = maps.Clone(spec)
 	delete(spec, "replicas")
 	content["spec"] = spec
-	return object.Annotate(content, hpa.ScalerAnnotation, scaler)
+	return content
 }
 
 // passed passes an encrypted document on byte for byte. Nothing may change it.
@@ -186,19 +185,20 @@ func passed(d *schedule.Decision, k class, raw []byte) *result {
 }
 
 // marks says how the object is treated by who applies it. What a FederatedHPA becomes is never preserved: it would go on scaling.
-func marks(d *schedule.Decision) interpret.Marks {
-	return interpret.Marks{Overwrite: interpret.Overwrites(d.Template.Object, d.Overwrites()), Preserve: d.Preserved() && d.Shares == nil}
+func marks(d *schedule.Decision, k class) interpret.Marks {
+	m := interpret.Marks{Overwrite: interpret.Overwrites(d.Template.Object, d.Overwrites()), Preserve: d.Preserved() && d.Shares == nil}
+	if k.scaled {
+		m.Scaler = d.Scaler.Ref().Name
+	}
+	return m
 }
 
 // recipe says what the manifest of a class is made of.
 func (w *writer) recipe(d *schedule.Decision, v template.Variant, k class, rules override.Rules) recipe {
 	r := recipe{
 		object: v.Object, replicas: k.replicas, completions: k.completions, workload: d.Policy != nil && d.Size.IsWorkload(),
-		onBranch: w.in.OnBranch, scaled: v.Scaled, interpreter: w.in.Policies.InterpreterDigest, marks: marks(d), claimed: d.Policy != nil,
+		onBranch: w.in.OnBranch, scaled: v.Scaled, interpreter: w.in.Policies.InterpreterDigest, marks: marks(d, k), claimed: d.Policy != nil,
 		virtual: w.virtual.id(k.virtual), preserved: k.preserved, share: k.share, site: w.site,
-	}
-	if k.scaled {
-		r.scaler = d.Scaler.Ref().Name
 	}
 	var digests strings.Builder
 	for n := strings.IndexByte(k.rules, 1); n >= 0; {

@@ -34,7 +34,6 @@ type recipe struct {
 	replicas    int32
 	completions int64
 	share       hpa.Share
-	scaler      string // whose name is marked in what it scales; empty for none
 	workload    bool
 	onBranch    bool
 	scaled      string // see template.Variant

@@ -43,9 +43,7 @@ func scaleAll(in *Input) scaled {
 		if autoscale.Federated(s.Value) {
 			continue
 		}
-		target := s.Value.Spec.ScaleTargetRef
-		group, _ := object.GroupVersion(target.APIVersion)
-		ref := object.Ref{Group: group, Kind: target.Kind, Namespace: s.Object.Ref().Namespace, Name: target.Name}
+		ref := autoscale.TargetOf(&s.Value.Spec.ScaleTargetRef, s.Object)
 		i, found := find(out.templates, ref)
 		if !found {
 			out.diags = append(out.diags, diag.Diagnostic{

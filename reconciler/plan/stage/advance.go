@@ -69,7 +69,7 @@ func stepped(v *view, r rollouts.Rollout, n int) rollouts.Rollout {
 		st.StartTime, st.Deadline, st.Phase = v.now, v.after(s.ProgressDeadline), rollouts.Updating
 	}
 	if r = unwritable(v, r, s.Name); isFailed(v, r, s) {
-		return failedRun(v, withStage(r, st), tooManyFailed(v, r, s))
+		return failedRun(v, withStage(r, st), isTold(v, r), tooManyFailed(v, r, s))
 	}
 	r = settledUnchanged(v, releasedSome(v, r, s), s.Name)
 	if names := awaited(v, r, s.Name); len(names) > 0 {
@@ -77,7 +77,8 @@ func stepped(v *view, r rollouts.Rollout, n int) rollouts.Rollout {
 	}
 	if isLost, why := nobodyHealthy(v, r, st); why != "" {
 		if isLost {
-			return failedRun(v, withStage(r, st), cause{rollouts.NoneHealthy, s.Name + ": no cluster was healthy in time"})
+			isTold := len(told(r, changing(v, r, s.Name))) > 0
+			return failedRun(v, withStage(r, st), isTold, cause{rollouts.NoneHealthy, s.Name + ": no cluster was healthy in time"})
 		}
 		st.Phase = rollouts.Updating
 		return inPhase(r, st, why)

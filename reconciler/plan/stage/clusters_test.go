@@ -1,6 +1,10 @@
 package stage_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+)
 
 // TestClusters has what becomes of clusters that are not as the others.
 func TestClusters(t *testing.T) {
@@ -199,6 +203,42 @@ func TestClusters(t *testing.T) {
 			{"10:10", "", "", "Updating canary c1:Released"},
 		}},
 	})
+}
+
+// TestWhatCannotBeMade has runs that would go back and whose target cannot be made, which is no evidence: they stop, and go back only if
+// clusters alone say that too many failed.
+func TestWhatCannotBeMade(t *testing.T) {
+	returns := &rollouts.Strategy{Name: "returns", OnFailure: rollouts.ReturnOnFailure, Stages: []rollouts.Stage{part("canary", "1", "0", ""), part("prod", "2", "1", "")}}
+	for _, s := range []scenario{
+		{name: "one had it, and then it cannot be made any more", stages: four, rows: []row{
+			{"10:00", "source b2", "b2: c1", ""},
+			{"10:01", "healthy c1", "b2: p1 p2", "Updating prod"},
+			{"10:02", "source b3; unwritable c1 p1 p2 p3", "", "Stopped canary TooManyFailed c1:Failed"},
+			{"10:03", "failed c1", "", "Stopped canary TooManyFailed"},
+			{"10:04", "-unwritable c1 p1 p2 p3; source b4", "b4: c1", "Updating canary"},
+			{"10:05", "failed c1", "", "Updating canary c1:Failing"},
+			{"10:06", "", "a1: c1 p1 p2", "Stopped canary KeptBack"},
+		}},
+		{name: "it failed in one, and cannot be made for another one: too many only with that", stages: four, rows: []row{
+			{"10:00", "source b2", "b2: c1", ""},
+			{"10:01", "unwritable p1; healthy c1", "b2: p2 p3", "Updating prod p1:Failed"}, // which is tolerated
+			{"10:02", "failed p2", "", "Updating prod p2:Failing"},
+			{"10:03", "", "", "Stopped prod TooManyFailed p2:Failed"},
+		}},
+		{name: "it failed in too many, and cannot be made for another one", stages: four, rows: []row{
+			{"10:00", "source b2", "b2: c1", ""},
+			{"10:01", "unwritable p1; healthy c1", "b2: p2 p3", "Updating prod p1:Failed"},
+			{"10:02", "failed p2 p3", "", "Updating prod p2:Failing p3:Failing"},
+			{"10:03", "", "a1: c1 p2 p3", "Stopped prod KeptBack"},
+		}},
+		{name: "none of a stage is healthy in time, for it can be made for none", stages: "canary: c1; prod: p1", rows: []row{
+			{"10:00", "source b2", "b2: c1", ""},
+			{"10:01", "unwritable p1; healthy c1", "", "Updating prod NoneAnswers p1:Failed"},
+			{"10:21", "", "", "Stopped prod NoneHealthy"},
+		}},
+	} {
+		t.Run(s.name, func(t *testing.T) { newWorld(t, returns, s.stages).play(s.rows) })
+	}
 }
 
 // TestRuns has what becomes of runs whose source, strategy, state or clock is not as it should be.

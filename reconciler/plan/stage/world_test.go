@@ -199,10 +199,16 @@ func (w *world) state() string {
 	return strings.Join(append(words, string(s.Reason)), " ")
 }
 
-// says reports whether a state is so: "Updating early e1:Healthy".
+// says reports whether a state is so: "Updating early e1:Healthy", and which commit clusters show: "e1=a1".
 func (w *world) says(want string) error {
 	var state []string
 	for word := range strings.FieldsSeq(want) {
+		if name, is, isShown := strings.Cut(word, "="); isShown {
+			if got := w.last.After.Clusters[name].Shows; got != is {
+				return fmt.Errorf("%s shows %q, want %s", name, got, is)
+			}
+			continue
+		}
 		name, is, isCluster := strings.Cut(word, ":")
 		if !isCluster {
 			state = append(state, word)

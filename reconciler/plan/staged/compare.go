@@ -235,7 +235,7 @@ func (c *comparison) asPublished(v *laid) *laid {
 			return c.in.Replicas(have)
 		},
 		bounds: func(d *schedule.Decision, cluster string) (scale.Bounds, bool) {
-			return boundsOf(there(c, d.Ref(), cluster))
+			return c.in.Bounds(there(c, d.Ref(), cluster))
 		},
 	})
 }

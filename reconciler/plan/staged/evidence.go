@@ -35,7 +35,7 @@ type Object struct {
 
 // evidence is what is known of the health of a unit in a cluster: what the first source says that says something. That the
 // published bytes are there is enough for the last one, time, unless somebody could be asked who was not.
-func (c *Cluster) evidence(sources []string, refs []object.Ref, of bytes) stage.Evidence {
+func (c *Cluster) evidence(sources []string, refs []object.Ref, of subject) stage.Evidence {
 	if c.IsLost {
 		e := stage.Evidence{Health: stage.Silent}
 		if c.Seen != nil {
@@ -97,7 +97,7 @@ func (in *Input) again(out *stage.Output) (again recheck.Recheck) {
 // reported is what a cluster reports of objects, as far as they are published
 // there. It speaks of what is published if each of these objects is applied as it is published and nothing that
 // was removed is there still; or if one of them was tried and refused. Seen may be nil.
-func reported(seen *Seen, refs []object.Ref, of bytes) stage.Evidence {
+func reported(seen *Seen, refs []object.Ref, of subject) stage.Evidence {
 	if seen == nil {
 		return stage.Evidence{}
 	}

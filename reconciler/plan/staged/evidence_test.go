@@ -49,7 +49,7 @@ func TestWhatClustersSayOfAUnit(t *testing.T) {
 			web: applied("web 2", stage.Healthy, 3), conf: applied("conf 1", stage.Healthy, 1), gone: applied("old", stage.Healthy, 0),
 		}}, stage.Healthy, false, 3},
 	} {
-		e := reported(tt.seen, []object.Ref{conf, gone, web}, bytes{published: func(r object.Ref) *files.Blob { return published[r] }})
+		e := reported(tt.seen, []object.Ref{conf, gone, web}, subject{published: func(r object.Ref) *files.Blob { return published[r] }})
 		since := time.Time{}
 		if tt.since > 0 {
 			since = at(tt.since)

@@ -111,7 +111,7 @@ func largerReplicas(c *comparison, out *stage.Output, base *laid, d *schedule.De
 func largerBounds(c *comparison, out *stage.Output, base *laid, d *schedule.Decision, cluster string) (scale.Bounds, bool) {
 	var was scale.Bounds
 	if base == nil {
-		was, _ = boundsOf(there(c, d.Ref(), cluster))
+		was, _ = c.in.Bounds(there(c, d.Ref(), cluster))
 	} else if b := schedule.Find(base.Decisions, d.Ref()); b != nil {
 		was = b.Shares[cluster].Bounds
 	}
@@ -119,25 +119,6 @@ func largerBounds(c *comparison, out *stage.Output, base *laid, d *schedule.Deci
 	return scale.Bounds{
 		Min: stage.Replicas(out.Phase, stage.Target, was.Min, is.Min), Max: stage.Replicas(out.Phase, stage.Target, was.Max, is.Max),
 	}, true
-}
-
-// boundsOf are those of a manifest of what a FederatedHPA becomes; false where they cannot be told.
-func boundsOf(have *files.Blob) (b scale.Bounds, ok bool) {
-	if have == nil {
-		return b, false
-	}
-	data, err := have.Bytes()
-	if err != nil {
-		return b, false
-	}
-	content, err := object.DecodeCanonical(data)
-	if err != nil {
-		return b, false
-	}
-	spec, _ := content["spec"].(map[string]any)
-	least, isLeast := spec["minReplicas"].(int64)
-	most, isMost := spec["maxReplicas"].(int64)
-	return scale.Bounds{Min: int32(least), Max: int32(most)}, isLeast && isMost //nolint:gosec // we wrote them
 }
 
 // share is the share of a cluster by a decision.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/waybill-dev/waybill/policies/scale"
 	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/recheck"
@@ -40,6 +41,8 @@ type Input struct {
 	Have func(object.Ref) func(cluster int) *files.Blob
 	// Replicas returns how many replicas a manifest has; false if that cannot be told.
 	Replicas func(*files.Blob) (int32, bool)
+	// Bounds returns those of what a FederatedHPA became; false if they cannot be told, and for nil.
+	Bounds func(*files.Blob) (scale.Bounds, bool)
 	// Older returns what a unit of an older source commit would be today; false if the commit cannot be read.
 	Older func(commit string, u rollouts.Unit) (Version, bool)
 	// Write writes decisions of a source commit out, for other replicas than were decided.

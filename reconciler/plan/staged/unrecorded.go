@@ -36,26 +36,26 @@ func isSame(a, b *files.Blob) bool {
 	return a == b || a != nil && b != nil && a.ID() == b.ID()
 }
 
-// bytes are those of objects in a cluster of which evidence has to speak.
-type bytes struct {
+// subject is what evidence has to speak of: the bytes of objects in a cluster.
+type subject struct {
 	published func(object.Ref) *files.Blob
 	// known are those that the record knows, if they are as good: other replicas of what is divided; nil if they are not.
 	known func(object.Ref) *files.Blob
 }
 
 // isKnown reports that a file is what the record knows of an object.
-func (b *bytes) isKnown(r object.Ref, id files.ID) bool {
-	if b.known == nil {
+func (s *subject) isKnown(r object.Ref, id files.ID) bool {
+	if s.known == nil {
 		return false
 	}
-	is := b.known(r)
+	is := s.known(r)
 	return is != nil && is.ID() == id
 }
 
 // counting are the bytes of which evidence counts in a cluster, by its index. Where a plan that recorded nothing pushed something
 // else in place of the target, what is said of the target counts still: that plan went by it.
-func counting(c *comparison, i int) bytes {
-	of := bytes{published: func(r object.Ref) *files.Blob { return c.have[r](i) }}
+func counting(c *comparison, i int) subject {
+	of := subject{published: func(r object.Ref) *files.Blob { return c.have[r](i) }}
 	if c.wasTarget[i] {
 		of.known = c.in.Clusters[i].file
 	}
@@ -87,7 +87,7 @@ func hadTarget(c *comparison, target *laid) []bool {
 			}
 			return 0, false
 		},
-		bounds: func(d *schedule.Decision, cluster string) (scale.Bounds, bool) { return boundsOf(file(d, cluster)) },
+		bounds: func(d *schedule.Decision, cluster string) (scale.Bounds, bool) { return c.in.Bounds(file(d, cluster)) },
 	})
 	for i := range all {
 		isOther := func(r object.Ref) bool { return !isSame(c.in.Clusters[i].file(r), as.cells.at(r, i).blob) }

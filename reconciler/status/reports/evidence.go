@@ -65,10 +65,11 @@ func (r *Reader) EvidenceOf(
 	trees := appliedTrees{from: r.Published.Target, trees: map[appliedAt]*files.Folder{}}
 	for ref, clusters := range moving {
 		for _, cluster := range clusters {
-			w, err := said.report(ctx, cluster, mappings[cluster])
+			is, err := said.report(ctx, cluster, mappings[cluster])
 			if err != nil {
 				return nil, err
 			}
+			w := is.report
 			if w == nil {
 				continue
 			}
@@ -111,11 +112,11 @@ func (r *Reader) hear(ctx context.Context, heads map[string]files.ID, of []*karm
 	return heard{r, said, isAway}, err
 }
 
-// report is what is said of a cluster; nil for nothing that counts.
-func (h *heard) report(ctx context.Context, cluster string, m *virtual.Mapping) (*status.Report, error) {
+// report is what is said of a cluster; its report is nil for nothing that counts.
+func (h *heard) report(ctx context.Context, cluster string, m *virtual.Mapping) (reportAt, error) {
 	if h.isAway {
 		was, _ := h.reader.Cache.last(cluster)
-		return was.report, nil
+		return was, nil
 	}
 	return h.reader.evidenceOf(ctx, &h.said, cluster, m)
 }
@@ -130,24 +131,25 @@ func (r *Reader) isSilent(heads map[string]files.ID) bool {
 	return r.Told == nil
 }
 
-// evidenceOf reads what is said of a cluster; nil for nothing, or nothing new enough.
-func (r *Reader) evidenceOf(ctx context.Context, said *statusBranches, cluster string, m *virtual.Mapping) (*status.Report, error) {
-	h, err := r.newest(ctx, said, cluster)
-	if err != nil || h == nil || r.Now().Sub(h.When) > Lasting || !r.isEvidence(h, said.keys[cluster]) {
-		return nil, err
+// evidenceOf reads what is said of a cluster; its report is nil for nothing, or nothing new enough.
+func (r *Reader) evidenceOf(ctx context.Context, said *statusBranches, cluster string, m *virtual.Mapping) (reportAt, error) {
+	was, known := r.Cache.last(cluster)
+	h, err := &was.head, error(nil)
+	if !known || !said.isStill(cluster, was.head.Commit) {
+		h, _, err = said.head(ctx, cluster)
 	}
-	return r.remembered(*h, cluster, m), nil
+	if err != nil || h == nil || r.Now().Sub(h.When) > Lasting || !r.isEvidence(h, said.keys[cluster]) {
+		return reportAt{}, err
+	}
+	if known && was.head.Commit == h.Commit {
+		return was, nil
+	}
+	return r.reportAt(*h, cluster, m), nil
 }
 
-// newest reads the head of the status branch of a cluster, unless that was its head the last time, and no key of an agent has to have
-// signed it.
-func (r *Reader) newest(ctx context.Context, said *statusBranches, cluster string) (*git.Head, error) {
-	was, ok := r.Cache.last(cluster)
-	if ok && said.keys[cluster] == nil && said.refused[cluster] == nil && was.head.Commit == said.heads[status.Prefix+cluster] {
-		return &was.head, nil
-	}
-	h, _, err := said.head(ctx, cluster)
-	return h, err
+// isStill reports a commit that is the head of the status branch of a cluster, and that no key of an agent has to have signed.
+func (h *statusBranches) isStill(cluster string, commit files.ID) bool {
+	return h.keys[cluster] == nil && h.refused[cluster] == nil && h.heads[status.Prefix+cluster] == commit
 }
 
 // Applied reads what the status branches of clusters say of what was applied: which commit, and by which of the state. It
@@ -179,19 +181,16 @@ func (r *Reader) isEvidence(h *git.Head, agent *signing.Public) bool {
 	return !r.Shared || agent != nil || r.Key != nil && r.Key.Verify(signing.Git, h.Signed, h.Signature) == nil
 }
 
-// remembered reads a status branch, unless that was its head the last time. One that cannot be read
-// says nothing: it stops no plan.
-func (r *Reader) remembered(h git.Head, cluster string, m *virtual.Mapping) *status.Report {
-	if was, ok := r.Cache.last(cluster); ok && was.head.Commit == h.Commit {
-		return was.report
-	}
+// reportAt reads what a status branch says at its head, and remembers that. One that cannot be read says nothing: it stops no plan.
+func (r *Reader) reportAt(h git.Head, cluster string, m *virtual.Mapping) reportAt {
 	w, err := parse(h, status.Prefix+cluster, Query{Closely: true}, m)
 	if err != nil {
 		w = nil
 	}
 	h.Tree = nil
-	r.Cache.keep(cluster, reportAt{head: h, report: w})
-	return w
+	is := reportAt{head: h, report: w}
+	r.Cache.keep(cluster, is)
+	return is
 }
 
 // appliedTrees reads what the commits that clusters applied have for them, each once.

@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -376,4 +378,55 @@ func TestAKeyThatCannotBeRead(t *testing.T) {
 	if s, ok := f.seen(); ok {
 		t.Errorf("what is known is %+v", s)
 	}
+}
+
+// What two read at once at different heads is each told of its own: nothing that one head says is remembered of the other.
+func TestWhatIsSeenAtOnce(t *testing.T) {
+	f := newFleet(t, cluster("eu", nil))
+	commits := []files.ID{f.publish("eu", "old"), f.publish("eu", "new")}
+	var heads []map[string]files.ID
+	for _, c := range commits {
+		f.say("eu", status.Summary{Commit: c, Verdict: status.Verdict{Reason: status.Applied}}, healthy(c), 0, nil)
+		at, err := f.repo.Heads(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		heads = append(heads, at)
+	}
+	look := func(n int) bool {
+		all, err := f.reader.Seen(t.Context(), heads[n], func() []*karmada.Cluster { return f.clusters })
+		if err != nil || all["eu"] == nil {
+			t.Errorf("what is seen is %v, %v", all, err)
+			return false
+		}
+		said := heads[n][status.Prefix+"eu"].String()[:12]
+		is := all["eu"]
+		if is.Commit != commits[n] || !strings.HasSuffix(is.Ref, said) {
+			t.Errorf("at %s it is %s of %s, want of %s", said, is.Ref, is.Commit, commits[n])
+			return false
+		}
+		return true
+	}
+	look(0)
+	isIn := false
+	f.reader.Now = func() time.Time { // the new head is read while who reads the old one looks at the clock
+		if !isIn {
+			isIn = true
+			look(1)
+		}
+		return noon
+	}
+	look(0)
+	f.reader.Now = func() time.Time { return noon }
+	var both sync.WaitGroup
+	for n := range heads {
+		both.Go(func() {
+			for range 10_000 {
+				if !look(n) {
+					return
+				}
+			}
+		})
+	}
+	both.Wait()
 }

@@ -32,25 +32,24 @@ func (r *Reader) Seen(
 	all, trees := map[string]*staged.Seen{}, appliedTrees{from: r.Published.Target, trees: map[appliedAt]*files.Folder{}}
 	for _, c := range of {
 		m := virtual.Of(c)
-		w, err := said.report(ctx, c.Name, m)
+		is, err := said.report(ctx, c.Name, m)
 		if err != nil {
 			return nil, err
 		}
-		if w == nil {
+		if is.report == nil {
 			continue
 		}
-		was, _ := r.Cache.last(c.Name)
-		if was.seen == nil {
+		if is.seen == nil {
 			trees.isMissing = false
-			if was.seen, err = seen(ctx, w, c.Name, m, &trees); err != nil {
+			if is.seen, err = seen(ctx, is.report, c.Name, m, &trees); err != nil {
 				return nil, err
 			}
-			was.seen.Ref = fmt.Sprintf("%s%s@%.12s", status.Prefix, c.Name, was.head.Commit.String())
+			is.seen.Ref = fmt.Sprintf("%s%s@%.12s", status.Prefix, c.Name, is.head.Commit.String())
 			if !trees.isMissing { // what is not there may come
-				r.Cache.keep(c.Name, was)
+				r.Cache.keep(c.Name, is)
 			}
 		}
-		all[c.Name] = was.seen
+		all[c.Name] = is.seen
 	}
 	return all, nil
 }

@@ -1,0 +1,65 @@
+package stage_test
+
+import "testing"
+
+// TestWhatSequencesFound has what random sequences of test/stagemodel and test/walk found to be wrong once: each row of it, as short as it can be told.
+func TestWhatSequencesFound(t *testing.T) {
+	playAll(t, []scenario{
+		{"a failure that is tolerated recovers while its stage waits: the time begins again", "tolerant", twelve, []row{
+			{"10:00", "source b2", "b2: c1 c2", ""},
+			{"10:01", "healthy c1; failed c2", "", "Updating canary c2:Failing"},
+			{"10:02", "", "", "Soaking canary TimedWait c2:Failed"},
+			{"10:20", "healthy c2", "", "Soaking canary TimedWait c2:Healthy"},
+			{"10:49:59", "", "", "Soaking canary TimedWait"},
+			{"10:50", "", "b2: e1 e2", "Updating early"},
+		}},
+		{"a failure that is forgiven recovers while its stage waits: the time begins again", "careful", twelve, []row{
+			{"10:00", "source b2", "b2: c1 c2", ""},
+			{"10:01", "healthy c1; failed c2", "", ""},
+			{"10:02", "", "", "Stopped canary TooManyFailed"},
+			{"10:03", "resume", "", "Soaking canary TimedWait c2:Failed"},
+			{"10:20", "healthy c2", "", "Soaking canary TimedWait c2:Healthy"},
+			{"10:49:59", "", "", "Soaking canary TimedWait"},
+			{"10:50", "", "b2: e1 e2", "Updating early"},
+		}},
+		{"the only healthy cluster of a stage is skipped: it is healthy still", "tolerant", twelve, []row{
+			{"10:00", "source b2", "b2: c1 c2", ""},
+			{"10:01", "healthy c1; failed c2", "", ""},
+			{"10:02", "skip c1", "", "Soaking canary TimedWait c1:Skipped c2:Failed"},
+		}},
+		{"what did not come to a branch before a stop is not late while the run is stopped, and has all of its time after it", "simple", four, []row{
+			{"10:00", "source b2; missed c1", "", "Updating canary c1:Released"},
+			{"10:01", "stop", "", "Stopped canary Commanded"},
+			{"10:40", "", "", "Stopped canary Commanded c1:Released"},
+			{"10:41", "resume", "b2: c1", "Updating canary c1:Released"},
+			{"11:00:59", "", "", "Updating canary c1:Released"},
+			{"11:01", "", "", "Stopped canary TooManyFailed c1:Failed"},
+		}},
+		{"one comes to a stage that was skipped before the stages before it are over", "three", "canary: c1; early: e1; prod: p1 p2", []row{
+			{"10:00", "source b2", "b2: c1", "Updating canary"},
+			{"10:01", "skip early", "", "Updating canary e1:Skipped"},
+			{"10:02", "relabel p1 early", "", "Updating canary p1:Pending"},
+		}},
+		{"one joins a stage that is over, and one catches up: no more than its width at once", "simple", "canary: c1 c2; prod: p1", []row{
+			{"10:00", "suspend c2; source b2", "b2: c1", ""},
+			{"10:01", "healthy c1", "b2: p1", "Updating prod c2:Suspended"},
+			{"10:02", "join c3 canary; -suspend c2", "b2: c3", "Updating prod c3:Released"},
+			{"10:03", "healthy c3", "b2: c2", "Updating prod c2:Released"},
+		}},
+		{"the source reverts while the run goes back: clusters show the commit that is the base now", "simple", four, []row{
+			{"10:00", "source b2", "b2: c1", ""},
+			{"10:01", "hold c1; return", "", "Returning canary Commanded"},
+			{"10:02", "source b3=a1", "", "Returning canary Commanded c1=b3"},
+			{"10:03", "-hold c1", "a1: c1", "Done a1"},
+		}},
+		{"the strategy of a unit is nowhere any more: what is recorded stays", "simple", four, []row{
+			{"10:00", "strategy ; refused no strategy has this name", "", "Done a1"},
+			{"10:01", "strategy simple; refused ; source b2", "b2: c1", "Updating canary"},
+		}},
+		{"one that the change leaves is lost, and what it has stays on its branch: the run ends without it", "simple", four, []row{
+			{"10:00", "drops b2 p3; source b2", "b2: c1", ""},
+			{"10:01", "healthy c1", "b2: p1 p2", ""},
+			{"10:02", "silent p3; hold p3; healthy p1 p2", "", "Done b2"},
+		}},
+	})
+}
