@@ -8,6 +8,7 @@ import (
 	"github.com/distribution/reference"
 
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/sources/lock"
 )
 
 // Policy is the name of an ImagePolicy.
@@ -110,10 +111,7 @@ func named(text string) (p Policy, part Part, ok bool) {
 	return p, part, part == Name || part == Tag || part == Digest
 }
 
-var (
-	tag    = regexp.MustCompile(`^` + reference.TagRegexp.String() + `$`)
-	digest = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
-)
+var tag = regexp.MustCompile(`^` + reference.TagRegexp.String() + `$`)
 
 // problem says why a value is not the part of an image that its marker says; empty if it is.
 func (m *Marker) problem() string {
@@ -124,7 +122,7 @@ func (m *Marker) problem() string {
 		}
 		return ""
 	case Digest:
-		if !digest.MatchString(m.Value) {
+		if !lock.IsDigest(m.Value) {
 			return fmt.Sprintf("%q is no digest, as sha256:... with 64 digits", m.Value)
 		}
 		return ""
