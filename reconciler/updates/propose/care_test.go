@@ -105,6 +105,26 @@ func TestMergedBehindTheBase(t *testing.T) {
 	}
 }
 
+// What was merged and reverted since the last run is kept back at once.
+func TestMergedAndReverted(t *testing.T) {
+	w := begin(t, sourceOf(""), "1.0.0", "1.1.0")
+	w.runs(opened)
+	w.forge.all[0].Merged, w.forge.all[0].Open = w.commit().String(), false // which says 1.0.0, as if the revert came with it
+	if r := w.runs(); r.Found.Takes() || len(w.memory().Policies[web].KeptBack) != 1 {
+		t.Errorf("it is %+v", r.Found.Verdicts[0])
+	}
+	w = begin(t, sourceOf(""), "1.0.0", "1.1.0")
+	w.runs(opened)
+	w.forge.all[0].Merged, w.forge.all[0].Open = w.commit().String(), false
+	w.source["other.yaml"] = "a: b\n"
+	w.commit()
+	if r := w.runs(); r.Found.Takes() || len(w.memory().Policies[web].KeptBack) != 1 {
+		t.Errorf("it is %+v", r.Found.Verdicts[0])
+	}
+	w.registry.tags[image] = append(w.registry.tags[image], "1.2.0")
+	w.runs(opened)
+}
+
 const automated = "---\napiVersion: image.toolkit.fluxcd.io/v1\nkind: ImageUpdateAutomation\nmetadata: {name: all, namespace: shop}\n" +
 	"spec:\n  interval: 10m\n  sourceRef: {name: flux-system}\n  update: {path: ./apps}\n"
 

@@ -87,7 +87,7 @@ type run struct {
 	settings settings
 	memory   *updates.Memory
 	memoryAt git.Head
-	merged   map[images.Name]bool // whose pull request the forge merged, behind what was read of the base or before
+	merged   map[images.Name]bool // whose pull request the forge merged behind what was read of the base
 	open     []string             // units whose run is open
 	result   Result
 }
@@ -189,10 +189,22 @@ func (r *run) learn(ctx context.Context, all []updates.Subscription) error {
 			merged := *p
 			merged.Merged = is.Merged
 			r.memory.Propose(n, &merged)
-			r.merged[n] = true
+			r.merged[n] = !r.isInBase(ctx, is.Merged)
 		}
 	}
+	known := slices.DeleteFunc(slices.Clone(all), func(s updates.Subscription) bool { return r.merged[s.Name()] })
+	r.memory.Learn(known, r.base.Commit.String()) // what was merged and reverted since the last run
 	return r.keptByRollouts(ctx, all)
+}
+
+// isInBase reports whether the base that was read has a commit for sure.
+func (r *run) isInBase(ctx context.Context, commit string) bool {
+	id, err := files.ParseID(commit)
+	if err != nil {
+		return false
+	}
+	isBefore, err := r.Repository.IsAncestor(ctx, id, r.base.Commit)
+	return id == r.base.Commit || isBefore && err == nil
 }
 
 // keptByRollouts keeps back what values were at the target of a roll-out that stopped or went back, if they were others at
