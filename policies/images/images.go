@@ -110,7 +110,9 @@ func (s *Set) Policy(n Name) *Policy {
 }
 
 // Split reads the objects of a source of which Is, and returns the others. Repository is the one that the source is in.
-func Split(config *render.ConfigSpec, repository *flux.Repository, objs []*object.Object) (s Set, others []*object.Object, wrong []diag.Diagnostic) {
+func Split(
+	config *render.ConfigSpec, repository *flux.Repository, objs []*object.Object,
+) (s Set, others []*object.Object, wrong []diag.Diagnostic) {
 	var own []*object.Object
 	for _, o := range objs {
 		if Is(o.Ref()) {

@@ -197,7 +197,9 @@ func TestAScheduleThatIsNone(t *testing.T) {
 // A preview is asked for the room that there is, and is not cut.
 func TestAPreviewOfSomeLength(t *testing.T) {
 	w := begin(t, sourceOf(""), "1.0.0", "1.1.0")
-	w.proposer.Preview = func(_ context.Context, _, _ string, limit int) (string, error) { return strings.Repeat("a", limit), nil }
+	w.proposer.Preview = func(_ context.Context, _, _ string, limit int) (string, error) {
+		return strings.Repeat("a", limit), nil
+	}
 	w.runs(opened)
 	if got := len(w.forge.drafts[0].Body); got != forge.MaxBody {
 		t.Errorf("the body has %d bytes", got)

@@ -189,7 +189,7 @@ func (r *run) learn(ctx context.Context, all []updates.Subscription) error {
 			merged := *p
 			merged.Merged = is.Merged
 			r.memory.Propose(n, &merged)
-			r.merged[n] = !r.isInBase(ctx, is.Merged)
+			r.merged[n] = !r.isBefore(ctx, is.Merged, r.base.Commit)
 		}
 	}
 	known := slices.DeleteFunc(slices.Clone(all), func(s updates.Subscription) bool { return r.merged[s.Name()] })
@@ -197,14 +197,14 @@ func (r *run) learn(ctx context.Context, all []updates.Subscription) error {
 	return r.keptByRollouts(ctx, all)
 }
 
-// isInBase reports whether the base that was read has a commit for sure.
-func (r *run) isInBase(ctx context.Context, commit string) bool {
+// isBefore reports whether a commit is another one, or in its history, for sure.
+func (p *Proposer) isBefore(ctx context.Context, commit string, of files.ID) bool {
 	id, err := files.ParseID(commit)
 	if err != nil {
 		return false
 	}
-	isBefore, err := r.Repository.IsAncestor(ctx, id, r.base.Commit)
-	return id == r.base.Commit || isBefore && err == nil
+	isBefore, err := p.Repository.IsAncestor(ctx, id, of)
+	return id == of || isBefore && err == nil
 }
 
 // keptByRollouts keeps back what values were at the target of a roll-out that stopped or went back, if they were others at
@@ -340,7 +340,7 @@ func (r *run) obsolete(wanted map[string][]*updates.Verdict) map[images.Name]*up
 	for _, n := range r.memory.Open() {
 		p := r.memory.Policies[n].Proposal
 		isWanted := slices.ContainsFunc(wanted[p.Branch], func(v *updates.Verdict) bool { return v.Name() == n })
-		if isWanted || r.rests(n) {
+		if isWanted || r.result.Found.rests(n) {
 			continue
 		}
 		r.memory.Propose(n, nil)
@@ -379,11 +379,10 @@ func (r *run) close(ctx context.Context, all map[images.Name]*updates.Proposal) 
 }
 
 // rests reports a policy of which nothing is known now, or nothing is to be done: what is proposed of it stays as it is.
-func (r *run) rests(n images.Name) bool {
-	found := &r.result.Found
-	i := slices.IndexFunc(found.Verdicts, func(v updates.Verdict) bool { return v.Name() == n })
+func (f *Found) rests(n images.Name) bool {
+	i := slices.IndexFunc(f.Verdicts, func(v updates.Verdict) bool { return v.Name() == n })
 	if i < 0 {
-		return found.Source.Broken[n] || found.Source.Partial
+		return f.Source.Broken[n] || f.Source.Partial
 	}
-	return slices.Contains([]updates.Why{updates.NotAnswered, updates.MarkerBad, updates.Suspended, updates.Unclear}, found.Verdicts[i].Why)
+	return slices.Contains([]updates.Why{updates.NotAnswered, updates.MarkerBad, updates.Suspended, updates.Unclear}, f.Verdicts[i].Why)
 }

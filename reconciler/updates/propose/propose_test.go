@@ -132,7 +132,9 @@ func begin(t *testing.T, source map[string]string, tags ...string) *world {
 		Load: func(ctx context.Context, s sources.Snapshot) (render.Source, error) {
 			return render.Load(ctx, s, render.With{})
 		},
-		Preview:  func(context.Context, string, string, int) (string, error) { return "what it does to every cluster\n", nil },
+		Preview: func(context.Context, string, string, int) (string, error) {
+			return "what it does to every cluster\n", nil
+		},
 		Rollouts: func(context.Context) ([]rollouts.Rollout, error) { return w.recorded, nil },
 	}
 	w.commit()
