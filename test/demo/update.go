@@ -66,7 +66,8 @@ func (s *subscribed) offer() error {
 	if err != nil {
 		return err
 	}
-	s.served = &http.Server{Handler: registry.New(registry.Logger(stdlog.New(io.Discard, "", 0))), ReadHeaderTimeout: time.Minute}
+	quiet := stdlog.New(io.Discard, "", 0) //nolint:forbidigo // the registry takes no other
+	s.served = &http.Server{Handler: registry.New(registry.Logger(quiet)), ReadHeaderTimeout: time.Minute}
 	go func() { _ = s.served.Serve(listener) }() // it ends with the demo
 	s.registry = listener.Addr().String()
 	s.image = s.registry + "/web"
