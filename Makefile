@@ -11,7 +11,7 @@ export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 TEST := $(GO) test -vet=off -ldflags=-w
 
-.PHONY: all release release-check vulncheck build test race ui e2e e2e-all e2e-long mutants golden lint fmt fuzz walk bench demo demos install minutes demo-clusters demo-failover demo-preview demo-rollout playground docs tidy check help
+.PHONY: all release release-check vulncheck build test race ui e2e e2e-all e2e-long mutants golden lint fmt fuzz walk bench demo demos install minutes demo-clusters demo-failover demo-preview demo-rollout demo-update playground docs tidy check help
 
 all: build test ## build and test
 
@@ -104,8 +104,11 @@ demo-preview: ## show what a pull request at a real forge does to the clusters
 demo-rollout: ## show how changes reach clusters in stages: approved, stopped, reverted, and while a cluster dies
 	$(GO) run ./test/demo rollout
 
-demos: ## show the four at once, one output after the other
-	$(MAKE) -j4 --output-sync=target demo-clusters demo-failover demo-preview demo-rollout
+demo-update: ## show how a new image reaches clusters by a pull request, in stages, and how a bad one does not
+	$(GO) run ./test/demo update
+
+demos: ## show the five at once, one output after the other
+	$(MAKE) -j5 --output-sync=target demo-clusters demo-failover demo-preview demo-rollout demo-update
 
 playground: ## start two clusters with Flux, and a Git server, until Ctrl-C
 	$(GO) run ./test/demo playground

@@ -198,6 +198,9 @@ func ParseConfig(data []byte) (ConfigSpec, []diag.Diagnostic) {
 	field, problem := c.read(o)
 	if problem == "" {
 		c.Spec.Rollout.located(o)
+		for i := range c.Spec.Updates.Schedule {
+			c.Spec.Updates.Lines = append(c.Spec.Updates.Lines, o.FieldPos([]any{"spec", "updates", "schedule", i}).Line)
+		}
 		return c.Spec, nil
 	}
 	return DefaultConfig(), []diag.Diagnostic{{Code: diag.BadConfig, Severity: diag.Error, Pos: o.FieldPos(object.ParseFieldPath(field)), Message: problem, Hint: configHint}}

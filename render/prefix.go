@@ -8,9 +8,15 @@ const StateBranch = "waybill/state"
 // OrdersBranch is the branch of what maintainers ordered by comments on pull requests.
 const OrdersBranch = "waybill/orders"
 
+// UpdatesBranch is the branch that remembers new versions of images, and UpdatePrefix begins those on which they are proposed.
+const (
+	UpdatesBranch = "waybill/updates"
+	UpdatePrefix  = "waybill/update/"
+)
+
 // ownBranches are below what Waybill keeps a branch for each cluster besides: its status, what its
-// agent observes, and that agent's heartbeat.
-var ownBranches = []string{"waybill/status/", "waybill/observed/", "waybill/heartbeat/"}
+// agent observes, and that agent's heartbeat; and a branch for each proposal.
+var ownBranches = []string{"waybill/status/", "waybill/observed/", "waybill/heartbeat/", UpdatePrefix}
 
 // prefixProblem says why branches may not begin with prefix; "" if they may. Whatever
 // a cluster is called, which is a name without a slash, its branch must be
@@ -30,6 +36,8 @@ func prefixProblem(prefix string) string {
 		return "where a cluster's branch could be in the way of " + StateBranch
 	case strings.HasPrefix(prefix, OrdersBranch+"/"):
 		return "where a cluster's branch could be in the way of " + OrdersBranch
+	case strings.HasPrefix(prefix, UpdatesBranch+"/"):
+		return "where a cluster's branch could be in the way of " + UpdatesBranch
 	}
 	for _, own := range ownBranches {
 		if strings.HasPrefix(own, prefix) || strings.HasPrefix(prefix, own) {
@@ -48,10 +56,21 @@ func sharedProblem(branch, prefix string) string {
 	case strings.HasPrefix(branch+"/", prefix), strings.HasPrefix(prefix, branch+"/"):
 		return "which is in the way of the branches below spec.publish.branchPrefix, " + prefix
 	}
-	for _, own := range append([]string{StateBranch + "/", OrdersBranch + "/"}, ownBranches...) {
+	for _, own := range append([]string{StateBranch + "/", OrdersBranch + "/", UpdatesBranch + "/"}, ownBranches...) {
 		if strings.HasPrefix(own, branch+"/") || strings.HasPrefix(branch, own) {
 			return "which is in the way of " + strings.TrimSuffix(own, "/")
 		}
+	}
+	return ""
+}
+
+// BranchProblem says why a branch that people name may not be pushed beside those that are published; "" if it may.
+func (p *Publish) BranchProblem(branch string) string {
+	if problem := sharedProblem(branch, p.BranchPrefix); problem != "" {
+		return problem
+	}
+	if shared := p.Addresses().Shared; shared != "" && (strings.HasPrefix(branch+"/", shared+"/") || strings.HasPrefix(shared+"/", branch+"/")) {
+		return "which is in the way of spec.publish.branch, " + shared
 	}
 	return ""
 }

@@ -1,13 +1,15 @@
 package images
 
 import (
+	"cmp"
 	"slices"
-	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/waybill-dev/waybill/policies/imagepolicy"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -36,20 +38,7 @@ func (n Name) String() string { return n.Namespace + "/" + n.Name }
 
 // Compare orders names.
 func (n Name) Compare(o Name) int {
-	if c := compare(n.Namespace, o.Namespace); c != 0 {
-		return c
-	}
-	return compare(n.Name, o.Name)
-}
-
-func compare(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
+	return cmp.Or(cmp.Compare(n.Namespace, o.Namespace), cmp.Compare(n.Name, o.Name))
 }
 
 // Repository is an ImageRepository: an image that is looked at.
@@ -57,7 +46,6 @@ type Repository struct {
 	Name      Name
 	Pos       diag.Pos
 	Image     string // without a tag
-	Interval  time.Duration
 	Suspended bool
 	excluded  []string
 }
@@ -108,6 +96,8 @@ type Set struct {
 	Automations  []*Automation
 	// Broken are the policies that have a mistake, or whose repository has: of them nothing is known.
 	Broken map[Name]bool
+	// BrokenAutomations are the namespaces in which an automation has a mistake: which policies it covers is not known.
+	BrokenAutomations map[string]bool
 }
 
 // Policy returns a policy by its name; nil for none that has no mistake.
@@ -119,10 +109,28 @@ func (s *Set) Policy(n Name) *Policy {
 	return s.Policies[i]
 }
 
+// Split reads the objects of a source of which Is, and returns the others. Repository is the one that the source is in.
+func Split(
+	config *render.ConfigSpec, repository *flux.Repository, objs []*object.Object,
+) (s Set, others []*object.Object, wrong []diag.Diagnostic) {
+	var own []*object.Object
+	for _, o := range objs {
+		if Is(o.Ref()) {
+			own = append(own, o)
+		} else {
+			others = append(others, o)
+		}
+	}
+	lookup := flux.NewIndex(others)
+	s, wrong = Read(own, func(source object.Ref) string { return repository.Foreign(source, lookup) }, config.Publish.BranchProblem)
+	return s, others, wrong
+}
+
 // Read reads the objects of which Is. Foreign says why a source of Flux's, as an automation names it, is another
-// repository than this one; empty if it is this one. The diagnostics are in the order of objects.
-func Read(objs []*object.Object, foreign func(object.Ref) string) (Set, []diag.Diagnostic) {
-	s := Set{Broken: map[Name]bool{}}
+// repository than this one; empty if it is this one. Taken says why a branch may not be pushed; empty if it may. The diagnostics
+// are in the order of objects.
+func Read(objs []*object.Object, foreign func(object.Ref) string, taken func(branch string) string) (Set, []diag.Diagnostic) {
+	s := Set{Broken: map[Name]bool{}, BrokenAutomations: map[string]bool{}}
 	repositories := map[Name]*Repository{}
 	var all []diag.Diagnostic
 	var policies []*object.Object
@@ -135,8 +143,10 @@ func Read(objs []*object.Object, foreign func(object.Ref) string) (Set, []diag.D
 				s.Repositories = append(s.Repositories, x)
 			}
 		case automationKind:
-			if x := r.automation(foreign); x != nil {
+			if x := r.automation(foreign, taken); x != nil {
 				s.Automations = append(s.Automations, x)
+			} else {
+				s.BrokenAutomations[o.Ref().Namespace] = true
 			}
 		case policyKind:
 			policies = append(policies, o)

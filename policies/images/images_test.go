@@ -3,7 +3,6 @@ package images_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/waybill-dev/waybill/policies/imagepolicy"
 	"github.com/waybill-dev/waybill/policies/images"
@@ -25,6 +24,11 @@ func read(t *testing.T, text string) (images.Set, []string) {
 	s, diags := images.Read(d.Objects, func(r object.Ref) string {
 		if r.Name == "other" {
 			return "its source is the " + r.Kind + " " + r.Namespace + "/" + r.Name + ", another repository"
+		}
+		return ""
+	}, func(branch string) string {
+		if branch == "waybill/state" {
+			return "which is in the way of waybill/state"
 		}
 		return ""
 	})
@@ -68,7 +72,7 @@ func TestRead(t *testing.T) {
 		t.Fatal(said)
 	}
 	p := s.Policy(images.Name{Namespace: "shop", Name: "web"})
-	if p == nil || p.Repository.Image != "ghcr.io/acme/web" || p.Repository.Interval != 5*time.Minute || p.Pinning != images.PinIfNotPresent || p.Suspended {
+	if p == nil || p.Repository.Image != "ghcr.io/acme/web" || p.Pinning != images.PinIfNotPresent || p.Suspended {
 		t.Fatalf("the policy is %+v", p)
 	}
 	if c := p.Rule.Choose(imagepolicy.Facts{Current: "v1.0.0", Tags: []string{"v1.0.0", "v1.1.0", "1.2.0", "v1.3.0.sig"}}); c.Tag != "v1.1.0" || c.Unfit != 2 {
@@ -117,6 +121,7 @@ func TestWhatIsWrongHasAPlace(t *testing.T) {
 		{"a bad exclusion", change(policy+semver, "interval: 5m", "exclusionList: ['[']"), `images.yaml:4: error: ImageRepository shop/web: spec.exclusionList[0] is wrong: "["`, true},
 		{"another source", change(automation, "flux-system", "other"), "images.yaml:6: error: ImageUpdateAutomation shop/all: spec.sourceRef is refused: its source is the GitRepository shop/other, another repository [bad-subscription]", false},
 		{"a refspec", automation + "  git: {commit: {author: {email: a@b}}, push: {refspec: 'a:b'}}\n", "images.yaml:7: error: ImageUpdateAutomation shop/all: spec.git.push.refspec is refused", false},
+		{"a branch of Waybill's", automation + "  git: {commit: {author: {email: a@b}}, push: {branch: waybill/state}}\n", `images.yaml:7: error: ImageUpdateAutomation shop/all: spec.git.push.branch is "waybill/state", which is in the way of waybill/state [bad-subscription]`, false},
 		{"a template", automation + "  git: {commit: {author: {email: a@b}, messageTemplate: '{{ .Values }}'}}\n", "images.yaml:7: warning: ImageUpdateAutomation shop/all: spec.git.commit.messageTemplate is passed over: a template would run with Waybill's rights; a fixed text is used [subscription-ignored]", false},
 		{"outside", automation + "  update: {path: ../x}\n", `images.yaml:7: error: ImageUpdateAutomation shop/all: spec.update.path is "../x", which is outside of the source`, false},
 		{"a status", policy + semver + "status: {any: thing}\n", "", false},

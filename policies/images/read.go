@@ -19,9 +19,8 @@ import (
 )
 
 const (
-	// leastInterval is how often a registry is asked at most.
-	leastInterval   = time.Minute
-	defaultInterval = 5 * time.Minute
+	// leastInterval is the least that a person may mean.
+	leastInterval = time.Minute
 	// byHost says where credentials are.
 	byHost = "credentials come from --registry-credentials, by host"
 	// signatures is Flux's default of exclusionList.
@@ -39,9 +38,8 @@ func (r *reader) repository() *Repository {
 	if spec.ExclusionList == nil {
 		x.excluded = []string{signatures}
 	}
-	if x.Interval = cmp.Or(spec.Interval.Duration, defaultInterval); x.Interval < leastInterval {
-		r.add(field{"spec", "interval"}, diag.SubscriptionIgnored, diag.Warning, "is less than a minute, and counts as one", "write 1m or more")
-		x.Interval = leastInterval
+	if every := spec.Interval.Duration; every != 0 && every < leastInterval {
+		r.add(field{"spec", "interval"}, diag.SubscriptionIgnored, diag.Warning, "is less than a minute, and counts for nothing", "run waybill update as often as you want to know")
 	}
 	named, err := reference.ParseNormalizedNamed(spec.Image)
 	switch {
@@ -172,7 +170,7 @@ func (r *reader) spec(spec *reflectorv1.ImagePolicySpec) (imagepolicy.Spec, bool
 }
 
 // automation reads an ImageUpdateAutomation; nil if it has a mistake.
-func (r *reader) automation(foreign func(object.Ref) string) *Automation {
+func (r *reader) automation(foreign func(object.Ref) string, taken func(branch string) string) *Automation {
 	var w automationv1.ImageUpdateAutomation
 	if !r.decode(&w) {
 		return nil
@@ -201,7 +199,7 @@ func (r *reader) automation(foreign func(object.Ref) string) *Automation {
 	case why != "":
 		r.fail(field{"spec", "sourceRef"}, "if it is this repository, say so in waybill.yaml, flux.self: [GitRepository/"+ref.Namespace+"/"+ref.Name+"]", "is refused: %s", why)
 	}
-	r.git(spec.GitSpec, x)
+	r.git(spec.GitSpec, x, taken)
 	if r.failed() {
 		return nil
 	}
@@ -218,7 +216,7 @@ func (r *reader) folder(written string) string {
 }
 
 // git reads how commits are made.
-func (r *reader) git(g *automationv1.GitSpec, x *Automation) {
+func (r *reader) git(g *automationv1.GitSpec, x *Automation, taken func(branch string) string) {
 	if g == nil {
 		return
 	}
@@ -240,6 +238,11 @@ func (r *reader) git(g *automationv1.GitSpec, x *Automation) {
 	}
 	if p := g.Push; p != nil {
 		x.Branch = p.Branch
+		if p.Branch != "" {
+			if why := taken(p.Branch); why != "" {
+				r.fail(at("push", "branch"), "name a branch of your own, as updates, or leave it out", "is %q, %s", p.Branch, why)
+			}
+		}
 		if p.Refspec != "" {
 			r.fail(at("push", "refspec"), "remove it; a pull request has a branch", "is refused: it may write any ref")
 		}

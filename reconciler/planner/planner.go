@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/policies/evict"
+	"github.com/waybill-dev/waybill/policies/images"
 	"github.com/waybill-dev/waybill/policies/unit"
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan"
@@ -80,6 +81,8 @@ func (p *Planner) Load(ctx context.Context, s sources.Snapshot, with render.With
 		return src, err
 	}
 	_, wrong := unit.ReadWindows(src.Config.Rollout.Windows)
+	_, unread := images.ReadSchedule(&src.Config.Updates)
+	wrong = append(wrong, unread...)
 	if _, err := suspend.Parse(src.Config.Apply.SyncWindows); err != nil {
 		wrong = append(wrong, diag.Diagnostic{
 			Code: diag.BadConfig, Severity: diag.Error, Pos: diag.Pos{File: render.ConfigFile}, Message: err.Error(), Hint: "the options are listed in docs/config.md",

@@ -11,15 +11,20 @@ import (
 
 // Of is the verdict on a comparison. The notes stand below the heading.
 func Of(c *preview.Comparison, notes ...string) Verdict {
+	v := Verdict{Passing: c.Guard != nil || len(c.Already) > 0, Text: Text(c, forge.MaxBody, notes...)}
+	v.State, v.Line = Judge(c)
+	return v
+}
+
+// Text is a comparison as Markdown, in at most limit bytes as far as there is room for the counts. The notes stand below the heading.
+func Text(c *preview.Comparison, limit int, notes ...string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### What `%.12s` does to the clusters\n\n", c.Head)
 	for _, n := range notes {
 		b.WriteString("> " + n + "\n\n")
 	}
 	head := b.String()
-	v := Verdict{Passing: c.Guard != nil || len(c.Already) > 0, Text: head + markdown.Comment(c, forge.MaxBody-len(head))}
-	v.State, v.Line = Judge(c)
-	return v
+	return head + markdown.Comment(c, limit-len(head))
 }
 
 // Unknown is the verdict on a commit that could not be compared. Where says who knows why.

@@ -76,6 +76,7 @@ func updateOf(v *updates.Verdict) Update {
 // sentences say why nothing is written.
 var sentences = map[updates.Why]string{
 	updates.Suspended: "suspended", updates.NotAutomated: "no ImageUpdateAutomation covers the policy", updates.NoMarker: "no value has a marker of it",
+	updates.Unclear:   "an ImageUpdateAutomation of its namespace has a mistake, or a part of the source cannot be read",
 	updates.MarkerBad: "a marker of it is a mistake", updates.UpToDate: "",
 }
 

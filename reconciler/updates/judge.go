@@ -10,6 +10,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/imagepolicy"
 	"github.com/waybill-dev/waybill/policies/images"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/marker"
 	"github.com/waybill-dev/waybill/render/subscribe"
 )
@@ -19,8 +20,9 @@ type Why string
 
 // The reasons. Those of single versions are in package imagepolicy.
 const (
-	Suspended    Why = "Suspended"    // the policy or its repository says so
+	Suspended    Why = "Suspended"    // the policy, its repository or the automation that covers it says so
 	NotAutomated Why = "NotAutomated" // no ImageUpdateAutomation of the source covers the policy
+	Unclear      Why = "Unclear"      // none covers it, but one of its namespace has a mistake, or a part of the source cannot be read
 	NoMarker     Why = "NoMarker"     // no value names it
 	MarkerBad    Why = "MarkerBad"    // a marker of it is a mistake
 	NotAnswered  Why = "NotAnswered"  // the registry did not say what there is
@@ -194,4 +196,4 @@ func (s *Subscription) Branch(base string) string {
 }
 
 // BranchPrefix begins the branches on which versions are proposed.
-const BranchPrefix = "waybill/update/"
+const BranchPrefix = render.UpdatePrefix

@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/policies/images"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/marker"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/registry"
 )
 
 // MemoryBranch is the branch that remembers. It is no part of the state, which follows from plans.
-const MemoryBranch = "waybill/updates"
+const MemoryBranch = render.UpdatesBranch
 
 // Memory is what has to be known the next time.
 type Memory struct {

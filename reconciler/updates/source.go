@@ -1,6 +1,7 @@
 package updates
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -11,7 +12,6 @@ import (
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/render/marker"
-	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/words"
 )
@@ -35,8 +35,10 @@ func (s *Subscription) Name() images.Name { return s.Policy.Name }
 // Source is what a source subscribes to.
 type Source struct {
 	Subscriptions []Subscription // in the order of names
-	// Broken are the policies that have a mistake: of them nothing is known.
-	Broken map[images.Name]bool
+	// Broken are the policies that have a mistake: of them nothing is known. Partial says that a part of the source cannot be
+	// read, so that there may be others.
+	Broken  map[images.Name]bool
+	Partial bool
 	// Diags say what is wrong with policies and with markers.
 	Diags []diag.Diagnostic
 
@@ -49,18 +51,9 @@ const maxFile = 5 << 20
 // Read reads what a source subscribes to. Read is what package render made of the snapshot.
 func Read(s sources.Snapshot, read *render.Source) (Source, error) {
 	out := Source{files: map[string]*marker.File{}}
-	var objs, others []*object.Object
-	for _, o := range read.Objects {
-		if images.Is(o.Ref()) {
-			objs = append(objs, o)
-		} else {
-			others = append(others, o)
-		}
-	}
 	repository := flux.Identify(read.Config.Flux.Self, read.Objects, read.Bound)
-	lookup := flux.NewIndex(others)
-	set, diags := images.Read(objs, func(source object.Ref) string { return repository.Foreign(source, lookup) })
-	out.Diags, out.Broken = diags, set.Broken
+	set, _, diags := images.Split(&read.Config, &repository, read.Objects)
+	out.Diags, out.Broken, out.Partial = diags, set.Broken, len(read.Broken) > 0
 	var err error
 	if out.files, err = Markers(s); err != nil {
 		return out, err
@@ -126,18 +119,7 @@ func (s *Source) markersOfNone(set *images.Set) map[images.Name]bool {
 // subscription finds the values of a policy.
 func (s *Source) subscription(p *images.Policy, set *images.Set, bad map[images.Name]bool) Subscription {
 	sub := Subscription{Policy: p}
-	within := []string{"."}
-	if len(set.Automations) > 0 {
-		within = nil
-	}
-	for _, a := range set.Automations {
-		if !a.Suspended && a.Covers(p) {
-			within = append(within, a.Path)
-			if sub.Automation == nil {
-				sub.Automation = a
-			}
-		}
-	}
+	within, why := s.automate(&sub, set)
 	for _, file := range sorted(s.files) {
 		if !slices.ContainsFunc(within, func(dir string) bool { return dir == "." || strings.HasPrefix(file, dir+"/") }) {
 			continue
@@ -155,18 +137,51 @@ func (s *Source) subscription(p *images.Policy, set *images.Set, bad map[images.
 	case bad[p.Name]:
 		sub.Why = MarkerBad
 	case len(within) == 0:
-		sub.Why = NotAutomated
+		sub.Why = why
 	case len(sub.Markers) == 0:
 		sub.Why = NoMarker
 	}
 	return sub
 }
 
-// Newest is what values of a policy are: the parts of the image with the newest tag among them.
+// automate finds the first automation that writes a policy, and the folders in which all of them do: all of the source where it
+// has no automation, not even one that cannot be read. Why says why there is no folder.
+func (s *Source) automate(sub *Subscription, set *images.Set) (within []string, why Why) {
+	if len(set.Automations)+len(set.BrokenAutomations) == 0 && !s.Partial {
+		return []string{"."}, ""
+	}
+	why = NotAutomated
+	if s.Partial || set.BrokenAutomations[sub.Name().Namespace] {
+		why = Unclear
+	}
+	for _, a := range set.Automations {
+		switch {
+		case !a.Covers(sub.Policy):
+		case a.Suspended:
+			why = Suspended
+		default:
+			within = append(within, a.Path)
+			sub.Automation = cmp.Or(sub.Automation, a)
+		}
+	}
+	return within, why
+}
+
+// newer reports whether a tag is newer than another one, or a version where that is none.
+func newer(p *images.Policy, tag, than string) bool {
+	if n, known := p.Rule.Compare(tag, than); known {
+		return n > 0
+	}
+	_, isVersion := p.Rule.Compare(tag, tag)
+	return isVersion
+}
+
+// Newest is what values of a policy are: the parts of the image with the newest tag among them. A tag that is no version, as
+// latest, counts where no other one is.
 func Newest(p *images.Policy, all []marker.Marker) (is marker.Image) {
 	for i := range all {
 		at := all[i].Image()
-		if n, known := p.Rule.Compare(at.Tag, is.Tag); at.Tag != "" && (is.Tag == "" || known && n > 0) {
+		if at.Tag != "" && (is.Tag == "" || newer(p, at.Tag, is.Tag)) {
 			is.Tag, is.Digest = at.Tag, at.Digest
 		}
 		if is.Name == "" {

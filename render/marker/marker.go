@@ -8,6 +8,7 @@ import (
 	"github.com/distribution/reference"
 
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/sources/lock"
 )
 
 // Policy is the name of an ImagePolicy.
@@ -97,24 +98,20 @@ const word = `"$imagepolicy"`
 
 var written = regexp.MustCompile(`\{\s*"\$imagepolicy"\s*:\s*"([^"]*)"\s*\}`)
 
-// named reads the policy and the part of a marker.
-func named(text string) (Policy, Part, bool) {
-	f := strings.Split(text, ":")
-	if len(f) == 2 {
-		f = append(f, "")
-	}
-	if len(f) != 3 || f[0] == "" || f[1] == "" {
+// named reads the policy and the part of a marker. Of one with a mistake the policy is zero where it names none.
+func named(text string) (p Policy, part Part, ok bool) {
+	f := strings.SplitN(text, ":", 3)
+	if len(f) == 1 || f[0] == "" || f[1] == "" {
 		return Policy{}, "", false
 	}
-	part := Part(f[2])
-	known := part == Whole && !strings.HasSuffix(text, ":") || part == Name || part == Tag || part == Digest
-	return Policy{f[0], f[1]}, part, known
+	if p = (Policy{f[0], f[1]}); len(f) == 2 {
+		return p, Whole, true
+	}
+	part = Part(f[2])
+	return p, part, part == Name || part == Tag || part == Digest
 }
 
-var (
-	tag    = regexp.MustCompile(`^` + reference.TagRegexp.String() + `$`)
-	digest = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
-)
+var tag = regexp.MustCompile(`^` + reference.TagRegexp.String() + `$`)
 
 // problem says why a value is not the part of an image that its marker says; empty if it is.
 func (m *Marker) problem() string {
@@ -125,7 +122,7 @@ func (m *Marker) problem() string {
 		}
 		return ""
 	case Digest:
-		if !digest.MatchString(m.Value) {
+		if !lock.IsDigest(m.Value) {
 			return fmt.Sprintf("%q is no digest, as sha256:... with 64 digits", m.Value)
 		}
 		return ""

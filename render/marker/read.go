@@ -2,6 +2,7 @@ package marker
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -63,17 +64,22 @@ func (f *File) line(line []byte, from, number int, why string, inAnchors map[int
 		message := "the marker of an image " + fmt.Sprintf(format, args...)
 		f.Bad = append(f.Bad, Bad{of, diag.Diagnostic{Code: code, Severity: diag.Error, Pos: pos, Message: message, Hint: hint}})
 	}
-	var policies []Policy
+	var policies []Policy // those of a marker with a mistake, too
 	var part Part
+	wrong := ""
 	for _, found := range written.FindAllSubmatch(line, -1) {
 		p, of, ok := named(string(found[1]))
 		if !ok {
-			bad(diag.BadMarker, policies, `write it as {"$imagepolicy": "NAMESPACE:NAME"}, with :name, :tag or :digest behind it for a part`, "says %q, which is no policy", found[1])
-			return
+			wrong = cmp.Or(wrong, fmt.Sprintf("says %q, which is no policy", found[1]))
 		}
-		policies, part = append(policies, p), of
+		if p != (Policy{}) {
+			policies, part = append(policies, p), of
+		}
 	}
 	switch {
+	case wrong != "":
+		bad(diag.BadMarker, policies, `write it as {"$imagepolicy": "NAMESPACE:NAME"}, with :name, :tag or :digest behind it for a part`, "%s", wrong)
+		return
 	case len(policies) == 0:
 		bad(diag.BadMarker, nil, `write it as {"$imagepolicy": "NAMESPACE:NAME"}`, "cannot be read")
 		return

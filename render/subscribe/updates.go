@@ -5,6 +5,7 @@ package subscribe
 import (
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"net/url"
 	"path"
 	"slices"
@@ -21,7 +22,9 @@ type Updates struct {
 	// Schedule are cron lines: pull requests are opened once each time that one of them comes about; none: whenever
 	// somebody looks.
 	Schedule []string `json:"schedule"`
-	TimeZone string   `json:"timeZone"` // of the IANA database; empty is UTC
+	// Lines are those of the schedule in waybill.yaml.
+	Lines    []int  `json:"-"`
+	TimeZone string `json:"timeZone"` // of the IANA database; empty is UTC
 	// MinimumAge is how long a version has to have been seen before it is taken.
 	MinimumAge metav1.Duration `json:"minimumAge"`
 	Major      bool            `json:"major"` // a version of a higher major may be taken
@@ -106,7 +109,7 @@ func (s *Updates) Check() (field, problem string) {
 	}
 	for _, h := range s.Hosts {
 		if !isHost(h) {
-			return "hosts", fmt.Sprintf("holds %q; want a host, as ghcr.io", h)
+			return "hosts", fmt.Sprintf("holds %q; want a host, as ghcr.io, which is asked over https; over http only localhost may be", h)
 		}
 	}
 	for i := range s.Verify {
@@ -117,13 +120,18 @@ func (s *Updates) Check() (field, problem string) {
 	return "", ""
 }
 
-// isHost reports a host alone, or with a scheme as charts.hosts has it.
+// isHost reports a host alone, or with a scheme as charts.hosts has it: http only for one that is this machine.
 func isHost(h string) bool {
 	if !strings.Contains(h, "://") {
 		h = "https://" + h
 	}
 	u, err := url.Parse(h)
-	return err == nil && u.Host != "" && u.User == nil && strings.Trim(u.Path, "/") == "" && u.RawQuery == "" && (u.Scheme == "https" || u.Scheme == "http")
+	if err != nil || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+		return false
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	isLoopback := strings.EqualFold(u.Hostname(), "localhost") || err == nil && ip.IsLoopback()
+	return u.Scheme == "https" || u.Scheme == "http" && isLoopback
 }
 
 // Pause is the least time between two requests to a host.
@@ -156,12 +164,39 @@ func (v *Verify) problem() string {
 }
 
 // KeysOf are the files of keys by which an image has to be signed; none where nobody asks for it. A * of a pattern
-// stands for no slash.
+// stands for no slash. The image and the pattern match as they are written, and as normalized has them.
 func (s *Updates) KeysOf(image string) []string {
+	matches := func(pattern string) bool {
+		for _, p := range []string{pattern, normalized(pattern)} {
+			for _, spelling := range []string{image, normalized(image)} {
+				if ok, _ := path.Match(p, spelling); ok {
+					return true
+				}
+			}
+		}
+		return false
+	}
 	for i := range s.Verify {
-		if slices.ContainsFunc(s.Verify[i].Images, func(p string) bool { ok, _ := path.Match(p, image); return ok }) {
+		if slices.ContainsFunc(s.Verify[i].Images, matches) {
 			return s.Verify[i].Keys
 		}
 	}
 	return nil
+}
+
+// normalized is the one spelling of an image, or of a pattern of images, that Docker's rules give it: in small letters, with the
+// host but not the port of https, and with library/ before a name of docker.io alone.
+func normalized(image string) string {
+	host, rest, is := strings.Cut(strings.ToLower(image), "/")
+	host = strings.TrimSuffix(host, ":443")
+	if is = is && (host == "localhost" || strings.ContainsAny(host, ".:")); !is {
+		host, rest = "docker.io", strings.ToLower(image)
+	}
+	if host == "index.docker.io" {
+		host = "docker.io"
+	}
+	if host == "docker.io" && !strings.Contains(rest, "/") {
+		rest = "library/" + rest
+	}
+	return host + "/" + rest
 }

@@ -26,6 +26,9 @@ func TestCheck(t *testing.T) {
 		{`{"limits": {"perHost": "1/d"}}`, "limits.perHost", "as 1/s or 30/m"},
 		{`{"hosts": ["ghcr.io/acme"]}`, "hosts", "want a host, as ghcr.io"},
 		{`{"hosts": ["ftp://ghcr.io"]}`, "hosts", "want a host"},
+		{`{"hosts": ["http://ghcr.io"]}`, "hosts", "over http only localhost may be"},
+		{`{"hosts": ["http://127.0.0.1.example"]}`, "hosts", "over http only localhost may be"},
+		{`{"hosts": ["http://[::1]:5000", "http://127.0.0.2", "HTTP://LocalHost"]}`, "", ""},
 		{`{"verify": [{"images": ["a/*"]}]}`, "verify[0]", "has no images, or no keys"},
 		{`{"verify": [{"images": ["["], "keys": ["k"]}]}`, "verify[0]", "no pattern"},
 		{`{"verify": [{"images": ["a/*"], "keys": ["../k"]}]}`, "verify[0]", "want a file of the source"},
@@ -63,5 +66,30 @@ func TestKeysOf(t *testing.T) {
 		if got := strings.Join(s.KeysOf(image), ","); got != want {
 			t.Errorf("the keys of %s are %q, want %q", image, got, want)
 		}
+	}
+}
+
+// One image has several spellings, and needs the same signature in all of them.
+func TestKeysOfOtherSpellings(t *testing.T) {
+	for _, pattern := range []string{"acme/*", "docker.io/acme/*", "index.docker.io/acme/web", "Docker.IO/acme/*", "docker.io:443/acme/web"} {
+		s := subscribe.Updates{Verify: []subscribe.Verify{{Images: []string{pattern}, Keys: []string{"k"}}}}
+		for _, image := range []string{"acme/web", "docker.io/acme/web", "index.docker.io/acme/web", "Docker.io/acme/web", "docker.io:443/acme/web"} {
+			if len(s.KeysOf(image)) != 1 {
+				t.Errorf("%s does not match %s", pattern, image)
+			}
+		}
+		if len(s.KeysOf("ghcr.io/acme/web")) > 0 {
+			t.Errorf("%s matches an image of another host", pattern)
+		}
+	}
+	s := subscribe.Updates{Verify: []subscribe.Verify{{Images: []string{"nginx"}, Keys: []string{"k"}}}}
+	for _, image := range []string{"nginx", "library/nginx", "docker.io/nginx", "docker.io/library/nginx"} {
+		if len(s.KeysOf(image)) != 1 {
+			t.Errorf("nginx does not match %s", image)
+		}
+	}
+	s.Verify[0].Images[0] = "GHCR.io/acme/*"
+	if len(s.KeysOf("ghcr.io/acme/web")) != 1 {
+		t.Error("the case of a host counts")
 	}
 }

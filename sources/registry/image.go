@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/types"
@@ -29,10 +28,6 @@ type Image struct {
 	// Source, Changelog and URL are https URLs: of its source code, of what changed, and for
 	// more about it. Empty where nothing says it.
 	Source, Changelog, URL string
-	// Version and Revision are what the image calls itself, and the commit it was built from.
-	Version, Revision string
-	// Created is when it says that it was built. Anybody can write any date into it.
-	Created time.Time
 }
 
 // The keys of labels and annotations that are read: those of the OCI image specification
@@ -40,9 +35,6 @@ type Image struct {
 const (
 	sourceKey    = "org.opencontainers.image.source"
 	urlKey       = "org.opencontainers.image.url"
-	versionKey   = "org.opencontainers.image.version"
-	revisionKey  = "org.opencontainers.image.revision"
-	createdKey   = "org.opencontainers.image.created"
 	changelogKey = "waybill.dev/changelog"
 )
 
@@ -175,16 +167,12 @@ func chosen(all []v1.Descriptor) v1.Descriptor {
 // addConfig adds what the config of an image says.
 func addConfig(to map[string]string, data []byte) error {
 	var config struct {
-		Created string `json:"created"`
-		Config  struct {
+		Config struct {
 			Labels map[string]string `json:"Labels"`
 		} `json:"config"`
 	}
 	if err := json.Unmarshal(data, &config); err != nil {
 		return errors.New("its config is no JSON")
-	}
-	if config.Created != "" {
-		to[createdKey] = config.Created
 	}
 	maps.Copy(to, config.Config.Labels)
 	return nil
@@ -192,14 +180,7 @@ func addConfig(to map[string]string, data []byte) error {
 
 // described reads what was gathered. What has not the form that it should have is left out.
 func described(said map[string]string) Image {
-	i := Image{
-		Source: link(said[sourceKey]), Changelog: link(said[changelogKey]), URL: link(said[urlKey]),
-		Version: shown(said[versionKey]), Revision: shown(said[revisionKey]),
-	}
-	if at, err := time.Parse(time.RFC3339, said[createdKey]); err == nil {
-		i.Created = at.UTC()
-	}
-	return i
+	return Image{Source: link(said[sourceKey]), Changelog: link(said[changelogKey]), URL: link(said[urlKey])}
 }
 
 // link is a URL that may be shown as a link; empty if it may not.
@@ -209,12 +190,4 @@ func link(s string) string {
 		return ""
 	}
 	return u.String()
-}
-
-// shown is a version or commit that may be shown; empty if it has anything else than such have.
-func shown(s string) string {
-	if !tagName.MatchString(strings.ReplaceAll(s, "+", "_")) {
-		return ""
-	}
-	return s
 }

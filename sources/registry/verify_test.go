@@ -145,7 +145,7 @@ func TestSignatures(t *testing.T) {
 	rsa2048 := newSigner(t, rsaKey, err)
 	_, edKey, err := ed25519.GenerateKey(rand.Reader)
 	ed := newSigner(t, edKey, err)
-	image := built(t, noon, nil)
+	image := built(t, nil)
 	digest := digestOf(t, image)
 	elsewhere := "sha256:" + strings.Repeat("0", 64)
 	const signed, scanned = "https://sigstore.dev/cosign/sign/v1", "https://cosign.sigstore.dev/attestation/vuln/v1"
@@ -200,7 +200,7 @@ func TestSignatures(t *testing.T) {
 
 func TestWhatCannotBeVerified(t *testing.T) {
 	key := ecdsaSigner(t)
-	image := built(t, noon, nil)
+	image := built(t, nil)
 	digest := digestOf(t, image)
 	s, push := stocked(t)
 	push("1.0.0", image)

@@ -1,4 +1,4 @@
-// Demo shows Waybill on real servers, which it starts on this machine, and tells one of four
+// Demo shows Waybill on real servers, which it starts on this machine, and tells one of five
 // stories, or leaves them to whoever started it.
 //
 // clusters (make demo-clusters) registers three clusters, commits a Deployment with weighted
@@ -16,6 +16,10 @@
 // rollout (make demo-rollout) has three clusters and a forge. A good change goes out in stages, and
 // somebody approves the last one by a comment; a bad image stops at the first stage, and is reverted;
 // and a cluster is killed while a third change is half way.
+//
+// update (make demo-updates) has two clusters, a forge and a registry. A new image becomes a pull request with its
+// preview, is merged, and goes out in stages; a bad one fails at the first stage, goes back by itself, is reverted,
+// and is not proposed again, while the version after it is.
 //
 // Every step is checked, so that it is a test as well: it ends with status 1 where something is
 // not as it should be.
@@ -55,11 +59,12 @@ const threeClusters = "Three clusters on this machine: real control planes, simu
 const (
 	preview = "preview"
 	rollout = "rollout"
+	update  = "update"
 )
 
 func main() {
-	if len(os.Args) != 2 || stories[os.Args[1]].steps == nil && !slices.Contains([]string{preview, rollout, playground}, os.Args[1]) {
-		fmt.Fprintln(os.Stderr, "usage: demo clusters|failover|preview|rollout|playground")
+	if len(os.Args) != 2 || stories[os.Args[1]].steps == nil && !slices.Contains([]string{preview, rollout, update, playground}, os.Args[1]) {
+		fmt.Fprintln(os.Stderr, "usage: demo clusters|failover|preview|rollout|update|playground")
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -86,6 +91,8 @@ func run(ctx context.Context, out io.Writer, name string) (err error) {
 		return previewStory(ctx, out, dir)
 	case rollout:
 		return rolloutStory(ctx, out, dir)
+	case update:
+		return updateStory(ctx, out, dir)
 	case playground:
 		return play(ctx, out, dir)
 	}

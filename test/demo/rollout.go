@@ -15,6 +15,8 @@ import (
 type waves struct {
 	*hosted
 
+	image, strategy string // of web, without a version; and the strategy's manifest
+
 	ann    forges.User       // who may write to the repository
 	pull   int               // the pull request that was merged last
 	before map[string]string // the branches of clusters when that was merged
@@ -54,7 +56,7 @@ func rolloutStory(ctx context.Context, out io.Writer, dir string) error {
 	if err != nil {
 		return err
 	}
-	w := &waves{hosted: h}
+	w := &waves{hosted: h, image: "registry.example.com/web", strategy: careful}
 	return f.tell(w.begin, w.follow, w.bind, w.improve, w.approve, w.spoil, w.revert, w.lose, w.finish)
 }
 
@@ -91,10 +93,10 @@ func (w *waves) follow() error {
 // bind adds the strategy, which changes no cluster.
 func (w *waves) bind() error {
 	w.title("Changes of web go out in stages from now on; that alone starts nothing")
-	if err := os.WriteFile(filepath.Join(w.dir, w.source, "careful.yaml"), []byte(careful), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(w.dir, w.source, "careful.yaml"), []byte(w.strategy), 0o600); err != nil {
 		return err
 	}
-	w.say("\n%s", careful)
+	w.say("\n%s", w.strategy)
 	if err := w.rewrite("waybill.yaml", func(s string) (string, bool) { return s + "  rollout: {default: careful}\n", true }); err != nil {
 		return err
 	}

@@ -2,7 +2,10 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,7 +64,15 @@ func (w *waves) merge(from, to string) (err error) {
 	if err := w.typed("diff", "origin/main", "HEAD"); err != nil {
 		return err
 	}
+	return w.accepted()
+}
+
+// accepted notes where the branches of clusters are, and merges the pull request.
+func (w *waves) accepted() (err error) {
 	w.before = map[string]string{}
+	if err := w.git("-C", w.source, "fetch", "-q", "origin"); err != nil {
+		return err
+	}
 	for name := range w.clusters {
 		if w.before[name], err = w.commitOf("origin/waybill/cluster/" + name); err != nil {
 			return err
@@ -124,7 +135,7 @@ func (w *waves) over() error {
 	if err := w.typed("get", "rollouts"); err != nil {
 		return err
 	}
-	for _, name := range []string{canary, early, prod} {
+	for _, name := range slices.Sorted(maps.Keys(w.clusters)) {
 		if err := w.ask("log", "-2", "--oneline", "origin/waybill/cluster/"+name); err != nil {
 			return err
 		}
@@ -141,7 +152,7 @@ type copies struct {
 // run waits until clusters have what they should.
 func (w *waves) run(all ...copies) error {
 	for _, c := range all {
-		want := fmt.Sprintf("registry.example.com/web:%s %[2]d/%[2]d/%[2]d/%[2]d", c.version, c.replicas)
+		want := fmt.Sprintf("%s:%s %[3]d/%[3]d/%[3]d/%[3]d", w.image, c.version, c.replicas)
 		if err := w.until(c.cluster, func(out string, err error) bool { return err == nil && out == want },
 			"get", "-n", "web", "deployment", "web", "-o",
 			"jsonpath={.spec.template.spec.containers[0].image} {.spec.replicas}/{.status.replicas}/{.status.updatedReplicas}/{.status.availableReplicas}"); err != nil {
@@ -151,12 +162,17 @@ func (w *waves) run(all ...copies) error {
 	return nil
 }
 
+// waybillIn is waybill in the source.
+func (w *waves) waybillIn(args ...string) *exec.Cmd {
+	cmd := w.command("waybill", append(args, "--plain-http")...)
+	cmd.Dir = filepath.Join(w.dir, w.source)
+	return cmd
+}
+
 // typed runs waybill in the source, and shows what it prints. It ends with 1 if it shows a difference.
 func (w *waves) typed(args ...string) error {
-	args = append(args, "--plain-http")
-	w.say("\n$ waybill %s", strings.Join(args, " "))
-	cmd := w.command("waybill", args...)
-	cmd.Dir = filepath.Join(w.dir, w.source)
+	cmd := w.waybillIn(args...)
+	w.say("\n$ waybill %s", strings.Join(cmd.Args[1:], " "))
 	cmd.Stdout, cmd.Stderr = w.out, w.out
 	err := cmd.Run()
 	differs := args[0] == "diff" && cmd.ProcessState.ExitCode() == 1

@@ -39,7 +39,12 @@ func (i *Images) Look(ctx context.Context) (propose.Found, []diag.Diagnostic, er
 	if err != nil {
 		return propose.Found{}, nil, err
 	}
-	found, err := (&propose.Looker{Registry: i.Registry, Memory: memory, Now: i.Now}).Look(ctx, i.Source, &read)
+	source, err := updates.Read(i.Source, &read)
+	if err != nil {
+		return propose.Found{}, nil, err
+	}
+	looker := propose.Looker{Registry: i.Registry, Memory: memory, Now: i.Now}
+	found, err := looker.Look(ctx, i.Source, source, read.Config.Updates)
 	return found, found.Source.Diags, err
 }
 

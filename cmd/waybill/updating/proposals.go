@@ -53,8 +53,8 @@ func (p *Proposals) Run(ctx context.Context, out io.Writer) (propose.Result, err
 	return result, Write(out, &result.Found, p.Now(), report.Table)
 }
 
-// preview says as Markdown what going from one commit to another does to every cluster.
-func (p *Proposals) preview(ctx context.Context, base, head string) (string, error) {
+// preview says as Markdown of at most limit bytes what going from one commit to another does to every cluster.
+func (p *Proposals) preview(ctx context.Context, base, head string, limit int) (string, error) {
 	key, err := draw.Throwaway(rand.Reader)
 	if err != nil {
 		return "", err
@@ -64,7 +64,7 @@ func (p *Proposals) preview(ctx context.Context, base, head string) (string, err
 		return "", err
 	}
 	c, err := versions.Preview(ctx, p.Reconciler, versions.Question{Base: base, Head: s, Key: key})
-	return post.Of(&c).Text, err
+	return post.Text(&c, limit), err
 }
 
 // rollouts are those that are recorded where the source is published.

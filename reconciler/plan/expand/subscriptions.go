@@ -16,15 +16,6 @@ func withoutSubscriptions(
 	if !config.Updates.Acts() {
 		return objs, nil
 	}
-	var subscriptions []*object.Object
-	for _, o := range objs {
-		if images.Is(o.Ref()) {
-			subscriptions = append(subscriptions, o)
-		} else {
-			rest = append(rest, o)
-		}
-	}
-	lookup := flux.NewIndex(rest)
-	_, wrong = images.Read(subscriptions, func(source object.Ref) string { return repository.Foreign(source, lookup) })
+	_, rest, wrong = images.Split(config, repository, objs)
 	return rest, wrong
 }

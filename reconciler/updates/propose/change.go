@@ -18,35 +18,30 @@ import (
 type change struct {
 	branch   string
 	verdicts []*updates.Verdict
-	edited   map[string][]byte
 	tree     *files.Folder
-	memory   *updates.Memory
 	// at is where the branch is, and was what was proposed on it before; stays says that it has this change already.
 	at    files.ID
 	was   *updates.Proposal
 	stays bool
 }
 
-// has is what is proposed on the branch already; nil for nothing.
-func (c *change) has() *updates.Proposal { return c.was }
-
 // author is who commits.
 var author = git.Author{Name: "Waybill", Email: "waybill@waybill.dev"}
 
 // change makes what a branch is to change; nil if nothing is to be done about it, which is said.
 func (r *run) change(ctx context.Context, branch string, of []*updates.Verdict) (*change, error) {
-	c := &change{branch: branch, verdicts: of, at: r.heads[branch], memory: r.memory}
+	c := &change{branch: branch, verdicts: of, at: r.heads[branch]}
 	for _, v := range of {
 		if p := r.memory.Policies[v.Name()].Proposal; p.IsOpen() && p.Branch == branch {
 			c.was = p
 		}
 	}
-	var err error
-	if c.edited, err = r.result.Found.Source.Edit(of); err != nil {
+	edited, err := r.result.Found.Source.Edit(of)
+	if err != nil {
 		return nil, err
 	}
 	c.tree = r.base.Tree
-	for name, data := range c.edited {
+	for name, data := range edited {
 		c.tree = with(c.tree, strings.Split(strings.Trim(r.Subdir+"/"+name, "/"), "/"), data)
 	}
 	if !c.at.IsZero() {
@@ -97,7 +92,9 @@ func (c *change) note(m *updates.Memory) {
 }
 
 // isOurs reports whether the head of a branch is the commit that Waybill pushed: its author, and the tree that is remembered. Of
-// a branch of which nothing is remembered, as when the memory was lost, it is one whose message names the subscription.
+// a branch below updates.BranchPrefix of which nothing is remembered, as when the memory was lost, it is one whose message names
+// the subscription. Another branch of which nothing is remembered is somebody else's: who fast-forwards it to a merged commit of
+// Waybill's has such a head, too.
 func (r *run) isOurs(ctx context.Context, p *updates.Proposal) (bool, error) {
 	if r.heads[p.Branch].IsZero() {
 		return true, nil
@@ -110,7 +107,8 @@ func (r *run) isOurs(ctx context.Context, p *updates.Proposal) (bool, error) {
 		return !ok, err
 	}
 	isWritten := head.Author == author && len(head.Others) == 0 && len(sources.Trailers(head.Message, trailer)) > 0
-	return isWritten && (p.Tree == "" || head.Tree.ID().String() == p.Tree), nil
+	isLost := p.Tree == "" && strings.HasPrefix(p.Branch, updates.BranchPrefix)
+	return isWritten && (isLost || head.Tree.ID().String() == p.Tree), nil
 }
 
 // isSame reports whether a branch has the change already: what it changes is what is to be changed, whatever else the base got

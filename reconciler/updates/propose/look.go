@@ -14,7 +14,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/images"
 	"github.com/waybill-dev/waybill/reconciler/updates"
-	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/subscribe"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/registry"
 )
@@ -47,16 +47,11 @@ type Looker struct {
 	Now      time.Time
 }
 
-// Look asks registries what there is, notes it in the memory, and says what comes next. Read is what package render made of
+// Look asks registries what there is, notes it in the memory, and says what comes next. Source is what package updates read of
 // the snapshot. A registry that does not answer is a reason of its subscriptions, and no error.
-func (by *Looker) Look(ctx context.Context, s sources.Snapshot, read *render.Source) (Found, error) {
-	l := look{by: by.Registry, snapshot: s}
-	l.facts = updates.Facts{Now: by.Now, Settings: read.Config.Updates, Memory: by.Memory, Failed: map[string]error{}}
-	var err error
-	if l.found.Source, err = updates.Read(s, read); err != nil {
-		return l.found, err
-	}
-	l.found.Images = map[images.Name]registry.Image{}
+func (by *Looker) Look(ctx context.Context, s sources.Snapshot, source updates.Source, settings subscribe.Updates) (Found, error) {
+	l := look{by: by.Registry, snapshot: s, found: Found{Source: source, Images: map[images.Name]registry.Image{}}}
+	l.facts = updates.Facts{Now: by.Now, Settings: settings, Memory: by.Memory, Failed: map[string]error{}}
 	l.tags(ctx)
 	for i := range l.found.Source.Subscriptions {
 		v := updates.Judge(&l.found.Source.Subscriptions[i], l.facts)
@@ -123,30 +118,34 @@ func (l *look) pin(ctx context.Context, v *updates.Verdict) {
 	if !v.Takes() {
 		return
 	}
-	if err := l.verify(ctx, image, built.Digest); err != nil {
-		v.Refuse(updates.Unverified, err.Error())
+	if why, err := l.verify(ctx, image, built.Digest); err != nil {
+		v.Refuse(why, err.Error())
 		return
 	}
 	l.found.Images[v.Name()] = built
 }
 
-// verify is an error if an image is not signed as the source wants it.
-func (l *look) verify(ctx context.Context, image, digest string) error {
+// verify is an error if an image is not signed as the source wants it, or that cannot be known, with which of the two it is.
+func (l *look) verify(ctx context.Context, image, digest string) (updates.Why, error) {
 	files := l.facts.Settings.KeysOf(image)
+	if len(files) == 0 {
+		return "", nil
+	}
 	var keys []registry.Key
 	for _, file := range files {
 		data, err := l.snapshot.ReadFile(file)
 		if err != nil {
-			return fmt.Errorf("reading the key %s: %w", file, err)
+			return updates.Unverified, fmt.Errorf("reading the key %s: %w", file, err)
 		}
 		some, err := registry.ParseKeys(file, data)
 		if err != nil {
-			return fmt.Errorf("reading the key %s: %w", file, err)
+			return updates.Unverified, fmt.Errorf("reading the key %s: %w", file, err)
 		}
 		keys = append(keys, some...)
 	}
-	if len(files) == 0 {
-		return nil
+	err := l.by.Verify(ctx, image+"@"+digest, keys)
+	if registry.ClassOf(err) == registry.Unverified {
+		return updates.Unverified, err
 	}
-	return l.by.Verify(ctx, image+"@"+digest, keys)
+	return updates.NotAnswered, err
 }

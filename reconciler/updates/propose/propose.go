@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/policies/images"
-	"github.com/waybill-dev/waybill/policies/window"
 	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/reconciler/updates"
@@ -30,8 +29,8 @@ type Proposer struct {
 	Subdir     string // the folder of the source; empty for the root
 	// Load reads a snapshot of the source.
 	Load func(context.Context, sources.Snapshot) (render.Source, error)
-	// Preview says as Markdown what going from one commit to another does to every cluster.
-	Preview func(ctx context.Context, base, head string) (string, error)
+	// Preview says as Markdown of at most limit bytes what going from one commit to another does to every cluster.
+	Preview func(ctx context.Context, base, head string, limit int) (string, error)
 	// Rollouts are those that are recorded.
 	Rollouts func(context.Context) ([]rollouts.Rollout, error)
 	Now      func() time.Time
@@ -88,7 +87,8 @@ type run struct {
 	settings settings
 	memory   *updates.Memory
 	memoryAt git.Head
-	open     []string // units whose run is open
+	merged   map[images.Name]bool // whose pull request the forge merged behind what was read of the base
+	open     []string             // units whose run is open
 	result   Result
 }
 
@@ -99,7 +99,7 @@ type settings struct {
 }
 
 func (p *Proposer) once(ctx context.Context) (Result, error) {
-	r := &run{Proposer: p, now: p.Now().UTC().Truncate(time.Second)}
+	r := &run{Proposer: p, merged: map[images.Name]bool{}, now: p.Now().UTC().Truncate(time.Second)}
 	snapshot, err := r.read(ctx)
 	if err != nil {
 		return r.result, err
@@ -115,17 +115,22 @@ func (p *Proposer) once(ctx context.Context) (Result, error) {
 		return r.result, errOff
 	}
 	r.settings = settings{open: source.Config.Updates.Limits.Open, perHour: source.Config.Updates.Limits.PerHour}
-	for _, line := range source.Config.Updates.Schedule {
-		s, err := window.Parse(line, source.Config.Updates.TimeZone)
-		if err != nil {
-			return r.result, fmt.Errorf("updates.schedule of waybill.yaml: %w", err)
-		}
+	schedule, wrong := images.ReadSchedule(&source.Config.Updates)
+	if len(wrong) > 0 {
+		return r.result, &render.ConfigError{Diagnostic: wrong[0]}
+	}
+	for _, s := range schedule {
 		r.settings.schedule = append(r.settings.schedule, s)
 	}
-	if err := r.learn(ctx, snapshot, &source); err != nil {
+	subscribed, err := updates.Read(snapshot, &source)
+	if err != nil {
 		return r.result, err
 	}
-	if r.result.Found, err = (&Looker{Registry: p.Registry, Memory: r.memory, Now: r.now}).Look(ctx, snapshot, &source); err != nil {
+	if err := r.learn(ctx, subscribed.Subscriptions); err != nil {
+		return r.result, err
+	}
+	looker := Looker{Registry: p.Registry, Memory: r.memory, Now: r.now}
+	if r.result.Found, err = looker.Look(ctx, snapshot, subscribed, source.Config.Updates); err != nil {
 		return r.result, err
 	}
 	return r.result, r.act(ctx)
@@ -167,12 +172,8 @@ func (r *run) read(ctx context.Context) (sources.Snapshot, error) {
 }
 
 // learn notes what people and roll-outs made of earlier proposals.
-func (r *run) learn(ctx context.Context, s sources.Snapshot, read *render.Source) error {
-	source, err := updates.Read(s, read)
-	if err != nil {
-		return err
-	}
-	r.memory.Learn(source.Subscriptions, r.base.Commit.String())
+func (r *run) learn(ctx context.Context, all []updates.Subscription) error {
+	r.memory.Learn(all, r.base.Commit.String())
 	for _, n := range r.memory.Open() {
 		p := r.memory.Policies[n].Proposal
 		if p.PullRequest == 0 {
@@ -188,9 +189,22 @@ func (r *run) learn(ctx context.Context, s sources.Snapshot, read *render.Source
 			merged := *p
 			merged.Merged = is.Merged
 			r.memory.Propose(n, &merged)
+			r.merged[n] = !r.isBefore(ctx, is.Merged, r.base.Commit)
 		}
 	}
-	return r.keptByRollouts(ctx, source.Subscriptions)
+	known := slices.DeleteFunc(slices.Clone(all), func(s updates.Subscription) bool { return r.merged[s.Name()] })
+	r.memory.Learn(known, r.base.Commit.String()) // what was merged and reverted since the last run
+	return r.keptByRollouts(ctx, all)
+}
+
+// isBefore reports whether a commit is another one, or in its history, for sure.
+func (p *Proposer) isBefore(ctx context.Context, commit string, of files.ID) bool {
+	id, err := files.ParseID(commit)
+	if err != nil {
+		return false
+	}
+	isBefore, err := p.Repository.IsAncestor(ctx, id, of)
+	return id == of || isBefore && err == nil
 }
 
 // keptByRollouts keeps back what values were at the target of a roll-out that stopped or went back, if they were others at
@@ -248,7 +262,7 @@ func (r *run) act(ctx context.Context) error {
 	byBranch := map[string][]*updates.Verdict{}
 	for i := range r.result.Found.Verdicts {
 		v := &r.result.Found.Verdicts[i]
-		if v.Takes() {
+		if v.Takes() && !r.merged[v.Name()] { // whether it was reverted since is known the next time
 			byBranch[v.Branch(r.Base)] = append(byBranch[v.Branch(r.Base)], v)
 		}
 	}
@@ -258,9 +272,7 @@ func (r *run) act(ctx context.Context) error {
 	if due && len(r.settings.schedule) > 0 {
 		r.memory.Looked = r.now
 	}
-	if err := r.obsolete(ctx, byBranch); err != nil {
-		return err
-	}
+	obsolete := r.obsolete(byBranch)
 	var changes []*change
 	for _, branch := range slices.Sorted(maps.Keys(byBranch)) {
 		c, err := r.change(ctx, branch, byBranch[branch])
@@ -274,6 +286,9 @@ func (r *run) act(ctx context.Context) error {
 	if err := r.push(ctx, changes); err != nil {
 		return err
 	}
+	if err := r.close(ctx, obsolete); err != nil {
+		return errors.Join(err, r.remember(ctx)) // what could not be closed is closed the next time
+	}
 	for _, c := range changes {
 		if err := r.show(ctx, c); err != nil {
 			return errors.Join(err, r.remember(ctx)) // what is open already is not opened again
@@ -284,7 +299,7 @@ func (r *run) act(ctx context.Context) error {
 
 // allowed reports whether a change may be proposed now. One that has a pull request already always may.
 func (r *run) allowed(c *change, due bool) bool {
-	if c.has() != nil {
+	if c.was != nil {
 		return true
 	}
 	open := map[string]bool{}
@@ -318,39 +333,56 @@ func (r *run) say(c *change, did Did, url, why string) {
 	r.result.Outcomes = append(r.result.Outcomes, o)
 }
 
-// obsolete closes the pull requests of what is not to be taken any more, unless somebody else's commit is on their branch.
-func (r *run) obsolete(ctx context.Context, wanted map[string][]*updates.Verdict) error {
-	closed := map[int]bool{}
+// obsolete are the proposals of what is not to be taken any more, by their policies; it forgets them. Their pull requests are
+// closed when that is remembered: one that is closed before would be taken for one that a person closed.
+func (r *run) obsolete(wanted map[string][]*updates.Verdict) map[images.Name]*updates.Proposal {
+	all := map[images.Name]*updates.Proposal{}
 	for _, n := range r.memory.Open() {
 		p := r.memory.Policies[n].Proposal
 		isWanted := slices.ContainsFunc(wanted[p.Branch], func(v *updates.Verdict) bool { return v.Name() == n })
-		if isWanted || r.rests(n) {
+		if isWanted || r.result.Found.rests(n) {
 			continue
 		}
 		r.memory.Propose(n, nil)
-		if len(wanted[p.Branch]) > 0 || p.PullRequest == 0 || closed[p.PullRequest] {
+		if len(wanted[p.Branch]) == 0 && p.PullRequest != 0 {
+			all[n] = p
+		}
+	}
+	return all
+}
+
+// close closes the pull requests of proposals, unless somebody else's commit is on their branch. It remembers again those that it
+// could not close.
+func (r *run) close(ctx context.Context, all map[images.Name]*updates.Proposal) error {
+	var failed error
+	closed := map[int]bool{}
+	for _, n := range slices.SortedFunc(maps.Keys(all), images.Name.Compare) {
+		p := all[n]
+		if closed[p.PullRequest] {
+			continue
+		}
+		o := Outcome{Branch: p.Branch, Policies: []string{n.String()}, Did: Theirs, URL: p.URL, Why: "somebody else's commit is on the branch"}
+		isOurs, err := r.isOurs(ctx, p)
+		if isOurs && err == nil {
+			o.Did, o.Why = Closed, p.To.String()+" is not to be taken any more"
+			err = r.Forge.ClosePullRequest(ctx, p.PullRequest)
+		}
+		if err != nil && !errors.Is(err, forge.ErrNotFound) {
+			r.memory.Propose(n, p)
+			failed = errors.Join(failed, err)
 			continue
 		}
 		closed[p.PullRequest] = true
-		isOurs, err := r.isOurs(ctx, p)
-		if err != nil {
-			return err
-		}
-		o := Outcome{Branch: p.Branch, Policies: []string{n.String()}, Did: Theirs, URL: p.URL, Why: "somebody else's commit is on the branch"}
-		if isOurs {
-			o.Did, o.Why = Closed, p.To.String()+" is not to be taken any more"
-			if err := r.Forge.ClosePullRequest(ctx, p.PullRequest); err != nil && !errors.Is(err, forge.ErrNotFound) {
-				return err
-			}
-		}
 		r.result.Outcomes = append(r.result.Outcomes, o)
 	}
-	return nil
+	return failed
 }
 
 // rests reports a policy of which nothing is known now, or nothing is to be done: what is proposed of it stays as it is.
-func (r *run) rests(n images.Name) bool {
-	return r.result.Found.Source.Broken[n] || slices.ContainsFunc(r.result.Found.Verdicts, func(v updates.Verdict) bool {
-		return v.Name() == n && slices.Contains([]updates.Why{updates.NotAnswered, updates.MarkerBad, updates.Suspended}, v.Why)
-	})
+func (f *Found) rests(n images.Name) bool {
+	i := slices.IndexFunc(f.Verdicts, func(v updates.Verdict) bool { return v.Name() == n })
+	if i < 0 {
+		return f.Source.Broken[n] || f.Source.Partial
+	}
+	return slices.Contains([]updates.Why{updates.NotAnswered, updates.MarkerBad, updates.Suspended, updates.Unclear}, f.Verdicts[i].Why)
 }

@@ -132,7 +132,9 @@ func begin(t *testing.T, source map[string]string, tags ...string) *world {
 		Load: func(ctx context.Context, s sources.Snapshot) (render.Source, error) {
 			return render.Load(ctx, s, render.With{})
 		},
-		Preview:  func(context.Context, string, string) (string, error) { return "what it does to every cluster\n", nil },
+		Preview: func(context.Context, string, string, int) (string, error) {
+			return "what it does to every cluster\n", nil
+		},
 		Rollouts: func(context.Context) ([]rollouts.Rollout, error) { return w.recorded, nil },
 	}
 	w.commit()
@@ -425,6 +427,8 @@ func TestWhatRests(t *testing.T) {
 			s["images.yaml"] = strings.Replace(s["images.yaml"], "interval: 5m", "suspend: true", 1)
 		},
 		func(s map[string]string) { s["apps/two.yaml"] = "x: &a y # {\"$imagepolicy\": \"shop:web\"}\n" },
+		func(s map[string]string) { s["images.yaml"] += "---\na: [\n" },
+		func(s map[string]string) { s["images.yaml"] = "a: [\n" },
 	} {
 		w := begin(t, sourceOf(""), "1.0.0", "1.1.0")
 		w.runs(opened)

@@ -73,15 +73,11 @@ func (r *run) draft(ctx context.Context, c *change) (forge.Draft, error) {
 		fmt.Fprintf(&b, "\n> **A roll-out is open**: %s. Merged now, this waits for it or restarts it, as its strategy says.\n", words.First(r.open, 3))
 	}
 	b.WriteString("\nCommits of others on this branch are never overwritten. Closed without a merge, this version is not proposed again; a newer one is.\n\n")
-	preview, err := r.Preview(ctx, r.base.Commit.String(), r.heads[c.branch].String())
+	preview, err := r.Preview(ctx, r.base.Commit.String(), r.heads[c.branch].String(), forge.MaxBody-b.Len())
 	if err != nil {
 		return forge.Draft{}, err
 	}
-	text := b.String()
-	if room := forge.MaxBody - len(text); len(preview) > room {
-		preview = strings.ToValidUTF8(preview[:room], "")
-	}
-	return forge.Draft{Title: c.title(), Body: text + preview}, nil
+	return forge.Draft{Title: c.title(), Body: b.String() + preview}, nil
 }
 
 // shown is a version as people see it.

@@ -1,0 +1,220 @@
+package propose_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/waybill-dev/waybill/reconciler/updates"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/sources/forge"
+	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/sources/registry"
+	"github.com/waybill-dev/waybill/test/twin"
+)
+
+// publicKey is a key as cosign writes it.
+func publicKey(t *testing.T) string {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
+}
+
+// A registry that does not say who signed an image leaves the pull request open; one that says that nobody did closes it.
+func TestSignaturesThatAreNotAnswered(t *testing.T) {
+	s := sourceOf(", verify: [{images: ['ghcr.io/acme/*'], keys: [cosign.pub]}]")
+	s["cosign.pub"] = publicKey(t)
+	w := begin(t, s, "1.0.0", "1.1.0")
+	w.runs(opened)
+	for _, err := range []error{&registry.Error{Class: registry.Busy, Of: image, Err: errors.New("429")}, context.DeadlineExceeded} {
+		w.registry.unkept = err
+		if r := w.runs(); r.Found.Verdicts[0].Why != updates.NotAnswered || !w.forge.all[0].Open {
+			t.Errorf("with %v it is %+v", err, r.Found.Verdicts[0])
+		}
+	}
+	w.registry.unkept = &registry.Error{Class: registry.Unverified, Of: image, Err: errors.New("it has no signature")}
+	if r := w.runs(closed); r.Found.Verdicts[0].Why != updates.Unverified {
+		t.Errorf("without a signature it is %+v", r.Found.Verdicts[0])
+	}
+}
+
+// What is closed in a run that loses a race is not taken for closed by a person.
+func TestALostRaceOfWhatIsObsolete(t *testing.T) {
+	w := begin(t, sourceOf(""), "1.0.0", "1.1.0")
+	w.runs(opened)
+	w.source["images.yaml"] = strings.Replace(w.source["images.yaml"], "'*'", "1.0.x", 1)
+	w.commit()
+	w.proposer.Repository = &raced{w.repo, func() {
+		theirs := twin.Of(w.head(updates.MemoryBranch).Tree)
+		theirs["policies/shop/other.json"] = twin.File([]byte(`{"keptBack":{"1":"why"}}`))
+		w.repo.Write(updates.MemoryBranch, "theirs", theirs.Folder())
+	}}
+	w.runs(closed)
+	if got := w.memory().Policies[web]; len(got.KeptBack) > 0 || got.Proposal != nil || w.forge.all[0].Open {
+		t.Errorf("remembered is %+v", got)
+	}
+}
+
+// stubborn is a forge that does not close pull requests.
+type stubborn struct{ *pulls }
+
+func (stubborn) ClosePullRequest(context.Context, int) error { return errors.New("503") }
+
+// What could not be closed is closed the next time.
+func TestAForgeThatDoesNotClose(t *testing.T) {
+	w := begin(t, sourceOf(""), "1.0.0", "1.1.0")
+	w.runs(opened)
+	w.source["images.yaml"] = strings.Replace(w.source["images.yaml"], "'*'", "1.0.x", 1)
+	w.commit()
+	w.proposer.Forge = stubborn{w.forge}
+	if r, err := w.proposer.Run(t.Context()); err == nil || len(r.Outcomes) > 0 {
+		t.Errorf("done is %v, and the error %v", r.Outcomes, err)
+	}
+	w.proposer.Forge = w.forge
+	w.runs(closed)
+}
+
+// What the forge merged after the base was read is not proposed again, and that it was reverted is learned later.
+func TestMergedBehindTheBase(t *testing.T) {
+	w := begin(t, sourceOf(""), "1.0.0", "1.1.0")
+	w.runs(opened)
+	w.forge.all[0].Merged, w.forge.all[0].Open = digest("c")[7:], false
+	w.runs()
+	if p := w.memory().Policies[web].Proposal; p == nil || p.Merged == "" || len(w.forge.all) != 1 {
+		t.Fatalf("remembered is %+v", p)
+	}
+	w.source["other.yaml"] = "a: b\n" // the merge was reverted before anybody looked
+	w.commit()
+	w.runs()
+	if got := w.memory().Policies[web]; len(got.KeptBack) != 1 {
+		t.Errorf("remembered is %+v", got)
+	}
+}
+
+// What was merged and reverted since the last run is kept back at once.
+func TestMergedAndReverted(t *testing.T) {
+	w := begin(t, sourceOf(""), "1.0.0", "1.1.0")
+	w.runs(opened)
+	w.forge.all[0].Merged, w.forge.all[0].Open = w.commit().String(), false // which says 1.0.0, as if the revert came with it
+	if r := w.runs(); r.Found.Takes() || len(w.memory().Policies[web].KeptBack) != 1 {
+		t.Errorf("it is %+v", r.Found.Verdicts[0])
+	}
+	w = begin(t, sourceOf(""), "1.0.0", "1.1.0")
+	w.runs(opened)
+	w.forge.all[0].Merged, w.forge.all[0].Open = w.commit().String(), false
+	w.source["other.yaml"] = "a: b\n"
+	w.commit()
+	if r := w.runs(); r.Found.Takes() || len(w.memory().Policies[web].KeptBack) != 1 {
+		t.Errorf("it is %+v", r.Found.Verdicts[0])
+	}
+	w.registry.tags[image] = append(w.registry.tags[image], "1.2.0")
+	w.runs(opened)
+}
+
+const automated = "---\napiVersion: image.toolkit.fluxcd.io/v1\nkind: ImageUpdateAutomation\nmetadata: {name: all, namespace: shop}\n" +
+	"spec:\n  interval: 10m\n  sourceRef: {name: flux-system}\n  update: {path: ./apps}\n"
+
+// automatedSource is a source whose one automation writes values below apps.
+func automatedSource() map[string]string {
+	s := sourceOf("")
+	s["waybill.yaml"] += "  flux: {self: [GitRepository/shop/flux-system]}\n"
+	s["automation.yaml"] = strings.TrimPrefix(automated, "---\n")
+	return s
+}
+
+// Where an automation is a mistake, cannot be read or is suspended, nothing is written, least of all outside of its folder, and
+// what is proposed stays.
+func TestAnAutomationThatDoesNotAct(t *testing.T) {
+	for name, tt := range map[string]struct {
+		edit func(string) string
+		why  updates.Why
+	}{
+		"a mistake": {func(a string) string { return a + "  git: {commit: {author: {email: a@b}}, push: {refspec: 'a:b'}}\n" }, updates.Unclear},
+		"a bad branch": {func(a string) string {
+			return a + "  git: {commit: {author: {email: a@b}}, push: {branch: waybill/state}}\n"
+		}, updates.Unclear},
+		"unreadable": {func(a string) string { return a + "  git: {\n" }, updates.Unclear},
+		"suspended":  {func(a string) string { return a + "  suspend: true\n" }, updates.Suspended},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := begin(t, automatedSource(), "1.0.0", "1.1.0")
+			w.source["elsewhere.yaml"] = value(image + ":1.0.0")
+			w.commit()
+			w.runs(opened)
+			if got := w.changes(branch); len(got) != 2 || got["elsewhere.yaml"] != "" {
+				t.Fatalf("changed is %v", got)
+			}
+			w.source["automation.yaml"] = tt.edit(w.source["automation.yaml"])
+			w.commit()
+			if r := w.runs(); r.Found.Verdicts[0].Why != tt.why || !w.forge.all[0].Open || w.memory().Policies[web].Proposal == nil {
+				t.Errorf("it is %+v", r.Found.Verdicts[0])
+			}
+		})
+	}
+}
+
+// A branch that an automation names, and of which nothing is remembered, is written only over nothing.
+func TestABranchOfPeople(t *testing.T) {
+	s := automatedSource()
+	s["automation.yaml"] += "  git: {commit: {author: {email: a@b}}, push: {branch: staging}}\n"
+	w := begin(t, s, "1.0.0", "1.1.0")
+	base := w.head("main")
+	ids, err := w.repo.Publish(t.Context(), []git.Update{{Branch: "staging", Tree: base.Tree, Message: "Update\n\nWaybill-Update: image " + image + " 1.0.0\n", Author: git.Author{Name: "Waybill", Email: "waybill@waybill.dev"}, When: w.now}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.runs("Theirs staging")
+	if w.head("staging").Commit != ids[0] {
+		t.Error("the branch was moved")
+	}
+}
+
+// A schedule that cannot be read is a mistake of the config, with its place.
+func TestAScheduleThatIsNone(t *testing.T) {
+	for _, settings := range []string{", schedule: ['0 25 * * *']", ", schedule: ['0 2 * * *'], timeZone: Europe/Atlantis"} {
+		w := begin(t, sourceOf(settings), "1.0.0", "1.1.0")
+		_, err := w.proposer.Run(t.Context())
+		if wrong, is := errors.AsType[*render.ConfigError](err); !is || wrong.Diagnostic.Pos != (diag.Pos{File: "waybill.yaml", Line: 4}) || len(w.forge.all) > 0 {
+			t.Errorf("with %s the error is %v", settings, err)
+		}
+	}
+}
+
+// A preview is asked for the room that there is, and is not cut.
+func TestAPreviewOfSomeLength(t *testing.T) {
+	w := begin(t, sourceOf(""), "1.0.0", "1.1.0")
+	w.proposer.Preview = func(_ context.Context, _, _ string, limit int) (string, error) {
+		return strings.Repeat("a", limit), nil
+	}
+	w.runs(opened)
+	if got := len(w.forge.drafts[0].Body); got != forge.MaxBody {
+		t.Errorf("the body has %d bytes", got)
+	}
+}
+
+// Of two values the one that the order reads counts, so that it does not go down.
+func TestAValueThatIsNoVersion(t *testing.T) {
+	for _, file := range []string{"apps/job.yaml", "apps/web.yaml"} {
+		s := sourceOf("")
+		s["apps/job.yaml"], s["apps/web.yaml"] = value(image+":1.5.0"), value(image+":1.5.0")
+		s[file] = value(image + ":latest")
+		w := begin(t, s, "1.0.0", "1.4.0", "1.5.0", "2.0.0")
+		if r := w.runs(); r.Found.Verdicts[0].Current.Tag != "1.5.0" || r.Found.Verdicts[0].Why != updates.UpToDate {
+			t.Errorf("with latest in %s it is %+v", file, r.Found.Verdicts[0])
+		}
+	}
+}
