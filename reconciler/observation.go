@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/waybill-dev/waybill/policies/evict"
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/evict"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/ancestry"
 	"github.com/waybill-dev/waybill/reconciler/history"

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/waybill-dev/waybill/render/built"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/flux"
@@ -41,7 +42,7 @@ func (l *loader) roots(ctx context.Context, roots []string) error {
 
 // build renders the roots.
 func (l *loader) build(ctx context.Context, roots []string) error {
-	l.src.Built = builtFrom(roots, l.snapshot.Files(), l.kustomizations, l.reads)
+	l.src.Built = built.From(roots, l.snapshot, l.kustomizations, l.reads)
 	jobs := make([]engine.Job, 0, len(roots))
 	for _, dir := range roots {
 		if dir == "" {

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybill-dev/waybill/render/built"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources"
@@ -41,7 +42,7 @@ type Source struct {
 	// Bound holds, by cluster, the manifests of the directories bound to it.
 	Bound map[string][]*object.Object
 	// Built are the files of each Kustomize root, in the order of paths, by the file of its kustomization.
-	Built map[string][]Input
+	Built map[string][]built.File
 	// Broken lists what could not be read: Objects may lack what it holds.
 	Broken []Broken
 	// Unlisted are the files of manifests that kustomizations do not list, and kustomizations that

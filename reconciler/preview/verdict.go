@@ -113,7 +113,11 @@ func (c *Comparison) Verdict() (v Verdict) {
 	}
 	if c.Guard != nil && len(c.Guard.Holds) > 0 {
 		raise(Dangerous)
-		v.holds(c.Guard.Holds, len(gone) > 0)
+		noun := "cluster"
+		if len(gone) > 0 {
+			noun = "other cluster"
+		}
+		v.holds(c.Guard.Holds, noun)
 	}
 	if moved := by[Moves]; len(moved) > 0 {
 		raise(Careful)
@@ -151,8 +155,8 @@ func (c *Comparison) Verdict() (v Verdict) {
 	return v
 }
 
-// holds says what held clusters would lose if somebody lets it happen. Others is that other clusters lose something at once.
-func (v *Verdict) holds(holds []Hold, others bool) {
+// holds says what held clusters would lose if somebody lets it happen. Noun is what they are called.
+func (v *Verdict) holds(holds []Hold, noun string) {
 	v.and()
 	var refs []object.Ref
 	in, objects := map[string]bool{}, 0
@@ -167,10 +171,6 @@ func (v *Verdict) holds(holds []Hold, others bool) {
 	}
 	v.say("removes ")
 	v.named(refs)
-	noun := "cluster"
-	if others {
-		noun = "other cluster"
-	}
 	v.say(" from %s, %s in all, held until approved", words.Count(len(in), noun), words.Count(objects, "object"))
 }
 

@@ -286,14 +286,14 @@ func TestHoldsOfDifferentObjects(t *testing.T) {
 	}
 	// a cluster's own says the same, for it alone
 	is := f.facts()
-	alone := ""
+	var alone strings.Builder
 	for _, name := range []string{"c2", "c3", "c4"} {
 		p, ok := problems.HoldOf(is, is.Cluster(name))
-		alone += fmt.Sprintln(ok, p.Kind, p.Name, p.Clusters, p.Loses, p.Next)
+		fmt.Fprintln(&alone, ok, p.Kind, p.Name, p.Clusters, p.Loses, p.Next)
 	}
 	if want := "true Held c2 [c2] [Deployment.apps/shop/api Deployment.apps/shop/web] waybill publish --allow-prune=c2\n" +
-		"true Held c3 [c3] [Deployment.apps/shop/cache Deployment.apps/shop/db] waybill publish --allow-prune=c3\nfalse Held held clusters [] [] \n"; alone != want {
-		t.Errorf("alone they are\n%s", alone)
+		"true Held c3 [c3] [Deployment.apps/shop/cache Deployment.apps/shop/db] waybill publish --allow-prune=c3\nfalse Held held clusters [] [] \n"; alone.String() != want {
+		t.Errorf("alone they are\n%s", alone.String())
 	}
 }
 

@@ -3,16 +3,16 @@ package compare
 import (
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/preview"
-	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/built"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
 // inputs tell which files of a Kustomize root differ in two plans.
 type inputs struct {
-	base, head map[string][]render.Input // by the file of the root's kustomization
-	own        map[string]bool           // files in which an object is written
-	known      map[string][]string       // by the file of the root's kustomization, the files that differ
+	base, head map[string][]built.File // by the file of the root's kustomization
+	own        map[string]bool         // files in which an object is written
+	known      map[string][]string     // by the file of the root's kustomization, the files that differ
 }
 
 func newInputs(base, head *plan.Plan) inputs {
