@@ -2,6 +2,7 @@ package publish_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/publish"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/renderer"
 	"github.com/waybill-dev/waybill/render/worker"
@@ -135,5 +137,35 @@ func TestAReplicaIsTakenAfterItIsGiven(t *testing.T) {
 	repo.Refuse()
 	if _, err := r.Publish(t.Context(), "main"); err != nil || heads()["waybill/cluster/eu-1"] == before["waybill/cluster/eu-1"] {
 		t.Errorf("the server takes it, and eu-1 stays: %v", err)
+	}
+}
+
+// What another source recorded is not gone by, and nothing is published over it.
+func TestAStateOfAnotherSourceIsRefused(t *testing.T) {
+	repo, target := twin.New("https://git.example.com/fleet"), twin.New("https://git.example.com/branches")
+	first := repo.Write("main", "a change", twin.Tree{"all.yaml": twin.File([]byte(source))}.Folder())
+	r := &reconciler.Reconciler{
+		Seen:   reconciler.NewCache(),
+		Source: repo, Target: target, Engine: renderer.New(&worker.Local{Handler: engine.Run}, nil), Now: func() time.Time { return time.Unix(0, 0) },
+	}
+	if _, err := r.Publish(t.Context(), "main"); err != nil {
+		t.Fatal(err)
+	}
+	h, _, err := target.Branch(t.Context(), state.Branch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	message := strings.Replace(h.Message, publish.TrailerRepository+": https://git.example.com/fleet", publish.TrailerRepository+": https://git.example.com/other", 1)
+	message = strings.Replace(message, first.String(), strings.Repeat("0", 40), 1)
+	if message == h.Message {
+		t.Fatalf("its message is\n%s", message)
+	}
+	theirs := target.Write(state.Branch, message, h.Tree)
+	repo.Write("main", "another change", twin.Tree{"all.yaml": twin.File([]byte(source + "data: {k: v}\n"))}.Folder())
+	if _, err := r.Publish(t.Context(), "main"); err == nil || !strings.Contains(err.Error(), "git.example.com/other") {
+		t.Errorf("it says %v", err)
+	}
+	if heads, err := target.Heads(t.Context()); err != nil || heads[state.Branch] != theirs {
+		t.Errorf("what they recorded was written over: %v", err)
 	}
 }
