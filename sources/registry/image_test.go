@@ -106,13 +106,13 @@ func TestTheImageOfAnIndex(t *testing.T) {
 	} {
 		index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 		for n := range tt.platforms {
-			i := built(t, noon, map[string]string{"org.opencontainers.image.version": strconv.Itoa(n)})
+			i := built(t, map[string]string{"org.opencontainers.image.source": "https://git.example/" + strconv.Itoa(n)})
 			index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: i, Descriptor: v1.Descriptor{Platform: &tt.platforms[n]}})
 		}
 		push(tag, index)
 		got, err := c.Image(t.Context(), s.host+"/org/app:"+tag)
-		if err != nil || got.Version != strconv.Itoa(tt.want) {
-			t.Errorf("%s: it is image %s, want %d; %v", tag, got.Version, tt.want, err)
+		if err != nil || got.Source != "https://git.example/"+strconv.Itoa(tt.want) {
+			t.Errorf("%s: it is image %s, want %d; %v", tag, got.Source, tt.want, err)
 		}
 	}
 }
