@@ -203,7 +203,7 @@ func TestBeatsByHTTP(t *testing.T) {
 	if err := beat("eu", at+5); err == nil {
 		t.Error("nobody hears it, and nobody says so")
 	}
-	for status, body := range map[int]string{http.StatusOK: "welcome", http.StatusBadGateway: `{"taken": true}`} {
+	for status, body := range map[int]string{http.StatusOK: "welcome", http.StatusForbidden: `{"taken": true}`, http.StatusBadGateway: `{"taken": true}`} {
 		other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(status)
 			fmt.Fprint(w, body)

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/waybill-dev/waybill/reconciler/inventory"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
@@ -87,6 +90,29 @@ func TestWhatASourceLeftIsDiscardedWhenItsRoundCameToItsEnd(t *testing.T) {
 		}
 		if known := m.stored.Inventory.Entries; tt.discards && (known[a].UID != "ua" || tt.keeps && known[b].UID != "ub") {
 			t.Errorf("%s: the inventory has %v", name, known)
+		}
+	}
+}
+
+// TestARenamedSourceTakesNothingOfOthers: what the source owned under its former name is its own, and what a third one owns is not,
+// even where the manifest says that it overwrites what is there.
+func TestARenamedSourceTakesNothingOfOthers(t *testing.T) {
+	o := manifest("v1 ConfigMap shop/web", nil, conflictAnnotation+"=overwrite")
+	for by, want := range map[string]string{
+		source:                  "0 update ConfigMap/shop/web uid=u1 take=2 left=[]\n",
+		"git.example.com/old":   "0 update ConfigMap/shop/web uid=u1 take=2 left=[]\n",
+		"git.example.com/third": "refuse ConfigMap/shop/web: the source git.example.com/third owns it, by its a\n",
+	} {
+		in := Input{
+			Objects: []Object{o}, Inventory: inventory.Inventory{Identity: inventory.Identity{Owner: source}}, Formerly: []string{"git.example.com/old"},
+			Facts: Facts{Live: map[object.Ref]*metav1.PartialObjectMetadata{o.Ref: live("u1", owner(by))}},
+		}
+		p := Make(in)
+		if diff := cmp.Diff(want, told(p)); diff != "" {
+			t.Errorf("of %s: -want +got:\n%s", by, diff)
+		}
+		if isAdoptable := len(p.Adoption.Objects) > 0; isAdoptable {
+			t.Errorf("what %s owns is offered for adoption", by)
 		}
 	}
 }

@@ -263,6 +263,13 @@ func TestWhatLeaves(t *testing.T) {
 				in.Inventory.Entries[r] = e
 			}
 		}, "-0 delete"},
+		{"more than the guard allows of what does not leave already", 12, []Object{protected}, func(in *Input) {
+			in.Options.Guard.MaxRemoved = 0
+			for r, e := range in.Inventory.Entries {
+				e.Leaving = r.Name >= "c16" && r.Name <= "c19"
+				in.Inventory.Entries[r] = e
+			}
+		}, "hold: it would lose 4 of 17 objects; the guard allows 3"},
 		{"more than that, which stays in the cluster", 9, []Object{protected}, func(in *Input) {
 			for r, e := range in.Inventory.Entries {
 				e.Keeps = true

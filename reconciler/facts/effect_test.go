@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/facts"
+	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/test/twin"
 )
 
@@ -78,6 +79,41 @@ func TestWhatAPublicationDid(t *testing.T) {
 		within, err := reader.Effect(t.Context(), f, all[i], "us")
 		if err != nil || len(within.Clusters) > 1 || len(within.Decisions) > 0 || len(within.Clusters) == 1 && within.Clusters[0].Cluster != "us" {
 			t.Errorf("publication %d in us: %s, %v", len(all)-i, said(&within), err)
+		}
+	}
+}
+
+// Of two publications of one source commit each did its own: what the first one held, the second one took.
+func TestWhatASecondPublicationOfACommitDid(t *testing.T) {
+	repo := twin.New("fleet")
+	r := &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: repo, Target: repo, Version: "test", Now: func() time.Time { return time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC) }}
+	publish := func() {
+		t.Helper()
+		if _, err := r.Publish(t.Context(), "main"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	source := twin.Tree{"fleet.yaml": twin.File([]byte(fleet)), "a.yaml": twin.File([]byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shop, labels: {in: all}}\n"))}
+	repo.Write("main", "first", source.Folder())
+	publish()
+	source.Remove("a.yaml")
+	repo.Write("main", "second", source.Folder())
+	publish()
+	r.Allow = guard.OfCluster("us")
+	publish()
+	reader := &facts.Reader{Reconciler: r, Rev: "main"}
+	f, err := reader.Look(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := reader.Changes(t.Context(), f, 10)
+	if err != nil || len(all) != 3 || all[0].Source != all[1].Source {
+		t.Fatalf("the publications are %+v, %v", all, err)
+	}
+	for i, want := range []string{"us+0~0-1; removed a in us; ", "; ; "} { // the newest first
+		e, err := reader.Effect(t.Context(), f, all[i], "")
+		if got := said(&e); err != nil || got != want {
+			t.Errorf("publication %d: %q, %v; want %q", len(all)-i, got, err, want)
 		}
 	}
 }

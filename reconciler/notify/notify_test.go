@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -231,6 +232,9 @@ func TestAReceiverThatIsAwayCostsNoMemoryAndSaysNoURL(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(hook.got[0]), &b); err != nil || len(b.Events) != 50 || b.More != 10*clusters-50 {
 		t.Errorf("%v: %d events and %d more", err, len(b.Events), b.More)
+	}
+	if n := slices.IndexFunc(b.Events, func(e notify.Event) bool { return e.Kind != notify.Failing }); n >= 0 {
+		t.Errorf("%s is told, and so many others need somebody", b.Events[n])
 	}
 	if strings.Contains(w.log.String(), "secret-path") {
 		t.Error(w.log.String())

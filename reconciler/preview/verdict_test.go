@@ -29,3 +29,25 @@ func TestAVerdictNamesTheOneCause(t *testing.T) {
 		}
 	}
 }
+
+// What a verdict calls dangerous is what takes something away, at once or when somebody approves it; what only moves needs care.
+func TestHowMuchCareAChangeNeeds(t *testing.T) {
+	of := func(verb preview.Verb) preview.Change {
+		c := appears("a", "the policy", "policy.yaml", "eu")
+		c.Verb = verb
+		return c
+	}
+	for verb, want := range map[preview.Verb]preview.Level{
+		preview.Disappears: preview.Dangerous, preview.Moves: preview.Careful, preview.Frozen: preview.Careful, preview.Stays: preview.Careful,
+		preview.Scales: preview.Safe, preview.Changes: preview.Safe, preview.Appears: preview.Safe,
+	} {
+		c := preview.Comparison{Changes: []preview.Change{of(verb)}}
+		if v := c.Verdict(); v.Level != want {
+			t.Errorf("%s is %s, want %s: %s", verb, v.Level, want, v.String())
+		}
+	}
+	held := preview.Comparison{Changes: []preview.Change{of(preview.Appears)}, Guard: &preview.Guard{Holds: []preview.Hold{{Clusters: []string{"eu"}}}}}
+	if v := held.Verdict(); v.Level != preview.Dangerous {
+		t.Errorf("what is held until somebody approves it is %s: %s", v.Level, v.String())
+	}
+}

@@ -211,6 +211,24 @@ func TestWhatIsPlantedIsFound(t *testing.T) {
 	}
 }
 
+// Where nothing is wrong in a cluster but that something waits for its turn, that is listed.
+func TestWhatOnlyWaitsIsListed(t *testing.T) {
+	f := newFleet(t)
+	good := f.publish("all is well")
+	for _, c := range clusters {
+		f.say(c, good, func(s *status.Cluster) {
+			if c == "c3" {
+				s.Objects[ref("db")].Applied.Phase, s.Objects[ref("db")].Applied.Message = status.PhasePending, "a hook failed"
+			}
+		})
+	}
+	l := f.list()
+	want := []string{fmt.Sprintf("NotApplied Deployment.apps/shop/db Pending [c3 of 9] since %s by %.8s", f.now.Format("15:04"), good)}
+	if got := lines(&l); !slices.Equal(got, want) {
+		t.Errorf("it is %q, want %q", got, want)
+	}
+}
+
 // What a hold keeps is listed, with since when and what releases it; and clusters that fell silent.
 func TestHoldsAndSilence(t *testing.T) {
 	f := newFleet(t)

@@ -1,6 +1,8 @@
 package publish_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -8,10 +10,12 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/publish"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/renderer"
 	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/test/twin"
 )
 
@@ -79,5 +83,89 @@ func TestClustersThatHoldTheSameShareTheirCommits(t *testing.T) {
 	}
 	if heads["waybill/cluster/eu-1"] != heads["waybill/cluster/eu-2"] {
 		t.Error("eu-1 and eu-2 have commits of their own")
+	}
+}
+
+const divided = `apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: divided, namespace: shop}
+spec:
+  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]
+  placement:
+    replicaScheduling:
+      replicaSchedulingType: Divided
+      replicaDivisionPreference: Weighted
+      weightPreference: {staticWeightList: [{targetCluster: {clusterNames: [eu-1]}, weight: %d}, {targetCluster: {clusterNames: [us-1]}, weight: %d}]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec: {replicas: 4, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: "web:1"}]}}}
+`
+
+// A cluster gives up not even one replica before another one has it: where the server does not take the branch that gains it, the
+// one that loses it stays, too.
+func TestAReplicaIsTakenAfterItIsGiven(t *testing.T) {
+	repo := twin.New("twin")
+	r := &reconciler.Reconciler{
+		Seen:   reconciler.NewCache(),
+		Source: repo, Target: repo, Engine: renderer.New(&worker.Local{Handler: engine.Run}, nil), Now: func() time.Time { return time.Unix(0, 0) },
+	}
+	weigh := func(eu, us int) {
+		repo.Write("main", "a change", twin.Tree{"all.yaml": twin.File([]byte(source + "---\n" + fmt.Sprintf(divided, eu, us)))}.Folder())
+	}
+	heads := func() map[string]files.ID {
+		all, err := repo.Heads(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	weigh(3, 1)
+	if _, err := r.Publish(t.Context(), "main"); err != nil {
+		t.Fatal(err)
+	}
+	before := heads()
+	weigh(2, 2)
+	repo.Refuse("waybill/cluster/us-1")
+	if _, err := r.Publish(t.Context(), "main"); err == nil {
+		t.Fatal("what the server refuses is published")
+	}
+	if heads()["waybill/cluster/eu-1"] != before["waybill/cluster/eu-1"] {
+		t.Error("eu-1 gave a replica up that us-1 did not get")
+	}
+	repo.Refuse()
+	if _, err := r.Publish(t.Context(), "main"); err != nil || heads()["waybill/cluster/eu-1"] == before["waybill/cluster/eu-1"] {
+		t.Errorf("the server takes it, and eu-1 stays: %v", err)
+	}
+}
+
+// What another source recorded is not gone by, and nothing is published over it.
+func TestAStateOfAnotherSourceIsRefused(t *testing.T) {
+	repo, target := twin.New("https://git.example.com/fleet"), twin.New("https://git.example.com/branches")
+	first := repo.Write("main", "a change", twin.Tree{"all.yaml": twin.File([]byte(source))}.Folder())
+	r := &reconciler.Reconciler{
+		Seen:   reconciler.NewCache(),
+		Source: repo, Target: target, Engine: renderer.New(&worker.Local{Handler: engine.Run}, nil), Now: func() time.Time { return time.Unix(0, 0) },
+	}
+	if _, err := r.Publish(t.Context(), "main"); err != nil {
+		t.Fatal(err)
+	}
+	h, _, err := target.Branch(t.Context(), state.Branch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	message := strings.Replace(h.Message, publish.TrailerRepository+": https://git.example.com/fleet", publish.TrailerRepository+": https://git.example.com/other", 1)
+	message = strings.Replace(message, first.String(), strings.Repeat("0", 40), 1)
+	if message == h.Message {
+		t.Fatalf("its message is\n%s", message)
+	}
+	theirs := target.Write(state.Branch, message, h.Tree)
+	repo.Write("main", "another change", twin.Tree{"all.yaml": twin.File([]byte(source + "data: {k: v}\n"))}.Folder())
+	if _, err := r.Publish(t.Context(), "main"); err == nil || !strings.Contains(err.Error(), "git.example.com/other") {
+		t.Errorf("it says %v", err)
+	}
+	if heads, err := target.Heads(t.Context()); err != nil || heads[state.Branch] != theirs {
+		t.Errorf("what they recorded was written over: %v", err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/applier"
+	"github.com/waybill-dev/waybill/reconciler/apply"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/clusters/credential"
 	"github.com/waybill-dev/waybill/reconciler/guard"
@@ -22,6 +23,8 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/stage"
 	"github.com/waybill-dev/waybill/reconciler/serve"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/reconciler/suspend"
+	"github.com/waybill-dev/waybill/render/object"
 )
 
 // metrics asks a server for its metrics.
@@ -73,6 +76,32 @@ func TestMetricsSayWhenACredentialExpires(t *testing.T) {
 	s.RecordApply(applier.Result{Cluster: "eu", Credential: until})
 	s.ForgetCluster("eu")
 	says(false, "a cluster that is not followed any more")
+}
+
+func TestMetricsOfRounds(t *testing.T) {
+	ref := object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "a"}
+	for _, tt := range []struct {
+		round  applier.Result
+		result string
+		behind string // empty: nobody looked
+	}{
+		{applier.Result{}, "unchanged", "0"},
+		{applier.Result{Report: apply.Report{Outcomes: []apply.Outcome{{Action: apply.Action{Ref: ref}}}}}, "applied", "0"},
+		{applier.Result{Report: apply.Report{Outcomes: []apply.Outcome{{Action: apply.Action{Ref: ref}, Err: errors.New("denied")}}}}, "refused", "1"},
+		{applier.Result{Report: apply.Report{Plan: apply.Plan{Refused: []apply.Action{{Ref: ref}}}}}, "refused", "1"},
+		{applier.Result{Report: apply.Report{Plan: apply.Plan{Hold: &apply.Hold{}}}}, "refused", "1"},
+		{applier.Result{Err: errors.New("unauthorized")}, "failed", "1"},
+		{applier.Result{Suspension: suspend.Suspension{Why: "a person said so"}}, "suspended", ""},
+	} {
+		s := serve.New()
+		tt.round.Cluster = "eu"
+		s.RecordApply(tt.round)
+		got := metrics(t, s)
+		behind := `waybill_cluster_behind{cluster="eu"} `
+		if !strings.Contains(got, `waybill_applies_total{result="`+tt.result+`"} 1`) || strings.Contains(got, behind) != (tt.behind != "") || !strings.Contains(got+behind, behind+tt.behind) {
+			t.Errorf("of %+v; want %s, and behind is %q; got\n%s", tt.round, tt.result, tt.behind, got)
+		}
+	}
 }
 
 func TestMetricsOfObservedClusters(t *testing.T) {

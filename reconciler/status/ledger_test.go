@@ -228,6 +228,18 @@ func TestAClusterThatIsLostSaysNothingOfHealth(t *testing.T) {
 	}
 }
 
+// TestAClusterThatNobodyLooksAtSaysNothingOfHealth, whatever keeps them from that; what was applied stays applied.
+func TestAClusterThatNobodyLooksAtSaysNothingOfHealth(t *testing.T) {
+	for _, why := range []string{status.Unreachable, status.NoCredential, status.Suspended} {
+		l := settled(began)
+		l.Ended(&status.Round{Trouble: status.Verdict{Reason: why}}, began.Add(time.Hour))
+		s, err := status.Read(l.Layout())
+		if err != nil || s.Verdict.Reason != why || s.Counts.Unknown != 2 || s.Counts.Healthy != 0 || s.Counts.Applied != 2 {
+			t.Errorf("%s: it says %+v, %v", why, s, err)
+		}
+	}
+}
+
 func TestWhatARoundDidNotComeToIsPending(t *testing.T) {
 	l := settled(began)
 	r := round(two, fact{ref: web, verb: apply.Update}, fact{ref: conf})

@@ -182,6 +182,12 @@ func TestReadNoticesEdits(t *testing.T) {
 	if err != nil || !p.Edited {
 		t.Errorf("an edited file of ours is not noticed: %+v, %v", p, err)
 	}
+	for _, text := range []string{"", "{}", `{"tree": ""}`, "<<<<<<< mine"} { // what is written of the files
+		p, err = Read(Overlay(without(root, MetadataFile), map[string]files.Entry{MetadataFile: files.FileEntry(MetadataFile, files.NewBlob([]byte(text)))}))
+		if err != nil || !p.Edited || p.Built.ID() != built.ID() {
+			t.Errorf("that %s was edited to %q is not noticed: %+v, %v", MetadataFile, text, p, err)
+		}
+	}
 	p, err = Read(files.NewFolder([]files.Entry{files.FileEntry("index.html", files.NewBlob(nil))}))
 	if err != nil || p.Built != nil || len(p.Foreign) != 1 {
 		t.Errorf("a branch of somebody else is taken for ours: %+v, %v", p, err)

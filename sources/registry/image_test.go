@@ -2,6 +2,7 @@ package registry_test
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -87,6 +88,33 @@ func TestImage(t *testing.T) {
 	}
 	_, err = c.Image(t.Context(), s.host+"/org/app:7")
 	wantClass(t, err, registry.Gone, "MANIFEST_UNKNOWN")
+}
+
+// TestTheImageOfAnIndex is the one for linux/amd64, wherever it stands; where there is none, the first that is for a machine at all.
+func TestTheImageOfAnIndex(t *testing.T) {
+	s, push := stocked(t)
+	c, _ := client(t, registry.Options{}, s)
+	arm, amd, none := v1.Platform{OS: "linux", Architecture: "arm64"}, v1.Platform{OS: "linux", Architecture: "amd64"}, v1.Platform{OS: "unknown", Architecture: "unknown"}
+	for tag, tt := range map[string]struct {
+		platforms []v1.Platform
+		want      int
+	}{
+		"last":    {[]v1.Platform{none, arm, amd}, 2},
+		"first":   {[]v1.Platform{amd, arm}, 0},
+		"without": {[]v1.Platform{none, arm}, 1},
+		"unknown": {[]v1.Platform{none}, 0},
+	} {
+		index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+		for n := range tt.platforms {
+			i := built(t, map[string]string{"org.opencontainers.image.source": "https://git.example/" + strconv.Itoa(n)})
+			index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: i, Descriptor: v1.Descriptor{Platform: &tt.platforms[n]}})
+		}
+		push(tag, index)
+		got, err := c.Image(t.Context(), s.host+"/org/app:"+tag)
+		if err != nil || got.Source != "https://git.example/"+strconv.Itoa(tt.want) {
+			t.Errorf("%s: it is image %s, want %d; %v", tag, got.Source, tt.want, err)
+		}
+	}
 }
 
 func TestAnotherManifestThanItsDigestIsRefused(t *testing.T) {

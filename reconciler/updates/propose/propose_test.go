@@ -292,6 +292,16 @@ func TestAPersonsCommit(t *testing.T) {
 	}
 	other.registry.tags[image] = append(other.registry.tags[image], "1.2.0")
 	other.runs(theirs)
+	// Neither is a merge, which has another one's commits, whatever it says and holds.
+	merged := begin(t, sourceOf(""), "1.0.0", "1.1.0")
+	merged.runs(opened)
+	h = merged.head(branch)
+	merged.repo.Write("theirs", "mine", h.Tree)
+	if _, err := merged.repo.Publish(t.Context(), []git.Update{{Branch: branch, Old: h.Commit, After: []files.ID{merged.head("theirs").Commit}, Tree: h.Tree, Message: h.Message, Author: h.Author, When: merged.now}}); err != nil {
+		t.Fatal(err)
+	}
+	merged.registry.tags[image] = append(merged.registry.tags[image], "1.2.0")
+	merged.runs(theirs)
 }
 
 // What was merged and reverted is not proposed again, and neither is what was closed unmerged; newer is.
