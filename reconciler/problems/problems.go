@@ -76,6 +76,9 @@ type List struct {
 	More int `json:"more,omitempty"`
 	// Unreported are clusters of which nobody reports.
 	Unreported []string `json:"unreported,omitempty"`
+	// Since is since when nothing is broken, at the latest: when the last cluster or object became as it is. Zero where something is, or
+	// nobody reports.
+	Since time.Time `json:"since,omitzero"`
 	// Commit is the source commit that was published last, and Checked when this was read.
 	Commit  string    `json:"commit"`
 	Checked time.Time `json:"checked"`
@@ -99,13 +102,36 @@ func Of(in Input) List {
 			strings.Compare(a.Name, b.Name), strings.Compare(a.Reason, b.Reason), strings.Compare(a.Commit, b.Commit),
 		)
 	})
-	list.Problems = all
+	if list.Problems = all; len(all) == 0 && list.More == 0 {
+		list.Since = lastChange(&in)
+	}
 	for i := range f.Fleet.Clusters {
 		if m := &f.Fleet.Clusters[i]; m.State == status.Untold {
 			list.Unreported = append(list.Unreported, m.Cluster)
 		}
 	}
 	return list
+}
+
+// lastChange is when the last cluster or object became as it is, as far as it is reported; zero where nothing is.
+func lastChange(in *Input) (last time.Time) {
+	is := func(since time.Time) {
+		if since.After(last) {
+			last = since.UTC()
+		}
+	}
+	for i := range in.Facts.Fleet.Clusters {
+		m := &in.Facts.Fleet.Clusters[i]
+		if m.Report == nil {
+			continue
+		}
+		is(m.Report.Since)
+		for _, o := range in.Objects(m) {
+			is(o.Applied.Since)
+			is(o.Health.Since)
+		}
+	}
+	return last
 }
 
 // Caused returns the list with the source commits at which holds of publications began. Began, which is asked by when that was, returns

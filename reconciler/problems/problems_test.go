@@ -157,8 +157,13 @@ func TestWhatIsPlantedIsFound(t *testing.T) {
 	for _, c := range clusters {
 		f.say(c, good, nil)
 	}
-	if l := f.list(); len(l.Problems) > 0 || !slices.Equal(l.Unreported, []string{"quiet"}) || l.Commit != good {
-		t.Fatalf("nothing is broken, and it is %v, %v unreported", lines(&l), l.Unreported)
+	if l := f.list(); len(l.Problems) > 0 || !slices.Equal(l.Unreported, []string{"quiet"}) || l.Commit != good || !l.Since.Equal(f.now) {
+		t.Fatalf("nothing is broken, and it is %v, %v unreported, since %s", lines(&l), l.Unreported, l.Since)
+	}
+	later := f.now.Add(time.Minute)
+	f.say(clusters[1], good, func(s *status.Cluster) { s.Objects[ref("web")].Health.Since = later })
+	if l := f.list(); !l.Since.Equal(later) {
+		t.Errorf("an object became healthy at %s, and nothing is broken since %s", later, l.Since)
 	}
 
 	f.put("nowhere.yaml", policy("nowhere", "nowhere", "{clusterAffinity: {clusterNames: [moon]}}"))

@@ -391,10 +391,29 @@ func TestATimeline(t *testing.T) {
 	f.publish("all of it goes")
 	goes := f.head("main").Commit.String()[:12]
 	wants("‖ Held all of it goes by a person "+goes+" not carried out in eu (the cluster is held), us (the cluster is held)", "✕ Unhealthy with web", "!carried out in eu, us")
+	held := f.head("waybill/state").Commit.String()[:12]
 	f.now = f.now.Add(time.Hour)
 	f.publishes(&reconciler.Reconciler{Seen: reconciler.NewCache(), Allow: guard.AllowAll, AllowedBy: "ann@example.com"})
 	wants("▸ Released all of it goes by a person "+goes+" it is gone carried out in eu, us: what “all of it goes” by a person ("+goes,
 		"removals that would have been held: allowed by ann@example.com by publish --allow-prune, at 2026-11-21T13:00:00Z", "‖ Held all of it goes")
+	if said := shown.Words(f.get(http.MethodGet, "/changes").Body.String()); !strings.Contains(said, "the same commit again, after "+held+" of 60m ago: what was held goes") {
+		t.Errorf("two publications of a commit look alike:\n%s", said)
+	}
+}
+
+// TestNothingIsBroken has a start page that says since when that is so: since the last cluster became well.
+func TestNothingIsBroken(t *testing.T) {
+	f := published(t)
+	well := healthy()
+	well.Health.Since = f.now.Add(-17 * time.Minute)
+	f.say("us", well)
+	page := f.get(http.MethodGet, "/").Body.String()
+	if said := shown.Words(page); !strings.Contains(said, "Nothing is broken") || !strings.Contains(said, "As it is since 17m ago") {
+		t.Errorf("it says\n%s", said)
+	}
+	if at := well.Health.Since.UTC().Format(time.RFC3339); !strings.Contains(page, `title="`+at+`"`) {
+		t.Errorf("%s is not shown on hover", at)
+	}
 }
 
 // TestAClusterInAFolderHasAHistoryOfItsOwn publishes for clusters that share a branch: the page of a

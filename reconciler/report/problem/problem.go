@@ -90,6 +90,9 @@ func verdict(l *problems.List) string {
 		}
 	}
 	text := "nothing is broken"
+	if !l.Since.IsZero() {
+		text += ", as it is since " + l.Since.Format(time.RFC3339)
+	}
 	if len(counts) > 0 {
 		text = words.Count(len(l.Problems), "problem") + ": " + strings.Join(counts, ", ")
 	}
