@@ -69,7 +69,7 @@ func foldAlike(all []Change) []Change {
 // alike is equal for changes that differ in nothing but their objects and the places of their causes.
 func (c *Change) alike() string {
 	var b strings.Builder
-	fmt.Fprintln(&b, c.Verb, c.Added, c.Removed, c.Detached, c.Scaled, c.Changed, c.Left, c.Moves)
+	fmt.Fprintln(&b, c.Verb, c.Added, c.Removed, c.Detached, c.Elsewhere, c.Scaled, c.Changed, c.Left, c.Moves)
 	for _, cause := range c.Causes {
 		fmt.Fprintf(&b, "%q %t\n", cause.Message, cause.Pos.File == "")
 	}

@@ -95,12 +95,14 @@ type Change struct {
 	Causes  []Cause      `json:"causes,omitempty"`
 	// Added are clusters that receive them, Removed those that lose them, and Detached
 	// those that are no longer registered, where they stay as they are.
-	Added    []string  `json:"added,omitempty"`
-	Removed  []string  `json:"removed,omitempty"`
-	Detached []string  `json:"detached,omitempty"`
-	Scaled   []Scale   `json:"scaled,omitempty"`
-	Changed  []Content `json:"changed,omitempty"`
-	Left     []Left    `json:"left,omitempty"`
+	Added    []string `json:"added,omitempty"`
+	Removed  []string `json:"removed,omitempty"`
+	Detached []string `json:"detached,omitempty"`
+	// Elsewhere is in how many registered clusters they are beside Detached.
+	Elsewhere int       `json:"elsewhere,omitempty"`
+	Scaled    []Scale   `json:"scaled,omitempty"`
+	Changed   []Content `json:"changed,omitempty"`
+	Left      []Left    `json:"left,omitempty"`
 	// Moves say how they leave clusters for others.
 	Moves []Move `json:"moves,omitempty"`
 	// Replicas is of each of them, over the clusters in which it changes; nil for kinds

@@ -123,7 +123,11 @@ func (c *Comparison) Verdict() (v Verdict) {
 		raise(Careful)
 		v.moves(moved)
 	}
-	if frozen := slices.Concat(by[Frozen], by[Stays]); len(frozen) > 0 {
+	if stay := by[Stays]; len(stay) > 0 {
+		raise(Careful)
+		v.stay(stay)
+	}
+	if frozen := by[Frozen]; len(frozen) > 0 {
 		raise(Careful)
 		v.objects("leaves ", frozen)
 		v.say(" as it is")
@@ -172,6 +176,24 @@ func (v *Verdict) holds(holds []Hold, noun string) {
 	v.say("removes ")
 	v.named(refs)
 	v.say(" from %s, %s in all, held until approved", words.Count(len(in), noun), words.Count(objects, "object"))
+}
+
+// stay says what clusters keep that are no longer registered, and which objects nobody decides in any other cluster.
+func (v *Verdict) stay(changes []*Change) {
+	v.objects("leaves ", changes)
+	v.say(" in ")
+	in := clustersOf(changes, func(c *Change) []string { return c.Detached })
+	v.quoteList(in, "cluster")
+	v.say(", no longer registered")
+	alone := 0
+	for _, c := range changes {
+		if c.Elsewhere == 0 {
+			alone += len(c.Objects)
+		}
+	}
+	if alone > 0 {
+		v.say("; of them %s in no other cluster", words.Count(alone, "object"))
+	}
 }
 
 // objects says what is done to objects, with the one that matters most by its name.

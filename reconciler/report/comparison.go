@@ -102,7 +102,11 @@ func (p *printer) change(c *preview.Change) {
 		p.line("  %s", p.paint.mark("-", "- "+namesOf(c.Removed)))
 	}
 	if len(c.Detached) > 0 {
-		p.line("  %s", p.paint.mark("!", "! stays in "+namesOf(c.Detached)+" (no longer registered), and is in no other cluster"))
+		others := "no other cluster"
+		if c.Elsewhere > 0 {
+			others = words.Count(c.Elsewhere, "other cluster")
+		}
+		p.line("  %s", p.paint.mark("!", "! stays in "+namesOf(c.Detached)+" (no longer registered), and is in "+others))
 	}
 	for _, s := range c.Scaled {
 		p.line("  %s", p.paint.mark("~", fmt.Sprintf("~ %s: %d -> %s", namesOf(s.Clusters), s.From, words.Count(int(s.To), "replica"))))

@@ -59,7 +59,7 @@ func reach(c preview.Change) int {
 // key is equal for items that change alike because of the same.
 func (it *item) key(causes []preview.Cause) string {
 	var b strings.Builder
-	fmt.Fprintln(&b, it.added, it.removed, it.detached, it.replicas, it.counted)
+	fmt.Fprintln(&b, it.added, it.removed, it.detached, it.elsewhere, it.replicas, it.counted)
 	for _, s := range it.scaled {
 		fmt.Fprintln(&b, "s", s.what, s.groups)
 	}
@@ -92,7 +92,7 @@ func (it *item) reasons() []left {
 
 // shown is the item with the names of clusters.
 func (it *item) shown(l *lister) preview.Change {
-	ch := preview.Change{Verb: it.verb(), Added: l.names(it.added), Removed: l.names(it.removed), Detached: it.detached}
+	ch := preview.Change{Verb: it.verb(), Added: l.names(it.added), Removed: l.names(it.removed), Detached: it.detached, Elsewhere: it.elsewhere}
 	for _, s := range it.scaled {
 		ch.Scaled = append(ch.Scaled, preview.Scale{Clusters: l.names(s.groups), From: s.what[0], To: s.what[1]})
 	}

@@ -14,6 +14,7 @@ type item struct {
 	ref            object.Ref
 	added, removed []int
 	detached       []string
+	elsewhere      int // in how many registered clusters it still is, where it is detached
 	scaled         []byGroup[[2]int32]
 	changed        []byGroup[*content]
 	left           []byGroup[left]
@@ -104,7 +105,7 @@ func moving(c *comparer, items map[object.Ref]*item) {
 	}
 }
 
-// detached notes what stays in clusters that are no longer registered, and is in no other.
+// detached notes what stays in clusters that are no longer registered, where nothing is done elsewhere in place of that.
 func (c *comparer) detached() {
 	gone := map[string]bool{}
 	for _, g := range c.groups {
@@ -115,15 +116,21 @@ func (c *comparer) detached() {
 	head := decisions(c.head)
 	for i := range c.base.Decisions {
 		d := &c.base.Decisions[i]
-		if !c.within.object(d.Ref()) || !d.Template.IsDelivered() || len(d.Targets) == 0 || slices.ContainsFunc(d.Targets, func(t plan.Target) bool { return !gone[t.Name] }) {
+		isGone := func(t plan.Target) bool { return gone[t.Name] }
+		if !c.within.object(d.Ref()) || !d.Template.IsDelivered() || !slices.ContainsFunc(d.Targets, isGone) {
 			continue
 		}
-		if now := head[d.Ref()]; now != nil && len(now.Targets) > 0 {
+		if it, is := c.items[d.Ref()]; is && len(it.added)+len(it.scaled) > 0 {
 			continue
 		}
 		it := c.item(d.Ref())
 		for _, t := range d.Targets {
-			it.detached = append(it.detached, t.Name)
+			if isGone(t) {
+				it.detached = append(it.detached, t.Name)
+			}
+		}
+		if now := head[d.Ref()]; now != nil {
+			it.elsewhere = len(now.Targets)
 		}
 	}
 }

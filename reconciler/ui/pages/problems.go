@@ -85,7 +85,8 @@ var problemMarks = []problemKind{
 // OfProblems shows the problems that are asked for, in their order.
 func OfProblems(f *facts.Facts, l *problems.List, q url.Values, now time.Time) Problems {
 	p := Problems{
-		Published: published(f, now), Checked: moment(l.Checked, now), Since: moment(l.Since, now), Text: q.Get("q"), Kind: q.Get("kind"), Total: len(l.Problems), More: l.More,
+		Published: published(f, now), Checked: moment(l.Checked, now), Since: moment(l.Since, now),
+		Text: q.Get("q"), Kind: q.Get("kind"), Total: len(l.Problems), More: l.More,
 		Unreported: len(l.Unreported),
 	}
 	for _, name := range l.Unreported[:min(len(l.Unreported), clustersNamed)] {
