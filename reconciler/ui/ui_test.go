@@ -401,6 +401,23 @@ func TestATimeline(t *testing.T) {
 	}
 }
 
+// TestErrorsInTheFileOfATemplate has the page of a template say what is wrong with its file, though it is placed: it may be a release that
+// cannot be rendered.
+func TestErrorsInTheFileOfATemplate(t *testing.T) {
+	f := published(t)
+	page := func() string {
+		return shown.Words(f.get(http.MethodGet, "/templates/Deployment.apps/shop/web").Body.String())
+	}
+	if said := page(); strings.Contains(said, "Errors in its file") {
+		t.Errorf("there is no error, and it says\n%s", said)
+	}
+	f.put("web.yaml", webText(6, "web:2")+"---\napiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: typo, namespace: shop}\nspec: {placementt: {}}\n")
+	f.publish("a typo")
+	if said := page(); !strings.Contains(said, "Placed ✓ Placed") || !strings.Contains(said, "Errors in its file ✕ web.yaml:") || !strings.Contains(said, "placementt") {
+		t.Errorf("it says\n%s", said)
+	}
+}
+
 // TestNothingIsBroken has a start page that says since when that is so: since the last cluster became well.
 func TestNothingIsBroken(t *testing.T) {
 	f := published(t)

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/words"
 )
@@ -26,6 +27,7 @@ type Template struct {
 	Placed   Mark
 	Message  string
 	NeededBy []string
+	Errors   []FileError // in its file, such as that a release cannot be rendered
 	// Rollout leads to the unit with which it goes out in stages, whose phase is RolloutMark; empty where it does not.
 	Rollout     Link
 	RolloutMark Mark
@@ -34,6 +36,25 @@ type Template struct {
 	Events      []Event
 	More        bool   // there may be earlier ones
 	Why         string // address of the explanation; empty for one that is gone
+}
+
+// FileError is an error in a file of the source.
+type FileError struct {
+	At, Message string
+	Since       Moment
+}
+
+// errorsIn are the errors of the source that are in a file.
+func errorsIn(f *facts.Facts, file string, now time.Time) (all []FileError) {
+	if f.SourceErrors == nil || file == "" {
+		return nil
+	}
+	for _, e := range f.SourceErrors().Errors {
+		if e.File == file {
+			all = append(all, FileError{At: diag.Pos{File: e.File, Line: e.Line}.String(), Message: e.Message, Since: moment(e.Since, now)})
+		}
+	}
+	return all
 }
 
 // Leave is a cluster that a template leaves.
@@ -57,6 +78,7 @@ func OfTemplate(f *facts.Facts, t *facts.Template, past facts.Past, q url.Values
 	if t.Gone {
 		p.Placed, p.Message, p.Why, p.Source.URL = Mark{"Gone", "–", "muted"}, "", "", ""
 	}
+	p.Errors = errorsIn(f, t.Source, at.Now)
 	if t.Replicas > 0 {
 		p.Replicas = strconv.Itoa(int(t.Replicas))
 	}
