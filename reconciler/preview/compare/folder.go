@@ -45,7 +45,7 @@ func (w *why) ofFolder(it *item) []preview.Cause {
 	case !has:
 		return []preview.Cause{{Message: "removed", Pos: base.Object.Origin()}}
 	case head.Of == (object.Ref{}):
-		return []preview.Cause{{Message: "changed", Pos: head.Object.Origin()}}
+		return []preview.Cause{{Message: preview.Edited, Pos: head.Object.Origin()}}
 	}
 	was, _ := w.before.find(cluster, head.Of)
 	is, _ := w.after.find(cluster, head.Of)
