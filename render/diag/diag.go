@@ -70,6 +70,17 @@ type Diagnostic struct {
 	Pos      Pos      `json:"pos"`
 	Message  string   `json:"message"`
 	Hint     string   `json:"hint,omitempty"`
+	// Examples is the part of Message that names clusters which stand for others like them; empty if none does. The same finding may
+	// name others in a fleet of other clusters.
+	Examples string `json:"-"`
+}
+
+// Said is Message without Examples.
+func (d *Diagnostic) Said() string {
+	if d.Examples == "" {
+		return d.Message
+	}
+	return strings.Replace(d.Message, d.Examples, "", 1)
 }
 
 // String returns "file:line: severity: message [code]", and the hint on a second

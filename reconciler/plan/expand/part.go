@@ -137,7 +137,7 @@ func (x *expander) asker(l *index.Policies, release *template.Template) func(mat
 func (x *expander) renderFor(l *index.Policies, release *template.Template, matching string, base scope, c *fleet.Cluster) *likeness {
 	overridden, bad := x.in.Override(l, release, matching)
 	if bad != nil {
-		bad.Message += " (clusters like " + c.Name + ")"
+		exemplify(bad, c.Name)
 		x.report(x.about.note(release.Ref(), *bad)...)
 		return &likeness{failed: []state.ReleaseID{{Release: release.Ref()}}}
 	}

@@ -72,7 +72,7 @@ func (m saying) diagnostics(about About) []diag.Diagnostic {
 		t := m[at]
 		for _, d := range t.diags {
 			if d.Pos.File == "" {
-				d.Pos, d.Message = t.release.Origin(), t.by()+": "+d.Message
+				d.Pos, d.Message, d.Examples = t.release.Origin(), t.by()+": "+d.Message, t.examples()
 				about.note(t.release.Ref(), d)
 			}
 			all = append(all, d)
@@ -95,11 +95,23 @@ func (m saying) lacks() []Lack {
 // by is the release that a job was of, and for which clusters.
 func (s *said) by() string {
 	what := s.release.Ref().String()
-	switch {
-	case s.bound:
+	if s.bound {
 		return what + " for " + words.List(s.clusters)
-	case len(s.clusters) > 0:
-		return what + " for clusters like " + words.List(s.clusters)
 	}
-	return what
+	return what + s.examples()
+}
+
+// examples names clusters that stand for all that are alike; it is empty where the release was rendered for none of them, and where
+// each is named.
+func (s *said) examples() string {
+	if s.bound || len(s.clusters) == 0 {
+		return ""
+	}
+	return " for clusters like " + words.List(s.clusters)
+}
+
+// exemplify names a cluster that stands for all in which a diagnostic is so.
+func exemplify(d *diag.Diagnostic, cluster string) {
+	d.Examples = " (clusters like " + cluster + ")"
+	d.Message += d.Examples
 }

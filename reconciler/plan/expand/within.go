@@ -91,7 +91,7 @@ func (x *expander) overridden(release *object.Object, s *scope) *object.Object {
 	}
 	o, bad := s.within(release)
 	if bad != nil {
-		bad.Message += " (clusters like " + s.name() + ")"
+		exemplify(bad, s.name())
 		x.report(x.about.note(release.Ref(), *bad)...)
 		x.releases.fail(s.id(release), s.name())
 		return nil
