@@ -401,6 +401,30 @@ func TestATimeline(t *testing.T) {
 	}
 }
 
+// TestATimelineSaysWhatFailsOver has a template leave a cluster because of its taint, and the page say from where and why, and where it goes.
+func TestATimelineSaysWhatFailsOver(t *testing.T) {
+	f := published(t)
+	f.put("waybill.yaml", "apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {failover: {enabled: true}}\n")
+	f.publish("failover")
+	eu := `kind: Cluster
+metadata: {name: eu, labels: {stage: production}}
+spec: {syncMode: Push,`
+	clusters, err := f.source["clusters.yaml"].Blob.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.put("clusters.yaml", strings.Replace(string(clusters), eu, eu+" taints: [{key: dead, effect: NoExecute}],", 1))
+	f.now = f.now.Add(10 * time.Minute)
+	f.publish("eu is dead")
+	text := shown.Words(f.get(http.MethodGet, "/templates/Deployment.apps/shop/web").Body.String())
+	_, text, _ = strings.Cut(text, "What happened, and when")
+	for _, want := range []string{"→ Fails over", "eu is dead by a person", "leaves eu: "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("want %q in\n%s", want, text)
+		}
+	}
+}
+
 // TestErrorsInTheFileOfATemplate has the page of a template say what is wrong with its file, though it is placed: it may be a release that
 // cannot be rendered.
 func TestErrorsInTheFileOfATemplate(t *testing.T) {

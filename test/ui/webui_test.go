@@ -273,6 +273,11 @@ func TestTheWebUIByKeyboard(t *testing.T) {
 	}
 	p.do(chromedp.KeyEvent(kb.Enter))
 	p.wants("document.activeElement.id === 'content'")
+	p.do(chromedp.KeyEvent("/"))
+	p.wants("document.activeElement.id === 'find' && document.activeElement.value === ''")
+	p.do(chromedp.KeyEvent("a/b"))
+	p.wants("document.activeElement.value === 'a/b'") // in a field it is a letter
+	p.do(chromedp.Evaluate("document.activeElement.value = ''; document.getElementById('content').focus()", nil))
 	for range 60 {
 		if eval[bool](p, "document.activeElement.getAttribute('href') === '/clusters/europe-west-01'") {
 			break

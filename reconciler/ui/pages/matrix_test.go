@@ -3,6 +3,7 @@ package pages_test
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -107,6 +108,47 @@ func TestAThousandTimesAThousand(t *testing.T) {
 	}
 	if text := shown.Words(string(matrixOf(t, f, "group=env&q=w0999"))); !strings.Contains(text, "env=prod (500)") || !strings.Contains(text, "w0999 Deployment in shop 1000 100/500 ✕ Unhealthy") {
 		t.Errorf("by env it is %.3000s", text)
+	}
+}
+
+// What is not as decided and what is not healthy can be asked for each by itself; both together show what is either.
+func TestBothFiltersOfTheMatrix(t *testing.T) {
+	f := fleet(10, 8)
+	all := f.Templates()
+	off := *all[4]
+	off.Targets = slices.Clone(off.Targets)
+	off.Targets[3].Left = "the cluster is held"
+	all[4] = &off
+	sick := &status.Object{
+		Applied: status.Application{Phase: status.PhaseApplied}, Health: status.Health{State: karmada.ResourceUnhealthy, Reason: "InProgress"},
+	}
+	says := func(m *reports.Cluster) map[object.Ref]*status.Object {
+		if m.Cluster == "c0000" {
+			return map[object.Ref]*status.Object{all[5].Ref: sick, all[0].Ref: sick}
+		}
+		return nil
+	}
+	f.Fleet.Clusters[0].Report = &status.Report{Summary: status.Summary{Counts: status.Counts{Unhealthy: 2}}}
+	l := problems.Of(problems.Input{Facts: f, Objects: says})
+	q := func(query string) (names []string) {
+		t.Helper()
+		values, err := url.ParseQuery(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := pages.OfMatrix(f, &l, values, func(m *reports.Cluster, _ string) map[object.Ref]*status.Object { return says(m) })
+		for _, r := range page.Rows {
+			names = append(names, r.Name)
+		}
+		return names
+	}
+	for _, tt := range []struct{ query, want string }{
+		{"off=1", "w0004"}, {"unwell=1", "w0005 a0000"}, {"off=1&unwell=1", "w0005 w0004 a0000"}, {"off=1&unwell=1&kind=Deployment", "w0005 w0004"},
+		{"", "w0005 w0004 w0006 w0007 a0000 a0001 a0002 a0003"},
+	} {
+		if got := strings.Join(q(tt.query), " "); got != tt.want {
+			t.Errorf("%q shows %s, want %s", tt.query, got, tt.want)
+		}
 	}
 }
 
