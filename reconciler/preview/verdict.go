@@ -17,7 +17,7 @@ type Level string
 const (
 	Broken    Level = "broken"    // the source has errors that it did not have
 	Dangerous Level = "dangerous" // something that clusters have goes
-	Careful   Level = "careful"   // something moves, or cannot be carried out
+	Careful   Level = "careful"   // something moves, does not fit, or cannot be carried out
 	Safe      Level = "safe"      // what clusters have stays, changed or scaled, and something may be added
 	Nothing   Level = "nothing"   // no cluster changes
 )
@@ -119,6 +119,10 @@ func (c *Comparison) Verdict() (v Verdict) {
 		}
 		v.holds(c.Guard.Holds, noun)
 	}
+	if len(c.Short) > 0 {
+		raise(Careful)
+		v.short(c.Short)
+	}
 	if moved := by[Moves]; len(moved) > 0 {
 		raise(Careful)
 		v.moves(moved)
@@ -129,12 +133,7 @@ func (c *Comparison) Verdict() (v Verdict) {
 	}
 	if frozen := by[Frozen]; len(frozen) > 0 {
 		raise(Careful)
-		v.objects("leaves ", frozen)
-		v.say(" as it is")
-		if left := frozen[0].Left; len(left) > 0 && left[0].Reason != "" {
-			v.say(": ")
-			v.quote(left[0].Reason)
-		}
+		v.freezes(frozen)
 	}
 	if scaled := by[Scales]; len(scaled) > 0 {
 		raise(Safe)
@@ -260,6 +259,32 @@ func (v *Verdict) moves(moved []*Change) {
 	}
 	v.quoteList(to, noun)
 	v.because(moved)
+}
+
+// freezes says what stays as it is, and why; of what would leave clusters for others, which these are.
+func (v *Verdict) freezes(frozen []*Change) {
+	v.objects("leaves ", frozen)
+	v.say(" as it is")
+	in := func(kept bool) []string {
+		return clustersOf(frozen, func(c *Change) (names []string) {
+			for _, l := range c.Left {
+				if l.Kept == kept {
+					names = append(names, l.Clusters...)
+				}
+			}
+			return names
+		})
+	}
+	if from, to := in(true), in(false); len(from) > 0 && len(to) > 0 {
+		v.say(", in ")
+		v.quoteList(from, "cluster")
+		v.say(" and not in ")
+		v.quoteList(to, "other cluster")
+	}
+	if left := frozen[0].Left; len(left) > 0 && left[0].Reason != "" {
+		v.say(": ")
+		v.quote(left[0].Reason)
+	}
 }
 
 func (v *Verdict) scales(scaled []*Change) {

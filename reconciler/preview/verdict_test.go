@@ -51,3 +51,24 @@ func TestHowMuchCareAChangeNeeds(t *testing.T) {
 		t.Errorf("what is held until somebody approves it is %s: %s", v.Level, v.String())
 	}
 }
+
+// What cannot move says where it stays, and where it does not get to; what is left as it is in its place says no more than that.
+func TestAVerdictOfWhatIsFrozen(t *testing.T) {
+	frozen := appears("a", "the policy", "policy.yaml", "eu")
+	frozen.Verb, frozen.Added = preview.Frozen, nil
+	frozen.Left = []preview.Left{{Clusters: []string{"us"}, Reason: "an override fails"}, {Clusters: []string{"eu"}, Reason: "it would be nowhere", Kept: true}}
+	stays := frozen
+	stays.Left = frozen.Left[1:]
+	for _, tt := range []struct {
+		change preview.Change
+		want   string
+	}{
+		{frozen, " as it is, in eu and not in us: an override fails"},
+		{stays, " as it is: it would be nowhere"},
+	} {
+		c := preview.Comparison{Changes: []preview.Change{tt.change}}
+		if v := c.Verdict(); !strings.HasSuffix(v.String(), tt.want) {
+			t.Errorf("it is %s, want %s", v.String(), tt.want)
+		}
+	}
+}

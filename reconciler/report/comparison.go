@@ -39,6 +39,9 @@ func comparison(w io.Writer, c *preview.Comparison, look Look) error {
 	for _, s := range c.Supposed {
 		p.line("supposed: %s", words.Printable(s))
 	}
+	for i := range c.Short {
+		p.line("%s", words.Printable(c.Short[i].String()))
+	}
 	switch {
 	case c.Empty() && c.Errors()+len(preview.Mistakes(c.Already)) > 0:
 		p.line("no cluster changes as far as is known: what has an error stays as it is")

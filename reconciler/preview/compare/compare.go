@@ -44,8 +44,9 @@ func Plans(base, head *plan.Plan, within Scope, twins Twins) (preview.Comparison
 	r.Regions = c.regions(r.Clusters)
 	r.Guard = c.guard()
 	r.Rollouts = stepsOf(&c)
+	r.Short = c.short()
 	r.Totals = c.totals(&r)
-	r.Diags, r.Already = divide(c.before.said(), c.after.said())
+	r.Diags, r.Already = c.divide()
 	return r, nil
 }
 

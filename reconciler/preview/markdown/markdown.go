@@ -35,7 +35,7 @@ func Comment(c *preview.Comparison, limit int) string {
 	if c.Empty() {
 		return nothing(c)
 	}
-	head := join(verdict(c), counts(c), rollouts(c.Rollouts), guard(c.Guard, c.Head), errors(c.Diags), already(c.Already), regions(c.Regions))
+	head := join(verdict(c), counts(c), short(c.Short), rollouts(c.Rollouts), guard(c.Guard, c.Head), errors(c.Diags), already(c.Already), regions(c.Regions))
 	const reserve = 200 // for what is said of what is left out
 	room := limit - len(head) - reserve
 	var body strings.Builder
@@ -66,10 +66,10 @@ func nothing(c *preview.Comparison) string {
 	if c.Errors()+len(preview.Mistakes(c.Already)) > 0 {
 		text = "**No cluster changes as far as is known**: what has an error stays as it is.\n"
 	}
-	if v := c.Verdict(); v.Level == preview.Broken {
+	if v := c.Verdict(); v.Level != preview.Nothing {
 		text = join(verdict(c), text)
 	}
-	return join(text, supposed(c.Supposed), guard(c.Guard, c.Head), errors(c.Diags), already(c.Already))
+	return join(text, supposed(c.Supposed), short(c.Short), guard(c.Guard, c.Head), errors(c.Diags), already(c.Already))
 }
 
 // join joins the parts that there are, with an empty line between them.
@@ -116,6 +116,18 @@ func supposed(all []string) string {
 	var b strings.Builder
 	for _, s := range all {
 		b.WriteString("Supposed: " + span(s) + "\n")
+	}
+	return b.String()
+}
+
+// short lists what no longer fits.
+func short(all []preview.Short) string {
+	var b strings.Builder
+	for i := range all[:min(maxClusters, len(all))] {
+		b.WriteString("- " + span(all[i].String()) + "\n")
+	}
+	if n := len(all) - maxClusters; n > 0 {
+		fmt.Fprintf(&b, "- and %d more\n", n)
 	}
 	return b.String()
 }

@@ -68,6 +68,10 @@ func Everything() preview.Comparison {
 			{Name: "eu", Clusters: 2, Of: 2, Added: 3, Removed: 3, Changed: 1, Replicas: preview.Span{Before: 2, After: 3}},
 			{Name: "us", Clusters: 1, Of: 1},
 		},
+		Short: []preview.Short{{
+			Cluster: "d", Resource: "cpu", Asked: "9", Has: "4",
+			By: []preview.Load{{Object: refs("wide")[0], Replicas: 3, Asked: "6"}, {Object: refs("web")[0], Replicas: 1, Asked: "500m"}},
+		}},
 		Guard: &preview.Guard{
 			Digest: "0123456789abcdef0123456789abcdef01234567", Trailer: guard.AllowTrailer + ": 0123456789abcdef", Command: "waybill publish --allow-prune",
 			Already: []preview.Hold{{Clusters: []string{"b"}, Reason: "somebody else edited files of the branch"}},
@@ -153,6 +157,7 @@ func Filled(text string) preview.Comparison {
 		Unit: text, Strategy: text, Supersedes: text, Held: []string{text},
 		Stages: []preview.Stage{{Name: text, Clusters: 2, Width: 1, After: []string{text}}},
 	}}
+	c.Short = []preview.Short{{Cluster: text, Resource: text, Asked: text, Has: text, By: []preview.Load{{Object: object.Ref{Kind: text, Name: text}, Asked: text}}}}
 	c.Guard.Already = []preview.Hold{{Clusters: []string{text}, Reason: text}}
 	c.Guard.Holds = []preview.Hold{{Clusters: []string{text}, Reason: text, Removals: []guard.Removal{{Object: object.Ref{Kind: text, Name: text}, Cause: text}}}}
 	c.Already = []diag.Diagnostic{{Code: diag.Malformed, Severity: diag.Error, Pos: diag.Pos{File: text}, Message: text}}
