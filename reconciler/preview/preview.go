@@ -38,11 +38,11 @@ type Comparison struct {
 	Regions  []Region  `json:"regions,omitempty"`
 	// Rollouts say in which steps changes reach the clusters, of what goes out in stages. The rest is what the change does
 	// when all of them are over.
-	Rollouts []Rollout         `json:"rollouts,omitempty"`
+	Rollouts []Rollout `json:"rollouts,omitempty"`
 	// Short are resources of clusters whose capacity is other than it was, of which more is asked for than there is.
-	Short    []Short           `json:"short,omitempty"`
-	Guard    *Guard            `json:"guard,omitempty"`       // nil if it holds nothing
-	Diags    []diag.Diagnostic `json:"diagnostics,omitempty"` // of the head, and not of the base
+	Short []Short           `json:"short,omitempty"`
+	Guard *Guard            `json:"guard,omitempty"`       // nil if it holds nothing
+	Diags []diag.Diagnostic `json:"diagnostics,omitempty"` // of the head, and not of the base
 	// Already are the errors and warnings of the head that the base has, too.
 	Already []diag.Diagnostic `json:"already,omitempty"`
 }

@@ -76,7 +76,7 @@ type Diagnostic struct {
 }
 
 // Said is Message without Examples.
-func (d *Diagnostic) Said() string {
+func (d Diagnostic) Said() string {
 	if d.Examples == "" {
 		return d.Message
 	}

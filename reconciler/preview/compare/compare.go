@@ -44,9 +44,9 @@ func Plans(base, head *plan.Plan, within Scope, twins Twins) (preview.Comparison
 	r.Regions = c.regions(r.Clusters)
 	r.Guard = c.guard()
 	r.Rollouts = stepsOf(&c)
-	r.Short = c.short()
+	r.Short = short(base, head, &c.within)
 	r.Totals = c.totals(&r)
-	r.Diags, r.Already = c.divide()
+	r.Diags, r.Already = divide(&c.before, &c.after)
 	return r, nil
 }
 

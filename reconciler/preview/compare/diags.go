@@ -17,16 +17,16 @@ type finding struct {
 // divide tells what is wrong with the head and not with the base from what is wrong with both: what has the same code and file, and says
 // the same of which object. Of a release that cannot be rendered it may name other clusters which stand for those like them, but it has
 // to be rendered in none of those where it fails now. What the guard holds is said by itself.
-func (c *comparer) divide() (fresh, already []diag.Diagnostic) {
+func divide(before, after *side) (fresh, already []diag.Diagnostic) {
 	there, apart := map[finding]bool{}, map[finding]bool{}
-	for _, d := range c.before.said() {
+	for _, d := range before.said() {
 		there[finding{d.Code, d.Pos.File, d.Message}] = true
 		apart[finding{d.Code, d.Pos.File, d.Said()}] = true
 	}
-	for _, d := range c.after.said() {
+	for _, d := range after.said() {
 		isThere := there[finding{d.Code, d.Pos.File, d.Message}]
-		if release, ok := c.releaseOf(&d); ok {
-			isThere = apart[finding{d.Code, d.Pos.File, d.Said()}] && !c.failsAnew(release)
+		if release, ok := releaseOf(after.plan, &d); ok {
+			isThere = apart[finding{d.Code, d.Pos.File, d.Said()}] && !failsAnew(before.plan, after.plan, release)
 		}
 		switch {
 		case d.Code == diag.Held:
@@ -40,11 +40,11 @@ func (c *comparer) divide() (fresh, already []diag.Diagnostic) {
 }
 
 // releaseOf is the release that a diagnostic of the head is about, of which it names examples; false if it names none.
-func (c *comparer) releaseOf(d *diag.Diagnostic) (object.Ref, bool) {
+func releaseOf(head *plan.Plan, d *diag.Diagnostic) (object.Ref, bool) {
 	if d.Examples == "" {
 		return object.Ref{}, false
 	}
-	for release, about := range c.head.Expanded.About {
+	for release, about := range head.Expanded.About {
 		if slices.Contains(about, *d) {
 			return release, true
 		}
@@ -53,10 +53,10 @@ func (c *comparer) releaseOf(d *diag.Diagnostic) (object.Ref, bool) {
 }
 
 // failsAnew reports that a release cannot be rendered for a cluster of the base for which the base renders it.
-func (c *comparer) failsAnew(release object.Ref) bool {
-	before := failing(c.base, release)
-	for name := range failing(c.head, release) {
-		isOld := slices.ContainsFunc(c.base.Clusters, func(is plan.Cluster) bool { return is.Name == name })
+func failsAnew(base, head *plan.Plan, release object.Ref) bool {
+	before := failing(base, release)
+	for name := range failing(head, release) {
+		isOld := slices.ContainsFunc(base.Clusters, func(is plan.Cluster) bool { return is.Name == name })
 		if isOld && !before[name] {
 			return true
 		}

@@ -46,8 +46,7 @@ func TestWhichErrorsAreNew(t *testing.T) {
 		{"where nothing failed", of("a b", "", ""), of("a b", "a", "a"), true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := comparer{base: tt.base, head: tt.head, before: side{plan: tt.base}, after: side{plan: tt.head}}
-			fresh, already := c.divide()
+			fresh, already := divide(&side{plan: tt.base}, &side{plan: tt.head})
 			if len(fresh)+len(already) != 1 || len(fresh) == 1 != tt.isNew {
 				t.Errorf("new are %v, and already there %v", fresh, already)
 			}

@@ -17,12 +17,12 @@ import (
 // short lists of which resources clusters whose capacity is other than it was have less than what is in them asks for, in the order of
 // names. What is asked for is what was observed to be in use, with what the head puts there beyond the base; where nothing was observed,
 // it is what the head puts there, counted as scheduling counts it.
-func (c *comparer) short() (all []preview.Short) {
-	before, after := summaries(c.base), summaries(c.head)
+func short(base, head *plan.Plan, within *Scope) (all []preview.Short) {
+	before, after := summaries(base), summaries(head)
 	other := map[string][]corev1.ResourceName{}
 	for name, is := range after {
 		was := before[name]
-		if was == nil || !c.within.cluster(name) {
+		if was == nil || !within.cluster(name) {
 			continue
 		}
 		for r, q := range is.Allocatable {
@@ -34,7 +34,7 @@ func (c *comparer) short() (all []preview.Short) {
 	if len(other) == 0 {
 		return nil
 	}
-	puts, put := loads(c.head, other), loads(c.base, other)
+	puts, put := loads(head, other), loads(base, other)
 	for _, name := range slices.Sorted(maps.Keys(other)) {
 		for _, r := range slices.Sorted(slices.Values(other[name])) {
 			has, asked := after[name].Allocatable[r], put.asked(after[name], puts, name, r)

@@ -35,6 +35,7 @@ func cluster(name, allocatable, allocated, allocating string) karmada.Cluster {
 
 // placed is a workload in clusters, each with so many replicas.
 func placed(t *testing.T, name, asks string, targets ...karmada.TargetCluster) plan.Decision {
+	t.Helper()
 	return plan.Decision{
 		Template: &template.Template{Variant: template.Variant{Object: one(t, "web.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: "+name+", namespace: a}\n")}},
 		Size:     interpret.Size{Requirements: &karmada.ReplicaRequirements{ResourceRequest: amounts(asks)}}, Targets: targets,
@@ -69,9 +70,8 @@ func TestWhatNoLongerFits(t *testing.T) {
 		{"nothing is known", &plan.Plan{}, of(web, cluster("eu", "cpu=3", "", "")), Scope{}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := comparer{base: tt.base, head: tt.head, within: tt.scope}
 			var all []string
-			for _, s := range c.short() {
+			for _, s := range short(tt.base, tt.head, &tt.scope) {
 				var by []string
 				for _, l := range s.By {
 					by = append(by, l.Object.Name+" "+l.Asked)

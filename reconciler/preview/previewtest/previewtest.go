@@ -157,7 +157,9 @@ func Filled(text string) preview.Comparison {
 		Unit: text, Strategy: text, Supersedes: text, Held: []string{text},
 		Stages: []preview.Stage{{Name: text, Clusters: 2, Width: 1, After: []string{text}}},
 	}}
-	c.Short = []preview.Short{{Cluster: text, Resource: text, Asked: text, Has: text, By: []preview.Load{{Object: object.Ref{Kind: text, Name: text}, Asked: text}}}}
+	c.Short = []preview.Short{{
+		Cluster: text, Resource: text, Asked: text, Has: text, By: []preview.Load{{Object: object.Ref{Kind: text, Name: text}, Asked: text}},
+	}}
 	c.Guard.Already = []preview.Hold{{Clusters: []string{text}, Reason: text}}
 	c.Guard.Holds = []preview.Hold{{Clusters: []string{text}, Reason: text, Removals: []guard.Removal{{Object: object.Ref{Kind: text, Name: text}, Cause: text}}}}
 	c.Already = []diag.Diagnostic{{Code: diag.Malformed, Severity: diag.Error, Pos: diag.Pos{File: text}, Message: text}}
