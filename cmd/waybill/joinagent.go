@@ -12,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/deploy"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/helm"
+	"github.com/waybill-dev/waybill/render/helm/charts"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/signing"
 )
@@ -74,7 +75,7 @@ func (a *joiningAgent) manifests(cluster string) (signing.Public, []byte, error)
 	if a.image != "" {
 		values["image"] = imageOf(a.image)
 	}
-	out, err := helm.Template(deploy.Agent(), helm.Release{Name: "waybill-agent", Namespace: a.namespace, Values: helm.NewValues(values)})
+	out, err := charts.Template(deploy.Agent(), helm.Release{Name: "waybill-agent", Namespace: a.namespace, Values: helm.NewValues(values)})
 	if err != nil {
 		return signing.Public{}, nil, fmt.Errorf("preparing the agent: %w", err)
 	}

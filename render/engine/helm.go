@@ -8,6 +8,7 @@ import (
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/draw"
 	"github.com/waybill-dev/waybill/render/helm"
+	"github.com/waybill-dev/waybill/render/helm/charts"
 	"github.com/waybill-dev/waybill/render/kustomize"
 	"github.com/waybill-dev/waybill/sources"
 )
@@ -34,7 +35,7 @@ func (o *output) helm(h *Helm, fsys fs.FS) {
 		}
 		fsys = sub
 	}
-	rendered, err := helm.Template(fsys, release)
+	rendered, err := charts.Template(fsys, release)
 	if e, ok := errors.AsType[*helm.Error](err); ok {
 		o.fail(diag.Helm, e.Error(), e.Hint)
 		return

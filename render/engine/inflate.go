@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/waybill-dev/waybill/render/helm"
+	"github.com/waybill-dev/waybill/render/helm/charts"
 	"github.com/waybill-dev/waybill/render/kustomize"
 	"github.com/waybill-dev/waybill/sources/lock"
 )
@@ -54,7 +55,7 @@ func inflate(local, files fs.FS, c kustomize.HelmChart) ([]byte, error) {
 	if c.IncludeCRDs {
 		r.CRDs = helm.Create
 	}
-	out, err := helm.Template(chart, r)
+	out, err := charts.Template(chart, r)
 	if err != nil {
 		return nil, err
 	}

@@ -29,8 +29,12 @@ const (
 	kindCluster   = "Cluster"
 )
 
-// defaultKey is the key of the data if none is given.
-const defaultKey = "values.yaml"
+const (
+	// defaultKey is the key of the data if none is given.
+	defaultKey = "values.yaml"
+	// maxValues is how many bytes values may have: those that a file of a chart may.
+	maxValues = 5 << 20
+)
 
 func (n node) valuesRef() ValuesRef {
 	n.known("kind", "name", "valuesKey", "targetPath", "optional", "literal")
@@ -106,13 +110,13 @@ func (r ValuesRef) String() string {
 	return fmt.Sprintf("the key %q of the %s %q", r.Key, r.Kind, r.Name)
 }
 
-// decode reads values. They may be no more than a file of the source may have.
+// decode reads values.
 func (n node) decode(ref ValuesRef, text []byte) map[string]any {
-	if len(text) > maxFile {
-		n.fail("", "names %s, which has %d bytes; %d is the limit", ref, len(text), maxFile)
+	if len(text) > maxValues {
+		n.fail("", "names %s, which has %d bytes; %d is the limit", ref, len(text), maxValues)
 		return nil
 	}
-	values, err := decodeValues(text)
+	values, err := DecodeValues(text)
 	switch {
 	case err != nil && ref.Kind == kindSecret:
 		n.fail("", "names %s, which holds no YAML mapping", ref)

@@ -1,34 +1,16 @@
-// Package helm renders Helm charts in memory, from a file system that may have been
-// written by a stranger. It is the one package that uses Helm's library, and it reads
-// the fields of a Flux HelmRelease that say how a chart is rendered.
-//
-// It promises that a rendering reads nothing but the file system it is given, reaches
-// no cluster and no network, and that equal charts and releases give equal output: what
-// helm template of the same Helm version prints. It does not bound the time and the
-// memory of a template, which is why it runs in a worker process.
-//
-// # Determinism
-//
-// Templates may call functions whose result is not a function of their input: lookup,
-// now, randAlphaNum, genCA, env... Each call of such a function in a template's syntax
-// tree is wrapped (guard) so that the engine asks before it calls. A call that a
-// rendering reaches is refused, unless the release allows the function by the
-// annotation AllowAnnotation, and yields a stub meanwhile. The chart is rendered twice
-// with different stubs and compared (agree): what differs was reached by a stub, or
-// depends on the order of a map. So a chart that mentions a random password in a branch
-// that is not taken, or in a test that is never delivered, renders; and one that hides
-// the call in a helper does not.
+// Package helm has what is said about releases of Helm charts, as values: what a Flux HelmRelease
+// asks for, the charts that a chart needs, hooks, and which functions a template may call. Its
+// room charts renders them; nothing here does, nor needs Helm's library for it but what reads
+// text: the types of Chart.yaml, and how --set sets a value.
 //
 // # Values
 //
 // Values are merged as Flux does: valuesFrom in order, then spec.values, all over the
-// chart's own. They are held against the charts' JSON schemas by a step of our own that
-// fetches nothing, as Helm's does: what a schema says by a reference to another document is
-// left out, with a notice, and with it every check that could fail only because of that.
+// chart's own.
 //
-// # Limits
+// # Functions
 //
-// Files, packages below charts/, their number, sizes and nesting, the output and the
-// number of manifests are bounded, and whatever is over the bound is refused with the
-// name of the file. Symbolic links are refused.
+// Templates may call functions whose result is not a function of their input: lookup,
+// now, randAlphaNum, genCA, env... Such a function is Refused, unless the release allows it by
+// the annotation AllowAnnotation.
 package helm

@@ -3,10 +3,9 @@ package helm
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"regexp"
 	"slices"
 	"strings"
-
-	"helm.sh/helm/v3/pkg/chartutil"
 
 	"github.com/waybill-dev/waybill/render/draw"
 )
@@ -150,16 +149,23 @@ func (s *Spec) name(root node, own string) {
 		s.ReleaseName = shortened(name)
 		return
 	}
-	if err := chartutil.ValidateReleaseName(s.ReleaseName); err != nil {
-		given.fail("", "is %q, which Helm takes for no name: %s", s.ReleaseName, err)
+	if len(s.ReleaseName) > longestName || !releaseName.MatchString(s.ReleaseName) {
+		given.fail("", "is %q, which Helm takes for no name: invalid release name, must match regex %s and the length must not be longer than %d",
+			s.ReleaseName, releaseName, longestName)
 	}
 }
 
-// shortened makes a name fit Helm, which takes 53 characters: the first 40, and twelve
-// digits of the whole name's SHA-256.
+// longestName is how many characters Helm takes for the name of a release.
+const longestName = 53
+
+// releaseName is what Helm takes for the name of a release.
+var releaseName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+
+// shortened makes a name fit Helm: the first 40 characters, and twelve digits of the whole name's
+// SHA-256.
 func shortened(name string) string {
-	const longest, prefix, digits = 53, 40, 12
-	if len(name) <= longest {
+	const prefix, digits = 40, 12
+	if len(name) <= longestName {
 		return name
 	}
 	sum := sha256.Sum256([]byte(name))
@@ -195,13 +201,13 @@ func allowed(root node) []string {
 		if function == "" {
 			continue
 		}
-		r, ok := refused(function)
+		r, ok := Refused(function)
 		if !ok {
 			annotation.fail("", "lists %q, which is no function that is refused", function)
 			continue
 		}
-		if r.never {
-			annotation.fail(r.hint, "lists %q, which is always refused: %s", function, r.why)
+		if r.Never {
+			annotation.fail(r.Hint, "lists %q, which is always refused: %s", function, r.Why)
 			continue
 		}
 		all = append(all, function)

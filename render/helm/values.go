@@ -95,10 +95,13 @@ func convert(v any, scalar func(any) any) any {
 	}
 }
 
-// cloneMap copies values.
-func cloneMap(m map[string]any) map[string]any {
-	return convert(m, func(scalar any) any { return scalar }).(map[string]any)
+// Clone copies values.
+func (v Values) Clone() Values {
+	return convert(map[string]any(v), func(scalar any) any { return scalar }).(map[string]any)
 }
+
+// With lays values over these, as merged does.
+func (v Values) With(over Values) Values { return merged(v, over) }
 
 // merged lays values over others, as helm does with several -f: mappings are merged,
 // all else is replaced. A null stays, to remove what the chart has there.
@@ -116,8 +119,8 @@ func merged(under, over map[string]any) map[string]any {
 	return out
 }
 
-// decodeValues reads a file of values as Helm does.
-func decodeValues(data []byte) (map[string]any, error) {
+// DecodeValues reads a file of values as Helm does.
+func DecodeValues(data []byte) (Values, error) {
 	values := map[string]any{}
 	if err := yaml.Unmarshal(data, &values); err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package helm_test
+package charts_test
 
 import (
 	"strings"
@@ -8,6 +8,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/waybill-dev/waybill/render/helm"
+	"github.com/waybill-dev/waybill/render/helm/charts"
 )
 
 // files makes a chart of a txtar archive. A chart without Chart.yaml gets one.
@@ -32,14 +33,14 @@ func rendered(t *testing.T, chart string, r helm.Release) string {
 	return show(out)
 }
 
-func template(chart string, r helm.Release) (helm.Output, error) {
+func template(chart string, r helm.Release) (charts.Output, error) {
 	if r.Name == "" {
 		r.Name = "r"
 	}
-	return helm.Template(files(chart), r)
+	return charts.Template(files(chart), r)
 }
 
-func show(out helm.Output) string {
+func show(out charts.Output) string {
 	var b strings.Builder
 	for _, m := range out.Manifests {
 		b.WriteString("# " + m.Source + "\n" + string(m.Data))

@@ -1,4 +1,4 @@
-package helm
+package charts
 
 import (
 	"maps"
@@ -6,7 +6,7 @@ import (
 
 	"helm.sh/helm/v3/pkg/releaseutil"
 
-	"github.com/waybill-dev/waybill/render/draw"
+	"github.com/waybill-dev/waybill/render/helm"
 )
 
 // agree decides whether two renderings are a result. They had different stubs for what
@@ -15,15 +15,15 @@ import (
 // A file that called such a function is none, unless nothing of it is delivered: it
 // rendered to nothing, or to hooks for tests alone, which like a random name. Any
 // other file that differs was reached by a stub, or depends on chance.
-func agree(a, b rendering, r Release) error {
-	own := func(name string) *Error { return a.refusals[a.origins[name]] }
+func agree(a, b rendering, r helm.Release) error {
+	own := func(name string) *helm.Error { return a.refusals[a.origins[name]] }
 	names := slices.Sorted(maps.Keys(a.files))
 	for _, name := range names {
 		if refusal := own(name); refusal != nil && delivered(name, a.files[name]) {
 			return refusal
 		}
 	}
-	if slices.ContainsFunc(r.Allow, differs) {
+	if slices.ContainsFunc(r.Allow, helm.Differs) {
 		return first(a.refusals) // there is no telling what the stubs reached
 	}
 	for _, name := range names {
@@ -33,7 +33,7 @@ func agree(a, b rendering, r Release) error {
 		if err := first(a.refusals); err != nil {
 			return err
 		}
-		return &Error{
+		return &helm.Error{
 			File:    name,
 			Message: "two renderings of this file differ",
 			Hint:    "look for values of a map, whose order is left to chance: range over the map, or sort them",
@@ -43,16 +43,11 @@ func agree(a, b rendering, r Release) error {
 }
 
 // first returns the first refusal by file, or nil.
-func first(refusals map[string]*Error) error {
+func first(refusals map[string]*helm.Error) error {
 	for _, name := range slices.Sorted(maps.Keys(refusals)) {
 		return refusals[name]
 	}
 	return nil
-}
-
-// differs reports whether a function, where it is allowed, makes renderings differ.
-func differs(function string) bool {
-	return function != "lookup" && function != "getHostByName" && !draw.Is(function)
 }
 
 // delivered reports whether something that a file renders to is more than a test.

@@ -1,4 +1,4 @@
-package helm_test
+package charts_test
 
 import (
 	"strings"

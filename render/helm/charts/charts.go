@@ -1,4 +1,4 @@
-package helm
+package charts
 
 import (
 	"errors"
@@ -14,6 +14,7 @@ import (
 	"helm.sh/helm/v3/pkg/engine"
 
 	"github.com/waybill-dev/waybill/render/draw"
+	"github.com/waybill-dev/waybill/render/helm"
 )
 
 // What templates see where nothing was said.
@@ -33,46 +34,8 @@ const (
 	maxManifests = 5_000
 )
 
-// CRDPolicy says what becomes of the files in crds/, in Flux's words.
-type CRDPolicy string
-
-// The policies. What a release renders to has the definitions or not; who applies it
-// replaces what is there.
-const (
-	Create        CRDPolicy = "Create" // they are rendered; the default
-	CreateReplace CRDPolicy = "CreateReplace"
-	Skip          CRDPolicy = "Skip" // they are not
-)
-
-// Release is what a chart is rendered for. Equal releases of equal charts render to
-// equal output. It can be carried as JSON.
-type Release struct {
-	Name      string `json:"name"`
-	Namespace string `json:"namespace,omitempty"` // empty for default
-	Values    Values `json:"values,omitempty"`
-	// ValuesFiles are files of the chart that, merged in their order, take the place
-	// of its values.yaml, as source-controller has it. Without any, it stays. They are files of
-	// Source, where that is set: of the repository that a chart is a folder of.
-	ValuesFiles              []string `json:"valuesFiles,omitempty"`
-	Source                   fs.FS    `json:"-"`
-	IgnoreMissingValuesFiles bool     `json:"ignoreMissingValuesFiles,omitempty"`
-	// KubeVersion is .Capabilities.KubeVersion; if empty, that of the Helm release.
-	KubeVersion string `json:"kubeVersion,omitempty"`
-	// APIVersions are added to those of .Capabilities.APIVersions that Helm has, as
-	// apps/v1 or apps/v1/Deployment.
-	APIVersions []string  `json:"apiVersions,omitempty"`
-	CRDs        CRDPolicy `json:"crds,omitempty"`
-	// SkipSchema leaves out holding the values against the schemas of the charts.
-	SkipSchema bool `json:"skipSchema,omitempty"`
-	// Allow lists functions that are refused otherwise. See AllowAnnotation.
-	Allow []string `json:"allow,omitempty"`
-	// Draw is what allowed functions draw from that would draw at random; nil: they are
-	// refused.
-	Draw *draw.Subkey `json:"draw,omitempty"`
-}
-
 // Template loads a chart and renders it.
-func Template(files fs.FS, r Release) (Output, error) {
+func Template(files fs.FS, r helm.Release) (Output, error) {
 	c, err := Load(files)
 	if err != nil {
 		return Output{}, err
@@ -81,8 +44,8 @@ func Template(files fs.FS, r Release) (Output, error) {
 }
 
 // Template renders the chart as helm template would. It renders twice and compares,
-// so that what depends on chance is not taken for a result. An *Error has the place.
-func (c *Chart) Template(r Release) (Output, error) {
+// so that what depends on chance is not taken for a result. An *helm.Error has the place.
+func (c *Chart) Template(r helm.Release) (Output, error) {
 	first, err := c.render(r, "refused-0")
 	if err != nil {
 		return Output{}, err
@@ -105,15 +68,15 @@ func (c *Chart) Template(r Release) (Output, error) {
 // rendering is what one run of the engine gave.
 type rendering struct {
 	chart    *chart.Chart
-	files    map[string]string // by name, as chart/templates/x.yaml
-	origins  map[string]string // of their names, as they were before a sub-chart got an alias
-	refusals map[string]*Error // by origin: a function that was called though it is refused
+	files    map[string]string      // by name, as chart/templates/x.yaml
+	origins  map[string]string      // of their names, as they were before a sub-chart got an alias
+	refusals map[string]*helm.Error // by origin: a function that was called though it is refused
 	notices  []string
 	drawn    []string
 }
 
 // render runs the engine. The stub stands for the result of functions that are refused.
-func (c *Chart) render(r Release, stub string) (out rendering, err error) {
+func (c *Chart) render(r helm.Release, stub string) (out rendering, err error) {
 	defer recovered("rendering the chart "+c.root.Name(), &err)
 	g := newGuard(r, stub)
 	copier := &copier{calls: c.calls, guard: g, origins: map[*chart.File]string{}}
@@ -125,7 +88,7 @@ func (c *Chart) render(r Release, stub string) (out rendering, err error) {
 	origins := map[string]string{}
 	copier.guarded(root, origins)
 	files, err := engine.RenderWithClientProvider(root, values, g)
-	var located *Error
+	var located *helm.Error
 	switch refusal := g.refusals[g.current()]; {
 	case err != nil && refusal != nil: // which may be why it went wrong
 		return rendering{}, refusal
@@ -142,7 +105,7 @@ func (c *Chart) render(r Release, stub string) (out rendering, err error) {
 
 // prepare decides which sub-charts take part, and computes what templates see. The notices
 // are what the check of the values left out.
-func prepare(root *chart.Chart, r Release) (all chartutil.Values, notices []string, err error) {
+func prepare(root *chart.Chart, r helm.Release) (all chartutil.Values, notices []string, err error) {
 	if err := chartutil.ValidateReleaseName(r.Name); err != nil {
 		return nil, nil, fmt.Errorf("the release name %q: %w", r.Name, err)
 	}
@@ -156,7 +119,7 @@ func prepare(root *chart.Chart, r Release) (all chartutil.Values, notices []stri
 	if err := replaceDefaults(root, r); err != nil {
 		return nil, nil, err
 	}
-	values := cloneMap(r.Values)
+	values := map[string]any(r.Values.Clone())
 	if err := chartutil.ProcessDependenciesWithMerge(root, values); err != nil {
 		return nil, nil, fmt.Errorf("deciding on the sub-charts of %s: %w", root.Name(), err)
 	}
@@ -175,7 +138,7 @@ func prepare(root *chart.Chart, r Release) (all chartutil.Values, notices []stri
 	return all, notices, err
 }
 
-func capabilities(r Release) (*chartutil.Capabilities, error) {
+func capabilities(r helm.Release) (*chartutil.Capabilities, error) {
 	caps := chartutil.DefaultCapabilities.Copy()
 	version := r.KubeVersion
 	if version == "" {
@@ -193,7 +156,7 @@ func capabilities(r Release) (*chartutil.Capabilities, error) {
 }
 
 // valuesFile reads a file of values, and says what it is a file of.
-func (r Release) valuesFile(root *chart.Chart, name string) (data []byte, where string, err error) {
+func valuesFile(root *chart.Chart, r helm.Release, name string) (data []byte, where string, err error) {
 	if r.Source != nil {
 		where = "the repository"
 		data, err = readFile(r.Source, path.Clean(strings.TrimLeft(name, "/")))
@@ -223,13 +186,13 @@ func readFile(files fs.FS, name string) ([]byte, error) {
 }
 
 // replaceDefaults puts the release's files of values in the place of the chart's own.
-func replaceDefaults(root *chart.Chart, r Release) error {
+func replaceDefaults(root *chart.Chart, r helm.Release) error {
 	if len(r.ValuesFiles) == 0 {
 		return nil
 	}
-	values := map[string]any{}
+	values := helm.Values{}
 	for _, name := range r.ValuesFiles {
-		data, where, err := r.valuesFile(root, name)
+		data, where, err := valuesFile(root, r, name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && r.IgnoreMissingValuesFiles:
 			continue
@@ -238,11 +201,11 @@ func replaceDefaults(root *chart.Chart, r Release) error {
 		case err != nil:
 			return fmt.Errorf("reading %s of %s: %w", name, where, err)
 		}
-		more, err := decodeValues(data)
+		more, err := helm.DecodeValues(data)
 		if err != nil {
 			return fmt.Errorf("reading %s of %s: %w", name, where, err)
 		}
-		values = merged(values, more)
+		values = values.With(more)
 	}
 	root.Values = values
 	return nil

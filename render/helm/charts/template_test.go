@@ -1,13 +1,13 @@
-package helm_test
+package charts_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/waybill-dev/waybill/render/helm"
+	"github.com/waybill-dev/waybill/render/helm/charts"
 )
 
 const umbrella = `
@@ -185,7 +185,7 @@ func TestTemplateFails(t *testing.T) {
 
 func TestAChartIsParsedOnceForManyReleases(t *testing.T) {
 	chart := "-- values.yaml --\na: {b: 1}\n-- templates/x.yaml --\nx: {{ .Values.a | toJson }} {{ $_ := set .Values.a \"b\" 9 }}\n"
-	c, err := helm.Load(files(chart))
+	c, err := charts.Load(files(chart))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestAChartIsParsedOnceForManyReleases(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := helm.Template(files(chart), r)
+			want, err := charts.Template(files(chart), r)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -206,24 +206,6 @@ func TestAChartIsParsedOnceForManyReleases(t *testing.T) {
 				t.Errorf("(-loaded anew +loaded once):\n%s", diff)
 			}
 		}
-	}
-}
-
-func TestAReleaseTravelsAsJSON(t *testing.T) {
-	want := helm.Release{Name: "r", Namespace: "n", CRDs: helm.Skip, Values: helm.Values{
-		"f": float64(1000000), "i": int64(1000000), "big": 1e300, "half": 0.5, "neg": float64(-3),
-		"list": []any{float64(1), int64(1), nil, "1", true}, "map": map[string]any{"f": float64(0)},
-	}}
-	data, err := json.Marshal(want)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got helm.Release
-	if err := json.Unmarshal(data, &got); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

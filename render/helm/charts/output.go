@@ -1,4 +1,4 @@
-package helm
+package charts
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 
 	"helm.sh/helm/v3/pkg/release"
 	"helm.sh/helm/v3/pkg/releaseutil"
+
+	"github.com/waybill-dev/waybill/render/helm"
 )
 
 // Output is what a release renders to.
@@ -32,17 +34,17 @@ type Metadata struct {
 // Manifest is one YAML document, ended by a newline, without which a block scalar at its
 // end would be another text. It was not looked into: it may be no object.
 type Manifest struct {
-	Source string `json:"source"` // chart/templates/x.yaml, chart/crds/x.yaml
-	Data   []byte `json:"data"`
-	Hook   *Hook  `json:"hook,omitempty"` // nil for what is no hook
+	Source string     `json:"source"` // chart/templates/x.yaml, chart/crds/x.yaml
+	Data   []byte     `json:"data"`
+	Hook   *helm.Hook `json:"hook,omitempty"` // nil for what is no hook
 }
 
 // output orders, splits and counts what was rendered.
-func (c *Chart) output(r rendering, rel Release) (out Output, err error) {
+func (c *Chart) output(r rendering, rel helm.Release) (out Output, err error) {
 	defer recovered("sorting what the chart "+c.root.Name()+" renders to", &err)
 	out.Chart = Metadata{Name: c.root.Name(), Version: c.root.Metadata.Version, AppVersion: c.root.Metadata.AppVersion}
 	out.Notices = r.notices
-	if rel.CRDs != Skip {
+	if rel.CRDs != helm.Skip {
 		out.Manifests = definitions(r)
 	}
 	if err := checkSize(r.files); err != nil {
@@ -113,8 +115,8 @@ func blank(doc []byte) bool {
 	return true
 }
 
-func newHook(h *release.Hook) *Hook {
-	out := &Hook{Weight: h.Weight}
+func newHook(h *release.Hook) *helm.Hook {
+	out := &helm.Hook{Weight: h.Weight}
 	for _, e := range h.Events {
 		out.Events = append(out.Events, string(e))
 	}

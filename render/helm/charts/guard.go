@@ -1,4 +1,4 @@
-package helm
+package charts
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/waybill-dev/waybill/render/draw"
+	"github.com/waybill-dev/waybill/render/helm"
 )
 
 // maxTpl is how deep texts that are given to tpl may give others to tpl. The engine
@@ -17,7 +18,7 @@ const maxTpl = 100
 
 // watched reports whether the guard has something to do where a function is called.
 func watched(function string) bool {
-	_, bad := refused(function)
+	_, bad := helm.Refused(function)
 	return bad || function == "tpl" || function == "keys"
 }
 
@@ -38,14 +39,14 @@ type guard struct {
 	stub  string      // stands for the result of what is refused
 	sites []site
 
-	running  []place           // the files that are executed, the including one first
-	open     []string          // the texts that tpl is executing, the outer one first
-	refusals map[string]*Error // by file that was executed: the first call that was refused
-	notices  map[string]bool   // what was looked up
+	running  []place                // the files that are executed, the including one first
+	open     []string               // the texts that tpl is executing, the outer one first
+	refusals map[string]*helm.Error // by file that was executed: the first call that was refused
+	notices  map[string]bool        // what was looked up
 }
 
-func newGuard(r Release, stub string) *guard {
-	g := &guard{allow: r.Allow, stub: stub, refusals: map[string]*Error{}, notices: map[string]bool{}}
+func newGuard(r helm.Release, stub string) *guard {
+	g := &guard{allow: r.Allow, stub: stub, refusals: map[string]*helm.Error{}, notices: map[string]bool{}}
 	if r.Draw != nil {
 		g.draws = r.Draw.Begin()
 	}
@@ -124,9 +125,9 @@ func (g *guard) edits(text string, s site) []edit {
 	after := s.pos + len(s.function)
 	isDrawn := draw.Is(s.function)
 	switch {
-	case isDrawn && g.draws != nil && allows(g.allow, s.function):
+	case isDrawn && g.draws != nil && helm.Allows(g.allow, s.function):
 		return g.drawn(text, s)
-	case !isDrawn && allows(g.allow, s.function):
+	case !isDrawn && helm.Allows(g.allow, s.function):
 		return nil
 	case s.operand && (s.function == "keys" || s.function == "tpl"):
 		return nil // of no operands, which gives nothing or fails
@@ -237,7 +238,7 @@ func (g *guard) enter(s site, text string) (string, error) {
 		line = s.tpl
 	}
 	if len(g.open) == maxTpl {
-		return "", &Error{File: s.file, Line: line, Message: fmt.Sprintf("texts for tpl call tpl more than %d deep", maxTpl)}
+		return "", &helm.Error{File: s.file, Line: line, Message: fmt.Sprintf("texts for tpl call tpl more than %d deep", maxTpl)}
 	}
 	text = g.guarded(text, calls(text), place{file: s.file, path: s.path, tpl: line, within: s.name()})
 	text = followed(text) + g.tell(askLeave, s)

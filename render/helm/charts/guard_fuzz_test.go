@@ -1,4 +1,4 @@
-package helm
+package charts
 
 import (
 	"regexp"
@@ -10,6 +10,7 @@ import (
 	"helm.sh/helm/v3/pkg/engine"
 
 	"github.com/waybill-dev/waybill/render/draw"
+	"github.com/waybill-dev/waybill/render/helm"
 )
 
 // endless matches texts that Helm would be at for long, or that have no one result.
@@ -57,7 +58,7 @@ func FuzzGuard(f *testing.F) {
 		file := &chart.File{Name: "templates/x", Data: []byte(text)}
 		c.root.Templates = []*chart.File{file}
 		c.calls = map[*chart.File][]call{file: calls(text)}
-		got, err := c.render(Release{Name: "r", KubeVersion: "1.20.0", Values: fuzzValues()}, "stub")
+		got, err := c.render(helm.Release{Name: "r", KubeVersion: "1.20.0", Values: fuzzValues()}, "stub")
 		if len(got.refusals) > 0 || strings.Contains(text, "HelmVersion") || strings.Contains(text, "Capabilities") || strings.Contains(got.files["c/templates/x"], "0x") { // an address
 			return
 		}
@@ -99,7 +100,7 @@ func FuzzDraws(f *testing.F) {
 		file := &chart.File{Name: "templates/x", Data: []byte(text)}
 		c.root.Templates = []*chart.File{file}
 		c.calls = map[*chart.File][]call{file: calls(text)}
-		r := Release{Name: "r", KubeVersion: "1.20.0", Values: fuzzValues(), Draw: &of, Allow: []string{"randAlpha", "shuffle", "uuidv4"}}
+		r := helm.Release{Name: "r", KubeVersion: "1.20.0", Values: fuzzValues(), Draw: &of, Allow: []string{"randAlpha", "shuffle", "uuidv4"}}
 		got, err := c.render(r, "stub")
 		if len(got.refusals) > 0 || err != nil || strings.Contains(got.files["c/templates/x"], "0x") { // an address
 			return

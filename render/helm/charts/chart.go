@@ -1,4 +1,4 @@
-package helm
+package charts
 
 import (
 	"cmp"
@@ -11,6 +11,8 @@ import (
 
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chart/loader"
+
+	"github.com/waybill-dev/waybill/render/helm"
 )
 
 // Chart is a chart that was read and parsed, to be rendered any number of times. It is
@@ -74,7 +76,7 @@ func checkDependencies(root *chart.Chart) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	return &Error{
+	return &helm.Error{
 		File:    root.Name() + "/Chart.yaml",
 		Message: "dependencies that are not in charts/: " + strings.Join(missing, ", "),
 		Hint:    "run helm dependency build and commit what it puts into charts/",
@@ -105,7 +107,7 @@ func (c *copier) copy(part *chart.Chart) *chart.Chart {
 		Templates: part.Templates,
 	}
 	if part.Values != nil {
-		out.Values = cloneMap(part.Values)
+		out.Values = helm.Values(part.Values).Clone()
 	}
 	for _, sub := range part.Dependencies() {
 		out.AddDependency(c.copy(sub))

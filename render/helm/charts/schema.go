@@ -1,4 +1,4 @@
-package helm
+package charts
 
 import (
 	"bytes"
@@ -12,6 +12,8 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 	"helm.sh/helm/v3/pkg/chart"
+
+	"github.com/waybill-dev/waybill/render/helm"
 )
 
 // schemaURL is where the schema of a chart is taken to be; nothing is read from there.
@@ -64,7 +66,7 @@ func (c *checked) chart(of *chart.Chart, values map[string]any, name string) err
 		case errors.As(err, &other):
 			c.notices = append(c.notices, fmt.Sprintf("the values are not held against %s: it refers to %s, which is not fetched", file, other.URL))
 		case err != nil:
-			return &Error{File: file, Message: err.Error()}
+			return &helm.Error{File: file, Message: err.Error()}
 		}
 		for _, ref := range left {
 			c.notices = append(c.notices, fmt.Sprintf("the values are not held against the part of %s that is at %s, which is not fetched", file, ref))
