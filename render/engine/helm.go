@@ -10,6 +10,7 @@ import (
 	"github.com/waybill-dev/waybill/render/helm"
 	"github.com/waybill-dev/waybill/render/helm/charts"
 	"github.com/waybill-dev/waybill/render/kustomize"
+	"github.com/waybill-dev/waybill/render/kustomize/build"
 	"github.com/waybill-dev/waybill/sources"
 )
 
@@ -85,7 +86,7 @@ func postRender(documents []document, overlays []kustomize.Overlay) ([]document,
 			"release.yaml":       stream,
 			"kustomization.yaml": []byte("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- release.yaml\n"),
 		})
-		built, err := kustomize.Build(files, kustomize.Options{Dir: ".", Overlay: &overlays[i]})
+		built, err := build.Kustomization(files, build.Options{Dir: ".", Overlay: &overlays[i]})
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/helm"
 	"github.com/waybill-dev/waybill/render/kustomize"
+	"github.com/waybill-dev/waybill/render/kustomize/build"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources"
 )
@@ -94,10 +95,10 @@ func (o *output) kustomize(k *Kustomize, fsys fs.FS) {
 		}
 		fsys, source = sources.Arranged(fsys, arranged), func(file string) string { return cmp.Or(arranged[file], file) }
 	}
-	built, err := kustomize.Build(fsys, kustomize.Options{Dir: k.Dir, Overlay: k.Overlay, Inflate: func(c kustomize.HelmChart) ([]byte, error) {
+	built, err := build.Kustomization(fsys, build.Options{Dir: k.Dir, Overlay: k.Overlay, Inflate: func(c kustomize.HelmChart) ([]byte, error) {
 		return inflate(fsys, files, c)
 	}})
-	if e, ok := errors.AsType[*kustomize.Error](err); ok {
+	if e, ok := errors.AsType[*build.Error](err); ok {
 		for _, d := range e.Diags {
 			d.Pos.File = source(d.Pos.File)
 			o.Diags = append(o.Diags, d)

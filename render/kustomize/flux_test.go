@@ -5,7 +5,22 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
 )
+
+// decodedMap reads YAML as the sources are read: whole numbers are int64.
+func decodedMap(t *testing.T, text string) map[string]any {
+	t.Helper()
+	asJSON, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m map[string]any
+	if err := json.Unmarshal(asJSON, &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
 
 func TestReadFlux(t *testing.T) {
 	tests := []struct {

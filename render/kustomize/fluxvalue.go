@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // reader collects the problems of an object.
@@ -17,12 +20,12 @@ type reader struct{ problems []Problem }
 // What has another type than asked for is a problem and reads as if left out.
 type value struct {
 	r    *reader
-	path field
+	path []any
 	v    any
 }
 
 func (v value) problem(severity diag.Severity, format string, args ...any) {
-	message := v.path.String() + " " + fmt.Sprintf(format, args...)
+	message := object.FieldPath(v.path) + " " + fmt.Sprintf(format, args...)
 	if slices.ContainsFunc(v.r.problems, func(p Problem) bool { return p.Message == message }) {
 		return // a value is asked for more than once
 	}
@@ -33,7 +36,7 @@ func (v value) problem(severity diag.Severity, format string, args ...any) {
 func as[T any](v value, what string) T {
 	t, ok := v.v.(T)
 	if !ok && v.v != nil {
-		v.problem(diag.Error, "is %s, which is no %s", shown(fmt.Sprintf("%v", v.v)), what)
+		v.problem(diag.Error, "is %s, which is no %s", words.Short(fmt.Sprintf("%v", v.v)), what)
 	}
 	return t
 }
@@ -43,14 +46,14 @@ func (v value) text() string           { return as[string](v, "string: put it in
 func (v value) flag() bool             { return as[bool](v, "boolean") }
 
 func (v value) at(key string) value {
-	return value{v.r, v.path.at(key), v.object()[key]}
+	return value{v.r, append(slices.Clip(v.path), key), v.object()[key]}
 }
 
 func (v value) items() []value {
 	list := as[[]any](v, "list")
 	items := make([]value, len(list))
 	for i, item := range list {
-		items[i] = value{v.r, v.path.at(i), item}
+		items[i] = value{v.r, append(slices.Clip(v.path), i), item}
 	}
 	return items
 }
@@ -110,6 +113,11 @@ func (v value) variables() Reference {
 	return r
 }
 
+// VariableName is the pattern of the names of variables.
+const VariableName = `^[_[:alpha:]][_[:alpha:][:digit:]]*$`
+
+var variable = regexp.MustCompile(VariableName)
+
 // variableNames reports what cannot be the name of a variable.
 func (v value) variableNames() {
 	for _, name := range slices.Sorted(maps.Keys(v.object())) {
@@ -149,7 +157,7 @@ func (v value) metadata() *Metadata {
 func (v value) refused() {
 	if v.v != nil {
 		v.r.problems = append(v.r.problems, Problem{
-			Path: v.path, Severity: diag.Error, Message: v.path.String() + " is not read: what it names is another cluster than the one that gets this",
+			Path: v.path, Severity: diag.Error, Message: object.FieldPath(v.path) + " is not read: what it names is another cluster than the one that gets this",
 			Hint: "register that cluster with waybill.dev/path naming the folder that is built, or place the Kustomization by a policy; then name this file in .waybillignore, or remove the field",
 		})
 	}

@@ -19,6 +19,15 @@ func First(names []string, most int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
+// Short is a text for a message: no more than its first 120 characters.
+func Short(text string) string {
+	const most = 120
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "..."
+	}
+	return text
+}
+
 // Count counts things by the name of one of them: "1 object", "2 objects".
 func Count(n int, noun string) string {
 	if n == 1 {

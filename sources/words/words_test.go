@@ -66,3 +66,11 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
+
+func TestShort(t *testing.T) {
+	for text, want := range map[string]string{"": "", "as it is": "as it is", strings.Repeat("ü", 120): strings.Repeat("ü", 120), strings.Repeat("ü", 121): strings.Repeat("ü", 120) + "..."} {
+		if got := words.Short(text); got != want {
+			t.Errorf("Short(%q) is %q, want %q", text, got, want)
+		}
+	}
+}

@@ -34,7 +34,7 @@ var only = map[string][]string{
 	"golang.org/x/sync/errgroup":           {"sources/git", "sources/forge/forgetest", "reconciler/clusters", "reconciler/members", "reconciler/agent", "cmd", "test"},
 	"golang.org/x/sys":                     {"render/worker"},
 	"helm.sh/helm/v3":                      {"render/helm"},
-	"sigs.k8s.io/kustomize":                {"render/kustomize", "render/marker"}, // kyaml finds markers
+	"sigs.k8s.io/kustomize":                {"render/kustomize/build", "render/marker"}, // kyaml finds markers
 	"github.com/landlock-lsm/go-landlock":  {"render/worker"},
 	"golang.org/x/crypto/argon2":           {"render/seal"},
 	"golang.org/x/crypto/chacha20poly1305": {"render/seal"},
@@ -44,7 +44,7 @@ var only = map[string][]string{
 	"filippo.io/age":                       {"render/seal/unseal", "test"},
 	"github.com/elastic/go-seccomp-bpf":    {"render/worker"},
 	"github.com/santhosh-tekuri/jsonschema/v6": {"render/helm/charts"},
-	"github.com/fluxcd/pkg/envsubst":           {"render/kustomize"},
+	"github.com/fluxcd/pkg/envsubst":           {"render/kustomize/build"},
 	"github.com/yuin/gopher-lua":               {"policies/interpret/lua"},
 	"github.com/karmada-io/karmada":            {"policies/interpret/thirdparty"}, // data
 	"github.com/argoproj/argo-cd/v3":           {"policies/interpret/argocd"},     // data

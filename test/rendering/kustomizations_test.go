@@ -18,7 +18,7 @@ import (
 
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
-	"github.com/waybill-dev/waybill/render/kustomize"
+	"github.com/waybill-dev/waybill/render/kustomize/build"
 	"github.com/waybill-dev/waybill/test/corpus"
 	"github.com/waybill-dev/waybill/test/peers"
 )
@@ -37,7 +37,7 @@ func byKustomize(t *testing.T, dir string) (string, error) {
 func sameBytes(t *testing.T, root, dir string) bool {
 	t.Helper()
 	want, wantErr := byKustomize(t, filepath.Join(root, dir))
-	built, gotErr := kustomize.Build(os.DirFS(root), kustomize.Options{Dir: dir})
+	built, gotErr := build.Kustomization(os.DirFS(root), build.Options{Dir: dir})
 	if (wantErr == nil) != (gotErr == nil) {
 		t.Fatalf("ours says %v, kustomize build says %v", gotErr, wantErr)
 	}
@@ -152,8 +152,8 @@ func TestRemoteResourcesAreRefusedBeforeAnythingIsFetched(t *testing.T) {
 			text := strings.ReplaceAll(tt.text, "SERVER", server.URL)
 			write(t, filepath.Join(dir, "root/kustomization.yaml"), []byte(text+"\n"))
 			before := asked.Load()
-			_, err := kustomize.Build(os.DirFS(dir), kustomize.Options{Dir: "root"})
-			refusal, ok := errors.AsType[*kustomize.Error](err)
+			_, err := build.Kustomization(os.DirFS(dir), build.Options{Dir: "root"})
+			refusal, ok := errors.AsType[*build.Error](err)
 			if !ok {
 				t.Fatalf("ours says %v", err)
 			}

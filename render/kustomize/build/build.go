@@ -1,4 +1,4 @@
-package kustomize
+package build
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/kustomize"
 )
 
 // Options say what to build.
@@ -17,25 +18,25 @@ type Options struct {
 	// its root.
 	Dir string
 	// Overlay is what a Flux Kustomization adds. Nil builds Dir as kubectl does.
-	Overlay *Overlay
+	Overlay *kustomize.Overlay
 	// Inflate renders a chart that a kustomization lists and returns a stream of
 	// manifests. An error is taken for the chart's. Nil refuses charts.
-	Inflate func(HelmChart) ([]byte, error)
+	Inflate func(kustomize.HelmChart) ([]byte, error)
 }
 
-// Built is what a kustomization builds.
-type Built struct {
+// Result is what a kustomization builds.
+type Result struct {
 	// Stream is the manifests: YAML documents with "---" between them, in kustomize's order.
 	Stream []byte
-	Places []Place
+	Places []kustomize.Place
 }
 
-// Build builds a kustomization. What the source has wrong is an *Error; any other error is
+// Kustomization builds a kustomization. What the source has wrong is an *Error; any other error is
 // a mistake of the caller's. It reads only what fsys holds. It is not safe for concurrent
 // use, in one process, of whatever file systems.
-func Build(fsys fs.FS, o Options) (Built, error) {
+func Kustomization(fsys fs.FS, o Options) (Result, error) {
 	if !fs.ValidPath(o.Dir) {
-		return Built{}, fmt.Errorf("building %q: it is no path inside the repository", o.Dir)
+		return Result{}, fmt.Errorf("building %q: it is no path inside the repository", o.Dir)
 	}
 	v := &view{fsys: fsys, over: map[string][]byte{}}
 	s := newScan(v, o.Inflate)
@@ -50,17 +51,17 @@ func Build(fsys fs.FS, o Options) (Built, error) {
 		s.rewrite()
 	}
 	if len(s.found) > 0 {
-		return Built{}, &Error{Diags: s.found}
+		return Result{}, &Error{Diags: s.found}
 	}
 	if empty {
-		return Built{}, nil
+		return Result{}, nil
 	}
 	out, err := run(v, s.kusts, o)
 	if err != nil {
 		s.refuse(diag.Pos{File: v.built(o.Dir)}, diag.KustomizeBuild, fmt.Sprintf("building %s: %s", o.Dir, s.redacted(err.Error())), "")
-		return Built{}, &Error{Diags: s.found}
+		return Result{}, &Error{Diags: s.found}
 	}
-	return Built{Stream: out, Places: s.places()}, nil
+	return Result{Stream: out, Places: s.places()}, nil
 }
 
 // built returns the file of the source that a build of dir begins with: none if the
@@ -104,7 +105,7 @@ func run(v *view, scanned map[string]*kustfile, o Options) (out []byte, err erro
 		return nil, err
 	}
 	if o.Overlay != nil {
-		if err := o.Overlay.finish(m); err != nil {
+		if err := finish(o.Overlay, m); err != nil {
 			return nil, err
 		}
 	}

@@ -1,4 +1,4 @@
-package kustomize
+package build
 
 import (
 	"bytes"
@@ -15,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 	"sigs.k8s.io/yaml"
+
+	"github.com/waybill-dev/waybill/render/kustomize"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden sections of testdata")
@@ -48,7 +50,7 @@ func decodedMap(t *testing.T, text string) map[string]any {
 }
 
 // chartOf stands for a Helm engine: it shows what it is asked for.
-func chartOf(c HelmChart) ([]byte, error) {
+func chartOf(c kustomize.HelmChart) ([]byte, error) {
 	if c.Name == "broken" {
 		return nil, errors.New("template: no such function")
 	}
@@ -69,7 +71,7 @@ func outcome(t *testing.T, a *txtar.Archive) (out, diags string) {
 	}
 	var said strings.Builder
 	if text, ok := asked["@flux"]; ok {
-		f, problems := ReadFlux(decodedMap(t, text))
+		f, problems := kustomize.ReadFlux(decodedMap(t, text))
 		for _, p := range problems {
 			fmt.Fprintf(&said, "%v: %s\n", p.Severity, p.Message)
 		}

@@ -1,4 +1,4 @@
-package kustomize
+package build
 
 import (
 	"testing"
@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/kustomize"
 )
 
 // TestPlaces: what a build gives is where a person edits it.
@@ -20,11 +21,11 @@ func TestPlaces(t *testing.T) {
 		"base/deployment.yaml":    "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n",
 		"base/patch.yaml":         "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\nspec: {replicas: 3}\n",
 	})
-	built, err := Build(files, Options{Dir: "app"})
+	built, err := Kustomization(files, Options{Dir: "app"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	places := NewPlaces(built.Places)
+	places := kustomize.NewPlaces(built.Places)
 	type of struct{ kind, namespace, name string }
 	got := map[of]string{}
 	for _, o := range []of{

@@ -1,4 +1,4 @@
-package kustomize
+package build
 
 import (
 	"fmt"
@@ -9,6 +9,8 @@ import (
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 	"sigs.k8s.io/kustomize/kyaml/yaml/merge2"
 	"sigs.k8s.io/yaml"
+
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // values merges the values of a chart's entry as kustomize and helm do: those of
@@ -79,7 +81,7 @@ func inlined(base []byte, c types.HelmChart) (map[string]any, error) {
 	switch c.ValuesMerge {
 	case "", "override", "merge", "replace":
 	default:
-		return nil, fmt.Errorf("valuesMerge is %q; it must be override, merge or replace", shown(c.ValuesMerge))
+		return nil, fmt.Errorf("valuesMerge is %q; it must be override, merge or replace", words.Short(c.ValuesMerge))
 	}
 	switch {
 	case len(c.ValuesInline) == 0:

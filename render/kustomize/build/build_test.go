@@ -1,4 +1,4 @@
-package kustomize
+package build
 
 import (
 	"errors"
@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/waybill-dev/waybill/render/kustomize"
 )
 
 const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
@@ -53,7 +55,7 @@ func TestAnAliasBombIsRefusedBeforeKustomizeSeesIt(t *testing.T) {
 	}
 	tests := []struct {
 		name, kustomization string
-		overlay             *Overlay
+		overlay             *kustomize.Overlay
 	}{
 		{name: "a resource", kustomization: "resources: [bomb]"},
 		{name: "the kustomization itself", kustomization: bomb(8)},
@@ -73,7 +75,7 @@ func TestAnAliasBombIsRefusedBeforeKustomizeSeesIt(t *testing.T) {
 		{name: "an inline patch", kustomization: strings.Replace(inline("patches"), "- |", "- patch: |", 1)},
 		{name: "what a chart renders to", kustomization: "helmCharts: [{name: c, repo: 'https://charts.example.com'}]"},
 		{name: "values of a chart", kustomization: "helmCharts: [{name: c, repo: 'https://charts.example.com', valuesFile: bomb}]"},
-		{name: "a patch of the overlay", kustomization: "resources: [cm.yaml]", overlay: &Overlay{Patches: []Patch{{Patch: bomb(8)}}}},
+		{name: "a patch of the overlay", kustomization: "resources: [cm.yaml]", overlay: &kustomize.Overlay{Patches: []kustomize.Patch{{Patch: bomb(8)}}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -81,7 +83,7 @@ func TestAnAliasBombIsRefusedBeforeKustomizeSeesIt(t *testing.T) {
 				"app/kustomization.yaml": tt.kustomization, "app/bomb": bomb(8), "app/cm.yaml": configMap,
 				"base/kustomization.yaml": "resources: [bomb]", "base/bomb": bomb(8),
 			})
-			inflate := func(HelmChart) ([]byte, error) { return []byte(bomb(8)), nil }
+			inflate := func(kustomize.HelmChart) ([]byte, error) { return []byte(bomb(8)), nil }
 			start := time.Now()
 			if got := refused(t, files, Options{Dir: "app", Overlay: tt.overlay, Inflate: inflate}); !strings.Contains(got, "[yaml-expansion]") {
 				t.Fatalf("it is refused for %s; want yaml-expansion", got)
@@ -109,7 +111,7 @@ func TestVariablesCannotMakeABomb(t *testing.T) {
 	for i := range 8 {
 		fmt.Fprintf(&nested, "&x%d [%s],", i+1, strings.Join(slices.Repeat([]string{fmt.Sprintf("*x%d", i)}, 10), ", "))
 	}
-	got := refused(t, files, Options{Dir: ".", Overlay: &Overlay{Substitute: map[string]string{
+	got := refused(t, files, Options{Dir: ".", Overlay: &kustomize.Overlay{Substitute: map[string]string{
 		"anchor": "&x0 [lol, lol, lol]", "aliases": "[" + nested.String() + "]",
 	}}})
 	if !strings.Contains(got, "expanded") || strings.Contains(got, "lol") {
@@ -132,7 +134,7 @@ func farm(kustomization string) map[string]string {
 }
 
 func TestOneBuildLeavesNothingBehindForTheNext(t *testing.T) {
-	for name, overlay := range map[string]*Overlay{"as kubectl": nil, "as Flux": {}} {
+	for name, overlay := range map[string]*kustomize.Overlay{"as kubectl": nil, "as Flux": {}} {
 		t.Run(name, func(t *testing.T) {
 			victim := Options{Dir: "app", Overlay: overlay}
 			alone, err := stream(sourceOf(farm("")), victim)
@@ -202,7 +204,7 @@ func TestErrorsShowNoSecrets(t *testing.T) {
 	tests := []struct {
 		name    string
 		files   map[string]string
-		overlay *Overlay
+		overlay *kustomize.Overlay
 	}{
 		{name: "a literal without a key", files: map[string]string{"kustomization.yaml": "secretGenerator: [{name: s, literals: [" + secret + "]}]"}},
 		{name: "literals beside a broken one", files: map[string]string{"kustomization.yaml": "secretGenerator: [{name: s, literals: [a=" + secret + ", =x]}]"}},
@@ -220,7 +222,7 @@ func TestErrorsShowNoSecrets(t *testing.T) {
 		{name: "a URL with a password", files: map[string]string{"kustomization.yaml": "resources: ['https://user:" + secret + "@evil.example.com/a']"}},
 		{name: "a signed URL", files: map[string]string{"kustomization.yaml": "resources: ['https://evil.example.com/a?ref=v1&token=" + secret + "']"}},
 		{name: "a patch that is no YAML", files: map[string]string{"kustomization.yaml": "patchesStrategicMerge:\n- |\n  kind: Secret\n  stringData: {a: " + secret + "\n"}},
-		{name: "a variable", files: map[string]string{"a.yaml": configMap + "data: ${v}\n"}, overlay: &Overlay{Substitute: map[string]string{"v": "[" + secret}}},
+		{name: "a variable", files: map[string]string{"a.yaml": configMap + "data: ${v}\n"}, overlay: &kustomize.Overlay{Substitute: map[string]string{"v": "[" + secret}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -277,7 +279,7 @@ func TestVariablesNestOnlySoDeep(t *testing.T) {
 	deep := func(n int) fstest.MapFS {
 		return sourceOf(map[string]string{"a.yaml": configMap + "data: {a: '" + strings.Repeat("${a:-", n) + strings.Repeat("}", n) + "'}\n"})
 	}
-	o := Options{Dir: ".", Overlay: &Overlay{Substitute: map[string]string{"b": "c"}}}
+	o := Options{Dir: ".", Overlay: &kustomize.Overlay{Substitute: map[string]string{"b": "c"}}}
 	if _, err := stream(deep(maxNesting), o); err != nil {
 		t.Error(err)
 	}
@@ -293,7 +295,7 @@ func TestCyclesEnd(t *testing.T) {
 	})
 	for _, dir := range []string{"a", "c"} {
 		refused(t, files, Options{Dir: dir})
-		refused(t, files, Options{Dir: dir, Overlay: &Overlay{Components: []string{"."}}})
+		refused(t, files, Options{Dir: dir, Overlay: &kustomize.Overlay{Components: []string{"."}}})
 	}
 }
 
@@ -305,7 +307,7 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	}
 	delete(files, "app/kustomization.yaml")
 	files["app/cm.yaml"] = &fstest.MapFile{Data: []byte(configMap)}
-	if out, err := stream(linked{files}, Options{Dir: "app", Overlay: &Overlay{}}); err != nil || !strings.Contains(string(out), "name: a") {
+	if out, err := stream(linked{files}, Options{Dir: "app", Overlay: &kustomize.Overlay{}}); err != nil || !strings.Contains(string(out), "name: a") {
 		t.Errorf("a generated kustomization: %v\n%s", err, out)
 	}
 }
@@ -327,13 +329,13 @@ func TestTheFolderMustBeInTheRepository(t *testing.T) {
 		refused(t, files, Options{Dir: dir})
 	}
 	for _, dir := range []string{"absent", "app/cm.yaml"} {
-		refused(t, files, Options{Dir: dir, Overlay: &Overlay{}})
+		refused(t, files, Options{Dir: dir, Overlay: &kustomize.Overlay{}})
 	}
 }
 
 func TestEqualSourcesBuildToEqualBytes(t *testing.T) {
 	files := farm("configMapGenerator: [{name: c, literals: [a=1, b=2, c=3]}]\nlabels: [{pairs: {a: b, c: d, e: f}}]")
-	overlay := &Overlay{CommonMetadata: &Metadata{Labels: map[string]string{"x": "1", "y": "2", "z": "3"}}, Substitute: map[string]string{"a": "b"}}
+	overlay := &kustomize.Overlay{CommonMetadata: &kustomize.Metadata{Labels: map[string]string{"x": "1", "y": "2", "z": "3"}}, Substitute: map[string]string{"a": "b"}}
 	first, err := stream(sourceOf(files), Options{Dir: "app", Overlay: overlay})
 	if err != nil {
 		t.Fatal(err)
@@ -348,6 +350,6 @@ func TestEqualSourcesBuildToEqualBytes(t *testing.T) {
 
 // stream builds, and returns the manifests.
 func stream(fsys fs.FS, o Options) ([]byte, error) {
-	built, err := Build(fsys, o)
+	built, err := Kustomization(fsys, o)
 	return built.Stream, err
 }

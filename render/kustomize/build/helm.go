@@ -1,4 +1,4 @@
-package kustomize
+package build
 
 import (
 	"errors"
@@ -11,31 +11,9 @@ import (
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/kustomize"
+	"github.com/waybill-dev/waybill/sources/words"
 )
-
-// HelmChart is a chart that a kustomization lists, with all that stands in files read.
-type HelmChart struct {
-	// Pos is the entry of the kustomization.
-	Pos diag.Pos `json:"pos"`
-	// Path is the folder of the chart inside the file system. It is empty for a chart
-	// that is not there and is to be had from Repo, in Version.
-	Path    string `json:"path,omitempty"`
-	Name    string `json:"name"`
-	Repo    string `json:"repo,omitempty"`    // https://..., or oci://... without the name
-	Version string `json:"version,omitempty"` // empty for the newest
-	// ReleaseName is never empty.
-	ReleaseName string   `json:"releaseName"`
-	Namespace   string   `json:"namespace,omitempty"`
-	KubeVersion string   `json:"kubeVersion,omitempty"`
-	APIVersions []string `json:"apiVersions,omitempty"`
-	// Values are the values of all files and of the entry itself, merged. They go over
-	// the chart's own.
-	Values      map[string]any `json:"values,omitempty"`
-	IncludeCRDs bool           `json:"includeCRDs,omitempty"`
-	SkipHooks   bool           `json:"skipHooks,omitempty"`
-	SkipTests   bool           `json:"skipTests,omitempty"`
-	Devel       bool           `json:"devel,omitempty"` // newest may be a pre-release
-}
 
 // defaultRelease is the name that helm template gives a release without one.
 const defaultRelease = "release-name"
@@ -163,15 +141,15 @@ func (s *scan) marked(pos diag.Pos, manifests []byte) ([]byte, error) {
 var errReported = errors.New("reported")
 
 // helmChart finds the chart and the values of an entry.
-func (s *scan) helmChart(k *kustfile, globals types.HelmGlobals, e entry) (*HelmChart, error) {
+func (s *scan) helmChart(k *kustfile, globals types.HelmGlobals, e entry) (*kustomize.HelmChart, error) {
 	c := e.HelmChart
 	if c.Name == "" {
 		return nil, errors.New("name is empty")
 	}
 	if c.NameTemplate != "" {
-		return nil, fmt.Errorf("nameTemplate %q: a release is named by releaseName alone", shown(c.NameTemplate))
+		return nil, fmt.Errorf("nameTemplate %q: a release is named by releaseName alone", words.Short(c.NameTemplate))
 	}
-	h := &HelmChart{
+	h := &kustomize.HelmChart{
 		Pos: k.pos(e.field), Name: c.Name, Repo: c.Repo, Version: c.Version,
 		ReleaseName: or(c.ReleaseName, defaultRelease), Namespace: c.Namespace,
 		KubeVersion: c.KubeVersion, APIVersions: c.ApiVersions,

@@ -1,4 +1,4 @@
-package kustomize
+package build
 
 import (
 	"errors"
@@ -12,7 +12,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/kustomize"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // maxVisits bounds how many folders kustomize would build, counted as often as it
@@ -26,22 +28,22 @@ const maxFound = 100
 // scan walks all that a build would read and collects what is wrong with it.
 type scan struct {
 	view    *view
-	inflate func(HelmChart) ([]byte, error)
+	inflate func(kustomize.HelmChart) ([]byte, error)
 	factory *resmap.Factory
 	folders map[string]int       // how many builds a folder stands for
 	kusts   map[string]*kustfile // by folder
 	plugins map[listing]bool
 	checked map[string]bool // files of YAML, and whether they are within the limits
 	found   []diag.Diagnostic
-	parsed  [][]byte // the YAML that was scanned
-	stand   []Place  // of manifests
-	hidden  []string // values that no message may show
+	parsed  [][]byte          // the YAML that was scanned
+	stand   []kustomize.Place // of manifests
+	hidden  []string          // values that no message may show
 }
 
 // listing is a folder that lists configurations of plugins of the folder user.
 type listing struct{ dir, user string }
 
-func newScan(v *view, inflate func(HelmChart) ([]byte, error)) *scan {
+func newScan(v *view, inflate func(kustomize.HelmChart) ([]byte, error)) *scan {
 	return &scan{
 		view: v, inflate: inflate,
 		factory: resmap.NewFactory(provider.NewDefaultDepProvider().GetResourceFactory()),
@@ -147,7 +149,7 @@ func (s *scan) location(pos diag.Pos, u use, err error) {
 	if errors.Is(err, errRemote) {
 		code = diag.KustomizeRemote
 	}
-	value := strconv.Quote(shown(public(u.value)))
+	value := strconv.Quote(words.Short(public(u.value)))
 	if errors.Is(err, errText) {
 		value = fmt.Sprintf("the text of %d lines", 1+strings.Count(u.value, "\n"))
 	}

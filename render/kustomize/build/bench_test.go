@@ -1,4 +1,4 @@
-package kustomize
+package build
 
 import "testing"
 
@@ -6,7 +6,7 @@ import "testing"
 func BenchmarkBuild(b *testing.B) {
 	files := sourceOf(farm(""))
 	for b.Loop() {
-		if _, err := Build(files, Options{Dir: "app"}); err != nil {
+		if _, err := Kustomization(files, Options{Dir: "app"}); err != nil {
 			b.Fatal(err)
 		}
 	}

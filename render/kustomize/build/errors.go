@@ -1,4 +1,4 @@
-package kustomize
+package build
 
 import (
 	"strings"
@@ -37,13 +37,4 @@ func public(location string) string {
 		return before + "?..."
 	}
 	return location
-}
-
-// shown shortens a value for a message.
-func shown(value string) string {
-	const most = 120
-	if r := []rune(value); len(r) > most {
-		return string(r[:most]) + "..."
-	}
-	return value
 }

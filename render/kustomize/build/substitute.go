@@ -1,4 +1,4 @@
-package kustomize
+package build
 
 import (
 	"errors"
@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/yaml"
 
+	"github.com/waybill-dev/waybill/render/kustomize"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -20,7 +21,7 @@ import (
 const substituteKey = "kustomize.toolkit.fluxcd.io/substitute"
 
 // variable is what the name of a variable looks like.
-var variable = regexp.MustCompile(`^[_[:alpha:]][_[:alpha:][:digit:]]*$`)
+var variable = regexp.MustCompile(kustomize.VariableName)
 
 // maxNesting bounds how deep the default of a variable may hold others: the parser
 // recurses.
@@ -44,7 +45,7 @@ func nesting(text string) int {
 // substitute replaces the variables in an object, written as YAML: a value may thus
 // become a number or a mapping. Variables that are not set are empty. Line breaks in
 // values are dropped.
-func (o *Overlay) substitute(r *resource.Resource) error {
+func substitute(o *kustomize.Overlay, r *resource.Resource) error {
 	if len(o.Substitute)+len(o.Sealed) == 0 && !o.SubstituteAlways || r.GetLabels()[substituteKey] == "disabled" || r.GetAnnotations()[substituteKey] == "disabled" {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package kustomize
+package build
 
 import (
 	"encoding/json"
@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/kustomize/api/krusty"
 
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/kustomize"
 )
 
 // canary stands where kustomize would leave the process: a git on the PATH and an HTTP
@@ -243,7 +244,7 @@ func FuzzNothingLeavesTheProcess(f *testing.F) {
 		name := names[int(index)%len(names)]
 		kustomization := withLocation(name, remoteFields[name], location)
 		_, _ = stream(existing(kustomization, location, as), Options{Dir: "app"})
-		_, _ = stream(existing(kustomization, location, as), Options{Dir: "app", Overlay: &Overlay{Components: []string{location}}})
+		_, _ = stream(existing(kustomization, location, as), Options{Dir: "app", Overlay: &kustomize.Overlay{Components: []string{location}}})
 		if n := c.calls(t); n > 0 {
 			t.Fatalf("%d calls left the process for\n%s", n, kustomization)
 		}
