@@ -12,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/draw"
 	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/engine/engines"
 	"github.com/waybill-dev/waybill/render/renderer"
 	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources"
@@ -50,7 +51,7 @@ func (c *counted) Render(ctx context.Context, s sources.Snapshot, jobs []engine.
 }
 
 func newCounted() *counted {
-	return &counted{renderer.New(&worker.Local{Handler: engine.Run}, nil), map[string]int{}}
+	return &counted{renderer.New(&worker.Local{Handler: engines.Run}, nil), map[string]int{}}
 }
 
 // drawing is requested with releases, for members and for strangers.

@@ -17,6 +17,7 @@ import (
 	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/engine/engines"
 	"github.com/waybill-dev/waybill/render/renderer"
 	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources"
@@ -60,7 +61,7 @@ func follow(t *testing.T, want string, during func(src string) *diag.Diagnostic)
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	m := &meddler{Engine: renderer.New(&worker.Local{Handler: engine.Run}, nil), during: func() *diag.Diagnostic { return during(src) }}
+	m := &meddler{Engine: renderer.New(&worker.Local{Handler: engines.Run}, nil), during: func() *diag.Diagnostic { return during(src) }}
 	r := &reconciler.Reconciler{
 		Seen:   reconciler.NewCache(),
 		Source: open(t.Context(), t, src), Target: open(t.Context(), t, bare), Cache: cache.Memory(), Now: time.Now, Engine: m,

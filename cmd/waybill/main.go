@@ -17,7 +17,7 @@ import (
 
 	"github.com/waybill-dev/waybill/cmd/waybill/terminal"
 	"github.com/waybill-dev/waybill/reconciler/report"
-	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/engine/engines"
 	"github.com/waybill-dev/waybill/render/worker"
 )
 
@@ -31,7 +31,7 @@ const gcPercent = 200
 
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == workerArgument {
-		os.Exit(worker.Main(engine.Run)) // this process is a child that renders, behind walls
+		os.Exit(worker.Main(engines.Run)) // this process is a child that renders, behind walls
 	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)

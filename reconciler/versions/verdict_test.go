@@ -12,7 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/preview/markdown"
 	"github.com/waybill-dev/waybill/reconciler/versions"
 	"github.com/waybill-dev/waybill/render/cache"
-	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/engine/engines"
 	"github.com/waybill-dev/waybill/render/renderer"
 	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/test/twin"
@@ -118,7 +118,7 @@ func TestACommentBeginsWithTheAnswer(t *testing.T) {
 			now := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 			r := &reconciler.Reconciler{
 				Seen: reconciler.NewCache(), Source: repo, Target: repo, Cache: cache.Memory(), Now: func() time.Time { return now },
-				Engine: renderer.New(&worker.Local{Handler: engine.Run}, nil),
+				Engine: renderer.New(&worker.Local{Handler: engines.Run}, nil),
 			}
 			if _, err := r.Publish(t.Context(), "main"); err != nil {
 				t.Fatal(err)

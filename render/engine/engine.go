@@ -1,11 +1,10 @@
-// Package engine says what there is to render, and renders it: a Kustomize build or
+// Package engine says what there is to render, and what came of it: a Kustomize build or
 // a Helm release, with what comes after a release. It joins the packages kustomize
 // and helm, of which neither knows the other.
 //
 // A Job is a value: equal jobs over equal files give equal results, so that its Key
 // is half of what a result can be remembered by; the other half is what was read.
-// Run does a job. It reads nothing but the file system it is given, and is made to
-// be run in a sandbox, because what it reads may be hostile.
+// The room engines does jobs; who asks for them, and who reads what they rendered to, does without it.
 package engine
 
 import (
@@ -42,6 +41,15 @@ type Kustomize struct {
 	// View arranges the source's files before the build, as Flux's ArtifactGenerator
 	// does; nil is the source as it is.
 	View []Copy `json:"view,omitempty"`
+}
+
+// Helm is a release of a chart.
+type Helm struct {
+	Chart   Chart        `json:"chart"`
+	Release helm.Release `json:"release"`
+	NoHooks bool         `json:"noHooks,omitempty"` // hooks are not part of it
+	// Post are the post-renderers, applied in order.
+	Post []kustomize.Overlay `json:"post,omitempty"`
 }
 
 // Copy puts what a pattern of the source names into a folder of the view.

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// view arranges the files of fsys by copies, in their order, as source-watcher copies them: a later
+// View arranges the files of fsys by copies, in their order, as source-watcher copies them: a later
 // one replaces what an earlier one put at the same path.
-func view(fsys fs.FS, copies []Copy) (map[string]string, error) {
+func View(fsys fs.FS, copies []Copy) (map[string]string, error) {
 	arranged := copied{}
 	for _, c := range copies {
 		if err := arranged.copy(fsys, c); err != nil {

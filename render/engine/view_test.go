@@ -35,7 +35,7 @@ func TestCopiesAreThoseOfSourceWatcher(t *testing.T) {
 		{"a pattern of nothing", []Copy{{From: "absent/*"}}, "error"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			arranged, err := view(files, tt.copies)
+			arranged, err := View(files, tt.copies)
 			var got []string
 			for p := range arranged {
 				got = append(got, p)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/engine/engines"
 	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources"
@@ -196,7 +197,7 @@ func outcomeOf(t *testing.T, field string, f fixture, with bool) outcome {
 		out.rendered = string(asJSON) // a chart that would have to be fetched
 		return out
 	}
-	data, err := engine.Run(asJSON, sources.Tree(files))
+	data, err := engines.Run(asJSON, sources.Tree(files))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ import (
 	"github.com/waybill-dev/waybill/sources/lock"
 )
 
-// Runner runs engine.Run on jobs, each over its own files, and returns a result for each,
+// Runner runs engines.Run on jobs, each over its own files, and returns a result for each,
 // in order. A *worker.Pool is one, and a *worker.Local.
 type Runner interface {
 	Do(ctx context.Context, jobs []worker.Job) []worker.Result

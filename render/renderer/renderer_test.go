@@ -19,6 +19,7 @@ import (
 	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/engine/engines"
 	"github.com/waybill-dev/waybill/render/helm"
 	"github.com/waybill-dev/waybill/render/renderer"
 	"github.com/waybill-dev/waybill/render/worker"
@@ -32,7 +33,7 @@ const asWorker = "renderer-worker"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == asWorker {
-		os.Exit(worker.Main(engine.Run))
+		os.Exit(worker.Main(engines.Run))
 	}
 	os.Exit(m.Run())
 }
@@ -170,7 +171,7 @@ func TestWarmIsColdWhateverChanges(t *testing.T) {
 	same := 0
 	for _, name := range slices.Sorted(maps.Keys(edits)) {
 		t.Run(name, func(t *testing.T) {
-			warm := renderer.New(&worker.Local{Handler: engine.Run}, nil)
+			warm := renderer.New(&worker.Local{Handler: engines.Run}, nil)
 			before, err := warm.Render(t.Context(), source(), jobs())
 			if err != nil {
 				t.Fatal(err)
@@ -181,7 +182,7 @@ func TestWarmIsColdWhateverChanges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := renderer.New(&worker.Local{Handler: engine.Run}, nil).Render(t.Context(), edited, jobs())
+			want, err := renderer.New(&worker.Local{Handler: engines.Run}, nil).Render(t.Context(), edited, jobs())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -211,7 +212,7 @@ func (c *counting) Do(ctx context.Context, tasks []worker.Job) []worker.Result {
 }
 
 func TestWhatDidNotChangeIsNotRenderedAgain(t *testing.T) {
-	c := &counting{Runner: &worker.Local{Handler: engine.Run}}
+	c := &counting{Runner: &worker.Local{Handler: engines.Run}}
 	r := renderer.New(c, nil)
 	edited := source()
 	edited["app/patch.yaml"] += "\n"
@@ -238,7 +239,7 @@ func TestADiskRemembersFromOneProcessToTheNext(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := &counting{Runner: &worker.Local{Handler: engine.Run}}
+		c := &counting{Runner: &worker.Local{Handler: engines.Run}}
 		r := renderer.New(c, nil)
 		r.Remember(disk, now)
 		results, err := r.Render(t.Context(), of, jobs())
@@ -305,7 +306,7 @@ func messages(ds []diag.Diagnostic) string {
 }
 
 func TestWorkersGiveWhatTheProcessItselfGives(t *testing.T) {
-	want, err := renderer.New(&worker.Local{Handler: engine.Run}, nil).Render(t.Context(), source(), jobs())
+	want, err := renderer.New(&worker.Local{Handler: engines.Run}, nil).Render(t.Context(), source(), jobs())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,7 +339,7 @@ func (a *away) Fetch(context.Context, lock.Entry) (fs.FS, error) {
 // TestAChartThatIsMissedLateIsAskedForAgain lists a chart in a kustomization, so that it is
 // fetched while the job is under way.
 func TestAChartThatIsMissedLateIsAskedForAgain(t *testing.T) {
-	for name, runner := range map[string]renderer.Runner{"in a worker": workers(t), "in the process": &worker.Local{Handler: engine.Run}} {
+	for name, runner := range map[string]renderer.Runner{"in a worker": workers(t), "in the process": &worker.Local{Handler: engines.Run}} {
 		t.Run(name, func(t *testing.T) { missedLate(t, renderer.New(runner, &away{})) })
 	}
 }

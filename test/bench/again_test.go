@@ -12,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/engine/engines"
 	"github.com/waybill-dev/waybill/render/renderer"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/render/worker"
@@ -30,7 +31,7 @@ type planner struct {
 }
 
 func newPlanner(src *Source) *planner {
-	p := &planner{src: src, renders: &counter{Runner: &worker.Local{Handler: engine.Run}}, memo: plan.NewMemo(), published: map[string]tree.Published{}}
+	p := &planner{src: src, renders: &counter{Runner: &worker.Local{Handler: engines.Run}}, memo: plan.NewMemo(), published: map[string]tree.Published{}}
 	p.renderer = renderer.New(p.renders, nil)
 	p.with = render.With{Cache: cache.Memory(), Engine: p.renderer}
 	return p

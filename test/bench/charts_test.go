@@ -13,6 +13,7 @@ import (
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/engine/engines"
 	"github.com/waybill-dev/waybill/render/renderer"
 	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/test/peers"
@@ -23,7 +24,7 @@ const asWorker = "bench-worker"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == asWorker {
-		os.Exit(worker.Main(engine.Run))
+		os.Exit(worker.Main(engines.Run))
 	}
 	os.Exit(m.Run())
 }
@@ -60,7 +61,7 @@ func build(tb testing.TB, src *Source, r *renderer.Renderer) plan.Plan {
 }
 
 func TestAChartRendersOnceForEachSetOfValues(t *testing.T) {
-	c := &counter{Runner: &worker.Local{Handler: engine.Run}}
+	c := &counter{Runner: &worker.Local{Handler: engines.Run}}
 	r := renderer.New(c, nil)
 	p := build(t, Charts(100, 10), r)
 	if c.tasks != 10 || p.Stats.Placed != 100*20 {
@@ -87,7 +88,7 @@ func pool(b *testing.B) *worker.Pool {
 // remembered from one round to the next.
 func BenchmarkChart(b *testing.B) {
 	src := Charts(1000, 10)
-	for name, runner := range map[string]renderer.Runner{"worker": pool(b), "in-process": &worker.Local{Handler: engine.Run}} {
+	for name, runner := range map[string]renderer.Runner{"worker": pool(b), "in-process": &worker.Local{Handler: engines.Run}} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				build(b, src, renderer.New(runner, nil))

@@ -20,7 +20,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/observe"
 	"github.com/waybill-dev/waybill/reconciler/status/writer"
 	"github.com/waybill-dev/waybill/render/cache"
-	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/engine/engines"
 	"github.com/waybill-dev/waybill/render/renderer"
 	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources/git"
@@ -113,7 +113,7 @@ func newInside(t *testing.T, s *site) *inside {
 	r := reconciler.Reconciler{
 		Seen:   reconciler.NewCache(),
 		Source: open(s.source), Target: open(s.bare), Version: "test", Now: c.now, Cache: cache.Memory(),
-		Engine: renderer.New(&worker.Local{Handler: engine.Run}, nil),
+		Engine: renderer.New(&worker.Local{Handler: engines.Run}, nil),
 	}
 	r.Seen = reconciler.NewCache()
 	reader := r

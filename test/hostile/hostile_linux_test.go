@@ -52,6 +52,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/engine/engines"
 	"github.com/waybill-dev/waybill/render/worker"
 )
 
@@ -85,7 +86,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case productChild:
-			os.Exit(worker.Main(engine.Run))
+			os.Exit(worker.Main(engines.Run))
 		case naiveChild:
 			os.Exit(worker.Main(naive))
 		case bareChild:
@@ -143,7 +144,7 @@ func (f fixture) product(t *testing.T, c *canaries) (told []string) {
 		results := pool(t, productChild, scarce()).Do(t.Context(), []worker.Job{{Name: f.name, Input: job, Files: files}})
 		output, err = results[0].Output, results[0].Err
 	} else {
-		output, err = engine.Run(job, files)
+		output, err = engines.Run(job, files)
 	}
 	if errors.Is(err, worker.ErrNoSandbox) {
 		t.Skipf("this machine has no walls: %v", err)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/engine/engines"
 	"github.com/waybill-dev/waybill/render/kustomize/build"
 	"github.com/waybill-dev/waybill/test/corpus"
 	"github.com/waybill-dev/waybill/test/peers"
@@ -74,7 +75,7 @@ func run(t *testing.T, job engine.Job, root string) engine.Rendered {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := engine.Run(text, os.DirFS(root))
+	out, err := engines.Run(text, os.DirFS(root))
 	if err != nil {
 		t.Fatal(err)
 	}

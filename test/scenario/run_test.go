@@ -23,7 +23,7 @@ import (
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/draw"
-	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/engine/engines"
 	"github.com/waybill-dev/waybill/render/renderer"
 	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources"
@@ -61,7 +61,7 @@ type outcome struct {
 func reconcilerOver(repo published.Repository, c render.Cache, now time.Time) *reconciler.Reconciler {
 	return &reconciler.Reconciler{
 		Seen:   reconciler.NewCache(),
-		Source: repo, Target: repo, Cache: c, Engine: renderer.New(&worker.Local{Handler: engine.Run}, nil),
+		Source: repo, Target: repo, Cache: c, Engine: renderer.New(&worker.Local{Handler: engines.Run}, nil),
 		Version: "test", Now: func() time.Time { return now },
 	}
 }

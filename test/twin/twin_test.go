@@ -12,7 +12,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/published"
-	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/engine/engines"
 	"github.com/waybill-dev/waybill/render/renderer"
 	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -40,7 +40,7 @@ func versions() []twin.Tree {
 
 // over returns a reconciler that publishes to the repository of its source.
 func over(r published.Repository) *reconciler.Reconciler {
-	return &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: r, Target: r, Engine: renderer.New(&worker.Local{Handler: engine.Run}, nil), Now: func() time.Time { return time.Unix(0, 0) }}
+	return &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: r, Target: r, Engine: renderer.New(&worker.Local{Handler: engines.Run}, nil), Now: func() time.Time { return time.Unix(0, 0) }}
 }
 
 func TestTheTwinHasTheCommitsThatGitHas(t *testing.T) {

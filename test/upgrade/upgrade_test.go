@@ -21,7 +21,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/state"
-	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/engine/engines"
 	"github.com/waybill-dev/waybill/render/renderer"
 	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources/git"
@@ -70,7 +70,7 @@ func publish(t *testing.T, dir string) reconciler.Result {
 	}
 	r := &reconciler.Reconciler{
 		Seen:   reconciler.NewCache(),
-		Source: repo, Target: repo, Engine: renderer.New(&worker.Local{Handler: engine.Run}, nil),
+		Source: repo, Target: repo, Engine: renderer.New(&worker.Local{Handler: engines.Run}, nil),
 		Version: "test", Now: func() time.Time { return time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC) },
 	}
 	res, err := r.Publish(t.Context(), "main")

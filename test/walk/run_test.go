@@ -19,7 +19,7 @@ import (
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/cache"
 	"github.com/waybill-dev/waybill/render/diag"
-	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/engine/engines"
 	"github.com/waybill-dev/waybill/render/renderer"
 	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -89,7 +89,7 @@ var began = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 func (w *walker) over(repo *twin.Repo) *reconciler.Reconciler {
 	return &reconciler.Reconciler{
 		Seen:   reconciler.NewCache(),
-		Source: repo, Target: repo, Cache: w.cache, Engine: renderer.New(&worker.Local{Handler: engine.Run}, nil),
+		Source: repo, Target: repo, Cache: w.cache, Engine: renderer.New(&worker.Local{Handler: engines.Run}, nil),
 		Version: "test", Now: func() time.Time { return w.now },
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package engines
 
 import (
 	"io/fs"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -13,7 +14,7 @@ import (
 // called stands in paths, bindings and reports, which more may read than Secrets. That a
 // name holds what is also the value of a Secret may be chance; with another value in the
 // Secret it is then still there.
-func (o *output) keepNames(j Job, fsys fs.FS) {
+func (o *output) keepNames(j engine.Job, fsys fs.FS) {
 	if j.Masked == nil || diag.HasErrors(o.Diags) {
 		return
 	}
@@ -26,7 +27,7 @@ func (o *output) keepNames(j Job, fsys fs.FS) {
 	if len(names) == 0 {
 		return
 	}
-	masked := j.Masked.run(fsys)
+	masked := do(*j.Masked, fsys)
 	others, _ := masked.seen()
 	for _, n := range names {
 		if !slices.Contains(others, n) {
@@ -56,7 +57,7 @@ func (n name) how() string {
 func (o *output) seen() (names []name, wrong []diag.Diagnostic) {
 	for _, doc := range o.Documents {
 		d := object.Decode("", doc.Data)
-		wrong = append(wrong, doc.placed(d.Diags)...)
+		wrong = append(wrong, doc.Placed(d.Diags)...)
 		for _, obj := range d.Objects {
 			n := name{kind: obj.Ref().Kind, text: obj.Ref().String()}
 			if isPolicy(obj.Ref()) {

@@ -1,4 +1,4 @@
-package engine
+package engines
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/helm"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/lock"
@@ -14,22 +15,8 @@ import (
 // maxDependencies bounds how deep charts of the source may lie in each other.
 const maxDependencies = 10
 
-// DependencyRef is the reference of a chart that another one takes from a repository;
-// false for one that is a folder of the source.
-func DependencyRef(d helm.Dependency) (lock.Ref, bool) {
-	r := lock.Ref{Kind: lock.Helm, Repository: d.Repository, Name: d.Name, Constraint: d.Version}
-	switch scheme, _, _ := strings.Cut(d.Repository, ":"); scheme {
-	case "http", "https":
-	case "oci":
-		r.Kind = lock.OCI
-	default:
-		return lock.Ref{}, false
-	}
-	return r, true
-}
-
 // withDependencies is the chart in a folder of files, and in its charts/ those that it
-// names and does not bring along: from folders beside it, and from ChartDir.
+// names and does not bring along: from folders beside it, and from engine.ChartDir.
 func withDependencies(files fs.FS, dir string) (fs.FS, error) {
 	own, err := fs.Sub(files, dir)
 	if err != nil {
@@ -95,11 +82,11 @@ func (a *arrangement) find(dir string, d helm.Dependency) (string, error) {
 		}
 		return from, nil
 	}
-	ref, ok := DependencyRef(d)
+	ref, ok := engine.DependencyRef(d)
 	if !ok {
 		return "", fmt.Errorf("%s/Chart.yaml: the dependency %s is not in charts/, and %q is no URL of a repository", dir, d.Name, d.Repository)
 	}
-	from := ChartDir + "/" + ChartFolder(ref)
+	from := engine.ChartDir + "/" + engine.ChartFolder(ref)
 	if _, err := fs.Stat(a.files, from); err != nil {
 		return "", fmt.Errorf("%s/Chart.yaml: the dependency %s is neither in charts/ nor in %s; run waybill update", dir, ref, lock.FileName)
 	}

@@ -1,4 +1,4 @@
-package engine_test
+package engines_test
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill-dev/waybill/render/draw"
 	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/engine/engines"
 	"github.com/waybill-dev/waybill/render/helm"
 	"github.com/waybill-dev/waybill/render/kustomize"
 	"github.com/waybill-dev/waybill/sources"
@@ -42,7 +43,7 @@ func render(t *testing.T, j engine.Job, template string) (engine.Rendered, strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := engine.Run(job, sources.Tree(map[string][]byte{
+	out, err := engines.Run(job, sources.Tree(map[string][]byte{
 		"c/Chart.yaml": []byte("apiVersion: v2\nname: c\nversion: 1.0.0\n"), "c/templates/x.yaml": []byte(template),
 	}))
 	if err != nil {

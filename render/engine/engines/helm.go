@@ -1,4 +1,4 @@
-package engine
+package engines
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/draw"
+	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/helm"
 	"github.com/waybill-dev/waybill/render/helm/charts"
 	"github.com/waybill-dev/waybill/render/kustomize"
@@ -14,18 +15,9 @@ import (
 	"github.com/waybill-dev/waybill/sources"
 )
 
-// Helm is a release of a chart.
-type Helm struct {
-	Chart   Chart        `json:"chart"`
-	Release helm.Release `json:"release"`
-	NoHooks bool         `json:"noHooks,omitempty"` // hooks are not part of it
-	// Post are the post-renderers, applied in order.
-	Post []kustomize.Overlay `json:"post,omitempty"`
-}
-
 // helm renders a release. The chart's files are at h.Chart.Path of fsys, or are all
 // of it.
-func (o *output) helm(h *Helm, fsys fs.FS) {
+func (o *output) helm(h *engine.Helm, fsys fs.FS) {
 	release := h.Release
 	if h.Chart.Path != "" {
 		release.Source = fsys
@@ -48,10 +40,10 @@ func (o *output) helm(h *Helm, fsys fs.FS) {
 	for _, n := range rendered.Notices {
 		o.Diags = append(o.Diags, diag.Diagnostic{Code: diag.HelmNotice, Severity: diag.Notice, Message: draw.Hide(n, rendered.Drawn)})
 	}
-	documents := make([]document, 0, len(rendered.Manifests))
+	documents := make([]engine.Document, 0, len(rendered.Manifests))
 	for _, m := range rendered.Manifests {
 		if m.Hook == nil || !h.NoHooks {
-			documents = append(documents, document{Source: m.Source, Data: m.Data, Hook: m.Hook})
+			documents = append(documents, engine.Document{Source: m.Source, Data: m.Data, Hook: m.Hook})
 		}
 	}
 	if len(h.Post) > 0 {
@@ -61,7 +53,7 @@ func (o *output) helm(h *Helm, fsys fs.FS) {
 		o.fail(diag.Helm, "post-rendering: "+draw.Hide(err.Error(), rendered.Drawn), "")
 		return
 	}
-	if (Job{Helm: h}).DrawsOnce() {
+	if (engine.Job{Helm: h}).DrawsOnce() {
 		for i, d := range documents {
 			documents[i].Data = []byte(draw.Mask(string(d.Data), rendered.Drawn))
 		}
@@ -71,8 +63,8 @@ func (o *output) helm(h *Helm, fsys fs.FS) {
 
 // postRender applies overlays to what a release renders to. Hooks pass: as in Helm,
 // a post-renderer is not given them.
-func postRender(documents []document, overlays []kustomize.Overlay) ([]document, error) {
-	var manifests, hooks []document
+func postRender(documents []engine.Document, overlays []kustomize.Overlay) ([]engine.Document, error) {
+	var manifests, hooks []engine.Document
 	for _, d := range documents {
 		if d.Hook != nil {
 			hooks = append(hooks, d)
@@ -92,11 +84,11 @@ func postRender(documents []document, overlays []kustomize.Overlay) ([]document,
 		}
 		stream = built.Stream
 	}
-	return append([]document{{Data: stream}}, hooks...), nil
+	return append([]engine.Document{{Data: stream}}, hooks...), nil
 }
 
 // join makes one stream of documents.
-func join(documents []document) []byte {
+func join(documents []engine.Document) []byte {
 	var all bytes.Buffer
 	for _, d := range documents {
 		all.WriteString("---\n")

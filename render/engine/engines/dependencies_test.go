@@ -1,4 +1,4 @@
-package engine_test
+package engines_test
 
 import (
 	"encoding/json"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/engine/engines"
 	"github.com/waybill-dev/waybill/render/helm"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/lock"
@@ -81,7 +82,7 @@ func TestDependenciesComeFromTheLockAndFromFoldersBeside(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out, err := engine.Run(job, sources.Tree(files))
+			out, err := engines.Run(job, sources.Tree(files))
 			if err != nil {
 				t.Fatal(err)
 			}
