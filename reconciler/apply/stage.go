@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fluxcd/pkg/ssa"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -27,7 +26,7 @@ func stageOf(k schema.GroupKind) int {
 	switch {
 	case k == schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}, k == schema.GroupKind{Kind: "Namespace"}:
 		return definitions
-	case slices.Contains(ssa.ReconcileOrder.Last, k.Kind):
+	case slices.Contains(lastKinds, k.Kind):
 		return webhooks
 	case strings.HasSuffix(k.Kind, "Class"), slices.Contains(namedByOthers, k.Kind):
 		return classes
@@ -56,16 +55,7 @@ func ranks(actions []Action) map[schema.GroupKind]int {
 	for _, a := range actions {
 		seen[kindOf(a.Ref)] = 0
 	}
-	kinds := slices.SortedFunc(maps.Keys(seen), func(a, b schema.GroupKind) int {
-		switch {
-		case ssa.IsLessThan(a, b):
-			return -1
-		case ssa.IsLessThan(b, a):
-			return 1
-		}
-		return 0
-	})
-	for i, k := range kinds {
+	for i, k := range slices.SortedFunc(maps.Keys(seen), CompareKinds) {
 		seen[k] = i
 	}
 	return seen

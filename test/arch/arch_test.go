@@ -60,7 +60,7 @@ var only = map[string][]string{
 	"github.com/coreos/go-oidc/v3":             {"reconciler/ui/login"},
 	"golang.org/x/oauth2":                      {"reconciler/ui/login"},
 	"github.com/spf13/cobra":                   {"cmd"},
-	"github.com/fluxcd/pkg/ssa":                {"reconciler/apply", "reconciler/clusters"},
+	"github.com/fluxcd/pkg/ssa":                {"reconciler/clusters"},
 	"github.com/fluxcd/cli-utils":              {"reconciler/health", "reconciler/clusters"},
 	"k8s.io/client-go":                         {"reconciler/clusters", "reconciler/members", "reconciler/management", "reconciler/replicas", "reconciler/evidence", "render/helm/charts", "test"}, // a JSONPath; helm's lookup, which is refused
 	"k8s.io/cli-runtime":                       {"reconciler/members", "cmd"},
