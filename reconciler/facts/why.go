@@ -8,7 +8,6 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/plan"
-	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources"
 )
@@ -26,7 +25,7 @@ type why struct {
 
 // Explain tells why a template goes where it goes, as waybill explain does; false if the source has no
 // such template now. It plans, once for each version of what is published, and one after the other.
-func (r *Reader) Explain(ctx context.Context, f *Facts, ref object.Ref) (e report.Explained, ok bool, err error) {
+func (r *Reader) Explain(ctx context.Context, f *Facts, ref object.Ref) (e plan.Explanation, ok bool, err error) {
 	w := &r.why
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -45,15 +44,8 @@ func (r *Reader) Explain(ctx context.Context, f *Facts, ref object.Ref) (e repor
 		w.drop.Stop()
 	}
 	w.drop = time.AfterFunc(planKept, w.forget)
-	found, ok := plan.Explain(w.plan, ref)
-	if !ok {
-		return e, false, nil
-	}
-	e = report.Explain(&found)
-	if e.Placement != nil {
-		e.Placement.Divisions = nil
-	}
-	return e, true, nil
+	e, ok = plan.Explain(w.plan, ref)
+	return e, ok, nil
 }
 
 func (w *why) forget() {

@@ -131,7 +131,11 @@ func why(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
 	case !ok:
 		wrong = "The source has no such template any longer."
 	default:
-		if err := report.Explanation(&e).Write(&said, report.Table); err != nil {
+		explained := report.Explain(&e)
+		if explained.Placement != nil {
+			explained.Placement.Divisions = nil
+		}
+		if err := report.Explanation(&explained).Write(&said, report.Table); err != nil {
 			return answer{}, err
 		}
 	}
