@@ -53,7 +53,7 @@ func Diff(from, to map[string]any, secrets []string) []Field {
 	kind, _ := to["kind"].(string)
 	apiVersion, _ := to["apiVersion"].(string)
 	d := differ{redactor: newRedactor(secrets)}
-	d.values(place{meta: metaOf(apiVersion, kind)}, from, to)
+	d.values(place{of: typeOf(apiVersion, kind)}, from, to)
 	return withoutSeal(d.found)
 }
 

@@ -12,7 +12,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	storagev1 "k8s.io/api/storage/v1"
-	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/third_party/forked/golang/json"
 )
 
 // types are the Go types of kinds, whose tags say by which keys Kubernetes merges lists.
@@ -43,11 +43,32 @@ var types = map[string]reflect.Type{
 	"v1 ServiceAccount":                               reflect.TypeFor[corev1.ServiceAccount](),
 }
 
-// metaOf returns what is known of the lists of a kind; nil for nothing.
-func metaOf(apiVersion, kind string) strategicpatch.LookupPatchMeta {
-	t, ok := types[apiVersion+" "+kind]
-	if !ok {
-		return nil
+// typeOf is the Go type of a kind; nil where it is not known.
+func typeOf(apiVersion, kind string) reflect.Type { return types[apiVersion+" "+kind] }
+
+// fieldOf is the type of a field of a struct, or of the items of a field that is a list, and the key that those are merged by; nil
+// where there is no such field. It is what strategicpatch looks up, without the schemas that it brings.
+func fieldOf(of reflect.Type, key string, list bool) (t reflect.Type, mergedBy string) {
+	t, _, mergedBy, err := json.LookupPatchMetadataForStruct(of, key)
+	switch {
+	case err != nil:
+		return nil, ""
+	case list:
+		return itemOf(t), mergedBy
 	}
-	return strategicpatch.PatchMetaFromStruct{T: t}
+	return t, ""
+}
+
+// itemOf is the type of the items of a list; nil for what is none.
+func itemOf(t reflect.Type) reflect.Type {
+	isList := func(t reflect.Type) bool { return t.Kind() == reflect.Array || t.Kind() == reflect.Slice }
+	switch {
+	case isList(t) && !isList(t.Elem()):
+		return t.Elem()
+	case t.Kind() == reflect.Pointer && isList(t.Elem()):
+		return t.Elem().Elem()
+	case t.Kind() == reflect.Pointer:
+		return t.Elem()
+	}
+	return nil
 }

@@ -2,20 +2,19 @@ package fields
 
 import (
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
-
-	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
 // place is where a field is.
 type place struct {
 	path   string
 	steps  []any
-	meta   strategicpatch.LookupPatchMeta // of the value there; nil where it is not known
-	keys   []string                       // that items of the list there are merged by
-	secret bool                           // it is in a Secret
+	of     reflect.Type // of the value there, or of the items of a list; nil where it is not known
+	keys   []string     // that items of the list there are merged by
+	secret bool         // it is in a Secret
 }
 
 // plain are the keys that a path shows without quotes.
@@ -32,35 +31,26 @@ func (p place) key(key string, value any) place {
 	default:
 		next.path = p.path + "." + key
 	}
-	next.meta, next.keys = p.known(key, value)
+	next.of, next.keys = p.known(key, value)
 	return next
 }
 
 // known returns what is known of a value of a map: of the value itself, and what its items are merged by.
-func (p place) known(key string, value any) (strategicpatch.LookupPatchMeta, []string) {
-	if p.meta == nil {
+func (p place) known(key string, value any) (reflect.Type, []string) {
+	if p.of == nil {
 		return nil, nil
 	}
-	if _, isList := value.([]any); !isList {
-		meta, _, err := p.meta.LookupPatchMetadataForStruct(key)
-		if err != nil {
-			return nil, nil
-		}
-		return meta, nil
+	_, isList := value.([]any)
+	t, mergedBy := fieldOf(p.of, key, isList)
+	if t == nil || mergedBy == "" {
+		return t, nil
 	}
-	meta, patch, err := p.meta.LookupPatchMetadataForSlice(key)
-	if err != nil {
-		return nil, nil
-	}
-	if merge := patch.GetPatchMergeKey(); merge != "" {
-		return meta, []string{merge}
-	}
-	return meta, nil
+	return t, []string{mergedBy}
 }
 
 // item is the place of an item of a list, by its index.
 func (p place) item(i int) place {
-	return place{path: fmt.Sprintf("%s[%d]", p.path, i), steps: append(slices.Clip(p.steps), i), meta: p.meta, secret: p.secret}
+	return place{path: fmt.Sprintf("%s[%d]", p.path, i), steps: append(slices.Clip(p.steps), i), of: p.of, secret: p.secret}
 }
 
 // match is the place of an item of a list that is matched by a key.
