@@ -15,7 +15,6 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/state/sourceerrors"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
-	"github.com/waybill-dev/waybill/sources/git"
 )
 
 // Decode reads the state branch's folder. What is as it was in an earlier state, which may
@@ -83,7 +82,7 @@ func (s *State) add(path string, from *files.Blob, earlier *State, isOlder bool)
 		return nil
 	}
 	data, err := from.Bytes()
-	if err != nil && !errors.Is(err, git.ErrMissing) {
+	if err != nil && !errors.Is(err, files.ErrMissing) {
 		return fmt.Errorf("reading %s: %w", path, err) // it may be there the next time
 	}
 	if err == nil {

@@ -16,7 +16,6 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
-	"github.com/waybill-dev/waybill/sources/git"
 )
 
 func binding(ref object.Ref, apiVersion string) *karmada.ResourceBinding {
@@ -197,7 +196,7 @@ func TestAFileThatCannotBeReadCostsOnlyItself(t *testing.T) {
 		case "as web":
 			blob = e.Blob
 		case "missing":
-			blob = files.StoredBlob(blob.ID(), func(files.ID) ([]byte, error) { return nil, fmt.Errorf("blob: %w", git.ErrMissing) })
+			blob = files.StoredBlob(blob.ID(), func(files.ID) ([]byte, error) { return nil, fmt.Errorf("blob: %w", files.ErrMissing) })
 		}
 		broken := with(folder, tt.path, blob)
 		for _, earlier := range []*State{nil, &sound} {

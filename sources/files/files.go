@@ -13,6 +13,7 @@ import (
 	"cmp"
 	"crypto/sha1" //nolint:gosec // Git's object ids are SHA-1; nothing is authenticated by it here
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -70,6 +71,9 @@ func NewBlob(data []byte) *Blob {
 	b.held.Store(&content{data: data})
 	return b
 }
+
+// ErrMissing says that what a blob's bytes are loaded from has no such object.
+var ErrMissing = errors.New("it is not in the repository")
 
 // StoredBlob returns the blob with the given id whose bytes load fetches when
 // they are asked for. It is not kept in memory afterwards.

@@ -29,8 +29,8 @@ const (
 	openPacks = 64
 )
 
-// ErrMissing says that a repository has no such object.
-var ErrMissing = errors.New("it is not in the repository")
+// ErrMissing says that a repository has no such object. It is files.ErrMissing.
+var ErrMissing = files.ErrMissing
 
 // store is the objects of a repository on disk. go-git's storage, which is not safe
 // for concurrent use, is behind one lock.
