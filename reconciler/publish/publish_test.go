@@ -11,9 +11,6 @@ import (
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/state"
-	"github.com/waybill-dev/waybill/render/engine/engines"
-	"github.com/waybill-dev/waybill/render/renderer"
-	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/test/twin"
@@ -60,7 +57,7 @@ func TestClustersThatHoldTheSameShareTheirCommits(t *testing.T) {
 	repo.Write("main", "a change", twin.Tree{"all.yaml": twin.File([]byte(source))}.Folder())
 	r := &reconciler.Reconciler{
 		Seen:   reconciler.NewCache(),
-		Source: repo, Target: repo, Engine: renderer.New(&worker.Local{Handler: engines.Run}, nil), Now: func() time.Time { return time.Unix(0, 0) },
+		Source: repo, Target: repo, Now: func() time.Time { return time.Unix(0, 0) },
 	}
 	if _, err := r.Publish(t.Context(), "main"); err != nil {
 		t.Fatal(err)
@@ -109,7 +106,7 @@ func TestAReplicaIsTakenAfterItIsGiven(t *testing.T) {
 	repo := twin.New("twin")
 	r := &reconciler.Reconciler{
 		Seen:   reconciler.NewCache(),
-		Source: repo, Target: repo, Engine: renderer.New(&worker.Local{Handler: engines.Run}, nil), Now: func() time.Time { return time.Unix(0, 0) },
+		Source: repo, Target: repo, Now: func() time.Time { return time.Unix(0, 0) },
 	}
 	weigh := func(eu, us int) {
 		repo.Write("main", "a change", twin.Tree{"all.yaml": twin.File([]byte(source + "---\n" + fmt.Sprintf(divided, eu, us)))}.Folder())
@@ -146,7 +143,7 @@ func TestAStateOfAnotherSourceIsRefused(t *testing.T) {
 	first := repo.Write("main", "a change", twin.Tree{"all.yaml": twin.File([]byte(source))}.Folder())
 	r := &reconciler.Reconciler{
 		Seen:   reconciler.NewCache(),
-		Source: repo, Target: target, Engine: renderer.New(&worker.Local{Handler: engines.Run}, nil), Now: func() time.Time { return time.Unix(0, 0) },
+		Source: repo, Target: target, Now: func() time.Time { return time.Unix(0, 0) },
 	}
 	if _, err := r.Publish(t.Context(), "main"); err != nil {
 		t.Fatal(err)
