@@ -5,7 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/fluxsync"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -14,6 +19,12 @@ import (
 // treeOf makes a tree of "KIND/NAME..."; a name that begins with "kept" is protected by its
 // label.
 func treeOf(t *testing.T, names string) *files.Folder {
+	t.Helper()
+	return treeBy(t, "", names)
+}
+
+// treeBy is treeOf for a branch that Flux syncs by a form.
+func treeBy(t *testing.T, form, names string) *files.Folder {
 	t.Helper()
 	var ms []tree.Manifest
 	for name := range strings.FieldsSeq(names) {
@@ -32,11 +43,16 @@ func treeOf(t *testing.T, names string) *files.Folder {
 		}
 		ms = append(ms, tree.Manifest{Ref: o[0].Ref(), Blob: files.NewBlob(o[0].YAML())})
 	}
-	f, err := tree.NewBuilder().LayOut(ms).Tree(tree.Flux{})
+	f, err := tree.NewBuilder().LayOut(ms).Tree(tree.Flux{Sync: syncBy(form)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return f
+}
+
+func syncBy(form string) (s fluxsync.Sync) {
+	s.Form = form
+	return s
 }
 
 func TestJudge(t *testing.T) {
@@ -107,5 +123,78 @@ func TestAnApprovalIsForClustersAndObjects(t *testing.T) {
 	}
 	if by := allowance.Approvers("ap"); len(by) != 1 || !strings.Contains(by[0], "bob") {
 		t.Errorf("for ap it was %v", by)
+	}
+}
+
+// TestAVirtualClusterIsJudgedByTemplates: what leaves it, and what is protected there, has other names on the API server.
+func TestAVirtualClusterIsJudgedByTemplates(t *testing.T) {
+	m := virtual.Of(&karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "eu", Annotations: map[string]string{karmada.VirtualOfAnnotation: "host", karmada.SuffixAnnotation: "-a"}}})
+	kept, other := object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "kept"}, object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "other"}
+	var list []tree.Manifest
+	for _, r := range []object.Ref{kept, other} {
+		o := object.Decode("x.yaml", fmt.Appendf(nil, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: shop-a, labels: {%s: Always}}\n", r.Name, ProtectedLabel)).Objects[0]
+		list = append(list, tree.Manifest{Ref: o.Ref(), Blob: files.NewBlob(o.YAML())})
+	}
+	laid := func(list []tree.Manifest) *files.Folder {
+		f, err := tree.NewBuilder().LayOut(list).Tree(tree.Flux{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	for name, tt := range map[string]struct {
+		moves, approved bool
+		want            string
+	}{
+		"its template is gone":             {want: "ConfigMap/shop/kept, which has the label"},
+		"its template moves":               {moves: true},
+		"that it leaves has been approved": {approved: true},
+	} {
+		g := Guard{
+			Rules: render.Guard{MaxRemoved: 2}, Nowhere: func(object.Ref) bool { return false }, Cause: func(object.Ref, string) string { return "" },
+			InSource: func(r object.Ref) bool { return r == other || tt.moves && r == kept },
+			Approved: func(r object.Ref, _ string) bool { return tt.approved && r == kept },
+		}
+		hold := g.Judge(Next{Cluster: "eu", Tree: laid(list[1:]), Objects: 1, Flux: tree.Flux{Before: tree.Published{Built: laid(list)}}, Virtual: m})
+		if (hold == nil) != (tt.want == "") || hold != nil && (!strings.Contains(hold.Reason, tt.want) || len(hold.Removals) != 1 || hold.Removals[0].Object != kept) {
+			t.Errorf("%s: it is held: %+v, want %q", name, hold, tt.want)
+		}
+	}
+}
+
+// TestAHoldForTwoReasonsNamesWhatIsLost: that Flux would delete more does not hide it.
+func TestAHoldForTwoReasonsNamesWhatIsLost(t *testing.T) {
+	g := Guard{Rules: render.Guard{}, InSource: func(object.Ref) bool { return false }, Nowhere: func(object.Ref) bool { return false }, Cause: func(object.Ref, string) string { return "it left" }}
+	before := tree.Published{Built: treeBy(t, fluxsync.FormSplit, "ConfigMap/a ConfigMap/b")}
+	hold := g.Judge(Next{Cluster: "eu", Tree: treeBy(t, fluxsync.FormSingle, "ConfigMap/a"), Objects: 1, Flux: tree.Flux{Sync: syncBy(fluxsync.FormSingle), Before: before}})
+	if hold == nil || !strings.Contains(hold.Reason, "the guard allows 0; and 1 object would go back to the root") {
+		t.Fatalf("it is held: %+v", hold)
+	}
+	if len(hold.Removals) != 1 || hold.Removals[0].Object.Name != "b" {
+		t.Errorf("it would lose %+v", hold.Removals)
+	}
+}
+
+// TestADigestIsOfAllThatIsHeld: by the one of another tree, as that of another edit, or of other removals, nothing is allowed.
+func TestADigestIsOfAllThatIsHeld(t *testing.T) {
+	held := func(cluster, tree, lost string) Held {
+		return Held{Cluster: cluster, Tree: files.Sum("tree", []byte(tree)), Hold: &Hold{Removals: []Removal{{Object: object.Ref{Kind: "ConfigMap", Name: lost}}}}}
+	}
+	one := held("eu", "one", "a")
+	known := Digest([]Held{one})
+	for name, tt := range map[string]struct {
+		of   []Held
+		same bool
+	}{
+		"the same":         {[]Held{held("eu", "one", "a")}, true},
+		"another cluster":  {[]Held{held("us", "one", "a")}, false},
+		"another tree":     {[]Held{held("eu", "two", "a")}, false},
+		"another object":   {[]Held{held("eu", "one", "b")}, false},
+		"one more cluster": {[]Held{one, held("us", "one", "a")}, false},
+		"nothing":          {nil, false},
+	} {
+		if got := Digest(tt.of); (got == known) != tt.same || (got == "") != (len(tt.of) == 0) {
+			t.Errorf("%s: %q, and it was %q", name, got, known)
+		}
 	}
 }
