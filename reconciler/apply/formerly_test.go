@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -114,5 +115,14 @@ func TestARenamedSourceTakesNothingOfOthers(t *testing.T) {
 		if isAdoptable := len(p.Adoption.Objects) > 0; isAdoptable {
 			t.Errorf("what %s owns is offered for adoption", by)
 		}
+	}
+	// somebody copied an object, with its annotation
+	copied := live("u1", theirs, owner("git.example.com/old"))
+	p := Make(Input{
+		Objects: []Object{manifest("v1 ConfigMap shop/web", nil)}, Inventory: inventory.Inventory{Identity: inventory.Identity{Owner: source}}, Formerly: []string{"git.example.com/old"},
+		Facts: Facts{Live: map[object.Ref]*metav1.PartialObjectMetadata{o.Ref: copied}},
+	})
+	if got := told(p); !strings.HasPrefix(got, "refuse ConfigMap/shop/web: it is there already, and not from here") || len(p.Adoption.Objects) != 1 {
+		t.Errorf("of a copy: %s, and %d may be adopted", got, len(p.Adoption.Objects))
 	}
 }

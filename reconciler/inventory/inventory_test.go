@@ -212,6 +212,20 @@ func FuzzLaws(f *testing.F) {
 	})
 }
 
+// TestAMovedSourceIsAsUnsettledAsItWas: what its own inventory has of a round that ended says nothing of the one that it left.
+func TestAMovedSourceIsAsUnsettledAsItWas(t *testing.T) {
+	for _, own := range []bool{true, false} {
+		for _, before := range []bool{true, false} {
+			is := Inventory{Identity: Identity{"git/new", "eu-1", "k"}, Settled: own, Entries: map[object.Ref]Entry{ref("a"): {UID: "u1"}}}
+			was := Inventory{Identity: Identity{"git/old", "eu-1", "k"}, Settled: before, Entries: map[object.Ref]Entry{ref("b"): {UID: "u2", Content: blob("b"), Fields: 1}}}
+			next := is.Moved(was, "git/new")
+			if next.Settled != before || next.Owner != "git/new" || next.Entries[ref("b")] != (Entry{UID: "u2"}) || next.Entries[ref("a")].UID != "u1" {
+				t.Errorf("settled %t, before %t: %+v", own, before, next)
+			}
+		}
+	}
+}
+
 // union holds what Begin promises.
 func union(t *testing.T, before, after Inventory, wants []Want) {
 	t.Helper()
