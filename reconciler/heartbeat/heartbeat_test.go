@@ -271,9 +271,18 @@ func TestWhoIsRefusedIsNotSilent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	b.Expect("us-1", 0, start) // by which way it beats nobody knows
+	for n := range uint64(2) {
+		if err := b.Hear("ap-1", "", heartbeat.Beat{Cluster: "ap-1", UID: "u", Agent: "a", Sequence: n + 1}, start); err != nil {
+			t.Fatal(err)
+		}
+	}
 	at := start
 	for ; at.Before(start.Add(time.Hour)); at = at.Add(5 * time.Second) {
 		b.Refused(at, at.Add(5*time.Second))
+	}
+	if us, ap := b.Judge("us-1", heartbeat.Usual, at), b.Judge("ap-1", heartbeat.Usual, at); us != heartbeat.Running || ap != heartbeat.Expired {
+		t.Errorf("who is expected is %v, and who beats by Git is %v", us, ap)
 	}
 	if got := b.Judge("eu-1", heartbeat.Usual, at); got != heartbeat.Running {
 		t.Errorf("it is %v", got)

@@ -384,9 +384,64 @@ func TestALeaseThatSomebodyWroteIsReadAnew(t *testing.T) {
 		labels, _ := s.Get(mine)["metadata"].(apiserver.Object)["labels"].(apiserver.Object)
 		return labels["by"] == nil
 	})
+	var served context.Context
+	leave := func() {}
+	until(t, "the cluster", func() bool {
+		ctx, l, ok := m.Take(t.Context(), "eu")
+		if ok {
+			served, leave = ctx, l //nolint:fatcontext // it is taken once
+		}
+		return ok
+	})
 	s.Remove(mine)
+	within(t, "the end of the work, of which others know nothing any more", served.Done())
+	leave()
 	until(t, "a new Lease", func() bool { return s.Get(mine) != nil })
 	until(t, "the cluster", taken)
+	stop()
+	if err := within(t, "the end", ended); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestALeaseThatIsRenewedIsNotAbandoned: one that has run out for long is deleted, unless its member is back.
+func TestALeaseThatIsRenewedIsNotAbandoned(t *testing.T) {
+	t.Parallel()
+	s := apiserver.New(t, "waybill")
+	const times = 60 // as fast as time goes here
+	began := time.Now()
+	c, err := coordination.NewForConfig(s.Reach())
+	if err != nil {
+		t.Fatal(err)
+	}
+	group := replicas.Group{Name: "waybill", Work: "w"}
+	m := replicas.NewMember(replicas.Options{
+		Leases: c.Leases("waybill"), Group: group, Name: "first", Log: slog.New(slog.DiscardHandler), Change: func() {},
+		Times: replicas.Times{Lease: time.Hour, Renew: 30 * time.Minute, Retry: 50 * time.Millisecond}, Now: func() time.Time { return began.Add(times * time.Since(began)) },
+	})
+	put := func(name string, renewal int) {
+		s.Put(leases+group.Lease()+"-"+name, apiserver.Object{
+			"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+			"metadata": apiserver.Object{"name": group.Lease() + "-" + name, "namespace": "waybill", "labels": apiserver.Object{"waybill.dev/replicas": group.Lease()}},
+			"spec":     apiserver.Object{"holderIdentity": name, "leaseDurationSeconds": 1, "renewTime": time.Unix(int64(renewal), 0).UTC().Format("2006-01-02T15:04:05.000000Z")},
+		})
+	}
+	put("gone", 1)
+	put("back", 1)
+	var renewed atomic.Int64
+	s.Before = func(r *http.Request) int {
+		if r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "-back") {
+			put("back", int(renewed.Add(1))+1)
+		}
+		return 0
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- m.Run(ctx) }()
+	until(t, "a try to delete both", func() bool { return renewed.Load() > 1 && s.Get(leases+group.Lease()+"-gone") == nil })
+	if s.Get(leases+group.Lease()+"-back") == nil {
+		t.Error("the Lease of a member that is back is deleted")
+	}
 	stop()
 	if err := within(t, "the end", ended); err != nil {
 		t.Error(err)
