@@ -186,7 +186,11 @@ func TestACommentThatDoesNotCount(t *testing.T) {
 		"another digest": func(h *held) {
 			h.fake.SayAs(forgetest.Writer, strings.Replace(h.prune(), h.digest, strings.Repeat("0", 40), 1))
 		},
-		"older than a day":      func(h *held) { h.fake.SayAs(forgetest.Writer, h.prune()); h.now = h.now.Add(25 * time.Hour) },
+		"older than a day": func(h *held) {
+			h.fake.SayAs(forgetest.Writer, h.prune())
+			h.now = h.now.Add(25 * time.Hour)
+			h.fake.Touch(h.now) // something else of the pull request is new
+		},
 		"quoted":                func(h *held) { h.fake.SayAs(forgetest.Writer, "> "+h.prune()) },
 		"edited into a command": func(h *held) { h.edit(h.fake.SayAs(forgetest.Writer, "fine").ID, h.prune()) },
 	} {

@@ -201,6 +201,49 @@ func TestASignatureIsOfTheCommitThatBroughtTheFile(t *testing.T) {
 	}
 }
 
+// TestAFileThatIsChangedIsOfWhoChangedIt: its name says which comment it is of, and not what it says.
+func TestAFileThatIsChangedIsOfWhoChangedIt(t *testing.T) {
+	w := newWorld(t, "commands: {signed: true}")
+	comment := said(rollouts.Stop, "")
+	comment.Via, comment.PullRequest, comment.Comment = commands.ViaComment, 7, 1
+	w.writes("wendy", comment)
+	if got := w.one(); !strings.HasPrefix(got, `by "who says so"`) {
+		t.Errorf("as it was taken: %s", got)
+	}
+	comment.Verb = rollouts.Resume
+	w.writes("", comment)
+	if got := w.one(); !strings.Contains(got, "it is not signed") {
+		t.Errorf("as somebody changed it: %s", got)
+	}
+}
+
+// TestWhatTheSourceAsksForByNowCounts beside what it asked for when the run began; what it allows by now does not.
+func TestWhatTheSourceAsksForByNowCounts(t *testing.T) {
+	for _, tt := range []struct {
+		name, waybill string
+		now           func(*render.Rollout)
+		c             commands.RolloutCommand
+		refused       bool
+	}{
+		{"a signature by now", "", func(r *render.Rollout) { r.Commands.Signed = true }, said(rollouts.Stop, ""), true},
+		{"no signature any more", "commands: {signed: true}", func(*render.Rollout) {}, said(rollouts.Stop, ""), true},
+		{"no bypass by now", "", func(r *render.Rollout) { r.Bypass = render.BypassNever }, said(rollouts.Bypass, ""), true},
+		{"a bypass that is signed, where it was never", "bypass: never", func(r *render.Rollout) { r.Bypass = render.BypassSigned }, said(rollouts.Bypass, ""), true},
+		{"nothing", "", func(*render.Rollout) {}, said(rollouts.Bypass, ""), false},
+	} {
+		w := newWorld(t, tt.waybill)
+		tt.now(&w.config)
+		by := ""
+		if tt.c.Verb == rollouts.Bypass {
+			by = "wendy"
+		}
+		w.writes(by, tt.c)
+		if got := w.one(); strings.HasPrefix(got, "refused: ") != tt.refused {
+			t.Errorf("%s: %s", tt.name, got)
+		}
+	}
+}
+
 func TestCommandsEnd(t *testing.T) {
 	w := newWorld(t, "")
 	w.writes("", said(rollouts.Stop, ""))
