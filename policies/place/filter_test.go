@@ -2,6 +2,7 @@ package place
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -244,6 +245,19 @@ func TestSettled(t *testing.T) {
 				t.Errorf("Settled() = %v, want %v", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestWhatIsInAClusterThatIsDeletedIsNotSettled: it is divided among the others.
+func TestWhatIsInAClusterThatIsDeletedIsNotSettled(t *testing.T) {
+	all := clusters(t, "m1=0 m2=0")
+	all[1].DeletionTimestamp = &metav1.Time{Time: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	s := compile(t, placement(t, dynamically), all, SpreadKarmada)
+	if s.Settled(moved(t, 3, "m1:1 m2:2")) {
+		t.Error("replicas stay in a cluster that is deleted")
+	}
+	if !s.Settled(moved(t, 3, "m1:3")) {
+		t.Error("a cluster that is deleted has others divided anew")
 	}
 }
 

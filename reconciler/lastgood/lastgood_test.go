@@ -138,3 +138,26 @@ func TestWhatIsOutOfReachIsNotGuessed(t *testing.T) {
 		t.Errorf("it remembers %v, and once allowed %v", waits.Objects, gone.Objects)
 	}
 }
+
+// What is out of reach is not waited for once its removal was allowed, in the cluster that had it; what can be had in others is.
+func TestWhatIsOutOfReachInAClusterIsLetGoThere(t *testing.T) {
+	x := object.Ref{Kind: "ConfigMap", Namespace: "a", Name: "x"}
+	st := state.State{Published: state.Publication{Commit: "1"}, LastGood: state.LastGood{
+		Broken:  map[string]state.Part{"a": {Digest: "1", Commit: "0"}, "b": {Digest: "1", Commit: "1"}},
+		Objects: []state.Good{{Object: x, Cluster: "eu", Commit: "0", In: []string{"a"}}, {Object: x, Cluster: "us", Commit: "1", In: []string{"b"}}},
+	}}
+	in := Input{
+		Source: source(t, "2", "broken a 1", "broken b 1"), State: &st,
+		Earlier: map[string]render.Source{"1": source(t, "1", "broken a 1", "x in b of us")},
+	}
+	_, unresolved := Restore(in)
+	clusters := func(m state.LastGood) (names []string) {
+		for _, g := range m.Objects {
+			names = append(names, g.Cluster)
+		}
+		return names
+	}
+	if waits, later := clusters(unresolved.Remembered()), clusters(unresolved.RememberedOnceAllowed()); !slices.Equal(waits, []string{"eu", "us"}) || !slices.Equal(later, []string{"us"}) {
+		t.Errorf("it waits for those of %v, and once allowed for those of %v", waits, later)
+	}
+}

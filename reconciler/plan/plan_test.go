@@ -199,3 +199,25 @@ func TestOlderCommitsAreForgotten(t *testing.T) {
 		}
 	}
 }
+
+// What left a cluster because that failed is named by the file that it had there, which on a virtual cluster is that of the host's namespace.
+func TestWhatFailedOverIsNamedByItsFile(t *testing.T) {
+	const virtual = `apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: us-inner, annotations: {waybill.dev/virtual-of: us, waybill.dev/namespace-suffix: -inner}}
+spec: {syncMode: Pull}
+`
+	p := planned(t, twin.Texts{
+		"virtual.yaml": virtual, "a.yaml": configMap("a"), "policy.yaml": strings.Replace(policy, "placement: {}", "placement: {clusterAffinity: {clusterNames: [ap]}}", 1),
+	}, func(*plan.Input) {})
+	p.Leaving = map[object.Ref][]string{ref("a"): {"ap", "us", "us-inner"}}
+	inner := ref("a")
+	inner.Namespace = "shop-inner"
+	for cluster, want := range map[string]map[string]bool{
+		"ap": nil, "eu": nil, "us": {tree.Path(ref("a")): true}, "us-inner": {tree.Path(inner): true}, "unknown": nil,
+	} {
+		if got := p.FailedOver(cluster); !maps.Equal(got, want) {
+			t.Errorf("of %s it is %v, want %v", cluster, got, want)
+		}
+	}
+}

@@ -163,6 +163,12 @@ func TestAReleaseThatFailsIsRemembered(t *testing.T) {
 	if r, _ := expanding(t, clusters+selected+fmt.Sprintf(release, "web"), nil); len(r.Failures) != 1 || !r.ContentUnknown {
 		t.Errorf("failures are %+v, unknown: %t", r.Failures, r.ContentUnknown)
 	}
+	// With one that rendered another the other one fails, of which nothing else is heard.
+	inner := object.Ref{Group: ref.Group, Kind: ref.Kind, Namespace: "a", Name: "inner"}
+	r, _ = expanding(t, clusters+selected+fmt.Sprintf(release, "web"), nil, state.Release{Release: ref, Objects: []object.Ref{inner}}, state.Release{Release: inner, Objects: []object.Ref{x}})
+	if len(r.Failures) != 2 || r.Failures[0].ID.Release != inner || !slices.Equal(r.Failures[0].Objects, []object.Ref{x}) || !r.Failures[0].In("eu") || !r.Failures[0].Targets["us"] {
+		t.Errorf("failures are %+v", r.Failures)
+	}
 	// One that rendered a policy leaves it open where everything goes.
 	policy := object.Ref{Group: "policy.karmada.io", Kind: "PropagationPolicy", Namespace: "a", Name: "q"}
 	if r, _ := expanding(t, clusters+fmt.Sprintf(release, "web"), nil, state.Release{Release: ref, Objects: []object.Ref{policy}}); r.HoldReason == "" {

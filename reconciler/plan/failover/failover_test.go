@@ -26,7 +26,7 @@ var (
 	web = object.Ref{Group: "apps", Kind: "Deployment", Namespace: "a", Name: "web"}
 )
 
-// world is what a case is about: words like "eu", "us:bad" (tainted) and "ap:unready" are clusters.
+// world is what a case is about: words like "eu", "us:bad" (tainted), "ap:unready" and "inner@us", a virtual one of us, are clusters.
 type world struct {
 	clusters string
 	off      bool
@@ -45,7 +45,11 @@ func (w *world) evictor() *failover.Evictor {
 	var clusters []karmada.Cluster
 	for word := range strings.FieldsSeq(w.clusters) {
 		name, is, _ := strings.Cut(word, ":")
+		name, host, isVirtual := strings.Cut(name, "@")
 		c := karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if isVirtual {
+			c.Annotations = map[string]string{karmada.VirtualOfAnnotation: host}
+		}
 		switch is {
 		case "bad":
 			at := metav1.NewTime(now.Add(-time.Minute))
@@ -168,6 +172,7 @@ func TestMoves(t *testing.T) {
 		{"it fails, and gains nothing elsewhere", world{clusters: "eu us", policy: fails(), seen: sick, before: in("eu us"), goes: "us"}, "tasks [] begun [] over [] waits NowhereElse"},
 		{"it has not failed for long enough", world{clusters: "eu us", policy: fails(), seen: sickNow, before: in("eu"), goes: "eu"}, "stays"},
 		{"its release leaves", world{clusters: "eu us", part: &failover.Moves{Tasks: []evict.Task{task("eu", 0)}}, before: in("eu"), goes: "us"}, "tasks [eu] begun [eu] over []"},
+		{"its release leaves, and too many are not ready by now", world{clusters: "eu us:unready ap:unready", part: &failover.Moves{Tasks: []evict.Task{task("eu", 0)}}, before: in("eu"), goes: "us"}, "tasks [eu] begun [eu] over [] waits FleetNotReady"},
 		{"its release stays", world{clusters: "eu:bad us", part: &failover.Moves{}, before: in("eu"), goes: "us"}, "stays"},
 		{"made again, it failed", world{clusters: "eu us", policy: fails(), recorded: in("us", failed), before: in("eu"), goes: "us"}, "tasks [eu] begun [eu] over []"},
 		{"made again, it had not", world{clusters: "eu us", policy: fails(), recorded: in("eu"), before: in("eu"), goes: "eu"}, "stays"},
@@ -196,6 +201,18 @@ func TestWhatThePlanSays(t *testing.T) {
 		{"nothing", world{clusters: "eu us", before: in("us", task("eu", time.Minute)), goes: "us"}, "", 9 * time.Minute, failover.Record{}},
 		{"it is nowhere else", world{clusters: "eu:bad us", keepLast: true, before: in("eu")}, diag.NowhereElse, 0, failover.Record{}},
 		{"the fleet is not ready", world{clusters: "eu:bad us:unready ap:unready", before: in("eu"), goes: "us"}, diag.FailoverFrozen, 0, failover.Record{Frozen: true}},
+		{
+			"virtual clusters of one server are one",
+			world{clusters: "eu:bad us ap sa in-1@us:unready in-2@us:unready in-3@us:unready", before: in("eu"), goes: "us"},
+			"", time.Second,
+			failover.Record{Moved: now},
+		},
+		{
+			"virtual clusters of several are several",
+			world{clusters: "eu:bad us ap sa in-1@us:unready in-2@ap:unready in-3@sa:unready", before: in("eu"), goes: "us"},
+			diag.FailoverFrozen, 0,
+			failover.Record{Frozen: true},
+		},
 		{"the fleet is ready again", world{clusters: "eu:bad us ap", record: failover.Record{Frozen: true}, before: in("eu"), goes: "us"}, diag.FailoverFrozen, time.Minute, failover.Record{DelayedUntil: now.Add(time.Minute)}},
 		{"nobody says how it is", world{clusters: "eu us", policy: fails(), seen: evict.Evidence{web: nil}, before: in("eu"), goes: "eu"}, diag.HealthUnknown, 0, failover.Record{}},
 		{"something moves", world{clusters: "eu:bad us", before: in("eu"), goes: "us"}, "", time.Second, failover.Record{Moved: now}},

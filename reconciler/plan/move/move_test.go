@@ -23,6 +23,8 @@ func ref(text string) object.Ref {
 		r.Group = "batch"
 	case "CustomResourceDefinition":
 		r.Group, r.Namespace = "apiextensions.k8s.io", ""
+	case "Namespace":
+		r.Namespace = ""
 	}
 	return r
 }
@@ -106,6 +108,7 @@ func TestTogether(t *testing.T) {
 		{"from another cluster", "!eu:Service/web:p us:Deployment/web:p", "Deployment/web:NewCopiesNotHealthy"},
 		{"what no policy sends", "!eu:ConfigMap/a: eu:ConfigMap/b:", "ConfigMap/b:NewCopiesNotHealthy"},
 		{"a definition", "!eu:CustomResourceDefinition/d:p eu:Deployment/web:q", "CustomResourceDefinition/d:StillNeeded Deployment/web:NewCopiesNotHealthy"},
+		{"a namespace", "!eu:Namespace/a:p eu:Deployment/web:q", "Namespace/a:StillNeeded Deployment/web:NewCopiesNotHealthy"},
 		{"a definition of another cluster", "!us:CustomResourceDefinition/d:p eu:Deployment/web:q", "Deployment/web:NewCopiesNotHealthy"},
 	} {
 		var copies []move.Copy

@@ -214,6 +214,18 @@ func TestWhatIsKeptKeepsWhatItNeeds(t *testing.T) {
 	}
 }
 
+// TestWhatIsInTheWayIsNotThatItIsNeeded: of what is needed where it is blocked anyway, the block is what is said.
+func TestWhatIsInTheWayIsNotThatItIsNeeded(t *testing.T) {
+	table := rows{
+		{Cells: cells("h wb"), Needs: []int{1}},
+		{Cells: cells("hb w")},
+	}
+	r := Resolve(table, table.atMost(9))
+	if got := leftAt(r, 1, 0); got != (Left{Kept: true, Reason: "blocked"}) {
+		t.Errorf("of what is needed is left %v", got)
+	}
+}
+
 func TestAllOfAStoppedClusterStays(t *testing.T) {
 	table := stopped{rows{{Cells: cells("h")}, {Cells: cells("w h")}, {Cells: cells("hb")}, {Cells: cells("w wh")}}, 0}
 	r := Resolve(table, table.atMost(9))

@@ -98,6 +98,33 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// TestWhatTwoNeedStaysIfEitherKeeps: what is sent along for two takes over what is there, and stays when it leaves, if either policy says so,
+// in whatever order they come.
+func TestWhatTwoNeedStaysIfEitherKeeps(t *testing.T) {
+	const asks = "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: NAME, namespace: a}\n" +
+		"spec: {resourceSelectors: [{apiVersion: apps/v1, kind: Deployment, name: NAME}], propagateDeps: true, placement: {}MORE}\n"
+	for _, keeps := range []string{"early", "late", "neither"} {
+		documents := []string{strings.TrimSuffix(fleet, "---\n"), web[strings.Index(web, "---")+len("---"):]}
+		for _, name := range []string{"early", "late"} {
+			more := ""
+			if name == keeps {
+				more = ", preserveResourcesOnDeletion: true, conflictResolution: Overwrite"
+			}
+			one, _, _ := strings.Cut(web, "---")
+			documents = append(documents, strings.NewReplacer("NAME", name, "MORE", more).Replace(asks), strings.Replace(one, "name: web", "name: "+name, 1))
+		}
+		r := decide(t, strings.Join(documents, "\n---\n"), &state.State{})
+		for _, d := range r.Decisions {
+			if want := keeps != "neither"; d.Ref().Name == "settings" && d.Sent != (schedule.Sent{Overwrite: want, Preserve: want}) {
+				t.Errorf("%s keeps: the settings are sent %+v", keeps, d.Sent)
+			}
+		}
+		if got := summary(&r); !strings.Contains(got, "settings placed") {
+			t.Fatal(got)
+		}
+	}
+}
+
 // after is the state of a result that was published.
 func after(r *schedule.Result) *state.State {
 	st := &state.State{Bindings: map[object.Ref]*karmada.ResourceBinding{}}

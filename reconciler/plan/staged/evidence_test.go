@@ -10,7 +10,9 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/test/twin"
 )
 
 // TestWhatClustersSayOfAUnit: health counts only for the files that are published.
@@ -58,6 +60,36 @@ func TestWhatClustersSayOfAUnit(t *testing.T) {
 			t.Errorf("%s: it is %s since %s, present: %t", tt.name, e.Health, e.Since, e.IsPresent)
 		}
 	}
+}
+
+// TestWhatAForgeSaysOfAUnit: what is said of the commits that have the unit as it is now counts, as far back as was asked, and nothing of
+// a forge that did not say it all: what is missing may be the failure.
+func TestWhatAForgeSaysOfAUnit(t *testing.T) {
+	web := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}
+	holds := func(text string) *files.Folder {
+		return twin.Tree{tree.Path(web): twin.File([]byte(text)), "other.yaml": twin.File([]byte(text))}.Folder()
+	}
+	first, second := Said{Health: stage.Healthy, Ref: "1"}, Said{Health: stage.Failed, Ref: "2"}
+	for _, tt := range []struct {
+		name   string
+		posted Posted
+		want   stage.Evidence
+	}{
+		{"nothing", Posted{Trees: []*files.Folder{holds("a")}}, stage.Evidence{}},
+		{"the head alone has it", Posted{Trees: []*files.Folder{holds("a"), holds("b")}, Said: []Said{first, second}}, evidenceOf(first)},
+		{"the one before has it too", Posted{Trees: []*files.Folder{holds("a"), holds("a"), holds("b")}, Said: []Said{first, second}}, evidenceOf(second)},
+		{"more have it than were told apart", Posted{Trees: []*files.Folder{holds("a"), holds("a")}, Said: []Said{first}}, evidenceOf(first)},
+		{"none of them counts", Posted{Trees: []*files.Folder{holds("a")}, Said: []Said{{Health: stage.Unknown}}}, stage.Evidence{}},
+		{"not all was said", Posted{Trees: []*files.Folder{holds("a")}, Said: []Said{first}, Failed: "it is limited"}, stage.Evidence{}},
+	} {
+		if got := tt.posted.evidence([]string{tree.Path(web)}); got != tt.want {
+			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
+		}
+	}
+}
+
+func evidenceOf(s Said) stage.Evidence {
+	return stage.Evidence{Health: s.Health, IsPresent: true, Ref: s.Ref}
 }
 
 // It is looked again soon for evidence of which no branch tells: what a forge says, and time, but not of a cluster whose branch is held,
