@@ -137,6 +137,54 @@ func TestAReplicaIsTakenAfterItIsGiven(t *testing.T) {
 	}
 }
 
+// TestWhoseRemovalsWereAllowed: of the clusters that change with one that was held its own branch alone says so, for an agent goes by
+// that. The state says that there was any.
+func TestWhoseRemovalsWereAllowed(t *testing.T) {
+	const claim = `---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: claims, namespace: shop}
+spec: {resourceSelectors: [{apiVersion: v1, kind: PersistentVolumeClaim}], placement: {clusterAffinity: {clusterNames: [eu-1]}}}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data, namespace: shop}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+`
+	repo := twin.New("twin")
+	publishes := func(message, text string) string {
+		t.Helper()
+		repo.Write("main", message, twin.Tree{"all.yaml": twin.File([]byte(text))}.Folder())
+		r := &reconciler.Reconciler{
+			Seen:   reconciler.NewCache(),
+			Source: repo, Target: repo, Now: func() time.Time { return time.Unix(0, 0) },
+		}
+		res, err := r.Publish(t.Context(), "main")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.Plan.Removals
+	}
+	publishes("all", source+claim)
+	digest := publishes("it goes", source)
+	if digest == "" {
+		t.Fatal("the claim goes unasked")
+	}
+	publishes("it may\n\nWaybill-Allow-Prune: "+digest, strings.Replace(source, "in: us}", "in: usa}", 1)) // which us-1 alone gets
+	for branch, want := range map[string][2][]string{
+		"waybill/cluster/eu-1": {nil, {"eu-1"}}, "waybill/cluster/eu-2": {}, "waybill/cluster/us-1": {}, state.Branch: {{"of held clusters"}, nil},
+	} {
+		h, _, err := repo.Branch(t.Context(), branch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := [2][]string{sources.Trailers(h.Message, publish.TrailerReleased), sources.Trailers(h.Message, publish.TrailerReleasedIn)}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s: %s\n%s", branch, d, h.Message)
+		}
+	}
+}
+
 // What another source recorded is not gone by, and nothing is published over it.
 func TestAStateOfAnotherSourceIsRefused(t *testing.T) {
 	repo, target := twin.New("https://git.example.com/fleet"), twin.New("https://git.example.com/branches")

@@ -1,11 +1,13 @@
 package published
 
 import (
+	"maps"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -57,6 +59,51 @@ func TestFingerprint(t *testing.T) {
 		}
 		if (is == was) != c.same {
 			t.Errorf("%s: the same is %v, want %v", c.name, is == was, c.same)
+		}
+	}
+}
+
+// TestWhatOfTheStateMakesARound: the terms of the config, customizations and health scripts do, in every cluster, and what a plan notes does not.
+func TestWhatOfTheStateMakesARound(t *testing.T) {
+	const terms, custom, scripts = "apply.json", "interpreters/a.yaml", "health.json"
+	first := map[string]string{
+		terms:   `{"branchPrefix": "waybill/cluster/"}`,
+		custom:  "apiVersion: config.karmada.io/v1alpha1\nkind: ResourceInterpreterCustomization\nmetadata: {name: a}\n",
+		scripts: `{"configMap": "argocd/argocd-cm", "scripts": {"example.com/Widget": "return {status = 'Healthy'}"}}`,
+	}
+	fingerprint := func(contents map[string]string) Fingerprint {
+		t.Helper()
+		repo, root := twin.New("published"), twin.Tree{}
+		for path, content := range contents {
+			root[path] = twin.File([]byte(content))
+		}
+		repo.Write(state.Branch, "a plan\n\nSource-Repository: https://git.example/fleet\n", root.Folder())
+		r := &Reader{Branches: At(repo)}
+		in, err := r.Desired(t.Context(), "", files.ID{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		is, err := r.Fingerprint(t.Context(), &in, &karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "eu"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return is
+	}
+	was := fingerprint(first)
+	for _, tt := range []struct {
+		name, path, content string
+		same                bool
+	}{
+		{"nothing", terms, first[terms], true},
+		{"what was released", "releases/shop/web.json", "{}", true},
+		{"how it is applied", terms, `{"branchPrefix": "waybill/cluster/", "apply": {"serviceAccountName": "deployer"}}`, false},
+		{"a customization", custom, first[custom] + "spec: {target: {apiVersion: example.com/v1, kind: Widget}}\n", false},
+		{"a health script", scripts, `{"configMap": "argocd/argocd-cm", "scripts": {"example.com/Widget": "return {status = 'Degraded'}"}}`, false},
+	} {
+		next := maps.Clone(first)
+		next[tt.path] = tt.content
+		if is := fingerprint(next); (is == was) != tt.same {
+			t.Errorf("%s: the same is %v, want %v", tt.name, is == was, tt.same)
 		}
 	}
 }

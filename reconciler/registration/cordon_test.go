@@ -166,6 +166,7 @@ func TestWhatIsNotEdited(t *testing.T) {
 		{"an alias", "eu-1.yaml", head + "x: &s {syncMode: Push}\nspec: *s\n", "eu-1.yaml:5: spec of Cluster eu-1 is written in a way that is not edited here; add {key: cluster.karmada.io/unschedulable, effect: NoSchedule} to its taints by hand"},
 		{"merged taints", "eu-1.yaml", head + "x: &s {taints: [{key: a, effect: NoSchedule}]}\nspec:\n  <<: *s\n  syncMode: Push\n", "eu-1.yaml:5: spec of Cluster eu-1 is written in a way"},
 		{"no spec", "eu-1.yaml", head, "spec of Cluster eu-1 is written in a way"},
+		{"encrypted", "eu-1.yaml", head + "spec: {syncMode: Push}\nsops: {mac: \"ENC[AES256_GCM,data:eA==,iv:eA==,tag:eA==,type:str]\", lastmodified: \"2026-01-01T00:00:00Z\"}\n", "Cluster eu-1 is encrypted; edit it with sops"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
