@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/url"
 	"testing"
 	"time"
 )
@@ -44,5 +45,25 @@ func TestAnswersThatAreNotUsedAreClosed(t *testing.T) {
 	}
 	if err := resp.Body.Close(); err != nil || server.open != 0 {
 		t.Errorf("%d are open, want none: %v", server.open, err)
+	}
+}
+
+// TestBehindAProxyAnAddressIsJudged: the proxy would ask whatever it is told, so what is no public address is not told it.
+func TestBehindAProxyAnAddressIsJudged(t *testing.T) {
+	for _, proxy := range []*url.URL{nil, {Scheme: "http", Host: "proxy.example:3128"}} {
+		g, err := New(Options{Proxy: proxy, Pause: func(context.Context, time.Duration) error { return nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.inner = &busy{}
+		for _, host := range []string{"127.0.0.1", "169.254.169.254", "[::1]", "2130706433", "0x7f.1"} {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+host+"/x", http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if resp, err := g.RoundTrip(req); err == nil {
+				t.Errorf("with the proxy %v %s is asked: %v", proxy, host, resp.Body.Close())
+			}
+		}
 	}
 }

@@ -128,3 +128,17 @@ func TestOnlyWhatWasMergedIsMerged(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatChangedWithinTheSecond: forges tell by the second when something changed, so what was read within one may have changed after.
+func TestWhatChangedWithinTheSecond(t *testing.T) {
+	t.Parallel()
+	const pulls = `[{"number": 7, "state": "open", "updated_at": "2026-03-02T12:00:00Z", "user": {"id": 7, "login": "ann"}, "head": {"ref": "a", "sha": "1"}, "base": {"ref": "main"}}, ` +
+		`{"number": 6, "state": "open", "updated_at": "2026-03-02T11:59:59Z", "user": {"id": 7, "login": "ann"}, "head": {"ref": "b", "sha": "2"}, "base": {"ref": "main"}}]`
+	since := time.Date(2026, 3, 2, 12, 0, 0, int(700*time.Millisecond), time.UTC)
+	for _, kind := range []forge.Kind{forge.GitHub, forge.Gitea} {
+		all, err := answering(t, kind, map[string]string{"/pulls": pulls}).OpenPullRequests(t.Context(), since)
+		if err != nil || len(all) != 1 || all[0].Number != 7 {
+			t.Errorf("%s: %+v, %v", kind, all, err)
+		}
+	}
+}

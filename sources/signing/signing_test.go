@@ -13,6 +13,7 @@ import (
 
 	"github.com/ProtonMail/go-crypto/openpgp"
 	"github.com/ProtonMail/go-crypto/openpgp/armor"
+	"github.com/ProtonMail/go-crypto/openpgp/packet"
 
 	"github.com/waybill-dev/waybill/sources/signing"
 )
@@ -194,6 +195,40 @@ func TestOpenPGP(t *testing.T) {
 		}
 		if _, err := s.Verify([]byte("another"), signature.Bytes(), at); err == nil {
 			t.Error("a signature of something else counts")
+		}
+	}
+}
+
+// TestAnOpenPGPKeyThatEnds: what a key signed while it lasted counts for good, as a line of an allowed_signers file has it, and what it
+// signs later does not.
+func TestAnOpenPGPKeyThatEnds(t *testing.T) {
+	made := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	at := func(d time.Duration) *packet.Config {
+		return &packet.Config{Time: func() time.Time { return made.Add(d) }, KeyLifetimeSecs: 24 * 60 * 60}
+	}
+	mine, err := openpgp.NewEntity("Ada", "", "ada@example.com", at(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ring bytes.Buffer
+	w, err := armor.Encode(&ring, openpgp.PublicKeyType, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(mine.Serialize(w), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s, err := signing.ParseSigners(ring.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var signature bytes.Buffer
+	if err := openpgp.ArmoredDetachSign(&signature, mine, strings.NewReader("commit"), at(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	for after, want := range map[time.Duration]error{time.Hour: nil, 23 * time.Hour: nil, 25 * time.Hour: signing.ErrForged} {
+		if _, err := s.Verify([]byte("commit"), signature.Bytes(), made.Add(after)); !errors.Is(err, want) {
+			t.Errorf("a commit of %v after the key was made: %v, want %v", after, err, want)
 		}
 	}
 }
