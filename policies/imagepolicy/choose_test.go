@@ -92,6 +92,32 @@ func TestTheNextOneIsTaken(t *testing.T) {
 	}
 }
 
+// TestWhatIsOlderThanWhatWasSentBack: who sent 1.3.0 back gets no version that there was when it came; a fix of an older line is news.
+func TestWhatIsOlderThanWhatWasSentBack(t *testing.T) {
+	hour := func(n int) time.Time { return now.Add(time.Duration(-n) * time.Hour) }
+	for _, tt := range []struct {
+		name string
+		kept string
+		seen map[string]time.Time
+		want string
+	}{
+		{"it was there before", "1.3.0", map[string]time.Time{"1.2.0": hour(9), "1.3.0": hour(5)}, ""},
+		{"they came together", "1.3.0", map[string]time.Time{"1.2.0": hour(5), "1.3.0": hour(5)}, ""},
+		{"it came later", "1.3.0", map[string]time.Time{"1.2.0": hour(4), "1.3.0": hour(5)}, "1.2.0"},
+		{"nobody knows when that came", "1.3.0", map[string]time.Time{"1.2.0": hour(4)}, ""},
+		{"an older one was sent back", "1.1.0", map[string]time.Time{"1.2.0": hour(9), "1.1.0": hour(5)}, "1.2.0"},
+		{"what a tag stood for was sent back", "1.3.0@sha256:00", map[string]time.Time{"1.2.0": hour(9), "1.3.0": hour(5)}, "1.2.0"},
+		{"what was sent back is no version", "latest", map[string]time.Time{"1.2.0": hour(9), "latest": hour(5)}, "1.2.0"},
+	} {
+		c := read(t, imagepolicy.Spec{Range: "*"}).Choose(imagepolicy.Facts{
+			Now: now, Current: "1.0.0", Tags: []string{"1.0.0", "1.2.0"}, FirstSeen: tt.seen, KeptBack: map[string]string{tt.kept: "it was reverted"},
+		})
+		if c.Tag != tt.want {
+			t.Errorf("%s: chosen is %q, want %q", tt.name, c.Tag, tt.want)
+		}
+	}
+}
+
 func TestReadRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		spec  imagepolicy.Spec
