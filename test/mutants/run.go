@@ -106,14 +106,14 @@ func planted(ctx context.Context, in tree, m *Mutant, at place, o options) (resu
 		return result{}, err
 	}
 	// that a package does not compile is no failure of a test
-	if said, err := goTool(ctx, in.root, "build", "-overlay", overlay, "-o", os.DevNull, "./"+path.Dir(at.file)); err != nil && ctx.Err() == nil {
+	if said, err := goTool(ctx, in.root, overlay, "build", "-o", os.DevNull, "./"+path.Dir(at.file)); err != nil && ctx.Err() == nil {
 		return result{why: "it does not compile: " + string(said)}, nil
 	}
-	args := []string{"test", "-overlay", overlay, "-vet=off", "-ldflags=-w", "-count=1", "-timeout", testTime.String()}
+	args := []string{"test", "-vet=off", "-ldflags=-w", "-count=1", "-timeout", testTime.String()}
 	if !o.whole {
 		args = append(args, "-run", "^"+strings.ReplaceAll(m.Test, "/", "$/^")+"$")
 	}
-	said, err := goTool(ctx, in.root, append(args, "./"+at.test)...)
+	said, err := goTool(ctx, in.root, overlay, append(args, "./"+at.test)...)
 	failed := failure.FindSubmatch(said)
 	switch {
 	case ctx.Err() != nil:
@@ -144,9 +144,10 @@ func writeOverlay(dir, file, text string) (overlay string, err error) {
 	return overlay, os.WriteFile(overlay, data, mode)
 }
 
-// goTool runs the go command, and returns what it printed.
-func goTool(ctx context.Context, root string, args ...string) ([]byte, error) {
+// goTool runs the go command, and returns what it printed. What the tests build, as the program that they run, has the other text, too.
+func goTool(ctx context.Context, root, overlay string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", args...) //nolint:gosec // of the list, which is ours
 	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -overlay="+overlay))
 	return cmd.CombinedOutput()
 }
