@@ -143,7 +143,10 @@ func TestBothFiltersOfTheMatrix(t *testing.T) {
 		return names
 	}
 	for _, tt := range []struct{ query, want string }{
-		{"off=1", "w0004"}, {"unwell=1", "w0005 a0000"}, {"off=1&unwell=1", "w0005 w0004 a0000"}, {"off=1&unwell=1&kind=Deployment", "w0005 w0004"},
+		{"off=1", "w0004"},
+		{"unwell=1", "w0005 a0000"},
+		{"off=1&unwell=1", "w0005 w0004 a0000"},
+		{"off=1&unwell=1&kind=Deployment", "w0005 w0004"},
 		{"", "w0005 w0004 w0006 w0007 a0000 a0001 a0002 a0003"},
 	} {
 		if got := strings.Join(q(tt.query), " "); got != tt.want {
