@@ -173,7 +173,7 @@ func (v *Verifier) subjectAt(ctx context.Context, branch string, id files.ID) (*
 		return s, err
 	}
 	h, err := v.Published.Target.Commit(ctx, id)
-	return &subject{branch, h, []part{{address: render.ParseAddress(branch), root: h.Tree}}}, err
+	return &subject{branch: branch, head: h, parts: []part{{address: render.ParseAddress(branch), root: h.Tree}}}, err
 }
 
 // named is a commit as trailers name it: empty for none.
@@ -193,7 +193,7 @@ func (v *Verifier) link(ctx context.Context, c *Chain, h git.Head, with []*subje
 		}
 		return ctx.Err()
 	}
-	own := &subject{state.Branch, h, []part{{address: render.Address{Branch: state.Branch}, root: h.Tree}}}
+	own := &subject{branch: state.Branch, head: h, parts: []part{{address: render.Address{Branch: state.Branch}, root: h.Tree}}}
 	c.Clusters += len(with)
 	for _, s := range append([]*subject{own}, with...) {
 		is, err := v.rebuiltAs(ctx, s.branch, s)

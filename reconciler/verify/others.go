@@ -16,10 +16,12 @@ import (
 )
 
 // others reads what clusters had when a commit was written for others: an older version of the source whose replicas are divided is
-// divided by what all clusters have of it. Where none is, nobody asks for it.
+// divided by what all clusters have of it. Where none is, nobody asks for it. The state follows from that rarely: where it does, a
+// cluster had a version before its turn, or has what belonged to another unit.
 func others(ctx context.Context, v *Verifier, obs *planner.Observation, s *subject) error {
 	before := obs.Input.State.Commit
-	if before == "" || s.branch == state.Branch || !isDivided(obs.Input.Staging.Versions) {
+	isAsked := s.readsClusters || s.branch != state.Branch && isDivided(obs.Input.Staging.Versions)
+	if before == "" || !isAsked {
 		return nil
 	}
 	none := render.DefaultConfig()

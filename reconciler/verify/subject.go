@@ -23,6 +23,8 @@ type subject struct {
 	branch string
 	head   git.Head
 	parts  []part // what of it is compared
+	// readsClusters reports that what all clusters had is read for the state, too.
+	readsClusters bool
 }
 
 // part is what a commit has at an address.
@@ -64,7 +66,7 @@ func (v *Verifier) subject(ctx context.Context, what string) (*subject, error) {
 	if err == nil && address.Branch == state.Branch {
 		head, err = published.Planned(ctx, v.Published.Target, head)
 	}
-	return &subject{address.Branch, head, []part{{address: address, root: head.Tree}}}, err
+	return &subject{branch: address.Branch, head: head, parts: []part{{address: address, root: head.Tree}}}, err
 }
 
 // publishedNow returns where clusters are published, as the state has it.
@@ -93,7 +95,7 @@ func (v *Verifier) folder(ctx context.Context, heads map[string]files.ID, a rend
 		return nil, fmt.Errorf("there is no %s in the repository", a.Words())
 	}
 	head, _, err := v.Published.CommitAt(ctx, a, id)
-	return &subject{a.Branch, head, []part{{cluster: a.Folder, address: a, root: head.Tree}}}, err
+	return &subject{branch: a.Branch, head: head, parts: []part{{cluster: a.Folder, address: a, root: head.Tree}}}, err
 }
 
 // shared is the head of a branch that clusters share, with the folders that it says it changed; false

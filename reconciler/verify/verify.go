@@ -88,13 +88,28 @@ func (v *Verifier) rebuiltAs(ctx context.Context, what string, s *subject) (Veri
 
 // differences rebuilds a commit and says in what it differs. Where it does for
 // want of something that it was made from, or because another version wrote it, that is the
-// error.
+// error. What clusters had when a commit of the state was written is read only if something differs without it.
 func (v *Verifier) differences(ctx context.Context, s *subject) ([]string, error) {
+	differ, missing, err := v.compared(ctx, s)
+	if err == nil && len(differ) > 0 && s.branch == state.Branch {
+		s.readsClusters = true
+		differ, missing, err = v.compared(ctx, s)
+	}
+	if err != nil || len(differ) == 0 {
+		return nil, err // whatever was missing, it was so then, too
+	}
+	if by := publish.Trailer(s.head.Message, publish.TrailerVersion); by != v.Version {
+		return nil, fmt.Errorf("it was written by Waybill %s, and this is %s, which gives something else for %s", by, v.Version, words.List(differ))
+	}
+	return differ, missing
+}
+
+// compared rebuilds a commit and says in what it differs, and what was missing for that; nil for nothing.
+func (v *Verifier) compared(ctx context.Context, s *subject) (differ []string, missing, err error) {
 	p, obs, err := v.rebuild(ctx, s)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var differ []string
 	if digest := publish.Trailer(s.head.Message, publish.TrailerFleet); digest != p.Basis.FleetDigest {
 		differ = append(differ, fmt.Sprintf("the fleet: the commit saw %.12s, the source has %.12s", digest, p.Basis.FleetDigest))
 	}
@@ -102,7 +117,7 @@ func (v *Verifier) differences(ctx context.Context, s *subject) ([]string, error
 		part := &s.parts[i]
 		want, err := rebuilt(&p, part, &obs, s.head)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for c := range files.Diff(want, part.root) {
 			differ = append(differ, part.address.Path(c.Path))
@@ -115,13 +130,7 @@ func (v *Verifier) differences(ctx context.Context, s *subject) ([]string, error
 			}
 		}
 	}
-	if len(differ) == 0 {
-		return nil, nil // whatever was missing, it was so then, too
-	}
-	if by := publish.Trailer(s.head.Message, publish.TrailerVersion); by != v.Version {
-		return nil, fmt.Errorf("it was written by Waybill %s, and this is %s, which gives something else for %s", by, v.Version, words.List(differ))
-	}
-	return differ, wanting(&p, &obs.Input.Unresolved)
+	return differ, wanting(&p, &obs.Input.Unresolved), nil
 }
 
 // wanting says what a plan was not given; nil for nothing.
