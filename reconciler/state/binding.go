@@ -2,6 +2,7 @@ package state
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -126,6 +127,14 @@ func Scheduled(b *karmada.ResourceBinding) (c metav1.Condition, ok bool) {
 // placement, as Placement prints it.
 func PlacedBy(b *karmada.ResourceBinding, placement string) bool {
 	return Placed(b) && b.Annotations[placementAnnotation] == placement
+}
+
+// AsPlacedBy returns a binding that says that its template was placed by a placement, as Placement prints it.
+func AsPlacedBy(b karmada.ResourceBinding, placement string) *karmada.ResourceBinding {
+	annotations := maps.Clone(b.Annotations)
+	annotations[placementAnnotation] = placement
+	b.Annotations = annotations
+	return &b
 }
 
 // Placed reports whether a binding, or nil, records that its template was placed.

@@ -16,6 +16,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/plan/units"
 	"github.com/waybill-dev/waybill/reconciler/plan/virtual"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
@@ -59,6 +60,8 @@ type Input struct {
 	Has   func(object.Ref) []schedule.Target
 	Write manifest.Input // its policies, decisions and config are the version's
 	Units []rollouts.Unit
+	// IsTarget reports a unit whose run goes to the version.
+	IsTarget func(rollouts.Unit) bool
 	// Renderer is the version of what renders.
 	Renderer string
 	// Memo remembers digests.
@@ -137,15 +140,40 @@ func claims(x *expand.Result, t *template.Template) *policies.Propagation {
 	return x.Policies.Claims.Policy(t.Subject)
 }
 
-// bindings are those of the state, but that they say where templates are by what clusters have.
+// bindings are those of the state, but that they say where templates are by what clusters have, unless what they record was decided of
+// this version, too: then one decision serves both, also where it has not come to clusters yet. What clusters have is how a version
+// was divided that they show; the target of a run is divided anew.
 func (in *Input) bindings(templates []*template.Template) map[object.Ref]*karmada.ResourceBinding {
-	all := maps.Clone(in.Asked.State.Bindings)
+	all, placements := maps.Clone(in.Asked.State.Bindings), map[*policies.Propagation]string{}
 	for _, t := range templates {
-		if b := all[t.Ref()]; b != nil {
-			is := *b
-			is.Spec.Clusters = in.Has(t.Ref())
+		b := all[t.Ref()]
+		if b == nil {
+			continue
+		}
+		is := *b
+		is.Spec.Clusters = in.Has(t.Ref())
+		p := claims(in.Version.Expanded, t)
+		if p == nil || !p.Divides() || t.Part != nil && len(t.Part.Failed) > 0 {
 			all[t.Ref()] = &is
+			continue
+		}
+		if _, known := placements[p]; !known {
+			placements[p] = state.Placement(&p.Spec.Placement)
+		}
+		switch isDecided := state.PlacedBy(b, placements[p]) && b.Spec.Replicas == in.replicas(t); {
+		case isDecided:
+		case in.IsTarget(in.Version.Of[p.Object.Ref()]):
+			all[t.Ref()] = &is
+		default:
+			all[t.Ref()] = state.AsPlacedBy(is, placements[p])
 		}
 	}
 	return all
+}
+
+// replicas is how many replicas a template of the version asks for.
+func (in *Input) replicas(t *template.Template) int32 {
+	asked := in.Asked
+	asked.Policies = in.Version.Expanded.Policies
+	return asked.Replicas(t)
 }

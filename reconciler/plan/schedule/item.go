@@ -79,6 +79,9 @@ func (in *Input) size(v template.Variant) interpret.Size {
 	})
 }
 
+// Replicas is how many replicas a template asks for.
+func (in *Input) Replicas(t *template.Template) int32 { return in.size(t.Variant).Replicas }
+
 // most is how many replicas a FederatedHPA allows an item; 0 where none scales it.
 func (it *item) most() int32 {
 	if it.scaler == nil {

@@ -23,6 +23,15 @@ type Version struct {
 	Blobs     *manifest.Blobs
 }
 
+// Target returns what reports units whose runs go to a commit.
+func Target(of []Unit, commit string) func(rollouts.Unit) bool {
+	return func(u rollouts.Unit) bool {
+		return slices.ContainsFunc(of, func(is Unit) bool {
+			return is.Unit.Unit == u && is.Before != nil && is.Before.Status.Phase != rollouts.Done && is.Before.Status.Target.Commit == commit
+		})
+	}
+}
+
 // cell is what a version wants of an object in a cluster.
 type cell struct {
 	wanted bool
