@@ -61,6 +61,7 @@ func compare(in *Input, u *Unit) *comparison {
 	for i := range in.Clusters {
 		is, concerned := c.cluster(i, wasBase, isTarget)
 		concerned = concerned || u.Refused != "" && c.versions[in.Revision].wants(i) // it is not to get that
+		concerned = concerned || c.leavesAll && wasReleased(u, target, is.Name)
 		if is.IsBase, is.IsTarget = areBase[i], areTarget[i]; concerned {
 			c.asked.Clusters = append(c.asked.Clusters, is)
 		}
@@ -211,6 +212,17 @@ func (c *comparison) cluster(i int, base, target *laid) (stage.Cluster, bool) {
 		}
 	}
 	return is, wants || baseWants || is.Has
+}
+
+// wasReleased reports a cluster that was released in the run that goes on, or for which it goes on: where that takes all away nothing is
+// left of the unit there, and the cluster still has to say that it is gone.
+func wasReleased(u *Unit, target rollouts.Version, cluster string) bool {
+	before := u.Before
+	if before == nil || before.Status.Target != target {
+		return false
+	}
+	e := before.Clusters[cluster]
+	return !e.Released.IsZero()
 }
 
 // isGone reports a unit of which the source has nothing, nor any cluster: nothing is left to go out. What stays with it and is
