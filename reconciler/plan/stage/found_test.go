@@ -61,5 +61,10 @@ func TestWhatSequencesFound(t *testing.T) {
 			{"10:01", "healthy c1", "b2: p1 p2", ""},
 			{"10:02", "silent p3; hold p3; healthy p1 p2", "", "Done b2"},
 		}},
+		{"one joins while all is taken away: it has nothing to lose, and nobody waits for it", "three", "canary: c1; early: e1; prod: p1 p2", []row{
+			{"10:00", "absent b2", ": c1", "Updating canary"},
+			{"10:01", "join p3 prod", "", "Updating canary p3:Unchanged"},
+			{"10:02", "return", "a1: c1 p3", "Stopped canary KeptBack"},
+		}},
 	})
 }

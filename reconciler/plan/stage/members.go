@@ -95,6 +95,10 @@ func placed(v *view, s rollouts.Status, e rollouts.Cluster, c *Cluster) rollouts
 func joined(v *view, s rollouts.Status, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
 	e.Shows = s.Base.Commit
 	e.Joined = isStageReleased(s, e.Stage)
+	if isNothing := c.IsTarget && !c.IsBase && !c.Has && !c.Leaves; isNothing && s.Phase != rollouts.Returning && !isKeptBack(s) {
+		e.Shows = s.Target.Commit // what takes all away has nothing to take there
+		return entered(v, e, rollouts.Unchanged)
+	}
 	return placed(v, s, entered(v, e, rollouts.Pending), c)
 }
 
