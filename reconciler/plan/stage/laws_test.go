@@ -137,7 +137,7 @@ func (w *walk) lawful() {
 		target := w.gives(d.out.Target, name)
 		d.gained[name] = before[name] != has && has == target && target != w.gives(d.out.Base, name)
 	}
-	for _, law := range []func() string{d.order, d.evidence, d.width, d.stopped, d.returning, d.total, d.stands, d.closed, d.time} {
+	for _, law := range []func() string{d.order, d.evidence, d.width, d.stopped, d.returning, d.mistakes, d.total, d.stands, d.closed, d.time} {
 		if broken := law(); broken != "" {
 			w.t.Errorf("%s\nfrom %s\nto   %s\nshown %v", broken, dump(in.Before), dump(d.out.After), d.out.Shown)
 		}
@@ -348,6 +348,33 @@ func (d *decision) returning() string {
 		}
 	}
 	return ""
+}
+
+// mistakes is that a target which cannot be made stops a run, and takes nothing back: that is no evidence, so that a run in which it is so
+// goes back by itself only if a cluster that has the target is not well with it.
+func (d *decision) mistakes() string {
+	s, was := d.status(), d.in.Before
+	isUnasked := s.Phase == rollouts.Returning && (s.Reason == rollouts.TooManyFailed || s.Reason == rollouts.NoneHealthy)
+	if !isUnasked || was == nil || was.Status.Run != s.Run || was.Status.Phase == rollouts.Returning {
+		return ""
+	}
+	mistaken := ""
+	for _, c := range d.in.Clusters {
+		e := was.Clusters[c.Name]
+		isHalf := c.WasTarget && !c.IsTarget // a plan that recorded nothing had it go back
+		isMistake := e.State == rollouts.Failed && e.Reason == rollouts.NotWritable || c.Unwritable != "" && !c.IsTarget
+		isWell := isHealthy(c) && (e.State == rollouts.Healthy || c.Evidence.Ref != e.Evidence) // and was not so with these bytes once before
+		switch isOut := c.IsTarget || !e.Released.IsZero(); {
+		case isHalf, isOut && !isMistake && !isWell:
+			return ""
+		case isMistake:
+			mistaken = c.Name
+		}
+	}
+	if mistaken == "" {
+		return ""
+	}
+	return fmt.Sprintf("the target cannot be made for %s, and the run goes back, although no cluster is ill with it", mistaken)
 }
 
 // total is I7: replicas that are divided otherwise do not become fewer on the way.
