@@ -323,8 +323,8 @@ func (w *walker) judge(ctx context.Context, st step, before, after held) (kind, 
 	w.repo.Refuse()
 	w.r.Allow = ""
 	if st.refuse {
-		if _, err := w.r.Publish(ctx, "main"); err != nil {
-			return "publishing what was refused", err.Error()
+		if _, kind, law := w.publishAgain(ctx); kind != "" {
+			return kind, law
 		}
 	}
 	if kind, law := w.goesOn(ctx); kind != "" {

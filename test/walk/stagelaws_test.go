@@ -37,7 +37,7 @@ func (w *walker) judged(l *looked, res *reconciler.Result, after held) []judgeme
 	}
 	var all []judgement
 	for i := range w.stages.records {
-		r := &w.stages.records[i]
+		r := planned(res, &w.stages.records[i])
 		all = append(all, judgement{
 			w: w, was: was[r.Unit.String()], is: *r, before: l.held, after: after, heldBack: heldBack, isUnsoaked: isUnsoaked(res),
 			base:   w.stages.commits[r.Status.Base.Commit].unit(policy(r), fleet),
@@ -46,6 +46,16 @@ func (w *walker) judged(l *looked, res *reconciler.Result, after held) []judgeme
 		})
 	}
 	return all
+}
+
+// planned is what a plan records of a unit, also where half of its push did not arrive, and its record with that.
+func planned(res *reconciler.Result, recorded *rollouts.Rollout) *rollouts.Rollout {
+	for i := range res.Plan.Rollouts {
+		if is := res.Plan.Rollouts[i].After; is != nil && is.Unit == recorded.Unit {
+			return is
+		}
+	}
+	return recorded
 }
 
 // laws returns those that are broken. Where things break on the way only those are asked that hold whatever happens.
@@ -144,9 +154,13 @@ func (j *judgement) inTurn(gained []string) (all []broken) {
 			}
 			continue
 		}
+		stage := e.Stage // what was released before it was relabelled stays released
+		if t := j.w.stages.tracks[j.is.Status.Run+" "+cluster]; t != nil && j.order(t.stage) >= 0 {
+			stage = t.stage
+		}
 		for _, other := range slices.Sorted(maps.Keys(j.is.Clusters)) {
 			o := j.is.Clusters[other]
-			if o.State == rollouts.Leaving || o.Joined || j.order(o.Stage) >= j.order(e.Stage) || j.wasOver(o.Stage) {
+			if o.State == rollouts.Leaving || o.Joined || j.order(o.Stage) >= j.order(stage) || j.wasOver(o.Stage) {
 				continue
 			}
 			if why := j.unfinished(other, o); why != "" {
@@ -365,7 +379,7 @@ func (j *judgement) back() (all []broken) {
 		return nil
 	}
 	for cluster := range j.base.cells {
-		if differs := j.differs(j.after, cluster, &j.base); differs != "" && !j.heldBack[cluster] {
+		if differs := j.differs(j.after, cluster, j.divided(cluster, &j.base)); differs != "" && !j.heldBack[cluster] {
 			all = append(all, broken{"back", fmt.Sprintf("%s does not go back: %s", cluster, differs)})
 		}
 	}

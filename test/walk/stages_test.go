@@ -42,7 +42,8 @@ type track struct {
 	after     int       // publications: what was reported before says nothing
 	since     time.Time // all of it is healthy, seen at publications; zero for not
 	longest   time.Duration
-	isHealthy bool // it was once
+	isHealthy bool   // it was once
+	stage     string // in which it was when it was released
 }
 
 // looked is how all is before a publication.
@@ -224,7 +225,7 @@ func (w *walker) trackAll(l *looked, now []judgement) {
 				delete(w.stages.tracks, key)
 			} else if w.stages.tracks[key] == nil {
 				w.counts.Released++
-				t := &track{after: w.stages.publications}
+				t := &track{after: w.stages.publications, stage: e.Stage}
 				if w.stages.tracks[key] = t; now[i].has(l.held, cluster, &now[i].target) {
 					t.after = 0
 					t.hear(w.stages.heard[cluster], l.files[cluster], now[i].refs, w.now)
@@ -239,7 +240,12 @@ func (w *walker) trackAll(l *looked, now []judgement) {
 func shortly(r *rollouts.Rollout) string {
 	var all []string
 	for _, cluster := range slices.Sorted(maps.Keys(r.Clusters)) {
-		all = append(all, fmt.Sprintf("%s %s in %s", cluster, r.Clusters[cluster].State, r.Clusters[cluster].Stage))
+		e := r.Clusters[cluster]
+		text := fmt.Sprintf("%s %s in %s", cluster, e.State, e.Stage)
+		if e.Message != "" {
+			text += " (" + e.Message + ")"
+		}
+		all = append(all, text)
 	}
 	return strings.Join(all, ", ")
 }
@@ -276,6 +282,21 @@ func (w *walker) isOpen() bool {
 	return w.stages != nil && (!w.stages.targets || slices.ContainsFunc(w.stages.records, func(r rollouts.Rollout) bool {
 		return r.Status.Phase != rollouts.Done || len(r.Clusters) > 0
 	}))
+}
+
+// isOpenStill says that something of what goes out is not at its end. A cluster that was skipped "keeps its version until the next run"
+// (the table of states): of a unit of which the source has nothing any more there is none.
+func (w *walker) isOpenStill() bool {
+	return !w.stages.targets || slices.ContainsFunc(w.stages.records, func(r rollouts.Rollout) bool {
+		return r.Status.Phase != rollouts.Done || len(r.Clusters) > 0 && !w.isLeftBehind(&r)
+	})
+}
+
+// isLeftBehind says that all that a unit still has is in clusters that were skipped when the source removed it.
+func (w *walker) isLeftBehind(r *rollouts.Rollout) bool {
+	head := w.stages.commits[w.stages.head]
+	isSkipped := !slices.ContainsFunc(slices.Collect(maps.Values(r.Clusters)), func(e rollouts.Cluster) bool { return e.State != rollouts.Skipped })
+	return isSkipped && len(head.unit(policy(r), head).refs) == 0
 }
 
 // least returns how many replicas of what is divided there have to be: as many as the source asks for, or the versions between
@@ -373,16 +394,19 @@ func (w *walker) end(ctx context.Context, n int) (kind, law string) {
 		if kind != "" {
 			return kind, law
 		}
-		if !moved && !w.isOpen() {
+		if !moved && !w.isOpenStill() {
 			return w.ended(ctx)
 		}
 	}
 	return "stuck", "all is well, and it does not come to its end"
 }
 
-// help has somebody do what a run waits for.
+// help has somebody do what a run waits for. One that stops again after somebody had it go on, and for whose end a newer version waits,
+// goes back, so that this one follows.
 func (w *walker) help(ctx context.Context, r *rollouts.Rollout) {
 	switch n := slices.IndexFunc(r.Status.Stages, func(s rollouts.StageStatus) bool { return s.Phase != rollouts.Done }); {
+	case r.Status.Phase == rollouts.Stopped && w.stages.commanded[r.Status.Run+" resume "] && !w.stages.targets && r.Status.Base.IsKnown():
+		w.say(ctx, "return", r, "")
 	case r.Status.Phase == rollouts.Stopped:
 		w.say(ctx, "resume", r, "")
 	case r.Status.Reason == rollouts.ApprovalMissing && n >= 0:
@@ -398,10 +422,24 @@ func (w *walker) ended(ctx context.Context) (kind, law string) {
 		return "reading", err.Error()
 	}
 	want := evaluate(w.world.meant())
-	if wrong := other(want, registered(is, want), false); wrong != nil {
+	is = registered(is, want)
+	for i := range w.stages.records {
+		if r := &w.stages.records[i]; w.isLeftBehind(r) {
+			without(is, slices.Collect(maps.Keys(r.Clusters)), want)
+		}
+	}
+	if wrong := other(want, is, false); wrong != nil {
 		return "meaning at the end", strings.Join(wrong, "; ")
 	}
 	return "", ""
+}
+
+// without leaves out what clusters have that is wanted nowhere.
+func without(is held, clusters []string, want wants) {
+	for _, cluster := range clusters {
+		is[cluster] = maps.Clone(is[cluster])
+		maps.DeleteFunc(is[cluster], func(ref string, _ cell) bool { return len(held(want.cells).has(ref)) == 0 })
+	}
 }
 
 // isUnsoaked says that something was released before its turn, because another cluster lost it.
