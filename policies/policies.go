@@ -40,6 +40,9 @@ type Propagation struct {
 // Namespaced reports a PropagationPolicy.
 func (p *Propagation) Namespaced() bool { return p.Object.Ref().Namespace != "" }
 
+// Owns reports that it stands for a MultiClusterService, which sends a Service in place of any policy.
+func (p *Propagation) Owns() bool { return p.Object.Ref().Kind == "MultiClusterService" }
+
 // String returns the kind and name, as in "PropagationPolicy shop/web".
 func (p *Propagation) String() string { return Name(p.Object) }
 
@@ -135,6 +138,8 @@ type Set struct {
 	Scalers     []Located[karmada.CronFederatedHPA]
 	Autoscalers []Located[karmada.FederatedHPA]
 	Remedies    []Located[karmada.Remedy]
+	// Exposures are the MultiClusterServices of type CrossCluster.
+	Exposures []Located[karmada.MultiClusterService]
 	// Strategies are those of roll-outs, and BadStrategies what is called so and has a mistake. They are in no
 	// other list.
 	Strategies    []Located[kubefleet.Strategy]
@@ -201,6 +206,7 @@ func (s Settings) Load(objs []*object.Object, c Cache) (set Set, templates []*ob
 	sortByRef(set.Scalers)
 	sortByRef(set.Autoscalers)
 	sortByRef(set.Remedies)
+	sortByRef(set.Exposures)
 	sortByRef(set.Customizations)
 	sortByRef(set.Strategies)
 	slices.SortFunc(set.BadStrategies, object.Ref.Compare)
@@ -325,6 +331,11 @@ func (s *Set) file(o *object.Object, x any) []diag.Diagnostic {
 		s.Autoscalers = append(s.Autoscalers, Located[karmada.FederatedHPA]{o, x})
 	case *karmada.Remedy:
 		s.Remedies = append(s.Remedies, Located[karmada.Remedy]{o, x})
+	case *karmada.MultiClusterService:
+		if !x.Spec.IsCrossCluster() {
+			return inert(o)
+		}
+		s.Exposures = append(s.Exposures, Located[karmada.MultiClusterService]{o, x})
 	case *karmada.ResourceInterpreterCustomization:
 		s.Customizations = append(s.Customizations, Located[karmada.ResourceInterpreterCustomization]{o, x})
 	default:
@@ -359,7 +370,11 @@ func inert(o *object.Object) []diag.Diagnostic {
 		d.Severity, d.Code = diag.Warning, diag.NotAPolicy
 		d.Message = Name(o) + " is what Karmada computes, not what people write; it is passed over"
 		d.Hint = "the bindings that Waybill computes are on the state branch"
-	case "ResourceInterpreterWebhookConfiguration", "MultiClusterIngress", "MultiClusterService":
+	case "MultiClusterService":
+		d.Severity, d.Pos = diag.Warning, o.FieldPos([]any{"spec", "types"})
+		d.Message = Name(o) + " is not of type CrossCluster: nothing is delivered because of it, and the Service stays with its policy"
+		d.Hint = "write types: [CrossCluster]; a load balancer over clusters is not Waybill's"
+	case "ResourceInterpreterWebhookConfiguration", "MultiClusterIngress":
 		d.Severity = diag.Warning
 		d.Message = Name(o) + " needs a control plane that watches clusters; it is passed over"
 		d.Hint = "see docs/karmada-compatibility.md"

@@ -73,15 +73,16 @@ func selected(d Dependency) string {
 }
 
 var nativeDependencies = map[kind]dependenciesHook{
-	deployment:    podsAt("spec", "template", "spec"),
-	replicaSet:    podsAt("spec", "template", "spec"),
-	daemonSet:     podsAt("spec", "template", "spec"),
-	statefulSet:   statefulSetDependencies,
-	job:           podsAt("spec", "template", "spec"),
-	cronJob:       podsAt("spec", "jobTemplate", "spec", "template", "spec"),
-	pod:           podsAt("spec"),
-	ingress:       ingressDependencies,
-	serviceImport: serviceImportDependencies,
+	deployment:        podsAt("spec", "template", "spec"),
+	replicaSet:        podsAt("spec", "template", "spec"),
+	daemonSet:         podsAt("spec", "template", "spec"),
+	statefulSet:       statefulSetDependencies,
+	job:               podsAt("spec", "template", "spec"),
+	cronJob:           podsAt("spec", "jobTemplate", "spec", "template", "spec"),
+	pod:               podsAt("spec"),
+	ingress:           ingressDependencies,
+	serviceImport:     serviceImportDependencies,
+	serviceImportBeta: serviceImportDependencies,
 }
 
 // podsAt makes a hook that finds what a pod needs whose spec stands at the end of
@@ -126,7 +127,7 @@ func ingressDependencies(obj map[string]any) ([]Dependency, error) {
 // serviceImportDependencies finds the Service and the endpoints that stand for
 // another cluster's Service.
 func serviceImportDependencies(obj map[string]any) ([]Dependency, error) {
-	derived, namespace := "derived-"+stringAt(obj, "metadata", "name"), stringAt(obj, "metadata", "namespace")
+	derived, namespace := DerivedName(obj), stringAt(obj, "metadata", "namespace")
 	return []Dependency{
 		{APIVersion: "v1", Kind: "Service", Namespace: namespace, Name: derived},
 		{

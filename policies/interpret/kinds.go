@@ -23,6 +23,7 @@ var (
 	clusterRoleBinding = kind{"rbac.authorization.k8s.io/v1", "ClusterRoleBinding"}
 	storageClass       = kind{"storage.k8s.io/v1", "StorageClass"}
 	serviceImport      = kind{"multicluster.x-k8s.io/v1alpha1", "ServiceImport"}
+	serviceImportBeta  = kind{"multicluster.x-k8s.io/v1beta1", "ServiceImport"}
 )
 
 // serviceAccountToken is the type of a Secret that a cluster fills in.

@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// serviceImport is the template kind that needs its dependencies (section A.2).
-var serviceImport = gvk{"multicluster.x-k8s.io/v1alpha1", "ServiceImport"}
+// serviceImports are the template kinds that need their dependencies (section A.2): Karmada has the first alone.
+var serviceImports = []gvk{{"multicluster.x-k8s.io/v1alpha1", "ServiceImport"}, {"multicluster.x-k8s.io/v1beta1", "ServiceImport"}}
 
 // Default fills in what Karmada's API server and mutating webhooks fill in
 // (Karmada section A.2, and the default columns of A.1, C.1, E.5 and E.6), and
@@ -64,7 +64,7 @@ func (p *PropagationPolicy) setDefaults() {
 // FollowsDependencies reports propagateDeps as it is in force.
 func (s *PropagationSpec) FollowsDependencies() bool {
 	return s.PropagateDeps || slices.ContainsFunc(s.ResourceSelectors, func(r ResourceSelector) bool {
-		return gvk{r.APIVersion, r.Kind} == serviceImport
+		return slices.Contains(serviceImports, gvk{r.APIVersion, r.Kind})
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/render/object"
 )
 
 // Index finds the policy that claims a template without asking every policy. It
@@ -23,6 +24,7 @@ import (
 type Index struct {
 	byKind map[kind][]*policies.Propagation
 	all    []*policies.Propagation
+	owned  map[object.Ref]*policies.Propagation
 }
 
 type kind struct{ apiVersion, kind string }
@@ -41,6 +43,17 @@ func New(ps []*policies.Propagation) *Index {
 	return ix
 }
 
+// WithOwners returns an index in which objects have an owner that sends them, in place of any policy: their MultiClusterServices
+// (section E.3), as policies.
+func (ix *Index) WithOwners(owned map[object.Ref]*policies.Propagation) *Index {
+	with := *ix
+	with.owned = owned
+	return &with
+}
+
+// Owner is what sends t in place of any policy; nil for nothing.
+func (ix *Index) Owner(t policies.Subject) *policies.Propagation { return ix.owned[t.Ref] }
+
 // Candidate is a policy that matches a template, and how closely.
 type Candidate struct {
 	Policy   *policies.Propagation
@@ -49,6 +62,9 @@ type Candidate struct {
 
 // Policy returns the policy that claims t; nil if none does.
 func (ix *Index) Policy(t policies.Subject) *policies.Propagation {
+	if owner := ix.Owner(t); owner != nil {
+		return owner
+	}
 	var best Candidate
 	for c := range ix.matching(t) {
 		if best.Policy == nil || compare(c, best) < 0 {
@@ -58,9 +74,13 @@ func (ix *Index) Policy(t policies.Subject) *policies.Propagation {
 	return best.Policy
 }
 
-// Candidates returns every policy that matches t, the winner first.
+// Candidates returns every policy that matches t, the winner first: before all others an owner.
 func (ix *Index) Candidates(t policies.Subject) []Candidate {
-	return slices.SortedFunc(ix.matching(t), compare)
+	all := slices.SortedFunc(ix.matching(t), compare)
+	if owner := ix.Owner(t); owner != nil {
+		return slices.Insert(all, 0, Candidate{Policy: owner, Implicit: policies.MatchByName})
+	}
+	return all
 }
 
 // matching yields every policy that matches t, once.
@@ -119,6 +139,8 @@ func (ix *Index) Losers(t policies.Subject) (winner *policies.Propagation, loser
 // Why says why a policy that matches lost to the winner.
 func Why(loser, winner Candidate) string {
 	switch {
+	case winner.Policy.Owns():
+		return winner.Policy.String() + " sends it in place of any policy"
 	case loser.Policy.Namespaced() != winner.Policy.Namespaced():
 		return "a PropagationPolicy beats every ClusterPropagationPolicy"
 	case loser.Policy.Spec.ExplicitPriority() != winner.Policy.Spec.ExplicitPriority():

@@ -15,8 +15,8 @@ import (
 // controlPlane matches the namespaces of Karmada's own control plane.
 var controlPlane = regexp.MustCompile(`^(karmada-system|karmada-cluster|karmada-es-.*)$`)
 
-// claimedBy marks objects that MultiClusterService owns.
-const claimedBy = "resourcetemplate.karmada.io/claimed-by"
+// ClaimedBy marks objects that a MultiClusterService owns.
+const ClaimedBy = "resourcetemplate.karmada.io/claimed-by"
 
 // Skips says what is never propagated. The zero value skips no namespace but those of
 // Karmada's control plane.
@@ -49,8 +49,8 @@ func (s Skips) Why(apiVersion string, r object.Ref, ls labels.Set) string {
 		return fmt.Sprintf("the namespace %s is reserved", r.Namespace)
 	case s.names(r.Namespace):
 		return fmt.Sprintf("%s names the namespace %s under skipNamespaces", render.ConfigFile, r.Namespace)
-	case ls.Has(claimedBy):
-		return "its label " + claimedBy + " says that another owner propagates it"
+	case ls.Has(ClaimedBy):
+		return "its label " + ClaimedBy + " says that another owner propagates it"
 	case ClustersOwn(r):
 		return "each cluster has its own"
 	}

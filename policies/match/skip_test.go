@@ -36,7 +36,7 @@ func TestWhyAnObjectIsSkipped(t *testing.T) {
 		{"v1", object.Ref{Kind: "Namespace", Name: "kube-flannel"}, nil, nil, true},
 		{"v1", object.Ref{Kind: "Namespace", Name: "kubeflow"}, nil, nil, false},
 		{"example.com/v1", object.Ref{Group: "example.com", Kind: "Namespace", Name: "default"}, nil, nil, false},
-		{"v1", object.Ref{Kind: "Service", Namespace: "shop", Name: "a"}, labels.Set{claimedBy: "MultiClusterService"}, nil, true},
+		{"v1", object.Ref{Kind: "Service", Namespace: "shop", Name: "a"}, labels.Set{ClaimedBy: "MultiClusterService"}, nil, true},
 		{"work.karmada.io/v1alpha2", object.Ref{Group: "work.karmada.io", Kind: "ResourceBinding", Namespace: "shop", Name: "a"}, nil, nil, true},
 	} {
 		if why := NewSkips(tt.skip).Why(tt.apiVersion, tt.ref, tt.labels); (why != "") != tt.skipped {

@@ -15,6 +15,8 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/lint"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/plan/scripts"
+	"github.com/waybill-dev/waybill/reconciler/plan/services"
 	"github.com/waybill-dev/waybill/reconciler/plan/virtual"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
@@ -34,11 +36,11 @@ func Build(in Input) Plan {
 		Policies: x.Policies, Decisions: decided.Decisions, Bound: x.Bound, Failures: x.Failures, Before: t.before(),
 		Config: in.Source.Config, OnBranch: in.Medium == Branch, Random: in.random(), Memo: &in.Memo.manifest,
 	}
-	written := manifest.Write(writing)
+	written, exchange := services.Write(writing)
 	rows, differ := virtual.Settle(virtual.Input{
 		Policies: x.Policies, Decisions: decided.Decisions, Rows: written.Rows, Namespaces: in.Source.Config.Namespaces,
 	})
-	t.rows, t.blobs = rows, &written.Blobs
+	t.rows, t.blobs, t.exchange = rows, &written.Blobs, exchange
 	stages := stager{table: t}
 	goes := stages.goesOut(writing)
 	atTheEnd := stages.heldAtTheEnd(&goes, writing, rows)
@@ -55,7 +57,7 @@ func Build(in Input) Plan {
 		Revision: in.Source.Revision, Config: in.Source.Config, Source: in.Source, Expanded: *x, Asked: asked,
 		Decisions: decided.Decisions, Clusters: out.clusters, Published: in.Published, Detached: in.detached(),
 		Left: t.leftIn(out.result.Left), Leaving: t.leaving, Moves: t.mover.moves(), Asks: t.mover.asks,
-		Missing: stages.missing, replicas: t.replicas,
+		Missing: stages.missing, Services: exchange, replicas: t.replicas,
 		Basis: Basis{
 			FleetDigest: x.Policies.FleetDigest, RandomKey: in.usedKey(&written),
 			Scheduled: again.Timed || x.Policies.Stamped, Time: in.Now, RecheckAt: again.At, Awaits: again.Awaits,
@@ -68,13 +70,13 @@ func Build(in Input) Plan {
 	for _, c := range p.Clusters {
 		p.Stats.Placed += c.Objects
 	}
-	scripts, wrong := in.healthScripts()
+	health, wrong := scripts.Read(in.Source.Config.Health.ArgoCDConfigMap, x, in.State.Scripts)
 	recorded := recordsOf(&goes, in.State.UnreadableRollouts)
 	ofSource := diag.Sort(slices.Concat(
-		in.Source.Diags, in.Unresolved.Diags, x.Diags, decided.Diags, written.Diags, differ, wrong, t.consumers(p.Clusters),
+		in.Source.Diags, in.Unresolved.Diags, x.Diags, decided.Diags, written.Diags, exchange.Said(), differ, wrong, t.consumers(p.Clusters),
 		lint.Find(x.Policies, decided.Decisions, x.Inners),
 	))
-	p.State = t.record(&out, in.State.Random.After(p.Basis.RandomKey, in.Random.Source), scripts, recorded, sourceErrors(&in, ofSource))
+	p.State = t.record(&out, in.State.Random.After(p.Basis.RandomKey, in.Random.Source), health, recorded, sourceErrors(&in, ofSource))
 	in.Memo.replicas.Keep(t.replicas)
 	p.Diags = diag.Sort(slices.Concat(
 		ofSource, in.recovery.Diags, goes.Diags, atTheEnd, t.unlisted.diags,

@@ -17,6 +17,7 @@
 //	failover   decides how work leaves clusters that fail, for schedule
 //	deschedule moves replicas that find no node, for schedule
 //	manifest   writes each template for each class of clusters: what is wanted
+//	services   finds what services clusters exchange, and says it on their branches
 //	virtual    settles what virtual clusters of one API server share
 //	layout     makes a tree a cluster of what is wanted, or left as it is
 //	rollout    decides what of it is carried out, with guard as the judge of removals

@@ -13,6 +13,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/plan/services"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -28,6 +29,7 @@ type Explanation struct {
 	Placement *place.Report
 	Clusters  []Written // in the order of names
 	Moves     []Move    // by which it leaves clusters for others
+	Services  []services.About
 	// Rollout is what is to be recorded of the unit with which it goes out in stages; nil for none.
 	Rollout *rollouts.Rollout
 }
@@ -52,7 +54,7 @@ func Explain(p *Plan, r object.Ref) (Explanation, bool) {
 	l.Interpreter.Renew() // to be asked again, whatever the plan has spent
 	d, left := schedule.Find(p.Decisions, r), p.Left[r]
 	e := Explanation{
-		Decision: d, Moves: MovesOf(p, r), Answers: l.Interpreter.Answers(d.Template.Content), Winner: scheduled.Winner, Losers: scheduled.Losers, Placement: scheduled.Placement,
+		Decision: d, Moves: MovesOf(p, r), Services: p.Services.About(r), Answers: l.Interpreter.Answers(d.Template.Content), Winner: scheduled.Winner, Losers: scheduled.Losers, Placement: scheduled.Placement,
 	}
 	if n := p.Units[r]; n > 0 {
 		e.Rollout = p.Rollouts[n-1].After

@@ -13,6 +13,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/replicas"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/plan/services"
 	"github.com/waybill-dev/waybill/reconciler/plan/virtual"
 	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/reconciler/state"
@@ -52,6 +53,8 @@ type table struct {
 	units map[object.Ref]int
 	of    map[int][]int
 	mover *mover
+	// exchange is what services clusters exchange; nil for none.
+	exchange *services.Exchange
 }
 
 func newTable(in *Input, decided *schedule.Result) *table {
@@ -350,6 +353,7 @@ func (t *table) layOut(left rollout.Remaining) {
 		in.Flux = append(in.Flux, t.flux(i))
 	}
 	t.trees = layout.Trees(in)
+	t.exchange.Lay(&in, t.trees)
 }
 
 // standing is the number of what a cluster that shows an older version is to hold in a cell that is left as it is, on the

@@ -19,6 +19,8 @@ const (
 	policyNamespaceAnnotation = "propagationpolicy.karmada.io/namespace"
 	policyNameAnnotation      = "propagationpolicy.karmada.io/name"
 	clusterPolicyAnnotation   = "clusterpropagationpolicy.karmada.io/name"
+	exposureNamespace         = "multiclusterservice.karmada.io/namespace"
+	exposureName              = "multiclusterservice.karmada.io/name"
 	placementAnnotation       = "policy.karmada.io/applied-placement"
 	// SourceAnnotation names the template's file.
 	SourceAnnotation = "waybill.dev/source"
@@ -58,9 +60,12 @@ func Placement(p *karmada.Placement) string {
 // RecordPolicy records which policy claims a template, and what it says; the placement is
 // that of Placement.
 func RecordPolicy(b *karmada.ResourceBinding, p *policies.Propagation, placement string) {
-	if r := p.Object.Ref(); p.Namespaced() {
+	switch r := p.Object.Ref(); {
+	case p.Owns():
+		b.Annotations[exposureNamespace], b.Annotations[exposureName] = r.Namespace, r.Name
+	case p.Namespaced():
 		b.Annotations[policyNamespaceAnnotation], b.Annotations[policyNameAnnotation] = r.Namespace, r.Name
-	} else {
+	default:
 		b.Annotations[clusterPolicyAnnotation] = r.Name
 	}
 	b.Annotations[placementAnnotation] = placement
@@ -87,11 +92,14 @@ func PolicyOf(b *karmada.ResourceBinding) string {
 	if name := b.Annotations[clusterPolicyAnnotation]; name != "" {
 		return "ClusterPropagationPolicy " + name
 	}
+	if name := b.Annotations[exposureName]; name != "" {
+		return "MultiClusterService " + b.Annotations[exposureNamespace] + "/" + name
+	}
 	return ""
 }
 
 // PolicyRef returns the namespace, empty for none, and the name of the policy that a binding records; false where a
-// dependency is all that brought it.
+// dependency or a MultiClusterService is all that brought it.
 func PolicyRef(b *karmada.ResourceBinding) (namespace, name string, ok bool) {
 	if name := b.Annotations[policyNameAnnotation]; name != "" {
 		return b.Annotations[policyNamespaceAnnotation], name, true

@@ -421,6 +421,20 @@ const (
 	// HPAHandover: who decides how many replicas there are changes hands between Git and a HorizontalPodAutoscaler of a
 	// FederatedHPA (see [autoscaling.md](autoscaling.md)).
 	HPAHandover Code = "hpa-handover"
+	// NoService: a MultiClusterService or a ServiceExport names a Service that is no template of the source, or is not delivered to where the
+	// export is (see [services.md](services.md)).
+	NoService Code = "no-service"
+	// NoSuchPort: a MultiClusterService exposes a port that its Service does not have. What was published stays.
+	NoSuchPort Code = "no-such-port"
+	// InvalidServiceType: a Service of type ExternalName is exported, and has no endpoints.
+	InvalidServiceType Code = "invalid-service-type"
+	// ExportConflict: clusters export one Service, and it is not the same in all of them. The message has the reason by which the
+	// Multi-Cluster Services API knows it, and both values.
+	ExportConflict Code = "export-conflict"
+	// SameHostname: pods of a StatefulSet that several clusters export have one name.
+	SameHostname Code = "same-hostname"
+	// EndpointsLeftOut: services are exported to other clusters, and nobody delivers their endpoints yet (see [services.md](services.md)).
+	EndpointsLeftOut Code = "endpoints-left-out"
 	// BadScript: a script of a ResourceInterpreterCustomization does not compile, does not
 	// define its function, or is too long (see [scripts.md](scripts.md)); or a health script for Argo CD
 	// does not compile, or stands at a key that is none of Argo CD's.

@@ -157,7 +157,7 @@ func (p *Published) separate(rest *files.Folder) error {
 	if err != nil {
 		return err
 	}
-	ours := map[string]bool{kustomizationFile: true, attributesFile: true}
+	ours := map[string]bool{kustomizationFile: true, attributesFile: true, ServicesFile: true}
 	for _, path := range paths {
 		ours[path] = true
 	}

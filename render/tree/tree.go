@@ -6,6 +6,7 @@
 //	flux/part.<n>.yaml, flux/part.<n>/kustomization.yaml above 2,000 objects: a part, which Flux syncs on its own
 //	flux/<namespace>/kustomization.yaml                  the form before parts, on branches that have it
 //	waybill.metadata                                     JSON; no extension, so that no tool takes it for a manifest
+//	waybill.services                                     JSON, likewise: what the cluster exports and imports, if anything
 //	hydrator.metadata                                    JSON: the source and its commit, for GitOps Promoter
 //	.gitattributes
 //
@@ -47,6 +48,10 @@ import (
 
 // MetadataFile marks what Waybill wrote: a cluster's branch, or a cluster's folder.
 const MetadataFile = "waybill.metadata"
+
+// ServicesFile says which services others import from a cluster, and which it imports. It is laid out with the plan, for a
+// layout of manifests does not know it.
+const ServicesFile = "waybill.services"
 
 const (
 	hydratorFile      = "hydrator.metadata"

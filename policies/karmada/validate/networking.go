@@ -41,10 +41,32 @@ func checkMultiClusterService(fs *findings, s *karmada.MultiClusterServiceSpec, 
 	for i, c := range s.ConsumerClusters {
 		fs.clusterName(at.at("consumerClusters", i, "name"), c.Name)
 	}
-	if len(s.Range.ClusterNames)+len(s.ServiceProvisionClusters)+len(s.ServiceConsumptionClusters) > 0 {
-		fs.warn(at, diag.DeprecatedField, "has range, serviceProvisionClusters or serviceConsumptionClusters, which are deprecated",
-			"write providerClusters and consumerClusters")
+	checkNamed(fs, s.Providers(), "providerClusters")
+	checkNamed(fs, s.Consumers(), "consumerClusters")
+}
+
+// checkNamed holds for the fields that name the clusters of one side: the deprecated ones count where the one that took their
+// place is empty, and say nothing else where it is not.
+func checkNamed(fs *findings, all []karmada.Named, successor string) {
+	for i := range all {
+		n := &all[i]
+		at := field(n.At(0))[:2]
+		switch {
+		case n.Field == successor:
+		case i > 0 && !sameNames(n.Clusters, all[0].Clusters):
+			fs.fail(at, diag.ConflictingFields, fmt.Sprintf("names other clusters than %s", all[0].Field), "remove it: it is deprecated, and "+successor+" says the same")
+		case all[0].Field == successor:
+			fs.warn(at, diag.DeprecatedField, "is deprecated, and says no more than "+successor, "remove it")
+		default:
+			fs.warn(at, diag.DeprecatedField, fmt.Sprintf("is deprecated: here it stands for %s, which is empty; Karmada does not read it, and takes every cluster", successor),
+				fmt.Sprintf("write %s: [{name: %s}]", successor, strings.Join(n.Clusters, "}, {name: ")))
+		}
 	}
+}
+
+// sameNames reports lists of the same names, in whatever order.
+func sameNames(a, b []string) bool {
+	return slices.Equal(slices.Compact(slices.Sorted(slices.Values(a))), slices.Compact(slices.Sorted(slices.Values(b))))
 }
 
 // checkMultiClusterIngress holds for an Ingress (section E.4).

@@ -18,8 +18,8 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/index"
-	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/match"
+	"github.com/waybill-dev/waybill/policies/services"
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/policies/unit"
 	"github.com/waybill-dev/waybill/render"
@@ -96,9 +96,10 @@ func (x *expander) ground(objs []*object.Object, before *ground) *ground {
 	diags = slices.Concat(diags, unbound)
 	set.Observe(x.in.Observed)
 	set.Failover.Marks, set.Failover.Now = x.in.Marks, x.in.Now
-	objects = interpret.WithServices(objects, func(o *object.Object) *object.Object {
-		return x.in.Memo.services.Or(o, func() *object.Object { return interpret.DerivedService(o) })
+	objects, ofImports := services.WithDerived(objects, func(o *object.Object) *object.Object {
+		return x.in.Memo.services.Or(o, func() *object.Object { return services.Derived(o) })
 	})
+	diags = append(diags, ofImports...)
 	render.SortObjects(objects)
 	return &ground{
 		of: objs, policies: index.Of(set, x.in.Source.Config.SkipNamespaces, &x.in.Memo.Policies), broken: set.Broken,

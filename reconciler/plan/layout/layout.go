@@ -38,6 +38,12 @@ type Input struct {
 	Stays map[int]reason.Reason
 }
 
+// Holders are the clusters that are to hold the manifest of a row, in their order.
+func (in *Input) Holders(row int) (clusters []int32) {
+	in.ofRow(row, func(_ int, cluster, _ int32) { clusters = append(clusters, cluster) })
+	return clusters
+}
+
 // Trees returns the tree of each cluster. Clusters that hold the same manifests share a
 // layout, and their tree, too, where nothing in it is a cluster's own.
 func Trees(in Input) []Tree {
@@ -118,22 +124,27 @@ type cell struct{ row, blob int32 }
 // each calls yield for what every cluster is to hold, in the order of refs.
 func (in *Input) each(yield func(row int, cluster, blob int32)) {
 	for i := range in.Rows {
-		instead := in.Instead[i]
-		for _, w := range in.Rows[i].Wants {
-			for len(instead) > 0 && instead[0].Cluster < w.Cluster {
-				if instead[0].Blob != Nothing {
-					yield(i, instead[0].Cluster, instead[0].Blob)
-				}
-				instead = instead[1:]
+		in.ofRow(i, yield)
+	}
+}
+
+// ofRow is each for one row.
+func (in *Input) ofRow(i int, yield func(row int, cluster, blob int32)) {
+	instead := in.Instead[i]
+	for _, w := range in.Rows[i].Wants {
+		for len(instead) > 0 && instead[0].Cluster < w.Cluster {
+			if instead[0].Blob != Nothing {
+				yield(i, instead[0].Cluster, instead[0].Blob)
 			}
-			if len(instead) == 0 || instead[0].Cluster != w.Cluster {
-				yield(i, w.Cluster, w.Blob)
-			}
+			instead = instead[1:]
 		}
-		for _, w := range instead {
-			if w.Blob != Nothing {
-				yield(i, w.Cluster, w.Blob)
-			}
+		if len(instead) == 0 || instead[0].Cluster != w.Cluster {
+			yield(i, w.Cluster, w.Blob)
+		}
+	}
+	for _, w := range instead {
+		if w.Blob != Nothing {
+			yield(i, w.Cluster, w.Blob)
 		}
 	}
 }

@@ -2,8 +2,10 @@ package schedule
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/diag"
 )
@@ -25,7 +27,12 @@ func claimOf(in *Input, it *item) (*policies.Propagation, claim, diag.Diagnostic
 	if p == nil {
 		return nil, claim{}, nearMiss(in, it)
 	}
-	if why := in.Policies.Skips.Why(t.Object.APIVersion(), it.ref(), t.Subject.Labels); why != "" {
+	labels := t.Subject.Labels
+	if p.Owns() { // which that label says
+		labels = maps.Clone(labels)
+		delete(labels, match.ClaimedBy)
+	}
+	if why := in.Policies.Skips.Why(t.Object.APIVersion(), it.ref(), labels); why != "" {
 		return nil, claim{Skipped, why}, diag.Diagnostic{
 			Code: diag.NeverPropagated, Severity: diag.Notice, Pos: t.Object.Origin(),
 			Message: fmt.Sprintf("%s selects %s, which is not propagated: %s", p, it.ref(), why),

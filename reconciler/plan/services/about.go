@@ -1,0 +1,105 @@
+package services
+
+import (
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	mcs "sigs.k8s.io/mcs-api/pkg/apis/v1beta1"
+
+	rules "github.com/waybill-dev/waybill/policies/services"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// About is how clusters exchange a Service.
+type About struct {
+	Service object.Ref `json:"service"`
+	// Style is native or derived; Derived is the Service that is derived from an import.
+	Style   string   `json:"style"`
+	Derived string   `json:"derived,omitempty"`
+	By      string   `json:"by"`
+	Where   string   `json:"where"`           // file and line
+	Ports   []string `json:"ports,omitempty"` // that are imported; none for all
+	// Wrong reports a mistake for which all of it stays as it was published.
+	Wrong    bool      `json:"wrong,omitempty"`
+	Clusters []Cluster `json:"clusters,omitempty"` // that provide it or call it, in the order of names
+}
+
+// Cluster is a cluster that provides a Service, or calls it, by the words of the Multi-Cluster Services API.
+type Cluster struct {
+	Name    string `json:"cluster"`
+	Exports bool   `json:"exports,omitempty"`
+	Imports bool   `json:"imports,omitempty"`
+	// Valid and Conflict are the conditions of what exports it there; nil where nothing does.
+	Valid    *Condition `json:"valid,omitempty"`
+	Conflict *Condition `json:"conflict,omitempty"`
+}
+
+// Condition is a condition.
+type Condition struct {
+	Status  metav1.ConditionStatus `json:"status"`
+	Reason  string                 `json:"reason"`
+	Message string                 `json:"message,omitempty"`
+}
+
+// About says how clusters exchange what a Service, a ServiceExport or a ServiceImport is about, and what a Service is derived from.
+func (x *Exchange) About(r object.Ref) (all []About) {
+	if x == nil {
+		return nil
+	}
+	isService := r.Group == "" && r.Kind == "Service"
+	for _, s := range x.services {
+		isIt := isService && (s.ref == r || s.derived == r) || s.native == nil && (rules.ExportOf(s.ref) == r || rules.ImportOf(s.ref) == r)
+		if isIt {
+			all = append(all, s.about(x.clusters))
+		}
+	}
+	return all
+}
+
+func (is *service) about(clusters []string) About {
+	a := About{Service: is.ref, Style: rules.Native, Derived: is.derived.Name, By: is.name(), Ports: is.ports, Wrong: is.wrong}
+	if is.native == nil {
+		a.Style = rules.ByImport
+	}
+	if is.by != nil {
+		a.Where = is.by.Origin().String()
+	} else {
+		a.Where = is.imported.Origin().String()
+	}
+	for _, name := range clusters {
+		c := Cluster{Name: name, Exports: slices.Contains(is.now.exports, name), Imports: slices.Contains(is.now.imports, name)}
+		why := is.unexported[name]
+		if c.Exports || why != "" {
+			c.Valid, c.Conflict = valid(why), is.conflict(name)
+		}
+		if c.Valid != nil || c.Imports {
+			a.Clusters = append(a.Clusters, c)
+		}
+	}
+	return a
+}
+
+func valid(why rules.Reason) *Condition {
+	if why != "" {
+		return &Condition{Status: metav1.ConditionFalse, Reason: string(why)}
+	}
+	return &Condition{Status: metav1.ConditionTrue, Reason: string(mcs.ServiceExportReasonValid)}
+}
+
+// conflict is what differs between what a cluster exports and what the one with the lowest name does.
+func (is *service) conflict(cluster string) *Condition {
+	var reasons, messages []string
+	for _, c := range is.merged.Conflicts {
+		if slices.Contains(c.Clusters, cluster) || c.Winner == cluster {
+			if !slices.Contains(reasons, string(c.Reason)) {
+				reasons = append(reasons, string(c.Reason))
+			}
+			messages = append(messages, c.Message)
+		}
+	}
+	if len(reasons) == 0 {
+		return &Condition{Status: metav1.ConditionFalse, Reason: string(mcs.ServiceExportReasonNoConflicts)}
+	}
+	return &Condition{Status: metav1.ConditionTrue, Reason: strings.Join(reasons, ","), Message: strings.Join(messages, "; ")}
+}

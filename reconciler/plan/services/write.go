@@ -1,0 +1,192 @@
+// Package services says what services clusters exchange by a plan: which clusters provide and which call one, what the Services
+// derived from ServiceImports are completed with, and what is wrong with all that. It adds to each cluster's tree the file that
+// says what the cluster exports and imports (tree.ServicesFile). Endpoints are no part of a plan.
+package services
+
+import (
+	"slices"
+
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	rules "github.com/waybill-dev/waybill/policies/services"
+	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/reason"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// Exchange is what services clusters exchange. The nil one is that of a source which exchanges none.
+type Exchange struct {
+	diags    []diag.Diagnostic
+	services []*service // in the order of names, of one name by MultiClusterService first
+	clusters []string
+}
+
+// Said is what there is to say of it.
+func (x *Exchange) Said() []diag.Diagnostic {
+	if x == nil {
+		return nil
+	}
+	return x.diags
+}
+
+// service is a Service that clusters export to others in one of the two ways.
+type service struct {
+	ref object.Ref
+	// by is what exports it: a MultiClusterService, or the ServiceExport. Nil where there is an import alone.
+	by     *object.Object
+	native *karmada.MultiClusterServiceSpec // nil: by a ServiceExport
+	// imported is the ServiceImport, and derived what is derived from it; nil and zero for none.
+	imported *object.Object
+	derived  object.Ref
+	// provides and calls are the clusters that a MultiClusterService names; nil for all.
+	provides, calls map[string]bool
+	ports           []string // that are imported, by name; nil for all
+	unexported      map[string]rules.Reason
+	merged          rules.Merged
+	// wrong reports a mistake for which all stays as it was published.
+	wrong bool
+	now   traffic // by the trees that were laid out last
+}
+
+// traffic is which clusters export a service and which import it, in the order of names.
+type traffic struct{ exports, imports []string }
+
+// Write writes decisions out, and finds what services clusters exchange by them. The decisions about Services that are derived are
+// completed.
+func Write(in manifest.Input) (manifest.Result, *Exchange) {
+	written := manifest.Write(in)
+	s := settler{in: &in, written: &written, exchange: &Exchange{}}
+	s.find()
+	if len(s.exchange.services) == 0 {
+		return written, nil
+	}
+	for _, c := range in.Policies.Fleet.Clusters() {
+		s.exchange.clusters = append(s.exchange.clusters, c.Name)
+	}
+	s.settle()
+	return written, s.exchange
+}
+
+// settler settles what services clusters exchange.
+type settler struct {
+	in       *manifest.Input
+	written  *manifest.Result
+	exchange *Exchange
+	sets     map[object.Ref][]*schedule.Decision // StatefulSets, by their Services; nil until it is asked
+}
+
+func (s *settler) report(d diag.Diagnostic) { s.exchange.diags = append(s.exchange.diags, d) }
+
+// find finds the services.
+func (s *settler) find() {
+	for _, e := range s.in.Policies.Set.Exposures {
+		s.exchange.services = append(s.exchange.services, &service{ref: rules.Of(e.Object.Ref()), by: e.Object, native: &e.Value.Spec})
+	}
+	exported := map[object.Ref]*service{}
+	of := func(d *schedule.Decision) *service {
+		ref := rules.Of(d.Ref())
+		if exported[ref] == nil {
+			exported[ref] = &service{ref: ref}
+			s.exchange.services = append(s.exchange.services, exported[ref])
+		}
+		return exported[ref]
+	}
+	for i := range s.in.Decisions {
+		switch d := &s.in.Decisions[i]; {
+		case d.Ref().Group != rules.Group:
+		case d.Ref().Kind == rules.ExportKind:
+			of(d).by = d.Template.Object
+		case d.Ref().Kind == rules.ImportKind:
+			of(d).imported = d.Template.Object
+		}
+	}
+	slices.SortStableFunc(s.exchange.services, func(a, b *service) int { return a.ref.Compare(b.ref) })
+}
+
+// settle settles each service, and writes derived Services anew that are completed.
+func (s *settler) settle() {
+	var completed []schedule.Decision
+	for _, is := range s.exchange.services {
+		if is.native != nil {
+			s.exposure(is)
+			continue
+		}
+		if is.by != nil {
+			s.export(is)
+		}
+		if is.imported == nil {
+			continue
+		}
+		if d := s.derived(is); d != nil {
+			completed = append(completed, *d)
+		}
+	}
+	if len(completed) > 0 {
+		s.rewrite(completed)
+	}
+	s.sayUndelivered()
+}
+
+// row returns the row of an object; nil for none.
+func (s *settler) row(r object.Ref) *manifest.Row {
+	i, ok := s.at(r)
+	if !ok {
+		return nil
+	}
+	return &s.written.Rows[i]
+}
+
+func (s *settler) at(r object.Ref) (int, bool) {
+	return slices.BinarySearchFunc(s.written.Rows, r, func(row manifest.Row, r object.Ref) int { return row.Ref.Compare(r) })
+}
+
+// stays has an object stay as it was published in every cluster: it cannot be told what it should be.
+func (s *settler) stays(r object.Ref) {
+	i, ok := s.at(r)
+	if !ok {
+		s.written.Rows = slices.Insert(s.written.Rows, i, manifest.Row{Ref: r})
+	}
+	row, had := &s.written.Rows[i], s.in.Before.Had(r)
+	for n := range row.Wants {
+		row.Wants[n].Blob = manifest.Unwritten
+		row.Block(int(row.Wants[n].Cluster), reason.NotRead)
+	}
+	for cluster := range s.exchange.clusters {
+		if had(cluster) {
+			row.Block(cluster, reason.NotRead)
+		}
+	}
+}
+
+// rewrite writes decisions again, in the order of refs.
+func (s *settler) rewrite(decisions []schedule.Decision) {
+	slices.SortFunc(decisions, func(a, b schedule.Decision) int { return a.Ref().Compare(b.Ref()) })
+	in := *s.in
+	in.Decisions = decisions
+	again := manifest.WriteAlone(in)
+	for _, d := range again.Diags {
+		if !slices.Contains(s.written.Diags, d) {
+			s.report(d)
+		}
+	}
+	for i := range again.Rows {
+		row := s.row(again.Rows[i].Ref)
+		row.Blocks = again.Rows[i].Blocks
+		row.Wants = again.Rows[i].Wants
+		for n := range row.Wants {
+			if row.Wants[n].Blob >= 0 {
+				row.Wants[n].Blob = s.written.Blobs.Add(again.Blobs.At(row.Wants[n].Blob))
+			}
+		}
+	}
+}
+
+// name says what exports a service, or imports it.
+func (is *service) name() string {
+	if is.by == nil {
+		return policies.Name(is.imported)
+	}
+	return policies.Name(is.by)
+}
