@@ -111,4 +111,9 @@ func TestServiceImportNeedsItsServiceAndEndpoints(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+	named, err := interpret.New().Dependencies(of(t, "multicluster.x-k8s.io/v1beta1 ServiceImport", `{metadata: {name: a, namespace: ns, annotations: {waybill.dev/derived-service: b}}}`))
+	wantError(t, err, "")
+	if len(named) != 2 || named[1].Name != "b" || named[0].LabelSelector.MatchLabels["kubernetes.io/service-name"] != "b" {
+		t.Errorf("one with a name of its own needs %v", named)
+	}
 }

@@ -59,6 +59,12 @@ func TestDefault(t *testing.T) {
 			  priority: 0, preemption: Never, schedulerName: default-scheduler, conflictResolution: Abort, placement: {}}}`,
 		},
 		{
+			"a ServiceImport of the later version, too", policyGroup, "ClusterPropagationPolicy",
+			`{spec: {resourceSelectors: [{apiVersion: multicluster.x-k8s.io/v1beta1, kind: ServiceImport}]}}`,
+			`{spec: {resourceSelectors: [{apiVersion: multicluster.x-k8s.io/v1beta1, kind: ServiceImport}], propagateDeps: true,
+			  priority: 0, preemption: Never, schedulerName: default-scheduler, conflictResolution: Abort, placement: {}}}`,
+		},
+		{
 			"failover is graceful, after 300 seconds and for 600", policyGroup, "ClusterPropagationPolicy",
 			`{spec: {resourceSelectors: [], failover: {application: {decisionConditions: {}}, cluster: {}}}}`,
 			`{spec: {resourceSelectors: [], priority: 0, preemption: Never, schedulerName: default-scheduler, conflictResolution: Abort, placement: {},

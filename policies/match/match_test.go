@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -100,5 +101,21 @@ func TestNearMiss(t *testing.T) {
 	other.Ref.Name = "other"
 	if p, _ := ix.NearMiss(other); p != nil {
 		t.Errorf("%s is no near miss of %s", p, other.Ref)
+	}
+}
+
+// An owner sends its object in place of any policy, and the policies that would have claimed it lost it to the owner.
+func TestOwnersGoBeforePolicies(t *testing.T) {
+	d := object.Decode("mcs.yaml", []byte("apiVersion: networking.karmada.io/v1alpha1\nkind: MultiClusterService\nmetadata: {name: web, namespace: shop}\n"))
+	owner := &policies.Propagation{Object: d.Objects[0], Spec: &karmada.PropagationSpec{}}
+	ix := New(load(t, "shop/a: , name: web")).WithOwners(map[object.Ref]*policies.Propagation{web.Ref: owner})
+	winner, losers := ix.Losers(web)
+	if ix.Policy(web) != owner || winner != owner || len(losers) != 1 || losers[0].Why != "MultiClusterService shop/web sends it in place of any policy" {
+		t.Errorf("%v wins, and %v lose", winner, losers)
+	}
+	other := web
+	other.Ref.Name = "other"
+	if ix.Owner(other) != nil {
+		t.Error("another object has an owner")
 	}
 }

@@ -48,7 +48,7 @@ type Plan struct {
 	Asks map[object.Ref][]string
 	// Missing are older source commits of which the input does not say what they are, and that matter. With them among its
 	// versions the plan is another one, unless they cannot be read.
-	Missing []string
+	Missing  []string
 	Services *services.Exchange // that clusters exchange; nil for none
 	// Detached names the clusters that have a branch and are no longer registered.
 	Detached []string

@@ -36,6 +36,8 @@ type Comparison struct {
 	Changes  []Change  `json:"changes"`  // by rank: see Verbs
 	Clusters []Cluster `json:"clusters"` // in which anything changes, in the order of names
 	Regions  []Region  `json:"regions,omitempty"`
+	// Services say how clusters exchange services otherwise, in the order of names.
+	Services []Exchange `json:"services,omitempty"`
 	// Rollouts say in which steps changes reach the clusters, of what goes out in stages. The rest is what the change does
 	// when all of them are over.
 	Rollouts []Rollout `json:"rollouts,omitempty"`
@@ -173,4 +175,4 @@ func IsMistake(d diag.Diagnostic) bool {
 }
 
 // Empty reports that the two plans are the same to every cluster.
-func (c *Comparison) Empty() bool { return len(c.Changes) == 0 && len(c.Clusters) == 0 }
+func (c *Comparison) Empty() bool { return len(c.Changes)+len(c.Clusters)+len(c.Services) == 0 }

@@ -148,6 +148,10 @@ func (c *Comparison) Verdict() (v Verdict) {
 		v.objects("adds ", added)
 		v.say(" to %s", words.Count(len(clustersOf(added, addedTo)), "cluster"))
 	}
+	if len(c.Services) > 0 {
+		raise(Safe)
+		v.exchanges(c.Services)
+	}
 	if v.Level == Nothing {
 		v.say("no cluster changes")
 	}

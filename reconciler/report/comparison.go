@@ -57,7 +57,8 @@ func comparison(w io.Writer, c *preview.Comparison, look Look) error {
 	}
 	p.regions(c.Regions)
 	p.clusters(c.Clusters)
-	p.rollouts(c.Rollouts)
+	p.listed("It goes out in stages:", c.Steps())
+	p.listed("Services that clusters exchange:", c.Exchanges())
 	p.guard(c.Guard)
 	p.totals(&c.Totals)
 	return p.err
@@ -235,14 +236,13 @@ func (p *printer) table(head []string, rows [][]string) {
 	}
 }
 
-// rollouts says in which steps it reaches the clusters.
-func (p *printer) rollouts(all []preview.Rollout) {
+// listed prints lines below a heading.
+func (p *printer) listed(heading string, all []string) {
 	if len(all) > 0 {
-		p.line("")
-		p.line("It goes out in stages:")
+		p.line("\n%s", heading)
 	}
-	for i := range all {
-		p.line("  %s", words.Printable(all[i].String()))
+	for _, text := range all {
+		p.line("  %s", words.Printable(text))
 	}
 }
 

@@ -18,6 +18,8 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/plan/move"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/plan/services"
+	"github.com/waybill-dev/waybill/reconciler/report/service"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/words"
 )
@@ -37,7 +39,8 @@ type Explained struct {
 	Placement  *place.Report             `json:"placement,omitempty"`
 	RequiredBy []karmada.BindingSnapshot `json:"requiredBy,omitempty"`
 	// Autoscaling is how a FederatedHPA scales it, or what is made of one; nil where none does.
-	Autoscaling *Autoscaling `json:"autoscaling,omitempty"`
+	Autoscaling *Autoscaling     `json:"autoscaling,omitempty"`
+	Services    []services.About `json:"services,omitempty"` // how clusters exchange it
 	// Leaving says which clusters it leaves, and Waits why it does not leave one that it should.
 	Leaving []karmada.GracefulEvictionTask `json:"leaving,omitempty"`
 	Waits   string                         `json:"waits,omitempty"`
@@ -76,7 +79,7 @@ func Explain(e *plan.Explanation) Explained {
 	d := e.Decision
 	out := Explained{
 		Object: d.Ref(), Where: d.Template.Object.Origin().String(), Outcome: outcome(d), Message: d.Message,
-		Losers: e.Losers, Replicas: d.Size.Replicas, Answers: e.Answers, Placement: e.Placement, RequiredBy: d.RequiredBy,
+		Losers: e.Losers, Replicas: d.Size.Replicas, Answers: e.Answers, Placement: e.Placement, RequiredBy: d.RequiredBy, Services: e.Services,
 	}
 	if d.Template.Part != nil {
 		out.Release = d.Template.Part.Release.Ref().String()
@@ -174,6 +177,7 @@ func explanation(w io.Writer, e *Explained) error {
 			return err
 		}
 	}
+	service.Write(w, e.Services)
 	overrides(w, e.Clusters)
 	leftAlone(w, e.Clusters)
 	if e.Staged != nil {

@@ -86,7 +86,13 @@ func TestMultiClusterService(t *testing.T) {
 		{"ports are valid", service(`ports: [{name: A, port: 0}, {port: 65536}]`), []string{"spec.ports[0].name invalid-value", "spec.ports[0].port invalid-value", "spec.ports[1].port invalid-value"}},
 		{"port names differ", service(`ports: [{name: a, port: 1}, {name: a, port: 2}]`), []string{"spec.ports[1].name duplicate-value"}},
 		{"clusters can be", service(`providerClusters: [{name: a.b}], consumerClusters: [{}]`), []string{"spec.providerClusters[0].name invalid-value", "spec.consumerClusters[0].name required-field"}},
-		{"old names are deprecated", service(`range: {clusterNames: [m1]}`), []string{"spec deprecated-field?"}},
+		{"old names are deprecated", service(`range: {clusterNames: [m1]}`), []string{"spec.range deprecated-field?", "spec.range deprecated-field?"}},
+		{"an old name stands for a new one", service(`serviceProvisionClusters: [m1], consumerClusters: [{name: m2}]`), []string{"spec.serviceProvisionClusters deprecated-field?"}},
+		{"an old name says no more", service(`serviceConsumptionClusters: [m1, m2], consumerClusters: [{name: m2}, {name: m1}]`), []string{"spec.serviceConsumptionClusters deprecated-field?"}},
+		{"an old name says something else", service(`serviceConsumptionClusters: [m1], consumerClusters: [{name: m2}]`), []string{"spec.serviceConsumptionClusters conflicting-fields"}},
+		{"old names differ", service(`range: {clusterNames: [m1]}, serviceProvisionClusters: [m2], consumerClusters: [{name: m1}]`), []string{
+			"spec.serviceProvisionClusters deprecated-field?", "spec.range conflicting-fields", "spec.range deprecated-field?",
+		}},
 		{"a name is that of a Service", `{metadata: {name: 1a, namespace: shop}, spec: {types: [CrossCluster]}}`, []string{"metadata.name invalid-value"}},
 	})
 }

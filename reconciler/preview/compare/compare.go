@@ -23,7 +23,7 @@ type Scope struct {
 // Secret, or may draw.
 func Plans(base, head *plan.Plan, within Scope, twins Twins) (preview.Comparison, error) {
 	c := comparer{
-		base: base, head: head, within: within, items: map[object.Ref]*item{}, contents: map[change]*content{},
+		base: base, head: head, within: within, items: map[object.Ref]*item{}, contents: map[change]*content{}, exchanges: map[object.Ref]*exchange{},
 		before: side{plan: base, twin: twins.Base}, after: side{plan: head, twin: twins.Head},
 	}
 	c.groups = c.grouped()
@@ -42,6 +42,7 @@ func Plans(base, head *plan.Plan, within Scope, twins Twins) (preview.Comparison
 	r.Changes = c.changes()
 	r.Clusters = c.clusters()
 	r.Regions = c.regions(r.Clusters)
+	r.Services = c.services()
 	r.Guard = c.guard()
 	r.Rollouts = stepsOf(&c)
 	r.Short = short(base, head, &c.within)
@@ -59,6 +60,7 @@ type comparer struct {
 	groups        []group
 	items         map[object.Ref]*item
 	contents      map[change]*content
+	exchanges     map[object.Ref]*exchange
 	private       map[object.Ref][]string // see secrets; nil until it is asked
 }
 

@@ -28,6 +28,11 @@ func (c *comparer) group(n int) error {
 		out.Objects.After = out.Objects.Before
 	}
 	for ch := range files.Diff(c.from([2]*plan.Cluster{g.base, g.head}), g.head.Tree) {
+		if ch.Path == tree.ServicesFile {
+			if err := c.exchanged(n, ch); err != nil {
+				return err
+			}
+		}
 		if !strings.HasPrefix(ch.Path, tree.ManifestDir+"/") {
 			continue
 		}

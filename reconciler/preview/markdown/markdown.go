@@ -35,7 +35,7 @@ func Comment(c *preview.Comparison, limit int) string {
 	if c.Empty() {
 		return nothing(c)
 	}
-	head := join(verdict(c), counts(c), short(c.Short), rollouts(c.Rollouts), guard(c.Guard, c.Head),
+	head := join(verdict(c), counts(c), short(c.Short), rollouts(c.Steps()), services(c.Exchanges()), guard(c.Guard, c.Head),
 		errors(c.Diags), already(c.Already), regions(c.Regions))
 	const reserve = 200 // for what is said of what is left out
 	room := limit - len(head) - reserve

@@ -160,6 +160,10 @@ func Filled(text string) preview.Comparison {
 	c.Short = []preview.Short{{
 		Cluster: text, Resource: text, Asked: text, Has: text, By: []preview.Load{{Object: object.Ref{Kind: text, Name: text}, Asked: text}},
 	}}
+	c.Services = []preview.Exchange{{
+		Service: object.Ref{Kind: "Service", Namespace: text, Name: text}, Exported: preview.Clusters{Added: []string{text}},
+		Imported: preview.Clusters{Removed: []string{text}, Changed: []string{text}},
+	}}
 	c.Guard.Already = []preview.Hold{{Clusters: []string{text}, Reason: text}}
 	c.Guard.Holds = []preview.Hold{{Clusters: []string{text}, Reason: text, Removals: []guard.Removal{{Object: object.Ref{Kind: text, Name: text}, Cause: text}}}}
 	c.Already = []diag.Diagnostic{{Code: diag.Malformed, Severity: diag.Error, Pos: diag.Pos{File: text}, Message: text}}

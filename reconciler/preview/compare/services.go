@@ -1,0 +1,113 @@
+package compare
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/waybill-dev/waybill/policies/services"
+	"github.com/waybill-dev/waybill/reconciler/preview"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
+)
+
+// exchange is what changes of a Service, by the numbers of groups.
+type exchange struct{ exported, imported difference }
+
+type difference struct{ added, removed, changed []int }
+
+// exchanged notes what the groups' files say of services.
+func (c *comparer) exchanged(n int, ch files.Change) error {
+	if c.groups[n].cluster.Held != "" {
+		return nil
+	}
+	was, err := exchangedBy(ch.Path, ch.Old.Blob)
+	if err != nil {
+		return err
+	}
+	is, err := exchangedBy(ch.Path, ch.New.Blob)
+	if err != nil {
+		return err
+	}
+	for key := range union(was, is) {
+		if !c.within.object(key.service) || reflect.DeepEqual(was[key], is[key]) {
+			continue
+		}
+		e := c.exchanges[key.service]
+		if e == nil {
+			e = &exchange{}
+			c.exchanges[key.service] = e
+		}
+		d := &e.exported
+		if key.imports {
+			d = &e.imported
+		}
+		switch {
+		case was[key] == nil:
+			d.added = append(d.added, n)
+		case is[key] == nil:
+			d.removed = append(d.removed, n)
+		default:
+			d.changed = append(d.changed, n)
+		}
+	}
+	return nil
+}
+
+// side is a Service, and whether it is imported.
+type side struct {
+	service object.Ref
+	imports bool
+}
+
+// exchangedBy is what a file says of each service; nil is that there is no file.
+func exchangedBy(path string, b *files.Blob) (map[side][]any, error) {
+	if b == nil {
+		return nil, nil
+	}
+	data, err := bytesOf(path, b)
+	if err != nil {
+		return nil, err
+	}
+	f, err := services.Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	all := map[side][]any{}
+	add := func(namespace, name string, imports bool, what any) {
+		key := side{object.Ref{Kind: "Service", Namespace: namespace, Name: name}, imports}
+		all[key] = append(all[key], what)
+	}
+	for _, e := range f.Exports {
+		add(e.Namespace, e.Service, false, e)
+	}
+	for _, i := range f.Imports {
+		add(i.Namespace, i.Service, true, i)
+	}
+	return all, nil
+}
+
+func union(a, b map[side][]any) map[side]bool {
+	all := map[side]bool{}
+	for k := range a {
+		all[k] = true
+	}
+	for k := range b {
+		all[k] = true
+	}
+	return all
+}
+
+// services are the exchanges that change, in the order of their names.
+func (c *comparer) services() (all []preview.Exchange) {
+	l := lister{groups: c.groups, known: map[string][]string{}}
+	names := func(d difference) preview.Clusters {
+		return preview.Clusters{Added: l.names(d.added), Removed: l.names(d.removed), Changed: l.names(d.changed)}
+	}
+	for _, ref := range slices.SortedFunc(maps.Keys(c.exchanges), object.Ref.Compare) {
+		e := c.exchanges[ref]
+		all = append(all, preview.Exchange{Service: ref, Exported: names(e.exported), Imported: names(e.imported)})
+	}
+	return all
+}

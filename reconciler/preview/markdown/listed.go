@@ -1,0 +1,35 @@
+package markdown
+
+import (
+	"fmt"
+	"strings"
+)
+
+// maxListed is how many lines a comment has of units that go out in stages, and of services that clusters exchange.
+const maxListed = 20
+
+// rollouts says in which steps the change reaches the clusters.
+func rollouts(steps []string) string {
+	return listed("**It goes out in stages**; below is what it does in the end.\n", steps)
+}
+
+// services says which services clusters exchange otherwise.
+func services(exchanges []string) string {
+	return listed("**Services that clusters exchange**\n", exchanges)
+}
+
+// listed is a list below a heading; empty for none.
+func listed(heading string, all []string) string {
+	if len(all) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(heading)
+	for _, text := range all[:min(maxListed, len(all))] {
+		fmt.Fprintf(&b, "- %s\n", span(text))
+	}
+	if n := len(all) - maxListed; n > 0 {
+		fmt.Fprintf(&b, "- and %d more\n", n)
+	}
+	return b.String()
+}
