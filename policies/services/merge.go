@@ -60,9 +60,10 @@ func Merge(all []Provided) Merged {
 	m.Affinity, m.AffinityConfig = affinity(&first.Service), configOf(&first.Service)
 	for i := range all {
 		p := &all[i]
+		lost := headless(p) != headless(first)
 		for _, d := range differences {
 			is, was := d.of(p), d.of(first)
-			if is == was {
+			if is == was || lost && d.reason != mcs.ServiceExportReasonTypeConflict {
 				continue
 			}
 			m.Conflicts = append(m.Conflicts, Conflict{
@@ -70,7 +71,7 @@ func Merge(all []Provided) Merged {
 				Message: fmt.Sprintf("%s: %s in %s, %s in %s", d.what, was, first.Clusters[0], is, p.Clusters[0]),
 			})
 		}
-		if headless(p) != headless(first) {
+		if lost {
 			for _, c := range p.Clusters {
 				m.Lost[c] = true
 			}

@@ -140,7 +140,7 @@ func TestMerge(t *testing.T) {
 		of   []string
 		want string // conflicts, then ports
 	}{
-		{"nothing", nil, ""},
+		{"nothing", nil, "; "},
 		{"alike", []string{"a b: {ports: [{name: http, port: 80}]}"}, "; http 80"},
 		{"the protocol of a port is TCP", []string{"a: {ports: [{port: 80}]}", "b: {ports: [{port: 80, protocol: TCP}]}"}, ";  80"},
 		{
@@ -165,7 +165,7 @@ func TestMerge(t *testing.T) {
 		},
 		{
 			"a headless one wins", []string{"a: {clusterIP: None}", "b c: {ports: [{port: 80}]}"},
-			"TypeConflict a/b c type: headless in a, with a cluster IP in b, PortConflict a/b c ports: none in a, 80/TCP in b;, lost b c",
+			"TypeConflict a/b c type: headless in a, with a cluster IP in b;, lost b c",
 		},
 		{
 			"session affinity", []string{"a: {sessionAffinity: ClientIP, sessionAffinityConfig: {clientIP: {timeoutSeconds: 5}}}", "b: {}"},

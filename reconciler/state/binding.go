@@ -98,6 +98,9 @@ func PolicyOf(b *karmada.ResourceBinding) string {
 	return ""
 }
 
+// IsOwned reports a binding that records a MultiClusterService, which sends its Service in place of any policy.
+func IsOwned(b *karmada.ResourceBinding) bool { return b.Annotations[exposureName] != "" }
+
 // PolicyRef returns the namespace, empty for none, and the name of the policy that a binding records; false where a
 // dependency or a MultiClusterService is all that brought it.
 func PolicyRef(b *karmada.ResourceBinding) (namespace, name string, ok bool) {

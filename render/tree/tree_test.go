@@ -193,3 +193,20 @@ func TestReadNoticesEdits(t *testing.T) {
 		t.Errorf("a branch of somebody else is taken for ours: %+v, %v", p, err)
 	}
 }
+
+// Of a branch that somebody edited, the file about services is ours still, so that it goes when nothing is exchanged any longer.
+func TestServicesAreOurs(t *testing.T) {
+	services := files.FileEntry(ServicesFile, files.NewBlob([]byte("{}\n")))
+	built := Overlay(build(NewBuilder(), manifest(object.Ref{Kind: "Service", Namespace: "a", Name: "web"}, "w")), map[string]files.Entry{ServicesFile: services})
+	root, err := WithMetadata(built, Metadata{DrySHA: "c1"}, nil, map[string]files.Entry{"NOTES": files.FileEntry("NOTES", files.NewBlob([]byte("mine")))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Read(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, isOurs := p.Built.Lookup(ServicesFile); !isOurs || len(p.Foreign) != 1 {
+		t.Errorf("ours are %v, and foreign are %v", paths(p.Built), p.Foreign)
+	}
+}

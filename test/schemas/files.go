@@ -54,6 +54,7 @@ var files = []file{
 	{"federatedresourcequota", policy, "FederatedResourceQuota", reflect.TypeFor[karmada.FederatedResourceQuota]()},
 	{"federatedhpa", "autoscaling.karmada.io/v1alpha1", "FederatedHPA", reflect.TypeFor[karmada.FederatedHPA]()},
 	{"cronfederatedhpa", "autoscaling.karmada.io/v1alpha1", "CronFederatedHPA", reflect.TypeFor[karmada.CronFederatedHPA]()},
+	{"multiclusterservice", "networking.karmada.io/v1alpha1", "MultiClusterService", reflect.TypeFor[karmada.MultiClusterService]()},
 	{"workloadrebalancer", "apps.karmada.io/v1alpha1", "WorkloadRebalancer", reflect.TypeFor[karmada.WorkloadRebalancer]()},
 	{"remedy", "remedy.karmada.io/v1alpha1", "Remedy", reflect.TypeFor[karmada.Remedy]()},
 	{"clusterstagedupdatestrategy", staged, kubefleet.ClusterKind, reflect.TypeFor[kubefleet.StagedUpdateStrategy]()},

@@ -68,9 +68,12 @@ func changedClaim(it *item, p *policies.Propagation) diag.Diagnostic {
 	if was == "" || was == policies.Name(p.Object) {
 		return diag.Diagnostic{}
 	}
-	return diag.Diagnostic{
+	d := diag.Diagnostic{
 		Code: diag.ClaimMoved, Severity: diag.Notice, Pos: p.Object.Origin(),
 		Message: fmt.Sprintf("%s now claims %s, which %s claimed before", p, it.ref(), was),
-		Hint:    "in Karmada this needs preemption; here claims are judged afresh at each commit",
 	}
+	if !p.Owns() && !state.IsOwned(it.before) {
+		d.Hint = "in Karmada this needs preemption; here claims are judged afresh at each commit"
+	}
+	return d
 }

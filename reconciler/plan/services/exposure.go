@@ -100,27 +100,3 @@ func setOf(names []string) map[string]bool {
 	}
 	return set
 }
-
-// sayUndelivered says that nobody brings endpoints from one cluster to another yet.
-func (s *settler) sayUndelivered() {
-	var all []string
-	var at diag.Pos
-	for _, is := range s.exchange.services {
-		if is.wrong || is.by == nil || is.native == nil && is.imported == nil {
-			continue
-		}
-		if len(all) == 0 {
-			at = is.by.Origin()
-		}
-		all = append(all, is.ref.Namespace+"/"+is.ref.Name)
-	}
-	if len(all) == 0 {
-		return
-	}
-	s.report(diag.Diagnostic{
-		Code: diag.EndpointsLeftOut, Severity: diag.Notice, Pos: at,
-		Message: fmt.Sprintf("endpoints of %s are not delivered to other clusters yet: there the Services have none of theirs (%s)",
-			words.Count(len(all), "service"), words.List(slices.Compact(all))),
-		Hint: "docs/services.md says what is planned and what is not; whoever delivers them finds providers and consumers in waybill.services",
-	})
-}

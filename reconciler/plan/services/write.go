@@ -4,6 +4,7 @@
 package services
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies"
@@ -14,6 +15,8 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // Exchange is what services clusters exchange. The nil one is that of a source which exchanges none.
@@ -23,12 +26,32 @@ type Exchange struct {
 	clusters []string
 }
 
-// Said is what there is to say of it.
+// Said is what there is to say of it, once trees are laid out.
 func (x *Exchange) Said() []diag.Diagnostic {
 	if x == nil {
 		return nil
 	}
-	return x.diags
+	var undelivered []string
+	var at diag.Pos
+	for _, s := range x.services {
+		name := s.ref.Namespace + "/" + s.ref.Name
+		if len(s.now.imports) == 0 || slices.Contains(undelivered, name) {
+			continue
+		}
+		if len(undelivered) == 0 {
+			at = s.by.Origin()
+		}
+		undelivered = append(undelivered, name)
+	}
+	if len(undelivered) == 0 {
+		return x.diags
+	}
+	return append(slices.Clip(x.diags), diag.Diagnostic{
+		Code: diag.EndpointsLeftOut, Severity: diag.Notice, Pos: at,
+		Message: fmt.Sprintf("endpoints of %s are not delivered to the clusters that import them yet: %s",
+			words.Count(len(undelivered), "service"), words.List(undelivered)),
+		Hint: "docs/services.md says what is planned and what is not; whoever delivers them finds providers and consumers in " + tree.ServicesFile,
+	})
 }
 
 // service is a Service that clusters export to others in one of the two ways.
@@ -126,7 +149,6 @@ func (s *settler) settle() {
 	if len(completed) > 0 {
 		s.rewrite(completed)
 	}
-	s.sayUndelivered()
 }
 
 // row returns the row of an object; nil for none.
