@@ -21,11 +21,29 @@ var copied = []string{"ipFamilies", "trafficDistribution"}
 // sticky are those of them that a headless Service has no use for.
 var sticky = []string{"sessionAffinity", "sessionAffinityConfig"}
 
-// Derived returns the Service that is derived from a ServiceImport (section E.2): without a selector, with the ports of the
-// import. It is nil of one that cannot be read or has a name that no Service may have, and of one of type ClusterSetIP without ports.
-func Derived(o *object.Object) *object.Object {
+// Derivation is the Service that is derived from a ServiceImport, nil for none, and what there is to say of that.
+type Derivation struct {
+	Service *object.Object
+	Said    []diag.Diagnostic
+}
+
+// Derive derives a Service from a ServiceImport (section E.2): without a selector, with the ports of the import. There is none
+// of one that cannot be read or has a name that no Service may have, nor of one of type ClusterSetIP without ports.
+func Derive(o *object.Object) Derivation {
 	spec, err := Imported(o.Content())
-	if err != nil || spec.Type != mcs.ClusterSetIP && spec.Type != mcs.Headless {
+	if err != nil {
+		return Derivation{Said: []diag.Diagnostic{{
+			Code: diag.InvalidValue, Severity: diag.Error, Pos: o.FieldPos([]any{"spec"}), Message: policies.Name(o) + ": " + err.Error(),
+			Hint: "write it as the Multi-Cluster Services API has it",
+		}}}
+	}
+	d := Derivation{Service: derived(o, spec)}
+	d.Said = said(o, spec, d.Service != nil)
+	return d
+}
+
+func derived(o *object.Object, spec *mcs.ServiceImportSpec) *object.Object {
+	if spec.Type != mcs.ClusterSetIP && spec.Type != mcs.Headless {
 		return nil
 	}
 	written, _ := o.Content()["spec"].(map[string]any)
@@ -77,8 +95,8 @@ func portsOf(spec map[string]any) []any {
 }
 
 // WithDerived adds to objects the Services that are derived from the ServiceImports among them, and says what is wrong with these.
-// One whose name the source has already is left out. Derive is Derived, or remembers what that returned.
-func WithDerived(objs []*object.Object, derive func(*object.Object) *object.Object) ([]*object.Object, []diag.Diagnostic) {
+// One whose name the source has already is left out. By is Derive, or remembers what that returned.
+func WithDerived(objs []*object.Object, by func(*object.Object) Derivation) ([]*object.Object, []diag.Diagnostic) {
 	var imports []*object.Object
 	for _, o := range objs {
 		if interpret.IsServiceImport(o) {
@@ -98,8 +116,9 @@ func WithDerived(objs []*object.Object, derive func(*object.Object) *object.Obje
 	var diags []diag.Diagnostic
 	objs = slices.Clip(objs)
 	for _, o := range imports {
-		s := derive(o)
-		diags = append(diags, said(o, s)...)
+		d := by(o)
+		diags = append(diags, d.Said...)
+		s := d.Service
 		if s == nil {
 			continue
 		}
@@ -123,8 +142,8 @@ func twice(o, other *object.Object) diag.Diagnostic {
 	}
 }
 
-// said says what of an import does not act, or acts otherwise than with Karmada. Derived is what is derived from it; nil for nothing.
-func said(o, derived *object.Object) (diags []diag.Diagnostic) {
+// said says what of an import does not act, or acts otherwise than with Karmada.
+func said(o *object.Object, spec *mcs.ServiceImportSpec, isDerived bool) (diags []diag.Diagnostic) {
 	report := func(code diag.Code, severity diag.Severity, path []any, message, hint string) {
 		diags = append(diags, diag.Diagnostic{Code: code, Severity: severity, Pos: o.FieldPos(path), Message: policies.Name(o) + ": " + message, Hint: hint})
 	}
@@ -133,17 +152,12 @@ func said(o, derived *object.Object) (diags []diag.Diagnostic) {
 		report(diag.InvalidValue, diag.Error, []any{"metadata", "annotations", interpret.DerivedAnnotation},
 			fmt.Sprintf("%q is no name of a Service: %s", name, wrong[0]), "write a name such as "+o.Ref().Name)
 	}
-	spec, err := Imported(o.Content())
-	if err != nil {
-		report(diag.InvalidValue, diag.Error, []any{"spec"}, err.Error(), "write it as the Multi-Cluster Services API has it")
-		return diags
-	}
 	at := func(f string) []any { return []any{"spec", f} }
 	switch {
 	case spec.Type != mcs.ClusterSetIP && spec.Type != mcs.Headless:
 		report(diag.UnsupportedValue, diag.Error, at("type"), fmt.Sprintf("spec.type is %q, so that no Service is derived from it", spec.Type),
 			"write ClusterSetIP or Headless")
-	case spec.Type == mcs.Headless && derived != nil:
+	case spec.Type == mcs.Headless && isDerived:
 		report(diag.NotKarmadas, diag.Notice, at("type"), fmt.Sprintf("Service %s is derived from it with clusterIP: None; Karmada passes it over", name), "")
 	}
 	if len(spec.IPs) > 0 {

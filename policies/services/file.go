@@ -42,23 +42,81 @@ type Import struct {
 
 // Encode writes a file, sorted; nil for an empty one.
 func (f *File) Encode() []byte {
-	if len(f.Exports)+len(f.Imports) == 0 {
-		return nil
+	lines := make([]Line, 0, len(f.Exports)+len(f.Imports))
+	for i := range f.Exports {
+		lines = append(lines, f.Exports[i].Line())
 	}
-	sorted := File{Exports: slices.Compact(slices.SortedFunc(slices.Values(f.Exports), compareExports)), Imports: slices.SortedFunc(slices.Values(f.Imports), compareImports)}
-	data, err := json.MarshalIndent(sorted, "", "  ")
+	for i := range f.Imports {
+		lines = append(lines, f.Imports[i].Line())
+	}
+	return Encode(lines)
+}
+
+// Line is an entry of a file as it is written, so that what many files have is written once.
+type Line struct {
+	imports                   bool
+	namespace, service, style string
+	text                      []byte
+}
+
+// Line writes it.
+func (e *Export) Line() Line {
+	return Line{namespace: e.Namespace, service: e.Service, text: written(e)}
+}
+
+// Line writes it.
+func (i *Import) Line() Line {
+	return Line{imports: true, namespace: i.Namespace, service: i.Service, style: i.Style, text: written(i)}
+}
+
+func written(entry any) []byte {
+	data, err := json.Marshal(entry)
 	if err != nil {
 		panic("services: names do not encode: " + err.Error())
 	}
-	return append(data, '\n')
+	return data
 }
 
-func compareExports(a, b Export) int {
-	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Service, b.Service))
+func (l *Line) compare(o *Line) int {
+	return cmp.Or(strings.Compare(l.namespace, o.namespace), strings.Compare(l.service, o.service), strings.Compare(l.style, o.style))
 }
 
-func compareImports(a, b Import) int {
-	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Service, b.Service), strings.Compare(a.Style, b.Style))
+// Encode writes a file of lines, which are sorted, an entry a line; nil for none. An export that is there twice is written once.
+func Encode(lines []Line) []byte {
+	var b bytes.Buffer
+	for _, part := range []struct {
+		name    string
+		imports bool
+	}{{"exports", false}, {"imports", true}} {
+		var of []*Line
+		for i := range lines {
+			if lines[i].imports == part.imports {
+				of = append(of, &lines[i])
+			}
+		}
+		slices.SortStableFunc(of, func(a, b *Line) int { return a.compare(b) })
+		of = slices.CompactFunc(of, func(a, b *Line) bool { return a.compare(b) == 0 })
+		if len(of) == 0 {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString(",\n")
+		}
+		b.WriteString("  \"" + part.name + "\": [\n")
+		for i, l := range of {
+			b.WriteString("    ")
+			b.Write(l.text)
+			if i+1 < len(of) {
+				b.WriteByte(',')
+			}
+			b.WriteByte('\n')
+		}
+		b.WriteString("  ]")
+	}
+	if b.Len() == 0 {
+		return nil
+	}
+	return []byte("{\n" + b.String() + "\n}\n")
 }
 
 // Decode reads a file back. One that a later version wrote has fields that this one does not know, and passes over.

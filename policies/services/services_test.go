@@ -70,7 +70,7 @@ func TestDerived(t *testing.T) {
 			`{type: ClusterIP, ports: [{port: 80}]}`, "warning unused-field, warning unused-field",
 		},
 	} {
-		objs, diags := services.WithDerived(objects(t, imported(tt.spec)), services.Derived)
+		objs, diags := services.WithDerived(objects(t, imported(tt.spec)), services.Derive)
 		if got := codes(diags); got != tt.said {
 			t.Errorf("%s: it says %q, want %q", tt.name, got, tt.said)
 		}
@@ -107,7 +107,7 @@ func TestNamesOfDerivedServices(t *testing.T) {
 		{"two of one name", []string{named("far"), other}, []string{"far"}, "error duplicate-object"},
 		{"one that the source has", []string{named("far"), local}, nil, "error duplicate-object"},
 	} {
-		objs, diags := services.WithDerived(objects(t, tt.objs...), services.Derived)
+		objs, diags := services.WithDerived(objects(t, tt.objs...), services.Derive)
 		var got []string
 		for _, o := range objs[len(tt.objs):] {
 			got = append(got, o.Ref().Name)
@@ -204,7 +204,7 @@ func TestMerge(t *testing.T) {
 }
 
 func TestCompleted(t *testing.T) {
-	derive := func(spec string) *object.Object { return services.Derived(objects(t, imported(spec))[0]) }
+	derive := func(spec string) *object.Object { return services.Derive(objects(t, imported(spec))[0]).Service }
 	is := derive(`{type: ClusterSetIP, ports: [{name: http, port: 80}]}`)
 	same := merged(t, "a b: {ports: [{name: web, port: 8080}]}")
 	if services.Completed(is, &same) != is {

@@ -8,6 +8,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/fleet"
 	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/services"
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/policies/unit"
 	"github.com/waybill-dev/waybill/reconciler/state"
@@ -49,7 +50,7 @@ type Render func([]engine.Job) ([]engine.Rendered, error)
 type Memo struct {
 	Policies index.Memo
 	Template template.Memo
-	services cache.Generation[*object.Object, *object.Object] // by ServiceImport
+	services cache.Generation[*object.Object, services.Derivation] // by ServiceImport
 	// installed are the objects of releases.
 	installed cache.Generation[installation, *object.Object]
 	jobs      map[string]engine.Job // that the last plan needed, by key

@@ -38,10 +38,9 @@ type Input struct {
 	Stays map[int]reason.Reason
 }
 
-// Holders are the clusters that are to hold the manifest of a row, in their order.
-func (in *Input) Holders(row int) (clusters []int32) {
-	in.ofRow(row, func(_ int, cluster, _ int32) { clusters = append(clusters, cluster) })
-	return clusters
+// Holders calls yield for the clusters that are to hold the manifest of a row, in their order.
+func (in *Input) Holders(row int, yield func(cluster int32)) {
+	in.ofRow(row, func(_ int, cluster, _ int32) { yield(cluster) })
 }
 
 // Trees returns the tree of each cluster. Clusters that hold the same manifests share a

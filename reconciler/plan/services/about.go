@@ -58,18 +58,15 @@ func (x *Exchange) About(r object.Ref) (all []About) {
 }
 
 func (is *service) about(clusters []string) About {
-	a := About{Service: is.ref, Style: rules.Native, Derived: is.derived.Name, By: is.name(), Ports: is.ports, Wrong: is.wrong}
-	if is.native == nil {
-		a.Style = rules.ByImport
-	}
+	a := About{Service: is.ref, Style: is.style(), Derived: is.derived.Name, By: is.name(), Ports: is.ports, Wrong: is.wrong}
 	if is.by != nil {
 		a.Where = is.by.Origin().String()
 	} else {
 		a.Where = is.imported.Origin().String()
 	}
-	for _, name := range clusters {
-		c := Cluster{Name: name, Exports: slices.Contains(is.now.exports, name), Imports: slices.Contains(is.now.imports, name)}
-		why := is.unexported[name]
+	for i, name := range clusters {
+		c := Cluster{Name: name, Exports: is.now[i]&exports != 0, Imports: is.now[i]&imports != 0}
+		why := is.unexported[int32(i)] //nolint:gosec // an index
 		if c.Exports || why != "" {
 			c.Valid, c.Conflict = valid(why), is.conflict(name)
 		}

@@ -1,7 +1,6 @@
 package services
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -20,20 +19,26 @@ import (
 
 // export settles what a ServiceExport exports: the Service of its name has to be where it is.
 func (s *settler) export(is *service) {
-	is.unexported = map[string]rules.Reason{}
 	exports, service := s.row(rules.ExportOf(is.ref)), s.row(is.ref)
 	if exports == nil {
 		return
 	}
+	var wants []manifest.Want
+	if service != nil {
+		wants = service.Wants
+	}
 	var without []string
+	pairs := make([]pair, 0, len(exports.Wants))
 	for _, w := range exports.Wants {
-		name := s.exchange.clusters[w.Cluster]
-		if service != nil {
-			if _, there := service.Wanted(int(w.Cluster)); there {
-				continue
-			}
+		for len(wants) > 0 && wants[0].Cluster < w.Cluster {
+			wants = wants[1:]
 		}
-		without, is.unexported[name] = append(without, name), mcs.ServiceExportReasonNoService
+		if len(wants) > 0 && wants[0].Cluster == w.Cluster {
+			pairs = append(pairs, pair{w.Cluster, wants[0].Blob, w.Blob})
+			continue
+		}
+		is.refuse(w.Cluster, mcs.ServiceExportReasonNoService)
+		without = append(without, s.exchange.clusters[w.Cluster])
 	}
 	if len(without) > 0 {
 		s.report(diag.Diagnostic{
@@ -42,19 +47,15 @@ func (s *settler) export(is *service) {
 			Hint:    "have a policy place the Service there, or the ServiceExport elsewhere",
 		})
 	}
-	s.compare(is, func(cluster string) bool {
-		if is.unexported[cluster] != "" {
-			return false
-		}
-		i, _ := s.in.Policies.Position(cluster)
-		_, wanted := exports.Wanted(i)
-		return wanted
-	})
+	s.compare(is, pairs)
 }
 
+// pair is a cluster that exports a Service, and the numbers of the manifests of that and of what exports it.
+type pair struct{ cluster, service, export int32 }
+
 // compare holds the Services of providers against each other.
-func (s *settler) compare(is *service, provides func(cluster string) bool) {
-	all := s.provided(is, provides)
+func (s *settler) compare(is *service, pairs []pair) {
+	all := s.provided(is, pairs)
 	is.merged = rules.Merge(all)
 	said := map[rules.Reason]bool{}
 	for _, c := range is.merged.Conflicts {
@@ -72,7 +73,7 @@ func (s *settler) compare(is *service, provides func(cluster string) bool) {
 		s.report(s.conflict(is, &c, others))
 	}
 	if len(all) > 0 && all[0].Service.ClusterIP == corev1.ClusterIPNone {
-		s.hostnames(is, all)
+		s.hostnames(is, pairs)
 	}
 }
 
@@ -97,46 +98,52 @@ func (s *settler) conflict(is *service, c *rules.Conflict, others []string) diag
 	}
 }
 
+// class are clusters that export a Service alike.
+type class struct {
+	is       *rules.Provided // nil if it cannot be exported
+	clusters []int32
+}
+
 // provided are the Services of providers as they would be written, those that are alike as one.
-func (s *settler) provided(is *service, provides func(cluster string) bool) (all []rules.Provided) {
-	row, exports := s.row(is.ref), s.row(rules.ExportOf(is.ref))
-	if row == nil {
-		return nil
-	}
+func (s *settler) provided(is *service, pairs []pair) (all []rules.Provided) {
 	type key struct{ service, export int32 }
-	at := map[key]int{}
-	for _, w := range row.Wants {
-		name := s.exchange.clusters[w.Cluster]
-		if w.Blob < 0 || !provides(name) {
+	at, last := map[key]*class{}, (*class)(nil)
+	var of key
+	var classes []*class
+	for _, p := range pairs {
+		if p.service < 0 {
 			continue
 		}
-		k := key{service: w.Blob, export: manifest.Unwritten}
-		if is.native == nil {
-			e, _ := exports.Wanted(int(w.Cluster))
-			k.export = e.Blob
-		}
-		i, known := at[k]
-		if !known {
-			i = -1
-			if p := s.read(is, k.service, k.export, name); p != nil {
-				i, all = len(all), append(all, *p)
+		if k := (key{p.service, p.export}); last == nil || k != of {
+			if of, last = k, at[k]; last == nil {
+				last = &class{is: s.read(is, p)}
+				at[k], classes = last, append(classes, last)
 			}
-			at[k] = i
 		}
-		if i < 0 {
-			is.unexported[name] = mcs.ServiceExportReasonInvalidServiceType
+		if last.is == nil {
+			is.refuse(p.cluster, mcs.ServiceExportReasonInvalidServiceType)
+		} else {
+			last.clusters = append(last.clusters, p.cluster)
+		}
+	}
+	for _, c := range classes { // in the order of their first clusters, and so of names
+		if c.is == nil {
 			continue
 		}
-		all[i].Clusters = append(all[i].Clusters, name)
+		for _, cluster := range c.clusters {
+			if c.is.Clusters = append(c.is.Clusters, s.exchange.clusters[cluster]); len(classes) == 1 {
+				break // nobody asks for the others
+			}
+		}
+		all = append(all, *c.is)
 	}
-	slices.SortStableFunc(all, func(a, b rules.Provided) int { return cmp.Compare(a.Clusters[0], b.Clusters[0]) })
 	return all
 }
 
 // read reads a Service and what exports it; nil if it cannot be exported, which is said.
-func (s *settler) read(is *service, service, export int32, cluster string) *rules.Provided {
-	p := rules.Provided{}
-	spec, err := rules.Service(s.content(service))
+func (s *settler) read(is *service, of pair) *rules.Provided {
+	p, cluster := rules.Provided{}, s.exchange.clusters[of.cluster]
+	spec, err := rules.Service(s.content(of.service))
 	if err == nil && spec.Type == corev1.ServiceTypeExternalName {
 		s.report(diag.Diagnostic{
 			Code: diag.InvalidServiceType, Severity: diag.Error, Pos: is.by.Origin(),
@@ -145,10 +152,10 @@ func (s *settler) read(is *service, service, export int32, cluster string) *rule
 		})
 		return nil
 	}
-	if err == nil && export >= 0 {
-		var of *mcs.ServiceExportSpec
-		if of, err = rules.Exported(s.content(export)); err == nil {
-			p.Export = *of
+	if err == nil && of.export >= 0 {
+		var exports *mcs.ServiceExportSpec
+		if exports, err = rules.Exported(s.content(of.export)); err == nil {
+			p.Export = *exports
 		}
 	}
 	if err != nil {
@@ -200,16 +207,12 @@ func (s *settler) derived(is *service) *schedule.Decision {
 }
 
 // hostnames says that pods of StatefulSets of one headless Service have one name in several clusters.
-func (s *settler) hostnames(is *service, all []rules.Provided) {
-	var clusters []string
-	for i := range all {
-		clusters = append(clusters, all[i].Clusters...)
-	}
-	slices.Sort(clusters)
+func (s *settler) hostnames(is *service, pairs []pair) {
 	for _, d := range s.statefulSets()[is.ref] {
 		taken := map[int64]string{} // ordinals, by the cluster that has them
-		for _, cluster := range clusters {
-			first, n := s.ordinals(d.Ref(), cluster)
+		for _, p := range pairs {
+			cluster := s.exchange.clusters[p.cluster]
+			first, n := s.ordinals(d.Ref(), int(p.cluster))
 			i := int64(0)
 			for ; i < n && taken[first+i] == ""; i++ {
 				taken[first+i] = cluster
@@ -229,13 +232,12 @@ func (s *settler) hostnames(is *service, all []rules.Provided) {
 }
 
 // ordinals are the first number of the pods of a StatefulSet in a cluster, and how many there are.
-func (s *settler) ordinals(r object.Ref, cluster string) (first, n int64) {
+func (s *settler) ordinals(r object.Ref, cluster int) (first, n int64) {
 	row := s.row(r)
 	if row == nil {
 		return 0, 0
 	}
-	i, _ := s.in.Policies.Position(cluster)
-	w, ok := row.Wanted(i)
+	w, ok := row.Wanted(cluster)
 	if !ok || w.Blob < 0 {
 		return 0, 0
 	}

@@ -2,10 +2,10 @@ package services
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	rules "github.com/waybill-dev/waybill/policies/services"
+	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources/words"
@@ -13,8 +13,7 @@ import (
 
 // exposure settles what a MultiClusterService exposes.
 func (s *settler) exposure(is *service) {
-	is.unexported = map[string]rules.Reason{}
-	is.provides, is.calls = setOf(rules.Providers(is.native)), setOf(rules.Consumers(is.native))
+	is.provides, is.calls = s.setOf(rules.Providers(is.native)), s.setOf(rules.Consumers(is.native))
 	s.unknown(is, is.native.Providers())
 	s.unknown(is, is.native.Consumers())
 	d := schedule.Find(s.in.Decisions, is.ref)
@@ -39,7 +38,17 @@ func (s *settler) exposure(is *service) {
 		})
 	}
 	is.ports = ports
-	s.compare(is, func(cluster string) bool { return is.provides == nil || is.provides[cluster] })
+	row := s.row(is.ref)
+	if row == nil {
+		return
+	}
+	pairs := make([]pair, 0, len(row.Wants))
+	for _, w := range row.Wants {
+		if is.provides == nil || is.provides[w.Cluster] {
+			pairs = append(pairs, pair{w.Cluster, w.Blob, manifest.Unwritten})
+		}
+	}
+	s.compare(is, pairs)
 }
 
 // wrong notes a mistake for which all of a service stays as it was published.
@@ -89,14 +98,16 @@ func (s *settler) unknown(is *service, named []karmada.Named) {
 	}
 }
 
-// setOf is a set of names; nil for nil.
-func setOf(names []string) map[string]bool {
+// setOf are clusters by their names; nil for nil.
+func (s *settler) setOf(names []string) []bool {
 	if names == nil {
 		return nil
 	}
-	set := map[string]bool{}
-	for _, n := range names {
-		set[n] = true
+	set := make([]bool, len(s.exchange.clusters))
+	for _, name := range names {
+		if i, ok := s.in.Policies.Position(name); ok {
+			set[i] = true
+		}
 	}
 	return set
 }

@@ -18,11 +18,11 @@ func (x *Exchange) Lay(in *layout.Input, trees []layout.Tree) {
 	if x == nil {
 		return
 	}
-	l := layer{exchange: x, in: in, of: make([][]entry, len(trees)), files: map[string]*files.Blob{}, trees: map[treeKey]*files.Folder{}}
-	for n, s := range x.services {
-		s.now = traffic{}
+	l := newLayer(x, in)
+	for _, s := range x.services {
+		s.now, s.isImported = make([]role, len(x.clusters)), false
 		if !s.wrong {
-			l.service(n, s)
+			l.service(s)
 		}
 	}
 	l.kept()
@@ -41,12 +41,12 @@ type layer struct {
 	exchange *Exchange
 	in       *layout.Input
 	of       [][]entry // by cluster
-	entries  []rules.File
+	lines    []rules.Line
 	files    map[string]*files.Blob // by what is in them
 	trees    map[treeKey]*files.Folder
 }
 
-// entry is the number of what is said of a service.
+// entry is the number of a line.
 type entry = uint32
 
 type treeKey struct {
@@ -54,81 +54,80 @@ type treeKey struct {
 	file   *files.Blob
 }
 
-// holds tells which clusters hold an object.
-func (l *layer) holds(r object.Ref) []bool {
-	holds := make([]bool, len(l.of))
+func newLayer(x *Exchange, in *layout.Input) *layer {
+	l := &layer{exchange: x, in: in, of: make([][]entry, len(x.clusters)), files: map[string]*files.Blob{}, trees: map[treeKey]*files.Folder{}}
+	most := 2 * len(x.services)
+	room := make([]entry, most*len(l.of))
+	for i := range l.of {
+		l.of[i] = room[i*most : i*most : (i+1)*most]
+	}
+	return l
+}
+
+// mark notes which clusters hold an object.
+func (l *layer) mark(r object.Ref, as role, now []role) {
 	i, ok := slices.BinarySearchFunc(l.in.Rows, r, func(row manifest.Row, r object.Ref) int { return row.Ref.Compare(r) })
-	if !ok {
-		return holds
+	if ok {
+		l.in.Holders(i, func(cluster int32) { now[cluster] |= as })
 	}
-	for _, cluster := range l.in.Holders(i) {
-		holds[cluster] = l.in.Virtual.At(int(cluster)) == nil
-	}
-	return holds
 }
 
 // service says of each cluster whether it exports a service, and whether it imports it.
-func (l *layer) service(n int, s *service) {
-	provided := l.holds(s.ref)
-	exports, imports := provided, provided
+func (l *layer) service(s *service) {
+	l.mark(s.ref, holdsService, s.now)
+	hasToExport, hasToImport := holdsService, holdsService
 	if s.native == nil {
-		exports, imports = both(provided, l.holds(rules.ExportOf(s.ref))), make([]bool, len(l.of))
+		hasToExport, hasToImport = holdsService|holdsExport, holdsDerived|holdsImport
+		l.mark(rules.ExportOf(s.ref), holdsExport, s.now)
 		if s.derived != (object.Ref{}) {
-			imports = both(l.holds(s.derived), l.holds(rules.ImportOf(s.ref)))
+			l.mark(rules.ImportOf(s.ref), holdsImport, s.now)
+			l.mark(s.derived, holdsDerived, s.now)
 		}
 	}
-	imported := rules.Import{Namespace: s.ref.Namespace, Service: s.ref.Name, Style: rules.ByImport, Derived: s.derived.Name, Ports: s.ports}
-	if s.native != nil {
-		imported.Style = rules.Native
-	}
-	export := l.add(rules.File{Exports: []rules.Export{{Namespace: s.ref.Namespace, Service: s.ref.Name}}})
-	for i, name := range l.exchange.clusters {
-		if !exports[i] || s.unexported[name] != "" || s.provides != nil && !s.provides[name] {
+	exported := rules.Export{Namespace: s.ref.Namespace, Service: s.ref.Name}
+	export, from := l.add(exported.Line()), make([]string, 0, len(s.now))
+	for i, now := range s.now {
+		if now&hasToExport != hasToExport || s.unexported[int32(i)] != "" || s.provides != nil && !s.provides[i] || l.in.Virtual.At(i) != nil { //nolint:gosec // an index
 			continue
 		}
-		s.now.exports = append(s.now.exports, name)
+		s.now[i] |= exports
 		l.of[i] = append(l.of[i], export)
-		if !s.merged.Lost[name] {
-			imported.From = append(imported.From, name)
+		if name := l.exchange.clusters[i]; !s.merged.Lost[name] {
+			from = append(from, name)
 		}
 	}
-	if len(imported.From) == 0 {
+	if len(from) == 0 {
 		return
 	}
-	in := l.add(rules.File{Imports: []rules.Import{imported}})
-	for i, name := range l.exchange.clusters {
-		alone := s.native != nil && len(imported.From) == 1 && imported.From[0] == name // its endpoints are its own
-		if imports[i] && !alone && (s.calls == nil || s.calls[name]) {
-			s.now.imports = append(s.now.imports, name)
-			l.of[i] = append(l.of[i], in)
+	imported := rules.Import{Namespace: s.ref.Namespace, Service: s.ref.Name, Style: s.style(), Derived: s.derived.Name, From: from, Ports: s.ports}
+	line := l.add(imported.Line())
+	for i, now := range s.now {
+		alone := s.native != nil && len(from) == 1 && from[0] == l.exchange.clusters[i] // its endpoints are its own
+		if now&hasToImport != hasToImport || alone || s.calls != nil && !s.calls[i] || l.in.Virtual.At(i) != nil {
+			continue
 		}
+		s.now[i] |= imports
+		s.isImported = true
+		l.of[i] = append(l.of[i], line)
 	}
 }
 
-// both are the clusters of two lists.
-func both(a, b []bool) []bool {
-	all := make([]bool, len(a))
-	for i := range a {
-		all[i] = a[i] && b[i]
-	}
-	return all
-}
-
-func (l *layer) add(f rules.File) entry {
-	l.entries = append(l.entries, f)
-	return entry(len(l.entries) - 1) //nolint:gosec // a plan has far fewer services
+func (l *layer) add(line rules.Line) entry {
+	l.lines = append(l.lines, line)
+	return entry(len(l.lines) - 1) //nolint:gosec // a plan has far fewer services
 }
 
 // kept adds what was published of services with a mistake.
 func (l *layer) kept() {
-	wrong := map[object.Ref]map[bool]bool{}
+	wrong := map[object.Ref]map[string]bool{} // the styles
 	for _, s := range l.exchange.services {
-		if s.wrong {
-			if wrong[s.ref] == nil {
-				wrong[s.ref] = map[bool]bool{}
-			}
-			wrong[s.ref][s.native != nil] = true
+		if !s.wrong {
+			continue
 		}
+		if wrong[s.ref] == nil {
+			wrong[s.ref] = map[string]bool{}
+		}
+		wrong[s.ref][s.style()] = true
 	}
 	if len(wrong) == 0 {
 		return
@@ -150,8 +149,8 @@ func (l *layer) kept() {
 	}
 }
 
-// keptOf are the entries of a file about services with a mistake.
-func (l *layer) keptOf(b *files.Blob, wrong map[object.Ref]map[bool]bool) (all []entry) {
+// keptOf are the lines of a file about services with a mistake.
+func (l *layer) keptOf(b *files.Blob, wrong map[object.Ref]map[string]bool) (all []entry) {
 	data, err := b.Bytes()
 	if err != nil {
 		return nil
@@ -160,17 +159,17 @@ func (l *layer) keptOf(b *files.Blob, wrong map[object.Ref]map[bool]bool) (all [
 	if err != nil {
 		return nil
 	}
-	of := func(namespace, service string) map[bool]bool {
+	of := func(namespace, service string) map[string]bool {
 		return wrong[object.Ref{Kind: "Service", Namespace: namespace, Name: service}]
 	}
 	for _, e := range f.Exports {
 		if len(of(e.Namespace, e.Service)) > 0 {
-			all = append(all, l.add(rules.File{Exports: []rules.Export{e}}))
+			all = append(all, l.add(e.Line()))
 		}
 	}
 	for _, e := range f.Imports {
-		if of(e.Namespace, e.Service)[e.Style == rules.Native] {
-			all = append(all, l.add(rules.File{Imports: []rules.Import{e}}))
+		if of(e.Namespace, e.Service)[e.Style] {
+			all = append(all, l.add(e.Line()))
 		}
 	}
 	return all
@@ -181,18 +180,18 @@ func (l *layer) file(cluster int) *files.Blob {
 	if len(l.of[cluster]) == 0 {
 		return nil
 	}
-	var key []byte
+	key := make([]byte, 0, 4*len(l.of[cluster]))
 	for _, e := range l.of[cluster] {
 		key = binary.LittleEndian.AppendUint32(key, e)
 	}
 	if known, ok := l.files[string(key)]; ok {
 		return known
 	}
-	var f rules.File
+	lines := make([]rules.Line, 0, len(l.of[cluster]))
 	for _, e := range l.of[cluster] {
-		f.Exports, f.Imports = append(f.Exports, l.entries[e].Exports...), append(f.Imports, l.entries[e].Imports...)
+		lines = append(lines, l.lines[e])
 	}
-	blob := files.NewBlob(f.Encode())
+	blob := files.NewBlob(rules.Encode(lines))
 	l.files[string(key)] = blob
 	return blob
 }

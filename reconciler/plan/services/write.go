@@ -35,7 +35,7 @@ func (x *Exchange) Said() []diag.Diagnostic {
 	var at diag.Pos
 	for _, s := range x.services {
 		name := s.ref.Namespace + "/" + s.ref.Name
-		if len(s.now.imports) == 0 || slices.Contains(undelivered, name) {
+		if !s.isImported || slices.Contains(undelivered, name) {
 			continue
 		}
 		if len(undelivered) == 0 {
@@ -64,17 +64,36 @@ type service struct {
 	imported *object.Object
 	derived  object.Ref
 	// provides and calls are the clusters that a MultiClusterService names; nil for all.
-	provides, calls map[string]bool
+	provides, calls []bool
 	ports           []string // that are imported, by name; nil for all
-	unexported      map[string]rules.Reason
+	unexported      map[int32]rules.Reason
 	merged          rules.Merged
 	// wrong reports a mistake for which all stays as it was published.
 	wrong bool
-	now   traffic // by the trees that were laid out last
+	now   []role // of each cluster, by the trees that were laid out last
+	// isImported reports that any cluster imports it by these trees.
+	isImported bool
 }
 
-// traffic is which clusters export a service and which import it, in the order of names.
-type traffic struct{ exports, imports []string }
+// role is what a cluster has to do with a service.
+type role uint8
+
+const (
+	holdsService role = 1 << iota
+	holdsExport
+	holdsDerived
+	holdsImport
+	exports
+	imports
+)
+
+// refuse notes that a cluster does not export the service, and why.
+func (is *service) refuse(cluster int32, why rules.Reason) {
+	if is.unexported == nil {
+		is.unexported = map[int32]rules.Reason{}
+	}
+	is.unexported[cluster] = why
+}
 
 // Write writes decisions out, and finds what services clusters exchange by them. The decisions about Services that are derived are
 // completed.
@@ -203,6 +222,14 @@ func (s *settler) rewrite(decisions []schedule.Decision) {
 			}
 		}
 	}
+}
+
+// style says how it is imported.
+func (is *service) style() string {
+	if is.native != nil {
+		return rules.Native
+	}
+	return rules.ByImport
 }
 
 // name says what exports a service, or imports it.

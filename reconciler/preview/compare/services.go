@@ -55,14 +55,14 @@ func (c *comparer) exchanged(n int, ch files.Change) error {
 	return nil
 }
 
-// side is a Service, and whether it is imported.
-type side struct {
+// half is a Service, and whether it is imported.
+type half struct {
 	service object.Ref
 	imports bool
 }
 
 // exchangedBy is what a file says of each service; nil is that there is no file.
-func exchangedBy(path string, b *files.Blob) (map[side][]any, error) {
+func exchangedBy(path string, b *files.Blob) (map[half][]any, error) {
 	if b == nil {
 		return nil, nil
 	}
@@ -74,9 +74,9 @@ func exchangedBy(path string, b *files.Blob) (map[side][]any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	all := map[side][]any{}
+	all := map[half][]any{}
 	add := func(namespace, name string, imports bool, what any) {
-		key := side{object.Ref{Kind: "Service", Namespace: namespace, Name: name}, imports}
+		key := half{object.Ref{Kind: "Service", Namespace: namespace, Name: name}, imports}
 		all[key] = append(all[key], what)
 	}
 	for _, e := range f.Exports {
@@ -88,8 +88,8 @@ func exchangedBy(path string, b *files.Blob) (map[side][]any, error) {
 	return all, nil
 }
 
-func union(a, b map[side][]any) map[side]bool {
-	all := map[side]bool{}
+func union(a, b map[half][]any) map[half]bool {
+	all := map[half]bool{}
 	for k := range a {
 		all[k] = true
 	}

@@ -10,16 +10,16 @@ const maxListed = 20
 
 // rollouts says in which steps the change reaches the clusters.
 func rollouts(steps []string) string {
-	return listed("**It goes out in stages**; below is what it does in the end.\n", steps)
+	return lines("**It goes out in stages**; below is what it does in the end.\n", steps)
 }
 
 // services says which services clusters exchange otherwise.
 func services(exchanges []string) string {
-	return listed("**Services that clusters exchange**\n", exchanges)
+	return lines("**Services that clusters exchange**\n", exchanges)
 }
 
-// listed is a list below a heading; empty for none.
-func listed(heading string, all []string) string {
+// lines is a list below a heading; empty for none.
+func lines(heading string, all []string) string {
 	if len(all) == 0 {
 		return ""
 	}
