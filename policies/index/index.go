@@ -78,7 +78,8 @@ func (m *Memo) Keep(o *object.Object, d policies.Decoded) { m.decoded.Put(o, d) 
 func Of(set policies.Set, skipNamespaces []string, m *Memo) *Policies {
 	l := &Policies{
 		Set:    set,
-		Claims: match.New(set.Propagation).WithOwners(services.Owners(set.Exposures)), Skips: match.NewSkips(skipNamespaces), Overrides: override.New(set.Override),
+		Claims: match.New(set.Propagation).WithOwners(services.Owners(set.Exposures)),
+		Skips:  match.NewSkips(skipNamespaces), Overrides: override.New(set.Override),
 		Interpreter: set.Interpreter, InterpreterDigest: interpreterDigest(&set),
 		positions: map[string]int{}, lost: map[string]bool{}, matched: map[string][]string{}, numbers: map[*override.Rule]uint32{},
 	}

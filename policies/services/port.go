@@ -17,8 +17,8 @@ type NoPort struct {
 	Has   string // the ports that there are
 }
 
-// Ports are the names of the ports of a Service that a MultiClusterService exposes, nil for all, and those that the Service lacks. A port is meant
-// by its name if it has one, and otherwise by its number.
+// Ports are the names of the ports of a Service that a MultiClusterService exposes, nil for all, and those that the Service lacks.
+// A port is meant by its name if it has one, and otherwise by its number.
 func Ports(exposed []karmada.ExposurePort, s *corev1.ServiceSpec) (names []string, lacks []NoPort) {
 	for n, e := range exposed {
 		i := slices.IndexFunc(s.Ports, func(p corev1.ServicePort) bool {

@@ -49,7 +49,10 @@ func (f *finder) lost(p *policies.Propagation) {
 		if winner := candidates[0]; winner.Policy != p {
 			i := slices.IndexFunc(candidates, func(c match.Candidate) bool { return c.Policy == p })
 			hint := "give it a higher priority, or take what it selects from the other"
-			if winner.Policy.Namespaced() && !p.Namespaced() {
+			switch {
+			case winner.Policy.Owns():
+				hint = "remove it, unless it is to place the Service when the MultiClusterService goes"
+			case winner.Policy.Namespaced() && !p.Namespaced():
 				hint = "take what it selects from the other: no priority wins over a PropagationPolicy"
 			}
 			f.nothing(p, fmt.Sprintf("others win all that it selects, as %s wins %s: %s", winner.Policy, s.Ref, match.Why(candidates[i], winner)), hint)

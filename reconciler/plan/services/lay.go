@@ -87,7 +87,8 @@ func (l *layer) service(s *service) {
 	exported := rules.Export{Namespace: s.ref.Namespace, Service: s.ref.Name}
 	export, from := l.add(exported.Line()), make([]string, 0, len(s.now))
 	for i, now := range s.now {
-		if now&hasToExport != hasToExport || s.unexported[int32(i)] != "" || s.provides != nil && !s.provides[i] || l.in.Virtual.At(i) != nil { //nolint:gosec // an index
+		provides := s.unexported[int32(i)] == "" && (s.provides == nil || s.provides[i]) //nolint:gosec // an index
+		if now&hasToExport != hasToExport || !provides || l.in.Virtual.At(i) != nil {
 			continue
 		}
 		s.now[i] |= exports
@@ -99,7 +100,9 @@ func (l *layer) service(s *service) {
 	if len(from) == 0 {
 		return
 	}
-	imported := rules.Import{Namespace: s.ref.Namespace, Service: s.ref.Name, Style: s.style(), Derived: s.derived.Name, From: from, Ports: s.ports}
+	imported := rules.Import{
+		Namespace: s.ref.Namespace, Service: s.ref.Name, Style: s.style(), Derived: s.derived.Name, From: from, Ports: s.ports,
+	}
 	line := l.add(imported.Line())
 	for i, now := range s.now {
 		alone := s.native != nil && len(from) == 1 && from[0] == l.exchange.clusters[i] // its endpoints are its own

@@ -23,8 +23,9 @@ type Scope struct {
 // Secret, or may draw.
 func Plans(base, head *plan.Plan, within Scope, twins Twins) (preview.Comparison, error) {
 	c := comparer{
-		base: base, head: head, within: within, items: map[object.Ref]*item{}, contents: map[change]*content{}, exchanges: map[object.Ref]*exchange{},
-		before: side{plan: base, twin: twins.Base}, after: side{plan: head, twin: twins.Head},
+		base: base, head: head, within: within, items: map[object.Ref]*item{}, contents: map[change]*content{},
+		exchanges: map[object.Ref]*exchange{},
+		before:    side{plan: base, twin: twins.Base}, after: side{plan: head, twin: twins.Head},
 	}
 	c.groups = c.grouped()
 	if err := c.known(); err != nil {
