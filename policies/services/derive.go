@@ -145,7 +145,8 @@ func twice(o, other *object.Object) diag.Diagnostic {
 // said says what of an import does not act, or acts otherwise than with Karmada.
 func said(o *object.Object, spec *mcs.ServiceImportSpec, isDerived bool) (diags []diag.Diagnostic) {
 	report := func(code diag.Code, severity diag.Severity, path []any, message, hint string) {
-		diags = append(diags, diag.Diagnostic{Code: code, Severity: severity, Pos: o.FieldPos(path), Message: policies.Name(o) + ": " + message, Hint: hint})
+		message = policies.Name(o) + ": " + message
+		diags = append(diags, diag.Diagnostic{Code: code, Severity: severity, Pos: o.FieldPos(path), Message: message, Hint: hint})
 	}
 	name := interpret.DerivedName(o.Content())
 	if wrong := validation.IsDNS1035Label(name); len(wrong) > 0 {

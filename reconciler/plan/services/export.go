@@ -14,6 +14,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
@@ -143,7 +144,7 @@ func (s *settler) provided(is *service, pairs []pair) (all []rules.Provided) {
 // read reads a Service and what exports it; nil if it cannot be exported, which is said.
 func (s *settler) read(is *service, of pair) *rules.Provided {
 	p, cluster := rules.Provided{}, s.exchange.clusters[of.cluster]
-	spec, err := rules.Service(s.content(of.service))
+	spec, err := rules.Service(content(s.written.Blobs.At(of.service)))
 	if err == nil && spec.Type == corev1.ServiceTypeExternalName {
 		s.report(diag.Diagnostic{
 			Code: diag.InvalidServiceType, Severity: diag.Error, Pos: is.by.Origin(),
@@ -154,7 +155,7 @@ func (s *settler) read(is *service, of pair) *rules.Provided {
 	}
 	if err == nil && of.export >= 0 {
 		var exports *mcs.ServiceExportSpec
-		if exports, err = rules.Exported(s.content(of.export)); err == nil {
+		if exports, err = rules.Exported(content(s.written.Blobs.At(of.export))); err == nil {
 			p.Export = *exports
 		}
 	}
@@ -170,8 +171,8 @@ func (s *settler) read(is *service, of pair) *rules.Provided {
 }
 
 // content is what a manifest says; nil if it is encrypted.
-func (s *settler) content(blob int32) map[string]any {
-	data, err := s.written.Blobs.At(blob).Bytes()
+func content(b *files.Blob) map[string]any {
+	data, err := b.Bytes()
 	if err != nil {
 		return nil
 	}
@@ -241,7 +242,7 @@ func (s *settler) ordinals(r object.Ref, cluster int) (first, n int64) {
 	if !ok || w.Blob < 0 {
 		return 0, 0
 	}
-	spec, _ := s.content(w.Blob)["spec"].(map[string]any)
+	spec, _ := content(s.written.Blobs.At(w.Blob))["spec"].(map[string]any)
 	ordinals, _ := spec["ordinals"].(map[string]any)
 	first, _ = ordinals["start"].(int64)
 	n, said := spec["replicas"].(int64)

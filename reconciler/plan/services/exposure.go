@@ -3,6 +3,7 @@ package services
 import (
 	"fmt"
 
+	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	rules "github.com/waybill-dev/waybill/policies/services"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
@@ -13,7 +14,7 @@ import (
 
 // exposure settles what a MultiClusterService exposes.
 func (s *settler) exposure(is *service) {
-	is.provides, is.calls = s.setOf(rules.Providers(is.native)), s.setOf(rules.Consumers(is.native))
+	is.provides, is.calls = setOf(s.in.Policies, rules.Providers(is.native)), setOf(s.in.Policies, rules.Consumers(is.native))
 	s.unknown(is, is.native.Providers())
 	s.unknown(is, is.native.Consumers())
 	d := schedule.Find(s.in.Decisions, is.ref)
@@ -99,13 +100,13 @@ func (s *settler) unknown(is *service, named []karmada.Named) {
 }
 
 // setOf are clusters by their names; nil for nil.
-func (s *settler) setOf(names []string) []bool {
+func setOf(p *index.Policies, names []string) []bool {
 	if names == nil {
 		return nil
 	}
-	set := make([]bool, len(s.exchange.clusters))
+	set := make([]bool, len(p.Fleet.Clusters()))
 	for _, name := range names {
-		if i, ok := s.in.Policies.Position(name); ok {
+		if i, ok := p.Position(name); ok {
 			set[i] = true
 		}
 	}

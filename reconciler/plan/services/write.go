@@ -172,20 +172,21 @@ func (s *settler) settle() {
 
 // row returns the row of an object; nil for none.
 func (s *settler) row(r object.Ref) *manifest.Row {
-	i, ok := s.at(r)
+	i, ok := rowAt(s.written.Rows, r)
 	if !ok {
 		return nil
 	}
 	return &s.written.Rows[i]
 }
 
-func (s *settler) at(r object.Ref) (int, bool) {
-	return slices.BinarySearchFunc(s.written.Rows, r, func(row manifest.Row, r object.Ref) int { return row.Ref.Compare(r) })
+// rowAt is where the row of an object is, or would be.
+func rowAt(rows []manifest.Row, r object.Ref) (int, bool) {
+	return slices.BinarySearchFunc(rows, r, func(row manifest.Row, r object.Ref) int { return row.Ref.Compare(r) })
 }
 
 // stays has an object stay as it was published in every cluster: it cannot be told what it should be.
 func (s *settler) stays(r object.Ref) {
-	i, ok := s.at(r)
+	i, ok := rowAt(s.written.Rows, r)
 	if !ok {
 		s.written.Rows = slices.Insert(s.written.Rows, i, manifest.Row{Ref: r})
 	}

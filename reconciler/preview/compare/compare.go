@@ -24,7 +24,7 @@ type Scope struct {
 func Plans(base, head *plan.Plan, within Scope, twins Twins) (preview.Comparison, error) {
 	c := comparer{
 		base: base, head: head, within: within, items: map[object.Ref]*item{}, contents: map[change]*content{},
-		exchanges: map[object.Ref]*exchange{},
+		exchanges: exchanges{},
 		before:    side{plan: base, twin: twins.Base}, after: side{plan: head, twin: twins.Head},
 	}
 	c.groups = c.grouped()
@@ -43,7 +43,7 @@ func Plans(base, head *plan.Plan, within Scope, twins Twins) (preview.Comparison
 	r.Changes = c.changes()
 	r.Clusters = c.clusters()
 	r.Regions = c.regions(r.Clusters)
-	r.Services = c.services()
+	r.Services = c.exchanges.shown(&lister{groups: c.groups, known: map[string][]string{}})
 	r.Guard = c.guard()
 	r.Rollouts = stepsOf(&c)
 	r.Short = short(base, head, &c.within)
@@ -61,7 +61,7 @@ type comparer struct {
 	groups        []group
 	items         map[object.Ref]*item
 	contents      map[change]*content
-	exchanges     map[object.Ref]*exchange
+	exchanges     exchanges
 	private       map[object.Ref][]string // see secrets; nil until it is asked
 }
 

@@ -28,8 +28,8 @@ func (c *comparer) group(n int) error {
 		out.Objects.After = out.Objects.Before
 	}
 	for ch := range files.Diff(c.from([2]*plan.Cluster{g.base, g.head}), g.head.Tree) {
-		if ch.Path == tree.ServicesFile {
-			if err := c.exchanged(n, ch); err != nil {
+		if ch.Path == tree.ServicesFile && out.Held == "" {
+			if err := c.exchanges.note(n, ch, &c.within); err != nil {
 				return err
 			}
 		}

@@ -17,11 +17,11 @@ type exchange struct{ exported, imported difference }
 
 type difference struct{ added, removed, changed []int }
 
-// exchanged notes what the groups' files say of services.
-func (c *comparer) exchanged(n int, ch files.Change) error {
-	if c.groups[n].cluster.Held != "" {
-		return nil
-	}
+// exchanges are what changes of Services, by them.
+type exchanges map[object.Ref]*exchange
+
+// note notes what the file of a group's clusters says of the services within a scope.
+func (all exchanges) note(n int, ch files.Change, within *Scope) error {
 	was, err := exchangedBy(ch.Path, ch.Old.Blob)
 	if err != nil {
 		return err
@@ -31,13 +31,13 @@ func (c *comparer) exchanged(n int, ch files.Change) error {
 		return err
 	}
 	for key := range union(was, is) {
-		if !c.within.object(key.service) || reflect.DeepEqual(was[key], is[key]) {
+		if !within.object(key.service) || reflect.DeepEqual(was[key], is[key]) {
 			continue
 		}
-		e := c.exchanges[key.service]
+		e := all[key.service]
 		if e == nil {
 			e = &exchange{}
-			c.exchanges[key.service] = e
+			all[key.service] = e
 		}
 		d := &e.exported
 		if key.imports {
@@ -99,15 +99,14 @@ func union(a, b map[half][]any) map[half]bool {
 	return all
 }
 
-// services are the exchanges that change, in the order of their names.
-func (c *comparer) services() (all []preview.Exchange) {
-	l := lister{groups: c.groups, known: map[string][]string{}}
+// shown are they in the order of their names.
+func (all exchanges) shown(l *lister) (listed []preview.Exchange) {
 	names := func(d difference) preview.Clusters {
 		return preview.Clusters{Added: l.names(d.added), Removed: l.names(d.removed), Changed: l.names(d.changed)}
 	}
-	for _, ref := range slices.SortedFunc(maps.Keys(c.exchanges), object.Ref.Compare) {
-		e := c.exchanges[ref]
-		all = append(all, preview.Exchange{Service: ref, Exported: names(e.exported), Imported: names(e.imported)})
+	for _, ref := range slices.SortedFunc(maps.Keys(all), object.Ref.Compare) {
+		e := all[ref]
+		listed = append(listed, preview.Exchange{Service: ref, Exported: names(e.exported), Imported: names(e.imported)})
 	}
-	return all
+	return listed
 }
