@@ -2,6 +2,7 @@ package services_test
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -144,36 +145,44 @@ func TestMerge(t *testing.T) {
 		{"alike", []string{"a b: {ports: [{name: http, port: 80}]}"}, "; http 80"},
 		{"the protocol of a port is TCP", []string{"a: {ports: [{port: 80}]}", "b: {ports: [{port: 80, protocol: TCP}]}"}, ";  80"},
 		{
-			"ports of other names", []string{"a: {ports: [{name: web, port: 8080}]}", "b c: {ports: [{name: http, port: 80}]}"},
+			"ports of other names",
+			[]string{"a: {ports: [{name: web, port: 8080}]}", "b c: {ports: [{name: http, port: 80}]}"},
 			"PortConflict a/b c ports: web 8080/TCP in a, http 80/TCP in b; web 8080, http 80",
 		},
 		{
-			"a port of another number", []string{"a: {ports: [{name: http, port: 80}]}", "b: {ports: [{name: http, port: 81}]}"},
+			"a port of another number",
+			[]string{"a: {ports: [{name: http, port: 80}]}", "b: {ports: [{name: http, port: 81}]}"},
 			"PortConflict a/b ports: http 80/TCP in a, http 81/TCP in b; http 80, but http 81/TCP of b beside http 80/TCP",
 		},
 		{
-			"one number under two names", []string{"a: {ports: [{name: web, port: 80}]}", "b: {ports: [{name: http, port: 80}]}"},
+			"one number under two names",
+			[]string{"a: {ports: [{name: web, port: 80}]}", "b: {ports: [{name: http, port: 80}]}"},
 			"PortConflict a/b ports: web 80/TCP in a, http 80/TCP in b; web 80, but http 80/TCP of b beside web 80/TCP",
 		},
 		{
-			"an appProtocol", []string{"a: {ports: [{name: http, port: 80, appProtocol: http}]}", "b: {ports: [{name: http, port: 80}]}"},
+			"an appProtocol",
+			[]string{"a: {ports: [{name: http, port: 80, appProtocol: http}]}", "b: {ports: [{name: http, port: 80}]}"},
 			"PortConflict a/b ports: http 80/TCP http in a, http 80/TCP in b; http 80, but http 80/TCP of b beside http 80/TCP http",
 		},
 		{
-			"a headless one loses", []string{"a: {ports: [{port: 80}]}", "b: {clusterIP: None, ports: [{port: 80}]}"},
+			"a headless one loses",
+			[]string{"a: {ports: [{port: 80}]}", "b: {clusterIP: None, ports: [{port: 80}]}"},
 			"TypeConflict a/b type: with a cluster IP in a, headless in b;  80, lost b",
 		},
 		{
-			"a headless one wins", []string{"a: {clusterIP: None}", "b c: {ports: [{port: 80}]}"},
+			"a headless one wins",
+			[]string{"a: {clusterIP: None}", "b c: {ports: [{port: 80}]}"},
 			"TypeConflict a/b c type: headless in a, with a cluster IP in b;, lost b c",
 		},
 		{
-			"session affinity", []string{"a: {sessionAffinity: ClientIP, sessionAffinityConfig: {clientIP: {timeoutSeconds: 5}}}", "b: {}"},
+			"session affinity",
+			[]string{"a: {sessionAffinity: ClientIP, sessionAffinityConfig: {clientIP: {timeoutSeconds: 5}}}", "b: {}"},
 			"SessionAffinityConflict a/b session affinity: ClientIP in a, None in b, " +
 				"SessionAffinityConfigConflict a/b seconds of session affinity: 5 in a, as by default in b;",
 		},
 		{
-			"what is exported", []string{"a: {} | {exportedLabels: {a: b}}", "b: {} | {exportedLabels: {a: c, d: e}, exportedAnnotations: {f: g}}"},
+			"what is exported",
+			[]string{"a: {} | {exportedLabels: {a: b}}", "b: {} | {exportedLabels: {a: c, d: e}, exportedAnnotations: {f: g}}"},
 			"LabelsConflict a/b exported labels: a=b in a, a=c d=e in b, AnnotationsConflict a/b exported annotations: none in a, f=g in b; map[a:b d:e] map[f:g]",
 		},
 	} {
@@ -192,10 +201,8 @@ func TestMerge(t *testing.T) {
 		if len(m.Labels)+len(m.Annotations) > 0 {
 			got += fmt.Sprint(m.Labels, " ", m.Annotations)
 		}
-		for _, c := range []string{"a", "b", "c"} {
-			if m.Lost[c] {
-				got += map[bool]string{true: " " + c, false: ", lost " + c}[strings.Contains(got, ", lost")]
-			}
+		if lost := slices.Sorted(maps.Keys(m.Lost)); len(lost) > 0 {
+			got += ", lost " + strings.Join(lost, " ")
 		}
 		if strings.ReplaceAll(got, "; ", ";") != strings.ReplaceAll(tt.want, "; ", ";") {
 			t.Errorf("%s: it is\n%s\nwant\n%s", tt.name, got, tt.want)
@@ -216,19 +223,23 @@ func TestCompleted(t *testing.T) {
 		want string
 	}{
 		{
-			`{type: ClusterSetIP, ports: [{name: http, port: 80, protocol: TCP}]}`, []string{"a: {ports: [{name: web, port: 8080}]}", "b: {ports: [{name: http, port: 80}]}"},
+			`{type: ClusterSetIP, ports: [{name: http, port: 80, protocol: TCP}]}`,
+			[]string{"a: {ports: [{name: web, port: 8080}]}", "b: {ports: [{name: http, port: 80}]}"},
 			"map[ports:[map[name:http port:80 protocol:TCP] map[name:web port:8080 protocol:TCP]] type:ClusterIP]",
 		},
 		{
-			`{type: ClusterSetIP, ports: [{name: http, port: 80, protocol: TCP}]}`, []string{"a: {ports: [{name: web, port: 80}]}", "b: {ports: [{name: http, port: 80}]} | {exportedLabels: {a: b}}"},
+			`{type: ClusterSetIP, ports: [{name: http, port: 80, protocol: TCP}]}`,
+			[]string{"a: {ports: [{name: web, port: 80}]}", "b: {ports: [{name: http, port: 80}]} | {exportedLabels: {a: b}}"},
 			"map[ports:[map[name:http port:80 protocol:TCP]] type:ClusterIP]",
 		},
 		{
-			`{type: ClusterSetIP, ports: [{port: 80}]}`, []string{"a: {ports: [{port: 80}], sessionAffinity: ClientIP, sessionAffinityConfig: {clientIP: {timeoutSeconds: 9}}}"},
+			`{type: ClusterSetIP, ports: [{port: 80}]}`,
+			[]string{"a: {ports: [{port: 80}], sessionAffinity: ClientIP, sessionAffinityConfig: {clientIP: {timeoutSeconds: 9}}}"},
 			"map[ports:[map[port:80]] sessionAffinity:ClientIP sessionAffinityConfig:map[clientIP:map[timeoutSeconds:9]] type:ClusterIP]",
 		},
 		{
-			`{type: ClusterSetIP, sessionAffinity: None, ports: [{port: 80}]}`, []string{"a: {sessionAffinity: ClientIP} | {exportedLabels: {a: b}}"},
+			`{type: ClusterSetIP, sessionAffinity: None, ports: [{port: 80}]}`,
+			[]string{"a: {sessionAffinity: ClientIP} | {exportedLabels: {a: b}}"},
 			"map[ports:[map[port:80]] sessionAffinity:None type:ClusterIP]",
 		},
 	} {

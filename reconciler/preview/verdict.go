@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/words"
 )
@@ -97,9 +98,7 @@ func (c *Comparison) Verdict() (v Verdict) {
 	}
 	if wrong := Mistakes(c.Diags); len(wrong) > 0 {
 		raise(Broken)
-		v.and()
-		v.say("%s in the source, the first in ", words.Count(len(wrong), "new error"))
-		v.quote(cmp.Or(wrong[0].Pos.String(), string(wrong[0].Code)))
+		v.broken(wrong)
 	}
 	by := map[Verb][]*Change{}
 	for i := range c.Changes {
@@ -160,6 +159,13 @@ func (c *Comparison) Verdict() (v Verdict) {
 		v.say("%s without this change, too", words.Count(n, "error"))
 	}
 	return v
+}
+
+// broken counts errors that are new.
+func (v *Verdict) broken(wrong []diag.Diagnostic) {
+	v.and()
+	v.say("%s in the source, the first in ", words.Count(len(wrong), "new error"))
+	v.quote(cmp.Or(wrong[0].Pos.String(), string(wrong[0].Code)))
 }
 
 // holds says what held clusters would lose if somebody lets it happen. Noun is what they are called.

@@ -54,7 +54,7 @@ func checkNamed(fs *findings, all []karmada.Named, successor string) {
 		switch {
 		case n.Field == successor:
 		case i > 0 && !sameNames(n.Clusters, all[0].Clusters):
-			fs.fail(at, diag.ConflictingFields, fmt.Sprintf("names other clusters than %s", all[0].Field), "remove it: it is deprecated, and "+successor+" says the same")
+			fs.fail(at, diag.ConflictingFields, "names other clusters than "+all[0].Field, "remove it: it is deprecated, and "+successor+" says the same")
 		case all[0].Field == successor:
 			fs.warn(at, diag.DeprecatedField, "is deprecated, and says no more than "+successor, "remove it")
 		default:

@@ -66,7 +66,7 @@ func (is *service) about(clusters []string) About {
 	}
 	for i, name := range clusters {
 		c := Cluster{Name: name, Exports: is.now[i]&exports != 0, Imports: is.now[i]&imports != 0}
-		why := is.unexported[int32(i)] //nolint:gosec // an index
+		why := is.unexported[int32(i)]
 		if c.Exports || why != "" {
 			c.Valid, c.Conflict = valid(why), is.conflict(name)
 		}

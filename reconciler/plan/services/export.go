@@ -71,7 +71,7 @@ func (s *settler) compare(is *service, pairs []pair) {
 			}
 		}
 		slices.Sort(others)
-		s.report(s.conflict(is, &c, others))
+		s.report(conflict(is, &c, others))
 	}
 	if len(all) > 0 && all[0].Service.ClusterIP == corev1.ClusterIPNone {
 		s.hostnames(is, pairs)
@@ -79,7 +79,7 @@ func (s *settler) compare(is *service, pairs []pair) {
 }
 
 // conflict says that exports differ.
-func (s *settler) conflict(is *service, c *rules.Conflict, others []string) diag.Diagnostic {
+func conflict(is *service, c *rules.Conflict, others []string) diag.Diagnostic {
 	comes := "that of the lower name counts"
 	switch {
 	case c.Reason == mcs.ServiceExportReasonPortConflict && is.native == nil:

@@ -87,7 +87,7 @@ func (l *layer) service(s *service) {
 	exported := rules.Export{Namespace: s.ref.Namespace, Service: s.ref.Name}
 	export, from := l.add(exported.Line()), make([]string, 0, len(s.now))
 	for i, now := range s.now {
-		provides := s.unexported[int32(i)] == "" && (s.provides == nil || s.provides[i]) //nolint:gosec // an index
+		provides := s.unexported[int32(i)] == "" && (s.provides == nil || s.provides[i])
 		if now&hasToExport != hasToExport || !provides || l.in.Virtual.At(i) != nil {
 			continue
 		}

@@ -27,7 +27,7 @@ func Write(w io.Writer, all []services.About) {
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(t, "CLUSTER\tEXPORTS\tIMPORTS\tVALID\tCONFLICT")
 		for _, c := range a.Clusters {
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", c.Name, yes(c.Exports), yes(c.Imports), condition(c.Valid), condition(c.Conflict))
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", c.Name, does[c.Exports], does[c.Imports], condition(c.Valid), condition(c.Conflict))
 		}
 		_ = t.Flush() // as the other lines: who prints sees errors of w
 		for _, c := range a.Clusters {
@@ -49,12 +49,8 @@ func how(a *services.About) (text string) {
 	return text
 }
 
-func yes(is bool) string {
-	if is {
-		return "yes"
-	}
-	return "-"
-}
+// does is how it is said whether a cluster does something.
+var does = map[bool]string{true: "yes", false: "-"}
 
 func condition(c *services.Condition) string {
 	if c == nil {
