@@ -105,10 +105,10 @@ func entries(n *yaml.Node) (Lock, error) {
 		if err != nil {
 			return Lock{}, err
 		}
-		if before, ok := lines[e.normal()]; ok {
+		if before, ok := lines[e.Normal()]; ok {
 			return Lock{}, &ParseError{item.Line, fmt.Sprintf("%s is there already, on line %d", e.Ref, before)}
 		}
-		lines[e.normal()] = item.Line
+		lines[e.Normal()] = item.Line
 		all = append(all, e)
 	}
 	return Lock{}.With(all...), nil

@@ -37,8 +37,8 @@ func (r Ref) String() string {
 	return s
 }
 
-// normal is r without what makes no difference to what it refers to.
-func (r Ref) normal() Ref {
+// Normal is r without what makes no difference to what it refers to.
+func (r Ref) Normal() Ref {
 	r.Repository = strings.TrimRight(r.Repository, "/")
 	r.Constraint = strings.TrimSpace(r.Constraint)
 	return r
@@ -65,7 +65,7 @@ func (l Lock) Entries() []Entry { return slices.Clone(l.entries) }
 // Lookup returns what a reference stands for. Slashes at the end of the repository
 // and spaces around the constraint make no difference; anything else does.
 func (l Lock) Lookup(r Ref) (Entry, bool) {
-	i, ok := slices.BinarySearchFunc(l.entries, r.normal(), func(e Entry, r Ref) int { return compare(e.Ref, r) })
+	i, ok := slices.BinarySearchFunc(l.entries, r.Normal(), func(e Entry, r Ref) int { return compare(e.Ref, r) })
 	if !ok {
 		return Entry{}, false
 	}
@@ -77,7 +77,7 @@ func (l Lock) Lookup(r Ref) (Entry, bool) {
 func (l Lock) With(entries ...Entry) Lock {
 	all := slices.Clone(l.entries)
 	for _, e := range entries {
-		e.Ref = e.normal()
+		e.Ref = e.Normal()
 		all = append(all, e)
 	}
 	slices.SortStableFunc(all, func(a, b Entry) int { return compare(a.Ref, b.Ref) })

@@ -62,7 +62,7 @@ func (e Entry) Validate() error {
 	if err := location(e.URL, schemes); err != nil {
 		return fmt.Errorf("url %s: %w", Shown(e.URL), err)
 	}
-	if at := e.normal().Repository + "/" + e.Name; e.Kind == OCI && !strings.HasPrefix(e.URL, at+":") && !strings.HasPrefix(e.URL, at+"@") {
+	if at := e.Normal().Repository + "/" + e.Name; e.Kind == OCI && !strings.HasPrefix(e.URL, at+":") && !strings.HasPrefix(e.URL, at+"@") {
 		return fmt.Errorf("url %s is not of %s", Shown(e.URL), at)
 	}
 	if !IsDigest(e.Digest) {

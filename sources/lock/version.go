@@ -52,6 +52,17 @@ func IsVersion(constraint string) bool {
 	return err == nil
 }
 
+// IsRange reports a constraint that may stand for several versions: an empty one, or a range. A version, a digest and
+// a tag are none.
+func IsRange(constraint string) bool {
+	constraint = strings.TrimSpace(constraint)
+	if IsVersion(constraint) || IsDigest(constraint) {
+		return false
+	}
+	_, err := semver.NewConstraint(constraint)
+	return constraint == "" || err == nil
+}
+
 // few shows the three highest of the versions, or fewer and some that are no semantic one.
 func few(versions []string) string {
 	var semantic semver.Collection

@@ -1,0 +1,116 @@
+package lock
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// next is an entry at a newer version.
+func next(e Entry, version string) Entry {
+	was := e.Version
+	e.Version, e.URL = version, strings.ReplaceAll(e.URL, was, version)
+	e.Digest = "sha256:" + strings.Repeat("fedcba9876543210", 4)
+	if e.Kind == OCI {
+		e.URL, _, _ = strings.Cut(e.URL, "@")
+		e.URL += "@" + e.Digest
+	}
+	return e
+}
+
+// However a file is written, three values change and nothing else; a canonical file stays one.
+func TestReplaceChangesOneEntryAlone(t *testing.T) {
+	canonical := Lock{}.With(podinfo, fromOCI, entryOf(Helm, "https://z", "a", "1.10", "1.10"))
+	for name, file := range map[string]string{
+		"canonical":       string(canonical.Encode()),
+		"comments":        strings.Replace(golden, "    version: 6.5.4\n", "    version: 6.5.4 # as of today\n    # why\n", 1),
+		"CRLF":            strings.ReplaceAll(golden, "\n", "\r\n"),
+		"another order":   strings.Replace(strings.Replace(golden, "    version: 6.5.4\n", "", 1), "  - kind: helm\n", "  - version: '6.5.4'\n    kind: helm\n", 1),
+		"flow style":      strings.Replace(golden, "    version: 6.5.4\n    url: https://stefanprodan.github.io/podinfo/podinfo-6.5.4.tgz\n", "    version: \"6.5.4\"\n    url: 'https://stefanprodan.github.io/podinfo/podinfo-6.5.4.tgz'\n", 1),
+		"one entry, flow": "apiVersion: waybill.dev/v1alpha1\nkind: Lock\ncharts: [{kind: helm, repository: \"https://stefanprodan.github.io/podinfo/\", name: podinfo, constraint: ^6.5.0, version: 6.5.4, url: \"https://stefanprodan.github.io/podinfo/podinfo-6.5.4.tgz\", digest: \"" + podinfo.Digest + "\"}]",
+	} {
+		t.Run(name, func(t *testing.T) {
+			to := next(podinfo, "6.6.0")
+			got, err := Replace([]byte(file), to)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := strings.Replace(file, "6.5.4", "6.6.0", 2) // the version and the URL come first
+			want = strings.Replace(want, podinfo.Digest, to.Digest, 1)
+			if norm := strings.NewReplacer("'6.6.0'", "6.6.0", "\"6.6.0\"", "6.6.0", "'https", "https", "6.6.0.tgz'", "6.6.0.tgz", "\"", ""); norm.Replace(string(got)) != norm.Replace(want) {
+				t.Errorf("the file is\n%s\nwant\n%s", got, want)
+			}
+			if name == "canonical" && !bytes.Equal(got, canonical.With(to).Encode()) {
+				t.Errorf("it is not canonical any more:\n%s", got)
+			}
+		})
+	}
+}
+
+// A version that would be a number stays a string.
+func TestReplaceQuotesWhatIsNoString(t *testing.T) {
+	a := entryOf(Helm, "http://h", "a", "", "1.2.3")
+	got, err := Replace(Lock{}.With(a).Encode(), next(a, "1.10"))
+	if err != nil || !strings.Contains(string(got), `version: "1.10"`) {
+		t.Errorf("it is %v and\n%s", err, got)
+	}
+}
+
+func TestReplaceRefuses(t *testing.T) {
+	for name, tt := range map[string]struct{ file, want string }{
+		"no entry":  {string(Lock{}.With(fromOCI).Encode()), "has no entry for https://stefanprodan.github.io/podinfo/podinfo ^6.5.0"},
+		"no lock":   {"a: b\n", "line 1"},
+		"a block":   {strings.Replace(golden, "version: 6.5.4", "version: >-\n      6.5.4", 1), "line 9"},
+		"an anchor": {strings.Replace(golden, "version: 6.5.4", "version: &v 6.5.4", 1), "line 9"},
+		"two lines": {strings.Replace(golden, "version: 6.5.4", "version: \"6.5.4\\\n      \"", 1), "line 9"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := Replace([]byte(tt.file), next(podinfo, "6.6.0")); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("the error is %v, want %q", err, tt.want)
+			}
+		})
+	}
+	wrong := next(podinfo, "6.6.0")
+	wrong.Digest = "none"
+	if _, err := Replace([]byte(golden), wrong); err == nil {
+		t.Error("an entry without a digest was written")
+	}
+}
+
+// FuzzReplace holds every line but those of the entry, whatever the file is.
+func FuzzReplace(f *testing.F) {
+	f.Add([]byte(golden), "6.6.0")
+	f.Add([]byte(strings.ReplaceAll(golden, "\n", "\r\n")), "7.0.0-rc.1")
+	f.Add([]byte("apiVersion: waybill.dev/v1alpha1\nkind: Lock\ncharts: [{kind: helm, repository: 'https://stefanprodan.github.io/podinfo', name: podinfo, constraint: ^6.5.0, version: '6', url: 'https://h', digest: '"+podinfo.Digest+"'}] # ü"), "true")
+	f.Fuzz(func(t *testing.T, data []byte, version string) {
+		to := next(podinfo, version)
+		got, err := Replace(data, to)
+		if err != nil {
+			return
+		}
+		before, _ := Parse(data)
+		after, err := Parse(got)
+		if err != nil || len(after.Entries()) != len(before.Entries()) {
+			t.Fatalf("it is %v after\n%s", err, got)
+		}
+		for _, e := range after.Entries() {
+			if was, _ := before.Lookup(e.Ref); e.Ref == to.Normal() && e != to || e.Ref != to.Normal() && e != was {
+				t.Errorf("the entry is %+v after %+v", e, was)
+			}
+		}
+		if was, is := bytes.Split(data, []byte("\n")), bytes.Split(got, []byte("\n")); len(was) != len(is) {
+			t.Errorf("%d lines became %d", len(was), len(is))
+		}
+	})
+}
+
+func TestIsRange(t *testing.T) {
+	for constraint, want := range map[string]bool{
+		"": true, "1.x": true, "^6.5.0": true, ">=1.0.0 <2": true, " 1.2 ": true, "*": true,
+		"1.2.3": false, "v1.2.3": false, "latest": false, podinfo.Digest: false,
+	} {
+		if got := IsRange(constraint); got != want {
+			t.Errorf("%q is a range: %v", constraint, got)
+		}
+	}
+}
