@@ -25,20 +25,21 @@ const updatesList = "updates"
 
 func updateCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "update [PATH] [CHART...]", Short: "Pin the charts of repositories in " + lock.FileName + ", and propose new versions of images", Args: cobra.ArbitraryArgs,
+		Use: "update [PATH] [CHART...]", Short: "Pin the charts of repositories in " + lock.FileName + ", and propose new versions of images and charts", Args: cobra.ArbitraryArgs,
 		Long: `Update asks the repository of each chart that the source names for the newest
 version that fits, and writes version and digest to ` + lock.FileName + `. With names of
 charts only those are asked for; the others stay as they are. What the source no
 longer names is taken out.
 
-With updates.mode in waybill.yaml, --check and --dry-run say what is newer of images, too, and --pull-request
-proposes it: a pull request an ImagePolicy, to the branch --base. See docs/updates.md.`,
+With updates.mode in waybill.yaml, --check and --dry-run say what is to be taken of images and of charts that are
+locked, by its rules, and --pull-request proposes it: a pull request an ImagePolicy, or a chart, to the branch
+--base. See docs/updates.md.`,
 	}
 	f := updateFlags{cmd: cmd}
 	flags := cmd.Flags()
 	flags.BoolVar(&f.check, "check", false, "write nothing, and say by the exit status whether anything newer is to be taken")
 	flags.BoolVar(&f.dry, "dry-run", false, "write nothing, and print what would be written")
-	flags.BoolVar(&f.pulls, "pull-request", false, "open, renew and close pull requests for new versions of images at the forge; charts stay as they are")
+	flags.BoolVar(&f.pulls, "pull-request", false, "open, renew and close pull requests for new versions of images and charts at the forge")
 	flags.StringVar(&f.base, "base", "main", "with --pull-request: the branch that they are for, and that is read")
 	f.where = signingFlag(cmd, repositoryFlags(cmd, "repository that pull requests are in, and what is remembered of them: a remote's name, a path or a URL (default: origin where there is one, else the source's own)"))
 	f.forge = forgeflags.Add(cmd)
@@ -61,7 +62,7 @@ type updateFlags struct {
 	forge             *forgeflags.Flags
 }
 
-// run locks charts, and says what is newer of images where nothing is written.
+// run locks charts, and says what is newer where nothing is written.
 func (f *updateFlags) run(only []string) error {
 	path := sourcePath(f.cmd)
 	s, err := standing(path)
@@ -78,6 +79,7 @@ func (f *updateFlags) run(only []string) error {
 	}
 	u := updating.Charts{Out: f.cmd.OutOrStdout(), Err: f.cmd.ErrOrStderr(), Path: path, Source: s, Planner: r.Planner()}
 	u.Dry = f.check || f.dry
+	u.Judged = u.Dry && len(only) == 0 && config.Updates.Acts()
 	if len(only) > 0 {
 		u.Only = only
 	}
@@ -88,9 +90,9 @@ func (f *updateFlags) run(only []string) error {
 	if err == nil {
 		err = u.Failure()
 	}
-	if err == nil && u.Dry && u.Only == nil && config.Updates.Acts() {
+	if err == nil && u.Judged {
 		var newer bool
-		newer, err = f.images(s, config)
+		newer, err = f.newer(s, config)
 		changed = changed || newer
 	}
 	if err == nil && changed && f.check {
@@ -99,8 +101,8 @@ func (f *updateFlags) run(only []string) error {
 	return err
 }
 
-// images prints what is newer of images, and reports whether anything is to be taken.
-func (f *updateFlags) images(s sources.Snapshot, config render.ConfigSpec) (newer bool, err error) {
+// newer prints what is newer, and reports whether anything is to be taken.
+func (f *updateFlags) newer(s sources.Snapshot, config render.ConfigSpec) (newer bool, err error) {
 	w, err := f.where(sourcePath(f.cmd))
 	if err != nil {
 		return false, err
@@ -122,7 +124,7 @@ func (f *updateFlags) images(s sources.Snapshot, config render.ConfigSpec) (newe
 	return found.Takes(), err
 }
 
-// lookForUpdates says what is newer of images than a version of the source has, and what is wrong with policies and markers.
+// lookForUpdates says what is newer than a version of the source has, and what is wrong with policies and markers.
 func lookForUpdates(w repositories, s sources.Snapshot, config render.ConfigSpec) (propose.Found, error) {
 	source, err := w.source()
 	if err != nil {
@@ -132,7 +134,7 @@ func lookForUpdates(w repositories, s sources.Snapshot, config render.ConfigSpec
 	if err != nil {
 		return propose.Found{}, err
 	}
-	look := updating.Images{Planner: r.Planner(), Source: s, Now: time.Now()}
+	look := updating.Versions{Planner: r.Planner(), Source: s, Now: time.Now()}
 	if source != nil {
 		upstream, err := upstream(w, source)
 		if err != nil {
@@ -140,7 +142,7 @@ func lookForUpdates(w repositories, s sources.Snapshot, config render.ConfigSpec
 		}
 		look.Memory = upstream
 	}
-	if look.Registry, err = asked(w.cmd, config).Registry(); err != nil {
+	if look.Registry, look.Catalog, err = asked(w.cmd, config).Versions(); err != nil {
 		return propose.Found{}, err
 	}
 	found, diags, err := look.Look(w.cmd.Context())
@@ -148,7 +150,7 @@ func lookForUpdates(w repositories, s sources.Snapshot, config render.ConfigSpec
 	return found, err
 }
 
-// writeUpdates prints what is newer of images, as get does.
+// writeUpdates prints what is newer, as get does.
 func writeUpdates(w repositories, rev, output string, args []string) error {
 	as := report.Format(output)
 	switch {
@@ -225,7 +227,7 @@ func (f *updateFlags) propose() error {
 	if err != nil {
 		return err
 	}
-	if p.Registry, err = asked(f.cmd, config).Registry(); err != nil {
+	if p.Registry, p.Catalog, err = asked(f.cmd, config).Versions(); err != nil {
 		return err
 	}
 	result, err := p.Run(ctx, f.cmd.OutOrStdout())

@@ -81,16 +81,19 @@ func (r *Rule) Choose(f Facts) Choice {
 	return c
 }
 
-// kept says why a version is kept back, if it is: by itself, or because it is older than one that is, and was there already
-// when that came. Who sent a version back did not ask for the one before it; a later fix of an older line is news.
+// kept says why a version is kept back, if it is: by itself, in whatever spelling, or because it is older than one that is, and was
+// there already when that came. Who sent a version back did not ask for the one before it; a later fix of an older line is news.
 func (r *Rule) kept(v version, since time.Time, f Facts) (why string, is bool) {
 	if why, is = f.KeptBack[v.tag]; is {
 		return why, true
 	}
 	for _, tag := range slices.Sorted(maps.Keys(f.KeptBack)) {
 		of, known := r.read(tag)
-		if !known || strings.Contains(tag, "@") || r.weigh(v, of) >= 0 {
+		if !known || strings.Contains(tag, "@") || r.weigh(v, of) > 0 {
 			continue
+		}
+		if r.weigh(v, of) == 0 {
+			return f.KeptBack[tag], true
 		}
 		if came, seen := f.FirstSeen[tag]; !seen || !since.After(came) {
 			return "it is older than " + tag + ", which is kept back", true

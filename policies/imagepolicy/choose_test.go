@@ -38,6 +38,7 @@ func TestChoose(t *testing.T) {
 		{"no prerelease unasked", imagepolicy.Spec{Range: ">=1.0.0"}, "1.0.0", "1.0.0 1.1.0-rc.1", false, "", 1},
 		{"a prerelease that is asked for", imagepolicy.Spec{Range: ">=1.0.0-0"}, "1.0.0", "1.0.0 1.1.0-rc.1", false, "1.1.0-rc.1", 0},
 		{"what is no full version is passed over", imagepolicy.Spec{Range: "*"}, "1.0.0", "1.0.0 1.1 2 latest 1.0.1", false, "1.0.1", 3},
+		{"what is no full version, of charts", imagepolicy.Spec{Range: "*", Loose: true}, "1.5", "1.0.0 1.4 1.6 latest 1.5.0", false, "1.6", 1},
 		{"no other major unasked", imagepolicy.Spec{Range: "*"}, "1.0.0", "1.0.0 1.1.0 2.0.0", false, "1.1.0", 0},
 		{"another major", imagepolicy.Spec{Range: "*"}, "1.0.0", "1.0.0 1.1.0 2.0.0", true, "2.0.0", 0},
 		{"never down: the list shrank", imagepolicy.Spec{Range: "*"}, "1.5.0", "1.0.0 1.1.0", true, "", 0},

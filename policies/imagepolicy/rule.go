@@ -22,7 +22,9 @@ const (
 
 // Spec says which tags are versions, and which of two is newer. One of Range, Numerical and Alphabetical is set.
 type Spec struct {
-	Range        string // of semver
+	Range string // of semver
+	// Loose reads a version that lacks numbers, as 1.2, which the indexes of charts may have.
+	Loose        bool
 	Numerical    Direction
 	Alphabetical Direction
 	// Pattern is a regular expression (RE2) that a tag has to match; empty matches all. Extract is what of its groups
@@ -123,6 +125,8 @@ func (r *Rule) read(tag string) (version, bool) {
 	}
 	var err error
 	switch {
+	case r.wanted != nil && r.spec.Loose:
+		v.semver, err = semver.NewVersion(v.text)
 	case r.wanted != nil:
 		v.semver, err = semver.StrictNewVersion(strings.TrimPrefix(v.text, "v"))
 	case r.spec.Numerical != "":

@@ -13,6 +13,7 @@ import (
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/lock"
 )
@@ -48,6 +49,8 @@ type ChartUse struct {
 	lock.Ref
 
 	By []Cited // none where nothing but another chart or a kustomization does
+	// Verifications are what those that name it ask of who signed it, each once: all of it has to hold.
+	Verifications []*flux.Verification
 }
 
 // Cited is what a source says somewhere.
@@ -64,6 +67,9 @@ func users(refs []lock.Ref, lacks []expand.Lack) []ChartUse {
 		for _, l := range lacks {
 			if l.Chart == ref {
 				use.By = append(use.By, Cited{l.Pos, l.By})
+				if v := l.Verification; v != nil && !slices.ContainsFunc(use.Verifications, func(o *flux.Verification) bool { return o.By == v.By }) {
+					use.Verifications = append(use.Verifications, v)
+				}
 			}
 		}
 		slices.SortFunc(use.By, func(a, b Cited) int {

@@ -10,10 +10,12 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/updates/propose"
 )
 
-// Update is what is newer of an image, and what becomes of it.
+// Update is what is newer of an image or a chart, and what becomes of it.
 type Update struct {
-	Policy  string `json:"policy"`
-	Image   string `json:"image"`
+	Name    string `json:"name"` // of the policy, or of the chart as its branch has it
+	Image   string `json:"image,omitempty"`
+	Chart   string `json:"chart,omitempty"`
+	Range   string `json:"range,omitempty"` // of the chart
 	Current string `json:"current,omitempty"`
 	Next    string `json:"next,omitempty"` // what is taken; empty for nothing
 	Newest  string `json:"newest,omitempty"`
@@ -21,9 +23,9 @@ type Update struct {
 	FirstSeen time.Time `json:"firstSeen,omitzero"`
 	Why       string    `json:"why,omitempty"`
 	Message   string    `json:"message,omitempty"`
-	// Unfit is how many tags are no version that the policy wants.
+	// Unfit is how many tags are no version that is wanted.
 	Unfit  int      `json:"unfit,omitempty"`
-	Values []string `json:"values,omitempty"` // where they stand, as FILE:LINE
+	Values []string `json:"values,omitempty"` // where they stand, or where a chart is named, as FILE:LINE
 }
 
 // Updates is what get updates and update print.
@@ -37,19 +39,19 @@ func Updates(all []updates.Verdict, now time.Time) Report {
 		if !u.FirstSeen.IsZero() {
 			seen = age(&u.FirstSeen, now)
 		}
-		rows = append(rows, []string{u.Policy, u.Image, dash(u.Current), dash(u.Next), dash(u.Newest), dash(seen), dash(u.Message)})
+		rows = append(rows, []string{u.Name, u.Image + u.Chart, dash(u.Current), dash(u.Next), dash(u.Newest), dash(seen), dash(u.Message)})
 	}
-	return table(list, []string{"POLICY", "IMAGE", "CURRENT", "NEXT", "NEWEST", "SEEN", "WHY NOT"}, rows)
+	return table(list, []string{"NAME", "IMAGE OR CHART", "CURRENT", "NEXT", "NEWEST", "SEEN", "WHY NOT"}, rows)
 }
 
 // updateOf says what becomes of a subscription.
 func updateOf(v *updates.Verdict) Update {
 	u := Update{
-		Policy: v.Name().String(), Image: v.Policy.Repository.Image, Why: string(v.Why), Message: v.Message, Unfit: v.Choice.Unfit,
+		Name: v.Name().String(), Image: v.Repository, Why: string(v.Why), Message: v.Message, Unfit: v.Choice.Unfit, Values: v.Places(),
 		Current: version(v.Current.Tag, v.Current.Digest), Next: version(v.Next.Tag, v.Next.Digest),
 	}
-	for _, m := range v.Markers {
-		u.Values = append(u.Values, m.Pos.String())
+	if v.Chart != nil {
+		u.Chart, u.Image, u.Range, u.Current, u.Next = u.Image, "", v.Chart.Range(), v.Current.Tag, v.Next.Tag
 	}
 	if u.Message == "" {
 		u.Message = sentences[v.Why]

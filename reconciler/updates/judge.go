@@ -13,6 +13,7 @@ import (
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/marker"
 	"github.com/waybill-dev/waybill/render/subscribe"
+	"github.com/waybill-dev/waybill/sources/lock"
 )
 
 // Why is why nothing is written for a subscription.
@@ -28,6 +29,7 @@ const (
 	NotAnswered  Why = "NotAnswered"  // the registry did not say what there is
 	NothingFits  Why = "NothingFits"  // none of the tags is a wanted version
 	Unverified   Why = "Unverified"   // nobody whose keys count signed it
+	Uneditable   Why = "Uneditable"   // its entry of the lock file is written in a way that cannot be changed alone
 	UpToDate     Why = "UpToDate"     // nothing newer may be taken
 )
 
@@ -41,6 +43,8 @@ type Verdict struct {
 	Next    marker.Image
 	Why     Why
 	Message string
+	// entry is what the lock file is to say of a chart.
+	entry lock.Entry
 	// moved says that the tag stays, and what it stands for does not.
 	moved bool
 }
@@ -54,26 +58,29 @@ type Facts struct {
 	Failed map[string]error
 }
 
-// Judge says which tag comes next, if any. Where Asks names a reference, the digest of it is to be told by Pin before
-// anything is written.
+// Judge says which version comes next, if any. Where Asks names a reference, the digest of it is to be told by Pin before
+// anything is written; of a chart Lock tells the entry.
 func Judge(s *Subscription, f Facts) Verdict {
 	v := Verdict{Subscription: s, Why: s.Why}
-	image := s.Policy.Repository.Image
-	known := f.Memory.Repositories[image]
-	v.Choice = s.Policy.Rule.Choose(imagepolicy.Facts{
+	known := f.Memory.Repositories[s.Repository]
+	v.Choice = s.Rule.Choose(imagepolicy.Facts{
 		Now: f.Now, Current: s.Current.Tag, Tags: known.Known.Tags, FirstSeen: known.Seen,
 		MinimumAge: f.Settings.MinimumAge.Duration, Major: f.Settings.Major, KeptBack: f.Memory.Policies[s.Name()].KeptBack,
 	})
-	switch err := f.Failed[image]; {
+	switch err := f.Failed[s.Repository]; {
 	case v.Why != "":
 	case err != nil:
 		v.Why, v.Message = NotAnswered, err.Error()
+	case s.Chart != nil && slices.Contains(known.Known.Tags, s.Chart.Constraint):
+		v.Why, v.Message = NothingFits, fmt.Sprintf("%q is no range there, but one of the versions", s.Chart.Constraint)
+	case v.Choice.Tag != "" && s.Chart != nil:
+		v.Next = marker.Image{Tag: v.Choice.Tag}
 	case v.Choice.Tag != "":
-		v.Next = marker.Image{Name: image, Tag: v.Choice.Tag}
+		v.Next = marker.Image{Name: s.Repository, Tag: v.Choice.Tag}
 	case s.follows() && slices.Contains(known.Known.Tags, s.Current.Tag):
-		v.Next, v.moved = marker.Image{Name: cmp.Or(s.Current.Name, image), Tag: s.Current.Tag}, true
+		v.Next, v.moved = marker.Image{Name: cmp.Or(s.Current.Name, s.Repository), Tag: s.Current.Tag}, true
 	case v.Choice.Fit == 0:
-		v.Why, v.Message = NothingFits, fmt.Sprintf("none of %d tags is a version that the policy wants", v.Choice.Unfit)
+		v.Why, v.Message = NothingFits, fmt.Sprintf("none of %d tags is a version that is wanted", v.Choice.Unfit)
 	default:
 		v.Why = UpToDate
 	}
@@ -82,13 +89,16 @@ func Judge(s *Subscription, f Facts) Verdict {
 
 // follows reports a policy for which the digest of the tag in use is to be written.
 func (s *Subscription) follows() bool {
+	if s.Chart != nil {
+		return false
+	}
 	pinning := s.Policy.Pinning
 	return s.Current.Tag != "" && (pinning == images.PinAlways || pinning == images.PinIfNotPresent && s.Current.Digest == "")
 }
 
 // pins reports a policy whose values have a digest.
 func (s *Subscription) pins() bool {
-	return s.Policy.Pinning != images.PinNever || s.Current.Digest != "" ||
+	return s.Chart != nil || s.Policy.Pinning != images.PinNever || s.Current.Digest != "" ||
 		slices.ContainsFunc(s.Markers, func(m marker.Marker) bool { return m.Part == marker.Digest })
 }
 
@@ -97,7 +107,7 @@ func (v *Verdict) Asks() string {
 	if v.Next == (marker.Image{}) || !v.pins() {
 		return ""
 	}
-	return v.Policy.Repository.Image + ":" + v.Next.Tag
+	return v.Repository + ":" + v.Next.Tag
 }
 
 // Moved reports that the tag stays: what is asked is whether its digest is another one.
@@ -112,7 +122,7 @@ func (v *Verdict) Pin(digest string, f Facts) {
 		return
 	}
 	n := imagepolicy.Newer{Tag: v.Next.Tag + "@" + digest, Since: f.Now}
-	if since, seen := f.Memory.Repositories[v.Policy.Repository.Image].Seen[n.Tag]; seen {
+	if since, seen := f.Memory.Repositories[v.Repository].Seen[n.Tag]; seen {
 		n.Since = since
 	}
 	switch why, kept := f.Memory.Policies[v.Name()].KeptBack[n.Tag]; {
@@ -134,10 +144,14 @@ func (v *Verdict) Refuse(why Why, message string) {
 	v.Next, v.Why, v.Message = marker.Image{}, why, message
 }
 
-// Key names what is to be written among versions that are kept back: the tag, or for a tag that moved tag@digest.
+// Key names what is to be written among versions that are kept back: the tag, or for a tag that moved tag@digest. Of a chart it is
+// the version as its repository spells it.
 func (v *Verdict) Key() string {
-	if v.moved {
+	switch {
+	case v.moved:
 		return v.Next.Tag + "@" + v.Next.Digest
+	case v.Chart != nil:
+		return v.Choice.Tag
 	}
 	return v.Next.Tag
 }
@@ -157,6 +171,11 @@ func (s *Source) Edit(all []*Verdict) (map[string][]byte, error) {
 			}
 			values[m.Pos.File][m.Policy] = v.Next
 		}
+	}
+	if locked, is, err := s.relock(all); err != nil {
+		return nil, err
+	} else if is {
+		changed[lock.FileName] = locked
 	}
 	for _, file := range sorted(values) {
 		data, is, err := s.files[file].Write(values[file])

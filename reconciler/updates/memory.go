@@ -28,7 +28,7 @@ type Memory struct {
 	Looked time.Time
 }
 
-// Repository is what is known of a repository of images.
+// Repository is what is known of a repository of images, or of a chart.
 type Repository struct {
 	Name  string         `json:"name"`
 	Known registry.Known `json:"known"`
@@ -67,8 +67,8 @@ func NewMemory() *Memory {
 }
 
 // See notes what a registry said of a repository. A list that lost tags counts as what it is, and what was seen stays seen.
-func (m *Memory) See(image string, known registry.Known, now time.Time) {
-	r := m.Repositories[image]
+func (m *Memory) See(repository string, known registry.Known, now time.Time) {
+	r := m.Repositories[repository]
 	seen := maps.Clone(r.Seen)
 	if seen == nil {
 		seen = map[string]time.Time{}
@@ -79,7 +79,7 @@ func (m *Memory) See(image string, known registry.Known, now time.Time) {
 		}
 	}
 	known.At = time.Time{} // so that nothing is written where nothing is new
-	m.Repositories[image] = Repository{Name: image, Known: known, Seen: seen}
+	m.Repositories[repository] = Repository{Name: repository, Known: known, Seen: seen}
 }
 
 // SeeDigest notes what a tag stands for.
@@ -126,11 +126,11 @@ func (m *Memory) Learn(all []Subscription, commit string) {
 	for i := range all {
 		s := &all[i]
 		p := m.Policies[s.Name()].Proposal
-		if p == nil || len(s.Markers) == 0 {
+		if p == nil || !s.isWritten() {
 			continue
 		}
 		is := s.Current.Tag == p.To.Tag && (p.To.Digest == "" || s.Current.Digest == p.To.Digest)
-		lower, known := s.Policy.Rule.Compare(s.Current.Tag, p.To.Tag)
+		lower, known := s.Rule.Compare(s.Current.Tag, p.To.Tag)
 		back := known && lower < 0 || s.Current.Tag == p.From.Tag && (!is && s.Current.Digest == p.From.Digest)
 		switch {
 		case is && p.Merged == "":

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybill-dev/waybill/policies/imagepolicy"
 	"github.com/waybill-dev/waybill/policies/images"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -16,21 +17,55 @@ import (
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
-// Subscription is an image policy of a source with the values that it writes.
+// Subscription is an image policy of a source with the values that it writes, or a chart that a range names, with its entry of
+// the lock file.
 type Subscription struct {
-	Policy *images.Policy
+	Policy *images.Policy // nil for a chart
+	Chart  *Chart         // nil for an image
+	// Repository is what has the versions: an image without a tag, or where a chart is. Rule says which of them are wanted.
+	Repository string
+	Rule       *imagepolicy.Rule
 	// Automation says where they are written, and how; nil where the source has none, so that they are written
 	// wherever they are.
 	Automation *images.Automation
 	Markers    []marker.Marker
-	// Current is what the values are. Where they differ it is the newest.
+	// Current is what the values are. Where they differ it is the newest. Of a chart it is the version and the archive's digest.
 	Current marker.Image
 	// Why is why nothing is written, whatever there is; empty if something may be.
 	Why Why
 }
 
-// Name is that of the policy.
-func (s *Subscription) Name() images.Name { return s.Policy.Name }
+// Name is that of the policy, or the one that a chart has here.
+func (s *Subscription) Name() images.Name {
+	if s.Chart != nil {
+		return s.Chart.name()
+	}
+	return s.Policy.Name
+}
+
+// What is a word for what is subscribed to.
+func (s *Subscription) What() string {
+	if s.Chart != nil {
+		return "chart"
+	}
+	return "image"
+}
+
+// Places are where the values stand, as FILE:LINE, or for a chart the releases that name it.
+func (s *Subscription) Places() (all []string) {
+	for _, m := range s.Markers {
+		all = append(all, m.Pos.String())
+	}
+	if s.Chart != nil {
+		for _, by := range s.Chart.By {
+			all = append(all, by.Pos.String())
+		}
+	}
+	return all
+}
+
+// isWritten reports that there is a value to write.
+func (s *Subscription) isWritten() bool { return s.Chart != nil || len(s.Markers) > 0 }
 
 // Source is what a source subscribes to.
 type Source struct {
@@ -39,17 +74,20 @@ type Source struct {
 	// read, so that there may be others.
 	Broken  map[images.Name]bool
 	Partial bool
+	// Unsure says that charts may be named by what cannot be read, or is suspended.
+	Unsure bool
 	// Diags say what is wrong with policies and with markers.
 	Diags []diag.Diagnostic
 
 	files map[string]*marker.File
+	lock  []byte // the lock file
 }
 
 // maxFile is how large a file with markers is, in bytes.
 const maxFile = 5 << 20
 
-// Read reads what a source subscribes to. Read is what package render made of the snapshot.
-func Read(s sources.Snapshot, read *render.Source) (Source, error) {
+// Read reads what a source subscribes to. Read is what package render made of the snapshot, and charts are those that it names.
+func Read(s sources.Snapshot, read *render.Source, charts Charts) (Source, error) {
 	out := Source{files: map[string]*marker.File{}}
 	repository := flux.Identify(read.Config.Flux.Self, read.Objects, read.Bound)
 	set, _, diags := images.Split(&read.Config, &repository, read.Objects)
@@ -62,7 +100,7 @@ func Read(s sources.Snapshot, read *render.Source) (Source, error) {
 	for _, p := range set.Policies {
 		out.Subscriptions = append(out.Subscriptions, out.subscription(p, &set, bad))
 	}
-	return out, nil
+	return out, out.readCharts(s, &read.Lock, charts)
 }
 
 // Markers are the files of a snapshot that have markers, by their paths.
@@ -118,7 +156,7 @@ func (s *Source) markersOfNone(set *images.Set) map[images.Name]bool {
 
 // subscription finds the values of a policy.
 func (s *Source) subscription(p *images.Policy, set *images.Set, bad map[images.Name]bool) Subscription {
-	sub := Subscription{Policy: p}
+	sub := Subscription{Policy: p, Repository: p.Repository.Image, Rule: p.Rule}
 	within, why := s.automate(&sub, set)
 	for _, file := range sorted(s.files) {
 		if !slices.ContainsFunc(within, func(dir string) bool { return dir == "." || strings.HasPrefix(file, dir+"/") }) {
@@ -130,7 +168,7 @@ func (s *Source) subscription(p *images.Policy, set *images.Set, bad map[images.
 			}
 		}
 	}
-	sub.Current = Newest(p, sub.Markers)
+	sub.Current = newest(p.Rule, sub.Markers)
 	switch {
 	case p.Suspended:
 		sub.Why = Suspended
@@ -168,20 +206,20 @@ func (s *Source) automate(sub *Subscription, set *images.Set) (within []string, 
 }
 
 // newer reports whether a tag is newer than another one, or a version where that is none.
-func newer(p *images.Policy, tag, than string) bool {
-	if n, known := p.Rule.Compare(tag, than); known {
+func newer(by *imagepolicy.Rule, tag, than string) bool {
+	if n, known := by.Compare(tag, than); known {
 		return n > 0
 	}
-	_, isVersion := p.Rule.Compare(tag, tag)
+	_, isVersion := by.Compare(tag, tag)
 	return isVersion
 }
 
-// Newest is what values of a policy are: the parts of the image with the newest tag among them. A tag that is no version, as
+// newest is what values of a policy are: the parts of the image with the newest tag among them. A tag that is no version, as
 // latest, counts where no other one is.
-func Newest(p *images.Policy, all []marker.Marker) (is marker.Image) {
+func newest(by *imagepolicy.Rule, all []marker.Marker) (is marker.Image) {
 	for i := range all {
 		at := all[i].Image()
-		if at.Tag != "" && (is.Tag == "" || newer(p, at.Tag, is.Tag)) {
+		if at.Tag != "" && (is.Tag == "" || newer(by, at.Tag, is.Tag)) {
 			is.Tag, is.Digest = at.Tag, at.Digest
 		}
 		if is.Name == "" {
@@ -195,4 +233,32 @@ func Newest(p *images.Policy, all []marker.Marker) (is marker.Image) {
 		}
 	}
 	return is
+}
+
+// ValuesAt is what the values of subscriptions are in another version of the source, by their names. One that has none there is
+// not in it.
+func ValuesAt(s sources.Snapshot, of []Subscription) (map[images.Name]marker.Image, error) {
+	files, err := Markers(s)
+	if err != nil {
+		return nil, err
+	}
+	written := map[images.Name][]marker.Marker{}
+	for _, f := range files {
+		for _, m := range f.Markers {
+			written[images.Name(m.Policy)] = append(written[images.Name(m.Policy)], m)
+		}
+	}
+	locked, err := lockOf(s)
+	if err != nil {
+		return nil, err
+	}
+	values := map[images.Name]marker.Image{}
+	for i := range of {
+		if sub := &of[i]; sub.Chart == nil {
+			values[sub.Name()] = newest(sub.Rule, written[sub.Name()])
+		} else if e, ok := locked.Lookup(sub.Chart.Ref); ok {
+			values[sub.Name()] = valueOf(e)
+		}
+	}
+	return values, nil
 }

@@ -29,14 +29,25 @@ type offer struct {
 
 // resolveHelm asks a repository that has an index.yaml.
 func (s *Store) resolveHelm(ctx context.Context, ref lock.Ref) (found, error) {
-	index := strings.TrimRight(ref.Repository, "/") + "/index.yaml"
-	data, err := s.get(ctx, index, maxIndex)
+	data, err := s.get(ctx, indexOf(ref), maxIndex)
 	if err != nil {
 		return found{}, err
 	}
-	offers, err := readIndex(data, ref.Name)
+	index, err := readIndex(data)
 	if err != nil {
-		return found{}, fmt.Errorf("reading %s: %w", index, err)
+		return found{}, fmt.Errorf("reading %s: %w", indexOf(ref), err)
+	}
+	return s.offered(ctx, ref, index)
+}
+
+// indexOf is where the index of a repository is.
+func indexOf(ref lock.Ref) string { return strings.TrimRight(ref.Repository, "/") + "/index.yaml" }
+
+// offered brings the archive that an index offers for a reference.
+func (s *Store) offered(ctx context.Context, ref lock.Ref, in index) (found, error) {
+	offers, err := in.offers(ref.Name)
+	if err != nil {
+		return found{}, fmt.Errorf("reading %s: %w", indexOf(ref), err)
 	}
 	o, err := pick(offers, ref.Constraint)
 	if err != nil {
@@ -44,7 +55,7 @@ func (s *Store) resolveHelm(ctx context.Context, ref lock.Ref) (found, error) {
 	}
 	at, err := archiveURL(ref.Repository, o.URLs)
 	if err != nil {
-		return found{}, fmt.Errorf("reading %s: version %q: %w", index, o.Version, err)
+		return found{}, fmt.Errorf("reading %s: version %q: %w", indexOf(ref), o.Version, err)
 	}
 	archive, err := s.get(ctx, at, s.maxArchive)
 	if err != nil {
@@ -52,47 +63,58 @@ func (s *Store) resolveHelm(ctx context.Context, ref lock.Ref) (found, error) {
 	}
 	want := "sha256:" + strings.ToLower(strings.TrimPrefix(o.Digest, "sha256:"))
 	if got := digest(archive); lock.IsDigest(want) && got != want {
-		return found{}, fmt.Errorf("%s has the digest %s, and %s says %s", at, got, index, want)
+		return found{}, fmt.Errorf("%s has the digest %s, and %s says %s", at, got, indexOf(ref), want)
 	}
 	return found{version: o.Version, url: at, archive: archive}, nil
 }
 
-// readIndex returns what an index offers of a chart. An index is JSON or YAML; an entry
-// of it that cannot be read is passed over, as Helm does.
-func readIndex(data []byte, chart string) ([]offer, error) {
-	var offers []offer
-	var none bool
+// index is the index of a repository, JSON or YAML: what it has of each chart.
+type index struct {
+	asJSON map[string][]json.RawMessage
+	asYAML map[string]yaml.Node
+}
+
+// readIndex reads an index.
+func readIndex(data []byte) (index, error) {
 	if json.Valid(data) {
-		var index struct {
+		var in struct {
 			Entries map[string][]json.RawMessage `json:"entries"`
 		}
-		if err := json.Unmarshal(data, &index); err != nil {
-			return nil, fmt.Errorf("it is no index: %w", err)
+		if err := json.Unmarshal(data, &in); err != nil {
+			return index{}, fmt.Errorf("it is no index: %w", err)
 		}
-		none = index.Entries == nil
-		for _, raw := range index.Entries[chart] {
-			var o offer
-			if json.Unmarshal(raw, &o) == nil {
-				offers = append(offers, o)
-			}
+		if in.Entries == nil {
+			return index{}, errNoEntries
 		}
-	} else {
-		var index struct {
-			Entries map[string]yaml.Node `yaml:"entries"`
-		}
-		if err := yaml.Unmarshal(data, &index); err != nil {
-			return nil, fmt.Errorf("it is no index: %w", egress.Clean(err))
-		}
-		none = index.Entries == nil
-		for _, n := range index.Entries[chart].Content {
-			var o offer
-			if n.Decode(&o) == nil {
-				offers = append(offers, o)
-			}
+		return index{asJSON: in.Entries}, nil
+	}
+	var in struct {
+		Entries map[string]yaml.Node `yaml:"entries"`
+	}
+	if err := yaml.Unmarshal(data, &in); err != nil {
+		return index{}, fmt.Errorf("it is no index: %w", egress.Clean(err))
+	}
+	if in.Entries == nil {
+		return index{}, errNoEntries
+	}
+	return index{asYAML: in.Entries}, nil
+}
+
+var errNoEntries = errors.New("it is no index: it has no entries")
+
+// offers are those of a chart. One that cannot be read is passed over, as Helm does.
+func (in index) offers(chart string) ([]offer, error) {
+	var offers []offer
+	var o offer
+	for _, raw := range in.asJSON[chart] {
+		if o = (offer{}); json.Unmarshal(raw, &o) == nil {
+			offers = append(offers, o)
 		}
 	}
-	if none {
-		return nil, errors.New("it is no index: it has no entries")
+	for _, n := range in.asYAML[chart].Content {
+		if o = (offer{}); n.Decode(&o) == nil {
+			offers = append(offers, o)
+		}
 	}
 	if len(offers) == 0 {
 		return nil, fmt.Errorf("it has no chart %q", chart)
@@ -149,20 +171,34 @@ func (s *Store) get(ctx context.Context, from string, limit int64) ([]byte, erro
 }
 
 func (s *Store) ask(ctx context.Context, from string, limit int64) ([]byte, error) {
+	data, _, err := s.askUnless(ctx, from, "", limit)
+	return data, err
+}
+
+// askUnless asks for what is there under another ETag than one that is known, which may be empty. It returns nil where that is
+// the one, and else the new one.
+func (s *Store) askUnless(ctx context.Context, from, known string, limit int64) (data []byte, etag string, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	req.Header.Set("User-Agent", "waybill")
+	if known != "" {
+		req.Header.Set("If-None-Match", known)
+	}
 	resp, err := s.client.Do(req)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the server answers %d %s", resp.StatusCode, http.StatusText(resp.StatusCode))
+	if resp.StatusCode == http.StatusNotModified && known != "" {
+		return nil, known, nil
 	}
-	return readAll(resp.Body, limit)
+	if resp.StatusCode != http.StatusOK {
+		return nil, "", fmt.Errorf("the server answers %d %s", resp.StatusCode, http.StatusText(resp.StatusCode))
+	}
+	data, err = readAll(resp.Body, limit)
+	return data, resp.Header.Get("ETag"), err
 }
 
 // readAll reads at most limit bytes; more are an error.

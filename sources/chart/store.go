@@ -32,8 +32,9 @@ type Options struct {
 	// Now tells when an archive is used. nil: the oldest go first, used or not.
 	Now func() time.Time
 
-	// Allow, Private, Credentials, RootCAs and Proxy are what egress.Options says of them.
+	// Allow, Listed, Private, Credentials, RootCAs and Proxy are what egress.Options says of them.
 	Allow       []string
+	Listed      bool
 	Private     []netip.Prefix
 	Credentials []egress.Credential
 	RootCAs     *x509.CertPool
@@ -90,7 +91,7 @@ func New(o Options) (*Store, error) {
 	}
 	var err error
 	s.guard, err = egress.New(egress.Options{
-		Allow: o.Allow, Private: o.Private, Credentials: o.Credentials, RootCAs: o.RootCAs, Proxy: o.Proxy,
+		Allow: o.Allow, Listed: o.Listed, Private: o.Private, Credentials: o.Credentials, RootCAs: o.RootCAs, Proxy: o.Proxy,
 		Retries: retries, Pause: o.pause, Resolver: o.resolver,
 	})
 	if err != nil {
@@ -126,7 +127,7 @@ func (s *Store) Resolve(ctx context.Context, ref lock.Ref) (lock.Entry, error) {
 	if err != nil {
 		return lock.Entry{}, fmt.Errorf("resolving the chart %s: %w", ref, err)
 	}
-	e, err := s.pin(ref, found)
+	e, _, err := s.pin(ref, found)
 	if err != nil {
 		return lock.Entry{}, fmt.Errorf("resolving the chart %s: %w", ref, err)
 	}
@@ -140,21 +141,22 @@ type found struct {
 	archive []byte
 }
 
-// pin makes an entry of what was found, and keeps the archive.
-func (s *Store) pin(ref lock.Ref, f found) (lock.Entry, error) {
+// pin makes an entry of what was found, keeps the archive, and returns its Chart.yaml, too.
+func (s *Store) pin(ref lock.Ref, f found) (lock.Entry, []byte, error) {
 	files, err := Unpack(f.archive)
 	if err != nil {
-		return lock.Entry{}, fmt.Errorf("unpacking %s: %w", f.url, err)
+		return lock.Entry{}, nil, fmt.Errorf("unpacking %s: %w", f.url, err)
 	}
+	about := files["Chart.yaml"]
 	e := lock.Entry{Ref: ref, URL: f.url, Digest: digest(f.archive)}
-	if e.Version, err = versionOf(files["Chart.yaml"], f.version); err != nil {
-		return lock.Entry{}, err
+	if e.Version, err = versionOf(about, f.version); err != nil {
+		return lock.Entry{}, nil, err
 	}
 	if err := e.Validate(); err != nil {
-		return lock.Entry{}, err
+		return lock.Entry{}, nil, err
 	}
 	s.keep(e.Digest, f.archive)
-	return e, nil
+	return e, about, nil
 }
 
 // Fetch returns the files of a locked chart, by their paths within its folder. An

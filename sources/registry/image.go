@@ -33,9 +33,10 @@ type Image struct {
 // The keys of labels and annotations that are read: those of the OCI image specification
 // ("Pre-Defined Annotation Keys"), and one of our own where it has none.
 const (
-	sourceKey    = "org.opencontainers.image.source"
-	urlKey       = "org.opencontainers.image.url"
-	changelogKey = "waybill.dev/changelog"
+	sourceKey = "org.opencontainers.image.source"
+	urlKey    = "org.opencontainers.image.url"
+	// ChangelogKey is where an image, or a chart, says where its changelog is.
+	ChangelogKey = "waybill.dev/changelog"
 )
 
 // manifests are the media types of what a tag may stand for.
@@ -180,11 +181,11 @@ func addConfig(to map[string]string, data []byte) error {
 
 // described reads what was gathered. What has not the form that it should have is left out.
 func described(said map[string]string) Image {
-	return Image{Source: link(said[sourceKey]), Changelog: link(said[changelogKey]), URL: link(said[urlKey])}
+	return Image{Source: Link(said[sourceKey]), Changelog: Link(said[ChangelogKey]), URL: Link(said[urlKey])}
 }
 
-// link is a URL that may be shown as a link; empty if it may not.
-func link(s string) string {
+// Link is a URL that may be shown as a link; empty if it may not.
+func Link(s string) string {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || len(s) > 500 {
 		return ""

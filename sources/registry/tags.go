@@ -53,7 +53,7 @@ func (c *Client) Tags(ctx context.Context, repository string, known Known) (Know
 // tags asks for all pages of the list.
 func (s *session) tags(ctx context.Context, known Known) (Known, error) {
 	from, header := s.url("tags", "list")+"?n="+strconv.Itoa(pageSize), http.Header{}
-	if isETag(known.ETag) {
+	if IsETag(known.ETag) {
 		header.Set("If-None-Match", known.ETag)
 	}
 	all, etag := map[string]bool{}, ""
@@ -93,14 +93,14 @@ func (s *session) list(all map[string]bool, etag string) (Known, error) {
 		return Known{}, s.failed(Gone, "it lists no tag")
 	}
 	sorted := slices.Sorted(maps.Keys(all))
-	if !isETag(etag) {
+	if !IsETag(etag) {
 		etag = digestOf([]byte(strings.Join(sorted, "\n")))
 	}
 	return Known{ETag: etag, Tags: sorted}, nil
 }
 
-// isETag reports what a registry may be asked to compare, and not a digest of ours (RFC 9110, 8.8.3).
-func isETag(s string) bool {
+// IsETag reports what a registry may be asked to compare, and not a digest of ours (RFC 9110, 8.8.3).
+func IsETag(s string) bool {
 	return len(s) <= 200 && strings.HasSuffix(s, `"`) && strings.HasPrefix(strings.TrimPrefix(s, "W/"), `"`)
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -55,20 +56,34 @@ func (a Asked) Charts() (*chart.Store, error) {
 	return chart.New(o)
 }
 
-// Registry returns what asks registries of images: those that charts may come from, and updates.hosts.
-func (a Asked) Registry() (*registry.Client, error) {
-	o := registry.Options{Allow: a.hosts(), Now: time.Now}
+// Versions returns what asks registries which versions there are, of images and, made anew for each look, of charts: hosts that
+// charts may come from and that are named, and updates.hosts, and no others.
+func (a Asked) Versions() (*registry.Client, func() *chart.Catalog, error) {
+	allow := slices.Clone(a.hosts())
 	if !a.Untrusted {
-		o.Allow = slices.Concat(o.Allow, a.Config.Updates.Hosts)
+		allow = append(allow, a.Config.Updates.Hosts...)
 	}
-	var err error
-	if o.Private, o.Credentials, err = a.reached(); err != nil {
-		return nil, err
+	private, credentials, err := a.reached()
+	if err != nil {
+		return nil, nil, err
 	}
-	if o.PerHost, err = a.Config.Updates.Limits.Pause(); err != nil {
-		return nil, err
+	every, err := a.Config.Updates.Limits.Pause()
+	if err != nil {
+		return nil, nil, err
 	}
-	return registry.New(o)
+	client, err := registry.New(registry.Options{Allow: allow, Private: private, Credentials: credentials, PerHost: every, Now: time.Now})
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, h := range allow {
+		if !strings.Contains(h, "://") {
+			allow[i] = "https://" + h
+		}
+	}
+	store, err := chart.New(chart.Options{
+		Dir: cacheDir("charts"), Now: time.Now, Allow: allow, Listed: true, Private: private, Credentials: credentials,
+	})
+	return client, func() *chart.Catalog { return &chart.Catalog{Store: store, Registry: client} }, err
 }
 
 // hosts are those that charts may come from.

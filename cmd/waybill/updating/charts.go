@@ -30,8 +30,10 @@ type Charts struct {
 	Source   sources.Snapshot // as it stands
 	Only     []string         // names of charts; nil for all
 	Dry      bool             // write nothing
-	Planner  *planner.Planner
-	Store    *chart.Store
+	// Judged leaves alone what is locked of ranges: whether something newer is to be taken, Versions says.
+	Judged  bool
+	Planner *planner.Planner
+	Store   *chart.Store
 
 	failed []failedChart
 }
@@ -129,7 +131,7 @@ func (u *Charts) resolve(ctx context.Context, refs []planner.ChartUse, old lock.
 	for _, use := range refs {
 		ref := use.Ref
 		was, known := old.Lookup(ref)
-		if u.Only != nil && !slices.Contains(u.Only, ref.Name) {
+		if u.Only != nil && !slices.Contains(u.Only, ref.Name) || u.Judged && known && lock.IsRange(ref.Constraint) {
 			if known {
 				next = next.With(was)
 			}

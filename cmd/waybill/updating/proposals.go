@@ -18,6 +18,7 @@ import (
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/draw"
 	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/chart"
 	"github.com/waybill-dev/waybill/sources/forge"
 )
 
@@ -29,6 +30,7 @@ type Proposals struct {
 	Reconciler *reconciler.Reconciler
 	Forge      forge.Proposer
 	Registry   propose.Registry
+	Catalog    func() *chart.Catalog // for one look
 	Now        func() time.Time
 }
 
@@ -39,7 +41,7 @@ func (p *Proposals) Run(ctx context.Context, out io.Writer) (propose.Result, err
 		Load: func(ctx context.Context, s sources.Snapshot) (render.Source, error) {
 			return p.Reconciler.Planner().Load(ctx, s, render.With{})
 		},
-		Preview: p.preview, Rollouts: p.rollouts,
+		Catalog: func() propose.Catalog { return p.Catalog() }, Charts: charts(p.Reconciler.Planner()), Preview: p.preview, Rollouts: p.rollouts,
 	}
 	result, err := proposer.Run(ctx)
 	if len(result.Outcomes) > 0 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/lock"
 	"github.com/waybill-dev/waybill/sources/words"
@@ -21,6 +22,7 @@ type said struct {
 	clusters []string // one of those that are alike
 	bound    bool     // the release stands in their own directories
 	lacks    []lock.Ref
+	verified *flux.Verification // what the release asks of who signed its chart, where that lacks; nil for nothing
 }
 
 // About are diagnostics by the release that they are about.
@@ -49,15 +51,20 @@ type Lack struct {
 	Chart lock.Ref
 	Pos   diag.Pos // of the release
 	By    string   // the release, and for which clusters
+	// Verification is what the release, or what it takes the chart by, asks of who signed it; nil for nothing.
+	Verification *flux.Verification
 }
 
 // add notes what a job had to say.
-func (m saying) add(at string, release *object.Object, s *scope, r *engine.Rendered) {
+func (m saying) add(at string, release *object.Object, s *scope, r *engine.Rendered, in *flux.Repository) {
 	if len(r.Diags)+len(r.Lacks) == 0 {
 		return
 	}
 	if m[at] == nil {
 		m[at] = &said{release: release, diags: r.Diags, lacks: r.Lacks, bound: s.bound}
+		if len(r.Lacks) > 0 {
+			m[at].verified = flux.ReadVerification(release, s.lookup, in)
+		}
 	}
 	if t, cluster := m[at], s.name(); cluster != "" && !slices.Contains(t.clusters, cluster) {
 		t.clusters = append(t.clusters, cluster)
@@ -86,7 +93,7 @@ func (m saying) lacks() []Lack {
 	var all []Lack
 	for _, at := range slices.Sorted(maps.Keys(m)) {
 		for _, ref := range m[at].lacks {
-			all = append(all, Lack{ref, m[at].release.Origin(), m[at].by()})
+			all = append(all, Lack{ref, m[at].release.Origin(), m[at].by(), m[at].verified})
 		}
 	}
 	return all

@@ -154,7 +154,7 @@ func (x *expander) render(release *object.Object, s *scope) []*object.Object {
 		x.done[key] = *job
 	}
 	at := release.Ref().String() + "\x00" + key
-	x.said.add(at, release, s, &rendered)
+	x.said.add(at, release, s, &rendered, x.repository)
 	known := x.releases.get(id)
 	known.inputs[rendered.Inputs] = true
 	if rendered.Failed() {

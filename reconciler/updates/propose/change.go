@@ -203,7 +203,7 @@ func (c *change) message() string {
 	var b strings.Builder
 	b.WriteString(text)
 	for _, v := range c.verdicts {
-		fmt.Fprintf(&b, "%s: image %s %s\n", trailer, v.Policy.Repository.Image, v.Key())
+		fmt.Fprintf(&b, "%s: %s %s %s\n", trailer, v.What(), v.Repository, v.Key())
 	}
 	return b.String()
 }
@@ -211,26 +211,16 @@ func (c *change) message() string {
 // title says what changes.
 func (c *change) title() string {
 	if v := c.verdicts[0]; len(c.verdicts) == 1 {
-		return fmt.Sprintf("Update %s to %s", v.Policy.Repository.Image, v.Key())
+		return fmt.Sprintf("Update %s to %s", v.Repository, v.Key())
 	}
-	return fmt.Sprintf("Update %d images", len(c.verdicts))
+	return fmt.Sprintf("Update %d %ss", len(c.verdicts), c.verdicts[0].What())
 }
 
-// valuesAt are the values of policies at a commit.
-func (r *run) valuesAt(ctx context.Context, commit string) (map[images.Name][]marker.Marker, error) {
+// valuesAt are the values of subscriptions at a commit.
+func (r *run) valuesAt(ctx context.Context, commit string, of []updates.Subscription) (map[images.Name]marker.Image, error) {
 	s, err := r.Repository.Snapshot(ctx, commit, r.Subdir)
 	if err != nil {
 		return nil, err
 	}
-	all, err := updates.Markers(s)
-	if err != nil {
-		return nil, err
-	}
-	values := map[images.Name][]marker.Marker{}
-	for _, f := range all {
-		for _, m := range f.Markers {
-			values[images.Name(m.Policy)] = append(values[images.Name(m.Policy)], m)
-		}
-	}
-	return values, nil
+	return updates.ValuesAt(s, of)
 }

@@ -8,14 +8,21 @@ package propose
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/waybill-dev/waybill/policies/images"
 	"github.com/waybill-dev/waybill/reconciler/updates"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/render/subscribe"
 	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/chart"
+	"github.com/waybill-dev/waybill/sources/lock"
 	"github.com/waybill-dev/waybill/sources/registry"
 )
 
@@ -25,6 +32,12 @@ type Registry interface {
 	Image(ctx context.Context, ref string) (registry.Image, error)
 	Digest(ctx context.Context, ref string) (string, error)
 	Verify(ctx context.Context, ref string, keys []registry.Key) error
+}
+
+// Catalog is what repositories of charts are asked. *chart.Catalog is one, whose comments say what each method does.
+type Catalog interface {
+	Versions(ctx context.Context, ref lock.Ref, known registry.Known) (registry.Known, error)
+	At(ctx context.Context, ref lock.Ref, version string) (lock.Entry, registry.Image, error)
 }
 
 // Found is what a source subscribes to, and what comes next for each.
@@ -40,9 +53,25 @@ func (f *Found) Takes() bool {
 	return slices.ContainsFunc(f.Verdicts, func(v updates.Verdict) bool { return v.Takes() })
 }
 
+// Charts lists the charts of repositories that a source names.
+type Charts func(context.Context, sources.Snapshot) (updates.Charts, error)
+
+// Subscribed is what a source subscribes to. Charts is asked only where the lock file has some.
+func Subscribed(ctx context.Context, s sources.Snapshot, source *render.Source, charts Charts) (updates.Source, error) {
+	var named updates.Charts
+	if len(source.Lock.Entries()) > 0 {
+		var err error
+		if named, err = charts(ctx, s); err != nil {
+			return updates.Source{}, err
+		}
+	}
+	return updates.Read(s, source, named)
+}
+
 // Looker looks at registries.
 type Looker struct {
 	Registry Registry
+	Catalog  Catalog
 	Memory   *updates.Memory // which notes what they say
 	Now      time.Time
 }
@@ -50,7 +79,7 @@ type Looker struct {
 // Look asks registries what there is, notes it in the memory, and says what comes next. Source is what package updates read of
 // the snapshot. A registry that does not answer is a reason of its subscriptions, and no error.
 func (by *Looker) Look(ctx context.Context, s sources.Snapshot, source updates.Source, settings subscribe.Updates) (Found, error) {
-	l := look{by: by.Registry, snapshot: s, found: Found{Source: source, Images: map[images.Name]registry.Image{}}}
+	l := look{by: by.Registry, catalog: by.Catalog, snapshot: s, found: Found{Source: source, Images: map[images.Name]registry.Image{}}}
 	l.facts = updates.Facts{Now: by.Now, Settings: settings, Memory: by.Memory, Failed: map[string]error{}}
 	l.tags(ctx)
 	for i := range l.found.Source.Subscriptions {
@@ -64,6 +93,7 @@ func (by *Looker) Look(ctx context.Context, s sources.Snapshot, source updates.S
 // look is one look.
 type look struct {
 	by       Registry
+	catalog  Catalog
 	snapshot sources.Snapshot
 	facts    updates.Facts
 	found    Found
@@ -74,18 +104,26 @@ func (l *look) tags(ctx context.Context) {
 	asked := map[string]bool{}
 	for i := range l.found.Source.Subscriptions {
 		s := &l.found.Source.Subscriptions[i]
-		image := s.Policy.Repository.Image
-		if s.Why != "" || asked[image] {
+		if s.Why != "" || asked[s.Repository] {
 			continue
 		}
-		asked[image] = true
-		known, err := l.by.Tags(ctx, image, l.facts.Memory.Repositories[image].Known)
+		asked[s.Repository] = true
+		known, err := l.versions(ctx, s)
 		if err != nil {
-			l.facts.Failed[image] = err
+			l.facts.Failed[s.Repository] = err
 			continue
 		}
-		l.facts.Memory.See(image, known, l.facts.Now)
+		l.facts.Memory.See(s.Repository, known, l.facts.Now)
 	}
+}
+
+// versions asks what there is of a subscription.
+func (l *look) versions(ctx context.Context, s *updates.Subscription) (registry.Known, error) {
+	known := l.facts.Memory.Repositories[s.Repository].Known
+	if s.Chart != nil {
+		return l.catalog.Versions(ctx, s.Chart.Ref, known)
+	}
+	return l.by.Tags(ctx, s.Repository, known)
 }
 
 // pin finds out what is to be written stands for, and whether who has to signed it.
@@ -93,7 +131,11 @@ func (l *look) pin(ctx context.Context, v *updates.Verdict) {
 	if !v.Takes() {
 		return
 	}
-	image := v.Policy.Repository.Image
+	if v.Chart != nil {
+		l.lock(ctx, v)
+		return
+	}
+	image := v.Repository
 	ref := image + ":" + v.Next.Tag
 	if v.Moved() { // most do not move: one request is enough to see that
 		digest, err := l.by.Digest(ctx, ref)
@@ -125,25 +167,71 @@ func (l *look) pin(ctx context.Context, v *updates.Verdict) {
 	l.found.Images[v.Name()] = built
 }
 
+// lock finds out what the lock file is to say of a chart, and whether who has to signed it.
+func (l *look) lock(ctx context.Context, v *updates.Verdict) {
+	entry, said, err := l.catalog.At(ctx, v.Chart.Ref, v.Next.Tag)
+	if err != nil {
+		v.Refuse(updates.NotAnswered, err.Error())
+		return
+	}
+	if v.Lock(entry); !v.Takes() {
+		return
+	}
+	if _, err := l.found.Source.Edit([]*updates.Verdict{v}); err != nil {
+		v.Refuse(updates.Uneditable, err.Error())
+		return
+	}
+	for _, asked := range v.Chart.Verifications {
+		if why, err := l.verifyChart(ctx, entry, asked); err != nil {
+			v.Refuse(why, fmt.Sprintf("%s asks who signed it: %v", asked.By, err))
+			return
+		}
+	}
+	l.found.Images[v.Name()] = said
+}
+
+// verifyChart is an error if a chart is not signed as a verify of Flux's wants it, or that cannot be known, with which of the two it
+// is. What is verified is the manifest that the entry names, which names the archive by its digest.
+func (l *look) verifyChart(ctx context.Context, e lock.Entry, asked *flux.Verification) (updates.Why, error) {
+	if asked.Problem != "" {
+		return updates.Unverified, errors.New(asked.Problem)
+	}
+	if e.Kind != lock.OCI {
+		return updates.Unverified, errors.New("charts of a Helm repository over HTTP have no signature that is checked; Flux does not check one, either")
+	}
+	_, digest, _ := strings.Cut(e.URL, "@")
+	return l.signed(ctx, chart.Address(e.Ref)+"@"+digest, asked.Keys)
+}
+
 // verify is an error if an image is not signed as the source wants it, or that cannot be known, with which of the two it is.
 func (l *look) verify(ctx context.Context, image, digest string) (updates.Why, error) {
 	files := l.facts.Settings.KeysOf(image)
 	if len(files) == 0 {
 		return "", nil
 	}
-	var keys []registry.Key
+	keys := map[string]string{}
 	for _, file := range files {
 		data, err := l.snapshot.ReadFile(file)
 		if err != nil {
 			return updates.Unverified, fmt.Errorf("reading the key %s: %w", file, err)
 		}
-		some, err := registry.ParseKeys(file, data)
+		keys[file] = string(data)
+	}
+	return l.signed(ctx, image+"@"+digest, keys)
+}
+
+// signed is an error if none of some keys, by their names, signed what a reference stands for, or that cannot be known, with which of
+// the two it is.
+func (l *look) signed(ctx context.Context, ref string, files map[string]string) (updates.Why, error) {
+	var keys []registry.Key
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		some, err := registry.ParseKeys(name, []byte(files[name]))
 		if err != nil {
-			return updates.Unverified, fmt.Errorf("reading the key %s: %w", file, err)
+			return updates.Unverified, fmt.Errorf("reading the key %s: %w", name, err)
 		}
 		keys = append(keys, some...)
 	}
-	err := l.by.Verify(ctx, image+"@"+digest, keys)
+	err := l.by.Verify(ctx, ref, keys)
 	if registry.ClassOf(err) == registry.Unverified {
 		return updates.Unverified, err
 	}

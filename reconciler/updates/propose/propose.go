@@ -25,10 +25,12 @@ type Proposer struct {
 	Repository published.Repository // which is pushed to
 	Forge      forge.Proposer
 	Registry   Registry
-	Base       string // the branch that pull requests are for
-	Subdir     string // the folder of the source; empty for the root
+	Catalog    func() Catalog // for one look
+	Base       string         // the branch that pull requests are for
+	Subdir     string         // the folder of the source; empty for the root
 	// Load reads a snapshot of the source.
-	Load func(context.Context, sources.Snapshot) (render.Source, error)
+	Load   func(context.Context, sources.Snapshot) (render.Source, error)
+	Charts Charts
 	// Preview says as Markdown of at most limit bytes what going from one commit to another does to every cluster.
 	Preview func(ctx context.Context, base, head string, limit int) (string, error)
 	// Rollouts are those that are recorded.
@@ -38,11 +40,11 @@ type Proposer struct {
 
 // Outcome is what became of a branch.
 type Outcome struct {
-	Branch   string   `json:"branch"`
-	Policies []string `json:"policies"`
-	Did      Did      `json:"did"`
-	URL      string   `json:"url,omitempty"` // of the pull request
-	Why      string   `json:"why,omitempty"`
+	Branch string   `json:"branch"`
+	Of     []string `json:"of"` // the names of subscriptions
+	Did    Did      `json:"did"`
+	URL    string   `json:"url,omitempty"` // of the pull request
+	Why    string   `json:"why,omitempty"`
 }
 
 // Did is what was done.
@@ -122,14 +124,14 @@ func (p *Proposer) once(ctx context.Context) (Result, error) {
 	for _, s := range schedule {
 		r.settings.schedule = append(r.settings.schedule, s)
 	}
-	subscribed, err := updates.Read(snapshot, &source)
+	subscribed, err := Subscribed(ctx, snapshot, &source, p.Charts)
 	if err != nil {
 		return r.result, err
 	}
 	if err := r.learn(ctx, subscribed.Subscriptions); err != nil {
 		return r.result, err
 	}
-	looker := Looker{Registry: p.Registry, Memory: r.memory, Now: r.now}
+	looker := Looker{Registry: p.Registry, Catalog: p.Catalog(), Memory: r.memory, Now: r.now}
 	if r.result.Found, err = looker.Look(ctx, snapshot, subscribed, source.Config.Updates); err != nil {
 		return r.result, err
 	}
@@ -233,17 +235,17 @@ func (r *run) keptByRollouts(ctx context.Context, all []updates.Subscription) er
 
 // keptByRollout keeps back what values were at the target of one roll-out, if they were others at its base.
 func (r *run) keptByRollout(ctx context.Context, of *rollouts.Rollout, all []updates.Subscription) error {
-	before, err := r.valuesAt(ctx, of.Status.Base.Commit)
+	before, err := r.valuesAt(ctx, of.Status.Base.Commit, all)
 	if err != nil {
 		return err
 	}
-	after, err := r.valuesAt(ctx, of.Status.Target.Commit)
+	after, err := r.valuesAt(ctx, of.Status.Target.Commit, all)
 	if err != nil {
 		return err
 	}
 	for n := range all {
-		policy := all[n].Policy
-		was, is := updates.Newest(policy, before[policy.Name]), updates.Newest(policy, after[policy.Name])
+		name := all[n].Name()
+		was, is := before[name], after[name]
 		if is == was || is.Tag == "" {
 			continue
 		}
@@ -252,7 +254,7 @@ func (r *run) keptByRollout(ctx context.Context, of *rollouts.Rollout, all []upd
 			key = is.Tag + "@" + is.Digest
 		}
 		why := fmt.Sprintf("the roll-out of %s to %.12s did not go through (%s)", of.Unit, of.Status.Target.Commit, of.Status.Phase)
-		r.memory.KeepBack(policy.Name, key, why)
+		r.memory.KeepBack(name, key, why)
 	}
 	return nil
 }
@@ -328,7 +330,7 @@ func (r *run) allowed(c *change, due bool) bool {
 func (r *run) say(c *change, did Did, url, why string) {
 	o := Outcome{Branch: c.branch, Did: did, URL: url, Why: why}
 	for _, v := range c.verdicts {
-		o.Policies = append(o.Policies, v.Name().String())
+		o.Of = append(o.Of, v.Name().String())
 	}
 	r.result.Outcomes = append(r.result.Outcomes, o)
 }
@@ -361,10 +363,10 @@ func (r *run) close(ctx context.Context, all map[images.Name]*updates.Proposal) 
 		if closed[p.PullRequest] {
 			continue
 		}
-		o := Outcome{Branch: p.Branch, Policies: []string{n.String()}, Did: Theirs, URL: p.URL, Why: "somebody else's commit is on the branch"}
+		o := Outcome{Branch: p.Branch, Of: []string{n.String()}, Did: Theirs, URL: p.URL, Why: "somebody else's commit is on the branch"}
 		isOurs, err := r.isOurs(ctx, p)
 		if isOurs && err == nil {
-			o.Did, o.Why = Closed, p.To.String()+" is not to be taken any more"
+			o.Did, o.Why = Closed, p.Key+" is not to be taken any more"
 			err = r.Forge.ClosePullRequest(ctx, p.PullRequest)
 		}
 		if err != nil && !errors.Is(err, forge.ErrNotFound) {
@@ -378,11 +380,13 @@ func (r *run) close(ctx context.Context, all map[images.Name]*updates.Proposal) 
 	return failed
 }
 
-// rests reports a policy of which nothing is known now, or nothing is to be done: what is proposed of it stays as it is.
+// rests reports a subscription of which nothing is known now, or nothing is to be done: what is proposed of it stays as it is.
 func (f *Found) rests(n images.Name) bool {
 	i := slices.IndexFunc(f.Verdicts, func(v updates.Verdict) bool { return v.Name() == n })
 	if i < 0 {
-		return f.Source.Broken[n] || f.Source.Partial
+		return f.Source.Broken[n] || f.Source.Partial || f.Source.Unsure && n.Namespace == updates.ChartFolder
 	}
-	return slices.Contains([]updates.Why{updates.NotAnswered, updates.MarkerBad, updates.Suspended, updates.Unclear}, f.Verdicts[i].Why)
+	return slices.Contains([]updates.Why{
+		updates.NotAnswered, updates.MarkerBad, updates.Suspended, updates.Unclear, updates.Uneditable,
+	}, f.Verdicts[i].Why)
 }

@@ -28,7 +28,9 @@ type registries struct {
 	digests map[string]string // by references; others have one of their own
 	fails   error
 	unkept  error // of signatures
-	asked   []string
+	// verified are the references of which it was asked who signed them.
+	verified []string
+	asked    []string
 }
 
 func (r *registries) Tags(_ context.Context, repository string, known registry.Known) (registry.Known, error) {
@@ -51,7 +53,10 @@ func (r *registries) Image(ctx context.Context, ref string) (registry.Image, err
 	return registry.Image{Digest: d, Source: "https://example.com/src", Changelog: "https://example.com/log"}, err
 }
 
-func (r *registries) Verify(context.Context, string, []registry.Key) error { return r.unkept }
+func (r *registries) Verify(_ context.Context, ref string, _ []registry.Key) error {
+	r.verified = append(r.verified, ref)
+	return r.unkept
+}
 
 func digest(letter string) string { return "sha256:" + strings.Repeat(letter, 64) }
 
@@ -106,6 +111,8 @@ type world struct {
 	recorded []rollouts.Rollout
 	now      time.Time
 	proposer propose.Proposer
+	shelf    *shelf
+	charts   updates.Charts // that the source names
 }
 
 const image = "ghcr.io/acme/web"
@@ -126,7 +133,7 @@ func value(image string) string { return "image: " + image + " # {\"$imagepolicy
 func begin(t *testing.T, source map[string]string, tags ...string) *world {
 	t.Helper()
 	w := &world{t: t, repo: twin.New("fleet"), source: source, registry: &registries{tags: map[string][]string{image: tags}, digests: map[string]string{}}, now: time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)}
-	w.forge = &pulls{repo: w.repo}
+	w.forge, w.shelf = &pulls{repo: w.repo}, &shelf{versions: map[string][]string{}}
 	w.proposer = propose.Proposer{
 		Repository: w.repo, Forge: w.forge, Registry: w.registry, Base: "main", Now: func() time.Time { return w.now },
 		Load: func(ctx context.Context, s sources.Snapshot) (render.Source, error) {
@@ -136,6 +143,8 @@ func begin(t *testing.T, source map[string]string, tags ...string) *world {
 			return "what it does to every cluster\n", nil
 		},
 		Rollouts: func(context.Context) ([]rollouts.Rollout, error) { return w.recorded, nil },
+		Catalog:  func() propose.Catalog { return w.shelf },
+		Charts:   func(context.Context, sources.Snapshot) (updates.Charts, error) { return w.charts, nil },
 	}
 	w.commit()
 	return w

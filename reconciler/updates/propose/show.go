@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/updates"
 	"github.com/waybill-dev/waybill/sources/forge"
+	"github.com/waybill-dev/waybill/sources/lock"
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
@@ -62,7 +63,7 @@ func (r *run) draft(ctx context.Context, c *change) (forge.Draft, error) {
 	var b strings.Builder
 	for _, v := range c.verdicts {
 		from, to := shown(v.Current.Tag, v.Current.Digest), shown(v.Next.Tag, v.Next.Digest)
-		fmt.Fprintf(&b, "* `%s`: %s to %s, of ImagePolicy %s%s\n", v.Policy.Repository.Image, from, to, v.Name(), r.links(v))
+		fmt.Fprintf(&b, "* `%s`: %s to %s, of %s%s\n", v.Repository, from, to, wanted(v), r.links(v))
 		for _, n := range v.Choice.Newer {
 			if n.Tag == v.Key() {
 				fmt.Fprintf(&b, "  first seen %s\n", n.Since.Format("2006-01-02 15:04 MST"))
@@ -80,6 +81,14 @@ func (r *run) draft(ctx context.Context, c *change) (forge.Draft, error) {
 	return forge.Draft{Title: c.title(), Body: b.String() + preview}, nil
 }
 
+// wanted is what says which versions are wanted.
+func wanted(v *updates.Verdict) string {
+	if v.Chart == nil {
+		return "ImagePolicy " + v.Name().String()
+	}
+	return fmt.Sprintf("the range `%s`, locked in `%s`", v.Chart.Range(), lock.FileName)
+}
+
 // shown is a version as people see it.
 func shown(tag, digest string) string {
 	if digest == "" {
@@ -88,7 +97,7 @@ func shown(tag, digest string) string {
 	return fmt.Sprintf("`%s` (`%.19s`)", tag, digest)
 }
 
-// links lead to what those who built an image say of it. Registry returns none but https URLs.
+// links lead to what those who built an image or a chart say of it. Registry returns none but https URLs.
 func (r *run) links(v *updates.Verdict) string {
 	built := r.result.Found.Images[v.Name()]
 	var text strings.Builder

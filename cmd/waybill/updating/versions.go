@@ -17,12 +17,14 @@ import (
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/chart"
 )
 
-// Images says what new versions of images there are. It writes nothing.
-type Images struct {
+// Versions says what new versions of images and charts there are. It writes nothing.
+type Versions struct {
 	Planner  *planner.Planner
 	Registry propose.Registry
+	Catalog  func() *chart.Catalog
 	Source   sources.Snapshot
 	// Memory is the repository that has the memory; nil for none.
 	Memory published.Repository
@@ -30,7 +32,7 @@ type Images struct {
 }
 
 // Look looks, and returns what is wrong with policies and markers beside what there is.
-func (i *Images) Look(ctx context.Context) (propose.Found, []diag.Diagnostic, error) {
+func (i *Versions) Look(ctx context.Context) (propose.Found, []diag.Diagnostic, error) {
 	read, err := i.Planner.Load(ctx, i.Source, render.With{})
 	if err != nil {
 		return propose.Found{}, nil, err
@@ -39,13 +41,21 @@ func (i *Images) Look(ctx context.Context) (propose.Found, []diag.Diagnostic, er
 	if err != nil {
 		return propose.Found{}, nil, err
 	}
-	source, err := updates.Read(i.Source, &read)
+	source, err := propose.Subscribed(ctx, i.Source, &read, charts(i.Planner))
 	if err != nil {
 		return propose.Found{}, nil, err
 	}
-	looker := propose.Looker{Registry: i.Registry, Memory: memory, Now: i.Now}
+	looker := propose.Looker{Registry: i.Registry, Catalog: i.Catalog(), Memory: memory, Now: i.Now}
 	found, err := looker.Look(ctx, i.Source, source, read.Config.Updates)
 	return found, found.Source.Diags, err
+}
+
+// charts lists the charts that a source names.
+func charts(p *planner.Planner) propose.Charts {
+	return func(ctx context.Context, s sources.Snapshot) (updates.Charts, error) {
+		uses, unread, err := p.Charts(ctx, s)
+		return updates.Charts{Uses: uses, Unsure: len(unread) > 0}, err
+	}
 }
 
 // WithMarkers adds to what is wrong with a source what is wrong with the markers of its images.
@@ -54,7 +64,7 @@ func WithMarkers(ctx context.Context, p *planner.Planner, s sources.Snapshot, sa
 	if err != nil {
 		return said, err
 	}
-	found, err := updates.Read(s, &read)
+	found, err := updates.Read(s, &read, updates.Charts{})
 	for _, d := range found.Diags {
 		if !slices.Contains(said, d) {
 			said = append(said, d)
