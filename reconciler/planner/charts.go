@@ -25,7 +25,7 @@ import (
 func (p *Planner) Charts(ctx context.Context, s sources.Snapshot) ([]ChartUse, []diag.Diagnostic, error) {
 	c := &collector{Engine: p.Engine, refs: map[lock.Ref]bool{}}
 	asking := *p
-	asking.Engine = c
+	asking.Engine, asking.Memo = c, nil // what is not locked here is nobody's next plan
 	src, err := asking.Load(ctx, s, render.With{})
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the source: %w", err)

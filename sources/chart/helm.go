@@ -57,11 +57,14 @@ func (s *Store) offered(ctx context.Context, ref lock.Ref, in index) (found, err
 	if err != nil {
 		return found{}, fmt.Errorf("reading %s: version %q: %w", indexOf(ref), o.Version, err)
 	}
+	want := "sha256:" + strings.ToLower(strings.TrimPrefix(o.Digest, "sha256:"))
+	if archive, ok := s.kept(want); ok {
+		return found{version: o.Version, url: at, archive: archive}, nil
+	}
 	archive, err := s.get(ctx, at, s.maxArchive)
 	if err != nil {
 		return found{}, err
 	}
-	want := "sha256:" + strings.ToLower(strings.TrimPrefix(o.Digest, "sha256:"))
 	if got := digest(archive); lock.IsDigest(want) && got != want {
 		return found{}, fmt.Errorf("%s has the digest %s, and %s says %s", at, got, indexOf(ref), want)
 	}

@@ -49,9 +49,11 @@ func (s *Store) resolveOCI(ctx context.Context, ref lock.Ref) (found, error) {
 	if err != nil {
 		return found{}, fmt.Errorf("reading the manifest of %s:%s: %w", r.at, reference, egress.Clean(err))
 	}
-	archive, err := r.blob(ctx, content, s.maxArchive)
-	if err != nil {
-		return found{}, fmt.Errorf("reading the archive of %s:%s: %w", r.at, reference, egress.Clean(err))
+	archive, ok := s.kept(content)
+	if !ok {
+		if archive, err = r.blob(ctx, content, s.maxArchive); err != nil {
+			return found{}, fmt.Errorf("reading the archive of %s:%s: %w", r.at, reference, egress.Clean(err))
+		}
 	}
 	at := r.at + "@" + image
 	if tag != "" {

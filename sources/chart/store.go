@@ -191,7 +191,7 @@ func (s *Store) archive(ctx context.Context, e lock.Entry) ([]byte, error) {
 		return nil, err
 	}
 	defer done()
-	if archive, ok := s.cache.archive(e.Digest); ok && int64(len(archive)) <= s.maxArchive {
+	if archive, ok := s.kept(e.Digest); ok {
 		return archive, nil
 	}
 	archive, err := s.download(ctx, e)
@@ -217,6 +217,15 @@ func (s *Store) download(ctx context.Context, e lock.Entry) ([]byte, error) {
 		return nil, fmt.Errorf("%s has the digest %s, not %s: %w", e.URL, got, e.Digest, ErrDigest)
 	}
 	return archive, nil
+}
+
+// kept is the archive with a digest, if it is in the cache and not larger than may be.
+func (s *Store) kept(digest string) ([]byte, bool) {
+	if s.cache == nil || !lock.IsDigest(digest) {
+		return nil, false
+	}
+	archive, ok := s.cache.archive(digest)
+	return archive, ok && int64(len(archive)) <= s.maxArchive
 }
 
 // keep puts an archive into the cache. That it cannot be kept costs time later.

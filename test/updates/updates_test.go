@@ -1,5 +1,5 @@
-// Package updates runs waybill as CI does that proposes new versions of images: against go-containerregistry's registry over HTTP,
-// a repository on this disk, and a forge with GitHub's API. Each file of testdata is a script.
+// Package updates runs waybill as CI does that proposes new versions of images and charts: against go-containerregistry's registry
+// and a Helm repository over HTTP, a repository on this disk, and a forge with GitHub's API. Each file of testdata is a script.
 package updates
 
 import (
@@ -33,8 +33,10 @@ func TestMain(m *testing.M) { testscript.Main(program.Tests{M: m, Path: &binary}
 
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:  "testdata",
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits.With, "push": push, "expand": expand, "pulls": pulls, "close": closed},
+		Dir: "testdata",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits.With, "push": push, "expand": expand, "pulls": pulls, "close": closed, "offer": offer, "fail": fail, "brought": brought, "chart": chart, "sign": sign, "trust": trust,
+		},
 		Setup: func(e *testscript.Env) error {
 			quiet := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
 			server := httptest.NewServer(quiet)
@@ -43,6 +45,16 @@ func TestScripts(t *testing.T) {
 			api := httptest.NewServer(f.api())
 			e.Defer(api.Close)
 			e.Values["forge"] = f
+			h := &helm{archives: map[string][]byte{}, index: map[string]string{}}
+			repository := httptest.NewServer(h)
+			e.Defer(repository.Close)
+			e.Values["helm"] = h
+			e.Setenv("CHARTS", repository.URL)
+			signer, err := newKey()
+			if err != nil {
+				return err
+			}
+			e.Values["key"] = signer
 			e.Setenv("REGISTRY", strings.TrimPrefix(server.URL, "http://"))
 			e.Setenv("PULLS", "--pull-request --forge github --forge-repository acme/fleet --forge-url "+api.URL)
 			e.Setenv("FORGE", api.URL)
@@ -71,10 +83,10 @@ func push(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// expand puts the registry's address in place of $REGISTRY in files: expand FILE...
+// expand puts the addresses in place of $REGISTRY and $CHARTS in files: expand FILE...
 func expand(ts *testscript.TestScript, _ bool, args []string) {
 	for _, file := range args {
-		text := strings.ReplaceAll(ts.ReadFile(file), "$REGISTRY", ts.Getenv("REGISTRY"))
+		text := strings.NewReplacer("$REGISTRY", ts.Getenv("REGISTRY"), "$CHARTS", ts.Getenv("CHARTS")).Replace(ts.ReadFile(file))
 		ts.Check(os.WriteFile(ts.MkAbs(file), []byte(text), 0o600))
 	}
 }
