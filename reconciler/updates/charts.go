@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/Masterminds/semver/v3"
-
 	"github.com/waybill-dev/waybill/policies/imagepolicy"
 	"github.com/waybill-dev/waybill/policies/images"
 	"github.com/waybill-dev/waybill/reconciler/planner"
@@ -54,11 +52,10 @@ func lockOf(s sources.Snapshot) (lock.Lock, error) {
 	if err != nil {
 		return lock.Lock{}, err
 	}
-	l, err := lock.Parse(data)
-	if err != nil {
-		return lock.Lock{}, nil //nolint:nilerr // nothing is known of it then
+	if l, err := lock.Parse(data); err == nil {
+		return l, nil
 	}
-	return l, nil
+	return lock.Lock{}, nil // nothing is known of it then
 }
 
 // lockFile is the content of the lock file; nil where there is none.
@@ -102,9 +99,7 @@ func (s *Source) readCharts(from sources.Snapshot, locked *lock.Lock, charts Cha
 
 // Lock tells the entry of the chart for what is to be written. One of another version than was chosen is refused.
 func (v *Verdict) Lock(e lock.Entry) {
-	is, err := semver.NewVersion(e.Version)
-	want, wrong := semver.NewVersion(v.Next.Tag)
-	if err != nil || wrong != nil || !is.Equal(want) {
+	if c, known := v.Rule.Compare(e.Version, v.Next.Tag); !known || c != 0 {
 		v.Refuse(NotAnswered, fmt.Sprintf("%s is version %q there", v.Next.Tag, e.Version))
 		return
 	}

@@ -112,9 +112,9 @@ var Statuses = map[string][]Status{
 	},
 	"update": {
 		{0, "waybill.lock is up to date, or was written"},
-		{0, "with --pull-request: what is to be taken of images is proposed, or waits"},
+		{0, "with --pull-request: what is to be taken is proposed, or waits"},
 		{1, "with --check: waybill.lock would change"},
-		{1, "with --check: a new version of an image is to be taken"},
+		{1, "with --check: a new version of an image or a chart is to be taken"},
 		{1, "with --check or --pull-request: an image policy or a marker is a mistake; the others are looked at"},
 		{2, "a chart cannot be found, or a file cannot be read or written"},
 		{2, "with --pull-request: updates.mode is off, or the repository or the forge does not take it"},

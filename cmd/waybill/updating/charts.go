@@ -1,4 +1,4 @@
-// Package updating is what waybill update does: it locks charts, and says what new versions of images there are, or
+// Package updating is what waybill update does: it locks charts, and says what new versions of images and charts there are, or
 // proposes them.
 package updating
 
