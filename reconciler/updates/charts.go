@@ -37,7 +37,7 @@ const ChartFolder = "_charts"
 // name is one for each reference, which a branch may have: the chart's, and some digits of what the whole reference is.
 func (c *Chart) name() images.Name {
 	sum := sha256.Sum256([]byte(string(c.Kind) + " " + c.Normal().String()))
-	return images.Name{Namespace: ChartFolder, Name: strings.ReplaceAll(c.ChartUse.Name, "..", "-") + "-" + hex.EncodeToString(sum[:4])}
+	return images.Name{Namespace: ChartFolder, Name: strings.ReplaceAll(c.Name, "..", "-") + "-" + hex.EncodeToString(sum[:4])}
 }
 
 // Range is what the reference says of versions, for people.

@@ -206,13 +206,22 @@ type Schedule interface {
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // Branch is the branch on which a subscription is proposed: the one that its automation pushes to, if that is no branch of
-// Waybill's and not the base, or one of its own.
-func (s *Subscription) Branch(base string) string {
+// Waybill's and not the base, or one of its own, of its namespace, or of all, as the group says.
+func (s *Subscription) Branch(base, group string) string {
 	if a := s.Automation; a != nil && a.Branch != "" && a.Branch != base && !strings.HasPrefix(a.Branch, "waybill/") {
 		return a.Branch
 	}
+	switch group {
+	case subscribe.GroupAll:
+		return BranchPrefix + groupName
+	case subscribe.GroupNamespace:
+		return BranchPrefix + s.Name().Namespace + "/" + groupName
+	}
 	return BranchPrefix + s.Name().String()
 }
+
+// groupName ends the branch of several subscriptions. No policy is called so.
+const groupName = "_all"
 
 // BranchPrefix begins the branches on which versions are proposed.
 const BranchPrefix = render.UpdatePrefix

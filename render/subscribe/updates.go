@@ -1,4 +1,4 @@
-// Package subscribe says how a source takes new versions of images: updates of waybill.yaml, as a value. Which
+// Package subscribe says how a source takes new versions of images and charts: updates of waybill.yaml, as a value. Which
 // images there are, the objects of package policies/images say.
 package subscribe
 
@@ -28,7 +28,7 @@ type Updates struct {
 	// MinimumAge is how long a version has to have been seen before it is taken.
 	MinimumAge metav1.Duration `json:"minimumAge"`
 	Major      bool            `json:"major"` // a version of a higher major may be taken
-	Group      string          `json:"group"` // GroupEach: a pull request a policy
+	Group      string          `json:"group"` // what one pull request is about
 	Limits     UpdateLimits    `json:"limits"`
 	Hosts      []string        `json:"hosts"`     // registries that may be asked, beside charts.hosts
 	Verify     []Verify        `json:"verify"`    // the first that has an image says who has to have signed it
@@ -69,7 +69,7 @@ func (m *Mode) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*string)(m))
 }
 
-// What one pull request is about: one policy. Others are for later.
+// What one pull request is about: a policy or a chart, those of a namespace (charts have one of their own), or all.
 const (
 	GroupEach      = "each"
 	GroupNamespace = "namespace"
@@ -91,10 +91,8 @@ func (s *Updates) Check() (field, problem string) {
 		return "mode", fmt.Sprintf("is %q, which this version does not do yet; want %s or %s", s.Mode, ModeOff, ModePullRequest)
 	case s.Mode != ModeOff && s.Mode != ModePullRequest:
 		return "mode", fmt.Sprintf("is %q; want %s or %s", s.Mode, ModeOff, ModePullRequest)
-	case s.Group == GroupNamespace || s.Group == GroupAll:
-		return "group", fmt.Sprintf("is %q, which this version does not do yet; want %s", s.Group, GroupEach)
-	case s.Group != GroupEach:
-		return "group", fmt.Sprintf("is %q; want %s", s.Group, GroupEach)
+	case s.Group != GroupEach && s.Group != GroupNamespace && s.Group != GroupAll:
+		return "group", fmt.Sprintf("is %q; want %s, %s or %s", s.Group, GroupEach, GroupNamespace, GroupAll)
 	case s.Automerge:
 		return "automerge", "is true, which this version does not do yet; want false"
 	case s.MinimumAge.Duration < 0:

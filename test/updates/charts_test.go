@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -108,7 +109,7 @@ func brought(ts *testscript.TestScript, _ bool, args []string) {
 	h := ts.Value("helm").(*helm)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if got := fmt.Sprint(h.brought); got != args[0] {
+	if got := strconv.Itoa(h.brought); got != args[0] {
 		ts.Fatalf("%s indexes were brought, want %s", got, args[0])
 	}
 }

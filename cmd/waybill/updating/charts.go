@@ -119,6 +119,14 @@ func (u *Charts) split(old lock.Lock, refs []planner.ChartUse, unread []diag.Dia
 	return lock.Lock{}.With(rest...), kept
 }
 
+// asks reports whether a reference, which may be locked already, is asked for.
+func (u *Charts) asks(ref lock.Ref, locked bool) bool {
+	if u.Judged {
+		return !locked || !lock.IsRange(ref.Constraint)
+	}
+	return u.Only == nil || slices.Contains(u.Only, ref.Name)
+}
+
 // resolve asks for each reference, and says what became of it.
 func (u *Charts) resolve(ctx context.Context, refs []planner.ChartUse, old lock.Lock) (lock.Lock, []report.Pin, error) {
 	for _, name := range u.Only {
@@ -131,7 +139,7 @@ func (u *Charts) resolve(ctx context.Context, refs []planner.ChartUse, old lock.
 	for _, use := range refs {
 		ref := use.Ref
 		was, known := old.Lookup(ref)
-		if u.Only != nil && !slices.Contains(u.Only, ref.Name) || u.Judged && known && lock.IsRange(ref.Constraint) {
+		if !u.asks(ref, known) {
 			if known {
 				next = next.With(was)
 			}

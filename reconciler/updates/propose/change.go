@@ -12,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // change is what one branch changes.
@@ -213,7 +214,17 @@ func (c *change) title() string {
 	if v := c.verdicts[0]; len(c.verdicts) == 1 {
 		return fmt.Sprintf("Update %s to %s", v.Repository, v.Key())
 	}
-	return fmt.Sprintf("Update %d %ss", len(c.verdicts), c.verdicts[0].What())
+	count := map[string]int{}
+	for _, v := range c.verdicts {
+		count[v.What()]++
+	}
+	var parts []string
+	for _, what := range []string{"image", "chart"} {
+		if n := count[what]; n > 0 {
+			parts = append(parts, words.Count(n, what))
+		}
+	}
+	return "Update " + strings.Join(parts, " and ")
 }
 
 // valuesAt are the values of subscriptions at a commit.

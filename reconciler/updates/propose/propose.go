@@ -96,6 +96,7 @@ type run struct {
 
 // settings are those of the source that bound a run.
 type settings struct {
+	group         string
 	open, perHour int
 	schedule      []updates.Schedule
 }
@@ -116,7 +117,8 @@ func (p *Proposer) once(ctx context.Context) (Result, error) {
 	if !source.Config.Updates.Acts() {
 		return r.result, errOff
 	}
-	r.settings = settings{open: source.Config.Updates.Limits.Open, perHour: source.Config.Updates.Limits.PerHour}
+	u := &source.Config.Updates
+	r.settings = settings{group: u.Group, open: u.Limits.Open, perHour: u.Limits.PerHour}
 	schedule, wrong := images.ReadSchedule(&source.Config.Updates)
 	if len(wrong) > 0 {
 		return r.result, &render.ConfigError{Diagnostic: wrong[0]}
@@ -176,12 +178,13 @@ func (r *run) read(ctx context.Context) (sources.Snapshot, error) {
 // learn notes what people and roll-outs made of earlier proposals.
 func (r *run) learn(ctx context.Context, all []updates.Subscription) error {
 	r.memory.Learn(all, r.base.Commit.String())
+	ask := r.askOnce(ctx)
 	for _, n := range r.memory.Open() {
 		p := r.memory.Policies[n].Proposal
 		if p.PullRequest == 0 {
 			continue
 		}
-		is, err := r.Forge.PullRequest(ctx, p.PullRequest)
+		is, err := ask(p.PullRequest)
 		if errors.Is(err, forge.ErrNotFound) || err == nil && !is.Open && is.Merged == "" {
 			r.memory.KeepBack(n, p.Key, fmt.Sprintf("pull request %d was closed", p.PullRequest))
 			r.memory.Propose(n, nil)
@@ -197,6 +200,23 @@ func (r *run) learn(ctx context.Context, all []updates.Subscription) error {
 	known := slices.DeleteFunc(slices.Clone(all), func(s updates.Subscription) bool { return r.merged[s.Name()] })
 	r.memory.Learn(known, r.base.Commit.String()) // what was merged and reverted since the last run
 	return r.keptByRollouts(ctx, all)
+}
+
+// askOnce asks the forge for pull requests, for each once.
+func (r *run) askOnce(ctx context.Context) func(number int) (forge.PullRequest, error) {
+	type answer struct {
+		forge.PullRequest
+		err error
+	}
+	asked := map[int]answer{}
+	return func(number int) (forge.PullRequest, error) {
+		a, is := asked[number]
+		if !is {
+			a.PullRequest, a.err = r.Forge.PullRequest(ctx, number)
+			asked[number] = a
+		}
+		return a.PullRequest, a.err
+	}
 }
 
 // isBefore reports whether a commit is another one, or in its history, for sure.
@@ -265,7 +285,8 @@ func (r *run) act(ctx context.Context) error {
 	for i := range r.result.Found.Verdicts {
 		v := &r.result.Found.Verdicts[i]
 		if v.Takes() && !r.merged[v.Name()] { // whether it was reverted since is known the next time
-			byBranch[v.Branch(r.Base)] = append(byBranch[v.Branch(r.Base)], v)
+			branch := v.Branch(r.Base, r.settings.group)
+			byBranch[branch] = append(byBranch[branch], v)
 		}
 	}
 	hourAgo := r.now.Add(-time.Hour)
@@ -367,6 +388,9 @@ func (r *run) close(ctx context.Context, all map[images.Name]*updates.Proposal) 
 		isOurs, err := r.isOurs(ctx, p)
 		if isOurs && err == nil {
 			o.Did, o.Why = Closed, p.Key+" is not to be taken any more"
+			if now := r.memory.Policies[n].Proposal; now.IsOpen() {
+				o.Why = "it is proposed on " + now.Branch
+			}
 			err = r.Forge.ClosePullRequest(ctx, p.PullRequest)
 		}
 		if err != nil && !errors.Is(err, forge.ErrNotFound) {

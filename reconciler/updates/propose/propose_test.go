@@ -68,9 +68,11 @@ type pulls struct {
 	drafts []forge.Draft
 	repo   *twin.Repo
 	edits  int
+	asked  int // for pull requests by their numbers
 }
 
 func (p *pulls) PullRequest(_ context.Context, number int) (forge.PullRequest, error) {
+	p.asked++
 	return p.all[number-1], nil
 }
 

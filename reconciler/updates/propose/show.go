@@ -61,7 +61,11 @@ func (r *run) found(ctx context.Context, c *change, draft forge.Draft) (forge.Pu
 // draft is what the pull request of a change says.
 func (r *run) draft(ctx context.Context, c *change) (forge.Draft, error) {
 	var b strings.Builder
-	for _, v := range c.verdicts {
+	for i, v := range c.verdicts {
+		if i == maxShown {
+			fmt.Fprintf(&b, "* and %d more\n", len(c.verdicts)-i)
+			break
+		}
 		from, to := shown(v.Current.Tag, v.Current.Digest), shown(v.Next.Tag, v.Next.Digest)
 		fmt.Fprintf(&b, "* `%s`: %s to %s, of %s%s\n", v.Repository, from, to, wanted(v), r.links(v))
 		for _, n := range v.Choice.Newer {
@@ -73,13 +77,17 @@ func (r *run) draft(ctx context.Context, c *change) (forge.Draft, error) {
 	if len(r.open) > 0 {
 		fmt.Fprintf(&b, "\n> **A roll-out is open**: %s. Merged now, this waits for it or restarts it, as its strategy says.\n", words.First(r.open, 3))
 	}
-	b.WriteString("\nCommits of others on this branch are never overwritten. Closed without a merge, this version is not proposed again; a newer one is.\n\n")
+	b.WriteString("\nCommits of others on this branch are never overwritten. Closed without a merge, " +
+		map[bool]string{true: "this version is not proposed again; a newer one is", false: "these versions are not proposed again; newer ones are"}[len(c.verdicts) == 1] + ".\n\n")
 	preview, err := r.Preview(ctx, r.base.Commit.String(), r.heads[c.branch].String(), forge.MaxBody-b.Len())
 	if err != nil {
 		return forge.Draft{}, err
 	}
 	return forge.Draft{Title: c.title(), Body: b.String() + preview}, nil
 }
+
+// maxShown is how many subscriptions a pull request names.
+const maxShown = 50
 
 // wanted is what says which versions are wanted.
 func wanted(v *updates.Verdict) string {
