@@ -189,3 +189,12 @@ func FuzzChoose(f *testing.F) {
 		}
 	})
 }
+
+// A version that is kept back is so in every spelling of it.
+func TestKeptBackInAnotherSpelling(t *testing.T) {
+	r := read(t, imagepolicy.Spec{Range: "*"})
+	c := r.Choose(imagepolicy.Facts{Now: now, Current: "1.0.0", Tags: []string{"1.0.0", "v1.1.0"}, KeptBack: map[string]string{"1.1.0": "it was reverted"}})
+	if c.Tag != "" || len(c.Newer) != 1 || c.Newer[0].Message != "it was reverted" {
+		t.Errorf("chosen is %+v", c)
+	}
+}

@@ -72,7 +72,7 @@ var words = map[string][]string{
 	"Failover.LastCopy":     {render.LastCopyKeep, render.LastCopyDelete},
 	"SyncWindow.Kind":       {render.WindowAllow, render.WindowDeny},
 	"RolloutWindow.Kind":    {render.WindowAllow, render.WindowDeny},
-	"Updates.Group":         {subscribe.GroupEach},
+	"Updates.Group":         {subscribe.GroupEach, subscribe.GroupNamespace, subscribe.GroupAll},
 	"Rollout.Bypass":        {render.BypassAllowed, render.BypassSigned, render.BypassNever},
 }
 

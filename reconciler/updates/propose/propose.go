@@ -178,7 +178,7 @@ func (r *run) read(ctx context.Context) (sources.Snapshot, error) {
 // learn notes what people and roll-outs made of earlier proposals.
 func (r *run) learn(ctx context.Context, all []updates.Subscription) error {
 	r.memory.Learn(all, r.base.Commit.String())
-	ask := r.askOnce(ctx)
+	ask := askOnce(ctx, r.Forge)
 	for _, n := range r.memory.Open() {
 		p := r.memory.Policies[n].Proposal
 		if p.PullRequest == 0 {
@@ -202,8 +202,8 @@ func (r *run) learn(ctx context.Context, all []updates.Subscription) error {
 	return r.keptByRollouts(ctx, all)
 }
 
-// askOnce asks the forge for pull requests, for each once.
-func (r *run) askOnce(ctx context.Context) func(number int) (forge.PullRequest, error) {
+// askOnce asks a forge for pull requests, for each once.
+func askOnce(ctx context.Context, at forge.Proposer) func(number int) (forge.PullRequest, error) {
 	type answer struct {
 		forge.PullRequest
 		err error
@@ -212,7 +212,7 @@ func (r *run) askOnce(ctx context.Context) func(number int) (forge.PullRequest, 
 	return func(number int) (forge.PullRequest, error) {
 		a, is := asked[number]
 		if !is {
-			a.PullRequest, a.err = r.Forge.PullRequest(ctx, number)
+			a.PullRequest, a.err = at.PullRequest(ctx, number)
 			asked[number] = a
 		}
 		return a.PullRequest, a.err
