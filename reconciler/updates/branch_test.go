@@ -5,6 +5,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/images"
 	"github.com/waybill-dev/waybill/reconciler/updates"
+	"github.com/waybill-dev/waybill/render/subscribe"
 )
 
 // TestBranch: an automation says on which branch a version is proposed, but nothing is pushed to the base, nor where Waybill publishes.
@@ -24,7 +25,7 @@ func TestBranch(t *testing.T) {
 		{"one with almost such a name", &images.Automation{Branch: "waybill-updates"}, "waybill-updates"},
 	} {
 		s := updates.Subscription{Policy: policy, Automation: tt.automation}
-		if got := s.Branch("main"); got != tt.want {
+		if got := s.Branch("main", subscribe.GroupEach); got != tt.want {
 			t.Errorf("%s: it is proposed on %s, want %s", tt.name, got, tt.want)
 		}
 	}
