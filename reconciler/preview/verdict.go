@@ -100,10 +100,7 @@ func (c *Comparison) Verdict() (v Verdict) {
 		raise(Broken)
 		v.broken(wrong)
 	}
-	by := map[Verb][]*Change{}
-	for i := range c.Changes {
-		by[c.Changes[i].Verb] = append(by[c.Changes[i].Verb], &c.Changes[i])
-	}
+	by := byVerb(c.Changes)
 	gone := by[Disappears]
 	if len(gone) > 0 {
 		raise(Dangerous)
@@ -159,6 +156,14 @@ func (c *Comparison) Verdict() (v Verdict) {
 		v.say("%s without this change, too", words.Count(n, "error"))
 	}
 	return v
+}
+
+func byVerb(all []Change) map[Verb][]*Change {
+	by := map[Verb][]*Change{}
+	for i := range all {
+		by[all[i].Verb] = append(by[all[i].Verb], &all[i])
+	}
+	return by
 }
 
 // broken counts errors that are new.

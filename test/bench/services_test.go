@@ -73,6 +73,7 @@ func exposed(by bool) *Source {
 
 // cpu is the time of processors that this process has used.
 func cpu(b *testing.B) time.Duration {
+	b.Helper()
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		b.Fatal(err)

@@ -1,0 +1,74 @@
+// Package update says of each subscription what is newer, and why it is not taken.
+package update
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/waybill-dev/waybill/policies/imagepolicy"
+	"github.com/waybill-dev/waybill/reconciler/updates"
+)
+
+// Update is what is newer of an image or a chart, and what becomes of it.
+type Update struct {
+	Name    string `json:"name"` // of the policy, or of the chart as its branch has it
+	Image   string `json:"image,omitempty"`
+	Chart   string `json:"chart,omitempty"`
+	Range   string `json:"range,omitempty"` // of the chart
+	Current string `json:"current,omitempty"`
+	Next    string `json:"next,omitempty"` // what is taken; empty for nothing
+	Newest  string `json:"newest,omitempty"`
+	// FirstSeen is when the newest was, and Why why it is not taken, as a code.
+	FirstSeen time.Time `json:"firstSeen,omitzero"`
+	Why       string    `json:"why,omitempty"`
+	Message   string    `json:"message,omitempty"`
+	// Unfit is how many tags are no version that is wanted.
+	Unfit  int      `json:"unfit,omitempty"`
+	Values []string `json:"values,omitempty"` // where they stand, or where a chart is named, as FILE:LINE
+}
+
+// Of says what becomes of a subscription.
+func Of(v *updates.Verdict) Update {
+	u := Update{
+		Name: v.Name().String(), Image: v.Repository, Why: string(v.Why), Message: v.Message, Unfit: v.Choice.Unfit, Values: v.Places(),
+		Current: version(v.Current.Tag, v.Current.Digest), Next: version(v.Next.Tag, v.Next.Digest),
+	}
+	if v.Chart != nil {
+		u.Chart, u.Image, u.Range, u.Current, u.Next = u.Image, "", v.Chart.Range(), v.Current.Tag, v.Next.Tag
+	}
+	if u.Message == "" {
+		u.Message = sentences[v.Why]
+	}
+	if len(v.Choice.Newer) == 0 {
+		return u
+	}
+	n := v.Choice.Newer[0]
+	u.Newest, u.FirstSeen = n.Tag, n.Since
+	if v.Why != "" && v.Why != updates.UpToDate {
+		return u
+	}
+	switch u.Why, u.Message = string(n.Why), ""; n.Why {
+	case imagepolicy.TooYoung:
+		u.Message = "too young until " + n.Until.UTC().Format("2006-01-02 15:04Z")
+	case imagepolicy.Major:
+		u.Message = "another major, and updates.major is false"
+	case imagepolicy.KeptBack:
+		u.Message = "kept back: " + n.Message
+	}
+	return u
+}
+
+// sentences say why nothing is written.
+var sentences = map[updates.Why]string{
+	updates.Suspended: "suspended", updates.NotAutomated: "no ImageUpdateAutomation covers the policy", updates.NoMarker: "no value has a marker of it",
+	updates.Unclear:   "an ImageUpdateAutomation of its namespace has a mistake, or a part of the source cannot be read",
+	updates.MarkerBad: "a marker of it is a mistake", updates.UpToDate: "",
+}
+
+// version is a tag, and the first digits of a digest.
+func version(tag, digest string) string {
+	if digest == "" {
+		return tag
+	}
+	return fmt.Sprintf("%s@%.15s", tag, digest)
+}
