@@ -15,6 +15,7 @@ import (
 
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -264,6 +265,17 @@ func TestAPageFollowsWhatHappens(t *testing.T) {
 	p.isOurs(f)
 }
 
+// slash presses the key / as a keyboard does: a page that takes the key keeps the letter out of what has the focus then.
+func slash() chromedp.Action {
+	return chromedp.ActionFunc(func(ctx context.Context) error {
+		key := input.DispatchKeyEvent(input.KeyDown).WithKey("/").WithCode("Slash").WithText("/").WithWindowsVirtualKeyCode(191)
+		if err := key.Do(ctx); err != nil {
+			return err
+		}
+		return input.DispatchKeyEvent(input.KeyUp).WithKey("/").WithCode("Slash").WithWindowsVirtualKeyCode(191).Do(ctx)
+	})
+}
+
 func TestTheWebUIByKeyboard(t *testing.T) {
 	f := newServed(t, 8, 3)
 	p := f.visit(browser(t), "/fleet")
@@ -273,10 +285,10 @@ func TestTheWebUIByKeyboard(t *testing.T) {
 	}
 	p.do(chromedp.KeyEvent(kb.Enter))
 	p.wants("document.activeElement.id === 'content'")
-	p.do(chromedp.KeyEvent("/"))
+	p.do(slash())
 	p.wants("document.activeElement.id === 'find' && document.activeElement.value === ''")
-	p.do(chromedp.KeyEvent("a/b"))
-	p.wants("document.activeElement.value === 'a/b'") // in a field it is a letter
+	p.do(slash())
+	p.wants("document.activeElement.value === '/'") // in a field it is a letter
 	p.do(chromedp.Evaluate("document.activeElement.value = ''; document.getElementById('content').focus()", nil))
 	for range 60 {
 		if eval[bool](p, "document.activeElement.getAttribute('href') === '/clusters/europe-west-01'") {
