@@ -47,6 +47,8 @@ type Comparison struct {
 	Diags []diag.Diagnostic `json:"diagnostics,omitempty"` // of the head, and not of the base
 	// Already are the errors and warnings of the head that the base has, too.
 	Already []diag.Diagnostic `json:"already,omitempty"`
+	// IsDone says that it was carried out: nothing of it waits for anybody.
+	IsDone bool `json:"-"`
 }
 
 // Span is a number before and after.

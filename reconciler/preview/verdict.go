@@ -104,8 +104,7 @@ func (c *Comparison) Verdict() (v Verdict) {
 	gone := by[Disappears]
 	if len(gone) > 0 {
 		raise(Dangerous)
-		v.objects("removes ", gone)
-		v.say(" from %s at once, without an approval", words.Count(len(clustersOf(gone, removedFrom)), "cluster"))
+		v.removes(c, gone)
 	}
 	if c.Guard != nil && len(c.Guard.Holds) > 0 {
 		raise(Dangerous)
@@ -171,6 +170,15 @@ func (v *Verdict) broken(wrong []diag.Diagnostic) {
 	v.and()
 	v.say("%s in the source, the first in ", words.Count(len(wrong), "new error"))
 	v.quote(cmp.Or(wrong[0].Pos.String(), string(wrong[0].Code)))
+}
+
+// removes says what goes, and that it goes at once where it has not gone yet.
+func (v *Verdict) removes(c *Comparison, gone []*Change) {
+	v.objects("removes ", gone)
+	v.say(" from %s", words.Count(len(clustersOf(gone, removedFrom)), "cluster"))
+	if !c.IsDone {
+		v.say(" at once, without an approval")
+	}
 }
 
 // holds says what held clusters would lose if somebody lets it happen. Noun is what they are called.
@@ -290,7 +298,11 @@ func (v *Verdict) freezes(frozen []*Change) {
 			return names
 		})
 	}
-	if from, to := in(true), in(false); len(from) > 0 && len(to) > 0 {
+	from, to := in(true), in(false)
+	switch {
+	case len(from) > 1 && len(to) == 0:
+		v.say(" in %s", words.Count(len(from), "cluster"))
+	case len(from) > 0 && len(to) > 0:
 		v.say(", in ")
 		v.quoteList(from, "cluster")
 		v.say(" and not in ")

@@ -401,6 +401,37 @@ func TestATimeline(t *testing.T) {
 	}
 }
 
+// TestAChangeBeginsWithTheAnswer has the page of a publication say in a sentence what it did, and once what was decided of several.
+func TestAChangeBeginsWithTheAnswer(t *testing.T) {
+	f := published(t)
+	page := func() string {
+		t.Helper()
+		return shown.Words(f.get(http.MethodGet, "/changes/"+f.head("waybill/state").Commit.String()).Body.String())
+	}
+	if text := page(); !strings.Contains(text, "web: the second version changes shop/web (Deployment) in 2 clusters: spec.replicas 2 -&gt; 3 Source commit") {
+		t.Errorf("of a change it says %s", text)
+	}
+	for _, name := range []string{"web.yaml", "conf.yaml"} {
+		delete(f.source, name)
+	}
+	f.repo.twin.Now = f.now
+	f.publish("all of it goes")
+	text := page()
+	for _, want := range []string{
+		"all of it goes leaves shop/web (Deployment) and 1 more object as it is in 2 clusters: the cluster is held Source commit",
+		"What was decided ConfigMap/shop/conf , Deployment.apps/shop/web not carried out in eu (the cluster is held), us (the cluster is held)",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("want %q in\n%s", want, text)
+		}
+	}
+	f.now = f.now.Add(time.Hour)
+	f.publishes(&reconciler.Reconciler{Seen: reconciler.NewCache(), Allow: guard.AllowAll, AllowedBy: "ann@example.com"})
+	if text := page(); !strings.Contains(text, "all of it goes removes shop/web (Deployment) and 1 more object from 2 clusters Source commit") {
+		t.Errorf("of what goes it says %s", text)
+	}
+}
+
 // TestATimelineSaysWhatFailsOver has a template leave a cluster because of its taint, and the page say from where and why, and where it goes.
 func TestATimelineSaysWhatFailsOver(t *testing.T) {
 	f := published(t)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/facts"
+	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/reconciler/preview/fields"
 	"github.com/waybill-dev/waybill/reconciler/ui/pages/list"
 	"github.com/waybill-dev/waybill/sources/words"
@@ -91,7 +92,8 @@ func again(all []facts.Change, now time.Time) string {
 // Change is the page of a publication.
 type Change struct {
 	Subject   string
-	Source    Link // the source commit, at the forge if that is known
+	Answer    []preview.Part // what it did, in a sentence; empty where that is not known
+	Source    Link           // the source commit, at the forge if that is known
 	State     string
 	Author    string
 	Message   string
@@ -108,10 +110,11 @@ type Change struct {
 	Cut       bool
 }
 
-// Decision is a template about which something else was decided.
+// Decision is something that was decided alike of some templates.
 type Decision struct {
-	Template Link
-	Says     []string
+	Templates []Link // the first of them
+	More      string // how many there are besides
+	Says      []string
 }
 
 // Touched is a cluster whose branch moved.
@@ -148,9 +151,8 @@ func OfChange(f *facts.Facts, e facts.Effect, within string, now time.Time) Chan
 		p.Author, p.Message = a.Name, strings.TrimSpace(a.Message)
 		p.When = moment(a.When, now)
 	}
-	for _, d := range e.Decisions {
-		p.Decisions = append(p.Decisions, Decision{Template: templateLink(d), Says: says(d.Was, d.Is)})
-	}
+	p.Decisions = alikeDecided(e.Decisions)
+	p.Answer = answerOf(&e)
 	if e.MoreDecisions > 0 {
 		p.MoreWords = words.Count(e.MoreDecisions, "more template")
 	}
@@ -165,6 +167,33 @@ func OfChange(f *facts.Facts, e facts.Effect, within string, now time.Time) Chan
 		p.Objects = append(p.Objects, objectOf(&e.Objects[i]))
 	}
 	return p
+}
+
+// templatesNamed is how many templates are named of which the same was decided.
+const templatesNamed = 20
+
+// alikeDecided says once what was decided of several templates, in the order of the first of them.
+func alikeDecided(decided []facts.Decided) (all []Decision) {
+	at := map[string]int{} // by what is said
+	var of [][]Link
+	for _, d := range decided {
+		lines := says(d.Was, d.Is)
+		key := strings.Join(lines, "\n")
+		i, known := at[key]
+		if !known {
+			i = len(all)
+			at[key] = i
+			all, of = append(all, Decision{Says: lines}), append(of, nil)
+		}
+		of[i] = append(of[i], templateLink(d))
+	}
+	for i := range all {
+		all[i].Templates = of[i][:min(templatesNamed, len(of[i]))]
+		if n := len(of[i]) - templatesNamed; n > 0 {
+			all[i].More = words.Count(n, "more template")
+		}
+	}
+	return all
 }
 
 // templateLink leads to a template, also to one that is gone.
