@@ -3,6 +3,7 @@ package pages
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/render/object"
@@ -38,5 +39,17 @@ func TestWhatAPublicationDid(t *testing.T) {
 				t.Errorf("it is %q, want %q", b.String(), tt.want)
 			}
 		})
+	}
+}
+
+// Workloads come before what they need.
+func TestWhatChangedMostComesFirst(t *testing.T) {
+	e := facts.Effect{Objects: []facts.Changed{
+		{Ref: object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "a"}, Verb: "changed"},
+		{Ref: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "b"}, Verb: "changed"},
+	}}
+	p := OfChange(&facts.Facts{}, e, "", time.Time{})
+	if len(p.Objects) != 2 || p.Objects[0].Name != "Deployment.apps/shop/b" || e.Objects[0].Ref.Kind != "ConfigMap" {
+		t.Errorf("they are %+v", p.Objects)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/reconciler/preview/fields"
 	"github.com/waybill-dev/waybill/reconciler/ui/pages/list"
+	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
@@ -163,8 +164,10 @@ func OfChange(f *facts.Facts, e facts.Effect, within string, now time.Time) Chan
 			Added: c.Added, Changed: c.Changed, Removed: c.Removed,
 		})
 	}
-	for i := range e.Objects {
-		p.Objects = append(p.Objects, objectOf(&e.Objects[i]))
+	objects := slices.Clone(e.Objects)
+	slices.SortStableFunc(objects, func(a, b facts.Changed) int { return object.KindRank(a.Ref.Kind) - object.KindRank(b.Ref.Kind) })
+	for i := range objects {
+		p.Objects = append(p.Objects, objectOf(&objects[i]))
 	}
 	return p
 }
