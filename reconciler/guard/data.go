@@ -26,11 +26,7 @@ func deletesVolumes(has *files.Blob) bool {
 	if has == nil {
 		return false
 	}
-	data, err := has.Bytes()
-	if err != nil {
-		return true
-	}
-	content, err := object.DecodeCanonical(data)
+	content, err := object.ReadCanonical(has)
 	if err != nil {
 		return true
 	}

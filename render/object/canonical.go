@@ -30,6 +30,15 @@ func DecodeCanonical(data []byte) (map[string]any, error) {
 	return m, nil
 }
 
+// ReadCanonical is DecodeCanonical of what has its text to be asked for, as a blob of a tree has.
+func ReadCanonical(b interface{ Bytes() ([]byte, error) }) (map[string]any, error) {
+	data, err := b.Bytes()
+	if err != nil {
+		return nil, fmt.Errorf("reading a manifest: %w", err)
+	}
+	return DecodeCanonical(data)
+}
+
 // canonical is a reader of lines. At stands at the start of a line, or behind the
 // "- " of an item.
 type canonical struct {

@@ -26,11 +26,7 @@ func (m *Manifests) spec(b *files.Blob) map[string]any {
 }
 
 func specOf(b *files.Blob) map[string]any {
-	data, err := b.Bytes()
-	if err != nil {
-		return nil
-	}
-	content, err := object.DecodeCanonical(data)
+	content, err := object.ReadCanonical(b)
 	if err != nil {
 		return nil
 	}

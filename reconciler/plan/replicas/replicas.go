@@ -65,11 +65,7 @@ func (c *Counter) Of(b *files.Blob) Count {
 }
 
 func (c *Counter) read(b *files.Blob) Count {
-	data, err := b.Bytes()
-	if err != nil {
-		return Count{}
-	}
-	content, err := object.DecodeCanonical(data)
+	content, err := object.ReadCanonical(b)
 	if err != nil {
 		return Count{}
 	}

@@ -172,11 +172,7 @@ func (s *settler) read(is *service, of pair) *rules.Provided {
 
 // content is what a manifest says; nil if it is encrypted.
 func content(b *files.Blob) map[string]any {
-	data, err := b.Bytes()
-	if err != nil {
-		return nil
-	}
-	content, err := object.DecodeCanonical(data)
+	content, err := object.ReadCanonical(b)
 	if err != nil {
 		return nil
 	}
