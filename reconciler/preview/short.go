@@ -42,6 +42,14 @@ func (s *Short) String() string {
 	return line + "; nothing is scheduled anew because of it"
 }
 
+// Shortages are the lines of Short.
+func (c *Comparison) Shortages() (lines []string) {
+	for i := range c.Short {
+		lines = append(lines, c.Short[i].String())
+	}
+	return lines
+}
+
 func (s *Short) amounts() string {
 	return fmt.Sprintf("%s of %s is asked for, and there is %s", s.Asked, s.Resource, s.Has)
 }

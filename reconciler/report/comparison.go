@@ -39,8 +39,8 @@ func comparison(w io.Writer, c *preview.Comparison, look Look) error {
 	for _, s := range c.Supposed {
 		p.line("supposed: %s", words.Printable(s))
 	}
-	for i := range c.Short {
-		p.line("%s", words.Printable(c.Short[i].String()))
+	for _, s := range c.Shortages() {
+		p.line("%s", words.Printable(s))
 	}
 	switch {
 	case c.Empty() && c.Errors()+len(preview.Mistakes(c.Already)) > 0:

@@ -34,14 +34,14 @@ func short(base, head *plan.Plan, within *Scope) (all []preview.Short) {
 	if len(other) == 0 {
 		return nil
 	}
-	puts, put := loads(head, other), loads(base, other)
+	were, are := loads(base, other), loads(head, other)
 	for _, name := range slices.Sorted(maps.Keys(other)) {
 		for _, r := range slices.Sorted(slices.Values(other[name])) {
-			has, asked := after[name].Allocatable[r], put.asked(after[name], puts, name, r)
+			has, asked := after[name].Allocatable[r], asked(after[name], were, are, at{name, r})
 			if asked.Cmp(has) <= 0 {
 				continue
 			}
-			all = append(all, preview.Short{Cluster: name, Resource: string(r), Asked: asked.String(), Has: has.String(), By: puts.of(name, r)})
+			all = append(all, preview.Short{Cluster: name, Resource: string(r), Asked: asked.String(), Has: has.String(), By: are.of(at{name, r})})
 		}
 	}
 	return all
@@ -108,22 +108,22 @@ func (l loaded) sum(where at) (sum resource.Quantity) {
 	return sum
 }
 
-// asked is how much of a resource is asked for in a cluster, of which l were the loads and now are these.
-func (l loaded) asked(s *karmada.ResourceSummary, now loaded, cluster string, r corev1.ResourceName) resource.Quantity {
-	sum := now.sum(at{cluster, r})
-	used, observed := s.Allocated[r]
+// asked is how much is asked for of a resource of a cluster, by what is in use there and by what the loads were and are.
+func asked(s *karmada.ResourceSummary, were, are loaded, where at) resource.Quantity {
+	sum := are.sum(where)
+	used, observed := s.Allocated[where.resource]
 	if !observed {
 		return sum
 	}
-	sum.Sub(l.sum(at{cluster, r}))
+	sum.Sub(were.sum(where))
 	sum.Add(used)
-	sum.Add(s.Allocating[r])
+	sum.Add(s.Allocating[where.resource])
 	return sum
 }
 
 // of are the loads of a resource of a cluster, the largest first.
-func (l loaded) of(cluster string, r corev1.ResourceName) (all []preview.Load) {
-	by := slices.Clone(l[at{cluster, r}])
+func (l loaded) of(where at) (all []preview.Load) {
+	by := slices.Clone(l[where])
 	slices.SortFunc(by, func(a, b load) int { return cmp.Or(b.asked.Cmp(a.asked), a.object.Compare(b.object)) })
 	for _, one := range by {
 		all = append(all, preview.Load{Object: one.object, Replicas: one.replicas, Asked: one.asked.String()})

@@ -35,7 +35,7 @@ func Comment(c *preview.Comparison, limit int) string {
 	if c.Empty() {
 		return nothing(c)
 	}
-	head := join(verdict(c), counts(c), short(c.Short), rollouts(c.Steps()), services(c.Exchanges()), guard(c.Guard, c.Head),
+	head := join(verdict(c), counts(c), short(c.Shortages()), rollouts(c.Steps()), services(c.Exchanges()), guard(c.Guard, c.Head),
 		errors(c.Diags), already(c.Already), regions(c.Regions))
 	const reserve = 200 // for what is said of what is left out
 	room := limit - len(head) - reserve
@@ -70,7 +70,7 @@ func nothing(c *preview.Comparison) string {
 	if v := c.Verdict(); v.Level != preview.Nothing {
 		text = join(verdict(c), text)
 	}
-	return join(text, supposed(c.Supposed), short(c.Short), guard(c.Guard, c.Head), errors(c.Diags), already(c.Already))
+	return join(text, supposed(c.Supposed), short(c.Shortages()), guard(c.Guard, c.Head), errors(c.Diags), already(c.Already))
 }
 
 // join joins the parts that there are, with an empty line between them.
@@ -121,18 +121,6 @@ func supposed(all []string) string {
 	return b.String()
 }
 
-// short lists what no longer fits.
-func short(all []preview.Short) string {
-	var b strings.Builder
-	for i := range all[:min(maxClusters, len(all))] {
-		b.WriteString("- " + span(all[i].String()) + "\n")
-	}
-	if n := len(all) - maxClusters; n > 0 {
-		fmt.Fprintf(&b, "- and %d more\n", n)
-	}
-	return b.String()
-}
-
 // arrow prints a span of numbers.
 func arrow(s preview.Span) string { return strings.Replace(s.String(), "->", "→", 1) }
 
@@ -165,14 +153,11 @@ func already(all []diag.Diagnostic) string {
 
 // listed lists the first errors.
 func listed(all []diag.Diagnostic) string {
-	var b strings.Builder
-	for _, d := range all[:min(maxErrors, len(all))] {
-		fmt.Fprintf(&b, "- %s\n", span(strings.SplitN(d.String(), "\n", 2)[0]))
+	var said []string
+	for _, d := range all {
+		said = append(said, strings.SplitN(d.String(), "\n", 2)[0])
 	}
-	if n := len(all) - maxErrors; n > 0 {
-		fmt.Fprintf(&b, "- and %d more\n", n)
-	}
-	return b.String()
+	return lines("", said, maxErrors)
 }
 
 func regions(all []preview.Region) string {
