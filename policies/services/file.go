@@ -40,18 +40,6 @@ type Import struct {
 	Ports []string `json:"ports,omitempty"`
 }
 
-// Encode writes a file, sorted; nil for an empty one.
-func (f *File) Encode() []byte {
-	lines := make([]Line, 0, len(f.Exports)+len(f.Imports))
-	for i := range f.Exports {
-		lines = append(lines, f.Exports[i].Line())
-	}
-	for i := range f.Imports {
-		lines = append(lines, f.Imports[i].Line())
-	}
-	return Encode(lines)
-}
-
 // Line is an entry of a file as it is written, so that what many files have is written once.
 type Line struct {
 	imports                   bool

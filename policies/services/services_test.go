@@ -314,13 +314,20 @@ func TestFile(t *testing.T) {
 			{Namespace: "shop", Service: "api", Style: services.ByImport, Derived: "derived-api", From: []string{"eu"}},
 		},
 	}
-	data := f.Encode()
+	var lines []services.Line
+	for i := range f.Exports {
+		lines = append(lines, f.Exports[i].Line())
+	}
+	for i := range f.Imports {
+		lines = append(lines, f.Imports[i].Line())
+	}
+	data := services.Encode(lines)
 	got, err := services.Decode(data)
 	want := services.File{Exports: []services.Export{{"shop", "api"}, {"shop", "web"}}, Imports: []services.Import{f.Imports[1], f.Imports[0]}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%s is read as %+v, %v", data, got, err)
 	}
-	if empty := (&services.File{}).Encode(); empty != nil {
+	if empty := services.Encode(nil); empty != nil {
 		t.Errorf("an empty file is %s", empty)
 	}
 	if _, err := services.Decode([]byte("[]")); err == nil {

@@ -20,15 +20,15 @@ import (
 	"github.com/waybill-dev/waybill/sources/registry"
 )
 
-// shelf has versions of charts, by the names of charts, and what fails.
-type shelf struct {
+// catalog has versions of charts, by the names of charts, and what fails.
+type catalog struct {
 	versions map[string][]string
 	fails    error
 	asked    []string
 	says     string // what every chart says its version is; empty: the one that was asked for
 }
 
-func (s *shelf) Versions(_ context.Context, ref lock.Ref, known registry.Known) (registry.Known, error) {
+func (s *catalog) Versions(_ context.Context, ref lock.Ref, known registry.Known) (registry.Known, error) {
 	s.asked = append(s.asked, ref.Name)
 	if s.fails != nil {
 		return known, s.fails
@@ -36,7 +36,7 @@ func (s *shelf) Versions(_ context.Context, ref lock.Ref, known registry.Known) 
 	return registry.Known{ETag: "e", Tags: s.versions[ref.Name]}, nil
 }
 
-func (s *shelf) At(_ context.Context, ref lock.Ref, version string) (lock.Entry, registry.Image, error) {
+func (s *catalog) At(_ context.Context, ref lock.Ref, version string) (lock.Entry, registry.Image, error) {
 	e := entry(ref, version)
 	if s.says != "" {
 		e.Version = s.says
@@ -110,7 +110,7 @@ const podinfoBranch = "waybill/update/_charts/podinfo-1ea5a2d1"
 // A newer version of a chart becomes one pull request, which changes its entry and nothing else of the file.
 func TestAChart(t *testing.T) {
 	w := charted(t, "", podinfo, api)
-	w.shelf.versions = map[string][]string{"podinfo": {"1.0.0", "1.1.0", "1.2.0-rc.1", "2.0.0"}, "api": {"1.0.0"}}
+	w.catalog.versions = map[string][]string{"podinfo": {"1.0.0", "1.1.0", "1.2.0-rc.1", "2.0.0"}, "api": {"1.0.0"}}
 	r := w.runs("Opened " + podinfoBranch)
 	want := strings.Replace(w.source[lock.FileName], "version: 1.0.0\n    url: https://charts.example/podinfo-1.0.0.tgz\n    digest: "+digest("a"),
 		"version: 1.1.0\n    url: https://charts.example/podinfo-1.1.0.tgz\n    digest: "+digest("b"), 1)
@@ -136,7 +136,7 @@ func TestAChart(t *testing.T) {
 	w.source["other.yaml"] = "a: b\n"
 	w.commit()
 	w.runs("Stays " + podinfoBranch)
-	w.shelf.versions["podinfo"] = append(w.shelf.versions["podinfo"], "1.3.0")
+	w.catalog.versions["podinfo"] = append(w.catalog.versions["podinfo"], "1.3.0")
 	w.runs("Edited " + podinfoBranch)
 	w.locks(podinfo, "1.3.0")
 	w.forge.all[0].Open, w.forge.all[0].Merged = false, w.head("main").Commit.String()
@@ -153,13 +153,13 @@ func TestChartsAndImagesAreBoundTogether(t *testing.T) {
 	w := begin(t, s, "1.0.0", "1.1.0")
 	w.source[lock.FileName] = string(lock.Lock{}.With(entry(podinfo, "1.0.0")).Encode())
 	w.charts.Uses = []planner.ChartUse{{Ref: podinfo}}
-	w.shelf.versions["podinfo"] = []string{"1.1.0"}
+	w.catalog.versions["podinfo"] = []string{"1.1.0"}
 	w.commit()
 	w.runs(waits, "Opened "+podinfoBranch)
 	w = charted(t, ", minimumAge: 72h", podinfo)
-	w.shelf.versions["podinfo"] = []string{"1.0.0", "1.1.0"}
+	w.catalog.versions["podinfo"] = []string{"1.0.0", "1.1.0"}
 	w.runs()
-	w.shelf.versions["podinfo"] = append(w.shelf.versions["podinfo"], "1.2.0")
+	w.catalog.versions["podinfo"] = append(w.catalog.versions["podinfo"], "1.2.0")
 	w.now = w.now.Add(72 * time.Hour)
 	w.runs("Opened " + podinfoBranch)
 	if got := w.changes(podinfoBranch)[lock.FileName]; !strings.Contains(got, "version: 1.1.0") {
@@ -189,7 +189,7 @@ func TestChartsThatAreNotTaken(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := charted(t, "", tt.ref)
-			w.shelf.versions[tt.ref.Name], w.shelf.says = strings.Fields(tt.versions), tt.says
+			w.catalog.versions[tt.ref.Name], w.catalog.says = strings.Fields(tt.versions), tt.says
 			if v := w.runs().Found.Verdicts[0]; v.Why != tt.why || !strings.Contains(v.Message, tt.message) {
 				t.Errorf("it is %s: %s", v.Why, v.Message)
 			}
@@ -199,7 +199,7 @@ func TestChartsThatAreNotTaken(t *testing.T) {
 	exact.Constraint, byDigest.Constraint = "1.0.0", digest("a")
 	w := charted(t, "", exact, byDigest)
 	w.charts.Uses = append(w.charts.Uses, planner.ChartUse{Ref: podinfo}) // which is not locked
-	if r := w.runs(); len(r.Found.Verdicts) > 0 || len(w.shelf.asked) > 0 {
+	if r := w.runs(); len(r.Found.Verdicts) > 0 || len(w.catalog.asked) > 0 {
 		t.Errorf("subscribed is %+v", r.Found.Verdicts)
 	}
 }
@@ -207,18 +207,18 @@ func TestChartsThatAreNotTaken(t *testing.T) {
 // What is not known of charts closes nothing; what nobody names any more is closed.
 func TestChartsThatAreNotKnown(t *testing.T) {
 	for name, give := range map[string]func(*world){
-		"no answer":       func(w *world) { w.shelf.fails = errors.New("429") },
+		"no answer":       func(w *world) { w.catalog.fails = errors.New("429") },
 		"a broken source": func(w *world) { w.charts = updates.Charts{Unsure: true} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := charted(t, "", podinfo)
-			w.shelf.versions["podinfo"] = []string{"1.1.0"}
+			w.catalog.versions["podinfo"] = []string{"1.1.0"}
 			w.runs("Opened " + podinfoBranch)
 			give(w)
 			if w.runs(); !w.forge.all[0].Open || len(w.memory().Open()) != 1 {
 				t.Error("the pull request was closed")
 			}
-			w.charts, w.shelf.fails = updates.Charts{}, nil
+			w.charts, w.catalog.fails = updates.Charts{}, nil
 			w.runs("Closed " + podinfoBranch)
 		})
 	}
@@ -242,14 +242,14 @@ func TestAChartThatIsKeptBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := charted(t, "", podinfo)
-			w.shelf.versions["podinfo"] = []string{"1.0.0", "v1.1.0"}
+			w.catalog.versions["podinfo"] = []string{"1.0.0", "v1.1.0"}
 			w.runs("Opened " + podinfoBranch)
 			give(w)
 			w.now = w.now.Add(time.Hour)
 			if r := w.runs(); r.Found.Takes() || r.Found.Verdicts[0].Choice.Newer[0].Why != "KeptBack" {
 				t.Errorf("it is %+v", r.Found.Verdicts[0])
 			}
-			w.shelf.versions["podinfo"] = append(w.shelf.versions["podinfo"], "1.2.0")
+			w.catalog.versions["podinfo"] = append(w.catalog.versions["podinfo"], "1.2.0")
 			w.runs("Opened " + podinfoBranch)
 		})
 	}
@@ -275,7 +275,7 @@ func TestChartsThatAreSigned(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := charted(t, "", tt.ref)
-			w.shelf.versions[tt.ref.Name] = []string{"1.1.0"}
+			w.catalog.versions[tt.ref.Name] = []string{"1.1.0"}
 			w.charts.Uses[0].Verifications, w.registry.unkept = tt.asked, tt.fails
 			v := w.runsAnyway().Found.Verdicts[0]
 			if v.Why != tt.why || !strings.Contains(v.Message, tt.message) || len(w.forge.all) != map[bool]int{true: 1}[tt.why == ""] {
@@ -309,7 +309,7 @@ func TestNamesOfCharts(t *testing.T) {
 // An entry that is written in a way that cannot be changed alone is a reason of its chart alone.
 func TestALockFileThatCannotBeEdited(t *testing.T) {
 	w := charted(t, "", podinfo, api)
-	w.shelf.versions["podinfo"], w.shelf.versions["api"] = []string{"1.1.0"}, []string{"1.0.0", "1.1.0"}
+	w.catalog.versions["podinfo"], w.catalog.versions["api"] = []string{"1.1.0"}, []string{"1.0.0", "1.1.0"}
 	w.source[lock.FileName] = strings.Replace(w.source[lock.FileName], "version: 1.0.0", "version: &v 1.0.0", 1)
 	w.commit()
 	if v := w.runs("Opened waybill/update/_charts/api-552fe8f2").Found.Verdicts[1]; v.Why != updates.Uneditable || !strings.Contains(v.Message, "line 9") {

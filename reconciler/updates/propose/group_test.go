@@ -24,7 +24,7 @@ func grouped(t *testing.T, group string) *world {
 	w := begin(t, s, "1.0.0", "1.1.0")
 	w.source[lock.FileName] = string(lock.Lock{}.With(entry(podinfo, "1.0.0")).Encode())
 	w.charts.Uses = []planner.ChartUse{{Ref: podinfo}}
-	w.shelf.versions["podinfo"] = []string{"1.0.0", "1.1.0"}
+	w.catalog.versions["podinfo"] = []string{"1.0.0", "1.1.0"}
 	w.commit()
 	return w
 }
@@ -42,7 +42,7 @@ func TestGroups(t *testing.T) {
 		}
 	}
 	w.runs("Stays waybill/update/_all")
-	w.shelf.versions["podinfo"] = append(w.shelf.versions["podinfo"], "1.2.0")
+	w.catalog.versions["podinfo"] = append(w.catalog.versions["podinfo"], "1.2.0")
 	w.runs("Edited waybill/update/_all")
 	w.forge.asked = 0
 	w.runs("Stays waybill/update/_all")
@@ -53,7 +53,7 @@ func TestGroups(t *testing.T) {
 	if w.runs(); len(w.memory().Open()) > 0 || strings.Count(fmt.Sprint(w.memory().Policies), "pull request 1 was closed") != 4 {
 		t.Errorf("remembered is %v", w.memory().Policies)
 	}
-	w.shelf.versions["podinfo"] = append(w.shelf.versions["podinfo"], "1.3.0")
+	w.catalog.versions["podinfo"] = append(w.catalog.versions["podinfo"], "1.3.0")
 	w.runs("Opened waybill/update/_all")
 	if w.forge.drafts[1].Title != "Update https://charts.example/podinfo to 1.3.0" {
 		t.Errorf("it is called %s", w.forge.drafts[1].Title)
@@ -99,7 +99,7 @@ func TestAGroupOfMany(t *testing.T) {
 		ref := podinfo
 		ref.Name = fmt.Sprintf("chart%02d", i)
 		w.charts.Uses, locked = append(w.charts.Uses, planner.ChartUse{Ref: ref}), locked.With(entry(ref, "1.0.0"))
-		w.shelf.versions[ref.Name] = []string{"1.1.0"}
+		w.catalog.versions[ref.Name] = []string{"1.1.0"}
 	}
 	w.source[lock.FileName] = string(locked.Encode())
 	w.commit()

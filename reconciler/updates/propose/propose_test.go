@@ -113,7 +113,7 @@ type world struct {
 	recorded []rollouts.Rollout
 	now      time.Time
 	proposer propose.Proposer
-	shelf    *shelf
+	catalog  *catalog
 	charts   updates.Charts // that the source names
 }
 
@@ -135,7 +135,7 @@ func value(image string) string { return "image: " + image + " # {\"$imagepolicy
 func begin(t *testing.T, source map[string]string, tags ...string) *world {
 	t.Helper()
 	w := &world{t: t, repo: twin.New("fleet"), source: source, registry: &registries{tags: map[string][]string{image: tags}, digests: map[string]string{}}, now: time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)}
-	w.forge, w.shelf = &pulls{repo: w.repo}, &shelf{versions: map[string][]string{}}
+	w.forge, w.catalog = &pulls{repo: w.repo}, &catalog{versions: map[string][]string{}}
 	w.proposer = propose.Proposer{
 		Repository: w.repo, Forge: w.forge, Registry: w.registry, Base: "main", Now: func() time.Time { return w.now },
 		Load: func(ctx context.Context, s sources.Snapshot) (render.Source, error) {
@@ -145,7 +145,7 @@ func begin(t *testing.T, source map[string]string, tags ...string) *world {
 			return "what it does to every cluster\n", nil
 		},
 		Rollouts: func(context.Context) ([]rollouts.Rollout, error) { return w.recorded, nil },
-		Catalog:  func() propose.Catalog { return w.shelf },
+		Catalog:  func() propose.Catalog { return w.catalog },
 		Charts:   func(context.Context, sources.Snapshot) (updates.Charts, error) { return w.charts, nil },
 	}
 	w.commit()
