@@ -35,6 +35,8 @@ type Repository struct {
 	// Seen is when each tag was seen first, and tag@digest where a digest is followed. Nothing is forgotten, so that no
 	// tag that comes back is young again.
 	Seen map[string]time.Time `json:"seen,omitempty"`
+	// Digests is what each tag whose digest is followed stood for last.
+	Digests map[string]string `json:"digests,omitempty"`
 }
 
 // Record is what became of a subscription.
@@ -42,6 +44,15 @@ type Record struct {
 	Proposal *Proposal `json:"proposal,omitempty"`
 	// KeptBack are versions, by Verdict.Key, that are not proposed again, and why.
 	KeptBack map[string]string `json:"keptBack,omitempty"`
+	// Failure is why nothing new of it can be proposed now; nil where it can.
+	Failure *Failure `json:"failure,omitempty"`
+}
+
+// Failure is why nothing new of a subscription can be proposed, and since when that is so.
+type Failure struct {
+	Why     Why       `json:"why"`
+	Message string    `json:"message,omitempty"` // as it began
+	Since   time.Time `json:"since"`
 }
 
 // Proposal is the version that was proposed last.
@@ -79,23 +90,29 @@ func (m *Memory) See(repository string, known registry.Known, now time.Time) {
 		}
 	}
 	known.At = time.Time{} // so that nothing is written where nothing is new
-	m.Repositories[repository] = Repository{Name: repository, Known: known, Seen: seen}
+	r.Name, r.Known, r.Seen = repository, known, seen
+	m.Repositories[repository] = r
 }
 
-// SeeDigest notes what a tag stands for.
+// SeeDigest notes what a tag stands for now.
 func (m *Memory) SeeDigest(image, tag, digest string, now time.Time) {
 	r := m.Repositories[image]
 	key := tag + "@" + digest
-	if _, is := r.Seen[key]; is {
-		return
+	if _, is := r.Seen[key]; !is {
+		r.Seen = with(r.Seen, key, now.UTC().Truncate(time.Second))
 	}
-	seen := maps.Clone(r.Seen)
-	if seen == nil {
-		seen = map[string]time.Time{}
-	}
-	seen[key] = now.UTC().Truncate(time.Second)
-	r.Name, r.Seen = image, seen
+	r.Name, r.Digests = image, with(r.Digests, tag, digest)
 	m.Repositories[image] = r
+}
+
+// with is a map with another value.
+func with[V any](m map[string]V, key string, value V) map[string]V {
+	next := maps.Clone(m)
+	if next == nil {
+		next = map[string]V{}
+	}
+	next[key] = value
+	return next
 }
 
 // KeepBack has a version not be proposed again.
@@ -104,12 +121,7 @@ func (m *Memory) KeepBack(of images.Name, key, why string) {
 	if _, is := r.KeptBack[key]; is {
 		return
 	}
-	kept := maps.Clone(r.KeptBack)
-	if kept == nil {
-		kept = map[string]string{}
-	}
-	kept[key] = why
-	r.KeptBack = kept
+	r.KeptBack = with(r.KeptBack, key, why)
 	m.Policies[of] = r
 }
 
@@ -181,7 +193,7 @@ func (m *Memory) Encode() (*files.Folder, error) {
 	}
 	namespaces := map[string][]files.Entry{}
 	for n, r := range m.Policies {
-		if r.Proposal != nil || len(r.KeptBack) > 0 {
+		if r.Proposal != nil || len(r.KeptBack) > 0 || r.Failure != nil {
 			namespaces[n.Namespace] = append(namespaces[n.Namespace], file(n.Name+".json", r))
 		}
 	}

@@ -87,6 +87,9 @@ func (by *Looker) Look(ctx context.Context, s sources.Snapshot, source updates.S
 		l.pin(ctx, &v)
 		l.found.Verdicts = append(l.found.Verdicts, v)
 	}
+	if ctx.Err() == nil {
+		by.Memory.Judged(&l.found.Source, l.found.Verdicts, by.Now)
+	}
 	return l.found, ctx.Err()
 }
 
@@ -143,6 +146,7 @@ func (l *look) pin(ctx context.Context, v *updates.Verdict) {
 			v.Refuse(updates.NotAnswered, err.Error())
 			return
 		}
+		l.facts.Memory.SeeDigest(image, v.Next.Tag, digest, l.facts.Now)
 		if digest == v.Current.Digest {
 			v.Pin(digest, l.facts)
 			return
