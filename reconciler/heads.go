@@ -30,9 +30,11 @@ func basisOf(r *Result) basis {
 }
 
 // seen is where the followed branch, the branches of the repository that is published to, and
-// those that agents write were. The last are looked at only while a plan awaits them.
+// those that agents write were. The last are looked at only while a plan awaits them. What is remembered of new versions is no
+// reason to plan.
 type seen struct {
 	source       files.ID
+	memory       files.ID // of new versions
 	target, told map[string]files.ID
 }
 
@@ -64,8 +66,8 @@ func (s seen) after(r Result) seen {
 	return s
 }
 
-// Whereabouts tells where everything is that says how clusters are: the followed branch, the branches
-// of what is published, and those that agents write. Equal ones mean that nothing moved. It asks each
+// Whereabouts tells where everything is that says how clusters are: the followed branch, what is remembered of new versions beside
+// it, the branches of what is published, and those that agents write. Equal ones mean that nothing moved. It asks each
 // repository once, and reads nothing.
 func (r *Reconciler) Whereabouts(ctx context.Context, rev string) (string, error) {
 	at, err := r.look(ctx, rev)
@@ -73,7 +75,7 @@ func (r *Reconciler) Whereabouts(ctx context.Context, rev string) (string, error
 		return "", err
 	}
 	h := sha256.New()
-	fmt.Fprintln(h, at.source)
+	fmt.Fprintln(h, at.source, at.memory)
 	for _, heads := range []map[string]files.ID{at.target, lookTold(ctx, r.Told, nil)} {
 		for _, branch := range slices.Sorted(maps.Keys(heads)) {
 			fmt.Fprintln(h, branch, heads[branch])
@@ -101,7 +103,7 @@ func (r *Reconciler) look(ctx context.Context, rev string) (seen, error) {
 			return seen{}, fmt.Errorf("looking at what is published: %w", err)
 		}
 	}
-	return seen{source: tip, target: target}, nil
+	return seen{source: tip, memory: heads[render.UpdatesBranch], target: target}, nil
 }
 
 // lookTold asks the repository that agents write to for the branches of the status. While it does

@@ -37,6 +37,8 @@ type Facts struct {
 	Rollouts func() Rollouts
 	// SourceErrors reads the errors of the source, once, when somebody asks; nil where nothing is published.
 	SourceErrors func() sourceerrors.Record
+	// Memory reads what is remembered of new versions of images and charts, once, when somebody asks; nil where nobody looked.
+	Memory func() (Memory, error)
 }
 
 // Rollouts is what goes out in stages, or did.

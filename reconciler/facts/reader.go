@@ -33,6 +33,8 @@ type Reader struct {
 	objects objectCache
 	past    past
 	why     why
+
+	subscribed subscribed
 }
 
 // Look returns the facts as they are now, or were a moment ago. Where nothing can be read now it
@@ -74,8 +76,9 @@ func (r *Reader) read(ctx context.Context) (*Facts, error) {
 	if err != nil {
 		return nil, fmt.Errorf("looking at what is published: %w", err)
 	}
+	memory := memoryOf(ctx, r.Reconciler.Source)
 	if published[state.Branch].IsZero() {
-		return &Facts{}, nil
+		return &Facts{Memory: memory}, nil
 	}
 	s, err := r.Reconciler.Source.Snapshot(ctx, r.Rev, r.Reconciler.Subdir)
 	if err != nil {
@@ -86,6 +89,7 @@ func (r *Reader) read(ctx context.Context) (*Facts, error) {
 		return nil, err
 	}
 	f := of(fleet, &r.bindings)
+	f.Memory = memory
 	f.Site = forge.SiteOf(r.Forge, s.Revision().Repo, s.Revision().Path)
 	return f, nil
 }

@@ -82,7 +82,7 @@ func (u *UI) Handler() http.Handler {
 	for path, serve := range map[string]view{
 		"/{$}": broken, "/fleet": fleet, "/search": search, "/matrix": matrix, "/clusters/{name}": cluster,
 		"/templates/{kind}/{namespace}/{name}": template, "/templates/{kind}/{namespace}/{name}/why": why,
-		"/rollouts": rollouts, "/rollouts/{folder}/{name}": rollout,
+		"/updates": updates, "/rollouts": rollouts, "/rollouts/{folder}/{name}": rollout,
 		"/changes": changes, "/changes/{commit}": change, "/previews": previews, "/previews/{number}": preview, "/": nowhere,
 	} {
 		inner.HandleFunc(path, u.page(serve))

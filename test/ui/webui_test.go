@@ -197,6 +197,7 @@ func (p *tab) isOurs(f *served) {
 
 func TestTheWebUIIsForEverybody(t *testing.T) {
 	f := newServed(t, 30, 12)
+	f.subscribe()
 	state, _, err := f.repo.Branch(t.Context(), "waybill/state")
 	if err != nil {
 		t.Fatal(err)
@@ -204,6 +205,7 @@ func TestTheWebUIIsForEverybody(t *testing.T) {
 	ctx := browser(t)
 	for name, path := range map[string]string{
 		"problems": "/", "problems-none": "/?q=nothing-is-called-so", "fleet": "/fleet", "fleet-empty": "/fleet?q=nothing-is-called-so", "matrix": "/matrix", "template": "/templates/Deployment.apps/shop/app-000", "cluster": "/clusters/europe-west-03",
+		"updates": "/updates", "updates-none": "/updates?q=nothing-is-called-so",
 		"changes": "/changes", "change": "/changes/" + state.Commit.String(), "nowhere": "/nowhere",
 		"previews": "/previews", "preview": "/previews/12", "preview-earlier": "/previews/13", "preview-waits": "/previews/14", "preview-lost": "/previews/15", "why": "/templates/Deployment.apps/shop/app-000/why",
 	} {
@@ -218,6 +220,7 @@ func TestTheWebUIIsForEverybody(t *testing.T) {
 
 func TestEveryLinkOfTheWebUILeadsSomewhere(t *testing.T) {
 	f := newServed(t, 8, 3)
+	f.subscribe()
 	ctx := browser(t)
 	seen, todo := map[string]bool{"/": true}, []string{"/"}
 	p := f.visit(ctx, "/")

@@ -64,7 +64,8 @@ func OfChanges(f *facts.Facts, all []facts.Change, most int, q url.Values, now t
 	for i := range rows {
 		c := &rows[i]
 		p.Rows = append(p.Rows, ChangeRow{
-			Change: Link{c.Subject, ChangeURL(c.Commit.String())}, Source: Link{short(c.Source), f.Site.Commit(c.Source)}, When: moment(c.At(), now),
+			Change: Link{c.Subject, ChangeURL(c.Commit.String())}, Source: Link{short(c.Source), f.Site.Commit(c.Source)},
+			When:  MomentOf(c.At(), now),
 			Moves: c.Body, Allowed: allowed(&c.Change), Again: again(all[c.n:], now), Current: c.n == 0,
 		})
 	}
@@ -87,7 +88,7 @@ func again(all []facts.Change, now time.Time) string {
 	case !c.Later.IsZero():
 		why = "what depends on the time was decided as of " + c.Later.UTC().Format(time.RFC3339)
 	}
-	return "the same commit again, after " + short(all[1+n].Commit.String()) + " of " + moment(all[1+n].At(), now).Ago + ": " + why
+	return "the same commit again, after " + short(all[1+n].Commit.String()) + " of " + MomentOf(all[1+n].At(), now).Ago + ": " + why
 }
 
 // Change is the page of a publication.
@@ -145,12 +146,12 @@ type Field struct {
 func OfChange(f *facts.Facts, e facts.Effect, within string, now time.Time) Change {
 	p := Change{
 		Subject: e.Change.Subject, Source: Link{e.Change.Source, f.Site.Commit(e.Change.Source)}, State: e.Change.Commit.String(),
-		When: moment(e.Change.When, now), Moves: e.Change.Body, Allowed: allowed(&e.Change),
+		When: MomentOf(e.Change.When, now), Moves: e.Change.Body, Allowed: allowed(&e.Change),
 		Within: within, All: ChangeURL(e.Change.Commit.String()), MoreThan: e.MoreObjects, Cut: e.Cut,
 	}
 	if a := e.Author; a != nil {
 		p.Author, p.Message = a.Name, strings.TrimSpace(a.Message)
-		p.When = moment(a.When, now)
+		p.When = MomentOf(a.When, now)
 	}
 	p.Decisions = alikeDecided(e.Decisions)
 	p.Answer = answerOf(&e)

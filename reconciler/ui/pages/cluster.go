@@ -96,7 +96,7 @@ func OfCluster(f *facts.Facts, m *reports.Cluster, b Branch, now time.Time) Clus
 				mark = Mark{string(c.Status), "?", "warn"}
 			}
 			p.Conditions = append(p.Conditions, Condition{
-				Type: c.Type, Message: c.Message, Mark: mark, Since: moment(c.LastTransitionTime.Time, now),
+				Type: c.Type, Message: c.Message, Mark: mark, Since: MomentOf(c.LastTransitionTime.Time, now),
 			})
 		}
 	}
@@ -115,7 +115,7 @@ func OfCluster(f *facts.Facts, m *reports.Cluster, b Branch, now time.Time) Clus
 		p.Held, p.Loses, p.Next = x.Message, x.Loses, x.Next
 	}
 	for _, c := range b.Commits {
-		step := Commit{Change: Link{Text: short(c.Commit.String()) + " " + c.Subject}, When: moment(c.When, now)}
+		step := Commit{Change: Link{Text: short(c.Commit.String()) + " " + c.Subject}, When: MomentOf(c.When, now)}
 		if c.Source != "" {
 			step.Change.URL = list.With(ChangeURL(c.Source), url.Values{}, "cluster", m.Cluster)
 		}

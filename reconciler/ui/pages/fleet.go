@@ -88,7 +88,7 @@ func OfFleet(f *facts.Facts, q url.Values, now time.Time) Fleet {
 		m := &f.Fleet.Clusters[i]
 		region := m.Registered.Spec.Region
 		regions[region] = true
-		if p.Region != "" && region != p.Region || !matches(p.Text, m.Cluster, region, labelText(m), m.State, m.Message) {
+		if p.Region != "" && region != p.Region || !Matches(p.Text, m.Cluster, region, labelText(m), m.State, m.Message) {
 			continue
 		}
 		counts[m.State]++
@@ -155,7 +155,7 @@ func clusterColumns() []list.Column[*reports.Cluster] {
 }
 
 func published(f *facts.Facts, now time.Time) Published {
-	p := Published{Source: f.Fleet.Seen.Commit, When: moment(f.Fleet.Seen.When, now)}
+	p := Published{Source: f.Fleet.Seen.Commit, When: MomentOf(f.Fleet.Seen.When, now)}
 	if p.Source != "" {
 		p.Change = Link{short(p.Source), ChangeURL(f.Fleet.Seen.Commit)}
 	}
@@ -223,7 +223,7 @@ func clusterRow(m *reports.Cluster, now time.Time) ClusterRow {
 	if w == nil {
 		return row
 	}
-	row.Told = moment(w.At, now)
+	row.Told = MomentOf(w.At, now)
 	if !w.Commit.IsZero() {
 		row.Applied, row.Behind = short(w.Commit.String()), w.Commit != m.Head
 	}

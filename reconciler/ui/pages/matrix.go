@@ -120,7 +120,7 @@ func (p *Matrix) chosen(f *facts.Facts, unwell map[object.Ref]int) (chosen []*fa
 	for _, t := range f.Templates() {
 		kinds[t.Ref.Kind] = true
 		isAsked := !p.Off && !p.Unwell || p.Off && problem(t) != "" || p.Unwell && unwell[t.Ref] > 0
-		if p.Kind != "" && t.Ref.Kind != p.Kind || !isAsked || !matches(p.Text, t.Ref.String(), t.Policy, t.Source) {
+		if p.Kind != "" && t.Ref.Kind != p.Kind || !isAsked || !Matches(p.Text, t.Ref.String(), t.Policy, t.Source) {
 			continue
 		}
 		chosen = append(chosen, t)
@@ -243,7 +243,7 @@ func columnsOf(f *facts.Facts, of []*facts.Template, text, label string) []*repo
 		if isLabel && (Grouping{By: key}).of(m) != value {
 			continue
 		}
-		if used[m.Cluster] && matches(text, m.Cluster, m.Registered.Spec.Region, labelText(m)) {
+		if used[m.Cluster] && Matches(text, m.Cluster, m.Registered.Spec.Region, labelText(m)) {
 			columns = append(columns, m)
 		}
 	}

@@ -19,7 +19,8 @@ type Moment struct {
 	Ago string
 }
 
-func moment(at, now time.Time) Moment {
+// MomentOf is a time as it is shown now.
+func MomentOf(at, now time.Time) Moment {
 	if at.IsZero() {
 		return Moment{Ago: "never"}
 	}
@@ -52,8 +53,8 @@ func Namespace(part string) string {
 	return part
 }
 
-// matches reports whether every word of a text is in one of the others.
-func matches(text string, in ...string) bool {
+// Matches reports whether every word of a text is in one of the others.
+func Matches(text string, in ...string) bool {
 	all := strings.ToLower(strings.Join(in, "\x00"))
 	for word := range strings.FieldsSeq(strings.ToLower(text)) {
 		if !strings.Contains(all, word) {

@@ -48,7 +48,7 @@ func OfPreviews(all []store.Preview, branch string, working bool, now time.Time)
 func previewRow(p *store.Preview, now time.Time) PreviewRow {
 	row := PreviewRow{
 		Number: p.Pull.Number, Page: Link{title(p), PreviewURL(p.Pull.Number)}, Author: words.Printable(p.Pull.Author.Login), From: from(&p.Pull),
-		Says: words.Printable(p.Line), Head: short(p.Pull.Head), Since: moment(p.Since, now), Mark: Mark{"Not made yet", "…", "muted"},
+		Says: words.Printable(p.Line), Head: short(p.Pull.Head), Since: MomentOf(p.Since, now), Mark: Mark{"Not made yet", "…", "muted"},
 	}
 	switch p.State {
 	case forge.Success:
@@ -126,7 +126,7 @@ func OfPreview(p *store.Preview, report []byte, now time.Time) Preview {
 func noteOf(p *store.Preview, now time.Time) *Note {
 	older := ""
 	if p.Report != nil && p.Report.Head != p.Pull.Head {
-		older = fmt.Sprintf("Below is what the earlier head %s would do, as of %s.", short(p.Report.Head), moment(p.Report.At, now).Ago)
+		older = fmt.Sprintf("Below is what the earlier head %s would do, as of %s.", short(p.Report.Head), MomentOf(p.Report.At, now).Ago)
 	}
 	switch {
 	case p.State == "":

@@ -85,7 +85,7 @@ var problemMarks = []problemKind{
 // OfProblems shows the problems that are asked for, in their order.
 func OfProblems(f *facts.Facts, l *problems.List, q url.Values, now time.Time) Problems {
 	p := Problems{
-		Published: published(f, now), Checked: moment(l.Checked, now), Since: moment(l.Since, now),
+		Published: published(f, now), Checked: MomentOf(l.Checked, now), Since: MomentOf(l.Since, now),
 		Text: q.Get("q"), Kind: q.Get("kind"), Total: len(l.Problems), More: l.More,
 		Unreported: len(l.Unreported),
 	}
@@ -96,7 +96,7 @@ func OfProblems(f *facts.Facts, l *problems.List, q url.Values, now time.Time) P
 	var chosen []*problems.Problem
 	for i := range l.Problems {
 		x := &l.Problems[i]
-		if !matches(p.Text, problemTexts(x)...) {
+		if !Matches(p.Text, problemTexts(x)...) {
 			continue
 		}
 		counts[x.Kind]++
@@ -162,7 +162,7 @@ func problemTexts(x *problems.Problem) []string {
 
 func problemRow(f *facts.Facts, g Grouping, x *problems.Problem, now time.Time) ProblemRow {
 	r := ProblemRow{
-		What: Link{Text: x.Name}, Where: whereOf(x), Since: moment(x.Since, now), Reason: x.Reason, Message: x.Message,
+		What: Link{Text: x.Name}, Where: whereOf(x), Since: MomentOf(x.Since, now), Reason: x.Reason, Message: x.Message,
 		Author: x.Author, Subject: x.Subject, Next: x.Next, Loses: x.Loses[:min(len(x.Loses), losesNamed)],
 	}
 	r.Besides = len(x.Loses) - len(r.Loses)

@@ -104,7 +104,7 @@ func versionLink(commit string) Link {
 func (p *Rollout) members(f *facts.Facts, r *rollouts.Rollout, q url.Values, now time.Time) {
 	var chosen []progress.Cluster
 	for _, c := range progress.Clusters(r) {
-		if matches(p.Text, c.Name, c.Stage, string(c.State)) {
+		if Matches(p.Text, c.Name, c.Stage, string(c.State)) {
 			chosen = append(chosen, c)
 		}
 	}
@@ -132,7 +132,7 @@ func memberColumns() []list.Column[progress.Cluster] {
 func memberRow(f *facts.Facts, c *progress.Cluster, now time.Time) MemberRow {
 	row := MemberRow{
 		Cluster: Link{Text: c.Name}, Stage: c.Stage, Mark: stateMark(c.State),
-		Shows: versionLink(c.Shows), Evidence: c.Evidence, Since: moment(c.Since.Time, now),
+		Shows: versionLink(c.Shows), Evidence: c.Evidence, Since: MomentOf(c.Since.Time, now),
 	}
 	if c.Since.IsZero() {
 		row.Since = Moment{}
@@ -178,7 +178,7 @@ func stateMark(s rollouts.State) Mark {
 func givenOf(c *rollouts.Command, now time.Time) Given {
 	o := Given{
 		Says: strings.Join(strings.Fields(string(c.Verb)+" "+c.Stage+" "+c.Cluster), " "), Ref: c.Ref,
-		At: moment(c.At.Time, now), Mark: Mark{"Done", "✓", "good"},
+		At: MomentOf(c.At.Time, now), Mark: Mark{"Done", "✓", "good"},
 	}
 	if c.By != "" {
 		o.Says += " by " + c.By

@@ -88,7 +88,7 @@ func OfRollouts(f *facts.Facts, q url.Values, now time.Time) Rollouts {
 	var chosen []progress.Progress
 	for n := range all.Units {
 		is := progress.Of(&all.Units[n])
-		if !matches(p.Text, is.Unit.String(), is.Strategy, is.Message) {
+		if !Matches(p.Text, is.Unit.String(), is.Strategy, is.Message) {
 			continue
 		}
 		counts[is.Phase]++
@@ -125,7 +125,7 @@ func rolloutRow(p *progress.Progress, now time.Time) RolloutRow {
 	return RolloutRow{
 		Unit: p.Unit.String(), URL: RolloutURL(p.Unit), Strategy: p.Strategy, Mark: phaseMark(p.Phase), Stage: p.Stage,
 		Clusters: p.Clusters(), Behind: p.Behind(),
-		Message: p.Message, Then: p.Then, Next: ahead(p.Next, now), Since: moment(p.Since, now),
+		Message: p.Message, Then: p.Then, Next: ahead(p.Next, now), Since: MomentOf(p.Since, now),
 	}
 }
 

@@ -75,7 +75,7 @@ func OfSearch(in *Searched, text string) Search {
 func problemHits(f *facts.Facts, l *problems.List, text string) (hits []Hit) {
 	for i := range l.Problems {
 		x := &l.Problems[i]
-		if !matches(text, problemTexts(x)...) {
+		if !Matches(text, problemTexts(x)...) {
 			continue
 		}
 		r := problemRow(f, Grouping{}, x, l.Checked)
@@ -88,7 +88,7 @@ func problemHits(f *facts.Facts, l *problems.List, text string) (hits []Hit) {
 func templateHits(f *facts.Facts, text string) (hits []Hit) {
 	var found []*facts.Template
 	for _, t := range f.Templates() {
-		if matches(text, t.Ref.String(), t.Policy, t.Source) {
+		if Matches(text, t.Ref.String(), t.Policy, t.Source) {
 			found = append(found, t)
 		}
 	}
@@ -102,7 +102,7 @@ func templateHits(f *facts.Facts, text string) (hits []Hit) {
 func clusterHits(f *facts.Facts, text string) (hits []Hit) {
 	for i := range f.Fleet.Clusters {
 		m := &f.Fleet.Clusters[i]
-		if matches(text, m.Cluster, m.Registered.Spec.Region, labelText(m), m.State, m.Message) {
+		if Matches(text, m.Cluster, m.Registered.Spec.Region, labelText(m), m.State, m.Message) {
 			hits = append(hits, Hit{Link: Link{m.Cluster, ClusterURL(m.Cluster)}, Mark: standingMark(m.State), Says: words.Printable(m.Message)})
 		}
 	}
@@ -115,7 +115,7 @@ func namespaceHits(f *facts.Facts, text string) (hits []Hit) {
 		count[t.Ref.Namespace]++
 	}
 	for _, name := range slices.Sorted(maps.Keys(count)) {
-		if name != "" && matches(text, name) {
+		if name != "" && Matches(text, name) {
 			hits = append(hits, Hit{Link: Link{name, list.With("/matrix", url.Values{}, "q", "/"+name+"/")}, Says: words.Count(count[name], "template")})
 		}
 	}
@@ -125,7 +125,7 @@ func namespaceHits(f *facts.Facts, text string) (hits []Hit) {
 func changeHits(all []facts.Change, text string) (hits []Hit) {
 	for i := range all {
 		c := &all[i]
-		if matches(text, c.Subject, c.Body, c.Source, c.Commit.String(), strings.Join(c.ReleasedBy, " ")) {
+		if Matches(text, c.Subject, c.Body, c.Source, c.Commit.String(), strings.Join(c.ReleasedBy, " ")) {
 			hits = append(hits, Hit{Link: Link{c.Subject, ChangeURL(c.Commit.String())}, Says: short(c.Source)})
 		}
 	}

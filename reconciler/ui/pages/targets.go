@@ -81,7 +81,7 @@ func targetsOf(f *facts.Facts, t *facts.Template, q url.Values, at Asked) Target
 // chosenTargets are the clusters with a text in their names, those with which something is wrong first.
 func chosenTargets(f *facts.Facts, t *facts.Template, text string) (chosen []facts.Target) {
 	for _, target := range t.Targets {
-		if matches(text, target.Cluster) {
+		if Matches(text, target.Cluster) {
 			chosen = append(chosen, target)
 		}
 	}

@@ -51,7 +51,7 @@ func errorsIn(f *facts.Facts, file string, now time.Time) (all []FileError) {
 	}
 	for _, e := range f.SourceErrors().Errors {
 		if e.File == file {
-			all = append(all, FileError{At: diag.Pos{File: e.File, Line: e.Line}.String(), Message: e.Message, Since: moment(e.Since, now)})
+			all = append(all, FileError{At: diag.Pos{File: e.File, Line: e.Line}.String(), Message: e.Message, Since: MomentOf(e.Since, now)})
 		}
 	}
 	return all
@@ -85,7 +85,7 @@ func OfTemplate(f *facts.Facts, t *facts.Template, past facts.Past, q url.Values
 	for _, l := range t.Leaving {
 		leave := Leave{Cluster: l.FromCluster, Reason: cmp.Or(l.Message, l.Reason)}
 		if l.CreationTimestamp != nil {
-			leave.Since = moment(l.CreationTimestamp.Time, at.Now)
+			leave.Since = MomentOf(l.CreationTimestamp.Time, at.Now)
 		}
 		p.Leaving = append(p.Leaving, leave)
 	}
@@ -124,9 +124,9 @@ func whyUnwell(o *status.Object) string {
 // since is since when an object is as it is.
 func since(o *status.Object, now time.Time) Moment {
 	if o.Applied.Phase == status.PhaseApplied && o.Health.State != karmada.ResourceHealthy {
-		return moment(o.Health.Since, now)
+		return MomentOf(o.Health.Since, now)
 	}
-	return moment(o.Applied.Since, now)
+	return MomentOf(o.Applied.Since, now)
 }
 
 // Why is the page that explains where a template goes.

@@ -47,7 +47,7 @@ func timelineOf(f *facts.Facts, t *facts.Template, past *facts.Past, at Asked) (
 		if h := byChange[key]; h != nil {
 			return h
 		}
-		h := &happening{at: c.At(), Event: Event{When: moment(c.At(), at.Now), Change: Link{Text: c.Subject}, Allowed: allowed(c)}}
+		h := &happening{at: c.At(), Event: Event{When: MomentOf(c.At(), at.Now), Change: Link{Text: c.Subject}, Allowed: allowed(c)}}
 		h.Commit = Link{short(c.Source), f.Site.Commit(c.Source)}
 		h.Change.URL = ChangeURL(c.Source)
 		if !c.Commit.IsZero() {
@@ -270,9 +270,9 @@ func healthOf(f *facts.Facts, t *facts.Template, past *facts.Past, at Asked) (al
 		if why := cmp.Or(g.message, key.reason); why != "" {
 			text += "; " + why
 		}
-		h := &happening{at: g.from, Event: Event{Marks: []Mark{key.mark}, When: moment(g.from, at.Now), Says: []string{text}}}
+		h := &happening{at: g.from, Event: Event{Marks: []Mark{key.mark}, When: MomentOf(g.from, at.Now), Says: []string{text}}}
 		if g.to.After(g.from) {
-			h.Says = append(h.Says, "the last of them "+moment(g.to, at.Now).Ago)
+			h.Says = append(h.Says, "the last of them "+MomentOf(g.to, at.Now).Ago)
 		}
 		if key.source != "" {
 			h.Change = Link{"with " + subjectOf(past, key.source), ChangeURL(key.source)}

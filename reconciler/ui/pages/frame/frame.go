@@ -26,7 +26,7 @@ var assets embed.FS
 // Frame is what every page has around what it shows.
 type Frame struct {
 	Title string
-	// Here is the part of the UI that the page belongs to: problems, fleet, matrix, rollouts, changes, previews or search; empty
+	// Here is the part of the UI that the page belongs to: problems, fleet, matrix, rollouts, updates, changes, previews or search; empty
 	// for none.
 	Here string
 	// Group is the label by which lists are grouped, for the links to the other lists; empty for none.
