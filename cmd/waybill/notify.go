@@ -19,7 +19,7 @@ type notifyFlags struct{ webhookFile, slackFile string }
 // addNotifyFlags adds these flags.
 func addNotifyFlags(cmd *cobra.Command) *notifyFlags {
 	f, flags := &notifyFlags{}, cmd.Flags()
-	flags.StringVar(&f.webhookFile, "notify-webhook-file", "", "file with the URL of a webhook that is told when a cluster is held, fails or is well again, when work moves, and how changes go out in stages; see docs/notifications.md")
+	flags.StringVar(&f.webhookFile, "notify-webhook-file", "", "file with the URL of a webhook that is told when a cluster is held, fails or is well again, when work moves, how changes go out in stages, and what becomes of new versions; see docs/notifications.md")
 	flags.StringVar(&f.slackFile, "notify-slack-file", "", "file with the URL of an incoming webhook of Slack that is told the same")
 	return f
 }

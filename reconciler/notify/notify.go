@@ -1,6 +1,7 @@
 // Package notify says what somebody should be told of a fleet: that clusters are held, or fail, or are
-// well again, that work moves, and how changes go out in stages. Events compares what Git says at two moments, and nothing is an
-// event that was so before. A Notifier tells them to a webhook, once for each turn in which there are any.
+// well again, that work moves, how changes go out in stages, and what becomes of new versions. Events compares what Git says
+// at two moments, and nothing is an event that was so before. A Notifier tells them to a webhook, once for each turn in which
+// there are any.
 package notify
 
 import (
@@ -27,6 +28,10 @@ const (
 	RolloutStopped  = "rollout-stopped"  // nothing more is released
 	RolloutReturned = "rollout-returned" // every cluster goes back, or went back, to the version before
 	RolloutDone     = "rollout-done"     // it is out in every cluster that takes it
+
+	UpdateProposed = "update-proposed"  // a pull request is open for new versions of images or charts
+	UpdateKeptBack = "update-kept-back" // a version is not proposed again
+	UpdateFailing  = "update-failing"   // nothing new of an image or a chart could be proposed for long
 )
 
 // Event is something to tell.
@@ -36,9 +41,13 @@ type Event struct {
 	// Object is the template that moves; empty for an event of a cluster.
 	Object string `json:"object,omitempty"`
 	// Unit is what goes out in stages, as "team/web", and Run identifies the run; empty for other events.
-	Unit    string `json:"unit,omitempty"`
-	Run     string `json:"run,omitempty"`
-	Message string `json:"message,omitempty"`
+	Unit string `json:"unit,omitempty"`
+	Run  string `json:"run,omitempty"`
+	// Update is the subscription, or the first of those that share a pull request, and PullRequest the address of that; empty for other
+	// events.
+	Update      string `json:"update,omitempty"`
+	PullRequest string `json:"pullRequest,omitempty"`
+	Message     string `json:"message,omitempty"`
 }
 
 // String is the event in a line.
@@ -46,19 +55,23 @@ func (e Event) String() string {
 	what := map[string]string{
 		Held: "is held", Failing: "fails", Recovered: "is well again", Moved: "loses " + e.Object,
 		RolloutBegan: "goes out", RolloutWaits: "waits for an approval", RolloutStopped: "stopped", RolloutReturned: "goes back", RolloutDone: "is out",
+		UpdateProposed: "has a new version", UpdateKeptBack: "keeps a version back", UpdateFailing: "cannot be updated",
 	}[e.Kind]
-	who := e.Cluster + e.Unit // one of them is empty
+	who := e.Cluster + e.Unit + e.Update // one of them is not empty
 	if e.Message == "" {
 		return who + " " + what
 	}
 	return who + " " + what + ": " + e.Message
 }
 
-// Events are what is so now and was not before, in the order of clusters, templates and units. Before nothing
+// Events are what is so now and was not before, in the order of clusters, templates, units and subscriptions. Before nothing
 // is known there are none.
 func Events(before, now *facts.Facts) []Event {
-	if before == nil || before.Key == now.Key {
+	switch {
+	case before == nil:
 		return nil
+	case before.Key == now.Key: // nothing moved but the time
+		return versions(before, now)
 	}
 	var all []Event
 	for i := range now.Fleet.Clusters {
@@ -76,7 +89,7 @@ func Events(before, now *facts.Facts) []Event {
 			all = append(all, Event{Kind: Recovered, Cluster: m.Cluster})
 		}
 	}
-	return slices.Concat(all, moves(before, now), steps(before, now))
+	return slices.Concat(all, moves(before, now), steps(before, now), versions(before, now))
 }
 
 // unsure is that nobody can tell, or that it is under way: what was so is taken to be so still.
@@ -157,7 +170,10 @@ const mostEvents = 50
 
 // cut leaves the first events, those that need somebody before those that do not.
 func (b Batch) cut() Batch {
-	rank := []string{Held, Failing, RolloutStopped, RolloutReturned, RolloutWaits, Moved, RolloutBegan, RolloutDone, Recovered}
+	rank := []string{
+		Held, Failing, RolloutStopped, RolloutReturned, RolloutWaits, Moved, UpdateFailing, UpdateKeptBack, UpdateProposed,
+		RolloutBegan, RolloutDone, Recovered,
+	}
 	events := slices.Clone(b.Events)
 	slices.SortStableFunc(events, func(x, y Event) int { return slices.Index(rank, x.Kind) - slices.Index(rank, y.Kind) })
 	if more := len(events) - mostEvents; more > 0 {

@@ -1,0 +1,109 @@
+package notify_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/waybill-dev/waybill/policies/images"
+	"github.com/waybill-dev/waybill/reconciler/facts"
+	"github.com/waybill-dev/waybill/reconciler/notify"
+	"github.com/waybill-dev/waybill/reconciler/updates"
+	"github.com/waybill-dev/waybill/render/marker"
+)
+
+var began = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+// remembered are facts with what is known of some subscriptions of the namespace shop.
+func remembered(key string, at time.Time, known map[string]updates.Record) *facts.Facts {
+	m := updates.NewMemory()
+	for name, r := range known {
+		m.Policies[images.Name{Namespace: "shop", Name: name}] = r
+	}
+	return &facts.Facts{Key: key, At: at, Memory: func() (facts.Memory, error) { return facts.Memory{Memory: *m}, nil }}
+}
+
+// pull is a record of a proposal.
+func pull(number int, key string) updates.Record {
+	return updates.Record{Proposal: &updates.Proposal{Key: key, From: marker.Image{Tag: "1.0"}, PullRequest: number, URL: "https://forge.example/pulls/7"}}
+}
+
+func TestUpdatesThatSomebodyShouldKnowOf(t *testing.T) {
+	type all map[string]updates.Record
+	away := updates.Record{Failure: &updates.Failure{Why: updates.NotAnswered, Message: "it answers 503", Since: began}}
+	merged := pull(7, "1.1")
+	merged.Proposal.Merged = "abc"
+	pushed := pull(0, "1.1")
+	kept := updates.Record{KeptBack: map[string]string{"1.1": "pull request 7 was closed"}}
+	const day = 24 * time.Hour
+	for _, tt := range []struct {
+		name        string
+		after, then time.Duration // since it began
+		before, now all
+		want        string
+	}{
+		{"proposed", 0, 1, nil, all{"web": pull(7, "1.1")}, "shop/web has a new version: pull request 7 takes 1.1 in place of 1.0"},
+		{"proposed still", 0, 1, all{"web": pull(7, "1.1")}, all{"web": pull(7, "1.1")}, ""},
+		{"another one in the same", 0, 1, all{"web": pull(7, "1.1")}, all{"web": pull(7, "1.2")}, "shop/web has a new version: pull request 7 takes 1.2 in place of 1.0"},
+		{"the same in another one", 0, 1, all{"web": pull(7, "1.1")}, all{"web": pull(8, "1.1")}, "shop/web has a new version: pull request 8 takes 1.1 in place of 1.0"},
+		{"pushed, and not opened", 0, 1, nil, all{"web": pushed}, ""},
+		{"merged", 0, 1, all{"web": pull(7, "1.1")}, all{"web": merged}, ""},
+		{"merged unseen", 0, 1, nil, all{"web": merged}, ""},
+		{"of a group", 0, 1, nil, all{"web": pull(7, "1.1"), "api": pull(7, "2.0"), "db": pull(8, "3")},
+			"shop/api has a new version: pull request 7 takes 2.0 in place of 1.0, and new versions of 1 other\nshop/db has a new version: pull request 8 takes 3 in place of 1.0"},
+		{"kept back", 0, 1, all{"web": pull(7, "1.1")}, all{"web": kept}, "shop/web keeps a version back: 1.1: pull request 7 was closed"},
+		{"kept back still", 0, 1, all{"web": kept}, all{"web": kept}, ""},
+		{"fails for a moment", 0, day - 1, nil, all{"web": away}, ""},
+		{"fails for long", day - 1, day, all{"web": away}, all{"web": away}, "shop/web cannot be updated: NotAnswered since 2026-11-21 12:00Z: it answers 503"},
+		{"fails on", day, day + 1, all{"web": away}, all{"web": away}, ""},
+		{"answers soon", 0, 1, all{"web": away}, all{"web": {}}, ""},
+		{"answers again", day, day + 1, all{"web": away}, all{"web": {}}, "shop/web is well again"},
+		{"answers again, and nothing else is known", day, day + 1, all{"web": away}, nil, "shop/web is well again"},
+	} {
+		for _, key := range []string{"1", "2"} {
+			isMoved := key == "2"
+			if !isMoved && cmp.Diff(tt.before, tt.now) != "" {
+				continue // it is another branch
+			}
+			var got []string
+			for _, e := range notify.Events(remembered("1", began.Add(tt.after), tt.before), remembered(key, began.Add(tt.then), tt.now)) {
+				got = append(got, e.String())
+			}
+			if d := cmp.Diff(tt.want, strings.Join(got, "\n")); d != "" {
+				t.Errorf("%s, moved %t: %s", tt.name, isMoved, d)
+			}
+		}
+	}
+}
+
+// Where what is remembered cannot be read nothing is told: neither that all of it is new, nor that all is well again.
+func TestUpdatesThatCannotBeRead(t *testing.T) {
+	known := map[string]updates.Record{"web": {KeptBack: map[string]string{"1": "it was closed"}, Failure: &updates.Failure{Why: updates.NotAnswered, Since: began}}}
+	broken := &facts.Facts{Key: "2", At: began.Add(48 * time.Hour), Memory: func() (facts.Memory, error) { return facts.Memory{}, errors.New("another format") }}
+	fine := remembered("3", began.Add(48*time.Hour), known)
+	for name, pair := range map[string][2]*facts.Facts{"before": {broken, fine}, "now": {fine, broken}, "nobody looked before": {{Key: "1"}, fine}, "nobody looks now": {fine, {Key: "4"}}} {
+		if all := notify.Events(pair[0], pair[1]); len(all) > 0 {
+			t.Errorf("%s: it tells %v", name, all)
+		}
+	}
+}
+
+// A receiver gets the address of a pull request, if it is one.
+func TestTheAddressOfAPullRequest(t *testing.T) {
+	for address, want := range map[string]string{"https://forge.example/7": "https://forge.example/7", "javascript:alert(1)": "", "": ""} {
+		r := pull(7, "1.1")
+		r.Proposal.URL = address
+		data, err := json.Marshal(notify.Events(remembered("1", began, nil), remembered("2", began, map[string]updates.Record{"web": r})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []struct{ Kind, Update, PullRequest string }
+		if err := json.Unmarshal(data, &got); err != nil || len(got) != 1 || got[0].PullRequest != want || got[0].Kind != "update-proposed" || got[0].Update != "shop/web" {
+			t.Errorf("%q: it tells %s", address, data)
+		}
+	}
+}
