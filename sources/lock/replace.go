@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -97,13 +98,16 @@ func scalarAt(data []byte, n *yaml.Node) (from, to int, err error) {
 		}
 		from += end + 1
 	}
-	if from += n.Column - 1; from > len(data) {
-		return 0, 0, errors.New("its place is not there")
+	for column := 1; column < n.Column; column++ { // which counts characters
+		_, size := utf8.DecodeRune(data[min(from, len(data)):])
+		if from += size; size == 0 {
+			return 0, 0, errors.New("its place is not there")
+		}
 	}
 	rest, _, _ := bytes.Cut(data[from:], []byte("\n"))
 	length := len(n.Value)
 	if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 {
-		if length = quoted(rest); length < 0 {
+		if length = quoted(rest); length <= 0 {
 			return 0, 0, errors.New("it does not end on its line")
 		}
 	} else if !bytes.HasPrefix(rest, []byte(n.Value)) {
@@ -112,8 +116,11 @@ func scalarAt(data []byte, n *yaml.Node) (from, to int, err error) {
 	return from, from + length, nil
 }
 
-// quoted is how long the quoted string is that a text begins with; negative if it does not end.
+// quoted is how long the quoted string is that a text begins with; zero if it begins with none, negative if it does not end.
 func quoted(text []byte) int {
+	if len(text) == 0 || text[0] != '"' && text[0] != '\'' {
+		return 0
+	}
 	for i := 1; i < len(text); i++ {
 		switch {
 		case text[0] == '"' && text[i] == '\\':

@@ -79,6 +79,7 @@ func TestReplaceRefuses(t *testing.T) {
 
 // FuzzReplace holds every line but those of the entry, whatever the file is.
 func FuzzReplace(f *testing.F) {
+	f.Add([]byte("apiVersion: waybill.dev/v1alpha1\nkind: Lock\ncharts: [{constraint: ^6.5.0, name: podinfo, url: 'https://h/ü', kind: helm, repository: 'https://stefanprodan.github.io/podinfo', version: '6', digest: '"+podinfo.Digest+"'}]\n"), "6.6.0")
 	f.Add([]byte(golden), "6.6.0")
 	f.Add([]byte(strings.ReplaceAll(golden, "\n", "\r\n")), "7.0.0-rc.1")
 	f.Add([]byte("apiVersion: waybill.dev/v1alpha1\nkind: Lock\ncharts: [{kind: helm, repository: 'https://stefanprodan.github.io/podinfo', name: podinfo, constraint: ^6.5.0, version: '6', url: 'https://h', digest: '"+podinfo.Digest+"'}] # ü"), "true")
