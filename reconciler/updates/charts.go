@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -25,7 +26,7 @@ type Charts struct {
 	Unsure bool
 }
 
-// Chart is a chart that a source names by a range, and that its lock file has.
+// Chart is a chart that a source names by a range, or by a tag that moves, and that its lock file has.
 type Chart struct {
 	planner.ChartUse
 	was lock.Entry
@@ -43,8 +44,35 @@ func (c *Chart) name() images.Name {
 // Range is what the reference says of versions, for people.
 func (c *Chart) Range() string { return cmp.Or(strings.TrimSpace(c.Constraint), "*") }
 
-// valueOf is what an entry says, as a value.
-func valueOf(e lock.Entry) marker.Image { return marker.Image{Tag: e.Version, Digest: e.Digest} }
+// Moves reports a chart of a registry that is named by a tag that may stand for another archive tomorrow, as latest.
+func (c *Chart) Moves() bool { return isMovingTag(c.Ref) }
+
+// isMovingTag reports a reference to a tag of a registry that is no version in full. What may be a range is taken for one.
+func isMovingTag(r lock.Ref) bool {
+	named := strings.TrimSpace(r.Constraint)
+	return r.Kind == lock.OCI && !lock.IsRange(named) && !lock.IsVersion(named) && !lock.IsDigest(named)
+}
+
+// Subscribes reports a reference that stands for something else when something newer is there: a range, or a tag that moves.
+func Subscribes(r lock.Ref) bool { return lock.IsRange(r.Constraint) || isMovingTag(r) }
+
+// valueOf is what an entry says, as a value: the version and the digest of the archive, or a tag that moves and the digest that it
+// stands for.
+func valueOf(e lock.Entry) marker.Image {
+	if isMovingTag(e.Ref) {
+		_, digest, _ := strings.Cut(e.URL, "@")
+		return marker.Image{Tag: strings.TrimSpace(e.Constraint), Digest: digest}
+	}
+	return marker.Image{Tag: e.Version, Digest: e.Digest}
+}
+
+// rule says which versions of a chart are wanted.
+func (c *Chart) rule() (*imagepolicy.Rule, error) {
+	if c.Moves() {
+		return imagepolicy.Read(imagepolicy.Spec{Alphabetical: imagepolicy.Ascending, Pattern: "^" + regexp.QuoteMeta(c.Range()) + "$"})
+	}
+	return imagepolicy.Read(imagepolicy.Spec{Range: c.Range(), Loose: c.Kind == lock.Helm})
+}
 
 // lockOf is the lock file of a version of a source; empty where it has none that can be read.
 func lockOf(s sources.Snapshot) (lock.Lock, error) {
@@ -70,7 +98,8 @@ func lockFile(s sources.Snapshot) ([]byte, error) {
 	return data, nil
 }
 
-// readCharts adds the charts that a range names and that the lock file has, in the order of names, each reference once.
+// readCharts adds the charts that a range, or a tag that moves, names and that the lock file has, in the order of names, each
+// reference once.
 func (s *Source) readCharts(from sources.Snapshot, locked *lock.Lock, charts Charts) (err error) {
 	s.Unsure = charts.Unsure
 	if s.lock, err = lockFile(from); err != nil || len(s.lock) == 0 {
@@ -79,11 +108,11 @@ func (s *Source) readCharts(from sources.Snapshot, locked *lock.Lock, charts Cha
 	var all []Subscription
 	for _, use := range charts.Uses {
 		was, ok := locked.Lookup(use.Ref)
-		if !ok || !lock.IsRange(use.Constraint) {
+		if !ok || !Subscribes(use.Ref) {
 			continue
 		}
 		c := &Chart{use, was}
-		rule, err := imagepolicy.Read(imagepolicy.Spec{Range: c.Range(), Loose: use.Kind == lock.Helm})
+		rule, err := c.rule()
 		if err != nil {
 			continue // lock.IsRange read it
 		}
@@ -97,8 +126,13 @@ func (s *Source) readCharts(from sources.Snapshot, locked *lock.Lock, charts Cha
 	return nil
 }
 
-// Lock tells the entry of the chart for what is to be written. One of another version than was chosen is refused.
+// Lock tells the entry of the chart for what is to be written. One of another version than was chosen is refused. Of a tag that moves
+// Pin comes next.
 func (v *Verdict) Lock(e lock.Entry) {
+	if v.moved {
+		v.entry = e
+		return
+	}
 	if c, known := v.Rule.Compare(e.Version, v.Next.Tag); !known || c != 0 {
 		v.Refuse(NotAnswered, fmt.Sprintf("%s is version %q there", v.Next.Tag, e.Version))
 		return

@@ -71,12 +71,14 @@ func Judge(s *Subscription, f Facts) Verdict {
 	case v.Why != "":
 	case err != nil:
 		v.Why, v.Message = NotAnswered, err.Error()
-	case s.Chart != nil && slices.Contains(known.Known.Tags, s.Chart.Constraint):
+	case s.Chart != nil && !s.Chart.Moves() && slices.Contains(known.Known.Tags, s.Chart.Constraint):
 		v.Why, v.Message = NothingFits, fmt.Sprintf("%q is no range there, but one of the versions", s.Chart.Constraint)
 	case v.Choice.Tag != "" && s.Chart != nil:
 		v.Next = marker.Image{Tag: v.Choice.Tag}
 	case v.Choice.Tag != "":
 		v.Next = marker.Image{Name: s.Repository, Tag: v.Choice.Tag}
+	case s.Chart != nil && s.Chart.Moves():
+		v.Next, v.moved = marker.Image{Tag: s.Current.Tag}, true
 	case s.follows() && slices.Contains(known.Known.Tags, s.Current.Tag):
 		v.Next, v.moved = marker.Image{Name: cmp.Or(s.Current.Name, s.Repository), Tag: s.Current.Tag}, true
 	case v.Choice.Fit == 0:
@@ -110,7 +112,7 @@ func (v *Verdict) Asks() string {
 	return v.Repository + ":" + v.Next.Tag
 }
 
-// Moved reports that the tag stays: what is asked is whether its digest is another one.
+// Moved reports that the tag stays: what is asked is whether its digest is another one. Then Pin tells the digest.
 func (v *Verdict) Moved() bool { return v.moved }
 
 // Pin tells the digest that the registry has for what is to be written.

@@ -16,6 +16,7 @@ import (
 	"github.com/waybill-dev/waybill/cmd/waybill/terminal"
 	"github.com/waybill-dev/waybill/reconciler/planner"
 	"github.com/waybill-dev/waybill/reconciler/report"
+	"github.com/waybill-dev/waybill/reconciler/updates"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/chart"
@@ -30,7 +31,7 @@ type Charts struct {
 	Source   sources.Snapshot // as it stands
 	Only     []string         // names of charts; nil for all
 	Dry      bool             // write nothing
-	// Judged leaves alone what is locked of ranges: whether something newer is to be taken, Versions says.
+	// Judged leaves alone what is locked of ranges, and of tags that move: whether something newer is to be taken, Versions says.
 	Judged  bool
 	Planner *planner.Planner
 	Store   *chart.Store
@@ -122,7 +123,7 @@ func (u *Charts) split(old lock.Lock, refs []planner.ChartUse, unread []diag.Dia
 // asks reports whether a reference, which may be locked already, is asked for.
 func (u *Charts) asks(ref lock.Ref, locked bool) bool {
 	if u.Judged {
-		return !locked || !lock.IsRange(ref.Constraint)
+		return !locked || !updates.Subscribes(ref)
 	}
 	return u.Only == nil || slices.Contains(u.Only, ref.Name)
 }

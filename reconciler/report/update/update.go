@@ -14,7 +14,7 @@ type Update struct {
 	Name    string `json:"name"` // of the policy, or of the chart as its branch has it
 	Image   string `json:"image,omitempty"`
 	Chart   string `json:"chart,omitempty"`
-	Range   string `json:"range,omitempty"` // of the chart
+	Range   string `json:"range,omitempty"` // of the chart, or its tag
 	Current string `json:"current,omitempty"`
 	Next    string `json:"next,omitempty"` // what is taken; empty for nothing
 	Newest  string `json:"newest,omitempty"`
@@ -34,7 +34,10 @@ func Of(v *updates.Verdict) Update {
 		Current: version(v.Current.Tag, v.Current.Digest), Next: version(v.Next.Tag, v.Next.Digest),
 	}
 	if v.Chart != nil {
-		u.Chart, u.Image, u.Range, u.Current, u.Next = u.Image, "", v.Chart.Range(), v.Current.Tag, v.Next.Tag
+		u.Chart, u.Image, u.Range = u.Image, "", v.Chart.Range()
+	}
+	if v.Chart != nil && !v.Chart.Moves() {
+		u.Current, u.Next = v.Current.Tag, v.Next.Tag
 	}
 	if u.Message == "" {
 		u.Message = sentences[v.Why]

@@ -107,7 +107,7 @@ func (l *look) tags(ctx context.Context) {
 	asked := map[string]bool{}
 	for i := range l.found.Source.Subscriptions {
 		s := &l.found.Source.Subscriptions[i]
-		if s.Why != "" || asked[s.Repository] {
+		if s.Why != "" || asked[s.Repository] || s.Chart != nil && s.Chart.Moves() { // of a tag its digest is asked
 			continue
 		}
 		asked[s.Repository] = true
@@ -134,24 +134,15 @@ func (l *look) pin(ctx context.Context, v *updates.Verdict) {
 	if !v.Takes() {
 		return
 	}
+	if v.Moved() && l.stays(ctx, v) { // most do: one request is enough to see that
+		return
+	}
 	if v.Chart != nil {
 		l.lock(ctx, v)
 		return
 	}
 	image := v.Repository
 	ref := image + ":" + v.Next.Tag
-	if v.Moved() { // most do not move: one request is enough to see that
-		digest, err := l.by.Digest(ctx, ref)
-		if err != nil {
-			v.Refuse(updates.NotAnswered, err.Error())
-			return
-		}
-		l.facts.Memory.SeeDigest(image, v.Next.Tag, digest, l.facts.Now)
-		if digest == v.Current.Digest {
-			v.Pin(digest, l.facts)
-			return
-		}
-	}
 	built, err := l.by.Image(ctx, ref)
 	if err != nil {
 		v.Refuse(updates.NotAnswered, err.Error())
@@ -171,6 +162,25 @@ func (l *look) pin(ctx context.Context, v *updates.Verdict) {
 	l.found.Images[v.Name()] = built
 }
 
+// stays reports whether a tag stands for what it stood for before, or that this cannot be known.
+func (l *look) stays(ctx context.Context, v *updates.Verdict) bool {
+	at := v.Repository
+	if v.Chart != nil {
+		at = chart.Address(v.Chart.Ref)
+	}
+	digest, err := l.by.Digest(ctx, at+":"+v.Next.Tag)
+	if err != nil {
+		v.Refuse(updates.NotAnswered, err.Error())
+		return true
+	}
+	l.facts.Memory.SeeDigest(v.Repository, v.Next.Tag, digest, l.facts.Now)
+	if digest == v.Current.Digest {
+		v.Pin(digest, l.facts)
+		return true
+	}
+	return false
+}
+
 // lock finds out what the lock file is to say of a chart, and whether who has to signed it.
 func (l *look) lock(ctx context.Context, v *updates.Verdict) {
 	entry, said, err := l.catalog.At(ctx, v.Chart.Ref, v.Next.Tag)
@@ -178,7 +188,13 @@ func (l *look) lock(ctx context.Context, v *updates.Verdict) {
 		v.Refuse(updates.NotAnswered, err.Error())
 		return
 	}
-	if v.Lock(entry); !v.Takes() {
+	v.Lock(entry)
+	if v.Moved() {
+		_, digest, _ := strings.Cut(entry.URL, "@")
+		l.facts.Memory.SeeDigest(v.Repository, v.Next.Tag, digest, l.facts.Now)
+		v.Pin(digest, l.facts)
+	}
+	if !v.Takes() {
 		return
 	}
 	if _, err := l.found.Source.Edit([]*updates.Verdict{v}); err != nil {

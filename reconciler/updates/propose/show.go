@@ -94,7 +94,8 @@ func wanted(v *updates.Verdict) string {
 	if v.Chart == nil {
 		return "ImagePolicy " + v.Name().String()
 	}
-	return fmt.Sprintf("the range `%s`, locked in `%s`", v.Chart.Range(), lock.FileName)
+	kind := map[bool]string{true: "tag", false: "range"}[v.Chart.Moves()]
+	return fmt.Sprintf("the %s `%s`, locked in `%s`", kind, v.Chart.Range(), lock.FileName)
 }
 
 // shown is a version as people see it.
