@@ -1,6 +1,6 @@
 // Minutes writes into docs/testing.md how long a run of .ci/run took: its steps, and the tests on
 // real servers that took longest. It reads what the run left in a folder: a file steps, with a line of
-// seconds and a command for each step, and what go test -json printed, in files *.json.
+// seconds and a command for each step, and one for all, and what go test -json printed, in files *.json.
 package main
 
 import (

@@ -88,13 +88,10 @@ func (t *tables) addTests(run fs.FS, file string) error {
 
 // print prints the tables as Markdown.
 func (t *tables) print(w io.Writer) {
-	var sum time.Duration
 	fmt.Fprint(w, "\n| step | minutes |\n|---|---|\n")
 	for _, s := range t.steps {
-		sum += s.took
 		fmt.Fprintf(w, "| `%s` | %.1f |\n", s.name, s.took.Minutes())
 	}
-	fmt.Fprintf(w, "| all | %.1f |\n", sum.Minutes())
 	fmt.Fprintf(w, "\n| test on real servers of %.0f seconds or more, several of which run at once | minutes |\n|---|---|\n", least.Seconds())
 	for _, test := range t.tests {
 		fmt.Fprintf(w, "| `%s` | %.1f |\n", test.name, test.took.Minutes())

@@ -14,7 +14,7 @@ func TestWrite(t *testing.T) {
 	page := filepath.Join(dir, "page.md")
 	for name, text := range map[string]string{
 		"page.md": "before\n" + begin + "what was there\n" + end + "after\n",
-		"steps":   "90 make lint\n30 make e2e\n",
+		"steps":   "90 make lint\n30 make e2e\n75 make race\n126 all\n",
 		"e2e.json": `{"Action":"run","Package":"p","Test":"TestLong"}
 {"Action":"pass","Package":"p","Test":"TestShort","Elapsed":1.5}
 {"Action":"pass","Package":"p","Test":"TestLong/part","Elapsed":20}
@@ -40,7 +40,8 @@ func TestWrite(t *testing.T) {
 |---|---|
 | ` + "`make lint`" + ` | 1.5 |
 | ` + "`make e2e`" + ` | 0.5 |
-| all | 2.0 |
+| ` + "`make race`" + ` | 1.2 |
+| ` + "`all`" + ` | 2.1 |
 
 | test on real servers of 10 seconds or more, several of which run at once | minutes |
 |---|---|
