@@ -37,7 +37,7 @@ func (s *Short) String() string {
 		by = append(by, words.Count(n, "other object"))
 	}
 	if len(by) > 0 {
-		line += ", of it " + words.List(by)
+		line += "; requested by " + words.List(by)
 	}
 	return line + "; nothing is scheduled anew because of it"
 }
@@ -51,7 +51,7 @@ func (c *Comparison) Shortages() (lines []string) {
 }
 
 func (s *Short) amounts() string {
-	return fmt.Sprintf("%s of %s is asked for, and there is %s", s.Asked, s.Resource, s.Has)
+	return fmt.Sprintf("%s %s requested, %s allocatable", s.Asked, s.Resource, s.Has)
 }
 
 // short says which clusters have less than is asked for.
