@@ -100,7 +100,9 @@ func Evaluate(in Input) Units {
 		}
 		u.Found[is.Unit] = is
 		for _, r := range is.Refs {
-			mine = append(mine, *schedule.Find(decided.Decisions, r))
+			if d := schedule.Find(decided.Decisions, r); d != nil { // its release can be rendered
+				mine = append(mine, *d)
+			}
 		}
 	}
 	slices.SortFunc(mine, func(a, b schedule.Decision) int { return a.Ref().Compare(b.Ref()) })

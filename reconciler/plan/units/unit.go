@@ -121,7 +121,17 @@ func (m *members) claimed() {
 	}
 	for _, f := range m.in.Expanded.Failures {
 		if name, ok := m.owner[f.ID.Release]; ok && f.ID.Cluster == "" {
-			m.all[name].Unknown = true
+			m.failed(name, f.Objects)
+		}
+	}
+}
+
+// failed adds what a release of a unit rendered to that cannot be rendered now, also where no cluster has it, so that no binding says so.
+func (m *members) failed(name rollouts.Unit, objects []object.Ref) {
+	m.all[name].Unknown = true
+	for _, r := range objects {
+		if schedule.Find(m.in.Decisions, r) == nil {
+			m.add(r, name)
 		}
 	}
 }
