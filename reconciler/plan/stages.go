@@ -14,6 +14,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/staged"
 	"github.com/waybill-dev/waybill/reconciler/plan/units"
 	"github.com/waybill-dev/waybill/reconciler/plan/virtual"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
 	"github.com/waybill-dev/waybill/render"
@@ -139,6 +140,7 @@ func (s *stager) stagedClusters() []staged.Cluster {
 		seen := s.table.in.Staging.Seen[c.Name]
 		all[i] = staged.Cluster{
 			Name: c.Name, Held: held, Seen: seen, Posted: s.table.in.Staging.Posted[c.Name], Virtual: mapped.Of(c.Source),
+			IsNew:     state.IsNew(&s.table.in.State, c.Name),
 			IsLost:    s.table.in.Expanded.Policies.Lost(c.Name),
 			Closed:    suspend.Of(c.Name, c.Source.Annotations, windows, s.table.in.Now).Why != "",
 			Unwatched: s.table.in.State.Observed[c.Name] == nil, Unrecorded: s.table.in.Staging.Unrecorded[c.Name],

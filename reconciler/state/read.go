@@ -16,6 +16,15 @@ func Clusters(root *files.Folder) ([]*karmada.Cluster, error) {
 	return allOf[karmada.Cluster](root, clustersDir)
 }
 
+// IsNew reports a cluster that was not registered when a state was written; false where nothing is recorded.
+func IsNew(s *State, cluster string) bool {
+	if s.root == nil {
+		return false
+	}
+	_, isKnown := s.root.Lookup(clustersDir + "/" + cluster + ".yaml")
+	return !isKnown
+}
+
 // Published reads what was published last from the state branch's folder.
 func Published(root *files.Folder) (Publication, error) {
 	e, ok := root.Lookup(publishedFile)

@@ -1,6 +1,10 @@
 package stage
 
-import "github.com/waybill-dev/waybill/reconciler/state/rollouts"
+import (
+	"slices"
+
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+)
 
 // advanced returns a record in which stages went on as far as they can now, one after the other. What could not
 // be released when its stage was is released afterwards, also when the run is done.
@@ -69,7 +73,7 @@ func stepped(v *view, r rollouts.Rollout, n int) rollouts.Rollout {
 		st.StartTime, st.Deadline, st.Phase = v.now, v.after(s.ProgressDeadline), rollouts.Updating
 	}
 	if r = unwritable(v, r, s.Name); isFailed(v, r, s) {
-		return failedRun(v, withStage(r, st), isTold(v, r), tooManyFailed(v, r, s))
+		return failedRun(v, withStage(r, st), isEvident(v, r), tooManyFailed(v, r, s))
 	}
 	r = settledUnchanged(v, releasedSome(v, r, s), s.Name)
 	if names := awaited(v, r, s.Name); len(names) > 0 {
@@ -77,8 +81,11 @@ func stepped(v *view, r rollouts.Rollout, n int) rollouts.Rollout {
 	}
 	if isLost, why := nobodyHealthy(v, r, st); why != "" {
 		if isLost {
-			isTold := len(told(r, changing(v, r, s.Name))) > 0
-			return failedRun(v, withStage(r, st), isTold, cause{rollouts.NoneHealthy, s.Name + ": no cluster was healthy in time"})
+			isEvident := slices.ContainsFunc(changing(v, r, s.Name), func(name string) bool {
+				e := r.Clusters[name]
+				return e.State != rollouts.Suspended && !isMistake(e)
+			})
+			return failedRun(v, withStage(r, st), isEvident, cause{rollouts.NoneHealthy, s.Name + ": no cluster was healthy in time"})
 		}
 		st.Phase = rollouts.Updating
 		return inPhase(r, st, why)

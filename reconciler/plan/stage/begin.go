@@ -82,6 +82,9 @@ func isKeptBack(s rollouts.Status) bool {
 	return s.Phase == rollouts.Stopped && s.Reason == rollouts.KeptBack
 }
 
+// isBack reports a run that goes back, or whose clusters are back: what joins meanwhile goes back, too.
+func isBack(s rollouts.Status) bool { return s.Phase == rollouts.Returning || isKeptBack(s) }
+
 // finished is the version with which the recorded run finished. Units that start together have one base
 // commit: the one that was published last, if the unit is the same there.
 func finished(in *Input) rollouts.Version {
@@ -156,11 +159,11 @@ func newRun(v *view, r rollouts.Rollout, target rollouts.Version) rollouts.Rollo
 		c := &v.Clusters[n]
 		was, known := before[c.Name]
 		if !known || was.State == rollouts.Unchanged {
-			was = rollouts.Cluster{Shows: r.Status.Base.Commit}
+			was = rollouts.Cluster{Shows: r.Status.Base.Commit, Outdated: c.IsNew && isOutdated(c)}
 		}
-		next := rollouts.Cluster{Stage: v.stageOf(c), Shows: was.Shows, State: rollouts.Pending}
+		next := rollouts.Cluster{Stage: v.stageOf(c), Shows: was.Shows, State: rollouts.Pending, Outdated: was.Outdated}
 		if was.State != rollouts.Healthy {
-			hasFailed := isReleased(was) && (was.State == rollouts.Failed || was.State == rollouts.Failing) && was.Reason != rollouts.NotWritable
+			hasFailed := isReleased(was) && (was.State == rollouts.Failed || was.State == rollouts.Failing) && !isMistake(was)
 			next.WasUnhealthy = was.WasUnhealthy
 			next.FailedBefore = !was.WasUnhealthy && (was.FailedBefore || hasFailed)
 		}

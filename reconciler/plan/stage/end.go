@@ -47,11 +47,11 @@ func wentBack(v *view, r rollouts.Rollout) rollouts.Rollout {
 	return goBack(v, r, cause{rollouts.TooManyFailed, "a plan had it go back that was not recorded"})
 }
 
-// failedRun returns a record of a run that failed: it stops, or goes back if its strategy says so, it can, and clusters told that it
-// failed. That a target cannot be made is a mistake of the source: what reached clusters before may be good.
-func failedRun(v *view, r rollouts.Rollout, isTold bool, why cause) rollouts.Rollout {
+// failedRun returns a record of a run that failed: it stops, or goes back if its strategy says so, it can, and there is evidence. What is
+// a mistake of the source alone takes nothing back: what reached clusters before may be good.
+func failedRun(v *view, r rollouts.Rollout, isEvident bool, why cause) rollouts.Rollout {
 	switch goesBack := v.strategy.OnFailure == rollouts.ReturnOnFailure && canGoBack(v, r.Status); {
-	case goesBack && isTold:
+	case goesBack && isEvident:
 		return goBack(v, r, why)
 	case goesBack:
 		why.text += "; nothing goes back, for no cluster says so: the target cannot be made"
@@ -59,19 +59,16 @@ func failedRun(v *view, r rollouts.Rollout, isTold bool, why cause) rollouts.Rol
 	return stopped(r, why)
 }
 
-// told are those of clusters of which it is known that the target failed there, or that they fell silent with it: for the others it
-// cannot be made.
-func told(r rollouts.Rollout, names []string) []string {
-	return slices.DeleteFunc(names, func(name string) bool {
-		e := r.Clusters[name]
-		return e.State != rollouts.Late && (e.State != rollouts.Failed || e.Reason == rollouts.NotWritable)
-	})
+// isMistake reports a cluster that failed because the target cannot be made for it: a mistake of the source, and no evidence.
+func isMistake(e rollouts.Cluster) bool {
+	return e.State == rollouts.Failed && e.Reason == rollouts.NotWritable
 }
 
-// isTold reports a run of which more clusters of a stage told that it failed than may.
-func isTold(v *view, r rollouts.Rollout) bool {
+// isEvident reports a run of which more clusters of a stage failed than may, also without mistakes.
+func isEvident(v *view, r rollouts.Rollout) bool {
 	return slices.ContainsFunc(v.stages, func(s rollouts.Stage) bool {
-		return len(told(r, failures(v, r, s.Name))) > v.amount(s.MaxFailures, s.Name)
+		names := slices.DeleteFunc(failures(v, r, s.Name), func(name string) bool { return isMistake(r.Clusters[name]) })
+		return len(names) > v.amount(s.MaxFailures, s.Name)
 	})
 }
 
@@ -83,7 +80,7 @@ func judgedRun(v *view, r rollouts.Rollout) rollouts.Rollout {
 	}
 	for n := range v.stages {
 		if s := &v.stages[n]; isFailed(v, r, s) {
-			return failedRun(v, r, isTold(v, r), tooManyFailed(v, r, s))
+			return failedRun(v, r, isEvident(v, r), tooManyFailed(v, r, s))
 		}
 	}
 	return r

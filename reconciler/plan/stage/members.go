@@ -73,7 +73,7 @@ func members(v *view, r rollouts.Rollout) rollouts.Rollout {
 
 // placed is what becomes of a cluster by where it is now, and by what is published there.
 func placed(v *view, s rollouts.Status, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
-	switch isBack := s.Phase == rollouts.Returning || isKeptBack(s); {
+	switch {
 	case e.State == rollouts.Skipped:
 	case c.Leaves && s.Phase != rollouts.Done:
 		return entered(v, e, rollouts.Leaving)
@@ -81,7 +81,7 @@ func placed(v *view, s rollouts.Status, e rollouts.Cluster, c *Cluster) rollouts
 		return released(v, e, s.Target)
 	case e.State == rollouts.Leaving:
 		return entered(v, e, rollouts.Pending)
-	case !isReleased(e) && e.State != rollouts.Unchanged && !isBack && c.IsTarget && !c.IsBase:
+	case !isReleased(e) && e.State != rollouts.Unchanged && !isBack(s) && c.IsTarget && !c.IsBase:
 		e = released(v, e, s.Target) // half of an earlier push
 		if c.Evidence.IsOld {
 			e.Evidence = c.Evidence.Ref
@@ -93,14 +93,18 @@ func placed(v *view, s rollouts.Status, e rollouts.Cluster, c *Cluster) rollouts
 // joined is a cluster that was not there when the run began. It shows the base, and waits for its turn, which
 // comes at once if all of its stage was released.
 func joined(v *view, s rollouts.Status, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
-	e.Shows = s.Base.Commit
+	e.Shows, e.Outdated = s.Base.Commit, isOutdated(c)
 	e.Joined = isStageReleased(s, e.Stage)
-	if isNothing := c.IsTarget && !c.IsBase && !c.Has && !c.Leaves; isNothing && s.Phase != rollouts.Returning && !isKeptBack(s) {
+	if isNothing := c.IsTarget && !c.IsBase && !c.Has && !c.Leaves; isNothing && !isBack(s) {
 		e.Shows = s.Target.Commit // what takes all away has nothing to take there
 		return entered(v, e, rollouts.Unchanged)
 	}
 	return placed(v, s, entered(v, e, rollouts.Pending), c)
 }
+
+// isOutdated reports a cluster that has something of the unit that neither version of the run gives: it had that when it left the
+// fleet.
+func isOutdated(c *Cluster) bool { return c.Has && !c.IsBase && !c.IsTarget }
 
 // isStageReleased reports that all of a stage was released.
 func isStageReleased(s rollouts.Status, stage string) bool {
@@ -123,7 +127,7 @@ func entered(v *view, e rollouts.Cluster, s rollouts.State) rollouts.Cluster {
 // released returns a cluster that shows the target from now on.
 func released(v *view, e rollouts.Cluster, target rollouts.Version) rollouts.Cluster {
 	e = entered(v, e, rollouts.Released)
-	e.Shows, e.Evidence, e.Message = target.Commit, "", ""
+	e.Shows, e.Evidence, e.Message, e.Outdated = target.Commit, "", "", false
 	e.Released, e.Deadline = v.now, v.after(v.stage(e.Stage).ProgressDeadline)
 	return e
 }

@@ -45,13 +45,13 @@ func shown(v *view, r rollouts.Rollout, c *Cluster) Shown {
 	switch isFinishing := s.Phase == rollouts.Finishing; {
 	case isMissed(s, e, c):
 	case !known && s.Target.Is(v.Source), isLeaving && isFinishing, !isLeaving && isReleased(e), e.State == rollouts.Unchanged:
-		return Shown{c.Name, Target, s.Target.Commit}
-	case !known && s.Target.IsKnown() && !slices.Contains(v.Unreadable, s.Target.Commit):
-		return Shown{c.Name, Older, s.Target.Commit} // the source says something that is refused
+		return Shown{Cluster: c.Name, Choice: Target, Commit: s.Target.Commit}
+	case !known && s.Target.IsKnown() && !slices.Contains(v.Unreadable, s.Target.Commit): // the source says something that is refused
+		return Shown{Cluster: c.Name, Choice: Older, Commit: s.Target.Commit, IsAnew: isBack(s)}
 	case known && !isReleased(e) && v.isReadable(e.Shows, s):
-		return Shown{c.Name, Older, e.Shows}
+		return Shown{Cluster: c.Name, Choice: Older, Commit: e.Shows, IsAnew: isBack(s) || e.Outdated}
 	}
-	return Shown{c.Name, Kept, ""}
+	return Shown{Cluster: c.Name, Choice: Kept}
 }
 
 // isMissed reports a cluster that was released, and whose target did not come to its branch before the run stopped: it does not

@@ -42,7 +42,7 @@ func unstaged(in *Input) Output {
 	out := in.output(rollouts.Status{Phase: rollouts.Done, Base: in.Source, Target: in.Source})
 	out.Shown = make([]Shown, len(in.Clusters))
 	for n := range in.Clusters {
-		out.Shown[n] = Shown{in.Clusters[n].Name, Target, in.Source.Commit}
+		out.Shown[n] = Shown{Cluster: in.Clusters[n].Name, Choice: Target, Commit: in.Source.Commit}
 	}
 	return out
 }

@@ -44,6 +44,9 @@ type Cluster struct {
 	Stage string // the one that it is in now; empty for none
 	// Has reports that something of the unit is published there.
 	Has bool
+	// IsNew reports that it was not registered when the plan before was made: what is published there is of whichever version it had
+	// when it was.
+	IsNew bool
 	// IsTarget and IsBase report that what is published there is what the target, or the base, gives.
 	IsTarget, IsBase bool
 	// WasTarget reports that the target is published there as far as the record knows. What is there in fact was pushed by a plan
@@ -131,6 +134,9 @@ type Shown struct {
 	Choice  Choice
 	// Commit is the source commit of the version; empty where what is published stays as it is.
 	Commit string
+	// IsAnew reports that an older version is to be there as the commit gives it on the present fleet, whatever is published: the run
+	// goes back, or what is published is of another version.
+	IsAnew bool
 }
 
 // Choice is which version a cluster shows.
@@ -140,8 +146,8 @@ type Choice string
 const (
 	// Target: it gets what the target gives.
 	Target Choice = "Target"
-	// Older: its turn has not come, or it went back. Where what is published is what the commit gives on the
-	// present fleet, that stays (reason.WaitsForStage); otherwise it is written from the commit.
+	// Older: its turn has not come, or it went back. What is published stays where the present fleet asks for nothing else of that
+	// version (reason.WaitsForStage); otherwise it is written from the commit.
 	Older Choice = "Older"
 	// Kept: what is published stays, whatever it is (reason.WaitsForStage).
 	Kept Choice = "Kept"

@@ -29,15 +29,15 @@ type comparison struct {
 	wasTarget []bool
 	// leavesAll reports that the target wants nothing anywhere.
 	leavesAll bool
-	larger    map[*laid]*laid  // versions with the larger share of what is divided
-	stands    map[*laid][]bool // see standing
+	larger    map[*laid]*laid // versions with the larger share of what is divided
+	stands    map[old][]bool  // see standing
 }
 
 // compare makes what package stage is asked of a unit.
 func compare(in *Input, u *Unit) *comparison {
 	c := &comparison{
 		in: in, unit: u, versions: map[string]*laid{}, have: map[object.Ref]func(int) *files.Blob{},
-		larger: map[*laid]*laid{}, stands: map[*laid][]bool{},
+		larger: map[*laid]*laid{}, stands: map[old][]bool{},
 	}
 	c.versions[in.Revision] = c.now()
 	c.asked = stage.Input{
@@ -189,7 +189,7 @@ var inTheWay = []reason.Reason{
 func (c *comparison) cluster(i int, base, target *laid) (stage.Cluster, bool) {
 	known := &c.in.Clusters[i]
 	is := stage.Cluster{
-		Name: known.Name, Stage: c.unit.stage(i), Held: known.Held, Closed: known.Closed, Unwatched: known.Unwatched,
+		Name: known.Name, Stage: c.unit.stage(i), IsNew: known.IsNew, Held: known.Held, Closed: known.Closed, Unwatched: known.Unwatched,
 		Evidence: known.evidence(c.in.Evidence, c.refs, counting(c, i)), Has: c.has[i], WasTarget: c.wasTarget[i],
 	}
 	wants, baseWants := target.wants(i), base.wants(i)

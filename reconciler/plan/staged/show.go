@@ -15,7 +15,7 @@ import (
 
 // show puts into the rows which version of the unit each cluster shows.
 func (c *comparison) show(out *stage.Output, rs rows) {
-	target, back := c.delivered(out, c.of(out.Target)), isBack(out)
+	target := c.delivered(out, c.of(out.Target))
 	isShown, kept := make([]bool, len(c.in.Clusters)), make([]bool, len(c.in.Clusters))
 	for _, s := range out.Shown {
 		i, known := c.in.index[s.Cluster]
@@ -29,7 +29,7 @@ func (c *comparison) show(out *stage.Output, rs rows) {
 			c.deliver(i, target, rs)
 		case s.Choice == stage.Older && older != nil && older.isNow:
 			// it goes back to what the source says
-		case s.Choice == stage.Older && older != nil && !c.standing(older, back)[i]:
+		case s.Choice == stage.Older && older != nil && !c.standing(old{older, s.IsAnew})[i]:
 			c.write(i, older, rs)
 		default:
 			kept[i] = true
@@ -48,12 +48,6 @@ func (c *comparison) keepWaiting(isShown, kept []bool, rs rows) {
 	for i := range kept {
 		kept[i] = kept[i] || !isShown[i]
 	}
-}
-
-// isBack reports a run that goes back, or whose clusters are back: what joins meanwhile goes back, too.
-func isBack(out *stage.Output) bool {
-	isKeptBack := out.Phase == rollouts.Stopped && out.After != nil && out.After.Status.Reason == rollouts.KeptBack
-	return isKeptBack || out.Phase == rollouts.Returning
 }
 
 // older is the version of a commit that clusters show which do not show the target, or not yet; nil if it cannot be read.
@@ -222,10 +216,17 @@ func (c *comparison) write(i int, v *laid, rs rows) {
 	}
 }
 
+// old is an older version, and whether it is to be there as it is given now (stage.Shown.IsAnew).
+type old struct {
+	*laid
+
+	isAnew bool
+}
+
 // standing reports of clusters, by index, whether what they have of the unit is where an older version wants it, with as many
-// replicas, so that it need not be written anew: with other bytes only where the run goes back. What that version wants no
+// replicas, so that it need not be written: with the same bytes if it is to be there as it is given now. What that version wants no
 // longer stays where the target wants it.
-func (c *comparison) standing(v *laid, isBack bool) []bool {
+func (c *comparison) standing(v old) []bool {
 	if known, ok := c.stands[v]; ok {
 		return known
 	}
@@ -248,7 +249,7 @@ func (c *comparison) standing(v *laid, isBack bool) []bool {
 			case !want.wanted:
 				all[i] = targets.at(i).wanted
 			case want.blob == nil, want.blob == has:
-			case isBack && want.blob.ID() != has.ID():
+			case v.isAnew && want.blob.ID() != has.ID():
 				all[i] = false
 			default:
 				all[i] = !isDivided || !c.isScaled(want.blob, has)

@@ -103,8 +103,8 @@ func (u *Unit) order(i int) int {
 // Cluster is what is known of a cluster, whatever the unit.
 type Cluster struct {
 	Name string
-	// Held, Closed and Unwatched are as package stage has them.
-	Held, Closed, Unwatched bool
+	// IsNew, Held, Closed and Unwatched are as package stage has them.
+	IsNew, Held, Closed, Unwatched bool
 	// Seen is what it reports of its objects; nil for nothing. Posted is what commit statuses say of it; nil if nobody was asked.
 	Seen   *Seen
 	Posted *Posted

@@ -9,7 +9,10 @@ type Cluster struct {
 	// Shows is the source commit whose version of the unit the cluster has, or is to have; empty where it
 	// is not known.
 	Shows string `json:"shows,omitempty"`
-	State State  `json:"state"`
+	// Outdated reports that its branch had another version when it was registered again: what it shows is written there, whatever
+	// there is.
+	Outdated bool  `json:"outdated,omitempty"`
+	State    State `json:"state"`
 	// Reason is why it failed, and Message says it to people.
 	Reason  Reason `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
