@@ -145,9 +145,9 @@ func (w *walker) step(ctx context.Context, n int, st step) (kind, law string) {
 	if err != nil {
 		return "reading", err.Error()
 	}
-	res, err := w.r.Publish(ctx, "main")
+	res, refused := w.r.Publish(ctx, "main")
 	w.folders = w.world.folders
-	if kind, law := w.expected(err, st); kind != "" {
+	if kind, law := w.expected(refused, st); kind != "" {
 		return kind, law
 	}
 	w.note(res, st)
@@ -155,7 +155,7 @@ func (w *walker) step(ctx context.Context, n int, st step) (kind, law string) {
 	if err != nil {
 		return "reading", err.Error()
 	}
-	if kind, law := w.goneOut(ctx, looked, &res, after); kind != "" {
+	if kind, law := w.goneOut(ctx, looked, &res, after, refused == nil); kind != "" {
 		return kind, law
 	}
 	return w.judge(ctx, st, before, after)

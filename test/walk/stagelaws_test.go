@@ -25,8 +25,8 @@ type judgement struct {
 	isUnsoaked    bool
 }
 
-// judged are the units after a publication, in the order of the records.
-func (w *walker) judged(l *looked, res *reconciler.Result, after held) []judgement {
+// judged are the units after a publication, in the order of the records. IsWhole says that all of its push arrived.
+func (w *walker) judged(l *looked, res *reconciler.Result, after held, isWhole bool) []judgement {
 	was, fleet := map[string]rollouts.Rollout{}, l.fleet
 	for _, r := range l.records {
 		was[r.Unit.String()] = r
@@ -37,9 +37,12 @@ func (w *walker) judged(l *looked, res *reconciler.Result, after held) []judgeme
 	}
 	var all []judgement
 	for i := range w.stages.records {
-		r := planned(res, &w.stages.records[i])
+		r := &w.stages.records[i]
+		if !isWhole { // what is recorded is of the plan before
+			r = planned(res, r)
+		}
 		all = append(all, judgement{
-			w: w, was: was[r.Unit.String()], is: *r, before: l.held, after: after, heldBack: heldBack, isUnsoaked: isUnsoaked(res),
+			w: w, was: was[r.Unit.String()], is: *r, before: l.held, after: after, heldBack: heldBack, isUnsoaked: isUnsoaked(res, r.Unit),
 			base:   w.stages.commits[r.Status.Base.Commit].unit(policy(r), fleet),
 			target: w.stages.commits[r.Status.Target.Commit].unit(policy(r), fleet),
 			refs:   w.stages.refs(r, fleet),
@@ -48,7 +51,7 @@ func (w *walker) judged(l *looked, res *reconciler.Result, after held) []judgeme
 	return all
 }
 
-// planned is what a plan records of a unit, also where half of its push did not arrive, and its record with that.
+// planned is what a plan records of a unit, of whose push half arrived, and its record did not.
 func planned(res *reconciler.Result, recorded *rollouts.Rollout) *rollouts.Rollout {
 	for i := range res.Plan.Rollouts {
 		if is := res.Plan.Rollouts[i].After; is != nil && is.Unit == recorded.Unit {
@@ -98,6 +101,18 @@ func (j *judgement) divided(cluster string, means *unitMeaning) *unitMeaning {
 		}
 	}
 	return &is
+}
+
+// restored is what the base means, without what is divided of which a cluster had nothing when the run began, nor has now: replicas
+// stay with the clusters that have them, and need not come to one that joined.
+func (j *judgement) restored(cluster string) *unitMeaning {
+	is := j.divided(cluster, &j.base)
+	for ref, c := range j.base.cells[cluster] {
+		if _, had := j.w.stages.began[j.is.Status.Run][cluster][ref]; had {
+			is.cells[cluster][ref] = c
+		}
+	}
+	return is
 }
 
 // isSameRun reports that the publication was a step of a run that was open.
@@ -351,6 +366,9 @@ func (j *judgement) oneVersion() (all []broken) {
 		} else if j.is.Status.Phase != rollouts.Done {
 			continue
 		}
+		if e.State == rollouts.Skipped && j.isSameRun() && j.was.Clusters[cluster].State == rollouts.Skipped && !j.stays(cluster) {
+			all = append(all, broken{"one version", cluster + " was skipped, and changes"})
+		}
 		if j.heldBack[cluster] || e.State == rollouts.Skipped || j.w.stages.commits[commit] == nil {
 			continue
 		}
@@ -366,6 +384,19 @@ func (j *judgement) oneVersion() (all []broken) {
 	return all
 }
 
+// stays reports a cluster of which nothing of the unit changed but for replicas.
+func (j *judgement) stays(cluster string) bool {
+	for ref := range j.refs {
+		was, had := j.before[cluster][ref]
+		is, has := j.after[cluster][ref]
+		was.replicas, is.replicas = 0, 0
+		if had != has || was != is {
+			return false
+		}
+	}
+	return true
+}
+
 // back is I6: a run whose base the source says again goes back in every cluster in the same plan, and so does one that
 // somebody has go back.
 func (j *judgement) back() (all []broken) {
@@ -379,7 +410,7 @@ func (j *judgement) back() (all []broken) {
 		return nil
 	}
 	for cluster := range j.base.cells {
-		if differs := j.differs(j.after, cluster, j.divided(cluster, &j.base)); differs != "" && !j.heldBack[cluster] {
+		if differs := j.differs(j.after, cluster, j.restored(cluster)); differs != "" && !j.heldBack[cluster] {
 			all = append(all, broken{"back", fmt.Sprintf("%s does not go back: %s", cluster, differs)})
 		}
 	}

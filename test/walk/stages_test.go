@@ -27,6 +27,7 @@ type stages struct {
 	commanded    map[string]bool   // "RUN VERB AIM"
 	publications int
 	tracks       map[string]*track // "RUN CLUSTER"
+	began        map[string]held   // by run: what clusters had when it began, but for those that left the fleet since
 	records      []rollouts.Rollout
 	isGoingBack  bool
 	due          time.Time // when the last plan is to be made again
@@ -34,7 +35,10 @@ type stages struct {
 }
 
 func newStages() *stages {
-	return &stages{commits: map[string]snapshot{}, heard: map[string]*heard{}, commanded: map[string]bool{}, tracks: map[string]*track{}, targets: true}
+	return &stages{
+		commits: map[string]snapshot{}, heard: map[string]*heard{}, commanded: map[string]bool{}, tracks: map[string]*track{},
+		began: map[string]held{}, targets: true,
+	}
 }
 
 // track is how a cluster is since it was released in a run, as the walk had it reported.
@@ -158,8 +162,9 @@ func (s *stages) refs(r *rollouts.Rollout, fleet snapshot) map[string]bool {
 	return refs
 }
 
-// goneOut notes what a publication did to what goes out in stages, and returns the first law that is broken.
-func (w *walker) goneOut(ctx context.Context, l *looked, res *reconciler.Result, after held) (kind, law string) {
+// goneOut notes what a publication did to what goes out in stages, and returns the first law that is broken. IsWhole says that all of
+// its push arrived.
+func (w *walker) goneOut(ctx context.Context, l *looked, res *reconciler.Result, after held, isWhole bool) (kind, law string) {
 	if w.stages == nil {
 		return "", ""
 	}
@@ -177,7 +182,8 @@ func (w *walker) goneOut(ctx context.Context, l *looked, res *reconciler.Result,
 		o := &res.Plan.Rollouts[i]
 		s.targets = s.targets && o.Target.Is(o.Source)
 	}
-	now := w.judged(l, res, after)
+	s.begin(l)
+	now := w.judged(l, res, after, isWhole)
 	w.trackAll(l, now)
 	branches := map[string]bool{}
 	for _, u := range res.Updates {
@@ -197,6 +203,29 @@ func (w *walker) goneOut(ctx context.Context, l *looked, res *reconciler.Result,
 		}
 	}
 	return "", ""
+}
+
+// begin notes what clusters had when runs began. What a run made of its base is of no matter where the next one goes from that, too.
+func (s *stages) begin(l *looked) {
+	was := map[string]rollouts.Rollout{}
+	for _, r := range l.records {
+		was[r.Unit.String()] = r
+	}
+	fleet := evaluate(s.commits[s.head])
+	for _, r := range s.records {
+		before := was[r.Unit.String()]
+		if s.began[r.Status.Run] != nil {
+			continue
+		}
+		had := s.began[before.Status.Run]
+		if had == nil || before.Status.Base.Commit != r.Status.Base.Commit {
+			had = maps.Clone(l.held)
+		}
+		s.began[r.Status.Run] = had
+	}
+	for _, had := range s.began {
+		maps.DeleteFunc(had, func(cluster string, _ map[string]cell) bool { return fleet.cells[cluster] == nil })
+	}
 }
 
 // trackAll begins to follow clusters that were released. Of one that had the target before it counts what it reported of that.
@@ -354,7 +383,7 @@ func (w *walker) publishAgain(ctx context.Context) (moved bool, kind, law string
 	if err != nil {
 		return false, "reading", err.Error()
 	}
-	if kind, law := w.goneOut(ctx, l, &res, after); kind != "" {
+	if kind, law := w.goneOut(ctx, l, &res, after, true); kind != "" {
 		return false, kind, law
 	}
 	allow := w.r.Allow
@@ -425,7 +454,7 @@ func (w *walker) ended(ctx context.Context) (kind, law string) {
 	is = registered(is, want)
 	for i := range w.stages.records {
 		if r := &w.stages.records[i]; w.isLeftBehind(r) {
-			without(is, slices.Collect(maps.Keys(r.Clusters)), want)
+			without(is, slices.Collect(maps.Keys(r.Clusters)), w.stages.refs(r, w.stages.commits[w.stages.head]), want)
 		}
 	}
 	if wrong := other(want, is, false); wrong != nil {
@@ -434,15 +463,17 @@ func (w *walker) ended(ctx context.Context) (kind, law string) {
 	return "", ""
 }
 
-// without leaves out what clusters have that is wanted nowhere.
-func without(is held, clusters []string, want wants) {
+// without leaves out what clusters have of objects that are wanted nowhere.
+func without(is held, clusters []string, refs map[string]bool, want wants) {
 	for _, cluster := range clusters {
 		is[cluster] = maps.Clone(is[cluster])
-		maps.DeleteFunc(is[cluster], func(ref string, _ cell) bool { return len(held(want.cells).has(ref)) == 0 })
+		maps.DeleteFunc(is[cluster], func(ref string, _ cell) bool { return refs[ref] && len(held(want.cells).has(ref)) == 0 })
 	}
 }
 
-// isUnsoaked says that something was released before its turn, because another cluster lost it.
-func isUnsoaked(res *reconciler.Result) bool {
-	return slices.ContainsFunc(res.Diags, func(d diag.Diagnostic) bool { return d.Code == diag.RolloutUnsoaked })
+// isUnsoaked says that something of a unit was released before its turn, because another cluster lost it.
+func isUnsoaked(res *reconciler.Result, of rollouts.Unit) bool {
+	return slices.ContainsFunc(res.Diags, func(d diag.Diagnostic) bool {
+		return d.Code == diag.RolloutUnsoaked && strings.HasPrefix(d.Message, of.String()+":")
+	})
 }
