@@ -175,7 +175,7 @@ func columns() []list.Column[entry] {
 		list.ByText("In use", "current", func(e entry) string { return e.update.Current }),
 		list.By("Newest", "seen", func(a, b entry) int { return a.update.FirstSeen.Compare(b.update.FirstSeen) }),
 		list.By("Pull request", "proposed", func(a, b entry) int { return a.proposedAt().Compare(b.proposedAt()) }),
-		list.ByNumber("Kept back", "kept", func(e entry) int { return len(e.record.KeptBack) }),
+		list.ByRank("Kept back", "kept", func(e entry) int { return -len(e.record.KeptBack) }), // the most first
 		list.Fixed[entry]("Values"),
 	}
 }
