@@ -40,8 +40,9 @@ func newSite(t *testing.T, waybill string, apis map[string]*api) *site {
 		t: t, waybill: waybill, apis: map[string]*api{},
 		source: filepath.Join(dir, "source"), bare: filepath.Join(dir, "fleet.git"), kubeconfigs: filepath.Join(dir, "kubeconfigs"),
 	}
-	s.owns = func(_ string, live map[string]any) bool {
-		return text(live, "metadata", "annotations", "waybill.dev/owner") == s.source
+	s.owns = func(cluster string, live map[string]any) bool {
+		owner := text(live, "metadata", "annotations", "waybill.dev/owner")
+		return owner == s.source || owner == s.source+"#"+cluster // of a virtual cluster
 	}
 	s.git("", "init", "-q", "-b", "main", s.source)
 	s.git("", "init", "-q", "--bare", s.bare)
